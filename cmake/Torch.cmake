@@ -1,0 +1,28 @@
+# Finds libtorch without its own CMake package: that one demands a CUDA toolkit for a CUDA build, which a CPU box does not have.
+# Looks in CMAKE_PREFIX_PATH first, then in the project's .venv. Defines millrace::torch and TORCH_LIBRARY_DIR.
+find_path(TORCH_INCLUDE_DIR ATen/ATen.h
+  HINTS ${CMAKE_PREFIX_PATH}
+  PATH_SUFFIXES include torch/include
+  NO_DEFAULT_PATH)
+if(NOT TORCH_INCLUDE_DIR)
+  file(GLOB _torch_venv "${CMAKE_SOURCE_DIR}/.venv/lib/python3*/site-packages/torch")
+  find_path(TORCH_INCLUDE_DIR ATen/ATen.h HINTS ${_torch_venv} PATH_SUFFIXES include NO_DEFAULT_PATH)
+endif()
+if(NOT TORCH_INCLUDE_DIR)
+  message(FATAL_ERROR "libtorch not found: run `make deps` (installs it into .venv) or pass -DCMAKE_PREFIX_PATH=<libtorch>")
+endif()
+get_filename_component(_torch_root "${TORCH_INCLUDE_DIR}" DIRECTORY)
+set(TORCH_LIBRARY_DIR "${_torch_root}/lib")
+find_library(TORCH_CPU_LIBRARY torch_cpu HINTS "${TORCH_LIBRARY_DIR}" NO_DEFAULT_PATH REQUIRED)
+find_library(C10_LIBRARY c10 HINTS "${TORCH_LIBRARY_DIR}" NO_DEFAULT_PATH REQUIRED)
+
+add_library(millrace_torch INTERFACE)
+add_library(millrace::torch ALIAS millrace_torch)
+# SYSTEM: its headers are not held to our warnings. Only targets that link this see them: the wheel's include folder carries
+# its own fmt/ and google/protobuf/ that would shadow the system's.
+target_include_directories(millrace_torch SYSTEM INTERFACE
+  "${TORCH_INCLUDE_DIR}" "${TORCH_INCLUDE_DIR}/torch/csrc/api/include")
+target_link_libraries(millrace_torch INTERFACE "${TORCH_CPU_LIBRARY}" "${C10_LIBRARY}")
+# The wheel's libraries find their CUDA runtime beside them by RPATH; the linker need not look into those.
+target_link_options(millrace_torch INTERFACE
+  $<$<PLATFORM_ID:Linux>:-Wl,--allow-shlib-undefined> "-Wl,-rpath,${TORCH_LIBRARY_DIR}")

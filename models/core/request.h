@@ -1,0 +1,70 @@
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "models/core/payload.h"
+#include "mps_runtime/base/clock.h"
+
+namespace millrace::models {
+
+// Where a request's outputs go, in order, one call a part. Called on worker threads, one at a time for one request.
+class OutputSink {
+ public:
+  virtual ~OutputSink() = default;
+  virtual void Emit(Output output) = 0;
+};
+
+// What a model remembers of a request between two steps (the sentences still to do). Each model derives its own.
+class RequestState {
+ public:
+  virtual ~RequestState() = default;
+};
+
+// One request as its model sees it. Touched by one worker at a time; only Cancel and ShouldStop may come from other threads.
+class Request {
+ public:
+  Request(Input input, TimePoint deadline, OutputSink& sink, const Clock& clock = Clock::Real())
+      : input_(std::move(input)), deadline_(deadline), sink_(sink), clock_(clock) {}
+  Request(const Request&) = delete;
+  Request& operator=(const Request&) = delete;
+
+  const Input& input() const { return input_; }
+  // The model may move heavy parts out once it has taken them into its state.
+  Input& mutable_input() { return input_; }
+  TimePoint deadline() const { return deadline_; }
+
+  // Any thread. Asks the work to stop at its next step.
+  void Cancel() { cancelled_.store(true, std::memory_order_relaxed); }
+  bool cancelled() const { return cancelled_.load(std::memory_order_relaxed); }
+  bool expired() const { return clock_.Now() >= deadline_; }
+  // Cheap: ask once per decoder step.
+  bool ShouldStop() const { return cancelled() || expired(); }
+
+  void Emit(Output output) { sink_.Emit(std::move(output)); }
+
+  // Ends the request; later calls are ignored, the first status stays. The worker loop delivers it.
+  void Finish(absl::Status status) {
+    if (!outcome_) outcome_ = std::move(status);
+  }
+  // Set once finished; empty while another step is needed.
+  const std::optional<absl::Status>& outcome() const { return outcome_; }
+
+  RequestState* state() { return state_.get(); }
+  void set_state(std::unique_ptr<RequestState> state) { state_ = std::move(state); }
+
+ private:
+  Input input_;
+  const TimePoint deadline_;   // TimePoint::max(): none
+  OutputSink& sink_;
+  const Clock& clock_;
+  std::atomic<bool> cancelled_{false};
+  std::optional<absl::Status> outcome_;
+  std::unique_ptr<RequestState> state_;
+};
+
+}  // namespace millrace::models

@@ -1,0 +1,79 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <list>
+#include <memory>
+#include <string>
+#include <unordered_map>
+
+namespace millrace::runtime {
+
+// What a backend keeps for one shape: a captured CUDA graph with its static buffers, a compiled MPS shape.
+class GraphEntry {
+ public:
+  virtual ~GraphEntry() = default;
+  virtual size_t SizeBytes() const = 0;
+};
+
+// Identifies a compiled forward. Two forwards with equal keys may replay the same entry.
+struct GraphKey {
+  std::string model;         // name and version
+  std::string entry_point;   // such as "encode" or "step"
+  int64_t shape_bucket = 0;  // the padded size that the entry was made for
+  int dtype = 0;             // c10::ScalarType as an integer
+
+  friend bool operator==(const GraphKey&, const GraphKey&) = default;
+};
+
+struct GraphCacheStats {
+  size_t entries = 0;
+  size_t bytes = 0;
+  uint64_t hits = 0;
+  uint64_t misses = 0;
+  uint64_t evictions = 0;
+};
+
+// Least-recently-used cache of GraphEntry, bounded in entries and bytes. One per worker, so it has no lock: use it on its
+// thread only. Find and Insert are O(1).
+class GraphCache {
+ public:
+  struct Limits {
+    size_t max_entries = 256;
+    size_t max_bytes = size_t{1} << 30;
+  };
+
+  explicit GraphCache(Limits limits);
+
+  // The entry, now the most recent one, or null. Counts a hit or a miss. The pointer holds until the next Insert or Erase.
+  GraphEntry* Find(const GraphKey& key);
+  // Takes the entry, replacing one of the same key, and evicts the oldest others until both limits hold. An entry that alone is
+  // over max_bytes is not kept; then this returns null.
+  GraphEntry* Insert(const GraphKey& key, std::unique_ptr<GraphEntry> entry);
+  // Drops the entries of one model (it was unloaded).
+  void EraseModel(const std::string& model);
+  void Clear();
+
+  const GraphCacheStats& stats() const { return stats_; }
+
+ private:
+  struct Node {
+    GraphKey key;
+    std::unique_ptr<GraphEntry> entry;
+    size_t bytes = 0;
+  };
+  struct KeyHash {
+    size_t operator()(const GraphKey& key) const;
+  };
+  using List = std::list<Node>;
+
+  void Drop(List::iterator node);
+
+  const Limits limits_;
+  List lru_;   // most recent first
+  std::unordered_map<GraphKey, List::iterator, KeyHash> index_;
+  GraphCacheStats stats_;
+};
+
+}  // namespace millrace::runtime

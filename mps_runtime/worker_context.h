@@ -1,0 +1,20 @@
+#pragma once
+
+#include "mps_runtime/graph_cache.h"
+#include "mps_runtime/stream.h"
+
+namespace millrace::runtime {
+
+// The device state of one thread: its stream and its graph cache. Born, used and destroyed on that thread; not thread-safe.
+// The main thread has one on slot 0 (for warm-up), each worker one on a leased slot. Made by Runtime::EnterThread.
+class WorkerContext {
+ public:
+  virtual ~WorkerContext() = default;
+
+  virtual Stream stream() const = 0;
+  virtual GraphCache& graph_cache() = 0;
+  // Waits until everything submitted to this thread's own stream has finished; throws DeviceError when it failed.
+  virtual void Synchronize() = 0;
+};
+
+}  // namespace millrace::runtime
