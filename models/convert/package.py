@@ -1,0 +1,45 @@
+"""Writes one version of a model into a repository so that a reader sees either all of it or nothing."""
+
+import contextlib
+import os
+import pathlib
+import shutil
+import tempfile
+from collections.abc import Iterator
+
+
+class ConvertError(Exception):
+    """What went wrong, in words for the person who ran the command."""
+
+
+@contextlib.contextmanager
+def new_version(models: pathlib.Path, name: str, version: int = 1) -> Iterator[pathlib.Path]:
+    """Yields an empty folder to fill; on success it becomes models/name/version, on any error it vanishes."""
+    model = models / name
+    try:
+        model.mkdir(parents=True, exist_ok=True)
+        staging = pathlib.Path(tempfile.mkdtemp(prefix=f".{version}-", dir=model))
+    except OSError as error:
+        raise ConvertError(f"cannot write to {model}: {error.strerror}") from error
+    try:
+        yield staging
+        os.chmod(staging, 0o755)   # mkdtemp makes it private
+        for file in staging.iterdir():
+            with open(file, "rb") as opened:
+                os.fsync(opened.fileno())
+        _swap(staging, model / str(version))
+    except OSError as error:
+        raise ConvertError(f"cannot write {error.filename or staging}: {error.strerror}") from error
+    finally:
+        shutil.rmtree(staging, ignore_errors=True)
+        with contextlib.suppress(OSError):
+            model.rmdir()   # only if nothing is in it
+
+
+def _swap(staging: pathlib.Path, final: pathlib.Path) -> None:
+    # A server that still has the old files mapped keeps them: they are unlinked, never overwritten.
+    old = staging.with_name(staging.name + ".old")
+    if final.exists():
+        os.rename(final, old)
+    os.rename(staging, final)
+    shutil.rmtree(old, ignore_errors=True)
