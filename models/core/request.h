@@ -12,11 +12,18 @@
 
 namespace millrace::models {
 
-// Where a request's outputs go, in order, one call a part. Called on worker threads, one at a time for one request.
+// Where a request's outputs go, and whether anybody still wants them. It outlives the request. Emit is called on worker threads,
+// in order, one call at a time; Cancel and cancelled may be called on any thread.
 class OutputSink {
  public:
   virtual ~OutputSink() = default;
   virtual void Emit(Output output) = 0;
+
+  void Cancel() { cancelled_.store(true, std::memory_order_relaxed); }
+  bool cancelled() const { return cancelled_.load(std::memory_order_relaxed); }
+
+ private:
+  std::atomic<bool> cancelled_{false};
 };
 
 // What a model remembers of a request between two steps (the sentences still to do). Each model derives its own.
@@ -25,7 +32,7 @@ class RequestState {
   virtual ~RequestState() = default;
 };
 
-// One request as its model sees it. Touched by one worker at a time; only Cancel and ShouldStop may come from other threads.
+// One request as its model sees it. Touched by one worker at a time; others may only cancel it, through its sink.
 class Request {
  public:
   Request(Input input, TimePoint deadline, OutputSink& sink, const Clock& clock = Clock::Real())
@@ -38,9 +45,7 @@ class Request {
   Input& mutable_input() { return input_; }
   TimePoint deadline() const { return deadline_; }
 
-  // Any thread. Asks the work to stop at its next step.
-  void Cancel() { cancelled_.store(true, std::memory_order_relaxed); }
-  bool cancelled() const { return cancelled_.load(std::memory_order_relaxed); }
+  bool cancelled() const { return sink_.cancelled(); }
   bool expired() const { return clock_.Now() >= deadline_; }
   // Cheap: ask once per decoder step.
   bool ShouldStop() const { return cancelled() || expired(); }
@@ -62,7 +67,6 @@ class Request {
   const TimePoint deadline_;   // TimePoint::max(): none
   OutputSink& sink_;
   const Clock& clock_;
-  std::atomic<bool> cancelled_{false};
   std::optional<absl::Status> outcome_;
   std::unique_ptr<RequestState> state_;
 };
