@@ -1,0 +1,58 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "models/core/model_info.h"
+
+namespace millrace::models {
+
+// The native form of model.pbtxt (schema: proto/millrace/config/v1/model.proto): values checked, defaults filled in. File names
+// are plain names of files in the model's own folder.
+
+struct TorchScriptConfig {
+  std::string file;
+  std::vector<TensorSpec> inputs;
+  std::vector<TensorSpec> outputs;
+  bool stack = false;
+};
+
+struct VitsConfig {
+  std::string file;
+  std::string voice_file;
+  std::string language;
+  std::string voice;
+};
+
+struct BergamotConfig {
+  std::string file;
+  std::string vocabulary_file;
+  std::string source_language;
+  std::string target_language;
+  float max_length_factor = 2.5F;
+  int64_t max_source_tokens = 256;   // 16..1024
+};
+
+struct ModelConfig {
+  std::string license;
+  BatchPolicy batching;
+  std::variant<TorchScriptConfig, VitsConfig, BergamotConfig> kind;
+};
+
+// "torchscript", "vits" or "bergamot".
+std::string_view Platform(const ModelConfig& config);
+// The files that the model needs, as named in its config.
+std::vector<std::string> Files(const ModelConfig& config);
+// What the config tells of the model; the loader adds what only the weights know.
+ModelInfo MakeModelInfo(const ModelConfig& config, std::string name, int64_t version);
+
+// Parses text format. Errors are InvalidArgument, one line per mistake: "<source>:<line>:<column>: <field>: <what, allowed>".
+absl::StatusOr<ModelConfig> ParseModelConfig(std::string_view text, std::string_view source);
+absl::StatusOr<ModelConfig> ReadModelConfig(const std::filesystem::path& file);
+
+}  // namespace millrace::models

@@ -1,0 +1,14 @@
+#pragma once
+
+#include "server/config/commands.h"
+
+namespace millrace {
+
+// The small clients of the binary. Each returns the exit status, 0 or 1, and prints an error as one line on stderr.
+int RunModels(const ModelsCommand& command);
+int RunTranslate(const TranslateCommand& command);
+int RunSynthesize(const SynthesizeCommand& command);
+int RunBenchNull(const BenchNullCommand& command);
+int RunHashKey(const HashKeyCommand& command);
+
+}  // namespace millrace

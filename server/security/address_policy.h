@@ -1,0 +1,27 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+
+namespace millrace {
+
+struct HostPort {
+  std::string host;   // without brackets
+  int port = 0;       // 0..65535
+};
+
+// Splits "host:port", "[v6]:port" or ":port" (all interfaces). InvalidArgument says what is wrong.
+absl::StatusOr<HostPort> ParseHostPort(std::string_view address);
+
+// "host:port", with brackets around an IPv6 host.
+std::string ToString(const HostPort& address);
+
+// Whether only this machine can reach the host: 127/8, ::1, localhost. Names are not resolved.
+bool IsLoopbackHost(std::string_view host);
+
+// The same for a gRPC address, which may also be unix:path.
+bool IsLoopbackAddress(std::string_view address);
+
+}  // namespace millrace
