@@ -11,35 +11,41 @@
 
 namespace millrace::models {
 
-// One step of one or more requests, between its host phases. Used on one worker thread, then destroyed there.
+// One step of one or more requests, between its host phases. Used on one worker thread, then
+// destroyed there.
 class Batch {
  public:
   virtual ~Batch() = default;
 
-  // Device phase: called while the worker holds a DevicePermit. Must leave the results on the host (Synchronize). May throw c10
-  // errors: the worker loop catches them. A loop of many forwards asks ShouldStop of its requests once per iteration.
+  // Device phase: called while the worker holds a DevicePermit. Must leave the results on the host
+  // (Synchronize). May throw c10 errors: the worker loop catches them. A loop of many forwards asks
+  // ShouldStop of its requests once per iteration.
   virtual void Forward(runtime::WorkerContext& context) = 0;
-  // Host phase: emits outputs, advances each request's state, and finishes those that are done. A request that it leaves
-  // unfinished goes back to the queue for its next step.
+  // Host phase: emits outputs, advances each request's state, and finishes those that are done. A
+  // request that it leaves unfinished goes back to the queue for its next step.
   virtual void Complete() = 0;
 };
 
 // A loaded model: immutable, shared by all workers, destroyed after its last request. Thread-safe.
 //
-// A request is a sequence of steps (a sentence, a group of sentences), so that a long one shares the workers fairly with short
-// ones and stops soon after it was cancelled. The worker runs a step as Prepare, Forward, Complete.
+// A request is a sequence of steps (a sentence, a group of sentences), so that a long one shares
+// the workers fairly with short ones and stops soon after it was cancelled. The worker runs a step
+// as Prepare, Forward, Complete.
 class Model {
  public:
   virtual ~Model() = default;
 
   virtual const ModelInfo& info() const = 0;
-  // Says what is wrong with an input, naming field, value and what is allowed. Any thread; never blocks, no libtorch.
+  // Says what is wrong with an input, naming field, value and what is allowed. Any thread; never
+  // blocks, no libtorch.
   virtual absl::Status Validate(const Input& input) const = 0;
-  // Host phase without a permit: tokenise, find phonemes. May Finish a request with an error; the others go on. State that
-  // another attempt would miss must not be consumed before Complete: when Forward throws, the worker runs the requests of a
-  // batch again one by one, so that the one at fault fails alone.
+  // Host phase without a permit: tokenise, find phonemes. May Finish a request with an error; the
+  // others go on. State that another attempt would miss must not be consumed before Complete: when
+  // Forward throws, the worker runs the requests of a batch again one by one, so that the one at
+  // fault fails alone.
   virtual std::unique_ptr<Batch> Prepare(std::span<Request* const> requests) const = 0;
-  // Inputs that touch every shape bucket; the main thread, then each worker, runs them before the server is ready.
+  // Inputs that touch every shape bucket; the main thread, then each worker, runs them before the
+  // server is ready.
   virtual std::vector<Input> WarmupInputs() const = 0;
 };
 

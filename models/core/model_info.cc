@@ -4,9 +4,12 @@ namespace millrace::models {
 
 std::string_view ToString(Task task) {
   switch (task) {
-    case Task::kInfer: return "infer";
-    case Task::kTranslation: return "translation";
-    case Task::kSynthesis: return "synthesis";
+    case Task::kInfer:
+      return "infer";
+    case Task::kTranslation:
+      return "translation";
+    case Task::kSynthesis:
+      return "synthesis";
   }
   return "unknown";
 }

@@ -18,31 +18,32 @@ std::string_view ToString(Task task);
 struct TensorSpec {
   std::string name;
   DataType type = DataType::kFp32;
-  std::vector<int64_t> shape;   // -1: any size
+  std::vector<int64_t> shape;  // -1: any size
 };
 
 // How the scheduler forms batches for a model.
 struct BatchPolicy {
-  size_t max_batch = 1;                     // requests in one step, >= 1
-  std::chrono::microseconds linger{0};      // how long the oldest request may wait for company; 0: take what is there
-  size_t queue_size = 0;                    // waiting requests; 0: the server's --queue-size
+  size_t max_batch = 1;  // requests in one step, >= 1
+  std::chrono::microseconds linger{
+      0};                 // how long the oldest request may wait for company; 0: take what is there
+  size_t queue_size = 0;  // waiting requests; 0: the server's --queue-size
 };
 
 // What is known of a loaded model without running it. Constant after load.
 struct ModelInfo {
   std::string name;
   int64_t version = 1;
-  std::string platform;       // "torchscript", "vits" or "bergamot"
-  std::string license;        // SPDX expression of the weights
+  std::string platform;  // "torchscript", "vits" or "bergamot"
+  std::string license;   // SPDX expression of the weights
   Task task = Task::kInfer;
   BatchPolicy batching;
-  std::vector<TensorSpec> inputs;    // kInfer only
-  std::vector<TensorSpec> outputs;   // kInfer only
-  std::string source_language;       // kTranslation: BCP 47
+  std::vector<TensorSpec> inputs;   // kInfer only
+  std::vector<TensorSpec> outputs;  // kInfer only
+  std::string source_language;      // kTranslation: BCP 47
   std::string target_language;
-  std::vector<std::string> voices;   // kSynthesis; the first is the default
-  std::string language;              // kSynthesis: BCP 47
-  int sample_rate = 0;               // kSynthesis: hertz
+  std::vector<std::string> voices;  // kSynthesis; the first is the default
+  std::string language;             // kSynthesis: BCP 47
+  int sample_rate = 0;              // kSynthesis: hertz
 };
 
 }  // namespace millrace::models

@@ -9,11 +9,12 @@
 
 namespace millrace::models {
 
-// The native inputs and outputs of the tasks: plain data, valid on any thread. Text is UTF-8, already checked by the service.
+// The native inputs and outputs of the tasks: plain data, valid on any thread. Text is UTF-8,
+// already checked by the service.
 
 struct InferInput {
   std::vector<Tensor> inputs;
-  std::vector<std::string> requested_outputs;   // empty: all
+  std::vector<std::string> requested_outputs;  // empty: all
 };
 
 struct InferOutput {
@@ -21,13 +22,13 @@ struct InferOutput {
 };
 
 struct TranslateInput {
-  std::vector<std::string> texts;   // at least one; one may be long: it is split into sentences
+  std::vector<std::string> texts;  // at least one; one may be long: it is split into sentences
 };
 
-// One finished sentence of one text. Concatenating `text` over a text's parts, in order, gives its translation: white space
-// between sentences is part of them.
+// One finished sentence of one text. Concatenating `text` over a text's parts, in order, gives its
+// translation: white space between sentences is part of them.
 struct TranslateOutput {
-  size_t text_index = 0;       // into TranslateInput::texts
+  size_t text_index = 0;  // into TranslateInput::texts
   std::string text;
   bool text_finished = false;  // this was the text's last sentence
   int64_t source_tokens = 0;
@@ -36,19 +37,19 @@ struct TranslateOutput {
 
 struct SynthesizeInput {
   std::string text;
-  std::string voice;              // empty: the model's default
-  float speed = 1.0F;             // 0.25 .. 4; 2 speaks twice as fast
-  float noise_scale = -1.0F;      // 0 .. 2; negative: the voice's default
-  float noise_w = -1.0F;          // 0 .. 2; negative: the voice's default
-  uint64_t seed = 0;              // of the noise; the same seed and input give the same audio
+  std::string voice;          // empty: the model's default
+  float speed = 1.0F;         // 0.25 .. 4; 2 speaks twice as fast
+  float noise_scale = -1.0F;  // 0 .. 2; negative: the voice's default
+  float noise_w = -1.0F;      // 0 .. 2; negative: the voice's default
+  uint64_t seed = 0;          // of the noise; the same seed and input give the same audio
 };
 
 // The audio of one sentence.
 struct SynthesizeOutput {
-  int sample_rate = 0;            // hertz
-  std::vector<float> samples;     // mono, -1 .. 1
+  int sample_rate = 0;         // hertz
+  std::vector<float> samples;  // mono, -1 .. 1
   size_t sentence_index = 0;
-  std::string text;               // the sentence
+  std::string text;  // the sentence
 };
 
 using Input = std::variant<InferInput, TranslateInput, SynthesizeInput>;

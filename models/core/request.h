@@ -12,8 +12,9 @@
 
 namespace millrace::models {
 
-// Where a request's outputs go, and whether anybody still wants them. It outlives the request. Emit is called on worker threads,
-// in order, one call at a time; Cancel and cancelled may be called on any thread.
+// Where a request's outputs go, and whether anybody still wants them. It outlives the request. Emit
+// is called on worker threads, in order, one call at a time; Cancel and cancelled may be called on
+// any thread.
 class OutputSink {
  public:
   virtual ~OutputSink() = default;
@@ -26,13 +27,15 @@ class OutputSink {
   std::atomic<bool> cancelled_{false};
 };
 
-// What a model remembers of a request between two steps (the sentences still to do). Each model derives its own.
+// What a model remembers of a request between two steps (the sentences still to do). Each model
+// derives its own.
 class RequestState {
  public:
   virtual ~RequestState() = default;
 };
 
-// One request as its model sees it. Touched by one worker at a time; others may only cancel it, through its sink.
+// One request as its model sees it. Touched by one worker at a time; others may only cancel it,
+// through its sink.
 class Request {
  public:
   Request(Input input, TimePoint deadline, OutputSink& sink, const Clock& clock = Clock::Real())
@@ -64,7 +67,7 @@ class Request {
 
  private:
   Input input_;
-  const TimePoint deadline_;   // TimePoint::max(): none
+  const TimePoint deadline_;  // TimePoint::max(): none
   OutputSink& sink_;
   const Clock& clock_;
   std::optional<absl::Status> outcome_;

@@ -11,9 +11,20 @@ struct TypeName {
 };
 
 // Indexed by DataType.
-constexpr std::array<TypeName, 14> kTypes = {{{"BOOL", 1}, {"UINT8", 1}, {"UINT16", 2}, {"UINT32", 4}, {"UINT64", 8},
-                                              {"INT8", 1}, {"INT16", 2}, {"INT32", 4}, {"INT64", 8}, {"FP16", 2},
-                                              {"BF16", 2}, {"FP32", 4}, {"FP64", 8}, {"BYTES", 0}}};
+constexpr std::array<TypeName, 14> kTypes = {{{"BOOL", 1},
+                                              {"UINT8", 1},
+                                              {"UINT16", 2},
+                                              {"UINT32", 4},
+                                              {"UINT64", 8},
+                                              {"INT8", 1},
+                                              {"INT16", 2},
+                                              {"INT32", 4},
+                                              {"INT64", 8},
+                                              {"FP16", 2},
+                                              {"BF16", 2},
+                                              {"FP32", 4},
+                                              {"FP64", 8},
+                                              {"BYTES", 0}}};
 
 }  // namespace
 

@@ -11,7 +11,20 @@ namespace millrace::models {
 
 // Element types of KServe v2.
 enum class DataType : uint8_t {
-  kBool, kUint8, kUint16, kUint32, kUint64, kInt8, kInt16, kInt32, kInt64, kFp16, kBf16, kFp32, kFp64, kBytes
+  kBool,
+  kUint8,
+  kUint16,
+  kUint32,
+  kUint64,
+  kInt8,
+  kInt16,
+  kInt32,
+  kInt64,
+  kFp16,
+  kBf16,
+  kFp32,
+  kFp64,
+  kBytes
 };
 
 // KServe's names: "BOOL", "UINT8" ... "FP32", "BYTES".
@@ -24,8 +37,8 @@ size_t ElementSize(DataType type);
 struct Tensor {
   std::string name;
   DataType type = DataType::kFp32;
-  std::vector<int64_t> shape;   // each >= 0
-  std::string data;             // row-major, little-endian; BYTES: each element a uint32 length and its bytes
+  std::vector<int64_t> shape;  // each >= 0
+  std::string data;  // row-major, little-endian; BYTES: each element a uint32 length and its bytes
 };
 
 // Product of the dimensions; nullopt when one is negative or the product overflows int64.

@@ -1,0 +1,47 @@
+#include "server/metrics/model_metrics.h"
+
+namespace millrace::server {
+
+std::string_view ToString(Method method) {
+  static constexpr std::array<std::string_view, kMethods> kNames = {
+      "ModelInfer", "Translate", "StreamTranslate", "Synthesize", "StreamSynthesize"};
+  return kNames[static_cast<size_t>(method)];
+}
+
+std::string_view ToString(Refusal refusal) {
+  static constexpr std::array<std::string_view, kRefusals> kNames = {"queue_full", "too_many",
+                                                                     "draining"};
+  return kNames[static_cast<size_t>(refusal)];
+}
+
+std::string_view StatusCodeName(absl::StatusCode code) {
+  static constexpr std::array<std::string_view, kStatusCodes> kNames = {"OK",
+                                                                        "CANCELLED",
+                                                                        "UNKNOWN",
+                                                                        "INVALID_ARGUMENT",
+                                                                        "DEADLINE_EXCEEDED",
+                                                                        "NOT_FOUND",
+                                                                        "ALREADY_EXISTS",
+                                                                        "PERMISSION_DENIED",
+                                                                        "RESOURCE_EXHAUSTED",
+                                                                        "FAILED_PRECONDITION",
+                                                                        "ABORTED",
+                                                                        "OUT_OF_RANGE",
+                                                                        "UNIMPLEMENTED",
+                                                                        "INTERNAL",
+                                                                        "UNAVAILABLE",
+                                                                        "DATA_LOSS",
+                                                                        "UNAUTHENTICATED"};
+  const auto index = static_cast<size_t>(code);
+  return index < kNames.size() ? kNames[index] : "UNKNOWN";
+}
+
+void ModelMetrics::CountRequest(Method method, absl::StatusCode code, Duration took) {
+  const auto row = static_cast<size_t>(method);
+  const auto column = static_cast<size_t>(code);
+  requests[row][column < kStatusCodes ? column : static_cast<size_t>(absl::StatusCode::kUnknown)]
+      ->Increment();
+  request_seconds[row]->Observe(Seconds(took));
+}
+
+}  // namespace millrace::server

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "mps_runtime/base/clock.h"
+#include "prometheus/counter.h"
+#include "prometheus/histogram.h"
+
+namespace millrace::server {
+
+// The calls that do work, as the label `method`.
+enum class Method : uint8_t {
+  kModelInfer,
+  kTranslate,
+  kStreamTranslate,
+  kSynthesize,
+  kStreamSynthesize
+};
+inline constexpr size_t kMethods = 5;
+std::string_view ToString(Method method);
+
+// Why a request was refused at the door, as the label `reason`.
+enum class Refusal : uint8_t { kQueueFull, kTooMany, kDraining };
+inline constexpr size_t kRefusals = 3;
+std::string_view ToString(Refusal refusal);
+
+inline constexpr size_t kStatusCodes = 17;  // gRPC's, 0..16
+// "OK", "CANCELLED" ... as gRPC writes them.
+std::string_view StatusCodeName(absl::StatusCode code);
+
+// Counters and histograms of one model, looked up once so that a request pays for the increment
+// alone. References stay valid as long as the Metrics that made this. Thread-safe.
+struct ModelMetrics {
+  prometheus::Histogram& queue_seconds;
+  prometheus::Histogram& compute_seconds;
+  prometheus::Histogram& permit_wait_seconds;
+  prometheus::Histogram& first_audio_seconds;
+  prometheus::Histogram& batch_size;
+  prometheus::Counter& audio_seconds;
+  prometheus::Counter& characters;
+  prometheus::Counter& source_tokens;
+  prometheus::Counter& target_tokens;
+  std::array<prometheus::Counter*, kRefusals> refused;
+  std::array<prometheus::Histogram*, kMethods> request_seconds;
+  std::array<std::array<prometheus::Counter*, kStatusCodes>, kMethods> requests;
+
+  // The end of a call: one more of its code, and its time from the first byte to the last.
+  void CountRequest(Method method, absl::StatusCode code, Duration took);
+  void CountRefusal(Refusal refusal) { refused[static_cast<size_t>(refusal)]->Increment(); }
+};
+
+inline double Seconds(Duration duration) { return std::chrono::duration<double>(duration).count(); }
+
+}  // namespace millrace::server

@@ -1,0 +1,66 @@
+#include "server/metrics/process_stats.h"
+
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <system_error>
+
+#ifdef __APPLE__
+#include <mach/mach.h>
+#endif
+
+namespace millrace::server {
+namespace {
+
+double ResidentBytes() {
+#ifdef __APPLE__
+  mach_task_basic_info info;
+  mach_msg_type_number_t count = MACH_TASK_BASIC_INFO_COUNT;
+  if (task_info(mach_task_self(), MACH_TASK_BASIC_INFO, reinterpret_cast<task_info_t>(&info),
+                &count) != KERN_SUCCESS)
+    return 0;
+  return static_cast<double>(info.resident_size);
+#else
+  std::ifstream statm("/proc/self/statm");
+  double pages = 0;
+  double resident = 0;
+  statm >> pages >> resident;
+  return resident * static_cast<double>(sysconf(_SC_PAGESIZE));
+#endif
+}
+
+double OpenFds() {
+#ifdef __APPLE__
+  constexpr const char* kFolder = "/dev/fd";
+#else
+  constexpr const char* kFolder = "/proc/self/fd";
+#endif
+  std::error_code error;
+  const std::filesystem::directory_iterator entries(kFolder, error);
+  if (error) return 0;
+  return static_cast<double>(std::distance(begin(entries), end(entries)) -
+                             1);  // less the one that reads the folder
+}
+
+// Initialised before main, close enough to the start of the process.
+const std::chrono::system_clock::time_point kStart = std::chrono::system_clock::now();
+
+}  // namespace
+
+ProcessStats ReadProcessStats() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  const auto seconds = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
+  };
+  return {.resident_bytes = ResidentBytes(),
+          .cpu_seconds = seconds(usage.ru_utime) + seconds(usage.ru_stime),
+          .start_time_seconds = std::chrono::duration<double>(kStart.time_since_epoch()).count(),
+          .open_fds = OpenFds()};
+}
+
+}  // namespace millrace::server

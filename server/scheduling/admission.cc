@@ -1,0 +1,41 @@
+#include "server/scheduling/admission.h"
+
+#include "absl/strings/str_cat.h"
+
+namespace millrace::server {
+
+Ticket::~Ticket() {
+  if (admission_ != nullptr) admission_->Leave();
+}
+
+absl::StatusOr<Ticket> Admission::TryEnter() {
+  // Count first, then look at closed_: with both sequentially consistent, either this sees the door
+  // closed or WaitUntilEmpty sees this request.
+  const int64_t before = in_flight_.fetch_add(1);
+  Ticket ticket(this);
+  if (closed_.load()) return absl::UnavailableError("the server is shutting down; try another one");
+  if (before >= max_requests_) {
+    return absl::ResourceExhaustedError(absl::StrCat("the server already has ", max_requests_,
+                                                     " requests in flight, which is its limit"));
+  }
+  return ticket;
+}
+
+void Admission::Close() { closed_.store(true); }
+
+void Admission::Leave() {
+  if (in_flight_.fetch_sub(1) == 1 && closed_.load()) {
+    MutexLock lock(mu_);
+    empty_.NotifyAll();
+  }
+}
+
+bool Admission::WaitUntilEmpty(std::chrono::steady_clock::time_point deadline) {
+  MutexLock lock(mu_);
+  while (in_flight_.load() != 0) {
+    if (!empty_.WaitUntil(mu_, deadline)) return in_flight_.load() == 0;
+  }
+  return true;
+}
+
+}  // namespace millrace::server

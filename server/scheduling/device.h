@@ -1,0 +1,25 @@
+#pragma once
+
+#include <memory>
+
+#include "models/core/model.h"
+#include "mps_runtime/base/clock.h"
+#include "mps_runtime/worker_context.h"
+
+namespace millrace::server {
+
+// What workers need of the stream runtime: a seam that keeps libtorch out of the scheduling code
+// and its tests. Thread-safe.
+class Device {
+ public:
+  virtual ~Device() = default;
+
+  // Gives the calling thread its device state; destroy it on that thread. Throws when no stream is
+  // free.
+  virtual std::unique_ptr<runtime::WorkerContext> EnterWorker() = 0;
+  // Runs the batch's device phase under a permit; returns how long it waited for that. Throws what
+  // Forward throws.
+  virtual Duration RunForward(runtime::WorkerContext& context, models::Batch& batch) = 0;
+};
+
+}  // namespace millrace::server

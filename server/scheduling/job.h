@@ -1,0 +1,59 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "models/core/request.h"
+#include "server/scheduling/admission.h"
+
+namespace millrace::server {
+
+class Job;
+class ServedModel;
+
+// The caller's side of a job: takes the outputs and the final status to the client. Implemented by
+// the services' reactors.
+class Reply : public models::OutputSink {
+ public:
+  // The end of the call, exactly once, after the last Emit. Not to be touched afterwards: it may be
+  // gone by the return.
+  virtual void Finish(const absl::Status& status) = 0;
+  // True while the client has not taken what was already emitted: the next step should wait. Unary
+  // replies never are.
+  virtual bool Congested() const { return false; }
+  // Keeps a job whose reply is congested and hands it to Scheduler::Requeue when the client has
+  // caught up.
+  virtual void Park(std::unique_ptr<Job> job);
+};
+
+// One admitted request on its way: queue, worker, perhaps queue again, end. Plain data inside, so
+// that an executor could hand it to another process. Touched by one thread at a time; whoever owns
+// it must end it by FinishJob.
+class Job {
+ public:
+  Job(models::Input input, TimePoint deadline, Reply& reply, Ticket ticket,
+      std::shared_ptr<ServedModel> model, const Clock& clock)
+      : request(std::move(input), deadline, reply, clock),
+        reply(reply),
+        model(std::move(model)),
+        admitted(clock.Now()),
+        ticket_(std::move(ticket)) {}
+
+  models::Request request;
+  Reply& reply;
+  const std::shared_ptr<ServedModel> model;
+  const TimePoint admitted;
+  TimePoint enqueued{};  // when it last entered its queue; set by the scheduler
+  bool first_step_done = false;
+
+ private:
+  // Declared last: the place is given back after everything else of the job is gone.
+  Ticket ticket_;
+};
+
+// Ends a job: releases it with its ticket, then delivers the status.
+void FinishJob(std::unique_ptr<Job> job, const absl::Status& status);
+
+}  // namespace millrace::server

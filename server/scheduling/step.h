@@ -1,0 +1,25 @@
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "mps_runtime/worker_context.h"
+#include "server/scheduling/device.h"
+#include "server/scheduling/job.h"
+#include "server/scheduling/scheduler.h"
+
+namespace millrace::server {
+
+// Runs one step of a batch of one model on the calling worker thread: Prepare, Forward under a
+// permit, Complete. Ends the jobs that are done, requeues or parks the others. A step that throws
+// is run again job by job, so that only the one at fault fails (INTERNAL); this is the only place
+// that catches what libtorch throws on behalf of a request.
+void RunStep(std::vector<std::unique_ptr<Job>> batch, Device& device,
+             runtime::WorkerContext& context, Scheduler& scheduler, Clock& clock = Clock::Real());
+
+// Runs a model's warm-up inputs on the calling thread and throws the results away. INTERNAL when
+// one fails.
+absl::Status WarmUp(const models::Model& model, Device& device, runtime::WorkerContext& context);
+
+}  // namespace millrace::server

@@ -1,0 +1,70 @@
+#include "server/scheduling/thread_executor.h"
+
+#include <exception>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "server/scheduling/served_model.h"
+#include "server/scheduling/step.h"
+
+namespace millrace::server {
+
+absl::Status ThreadExecutor::Start(std::span<const std::shared_ptr<ServedModel>> models) {
+  for (int i = 0; i < workers_; ++i) threads_.emplace_back([this, models] { Run(models); });
+  absl::Status status;
+  {
+    MutexLock lock(mu_);
+    while (started_ < workers_) started_cv_.Wait(mu_);
+    status = start_status_;
+  }
+  if (!status.ok()) {
+    scheduler_.Close();
+    Join();
+  }
+  return status;
+}
+
+void ThreadExecutor::Join() {
+  for (std::thread& thread : threads_) thread.join();
+  threads_.clear();
+}
+
+void ThreadExecutor::ReportStarted(absl::Status status) {
+  MutexLock lock(mu_);
+  ++started_;
+  start_status_.Update(std::move(status));
+  started_cv_.NotifyAll();
+}
+
+void ThreadExecutor::Run(std::span<const std::shared_ptr<ServedModel>> models) {
+  std::unique_ptr<runtime::WorkerContext> context;
+  try {
+    context = device_.EnterWorker();
+  } catch (const std::exception& error) {
+    ReportStarted(absl::InternalError(absl::StrCat("a worker could not start: ", error.what())));
+    return;
+  }
+  absl::Status status;
+  for (const auto& model : models) {
+    status = WarmUp(model->model(), device_, *context);
+    if (!status.ok()) break;
+  }
+  const bool ok = status.ok();
+  ReportStarted(std::move(status));
+  if (!ok) return;
+
+  // `models` may be gone from here on: Start has returned.
+  Scheduler::Popped popped;
+  while (scheduler_.PopBatch(popped)) {
+    for (auto& job : popped.dropped) {
+      const absl::Status late =
+          job->request.cancelled()
+              ? absl::CancelledError("the caller went away while the request waited")
+              : absl::DeadlineExceededError("the deadline passed while the request waited");
+      FinishJob(std::move(job), late);
+    }
+    if (!popped.batch.empty()) RunStep(std::move(popped.batch), device_, *context, scheduler_);
+  }
+}
+
+}  // namespace millrace::server

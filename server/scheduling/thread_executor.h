@@ -1,0 +1,45 @@
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "mps_runtime/base/mutex.h"
+#include "server/scheduling/device.h"
+#include "server/scheduling/executor.h"
+#include "server/scheduling/scheduler.h"
+
+namespace millrace::server {
+
+// One thread a worker, each with its own stream and graph cache, which are made, used and destroyed
+// on it. Start and Join are for one thread. Device and scheduler must outlive it; close the
+// scheduler before it is destroyed.
+class ThreadExecutor final : public Executor {
+ public:
+  // workers >= 1.
+  ThreadExecutor(int workers, Device& device, Scheduler& scheduler)
+      : workers_(workers), device_(device), scheduler_(scheduler) {}
+  ~ThreadExecutor() override { Join(); }
+
+  absl::Status Start(std::span<const std::shared_ptr<ServedModel>> models) override EXCLUDES(mu_);
+  void Join() override;
+
+ private:
+  void Run(std::span<const std::shared_ptr<ServedModel>> models) EXCLUDES(mu_);
+  void ReportStarted(absl::Status status) EXCLUDES(mu_);
+
+  const int workers_;
+  Device& device_;
+  Scheduler& scheduler_;
+
+  Mutex mu_;
+  CondVar started_cv_;
+  int started_ GUARDED_BY(mu_) = 0;
+  absl::Status start_status_ GUARDED_BY(mu_);  // the first failure
+
+  std::vector<std::thread> threads_;  // last: they use everything above
+};
+
+}  // namespace millrace::server
