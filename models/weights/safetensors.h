@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "models/core/tensor.h"
+
+namespace millrace::models {
+
+// A safetensors file, mapped into memory: an 8-byte length, a JSON header, then the tensors. Pages are read when they are
+// touched and are shared between processes. Immutable, so thread-safe; views into it hold as long as it lives. Every offset of
+// the header is checked when it is opened: a damaged file is an error, never a wild read.
+class SafetensorsFile {
+ public:
+  struct View {
+    DataType type = DataType::kFp32;
+    std::vector<int64_t> shape;
+    const std::byte* data = nullptr;   // aligned for the type
+    size_t bytes = 0;
+  };
+
+  static absl::StatusOr<SafetensorsFile> Open(const std::filesystem::path& path);
+  SafetensorsFile(SafetensorsFile&& other) noexcept;
+  SafetensorsFile& operator=(SafetensorsFile&& other) noexcept;
+  ~SafetensorsFile();
+
+  // NotFound naming the file when there is none of that name.
+  absl::StatusOr<View> Find(std::string_view name) const;
+  const std::map<std::string, View, std::less<>>& tensors() const { return tensors_; }
+  // The free-form strings of the header's "__metadata__".
+  const std::map<std::string, std::string, std::less<>>& metadata() const { return metadata_; }
+
+ private:
+  SafetensorsFile() = default;
+  absl::Status ReadHeader();
+
+  std::filesystem::path path_;
+  const std::byte* mapping_ = nullptr;
+  size_t size_ = 0;
+  std::map<std::string, View, std::less<>> tensors_;
+  std::map<std::string, std::string, std::less<>> metadata_;
+};
+
+}  // namespace millrace::models
