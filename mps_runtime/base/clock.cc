@@ -6,7 +6,7 @@ namespace {
 class RealClock final : public Clock {
  public:
   TimePoint Now() const override { return std::chrono::steady_clock::now(); }
-  bool WaitUntil(CondVar& cv, Mutex& mu, TimePoint deadline) override REQUIRES(mu) {
+  bool WaitUntil(CondVar& cv, Mutex& mu, TimePoint deadline) override MILLRACE_REQUIRES(mu) {
     return cv.WaitUntil(mu, deadline);
   }
 };

@@ -15,7 +15,7 @@ class Clock {
   virtual ~Clock() = default;
   virtual TimePoint Now() const = 0;
   // Waits on cv until it is notified or this clock reaches the deadline; false when the deadline passed. May wake spuriously.
-  virtual bool WaitUntil(CondVar& cv, Mutex& mu, TimePoint deadline) REQUIRES(mu) = 0;
+  virtual bool WaitUntil(CondVar& cv, Mutex& mu, TimePoint deadline) MILLRACE_REQUIRES(mu) = 0;
 
   static Clock& Real();
 };

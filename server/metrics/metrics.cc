@@ -41,7 +41,7 @@ MetricFamily Single(std::string name, std::string help, MetricType type, double 
 // Reads the gauges when a scrape asks for them, so that requests pay nothing for them.
 class Metrics::SnapshotCollector final : public prometheus::Collectable {
  public:
-  void Set(std::function<Snapshot()> source) EXCLUDES(mu_) {
+  void Set(std::function<Snapshot()> source) MILLRACE_EXCLUDES(mu_) {
     MutexLock lock(mu_);
     source_ = std::move(source);
   }
@@ -111,7 +111,7 @@ class Metrics::SnapshotCollector final : public prometheus::Collectable {
   }
 
   mutable Mutex mu_;
-  std::function<Snapshot()> source_ GUARDED_BY(mu_);
+  std::function<Snapshot()> source_ MILLRACE_GUARDED_BY(mu_);
 };
 
 struct Metrics::Families {

@@ -45,14 +45,14 @@ class Admission {
   // Refuses all later requests. Idempotent.
   void Close();
   // Waits until no ticket is out or the deadline passes; true when none is. Call after Close.
-  bool WaitUntilEmpty(std::chrono::steady_clock::time_point deadline) EXCLUDES(mu_);
+  bool WaitUntilEmpty(std::chrono::steady_clock::time_point deadline) MILLRACE_EXCLUDES(mu_);
 
   int64_t in_flight() const { return in_flight_.load(std::memory_order_relaxed); }
   bool closed() const { return closed_.load(std::memory_order_relaxed); }
 
  private:
   friend class Ticket;
-  void Leave() EXCLUDES(mu_);
+  void Leave() MILLRACE_EXCLUDES(mu_);
 
   const int64_t max_requests_;
   std::atomic<int64_t> in_flight_{0};

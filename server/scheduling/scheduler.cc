@@ -23,8 +23,6 @@ absl::Status Refused(std::string message, double wait_seconds) {
   return status;
 }
 
-double Seconds(Duration duration) { return std::chrono::duration<double>(duration).count(); }
-
 }  // namespace
 
 std::chrono::milliseconds RetryHint(const absl::Status& status) {

@@ -34,20 +34,20 @@ class Scheduler {
   Scheduler(const Scheduler&) = delete;
   Scheduler& operator=(const Scheduler&) = delete;
 
-  QueueId AddQueue(const models::BatchPolicy& policy) EXCLUDES(mu_);
+  QueueId AddQueue(const models::BatchPolicy& policy) MILLRACE_EXCLUDES(mu_);
   // The queue must be empty.
-  void RemoveQueue(QueueId queue) EXCLUDES(mu_);
+  void RemoveQueue(QueueId queue) MILLRACE_EXCLUDES(mu_);
 
   // Takes the job only when OK is returned. RESOURCE_EXHAUSTED when the queue is full, or when at
   // the present pace the job's deadline would pass before its turn; the status then carries a retry
   // hint (RetryHint). UNAVAILABLE once closed.
-  absl::Status Submit(std::unique_ptr<Job>& job) EXCLUDES(mu_);
+  absl::Status Submit(std::unique_ptr<Job>& job) MILLRACE_EXCLUDES(mu_);
   // Puts an admitted job back for its next step. Never refused for size; once closed the job ends
   // with UNAVAILABLE.
-  void Requeue(std::unique_ptr<Job> job) EXCLUDES(mu_);
+  void Requeue(std::unique_ptr<Job> job) MILLRACE_EXCLUDES(mu_);
   // Takes the waiting job of this reply out again (its caller left). Null when it does not wait: it
   // runs, is parked or has ended.
-  std::unique_ptr<Job> Remove(QueueId queue, const Reply& reply) EXCLUDES(mu_);
+  std::unique_ptr<Job> Remove(QueueId queue, const Reply& reply) MILLRACE_EXCLUDES(mu_);
 
   struct Popped {
     std::vector<std::unique_ptr<Job>> batch;    // 1..max_batch jobs of one model
@@ -55,16 +55,16 @@ class Scheduler {
   };
   // Waits for work. False once closed and empty. Both vectors are cleared first; one of them is not
   // empty on true.
-  bool PopBatch(Popped& popped) EXCLUDES(mu_);
+  bool PopBatch(Popped& popped) MILLRACE_EXCLUDES(mu_);
   // What a step of `jobs` jobs took on a worker, for the estimate of waiting time.
-  void ReportStep(QueueId queue, size_t jobs, Duration took) EXCLUDES(mu_);
+  void ReportStep(QueueId queue, size_t jobs, Duration took) MILLRACE_EXCLUDES(mu_);
 
   // Refuses further jobs and returns those that wait; PopBatch returns false from now on.
   // Idempotent.
-  std::vector<std::unique_ptr<Job>> Close() EXCLUDES(mu_);
+  std::vector<std::unique_ptr<Job>> Close() MILLRACE_EXCLUDES(mu_);
 
-  size_t depth(QueueId queue) const EXCLUDES(mu_);
-  size_t capacity(QueueId queue) const EXCLUDES(mu_);
+  size_t depth(QueueId queue) const MILLRACE_EXCLUDES(mu_);
+  size_t capacity(QueueId queue) const MILLRACE_EXCLUDES(mu_);
 
  private:
   struct Queue {
@@ -76,23 +76,23 @@ class Scheduler {
     double seconds_per_step = 0;
   };
 
-  void Push(Queue& queue, std::unique_ptr<Job> job) REQUIRES(mu_);
+  void Push(Queue& queue, std::unique_ptr<Job> job) MILLRACE_REQUIRES(mu_);
   // The ready queue with the longest wait, or null; then next_ready says when one will be (max: not
   // by itself).
-  Queue* PickReady(TimePoint now, TimePoint& next_ready) REQUIRES(mu_);
+  Queue* PickReady(TimePoint now, TimePoint& next_ready) MILLRACE_REQUIRES(mu_);
   // True when the caller should notify one waiting worker, after unlocking.
-  bool ShouldWake() REQUIRES(mu_);
+  bool ShouldWake() MILLRACE_REQUIRES(mu_);
 
   const Options options_;
   Clock& clock_;
 
   mutable Mutex mu_;
   CondVar work_;
-  std::deque<Queue> queues_ GUARDED_BY(mu_);
-  size_t total_ GUARDED_BY(mu_) = 0;           // jobs in all queues
-  int idle_ GUARDED_BY(mu_) = 0;               // workers in PopBatch's wait
-  bool wake_pending_ GUARDED_BY(mu_) = false;  // a worker was notified and has not yet looked
-  bool closed_ GUARDED_BY(mu_) = false;
+  std::deque<Queue> queues_ MILLRACE_GUARDED_BY(mu_);
+  size_t total_ MILLRACE_GUARDED_BY(mu_) = 0;           // jobs in all queues
+  int idle_ MILLRACE_GUARDED_BY(mu_) = 0;               // workers in PopBatch's wait
+  bool wake_pending_ MILLRACE_GUARDED_BY(mu_) = false;  // a worker was notified and has not yet looked
+  bool closed_ MILLRACE_GUARDED_BY(mu_) = false;
 };
 
 // How long a refused client should wait before it tries again; zero when the status does not say.

@@ -23,12 +23,12 @@ class ThreadExecutor final : public Executor {
       : workers_(workers), device_(device), scheduler_(scheduler) {}
   ~ThreadExecutor() override { Join(); }
 
-  absl::Status Start(std::span<const std::shared_ptr<ServedModel>> models) override EXCLUDES(mu_);
+  absl::Status Start(std::span<const std::shared_ptr<ServedModel>> models) override MILLRACE_EXCLUDES(mu_);
   void Join() override;
 
  private:
-  void Run(std::span<const std::shared_ptr<ServedModel>> models) EXCLUDES(mu_);
-  void ReportStarted(absl::Status status) EXCLUDES(mu_);
+  void Run(std::span<const std::shared_ptr<ServedModel>> models) MILLRACE_EXCLUDES(mu_);
+  void ReportStarted(absl::Status status) MILLRACE_EXCLUDES(mu_);
 
   const int workers_;
   Device& device_;
@@ -36,8 +36,8 @@ class ThreadExecutor final : public Executor {
 
   Mutex mu_;
   CondVar started_cv_;
-  int started_ GUARDED_BY(mu_) = 0;
-  absl::Status start_status_ GUARDED_BY(mu_);  // the first failure
+  int started_ MILLRACE_GUARDED_BY(mu_) = 0;
+  absl::Status start_status_ MILLRACE_GUARDED_BY(mu_);  // the first failure
 
   std::vector<std::thread> threads_;  // last: they use everything above
 };
