@@ -1,0 +1,101 @@
+"""Reads what Marian writes for a Bergamot tiny model: the weights ("binary v1") and the lexical shortlist. All little endian.
+
+Weights: u64 version, u64 count; per tensor u64 name bytes, type, dimensions, data bytes; the names; the shapes, u32 each; u64
+padding and that many bytes; the data. An intgemm8 tensor is int8 followed by one float32, its multiplier: weight = int8 /
+multiplier. Such matrices lie transposed, [outputs][inputs], except the embeddings, which are rows of words already.
+
+Shortlist: u64 magic, checksum, `first`, `best`, offset count, id count; u64 offsets; u32 ids. A translation may use the `first`
+words of the vocabulary and the ids that stand between offsets[w] and offsets[w + 1] for each of its source words w.
+"""
+
+import dataclasses
+import pathlib
+import struct
+
+import numpy as np
+
+from .package import ConvertError
+
+FLOAT32, INTGEMM8 = 0x404, 0x4101
+SHORTLIST_MAGIC = 0xF11A48D5013417F5
+MAX_TENSORS, MAX_DIMENSIONS = 10_000, 8
+
+
+@dataclasses.dataclass(frozen=True)
+class Int8Matrix:
+    values: np.ndarray    # int8, [outputs][inputs]
+    multiplier: float     # weight = value / multiplier
+
+
+@dataclasses.dataclass(frozen=True)
+class Shortlist:
+    first: int
+    offsets: np.ndarray   # [words + 1], int64
+    ids: np.ndarray       # int32
+
+
+class _Reader:
+    def __init__(self, path: pathlib.Path):
+        self.path = path
+        try:
+            self.raw = path.read_bytes()
+        except OSError as error:
+            raise ConvertError(f"cannot read {path}: {error.strerror}") from error
+        self.at = 0
+
+    def fail(self, what: str) -> ConvertError:
+        return ConvertError(f"{self.path}: corrupt at byte {self.at}: {what}")
+
+    def take(self, size: int) -> bytes:
+        if size > len(self.raw) - self.at:
+            raise self.fail(f"{size} bytes announced, {len(self.raw) - self.at} left")
+        self.at += size
+        return self.raw[self.at - size:self.at]
+
+    def unpack(self, layout: str) -> tuple:
+        return struct.unpack("<" + layout, self.take(struct.calcsize("<" + layout)))
+
+
+def read_weights(path: pathlib.Path) -> dict[str, np.ndarray | Int8Matrix]:
+    reader = _Reader(path)
+    version, count = reader.unpack("2Q")
+    if version != 1 or not 0 < count <= MAX_TENSORS:
+        raise reader.fail(f"not a Marian binary of version 1 (version {version}, {count} tensors)")
+    headers = [reader.unpack("4Q") for _ in range(count)]
+    names = [reader.take(header[0]).rstrip(b"\0").decode("utf-8", "replace") for header in headers]
+    if any(header[2] > MAX_DIMENSIONS for header in headers):
+        raise reader.fail("a tensor with too many dimensions")
+    shapes = [reader.unpack(f"{header[2]}I") for header in headers]
+    reader.take(reader.unpack("Q")[0])
+    weights: dict[str, np.ndarray | Int8Matrix] = {}
+    for (_, kind, _, size), name, shape in zip(headers, names, shapes):
+        if name.startswith("special:"):   # the training configuration, as text
+            reader.take(size)
+            continue
+        elements = int(np.prod(shape, dtype=object))
+        needed = {FLOAT32: 4 * elements, INTGEMM8: elements + 4}.get(kind)
+        if needed is None or needed > size:
+            raise reader.fail(f"tensor {name}: type {kind:#x} with shape {shape} and {size} bytes")
+        data = reader.take(size)
+        if kind == FLOAT32:
+            weights[name] = np.frombuffer(data, "<f4", elements).reshape(shape)
+        else:
+            multiplier = struct.unpack_from("<f", data, elements)[0]
+            if not (np.isfinite(multiplier) and multiplier > 0):
+                raise reader.fail(f"tensor {name}: multiplier {multiplier}")
+            transposed = shape if name == "Wemb" or len(shape) != 2 else (shape[1], shape[0])
+            weights[name] = Int8Matrix(np.frombuffer(data, "i1", elements).reshape(transposed), multiplier)
+    return weights
+
+
+def read_shortlist(path: pathlib.Path, words: int) -> Shortlist:
+    reader = _Reader(path)
+    magic, _, first, _, offset_count, id_count = reader.unpack("6Q")
+    if magic != SHORTLIST_MAGIC:
+        raise reader.fail("not a binary lexical shortlist")
+    offsets = np.frombuffer(reader.take(8 * offset_count), "<u8")
+    ids = np.frombuffer(reader.take(4 * id_count), "<u4")
+    in_order = offsets.size > words and offsets[0] == 0 and (offsets[1:] >= offsets[:-1]).all() and offsets[-1] <= ids.size
+    if not in_order or first > words or (ids >= words).any():
+        raise reader.fail(f"its words do not fit a vocabulary of {words}")
+    return Shortlist(first, offsets[:words + 1].astype(np.int64), ids.astype(np.int32))
