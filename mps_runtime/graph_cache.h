@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -10,7 +11,8 @@
 
 namespace millrace::runtime {
 
-// What a backend keeps for one shape: a captured CUDA graph with its static buffers, a compiled MPS shape.
+// What a backend keeps for one shape: a captured CUDA graph with its static buffers, a compiled MPS
+// shape.
 class GraphEntry {
  public:
   virtual ~GraphEntry() = default;
@@ -35,8 +37,8 @@ struct GraphCacheStats {
   uint64_t evictions = 0;
 };
 
-// Least-recently-used cache of GraphEntry, bounded in entries and bytes. One per worker, so it has no lock: use it on its
-// thread only. Find and Insert are O(1).
+// Least-recently-used cache of GraphEntry, bounded in entries and bytes. One per worker, so it has
+// no lock: use it on its thread only. Find and Insert are O(1).
 class GraphCache {
  public:
   struct Limits {
@@ -46,16 +48,18 @@ class GraphCache {
 
   explicit GraphCache(Limits limits);
 
-  // The entry, now the most recent one, or null. Counts a hit or a miss. The pointer holds until the next Insert or Erase.
+  // The entry, now the most recent one, or null. Counts a hit or a miss. The pointer holds until
+  // the next Insert or Erase.
   GraphEntry* Find(const GraphKey& key);
-  // Takes the entry, replacing one of the same key, and evicts the oldest others until both limits hold. An entry that alone is
-  // over max_bytes is not kept; then this returns null.
+  // Takes the entry, replacing one of the same key, and evicts the oldest others until both limits
+  // hold. An entry that alone is over max_bytes is not kept; then this returns null.
   GraphEntry* Insert(const GraphKey& key, std::unique_ptr<GraphEntry> entry);
   // Drops the entries of one model (it was unloaded).
   void EraseModel(const std::string& model);
   void Clear();
 
-  const GraphCacheStats& stats() const { return stats_; }
+  // Any thread. Each figure is exact; together they may straddle a change.
+  GraphCacheStats stats() const;
 
  private:
   struct Node {
@@ -69,11 +73,21 @@ class GraphCache {
   using List = std::list<Node>;
 
   void Drop(List::iterator node);
+  void PublishSize();
 
   const Limits limits_;
-  List lru_;   // most recent first
+  List lru_;  // most recent first
   std::unordered_map<GraphKey, List::iterator, KeyHash> index_;
-  GraphCacheStats stats_;
+  size_t bytes_ = 0;
+
+  // Written by the owning thread only, so that plain loads and stores do.
+  struct {
+    std::atomic<size_t> entries{0};
+    std::atomic<size_t> bytes{0};
+    std::atomic<uint64_t> hits{0};
+    std::atomic<uint64_t> misses{0};
+    std::atomic<uint64_t> evictions{0};
+  } published_;
 };
 
 }  // namespace millrace::runtime

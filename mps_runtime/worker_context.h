@@ -5,15 +5,18 @@
 
 namespace millrace::runtime {
 
-// The device state of one thread: its stream and its graph cache. Born, used and destroyed on that thread; not thread-safe.
-// The main thread has one on slot 0 (for warm-up), each worker one on a leased slot. Made by Runtime::EnterThread.
+// The device state of one thread: its stream and its graph cache. Born, used and destroyed on that
+// thread; not thread-safe. The main thread has one on slot 0 (for warm-up), each worker one on a
+// leased slot. Made by Runtime.
 class WorkerContext {
  public:
   virtual ~WorkerContext() = default;
 
   virtual Stream stream() const = 0;
   virtual GraphCache& graph_cache() = 0;
-  // Waits until everything submitted to this thread's own stream has finished; throws DeviceError when it failed.
+  // Waits until everything submitted to this thread's own stream has finished; throws DeviceError
+  // when it failed. In encode-lock mode other threads may submit their work meanwhile. On the CPU
+  // an operator has finished when it returns: there is no wait.
   virtual void Synchronize() = 0;
 };
 

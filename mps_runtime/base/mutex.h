@@ -25,7 +25,8 @@ class MILLRACE_CAPABILITY("mutex") Mutex {
   std::mutex mu_;
 };
 
-// Holds a Mutex for a scope. Unlock() and Lock() allow a gap in it; the destructor releases only what is held.
+// Holds a Mutex for a scope. Unlock() and Lock() allow a gap in it; the destructor releases only
+// what is held.
 class MILLRACE_SCOPED_CAPABILITY MutexLock {
  public:
   explicit MutexLock(Mutex& mu) MILLRACE_ACQUIRE(mu) : mu_(mu) { mu_.Lock(); }
@@ -49,8 +50,8 @@ class MILLRACE_SCOPED_CAPABILITY MutexLock {
   bool held_ = true;
 };
 
-// Condition variable for Mutex. Waits may wake spuriously: always wait in a loop on the guarded condition (a predicate
-// lambda would hide the guarded reads from the analysis, so there is none).
+// Condition variable for Mutex. Waits may wake spuriously: always wait in a loop on the guarded
+// condition (a predicate lambda would hide the guarded reads from the analysis, so there is none).
 class CondVar {
  public:
   void Wait(Mutex& mu) MILLRACE_REQUIRES(mu) {

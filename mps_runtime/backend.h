@@ -1,0 +1,50 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "mps_runtime/stream.h"
+
+namespace millrace::runtime {
+
+// What differs between devices. A stream is bound to one thread at a time; the caller sees to that
+// (StreamPool). Methods that name a thread act on the calling one and are safe to call from several
+// threads at once.
+class Backend {
+ public:
+  virtual ~Backend() = default;
+
+  virtual DeviceType device() const = 0;
+  // For people: the CPU's or accelerator's model.
+  virtual std::string DeviceName() const = 0;
+  // How many forwards at once are known to be safe and useful without a calibrated profile; at
+  // least 1.
+  virtual int SafeConcurrency() const = 0;
+
+  // Main thread, once, before any other thread touches the device: performs the first uses that
+  // race in the driver.
+  virtual void Bootstrap() = 0;
+  // Makes this the calling thread's current stream, with that many threads (>= 1) for the inside of
+  // one operator.
+  virtual void BindThread(Stream stream, int intra_op_threads) = 0;
+  // Undoes BindThread on the same thread. The stream must be idle.
+  virtual void UnbindThread(Stream stream) noexcept = 0;
+  // Whether libtorch would submit the calling thread's work to this stream.
+  virtual bool IsBound(Stream stream) const = 0;
+  // Waits for everything submitted to this stream, which must be bound to the calling thread.
+  // Throws DeviceError.
+  virtual void Synchronize(Stream stream) = 0;
+};
+
+// The backend for a device, or for nullopt the best one that this build and machine have. Throws
+// std::invalid_argument that names what is allowed when there is no such backend.
+std::unique_ptr<Backend> MakeBackend(std::optional<DeviceType> device);
+
+// One for each device, linked from backend/<device>/ or, in a build without it, from
+// backend/no_<device>.cc. Null: not available.
+std::unique_ptr<Backend> MakeCpuBackend();
+std::unique_ptr<Backend> MakeCudaBackend();
+std::unique_ptr<Backend> MakeMpsBackend();
+
+}  // namespace millrace::runtime

@@ -1,0 +1,29 @@
+#pragma once
+
+#include "mps_runtime/backend.h"
+
+namespace millrace::runtime {
+
+// A stream of the CPU is a lane: a thread that runs its own operators, each inside its own budget
+// of intra-op threads. Operators finish before they return, so there is nothing to wait for, and
+// encode-lock mode does the same as serial.
+class CpuBackend final : public Backend {
+ public:
+  CpuBackend();
+
+  DeviceType device() const override { return DeviceType::kCpu; }
+  std::string DeviceName() const override;
+  // The cores: more forwards at once only share them.
+  int SafeConcurrency() const override { return cores_; }
+
+  void Bootstrap() override;
+  void BindThread(Stream stream, int intra_op_threads) override;
+  void UnbindThread(Stream stream) noexcept override;
+  bool IsBound(Stream stream) const override;
+  void Synchronize(Stream) override {}
+
+ private:
+  const int cores_;
+};
+
+}  // namespace millrace::runtime

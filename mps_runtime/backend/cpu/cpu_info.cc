@@ -1,0 +1,65 @@
+#include "mps_runtime/backend/cpu/cpu_info.h"
+
+#include <sys/utsname.h>
+#ifdef __APPLE__
+#include <sys/sysctl.h>
+#endif
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <string_view>
+#include <thread>
+
+namespace millrace::runtime {
+namespace {
+
+// "<quota> <period>" in microseconds, or "max <period>"; 0 for no limit.
+int QuotaCores(const std::string& path) {
+  std::ifstream file(path);
+  double quota = 0, period = 0;
+  if (!(file >> quota >> period) || quota <= 0 || period <= 0) return 0;
+  return static_cast<int>(std::ceil(quota / period));
+}
+
+// This process's group, such as "/system.slice/x.service"; empty where there is none.
+std::string ControlGroup(const std::string& root) {
+  std::ifstream file(root + "proc/self/cgroup");
+  constexpr std::string_view kVersion2 = "0::";
+  for (std::string line; std::getline(file, line);) {
+    if (line.starts_with(kVersion2)) return line.substr(kVersion2.size());
+  }
+  return {};
+}
+
+}  // namespace
+
+int AvailableCores(const std::string& root) {
+  int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  // A limit on any group above holds as well.
+  for (std::string group = ControlGroup(root); !group.empty();
+       group.resize(group.find_last_of('/'))) {
+    const std::string folder = group == "/" ? "" : group;
+    const int quota = QuotaCores(root + "sys/fs/cgroup" + folder + "/cpu.max");
+    if (quota > 0) cores = std::min(cores, quota);
+    if (group.find('/') == std::string::npos) break;
+  }
+  return cores;
+}
+
+std::string CpuModelName(const std::string& root) {
+#ifdef __APPLE__
+  char name[256];
+  size_t size = sizeof(name);
+  if (sysctlbyname("machdep.cpu.brand_string", name, &size, nullptr, 0) == 0) return name;
+#endif
+  std::ifstream file(root + "proc/cpuinfo");
+  for (std::string line; std::getline(file, line);) {
+    const size_t colon = line.find(": ");
+    if (line.starts_with("model name") && colon != std::string::npos) return line.substr(colon + 2);
+  }
+  utsname system{};
+  return uname(&system) == 0 ? system.machine : "unknown";
+}
+
+}  // namespace millrace::runtime

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <stdexcept>
+
+namespace millrace::runtime {
+
+// A caller broke a rule of streams and threads: wrong thread, second bootstrap, second stream for
+// one thread. A bug, not a state.
+class StreamError : public std::logic_error {
+ public:
+  using std::logic_error::logic_error;
+};
+
+// All worker slots are leased. Nothing else is affected; a slot comes back when a worker thread
+// ends.
+class StreamPoolExhausted : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+// The device or its driver failed while work was submitted or awaited.
+class DeviceError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+}  // namespace millrace::runtime

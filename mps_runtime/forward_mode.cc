@@ -1,0 +1,22 @@
+#include "mps_runtime/forward_mode.h"
+
+#include <array>
+
+namespace millrace::runtime {
+namespace {
+
+constexpr std::array<std::string_view, 3> kNames = {"parallel", "encode-lock",
+                                                    "serial"};  // by ForwardMode
+
+}  // namespace
+
+std::string_view ToString(ForwardMode mode) { return kNames[static_cast<size_t>(mode)]; }
+
+std::optional<ForwardMode> ParseForwardMode(std::string_view name) {
+  for (size_t i = 0; i < kNames.size(); ++i) {
+    if (kNames[i] == name) return static_cast<ForwardMode>(i);
+  }
+  return std::nullopt;
+}
+
+}  // namespace millrace::runtime

@@ -1,0 +1,130 @@
+#include "mps_runtime/limiter.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <iterator>
+#include <stdexcept>
+#include <string>
+
+namespace millrace::runtime {
+namespace {
+
+constexpr uint64_t kOneInUse = 1;
+constexpr uint64_t kOneWaiter = uint64_t{1} << 32;
+
+int InUse(uint64_t state) { return static_cast<int>(state & (kOneWaiter - 1)); }
+int Waiters(uint64_t state) { return static_cast<int>(state >> 32); }
+
+}  // namespace
+
+Limiter::Limiter(int permits, Clock& clock) : permits_(permits), clock_(clock) {
+  if (permits < 1) {
+    throw std::invalid_argument("permits = " + std::to_string(permits) + ": allowed are 1 and up");
+  }
+}
+
+Limiter::~Limiter() {
+  if (state_.load() != 0) {
+    std::fprintf(stderr, "millrace: limiter destroyed while permits are in use\n");
+    std::abort();
+  }
+}
+
+DevicePermit Limiter::Acquire() {
+  if (!TryTake()) TakeOrWait(std::nullopt);
+  return DevicePermit(this);
+}
+
+std::optional<DevicePermit> Limiter::AcquireUntil(TimePoint deadline) {
+  if (!TryTake() && !TakeOrWait(deadline)) return std::nullopt;
+  return DevicePermit(this);
+}
+
+std::optional<DevicePermit> Limiter::TryAcquire() {
+  if (!TryTake()) return std::nullopt;
+  return DevicePermit(this);
+}
+
+int Limiter::in_use() const { return InUse(state_.load(std::memory_order_relaxed)); }
+int Limiter::waiting() const { return Waiters(state_.load(std::memory_order_relaxed)); }
+
+bool Limiter::TryTake() {
+  uint64_t state = state_.load(std::memory_order_relaxed);
+  // A waiter in the queue comes first, even though it means that every permit is in use anyway.
+  while (Waiters(state) == 0 && InUse(state) < permits_) {
+    if (state_.compare_exchange_weak(state, state + kOneInUse, std::memory_order_acquire,
+                                     std::memory_order_relaxed)) {
+      NotePeak(InUse(state) + 1);
+      return true;
+    }
+  }
+  return false;
+}
+
+bool Limiter::TakeOrWait(std::optional<TimePoint> deadline) {
+  MutexLock lock(mu_);
+  // One exchange either takes a permit or announces a waiter, so that no release can slip in
+  // between and be missed.
+  uint64_t state = state_.load(std::memory_order_relaxed);
+  for (;;) {
+    const bool take = Waiters(state) == 0 && InUse(state) < permits_;
+    const uint64_t next = state + (take ? kOneInUse : kOneWaiter);
+    if (!state_.compare_exchange_weak(state, next, std::memory_order_acquire,
+                                      std::memory_order_relaxed)) {
+      continue;
+    }
+    if (take) {
+      NotePeak(InUse(next));
+      return true;
+    }
+    break;
+  }
+
+  const auto self = waiters_.emplace(waiters_.end());
+  bool in_time = true;
+  while (!self->granted && in_time) {
+    if (deadline) {
+      in_time = clock_.WaitUntil(self->granted_cv, mu_, *deadline);
+    } else {
+      self->granted_cv.Wait(mu_);
+    }
+  }
+  // HandOver has settled the count when it granted; a waiter that gives up settles its own.
+  const bool granted = self->granted;
+  if (!granted) state_.fetch_sub(kOneWaiter, std::memory_order_relaxed);
+  waiters_.erase(self);
+  return granted;
+}
+
+void Limiter::Release() {
+  uint64_t state = state_.load(std::memory_order_relaxed);
+  while (Waiters(state) == 0) {
+    if (state_.compare_exchange_weak(state, state - kOneInUse, std::memory_order_release,
+                                     std::memory_order_relaxed)) {
+      return;
+    }
+  }
+  HandOver();
+}
+
+void Limiter::HandOver() {
+  MutexLock lock(mu_);
+  for (Waiter& waiter : waiters_) {
+    if (waiter.granted) continue;  // has its permit, but has not run yet
+    waiter.granted = true;
+    state_.fetch_sub(kOneWaiter, std::memory_order_relaxed);
+    // Under the lock: the waiter, and this variable with it, may be gone as soon as it is released.
+    waiter.granted_cv.NotifyOne();
+    return;
+  }
+  // The last waiter gave up between the caller's look and the lock.
+  state_.fetch_sub(kOneInUse, std::memory_order_release);
+}
+
+void Limiter::NotePeak(int in_use) {
+  int peak = peak_.load(std::memory_order_relaxed);
+  while (peak < in_use && !peak_.compare_exchange_weak(peak, in_use, std::memory_order_relaxed)) {
+  }
+}
+
+}  // namespace millrace::runtime

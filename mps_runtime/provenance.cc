@@ -1,0 +1,98 @@
+#include "mps_runtime/provenance.h"
+
+#include <ATen/Version.h>
+#include <dlfcn.h>
+
+#include <stdexcept>
+#include <string_view>
+#if __has_include(<torch/headeronly/version.h>)
+#include <torch/headeronly/version.h>
+#else
+#include <torch/version.h>
+#endif
+
+namespace millrace::runtime {
+namespace {
+
+// The value of "NAME=value, " in libtorch's description of its own build.
+std::string BuildSetting(const std::string& config, std::string_view name) {
+  const std::string key = " " + std::string(name) + "=";
+  const size_t found = config.find(key);
+  if (found == std::string::npos) return "unknown";
+  const size_t begin = found + key.size();
+  return config.substr(begin, config.find_first_of(", \n", begin) - begin);
+}
+
+std::string LoadedFrom(const void* symbol) {
+  Dl_info info{};
+  return dladdr(symbol, &info) != 0 && info.dli_fname != nullptr ? info.dli_fname : "unknown";
+}
+
+// Upstream has no version query for its pool of MPS streams; the symbols tell which interface there
+// is.
+std::string PoolSymbols() {
+  if (dlsym(RTLD_DEFAULT, "_ZN2at3mps13getStreamByIDEx") != nullptr) return "getStreamByID";
+  if (dlsym(RTLD_DEFAULT, "_ZN2at3mps17getStreamFromPoolEv") != nullptr) return "getStreamFromPool";
+  return "none";
+}
+
+// "2.15" covers 2.15 and 2.15.0, not 2.150.
+bool Covers(std::string_view required, std::string_view version) {
+  return version.starts_with(required) &&
+         (version.size() == required.size() || version[required.size()] == '.');
+}
+
+void AppendPair(std::string& line, std::string_view key, const std::string& value) {
+  if (!line.empty()) line += ' ';
+  line += key;
+  line += '=';
+  const bool quoted = value.empty() || value.find(' ') != std::string::npos;
+  if (quoted) line += '"';
+  line += value;
+  if (quoted) line += '"';
+}
+
+}  // namespace
+
+Provenance ReadLibtorchProvenance() {
+  const std::string config = at::show_config();
+  Provenance provenance;
+  provenance.libtorch_version = BuildSetting(config, "TORCH_VERSION");
+  provenance.libtorch_git_revision = BuildSetting(config, "COMMIT_SHA");
+  provenance.libtorch_path = LoadedFrom(reinterpret_cast<const void*>(&at::show_config));
+  provenance.compiled_against = std::to_string(TORCH_VERSION_MAJOR) + '.' +
+                                std::to_string(TORCH_VERSION_MINOR) + '.' +
+                                std::to_string(TORCH_VERSION_PATCH);
+  provenance.blas = BuildSetting(config, "BLAS_INFO");
+  provenance.pool_symbols = PoolSymbols();
+  return provenance;
+}
+
+void CheckLibtorch(const Provenance& provenance, const std::string& required) {
+  const std::string& loaded = provenance.libtorch_version;
+  if (loaded != provenance.compiled_against) {
+    throw std::runtime_error("libtorch " + loaded + " was loaded from " + provenance.libtorch_path +
+                             ", but this was compiled against " + provenance.compiled_against +
+                             ": build again, or put that version on the library path");
+  }
+  if (!required.empty() && !Covers(required, loaded)) {
+    throw std::runtime_error("require_libtorch = " + required + ": libtorch " + loaded +
+                             " was loaded from " + provenance.libtorch_path);
+  }
+}
+
+std::string ToLogLine(const Provenance& provenance) {
+  std::string line;
+  AppendPair(line, "device", provenance.device);
+  AppendPair(line, "device_name", provenance.device_name);
+  AppendPair(line, "libtorch", provenance.libtorch_version);
+  AppendPair(line, "revision", provenance.libtorch_git_revision);
+  AppendPair(line, "path", provenance.libtorch_path);
+  AppendPair(line, "compiled_against", provenance.compiled_against);
+  AppendPair(line, "blas", provenance.blas);
+  AppendPair(line, "mps_pool", provenance.pool_symbols);
+  AppendPair(line, "threads", provenance.threads);
+  return line;
+}
+
+}  // namespace millrace::runtime

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <string>
+
+namespace millrace::runtime {
+
+// What really runs: read from the loaded libraries, not from the headers that this was compiled
+// with.
+struct Provenance {
+  std::string device;                 // "cpu", "cuda" or "mps"
+  std::string device_name;            // such as the CPU's model
+  std::string libtorch_version;       // of the loaded library, such as "2.15.0"
+  std::string libtorch_git_revision;  // "unknown" when the library does not tell
+  std::string libtorch_path;          // file that the loaded library came from
+  std::string compiled_against;       // version of the headers
+  std::string blas;                   // such as "mkl"
+  std::string pool_symbols;  // what its MPS stream pool offers: "none", "getStreamFromPool" or
+                             // "getStreamByID"
+  std::string threads;       // such as "cores=8 workers=2 intra_op=4"
+};
+
+// Reads everything but device, device_name and threads. Cost: some file and symbol look-ups; for
+// start-up.
+Provenance ReadLibtorchProvenance();
+
+// Throws std::runtime_error when the loaded libtorch is not the version that this was compiled
+// against, or not the required one. `required` is empty for any, else a version or a prefix of one
+// that ends at a dot: "2.15" allows 2.15.0.
+void CheckLibtorch(const Provenance& provenance, const std::string& required);
+
+// One line of key=value pairs; values with spaces are quoted.
+std::string ToLogLine(const Provenance& provenance);
+
+}  // namespace millrace::runtime

@@ -1,0 +1,96 @@
+#include "mps_runtime/stream_pool.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+
+#include "mps_runtime/errors.h"
+
+namespace millrace::runtime {
+namespace {
+
+// For misuse that is found in a destructor, where throwing is not possible.
+[[noreturn]] void Die(const char* message, int value) {
+  std::fprintf(stderr, message, value);
+  std::fputc('\n', stderr);
+  std::abort();
+}
+
+}  // namespace
+
+StreamPool::Lease::Lease(Lease&& other) noexcept : pool_(other.pool_), slot_(other.slot_) {
+  other.pool_ = nullptr;
+}
+
+StreamPool::Lease::~Lease() {
+  if (pool_ != nullptr) pool_->Return(slot_);
+}
+
+Stream StreamPool::Lease::stream() const {
+  if (pool_ == nullptr) throw StreamError("the lease has been moved from");
+  if (!pool_->OwnedByThisThread(slot_)) {
+    throw StreamError("stream " + std::to_string(slot_) + " belongs to another thread");
+  }
+  return {pool_->device_, slot_};
+}
+
+StreamPool::StreamPool(DeviceType device)
+    : device_(device), main_thread_(std::this_thread::get_id()) {
+  for (int i = 0; i < kWorkerSlots; ++i) free_[i] = kWorkerSlots - i;  // slot 1 on top
+  owners_[kDefaultSlot] = main_thread_;
+}
+
+StreamPool::~StreamPool() {
+  const int leased = stats().leased;
+  if (leased != 0) Die("millrace: stream pool destroyed while %d streams are leased", leased);
+}
+
+Stream StreamPool::MainStream() const {
+  if (std::this_thread::get_id() != main_thread_) {
+    throw StreamError("stream 0 is for the main thread only: worker threads lease one of 1..31");
+  }
+  return {device_, kDefaultSlot};
+}
+
+StreamPool::Lease StreamPool::LeaseStream() {
+  const std::thread::id self = std::this_thread::get_id();
+  if (self == main_thread_) {
+    throw StreamError("the main thread cannot lease a stream: it has stream 0");
+  }
+  MutexLock lock(mu_);
+  for (const std::thread::id owner : owners_) {
+    if (owner == self) throw StreamError("this thread has leased a stream already");
+  }
+  if (free_count_ == 0) {
+    ++stats_.refusals_total;
+    throw StreamPoolExhausted("all " + std::to_string(kWorkerSlots) +
+                              " worker streams are leased; run fewer workers");
+  }
+  const int slot = free_[--free_count_];
+  owners_[slot] = self;
+  ++stats_.leased;
+  ++stats_.leases_total;
+  return Lease(this, slot);
+}
+
+StreamPool::Stats StreamPool::stats() const {
+  MutexLock lock(mu_);
+  return stats_;
+}
+
+void StreamPool::Return(int slot) {
+  MutexLock lock(mu_);
+  if (owners_[slot] != std::this_thread::get_id()) {
+    Die("millrace: stream %d was returned on another thread than the one that leased it", slot);
+  }
+  owners_[slot] = std::thread::id();
+  free_[free_count_++] = slot;
+  --stats_.leased;
+}
+
+bool StreamPool::OwnedByThisThread(int slot) const {
+  MutexLock lock(mu_);
+  return owners_[slot] == std::this_thread::get_id();
+}
+
+}  // namespace millrace::runtime

@@ -1,0 +1,133 @@
+#include "mps_runtime/thread_context.h"
+
+#include <pthread.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <utility>
+
+#include "mps_runtime/backend.h"
+#include "mps_runtime/errors.h"
+
+namespace millrace::runtime {
+namespace {
+
+// A device's current stream is thread-local in libtorch too; this is its mirror on our side.
+thread_local ThreadContext* current_context = nullptr;
+
+void NameThisThread(const std::string& name) {
+#ifdef __APPLE__
+  pthread_setname_np(name.c_str());
+#else
+  pthread_setname_np(pthread_self(), name.c_str());
+#endif
+}
+
+// Takes the lock, and reads the clock only when it has to wait for it.
+Duration LockTimed(Mutex& mu) MILLRACE_NO_THREAD_SAFETY_ANALYSIS {
+  if (mu.TryLock()) return {};
+  const TimePoint begin = Clock::Real().Now();
+  mu.Lock();
+  return Clock::Real().Now() - begin;
+}
+
+}  // namespace
+
+ThreadContext::ThreadContext(Runtime& runtime, Stream stream,
+                             std::optional<StreamPool::Lease> lease)
+    : runtime_(runtime),
+      stream_(stream),
+      lease_(std::move(lease)),
+      graph_cache_(runtime.graph_cache_limits_) {
+  runtime_.backend_->BindThread(stream_, runtime_.intra_op_threads_);
+  if (lease_) NameThisThread("millrace-w" + std::to_string(stream_.slot));
+  runtime_.Register(this);
+  current_context = this;
+}
+
+ThreadContext::~ThreadContext() {
+  // Tearing down a stream under a thread that may be using it is worse than ending here.
+  if (owner_ != std::this_thread::get_id()) {
+    std::fprintf(stderr, "millrace: the context of stream %d was destroyed on another thread\n",
+                 stream_.slot);
+    std::abort();
+  }
+  try {
+    runtime_.backend_->Synchronize(stream_);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "millrace: stream %d failed while its thread ended: %s\n", stream_.slot,
+                 error.what());
+  }
+  current_context = nullptr;
+  runtime_.Unregister(this);
+  graph_cache_.Clear();
+  runtime_.backend_->UnbindThread(stream_);
+}
+
+ThreadContext* ThreadContext::Current() { return current_context; }
+
+ThreadContext& ThreadContext::RequireCurrent(const WorkerContext& context) {
+  if (current_context != &context) {
+    throw StreamError("the context of stream " + std::to_string(context.stream().slot) +
+                      " belongs to another thread");
+  }
+  return *current_context;
+}
+
+void ThreadContext::Synchronize() {
+  RequireCurrent(*this);
+  WaitForDevice();
+}
+
+void ThreadContext::WaitForDevice() {
+  if (!permit_ || runtime_.mode_ != ForwardMode::kEncodeLock) {
+    runtime_.backend_->Synchronize(stream_);
+    return;
+  }
+  // Another thread may submit its work while this one only waits; submitting goes on afterwards, so
+  // the lock is taken again.
+  struct Gap {
+    explicit Gap(Mutex& mutex) MILLRACE_NO_THREAD_SAFETY_ANALYSIS : mu(mutex) { mu.Unlock(); }
+    ~Gap() MILLRACE_NO_THREAD_SAFETY_ANALYSIS { mu.Lock(); }
+    Mutex& mu;
+  };
+  const Gap gap(runtime_.forward_mu_);
+  runtime_.backend_->Synchronize(stream_);
+}
+
+Duration ThreadContext::EnterForward() {
+  if (permit_) throw StreamError("a forward is in progress on this thread already");
+  if (!runtime_.backend_->IsBound(stream_)) {
+    throw StreamError("stream " + std::to_string(stream_.slot) +
+                      " is no longer the current stream of its thread");
+  }
+  Duration wait{};
+  // Serial: the lock comes first, so that a permit in use is a forward that runs.
+  if (runtime_.mode_ == ForwardMode::kSerial) wait += LockTimed(runtime_.forward_mu_);
+  permit_ = runtime_.limiter_.TryAcquire();
+  if (!permit_) {
+    const TimePoint begin = Clock::Real().Now();
+    permit_.emplace(runtime_.limiter_.Acquire());
+    wait += Clock::Real().Now() - begin;
+  }
+  if (runtime_.mode_ == ForwardMode::kEncodeLock) wait += LockTimed(runtime_.forward_mu_);
+  inference_mode_.emplace();
+  return wait;
+}
+
+void ThreadContext::LeaveForward(bool failed) noexcept {
+  if (failed) {
+    try {
+      WaitForDevice();
+    } catch (const std::exception&) {
+      // The exception that is under way tells what happened.
+    }
+  }
+  inference_mode_.reset();
+  if (runtime_.mode_ == ForwardMode::kEncodeLock) runtime_.forward_mu_.Unlock();
+  permit_.reset();
+  if (runtime_.mode_ == ForwardMode::kSerial) runtime_.forward_mu_.Unlock();
+}
+
+}  // namespace millrace::runtime

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <c10/core/InferenceMode.h>
+
+#include <optional>
+#include <thread>
+
+#include "mps_runtime/runtime.h"
+
+namespace millrace::runtime {
+
+// The one WorkerContext there is. Internal to mps_runtime: this header shows libtorch. Not
+// thread-safe: every method runs on the thread that made it.
+class ThreadContext final : public WorkerContext {
+ public:
+  // The main thread's context has no lease.
+  ThreadContext(Runtime& runtime, Stream stream, std::optional<StreamPool::Lease> lease);
+  ThreadContext(const ThreadContext&) = delete;
+  ThreadContext& operator=(const ThreadContext&) = delete;
+  ~ThreadContext() override;
+
+  // The calling thread's context, or null.
+  static ThreadContext* Current();
+  // Throws StreamError unless the context is the calling thread's.
+  static ThreadContext& RequireCurrent(const WorkerContext& context);
+
+  Stream stream() const override { return stream_; }
+  GraphCache& graph_cache() override { return graph_cache_; }
+  void Synchronize() override;
+
+  const Runtime& runtime() const { return runtime_; }
+  // Returns how long it waited. Whether a lock is taken depends on the mode, which the static
+  // analysis cannot follow.
+  Duration EnterForward() MILLRACE_NO_THREAD_SAFETY_ANALYSIS;
+  // `failed`: the forward threw, so its work may still be on the device.
+  void LeaveForward(bool failed) noexcept MILLRACE_NO_THREAD_SAFETY_ANALYSIS;
+
+ private:
+  void WaitForDevice() MILLRACE_NO_THREAD_SAFETY_ANALYSIS;
+
+  Runtime& runtime_;
+  const Stream stream_;
+  const std::thread::id owner_ = std::this_thread::get_id();
+  std::optional<StreamPool::Lease> lease_;
+  GraphCache graph_cache_;
+
+  // Set during a forward.
+  std::optional<DevicePermit> permit_;
+  std::optional<c10::InferenceMode> inference_mode_;
+};
+
+}  // namespace millrace::runtime
