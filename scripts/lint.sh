@@ -1,0 +1,31 @@
+#!/usr/bin/env bash
+# Checks that need no compiled code. With files given, clang-tidy looks at those too (it needs build/compile_commands.json).
+# shellcheck source=scripts/lib.sh
+source "$(dirname "$0")/lib.sh"
+
+say "clang-format"
+scripts/format.sh --check
+
+say "shellcheck"
+shellcheck -x scripts/*.sh .ci/run
+
+say "python -m compileall"
+"$VENV/bin/python" -m compileall -q models/convert tests deploy
+
+if promtool="$(prometheus_tool promtool)"; then
+  say "promtool"
+  "$promtool" check rules deploy/prometheus/alerts.yml
+  "$promtool" check config deploy/prometheus/prometheus.yml
+  "$promtool" test rules deploy/prometheus/alerts_test.yml
+fi
+
+if command -v systemd-analyze >/dev/null; then
+  say "systemd-analyze verify"
+  scripts/verify_unit.sh
+fi
+
+if [ $# -gt 0 ]; then
+  say "clang-tidy"
+  tidy="$(tool clang-tidy-14 clang-tidy)" || die "clang-tidy is missing: run make deps"
+  "$tidy" -p build --quiet --warnings-as-errors='*' "$@"
+fi

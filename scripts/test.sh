@@ -1,0 +1,22 @@
+#!/usr/bin/env bash
+# Builds everything and runs all tests: C++ (unit, conformance, with the demo models), then those that drive the real daemon.
+# Arguments go to ctest, for example -R Scheduler.
+# shellcheck source=scripts/lib.sh
+source "$(dirname "$0")/lib.sh"
+
+scripts/deps.sh serve test
+MILLRACE_TESTS=ON scripts/build.sh all
+scripts/models.sh
+
+say "C++ tests"
+MILLRACE_MODELS="$MODELS" ctest --preset default --parallel "$(jobs)" "$@"
+
+if [ $# -eq 0 ]; then
+  say "tests of the daemon over the wire"
+  suites=()
+  for folder in tests/integration tests/deploy; do
+    if [ -n "$(find "$folder" -name 'test_*.py' -print -quit 2>/dev/null)" ]; then suites+=("$folder"); fi
+  done
+  PATH="$PATH:$ROOT/.tools/prometheus/usr/bin" MILLRACE_MODELS="$MODELS" "$VENV/bin/python" -m pytest -q "${suites[@]}"
+fi
+say "all tests passed"
