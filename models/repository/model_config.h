@@ -12,8 +12,8 @@
 
 namespace millrace::models {
 
-// The native form of model.pbtxt (schema: proto/millrace/config/v1/model.proto): values checked, defaults filled in. File names
-// are plain names of files in the model's own folder.
+// The native form of model.pbtxt (schema: proto/millrace/config/v1/model.proto): values checked,
+// defaults filled in. File names are plain names of files in the model's own folder.
 
 struct TorchScriptConfig {
   std::string file;
@@ -35,7 +35,7 @@ struct BergamotConfig {
   std::string source_language;
   std::string target_language;
   float max_length_factor = 2.5F;
-  int64_t max_source_tokens = 256;   // 16..1024
+  int64_t max_source_tokens = 256;  // 16..1024
 };
 
 struct ModelConfig {
@@ -51,7 +51,8 @@ std::vector<std::string> Files(const ModelConfig& config);
 // What the config tells of the model; the loader adds what only the weights know.
 ModelInfo MakeModelInfo(const ModelConfig& config, std::string name, int64_t version);
 
-// Parses text format. Errors are InvalidArgument, one line per mistake: "<source>:<line>:<column>: <field>: <what, allowed>".
+// Parses text format. Errors are InvalidArgument, one line per mistake: "<source>:<line>:<column>:
+// <field>: <what, allowed>".
 absl::StatusOr<ModelConfig> ParseModelConfig(std::string_view text, std::string_view source);
 absl::StatusOr<ModelConfig> ReadModelConfig(const std::filesystem::path& file);
 

@@ -20,19 +20,20 @@ namespace millrace::models {
 using ModelFactory = std::function<absl::StatusOr<std::unique_ptr<Model>>(
     const ModelConfig& config, const std::filesystem::path& folder, ModelInfo info)>;
 
-// 1..128 letters, digits, '.', '_' and '-', not starting with '.': such a name cannot leave the repository.
+// 1..128 letters, digits, '.', '_' and '-', not starting with '.': such a name cannot leave the
+// repository.
 absl::Status CheckModelName(std::string_view name);
 // "" is the latest (nullopt); otherwise a whole number >= 1 in decimal.
 absl::StatusOr<std::optional<int64_t>> ParseVersion(std::string_view version);
 
-// A folder of models, <root>/<model>/<version>/model.pbtxt; versions are whole numbers and the highest is the latest. Other
-// folders and files are ignored. Reads the disk on every call and keeps nothing, so that new models show up at once.
-// Thread-safe.
+// A folder of models, <root>/<model>/<version>/model.pbtxt; versions are whole numbers and the
+// highest is the latest. Other folders and files are ignored. Reads the disk on every call and
+// keeps nothing, so that new models show up at once. Thread-safe.
 class ModelRepository {
  public:
   struct Entry {
     std::string name;
-    std::vector<int64_t> versions;   // ascending, at least one
+    std::vector<int64_t> versions;  // ascending, at least one
   };
   struct Package {
     std::string name;
@@ -49,8 +50,10 @@ class ModelRepository {
   absl::Status Check() const;
   // By name.
   absl::StatusOr<std::vector<Entry>> List() const;
-  // The package with its config read and its files found, without loading it. A bad name is refused before the disk is touched.
-  absl::StatusOr<Package> Find(std::string_view name, std::optional<int64_t> version = std::nullopt) const;
+  // The package with its config read and its files found, without loading it. A bad name is refused
+  // before the disk is touched.
+  absl::StatusOr<Package> Find(std::string_view name,
+                               std::optional<int64_t> version = std::nullopt) const;
   // Find, then the factory. Slow: reads the weights.
   absl::StatusOr<std::unique_ptr<Model>> Load(std::string_view name,
                                               std::optional<int64_t> version = std::nullopt) const;

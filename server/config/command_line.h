@@ -17,18 +17,22 @@ inline constexpr int kExitUsage = 2;
 using Environment = std::map<std::string, std::string, std::less<>>;
 Environment ProcessEnvironment();
 
-// The process should end at once: help was asked for (status 0) or the arguments are wrong (status 2).
+// The process should end at once: help was asked for (status 0) or the arguments are wrong (status
+// 2).
 struct EarlyExit {
   int status = kExitOk;
-  std::string out;   // for standard output
-  std::string err;   // for standard error
+  std::string out;  // for standard output
+  std::string err;  // for standard error
 };
 
-// Reads arguments (without the program's name), then the environment, then the TOML file, with precedence flag > environment >
-// file > default. Unknown flags, unknown TOML keys and unknown MILLRACE_* variables are refused by name.
-std::variant<Command, EarlyExit> ParseCommandLine(std::span<const std::string> arguments, const Environment& environment);
+// Reads arguments (without the program's name), then the environment, then the TOML file, with
+// precedence flag > environment > file > default. Unknown flags, unknown TOML keys and unknown
+// MILLRACE_* variables are refused by name.
+std::variant<Command, EarlyExit> ParseCommandLine(std::span<const std::string> arguments,
+                                                  const Environment& environment);
 
-// The effective configuration as TOML, each value with its origin as a comment. Reading it back with --config gives the same.
+// The effective configuration as TOML, each value with its origin as a comment. Reading it back
+// with --config gives the same.
 std::string PrintConfig(const ServerConfig& config, const Origins& origins);
 
 }  // namespace millrace

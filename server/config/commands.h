@@ -10,7 +10,8 @@
 
 namespace millrace {
 
-// Where each value came from, by option name: "default", "flag --x", "env MILLRACE_X" or "file conf.toml:3".
+// Where each value came from, by option name: "default", "flag --x", "env MILLRACE_X" or "file
+// conf.toml:3".
 using Origins = std::map<std::string, std::string, std::less<>>;
 
 struct ServeCommand {
@@ -27,21 +28,21 @@ struct CheckCommand {
 // How a client reaches a server.
 struct ClientOptions {
   std::string address = "127.0.0.1:8001";
-  std::string api_key;                                   // empty: none is sent
-  std::filesystem::path tls_ca;                          // set: TLS, trusting this certificate
-  std::filesystem::path tls_cert;                        // both set: mutual TLS
+  std::string api_key;             // empty: none is sent
+  std::filesystem::path tls_ca;    // set: TLS, trusting this certificate
+  std::filesystem::path tls_cert;  // both set: mutual TLS
   std::filesystem::path tls_key;
   std::chrono::milliseconds timeout = std::chrono::minutes(1);
 };
 
 struct ModelsCommand {
   ClientOptions client;
-  std::filesystem::path models;   // set: list this folder instead of asking a server
+  std::filesystem::path models;  // set: list this folder instead of asking a server
 };
 
 struct TranslateCommand {
   ClientOptions client;
-  std::string text;               // "-": standard input
+  std::string text;  // "-": standard input
   std::string model;
   std::string source_language;
   std::string target_language;
@@ -49,8 +50,8 @@ struct TranslateCommand {
 
 struct SynthesizeCommand {
   ClientOptions client;
-  std::string text;               // "-": standard input
-  std::string output = "out.wav"; // "-": standard output
+  std::string text;                // "-": standard input
+  std::string output = "out.wav";  // "-": standard output
   std::string model;
   std::string voice;
   float speed = 1.0F;
@@ -59,7 +60,7 @@ struct SynthesizeCommand {
 struct BenchNullCommand {
   ClientOptions client;
   std::string model = "null";
-  int concurrency = 32;           // 1..4096
+  int concurrency = 32;  // 1..4096
   std::chrono::milliseconds duration = std::chrono::seconds(5);
   std::chrono::milliseconds warmup = std::chrono::seconds(1);
 };
@@ -68,12 +69,12 @@ struct BenchNullCommand {
 struct HashKeyCommand {
   std::string name;
   std::string role = "user";
-  std::string key;                // empty: makes a random one and prints it too; "-": standard input
+  std::string key;  // empty: makes a random one and prints it too; "-": standard input
 };
 
 struct VersionCommand {};
 
-using Command = std::variant<ServeCommand, CheckCommand, ModelsCommand, TranslateCommand, SynthesizeCommand,
-                             BenchNullCommand, HashKeyCommand, VersionCommand>;
+using Command = std::variant<ServeCommand, CheckCommand, ModelsCommand, TranslateCommand,
+                             SynthesizeCommand, BenchNullCommand, HashKeyCommand, VersionCommand>;
 
 }  // namespace millrace

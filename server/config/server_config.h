@@ -4,49 +4,50 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 
 #include "absl/status/status.h"
+#include "mps_runtime/forward_mode.h"
+#include "mps_runtime/stream.h"
 
 namespace millrace {
 
-enum class DeviceChoice : uint8_t { kAuto, kCpu, kCuda, kMps };
-enum class ForwardMode : uint8_t { kParallel, kEncodeLock, kSerial };
 enum class LogLevel : uint8_t { kTrace, kDebug, kInfo, kWarning, kError, kOff };
 enum class LogFormat : uint8_t { kText, kJson };
 
 // One per core, within 1..31: each worker leases one of the 31 stream slots.
 int DefaultWorkers();
 
-// What `millrace serve` was told: plain data. Each field is one row of the table in options.cc, which gives it its flag,
-// environment variable, TOML key, range and help text.
+// What `millrace serve` was told: plain data. Each field is one row of the table in options.cc,
+// which gives it its flag, environment variable, TOML key, range and help text.
 struct ServerConfig {
   // Models and device.
   std::filesystem::path models = "var/models";
-  DeviceChoice device = DeviceChoice::kAuto;
-  int workers = DefaultWorkers();            // 1..31
-  ForwardMode mode = ForwardMode::kParallel;
-  int max_in_flight = 0;                     // forwards at once, 0..31; 0: from the safety profile or policy
-  bool accept_unsafe_concurrency = false;    // lets max_in_flight exceed what is known to be safe
-  int intra_op_threads = 0;                  // per forward; 0: the cores divided by the forwards at once
-  size_t queue_size = 256;                   // waiting requests per model, 1..65536
-  size_t graph_cache_entries = 256;          // per worker
+  std::optional<runtime::DeviceType> device;  // empty: the best there is
+  int workers = DefaultWorkers();             // 1..31
+  runtime::ForwardMode mode = runtime::ForwardMode::kParallel;
+  int max_in_flight = 0;  // forwards at once, 0..31; 0: from the safety profile or policy
+  bool accept_unsafe_concurrency = false;  // lets max_in_flight exceed what is known to be safe
+  int intra_op_threads = 0;          // per forward; 0: the cores divided by the forwards at once
+  size_t queue_size = 256;           // waiting requests per model, 1..65536
+  size_t graph_cache_entries = 256;  // per worker
   uint64_t graph_cache_bytes = uint64_t{1} << 30;
-  std::string require_libtorch;              // version prefix; empty: any
+  std::string require_libtorch;  // version prefix; empty: any
 
   // Addresses: host:port, port 0 takes a free one. http and metrics may be empty: not served.
   std::string grpc_address = "127.0.0.1:8001";
   std::string http_address = "127.0.0.1:8000";
   std::string metrics_address = "127.0.0.1:8002";
-  std::filesystem::path port_file;           // gets the real ports as JSON once serving; empty: none
+  std::filesystem::path port_file;  // gets the real ports as JSON once serving; empty: none
   bool reflection = true;
 
   // Security.
-  bool insecure = false;                     // allows addresses other than loopback without TLS
+  bool insecure = false;  // allows addresses other than loopback without TLS
   std::filesystem::path tls_cert;
   std::filesystem::path tls_key;
-  std::filesystem::path tls_client_ca;       // set: clients must present a certificate
-  std::filesystem::path api_keys;            // empty: no key is asked for
+  std::filesystem::path tls_client_ca;  // set: clients must present a certificate
+  std::filesystem::path api_keys;       // empty: no key is asked for
 
   // Limits.
   uint64_t max_message_bytes = uint64_t{16} << 20;
@@ -55,7 +56,7 @@ struct ServerConfig {
   std::chrono::milliseconds keepalive_min_interval = std::chrono::seconds(30);
   std::chrono::milliseconds max_request_time = std::chrono::minutes(5);
   std::chrono::milliseconds write_stall_timeout = std::chrono::seconds(30);
-  uint64_t max_buffered_bytes = uint64_t{16} << 20;   // per stream
+  uint64_t max_buffered_bytes = uint64_t{16} << 20;  // per stream
 
   // Stopping.
   std::chrono::milliseconds drain_delay{0};
@@ -68,7 +69,8 @@ struct ServerConfig {
   friend bool operator==(const ServerConfig&, const ServerConfig&) = default;
 };
 
-// What no single option can tell: TLS files that belong together, addresses beyond loopback without TLS. Touches no file.
+// What no single option can tell: TLS files that belong together, addresses beyond loopback without
+// TLS. Touches no file.
 absl::Status Validate(const ServerConfig& config);
 
 }  // namespace millrace

@@ -20,14 +20,15 @@ namespace millrace {
 class ApiKeyStore;
 class ServerView;
 
-// HTTP/1.1 on one address. A connection occupies one of its own threads while it is open, at most max_connections of them;
-// further ones wait in the kernel's backlog. Routes are added with routes() before Start.
+// HTTP/1.1 on one address. A connection occupies one of its own threads while it is open, at most
+// max_connections of them; further ones wait in the kernel's backlog. Routes are added with
+// routes() before Start.
 //
 // Start and Stop belong to one thread; handlers run on the server's threads.
 class HttpServer {
  public:
   struct Options {
-    std::string address = "127.0.0.1:8000";                            // port 0: a free one
+    std::string address = "127.0.0.1:8000";  // port 0: a free one
     size_t max_body_bytes = size_t{16} << 20;
     int max_connections = 64;
     std::chrono::milliseconds read_timeout = std::chrono::seconds(5);  // of one read from a client
@@ -36,17 +37,19 @@ class HttpServer {
   };
 
   explicit HttpServer(Options options);
-  ~HttpServer();   // stops
+  ~HttpServer();  // stops
   HttpServer(const HttpServer&) = delete;
   HttpServer& operator=(const HttpServer&) = delete;
 
-  // Where services add their endpoints, streaming ones with set_chunked_content_provider. Only before Start.
+  // Where services add their endpoints, streaming ones with set_chunked_content_provider. Only
+  // before Start.
   httplib::Server& routes();
 
   // Listens when it returns OK. A port in use gives an error that names the address.
   absl::Status Start();
-  int port() const { return port_; }   // the real one, after Start
-  // Refuses new connections, waits for the handlers that run, joins. Idempotent. A handler that streams must end by itself.
+  int port() const { return port_; }  // the real one, after Start
+  // Refuses new connections, waits for the handlers that run, joins. Idempotent. A handler that
+  // streams must end by itself.
   void Stop();
 
  private:
@@ -54,7 +57,7 @@ class HttpServer {
 
   const Options options_;
   std::unique_ptr<httplib::Server> server_;
-  ThreadPool* pool_ = nullptr;   // owned by server_ while it listens
+  ThreadPool* pool_ = nullptr;  // owned by server_ while it listens
   int port_ = 0;
   std::thread listener_;
 };
@@ -62,11 +65,12 @@ class HttpServer {
 // Answers with {"error": "..."}.
 void SendError(httplib::Response& response, int http_status, const std::string& message);
 
-// Adds the KServe v2 health, metadata and model endpoints. view outlives the server. With keys (may be null) all but health need
-// one, as `authorization: Bearer` or `x-api-key`.
+// Adds the KServe v2 health, metadata and model endpoints. view outlives the server. With keys (may
+// be null) all but health need one, as `authorization: Bearer` or `x-api-key`.
 void AddKServeRoutes(HttpServer& server, const ServerView& view, const ApiKeyStore* keys);
 
 // Whether the request carries a known key; otherwise the response is 401. True when keys is null.
-bool CheckApiKey(const httplib::Request& request, httplib::Response& response, const ApiKeyStore* keys);
+bool CheckApiKey(const httplib::Request& request, httplib::Response& response,
+                 const ApiKeyStore* keys);
 
 }  // namespace millrace

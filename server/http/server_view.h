@@ -18,11 +18,12 @@ std::string_view ToString(ModelState state);
 // A model as the outside may see it.
 struct ModelStatusView {
   ModelState state = ModelState::kAvailable;
-  std::string error;         // why it is kFailed
-  models::ModelInfo info;    // name and version always; the rest once its config could be read
+  std::string error;       // why it is kFailed
+  models::ModelInfo info;  // name and version always; the rest once its config could be read
 };
 
-// What the HTTP endpoints may know of the server. Thread-safe; calls are short and never wait for a model.
+// What the HTTP endpoints may know of the server. Thread-safe; calls are short and never wait for a
+// model.
 class ServerView {
  public:
   virtual ~ServerView() = default;

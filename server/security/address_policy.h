@@ -8,8 +8,8 @@
 namespace millrace {
 
 struct HostPort {
-  std::string host;   // without brackets
-  int port = 0;       // 0..65535
+  std::string host;  // without brackets
+  int port = 0;      // 0..65535
 };
 
 // Splits "host:port", "[v6]:port" or ":port" (all interfaces). InvalidArgument says what is wrong.

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <array>
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
@@ -20,71 +19,65 @@ namespace millrace {
 
 enum class Role : uint8_t { kUser, kAdmin };
 
+struct ApiKeyEntry;  // of api_key_file.h
+
 // Who a key belongs to.
 struct Principal {
   std::string name;
   Role role = Role::kUser;
 };
 
-// The API keys of a file, reloaded when it changes. A line is name:role:sha256hex(key), role "user" or "admin"; '#' starts a
-// comment line. Keys themselves are never stored. A changed file that cannot be read or parsed is logged and the keys before it
-// stay in force.
+// The API keys of a file, in force soon after it changes (replace it by a rename: a reader may see
+// half of a write). A line is name:role:sha256hex(key), role "user" or "admin"; '#' starts a
+// comment line. Keys themselves are never stored. A changed file that cannot be read or parsed is
+// logged and the keys before it stay in force.
 //
-// Thread-safe; one thread of its own looks at the file's state. Authenticate costs one SHA-256 and a comparison with every key,
-// always all of them, each in constant time.
+// Thread-safe; one thread of its own reads the file now and then. Authenticate costs one SHA-256
+// and a comparison with every key, always all of them, each in constant time.
 class ApiKeyStore {
  public:
   struct Options {
-    std::chrono::milliseconds poll_interval = std::chrono::seconds(2);   // 0: no thread, only ReloadIfChanged
+    std::chrono::milliseconds poll_interval = std::chrono::seconds(2);  // 0: no thread, only Reload
     Clock* clock = &Clock::Real();
   };
 
   // Fails with the file and line when the first load does.
-  static absl::StatusOr<std::unique_ptr<ApiKeyStore>> Open(std::filesystem::path file, Options options);
+  static absl::StatusOr<std::unique_ptr<ApiKeyStore>> Open(std::filesystem::path file,
+                                                           Options options);
   static absl::StatusOr<std::unique_ptr<ApiKeyStore>> Open(std::filesystem::path file);
   ~ApiKeyStore();
   ApiKeyStore(const ApiKeyStore&) = delete;
   ApiKeyStore& operator=(const ApiKeyStore&) = delete;
 
-  std::optional<Principal> Authenticate(std::string_view key) const EXCLUDES(keys_mu_);
+  std::optional<Principal> Authenticate(std::string_view key) const MILLRACE_EXCLUDES(keys_mu_);
 
-  // Looks at the file now; OK when nothing changed or the new content is in force.
-  absl::Status ReloadIfChanged() EXCLUDES(reload_mu_, keys_mu_);
+  // Reads the file now; OK when its content is in force.
+  absl::Status Reload() MILLRACE_EXCLUDES(reload_mu_, keys_mu_);
 
  private:
-  using Digest = std::array<unsigned char, 32>;
-  struct Key {
-    Principal principal;
-    Digest digest;
-  };
-  using Keys = std::vector<Key>;
-  // What tells one content of the file from another without reading it.
-  struct FileState {
-    int64_t mtime_ns = 0;
-    uint64_t size = 0;
-    uint64_t inode = 0;
-    friend bool operator==(const FileState&, const FileState&) = default;
-  };
-
+  using Keys = std::vector<ApiKeyEntry>;
   ApiKeyStore(std::filesystem::path file, Options options);
-  static absl::StatusOr<Keys> Parse(std::string_view text, const std::string& file);
-  absl::Status Load(FileState state) REQUIRES(reload_mu_) EXCLUDES(keys_mu_);
-  void PollLoop() EXCLUDES(poll_mu_);
+  absl::Status Load() MILLRACE_REQUIRES(reload_mu_) MILLRACE_EXCLUDES(keys_mu_);
+  void PollLoop() MILLRACE_EXCLUDES(poll_mu_);
 
   const std::filesystem::path file_;
   const Options options_;
 
   Mutex reload_mu_;
-  std::optional<FileState> seen_ GUARDED_BY(reload_mu_);   // of the last attempt, good or bad
-  absl::Status last_load_ GUARDED_BY(reload_mu_);
+  // Of the last attempt, so that the same content is parsed once and the same complaint logged
+  // once.
+  std::string content_ MILLRACE_GUARDED_BY(reload_mu_);
+  absl::Status outcome_ MILLRACE_GUARDED_BY(reload_mu_);
+  bool warned_of_mode_ MILLRACE_GUARDED_BY(reload_mu_) = false;
 
   mutable Mutex keys_mu_;
-  std::shared_ptr<const Keys> keys_ GUARDED_BY(keys_mu_);   // shared: readers keep a set that a reload replaces
+  std::shared_ptr<const Keys> keys_
+      MILLRACE_GUARDED_BY(keys_mu_);  // shared: readers keep a set that a reload replaces
 
   Mutex poll_mu_;
   CondVar poll_cv_;
-  bool stopping_ GUARDED_BY(poll_mu_) = false;
-  std::thread poller_;   // last: it uses all of the above
+  bool stopping_ MILLRACE_GUARDED_BY(poll_mu_) = false;
+  std::thread poller_;  // last: it uses all of the above
 };
 
 // The key in an `authorization: Bearer <key>` value, or empty. The scheme's case does not matter.
@@ -93,6 +86,6 @@ std::string_view BearerToken(std::string_view authorization);
 // A line of the file for this key; InvalidArgument for a name that a line cannot hold.
 absl::StatusOr<std::string> ApiKeyLine(std::string_view name, Role role, std::string_view key);
 // 32 random bytes in URL-safe letters.
-std::string GenerateApiKey();
+absl::StatusOr<std::string> GenerateApiKey();
 
 }  // namespace millrace

@@ -1,0 +1,62 @@
+#include "models/repository/model_config.h"
+
+#include <utility>
+
+namespace millrace::models {
+namespace {
+
+template <class... Ts>
+struct Overloaded : Ts... {
+  using Ts::operator()...;
+};
+template <class... Ts>
+Overloaded(Ts...) -> Overloaded<Ts...>;
+
+}  // namespace
+
+std::string_view Platform(const ModelConfig& config) {
+  return std::visit(Overloaded{[](const TorchScriptConfig&) { return "torchscript"; },
+                               [](const VitsConfig&) { return "vits"; },
+                               [](const BergamotConfig&) { return "bergamot"; }},
+                    config.kind);
+}
+
+std::vector<std::string> Files(const ModelConfig& config) {
+  using Names = std::vector<std::string>;
+  return std::visit(Overloaded{[](const TorchScriptConfig& c) { return Names{c.file}; },
+                               [](const VitsConfig& c) {
+                                 return Names{c.file, c.voice_file};
+                               },
+                               [](const BergamotConfig& c) {
+                                 return Names{c.file, c.vocabulary_file};
+                               }},
+                    config.kind);
+}
+
+ModelInfo MakeModelInfo(const ModelConfig& config, std::string name, int64_t version) {
+  ModelInfo info;
+  info.name = std::move(name);
+  info.version = version;
+  info.platform = Platform(config);
+  info.license = config.license;
+  info.batching = config.batching;
+  std::visit(Overloaded{[&](const TorchScriptConfig& c) {
+                          info.task = Task::kInfer;
+                          info.inputs = c.inputs;
+                          info.outputs = c.outputs;
+                        },
+                        [&](const VitsConfig& c) {
+                          info.task = Task::kSynthesis;
+                          info.language = c.language;
+                          info.voices = {c.voice};
+                        },
+                        [&](const BergamotConfig& c) {
+                          info.task = Task::kTranslation;
+                          info.source_language = c.source_language;
+                          info.target_language = c.target_language;
+                        }},
+             config.kind);
+  return info;
+}
+
+}  // namespace millrace::models

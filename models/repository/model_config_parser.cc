@@ -1,0 +1,281 @@
+#include <cmath>
+#include <fstream>
+#include <set>
+#include <sstream>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/string_view.h"
+#include "google/protobuf/descriptor.h"
+#include "google/protobuf/io/tokenizer.h"
+#include "google/protobuf/text_format.h"
+#include "millrace/config/v1/model.pb.h"
+#include "models/repository/model_config.h"
+
+namespace millrace::models {
+namespace {
+
+namespace pb = google::protobuf;
+namespace v1 = millrace::config::v1;
+
+constexpr size_t kMaxConfigBytes = size_t{1} << 20;
+constexpr size_t kMaxReportedErrors = 8;
+constexpr size_t kMaxTensors = 256;
+constexpr int kMaxRank = 32;
+
+// Collects one line per mistake, as "<source>:<line>:<column>: <message>".
+class Errors final : public pb::io::ErrorCollector {
+ public:
+  explicit Errors(std::string_view source) : source_(source) {}
+
+// Protobuf 22 renamed the callback and changed the type of its message.
+#if GOOGLE_PROTOBUF_VERSION >= 4022000
+  void RecordError(int line, pb::io::ColumnNumber column, absl::string_view message) override {
+    Add(line, column, std::string(message));
+  }
+#else
+  void AddError(int line, pb::io::ColumnNumber column, const std::string& message) override {
+    Add(line, column, message);
+  }
+#endif
+
+  // line and column count from 0; a negative line means that the place is unknown.
+  void Add(int line, int column, const std::string& message) {
+    if (lines_.size() >= kMaxReportedErrors) return;
+    if (line < 0) {
+      lines_.push_back(absl::StrCat(source_, ": ", message));
+    } else {
+      lines_.push_back(absl::StrCat(source_, ":", line + 1, ":", column + 1, ": ", message));
+    }
+  }
+
+  bool empty() const { return lines_.empty(); }
+  absl::Status ToStatus() const { return absl::InvalidArgumentError(absl::StrJoin(lines_, "\n")); }
+
+ private:
+  const std::string source_;
+  std::vector<std::string> lines_;
+};
+
+// One message of the file while its values are checked: knows where each field stands in the text.
+class Section {
+ public:
+  Section(const pb::Message& message, pb::TextFormat::ParseInfoTree* tree, std::string path,
+          Errors& errors)
+      : message_(message), tree_(tree), path_(std::move(path)), errors_(errors) {}
+
+  Section Child(const pb::Message& child, const char* field, int index = -1) const {
+    const auto* descriptor = Field(field);
+    auto* tree =
+        tree_ == nullptr ? nullptr : tree_->GetTreeForNested(descriptor, std::max(index, 0));
+    return Section(child, tree, Path(field, index), errors_);
+  }
+
+  void Error(const char* field, const std::string& what, int index = -1) const {
+    pb::TextFormat::ParseLocation place;
+    if (tree_ != nullptr) place = tree_->GetLocation(Field(field), index < 0 ? 0 : index);
+    errors_.Add(place.line, place.column, absl::StrCat(Path(field, index), ": ", what));
+  }
+
+  template <class T>
+  void Range(const char* field, T value, T low, T high) const {
+    if (!(value >= low && value <= high)) {
+      Error(field, absl::StrCat(value, " is out of range, allowed ", low, "..", high));
+    }
+  }
+
+  void Text(const char* field, const std::string& value, size_t max_length = 128) const {
+    if (value.empty() || value.size() > max_length) {
+      Error(field,
+            value.empty()
+                ? absl::StrCat("is missing, allowed 1..", max_length, " characters")
+                : absl::StrCat("has ", value.size(), " characters, allowed 1..", max_length));
+    }
+  }
+
+  void FileName(const char* field, const std::string& value) const {
+    Text(field, value, 255);
+    if (value == "." || value == ".." ||
+        value.find_first_of(std::string_view("/\\\0", 3)) != value.npos) {
+      Error(field, absl::StrCat("'", value,
+                                "' may not leave the model's folder, allowed is the plain "
+                                "name of a file in it"));
+    }
+  }
+
+ private:
+  const pb::FieldDescriptor* Field(const char* name) const {
+    return message_.GetDescriptor()->FindFieldByName(name);
+  }
+  std::string Path(const char* field, int index) const {
+    return absl::StrCat(path_, path_.empty() ? "" : ".", field,
+                        index < 0 ? "" : absl::StrCat("[", index, "]"));
+  }
+
+  const pb::Message& message_;
+  pb::TextFormat::ParseInfoTree* tree_;  // null: the message is not in the text
+  const std::string path_;
+  Errors& errors_;
+};
+
+std::vector<TensorSpec> ConvertTensors(const pb::RepeatedPtrField<v1::TensorSpec>& specs,
+                                       const char* field, const Section& section) {
+  if (specs.empty() || static_cast<size_t>(specs.size()) > kMaxTensors) {
+    section.Error(field, absl::StrCat("has ", specs.size(), " entries, allowed 1..", kMaxTensors));
+  }
+  std::vector<TensorSpec> result;
+  std::set<std::string> names;
+  for (int i = 0; i < specs.size(); ++i) {
+    const v1::TensorSpec& spec = specs[i];
+    const Section entry = section.Child(spec, field, i);
+    entry.Text("name", spec.name());
+    if (!names.insert(spec.name()).second) {
+      entry.Error("name", absl::StrCat("'", spec.name(), "' is used twice, each needs its own"));
+    }
+    TensorSpec& converted = result.emplace_back();
+    converted.name = spec.name();
+    const std::optional<DataType> type = ParseDataType(spec.datatype());
+    if (!type || *type == DataType::kBytes) {
+      entry.Error("datatype",
+                  absl::StrCat("'", spec.datatype(),
+                               "' is unknown, allowed BOOL, UINT8, UINT16, UINT32, UINT64, INT8, "
+                               "INT16, INT32, INT64, FP16, BF16, FP32, FP64"));
+    } else {
+      converted.type = *type;
+    }
+    if (spec.shape_size() > kMaxRank) {
+      entry.Error("shape",
+                  absl::StrCat("has ", spec.shape_size(), " dimensions, allowed 0..", kMaxRank));
+    }
+    for (int d = 0; d < spec.shape_size(); ++d) {
+      if (spec.shape(d) < -1) {
+        entry.Error("shape",
+                    absl::StrCat(spec.shape(d), " is out of range, allowed -1 (any) or more"), d);
+      }
+    }
+    converted.shape.assign(spec.shape().begin(), spec.shape().end());
+  }
+  return result;
+}
+
+TorchScriptConfig Convert(const v1::TorchScript& message, const Section& section) {
+  section.FileName("file", message.file());
+  TorchScriptConfig config{.file = message.file(),
+                           .inputs = ConvertTensors(message.inputs(), "inputs", section),
+                           .outputs = ConvertTensors(message.outputs(), "outputs", section),
+                           .stack = message.stack()};
+  for (size_t i = 0; config.stack && i < config.inputs.size(); ++i) {
+    for (const int64_t dim : config.inputs[i].shape) {
+      if (dim == -1) {
+        section.Error("stack",
+                      absl::StrCat("needs fixed shapes, but inputs[", i, "].shape has -1"));
+      }
+    }
+  }
+  return config;
+}
+
+VitsConfig Convert(const v1::Vits& message, const Section& section) {
+  section.FileName("file", message.file());
+  section.FileName("voice_file", message.voice_file());
+  section.Text("language", message.language(), 35);
+  section.Text("voice", message.voice());
+  return {.file = message.file(),
+          .voice_file = message.voice_file(),
+          .language = message.language(),
+          .voice = message.voice()};
+}
+
+BergamotConfig Convert(const v1::Bergamot& message, const Section& section) {
+  section.FileName("file", message.file());
+  section.FileName("vocabulary_file", message.vocabulary_file());
+  section.Text("source_language", message.source_language(), 35);
+  section.Text("target_language", message.target_language(), 35);
+  BergamotConfig config{.file = message.file(),
+                        .vocabulary_file = message.vocabulary_file(),
+                        .source_language = message.source_language(),
+                        .target_language = message.target_language()};
+  if (message.max_length_factor() != 0) {
+    section.Range("max_length_factor", message.max_length_factor(), 0.5F, 20.0F);
+    config.max_length_factor = message.max_length_factor();
+  }
+  if (message.max_source_tokens() != 0) {
+    section.Range("max_source_tokens", message.max_source_tokens(), 16U, 1024U);
+    config.max_source_tokens = message.max_source_tokens();
+  }
+  return config;
+}
+
+BatchPolicy Convert(const v1::Batching& message, const Section& section) {
+  section.Range("max_batch", message.max_batch(), 0U, 1024U);
+  section.Range("linger_us", message.linger_us(), 0U, 1'000'000U);
+  section.Range("queue_size", message.queue_size(), 0U, 65536U);
+  return {.max_batch = std::max<size_t>(message.max_batch(), 1),
+          .linger = std::chrono::microseconds(message.linger_us()),
+          .queue_size = message.queue_size()};
+}
+
+}  // namespace
+
+absl::StatusOr<ModelConfig> ParseModelConfig(std::string_view text, std::string_view source) {
+  Errors errors(source);
+  pb::TextFormat::ParseInfoTree tree;
+  pb::TextFormat::Parser parser;
+  parser.RecordErrorsTo(&errors);
+  parser.WriteLocationsTo(&tree);
+  v1::ModelConfig message;
+  if (!parser.ParseFromString(std::string(text), &message)) {
+    if (errors.empty()) errors.Add(-1, 0, "is not Protobuf text format");
+    return errors.ToStatus();
+  }
+
+  const Section top(message, &tree, "", errors);
+  ModelConfig config;
+  config.license = message.license();
+  if (config.license.size() > 256) {
+    top.Error("license",
+              absl::StrCat("has ", config.license.size(), " characters, allowed 0..256"));
+  }
+  if (message.has_batching()) {
+    config.batching = Convert(message.batching(), top.Child(message.batching(), "batching"));
+  }
+  switch (message.kind_case()) {
+    case v1::ModelConfig::kTorchscript:
+      config.kind = Convert(message.torchscript(), top.Child(message.torchscript(), "torchscript"));
+      break;
+    case v1::ModelConfig::kVits:
+      config.kind = Convert(message.vits(), top.Child(message.vits(), "vits"));
+      break;
+    case v1::ModelConfig::kBergamot:
+      config.kind = Convert(message.bergamot(), top.Child(message.bergamot(), "bergamot"));
+      break;
+    case v1::ModelConfig::KIND_NOT_SET:
+      errors.Add(
+          -1, 0,
+          "no kind of model is given, allowed is exactly one of torchscript, vits, bergamot");
+      break;
+  }
+  if (!errors.empty()) return errors.ToStatus();
+  return config;
+}
+
+absl::StatusOr<ModelConfig> ReadModelConfig(const std::filesystem::path& file) {
+  std::ifstream stream(file, std::ios::binary);
+  if (!stream) {
+    return absl::NotFoundError(
+        absl::StrCat(file.string(), ": cannot be read: ", std::strerror(errno)));
+  }
+  std::string text(kMaxConfigBytes + 1, '\0');
+  stream.read(text.data(), static_cast<std::streamsize>(text.size()));
+  if (stream.bad()) return absl::DataLossError(absl::StrCat(file.string(), ": cannot be read"));
+  text.resize(static_cast<size_t>(stream.gcount()));
+  if (text.size() > kMaxConfigBytes) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(file.string(), ": is larger than ", kMaxConfigBytes, " bytes"));
+  }
+  return ParseModelConfig(text, file.string());
+}
+
+}  // namespace millrace::models

@@ -1,0 +1,98 @@
+#include "server/security/api_key_file.h"
+
+#include <openssl/rand.h>
+#include <openssl/sha.h>
+
+#include <algorithm>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/escaping.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+
+namespace millrace {
+namespace {
+
+constexpr size_t kMaxNameLength = 128;
+
+bool IsName(absl::string_view name) {
+  return !name.empty() && name.size() <= kMaxNameLength &&
+         std::all_of(name.begin(), name.end(), [](unsigned char c) {
+           return absl::ascii_isalnum(c) || c == '.' || c == '_' || c == '-' || c == '@';
+         });
+}
+
+constexpr char kNameRule[] = "allowed is a name of 1..128 letters, digits, '.', '_', '-' and '@'";
+
+}  // namespace
+
+KeyDigest DigestOf(std::string_view key) {
+  KeyDigest digest;
+  SHA256(reinterpret_cast<const unsigned char*>(key.data()), key.size(), digest.data());
+  return digest;
+}
+
+absl::StatusOr<std::vector<ApiKeyEntry>> ParseApiKeys(std::string_view text,
+                                                      const std::string& file) {
+  std::vector<ApiKeyEntry> entries;
+  int number = 0;
+  for (absl::string_view line : absl::StrSplit(absl::string_view(text.data(), text.size()), '\n')) {
+    ++number;
+    line = absl::StripAsciiWhitespace(line);
+    if (line.empty() || line[0] == '#') continue;
+    const auto error = [&](absl::string_view what) {
+      return absl::InvalidArgumentError(absl::StrCat(file, ":", number, ": ", what));
+    };
+    const std::vector<absl::string_view> parts = absl::StrSplit(line, ':');
+    if (parts.size() != 3) return error("not name:role:sha256, three parts between colons");
+    if (!IsName(parts[0])) return error(absl::StrCat("bad name, ", kNameRule));
+    if (parts[1] != "user" && parts[1] != "admin")
+      return error("bad role, allowed are user and admin");
+    ApiKeyEntry entry;
+    entry.principal = {std::string(parts[0]), parts[1] == "admin" ? Role::kAdmin : Role::kUser};
+    const bool hex = parts[2].size() == 2 * entry.digest.size() &&
+                     std::all_of(parts[2].begin(), parts[2].end(),
+                                 [](unsigned char c) { return absl::ascii_isxdigit(c); });
+    if (!hex) return error("bad hash, allowed are the 64 hexadecimal digits of the key's SHA-256");
+    const std::string bytes = absl::HexStringToBytes(parts[2]);
+    std::copy(bytes.begin(), bytes.end(), entry.digest.begin());
+    entries.push_back(std::move(entry));
+  }
+  if (entries.empty())
+    return absl::InvalidArgumentError(
+        absl::StrCat(file, ": holds no key, so that no request could pass"));
+  return entries;
+}
+
+absl::StatusOr<std::string> ApiKeyLine(std::string_view name, Role role, std::string_view key) {
+  if (!IsName({name.data(), name.size()}))
+    return absl::InvalidArgumentError(absl::StrCat("name: ", kNameRule));
+  if (key.empty()) return absl::InvalidArgumentError("key: is empty");
+  const KeyDigest digest = DigestOf(key);
+  const absl::string_view bytes(reinterpret_cast<const char*>(digest.data()), digest.size());
+  return absl::StrCat(std::string(name),
+                      role == Role::kAdmin ? ":admin:" : ":user:", absl::BytesToHexString(bytes));
+}
+
+absl::StatusOr<std::string> GenerateApiKey() {
+  unsigned char bytes[32];
+  if (RAND_bytes(bytes, sizeof(bytes)) != 1)
+    return absl::InternalError("no random bytes from OpenSSL");
+  return absl::WebSafeBase64Escape(
+      absl::string_view(reinterpret_cast<const char*>(bytes), sizeof(bytes)));
+}
+
+std::string_view BearerToken(std::string_view authorization) {
+  constexpr std::string_view kScheme = "bearer ";
+  if (authorization.size() <= kScheme.size() ||
+      !absl::EqualsIgnoreCase(absl::string_view(authorization.data(), kScheme.size()),
+                              absl::string_view(kScheme.data(), kScheme.size()))) {
+    return {};
+  }
+  std::string_view token = authorization.substr(kScheme.size());
+  while (!token.empty() && token.front() == ' ') token.remove_prefix(1);
+  return token;
+}
+
+}  // namespace millrace

@@ -1,0 +1,125 @@
+#include "server/security/tls_files.h"
+
+#include <openssl/err.h>
+#include <openssl/pem.h>
+#include <openssl/x509.h>
+
+#include <cerrno>
+#include <cstring>
+#include <ctime>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+
+namespace millrace {
+namespace {
+
+struct Deleter {
+  void operator()(BIO* bio) const { BIO_free(bio); }
+  void operator()(X509* certificate) const { X509_free(certificate); }
+  void operator()(EVP_PKEY* key) const { EVP_PKEY_free(key); }
+};
+using BioPtr = std::unique_ptr<BIO, Deleter>;
+using CertificatePtr = std::unique_ptr<X509, Deleter>;
+using KeyPtr = std::unique_ptr<EVP_PKEY, Deleter>;
+
+absl::Status Bad(const std::filesystem::path& file, std::string_view what) {
+  return absl::FailedPreconditionError(absl::StrCat(file.string(), ": ", std::string(what)));
+}
+
+absl::StatusOr<std::string> ReadPem(const std::filesystem::path& file) {
+  std::error_code error;
+  if (std::filesystem::is_directory(file, error)) return Bad(file, "is a folder, not a PEM file");
+  std::ifstream stream(file, std::ios::binary);
+  if (!stream) return Bad(file, absl::StrCat("cannot be read: ", std::strerror(errno)));
+  std::string text{std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
+  if (stream.bad()) return Bad(file, "cannot be read");
+  return text;
+}
+
+BioPtr Open(const std::string& text) {
+  return BioPtr(BIO_new_mem_buf(text.data(), static_cast<int>(text.size())));
+}
+
+absl::StatusOr<std::vector<CertificatePtr>> ReadCertificates(const std::filesystem::path& file) {
+  const absl::StatusOr<std::string> text = ReadPem(file);
+  if (!text.ok()) return text.status();
+  const BioPtr bio = Open(*text);
+  std::vector<CertificatePtr> certificates;
+  while (CertificatePtr certificate{PEM_read_bio_X509(bio.get(), nullptr, nullptr, nullptr)}) {
+    certificates.push_back(std::move(certificate));
+  }
+  ERR_clear_error();  // the loop ends with one
+  if (certificates.empty()) return Bad(file, "holds no PEM certificate");
+  return certificates;
+}
+
+// An encrypted key would make OpenSSL ask on the terminal.
+int NoPassphrase(char*, int, int, void*) { return -1; }
+
+absl::StatusOr<KeyPtr> ReadKey(const std::filesystem::path& file) {
+  const absl::StatusOr<std::string> text = ReadPem(file);
+  if (!text.ok()) return text.status();
+  KeyPtr key(PEM_read_bio_PrivateKey(Open(*text).get(), nullptr, NoPassphrase, nullptr));
+  ERR_clear_error();
+  if (!key) return Bad(file, "holds no PEM private key without a passphrase");
+  return key;
+}
+
+std::string Text(const ASN1_TIME* time) {
+  const BioPtr bio(BIO_new(BIO_s_mem()));
+  ASN1_TIME_print(bio.get(), time);
+  char* data = nullptr;
+  const long length = BIO_get_mem_data(bio.get(), &data);
+  return std::string(data, static_cast<size_t>(length));
+}
+
+absl::Status CheckValidity(const std::filesystem::path& file, const X509& certificate,
+                           std::time_t now) {
+  const ASN1_TIME* not_before = X509_get0_notBefore(&certificate);
+  const ASN1_TIME* not_after = X509_get0_notAfter(&certificate);
+  if (X509_cmp_time(not_after, &now) < 0)
+    return Bad(file, absl::StrCat("the certificate expired on ", Text(not_after)));
+  if (X509_cmp_time(not_before, &now) > 0) {
+    return Bad(file, absl::StrCat("the certificate is not valid before ", Text(not_before)));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status CheckTlsFiles(const TlsFiles& files, std::chrono::system_clock::time_point now) {
+  const std::time_t time = std::chrono::system_clock::to_time_t(now);
+  const auto chain = ReadCertificates(files.certificate);
+  if (!chain.ok()) return chain.status();
+  const X509& leaf = *chain->front();
+  if (absl::Status status = CheckValidity(files.certificate, leaf, time); !status.ok())
+    return status;
+
+  const absl::StatusOr<KeyPtr> key = ReadKey(files.private_key);
+  if (!key.ok()) return key.status();
+  const bool matches = X509_check_private_key(&leaf, key->get()) == 1;
+  ERR_clear_error();
+  if (!matches) {
+    return Bad(files.private_key,
+               absl::StrCat("the key does not match the certificate ", files.certificate.string()));
+  }
+
+  if (files.client_ca.empty()) return absl::OkStatus();
+  const auto authorities = ReadCertificates(files.client_ca);
+  if (!authorities.ok()) return authorities.status();
+  // A bundle may keep an old authority beside its successor; one that is valid is enough.
+  absl::Status status;
+  for (const CertificatePtr& authority : *authorities) {
+    status = CheckValidity(files.client_ca, *authority, time);
+    if (status.ok()) break;
+  }
+  return status;
+}
+
+}  // namespace millrace
