@@ -1,0 +1,301 @@
+#include "tests/load/loadgen/calls.h"
+
+#include <grpcpp/grpcpp.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "inference/grpc_service.grpc.pb.h"
+#include "millrace/v1/synthesis.grpc.pb.h"
+#include "millrace/v1/translation.grpc.pb.h"
+
+namespace millrace::loadgen {
+namespace {
+
+using inference::GRPCInferenceService;
+using inference::ModelInferRequest;
+using inference::ModelInferResponse;
+using v1::StreamSynthesizeResponse;
+using v1::SynthesisService;
+using v1::SynthesizeRequest;
+using v1::SynthesizeResponse;
+using v1::TranslateRequest;
+using v1::TranslateResponse;
+using v1::TranslationService;
+
+constexpr double kPcm16BytesPerSample = 2;
+
+// Where the calls of a run leave their results.
+struct Sinks {
+  Recorder& recorder;
+  Outputs& outputs;
+};
+
+std::vector<std::shared_ptr<grpc::Channel>> MakeChannels(const Options& options) {
+  grpc::ChannelArguments arguments;
+  arguments.SetMaxReceiveMessageSize(-1);
+  // Otherwise gRPC would let equal channels share one connection.
+  arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
+  std::vector<std::shared_ptr<grpc::Channel>> channels;
+  for (int i = 0; i < options.connections; ++i) {
+    channels.push_back(
+        grpc::CreateCustomChannel(options.address, grpc::InsecureChannelCredentials(), arguments));
+    // So that the first calls do not carry the cost of connecting; when nobody listens they say so
+    // themselves.
+    channels.back()->WaitForConnected(std::chrono::system_clock::now() + std::chrono::seconds(5));
+  }
+  return channels;
+}
+
+std::vector<ModelInferRequest> MakeInferRequests(const Options& options) {
+  constexpr int kValues = 64;
+  std::vector<float> values(kValues);
+  for (int i = 0; i < kValues; ++i) values[i] = 0.5F * static_cast<float>(i) - 7;
+  ModelInferRequest request;
+  request.set_model_name(options.model);
+  auto* input = request.add_inputs();
+  input->set_name("INPUT0");
+  input->set_datatype("FP32");
+  input->add_shape(kValues);
+  request.add_raw_input_contents(values.data(), values.size() * sizeof(float));
+  return {request};
+}
+
+std::vector<TranslateRequest> MakeTranslateRequests(const Options& options) {
+  std::vector<TranslateRequest> requests(options.texts.size());
+  for (size_t i = 0; i < requests.size(); ++i) {
+    requests[i].set_model(options.model);
+    requests[i].add_texts(options.texts[i]);
+  }
+  return requests;
+}
+
+std::vector<SynthesizeRequest> MakeSynthesizeRequests(const Options& options) {
+  std::vector<SynthesizeRequest> requests(options.texts.size());
+  for (size_t i = 0; i < requests.size(); ++i) {
+    requests[i].set_model(options.model);
+    requests[i].set_text(options.texts[i]);
+    requests[i].set_seed(options.seed);
+    requests[i].set_encoding(v1::AUDIO_ENCODING_PCM_S16LE);
+  }
+  return requests;
+}
+
+void Begin(GRPCInferenceService::Stub& stub, grpc::ClientContext* context,
+           const ModelInferRequest* request, ModelInferResponse* response,
+           std::function<void(grpc::Status)> done) {
+  stub.async()->ModelInfer(context, request, response, std::move(done));
+}
+void Begin(TranslationService::Stub& stub, grpc::ClientContext* context,
+           const TranslateRequest* request, TranslateResponse* response,
+           std::function<void(grpc::Status)> done) {
+  stub.async()->Translate(context, request, response, std::move(done));
+}
+void Begin(SynthesisService::Stub& stub, grpc::ClientContext* context,
+           const SynthesizeRequest* request, SynthesizeResponse* response,
+           std::function<void(grpc::Status)> done) {
+  stub.async()->Synthesize(context, request, response, std::move(done));
+}
+
+void Check(const ModelInferRequest& request, const ModelInferResponse& response, size_t /*input*/,
+           const Sinks& sinks) {
+  if (response.raw_output_contents_size() != 1 ||
+      response.raw_output_contents(0) != request.raw_input_contents(0)) {
+    sinks.recorder.AddWrong();
+  }
+}
+void Check(const TranslateRequest& /*request*/, const TranslateResponse& response, size_t input,
+           const Sinks& sinks) {
+  if (response.translations_size() != 1 || response.translations(0).text().empty()) {
+    sinks.recorder.AddWrong();
+    return;
+  }
+  const std::string& text = response.translations(0).text();
+  Hash hash;
+  hash.Append(text);
+  sinks.recorder.AddWork(0, text.size());
+  sinks.outputs.Add(input, text.size(), hash.value(), text);
+}
+void Check(const SynthesizeRequest& /*request*/, const SynthesizeResponse& response, size_t input,
+           const Sinks& sinks) {
+  if (response.audio().empty()) sinks.recorder.AddWrong();
+  Hash hash;
+  hash.Append(response.audio());
+  sinks.recorder.AddWork(response.duration_seconds(), response.audio().size());
+  sinks.outputs.Add(input, response.audio().size(), hash.value(), "");
+}
+
+// What a call of any kind needs; the context must outlive the call.
+class CallBase {
+ public:
+  CallBase(SteadyTime intended, std::chrono::nanoseconds deadline, CallObserver& observer)
+      : observer_(observer) {
+    times_.intended = intended;
+    times_.sent = std::chrono::steady_clock::now();
+    const std::chrono::nanoseconds left = intended + deadline - times_.sent;
+    context_.set_deadline(std::chrono::system_clock::now() +
+                          std::chrono::duration_cast<std::chrono::system_clock::duration>(left));
+  }
+
+ protected:
+  grpc::ClientContext context_;
+  CallTimes times_;
+  CallObserver& observer_;
+};
+
+template <typename Request, typename Response>
+class UnaryCall final : public CallBase {
+ public:
+  using CallBase::CallBase;
+
+  // Deletes itself when it is done.
+  template <typename Stub>
+  void Start(Stub& stub, const Request& request, size_t input, const Sinks& sinks) {
+    Begin(stub, &context_, &request, &response_,
+          [this, &request, input, &sinks](const grpc::Status& status) {
+            times_.done = std::chrono::steady_clock::now();
+            if (status.ok()) Check(request, response_, input, sinks);
+            sinks.recorder.AddCall(status, times_);
+            CallObserver& observer = observer_;
+            delete this;
+            observer.OnCallDone();
+          });
+  }
+
+ private:
+  Response response_;
+};
+
+template <typename Service, typename Request, typename Response>
+class UnaryCaller final : public Caller {
+ public:
+  UnaryCaller(const Options& options, std::vector<Request> requests, Sinks sinks)
+      : deadline_(options.deadline), requests_(std::move(requests)), sinks_(sinks) {
+    for (auto& channel : MakeChannels(options)) stubs_.push_back(Service::NewStub(channel));
+  }
+
+  void Start(uint64_t index, SteadyTime intended, CallObserver& observer) override {
+    const size_t input = index % requests_.size();
+    auto* call = new UnaryCall<Request, Response>(intended, deadline_, observer);
+    call->Start(*stubs_[index % stubs_.size()], requests_[input], input, sinks_);
+  }
+
+ private:
+  const std::chrono::nanoseconds deadline_;
+  const std::vector<Request> requests_;
+  const Sinks sinks_;
+  std::vector<std::unique_ptr<typename Service::Stub>> stubs_;
+};
+
+// Listens to one audio stream as a player would: playing starts with the first piece, and a piece
+// that comes when all before it has been played is an underrun.
+class StreamCall final : public CallBase, public grpc::ClientReadReactor<StreamSynthesizeResponse> {
+ public:
+  StreamCall(SteadyTime intended, std::chrono::nanoseconds deadline, CallObserver& observer,
+             size_t input, const Sinks& sinks)
+      : CallBase(intended, deadline, observer), input_(input), sinks_(sinks) {}
+
+  // Deletes itself when it is done.
+  void Start(SynthesisService::Stub& stub, const SynthesizeRequest& request) {
+    stub.async()->StreamSynthesize(&context_, &request, this);
+    StartRead(&response_);
+    StartCall();
+  }
+
+  void OnReadDone(bool ok) override {
+    if (!ok) return;
+    if (!response_.audio().empty()) Play(std::chrono::steady_clock::now());
+    StartRead(&response_);
+  }
+
+  void OnDone(const grpc::Status& status) override {
+    times_.done = std::chrono::steady_clock::now();
+    if (status.ok()) {
+      if (bytes_ == 0) sinks_.recorder.AddWrong();
+      sinks_.outputs.Add(input_, bytes_, hash_.value(), "");
+      sinks_.recorder.AddWork(playback_.audio_seconds, bytes_);
+      sinks_.recorder.AddPlayback(playback_);
+    }
+    sinks_.recorder.AddCall(status, times_);
+    CallObserver& observer = observer_;
+    delete this;
+    observer.OnCallDone();
+  }
+
+ private:
+  void Play(SteadyTime now) {
+    if (bytes_ == 0) {
+      playback_.first_audio = now - times_.intended;
+      played_until_ = now;
+    } else {
+      sinks_.recorder.AddGap(now - last_piece_);
+      if (now > played_until_) {
+        ++playback_.underruns;
+        playback_.stalled += now - played_until_;
+        played_until_ = now;
+      }
+    }
+    last_piece_ = now;
+    bytes_ += response_.audio().size();
+    hash_.Append(response_.audio());
+    const double seconds = static_cast<double>(response_.audio().size()) / kPcm16BytesPerSample /
+                           std::max<uint32_t>(response_.sample_rate(), 1);
+    playback_.audio_seconds += seconds;
+    played_until_ += std::chrono::nanoseconds(static_cast<int64_t>(seconds * 1e9));
+  }
+
+  const size_t input_;
+  const Sinks& sinks_;
+  StreamSynthesizeResponse response_;
+  Playback playback_;
+  Hash hash_;
+  uint64_t bytes_ = 0;
+  SteadyTime last_piece_;
+  SteadyTime played_until_;  // when all that has come will have been heard
+};
+
+class StreamCaller final : public Caller {
+ public:
+  StreamCaller(const Options& options, Sinks sinks)
+      : deadline_(options.deadline), requests_(MakeSynthesizeRequests(options)), sinks_(sinks) {
+    for (auto& channel : MakeChannels(options))
+      stubs_.push_back(SynthesisService::NewStub(channel));
+  }
+
+  void Start(uint64_t index, SteadyTime intended, CallObserver& observer) override {
+    const size_t input = index % requests_.size();
+    auto* call = new StreamCall(intended, deadline_, observer, input, sinks_);
+    call->Start(*stubs_[index % stubs_.size()], requests_[input]);
+  }
+
+ private:
+  const std::chrono::nanoseconds deadline_;
+  const std::vector<SynthesizeRequest> requests_;
+  const Sinks sinks_;
+  std::vector<std::unique_ptr<SynthesisService::Stub>> stubs_;
+};
+
+}  // namespace
+
+std::unique_ptr<Caller> MakeCaller(const Options& options, Recorder& recorder, Outputs& outputs) {
+  const Sinks sinks{recorder, outputs};
+  switch (options.method) {
+    case Method::kInfer:
+      return std::make_unique<
+          UnaryCaller<GRPCInferenceService, ModelInferRequest, ModelInferResponse>>(
+          options, MakeInferRequests(options), sinks);
+    case Method::kTranslate:
+      return std::make_unique<UnaryCaller<TranslationService, TranslateRequest, TranslateResponse>>(
+          options, MakeTranslateRequests(options), sinks);
+    case Method::kSynthesize:
+      return std::make_unique<UnaryCaller<SynthesisService, SynthesizeRequest, SynthesizeResponse>>(
+          options, MakeSynthesizeRequests(options), sinks);
+    case Method::kStreamSynthesize:
+      return std::make_unique<StreamCaller>(options, sinks);
+  }
+  return nullptr;
+}
+
+}  // namespace millrace::loadgen

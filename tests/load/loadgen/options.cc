@@ -1,0 +1,92 @@
+#include "tests/load/loadgen/options.h"
+
+#include <CLI/CLI.hpp>
+#include <fstream>
+#include <map>
+
+namespace millrace::loadgen {
+namespace {
+
+constexpr int kUsage = 2;
+
+std::chrono::nanoseconds FromSeconds(double seconds) {
+  return std::chrono::nanoseconds(static_cast<int64_t>(seconds * 1e9));
+}
+
+// One text per line, empty lines left out.
+std::vector<std::string> ReadTexts(const std::string& path) {
+  std::vector<std::string> texts;
+  std::ifstream file(path);
+  for (std::string line; std::getline(file, line);) {
+    if (!line.empty()) texts.push_back(line);
+  }
+  return texts;
+}
+
+}  // namespace
+
+std::optional<Options> ParseOptions(int argc, char** argv, int* exit_code) {
+  const std::map<std::string, Method> methods = {{"infer", Method::kInfer},
+                                                 {"translate", Method::kTranslate},
+                                                 {"synthesize", Method::kSynthesize},
+                                                 {"stream-synthesize", Method::kStreamSynthesize}};
+  Options options;
+  std::string texts_file;
+  double duration_s = 0;
+  double deadline_ms = 30000;
+
+  CLI::App app(
+      "Load on one gRPC method of a Millrace server; the result is one JSON object on standard "
+      "output.");
+  app.add_option("--address", options.address, "host:port")->required();
+  app.add_option("--method", options.method_name,
+                 "infer, translate, synthesize or stream-synthesize")
+      ->required()
+      ->check(CLI::IsMember(methods));
+  app.add_option("--model", options.model, "name of the model")->required();
+  app.add_option("--texts", texts_file, "file of inputs, one per line, used in turn")
+      ->check(CLI::ExistingFile);
+  app.add_option("--connections", options.connections, "HTTP/2 connections")
+      ->check(CLI::Range(1, 64));
+  auto* concurrency =
+      app.add_option("--concurrency", options.concurrency, "closed loop: calls in flight")
+          ->check(CLI::Range(1, 4096));
+  app.add_option("--rate", options.rate, "open loop: calls a second")
+      ->check(CLI::Range(0.01, 1e6))
+      ->excludes(concurrency);
+  app.add_option("--max-outstanding", options.max_outstanding,
+                 "open loop: unanswered calls at most")
+      ->check(CLI::Range(1, 1000000));
+  app.add_option("--duration-s", duration_s, "seconds")->check(CLI::Range(0.0, 86400.0));
+  app.add_option("--count", options.count, "calls");
+  app.add_option("--deadline-ms", deadline_ms, "deadline of each call")
+      ->check(CLI::Range(1.0, 3.6e6));
+  app.add_option("--seed", options.seed, "seed of the synthesis noise");
+  app.add_option("--outputs", options.outputs_file,
+                 "write each input's output as a line of JSON: index, bytes, hash, text");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    *exit_code = app.exit(error) == 0 ? 0 : kUsage;
+    return std::nullopt;
+  }
+
+  *exit_code = kUsage;
+  options.method = methods.at(options.method_name);
+  if (!texts_file.empty()) options.texts = ReadTexts(texts_file);
+  if (options.method != Method::kInfer && options.texts.empty()) {
+    std::cerr << "--texts: a file with at least one line is needed for " << options.method_name
+              << "\n";
+    return std::nullopt;
+  }
+  if (duration_s == 0 && options.count == 0) {
+    std::cerr << "--duration-s or --count: one of them is needed\n";
+    return std::nullopt;
+  }
+  options.duration = FromSeconds(duration_s);
+  options.deadline = FromSeconds(deadline_ms / 1e3);
+  *exit_code = 0;
+  return options;
+}
+
+}  // namespace millrace::loadgen

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace millrace::loadgen {
+
+enum class Method { kInfer, kTranslate, kSynthesize, kStreamSynthesize };
+
+// What the command line asks for: plain data, validated by ParseOptions.
+struct Options {
+  std::string address;
+  Method method = Method::kInfer;
+  std::string method_name;  // as on the command line
+  std::string model;
+  std::vector<std::string> texts;  // at least one, except for infer
+  int connections = 1;
+
+  // Closed loop: this many calls in flight, each answered one replaced at once. 0: open loop.
+  int concurrency = 1;
+  // Open loop: calls a second, sent on schedule whatever comes back. 0: closed loop.
+  double rate = 0;
+  // Open loop: calls that may be unanswered at once; what exceeds it is counted as unsent.
+  int max_outstanding = 20000;
+
+  // It ends at whichever comes first; 0: no such limit. One of them is set.
+  std::chrono::nanoseconds duration{0};
+  uint64_t count = 0;
+
+  std::chrono::nanoseconds deadline = std::chrono::seconds(30);
+  uint64_t seed = 1;         // of the synthesis noise, equal for all calls
+  std::string outputs_file;  // empty: none is written
+
+  bool open_loop() const { return rate > 0; }
+};
+
+// Empty when the process should end with *exit_code; help or the reason has been printed.
+std::optional<Options> ParseOptions(int argc, char** argv, int* exit_code);
+
+}  // namespace millrace::loadgen
