@@ -1,0 +1,157 @@
+#include "models/text/clauses.h"
+
+#include <utf8proc.h>
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "absl/strings/ascii.h"
+#include "models/text/unicode.h"
+
+namespace millrace::models {
+namespace {
+
+struct Character {
+  char32_t value;
+  std::string_view bytes;
+};
+
+// Leaves out bytes that are not UTF-8.
+std::vector<Character> Decode(std::string_view text) {
+  std::vector<Character> characters;
+  for (size_t at = 0; at < text.size();) {
+    const CodePoint point = DecodeAt(text, at);
+    if (point.value != 0xFFFD) characters.push_back({point.value, text.substr(at, point.bytes)});
+    at += point.bytes;
+  }
+  return characters;
+}
+
+bool IsBlank(char32_t c) { return IsSpace(c) || c < 0x20 || (c >= 0x7F && c < 0xA0); }
+
+// Quotes and brackets that may stand between a mark and the space after it.
+bool IsCloser(char32_t c) {
+  const auto category = utf8proc_category(static_cast<utf8proc_int32_t>(c));
+  return category == UTF8PROC_CATEGORY_PE || category == UTF8PROC_CATEGORY_PF ||
+         category == UTF8PROC_CATEGORY_PI || c == '"' || c == '\'';
+}
+
+// The pause that a punctuation character stands for; 0 for others. '.' may turn out to be an
+// abbreviation's.
+char MarkOf(char32_t c) {
+  switch (c) {
+    case ',':
+    case '.':
+    case ':':
+    case ';':
+    case '?':
+    case '!':
+      return static_cast<char>(c);
+    case 0x2026:  // …
+      return '~';
+    case 0x3002:  // ideographic full stop, comma; fullwidth marks
+      return '.';
+    case 0x3001:
+    case 0xFF0C:
+      return ',';
+    case 0xFF01:
+      return '!';
+    case 0xFF1F:
+      return '?';
+    case 0xFF1A:
+      return ':';
+    case 0xFF1B:
+      return ';';
+    default:
+      return 0;
+  }
+}
+
+// Marks of East Asian text are not followed by a space.
+constexpr char32_t kFirstEastAsian = 0x3000;
+
+struct Boundary {
+  size_t end;  // index after its last character
+  std::string mark;
+};
+
+// The boundary that begins at the mark at index i, if it is one: marks and closers, then a space or
+// the end.
+std::optional<Boundary> FindBoundary(const std::vector<Character>& points, size_t i) {
+  char mark = 0;
+  size_t dots = 0;
+  bool needs_space = true;
+  size_t end = i;
+  for (; end < points.size(); ++end) {
+    const char next = MarkOf(points[end].value);
+    if (next == 0) {
+      if (IsCloser(points[end].value)) continue;
+      break;
+    }
+    if (next == '.') ++dots;
+    // "?!" is a question; in "etc.," and "wait...!" the dots yield.
+    if (mark == 0 || ((mark == '.' || mark == '~') && next != '.' && next != '~')) mark = next;
+    needs_space = needs_space && points[end].value < kFirstEastAsian;
+  }
+  const bool last =
+      std::all_of(points.begin() + static_cast<ptrdiff_t>(end), points.end(),
+                  [](const Character& c) { return IsBlank(c.value) || IsCloser(c.value); });
+  if (needs_space && !last && !IsBlank(points[end].value)) return std::nullopt;
+  if (mark == '~' || (mark == '.' && dots > 1)) return Boundary{end, last ? "" : ","};
+  if (mark == '.' && !last && needs_space) return std::nullopt;
+  return Boundary{end, std::string(1, mark)};
+}
+
+bool IsSpacedDash(const std::vector<Character>& points, size_t i) {
+  return (points[i].value == 0x2013 || points[i].value == 0x2014) && i > 0 &&
+         i + 1 < points.size() && IsBlank(points[i - 1].value) && IsBlank(points[i + 1].value);
+}
+
+// Adds the text with a mark, cut into lines that espeak-ng reads whole.
+void AddClause(std::string text, std::string mark, std::vector<Clause>& clauses) {
+  std::string_view rest = absl::StripAsciiWhitespace(text);
+  while (rest.size() > kMaxClauseBytes) {
+    size_t cut = rest.rfind(' ', kMaxClauseBytes);
+    if (cut == std::string_view::npos || cut == 0) {
+      cut = kMaxClauseBytes;
+      while ((static_cast<unsigned char>(rest[cut]) & 0xC0) == 0x80)
+        --cut;  // not within a character
+    }
+    clauses.push_back({std::string(rest.substr(0, cut)), ""});
+    rest = absl::StripLeadingAsciiWhitespace(rest.substr(cut));
+  }
+  if (!rest.empty()) clauses.push_back({std::string(rest), std::move(mark)});
+}
+
+}  // namespace
+
+std::vector<Clause> SplitClauses(std::string_view sentence) {
+  const std::vector<Character> points = Decode(sentence);
+  std::vector<Clause> clauses;
+  std::string text;
+  for (size_t i = 0; i < points.size(); ++i) {
+    if (IsSpacedDash(points, i)) {
+      AddClause(std::exchange(text, ""), ";", clauses);
+      continue;
+    }
+    if (MarkOf(points[i].value) != 0) {
+      if (const auto boundary = FindBoundary(points, i)) {
+        for (; i < boundary->end; ++i) text += points[i].bytes;
+        --i;
+        AddClause(std::exchange(text, ""), boundary->mark, clauses);
+        continue;
+      }
+    }
+    if (IsBlank(points[i].value)) {
+      text += ' ';
+    } else {
+      if (points[i].value == '[' && text.ends_with('[')) text += ' ';
+      text += points[i].bytes;
+    }
+  }
+  AddClause(std::move(text), "", clauses);
+  return clauses;
+}
+
+}  // namespace millrace::models

@@ -1,0 +1,76 @@
+#include "models/text/espeak_pool.h"
+
+#include <unistd.h>
+
+#include <cstdlib>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+
+namespace millrace::models {
+
+absl::StatusOr<std::filesystem::path> FindEspeak(const std::string& program) {
+  std::vector<std::filesystem::path> candidates;
+  if (program.find('/') != std::string::npos) {
+    candidates.emplace_back(program);
+  } else if (const char* path = std::getenv("PATH"); path != nullptr) {
+    for (std::string_view folder : absl::StrSplit(path, ':', absl::SkipEmpty())) {
+      candidates.push_back(std::filesystem::path(folder) / program);
+    }
+  }
+  std::error_code error;
+  for (const auto& candidate : candidates) {
+    if (std::filesystem::is_regular_file(candidate, error) &&
+        access(candidate.c_str(), X_OK) == 0) {
+      return std::filesystem::absolute(candidate);
+    }
+  }
+  return absl::FailedPreconditionError(
+      absl::StrCat("the program ", program,
+                   " was not found; install the package espeak-ng (apt-get install espeak-ng, or "
+                   "brew install espeak-ng)"));
+}
+
+absl::StatusOr<std::vector<std::string>> EspeakPool::Translate(std::span<const std::string> lines) {
+  const auto deadline = std::chrono::steady_clock::now() + options_.timeout;
+  auto process = Acquire(deadline);
+  if (!process.ok()) return process.status();
+  const auto left =
+      std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
+  auto answers = (*process)->Translate(lines, left);
+  if (!answers.ok()) process->reset();
+  Release(*std::move(process));
+  return answers;
+}
+
+absl::StatusOr<std::unique_ptr<EspeakProcess>> EspeakPool::Acquire(
+    std::chrono::steady_clock::time_point deadline) {
+  std::unique_ptr<EspeakProcess> process;
+  {
+    MutexLock lock(mu_);
+    while (idle_.empty() && busy_ >= options_.max_processes) {
+      if (!released_.WaitUntil(mu_, deadline)) {
+        return absl::UnavailableError("all espeak-ng processes are busy");
+      }
+    }
+    ++busy_;
+    if (!idle_.empty()) {
+      process = std::move(idle_.back());
+      idle_.pop_back();
+    }
+  }
+  if (process != nullptr && process->Running()) return process;
+  auto started = EspeakProcess::Start(options_.process);
+  if (!started.ok()) Release(nullptr);
+  return started;
+}
+
+void EspeakPool::Release(std::unique_ptr<EspeakProcess> process) {
+  MutexLock lock(mu_);
+  --busy_;
+  if (process != nullptr) idle_.push_back(std::move(process));
+  released_.NotifyOne();
+}
+
+}  // namespace millrace::models

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <chrono>
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "models/text/espeak_process.h"
+#include "mps_runtime/base/mutex.h"
+
+namespace millrace::models {
+
+// The absolute path of a program named by a path or found in PATH; FailedPrecondition, naming the
+// package to install, if none.
+absl::StatusOr<std::filesystem::path> FindEspeak(const std::string& program);
+
+// A bounded set of espeak-ng processes of one voice, started when they are needed and kept. One
+// that died or hung costs only the call that met it: it is replaced. Thread-safe; a call waits
+// while all are busy.
+class EspeakPool {
+ public:
+  struct Options {
+    EspeakProcess::Options process;
+    size_t max_processes = 4;
+    std::chrono::milliseconds timeout{5000};  // of one call, waiting included
+  };
+
+  explicit EspeakPool(Options options) : options_(std::move(options)) {}
+
+  // As EspeakProcess::Translate.
+  absl::StatusOr<std::vector<std::string>> Translate(std::span<const std::string> lines)
+      MILLRACE_EXCLUDES(mu_);
+
+ private:
+  absl::StatusOr<std::unique_ptr<EspeakProcess>> Acquire(
+      std::chrono::steady_clock::time_point deadline) MILLRACE_EXCLUDES(mu_);
+  // Null: it is not worth keeping.
+  void Release(std::unique_ptr<EspeakProcess> process) MILLRACE_EXCLUDES(mu_);
+
+  const Options options_;
+  Mutex mu_;
+  CondVar released_;
+  std::vector<std::unique_ptr<EspeakProcess>> idle_ MILLRACE_GUARDED_BY(mu_);
+  size_t busy_ MILLRACE_GUARDED_BY(mu_) = 0;
+};
+
+}  // namespace millrace::models

@@ -1,0 +1,198 @@
+#include "models/text/espeak_process.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <random>
+
+#include "absl/status/status.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+
+extern char** environ;
+
+namespace millrace::models {
+namespace {
+
+constexpr size_t kMaxOutputBytes = size_t{1} << 20;
+
+#ifdef MSG_NOSIGNAL
+constexpr int kSendFlags = MSG_NOSIGNAL;
+#else
+constexpr int kSendFlags = 0;  // macOS has a socket option instead
+#endif
+
+// Letters whose phonemes espeak-ng writes in IPA as the letter itself, in every language. A line of
+// them in [[ ]] comes back as it is; being random, it marks the end of an answer in a way that no
+// text can foresee.
+std::string MakeMark() {
+  constexpr std::string_view kLetters = "ptkfsmnl";
+  std::random_device random;
+  std::string mark;
+  for (uint64_t bits = (uint64_t{random()} << 32) | random(); mark.size() < 20; bits >>= 3)
+    mark += kLetters[bits & 7];
+  return mark;
+}
+
+// A pair of connected sockets that no other child inherits.
+absl::Status MakeSockets(std::array<int, 2>& sockets) {
+#ifdef SOCK_CLOEXEC
+  constexpr int kType = SOCK_STREAM | SOCK_CLOEXEC;
+#else
+  constexpr int kType = SOCK_STREAM;
+#endif
+  if (socketpair(AF_UNIX, kType, 0, sockets.data()) != 0)
+    return absl::ErrnoToStatus(errno, "espeak-ng: socketpair");
+  for (int socket : sockets) fcntl(socket, F_SETFD, FD_CLOEXEC);
+  fcntl(sockets[0], F_SETFL, O_NONBLOCK);
+#ifdef SO_NOSIGPIPE
+  const int on = 1;
+  setsockopt(sockets[0], SOL_SOCKET, SO_NOSIGPIPE, &on, sizeof(on));
+#endif
+  return absl::OkStatus();
+}
+
+class SpawnAttributes {
+ public:
+  explicit SpawnAttributes(int child_socket) {
+    posix_spawn_file_actions_init(&actions_);
+    posix_spawn_file_actions_adddup2(&actions_, child_socket, STDIN_FILENO);
+    posix_spawn_file_actions_adddup2(&actions_, child_socket, STDOUT_FILENO);
+    posix_spawn_file_actions_addopen(&actions_, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+    // The child must not inherit a worker's blocked signals, nor the terminal's Ctrl-C: the server
+    // decides when it ends.
+    sigset_t none;
+    sigset_t all;
+    sigemptyset(&none);
+    sigfillset(&all);
+    posix_spawnattr_init(&attributes_);
+    posix_spawnattr_setflags(
+        &attributes_, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
+    posix_spawnattr_setsigmask(&attributes_, &none);
+    posix_spawnattr_setsigdefault(&attributes_, &all);
+    posix_spawnattr_setpgroup(&attributes_, 0);
+  }
+  ~SpawnAttributes() {
+    posix_spawnattr_destroy(&attributes_);
+    posix_spawn_file_actions_destroy(&actions_);
+  }
+  SpawnAttributes(const SpawnAttributes&) = delete;
+  SpawnAttributes& operator=(const SpawnAttributes&) = delete;
+
+  const posix_spawn_file_actions_t* actions() const { return &actions_; }
+  const posix_spawnattr_t* attributes() const { return &attributes_; }
+
+ private:
+  posix_spawn_file_actions_t actions_;
+  posix_spawnattr_t attributes_;
+};
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<EspeakProcess>> EspeakProcess::Start(const Options& options) {
+  std::array<int, 2> sockets = {-1, -1};
+  if (absl::Status status = MakeSockets(sockets); !status.ok()) return status;
+  std::string program = options.program.string();
+  std::string voice = options.voice;
+  // -b 1: the input is UTF-8 whatever the locale. Without a text it reads standard input line by
+  // line.
+  std::array<std::string, 5> flags = {"--ipa", "-q", "-b", "1", "-v"};
+  std::vector<char*> arguments = {program.data()};
+  for (std::string& flag : flags) arguments.push_back(flag.data());
+  arguments.push_back(voice.data());
+  arguments.push_back(nullptr);
+
+  const SpawnAttributes spawn(sockets[1]);
+  pid_t pid = 0;
+  const int error = posix_spawn(&pid, program.c_str(), spawn.actions(), spawn.attributes(),
+                                arguments.data(), environ);
+  close(sockets[1]);
+  if (error != 0) {
+    close(sockets[0]);
+    return absl::UnavailableError(
+        absl::StrCat("cannot start ", program, ": ", std::strerror(error)));
+  }
+  return std::unique_ptr<EspeakProcess>(new EspeakProcess(pid, sockets[0]));
+}
+
+EspeakProcess::~EspeakProcess() {
+  close(socket_);
+  if (pid_ == 0) return;
+  kill(pid_, SIGKILL);
+  while (waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
+  }
+}
+
+bool EspeakProcess::Running() {
+  if (pid_ != 0 && waitpid(pid_, nullptr, WNOHANG) == pid_) pid_ = 0;
+  return pid_ != 0;
+}
+
+absl::StatusOr<std::vector<std::string>> EspeakProcess::Translate(
+    std::span<const std::string> lines, std::chrono::milliseconds timeout) {
+  const std::string mark = MakeMark();
+  std::string input;
+  for (const std::string& line : lines) absl::StrAppend(&input, line, "\n[[", mark, "]]\n");
+  const std::string end = mark + "\n";
+  std::string output;
+  const Deadline deadline = std::chrono::steady_clock::now() + timeout;
+  if (absl::Status status = Exchange(input, end, lines.size(), deadline, output); !status.ok())
+    return status;
+
+  std::vector<std::string> answers;
+  size_t begin = 0;
+  for (size_t i = 0; i < lines.size(); ++i) {
+    const size_t found = output.find(end, begin);
+    answers.push_back(output.substr(begin, found - begin));
+    begin = found + end.size();
+  }
+  return answers;
+}
+
+// Writes and reads by turns, so that neither side waits for the other with a full buffer.
+absl::Status EspeakProcess::Exchange(std::string_view input, std::string_view mark, size_t marks,
+                                     Deadline deadline, std::string& output) {
+  size_t seen = 0;
+  size_t searched = 0;
+  while (seen < marks || !input.empty()) {
+    const auto left =
+        std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
+    if (left.count() <= 0) return absl::UnavailableError("espeak-ng did not answer in time");
+    pollfd poller = {socket_, static_cast<short>(input.empty() ? POLLIN : POLLIN | POLLOUT), 0};
+    if (poll(&poller, 1, static_cast<int>(left.count())) < 0 && errno != EINTR) {
+      return absl::UnavailableError(absl::StrCat("espeak-ng: poll: ", std::strerror(errno)));
+    }
+    if ((poller.revents & POLLOUT) != 0) {
+      const ssize_t sent = send(socket_, input.data(), input.size(), kSendFlags);
+      if (sent > 0) input.remove_prefix(static_cast<size_t>(sent));
+      if (sent < 0 && errno != EAGAIN && errno != EINTR)
+        return absl::UnavailableError("espeak-ng ended unexpectedly");
+    }
+    if ((poller.revents & (POLLIN | POLLHUP | POLLERR)) == 0) continue;
+    std::array<char, 16384> buffer;
+    const ssize_t received = recv(socket_, buffer.data(), buffer.size(), 0);
+    if (received == 0 || (received < 0 && errno != EAGAIN && errno != EINTR)) {
+      return absl::UnavailableError("espeak-ng ended unexpectedly");
+    }
+    if (received < 0) continue;
+    output.append(buffer.data(), static_cast<size_t>(received));
+    if (output.size() > kMaxOutputBytes)
+      return absl::UnavailableError("espeak-ng answered far too much");
+    for (size_t at = output.find(mark, searched); at != std::string::npos;
+         at = output.find(mark, searched)) {
+      ++seen;
+      searched = at + mark.size();
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace millrace::models

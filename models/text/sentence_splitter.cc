@@ -1,0 +1,237 @@
+#include "models/text/sentence_splitter.h"
+
+#include <cstddef>
+#include <utility>
+
+#include "models/text/abbreviations.h"
+#include "models/text/unicode.h"
+
+namespace millrace::models {
+namespace {
+
+// A word before or behind a stop that is longer than this decides nothing; looking no further keeps
+// the time linear.
+constexpr size_t kMaxWordBytes = 48;
+
+bool IsWideStop(char32_t c) {
+  return c == U'。' || c == U'！' || c == U'？' || c == U'｡' || c == U'．';
+}
+
+bool IsStop(char32_t c) {
+  return c == '.' || c == '!' || c == '?' || c == U'…' || c == U'‽' || c == U'؟' || c == U'।' ||
+         IsWideStop(c);
+}
+
+bool IsCloser(char32_t c) {
+  switch (c) {
+    case '"':
+    case '\'':
+    case ')':
+    case ']':
+    case '}':
+    case U'”':
+    case U'’':
+    case U'»':
+    case U'›':
+    case U'」':
+    case U'』':
+    case U'）':
+    case U'】':
+    case U'》':
+    case U'〉':
+    case U'］':
+      return true;
+    default:
+      return false;
+  }
+}
+
+// What may stand before the first letter of a sentence.
+bool IsOpener(char32_t c) {
+  switch (c) {
+    case '"':
+    case '\'':
+    case '(':
+    case '[':
+    case '{':
+    case '-':
+    case '*':
+    case U'“':
+    case U'‘':
+    case U'«':
+    case U'‹':
+    case U'„':
+    case U'‚':
+    case U'¿':
+    case U'¡':
+    case U'–':
+    case U'—':
+    case U'•':
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool IsWordEdge(char32_t c) { return IsSpace(c) || IsOpener(c) || c == '/'; }
+
+size_t SkipSpace(std::string_view text, size_t at) {
+  for (CodePoint c = DecodeAt(text, at); c.bytes > 0 && IsSpace(c.value); c = DecodeAt(text, at)) {
+    at += c.bytes;
+  }
+  return at;
+}
+
+// White space up to the first line break, which it leaves.
+size_t SkipBlanks(std::string_view text, size_t at) {
+  for (CodePoint c = DecodeAt(text, at); c.bytes > 0 && IsSpace(c.value) && !IsLineBreak(c.value);
+       c = DecodeAt(text, at)) {
+    at += c.bytes;
+  }
+  return at;
+}
+
+// The word that ends at `end`, back to white space or an opening mark; empty when it is too long.
+std::string_view WordBefore(std::string_view text, size_t begin, size_t end) {
+  size_t at = end;
+  while (at > begin) {
+    const CodePoint c = DecodeBefore(text, at);
+    if (IsWordEdge(c.value)) break;
+    at -= c.bytes;
+    if (end - at > kMaxWordBytes) return {};
+  }
+  return text.substr(at, end - at);
+}
+
+// The letters from `at` on, at most kMaxWordBytes of them.
+std::string_view WordAt(std::string_view text, size_t at) {
+  size_t end = at;
+  while (end - at < kMaxWordBytes) {
+    const CodePoint c = DecodeAt(text, end);
+    if (c.bytes == 0 || !(IsLower(c.value) || IsUpper(c.value))) break;
+    end += c.bytes;
+  }
+  return text.substr(at, end - at);
+}
+
+bool AllDigits(std::string_view word) {
+  for (const char c : word) {
+    if (!IsDigit(static_cast<unsigned char>(c))) return false;
+  }
+  return !word.empty();
+}
+
+// The first letter, digit or other mark of what follows a stop, past dashes, quotes and brackets.
+size_t FirstOfNext(std::string_view text, size_t at) {
+  for (CodePoint c = DecodeAt(text, at); c.bytes > 0; c = DecodeAt(text, at)) {
+    if (!IsOpener(c.value) && (!IsSpace(c.value) || IsLineBreak(c.value))) break;
+    at += c.bytes;
+  }
+  return at;
+}
+
+// Whether one full stop at `stop` only marks an abbreviation, an initial or a list number.
+bool MarksAbbreviation(std::string_view text, size_t begin, size_t stop, size_t next) {
+  const std::string_view word = WordBefore(text, begin, stop);
+  if (word.empty()) return false;
+  const CodePoint follows = DecodeAt(text, next);
+  // "1. Open the box": the number of a list item. "In 1999. Then" ends a sentence.
+  if (AllDigits(word)) return word.data() == text.data() + begin && word.size() <= 3;
+  switch (FindAbbreviation(word)) {
+    case Abbreviation::kAlways:
+      return true;
+    case Abbreviation::kUnlessStarter:
+      return !IsSentenceStarter(WordAt(text, next));
+    case Abbreviation::kBeforeNumber:
+      return IsDigit(follows.value);
+    case Abbreviation::kNone:
+      break;
+  }
+  const CodePoint first = DecodeAt(word, 0);
+  // "J. Smith", but "I." and Portuguese "É." are words.
+  const bool initial = word.size() == first.bytes && IsUpper(first.value) && first.value != 'I' &&
+                       first.value < 0x80;
+  const bool dotted = word.find('.') != std::string_view::npos;  // "U.S.", "a.m."
+  if (!initial && !dotted) return false;
+  // A number goes on with an initial or a dotted word ("A. 5"); a starter word begins a sentence.
+  return IsDigit(follows.value) ? dotted : !IsSentenceStarter(WordAt(text, next));
+}
+
+// Splits off one sentence after another from the front.
+class Splitter {
+ public:
+  explicit Splitter(std::string_view text) : text_(text) {}
+
+  std::vector<Sentence> Run() {
+    const size_t lead = SkipSpace(text_, 0);
+    if (lead > 0) sentences_.push_back({text_.substr(0, 0), text_.substr(0, lead)});
+    begin_ = at_ = lead;
+    while (at_ < text_.size()) {
+      const CodePoint c = DecodeAt(text_, at_);
+      if (IsLineBreak(c.value)) {
+        EndAt(TrimmedEnd(at_));
+      } else if (IsStop(c.value)) {
+        AtStop();
+      } else {
+        at_ += c.bytes;
+      }
+    }
+    if (begin_ < text_.size()) EndAt(TrimmedEnd(text_.size()));
+    return std::move(sentences_);
+  }
+
+ private:
+  // Takes a run of stops and closing marks; at_ is on the first of them.
+  void AtStop() {
+    const size_t stop = at_;
+    size_t stops = 0;
+    bool wide = false;
+    CodePoint c = DecodeAt(text_, at_);
+    const char32_t first = c.value;
+    for (; c.bytes > 0 && IsStop(c.value); c = DecodeAt(text_, at_)) {
+      wide = wide || IsWideStop(c.value);
+      at_ += c.bytes;
+      ++stops;
+    }
+    for (; c.bytes > 0 && IsCloser(c.value); c = DecodeAt(text_, at_)) at_ += c.bytes;
+    // French puts a space before its closing mark.
+    const size_t behind = SkipBlanks(text_, at_);
+    if (behind > at_ && DecodeAt(text_, behind).value == U'»') {
+      at_ = behind + DecodeAt(text_, behind).bytes;
+    }
+    if (wide) return EndAt(at_);
+    if (at_ == text_.size() || !IsSpace(DecodeAt(text_, at_).value)) return;
+    const size_t next = FirstOfNext(text_, at_);
+    const CodePoint follows = DecodeAt(text_, next);
+    if (IsLower(follows.value)) return;
+    if (stops == 1 && first == '.' && MarksAbbreviation(text_, begin_, stop, next)) return;
+    EndAt(at_);
+  }
+
+  size_t TrimmedEnd(size_t end) const {
+    while (end > begin_) {
+      const CodePoint c = DecodeBefore(text_, end);
+      if (!IsSpace(c.value)) break;
+      end -= c.bytes;
+    }
+    return end;
+  }
+
+  // The sentence goes to `end`; the white space behind it belongs to it.
+  void EndAt(size_t end) {
+    const size_t next = SkipSpace(text_, end);
+    sentences_.push_back({text_.substr(begin_, end - begin_), text_.substr(end, next - end)});
+    begin_ = at_ = next;
+  }
+
+  const std::string_view text_;
+  size_t begin_ = 0;  // of the sentence at hand
+  size_t at_ = 0;
+  std::vector<Sentence> sentences_;
+};
+
+}  // namespace
+
+std::vector<Sentence> SplitSentences(std::string_view text) { return Splitter(text).Run(); }
+
+}  // namespace millrace::models

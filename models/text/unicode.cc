@@ -1,0 +1,65 @@
+#include "models/text/unicode.h"
+
+namespace millrace::models {
+namespace {
+
+constexpr char32_t kReplacement = 0xFFFD;
+
+bool IsContinuation(char byte) { return (static_cast<unsigned char>(byte) & 0xC0) == 0x80; }
+
+bool Between(char32_t c, char32_t first, char32_t last) { return c >= first && c <= last; }
+
+}  // namespace
+
+CodePoint DecodeAt(std::string_view text, size_t at) {
+  if (at >= text.size()) return {};
+  const auto lead = static_cast<unsigned char>(text[at]);
+  if (lead < 0x80) return {lead, 1};
+  const size_t bytes = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
+  if (lead < 0xC2 || lead > 0xF4 || bytes > text.size() - at) return {kReplacement, 1};
+  char32_t value = lead & (0x7F >> bytes);
+  for (size_t i = 1; i < bytes; ++i) {
+    if (!IsContinuation(text[at + i])) return {kReplacement, 1};
+    value = (value << 6) | (static_cast<unsigned char>(text[at + i]) & 0x3F);
+  }
+  return {value, bytes};
+}
+
+CodePoint DecodeBefore(std::string_view text, size_t at) {
+  size_t start = at - 1;
+  while (start > 0 && at - start < 4 && IsContinuation(text[start])) --start;
+  const CodePoint whole = DecodeAt(text, start);
+  if (start + whole.bytes == at) return whole;
+  return {kReplacement, 1};
+}
+
+bool IsLineBreak(char32_t c) {
+  return Between(c, 0x0A, 0x0D) || c == 0x85 || c == 0x2028 || c == 0x2029;
+}
+
+bool IsSpace(char32_t c) {
+  return c == ' ' || c == '\t' || IsLineBreak(c) || c == 0xA0 || c == 0x1680 ||
+         Between(c, 0x2000, 0x200A) || c == 0x202F || c == 0x205F || c == 0x3000;
+}
+
+bool IsDigit(char32_t c) { return Between(c, '0', '9'); }
+
+bool IsLower(char32_t c) {
+  if (c < 0x80) return Between(c, 'a', 'z');
+  if (c < 0x100) return Between(c, 0xDF, 0xFF) && c != 0xF7;
+  // Latin Extended-A pairs its letters: even is upper but in two stretches.
+  if (c < 0x180) {
+    const bool odd_is_upper = Between(c, 0x139, 0x148) || Between(c, 0x179, 0x17E);
+    return (c % 2 == 1) != odd_is_upper;
+  }
+  return Between(c, 0x3AC, 0x3CE) || Between(c, 0x430, 0x45F);
+}
+
+bool IsUpper(char32_t c) {
+  if (c < 0x80) return Between(c, 'A', 'Z');
+  if (c < 0x100) return Between(c, 0xC0, 0xDE) && c != 0xD7;
+  if (c < 0x180) return !IsLower(c);
+  return Between(c, 0x386, 0x3AB) || Between(c, 0x400, 0x42F);
+}
+
+}  // namespace millrace::models

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+
+namespace millrace::models {
+
+// One code point of UTF-8 text. Thread-safe functions; none allocates.
+struct CodePoint {
+  char32_t value = 0;
+  size_t bytes = 0;  // 0 only at the end of the text
+};
+
+// What stands at `at`. A byte that is not UTF-8 counts as one code point, U+FFFD.
+CodePoint DecodeAt(std::string_view text, size_t at);
+// What ends at `at`, which must be greater than 0.
+CodePoint DecodeBefore(std::string_view text, size_t at);
+
+// A line or paragraph break: LF, VT, FF, CR, NEL, U+2028, U+2029.
+bool IsLineBreak(char32_t c);
+// Unicode's White_Space.
+bool IsSpace(char32_t c);
+bool IsDigit(char32_t c);  // ASCII only
+// Letter case of the Latin, Greek and Cyrillic letters of European languages.
+bool IsLower(char32_t c);
+bool IsUpper(char32_t c);
+
+}  // namespace millrace::models

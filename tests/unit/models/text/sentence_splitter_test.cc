@@ -1,0 +1,131 @@
+#include "models/text/sentence_splitter.h"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <random>
+#include <string>
+#include <vector>
+
+namespace millrace::models {
+namespace {
+
+std::vector<std::string> Texts(std::string_view text) {
+  std::vector<std::string> texts;
+  for (const Sentence& sentence : SplitSentences(text)) texts.emplace_back(sentence.text);
+  return texts;
+}
+
+std::string Joined(std::string_view text) {
+  std::string joined;
+  for (const Sentence& sentence : SplitSentences(text)) {
+    joined += sentence.text;
+    joined += sentence.space;
+  }
+  return joined;
+}
+
+using List = std::vector<std::string>;
+
+// Each must stay one sentence.
+class OneSentence : public testing::TestWithParam<const char*> {};
+
+TEST_P(OneSentence, IsNotSplit) { EXPECT_EQ(Texts(GetParam()), List{GetParam()}); }
+
+INSTANTIATE_TEST_SUITE_P(
+    Splitter, OneSentence,
+    testing::Values("Hello.", "no stop at all", "It costs 3.14 dollars.", "Version 2.0.1 is out.",
+                    "See www.example.com for more.", "Dr. Smith and Mrs. Jones arrived.",
+                    "J. R. R. Tolkien wrote it.", "The U.S. Senate voted.",
+                    "At 10 a.m. Monday it rained.", "See p. 42 and fig. 3 of vol. 2.",
+                    "Room No. 5 is free.", "Wait... what is it?", "Wait… what is it?",
+                    "\"Why?\" he asked.", "\"Fire!\" – he shouted.",
+                    "Apples, pears, etc. are fruit.", "Acme Ltd. Manchester sells it.",
+                    "O Sr. Silva e a Dra. Costa chegaram.", "Veja a pág. 42 do cap. 3.",
+                    "A Av. Paulista fica em São Paulo.", "1. Open the box.", "Yahoo! is a company.",
+                    "What?! said nobody.", "(See the note.) and so on."));
+
+// Two sentences, divided by the bar.
+class TwoSentences : public testing::TestWithParam<const char*> {};
+
+TEST_P(TwoSentences, AreSplitAtTheBar) {
+  const std::string marked = GetParam();
+  const size_t bar = marked.find('|');
+  const std::string first = marked.substr(0, bar);
+  const std::string second = marked.substr(bar + 1);
+  EXPECT_EQ(Texts(first + " " + second), (List{first, second}));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Splitter, TwoSentences,
+    testing::Values("One.|Two.", "Really?|Yes!", "No way!!!|Yes.", "He left…|Nobody saw it.",
+                    "\"I see.\"|She nodded.", "(He left.)|Then it rained.", "“Olá!”|Ele sorriu.",
+                    "« Bonjour ! »|Il sourit.", "It was 1999.|Then came 2000.",
+                    "He is ten.|She is six.", "It opens at 9 a.m.|The shop is big.",
+                    "We like apples, etc.|They like pears.", "She works for Acme Inc.|He does not.",
+                    "Eu sei.|Você não.", "Sim.|Não.", "I have 5.|6 are missing.",
+                    "Done.|- Next item.", "É ele.|É ela.", "Stop.|¿Qué?",
+                    "Ele disse: \"Vá!\"|Ela foi.", "Это он.|Это она."));
+
+TEST(Splitter, KeepsEveryByte) {
+  const std::string text = "  \n One.  Two!\t\n\n Three\r\n四。五！ \xF0\x9F\x98\x80 six. \xFF\xC3";
+  EXPECT_EQ(Joined(text), text);
+}
+
+TEST(Splitter, NothingGivesNothing) { EXPECT_TRUE(SplitSentences("").empty()); }
+
+TEST(Splitter, OnlySpaceIsAnEmptySentence) {
+  const auto sentences = SplitSentences(" \n ");
+  ASSERT_EQ(sentences.size(), 1u);
+  EXPECT_EQ(sentences[0].text, "");
+  EXPECT_EQ(sentences[0].space, " \n ");
+}
+
+TEST(Splitter, ALineBreakEndsASentence) {
+  EXPECT_EQ(Texts("A title\nand a line\r\n\r\nand Dr.\nWho"),
+            (List{"A title", "and a line", "and Dr.", "Who"}));
+}
+
+TEST(Splitter, SpaceGoesToTheSentenceBeforeIt) {
+  const auto sentences = SplitSentences("One. \n\n Two.  ");
+  ASSERT_EQ(sentences.size(), 2u);
+  EXPECT_EQ(sentences[0].space, " \n\n ");
+  EXPECT_EQ(sentences[1].space, "  ");
+}
+
+TEST(Splitter, WideStopsNeedNoSpace) {
+  EXPECT_EQ(Texts("你好。再见！「什么？」他说"), (List{"你好。", "再见！", "「什么？」", "他说"}));
+}
+
+TEST(Splitter, KeepsEveryByteOfRandomText) {
+  const std::vector<std::string> parts = {".", "!",  "?", "…",  " ",    "\n",  "\"",
+                                          ")", "(",  "–", "Dr", "a",    "Ab",  "1",
+                                          "é", "。", "»", "-",  "\xFF", "U.S."};
+  std::mt19937 random(7);
+  for (int round = 0; round < 2000; ++round) {
+    std::string text;
+    for (int i = 0; i < 30; ++i) text += parts[random() % parts.size()];
+    ASSERT_EQ(Joined(text), text);
+    const auto sentences = SplitSentences(text);
+    for (size_t i = 1; i < sentences.size(); ++i) ASSERT_FALSE(sentences[i].text.empty()) << text;
+  }
+}
+
+// Inputs that a careless splitter scans again and again. Linear ones take a few milliseconds;
+// quadratic ones take minutes.
+class Megabyte : public testing::TestWithParam<const char*> {};
+
+TEST_P(Megabyte, TakesLinearTime) {
+  std::string text;
+  while (text.size() < 1'000'000) text += GetParam();
+  const auto begin = std::chrono::steady_clock::now();
+  EXPECT_EQ(Joined(text), text);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(5));
+}
+
+INSTANTIATE_TEST_SUITE_P(Splitter, Megabyte,
+                         testing::Values("a", ".", " ", ". ", "a. b ", "(((", ". (", ".\"", "Dr. ",
+                                         "\xE2\x80", "\xF0\x9F\x98\x80", "U.S. ", "\n", ". a- "));
+
+}  // namespace
+}  // namespace millrace::models
