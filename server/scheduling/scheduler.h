@@ -89,9 +89,10 @@ class Scheduler {
   mutable Mutex mu_;
   CondVar work_;
   std::deque<Queue> queues_ MILLRACE_GUARDED_BY(mu_);
-  size_t total_ MILLRACE_GUARDED_BY(mu_) = 0;           // jobs in all queues
-  int idle_ MILLRACE_GUARDED_BY(mu_) = 0;               // workers in PopBatch's wait
-  bool wake_pending_ MILLRACE_GUARDED_BY(mu_) = false;  // a worker was notified and has not yet looked
+  size_t total_ MILLRACE_GUARDED_BY(mu_) = 0;  // jobs in all queues
+  int idle_ MILLRACE_GUARDED_BY(mu_) = 0;      // workers in PopBatch's wait
+  bool wake_pending_ MILLRACE_GUARDED_BY(mu_) =
+      false;  // a worker was notified and has not yet looked
   bool closed_ MILLRACE_GUARDED_BY(mu_) = false;
 };
 

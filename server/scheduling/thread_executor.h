@@ -23,7 +23,8 @@ class ThreadExecutor final : public Executor {
       : workers_(workers), device_(device), scheduler_(scheduler) {}
   ~ThreadExecutor() override { Join(); }
 
-  absl::Status Start(std::span<const std::shared_ptr<ServedModel>> models) override MILLRACE_EXCLUDES(mu_);
+  absl::Status Start(std::span<const std::shared_ptr<ServedModel>> models) override
+      MILLRACE_EXCLUDES(mu_);
   void Join() override;
 
  private:

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "models/core/model.h"
+
+namespace millrace::models {
+
+struct TorchScriptOptions {
+  std::filesystem::path file;
+  // Requests of a batch become one forward with a new first dimension; otherwise each is a forward
+  // of its own. Needs fixed input shapes.
+  bool stack = false;
+};
+
+// Reads the module and checks that it can be run with the inputs that info names. INVALID_ARGUMENT
+// for a file that is not TorchScript, naming it. Main thread.
+absl::StatusOr<std::unique_ptr<Model>> LoadTorchScript(const TorchScriptOptions& options,
+                                                       ModelInfo info);
+
+}  // namespace millrace::models

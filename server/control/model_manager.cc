@@ -1,0 +1,99 @@
+#include "server/control/model_manager.h"
+
+#include <chrono>
+#include <memory>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "server/logging/logging.h"
+#include "server/scheduling/step.h"
+
+namespace millrace::server {
+
+absl::Status ModelManager::LoadAndWarmUp(std::string_view name) {
+  absl::StatusOr<std::unique_ptr<models::Model>> model = repository_.Load(name);
+  if (!model.ok()) return model.status();
+  if (absl::Status status = WarmUp(**model, device_, main_context_); !status.ok()) return status;
+  auto metrics = metrics_.ForModel((*model)->info().name);
+  directory_.Put(std::make_shared<ServedModel>(*std::move(model), scheduler_, std::move(metrics)));
+  return absl::OkStatus();
+}
+
+absl::Status ModelManager::Load(std::string_view name) {
+  if (absl::Status status = models::CheckModelName(name); !status.ok()) return status;
+  {
+    MutexLock lock(mu_);
+    attempts_.insert_or_assign(std::string(name), Attempt{});
+  }
+  const auto start = std::chrono::steady_clock::now();
+  const absl::Status status = LoadAndWarmUp(name);
+  {
+    MutexLock lock(mu_);
+    if (status.ok() || absl::IsNotFound(status)) {
+      attempts_.erase(attempts_.find(name));
+    } else {
+      attempts_[std::string(name)] = {ModelState::kFailed, std::string(status.message())};
+    }
+  }
+  if (status.ok()) {
+    logging::Info("model loaded", {{"model", name},
+                                   {"seconds", Seconds(std::chrono::steady_clock::now() - start)}});
+  } else {
+    logging::Error("model not loaded", {{"model", name}, {"error", status.message()}});
+  }
+  return status;
+}
+
+absl::Status ModelManager::LoadAll() {
+  if (absl::Status status = repository_.Check(); !status.ok()) return status;
+  const auto entries = repository_.List();
+  if (!entries.ok()) return entries.status();
+  int loaded = 0;
+  for (const auto& entry : *entries) loaded += Load(entry.name).ok();
+  if (loaded == 0) {
+    return absl::FailedPreconditionError(absl::StrCat("none of the ", entries->size(),
+                                                      " models in ", repository_.root().string(),
+                                                      " could be loaded"));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ModelManager::Unload(std::string_view name) {
+  if (absl::Status status = models::CheckModelName(name); !status.ok()) return status;
+  if (!directory_.Remove(name))
+    return absl::NotFoundError(absl::StrCat("model: '", name, "' is not loaded"));
+  logging::Info("model unloaded", {{"model", name}});
+  return absl::OkStatus();
+}
+
+std::vector<ModelStatusView> ModelManager::Models() const {
+  std::map<std::string, ModelStatusView, std::less<>> views;
+  if (const auto entries = repository_.List(); entries.ok()) {
+    for (const auto& entry : *entries) {
+      ModelStatusView& view = views[entry.name];
+      view.info.name = entry.name;
+      view.info.version = entry.versions.back();
+    }
+  }
+  for (const auto& model : directory_.All()) {
+    ModelStatusView& view = views[model->info().name];
+    view.state = ModelState::kReady;
+    view.info = model->info();
+  }
+  {
+    MutexLock lock(mu_);
+    for (const auto& [name, attempt] : attempts_) {
+      ModelStatusView& view = views[name];
+      view.info.name = name;
+      view.error = attempt.error;
+      // A failed attempt at a new version leaves the old one in service.
+      if (view.state != ModelState::kReady) view.state = attempt.state;
+    }
+  }
+  std::vector<ModelStatusView> all;
+  all.reserve(views.size());
+  for (auto& [name, view] : views) all.push_back(std::move(view));
+  return all;
+}
+
+}  // namespace millrace::server

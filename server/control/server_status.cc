@@ -1,0 +1,46 @@
+#include "server/control/server_status.h"
+
+#include "server/version.h"
+
+namespace millrace::server {
+
+std::string ServerStatus::Version() const { return kVersion; }
+
+std::optional<ModelStatusView> ServerStatus::FindModel(std::string_view name) const {
+  for (ModelStatusView& view : models_.Models()) {
+    if (view.info.name == name) return std::move(view);
+  }
+  return std::nullopt;
+}
+
+std::pair<size_t, size_t> ServerStatus::Queue(std::string_view model) const {
+  const auto found = directory_.Find(model, "");
+  if (!found.ok()) return {0, 0};
+  return {scheduler_.depth((*found)->queue()), scheduler_.capacity((*found)->queue())};
+}
+
+Snapshot ServerStatus::Gauges() const {
+  Snapshot s;
+  for (const auto& model : directory_.All()) {
+    const models::ModelInfo& info = model->info();
+    s.models.push_back({info.name, info.version, std::string(models::ToString(info.task)),
+                        scheduler_.depth(model->queue())});
+  }
+  s.ready = Ready();
+  s.requests_in_flight = requests_in_flight();
+  s.permits = runtime_.limiter().permits();
+  s.permits_in_use = runtime_.limiter().in_use();
+  const auto streams = runtime_.stream_pool().stats();
+  s.streams_leased = streams.leased;
+  s.stream_leases_total = streams.leases_total;
+  s.stream_lease_refusals_total = streams.refusals_total;
+  const runtime::GraphCacheStats graphs = runtime_.graph_cache_stats();
+  s.graph_cache_entries = graphs.entries;
+  s.graph_cache_bytes = graphs.bytes;
+  s.graph_cache_hits_total = graphs.hits;
+  s.graph_cache_misses_total = graphs.misses;
+  s.graph_cache_evictions_total = graphs.evictions;
+  return s;
+}
+
+}  // namespace millrace::server

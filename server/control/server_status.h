@@ -1,0 +1,56 @@
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <string>
+
+#include "mps_runtime/runtime.h"
+#include "server/control/model_manager.h"
+#include "server/http/server_view.h"
+#include "server/metrics/metrics.h"
+#include "server/scheduling/admission.h"
+
+namespace millrace::server {
+
+// The server as its other views show it: HTTP, AdminService, the gauges. Thread-safe; what it
+// borrows must outlive it.
+class ServerStatus final : public ServerView {
+ public:
+  ServerStatus(runtime::Runtime& runtime, const ModelManager& models,
+               const ModelDirectory& directory, const Scheduler& scheduler,
+               const Admission& admission, int workers)
+      : runtime_(runtime),
+        models_(models),
+        directory_(directory),
+        scheduler_(scheduler),
+        admission_(admission),
+        workers_(workers) {}
+
+  void SetReady(bool ready) { ready_.store(ready); }
+
+  std::string Version() const override;
+  bool Live() const override { return true; }
+  bool Ready() const override { return ready_.load(); }
+  std::vector<ModelStatusView> Models() const override { return models_.Models(); }
+  std::optional<ModelStatusView> FindModel(std::string_view name) const override;
+
+  Snapshot Gauges() const;
+  runtime::Runtime& runtime() const { return runtime_; }
+  int workers() const { return workers_; }
+  int64_t requests_in_flight() const { return admission_.in_flight(); }
+  std::chrono::duration<double> uptime() const { return std::chrono::steady_clock::now() - start_; }
+  // Waiting requests of a loaded model and how many may; zeros when it is not loaded.
+  std::pair<size_t, size_t> Queue(std::string_view model) const;
+
+ private:
+  runtime::Runtime& runtime_;
+  const ModelManager& models_;
+  const ModelDirectory& directory_;
+  const Scheduler& scheduler_;
+  const Admission& admission_;
+  const int workers_;
+  const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  std::atomic<bool> ready_{false};
+};
+
+}  // namespace millrace::server

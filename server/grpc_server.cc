@@ -1,0 +1,53 @@
+#include "server/grpc_server.h"
+
+#include <grpc/grpc.h>
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "grpcpp/ext/proto_server_reflection_plugin.h"
+#include "grpcpp/health_check_service_interface.h"
+#include "grpcpp/server_builder.h"
+
+namespace millrace::server {
+
+absl::StatusOr<std::unique_ptr<GrpcServer>> GrpcServer::Listen(
+    const ServerConfig& config, std::shared_ptr<grpc::ServerCredentials> credentials,
+    const std::vector<grpc::Service*>& services) {
+  // Both are switches of the process that the next builder obeys.
+  grpc::EnableDefaultHealthCheckService(true);
+  if (config.reflection) grpc::reflection::InitProtoReflectionServerBuilderPlugin();
+
+  grpc::ServerBuilder builder;
+  int port = 0;
+  builder.AddListeningPort(config.grpc_address, std::move(credentials), &port);
+  for (grpc::Service* service : services) builder.RegisterService(service);
+  builder.SetMaxReceiveMessageSize(static_cast<int>(config.max_message_bytes));
+  builder.SetMaxSendMessageSize(-1);  // long speech in one reply
+  // Without this a second server would share the port and take half of the calls.
+  builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
+  builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, config.max_streams_per_connection);
+  builder.AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS,
+                             static_cast<int>(config.keepalive_min_interval.count()));
+  builder.AddChannelArgument(GRPC_ARG_HTTP2_MAX_PING_STRIKES, 2);
+  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
+  // Finds clients that vanished without a word.
+  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, 60'000);
+  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, 20'000);
+  std::unique_ptr<grpc::Server> server = builder.BuildAndStart();
+  if (server == nullptr || port == 0) {
+    return absl::UnavailableError(absl::StrCat("--grpc-address ", config.grpc_address,
+                                               ": cannot listen there; is the port in use?"));
+  }
+  return std::unique_ptr<GrpcServer>(new GrpcServer(std::move(server), port));
+}
+
+void GrpcServer::SetServing(bool serving) {
+  if (auto* health = server_->GetHealthCheckService()) health->SetServingStatus(serving);
+}
+
+void GrpcServer::Shutdown(std::chrono::system_clock::time_point deadline) {
+  server_->Shutdown(deadline);
+}
+
+}  // namespace millrace::server

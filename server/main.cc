@@ -1,0 +1,47 @@
+#include <cstdio>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "mps_runtime/provenance.h"
+#include "server/client/client.h"
+#include "server/config/command_line.h"
+#include "server/server.h"
+#include "server/version.h"
+
+namespace millrace {
+namespace {
+
+int Run(const ServeCommand& command) {
+  if (!command.print_config) return server::Serve(command.config);
+  std::fputs(PrintConfig(command.config, command.origins).c_str(), stdout);
+  return kExitOk;
+}
+int Run(const CheckCommand& command) { return server::Check(command.config); }
+int Run(const ModelsCommand& command) { return RunModels(command); }
+int Run(const TranslateCommand& command) { return RunTranslate(command); }
+int Run(const SynthesizeCommand& command) { return RunSynthesize(command); }
+int Run(const BenchNullCommand& command) { return RunBenchNull(command); }
+int Run(const HashKeyCommand& command) { return RunHashKey(command); }
+int Run(const VersionCommand&) {
+  const runtime::Provenance provenance = runtime::ReadLibtorchProvenance();
+  std::printf("millrace %s\nlibtorch %s (%s) from %s\ncompiled against libtorch %s\n", kVersion,
+              provenance.libtorch_version.c_str(), provenance.libtorch_git_revision.c_str(),
+              provenance.libtorch_path.c_str(), provenance.compiled_against.c_str());
+  return kExitOk;
+}
+
+}  // namespace
+}  // namespace millrace
+
+int main(int argc, char** argv) {
+  const std::vector<std::string> arguments(argv + 1, argv + argc);
+  auto parsed = millrace::ParseCommandLine(arguments, millrace::ProcessEnvironment());
+  if (const auto* exit = std::get_if<millrace::EarlyExit>(&parsed)) {
+    std::fputs(exit->out.c_str(), stdout);
+    std::fputs(exit->err.c_str(), stderr);
+    return exit->status;
+  }
+  return std::visit([](const auto& command) { return millrace::Run(command); },
+                    std::get<millrace::Command>(parsed));
+}

@@ -1,0 +1,108 @@
+#include "server/scheduling/model_directory.h"
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+
+namespace millrace::server {
+namespace {
+
+constexpr size_t kMaxShownName = 64;
+
+std::string Names(const std::vector<std::shared_ptr<ServedModel>>& models) {
+  if (models.empty()) return "none";
+  return absl::StrJoin(models, ", ", [](std::string* out, const auto& model) {
+    absl::StrAppend(out, model->info().name);
+  });
+}
+
+}  // namespace
+
+absl::StatusOr<std::shared_ptr<ServedModel>> ModelDirectory::Find(std::string_view name,
+                                                                  std::string_view version) const {
+  {
+    MutexLock lock(mu_);
+    const auto found = models_.find(name);
+    if (found != models_.end()) {
+      if (version.empty() || version == absl::StrCat(found->second->info().version))
+        return found->second;
+      return absl::NotFoundError(absl::StrCat("model_version: '", version.substr(0, kMaxShownName),
+                                              "' of model '", name, "' is not loaded; ",
+                                              found->second->info().version, " is"));
+    }
+  }
+  return absl::NotFoundError(absl::StrCat("model: '", name.substr(0, kMaxShownName),
+                                          "' is not loaded; loaded are: ", Names(All())));
+}
+
+absl::StatusOr<std::shared_ptr<ServedModel>> ModelDirectory::FindForTask(
+    models::Task task, std::string_view name, std::string_view version) const {
+  if (!name.empty()) {
+    auto model = Find(name, version);
+    if (model.ok() && (*model)->info().task != task) {
+      return absl::FailedPreconditionError(absl::StrCat("model: '", name, "' is a model for ",
+                                                        models::ToString((*model)->info().task),
+                                                        ", not for ", models::ToString(task)));
+    }
+    return model;
+  }
+  std::vector<std::shared_ptr<ServedModel>> candidates = All();
+  std::erase_if(candidates, [task](const auto& model) { return model->info().task != task; });
+  if (candidates.size() == 1) return candidates.front();
+  if (candidates.empty())
+    return absl::NotFoundError(
+        absl::StrCat("model: no model for ", models::ToString(task), " is loaded"));
+  return absl::InvalidArgumentError(
+      absl::StrCat("model: is empty and several could be meant: ", Names(candidates)));
+}
+
+absl::StatusOr<std::shared_ptr<ServedModel>> ModelDirectory::FindTranslator(
+    std::string_view source, std::string_view target) const {
+  std::vector<std::shared_ptr<ServedModel>> candidates = All();
+  std::erase_if(candidates, [&](const auto& model) {
+    const models::ModelInfo& info = model->info();
+    return info.task != models::Task::kTranslation ||
+           (!source.empty() && !absl::EqualsIgnoreCase(info.source_language, source)) ||
+           (!target.empty() && !absl::EqualsIgnoreCase(info.target_language, target));
+  });
+  if (candidates.size() == 1) return candidates.front();
+  if (candidates.empty()) {
+    return absl::NotFoundError(absl::StrCat(
+        "source_language, target_language: no loaded model translates from '",
+        source.substr(0, kMaxShownName), "' to '", target.substr(0, kMaxShownName), "'"));
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat("model: is empty and several could be meant: ", Names(candidates),
+                   "; name one or give both languages"));
+}
+
+void ModelDirectory::Put(std::shared_ptr<ServedModel> model) {
+  std::shared_ptr<ServedModel> old;  // destroyed outside the lock: it may free weights
+  {
+    MutexLock lock(mu_);
+    std::shared_ptr<ServedModel>& slot = models_[model->info().name];
+    old = std::exchange(slot, std::move(model));
+  }
+}
+
+bool ModelDirectory::Remove(std::string_view name) {
+  std::shared_ptr<ServedModel> old;
+  {
+    MutexLock lock(mu_);
+    const auto found = models_.find(name);
+    if (found == models_.end()) return false;
+    old = std::move(found->second);
+    models_.erase(found);
+  }
+  return true;
+}
+
+std::vector<std::shared_ptr<ServedModel>> ModelDirectory::All() const {
+  MutexLock lock(mu_);
+  std::vector<std::shared_ptr<ServedModel>> all;
+  all.reserve(models_.size());
+  for (const auto& [name, model] : models_) all.push_back(model);
+  return all;
+}
+
+}  // namespace millrace::server

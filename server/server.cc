@@ -1,0 +1,324 @@
+#include "server/server.h"
+
+#include <cstdio>
+#include <exception>
+#include <fstream>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "grpcpp/security/server_credentials.h"
+#include "models/repository/model_factory.h"
+#include "models/repository/model_repository.h"
+#include "mps_runtime/runtime.h"
+#include "server/control/main_loop.h"
+#include "server/control/model_manager.h"
+#include "server/control/runtime_device.h"
+#include "server/control/server_status.h"
+#include "server/control/systemd.h"
+#include "server/grpc_server.h"
+#include "server/http/http_server.h"
+#include "server/logging/logging.h"
+#include "server/metrics/metrics.h"
+#include "server/scheduling/admission.h"
+#include "server/scheduling/model_directory.h"
+#include "server/scheduling/scheduler.h"
+#include "server/scheduling/thread_executor.h"
+#include "server/security/api_key_store.h"
+#include "server/security/server_credentials.h"
+#include "server/services/admin_service.h"
+#include "server/services/infer_service.h"
+#include "server/services/stream_registry.h"
+#include "server/services/synthesis_service.h"
+#include "server/services/translation_service.h"
+#include "server/version.h"
+
+namespace millrace::server {
+namespace {
+
+// Requests admitted and not answered, over all models: their queues bound the waiting ones, this
+// bounds what is parked and running.
+constexpr int64_t kMaxRequests = 65'536;
+
+runtime::RuntimeOptions MakeRuntimeOptions(const ServerConfig& config) {
+  runtime::RuntimeOptions options;
+  switch (config.device) {
+    case DeviceChoice::kAuto:
+      break;
+    case DeviceChoice::kCpu:
+      options.device = runtime::DeviceType::kCpu;
+      break;
+    case DeviceChoice::kCuda:
+      options.device = runtime::DeviceType::kCuda;
+      break;
+    case DeviceChoice::kMps:
+      options.device = runtime::DeviceType::kMps;
+      break;
+  }
+  switch (config.mode) {
+    case ForwardMode::kParallel:
+      options.mode = runtime::ForwardMode::kParallel;
+      break;
+    case ForwardMode::kEncodeLock:
+      options.mode = runtime::ForwardMode::kEncodeLock;
+      break;
+    case ForwardMode::kSerial:
+      options.mode = runtime::ForwardMode::kSerial;
+      break;
+  }
+  options.workers = config.workers;
+  if (config.max_in_flight != 0) options.max_in_flight = config.max_in_flight;
+  options.accept_unsafe_concurrency = config.accept_unsafe_concurrency;
+  options.intra_op_threads = config.intra_op_threads;
+  options.graph_cache = {.max_entries = config.graph_cache_entries,
+                         .max_bytes = config.graph_cache_bytes};
+  options.require_libtorch = config.require_libtorch;
+  return options;
+}
+
+absl::StatusOr<std::shared_ptr<grpc::ServerCredentials>> MakeCredentials(
+    const ServerConfig& config) {
+  if (config.tls_cert.empty()) return grpc::InsecureServerCredentials();
+  return MakeTlsServerCredentials({config.tls_cert, config.tls_key, config.tls_client_ca});
+}
+
+absl::Status WritePortFile(const ServerConfig& config, int grpc_port, int http_port,
+                           int metrics_port) {
+  if (config.port_file.empty()) return absl::OkStatus();
+  // Written beside and renamed, so that a reader never sees half of it.
+  const std::string partial = config.port_file.string() + ".partial";
+  {
+    std::ofstream file(partial, std::ios::trunc);
+    file << "{\"grpc\": " << grpc_port << ", \"http\": " << http_port
+         << ", \"metrics\": " << metrics_port << "}\n";
+    file.close();
+    if (!file)
+      return absl::UnavailableError(
+          absl::StrCat("--port-file ", config.port_file.string(), ": cannot be written"));
+  }
+  std::error_code error;
+  std::filesystem::rename(partial, config.port_file, error);
+  if (error)
+    return absl::UnavailableError(
+        absl::StrCat("--port-file ", config.port_file.string(), ": ", error.message()));
+  return absl::OkStatus();
+}
+
+// Everything of a serving process, in the order in which it is built; destroyed in the opposite
+// order, so that what borrows goes before what it borrows from. Main thread only.
+class Server {
+ public:
+  explicit Server(const ServerConfig& config)
+      : config_(config),
+        runtime_(runtime::Runtime::Bootstrap(MakeRuntimeOptions(config))),
+        device_(*runtime_),
+        main_context_(runtime_->EnterMainThread()),
+        repository_(config.models, models::MakeModelFactory()),
+        metrics_({.version = kVersion,
+                  .libtorch = runtime_->provenance().libtorch_version,
+                  .device = runtime_->provenance().device,
+                  .mode = std::string(runtime::ToString(runtime_->mode()))}),
+        scheduler_({.default_queue_size = config.queue_size, .workers = config.workers}),
+        models_(repository_, device_, *main_context_, scheduler_, metrics_, directory_),
+        status_(*runtime_, models_, directory_, scheduler_, admission_, config.workers),
+        streams_(config.write_stall_timeout) {
+    metrics_.SetSnapshot([this] { return status_.Gauges(); });
+  }
+
+  ~Server() {
+    // A scrape must not read what is being taken down.
+    metrics_.SetSnapshot(nullptr);
+  }
+
+  absl::Status Start() {
+    logging::Info("runtime", {{"provenance", runtime::ToLogLine(runtime_->provenance())}});
+    if (!config_.api_keys.empty()) {
+      auto keys = ApiKeyStore::Open(config_.api_keys);
+      if (!keys.ok()) return keys.status();
+      keys_ = *std::move(keys);
+    }
+    auto credentials = MakeCredentials(config_);
+    if (!credentials.ok()) return credentials.status();
+
+    // Health and metrics answer from here on: live, not ready.
+    int metrics_port = 0;
+    if (!config_.metrics_address.empty()) {
+      auto port = metrics_.Expose(config_.metrics_address);
+      if (!port.ok()) return port.status();
+      metrics_port = *port;
+    }
+    if (!config_.http_address.empty()) {
+      http_ = std::make_unique<HttpServer>(HttpServer::Options{.address = config_.http_address});
+      AddKServeRoutes(*http_, status_, keys_.get());
+      if (absl::Status status = http_->Start(); !status.ok()) return status;
+    }
+
+    if (absl::Status status = models_.LoadAll(); !status.ok()) return status;
+    // Workers only start once the main thread has warmed up every model.
+    const auto loaded = directory_.All();
+    executor_ = std::make_unique<ThreadExecutor>(config_.workers, device_, scheduler_);
+    if (absl::Status status = executor_->Start(loaded); !status.ok()) return status;
+
+    services_.emplace(Services{.admission = admission_,
+                               .scheduler = scheduler_,
+                               .models = directory_,
+                               .streams = streams_,
+                               .no_model_metrics = *no_model_metrics_,
+                               .keys = keys_.get(),
+                               .max_request_time = config_.max_request_time,
+                               .max_buffered_bytes = config_.max_buffered_bytes});
+    infer_.emplace(*services_, [this] { return status_.Ready(); });
+    translation_.emplace(*services_);
+    synthesis_.emplace(*services_);
+    admin_.emplace(*services_, models_, status_, main_loop_);
+    auto grpc = GrpcServer::Listen(config_, *std::move(credentials),
+                                   {&*infer_, &*translation_, &*synthesis_, &*admin_});
+    if (!grpc.ok()) return grpc.status();
+    grpc_ = *std::move(grpc);
+
+    status_.SetReady(true);
+    grpc_->SetServing(true);
+    if (absl::Status status =
+            WritePortFile(config_, grpc_->port(), http_ ? http_->port() : 0, metrics_port);
+        !status.ok())
+      return status;
+    NotifySystemd("READY=1");
+    logging::Info("serving", {{"grpc_port", grpc_->port()},
+                              {"http_port", http_ ? http_->port() : 0},
+                              {"metrics_port", metrics_port},
+                              {"models", static_cast<int64_t>(loaded.size())},
+                              {"workers", config_.workers},
+                              {"permits", runtime_->limiter().permits()}});
+    return absl::OkStatus();
+  }
+
+  void RunUntilSignal() {
+    const int signal =
+        main_loop_.RunUntilSignal([this] { streams_.AbortStalled(Clock::Real().Now()); });
+    logging::Info("stopping", {{"signal", signal}});
+  }
+
+  // NOT_SERVING, drain delay, end what runs by the deadline, then workers, streams and the rest. A
+  // second signal cuts the waiting short. Also undoes a Start that failed halfway.
+  void Stop() {
+    NotifySystemd("STOPPING=1");
+    status_.SetReady(false);
+    bool patient = true;
+    if (grpc_ != nullptr) {
+      grpc_->SetServing(false);
+      // Load balancers need a moment to see that and send no more.
+      patient = main_loop_.WaitWithoutSignal(config_.drain_delay);
+    }
+    admission_.Close();
+    if (grpc_ != nullptr && patient) Drain();
+    main_loop_.CloseTasks();
+    for (auto& job : scheduler_.Close())
+      FinishJob(std::move(job), absl::UnavailableError("the server is shutting down"));
+    // Cancels the calls that are left, which stops their work at its next step, and waits for the
+    // last of them.
+    if (grpc_ != nullptr) grpc_->Shutdown(std::chrono::system_clock::now());
+    if (executor_ != nullptr) executor_->Join();
+    if (http_ != nullptr) http_->Stop();
+    logging::Info("stopped", {{"unfinished", admission_.in_flight()}});
+  }
+
+ private:
+  // Waits for the admitted requests in short turns, so that a signal is seen.
+  void Drain() {
+    const auto end = std::chrono::steady_clock::now() + config_.drain_timeout;
+    const int signals = MainLoop::signals();
+    while (std::chrono::steady_clock::now() < end && MainLoop::signals() == signals) {
+      const auto turn =
+          std::min(end, std::chrono::steady_clock::now() + std::chrono::milliseconds(100));
+      if (admission_.WaitUntilEmpty(turn)) return;
+      streams_.AbortStalled(Clock::Real().Now());
+    }
+  }
+
+  const ServerConfig config_;
+  MainLoop main_loop_;
+  const std::unique_ptr<runtime::Runtime> runtime_;
+  RuntimeDevice device_;
+  const std::unique_ptr<runtime::WorkerContext> main_context_;
+  const models::ModelRepository repository_;
+  Metrics metrics_;
+  const std::shared_ptr<ModelMetrics> no_model_metrics_ = metrics_.ForModel("");
+  Admission admission_{kMaxRequests};
+  Scheduler scheduler_;
+  ModelDirectory directory_;
+  ModelManager models_;
+  ServerStatus status_;
+  StreamRegistry streams_;
+  std::unique_ptr<ApiKeyStore> keys_;
+  std::unique_ptr<HttpServer> http_;
+  std::unique_ptr<ThreadExecutor> executor_;
+  std::optional<Services> services_;
+  std::optional<InferService> infer_;
+  std::optional<TranslationService> translation_;
+  std::optional<SynthesisService> synthesis_;
+  std::optional<AdminService> admin_;
+  std::unique_ptr<GrpcServer> grpc_;
+};
+
+void PrintError(std::string_view message) {
+  std::fprintf(stderr, "millrace: %.*s\n", static_cast<int>(message.size()), message.data());
+}
+
+}  // namespace
+
+int Serve(const ServerConfig& config) {
+  logging::Init({.level = config.log_level, .format = config.log_format});
+  absl::Status status;
+  try {
+    Server server(config);
+    status = server.Start();
+    if (status.ok()) server.RunUntilSignal();
+    server.Stop();
+  } catch (const std::exception& error) {
+    status = absl::InternalError(error.what());
+  }
+  logging::Shutdown();
+  if (!status.ok()) PrintError(status.message());
+  return status.ok() ? 0 : 1;
+}
+
+int Check(const ServerConfig& config) {
+  int failures = 0;
+  const auto report = [&failures](std::string_view what, const absl::Status& status) {
+    std::printf("%s  %.*s%s%s\n", status.ok() ? "ok    " : "FAILED", static_cast<int>(what.size()),
+                what.data(), status.ok() ? "" : ": ", std::string(status.message()).c_str());
+    failures += !status.ok();
+  };
+  logging::Init({.level = LogLevel::kOff, .format = config.log_format});
+  try {
+    report("configuration", Validate(config));
+    if (!config.api_keys.empty())
+      report(absl::StrCat("API keys ", config.api_keys.string()),
+             ApiKeyStore::Open(config.api_keys).status());
+    if (!config.tls_cert.empty())
+      report(absl::StrCat("TLS ", config.tls_cert.string()), MakeCredentials(config).status());
+    const auto runtime = runtime::Runtime::Bootstrap(MakeRuntimeOptions(config));
+    report(absl::StrCat("device ", runtime->provenance().device, " (",
+                        runtime->provenance().device_name, "), libtorch ",
+                        runtime->provenance().libtorch_version),
+           absl::OkStatus());
+    const auto context = runtime->EnterMainThread();
+    const models::ModelRepository repository(config.models, models::MakeModelFactory());
+    const auto entries = repository.List();
+    report(absl::StrCat("models ", config.models.string()), repository.Check());
+    if (entries.ok()) {
+      for (const auto& entry : *entries) {
+        report(absl::StrCat("model ", entry.name, " version ", entry.versions.back()),
+               repository.Load(entry.name).status());
+      }
+    }
+  } catch (const std::exception& error) {
+    report("device", absl::InternalError(error.what()));
+  }
+  logging::Shutdown();
+  return failures == 0 ? 0 : 1;
+}
+
+}  // namespace millrace::server

@@ -1,0 +1,15 @@
+#pragma once
+
+#include "server/config/server_config.h"
+
+namespace millrace::server {
+
+// `millrace serve`: builds everything on the main thread, serves until a signal, stops in order.
+// Returns the exit status.
+int Serve(const ServerConfig& config);
+
+// `millrace check`: whether Serve would find its files, models and device usable; prints what it
+// found. Returns the exit status.
+int Check(const ServerConfig& config);
+
+}  // namespace millrace::server

@@ -1,0 +1,141 @@
+#include "server/services/admin_service.h"
+
+#include <memory>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "server/services/status_mapping.h"
+#include "server/services/work_call.h"
+#include "server/version.h"
+
+namespace millrace::server {
+namespace {
+
+grpc::ServerUnaryReactor* Answer(grpc::CallbackServerContext* rpc, const absl::Status& status) {
+  grpc::ServerUnaryReactor* reactor = rpc->DefaultReactor();
+  reactor->Finish(ToGrpcStatus(status));
+  return reactor;
+}
+
+v1::ModelState ToProto(ModelState state) {
+  switch (state) {
+    case ModelState::kAvailable:
+      return v1::MODEL_STATE_AVAILABLE;
+    case ModelState::kLoading:
+      return v1::MODEL_STATE_LOADING;
+    case ModelState::kReady:
+      return v1::MODEL_STATE_READY;
+    case ModelState::kFailed:
+      return v1::MODEL_STATE_FAILED;
+  }
+  return v1::MODEL_STATE_UNSPECIFIED;
+}
+
+// Ends a call exactly once: also when the task that holds it is dropped without a run, at the end
+// of the server.
+class PendingCall {
+ public:
+  explicit PendingCall(grpc::ServerUnaryReactor* reactor) : reactor_(reactor) {}
+  PendingCall(const PendingCall&) = delete;
+  PendingCall& operator=(const PendingCall&) = delete;
+  ~PendingCall() {
+    if (reactor_ != nullptr) End(absl::UnavailableError("the server is shutting down"));
+  }
+  void End(const absl::Status& status) {
+    std::exchange(reactor_, nullptr)->Finish(ToGrpcStatus(status));
+  }
+
+ private:
+  grpc::ServerUnaryReactor* reactor_;
+};
+
+}  // namespace
+
+void AdminService::Fill(const ModelStatusView& view, v1::ModelStatus& status) const {
+  const models::ModelInfo& info = view.info;
+  status.set_name(info.name);
+  status.set_version(absl::StrCat(info.version));
+  status.set_state(ToProto(view.state));
+  status.set_error(view.error);
+  if (view.state != ModelState::kReady) return;  // the rest is only known of a loaded model
+  status.set_platform(info.platform);
+  status.set_task(std::string(models::ToString(info.task)));
+  status.set_license(info.license);
+  status.set_source_language(info.source_language);
+  status.set_target_language(info.target_language);
+  for (const std::string& voice : info.voices) status.add_voices(voice);
+  status.set_sample_rate(static_cast<uint32_t>(info.sample_rate));
+  const auto [depth, size] = status_.Queue(info.name);
+  status.set_queue_depth(static_cast<uint32_t>(depth));
+  status.set_queue_size(static_cast<uint32_t>(size));
+}
+
+grpc::ServerUnaryReactor* AdminService::ListModels(grpc::CallbackServerContext* rpc,
+                                                   const v1::ListModelsRequest*,
+                                                   v1::ListModelsResponse* response) {
+  const absl::Status allowed = Authenticate(services_.keys, *rpc, Role::kAdmin);
+  if (!allowed.ok()) return Answer(rpc, allowed);
+  for (const ModelStatusView& view : models_.Models()) Fill(view, *response->add_models());
+  return Answer(rpc, absl::OkStatus());
+}
+
+grpc::ServerUnaryReactor* AdminService::LoadModel(grpc::CallbackServerContext* rpc,
+                                                  const v1::LoadModelRequest* request,
+                                                  v1::LoadModelResponse* response) {
+  absl::Status allowed = Authenticate(services_.keys, *rpc, Role::kAdmin);
+  allowed.Update(models::CheckModelName(request->model()));
+  if (!allowed.ok()) return Answer(rpc, allowed);
+  grpc::ServerUnaryReactor* reactor = rpc->DefaultReactor();
+  auto call = std::make_shared<PendingCall>(reactor);  // shared: std::function wants to be copyable
+  main_loop_.Post([this, call, request, response] {
+    const absl::Status status = models_.Load(request->model());
+    if (status.ok()) {
+      if (const auto view = status_.FindModel(request->model()))
+        Fill(*view, *response->mutable_model());
+    }
+    call->End(status);
+  });
+  return reactor;
+}
+
+grpc::ServerUnaryReactor* AdminService::UnloadModel(grpc::CallbackServerContext* rpc,
+                                                    const v1::UnloadModelRequest* request,
+                                                    v1::UnloadModelResponse*) {
+  absl::Status status = Authenticate(services_.keys, *rpc, Role::kAdmin);
+  if (status.ok()) status = models_.Unload(request->model());
+  return Answer(rpc, status);
+}
+
+grpc::ServerUnaryReactor* AdminService::GetServerInfo(grpc::CallbackServerContext* rpc,
+                                                      const v1::GetServerInfoRequest*,
+                                                      v1::GetServerInfoResponse* response) {
+  const absl::Status allowed = Authenticate(services_.keys, *rpc, Role::kAdmin);
+  if (!allowed.ok()) return Answer(rpc, allowed);
+  runtime::Runtime& runtime = status_.runtime();
+  const runtime::Provenance& provenance = runtime.provenance();
+  response->set_version(kVersion);
+  v1::Provenance& p = *response->mutable_provenance();
+  p.set_device(provenance.device);
+  p.set_device_name(provenance.device_name);
+  p.set_libtorch_version(provenance.libtorch_version);
+  p.set_libtorch_git_revision(provenance.libtorch_git_revision);
+  p.set_libtorch_path(provenance.libtorch_path);
+  p.set_compiled_against(provenance.compiled_against);
+  p.set_blas(provenance.blas);
+  p.set_mps_stream_pool(provenance.pool_symbols != "none");
+  const auto streams = runtime.stream_pool().stats();
+  response->mutable_streams()->set_slots(runtime::kStreamSlots);
+  response->mutable_streams()->set_leased(static_cast<uint32_t>(streams.leased));
+  response->mutable_streams()->set_leases_total(streams.leases_total);
+  response->mutable_streams()->set_refusals_total(streams.refusals_total);
+  response->mutable_limiter()->set_permits(static_cast<uint32_t>(runtime.limiter().permits()));
+  response->mutable_limiter()->set_in_use(static_cast<uint32_t>(runtime.limiter().in_use()));
+  response->mutable_limiter()->set_source(std::string(runtime.safe_concurrency_source()));
+  response->set_workers(static_cast<uint32_t>(status_.workers()));
+  response->set_mode(std::string(runtime::ToString(runtime.mode())));
+  response->set_uptime_seconds(status_.uptime().count());
+  response->set_requests_in_flight(static_cast<uint32_t>(status_.requests_in_flight()));
+  return Answer(rpc, absl::OkStatus());
+}
+
+}  // namespace millrace::server

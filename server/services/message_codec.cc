@@ -1,0 +1,74 @@
+#include "server/services/message_codec.h"
+
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "google/protobuf/descriptor.h"
+#include "google/protobuf/empty.pb.h"
+#include "google/protobuf/unknown_field_set.h"
+#include "grpcpp/impl/codegen/proto_utils.h"
+#include "grpcpp/support/proto_buffer_reader.h"
+#include "server/services/utf8.h"
+
+namespace millrace::server {
+namespace {
+
+using google::protobuf::Descriptor;
+using google::protobuf::FieldDescriptor;
+using google::protobuf::UnknownField;
+using google::protobuf::UnknownFieldSet;
+
+// The path of the first string field that is not UTF-8, or "".
+std::string FindInvalidUtf8(const UnknownFieldSet& fields, const Descriptor& type) {
+  std::vector<int> seen(type.field_count(), 0);
+  for (int i = 0; i < fields.field_count(); ++i) {
+    const UnknownField& field = fields.field(i);
+    const FieldDescriptor* descriptor = type.FindFieldByNumber(field.number());
+    if (descriptor == nullptr || field.type() != UnknownField::TYPE_LENGTH_DELIMITED) continue;
+    std::string path = descriptor->name();
+    if (descriptor->is_repeated()) absl::StrAppend(&path, "[", seen[descriptor->index()]++, "]");
+    if (descriptor->type() == FieldDescriptor::TYPE_STRING &&
+        !IsValidUtf8(field.length_delimited()))
+      return path;
+    if (descriptor->type() == FieldDescriptor::TYPE_MESSAGE) {
+      UnknownFieldSet inner;
+      if (!inner.ParseFromString(field.length_delimited())) continue;
+      const std::string found = FindInvalidUtf8(inner, *descriptor->message_type());
+      if (!found.empty()) return absl::StrCat(path, ".", found);
+    }
+  }
+  return "";
+}
+
+}  // namespace
+
+absl::Status ParseMessage(const grpc::ByteBuffer& buffer, google::protobuf::Message& message) {
+  grpc::ProtoBufferReader reader(
+      const_cast<grpc::ByteBuffer*>(&buffer));  // reads only; its constructor predates const
+  if (reader.status().ok() && message.ParseFromZeroCopyStream(&reader)) return absl::OkStatus();
+  // Any message parses as Empty with all fields unknown, unchecked.
+  google::protobuf::Empty fields;
+  grpc::ProtoBufferReader again(const_cast<grpc::ByteBuffer*>(&buffer));
+  if (again.status().ok() && fields.ParseFromZeroCopyStream(&again)) {
+    const Descriptor& type = *message.GetDescriptor();
+    const std::string field =
+        FindInvalidUtf8(fields.GetReflection()->GetUnknownFields(fields), type);
+    if (!field.empty())
+      return absl::InvalidArgumentError(absl::StrCat(field, ": is not valid UTF-8"));
+  }
+  return absl::InvalidArgumentError(absl::StrCat("the request is not a valid ",
+                                                 message.GetDescriptor()->full_name(), " message"));
+}
+
+absl::Status SerializeMessage(const google::protobuf::Message& message, grpc::ByteBuffer& buffer) {
+  bool own_buffer = false;
+  const grpc::Status status = grpc::SerializationTraits<google::protobuf::Message>::Serialize(
+      message, &buffer, &own_buffer);
+  if (!status.ok())
+    return absl::InternalError(
+        absl::StrCat("the reply cannot be serialised: ", status.error_message()));
+  return absl::OkStatus();
+}
+
+}  // namespace millrace::server

@@ -1,0 +1,143 @@
+#include "server/services/stream_call.h"
+
+#include <utility>
+
+#include "server/services/message_codec.h"
+
+namespace millrace::server {
+
+StreamCall::StreamCall(Services& services, grpc::CallbackServerContext& rpc, Method method,
+                       const grpc::ByteBuffer& request)
+    : WorkCall(services, rpc, method), request_(request), last_progress_(services.clock.Now()) {
+  services.streams.Add(*this);
+}
+
+StreamCall::~StreamCall() { services().streams.Remove(*this); }
+
+void StreamCall::Send(const google::protobuf::Message& message) {
+  grpc::ByteBuffer buffer;
+  const absl::Status status = SerializeMessage(message, buffer);
+  Next next = Next::kNothing;
+  {
+    MutexLock lock(mu_);
+    if (broken_ || end_ || !status.ok()) return;
+    if (pending_.empty()) last_progress_ = services().clock.Now();
+    pending_bytes_ += buffer.Length();
+    pending_.push_back(std::move(buffer));
+    next = Advance();
+  }
+  Do(next);
+}
+
+void StreamCall::Finish(const absl::Status& status) {
+  const grpc::Status end = CloseCall(status);
+  Next next = Next::kNothing;
+  {
+    MutexLock lock(mu_);
+    end_ = end;
+    // An error need not wait behind audio that the client has not taken; what is written already
+    // still arrives.
+    if (!status.ok() && !pending_.empty())
+      pending_.erase(pending_.begin() + (writing_ ? 1 : 0), pending_.end());
+    next = Advance();
+  }
+  Do(next);
+}
+
+StreamCall::Next StreamCall::Advance() {
+  if (writing_ || finished_) return Next::kNothing;
+  if (!pending_.empty()) {
+    writing_ = true;
+    return Next::kWrite;
+  }
+  if (end_) {
+    finished_ = true;
+    return Next::kFinish;
+  }
+  return Next::kNothing;
+}
+
+void StreamCall::Do(Next next) {
+  switch (next) {
+    case Next::kNothing:
+      return;
+    case Next::kWrite: {
+      const grpc::ByteBuffer* buffer = nullptr;
+      {
+        MutexLock lock(mu_);
+        buffer = &pending_.front();  // stays put: a deque moves nothing when its end grows, and
+                                     // only OnWriteDone pops
+      }
+      StartWrite(buffer);
+      return;
+    }
+    case Next::kFinish: {
+      grpc::Status end;
+      {
+        MutexLock lock(mu_);
+        end = *end_;
+      }
+      grpc::ServerWriteReactor<grpc::ByteBuffer>::Finish(end);
+      return;
+    }
+  }
+}
+
+void StreamCall::OnWriteDone(bool ok) {
+  Next next = Next::kNothing;
+  std::unique_ptr<Job> resumed;
+  {
+    MutexLock lock(mu_);
+    writing_ = false;
+    last_progress_ = services().clock.Now();
+    pending_bytes_ -= pending_.front().Length();
+    pending_.pop_front();
+    if (!ok) {
+      broken_ = true;
+      pending_.clear();
+      pending_bytes_ = 0;
+    }
+    next = Advance();
+    // Hysteresis: half empty before the next step, or a step would follow every message.
+    if (parked_ != nullptr && pending_bytes_ <= services().max_buffered_bytes / 2)
+      resumed = std::move(parked_);
+  }
+  if (!ok) Cancel();
+  // Once the job is back in its queue, its end may end this call.
+  Scheduler& scheduler = services().scheduler;
+  Do(next);
+  if (resumed != nullptr) scheduler.Requeue(std::move(resumed));
+}
+
+bool StreamCall::Congested() const {
+  MutexLock lock(mu_);
+  return pending_bytes_ > services().max_buffered_bytes;
+}
+
+void StreamCall::Park(std::unique_ptr<Job> job) {
+  Scheduler& scheduler = services().scheduler;
+  {
+    MutexLock lock(mu_);
+    // The client may have caught up, or left, since Congested was asked; then no OnWriteDone would
+    // wake the job.
+    if (writing_ && !broken_ && !cancelled()) parked_ = std::move(job);
+  }
+  if (job != nullptr) scheduler.Requeue(std::move(job));
+}
+
+TimePoint StreamCall::waiting_since() const {
+  MutexLock lock(mu_);
+  return pending_.empty() ? TimePoint::max() : last_progress_;
+}
+
+void StreamCall::OnCancel() {
+  CancelWork();
+  std::unique_ptr<Job> parked;
+  {
+    MutexLock lock(mu_);
+    parked = std::move(parked_);
+  }
+  if (parked != nullptr) FinishJob(std::move(parked), absl::CancelledError("the caller went away"));
+}
+
+}  // namespace millrace::server

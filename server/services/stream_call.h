@@ -1,0 +1,66 @@
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <optional>
+
+#include "google/protobuf/message.h"
+#include "grpcpp/support/byte_buffer.h"
+#include "grpcpp/support/server_callback.h"
+#include "mps_runtime/base/mutex.h"
+#include "server/services/work_call.h"
+
+namespace millrace::server {
+
+// A call with a stream of replies. Outputs wait here while the client takes its time; when too much
+// waits, the job is parked until the client has caught up, so that neither memory nor a worker is
+// held by a slow reader. It owns itself: made by the handler, deleted by OnDone.
+class StreamCall : public grpc::ServerWriteReactor<grpc::ByteBuffer>,
+                   public WorkCall,
+                   public StallingStream {
+ public:
+  // Decodes the request and queues it, or ends the call. Call it last.
+  void Start() { Begin(); }
+
+  void Finish(const absl::Status& status) final MILLRACE_EXCLUDES(mu_);
+  bool Congested() const final MILLRACE_EXCLUDES(mu_);
+  void Park(std::unique_ptr<Job> job) final MILLRACE_EXCLUDES(mu_);
+
+  TimePoint waiting_since() const final MILLRACE_EXCLUDES(mu_);
+  void Abort() final { rpc().TryCancel(); }
+
+ protected:
+  StreamCall(Services& services, grpc::CallbackServerContext& rpc, Method method,
+             const grpc::ByteBuffer& request);
+  ~StreamCall() override;
+
+  // Queues a message for the client.
+  void Send(const google::protobuf::Message& message) MILLRACE_EXCLUDES(mu_);
+
+  const grpc::ByteBuffer& request() const { return request_; }
+
+ private:
+  void OnWriteDone(bool ok) final MILLRACE_EXCLUDES(mu_);
+  void OnCancel() final MILLRACE_EXCLUDES(mu_);
+  void OnDone() final { delete this; }
+
+  // What to do with gRPC once the lock is gone: its calls may come back to us on this thread.
+  enum class Next { kNothing, kWrite, kFinish };
+  Next Advance() MILLRACE_REQUIRES(mu_);
+  void Do(Next next) MILLRACE_EXCLUDES(mu_);
+
+  const grpc::ByteBuffer& request_;  // gRPC's, valid while Start decodes it
+
+  mutable Mutex mu_;
+  std::deque<grpc::ByteBuffer> pending_
+      MILLRACE_GUARDED_BY(mu_);  // the first is being written while writing_
+  size_t pending_bytes_ MILLRACE_GUARDED_BY(mu_) = 0;
+  bool writing_ MILLRACE_GUARDED_BY(mu_) = false;
+  bool broken_ MILLRACE_GUARDED_BY(mu_) = false;  // the client is gone: nothing more is written
+  TimePoint last_progress_ MILLRACE_GUARDED_BY(mu_);
+  std::unique_ptr<Job> parked_ MILLRACE_GUARDED_BY(mu_);
+  std::optional<grpc::Status> end_ MILLRACE_GUARDED_BY(mu_);
+  bool finished_ MILLRACE_GUARDED_BY(mu_) = false;
+};
+
+}  // namespace millrace::server

@@ -1,0 +1,185 @@
+#include "server/services/synthesis_service.h"
+
+#include <algorithm>
+#include <span>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "models/synthesis/audio_encoding.h"
+#include "server/services/message_codec.h"
+#include "server/services/stream_call.h"
+#include "server/services/text_field.h"
+#include "server/services/unary_call.h"
+#include "server/services/utf8.h"
+
+namespace millrace::server {
+namespace {
+
+constexpr size_t kMaxCharacters = 20'000;
+// Of one streamed message: about 0.75 s of 22.05 kHz speech, so that a player can start on the
+// first.
+constexpr size_t kChunkSamples = 16'384;
+
+struct SynthesisWork {
+  Work work;
+  v1::AudioEncoding encoding;
+  std::string voice;
+};
+
+absl::StatusOr<SynthesisWork> DecodeSynthesize(const grpc::ByteBuffer& buffer, Services& services) {
+  v1::SynthesizeRequest request;
+  if (absl::Status status = ParseMessage(buffer, request); !status.ok()) return status;
+  if (absl::Status status = CheckText("text", request.text()); !status.ok()) return status;
+  const size_t characters = CountCharacters(request.text());
+  if (absl::Status status = CheckTotal("text", characters, kMaxCharacters); !status.ok())
+    return status;
+  if (!v1::AudioEncoding_IsValid(request.encoding())) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("encoding: ", static_cast<int>(request.encoding()),
+                     " is none of WAV (1), PCM_S16LE (2), ", "PCM_F32LE (3)"));
+  }
+  auto model = services.models.FindForTask(models::Task::kSynthesis, request.model(),
+                                           request.model_version());
+  if (!model.ok()) return model.status();
+  const models::ModelInfo& info = (*model)->info();
+  models::SynthesizeInput input;
+  input.text = std::move(*request.mutable_text());
+  input.voice = request.voice().empty() ? info.voices.front() : request.voice();
+  input.seed = request.seed();
+  if (request.has_speed()) input.speed = request.speed();
+  // The native input says "the voice's own" by a negative number, so one from outside must not pass
+  // for it.
+  const auto take_noise = [](const char* field, float value, float& out) {
+    out = value;
+    if (value >= 0) return absl::OkStatus();
+    return absl::InvalidArgumentError(absl::StrCat(field, ": is ", value, "; 0 to 2 are allowed"));
+  };
+  absl::Status status;
+  if (request.has_noise_scale())
+    status.Update(take_noise("noise_scale", request.noise_scale(), input.noise_scale));
+  if (request.has_noise_w()) status.Update(take_noise("noise_w", request.noise_w(), input.noise_w));
+  if (!status.ok()) return status;
+  std::string voice = input.voice;
+  return SynthesisWork{Work{*std::move(model), std::move(input)}, request.encoding(),
+                       std::move(voice)};
+}
+
+void CountAudio(ModelMetrics& metrics, const models::SynthesizeOutput& part) {
+  metrics.audio_seconds.Increment(static_cast<double>(part.samples.size()) / part.sample_rate);
+  metrics.characters.Increment(static_cast<double>(CountCharacters(part.text)));
+}
+
+std::string EncodePcm(v1::AudioEncoding encoding, std::span<const float> samples) {
+  return encoding == v1::AUDIO_ENCODING_PCM_F32LE ? models::EncodeF32(samples)
+                                                  : models::EncodeS16(samples);
+}
+
+class SynthesizeCall final : public UnaryCall {
+ public:
+  SynthesizeCall(Services& services, grpc::CallbackServerContext& rpc,
+                 const grpc::ByteBuffer& request, grpc::ByteBuffer& response)
+      : UnaryCall(services, rpc, Method::kSynthesize, request, response) {}
+
+  void Emit(models::Output output) override {
+    const auto& part = std::get<models::SynthesizeOutput>(output);
+    if (sample_rate_ == 0)
+      metrics().first_audio_seconds.Observe(Seconds(services().clock.Now() - start()));
+    CountAudio(metrics(), part);
+    sample_rate_ = part.sample_rate;
+    samples_.insert(samples_.end(), part.samples.begin(), part.samples.end());
+  }
+
+ private:
+  absl::StatusOr<Work> Decode() override {
+    auto decoded = DecodeSynthesize(request(), services());
+    if (!decoded.ok()) return decoded.status();
+    encoding_ = decoded->encoding == v1::AUDIO_ENCODING_UNSPECIFIED ? v1::AUDIO_ENCODING_WAV
+                                                                    : decoded->encoding;
+    voice_ = std::move(decoded->voice);
+    return std::move(decoded->work);
+  }
+
+  absl::Status Encode(grpc::ByteBuffer& buffer) override {
+    v1::SynthesizeResponse response;
+    response.set_model(model()->info().name);
+    response.set_model_version(absl::StrCat(model()->info().version));
+    response.set_voice(std::move(voice_));
+    response.set_encoding(encoding_);
+    response.set_sample_rate(static_cast<uint32_t>(sample_rate_));
+    response.set_duration_seconds(static_cast<double>(samples_.size()) / sample_rate_);
+    response.set_audio(encoding_ == v1::AUDIO_ENCODING_WAV
+                           ? models::EncodeWav(samples_, sample_rate_)
+                           : EncodePcm(encoding_, samples_));
+    return SerializeMessage(response, buffer);
+  }
+
+  v1::AudioEncoding encoding_ = v1::AUDIO_ENCODING_WAV;
+  std::string voice_;
+  int sample_rate_ = 0;  // 0 until the first audio
+  std::vector<float> samples_;
+};
+
+class StreamSynthesizeCall final : public StreamCall {
+ public:
+  StreamSynthesizeCall(Services& services, grpc::CallbackServerContext& rpc,
+                       const grpc::ByteBuffer& request)
+      : StreamCall(services, rpc, Method::kStreamSynthesize, request) {}
+
+  void Emit(models::Output output) override {
+    auto part = std::get<models::SynthesizeOutput>(std::move(output));
+    if (std::exchange(first_, false))
+      metrics().first_audio_seconds.Observe(Seconds(services().clock.Now() - start()));
+    CountAudio(metrics(), part);
+    std::span<const float> rest = part.samples;
+    v1::StreamSynthesizeResponse message;
+    message.set_encoding(encoding_);
+    message.set_sample_rate(static_cast<uint32_t>(part.sample_rate));
+    message.set_sentence_index(static_cast<uint32_t>(part.sentence_index));
+    message.set_text(std::move(part.text));
+    do {
+      const auto chunk = rest.first(std::min(rest.size(), kChunkSamples));
+      rest = rest.subspan(chunk.size());
+      message.set_audio(EncodePcm(encoding_, chunk));
+      message.set_sentence_finished(rest.empty());
+      Send(message);
+      message.clear_text();
+    } while (!rest.empty());
+  }
+
+ private:
+  absl::StatusOr<Work> Decode() override {
+    auto decoded = DecodeSynthesize(request(), services());
+    if (!decoded.ok()) return decoded.status();
+    if (decoded->encoding == v1::AUDIO_ENCODING_WAV) {
+      return absl::InvalidArgumentError(
+          "encoding: WAV needs the length in its header, so it cannot be streamed; use PCM_S16LE "
+          "or PCM_F32LE");
+    }
+    if (decoded->encoding != v1::AUDIO_ENCODING_UNSPECIFIED) encoding_ = decoded->encoding;
+    return std::move(decoded->work);
+  }
+
+  v1::AudioEncoding encoding_ = v1::AUDIO_ENCODING_PCM_S16LE;
+  bool first_ = true;
+};
+
+}  // namespace
+
+grpc::ServerUnaryReactor* SynthesisService::Synthesize(grpc::CallbackServerContext* rpc,
+                                                       const grpc::ByteBuffer* request,
+                                                       grpc::ByteBuffer* response) {
+  auto* call = new SynthesizeCall(services_, *rpc, *request, *response);
+  call->Start();
+  return call;
+}
+
+grpc::ServerWriteReactor<grpc::ByteBuffer>* SynthesisService::StreamSynthesize(
+    grpc::CallbackServerContext* rpc, const grpc::ByteBuffer* request) {
+  auto* call = new StreamSynthesizeCall(services_, *rpc, *request);
+  call->Start();
+  return call;
+}
+
+}  // namespace millrace::server
