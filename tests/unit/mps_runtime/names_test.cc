@@ -1,0 +1,37 @@
+#include <gtest/gtest.h>
+
+#include "mps_runtime/forward_mode.h"
+#include "mps_runtime/stream.h"
+
+namespace millrace::runtime {
+namespace {
+
+TEST(DeviceTypeNames, EveryDeviceReadsBackItsOwnName) {
+  for (const DeviceType device : {DeviceType::kCpu, DeviceType::kCuda, DeviceType::kMps}) {
+    EXPECT_EQ(ParseDeviceType(ToString(device)), device);
+  }
+  EXPECT_EQ(ToString(DeviceType::kMps), "mps");
+}
+
+TEST(DeviceTypeNames, RefusesOtherNames) {
+  for (const char* name : {"", "auto", "CPU", "cpu ", "cuda:0"}) {
+    EXPECT_EQ(ParseDeviceType(name), std::nullopt) << name;
+  }
+}
+
+TEST(ForwardModeNames, EveryModeReadsBackItsOwnName) {
+  for (const ForwardMode mode :
+       {ForwardMode::kParallel, ForwardMode::kEncodeLock, ForwardMode::kSerial}) {
+    EXPECT_EQ(ParseForwardMode(ToString(mode)), mode);
+  }
+  EXPECT_EQ(ToString(ForwardMode::kEncodeLock), "encode-lock");
+}
+
+TEST(ForwardModeNames, RefusesOtherNames) {
+  for (const char* name : {"", "Parallel", "encode_lock", "serial,"}) {
+    EXPECT_EQ(ParseForwardMode(name), std::nullopt) << name;
+  }
+}
+
+}  // namespace
+}  // namespace millrace::runtime

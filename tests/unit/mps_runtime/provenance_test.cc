@@ -1,0 +1,69 @@
+#include "mps_runtime/provenance.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <stdexcept>
+
+namespace millrace::runtime {
+namespace {
+
+Provenance Loaded(const std::string& version, const std::string& compiled = "2.15.0") {
+  Provenance provenance;
+  provenance.libtorch_version = version;
+  provenance.libtorch_path = "lib/libtorch_cpu.so";
+  provenance.compiled_against = compiled;
+  return provenance;
+}
+
+std::string RefusalOf(const Provenance& provenance, const std::string& required) {
+  try {
+    CheckLibtorch(provenance, required);
+  } catch (const std::runtime_error& error) {
+    return error.what();
+  }
+  return {};
+}
+
+TEST(Provenance, DescribesTheLoadedLibrary) {
+  const Provenance provenance = ReadLibtorchProvenance();
+  EXPECT_EQ(provenance.libtorch_version, provenance.compiled_against);
+  EXPECT_TRUE(std::filesystem::exists(provenance.libtorch_path)) << provenance.libtorch_path;
+  EXPECT_NE(provenance.libtorch_path.find("libtorch_cpu"), std::string::npos);
+  EXPECT_NE(provenance.blas, "");
+  EXPECT_NE(provenance.libtorch_git_revision, "");
+#ifndef __APPLE__
+  EXPECT_EQ(provenance.pool_symbols, "none");
+#endif
+}
+
+TEST(CheckLibtorch, AcceptsWhatItWasCompiledAgainst) {
+  for (const char* required : {"", "2", "2.15", "2.15.0"}) {
+    EXPECT_EQ(RefusalOf(Loaded("2.15.0"), required), "") << required;
+  }
+}
+
+TEST(CheckLibtorch, RefusesAnotherVersionThanItsHeaders) {
+  const std::string message = RefusalOf(Loaded("2.14.1"), "");
+  for (const char* part : {"2.14.1", "2.15.0", "lib/libtorch_cpu.so"}) {
+    EXPECT_NE(message.find(part), std::string::npos) << message;
+  }
+}
+
+TEST(CheckLibtorch, RefusesAnotherVersionThanRequired) {
+  for (const char* required : {"2.14", "2.15.1", "2.1", "2.15.", "2.15.0.1"}) {
+    EXPECT_NE(RefusalOf(Loaded("2.15.0"), required).find(required), std::string::npos) << required;
+  }
+}
+
+TEST(ProvenanceLogLine, QuotesValuesWithSpaces) {
+  Provenance provenance = Loaded("2.15.0");
+  provenance.device = "cpu";
+  provenance.device_name = "Fast CPU";
+  const std::string line = ToLogLine(provenance);
+  EXPECT_EQ(line.find("device=cpu device_name=\"Fast CPU\" libtorch=2.15.0 "), 0u) << line;
+  EXPECT_NE(line.find(" blas=\"\" "), std::string::npos) << line;
+}
+
+}  // namespace
+}  // namespace millrace::runtime
