@@ -71,9 +71,15 @@ void CountAudio(ModelMetrics& metrics, const models::SynthesizeOutput& part) {
   metrics.characters.Increment(static_cast<double>(CountCharacters(part.text)));
 }
 
-std::string EncodePcm(v1::AudioEncoding encoding, std::span<const float> samples) {
-  return encoding == v1::AUDIO_ENCODING_PCM_F32LE ? models::EncodeF32(samples)
-                                                  : models::EncodeS16(samples);
+models::AudioFormat ToFormat(v1::AudioEncoding encoding) {
+  switch (encoding) {
+    case v1::AUDIO_ENCODING_PCM_S16LE:
+      return models::AudioFormat::kPcmS16;
+    case v1::AUDIO_ENCODING_PCM_F32LE:
+      return models::AudioFormat::kPcmF32;
+    default:
+      return models::AudioFormat::kWav;
+  }
 }
 
 class SynthesizeCall final : public UnaryCall {
@@ -109,9 +115,7 @@ class SynthesizeCall final : public UnaryCall {
     response.set_encoding(encoding_);
     response.set_sample_rate(static_cast<uint32_t>(sample_rate_));
     response.set_duration_seconds(static_cast<double>(samples_.size()) / sample_rate_);
-    response.set_audio(encoding_ == v1::AUDIO_ENCODING_WAV
-                           ? models::EncodeWav(samples_, sample_rate_)
-                           : EncodePcm(encoding_, samples_));
+    response.set_audio(models::EncodeAudio(samples_, sample_rate_, ToFormat(encoding_)));
     return SerializeMessage(response, buffer);
   }
 
@@ -141,7 +145,7 @@ class StreamSynthesizeCall final : public StreamCall {
     do {
       const auto chunk = rest.first(std::min(rest.size(), kChunkSamples));
       rest = rest.subspan(chunk.size());
-      message.set_audio(EncodePcm(encoding_, chunk));
+      message.set_audio(models::EncodeAudio(chunk, part.sample_rate, ToFormat(encoding_)));
       message.set_sentence_finished(rest.empty());
       Send(message);
       message.clear_text();
