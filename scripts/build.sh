@@ -11,7 +11,7 @@ if [ -f "$cache" ]; then
   cached_home="$(sed -n 's/^CMAKE_HOME_DIRECTORY:[^=]*=//p' "$cache")"
   if [ "$cached_home" != "$ROOT" ] || [ ! -d "$cached_torch" ]; then options+=(--fresh); fi
 fi
-if [ "${MILLRACE_TESTS:-}" = ON ]; then
+if [ "${WITH_TESTS:-}" = ON ]; then
   options+=(-DMILLRACE_TESTS=ON -DMILLRACE_BENCHMARKS=ON)
 elif [ ! -f "$cache" ] || [ ${#options[@]} -gt 0 ]; then
   # To serve, neither GoogleTest nor Google Benchmark has to be installed. A folder made by `make test` keeps its tests.

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Installs what is missing for `serve` (default), `test` or `load`: system packages, then Python packages in .venv.
 # Usage: deps.sh [serve] [test] [load]
-# MILLRACE_SKIP_PACKAGES=1 trusts that the system packages are there (a system without apt and brew).
+# SKIP_PACKAGES=1 trusts that the system packages are there (a system without apt and brew).
 # shellcheck source=scripts/lib.sh
 source "$(dirname "$0")/lib.sh"
 
@@ -33,7 +33,7 @@ apt_packages() {
   apt-get update -q && apt-get install -y -q --no-install-recommends "${missing[@]}" && return
   die "apt-get could not install: ${missing[*]}" \
     "its own message is above; if the package archive is out of reach, run the same command again when it is back," \
-    "or install them another way and run: MILLRACE_SKIP_PACKAGES=1 make serve"
+    "or install them another way and run: SKIP_PACKAGES=1 make serve"
 }
 
 brew_packages() {
@@ -49,8 +49,8 @@ brew_packages() {
 }
 
 system_packages() {
-  if [ -n "${MILLRACE_SKIP_PACKAGES:-}" ]; then
-    note "system packages: not checked (MILLRACE_SKIP_PACKAGES)"
+  if [ -n "${SKIP_PACKAGES:-}" ]; then
+    note "system packages: not checked (SKIP_PACKAGES)"
   elif is_macos; then
     brew_packages "$@"
   elif command -v dpkg-query >/dev/null; then
@@ -58,7 +58,7 @@ system_packages() {
   else
     die "only Debian, Ubuntu and macOS have their packages installed for you; on this system install the equivalents of:" \
       "$(package_list debian "$@" | tr '\n' ' ')" \
-      "then run: MILLRACE_SKIP_PACKAGES=1 make serve"
+      "then run: SKIP_PACKAGES=1 make serve"
   fi
 }
 

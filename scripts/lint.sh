@@ -19,10 +19,8 @@ if promtool="$(prometheus_tool promtool)"; then
   "$promtool" test rules deploy/prometheus/alerts_test.yml
 fi
 
-if command -v systemd-analyze >/dev/null; then
-  say "systemd-analyze verify"
-  scripts/verify_unit.sh
-fi
+say "dashboard is what its generator writes"
+"$VENV/bin/python" deploy/grafana/dashboard.py --check
 
 if [ $# -gt 0 ]; then
   say "clang-tidy"

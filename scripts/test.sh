@@ -5,7 +5,7 @@
 source "$(dirname "$0")/lib.sh"
 
 scripts/deps.sh serve test
-MILLRACE_TESTS=ON scripts/build.sh all
+WITH_TESTS=ON scripts/build.sh all
 scripts/models.sh
 
 say "C++ tests"

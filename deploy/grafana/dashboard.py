@@ -1,0 +1,212 @@
+#!/usr/bin/env python3
+"""Writes millrace.json, the Grafana dashboard, next to itself. Edit this file, run it, commit both; --check only compares."""
+
+import json
+import pathlib
+import sys
+
+TARGET = pathlib.Path(__file__).with_name("millrace.json")
+DATASOURCE = {"type": "prometheus", "uid": "${datasource}"}
+WIDTH = 24
+
+# What the server, not the caller, did wrong.
+FAILURES = 'code=~"INTERNAL|UNKNOWN|DATA_LOSS"'
+ONE = '{job="$job", instance=~"$instance"}'
+
+
+def selector(*more: str) -> str:
+    """Label matchers of a series that has a model."""
+    return "{" + ", ".join(['job="$job"', 'instance=~"$instance"', 'model=~"$model"', *more]) + "}"
+
+
+def rate(metric: str, *more: str) -> str:
+    return f"rate({metric}{selector(*more)}[$__rate_interval])"
+
+
+def quantile(q: float, metric: str, by: str = "model") -> str:
+    return f"histogram_quantile({q}, sum by ({by}, le) ({rate(metric + '_bucket')}))"
+
+
+def quantiles(metric: str) -> list[tuple[str, str]]:
+    return [(quantile(0.5, metric), "{{model}} p50"), (quantile(0.95, metric), "{{model}} p95"),
+            (quantile(0.99, metric), "{{model}} p99")]
+
+
+class Board:
+    """Panels from left to right, top to bottom; ids are given in order, so that an unchanged panel keeps its own."""
+
+    def __init__(self) -> None:
+        self.panels: list[dict] = []
+        self.x = self.y = self.height = 0
+
+    def row(self, title: str) -> None:
+        self._break()
+        self._add({"type": "row", "title": title, "collapsed": False, "panels": []}, WIDTH, 1)
+        self._break()
+
+    def stat(self, title: str, expression: str, unit: str, description: str = "") -> None:
+        self._add({
+            "type": "stat", "title": title, "description": description, "targets": _targets([(expression, "")], instant=True),
+            "fieldConfig": {"defaults": {"unit": unit}, "overrides": []},
+            "options": {"reduceOptions": {"calcs": ["lastNotNull"]}, "colorMode": "value", "graphMode": "none"},
+        }, 3, 4)
+
+    def graph(self, title: str, queries: list[tuple[str, str]], unit: str, description: str = "", width: int = 8,
+              stacked: bool = False) -> None:
+        custom = {"fillOpacity": 30 if stacked else 5, "showPoints": "never",
+                  "stacking": {"mode": "normal" if stacked else "none"}}
+        self._add({
+            "type": "timeseries", "title": title, "description": description, "targets": _targets(queries),
+            "fieldConfig": {"defaults": {"unit": unit, "min": 0, "custom": custom}, "overrides": []},
+            "options": {"legend": {"displayMode": "list", "placement": "bottom"}, "tooltip": {"mode": "multi", "sort": "desc"}},
+        }, width, 8)
+
+    def heatmap(self, title: str, expression: str, description: str, width: int = 8) -> None:
+        targets = _targets([(expression, "{{le}}")])
+        targets[0]["format"] = "heatmap"
+        self._add({
+            "type": "heatmap", "title": title, "description": description, "targets": targets,
+            "options": {"calculate": False, "cellGap": 1, "yAxis": {"unit": "s"},
+                        "color": {"mode": "scheme", "scheme": "Oranges", "steps": 64}},
+        }, width, 8)
+
+    def table(self, title: str, expression: str, columns: list[str], width: int = 12) -> None:
+        targets = _targets([(expression, "")], instant=True)
+        targets[0]["format"] = "table"
+        self._add({
+            "type": "table", "title": title, "targets": targets,
+            "transformations": [{"id": "filterFieldsByName", "options": {"include": {"names": columns}}}],
+            "fieldConfig": {"defaults": {}, "overrides": []},
+        }, width, 5)
+
+    def _add(self, panel: dict, width: int, height: int) -> None:
+        if self.x + width > WIDTH:
+            self._break()
+        if panel["type"] != "row":
+            panel["datasource"] = DATASOURCE
+        panel["id"] = len(self.panels) + 1
+        panel["gridPos"] = {"x": self.x, "y": self.y, "w": width, "h": height}
+        self.panels.append(panel)
+        self.x += width
+        self.height = max(self.height, height)
+
+    def _break(self) -> None:
+        self.x, self.y, self.height = 0, self.y + self.height, 0
+
+
+def _targets(queries: list[tuple[str, str]], instant: bool = False) -> list[dict]:
+    return [{"refId": chr(ord("A") + i), "datasource": DATASOURCE, "expr": expression, "legendFormat": legend,
+             "instant": instant, "range": not instant} for i, (expression, legend) in enumerate(queries)]
+
+
+def _variable(name: str, query: str, **more) -> dict:
+    return {"name": name, "label": name.capitalize(), "type": "query", "datasource": DATASOURCE, "refresh": 2, "sort": 1,
+            "query": {"query": query, "refId": name}, "definition": query, **more}
+
+
+def build() -> dict:
+    board = Board()
+    requests, duration = "millrace_requests_total", "millrace_request_duration_seconds"
+
+    board.row("Overview")
+    board.stat("Instances ready", f"sum(millrace_server_ready{ONE})", "none")
+    board.stat("Requests", f"sum({rate(requests)})", "reqps")
+    board.stat("Failing in the server", f'sum({rate(requests, FAILURES)}) / sum({rate(requests)})', "percentunit",
+               description="Share of requests that end with INTERNAL, UNKNOWN or DATA_LOSS.")
+    board.stat("Refused", f'sum({rate("millrace_requests_refused_total")})', "reqps")
+    board.stat("In flight", f"sum(millrace_requests_in_flight{ONE})", "none")
+    board.stat("p95 latency", f"histogram_quantile(0.95, sum by (le) ({rate(duration + '_bucket')}))", "s")
+    board.stat("Speech per second", f'sum({rate("millrace_audio_seconds_total")})', "none",
+               description="Seconds of speech made in a second.")
+    board.stat("Up for", f"min(time() - process_start_time_seconds{ONE})", "s")
+    board.table("What runs", f"millrace_build_info{ONE}", ["instance", "version", "libtorch", "device", "mode"])
+    board.table("Models ready", f"millrace_models_ready{selector()}", ["instance", "model", "version", "task"])
+
+    board.row("Requests")
+    board.graph("Requests by code", [(f"sum by (code) ({rate(requests)}) > 0", "{{code}}")], "reqps", stacked=True)
+    board.graph("Requests by model and method", [(f"sum by (model, method) ({rate(requests)}) > 0", "{{model}} {{method}}")],
+                "reqps")
+    board.graph("Refusals", [(f'sum by (model, reason) ({rate("millrace_requests_refused_total")})', "{{model}} {{reason}}")],
+                "reqps", "Requests that were turned away before they waited.")
+    board.graph("Latency", quantiles(duration), "s", "From arrival to the last reply.", width=12)
+    board.heatmap("Latency distribution", f"sum by (le) (increase({duration}_bucket{selector()}[$__rate_interval]))",
+                  "Requests in each bucket of latency.", width=12)
+
+    board.row("Where the time goes")
+    board.graph("Queue time", quantiles("millrace_queue_duration_seconds"), "s", "Waiting in the queue before a step.")
+    board.graph("Compute time", quantiles("millrace_compute_duration_seconds"), "s", "The forward of one batch.")
+    board.graph("Wait for a permit", quantiles("millrace_permit_wait_seconds"), "s",
+                "Waiting of a worker with a full batch for its turn on the device.")
+    board.graph("Time to first audio", quantiles("millrace_time_to_first_audio_seconds"), "s",
+                "From arrival to the first audio of the reply.", width=12)
+    board.graph("Busy with forwards", [(f'sum by (model) ({rate("millrace_compute_duration_seconds_sum")})', "{{model}}")],
+                "none", "Forwards running at once, on average.", width=12, stacked=True)
+
+    board.row("Batching and concurrency")
+    board.graph("Queue depth", [(f"sum by (model) (millrace_queue_depth{selector()})", "{{model}}")], "none")
+    board.graph("Batch size", [(f'sum by (model) ({rate("millrace_batch_size_sum")}) / sum by (model) '
+                                f'({rate("millrace_batch_size_count")})', "{{model}} mean"),
+                               (quantile(0.95, "millrace_batch_size"), "{{model}} p95")], "none")
+    board.graph("In flight and permits", [(f"sum(millrace_requests_in_flight{ONE})", "requests in flight"),
+                                          (f"sum(millrace_permits_in_use{ONE})", "permits in use"),
+                                          (f"sum(millrace_permits{ONE})", "permits")], "none")
+
+    board.row("Output")
+    board.graph("Speech", [(f'sum by (model) ({rate("millrace_audio_seconds_total")})', "{{model}}")], "none",
+                "Seconds of speech made in a second.")
+    board.graph("Tokens", [(f'sum by (model, direction) ({rate("millrace_tokens_total")})', "{{model}} {{direction}}")], "none",
+                "Tokens a second, read (source) and produced (target).")
+    board.graph("Characters", [(f'sum by (model) ({rate("millrace_characters_total")})', "{{model}}")], "none",
+                "Characters of text a second.")
+
+    board.row("Runtime")
+    lookups = " + ".join(f"rate(millrace_graph_cache_{kind}_total{ONE}[$__rate_interval])" for kind in ("hits", "misses"))
+    board.graph("Graph cache hit ratio", [(f"rate(millrace_graph_cache_hits_total{ONE}[$__rate_interval]) / ({lookups} > 0)",
+                                           "{{instance}}")], "percentunit",
+                "Forwards whose shape was already compiled. Empty while no forward looks in the cache.", width=6)
+    board.graph("Graph cache entries", [(f"millrace_graph_cache_entries{ONE}", "{{instance}} entries"),
+                                        (f"increase(millrace_graph_cache_misses_total{ONE}[$__rate_interval])", "{{instance}} missed"),
+                                        (f"increase(millrace_graph_cache_evictions_total{ONE}[$__rate_interval])",
+                                         "{{instance}} evicted")], "none", width=6)
+    board.graph("Graph cache memory", [(f"millrace_graph_cache_bytes{ONE}", "{{instance}}")], "bytes", width=6)
+    board.graph("Streams", [(f"millrace_streams_leased{ONE}", "{{instance}} leased"),
+                            (f"increase(millrace_stream_leases_total{ONE}[$__rate_interval])", "{{instance}} new leases"),
+                            (f"increase(millrace_stream_lease_refusals_total{ONE}[$__rate_interval])", "{{instance}} refused")],
+                "none", "Of 31 streams, one for each worker. A refusal points to a leak.", width=6)
+
+    board.row("Process")
+    board.graph("Resident memory", [(f"process_resident_memory_bytes{ONE}", "{{instance}}")], "bytes")
+    board.graph("CPU", [(f"rate(process_cpu_seconds_total{ONE}[$__rate_interval])", "{{instance}}")], "none", "Cores in use.")
+    board.graph("Open files", [(f"process_open_fds{ONE}", "{{instance}}")], "none", "Connections count among them.")
+
+    return {
+        "uid": "millrace", "title": "Millrace", "tags": ["millrace", "inference"], "schemaVersion": 39, "version": 1,
+        "editable": True, "graphTooltip": 1, "refresh": "30s", "time": {"from": "now-1h", "to": "now"}, "timezone": "",
+        "annotations": {"list": [{
+            "name": "Restarts", "enable": True, "iconColor": "red", "datasource": DATASOURCE,
+            "expr": f"changes(process_start_time_seconds{ONE}[1m]) > 0", "titleFormat": "{{instance}} restarted"}]},
+        "templating": {"list": [
+            {"name": "datasource", "label": "Data source", "type": "datasource", "query": "prometheus", "refresh": 1},
+            _variable("job", "label_values(millrace_build_info, job)"),
+            _variable("instance", 'label_values(millrace_build_info{job="$job"}, instance)', multi=True, includeAll=True,
+                      allValue=".*"),
+            _variable("model", 'label_values(millrace_models_ready{job="$job"}, model)', multi=True, includeAll=True,
+                      allValue=".*"),
+        ]},
+        "panels": board.panels,
+    }
+
+
+def main() -> int:
+    text = json.dumps(build(), indent=2) + "\n"
+    if "--check" in sys.argv[1:]:
+        if not TARGET.exists() or TARGET.read_text() != text:
+            print(f"{TARGET.name} is not what {pathlib.Path(__file__).name} writes: run it", file=sys.stderr)
+            return 1
+        return 0
+    TARGET.write_text(text)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
