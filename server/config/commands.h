@@ -69,7 +69,7 @@ struct BenchNullCommand {
 struct HashKeyCommand {
   std::string name;
   std::string role = "user";
-  std::string key;  // empty: makes a random one and prints it too; "-": standard input
+  bool from_stdin = false;  // the key; otherwise a new one is made and shown
 };
 
 struct VersionCommand {};

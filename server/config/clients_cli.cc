@@ -1,0 +1,175 @@
+#include "server/config/clients_cli.h"
+
+#include "CLI/CLI.hpp"
+#include "absl/strings/str_cat.h"
+#include "server/config/values.h"
+
+namespace millrace {
+namespace {
+
+CLI::Validator DurationFrom(std::chrono::milliseconds low) {
+  return CLI::Validator(
+      [low](std::string& text) {
+        const auto value = ParseDuration(text);
+        if (value && *value >= low) return std::string();
+        return absl::StrCat("'", text, "' is not allowed, allowed: ", FormatDuration(low),
+                            " or more, such as 250ms, 5s or 2m");
+      },
+      "");
+}
+
+// Shown in the help, where CLI11 would print its type.
+CLI::Option* Named(CLI::Option* option, const char* placeholder) {
+  return option->type_name(placeholder);
+}
+
+}  // namespace
+
+// Durations as text until they are checked.
+struct ClientCommands::Values {
+  ClientOptions client;
+  std::string timeout = "1m";
+  ModelsCommand models;
+  TranslateCommand translate;
+  SynthesizeCommand synthesize;
+  BenchNullCommand bench;
+  std::string bench_duration = "5s";
+  std::string bench_warmup = "1s";
+  HashKeyCommand hash_key;
+
+  void AddClientOptions(CLI::App& command) {
+    const std::string group = "Connection";
+    Named(command.add_option("--address", client.address,
+                             "The server's gRPC address (default: 127.0.0.1:8001)"),
+          "ADDR")
+        ->group(group);
+    Named(command.add_option("--api-key", client.api_key,
+                             "API key; better in MILLRACE_API_KEY, where `ps` does not show it"),
+          "KEY")
+        ->group(group);
+    Named(command.add_option("--tls-ca", client.tls_ca, "Use TLS and trust this PEM certificate"),
+          "FILE")
+        ->group(group);
+    Named(
+        command.add_option("--tls-cert", client.tls_cert, "PEM certificate to show to the server"),
+        "FILE")
+        ->group(group);
+    Named(command.add_option("--tls-key", client.tls_key, "PEM private key of it"), "FILE")
+        ->group(group);
+    Named(command.add_option("--timeout", timeout, "Deadline of a call (default: 1m)"), "TIME")
+        ->check(DurationFrom(std::chrono::milliseconds(1)))
+        ->group(group);
+  }
+};
+
+ClientCommands::ClientCommands(CLI::App& app) : values_(std::make_unique<Values>()) {
+  Values& v = *values_;
+
+  CLI::App& models =
+      *app.add_subcommand("models", "List the models of a running server, or of a folder");
+  Named(models.add_option("--models", v.models.models,
+                          "List this model repository instead of asking a server"),
+        "DIR");
+  v.AddClientOptions(models);
+
+  CLI::App& translate = *app.add_subcommand("translate", "Translate a text with a running server");
+  Named(translate.add_option("text", v.translate.text, "Text, or - for standard input"), "TEXT")
+      ->required();
+  Named(translate.add_option("--model", v.translate.model,
+                             "Model; without it the one that fits the languages"),
+        "NAME");
+  Named(translate.add_option("--source", v.translate.source_language,
+                             "Language of the text, such as en"),
+        "LANG");
+  Named(translate.add_option("--target", v.translate.target_language,
+                             "Language to translate to, such as pt"),
+        "LANG");
+  v.AddClientOptions(translate);
+
+  CLI::App& synthesize =
+      *app.add_subcommand("synthesize", "Speak a text with a running server, into a WAV file");
+  Named(synthesize.add_option("text", v.synthesize.text, "Text, or - for standard input"), "TEXT")
+      ->required();
+  Named(synthesize.add_option("-o,--output", v.synthesize.output,
+                              "WAV file, or - for standard output (default: out.wav)"),
+        "FILE");
+  Named(synthesize.add_option("--model", v.synthesize.model,
+                              "Model; without it the only one for speech"),
+        "NAME");
+  Named(
+      synthesize.add_option("--voice", v.synthesize.voice, "Voice; without it the model's default"),
+      "NAME");
+  Named(synthesize.add_option("--speed", v.synthesize.speed,
+                              "0.25..4; 2 speaks twice as fast (default: 1)"),
+        "X")
+      ->check(CLI::Range(0.25, 4.0));
+  v.AddClientOptions(synthesize);
+
+  CLI::App& bench =
+      *app.add_subcommand("bench-null", "Measure a running server with its null model");
+  Named(bench.add_option("--model", v.bench.model,
+                         "Generic model with INPUT0 FP32[64] (default: null)"),
+        "NAME");
+  Named(bench.add_option("--concurrency", v.bench.concurrency,
+                         "Calls at once, 1..4096 (default: 32)"),
+        "N")
+      ->check(CLI::Range(1, 4096));
+  Named(bench.add_option("--duration", v.bench_duration, "How long to measure (default: 5s)"),
+        "TIME")
+      ->check(DurationFrom(std::chrono::milliseconds(100)));
+  Named(bench.add_option("--warmup", v.bench_warmup, "How long to run before (default: 1s)"),
+        "TIME")
+      ->check(DurationFrom(std::chrono::milliseconds(0)));
+  v.AddClientOptions(bench);
+
+  CLI::App& hash_key = *app.add_subcommand("hash-key", "Print a line for the file of --api-keys");
+  Named(hash_key.add_option("name", v.hash_key.name, "Whose key it is"), "NAME")->required();
+  Named(hash_key.add_option("--role", v.hash_key.role,
+                            "user, or admin for AdminService (default: user)"),
+        "ROLE")
+      ->check(CLI::IsMember({"user", "admin"}));
+  hash_key.add_flag(
+      "--stdin", v.hash_key.from_stdin,
+      "Read the key from standard input; without it a new one is made and shown once");
+
+  app.add_subcommand("version", "Print the version");
+}
+
+ClientCommands::~ClientCommands() = default;
+
+absl::StatusOr<Command> ClientCommands::Parsed(const CLI::App& subcommand,
+                                               const Environment& environment) const {
+  const std::string name = subcommand.get_name();
+  if (name == "version") return VersionCommand{};
+  if (name == "hash-key") return values_->hash_key;
+
+  ClientOptions client = values_->client;
+  client.timeout = ParseDuration(values_->timeout).value_or(client.timeout);
+  const auto from_environment = [&](const char* flag, const char* variable, auto& field) {
+    const auto found = environment.find(std::string_view(variable));
+    if (subcommand.count(flag) == 0 && found != environment.end() && !found->second.empty())
+      field = found->second;
+  };
+  from_environment("--address", "MILLRACE_ADDRESS", client.address);
+  from_environment("--api-key", "MILLRACE_API_KEY", client.api_key);
+  from_environment("--tls-ca", "MILLRACE_TLS_CA", client.tls_ca);
+  if (client.tls_cert.empty() != client.tls_key.empty()) {
+    return absl::InvalidArgumentError("--tls-cert and --tls-key: one needs the other");
+  }
+  if (!client.tls_cert.empty() && client.tls_ca.empty()) {
+    return absl::InvalidArgumentError("--tls-cert: needs --tls-ca too");
+  }
+  const auto with_client = [&](auto command) -> Command {
+    command.client = client;
+    return command;
+  };
+  if (name == "models") return with_client(values_->models);
+  if (name == "translate") return with_client(values_->translate);
+  if (name == "synthesize") return with_client(values_->synthesize);
+  BenchNullCommand bench = values_->bench;
+  bench.duration = ParseDuration(values_->bench_duration).value_or(bench.duration);
+  bench.warmup = ParseDuration(values_->bench_warmup).value_or(bench.warmup);
+  return with_client(bench);
+}
+
+}  // namespace millrace

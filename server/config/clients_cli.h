@@ -1,0 +1,30 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "server/config/command_line.h"
+
+namespace CLI {
+class App;
+}
+
+namespace millrace {
+
+// The subcommands other than serve and check, as parsed so far. One object a process run; App keeps
+// pointers into it.
+class ClientCommands {
+ public:
+  explicit ClientCommands(CLI::App& app);
+  ~ClientCommands();
+
+  // The command whose subcommand was given; after parsing. The environment fills what no flag gave.
+  absl::StatusOr<Command> Parsed(const CLI::App& subcommand, const Environment& environment) const;
+
+ private:
+  struct Values;
+  const std::unique_ptr<Values> values_;
+};
+
+}  // namespace millrace

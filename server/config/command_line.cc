@@ -1,0 +1,220 @@
+#include "server/config/command_line.h"
+
+#include <sstream>
+#include <vector>
+
+#include "CLI/CLI.hpp"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "server/config/clients_cli.h"
+#include "server/config/edit_distance.h"
+#include "server/config/options.h"
+#include "server/config/sources.h"
+
+extern char** environ;
+
+namespace millrace {
+namespace {
+
+constexpr char kServeFooter[] =
+    "\nEach option is also an environment variable and a key of the TOML file of --config:\n"
+    "--queue-size 64, MILLRACE_QUEUE_SIZE=64, queue_size = 64. A flag wins over a variable, a "
+    "variable over the file.\n"
+    "--print-config shows every value and where it came from.";
+
+EarlyExit UsageError(absl::string_view message, const std::string& command) {
+  const std::string help =
+      command.empty() ? "millrace --help" : absl::StrCat("millrace ", command, " --help");
+  return {kExitUsage, "", absl::StrCat("millrace: ", message, "\nTry `", help, "`.\n")};
+}
+
+// Serve and check take the same options.
+struct ServeFlags {
+  std::string config_file;
+  bool print_config = false;
+  std::vector<std::pair<const Option*, CLI::Option*>> options;
+};
+
+void AddServeOptions(CLI::App& command, ServeFlags& flags) {
+  command.add_option("--config", flags.config_file, "TOML file; unknown keys in it are refused")
+      ->type_name("FILE");
+  const ServerConfig defaults;
+  for (const Option& option : ServeOptions()) {
+    const std::string value = option.get(defaults);
+    const std::string help = value.empty() || value == "false"
+                                 ? option.help
+                                 : absl::StrCat(option.help, " (default: ", value, ")");
+    CLI::Option* added = command.add_option(FlagOf(option.name))
+                             ->description(help)
+                             ->group(option.group)
+                             ->type_name(option.placeholder);
+    added->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+    // --insecure alone means true.
+    if (option.literal == Option::Literal::kBool) added->expected(0, 1);
+    flags.options.emplace_back(&option, added);
+  }
+  command.footer(kServeFooter);
+}
+
+GivenValues GivenFlags(const ServeFlags& flags) {
+  GivenValues values;
+  for (const auto& [option, parsed] : flags.options) {
+    if (parsed->count() == 0) continue;
+    const std::string flag = FlagOf(option->name);
+    std::string value = parsed->results().back();
+    if (value.empty() && option->literal == Option::Literal::kBool) value = "true";
+    values[option->name] = {std::move(value), flag, absl::StrCat("flag ", flag)};
+  }
+  return values;
+}
+
+absl::Status Resolve(const ServeFlags& flags, const Environment& environment, ServerConfig& config,
+                     Origins& origins) {
+  for (const Option& option : ServeOptions()) origins[option.name] = "default";
+  const absl::StatusOr<GivenValues> variables = ReadEnvironment(environment);
+  if (!variables.ok()) return variables.status();
+  std::string file = flags.config_file;
+  if (const auto variable = environment.find("MILLRACE_CONFIG");
+      file.empty() && variable != environment.end()) {
+    file = variable->second;
+  }
+  if (!file.empty()) {
+    const absl::StatusOr<GivenValues> values = ReadTomlFile(file);
+    if (!values.ok()) return values.status();
+    if (absl::Status status = Apply(*values, config, origins); !status.ok()) return status;
+  }
+  if (absl::Status status = Apply(*variables, config, origins); !status.ok()) return status;
+  if (absl::Status status = Apply(GivenFlags(flags), config, origins); !status.ok()) return status;
+  return Validate(config);
+}
+
+// An argument that nothing took, with the flag that it may have meant.
+EarlyExit UnexpectedArgument(const CLI::App& command, const std::string& argument) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : command.get_options())
+    names.push_back(option->get_name(false, true));
+  for (const CLI::App* subcommand : command.get_subcommands([](const CLI::App*) { return true; })) {
+    names.push_back(subcommand->get_name());
+  }
+  const std::string word = argument.substr(0, argument.find('='));
+  const char* kind =
+      word.starts_with("-")
+          ? "unknown option "
+          : (command.get_parent() == nullptr ? "unknown command " : "unexpected argument ");
+  return UsageError(absl::StrCat(kind, word, Suggestion(word, names)),
+                    command.get_parent() == nullptr ? "" : command.get_name());
+}
+
+std::string QuoteToml(const std::string& text) {
+  std::string quoted = "\"";
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '"' || c == '\\') {
+      quoted += {'\\', c};
+    } else if (byte < 0x20 || byte == 0x7f) {
+      constexpr char kDigits[] = "0123456789abcdef";
+      quoted += {'\\', 'u', '0', '0', kDigits[byte >> 4], kDigits[byte & 15]};
+    } else {
+      quoted += c;
+    }
+  }
+  return quoted + '"';
+}
+
+}  // namespace
+
+Environment ProcessEnvironment() {
+  Environment environment;
+  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+    const std::string_view text(*entry);
+    const size_t equals = text.find('=');
+    if (equals != text.npos) environment.emplace(text.substr(0, equals), text.substr(equals + 1));
+  }
+  return environment;
+}
+
+std::variant<Command, EarlyExit> ParseCommandLine(std::span<const std::string> arguments,
+                                                  const Environment& environment) {
+  CLI::App app("Inference server for speech and translation models", "millrace");
+  app.get_formatter()->column_width(40);
+  app.set_help_flag("-h,--help", "Print this help");
+  app.set_help_all_flag("");
+  app.require_subcommand(0, 1);
+  app.allow_extras();
+  bool version = false;
+  app.add_flag("--version", version, "Print the version");
+
+  ServeFlags serve_flags;
+  ServeFlags check_flags;
+  CLI::App& serve = *app.add_subcommand("serve", "Serve the models of a repository");
+  CLI::App& check =
+      *app.add_subcommand("check", "Check the options and the models of `serve` without serving");
+  serve.add_flag("--print-config", serve_flags.print_config,
+                 "Print the effective configuration as TOML and exit");
+  AddServeOptions(serve, serve_flags);
+  AddServeOptions(check, check_flags);
+  const ClientCommands clients(app);
+  for (CLI::App* subcommand : app.get_subcommands({})) subcommand->allow_extras();
+
+  try {
+    // CLI11 takes them last first.
+    app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
+  } catch (const CLI::ParseError& error) {
+    const std::vector<CLI::App*> given = app.get_subcommands();
+    if (error.get_exit_code() != 0) {
+      return UsageError(absl::StrReplaceAll(error.what(), {{"\n", " "}}),
+                        given.empty() ? "" : given[0]->get_name());
+    }
+    std::ostringstream out;
+    app.exit(error, out, out);
+    return EarlyExit{kExitOk, out.str(), ""};
+  }
+  if (version) return Command(VersionCommand{});
+  const std::vector<CLI::App*> given = app.get_subcommands();
+  for (const CLI::App* command : {given.empty() ? &app : given[0], &app}) {
+    const std::vector<std::string> remaining = command->remaining();
+    if (!remaining.empty()) return UnexpectedArgument(*command, remaining[0]);
+  }
+  if (given.empty()) return EarlyExit{kExitUsage, "", app.help()};
+
+  const CLI::App& command = *given[0];
+  if (&command == &serve) {
+    ServeCommand result;
+    result.print_config = serve_flags.print_config;
+    absl::Status status = Resolve(serve_flags, environment, result.config, result.origins);
+    if (!status.ok()) return UsageError(status.message(), "serve");
+    return Command(std::move(result));
+  }
+  if (&command == &check) {
+    CheckCommand result;
+    Origins unused;
+    absl::Status status = Resolve(check_flags, environment, result.config, unused);
+    if (!status.ok()) return UsageError(status.message(), "check");
+    return Command(std::move(result));
+  }
+  absl::StatusOr<Command> result = clients.Parsed(command, environment);
+  if (!result.ok()) return UsageError(result.status().message(), command.get_name());
+  return *std::move(result);
+}
+
+std::string PrintConfig(const ServerConfig& config, const Origins& origins) {
+  std::string out;
+  std::string group;
+  for (const Option& option : ServeOptions()) {
+    if (option.group != group) {
+      absl::StrAppend(&out, group.empty() ? "" : "\n", "# ", option.group, "\n");
+      group = option.group;
+    }
+    const std::string value = option.get(config);
+    const auto origin = origins.find(option.name);
+    absl::StrAppend(&out, KeyOf(option.name), " = ",
+                    option.literal == Option::Literal::kText ? QuoteToml(value) : value, "  # ",
+                    origin == origins.end()
+                        ? "default"
+                        : absl::StrReplaceAll(origin->second, {{"\n", " "}, {"\r", " "}}),
+                    "\n");
+  }
+  return out;
+}
+
+}  // namespace millrace

@@ -1,0 +1,303 @@
+#include "server/config/options.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
+#include "server/config/values.h"
+#include "server/security/address_policy.h"
+
+namespace millrace {
+namespace {
+
+constexpr char kNotServed[] = "off";
+
+// The name, heading and help of a row; the functions below add what belongs to the type.
+Option Row(const char* name, const char* group, const char* placeholder, std::string help) {
+  Option option;
+  option.name = name;
+  option.group = group;
+  option.placeholder = placeholder;
+  option.help = std::move(help);
+  return option;
+}
+
+template <class T>
+Option Number(Option row, T ServerConfig::*field, int64_t low, int64_t high) {
+  row.literal = Option::Literal::kNumber;
+  row.allowed = absl::StrCat(low, "..", high);
+  row.set = [=](ServerConfig& config, const std::string& text) {
+    const std::optional<int64_t> value = ParseInteger(text);
+    if (!value || *value < low || *value > high) return false;
+    config.*field = static_cast<T>(*value);
+    return true;
+  };
+  row.get = [=](const ServerConfig& config) { return absl::StrCat(config.*field); };
+  return row;
+}
+
+Option Bytes(Option row, uint64_t ServerConfig::*field, uint64_t low, uint64_t high) {
+  row.allowed = absl::StrCat(FormatBytes(low), "..", FormatBytes(high), ", such as 16MiB");
+  row.set = [=](ServerConfig& config, const std::string& text) {
+    const std::optional<uint64_t> value = ParseBytes(text);
+    if (!value || *value < low || *value > high) return false;
+    config.*field = *value;
+    return true;
+  };
+  row.get = [=](const ServerConfig& config) { return FormatBytes(config.*field); };
+  return row;
+}
+
+Option Time(Option row, std::chrono::milliseconds ServerConfig::*field,
+            std::chrono::milliseconds low, std::chrono::milliseconds high) {
+  row.allowed =
+      absl::StrCat(FormatDuration(low), "..", FormatDuration(high), ", such as 250ms, 5s or 2m");
+  row.set = [=](ServerConfig& config, const std::string& text) {
+    const std::optional<std::chrono::milliseconds> value = ParseDuration(text);
+    if (!value || *value < low || *value > high) return false;
+    config.*field = *value;
+    return true;
+  };
+  row.get = [=](const ServerConfig& config) { return FormatDuration(config.*field); };
+  return row;
+}
+
+Option Bool(Option row, bool ServerConfig::*field) {
+  row.literal = Option::Literal::kBool;
+  row.allowed = "true or false";
+  row.set = [=](ServerConfig& config, const std::string& text) {
+    const std::optional<bool> value = ParseBool(text);
+    if (value) config.*field = *value;
+    return value.has_value();
+  };
+  row.get = [=](const ServerConfig& config) {
+    return std::string(config.*field ? "true" : "false");
+  };
+  return row;
+}
+
+template <class T>
+Option Choice(Option row, T ServerConfig::*field, std::vector<std::pair<std::string, T>> choices) {
+  row.allowed = absl::StrJoin(choices, ", ",
+                              [](std::string* out, const auto& choice) { *out += choice.first; });
+  row.set = [=](ServerConfig& config, const std::string& text) {
+    for (const auto& [name, value] : choices) {
+      if (name != text) continue;
+      config.*field = value;
+      return true;
+    }
+    return false;
+  };
+  row.get = [=](const ServerConfig& config) {
+    for (const auto& [name, value] : choices) {
+      if (value == config.*field) return name;
+    }
+    return std::string();
+  };
+  return row;
+}
+
+Option Path(Option row, std::filesystem::path ServerConfig::*field) {
+  row.allowed = "a path";
+  row.set = [=](ServerConfig& config, const std::string& text) {
+    if (text.find('\0') != text.npos) return false;
+    config.*field = text;
+    return true;
+  };
+  row.get = [=](const ServerConfig& config) { return (config.*field).string(); };
+  return row;
+}
+
+enum class AddressKind { kGrpc, kOptional };
+
+Option Address(Option row, std::string ServerConfig::*field, AddressKind kind) {
+  row.allowed = kind == AddressKind::kGrpc
+                    ? "host:port, [v6]:port or unix:path, port 0..65535 (0: a free one)"
+                    : "host:port or [v6]:port, port 0..65535 (0: a free one), or off";
+  row.set = [=](ServerConfig& config, const std::string& text) {
+    if (kind == AddressKind::kOptional && (text.empty() || text == kNotServed)) {
+      config.*field = "";
+      return true;
+    }
+    const bool socket = kind == AddressKind::kGrpc && text.starts_with("unix:") && text.size() > 5;
+    if (!socket && !ParseHostPort(text).ok()) return false;
+    config.*field = text;
+    return true;
+  };
+  row.get = [=](const ServerConfig& config) {
+    return (config.*field).empty() ? std::string(kNotServed) : config.*field;
+  };
+  return row;
+}
+
+// Empty, or up to 64 characters of a version.
+Option Version(Option row, std::string ServerConfig::*field) {
+  row.allowed = "the beginning of a version, such as 2.15";
+  row.set = [=](ServerConfig& config, const std::string& text) {
+    const bool sane =
+        text.size() <= 64 && std::all_of(text.begin(), text.end(), [](unsigned char c) {
+          return absl::ascii_isalnum(c) || c == '.' || c == '+' || c == '-';
+        });
+    if (sane) config.*field = text;
+    return sane;
+  };
+  row.get = [=](const ServerConfig& config) { return config.*field; };
+  return row;
+}
+
+std::vector<Option> MakeOptions() {
+  using C = ServerConfig;
+  using runtime::DeviceType;
+  using runtime::ForwardMode;
+  using std::chrono::hours;
+  using std::chrono::milliseconds;
+  using std::chrono::seconds;
+  constexpr uint64_t kKiB = 1024;
+  constexpr uint64_t kMiB = 1024 * kKiB;
+  constexpr uint64_t kGiB = 1024 * kMiB;
+  const char* const models = "Models and device";
+  const char* const addresses = "Addresses";
+  const char* const security = "Security";
+  const char* const limits = "Limits";
+  const char* const stopping = "Stopping";
+  const char* const logging = "Logging";
+
+  std::vector<Option> o;
+  o.push_back(Path(Row("models", models, "DIR", "Model repository: <model>/<version>/model.pbtxt"),
+                   &C::models));
+  o.push_back(Choice<std::optional<DeviceType>>(
+      Row("device", models, "NAME", "Where forwards run: auto, cpu, cuda or mps"), &C::device,
+      {{"auto", std::nullopt},
+       {"cpu", DeviceType::kCpu},
+       {"cuda", DeviceType::kCuda},
+       {"mps", DeviceType::kMps}}));
+  o.push_back(Number(Row("workers", models, "N", "Worker threads, each with a stream of its own"),
+                     &C::workers, 1, runtime::kWorkerSlots));
+  o.push_back(Choice<ForwardMode>(Row("mode", models, "MODE",
+                                      "What two forwards may do at once: parallel (all), "
+                                      "encode-lock (wait for the device), serial (nothing)"),
+                                  &C::mode,
+                                  {{"parallel", ForwardMode::kParallel},
+                                   {"encode-lock", ForwardMode::kEncodeLock},
+                                   {"serial", ForwardMode::kSerial}}));
+  o.push_back(Number(Row("max-in-flight", models, "N",
+                         "Forwards at once on the device; 0: as many as are known to be safe"),
+                     &C::max_in_flight, 0, runtime::kWorkerSlots));
+  o.push_back(Bool(Row("i-accept-unsafe-concurrency", models, "BOOL",
+                       "Let --max-in-flight exceed what is known to be safe: the driver may crash "
+                       "or compute wrong results"),
+                   &C::accept_unsafe_concurrency));
+  o.push_back(Number(Row("intra-op-threads", models, "N",
+                         "Threads within one forward on the CPU; 0: cores / forwards at once"),
+                     &C::intra_op_threads, 0, 1024));
+  o.push_back(Number(
+      Row("queue-size", models, "N", "Requests that may wait per model; more are refused at once"),
+      &C::queue_size, 1, 65536));
+  o.push_back(
+      Number(Row("graph-cache-entries", models, "N", "Compiled shapes that each worker keeps"),
+             &C::graph_cache_entries, 1, 1'000'000));
+  o.push_back(Bytes(Row("graph-cache-bytes", models, "SIZE", "Memory for them, per worker"),
+                    &C::graph_cache_bytes, 0, 1024 * kGiB));
+  o.push_back(Version(Row("require-libtorch", models, "VERSION",
+                          "Refuse to start with a libtorch of another version"),
+                      &C::require_libtorch));
+
+  o.push_back(Address(Row("grpc-address", addresses, "ADDR", "gRPC; port 0 takes a free one"),
+                      &C::grpc_address, AddressKind::kGrpc));
+  o.push_back(
+      Address(Row("http-address", addresses, "ADDR", "HTTP health and model list; off: not served"),
+              &C::http_address, AddressKind::kOptional));
+  o.push_back(
+      Address(Row("metrics-address", addresses, "ADDR", "Prometheus metrics; off: not served"),
+              &C::metrics_address, AddressKind::kOptional));
+  o.push_back(
+      Path(Row("port-file", addresses, "FILE", "Write the real ports here as JSON once serving"),
+           &C::port_file));
+  o.push_back(Bool(Row("reflection", addresses, "on|off", "Let gRPC tools list the services"),
+                   &C::reflection));
+
+  o.push_back(
+      Bool(Row("insecure", security, "BOOL", "Allow addresses beyond this machine without TLS"),
+           &C::insecure));
+  o.push_back(Path(Row("tls-cert", security, "FILE",
+                       "PEM certificate chain for gRPC; read again when it changes"),
+                   &C::tls_cert));
+  o.push_back(Path(Row("tls-key", security, "FILE", "PEM private key of it"), &C::tls_key));
+  o.push_back(Path(Row("tls-client-ca", security, "FILE",
+                       "PEM authorities: every client must show a certificate of theirs"),
+                   &C::tls_client_ca));
+  o.push_back(Path(Row("api-keys", security, "FILE",
+                       "Ask for an API key; lines name:role:sha256, see `millrace hash-key`; read "
+                       "again when it changes"),
+                   &C::api_keys));
+
+  o.push_back(Bytes(Row("max-message-bytes", limits, "SIZE", "Largest request"),
+                    &C::max_message_bytes, kKiB, kGiB));
+  o.push_back(Number(Row("max-connections", limits, "N", "gRPC connections at once"),
+                     &C::max_connections, 1, 1'000'000));
+  o.push_back(
+      Number(Row("max-streams-per-connection", limits, "N", "gRPC calls at once on one connection"),
+             &C::max_streams_per_connection, 1, 1'000'000));
+  o.push_back(Time(Row("keepalive-min-interval", limits, "TIME",
+                       "A client that pings more often is disconnected"),
+                   &C::keepalive_min_interval, milliseconds(0), hours(24)));
+  o.push_back(Time(Row("max-request-time", limits, "TIME",
+                       "Longest deadline of a request, also of one that sets none"),
+                   &C::max_request_time, milliseconds(1), hours(24)));
+  o.push_back(Time(Row("write-stall-timeout", limits, "TIME",
+                       "A stream whose client reads nothing for so long is ended"),
+                   &C::write_stall_timeout, milliseconds(1), hours(24)));
+  o.push_back(Bytes(Row("max-buffered-bytes", limits, "SIZE",
+                        "Finished output that waits for a slow reader, per stream"),
+                    &C::max_buffered_bytes, 64 * kKiB, 64 * kGiB));
+
+  o.push_back(Time(Row("drain-delay", stopping, "TIME",
+                       "After SIGTERM keep serving for so long while not ready"),
+                   &C::drain_delay, milliseconds(0), hours(24)));
+  o.push_back(Time(Row("drain-timeout", stopping, "TIME", "Then let requests finish for so long"),
+                   &C::drain_timeout, milliseconds(0), hours(24)));
+
+  o.push_back(Choice<LogLevel>(Row("log-level", logging, "LEVEL", "Least level to log"),
+                               &C::log_level,
+                               {{"trace", LogLevel::kTrace},
+                                {"debug", LogLevel::kDebug},
+                                {"info", LogLevel::kInfo},
+                                {"warning", LogLevel::kWarning},
+                                {"error", LogLevel::kError},
+                                {"off", LogLevel::kOff}}));
+  o.push_back(Choice<LogFormat>(
+      Row("log-format", logging, "text|json", "Lines of text, or one JSON object a line"),
+      &C::log_format, {{"text", LogFormat::kText}, {"json", LogFormat::kJson}}));
+  return o;
+}
+
+}  // namespace
+
+std::span<const Option> ServeOptions() {
+  static const std::vector<Option> options = MakeOptions();
+  return options;
+}
+
+const Option* FindOption(std::string_view name) {
+  for (const Option& option : ServeOptions()) {
+    if (option.name == name) return &option;
+  }
+  return nullptr;
+}
+
+std::string FlagOf(std::string_view option) { return absl::StrCat("--", std::string(option)); }
+
+std::string KeyOf(std::string_view option) {
+  return absl::StrReplaceAll(std::string(option), {{"-", "_"}});
+}
+
+std::string VariableOf(std::string_view option) {
+  return absl::StrCat("MILLRACE_", absl::AsciiStrToUpper(KeyOf(option)));
+}
+
+}  // namespace millrace

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "server/config/server_config.h"
+
+namespace millrace {
+
+// One option of `millrace serve`: all that its flag, environment variable, TOML key, help text and
+// check need.
+struct Option {
+  enum class Literal { kText, kNumber, kBool };  // how TOML writes it
+
+  std::string name;         // "queue-size"; flag, variable and key follow from it
+  std::string group;        // heading in the help
+  std::string placeholder;  // "N"
+  std::string help;
+  std::string allowed;  // for errors, such as "1..65536"
+  Literal literal = Literal::kText;
+  std::function<bool(ServerConfig&, const std::string&)>
+      set;                                              // false: not allowed, nothing changed
+  std::function<std::string(const ServerConfig&)> get;  // as set reads it
+};
+
+// All of them, in the order of the help.
+std::span<const Option> ServeOptions();
+const Option* FindOption(std::string_view name);
+
+std::string FlagOf(std::string_view option);      // "--queue-size"
+std::string VariableOf(std::string_view option);  // "MILLRACE_QUEUE_SIZE"
+std::string KeyOf(std::string_view option);       // "queue_size"
+
+}  // namespace millrace

@@ -1,0 +1,49 @@
+#include "server/config/server_config.h"
+
+#include <algorithm>
+#include <thread>
+
+#include "absl/strings/str_cat.h"
+#include "server/security/address_policy.h"
+
+namespace millrace {
+namespace {
+
+absl::Status Reachable(const char* option, const std::string& address, const char* remedy) {
+  return absl::InvalidArgumentError(absl::StrCat(
+      "--", option, ": ", address, " can be reached from other machines without TLS; ", remedy));
+}
+
+bool Exposed(const std::string& address) { return !address.empty() && !IsLoopbackAddress(address); }
+
+}  // namespace
+
+int DefaultWorkers() {
+  const auto cores = static_cast<int>(std::thread::hardware_concurrency());
+  return std::clamp(cores, 1, runtime::kWorkerSlots);
+}
+
+absl::Status Validate(const ServerConfig& config) {
+  if (config.models.empty())
+    return absl::InvalidArgumentError("--models: is empty, allowed is a folder");
+  if (config.tls_cert.empty() != config.tls_key.empty()) {
+    return absl::InvalidArgumentError(config.tls_cert.empty() ? "--tls-key: needs --tls-cert too"
+                                                              : "--tls-cert: needs --tls-key too");
+  }
+  if (!config.tls_client_ca.empty() && config.tls_cert.empty()) {
+    return absl::InvalidArgumentError("--tls-client-ca: needs --tls-cert and --tls-key too");
+  }
+  if (config.insecure) return absl::OkStatus();
+  if (config.tls_cert.empty() && Exposed(config.grpc_address)) {
+    return Reachable("grpc-address", config.grpc_address,
+                     "give --tls-cert and --tls-key, use 127.0.0.1, or accept it with --insecure");
+  }
+  constexpr char kPlain[] =
+      "use 127.0.0.1 behind a proxy that ends TLS, or accept it with --insecure";
+  if (Exposed(config.http_address)) return Reachable("http-address", config.http_address, kPlain);
+  if (Exposed(config.metrics_address))
+    return Reachable("metrics-address", config.metrics_address, kPlain);
+  return absl::OkStatus();
+}
+
+}  // namespace millrace

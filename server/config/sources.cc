@@ -1,0 +1,118 @@
+#include "server/config/sources.h"
+
+#include <fstream>
+#include <iterator>
+#include <regex>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "server/config/edit_distance.h"
+#include "server/config/options.h"
+
+#define TOML_EXCEPTIONS 0
+#define TOML_ENABLE_FORMATTERS 0
+#include "toml++/toml.h"
+
+namespace millrace {
+namespace {
+
+constexpr char kPrefix[] = "MILLRACE_";
+// What else reads the environment: the file's name, and the clients.
+constexpr const char* kOtherVariables[] = {"MILLRACE_CONFIG", "MILLRACE_ADDRESS",
+                                           "MILLRACE_API_KEY", "MILLRACE_TLS_CA"};
+
+// A TOML value as the text that its option reads; nullopt for kinds that no option has.
+std::optional<std::string> ToText(const toml::node& node) {
+  if (const auto* text = node.as_string()) return text->get();
+  if (const auto* number = node.as_integer()) return absl::StrCat(number->get());
+  if (const auto* boolean = node.as_boolean())
+    return std::string(boolean->get() ? "true" : "false");
+  return std::nullopt;
+}
+
+}  // namespace
+
+bool IsKubernetesServiceVariable(std::string_view name, std::string_view value) {
+  static const std::regex always(
+      "MILLRACE_([A-Z0-9_]+_)?(SERVICE_HOST|SERVICE_PORT(_[A-Z0-9_]+)?|"
+      "PORT_[0-9]+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)");
+  static const std::regex url("MILLRACE_([A-Z0-9_]+_)?PORT");
+  const std::string text(name);
+  return std::regex_match(text, always) ||
+         (std::regex_match(text, url) && value.find("://") != value.npos);
+}
+
+absl::StatusOr<GivenValues> ReadEnvironment(const Environment& environment) {
+  GivenValues values;
+  std::map<std::string, std::string> known;
+  for (const Option& option : ServeOptions()) known.emplace(VariableOf(option.name), option.name);
+  for (const auto& [name, value] : environment) {
+    if (!name.starts_with(kPrefix) || value.empty()) continue;
+    if (const auto option = known.find(name); option != known.end()) {
+      values[option->second] = {value, name, absl::StrCat("env ", name)};
+      continue;
+    }
+    if (std::find(std::begin(kOtherVariables), std::end(kOtherVariables), name) !=
+            std::end(kOtherVariables) ||
+        IsKubernetesServiceVariable(name, value)) {
+      continue;
+    }
+    std::vector<std::string> names(std::begin(kOtherVariables), std::end(kOtherVariables));
+    for (const auto& entry : known) names.push_back(entry.first);
+    return absl::InvalidArgumentError(
+        absl::StrCat("unknown environment variable ", name, Suggestion(name, names)));
+  }
+  return values;
+}
+
+absl::StatusOr<GivenValues> ReadTomlFile(const std::string& file) {
+  std::ifstream stream(file, std::ios::binary);
+  std::string text;
+  if (stream) text.assign(std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>());
+  if (!stream) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--config: ", file, " cannot be read: ", std::strerror(errno)));
+  }
+  const toml::parse_result table = toml::parse(text, file);
+  if (!table) {
+    const toml::source_position at = table.error().source().begin;
+    return absl::InvalidArgumentError(absl::StrCat(file, ":", at.line, ":", at.column, ": ",
+                                                   std::string(table.error().description())));
+  }
+  GivenValues values;
+  for (const auto& [key, node] : table.table()) {
+    const std::string name(key.str());
+    const std::string line = absl::StrCat(file, ":", node.source().begin.line);
+    const Option* option = nullptr;
+    std::vector<std::string> keys;
+    for (const Option& candidate : ServeOptions()) {
+      keys.push_back(KeyOf(candidate.name));
+      if (keys.back() == name) option = &candidate;
+    }
+    if (option == nullptr) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(line, ": unknown key ", name, Suggestion(name, keys)));
+    }
+    const std::optional<std::string> value = ToText(node);
+    if (!value) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          line, ": ", name, ": not a string, whole number or boolean, allowed: ", option->allowed));
+    }
+    values[option->name] = {*value, absl::StrCat(line, ": ", name), absl::StrCat("file ", line)};
+  }
+  return values;
+}
+
+absl::Status Apply(const GivenValues& values, ServerConfig& config, Origins& origins) {
+  for (const auto& [name, given] : values) {
+    const Option* option = FindOption(name);
+    if (!option->set(config, given.value)) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          given.place, ": '", given.value, "' is not allowed, allowed: ", option->allowed));
+    }
+    origins[name] = given.origin;
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace millrace

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "server/config/command_line.h"
+#include "server/config/commands.h"
+
+namespace millrace {
+
+// What one source of configuration gave: by option name, value and origin.
+struct GivenValue {
+  std::string value;
+  std::string place;  // how an error names it: "--queue-size", "MILLRACE_QUEUE_SIZE", "conf.toml:3:
+                      // queue_size"
+  std::string origin;  // how --print-config names it: "flag --queue-size", "file conf.toml:3"
+};
+using GivenValues = std::map<std::string, GivenValue, std::less<>>;
+
+// Refuses MILLRACE_* variables that nothing reads. Empty ones count as not set.
+absl::StatusOr<GivenValues> ReadEnvironment(const Environment& environment);
+// Refuses keys that no option has.
+absl::StatusOr<GivenValues> ReadTomlFile(const std::string& file);
+
+// Whether Kubernetes sets this variable by itself for a service whose name starts with "millrace".
+bool IsKubernetesServiceVariable(std::string_view name, std::string_view value);
+
+// Applies them; a value that its option does not allow is an error that names place, value and what
+// is allowed.
+absl::Status Apply(const GivenValues& values, ServerConfig& config, Origins& origins);
+
+}  // namespace millrace
