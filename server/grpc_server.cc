@@ -4,10 +4,10 @@
 
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "grpcpp/ext/proto_server_reflection_plugin.h"
 #include "grpcpp/health_check_service_interface.h"
 #include "grpcpp/server_builder.h"
+#include "models/core/strings.h"
 
 namespace millrace::server {
 
@@ -36,7 +36,7 @@ absl::StatusOr<std::unique_ptr<GrpcServer>> GrpcServer::Listen(
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, 20'000);
   std::unique_ptr<grpc::Server> server = builder.BuildAndStart();
   if (server == nullptr || port == 0) {
-    return absl::UnavailableError(absl::StrCat("--grpc-address ", config.grpc_address,
+    return absl::UnavailableError(StrCat("--grpc-address ", config.grpc_address,
                                                ": cannot listen there; is the port in use?"));
   }
   return std::unique_ptr<GrpcServer>(new GrpcServer(std::move(server), port));

@@ -8,7 +8,6 @@
 #include <string>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "grpcpp/security/server_credentials.h"
 #include "models/repository/model_factory.h"
 #include "models/repository/model_repository.h"
@@ -34,6 +33,7 @@
 #include "server/services/synthesis_service.h"
 #include "server/services/translation_service.h"
 #include "server/version.h"
+#include "models/core/strings.h"
 
 namespace millrace::server {
 namespace {
@@ -96,13 +96,13 @@ absl::Status WritePortFile(const ServerConfig& config, int grpc_port, int http_p
     file.close();
     if (!file)
       return absl::UnavailableError(
-          absl::StrCat("--port-file ", config.port_file.string(), ": cannot be written"));
+          StrCat("--port-file ", config.port_file.string(), ": cannot be written"));
   }
   std::error_code error;
   std::filesystem::rename(partial, config.port_file, error);
   if (error)
     return absl::UnavailableError(
-        absl::StrCat("--port-file ", config.port_file.string(), ": ", error.message()));
+        StrCat("--port-file ", config.port_file.string(), ": ", error.message()));
   return absl::OkStatus();
 }
 
@@ -280,7 +280,7 @@ int Serve(const ServerConfig& config) {
     status = absl::InternalError(error.what());
   }
   logging::Shutdown();
-  if (!status.ok()) PrintError(status.message());
+  if (!status.ok()) PrintError(Message(status));
   return status.ok() ? 0 : 1;
 }
 
@@ -288,29 +288,29 @@ int Check(const ServerConfig& config) {
   int failures = 0;
   const auto report = [&failures](std::string_view what, const absl::Status& status) {
     std::printf("%s  %.*s%s%s\n", status.ok() ? "ok    " : "FAILED", static_cast<int>(what.size()),
-                what.data(), status.ok() ? "" : ": ", std::string(status.message()).c_str());
+                what.data(), status.ok() ? "" : ": ", std::string(Message(status)).c_str());
     failures += !status.ok();
   };
   logging::Init({.level = LogLevel::kOff, .format = config.log_format});
   try {
     report("configuration", Validate(config));
     if (!config.api_keys.empty())
-      report(absl::StrCat("API keys ", config.api_keys.string()),
+      report(StrCat("API keys ", config.api_keys.string()),
              ApiKeyStore::Open(config.api_keys).status());
     if (!config.tls_cert.empty())
-      report(absl::StrCat("TLS ", config.tls_cert.string()), MakeCredentials(config).status());
+      report(StrCat("TLS ", config.tls_cert.string()), MakeCredentials(config).status());
     const auto runtime = runtime::Runtime::Bootstrap(MakeRuntimeOptions(config));
-    report(absl::StrCat("device ", runtime->provenance().device, " (",
+    report(StrCat("device ", runtime->provenance().device, " (",
                         runtime->provenance().device_name, "), libtorch ",
                         runtime->provenance().libtorch_version),
            absl::OkStatus());
     const auto context = runtime->EnterMainThread();
     const models::ModelRepository repository(config.models, models::MakeModelFactory());
     const auto entries = repository.List();
-    report(absl::StrCat("models ", config.models.string()), repository.Check());
+    report(StrCat("models ", config.models.string()), repository.Check());
     if (entries.ok()) {
       for (const auto& entry : *entries) {
-        report(absl::StrCat("model ", entry.name, " version ", entry.versions.back()),
+        report(StrCat("model ", entry.name, " version ", entry.versions.back()),
                repository.Load(entry.name).status());
       }
     }

@@ -14,8 +14,8 @@
 #include <utility>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "models/core/strings.h"
 
 namespace millrace::models {
 namespace {
@@ -65,7 +65,7 @@ class TorchScriptModel final : public Model {
   absl::Status Validate(const Input& input) const override {
     const auto& infer = std::get<InferInput>(input);
     if (infer.inputs.size() == info_.inputs.size()) return absl::OkStatus();
-    return absl::InvalidArgumentError(absl::StrCat("inputs: has ", infer.inputs.size(),
+    return absl::InvalidArgumentError(StrCat("inputs: has ", infer.inputs.size(),
                                                    " tensors; model '", info_.name, "' takes ",
                                                    info_.inputs.size()));
   }
@@ -198,7 +198,7 @@ absl::StatusOr<std::unique_ptr<Model>> LoadTorchScript(const TorchScriptOptions&
     const auto& schema = module.get_method("forward").function().getSchema();
     const size_t takes = schema.arguments().size() - 1;  // less self
     if (takes != info.inputs.size()) {
-      return absl::InvalidArgumentError(absl::StrCat(options.file.string(), ": forward takes ",
+      return absl::InvalidArgumentError(StrCat(options.file.string(), ": forward takes ",
                                                      takes, " inputs; model.pbtxt names ",
                                                      info.inputs.size()));
     }
@@ -206,7 +206,7 @@ absl::StatusOr<std::unique_ptr<Model>> LoadTorchScript(const TorchScriptOptions&
     info.task = Task::kInfer;
     return std::make_unique<TorchScriptModel>(std::move(module), options.stack, std::move(info));
   } catch (const std::exception& error) {
-    return absl::InvalidArgumentError(absl::StrCat(
+    return absl::InvalidArgumentError(StrCat(
         options.file.string(), ": is not a TorchScript module: ", FirstLine(error.what())));
   }
 }

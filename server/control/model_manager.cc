@@ -4,9 +4,9 @@
 #include <memory>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "server/logging/logging.h"
 #include "server/scheduling/step.h"
+#include "models/core/strings.h"
 
 namespace millrace::server {
 
@@ -32,14 +32,14 @@ absl::Status ModelManager::Load(std::string_view name) {
     if (status.ok() || absl::IsNotFound(status)) {
       attempts_.erase(attempts_.find(name));
     } else {
-      attempts_[std::string(name)] = {ModelState::kFailed, std::string(status.message())};
+      attempts_[std::string(name)] = {ModelState::kFailed, std::string(Message(status))};
     }
   }
   if (status.ok()) {
     logging::Info("model loaded", {{"model", name},
                                    {"seconds", Seconds(std::chrono::steady_clock::now() - start)}});
   } else {
-    logging::Error("model not loaded", {{"model", name}, {"error", status.message()}});
+    logging::Error("model not loaded", {{"model", name}, {"error", Message(status)}});
   }
   return status;
 }
@@ -51,7 +51,7 @@ absl::Status ModelManager::LoadAll() {
   int loaded = 0;
   for (const auto& entry : *entries) loaded += Load(entry.name).ok();
   if (loaded == 0) {
-    return absl::FailedPreconditionError(absl::StrCat("none of the ", entries->size(),
+    return absl::FailedPreconditionError(StrCat("none of the ", entries->size(),
                                                       " models in ", repository_.root().string(),
                                                       " could be loaded"));
   }
@@ -61,7 +61,7 @@ absl::Status ModelManager::LoadAll() {
 absl::Status ModelManager::Unload(std::string_view name) {
   if (absl::Status status = models::CheckModelName(name); !status.ok()) return status;
   if (!directory_.Remove(name))
-    return absl::NotFoundError(absl::StrCat("model: '", name, "' is not loaded"));
+    return absl::NotFoundError(StrCat("model: '", name, "' is not loaded"));
   logging::Info("model unloaded", {{"model", name}});
   return absl::OkStatus();
 }

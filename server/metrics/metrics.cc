@@ -5,11 +5,11 @@
 #include <map>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "mps_runtime/base/mutex.h"
 #include "prometheus/exposer.h"
 #include "prometheus/text_serializer.h"
 #include "server/metrics/process_stats.h"
+#include "models/core/strings.h"
 
 namespace millrace::server {
 namespace {
@@ -104,7 +104,7 @@ class Metrics::SnapshotCollector final : public prometheus::Collectable {
                                    {{"model", model.name}}));
       ready.metric.push_back(Value(
           1, MetricType::Gauge,
-          {{"model", model.name}, {"version", absl::StrCat(model.version)}, {"task", model.task}}));
+          {{"model", model.name}, {"version", StrCat(model.version)}, {"task", model.task}}));
     }
     families.push_back(std::move(depth));
     families.push_back(std::move(ready));
@@ -227,7 +227,7 @@ absl::StatusOr<int> Metrics::Expose(const std::string& address) {
   try {
     exposer_ = std::make_unique<prometheus::Exposer>(address, 1);
   } catch (const std::exception& error) {
-    return absl::UnavailableError(absl::StrCat("--metrics-address ", address,
+    return absl::UnavailableError(StrCat("--metrics-address ", address,
                                                ": cannot listen there (", error.what(),
                                                "); is the port in use?"));
   }

@@ -1,6 +1,6 @@
 #include "server/scheduling/admission.h"
 
-#include "absl/strings/str_cat.h"
+#include "models/core/strings.h"
 
 namespace millrace::server {
 
@@ -15,7 +15,7 @@ absl::StatusOr<Ticket> Admission::TryEnter() {
   Ticket ticket(this);
   if (closed_.load()) return absl::UnavailableError("the server is shutting down; try another one");
   if (before >= max_requests_) {
-    return absl::ResourceExhaustedError(absl::StrCat("the server already has ", max_requests_,
+    return absl::ResourceExhaustedError(StrCat("the server already has ", max_requests_,
                                                      " requests in flight, which is its limit"));
   }
   return ticket;

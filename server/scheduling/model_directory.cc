@@ -1,8 +1,8 @@
 #include "server/scheduling/model_directory.h"
 
 #include "absl/strings/match.h"
-#include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "models/core/strings.h"
 
 namespace millrace::server {
 namespace {
@@ -24,14 +24,14 @@ absl::StatusOr<std::shared_ptr<ServedModel>> ModelDirectory::Find(std::string_vi
     MutexLock lock(mu_);
     const auto found = models_.find(name);
     if (found != models_.end()) {
-      if (version.empty() || version == absl::StrCat(found->second->info().version))
+      if (version.empty() || version == StrCat(found->second->info().version))
         return found->second;
-      return absl::NotFoundError(absl::StrCat("model_version: '", version.substr(0, kMaxShownName),
+      return absl::NotFoundError(StrCat("model_version: '", version.substr(0, kMaxShownName),
                                               "' of model '", name, "' is not loaded; ",
                                               found->second->info().version, " is"));
     }
   }
-  return absl::NotFoundError(absl::StrCat("model: '", name.substr(0, kMaxShownName),
+  return absl::NotFoundError(StrCat("model: '", name.substr(0, kMaxShownName),
                                           "' is not loaded; loaded are: ", Names(All())));
 }
 
@@ -40,7 +40,7 @@ absl::StatusOr<std::shared_ptr<ServedModel>> ModelDirectory::FindForTask(
   if (!name.empty()) {
     auto model = Find(name, version);
     if (model.ok() && (*model)->info().task != task) {
-      return absl::FailedPreconditionError(absl::StrCat("model: '", name, "' is a model for ",
+      return absl::FailedPreconditionError(StrCat("model: '", name, "' is a model for ",
                                                         models::ToString((*model)->info().task),
                                                         ", not for ", models::ToString(task)));
     }
@@ -51,9 +51,9 @@ absl::StatusOr<std::shared_ptr<ServedModel>> ModelDirectory::FindForTask(
   if (candidates.size() == 1) return candidates.front();
   if (candidates.empty())
     return absl::NotFoundError(
-        absl::StrCat("model: no model for ", models::ToString(task), " is loaded"));
+        StrCat("model: no model for ", models::ToString(task), " is loaded"));
   return absl::InvalidArgumentError(
-      absl::StrCat("model: is empty and several could be meant: ", Names(candidates)));
+      StrCat("model: is empty and several could be meant: ", Names(candidates)));
 }
 
 absl::StatusOr<std::shared_ptr<ServedModel>> ModelDirectory::FindTranslator(
@@ -62,17 +62,17 @@ absl::StatusOr<std::shared_ptr<ServedModel>> ModelDirectory::FindTranslator(
   std::erase_if(candidates, [&](const auto& model) {
     const models::ModelInfo& info = model->info();
     return info.task != models::Task::kTranslation ||
-           (!source.empty() && !absl::EqualsIgnoreCase(info.source_language, source)) ||
-           (!target.empty() && !absl::EqualsIgnoreCase(info.target_language, target));
+           (!source.empty() && !absl::EqualsIgnoreCase(info.source_language, View(source))) ||
+           (!target.empty() && !absl::EqualsIgnoreCase(info.target_language, View(target)));
   });
   if (candidates.size() == 1) return candidates.front();
   if (candidates.empty()) {
-    return absl::NotFoundError(absl::StrCat(
+    return absl::NotFoundError(StrCat(
         "source_language, target_language: no loaded model translates from '",
         source.substr(0, kMaxShownName), "' to '", target.substr(0, kMaxShownName), "'"));
   }
   return absl::InvalidArgumentError(
-      absl::StrCat("model: is empty and several could be meant: ", Names(candidates),
+      StrCat("model: is empty and several could be meant: ", Names(candidates),
                    "; name one or give both languages"));
 }
 

@@ -6,8 +6,8 @@
 
 #include "absl/strings/cord.h"
 #include "absl/strings/numbers.h"
-#include "absl/strings/str_cat.h"
 #include "server/scheduling/served_model.h"
+#include "models/core/strings.h"
 
 namespace millrace::server {
 namespace {
@@ -19,7 +19,7 @@ constexpr double kAverageWeight = 0.2;
 absl::Status Refused(std::string message, double wait_seconds) {
   absl::Status status = absl::ResourceExhaustedError(message);
   const auto hint = std::clamp<int64_t>(std::llround(wait_seconds * 1000), 1, 60'000);
-  status.SetPayload(kRetryHintPayload, absl::Cord(absl::StrCat(hint)));
+  status.SetPayload(kRetryHintPayload, absl::Cord(StrCat(hint)));
   return status;
 }
 
@@ -63,7 +63,7 @@ absl::Status Scheduler::Submit(std::unique_ptr<Job>& job) {
     const double wait =
         static_cast<double>(queue.jobs.size()) * queue.seconds_per_job / options_.workers;
     if (queue.jobs.size() >= queue.capacity) {
-      return Refused(absl::StrCat("the queue of model '", job->model->info().name, "' is full (",
+      return Refused(StrCat("the queue of model '", job->model->info().name, "' is full (",
                                   queue.capacity, " requests)"),
                      wait);
     }
@@ -72,7 +72,7 @@ absl::Status Scheduler::Submit(std::unique_ptr<Job>& job) {
       const double left = Seconds(job->request.deadline() - now);
       if (wait + queue.seconds_per_step > left) {
         return Refused(
-            absl::StrCat("model '", job->model->info().name,
+            StrCat("model '", job->model->info().name,
                          "' is busy: the deadline would pass before this request's turn"),
             wait);
       }

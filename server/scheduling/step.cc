@@ -4,8 +4,8 @@
 #include <span>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "server/scheduling/served_model.h"
+#include "models/core/strings.h"
 
 namespace millrace::server {
 namespace {
@@ -89,7 +89,7 @@ void RunStep(std::vector<std::unique_ptr<Job>> batch, Device& device,
         error = TryStep(model->model(), {&request, 1}, device, context, metrics, clock);
       if (!error.empty()) {
         request->Finish(absl::InternalError(
-            absl::StrCat("model '", model->info().name, "' failed on this request: ", error)));
+            StrCat("model '", model->info().name, "' failed on this request: ", error)));
       }
     }
   }
@@ -110,12 +110,12 @@ absl::Status WarmUp(const models::Model& model, Device& device, runtime::WorkerC
         step->Complete();
       }
     } catch (const std::exception& error) {
-      return absl::InternalError(absl::StrCat("warm-up of model '", model.info().name,
+      return absl::InternalError(StrCat("warm-up of model '", model.info().name,
                                               "' failed: ", FirstLine(error.what())));
     }
     if (request.outcome() && !request.outcome()->ok()) {
-      return absl::InternalError(absl::StrCat("warm-up of model '", model.info().name,
-                                              "' failed: ", request.outcome()->message()));
+      return absl::InternalError(StrCat("warm-up of model '", model.info().name,
+                                              "' failed: ", Message(*request.outcome())));
     }
   }
   return absl::OkStatus();

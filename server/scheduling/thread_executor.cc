@@ -3,9 +3,9 @@
 #include <exception>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "server/scheduling/served_model.h"
 #include "server/scheduling/step.h"
+#include "models/core/strings.h"
 
 namespace millrace::server {
 
@@ -41,7 +41,7 @@ void ThreadExecutor::Run(std::span<const std::shared_ptr<ServedModel>> models) {
   try {
     context = device_.EnterWorker();
   } catch (const std::exception& error) {
-    ReportStarted(absl::InternalError(absl::StrCat("a worker could not start: ", error.what())));
+    ReportStarted(absl::InternalError(StrCat("a worker could not start: ", error.what())));
     return;
   }
   absl::Status status;

@@ -3,10 +3,10 @@
 #include <memory>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "server/services/status_mapping.h"
 #include "server/services/work_call.h"
 #include "server/version.h"
+#include "models/core/strings.h"
 
 namespace millrace::server {
 namespace {
@@ -54,7 +54,7 @@ class PendingCall {
 void AdminService::Fill(const ModelStatusView& view, v1::ModelStatus& status) const {
   const models::ModelInfo& info = view.info;
   status.set_name(info.name);
-  status.set_version(absl::StrCat(info.version));
+  status.set_version(StrCat(info.version));
   status.set_state(ToProto(view.state));
   status.set_error(view.error);
   if (view.state != ModelState::kReady) return;  // the rest is only known of a loaded model

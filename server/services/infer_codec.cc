@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "absl/status/status.h"
-#include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "models/core/strings.h"
 
 namespace millrace::server {
 namespace {
@@ -22,12 +22,12 @@ using models::TensorSpec;
 constexpr size_t kMaxShown = 64;  // characters of a name that a message repeats
 
 std::string Shape(const std::vector<int64_t>& shape) {
-  return absl::StrCat("[", absl::StrJoin(shape, ","), "]");
+  return StrCat("[", absl::StrJoin(shape, ","), "]");
 }
 
 template <typename... Parts>
 absl::Status Invalid(const Parts&... parts) {
-  return absl::InvalidArgumentError(absl::StrCat(parts...));
+  return absl::InvalidArgumentError(StrCat(parts...));
 }
 
 // Appends the elements as `Element`s; the index of one that does not fit, or -1.
@@ -141,7 +141,7 @@ absl::Status TakeData(ModelInferRequest& request, int index, std::string_view wh
   const InferTensorContents& contents = request.inputs(index).contents();
   const size_t element_size = models::ElementSize(tensor.type);
   if (!request.raw_input_contents().empty()) {
-    const std::string raw_where = absl::StrCat("raw_input_contents[", index, "]");
+    const std::string raw_where = StrCat("raw_input_contents[", index, "]");
     if (ListsInUse(contents) != 0)
       return Invalid(where, ".contents: must be empty when raw_input_contents is used");
     tensor.data = std::move(*request.mutable_raw_input_contents(index));
@@ -206,7 +206,7 @@ absl::StatusOr<models::InferInput> DecodeInfer(ModelInferRequest& request,
   input.inputs.reserve(inputs);
   for (int i = 0; i < request.inputs_size(); ++i) {
     auto& wire = *request.mutable_inputs(i);
-    const std::string where = absl::StrCat("inputs[", i, "]");
+    const std::string where = StrCat("inputs[", i, "]");
     const TensorSpec* spec = FindSpec(model.inputs, wire.name());
     if (spec == nullptr) {
       return Invalid(where, ".name: '", wire.name().substr(0, kMaxShown),

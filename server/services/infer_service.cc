@@ -3,13 +3,13 @@
 #include <utility>
 #include <variant>
 
-#include "absl/strings/str_cat.h"
 #include "google/protobuf/arena.h"
 #include "server/services/infer_codec.h"
 #include "server/services/message_codec.h"
 #include "server/services/status_mapping.h"
 #include "server/services/unary_call.h"
 #include "server/version.h"
+#include "models/core/strings.h"
 
 namespace millrace::server {
 namespace {
@@ -34,7 +34,7 @@ class InferCall final : public UnaryCall {
       return status;
     if (request.model_name().empty()) return absl::InvalidArgumentError("model_name: is empty");
     if (request.id().size() > kMaxIdBytes) {
-      return absl::InvalidArgumentError(absl::StrCat(
+      return absl::InvalidArgumentError(StrCat(
           "id: has ", request.id().size(), " bytes; at most ", kMaxIdBytes, " are allowed"));
     }
     auto model = services().models.FindForTask(models::Task::kInfer, request.model_name(),
@@ -50,7 +50,7 @@ class InferCall final : public UnaryCall {
     google::protobuf::Arena arena;
     auto& response = *google::protobuf::Arena::CreateMessage<inference::ModelInferResponse>(&arena);
     response.set_model_name(model()->info().name);
-    response.set_model_version(absl::StrCat(model()->info().version));
+    response.set_model_version(StrCat(model()->info().version));
     response.set_id(std::move(id_));
     EncodeInfer(std::move(output_), response);
     return SerializeMessage(response, buffer);
@@ -114,7 +114,7 @@ grpc::ServerUnaryReactor* InferService::ModelMetadata(
   if (!model.ok()) return Answer(rpc, model.status());
   const models::ModelInfo& info = (*model)->info();
   response->set_name(info.name);
-  response->add_versions(absl::StrCat(info.version));
+  response->add_versions(StrCat(info.version));
   response->set_platform(info.platform);
   for (const models::TensorSpec& spec : info.inputs) AddTensor(spec, *response->add_inputs());
   for (const models::TensorSpec& spec : info.outputs) AddTensor(spec, *response->add_outputs());

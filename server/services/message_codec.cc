@@ -3,13 +3,13 @@
 #include <string>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
 #include "google/protobuf/descriptor.h"
 #include "google/protobuf/empty.pb.h"
 #include "google/protobuf/unknown_field_set.h"
 #include "grpcpp/impl/codegen/proto_utils.h"
 #include "grpcpp/support/proto_buffer_reader.h"
 #include "server/services/utf8.h"
+#include "models/core/strings.h"
 
 namespace millrace::server {
 namespace {
@@ -35,7 +35,7 @@ std::string FindInvalidUtf8(const UnknownFieldSet& fields, const Descriptor& typ
       UnknownFieldSet inner;
       if (!inner.ParseFromString(field.length_delimited())) continue;
       const std::string found = FindInvalidUtf8(inner, *descriptor->message_type());
-      if (!found.empty()) return absl::StrCat(path, ".", found);
+      if (!found.empty()) return StrCat(path, ".", found);
     }
   }
   return "";
@@ -55,9 +55,9 @@ absl::Status ParseMessage(const grpc::ByteBuffer& buffer, google::protobuf::Mess
     const std::string field =
         FindInvalidUtf8(fields.GetReflection()->GetUnknownFields(fields), type);
     if (!field.empty())
-      return absl::InvalidArgumentError(absl::StrCat(field, ": is not valid UTF-8"));
+      return absl::InvalidArgumentError(StrCat(field, ": is not valid UTF-8"));
   }
-  return absl::InvalidArgumentError(absl::StrCat("the request is not a valid ",
+  return absl::InvalidArgumentError(StrCat("the request is not a valid ",
                                                  message.GetDescriptor()->full_name(), " message"));
 }
 
@@ -67,7 +67,7 @@ absl::Status SerializeMessage(const google::protobuf::Message& message, grpc::By
       message, &buffer, &own_buffer);
   if (!status.ok())
     return absl::InternalError(
-        absl::StrCat("the reply cannot be serialised: ", status.error_message()));
+        StrCat("the reply cannot be serialised: ", status.error_message()));
   return absl::OkStatus();
 }
 

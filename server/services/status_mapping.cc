@@ -13,7 +13,7 @@ constexpr size_t kMaxMessage = 1024;
 
 grpc::Status ToGrpcStatus(const absl::Status& status) {
   if (status.ok()) return grpc::Status::OK;
-  std::string message(status.message().substr(0, kMaxMessage));
+  std::string message(Message(status).substr(0, kMaxMessage));
   if (status.message().size() > kMaxMessage) {
     while (!message.empty() && (message.back() & 0xC0) == 0x80)
       message.pop_back();  // not inside a UTF-8 sequence

@@ -6,13 +6,13 @@
 #include <variant>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
 #include "models/synthesis/audio_encoding.h"
 #include "server/services/message_codec.h"
 #include "server/services/stream_call.h"
 #include "server/services/text_field.h"
 #include "server/services/unary_call.h"
 #include "server/services/utf8.h"
+#include "models/core/strings.h"
 
 namespace millrace::server {
 namespace {
@@ -37,7 +37,7 @@ absl::StatusOr<SynthesisWork> DecodeSynthesize(const grpc::ByteBuffer& buffer, S
     return status;
   if (!v1::AudioEncoding_IsValid(request.encoding())) {
     return absl::InvalidArgumentError(
-        absl::StrCat("encoding: ", static_cast<int>(request.encoding()),
+        StrCat("encoding: ", static_cast<int>(request.encoding()),
                      " is none of WAV (1), PCM_S16LE (2), ", "PCM_F32LE (3)"));
   }
   auto model = services.models.FindForTask(models::Task::kSynthesis, request.model(),
@@ -54,7 +54,7 @@ absl::StatusOr<SynthesisWork> DecodeSynthesize(const grpc::ByteBuffer& buffer, S
   const auto take_noise = [](const char* field, float value, float& out) {
     out = value;
     if (value >= 0) return absl::OkStatus();
-    return absl::InvalidArgumentError(absl::StrCat(field, ": is ", value, "; 0 to 2 are allowed"));
+    return absl::InvalidArgumentError(StrCat(field, ": is ", value, "; 0 to 2 are allowed"));
   };
   absl::Status status;
   if (request.has_noise_scale())
@@ -110,7 +110,7 @@ class SynthesizeCall final : public UnaryCall {
   absl::Status Encode(grpc::ByteBuffer& buffer) override {
     v1::SynthesizeResponse response;
     response.set_model(model()->info().name);
-    response.set_model_version(absl::StrCat(model()->info().version));
+    response.set_model_version(StrCat(model()->info().version));
     response.set_voice(std::move(voice_));
     response.set_encoding(encoding_);
     response.set_sample_rate(static_cast<uint32_t>(sample_rate_));

@@ -4,12 +4,12 @@
 #include <variant>
 
 #include "absl/strings/match.h"
-#include "absl/strings/str_cat.h"
 #include "server/services/message_codec.h"
 #include "server/services/stream_call.h"
 #include "server/services/text_field.h"
 #include "server/services/unary_call.h"
 #include "server/services/utf8.h"
+#include "models/core/strings.h"
 
 namespace millrace::server {
 namespace {
@@ -20,7 +20,7 @@ constexpr size_t kMaxCharacters = 100'000;
 absl::Status CheckLanguage(std::string_view field, const std::string& asked,
                            const std::string& have, const std::string& model) {
   if (asked.empty() || absl::EqualsIgnoreCase(asked, have)) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat(
+  return absl::InvalidArgumentError(StrCat(
       field, ": '", asked.substr(0, 64), "' is not what model '", model, "' has: '", have, "'"));
 }
 
@@ -30,12 +30,12 @@ absl::StatusOr<Work> DecodeTranslate(const grpc::ByteBuffer& buffer, Services& s
   if (request.texts().empty())
     return absl::InvalidArgumentError("texts: is empty; 1 to 256 are allowed");
   if (request.texts_size() > kMaxTexts) {
-    return absl::InvalidArgumentError(absl::StrCat(
+    return absl::InvalidArgumentError(StrCat(
         "texts: has ", request.texts_size(), " entries; at most ", kMaxTexts, " are allowed"));
   }
   size_t characters = 0;
   for (int i = 0; i < request.texts_size(); ++i) {
-    if (absl::Status status = CheckText(absl::StrCat("texts[", i, "]"), request.texts(i));
+    if (absl::Status status = CheckText(StrCat("texts[", i, "]"), request.texts(i));
         !status.ok())
       return status;
     characters += CountCharacters(request.texts(i));
@@ -89,7 +89,7 @@ class TranslateCall final : public UnaryCall {
 
   absl::Status Encode(grpc::ByteBuffer& buffer) override {
     response_.set_model(model()->info().name);
-    response_.set_model_version(absl::StrCat(model()->info().version));
+    response_.set_model_version(StrCat(model()->info().version));
     return SerializeMessage(response_, buffer);
   }
 

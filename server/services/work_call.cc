@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "server/logging/logging.h"
 #include "server/logging/request_id.h"
 #include "server/services/status_mapping.h"
+#include "models/core/strings.h"
 
 namespace millrace::server {
 namespace {
@@ -111,7 +111,7 @@ grpc::Status WorkCall::CloseCall(const absl::Status& status) {
   metrics().CountRequest(method_, status.code(), took);
   if (!status.ok()) {
     if (const auto hint = RetryHint(status); hint.count() > 0)
-      rpc_.AddTrailingMetadata(kRetryPushback, absl::StrCat(hint.count()));
+      rpc_.AddTrailingMetadata(kRetryPushback, StrCat(hint.count()));
   }
   const LogLevel level = LevelOf(status.code());
   if (!status.ok() || logging::Enabled(level)) {
@@ -122,7 +122,7 @@ grpc::Status WorkCall::CloseCall(const absl::Status& status) {
                   {"method", ToString(method_)},
                   {"model", model_ != nullptr ? model_->info().name : std::string()},
                   {"code", StatusCodeName(status.code())},
-                  {"error", status.message()},
+                  {"error", Message(status)},
                   {"seconds", Seconds(took)}});
   }
   return ToGrpcStatus(status);
