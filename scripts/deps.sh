@@ -108,10 +108,14 @@ prometheus_programs() {
   fi
   say "prometheus and promtool: unpacked into .tools/prometheus"
   local folder="$ROOT/.tools/prometheus"
-  rm -rf "$folder"
+  rm -rf "$folder" "$folder.new"
   mkdir -p "$folder.new"
-  (cd "$folder.new" && { apt-get download -q prometheus || { apt-get update -q && apt-get download -q prometheus; }; } &&
-    dpkg -x prometheus_*.deb .) || die "could not download Debian's package prometheus" "run the same command again when the archive is in reach"
+  (
+    cd "$folder.new"
+    # The download's own user may not write here.
+    fetch() { apt-get download -q -o APT::Sandbox::User=root prometheus; }
+    { fetch || { apt-get update -q && fetch; }; } && dpkg -x prometheus_*.deb . && rm prometheus_*.deb
+  ) || die "could not download Debian's package prometheus" "run the same command again when the archive is in reach"
   mv "$folder.new" "$folder"
 }
 
