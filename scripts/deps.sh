@@ -119,14 +119,6 @@ prometheus_programs() {
   mv "$folder.new" "$folder"
 }
 
-ghz_program() {
-  if tool ghz "$ROOT/.tools/bin/ghz" >/dev/null; then return; fi
-  command -v go >/dev/null || die "the load tests need ghz 0.120.0 on the PATH (https://ghz.sh), or Go to build it"
-  say "ghz 0.120.0: built into .tools/bin"
-  GOBIN="$ROOT/.tools/bin" go install github.com/bojand/ghz/cmd/ghz@v0.120.0 ||
-    die "go could not install ghz" "run the same command again when the Go module proxy is in reach"
-}
-
 system_packages "$@"
 make_venv
 pip_install libtorch "libtorch (about 1 GB unpacked)"
@@ -146,10 +138,7 @@ for set in "$@"; do
       pip_install test "tests"
       prometheus_programs
       ;;
-    load)
-      pip_install test "tests"
-      ghz_program
-      ;;
+    load) scripts/load-tools.sh ;;
     *) die "deps.sh: '$set' is not one of serve, test, load" ;;
   esac
 done

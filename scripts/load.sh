@@ -1,8 +1,11 @@
 #!/usr/bin/env bash
-# Runs the load tests. Arguments go to tests/load/run.py.
+# Builds the daemon and the load tools, then runs load tests. Without arguments: short versions of all but soak and overload, in a
+# few minutes. Usage: load.sh [SCENARIO...] [--full] [--resume] [...]; load.sh --help lists the scenarios and options.
 # shellcheck source=scripts/lib.sh
 source "$(dirname "$0")/lib.sh"
 
-scripts/build.sh
+scripts/load-tools.sh
+# The load tools are part of the tests' CMake folder.
+MILLRACE_TESTS=ON scripts/build.sh millrace millrace_floor millrace_loadgen
 scripts/models.sh
-PATH="$ROOT/.tools/bin:$PATH" exec "$VENV/bin/python" -m tests.load.run "$@"
+exec "$VENV/bin/python" tests/load/bench.py "$@"

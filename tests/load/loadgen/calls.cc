@@ -134,9 +134,9 @@ class CallBase {
       : observer_(observer) {
     times_.intended = intended;
     times_.sent = std::chrono::steady_clock::now();
-    const std::chrono::nanoseconds left = intended + deadline - times_.sent;
-    context_.set_deadline(std::chrono::system_clock::now() +
-                          std::chrono::duration_cast<std::chrono::system_clock::duration>(left));
+    context_.set_deadline(
+        std::chrono::system_clock::now() +
+        std::chrono::duration_cast<std::chrono::system_clock::duration>(deadline));
   }
 
  protected:

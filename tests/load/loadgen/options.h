@@ -22,7 +22,8 @@ struct Options {
 
   // Closed loop: this many calls in flight, each answered one replaced at once. 0: open loop.
   int concurrency = 1;
-  // Open loop: calls a second, sent on schedule whatever comes back. 0: closed loop.
+  // Open loop: calls a second, sent on schedule whatever comes back. 0: closed loop. What the
+  // generator itself cannot send in time is counted as unsent.
   double rate = 0;
   // Open loop: calls that may be unanswered at once; what exceeds it is counted as unsent.
   int max_outstanding = 20000;

@@ -7,6 +7,12 @@ namespace millrace::loadgen {
 
 using std::chrono::steady_clock;
 
+namespace {
+// A call that could not be sent within this after its time is given up as unsent: the machine
+// cannot generate the rate.
+constexpr std::chrono::milliseconds kMaxLag(50);
+}  // namespace
+
 void Runner::Run() {
   outstanding_.store(1);
   std::this_thread::sleep_until(recorder_.start());
@@ -50,9 +56,10 @@ void Runner::RunOpenLoop() {
     if (Over(index, due)) return;
     // Late already: send at once. The schedule itself never moves, so that a slow server is not
     // asked less.
-    if (due > steady_clock::now()) std::this_thread::sleep_until(due);
+    const SteadyTime now = steady_clock::now();
+    if (due > now) std::this_thread::sleep_until(due);
     next_.store(index + 1, std::memory_order_relaxed);
-    if (outstanding_.load() > options_.max_outstanding) {
+    if (now - due > kMaxLag || outstanding_.load() >= options_.max_outstanding) {
       recorder_.AddUnsent();
       continue;
     }

@@ -1,0 +1,130 @@
+"""The load generators (ghz and our own) and a reader of the metrics page."""
+
+import base64
+import json
+import os
+import re
+import shutil
+import struct
+import subprocess
+import urllib.request
+from pathlib import Path
+
+from harness import machine
+from harness.processes import find_tool
+
+ROOT = Path(__file__).resolve().parents[3]
+NULL_MODEL = "null"
+
+
+class LoadFailed(RuntimeError):
+    pass
+
+
+_running = set()
+
+
+def kill_running():
+    """Ends the generators that other threads wait for."""
+    for process in list(_running):
+        process.kill()
+
+
+def _run(command, timeout_s):
+    """Standard output of a generator, which does not outlive the call."""
+    process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                               text=True)
+    _running.add(process)
+    try:
+        out, err = process.communicate(timeout=timeout_s)
+    except BaseException:
+        process.kill()
+        process.communicate()
+        raise
+    finally:
+        _running.discard(process)
+    if process.returncode != 0:
+        raise LoadFailed(f"{Path(command[0]).name} ended with status {process.returncode}: {err.strip()[-500:]}")
+    return out
+
+
+def find_ghz():
+    path = ROOT / ".tools/bin/ghz"
+    found = str(path) if os.access(path, os.X_OK) else shutil.which("ghz")
+    if not found:
+        raise SystemExit("ghz: not found; run scripts/load-tools.sh")
+    return found
+
+
+def infer_message(model=NULL_MODEL):
+    """ModelInfer of 64 floats as ghz reads it."""
+    raw = struct.pack("<64f", *(0.5 * i - 7 for i in range(64)))
+    return {"model_name": model, "inputs": [{"name": "INPUT0", "datatype": "FP32", "shape": [64]}],
+            "raw_input_contents": [base64.b64encode(raw).decode()]}
+
+
+def ghz_infer(context, server, concurrency, seconds):
+    """Closed loop of ModelInfer on one connection: rate, latency, and the server's CPU time per request."""
+    data = context.out / "infer.json"
+    data.write_text(json.dumps(infer_message()))
+    command = [find_ghz(), "--insecure", "--proto", str(ROOT / "proto/inference/grpc_service.proto"),
+               "--call", "inference.GRPCInferenceService/ModelInfer", "--data-file", str(data),
+               "--disable-template-functions", "--disable-template-data", "--connections", "1",
+               "--concurrency", str(concurrency), "--duration", f"{seconds}s", "--duration-stop", "wait",
+               "--timeout", "20s", "--format", "json", server.address]
+    before = machine.cpu_seconds(server.pid)
+    report = json.loads(_run(command, seconds + 60))
+    cpu = machine.cpu_seconds(server.pid) - before
+    errors = {k: v for k, v in report["statusCodeDistribution"].items() if k != "OK"}
+    if errors:
+        raise LoadFailed(f"{server.name} at {concurrency} concurrent: {errors}")
+    latency = {x["percentage"]: x["latency"] / 1e6 for x in report["latencyDistribution"]}
+    return {"rps": report["rps"], "p50_ms": latency[50], "p99_ms": latency[99],
+            "cpu_us": cpu / report["count"] * 1e6, "count": report["count"]}
+
+
+def loadgen(context, server, method, model, *, texts=None, concurrency=None, rate=None, seconds=None, count=None,
+            deadline_ms=None, connections=None, outputs=None):
+    """One run of our own generator; its JSON plus the server's CPU seconds. See millrace_loadgen --help."""
+    command = [str(find_tool(context.build, "millrace_loadgen")), "--address", server.address, "--method", method,
+               "--model", model]
+    options = {"--texts": texts, "--concurrency": concurrency, "--rate": rate, "--duration-s": seconds,
+               "--count": count, "--deadline-ms": deadline_ms, "--connections": connections, "--outputs": outputs}
+    for flag, value in options.items():
+        if value is not None:
+            command += [flag, str(value)]
+    before = machine.cpu_seconds(server.pid)
+    result = json.loads(_run(command, (seconds or 600) + 120))
+    server.check_alive()
+    result["server_cpu_seconds"] = machine.cpu_seconds(server.pid) - before
+    result["ok"] = result["statuses"].get("OK", {}).get("count", 0)
+    return result
+
+
+def require_all_ok(result):
+    """For loads that the server must carry without a refusal."""
+    failed = {code: status.get("first_message") for code, status in result["statuses"].items() if code != "OK"}
+    if failed or result["wrong"] or result["inconsistent"] or result["unsent"]:
+        raise LoadFailed(f"{result['method']} on {result['model']}: failed {failed}, wrong {result['wrong']:.0f}, "
+                         f"inconsistent {result['inconsistent']:.0f}, unsent {result['unsent']:.0f}")
+    return result
+
+
+def read_outputs(path):
+    """Index -> (hash, text) as written by millrace_loadgen --outputs."""
+    lines = (json.loads(line) for line in Path(path).read_text().splitlines())
+    return {int(line["index"]): (line["hash"], line.get("text", "")) for line in lines}
+
+
+def scrape(server):
+    """The metrics page as {name: {labels as sorted tuple: value}}."""
+    url = f"http://127.0.0.1:{server.ports['metrics']}/metrics"
+    with urllib.request.urlopen(url, timeout=5) as response:
+        page = response.read().decode()
+    series = {}
+    for line in page.splitlines():
+        match = re.fullmatch(r"([a-zA-Z_:][a-zA-Z0-9_:]*)(?:\{(.*)\})? (\S+)", line)
+        if match:
+            labels = tuple(sorted(re.findall(r'(\w+)="([^"]*)"', match.group(2) or "")))
+            series.setdefault(match.group(1), {})[labels] = float(match.group(3))
+    return series

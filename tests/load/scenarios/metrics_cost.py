@@ -1,0 +1,80 @@
+"""Throughput of the null model with the metrics page scraped each second, against metrics switched off."""
+
+import random
+import statistics
+import threading
+
+from harness import clients
+from harness.context import interleaved, median, spread
+from harness.processes import start_millrace
+from harness.report import Bar, Result
+
+SHORT = {"repeats": 3, "seconds": 2}
+FULL = {"repeats": 15, "seconds": 5}
+CASES = ("scraped", "off")
+CONCURRENCY = 32
+RESAMPLES = 2000
+
+
+class Scraper:
+    """Reads the metrics page once a second while the `with` block runs, like Prometheus, only more often."""
+
+    def __init__(self, server):
+        self._server = server
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._run, daemon=True)
+        self.scrapes = 0
+
+    def _run(self):
+        while not self._stop.is_set():
+            clients.scrape(self._server)
+            self.scrapes += 1
+            self._stop.wait(1)
+
+    def __enter__(self):
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self._stop.set()
+        self._thread.join()
+
+
+def confidence(ratios):
+    """95 % interval of the median by resampling, with a fixed seed."""
+    rng = random.Random(1)
+    medians = sorted(statistics.median(rng.choices(ratios, k=len(ratios))) for _ in range(RESAMPLES))
+    return medians[int(0.025 * RESAMPLES)], medians[int(0.975 * RESAMPLES)]
+
+
+def run(context):
+    servers = {"scraped": start_millrace(context, "millrace-metrics-on"),
+               "off": start_millrace(context, "millrace-metrics-off", "--metrics-address", "off")}
+    for server in servers.values():
+        clients.ghz_infer(context, server, CONCURRENCY, 1)
+
+    def trial(case):
+        if case == "off":
+            return clients.ghz_infer(context, servers[case], CONCURRENCY, context.seconds)
+        with Scraper(servers[case]) as scraper:
+            result = clients.ghz_infer(context, servers[case], CONCURRENCY, context.seconds)
+        if scraper.scrapes < context.seconds / 2:
+            raise clients.LoadFailed(f"only {scraper.scrapes} scrapes in {context.seconds} s")
+        return result
+
+    trials = interleaved(context, CASES, trial)
+    ratios = [on["rps"] / off["rps"] for on, off in zip(trials["scraped"], trials["off"], strict=True)]
+    cost = 1 - statistics.median(ratios)
+    low, high = confidence(ratios)
+    cpu = median(trials["scraped"], "cpu_us") / median(trials["off"], "cpu_us") - 1
+    return Result(
+        title="Cost of metrics",
+        about=f"The null model at {CONCURRENCY} concurrent by ghz: one daemon whose metrics page is read every second, one started "
+              "with `--metrics-address off`. Both count the same; the difference is the page.",
+        columns=["metrics", "requests/s", "lowest-highest", "server CPU us/request"],
+        rows=[[case, f"{median(trials[case], 'rps'):,.0f}", spread(trials[case], "rps"), f"{median(trials[case], 'cpu_us'):.1f}"]
+              for case in CASES],
+        bars=[Bar("throughput lost, median of paired repeats", f"{cost:.1%}", "< 1 %", cost < 0.01),
+              Bar("CPU per request added", f"{cpu:.1%}", "", None)],
+        notes=[f"95 % interval of the median loss, by resampling the {len(ratios)} pairs: {1 - high:.1%} to {1 - low:.1%}."],
+        trials=trials)

@@ -1,0 +1,49 @@
+"""Mixed load for half an hour: does the resident size stay where it is?"""
+
+import statistics
+
+from harness import machine, plots
+from harness.processes import start_millrace
+from harness.report import Bar, Result
+from scenarios.mixed import run_mixed
+
+SHORT = {"repeats": 1, "seconds": None}
+FULL = {"repeats": 1, "seconds": None}
+SAMPLE_S = 5
+SETTLE_S = 300
+# About half of what two cores carry, so that nothing queues for long and each sample finds the same work going on.
+RATES = {"infer": 200, "translate": 20, "translate back": 10, "speech": 0.5, "speech stream": 0.5}
+
+
+def run(context):
+    seconds = context.args.minutes * 60
+    settle = min(SETTLE_S, seconds / 6)
+
+    def trial():
+        server = start_millrace(context, "millrace-soak")
+        with machine.ResidentSampler(server.pid, SAMPLE_S) as sampler:
+            results = run_mixed(context, server, seconds=seconds, rates=RATES)
+        server.check_alive()
+        return {"samples": sampler.samples, "ok": {kind: r["ok"] for kind, r in results.items()},
+                "final": machine.memory_mib(server.pid)}
+
+    data = context.trial("soak", trial)
+    after = [(t, mib) for t, mib in data["samples"] if t >= settle]
+    # The level at the end of the settling time, as the median of one minute's samples, so that one odd sample does not decide.
+    level = statistics.median(mib for t, mib in after if t < settle + max(60, 2 * SAMPLE_S))
+    worst = max((mib / level - 1 for _, mib in after), key=abs)
+    last = statistics.median(mib for t, mib in after if t > seconds - 60) / level - 1
+    slope = statistics.linear_regression(*zip(*after)).slope * 3600
+    plot = context.plot("soak.png")
+    plots.lines(plot, "Resident size under mixed load", "minutes", "MiB", {"": [(t / 60, mib) for t, mib in data["samples"]]},
+                marks=[(settle / 60, "settled")])
+    return Result(
+        title=f"Soak: {context.args.minutes:g} minutes of mixed load",
+        about="Null model, both translations, speech and streamed speech at fixed rates (calls/s: "
+              + ", ".join(f"{kind} {rate:g}" for kind, rate in RATES.items())
+              + f"); the resident size is sampled every {SAMPLE_S} s. Every call was answered OK.",
+        columns=["calls answered", f"level after {settle / 60:g} min, MiB", "largest departure", "last minute", "trend MiB/hour"],
+        rows=[[f"{sum(data['ok'].values()):,.0f}", f"{level:.0f}", f"{worst:+.2%}", f"{last:+.2%}", f"{slope:+.1f}"]],
+        bars=[Bar(f"departure from the level after {settle / 60:g} minutes", f"{worst:+.2%}", "within 2 %", abs(worst) <= 0.02)],
+        plots=[(plot.name, "Resident size over time")],
+        trials=data)
