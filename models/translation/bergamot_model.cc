@@ -1,0 +1,97 @@
+#include "models/translation/bergamot_model.h"
+
+#include <string>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "models/translation/bergamot_weights.h"
+#include "models/translation/translation_batch.h"
+#include "models/translation/translation_engine.h"
+#include "models/translation/vocabulary.h"
+
+namespace millrace::models {
+namespace {
+
+constexpr float kDefaultLengthFactor = 2.5F;
+constexpr float kMaxLengthFactor = 16.0F;
+constexpr size_t kDefaultSourceTokens = 256;
+constexpr size_t kMinSourceTokens = 16;
+constexpr size_t kMaxSourceTokens = 1024;
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Model>> BergamotModel::Load(const BergamotOptions& given,
+                                                           ModelInfo info) {
+  BergamotOptions options = given;
+  if (options.max_length_factor == 0) options.max_length_factor = kDefaultLengthFactor;
+  if (options.max_source_tokens == 0) options.max_source_tokens = kDefaultSourceTokens;
+  if (!(options.max_length_factor > 0 && options.max_length_factor <= kMaxLengthFactor)) {
+    return absl::InvalidArgumentError(absl::StrCat("max_length_factor: ", options.max_length_factor,
+                                                   " is not in 0 .. ", kMaxLengthFactor));
+  }
+  if (options.max_source_tokens < kMinSourceTokens ||
+      options.max_source_tokens > kMaxSourceTokens) {
+    return absl::InvalidArgumentError(absl::StrCat("max_source_tokens: ", options.max_source_tokens,
+                                                   " is not in ", kMinSourceTokens, " .. ",
+                                                   kMaxSourceTokens));
+  }
+  auto weights = BergamotWeights::Load(options.weights_file);
+  if (!weights.ok()) return weights.status();
+  std::string error;
+  auto vocabulary = Vocabulary::Load(options.vocabulary_file, (*weights)->words(), error);
+  if (vocabulary == nullptr) return absl::DataLossError(error);
+  auto engine = MakeTranslationEngine(options.engine, **weights);
+  info.task = Task::kTranslation;
+  info.platform = "bergamot";
+  return std::unique_ptr<Model>(new BergamotModel(options, std::move(info), *std::move(weights),
+                                                  std::move(vocabulary), std::move(engine)));
+}
+
+BergamotModel::BergamotModel(const BergamotOptions& options, ModelInfo info,
+                             std::unique_ptr<const BergamotWeights> weights,
+                             std::unique_ptr<const Vocabulary> vocabulary,
+                             std::unique_ptr<const TranslationEngine> engine)
+    : info_(std::move(info)),
+      max_length_factor_(options.max_length_factor),
+      max_source_tokens_(options.max_source_tokens),
+      weights_(std::move(weights)),
+      vocabulary_(std::move(vocabulary)),
+      engine_(std::move(engine)) {}
+
+BergamotModel::~BergamotModel() = default;
+
+absl::Status BergamotModel::Validate(const Input& input) const {
+  const auto* translate = std::get_if<TranslateInput>(&input);
+  if (translate == nullptr) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("model '", info_.name, "' translates text; it takes no other input"));
+  }
+  if (translate->texts.empty()) return absl::InvalidArgumentError("texts: at least one is needed");
+  for (size_t i = 0; i < translate->texts.size(); ++i) {
+    if (translate->texts[i].empty()) {
+      return absl::InvalidArgumentError(absl::StrCat("texts[", i, "]: is empty"));
+    }
+  }
+  return absl::OkStatus();
+}
+
+std::unique_ptr<Batch> BergamotModel::Prepare(std::span<Request* const> requests) const {
+  StepLimits limits;
+  limits.max_source_tokens = max_source_tokens_;
+  limits.max_length_factor = max_length_factor_;
+  return std::make_unique<TranslationBatch>(requests, limits, *vocabulary_, *engine_);
+}
+
+std::vector<Input> BergamotModel::WarmupInputs() const {
+  TranslateInput one;
+  one.texts.emplace_back("2025");
+  TranslateInput many;
+  for (size_t i = 1; i <= info_.batching.max_batch; ++i) {
+    std::string& text = many.texts.emplace_back("1");
+    for (size_t word = 0; word < i; ++word) text += " 2, 3";
+  }
+  return {std::move(one), std::move(many)};
+}
+
+}  // namespace millrace::models

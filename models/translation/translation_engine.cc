@@ -1,0 +1,30 @@
+#include "models/translation/translation_engine.h"
+
+#include <utility>
+
+#include "models/translation/aten_engine.h"
+#include "models/translation/bergamot_weights.h"
+
+namespace millrace::models {
+
+SentenceJob MakeSentenceJob(std::vector<int32_t> words, float max_length_factor) {
+  constexpr size_t kSpareWords = 5;
+  SentenceJob job;
+  job.source = std::move(words);
+  job.source.push_back(BergamotWeights::kEndOfSentence);
+  job.max_target =
+      static_cast<size_t>(static_cast<float>(job.source.size()) * max_length_factor) + kSpareWords;
+  return job;
+}
+
+std::unique_ptr<const TranslationEngine> MakeTranslationEngine(TranslationEngineKind kind,
+                                                               const BergamotWeights& weights) {
+  switch (kind) {
+    case TranslationEngineKind::kQuantised:
+    case TranslationEngineKind::kAten:
+      return MakeAtenEngine(weights, runtime::DeviceType::kCpu);
+  }
+  return nullptr;
+}
+
+}  // namespace millrace::models

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "absl/functional/function_ref.h"
+#include "mps_runtime/worker_context.h"
+
+namespace millrace::models {
+
+class BergamotWeights;
+
+// kQuantised: int8 weights, 16-bit activations, exact integer sums, on the CPU whatever the device;
+// the same translation in any company. kAten: float32 on libtorch.
+enum class TranslationEngineKind : uint8_t { kQuantised, kAten };
+
+// One sentence in an engine: words of the vocabulary in, words out.
+struct SentenceJob {
+  std::vector<int32_t> source;  // ends with the end of sentence
+  size_t max_target = 0;        // words; a longer translation is cut
+  std::vector<int32_t> target;  // out: without the end of sentence
+  bool stopped = false;         // out: it left the batch early, target is not complete
+};
+
+// A job for the words of a sentence. Its translation may be max_length_factor times as long,
+// plus 5.
+SentenceJob MakeSentenceJob(std::vector<int32_t> words, float max_length_factor);
+
+// Greedy translation of a batch of sentences. Immutable, so thread-safe; each call works on its own
+// buffers.
+class TranslationEngine {
+ public:
+  virtual ~TranslationEngine() = default;
+
+  // Fills target and stopped of each job. should_stop(i) is asked once a decoder step, and once
+  // before the first, for each job that is still at work; such a job leaves the batch at once.
+  virtual void Translate(std::span<SentenceJob> jobs, absl::FunctionRef<bool(size_t)> should_stop,
+                         runtime::WorkerContext& context) const = 0;
+};
+
+// The weights must outlive the engine.
+std::unique_ptr<const TranslationEngine> MakeTranslationEngine(TranslationEngineKind kind,
+                                                               const BergamotWeights& weights);
+
+}  // namespace millrace::models

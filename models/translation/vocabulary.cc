@@ -1,0 +1,84 @@
+#include "models/translation/vocabulary.h"
+
+#include <sentencepiece_processor.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "models/text/unicode.h"
+
+namespace millrace::models {
+namespace {
+
+constexpr std::string_view kSpace = "\xE2\x96\x81";  // U+2581, how SentencePiece writes a space
+// More text than max_words pieces hardly ever cover. Encoding no more keeps long texts linear.
+constexpr size_t kBytesPerWord = 16;
+
+// At most `limit` bytes of the text, cut before white space or at least before a code point.
+std::string_view Window(std::string_view text, size_t limit) {
+  if (text.size() <= limit) return text;
+  size_t end = limit;
+  while (end > 0 && !IsSpace(DecodeAt(text, end).value)) --end;
+  if (end > 0) return text.substr(0, end);
+  end = limit;
+  while (end > 1 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
+  return text.substr(0, end);
+}
+
+}  // namespace
+
+Vocabulary::Vocabulary(std::unique_ptr<sentencepiece::SentencePieceProcessor> pieces)
+    : pieces_(std::move(pieces)), space_(pieces_->PieceToId(kSpace)) {}
+
+Vocabulary::~Vocabulary() = default;
+
+std::unique_ptr<const Vocabulary> Vocabulary::Load(const std::filesystem::path& path, int64_t words,
+                                                   std::string& error) {
+  auto pieces = std::make_unique<sentencepiece::SentencePieceProcessor>();
+  if (const auto status = pieces->Load(path.string()); !status.ok()) {
+    error = path.string() + ": not a SentencePiece model: " + status.error_message();
+    return nullptr;
+  }
+  if (pieces->GetPieceSize() != words) {
+    error = path.string() + ": " + std::to_string(pieces->GetPieceSize()) +
+            " pieces, but the weights have " + std::to_string(words) + " words";
+    return nullptr;
+  }
+  return std::unique_ptr<const Vocabulary>(new Vocabulary(std::move(pieces)));
+}
+
+Vocabulary::Prefix Vocabulary::Encode(std::string_view text, size_t max_words) const {
+  const std::string_view window = Window(text, max_words * kBytesPerWord);
+  Prefix prefix;
+  prefix.bytes = window.size();
+  // Fails only before a model is loaded.
+  pieces_->Encode(window, &prefix.words).IgnoreError();
+  if (prefix.words.size() <= max_words) return prefix;
+  // Too many: find where the pieces stand in the text.
+  const auto aligned = pieces_->EncodeAsImmutableProto(window);
+  size_t cut = max_words;
+  while (cut > 1 && !aligned.pieces(static_cast<int>(cut)).piece().starts_with(kSpace)) --cut;
+  if (cut <= 1) cut = max_words;
+  // One code point can give several pieces; never cut inside it, and take one at least.
+  while (cut < aligned.pieces_size() && aligned.pieces(static_cast<int>(cut)).begin() == 0) ++cut;
+  if (cut == aligned.pieces_size()) {
+    prefix.words.resize(max_words);
+    return prefix;
+  }
+  prefix.bytes = aligned.pieces(static_cast<int>(cut)).begin();
+  prefix.words.resize(std::min(cut, max_words));
+  return prefix;
+}
+
+std::string Vocabulary::Decode(std::span<const int32_t> words) const {
+  std::string text;
+  pieces_->Decode(std::vector<int>(words.begin(), words.end()), &text).IgnoreError();
+  return text;
+}
+
+bool Vocabulary::AnyKnown(std::span<const int32_t> words) const {
+  return std::ranges::any_of(
+      words, [this](int32_t word) { return word != space_ && !pieces_->IsUnknown(word); });
+}
+
+}  // namespace millrace::models

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace sentencepiece {
+class SentencePieceProcessor;
+}
+
+namespace millrace::models {
+
+// Text to words and back, with a SentencePiece model that both languages share. Immutable, so
+// thread-safe.
+class Vocabulary {
+ public:
+  // A beginning of a text, as words.
+  struct Prefix {
+    std::vector<int32_t> words;
+    size_t bytes = 0;  // how much of the text it is; all of it unless that gives too many words
+  };
+
+  // Null with the reason when the file is not a SentencePiece model of that many words. No
+  // absl::Status: SentencePiece's header declares an absl::string_view of its own.
+  static std::unique_ptr<const Vocabulary> Load(const std::filesystem::path& path, int64_t words,
+                                                std::string& error);
+  ~Vocabulary();
+
+  // Words of the text's beginning: all of it, or as much as gives at most max_words, cut where a
+  // word of the language starts if there is one. Takes at least one code point of a text that is
+  // not empty. Time linear in what it takes, not in the text.
+  Prefix Encode(std::string_view text, size_t max_words) const;
+  std::string Decode(std::span<const int32_t> words) const;
+
+  // Whether there is anything to translate: emoji and letters of other scripts are unknown.
+  bool AnyKnown(std::span<const int32_t> words) const;
+
+ private:
+  explicit Vocabulary(std::unique_ptr<sentencepiece::SentencePieceProcessor> pieces);
+
+  const std::unique_ptr<sentencepiece::SentencePieceProcessor> pieces_;
+  int32_t space_ = 0;  // the piece that stands for a space alone
+};
+
+}  // namespace millrace::models
