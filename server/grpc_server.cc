@@ -12,20 +12,20 @@
 namespace millrace::server {
 
 absl::StatusOr<std::unique_ptr<GrpcServer>> GrpcServer::Listen(
-    const ServerConfig& config, std::shared_ptr<grpc::ServerCredentials> credentials,
+    const ServerConfig& config, std::unique_ptr<ConnectionListener> listener,
+    std::shared_ptr<grpc::ServerCredentials> credentials,
     const std::vector<grpc::Service*>& services) {
   // Both are switches of the process that the next builder obeys.
   grpc::EnableDefaultHealthCheckService(true);
   if (config.reflection) grpc::reflection::InitProtoReflectionServerBuilderPlugin();
 
   grpc::ServerBuilder builder;
-  int port = 0;
-  builder.AddListeningPort(config.grpc_address, std::move(credentials), &port);
+  auto acceptor = builder.experimental().AddExternalConnectionAcceptor(
+      grpc::ServerBuilder::experimental_type::ExternalConnectionType::FROM_FD,
+      std::move(credentials));
   for (grpc::Service* service : services) builder.RegisterService(service);
   builder.SetMaxReceiveMessageSize(static_cast<int>(config.max_message_bytes));
   builder.SetMaxSendMessageSize(-1);  // long speech in one reply
-  // Without this a second server would share the port and take half of the calls.
-  builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
   builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, config.max_streams_per_connection);
   builder.AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS,
                              static_cast<int>(config.keepalive_min_interval.count()));
@@ -35,11 +35,20 @@ absl::StatusOr<std::unique_ptr<GrpcServer>> GrpcServer::Listen(
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, 60'000);
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, 20'000);
   std::unique_ptr<grpc::Server> server = builder.BuildAndStart();
-  if (server == nullptr || port == 0) {
-    return absl::UnavailableError(StrCat("--grpc-address ", config.grpc_address,
-                                               ": cannot listen there; is the port in use?"));
-  }
-  return std::unique_ptr<GrpcServer>(new GrpcServer(std::move(server), port));
+  if (server == nullptr) return absl::InternalError("gRPC could not start its server");
+  std::unique_ptr<GrpcServer> result(
+      new GrpcServer(std::move(server), std::move(acceptor), std::move(listener)));
+  if (absl::Status status = result->StartListening(); !status.ok()) return status;
+  return result;
+}
+
+absl::Status GrpcServer::StartListening() {
+  return listener_->Start([this](int listener_fd, int fd) {
+    Acceptor::NewConnectionParameters connection;
+    connection.listener_fd = listener_fd;
+    connection.fd = fd;
+    acceptor_->HandleNewConnection(&connection);
+  });
 }
 
 void GrpcServer::SetServing(bool serving) {
@@ -47,6 +56,7 @@ void GrpcServer::SetServing(bool serving) {
 }
 
 void GrpcServer::Shutdown(std::chrono::system_clock::time_point deadline) {
+  listener_->Stop();
   server_->Shutdown(deadline);
 }
 

@@ -8,19 +8,22 @@
 #include "absl/status/statusor.h"
 #include "grpcpp/security/server_credentials.h"
 #include "grpcpp/server.h"
+#include "grpcpp/server_builder.h"
 #include "server/config/server_config.h"
+#include "server/connection_listener.h"
 
 namespace millrace::server {
 
 // The listening gRPC server with its limits, health service and reflection. For one thread.
 class GrpcServer {
  public:
-  // Listens; the services must outlive it. UNAVAILABLE naming the address when the port is in use.
+  // Takes calls from the bound listener; the services must outlive it.
   static absl::StatusOr<std::unique_ptr<GrpcServer>> Listen(
-      const ServerConfig& config, std::shared_ptr<grpc::ServerCredentials> credentials,
+      const ServerConfig& config, std::unique_ptr<ConnectionListener> listener,
+      std::shared_ptr<grpc::ServerCredentials> credentials,
       const std::vector<grpc::Service*>& services);
 
-  int port() const { return port_; }
+  int port() const { return listener_->port(); }
   // What grpc.health.v1 says, for the server as a whole and each service.
   void SetServing(bool serving);
   // Takes no more calls, cancels at the deadline what still runs, and waits until every call has
@@ -28,11 +31,19 @@ class GrpcServer {
   void Shutdown(std::chrono::system_clock::time_point deadline);
 
  private:
-  GrpcServer(std::unique_ptr<grpc::Server> server, int port)
-      : server_(std::move(server)), port_(port) {}
+  using Acceptor = grpc::experimental::ExternalConnectionAcceptor;
+
+  GrpcServer(std::unique_ptr<grpc::Server> server, std::unique_ptr<Acceptor> acceptor,
+             std::unique_ptr<ConnectionListener> listener)
+      : server_(std::move(server)),
+        acceptor_(std::move(acceptor)),
+        listener_(std::move(listener)) {}
+
+  absl::Status StartListening();
 
   const std::unique_ptr<grpc::Server> server_;
-  const int port_;
+  const std::unique_ptr<Acceptor> acceptor_;
+  const std::unique_ptr<ConnectionListener> listener_;  // last: its thread uses the acceptor
 };
 
 }  // namespace millrace::server

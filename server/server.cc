@@ -9,9 +9,11 @@
 #include <utility>
 
 #include "grpcpp/security/server_credentials.h"
+#include "models/core/strings.h"
 #include "models/repository/model_factory.h"
 #include "models/repository/model_repository.h"
 #include "mps_runtime/runtime.h"
+#include "server/connection_listener.h"
 #include "server/control/main_loop.h"
 #include "server/control/model_manager.h"
 #include "server/control/runtime_device.h"
@@ -33,7 +35,6 @@
 #include "server/services/synthesis_service.h"
 #include "server/services/translation_service.h"
 #include "server/version.h"
-#include "models/core/strings.h"
 
 namespace millrace::server {
 namespace {
@@ -142,6 +143,9 @@ class Server {
     auto credentials = MakeCredentials(config_);
     if (!credentials.ok()) return credentials.status();
 
+    auto listener = ConnectionListener::Bind(config_.grpc_address, config_.max_connections);
+    if (!listener.ok()) return listener.status();
+
     // Health and metrics answer from here on: live, not ready.
     int metrics_port = 0;
     if (!config_.metrics_address.empty()) {
@@ -173,7 +177,7 @@ class Server {
     translation_.emplace(*services_);
     synthesis_.emplace(*services_);
     admin_.emplace(*services_, models_, status_, main_loop_);
-    auto grpc = GrpcServer::Listen(config_, *std::move(credentials),
+    auto grpc = GrpcServer::Listen(config_, *std::move(listener), *std::move(credentials),
                                    {&*infer_, &*translation_, &*synthesis_, &*admin_});
     if (!grpc.ok()) return grpc.status();
     grpc_ = *std::move(grpc);
@@ -300,9 +304,8 @@ int Check(const ServerConfig& config) {
     if (!config.tls_cert.empty())
       report(StrCat("TLS ", config.tls_cert.string()), MakeCredentials(config).status());
     const auto runtime = runtime::Runtime::Bootstrap(MakeRuntimeOptions(config));
-    report(StrCat("device ", runtime->provenance().device, " (",
-                        runtime->provenance().device_name, "), libtorch ",
-                        runtime->provenance().libtorch_version),
+    report(StrCat("device ", runtime->provenance().device, " (", runtime->provenance().device_name,
+                  "), libtorch ", runtime->provenance().libtorch_version),
            absl::OkStatus());
     const auto context = runtime->EnterMainThread();
     const models::ModelRepository repository(config.models, models::MakeModelFactory());

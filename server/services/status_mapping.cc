@@ -2,6 +2,8 @@
 
 #include <string>
 
+#include "models/core/strings.h"
+
 namespace millrace::server {
 namespace {
 
