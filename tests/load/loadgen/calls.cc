@@ -3,6 +3,7 @@
 #include <grpcpp/grpcpp.h>
 
 #include <algorithm>
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "inference/grpc_service.grpc.pb.h"
 #include "millrace/v1/synthesis.grpc.pb.h"
 #include "millrace/v1/translation.grpc.pb.h"
+#include "tests/load/loadgen/player.h"
 
 namespace millrace::loadgen {
 namespace {
@@ -189,13 +191,11 @@ class UnaryCaller final : public Caller {
   std::vector<std::unique_ptr<typename Service::Stub>> stubs_;
 };
 
-// Listens to one audio stream as a player would: playing starts with the first piece, and a piece
-// that comes when all before it has been played is an underrun.
 class StreamCall final : public CallBase, public grpc::ClientReadReactor<StreamSynthesizeResponse> {
  public:
   StreamCall(SteadyTime intended, std::chrono::nanoseconds deadline, CallObserver& observer,
              size_t input, const Sinks& sinks)
-      : CallBase(intended, deadline, observer), input_(input), sinks_(sinks) {}
+      : CallBase(intended, deadline, observer), input_(input), sinks_(sinks), player_(intended) {}
 
   // Deletes itself when it is done.
   void Start(SynthesisService::Stub& stub, const SynthesizeRequest& request) {
@@ -215,8 +215,8 @@ class StreamCall final : public CallBase, public grpc::ClientReadReactor<StreamS
     if (status.ok()) {
       if (bytes_ == 0) sinks_.recorder.AddWrong();
       sinks_.outputs.Add(input_, bytes_, hash_.value(), "");
-      sinks_.recorder.AddWork(playback_.audio_seconds, bytes_);
-      sinks_.recorder.AddPlayback(playback_);
+      sinks_.recorder.AddWork(player_.playback().audio_seconds, bytes_);
+      sinks_.recorder.AddPlayback(player_.playback());
     }
     sinks_.recorder.AddCall(status, times_);
     CallObserver& observer = observer_;
@@ -226,34 +226,20 @@ class StreamCall final : public CallBase, public grpc::ClientReadReactor<StreamS
 
  private:
   void Play(SteadyTime now) {
-    if (bytes_ == 0) {
-      playback_.first_audio = now - times_.intended;
-      played_until_ = now;
-    } else {
-      sinks_.recorder.AddGap(now - last_piece_);
-      if (now > played_until_) {
-        ++playback_.underruns;
-        playback_.stalled += now - played_until_;
-        played_until_ = now;
-      }
-    }
-    last_piece_ = now;
-    bytes_ += response_.audio().size();
-    hash_.Append(response_.audio());
-    const double seconds = static_cast<double>(response_.audio().size()) / kPcm16BytesPerSample /
+    const size_t bytes = response_.audio().size();
+    const double seconds = static_cast<double>(bytes) / kPcm16BytesPerSample /
                            std::max<uint32_t>(response_.sample_rate(), 1);
-    playback_.audio_seconds += seconds;
-    played_until_ += std::chrono::nanoseconds(static_cast<int64_t>(seconds * 1e9));
+    if (const auto gap = player_.OnPiece(now, seconds)) sinks_.recorder.AddGap(*gap);
+    bytes_ += bytes;
+    hash_.Append(response_.audio());
   }
 
   const size_t input_;
   const Sinks& sinks_;
   StreamSynthesizeResponse response_;
-  Playback playback_;
+  Player player_;
   Hash hash_;
   uint64_t bytes_ = 0;
-  SteadyTime last_piece_;
-  SteadyTime played_until_;  // when all that has come will have been heard
 };
 
 class StreamCaller final : public Caller {

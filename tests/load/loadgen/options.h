@@ -27,6 +27,9 @@ struct Options {
   double rate = 0;
   // Open loop: calls that may be unanswered at once; what exceeds it is counted as unsent.
   int max_outstanding = 20000;
+  // Open loop: a call that could not be sent so long after its time is given up as unsent: the
+  // machine cannot generate the rate.
+  std::chrono::nanoseconds max_lag = std::chrono::milliseconds(50);
 
   // It ends at whichever comes first; 0: no such limit. One of them is set.
   std::chrono::nanoseconds duration{0};

@@ -7,12 +7,6 @@ namespace millrace::loadgen {
 
 using std::chrono::steady_clock;
 
-namespace {
-// A call that could not be sent within this after its time is given up as unsent: the machine
-// cannot generate the rate.
-constexpr std::chrono::milliseconds kMaxLag(50);
-}  // namespace
-
 void Runner::Run() {
   outstanding_.store(1);
   std::this_thread::sleep_until(recorder_.start());
@@ -59,7 +53,7 @@ void Runner::RunOpenLoop() {
     const SteadyTime now = steady_clock::now();
     if (due > now) std::this_thread::sleep_until(due);
     next_.store(index + 1, std::memory_order_relaxed);
-    if (now - due > kMaxLag || outstanding_.load() >= options_.max_outstanding) {
+    if (now - due > options_.max_lag || outstanding_.load() > options_.max_outstanding) {
       recorder_.AddUnsent();
       continue;
     }
