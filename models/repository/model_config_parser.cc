@@ -1,7 +1,9 @@
-#include <cmath>
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <fstream>
+#include <optional>
 #include <set>
-#include <sstream>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -63,19 +65,17 @@ class Errors final : public pb::io::ErrorCollector {
 class Section {
  public:
   Section(const pb::Message& message, pb::TextFormat::ParseInfoTree* tree, std::string path,
-          Errors& errors)
-      : message_(message), tree_(tree), path_(std::move(path)), errors_(errors) {}
+          pb::TextFormat::ParseLocation place, Errors& errors)
+      : message_(message), tree_(tree), path_(std::move(path)), place_(place), errors_(errors) {}
 
+  // index only for a field that is repeated.
   Section Child(const pb::Message& child, const char* field, int index = -1) const {
-    const auto* descriptor = Field(field);
-    auto* tree =
-        tree_ == nullptr ? nullptr : tree_->GetTreeForNested(descriptor, std::max(index, 0));
-    return Section(child, tree, Path(field, index), errors_);
+    auto* tree = tree_ == nullptr ? nullptr : tree_->GetTreeForNested(Field(field), index);
+    return Section(child, tree, Path(field, index), Place(field, index), errors_);
   }
 
   void Error(const char* field, const std::string& what, int index = -1) const {
-    pb::TextFormat::ParseLocation place;
-    if (tree_ != nullptr) place = tree_->GetLocation(Field(field), index < 0 ? 0 : index);
+    const pb::TextFormat::ParseLocation place = Place(field, index);
     errors_.Add(place.line, place.column, absl::StrCat(Path(field, index), ": ", what));
   }
 
@@ -114,9 +114,18 @@ class Section {
                         index < 0 ? "" : absl::StrCat("[", index, "]"));
   }
 
+  // Of the field, or of its section when the text does not have it.
+  pb::TextFormat::ParseLocation Place(const char* name, int index) const {
+    if (tree_ == nullptr) return place_;
+    const pb::FieldDescriptor* field = Field(name);
+    const auto place = tree_->GetLocation(field, field->is_repeated() ? std::max(index, 0) : -1);
+    return place.line < 0 ? place_ : place;
+  }
+
   const pb::Message& message_;
   pb::TextFormat::ParseInfoTree* tree_;  // null: the message is not in the text
   const std::string path_;
+  const pb::TextFormat::ParseLocation place_;
   Errors& errors_;
 };
 
@@ -231,7 +240,7 @@ absl::StatusOr<ModelConfig> ParseModelConfig(std::string_view text, std::string_
     return errors.ToStatus();
   }
 
-  const Section top(message, &tree, "", errors);
+  const Section top(message, &tree, "", pb::TextFormat::ParseLocation(), errors);
   ModelConfig config;
   config.license = message.license();
   if (config.license.size() > 256) {

@@ -1,0 +1,149 @@
+#include "models/repository/model_config.h"
+
+#include "gtest/gtest.h"
+
+namespace millrace::models {
+namespace {
+
+constexpr char kNull[] = R"(license: "Apache-2.0"
+batching { max_batch: 32 linger_us: 200 queue_size: 512 }
+torchscript {
+  file: "model.pt"
+  inputs { name: "INPUT0" datatype: "FP32" shape: 64 }
+  outputs { name: "OUTPUT0" datatype: "FP32" shape: [64] }
+  stack: true
+}
+)";
+
+std::string Error(const std::string& text) {
+  const auto config = ParseModelConfig(text, "model.pbtxt");
+  return config.ok() ? "accepted" : std::string(config.status().message());
+}
+
+TEST(ModelConfig, TorchScript) {
+  const auto config = ParseModelConfig(kNull, "model.pbtxt");
+  ASSERT_TRUE(config.ok()) << config.status();
+  EXPECT_EQ(config->license, "Apache-2.0");
+  EXPECT_EQ(config->batching.max_batch, 32U);
+  EXPECT_EQ(config->batching.linger, std::chrono::microseconds(200));
+  EXPECT_EQ(config->batching.queue_size, 512U);
+  const auto& torchscript = std::get<TorchScriptConfig>(config->kind);
+  EXPECT_EQ(torchscript.file, "model.pt");
+  EXPECT_TRUE(torchscript.stack);
+  ASSERT_EQ(torchscript.inputs.size(), 1U);
+  EXPECT_EQ(torchscript.inputs[0].name, "INPUT0");
+  EXPECT_EQ(torchscript.inputs[0].type, DataType::kFp32);
+  EXPECT_EQ(torchscript.inputs[0].shape, std::vector<int64_t>{64});
+  EXPECT_EQ(Platform(*config), "torchscript");
+
+  const ModelInfo info = MakeModelInfo(*config, "null", 3);
+  EXPECT_EQ(info.name, "null");
+  EXPECT_EQ(info.version, 3);
+  EXPECT_EQ(info.task, Task::kInfer);
+  EXPECT_EQ(info.outputs[0].name, "OUTPUT0");
+}
+
+TEST(ModelConfig, VitsAndItsFiles) {
+  const auto config = ParseModelConfig(
+      R"(vits { file: "m.pt" voice_file: "v.json" language: "en-US" voice: "joe" })",
+      "model.pbtxt");
+  ASSERT_TRUE(config.ok()) << config.status();
+  EXPECT_EQ(Files(*config), (std::vector<std::string>{"m.pt", "v.json"}));
+  const ModelInfo info = MakeModelInfo(*config, "joe", 1);
+  EXPECT_EQ(info.task, Task::kSynthesis);
+  EXPECT_EQ(info.voices, std::vector<std::string>{"joe"});
+  EXPECT_EQ(info.batching.max_batch, 1U);
+}
+
+TEST(ModelConfig, BergamotDefaults) {
+  const auto config = ParseModelConfig(
+      R"(bergamot { file: "m" vocabulary_file: "v" source_language: "en" target_language: "pt" })",
+      "model.pbtxt");
+  ASSERT_TRUE(config.ok()) << config.status();
+  const auto& bergamot = std::get<BergamotConfig>(config->kind);
+  EXPECT_EQ(bergamot.max_length_factor, 2.5F);
+  EXPECT_EQ(bergamot.max_source_tokens, 256);
+  EXPECT_EQ(MakeModelInfo(*config, "m", 1).target_language, "pt");
+}
+
+TEST(ModelConfig, TypoFailsWithLineColumnAndField) {
+  const std::string error = Error("license: \"MIT\"\nbatching {\n  max_bacth: 4\n}\n");
+  EXPECT_EQ(error.substr(0, 17), "model.pbtxt:3:12:") << error;
+  EXPECT_NE(error.find("max_bacth"), std::string::npos) << error;
+}
+
+TEST(ModelConfig, SyntaxErrorHasLineAndColumn) {
+  EXPECT_EQ(Error("license: \"MIT\"\nbatching { max_batch: }\n").substr(0, 14), "model.pbtxt:2:");
+  EXPECT_EQ(Error("license: \"unfinished\n").substr(0, 14), "model.pbtxt:1:");
+}
+
+TEST(ModelConfig, OutOfRangeHasItsPlaceValueAndRange) {
+  const std::string text =
+      "torchscript { file: 'm' inputs { name: 'a' datatype: 'FP32' }\n"
+      " outputs { name: 'b' datatype: 'FP32' } }\nbatching {\n  max_batch: 5000 }\n";
+  EXPECT_EQ(Error(text),
+            "model.pbtxt:4:3: batching.max_batch: 5000 is out of range, allowed 0..1024");
+}
+
+TEST(ModelConfig, EveryMistakeIsReported) {
+  const std::string error = Error(
+      "bergamot { file: 'm' vocabulary_file: 'v'\n source_language: 'en'\n max_source_tokens: "
+      "7\n}");
+  EXPECT_NE(error.find("bergamot.target_language: is missing"), std::string::npos) << error;
+  EXPECT_NE(error.find("model.pbtxt:3:2: bergamot.max_source_tokens: 7 is out of range"),
+            std::string::npos)
+      << error;
+}
+
+TEST(ModelConfig, KindIsRequiredAndSingle) {
+  EXPECT_NE(Error("license: 'MIT'").find("exactly one of torchscript, vits, bergamot"),
+            std::string::npos);
+  EXPECT_NE(Error("vits { } bergamot { }").find("model.pbtxt:1:"), std::string::npos);
+}
+
+TEST(ModelConfig, FileNamesMayNotLeaveTheFolder) {
+  for (const char* name : {"../secret", "/etc/passwd", "a/b", "..", ".", "", "a\\\\b", "a\\000b"}) {
+    const std::string error = Error(
+        std::string("vits { voice_file: 'v' language: 'en' voice: 'x' file: '") + name + "' }");
+    EXPECT_NE(error.find("vits.file: "), std::string::npos) << name << ": " << error;
+  }
+}
+
+TEST(ModelConfig, TensorsAreChecked) {
+  const auto with = [](const std::string& inputs) {
+    return Error("torchscript { file: 'm' stack: true outputs { name: 'b' datatype: 'FP32' }\n" +
+                 inputs + "}");
+  };
+  EXPECT_NE(with("").find("torchscript.inputs: has 0 entries"), std::string::npos);
+  EXPECT_NE(with("inputs { name: 'a' datatype: 'FLOAT' shape: 1 }")
+                .find("torchscript.inputs[0].datatype: 'FLOAT' is unknown"),
+            std::string::npos);
+  EXPECT_NE(with("inputs { name: 'a' datatype: 'BYTES' shape: 1 }").find("datatype"),
+            std::string::npos);
+  EXPECT_NE(with("inputs { name: 'a' datatype: 'FP32' shape: [4, -2] }")
+                .find("inputs[0].shape[1]: -2 is out of range"),
+            std::string::npos);
+  EXPECT_NE(with("inputs { name: 'a' datatype: 'FP32' shape: -1 }").find("needs fixed shapes"),
+            std::string::npos);
+  const std::string twice =
+      with("inputs { name: 'a' datatype: 'FP32' }\ninputs { name: 'a' datatype: 'FP32' }");
+  EXPECT_NE(twice.find("model.pbtxt:3:10: torchscript.inputs[1].name: 'a' is used twice"),
+            std::string::npos)
+      << twice;
+}
+
+TEST(ModelConfig, NotANumberIsOutOfRange) {
+  const std::string error = Error(
+      "bergamot { file: 'm' vocabulary_file: 'v' source_language: 'a' target_language: 'b' "
+      "max_length_factor: nan }");
+  EXPECT_NE(error.find("max_length_factor: nan is out of range"), std::string::npos) << error;
+}
+
+TEST(ModelConfig, MissingFileIsNamed) {
+  const auto config = ReadModelConfig("no/such/model.pbtxt");
+  EXPECT_EQ(config.status().message(),
+            "no/such/model.pbtxt: cannot be read: No such file or directory");
+}
+
+}  // namespace
+}  // namespace millrace::models

@@ -1,0 +1,193 @@
+#include "models/repository/model_repository.h"
+
+#include <unistd.h>
+
+#include <fstream>
+
+#include "gtest/gtest.h"
+
+namespace millrace::models {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr char kVoice[] = "vits { file: 'm.pt' voice_file: 'v.json' language: 'en' voice: 'joe' }";
+
+class RepositoryTest : public ::testing::Test {
+ protected:
+  RepositoryTest()
+      : base_(fs::path(::testing::TempDir()) /
+              (std::string("millrace_repository_") +
+               ::testing::UnitTest::GetInstance()->current_test_info()->name() +
+               std::to_string(getpid()))),
+        root_(base_ / "models"),
+        repository_(root_,
+                    [this](const ModelConfig& config, const fs::path& folder,
+                           ModelInfo info) -> absl::StatusOr<std::unique_ptr<Model>> {
+                      loaded_ = folder.string() + " " + info.name + " " +
+                                std::to_string(info.version) + " " + std::string(Platform(config));
+                      return absl::UnavailableError("no weights here");
+                    }) {
+    fs::create_directories(root_);
+  }
+  ~RepositoryTest() override {
+    std::error_code ignored;
+    fs::permissions(root_, fs::perms::owner_all, ignored);
+    fs::remove_all(base_, ignored);
+  }
+
+  void Write(const fs::path& file, const std::string& text) {
+    fs::create_directories(file.parent_path());
+    std::ofstream(file, std::ios::binary) << text;
+  }
+  void AddVoice(const std::string& name, const std::string& version) {
+    Write(root_ / name / version / "model.pbtxt", kVoice);
+    Write(root_ / name / version / "m.pt", "weights");
+    Write(root_ / name / version / "v.json", "{}");
+  }
+
+  const fs::path base_;
+  const fs::path root_;
+  std::string loaded_;
+  const ModelRepository repository_;
+};
+
+TEST_F(RepositoryTest, ListsModelsByNameAndVersionsByNumber) {
+  AddVoice("joe", "2");
+  AddVoice("joe", "10");
+  AddVoice("anna", "1");
+  const auto entries = repository_.List();
+  ASSERT_TRUE(entries.ok()) << entries.status();
+  ASSERT_EQ(entries->size(), 2U);
+  EXPECT_EQ((*entries)[0].name, "anna");
+  EXPECT_EQ((*entries)[1].versions, (std::vector<int64_t>{2, 10}));
+}
+
+TEST_F(RepositoryTest, IgnoresWhatIsNoModel) {
+  AddVoice("joe", "1");
+  AddVoice("joe", "01");
+  AddVoice("joe", "latest");
+  AddVoice("joe", "0");
+  AddVoice(".hidden", "1");
+  AddVoice("with space", "1");
+  fs::create_directories(root_ / "empty" / "1");
+  Write(root_ / "README", "text");
+  const auto entries = repository_.List();
+  ASSERT_TRUE(entries.ok()) << entries.status();
+  ASSERT_EQ(entries->size(), 1U);
+  EXPECT_EQ((*entries)[0].versions, std::vector<int64_t>{1});
+}
+
+TEST_F(RepositoryTest, FindsTheLatestOrAGivenVersion) {
+  AddVoice("joe", "2");
+  AddVoice("joe", "10");
+  EXPECT_EQ(repository_.Find("joe")->version, 10);
+  EXPECT_EQ(repository_.Find("joe", 2)->folder, root_ / "joe" / "2");
+  const absl::Status missing = repository_.Find("joe", 3).status();
+  EXPECT_EQ(missing.code(), absl::StatusCode::kNotFound);
+  EXPECT_EQ(missing.message(), "model 'joe' has no version 3, the latest is 10");
+}
+
+TEST_F(RepositoryTest, UnknownModelIsNotFound) {
+  EXPECT_EQ(repository_.Find("joe").status().code(), absl::StatusCode::kNotFound);
+}
+
+TEST_F(RepositoryTest, NamesThatCouldLeaveTheRootAreRefused) {
+  // It exists, so only the name's check stands between the request and the file.
+  Write(base_ / "outside" / "1" / "model.pbtxt", kVoice);
+  Write(base_ / "outside" / "1" / "m.pt", "");
+  Write(base_ / "outside" / "1" / "v.json", "");
+  const std::string names[] = {"../outside",
+                               "..",
+                               ".",
+                               "",
+                               "/etc",
+                               "a/b",
+                               "a\\b",
+                               "a b",
+                               "caf\xc3\xa9",
+                               ".joe",
+                               std::string("joe\0", 4),
+                               std::string(129, 'a')};
+  for (const std::string& name : names) {
+    EXPECT_EQ(repository_.Find(name).status().code(), absl::StatusCode::kInvalidArgument) << name;
+  }
+  EXPECT_TRUE(CheckModelName(std::string(128, 'a')).ok());
+  EXPECT_TRUE(CheckModelName("bergamot-en_pt.v2").ok());
+}
+
+TEST_F(RepositoryTest, LinkOutOfTheFolderIsRefused) {
+  AddVoice("joe", "1");
+  Write(base_ / "secret", "secret");
+  fs::remove(root_ / "joe" / "1" / "v.json");
+  fs::create_symlink(base_ / "secret", root_ / "joe" / "1" / "v.json");
+  const absl::Status status = repository_.Find("joe").status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_NE(std::string(status.message()).find("v.json: is a link that leaves the model's folder"),
+            std::string::npos)
+      << status;
+}
+
+TEST_F(RepositoryTest, LinkWithinTheFolderAndLinkedModelFolderAreFine) {
+  AddVoice("joe", "1");
+  fs::remove(root_ / "joe" / "1" / "v.json");
+  fs::create_symlink("m.pt", root_ / "joe" / "1" / "v.json");
+  fs::create_directory_symlink("joe", root_ / "alias");
+  EXPECT_TRUE(repository_.Find("joe").ok());
+  EXPECT_TRUE(repository_.Find("alias").ok()) << repository_.Find("alias").status();
+}
+
+TEST_F(RepositoryTest, MissingWeightsAreNamed) {
+  AddVoice("joe", "1");
+  fs::remove(root_ / "joe" / "1" / "m.pt");
+  const absl::Status status = repository_.Find("joe").status();
+  EXPECT_NE(std::string(status.message()).find("m.pt: no such file, but model.pbtxt names it"),
+            std::string::npos)
+      << status;
+}
+
+TEST_F(RepositoryTest, TypoInTheConfigIsReportedWithFileAndLine) {
+  AddVoice("joe", "1");
+  Write(root_ / "joe" / "1" / "model.pbtxt", "vits {\n  flie: 'm.pt'\n}");
+  const absl::Status status = repository_.Find("joe").status();
+  EXPECT_NE(std::string(status.message()).find("joe/1/model.pbtxt:2:"), std::string::npos)
+      << status;
+  EXPECT_NE(std::string(status.message()).find("flie"), std::string::npos) << status;
+}
+
+TEST_F(RepositoryTest, CheckTellsEmptyMissingAndWrongApart) {
+  EXPECT_NE(std::string(repository_.Check().message())
+                .find("holds no model, expected <model>/<version>/model.pbtxt"),
+            std::string::npos);
+  AddVoice("joe", "1");
+  EXPECT_TRUE(repository_.Check().ok());
+  const auto check = [](const fs::path& root) {
+    return std::string(ModelRepository(root, nullptr).Check().message());
+  };
+  EXPECT_NE(check(base_ / "nowhere").find("no such folder"), std::string::npos);
+  EXPECT_NE(check(root_ / "joe" / "1" / "m.pt").find("is not a folder"), std::string::npos);
+}
+
+TEST_F(RepositoryTest, UnreadableRootIsReported) {
+  if (geteuid() == 0) GTEST_SKIP() << "root reads every folder";
+  fs::permissions(root_, fs::perms::none);
+  EXPECT_NE(std::string(repository_.Check().message()).find("cannot be read: Permission denied"),
+            std::string::npos);
+}
+
+TEST_F(RepositoryTest, LoadHandsThePackageToTheFactory) {
+  AddVoice("joe", "4");
+  EXPECT_EQ(repository_.Load("joe").status().message(), "no weights here");
+  EXPECT_EQ(loaded_, (root_ / "joe" / "4").string() + " joe 4 vits");
+}
+
+TEST(ParseVersion, IsEmptyOrAWholeNumber) {
+  EXPECT_EQ(*ParseVersion(""), std::nullopt);
+  EXPECT_EQ(*ParseVersion("12"), 12);
+  for (const char* text : {"0", "-1", "01", "1 ", "one", "99999999999999999999", "../1"}) {
+    EXPECT_EQ(ParseVersion(text).status().code(), absl::StatusCode::kInvalidArgument) << text;
+  }
+}
+
+}  // namespace
+}  // namespace millrace::models

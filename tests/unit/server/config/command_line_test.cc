@@ -1,0 +1,218 @@
+#include "server/config/command_line.h"
+
+#include <filesystem>
+#include <fstream>
+#include <vector>
+
+#include "gtest/gtest.h"
+
+namespace millrace {
+namespace {
+
+using Arguments = std::vector<std::string>;
+
+template <class T>
+T Parse(const Arguments& arguments, const Environment& environment = {}) {
+  auto parsed = ParseCommandLine(arguments, environment);
+  if (const auto* early = std::get_if<EarlyExit>(&parsed)) {
+    ADD_FAILURE() << early->err << early->out;
+    return T{};
+  }
+  return std::get<T>(std::get<Command>(std::move(parsed)));
+}
+
+EarlyExit Refused(const Arguments& arguments, const Environment& environment = {}) {
+  auto parsed = ParseCommandLine(arguments, environment);
+  if (auto* early = std::get_if<EarlyExit>(&parsed)) return std::move(*early);
+  ADD_FAILURE() << "accepted";
+  return {};
+}
+
+bool Has(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+class ConfigFile {
+ public:
+  explicit ConfigFile(const std::string& text) { std::ofstream(path_, std::ios::binary) << text; }
+  ~ConfigFile() { std::filesystem::remove(path_); }
+  const std::string& path() const { return path_; }
+
+ private:
+  const std::string path_ = ::testing::TempDir() + "millrace_cli_" +
+                            ::testing::UnitTest::GetInstance()->current_test_info()->name() +
+                            ".toml";
+};
+
+// Every subset of the four sources: the strongest one present wins and is named as the origin.
+TEST(Precedence, FlagThenVariableThenFileThenDefault) {
+  const ConfigFile file("queue_size = 10\n");
+  for (int present = 0; present < 8; ++present) {
+    Arguments arguments = {"serve"};
+    Environment environment;
+    size_t expected = 256;
+    std::string origin = "default";
+    if (present & 1) {
+      arguments.insert(arguments.end(), {"--config", file.path()});
+      expected = 10;
+      origin = "file " + file.path() + ":1";
+    }
+    if (present & 2) {
+      environment["MILLRACE_QUEUE_SIZE"] = "20";
+      expected = 20;
+      origin = "env MILLRACE_QUEUE_SIZE";
+    }
+    if (present & 4) {
+      arguments.insert(arguments.end(), {"--queue-size", "30"});
+      expected = 30;
+      origin = "flag --queue-size";
+    }
+    const ServeCommand command = Parse<ServeCommand>(arguments, environment);
+    EXPECT_EQ(command.config.queue_size, expected) << present;
+    EXPECT_EQ(command.origins.at("queue-size"), origin) << present;
+  }
+}
+
+TEST(Precedence, FileMayComeFromTheEnvironment) {
+  const ConfigFile file("workers = 7\n");
+  EXPECT_EQ(Parse<ServeCommand>({"serve"}, {{"MILLRACE_CONFIG", file.path()}}).config.workers, 7);
+}
+
+TEST(PrintConfig, ReadBackGivesTheSame) {
+  const ServeCommand first = Parse<ServeCommand>(
+      {"serve", "--print-config", "--models", "a \"b\"\\c", "--http-address", "off",
+       "--drain-delay", "1500ms", "--insecure", "--reflection", "off", "--device", "cpu",
+       "--max-message-bytes", "3MiB", "--log-format", "json"});
+  EXPECT_TRUE(first.print_config);
+  const ConfigFile file(PrintConfig(first.config, first.origins));
+  EXPECT_EQ(Parse<ServeCommand>({"serve", "--config", file.path()}).config, first.config);
+}
+
+TEST(PrintConfig, NamesTheOriginOfEachValue) {
+  const ServeCommand command =
+      Parse<ServeCommand>({"serve", "--workers", "3"}, {{"MILLRACE_LOG_LEVEL", "debug"}});
+  const std::string text = PrintConfig(command.config, command.origins);
+  EXPECT_TRUE(Has(text, "workers = 3  # flag --workers\n")) << text;
+  EXPECT_TRUE(Has(text, "log_level = \"debug\"  # env MILLRACE_LOG_LEVEL\n")) << text;
+  EXPECT_TRUE(Has(text, "queue_size = 256  # default\n")) << text;
+}
+
+TEST(Flags, BooleanTakesAValueOrNone) {
+  EXPECT_TRUE(Parse<ServeCommand>({"serve", "--insecure"}).config.insecure);
+  EXPECT_TRUE(Parse<ServeCommand>({"serve", "--insecure", "--workers", "2"}).config.insecure);
+  EXPECT_FALSE(Parse<ServeCommand>({"serve", "--insecure=false"}).config.insecure);
+  EXPECT_FALSE(Parse<ServeCommand>({"serve", "--reflection", "off"}).config.reflection);
+}
+
+TEST(Flags, EmptyAddressIsNotServed) {
+  EXPECT_EQ(Parse<ServeCommand>({"serve", "--http-address", ""}).config.http_address, "");
+  EXPECT_EQ(Parse<ServeCommand>({"serve", "--metrics-address", "off"}).config.metrics_address, "");
+}
+
+TEST(Flags, LastOneWins) {
+  EXPECT_EQ(Parse<ServeCommand>({"serve", "--workers", "2", "--workers", "5"}).config.workers, 5);
+}
+
+TEST(Flags, UnknownIsRefusedByNameWithTheNearest) {
+  const EarlyExit exit = Refused({"serve", "--quue-size", "4"});
+  EXPECT_EQ(exit.status, kExitUsage);
+  EXPECT_TRUE(Has(exit.err, "unknown option --quue-size, did you mean --queue-size?")) << exit.err;
+  EXPECT_TRUE(exit.out.empty());
+  EXPECT_TRUE(Has(Refused({"serve", "--quue-size=4"}).err, "did you mean --queue-size?"));
+  EXPECT_TRUE(Has(Refused({"serve", "extra"}).err, "unexpected argument extra"));
+}
+
+TEST(Flags, BadValueNamesOptionValueAndAllowed) {
+  const EarlyExit exit = Refused({"serve", "--workers", "99"});
+  EXPECT_EQ(exit.status, kExitUsage);
+  EXPECT_TRUE(Has(exit.err, "--workers: '99' is not allowed, allowed: 1..31")) << exit.err;
+  EXPECT_TRUE(Has(Refused({"serve"}, {{"MILLRACE_MODE", "fast"}}).err,
+                  "MILLRACE_MODE: 'fast' is not allowed, allowed: parallel, encode-lock, serial"));
+}
+
+TEST(Flags, MissingValueIsRefused) {
+  const EarlyExit exit = Refused({"serve", "--workers"});
+  EXPECT_EQ(exit.status, kExitUsage);
+  EXPECT_TRUE(Has(exit.err, "--workers")) << exit.err;
+}
+
+TEST(Flags, ExposedAddressIsRefused) {
+  EXPECT_TRUE(Has(Refused({"serve", "--grpc-address", "0.0.0.0:8001"}).err, "--insecure"));
+  EXPECT_EQ(Parse<ServeCommand>({"serve", "--grpc-address", "0.0.0.0:8001", "--insecure"})
+                .config.grpc_address,
+            "0.0.0.0:8001");
+}
+
+TEST(Commands, CheckTakesTheOptionsOfServe) {
+  EXPECT_EQ(Parse<CheckCommand>({"check", "--models", "m", "--workers", "4"}).config.workers, 4);
+}
+
+TEST(Commands, UnknownIsRefusedWithTheNearest) {
+  const EarlyExit exit = Refused({"serv"});
+  EXPECT_EQ(exit.status, kExitUsage);
+  EXPECT_TRUE(Has(exit.err, "unknown command serv, did you mean serve?")) << exit.err;
+}
+
+TEST(Commands, NoneShowsTheHelpAsAUsageError) {
+  const EarlyExit exit = Refused({});
+  EXPECT_EQ(exit.status, kExitUsage);
+  for (const char* command : {"serve", "check", "models", "translate", "synthesize", "bench-null",
+                              "hash-key", "version"}) {
+    EXPECT_TRUE(Has(exit.err, command)) << command;
+  }
+}
+
+TEST(Commands, HelpGoesToStandardOutput) {
+  const EarlyExit exit = Refused({"serve", "--help"});
+  EXPECT_EQ(exit.status, kExitOk);
+  EXPECT_TRUE(exit.err.empty());
+  EXPECT_TRUE(Has(exit.out, "--queue-size N")) << exit.out;
+  EXPECT_TRUE(Has(exit.out, "(default: 256)"));
+  EXPECT_EQ(Refused({"--help"}).status, kExitOk);
+}
+
+TEST(Commands, Version) {
+  Parse<VersionCommand>({"version"});
+  Parse<VersionCommand>({"--version"});
+}
+
+TEST(Commands, Translate) {
+  const TranslateCommand command =
+      Parse<TranslateCommand>({"translate", "Good morning", "--model", "bergamot-en-pt",
+                               "--address", "host:1", "--target", "pt", "--timeout", "5s"});
+  EXPECT_EQ(command.text, "Good morning");
+  EXPECT_EQ(command.model, "bergamot-en-pt");
+  EXPECT_EQ(command.target_language, "pt");
+  EXPECT_EQ(command.client.address, "host:1");
+  EXPECT_EQ(command.client.timeout, std::chrono::seconds(5));
+  EXPECT_EQ(Refused({"translate"}).status, kExitUsage);
+}
+
+TEST(Commands, SynthesizeReadsADashAsText) {
+  const SynthesizeCommand command =
+      Parse<SynthesizeCommand>({"synthesize", "-", "-o", "-", "--speed", "1.5"});
+  EXPECT_EQ(command.text, "-");
+  EXPECT_EQ(command.output, "-");
+  EXPECT_EQ(command.speed, 1.5F);
+  EXPECT_EQ(Refused({"synthesize", "x", "--speed", "9"}).status, kExitUsage);
+}
+
+TEST(Commands, BenchNull) {
+  const BenchNullCommand command = Parse<BenchNullCommand>(
+      {"bench-null", "--concurrency", "8", "--duration", "250ms", "--warmup", "0"});
+  EXPECT_EQ(command.concurrency, 8);
+  EXPECT_EQ(command.duration, std::chrono::milliseconds(250));
+  EXPECT_EQ(command.warmup, std::chrono::milliseconds(0));
+  EXPECT_TRUE(Has(Refused({"bench-null", "--duration", "5"}).err, "'5' is not allowed"));
+}
+
+TEST(Commands, ClientsReadTheirVariablesUnlessAFlagIsGiven) {
+  const Environment environment = {{"MILLRACE_ADDRESS", "env:1"}, {"MILLRACE_API_KEY", "secret"}};
+  EXPECT_EQ(Parse<ModelsCommand>({"models"}, environment).client.address, "env:1");
+  EXPECT_EQ(Parse<ModelsCommand>({"models"}, environment).client.api_key, "secret");
+  EXPECT_EQ(Parse<ModelsCommand>({"models", "--address", "flag:1"}, environment).client.address,
+            "flag:1");
+}
+
+}  // namespace
+}  // namespace millrace

@@ -1,0 +1,97 @@
+#include "server/config/options.h"
+
+#include <set>
+
+#include "gtest/gtest.h"
+
+namespace millrace {
+namespace {
+
+TEST(Options, NamesFollowFromTheRow) {
+  EXPECT_EQ(FlagOf("queue-size"), "--queue-size");
+  EXPECT_EQ(VariableOf("queue-size"), "MILLRACE_QUEUE_SIZE");
+  EXPECT_EQ(KeyOf("queue-size"), "queue_size");
+}
+
+TEST(Options, EachRowIsCompleteAndUnique) {
+  std::set<std::string> names;
+  for (const Option& option : ServeOptions()) {
+    EXPECT_TRUE(names.insert(option.name).second) << option.name;
+    EXPECT_FALSE(option.help.empty()) << option.name;
+    EXPECT_FALSE(option.allowed.empty()) << option.name;
+    EXPECT_FALSE(option.placeholder.empty()) << option.name;
+  }
+}
+
+// A row that writes a field other than the one it reads, or that cannot read its own text, fails
+// here.
+TEST(Options, SetReadsWhatGetWrites) {
+  const ServerConfig defaults;
+  for (const Option& option : ServeOptions()) {
+    ServerConfig config;
+    EXPECT_TRUE(option.set(config, option.get(defaults)))
+        << option.name << " = " << option.get(defaults);
+    EXPECT_EQ(config, defaults) << option.name;
+  }
+}
+
+struct Example {
+  const char* name;
+  const char* value;
+};
+
+class OptionExample : public ::testing::TestWithParam<Example> {};
+
+TEST_P(OptionExample, ChangesItsOwnFieldAlone) {
+  const Option* option = FindOption(GetParam().name);
+  ASSERT_NE(option, nullptr);
+  const ServerConfig defaults;
+  ServerConfig config;
+  ASSERT_TRUE(option->set(config, GetParam().value));
+  EXPECT_EQ(option->get(config), GetParam().value);
+  for (const Option& other : ServeOptions()) {
+    if (other.name == option->name) continue;
+    EXPECT_EQ(other.get(config), other.get(defaults)) << other.name;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, OptionExample,
+    ::testing::Values(Example{"models", "/srv/models"}, Example{"device", "mps"},
+                      Example{"workers", "31"}, Example{"mode", "encode-lock"},
+                      Example{"max-in-flight", "4"}, Example{"i-accept-unsafe-concurrency", "true"},
+                      Example{"intra-op-threads", "3"}, Example{"queue-size", "65536"},
+                      Example{"graph-cache-entries", "9"}, Example{"graph-cache-bytes", "2GiB"},
+                      Example{"require-libtorch", "2.15.0+cpu"}, Example{"grpc-address", "[::1]:0"},
+                      Example{"http-address", "off"}, Example{"metrics-address", "localhost:9000"},
+                      Example{"port-file", "ports.json"}, Example{"reflection", "false"},
+                      Example{"insecure", "true"}, Example{"tls-cert", "c.pem"},
+                      Example{"tls-key", "k.pem"}, Example{"tls-client-ca", "ca.pem"},
+                      Example{"api-keys", "keys"}, Example{"max-message-bytes", "1KiB"},
+                      Example{"max-connections", "2"}, Example{"max-streams-per-connection", "7"},
+                      Example{"keepalive-min-interval", "1m"}, Example{"max-request-time", "90s"},
+                      Example{"write-stall-timeout", "1ms"}, Example{"max-buffered-bytes", "64KiB"},
+                      Example{"drain-delay", "10s"}, Example{"drain-timeout", "2m"},
+                      Example{"log-level", "off"}, Example{"log-format", "json"}),
+    [](const auto& info) {
+      std::string name = KeyOf(info.param.name);
+      return name;
+    });
+
+TEST(Options, RefuseWhatIsOutsideTheirRange) {
+  constexpr Example kBad[] = {
+      {"workers", "0"},          {"workers", "32"},        {"workers", "two"},
+      {"mode", "Parallel"},      {"device", "gpu"},        {"queue-size", "0"},
+      {"queue-size", "-1"},      {"queue-size", "65537"},  {"grpc-address", ""},
+      {"grpc-address", "off"},   {"grpc-address", "host"}, {"grpc-address", "host:65536"},
+      {"http-address", "::1:8"}, {"drain-delay", "5"},     {"max-message-bytes", "0"},
+      {"log-level", "INFO"},     {"insecure", "maybe"},    {"max-request-time", "0s"}};
+  for (const Example& bad : kBad) {
+    ServerConfig config;
+    EXPECT_FALSE(FindOption(bad.name)->set(config, bad.value)) << bad.name << " = " << bad.value;
+    EXPECT_EQ(config, ServerConfig()) << bad.name;
+  }
+}
+
+}  // namespace
+}  // namespace millrace

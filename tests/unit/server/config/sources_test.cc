@@ -1,0 +1,98 @@
+#include "server/config/sources.h"
+
+#include <filesystem>
+#include <fstream>
+
+#include "gtest/gtest.h"
+
+namespace millrace {
+namespace {
+
+class TomlFile : public ::testing::Test {
+ protected:
+  std::string Write(const std::string& text) {
+    std::ofstream(path_, std::ios::binary) << text;
+    return path_;
+  }
+  std::string Error(const std::string& text) {
+    const auto values = ReadTomlFile(Write(text));
+    return values.ok() ? "" : std::string(values.status().message()).substr(path_.size());
+  }
+  void TearDown() override { std::filesystem::remove(path_); }
+
+  const std::string path_ = ::testing::TempDir() + "millrace_" +
+                            ::testing::UnitTest::GetInstance()->current_test_info()->name() +
+                            ".toml";
+};
+
+TEST_F(TomlFile, GivesValuesWithTheirLines) {
+  const auto values =
+      ReadTomlFile(Write("# comment\nqueue_size = 64\ninsecure = true\nlog_level = \"debug\"\n"));
+  ASSERT_TRUE(values.ok()) << values.status();
+  EXPECT_EQ(values->at("queue-size").value, "64");
+  EXPECT_EQ(values->at("queue-size").origin, "file " + path_ + ":2");
+  EXPECT_EQ(values->at("insecure").value, "true");
+  EXPECT_EQ(values->at("log-level").value, "debug");
+}
+
+TEST_F(TomlFile, UnknownKeyIsRefusedByNameWithTheNearest) {
+  EXPECT_EQ(Error("models = 'x'\nqueue_sise = 4\n"),
+            ":2: unknown key queue_sise, did you mean queue_size?");
+  EXPECT_EQ(Error("frobnicate = 4\n"), ":1: unknown key frobnicate");
+  EXPECT_EQ(Error("[server]\nqueue_size = 4\n"), ":1: unknown key server");
+}
+
+TEST_F(TomlFile, SyntaxErrorHasLineAndColumn) {
+  EXPECT_EQ(Error("queue_size = 4\nworkers = = 2\n").substr(0, 3), ":2:");
+}
+
+TEST_F(TomlFile, ValueOfAnotherKindIsRefused) {
+  EXPECT_NE(Error("queue_size = [1, 2]\n").find(":1: queue_size: not a string"), std::string::npos);
+  EXPECT_NE(Error("queue_size = 1.5\n").find("1..65536"), std::string::npos);
+}
+
+TEST(ConfigFile, MissingIsAnErrorThatNamesIt) {
+  const auto values = ReadTomlFile("no/such/file.toml");
+  EXPECT_EQ(values.status().message(),
+            "--config: no/such/file.toml cannot be read: No such file or directory");
+}
+
+TEST(Variables, UnknownIsRefusedByNameWithTheNearest) {
+  EXPECT_EQ(ReadEnvironment({{"MILLRACE_QUEUE_SIZ", "4"}}).status().message(),
+            "unknown environment variable MILLRACE_QUEUE_SIZ, did you mean MILLRACE_QUEUE_SIZE?");
+}
+
+TEST(Variables, OfOthersAndEmptyOnesAreIgnored) {
+  const auto values = ReadEnvironment({{"HOME", "/"},
+                                       {"MILLRACE_WORKERS", ""},
+                                       {"MILLRACE_TYPO", ""},
+                                       {"MILLRACE_API_KEY", "secret"},
+                                       {"MILLRACE_CONFIG", "x"}});
+  ASSERT_TRUE(values.ok()) << values.status();
+  EXPECT_TRUE(values->empty());
+}
+
+// A pod beside a service named "millrace" gets these unasked; refusing them would keep the server
+// from starting.
+TEST(Variables, ThatKubernetesAddsForAServiceAreIgnored) {
+  const auto values = ReadEnvironment({{"MILLRACE_SERVICE_HOST", "10.0.0.1"},
+                                       {"MILLRACE_SERVICE_PORT", "8001"},
+                                       {"MILLRACE_SERVICE_PORT_GRPC", "8001"},
+                                       {"MILLRACE_PORT", "tcp://10.0.0.1:8001"},
+                                       {"MILLRACE_PORT_8001_TCP", "tcp://10.0.0.1:8001"},
+                                       {"MILLRACE_PORT_8001_TCP_ADDR", "10.0.0.1"},
+                                       {"MILLRACE_HTTP_PORT_8000_TCP_PROTO", "tcp"}});
+  EXPECT_TRUE(values.ok()) << values.status();
+  EXPECT_FALSE(ReadEnvironment({{"MILLRACE_PORT", "8001"}}).ok());
+}
+
+TEST(Apply, BadValueNamesPlaceValueAndAllowed) {
+  ServerConfig config;
+  Origins origins;
+  const absl::Status status = Apply(
+      {{"queue-size", {"0", "conf.toml:3: queue_size", "file conf.toml:3"}}}, config, origins);
+  EXPECT_EQ(status.message(), "conf.toml:3: queue_size: '0' is not allowed, allowed: 1..65536");
+}
+
+}  // namespace
+}  // namespace millrace

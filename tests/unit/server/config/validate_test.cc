@@ -1,0 +1,58 @@
+#include "gtest/gtest.h"
+#include "server/config/server_config.h"
+
+namespace millrace {
+namespace {
+
+bool Mentions(const absl::Status& status, const std::string& text) {
+  return std::string(status.message()).find(text) != std::string::npos;
+}
+
+TEST(Validate, DefaultsAreValid) {
+  EXPECT_TRUE(Validate(ServerConfig()).ok());
+  EXPECT_GE(ServerConfig().workers, 1);
+  EXPECT_LE(ServerConfig().workers, 31);
+}
+
+TEST(Validate, ExposedAddressNeedsTls) {
+  ServerConfig config;
+  config.grpc_address = "0.0.0.0:8001";
+  EXPECT_TRUE(Mentions(Validate(config), "--grpc-address: 0.0.0.0:8001"));
+  config.tls_cert = "c.pem";
+  config.tls_key = "k.pem";
+  EXPECT_TRUE(Validate(config).ok());
+}
+
+TEST(Validate, TlsOfGrpcDoesNotCoverTheOtherAddresses) {
+  ServerConfig config;
+  config.tls_cert = "c.pem";
+  config.tls_key = "k.pem";
+  config.http_address = "10.0.0.1:8000";
+  EXPECT_TRUE(Mentions(Validate(config), "--http-address"));
+  config.http_address = "";
+  config.metrics_address = "[::]:8002";
+  EXPECT_TRUE(Mentions(Validate(config), "--metrics-address"));
+}
+
+TEST(Validate, InsecureAcceptsExposure) {
+  ServerConfig config;
+  config.grpc_address = config.http_address = config.metrics_address = "0.0.0.0:1";
+  EXPECT_FALSE(Validate(config).ok());
+  config.insecure = true;
+  EXPECT_TRUE(Validate(config).ok());
+}
+
+TEST(Validate, TlsFilesComeTogether) {
+  ServerConfig config;
+  config.tls_cert = "c.pem";
+  EXPECT_TRUE(Mentions(Validate(config), "--tls-key"));
+  config.tls_cert.clear();
+  config.tls_key = "k.pem";
+  EXPECT_TRUE(Mentions(Validate(config), "--tls-cert"));
+  config.tls_key.clear();
+  config.tls_client_ca = "ca.pem";
+  EXPECT_TRUE(Mentions(Validate(config), "--tls-client-ca"));
+}
+
+}  // namespace
+}  // namespace millrace
