@@ -6,7 +6,7 @@
 #include <optional>
 #include <utility>
 
-#include "absl/strings/ascii.h"
+#include "models/text/trim.h"
 #include "models/text/unicode.h"
 
 namespace millrace::models {
@@ -110,7 +110,7 @@ bool IsSpacedDash(const std::vector<Character>& points, size_t i) {
 
 // Adds the text with a mark, cut into lines that espeak-ng reads whole.
 void AddClause(std::string text, std::string mark, std::vector<Clause>& clauses) {
-  std::string_view rest = absl::StripAsciiWhitespace(text);
+  std::string_view rest = Trim(text);
   while (rest.size() > kMaxClauseBytes) {
     size_t cut = rest.rfind(' ', kMaxClauseBytes);
     if (cut == std::string_view::npos || cut == 0) {
@@ -119,7 +119,7 @@ void AddClause(std::string text, std::string mark, std::vector<Clause>& clauses)
         --cut;  // not within a character
     }
     clauses.push_back({std::string(rest.substr(0, cut)), ""});
-    rest = absl::StripLeadingAsciiWhitespace(rest.substr(cut));
+    rest = TrimLeft(rest.substr(cut));
   }
   if (!rest.empty()) clauses.push_back({std::string(rest), std::move(mark)});
 }

@@ -15,7 +15,8 @@ absl::StatusOr<std::filesystem::path> FindEspeak(const std::string& program) {
   if (program.find('/') != std::string::npos) {
     candidates.emplace_back(program);
   } else if (const char* path = std::getenv("PATH"); path != nullptr) {
-    for (std::string_view folder : absl::StrSplit(path, ':', absl::SkipEmpty())) {
+    for (const std::string& folder :
+         std::vector<std::string>(absl::StrSplit(path, ':', absl::SkipEmpty()))) {
       candidates.push_back(std::filesystem::path(folder) / program);
     }
   }

@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "models/text/clauses.h"
 #include "models/text/espeak_pool.h"
+#include "models/text/trim.h"
 
 namespace millrace::models {
 namespace {
@@ -20,7 +20,7 @@ namespace {
 std::string CleanAnswer(std::string_view answer) {
   std::string clean;
   bool in_flag = false;
-  for (char c : absl::StripAsciiWhitespace(answer)) {
+  for (char c : Trim(answer)) {
     if (c == '(') in_flag = true;
     if (!in_flag) clean += c == '\n' ? ' ' : c;
     if (c == ')') in_flag = false;

@@ -18,7 +18,7 @@ namespace millrace::models {
 namespace {
 
 constexpr size_t kLengthBytes = 8;
-constexpr uint64_t kMaxHeaderBytes = 100'000'000;   // the format's own limit
+constexpr uint64_t kMaxHeaderBytes = 100'000'000;  // the format's own limit
 
 std::optional<DataType> ParseType(std::string_view name) {
   if (name == "BOOL") return DataType::kBool;
@@ -34,7 +34,7 @@ std::optional<DataType> ParseType(std::string_view name) {
   return std::nullopt;
 }
 
-absl::Status Damaged(const std::filesystem::path& path, std::string_view what) {
+absl::Status Damaged(const std::filesystem::path& path, const std::string& what) {
   return absl::DataLossError(absl::StrCat(path.string(), ": damaged safetensors file: ", what));
 }
 
@@ -44,7 +44,8 @@ uint64_t ReadLittleEndian(const std::byte* bytes) {
   return value;
 }
 
-absl::StatusOr<SafetensorsFile::View> ReadEntry(const nlohmann::json& entry, const std::byte* data, uint64_t data_bytes) {
+absl::StatusOr<SafetensorsFile::View> ReadEntry(const nlohmann::json& entry, const std::byte* data,
+                                                uint64_t data_bytes) {
   const auto type = ParseType(entry.at("dtype").get<std::string>());
   if (!type) return absl::InvalidArgumentError("unsupported dtype");
   SafetensorsFile::View view;
@@ -92,11 +93,13 @@ absl::StatusOr<SafetensorsFile> SafetensorsFile::Open(const std::filesystem::pat
 
 absl::Status SafetensorsFile::ReadHeader() {
   const uint64_t header_bytes = ReadLittleEndian(mapping_);
-  if (header_bytes > kMaxHeaderBytes || header_bytes > size_ - kLengthBytes) return Damaged(path_, "header too long");
+  if (header_bytes > kMaxHeaderBytes || header_bytes > size_ - kLengthBytes)
+    return Damaged(path_, "header too long");
   const char* text = reinterpret_cast<const char*>(mapping_) + kLengthBytes;
   const std::byte* data = mapping_ + kLengthBytes + header_bytes;
   const uint64_t data_bytes = size_ - kLengthBytes - header_bytes;
-  const nlohmann::json header = nlohmann::json::parse(text, text + header_bytes, nullptr, /*allow_exceptions=*/false);
+  const nlohmann::json header =
+      nlohmann::json::parse(text, text + header_bytes, nullptr, /*allow_exceptions=*/false);
   if (!header.is_object()) return Damaged(path_, "the header is not a JSON object");
   for (const auto& [name, entry] : header.items()) {
     try {
@@ -105,7 +108,8 @@ absl::Status SafetensorsFile::ReadHeader() {
         continue;
       }
       auto view = ReadEntry(entry, data, data_bytes);
-      if (!view.ok()) return Damaged(path_, absl::StrCat("tensor '", name, "': ", view.status().message()));
+      if (!view.ok())
+        return Damaged(path_, absl::StrCat("tensor '", name, "': ", view.status().message()));
       tensors_.emplace(name, *std::move(view));
     } catch (const nlohmann::json::exception& error) {
       return Damaged(path_, absl::StrCat("header entry '", name, "': ", error.what()));
@@ -117,7 +121,7 @@ absl::Status SafetensorsFile::ReadHeader() {
 absl::StatusOr<SafetensorsFile::View> SafetensorsFile::Find(std::string_view name) const {
   const auto found = tensors_.find(name);
   if (found == tensors_.end()) {
-    return absl::NotFoundError(absl::StrCat(path_.string(), ": no tensor named '", name, "'"));
+    return absl::NotFoundError(absl::StrCat(path_.string(), ": no tensor named '", std::string(name), "'"));
   }
   return found->second;
 }
@@ -130,10 +134,11 @@ SafetensorsFile::SafetensorsFile(SafetensorsFile&& other) noexcept
       metadata_(std::move(other.metadata_)) {}
 
 SafetensorsFile& SafetensorsFile::operator=(SafetensorsFile&& other) noexcept {
-  if (this != &other) {
-    this->~SafetensorsFile();
-    new (this) SafetensorsFile(std::move(other));
-  }
+  std::swap(path_, other.path_);
+  std::swap(mapping_, other.mapping_);
+  std::swap(size_, other.size_);
+  std::swap(tensors_, other.tensors_);
+  std::swap(metadata_, other.metadata_);
   return *this;
 }
 

@@ -13,15 +13,16 @@
 
 namespace millrace::models {
 
-// A safetensors file, mapped into memory: an 8-byte length, a JSON header, then the tensors. Pages are read when they are
-// touched and are shared between processes. Immutable, so thread-safe; views into it hold as long as it lives. Every offset of
-// the header is checked when it is opened: a damaged file is an error, never a wild read.
+// A safetensors file, mapped into memory: an 8-byte length, a JSON header, then the tensors. Pages
+// are read when they are touched and are shared between processes. Immutable, so thread-safe; views
+// into it hold as long as it lives. Every offset of the header is checked when it is opened: a
+// damaged file is an error, never a wild read.
 class SafetensorsFile {
  public:
   struct View {
     DataType type = DataType::kFp32;
     std::vector<int64_t> shape;
-    const std::byte* data = nullptr;   // aligned for the type
+    const std::byte* data = nullptr;  // aligned for the type
     size_t bytes = 0;
   };
 

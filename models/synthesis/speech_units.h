@@ -1,0 +1,23 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace millrace::models {
+
+// Bytes of text that are spoken at once: bounds a step's time and memory.
+inline constexpr size_t kMaxSpeechUnitBytes = 400;
+
+// Cuts UTF-8 text into what is spoken step by step: its sentences, without the white space between
+// them. A sentence longer than max_bytes is cut at a pause (, ; :) in its second half, else at a
+// space, else within a word, never within a character. Only white space is lost. Thread-safe;
+// linear time.
+std::vector<std::string> SplitSpeechUnits(std::string_view text,
+                                          size_t max_bytes = kMaxSpeechUnitBytes);
+
+// Whether there is a letter or a digit of any script.
+bool HasLetterOrDigit(std::string_view text);
+
+}  // namespace millrace::models

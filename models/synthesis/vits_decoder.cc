@@ -1,0 +1,165 @@
+#include "models/synthesis/vits_decoder.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/cat.h>
+#include <ATen/ops/conv1d.h>
+#include <ATen/ops/conv_transpose1d.h>
+#include <ATen/ops/leaky_relu.h>
+#include <ATen/ops/sigmoid.h>
+#include <ATen/ops/tanh.h>
+#include <ATen/ops/zeros_like.h>
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
+namespace millrace::models {
+namespace {
+
+constexpr double kSlope = 0.1;
+constexpr double kLastSlope = 0.01;
+constexpr int kFlows[] = {6, 4, 2, 0};  // those between exchange the two halves
+
+// Zero padding that keeps the length.
+at::Tensor Convolve(const VitsConv& conv, const at::Tensor& x) {
+  const int64_t padding = (conv.weight.size(2) - 1) * conv.dilation / 2;
+  return at::conv1d(x, conv.weight, conv.bias, 1, padding, conv.dilation);
+}
+
+}  // namespace
+
+VitsDecoder::Coupling VitsDecoder::TakeCoupling(VitsWeights& weights, int flow, int64_t latent,
+                                                int64_t speaker_channels) {
+  const std::string name = absl::StrCat("flow.flows.", flow);
+  Coupling coupling;
+  coupling.pre = TakeConv(weights, name + ".pre", {-1, latent / 2, 1});
+  if (!weights.status().ok()) return coupling;
+  const int64_t hidden = coupling.pre.weight.size(0);
+  const auto& dilations = weights.shape().flow_dilations;
+  for (size_t i = 0; i < dilations.size(); ++i) {
+    const bool last = i + 1 == dilations.size();
+    coupling.gates.push_back(TakeConv(weights, absl::StrCat(name, ".enc.in_layers.", i),
+                                      {2 * hidden, hidden, -1}, dilations[i]));
+    coupling.outputs.push_back(TakeConv(weights, absl::StrCat(name, ".enc.res_skip_layers.", i),
+                                        {last ? hidden : 2 * hidden, hidden, 1}));
+  }
+  coupling.post = TakeConv(weights, name + ".post", {latent / 2, hidden, 1});
+  if (speaker_channels > 0) {
+    const int64_t all = 2 * hidden * static_cast<int64_t>(dilations.size());
+    coupling.speaker = TakeConv(weights, name + ".enc.cond_layer", {all, speaker_channels, 1});
+  }
+  return coupling;
+}
+
+VitsDecoder::Block VitsDecoder::TakeBlock(VitsWeights& weights, int64_t index, int64_t channels) {
+  const std::string name = absl::StrCat("dec.resblocks.", index);
+  const bool paired = weights.Has(name + ".convs1.0.weight");
+  const auto& dilations = weights.shape().block_dilations[static_cast<size_t>(index)];
+  Block block;
+  for (size_t i = 0; i < dilations.size(); ++i) {
+    block.convs.push_back(TakeConv(weights, absl::StrCat(name, paired ? ".convs1." : ".convs.", i),
+                                   {channels, channels, -1}, dilations[i]));
+    if (paired) {
+      block.seconds.push_back(
+          TakeConv(weights, absl::StrCat(name, ".convs2.", i), {channels, channels, -1}));
+    }
+  }
+  return block;
+}
+
+VitsDecoder::VitsDecoder(VitsWeights& weights, int64_t latent) {
+  speakers_ = weights.TakeIfAny("emb_g.weight", {-1, -1});
+  const int64_t speaker_channels = speakers_.defined() ? speakers_.size(1) : 0;
+  for (int flow : kFlows)
+    couplings_.push_back(TakeCoupling(weights, flow, latent, speaker_channels));
+  pre_ = TakeConv(weights, "dec.conv_pre", {-1, latent, -1});
+  if (!weights.status().ok()) return;
+  int64_t channels = pre_.weight.size(0);
+  if (speaker_channels > 0)
+    speaker_ = TakeConv(weights, "dec.cond", {channels, speaker_channels, 1});
+  const VitsShape& shape = weights.shape();
+  const size_t blocks = shape.block_dilations.size() / shape.upsample_strides.size();
+  for (size_t i = 0; i < shape.upsample_strides.size(); ++i) {
+    Stage stage;
+    const std::string name = absl::StrCat("dec.ups.", i);
+    stage.up.weight = weights.Take(name + ".weight", {channels, -1, -1});
+    if (!weights.status().ok()) return;
+    channels = stage.up.weight.size(1);
+    stage.up.bias = weights.Take(name + ".bias", {channels});
+    stage.up.stride = shape.upsample_strides[i];
+    for (size_t j = 0; j < blocks; ++j) {
+      stage.blocks.push_back(TakeBlock(weights, static_cast<int64_t>(i * blocks + j), channels));
+    }
+    stages_.push_back(std::move(stage));
+  }
+  post_ = TakeConv(weights, "dec.conv_post", {1, channels, -1});
+}
+
+at::Tensor VitsDecoder::Embed(int64_t speaker) const {
+  return speakers_.defined() ? speakers_[speaker].view({1, -1, 1}) : at::Tensor();
+}
+
+// What the coupling layer adds to the other half, given this one.
+at::Tensor VitsDecoder::RunCoupling(const Coupling& coupling, const at::Tensor& kept,
+                                    const at::Tensor& speaker) {
+  at::Tensor x = Convolve(coupling.pre, kept);
+  const int64_t hidden = x.size(1);
+  at::Tensor condition;
+  if (speaker.defined()) condition = Convolve(coupling.speaker, speaker);
+  at::Tensor skipped = at::zeros_like(x);
+  for (size_t i = 0; i < coupling.gates.size(); ++i) {
+    at::Tensor gates = Convolve(coupling.gates[i], x);
+    if (speaker.defined())
+      gates = gates + condition.narrow(1, 2 * hidden * static_cast<int64_t>(i), 2 * hidden);
+    const at::Tensor gated =
+        at::tanh(gates.narrow(1, 0, hidden)) * at::sigmoid(gates.narrow(1, hidden, hidden));
+    const at::Tensor y = Convolve(coupling.outputs[i], gated);
+    if (y.size(1) == hidden) {  // the last layer has no residual part
+      skipped = skipped + y;
+    } else {
+      x = x + y.narrow(1, 0, hidden);
+      skipped = skipped + y.narrow(1, hidden, hidden);
+    }
+  }
+  return Convolve(coupling.post, skipped);
+}
+
+at::Tensor VitsDecoder::Flow(at::Tensor z, int64_t speaker) const {
+  const at::Tensor embedded = Embed(speaker);
+  const int64_t half = z.size(1) / 2;
+  for (const Coupling& coupling : couplings_) {
+    z = z.flip(1);
+    const at::Tensor kept = z.narrow(1, 0, half);
+    z = at::cat({kept, z.narrow(1, half, half) - RunCoupling(coupling, kept, embedded)}, 1);
+  }
+  return z;
+}
+
+at::Tensor VitsDecoder::RunBlock(const Block& block, at::Tensor x) {
+  for (size_t i = 0; i < block.convs.size(); ++i) {
+    at::Tensor y = Convolve(block.convs[i], at::leaky_relu(x, kSlope));
+    if (!block.seconds.empty()) y = Convolve(block.seconds[i], at::leaky_relu(y, kSlope));
+    x = x + y;
+  }
+  return x;
+}
+
+at::Tensor VitsDecoder::Generate(const at::Tensor& z, int64_t speaker) const {
+  at::Tensor x = Convolve(pre_, z);
+  if (speakers_.defined()) x = x + Convolve(speaker_, Embed(speaker));
+  for (const Stage& stage : stages_) {
+    const int64_t padding = (stage.up.weight.size(2) - stage.up.stride) / 2;
+    x = at::conv_transpose1d(at::leaky_relu(x, kSlope), stage.up.weight, stage.up.bias,
+                             stage.up.stride, padding);
+    at::Tensor sum = RunBlock(stage.blocks[0], x);
+    for (size_t i = 1; i < stage.blocks.size(); ++i) sum = sum + RunBlock(stage.blocks[i], x);
+    x = sum / static_cast<double>(stage.blocks.size());
+  }
+  return at::tanh(Convolve(post_, at::leaky_relu(x, kLastSlope))).flatten();
+}
+
+at::Tensor VitsDecoder::Forward(const at::Tensor& prior, int64_t speaker) const {
+  return Generate(Flow(prior, speaker), speaker);
+}
+
+}  // namespace millrace::models

@@ -1,0 +1,310 @@
+#include "models/synthesis/vits_model.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/exp.h>
+#include <ATen/ops/from_blob.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <span>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "models/synthesis/noise.h"
+#include "models/synthesis/speech_units.h"
+#include "models/synthesis/vits_decoder.h"
+#include "models/synthesis/vits_encoder.h"
+#include "models/synthesis/vits_weights.h"
+#include "models/synthesis/voice_config.h"
+#include "models/text/phonemizer.h"
+
+namespace millrace::models {
+namespace {
+
+constexpr float kMinSpeed = 0.25F;
+constexpr float kMaxSpeed = 4.0F;
+constexpr float kMaxNoise = 2.0F;
+constexpr int64_t kMaxUnitSeconds = 300;
+constexpr uint64_t kDurationStream = 0;  // of the noise of a sentence
+constexpr uint64_t kLatentStream = 1;
+
+// What is left to say of one request.
+struct SpeechState final : RequestState {
+  std::vector<std::string> units;
+  size_t next = 0;                // index of the unit that the next step speaks
+  std::vector<int64_t> phonemes;  // of that unit; empty: not yet found
+  size_t emitted = 0;             // units that had something to speak
+};
+
+struct Speaker {
+  std::string name;
+  int64_t id = 0;
+};
+
+at::Device ToAten(runtime::DeviceType device) {
+  switch (device) {
+    case runtime::DeviceType::kCuda:
+      return at::Device(at::kCUDA);
+    case runtime::DeviceType::kMps:
+      return at::Device(at::kMPS);
+    case runtime::DeviceType::kCpu:
+      break;
+  }
+  return at::Device(at::kCPU);
+}
+
+absl::Status CheckNoise(const char* field, float value) {
+  if (std::isfinite(value) && value <= kMaxNoise) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat(field, ": ", value, " is not allowed; it is 0..",
+                                                 kMaxNoise, ", or unset for the voice's own"));
+}
+
+class LoadedVits final : public Model {
+ public:
+  LoadedVits(ModelInfo info, VoiceConfig voice, std::vector<Speaker> speakers,
+             std::unique_ptr<Phonemizer> phonemizer, std::unique_ptr<VitsEncoder> encoder,
+             std::unique_ptr<VitsDecoder> decoder, at::Device device, int64_t hop)
+      : info_(std::move(info)),
+        voice_(std::move(voice)),
+        speakers_(std::move(speakers)),
+        phonemizer_(std::move(phonemizer)),
+        encoder_(std::move(encoder)),
+        decoder_(std::move(decoder)),
+        device_(device),
+        hop_(hop) {}
+
+  const ModelInfo& info() const override { return info_; }
+  absl::Status Validate(const Input& input) const override;
+  std::unique_ptr<Batch> Prepare(std::span<Request* const> requests) const override;
+  std::vector<Input> WarmupInputs() const override;
+
+  // The samples of a request's next unit; nullopt when the request was to stop meanwhile. An error
+  // ends the request.
+  absl::StatusOr<std::optional<std::vector<float>>> Speak(const Request& request) const;
+
+ private:
+  // Makes the state's next unit ready to be spoken. False when the request is finished instead.
+  bool PrepareUnit(Request& request) const;
+  const Speaker* FindSpeaker(std::string_view name) const;
+  at::Tensor MakeNoise(uint64_t seed, size_t unit, uint64_t stream, at::IntArrayRef shape) const;
+
+  const ModelInfo info_;
+  const VoiceConfig voice_;
+  const std::vector<Speaker> speakers_;  // the first is the default
+  const std::unique_ptr<Phonemizer> phonemizer_;
+  const std::unique_ptr<VitsEncoder> encoder_;
+  const std::unique_ptr<VitsDecoder> decoder_;
+  const at::Device device_;
+  const int64_t hop_;  // samples of a frame
+};
+
+class SpeechBatch final : public Batch {
+ public:
+  SpeechBatch(const LoadedVits& model, std::vector<Request*> requests)
+      : model_(model), requests_(std::move(requests)), results_(requests_.size()) {}
+
+  void Forward(runtime::WorkerContext&) override {
+    for (size_t i = 0; i < requests_.size(); ++i) results_[i] = model_.Speak(*requests_[i]);
+  }
+
+  void Complete() override {
+    for (size_t i = 0; i < requests_.size(); ++i) {
+      Request& request = *requests_[i];
+      if (!results_[i].ok()) {
+        request.Finish(results_[i].status());
+        continue;
+      }
+      if (!*results_[i]) continue;  // cancelled or late: the queue sees to it
+      auto& state = static_cast<SpeechState&>(*request.state());
+      request.Emit(SynthesizeOutput{.sample_rate = model_.info().sample_rate,
+                                    .samples = **std::move(results_[i]),
+                                    .sentence_index = state.emitted++,
+                                    .text = std::move(state.units[state.next])});
+      state.phonemes.clear();
+      if (++state.next == state.units.size()) request.Finish(absl::OkStatus());
+    }
+  }
+
+ private:
+  const LoadedVits& model_;
+  const std::vector<Request*> requests_;
+  std::vector<absl::StatusOr<std::optional<std::vector<float>>>> results_;
+};
+
+absl::Status LoadedVits::Validate(const Input& input) const {
+  const auto* speech = std::get_if<SynthesizeInput>(&input);
+  if (speech == nullptr) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("model '", info_.name, "' synthesizes speech and does nothing else"));
+  }
+  if (!HasLetterOrDigit(speech->text)) {
+    return absl::InvalidArgumentError(
+        "text: there is nothing to speak; it needs a letter or a digit");
+  }
+  if (FindSpeaker(speech->voice) == nullptr) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("voice: model '", info_.name, "' has no voice '", speech->voice,
+                     "'; it has: ", absl::StrJoin(info_.voices, ", ")));
+  }
+  if (!(speech->speed >= kMinSpeed && speech->speed <= kMaxSpeed)) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "speed: ", speech->speed, " is not allowed; it is ", kMinSpeed, "..", kMaxSpeed));
+  }
+  if (absl::Status status = CheckNoise("noise_scale", speech->noise_scale); !status.ok())
+    return status;
+  return CheckNoise("noise_w", speech->noise_w);
+}
+
+const Speaker* LoadedVits::FindSpeaker(std::string_view name) const {
+  if (name.empty()) return &speakers_.front();
+  const auto found = std::find_if(speakers_.begin(), speakers_.end(),
+                                  [&](const Speaker& s) { return s.name == name; });
+  return found == speakers_.end() ? nullptr : &*found;
+}
+
+std::unique_ptr<Batch> LoadedVits::Prepare(std::span<Request* const> requests) const {
+  std::vector<Request*> ready;
+  for (Request* request : requests) {
+    if (PrepareUnit(*request)) ready.push_back(request);
+  }
+  if (ready.empty()) return nullptr;
+  return std::make_unique<SpeechBatch>(*this, std::move(ready));
+}
+
+bool LoadedVits::PrepareUnit(Request& request) const {
+  if (request.state() == nullptr) {
+    auto state = std::make_unique<SpeechState>();
+    state->units = SplitSpeechUnits(std::get<SynthesizeInput>(request.input()).text);
+    request.set_state(std::move(state));
+  }
+  auto& state = static_cast<SpeechState&>(*request.state());
+  for (; state.next < state.units.size(); ++state.next) {
+    if (!state.phonemes.empty()) return true;
+    auto phonemes = phonemizer_->Phonemize(state.units[state.next]);
+    if (!phonemes.ok()) {
+      request.Finish(phonemes.status());
+      return false;
+    }
+    if (!phonemes->empty()) state.phonemes = voice_.ToIds(*phonemes);
+    if (!state.phonemes.empty()) return true;
+  }
+  request.Finish(state.emitted > 0 ? absl::OkStatus()
+                                   : absl::InvalidArgumentError(
+                                         "text: there is nothing in it that the voice can speak"));
+  return false;
+}
+
+at::Tensor LoadedVits::MakeNoise(uint64_t seed, size_t unit, uint64_t stream,
+                                 at::IntArrayRef shape) const {
+  at::Tensor noise = at::empty(shape, at::TensorOptions().dtype(at::kFloat));
+  NoiseSource source(seed, 2 * static_cast<uint64_t>(unit) + stream);
+  source.Fill({noise.data_ptr<float>(), static_cast<size_t>(noise.numel())});
+  return noise.to(device_);
+}
+
+absl::StatusOr<std::optional<std::vector<float>>> LoadedVits::Speak(const Request& request) const {
+  const at::InferenceMode inference;
+  const auto& input = std::get<SynthesizeInput>(request.input());
+  const auto& state = static_cast<const SpeechState&>(*const_cast<Request&>(request).state());
+  const int64_t speaker = FindSpeaker(input.voice)->id;
+  const double noise_scale = input.noise_scale < 0 ? voice_.noise_scale : input.noise_scale;
+  const double noise_w = input.noise_w < 0 ? voice_.noise_w : input.noise_w;
+  const double length_scale = voice_.length_scale / input.speed;
+  const auto length = static_cast<int64_t>(state.phonemes.size());
+
+  const at::Tensor ids = at::from_blob(const_cast<int64_t*>(state.phonemes.data()), {1, length},
+                                       at::TensorOptions().dtype(at::kLong))
+                             .to(device_);
+  const VitsEncoder::Output encoded =
+      encoder_->Forward(ids, MakeNoise(input.seed, state.next, kDurationStream, {1, 2, length}),
+                        noise_w, length_scale, speaker);
+  const int64_t frames = encoded.frames.sum().item<int64_t>();
+  if (frames * hop_ > kMaxUnitSeconds * voice_.sample_rate) {
+    return absl::InvalidArgumentError(absl::StrCat("text, speed, noise_w: one sentence would last ",
+                                                   frames * hop_ / voice_.sample_rate,
+                                                   " seconds, allowed are ", kMaxUnitSeconds));
+  }
+  if (request.ShouldStop()) return std::nullopt;
+
+  const at::Tensor expanded = encoded.statistics.repeat_interleave(encoded.frames.to(device_), 2);
+  const int64_t latent = encoder_->latent();
+  const at::Tensor noise = MakeNoise(input.seed, state.next, kLatentStream, {1, latent, frames});
+  const at::Tensor prior = expanded.narrow(1, 0, latent) +
+                           noise * at::exp(expanded.narrow(1, latent, latent)) * noise_scale;
+  const at::Tensor samples = decoder_->Forward(prior, speaker).to(at::kCPU).contiguous();
+  const float* data = samples.const_data_ptr<float>();
+  return std::vector<float>(data, data + samples.numel());
+}
+
+std::vector<Input> LoadedVits::WarmupInputs() const {
+  const auto speech = [](std::string text) {
+    SynthesizeInput input;
+    input.text = std::move(text);
+    return Input(std::move(input));
+  };
+  return {speech("One."),
+          speech("The first sentence that is spoken should not take longer than all the others.")};
+}
+
+std::vector<Speaker> ListSpeakers(const VoiceConfig& voice, const std::string& name) {
+  std::vector<Speaker> speakers;
+  for (const auto& [speaker, id] : voice.speaker_ids) speakers.push_back({speaker, id});
+  std::sort(speakers.begin(), speakers.end(),
+            [](const Speaker& a, const Speaker& b) { return a.id < b.id; });
+  if (speakers.empty()) speakers.push_back({name, 0});
+  return speakers;
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Model>> VitsModel::Load(const VitsOptions& options, ModelInfo info) {
+  const at::InferenceMode inference;
+  auto voice = VoiceConfig::Read(options.voice_file);
+  if (!voice.ok()) return voice.status();
+  const at::Device device = ToAten(options.device);
+  auto weights = VitsWeights::Open(options.weights_file, device);
+  if (!weights.ok()) return weights.status();
+  auto encoder = std::make_unique<VitsEncoder>(*weights);
+  if (!weights->status().ok()) return weights->status();
+  auto decoder = std::make_unique<VitsDecoder>(*weights, encoder->latent());
+  if (!weights->status().ok()) return weights->status();
+  if (voice->largest_id() >= encoder->symbols()) {
+    return absl::DataLossError(absl::StrCat(options.voice_file.string(),
+                                            ": phoneme_id_map has the id ", voice->largest_id(),
+                                            ", the weights know ", encoder->symbols(), " symbols"));
+  }
+  std::vector<Speaker> speakers = ListSpeakers(*voice, options.voice);
+  for (const Speaker& speaker : speakers) {
+    if (speaker.id >= 0 && speaker.id < encoder->speakers()) continue;
+    return absl::DataLossError(
+        absl::StrCat(options.voice_file.string(), ": speaker '", speaker.name, "' has the id ",
+                     speaker.id, ", the weights know ", encoder->speakers(), " speakers"));
+  }
+  Phonemizer::Options text;
+  text.program = options.espeak_program;
+  text.voice = voice->espeak_voice;
+  text.max_processes = options.max_espeak_processes;
+  text.timeout = options.espeak_timeout;
+  auto phonemizer = Phonemizer::Create(text);
+  if (!phonemizer.ok()) return phonemizer.status();
+
+  info.task = Task::kSynthesis;
+  info.platform = "vits";
+  info.language = options.language;
+  info.sample_rate = voice->sample_rate;
+  info.voices.clear();
+  for (const Speaker& speaker : speakers) info.voices.push_back(speaker.name);
+  const int64_t hop = weights->shape().hop();
+  return std::make_unique<LoadedVits>(std::move(info), *std::move(voice), std::move(speakers),
+                                      *std::move(phonemizer), std::move(encoder),
+                                      std::move(decoder), device, hop);
+}
+
+}  // namespace millrace::models
