@@ -1,0 +1,145 @@
+"""Tests of the harness's own arithmetic and files. Run: python -m unittest discover tests/load"""
+
+import http.server
+import os
+import tempfile
+import threading
+import time
+import unittest
+from pathlib import Path
+from types import SimpleNamespace
+
+from harness import clients, context, machine, report
+from harness.journal import Journal
+from scenarios import metrics_cost, overload
+
+PAGE = """# HELP millrace_request_duration_seconds From arrival to the last reply.
+# TYPE millrace_request_duration_seconds histogram
+millrace_request_duration_seconds_bucket{model="m",method="Translate",le="1"} 90
+millrace_request_duration_seconds_bucket{model="m",method="Translate",le="2.5"} 97
+millrace_request_duration_seconds_bucket{model="m",method="Translate",le="+Inf"} 100
+millrace_request_duration_seconds_bucket{model="other",method="Translate",le="+Inf"} 5000
+millrace_compute_duration_seconds_bucket{model="m",le="0.05"} 3
+millrace_compute_duration_seconds_bucket{model="m",le="0.1"} 10
+millrace_compute_duration_seconds_bucket{model="m",le="0.25"} 10
+millrace_compute_duration_seconds_bucket{model="m",le="+Inf"} 10
+millrace_server_ready 1
+"""
+
+
+class PageHandler(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(PAGE.encode())
+
+    def log_message(self, *_):
+        pass
+
+
+class JournalTest(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.path = Path(self.folder.name) / "x.journal"
+
+    def test_resume_takes_up_what_was_finished_and_drops_a_cut_line(self):
+        journal = Journal(self.path, {"repeats": 2}, resume=False)
+        journal.put("a #1", {"rps": 1.5})
+        with open(self.path, "a") as file:
+            file.write('{"key": "a #2", "val')
+        resumed = Journal(self.path, {"repeats": 2}, resume=True)
+        self.assertEqual(resumed.get("a #1"), {"rps": 1.5})
+        self.assertIsNone(resumed.get("a #2"))
+
+    def test_entries_of_other_settings_are_not_mixed_in(self):
+        Journal(self.path, {"repeats": 2}, resume=False).put("a #1", 1)
+        self.assertIsNone(Journal(self.path, {"repeats": 3}, resume=True).get("a #1"))
+
+    def test_without_resume_it_starts_anew(self):
+        Journal(self.path, {}, resume=False).put("a #1", 1)
+        self.assertIsNone(Journal(self.path, {}, resume=False).get("a #1"))
+
+
+class InterleavedTest(unittest.TestCase):
+    def test_every_other_repeat_runs_backwards(self):
+        order = []
+        fake = SimpleNamespace(repeats=3, settle=lambda: None, trial=lambda _key, run: run())
+        results = context.interleaved(fake, ["a", "b"], lambda case: order.append(case) or {"x": len(order)})
+        self.assertEqual(order, ["a", "b", "b", "a", "a", "b"])
+        self.assertEqual(context.median(results["a"], "x"), 4)
+        self.assertEqual(context.spread(results["a"], "x"), "1-5")
+
+
+class ReportTest(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.page = Path(self.folder.name) / "BENCHMARKS.md"
+        self.result = report.Result(title="T", about="A.", columns=["a"], rows=[["1"]],
+                                    bars=[report.Bar("speed", "1", ">= 2", False)], command="run", others=0.5)
+
+    def test_publishing_replaces_its_own_section_only(self):
+        self.page.write_text("x\n<!-- begin: a -->\nold\n<!-- end: a -->\ny\n<!-- begin: b -->\nkept\n<!-- end: b -->\n")
+        report.publish(self.result, "a", self.page, "docs")
+        report.publish(self.result, "a", self.page, "docs")
+        text = self.page.read_text()
+        self.assertNotIn("old", text)
+        self.assertEqual(text.count("## T"), 1)
+        self.assertIn("kept", text)
+        self.assertIn("**not met**", text)
+        self.assertIn("**Noisy** machine", text)
+
+    def test_missing_markers_are_named(self):
+        self.page.write_text("nothing\n")
+        with self.assertRaisesRegex(SystemExit, "begin: a"):
+            report.publish(self.result, "a", self.page, "docs")
+
+    def test_a_saved_result_reads_back_equal(self):
+        path = Path(self.folder.name) / "a.json"
+        report.save(self.result, path)
+        self.assertEqual(report.load(path), self.result)
+
+
+class MetricsPageTest(unittest.TestCase):
+    def setUp(self):
+        server = http.server.HTTPServer(("127.0.0.1", 0), PageHandler)
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        self.addCleanup(server.server_close)
+        self.addCleanup(server.shutdown)
+        self.page = clients.scrape(SimpleNamespace(ports={"metrics": server.server_port}))
+
+    def test_values_without_labels(self):
+        self.assertEqual(self.page["millrace_server_ready"], {(): 1})
+
+    def test_late_answers_and_longest_batch(self):
+        case = {"model": "m", "rpc": "Translate"}
+        self.assertEqual(overload.longer_than(self.page, case, 2.5), (3, 0.1))
+        self.assertEqual(overload.longer_than(self.page, case, 1), (10, 0.1))
+
+
+class ConfidenceTest(unittest.TestCase):
+    def test_interval_holds_the_median_and_narrows_to_equal_values(self):
+        low, high = metrics_cost.confidence([0.9, 1.0, 1.1, 1.0, 0.95])
+        self.assertTrue(0.9 <= low <= 1.0 <= high <= 1.1)
+        self.assertEqual(metrics_cost.confidence([1.0] * 5), (1.0, 1.0))
+
+
+@unittest.skipUnless(Path("/proc/self/smaps_rollup").exists(), "needs Linux's /proc")
+class MachineTest(unittest.TestCase):
+    def test_cpu_of_a_process_and_its_children(self):
+        before = machine.cpu_seconds(os.getpid())
+        end = time.process_time() + 0.2
+        while time.process_time() < end:
+            pass
+        self.assertAlmostEqual(machine.cpu_seconds(os.getpid()) - before, 0.2, delta=0.05)
+
+    def test_memory_figures_are_consistent(self):
+        memory = machine.memory_mib(os.getpid())
+        self.assertLessEqual(memory["private"], memory["pss"] + 0.1)
+        self.assertLessEqual(memory["pss"], memory["rss"] + 0.1)
+        self.assertAlmostEqual(machine.resident_mib(os.getpid()), memory["rss"], delta=5)
+
+
+if __name__ == "__main__":
+    unittest.main()
