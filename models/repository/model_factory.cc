@@ -1,0 +1,51 @@
+#include "models/repository/model_factory.h"
+
+#include <utility>
+#include <variant>
+
+#include "models/generic/torchscript_model.h"
+#include "models/synthesis/vits_model.h"
+#include "models/translation/bergamot_model.h"
+
+namespace millrace::models {
+namespace {
+
+using Loaded = absl::StatusOr<std::unique_ptr<Model>>;
+
+// One overload a kind of model.
+struct Loader {
+  const std::filesystem::path& folder;
+  ModelInfo info;
+
+  Loaded operator()(const TorchScriptConfig& config) {
+    return LoadTorchScript({folder / config.file, config.stack}, std::move(info));
+  }
+
+  Loaded operator()(const VitsConfig& config) {
+    VitsOptions options;
+    options.weights_file = folder / config.file;
+    options.voice_file = folder / config.voice_file;
+    options.language = config.language;
+    options.voice = config.voice;
+    return VitsModel::Load(options, std::move(info));
+  }
+
+  Loaded operator()(const BergamotConfig& config) {
+    BergamotOptions options;
+    options.weights_file = folder / config.file;
+    options.vocabulary_file = folder / config.vocabulary_file;
+    options.max_length_factor = config.max_length_factor;
+    options.max_source_tokens = static_cast<size_t>(config.max_source_tokens);
+    return BergamotModel::Load(options, std::move(info));
+  }
+};
+
+}  // namespace
+
+ModelFactory MakeModelFactory() {
+  return [](const ModelConfig& config, const std::filesystem::path& folder, ModelInfo info) {
+    return std::visit(Loader{folder, std::move(info)}, config.kind);
+  };
+}
+
+}  // namespace millrace::models

@@ -1,0 +1,26 @@
+#include <cstdio>
+#include <string>
+
+#include "server/client/client.h"
+#include "server/client/connection.h"
+#include "server/config/command_line.h"
+#include "server/security/api_key_store.h"
+
+namespace millrace {
+
+int RunHashKey(const HashKeyCommand& command) {
+  std::string key = TextOrInput(command.key);
+  while (key.ends_with('\n') || key.ends_with('\r')) key.pop_back();
+  if (key.empty()) {
+    key = GenerateApiKey();
+    // On the other stream, so that the line alone can be appended to the file.
+    std::fprintf(stderr, "key: %s\n", key.c_str());
+  }
+  const auto line =
+      ApiKeyLine(command.name, command.role == "admin" ? Role::kAdmin : Role::kUser, key);
+  if (!line.ok()) return Fail(std::string(line.status().message()));
+  std::printf("%s\n", line->c_str());
+  return kExitOk;
+}
+
+}  // namespace millrace

@@ -1,0 +1,72 @@
+#include <cstdio>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "millrace/v1/admin.grpc.pb.h"
+#include "models/repository/model_repository.h"
+#include "server/client/client.h"
+#include "server/client/connection.h"
+#include "server/config/command_line.h"
+
+namespace millrace {
+namespace {
+
+constexpr const char* kRow = "%-24s %-8s %-10s %-12s %s\n";
+
+std::string Details(const v1::ModelStatus& model) {
+  if (!model.error().empty()) return model.error();
+  if (model.task() == "translation")
+    return absl::StrCat(model.source_language(), " -> ", model.target_language());
+  if (model.task() == "synthesis")
+    return absl::StrCat("voices: ", absl::StrJoin(model.voices(), ", "), "; ", model.sample_rate(),
+                        " Hz");
+  return "";
+}
+
+std::string StateName(v1::ModelState state) {
+  static constexpr std::string_view kPrefix = "MODEL_STATE_";
+  return v1::ModelState_Name(state).substr(kPrefix.size());
+}
+
+int ListFolder(const ModelsCommand& command) {
+  const models::ModelRepository repository(command.models, nullptr);
+  if (const absl::Status status = repository.Check(); !status.ok())
+    return Fail(std::string(status.message()));
+  const auto entries = repository.List();
+  if (!entries.ok()) return Fail(std::string(entries.status().message()));
+  std::printf(kRow, "MODEL", "VERSION", "STATE", "PLATFORM", "DETAILS");
+  int failed = 0;
+  for (const auto& entry : *entries) {
+    const auto package = repository.Find(entry.name);
+    failed += !package.ok();
+    std::printf(kRow, entry.name.c_str(), absl::StrCat(entry.versions.back()).c_str(),
+                package.ok() ? "AVAILABLE" : "FAILED",
+                package.ok() ? std::string(models::Platform(package->config)).c_str() : "-",
+                package.ok() ? package->config.license.c_str()
+                             : std::string(package.status().message()).c_str());
+  }
+  return failed == 0 ? kExitOk : kExitFailed;
+}
+
+}  // namespace
+
+int RunModels(const ModelsCommand& command) {
+  if (!command.models.empty()) return ListFolder(command);
+  const auto channel = Connect(command.client);
+  if (!channel.ok()) return Fail(std::string(channel.status().message()));
+  grpc::ClientContext context;
+  Prepare(command.client, context);
+  v1::ListModelsResponse response;
+  const grpc::Status status =
+      v1::AdminService::NewStub(*channel)->ListModels(&context, {}, &response);
+  if (!status.ok()) return Fail(Explain(status, command.client));
+  std::printf(kRow, "MODEL", "VERSION", "STATE", "PLATFORM", "DETAILS");
+  for (const v1::ModelStatus& model : response.models()) {
+    std::printf(kRow, model.name().c_str(), model.version().c_str(),
+                StateName(model.state()).c_str(), model.platform().c_str(), Details(model).c_str());
+  }
+  return kExitOk;
+}
+
+}  // namespace millrace
