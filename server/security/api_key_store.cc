@@ -118,10 +118,11 @@ absl::Status ApiKeyStore::Load() {
     logging::Warning("API key file is open to others, 0600 or 0640 is enough",
                      {{"file", file_.string()}, {"mode", mode}});
   }
-  if (content->text == content_) return outcome_;
+  if (content->text == content_) return content_status_;
   absl::StatusOr<Keys> keys = ParseApiKeys(content->text, file_.string());
   content_ = std::move(content->text);
-  if (!keys.ok()) return keys.status();
+  content_status_ = keys.status();
+  if (!keys.ok()) return content_status_;
   const size_t count = keys->size();
   auto next = std::make_shared<const Keys>(*std::move(keys));
   {

@@ -64,9 +64,10 @@ class ApiKeyStore {
   const Options options_;
 
   Mutex reload_mu_;
-  // Of the last attempt, so that the same content is parsed once and the same complaint logged
-  // once.
+  // What was read last and what came of it: the same content is parsed once.
   std::string content_ MILLRACE_GUARDED_BY(reload_mu_);
+  absl::Status content_status_ MILLRACE_GUARDED_BY(reload_mu_);
+  // Of the last attempt, so that the same complaint is logged once.
   absl::Status outcome_ MILLRACE_GUARDED_BY(reload_mu_);
   bool warned_of_mode_ MILLRACE_GUARDED_BY(reload_mu_) = false;
 

@@ -1,0 +1,93 @@
+#include "server/security/tls_files.h"
+
+#include "gtest/gtest.h"
+#include "tests/unit/server/security/test_certificates.h"
+
+namespace millrace {
+namespace {
+
+using std::chrono::hours;
+using std::chrono::system_clock;
+
+class TlsFilesTest : public ::testing::Test {
+ protected:
+  TlsFilesTest() {
+    certificates_.MakeAuthority("ca");
+    certificates_.MakeCertificate("server", "ca");
+  }
+
+  std::string Error(const TlsFiles& files, system_clock::time_point now = system_clock::now()) {
+    return std::string(CheckTlsFiles(files, now).message());
+  }
+  bool Says(const std::string& error, const std::string& file, const std::string& what) {
+    return error.starts_with(certificates_.Path(file).string() + ": ") &&
+           error.find(what) != std::string::npos;
+  }
+
+  testing::TestCertificates certificates_;
+  TlsFiles files_{certificates_.Path("server.crt"), certificates_.Path("server.key"),
+                  certificates_.Path("ca.crt")};
+};
+
+TEST_F(TlsFilesTest, GoodFilesPassWithAndWithoutClientAuthority) {
+  EXPECT_EQ(Error(files_), "");
+  files_.client_ca.clear();
+  EXPECT_EQ(Error(files_), "");
+}
+
+TEST_F(TlsFilesTest, MissingFilesAreNamed) {
+  files_.certificate = certificates_.Path("none.crt");
+  EXPECT_TRUE(Says(Error(files_), "none.crt", "cannot be read: No such file or directory"))
+      << Error(files_);
+  files_ = {certificates_.Path("server.crt"), certificates_.Path("none.key"), {}};
+  EXPECT_TRUE(Says(Error(files_), "none.key", "cannot be read"));
+  files_ = {certificates_.Path("server.crt"), certificates_.Path("server.key"),
+            certificates_.Path("none.ca")};
+  EXPECT_TRUE(Says(Error(files_), "none.ca", "cannot be read"));
+  files_.client_ca = certificates_.Path("");
+  EXPECT_NE(Error(files_).find("is a folder"), std::string::npos);
+}
+
+TEST_F(TlsFilesTest, FilesThatAreNotPemAreNamed) {
+  certificates_.Write("junk", "-----BEGIN CERTIFICATE-----\nnonsense\n-----END CERTIFICATE-----\n");
+  files_.certificate = certificates_.Path("junk");
+  EXPECT_TRUE(Says(Error(files_), "junk", "holds no PEM certificate"));
+  files_.certificate = certificates_.Path("server.crt");
+  files_.private_key = certificates_.Path("server.crt");
+  EXPECT_TRUE(Says(Error(files_), "server.crt", "holds no PEM private key"));
+}
+
+TEST_F(TlsFilesTest, EncryptedKeyIsRefusedWithoutAsking) {
+  certificates_.Run("ec -aes256 -passout pass:secret -in " + certificates_.Quoted("server.key") +
+                    " -out " + certificates_.Quoted("locked.key"));
+  files_.private_key = certificates_.Path("locked.key");
+  EXPECT_TRUE(Says(Error(files_), "locked.key", "without a passphrase")) << Error(files_);
+}
+
+TEST_F(TlsFilesTest, KeyOfAnotherCertificateIsRefused) {
+  files_.private_key = certificates_.Path("ca.key");
+  EXPECT_TRUE(Says(Error(files_), "ca.key", "does not match the certificate")) << Error(files_);
+}
+
+TEST_F(TlsFilesTest, ExpiredAndFutureCertificatesAreRefused) {
+  EXPECT_TRUE(Says(Error(files_, system_clock::now() + hours(24 * 30)), "server.crt",
+                   "the certificate expired on "));
+  EXPECT_TRUE(Says(Error(files_, system_clock::now() - hours(24 * 30)), "server.crt",
+                   "is not valid before "));
+}
+
+TEST_F(TlsFilesTest, OneValidAuthorityOfABundleIsEnough) {
+  // Signed by hand for days long past.
+  certificates_.Run("req -new -subj /CN=old -key " + certificates_.Quoted("ca.key") + " -out " +
+                    certificates_.Quoted("old.csr"));
+  certificates_.Run("x509 -req -days -1 -in " + certificates_.Quoted("old.csr") + " -signkey " +
+                    certificates_.Quoted("ca.key") + " -out " + certificates_.Quoted("old.crt"));
+  files_.client_ca = certificates_.Path("old.crt");
+  EXPECT_TRUE(Says(Error(files_), "old.crt", "expired")) << Error(files_);
+  certificates_.Write("bundle.crt", certificates_.Read("old.crt") + certificates_.Read("ca.crt"));
+  files_.client_ca = certificates_.Path("bundle.crt");
+  EXPECT_EQ(Error(files_), "");
+}
+
+}  // namespace
+}  // namespace millrace
