@@ -9,12 +9,17 @@
 namespace millrace {
 
 int RunHashKey(const HashKeyCommand& command) {
-  std::string key = TextOrInput(command.key);
-  while (key.ends_with('\n') || key.ends_with('\r')) key.pop_back();
-  if (key.empty()) {
-    key = GenerateApiKey();
+  std::string key;
+  if (command.from_stdin) {
+    key = TextOrInput("-");
+    while (key.ends_with('\n') || key.ends_with('\r')) key.pop_back();
+    if (key.empty()) return Fail("standard input holds no key");
+  } else {
+    const auto made = GenerateApiKey();
+    if (!made.ok()) return Fail(std::string(made.status().message()));
+    key = *made;
     // On the other stream, so that the line alone can be appended to the file.
-    std::fprintf(stderr, "key: %s\n", key.c_str());
+    std::fprintf(stderr, "key, shown only now: %s\n", key.c_str());
   }
   const auto line =
       ApiKeyLine(command.name, command.role == "admin" ? Role::kAdmin : Role::kUser, key);
