@@ -114,11 +114,11 @@ TEST_F(ForwardScopeTest, EncodeLockIsFreeWhileAThreadWaitsForTheDevice) {
     first_waits = true;
     while (!second_done) std::this_thread::yield();
   };
+  on_synchronize = &wait;
   int submitting = 0;  // guarded by the encode lock: TSan would see a hole in it
   JoiningThread first([&] {
     const auto context = runtime->EnterWorker();
     ASSERT_EQ(context->stream().slot, 1);
-    on_synchronize = &wait;
     {
       const ForwardScope scope(*runtime, *context);
       ++submitting;
@@ -126,7 +126,6 @@ TEST_F(ForwardScopeTest, EncodeLockIsFreeWhileAThreadWaitsForTheDevice) {
       EXPECT_TRUE(second_done);
       ++submitting;
     }
-    on_synchronize = nullptr;
   });
   while (!first_waits) std::this_thread::yield();
   JoiningThread second([&] {
