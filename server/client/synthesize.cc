@@ -49,7 +49,8 @@ int RunSynthesize(const SynthesizeCommand& command) {
     if (!std::cout) return Fail("standard output cannot be written");
   } else {
     std::ofstream file(command.output, std::ios::binary);
-    file.write(wav.data(), static_cast<std::streamsize>(wav.size())).close();
+    file.write(wav.data(), static_cast<std::streamsize>(wav.size()));
+    file.close();
     if (!file) return Fail(command.output + ": cannot be written");
   }
   std::fprintf(stderr, "%s: %.2f s of audio, first after %.0f ms, all after %.0f ms\n",
