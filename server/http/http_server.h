@@ -18,6 +18,7 @@ struct Response;
 namespace millrace {
 
 class ApiKeyStore;
+class ConnectionGate;
 class ServerView;
 
 // HTTP/1.1 on one address. A connection occupies one of its own threads while it is open, at most
@@ -33,7 +34,7 @@ class HttpServer {
     int max_connections = 64;
     std::chrono::milliseconds read_timeout = std::chrono::seconds(5);  // of one read from a client
     std::chrono::milliseconds write_timeout = std::chrono::seconds(30);
-    std::chrono::milliseconds keep_alive_timeout = std::chrono::seconds(5);
+    std::chrono::seconds keep_alive_timeout{2};  // Stop may wait as long for an idle connection
   };
 
   explicit HttpServer(Options options);
@@ -41,6 +42,7 @@ class HttpServer {
   HttpServer(const HttpServer&) = delete;
   HttpServer& operator=(const HttpServer&) = delete;
 
+  // Handlers run for paths of at most 1024 bytes; errors without a body get a JSON one.
   // Where services add their endpoints, streaming ones with set_chunked_content_provider. Only
   // before Start.
   httplib::Server& routes();
@@ -53,11 +55,9 @@ class HttpServer {
   void Stop();
 
  private:
-  class ThreadPool;
-
   const Options options_;
-  std::unique_ptr<httplib::Server> server_;
-  ThreadPool* pool_ = nullptr;  // owned by server_ while it listens
+  const std::unique_ptr<ConnectionGate> gate_;
+  const std::unique_ptr<httplib::Server> server_;
   int port_ = 0;
   std::thread listener_;
 };

@@ -1,0 +1,61 @@
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "httplib.h"
+#include "mps_runtime/base/mutex.h"
+
+namespace millrace {
+
+// Bounds the connections of one server: one may be taken on while fewer than max are open.
+// Thread-safe. It outlives the threads, which the library destroys by itself.
+class ConnectionGate {
+ public:
+  explicit ConnectionGate(int max) : free_(max) {}
+
+  // Waits for a free place; not once closed, so that what was accepted already can be ended.
+  void Enter() MILLRACE_EXCLUDES(mu_);
+  void Leave() MILLRACE_EXCLUDES(mu_);
+  // Lets a waiting Enter go on.
+  void Close() MILLRACE_EXCLUDES(mu_);
+
+ private:
+  Mutex mu_;
+  CondVar changed_;
+  int free_ MILLRACE_GUARDED_BY(mu_);
+  bool closed_ MILLRACE_GUARDED_BY(mu_) = false;
+};
+
+// Runs each connection on a thread. Threads are made when a connection finds none idle and stay
+// until shutdown; the gate bounds them. enqueue is called by the accepting thread alone, and
+// waiting in it leaves further connections in the kernel's backlog.
+class ConnectionThreads final : public httplib::TaskQueue {
+ public:
+  explicit ConnectionThreads(ConnectionGate& gate) : gate_(gate) {}
+  ~ConnectionThreads() override = default;
+
+  // bool in newer versions of the library, void in older ones.
+  using EnqueueResult =
+      decltype(std::declval<httplib::TaskQueue&>().enqueue(std::declval<std::function<void()>>()));
+  EnqueueResult enqueue(std::function<void()> connection) override MILLRACE_EXCLUDES(mu_);
+  // Waits for the connections that are open.
+  void shutdown() override MILLRACE_EXCLUDES(mu_);
+
+ private:
+  void Run() MILLRACE_EXCLUDES(mu_);
+
+  ConnectionGate& gate_;
+
+  Mutex mu_;
+  CondVar work_;
+  std::deque<std::function<void()>> connections_ MILLRACE_GUARDED_BY(mu_);
+  size_t idle_ MILLRACE_GUARDED_BY(mu_) = 0;
+  bool stopping_ MILLRACE_GUARDED_BY(mu_) = false;
+  std::vector<std::thread> threads_;  // of the accepting thread; joined by shutdown
+};
+
+}  // namespace millrace
