@@ -25,7 +25,7 @@ ConnectionThreads::EnqueueResult ConnectionThreads::enqueue(std::function<void()
   {
     MutexLock lock(mu_);
     connections_.push_back(std::move(connection));
-    if (idle_ < connections_.size()) threads_.emplace_back([this] { Run(); });
+    if (threads_.size() < running_ + connections_.size()) threads_.emplace_back([this] { Run(); });
   }
   work_.NotifyOne();
   return static_cast<EnqueueResult>(true);
@@ -43,16 +43,16 @@ void ConnectionThreads::shutdown() {
 void ConnectionThreads::Run() {
   MutexLock lock(mu_);
   for (;;) {
-    ++idle_;
     while (connections_.empty() && !stopping_) work_.Wait(mu_);
-    --idle_;
     if (connections_.empty()) return;
     const std::function<void()> connection = std::move(connections_.front());
     connections_.pop_front();
+    ++running_;
     lock.Unlock();
     connection();
     lock.Lock();
-    // Under the lock: whoever enters next finds this thread idle.
+    --running_;
+    // Under the lock: whoever enters next finds this thread free.
     gate_.Leave();
   }
 }

@@ -53,7 +53,7 @@ class ConnectionThreads final : public httplib::TaskQueue {
   Mutex mu_;
   CondVar work_;
   std::deque<std::function<void()>> connections_ MILLRACE_GUARDED_BY(mu_);
-  size_t idle_ MILLRACE_GUARDED_BY(mu_) = 0;
+  size_t running_ MILLRACE_GUARDED_BY(mu_) = 0;
   bool stopping_ MILLRACE_GUARDED_BY(mu_) = false;
   std::vector<std::thread> threads_;  // of the accepting thread; joined by shutdown
 };

@@ -1,0 +1,191 @@
+#include "server/http/http_server.h"
+
+#include <arpa/inet.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <future>
+#include <stdexcept>
+#include <string>
+
+#include "gtest/gtest.h"
+#include "httplib.h"
+#include "nlohmann/json.hpp"
+
+namespace millrace {
+namespace {
+
+HttpServer::Options AnyPort() {
+  HttpServer::Options options;
+  options.address = "127.0.0.1:0";
+  return options;
+}
+
+// Sends bytes as they are and returns all of the answer.
+std::string Raw(int port, const std::string& request) {
+  const int descriptor = socket(AF_INET, SOCK_STREAM, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(static_cast<uint16_t>(port));
+  inet_pton(AF_INET, "127.0.0.1", &address.sin_addr);
+  EXPECT_EQ(connect(descriptor, reinterpret_cast<sockaddr*>(&address), sizeof(address)), 0);
+  EXPECT_EQ(send(descriptor, request.data(), request.size(), MSG_NOSIGNAL),
+            static_cast<ssize_t>(request.size()));
+  shutdown(descriptor, SHUT_WR);
+  std::string answer;
+  char buffer[4096];
+  for (ssize_t count; (count = recv(descriptor, buffer, sizeof(buffer), 0)) > 0;)
+    answer.append(buffer, static_cast<size_t>(count));
+  close(descriptor);
+  return answer;
+}
+
+std::string ErrorOf(const httplib::Result& result) {
+  return result ? nlohmann::json::parse(result->body).value("error", "") : "no answer";
+}
+
+TEST(HttpServer, ReportsItsPortAndServes) {
+  HttpServer server(AnyPort());
+  server.routes().Get("/hello", [](const httplib::Request&, httplib::Response& response) {
+    response.set_content("hi", "text/plain");
+  });
+  ASSERT_TRUE(server.Start().ok());
+  EXPECT_GT(server.port(), 0);
+  const auto result = httplib::Client("127.0.0.1", server.port()).Get("/hello");
+  ASSERT_TRUE(result);
+  EXPECT_EQ(result->body, "hi");
+}
+
+TEST(HttpServer, PortInUseIsAnErrorThatNamesTheAddress) {
+  HttpServer first(AnyPort());
+  ASSERT_TRUE(first.Start().ok());
+  HttpServer::Options options;
+  options.address = "127.0.0.1:" + std::to_string(first.port());
+  HttpServer second(options);
+  const absl::Status status = second.Start();
+  EXPECT_EQ(status.message(),
+            "HTTP address " + options.address + ": cannot listen: Address already in use");
+  second.Stop();
+}
+
+TEST(HttpServer, UnknownHostAndBadAddressAreErrors) {
+  HttpServer::Options options;
+  options.address = "no.such.host.invalid:0";
+  EXPECT_FALSE(HttpServer(options).Start().ok());
+  options.address = "nonsense";
+  EXPECT_EQ(HttpServer(options).Start().code(), absl::StatusCode::kInvalidArgument);
+}
+
+TEST(HttpServer, StopRightAfterStartAndTwice) {
+  for (int i = 0; i < 50; ++i) {
+    HttpServer server(AnyPort());
+    ASSERT_TRUE(server.Start().ok());
+    server.Stop();
+    server.Stop();
+  }
+}
+
+TEST(HttpServer, StopWaitsForTheHandlerThatRuns) {
+  HttpServer server(AnyPort());
+  std::promise<void> entered;
+  std::promise<void> release;
+  server.routes().Get("/slow", [&](const httplib::Request&, httplib::Response& response) {
+    entered.set_value();
+    release.get_future().wait();
+    response.set_content("whole", "text/plain");
+  });
+  ASSERT_TRUE(server.Start().ok());
+  auto answer = std::async(std::launch::async, [&] {
+    const auto result = httplib::Client("127.0.0.1", server.port()).Get("/slow");
+    return result ? result->body : "none";
+  });
+  entered.get_future().wait();
+  auto stopped = std::async(std::launch::async, [&] { server.Stop(); });
+  release.set_value();
+  stopped.wait();
+  EXPECT_EQ(answer.get(), "whole");
+  EXPECT_FALSE(httplib::Client("127.0.0.1", server.port()).Get("/slow"));
+}
+
+TEST(HttpServer, StreamsInChunks) {
+  HttpServer server(AnyPort());
+  server.routes().Get("/stream", [](const httplib::Request&, httplib::Response& response) {
+    response.set_chunked_content_provider("text/plain",
+                                          [n = 0](size_t, httplib::DataSink& sink) mutable {
+                                            const std::string chunk = std::to_string(n);
+                                            sink.write(chunk.data(), chunk.size());
+                                            if (++n == 5) sink.done();
+                                            return true;
+                                          });
+  });
+  ASSERT_TRUE(server.Start().ok());
+  const auto result = httplib::Client("127.0.0.1", server.port()).Get("/stream");
+  ASSERT_TRUE(result);
+  EXPECT_EQ(result->body, "01234");
+}
+
+TEST(HttpServer, ErrorsAreJson) {
+  HttpServer::Options options = AnyPort();
+  options.max_body_bytes = 100;
+  HttpServer server(options);
+  server.routes().Get("/throws", [](const httplib::Request&, httplib::Response&) {
+    throw std::runtime_error("secret detail");
+  });
+  server.routes().Post("/echo", [](const httplib::Request& request, httplib::Response& response) {
+    response.set_content(request.body, "text/plain");
+  });
+  ASSERT_TRUE(server.Start().ok());
+  httplib::Client client("127.0.0.1", server.port());
+  auto result = client.Get("/nowhere");
+  EXPECT_EQ(result->status, 404);
+  EXPECT_EQ(ErrorOf(result), "no such path or method");
+  result = client.Get("/throws");
+  EXPECT_EQ(result->status, 500);
+  EXPECT_EQ(ErrorOf(result), "internal error");
+  result = client.Post("/echo", std::string(101, 'x'), "text/plain");
+  EXPECT_EQ(result->status, 413);
+  EXPECT_EQ(ErrorOf(result), "body is larger than the 100 bytes allowed");
+  EXPECT_EQ(client.Post("/echo", std::string(100, 'x'), "text/plain")->status, 200);
+  result = client.Get("/" + std::string(2000, 'a'));
+  EXPECT_EQ(result->status, 414);
+  result = client.Get("/" + std::string(20000, 'a'));
+  EXPECT_EQ(result->status, 414);
+}
+
+TEST(HttpServer, MalformedRequestsDoNotDisturbOthers) {
+  HttpServer server(AnyPort());
+  server.routes().Get("/hello", [](const httplib::Request&, httplib::Response& response) {
+    response.set_content("hi", "text/plain");
+  });
+  ASSERT_TRUE(server.Start().ok());
+  const std::string requests[] = {
+      "\r\n\r\n",
+      "GET\r\n\r\n",
+      "GET /hello HTTP/9.9\r\n\r\n",
+      std::string(100, '\0'),
+      "GET /hello HTTP/1.1\r\n" + std::string(20000, 'h') + ": x\r\n\r\n",
+      "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+      "GET /%00%ff%zz HTTP/1.1\r\n\r\n",
+      "POST /hello HTTP/1.1\r\nContent-Length: -1\r\n\r\n",
+      "POST /hello HTTP/1.1\r\nContent-Length: 99999999999999999999\r\n\r\n",
+      "POST /hello HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nFFFFFFFFFFFFFFFF\r\n"};
+  for (const std::string& request : requests) {
+    const std::string answer = Raw(server.port(), request);
+    EXPECT_EQ(answer.find("HTTP/1.1 200"), std::string::npos) << request.substr(0, 60);
+    const auto result = httplib::Client("127.0.0.1", server.port()).Get("/hello");
+    ASSERT_TRUE(result);
+    EXPECT_EQ(result->body, "hi");
+  }
+}
+
+TEST(HttpServer, ListensOnIpv6) {
+  HttpServer::Options options;
+  options.address = "[::1]:0";
+  HttpServer server(options);
+  const absl::Status status = server.Start();
+  if (!status.ok()) GTEST_SKIP() << status;
+  EXPECT_EQ(httplib::Client("::1", server.port()).Get("/")->status, 404);
+}
+
+}  // namespace
+}  // namespace millrace
