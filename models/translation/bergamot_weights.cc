@@ -7,11 +7,16 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "models/translation/kernels/kernels.h"
 
 namespace millrace::models {
 namespace {
 
-constexpr int64_t kMaxDim = 4096;
+// What the kernels need: whole blocks of columns, and sums over dim that fit 32 bits. Every
+// Bergamot tiny model has dim 256 and 1536 hidden units.
+constexpr int64_t kMaxDim = kernels::kMaxExactSum;
+constexpr int64_t kColumns = kernels::kPanel * kernels::kPanelsPerBlock;
+constexpr int64_t kMaxHidden = 1 << 16;
 constexpr int64_t kMaxWords = 1 << 20;
 constexpr int kMaxLayers = 64;
 
@@ -60,7 +65,11 @@ class Reader {
   FeedForwardWeights FeedForward(const std::string& prefix, int64_t dim) {
     FeedForwardWeights weights;
     weights.expand = Linear(prefix, "1", -1, dim);
-    weights.contract = Linear(prefix, "2", dim, weights.expand.matrix.outputs);
+    const int64_t hidden = weights.expand.matrix.outputs;
+    if (hidden % kColumns != 0 || hidden > kMaxHidden) {
+      Fail(prefix + "W1", absl::StrCat(hidden, " hidden units are not supported"));
+    }
+    weights.contract = Linear(prefix, "2", dim, hidden);
     weights.norm = Norm(prefix + "ffn", dim);
     return weights;
   }
@@ -131,8 +140,7 @@ absl::StatusOr<std::unique_ptr<const BergamotWeights>> BergamotWeights::Load(
   weights->embeddings = reader.Matrix("Wemb", -1, -1);
   const int64_t dim = weights->dim();
   const int64_t words = weights->words();
-  // A multiple of 64 bytes a row is what the kernels want; every Bergamot tiny model has 256.
-  if (reader.status().ok() && (dim % (8 * kHeads) != 0 || dim > kMaxDim || words > kMaxWords)) {
+  if (reader.status().ok() && (dim % kColumns != 0 || dim > kMaxDim || words > kMaxWords)) {
     reader.Fail("Wemb", absl::StrCat("unsupported size ", words, " x ", dim));
   }
   weights->output_bias = reader.Vector<float>("decoder_ff_logit_out_b", words);

@@ -24,4 +24,19 @@ void FillPositions(int64_t begin, int64_t dim, std::span<float> table) {
   }
 }
 
+PositionTable::PositionTable(int64_t dim) : dim_(dim), table_(static_cast<size_t>(kKept * dim)) {
+  FillPositions(0, dim, table_);
+}
+
+void PositionTable::Add(int64_t position, float* x) const {
+  const float* row = table_.data() + position * dim_;
+  std::vector<float> computed;
+  if (position >= kKept) {
+    computed.resize(static_cast<size_t>(dim_));
+    FillPositions(position, dim_, computed);
+    row = computed.data();
+  }
+  for (int64_t i = 0; i < dim_; ++i) x[i] += row[i];
+}
+
 }  // namespace millrace::models

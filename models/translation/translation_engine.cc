@@ -4,6 +4,7 @@
 
 #include "models/translation/aten_engine.h"
 #include "models/translation/bergamot_weights.h"
+#include "models/translation/quantised_engine.h"
 
 namespace millrace::models {
 
@@ -21,6 +22,7 @@ std::unique_ptr<const TranslationEngine> MakeTranslationEngine(TranslationEngine
                                                                const BergamotWeights& weights) {
   switch (kind) {
     case TranslationEngineKind::kQuantised:
+      return MakeQuantisedEngine(weights, *kernels::SupportedKernels().front());
     case TranslationEngineKind::kAten:
       return MakeAtenEngine(weights, runtime::DeviceType::kCpu);
   }

@@ -1,0 +1,165 @@
+// The float kernels, written once in the compiler's vector extension and compiled per instruction
+// set. Included by the kernels_*.cc files only, behind the definition of MILLRACE_VECTOR_BYTES.
+// Sums are taken in an order that depends on the row's length alone.
+
+#include <cstdint>
+
+#include "models/translation/kernels/kernels.h"
+
+namespace millrace::models::kernels {
+namespace {
+
+constexpr int64_t kLanes = MILLRACE_VECTOR_BYTES / 4;
+using Floats = float __attribute__((vector_size(MILLRACE_VECTOR_BYTES)));
+using Ints = int32_t __attribute__((vector_size(MILLRACE_VECTOR_BYTES)));
+
+inline Floats Load(const float* p) {
+  Floats v;
+  __builtin_memcpy(&v, p, sizeof(v));
+  return v;
+}
+
+inline void Store(float* p, Floats v) { __builtin_memcpy(p, &v, sizeof(v)); }
+
+inline Floats Broadcast(float x) { return Floats{} + x; }
+
+inline Floats Max(Floats a, Floats b) { return a > b ? a : b; }
+
+inline float Sum(Floats v) {
+  float lanes[kLanes];
+  __builtin_memcpy(lanes, &v, sizeof(v));
+  for (int64_t half = kLanes / 2; half > 0; half /= 2) {
+    for (int64_t i = 0; i < half; ++i) lanes[i] += lanes[i + half];
+  }
+  return lanes[0];
+}
+
+inline float Largest(Floats v) {
+  float lanes[kLanes];
+  __builtin_memcpy(lanes, &v, sizeof(v));
+  for (int64_t half = kLanes / 2; half > 0; half /= 2) {
+    for (int64_t i = 0; i < half; ++i) {
+      lanes[i] = lanes[i] > lanes[i + half] ? lanes[i] : lanes[i + half];
+    }
+  }
+  return lanes[0];
+}
+
+// e^x within 2 units in the last place, for x <= 88; below -87 a number near 0.
+inline Floats Exp(Floats x) {
+  x = Max(x, Broadcast(-87.0F));
+  // Adding and taking away 1.5 * 2^23 rounds to the nearest integer.
+  const Floats magic = Broadcast(12582912.0F);
+  const Floats n = (x * 1.44269504088896341F + magic) - magic;
+  Floats r = x - n * 0.693359375F;  // ln 2 in two parts
+  r = r - n * -2.12194440e-4F;
+  Floats p = Broadcast(1.9875691500e-4F);
+  p = p * r + 1.3981999507e-3F;
+  p = p * r + 8.3334519073e-3F;
+  p = p * r + 4.1665795894e-2F;
+  p = p * r + 1.6666665459e-1F;
+  p = p * r + 5.0000001201e-1F;
+  p = p * (r * r) + r + 1.0F;
+  const Ints exponent = (__builtin_convertvector(n, Ints) + 127) << 23;
+  Floats power;
+  __builtin_memcpy(&power, &exponent, sizeof(power));
+  return p * power;
+}
+
+// Turns scores into weights that sum to 1; what is behind length becomes 0.
+inline void Softmax(float* scores, int64_t length, int64_t padded) {
+  for (int64_t i = length; i < padded; ++i) scores[i] = -1e30F;
+  Floats largest = Load(scores);
+  for (int64_t i = kLanes; i < padded; i += kLanes) largest = Max(largest, Load(scores + i));
+  const Floats top = Broadcast(Largest(largest));
+  Floats total = {};
+  for (int64_t i = 0; i < padded; i += kLanes) {
+    const Floats weight = Exp(Load(scores + i) - top);
+    total += weight;
+    Store(scores + i, weight);
+  }
+  const Floats inverse = Broadcast(1.0F / Sum(total));
+  for (int64_t i = 0; i < padded; i += kLanes) Store(scores + i, Load(scores + i) * inverse);
+}
+
+void Attend(const AttentionArgs& a) {
+  constexpr int64_t kMaxVectors = 16;  // a head of 64 floats in vectors of 4
+  const int64_t size = a.dim / a.heads;
+  const int64_t vectors = size / kLanes;
+  const float scale = 1.0F / __builtin_sqrtf(static_cast<float>(size));
+  for (int64_t i = 0; i < a.query_count; ++i) {
+    for (int64_t head = 0; head < a.heads; ++head) {
+      const float* query = a.queries + i * a.query_stride + head * size;
+      const float* keys = a.keys + head * size * a.padded;
+      for (int64_t j = 0; j < a.padded; j += kLanes) {
+        Floats score = {};
+        for (int64_t d = 0; d < size; ++d) score += Load(keys + d * a.padded + j) * query[d];
+        Store(a.scores + j, score * scale);
+      }
+      Softmax(a.scores, a.length, a.padded);
+      Floats mixed[kMaxVectors] = {};
+      for (int64_t j = 0; j < a.length; ++j) {
+        const float* value = a.values + j * a.value_stride + head * size;
+        for (int64_t v = 0; v < vectors; ++v) mixed[v] += Load(value + v * kLanes) * a.scores[j];
+      }
+      float* out = a.out + i * a.out_stride + head * size;
+      for (int64_t v = 0; v < vectors; ++v) Store(out + v * kLanes, mixed[v]);
+    }
+  }
+}
+
+void AddNorm(float* x, const float* y, int64_t rows, int64_t dim, const float* scale,
+             const float* bias, float epsilon) {
+  for (int64_t row = 0; row < rows; ++row, x += dim, y += dim) {
+    Floats total = {};
+    for (int64_t i = 0; i < dim; i += kLanes) {
+      const Floats sum = Load(x + i) + Load(y + i);
+      total += sum;
+      Store(x + i, sum);
+    }
+    const Floats mean = Broadcast(Sum(total) / static_cast<float>(dim));
+    Floats squares = {};
+    for (int64_t i = 0; i < dim; i += kLanes) {
+      const Floats centred = Load(x + i) - mean;
+      squares += centred * centred;
+    }
+    const float variance = Sum(squares) / static_cast<float>(dim);
+    const Floats inverse = Broadcast(1.0F / __builtin_sqrtf(variance + epsilon));
+    for (int64_t i = 0; i < dim; i += kLanes) {
+      Store(x + i, (Load(x + i) - mean) * inverse * Load(scale + i) + Load(bias + i));
+    }
+  }
+}
+
+void Ssru(const float* gates, int64_t rows, int64_t dim, float* cell, float* out) {
+  for (int64_t row = 0; row < rows; ++row, gates += 2 * dim, cell += dim, out += dim) {
+    for (int64_t i = 0; i < dim; i += kLanes) {
+      // Clamped, so that the exponential stays finite; the sigmoid is 0 there.
+      const Floats forget = 1.0F / (1.0F + Exp(Max(-Load(gates + i), Broadcast(-87.0F))));
+      const Floats candidate = Load(gates + dim + i);
+      const Floats next = forget * Load(cell + i) + (1.0F - forget) * candidate;
+      Store(cell + i, next);
+      Store(out + i, Max(next, Floats{}));
+    }
+  }
+}
+
+// The scale that maps the row's largest magnitude to 32767, and its inverse.
+struct RowScale {
+  float scale;
+  float inverse;
+};
+
+inline RowScale ScaleOf(const float* x, int64_t inputs) {
+  Floats largest = {};
+  for (int64_t i = 0; i < inputs; i += kLanes) {
+    const Floats v = Load(x + i);
+    largest = Max(largest, Max(v, -v));
+  }
+  const float top = Largest(largest);
+  if (!(top > 0)) return {0.0F, 0.0F};
+  return {top / 32767.0F, 32767.0F / top};
+}
+
+}  // namespace
+}  // namespace millrace::models::kernels
