@@ -45,30 +45,8 @@ constexpr int64_t kMaxRequests = 65'536;
 
 runtime::RuntimeOptions MakeRuntimeOptions(const ServerConfig& config) {
   runtime::RuntimeOptions options;
-  switch (config.device) {
-    case DeviceChoice::kAuto:
-      break;
-    case DeviceChoice::kCpu:
-      options.device = runtime::DeviceType::kCpu;
-      break;
-    case DeviceChoice::kCuda:
-      options.device = runtime::DeviceType::kCuda;
-      break;
-    case DeviceChoice::kMps:
-      options.device = runtime::DeviceType::kMps;
-      break;
-  }
-  switch (config.mode) {
-    case ForwardMode::kParallel:
-      options.mode = runtime::ForwardMode::kParallel;
-      break;
-    case ForwardMode::kEncodeLock:
-      options.mode = runtime::ForwardMode::kEncodeLock;
-      break;
-    case ForwardMode::kSerial:
-      options.mode = runtime::ForwardMode::kSerial;
-      break;
-  }
+  options.device = config.device;
+  options.mode = config.mode;
   options.workers = config.workers;
   if (config.max_in_flight != 0) options.max_in_flight = config.max_in_flight;
   options.accept_unsafe_concurrency = config.accept_unsafe_concurrency;
