@@ -3,51 +3,38 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
 #include <vector>
 
 #include "models/synthesis/vits_weights.h"
 
 namespace millrace::models {
 
-// The second half of VITS: the inverse flow and the HiFi-GAN generator, latent frames to samples.
-// ATen operators, so it runs on any device; one sentence at a time. Immutable: any number of
-// threads may call it. On the CPU NativeVitsDecoder is faster.
+// The second half of VITS: draws the latent frames, runs the inverse flow and the generator.
+// Implementations are immutable and shared by all threads.
 class VitsDecoder {
  public:
-  // Errors are kept in weights.status().
-  VitsDecoder(VitsWeights& weights, int64_t latent);
-
-  // prior [1, latent, F]: the noisy latent frames. Returns samples [F * hop].
-  at::Tensor Forward(const at::Tensor& prior, int64_t speaker) const;
-  at::Tensor Flow(at::Tensor z, int64_t speaker) const;
-  at::Tensor Generate(const at::Tensor& z, int64_t speaker) const;
-
- private:
-  struct Coupling {
-    VitsConv pre, post, speaker;
-    std::vector<VitsConv> gates, outputs;
-  };
-  struct Block {
-    std::vector<VitsConv> convs;    // dilated
-    std::vector<VitsConv> seconds;  // undilated, one after each; empty in "resblock 2" voices
-  };
-  struct Stage {
-    VitsConv up;
-    std::vector<Block> blocks;
+  struct Input {
+    at::Tensor statistics;         // [1, 2 * latent, phonemes]
+    std::vector<int64_t> frames;   // of each phoneme
+    std::span<const float> noise;  // [sum of frames][latent]
+    float noise_scale = 0;
+    int64_t speaker = 0;
   };
 
-  static Coupling TakeCoupling(VitsWeights& weights, int flow, int64_t latent,
-                               int64_t speaker_channels);
-  static Block TakeBlock(VitsWeights& weights, int64_t index, int64_t channels);
-  static at::Tensor RunCoupling(const Coupling& coupling, const at::Tensor& kept,
-                                const at::Tensor& speaker);
-  static at::Tensor RunBlock(const Block& block, at::Tensor x);
-  at::Tensor Embed(int64_t speaker) const;
+  virtual ~VitsDecoder() = default;
 
-  at::Tensor speakers_;              // undefined for one speaker
-  std::vector<Coupling> couplings_;  // in the order of inference
-  VitsConv pre_, post_, speaker_;
-  std::vector<Stage> stages_;
+  // Samples in -1..1; nullopt when should_stop, asked now and then, said so.
+  virtual std::optional<std::vector<float>> Decode(
+      const Input& input, const std::function<bool()>& should_stop) const = 0;
 };
+
+// The fastest for the device. Errors are kept in weights.status(); then the decoder must not be
+// used.
+std::unique_ptr<VitsDecoder> MakeVitsDecoder(VitsWeights& weights, int64_t latent,
+                                             at::Device device);
 
 }  // namespace millrace::models

@@ -8,6 +8,7 @@
 #include <ATen/ops/cumsum.h>
 #include <ATen/ops/embedding.h>
 #include <ATen/ops/exp.h>
+#include <ATen/ops/from_blob.h>
 #include <ATen/ops/gelu.h>
 #include <ATen/ops/layer_norm.h>
 #include <ATen/ops/matmul.h>
@@ -224,18 +225,26 @@ at::Tensor VitsEncoder::LogFrames(const at::Tensor& hidden, at::Tensor z, int64_
   return ((z.flip(1)[0] - shift_) * inverse_scale_)[0];
 }
 
-VitsEncoder::Output VitsEncoder::Forward(const at::Tensor& phonemes, const at::Tensor& noise,
-                                         double noise_w, double length_scale,
-                                         int64_t speaker) const {
+VitsEncoder::Output VitsEncoder::Forward(std::span<const int64_t> phonemes,
+                                         std::span<const float> noise, double noise_w,
+                                         double length_scale, int64_t speaker) const {
+  const auto length = static_cast<int64_t>(phonemes.size());
+  const at::Device device = embedding_.device();
+  const at::Tensor ids =
+      at::from_blob(const_cast<int64_t*>(phonemes.data()), {1, length}, at::kLong).to(device);
+  const at::Tensor z =
+      at::from_blob(const_cast<float*>(noise.data()), {1, 2, length}, at::kFloat).to(device);
   const double scale = std::sqrt(static_cast<double>(embedding_.size(1)));
-  at::Tensor x = (at::embedding(embedding_, phonemes) * scale).transpose(1, 2);
+  at::Tensor x = (at::embedding(embedding_, ids) * scale).transpose(1, 2);
   for (const Layer& layer : layers_) {
     x = Normalize(layer.norm_1, x + Attend(layer, x));
     x = Normalize(layer.norm_2, x + FeedForward(layer, x));
   }
-  const at::Tensor frames =
-      at::ceil(at::exp(LogFrames(x, noise * noise_w, speaker)) * length_scale);
-  return {Pointwise(projection_, x), frames.clamp(1, kMaxFramesPerPhoneme).to(at::kCPU, at::kLong)};
+  const at::Tensor frames = at::ceil(at::exp(LogFrames(x, z * noise_w, speaker)) * length_scale)
+                                .clamp(1, kMaxFramesPerPhoneme)
+                                .to(at::kCPU, at::kLong);
+  const int64_t* data = frames.const_data_ptr<int64_t>();
+  return {Pointwise(projection_, x), std::vector<int64_t>(data, data + frames.numel())};
 }
 
 }  // namespace millrace::models

@@ -3,6 +3,8 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
+#include <span>
+#include <string>
 #include <vector>
 
 #include "models/synthesis/vits_weights.h"
@@ -15,8 +17,8 @@ namespace millrace::models {
 class VitsEncoder {
  public:
   struct Output {
-    at::Tensor statistics;  // [1, 2 * latent, phonemes]: means, then log deviations
-    at::Tensor frames;      // [phonemes] int64, on the CPU
+    at::Tensor statistics;        // [1, 2 * latent, phonemes]: means, then log deviations
+    std::vector<int64_t> frames;  // of each phoneme, at least 1
   };
 
   // Errors are kept in weights.status().
@@ -26,8 +28,8 @@ class VitsEncoder {
   int64_t latent() const { return projection_.weight.size(0) / 2; }
   int64_t speakers() const { return speakers_.defined() ? speakers_.size(0) : 1; }
 
-  // phonemes [1, T] int64, noise [1, 2, T]; noise_w scales the noise, length_scale the durations.
-  Output Forward(const at::Tensor& phonemes, const at::Tensor& noise, double noise_w,
+  // noise [2][phonemes]; noise_w scales it, length_scale the durations.
+  Output Forward(std::span<const int64_t> phonemes, std::span<const float> noise, double noise_w,
                  double length_scale, int64_t speaker) const;
 
  private:

@@ -1,13 +1,10 @@
 #include "models/synthesis/vits_model.h"
 
-#include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
-#include <ATen/ops/empty.h>
-#include <ATen/ops/exp.h>
-#include <ATen/ops/from_blob.h>
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <optional>
 #include <span>
 #include <utility>
@@ -66,18 +63,23 @@ absl::Status CheckNoise(const char* field, float value) {
                                                  kMaxNoise, ", or unset for the voice's own"));
 }
 
+std::vector<float> MakeNoise(uint64_t seed, size_t unit, uint64_t stream, size_t count) {
+  std::vector<float> noise(count);
+  NoiseSource(seed, 2 * static_cast<uint64_t>(unit) + stream).Fill(noise);
+  return noise;
+}
+
 class LoadedVits final : public Model {
  public:
   LoadedVits(ModelInfo info, VoiceConfig voice, std::vector<Speaker> speakers,
              std::unique_ptr<Phonemizer> phonemizer, std::unique_ptr<VitsEncoder> encoder,
-             std::unique_ptr<VitsDecoder> decoder, at::Device device, int64_t hop)
+             std::unique_ptr<VitsDecoder> decoder, int64_t hop)
       : info_(std::move(info)),
         voice_(std::move(voice)),
         speakers_(std::move(speakers)),
         phonemizer_(std::move(phonemizer)),
         encoder_(std::move(encoder)),
         decoder_(std::move(decoder)),
-        device_(device),
         hop_(hop) {}
 
   const ModelInfo& info() const override { return info_; }
@@ -87,21 +89,18 @@ class LoadedVits final : public Model {
 
   // The samples of a request's next unit; nullopt when the request was to stop meanwhile. An error
   // ends the request.
-  absl::StatusOr<std::optional<std::vector<float>>> Speak(const Request& request) const;
+  absl::StatusOr<std::optional<std::vector<float>>> Speak(Request& request) const;
 
  private:
   // Makes the state's next unit ready to be spoken. False when the request is finished instead.
   bool PrepareUnit(Request& request) const;
   const Speaker* FindSpeaker(std::string_view name) const;
-  at::Tensor MakeNoise(uint64_t seed, size_t unit, uint64_t stream, at::IntArrayRef shape) const;
-
   const ModelInfo info_;
   const VoiceConfig voice_;
   const std::vector<Speaker> speakers_;  // the first is the default
   const std::unique_ptr<Phonemizer> phonemizer_;
   const std::unique_ptr<VitsEncoder> encoder_;
   const std::unique_ptr<VitsDecoder> decoder_;
-  const at::Device device_;
   const int64_t hop_;  // samples of a frame
 };
 
@@ -201,46 +200,33 @@ bool LoadedVits::PrepareUnit(Request& request) const {
   return false;
 }
 
-at::Tensor LoadedVits::MakeNoise(uint64_t seed, size_t unit, uint64_t stream,
-                                 at::IntArrayRef shape) const {
-  at::Tensor noise = at::empty(shape, at::TensorOptions().dtype(at::kFloat));
-  NoiseSource source(seed, 2 * static_cast<uint64_t>(unit) + stream);
-  source.Fill({noise.data_ptr<float>(), static_cast<size_t>(noise.numel())});
-  return noise.to(device_);
-}
-
-absl::StatusOr<std::optional<std::vector<float>>> LoadedVits::Speak(const Request& request) const {
+absl::StatusOr<std::optional<std::vector<float>>> LoadedVits::Speak(Request& request) const {
   const at::InferenceMode inference;
   const auto& input = std::get<SynthesizeInput>(request.input());
-  const auto& state = static_cast<const SpeechState&>(*const_cast<Request&>(request).state());
+  const auto& state = static_cast<const SpeechState&>(*request.state());
   const int64_t speaker = FindSpeaker(input.voice)->id;
-  const double noise_scale = input.noise_scale < 0 ? voice_.noise_scale : input.noise_scale;
-  const double noise_w = input.noise_w < 0 ? voice_.noise_w : input.noise_w;
-  const double length_scale = voice_.length_scale / input.speed;
-  const auto length = static_cast<int64_t>(state.phonemes.size());
+  const float noise_w = input.noise_w < 0 ? voice_.noise_w : input.noise_w;
 
-  const at::Tensor ids = at::from_blob(const_cast<int64_t*>(state.phonemes.data()), {1, length},
-                                       at::TensorOptions().dtype(at::kLong))
-                             .to(device_);
-  const VitsEncoder::Output encoded =
-      encoder_->Forward(ids, MakeNoise(input.seed, state.next, kDurationStream, {1, 2, length}),
-                        noise_w, length_scale, speaker);
-  const int64_t frames = encoded.frames.sum().item<int64_t>();
+  const std::vector<float> rhythm =
+      MakeNoise(input.seed, state.next, kDurationStream, 2 * state.phonemes.size());
+  VitsEncoder::Output encoded = encoder_->Forward(state.phonemes, rhythm, noise_w,
+                                                  voice_.length_scale / input.speed, speaker);
+  const int64_t frames = std::accumulate(encoded.frames.begin(), encoded.frames.end(), int64_t{0});
   if (frames * hop_ > kMaxUnitSeconds * voice_.sample_rate) {
     return absl::InvalidArgumentError(absl::StrCat("text, speed, noise_w: one sentence would last ",
                                                    frames * hop_ / voice_.sample_rate,
                                                    " seconds, allowed are ", kMaxUnitSeconds));
   }
   if (request.ShouldStop()) return std::nullopt;
-
-  const at::Tensor expanded = encoded.statistics.repeat_interleave(encoded.frames.to(device_), 2);
-  const int64_t latent = encoder_->latent();
-  const at::Tensor noise = MakeNoise(input.seed, state.next, kLatentStream, {1, latent, frames});
-  const at::Tensor prior = expanded.narrow(1, 0, latent) +
-                           noise * at::exp(expanded.narrow(1, latent, latent)) * noise_scale;
-  const at::Tensor samples = decoder_->Forward(prior, speaker).to(at::kCPU).contiguous();
-  const float* data = samples.const_data_ptr<float>();
-  return std::vector<float>(data, data + samples.numel());
+  const std::vector<float> noise = MakeNoise(input.seed, state.next, kLatentStream,
+                                             static_cast<size_t>(frames * encoder_->latent()));
+  VitsDecoder::Input latents;
+  latents.statistics = std::move(encoded.statistics);
+  latents.frames = std::move(encoded.frames);
+  latents.noise = noise;
+  latents.noise_scale = input.noise_scale < 0 ? voice_.noise_scale : input.noise_scale;
+  latents.speaker = speaker;
+  return decoder_->Decode(latents, [&request] { return request.ShouldStop(); });
 }
 
 std::vector<Input> LoadedVits::WarmupInputs() const {
@@ -273,7 +259,7 @@ absl::StatusOr<std::unique_ptr<Model>> VitsModel::Load(const VitsOptions& option
   if (!weights.ok()) return weights.status();
   auto encoder = std::make_unique<VitsEncoder>(*weights);
   if (!weights->status().ok()) return weights->status();
-  auto decoder = std::make_unique<VitsDecoder>(*weights, encoder->latent());
+  std::unique_ptr<VitsDecoder> decoder = MakeVitsDecoder(*weights, encoder->latent(), device);
   if (!weights->status().ok()) return weights->status();
   if (voice->largest_id() >= encoder->symbols()) {
     return absl::DataLossError(absl::StrCat(options.voice_file.string(),
@@ -304,7 +290,7 @@ absl::StatusOr<std::unique_ptr<Model>> VitsModel::Load(const VitsOptions& option
   const int64_t hop = weights->shape().hop();
   return std::make_unique<LoadedVits>(std::move(info), *std::move(voice), std::move(speakers),
                                       *std::move(phonemizer), std::move(encoder),
-                                      std::move(decoder), device, hop);
+                                      std::move(decoder), hop);
 }
 
 }  // namespace millrace::models

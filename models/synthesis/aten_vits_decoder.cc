@@ -1,12 +1,15 @@
-#include "models/synthesis/vits_decoder.h"
+#include "models/synthesis/aten_vits_decoder.h"
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/cat.h>
 #include <ATen/ops/conv1d.h>
 #include <ATen/ops/conv_transpose1d.h>
+#include <ATen/ops/exp.h>
+#include <ATen/ops/from_blob.h>
 #include <ATen/ops/leaky_relu.h>
 #include <ATen/ops/sigmoid.h>
 #include <ATen/ops/tanh.h>
+#include <ATen/ops/tensor.h>
 #include <ATen/ops/zeros_like.h>
 
 #include <utility>
@@ -28,8 +31,8 @@ at::Tensor Convolve(const VitsConv& conv, const at::Tensor& x) {
 
 }  // namespace
 
-VitsDecoder::Coupling VitsDecoder::TakeCoupling(VitsWeights& weights, int flow, int64_t latent,
-                                                int64_t speaker_channels) {
+AtenVitsDecoder::Coupling AtenVitsDecoder::TakeCoupling(VitsWeights& weights, int flow,
+                                                        int64_t latent, int64_t speaker_channels) {
   const std::string name = absl::StrCat("flow.flows.", flow);
   Coupling coupling;
   coupling.pre = TakeConv(weights, name + ".pre", {-1, latent / 2, 1});
@@ -51,7 +54,8 @@ VitsDecoder::Coupling VitsDecoder::TakeCoupling(VitsWeights& weights, int flow, 
   return coupling;
 }
 
-VitsDecoder::Block VitsDecoder::TakeBlock(VitsWeights& weights, int64_t index, int64_t channels) {
+AtenVitsDecoder::Block AtenVitsDecoder::TakeBlock(VitsWeights& weights, int64_t index,
+                                                  int64_t channels) {
   const std::string name = absl::StrCat("dec.resblocks.", index);
   const bool paired = weights.Has(name + ".convs1.0.weight");
   const auto& dilations = weights.shape().block_dilations[static_cast<size_t>(index)];
@@ -67,7 +71,8 @@ VitsDecoder::Block VitsDecoder::TakeBlock(VitsWeights& weights, int64_t index, i
   return block;
 }
 
-VitsDecoder::VitsDecoder(VitsWeights& weights, int64_t latent) {
+AtenVitsDecoder::AtenVitsDecoder(VitsWeights& weights, int64_t latent, at::Device device)
+    : device_(device), latent_(latent) {
   speakers_ = weights.TakeIfAny("emb_g.weight", {-1, -1});
   const int64_t speaker_channels = speakers_.defined() ? speakers_.size(1) : 0;
   for (int flow : kFlows)
@@ -95,13 +100,13 @@ VitsDecoder::VitsDecoder(VitsWeights& weights, int64_t latent) {
   post_ = TakeConv(weights, "dec.conv_post", {1, channels, -1});
 }
 
-at::Tensor VitsDecoder::Embed(int64_t speaker) const {
+at::Tensor AtenVitsDecoder::Embed(int64_t speaker) const {
   return speakers_.defined() ? speakers_[speaker].view({1, -1, 1}) : at::Tensor();
 }
 
 // What the coupling layer adds to the other half, given this one.
-at::Tensor VitsDecoder::RunCoupling(const Coupling& coupling, const at::Tensor& kept,
-                                    const at::Tensor& speaker) {
+at::Tensor AtenVitsDecoder::RunCoupling(const Coupling& coupling, const at::Tensor& kept,
+                                        const at::Tensor& speaker) {
   at::Tensor x = Convolve(coupling.pre, kept);
   const int64_t hidden = x.size(1);
   at::Tensor condition;
@@ -124,7 +129,7 @@ at::Tensor VitsDecoder::RunCoupling(const Coupling& coupling, const at::Tensor& 
   return Convolve(coupling.post, skipped);
 }
 
-at::Tensor VitsDecoder::Flow(at::Tensor z, int64_t speaker) const {
+at::Tensor AtenVitsDecoder::Flow(at::Tensor z, int64_t speaker) const {
   const at::Tensor embedded = Embed(speaker);
   const int64_t half = z.size(1) / 2;
   for (const Coupling& coupling : couplings_) {
@@ -135,7 +140,7 @@ at::Tensor VitsDecoder::Flow(at::Tensor z, int64_t speaker) const {
   return z;
 }
 
-at::Tensor VitsDecoder::RunBlock(const Block& block, at::Tensor x) {
+at::Tensor AtenVitsDecoder::RunBlock(const Block& block, at::Tensor x) {
   for (size_t i = 0; i < block.convs.size(); ++i) {
     at::Tensor y = Convolve(block.convs[i], at::leaky_relu(x, kSlope));
     if (!block.seconds.empty()) y = Convolve(block.seconds[i], at::leaky_relu(y, kSlope));
@@ -144,7 +149,7 @@ at::Tensor VitsDecoder::RunBlock(const Block& block, at::Tensor x) {
   return x;
 }
 
-at::Tensor VitsDecoder::Generate(const at::Tensor& z, int64_t speaker) const {
+at::Tensor AtenVitsDecoder::Generate(const at::Tensor& z, int64_t speaker) const {
   at::Tensor x = Convolve(pre_, z);
   if (speakers_.defined()) x = x + Convolve(speaker_, Embed(speaker));
   for (const Stage& stage : stages_) {
@@ -158,8 +163,22 @@ at::Tensor VitsDecoder::Generate(const at::Tensor& z, int64_t speaker) const {
   return at::tanh(Convolve(post_, at::leaky_relu(x, kLastSlope))).flatten();
 }
 
-at::Tensor VitsDecoder::Forward(const at::Tensor& prior, int64_t speaker) const {
-  return Generate(Flow(prior, speaker), speaker);
+std::optional<std::vector<float>> AtenVitsDecoder::Decode(
+    const Input& input, const std::function<bool()>& should_stop) const {
+  const at::Tensor repeats = at::tensor(input.frames, at::kLong).to(device_);
+  const at::Tensor expanded = input.statistics.repeat_interleave(repeats, 2);
+  const int64_t frames = expanded.size(2);
+  const at::Tensor noise =
+      at::from_blob(const_cast<float*>(input.noise.data()), {1, frames, latent_}, at::kFloat)
+          .to(device_)
+          .transpose(1, 2);
+  const at::Tensor z = expanded.narrow(1, 0, latent_) +
+                       noise * at::exp(expanded.narrow(1, latent_, latent_)) * input.noise_scale;
+  const at::Tensor latents = Flow(z, input.speaker);
+  if (should_stop()) return std::nullopt;
+  const at::Tensor samples = Generate(latents, input.speaker).to(at::kCPU).contiguous();
+  const float* data = samples.const_data_ptr<float>();
+  return std::vector<float>(data, data + samples.numel());
 }
 
 }  // namespace millrace::models

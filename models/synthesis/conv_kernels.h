@@ -1,0 +1,55 @@
+#pragma once
+
+#include <cstdint>
+
+// The inner loops of the native VITS decoder. Plain C arrays only: some of these files are compiled
+// for a newer processor than the rest, and nothing that they share with other files may be compiled
+// there.
+namespace millrace::models {
+
+// Output channels that are computed together; packed weights and rows are padded to a multiple.
+inline constexpr int64_t kChannelBlock = 32;
+
+// A 1-d convolution over rows of channels (time is the row index): for each row t and output
+// channel o
+//   v = bias[o] + sum over tap k and channel c of input[t + k * dilation][c] * weights[k][c][o]
+// then, in this order, what the pointers ask for. Sums run in one fixed order, so a value does not
+// depend on which rows are computed together with it. All row pointers are those of row 0.
+struct ConvTask {
+  const float* input = nullptr;    // rows of `input_pitch` floats
+  const float* weights = nullptr;  // packed: [block][tap][in channel][kChannelBlock]
+  const float* bias = nullptr;     // padded to a multiple of kChannelBlock
+  int64_t rows = 0;
+  int64_t input_pitch = 0;
+  int64_t output_pitch = 0;  // of all rows below
+  int64_t taps = 1;
+  int64_t dilation = 1;  // in rows
+  int64_t in_channels = 0;
+  int64_t blocks = 0;               // of kChannelBlock output channels
+  const float* residual = nullptr;  // v += residual
+  const float* partial = nullptr;   // v += partial
+  float scale = 1.0F;               // v *= scale
+  float* raw = nullptr;             // raw = v
+  float* active = nullptr;          // active = leaky ReLU of v
+  float slope = 0.0F;               // of the leaky ReLU
+  // A block's channels are 16 values x and 16 values y, of which tanh(x) * sigmoid(y) is stored at
+  // `raw`, 16 channels a block.
+  bool gate = false;
+};
+
+struct ConvKernels {
+  const char* name;  // the instruction set
+  void (*convolve)(const ConvTask& task);
+  // output[t] = tanh(sum of count weights * input[t * pitch + i]): a convolution with one output
+  // channel over rows that lie back to back. count is a multiple of 16.
+  void (*tanh_dot)(const float* input, int64_t pitch, const float* weights, int64_t count,
+                   float bias, float* output, int64_t rows);
+};
+
+// The fastest that this processor runs. Constant for the life of the process.
+const ConvKernels& GetConvKernels();
+
+// Every set that this processor runs, the fastest first, for tests; ends at null.
+const ConvKernels* const* ListConvKernels();
+
+}  // namespace millrace::models

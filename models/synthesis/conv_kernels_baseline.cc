@@ -1,0 +1,10 @@
+#define MILLRACE_LANES 4
+#if defined(__aarch64__)
+#define MILLRACE_TILE 3  // 24 sums of the 32 registers
+#define MILLRACE_KERNELS_NAME "neon"
+#else
+#define MILLRACE_TILE 1  // 8 sums of the 16 registers
+#define MILLRACE_KERNELS_NAME "baseline"
+#endif
+#define MILLRACE_KERNELS kConvKernelsBaseline
+#include "models/synthesis/conv_kernels_impl.h"

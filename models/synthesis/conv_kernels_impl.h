@@ -1,0 +1,143 @@
+// Included by one file for each instruction set, which defines MILLRACE_LANES (floats of a vector
+// register), MILLRACE_TILE (rows computed together) and MILLRACE_KERNELS (the name of the table).
+// No other headers: see conv_kernels.h.
+
+#include "models/synthesis/conv_kernels.h"
+
+namespace millrace::models {
+namespace {
+
+constexpr int kLanes = MILLRACE_LANES;
+constexpr int kVectors = static_cast<int>(kChannelBlock) / kLanes;
+
+typedef float Vec __attribute__((vector_size(kLanes * sizeof(float))));
+typedef float UnalignedVec
+    __attribute__((vector_size(kLanes * sizeof(float)), aligned(sizeof(float)), may_alias));
+typedef int32_t IntVec __attribute__((vector_size(kLanes * sizeof(int32_t))));
+
+inline Vec Load(const float* from) { return *reinterpret_cast<const UnalignedVec*>(from); }
+inline void Store(float* to, Vec value) { *reinterpret_cast<UnalignedVec*>(to) = value; }
+inline Vec Splat(float value) { return value - Vec{}; }
+inline Vec Max(Vec a, Vec b) { return a > b ? a : b; }
+inline Vec Min(Vec a, Vec b) { return a < b ? a : b; }
+
+// e^x to about 2 units in the last place, for x in -87 .. 88 and clamped to it.
+inline Vec Exp(Vec x) {
+  x = Min(Max(x, Splat(-87.0F)), Splat(88.0F));
+  // Adding 1.5 * 2^23 rounds to a whole number, which the low bits then hold.
+  const Vec shifted = x * 1.44269504F + 12582912.0F;
+  const Vec n = shifted - 12582912.0F;
+  const Vec r = (x - n * 0.693359375F) + n * 2.12194440e-4F;
+  Vec p = Splat(1.9875691500e-4F);
+  p = p * r + 1.3981999507e-3F;
+  p = p * r + 8.3334519073e-3F;
+  p = p * r + 4.1665795894e-2F;
+  p = p * r + 1.6666665459e-1F;
+  p = p * r + 5.0000001201e-1F;
+  p = p * r * r + r + 1.0F;
+  const IntVec exponent = (reinterpret_cast<IntVec>(shifted) - 0x4B400000) << 23;
+  return reinterpret_cast<Vec>(reinterpret_cast<IntVec>(p) + exponent);
+}
+
+inline Vec Sigmoid(Vec x) { return 1.0F / (1.0F + Exp(-x)); }
+inline Vec Tanh(Vec x) { return 1.0F - 2.0F / (1.0F + Exp(x + x)); }
+
+inline void StoreGated(const ConvTask& task, int64_t row, int64_t block, const Vec* values) {
+  for (int j = 0; j < kVectors / 2; ++j) {
+    const Vec gated = Tanh(values[j]) * Sigmoid(values[j + kVectors / 2]);
+    Store(task.raw + row * task.output_pitch + block * (kChannelBlock / 2) + j * kLanes, gated);
+  }
+}
+
+inline void Finish(const ConvTask& task, int64_t row, int64_t block, Vec* values) {
+  const int64_t at = row * task.output_pitch + block * kChannelBlock;
+#pragma GCC unroll 8
+  for (int j = 0; j < kVectors; ++j) {
+    Vec v = values[j] + Load(task.bias + block * kChannelBlock + j * kLanes);
+    if (task.gate) {
+      values[j] = v;
+      continue;
+    }
+    if (task.residual != nullptr) v += Load(task.residual + at + j * kLanes);
+    if (task.partial != nullptr) v += Load(task.partial + at + j * kLanes);
+    v *= task.scale;
+    if (task.raw != nullptr) Store(task.raw + at + j * kLanes, v);
+    if (task.active != nullptr) Store(task.active + at + j * kLanes, Max(v, v * task.slope));
+  }
+  if (task.gate) StoreGated(task, row, block, values);
+}
+
+template <int kRows>
+inline void ConvolveTile(const ConvTask& task, int64_t row, int64_t block) {
+  Vec sums[kRows][kVectors];
+#pragma GCC unroll 16
+  for (int i = 0; i < kRows; ++i) {
+#pragma GCC unroll 8
+    for (int j = 0; j < kVectors; ++j) sums[i][j] = Vec{};
+  }
+  const int64_t pitch = task.input_pitch;
+  const float* weights = task.weights + block * task.taps * task.in_channels * kChannelBlock;
+  for (int64_t tap = 0; tap < task.taps; ++tap) {
+    const float* input = task.input + (row + tap * task.dilation) * pitch;
+    for (int64_t c = 0; c < task.in_channels; ++c) {
+      Vec w[kVectors];
+#pragma GCC unroll 8
+      for (int j = 0; j < kVectors; ++j) w[j] = Load(weights + j * kLanes);
+      weights += kChannelBlock;
+#pragma GCC unroll 16
+      for (int i = 0; i < kRows; ++i) {
+        const Vec x = Splat(input[i * pitch + c]);
+#pragma GCC unroll 8
+        for (int j = 0; j < kVectors; ++j) sums[i][j] += x * w[j];
+      }
+    }
+  }
+#pragma GCC unroll 16
+  for (int i = 0; i < kRows; ++i) Finish(task, row + i, block, sums[i]);
+}
+
+void Convolve(const ConvTask& task) {
+  for (int64_t block = 0; block < task.blocks; ++block) {
+    int64_t row = 0;
+    for (; row + MILLRACE_TILE <= task.rows; row += MILLRACE_TILE)
+      ConvolveTile<MILLRACE_TILE>(task, row, block);
+    if (MILLRACE_TILE > 8 && row + 8 <= task.rows) {
+      ConvolveTile<8>(task, row, block);
+      row += 8;
+    }
+    if (MILLRACE_TILE > 4 && row + 4 <= task.rows) {
+      ConvolveTile<4>(task, row, block);
+      row += 4;
+    }
+    if (MILLRACE_TILE > 2 && row + 2 <= task.rows) {
+      ConvolveTile<2>(task, row, block);
+      row += 2;
+    }
+    for (; row < task.rows; ++row) ConvolveTile<1>(task, row, block);
+  }
+}
+
+void TanhDot(const float* input, int64_t pitch, const float* weights, int64_t count, float bias,
+             float* output, int64_t rows) {
+  for (int64_t row = 0; row < rows; row += kLanes) {
+    const int64_t some = rows - row < kLanes ? rows - row : kLanes;
+    Vec dots = {};
+    for (int64_t i = 0; i < some; ++i) {
+      const float* from = input + (row + i) * pitch;
+      Vec sums = {};
+      for (int64_t at = 0; at < count; at += kLanes) sums += Load(from + at) * Load(weights + at);
+      float dot = bias;
+      for (int lane = 0; lane < kLanes; ++lane) dot += sums[lane];
+      dots[i] = dot;
+    }
+    const Vec values = Tanh(dots);
+    for (int64_t i = 0; i < some; ++i) output[row + i] = values[i];
+  }
+}
+
+}  // namespace
+
+extern const ConvKernels MILLRACE_KERNELS;
+const ConvKernels MILLRACE_KERNELS = {MILLRACE_KERNELS_NAME, &Convolve, &TanhDot};
+
+}  // namespace millrace::models

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "models/synthesis/native_flow.h"
+#include "models/synthesis/native_generator.h"
+#include "models/synthesis/vits_decoder.h"
+#include "mps_runtime/base/mutex.h"
+
+namespace millrace::models {
+
+// The decoder for the CPU: own convolutions on rows of channels, on the calling thread alone.
+// Samples depend only on the input, not on the number of threads. Scratch memory is kept for the
+// next call: one set for each call that ever ran at the same time.
+class NativeVitsDecoder final : public VitsDecoder {
+ public:
+  NativeVitsDecoder(VitsWeights& weights, int64_t latent);
+
+  std::optional<std::vector<float>> Decode(const Input& input,
+                                           const std::function<bool()>& should_stop) const override;
+
+ private:
+  NativeVitsDecoder(VitsWeights& weights, int64_t latent, const at::Tensor& speakers);
+  // Rows of latent frames, as NativeFlow wants them.
+  AlignedFloats DrawLatents(const Input& input, int64_t frames) const;
+  std::unique_ptr<NativeGenerator::Scratch> TakeScratch() const MILLRACE_EXCLUDES(mu_);
+  void ReturnScratch(std::unique_ptr<NativeGenerator::Scratch> scratch) const
+      MILLRACE_EXCLUDES(mu_);
+
+  const int64_t latent_;
+  const NativeFlow flow_;
+  const NativeGenerator generator_;
+  mutable Mutex mu_;
+  mutable std::vector<std::unique_ptr<NativeGenerator::Scratch>> scratch_ MILLRACE_GUARDED_BY(mu_);
+};
+
+}  // namespace millrace::models
