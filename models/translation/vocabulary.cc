@@ -1,7 +1,5 @@
 #include "models/translation/vocabulary.h"
 
-#include <sentencepiece_processor.h>
-
 #include <algorithm>
 #include <utility>
 
@@ -27,20 +25,17 @@ std::string_view Window(std::string_view text, size_t limit) {
 
 }  // namespace
 
-Vocabulary::Vocabulary(std::unique_ptr<sentencepiece::SentencePieceProcessor> pieces)
-    : pieces_(std::move(pieces)), space_(pieces_->PieceToId(kSpace)) {}
+Vocabulary::Vocabulary(std::unique_ptr<const PieceModel> pieces)
+    : pieces_(std::move(pieces)), space_(pieces_->IdOf(kSpace)) {}
 
 Vocabulary::~Vocabulary() = default;
 
 std::unique_ptr<const Vocabulary> Vocabulary::Load(const std::filesystem::path& path, int64_t words,
                                                    std::string& error) {
-  auto pieces = std::make_unique<sentencepiece::SentencePieceProcessor>();
-  if (const auto status = pieces->Load(path.string()); !status.ok()) {
-    error = path.string() + ": not a SentencePiece model: " + status.error_message();
-    return nullptr;
-  }
-  if (pieces->GetPieceSize() != words) {
-    error = path.string() + ": " + std::to_string(pieces->GetPieceSize()) +
+  auto pieces = PieceModel::Load(path, error);
+  if (pieces == nullptr) return nullptr;
+  if (pieces->size() != words) {
+    error = path.string() + ": " + std::to_string(pieces->size()) +
             " pieces, but the weights have " + std::to_string(words) + " words";
     return nullptr;
   }
@@ -51,29 +46,26 @@ Vocabulary::Prefix Vocabulary::Encode(std::string_view text, size_t max_words) c
   const std::string_view window = Window(text, max_words * kBytesPerWord);
   Prefix prefix;
   prefix.bytes = window.size();
-  // Fails only before a model is loaded.
-  pieces_->Encode(window, &prefix.words).IgnoreError();
+  prefix.words = pieces_->Encode(window);
   if (prefix.words.size() <= max_words) return prefix;
   // Too many: find where the pieces stand in the text.
-  const auto aligned = pieces_->EncodeAsImmutableProto(window);
+  const std::vector<PieceModel::Piece> aligned = pieces_->EncodeWithPlaces(window);
   size_t cut = max_words;
-  while (cut > 1 && !aligned.pieces(static_cast<int>(cut)).piece().starts_with(kSpace)) --cut;
+  while (cut > 1 && !aligned[cut].text.starts_with(kSpace)) --cut;
   if (cut <= 1) cut = max_words;
   // One code point can give several pieces; never cut inside it, and take one at least.
-  while (cut < aligned.pieces_size() && aligned.pieces(static_cast<int>(cut)).begin() == 0) ++cut;
-  if (cut == aligned.pieces_size()) {
+  while (cut < aligned.size() && aligned[cut].begin == 0) ++cut;
+  if (cut == aligned.size()) {
     prefix.words.resize(max_words);
     return prefix;
   }
-  prefix.bytes = aligned.pieces(static_cast<int>(cut)).begin();
+  prefix.bytes = aligned[cut].begin;
   prefix.words.resize(std::min(cut, max_words));
   return prefix;
 }
 
 std::string Vocabulary::Decode(std::span<const int32_t> words) const {
-  std::string text;
-  pieces_->Decode(std::vector<int>(words.begin(), words.end()), &text).IgnoreError();
-  return text;
+  return pieces_->Decode({words.begin(), words.end()});
 }
 
 bool Vocabulary::AnyKnown(std::span<const int32_t> words) const {

@@ -9,9 +9,7 @@
 #include <string_view>
 #include <vector>
 
-namespace sentencepiece {
-class SentencePieceProcessor;
-}
+#include "models/translation/piece_model.h"
 
 namespace millrace::models {
 
@@ -25,8 +23,7 @@ class Vocabulary {
     size_t bytes = 0;  // how much of the text it is; all of it unless that gives too many words
   };
 
-  // Null with the reason when the file is not a SentencePiece model of that many words. No
-  // absl::Status: SentencePiece's header declares an absl::string_view of its own.
+  // Null with the reason when the file is not a SentencePiece model of that many words.
   static std::unique_ptr<const Vocabulary> Load(const std::filesystem::path& path, int64_t words,
                                                 std::string& error);
   ~Vocabulary();
@@ -41,9 +38,9 @@ class Vocabulary {
   bool AnyKnown(std::span<const int32_t> words) const;
 
  private:
-  explicit Vocabulary(std::unique_ptr<sentencepiece::SentencePieceProcessor> pieces);
+  explicit Vocabulary(std::unique_ptr<const PieceModel> pieces);
 
-  const std::unique_ptr<sentencepiece::SentencePieceProcessor> pieces_;
+  const std::unique_ptr<const PieceModel> pieces_;
   int32_t space_ = 0;  // the piece that stands for a space alone
 };
 

@@ -1,0 +1,50 @@
+#include "models/translation/piece_model.h"
+
+#include <dlfcn.h>
+
+namespace millrace::models {
+namespace {
+
+using LoadFunction = PieceModel* (*)(const char* path, std::string* error);
+
+// The module stays loaded for the life of the process. Null with the reason when it is not there.
+LoadFunction FindLoader(std::string& error) {
+  int flags = RTLD_NOW | RTLD_LOCAL;
+  // The module's symbols before the process's, see the class comment. The sanitizers cannot live
+  // with it, and need not: their programs hold no other Protobuf. macOS binds by library anyway.
+#if defined(RTLD_DEEPBIND) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+  flags |= RTLD_DEEPBIND;
+#endif
+#ifdef __APPLE__
+  constexpr const char* kBesideTheProgram = "@executable_path/" MILLRACE_PIECE_MODEL_MODULE;
+#else
+  constexpr const char* kBesideTheProgram = "$ORIGIN/" MILLRACE_PIECE_MODEL_MODULE;
+#endif
+  // An installed program has it beside itself; the tests, in folders of their own, where it was
+  // built.
+  for (const char* path :
+       {kBesideTheProgram, MILLRACE_BUILD_FOLDER "/" MILLRACE_PIECE_MODEL_MODULE}) {
+    if (void* module = dlopen(path, flags)) {
+      return reinterpret_cast<LoadFunction>(dlsym(module, "MillraceLoadPieceModel"));
+    }
+    error = dlerror();
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+std::unique_ptr<const PieceModel> PieceModel::Load(const std::filesystem::path& path,
+                                                   std::string& error) {
+  static std::string module_error;
+  static const LoadFunction load = FindLoader(module_error);
+  if (load == nullptr) {
+    error = "cannot load the SentencePiece module: " + module_error;
+    return nullptr;
+  }
+  std::unique_ptr<const PieceModel> model(load(path.c_str(), &error));
+  if (model == nullptr) error = path.string() + ": not a SentencePiece model: " + error;
+  return model;
+}
+
+}  // namespace millrace::models

@@ -1,0 +1,56 @@
+// The module's side of PieceModel: the only file that is linked with libsentencepiece.
+
+#include <sentencepiece_processor.h>
+
+#include "models/translation/piece_model.h"
+
+namespace millrace::models {
+namespace {
+
+class SentencePieceModel final : public PieceModel {
+ public:
+  // Empty, or why it failed.
+  std::string Load(const std::string& path) {
+    const auto status = processor_.Load(path);
+    return status.ok() ? std::string() : std::string(status.error_message());
+  }
+
+  int size() const override { return processor_.GetPieceSize(); }
+  int32_t IdOf(std::string_view piece) const override { return processor_.PieceToId(piece); }
+  bool IsUnknown(int32_t id) const override { return processor_.IsUnknown(id); }
+
+  std::vector<int32_t> Encode(std::string_view text) const override {
+    std::vector<int32_t> ids;
+    // Fails only before a model is loaded.
+    processor_.Encode(text, &ids).IgnoreError();
+    return ids;
+  }
+
+  std::vector<Piece> EncodeWithPlaces(std::string_view text) const override {
+    const auto aligned = processor_.EncodeAsImmutableProto(text);
+    std::vector<Piece> pieces;
+    pieces.reserve(aligned.pieces_size());
+    for (const auto& piece : aligned.pieces()) pieces.push_back({piece.piece(), piece.begin()});
+    return pieces;
+  }
+
+  std::string Decode(const std::vector<int32_t>& ids) const override {
+    std::string text;
+    processor_.Decode(ids, &text).IgnoreError();
+    return text;
+  }
+
+ private:
+  sentencepiece::SentencePieceProcessor processor_;
+};
+
+}  // namespace
+}  // namespace millrace::models
+
+// Found by name; see PieceModel::Load.
+extern "C" millrace::models::PieceModel* MillraceLoadPieceModel(const char* path,
+                                                                std::string* error) {
+  auto model = std::make_unique<millrace::models::SentencePieceModel>();
+  *error = model->Load(path);
+  return error->empty() ? model.release() : nullptr;
+}
