@@ -30,15 +30,15 @@ constexpr int kSendFlags = MSG_NOSIGNAL;
 constexpr int kSendFlags = 0;  // macOS has a socket option instead
 #endif
 
-// Letters whose phonemes espeak-ng writes in IPA as the letter itself, in every language. A line of
-// them in [[ ]] comes back as it is; being random, it marks the end of an answer in a way that no
-// text can foresee.
+// Letters whose phonemes espeak-ng writes in IPA as the letter itself, in every language and beside
+// each other (n, say, changes before k). A line of them in [[ ]] comes back as it is; being random,
+// it marks the end of an answer in a way that no text can foresee.
 std::string MakeMark() {
-  constexpr std::string_view kLetters = "ptkfsmnl";
+  constexpr std::string_view kLetters = "ptkf";
   std::random_device random;
   std::string mark;
-  for (uint64_t bits = (uint64_t{random()} << 32) | random(); mark.size() < 20; bits >>= 3)
-    mark += kLetters[bits & 7];
+  for (uint64_t bits = (uint64_t{random()} << 32) | random(); mark.size() < 32; bits >>= 2)
+    mark += kLetters[bits & 3];
   return mark;
 }
 
