@@ -25,7 +25,7 @@ struct Caller {
   std::unique_ptr<grpc::ClientContext> context;
   inference::ModelInferResponse response;
   SteadyClock::time_point started;
-  std::vector<double> milliseconds;  // of each call after the warm-up
+  std::vector<double> milliseconds;  // of each call within the measured time
 };
 
 // Keeps a fixed number of calls in flight until its time is over. Run blocks; callers advance on
@@ -44,11 +44,22 @@ class ClosedLoop {
     request_.add_raw_input_contents(std::string(kElements * sizeof(float), '\0'));
   }
 
+  // One call before the clock starts: connects, and tells at once what would fail them all.
+  grpc::Status Probe() {
+    grpc::ClientContext context;
+    Prepare(command_.client, context);
+    inference::ModelInferResponse response;
+    return stub_->ModelInfer(&context, request_, &response);
+  }
+
   // OK, or the first failure.
   grpc::Status Run() MILLRACE_EXCLUDES(mu_) {
     measure_from_ = SteadyClock::now() + command_.warmup;
     end_ = measure_from_ + command_.duration;
-    running_ = command_.concurrency;
+    {
+      MutexLock lock(mu_);
+      running_ = command_.concurrency;
+    }
     for (Caller& caller : callers_) Call(caller);
     MutexLock lock(mu_);
     while (running_ > 0) done_.Wait(mu_);
@@ -75,7 +86,7 @@ class ClosedLoop {
 
   void OnDone(Caller& caller, grpc::Status status) MILLRACE_EXCLUDES(mu_) {
     const auto now = SteadyClock::now();
-    if (status.ok() && caller.started >= measure_from_) {
+    if (status.ok() && caller.started >= measure_from_ && now <= end_) {
       caller.milliseconds.push_back(
           std::chrono::duration<double, std::milli>(now - caller.started).count());
     }
@@ -112,6 +123,9 @@ int RunBenchNull(const BenchNullCommand& command) {
   const auto channel = Connect(command.client);
   if (!channel.ok()) return Fail(std::string(channel.status().message()));
   ClosedLoop loop(command, *channel);
+  if (const grpc::Status status = loop.Probe(); !status.ok()) {
+    return Fail(Explain(status, command.client));
+  }
   std::fprintf(stderr, "%d calls in flight for %.1f s after %.1f s of warm-up\n",
                command.concurrency, std::chrono::duration<double>(command.duration).count(),
                std::chrono::duration<double>(command.warmup).count());

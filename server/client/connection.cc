@@ -11,6 +11,7 @@
 #include "grpcpp/create_channel.h"
 #include "grpcpp/security/credentials.h"
 #include "server/config/command_line.h"
+#include "server/security/address_policy.h"
 
 namespace millrace {
 namespace {
@@ -36,6 +37,10 @@ absl::StatusOr<std::shared_ptr<grpc::Channel>> Connect(const ClientOptions& opti
       if (!file->ok()) return file->status();
     }
     credentials = grpc::SslCredentials({*ca, *key, *certificate});
+  }
+  if (options.tls_ca.empty() && !options.api_key.empty() && !IsLoopbackAddress(options.address)) {
+    std::fprintf(stderr, "millrace: the API key travels to %s unencrypted; --tls-ca turns TLS on\n",
+                 options.address.c_str());
   }
   grpc::ChannelArguments arguments;
   arguments.SetMaxReceiveMessageSize(-1);  // long speech in one reply

@@ -1,5 +1,6 @@
 #include <chrono>
 #include <cstdio>
+#include <cstring>
 #include <fstream>
 #include <iostream>
 #include <vector>
@@ -34,13 +35,16 @@ int RunSynthesize(const SynthesizeCommand& command) {
   int sample_rate = 0;
   v1::StreamSynthesizeResponse message;
   while (reader->Read(&message)) {
-    if (sample_rate == 0) first_audio = since_start();
+    if (samples.empty()) first_audio = since_start();
     sample_rate = static_cast<int>(message.sample_rate());
-    const auto* data = reinterpret_cast<const float*>(message.audio().data());
-    samples.insert(samples.end(), data, data + message.audio().size() / sizeof(float));
+    const size_t count = message.audio().size() / sizeof(float);
+    samples.resize(samples.size() + count);
+    std::memcpy(samples.data() + samples.size() - count, message.audio().data(),
+                count * sizeof(float));
   }
   const grpc::Status status = reader->Finish();
   if (!status.ok()) return Fail(Explain(status, command.client));
+  if (samples.empty() || sample_rate <= 0) return Fail("the server sent no audio");
 
   // The header holds the length, so the file is made when all is there.
   const std::string wav = models::EncodeAudio(samples, sample_rate, models::AudioFormat::kWav);

@@ -1,0 +1,280 @@
+#include "server/client/client.h"
+
+#include <grpcpp/grpcpp.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+#include <thread>
+
+#include "gtest/gtest.h"
+#include "inference/grpc_service.grpc.pb.h"
+#include "millrace/v1/admin.grpc.pb.h"
+#include "millrace/v1/synthesis.grpc.pb.h"
+#include "millrace/v1/translation.grpc.pb.h"
+#include "server/config/command_line.h"
+#include "server/security/api_key_store.h"
+
+namespace millrace {
+namespace {
+
+namespace fs = std::filesystem;
+using grpc::ServerContext;
+using grpc::Status;
+
+// Answers what a test can foresee.
+class FakeTranslation final : public v1::TranslationService::Service {
+  Status Translate(ServerContext* context, const v1::TranslateRequest* request,
+                   v1::TranslateResponse* response) override {
+    const auto& metadata = context->client_metadata();
+    const auto key = metadata.find("authorization");
+    authorization =
+        key == metadata.end() ? "" : std::string(key->second.data(), key->second.size());
+    if (request->model() == "unknown")
+      return Status(grpc::StatusCode::NOT_FOUND, "model: 'unknown' is not loaded");
+    for (const std::string& text : request->texts()) {
+      response->add_translations()->set_text(request->source_language() + ">" +
+                                             request->target_language() + " " + text);
+    }
+    return Status::OK;
+  }
+
+ public:
+  std::string authorization;
+};
+
+class FakeSynthesis final : public v1::SynthesisService::Service {
+  Status StreamSynthesize(ServerContext*, const v1::SynthesizeRequest* request,
+                          grpc::ServerWriter<v1::StreamSynthesizeResponse>* writer) override {
+    if (request->text() == "silence") return Status::OK;
+    for (int sentence = 0; sentence < 2; ++sentence) {
+      const std::vector<float> samples(100, sentence == 0 ? 0.5F : -0.5F);
+      v1::StreamSynthesizeResponse response;
+      response.set_encoding(request->encoding());
+      response.set_sample_rate(22050);
+      response.mutable_audio()->resize(samples.size() * sizeof(float));
+      std::memcpy(response.mutable_audio()->data(), samples.data(), samples.size() * sizeof(float));
+      writer->Write(response);
+    }
+    return Status::OK;
+  }
+};
+
+class FakeAdmin final : public v1::AdminService::Service {
+  Status ListModels(ServerContext*, const v1::ListModelsRequest*,
+                    v1::ListModelsResponse* response) override {
+    v1::ModelStatus& model = *response->add_models();
+    model.set_name("joe");
+    model.set_version("3");
+    model.set_state(v1::MODEL_STATE_READY);
+    model.set_platform("vits");
+    model.set_task("synthesis");
+    model.add_voices("joe");
+    model.set_sample_rate(22050);
+    return Status::OK;
+  }
+};
+
+class FakeInference final : public inference::GRPCInferenceService::Service {
+  Status ModelInfer(ServerContext*, const inference::ModelInferRequest* request,
+                    inference::ModelInferResponse*) override {
+    if (request->model_name() == "full")
+      return Status(grpc::StatusCode::RESOURCE_EXHAUSTED, "queue of model 'full' is full");
+    return Status::OK;
+  }
+};
+
+class ClientTest : public ::testing::Test {
+ protected:
+  ClientTest() {
+    fs::create_directories(folder_);
+    grpc::ServerBuilder builder;
+    int port = 0;
+    builder.AddListeningPort("127.0.0.1:0", grpc::InsecureServerCredentials(), &port);
+    for (grpc::Service* service :
+         std::initializer_list<grpc::Service*>{&translation_, &synthesis_, &admin_, &inference_}) {
+      builder.RegisterService(service);
+    }
+    server_ = builder.BuildAndStart();
+    client_.address = "127.0.0.1:" + std::to_string(port);
+    client_.timeout = std::chrono::seconds(30);
+  }
+  ~ClientTest() override {
+    server_->Shutdown();
+    std::error_code ignored;
+    fs::remove_all(folder_, ignored);
+  }
+
+  // Runs a client; its exit status, and what it wrote to out_ and err_.
+  template <class Body>
+  int Captured(Body body) {
+    ::testing::internal::CaptureStdout();
+    ::testing::internal::CaptureStderr();
+    const int status = body();
+    std::fflush(stdout);
+    out_ = ::testing::internal::GetCapturedStdout();
+    err_ = ::testing::internal::GetCapturedStderr();
+    return status;
+  }
+  static std::string Read(const fs::path& file) {
+    std::ifstream stream(file, std::ios::binary);
+    return {std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
+  }
+
+  const fs::path folder_ = fs::path(::testing::TempDir()) /
+                           ("millrace_client_" + std::to_string(getpid()) + "_" +
+                            ::testing::UnitTest::GetInstance()->current_test_info()->name());
+  FakeTranslation translation_;
+  FakeSynthesis synthesis_;
+  FakeAdmin admin_;
+  FakeInference inference_;
+  std::unique_ptr<grpc::Server> server_;
+  ClientOptions client_;
+  std::string out_;
+  std::string err_;
+};
+
+TEST_F(ClientTest, TranslatePrintsTheTranslation) {
+  EXPECT_EQ(Captured([&] { return RunTranslate({client_, "Hello", "m", "en", "pt"}); }), kExitOk);
+  EXPECT_EQ(out_, "en>pt Hello\n");
+  EXPECT_EQ(err_, "");
+  EXPECT_EQ(translation_.authorization, "");
+}
+
+TEST_F(ClientTest, KeyGoesAlong) {
+  client_.api_key = "secret";
+  EXPECT_EQ(Captured([&] { return RunTranslate({client_, "Hello", "m", "", ""}); }), kExitOk);
+  EXPECT_EQ(translation_.authorization, "Bearer secret");
+}
+
+TEST_F(ClientTest, ServersErrorIsOneLine) {
+  EXPECT_EQ(Captured([&] {
+              return RunTranslate({client_, "Hello", "unknown", "", ""});
+            }),
+            kExitFailed);
+  EXPECT_EQ(err_, "millrace: model: 'unknown' is not loaded\n");
+  EXPECT_EQ(out_, "");
+}
+
+TEST_F(ClientTest, UnreachableServerNamesTheAddressAndTheRemedy) {
+  server_->Shutdown();
+  EXPECT_EQ(Captured([&] { return RunModels({client_, ""}); }), kExitFailed);
+  EXPECT_NE(err_.find("no answer from " + client_.address), std::string::npos) << err_;
+  EXPECT_NE(err_.find("millrace serve"), std::string::npos) << err_;
+  EXPECT_EQ(std::count(err_.begin(), err_.end(), '\n'), 1) << err_;
+}
+
+TEST_F(ClientTest, UnreadableTlsFileIsNamed) {
+  client_.tls_ca = folder_ / "none.pem";
+  EXPECT_EQ(Captured([&] { return RunModels({client_, ""}); }), kExitFailed);
+  EXPECT_EQ(err_, "millrace: " + (folder_ / "none.pem").string() + ": cannot be read\n");
+}
+
+TEST_F(ClientTest, SynthesizeWritesAWaveFile) {
+  SynthesizeCommand command;
+  command.client = client_;
+  command.text = "Hello. You.";
+  command.output = folder_ / "out.wav";
+  EXPECT_EQ(Captured([&] { return RunSynthesize(command); }), kExitOk) << err_;
+  const std::string wav = Read(folder_ / "out.wav");
+  ASSERT_EQ(wav.size(), 44U + 2 * 200);
+  EXPECT_EQ(wav.substr(0, 4), "RIFF");
+  EXPECT_EQ(wav.substr(8, 4), "WAVE");
+  int16_t first = 0;
+  int16_t last = 0;
+  std::memcpy(&first, &wav[44], 2);
+  std::memcpy(&last, &wav[wav.size() - 2], 2);
+  EXPECT_NEAR(first, 16384, 1);
+  EXPECT_NEAR(last, -16384, 1);
+  EXPECT_NE(err_.find("first after"), std::string::npos) << err_;
+  EXPECT_EQ(out_, "");
+}
+
+TEST_F(ClientTest, SynthesizeToStandardOutputWritesTheWaveAlone) {
+  SynthesizeCommand command;
+  command.client = client_;
+  command.text = "Hello";
+  command.output = "-";
+  EXPECT_EQ(Captured([&] { return RunSynthesize(command); }), kExitOk);
+  EXPECT_EQ(out_.size(), 44U + 2 * 200);
+  EXPECT_EQ(out_.substr(0, 4), "RIFF");
+}
+
+TEST_F(ClientTest, SynthesizeFailuresAreNamed) {
+  SynthesizeCommand command;
+  command.client = client_;
+  command.text = "Hello";
+  command.output = folder_ / "no" / "folder" / "out.wav";
+  EXPECT_EQ(Captured([&] { return RunSynthesize(command); }), kExitFailed);
+  EXPECT_NE(err_.find("out.wav: cannot be written"), std::string::npos) << err_;
+  command.text = "silence";
+  EXPECT_EQ(Captured([&] { return RunSynthesize(command); }), kExitFailed);
+  EXPECT_NE(err_.find("sent no audio"), std::string::npos) << err_;
+}
+
+TEST_F(ClientTest, ModelsOfAServer) {
+  EXPECT_EQ(Captured([&] { return RunModels({client_, ""}); }), kExitOk);
+  EXPECT_NE(out_.find("joe"), std::string::npos);
+  EXPECT_NE(out_.find("READY"), std::string::npos);
+  EXPECT_NE(out_.find("voices: joe; 22050 Hz"), std::string::npos) << out_;
+}
+
+TEST_F(ClientTest, ModelsOfAFolder) {
+  EXPECT_EQ(Captured([&] { return RunModels({client_, folder_ / "none"}); }), kExitFailed);
+  EXPECT_NE(err_.find("no such folder"), std::string::npos) << err_;
+  fs::create_directories(folder_ / "voice" / "2");
+  std::ofstream(folder_ / "voice" / "2" / "model.pbtxt") << "vits {\n  flie: 'x'\n}";
+  EXPECT_EQ(Captured([&] { return RunModels({client_, folder_}); }), kExitFailed);
+  EXPECT_NE(out_.find("FAILED"), std::string::npos) << out_;
+  EXPECT_NE(out_.find("model.pbtxt:2:"), std::string::npos) << out_;
+}
+
+TEST_F(ClientTest, BenchNullPrintsRateAndLatencies) {
+  BenchNullCommand command;
+  command.client = client_;
+  command.concurrency = 4;
+  command.duration = std::chrono::milliseconds(500);
+  command.warmup = std::chrono::milliseconds(0);
+  EXPECT_EQ(Captured([&] { return RunBenchNull(command); }), kExitOk) << err_;
+  double rate = 0;
+  double p50 = 0;
+  double p99 = 0;
+  ASSERT_EQ(std::sscanf(out_.c_str(), "%lf requests/s, p50 %lf ms, p99 %lf ms", &rate, &p50, &p99),
+            3)
+      << out_;
+  EXPECT_GT(rate, 0);
+  EXPECT_GT(p50, 0);
+  EXPECT_GE(p99, p50);
+}
+
+TEST_F(ClientTest, BenchNullStopsAtAnError) {
+  BenchNullCommand command;
+  command.client = client_;
+  command.model = "full";
+  command.duration = std::chrono::minutes(10);
+  EXPECT_EQ(Captured([&] { return RunBenchNull(command); }), kExitFailed);
+  EXPECT_EQ(err_, "millrace: queue of model 'full' is full\n");
+}
+
+TEST_F(ClientTest, HashKeyMakesALineThatTheStoreTakes) {
+  HashKeyCommand command;
+  command.name = "ann";
+  command.role = "admin";
+  EXPECT_EQ(Captured([&] { return RunHashKey(command); }), kExitOk);
+  const std::string key = err_.substr(err_.rfind(' ') + 1, err_.size() - err_.rfind(' ') - 2);
+  std::ofstream(folder_ / "keys") << out_;
+  const auto store =
+      ApiKeyStore::Open(folder_ / "keys", {.poll_interval = std::chrono::milliseconds(0)});
+  ASSERT_TRUE(store.ok()) << store.status();
+  ASSERT_TRUE((*store)->Authenticate(key)) << err_;
+  EXPECT_EQ((*store)->Authenticate(key)->role, Role::kAdmin);
+  EXPECT_EQ(out_.find(key), std::string::npos);
+  command.name = "a:b";
+  EXPECT_EQ(Captured([&] { return RunHashKey(command); }), kExitFailed);
+}
+
+}  // namespace
+}  // namespace millrace
