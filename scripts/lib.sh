@@ -10,6 +10,9 @@ VENV="$ROOT/.venv"
 # shellcheck disable=SC2034
 MODELS="$ROOT/var/models"
 
+# Compilations are shared between build folders and checkouts: paths below the root count as relative.
+export CCACHE_BASEDIR="$ROOT" CCACHE_NOHASHDIR=true
+
 say() { printf '\033[1m==>\033[0m %s\n' "$*"; }
 note() { printf '    %s\n' "$*"; }
 die() {
