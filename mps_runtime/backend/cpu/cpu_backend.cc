@@ -1,5 +1,6 @@
 #include "mps_runtime/backend/cpu/cpu_backend.h"
 
+#include <ATen/Context.h>
 #include <ATen/Parallel.h>
 
 #include <mutex>
@@ -35,9 +36,11 @@ void CpuBackend::BindThread(Stream stream, int intra_op_threads) {
   // cannot undo ours.
   current_lane = {stream.slot, at::get_num_threads()};
   at::set_num_threads(intra_op_threads);
+  at::globalContext().setFlushDenormal(true);  // of this thread, and of the team that it starts
 }
 
 void CpuBackend::UnbindThread(Stream) noexcept {
+  at::globalContext().setFlushDenormal(false);
   at::set_num_threads(current_lane.previous_threads);
   current_lane = {};
 }

@@ -7,6 +7,11 @@ namespace millrace::runtime {
 // A stream of the CPU is a lane: a thread that runs its own operators, each inside its own budget
 // of intra-op threads. Operators finish before they return, so there is nothing to wait for, and
 // encode-lock mode does the same as serial.
+//
+// A bound thread flushes denormal numbers to zero: it costs nothing on normal ones, and a matrix
+// product of denormals was measured at 116 times the time. The graph cache stays empty on this
+// device: a TorchScript module frozen and optimised once for each shape was no faster than one
+// frozen for all shapes, which is a matter of loading.
 class CpuBackend final : public Backend {
  public:
   CpuBackend();

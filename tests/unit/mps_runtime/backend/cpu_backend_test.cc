@@ -1,7 +1,10 @@
 #include "mps_runtime/backend/cpu/cpu_backend.h"
 
+#include <ATen/Context.h>
 #include <ATen/Parallel.h>
+#include <ATen/ops/full.h>
 #include <ATen/ops/matmul.h>
+#include <ATen/ops/mul.h>
 #include <ATen/ops/ones.h>
 #include <gtest/gtest.h>
 
@@ -53,6 +56,19 @@ TEST(CpuBackend, AStreamIsBoundToItsThreadOnly) {
   JoiningThread([&] { EXPECT_FALSE(backend.IsBound(stream)); });
   backend.UnbindThread(stream);
   EXPECT_FALSE(backend.IsBound(stream));
+}
+
+TEST(CpuBackend, BoundThreadFlushesDenormals) {
+  if (!at::globalContext().setFlushDenormal(false)) GTEST_SKIP() << "this CPU cannot";
+  CpuBackend backend;
+  const at::Tensor tiny = at::full({1}, 1e-40f);
+  const auto keeps_tiny = [&] { return at::mul(tiny, tiny.new_ones({1})).item<float>() != 0.0f; };
+  EXPECT_TRUE(keeps_tiny());
+  backend.BindThread({DeviceType::kCpu, 0}, 1);
+  const bool kept = keeps_tiny();
+  backend.UnbindThread({DeviceType::kCpu, 0});
+  EXPECT_FALSE(kept);
+  EXPECT_TRUE(keeps_tiny());
 }
 
 TEST(CpuBackend, BootstrapMayBeRepeated) {
