@@ -18,6 +18,9 @@ CLI::Validator DurationFrom(std::chrono::milliseconds low) {
       "");
 }
 
+// A check without CLI11's own words in the help: the option's text says what is allowed.
+CLI::Validator Quiet(CLI::Validator check) { return check.description(""); }
+
 // Shown in the help, where CLI11 would print its type.
 CLI::Option* Named(CLI::Option* option, const char* placeholder) {
   return option->type_name(placeholder);
@@ -102,7 +105,7 @@ ClientCommands::ClientCommands(CLI::App& app) : values_(std::make_unique<Values>
   Named(synthesize.add_option("--speed", v.synthesize.speed,
                               "0.25..4; 2 speaks twice as fast (default: 1)"),
         "X")
-      ->check(CLI::Range(0.25, 4.0));
+      ->check(Quiet(CLI::Range(0.25, 4.0)));
   v.AddClientOptions(synthesize);
 
   CLI::App& bench =
@@ -113,7 +116,7 @@ ClientCommands::ClientCommands(CLI::App& app) : values_(std::make_unique<Values>
   Named(bench.add_option("--concurrency", v.bench.concurrency,
                          "Calls at once, 1..4096 (default: 32)"),
         "N")
-      ->check(CLI::Range(1, 4096));
+      ->check(Quiet(CLI::Range(1, 4096)));
   Named(bench.add_option("--duration", v.bench_duration, "How long to measure (default: 5s)"),
         "TIME")
       ->check(DurationFrom(std::chrono::milliseconds(100)));
@@ -127,7 +130,7 @@ ClientCommands::ClientCommands(CLI::App& app) : values_(std::make_unique<Values>
   Named(hash_key.add_option("--role", v.hash_key.role,
                             "user, or admin for AdminService (default: user)"),
         "ROLE")
-      ->check(CLI::IsMember({"user", "admin"}));
+      ->check(Quiet(CLI::IsMember({"user", "admin"})));
   hash_key.add_flag(
       "--stdin", v.hash_key.from_stdin,
       "Read the key from standard input; without it a new one is made and shown once");

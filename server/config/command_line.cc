@@ -40,10 +40,10 @@ void AddServeOptions(CLI::App& command, ServeFlags& flags) {
       ->type_name("FILE");
   const ServerConfig defaults;
   for (const Option& option : ServeOptions()) {
-    const std::string value = option.get(defaults);
-    const std::string help = value.empty() || value == "false"
-                                 ? option.help
-                                 : absl::StrCat(option.help, " (default: ", value, ")");
+    std::string value = option.get(defaults);
+    if (option.literal == Option::Literal::kBool) value = value == "true" ? "on" : "";
+    const std::string help =
+        value.empty() ? option.help : absl::StrCat(option.help, " (default: ", value, ")");
     CLI::Option* added = command.add_option(FlagOf(option.name))
                              ->description(help)
                              ->group(option.group)

@@ -56,7 +56,7 @@ struct ServerConfig {
   std::chrono::milliseconds keepalive_min_interval = std::chrono::seconds(30);
   std::chrono::milliseconds max_request_time = std::chrono::minutes(5);
   std::chrono::milliseconds write_stall_timeout = std::chrono::seconds(30);
-  uint64_t max_buffered_bytes = uint64_t{16} << 20;  // per stream
+  uint64_t max_buffered_bytes = uint64_t{1} << 20;  // per stream
 
   // Stopping.
   std::chrono::milliseconds drain_delay{0};
