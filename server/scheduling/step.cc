@@ -17,12 +17,6 @@ std::string FirstLine(const char* text) {
   return line;
 }
 
-absl::Status CancelledStatus(const models::Request& request) {
-  return request.cancelled()
-             ? absl::CancelledError("the caller went away")
-             : absl::DeadlineExceededError("the deadline passed before the work was done");
-}
-
 // Delivers what the step decided for each job.
 void Settle(std::vector<std::unique_ptr<Job>> batch, Scheduler& scheduler) {
   for (auto& job : batch) {
@@ -30,7 +24,7 @@ void Settle(std::vector<std::unique_ptr<Job>> batch, Scheduler& scheduler) {
       const absl::Status status = *outcome;
       FinishJob(std::move(job), status);
     } else if (job->request.ShouldStop()) {
-      const absl::Status status = CancelledStatus(job->request);
+      const absl::Status status = StopStatus(job->request);
       FinishJob(std::move(job), status);
     } else if (job->reply.Congested()) {
       Reply& reply = job->reply;

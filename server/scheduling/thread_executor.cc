@@ -57,11 +57,8 @@ void ThreadExecutor::Run(std::span<const std::shared_ptr<ServedModel>> models) {
   Scheduler::Popped popped;
   while (scheduler_.PopBatch(popped)) {
     for (auto& job : popped.dropped) {
-      const absl::Status late =
-          job->request.cancelled()
-              ? absl::CancelledError("the caller went away while the request waited")
-              : absl::DeadlineExceededError("the deadline passed while the request waited");
-      FinishJob(std::move(job), late);
+      const absl::Status why = StopStatus(job->request);
+      FinishJob(std::move(job), why);
     }
     if (!popped.batch.empty()) RunStep(std::move(popped.batch), device_, *context, scheduler_);
   }

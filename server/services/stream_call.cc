@@ -137,7 +137,10 @@ void StreamCall::OnCancel() {
     MutexLock lock(mu_);
     parked = std::move(parked_);
   }
-  if (parked != nullptr) FinishJob(std::move(parked), absl::CancelledError("the caller went away"));
+  if (parked != nullptr) {
+    const absl::Status why = StopStatus(parked->request);
+    FinishJob(std::move(parked), why);
+  }
 }
 
 }  // namespace millrace::server

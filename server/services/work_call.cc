@@ -97,12 +97,8 @@ void WorkCall::CancelWork() {
   Cancel();
   if (model_ == nullptr) return;
   if (auto job = services_.scheduler.Remove(model_->queue(), *this)) {
-    // gRPC cancels a call whose deadline passes, too.
-    const absl::Status status =
-        job->request.expired()
-            ? absl::DeadlineExceededError("the deadline passed while the request waited")
-            : absl::CancelledError("the caller went away while the request waited");
-    FinishJob(std::move(job), status);
+    const absl::Status why = StopStatus(job->request);
+    FinishJob(std::move(job), why);
   }
 }
 
