@@ -1,0 +1,75 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "models/core/model.h"
+
+namespace millrace::testing {
+
+// What a FakeModel does. Each hook of a phase runs once for every request of a step; without one
+// nothing happens there, but complete finishes the request.
+struct ModelHooks {
+  using Hook = std::function<void(models::Request&)>;
+
+  std::function<absl::Status(const models::Input&)> validate = {};
+  Hook prepare = {};
+  Hook forward = {};
+  Hook complete = [](models::Request& request) { request.Finish(absl::OkStatus()); };
+  std::function<void()> destroyed = {};
+};
+
+// A model whose steps do what the test says. Thread-safe as far as the hooks are.
+class FakeModel final : public models::Model {
+ public:
+  explicit FakeModel(models::ModelInfo info, ModelHooks hooks = {}, size_t warm_up_inputs = 0)
+      : info_(std::move(info)), hooks_(std::move(hooks)), warm_up_inputs_(warm_up_inputs) {}
+  ~FakeModel() override {
+    if (hooks_.destroyed) hooks_.destroyed();
+  }
+
+  const models::ModelInfo& info() const override { return info_; }
+
+  absl::Status Validate(const models::Input& input) const override {
+    return hooks_.validate ? hooks_.validate(input) : absl::OkStatus();
+  }
+
+  std::unique_ptr<models::Batch> Prepare(
+      std::span<models::Request* const> requests) const override {
+    auto step = std::make_unique<Step>(hooks_);
+    for (models::Request* request : requests) {
+      if (hooks_.prepare) hooks_.prepare(*request);
+      if (!request->outcome()) step->requests.push_back(request);
+    }
+    if (step->requests.empty()) return nullptr;
+    return step;
+  }
+
+  std::vector<models::Input> WarmupInputs() const override {
+    return std::vector<models::Input>(warm_up_inputs_);
+  }
+
+ private:
+  struct Step final : models::Batch {
+    explicit Step(const ModelHooks& hooks) : hooks(hooks) {}
+    void Forward(runtime::WorkerContext&) override {
+      if (!hooks.forward) return;
+      for (models::Request* request : requests) hooks.forward(*request);
+    }
+    void Complete() override {
+      for (models::Request* request : requests) hooks.complete(*request);
+    }
+
+    const ModelHooks& hooks;
+    std::vector<models::Request*> requests;
+  };
+
+  const models::ModelInfo info_;
+  const ModelHooks hooks_;
+  const size_t warm_up_inputs_;
+};
+
+}  // namespace millrace::testing

@@ -1,0 +1,73 @@
+#include "server/metrics/model_metrics.h"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <string>
+#include <string_view>
+
+#include "server/metrics/metrics.h"
+
+namespace millrace::server {
+namespace {
+
+using std::chrono::milliseconds;
+
+TEST(ModelMetrics, CountsARequestByMethodAndCodeWithItsTime) {
+  Metrics metrics{BuildInfo{}};
+  const auto model = metrics.ForModel("m");
+  model->CountRequest(Method::kTranslate, absl::StatusCode::kNotFound, milliseconds(250));
+  const auto count = [&](Method method, absl::StatusCode code) {
+    return model->requests[static_cast<size_t>(method)][static_cast<size_t>(code)]->Value();
+  };
+  EXPECT_EQ(count(Method::kTranslate, absl::StatusCode::kNotFound), 1);
+  EXPECT_EQ(count(Method::kTranslate, absl::StatusCode::kOk), 0);
+  EXPECT_EQ(count(Method::kModelInfer, absl::StatusCode::kNotFound), 0);
+  const auto times =
+      model->request_seconds[static_cast<size_t>(Method::kTranslate)]->Collect().histogram;
+  EXPECT_EQ(times.sample_count, 1U);
+  EXPECT_DOUBLE_EQ(times.sample_sum, 0.25);
+}
+
+TEST(ModelMetrics, UnknownCodeCountsAsUnknown) {
+  Metrics metrics{BuildInfo{}};
+  const auto model = metrics.ForModel("m");
+  model->CountRequest(Method::kModelInfer, static_cast<absl::StatusCode>(77), milliseconds(1));
+  model->CountRequest(Method::kModelInfer, static_cast<absl::StatusCode>(-3), milliseconds(1));
+  EXPECT_EQ(model->requests[0][static_cast<size_t>(absl::StatusCode::kUnknown)]->Value(), 2);
+  EXPECT_EQ(StatusCodeName(static_cast<absl::StatusCode>(77)), "UNKNOWN");
+}
+
+TEST(ModelMetrics, CountsRefusalsByReason) {
+  Metrics metrics{BuildInfo{}};
+  const auto model = metrics.ForModel("m");
+  model->CountRefusal(Refusal::kDraining);
+  EXPECT_EQ(model->refused[static_cast<size_t>(Refusal::kDraining)]->Value(), 1);
+  EXPECT_EQ(model->refused[static_cast<size_t>(Refusal::kQueueFull)]->Value(), 0);
+}
+
+TEST(ModelMetrics, LabelsAreTheNamesThatTheProtocolUses) {
+  EXPECT_EQ(ToString(Method::kModelInfer), "ModelInfer");
+  EXPECT_EQ(ToString(Method::kTranslate), "Translate");
+  EXPECT_EQ(ToString(Method::kStreamTranslate), "StreamTranslate");
+  EXPECT_EQ(ToString(Method::kSynthesize), "Synthesize");
+  EXPECT_EQ(ToString(Method::kStreamSynthesize), "StreamSynthesize");
+  EXPECT_EQ(ToString(Refusal::kQueueFull), "queue_full");
+  EXPECT_EQ(ToString(Refusal::kTooMany), "too_many");
+  EXPECT_EQ(ToString(Refusal::kDraining), "draining");
+  EXPECT_EQ(StatusCodeName(absl::StatusCode::kOk), "OK");
+  EXPECT_EQ(StatusCodeName(absl::StatusCode::kDeadlineExceeded), "DEADLINE_EXCEEDED");
+  EXPECT_EQ(StatusCodeName(absl::StatusCode::kResourceExhausted), "RESOURCE_EXHAUSTED");
+  EXPECT_EQ(StatusCodeName(absl::StatusCode::kUnauthenticated), "UNAUTHENTICATED");
+}
+
+// absl's own names, so that none is off by one.
+TEST(ModelMetrics, EveryCodeHasItsName) {
+  for (int code = 0; code <= 16; ++code) {
+    const auto name = StatusCodeName(static_cast<absl::StatusCode>(code));
+    EXPECT_EQ(name, absl::StatusCodeToString(static_cast<absl::StatusCode>(code)));
+  }
+}
+
+}  // namespace
+}  // namespace millrace::server

@@ -1,0 +1,76 @@
+#include "server/scheduling/job.h"
+
+#include <chrono>
+#include <memory>
+#include <string>
+
+#include "tests/unit/server/scheduling/fixture.h"
+
+namespace millrace::server {
+namespace {
+
+using testing::FakeReply;
+
+using JobTest = SchedulingTest;
+
+// A client that got its reply may send the next request: its place must be free by then.
+TEST_F(JobTest, TicketIsGivenBackBeforeTheReplyEnds) {
+  const auto model = MakeModel("m");
+  FakeReply reply;
+  int64_t in_flight = -1;
+  reply.on_finish = [&] { in_flight = admission_.in_flight(); };
+  auto job = MakeJob(model, reply);
+  EXPECT_EQ(admission_.in_flight(), 1);
+  FinishJob(std::move(job), absl::NotFoundError("gone"));
+  EXPECT_EQ(in_flight, 0);
+  EXPECT_EQ(reply.status()->code(), absl::StatusCode::kNotFound);
+  EXPECT_EQ(reply.finishes(), 1);
+}
+
+// What a job holds of its model must not outlive the reply either: an unload waits for it.
+TEST_F(JobTest, ModelAndStateAreReleasedBeforeTheReplyEnds) {
+  auto model = MakeModel("m");
+  const std::weak_ptr<ServedModel> watch = model;
+  FakeReply reply;
+  bool released = false;
+  reply.on_finish = [&] { released = watch.expired(); };
+  auto job = MakeJob(model, reply);
+  model.reset();
+  EXPECT_FALSE(watch.expired());
+  FinishJob(std::move(job), absl::OkStatus());
+  EXPECT_TRUE(released);
+}
+
+TEST_F(JobTest, DestroyedJobGivesItsTicketBack) {
+  const auto model = MakeModel("m");
+  FakeReply reply;
+  MakeJob(model, reply).reset();
+  EXPECT_EQ(admission_.in_flight(), 0);
+  EXPECT_FALSE(reply.status());
+}
+
+TEST_F(JobTest, KnowsWhenItWasAdmitted) {
+  const auto model = MakeModel("m");
+  FakeReply reply;
+  clock_.Advance(std::chrono::seconds(3));
+  EXPECT_EQ(MakeJob(model, reply)->admitted, clock_.Now());
+}
+
+// A reply that never says Congested is not asked to park; if it is, the call must still end.
+TEST_F(JobTest, ReplyThatCannotParkEndsWithAnError) {
+  class UnaryReply final : public Reply {
+   public:
+    void Emit(models::Output) override {}
+    void Finish(const absl::Status& status) override { end = status; }
+    absl::Status end;
+  };
+  const auto model = MakeModel("m");
+  UnaryReply reply;
+  EXPECT_FALSE(reply.Congested());
+  reply.Park(MakeJob(model, reply));
+  EXPECT_EQ(reply.end.code(), absl::StatusCode::kInternal);
+  EXPECT_EQ(admission_.in_flight(), 0);
+}
+
+}  // namespace
+}  // namespace millrace::server

@@ -1,0 +1,155 @@
+#include "server/scheduling/model_directory.h"
+
+#include <memory>
+#include <string>
+
+#include "tests/unit/server/scheduling/fixture.h"
+
+namespace millrace::server {
+namespace {
+
+using models::Task;
+using testing::FakeModel;
+using ::testing::HasSubstr;
+using testing::ModelHooks;
+using ::testing::Not;
+
+class ModelDirectoryTest : public ::testing::Test {
+ protected:
+  std::shared_ptr<ServedModel> Add(models::ModelInfo info, ModelHooks hooks = {}) {
+    const std::string name = info.name;
+    auto model = std::make_shared<ServedModel>(
+        std::make_unique<FakeModel>(std::move(info), std::move(hooks)), scheduler_,
+        metrics_.ForModel(name));
+    directory_.Put(model);
+    return model;
+  }
+  std::shared_ptr<ServedModel> AddInfer(const std::string& name) {
+    models::ModelInfo info;
+    info.name = name;
+    return Add(info);
+  }
+  std::shared_ptr<ServedModel> AddTranslator(const std::string& name, const std::string& source,
+                                             const std::string& target) {
+    models::ModelInfo info;
+    info.name = name;
+    info.task = Task::kTranslation;
+    info.source_language = source;
+    info.target_language = target;
+    return Add(info);
+  }
+  std::shared_ptr<ServedModel> AddVoice(const std::string& name) {
+    models::ModelInfo info;
+    info.name = name;
+    info.task = Task::kSynthesis;
+    return Add(info);
+  }
+
+  Metrics metrics_{BuildInfo{}};
+  Scheduler scheduler_{{}};
+  ModelDirectory directory_;
+};
+
+TEST_F(ModelDirectoryTest, FindsByNameAndVersion) {
+  const auto model = AddInfer("null");
+  EXPECT_EQ(*directory_.Find("null", ""), model);
+  EXPECT_EQ(*directory_.Find("null", "1"), model);
+}
+
+TEST_F(ModelDirectoryTest, UnknownNameListsWhatThereIs) {
+  EXPECT_THAT(MessageOf(directory_.Find("x", "").status()), HasSubstr("loaded are: none"));
+  AddInfer("b");
+  AddInfer("a");
+  const absl::Status status = directory_.Find("x", "").status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kNotFound);
+  EXPECT_EQ(MessageOf(status), "model: 'x' is not loaded; loaded are: a, b");
+}
+
+TEST_F(ModelDirectoryTest, LongUnknownNameIsCut) {
+  const std::string name(10'000, 'x');
+  EXPECT_LT(directory_.Find(name, "").status().message().size(), 200U);
+  AddInfer("m");
+  EXPECT_LT(directory_.Find("m", name).status().message().size(), 200U);
+}
+
+TEST_F(ModelDirectoryTest, OtherVersionSaysWhichIsLoaded) {
+  AddInfer("m");
+  for (const char* version : {"2", "01", "latest", "-1"}) {
+    const absl::Status status = directory_.Find("m", version).status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kNotFound) << version;
+    EXPECT_THAT(MessageOf(status), HasSubstr("model_version: '" + std::string(version)));
+    EXPECT_THAT(MessageOf(status), HasSubstr("1 is"));
+  }
+}
+
+TEST_F(ModelDirectoryTest, ModelOfAnotherTaskIsRefused) {
+  AddVoice("joe");
+  const absl::Status status = directory_.FindForTask(Task::kTranslation, "joe", "").status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(MessageOf(status), "model: 'joe' is a model for synthesis, not for translation");
+  EXPECT_TRUE(directory_.FindForTask(Task::kSynthesis, "joe", "").ok());
+}
+
+TEST_F(ModelDirectoryTest, EmptyNameTakesTheOnlyModelOfTheTask) {
+  EXPECT_EQ(directory_.FindForTask(Task::kSynthesis, "", "").status().code(),
+            absl::StatusCode::kNotFound);
+  AddInfer("null");
+  const auto voice = AddVoice("joe");
+  EXPECT_EQ(*directory_.FindForTask(Task::kSynthesis, "", ""), voice);
+  AddVoice("amy");
+  const absl::Status status = directory_.FindForTask(Task::kSynthesis, "", "").status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(MessageOf(status), HasSubstr("amy, joe"));
+  EXPECT_THAT(MessageOf(status), Not(HasSubstr("null")));
+}
+
+TEST_F(ModelDirectoryTest, FindsTheTranslatorOfALanguagePair) {
+  const auto there = AddTranslator("en-pt", "en", "pt");
+  const auto back = AddTranslator("pt-en", "pt", "en");
+  AddVoice("joe");
+  EXPECT_EQ(*directory_.FindTranslator("en", "pt"), there);
+  EXPECT_EQ(*directory_.FindTranslator("PT", "EN"), back);
+  EXPECT_EQ(*directory_.FindTranslator("", "en"), back);
+  EXPECT_EQ(*directory_.FindTranslator("en", ""), there);
+  const absl::Status none = directory_.FindTranslator("en", "de").status();
+  EXPECT_EQ(none.code(), absl::StatusCode::kNotFound);
+  EXPECT_THAT(MessageOf(none), HasSubstr("from 'en' to 'de'"));
+  const absl::Status several = directory_.FindTranslator("", "").status();
+  EXPECT_EQ(several.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(MessageOf(several), HasSubstr("en-pt, pt-en"));
+}
+
+TEST_F(ModelDirectoryTest, PutReplacesAndWhoHoldsTheOldKeepsIt) {
+  bool destroyed = false;
+  models::ModelInfo info;
+  info.name = "m";
+  auto old = Add(info, {.destroyed = [&] { destroyed = true; }});
+  info.version = 2;
+  const auto replacement = Add(info);
+  EXPECT_EQ(*directory_.Find("m", ""), replacement);
+  EXPECT_FALSE(directory_.Find("m", "1").ok());
+  EXPECT_FALSE(destroyed);
+  EXPECT_EQ(old->info().version, 1);
+  old.reset();
+  EXPECT_TRUE(destroyed);
+}
+
+TEST_F(ModelDirectoryTest, RemoveTakesItOutOfService) {
+  AddInfer("m");
+  EXPECT_TRUE(directory_.Remove("m"));
+  EXPECT_FALSE(directory_.Remove("m"));
+  EXPECT_FALSE(directory_.Find("m", "").ok());
+  EXPECT_TRUE(directory_.All().empty());
+}
+
+TEST_F(ModelDirectoryTest, ListsByName) {
+  AddInfer("c");
+  AddInfer("a");
+  AddInfer("b");
+  std::string names;
+  for (const auto& model : directory_.All()) names += model->info().name;
+  EXPECT_EQ(names, "abc");
+}
+
+}  // namespace
+}  // namespace millrace::server
