@@ -55,6 +55,12 @@ void AppendWavHeader(size_t sample_count, int sample_rate, std::string& out) {
 
 }  // namespace
 
+std::string WavHeader(size_t sample_count, int sample_rate) {
+  std::string header;
+  AppendWavHeader(sample_count, sample_rate, header);
+  return header;
+}
+
 std::string EncodeAudio(std::span<const float> samples, int sample_rate, AudioFormat format) {
   std::string out;
   switch (format) {

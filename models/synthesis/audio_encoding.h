@@ -17,4 +17,7 @@ enum class AudioFormat : uint8_t {
 // header holds the length. A WAV holds at most 4 GiB.
 std::string EncodeAudio(std::span<const float> samples, int sample_rate, AudioFormat format);
 
+// The 44 bytes before the samples of a WAV, for audio that was encoded piece by piece as kPcmS16.
+std::string WavHeader(size_t sample_count, int sample_rate);
+
 }  // namespace millrace::models

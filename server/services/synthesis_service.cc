@@ -6,18 +6,20 @@
 #include <variant>
 #include <vector>
 
+#include "models/core/strings.h"
 #include "models/synthesis/audio_encoding.h"
 #include "server/services/message_codec.h"
 #include "server/services/stream_call.h"
 #include "server/services/text_field.h"
 #include "server/services/unary_call.h"
 #include "server/services/utf8.h"
-#include "models/core/strings.h"
 
 namespace millrace::server {
 namespace {
 
-constexpr size_t kMaxCharacters = 20'000;
+// Of one request. A unary one holds all of its audio in memory, about 13 MB for its most.
+constexpr size_t kMaxStreamCharacters = 20'000;
+constexpr size_t kMaxUnaryCharacters = 5'000;
 // Of one streamed message: about 0.75 s of 22.05 kHz speech, so that a player can start on the
 // first.
 constexpr size_t kChunkSamples = 16'384;
@@ -28,17 +30,18 @@ struct SynthesisWork {
   std::string voice;
 };
 
-absl::StatusOr<SynthesisWork> DecodeSynthesize(const grpc::ByteBuffer& buffer, Services& services) {
+absl::StatusOr<SynthesisWork> DecodeSynthesize(const grpc::ByteBuffer& buffer, Services& services,
+                                               size_t max_characters) {
   v1::SynthesizeRequest request;
   if (absl::Status status = ParseMessage(buffer, request); !status.ok()) return status;
   if (absl::Status status = CheckText("text", request.text()); !status.ok()) return status;
   const size_t characters = CountCharacters(request.text());
-  if (absl::Status status = CheckTotal("text", characters, kMaxCharacters); !status.ok())
+  if (absl::Status status = CheckTotal("text", characters, max_characters); !status.ok())
     return status;
   if (!v1::AudioEncoding_IsValid(request.encoding())) {
-    return absl::InvalidArgumentError(
-        StrCat("encoding: ", static_cast<int>(request.encoding()),
-                     " is none of WAV (1), PCM_S16LE (2), ", "PCM_F32LE (3)"));
+    return absl::InvalidArgumentError(StrCat("encoding: ", static_cast<int>(request.encoding()),
+                                             " is none of WAV (1), PCM_S16LE (2), ",
+                                             "PCM_F32LE (3)"));
   }
   auto model = services.models.FindForTask(models::Task::kSynthesis, request.model(),
                                            request.model_version());
@@ -94,12 +97,17 @@ class SynthesizeCall final : public UnaryCall {
       metrics().first_audio_seconds.Observe(Seconds(services().clock.Now() - start()));
     CountAudio(metrics(), part);
     sample_rate_ = part.sample_rate;
-    samples_.insert(samples_.end(), part.samples.begin(), part.samples.end());
+    samples_ += part.samples.size();
+    // Encoded at once: half the size of what the model gives.
+    audio_ += models::EncodeAudio(part.samples, part.sample_rate,
+                                  encoding_ == v1::AUDIO_ENCODING_PCM_F32LE
+                                      ? models::AudioFormat::kPcmF32
+                                      : models::AudioFormat::kPcmS16);
   }
 
  private:
   absl::StatusOr<Work> Decode() override {
-    auto decoded = DecodeSynthesize(request(), services());
+    auto decoded = DecodeSynthesize(request(), services(), kMaxUnaryCharacters);
     if (!decoded.ok()) return decoded.status();
     encoding_ = decoded->encoding == v1::AUDIO_ENCODING_UNSPECIFIED ? v1::AUDIO_ENCODING_WAV
                                                                     : decoded->encoding;
@@ -114,15 +122,18 @@ class SynthesizeCall final : public UnaryCall {
     response.set_voice(std::move(voice_));
     response.set_encoding(encoding_);
     response.set_sample_rate(static_cast<uint32_t>(sample_rate_));
-    response.set_duration_seconds(static_cast<double>(samples_.size()) / sample_rate_);
-    response.set_audio(models::EncodeAudio(samples_, sample_rate_, ToFormat(encoding_)));
+    response.set_duration_seconds(static_cast<double>(samples_) / sample_rate_);
+    if (encoding_ == v1::AUDIO_ENCODING_WAV)
+      audio_.insert(0, models::WavHeader(samples_, sample_rate_));
+    response.set_audio(std::move(audio_));
     return SerializeMessage(response, buffer);
   }
 
   v1::AudioEncoding encoding_ = v1::AUDIO_ENCODING_WAV;
   std::string voice_;
   int sample_rate_ = 0;  // 0 until the first audio
-  std::vector<float> samples_;
+  size_t samples_ = 0;
+  std::string audio_;  // without the header
 };
 
 class StreamSynthesizeCall final : public StreamCall {
@@ -154,7 +165,7 @@ class StreamSynthesizeCall final : public StreamCall {
 
  private:
   absl::StatusOr<Work> Decode() override {
-    auto decoded = DecodeSynthesize(request(), services());
+    auto decoded = DecodeSynthesize(request(), services(), kMaxStreamCharacters);
     if (!decoded.ok()) return decoded.status();
     if (decoded->encoding == v1::AUDIO_ENCODING_WAV) {
       return absl::InvalidArgumentError(
