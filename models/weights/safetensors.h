@@ -31,6 +31,7 @@ class SafetensorsFile {
   SafetensorsFile& operator=(SafetensorsFile&& other) noexcept;
   ~SafetensorsFile();
 
+  const std::filesystem::path& path() const { return path_; }
   // NotFound naming the file when there is none of that name.
   absl::StatusOr<View> Find(std::string_view name) const;
   const std::map<std::string, View, std::less<>>& tensors() const { return tensors_; }

@@ -1,0 +1,47 @@
+#include "models/synthesis/speech_units.h"
+
+#include <gtest/gtest.h>
+
+namespace millrace::models {
+namespace {
+
+using Units = std::vector<std::string>;
+
+TEST(SpeechUnitsTest, AreSentencesWithoutTheSpaceBetween) {
+  EXPECT_EQ(SplitSpeechUnits("  One. Two!\n\nThree"), (Units{"One.", "Two!", "Three"}));
+}
+
+TEST(SpeechUnitsTest, ALongSentenceIsCutAtAPause) {
+  EXPECT_EQ(SplitSpeechUnits("aaaa bbbb, cccc dddd eeee", 14),
+            (Units{"aaaa bbbb,", "cccc dddd eeee"}));
+}
+
+TEST(SpeechUnitsTest, ALongSentenceWithoutAPauseIsCutAtAWord) {
+  EXPECT_EQ(SplitSpeechUnits("aaaa bbbb cccc dddd", 11), (Units{"aaaa bbbb", "cccc dddd"}));
+}
+
+TEST(SpeechUnitsTest, AWordTooLongIsCutBetweenCharacters) {
+  const Units units = SplitSpeechUnits("\u00e9\u00e9\u00e9\u00e9\u00e9", 5);
+  EXPECT_EQ(units, (Units{"\u00e9\u00e9", "\u00e9\u00e9", "\u00e9"}));
+}
+
+TEST(SpeechUnitsTest, TwoThousandWordsKeepTheirOrderAndTheBound) {
+  std::string text;
+  for (int i = 0; i < 2000; ++i) text += (i == 0 ? "w" : " w") + std::to_string(i);
+  std::string joined;
+  for (const std::string& unit : SplitSpeechUnits(text)) {
+    EXPECT_LE(unit.size(), kMaxSpeechUnitBytes);
+    joined += (joined.empty() ? "" : " ") + unit;
+  }
+  EXPECT_EQ(joined, text);
+}
+
+TEST(HasLetterOrDigitTest, KnowsEveryScript) {
+  for (const char* text : {"a", "7", "\u00e9", "\u6771", "\u05d0", "... x", "\u0663"})
+    EXPECT_TRUE(HasLetterOrDigit(text)) << text;
+  for (const char* text : {"", " ", "?!...", "\U0001F600\U0001F44D", "\u2014", "\n"})
+    EXPECT_FALSE(HasLetterOrDigit(text)) << text;
+}
+
+}  // namespace
+}  // namespace millrace::models

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace millrace::models {
+
+// The shape of a small random voice. The defaults have odd sizes on purpose: channels that fill no
+// block of the kernels.
+struct TinyVits {
+  int64_t symbols = 64;
+  int64_t hidden = 24;
+  int64_t heads = 2;
+  int64_t layers = 2;
+  int64_t latent = 20;
+  int64_t flow_hidden = 24;
+  int64_t generator = 40;  // channels before the first upsampling; each halves them
+  std::vector<int64_t> strides = {4, 2};
+  std::vector<int64_t> flow_dilations = {1, 2};
+  std::vector<int64_t> block_kernels = {3, 5};
+  std::vector<int64_t> block_dilations = {1, 3};
+  bool paired = false;
+  int64_t speakers = 0;  // 0: one speaker without a name
+};
+
+// Writes model.safetensors and voice.json to a folder.
+void WriteTinyVits(const std::filesystem::path& folder, const TinyVits& shape);
+
+// A folder that is removed with all that is in it.
+class TemporaryFolder {
+ public:
+  TemporaryFolder();
+  ~TemporaryFolder();
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+}  // namespace millrace::models

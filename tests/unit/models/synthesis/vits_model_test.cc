@@ -1,0 +1,368 @@
+// The model as the server uses it, on a small random voice, with the real espeak-ng or a false one.
+
+#include "models/synthesis/vits_model.h"
+
+#include <gtest/gtest.h>
+
+#include <barrier>
+#include <cmath>
+#include <fstream>
+#include <limits>
+#include <thread>
+#include <vector>
+
+#include "models/core/request.h"
+#include "mps_runtime/graph_cache.h"
+#include "mps_runtime/worker_context.h"
+#include "tests/unit/models/synthesis/tiny_vits.h"
+
+namespace millrace::models {
+namespace {
+
+class Collector final : public OutputSink {
+ public:
+  void Emit(Output output) override {
+    parts.push_back(std::get<SynthesizeOutput>(std::move(output)));
+  }
+
+  std::vector<SynthesizeOutput> parts;
+};
+
+class FakeContext final : public runtime::WorkerContext {
+ public:
+  runtime::Stream stream() const override { return {}; }
+  runtime::GraphCache& graph_cache() override { return cache_; }
+  void Synchronize() override {}
+
+ private:
+  runtime::GraphCache cache_{runtime::GraphCache::Limits()};
+};
+
+VitsOptions OptionsFor(const std::filesystem::path& folder) {
+  VitsOptions options;
+  options.weights_file = folder / "model.safetensors";
+  options.voice_file = folder / "voice.json";
+  options.language = "en-US";
+  options.voice = "tiny";
+  options.espeak_timeout = std::chrono::seconds(30);
+  return options;
+}
+
+class VitsModelTest : public testing::Test {
+ protected:
+  std::unique_ptr<Model> Load(const TinyVits& shape = {}, const std::string& espeak = "espeak-ng") {
+    WriteTinyVits(folder_.path(), shape);
+    VitsOptions options = OptionsFor(folder_.path());
+    options.espeak_program = espeak;
+    ModelInfo info;
+    info.name = "tiny-voice";
+    auto model = VitsModel::Load(options, info);
+    EXPECT_TRUE(model.ok()) << model.status();
+    return *std::move(model);
+  }
+
+  TemporaryFolder folder_;
+};
+
+SynthesizeInput Say(const std::string& text) {
+  SynthesizeInput input;
+  input.text = text;
+  return input;
+}
+
+// Runs a request to its end, as a worker does; returns its outcome.
+absl::Status SpeakAll(const Model& model, const SynthesizeInput& input, Collector& sink) {
+  FakeContext context;
+  Request request(input, TimePoint::max(), sink);
+  std::vector<Request*> requests = {&request};
+  while (!request.outcome()) {
+    const std::unique_ptr<Batch> batch = model.Prepare(requests);
+    if (batch == nullptr) break;
+    batch->Forward(context);
+    batch->Complete();
+  }
+  return request.outcome().value_or(absl::InternalError("no outcome"));
+}
+
+std::vector<float> Samples(const Model& model, const SynthesizeInput& input) {
+  Collector sink;
+  const absl::Status status = SpeakAll(model, input, sink);
+  EXPECT_TRUE(status.ok()) << status;
+  std::vector<float> all;
+  for (const SynthesizeOutput& part : sink.parts)
+    all.insert(all.end(), part.samples.begin(), part.samples.end());
+  return all;
+}
+
+TEST_F(VitsModelTest, TellsWhatItIs) {
+  const auto model = Load();
+  const ModelInfo& info = model->info();
+  EXPECT_EQ(info.name, "tiny-voice");
+  EXPECT_EQ(info.platform, "vits");
+  EXPECT_EQ(info.task, Task::kSynthesis);
+  EXPECT_EQ(info.sample_rate, 16000);
+  EXPECT_EQ(info.voices, std::vector<std::string>{"tiny"});
+  for (const Input& input : model->WarmupInputs()) EXPECT_TRUE(model->Validate(input).ok());
+}
+
+TEST_F(VitsModelTest, SpeaksASentenceAStep) {
+  const auto model = Load();
+  Collector sink;
+  FakeContext context;
+  Request request(Say("One two. Three!"), TimePoint::max(), sink);
+  std::vector<Request*> requests = {&request};
+  for (size_t step = 0; step < 2; ++step) {
+    EXPECT_FALSE(request.outcome());
+    const auto batch = model->Prepare(requests);
+    ASSERT_NE(batch, nullptr);
+    EXPECT_EQ(sink.parts.size(), step);
+    batch->Forward(context);
+    batch->Complete();
+    ASSERT_EQ(sink.parts.size(), step + 1);
+    EXPECT_EQ(sink.parts[step].sentence_index, step);
+    EXPECT_EQ(sink.parts[step].sample_rate, 16000);
+    EXPECT_FALSE(sink.parts[step].samples.empty());
+  }
+  ASSERT_TRUE(request.outcome());
+  EXPECT_TRUE(request.outcome()->ok());
+  EXPECT_EQ(sink.parts[0].text, "One two.");
+  EXPECT_EQ(sink.parts[1].text, "Three!");
+}
+
+TEST_F(VitsModelTest, SamplesAreBounded) {
+  for (float sample : Samples(*Load(), Say("Hello there, world."))) {
+    ASSERT_TRUE(std::isfinite(sample));
+    ASSERT_LE(std::abs(sample), 1.0F);
+  }
+}
+
+TEST_F(VitsModelTest, ASeedRepeats) {
+  const auto model = Load();
+  SynthesizeInput input = Say("Hello there. How are you?");
+  const std::vector<float> zero = Samples(*model, input);
+  EXPECT_EQ(Samples(*model, input), zero);
+  input.seed = 1;
+  EXPECT_NE(Samples(*model, input), zero);
+}
+
+TEST_F(VitsModelTest, WithoutNoiseTheSeedDoesNotMatter) {
+  const auto model = Load();
+  SynthesizeInput input = Say("Hello.");
+  input.noise_scale = 0;
+  input.noise_w = 0;
+  const std::vector<float> zero = Samples(*model, input);
+  input.seed = 9;
+  EXPECT_EQ(Samples(*model, input), zero);
+}
+
+TEST_F(VitsModelTest, EqualSentencesOfATextSoundDifferent) {
+  Collector sink;
+  ASSERT_TRUE(SpeakAll(*Load(), Say("No no no. No no no."), sink).ok());
+  ASSERT_EQ(sink.parts.size(), 2U);
+  EXPECT_NE(sink.parts[0].samples, sink.parts[1].samples);
+}
+
+TEST_F(VitsModelTest, SlowSpeechIsLonger) {
+  const auto model = Load();
+  SynthesizeInput input = Say("Hello there, world.");
+  const size_t normal = Samples(*model, input).size();
+  input.speed = 0.25F;
+  EXPECT_GT(Samples(*model, input).size(), 2 * normal);
+}
+
+TEST_F(VitsModelTest, RequestsAtOnceSoundAsAlone) {
+  const auto model = Load();
+  const std::vector<SynthesizeInput> inputs = {Say("One two three."),
+                                               Say("Hello, world! Good bye.")};
+  std::vector<std::vector<float>> alone;
+  for (const SynthesizeInput& input : inputs) alone.push_back(Samples(*model, input));
+  std::barrier start(static_cast<ptrdiff_t>(inputs.size()));
+  std::vector<std::thread> threads;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    threads.emplace_back([&, i] {
+      start.arrive_and_wait();
+      for (int round = 0; round < 5; ++round) EXPECT_EQ(Samples(*model, inputs[i]), alone[i]);
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+}
+
+TEST_F(VitsModelTest, ABatchHoldsSeveralRequests) {
+  const auto model = Load();
+  const std::vector<float> first = Samples(*model, Say("One."));
+  const std::vector<float> second = Samples(*model, Say("Two two."));
+  Collector sink_1;
+  Collector sink_2;
+  FakeContext context;
+  Request request_1(Say("One."), TimePoint::max(), sink_1);
+  Request request_2(Say("Two two."), TimePoint::max(), sink_2);
+  std::vector<Request*> requests = {&request_1, &request_2};
+  const auto batch = model->Prepare(requests);
+  ASSERT_NE(batch, nullptr);
+  batch->Forward(context);
+  batch->Complete();
+  EXPECT_EQ(sink_1.parts.at(0).samples, first);
+  EXPECT_EQ(sink_2.parts.at(0).samples, second);
+}
+
+TEST_F(VitsModelTest, AStepThatFailedCanBeRunAgain) {
+  const auto model = Load();
+  const SynthesizeInput input = Say("Hello there. Bye.");
+  const std::vector<float> expected = Samples(*model, input);
+  Collector sink;
+  FakeContext context;
+  Request request(input, TimePoint::max(), sink);
+  std::vector<Request*> requests = {&request};
+  model->Prepare(requests)->Forward(context);  // its batch is dropped, as after an exception
+  std::vector<float> all;
+  while (!request.outcome()) {
+    const auto batch = model->Prepare(requests);
+    batch->Forward(context);
+    batch->Complete();
+  }
+  for (const SynthesizeOutput& part : sink.parts)
+    all.insert(all.end(), part.samples.begin(), part.samples.end());
+  EXPECT_EQ(all, expected);
+}
+
+TEST_F(VitsModelTest, ACancelledRequestEmitsNothing) {
+  const auto model = Load();
+  Collector sink;
+  FakeContext context;
+  Request request(Say("Hello there."), TimePoint::max(), sink);
+  std::vector<Request*> requests = {&request};
+  const auto batch = model->Prepare(requests);
+  ASSERT_NE(batch, nullptr);
+  sink.Cancel();
+  batch->Forward(context);
+  batch->Complete();
+  EXPECT_TRUE(sink.parts.empty());
+  EXPECT_FALSE(request.outcome());
+}
+
+TEST_F(VitsModelTest, ALongTextWithoutPunctuationIsSpokenInPieces) {
+  std::string text;
+  for (int i = 0; i < 500; ++i) text += "one ";
+  Collector sink;
+  ASSERT_TRUE(SpeakAll(*Load(), Say(text), sink).ok());
+  EXPECT_GE(sink.parts.size(), 5U);
+}
+
+TEST_F(VitsModelTest, SentencesWithNothingToSpeakAreSkipped) {
+  Collector sink;
+  ASSERT_TRUE(SpeakAll(*Load(), Say("One.\n...\nTwo.\n?!"), sink).ok());
+  ASSERT_EQ(sink.parts.size(), 2U);
+  EXPECT_EQ(sink.parts[1].sentence_index, 1U);
+  EXPECT_EQ(sink.parts[1].text, "Two.");
+}
+
+TEST_F(VitsModelTest, RefusesBadInputByName) {
+  const auto model = Load({.speakers = 2});
+  EXPECT_EQ(model->info().voices, (std::vector<std::string>{"speaker0", "speaker1"}));
+  const auto message = [&](auto change) {
+    SynthesizeInput input = Say("Hello.");
+    change(input);
+    const absl::Status status = model->Validate(input);
+    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+    return std::string(status.message());
+  };
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  EXPECT_TRUE(model->Validate(Say("Hello.")).ok());
+  for (const char* text : {"", "   ", "?!", "\U0001F600\U0001F44D"}) {
+    EXPECT_TRUE(message([&](auto& i) { i.text = text; }).starts_with("text: ")) << text;
+  }
+  const std::string voice = message([](auto& i) { i.voice = "nobody"; });
+  EXPECT_TRUE(voice.starts_with("voice: ")) << voice;
+  EXPECT_NE(voice.find("speaker0, speaker1"), std::string::npos) << voice;
+  for (float speed : {0.0F, -1.0F, 0.2F, 4.1F, nan, std::numeric_limits<float>::infinity()}) {
+    const std::string speed_message = message([&](auto& i) { i.speed = speed; });
+    EXPECT_TRUE(speed_message.starts_with("speed: ")) << speed_message;
+    EXPECT_NE(speed_message.find("0.25..4"), std::string::npos) << speed_message;
+  }
+  for (float noise : {2.5F, nan, std::numeric_limits<float>::infinity()}) {
+    EXPECT_TRUE(message([&](auto& i) { i.noise_scale = noise; }).starts_with("noise_scale: "));
+    EXPECT_TRUE(message([&](auto& i) { i.noise_w = noise; }).starts_with("noise_w: "));
+  }
+  EXPECT_EQ(model->Validate(TranslateInput{}).code(), absl::StatusCode::kInvalidArgument);
+}
+
+TEST_F(VitsModelTest, SpeakersSoundDifferent) {
+  const auto model = Load({.speakers = 2});
+  SynthesizeInput input = Say("Hello.");
+  const std::vector<float> first = Samples(*model, input);
+  input.voice = "speaker0";
+  EXPECT_EQ(Samples(*model, input), first);
+  input.voice = "speaker1";
+  EXPECT_NE(Samples(*model, input), first);
+}
+
+TEST_F(VitsModelTest, AFailingEspeakFailsItsRequestAlone) {
+  const auto model = Load({}, MILLRACE_FAKE_ESPEAK);
+  Collector bad;
+  EXPECT_EQ(SpeakAll(*model, Say("die now"), bad).code(), absl::StatusCode::kUnavailable);
+  Collector good;
+  EXPECT_TRUE(SpeakAll(*model, Say("hello"), good).ok());
+}
+
+TEST_F(VitsModelTest, AMissingEspeakIsFoundWhenLoading) {
+  WriteTinyVits(folder_.path(), {});
+  VitsOptions options = OptionsFor(folder_.path());
+  options.espeak_program = "no-such-espeak";
+  const auto model = VitsModel::Load(options, {});
+  EXPECT_EQ(model.status().code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_NE(model.status().message().find("install the package espeak-ng"), std::string::npos)
+      << model.status();
+}
+
+TEST_F(VitsModelTest, DamagedWeightsAreAnErrorThatNamesTheFile) {
+  WriteTinyVits(folder_.path(), {});
+  const std::filesystem::path file = folder_.path() / "model.safetensors";
+  const auto size = std::filesystem::file_size(file);
+  for (const uintmax_t keep : {uintmax_t{0}, uintmax_t{7}, uintmax_t{100}, size / 2, size - 4}) {
+    WriteTinyVits(folder_.path(), {});
+    std::filesystem::resize_file(file, keep);
+    const auto model = VitsModel::Load(OptionsFor(folder_.path()), {});
+    ASSERT_FALSE(model.ok()) << keep;
+    EXPECT_NE(model.status().message().find("model.safetensors"), std::string::npos)
+        << model.status();
+  }
+}
+
+TEST_F(VitsModelTest, WeightsOfAnotherKindAreRefused) {
+  WriteTinyVits(folder_.path(), {});
+  std::string json = R"({"x":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}})";
+  json.resize(64, ' ');
+  std::ofstream out(folder_.path() / "model.safetensors", std::ios::binary);
+  const uint64_t length = json.size();
+  out.write(reinterpret_cast<const char*>(&length), sizeof(length));
+  out << json << "0000";
+  out.close();
+  const auto model = VitsModel::Load(OptionsFor(folder_.path()), {});
+  ASSERT_FALSE(model.ok());
+  EXPECT_NE(model.status().message().find("not the weights of a VITS voice"), std::string::npos)
+      << model.status();
+}
+
+TEST_F(VitsModelTest, AMissingTensorIsNamed) {
+  WriteTinyVits(folder_.path(), {});
+  const std::filesystem::path file = folder_.path() / "model.safetensors";
+  std::ifstream in(file, std::ios::binary);
+  std::string bytes((std::istreambuf_iterator<char>(in)), {});
+  const size_t at = bytes.find("dec.ups.1.bias");
+  bytes[at] = 'x';
+  std::ofstream(file, std::ios::binary) << bytes;
+  const auto model = VitsModel::Load(OptionsFor(folder_.path()), {});
+  ASSERT_FALSE(model.ok());
+  EXPECT_NE(model.status().message().find("dec.ups.1.bias"), std::string::npos) << model.status();
+}
+
+TEST_F(VitsModelTest, AVoiceWithMoreSymbolsThanTheWeightsIsRefused) {
+  WriteTinyVits(folder_.path(), {.symbols = 10});
+  const auto model = VitsModel::Load(OptionsFor(folder_.path()), {});
+  ASSERT_FALSE(model.ok());
+  EXPECT_NE(model.status().message().find("the weights know 10 symbols"), std::string::npos)
+      << model.status();
+}
+
+}  // namespace
+}  // namespace millrace::models

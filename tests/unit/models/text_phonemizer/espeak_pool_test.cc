@@ -1,0 +1,137 @@
+#include "models/text/espeak_pool.h"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <barrier>
+#include <cstdlib>
+#include <thread>
+
+namespace millrace::models {
+namespace {
+
+constexpr std::chrono::milliseconds kShort{300};
+constexpr std::chrono::milliseconds kLong{20000};
+
+EspeakPool::Options Fake(std::chrono::milliseconds timeout, size_t processes = 2) {
+  EspeakPool::Options options;
+  options.process = {MILLRACE_FAKE_ESPEAK, "en-us"};
+  options.max_processes = processes;
+  options.timeout = timeout;
+  return options;
+}
+
+std::vector<std::string> Lines(std::initializer_list<const char*> lines) {
+  return {lines.begin(), lines.end()};
+}
+
+TEST(EspeakProcessTest, AnswersEachLineInOrder) {
+  auto process = EspeakProcess::Start({MILLRACE_FAKE_ESPEAK, "en-us"});
+  ASSERT_TRUE(process.ok()) << process.status();
+  for (int round = 0; round < 3; ++round) {
+    const auto answers = (*process)->Translate(Lines({"one", "", "three"}), kLong);
+    ASSERT_TRUE(answers.ok()) << answers.status();
+    EXPECT_EQ(*answers, Lines({"<one>\n", "<>\n", "<three>\n"}));
+  }
+}
+
+TEST(EspeakProcessTest, MoreInputThanThePipesHoldDoesNotBlock) {
+  auto process = EspeakProcess::Start({MILLRACE_FAKE_ESPEAK, "en-us"});
+  ASSERT_TRUE(process.ok());
+  const std::vector<std::string> lines(700, std::string(900, 'a'));
+  const auto answers = (*process)->Translate(lines, kLong);
+  ASSERT_TRUE(answers.ok()) << answers.status();
+  EXPECT_EQ(answers->size(), lines.size());
+}
+
+TEST(EspeakProcessTest, AProgramThatCannotStartIsAnError) {
+  const auto process = EspeakProcess::Start({"/nowhere/espeak-ng", "en-us"});
+  ASSERT_FALSE(process.ok());
+  EXPECT_NE(process.status().message().find("/nowhere/espeak-ng"), std::string::npos)
+      << process.status();
+}
+
+TEST(EspeakProcessTest, LeavesNoProcessBehind) {
+  auto process = EspeakProcess::Start({MILLRACE_FAKE_ESPEAK, "en-us"});
+  ASSERT_TRUE(process.ok());
+  const pid_t pid = (*process)->pid();
+  process->reset();
+  EXPECT_EQ(kill(pid, 0), -1);  // killed and waited for
+}
+
+TEST(EspeakPoolTest, AHungProcessFailsItsCallInTimeAndIsReplaced) {
+  EspeakPool pool(Fake(kShort, 1));
+  const auto hung = pool.Translate(Lines({"hang"}));
+  EXPECT_EQ(hung.status().code(), absl::StatusCode::kUnavailable);
+  EXPECT_NE(hung.status().message().find("did not answer in time"), std::string::npos)
+      << hung.status();
+  EspeakPool patient(Fake(kLong, 1));
+  EXPECT_FALSE(patient.Translate(Lines({"die"})).ok());
+  const auto next = patient.Translate(Lines({"hello"}));
+  ASSERT_TRUE(next.ok()) << next.status();
+  EXPECT_EQ(next->front(), "<hello>\n");
+}
+
+TEST(EspeakPoolTest, ADeadProcessFailsItsCallWithoutASignal) {
+  EspeakPool pool(Fake(kLong));
+  const auto dead = pool.Translate(Lines({"die", "more", "and more"}));
+  EXPECT_EQ(dead.status().code(), absl::StatusCode::kUnavailable);
+  EXPECT_NE(dead.status().message().find("ended unexpectedly"), std::string::npos) << dead.status();
+}
+
+TEST(EspeakPoolTest, EndlessOutputIsCutOff) {
+  EspeakPool pool(Fake(kLong));
+  const auto flood = pool.Translate(Lines({"flood"}));
+  EXPECT_EQ(flood.status().code(), absl::StatusCode::kUnavailable);
+  EXPECT_NE(flood.status().message().find("far too much"), std::string::npos) << flood.status();
+}
+
+TEST(EspeakPoolTest, OtherCallsDoNotNoticeAHungOne) {
+  EspeakPool hanging(Fake(kLong, 2));
+  std::barrier start(2);
+  std::thread bad([&] {
+    start.arrive_and_wait();
+    EXPECT_FALSE(hanging.Translate(Lines({"die"})).ok());
+  });
+  start.arrive_and_wait();
+  for (int i = 0; i < 20; ++i) {
+    const auto answers = hanging.Translate(Lines({"hello"}));
+    ASSERT_TRUE(answers.ok()) << answers.status();
+    EXPECT_EQ(answers->front(), "<hello>\n");
+  }
+  bad.join();
+}
+
+TEST(EspeakPoolTest, ManyThreadsShareFewProcesses) {
+  EspeakPool pool(Fake(kLong, 2));
+  constexpr int kThreads = 8;
+  std::barrier start(kThreads);
+  std::vector<std::thread> threads;
+  for (int i = 0; i < kThreads; ++i) {
+    threads.emplace_back([&, i] {
+      start.arrive_and_wait();
+      for (int round = 0; round < 20; ++round) {
+        const std::string word = "word" + std::to_string(i) + "x" + std::to_string(round);
+        const std::vector<std::string> lines = {word};
+        const auto answers = pool.Translate(lines);
+        ASSERT_TRUE(answers.ok()) << answers.status();
+        EXPECT_EQ(answers->front(), "<" + word + ">\n");
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+}
+
+TEST(FindEspeakTest, AMissingProgramNamesThePackageToInstall) {
+  const auto found = FindEspeak("no-such-espeak-ng");
+  EXPECT_EQ(found.status().code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_NE(found.status().message().find("install the package espeak-ng"), std::string::npos)
+      << found.status();
+}
+
+TEST(FindEspeakTest, AFileThatMayNotBeRunIsNotAProgram) {
+  EXPECT_FALSE(FindEspeak(MILLRACE_SOURCE_DIR "/CMakeLists.txt").ok());
+}
+
+}  // namespace
+}  // namespace millrace::models

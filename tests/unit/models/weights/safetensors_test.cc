@@ -1,0 +1,112 @@
+#include "models/weights/safetensors.h"
+
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <cstring>
+#include <fstream>
+
+namespace millrace::models {
+namespace {
+
+class SafetensorsTest : public testing::Test {
+ protected:
+  SafetensorsTest() {
+    std::string name = (std::filesystem::temp_directory_path() / "safetensors-XXXXXX").string();
+    folder_ = mkdtemp(name.data());
+  }
+  ~SafetensorsTest() override { std::filesystem::remove_all(folder_); }
+
+  // A file of this header and data, with the header's true length or another.
+  absl::StatusOr<SafetensorsFile> Open(std::string header, const std::string& data,
+                                       int64_t length = -1) {
+    header.resize((header.size() + 7) / 8 * 8, ' ');
+    const uint64_t bytes = length < 0 ? header.size() : static_cast<uint64_t>(length);
+    std::ofstream out(folder_ / "x.safetensors", std::ios::binary);
+    out.write(reinterpret_cast<const char*>(&bytes), sizeof(bytes));
+    out << header << data;
+    out.close();
+    return SafetensorsFile::Open(folder_ / "x.safetensors");
+  }
+
+  std::filesystem::path folder_;
+};
+
+TEST_F(SafetensorsTest, ReadsTensorsAndMetadata) {
+  const std::string data("\x01\x02\x03\x04\x05\x06\x07\x08\x09\x0A\x0B\x0C", 12);
+  const auto file =
+      Open(R"({"__metadata__":{"k":"v"},"a":{"dtype":"F32","shape":[1,2],"data_offsets":[0,8]},
+      "b":{"dtype":"I8","shape":[4],"data_offsets":[8,12]}})",
+           data);
+  ASSERT_TRUE(file.ok()) << file.status();
+  EXPECT_EQ(file->metadata().at("k"), "v");
+  const auto a = file->Find("a");
+  ASSERT_TRUE(a.ok());
+  EXPECT_EQ(a->type, DataType::kFp32);
+  EXPECT_EQ(a->shape, (std::vector<int64_t>{1, 2}));
+  EXPECT_EQ(a->bytes, 8U);
+  const auto b = file->Find("b");
+  ASSERT_TRUE(b.ok());
+  EXPECT_EQ(std::memcmp(b->data, data.data() + 8, 4), 0);
+}
+
+TEST_F(SafetensorsTest, AMissingTensorIsNamedWithItsFile) {
+  const auto file = Open("{}", "");
+  ASSERT_TRUE(file.ok()) << file.status();
+  const auto missing = file->Find("nothing");
+  EXPECT_EQ(missing.status().code(), absl::StatusCode::kNotFound);
+  EXPECT_NE(missing.status().message().find("x.safetensors: no tensor named 'nothing'"),
+            std::string::npos);
+}
+
+TEST_F(SafetensorsTest, MovingKeepsTheViews) {
+  auto file = Open(R"({"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]}})", "Z");
+  ASSERT_TRUE(file.ok());
+  SafetensorsFile moved = *std::move(file);
+  SafetensorsFile again = std::move(moved);
+  EXPECT_EQ(std::to_integer<char>(again.Find("a")->data[0]), 'Z');
+}
+
+TEST_F(SafetensorsTest, DamageIsAnErrorThatNamesTheFile) {
+  const auto tensor = [](const std::string& fields) { return "{\"a\":{" + fields + "}}"; };
+  const std::vector<absl::StatusOr<SafetensorsFile>> files = [&] {
+    std::vector<absl::StatusOr<SafetensorsFile>> all;
+    all.push_back(Open("{}", "", 1 << 20));  // header longer than the file
+    all.push_back(Open("{}", "", int64_t{1} << 62));
+    all.push_back(Open("not json", ""));
+    all.push_back(Open("[]", ""));
+    all.push_back(Open(R"({"a":1})", ""));
+    all.push_back(Open(R"({"__metadata__":{"k":1}})", ""));
+    all.push_back(Open(tensor(R"("dtype":"F32","shape":[2],"data_offsets":[0,8])"),
+                       "1234"));  // beyond the end
+    all.push_back(Open(tensor(R"("dtype":"F32","shape":[2],"data_offsets":[4,0])"),
+                       "12345678"));  // backwards
+    all.push_back(Open(tensor(R"("dtype":"F32","shape":[3],"data_offsets":[0,8])"),
+                       "12345678"));  // shape and bytes
+    all.push_back(Open(tensor(R"("dtype":"F32","shape":[-2],"data_offsets":[0,8])"), "12345678"));
+    all.push_back(
+        Open(tensor(R"("dtype":"F32","shape":[4611686018427387904,4],"data_offsets":[0,8])"),
+             "12345678"));
+    all.push_back(Open(tensor(R"("dtype":"F32","shape":[1],"data_offsets":[2,6])"),
+                       "12345678"));  // not aligned
+    all.push_back(Open(tensor(R"("dtype":"F31","shape":[2],"data_offsets":[0,8])"), "12345678"));
+    all.push_back(Open(tensor(R"("dtype":"F32","shape":[2],"data_offsets":[0])"), "12345678"));
+    all.push_back(Open(tensor(R"("dtype":"F32","shape":[2])"), "12345678"));
+    all.push_back(Open(tensor(R"("dtype":"F32","shape":[2],"data_offsets":[-8,0])"), "12345678"));
+    return all;
+  }();
+  for (size_t i = 0; i < files.size(); ++i) {
+    EXPECT_EQ(files[i].status().code(), absl::StatusCode::kDataLoss) << i;
+    EXPECT_NE(files[i].status().message().find("x.safetensors"), std::string::npos)
+        << files[i].status();
+  }
+}
+
+TEST_F(SafetensorsTest, AnEmptyFileAndNoFileAreErrors) {
+  std::ofstream(folder_ / "empty").close();
+  EXPECT_EQ(SafetensorsFile::Open(folder_ / "empty").status().code(), absl::StatusCode::kDataLoss);
+  EXPECT_EQ(SafetensorsFile::Open(folder_ / "none").status().code(), absl::StatusCode::kNotFound);
+}
+
+}  // namespace
+}  // namespace millrace::models
