@@ -10,6 +10,21 @@
 #include "models/core/strings.h"
 
 namespace millrace::server {
+namespace {
+
+// The reflection library adds its plugin to every builder of a process that links it; this takes it
+// out again.
+class WithoutReflection final : public grpc::ServerBuilderOption {
+ public:
+  void UpdateArguments(grpc::ChannelArguments*) override {}
+  void UpdatePlugins(std::vector<std::unique_ptr<grpc::ServerBuilderPlugin>>* plugins) override {
+    std::erase_if(*plugins, [](const auto& plugin) {
+      return dynamic_cast<grpc::reflection::ProtoServerReflectionPlugin*>(plugin.get()) != nullptr;
+    });
+  }
+};
+
+}  // namespace
 
 absl::StatusOr<std::unique_ptr<GrpcServer>> GrpcServer::Listen(
     const ServerConfig& config, std::unique_ptr<ConnectionListener> listener,
@@ -17,9 +32,10 @@ absl::StatusOr<std::unique_ptr<GrpcServer>> GrpcServer::Listen(
     const std::vector<grpc::Service*>& services) {
   // Both are switches of the process that the next builder obeys.
   grpc::EnableDefaultHealthCheckService(true);
-  if (config.reflection) grpc::reflection::InitProtoReflectionServerBuilderPlugin();
+  grpc::reflection::InitProtoReflectionServerBuilderPlugin();
 
   grpc::ServerBuilder builder;
+  if (!config.reflection) builder.SetOption(std::make_unique<WithoutReflection>());
   auto acceptor = builder.experimental().AddExternalConnectionAcceptor(
       grpc::ServerBuilder::experimental_type::ExternalConnectionType::FROM_FD,
       std::move(credentials));

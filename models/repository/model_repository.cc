@@ -46,6 +46,11 @@ std::vector<int64_t> VersionsIn(const fs::path& model) {
   return versions;
 }
 
+// Of a model that is there: a file that it lacks does not make the model unknown.
+absl::Status Broken(const absl::Status& status) {
+  return absl::IsNotFound(status) ? absl::FailedPreconditionError(status.message()) : status;
+}
+
 // The config named it, so it must be there, and no symbolic link may lead out of the folder.
 absl::Status CheckFile(const fs::path& folder, const std::string& name) {
   const fs::path file = folder / name;
@@ -147,7 +152,7 @@ absl::StatusOr<ModelRepository::Package> ModelRepository::Find(
   package.version = version.value_or(versions.back());
   package.folder = model / std::to_string(package.version);
   absl::StatusOr<ModelConfig> config = ReadModelConfig(package.folder / kConfigFile);
-  if (!config.ok()) return config.status();
+  if (!config.ok()) return Broken(config.status());
   package.config = *std::move(config);
   for (const std::string& file : Files(package.config)) {
     if (absl::Status status = CheckFile(package.folder, file); !status.ok()) return status;
@@ -159,8 +164,10 @@ absl::StatusOr<std::unique_ptr<Model>> ModelRepository::Load(std::string_view na
                                                              std::optional<int64_t> version) const {
   absl::StatusOr<Package> package = Find(name, version);
   if (!package.ok()) return package.status();
-  return factory_(package->config, package->folder,
-                  MakeModelInfo(package->config, package->name, package->version));
+  auto model = factory_(package->config, package->folder,
+                        MakeModelInfo(package->config, package->name, package->version));
+  if (!model.ok()) return Broken(model.status());
+  return model;
 }
 
 }  // namespace millrace::models

@@ -65,7 +65,7 @@ class ApiKeyStore {
 
   Mutex reload_mu_;
   // What was read last and what came of it: the same content is parsed once.
-  std::string content_ MILLRACE_GUARDED_BY(reload_mu_);
+  std::optional<std::string> content_ MILLRACE_GUARDED_BY(reload_mu_);
   absl::Status content_status_ MILLRACE_GUARDED_BY(reload_mu_);
   // Of the last attempt, so that the same complaint is logged once.
   absl::Status outcome_ MILLRACE_GUARDED_BY(reload_mu_);
