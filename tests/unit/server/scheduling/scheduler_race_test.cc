@@ -189,7 +189,6 @@ TEST_F(SchedulerRace, RemoveRacesPop) {
 
 TEST_F(SchedulerRace, ModelsComeAndGoWhileOthersWork) {
   const auto steady = MakeModel("steady", {.max_batch = 4});
-  std::atomic<bool> stop{false};
   std::atomic<int> served{0};
   std::barrier start(4 + 8 + 1);
   std::vector<JoiningThread> workers;
