@@ -110,7 +110,7 @@ def find_tool(build, name):
     raise SystemExit(f"{name}: not found in {build}; run scripts/load.sh, which builds it")
 
 
-def start_millrace(context, name, *flags, start_timeout_s=120):
+def start_millrace(context, name, *flags, start_timeout_s=300):
     """The daemon as a user would start it, on free ports."""
     port_file = context.out / f"{name}.ports.json"
     command = [str(find_tool(context.build, "millrace")), "serve", "--models", str(context.models),

@@ -9,7 +9,7 @@ from scenarios.mixed import run_mixed
 SHORT = {"repeats": 1, "seconds": 3}
 FULL = {"repeats": 5, "seconds": 10}
 WORKERS = (1, 8)
-CONCURRENCY = 16  # of each kind, so that there is work for every worker
+CONCURRENCY = 8  # of each kind, so that there is work for every worker
 
 
 def run(context):
