@@ -117,6 +117,20 @@ TEST(Limiter, NobodyOvertakesAWaiter) {
   leave = true;
 }
 
+// The second permit comes back before the first waiter has run: it is for the second waiter.
+TEST(Limiter, PermitsThatComeBackTogetherServeDifferentWaiters) {
+  for (int round = 0; round < 100; ++round) {
+    Limiter limiter(2);
+    std::vector<DevicePermit> permits;
+    permits.push_back(limiter.Acquire());
+    permits.push_back(limiter.Acquire());
+    JoiningThread first([&] { limiter.Acquire(); });
+    JoiningThread second([&] { limiter.Acquire(); });
+    AwaitWaiters(limiter, 2);
+    permits.clear();
+  }
+}
+
 TEST(Limiter, FreePermitIsGrantedAfterTheDeadline) {
   testing::FakeClock clock;
   Limiter limiter(1, clock);
