@@ -28,14 +28,9 @@ Throughput RunLinear(runtime::ForwardMode mode, int forwards_each) {
   options.mode = mode;
   const auto runtime = runtime::Runtime::Bootstrap(options);
   const at::Device device = TensorDevice(*runtime);
-  at::Tensor input, weight, bias;
-  {
-    const auto context = runtime->EnterMainThread();
-    input = Numbers({64, 512}, device, 0);
-    weight = Numbers({512, 512}, device, 1);
-    bias = Numbers({512}, device, 2);
-    context->Synchronize();
-  }
+  const at::Tensor input = Numbers({64, 512}, device, 0);
+  const at::Tensor weight = Numbers({512, 512}, device, 1);
+  const at::Tensor bias = Numbers({512}, device, 2);
   const double seconds = RunWorkers(*runtime, kWorkers, [&](int, auto& context) {
     for (int i = 0; i < forwards_each; ++i) {
       const runtime::ForwardScope scope(*runtime, context);

@@ -79,11 +79,11 @@ TEST(Conformance, SpeechAndTranslationAtOnce) {
   constexpr int kWarmUps = 3;  // TorchScript profiles the first runs and compiles from what it saw
   const auto runtime = runtime::Runtime::Bootstrap(Options(kThreads));
   const at::Device device = TensorDevice(*runtime);
-  std::vector<torch::jit::Module> models;
-  std::vector<std::vector<at::Tensor>> expected(2);
+  std::vector<torch::jit::Module> models = {SpeechModel(device), TranslationModel(device)};
+
+  std::vector<std::vector<at::Tensor>> expected(models.size());
   {
     const auto context = runtime->EnterMainThread();
-    models = {SpeechModel(device), TranslationModel(device)};
     for (size_t m = 0; m < models.size(); ++m) {
       for (const int length : kLengths) {
         at::Tensor output;
