@@ -177,8 +177,7 @@ class Server {
   }
 
   void RunUntilSignal() {
-    const int signal =
-        main_loop_.RunUntilSignal([this] { streams_.AbortStalled(Clock::Real().Now()); });
+    const int signal = main_loop_.RunUntilSignal([this] { EndOverdue(); });
     logging::Info("stopping", {{"signal", signal}});
   }
 
@@ -215,7 +214,17 @@ class Server {
       const auto turn =
           std::min(end, std::chrono::steady_clock::now() + std::chrono::milliseconds(100));
       if (admission_.WaitUntilEmpty(turn)) return;
-      streams_.AbortStalled(Clock::Real().Now());
+      EndOverdue();
+    }
+  }
+
+  // Ends what nothing else would end while all workers are busy: calls whose client does not read,
+  // and waiting ones past the server's own limit, which gRPC does not know.
+  void EndOverdue() {
+    streams_.AbortStalled(Clock::Real().Now());
+    for (auto& job : scheduler_.TakeExpired()) {
+      FinishJob(std::move(job),
+                absl::DeadlineExceededError("the deadline passed while the request waited"));
     }
   }
 

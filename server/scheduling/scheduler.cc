@@ -6,8 +6,8 @@
 
 #include "absl/strings/cord.h"
 #include "absl/strings/numbers.h"
-#include "server/scheduling/served_model.h"
 #include "models/core/strings.h"
+#include "server/scheduling/served_model.h"
 
 namespace millrace::server {
 namespace {
@@ -64,17 +64,16 @@ absl::Status Scheduler::Submit(std::unique_ptr<Job>& job) {
         static_cast<double>(queue.jobs.size()) * queue.seconds_per_job / options_.workers;
     if (queue.jobs.size() >= queue.capacity) {
       return Refused(StrCat("the queue of model '", job->model->info().name, "' is full (",
-                                  queue.capacity, " requests)"),
+                            queue.capacity, " requests)"),
                      wait);
     }
     // A job that would start too late only takes the place of one that could still make it.
     if (!queue.jobs.empty() && job->request.deadline() != TimePoint::max()) {
       const double left = Seconds(job->request.deadline() - now);
       if (wait + queue.seconds_per_step > left) {
-        return Refused(
-            StrCat("model '", job->model->info().name,
-                         "' is busy: the deadline would pass before this request's turn"),
-            wait);
+        return Refused(StrCat("model '", job->model->info().name,
+                              "' is busy: the deadline would pass before this request's turn"),
+                       wait);
       }
     }
     job->enqueued = now;
@@ -116,6 +115,20 @@ std::unique_ptr<Job> Scheduler::Remove(QueueId queue_id, const Reply& reply) {
   jobs.erase(found);
   --total_;
   return removed;
+}
+
+std::vector<std::unique_ptr<Job>> Scheduler::TakeExpired() {
+  const TimePoint now = clock_.Now();
+  std::vector<std::unique_ptr<Job>> expired;
+  MutexLock lock(mu_);
+  for (Queue& queue : queues_) {
+    for (std::unique_ptr<Job>& job : queue.jobs) {
+      if (now >= job->request.deadline()) expired.push_back(std::move(job));
+    }
+    std::erase(queue.jobs, nullptr);
+  }
+  total_ -= expired.size();
+  return expired;
 }
 
 bool Scheduler::ShouldWake() {

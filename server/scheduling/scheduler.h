@@ -59,6 +59,10 @@ class Scheduler {
   // What a step of `jobs` jobs took on a worker, for the estimate of waiting time.
   void ReportStep(QueueId queue, size_t jobs, Duration took) MILLRACE_EXCLUDES(mu_);
 
+  // Takes out the jobs whose deadline has passed. Workers drop them too, but only once they are
+  // free; called every second or so. Costs a look at each waiting job.
+  std::vector<std::unique_ptr<Job>> TakeExpired() MILLRACE_EXCLUDES(mu_);
+
   // Refuses further jobs and returns those that wait; PopBatch returns false from now on.
   // Idempotent.
   std::vector<std::unique_ptr<Job>> Close() MILLRACE_EXCLUDES(mu_);

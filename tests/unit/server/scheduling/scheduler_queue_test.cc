@@ -115,6 +115,22 @@ TEST_F(SchedulerQueue, HandsOutDroppedJobsWithoutABatch) {
   EXPECT_THAT(Replies(popped_.dropped), ElementsAre(&gone));
 }
 
+TEST_F(SchedulerQueue, TakesOutWhatExpiredWhileNoWorkerIsFree) {
+  const auto model = MakeModel("m");
+  const auto other = MakeModel("other");
+  FakeReply late, in_time, late_too, without;
+  ASSERT_TRUE(Submit(model, late, clock_.Now() + seconds(1)).ok());
+  ASSERT_TRUE(Submit(model, in_time, clock_.Now() + seconds(2)).ok());
+  ASSERT_TRUE(Submit(other, late_too, clock_.Now() + seconds(1)).ok());
+  ASSERT_TRUE(Submit(other, without).ok());
+  EXPECT_THAT(scheduler_.TakeExpired(), IsEmpty());
+  clock_.Advance(seconds(1));
+  EXPECT_THAT(Replies(scheduler_.TakeExpired()), ElementsAre(&late, &late_too));
+  EXPECT_THAT(Pop(), ElementsAre(&in_time));
+  EXPECT_THAT(Pop(), ElementsAre(&without));
+  EXPECT_THAT(popped_.dropped, IsEmpty());
+}
+
 TEST_F(SchedulerQueue, RemoveTakesOutTheJobOfAReply) {
   const auto model = MakeModel("m");
   FakeReply a, b, c, stranger;
