@@ -10,13 +10,15 @@
 
 namespace millrace {
 
-// Some distributions build Abseil with a string_view type of its own. These bridge the two; where they are one type they cost
-// nothing.
+// Some distributions build Abseil with a string_view type of its own. These bridge the two; where
+// they are one type they cost nothing.
 
 inline absl::string_view View(std::string_view text) { return {text.data(), text.size()}; }
 
 // The status's message; borrows from it.
-inline std::string_view Message(const absl::Status& status) { return {status.message().data(), status.message().size()}; }
+inline std::string_view Message(const absl::Status& status) {
+  return {status.message().data(), status.message().size()};
+}
 
 namespace internal {
 

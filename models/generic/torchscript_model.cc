@@ -66,8 +66,8 @@ class TorchScriptModel final : public Model {
     const auto& infer = std::get<InferInput>(input);
     if (infer.inputs.size() == info_.inputs.size()) return absl::OkStatus();
     return absl::InvalidArgumentError(StrCat("inputs: has ", infer.inputs.size(),
-                                                   " tensors; model '", info_.name, "' takes ",
-                                                   info_.inputs.size()));
+                                             " tensors; model '", info_.name, "' takes ",
+                                             info_.inputs.size()));
   }
 
   std::unique_ptr<Batch> Prepare(std::span<Request* const> requests) const override {
@@ -198,16 +198,15 @@ absl::StatusOr<std::unique_ptr<Model>> LoadTorchScript(const TorchScriptOptions&
     const auto& schema = module.get_method("forward").function().getSchema();
     const size_t takes = schema.arguments().size() - 1;  // less self
     if (takes != info.inputs.size()) {
-      return absl::InvalidArgumentError(StrCat(options.file.string(), ": forward takes ",
-                                                     takes, " inputs; model.pbtxt names ",
-                                                     info.inputs.size()));
+      return absl::InvalidArgumentError(StrCat(options.file.string(), ": forward takes ", takes,
+                                               " inputs; model.pbtxt names ", info.inputs.size()));
     }
     info.platform = "torchscript";
     info.task = Task::kInfer;
     return std::make_unique<TorchScriptModel>(std::move(module), options.stack, std::move(info));
   } catch (const std::exception& error) {
-    return absl::InvalidArgumentError(StrCat(
-        options.file.string(), ": is not a TorchScript module: ", FirstLine(error.what())));
+    return absl::InvalidArgumentError(
+        StrCat(options.file.string(), ": is not a TorchScript module: ", FirstLine(error.what())));
   }
 }
 

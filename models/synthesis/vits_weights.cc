@@ -90,8 +90,8 @@ at::Tensor VitsWeights::Take(const std::string& name, const std::vector<int64_t>
   }
   if (view->type != DataType::kFp32 || !Fits(view->shape, shape)) {
     status_.Update(absl::DataLossError(
-        absl::StrCat(file_.path().string(), ": ", name, " is ", std::string(ToString(view->type)), " [",
-                     absl::StrJoin(view->shape, ", "), "], expected FP32 [",
+        absl::StrCat(file_.path().string(), ": ", name, " is ", std::string(ToString(view->type)),
+                     " [", absl::StrJoin(view->shape, ", "), "], expected FP32 [",
                      absl::StrJoin(shape, ", "), "], -1 being any size")));
     return {};
   }

@@ -121,7 +121,8 @@ absl::Status SafetensorsFile::ReadHeader() {
 absl::StatusOr<SafetensorsFile::View> SafetensorsFile::Find(std::string_view name) const {
   const auto found = tensors_.find(name);
   if (found == tensors_.end()) {
-    return absl::NotFoundError(absl::StrCat(path_.string(), ": no tensor named '", std::string(name), "'"));
+    return absl::NotFoundError(
+        absl::StrCat(path_.string(), ": no tensor named '", std::string(name), "'"));
   }
   return found->second;
 }

@@ -4,9 +4,9 @@
 #include <memory>
 #include <utility>
 
+#include "models/core/strings.h"
 #include "server/logging/logging.h"
 #include "server/scheduling/step.h"
-#include "models/core/strings.h"
 
 namespace millrace::server {
 
@@ -51,9 +51,8 @@ absl::Status ModelManager::LoadAll() {
   int loaded = 0;
   for (const auto& entry : *entries) loaded += Load(entry.name).ok();
   if (loaded == 0) {
-    return absl::FailedPreconditionError(StrCat("none of the ", entries->size(),
-                                                      " models in ", repository_.root().string(),
-                                                      " could be loaded"));
+    return absl::FailedPreconditionError(StrCat("none of the ", entries->size(), " models in ",
+                                                repository_.root().string(), " could be loaded"));
   }
   return absl::OkStatus();
 }

@@ -5,11 +5,11 @@
 #include <map>
 #include <utility>
 
+#include "models/core/strings.h"
 #include "mps_runtime/base/mutex.h"
 #include "prometheus/exposer.h"
 #include "prometheus/text_serializer.h"
 #include "server/metrics/process_stats.h"
-#include "models/core/strings.h"
 
 namespace millrace::server {
 namespace {
@@ -102,9 +102,9 @@ class Metrics::SnapshotCollector final : public prometheus::Collectable {
     for (const Snapshot::Model& model : s.models) {
       depth.metric.push_back(Value(static_cast<double>(model.queue_depth), MetricType::Gauge,
                                    {{"model", model.name}}));
-      ready.metric.push_back(Value(
-          1, MetricType::Gauge,
-          {{"model", model.name}, {"version", StrCat(model.version)}, {"task", model.task}}));
+      ready.metric.push_back(
+          Value(1, MetricType::Gauge,
+                {{"model", model.name}, {"version", StrCat(model.version)}, {"task", model.task}}));
     }
     families.push_back(std::move(depth));
     families.push_back(std::move(ready));
@@ -227,9 +227,8 @@ absl::StatusOr<int> Metrics::Expose(const std::string& address) {
   try {
     exposer_ = std::make_unique<prometheus::Exposer>(address, 1);
   } catch (const std::exception& error) {
-    return absl::UnavailableError(StrCat("--metrics-address ", address,
-                                               ": cannot listen there (", error.what(),
-                                               "); is the port in use?"));
+    return absl::UnavailableError(StrCat("--metrics-address ", address, ": cannot listen there (",
+                                         error.what(), "); is the port in use?"));
   }
   exposer_->RegisterCollectable(registry_);
   exposer_->RegisterCollectable(snapshot_);

@@ -16,7 +16,7 @@ absl::StatusOr<Ticket> Admission::TryEnter() {
   if (closed_.load()) return absl::UnavailableError("the server is shutting down; try another one");
   if (before >= max_requests_) {
     return absl::ResourceExhaustedError(StrCat("the server already has ", max_requests_,
-                                                     " requests in flight, which is its limit"));
+                                               " requests in flight, which is its limit"));
   }
   return ticket;
 }

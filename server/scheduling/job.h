@@ -53,8 +53,8 @@ class Job {
   Ticket ticket_;
 };
 
-// Why a request that ShouldStop does: DEADLINE_EXCEEDED or CANCELLED. The deadline goes first, since
-// gRPC cancels a call whose deadline passes, too.
+// Why a request that ShouldStop does: DEADLINE_EXCEEDED or CANCELLED. The deadline goes first,
+// since gRPC cancels a call whose deadline passes, too.
 absl::Status StopStatus(const models::Request& request);
 
 // Ends a job: releases it with its ticket, then delivers the status.

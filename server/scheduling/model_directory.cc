@@ -24,15 +24,14 @@ absl::StatusOr<std::shared_ptr<ServedModel>> ModelDirectory::Find(std::string_vi
     MutexLock lock(mu_);
     const auto found = models_.find(name);
     if (found != models_.end()) {
-      if (version.empty() || version == StrCat(found->second->info().version))
-        return found->second;
+      if (version.empty() || version == StrCat(found->second->info().version)) return found->second;
       return absl::NotFoundError(StrCat("model_version: '", version.substr(0, kMaxShownName),
-                                              "' of model '", name, "' is not loaded; ",
-                                              found->second->info().version, " is"));
+                                        "' of model '", name, "' is not loaded; ",
+                                        found->second->info().version, " is"));
     }
   }
   return absl::NotFoundError(StrCat("model: '", name.substr(0, kMaxShownName),
-                                          "' is not loaded; loaded are: ", Names(All())));
+                                    "' is not loaded; loaded are: ", Names(All())));
 }
 
 absl::StatusOr<std::shared_ptr<ServedModel>> ModelDirectory::FindForTask(
@@ -41,8 +40,8 @@ absl::StatusOr<std::shared_ptr<ServedModel>> ModelDirectory::FindForTask(
     auto model = Find(name, version);
     if (model.ok() && (*model)->info().task != task) {
       return absl::FailedPreconditionError(StrCat("model: '", name, "' is a model for ",
-                                                        models::ToString((*model)->info().task),
-                                                        ", not for ", models::ToString(task)));
+                                                  models::ToString((*model)->info().task),
+                                                  ", not for ", models::ToString(task)));
     }
     return model;
   }
@@ -67,13 +66,12 @@ absl::StatusOr<std::shared_ptr<ServedModel>> ModelDirectory::FindTranslator(
   });
   if (candidates.size() == 1) return candidates.front();
   if (candidates.empty()) {
-    return absl::NotFoundError(StrCat(
-        "source_language, target_language: no loaded model translates from '",
-        source.substr(0, kMaxShownName), "' to '", target.substr(0, kMaxShownName), "'"));
+    return absl::NotFoundError(
+        StrCat("source_language, target_language: no loaded model translates from '",
+               source.substr(0, kMaxShownName), "' to '", target.substr(0, kMaxShownName), "'"));
   }
-  return absl::InvalidArgumentError(
-      StrCat("model: is empty and several could be meant: ", Names(candidates),
-                   "; name one or give both languages"));
+  return absl::InvalidArgumentError(StrCat("model: is empty and several could be meant: ",
+                                           Names(candidates), "; name one or give both languages"));
 }
 
 void ModelDirectory::Put(std::shared_ptr<ServedModel> model) {

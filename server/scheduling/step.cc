@@ -4,8 +4,8 @@
 #include <span>
 #include <utility>
 
-#include "server/scheduling/served_model.h"
 #include "models/core/strings.h"
+#include "server/scheduling/served_model.h"
 
 namespace millrace::server {
 namespace {
@@ -104,12 +104,12 @@ absl::Status WarmUp(const models::Model& model, Device& device, runtime::WorkerC
         step->Complete();
       }
     } catch (const std::exception& error) {
-      return absl::InternalError(StrCat("warm-up of model '", model.info().name,
-                                              "' failed: ", FirstLine(error.what())));
+      return absl::InternalError(
+          StrCat("warm-up of model '", model.info().name, "' failed: ", FirstLine(error.what())));
     }
     if (request.outcome() && !request.outcome()->ok()) {
       return absl::InternalError(StrCat("warm-up of model '", model.info().name,
-                                              "' failed: ", Message(*request.outcome())));
+                                        "' failed: ", Message(*request.outcome())));
     }
   }
   return absl::OkStatus();

@@ -3,9 +3,9 @@
 #include <exception>
 #include <utility>
 
+#include "models/core/strings.h"
 #include "server/scheduling/served_model.h"
 #include "server/scheduling/step.h"
-#include "models/core/strings.h"
 
 namespace millrace::server {
 

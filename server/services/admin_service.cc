@@ -3,10 +3,10 @@
 #include <memory>
 #include <utility>
 
+#include "models/core/strings.h"
 #include "server/services/status_mapping.h"
 #include "server/services/work_call.h"
 #include "server/version.h"
-#include "models/core/strings.h"
 
 namespace millrace::server {
 namespace {

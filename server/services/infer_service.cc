@@ -4,12 +4,12 @@
 #include <variant>
 
 #include "google/protobuf/arena.h"
+#include "models/core/strings.h"
 #include "server/services/infer_codec.h"
 #include "server/services/message_codec.h"
 #include "server/services/status_mapping.h"
 #include "server/services/unary_call.h"
 #include "server/version.h"
-#include "models/core/strings.h"
 
 namespace millrace::server {
 namespace {
@@ -34,8 +34,8 @@ class InferCall final : public UnaryCall {
       return status;
     if (request.model_name().empty()) return absl::InvalidArgumentError("model_name: is empty");
     if (request.id().size() > kMaxIdBytes) {
-      return absl::InvalidArgumentError(StrCat(
-          "id: has ", request.id().size(), " bytes; at most ", kMaxIdBytes, " are allowed"));
+      return absl::InvalidArgumentError(
+          StrCat("id: has ", request.id().size(), " bytes; at most ", kMaxIdBytes, " are allowed"));
     }
     auto model = services().models.FindForTask(models::Task::kInfer, request.model_name(),
                                                request.model_version());

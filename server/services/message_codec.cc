@@ -8,8 +8,8 @@
 #include "google/protobuf/unknown_field_set.h"
 #include "grpcpp/impl/codegen/proto_utils.h"
 #include "grpcpp/support/proto_buffer_reader.h"
-#include "server/services/utf8.h"
 #include "models/core/strings.h"
+#include "server/services/utf8.h"
 
 namespace millrace::server {
 namespace {
@@ -54,11 +54,10 @@ absl::Status ParseMessage(const grpc::ByteBuffer& buffer, google::protobuf::Mess
     const Descriptor& type = *message.GetDescriptor();
     const std::string field =
         FindInvalidUtf8(fields.GetReflection()->GetUnknownFields(fields), type);
-    if (!field.empty())
-      return absl::InvalidArgumentError(StrCat(field, ": is not valid UTF-8"));
+    if (!field.empty()) return absl::InvalidArgumentError(StrCat(field, ": is not valid UTF-8"));
   }
-  return absl::InvalidArgumentError(StrCat("the request is not a valid ",
-                                                 message.GetDescriptor()->full_name(), " message"));
+  return absl::InvalidArgumentError(
+      StrCat("the request is not a valid ", message.GetDescriptor()->full_name(), " message"));
 }
 
 absl::Status SerializeMessage(const google::protobuf::Message& message, grpc::ByteBuffer& buffer) {
@@ -66,8 +65,7 @@ absl::Status SerializeMessage(const google::protobuf::Message& message, grpc::By
   const grpc::Status status = grpc::SerializationTraits<google::protobuf::Message>::Serialize(
       message, &buffer, &own_buffer);
   if (!status.ok())
-    return absl::InternalError(
-        StrCat("the reply cannot be serialised: ", status.error_message()));
+    return absl::InternalError(StrCat("the reply cannot be serialised: ", status.error_message()));
   return absl::OkStatus();
 }
 

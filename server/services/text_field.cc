@@ -15,8 +15,8 @@ absl::Status CheckText(std::string_view field, std::string_view text) {
 
 absl::Status CheckTotal(std::string_view field, size_t characters, size_t limit) {
   if (characters <= limit) return absl::OkStatus();
-  return absl::InvalidArgumentError(StrCat(
-      field, ": has ", characters, " characters; at most ", limit, " are allowed in a request"));
+  return absl::InvalidArgumentError(StrCat(field, ": has ", characters, " characters; at most ",
+                                           limit, " are allowed in a request"));
 }
 
 }  // namespace millrace::server

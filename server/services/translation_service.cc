@@ -4,12 +4,12 @@
 #include <variant>
 
 #include "absl/strings/match.h"
+#include "models/core/strings.h"
 #include "server/services/message_codec.h"
 #include "server/services/stream_call.h"
 #include "server/services/text_field.h"
 #include "server/services/unary_call.h"
 #include "server/services/utf8.h"
-#include "models/core/strings.h"
 
 namespace millrace::server {
 namespace {
@@ -20,8 +20,8 @@ constexpr size_t kMaxCharacters = 100'000;
 absl::Status CheckLanguage(std::string_view field, const std::string& asked,
                            const std::string& have, const std::string& model) {
   if (asked.empty() || absl::EqualsIgnoreCase(asked, have)) return absl::OkStatus();
-  return absl::InvalidArgumentError(StrCat(
-      field, ": '", asked.substr(0, 64), "' is not what model '", model, "' has: '", have, "'"));
+  return absl::InvalidArgumentError(StrCat(field, ": '", asked.substr(0, 64),
+                                           "' is not what model '", model, "' has: '", have, "'"));
 }
 
 absl::StatusOr<Work> DecodeTranslate(const grpc::ByteBuffer& buffer, Services& services) {
@@ -30,13 +30,12 @@ absl::StatusOr<Work> DecodeTranslate(const grpc::ByteBuffer& buffer, Services& s
   if (request.texts().empty())
     return absl::InvalidArgumentError("texts: is empty; 1 to 256 are allowed");
   if (request.texts_size() > kMaxTexts) {
-    return absl::InvalidArgumentError(StrCat(
-        "texts: has ", request.texts_size(), " entries; at most ", kMaxTexts, " are allowed"));
+    return absl::InvalidArgumentError(StrCat("texts: has ", request.texts_size(),
+                                             " entries; at most ", kMaxTexts, " are allowed"));
   }
   size_t characters = 0;
   for (int i = 0; i < request.texts_size(); ++i) {
-    if (absl::Status status = CheckText(StrCat("texts[", i, "]"), request.texts(i));
-        !status.ok())
+    if (absl::Status status = CheckText(StrCat("texts[", i, "]"), request.texts(i)); !status.ok())
       return status;
     characters += CountCharacters(request.texts(i));
   }

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <utility>
 
+#include "models/core/strings.h"
 #include "server/logging/logging.h"
 #include "server/logging/request_id.h"
 #include "server/services/status_mapping.h"
-#include "models/core/strings.h"
 
 namespace millrace::server {
 namespace {
