@@ -1,0 +1,47 @@
+import pathlib
+import sys
+
+import pytest
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
+from wire import daemon as daemons  # noqa: E402
+from wire import repository  # noqa: E402
+from wire.bystander import Bystander  # noqa: E402
+from wire.paths import NULL  # noqa: E402
+
+LOG_LINES = 60
+
+
+@pytest.fixture(scope="module")
+def daemon(tmp_path_factory):
+    """A daemon with the demo models, shared by the tests of a module."""
+    with daemons.start(tmp_path_factory.mktemp("daemon"), "--workers", "2") as running:
+        yield running
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item, call):
+    """The last lines of the daemons' logs stand under the report of a failed test."""
+    report = yield
+    if report.failed:
+        for log in daemons.logs[-2:]:
+            if log.exists():
+                lines = log.read_text(errors="replace").splitlines()[-LOG_LINES:]
+                report.sections.append((f"log {log}", "\n".join(lines)))
+    return report
+
+
+@pytest.fixture
+def bystander(daemon):
+    """Another client of the same daemon. Its call is in flight during the test, it makes another one after it, and both must
+    succeed: whatever the test does to the daemon, other requests do not notice."""
+    with Bystander(daemon) as client:
+        client.wait_for_calls(1)
+        yield client
+        client.wait_for_calls(client.calls + 2)   # the one under way, and one that began after the test
+
+
+@pytest.fixture(scope="session")
+def null_models(tmp_path_factory):
+    """A repository with only the null model: its daemon starts fastest."""
+    return repository.link(tmp_path_factory.mktemp("repository") / "models", NULL)

@@ -1,0 +1,257 @@
+"""The commands of the binary besides `serve`: what they print, where, and their exit status."""
+
+import io
+import re
+import socket
+import subprocess
+import tomllib
+import wave
+
+import pytest
+from wire import repository
+from wire.daemon import run
+from wire.paths import BINARY, EN_PT, MODELS, NULL, PT_EN, VOICE
+
+
+def client(daemon, *arguments, **settings):
+    return run(*arguments, "--address", daemon.address, **settings)
+
+
+def out(ended):
+    return ended.stdout.decode()
+
+
+def err(ended):
+    return ended.stderr.decode()
+
+
+# --- translate ---
+
+def test_translate_prints_the_translation_alone(daemon):
+    ended = client(daemon, "translate", "Thank you very much.", "--model", EN_PT)
+    assert (ended.returncode, err(ended)) == (0, "")
+    assert out(ended).endswith(".\n") and out(ended).count("\n") == 1 and "obrigad" in out(ended).lower()
+
+
+def test_translate_finds_the_model_by_languages(daemon):
+    ended = client(daemon, "translate", "Muito obrigado.", "--source", "pt", "--target", "en")
+    assert ended.returncode == 0 and "hank" in out(ended)
+
+
+def test_translate_reads_standard_input(daemon):
+    ended = client(daemon, "translate", "-", "--model", EN_PT, stdin=b"Thank you very much.\nThank you very much.\n")
+    first, second = out(ended).splitlines()
+    assert ended.returncode == 0 and first == second
+
+
+@pytest.mark.parametrize("arguments, words", [
+    (["Hello.", "--model", "nobody"], ["model", "nobody", EN_PT]),
+    (["Hello."], ["model", EN_PT, PT_EN]),
+    (["", "--model", EN_PT], ["texts[0]", "empty"]),
+], ids=["unknown model", "no model", "empty text"])
+def test_translate_says_what_the_server_refused(daemon, arguments, words):
+    ended = client(daemon, "translate", *arguments)
+    assert (ended.returncode, out(ended)) == (1, "")
+    for word in words:
+        assert word in err(ended)
+
+
+# --- synthesize ---
+
+def check_wav(data):
+    with wave.open(io.BytesIO(data)) as audio:
+        assert (audio.getnchannels(), audio.getsampwidth(), audio.getframerate()) == (1, 2, 22050)
+        assert 0.3 < audio.getnframes() / 22050 < 5
+        assert any(audio.readframes(audio.getnframes()))
+
+
+def test_synthesize_writes_a_file(daemon, tmp_path):
+    ended = client(daemon, "synthesize", "Good morning.", "-o", tmp_path / "speech.wav", "--voice", "joe")
+    assert (ended.returncode, out(ended)) == (0, "")
+    assert "s of audio" in err(ended)
+    check_wav((tmp_path / "speech.wav").read_bytes())
+
+
+def test_synthesize_writes_to_standard_output(daemon):
+    ended = client(daemon, "synthesize", "-", "-o", "-", "--model", VOICE, stdin=b"Good morning.")
+    assert ended.returncode == 0
+    check_wav(ended.stdout)
+
+
+def test_synthesize_writes_out_wav_by_default(daemon, tmp_path):
+    assert client(daemon, "synthesize", "Good morning.", cwd=tmp_path).returncode == 0
+    check_wav((tmp_path / "out.wav").read_bytes())
+
+
+@pytest.mark.parametrize("arguments, words", [
+    (["Hello.", "--voice", "nobody"], ["voice", "nobody", "joe"]),
+    (["😀"], ["text", "letter or a digit"]),
+    (["Hello.", "-o", "/nonexistent/folder/x.wav"], ["/nonexistent/folder/x.wav"]),
+], ids=["unknown voice", "emoji", "folder"])
+def test_synthesize_says_what_went_wrong_and_leaves_no_file(daemon, tmp_path, arguments, words):
+    ended = client(daemon, "synthesize", *arguments, cwd=tmp_path)
+    assert ended.returncode == 1
+    for word in words:
+        assert word in err(ended)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("output", ["-", "/dev/full"])
+def test_synthesize_notices_a_full_disk(daemon, output):
+    with open("/dev/full", "wb") as full:
+        ended = subprocess.run([BINARY, "synthesize", "Hello.", "-o", output, "--address", daemon.address],
+                               stdout=full, stderr=subprocess.PIPE, timeout=60, check=False)
+    assert ended.returncode == 1 and b"cannot be written" in ended.stderr
+
+
+# --- models, bench-null, version ---
+
+def test_models_lists_what_the_server_has(daemon):
+    ended = client(daemon, "models")
+    assert ended.returncode == 0
+    rows = {line.split()[0]: line for line in out(ended).splitlines()[1:]}
+    assert set(rows) == {NULL, EN_PT, PT_EN, VOICE}
+    assert all(" READY " in line for line in rows.values())
+    assert "en -> pt" in rows[EN_PT] and "joe" in rows[VOICE] and "22050 Hz" in rows[VOICE]
+
+
+def test_models_lists_a_folder_without_a_server():
+    ended = run("models", "--models", MODELS)
+    assert ended.returncode == 0
+    assert {line.split()[0] for line in out(ended).splitlines()[1:]} == {NULL, EN_PT, PT_EN, VOICE}
+
+
+def test_models_of_a_folder_with_a_mistake_names_it(tmp_path):
+    root = repository.link(tmp_path / "models", NULL)
+    repository.copy(root, NULL, "typo", model_pbtxt=b'licence: "CC0-1.0"\n')
+    ended = run("models", "--models", root)
+    assert ended.returncode == 1
+    assert "licence" in out(ended) and " AVAILABLE " in out(ended)
+    missing = run("models", "--models", tmp_path / "nowhere")
+    assert missing.returncode == 1 and str(tmp_path / "nowhere") in err(missing)
+
+
+def test_bench_null_measures(daemon):
+    ended = client(daemon, "bench-null", "--duration", "300ms", "--warmup", "100ms", "--concurrency", "4")
+    assert ended.returncode == 0
+    rate, p50, p99 = map(float, re.search(r"(\d+) requests/s, p50 ([\d.]+) ms, p99 ([\d.]+) ms", out(ended)).groups())
+    assert rate > 10 and 0 < p50 <= p99
+
+
+def test_bench_null_of_an_unknown_model_fails(daemon):
+    ended = client(daemon, "bench-null", "--model", "nobody", "--duration", "200ms", "--warmup", "0s")
+    assert ended.returncode == 1 and "nobody" in err(ended)
+
+
+@pytest.mark.parametrize("arguments", [["version"], ["--version"]])
+def test_version_names_the_libtorch_that_was_loaded(arguments):
+    ended = run(*arguments)
+    assert (ended.returncode, err(ended)) == (0, "")
+    assert re.match(r"millrace \d+\.\d+\.\d+\nlibtorch \d+\.\d+", out(ended))
+    assert "libtorch_cpu" in out(ended)
+
+
+# --- hash-key ---
+
+def test_hash_key_prints_the_line_on_one_stream_and_a_new_key_on_the_other():
+    first, second = run("hash-key", "alice"), run("hash-key", "alice", "--role", "admin")
+    assert first.returncode == second.returncode == 0
+    assert re.fullmatch(r"alice:user:[0-9a-f]{64}\n", out(first)) and re.fullmatch(r"alice:admin:[0-9a-f]{64}\n", out(second))
+    keys = {err(ended).split()[-1] for ended in (first, second)}
+    assert len(keys) == 2 and all(len(key) >= 40 for key in keys)
+
+
+@pytest.mark.parametrize("arguments, status, words", [
+    (["with space"], 1, "name"), (["alice", "--role", "king"], 2, "king"), ([], 2, "name"), (["alice", "--stdin"], 1, "no key")])
+def test_hash_key_refuses(arguments, status, words):
+    ended = run("hash-key", *arguments)
+    assert (ended.returncode, out(ended)) == (status, "") and words in err(ended)
+
+
+# --- check and print-config ---
+
+def test_check_of_what_would_start():
+    ended = run("check", "--models", MODELS)
+    assert ended.returncode == 0
+    lines = out(ended).splitlines()
+    assert all(line.startswith("ok ") for line in lines)
+    assert sum("model " in line and "version 1" in line for line in lines) == 4
+    assert any("libtorch" in line for line in lines)
+
+
+def test_check_names_what_would_not(tmp_path):
+    root = repository.link(tmp_path / "models", NULL)
+    repository.copy(root, NULL, "typo", model_pbtxt=b'licence: "CC0-1.0"\n')
+    keys = tmp_path / "keys"
+    keys.write_text("nonsense\n")
+    ended = run("check", "--models", root, "--api-keys", keys, "--tls-cert", tmp_path / "c.pem", "--tls-key", tmp_path / "k.pem")
+    assert ended.returncode == 1
+    failed = [line for line in out(ended).splitlines() if line.startswith("FAILED")]
+    assert len(failed) == 3
+    assert any("typo" in line and "licence" in line for line in failed)
+    assert any(str(keys) in line for line in failed) and any(str(tmp_path / "c.pem") in line for line in failed)
+    assert any(line.startswith("ok ") and NULL in line for line in out(ended).splitlines())
+
+
+def test_check_of_a_folder_that_is_not_there(tmp_path):
+    ended = run("check", "--models", tmp_path / "nowhere")
+    assert ended.returncode == 1 and str(tmp_path / "nowhere") in out(ended)
+
+
+def test_check_refuses_wrong_usage():
+    ended = run("check", "--workers", "99")
+    assert ended.returncode == 2 and "1..31" in err(ended)
+
+
+def test_print_config_is_toml_that_can_be_given_back(tmp_path):
+    first = run("serve", "--print-config", "--workers", "3", "--log-format", "json", "--models", tmp_path / 'with "quotes"')
+    assert first.returncode == 0
+    config = tomllib.loads(out(first))
+    assert (config["workers"], config["log_format"], config["models"]) == (3, "json", str(tmp_path / 'with "quotes"'))
+    file = tmp_path / "millrace.toml"
+    file.write_bytes(first.stdout)
+    second = run("serve", "--print-config", "--config", file)
+    assert second.returncode == 0 and tomllib.loads(out(second)) == config
+
+
+# --- help, wrong usage, no server ---
+
+@pytest.mark.parametrize("command", [[], *([name] for name in (
+    "serve", "check", "models", "translate", "synthesize", "bench-null", "hash-key", "version"))], ids=lambda command: "".join(command))
+def test_help_is_no_error(command):
+    ended = run(*command, "--help")
+    assert (ended.returncode, err(ended)) == (0, "")
+    assert (command or ["translate"])[0] in out(ended)
+
+
+@pytest.mark.parametrize("arguments, words", [
+    ([], []), (["transalte", "x"], ["transalte", "translate"]), (["--nonsense"], ["--nonsense"]),
+    (["translate"], ["text"]), (["translate", "a", "b"], ["b"]), (["translate", "a", "--modle", "x"], ["--modle", "--model"]),
+    (["synthesize", "a", "--speed", "9"], ["--speed"]),
+    (["translate", "a", "--timeout", "soon"], ["--timeout", "soon"]), (["bench-null", "--concurrency", "0"], ["--concurrency"]),
+    (["models", "--tls-cert", "x"], ["--tls-key"]),
+], ids=lambda value: " ".join(value) or "nothing")
+def test_wrong_usage_ends_with_2_and_names_it(arguments, words):
+    ended = run(*arguments)
+    assert ended.returncode == 2
+    for word in words:
+        assert word in err(ended)
+
+
+@pytest.mark.parametrize("arguments", [["translate", "Hello."], ["synthesize", "Hello."], ["models"],
+                                       ["bench-null", "--duration", "200ms", "--warmup", "0s"]], ids=lambda arguments: arguments[0])
+def test_server_out_of_reach_is_said_with_its_address(tmp_path, arguments):
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))   # taken, and nobody listens
+        address = f"127.0.0.1:{unused.getsockname()[1]}"
+        ended = run(*arguments, "--address", address, cwd=tmp_path)
+    assert (ended.returncode, out(ended)) == (1, "")
+    assert address in err(ended) and "millrace serve" in err(ended)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_server_that_does_not_answer_is_given_up_at_the_timeout():
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        address = f"127.0.0.1:{silent.getsockname()[1]}"
+        ended = run("translate", "Hello.", "--address", address, "--timeout", "500ms")
+    assert ended.returncode == 1 and address in err(ended)

@@ -1,0 +1,45 @@
+"""A conversion that fails leaves no half package, and the one before it as it was."""
+
+import resource
+import subprocess
+import sys
+
+import pytest
+from wire.paths import NULL, ROOT, VOICE
+
+# A null model has less than 3 KB, a voice 60 MB.
+LIMITS = {("null", NULL): 500, ("vits", VOICE): 10 << 20}
+
+
+def convert(kind, models, *options, limit=None):
+    """Runs the converter; `limit` is the size at which its files cannot grow, as on a full disk."""
+    def full_disk():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+    return subprocess.run([sys.executable, "-m", "models.convert", kind, "--models", models, *options], cwd=ROOT, timeout=120,
+                          capture_output=True, text=True, check=False, preexec_fn=full_disk if limit else None)
+
+
+@pytest.mark.parametrize("kind, name", LIMITS, ids=[kind for kind, _ in LIMITS])
+def test_full_disk_leaves_nothing_behind(tmp_path, kind, name):
+    options = ["--check", "0"] if kind == "vits" else []
+    ended = convert(kind, tmp_path / "models", *options, limit=LIMITS[kind, name])
+    assert ended.returncode == 1
+    assert ended.stderr.startswith(f"models.convert {kind}: cannot write {tmp_path}") and ended.stderr.count("\n") == 1
+    assert list((tmp_path / "models").iterdir()) == []
+
+
+def test_full_disk_leaves_the_package_before_as_it_was(tmp_path):
+    assert convert("null", tmp_path).returncode == 0
+    before = {file.name: file.read_bytes() for file in (tmp_path / NULL / "1").iterdir()}
+    assert convert("null", tmp_path, limit=500).returncode == 1
+    assert [folder.name for folder in (tmp_path / NULL).iterdir()] == ["1"]
+    assert {file.name: file.read_bytes() for file in (tmp_path / NULL / "1").iterdir()} == before
+    # And it goes on from there.
+    assert convert("null", tmp_path).returncode == 0
+
+
+def test_models_folder_that_is_a_file_is_named(tmp_path):
+    (tmp_path / "models").write_text("")
+    ended = convert("null", tmp_path / "models")
+    assert ended.returncode == 1
+    assert str(tmp_path / "models") in ended.stderr and "Traceback" not in ended.stderr

@@ -1,0 +1,293 @@
+"""API keys, TLS and mutual TLS."""
+
+import grpc
+import pytest
+from wire import daemon as daemons
+from wire import repository
+from wire.certificates import Authority
+from wire.daemon import refused_start, run
+from wire.http2 import PREFACE, RawConnection
+from wire.paths import EN_PT, NULL, VOICE
+from wire.polling import eventually, stays
+from wire.requests import PATIENCE, assert_refused, null_request, refused, speak_request, translate_request
+from wire.stubs import admin, kserve
+
+USER, ADMIN = "the-key-of-a-user", "the-key-of-an-admin"
+
+
+def key_line(name, role, key):
+    made = run("hash-key", name, "--role", role, "--stdin", stdin=key.encode())
+    assert made.returncode == 0
+    return made.stdout.decode()
+
+
+def bearer(key):
+    return [("authorization", f"Bearer {key}")]
+
+
+# --- API keys ---
+
+@pytest.fixture(scope="module")
+def key_file(tmp_path_factory):
+    file = tmp_path_factory.mktemp("keys") / "keys"
+    file.write_text("# keys for the tests\n" + key_line("alice", "user", USER) + key_line("root", "admin", ADMIN))
+    file.chmod(0o600)
+    return file
+
+
+@pytest.fixture(scope="module")
+def guarded(tmp_path_factory, key_file):
+    folder = tmp_path_factory.mktemp("daemon")
+    models = repository.link(folder / "models", NULL, EN_PT, VOICE)
+    with daemons.start(folder, "--api-keys", key_file, models=models) as running:
+        yield running
+
+
+def calls(daemon):
+    """Each method that works, or tells something, with a good request."""
+    return [
+        (daemon.kserve.ModelInfer, null_request()),
+        (daemon.kserve.ModelMetadata, kserve.ModelMetadataRequest(name=NULL)),
+        (daemon.translation.Translate, translate_request("Hello.")),
+        (daemon.translation.StreamTranslate, translate_request("Hello.")),
+        (daemon.synthesis.Synthesize, speak_request("Hello.")),
+        (daemon.synthesis.StreamSynthesize, speak_request("Hello.")),
+    ]
+
+
+def admin_calls(daemon):
+    return [
+        (daemon.admin.ListModels, admin.ListModelsRequest()),
+        (daemon.admin.GetServerInfo, admin.GetServerInfoRequest()),
+        (daemon.admin.LoadModel, admin.LoadModelRequest(model=NULL)),
+        (daemon.admin.UnloadModel, admin.UnloadModelRequest(model=EN_PT)),
+    ]
+
+
+def test_call_without_a_key_is_unauthenticated_and_says_how_to_send_one(guarded):
+    for call, request in calls(guarded) + admin_calls(guarded):
+        assert_refused(call, request, "UNAUTHENTICATED", "API key", "authorization: Bearer", "x-api-key")
+
+
+@pytest.mark.parametrize("metadata", [
+    bearer("wrong"), [("x-api-key", "wrong")], bearer(USER + "x"), bearer(USER[:-1]), bearer(USER.upper()),
+    [("authorization", f"Basic {USER}")], [("authorization", USER)], [("authorization", "Bearer ")], bearer("x" * 4000),
+], ids=["bearer", "header", "longer", "shorter", "upper case", "other scheme", "no scheme", "empty", "long"])
+def test_wrong_key_is_unauthenticated(guarded, metadata):
+    for call, request in calls(guarded)[:1] + admin_calls(guarded)[:1]:
+        error = refused(call, request, metadata=metadata)
+        assert error.code() == grpc.StatusCode.UNAUTHENTICATED
+        assert "API key" in error.details() and USER not in error.details()
+
+
+@pytest.mark.parametrize("key", [USER, ADMIN])
+@pytest.mark.parametrize("header", ["authorization", "x-api-key"])
+def test_known_key_is_let_in(guarded, key, header):
+    value = f"Bearer {key}" if header == "authorization" else key
+    guarded.kserve.ModelInfer(null_request(), metadata=[(header, value)], timeout=PATIENCE)
+
+
+def test_scheme_may_be_written_in_any_case(guarded):
+    guarded.kserve.ModelInfer(null_request(), metadata=[("authorization", f"bearer {USER}")], timeout=PATIENCE)
+
+
+def test_admin_calls_need_the_key_of_an_admin(guarded):
+    for call, request in admin_calls(guarded):
+        assert_refused(call, request, "PERMISSION_DENIED", "admin", metadata=bearer(USER))
+    models = guarded.admin.ListModels(admin.ListModelsRequest(), metadata=bearer(ADMIN), timeout=PATIENCE).models
+    assert {model.name: model.state for model in models} == dict.fromkeys([NULL, EN_PT, VOICE], admin.MODEL_STATE_READY)
+
+
+def test_key_is_asked_for_before_the_request_is_looked_at(guarded):
+    """Otherwise its errors would tell strangers which models there are."""
+    assert_refused(guarded.kserve.ModelInfer, null_request(model_name="nobody"), "UNAUTHENTICATED")
+
+
+def test_health_needs_no_key(guarded):
+    assert guarded.health() == "SERVING"
+    assert guarded.kserve.ServerLive(kserve.ServerLiveRequest(), timeout=PATIENCE).live
+    assert guarded.kserve.ServerReady(kserve.ServerReadyRequest(), timeout=PATIENCE).ready
+    assert guarded.http("/v2/health/live")[0] == guarded.http("/v2/health/ready")[0] == 200
+
+
+@pytest.mark.parametrize("path", ["/v2", "/v2/models", f"/v2/models/{NULL}", f"/v2/models/{NULL}/ready"])
+def test_http_asks_for_a_key_too(guarded, path):
+    for headers in ({}, {"x_api_key": "wrong"}, {"authorization": "Bearer wrong"}):
+        status, body = guarded.http(path, **headers)
+        assert status == 401 and "API key" in body["error"]
+    assert guarded.http(path, x_api_key=USER)[0] == guarded.http(path, authorization=f"Bearer {USER}")[0] == 200
+
+
+def test_keys_are_never_logged(guarded):
+    text = guarded.log_text()
+    assert USER not in text and ADMIN not in text and "wrong" not in text
+
+
+def test_key_file_is_read_again_when_it_changes(tmp_path, null_models):
+    def replace(text):
+        new = tmp_path / "keys.new"
+        new.write_text(text)
+        new.rename(keys)
+
+    def admitted(key):
+        try:
+            daemon.kserve.ModelInfer(null_request(), metadata=bearer(key), timeout=PATIENCE)
+            return True
+        except grpc.RpcError as error:
+            assert error.code() == grpc.StatusCode.UNAUTHENTICATED
+            return False
+
+    keys = tmp_path / "keys"
+    keys.write_text(key_line("first", "user", "key-1"))
+    with daemons.start(tmp_path, "--api-keys", keys, models=null_models) as daemon:
+        assert admitted("key-1") and not admitted("key-2")
+        replace(key_line("second", "user", "key-2"))
+        eventually("the new key is known", lambda: admitted("key-2"))
+        assert not admitted("key-1")
+        # What cannot be read leaves the keys before it in force.
+        replace("not a line of keys\n")
+        eventually("it is logged", lambda: "keys:1:" in daemon.log_text())
+        stays("the old key", lambda: admitted("key-2"), 0.5)
+        keys.unlink()
+        stays("the old key", lambda: admitted("key-2"), 3)
+
+
+@pytest.mark.parametrize("text, words", [
+    ("", ["holds no key"]),
+    ("alice:user\n", [":1:", "name:role:sha256"]),
+    ("# comment\nalice:king:" + "0" * 64 + "\n", [":2:", "role", "user", "admin"]),
+    ("alice:user:abc\n", [":1:", "64 hexadecimal"]),
+], ids=["empty", "parts", "role", "hash"])
+def test_bad_key_file_is_refused_by_line(tmp_path, null_models, text, words):
+    keys = tmp_path / "keys"
+    keys.write_text(text)
+    status, said = refused_start("--api-keys", keys, models=null_models)
+    assert status == 1
+    for word in [str(keys), *words]:
+        assert word in said
+
+
+def test_missing_key_file_is_no_open_door(tmp_path, null_models):
+    status, said = refused_start("--api-keys", tmp_path / "nowhere", models=null_models)
+    assert status == 1 and str(tmp_path / "nowhere") in said
+
+
+# --- TLS ---
+
+@pytest.fixture(scope="module")
+def authority(tmp_path_factory):
+    return Authority(tmp_path_factory.mktemp("authority"), "authority")
+
+
+@pytest.fixture(scope="module")
+def stranger(tmp_path_factory):
+    return Authority(tmp_path_factory.mktemp("stranger"), "stranger")
+
+
+@pytest.fixture(scope="module")
+def server_certificate(authority):
+    return authority.issue("server")
+
+
+@pytest.fixture(scope="module")
+def tls(tmp_path_factory, null_models, server_certificate):
+    certificate, key = server_certificate
+    with daemons.start(tmp_path_factory.mktemp("daemon"), "--tls-cert", certificate, "--tls-key", key, models=null_models) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def mutual_tls(tmp_path_factory, null_models, server_certificate, authority):
+    certificate, key = server_certificate
+    with daemons.start(tmp_path_factory.mktemp("daemon"), "--tls-cert", certificate, "--tls-key", key,
+                       "--tls-client-ca", authority.certificate, models=null_models) as running:
+        yield running
+
+
+def fails_to_connect(daemon, credentials=None):
+    with pytest.raises(grpc.RpcError) as raised:
+        daemon.health(channel=daemon.connect(credentials))
+    return raised.value.code() in (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.DEADLINE_EXCEEDED)
+
+
+def test_tls_client_that_trusts_the_authority_is_served(tls, authority):
+    assert tls.health(channel=tls.connect(authority.client())) == "SERVING"
+
+
+def test_plain_text_client_on_the_tls_port_fails_cleanly_and_alone(tls, authority):
+    served = tls.connect(authority.client())
+    assert tls.health(channel=served) == "SERVING"
+    assert fails_to_connect(tls)
+    for said in (PREFACE, b"GET / HTTP/1.1\r\n\r\n", bytes(1000)):
+        with RawConnection(tls.ports["grpc"], said) as connection:
+            assert connection.closed_by_server()
+    assert tls.health(channel=served) == "SERVING"
+    assert tls.health(channel=tls.connect(authority.client())) == "SERVING"
+
+
+def test_tls_client_that_trusts_another_authority_refuses_the_server(tls, stranger):
+    assert fails_to_connect(tls, stranger.client())
+
+
+def test_tls_client_on_a_plain_port_fails_cleanly_and_alone(guarded, authority):
+    assert fails_to_connect(guarded, authority.client())
+    assert guarded.health() == "SERVING"
+
+
+def test_tls_allows_addresses_beyond_this_machine(tmp_path, null_models, server_certificate):
+    certificate, key = server_certificate
+    with daemons.start(tmp_path, "--grpc-address", "0.0.0.0:0", "--tls-cert", certificate, "--tls-key", key,
+                       models=null_models) as daemon:
+        assert daemon.ports["grpc"] > 0
+
+
+def test_mutual_tls_serves_who_shows_a_certificate_of_the_authority(mutual_tls, authority):
+    assert mutual_tls.health(channel=mutual_tls.connect(authority.client(authority.issue("client")))) == "SERVING"
+
+
+def test_mutual_tls_refuses_who_shows_none_or_a_strangers(mutual_tls, authority, stranger):
+    served = mutual_tls.connect(authority.client(authority.issue("client")))
+    assert mutual_tls.health(channel=served) == "SERVING"
+    assert fails_to_connect(mutual_tls, authority.client())
+    foreign = tuple(part.read_bytes() for part in stranger.issue("client"))
+    assert fails_to_connect(mutual_tls, grpc.ssl_channel_credentials(authority.certificate.read_bytes(), foreign[1], foreign[0]))
+    assert fails_to_connect(mutual_tls)
+    assert mutual_tls.health(channel=served) == "SERVING"
+
+
+@pytest.mark.parametrize("damage", ["missing", "empty", "not matching", "swapped"])
+def test_bad_certificate_is_refused_by_file(tmp_path, null_models, authority, server_certificate, damage):
+    certificate, key = server_certificate
+    if damage == "missing":
+        certificate = named = tmp_path / "nowhere.pem"
+    elif damage == "empty":
+        certificate = named = tmp_path / "empty.pem"
+        certificate.write_text("")
+    elif damage == "not matching":
+        key = named = authority.issue("another")[1]
+    else:
+        certificate, key = key, certificate
+        named = certificate
+    status, said = refused_start("--tls-cert", certificate, "--tls-key", key, models=null_models)
+    assert status == 1 and str(named) in said
+
+
+# --- the clients of the binary ---
+
+def test_command_line_client_over_mutual_tls(mutual_tls, authority):
+    certificate, key = authority.issue("client")
+    trust = ["--address", mutual_tls.address, "--tls-ca", authority.certificate]
+    listed = run("models", *trust, "--tls-cert", certificate, "--tls-key", key)
+    assert listed.returncode == 0 and NULL in listed.stdout.decode()
+    anonymous = run("models", *trust, "--timeout", "5s")
+    assert anonymous.returncode == 1 and mutual_tls.address in anonymous.stderr.decode()
+
+
+def test_command_line_client_with_a_key(guarded):
+    address = ["--address", guarded.address]
+    assert run("models", *address, "--api-key", ADMIN).returncode == 0
+    assert run("models", *address, MILLRACE_API_KEY=ADMIN).returncode == 0
+    for key, words in [(USER, "admin"), ("wrong", "not known")]:
+        denied = run("models", *address, "--api-key", key)
+        assert denied.returncode == 1 and words in denied.stderr.decode()
+    assert run("translate", "Hello.", "--model", EN_PT, *address, "--api-key", USER).returncode == 0

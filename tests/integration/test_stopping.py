@@ -1,0 +1,170 @@
+"""What happens to requests, clients and the exit status when the daemon is told to stop."""
+
+import signal
+import subprocess
+import time
+
+import grpc
+import pytest
+from wire import daemon as daemons
+from wire import repository
+from wire.paths import NULL, VOICE
+from wire.polling import eventually, stays
+from wire.requests import PATIENCE, null_request, speak_request
+
+SENTENCES = 12
+SPEECH = "This is one of several sentences. " * SENTENCES
+# Minutes of audio: it does not end by itself while a test looks.
+ENDLESS = "This is one of very many sentences. " * 500
+# The server of the metrics looks every two seconds whether it should end; libtorch takes a moment to unload.
+IDLE_STOP_SECONDS = 4
+
+
+@pytest.fixture(scope="module")
+def voice_models(tmp_path_factory):
+    return repository.link(tmp_path_factory.mktemp("repository") / "models", NULL, VOICE)
+
+
+def code_of(call):
+    with pytest.raises(grpc.RpcError) as raised:
+        call()
+    return raised.value.code()
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_idle_daemon_stops_at_once(tmp_path, null_models, number):
+    with daemons.start(tmp_path, models=null_models) as daemon:
+        daemon.kserve.ModelInfer(null_request(), timeout=PATIENCE)
+        start = time.monotonic()
+        daemon.process.send_signal(number)
+        assert daemon.exit_status(10) == 0
+        assert daemons.elapsed(start) < IDLE_STOP_SECONDS
+    assert "stopped" in daemon.log_text()
+
+
+def test_stop_with_clients_connected_does_not_wait_for_them(tmp_path, null_models):
+    with daemons.start(tmp_path, models=null_models) as daemon:
+        channels = [daemon.connect() for _ in range(10)]
+        assert [daemon.health(channel=channel) for channel in channels] == ["SERVING"] * 10
+        start = time.monotonic()
+        daemon.terminate()
+        assert daemon.exit_status(10) == 0
+        assert daemons.elapsed(start) < IDLE_STOP_SECONDS
+
+
+def test_stream_in_flight_is_finished_and_new_calls_are_turned_away(tmp_path, voice_models):
+    with daemons.start(tmp_path, models=voice_models) as daemon:
+        stream = daemon.synthesis.StreamSynthesize(speak_request(SPEECH), timeout=PATIENCE)
+        messages = [next(stream)]
+        daemon.terminate()
+        eventually("new calls are turned away", lambda: not accepts(daemon))
+        assert code_of(lambda: daemon.kserve.ModelInfer(null_request(), timeout=PATIENCE)) == grpc.StatusCode.UNAVAILABLE
+        messages += stream
+        assert {message.sentence_index for message in messages} == set(range(SENTENCES))
+        assert stream.code() == grpc.StatusCode.OK
+        assert daemon.exit_status(10) == 0
+
+
+def accepts(daemon):
+    try:
+        daemon.kserve.ModelInfer(null_request(), timeout=PATIENCE)
+        return True
+    except grpc.RpcError as error:
+        assert error.code() == grpc.StatusCode.UNAVAILABLE, error
+        return False
+
+
+def test_forward_and_queue_in_flight_are_finished(tmp_path):
+    models = tmp_path / "models"
+    gate = repository.Gate(models)
+    with daemons.start(tmp_path, "--workers", "1", "--intra-op-threads", "1", models=models) as daemon:
+        calls = [daemon.kserve.ModelInfer.future(gate.request(), timeout=PATIENCE) for _ in range(4)]
+        eventually("one runs and three wait", lambda: daemon.running_forwards() == 1 and daemon.queue_depth(gate.name) == 3)
+        daemon.terminate()
+        eventually("health says so", lambda: daemon.health() == "NOT_SERVING")
+        stays("it waits for them", lambda: daemon.process.poll() is None and not any(call.done() for call in calls), 0.5)
+        gate.open()
+        assert [call.result().model_name for call in calls] == [gate.name] * 4
+        assert daemon.exit_status(10) == 0
+
+
+def test_drain_delay_keeps_serving_while_not_ready(tmp_path, null_models):
+    with daemons.start(tmp_path, "--drain-delay", "2s", models=null_models) as daemon:
+        start = time.monotonic()
+        daemon.terminate()
+        eventually("health says so", lambda: daemon.health() == "NOT_SERVING", 1.5)
+        assert daemon.http("/v2/health/ready")[0] == 503
+        assert daemon.http("/v2/health/live")[0] == 200
+        assert daemon.metrics().total("millrace_server_ready") == 0
+        daemon.kserve.ModelInfer(null_request(), timeout=PATIENCE)
+        assert daemons.elapsed(start) < 2, "too slow a machine to tell"
+        assert daemon.exit_status(10) == 0
+        assert daemons.elapsed(start) >= 2
+
+
+def test_second_signal_cuts_the_drain_delay_short(tmp_path, null_models):
+    with daemons.start(tmp_path, "--drain-delay", "5m", models=null_models) as daemon:
+        daemon.terminate()
+        eventually("health says so", lambda: daemon.health() == "NOT_SERVING")
+        daemon.terminate()
+        assert daemon.exit_status(5) == 0
+
+
+def test_second_signal_ends_what_runs(tmp_path, voice_models):
+    with daemons.start(tmp_path, "--drain-timeout", "5m", models=voice_models) as daemon:
+        stream = daemon.synthesis.StreamSynthesize(speak_request(ENDLESS))
+        next(stream)
+        daemon.terminate()
+        eventually("new calls are turned away", lambda: not accepts(daemon))
+        stays("it waits for the stream", lambda: daemon.process.poll() is None, 0.5)
+        daemon.terminate()
+        assert daemon.exit_status(5) == 0
+        assert code_of(lambda: list(stream)) in (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.CANCELLED)
+
+
+def test_drain_timeout_ends_what_runs(tmp_path, voice_models):
+    with daemons.start(tmp_path, "--drain-timeout", "1s", models=voice_models) as daemon:
+        stream = daemon.synthesis.StreamSynthesize(speak_request(ENDLESS))
+        next(stream)
+        start = time.monotonic()
+        daemon.terminate()
+        assert daemon.exit_status(10) == 0
+        assert 1 <= daemons.elapsed(start) < 6
+        assert code_of(lambda: list(stream)) in (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.CANCELLED)
+
+
+def test_client_that_never_reads_does_not_hold_up_the_stop(tmp_path, voice_models):
+    with daemons.start(tmp_path, "--drain-timeout", "1s", "--max-buffered-bytes", "64KiB", models=voice_models) as daemon:
+        stream = daemon.synthesis.StreamSynthesize(speak_request(ENDLESS))
+        eventually("audio is made", lambda: daemon.metrics().total("millrace_audio_seconds_total") > 5, PATIENCE)
+        daemon.terminate()
+        assert daemon.exit_status(10) == 0
+        stream.cancel()
+
+
+def test_kill_in_the_middle_of_work_leaves_the_port_free_for_the_next(tmp_path, voice_models):
+    with daemons.start(tmp_path, models=voice_models) as daemon:
+        stream = daemon.synthesis.StreamSynthesize(speak_request(ENDLESS))
+        next(stream)
+        daemon.process.kill()
+        daemon.process.wait()
+        assert code_of(lambda: list(stream)) == grpc.StatusCode.UNAVAILABLE
+        address = daemon.address
+    with daemons.start(tmp_path, "--grpc-address", address, models=voice_models) as daemon:
+        assert daemon.address == address
+        assert daemon.health() == "SERVING"
+
+
+def test_stop_while_models_load_is_obeyed(tmp_path):
+    """A start can be interrupted: it neither hangs nor serves first."""
+    log = (tmp_path / "log").open("w")
+    process = subprocess.Popen([daemons.BINARY, *daemons.SERVE, "--models", daemons.MODELS, "--log-level", "debug"],
+                               stdout=log, stderr=log, env=daemons.ENVIRONMENT)
+    try:
+        eventually("it has begun", lambda: "model loaded" in (tmp_path / "log").read_text())
+        process.terminate()
+        process.wait(15)
+    finally:
+        process.kill()
+        process.wait()
+        log.close()

@@ -1,0 +1,191 @@
+"""Speech with the real voice: what comes out, and what bad requests get."""
+
+import array
+import io
+import math
+import time
+import wave
+
+import pytest
+from wire.paths import EN_PT, NULL, VOICE
+from wire.requests import PATIENCE, assert_refused, speak_request
+from wire.stubs import synthesis
+
+RATE = 22050
+TEXT = "Good morning. The children were playing in the garden! Where is the nearest station?"
+SENTENCES = ["Good morning.", "The children were playing in the garden!", "Where is the nearest station?"]
+WAV, S16, F32 = synthesis.AUDIO_ENCODING_WAV, synthesis.AUDIO_ENCODING_PCM_S16LE, synthesis.AUDIO_ENCODING_PCM_F32LE
+
+
+def speak(daemon, text=TEXT, **fields):
+    return daemon.synthesis.Synthesize(speak_request(text, **fields), timeout=PATIENCE)
+
+
+def stream(daemon, text=TEXT, **fields):
+    return list(daemon.synthesis.StreamSynthesize(speak_request(text, **fields), timeout=PATIENCE))
+
+
+def loudness(pcm):
+    """Root mean square of 16-bit samples, 0..1."""
+    samples = array.array("h", pcm)
+    return math.sqrt(sum(sample * sample for sample in samples) / len(samples)) / 32768
+
+
+# --- what comes out ---
+
+def test_wav_has_a_true_header_and_a_voice_in_it(daemon):
+    response = speak(daemon)
+    assert (response.model, response.model_version, response.voice) == (VOICE, "1", "joe")
+    assert (response.encoding, response.sample_rate) == (WAV, RATE)
+    with wave.open(io.BytesIO(response.audio)) as audio:
+        assert (audio.getnchannels(), audio.getsampwidth(), audio.getframerate()) == (1, 2, RATE)
+        frames = audio.getnframes()
+        pcm = audio.readframes(frames)
+    assert len(response.audio) == 44 + 2 * frames == 44 + len(pcm)
+    assert int.from_bytes(response.audio[4:8], "little") == len(response.audio) - 8
+    assert response.duration_seconds == pytest.approx(frames / RATE)
+    # 14 words: people speak two to four of them in a second.
+    assert 3 < response.duration_seconds < 10
+    assert 0.01 < loudness(pcm) < 0.5
+
+
+def test_more_text_takes_longer_to_say(daemon):
+    assert speak(daemon, "One.").duration_seconds < speak(daemon, "One, two, three, four, five, six.").duration_seconds
+
+
+def test_encodings_hold_the_same_audio(daemon):
+    wav, s16, f32 = (speak(daemon, encoding=encoding, seed=3).audio for encoding in (WAV, S16, F32))
+    assert wav[44:] == s16
+    floats = array.array("f", f32)
+    assert [round(max(-1.0, min(1.0, x)) * 32767) for x in floats] == pytest.approx(array.array("h", s16).tolist(), abs=1)
+    assert max(map(abs, floats)) <= 1
+
+
+def test_same_seed_gives_same_audio_and_another_seed_another(daemon):
+    assert speak(daemon, seed=5).audio == speak(daemon, seed=5).audio
+    assert speak(daemon, seed=5).audio != speak(daemon, seed=6).audio
+
+
+def test_without_noise_the_seed_does_not_matter(daemon):
+    still = {"noise_scale": 0, "noise_w": 0}
+    assert speak(daemon, seed=1, **still).audio == speak(daemon, seed=2, **still).audio
+
+
+def test_speed_makes_it_shorter(daemon):
+    still = {"noise_w": 0, "noise_scale": 0}
+    normal = speak(daemon, **still).duration_seconds
+    assert speak(daemon, speed=1, **still).duration_seconds == normal
+    assert speak(daemon, speed=2, **still).duration_seconds == pytest.approx(normal / 2, rel=0.25)
+    assert speak(daemon, speed=0.5, **still).duration_seconds == pytest.approx(normal * 2, rel=0.25)
+
+
+@pytest.mark.parametrize("speed", [0.25, 4])
+def test_extreme_speeds_are_allowed(daemon, speed):
+    assert speak(daemon, "Hello.", speed=speed).duration_seconds > 0
+
+
+def test_the_only_model_and_its_voice_need_not_be_named(daemon):
+    response = speak(daemon, "Hello.", model="", voice="")
+    assert (response.model, response.voice) == (VOICE, "joe")
+
+
+def test_stream_is_the_whole_audio_in_order(daemon):
+    messages = stream(daemon, seed=9)
+    assert b"".join(message.audio for message in messages) == speak(daemon, seed=9, encoding=S16).audio
+    assert {message.sample_rate for message in messages} == {RATE}
+    assert {message.encoding for message in messages} == {S16}
+    assert all(0 < len(message.audio) <= 1 << 20 and len(message.audio) % 2 == 0 for message in messages)
+
+
+def test_stream_of_floats_is_the_whole_audio_in_order(daemon):
+    messages = stream(daemon, seed=9, encoding=F32)
+    assert b"".join(message.audio for message in messages) == speak(daemon, seed=9, encoding=F32).audio
+
+
+def test_stream_goes_sentence_by_sentence(daemon):
+    messages = stream(daemon)
+    by_sentence = [[message for message in messages if message.sentence_index == index] for index in range(3)]
+    assert sum(by_sentence, []) == messages
+    for sentence, parts in zip(SENTENCES, by_sentence, strict=True):
+        assert [part.text.strip() for part in parts] == [sentence] + [""] * (len(parts) - 1)
+        assert [part.sentence_finished for part in parts] == [False] * (len(parts) - 1) + [True]
+
+
+def test_stream_of_a_long_text_starts_long_before_it_ends(daemon):
+    start, first = time.monotonic(), None
+    for _ in daemon.synthesis.StreamSynthesize(speak_request(TEXT * 4), timeout=PATIENCE):
+        first = first or time.monotonic() - start
+    assert first < (time.monotonic() - start) / 2
+
+
+@pytest.mark.parametrize("text", ["Hello 😀 world.", "It costs 5 € — “really”?", "x" * 300, "Ünïcödé wörds."],
+                         ids=["emoji", "signs", "long word", "accents"])
+def test_unusual_text_is_spoken(daemon, bystander, text):
+    assert speak(daemon, text).duration_seconds > 0.2
+
+
+# --- what bad requests get: from both methods, with the field and what is allowed ---
+
+NAN, INF = math.nan, math.inf
+BAD = {
+    "empty text": ({"text": ""}, ["text", "empty"]),
+    "NUL": ({"text": "with a \0 inside"}, ["text", "NUL", "byte 7"]),
+    "only emoji": ({"text": "😀🎉🚀"}, ["text", "letter or a digit"]),
+    "only signs": ({"text": "... ?!"}, ["text", "letter or a digit"]),
+    "only space": ({"text": " \n\t"}, ["text", "letter or a digit"]),
+    "unknown voice": ({"voice": "nobody"}, ["voice", "'nobody'", "joe"]),
+    "path for a voice": ({"voice": "../joe"}, ["voice", "'../joe'", "joe"]),
+    "speed 0": ({"speed": 0}, ["speed", "0.25..4"]),
+    "speed -1": ({"speed": -1}, ["speed", "-1", "0.25..4"]),
+    "speed NaN": ({"speed": NAN}, ["speed", "nan", "0.25..4"]),
+    "speed infinite": ({"speed": INF}, ["speed", "inf", "0.25..4"]),
+    "speed too low": ({"speed": 0.2}, ["speed", "0.2", "0.25..4"]),
+    "speed too high": ({"speed": 4.5}, ["speed", "4.5", "0.25..4"]),
+    "noise_scale negative": ({"noise_scale": -0.5}, ["noise_scale", "-0.5", "0", "2"]),
+    "noise_scale NaN": ({"noise_scale": NAN}, ["noise_scale", "nan", "0", "2"]),
+    "noise_scale infinite": ({"noise_scale": INF}, ["noise_scale", "inf", "0..2"]),
+    "noise_scale too high": ({"noise_scale": 2.5}, ["noise_scale", "2.5", "0..2"]),
+    "noise_w negative": ({"noise_w": -1}, ["noise_w", "-1", "0", "2"]),
+    "noise_w too high": ({"noise_w": 1e30}, ["noise_w", "0..2"]),
+    "unknown encoding": ({"encoding": 77}, ["encoding", "77", "WAV"]),
+}
+
+
+@pytest.mark.parametrize("method", ["Synthesize", "StreamSynthesize"])
+@pytest.mark.parametrize("fields, words", BAD.values(), ids=BAD.keys())
+def test_bad_request_is_refused_by_field(daemon, bystander, method, fields, words):
+    request = speak_request(**{"text": "Hello."} | fields)
+    assert_refused(getattr(daemon.synthesis, method), request, "INVALID_ARGUMENT", *words)
+
+
+@pytest.mark.parametrize("method, limit", [("Synthesize", 5_000), ("StreamSynthesize", 20_000)])
+@pytest.mark.parametrize("over", ["by one", "1 MB"])
+def test_text_over_the_limit_is_refused(daemon, bystander, method, limit, over):
+    text = "é" * (limit + 1) if over == "by one" else "word " * 200_000
+    assert_refused(getattr(daemon.synthesis, method), speak_request(text), "INVALID_ARGUMENT",
+                   "text", f"{len(text)} characters", str(limit))
+
+
+def test_wav_cannot_be_streamed(daemon, bystander):
+    assert_refused(daemon.synthesis.StreamSynthesize, speak_request("Hello.", encoding=WAV), "INVALID_ARGUMENT",
+                   "encoding", "WAV", "PCM_S16LE", "PCM_F32LE")
+
+
+@pytest.mark.parametrize("method", ["Synthesize", "StreamSynthesize"])
+@pytest.mark.parametrize("code, fields, words", [
+    ("NOT_FOUND", {"model": "nobody"}, ["model", "'nobody'", VOICE]),
+    ("NOT_FOUND", {"model": f"../{VOICE}"}, ["model", VOICE]),
+    ("NOT_FOUND", {"model_version": "9"}, ["model_version", "'9'", "1"]),
+    ("FAILED_PRECONDITION", {"model": NULL}, ["model", NULL, "synthesis"]),
+    ("FAILED_PRECONDITION", {"model": EN_PT}, ["model", EN_PT, "synthesis"]),
+], ids=["unknown", "path", "version", "generic", "translation"])
+def test_model_that_cannot_do_it_is_refused(daemon, bystander, method, code, fields, words):
+    assert_refused(getattr(daemon.synthesis, method), speak_request("Hello.", **fields), code, *words)
+
+
+@pytest.mark.parametrize("method", ["Synthesize", "StreamSynthesize"])
+@pytest.mark.parametrize("field, tag", [("model", b"\x0a"), ("voice", b"\x1a"), ("text", b"\x22")])
+def test_text_that_is_not_utf8_is_refused(daemon, bystander, method, field, tag):
+    path = f"/millrace.v1.SynthesisService/{method}"
+    call = daemon.channel.unary_unary(path) if method == "Synthesize" else daemon.channel.unary_stream(path)
+    assert_refused(call, tag + b"\x04ok\xff\xfe", "INVALID_ARGUMENT", field, "UTF-8")

@@ -1,0 +1,33 @@
+"""Talks to a server with Triton's own client: triton_client.py ADDRESS. Ends with 0 when all is as it should be."""
+
+import sys
+
+import numpy as np
+import tritonclient.grpc as triton
+from tritonclient.utils import InferenceServerException, np_to_triton_dtype
+
+client = triton.InferenceServerClient(sys.argv[1])
+assert client.is_server_live() and client.is_server_ready()
+assert client.get_server_metadata().name == "millrace"
+assert client.is_model_ready("null") and not client.is_model_ready("nobody")
+metadata = client.get_model_metadata("echo")
+assert [tensor.name for tensor in metadata.inputs] == ["A", "B", "C"], metadata
+
+values = {"A": np.arange(5, dtype=np.float32), "B": np.arange(10, dtype=np.int8).reshape(2, 5),
+          "C": np.linspace(0, 1, 5, dtype=np.float16).reshape(1, 5)}
+inputs = []
+for name, value in values.items():
+    tensor = triton.InferInput(name, value.shape, np_to_triton_dtype(value.dtype))
+    tensor.set_data_from_numpy(value)
+    inputs.append(tensor)
+result = client.infer("echo", inputs, request_id="7", outputs=[triton.InferRequestedOutput(name) for name in "XYZ"])
+assert result.get_response().id == "7"
+for name, value in zip("XYZ", values.values(), strict=True):
+    assert np.array_equal(result.as_numpy(name), value), name
+
+try:
+    client.infer("nobody", inputs)
+except InferenceServerException as error:
+    assert error.status() == "StatusCode.NOT_FOUND", error
+else:
+    raise AssertionError("an unknown model was served")

@@ -1,0 +1,77 @@
+"""A minimal HTTP/2 client that can break off anywhere, as no real gRPC client would."""
+
+import socket
+import struct
+
+PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
+DATA, HEADERS, RST_STREAM, SETTINGS, PING, GOAWAY, WINDOW_UPDATE = 0, 1, 3, 4, 6, 7, 8
+END_STREAM, END_HEADERS = 1, 4
+
+
+def frame(kind: int, flags: int, stream: int, payload: bytes) -> bytes:
+    return struct.pack(">I", len(payload))[1:] + bytes([kind, flags]) + struct.pack(">I", stream) + payload
+
+
+def grpc_message(data: bytes) -> bytes:
+    """The 5-byte prefix and the message."""
+    return b"\0" + struct.pack(">I", len(data)) + data
+
+
+def _header(name: str, value: str) -> bytes:
+    # A literal that is not indexed; both lengths fit seven bits.
+    assert len(name) < 127 and len(value) < 127
+    return b"\0" + bytes([len(name)]) + name.encode() + bytes([len(value)]) + value.encode()
+
+
+class RawConnection:
+    """One TCP connection that has said the HTTP/2 preface. It never sends a window update."""
+
+    def __init__(self, port: int, preface: bytes = PREFACE + frame(SETTINGS, 0, 0, b"")) -> None:
+        self.socket = socket.create_connection(("127.0.0.1", port), timeout=20)
+        self.socket.sendall(preface)
+        self._buffer = b""
+
+    def __enter__(self) -> "RawConnection":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.socket.close()
+
+    def call(self, method: str, body: bytes, *, end: bool, stream: int = 1) -> None:
+        """Sends the headers of a gRPC call and these bytes as its body; `end` closes our side of the stream."""
+        headers = b"".join(_header(name, value) for name, value in [
+            (":method", "POST"), (":scheme", "http"), (":path", "/" + method), (":authority", "localhost"),
+            ("te", "trailers"), ("content-type", "application/grpc")])
+        self.socket.sendall(frame(HEADERS, END_HEADERS, stream, headers) + frame(DATA, END_STREAM if end else 0, stream, body))
+
+    def next_frame(self) -> tuple[int, int, int, bytes] | None:
+        """Kind, flags, stream and payload of the next frame; None at the end of the connection."""
+        while len(self._buffer) < 9 or len(self._buffer) < 9 + self._length():
+            try:
+                received = self.socket.recv(65536)
+            except ConnectionResetError:
+                received = b""
+            if not received:
+                return None
+            self._buffer += received
+        length = self._length()
+        kind, flags, stream = self._buffer[3], self._buffer[4], struct.unpack(">I", self._buffer[5:9])[0]
+        payload, self._buffer = self._buffer[9:9 + length], self._buffer[9 + length:]
+        return kind, flags, stream, payload
+
+    def _length(self) -> int:
+        return struct.unpack(">I", b"\0" + self._buffer[:3])[0]
+
+    def stream_ended(self, stream: int = 1) -> bool:
+        """Reads until the server ends that stream; False when it closes the connection without."""
+        while (received := self.next_frame()) is not None:
+            kind, flags, its_stream, _ = received
+            if its_stream == stream and (kind == RST_STREAM or (kind in (DATA, HEADERS) and flags & END_STREAM)):
+                return True
+        return False
+
+    def closed_by_server(self) -> bool:
+        """Reads until the server closes the connection."""
+        while self.next_frame() is not None:
+            pass
+        return True

@@ -1,0 +1,16 @@
+"""Where the program under test and the demo models are."""
+
+import os
+import pathlib
+
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+BINARY = pathlib.Path(os.environ.get("MILLRACE_BINARY", ROOT / "build" / "millrace"))
+MODELS = pathlib.Path(os.environ.get("MILLRACE_MODELS", ROOT / "var" / "models"))
+
+# The daemon refuses variables of this prefix that it does not know, so those of the tests stay here.
+ENVIRONMENT = {name: value for name, value in os.environ.items() if not name.startswith("MILLRACE_")}
+
+NULL = "null"
+EN_PT = "bergamot-en-pt"
+PT_EN = "bergamot-pt-en"
+VOICE = "piper-en-us-joe"

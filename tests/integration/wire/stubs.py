@@ -1,0 +1,24 @@
+"""gRPC stubs, generated from proto/ at import into a folder that lasts as long as the process."""
+
+import sys
+import tempfile
+
+from grpc_tools import protoc
+
+from .paths import ROOT
+
+_folder = tempfile.TemporaryDirectory(prefix="millrace-stubs-")
+_proto = ROOT / "proto"
+_failed = protoc.main(["protoc", f"-I{_proto}", f"--python_out={_folder.name}", f"--grpc_python_out={_folder.name}",
+                       *(str(file.relative_to(_proto)) for file in sorted(_proto.rglob("*.proto")))])
+assert not _failed, "protoc could not compile proto/"
+sys.path.insert(0, _folder.name)
+
+from inference import grpc_service_pb2 as kserve  # noqa: E402, F401
+from inference import grpc_service_pb2_grpc as kserve_grpc  # noqa: E402, F401
+from millrace.v1 import admin_pb2 as admin  # noqa: E402, F401
+from millrace.v1 import admin_pb2_grpc as admin_grpc  # noqa: E402, F401
+from millrace.v1 import synthesis_pb2 as synthesis  # noqa: E402, F401
+from millrace.v1 import synthesis_pb2_grpc as synthesis_grpc  # noqa: E402, F401
+from millrace.v1 import translation_pb2 as translation  # noqa: E402, F401
+from millrace.v1 import translation_pb2_grpc as translation_grpc  # noqa: E402, F401
