@@ -20,7 +20,7 @@ MODELS = pathlib.Path(os.environ.get("MILLRACE_MODELS", ROOT / "var" / "models")
 ENVIRONMENT = {name: value for name, value in os.environ.items() if not name.startswith("MILLRACE_")}
 
 
-def wait_for(what: str, condition: Callable[[], object], seconds: float = 60) -> object:
+def wait_for(what: str, condition: Callable[[], object], seconds: float = 180) -> object:
     """Polls until the condition gives something true and returns that."""
     end = time.monotonic() + seconds
     while True:
