@@ -12,11 +12,9 @@ say "C++ tests"
 MILLRACE_MODELS="$MODELS" ctest --preset default --parallel "$(jobs)" "$@"
 
 if [ $# -eq 0 ]; then
-  say "tests of the daemon over the wire"
-  suites=()
-  for folder in tests/integration tests/deploy; do
-    if [ -n "$(find "$folder" -name 'test_*.py' -print -quit 2>/dev/null)" ]; then suites+=("$folder"); fi
+  for suite in tests/integration tests/deploy; do
+    say "pytest $suite"
+    PATH="$PATH:$ROOT/.tools/prometheus/usr/bin" MILLRACE_MODELS="$MODELS" "$VENV/bin/python" -m pytest -q "$suite"
   done
-  PATH="$PATH:$ROOT/.tools/prometheus/usr/bin" MILLRACE_MODELS="$MODELS" "$VENV/bin/python" -m pytest -q "${suites[@]}"
 fi
 say "all tests passed"
