@@ -3,6 +3,7 @@
 # shellcheck source=scripts/lib.sh
 source "$(dirname "$0")/lib.sh"
 
+is_macos && die "make install is for Linux; on macOS the daemon runs from the checkout: link build/millrace where you want it"
 prefix="${1:?install.sh: a prefix is needed, for example /opt/millrace}"
 command -v patchelf >/dev/null || die "patchelf is missing: apt-get install patchelf"
 [ -x build/millrace ] || die "build/millrace is missing: run make build"
@@ -16,6 +17,8 @@ site="$("$VENV/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purel
 ldd build/millrace | awk -v site="$site/" 'index($3, site) == 1 { print substr($3, length(site) + 1) }' | while read -r library; do
   install -D -m 644 "$site/$library" "$prefix/lib/$library"
 done
+# Loaded at run time from beside the daemon.
+install -m 755 build/libmillrace_sentencepiece.so "$prefix/bin/"
 install -m 755 build/millrace "$prefix/bin/millrace.new"
 # The place of this checkout is replaced; $ORIGIN is for the loader.
 # shellcheck disable=SC2016
