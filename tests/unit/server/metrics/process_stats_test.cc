@@ -30,7 +30,7 @@ TEST(ProcessStats, CountOpenFiles) {
 
 TEST(ProcessStats, MemoryAndTimeGrowWithUse) {
   const ProcessStats before = ReadProcessStats();
-  std::vector<char> memory(64 << 20, 1);  // touched
+  std::vector<char> memory(64 << 20, 1);               // touched
   asm volatile("" : : "r"(memory.data()) : "memory");  // or clang leaves the allocation out
   volatile double sink = 0;
   while (ReadProcessStats().cpu_seconds < before.cpu_seconds + 0.02) sink = sink + memory[1];
