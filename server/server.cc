@@ -43,6 +43,9 @@ namespace {
 // bounds what is parked and running.
 constexpr int64_t kMaxRequests = 65'536;
 
+// After a drain the last replies may still be on their way to their clients.
+constexpr std::chrono::seconds kFlushTime{1};
+
 runtime::RuntimeOptions MakeRuntimeOptions(const ServerConfig& config) {
   runtime::RuntimeOptions options;
   options.device = config.device;
@@ -193,29 +196,33 @@ class Server {
       patient = main_loop_.WaitWithoutSignal(config_.drain_delay);
     }
     admission_.Close();
-    if (grpc_ != nullptr && patient) Drain();
+    const bool drained = grpc_ != nullptr && patient && Drain();
     main_loop_.CloseTasks();
     for (auto& job : scheduler_.Close())
       FinishJob(std::move(job), absl::UnavailableError("the server is shutting down"));
     // Cancels the calls that are left, which stops their work at its next step, and waits for the
     // last of them.
-    if (grpc_ != nullptr) grpc_->Shutdown(std::chrono::system_clock::now());
+    if (grpc_ != nullptr) {
+      grpc_->Shutdown(std::chrono::system_clock::now() +
+                      (drained ? kFlushTime : std::chrono::seconds(0)));
+    }
     if (executor_ != nullptr) executor_->Join();
     if (http_ != nullptr) http_->Stop();
     logging::Info("stopped", {{"unfinished", admission_.in_flight()}});
   }
 
  private:
-  // Waits for the admitted requests in short turns, so that a signal is seen.
-  void Drain() {
+  // Waits for the admitted requests in short turns, so that a signal is seen. Whether all ended.
+  bool Drain() {
     const auto end = std::chrono::steady_clock::now() + config_.drain_timeout;
     const int signals = MainLoop::signals();
     while (std::chrono::steady_clock::now() < end && MainLoop::signals() == signals) {
       const auto turn =
           std::min(end, std::chrono::steady_clock::now() + std::chrono::milliseconds(100));
-      if (admission_.WaitUntilEmpty(turn)) return;
+      if (admission_.WaitUntilEmpty(turn)) return true;
       EndOverdue();
     }
+    return admission_.in_flight() == 0;
   }
 
   // Ends what nothing else would end while all workers are busy: calls whose client does not read,

@@ -1,4 +1,5 @@
 import pathlib
+import signal
 import sys
 
 import pytest
@@ -10,6 +11,11 @@ from wire.bystander import Bystander  # noqa: E402
 from wire.paths import NULL  # noqa: E402
 
 LOG_LINES = 60
+
+
+def pytest_configure():
+    # So that the daemons end with the tests, whoever ends those.
+    signal.signal(signal.SIGTERM, lambda *_: pytest.exit("terminated", returncode=143))
 
 
 @pytest.fixture(scope="module")

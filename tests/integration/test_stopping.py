@@ -163,7 +163,7 @@ def test_stop_while_models_load_is_obeyed(tmp_path):
     try:
         eventually("it has begun", lambda: "model loaded" in (tmp_path / "log").read_text())
         process.terminate()
-        process.wait(15)
+        process.wait(60)
     finally:
         process.kill()
         process.wait()

@@ -37,11 +37,12 @@ class RawConnection:
     def __exit__(self, *_: object) -> None:
         self.socket.close()
 
-    def call(self, method: str, body: bytes, *, end: bool, stream: int = 1) -> None:
-        """Sends the headers of a gRPC call and these bytes as its body; `end` closes our side of the stream."""
+    def call(self, method: str, body: bytes, *, end: bool, stream: int = 1, timeout: str = "1H") -> None:
+        """Sends the headers of a gRPC call and these bytes as its body; `end` closes our side of the stream. The timeout, such as
+        "300m" for milliseconds, is the server's to keep."""
         headers = b"".join(_header(name, value) for name, value in [
             (":method", "POST"), (":scheme", "http"), (":path", "/" + method), (":authority", "localhost"),
-            ("te", "trailers"), ("content-type", "application/grpc")])
+            ("te", "trailers"), ("content-type", "application/grpc"), ("grpc-timeout", timeout)])
         self.socket.sendall(frame(HEADERS, END_HEADERS, stream, headers) + frame(DATA, END_STREAM if end else 0, stream, body))
 
     def next_frame(self) -> tuple[int, int, int, bytes] | None:
