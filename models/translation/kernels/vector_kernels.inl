@@ -25,6 +25,8 @@ inline Floats Broadcast(float x) { return Floats{} + x; }
 
 inline Floats Max(Floats a, Floats b) { return a > b ? a : b; }
 
+inline Floats Min(Floats a, Floats b) { return a < b ? a : b; }
+
 inline float Sum(Floats v) {
   float lanes[kLanes];
   __builtin_memcpy(lanes, &v, sizeof(v));
@@ -45,9 +47,10 @@ inline float Largest(Floats v) {
   return lanes[0];
 }
 
-// e^x within 2 units in the last place, for x <= 88; below -87 a number near 0.
+// e^x within 2 units in the last place for -87 <= x <= 88, and as at these ends beyond them: near
+// 0, and large but finite.
 inline Floats Exp(Floats x) {
-  x = Max(x, Broadcast(-87.0F));
+  x = Min(Max(x, Broadcast(-87.0F)), Broadcast(88.0F));
   // Adding and taking away 1.5 * 2^23 rounds to the nearest integer.
   const Floats magic = Broadcast(12582912.0F);
   const Floats n = (x * 1.44269504088896341F + magic) - magic;
@@ -134,8 +137,7 @@ void AddNorm(float* x, const float* y, int64_t rows, int64_t dim, const float* s
 void Ssru(const float* gates, int64_t rows, int64_t dim, float* cell, float* out) {
   for (int64_t row = 0; row < rows; ++row, gates += 2 * dim, cell += dim, out += dim) {
     for (int64_t i = 0; i < dim; i += kLanes) {
-      // Clamped, so that the exponential stays finite; the sigmoid is 0 there.
-      const Floats forget = 1.0F / (1.0F + Exp(Max(-Load(gates + i), Broadcast(-87.0F))));
+      const Floats forget = 1.0F / (1.0F + Exp(-Load(gates + i)));
       const Floats candidate = Load(gates + dim + i);
       const Floats next = forget * Load(cell + i) + (1.0F - forget) * candidate;
       Store(cell + i, next);
