@@ -1,6 +1,6 @@
 """Resident size of 8 workers against 1: the weights must be shared."""
 
-from harness import machine, plots
+from harness import clients, machine, plots
 from harness.context import interleaved, median, spread
 from harness.processes import start_millrace
 from harness.report import Bar, Result
@@ -18,7 +18,8 @@ def run(context):
         server = start_millrace(context, f"millrace-memory-{workers}", "--workers", workers)
         try:
             idle = machine.memory_mib(server.pid)
-            run_mixed(context, server, seconds=context.seconds, concurrency=CONCURRENCY)
+            for result in run_mixed(context, server, seconds=context.seconds, concurrency=CONCURRENCY).values():
+                clients.require_all_ok(result)
             context.settle()
             # Workers are recognised by what they do: with work for all, those are the threads with the most CPU time.
             busiest = sorted((cpu for _, cpu in machine.thread_cpu_seconds(server.pid)), reverse=True)

@@ -25,6 +25,8 @@ def run(context):
             results = run_mixed(context, server, seconds=seconds, rates=RATES)
         server.check_alive()
         return {"samples": sampler.samples, "ok": {kind: r["ok"] for kind, r in results.items()},
+                "not_ok": {kind: r["offered"] - r["ok"] for kind, r in results.items()},
+                "wrong": sum(r["wrong"] + r["inconsistent"] for r in results.values()),
                 "final": machine.memory_mib(server.pid)}
 
     data = context.trial("soak", trial)
@@ -33,6 +35,7 @@ def run(context):
     level = statistics.median(mib for t, mib in after if t < settle + max(60, 2 * SAMPLE_S))
     worst = max((mib / level - 1 for _, mib in after), key=abs)
     last = statistics.median(mib for t, mib in after if t > seconds - 60) / level - 1
+    failed = sum(data["not_ok"].values())
     slope = statistics.linear_regression(*zip(*after)).slope * 3600
     plot = context.plot("soak.png")
     plots.lines(plot, "Resident size under mixed load", "minutes", "MiB", {"": [(t / 60, mib) for t, mib in data["samples"]]},
@@ -41,9 +44,10 @@ def run(context):
         title=f"Soak: {context.args.minutes:g} minutes of mixed load",
         about="Null model, both translations, speech and streamed speech at fixed rates (calls/s: "
               + ", ".join(f"{kind} {rate:g}" for kind, rate in RATES.items())
-              + f"); the resident size is sampled every {SAMPLE_S} s. Every call was answered OK.",
-        columns=["calls answered", f"level after {settle / 60:g} min, MiB", "largest departure", "last minute", "trend MiB/hour"],
-        rows=[[f"{sum(data['ok'].values()):,.0f}", f"{level:.0f}", f"{worst:+.2%}", f"{last:+.2%}", f"{slope:+.1f}"]],
-        bars=[Bar(f"departure from the level after {settle / 60:g} minutes", f"{worst:+.2%}", "within 2 %", abs(worst) <= 0.02)],
+              + f"); the resident size is sampled every {SAMPLE_S} s.",
+        columns=["calls answered OK", "not OK or not sent", "wrong or changed outputs", f"level after {settle / 60:g} min, MiB", "largest departure", "last minute", "trend MiB/hour"],
+        rows=[[f"{sum(data['ok'].values()):,.0f}", f"{failed:,.0f}", f"{data['wrong']:.0f}", f"{level:.0f}", f"{worst:+.2%}", f"{last:+.2%}", f"{slope:+.1f}"]],
+        bars=[Bar(f"departure from the level after {settle / 60:g} minutes", f"{worst:+.2%}", "within 2 %", abs(worst) <= 0.02),
+              Bar("calls that failed or gave a wrong or changed output", f"{failed + data['wrong']:.0f}", "0", failed + data["wrong"] == 0)],
         plots=[(plot.name, "Resident size over time")],
         trials=data)
