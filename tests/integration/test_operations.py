@@ -139,6 +139,7 @@ def test_request_id_is_made_up_where_none_or_a_bad_one_was_sent(daemon):
 def test_json_log_is_one_object_a_line(tmp_path, null_models):
     with daemons.start(tmp_path, "--log-format", "json", models=null_models) as daemon:
         refused(daemon.kserve.ModelInfer, null_request(model_name='"quoted"\n'), metadata=[("x-request-id", "id-1")])
+        refused(daemon.raw("inference.GRPCInferenceService/ModelInfer"), b"\x0a\x02\xff\xfe")   # libraries log of that, too
         daemon.terminate()
         assert daemon.exit_status(10) == 0
     lines = [json.loads(line) for line in daemon.log_text().splitlines()]

@@ -75,8 +75,9 @@ def test_speed_makes_it_shorter(daemon):
     still = {"noise_w": 0, "noise_scale": 0}
     normal = speak(daemon, **still).duration_seconds
     assert speak(daemon, speed=1, **still).duration_seconds == normal
-    assert speak(daemon, speed=2, **still).duration_seconds == pytest.approx(normal / 2, rel=0.25)
-    assert speak(daemon, speed=0.5, **still).duration_seconds == pytest.approx(normal * 2, rel=0.25)
+    # Each phoneme lasts a whole number of frames, so it is not exactly twice as fast.
+    assert 0.4 * normal < speak(daemon, speed=2, **still).duration_seconds < 0.7 * normal
+    assert 1.6 * normal < speak(daemon, speed=0.5, **still).duration_seconds < 2.2 * normal
 
 
 @pytest.mark.parametrize("speed", [0.25, 4])

@@ -6,6 +6,7 @@ import struct
 PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 DATA, HEADERS, RST_STREAM, SETTINGS, PING, GOAWAY, WINDOW_UPDATE = 0, 1, 3, 4, 6, 7, 8
 END_STREAM, END_HEADERS = 1, 4
+MAX_FRAME = 16384
 
 
 def frame(kind: int, flags: int, stream: int, payload: bytes) -> bytes:
@@ -43,7 +44,11 @@ class RawConnection:
         headers = b"".join(_header(name, value) for name, value in [
             (":method", "POST"), (":scheme", "http"), (":path", "/" + method), (":authority", "localhost"),
             ("te", "trailers"), ("content-type", "application/grpc"), ("grpc-timeout", timeout)])
-        self.socket.sendall(frame(HEADERS, END_HEADERS, stream, headers) + frame(DATA, END_STREAM if end else 0, stream, body))
+        sent = frame(HEADERS, END_HEADERS, stream, headers)
+        for start in range(0, max(len(body), 1), MAX_FRAME):
+            last = start + MAX_FRAME >= len(body)
+            sent += frame(DATA, END_STREAM if end and last else 0, stream, body[start:start + MAX_FRAME])
+        self.socket.sendall(sent)
 
     def next_frame(self) -> tuple[int, int, int, bytes] | None:
         """Kind, flags, stream and payload of the next frame; None at the end of the connection."""
