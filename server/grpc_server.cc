@@ -9,6 +9,9 @@
 #include "grpcpp/health_check_service_interface.h"
 #include "grpcpp/server_builder.h"
 #include "models/core/strings.h"
+#if GOOGLE_PROTOBUF_VERSION < 4022000  // later ones log through Abseil
+#include "google/protobuf/stubs/logging.h"
+#endif
 
 namespace millrace::server {
 namespace {
@@ -31,7 +34,6 @@ absl::StatusOr<std::unique_ptr<GrpcServer>> GrpcServer::Listen(
     const ServerConfig& config, std::unique_ptr<ConnectionListener> listener,
     std::shared_ptr<grpc::ServerCredentials> credentials,
     const std::vector<grpc::Service*>& services) {
-// Protobuf 22 logs through Abseil instead.
 #if GOOGLE_PROTOBUF_VERSION < 4022000
   // Its lines on bad requests would stand between the log's own; their statuses say the same.
   google::protobuf::SetLogHandler(nullptr);
