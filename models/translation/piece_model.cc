@@ -12,7 +12,7 @@ LoadFunction FindLoader(std::string& error) {
   int flags = RTLD_NOW | RTLD_LOCAL;
   // The module's symbols before the process's, see the class comment. The sanitizers cannot live
   // with it, and need not: their programs hold no other Protobuf. macOS binds by library anyway.
-#if defined(RTLD_DEEPBIND) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#if defined(RTLD_DEEPBIND) && !defined(MILLRACE_SANITIZED)
   flags |= RTLD_DEEPBIND;
 #endif
 #ifdef __APPLE__
