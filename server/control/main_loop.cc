@@ -55,6 +55,7 @@ MainLoop::MainLoop() {
   }
   wake_read.store(ends[0]);
   wake_write.store(ends[1]);
+  signal_count.store(0);
   struct sigaction action = {};
   action.sa_handler = OnSignal;
   action.sa_flags = SA_RESTART;

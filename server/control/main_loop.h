@@ -28,7 +28,7 @@ class MainLoop {
   int RunUntilSignal(const std::function<void()>& tick) MILLRACE_EXCLUDES(mu_);
   // Waits for the time to pass, running nothing; false when a further signal cut it short.
   bool WaitWithoutSignal(std::chrono::milliseconds time);
-  // How many signals came so far.
+  // How many signals came since the loop was made.
   static int signals();
 
  private:

@@ -1,0 +1,217 @@
+#include "server/control/model_manager.h"
+
+#include <atomic>
+#include <barrier>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "server/scheduling/thread_executor.h"
+#include "tests/fakes/fake_reply.h"
+#include "tests/fakes/joining_thread.h"
+#include "tests/unit/server/control/repository_fixture.h"
+
+namespace millrace::server {
+namespace {
+
+using models::Request;
+using testing::FakeReply;
+using ::testing::HasSubstr;
+using testing::JoiningThread;
+
+class ModelManagerTest : public RepositoryTest {
+ protected:
+  void Submit(const std::string& model, Reply& reply) {
+    auto job = std::make_unique<Job>(models::Input(), TimePoint::max(), reply, Ticket(),
+                                     *directory_.Find(model, ""), Clock::Real());
+    ASSERT_TRUE(scheduler_.Submit(job).ok());
+  }
+};
+
+TEST_F(ModelManagerTest, LoadsWarmsUpAndServes) {
+  AddToDisk("m");
+  AddToDisk("m", 3);
+  int steps = 0;
+  warm_up_inputs_ = 2;
+  hooks_["m"].forward = [&](Request&) {
+    ++steps;
+    EXPECT_EQ(Serving("m"), 0);  // requests only go to a model that is warm
+    EXPECT_EQ(Shown("m").state, ModelState::kLoading);
+  };
+  EXPECT_EQ(Shown("m").state, ModelState::kAvailable);
+  ASSERT_TRUE(manager_->Load("m").ok());
+  EXPECT_EQ(steps, 2);
+  EXPECT_EQ(Serving("m"), 3);
+  EXPECT_EQ(Shown("m").state, ModelState::kReady);
+  EXPECT_EQ(Shown("m").info.version, 3);
+  EXPECT_EQ(Shown("m").error, "");
+}
+
+TEST_F(ModelManagerTest, UnknownModelIsNotFoundAndNotShown) {
+  AddToDisk("m");
+  EXPECT_EQ(manager_->Load("nil").code(), absl::StatusCode::kNotFound);
+  EXPECT_EQ(manager_->Models().size(), 1U);
+}
+
+TEST_F(ModelManagerTest, BadNameIsRefusedBeforeTheDiskIsTouched) {
+  AddToDisk("m");
+  for (const char* name : {"../m", "", ".", "m/1", "/etc"}) {
+    EXPECT_EQ(manager_->Load(name).code(), absl::StatusCode::kInvalidArgument) << name;
+    EXPECT_EQ(manager_->Unload(name).code(), absl::StatusCode::kInvalidArgument) << name;
+  }
+}
+
+TEST_F(ModelManagerTest, FailedLoadIsShownWithItsReason) {
+  AddToDisk("m");
+  load_errors_["m"] = absl::InvalidArgumentError("model.pt: is cut short");
+  EXPECT_EQ(manager_->Load("m").code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(Serving("m"), 0);
+  EXPECT_EQ(Shown("m").state, ModelState::kFailed);
+  EXPECT_EQ(Shown("m").error, "model.pt: is cut short");
+
+  load_errors_.clear();
+  ASSERT_TRUE(manager_->Load("m").ok());
+  EXPECT_EQ(Shown("m").state, ModelState::kReady);
+  EXPECT_EQ(Shown("m").error, "");
+}
+
+TEST_F(ModelManagerTest, FailedWarmUpDoesNotServe) {
+  AddToDisk("m");
+  warm_up_inputs_ = 1;
+  hooks_["m"].forward = [](Request&) { throw std::runtime_error("no kernel"); };
+  EXPECT_EQ(manager_->Load("m").code(), absl::StatusCode::kInternal);
+  EXPECT_EQ(Serving("m"), 0);
+  EXPECT_THAT(Shown("m").error, HasSubstr("no kernel"));
+}
+
+TEST_F(ModelManagerTest, FailedLoadOfANewVersionKeepsTheOld) {
+  AddToDisk("m");
+  ASSERT_TRUE(manager_->Load("m").ok());
+  AddToDisk("m", 2);
+  load_errors_["m"] = absl::InternalError("broken");
+  EXPECT_FALSE(manager_->Load("m").ok());
+  EXPECT_EQ(Serving("m"), 1);
+  EXPECT_EQ(Shown("m").state, ModelState::kReady);
+  EXPECT_EQ(Shown("m").info.version, 1);
+  EXPECT_EQ(Shown("m").error, "broken");
+}
+
+TEST_F(ModelManagerTest, LoadAllGoesOnAfterAFailure) {
+  for (const char* name : {"a", "b", "c"}) AddToDisk(name);
+  load_errors_["b"] = absl::InternalError("broken");
+  EXPECT_TRUE(manager_->LoadAll().ok());
+  EXPECT_EQ(Serving("a"), 1);
+  EXPECT_EQ(Serving("b"), 0);
+  EXPECT_EQ(Serving("c"), 1);
+  EXPECT_EQ(Shown("b").state, ModelState::kFailed);
+}
+
+TEST_F(ModelManagerTest, LoadAllFailsWhenNothingServes) {
+  EXPECT_FALSE(manager_->LoadAll().ok());  // an empty repository
+  AddToDisk("a");
+  load_errors_["a"] = absl::InternalError("broken");
+  const absl::Status status = manager_->LoadAll();
+  EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(status.ToString(), HasSubstr("none of the 1 models"));
+}
+
+TEST_F(ModelManagerTest, UnloadTakesItOutOfService) {
+  AddToDisk("m");
+  bool destroyed = false;
+  hooks_["m"].destroyed = [&] { destroyed = true; };
+  ASSERT_TRUE(manager_->Load("m").ok());
+  EXPECT_TRUE(manager_->Unload("m").ok());
+  EXPECT_EQ(Serving("m"), 0);
+  EXPECT_TRUE(destroyed);
+  EXPECT_EQ(Shown("m").state, ModelState::kAvailable);
+  EXPECT_EQ(manager_->Unload("m").code(), absl::StatusCode::kNotFound);
+  EXPECT_TRUE(manager_->Load("m").ok());
+}
+
+TEST_F(ModelManagerTest, RequestsInFlightFinishOnTheVersionTheyCameTo) {
+  AddToDisk("m");
+  std::barrier inside(2);
+  std::barrier release(2);
+  std::atomic<int> destroyed{0};
+  hooks_["m"] = {.forward =
+                     [&](Request&) {
+                       inside.arrive_and_wait();
+                       release.arrive_and_wait();
+                     },
+                 .complete =
+                     [](Request& request) {
+                       request.Emit(models::TranslateOutput());
+                       request.Finish(absl::OkStatus());
+                     },
+                 .destroyed = [&] { ++destroyed; }};
+  ASSERT_TRUE(manager_->Load("m").ok());
+  ThreadExecutor executor(1, device_, scheduler_);
+  ASSERT_TRUE(executor.Start({}).ok());
+  FakeReply running, waiting, on_new;
+  Submit("m", running);
+  inside.arrive_and_wait();
+  Submit("m", waiting);
+
+  AddToDisk("m", 2);
+  hooks_["m"] = {};
+  ASSERT_TRUE(manager_->Load("m").ok());
+  EXPECT_EQ(Serving("m"), 2);
+  EXPECT_EQ(destroyed, 0);
+  Submit("m", on_new);
+  release.arrive_and_wait();
+  EXPECT_TRUE(running.Wait().ok());
+  inside.arrive_and_wait();
+  release.arrive_and_wait();
+  EXPECT_TRUE(waiting.Wait().ok());
+  EXPECT_TRUE(on_new.Wait().ok());
+  EXPECT_EQ(running.outputs().size(), 1U);  // the old one answers so
+  EXPECT_EQ(waiting.outputs().size(), 1U);
+  EXPECT_EQ(on_new.outputs().size(), 0U);
+  scheduler_.Close();
+  executor.Join();
+  EXPECT_EQ(destroyed, 1);
+}
+
+// Sixteen clients, while the model is loaded and unloaded all the time: who finds it is answered.
+TEST_F(ModelManagerTest, ReloadDisturbsNoRequest) {
+  constexpr int kClients = 16;
+  AddToDisk("m");
+  ASSERT_TRUE(manager_->Load("m").ok());
+  ThreadExecutor executor(4, device_, scheduler_);
+  ASSERT_TRUE(executor.Start({}).ok());
+  std::atomic<int> running{kClients};
+  std::barrier start(kClients + 1);
+  std::vector<JoiningThread> clients;
+  for (int c = 0; c < kClients; ++c) {
+    clients.emplace_back([&] {
+      start.arrive_and_wait();
+      for (int i = 0; i < 50; ++i) {
+        const auto model = directory_.Find("m", "");
+        if (!model.ok()) {
+          EXPECT_EQ(model.status().code(), absl::StatusCode::kNotFound);
+          continue;
+        }
+        FakeReply reply;
+        auto job = std::make_unique<Job>(models::Input(), TimePoint::max(), reply, Ticket(), *model,
+                                         Clock::Real());
+        ASSERT_TRUE(scheduler_.Submit(job).ok());
+        EXPECT_TRUE(reply.Wait().ok());
+        manager_->Models();
+      }
+      --running;
+    });
+  }
+  start.arrive_and_wait();
+  while (running.load() > 0) {
+    EXPECT_TRUE(manager_->Load("m").ok());
+    EXPECT_TRUE(manager_->Unload("m").ok());
+    EXPECT_TRUE(manager_->Load("m").ok());
+  }
+  clients.clear();
+  scheduler_.Close();
+}
+
+}  // namespace
+}  // namespace millrace::server

@@ -1,0 +1,76 @@
+#include "server/control/server_status.h"
+
+#include <memory>
+#include <string>
+
+#include "mps_runtime/runtime.h"
+#include "tests/fakes/fake_reply.h"
+#include "tests/unit/server/control/repository_fixture.h"
+
+namespace millrace::server {
+namespace {
+
+using testing::FakeReply;
+
+class ServerStatusTest : public RepositoryTest {
+ protected:
+  ~ServerStatusTest() override { scheduler_.Close(); }
+
+  void Submit(const std::string& model, Reply& reply) {
+    auto job =
+        std::make_unique<Job>(models::Input(), TimePoint::max(), reply, *admission_.TryEnter(),
+                              *directory_.Find(model, ""), Clock::Real());
+    ASSERT_TRUE(scheduler_.Submit(job).ok());
+  }
+  static runtime::RuntimeOptions Cpu() {
+    runtime::RuntimeOptions options;
+    options.device = runtime::DeviceType::kCpu;
+    return options;
+  }
+
+  const std::unique_ptr<runtime::Runtime> runtime_ = runtime::Runtime::Bootstrap(Cpu());
+  Admission admission_{10};
+  ServerStatus status_{*runtime_, *manager_, directory_, scheduler_, admission_, 3};
+};
+
+TEST_F(ServerStatusTest, IsLiveAtOnceAndReadyWhenTold) {
+  EXPECT_TRUE(status_.Live());
+  EXPECT_FALSE(status_.Ready());
+  status_.SetReady(true);
+  EXPECT_TRUE(status_.Ready());
+  EXPECT_NE(status_.Version(), "");
+  EXPECT_EQ(status_.workers(), 3);
+}
+
+TEST_F(ServerStatusTest, FindsAModelOfTheRepository) {
+  AddToDisk("m");
+  EXPECT_EQ(status_.FindModel("m")->state, ModelState::kAvailable);
+  ASSERT_TRUE(manager_->Load("m").ok());
+  EXPECT_EQ(status_.FindModel("m")->state, ModelState::kReady);
+  EXPECT_FALSE(status_.FindModel("nil"));
+}
+
+TEST_F(ServerStatusTest, GaugesShowTheMoment) {
+  for (const char* name : {"a", "b"}) {
+    AddToDisk(name);
+    ASSERT_TRUE(manager_->Load(name).ok());
+  }
+  FakeReply replies[3];
+  for (FakeReply& reply : replies) Submit("b", reply);
+  const Snapshot gauges = status_.Gauges();
+  ASSERT_EQ(gauges.models.size(), 2U);
+  EXPECT_EQ(gauges.models[0].name, "a");
+  EXPECT_EQ(gauges.models[0].queue_depth, 0U);
+  EXPECT_EQ(gauges.models[1].queue_depth, 3U);
+  EXPECT_EQ(gauges.models[1].task, "infer");
+  EXPECT_EQ(gauges.models[1].version, 1);
+  EXPECT_FALSE(gauges.ready);
+  EXPECT_EQ(gauges.requests_in_flight, 3);
+  EXPECT_EQ(gauges.permits, runtime_->limiter().permits());
+  EXPECT_EQ(gauges.permits_in_use, 0);
+  EXPECT_EQ(status_.Queue("b"), (std::pair<size_t, size_t>{3, 256}));
+  EXPECT_EQ(status_.Queue("nil"), (std::pair<size_t, size_t>{0, 0}));
+}
+
+}  // namespace
+}  // namespace millrace::server

@@ -1,0 +1,290 @@
+#include <gmock/gmock.h>
+#include <grpcpp/grpcpp.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "millrace/v1/translation.grpc.pb.h"
+#include "tests/fakes/joining_thread.h"
+#include "tests/unit/server/services/test_server.h"
+
+namespace millrace::server {
+namespace {
+
+using grpc::StatusCode;
+using testing::JoiningThread;
+
+constexpr size_t kPartBytes = 256 << 10;  // more than what flow control lets through unread
+
+struct StepsDone final : models::RequestState {
+  size_t count = 0;
+};
+
+// A model whose steps each emit a part of that size, the last of them with the end.
+testing::ModelHooks::Hook EmitParts(size_t parts, size_t bytes,
+                                    std::atomic<size_t>* steps = nullptr) {
+  return [=](models::Request& request) {
+    if (request.state() == nullptr) request.set_state(std::make_unique<StepsDone>());
+    size_t& done = static_cast<StepsDone&>(*request.state()).count;
+    models::TranslateOutput part;
+    part.text = std::string(bytes, static_cast<char>('a' + done % 26));
+    part.text_finished = ++done == parts;
+    request.Emit(std::move(part));
+    if (steps != nullptr) ++*steps;
+    if (done == parts) request.Finish(absl::OkStatus());
+  };
+}
+
+// A client of StreamTranslate that reads when the test says so.
+class Client {
+ public:
+  explicit Client(const TestServer& server, const std::string& model = "stream")
+      : stub_(v1::TranslationService::NewStub(server.NewChannel())) {
+    v1::TranslateRequest request;
+    request.set_model(model);
+    request.add_texts("x");
+    reader_ = stub_->StreamTranslate(&context, request);
+  }
+  ~Client() {
+    if (reader_ == nullptr) return;
+    context.TryCancel();
+    Finish();
+  }
+
+  // The next part, empty at the end.
+  std::string Read() {
+    v1::StreamTranslateResponse response;
+    return reader_->Read(&response) ? response.text() : "";
+  }
+  grpc::Status Finish() { return std::exchange(reader_, nullptr)->Finish(); }
+  // Reads to the end: how many parts there were.
+  size_t ReadAll() {
+    size_t parts = 0;
+    while (!Read().empty()) ++parts;
+    return parts;
+  }
+
+  grpc::ClientContext context;
+
+ private:
+  const std::unique_ptr<v1::TranslationService::Stub> stub_;
+  std::unique_ptr<grpc::ClientReader<v1::StreamTranslateResponse>> reader_;
+};
+
+// With one worker: runs other requests until the model takes no more steps between them, so that
+// its job can only be parked.
+void AwaitParked(TestServer& server, const std::atomic<size_t>& steps) {
+  const auto stub = inference::GRPCInferenceService::NewStub(server.channel);
+  for (int unchanged = 0; unchanged < 3;) {
+    const size_t before = steps.load();
+    grpc::ClientContext context;
+    inference::ModelInferResponse response;
+    ASSERT_TRUE(stub->ModelInfer(&context, InferRequest("null"), &response).ok());
+    unchanged = steps.load() == before && before > 0 ? unchanged + 1 : 0;
+  }
+}
+
+class StreamCallTest : public ::testing::Test {
+ protected:
+  std::shared_ptr<ServedModel> AddStream(size_t parts, size_t bytes) {
+    server_.Add(InferInfo("null"), {.complete = Echo});
+    return server_.Add(TranslatorInfo("stream", "en", "pt"),
+                       {.complete = EmitParts(parts, bytes, &steps_)});
+  }
+  void AwaitAllEnded() {
+    Await([this] { return server_.admission.in_flight() == 0; });
+  }
+
+  TestServer server_{{.workers = 1}};
+  std::atomic<size_t> steps_{0};
+};
+
+TEST_F(StreamCallTest, PartsArriveInOrderThenTheStatus) {
+  AddStream(30, 10);
+  Client client(server_);
+  for (size_t i = 0; i < 30; ++i)
+    EXPECT_EQ(client.Read(), std::string(10, static_cast<char>('a' + i % 26)));
+  EXPECT_EQ(client.Read(), "");
+  EXPECT_TRUE(client.Finish().ok());
+  EXPECT_EQ(server_.Count("stream", Method::kStreamTranslate, absl::StatusCode::kOk), 1);
+}
+
+TEST_F(StreamCallTest, RefusedCallEndsWithoutParts) {
+  Client client(server_, "nil");
+  EXPECT_EQ(client.Read(), "");
+  EXPECT_EQ(client.Finish().error_code(), StatusCode::NOT_FOUND);
+}
+
+TEST_F(StreamCallTest, ErrorAfterPartialOutputArrivesBehindIt) {
+  server_.Add(TranslatorInfo("stream", "en", "pt"),
+              {.complete = [emit = EmitParts(10, 10)](models::Request& request) {
+                emit(request);
+                if (static_cast<StepsDone&>(*request.state()).count == 3)
+                  throw std::runtime_error("device lost");
+              }});
+  Client client(server_);
+  EXPECT_GE(client.ReadAll(), 1U);
+  const grpc::Status status = client.Finish();
+  EXPECT_EQ(status.error_code(), StatusCode::INTERNAL);
+  EXPECT_NE(status.error_message().find("device lost"), std::string::npos);
+}
+
+TEST_F(StreamCallTest, SlowReaderHoldsNeitherMemoryNorAWorkerAndGetsItAll) {
+  constexpr size_t kParts = 200;
+  AddStream(kParts, kPartBytes);
+  Client client(server_);
+  AwaitParked(server_, steps_);
+  // The worker serves others meanwhile (AwaitParked), and what waits is bounded.
+  const size_t ahead = steps_.load();
+  EXPECT_LT(ahead, kParts / 2);
+  EXPECT_EQ(server_.admission.in_flight(), 1);
+  for (size_t i = 0; i < kParts; ++i) {
+    const std::string part = client.Read();
+    ASSERT_EQ(part.size(), kPartBytes);
+    ASSERT_EQ(part.front(), static_cast<char>('a' + i % 26));
+    // A step of work only follows what was read, give or take what is on its way.
+    ASSERT_LE(steps_.load(), i + ahead + 64);
+  }
+  EXPECT_EQ(client.Read(), "");
+  EXPECT_TRUE(client.Finish().ok());
+  EXPECT_EQ(steps_.load(), kParts);
+}
+
+TEST_F(StreamCallTest, ClientThatNeverReadsLosesItsCall) {
+  AddStream(200, kPartBytes);
+  Client client(server_);
+  AwaitParked(server_, steps_);
+  const TimePoint now = Clock::Real().Now();
+  EXPECT_EQ(server_.streams.AbortStalled(now), 0);
+  EXPECT_EQ(server_.streams.AbortStalled(now + std::chrono::minutes(5)), 1);
+  AwaitAllEnded();
+  EXPECT_LT(steps_.load(), 200U);
+  client.ReadAll();
+  EXPECT_EQ(client.Finish().error_code(), StatusCode::CANCELLED);
+}
+
+TEST_F(StreamCallTest, StreamThatHasNothingToSendIsNotStalled) {
+  Gate gate;
+  server_.Add(TranslatorInfo("stream", "en", "pt"),
+              {.forward = [&](models::Request&) { gate.Pass(); }, .complete = EmitParts(1, 10)});
+  Client client(server_);
+  gate.AwaitInside();
+  EXPECT_EQ(server_.streams.AbortStalled(Clock::Real().Now() + std::chrono::hours(1)), 0);
+  gate.Open();
+  EXPECT_EQ(client.ReadAll(), 1U);
+  EXPECT_TRUE(client.Finish().ok());
+}
+
+TEST_F(StreamCallTest, CancelWhileParkedEndsTheJob) {
+  const auto model = AddStream(200, kPartBytes);
+  Client client(server_);
+  AwaitParked(server_, steps_);
+  client.context.TryCancel();
+  AwaitAllEnded();
+  EXPECT_EQ(server_.Count("stream", Method::kStreamTranslate, absl::StatusCode::kCancelled), 1);
+  EXPECT_EQ(server_.scheduler.depth(model->queue()), 0U);
+}
+
+TEST_F(StreamCallTest, DeadlineWhileParkedEndsTheJob) {
+  AddStream(200, kPartBytes);
+  const auto stub = v1::TranslationService::NewStub(server_.NewChannel());
+  grpc::ClientContext context;
+  context.set_deadline(std::chrono::system_clock::now() + std::chrono::milliseconds(300));
+  v1::TranslateRequest request;
+  request.add_texts("x");
+  const auto reader = stub->StreamTranslate(&context, request);
+  Await([this] { return steps_.load() > 0; });
+  AwaitAllEnded();
+  EXPECT_EQ(reader->Finish().error_code(), StatusCode::DEADLINE_EXCEEDED);
+}
+
+TEST_F(StreamCallTest, CancelStopsAStreamThatRunsWithinAStep) {
+  // Each step waits to be told, so that the test sees where the work stops.
+  std::atomic<size_t> allowed{1};
+  server_.Add(TranslatorInfo("stream", "en", "pt"),
+              {.forward =
+                   [&](models::Request& request) {
+                     Await([&] { return steps_.load() < allowed.load() || request.cancelled(); });
+                   },
+               .complete = EmitParts(1000, 10, &steps_)});
+  Client client(server_);
+  EXPECT_EQ(client.Read().size(), 10U);
+  client.context.TryCancel();
+  AwaitAllEnded();
+  EXPECT_LE(steps_.load(), 2U);  // the one read, and at most the one that ran
+}
+
+TEST_F(StreamCallTest, ShutdownEndsWaitingRunningAndParkedCalls) {
+  AddStream(200, kPartBytes);
+  std::atomic<bool> inside{false};
+  server_.Add(TranslatorInfo("endless", "en", "de"),
+              {.forward =
+                   [&](models::Request& request) {
+                     inside = true;
+                     Await([&] { return request.ShouldStop(); });
+                   },
+               .complete = [](models::Request&) {}});
+  Client parked(server_);
+  AwaitParked(server_, steps_);
+  Client running(server_, "endless");
+  Await([&] { return inside.load(); });
+  Client waiting(server_, "endless");
+  Await([this] { return server_.admission.in_flight() == 3; });
+
+  server_.Stop();  // returns: every reactor is gone
+  EXPECT_EQ(server_.admission.in_flight(), 0);
+  EXPECT_EQ(waiting.Finish().error_code(), StatusCode::UNAVAILABLE);
+  EXPECT_FALSE(running.Finish().ok());
+  parked.ReadAll();
+  EXPECT_FALSE(parked.Finish().ok());
+}
+
+// Clients of every kind at once, on several workers: each call ends, none is lost or doubled.
+TEST(StreamCallRace, ManyClientsComeReadAndLeave) {
+  constexpr int kClients = 16;
+  constexpr int kEach = 8;
+  TestServer server({.workers = 4, .max_buffered_bytes = 16 << 10});
+  std::atomic<size_t> steps{0};
+  server.Add(TranslatorInfo("stream", "en", "pt"), {.complete = EmitParts(20, 8 << 10, &steps)});
+  std::atomic<int> complete{0};
+  {
+    std::vector<JoiningThread> clients;
+    for (int c = 0; c < kClients; ++c) {
+      clients.emplace_back([&, c] {
+        for (int i = 0; i < kEach; ++i) {
+          Client client(server);
+          switch ((c + i) % 4) {
+            case 0:  // leaves at once
+              break;
+            case 1:  // leaves in the middle
+              client.Read();
+              client.Read();
+              break;
+            default:  // stays
+              EXPECT_EQ(client.ReadAll(), 20U);
+              EXPECT_TRUE(client.Finish().ok());
+              ++complete;
+          }
+        }
+      });
+    }
+  }
+  EXPECT_EQ(complete.load(), kClients * kEach / 2);
+  Await([&] { return server.admission.in_flight() == 0; });
+  server.Stop();
+  double ended = 0;
+  for (size_t code = 0; code < kStatusCodes; ++code) {
+    ended += server.Count("stream", Method::kStreamTranslate, static_cast<absl::StatusCode>(code));
+  }
+  // A call that its client cancelled before it was sent never came.
+  EXPECT_LE(ended, kClients * kEach);
+  EXPECT_GE(ended, kClients * kEach / 2);
+}
+
+}  // namespace
+}  // namespace millrace::server

@@ -1,0 +1,214 @@
+#include "server/services/synthesis_service.h"
+
+#include <gmock/gmock.h>
+#include <grpcpp/grpcpp.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tests/unit/server/services/test_server.h"
+
+namespace millrace::server {
+namespace {
+
+using grpc::StatusCode;
+using ::testing::HasSubstr;
+
+// Emits a sentence of that many samples, all of them 0.5.
+testing::ModelHooks::Hook Speak(std::vector<size_t> sentences) {
+  return [sentences](models::Request& request) {
+    for (size_t i = 0; i < sentences.size(); ++i) {
+      models::SynthesizeOutput part;
+      part.sample_rate = 8000;
+      part.samples.assign(sentences[i], 0.5F);
+      part.sentence_index = i;
+      part.text = "sentence " + std::to_string(i);
+      request.Emit(std::move(part));
+    }
+    request.Finish(absl::OkStatus());
+  };
+}
+
+class SynthesisServiceTest : public ::testing::Test {
+ protected:
+  grpc::Status Synthesize(const v1::SynthesizeRequest& request) {
+    grpc::ClientContext context;
+    return v1::SynthesisService::NewStub(server_.channel)
+        ->Synthesize(&context, request, &response_);
+  }
+  std::vector<v1::StreamSynthesizeResponse> Stream(const v1::SynthesizeRequest& request,
+                                                   grpc::Status& status) {
+    const auto stub = v1::SynthesisService::NewStub(server_.channel);
+    grpc::ClientContext context;
+    const auto reader = stub->StreamSynthesize(&context, request);
+    std::vector<v1::StreamSynthesizeResponse> all;
+    for (v1::StreamSynthesizeResponse part; reader->Read(&part);) all.push_back(part);
+    status = reader->Finish();
+    return all;
+  }
+  static v1::SynthesizeRequest Say(const std::string& text) {
+    v1::SynthesizeRequest request;
+    request.set_text(text);
+    return request;
+  }
+
+  TestServer server_;
+  v1::SynthesizeResponse response_;
+};
+
+TEST_F(SynthesisServiceTest, AnswersWithAWaveFileOfAllSentences) {
+  server_.Add(VoiceInfo("joe"), {.complete = Speak({4000, 8000})});
+  const grpc::Status status = Synthesize(Say("One. Two."));
+  ASSERT_TRUE(status.ok()) << status.error_message();
+  EXPECT_EQ(response_.model(), "joe");
+  EXPECT_EQ(response_.voice(), "first");
+  EXPECT_EQ(response_.encoding(), v1::AUDIO_ENCODING_WAV);
+  EXPECT_EQ(response_.sample_rate(), 8000U);
+  EXPECT_DOUBLE_EQ(response_.duration_seconds(), 1.5);
+  EXPECT_EQ(response_.audio().size(), 44U + 2 * 12000);
+  EXPECT_EQ(response_.audio().substr(0, 4), "RIFF");
+  const auto metrics = server_.metrics.ForModel("joe");
+  EXPECT_DOUBLE_EQ(metrics->audio_seconds.Value(), 1.5);
+  EXPECT_EQ(metrics->first_audio_seconds.Collect().histogram.sample_count, 1U);
+  EXPECT_EQ(metrics->characters.Value(), 20);
+}
+
+TEST_F(SynthesisServiceTest, WithoutAudioTheDurationIsZero) {
+  server_.Add(VoiceInfo("joe"), {});
+  ASSERT_TRUE(Synthesize(Say("?")).ok());
+  EXPECT_EQ(response_.duration_seconds(), 0);
+  EXPECT_EQ(response_.sample_rate(), 8000U);
+  EXPECT_EQ(response_.audio().size(), 44U);
+}
+
+TEST_F(SynthesisServiceTest, EncodesAsAsked) {
+  server_.Add(VoiceInfo("joe"), {.complete = Speak({3})});
+  auto request = Say("x");
+  request.set_encoding(v1::AUDIO_ENCODING_PCM_S16LE);
+  ASSERT_TRUE(Synthesize(request).ok());
+  EXPECT_EQ(response_.audio().size(), 6U);
+  request.set_encoding(v1::AUDIO_ENCODING_PCM_F32LE);
+  ASSERT_TRUE(Synthesize(request).ok());
+  EXPECT_EQ(response_.audio().size(), 12U);
+}
+
+TEST_F(SynthesisServiceTest, RequestReachesTheModel) {
+  models::SynthesizeInput seen;
+  server_.Add(VoiceInfo("joe"), {.prepare = [&](models::Request& request) {
+                seen = std::get<models::SynthesizeInput>(request.input());
+              }});
+  auto request = Say("Ol\xC3\xA1");
+  request.set_voice("second");
+  request.set_speed(2);
+  request.set_noise_scale(0);
+  request.set_noise_w(0.25F);
+  request.set_seed(std::numeric_limits<uint64_t>::max());
+  ASSERT_TRUE(Synthesize(request).ok());
+  EXPECT_EQ(seen.text, "Ol\xC3\xA1");
+  EXPECT_EQ(seen.voice, "second");
+  EXPECT_EQ(seen.speed, 2);
+  EXPECT_EQ(seen.noise_scale, 0);
+  EXPECT_EQ(seen.noise_w, 0.25F);
+  EXPECT_EQ(seen.seed, std::numeric_limits<uint64_t>::max());
+  ASSERT_TRUE(Synthesize(Say("x")).ok());
+  EXPECT_EQ(seen.voice, "first");
+  EXPECT_EQ(seen.speed, 1);
+  EXPECT_LT(seen.noise_scale, 0);  // the voice's own
+}
+
+TEST_F(SynthesisServiceTest, BadRequestsNameTheField) {
+  server_.Add(VoiceInfo("joe"), {.complete = Speak({1})});
+  server_.Add(InferInfo("null"), {});
+  struct Case {
+    std::function<void(v1::SynthesizeRequest&)> spoil;
+    StatusCode code;
+    std::string message;
+  };
+  const float nan = std::nanf("");
+  const std::vector<Case> cases = {
+      {[](auto& r) { r.clear_text(); }, StatusCode::INVALID_ARGUMENT, "text: is empty"},
+      {[](auto& r) { r.set_text(std::string("a\0", 2)); }, StatusCode::INVALID_ARGUMENT,
+       "text: has a NUL at byte 1"},
+      {[](auto& r) { r.set_encoding(static_cast<v1::AudioEncoding>(99)); },
+       StatusCode::INVALID_ARGUMENT, "encoding: 99"},
+      {[](auto& r) { r.set_noise_scale(-1); }, StatusCode::INVALID_ARGUMENT, "noise_scale: is -1"},
+      {[=](auto& r) { r.set_noise_w(nan); }, StatusCode::INVALID_ARGUMENT, "noise_w: is nan"},
+      {[](auto& r) { r.set_model("nil"); }, StatusCode::NOT_FOUND, "'nil' is not loaded"},
+      {[](auto& r) { r.set_model("null"); }, StatusCode::FAILED_PRECONDITION, "for infer"}};
+  for (const Case& bad : cases) {
+    auto request = Say("x");
+    bad.spoil(request);
+    const grpc::Status unary = Synthesize(request);
+    EXPECT_EQ(unary.error_code(), bad.code) << bad.message;
+    EXPECT_THAT(unary.error_message(), HasSubstr(bad.message));
+    grpc::Status stream;
+    EXPECT_TRUE(Stream(request, stream).empty());
+    EXPECT_EQ(stream.error_message(), unary.error_message());
+  }
+}
+
+// A stream may be longer: it is not held in memory.
+TEST_F(SynthesisServiceTest, LengthOfATextIsLimited) {
+  server_.Add(VoiceInfo("joe"), {.complete = Speak({1})});
+  EXPECT_TRUE(Synthesize(Say(std::string(5'000, 'x'))).ok());
+  EXPECT_EQ(Synthesize(Say(std::string(5'001, 'x'))).error_message(),
+            "text: has 5001 characters; at most 5000 are allowed in a request");
+  EXPECT_EQ(Synthesize(Say(std::string(1 << 20, 'x'))).error_code(), StatusCode::INVALID_ARGUMENT);
+  grpc::Status status;
+  EXPECT_EQ(Stream(Say(std::string(20'000, 'x')), status).size(), 1U);
+  EXPECT_TRUE(status.ok());
+  EXPECT_TRUE(Stream(Say(std::string(20'001, 'x')), status).empty());
+  EXPECT_EQ(status.error_message(),
+            "text: has 20001 characters; at most 20000 are allowed in a request");
+}
+
+TEST_F(SynthesisServiceTest, StreamIsCutIntoPiecesThatAddUp) {
+  constexpr size_t kSamples = 16'384 * 2 + 100;
+  server_.Add(VoiceInfo("joe"), {.complete = Speak({kSamples, 10})});
+  grpc::Status status;
+  const auto parts = Stream(Say("One. Two."), status);
+  ASSERT_TRUE(status.ok()) << status.error_message();
+  ASSERT_EQ(parts.size(), 4U);
+  size_t bytes = 0;
+  for (size_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(parts[i].sentence_index(), 0U);
+    EXPECT_EQ(parts[i].text(), i == 0 ? "sentence 0" : "");
+    EXPECT_EQ(parts[i].sentence_finished(), i == 2);
+    EXPECT_EQ(parts[i].sample_rate(), 8000U);
+    EXPECT_EQ(parts[i].encoding(), v1::AUDIO_ENCODING_PCM_S16LE);
+    bytes += parts[i].audio().size();
+  }
+  EXPECT_EQ(bytes, 2 * kSamples);
+  EXPECT_EQ(parts[3].sentence_index(), 1U);
+  EXPECT_EQ(parts[3].text(), "sentence 1");
+  EXPECT_TRUE(parts[3].sentence_finished());
+  const auto metrics = server_.metrics.ForModel("joe");
+  EXPECT_EQ(metrics->first_audio_seconds.Collect().histogram.sample_count, 1U);
+}
+
+TEST_F(SynthesisServiceTest, WaveCannotBeStreamed) {
+  server_.Add(VoiceInfo("joe"), {.complete = Speak({1})});
+  auto request = Say("x");
+  request.set_encoding(v1::AUDIO_ENCODING_WAV);
+  grpc::Status status;
+  Stream(request, status);
+  EXPECT_EQ(status.error_code(), StatusCode::INVALID_ARGUMENT);
+  EXPECT_THAT(status.error_message(), HasSubstr("encoding"));
+}
+
+TEST_F(SynthesisServiceTest, SeveralVoicesNeedAName) {
+  server_.Add(VoiceInfo("joe"), {.complete = Speak({1})});
+  server_.Add(VoiceInfo("amy"), {.complete = Speak({1})});
+  const grpc::Status status = Synthesize(Say("x"));
+  EXPECT_EQ(status.error_code(), StatusCode::INVALID_ARGUMENT);
+  EXPECT_THAT(status.error_message(), HasSubstr("amy, joe"));
+}
+
+}  // namespace
+}  // namespace millrace::server
