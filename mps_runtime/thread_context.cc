@@ -120,7 +120,7 @@ void ThreadContext::LeaveForward(bool failed) noexcept {
   if (failed) {
     try {
       WaitForDevice();
-    } catch (const std::exception&) {
+    } catch (...) {
       // The exception that is under way tells what happened.
     }
   }

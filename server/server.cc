@@ -16,6 +16,7 @@
 #include "server/connection_listener.h"
 #include "server/control/main_loop.h"
 #include "server/control/model_manager.h"
+#include "server/control/periodic.h"
 #include "server/control/runtime_device.h"
 #include "server/control/server_status.h"
 #include "server/control/systemd.h"
@@ -26,6 +27,7 @@
 #include "server/scheduling/admission.h"
 #include "server/scheduling/model_directory.h"
 #include "server/scheduling/scheduler.h"
+#include "server/scheduling/step.h"
 #include "server/scheduling/thread_executor.h"
 #include "server/security/api_key_store.h"
 #include "server/security/server_credentials.h"
@@ -45,6 +47,8 @@ constexpr int64_t kMaxRequests = 65'536;
 
 // After a drain the last replies may still be on their way to their clients.
 constexpr std::chrono::seconds kFlushTime{1};
+
+constexpr std::chrono::seconds kHousekeepingInterval{1};
 
 runtime::RuntimeOptions MakeRuntimeOptions(const ServerConfig& config) {
   runtime::RuntimeOptions options;
@@ -110,6 +114,11 @@ class Server {
   }
 
   ~Server() {
+    // After a failure nobody called Stop; the workers must end all the same.
+    status_.SetReady(false);
+    main_loop_.CloseTasks();
+    for (auto& job : scheduler_.Close())
+      FinishJob(std::move(job), absl::UnavailableError("the server failed"));
     // A scrape must not read what is being taken down.
     metrics_.SetSnapshot(nullptr);
   }
@@ -140,11 +149,12 @@ class Server {
       if (absl::Status status = http_->Start(); !status.ok()) return status;
     }
 
-    if (absl::Status status = models_.LoadAll(); !status.ok()) return status;
+    const auto stopping = [] { return MainLoop::signals() != 0; };
+    if (absl::Status status = models_.LoadAll(stopping); !status.ok() || stopping()) return status;
     // Workers only start once the main thread has warmed up every model.
     const auto loaded = directory_.All();
     executor_ = std::make_unique<ThreadExecutor>(config_.workers, device_, scheduler_);
-    if (absl::Status status = executor_->Start(loaded); !status.ok()) return status;
+    if (absl::Status status = executor_->Start(loaded); !status.ok() || stopping()) return status;
 
     services_.emplace(Services{.admission = admission_,
                                .scheduler = scheduler_,
@@ -162,6 +172,7 @@ class Server {
                                    {&*infer_, &*translation_, &*synthesis_, &*admin_});
     if (!grpc.ok()) return grpc.status();
     grpc_ = *std::move(grpc);
+    housekeeping_.emplace(kHousekeepingInterval, [this] { EndOverdue(); });
 
     status_.SetReady(true);
     grpc_->SetServing(true);
@@ -180,7 +191,7 @@ class Server {
   }
 
   void RunUntilSignal() {
-    const int signal = main_loop_.RunUntilSignal([this] { EndOverdue(); });
+    const int signal = main_loop_.RunUntilSignal();
     logging::Info("stopping", {{"signal", signal}});
   }
 
@@ -197,6 +208,7 @@ class Server {
     }
     admission_.Close();
     const bool drained = grpc_ != nullptr && patient && Drain();
+    const int64_t unfinished = admission_.in_flight();
     main_loop_.CloseTasks();
     for (auto& job : scheduler_.Close())
       FinishJob(std::move(job), absl::UnavailableError("the server is shutting down"));
@@ -206,9 +218,10 @@ class Server {
       grpc_->Shutdown(std::chrono::system_clock::now() +
                       (drained ? kFlushTime : std::chrono::seconds(0)));
     }
+    housekeeping_.reset();
     if (executor_ != nullptr) executor_->Join();
     if (http_ != nullptr) http_->Stop();
-    logging::Info("stopped", {{"unfinished", admission_.in_flight()}});
+    logging::Info("stopped", {{"unfinished", unfinished}});
   }
 
  private:
@@ -220,13 +233,13 @@ class Server {
       const auto turn =
           std::min(end, std::chrono::steady_clock::now() + std::chrono::milliseconds(100));
       if (admission_.WaitUntilEmpty(turn)) return true;
-      EndOverdue();
     }
     return admission_.in_flight() == 0;
   }
 
   // Ends what nothing else would end while all workers are busy: calls whose client does not read,
-  // and waiting ones past the server's own limit, which gRPC does not know.
+  // and waiting ones past the server's own limit, which gRPC does not know. On a thread of its own,
+  // since the main one may be loading a model.
   void EndOverdue() {
     streams_.AbortStalled(Clock::Real().Now());
     for (auto& job : scheduler_.TakeExpired()) {
@@ -258,10 +271,22 @@ class Server {
   std::optional<SynthesisService> synthesis_;
   std::optional<AdminService> admin_;
   std::unique_ptr<GrpcServer> grpc_;
+  std::optional<Periodic> housekeeping_;
 };
 
 void PrintError(std::string_view message) {
   std::fprintf(stderr, "millrace: %.*s\n", static_cast<int>(message.size()), message.data());
+}
+
+// Whether the model loads and answers its own warm-up inputs.
+absl::Status CheckModel(const models::ModelRepository& repository, const std::string& name,
+                        Device& device, runtime::WorkerContext& context) {
+  try {
+    const auto model = repository.Load(name);
+    return model.ok() ? WarmUp(**model, device, context) : model.status();
+  } catch (const std::exception& error) {
+    return absl::InternalError(error.what());
+  }
 }
 
 }  // namespace
@@ -306,9 +331,10 @@ int Check(const ServerConfig& config) {
     const auto entries = repository.List();
     report(StrCat("models ", config.models.string()), repository.Check());
     if (entries.ok()) {
+      RuntimeDevice device(*runtime);
       for (const auto& entry : *entries) {
         report(StrCat("model ", entry.name, " version ", entry.versions.back()),
-               repository.Load(entry.name).status());
+               CheckModel(repository, entry.name, device, *context));
       }
     }
   } catch (const std::exception& error) {

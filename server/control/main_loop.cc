@@ -13,8 +13,6 @@
 namespace millrace::server {
 namespace {
 
-constexpr std::chrono::milliseconds kTick = std::chrono::seconds(1);
-
 // A signal handler may only touch these. The pipe wakes the loop.
 std::atomic<int> signal_count{0};
 std::atomic<int> last_signal{0};
@@ -95,7 +93,7 @@ void MainLoop::CloseTasks() {
 }
 
 void MainLoop::RunTasks() {
-  for (;;) {
+  while (signal_count.load() == 0) {
     std::function<void()> task;
     {
       MutexLock lock(mu_);
@@ -107,11 +105,10 @@ void MainLoop::RunTasks() {
   }
 }
 
-int MainLoop::RunUntilSignal(const std::function<void()>& tick) {
+int MainLoop::RunUntilSignal() {
   while (signal_count.load() == 0) {
-    Sleep(kTick);
+    Sleep(std::chrono::hours(1));
     RunTasks();
-    tick();
   }
   return last_signal.load();
 }
@@ -120,8 +117,8 @@ bool MainLoop::WaitWithoutSignal(std::chrono::milliseconds time) {
   const int before = signal_count.load();
   const auto end = std::chrono::steady_clock::now() + time;
   while (signal_count.load() == before) {
-    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
-        end - std::chrono::steady_clock::now());
+    const auto left =
+        std::chrono::ceil<std::chrono::milliseconds>(end - std::chrono::steady_clock::now());
     if (left.count() <= 0) return true;
     Sleep(left);
   }

@@ -9,8 +9,7 @@
 namespace millrace::server {
 
 // The main thread's loop: runs what other threads post (loading and warming up a model belongs on
-// the main thread), a tick every second, and reacts to SIGTERM and SIGINT. One at a time in a
-// process.
+// the main thread) and reacts to SIGTERM and SIGINT. One at a time in a process.
 class MainLoop {
  public:
   // Installs the signal handlers.
@@ -24,8 +23,8 @@ class MainLoop {
   void Post(std::function<void()> task) MILLRACE_EXCLUDES(mu_);
   // Destroys what is queued and takes no more.
   void CloseTasks() MILLRACE_EXCLUDES(mu_);
-  // Main thread: runs tasks and ticks until the first signal, which it returns.
-  int RunUntilSignal(const std::function<void()>& tick) MILLRACE_EXCLUDES(mu_);
+  // Main thread: runs tasks until the first signal, which it returns; tasks behind it stay queued.
+  int RunUntilSignal() MILLRACE_EXCLUDES(mu_);
   // Waits for the time to pass, running nothing; false when a further signal cut it short.
   bool WaitWithoutSignal(std::chrono::milliseconds time);
   // How many signals came since the loop was made.

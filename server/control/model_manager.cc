@@ -1,6 +1,7 @@
 #include "server/control/model_manager.h"
 
 #include <chrono>
+#include <exception>
 #include <memory>
 #include <utility>
 
@@ -26,7 +27,12 @@ absl::Status ModelManager::Load(std::string_view name) {
     attempts_.insert_or_assign(std::string(name), Attempt{});
   }
   const auto start = std::chrono::steady_clock::now();
-  const absl::Status status = LoadAndWarmUp(name);
+  absl::Status status;
+  try {
+    status = LoadAndWarmUp(name);
+  } catch (const std::exception& error) {  // out of memory, say: what serves goes on
+    status = absl::InternalError(StrCat("model '", name, "' could not be loaded: ", error.what()));
+  }
   {
     MutexLock lock(mu_);
     if (status.ok() || absl::IsNotFound(status)) {
@@ -44,12 +50,15 @@ absl::Status ModelManager::Load(std::string_view name) {
   return status;
 }
 
-absl::Status ModelManager::LoadAll() {
+absl::Status ModelManager::LoadAll(const std::function<bool()>& stop) {
   if (absl::Status status = repository_.Check(); !status.ok()) return status;
   const auto entries = repository_.List();
   if (!entries.ok()) return entries.status();
   int loaded = 0;
-  for (const auto& entry : *entries) loaded += Load(entry.name).ok();
+  for (const auto& entry : *entries) {
+    if (stop()) return absl::OkStatus();
+    loaded += Load(entry.name).ok();
+  }
   if (loaded == 0) {
     return absl::FailedPreconditionError(StrCat("none of the ", entries->size(), " models in ",
                                                 repository_.root().string(), " could be loaded"));

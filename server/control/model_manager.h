@@ -38,7 +38,8 @@ class ModelManager {
   absl::Status Load(std::string_view name) MILLRACE_EXCLUDES(mu_);
   // Main thread. Loads every model of the repository; a failure is logged and shown in Models(),
   // the others go on. An error when the repository cannot be read or no model could be loaded.
-  absl::Status LoadAll() MILLRACE_EXCLUDES(mu_);
+  // `stop` is asked before each model; when true, the rest is left and the answer is OK.
+  absl::Status LoadAll(const std::function<bool()>& stop) MILLRACE_EXCLUDES(mu_);
   // NOT_FOUND when it is not loaded. Requests in flight finish.
   absl::Status Unload(std::string_view name);
 

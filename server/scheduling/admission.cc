@@ -1,8 +1,15 @@
 #include "server/scheduling/admission.h"
 
 #include "models/core/strings.h"
+#include "server/scheduling/refusal.h"
 
 namespace millrace::server {
+namespace {
+
+// Nothing here knows the pace of the models.
+constexpr std::chrono::seconds kRetryAfter{1};
+
+}  // namespace
 
 Ticket::~Ticket() {
   if (admission_ != nullptr) admission_->Leave();
@@ -15,8 +22,9 @@ absl::StatusOr<Ticket> Admission::TryEnter() {
   Ticket ticket(this);
   if (closed_.load()) return absl::UnavailableError("the server is shutting down; try another one");
   if (before >= max_requests_) {
-    return absl::ResourceExhaustedError(StrCat("the server already has ", max_requests_,
-                                               " requests in flight, which is its limit"));
+    return Refused(
+        StrCat("the server already has ", max_requests_, " requests in flight, which is its limit"),
+        kRetryAfter);
   }
   return ticket;
 }

@@ -12,7 +12,8 @@ namespace millrace::server {
 
 class Admission;
 
-// A place among the admitted requests: held from admission until the reply was handed over.
+// A place among the admitted requests: held from admission until gRPC has sent the last of the
+// reply or given the call up.
 // Move-only; may be released on any thread. The Admission must outlive it.
 class Ticket {
  public:

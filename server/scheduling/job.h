@@ -6,7 +6,6 @@
 
 #include "absl/status/status.h"
 #include "models/core/request.h"
-#include "server/scheduling/admission.h"
 
 namespace millrace::server {
 
@@ -33,31 +32,25 @@ class Reply : public models::OutputSink {
 // it must end it by FinishJob.
 class Job {
  public:
-  Job(models::Input input, TimePoint deadline, Reply& reply, Ticket ticket,
-      std::shared_ptr<ServedModel> model, const Clock& clock)
+  Job(models::Input input, TimePoint deadline, Reply& reply, std::shared_ptr<ServedModel> model,
+      const Clock& clock)
       : request(std::move(input), deadline, reply, clock),
         reply(reply),
         model(std::move(model)),
-        admitted(clock.Now()),
-        ticket_(std::move(ticket)) {}
+        admitted(clock.Now()) {}
 
   models::Request request;
   Reply& reply;
   const std::shared_ptr<ServedModel> model;
   const TimePoint admitted;
   TimePoint enqueued{};  // when it last entered its queue; set by the scheduler
-  bool first_step_done = false;
-
- private:
-  // Declared last: the place is given back after everything else of the job is gone.
-  Ticket ticket_;
 };
 
 // Why a request that ShouldStop does: DEADLINE_EXCEEDED or CANCELLED. The deadline goes first,
 // since gRPC cancels a call whose deadline passes, too.
 absl::Status StopStatus(const models::Request& request);
 
-// Ends a job: releases it with its ticket, then delivers the status.
+// Ends a job: destroys it, then delivers the status.
 void FinishJob(std::unique_ptr<Job> job, const absl::Status& status);
 
 }  // namespace millrace::server

@@ -1,37 +1,19 @@
 #include "server/scheduling/scheduler.h"
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
-#include "absl/strings/cord.h"
-#include "absl/strings/numbers.h"
 #include "models/core/strings.h"
+#include "server/scheduling/refusal.h"
 #include "server/scheduling/served_model.h"
 
 namespace millrace::server {
 namespace {
 
-constexpr char kRetryHintPayload[] = "millrace/retry-after-ms";
 // Weight of the newest step in the moving averages: follows a change of load within some ten steps.
 constexpr double kAverageWeight = 0.2;
 
-absl::Status Refused(std::string message, double wait_seconds) {
-  absl::Status status = absl::ResourceExhaustedError(message);
-  const auto hint = std::clamp<int64_t>(std::llround(wait_seconds * 1000), 1, 60'000);
-  status.SetPayload(kRetryHintPayload, absl::Cord(StrCat(hint)));
-  return status;
-}
-
 }  // namespace
-
-std::chrono::milliseconds RetryHint(const absl::Status& status) {
-  int64_t hint = 0;
-  if (const auto payload = status.GetPayload(kRetryHintPayload)) {
-    if (!absl::SimpleAtoi(std::string(*payload), &hint)) hint = 0;
-  }
-  return std::chrono::milliseconds(hint);
-}
 
 QueueId Scheduler::AddQueue(const models::BatchPolicy& policy) {
   MutexLock lock(mu_);
@@ -65,7 +47,7 @@ absl::Status Scheduler::Submit(std::unique_ptr<Job>& job) {
     if (queue.jobs.size() >= queue.capacity) {
       return Refused(StrCat("the queue of model '", job->model->info().name, "' is full (",
                             queue.capacity, " requests)"),
-                     wait);
+                     std::chrono::duration<double>(wait));
     }
     // A job that would start too late only takes the place of one that could still make it.
     if (!queue.jobs.empty() && job->request.deadline() != TimePoint::max()) {
@@ -73,7 +55,7 @@ absl::Status Scheduler::Submit(std::unique_ptr<Job>& job) {
       if (wait + queue.seconds_per_step > left) {
         return Refused(StrCat("model '", job->model->info().name,
                               "' is busy: the deadline would pass before this request's turn"),
-                       wait);
+                       std::chrono::duration<double>(wait));
       }
     }
     job->enqueued = now;

@@ -100,7 +100,4 @@ class Scheduler {
   bool closed_ MILLRACE_GUARDED_BY(mu_) = false;
 };
 
-// How long a refused client should wait before it tries again; zero when the status does not say.
-std::chrono::milliseconds RetryHint(const absl::Status& status);
-
 }  // namespace millrace::server

@@ -52,6 +52,8 @@ std::string TryStep(const models::Model& model, std::span<models::Request* const
   } catch (const std::exception& error) {
     const std::string line = FirstLine(error.what());
     return line.empty() ? "unknown failure" : line;
+  } catch (...) {
+    return "unknown failure";
   }
 }
 
@@ -92,25 +94,26 @@ void RunStep(std::vector<std::unique_ptr<Job>> batch, Device& device,
 }
 
 absl::Status WarmUp(const models::Model& model, Device& device, runtime::WorkerContext& context) {
-  for (models::Input& input : model.WarmupInputs()) {
-    NullSink sink;
-    models::Request request(std::move(input), TimePoint::max(), sink);
-    models::Request* requests[] = {&request};
-    try {
+  const auto failed = [&model](std::string_view why) {
+    return absl::InternalError(StrCat("warm-up of model '", model.info().name, "' failed: ", why));
+  };
+  try {
+    for (models::Input& input : model.WarmupInputs()) {
+      NullSink sink;
+      models::Request request(std::move(input), TimePoint::max(), sink);
+      models::Request* requests[] = {&request};
       while (!request.outcome()) {
         const std::unique_ptr<models::Batch> step = model.Prepare(requests);
         if (step == nullptr) break;
         device.RunForward(context, *step);
         step->Complete();
       }
-    } catch (const std::exception& error) {
-      return absl::InternalError(
-          StrCat("warm-up of model '", model.info().name, "' failed: ", FirstLine(error.what())));
+      if (request.outcome() && !request.outcome()->ok()) return failed(Message(*request.outcome()));
     }
-    if (request.outcome() && !request.outcome()->ok()) {
-      return absl::InternalError(StrCat("warm-up of model '", model.info().name,
-                                        "' failed: ", Message(*request.outcome())));
-    }
+  } catch (const std::exception& error) {
+    return failed(FirstLine(error.what()));
+  } catch (...) {
+    return failed("unknown failure");
   }
   return absl::OkStatus();
 }

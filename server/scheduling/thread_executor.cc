@@ -1,6 +1,7 @@
 #include "server/scheduling/thread_executor.h"
 
 #include <exception>
+#include <system_error>
 #include <utility>
 
 #include "models/core/strings.h"
@@ -10,7 +11,16 @@
 namespace millrace::server {
 
 absl::Status ThreadExecutor::Start(std::span<const std::shared_ptr<ServedModel>> models) {
-  for (int i = 0; i < workers_; ++i) threads_.emplace_back([this, models] { Run(models); });
+  try {
+    for (int i = 0; i < workers_; ++i) threads_.emplace_back([this, models] { Run(models); });
+  } catch (const std::system_error& error) {
+    // Those that run use `models`, so they end here.
+    scheduler_.Close();
+    const size_t running = threads_.size();
+    Join();
+    return absl::ResourceExhaustedError(StrCat("worker ", running + 1, " of ", workers_,
+                                               " could not start its thread: ", error.what()));
+  }
   absl::Status status;
   {
     MutexLock lock(mu_);
@@ -42,6 +52,9 @@ void ThreadExecutor::Run(std::span<const std::shared_ptr<ServedModel>> models) {
     context = device_.EnterWorker();
   } catch (const std::exception& error) {
     ReportStarted(absl::InternalError(StrCat("a worker could not start: ", error.what())));
+    return;
+  } catch (...) {
+    ReportStarted(absl::InternalError("a worker could not start: unknown failure"));
     return;
   }
   absl::Status status;

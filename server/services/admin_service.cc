@@ -11,12 +11,6 @@
 namespace millrace::server {
 namespace {
 
-grpc::ServerUnaryReactor* Answer(grpc::CallbackServerContext* rpc, const absl::Status& status) {
-  grpc::ServerUnaryReactor* reactor = rpc->DefaultReactor();
-  reactor->Finish(ToGrpcStatus(status));
-  return reactor;
-}
-
 v1::ModelState ToProto(ModelState state) {
   switch (state) {
     case ModelState::kAvailable:

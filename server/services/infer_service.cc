@@ -60,13 +60,6 @@ class InferCall final : public UnaryCall {
   models::InferOutput output_;
 };
 
-// Ends a call that needs no work.
-grpc::ServerUnaryReactor* Answer(grpc::CallbackServerContext* rpc, const absl::Status& status) {
-  grpc::ServerUnaryReactor* reactor = rpc->DefaultReactor();
-  reactor->Finish(ToGrpcStatus(status));
-  return reactor;
-}
-
 void AddTensor(const models::TensorSpec& spec,
                inference::ModelMetadataResponse::TensorMetadata& tensor) {
   tensor.set_name(spec.name);
@@ -93,13 +86,17 @@ grpc::ServerUnaryReactor* InferService::ServerReady(grpc::CallbackServerContext*
 grpc::ServerUnaryReactor* InferService::ModelReady(grpc::CallbackServerContext* rpc,
                                                    const inference::ModelReadyRequest* request,
                                                    inference::ModelReadyResponse* response) {
-  response->set_ready(services_.models.Find(request->name(), request->version()).ok());
+  if (absl::Status status = Authenticate(services_.keys, *rpc, Role::kUser); !status.ok())
+    return Answer(rpc, status);
+  response->set_ready(ready_() && services_.models.Find(request->name(), request->version()).ok());
   return Answer(rpc, absl::OkStatus());
 }
 
 grpc::ServerUnaryReactor* InferService::ServerMetadata(
     grpc::CallbackServerContext* rpc, const inference::ServerMetadataRequest*,
     inference::ServerMetadataResponse* response) {
+  if (absl::Status status = Authenticate(services_.keys, *rpc, Role::kUser); !status.ok())
+    return Answer(rpc, status);
   response->set_name("millrace");
   response->set_version(kVersion);
   return Answer(rpc, absl::OkStatus());

@@ -30,11 +30,12 @@ void StreamCall::Send(const google::protobuf::Message& message) {
 }
 
 void StreamCall::Finish(const absl::Status& status) {
-  const grpc::Status end = CloseCall(status);
+  const grpc::Status end = AddTrailers(status);
   Next next = Next::kNothing;
   {
     MutexLock lock(mu_);
     end_ = end;
+    outcome_ = status;
     // An error need not wait behind audio that the client has not taken; what is written already
     // still arrives.
     if (!status.ok() && !pending_.empty())
@@ -128,6 +129,19 @@ void StreamCall::Park(std::unique_ptr<Job> job) {
 TimePoint StreamCall::waiting_since() const {
   MutexLock lock(mu_);
   return pending_.empty() ? TimePoint::max() : last_progress_;
+}
+
+void StreamCall::OnDone() {
+  absl::Status outcome;
+  {
+    MutexLock lock(mu_);
+    outcome = outcome_;
+    // The work was done, but not all of it arrived.
+    if (outcome.ok() && (broken_ || cancelled()))
+      outcome = absl::CancelledError("the caller went away");
+  }
+  Record(outcome);
+  delete this;
 }
 
 void StreamCall::OnCancel() {

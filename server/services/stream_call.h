@@ -42,7 +42,7 @@ class StreamCall : public grpc::ServerWriteReactor<grpc::ByteBuffer>,
  private:
   void OnWriteDone(bool ok) final MILLRACE_EXCLUDES(mu_);
   void OnCancel() final MILLRACE_EXCLUDES(mu_);
-  void OnDone() final { delete this; }
+  void OnDone() final MILLRACE_EXCLUDES(mu_);
 
   // What to do with gRPC once the lock is gone: its calls may come back to us on this thread.
   enum class Next { kNothing, kWrite, kFinish };
@@ -60,6 +60,7 @@ class StreamCall : public grpc::ServerWriteReactor<grpc::ByteBuffer>,
   TimePoint last_progress_ MILLRACE_GUARDED_BY(mu_);
   std::unique_ptr<Job> parked_ MILLRACE_GUARDED_BY(mu_);
   std::optional<grpc::Status> end_ MILLRACE_GUARDED_BY(mu_);
+  absl::Status outcome_ MILLRACE_GUARDED_BY(mu_);  // the same as ours
   bool finished_ MILLRACE_GUARDED_BY(mu_) = false;
 };
 

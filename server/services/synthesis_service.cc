@@ -17,9 +17,12 @@
 namespace millrace::server {
 namespace {
 
-// Of one request. A unary one holds all of its audio in memory, about 13 MB for its most.
+// Of one request.
 constexpr size_t kMaxStreamCharacters = 20'000;
 constexpr size_t kMaxUnaryCharacters = 5'000;
+// A unary reply is held in memory until it is sent: some 25 minutes of 22.05 kHz speech as 16 bit,
+// and far above what 5,000 characters take at a common speed.
+constexpr size_t kMaxUnaryAudioBytes = 64 << 20;
 // Of one streamed message: about 0.75 s of 22.05 kHz speech, so that a player can start on the
 // first.
 constexpr size_t kChunkSamples = 16'384;
@@ -43,6 +46,8 @@ absl::StatusOr<SynthesisWork> DecodeSynthesize(const grpc::ByteBuffer& buffer, S
                                              " is none of WAV (1), PCM_S16LE (2), ",
                                              "PCM_F32LE (3)"));
   }
+  if (absl::Status status = CheckVersion(request.model(), request.model_version()); !status.ok())
+    return status;
   auto model = services.models.FindForTask(models::Task::kSynthesis, request.model(),
                                            request.model_version());
   if (!model.ok()) return model.status();
@@ -98,14 +103,27 @@ class SynthesizeCall final : public UnaryCall {
     CountAudio(metrics(), part);
     sample_rate_ = part.sample_rate;
     samples_ += part.samples.size();
+    if (too_long_) return;
     // Encoded at once: half the size of what the model gives.
     audio_ += models::EncodeAudio(part.samples, part.sample_rate,
                                   encoding_ == v1::AUDIO_ENCODING_PCM_F32LE
                                       ? models::AudioFormat::kPcmF32
                                       : models::AudioFormat::kPcmS16);
+    if (audio_.size() > kMaxUnaryAudioBytes) {
+      too_long_ = true;
+      audio_ = std::string();
+      Cancel();
+    }
   }
 
  private:
+  absl::Status Outcome(const absl::Status& status) override {
+    if (!too_long_) return status;
+    return absl::InvalidArgumentError(StrCat("text: its speech is longer than one reply may hold, ",
+                                             kMaxUnaryAudioBytes >> 20,
+                                             " MiB; use StreamSynthesize"));
+  }
+
   absl::StatusOr<Work> Decode() override {
     auto decoded = DecodeSynthesize(request(), services(), kMaxUnaryCharacters);
     if (!decoded.ok()) return decoded.status();
@@ -121,6 +139,8 @@ class SynthesizeCall final : public UnaryCall {
     response.set_model_version(StrCat(model()->info().version));
     response.set_voice(std::move(voice_));
     response.set_encoding(encoding_);
+    // A text without anything to say has no audio that told it.
+    if (sample_rate_ == 0) sample_rate_ = model()->info().sample_rate;
     response.set_sample_rate(static_cast<uint32_t>(sample_rate_));
     response.set_duration_seconds(static_cast<double>(samples_) / sample_rate_);
     if (encoding_ == v1::AUDIO_ENCODING_WAV)
@@ -134,6 +154,7 @@ class SynthesizeCall final : public UnaryCall {
   int sample_rate_ = 0;  // 0 until the first audio
   size_t samples_ = 0;
   std::string audio_;  // without the header
+  bool too_long_ = false;
 };
 
 class StreamSynthesizeCall final : public StreamCall {

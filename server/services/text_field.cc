@@ -19,4 +19,9 @@ absl::Status CheckTotal(std::string_view field, size_t characters, size_t limit)
                                            limit, " are allowed in a request"));
 }
 
+absl::Status CheckVersion(std::string_view model, std::string_view version) {
+  if (!model.empty() || version.empty()) return absl::OkStatus();
+  return absl::InvalidArgumentError("model_version: needs model, which is empty");
+}
+
 }  // namespace millrace::server

@@ -41,6 +41,8 @@ absl::StatusOr<Work> DecodeTranslate(const grpc::ByteBuffer& buffer, Services& s
   }
   if (absl::Status status = CheckTotal("texts", characters, kMaxCharacters); !status.ok())
     return status;
+  if (absl::Status status = CheckVersion(request.model(), request.model_version()); !status.ok())
+    return status;
   auto model =
       request.model().empty()
           ? services.models.FindTranslator(request.source_language(), request.target_language())
@@ -53,11 +55,10 @@ absl::StatusOr<Work> DecodeTranslate(const grpc::ByteBuffer& buffer, Services& s
   status.Update(
       CheckLanguage("target_language", request.target_language(), info.target_language, info.name));
   if (!status.ok()) return status;
-  (*model)->metrics().characters.Increment(static_cast<double>(characters));
   models::TranslateInput input;
   input.texts.assign(std::make_move_iterator(request.mutable_texts()->begin()),
                      std::make_move_iterator(request.mutable_texts()->end()));
-  return Work{*std::move(model), std::move(input)};
+  return Work{*std::move(model), std::move(input), characters};
 }
 
 void CountTokens(ModelMetrics& metrics, const models::TranslateOutput& part) {

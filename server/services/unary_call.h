@@ -14,9 +14,11 @@ class UnaryCall : public grpc::ServerUnaryReactor, public WorkCall {
   void Start() { Begin(); }
 
   void Finish(const absl::Status& status) final {
-    absl::Status result = status;
+    absl::Status result = Outcome(status);
     if (result.ok()) result = Encode(response_);
-    grpc::ServerUnaryReactor::Finish(CloseCall(result));
+    const grpc::Status end = AddTrailers(result);
+    Record(result);
+    grpc::ServerUnaryReactor::Finish(end);
   }
 
  protected:
@@ -24,6 +26,8 @@ class UnaryCall : public grpc::ServerUnaryReactor, public WorkCall {
             const grpc::ByteBuffer& request, grpc::ByteBuffer& response)
       : WorkCall(services, rpc, method), request_(request), response_(response) {}
 
+  // What the call ends with when its work ended so.
+  virtual absl::Status Outcome(const absl::Status& status) { return status; }
   // Turns what was emitted into the reply.
   virtual absl::Status Encode(grpc::ByteBuffer& response) = 0;
 

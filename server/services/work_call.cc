@@ -6,6 +6,7 @@
 #include "models/core/strings.h"
 #include "server/logging/logging.h"
 #include "server/logging/request_id.h"
+#include "server/scheduling/refusal.h"
 #include "server/services/status_mapping.h"
 
 namespace millrace::server {
@@ -76,11 +77,18 @@ absl::Status WorkCall::Enqueue() {
                                                                 : Refusal::kTooMany);
     return ticket.status();
   }
-  auto job = std::make_unique<Job>(std::move(work->input), Deadline(), *this, std::move(*ticket),
-                                   model_, services_.clock);
+  ticket_ = *std::move(ticket);
+  auto job =
+      std::make_unique<Job>(std::move(work->input), Deadline(), *this, model_, services_.clock);
+  // Once it is queued, this may be gone.
+  const std::shared_ptr<ServedModel> counted = work->characters != 0 ? model_ : nullptr;
   absl::Status status = services_.scheduler.Submit(job);
-  if (!status.ok())
+  if (status.ok()) {
+    if (counted != nullptr)
+      counted->metrics().characters.Increment(static_cast<double>(work->characters));
+  } else {
     metrics().CountRefusal(absl::IsUnavailable(status) ? Refusal::kDraining : Refusal::kQueueFull);
+  }
   return status;
 }
 
@@ -102,26 +110,31 @@ void WorkCall::CancelWork() {
   }
 }
 
-grpc::Status WorkCall::CloseCall(const absl::Status& status) {
-  const Duration took = services_.clock.Now() - start_;
-  metrics().CountRequest(method_, status.code(), took);
+grpc::Status WorkCall::AddTrailers(const absl::Status& status) {
   if (!status.ok()) {
     if (const auto hint = RetryHint(status); hint.count() > 0)
       rpc_.AddTrailingMetadata(kRetryPushback, StrCat(hint.count()));
   }
-  const LogLevel level = LevelOf(status.code());
-  if (!status.ok() || logging::Enabled(level)) {
-    const std::string request_id = logging::RequestIdFrom(Metadata(rpc_, kRequestId));
-    rpc_.AddTrailingMetadata(kRequestId, request_id);
-    logging::Log(level, "request",
-                 {{"request_id", request_id},
-                  {"method", ToString(method_)},
-                  {"model", model_ != nullptr ? model_->info().name : std::string()},
-                  {"code", StatusCodeName(status.code())},
-                  {"error", Message(status)},
-                  {"seconds", Seconds(took)}});
+  if (!status.ok() || logging::Enabled(LevelOf(status.code()))) {
+    request_id_ = logging::RequestIdFrom(Metadata(rpc_, kRequestId));
+    rpc_.AddTrailingMetadata(kRequestId, request_id_);
   }
   return ToGrpcStatus(status);
+}
+
+void WorkCall::Record(const absl::Status& status) {
+  const Duration took = services_.clock.Now() - start_;
+  metrics().CountRequest(method_, status.code(), took);
+  const LogLevel level = LevelOf(status.code());
+  if (!logging::Enabled(level)) return;
+  if (request_id_.empty()) request_id_ = logging::RequestIdFrom(Metadata(rpc_, kRequestId));
+  logging::Log(level, "request",
+               {{"request_id", request_id_},
+                {"method", ToString(method_)},
+                {"model", model_ != nullptr ? model_->info().name : std::string()},
+                {"code", StatusCodeName(status.code())},
+                {"error", Message(status)},
+                {"seconds", Seconds(took)}});
 }
 
 }  // namespace millrace::server

@@ -7,6 +7,7 @@
 #include "absl/status/status.h"
 #include "grpcpp/server_context.h"
 #include "server/metrics/model_metrics.h"
+#include "server/scheduling/admission.h"
 #include "server/scheduling/job.h"
 #include "server/scheduling/served_model.h"
 #include "server/services/services.h"
@@ -22,6 +23,7 @@ absl::Status Authenticate(const ApiKeyStore* keys, const grpc::CallbackServerCon
 struct Work {
   std::shared_ptr<ServedModel> model;
   models::Input input;
+  size_t characters = 0;  // of text taken in, where it counts at once
 };
 
 // The common part of the calls that do work: from the key check to the queue, and from the result
@@ -40,9 +42,10 @@ class WorkCall : public Reply {
   void Begin();
   // From OnCancel: tells the work to stop and takes it out of the queue.
   void CancelWork();
-  // From Finish, before the reactor's own: counts and logs the end, adds trailers. Returns what to
-  // send.
-  grpc::Status CloseCall(const absl::Status& status);
+  // From Finish, before the reactor's own: adds trailers. Returns what to send.
+  grpc::Status AddTrailers(const absl::Status& status);
+  // Counts and logs the end of the call, once, after AddTrailers.
+  void Record(const absl::Status& status);
 
   Services& services() const { return services_; }
   // Of the model once Decode succeeded, else the nameless ones.
@@ -61,7 +64,10 @@ class WorkCall : public Reply {
   grpc::CallbackServerContext& rpc_;
   const Method method_;
   const TimePoint start_;
-  std::shared_ptr<ServedModel> model_;  // set in Begin, before any other thread sees this
+  // Set in Begin, before any other thread sees this.
+  std::shared_ptr<ServedModel> model_;
+  Ticket ticket_;
+  std::string request_id_;  // made when it is first needed
 };
 
 }  // namespace millrace::server

@@ -21,10 +21,12 @@ using testing::FakeReply;
 using ::testing::HasSubstr;
 using testing::JoiningThread;
 
+const std::function<bool()> kNever = [] { return false; };
+
 class ModelManagerTest : public RepositoryTest {
  protected:
   void Submit(const std::string& model, Reply& reply) {
-    auto job = std::make_unique<Job>(models::Input(), TimePoint::max(), reply, Ticket(),
+    auto job = std::make_unique<Job>(models::Input(), TimePoint::max(), reply,
                                      *directory_.Find(model, ""), Clock::Real());
     ASSERT_TRUE(scheduler_.Submit(job).ok());
   }
@@ -101,7 +103,7 @@ TEST_F(ModelManagerTest, FailedLoadOfANewVersionKeepsTheOld) {
 TEST_F(ModelManagerTest, LoadAllGoesOnAfterAFailure) {
   for (const char* name : {"a", "b", "c"}) AddToDisk(name);
   load_errors_["b"] = absl::InternalError("broken");
-  EXPECT_TRUE(manager_->LoadAll().ok());
+  EXPECT_TRUE(manager_->LoadAll(kNever).ok());
   EXPECT_EQ(Serving("a"), 1);
   EXPECT_EQ(Serving("b"), 0);
   EXPECT_EQ(Serving("c"), 1);
@@ -109,12 +111,29 @@ TEST_F(ModelManagerTest, LoadAllGoesOnAfterAFailure) {
 }
 
 TEST_F(ModelManagerTest, LoadAllFailsWhenNothingServes) {
-  EXPECT_FALSE(manager_->LoadAll().ok());  // an empty repository
+  EXPECT_FALSE(manager_->LoadAll(kNever).ok());  // an empty repository
   AddToDisk("a");
   load_errors_["a"] = absl::InternalError("broken");
-  const absl::Status status = manager_->LoadAll();
+  const absl::Status status = manager_->LoadAll(kNever);
   EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_THAT(status.ToString(), HasSubstr("none of the 1 models"));
+}
+
+TEST_F(ModelManagerTest, LoadAllStopsBetweenModels) {
+  for (const char* name : {"a", "b"}) AddToDisk(name);
+  EXPECT_TRUE(manager_->LoadAll([this] { return Serving("a") != 0; }).ok());
+  EXPECT_EQ(Serving("a"), 1);
+  EXPECT_EQ(Serving("b"), 0);
+}
+
+// Out of memory in a loader, say: it costs that load alone.
+TEST_F(ModelManagerTest, ExceptionOfALoaderIsAFailedLoad) {
+  AddToDisk("m");
+  load_exceptions_.insert("m");
+  EXPECT_EQ(manager_->Load("m").code(), absl::StatusCode::kInternal);
+  EXPECT_EQ(Shown("m").state, ModelState::kFailed);
+  load_exceptions_.clear();
+  EXPECT_TRUE(manager_->Load("m").ok());
 }
 
 TEST_F(ModelManagerTest, UnloadTakesItOutOfService) {
@@ -194,8 +213,8 @@ TEST_F(ModelManagerTest, ReloadDisturbsNoRequest) {
           continue;
         }
         FakeReply reply;
-        auto job = std::make_unique<Job>(models::Input(), TimePoint::max(), reply, Ticket(), *model,
-                                         Clock::Real());
+        auto job =
+            std::make_unique<Job>(models::Input(), TimePoint::max(), reply, *model, Clock::Real());
         ASSERT_TRUE(scheduler_.Submit(job).ok());
         EXPECT_TRUE(reply.Wait().ok());
         manager_->Models();

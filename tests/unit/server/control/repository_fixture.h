@@ -9,6 +9,8 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <new>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -63,6 +65,7 @@ class RepositoryTest : public ::testing::Test {
   // Of the models made from now on, by name; without an entry they load and do nothing.
   std::map<std::string, testing::ModelHooks> hooks_;
   std::map<std::string, absl::Status> load_errors_;
+  std::set<std::string> load_exceptions_;
   int warm_up_inputs_ = 0;
 
   std::filesystem::path root_;
@@ -78,6 +81,7 @@ class RepositoryTest : public ::testing::Test {
   absl::StatusOr<std::unique_ptr<models::Model>> Make(models::ModelInfo info) {
     if (const auto error = load_errors_.find(info.name); error != load_errors_.end())
       return error->second;
+    if (load_exceptions_.contains(info.name)) throw std::bad_alloc();
     const testing::ModelHooks hooks = hooks_[info.name];
     return std::make_unique<testing::FakeModel>(std::move(info), hooks, warm_up_inputs_);
   }

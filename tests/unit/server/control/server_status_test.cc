@@ -17,9 +17,8 @@ class ServerStatusTest : public RepositoryTest {
   ~ServerStatusTest() override { scheduler_.Close(); }
 
   void Submit(const std::string& model, Reply& reply) {
-    auto job =
-        std::make_unique<Job>(models::Input(), TimePoint::max(), reply, *admission_.TryEnter(),
-                              *directory_.Find(model, ""), Clock::Real());
+    auto job = std::make_unique<Job>(models::Input(), TimePoint::max(), reply,
+                                     *directory_.Find(model, ""), Clock::Real());
     ASSERT_TRUE(scheduler_.Submit(job).ok());
   }
   static runtime::RuntimeOptions Cpu() {
@@ -57,6 +56,7 @@ TEST_F(ServerStatusTest, GaugesShowTheMoment) {
   }
   FakeReply replies[3];
   for (FakeReply& reply : replies) Submit("b", reply);
+  const auto ticket = admission_.TryEnter();
   const Snapshot gauges = status_.Gauges();
   ASSERT_EQ(gauges.models.size(), 2U);
   EXPECT_EQ(gauges.models[0].name, "a");
@@ -65,7 +65,7 @@ TEST_F(ServerStatusTest, GaugesShowTheMoment) {
   EXPECT_EQ(gauges.models[1].task, "infer");
   EXPECT_EQ(gauges.models[1].version, 1);
   EXPECT_FALSE(gauges.ready);
-  EXPECT_EQ(gauges.requests_in_flight, 3);
+  EXPECT_EQ(gauges.requests_in_flight, 1);
   EXPECT_EQ(gauges.permits, runtime_->limiter().permits());
   EXPECT_EQ(gauges.permits_in_use, 0);
   EXPECT_EQ(status_.Queue("b"), (std::pair<size_t, size_t>{3, 256}));

@@ -12,7 +12,6 @@
 
 #include "absl/status/status.h"
 #include "server/metrics/metrics.h"
-#include "server/scheduling/admission.h"
 #include "server/scheduling/job.h"
 #include "server/scheduling/scheduler.h"
 #include "server/scheduling/served_model.h"
@@ -49,8 +48,7 @@ class SchedulingTest : public ::testing::Test {
 
   std::unique_ptr<Job> MakeJob(const std::shared_ptr<ServedModel>& model, Reply& reply,
                                TimePoint deadline = TimePoint::max()) {
-    return std::make_unique<Job>(models::Input(), deadline, reply, *admission_.TryEnter(), model,
-                                 clock_);
+    return std::make_unique<Job>(models::Input(), deadline, reply, model, clock_);
   }
 
   absl::Status Submit(const std::shared_ptr<ServedModel>& model, Reply& reply,
@@ -74,7 +72,6 @@ class SchedulingTest : public ::testing::Test {
 
   testing::FakeClock clock_;
   Metrics metrics_{BuildInfo{}};
-  Admission admission_{1000};
   Scheduler scheduler_{{.default_queue_size = 100, .workers = 1}, clock_};
   Scheduler::Popped popped_;
 };

@@ -13,21 +13,15 @@ using testing::FakeReply;
 
 using JobTest = SchedulingTest;
 
-// A client that got its reply may send the next request: its place must be free by then.
-TEST_F(JobTest, TicketIsGivenBackBeforeTheReplyEnds) {
+TEST_F(JobTest, EndsItsReplyOnce) {
   const auto model = MakeModel("m");
   FakeReply reply;
-  int64_t in_flight = -1;
-  reply.on_finish = [&] { in_flight = admission_.in_flight(); };
-  auto job = MakeJob(model, reply);
-  EXPECT_EQ(admission_.in_flight(), 1);
-  FinishJob(std::move(job), absl::NotFoundError("gone"));
-  EXPECT_EQ(in_flight, 0);
+  FinishJob(MakeJob(model, reply), absl::NotFoundError("gone"));
   EXPECT_EQ(reply.status()->code(), absl::StatusCode::kNotFound);
   EXPECT_EQ(reply.finishes(), 1);
 }
 
-// What a job holds of its model must not outlive the reply either: an unload waits for it.
+// What a job holds of its model must not outlive the reply: an unload waits for it.
 TEST_F(JobTest, ModelAndStateAreReleasedBeforeTheReplyEnds) {
   auto model = MakeModel("m");
   const std::weak_ptr<ServedModel> watch = model;
@@ -39,14 +33,6 @@ TEST_F(JobTest, ModelAndStateAreReleasedBeforeTheReplyEnds) {
   EXPECT_FALSE(watch.expired());
   FinishJob(std::move(job), absl::OkStatus());
   EXPECT_TRUE(released);
-}
-
-TEST_F(JobTest, DestroyedJobGivesItsTicketBack) {
-  const auto model = MakeModel("m");
-  FakeReply reply;
-  MakeJob(model, reply).reset();
-  EXPECT_EQ(admission_.in_flight(), 0);
-  EXPECT_FALSE(reply.status());
 }
 
 TEST_F(JobTest, KnowsWhenItWasAdmitted) {
@@ -69,7 +55,6 @@ TEST_F(JobTest, ReplyThatCannotParkEndsWithAnError) {
   EXPECT_FALSE(reply.Congested());
   reply.Park(MakeJob(model, reply));
   EXPECT_EQ(reply.end.code(), absl::StatusCode::kInternal);
-  EXPECT_EQ(admission_.in_flight(), 0);
 }
 
 }  // namespace

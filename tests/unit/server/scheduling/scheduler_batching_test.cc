@@ -46,7 +46,7 @@ class SchedulerBatching : public ::testing::Test {
   }
   void Submit(const std::shared_ptr<ServedModel>& model, Reply& reply,
               TimePoint deadline = TimePoint::max()) {
-    auto job = std::make_unique<Job>(models::Input(), deadline, reply, Ticket(), model, clock_);
+    auto job = std::make_unique<Job>(models::Input(), deadline, reply, model, clock_);
     ASSERT_TRUE(scheduler_.Submit(job).ok());
   }
   std::vector<const Reply*> Pop() {

@@ -1,6 +1,7 @@
 #include <chrono>
 #include <string>
 
+#include "server/scheduling/refusal.h"
 #include "server/scheduling/scheduler.h"
 #include "tests/unit/server/scheduling/fixture.h"
 

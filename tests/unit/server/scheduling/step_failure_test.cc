@@ -52,7 +52,6 @@ class StepFailure : public StepTest {
       EXPECT_THAT(MessageOf(*replies_[i].status()), HasSubstr("model 'm' failed"));
       EXPECT_THAT(MessageOf(*replies_[i].status()), HasSubstr(message));
     }
-    EXPECT_EQ(admission_.in_flight(), 0);
     EXPECT_EQ(scheduler_.depth(model_->queue()), 0U);
   }
 

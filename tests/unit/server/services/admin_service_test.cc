@@ -41,7 +41,7 @@ class AdminServiceTest : public RepositoryTest {
       body();
       kill(getpid(), SIGTERM);
     });
-    main_loop_.RunUntilSignal([] {});
+    main_loop_.RunUntilSignal();
   }
   grpc::Status Load(const std::string& model, v1::LoadModelResponse& response) {
     grpc::ClientContext context;

@@ -82,6 +82,20 @@ TEST_F(AuthenticationTest, MetadataNeedsAKeyAndHealthDoesNot) {
     EXPECT_EQ(stub->ModelMetadata(&context, request, &response).error_code(),
               StatusCode::UNAUTHENTICATED);
   }
+  {
+    grpc::ClientContext context;
+    inference::ModelReadyRequest request;
+    request.set_name("null");
+    inference::ModelReadyResponse response;
+    EXPECT_EQ(stub->ModelReady(&context, request, &response).error_code(),
+              StatusCode::UNAUTHENTICATED);
+  }
+  {
+    grpc::ClientContext context;
+    inference::ServerMetadataResponse response;
+    EXPECT_EQ(stub->ServerMetadata(&context, {}, &response).error_code(),
+              StatusCode::UNAUTHENTICATED);
+  }
   grpc::ClientContext context;
   inference::ServerReadyResponse response;
   EXPECT_TRUE(stub->ServerReady(&context, {}, &response).ok());

@@ -215,6 +215,7 @@ TEST(InferServiceTest, CancelledCallLeavesTheQueueAtOnce) {
   EXPECT_EQ(server.scheduler.depth(model->queue()), 0U);
   EXPECT_EQ(server.Count("null", Method::kModelInfer, absl::StatusCode::kCancelled), 1);
   gate.Open();
+  Await([&] { return server.admission.in_flight() == 0; });
   server.Stop();
   EXPECT_EQ(steps.load(), 1);
 }
@@ -287,7 +288,14 @@ TEST(InferServiceTest, SaysWhatServes) {
     inference::ServerReadyResponse response;
     EXPECT_TRUE(stub->ServerReady(&context, {}, &response).ok());
     EXPECT_EQ(response.ready(), ready);
+    inference::ModelReadyRequest request;
+    request.set_name("null");
+    inference::ModelReadyResponse model_response;
+    grpc::ClientContext model_context;
+    EXPECT_TRUE(stub->ModelReady(&model_context, request, &model_response).ok());
+    EXPECT_EQ(model_response.ready(), ready);  // not while the server drains
   }
+  server.ready = true;
   for (const auto& [name, version, ready] : std::vector<std::tuple<std::string, std::string, bool>>{
            {"null", "", true}, {"null", "1", true}, {"null", "2", false}, {"nil", "", false}}) {
     grpc::ClientContext context;

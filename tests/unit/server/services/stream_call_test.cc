@@ -111,6 +111,7 @@ TEST_F(StreamCallTest, PartsArriveInOrderThenTheStatus) {
     EXPECT_EQ(client.Read(), std::string(10, static_cast<char>('a' + i % 26)));
   EXPECT_EQ(client.Read(), "");
   EXPECT_TRUE(client.Finish().ok());
+  AwaitAllEnded();
   EXPECT_EQ(server_.Count("stream", Method::kStreamTranslate, absl::StatusCode::kOk), 1);
 }
 
@@ -142,7 +143,7 @@ TEST_F(StreamCallTest, SlowReaderHoldsNeitherMemoryNorAWorkerAndGetsItAll) {
   // The worker serves others meanwhile (AwaitParked), and what waits is bounded.
   const size_t ahead = steps_.load();
   EXPECT_LT(ahead, kParts / 2);
-  EXPECT_EQ(server_.admission.in_flight(), 1);
+  Await([this] { return server_.admission.in_flight() == 1; });
   for (size_t i = 0; i < kParts; ++i) {
     const std::string part = client.Read();
     ASSERT_EQ(part.size(), kPartBytes);
@@ -153,6 +154,31 @@ TEST_F(StreamCallTest, SlowReaderHoldsNeitherMemoryNorAWorkerAndGetsItAll) {
   EXPECT_EQ(client.Read(), "");
   EXPECT_TRUE(client.Finish().ok());
   EXPECT_EQ(steps_.load(), kParts);
+}
+
+// All work done is not the end: a drain must wait for the reader, and the count tells what arrived.
+TEST(StreamCallDelivery, CallIsAdmittedUntilItsOutputIsDelivered) {
+  constexpr size_t kParts = 40;
+  TestServer server({.workers = 1, .max_buffered_bytes = 1 << 30});
+  std::atomic<size_t> steps{0};
+  server.Add(TranslatorInfo("stream", "en", "pt"),
+             {.complete = EmitParts(kParts, kPartBytes, &steps)});
+  const auto count = [&](absl::StatusCode code) {
+    return server.Count("stream", Method::kStreamTranslate, code);
+  };
+  Client reads(server);
+  {
+    Client leaves(server);
+    Await([&] { return steps.load() == 2 * kParts; });
+    EXPECT_EQ(server.admission.in_flight(), 2);
+    EXPECT_EQ(count(absl::StatusCode::kOk), 0);
+  }
+  Await([&] { return server.admission.in_flight() == 1; });
+  EXPECT_EQ(count(absl::StatusCode::kCancelled), 1);
+  EXPECT_EQ(reads.ReadAll(), kParts);
+  EXPECT_TRUE(reads.Finish().ok());
+  Await([&] { return server.admission.in_flight() == 0; });
+  EXPECT_EQ(count(absl::StatusCode::kOk), 1);
 }
 
 TEST_F(StreamCallTest, ClientThatNeverReadsLosesItsCall) {

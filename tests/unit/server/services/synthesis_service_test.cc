@@ -87,6 +87,15 @@ TEST_F(SynthesisServiceTest, WithoutAudioTheDurationIsZero) {
   EXPECT_EQ(response_.audio().size(), 44U);
 }
 
+// Slow speech of a text within the limits can be longer than what one reply should hold.
+TEST_F(SynthesisServiceTest, SpeechThatIsTooLongForOneReplyIsRefused) {
+  constexpr size_t kHalf = 17 << 20;  // of 16 bit samples
+  server_.Add(VoiceInfo("joe"), {.complete = Speak({kHalf, kHalf, 1})});
+  const grpc::Status status = Synthesize(Say("x"));
+  EXPECT_EQ(status.error_code(), StatusCode::INVALID_ARGUMENT);
+  EXPECT_THAT(status.error_message(), HasSubstr("use StreamSynthesize"));
+}
+
 TEST_F(SynthesisServiceTest, EncodesAsAsked) {
   server_.Add(VoiceInfo("joe"), {.complete = Speak({3})});
   auto request = Say("x");

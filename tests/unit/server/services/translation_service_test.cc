@@ -99,6 +99,16 @@ TEST_F(TranslationServiceTest, PicksTheModelByItsLanguages) {
   EXPECT_EQ(response_.model(), "en-pt");
 }
 
+TEST_F(TranslationServiceTest, CharactersCountOnceTheyAreAdmitted) {
+  server_.Add(TranslatorInfo("en-pt", "en", "pt"), {.complete = Interleaved});
+  const auto metrics = server_.metrics.ForModel("en-pt");
+  ASSERT_TRUE(Translate(Texts({"abc", "de"})).ok());
+  EXPECT_EQ(metrics->characters.Value(), 5);
+  server_.admission.Close();
+  EXPECT_EQ(Translate(Texts({"abc"})).error_code(), StatusCode::UNAVAILABLE);
+  EXPECT_EQ(metrics->characters.Value(), 5);
+}
+
 TEST_F(TranslationServiceTest, BadRequestsNameTheField) {
   server_.Add(TranslatorInfo("en-pt", "en", "pt"), {});
   server_.Add(TranslatorInfo("pt-en", "pt", "en"), {});
@@ -128,7 +138,12 @@ TEST_F(TranslationServiceTest, BadRequestsNameTheField) {
        "source_language: 'de' is not what model 'en-pt' has: 'en'"},
       {[](auto& r) { r.set_target_language("en"); }, StatusCode::INVALID_ARGUMENT,
        "target_language: 'en' is not"},
-      {[](auto& r) { r.set_model_version("3"); }, StatusCode::NOT_FOUND, "model_version: '3'"}};
+      {[](auto& r) { r.set_model_version("3"); }, StatusCode::NOT_FOUND, "model_version: '3'"},
+      {[](auto& r) {
+         r.clear_model();
+         r.set_model_version("1");
+       },
+       StatusCode::INVALID_ARGUMENT, "model_version: needs model"}};
   for (const Case& bad : cases) {
     auto request = Texts({"x"});
     request.set_model("en-pt");

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <chrono>
+#include <string>
+
+#include "absl/status/status.h"
+
+namespace millrace::server {
+
+// RESOURCE_EXHAUSTED with a hint of when to try again, cut to 1 ms .. 60 s.
+absl::Status Refused(std::string message, std::chrono::duration<double> retry_after);
+
+// How long a refused client should wait before it tries again; zero when the status does not say.
+std::chrono::milliseconds RetryHint(const absl::Status& status);
+
+}  // namespace millrace::server
