@@ -58,15 +58,6 @@ GraphEntry* GraphCache::Insert(const GraphKey& key, std::unique_ptr<GraphEntry> 
   return lru_.front().entry.get();
 }
 
-void GraphCache::EraseModel(const std::string& model) {
-  for (auto node = lru_.begin(); node != lru_.end();) {
-    const auto next = std::next(node);
-    if (node->key.model == model) Drop(node);
-    node = next;
-  }
-  PublishSize();
-}
-
 void GraphCache::Clear() {
   index_.clear();
   lru_.clear();

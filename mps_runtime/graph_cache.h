@@ -49,13 +49,11 @@ class GraphCache {
   explicit GraphCache(Limits limits);
 
   // The entry, now the most recent one, or null. Counts a hit or a miss. The pointer holds until
-  // the next Insert or Erase.
+  // the next Insert or Clear.
   GraphEntry* Find(const GraphKey& key);
   // Takes the entry, replacing one of the same key, and evicts the oldest others until both limits
   // hold. An entry that alone is over max_bytes is not kept; then this returns null.
   GraphEntry* Insert(const GraphKey& key, std::unique_ptr<GraphEntry> entry);
-  // Drops the entries of one model (it was unloaded).
-  void EraseModel(const std::string& model);
   void Clear();
 
   // Any thread. Each figure is exact; together they may straddle a change.

@@ -19,6 +19,9 @@ if promtool="$(prometheus_tool promtool)"; then
   "$promtool" test rules deploy/prometheus/alerts_test.yml
 fi
 
+say "every field in proto/ has a comment"
+"$VENV/bin/python" scripts/check_proto_comments.py
+
 say "dashboard is what its generator writes"
 "$VENV/bin/python" deploy/grafana/dashboard.py --check
 

@@ -1,11 +1,9 @@
 """The load generators (ghz and our own) and a reader of the metrics page."""
 
-import base64
 import json
 import os
 import re
 import shutil
-import struct
 import subprocess
 import urllib.request
 from pathlib import Path
@@ -14,6 +12,7 @@ from harness import machine
 from harness.processes import find_tool
 
 ROOT = Path(__file__).resolve().parents[3]
+RECIPES = ROOT / "tests/load/ghz"
 NULL_MODEL = "null"
 
 
@@ -56,28 +55,28 @@ def find_ghz():
     return found
 
 
-def infer_message(model=NULL_MODEL):
-    """ModelInfer of 64 floats as ghz reads it."""
-    raw = struct.pack("<64f", *(0.5 * i - 7 for i in range(64)))
-    return {"model_name": model, "inputs": [{"name": "INPUT0", "datatype": "FP32", "shape": [64]}],
-            "raw_input_contents": [base64.b64encode(raw).decode()]}
+def recipe(name):
+    """A configuration of ghz from tests/load/ghz."""
+    return json.loads((RECIPES / f"{name}.json").read_text())
 
 
-def ghz_infer(context, server, concurrency, seconds):
-    """Closed loop of ModelInfer on one connection: rate, latency, and the server's CPU time per request."""
-    data = context.out / "infer.json"
-    data.write_text(json.dumps(infer_message()))
-    command = [find_ghz(), "--insecure", "--proto", str(ROOT / "proto/inference/grpc_service.proto"),
-               "--call", "inference.GRPCInferenceService/ModelInfer", "--data-file", str(data),
-               "--disable-template-functions", "--disable-template-data", "--connections", "1",
-               "--concurrency", str(concurrency), "--duration", f"{seconds}s", "--duration-stop", "wait",
-               "--timeout", "20s", "--format", "json", server.address]
+def ghz(context, server, name, *, seconds, concurrency=None):
+    """Closed loop of a recipe on one connection: rate, latency, and the server's CPU time per request."""
+    # Written anew: what a file sets, the command line does not change.
+    config = recipe(name) | {"duration": f"{seconds}s", "host": server.address}
+    if concurrency is not None:
+        config["concurrency"] = concurrency
+    config["proto"] = str(ROOT / config["proto"])
+    config["import-paths"] = [str(ROOT / path) for path in config.get("import-paths", [])]
+    path = context.out / f"ghz-{name}.json"
+    path.write_text(json.dumps(config))
+    command = [find_ghz(), "--config", str(path), "--format", "json"]
     before = machine.cpu_seconds(server.pid)
     report = json.loads(_run(command, seconds + 60))
     cpu = machine.cpu_seconds(server.pid) - before
     errors = {k: v for k, v in report["statusCodeDistribution"].items() if k != "OK"}
     if errors:
-        raise LoadFailed(f"{server.name} at {concurrency} concurrent: {errors}")
+        raise LoadFailed(f"{server.name}, {name} at {config['concurrency']} concurrent: {errors}")
     latency = {x["percentage"]: x["latency"] / 1e6 for x in report["latencyDistribution"]}
     return {"rps": report["rps"], "p50_ms": latency[50], "p99_ms": latency[99],
             "cpu_us": cpu / report["count"] * 1e6, "count": report["count"]}

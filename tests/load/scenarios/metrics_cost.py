@@ -51,13 +51,13 @@ def run(context):
     servers = {"scraped": start_millrace(context, "millrace-metrics-on"),
                "off": start_millrace(context, "millrace-metrics-off", "--metrics-address", "off")}
     for server in servers.values():
-        clients.ghz_infer(context, server, CONCURRENCY, 1)
+        clients.ghz(context, server, "null", concurrency=CONCURRENCY, seconds=1)
 
     def trial(case):
         if case == "off":
-            return clients.ghz_infer(context, servers[case], CONCURRENCY, context.seconds)
+            return clients.ghz(context, servers[case], "null", concurrency=CONCURRENCY, seconds=context.seconds)
         with Scraper(servers[case]) as scraper:
-            result = clients.ghz_infer(context, servers[case], CONCURRENCY, context.seconds)
+            result = clients.ghz(context, servers[case], "null", concurrency=CONCURRENCY, seconds=context.seconds)
         if scraper.scrapes < context.seconds / 2:
             raise clients.LoadFailed(f"only {scraper.scrapes} scrapes in {context.seconds} s")
         return result

@@ -15,11 +15,11 @@ def run(context):
     servers = {"floor": start_floor(context), "millrace": start_millrace(context, "millrace-null")}
     for server in servers.values():
         clients.require_all_ok(clients.loadgen(context, server, "infer", clients.NULL_MODEL, concurrency=8, seconds=1))
-        clients.ghz_infer(context, server, 8, 1)
+        clients.ghz(context, server, "null", concurrency=8, seconds=1)
 
     def trial(case):
         name, concurrency = case.split(" c=")
-        return clients.ghz_infer(context, servers[name], int(concurrency), context.seconds)
+        return clients.ghz(context, servers[name], "null", concurrency=int(concurrency), seconds=context.seconds)
 
     trials = {}
     for c in CONCURRENCY:

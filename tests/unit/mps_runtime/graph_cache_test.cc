@@ -113,20 +113,6 @@ TEST(GraphCache, SameKeyReplaces) {
   EXPECT_EQ(cache.stats().evictions, 0u);
 }
 
-TEST(GraphCache, ErasesTheEntriesOfOneModel) {
-  int alive = 0;
-  GraphCache cache({});
-  for (int64_t i = 0; i < 3; ++i) {
-    cache.Insert(Key(i, "gone"), Of(1, &alive));
-    cache.Insert(Key(i, "stays"), Of(1));
-  }
-  cache.EraseModel("gone");
-  EXPECT_EQ(alive, 0);
-  EXPECT_EQ(cache.stats().entries, 3u);
-  EXPECT_EQ(cache.Find(Key(0, "gone")), nullptr);
-  EXPECT_NE(cache.Find(Key(0, "stays")), nullptr);
-}
-
 TEST(GraphCache, ClearDropsEverything) {
   int alive = 0;
   GraphCache cache({});

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "mps_runtime/base/clock.h"
+#include "server/scheduling/refusal.h"
 #include "tests/fakes/joining_thread.h"
 
 namespace millrace::server {
@@ -27,6 +28,7 @@ TEST(Admission, AdmitsUpToItsLimitAndRefusesWithTheNumber) {
   const auto third = admission.TryEnter();
   EXPECT_EQ(third.status().code(), absl::StatusCode::kResourceExhausted);
   EXPECT_NE(third.status().ToString().find("2 requests in flight"), std::string::npos);
+  EXPECT_GT(RetryHint(third.status()).count(), 0);
   EXPECT_EQ(admission.in_flight(), 2);  // the refused one took no place
 }
 
