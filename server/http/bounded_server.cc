@@ -107,10 +107,13 @@ bool BoundedServer::process_and_close_socket(socket_t socket) {
 void BoundedServer::Serve(const std::string& host, int port, std::chrono::milliseconds retry) {
   for (;;) {
     listen_after_bind();
-    MutexLock lock(mu_);
-    if (stopping_) return;
+    {
+      MutexLock lock(mu_);
+      if (stopping_) return;
+    }
     logging::Error("HTTP cannot accept connections, listening again",
                    {{"port", port}, {"reason", std::strerror(accept_error_)}});
+    MutexLock lock(mu_);
     do {
       const auto end = std::chrono::steady_clock::now() + retry;
       while (!stopping_ && std::chrono::steady_clock::now() < end) changed_.WaitUntil(mu_, end);
