@@ -66,13 +66,14 @@ int CheckedPermits(const RuntimeOptions& options, int safe) {
 
 constexpr int kMaxIntraOpThreads = 1024;
 
-int IntraOpThreads(const RuntimeOptions& options, int cores) {
+// `permits` of the workers compute at once; the others do host work or wait.
+int IntraOpThreads(const RuntimeOptions& options, int cores, int permits) {
   const int asked = options.intra_op_threads;
   if (asked < 0 || asked > kMaxIntraOpThreads) {
     Refuse("intra_op_threads", asked,
-           "0 (cores / workers) and 1.." + std::to_string(kMaxIntraOpThreads));
+           "0 (cores / forwards at once) and 1.." + std::to_string(kMaxIntraOpThreads));
   }
-  return asked > 0 ? asked : std::max(1, cores / options.workers);
+  return asked > 0 ? asked : std::max(1, cores / std::min(options.workers, permits));
 }
 
 }  // namespace
@@ -97,7 +98,7 @@ std::unique_ptr<Runtime> Runtime::Bootstrap(const RuntimeOptions& options) {
     CheckLibtorch(plan.provenance, options.require_libtorch);
     plan.backend = MakeBackend(options.device);
     plan.permits = CheckedPermits(options, plan.backend->SafeConcurrency());
-    plan.intra_op_threads = IntraOpThreads(options, cores);
+    plan.intra_op_threads = IntraOpThreads(options, cores, plan.permits);
     plan.provenance.device = ToString(plan.backend->device());
     plan.provenance.device_name = plan.backend->DeviceName();
     plan.provenance.threads = "cores=" + std::to_string(cores) +

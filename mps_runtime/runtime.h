@@ -27,7 +27,7 @@ struct RuntimeOptions {
   ForwardMode mode = ForwardMode::kParallel;
   std::optional<int> max_in_flight;        // forwards at once; none: what the backend holds safe
   bool accept_unsafe_concurrency = false;  // lets max_in_flight exceed what is held safe
-  int intra_op_threads = 0;  // threads inside one CPU operator; 0: cores / workers, at least 1
+  int intra_op_threads = 0;        // threads inside one CPU operator; 0: cores / forwards at once
   GraphCache::Limits graph_cache;  // for each worker
   std::string
       require_libtorch;  // a version or a prefix of one; empty: any that matches the headers

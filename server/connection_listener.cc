@@ -5,6 +5,7 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -25,6 +26,22 @@ constexpr short kClosed = POLLRDHUP;  // POLLHUP and POLLERR are always reported
 #else
 constexpr short kClosed = 0;
 #endif
+
+constexpr int kAcceptPauseMs = 100;
+
+// Two descriptors a gRPC connection, gRPC's and ours, and room for all else that the process opens.
+void RaiseDescriptorLimit(int max_connections) {
+  const rlim_t wanted = 2 * static_cast<rlim_t>(max_connections) + 512;
+  rlimit limit;
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= wanted) return;
+  const rlim_t hard = limit.rlim_max;
+  limit.rlim_cur = std::min(hard, wanted);
+  if (setrlimit(RLIMIT_NOFILE, &limit) == 0 && hard >= wanted) return;
+  logging::Warning("fewer files may be open than --max-connections can need",
+                   {{"needed", static_cast<int64_t>(wanted)},
+                    {"limit", static_cast<int64_t>(hard)},
+                    {"max_connections", max_connections}});
+}
 
 int BoundPort(int fd) {
   sockaddr_storage address = {};
@@ -87,6 +104,7 @@ ConnectionListener::~ConnectionListener() {
 }
 
 absl::Status ConnectionListener::Start(std::function<void(int, int)> handler) {
+  RaiseDescriptorLimit(max_connections_);
   if (listen(fd_, SOMAXCONN) != 0 || pipe(stop_pipe_) != 0) {
     return absl::UnavailableError(StrCat("--grpc-address: cannot listen on port ", port_, ": ",
                                          std::string(std::strerror(errno))));
@@ -105,11 +123,14 @@ void ConnectionListener::Stop() {
 
 void ConnectionListener::Run(const std::function<void(int, int)>& handler) {
   std::vector<pollfd> waits;
+  bool pause = false;
   for (;;) {
+    // A connection that cannot be accepted keeps the socket readable: it is left alone for a while,
+    // and hang-ups go on freeing descriptors.
     waits.assign({{.fd = stop_pipe_[0], .events = POLLIN, .revents = 0},
-                  {.fd = fd_, .events = POLLIN, .revents = 0}});
+                  {.fd = pause ? -1 : fd_, .events = POLLIN, .revents = 0}});
     for (const int fd : open_) waits.push_back({.fd = fd, .events = kClosed, .revents = 0});
-    if (poll(waits.data(), waits.size(), -1) < 0) continue;  // a signal
+    if (poll(waits.data(), waits.size(), pause ? kAcceptPauseMs : -1) < 0) continue;  // a signal
     if (waits[0].revents != 0) break;
     open_.clear();
     for (size_t i = 2; i < waits.size(); ++i) {
@@ -119,27 +140,36 @@ void ConnectionListener::Run(const std::function<void(int, int)>& handler) {
         open_.push_back(waits[i].fd);
       }
     }
-    if (waits[1].revents != 0) Accept(handler);
+    pause = waits[1].revents != 0 && !Accept(handler);
   }
   for (const int fd : open_) close(fd);
   open_.clear();
 }
 
-void ConnectionListener::Accept(const std::function<void(int, int)>& handler) {
+bool ConnectionListener::Accept(const std::function<void(int, int)>& handler) {
+  const auto log_once = [this](const char* message, logging::Field field) {
+    if (!std::exchange(refusing_, true)) logging::Warning(message, {std::move(field)});
+  };
   for (;;) {
     const int fd = accept(fd_, nullptr, nullptr);
-    if (fd < 0) return;
-    const int duplicate =
-        static_cast<int>(open_.size()) < max_connections_ ? fcntl(fd, F_DUPFD_CLOEXEC, 0) : -1;
-    if (duplicate < 0) {
+    if (fd < 0) {
+      const int error = errno;
+      if (error != EMFILE && error != ENFILE && error != ENOBUFS && error != ENOMEM) return true;
+      log_once("connection not accepted", {"reason", std::strerror(error)});
+      return false;
+    }
+    if (static_cast<int>(open_.size()) >= max_connections_) {
+      log_once("connection refused: too many are open", {"max_connections", max_connections_});
       close(fd);
-      if (!std::exchange(over_limit_, true)) {
-        logging::Warning("connection refused: too many are open",
-                         {{"max_connections", max_connections_}});
-      }
       continue;
     }
-    over_limit_ = false;
+    const int duplicate = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+    if (duplicate < 0) {
+      log_once("connection refused: no descriptor to watch it", {"reason", std::strerror(errno)});
+      close(fd);
+      continue;
+    }
+    refusing_ = false;
     const int on = 1;
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
     fcntl(fd, F_SETFD, FD_CLOEXEC);

@@ -34,7 +34,8 @@ class ConnectionListener {
       : fd_(fd), port_(port), max_connections_(max_connections) {}
 
   void Run(const std::function<void(int, int)>& handler);
-  void Accept(const std::function<void(int, int)>& handler);
+  // False when the system lets none be accepted for now, for want of descriptors or memory.
+  bool Accept(const std::function<void(int, int)>& handler);
 
   const int fd_;
   const int port_;
@@ -43,8 +44,8 @@ class ConnectionListener {
   // Duplicates of the open connections' descriptors: they hang up when either side closes. Only the
   // thread touches them.
   std::vector<int> open_;
-  bool over_limit_ = false;  // since the last accepted connection; one log line each time
-  std::thread thread_;       // last
+  bool refusing_ = false;  // since the last accepted connection; one log line each time
+  std::thread thread_;     // last
 };
 
 }  // namespace millrace::server

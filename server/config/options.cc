@@ -113,19 +113,17 @@ Option Path(Option row, std::filesystem::path ServerConfig::*field) {
   return row;
 }
 
-enum class AddressKind { kGrpc, kOptional };
+enum class AddressKind { kRequired, kOptional };
 
 Option Address(Option row, std::string ServerConfig::*field, AddressKind kind) {
-  row.allowed = kind == AddressKind::kGrpc
-                    ? "host:port, [v6]:port or unix:path, port 0..65535 (0: a free one)"
-                    : "host:port or [v6]:port, port 0..65535 (0: a free one), or off";
+  row.allowed = "host:port or [v6]:port, port 0..65535 (0: a free one)";
+  if (kind == AddressKind::kOptional) row.allowed += ", or off";
   row.set = [=](ServerConfig& config, const std::string& text) {
     if (kind == AddressKind::kOptional && (text.empty() || text == kNotServed)) {
       config.*field = "";
       return true;
     }
-    const bool socket = kind == AddressKind::kGrpc && text.starts_with("unix:") && text.size() > 5;
-    if (!socket && !ParseHostPort(text).ok()) return false;
+    if (!ParseHostPort(text).ok()) return false;
     config.*field = text;
     return true;
   };
@@ -192,9 +190,10 @@ std::vector<Option> MakeOptions() {
                        "Let --max-in-flight exceed what is known to be safe: the driver may crash "
                        "or compute wrong results"),
                    &C::accept_unsafe_concurrency));
-  o.push_back(Number(Row("intra-op-threads", models, "N",
-                         "Threads within one forward on the CPU; 0: cores / forwards at once"),
-                     &C::intra_op_threads, 0, 1024));
+  o.push_back(
+      Number(Row("intra-op-threads", models, "N",
+                 "Threads within one forward on the CPU; 0: cores / forwards that may run at once"),
+             &C::intra_op_threads, 0, 1024));
   o.push_back(Number(
       Row("queue-size", models, "N", "Requests that may wait per model; more are refused at once"),
       &C::queue_size, 1, 65536));
@@ -208,7 +207,7 @@ std::vector<Option> MakeOptions() {
                       &C::require_libtorch));
 
   o.push_back(Address(Row("grpc-address", addresses, "ADDR", "gRPC; port 0 takes a free one"),
-                      &C::grpc_address, AddressKind::kGrpc));
+                      &C::grpc_address, AddressKind::kRequired));
   o.push_back(
       Address(Row("http-address", addresses, "ADDR", "HTTP health and model list; off: not served"),
               &C::http_address, AddressKind::kOptional));

@@ -1,9 +1,9 @@
 #include "server/config/server_config.h"
 
 #include <algorithm>
-#include <thread>
 
 #include "absl/strings/str_cat.h"
+#include "mps_runtime/backend/cpu/cpu_info.h"
 #include "server/security/address_policy.h"
 
 namespace millrace {
@@ -18,10 +18,7 @@ bool Exposed(const std::string& address) { return !address.empty() && !IsLoopbac
 
 }  // namespace
 
-int DefaultWorkers() {
-  const auto cores = static_cast<int>(std::thread::hardware_concurrency());
-  return std::clamp(cores, 1, runtime::kWorkerSlots);
-}
+int DefaultWorkers() { return std::clamp(runtime::AvailableCores(), 1, runtime::kWorkerSlots); }
 
 absl::Status Validate(const ServerConfig& config) {
   if (config.models.empty())

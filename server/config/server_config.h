@@ -16,7 +16,8 @@ namespace millrace {
 enum class LogLevel : uint8_t { kTrace, kDebug, kInfo, kWarning, kError, kOff };
 enum class LogFormat : uint8_t { kText, kJson };
 
-// One per core, within 1..31: each worker leases one of the 31 stream slots.
+// One per core that this process may keep busy, within 1..31: each worker leases one of the 31
+// stream slots.
 int DefaultWorkers();
 
 // What `millrace serve` was told: plain data. Each field is one row of the table in options.cc,
@@ -27,9 +28,10 @@ struct ServerConfig {
   std::optional<runtime::DeviceType> device;  // empty: the best there is
   int workers = DefaultWorkers();             // 1..31
   runtime::ForwardMode mode = runtime::ForwardMode::kParallel;
-  int max_in_flight = 0;  // forwards at once, 0..31; 0: from the safety profile or policy
+  int max_in_flight = 0;  // forwards at once, 0..31; 0: what the device's backend holds safe
   bool accept_unsafe_concurrency = false;  // lets max_in_flight exceed what is known to be safe
-  int intra_op_threads = 0;          // per forward; 0: the cores divided by the forwards at once
+  int intra_op_threads =
+      0;  // per forward; 0: the cores divided by the forwards that may run at once
   size_t queue_size = 256;           // waiting requests per model, 1..65536
   size_t graph_cache_entries = 256;  // per worker
   uint64_t graph_cache_bytes = uint64_t{1} << 30;

@@ -1,5 +1,9 @@
 #include "server/http/connection_threads.h"
 
+#include <exception>
+
+#include "server/logging/logging.h"
+
 namespace millrace {
 
 void ConnectionGate::Enter() {
@@ -25,13 +29,15 @@ ConnectionThreads::EnqueueResult ConnectionThreads::enqueue(std::function<void()
   {
     MutexLock lock(mu_);
     connections_.push_back(std::move(connection));
-    if (threads_.size() < running_ + connections_.size()) threads_.emplace_back([this] { Run(); });
+    if (threads_.size() < running_ + connections_.size() && !AddThread() && threads_.empty())
+      ServeNext(lock);
   }
   work_.NotifyOne();
   return static_cast<EnqueueResult>(true);
 }
 
 void ConnectionThreads::shutdown() {
+  accept_ended_();
   {
     MutexLock lock(mu_);
     stopping_ = true;
@@ -40,21 +46,40 @@ void ConnectionThreads::shutdown() {
   for (std::thread& thread : threads_) thread.join();
 }
 
+bool ConnectionThreads::AddThread() {
+  try {
+    threads_.reserve(threads_.size() + 1);
+    threads_.push_back(spawn_([this] { Run(); }));
+    short_of_threads_ = false;
+    return true;
+  } catch (const std::exception& error) {
+    if (!std::exchange(short_of_threads_, true)) {
+      logging::Warning("HTTP connections wait for each other: no further thread can be started",
+                       {{"threads", threads_.size()}, {"reason", error.what()}});
+    }
+    return false;
+  }
+}
+
 void ConnectionThreads::Run() {
   MutexLock lock(mu_);
   for (;;) {
     while (connections_.empty() && !stopping_) work_.Wait(mu_);
     if (connections_.empty()) return;
-    const std::function<void()> connection = std::move(connections_.front());
-    connections_.pop_front();
-    ++running_;
-    lock.Unlock();
-    connection();
-    lock.Lock();
-    --running_;
-    // Under the lock: whoever enters next finds this thread free.
-    gate_.Leave();
+    ServeNext(lock);
   }
+}
+
+void ConnectionThreads::ServeNext(MutexLock& lock) {
+  const std::function<void()> connection = std::move(connections_.front());
+  connections_.pop_front();
+  ++running_;
+  lock.Unlock();
+  connection();
+  lock.Lock();
+  --running_;
+  // Under the lock: whoever enters next finds this thread free.
+  gate_.Leave();
 }
 
 }  // namespace millrace

@@ -31,11 +31,20 @@ class ConnectionGate {
 };
 
 // Runs each connection on a thread. Threads are made when a connection finds none idle and stay
-// until shutdown; the gate bounds them. enqueue is called by the accepting thread alone, and
-// waiting in it leaves further connections in the kernel's backlog.
+// until shutdown; the gate bounds them. Where the system gives no further thread, a connection
+// waits for one of those there are, or is served on the accepting thread when there is none.
+// enqueue is called by the accepting thread alone, and waiting in it leaves further connections in
+// the kernel's backlog.
 class ConnectionThreads final : public httplib::TaskQueue {
  public:
-  explicit ConnectionThreads(ConnectionGate& gate) : gate_(gate) {}
+  using Spawn = std::function<std::thread(std::function<void()>)>;
+
+  // `accept_ended` is called once no further connection comes, before those open are waited for.
+  // `spawn` starts a thread and throws when it cannot.
+  explicit ConnectionThreads(
+      ConnectionGate& gate, std::function<void()> accept_ended = [] {},
+      Spawn spawn = [](std::function<void()> body) { return std::thread(std::move(body)); })
+      : gate_(gate), accept_ended_(std::move(accept_ended)), spawn_(std::move(spawn)) {}
   ~ConnectionThreads() override = default;
 
   // bool in newer versions of the library, void in older ones.
@@ -46,16 +55,24 @@ class ConnectionThreads final : public httplib::TaskQueue {
   void shutdown() override MILLRACE_EXCLUDES(mu_);
 
  private:
+  // Whether a thread more is there.
+  bool AddThread();
   void Run() MILLRACE_EXCLUDES(mu_);
+  // Serves the connection that is next. The gap is for the connection itself.
+  void ServeNext(MutexLock& lock) MILLRACE_REQUIRES(mu_);
 
   ConnectionGate& gate_;
+  const std::function<void()> accept_ended_;
+  const Spawn spawn_;
 
   Mutex mu_;
   CondVar work_;
   std::deque<std::function<void()>> connections_ MILLRACE_GUARDED_BY(mu_);
   size_t running_ MILLRACE_GUARDED_BY(mu_) = 0;
   bool stopping_ MILLRACE_GUARDED_BY(mu_) = false;
-  std::vector<std::thread> threads_;  // of the accepting thread; joined by shutdown
+  // Of the accepting thread.
+  std::vector<std::thread> threads_;  // joined by shutdown
+  bool short_of_threads_ = false;     // since the last that started; one log line each time
 };
 
 }  // namespace millrace

@@ -5,12 +5,12 @@
 #include <cerrno>
 #include <cstring>
 #include <exception>
-#include <future>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "httplib.h"
 #include "nlohmann/json.hpp"
+#include "server/http/bounded_server.h"
 #include "server/http/connection_threads.h"
 #include "server/logging/logging.h"
 #include "server/security/address_policy.h"
@@ -28,10 +28,14 @@ std::string DefaultMessage(int status, size_t max_body_bytes) {
       return "malformed request";
     case 404:
       return "no such path or method";
+    case 411:
+      return "a body needs a Content-Length and no Transfer-Encoding";
     case 413:
       return absl::StrCat("body is larger than the ", max_body_bytes, " bytes allowed");
     case 414:
       return "request line is too long";
+    case 415:
+      return "a body must not be compressed";
     default:
       return absl::StrCat("failed with status ", status);
   }
@@ -49,19 +53,25 @@ void SetListenOptions(socket_t socket) {
 HttpServer::HttpServer(Options options)
     : options_(std::move(options)),
       gate_(std::make_unique<ConnectionGate>(options_.max_connections)),
-      server_(std::make_unique<httplib::Server>()) {
+      server_(std::make_unique<BoundedServer>(
+          BoundedStream::Limits{.request_timeout = options_.request_timeout,
+                                .head_bytes = options_.max_head_bytes,
+                                .write_timeout = options_.write_timeout},
+          options_.max_body_bytes)) {
   server_->set_socket_options(SetListenOptions);
   server_->set_tcp_nodelay(true);
   server_->set_payload_max_length(options_.max_body_bytes);
-  server_->set_read_timeout(options_.read_timeout);
-  server_->set_write_timeout(options_.write_timeout);
   server_->set_keep_alive_timeout(options_.keep_alive_timeout.count());
   server_->set_pre_routing_handler(
-      [](const httplib::Request& request, httplib::Response& response) {
-        if (request.path.size() <= kMaxPathBytes)
-          return httplib::Server::HandlerResponse::Unhandled;
+      [this](const httplib::Request& request, httplib::Response& response) {
+        using enum httplib::Server::HandlerResponse;
+        if (const int refusal = server_->BodyRefusal(request); refusal != 0) {
+          SendError(response, refusal, DefaultMessage(refusal, options_.max_body_bytes));
+          return Handled;
+        }
+        if (request.path.size() <= kMaxPathBytes) return Unhandled;
         SendError(response, 414, absl::StrCat("path is longer than ", kMaxPathBytes, " bytes"));
-        return httplib::Server::HandlerResponse::Handled;
+        return Handled;
       });
   server_->set_error_handler(
       [max = options_.max_body_bytes](const httplib::Request&, httplib::Response& response) {
@@ -100,20 +110,17 @@ absl::Status HttpServer::Start() {
     return absl::UnavailableError(
         absl::StrCat("HTTP address ", options_.address, ": cannot listen: ", why));
   }
-  // The library asks for its threads once it accepts; before that its stop() would do nothing.
-  std::promise<void> accepting;
-  server_->new_task_queue = [this, &accepting] {
-    accepting.set_value();
-    return new ConnectionThreads(*gate_);
+  server_->new_task_queue = [this] {
+    return new ConnectionThreads(*gate_, [this] { server_->AcceptLoopEnded(); });
   };
-  listener_ = std::thread([this] { server_->listen_after_bind(); });
-  accepting.get_future().wait();
+  listener_ = std::thread(
+      [this, host = address->host] { server_->Serve(host, port_, options_.accept_retry); });
   return absl::OkStatus();
 }
 
 void HttpServer::Stop() {
   if (!listener_.joinable()) return;
-  server_->stop();
+  server_->Stop();
   gate_->Close();
   listener_.join();
 }

@@ -18,6 +18,7 @@ struct Response;
 namespace millrace {
 
 class ApiKeyStore;
+class BoundedServer;
 class ConnectionGate;
 class ServerView;
 
@@ -32,9 +33,12 @@ class HttpServer {
     std::string address = "127.0.0.1:8000";  // port 0: a free one
     size_t max_body_bytes = size_t{16} << 20;
     int max_connections = 64;
-    std::chrono::milliseconds read_timeout = std::chrono::seconds(5);  // of one read from a client
-    std::chrono::milliseconds write_timeout = std::chrono::seconds(30);
-    std::chrono::seconds keep_alive_timeout{2};  // Stop may wait as long for an idle connection
+    size_t max_head_bytes = size_t{64} << 10;  // request line and headers
+    std::chrono::milliseconds request_timeout =
+        std::chrono::seconds(15);  // from a request's first byte to its last
+    std::chrono::milliseconds write_timeout = std::chrono::seconds(30);  // of one write
+    std::chrono::seconds keep_alive_timeout{2};  // of a connection without a request
+    std::chrono::milliseconds accept_retry = std::chrono::seconds(1);  // when accepting fails
   };
 
   explicit HttpServer(Options options);
@@ -42,22 +46,23 @@ class HttpServer {
   HttpServer(const HttpServer&) = delete;
   HttpServer& operator=(const HttpServer&) = delete;
 
-  // Handlers run for paths of at most 1024 bytes; errors without a body get a JSON one.
-  // Where services add their endpoints, streaming ones with set_chunked_content_provider. Only
-  // before Start.
+  // Handlers run for paths of at most 1024 bytes; errors without a body get a JSON one. A body
+  // needs a Content-Length and comes as it is: neither chunked nor compressed. Where services add
+  // their endpoints, streaming ones with set_chunked_content_provider. Only before Start.
   httplib::Server& routes();
 
   // Listens when it returns OK. A port in use gives an error that names the address.
   absl::Status Start();
   int port() const { return port_; }  // the real one, after Start
-  // Refuses new connections, waits for the handlers that run, joins. Idempotent. A handler that
-  // streams must end by itself.
+  // Refuses new connections, waits for the handlers that run, joins. Idempotent. Clients cannot
+  // hold it up: what is not received yet is dropped, an answer under way has a second. A handler
+  // that streams must end by itself.
   void Stop();
 
  private:
   const Options options_;
   const std::unique_ptr<ConnectionGate> gate_;
-  const std::unique_ptr<httplib::Server> server_;
+  const std::unique_ptr<BoundedServer> server_;
   int port_ = 0;
   std::thread listener_;
 };

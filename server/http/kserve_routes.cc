@@ -37,9 +37,17 @@ Json SummaryToJson(const ModelStatusView& model) {
   return json;
 }
 
-// KServe's members first, then ours.
+// KServe's members first, then ours. Of a model that is not loaded only its name, version and state
+// are known.
 Json MetadataToJson(const ModelStatusView& model) {
   const models::ModelInfo& info = model.info;
+  if (model.state != ModelState::kReady) {
+    Json json = {{"name", info.name},
+                 {"versions", {absl::StrCat(info.version)}},
+                 {"state", std::string(ToString(model.state))}};
+    if (!model.error.empty()) json["error"] = model.error;
+    return json;
+  }
   Json json = {{"name", info.name},
                {"versions", {absl::StrCat(info.version)}},
                {"platform", info.platform},
@@ -48,7 +56,6 @@ Json MetadataToJson(const ModelStatusView& model) {
                {"state", std::string(ToString(model.state))},
                {"task", std::string(models::ToString(info.task))},
                {"license", info.license}};
-  if (!model.error.empty()) json["error"] = model.error;
   if (info.task == models::Task::kTranslation) {
     json["source_language"] = info.source_language;
     json["target_language"] = info.target_language;

@@ -10,6 +10,7 @@
 #include "prometheus/exposer.h"
 #include "prometheus/text_serializer.h"
 #include "server/metrics/process_stats.h"
+#include "server/security/address_policy.h"
 
 namespace millrace::server {
 namespace {
@@ -224,8 +225,16 @@ void Metrics::SetSnapshot(std::function<Snapshot()> snapshot) {
 }
 
 absl::StatusOr<int> Metrics::Expose(const std::string& address) {
+  // civetweb itself reads "*:8002" and ":8002" differently or not at all.
+  const absl::StatusOr<HostPort> parsed = ParseHostPort(address);
+  if (!parsed.ok()) {
+    return absl::InvalidArgumentError(
+        StrCat("--metrics-address ", address, ": ", std::string(parsed.status().message())));
+  }
   try {
-    exposer_ = std::make_unique<prometheus::Exposer>(address, 1);
+    // Several threads and a short timeout: a connection that sends nothing occupies one of them.
+    exposer_ = std::make_unique<prometheus::Exposer>(std::vector<std::string>{
+        "listening_ports", ToString(*parsed), "num_threads", "4", "request_timeout_ms", "2000"});
   } catch (const std::exception& error) {
     return absl::UnavailableError(StrCat("--metrics-address ", address, ": cannot listen there (",
                                          error.what(), "); is the port in use?"));

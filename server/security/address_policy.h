@@ -21,7 +21,7 @@ std::string ToString(const HostPort& address);
 // Whether only this machine can reach the host: 127/8, ::1, localhost. Names are not resolved.
 bool IsLoopbackHost(std::string_view host);
 
-// The same for a gRPC address, which may also be unix:path.
+// The same for an address with a port, or unix:path, which gRPC clients know.
 bool IsLoopbackAddress(std::string_view address);
 
 }  // namespace millrace

@@ -60,6 +60,13 @@ TEST(Bootstrap, MoreWorkersThanCoresStillHaveOneThreadEach) {
             std::max(1, AvailableCores() / kWorkerSlots));
 }
 
+TEST(Bootstrap, WorkersThatOnlyWaitForAPermitTakeNoCores) {
+  RuntimeOptions options = Cpu();
+  options.workers = kWorkerSlots;
+  options.max_in_flight = 1;
+  EXPECT_EQ(Runtime::Bootstrap(options)->intra_op_threads(), AvailableCores());
+}
+
 TEST(Bootstrap, OnlyOneAtATime) {
   const auto runtime = Runtime::Bootstrap(Cpu());
   EXPECT_THROW(Runtime::Bootstrap(Cpu()), StreamError);

@@ -74,6 +74,9 @@ class FakeAdmin final : public v1::AdminService::Service {
     model.set_task("synthesis");
     model.add_voices("joe");
     model.set_sample_rate(22050);
+    v1::ModelStatus& future = *response->add_models();
+    future.set_name("future");
+    future.set_state(static_cast<v1::ModelState>(99));
     return Status::OK;
   }
 };
@@ -220,6 +223,7 @@ TEST_F(ClientTest, ModelsOfAServer) {
   EXPECT_NE(out_.find("joe"), std::string::npos);
   EXPECT_NE(out_.find("READY"), std::string::npos);
   EXPECT_NE(out_.find("voices: joe; 22050 Hz"), std::string::npos) << out_;
+  EXPECT_NE(out_.find("STATE_99"), std::string::npos) << out_;  // of a newer server
 }
 
 TEST_F(ClientTest, ModelsOfAFolder) {

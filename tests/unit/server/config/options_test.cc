@@ -79,13 +79,25 @@ INSTANTIATE_TEST_SUITE_P(
     });
 
 TEST(Options, RefuseWhatIsOutsideTheirRange) {
-  constexpr Example kBad[] = {
-      {"workers", "0"},          {"workers", "32"},        {"workers", "two"},
-      {"mode", "Parallel"},      {"device", "gpu"},        {"queue-size", "0"},
-      {"queue-size", "-1"},      {"queue-size", "65537"},  {"grpc-address", ""},
-      {"grpc-address", "off"},   {"grpc-address", "host"}, {"grpc-address", "host:65536"},
-      {"http-address", "::1:8"}, {"drain-delay", "5"},     {"max-message-bytes", "0"},
-      {"log-level", "INFO"},     {"insecure", "maybe"},    {"max-request-time", "0s"}};
+  constexpr Example kBad[] = {{"workers", "0"},
+                              {"workers", "32"},
+                              {"workers", "two"},
+                              {"mode", "Parallel"},
+                              {"device", "gpu"},
+                              {"queue-size", "0"},
+                              {"queue-size", "-1"},
+                              {"queue-size", "65537"},
+                              {"grpc-address", ""},
+                              {"grpc-address", "unix:/run/millrace.sock"},
+                              {"grpc-address", "off"},
+                              {"grpc-address", "host"},
+                              {"grpc-address", "host:65536"},
+                              {"http-address", "::1:8"},
+                              {"drain-delay", "5"},
+                              {"max-message-bytes", "0"},
+                              {"log-level", "INFO"},
+                              {"insecure", "maybe"},
+                              {"max-request-time", "0s"}};
   for (const Example& bad : kBad) {
     ServerConfig config;
     EXPECT_FALSE(FindOption(bad.name)->set(config, bad.value)) << bad.name << " = " << bad.value;

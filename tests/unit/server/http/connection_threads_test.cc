@@ -4,6 +4,8 @@
 #include <future>
 #include <memory>
 #include <set>
+#include <system_error>
+#include <utility>
 
 #include "gtest/gtest.h"
 
@@ -80,6 +82,52 @@ TEST(ConnectionThreads, ThreadsAreReusedAndBounded) {
   }
   threads.shutdown();
   EXPECT_LE(seen.size(), size_t{kMax});
+}
+
+// Starts threads until `left` is used up, then fails as the system does.
+ConnectionThreads::Spawn Limited(int& left) {
+  return [&left](std::function<void()> body) {
+    if (left-- <= 0)
+      throw std::system_error(std::make_error_code(std::errc::resource_unavailable_try_again));
+    return std::thread(std::move(body));
+  };
+}
+
+TEST(ConnectionThreads, WithoutAnyThreadTheAcceptingOneServes) {
+  ConnectionGate gate(2);
+  int left = 0;
+  ConnectionThreads threads(
+      gate, [] {}, Limited(left));
+  std::thread::id served;
+  threads.enqueue([&] { served = std::this_thread::get_id(); });
+  EXPECT_EQ(served, std::this_thread::get_id());
+  threads.enqueue([] {});
+  threads.enqueue([] {});  // the gate counts what was served here too
+  threads.shutdown();
+}
+
+TEST(ConnectionThreads, WithoutAFurtherThreadAConnectionWaits) {
+  ConnectionGate gate(2);
+  int left = 1;
+  ConnectionThreads threads(
+      gate, [] {}, Limited(left));
+  Held first;
+  threads.enqueue(first.Body());
+  first.started.get_future().wait();
+  std::thread::id served;
+  threads.enqueue([&] { served = std::this_thread::get_id(); });
+  first.release.set_value();
+  threads.shutdown();
+  EXPECT_NE(served, std::thread::id());
+  EXPECT_NE(served, std::this_thread::get_id());
+}
+
+TEST(ConnectionThreads, TellsThatNoFurtherConnectionComesBeforeItWaits) {
+  ConnectionGate gate(1);
+  Held held;
+  ConnectionThreads threads(gate, [&] { held.release.set_value(); });
+  threads.enqueue(held.Body());
+  threads.shutdown();
 }
 
 }  // namespace

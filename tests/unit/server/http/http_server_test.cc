@@ -1,6 +1,7 @@
 #include "server/http/http_server.h"
 
 #include <arpa/inet.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -21,14 +22,52 @@ HttpServer::Options AnyPort() {
   return options;
 }
 
-// Sends bytes as they are and returns all of the answer.
-std::string Raw(int port, const std::string& request) {
+int Connect(int port) {
   const int descriptor = socket(AF_INET, SOCK_STREAM, 0);
   sockaddr_in address{};
   address.sin_family = AF_INET;
   address.sin_port = htons(static_cast<uint16_t>(port));
   inet_pton(AF_INET, "127.0.0.1", &address.sin_addr);
   EXPECT_EQ(connect(descriptor, reinterpret_cast<sockaddr*>(&address), sizeof(address)), 0);
+  return descriptor;
+}
+
+// Sends `bytes` over and over, a little at a time, until the server closes. The answer.
+std::string SendUntilClosed(int port, const std::string& bytes, int wait_ms) {
+  const int descriptor = Connect(port);
+  std::string answer;
+  for (;;) {
+    if (send(descriptor, bytes.data(), bytes.size(), MSG_NOSIGNAL) < 0) break;
+    pollfd wait = {.fd = descriptor, .events = POLLIN, .revents = 0};
+    if (poll(&wait, 1, wait_ms) <= 0) continue;
+    char buffer[4096];
+    const ssize_t count = recv(descriptor, buffer, sizeof(buffer), 0);
+    if (count <= 0) break;
+    answer.append(buffer, static_cast<size_t>(count));
+  }
+  close(descriptor);
+  return answer;
+}
+
+// The listening socket of this process with the port.
+int ListeningSocket(int port) {
+  for (int descriptor = 3; descriptor < 1024; ++descriptor) {
+    int listens = 0;
+    socklen_t size = sizeof(listens);
+    sockaddr_in address{};
+    socklen_t address_size = sizeof(address);
+    if (getsockopt(descriptor, SOL_SOCKET, SO_ACCEPTCONN, &listens, &size) == 0 && listens != 0 &&
+        getsockname(descriptor, reinterpret_cast<sockaddr*>(&address), &address_size) == 0 &&
+        ntohs(address.sin_port) == port) {
+      return descriptor;
+    }
+  }
+  return -1;
+}
+
+// Sends bytes as they are and returns all of the answer.
+std::string Raw(int port, const std::string& request) {
+  const int descriptor = Connect(port);
   EXPECT_EQ(send(descriptor, request.data(), request.size(), MSG_NOSIGNAL),
             static_cast<ssize_t>(request.size()));
   shutdown(descriptor, SHUT_WR);
@@ -175,6 +214,101 @@ TEST(HttpServer, MalformedRequestsDoNotDisturbOthers) {
     const auto result = httplib::Client("127.0.0.1", server.port()).Get("/hello");
     ASSERT_TRUE(result);
     EXPECT_EQ(result->body, "hi");
+  }
+}
+
+TEST(HttpServer, BodiesWithoutABoundAreRefusedUnread) {
+  HttpServer::Options options = AnyPort();
+  options.max_body_bytes = 100;
+  HttpServer server(options);
+  server.routes().Post("/echo", [](const httplib::Request& request, httplib::Response& response) {
+    response.set_content(request.body, "text/plain");
+  });
+  ASSERT_TRUE(server.Start().ok());
+  const std::pair<const char*, const char*> cases[] = {
+      {"POST /echo HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n", "411"},
+      {"POST /echo HTTP/1.1\r\n\r\nabc", "411"},
+      {"POST /echo HTTP/1.1\r\nContent-Length: 101\r\nExpect: 100-continue\r\n\r\n", "413"},
+      {"POST /echo HTTP/1.1\r\nContent-Length: 3\r\nContent-Length: 9\r\n\r\nabc", "400"},
+      {"POST /echo HTTP/1.1\r\nContent-Length: -1\r\n\r\nabc", "400"},
+      {"POST /echo HTTP/1.1\r\nContent-Length: 3\r\nContent-Encoding: gzip\r\n\r\nabc", "415"}};
+  for (const auto& [request, status] : cases) {
+    // What follows must not be taken for a request.
+    const std::string answer = Raw(server.port(), std::string(request) + "GET / HTTP/1.1\r\n\r\n");
+    EXPECT_EQ(answer.find("HTTP/1.1 " + std::string(status)), size_t{0}) << request << answer;
+    EXPECT_EQ(answer.find("HTTP/1.1", 1), std::string::npos) << request << answer;
+    EXPECT_NE(answer.find("Connection: close\r\n"), std::string::npos) << answer;
+  }
+  const std::string whole = Raw(server.port(),
+                                "POST /echo HTTP/1.1\r\nContent-Length: 3\r\n\r\nabc"
+                                "POST /echo HTTP/1.1\r\nContent-Length: 3\r\n\r\ndef");
+  EXPECT_NE(whole.find("abc"), std::string::npos);
+  EXPECT_NE(whole.find("def"), std::string::npos);
+}
+
+TEST(HttpServer, EndlessLinesAndHeadersEnd) {
+  HttpServer server(AnyPort());
+  ASSERT_TRUE(server.Start().ok());
+  const std::string endless_line = SendUntilClosed(server.port(), std::string(4096, 'a'), 0);
+  EXPECT_EQ(endless_line, "");
+  const std::string headers = SendUntilClosed(server.port(), "GET: /\r\n", 0);
+  EXPECT_EQ(headers.find("HTTP/1.1 200"), std::string::npos);
+}
+
+TEST(HttpServer, ARequestHasOneDeadline) {
+  HttpServer::Options options = AnyPort();
+  options.max_connections = 1;
+  options.request_timeout = std::chrono::milliseconds(200);
+  HttpServer server(options);
+  ASSERT_TRUE(server.Start().ok());
+  SendUntilClosed(server.port(), "x", 20);  // returns
+  EXPECT_EQ(httplib::Client("127.0.0.1", server.port()).Get("/")->status, 404);
+}
+
+TEST(HttpServer, StopDoesNotWaitForWhatAClientHasNotSent) {
+  HttpServer::Options options = AnyPort();
+  options.request_timeout = std::chrono::hours(1);
+  options.keep_alive_timeout = std::chrono::hours(1);
+  HttpServer server(options);
+  ASSERT_TRUE(server.Start().ok());
+  const int idle = Connect(server.port());
+  auto dripping = std::async(std::launch::async,
+                             [port = server.port()] { return SendUntilClosed(port, "x", 20); });
+  // One that is answered came after them.
+  EXPECT_EQ(httplib::Client("127.0.0.1", server.port()).Get("/")->status, 404);
+  server.Stop();
+  dripping.wait();
+  close(idle);
+}
+
+TEST(HttpServer, StopDoesNotWaitForAClientThatReadsNothing) {
+  HttpServer::Options options = AnyPort();
+  options.write_timeout = std::chrono::hours(1);
+  HttpServer server(options);
+  std::promise<void> entered;
+  server.routes().Get("/large", [&](const httplib::Request&, httplib::Response& response) {
+    response.set_content(std::string(size_t{64} << 20, 'x'), "text/plain");
+    entered.set_value();
+  });
+  ASSERT_TRUE(server.Start().ok());
+  const int descriptor = Connect(server.port());
+  const std::string request = "GET /large HTTP/1.1\r\n\r\n";
+  ASSERT_GT(send(descriptor, request.data(), request.size(), MSG_NOSIGNAL), 0);
+  entered.get_future().wait();
+  server.Stop();
+  close(descriptor);
+}
+
+TEST(HttpServer, ListensAgainWhenAcceptFails) {
+  HttpServer::Options options = AnyPort();
+  options.accept_retry = std::chrono::milliseconds(1);
+  HttpServer server(options);
+  ASSERT_TRUE(server.Start().ok());
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(httplib::Client("127.0.0.1", server.port()).Get("/")->status, 404);
+    ASSERT_EQ(shutdown(ListeningSocket(server.port()), SHUT_RDWR), 0);  // accept fails from here on
+    while (!httplib::Client("127.0.0.1", server.port()).Get("/")) {
+    }
   }
 }
 

@@ -114,6 +114,14 @@ TEST_F(KServeRoutesTest, ModelMetadata) {
   EXPECT_EQ(Get("/v2/models/null/versions/3").second, body);
 }
 
+TEST_F(KServeRoutesTest, OfAModelThatIsNotReadyOnlyItsStateIsKnown) {
+  Start();
+  EXPECT_EQ(Get("/v2/models/broken").second, json({{"name", "broken"},
+                                                   {"versions", {"1"}},
+                                                   {"state", "FAILED"},
+                                                   {"error", "bad \xef\xbf\xbd bytes"}}));
+}
+
 TEST_F(KServeRoutesTest, ModelReady) {
   Start();
   EXPECT_EQ(Get("/v2/models/null/ready"),

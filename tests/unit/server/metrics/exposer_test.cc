@@ -15,15 +15,23 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-// The whole answer to GET of a path on a port of this machine.
-std::string Get(int port, const std::string& path) {
+// A connection to a port of this machine; -1 when nobody listens there.
+int Connect(int port) {
   const int fd = socket(AF_INET, SOCK_STREAM, 0);
   sockaddr_in address{};
   address.sin_family = AF_INET;
   address.sin_port = htons(static_cast<uint16_t>(port));
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  if (connect(fd, reinterpret_cast<sockaddr*>(&address), sizeof(address)) == 0) return fd;
+  close(fd);
+  return -1;
+}
+
+// The whole answer to GET of a path on a port of this machine; empty when nobody listens there.
+std::string Get(int port, const std::string& path) {
+  const int fd = Connect(port);
   std::string answer;
-  if (connect(fd, reinterpret_cast<sockaddr*>(&address), sizeof(address)) == 0) {
+  if (fd >= 0) {
     const std::string request =
         "GET " + path + " HTTP/1.1\r\nHost: test\r\nConnection: close\r\n\r\n";
     EXPECT_EQ(write(fd, request.data(), request.size()), static_cast<ssize_t>(request.size()));
@@ -66,6 +74,32 @@ TEST(Expose, BusyPortIsOneClearLine) {
 TEST(Expose, AddressThatIsNoneIsRefused) {
   Metrics metrics{BuildInfo{}};
   EXPECT_FALSE(metrics.Expose("nowhere").ok());
+}
+
+TEST(Expose, EveryAddressThatTheOptionsAllow) {
+  for (const char* address : {":0", "*:0", "[::1]:0"}) {
+    Metrics metrics{BuildInfo{}};
+    const auto port = metrics.Expose(address);
+    if (!port.ok() && address[0] == '[') continue;  // a machine without version 6
+    ASSERT_TRUE(port.ok()) << address << ": " << port.status();
+    if (address[0] == '[') continue;  // Get is for version 4
+    EXPECT_THAT(Get(*port, "/metrics"), StartsWith("HTTP/1.1 200")) << address;
+  }
+}
+
+TEST(Expose, IdleConnectionsDoNotHoldUpAScrape) {
+  Metrics metrics{BuildInfo{}};
+  const auto port = metrics.Expose("127.0.0.1:0");
+  ASSERT_TRUE(port.ok()) << port.status();
+  int idle[3];
+  for (int& fd : idle) fd = Connect(*port);
+  EXPECT_THAT(Get(*port, "/metrics"), StartsWith("HTTP/1.1 200"));
+  // The server gives up on them first.
+  char byte;
+  for (const int fd : idle) {
+    EXPECT_LE(read(fd, &byte, 1), 0);
+    close(fd);
+  }
 }
 
 TEST(Expose, EndsWithTheMetrics) {
