@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cstring>
 #include <exception>
+#include <optional>
 #include <stdexcept>
 #include <utility>
 #include <vector>
@@ -54,7 +55,9 @@ at::ScalarType ToScalarType(DataType type) {
   throw std::invalid_argument("BYTES has no tensor type");
 }
 
-// A module that is shared by all workers: forward on a frozen module changes nothing in it.
+// A module that is shared by all workers. It is frozen: what forward only reads has become a
+// constant of its graph. An attribute that forward writes stays one, and the workers would write it
+// at the same time, so such modules are none to serve.
 class TorchScriptModel final : public Model {
  public:
   TorchScriptModel(torch::jit::Module module, bool stack, ModelInfo info)
@@ -99,13 +102,18 @@ class TorchScriptModel final : public Model {
 
     void Forward(runtime::WorkerContext& context) override {
       const size_t group = model_.stack_ ? requests_.size() : 1;
-      for (size_t first = 0; first < requests_.size(); first += group) Run(first, group);
+      for (size_t first = 0; first < requests_.size(); first += group) {
+        // The queue ends a request that was left without an outcome and is to stop.
+        if (group == 1 && requests_[first]->ShouldStop()) continue;
+        Run(first, group);
+      }
       context.Synchronize();
     }
 
     void Complete() override {
       for (size_t i = 0; i < requests_.size(); ++i) {
-        requests_[i]->Emit(std::move(outputs_[i]));
+        if (!outputs_[i]) continue;
+        requests_[i]->Emit(*std::move(outputs_[i]));
         requests_[i]->Finish(absl::OkStatus());
       }
     }
@@ -118,16 +126,22 @@ class TorchScriptModel final : public Model {
       for (const TensorSpec& spec : model_.info_.inputs)
         arguments.emplace_back(Gather(spec, first, count));
       const c10::IValue result = model_.module_.get_method("forward")(std::move(arguments));
+      std::vector<at::Tensor> tensors;
       if (result.isTensor()) {
-        Scatter(0, result.toTensor(), first, count);
-        return;
-      }
-      if (!result.isTuple())
+        tensors.push_back(result.toTensor());
+      } else if (result.isTuple()) {
+        for (const c10::IValue& element : result.toTupleRef().elements())
+          tensors.push_back(element.toTensor());
+      } else {
         throw std::runtime_error("forward returned neither a tensor nor a tuple of tensors");
-      const auto& elements = result.toTupleRef().elements();
-      for (size_t i = 0; i < elements.size(); ++i) Scatter(i, elements[i].toTensor(), first, count);
-      if (elements.size() != model_.info_.outputs.size())
-        throw std::runtime_error("forward returned another number of outputs");
+      }
+      if (tensors.size() != model_.info_.outputs.size()) {
+        throw std::runtime_error(StrCat("forward returned ", tensors.size(),
+                                        " tensors; model.pbtxt names ", model_.info_.outputs.size(),
+                                        " outputs"));
+      }
+      for (size_t i = first; i < first + count; ++i) outputs_[i].emplace();
+      for (size_t i = 0; i < tensors.size(); ++i) Scatter(i, tensors[i], first, count);
     }
 
     const Tensor& InputOf(size_t request, const TensorSpec& spec) const {
@@ -143,10 +157,15 @@ class TorchScriptModel final : public Model {
       if (model_.stack_) shape.insert(shape.begin(), static_cast<int64_t>(count));
       at::Tensor tensor = at::empty(shape, ToScalarType(spec.type));
       char* out = static_cast<char*>(tensor.mutable_data_ptr());
+      const size_t bytes = tensor.nbytes() / count;
       for (size_t i = first; i < first + count; ++i) {
-        const std::string& data = InputOf(i, spec).data;
-        std::memcpy(out, data.data(), data.size());
-        out += data.size();
+        const Tensor& input = InputOf(i, spec);
+        if (input.shape != one.shape || input.data.size() != bytes) {
+          throw std::runtime_error(
+              StrCat("input '", spec.name, "' has not the shape and size of its batch"));
+        }
+        std::memcpy(out, input.data.data(), bytes);
+        out += bytes;
       }
       return tensor;
     }
@@ -172,13 +191,13 @@ class TorchScriptModel final : public Model {
         const auto& wanted = std::get<InferInput>(requests_[i]->input()).requested_outputs;
         if (!wanted.empty() && std::find(wanted.begin(), wanted.end(), spec.name) == wanted.end())
           continue;
-        outputs_[i].outputs.push_back({spec.name, spec.type, shape, std::string(data, bytes)});
+        outputs_[i]->outputs.push_back({spec.name, spec.type, shape, std::string(data, bytes)});
       }
     }
 
     const TorchScriptModel& model_;
     const std::vector<Request*> requests_;
-    std::vector<InferOutput> outputs_;
+    std::vector<std::optional<InferOutput>> outputs_;  // nullopt: not run
   };
 
   torch::jit::Module module_;
@@ -195,6 +214,8 @@ absl::StatusOr<std::unique_ptr<Model>> LoadTorchScript(const TorchScriptOptions&
   try {
     torch::jit::Module module = torch::jit::load(options.file.string());
     module.eval();
+    // Numbers must stay those of the module as it was saved: no fusing that changes them.
+    module = torch::jit::freeze(module, std::nullopt, /*optimize_numerics=*/false);
     const auto& schema = module.get_method("forward").function().getSchema();
     const size_t takes = schema.arguments().size() - 1;  // less self
     if (takes != info.inputs.size()) {

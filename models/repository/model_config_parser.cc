@@ -207,7 +207,7 @@ BergamotConfig Convert(const v1::Bergamot& message, const Section& section) {
                         .source_language = message.source_language(),
                         .target_language = message.target_language()};
   if (message.max_length_factor() != 0) {
-    section.Range("max_length_factor", message.max_length_factor(), 0.5F, 20.0F);
+    section.Range("max_length_factor", message.max_length_factor(), 0.5F, 16.0F);
     config.max_length_factor = message.max_length_factor();
   }
   if (message.max_source_tokens() != 0) {

@@ -41,8 +41,8 @@ AtenVitsDecoder::Coupling AtenVitsDecoder::TakeCoupling(VitsWeights& weights, in
   const auto& dilations = weights.shape().flow_dilations;
   for (size_t i = 0; i < dilations.size(); ++i) {
     const bool last = i + 1 == dilations.size();
-    coupling.gates.push_back(TakeConv(weights, absl::StrCat(name, ".enc.in_layers.", i),
-                                      {2 * hidden, hidden, -1}, dilations[i]));
+    coupling.gates.push_back(TakeSameConv(weights, absl::StrCat(name, ".enc.in_layers.", i),
+                                          {2 * hidden, hidden, -1}, dilations[i]));
     coupling.outputs.push_back(TakeConv(weights, absl::StrCat(name, ".enc.res_skip_layers.", i),
                                         {last ? hidden : 2 * hidden, hidden, 1}));
   }
@@ -61,11 +61,12 @@ AtenVitsDecoder::Block AtenVitsDecoder::TakeBlock(VitsWeights& weights, int64_t 
   const auto& dilations = weights.shape().block_dilations[static_cast<size_t>(index)];
   Block block;
   for (size_t i = 0; i < dilations.size(); ++i) {
-    block.convs.push_back(TakeConv(weights, absl::StrCat(name, paired ? ".convs1." : ".convs.", i),
-                                   {channels, channels, -1}, dilations[i]));
+    block.convs.push_back(TakeSameConv(weights,
+                                       absl::StrCat(name, paired ? ".convs1." : ".convs.", i),
+                                       {channels, channels, -1}, dilations[i]));
     if (paired) {
       block.seconds.push_back(
-          TakeConv(weights, absl::StrCat(name, ".convs2.", i), {channels, channels, -1}));
+          TakeSameConv(weights, absl::StrCat(name, ".convs2.", i), {channels, channels, -1}));
     }
   }
   return block;
@@ -77,7 +78,7 @@ AtenVitsDecoder::AtenVitsDecoder(VitsWeights& weights, int64_t latent, at::Devic
   const int64_t speaker_channels = speakers_.defined() ? speakers_.size(1) : 0;
   for (int flow : kFlows)
     couplings_.push_back(TakeCoupling(weights, flow, latent, speaker_channels));
-  pre_ = TakeConv(weights, "dec.conv_pre", {-1, latent, -1});
+  pre_ = TakeSameConv(weights, "dec.conv_pre", {-1, latent, -1});
   if (!weights.status().ok()) return;
   int64_t channels = pre_.weight.size(0);
   if (speaker_channels > 0)
@@ -86,18 +87,15 @@ AtenVitsDecoder::AtenVitsDecoder(VitsWeights& weights, int64_t latent, at::Devic
   const size_t blocks = shape.block_dilations.size() / shape.upsample_strides.size();
   for (size_t i = 0; i < shape.upsample_strides.size(); ++i) {
     Stage stage;
-    const std::string name = absl::StrCat("dec.ups.", i);
-    stage.up.weight = weights.Take(name + ".weight", {channels, -1, -1});
+    stage.up = TakeUpsampling(weights, i, channels);
     if (!weights.status().ok()) return;
     channels = stage.up.weight.size(1);
-    stage.up.bias = weights.Take(name + ".bias", {channels});
-    stage.up.stride = shape.upsample_strides[i];
     for (size_t j = 0; j < blocks; ++j) {
       stage.blocks.push_back(TakeBlock(weights, static_cast<int64_t>(i * blocks + j), channels));
     }
     stages_.push_back(std::move(stage));
   }
-  post_ = TakeConv(weights, "dec.conv_post", {1, channels, -1});
+  post_ = TakeSameConv(weights, "dec.conv_post", {1, channels, -1});
 }
 
 at::Tensor AtenVitsDecoder::Embed(int64_t speaker) const {

@@ -60,6 +60,11 @@ NativeFlow::Coupling NativeFlow::Build(VitsWeights& weights, int flow, bool reve
   const VitsConv pre = TakeConv(weights, name + ".pre", {-1, half_, 1});
   if (!weights.status().ok()) return coupling;
   const int64_t hidden = pre.weight.size(0);
+  if (hidden_ != 0 && hidden != hidden_) {
+    weights.Refuse(name + ".pre.weight", absl::StrCat("has ", hidden, " outputs, those before it ",
+                                                      hidden_, "; they must have the same"));
+    return coupling;
+  }
   hidden_ = hidden;
   const VitsConv post = TakeConv(weights, name + ".post", {half_, hidden, 1});
   if (!weights.status().ok()) return coupling;
@@ -75,7 +80,7 @@ NativeFlow::Coupling NativeFlow::Build(VitsWeights& weights, int flow, bool reve
     const bool last = i + 1 == count;
     const int64_t dilation = dilations[static_cast<size_t>(i)];
     const VitsConv gates =
-        TakeConv(weights, absl::StrCat(name, ".enc.in_layers.", i), {2 * hidden, hidden, -1});
+        TakeSameConv(weights, absl::StrCat(name, ".enc.in_layers.", i), {2 * hidden, hidden, -1});
     const VitsConv outputs = TakeConv(weights, absl::StrCat(name, ".enc.res_skip_layers.", i),
                                       {last ? hidden : 2 * hidden, hidden, 1});
     if (!weights.status().ok()) return coupling;
@@ -116,8 +121,9 @@ void NativeFlow::Run(float* rows, int64_t frames, int64_t speaker) const {
   const int64_t pitch = 2 * half_width_;
   const int64_t width = PadChannels(hidden_);
   int64_t margin = 0;
-  for (const Layer& layer : couplings_.front().layers)
-    margin = std::max(margin, layer.gates.margin());
+  for (const Coupling& coupling : couplings_) {
+    for (const Layer& layer : coupling.layers) margin = std::max(margin, layer.gates.margin());
+  }
   AlignedFloats padded(
       static_cast<size_t>((frames + 2 * margin) * width));  // zeros beyond both ends
   AlignedFloats gated(static_cast<size_t>(frames * width));

@@ -30,7 +30,7 @@ NativeGenerator::Block NativeGenerator::TakeBlock(VitsWeights& weights, int64_t 
   const auto& dilations = weights.shape().block_dilations[static_cast<size_t>(index)];
   Block block;
   const auto add = [&](const std::string& conv_name, int64_t dilation, bool residual) {
-    const VitsConv conv = TakeConv(weights, conv_name, {channels, channels, -1});
+    const VitsConv conv = TakeSameConv(weights, conv_name, {channels, channels, -1});
     if (weights.status().ok())
       block.push_back({PackedConv(conv.weight, conv.bias, dilation), residual});
   };
@@ -51,7 +51,7 @@ NativeGenerator::NativeGenerator(VitsWeights& weights, const std::vector<int64_t
                                  int64_t input_width, const at::Tensor& speakers)
     : hop_(weights.shape().hop()), speakers_(speakers) {
   const VitsConv pre =
-      TakeConv(weights, "dec.conv_pre", {-1, static_cast<int64_t>(input_places.size()), -1});
+      TakeSameConv(weights, "dec.conv_pre", {-1, static_cast<int64_t>(input_places.size()), -1});
   if (!weights.status().ok()) return;
   int64_t channels = pre.weight.size(0);
   std::vector<int64_t> inputs(static_cast<size_t>(input_width), -1);
@@ -64,16 +64,13 @@ NativeGenerator::NativeGenerator(VitsWeights& weights, const std::vector<int64_t
   const VitsShape& shape = weights.shape();
   const size_t blocks = shape.block_dilations.size() / shape.upsample_strides.size();
   for (size_t i = 0; i < shape.upsample_strides.size(); ++i) {
-    const std::string name = absl::StrCat("dec.ups.", i);
-    const at::Tensor weight = weights.Take(name + ".weight", {channels, -1, -1});
+    const VitsConv up = TakeUpsampling(weights, i, channels);
     if (!weights.status().ok()) return;
-    channels = weight.size(1);
-    const at::Tensor bias = weights.Take(name + ".bias", {channels});
-    if (!weights.status().ok()) return;
+    channels = up.weight.size(1);
     Stage stage;
-    stage.stride = shape.upsample_strides[i];
-    stage.crop = (weight.size(2) - stage.stride) / 2;
-    stage.up = PackedConv::Transposed(weight, bias, stage.stride);
+    stage.stride = up.stride;
+    stage.crop = (up.weight.size(2) - up.stride) / 2;
+    stage.up = PackedConv::Transposed(up.weight, up.bias, up.stride);
     stage.width = PadChannels(channels);
     for (size_t j = 0; j < blocks; ++j) {
       stage.blocks.push_back(TakeBlock(weights, static_cast<int64_t>(i * blocks + j), channels));
@@ -83,7 +80,7 @@ NativeGenerator::NativeGenerator(VitsWeights& weights, const std::vector<int64_t
     stages_.push_back(std::move(stage));
   }
 
-  const VitsConv post = TakeConv(weights, "dec.conv_post", {1, channels, -1});
+  const VitsConv post = TakeSameConv(weights, "dec.conv_post", {1, channels, -1});
   if (!weights.status().ok()) return;
   const int64_t width = PadChannels(channels);
   post_taps_ = post.weight.size(2);

@@ -30,7 +30,6 @@ namespace {
 constexpr double kNormEpsilon = 1e-5;
 constexpr double kTailBound = 5.0;  // of the splines; outside it they are the identity
 constexpr double kSmallestBin = 1e-3;
-constexpr int64_t kMaxFramesPerPhoneme = 1000;  // keeps a wild draw of the noise finite
 constexpr int kSplineFlows[] = {
     7, 5, 3};  // flows.1 is unused at inference; those between exchange the two halves
 
@@ -73,7 +72,9 @@ at::Tensor InverseSpline(const at::Tensor& y, const at::Tensor& widths, const at
   const at::Tensor a = offset * curvature + height * (delta - slope0);
   const at::Tensor b = height * slope0 - offset * curvature;
   const at::Tensor c = -delta * offset;
-  const at::Tensor root = 2.0 * c / (-b - at::sqrt(b * b - 4.0 * a * c));
+  // Never negative but for rounding.
+  const at::Tensor discriminant = (b * b - 4.0 * a * c).clamp_min(0);
+  const at::Tensor root = 2.0 * c / (-b - at::sqrt(discriminant));
   return at::where(inside, (root * width + x0).squeeze(1), y);
 }
 
@@ -110,7 +111,7 @@ VitsEncoder::Separable VitsEncoder::TakeSeparable(VitsWeights& weights, const st
   for (int64_t i = 0; i < count; ++i) {
     SeparableLayer layer;
     layer.depthwise =
-        TakeConv(weights, absl::StrCat(name, ".convs_sep.", i), {channels, 1, -1}, dilation);
+        TakeSameConv(weights, absl::StrCat(name, ".convs_sep.", i), {channels, 1, -1}, dilation);
     layer.pointwise =
         TakeConv(weights, absl::StrCat(name, ".convs_1x1.", i), {channels, channels, 1});
     layer.norm_1 = TakeNorm(weights, absl::StrCat(name, ".norms_1.", i), channels);
@@ -130,6 +131,11 @@ VitsEncoder::VitsEncoder(VitsWeights& weights) {
   const int64_t count = weights.Count("enc_p.encoder.attn_layers.", ".conv_q.weight");
   for (int64_t i = 0; i < count; ++i) layers_.push_back(TakeLayer(weights, i, hidden));
   projection_ = TakeConv(weights, "enc_p.proj", {-1, hidden, 1});
+  // Means and deviations of latents of which the flow exchanges halves.
+  if (projection_.weight.defined() && projection_.weight.size(0) % 4 != 0) {
+    weights.Refuse("enc_p.proj.weight", absl::StrCat("has ", projection_.weight.size(0),
+                                                     " outputs, which is no multiple of 4"));
+  }
 
   duration_pre_ = TakeConv(weights, "dp.pre", {-1, hidden, 1});
   if (!weights.status().ok()) return;
@@ -241,7 +247,7 @@ VitsEncoder::Output VitsEncoder::Forward(std::span<const int64_t> phonemes,
     x = Normalize(layer.norm_2, x + FeedForward(layer, x));
   }
   const at::Tensor frames = at::ceil(at::exp(LogFrames(x, z * noise_w, speaker)) * length_scale)
-                                .clamp(1, kMaxFramesPerPhoneme)
+                                .clamp(1, kMaxFrames)
                                 .to(at::kCPU, at::kLong);
   const int64_t* data = frames.const_data_ptr<int64_t>();
   return {Pointwise(projection_, x), std::vector<int64_t>(data, data + frames.numel())};

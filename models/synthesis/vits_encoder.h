@@ -17,9 +17,11 @@ namespace millrace::models {
 class VitsEncoder {
  public:
   struct Output {
-    at::Tensor statistics;        // [1, 2 * latent, phonemes]: means, then log deviations
-    std::vector<int64_t> frames;  // of each phoneme, at least 1
+    at::Tensor statistics;  // [1, 2 * latent, phonemes]: means, then log deviations
+    // Of each phoneme, 1..kMaxFrames; another number where the network gave no number at all.
+    std::vector<int64_t> frames;
   };
+  static constexpr int64_t kMaxFrames = 1000;  // keeps a wild draw of the noise finite
 
   // Errors are kept in weights.status().
   explicit VitsEncoder(VitsWeights& weights);

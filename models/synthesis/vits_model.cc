@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <iterator>
 #include <numeric>
 #include <optional>
 #include <span>
@@ -29,6 +31,11 @@ constexpr float kMinSpeed = 0.25F;
 constexpr float kMaxSpeed = 4.0F;
 constexpr float kMaxNoise = 2.0F;
 constexpr int64_t kMaxUnitSeconds = 300;
+// Of one unit, with the blanks between them: attention is quadratic in it. Prose of the longest
+// unit has about half of it; digits and symbols, which are spelled out, can have far more.
+constexpr size_t kMaxUnitPhonemes = 1500;
+constexpr size_t kMaxUnitsTried = 8;     // of a request in a step, until one has something to speak
+constexpr size_t kLongestCharacter = 4;  // bytes
 constexpr uint64_t kDurationStream = 0;  // of the noise of a sentence
 constexpr uint64_t kLatentStream = 1;
 
@@ -39,6 +46,19 @@ struct SpeechState final : RequestState {
   std::vector<int64_t> phonemes;  // of that unit; empty: not yet found
   size_t emitted = 0;             // units that had something to speak
 };
+
+// Puts the halves of the next unit in its place; false when it is too short for that.
+bool HalveUnit(SpeechState& state) {
+  const auto unit = state.units.begin() + static_cast<std::ptrdiff_t>(state.next);
+  std::vector<std::string> halves =
+      SplitSpeechUnits(*unit, std::max(unit->size() / 2, kLongestCharacter));
+  if (halves.size() < 2) return false;
+  *unit = std::move(halves.front());
+  state.units.insert(unit + 1, std::make_move_iterator(halves.begin() + 1),
+                     std::make_move_iterator(halves.end()));
+  state.phonemes.clear();
+  return true;
+}
 
 struct Speaker {
   std::string name;
@@ -87,12 +107,13 @@ class LoadedVits final : public Model {
   std::unique_ptr<Batch> Prepare(std::span<Request* const> requests) const override;
   std::vector<Input> WarmupInputs() const override;
 
-  // The samples of a request's next unit; nullopt when the request was to stop meanwhile. An error
-  // ends the request.
+  // The samples of a request's next unit; nullopt when the request was to stop meanwhile, or when
+  // the unit proved too long and its halves come first. An error ends the request.
   absl::StatusOr<std::optional<std::vector<float>>> Speak(Request& request) const;
 
  private:
-  // Makes the state's next unit ready to be spoken. False when the request is finished instead.
+  // Makes the state's next unit ready to be spoken. False when the request is finished instead, was
+  // to stop, or has had its share of the step.
   bool PrepareUnit(Request& request) const;
   const Speaker* FindSpeaker(std::string_view name) const;
   const ModelInfo info_;
@@ -120,7 +141,7 @@ class SpeechBatch final : public Batch {
         request.Finish(results_[i].status());
         continue;
       }
-      if (!*results_[i]) continue;  // cancelled or late: the queue sees to it
+      if (!*results_[i]) continue;  // cancelled, late or to go round again: the queue sees to it
       auto& state = static_cast<SpeechState&>(*request.state());
       request.Emit(SynthesizeOutput{.sample_rate = model_.info().sample_rate,
                                     .samples = **std::move(results_[i]),
@@ -184,15 +205,20 @@ bool LoadedVits::PrepareUnit(Request& request) const {
     request.set_state(std::move(state));
   }
   auto& state = static_cast<SpeechState&>(*request.state());
-  for (; state.next < state.units.size(); ++state.next) {
+  for (size_t tried = 0; state.next < state.units.size(); ++tried) {
     if (!state.phonemes.empty()) return true;
+    if (tried == kMaxUnitsTried || request.ShouldStop()) return false;
     auto phonemes = phonemizer_->Phonemize(state.units[state.next]);
     if (!phonemes.ok()) {
       request.Finish(phonemes.status());
       return false;
     }
     if (!phonemes->empty()) state.phonemes = voice_.ToIds(*phonemes);
-    if (!state.phonemes.empty()) return true;
+    if (state.phonemes.empty()) {
+      ++state.next;
+    } else if (state.phonemes.size() <= kMaxUnitPhonemes || !HalveUnit(state)) {
+      return true;
+    }
   }
   request.Finish(state.emitted > 0 ? absl::OkStatus()
                                    : absl::InvalidArgumentError(
@@ -203,7 +229,7 @@ bool LoadedVits::PrepareUnit(Request& request) const {
 absl::StatusOr<std::optional<std::vector<float>>> LoadedVits::Speak(Request& request) const {
   const at::InferenceMode inference;
   const auto& input = std::get<SynthesizeInput>(request.input());
-  const auto& state = static_cast<const SpeechState&>(*request.state());
+  auto& state = static_cast<SpeechState&>(*request.state());
   const int64_t speaker = FindSpeaker(input.voice)->id;
   const float noise_w = input.noise_w < 0 ? voice_.noise_w : input.noise_w;
 
@@ -211,8 +237,15 @@ absl::StatusOr<std::optional<std::vector<float>>> LoadedVits::Speak(Request& req
       MakeNoise(input.seed, state.next, kDurationStream, 2 * state.phonemes.size());
   VitsEncoder::Output encoded = encoder_->Forward(state.phonemes, rhythm, noise_w,
                                                   voice_.length_scale / input.speed, speaker);
+  const bool usable = std::ranges::all_of(
+      encoded.frames, [](int64_t count) { return count >= 1 && count <= VitsEncoder::kMaxFrames; });
+  if (!usable) {
+    return absl::InternalError(
+        absl::StrCat("model '", info_.name, "' gave a phoneme a length that is no number"));
+  }
   const int64_t frames = std::accumulate(encoded.frames.begin(), encoded.frames.end(), int64_t{0});
   if (frames * hop_ > kMaxUnitSeconds * voice_.sample_rate) {
+    if (HalveUnit(state)) return std::nullopt;
     return absl::InvalidArgumentError(absl::StrCat("text, speed, noise_w: one sentence would last ",
                                                    frames * hop_ / voice_.sample_rate,
                                                    " seconds, allowed are ", kMaxUnitSeconds));

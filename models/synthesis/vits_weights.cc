@@ -14,6 +14,7 @@ namespace millrace::models {
 namespace {
 
 constexpr int64_t kMaxStride = 64;
+constexpr int64_t kMaxHop = 65536;
 constexpr int64_t kMaxDilation = 4096;
 
 // "1 2 3"; empty when a number is missing or not in 1..max.
@@ -64,6 +65,14 @@ absl::Status VitsWeights::ReadShape(const std::filesystem::path& path) {
     shape_.block_dilations.push_back(ParseNumbers(block, kMaxDilation));
     complete = complete && !shape_.block_dilations.back().empty();
   }
+  int64_t hop = 1;
+  for (const int64_t stride : shape_.upsample_strides) {
+    hop *= stride;
+    if (hop <= kMaxHop) continue;
+    return absl::DataLossError(absl::StrCat(path.string(), ": upsample_strides ",
+                                            absl::StrJoin(shape_.upsample_strides, " "),
+                                            " make a frame longer than ", kMaxHop, " samples"));
+  }
   if (!complete || shape_.block_dilations.size() % shape_.upsample_strides.size() != 0) {
     return absl::DataLossError(
         absl::StrCat(path.string(),
@@ -72,6 +81,10 @@ absl::Status VitsWeights::ReadShape(const std::filesystem::path& path) {
                      "missing or wrong"));
   }
   return absl::OkStatus();
+}
+
+void VitsWeights::Refuse(const std::string& name, const std::string& what) {
+  status_.Update(absl::DataLossError(absl::StrCat(file_.path().string(), ": ", name, " ", what)));
 }
 
 bool VitsWeights::Has(const std::string& name) const { return file_.tensors().contains(name); }
@@ -89,10 +102,9 @@ at::Tensor VitsWeights::Take(const std::string& name, const std::vector<int64_t>
     return {};
   }
   if (view->type != DataType::kFp32 || !Fits(view->shape, shape)) {
-    status_.Update(absl::DataLossError(
-        absl::StrCat(file_.path().string(), ": ", name, " is ", std::string(ToString(view->type)),
-                     " [", absl::StrJoin(view->shape, ", "), "], expected FP32 [",
-                     absl::StrJoin(shape, ", "), "], -1 being any size")));
+    Refuse(name, absl::StrCat("is ", std::string(ToString(view->type)), " [",
+                              absl::StrJoin(view->shape, ", "), "], expected FP32 [",
+                              absl::StrJoin(shape, ", "), "], -1 being any size"));
     return {};
   }
   // A copy: a file that is cut short later must not kill the server.
@@ -109,8 +121,33 @@ VitsConv TakeConv(VitsWeights& weights, const std::string& name, const std::vect
                   int64_t dilation) {
   VitsConv conv;
   conv.weight = weights.Take(absl::StrCat(name, ".weight"), shape);
-  conv.bias = weights.TakeIfAny(absl::StrCat(name, ".bias"), {shape[0]});
+  if (!conv.weight.defined()) return conv;
+  conv.bias = weights.TakeIfAny(absl::StrCat(name, ".bias"), {conv.weight.size(0)});
   conv.dilation = dilation;
+  return conv;
+}
+
+VitsConv TakeSameConv(VitsWeights& weights, const std::string& name,
+                      const std::vector<int64_t>& shape, int64_t dilation) {
+  VitsConv conv = TakeConv(weights, name, shape, dilation);
+  if (conv.weight.defined() && conv.weight.size(2) % 2 == 0) {
+    weights.Refuse(name + ".weight", absl::StrCat("has ", conv.weight.size(2),
+                                                  " taps; only an odd number is supported"));
+  }
+  return conv;
+}
+
+VitsConv TakeUpsampling(VitsWeights& weights, size_t stage, int64_t channels) {
+  const std::string name = absl::StrCat("dec.ups.", stage);
+  VitsConv conv;
+  conv.stride = weights.shape().upsample_strides[stage];
+  conv.weight = weights.Take(name + ".weight", {channels, -1, -1});
+  if (!conv.weight.defined()) return conv;
+  if (conv.weight.size(2) < conv.stride) {
+    weights.Refuse(name + ".weight", absl::StrCat("has ", conv.weight.size(2),
+                                                  " taps, fewer than its stride of ", conv.stride));
+  }
+  conv.bias = weights.Take(name + ".bias", {conv.weight.size(1)});
   return conv;
 }
 

@@ -43,6 +43,9 @@ class VitsWeights {
   // As Take, but a tensor that is not there at all is no error.
   at::Tensor TakeIfAny(const std::string& name, const std::vector<int64_t>& shape);
 
+  // An error of the tensor of that name.
+  void Refuse(const std::string& name, const std::string& what);
+
   // The first error of all the calls before.
   const absl::Status& status() const { return status_; }
 
@@ -66,5 +69,11 @@ struct VitsConv {
 
 VitsConv TakeConv(VitsWeights& weights, const std::string& name, const std::vector<int64_t>& shape,
                   int64_t dilation = 1);
+// As TakeConv, for a convolution that keeps the length: it must have an odd number of taps.
+VitsConv TakeSameConv(VitsWeights& weights, const std::string& name,
+                      const std::vector<int64_t>& shape, int64_t dilation = 1);
+// The upsampling of a stage of the generator, weight [channels, out, kernel]; the kernel must cover
+// the stride.
+VitsConv TakeUpsampling(VitsWeights& weights, size_t stage, int64_t channels);
 
 }  // namespace millrace::models

@@ -35,36 +35,42 @@ absl::StatusOr<std::filesystem::path> FindEspeak(const std::string& program) {
 
 absl::StatusOr<std::vector<std::string>> EspeakPool::Translate(std::span<const std::string> lines) {
   const auto deadline = std::chrono::steady_clock::now() + options_.timeout;
-  auto process = Acquire(deadline);
-  if (!process.ok()) return process.status();
+  auto idle = Acquire(deadline);
+  if (!idle.ok()) return idle.status();
+  Lease lease(*this);
+  lease.process = *std::move(idle);
+  if (lease.process == nullptr || !lease.process->Running()) {
+    auto started = EspeakProcess::Start(options_.process);
+    if (!started.ok()) {
+      lease.process.reset();
+      return started.status();
+    }
+    lease.process = *std::move(started);
+  }
   const auto left =
       std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
-  auto answers = (*process)->Translate(lines, left);
-  if (!answers.ok()) process->reset();
-  Release(*std::move(process));
+  // Out of the lease meanwhile: one that threw in the middle of an answer is of no further use.
+  std::unique_ptr<EspeakProcess> process = std::move(lease.process);
+  auto answers = process->Translate(lines, left);
+  if (answers.ok()) lease.process = std::move(process);
   return answers;
 }
 
 absl::StatusOr<std::unique_ptr<EspeakProcess>> EspeakPool::Acquire(
     std::chrono::steady_clock::time_point deadline) {
-  std::unique_ptr<EspeakProcess> process;
-  {
-    MutexLock lock(mu_);
-    while (idle_.empty() && busy_ >= options_.max_processes) {
-      if (!released_.WaitUntil(mu_, deadline)) {
-        return absl::UnavailableError("all espeak-ng processes are busy");
-      }
-    }
-    ++busy_;
-    if (!idle_.empty()) {
-      process = std::move(idle_.back());
-      idle_.pop_back();
+  MutexLock lock(mu_);
+  while (idle_.empty() && busy_ >= options_.max_processes) {
+    if (!released_.WaitUntil(mu_, deadline)) {
+      return absl::UnavailableError("all espeak-ng processes are busy");
     }
   }
-  if (process != nullptr && process->Running()) return process;
-  auto started = EspeakProcess::Start(options_.process);
-  if (!started.ok()) Release(nullptr);
-  return started;
+  std::unique_ptr<EspeakProcess> process;
+  if (!idle_.empty()) {
+    process = std::move(idle_.back());
+    idle_.pop_back();
+  }
+  ++busy_;
+  return process;
 }
 
 void EspeakPool::Release(std::unique_ptr<EspeakProcess> process) {

@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -37,9 +38,23 @@ class EspeakPool {
       MILLRACE_EXCLUDES(mu_);
 
  private:
+  // The right to use one process, given back when it goes out of scope, by an exception too.
+  class Lease {
+   public:
+    explicit Lease(EspeakPool& pool) : pool_(pool) {}
+    ~Lease() { pool_.Release(std::move(process)); }
+    Lease(const Lease&) = delete;
+    Lease& operator=(const Lease&) = delete;
+
+    std::unique_ptr<EspeakProcess> process;  // null: none that is worth keeping
+
+   private:
+    EspeakPool& pool_;
+  };
+
+  // Waits for the right to use a process. Null with it: there is no idle one.
   absl::StatusOr<std::unique_ptr<EspeakProcess>> Acquire(
       std::chrono::steady_clock::time_point deadline) MILLRACE_EXCLUDES(mu_);
-  // Null: it is not worth keeping.
   void Release(std::unique_ptr<EspeakProcess> process) MILLRACE_EXCLUDES(mu_);
 
   const Options options_;

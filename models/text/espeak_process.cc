@@ -125,14 +125,17 @@ absl::StatusOr<std::unique_ptr<EspeakProcess>> EspeakProcess::Start(const Option
 
 EspeakProcess::~EspeakProcess() {
   close(socket_);
-  if (pid_ == 0) return;
+  if (!Running()) return;
   kill(pid_, SIGKILL);
   while (waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
   }
 }
 
 bool EspeakProcess::Running() {
-  if (pid_ != 0 && waitpid(pid_, nullptr, WNOHANG) == pid_) pid_ = 0;
+  if (pid_ == 0) return false;
+  const pid_t ended = waitpid(pid_, nullptr, WNOHANG);
+  // ECHILD: somebody else waited for it, so the number may be another process's by now.
+  if (ended == pid_ || (ended < 0 && errno == ECHILD)) pid_ = 0;
   return pid_ != 0;
 }
 

@@ -1,5 +1,6 @@
 #include "models/translation/bergamot_model.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -18,6 +19,7 @@ constexpr float kMaxLengthFactor = 16.0F;
 constexpr size_t kDefaultSourceTokens = 256;
 constexpr size_t kMinSourceTokens = 16;
 constexpr size_t kMaxSourceTokens = 1024;
+constexpr size_t kMostWarmupPhrases = 16;  // of one text
 
 }  // namespace
 
@@ -42,6 +44,7 @@ absl::StatusOr<std::unique_ptr<Model>> BergamotModel::Load(const BergamotOptions
   auto vocabulary = Vocabulary::Load(options.vocabulary_file, (*weights)->words(), error);
   if (vocabulary == nullptr) return absl::DataLossError(error);
   auto engine = MakeTranslationEngine(options.engine, **weights);
+  (*weights)->DropLayers();
   info.task = Task::kTranslation;
   info.platform = "bergamot";
   return std::unique_ptr<Model>(new BergamotModel(options, std::move(info), *std::move(weights),
@@ -89,7 +92,7 @@ std::vector<Input> BergamotModel::WarmupInputs() const {
   TranslateInput many;
   for (size_t i = 1; i <= info_.batching.max_batch; ++i) {
     std::string& text = many.texts.emplace_back("1");
-    for (size_t word = 0; word < i; ++word) text += " 2, 3";
+    for (size_t phrase = 0; phrase < std::min(i, kMostWarmupPhrases); ++phrase) text += " 2, 3";
   }
   return {std::move(one), std::move(many)};
 }

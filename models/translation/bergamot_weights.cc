@@ -1,6 +1,7 @@
 #include "models/translation/bergamot_weights.h"
 
 #include <cmath>
+#include <cstring>
 #include <string>
 #include <utility>
 
@@ -20,10 +21,12 @@ constexpr int64_t kMaxHidden = 1 << 16;
 constexpr int64_t kMaxWords = 1 << 20;
 constexpr int kMaxLayers = 64;
 
-// Reads tensors of expected shapes. The first failure stays; what is read after it is empty.
+// Reads tensors of expected shapes. The first failure stays; what is read after it is empty. Copies
+// go to `copies`.
 class Reader {
  public:
-  explicit Reader(const SafetensorsFile& file) : file_(file) {}
+  Reader(const SafetensorsFile& file, std::vector<AlignedBuffer<std::byte>>& copies)
+      : file_(file), copies_(copies) {}
 
   const absl::Status& status() const { return status_; }
   bool Has(const std::string& name) const { return file_.tensors().contains(name); }
@@ -31,15 +34,17 @@ class Reader {
     if (status_.ok()) status_ = absl::DataLossError(absl::StrCat("tensor '", name, "': ", what));
   }
 
-  // A negative size: any.
+  // A copy. A negative size: any.
   template <typename T>
   std::span<const T> Vector(const std::string& name, int64_t size) {
     const SafetensorsFile::View view = Find(name, Type<T>(), {size});
-    return {reinterpret_cast<const T*>(view.data), view.bytes / sizeof(T)};
+    return {reinterpret_cast<const T*>(Copy(view)), view.bytes / sizeof(T)};
   }
 
-  Int8Matrix Matrix(const std::string& name, int64_t outputs, int64_t inputs) {
-    const SafetensorsFile::View view = Find(name, DataType::kInt8, {outputs, inputs});
+  // A view into the file, or a copy.
+  Int8Matrix Matrix(const std::string& name, int64_t outputs, int64_t inputs, bool copy = false) {
+    SafetensorsFile::View view = Find(name, DataType::kInt8, {outputs, inputs});
+    if (copy) view.data = Copy(view);
     const auto multiplier = Vector<float>(name + ".multiplier", 1);
     if (!status_.ok()) return {};
     if (!std::isfinite(multiplier[0]) || multiplier[0] <= 0) Fail(name, "bad multiplier");
@@ -66,8 +71,11 @@ class Reader {
     FeedForwardWeights weights;
     weights.expand = Linear(prefix, "1", -1, dim);
     const int64_t hidden = weights.expand.matrix.outputs;
-    if (hidden % kColumns != 0 || hidden > kMaxHidden) {
-      Fail(prefix + "W1", absl::StrCat(hidden, " hidden units are not supported"));
+    // The result takes the place of the hidden units, so it must not be longer.
+    if (status_.ok() && (hidden % kColumns != 0 || hidden < dim || hidden > kMaxHidden)) {
+      Fail(prefix + "W1",
+           absl::StrCat(hidden, " hidden units are not supported; allowed are multiples of ",
+                        kColumns, " from ", dim, " to ", kMaxHidden));
     }
     weights.contract = Linear(prefix, "2", dim, hidden);
     weights.norm = Norm(prefix + "ffn", dim);
@@ -102,7 +110,15 @@ class Reader {
     return *std::move(view);
   }
 
+  const std::byte* Copy(const SafetensorsFile::View& view) {
+    if (view.bytes == 0) return nullptr;
+    copies_.emplace_back(view.bytes);
+    std::memcpy(copies_.back().data(), view.data, view.bytes);
+    return copies_.back().data();
+  }
+
   const SafetensorsFile& file_;
+  std::vector<AlignedBuffer<std::byte>>& copies_;
   absl::Status status_;
 };
 
@@ -131,13 +147,13 @@ void ReadShortlist(Reader& reader, int64_t words, ShortlistWeights& shortlist) {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<const BergamotWeights>> BergamotWeights::Load(
+absl::StatusOr<std::unique_ptr<BergamotWeights>> BergamotWeights::Load(
     const std::filesystem::path& path) {
   auto file = SafetensorsFile::Open(path);
   if (!file.ok()) return file.status();
   std::unique_ptr<BergamotWeights> weights(new BergamotWeights(*std::move(file)));
-  Reader reader(weights->file_);
-  weights->embeddings = reader.Matrix("Wemb", -1, -1);
+  Reader reader(*weights->file_, weights->copies_);
+  weights->embeddings = reader.Matrix("Wemb", -1, -1, /*copy=*/true);
   const int64_t dim = weights->dim();
   const int64_t words = weights->words();
   if (reader.status().ok() && (dim % kColumns != 0 || dim > kMaxDim || words > kMaxWords)) {
@@ -164,6 +180,12 @@ absl::StatusOr<std::unique_ptr<const BergamotWeights>> BergamotWeights::Load(
     return absl::DataLossError(absl::StrCat(path.string(), ": ", reader.status().message()));
   }
   return weights;
+}
+
+void BergamotWeights::DropLayers() {
+  encoder.clear();
+  decoder.clear();
+  file_.reset();
 }
 
 }  // namespace millrace::models

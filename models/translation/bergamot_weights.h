@@ -1,13 +1,17 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "models/translation/aligned_buffer.h"
 #include "models/weights/safetensors.h"
 
 namespace millrace::models {
@@ -62,8 +66,10 @@ struct ShortlistWeights {
   std::span<const int32_t> ids;
 };
 
-// The weights of a Bergamot tiny model: views into a mapped file, of shapes that were checked
-// against each other. Immutable, so thread-safe.
+// The weights of a Bergamot tiny model, of shapes that were checked against each other. Vectors and
+// embeddings are copies, for engines read them as long as they live; the matrices of the layers,
+// which engines copy into an order of their own, are views into the mapped file. Immutable but for
+// DropLayers, so thread-safe.
 class BergamotWeights {
  public:
   static constexpr int kHeads = 8;
@@ -72,8 +78,11 @@ class BergamotWeights {
   static constexpr float kNormEpsilon = 1e-9F;
 
   // DataLoss naming the tensor when one is missing, has another shape or holds values out of range.
-  static absl::StatusOr<std::unique_ptr<const BergamotWeights>> Load(
-      const std::filesystem::path& path);
+  static absl::StatusOr<std::unique_ptr<BergamotWeights>> Load(const std::filesystem::path& path);
+
+  // Forgets the layers and closes the file; engines made before go on. A mapped file that somebody
+  // overwrites or cuts short would change translations or kill the process.
+  void DropLayers();
 
   int64_t dim() const { return embeddings.inputs; }
   int64_t words() const { return embeddings.outputs; }
@@ -87,7 +96,8 @@ class BergamotWeights {
  private:
   explicit BergamotWeights(SafetensorsFile file) : file_(std::move(file)) {}
 
-  SafetensorsFile file_;
+  std::optional<SafetensorsFile> file_;
+  std::vector<AlignedBuffer<std::byte>> copies_;
 };
 
 }  // namespace millrace::models

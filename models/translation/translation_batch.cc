@@ -40,7 +40,7 @@ TranslationBatch::TranslationBatch(std::span<Request* const> requests, const Ste
   for (size_t round = 0; more; ++round) {
     more = false;
     for (size_t i = 0; i < participants_.size(); ++i) {
-      const bool full = jobs_.size() >= limits.max_sentences || tokens_ >= limits.max_step_tokens;
+      const bool full = units_ >= limits.max_sentences || tokens_ >= limits.max_step_tokens;
       if (round > 0 && full) return;
       more = TakeNext(i, limits) || more;
     }
@@ -63,10 +63,12 @@ bool TranslationBatch::TakeNext(size_t index, const StepLimits& limits) {
   }
   unit.end = plan.After(at, bytes);
   unit.text_finished = unit.end.text != at.text;
+  // A unit that needs no job has been encoded all the same: it counts as the others do.
+  ++units_;
+  tokens_ += words.size() + 1;  // and the end of the sentence
   if (vocabulary_.AnyKnown(words)) {
     unit.job = jobs_.size();
     jobs_.push_back(MakeSentenceJob(std::move(words), limits.max_length_factor));
-    tokens_ += jobs_.back().source.size();
     owners_.push_back(index);
   }
   participant.next = unit.end;

@@ -58,6 +58,8 @@ class TranslationBatch final : public Batch {
   std::vector<Participant> participants_;
   std::vector<SentenceJob> jobs_;
   std::vector<size_t> owners_;  // of the jobs: indices of participants_
+  // Of all units, those without a job too.
+  size_t units_ = 0;
   size_t tokens_ = 0;
 };
 

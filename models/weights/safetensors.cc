@@ -18,7 +18,8 @@ namespace millrace::models {
 namespace {
 
 constexpr size_t kLengthBytes = 8;
-constexpr uint64_t kMaxHeaderBytes = 100'000'000;  // the format's own limit
+// The format allows 100 MB, of which JSON makes gigabytes; the voices have some 100 KB.
+constexpr uint64_t kMaxHeaderBytes = uint64_t{8} << 20;
 
 std::optional<DataType> ParseType(std::string_view name) {
   if (name == "BOOL") return DataType::kBool;

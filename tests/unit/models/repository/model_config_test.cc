@@ -132,6 +132,21 @@ TEST(ModelConfig, TensorsAreChecked) {
       << twice;
 }
 
+TEST(ModelConfig, TheLengthFactorHasTheRangeOfTheModel) {
+  const auto with = [](const std::string& factor) {
+    return std::string(
+               "bergamot { file: 'm' vocabulary_file: 'v' source_language: 'a' target_language: "
+               "'b' "
+               "max_length_factor: ") +
+           factor + " }";
+  };
+  EXPECT_TRUE(ParseModelConfig(with("16"), "model.pbtxt").ok());
+  const std::string error = Error(with("16.5"));
+  EXPECT_NE(error.find("max_length_factor: 16.5 is out of range, allowed 0.5..16"),
+            std::string::npos)
+      << error;
+}
+
 TEST(ModelConfig, NotANumberIsOutOfRange) {
   const std::string error = Error(
       "bergamot { file: 'm' vocabulary_file: 'v' source_language: 'a' target_language: 'b' "

@@ -1,6 +1,8 @@
 #include "tests/unit/models/synthesis/tiny_vits.h"
 
+#include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstdlib>
 #include <fstream>
 #include <map>
@@ -15,13 +17,19 @@ constexpr int64_t kSpeakerChannels = 6;
 
 class Writer {
  public:
+  explicit Writer(const TinyVits& tiny) : tiny_(tiny) {}
+
   // Random values that keep the variance of what passes through: `fan_in` inputs make one output.
-  void Add(const std::string& name, const Shape& shape, int64_t fan_in) {
+  void Add(const std::string& name, const Shape& fitting, int64_t fan_in) {
+    const auto other = tiny_.shapes.find(name);
+    const Shape& shape = other == tiny_.shapes.end() ? fitting : other->second;
     int64_t count = 1;
     for (int64_t size : shape) count *= size;
     std::normal_distribution<float> normal(0, 1.0F / std::sqrt(static_cast<float>(fan_in)));
     const size_t begin = data_.size();
     for (int64_t i = 0; i < count; ++i) data_.push_back(normal(random_));
+    if (const auto value = tiny_.values.find(name); value != tiny_.values.end())
+      std::fill(data_.begin() + static_cast<std::ptrdiff_t>(begin), data_.end(), value->second);
     header_[name] = {
         {"dtype", "F32"}, {"shape", shape}, {"data_offsets", {4 * begin, 4 * data_.size()}}};
   }
@@ -58,6 +66,7 @@ class Writer {
   }
 
  private:
+  const TinyVits& tiny_;
   std::mt19937 random_{7};
   nlohmann::json header_;
   std::vector<float> data_;
@@ -157,7 +166,7 @@ nlohmann::json MakeVoice(const TinyVits& shape) {
 }  // namespace
 
 void WriteTinyVits(const std::filesystem::path& folder, const TinyVits& shape) {
-  Writer writer;
+  Writer writer(shape);
   AddEncoder(shape, writer);
   AddDecoder(shape, writer);
   if (shape.speakers > 0) {

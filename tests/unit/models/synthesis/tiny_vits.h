@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,9 @@ struct TinyVits {
   std::vector<int64_t> block_dilations = {1, 3};
   bool paired = false;
   int64_t speakers = 0;  // 0: one speaker without a name
+  // Damage: other shapes and other values, by the names of tensors.
+  std::map<std::string, std::vector<int64_t>> shapes = {};
+  std::map<std::string, float> values = {};
 };
 
 // Writes model.safetensors and voice.json to a folder.

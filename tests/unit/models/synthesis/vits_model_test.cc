@@ -8,6 +8,7 @@
 #include <cmath>
 #include <fstream>
 #include <limits>
+#include <map>
 #include <thread>
 #include <vector>
 
@@ -77,11 +78,11 @@ absl::Status SpeakAll(const Model& model, const SynthesizeInput& input, Collecto
   std::vector<Request*> requests = {&request};
   while (!request.outcome()) {
     const std::unique_ptr<Batch> batch = model.Prepare(requests);
-    if (batch == nullptr) break;
+    if (batch == nullptr) continue;
     batch->Forward(context);
     batch->Complete();
   }
-  return request.outcome().value_or(absl::InternalError("no outcome"));
+  return *request.outcome();
 }
 
 std::vector<float> Samples(const Model& model, const SynthesizeInput& input) {
@@ -256,6 +257,86 @@ TEST_F(VitsModelTest, SentencesWithNothingToSpeakAreSkipped) {
   EXPECT_EQ(sink.parts[1].text, "Two.");
 }
 
+TEST_F(VitsModelTest, AStepSkipsOnlyAFewSentencesWithNothingToSpeak) {
+  const auto model = Load();
+  std::string text;
+  for (int i = 0; i < 40; ++i) text += ".\n";
+  Collector sink;
+  FakeContext context;
+  Request request(Say(text + "One."), TimePoint::max(), sink);
+  std::vector<Request*> requests = {&request};
+  int without = 0;
+  std::unique_ptr<Batch> batch;
+  while ((batch = model->Prepare(requests)) == nullptr) {
+    ASSERT_FALSE(request.outcome());
+    ++without;
+  }
+  EXPECT_EQ(without, 5);
+  batch->Forward(context);
+  batch->Complete();
+  EXPECT_EQ(sink.parts.size(), 1U);
+  ASSERT_TRUE(request.outcome());
+  EXPECT_TRUE(request.outcome()->ok());
+}
+
+TEST_F(VitsModelTest, ARequestThatIsToStopIsNotPrepared) {
+  const auto model = Load();
+  Collector sink;
+  Request request(Say("One."), TimePoint::max(), sink);
+  std::vector<Request*> requests = {&request};
+  sink.Cancel();
+  EXPECT_EQ(model->Prepare(requests), nullptr);
+  EXPECT_FALSE(request.outcome());
+}
+
+TEST_F(VitsModelTest, ASentenceOfFarTooManyPhonemesIsSpokenInPieces) {
+  const auto model = Load();
+  std::string spelled = "a";
+  std::string digits = "7";
+  for (int i = 0; i < 130; ++i) spelled += "\u6F22";
+  for (int i = 0; i < 194; ++i) digits += " 7";
+  for (const std::string& text : {spelled, digits}) {
+    Collector sink;
+    const absl::Status status = SpeakAll(*model, Say(text), sink);
+    EXPECT_TRUE(status.ok()) << status;
+    EXPECT_GE(sink.parts.size(), 2U);
+    std::string spoken;
+    for (const SynthesizeOutput& part : sink.parts) {
+      EXPECT_EQ(part.sentence_index, static_cast<size_t>(&part - sink.parts.data()));
+      EXPECT_NE(static_cast<unsigned char>(part.text.front()) & 0xC0, 0x80);
+      spoken += (spoken.empty() || text == spelled ? "" : " ") + part.text;
+    }
+    EXPECT_EQ(spoken, text);
+  }
+}
+
+// Weights that make every phoneme last as long as one may.
+std::map<std::string, float> Drawling() { return {{"dp.flows.0.m", -60.0F}}; }
+
+TEST_F(VitsModelTest, ASentenceThatWouldLastTooLongIsSpokenInPieces) {
+  const auto model = Load({.generator = 8, .strides = {8, 10}, .values = Drawling()});
+  Collector sink;
+  const absl::Status status = SpeakAll(*model, Say("One two three four five six seven."), sink);
+  EXPECT_TRUE(status.ok()) << status;
+  EXPECT_GE(sink.parts.size(), 2U);
+}
+
+TEST_F(VitsModelTest, ASyllableThatWouldLastTooLongIsRefused) {
+  const auto model = Load({.generator = 8, .strides = {64, 64}, .values = Drawling()});
+  Collector sink;
+  const absl::Status status = SpeakAll(*model, Say("One two three."), sink);
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_NE(status.message().find("allowed are 300"), std::string::npos) << status;
+}
+
+TEST_F(VitsModelTest, ALengthThatIsNoNumberFailsItsRequest) {
+  const auto model = Load({.values = {{"dp.flows.0.m", std::numeric_limits<float>::quiet_NaN()}}});
+  Collector sink;
+  const absl::Status status = SpeakAll(*model, Say("Hello."), sink);
+  EXPECT_EQ(status.code(), absl::StatusCode::kInternal);
+  EXPECT_TRUE(sink.parts.empty());
+}
+
 TEST_F(VitsModelTest, RefusesBadInputByName) {
   const auto model = Load({.speakers = 2});
   EXPECT_EQ(model->info().voices, (std::vector<std::string>{"speaker0", "speaker1"}));
@@ -354,6 +435,38 @@ TEST_F(VitsModelTest, AMissingTensorIsNamed) {
   const auto model = VitsModel::Load(OptionsFor(folder_.path()), {});
   ASSERT_FALSE(model.ok());
   EXPECT_NE(model.status().message().find("dec.ups.1.bias"), std::string::npos) << model.status();
+}
+
+TEST_F(VitsModelTest, WeightsThatDoNotFitEachOtherAreRefusedByName) {
+  const auto refused = [&](const TinyVits& shape) {
+    WriteTinyVits(folder_.path(), shape);
+    const auto model = VitsModel::Load(OptionsFor(folder_.path()), {});
+    EXPECT_EQ(model.status().code(), absl::StatusCode::kDataLoss);
+    return std::string(model.status().message());
+  };
+  const auto expect = [&](const TinyVits& shape, const std::string& message) {
+    const std::string actual = refused(shape);
+    EXPECT_NE(actual.find("model.safetensors: " + message), std::string::npos) << actual;
+  };
+  expect({.latent = 21}, "enc_p.proj.weight has 42 outputs, which is no multiple of 4");
+  expect({.shapes = {{"flow.flows.2.pre.weight", {64, 10, 1}}, {"flow.flows.2.pre.bias", {64}}}},
+         "flow.flows.2.pre.weight has 64 outputs, those before it 24");
+  expect({.shapes = {{"dec.conv_pre.bias", {8}}}}, "dec.conv_pre.bias is FP32 [8], expected");
+  expect({.block_kernels = {3, 4}}, "dec.resblocks.1.convs.0.weight has 4 taps; only an odd");
+  expect({.shapes = {{"dec.conv_post.weight", {1, 10, 6}}}}, "dec.conv_post.weight has 6 taps");
+  expect({.shapes = {{"flow.flows.4.enc.in_layers.1.weight", {48, 24, 2}}}},
+         "flow.flows.4.enc.in_layers.1.weight has 2 taps");
+  expect({.shapes = {{"dec.ups.0.weight", {40, 20, 3}}}},
+         "dec.ups.0.weight has 3 taps, fewer than its stride of 4");
+  expect({.generator = 8, .strides = {64, 64, 64}},
+         "upsample_strides 64 64 64 make a frame longer than 65536 samples");
+}
+
+// The others read no further than the first: the one that does needs the room of its own.
+TEST_F(VitsModelTest, CouplingsMayReachDifferentlyFar) {
+  const auto model = Load({.shapes = {{"flow.flows.4.enc.in_layers.0.weight", {48, 24, 601}}}});
+  for (float sample : Samples(*model, Say("Hello there, world.")))
+    ASSERT_TRUE(std::isfinite(sample));
 }
 
 TEST_F(VitsModelTest, AVoiceWithMoreSymbolsThanTheWeightsIsRefused) {

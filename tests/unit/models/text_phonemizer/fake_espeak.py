@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Stands in for espeak-ng, line by line, and misbehaves on command: a line may begin with hang, die or flood."""
+"""Stands in for espeak-ng, line by line, and misbehaves on command: a line may begin with hang, wait (for the writer of a FIFO), die or flood."""
 
 import re
 import signal
@@ -12,6 +12,10 @@ for line in sys.stdin:
         print(mark[1], flush=True)
     elif line.startswith("hang"):
         signal.pause()
+    elif line.startswith("wait "):
+        with open(line[5:]) as gate:
+            gate.read()
+        print(f"<{line}>", flush=True)
     elif line.startswith("die"):
         sys.exit(3)
     elif line.startswith("flood"):

@@ -162,6 +162,49 @@ TEST_F(BergamotModelTest, WhatHoldsNothingKnownComesOutAsItWentIn) {
   EXPECT_EQ(finished, (std::map<size_t, int>{{0, 1}, {1, 1}, {2, 1}}));
 }
 
+TEST_F(BergamotModelTest, SentencesThatHoldNothingKnownFillAStepAsOthersDo) {
+  const auto model = Load();
+  Sink sink;
+  std::string text;
+  for (int i = 0; i < 1000; ++i) text += "\xF0\x9F\x98\x80\n";
+  const auto request = MakeRequest({text}, sink);
+  Step(*model, {request.get()});
+  EXPECT_FALSE(request->outcome());
+  EXPECT_EQ(sink.parts.size(), 32u);
+  EXPECT_TRUE(Run(*model, *request).ok());
+  EXPECT_EQ(sink.parts.size(), 1000u);
+  EXPECT_EQ(sink.TextOf(0), text);
+}
+
+TEST_F(BergamotModelTest, TheWordsOfSentencesThatHoldNothingKnownCount) {
+  const auto model = Load();
+  Sink sink;
+  std::string line;
+  for (int i = 0; i < 100; ++i) line += "\xE6\x97\xA5 ";  // a space and an unknown piece
+  std::string text;
+  for (int i = 0; i < 30; ++i) text += line + "\n";
+  const auto request = MakeRequest({text}, sink);
+  Step(*model, {request.get()});
+  EXPECT_GE(sink.parts.size(), 2048u / 256);
+  EXPECT_LE(sink.parts.size(), 2048u / 200 + 1);
+}
+
+TEST_F(BergamotModelTest, AFileThatIsOverwrittenOrCutShortDoesNotMatterOnceLoaded) {
+  const auto model = Load();
+  const auto translate = [&] {
+    Sink sink;
+    const auto request = MakeRequest({"the cat sat on the mat"}, sink);
+    EXPECT_TRUE(Run(*model, *request).ok());
+    return sink.TextOf(0);
+  };
+  const std::string expected = translate();
+  const auto size = std::filesystem::file_size(options_.weights_file);
+  std::filesystem::resize_file(options_.weights_file, 0);
+  EXPECT_EQ(translate(), expected);
+  std::filesystem::resize_file(options_.weights_file, size);
+  EXPECT_EQ(translate(), expected);
+}
+
 TEST_F(BergamotModelTest, TextsWithNulBytesAndBrokenUtf8DoNoHarm) {
   const auto model = Load();
   Sink sink;
@@ -277,6 +320,18 @@ TEST_F(BergamotModelTest, AnExpiredRequestStops) {
   batch->Complete();
   ASSERT_TRUE(request->outcome());
   EXPECT_EQ(request->outcome()->code(), absl::StatusCode::kDeadlineExceeded);
+}
+
+TEST_F(BergamotModelTest, WarmupDoesNotGrowWithTheSquareOfTheBatch) {
+  ModelInfo info;
+  info.batching.max_batch = 1024;
+  const auto model = BergamotModel::Load(options_, info);
+  ASSERT_TRUE(model.ok()) << model.status();
+  size_t bytes = 0;
+  for (const Input& input : (*model)->WarmupInputs()) {
+    for (const std::string& text : std::get<TranslateInput>(input).texts) bytes += text.size();
+  }
+  EXPECT_LT(bytes, 128u * 1024);
 }
 
 TEST_F(BergamotModelTest, WarmupInputsAreValidAndRun) {

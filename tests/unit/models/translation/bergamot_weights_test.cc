@@ -83,6 +83,15 @@ TEST_F(BergamotWeightsTest, AWrongShapeOrTypeIsNamedWithWhatIsExpected) {
               HasSubstr("'Wemb': unsupported size"));
 }
 
+TEST_F(BergamotWeightsTest, FewerHiddenUnitsThanTheWidthAreAnError) {
+  WriteSafetensors(file_, MakeTinyTensors(1, /*dim=*/256, /*hidden=*/128));
+  const auto loaded = BergamotWeights::Load(file_);
+  EXPECT_EQ(loaded.status().code(), absl::StatusCode::kDataLoss);
+  EXPECT_THAT(std::string(loaded.status().message()),
+              HasSubstr("'encoder_l1_ffn_W1': 128 hidden units are not supported; allowed are "
+                        "multiples of 128 from 256 to 65536"));
+}
+
 TEST_F(BergamotWeightsTest, ABadMultiplierIsAnError) {
   for (const float bad : {0.0F, -1.0F, std::numeric_limits<float>::infinity(),
                           std::numeric_limits<float>::quiet_NaN()}) {

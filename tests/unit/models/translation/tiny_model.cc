@@ -10,8 +10,6 @@
 namespace millrace::models {
 namespace {
 
-constexpr int64_t kHidden = 256;
-
 template <typename T>
 TinyTensor MakeTensor(const std::string& dtype, std::vector<int64_t> shape,
                       const std::vector<T>& values) {
@@ -22,18 +20,18 @@ TinyTensor MakeTensor(const std::string& dtype, std::vector<int64_t> shape,
 
 class Maker {
  public:
-  explicit Maker(uint32_t seed) : random_(seed) {}
+  Maker(uint32_t seed, int64_t dim, int64_t hidden) : random_(seed), dim_(dim), hidden_(hidden) {}
 
   TinyTensors Make() {
-    Matrix("Wemb", kTinyWords, kTinyDim, 300.0F);
+    Matrix("Wemb", kTinyWords, dim_, 300.0F);
     Vector("decoder_ff_logit_out_b", kTinyWords, 0.0F, 0.5F);
     for (int layer = 1; layer <= 2; ++layer) {
       const std::string encoder = "encoder_l" + std::to_string(layer) + "_";
       Attention(encoder + "self_");
       FeedForward(encoder + "ffn_");
       const std::string decoder = "decoder_l" + std::to_string(layer) + "_";
-      Linear(decoder + "rnn_", "f", kTinyDim, kTinyDim);
-      Matrix(decoder + "rnn_W", kTinyDim, kTinyDim, 500.0F);
+      Linear(decoder + "rnn_", "f", dim_, dim_);
+      Matrix(decoder + "rnn_W", dim_, dim_, 500.0F);
       Norm(decoder + "rnn_ffn");
       Attention(decoder + "context_");
       FeedForward(decoder + "ffn_");
@@ -69,26 +67,30 @@ class Maker {
     Vector(prefix + "b" + kind, outputs, 0.0F, 0.3F);
   }
   void Norm(const std::string& prefix) {
-    Vector(prefix + "_ln_scale", kTinyDim, 1.0F, 0.2F);
-    Vector(prefix + "_ln_bias", kTinyDim, 0.0F, 0.2F);
+    Vector(prefix + "_ln_scale", dim_, 1.0F, 0.2F);
+    Vector(prefix + "_ln_bias", dim_, 0.0F, 0.2F);
   }
   void Attention(const std::string& prefix) {
-    for (const char* kind : {"q", "k", "v", "o"}) Linear(prefix, kind, kTinyDim, kTinyDim);
+    for (const char* kind : {"q", "k", "v", "o"}) Linear(prefix, kind, dim_, dim_);
     Norm(prefix + "Wo");
   }
   void FeedForward(const std::string& prefix) {
-    Linear(prefix, "1", kHidden, kTinyDim);
-    Linear(prefix, "2", kTinyDim, kHidden);
+    Linear(prefix, "1", hidden_, dim_);
+    Linear(prefix, "2", dim_, hidden_);
     Norm(prefix + "ffn");
   }
 
   std::mt19937 random_;
+  const int64_t dim_;
+  const int64_t hidden_;
   TinyTensors tensors_;
 };
 
 }  // namespace
 
-TinyTensors MakeTinyTensors(uint32_t seed) { return Maker(seed).Make(); }
+TinyTensors MakeTinyTensors(uint32_t seed, int64_t dim, int64_t hidden) {
+  return Maker(seed, dim, hidden).Make();
+}
 
 TinyTensor FloatTensor(const std::vector<float>& values) {
   return MakeTensor("F32", {static_cast<int64_t>(values.size())}, values);

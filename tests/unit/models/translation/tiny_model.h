@@ -21,7 +21,7 @@ inline constexpr int64_t kTinyWords =
 inline constexpr int64_t kTinyDim = 128;
 
 // Random weights of a Bergamot model with two encoder and two decoder layers.
-TinyTensors MakeTinyTensors(uint32_t seed);
+TinyTensors MakeTinyTensors(uint32_t seed, int64_t dim = kTinyDim, int64_t hidden = 256);
 TinyTensor FloatTensor(const std::vector<float>& values);
 TinyTensor IntTensor(const std::vector<int32_t>& values);
 void WriteSafetensors(const std::filesystem::path& path, const TinyTensors& tensors);

@@ -102,6 +102,17 @@ TEST_F(SafetensorsTest, DamageIsAnErrorThatNamesTheFile) {
   }
 }
 
+TEST_F(SafetensorsTest, AHeaderOfMoreThanEightMegabytesIsRefused) {
+  constexpr size_t kMost = size_t{8} << 20;
+  std::string header = "{}";
+  header.resize(kMost, ' ');
+  EXPECT_TRUE(Open(header, "").ok());
+  header.resize(kMost + 8, ' ');
+  const auto file = Open(header, "");
+  EXPECT_EQ(file.status().code(), absl::StatusCode::kDataLoss);
+  EXPECT_NE(file.status().message().find("header too long"), std::string::npos) << file.status();
+}
+
 TEST_F(SafetensorsTest, AnEmptyFileAndNoFileAreErrors) {
   std::ofstream(folder_ / "empty").close();
   EXPECT_EQ(SafetensorsFile::Open(folder_ / "empty").status().code(), absl::StatusCode::kDataLoss);
