@@ -1,8 +1,10 @@
 #include "server/config/options.h"
 
+#include <algorithm>
 #include <set>
 
 #include "gtest/gtest.h"
+#include "mps_runtime/backend/cpu/cpu_info.h"
 
 namespace millrace {
 namespace {
@@ -33,6 +35,10 @@ TEST(Options, SetReadsWhatGetWrites) {
         << option.name << " = " << option.get(defaults);
     EXPECT_EQ(config, defaults) << option.name;
   }
+}
+
+TEST(Options, WorkersKeepToTheCoresThatTheProcessMayUse) {
+  EXPECT_EQ(ServerConfig().workers, std::clamp(runtime::AvailableCores(), 1, 31));
 }
 
 struct Example {
