@@ -99,6 +99,8 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"Plain", {}}, Case{"Paired", {.paired = true}}, Case{"Speakers", {.speakers = 3}},
         Case{"ThreeStages", {.generator = 64, .strides = {8, 4, 2}}},
         Case{"OneStage", {.strides = {8}}},
+        // The second coupling reads further beyond the ends than the first.
+        Case{"FarCoupling", {.shapes = {{"flow.flows.4.enc.in_layers.0.weight", {48, 24, 31}}}}},
         Case{"WideBlocks", {.block_kernels = {3, 7, 11}, .block_dilations = {1, 3, 12}}},
         Case{"Large", {.hidden = 64, .latent = 96, .flow_hidden = 96, .generator = 128}}),
     [](const auto& info) { return info.param.name; });

@@ -462,13 +462,6 @@ TEST_F(VitsModelTest, WeightsThatDoNotFitEachOtherAreRefusedByName) {
          "upsample_strides 64 64 64 make a frame longer than 65536 samples");
 }
 
-// The others read no further than the first: the one that does needs the room of its own.
-TEST_F(VitsModelTest, CouplingsMayReachDifferentlyFar) {
-  const auto model = Load({.shapes = {{"flow.flows.4.enc.in_layers.0.weight", {48, 24, 601}}}});
-  for (float sample : Samples(*model, Say("Hello there, world.")))
-    ASSERT_TRUE(std::isfinite(sample));
-}
-
 TEST_F(VitsModelTest, AVoiceWithMoreSymbolsThanTheWeightsIsRefused) {
   WriteTinyVits(folder_.path(), {.symbols = 10});
   const auto model = VitsModel::Load(OptionsFor(folder_.path()), {});
