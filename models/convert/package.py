@@ -7,6 +7,8 @@ import shutil
 import tempfile
 from collections.abc import Iterator
 
+OLD = ".old"   # ends the name of the version that a new one replaces, for a moment
+
 
 class ConvertError(Exception):
     """What went wrong, in words for the person who ran the command."""
@@ -18,6 +20,8 @@ def new_version(models: pathlib.Path, name: str, version: int = 1) -> Iterator[p
     model = models / name
     try:
         model.mkdir(parents=True, exist_ok=True)
+        for left in model.glob(f".{version}-*"):   # by a run that was killed
+            _restore_or_remove(left, model / str(version))
         staging = pathlib.Path(tempfile.mkdtemp(prefix=f".{version}-", dir=model))
     except OSError as error:
         raise ConvertError(f"cannot write to {model}: {error.strerror}") from error
@@ -29,7 +33,11 @@ def new_version(models: pathlib.Path, name: str, version: int = 1) -> Iterator[p
                 os.fsync(opened.fileno())
         _swap(staging, model / str(version))
     except OSError as error:
-        raise ConvertError(f"cannot write {error.filename or staging}: {error.strerror}") from error
+        # Of two names the second is the one that was written to.
+        where = error.filename2 or error.filename or staging
+        if not pathlib.Path(where).is_relative_to(models):
+            where = staging
+        raise ConvertError(f"cannot write {where}: {error.strerror}") from error
     finally:
         shutil.rmtree(staging, ignore_errors=True)
         with contextlib.suppress(OSError):
@@ -38,8 +46,20 @@ def new_version(models: pathlib.Path, name: str, version: int = 1) -> Iterator[p
 
 def _swap(staging: pathlib.Path, final: pathlib.Path) -> None:
     # A server that still has the old files mapped keeps them: they are unlinked, never overwritten.
-    old = staging.with_name(staging.name + ".old")
+    old = staging.with_name(staging.name + OLD)
     if final.exists():
         os.rename(final, old)
-    os.rename(staging, final)
+    try:
+        os.rename(staging, final)
+    except BaseException:
+        if old.exists():
+            os.rename(old, final)
+        raise
     shutil.rmtree(old, ignore_errors=True)
+
+
+def _restore_or_remove(left: pathlib.Path, final: pathlib.Path) -> None:
+    if left.name.endswith(OLD) and not final.exists():
+        os.rename(left, final)
+    else:
+        shutil.rmtree(left, ignore_errors=True)

@@ -53,6 +53,8 @@ def read_voice_file(path: pathlib.Path) -> dict:
     for field in ("phoneme_id_map", "audio", "inference"):
         if not isinstance(voice, dict) or not isinstance(voice.get(field), dict):
             raise ConvertError(f"{path} is not the JSON file of a Piper voice: it has no object '{field}'")
+    if missing := [symbol for symbol in "^_$" if not voice["phoneme_id_map"].get(symbol)]:
+        raise ConvertError(f"{path}: phoneme_id_map has no '{missing[0]}', which begins, separates or ends a sentence")
     if voice.get("phoneme_type", "espeak") != "espeak":
         raise ConvertError(f"{path}: phoneme_type is '{voice['phoneme_type']}'; only 'espeak' is supported")
     return voice
@@ -92,8 +94,11 @@ def run(args: argparse.Namespace) -> None:
     voice_file = args.json or onnx_file.with_name(onnx_file.name + ".json")
     voice = read_voice_file(voice_file)
     print(f"reading {onnx_file.name}", flush=True)
-    weights, shape = read_voice(onnx_file)
-    _check(weights, shape, onnx_file, voice, args.check)
+    try:
+        weights, shape = read_voice(onnx_file)
+        _check(weights, shape, onnx_file, voice, args.check)
+    except KeyError as error:
+        raise ConvertError(f"{onnx_file} is not a Piper voice as expected: it has no {error}") from error
     with new_version(args.models, args.name) as folder:
         write_safetensors(folder / "model.safetensors", weights, _metadata(shape))
         (folder / "voice.json").write_text(json.dumps(voice, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
