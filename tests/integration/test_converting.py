@@ -5,10 +5,11 @@ import subprocess
 import sys
 
 import pytest
-from wire.paths import NULL, ROOT, VOICE
+from wire.paths import EN_PT, NULL, ROOT, VOICE
 
-# A null model has less than 3 KB, a voice 60 MB.
-LIMITS = {("null", NULL): 500, ("vits", VOICE): 10 << 20}
+# A null model has less than 3 KB, a voice 60 MB, a translator 17 MB.
+LIMITS = {("null", NULL): 500, ("vits", VOICE): 10 << 20, ("bergamot", EN_PT): 1 << 20}
+OPTIONS = {"vits": ["--check", "0"], "bergamot": ["--check", "none"]}
 
 
 def convert(kind, models, *options, limit=None):
@@ -21,8 +22,7 @@ def convert(kind, models, *options, limit=None):
 
 @pytest.mark.parametrize("kind, name", LIMITS, ids=[kind for kind, _ in LIMITS])
 def test_full_disk_leaves_nothing_behind(tmp_path, kind, name):
-    options = ["--check", "0"] if kind == "vits" else []
-    ended = convert(kind, tmp_path / "models", *options, limit=LIMITS[kind, name])
+    ended = convert(kind, tmp_path / "models", *OPTIONS.get(kind, []), limit=LIMITS[kind, name])
     assert ended.returncode == 1
     assert ended.stderr.startswith(f"models.convert {kind}: cannot write {tmp_path}") and ended.stderr.count("\n") == 1
     assert list((tmp_path / "models").iterdir()) == []

@@ -107,6 +107,15 @@ def test_running_translation_stops_at_its_deadline(daemon):
     assert daemons.elapsed(start) < 4
 
 
+def test_running_speech_stops_at_its_deadline(daemon):
+    start = time.monotonic()
+    with pytest.raises(grpc.RpcError) as raised:
+        daemon.synthesis.Synthesize(speak_request("This sentence is said again and again. " * 120), timeout=1)
+    assert raised.value.code() == grpc.StatusCode.DEADLINE_EXCEEDED
+    daemon.wait_until_idle(5)
+    assert daemons.elapsed(start) < 6
+
+
 # --- cancellation ---
 
 def test_cancelled_request_leaves_the_queue_at_once(daemon, gate):

@@ -7,7 +7,7 @@ import time
 import grpc
 import pytest
 from wire import daemon as daemons
-from wire import repository
+from wire import repository, stubs
 from wire.paths import NULL, VOICE
 from wire.polling import eventually, stays
 from wire.requests import PATIENCE, null_request, speak_request
@@ -60,6 +60,25 @@ def test_stream_in_flight_is_finished_and_new_calls_are_turned_away(tmp_path, vo
         eventually("new calls are turned away", lambda: not accepts(daemon))
         assert code_of(lambda: daemon.kserve.ModelInfer(null_request(), timeout=PATIENCE)) == grpc.StatusCode.UNAVAILABLE
         messages += stream
+        assert {message.sentence_index for message in messages} == set(range(SENTENCES))
+        assert stream.code() == grpc.StatusCode.OK
+        assert daemon.exit_status(10) == 0
+
+
+def test_speech_that_is_computed_but_not_yet_heard_is_delivered(tmp_path, voice_models):
+    with daemons.start(tmp_path, models=voice_models) as daemon:
+        # Of these, a connection lets through only what its window allows.
+        channel = daemon.connect(**{"http2.bdp_probe": 0, "http2.lookahead_bytes": 65536})
+        stream = stubs.synthesis_grpc.SynthesisServiceStub(channel).StreamSynthesize(speak_request(SPEECH), timeout=PATIENCE)
+        messages = [next(stream)]
+        eventually("all is computed", lambda: daemon.metrics().total(
+            "millrace_characters_total", model=VOICE) >= len(SPEECH) - SENTENCES)
+        daemon.terminate()
+        start = time.monotonic()
+        for message in stream:   # at the pace of a player
+            messages.append(message)
+            time.sleep(0.15)
+        assert daemons.elapsed(start) > 1.5   # longer than the server would flush what nobody waits for
         assert {message.sentence_index for message in messages} == set(range(SENTENCES))
         assert stream.code() == grpc.StatusCode.OK
         assert daemon.exit_status(10) == 0
