@@ -26,13 +26,19 @@ void ConnectionGate::Close() {
 
 ConnectionThreads::EnqueueResult ConnectionThreads::enqueue(std::function<void()> connection) {
   gate_.Enter();
+  std::function<void()> own;  // served here: there is no thread at all
   {
     MutexLock lock(mu_);
     connections_.push_back(std::move(connection));
     if (threads_.size() < running_ + connections_.size() && !AddThread() && threads_.empty())
-      ServeNext(lock);
+      own = TakeNext();
   }
   work_.NotifyOne();
+  if (own) {
+    own();
+    MutexLock lock(mu_);
+    Served();
+  }
   return static_cast<EnqueueResult>(true);
 }
 
@@ -66,17 +72,22 @@ void ConnectionThreads::Run() {
   for (;;) {
     while (connections_.empty() && !stopping_) work_.Wait(mu_);
     if (connections_.empty()) return;
-    ServeNext(lock);
+    const std::function<void()> connection = TakeNext();
+    lock.Unlock();
+    connection();
+    lock.Lock();
+    Served();
   }
 }
 
-void ConnectionThreads::ServeNext(MutexLock& lock) {
-  const std::function<void()> connection = std::move(connections_.front());
+std::function<void()> ConnectionThreads::TakeNext() {
+  std::function<void()> connection = std::move(connections_.front());
   connections_.pop_front();
   ++running_;
-  lock.Unlock();
-  connection();
-  lock.Lock();
+  return connection;
+}
+
+void ConnectionThreads::Served() {
   --running_;
   // Under the lock: whoever enters next finds this thread free.
   gate_.Leave();

@@ -58,8 +58,9 @@ class ConnectionThreads final : public httplib::TaskQueue {
   // Whether a thread more is there.
   bool AddThread();
   void Run() MILLRACE_EXCLUDES(mu_);
-  // Serves the connection that is next. The gap is for the connection itself.
-  void ServeNext(MutexLock& lock) MILLRACE_REQUIRES(mu_);
+  // The connection that is next, which the caller then runs without the lock and reports by Served.
+  std::function<void()> TakeNext() MILLRACE_REQUIRES(mu_);
+  void Served() MILLRACE_REQUIRES(mu_);
 
   ConnectionGate& gate_;
   const std::function<void()> accept_ended_;
