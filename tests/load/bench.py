@@ -27,6 +27,10 @@ SCENARIOS = {"startup": startup, "null": null, "metrics-cost": metrics_cost, "gh
 LONG = ("overload", "soak")  # not part of the short run
 
 
+def absolute(path):
+    return Path(path).resolve()   # the generators run in another folder
+
+
 def parse_arguments(argv):
     parser = argparse.ArgumentParser(prog="scripts/load.sh", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("scenarios", nargs="*", metavar="SCENARIO",
@@ -37,9 +41,9 @@ def parse_arguments(argv):
     parser.add_argument("--repeats", type=int, help="trials of each case")
     parser.add_argument("--seconds", type=int, help="length of a trial, where it has one")
     parser.add_argument("--minutes", type=float, help="length of the soak, 30 with --full, else 3")
-    parser.add_argument("--build", type=Path, default=ROOT / "build", help="folder with the programs")
-    parser.add_argument("--models", type=Path, default=ROOT / "var/models", help="model repository")
-    parser.add_argument("--out", type=Path, default=ROOT / "var/load", help="results, logs and journals")
+    parser.add_argument("--build", type=absolute, default=ROOT / "build", help="folder with the programs")
+    parser.add_argument("--models", type=absolute, default=ROOT / "var/models", help="model repository")
+    parser.add_argument("--out", type=absolute, default=ROOT / "var/load", help="results, logs and journals")
     parser.add_argument("--server-flag", action="append", default=[], metavar="FLAG", help="added to `millrace serve`, as --server-flag=--x=y")
     args = parser.parse_args(argv)
     if unknown := [name for name in args.scenarios if name not in (*SCENARIOS, "report")]:

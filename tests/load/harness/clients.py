@@ -32,7 +32,7 @@ def kill_running():
 def _run(command, timeout_s):
     """Standard output of a generator, which does not outlive the call."""
     process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                               text=True)
+                               text=True, cwd=ROOT)   # where the recipes' paths begin
     _running.add(process)
     try:
         out, err = process.communicate(timeout=timeout_s)
@@ -62,21 +62,16 @@ def recipe(name):
 
 def ghz(context, server, name, *, seconds, concurrency=None):
     """Closed loop of a recipe on one connection: rate, latency, and the server's CPU time per request."""
-    # Written anew: what a file sets, the command line does not change.
-    config = recipe(name) | {"duration": f"{seconds}s", "host": server.address}
+    command = [find_ghz(), "--config", str(RECIPES / f"{name}.json"), "--duration", f"{seconds}s", "--format", "json"]
     if concurrency is not None:
-        config["concurrency"] = concurrency
-    config["proto"] = str(ROOT / config["proto"])
-    config["import-paths"] = [str(ROOT / path) for path in config.get("import-paths", [])]
-    path = context.out / f"ghz-{name}.json"
-    path.write_text(json.dumps(config))
-    command = [find_ghz(), "--config", str(path), "--format", "json"]
+        command += ["--concurrency", str(concurrency)]
+    command.append(server.address)
     before = machine.cpu_seconds(server.pid)
     report = json.loads(_run(command, seconds + 60))
     cpu = machine.cpu_seconds(server.pid) - before
     errors = {k: v for k, v in report["statusCodeDistribution"].items() if k != "OK"}
     if errors:
-        raise LoadFailed(f"{server.name}, {name} at {config['concurrency']} concurrent: {errors}")
+        raise LoadFailed(f"{server.name}, {name} at {report['options']['concurrency']} concurrent: {errors}")
     latency = {x["percentage"]: x["latency"] / 1e6 for x in report["latencyDistribution"]}
     return {"rps": report["rps"], "p50_ms": latency[50], "p99_ms": latency[99],
             "cpu_us": cpu / report["count"] * 1e6, "count": report["count"]}
