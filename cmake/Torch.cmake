@@ -1,8 +1,9 @@
 # Finds libtorch without its own CMake package: that one demands a CUDA toolkit for a CUDA build, which a CPU box does not have.
-# Looks in CMAKE_PREFIX_PATH first, then in the project's .venv. Defines millrace::torch and TORCH_LIBRARY_DIR.
+# Looks in CMAKE_PREFIX_PATH first (libtorch's folder, or what torch.utils.cmake_prefix_path says), then in the project's .venv.
+# Defines millrace::torch and TORCH_LIBRARY_DIR.
 find_path(TORCH_INCLUDE_DIR ATen/ATen.h
   HINTS ${CMAKE_PREFIX_PATH}
-  PATH_SUFFIXES include torch/include
+  PATH_SUFFIXES include torch/include ../../include
   NO_DEFAULT_PATH)
 if(NOT TORCH_INCLUDE_DIR)
   file(GLOB _torch_venv "${CMAKE_SOURCE_DIR}/.venv/lib/python3*/site-packages/torch")
@@ -11,6 +12,7 @@ endif()
 if(NOT TORCH_INCLUDE_DIR)
   message(FATAL_ERROR "libtorch not found: run `make deps` (installs it into .venv) or pass -DCMAKE_PREFIX_PATH=<libtorch>")
 endif()
+get_filename_component(TORCH_INCLUDE_DIR "${TORCH_INCLUDE_DIR}" ABSOLUTE)
 get_filename_component(_torch_root "${TORCH_INCLUDE_DIR}" DIRECTORY)
 set(TORCH_LIBRARY_DIR "${_torch_root}/lib")
 find_library(TORCH_CPU_LIBRARY torch_cpu HINTS "${TORCH_LIBRARY_DIR}" NO_DEFAULT_PATH REQUIRED)
@@ -26,3 +28,8 @@ target_link_libraries(millrace_torch INTERFACE "${TORCH_CPU_LIBRARY}" "${C10_LIB
 # The wheel's libraries find their CUDA runtime beside them by RPATH; the linker need not look into those.
 target_link_options(millrace_torch INTERFACE
   $<$<PLATFORM_ID:Linux>:-Wl,--allow-shlib-undefined> "-Wl,-rpath,${TORCH_LIBRARY_DIR}")
+# Nothing of the static libraries in a program may stand in for what libtorch brings itself: with g++ 13 and libtorch 2.11 programs died
+# as they ended. The sanitizers' run-time libraries are static and must be seen.
+if(CMAKE_SYSTEM_NAME STREQUAL "Linux" AND NOT MILLRACE_SANITIZE)
+  target_link_options(millrace_torch INTERFACE -Wl,--exclude-libs,ALL)
+endif()
