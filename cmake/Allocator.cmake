@@ -1,5 +1,5 @@
 # The daemon's allocator as millrace::allocator. A request's memory is allocated on gRPC's threads and freed on a worker's, which
-# glibc's allocator is slow at (BENCHMARKS.md); macOS keeps its own, and the sanitizers bring theirs.
+# glibc's allocator is slow at; macOS keeps its own, and the sanitizers bring theirs.
 if(CMAKE_SYSTEM_NAME STREQUAL "Linux" AND NOT MILLRACE_SANITIZE)
   set(default_allocator jemalloc)
 else()

@@ -11,20 +11,10 @@
 #include <stdexcept>
 #include <vector>
 
-#include "mps_runtime/graph_cache.h"
+#include "tests/fakes/fake_worker_context.h"
 
 namespace millrace::models {
 namespace {
-
-class TestContext final : public runtime::WorkerContext {
- public:
-  runtime::Stream stream() const override { return {}; }
-  runtime::GraphCache& graph_cache() override { return cache_; }
-  void Synchronize() override {}
-
- private:
-  runtime::GraphCache cache_{runtime::GraphCache::Limits{}};
-};
 
 class Collector final : public OutputSink {
  public:

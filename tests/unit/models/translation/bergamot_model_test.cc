@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "tests/fakes/fake_clock.h"
-#include "tests/unit/models/translation/test_context.h"
+#include "tests/fakes/fake_worker_context.h"
 #include "tests/unit/models/translation/tiny_model.h"
 
 namespace millrace::models {

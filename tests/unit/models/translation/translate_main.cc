@@ -13,7 +13,7 @@
 #include "models/translation/bergamot_weights.h"
 #include "models/translation/translation_engine.h"
 #include "models/translation/vocabulary.h"
-#include "tests/unit/models/translation/test_context.h"
+#include "tests/fakes/fake_worker_context.h"
 
 namespace millrace::models {
 namespace {

@@ -11,7 +11,7 @@
 #include "models/translation/aten_engine.h"
 #include "models/translation/bergamot_weights.h"
 #include "models/translation/quantised_engine.h"
-#include "tests/unit/models/translation/test_context.h"
+#include "tests/fakes/fake_worker_context.h"
 #include "tests/unit/models/translation/tiny_model.h"
 
 namespace millrace::models {
