@@ -44,6 +44,10 @@ class Job {
   const std::shared_ptr<ServedModel> model;
   const TimePoint admitted;
   TimePoint enqueued{};  // when it last entered its queue; set by the scheduler
+  // What it has had so far, summed over its steps: their time, and its part of it when a step
+  // served several jobs.
+  Duration service{};
+  Duration work{};
 };
 
 // Why a request that ShouldStop does: DEADLINE_EXCEEDED or CANCELLED. The deadline goes first,

@@ -1,6 +1,7 @@
 #include "server/scheduling/scheduler.h"
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 #include "models/core/strings.h"
@@ -11,7 +12,11 @@ namespace millrace::server {
 namespace {
 
 // Weight of the newest step in the moving averages: follows a change of load within some ten steps.
-constexpr double kAverageWeight = 0.2;
+constexpr double kStepWeight = 0.2;
+// Requests differ more, and whoever asks often enough is let in by the lowest of the estimates.
+constexpr double kRequestWeight = 0.05;
+
+bool IsShort(const Job& job) { return job.service < Scheduler::kLong; }
 
 }  // namespace
 
@@ -42,24 +47,23 @@ absl::Status Scheduler::Submit(std::unique_ptr<Job>& job) {
     MutexLock lock(mu_);
     if (closed_) return absl::UnavailableError("the server is shutting down; try another one");
     Queue& queue = queues_[job->model->queue()];
-    const double wait =
-        static_cast<double>(queue.jobs.size()) * queue.seconds_per_job / options_.workers;
-    if (queue.jobs.size() >= queue.capacity) {
+    const auto [wait, service] = Predict(queue);
+    if (queue.size() >= queue.capacity) {
       return Refused(StrCat("the queue of model '", job->model->info().name, "' is full (",
                             queue.capacity, " requests)"),
                      std::chrono::duration<double>(wait));
     }
-    // A job that would start too late only takes the place of one that could still make it.
-    if (!queue.jobs.empty() && job->request.deadline() != TimePoint::max()) {
+    // A job that would end too late only takes the place of one that could still make it.
+    if (!queue.empty() && job->request.deadline() != TimePoint::max()) {
       const double left = Seconds(job->request.deadline() - now);
-      if (wait + queue.seconds_per_step > left) {
+      if (wait + service > left) {
         return Refused(StrCat("model '", job->model->info().name,
                               "' is busy: the deadline would pass before this request's turn"),
                        std::chrono::duration<double>(wait));
       }
     }
     job->enqueued = now;
-    Push(queue, std::move(job));
+    Push(queue, queue.fresh, std::move(job));
     wake = ShouldWake();
   }
   if (wake) work_.NotifyOne();
@@ -73,7 +77,7 @@ void Scheduler::Requeue(std::unique_ptr<Job> job) {
     if (!closed_) {
       job->enqueued = clock_.Now();
       Queue& queue = queues_[job->model->queue()];
-      Push(queue, std::move(job));
+      Push(queue, queue.started, std::move(job));
       wake = ShouldWake();
     }
   }
@@ -82,21 +86,64 @@ void Scheduler::Requeue(std::unique_ptr<Job> job) {
   if (wake) work_.NotifyOne();
 }
 
-void Scheduler::Push(Queue& queue, std::unique_ptr<Job> job) {
-  queue.jobs.push_back(std::move(job));
+size_t Scheduler::UnderWayLimit(const Queue& queue) const {
+  return kUnderWayPerPlace * static_cast<size_t>(options_.workers) * queue.policy.max_batch;
+}
+
+Scheduler::Forecast Scheduler::Predict(const Queue& queue) const {
+  const size_t limit = UnderWayLimit(queue);
+  const size_t under_way = queue.fresh.size() + queue.short_started + queue.running;
+  // So many must end before a newcomer begins, and the others have a step before it.
+  const size_t ends = std::min(queue.fresh.size(), under_way - std::min(under_way, limit));
+  const size_t steps = queue.size() - ends;
+  const double per_request = std::max(queue.seconds_per_request, queue.seconds_per_job);
+  Forecast forecast{
+      .wait = (static_cast<double>(ends) * per_request +
+               static_cast<double>(steps) * queue.seconds_per_job) /
+              options_.workers,
+      .service = queue.seconds_per_step,
+  };
+  if (ends != 0) {
+    // It shares the workers with as many as may be under way.
+    forecast.service += per_request * static_cast<double>(limit) / options_.workers;
+  }
+  return forecast;
+}
+
+Scheduler::Line& Scheduler::NextLine(Queue& queue) const {
+  if (queue.fresh.empty()) return queue.started;
+  if (queue.started.empty()) return queue.fresh;
+  // There is one to take from: `running` alone never reaches the limit.
+  if (queue.running + queue.short_started >= UnderWayLimit(queue)) return queue.started;
+  return queue.fresh.front()->enqueued < queue.started.front()->enqueued ? queue.fresh
+                                                                         : queue.started;
+}
+
+void Scheduler::Push(Queue& queue, Line& line, std::unique_ptr<Job> job) {
+  // An idle queue has no claim to what it did not use.
+  if (queue.empty()) queue.served = std::max(queue.served, served_);
+  if (&line == &queue.started && IsShort(*job)) ++queue.short_started;
+  line.push_back(std::move(job));
   ++total_;
+}
+
+std::unique_ptr<Job> Scheduler::Take(Queue& queue, Line& line, Line::iterator at) {
+  std::unique_ptr<Job> job = std::move(*at);
+  line.erase(at);
+  if (&line == &queue.started && IsShort(*job)) --queue.short_started;
+  --total_;
+  return job;
 }
 
 std::unique_ptr<Job> Scheduler::Remove(QueueId queue_id, const Reply& reply) {
   MutexLock lock(mu_);
-  auto& jobs = queues_[queue_id].jobs;
-  const auto found = std::find_if(jobs.begin(), jobs.end(),
-                                  [&reply](const auto& job) { return &job->reply == &reply; });
-  if (found == jobs.end()) return nullptr;
-  std::unique_ptr<Job> removed = std::move(*found);
-  jobs.erase(found);
-  --total_;
-  return removed;
+  Queue& queue = queues_[queue_id];
+  for (Line* line : {&queue.fresh, &queue.started}) {
+    const auto found = std::find_if(line->begin(), line->end(),
+                                    [&reply](const auto& job) { return &job->reply == &reply; });
+    if (found != line->end()) return Take(queue, *line, found);
+  }
+  return nullptr;
 }
 
 std::vector<std::unique_ptr<Job>> Scheduler::TakeExpired() {
@@ -104,10 +151,14 @@ std::vector<std::unique_ptr<Job>> Scheduler::TakeExpired() {
   std::vector<std::unique_ptr<Job>> expired;
   MutexLock lock(mu_);
   for (Queue& queue : queues_) {
-    for (std::unique_ptr<Job>& job : queue.jobs) {
-      if (now >= job->request.deadline()) expired.push_back(std::move(job));
+    for (Line* line : {&queue.fresh, &queue.started}) {
+      for (std::unique_ptr<Job>& job : *line) {
+        if (now < job->request.deadline()) continue;
+        if (line == &queue.started && IsShort(*job)) --queue.short_started;
+        expired.push_back(std::move(job));
+      }
+      std::erase(*line, nullptr);
     }
-    std::erase(queue.jobs, nullptr);
   }
   total_ -= expired.size();
   return expired;
@@ -123,15 +174,19 @@ bool Scheduler::ShouldWake() {
 
 Scheduler::Queue* Scheduler::PickReady(TimePoint now, TimePoint& next_ready) {
   Queue* best = nullptr;
+  TimePoint best_oldest;
   next_ready = TimePoint::max();
   for (Queue& queue : queues_) {
-    if (queue.jobs.empty()) continue;
-    const TimePoint oldest = queue.jobs.front()->enqueued;
-    if (queue.jobs.size() < queue.policy.max_batch && oldest + queue.policy.linger > now) {
+    if (queue.empty()) continue;
+    const TimePoint oldest = NextLine(queue).front()->enqueued;
+    if (queue.size() < queue.policy.max_batch && oldest + queue.policy.linger > now) {
       next_ready = std::min(next_ready, oldest + queue.policy.linger);
       continue;
     }
-    if (best == nullptr || oldest < best->jobs.front()->enqueued) best = &queue;
+    if (best == nullptr || std::tie(queue.served, oldest) < std::tie(best->served, best_oldest)) {
+      best = &queue;
+      best_oldest = oldest;
+    }
   }
   return best;
 }
@@ -148,11 +203,12 @@ bool Scheduler::PopBatch(Popped& popped) {
       if (total_ != 0) {
         const TimePoint now = clock_.Now();
         if (Queue* queue = PickReady(now, next_ready)) {
-          while (!queue->jobs.empty() && popped.batch.size() < queue->policy.max_batch) {
-            std::unique_ptr<Job> job = std::move(queue->jobs.front());
-            queue->jobs.pop_front();
-            --total_;
+          served_ = queue->served;
+          while (!queue->empty() && popped.batch.size() < queue->policy.max_batch) {
+            Line& line = NextLine(*queue);
+            std::unique_ptr<Job> job = Take(*queue, line, line.begin());
             const bool late = job->request.cancelled() || now >= job->request.deadline();
+            if (!late) ++queue->running;
             (late ? popped.dropped : popped.batch).push_back(std::move(job));
           }
           wake = total_ != 0 && ShouldWake();
@@ -173,16 +229,19 @@ bool Scheduler::PopBatch(Popped& popped) {
   return true;
 }
 
-void Scheduler::ReportStep(QueueId queue_id, size_t jobs, Duration took) {
-  const double step = Seconds(took);
-  const double per_job = step / static_cast<double>(jobs);
+void Scheduler::ReportStep(QueueId queue_id, const StepReport& step) {
+  const auto average = [](double& old, double weight, Duration sum, size_t count) {
+    const double value = Seconds(sum) / static_cast<double>(count);
+    old = old == 0 ? value : old + weight * (value - old);
+  };
   MutexLock lock(mu_);
   Queue& queue = queues_[queue_id];
-  const auto average = [](double old, double value) {
-    return old == 0 ? value : old + kAverageWeight * (value - old);
-  };
-  queue.seconds_per_job = average(queue.seconds_per_job, per_job);
-  queue.seconds_per_step = average(queue.seconds_per_step, step);
+  queue.served += step.took;
+  queue.running -= std::min(queue.running, step.jobs);
+  average(queue.seconds_per_step, kStepWeight, step.took, 1);
+  average(queue.seconds_per_job, kStepWeight, step.took, step.jobs);
+  if (step.finished != 0)
+    average(queue.seconds_per_request, kRequestWeight, step.finished_work, step.finished);
 }
 
 std::vector<std::unique_ptr<Job>> Scheduler::Close() {
@@ -191,8 +250,11 @@ std::vector<std::unique_ptr<Job>> Scheduler::Close() {
     MutexLock lock(mu_);
     closed_ = true;
     for (Queue& queue : queues_) {
-      for (auto& job : queue.jobs) waiting.push_back(std::move(job));
-      queue.jobs.clear();
+      for (Line* line : {&queue.fresh, &queue.started}) {
+        for (auto& job : *line) waiting.push_back(std::move(job));
+        line->clear();
+      }
+      queue.short_started = 0;
     }
     total_ = 0;
   }
@@ -202,7 +264,7 @@ std::vector<std::unique_ptr<Job>> Scheduler::Close() {
 
 size_t Scheduler::depth(QueueId queue) const {
   MutexLock lock(mu_);
-  return queues_[queue].jobs.size();
+  return queues_[queue].size();
 }
 
 size_t Scheduler::capacity(QueueId queue) const {

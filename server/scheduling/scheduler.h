@@ -18,12 +18,25 @@ using QueueId = size_t;
 
 // The bounded queues of all models, and the one place where workers wait for work.
 //
-// A worker takes a batch of one model: the model whose oldest job has waited longest among those
-// that are ready (full batch, or lingered enough). Long requests come back by Requeue after each
-// step, at the end of their queue, so that short ones are not held up. Thread-safe; nothing but
-// PopBatch blocks. One mutex guards all queues: it is held for tens of nanoseconds a request.
+// A worker takes a batch of one model. Among those that are ready (full batch, or lingered enough)
+// it is the model that has had the least of the workers' time while it had work (start-time fair
+// queueing, Goyal et al. 1996), so that a flood on one model leaves the others their share.
+//
+// Within a model, requests take turns: long ones come back by Requeue after each step, at the end
+// of the line, so that short ones are not held up. Only so many may be under way at once, though,
+// and the next begins when one of them ends: under overload what was started is finished, rather
+// than that hundreds progress together towards deadlines they all miss. Requests that have had
+// kLong of service no longer count, so that long ones never keep short ones from beginning.
+//
+// Thread-safe; nothing but PopBatch blocks. One mutex guards all queues: it is held for tens of
+// nanoseconds a request.
 class Scheduler {
  public:
+  // Service after which a request is a long one.
+  static constexpr Duration kLong = std::chrono::seconds(2);
+  // Requests that may be under way at once, for each place in the batches of all workers.
+  static constexpr size_t kUnderWayPerPlace = 4;
+
   struct Options {
     size_t default_queue_size = 256;  // waiting jobs of a model whose own policy says 0
     int workers = 1;  // how many PopBatch callers there are, for the estimate of waiting time
@@ -56,8 +69,14 @@ class Scheduler {
   // Waits for work. False once closed and empty. Both vectors are cleared first; one of them is not
   // empty on true.
   bool PopBatch(Popped& popped) MILLRACE_EXCLUDES(mu_);
-  // What a step of `jobs` jobs took on a worker, for the estimate of waiting time.
-  void ReportStep(QueueId queue, size_t jobs, Duration took) MILLRACE_EXCLUDES(mu_);
+  // What a worker did in one step, for the models' shares and the estimate of waiting time.
+  struct StepReport {
+    size_t jobs = 0;
+    Duration took{};
+    size_t finished = 0;       // jobs that ended OK with this step
+    Duration finished_work{};  // Job::work of those
+  };
+  void ReportStep(QueueId queue, const StepReport& step) MILLRACE_EXCLUDES(mu_);
 
   // Takes out the jobs whose deadline has passed. Workers drop them too, but only once they are
   // free; called every second or so. Costs a look at each waiting job.
@@ -71,17 +90,42 @@ class Scheduler {
   size_t capacity(QueueId queue) const MILLRACE_EXCLUDES(mu_);
 
  private:
+  using Line = std::deque<std::unique_ptr<Job>>;
+
   struct Queue {
     models::BatchPolicy policy;
     size_t capacity = 0;
     bool in_use = false;
-    std::deque<std::unique_ptr<Job>> jobs;
-    double seconds_per_job = 0;  // moving average of a step's time over its jobs; 0: not known yet
+    // Both by `enqueued`.
+    Line fresh;                // that have not begun
+    Line started;              // that come back for another step
+    size_t running = 0;        // handed out, their step not yet reported
+    size_t short_started = 0;  // of `started`, those with less than kLong
+    Duration served{};         // the workers' time that it has had or, being empty, gave away
+    // Moving averages; 0: not known yet.
     double seconds_per_step = 0;
+    double seconds_per_job = 0;      // a step's time over its jobs
+    double seconds_per_request = 0;  // Job::work of a finished one
+
+    size_t size() const { return fresh.size() + started.size(); }
+    bool empty() const { return fresh.empty() && started.empty(); }
   };
 
-  void Push(Queue& queue, std::unique_ptr<Job> job) MILLRACE_REQUIRES(mu_);
-  // The ready queue with the longest wait, or null; then next_ready says when one will be (max: not
+  // Of a queue's short requests.
+  size_t UnderWayLimit(const Queue& queue) const;
+  // When a job that came now would begin and how long it would then take to be served, in seconds
+  // at the present pace.
+  struct Forecast {
+    double wait = 0;
+    double service = 0;
+  };
+  Forecast Predict(const Queue& queue) const;
+  // The line of the queue, which is not empty, that the next job comes from.
+  Line& NextLine(Queue& queue) const;
+  void Push(Queue& queue, Line& line, std::unique_ptr<Job> job) MILLRACE_REQUIRES(mu_);
+  // Takes the job there out of its line.
+  std::unique_ptr<Job> Take(Queue& queue, Line& line, Line::iterator at) MILLRACE_REQUIRES(mu_);
+  // The ready queue that was served least, or null; then next_ready says when one will be (max: not
   // by itself).
   Queue* PickReady(TimePoint now, TimePoint& next_ready) MILLRACE_REQUIRES(mu_);
   // True when the caller should notify one waiting worker, after unlocking.
@@ -93,8 +137,9 @@ class Scheduler {
   mutable Mutex mu_;
   CondVar work_;
   std::deque<Queue> queues_ MILLRACE_GUARDED_BY(mu_);
-  size_t total_ MILLRACE_GUARDED_BY(mu_) = 0;  // jobs in all queues
-  int idle_ MILLRACE_GUARDED_BY(mu_) = 0;      // workers in PopBatch's wait
+  Duration served_ MILLRACE_GUARDED_BY(mu_){};  // Queue::served of the queue last taken from
+  size_t total_ MILLRACE_GUARDED_BY(mu_) = 0;   // jobs in all queues
+  int idle_ MILLRACE_GUARDED_BY(mu_) = 0;       // workers in PopBatch's wait
   bool wake_pending_ MILLRACE_GUARDED_BY(mu_) =
       false;  // a worker was notified and has not yet looked
   bool closed_ MILLRACE_GUARDED_BY(mu_) = false;

@@ -89,7 +89,17 @@ void RunStep(std::vector<std::unique_ptr<Job>> batch, Device& device,
       }
     }
   }
-  scheduler.ReportStep(model->queue(), batch.size(), clock.Now() - start);
+
+  Scheduler::StepReport report{.jobs = batch.size(), .took = clock.Now() - start};
+  for (const auto& job : batch) {
+    job->service += report.took;
+    job->work += report.took / static_cast<Duration::rep>(batch.size());
+    if (const auto& outcome = job->request.outcome(); outcome && outcome->ok()) {
+      ++report.finished;
+      report.finished_work += job->work;
+    }
+  }
+  scheduler.ReportStep(model->queue(), report);
   Settle(std::move(batch), scheduler);
 }
 

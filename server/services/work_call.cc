@@ -115,7 +115,9 @@ grpc::Status WorkCall::AddTrailers(const absl::Status& status) {
     if (const auto hint = RetryHint(status); hint.count() > 0)
       rpc_.AddTrailingMetadata(kRetryPushback, StrCat(hint.count()));
   }
-  if (!status.ok() || logging::Enabled(LevelOf(status.code()))) {
+  // Refusals are not logged: they go without an id to look for.
+  if ((!status.ok() && !absl::IsResourceExhausted(status)) ||
+      logging::Enabled(LevelOf(status.code()))) {
     request_id_ = logging::RequestIdFrom(Metadata(rpc_, kRequestId));
     rpc_.AddTrailingMetadata(kRequestId, request_id_);
   }

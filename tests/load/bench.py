@@ -45,6 +45,8 @@ def parse_arguments(argv):
     parser.add_argument("--models", type=absolute, default=ROOT / "var/models", help="model repository")
     parser.add_argument("--out", type=absolute, default=ROOT / "var/load", help="results, logs and journals")
     parser.add_argument("--server-flag", action="append", default=[], metavar="FLAG", help="added to `millrace serve`, as --server-flag=--x=y")
+    parser.add_argument("--server-cpus", type=machine.parse_cpus, metavar="LIST",
+                        help="keep the servers on these CPUs, as 0,1 or 0-3, and the generators on the others (Linux)")
     args = parser.parse_args(argv)
     if unknown := [name for name in args.scenarios if name not in (*SCENARIOS, "report")]:
         parser.error(f"unknown scenario: {', '.join(unknown)}")

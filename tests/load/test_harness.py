@@ -1,5 +1,6 @@
 """Tests of the harness's own arithmetic and files. Run: python -m unittest discover tests/load"""
 
+import argparse
 import http.server
 import os
 import tempfile
@@ -8,6 +9,7 @@ import time
 import unittest
 from pathlib import Path
 from types import SimpleNamespace
+from unittest import mock
 
 from harness import clients, context, machine, report
 from harness.journal import Journal
@@ -127,6 +129,15 @@ class ConfidenceTest(unittest.TestCase):
 
 @unittest.skipUnless(Path("/proc/self/smaps_rollup").exists(), "needs Linux's /proc")
 class MachineTest(unittest.TestCase):
+    def test_command_is_kept_on_the_cpus_of_a_list(self):
+        with mock.patch.object(machine, "all_cpus", return_value={0, 1, 2, 3, 4, 5}):
+            cpus = machine.parse_cpus("0-2,4")
+            self.assertEqual(machine.on_cpus(["run"], cpus), ["taskset", "--cpu-list", "0,1,2,4", "run"])
+            for text in ("0-5", "6", "0,x"):
+                with self.assertRaises((ValueError, argparse.ArgumentTypeError)):
+                    machine.parse_cpus(text)
+        self.assertEqual(machine.on_cpus(["run"], None), ["run"])
+
     def test_cpu_of_a_process_and_its_children(self):
         before = machine.cpu_seconds(os.getpid())
         end = time.process_time() + 0.2

@@ -67,7 +67,7 @@ def ghz(context, server, name, *, seconds, concurrency=None):
         command += ["--concurrency", str(concurrency)]
     command.append(server.address)
     before = machine.cpu_seconds(server.pid)
-    report = json.loads(_run(command, seconds + 60))
+    report = json.loads(_run(context.generator_command(command), seconds + 60))
     cpu = machine.cpu_seconds(server.pid) - before
     errors = {k: v for k, v in report["statusCodeDistribution"].items() if k != "OK"}
     if errors:
@@ -88,7 +88,7 @@ def loadgen(context, server, method, model, *, texts=None, concurrency=None, rat
         if value is not None:
             command += [flag, str(value)]
     before = machine.cpu_seconds(server.pid)
-    result = json.loads(_run(command, (seconds or 600) + 120))
+    result = json.loads(_run(context.generator_command(command), (seconds or 600) + 120))
     server.check_alive()
     result["server_cpu_seconds"] = machine.cpu_seconds(server.pid) - before
     result["ok"] = result["statuses"].get("OK", {}).get("count", 0)

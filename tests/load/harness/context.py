@@ -14,6 +14,7 @@ class Context:
         self.name, self.args = name, args
         self.build, self.models, self.out = args.build, args.models, args.out
         self.server_flags = args.server_flag
+        self._server_cpus = args.server_cpus
         defaults = scenario.FULL if args.full else scenario.SHORT
         self.repeats = args.repeats or defaults["repeats"]
         self.seconds = args.seconds or defaults["seconds"]
@@ -22,7 +23,7 @@ class Context:
         self._servers = []
         binary = (args.build / "millrace").stat() if (args.build / "millrace").exists() else None
         settings = {"repeats": self.repeats, "seconds": self.seconds, "minutes": args.minutes, "flags": self.server_flags,
-                    "models": str(args.models), "binary": binary and [binary.st_size, binary.st_mtime]}
+                    "server_cpus": args.server_cpus and sorted(args.server_cpus), "models": str(args.models), "binary": binary and [binary.st_size, binary.st_mtime]}
         self._journal = Journal(self.out / f"{name}.journal", settings, args.resume)
 
     def __enter__(self):
@@ -31,6 +32,14 @@ class Context:
     def __exit__(self, *_):
         for server in reversed(self._servers):
             server.stop()
+
+    def server_command(self, command):
+        """The command of a server, on the CPUs that servers have."""
+        return machine.on_cpus(command, self._server_cpus)
+
+    def generator_command(self, command):
+        others = machine.all_cpus() - self._server_cpus if self._server_cpus else None
+        return machine.on_cpus(command, others)
 
     def hold(self, server):
         self._servers.append(server)

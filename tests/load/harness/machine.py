@@ -1,5 +1,6 @@
 """What the operating system says: CPU time and memory of a process, how busy the machine is, which machine it is."""
 
+import argparse
 import os
 import platform
 import re
@@ -9,6 +10,27 @@ from pathlib import Path
 
 TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
 MIB = 1 << 20
+
+
+def all_cpus():
+    """The CPUs that this process may use (Linux)."""
+    return os.sched_getaffinity(0)
+
+
+def parse_cpus(text):
+    """A set of CPUs from a list such as 0,1 or 0-3; some must be left for the others."""
+    cpus = set()
+    for part in text.split(","):
+        first, _, last = part.partition("-")
+        cpus.update(range(int(first), int(last or first) + 1))
+    if not cpus < all_cpus():
+        raise argparse.ArgumentTypeError(f"'{text}': servers need some, not all, of the CPUs {sorted(all_cpus())}")
+    return cpus
+
+
+def on_cpus(command, cpus):
+    """The command kept on these CPUs; None: wherever it likes."""
+    return command if cpus is None else ["taskset", "--cpu-list", ",".join(map(str, sorted(cpus))), *command]
 
 
 def _stat_fields(pid):

@@ -121,10 +121,10 @@ def start_millrace(context, name, *flags, start_timeout_s=300):
             command[command.index(flag) + 1] = value
         else:
             command += [flag, value]
-    return context.hold(Server(name, command, port_file, context.out / f"{name}.log", start_timeout_s))
+    return context.hold(Server(name, context.server_command(command), port_file, context.out / f"{name}.log", start_timeout_s))
 
 
 def start_floor(context, name="floor"):
     port_file = context.out / f"{name}.ports.json"
     command = [str(find_tool(context.build, "millrace_floor")), "--port-file", str(port_file)]
-    return context.hold(Server(name, command, port_file, context.out / f"{name}.log", 10))
+    return context.hold(Server(name, context.server_command(command), port_file, context.out / f"{name}.log", 10))

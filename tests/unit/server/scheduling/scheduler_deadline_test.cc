@@ -35,7 +35,7 @@ TEST_F(SchedulerDeadline, WithoutAKnownPaceEverybodyIsLetIn) {
 
 TEST_F(SchedulerDeadline, RefusesWhatWouldStartTooLateWithAHintOfTheWait) {
   const auto model = MakeModel("busy");
-  scheduler_.ReportStep(model->queue(), 1, seconds(1));
+  scheduler_.ReportStep(model->queue(), {.jobs = 1, .took = seconds(1)});
   FillWith(model, 4);  // four seconds of work, then a step of one second
   const absl::Status status = SubmitWithin(model, milliseconds(4900));
   EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted);
@@ -47,20 +47,20 @@ TEST_F(SchedulerDeadline, RefusesWhatWouldStartTooLateWithAHintOfTheWait) {
 
 TEST_F(SchedulerDeadline, RequestWithoutADeadlineIsLetIn) {
   const auto model = MakeModel("m");
-  scheduler_.ReportStep(model->queue(), 1, seconds(1));
+  scheduler_.ReportStep(model->queue(), {.jobs = 1, .took = seconds(1)});
   FillWith(model, 50);
   EXPECT_TRUE(Submit(model, reply_).ok());
 }
 
 TEST_F(SchedulerDeadline, EmptyQueueLetsOneInSoThatThePaceIsMeasuredAgain) {
   const auto model = MakeModel("m");
-  scheduler_.ReportStep(model->queue(), 1, seconds(100));
+  scheduler_.ReportStep(model->queue(), {.jobs = 1, .took = seconds(100)});
   EXPECT_TRUE(SubmitWithin(model, seconds(1)).ok());
 }
 
 TEST_F(SchedulerDeadline, BatchedStepsCountByTheJob) {
   const auto model = MakeModel("m", {.max_batch = 8});
-  scheduler_.ReportStep(model->queue(), 8, seconds(1));  // 1/8 s for each job
+  scheduler_.ReportStep(model->queue(), {.jobs = 8, .took = seconds(1)});  // 1/8 s for each job
   FillWith(model, 8);
   EXPECT_FALSE(SubmitWithin(model, milliseconds(1900)).ok());  // 8 jobs and a step: 2 s
   EXPECT_TRUE(SubmitWithin(model, milliseconds(2100)).ok());
@@ -69,24 +69,25 @@ TEST_F(SchedulerDeadline, BatchedStepsCountByTheJob) {
 TEST_F(SchedulerDeadline, PaceOfOneModelDoesNotTouchAnother) {
   const auto slow = MakeModel("slow");
   const auto fast = MakeModel("fast");
-  scheduler_.ReportStep(slow->queue(), 1, seconds(100));
+  scheduler_.ReportStep(slow->queue(), {.jobs = 1, .took = seconds(100)});
   FillWith(fast, 10);
   EXPECT_TRUE(SubmitWithin(fast, seconds(1)).ok());
 }
 
 TEST_F(SchedulerDeadline, PaceFollowsTheNewestSteps) {
   const auto model = MakeModel("m");
-  scheduler_.ReportStep(model->queue(), 1, seconds(10));
+  scheduler_.ReportStep(model->queue(), {.jobs = 1, .took = seconds(10)});
   FillWith(model, 1);
   EXPECT_FALSE(SubmitWithin(model, seconds(1)).ok());
-  for (int i = 0; i < 50; ++i) scheduler_.ReportStep(model->queue(), 1, milliseconds(10));
+  for (int i = 0; i < 50; ++i)
+    scheduler_.ReportStep(model->queue(), {.jobs = 1, .took = milliseconds(10)});
   EXPECT_TRUE(SubmitWithin(model, seconds(1)).ok());
 }
 
 TEST_F(SchedulerDeadline, MoreWorkersShortenTheWait) {
   Scheduler scheduler({.default_queue_size = 100, .workers = 4}, clock_);
   const auto model = Serve(scheduler, metrics_, "m");
-  scheduler.ReportStep(model->queue(), 1, seconds(1));
+  scheduler.ReportStep(model->queue(), {.jobs = 1, .took = seconds(1)});
   for (int i = 0; i < 8; ++i) {
     auto job = MakeJob(model, waiting_);
     ASSERT_TRUE(scheduler.Submit(job).ok());
@@ -105,9 +106,10 @@ TEST_F(SchedulerDeadline, FullQueueHintsTheWaitWithinBounds) {
   const auto model = MakeModel("m", {.queue_size = 3});
   FillWith(model, 3);
   EXPECT_EQ(RetryHint(Submit(model, reply_)), milliseconds(1));  // no pace known
-  scheduler_.ReportStep(model->queue(), 1, milliseconds(500));
+  scheduler_.ReportStep(model->queue(), {.jobs = 1, .took = milliseconds(500)});
   EXPECT_EQ(RetryHint(Submit(model, reply_)), milliseconds(1500));
-  for (int i = 0; i < 50; ++i) scheduler_.ReportStep(model->queue(), 1, seconds(1000));
+  for (int i = 0; i < 50; ++i)
+    scheduler_.ReportStep(model->queue(), {.jobs = 1, .took = seconds(1000)});
   EXPECT_EQ(RetryHint(Submit(model, reply_)), seconds(60));
 }
 

@@ -213,7 +213,7 @@ TEST_F(SchedulerRace, ModelsComeAndGoWhileOthersWork) {
       for (int i = 0; i < 100; ++i) {
         const auto model = Serve(scheduler_, metrics_, "m", {.max_batch = 2});
         ASSERT_TRUE(Submit(model, *replies[l]).ok());
-        scheduler_.ReportStep(model->queue(), 1, std::chrono::milliseconds(1));
+        scheduler_.ReportStep(model->queue(), {.jobs = 1, .took = std::chrono::milliseconds(1)});
       }
     });
   }

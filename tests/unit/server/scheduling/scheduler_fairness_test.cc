@@ -1,0 +1,152 @@
+#include <chrono>
+#include <memory>
+#include <utility>
+
+#include "server/scheduling/scheduler.h"
+#include "tests/unit/server/scheduling/fixture.h"
+
+namespace millrace::server {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using ::testing::ElementsAre;
+using testing::FakeReply;
+
+// Who comes next: among the requests of a model, and among the models.
+class SchedulerFairness : public SchedulingTest {
+ protected:
+  // A job that came a while ago and has had so much service.
+  void Requeue(const std::shared_ptr<ServedModel>& model, Reply& reply, Duration service) {
+    std::unique_ptr<Job> job = MakeJob(model, reply);
+    job->service = service;
+    scheduler_.Requeue(std::move(job));
+  }
+  // Takes the next batch and reports that it took so long.
+  const Reply* Serve(Duration took) {
+    EXPECT_TRUE(scheduler_.PopBatch(popped_));
+    EXPECT_EQ(popped_.batch.size(), 1U);
+    scheduler_.ReportStep(popped_.batch.front()->model->queue(), {.jobs = 1, .took = took});
+    return &popped_.batch.front()->reply;
+  }
+
+  FakeReply long_, short_, started_, fresh_;
+};
+
+// One worker that takes one job at a time.
+constexpr size_t kLimit = Scheduler::kUnderWayPerPlace;
+
+TEST_F(SchedulerFairness, NewcomerGoesBeforeARequestThatCameBackLater) {
+  const auto model = MakeModel("m");
+  ASSERT_TRUE(Submit(model, short_).ok());
+  clock_.Advance(milliseconds(1));
+  Requeue(model, started_, milliseconds(100));
+  EXPECT_THAT(Pop(), ElementsAre(&short_));
+  EXPECT_THAT(Pop(), ElementsAre(&started_));
+}
+
+TEST_F(SchedulerFairness, NoneBeginsWhileTheLimitIsUnderWay) {
+  const auto model = MakeModel("m");
+  FakeReply started[kLimit];
+  ASSERT_TRUE(Submit(model, fresh_).ok());
+  clock_.Advance(milliseconds(1));
+  for (FakeReply& reply : started) Requeue(model, reply, milliseconds(100));
+  // The one that runs is under way, too.
+  EXPECT_EQ(Serve(milliseconds(10)), &started[0]);
+  EXPECT_EQ(Serve(milliseconds(10)), &fresh_);  // one has ended
+  EXPECT_EQ(Serve(milliseconds(10)), &started[1]);
+}
+
+TEST_F(SchedulerFairness, RequestThatRunsKeepsAnotherFromBeginning) {
+  const auto model = MakeModel("m");
+  FakeReply started[kLimit];
+  ASSERT_TRUE(Submit(model, fresh_).ok());
+  clock_.Advance(milliseconds(1));
+  for (FakeReply& reply : started) Requeue(model, reply, milliseconds(100));
+  EXPECT_THAT(Pop(), ElementsAre(&started[0]));
+  EXPECT_THAT(Pop(), ElementsAre(&started[1]));
+}
+
+TEST_F(SchedulerFairness, LongRequestsNeverKeepAShortOneFromBeginning) {
+  const auto model = MakeModel("m");
+  ASSERT_TRUE(Submit(model, short_).ok());
+  clock_.Advance(milliseconds(1));
+  for (size_t i = 0; i < 10 * kLimit; ++i) Requeue(model, long_, Scheduler::kLong);
+  EXPECT_THAT(Pop(), ElementsAre(&short_));
+}
+
+TEST_F(SchedulerFairness, WhatLeavesTheQueueIsNoLongerUnderWay) {
+  const auto model = MakeModel("m");
+  FakeReply started[kLimit];
+  ASSERT_TRUE(Submit(model, fresh_).ok());
+  clock_.Advance(milliseconds(1));
+  for (size_t i = 1; i < kLimit; ++i) Requeue(model, started[i], milliseconds(100));
+  std::unique_ptr<Job> expires = MakeJob(model, started[0], clock_.Now() + milliseconds(1));
+  scheduler_.Requeue(std::move(expires));
+  clock_.Advance(milliseconds(1));
+  EXPECT_EQ(scheduler_.TakeExpired().size(), 1U);
+  ASSERT_TRUE(Submit(model, short_).ok());
+  EXPECT_THAT(Pop(), ElementsAre(&fresh_));
+
+  EXPECT_THAT(Pop(), ElementsAre(&started[1]));
+  EXPECT_NE(scheduler_.Remove(model->queue(), started[2]), nullptr);
+  EXPECT_NE(scheduler_.Remove(model->queue(), started[3]), nullptr);
+  EXPECT_THAT(Pop(), ElementsAre(&short_));
+}
+
+TEST_F(SchedulerFairness, ShortRequestIsNotRefusedForLongOnes) {
+  const auto model = MakeModel("m");
+  scheduler_.ReportStep(
+      model->queue(),
+      {.jobs = 1, .took = milliseconds(100), .finished = 1, .finished_work = seconds(60)});
+  for (int i = 0; i < 5; ++i) Requeue(model, long_, seconds(20));
+  // A step of each, and one of its own.
+  EXPECT_FALSE(Submit(model, short_, clock_.Now() + milliseconds(590)).ok());
+  EXPECT_TRUE(Submit(model, short_, clock_.Now() + milliseconds(610)).ok());
+}
+
+TEST_F(SchedulerFairness, WaitCountsWhatMustEndBeforeANewcomerBegins) {
+  const auto model = MakeModel("m");
+  scheduler_.ReportStep(
+      model->queue(), {.jobs = 1, .took = seconds(1), .finished = 1, .finished_work = seconds(3)});
+  for (size_t i = 0; i < kLimit; ++i) Requeue(model, started_, seconds(1));
+  ASSERT_TRUE(Submit(model, fresh_).ok());
+  // One must end (3 s), the others have a step (4 s); then it has a step among the others' (1 + 12
+  // s).
+  EXPECT_FALSE(Submit(model, short_, clock_.Now() + milliseconds(19900)).ok());
+  EXPECT_TRUE(Submit(model, short_, clock_.Now() + milliseconds(20100)).ok());
+}
+
+TEST_F(SchedulerFairness, FloodOnOneModelLeavesAnotherItsShare) {
+  const auto flooded = MakeModel("flooded");
+  const auto other = MakeModel("other");
+  for (int i = 0; i < 50; ++i) ASSERT_TRUE(Submit(flooded, long_).ok());
+  for (int i = 0; i < 10; ++i) Serve(milliseconds(100));
+  clock_.Advance(seconds(1));
+  for (int i = 0; i < 8; ++i) ASSERT_TRUE(Submit(other, short_).ok());
+  // Steps of the other model take a quarter of the time: four of them for each of the flood.
+  int others = 0;
+  for (int i = 0; i < 10; ++i) {
+    scheduler_.PopBatch(popped_);
+    const auto& model = popped_.batch.front()->model;
+    others += model == other ? 1 : 0;
+    scheduler_.ReportStep(model->queue(),
+                          {.jobs = 1, .took = milliseconds(model == other ? 25 : 100)});
+  }
+  EXPECT_EQ(others, 8);
+}
+
+TEST_F(SchedulerFairness, ModelThatWasIdleHasNoClaimToTheTimeItDidNotUse) {
+  const auto busy = MakeModel("busy");
+  const auto idle = MakeModel("idle");
+  for (int i = 0; i < 50; ++i) ASSERT_TRUE(Submit(busy, long_).ok());
+  for (int i = 0; i < 10; ++i) Serve(seconds(1));
+  for (int i = 0; i < 10; ++i) ASSERT_TRUE(Submit(idle, short_).ok());
+  int idles = 0;
+  for (int i = 0; i < 10; ++i) idles += Serve(seconds(1)) == &short_ ? 1 : 0;
+  EXPECT_GE(idles, 5);
+  EXPECT_LE(idles, 6);
+}
+
+}  // namespace
+}  // namespace millrace::server
