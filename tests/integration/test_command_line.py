@@ -1,7 +1,9 @@
 """The commands of the binary besides `serve`: what they print, where, and their exit status."""
 
 import io
+import os
 import re
+import shutil
 import socket
 import subprocess
 import tomllib
@@ -255,3 +257,12 @@ def test_server_that_does_not_answer_is_given_up_at_the_timeout():
         address = f"127.0.0.1:{silent.getsockname()[1]}"
         ended = run("translate", "Hello.", "--address", address, "--timeout", "500ms")
     assert ended.returncode == 1 and address in err(ended)
+
+
+# --- version ---
+
+@pytest.mark.skipif(not shutil.which("taskset"), reason="taskset is not installed")
+def test_nothing_is_said_of_being_kept_on_some_of_the_cores():
+    core = str(min(os.sched_getaffinity(0)))
+    ended = subprocess.run(["taskset", "--cpu-list", core, BINARY, "version"], capture_output=True, timeout=60)
+    assert (ended.returncode, err(ended)) == (0, "")

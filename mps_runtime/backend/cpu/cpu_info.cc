@@ -3,16 +3,36 @@
 #include <sys/utsname.h>
 #ifdef __APPLE__
 #include <sys/sysctl.h>
+#elif defined(__linux__)
+#include <sched.h>
 #endif
 
 #include <algorithm>
+#include <cerrno>
 #include <cmath>
 #include <fstream>
+#include <memory>
 #include <string_view>
 #include <thread>
 
 namespace millrace::runtime {
 namespace {
+
+// hardware_concurrency counts all cores that are online: newer C libraries no longer ask for the
+// affinity mask.
+int CoresOfTheMask() {
+#ifdef __linux__
+  for (int capacity = 1024; capacity <= 1 << 20; capacity *= 2) {
+    const std::unique_ptr<cpu_set_t, void (*)(cpu_set_t*)> mask(
+        CPU_ALLOC(capacity), [](cpu_set_t* set) { CPU_FREE(set); });
+    const size_t size = CPU_ALLOC_SIZE(capacity);
+    if (mask != nullptr && sched_getaffinity(0, size, mask.get()) == 0)
+      return CPU_COUNT_S(size, mask.get());
+    if (errno != EINVAL) break;  // EINVAL: the kernel's mask is larger
+  }
+#endif
+  return static_cast<int>(std::thread::hardware_concurrency());
+}
 
 // "<quota> <period>" in microseconds, or "max <period>"; 0 for no limit.
 int QuotaCores(const std::string& path) {
@@ -35,7 +55,7 @@ std::string ControlGroup(const std::string& root) {
 }  // namespace
 
 int AvailableCores(const std::string& root) {
-  int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  int cores = std::max(1, CoresOfTheMask());
   // A limit on any group above holds as well.
   for (std::string group = ControlGroup(root); !group.empty();
        group.resize(group.find_last_of('/'))) {

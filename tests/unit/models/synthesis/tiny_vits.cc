@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <cstdlib>
 #include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -182,16 +181,6 @@ void WriteTinyVits(const std::filesystem::path& folder, const TinyVits& shape) {
                       {"block_dilations", blocks}});
   writer.Write(folder / "model.safetensors");
   std::ofstream(folder / "voice.json") << MakeVoice(shape);
-}
-
-TemporaryFolder::TemporaryFolder() {
-  std::string name = (std::filesystem::temp_directory_path() / "vits-XXXXXX").string();
-  path_ = mkdtemp(name.data());
-}
-
-TemporaryFolder::~TemporaryFolder() {
-  std::error_code ignored;
-  std::filesystem::remove_all(path_, ignored);
 }
 
 }  // namespace millrace::models

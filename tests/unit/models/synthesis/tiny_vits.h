@@ -32,18 +32,4 @@ struct TinyVits {
 // Writes model.safetensors and voice.json to a folder.
 void WriteTinyVits(const std::filesystem::path& folder, const TinyVits& shape);
 
-// A folder that is removed with all that is in it.
-class TemporaryFolder {
- public:
-  TemporaryFolder();
-  ~TemporaryFolder();
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-
-  const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
-
 }  // namespace millrace::models

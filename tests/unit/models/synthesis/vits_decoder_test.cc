@@ -18,6 +18,7 @@
 #include "models/synthesis/native_vits_decoder.h"
 #include "models/synthesis/noise.h"
 #include "models/synthesis/vits_encoder.h"
+#include "tests/fakes/temporary_folder.h"
 #include "tests/unit/models/synthesis/tiny_vits.h"
 
 namespace millrace::models {
@@ -57,7 +58,7 @@ class Voice {
   }
 
  private:
-  TemporaryFolder folder_;
+  testing::TemporaryFolder folder_;
   std::unique_ptr<VitsEncoder> encoder_;
   std::unique_ptr<VitsDecoder> native_;
   std::unique_ptr<VitsDecoder> aten_;
@@ -80,7 +81,7 @@ struct Case {
   TinyVits shape;
 };
 
-class VitsDecoderTest : public testing::TestWithParam<Case> {};
+class VitsDecoderTest : public ::testing::TestWithParam<Case> {};
 
 TEST_P(VitsDecoderTest, NativeEqualsAten) {
   const Voice voice(GetParam().shape);
@@ -95,7 +96,7 @@ TEST_P(VitsDecoderTest, NativeEqualsAten) {
 
 INSTANTIATE_TEST_SUITE_P(
     Shapes, VitsDecoderTest,
-    testing::Values(
+    ::testing::Values(
         Case{"Plain", {}}, Case{"Paired", {.paired = true}}, Case{"Speakers", {.speakers = 3}},
         Case{"ThreeStages", {.generator = 64, .strides = {8, 4, 2}}},
         Case{"OneStage", {.strides = {8}}},

@@ -15,6 +15,7 @@
 #include "models/core/request.h"
 #include "mps_runtime/graph_cache.h"
 #include "mps_runtime/worker_context.h"
+#include "tests/fakes/temporary_folder.h"
 #include "tests/unit/models/synthesis/tiny_vits.h"
 
 namespace millrace::models {
@@ -49,7 +50,7 @@ VitsOptions OptionsFor(const std::filesystem::path& folder) {
   return options;
 }
 
-class VitsModelTest : public testing::Test {
+class VitsModelTest : public ::testing::Test {
  protected:
   std::unique_ptr<Model> Load(const TinyVits& shape = {}, const std::string& espeak = "espeak-ng") {
     WriteTinyVits(folder_.path(), shape);
@@ -62,7 +63,7 @@ class VitsModelTest : public testing::Test {
     return *std::move(model);
   }
 
-  TemporaryFolder folder_;
+  testing::TemporaryFolder folder_;
 };
 
 SynthesizeInput Say(const std::string& text) {

@@ -4,6 +4,7 @@
 
 #include <fstream>
 
+#include "tests/fakes/temporary_folder.h"
 #include "tests/unit/models/synthesis/tiny_vits.h"
 
 namespace millrace::models {
@@ -14,7 +15,7 @@ constexpr char kGood[] = R"({"audio": {"sample_rate": 22050}, "espeak": {"voice"
   "phoneme_id_map": {"_": [0], "^": [1], "$": [2], "a": [3], "b": [4, 5], "a\u026a": [6], "\u0259": [7]}})";
 
 absl::StatusOr<VoiceConfig> Read(const std::string& json) {
-  const TemporaryFolder folder;
+  const testing::TemporaryFolder folder;
   std::ofstream(folder.path() / "voice.json") << json;
   return VoiceConfig::Read(folder.path() / "voice.json");
 }

@@ -12,6 +12,7 @@
 
 #include "tests/fakes/fake_clock.h"
 #include "tests/fakes/fake_worker_context.h"
+#include "tests/fakes/temporary_folder.h"
 #include "tests/unit/models/translation/tiny_model.h"
 
 namespace millrace::models {
@@ -38,9 +39,8 @@ class Sink final : public OutputSink {
 class BergamotModelTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    folder_ = NewFolder("bergamot-model");
-    options_.weights_file = folder_ / "weights.safetensors";
-    options_.vocabulary_file = folder_ / "vocab.spm";
+    options_.weights_file = folder_.path() / "weights.safetensors";
+    options_.vocabulary_file = folder_.path() / "vocab.spm";
     options_.max_length_factor = 1.5F;
     WriteSafetensors(options_.weights_file, MakeTinyTensors(3));
     std::filesystem::copy_file(TestDataFolder() / "tiny.spm", options_.vocabulary_file);
@@ -76,7 +76,7 @@ class BergamotModelTest : public ::testing::Test {
     return *request.outcome();
   }
 
-  std::filesystem::path folder_;
+  const testing::TemporaryFolder folder_;
   BergamotOptions options_;
   millrace::testing::FakeClock clock_;
   TestContext context_;

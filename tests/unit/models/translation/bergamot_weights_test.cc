@@ -8,14 +8,15 @@
 #include <string>
 
 #include "models/translation/shortlist.h"
+#include "tests/fakes/temporary_folder.h"
 #include "tests/unit/models/translation/tiny_model.h"
 
 namespace millrace::models {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
-class BergamotWeightsTest : public testing::Test {
+class BergamotWeightsTest : public ::testing::Test {
  protected:
   // Loads the tiny model after a change to it.
   auto LoadChanged(const std::function<void(TinyTensors&)>& change) {
@@ -31,8 +32,8 @@ class BergamotWeightsTest : public testing::Test {
     return std::string(loaded.status().message());
   }
 
-  const std::filesystem::path folder_ = NewFolder("bergamot-weights");
-  const std::filesystem::path file_ = folder_ / "weights.safetensors";
+  const testing::TemporaryFolder folder_;
+  const std::filesystem::path file_ = folder_.path() / "weights.safetensors";
 };
 
 TEST_F(BergamotWeightsTest, LoadsAModel) {
@@ -45,7 +46,8 @@ TEST_F(BergamotWeightsTest, LoadsAModel) {
 }
 
 TEST_F(BergamotWeightsTest, AMissingFileIsNotFound) {
-  EXPECT_EQ(BergamotWeights::Load(folder_ / "none").status().code(), absl::StatusCode::kNotFound);
+  EXPECT_EQ(BergamotWeights::Load(folder_.path() / "none").status().code(),
+            absl::StatusCode::kNotFound);
 }
 
 TEST_F(BergamotWeightsTest, ATruncatedFileIsAnError) {

@@ -1,7 +1,6 @@
 #include "tests/unit/models/translation/tiny_model.h"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <fstream>
 #include <random>
@@ -126,14 +125,6 @@ void WriteSafetensors(const std::filesystem::path& path, const TinyTensors& tens
 
 std::filesystem::path TestDataFolder() {
   return std::filesystem::path(MILLRACE_SOURCE_DIR) / "tests" / "data" / "translation";
-}
-
-std::filesystem::path NewFolder(const std::string& name) {
-  const auto folder =
-      std::filesystem::path(testing::TempDir()) / (name + "-" + std::to_string(getpid()));
-  std::filesystem::remove_all(folder);
-  std::filesystem::create_directories(folder);
-  return folder;
 }
 
 }  // namespace millrace::models

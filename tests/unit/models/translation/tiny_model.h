@@ -28,7 +28,5 @@ void WriteSafetensors(const std::filesystem::path& path, const TinyTensors& tens
 
 // tests/data/translation
 std::filesystem::path TestDataFolder();
-// A new empty folder below the test framework's temporary one.
-std::filesystem::path NewFolder(const std::string& name);
 
 }  // namespace millrace::models

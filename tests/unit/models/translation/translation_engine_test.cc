@@ -12,6 +12,7 @@
 #include "models/translation/bergamot_weights.h"
 #include "models/translation/quantised_engine.h"
 #include "tests/fakes/fake_worker_context.h"
+#include "tests/fakes/temporary_folder.h"
 #include "tests/unit/models/translation/tiny_model.h"
 
 namespace millrace::models {
@@ -38,10 +39,11 @@ std::unique_ptr<const TranslationEngine> MakeEngine(const std::string& name,
 
 // An engine over the tiny random model, whose translations go on until they are cut more often than
 // not.
-class TranslationEngineTest : public testing::TestWithParam<std::string> {
+class TranslationEngineTest : public ::testing::TestWithParam<std::string> {
  protected:
   void SetUp() override {
-    const auto file = NewFolder("engine-" + GetParam()) / "weights.safetensors";
+    const testing::TemporaryFolder folder;
+    const auto file = folder.path() / "weights.safetensors";
     WriteSafetensors(file, MakeTinyTensors(3));
     auto loaded = BergamotWeights::Load(file);
     ASSERT_TRUE(loaded.ok()) << loaded.status();
@@ -71,7 +73,7 @@ class TranslationEngineTest : public testing::TestWithParam<std::string> {
   TestContext context_;
 };
 
-INSTANTIATE_TEST_SUITE_P(All, TranslationEngineTest, testing::ValuesIn(EngineNames()),
+INSTANTIATE_TEST_SUITE_P(All, TranslationEngineTest, ::testing::ValuesIn(EngineNames()),
                          [](const auto& info) { return info.param; });
 
 TEST_P(TranslationEngineTest, CompanyDoesNotChangeATranslation) {

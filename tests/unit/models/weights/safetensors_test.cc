@@ -6,30 +6,26 @@
 #include <cstring>
 #include <fstream>
 
+#include "tests/fakes/temporary_folder.h"
+
 namespace millrace::models {
 namespace {
 
-class SafetensorsTest : public testing::Test {
+class SafetensorsTest : public ::testing::Test {
  protected:
-  SafetensorsTest() {
-    std::string name = (std::filesystem::temp_directory_path() / "safetensors-XXXXXX").string();
-    folder_ = mkdtemp(name.data());
-  }
-  ~SafetensorsTest() override { std::filesystem::remove_all(folder_); }
-
   // A file of this header and data, with the header's true length or another.
   absl::StatusOr<SafetensorsFile> Open(std::string header, const std::string& data,
                                        int64_t length = -1) {
     header.resize((header.size() + 7) / 8 * 8, ' ');
     const uint64_t bytes = length < 0 ? header.size() : static_cast<uint64_t>(length);
-    std::ofstream out(folder_ / "x.safetensors", std::ios::binary);
+    std::ofstream out(folder_.path() / "x.safetensors", std::ios::binary);
     out.write(reinterpret_cast<const char*>(&bytes), sizeof(bytes));
     out << header << data;
     out.close();
-    return SafetensorsFile::Open(folder_ / "x.safetensors");
+    return SafetensorsFile::Open(folder_.path() / "x.safetensors");
   }
 
-  std::filesystem::path folder_;
+  const testing::TemporaryFolder folder_;
 };
 
 TEST_F(SafetensorsTest, ReadsTensorsAndMetadata) {
@@ -114,9 +110,11 @@ TEST_F(SafetensorsTest, AHeaderOfMoreThanEightMegabytesIsRefused) {
 }
 
 TEST_F(SafetensorsTest, AnEmptyFileAndNoFileAreErrors) {
-  std::ofstream(folder_ / "empty").close();
-  EXPECT_EQ(SafetensorsFile::Open(folder_ / "empty").status().code(), absl::StatusCode::kDataLoss);
-  EXPECT_EQ(SafetensorsFile::Open(folder_ / "none").status().code(), absl::StatusCode::kNotFound);
+  std::ofstream(folder_.path() / "empty").close();
+  EXPECT_EQ(SafetensorsFile::Open(folder_.path() / "empty").status().code(),
+            absl::StatusCode::kDataLoss);
+  EXPECT_EQ(SafetensorsFile::Open(folder_.path() / "none").status().code(),
+            absl::StatusCode::kNotFound);
 }
 
 }  // namespace

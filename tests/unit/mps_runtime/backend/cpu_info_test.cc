@@ -1,6 +1,9 @@
 #include "mps_runtime/backend/cpu/cpu_info.h"
 
 #include <gtest/gtest.h>
+#ifdef __linux__
+#include <sched.h>
+#endif
 
 #include <filesystem>
 #include <fstream>
@@ -63,6 +66,18 @@ TEST_F(CpuInfo, LargeQuotaDoesNotAddCores) {
   Write("sys/fs/cgroup/cpu.max", "99900000 100000\n");
   EXPECT_EQ(AvailableCores(root()), kAffinity);
 }
+
+#ifdef __linux__
+TEST_F(CpuInfo, CoresThatThisProcessMayNotUseDoNotCount) {
+  cpu_set_t before, one;
+  ASSERT_EQ(sched_getaffinity(0, sizeof(before), &before), 0);
+  CPU_ZERO(&one);
+  CPU_SET(sched_getcpu(), &one);
+  ASSERT_EQ(sched_setaffinity(0, sizeof(one), &one), 0);
+  EXPECT_EQ(AvailableCores(root()), 1);
+  sched_setaffinity(0, sizeof(before), &before);
+}
+#endif
 
 #ifndef __APPLE__
 TEST_F(CpuInfo, ReadsTheModelName) {

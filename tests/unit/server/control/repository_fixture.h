@@ -21,6 +21,7 @@
 #include "server/scheduling/scheduler.h"
 #include "tests/fakes/fake_device.h"
 #include "tests/fakes/fake_model.h"
+#include "tests/fakes/temporary_folder.h"
 
 namespace millrace::server {
 
@@ -28,19 +29,15 @@ namespace millrace::server {
 class RepositoryTest : public ::testing::Test {
  protected:
   RepositoryTest() {
-    std::string pattern =
-        (std::filesystem::temp_directory_path() / "millrace-models-XXXXXX").string();
-    root_ = mkdtemp(pattern.data());
     repository_ = std::make_unique<models::ModelRepository>(
-        root_, [this](const models::ModelConfig&, const std::filesystem::path&,
-                      models::ModelInfo info) { return Make(std::move(info)); });
+        root_.path(), [this](const models::ModelConfig&, const std::filesystem::path&,
+                             models::ModelInfo info) { return Make(std::move(info)); });
     manager_ = std::make_unique<ModelManager>(*repository_, device_, *context_, scheduler_,
                                               metrics_, directory_);
   }
-  ~RepositoryTest() override { std::filesystem::remove_all(root_); }
 
   void AddToDisk(const std::string& name, int version = 1) {
-    const auto folder = root_ / name / std::to_string(version);
+    const auto folder = root_.path() / name / std::to_string(version);
     std::filesystem::create_directories(folder);
     std::ofstream(folder / "model.pt") << "weights";
     std::ofstream(folder / "model.pbtxt")
@@ -68,7 +65,7 @@ class RepositoryTest : public ::testing::Test {
   std::set<std::string> load_exceptions_;
   int warm_up_inputs_ = 0;
 
-  std::filesystem::path root_;
+  const testing::TemporaryFolder root_;
   testing::FakeDevice device_;
   const std::unique_ptr<runtime::WorkerContext> context_ = device_.EnterWorker();
   Metrics metrics_{BuildInfo{}};
