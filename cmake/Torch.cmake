@@ -18,6 +18,15 @@ set(TORCH_LIBRARY_DIR "${_torch_root}/lib")
 find_library(TORCH_CPU_LIBRARY torch_cpu HINTS "${TORCH_LIBRARY_DIR}" NO_DEFAULT_PATH REQUIRED)
 find_library(C10_LIBRARY c10 HINTS "${TORCH_LIBRARY_DIR}" NO_DEFAULT_PATH REQUIRED)
 
+# For the CUDA backend; empty where there is none. The wheels bring the CUDA runtime in folders beside torch.
+find_library(TORCH_CUDA_LIBRARY torch_cuda HINTS "${TORCH_LIBRARY_DIR}" NO_DEFAULT_PATH)
+find_library(C10_CUDA_LIBRARY c10_cuda HINTS "${TORCH_LIBRARY_DIR}" NO_DEFAULT_PATH)
+file(GLOB _cuda_wheels "${_torch_root}/../nvidia/cu*")
+# Its headers are complete only with those of a second wheel.
+find_path(CUDA_RUNTIME_INCLUDE_DIR crt/host_defines.h HINTS ${_cuda_wheels} /usr/local/cuda PATH_SUFFIXES include)
+find_library(CUDA_RUNTIME_LIBRARY NAMES libcudart.so.13 libcudart.so.12 cudart
+  HINTS ${_cuda_wheels} /usr/local/cuda PATH_SUFFIXES lib lib64)
+
 add_library(millrace_torch INTERFACE)
 add_library(millrace::torch ALIAS millrace_torch)
 # SYSTEM: its headers are not held to our warnings. Only targets that link this see them: the wheel's include folder carries

@@ -1,9 +1,11 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 
+#include "mps_runtime/device_graph.h"
 #include "mps_runtime/stream.h"
 
 namespace millrace::runtime {
@@ -35,6 +37,15 @@ class Backend {
   // Waits for everything submitted to this stream, which must be bound to the calling thread.
   // Throws DeviceError.
   virtual void Synchronize(Stream stream) = 0;
+  // Records what `submit` submits to this stream, which must be bound to the calling thread,
+  // instead of running it. Null when the device or the stream records nothing; throws what `submit`
+  // throws, and on work that cannot be recorded.
+  virtual std::unique_ptr<DeviceGraph> Capture(Stream, const std::function<void()>& /*submit*/) {
+    return nullptr;
+  }
+  // After a forward failed: when it was for want of memory, gives what libtorch keeps for later
+  // back to the device, which may wait for all streams, and returns true.
+  virtual bool ReleaseMemoryIfShort() noexcept { return false; }
 };
 
 // The backend for a device, or for nullopt the best one that this build and machine have. Throws
@@ -42,9 +53,9 @@ class Backend {
 std::unique_ptr<Backend> MakeBackend(std::optional<DeviceType> device);
 
 // One for each device, linked from backend/<device>/ or, in a build without it, from
-// backend/no_<device>.cc. Null: not available.
-std::unique_ptr<Backend> MakeCpuBackend();
-std::unique_ptr<Backend> MakeCudaBackend();
-std::unique_ptr<Backend> MakeMpsBackend();
+// backend/no_<device>.cc. Null with the reason: not available.
+std::unique_ptr<Backend> MakeCpuBackend(std::string& why_not);
+std::unique_ptr<Backend> MakeCudaBackend(std::string& why_not);
+std::unique_ptr<Backend> MakeMpsBackend(std::string& why_not);
 
 }  // namespace millrace::runtime

@@ -1,6 +1,6 @@
 #include "mps_runtime/provenance.h"
 
-#include <ATen/Version.h>
+#include <caffe2/core/common.h>
 #include <dlfcn.h>
 
 #include <stdexcept>
@@ -14,13 +14,12 @@
 namespace millrace::runtime {
 namespace {
 
-// The value of "NAME=value, " in libtorch's description of its own build.
-std::string BuildSetting(const std::string& config, std::string_view name) {
-  const std::string key = " " + std::string(name) + "=";
-  const size_t found = config.find(key);
-  if (found == std::string::npos) return "unknown";
-  const size_t begin = found + key.size();
-  return config.substr(begin, config.find_first_of(", \n", begin) - begin);
+// Of libtorch's own build. Not from at::show_config, which looks for CUDA, and libtorch looks once:
+// the backend, with CUDA's libraries, is loaded after the version has been checked.
+std::string BuildSetting(const std::string& name) {
+  const auto& settings = caffe2::GetBuildOptions();
+  const auto found = settings.find(name);
+  return found == settings.end() ? "unknown" : found->second;
 }
 
 std::string LoadedFrom(const void* symbol) {
@@ -55,15 +54,14 @@ void AppendPair(std::string& line, std::string_view key, const std::string& valu
 }  // namespace
 
 Provenance ReadLibtorchProvenance() {
-  const std::string config = at::show_config();
   Provenance provenance;
-  provenance.libtorch_version = BuildSetting(config, "TORCH_VERSION");
-  provenance.libtorch_git_revision = BuildSetting(config, "COMMIT_SHA");
-  provenance.libtorch_path = LoadedFrom(reinterpret_cast<const void*>(&at::show_config));
+  provenance.libtorch_version = BuildSetting("TORCH_VERSION");
+  provenance.libtorch_git_revision = BuildSetting("COMMIT_SHA");
+  provenance.libtorch_path = LoadedFrom(reinterpret_cast<const void*>(&caffe2::GetBuildOptions));
   provenance.compiled_against = std::to_string(TORCH_VERSION_MAJOR) + '.' +
                                 std::to_string(TORCH_VERSION_MINOR) + '.' +
                                 std::to_string(TORCH_VERSION_PATCH);
-  provenance.blas = BuildSetting(config, "BLAS_INFO");
+  provenance.blas = BuildSetting("BLAS_INFO");
   provenance.pool_symbols = PoolSymbols();
   return provenance;
 }

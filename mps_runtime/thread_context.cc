@@ -80,6 +80,12 @@ void ThreadContext::Synchronize() {
   WaitForDevice();
 }
 
+std::unique_ptr<DeviceGraph> ThreadContext::Capture(const std::function<void()>& submit) {
+  RequireCurrent(*this);
+  if (!permit_) throw StreamError("work is recorded within a forward");
+  return runtime_.backend_->Capture(stream_, submit);
+}
+
 void ThreadContext::WaitForDevice() {
   if (!permit_ || runtime_.mode_ != ForwardMode::kEncodeLock) {
     runtime_.backend_->Synchronize(stream_);
@@ -123,6 +129,7 @@ void ThreadContext::LeaveForward(bool failed) noexcept {
     } catch (...) {
       // The exception that is under way tells what happened.
     }
+    if (runtime_.backend_->ReleaseMemoryIfShort()) graph_cache_.Clear();
   }
   inference_mode_.reset();
   if (runtime_.mode_ == ForwardMode::kEncodeLock) runtime_.forward_mu_.Unlock();

@@ -27,6 +27,7 @@ class ThreadContext final : public WorkerContext {
   Stream stream() const override { return stream_; }
   GraphCache& graph_cache() override { return graph_cache_; }
   void Synchronize() override;
+  std::unique_ptr<DeviceGraph> Capture(const std::function<void()>& submit) override;
 
   const Runtime& runtime() const { return runtime_; }
   // Returns how long it waited. Whether a lock is taken depends on the mode, which the static

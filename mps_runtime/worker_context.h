@@ -1,5 +1,9 @@
 #pragma once
 
+#include <functional>
+#include <memory>
+
+#include "mps_runtime/device_graph.h"
 #include "mps_runtime/graph_cache.h"
 #include "mps_runtime/stream.h"
 
@@ -18,6 +22,12 @@ class WorkerContext {
   // when it failed. In encode-lock mode other threads may submit their work meanwhile. On the CPU
   // an operator has finished when it returns: there is no wait.
   virtual void Synchronize() = 0;
+  // Records what `submit` submits to this thread's stream instead of running it, within a forward.
+  // Null where the device, or the main thread's stream, records nothing; throws what `submit`
+  // throws, and on work that cannot be recorded. See CachedForward, which does it when it pays.
+  virtual std::unique_ptr<DeviceGraph> Capture(const std::function<void()>& /*submit*/) {
+    return nullptr;
+  }
 };
 
 }  // namespace millrace::runtime

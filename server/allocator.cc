@@ -16,10 +16,11 @@ void Say(void*, const char* text) {
 
 }  // namespace
 
-extern "C" {
 // Returns unused memory to the system from a thread of its own, not within a request; and one arena
 // a core, since the default, four, lets each worker fill one of its own.
-const char* const malloc_conf = "background_thread:true,percpu_arena:percpu";
+extern "C" const char* const malloc_conf = "background_thread:true,percpu_arena:percpu";
+// Not in a block with it: there, a constant would be this file's own and jemalloc not see it.
+extern "C" {
 void (*malloc_message)(void*, const char*) = Say;
 }
 #endif

@@ -101,7 +101,7 @@ class Server {
         runtime_(runtime::Runtime::Bootstrap(MakeRuntimeOptions(config))),
         device_(*runtime_),
         main_context_(runtime_->EnterMainThread()),
-        repository_(config.models, models::MakeModelFactory()),
+        repository_(config.models, models::MakeModelFactory(runtime_->device())),
         metrics_({.version = kVersion,
                   .libtorch = runtime_->provenance().libtorch_version,
                   .device = runtime_->provenance().device,
@@ -327,7 +327,8 @@ int Check(const ServerConfig& config) {
                   "), libtorch ", runtime->provenance().libtorch_version),
            absl::OkStatus());
     const auto context = runtime->EnterMainThread();
-    const models::ModelRepository repository(config.models, models::MakeModelFactory());
+    const models::ModelRepository repository(config.models,
+                                             models::MakeModelFactory(runtime->device()));
     const auto entries = repository.List();
     report(StrCat("models ", config.models.string()), repository.Check());
     if (entries.ok()) {

@@ -4,6 +4,7 @@
 #include <ATen/core/ivalue.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/from_blob.h>
+#include <c10/util/hash.h>
 #include <torch/csrc/jit/api/module.h>
 #include <torch/csrc/jit/serialization/import.h>
 
@@ -17,6 +18,7 @@
 
 #include "absl/strings/str_join.h"
 #include "models/core/strings.h"
+#include "mps_runtime/cached_forward.h"
 
 namespace millrace::models {
 namespace {
@@ -60,8 +62,8 @@ at::ScalarType ToScalarType(DataType type) {
 // at the same time, so such modules are none to serve.
 class TorchScriptModel final : public Model {
  public:
-  TorchScriptModel(torch::jit::Module module, bool stack, ModelInfo info)
-      : module_(std::move(module)), stack_(stack), info_(std::move(info)) {}
+  TorchScriptModel(torch::jit::Module module, bool stack, at::Device device, ModelInfo info)
+      : module_(std::move(module)), stack_(stack), device_(device), info_(std::move(info)) {}
 
   const ModelInfo& info() const override { return info_; }
 
@@ -105,7 +107,7 @@ class TorchScriptModel final : public Model {
       for (size_t first = 0; first < requests_.size(); first += group) {
         // The queue ends a request that was left without an outcome and is to stop.
         if (group == 1 && requests_[first]->ShouldStop()) continue;
-        Run(first, group);
+        Run(first, group, context);
       }
       context.Synchronize();
     }
@@ -120,12 +122,28 @@ class TorchScriptModel final : public Model {
 
    private:
     // One forward of `count` requests from `first`.
-    void Run(size_t first, size_t count) {
-      std::vector<c10::IValue> arguments;
-      arguments.reserve(model_.info_.inputs.size());
-      for (const TensorSpec& spec : model_.info_.inputs)
-        arguments.emplace_back(Gather(spec, first, count));
-      const c10::IValue result = model_.module_.get_method("forward")(std::move(arguments));
+    void Run(size_t first, size_t count, runtime::WorkerContext& context) {
+      std::vector<at::Tensor> inputs;
+      inputs.reserve(model_.info_.inputs.size());
+      size_t shapes = 0;
+      for (const TensorSpec& spec : model_.info_.inputs) {
+        inputs.push_back(Gather(spec, first, count).to(model_.device_));
+        for (const int64_t dim : inputs.back().sizes())
+          shapes = c10::hash_combine(shapes, static_cast<size_t>(dim));
+      }
+      const std::vector<at::Tensor> tensors = runtime::RunCached(
+          context,
+          {.model = StrCat(model_.info_.name, "/", model_.info_.version),
+           .entry_point = "forward",
+           .shape_bucket = static_cast<int64_t>(shapes)},
+          inputs, [this](const std::vector<at::Tensor>& arguments) { return Call(arguments); });
+      for (size_t i = first; i < first + count; ++i) outputs_[i].emplace();
+      for (size_t i = 0; i < tensors.size(); ++i) Scatter(i, tensors[i], first, count);
+    }
+
+    std::vector<at::Tensor> Call(const std::vector<at::Tensor>& inputs) const {
+      const c10::IValue result =
+          model_.module_.get_method("forward")({inputs.begin(), inputs.end()});
       std::vector<at::Tensor> tensors;
       if (result.isTensor()) {
         tensors.push_back(result.toTensor());
@@ -140,8 +158,7 @@ class TorchScriptModel final : public Model {
                                         " tensors; model.pbtxt names ", model_.info_.outputs.size(),
                                         " outputs"));
       }
-      for (size_t i = first; i < first + count; ++i) outputs_[i].emplace();
-      for (size_t i = 0; i < tensors.size(); ++i) Scatter(i, tensors[i], first, count);
+      return tensors;
     }
 
     const Tensor& InputOf(size_t request, const TensorSpec& spec) const {
@@ -184,7 +201,7 @@ class TorchScriptModel final : public Model {
         }
         shape.erase(shape.begin());
       }
-      const at::Tensor contiguous = result.contiguous();
+      const at::Tensor contiguous = result.to(at::kCPU).contiguous();
       const size_t bytes = contiguous.nbytes() / count;
       const char* data = static_cast<const char*>(contiguous.const_data_ptr());
       for (size_t i = first; i < first + count; ++i, data += bytes) {
@@ -202,6 +219,7 @@ class TorchScriptModel final : public Model {
 
   torch::jit::Module module_;
   const bool stack_;
+  const at::Device device_;
   const ModelInfo info_;
 };
 
@@ -211,8 +229,9 @@ std::string FirstLine(const std::string& text) { return text.substr(0, text.find
 
 absl::StatusOr<std::unique_ptr<Model>> LoadTorchScript(const TorchScriptOptions& options,
                                                        ModelInfo info) {
+  const at::Device device{std::string(runtime::ToString(options.device))};
   try {
-    torch::jit::Module module = torch::jit::load(options.file.string());
+    torch::jit::Module module = torch::jit::load(options.file.string(), device);
     module.eval();
     // Numbers must stay those of the module as it was saved: no fusing that changes them.
     module = torch::jit::freeze(module, std::nullopt, /*optimize_numerics=*/false);
@@ -224,7 +243,8 @@ absl::StatusOr<std::unique_ptr<Model>> LoadTorchScript(const TorchScriptOptions&
     }
     info.platform = "torchscript";
     info.task = Task::kInfer;
-    return std::make_unique<TorchScriptModel>(std::move(module), options.stack, std::move(info));
+    return std::make_unique<TorchScriptModel>(std::move(module), options.stack, device,
+                                              std::move(info));
   } catch (const std::exception& error) {
     return absl::InvalidArgumentError(
         StrCat(options.file.string(), ": is not a TorchScript module: ", FirstLine(error.what())));

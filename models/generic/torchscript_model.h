@@ -6,6 +6,7 @@
 
 #include "absl/status/statusor.h"
 #include "models/core/model.h"
+#include "mps_runtime/stream.h"
 
 namespace millrace::models {
 
@@ -14,6 +15,7 @@ struct TorchScriptOptions {
   // Requests of a batch become one forward with a new first dimension; otherwise each is a forward
   // of its own. Needs fixed input shapes.
   bool stack = false;
+  runtime::DeviceType device = runtime::DeviceType::kCpu;
 };
 
 // Reads the module and checks that it can be run with the inputs that info names. INVALID_ARGUMENT

@@ -16,9 +16,10 @@ using Loaded = absl::StatusOr<std::unique_ptr<Model>>;
 struct Loader {
   const std::filesystem::path& folder;
   ModelInfo info;
+  runtime::DeviceType device;
 
   Loaded operator()(const TorchScriptConfig& config) {
-    return LoadTorchScript({folder / config.file, config.stack}, std::move(info));
+    return LoadTorchScript({folder / config.file, config.stack, device}, std::move(info));
   }
 
   Loaded operator()(const VitsConfig& config) {
@@ -27,6 +28,7 @@ struct Loader {
     options.voice_file = folder / config.voice_file;
     options.language = config.language;
     options.voice = config.voice;
+    options.device = device;
     return VitsModel::Load(options, std::move(info));
   }
 
@@ -36,15 +38,18 @@ struct Loader {
     options.vocabulary_file = folder / config.vocabulary_file;
     options.max_length_factor = config.max_length_factor;
     options.max_source_tokens = static_cast<size_t>(config.max_source_tokens);
+    // The exact integers are the CPU's own.
+    if (device != runtime::DeviceType::kCpu) options.engine = TranslationEngineKind::kAten;
+    options.device = device;
     return BergamotModel::Load(options, std::move(info));
   }
 };
 
 }  // namespace
 
-ModelFactory MakeModelFactory() {
-  return [](const ModelConfig& config, const std::filesystem::path& folder, ModelInfo info) {
-    return std::visit(Loader{folder, std::move(info)}, config.kind);
+ModelFactory MakeModelFactory(runtime::DeviceType device) {
+  return [device](const ModelConfig& config, const std::filesystem::path& folder, ModelInfo info) {
+    return std::visit(Loader{folder, std::move(info), device}, config.kind);
   };
 }
 

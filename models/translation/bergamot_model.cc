@@ -43,7 +43,7 @@ absl::StatusOr<std::unique_ptr<Model>> BergamotModel::Load(const BergamotOptions
   std::string error;
   auto vocabulary = Vocabulary::Load(options.vocabulary_file, (*weights)->words(), error);
   if (vocabulary == nullptr) return absl::DataLossError(error);
-  auto engine = MakeTranslationEngine(options.engine, **weights);
+  auto engine = MakeTranslationEngine(options.engine, **weights, options.device);
   (*weights)->DropLayers();
   info.task = Task::kTranslation;
   info.platform = "bergamot";

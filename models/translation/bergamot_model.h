@@ -22,6 +22,7 @@ struct BergamotOptions {
   float max_length_factor = 0;   // target words per source word, plus 5; 0: 2.5
   size_t max_source_tokens = 0;  // 16..1024; a longer sentence is cut at a word; 0: 256
   TranslationEngineKind engine = TranslationEngineKind::kQuantised;
+  runtime::DeviceType device = runtime::DeviceType::kCpu;  // of kAten
 };
 
 // A Bergamot tiny student: SentencePiece, transformer encoder, SSRU decoder, greedy search. A step

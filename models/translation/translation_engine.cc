@@ -19,12 +19,13 @@ SentenceJob MakeSentenceJob(std::vector<int32_t> words, float max_length_factor)
 }
 
 std::unique_ptr<const TranslationEngine> MakeTranslationEngine(TranslationEngineKind kind,
-                                                               const BergamotWeights& weights) {
+                                                               const BergamotWeights& weights,
+                                                               runtime::DeviceType device) {
   switch (kind) {
     case TranslationEngineKind::kQuantised:
       return MakeQuantisedEngine(weights, *kernels::SupportedKernels().front());
     case TranslationEngineKind::kAten:
-      return MakeAtenEngine(weights, runtime::DeviceType::kCpu);
+      return MakeAtenEngine(weights, device);
   }
   return nullptr;
 }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/functional/function_ref.h"
+#include "mps_runtime/stream.h"
 #include "mps_runtime/worker_context.h"
 
 namespace millrace::models {
@@ -42,7 +43,8 @@ class TranslationEngine {
 };
 
 // The weights must outlive the engine.
-std::unique_ptr<const TranslationEngine> MakeTranslationEngine(TranslationEngineKind kind,
-                                                               const BergamotWeights& weights);
+std::unique_ptr<const TranslationEngine> MakeTranslationEngine(
+    TranslationEngineKind kind, const BergamotWeights& weights,
+    runtime::DeviceType device = runtime::DeviceType::kCpu);
 
 }  // namespace millrace::models

@@ -7,7 +7,7 @@ namespace {
 
 struct Maker {
   DeviceType device;
-  std::unique_ptr<Backend> (*make)();
+  std::unique_ptr<Backend> (*make)(std::string& why_not);
 };
 
 // Best first.
@@ -18,18 +18,22 @@ constexpr Maker kMakers[] = {{DeviceType::kCuda, MakeCudaBackend},
 }  // namespace
 
 std::unique_ptr<Backend> MakeBackend(std::optional<DeviceType> device) {
+  std::string why;
+  for (const Maker& maker : kMakers) {
+    if (device && *device != maker.device) continue;
+    std::string why_not;
+    if (std::unique_ptr<Backend> backend = maker.make(why_not)) return backend;
+    why = why_not;
+  }
   std::string available = "auto";
   for (const Maker& maker : kMakers) {
-    std::unique_ptr<Backend> backend = maker.make();
-    if (backend == nullptr) continue;
-    if (!device || *device == maker.device) return backend;
+    std::string ignored;
+    if (maker.device == *device || maker.make(ignored) == nullptr) continue;
     available += ", ";
     available += ToString(maker.device);
   }
   throw std::invalid_argument("device = " + std::string(ToString(*device)) +
-                              ": this build has no such backend, or the machine no such device; "
-                              "allowed are " +
-                              available);
+                              ": is not available here (" + why + "); allowed are " + available);
 }
 
 }  // namespace millrace::runtime

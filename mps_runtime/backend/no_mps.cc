@@ -2,6 +2,9 @@
 
 namespace millrace::runtime {
 
-std::unique_ptr<Backend> MakeMpsBackend() { return nullptr; }
+std::unique_ptr<Backend> MakeMpsBackend(std::string& why_not) {
+  why_not = "this build has no MPS backend";
+  return nullptr;
+}
 
 }  // namespace millrace::runtime

@@ -14,6 +14,7 @@ namespace millrace::server {
 absl::Status ModelManager::LoadAndWarmUp(std::string_view name) {
   absl::StatusOr<std::unique_ptr<models::Model>> model = repository_.Load(name);
   if (!model.ok()) return model.status();
+  main_context_.Synchronize();  // the weights are there before another stream reads them
   if (absl::Status status = WarmUp(**model, device_, main_context_); !status.ok()) return status;
   auto metrics = metrics_.ForModel((*model)->info().name);
   directory_.Put(std::make_shared<ServedModel>(*std::move(model), scheduler_, std::move(metrics)));

@@ -18,6 +18,7 @@ namespace {
 constexpr int kWorkers = 4;
 
 struct Throughput {
+  runtime::DeviceType device{};
   double forwards_per_second = 0;
   int permits = 1;
   int peak_in_use = 0;
@@ -38,7 +39,7 @@ Throughput RunLinear(runtime::ForwardMode mode, int forwards_each) {
       context.Synchronize();
     }
   });
-  return {kWorkers * forwards_each / seconds, runtime->limiter().permits(),
+  return {runtime->device(), kWorkers * forwards_each / seconds, runtime->limiter().permits(),
           runtime->limiter().peak_in_use()};
 }
 
@@ -69,7 +70,8 @@ double Median(std::vector<double> values) {
 TEST(Conformance, LinearSerialAgainstPool) {
   constexpr int kRepeats = 5;
   constexpr int kForwards = 250;
-  const int permits = RunLinear(runtime::ForwardMode::kParallel, kForwards / 10).permits;
+  const auto [device, rate, permits, peak] =
+      RunLinear(runtime::ForwardMode::kParallel, kForwards / 10);
   const int at_once = std::min(permits, kWorkers);
   std::vector<double> serial, pool, gain, machine;
   for (int i = 0; i < kRepeats; ++i) {
@@ -90,7 +92,11 @@ TEST(Conformance, LinearSerialAgainstPool) {
 #ifndef MILLRACE_SANITIZED
   // Measured against the machine, so that a busy one passes, and a lock left around the forward
   // fails on an idle one.
-  EXPECT_GT(Median(gain), 0.6 * Median(machine));
+  // On an accelerator the threads only submit: how much that gains is the driver's to say.
+  const double least = device == runtime::DeviceType::kCpu ? 0.6 * Median(machine)
+                       : permits > 1                       ? 1.2
+                                                           : 0;
+  EXPECT_GT(Median(gain), least);
 #endif
 }
 

@@ -266,3 +266,10 @@ def test_nothing_is_said_of_being_kept_on_some_of_the_cores():
     core = str(min(os.sched_getaffinity(0)))
     ended = subprocess.run(["taskset", "--cpu-list", core, BINARY, "version"], capture_output=True, timeout=60)
     assert (ended.returncode, err(ended)) == (0, "")
+
+
+def test_allocator_does_as_the_daemon_asks():
+    ended = subprocess.run([BINARY, "version"], capture_output=True, timeout=60, env=os.environ | {"MALLOC_CONF": "stats_print:true"})
+    if "jemalloc statistics" not in err(ended):
+        pytest.skip("the daemon was built with the system's allocator")
+    assert 'opt.percpu_arena: "percpu"' in err(ended) and "opt.background_thread: true" in err(ended)

@@ -49,6 +49,6 @@ bool CpuBackend::IsBound(Stream stream) const {
   return stream.device == DeviceType::kCpu && stream.slot == current_lane.slot;
 }
 
-std::unique_ptr<Backend> MakeCpuBackend() { return std::make_unique<CpuBackend>(); }
+std::unique_ptr<Backend> MakeCpuBackend(std::string&) { return std::make_unique<CpuBackend>(); }
 
 }  // namespace millrace::runtime

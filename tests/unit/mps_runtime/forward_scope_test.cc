@@ -1,6 +1,6 @@
 // What ForwardScope and Synchronize promise, on a device that this test commands: its waits block
 // until the test says so, and it fails on request. It stands in for CUDA by defining the function
-// that the library would take from backend/no_cuda.cc.
+// that the library would take from backend/cuda/load_cuda.cc.
 #include <c10/core/InferenceMode.h>
 #include <gtest/gtest.h>
 
@@ -39,17 +39,28 @@ class FakeDevice final : public Backend {
   void Synchronize(Stream stream) override {
     if (on_synchronize != nullptr) (*on_synchronize)(stream);
   }
+  bool ReleaseMemoryIfShort() noexcept override { return short_of_memory; }
+
+  static inline bool short_of_memory = false;
+};
+
+class FakeEntry final : public GraphEntry {
+ public:
+  size_t SizeBytes() const override { return 1; }
 };
 
 }  // namespace
 
-std::unique_ptr<Backend> MakeCudaBackend() { return std::make_unique<FakeDevice>(); }
+std::unique_ptr<Backend> MakeCudaBackend(std::string&) { return std::make_unique<FakeDevice>(); }
 
 namespace {
 
 class ForwardScopeTest : public ::testing::Test {
  protected:
-  void TearDown() override { on_synchronize = nullptr; }
+  void TearDown() override {
+    on_synchronize = nullptr;
+    FakeDevice::short_of_memory = false;
+  }
 
   std::unique_ptr<Runtime> Start(ForwardMode mode, std::optional<int> max_in_flight = {}) {
     RuntimeOptions options;
@@ -93,6 +104,25 @@ TEST_F(ForwardScopeTest, ParallelIsBoundedByThePermits) {
   const int most = MostInsideAtOnce(*runtime);
   EXPECT_LE(most, kSafe);
   EXPECT_GT(most, 1);
+}
+
+TEST_F(ForwardScopeTest, OnlyWantOfMemoryEmptiesTheGraphCache) {
+  const auto runtime = Start(ForwardMode::kParallel);
+  JoiningThread([&] {
+    const auto context = runtime->EnterWorker();
+    context->graph_cache().Insert({.model = "m", .entry_point = "f"},
+                                  std::make_unique<FakeEntry>());
+    for (const bool short_of_memory : {false, true}) {
+      FakeDevice::short_of_memory = short_of_memory;
+      try {
+        const ForwardScope scope(*runtime, *context);
+        throw std::runtime_error("forward failed");
+      } catch (const std::runtime_error&) {
+        // Expected.
+      }
+      EXPECT_EQ(context->graph_cache().stats().entries, short_of_memory ? 0U : 1U);
+    }
+  });
 }
 
 TEST_F(ForwardScopeTest, SerialRunsOneAtATime) {

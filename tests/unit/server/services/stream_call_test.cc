@@ -76,25 +76,27 @@ class Client {
   std::unique_ptr<grpc::ClientReader<v1::StreamTranslateResponse>> reader_;
 };
 
-// With one worker: runs other requests until the model takes no more steps between them, so that
-// its job can only be parked.
-void AwaitParked(TestServer& server, const std::atomic<size_t>& steps) {
-  const auto stub = inference::GRPCInferenceService::NewStub(server.channel);
-  for (int unchanged = 0; unchanged < 3;) {
-    const size_t before = steps.load();
-    grpc::ClientContext context;
-    inference::ModelInferResponse response;
-    ASSERT_TRUE(stub->ModelInfer(&context, InferRequest("null"), &response).ok());
-    unchanged = steps.load() == before && before > 0 ? unchanged + 1 : 0;
-  }
-}
-
 class StreamCallTest : public ::testing::Test {
  protected:
   std::shared_ptr<ServedModel> AddStream(size_t parts, size_t bytes) {
     server_.Add(InferInfo("null"), {.complete = Echo});
-    return server_.Add(TranslatorInfo("stream", "en", "pt"),
-                       {.complete = EmitParts(parts, bytes, &steps_)});
+    stream_ = server_.Add(TranslatorInfo("stream", "en", "pt"),
+                          {.complete = EmitParts(parts, bytes, &steps_)});
+    return stream_;
+  }
+  // The only worker served another request, and the stream's job neither ran before it nor waited
+  // before or after it: it can only be parked.
+  void AwaitParked() {
+    const auto stub = inference::GRPCInferenceService::NewStub(server_.channel);
+    const auto waits = [this] { return server_.scheduler.depth(stream_->queue()) != 0; };
+    for (bool parked = false; !parked;) {
+      const size_t before = steps_.load();
+      const bool waited = waits();
+      grpc::ClientContext context;
+      inference::ModelInferResponse response;
+      ASSERT_TRUE(stub->ModelInfer(&context, InferRequest("null"), &response).ok());
+      parked = before > 0 && steps_.load() == before && !waited && !waits();
+    }
   }
   void AwaitAllEnded() {
     Await([this] { return server_.admission.in_flight() == 0; });
@@ -102,6 +104,7 @@ class StreamCallTest : public ::testing::Test {
 
   TestServer server_{{.workers = 1}};
   std::atomic<size_t> steps_{0};
+  std::shared_ptr<ServedModel> stream_;
 };
 
 TEST_F(StreamCallTest, PartsArriveInOrderThenTheStatus) {
@@ -139,7 +142,7 @@ TEST_F(StreamCallTest, SlowReaderHoldsNeitherMemoryNorAWorkerAndGetsItAll) {
   constexpr size_t kParts = 200;
   AddStream(kParts, kPartBytes);
   Client client(server_);
-  AwaitParked(server_, steps_);
+  AwaitParked();
   // The worker serves others meanwhile (AwaitParked), and what waits is bounded.
   const size_t ahead = steps_.load();
   EXPECT_LT(ahead, kParts / 2);
@@ -184,7 +187,7 @@ TEST(StreamCallDelivery, CallIsAdmittedUntilItsOutputIsDelivered) {
 TEST_F(StreamCallTest, ClientThatNeverReadsLosesItsCall) {
   AddStream(200, kPartBytes);
   Client client(server_);
-  AwaitParked(server_, steps_);
+  AwaitParked();
   const TimePoint now = Clock::Real().Now();
   EXPECT_EQ(server_.streams.AbortStalled(now), 0);
   EXPECT_EQ(server_.streams.AbortStalled(now + std::chrono::minutes(5)), 1);
@@ -209,7 +212,7 @@ TEST_F(StreamCallTest, StreamThatHasNothingToSendIsNotStalled) {
 TEST_F(StreamCallTest, CancelWhileParkedEndsTheJob) {
   const auto model = AddStream(200, kPartBytes);
   Client client(server_);
-  AwaitParked(server_, steps_);
+  AwaitParked();
   client.context.TryCancel();
   AwaitAllEnded();
   EXPECT_EQ(server_.Count("stream", Method::kStreamTranslate, absl::StatusCode::kCancelled), 1);
@@ -256,7 +259,7 @@ TEST_F(StreamCallTest, ShutdownEndsWaitingRunningAndParkedCalls) {
                    },
                .complete = [](models::Request&) {}});
   Client parked(server_);
-  AwaitParked(server_, steps_);
+  AwaitParked();
   Client running(server_, "endless");
   Await([&] { return inside.load(); });
   Client waiting(server_, "endless");

@@ -1,0 +1,220 @@
+#include "mps_runtime/backend/cuda/cuda_backend.h"
+
+#include <ATen/Parallel.h>
+#include <ATen/TensorOperators.h>
+#include <ATen/cuda/CUDAGraph.h>
+#include <ATen/cuda/MemPool.h>
+#include <ATen/ops/matmul.h>
+#include <ATen/ops/ones.h>
+#include <c10/cuda/CUDACachingAllocator.h>
+#include <c10/cuda/CUDAFunctions.h>
+#include <c10/util/Exception.h>
+#include <cuda_runtime_api.h>
+
+#include <algorithm>
+#include <mutex>
+
+#include "mps_runtime/backend/cuda/cuda_module.h"
+#include "mps_runtime/errors.h"
+
+namespace millrace::runtime {
+namespace {
+
+constexpr c10::DeviceIndex kDevice = 0;
+
+thread_local int previous_threads = 1;
+// What the thread's graphs allocate from: they run one after the other, so that the memory of those
+// that are gone, and what one needs only while it runs, is the next one's. With a pool for each,
+// the memory of evicted graphs came back only when the device was full.
+thread_local std::unique_ptr<at::cuda::MemPool> graph_memory;
+
+// Graphs are recorded and destroyed by one thread at a time: both change the table of graphs of
+// the process's default generator, which libtorch does not lock. Never destroyed: workers may
+// outlive static objects.
+std::mutex& GeneratorMutex() {
+  static auto* const mu = new std::mutex;
+  return *mu;
+}
+
+size_t ReservedBytes() {
+  const auto stats = c10::cuda::CUDACachingAllocator::getDeviceStats(kDevice);
+  constexpr auto kAll = static_cast<size_t>(c10::CachingAllocator::StatType::AGGREGATE);
+  return static_cast<size_t>(std::max<int64_t>(0, stats.reserved_bytes[kAll].current));
+}
+
+[[noreturn]] void Rethrow(const c10::Error& error) {
+  throw DeviceError(error.what_without_backtrace());
+}
+
+class Silent final : public c10::WarningHandler {
+ public:
+  void process(const c10::Warning&) override {}
+};
+
+class CudaGraph final : public DeviceGraph {
+ public:
+  CudaGraph(c10::cuda::CUDAStream stream, const std::function<void()>& submit) : stream_(stream) {
+    const std::scoped_lock lock(GeneratorMutex());
+    const size_t before = ReservedBytes();
+    if (graph_memory == nullptr) graph_memory = std::make_unique<at::cuda::MemPool>();
+    graph_ = std::make_unique<at::cuda::CUDAGraph>();
+    // Thread-local: other threads go on allocating and launching on their own streams.
+    graph_->capture_begin(graph_memory->id(), cudaStreamCaptureModeThreadLocal);
+    // The end warns of a record without work, which a forward that only hands its input on makes.
+    Silent silent;
+    try {
+      submit();
+      const c10::WarningUtils::WarningHandlerGuard guard(&silent);
+      graph_->capture_end();
+    } catch (...) {
+      // When it was `submit`, the recording still has to end, which then fails too.
+      if (IsCapturing()) EndVoidCapture(silent);
+      Discard();
+      throw;
+    }
+    const size_t after = ReservedBytes();
+    bytes_ = after > before ? after - before : 0;
+  }
+
+  ~CudaGraph() override {
+    // Its memory must not go to others while it runs.
+    (void)cudaStreamSynchronize(stream_.stream());
+    const std::scoped_lock lock(GeneratorMutex());
+    Discard();
+  }
+
+  void Replay() override {
+    try {
+      graph_->replay();
+    } catch (const c10::Error& error) {
+      Rethrow(error);
+    }
+  }
+  size_t SizeBytes() const override { return bytes_; }
+
+ private:
+  bool IsCapturing() const noexcept {
+    cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+    return cudaStreamIsCapturing(stream_.stream(), &status) == cudaSuccess &&
+           status != cudaStreamCaptureStatusNone;
+  }
+  void EndVoidCapture(Silent& silent) noexcept {
+    try {
+      const c10::WarningUtils::WarningHandlerGuard guard(&silent);
+      graph_->capture_end();
+    } catch (...) {
+      // What made it void is under way.
+    }
+  }
+  void Discard() noexcept {
+    try {
+      graph_.reset();
+    } catch (...) {
+      // The device failed; whoever uses it next hears of it.
+    }
+    (void)cudaGetLastError();
+  }
+
+  const c10::cuda::CUDAStream stream_;
+  std::unique_ptr<at::cuda::CUDAGraph> graph_;
+  size_t bytes_ = 0;
+};
+
+}  // namespace
+
+std::string CudaBackend::DeviceName() const {
+  cudaDeviceProp properties{};
+  if (cudaGetDeviceProperties(&properties, kDevice) != cudaSuccess) return "unknown GPU";
+  return properties.name;
+}
+
+void CudaBackend::Bootstrap() {
+  try {
+    c10::cuda::set_device(kDevice);
+    streams_.assign(1, c10::cuda::getDefaultCUDAStream(kDevice));
+    // The pool is a ring of kStreamSlots: so many in a row are distinct.
+    for (int slot = 1; slot < kStreamSlots; ++slot)
+      streams_.push_back(c10::cuda::getStreamFromPool(/*isHighPriority=*/false, kDevice));
+    for (size_t slot = 2; slot < streams_.size(); ++slot) {
+      if (streams_[slot] == streams_[1])
+        throw DeviceError("libtorch's pool of CUDA streams has fewer than the 31 that are leased");
+    }
+    // Makes the context and the library handles that the first matrix product needs.
+    const at::Tensor ones = at::ones({16, 16}, at::TensorOptions().device(at::kCUDA, kDevice));
+    const at::Tensor product = at::matmul(ones, ones);
+    streams_[0].synchronize();
+  } catch (const c10::Error& error) {
+    Rethrow(error);
+  }
+}
+
+void CudaBackend::BindThread(Stream stream, int intra_op_threads) {
+  try {
+    // libtorch's own call is put off until work comes, and cuBLAS then warns of a thread without a
+    // context.
+    (void)cudaSetDevice(kDevice);
+    c10::cuda::setCurrentCUDAStream(streams_[static_cast<size_t>(stream.slot)]);
+  } catch (const c10::Error& error) {
+    Rethrow(error);
+  }
+  previous_threads = at::get_num_threads();  // the first call initialises: it must not undo ours
+  at::set_num_threads(intra_op_threads);
+}
+
+void CudaBackend::UnbindThread(Stream) noexcept {
+  at::set_num_threads(previous_threads);
+  graph_memory.reset();
+  try {
+    c10::cuda::setCurrentCUDAStream(streams_[kDefaultSlot]);
+  } catch (const c10::Error&) {
+    // The thread ends; nothing runs on its stream any more.
+  }
+}
+
+bool CudaBackend::IsBound(Stream stream) const {
+  return stream.device == DeviceType::kCuda &&
+         c10::cuda::getCurrentCUDAStream(kDevice) == streams_[static_cast<size_t>(stream.slot)];
+}
+
+void CudaBackend::Synchronize(Stream stream) {
+  try {
+    streams_[static_cast<size_t>(stream.slot)].synchronize();
+  } catch (const c10::Error& error) {
+    Rethrow(error);
+  }
+}
+
+std::unique_ptr<DeviceGraph> CudaBackend::Capture(Stream stream,
+                                                  const std::function<void()>& submit) {
+  // Nothing can be recorded on the legacy default stream.
+  if (stream.slot == kDefaultSlot) return nullptr;
+  return std::make_unique<CudaGraph>(streams_[static_cast<size_t>(stream.slot)], submit);
+}
+
+bool CudaBackend::ReleaseMemoryIfShort() noexcept {
+  try {
+    const int64_t failed = c10::cuda::CUDACachingAllocator::getDeviceStats(kDevice).num_ooms;
+    if (failed_allocations_.exchange(failed) == failed) return false;
+    c10::cuda::CUDACachingAllocator::emptyCache();
+    return true;
+  } catch (...) {
+    return false;  // the request fails in any case
+  }
+}
+
+}  // namespace millrace::runtime
+
+extern "C" __attribute__((visibility("default"))) millrace::runtime::Backend*
+MillraceMakeCudaBackend(std::string* why_not) {
+  int count = 0;
+  if (const cudaError_t error = cudaGetDeviceCount(&count); error != cudaSuccess) {
+    (void)cudaGetLastError();
+    *why_not = cudaGetErrorString(error);
+    return nullptr;
+  }
+  if (count == 0) {
+    *why_not = "the machine has no GPU";
+    return nullptr;
+  }
+  return new millrace::runtime::CudaBackend();
+}

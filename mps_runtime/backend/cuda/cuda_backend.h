@@ -1,0 +1,40 @@
+#pragma once
+
+#include <c10/core/Device.h>
+#include <c10/cuda/CUDAStream.h>
+
+#include <atomic>
+#include <cstdint>
+#include <vector>
+
+#include "mps_runtime/backend.h"
+
+namespace millrace::runtime {
+
+// Streams of one GPU, the first that CUDA_VISIBLE_DEVICES leaves. Slot 0 is the legacy default
+// stream, which only the main thread may use; 1..31 are streams of libtorch's pool, which do not
+// wait for it.
+class CudaBackend final : public Backend {
+ public:
+  // Forwards at once without a calibrated profile: eager forwards of small models gain up to about
+  // eight streams on an H200, captured ones beyond.
+  static constexpr int kDefaultConcurrency = 8;
+
+  DeviceType device() const override { return DeviceType::kCuda; }
+  std::string DeviceName() const override;
+  int SafeConcurrency() const override { return kDefaultConcurrency; }
+
+  void Bootstrap() override;
+  void BindThread(Stream stream, int intra_op_threads) override;
+  void UnbindThread(Stream stream) noexcept override;
+  bool IsBound(Stream stream) const override;
+  void Synchronize(Stream stream) override;
+  std::unique_ptr<DeviceGraph> Capture(Stream stream, const std::function<void()>& submit) override;
+  bool ReleaseMemoryIfShort() noexcept override;
+
+ private:
+  std::vector<c10::cuda::CUDAStream> streams_;  // by slot
+  std::atomic<int64_t> failed_allocations_{0};  // those that were answered by giving memory back
+};
+
+}  // namespace millrace::runtime

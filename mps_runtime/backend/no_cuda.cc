@@ -1,7 +1,0 @@
-#include "mps_runtime/backend.h"
-
-namespace millrace::runtime {
-
-std::unique_ptr<Backend> MakeCudaBackend() { return nullptr; }
-
-}  // namespace millrace::runtime

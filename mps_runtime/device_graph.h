@@ -1,0 +1,20 @@
+#pragma once
+
+#include <cstddef>
+
+namespace millrace::runtime {
+
+// Work that was recorded once on a stream and is submitted again as a whole. Belongs to the thread
+// that recorded it, which also destroys it; the destructor waits for what is still running.
+class DeviceGraph {
+ public:
+  virtual ~DeviceGraph() = default;
+
+  // Submits the recorded work to the stream that it was recorded on; does not wait. Throws
+  // DeviceError.
+  virtual void Replay() = 0;
+  // Device memory that it holds, besides what its inputs share with others; an estimate.
+  virtual size_t SizeBytes() const = 0;
+};
+
+}  // namespace millrace::runtime

@@ -1,0 +1,208 @@
+// Forwards a second against the number of threads: one mutex around the forward ("serial"), a
+// stream a thread ("eager"), a stream and a graph cache a thread ("cached"). Each forward is waited
+// for. One JSON object a line:
+//   {"model": "mlp-512", "mode": "cached", "threads": 8, "forwards_per_s": 1234.5}
+// Repeats are interleaved, so that a drift of the machine falls on all modes alike; each line is a
+// repeat.
+//
+// Usage: millrace_scaling DEVICE SECONDS REPEATS THREADS...
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/conv1d.h>
+#include <ATen/ops/leaky_relu.h>
+#include <ATen/ops/linear.h>
+#include <ATen/ops/randn.h>
+#include <ATen/ops/relu.h>
+#include <ATen/ops/softmax.h>
+
+#include <atomic>
+#include <barrier>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "mps_runtime/cached_forward.h"
+#include "mps_runtime/runtime.h"
+
+namespace millrace::runtime {
+namespace {
+
+struct Model {
+  std::string name;
+  std::vector<at::Tensor> inputs;
+  Forward forward;
+};
+
+Model Mlp(at::Device device, int layers, int64_t width) {
+  std::vector<at::Tensor> weights;
+  for (int i = 0; i < layers; ++i) {
+    weights.push_back(
+        (at::randn({width, width}) / std::sqrt(static_cast<double>(width))).to(device));
+  }
+  return {"mlp-" + std::to_string(width),
+          {at::randn({1, width}).to(device)},
+          [weights](const std::vector<at::Tensor>& inputs) {
+            at::Tensor x = inputs[0];
+            for (const at::Tensor& weight : weights) x = at::relu(at::linear(x, weight));
+            return std::vector<at::Tensor>{x};
+          }};
+}
+
+// Residual convolutions like a vocoder's.
+Model ConvStack(at::Device device) {
+  std::vector<at::Tensor> weights;
+  for (int i = 0; i < 6; ++i) weights.push_back((at::randn({64, 64, 5}) / 18).to(device));
+  return {"conv-stack",
+          {at::randn({1, 64, 400}).to(device)},
+          [weights](const std::vector<at::Tensor>& inputs) {
+            at::Tensor x = inputs[0];
+            for (const at::Tensor& weight : weights)
+              x = x + at::conv1d(at::leaky_relu(x, 0.1), weight, {}, 1, 2);
+            return std::vector<at::Tensor>{x};
+          }};
+}
+
+// One step of a six-layer translation decoder at batch 1: self-attention over 32 steps, attention
+// over 32 source words, a feed-forward part, and the logits.
+Model DecoderStep(at::Device device) {
+  constexpr int64_t kDim = 512, kHeads = 8, kLength = 32, kWords = 32000;
+  struct Layer {
+    at::Tensor qkv, out, query, cross_out, up, down, keys, values, source_keys, source_values;
+  };
+  const auto weight = [&](int64_t rows, int64_t columns) {
+    return (at::randn({rows, columns}) / std::sqrt(static_cast<double>(columns))).to(device);
+  };
+  const auto memory = [&] { return at::randn({1, kHeads, kLength, kDim / kHeads}).to(device); };
+  std::vector<Layer> layers;
+  for (int i = 0; i < 6; ++i) {
+    layers.push_back({weight(3 * kDim, kDim), weight(kDim, kDim), weight(kDim, kDim),
+                      weight(kDim, kDim), weight(4 * kDim, kDim), weight(kDim, 4 * kDim), memory(),
+                      memory(), memory(), memory()});
+  }
+  const at::Tensor words = weight(kWords, kDim);
+  const auto attend = [](const at::Tensor& q, const at::Tensor& k, const at::Tensor& v) {
+    const at::Tensor heads = q.view({1, kHeads, 1, kDim / kHeads});
+    return at::softmax(heads.matmul(k.transpose(-1, -2)) * 0.125, -1).matmul(v).view({1, kDim});
+  };
+  return {
+      "decoder-step",
+      {at::randn({1, kDim}).to(device)},
+      [=](const std::vector<at::Tensor>& inputs) {
+        at::Tensor x = inputs[0];
+        for (const Layer& layer : layers) {
+          const at::Tensor qkv = at::linear(x, layer.qkv);
+          x = x + at::linear(attend(qkv.narrow(1, 0, kDim), layer.keys, layer.values), layer.out);
+          x = x +
+              at::linear(attend(at::linear(x, layer.query), layer.source_keys, layer.source_values),
+                         layer.cross_out);
+          x = x + at::linear(at::relu(at::linear(x, layer.up)), layer.down);
+        }
+        return std::vector<at::Tensor>{at::linear(x, words).argmax(1)};
+      }};
+}
+
+struct Mode {
+  const char* name;
+  ForwardMode mode;
+  bool cached;
+};
+constexpr Mode kModes[] = {{"serial", ForwardMode::kSerial, false},
+                           {"eager", ForwardMode::kParallel, false},
+                           {"cached", ForwardMode::kParallel, true}};
+
+double ForwardsPerSecond(DeviceType device, const Model& model, const Mode& mode, int threads,
+                         std::chrono::duration<double> seconds) {
+  RuntimeOptions options;
+  options.device = device;
+  options.workers = threads;
+  options.mode = mode.mode;
+  options.max_in_flight = threads;
+  options.accept_unsafe_concurrency = true;
+  options.intra_op_threads = 1;
+  const auto runtime = Runtime::Bootstrap(options);
+  std::barrier start(threads + 1);
+  std::atomic<bool> stop{false};
+  std::atomic<int64_t> forwards{0};
+  std::vector<std::thread> workers;
+  for (int i = 0; i < threads; ++i) {
+    workers.emplace_back([&] {
+      const auto context = runtime->EnterWorker();
+      const auto run = [&] {
+        const ForwardScope scope(*runtime, *context);
+        if (mode.cached) {
+          RunCached(*context, {.model = model.name, .entry_point = "forward"}, model.inputs,
+                    model.forward);
+        } else {
+          model.forward(model.inputs);
+        }
+        context->Synchronize();
+      };
+      for (int warm_up = 0; warm_up < 10; ++warm_up) run();
+      start.arrive_and_wait();
+      int64_t done = 0;
+      for (; !stop.load(std::memory_order_relaxed); ++done) run();
+      forwards += done;
+    });
+  }
+  start.arrive_and_wait();
+  const auto begin = std::chrono::steady_clock::now();
+  std::this_thread::sleep_for(seconds);
+  stop = true;
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
+  for (std::thread& worker : workers) worker.join();
+  return static_cast<double>(forwards) / took.count();
+}
+
+int Main(int argc, char** argv) {
+  const auto device = argc >= 5 ? ParseDeviceType(argv[1]) : std::nullopt;
+  const double seconds = argc >= 5 ? std::atof(argv[2]) : 0;
+  const int repeats = argc >= 5 ? std::atoi(argv[3]) : 0;
+  if (!device || seconds <= 0 || repeats < 1) {
+    std::fprintf(stderr, "usage: millrace_scaling cpu|cuda|mps SECONDS REPEATS THREADS...\n");
+    return 2;
+  }
+  std::vector<Model> models;
+  {
+    RuntimeOptions options;
+    options.device = device;
+    const auto runtime = Runtime::Bootstrap(options);
+    const auto context = runtime->EnterMainThread();
+    const ForwardScope scope(*runtime, *context);
+    const at::Device where{std::string(ToString(*device))};
+    models = {Mlp(where, 8, 512), ConvStack(where), DecoderStep(where)};
+    context->Synchronize();
+  }
+  for (int repeat = 0; repeat < repeats; ++repeat) {
+    for (const Model& model : models) {
+      for (int i = 4; i < argc; ++i) {
+        const int threads = std::atoi(argv[i]);
+        for (const Mode& mode : kModes) {
+          const double rate = ForwardsPerSecond(*device, model, mode, threads,
+                                                std::chrono::duration<double>(seconds));
+          std::printf(
+              "{\"model\": \"%s\", \"mode\": \"%s\", \"threads\": %d, "
+              "\"forwards_per_s\": %.1f}\n",
+              model.name.c_str(), mode.name, threads, rate);
+          std::fflush(stdout);
+        }
+      }
+    }
+  }
+  return 0;
+}
+
+}  // namespace
+}  // namespace millrace::runtime
+
+int main(int argc, char** argv) {
+  try {
+    return millrace::runtime::Main(argc, argv);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "millrace_scaling: %s\n", error.what());
+    return 1;
+  }
+}
