@@ -125,20 +125,27 @@ class TorchScriptModel final : public Model {
     void Run(size_t first, size_t count, runtime::WorkerContext& context) {
       std::vector<at::Tensor> inputs;
       inputs.reserve(model_.info_.inputs.size());
-      size_t shapes = 0;
-      for (const TensorSpec& spec : model_.info_.inputs) {
+      for (const TensorSpec& spec : model_.info_.inputs)
         inputs.push_back(Gather(spec, first, count).to(model_.device_));
-        for (const int64_t dim : inputs.back().sizes())
-          shapes = c10::hash_combine(shapes, static_cast<size_t>(dim));
-      }
-      const std::vector<at::Tensor> tensors = runtime::RunCached(
-          context,
-          {.model = StrCat(model_.info_.name, "/", model_.info_.version),
-           .entry_point = "forward",
-           .shape_bucket = static_cast<int64_t>(shapes)},
-          inputs, [this](const std::vector<at::Tensor>& arguments) { return Call(arguments); });
+      const std::vector<at::Tensor> tensors =
+          model_.device_.is_cpu()
+              ? Call(inputs)
+              : runtime::RunCached(
+                    context, KeyOf(inputs), inputs,
+                    [this](const std::vector<at::Tensor>& arguments) { return Call(arguments); });
       for (size_t i = first; i < first + count; ++i) outputs_[i].emplace();
       for (size_t i = 0; i < tensors.size(); ++i) Scatter(i, tensors[i], first, count);
+    }
+
+    runtime::GraphKey KeyOf(const std::vector<at::Tensor>& inputs) const {
+      size_t shapes = 0;
+      for (const at::Tensor& input : inputs) {
+        for (const int64_t dim : input.sizes())
+          shapes = c10::hash_combine(shapes, static_cast<size_t>(dim));
+      }
+      return {.model = StrCat(model_.info_.name, "/", model_.info_.version),
+              .entry_point = "forward",
+              .shape_bucket = static_cast<int64_t>(shapes)};
     }
 
     std::vector<at::Tensor> Call(const std::vector<at::Tensor>& inputs) const {

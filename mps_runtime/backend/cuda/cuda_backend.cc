@@ -29,9 +29,9 @@ thread_local int previous_threads = 1;
 thread_local std::unique_ptr<at::cuda::MemPool> graph_memory;
 
 // Graphs are recorded and destroyed by one thread at a time: both change the table of graphs of
-// the process's default generator, which libtorch does not lock. Never destroyed: workers may
-// outlive static objects.
-std::mutex& GeneratorMutex() {
+// the process's default generator, which libtorch does not lock. Nor may memory be given back to
+// the device while any thread records. Never destroyed: workers may outlive static objects.
+std::mutex& RecordingMutex() {
   static auto* const mu = new std::mutex;
   return *mu;
 }
@@ -54,7 +54,7 @@ class Silent final : public c10::WarningHandler {
 class CudaGraph final : public DeviceGraph {
  public:
   CudaGraph(c10::cuda::CUDAStream stream, const std::function<void()>& submit) : stream_(stream) {
-    const std::scoped_lock lock(GeneratorMutex());
+    const std::scoped_lock lock(RecordingMutex());
     const size_t before = ReservedBytes();
     if (graph_memory == nullptr) graph_memory = std::make_unique<at::cuda::MemPool>();
     graph_ = std::make_unique<at::cuda::CUDAGraph>();
@@ -79,7 +79,7 @@ class CudaGraph final : public DeviceGraph {
   ~CudaGraph() override {
     // Its memory must not go to others while it runs.
     (void)cudaStreamSynchronize(stream_.stream());
-    const std::scoped_lock lock(GeneratorMutex());
+    const std::scoped_lock lock(RecordingMutex());
     Discard();
   }
 
@@ -163,7 +163,10 @@ void CudaBackend::BindThread(Stream stream, int intra_op_threads) {
 
 void CudaBackend::UnbindThread(Stream) noexcept {
   at::set_num_threads(previous_threads);
-  graph_memory.reset();
+  if (graph_memory != nullptr) {
+    const std::scoped_lock lock(RecordingMutex());
+    graph_memory.reset();
+  }
   try {
     c10::cuda::setCurrentCUDAStream(streams_[kDefaultSlot]);
   } catch (const c10::Error&) {
@@ -195,6 +198,7 @@ bool CudaBackend::ReleaseMemoryIfShort() noexcept {
   try {
     const int64_t failed = c10::cuda::CUDACachingAllocator::getDeviceStats(kDevice).num_ooms;
     if (failed_allocations_.exchange(failed) == failed) return false;
+    const std::scoped_lock lock(RecordingMutex());
     c10::cuda::CUDACachingAllocator::emptyCache();
     return true;
   } catch (...) {
