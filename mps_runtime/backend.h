@@ -1,11 +1,13 @@
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 
 #include "mps_runtime/device_graph.h"
+#include "mps_runtime/forward_mode.h"
 #include "mps_runtime/stream.h"
 
 namespace millrace::runtime {
@@ -23,6 +25,14 @@ class Backend {
   // How many forwards at once are known to be safe and useful without a calibrated profile; at
   // least 1.
   virtual int SafeConcurrency() const = 0;
+  // How many forwards at once can gain anything: no calibrated profile raises them above that.
+  virtual int UsefulConcurrency() const { return kWorkerSlots; }
+  // How many worker threads may have a stream; 1..31.
+  virtual int MaxWorkers() const { return kWorkerSlots; }
+  // The reason, for people, when that is fewer than 31; else empty.
+  virtual std::string WhyFewWorkers() const { return {}; }
+  // What the host side of two forwards may do at once when nobody says.
+  virtual ForwardMode DefaultMode() const { return ForwardMode::kParallel; }
 
   // Main thread, once, before any other thread touches the device: performs the first uses that
   // race in the driver.
@@ -37,12 +47,21 @@ class Backend {
   // Waits for everything submitted to this stream, which must be bound to the calling thread.
   // Throws DeviceError.
   virtual void Synchronize(Stream stream) = 0;
+  // Around the host side of a forward, on one thread, properly nested: for what the system
+  // allocates behind libtorch's back. LeaveForward gets what EnterForward returned.
+  virtual void* EnterForward() { return nullptr; }
+  virtual void LeaveForward(void* /*scope*/) noexcept {}
+  // Memory that the driver holds for this process, what is kept for later included; 0 where the
+  // device has none of its own. Any thread.
+  virtual int64_t AllocatedBytes() const { return 0; }
   // Records what `submit` submits to this stream, which must be bound to the calling thread,
   // instead of running it. Null when the device or the stream records nothing; throws what `submit`
   // throws, and on work that cannot be recorded.
   virtual std::unique_ptr<DeviceGraph> Capture(Stream, const std::function<void()>& /*submit*/) {
     return nullptr;
   }
+  // Whether libtorch compiles a graph for each new shape and keeps it until the process ends.
+  virtual bool CompilesShapes() const { return false; }
   // After a forward failed: when it was for want of memory, gives what libtorch keeps for later
   // back to the device, which may wait for all streams, and returns true.
   virtual bool ReleaseMemoryIfShort() noexcept { return false; }

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <exception>
 #include <set>
+#include <sstream>
 #include <string>
 #include <utility>
 
@@ -14,7 +15,7 @@
 namespace millrace::runtime {
 namespace {
 
-// What is known of a key: that it came once, its record, or that it cannot be recorded.
+// What is known of a key: that it came once, its record, or that it runs without one.
 class Entry final : public GraphEntry {
  public:
   size_t SizeBytes() const override {
@@ -45,6 +46,12 @@ void PrintOnce(const GraphKey& key, const std::string& reason) {
                reason.substr(0, reason.find('\n')).c_str());
 }
 
+std::unique_ptr<Entry> Eager() {
+  auto entry = std::make_unique<Entry>();
+  entry->eager = true;
+  return entry;
+}
+
 std::unique_ptr<Entry> Record(WorkerContext& context, const GraphKey& key,
                               const std::vector<at::Tensor>& inputs, const Forward& forward) {
   auto entry = std::make_unique<Entry>();
@@ -56,12 +63,18 @@ std::unique_ptr<Entry> Record(WorkerContext& context, const GraphKey& key,
   } catch (const std::exception& error) {
     PrintOnce(key, error.what());
   }
-  if (entry->graph == nullptr) {
-    entry->eager = true;
-    entry->inputs.clear();
-    entry->outputs.clear();
-  }
+  if (entry->graph == nullptr) return Eager();
   return entry;
+}
+
+// For people: "[1, 16]", or for several inputs "([1, 16], [3])".
+std::string ShapesOf(const std::vector<at::Tensor>& inputs) {
+  std::ostringstream text;
+  const bool several = inputs.size() != 1;
+  if (several) text << '(';
+  for (size_t i = 0; i < inputs.size(); ++i) text << (i == 0 ? "" : ", ") << inputs[i].sizes();
+  if (several) text << ')';
+  return text.str();
 }
 
 }  // namespace
@@ -78,13 +91,20 @@ std::vector<at::Tensor> RunCached(WorkerContext& context, const GraphKey& key,
     entry->graph->Replay();
     return entry->outputs;
   }
+  // Asked now: a forward that uses the cache itself may evict the entry.
+  const bool came_before = entry != nullptr;
+  const bool to_record = came_before && entry->graph == nullptr && !entry->eager;
+  const bool to_keep =
+      !came_before && context.AdmitShape(key, [&inputs] { return ShapesOf(inputs); });
   // Also lets lazy initialisations and workspaces happen, which cannot be recorded.
   std::vector<at::Tensor> outputs = forward(inputs);
-  if (entry == nullptr) {
+  if (to_keep) {
     context.graph_cache().Insert(key, std::make_unique<Entry>());
-  } else if (entry->graph == nullptr && !entry->eager) {
+  } else if (to_record) {
     context.Synchronize();
-    context.graph_cache().Insert(key, Record(context, key, inputs, forward));
+    GraphCache& cache = context.graph_cache();
+    if (cache.Insert(key, Record(context, key, inputs, forward)) == nullptr)
+      cache.Insert(key, Eager());  // larger than the cache: not to be recorded again and again
   }
   return outputs;
 }

@@ -22,9 +22,12 @@ using Forward = std::function<std::vector<at::Tensor>(const std::vector<at::Tens
 // forward that the device refuses to record: the reason is printed once for each key's model and
 // entry point) it just runs.
 //
+// A key that the thread's cache does not hold is asked for first (WorkerContext::AdmitShape): one
+// that it may not take runs eagerly, and leaves the cache as it is, or not at all.
+//
 // The outputs are those buffers: they hold until the next call with the same key on this thread, or
 // until the entry is evicted, whichever is first; copy what is to live longer. Throws what the
-// forward throws, and DeviceError.
+// forward throws, DeviceError, and ShapeRefused.
 std::vector<at::Tensor> RunCached(WorkerContext& context, const GraphKey& key,
                                   const std::vector<at::Tensor>& inputs, const Forward& forward);
 

@@ -18,6 +18,13 @@ class StreamPoolExhausted : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+// A forward was not run, since its inputs have a shape that may not be added to those that are
+// compiled or recorded: see ShapeRegistry. Other shapes go on. The message is for the client.
+class ShapeRefused : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
 // The device or its driver failed while work was submitted or awaited.
 class DeviceError : public std::runtime_error {
  public:

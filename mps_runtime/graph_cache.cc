@@ -16,7 +16,7 @@ void Mix(size_t& seed, size_t value) {
 
 }  // namespace
 
-size_t GraphCache::KeyHash::operator()(const GraphKey& key) const {
+size_t GraphKeyHash::operator()(const GraphKey& key) const {
   size_t seed = std::hash<std::string>()(key.model);
   Mix(seed, std::hash<std::string>()(key.entry_point));
   Mix(seed, std::hash<int64_t>()(key.shape_bucket));

@@ -29,6 +29,10 @@ struct GraphKey {
   friend bool operator==(const GraphKey&, const GraphKey&) = default;
 };
 
+struct GraphKeyHash {
+  size_t operator()(const GraphKey& key) const;
+};
+
 struct GraphCacheStats {
   size_t entries = 0;
   size_t bytes = 0;
@@ -65,9 +69,6 @@ class GraphCache {
     std::unique_ptr<GraphEntry> entry;
     size_t bytes = 0;
   };
-  struct KeyHash {
-    size_t operator()(const GraphKey& key) const;
-  };
   using List = std::list<Node>;
 
   void Drop(List::iterator node);
@@ -75,7 +76,7 @@ class GraphCache {
 
   const Limits limits_;
   List lru_;  // most recent first
-  std::unordered_map<GraphKey, List::iterator, KeyHash> index_;
+  std::unordered_map<GraphKey, List::iterator, GraphKeyHash> index_;
   size_t bytes_ = 0;
 
   // Written by the owning thread only, so that plain loads and stores do.

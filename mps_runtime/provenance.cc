@@ -5,6 +5,8 @@
 
 #include <stdexcept>
 #include <string_view>
+
+#include "mps_runtime/backend/mps/stream_symbols.h"
 #if __has_include(<torch/headeronly/version.h>)
 #include <torch/headeronly/version.h>
 #else
@@ -30,8 +32,8 @@ std::string LoadedFrom(const void* symbol) {
 // Upstream has no version query for its pool of MPS streams; the symbols tell which interface there
 // is.
 std::string PoolSymbols() {
-  if (dlsym(RTLD_DEFAULT, "_ZN2at3mps13getStreamByIDEx") != nullptr) return "getStreamByID";
-  if (dlsym(RTLD_DEFAULT, "_ZN2at3mps17getStreamFromPoolEv") != nullptr) return "getStreamFromPool";
+  if (dlsym(RTLD_DEFAULT, kGetStreamById) != nullptr) return "getStreamByID";
+  if (dlsym(RTLD_DEFAULT, kGetStreamFromPool) != nullptr) return "getStreamFromPool";
   return "none";
 }
 

@@ -51,29 +51,60 @@ void ReleaseProcess() noexcept {
                               ": allowed are " + allowed);
 }
 
-int CheckedPermits(const RuntimeOptions& options, int safe) {
+// How many forwards may be in flight, and by whose word.
+struct Permits {
+  int count = 1;
+  std::string_view source;
+};
+
+Permits HeldSafe(const RuntimeOptions& options, const DeviceFacts& facts) {
+  const std::optional<int> measured =
+      options.measured_concurrency ? options.measured_concurrency(facts) : std::nullopt;
+  if (!measured) return {facts.policy_concurrency, "policy"};
+  if (*measured < 1 || *measured > kWorkerSlots) {
+    Refuse("measured_concurrency", *measured, "1.." + std::to_string(kWorkerSlots));
+  }
+  return {std::min(*measured, facts.useful_concurrency), "profile"};
+}
+
+Permits CheckedPermits(const RuntimeOptions& options, Permits safe) {
   if (!options.max_in_flight) return safe;
   const int asked = *options.max_in_flight;
   if (asked < 1 || asked > kWorkerSlots) {
     Refuse("max_in_flight", asked, "1.." + std::to_string(kWorkerSlots));
   }
-  if (asked > safe && !options.accept_unsafe_concurrency) {
+  if (asked > safe.count && !options.accept_unsafe_concurrency) {
     Refuse("max_in_flight", asked,
-           "1.." + std::to_string(safe) + " (more only with accept_unsafe_concurrency)");
+           "1.." + std::to_string(safe.count) + " by the " + std::string(safe.source) +
+               " (more only with accept_unsafe_concurrency)");
   }
-  return asked;
+  return {asked, "flag"};
 }
 
 constexpr int kMaxIntraOpThreads = 1024;
 
-// `permits` of the workers compute at once; the others do host work or wait.
-int IntraOpThreads(const RuntimeOptions& options, int cores, int permits) {
+// `at_once` workers compute; the others do host work or wait.
+int IntraOpThreads(const RuntimeOptions& options, int cores, int at_once) {
   const int asked = options.intra_op_threads;
   if (asked < 0 || asked > kMaxIntraOpThreads) {
     Refuse("intra_op_threads", asked,
            "0 (cores / forwards at once) and 1.." + std::to_string(kMaxIntraOpThreads));
   }
-  return asked > 0 ? asked : std::max(1, cores / std::min(options.workers, permits));
+  return asked > 0 ? asked : std::max(1, cores / at_once);
+}
+
+DeviceFacts FactsOf(const RuntimeOptions& options, std::unique_ptr<Backend>& backend) {
+  DeviceFacts facts;
+  facts.provenance = ReadLibtorchProvenance();
+  CheckLibtorch(facts.provenance, options.require_libtorch);
+  backend = MakeBackend(options.device);
+  facts.provenance.device = ToString(backend->device());
+  facts.provenance.device_name = backend->DeviceName();
+  facts.policy_concurrency = backend->SafeConcurrency();
+  facts.useful_concurrency = std::min(backend->UsefulConcurrency(), backend->MaxWorkers());
+  facts.default_mode = backend->DefaultMode();
+  facts.mode = options.mode.value_or(facts.default_mode);
+  return facts;
 }
 
 }  // namespace
@@ -81,10 +112,21 @@ int IntraOpThreads(const RuntimeOptions& options, int cores, int permits) {
 // What the options come to on this machine.
 struct Runtime::Plan {
   std::unique_ptr<Backend> backend;
-  int permits = 1;
+  int workers = 1;
+  std::string why_fewer_workers;
+  Permits permits;
   int intra_op_threads = 1;
   Provenance provenance;
 };
+
+DeviceFacts Runtime::Describe(std::optional<DeviceType> device,
+                              const std::string& require_libtorch) {
+  RuntimeOptions options;
+  options.device = device;
+  options.require_libtorch = require_libtorch;
+  std::unique_ptr<Backend> backend;
+  return FactsOf(options, backend);
+}
 
 std::unique_ptr<Runtime> Runtime::Bootstrap(const RuntimeOptions& options) {
   ClaimProcess();
@@ -92,17 +134,18 @@ std::unique_ptr<Runtime> Runtime::Bootstrap(const RuntimeOptions& options) {
     if (options.workers < 1 || options.workers > kWorkerSlots) {
       Refuse("workers", options.workers, "1.." + std::to_string(kWorkerSlots));
     }
+    if (options.max_compiled_shapes == 0) Refuse("max_compiled_shapes", 0, "1 and more");
     const int cores = AvailableCores();
     Plan plan;
-    plan.provenance = ReadLibtorchProvenance();
-    CheckLibtorch(plan.provenance, options.require_libtorch);
-    plan.backend = MakeBackend(options.device);
-    plan.permits = CheckedPermits(options, plan.backend->SafeConcurrency());
-    plan.intra_op_threads = IntraOpThreads(options, cores, plan.permits);
-    plan.provenance.device = ToString(plan.backend->device());
-    plan.provenance.device_name = plan.backend->DeviceName();
+    DeviceFacts facts = FactsOf(options, plan.backend);
+    plan.workers = std::min(options.workers, plan.backend->MaxWorkers());
+    if (plan.workers < options.workers) plan.why_fewer_workers = plan.backend->WhyFewWorkers();
+    plan.permits = CheckedPermits(options, HeldSafe(options, facts));
+    plan.intra_op_threads =
+        IntraOpThreads(options, cores, std::min(plan.workers, plan.permits.count));
+    plan.provenance = std::move(facts.provenance);
     plan.provenance.threads = "cores=" + std::to_string(cores) +
-                              " workers=" + std::to_string(options.workers) +
+                              " workers=" + std::to_string(plan.workers) +
                               " intra_op=" + std::to_string(plan.intra_op_threads);
     plan.backend->Bootstrap();
     return std::unique_ptr<Runtime>(new Runtime(options, std::move(plan)));
@@ -114,19 +157,29 @@ std::unique_ptr<Runtime> Runtime::Bootstrap(const RuntimeOptions& options) {
 
 Runtime::Runtime(const RuntimeOptions& options, Plan plan)
     : backend_(std::move(plan.backend)),
-      mode_(options.mode),
+      mode_(options.mode.value_or(backend_->DefaultMode())),
+      workers_(plan.workers),
+      why_fewer_workers_(std::move(plan.why_fewer_workers)),
       intra_op_threads_(plan.intra_op_threads),
       graph_cache_limits_(options.graph_cache),
-      concurrency_source_(options.max_in_flight ? "flag" : "policy"),
+      concurrency_source_(plan.permits.source),
       provenance_(std::move(plan.provenance)),
       pool_(backend_->device()),
-      limiter_(plan.permits) {}
+      limiter_(plan.permits.count),
+      shapes_({.policy = options.graph_cache_policy,
+               .new_shape = options.new_shape,
+               .max_compiled = backend_->CompilesShapes() ? options.max_compiled_shapes : 0}) {}
 
 Runtime::~Runtime() {
+  if (!ThreadContext::InForward()) ThreadContext::DropKept();
   {
     MutexLock lock(mu_);
-    if (std::any_of(contexts_.begin(), contexts_.end(), [](auto* context) { return context; })) {
-      std::fprintf(stderr, "millrace: runtime destroyed while a thread still has a context\n");
+    for (int slot = 0; slot < kStreamSlots; ++slot) {
+      if (contexts_[slot] == nullptr) continue;
+      std::fprintf(stderr,
+                   "millrace: runtime destroyed while a thread still has a context: that of stream "
+                   "%d\n",
+                   slot);
       std::abort();
     }
   }
@@ -147,7 +200,19 @@ std::unique_ptr<WorkerContext> Runtime::EnterWorker() {
   return std::make_unique<ThreadContext>(*this, stream, std::move(lease));
 }
 
+WorkerContext& Runtime::ForThisThread() {
+  if (ThreadContext* const current = ThreadContext::Current()) return *current;
+  ThreadContext::RequireMayKeep();
+  return ThreadContext::Keep(pool_.OnMainThread() ? EnterMainThread() : EnterWorker());
+}
+
+void Runtime::LeaveThisThread() {
+  if (ThreadContext::InForward()) throw StreamError("a forward is in progress on this thread");
+  ThreadContext::DropKept();
+}
+
 DeviceType Runtime::device() const { return backend_->device(); }
+int64_t Runtime::device_bytes() const { return backend_->AllocatedBytes(); }
 
 GraphCacheStats Runtime::graph_cache_stats() const {
   MutexLock lock(mu_);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -12,6 +13,7 @@
 #include "mps_runtime/graph_cache.h"
 #include "mps_runtime/limiter.h"
 #include "mps_runtime/provenance.h"
+#include "mps_runtime/shape_registry.h"
 #include "mps_runtime/stream.h"
 #include "mps_runtime/stream_pool.h"
 #include "mps_runtime/worker_context.h"
@@ -21,23 +23,44 @@ namespace millrace::runtime {
 class Backend;
 class ThreadContext;
 
+// What is known of a device before it is used.
+struct DeviceFacts {
+  Provenance provenance;
+  int policy_concurrency = 1;  // forwards at once that are held safe without a measurement
+  int useful_concurrency = 1;  // more than so many at once gain nothing
+  ForwardMode mode = ForwardMode::kParallel;          // of this runtime
+  ForwardMode default_mode = ForwardMode::kParallel;  // of the backend, in which measurements run
+};
+
 struct RuntimeOptions {
-  std::optional<DeviceType> device;  // none: the best that this build and machine have
-  int workers = 1;                   // threads that will call EnterWorker, 1..31
-  ForwardMode mode = ForwardMode::kParallel;
-  std::optional<int> max_in_flight;        // forwards at once; none: what the backend holds safe
+  std::optional<DeviceType> device;        // none: the best that this build and machine have
+  int workers = 1;                         // threads that will call EnterWorker, 1..31
+  std::optional<ForwardMode> mode;         // none: the backend's
+  std::optional<int> max_in_flight;        // forwards at once; none: as many as are held safe
   bool accept_unsafe_concurrency = false;  // lets max_in_flight exceed what is held safe
   int intra_op_threads = 0;        // threads inside one CPU operator; 0: cores / forwards at once
   GraphCache::Limits graph_cache;  // for each worker
+  GraphCachePolicy graph_cache_policy = GraphCachePolicy::kGrow;
+  NewShape new_shape = NewShape::kEager;  // for frozen caches
+  // Distinct shapes in the process, >= 1, where the device compiles each and keeps it for ever.
+  size_t max_compiled_shapes = 256;
   std::string
       require_libtorch;  // a version or a prefix of one; empty: any that matches the headers
+  // Asked once, before the device is used: how many forwards at once were measured to be safe on
+  // it. Nothing, or no function: the backend's policy counts.
+  std::function<std::optional<int>(const DeviceFacts&)> measured_concurrency;
 };
 
 // The device side of the process: which backend, who may use which stream, and how many forwards
 // run at once. One lives at a time, made on the main thread before any other thread touches
-// libtorch, and destroyed there after all contexts. Thread-safe unless a method says otherwise.
+// libtorch, and destroyed there after all contexts that were entered. Thread-safe unless a method
+// says otherwise.
 class Runtime {
  public:
+  // The device that Bootstrap would take, without using it. Throws as Bootstrap does for the device
+  // and the libtorch.
+  static DeviceFacts Describe(std::optional<DeviceType> device,
+                              const std::string& require_libtorch = "");
   // The first caller's thread is the main thread for the rest of the process. Checks options and
   // the loaded libtorch, then makes the first use of the device. Throws std::invalid_argument
   // naming the option, its value and what is allowed; std::runtime_error for the wrong libtorch;
@@ -55,16 +78,42 @@ class Runtime {
   // StreamPoolExhausted, or StreamError on the main thread or a second time.
   std::unique_ptr<WorkerContext> EnterWorker();
 
+  // The calling thread's context. A thread that has none gets one, as from EnterMainThread or
+  // EnterWorker and with their refusals, and keeps it until it ends, however it ends, or calls
+  // LeaveThisThread; the main thread until this is destroyed. A thread that still has one when this
+  // is destroyed ends the process with a message, as with EnterWorker: join it first, or let it
+  // leave. Throws StreamError also while the thread's variables are being destroyed. Cost: a look
+  // at a variable of the thread, but for the first time.
+  WorkerContext& ForThisThread();
+  // Gives back the context that ForThisThread made for the calling thread, if any. Throws
+  // StreamError during a forward.
+  void LeaveThisThread();
+
   DeviceType device() const;
   ForwardMode mode() const { return mode_; }
   int intra_op_threads() const { return intra_op_threads_; }
+  // Threads that may call EnterWorker: as asked for, or fewer where the device has fewer streams;
+  // then why_fewer_workers() tells people why.
+  int workers() const { return workers_; }
+  const std::string& why_fewer_workers() const { return why_fewer_workers_; }
+  // Memory that the device's driver holds for this process; 0 where it has none of its own.
+  int64_t device_bytes() const;
   StreamPool& stream_pool() { return pool_; }
   Limiter& limiter() { return limiter_; }
   const Provenance& provenance() const { return provenance_; }
-  // Where the limiter's size comes from: "policy" (the backend's) or "flag" (max_in_flight).
+  // Where the limiter's size comes from: "policy" (the backend's), "profile" (measured_concurrency)
+  // or "flag" (max_in_flight).
   std::string_view safe_concurrency_source() const { return concurrency_source_; }
   // Sums over all contexts; hits, misses and evictions include those of contexts that are gone.
   GraphCacheStats graph_cache_stats() const;
+
+  // Every context that is to be warmed up has been. With GraphCachePolicy::kFrozen the workers'
+  // caches take no more new shapes, but for those that the main thread runs from then on: the
+  // warm-up of a model that is loaded later. Any thread.
+  void FinishWarmUp() { shapes_.Freeze(); }
+  ShapeStats shape_stats() const { return shapes_.stats(); }
+  // 0 where the device compiles none.
+  size_t max_compiled_shapes() const { return shapes_.max_compiled(); }
 
  private:
   friend class ThreadContext;
@@ -77,12 +126,15 @@ class Runtime {
 
   const std::unique_ptr<Backend> backend_;
   const ForwardMode mode_;
+  const int workers_;
+  const std::string why_fewer_workers_;
   const int intra_op_threads_;
   const GraphCache::Limits graph_cache_limits_;
   const std::string_view concurrency_source_;
   const Provenance provenance_;
   StreamPool pool_;
   Limiter limiter_;
+  ShapeRegistry shapes_;
   Mutex forward_mu_;  // serial mode: held for a forward; encode-lock mode: held while work is
                       // submitted
 

@@ -2,8 +2,12 @@
 // ForwardScope.
 #include <benchmark/benchmark.h>
 
+#include <latch>
 #include <thread>
+#include <vector>
 
+#include "mps_runtime/base/joining_thread.h"
+#include "mps_runtime/errors.h"
 #include "mps_runtime/runtime.h"
 
 namespace millrace::runtime {
@@ -44,14 +48,15 @@ BENCHMARK(BM_PermitContended)->Threads(2)->Threads(8)->UseRealTime();
 
 void BM_ForwardScopeNoOp(benchmark::State& state) {
   RuntimeOptions options;
-  options.mode = static_cast<ForwardMode>(state.range(0));
+  const auto mode = static_cast<ForwardMode>(state.range(0));
+  options.mode = mode;
   const auto runtime = Runtime::Bootstrap(options);
   const auto context = runtime->EnterMainThread();
   for (auto _ : state) {
     ForwardScope scope(*runtime, *context);
     benchmark::DoNotOptimize(scope);
   }
-  state.SetLabel(std::string(ToString(options.mode)));
+  state.SetLabel(std::string(ToString(mode)));
 }
 BENCHMARK(BM_ForwardScopeNoOp)->DenseRange(0, 2);
 
@@ -62,6 +67,41 @@ void BM_EnterAndLeaveWorker(benchmark::State& state) {
   });
 }
 BENCHMARK(BM_EnterAndLeaveWorker)->MeasureProcessCPUTime();
+
+// A thread's own context, once it has one.
+void BM_ForThisThread(benchmark::State& state) {
+  const auto runtime = Runtime::Bootstrap({});
+  OnWorkerThread([&] {
+    for (auto _ : state) benchmark::DoNotOptimize(&runtime->ForThisThread());
+  });
+}
+BENCHMARK(BM_ForThisThread)->MeasureProcessCPUTime();
+
+// What the thread that is one too many waits for its answer.
+void BM_RefusedThirtySecondThread(benchmark::State& state) {
+  const auto runtime = Runtime::Bootstrap({});
+  std::latch in(kWorkerSlots), leave(1);
+  std::vector<JoiningThread> crowd;
+  for (int i = 0; i < kWorkerSlots; ++i) {
+    crowd.emplace_back([&] {
+      runtime->ForThisThread();
+      in.count_down();
+      leave.wait();
+    });
+  }
+  in.wait();
+  OnWorkerThread([&] {
+    for (auto _ : state) {
+      try {
+        runtime->ForThisThread();
+        state.SkipWithError("not refused");
+      } catch (const StreamPoolExhausted&) {
+      }
+    }
+  });
+  leave.count_down();
+}
+BENCHMARK(BM_RefusedThirtySecondThread)->MeasureProcessCPUTime();
 
 }  // namespace
 }  // namespace millrace::runtime

@@ -1,6 +1,7 @@
 // Forwards a second against the number of threads: one mutex around the forward ("serial"), a
-// stream a thread ("eager"), a stream and a graph cache a thread ("cached"). Each forward is waited
-// for. One JSON object a line:
+// stream a thread with one thread at a time submitting ("encode-lock"), a stream a thread
+// ("eager"), a stream and a graph cache a thread ("cached"). Each forward is waited for. One JSON
+// object a line:
 //   {"model": "mlp-512", "mode": "cached", "threads": 8, "forwards_per_s": 1234.5}
 // Repeats are interleaved, so that a drift of the machine falls on all modes alike; each line is a
 // repeat.
@@ -9,7 +10,6 @@
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/conv1d.h>
 #include <ATen/ops/leaky_relu.h>
-#include <ATen/ops/linear.h>
 #include <ATen/ops/randn.h>
 #include <ATen/ops/relu.h>
 #include <ATen/ops/softmax.h>
@@ -26,6 +26,7 @@
 #include <vector>
 
 #include "mps_runtime/cached_forward.h"
+#include "mps_runtime/linear.h"
 #include "mps_runtime/runtime.h"
 
 namespace millrace::runtime {
@@ -47,8 +48,19 @@ Model Mlp(at::Device device, int layers, int64_t width) {
           {at::randn({1, width}).to(device)},
           [weights](const std::vector<at::Tensor>& inputs) {
             at::Tensor x = inputs[0];
-            for (const at::Tensor& weight : weights) x = at::relu(at::linear(x, weight));
+            for (const at::Tensor& weight : weights) x = at::relu(Linear(x, weight));
             return std::vector<at::Tensor>{x};
+          }};
+}
+
+Model OneLinear(at::Device device, int64_t width) {
+  const at::Tensor weight =
+      (at::randn({width, width}) / std::sqrt(static_cast<double>(width))).to(device);
+  const at::Tensor bias = at::randn({width}).to(device);
+  return {"linear-" + std::to_string(width),
+          {at::randn({1, width}).to(device)},
+          [weight, bias](const std::vector<at::Tensor>& inputs) {
+            return std::vector<at::Tensor>{Linear(inputs[0], weight, bias)};
           }};
 }
 
@@ -88,21 +100,19 @@ Model DecoderStep(at::Device device) {
     const at::Tensor heads = q.view({1, kHeads, 1, kDim / kHeads});
     return at::softmax(heads.matmul(k.transpose(-1, -2)) * 0.125, -1).matmul(v).view({1, kDim});
   };
-  return {
-      "decoder-step",
-      {at::randn({1, kDim}).to(device)},
-      [=](const std::vector<at::Tensor>& inputs) {
-        at::Tensor x = inputs[0];
-        for (const Layer& layer : layers) {
-          const at::Tensor qkv = at::linear(x, layer.qkv);
-          x = x + at::linear(attend(qkv.narrow(1, 0, kDim), layer.keys, layer.values), layer.out);
-          x = x +
-              at::linear(attend(at::linear(x, layer.query), layer.source_keys, layer.source_values),
-                         layer.cross_out);
-          x = x + at::linear(at::relu(at::linear(x, layer.up)), layer.down);
-        }
-        return std::vector<at::Tensor>{at::linear(x, words).argmax(1)};
-      }};
+  return {"decoder-step",
+          {at::randn({1, kDim}).to(device)},
+          [=](const std::vector<at::Tensor>& inputs) {
+            at::Tensor x = inputs[0];
+            for (const Layer& layer : layers) {
+              const at::Tensor qkv = Linear(x, layer.qkv);
+              x = x + Linear(attend(qkv.narrow(1, 0, kDim), layer.keys, layer.values), layer.out);
+              x = x + Linear(attend(Linear(x, layer.query), layer.source_keys, layer.source_values),
+                             layer.cross_out);
+              x = x + Linear(at::relu(Linear(x, layer.up)), layer.down);
+            }
+            return std::vector<at::Tensor>{Linear(x, words).argmax(1)};
+          }};
 }
 
 struct Mode {
@@ -111,6 +121,7 @@ struct Mode {
   bool cached;
 };
 constexpr Mode kModes[] = {{"serial", ForwardMode::kSerial, false},
+                           {"encode-lock", ForwardMode::kEncodeLock, false},
                            {"eager", ForwardMode::kParallel, false},
                            {"cached", ForwardMode::kParallel, true}};
 
@@ -150,7 +161,7 @@ double ForwardsPerSecond(DeviceType device, const Model& model, const Mode& mode
   }
   start.arrive_and_wait();
   const auto begin = std::chrono::steady_clock::now();
-  std::this_thread::sleep_for(seconds);
+  std::this_thread::sleep_for(seconds);  // the measured time: the workers run meanwhile
   stop = true;
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
   for (std::thread& worker : workers) worker.join();
@@ -173,7 +184,8 @@ int Main(int argc, char** argv) {
     const auto context = runtime->EnterMainThread();
     const ForwardScope scope(*runtime, *context);
     const at::Device where{std::string(ToString(*device))};
-    models = {Mlp(where, 8, 512), ConvStack(where), DecoderStep(where)};
+    models = {Mlp(where, 8, 512), OneLinear(where, 256), OneLinear(where, 1024), ConvStack(where),
+              DecoderStep(where)};
     context->Synchronize();
   }
   for (int repeat = 0; repeat < repeats; ++repeat) {

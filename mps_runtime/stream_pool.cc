@@ -46,7 +46,7 @@ StreamPool::~StreamPool() {
 }
 
 Stream StreamPool::MainStream() const {
-  if (std::this_thread::get_id() != main_thread_) {
+  if (!OnMainThread()) {
     throw StreamError("stream 0 is for the main thread only: worker threads lease one of 1..31");
   }
   return {device_, kDefaultSlot};

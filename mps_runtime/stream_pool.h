@@ -53,6 +53,7 @@ class StreamPool {
 
   // Slot 0. Throws StreamError on any other thread than the main one.
   Stream MainStream() const;
+  bool OnMainThread() const { return std::this_thread::get_id() == main_thread_; }
   // A free worker slot. Never blocks: throws StreamPoolExhausted when all 31 are taken, StreamError
   // on the main thread and on a thread that already holds a lease.
   Lease LeaseStream();

@@ -16,6 +16,24 @@ namespace {
 // A device's current stream is thread-local in libtorch too; this is its mirror on our side.
 thread_local ThreadContext* current_context = nullptr;
 
+// What Keep was given. Its flag outlives it: a variable of the thread that is destroyed later may
+// ask for a context.
+thread_local bool thread_ends = false;
+struct Kept {
+  ~Kept() {
+    thread_ends = true;
+    context.reset();
+  }
+  std::unique_ptr<WorkerContext> context;
+};
+
+// First called when there is a context to keep: variables of the thread are destroyed last made
+// first, and the context needs those that the backend and libtorch made.
+Kept& KeptContext() {
+  thread_local Kept kept;
+  return kept;
+}
+
 void NameThisThread(const std::string& name) {
 #ifdef __APPLE__
   pthread_setname_np(name.c_str());
@@ -75,6 +93,22 @@ ThreadContext& ThreadContext::RequireCurrent(const WorkerContext& context) {
   return *current_context;
 }
 
+bool ThreadContext::InForward() { return current_context != nullptr && current_context->permit_; }
+
+ThreadContext& ThreadContext::Keep(std::unique_ptr<WorkerContext> context) {
+  KeptContext().context = std::move(context);
+  current_context->kept_ = true;
+  return *current_context;
+}
+
+void ThreadContext::DropKept() noexcept {
+  if (current_context != nullptr && current_context->kept_) KeptContext().context.reset();
+}
+
+void ThreadContext::RequireMayKeep() {
+  if (thread_ends) throw StreamError("the thread is ending: it can have no context any more");
+}
+
 void ThreadContext::Synchronize() {
   RequireCurrent(*this);
   WaitForDevice();
@@ -84,6 +118,11 @@ std::unique_ptr<DeviceGraph> ThreadContext::Capture(const std::function<void()>&
   RequireCurrent(*this);
   if (!permit_) throw StreamError("work is recorded within a forward");
   return runtime_.backend_->Capture(stream_, submit);
+}
+
+bool ThreadContext::AdmitShape(const GraphKey& key, const std::function<std::string()>& shapes) {
+  RequireCurrent(*this);
+  return runtime_.shapes_.Admit(key, stream_.slot == kDefaultSlot, shapes);
 }
 
 void ThreadContext::WaitForDevice() {
@@ -118,6 +157,7 @@ Duration ThreadContext::EnterForward() {
     wait += Clock::Real().Now() - begin;
   }
   if (runtime_.mode_ == ForwardMode::kEncodeLock) wait += LockTimed(runtime_.forward_mu_);
+  backend_scope_ = runtime_.backend_->EnterForward();
   inference_mode_.emplace();
   return wait;
 }
@@ -132,6 +172,7 @@ void ThreadContext::LeaveForward(bool failed) noexcept {
     if (runtime_.backend_->ReleaseMemoryIfShort()) graph_cache_.Clear();
   }
   inference_mode_.reset();
+  runtime_.backend_->LeaveForward(backend_scope_);
   if (runtime_.mode_ == ForwardMode::kEncodeLock) runtime_.forward_mu_.Unlock();
   permit_.reset();
   if (runtime_.mode_ == ForwardMode::kSerial) runtime_.forward_mu_.Unlock();

@@ -24,10 +24,19 @@ class ThreadContext final : public WorkerContext {
   // Throws StreamError unless the context is the calling thread's.
   static ThreadContext& RequireCurrent(const WorkerContext& context);
 
+  // Whether the calling thread is within a ForwardScope.
+  static bool InForward();
+  // Makes the context live as long as the calling thread, unless it is dropped before.
+  static ThreadContext& Keep(std::unique_ptr<WorkerContext> context);
+  static void DropKept() noexcept;
+  // Throws StreamError when the thread is ending and can keep none any more.
+  static void RequireMayKeep();
+
   Stream stream() const override { return stream_; }
   GraphCache& graph_cache() override { return graph_cache_; }
   void Synchronize() override;
   std::unique_ptr<DeviceGraph> Capture(const std::function<void()>& submit) override;
+  bool AdmitShape(const GraphKey& key, const std::function<std::string()>& shapes) override;
 
   const Runtime& runtime() const { return runtime_; }
   // Returns how long it waited. Whether a lock is taken depends on the mode, which the static
@@ -44,10 +53,12 @@ class ThreadContext final : public WorkerContext {
   const std::thread::id owner_ = std::this_thread::get_id();
   std::optional<StreamPool::Lease> lease_;
   GraphCache graph_cache_;
+  bool kept_ = false;
 
   // Set during a forward.
   std::optional<DevicePermit> permit_;
   std::optional<c10::InferenceMode> inference_mode_;
+  void* backend_scope_ = nullptr;
 };
 
 }  // namespace millrace::runtime

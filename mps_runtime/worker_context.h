@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <memory>
+#include <string>
 
 #include "mps_runtime/device_graph.h"
 #include "mps_runtime/graph_cache.h"
@@ -27,6 +28,11 @@ class WorkerContext {
   // throws, and on work that cannot be recorded. See CachedForward, which does it when it pays.
   virtual std::unique_ptr<DeviceGraph> Capture(const std::function<void()>& /*submit*/) {
     return nullptr;
+  }
+  // Before a forward whose key this thread's graph cache does not hold: whether the cache may take
+  // it. `shapes` tells people what came. Throws ShapeRefused. See ShapeRegistry.
+  virtual bool AdmitShape(const GraphKey&, const std::function<std::string()>& /*shapes*/) {
+    return true;
   }
 };
 

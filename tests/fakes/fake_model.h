@@ -51,6 +51,9 @@ class FakeModel final : public models::Model {
   std::vector<models::Input> WarmupInputs() const override {
     return std::vector<models::Input>(warm_up_inputs_);
   }
+  std::vector<size_t> WarmupBatches() const override { return warm_up_batches; }
+
+  std::vector<size_t> warm_up_batches = {1};  // set before its use
 
  private:
   struct Step final : models::Batch {

@@ -6,7 +6,7 @@
 namespace millrace::models {
 
 // A worker's context without a device behind it: what a test thread runs a forward with.
-class TestContext final : public runtime::WorkerContext {
+class FakeWorkerContext final : public runtime::WorkerContext {
  public:
   runtime::Stream stream() const override { return {}; }
   runtime::GraphCache& graph_cache() override { return cache_; }

@@ -1,26 +1,9 @@
 #pragma once
 
-#include <thread>
-#include <utility>
+#include "mps_runtime/base/joining_thread.h"
 
 namespace millrace::testing {
 
-// std::thread that its destructor joins. (std::jthread is missing from the C++ library of older
-// Xcodes.)
-class JoiningThread {
- public:
-  template <typename Body>
-  explicit JoiningThread(Body&& body) : thread_(std::forward<Body>(body)) {}
-  JoiningThread(JoiningThread&&) = default;
-  JoiningThread& operator=(JoiningThread&&) = delete;
-  ~JoiningThread() {
-    if (thread_.joinable()) thread_.join();
-  }
-
-  void join() { thread_.join(); }
-
- private:
-  std::thread thread_;
-};
+using millrace::JoiningThread;
 
 }  // namespace millrace::testing

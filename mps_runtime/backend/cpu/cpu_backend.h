@@ -20,6 +20,7 @@ class CpuBackend final : public Backend {
   std::string DeviceName() const override;
   // The cores: more forwards at once only share them.
   int SafeConcurrency() const override { return cores_; }
+  int UsefulConcurrency() const override { return cores_; }
 
   void Bootstrap() override;
   void BindThread(Stream stream, int intra_op_threads) override;

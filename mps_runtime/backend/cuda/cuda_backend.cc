@@ -149,6 +149,8 @@ void CudaBackend::Bootstrap() {
 }
 
 void CudaBackend::BindThread(Stream stream, int intra_op_threads) {
+  // Made now, so that at the thread's end it outlives a context that ends with the thread.
+  graph_memory.reset();
   try {
     // libtorch's own call is put off until work comes, and cuBLAS then warns of a thread without a
     // context.
@@ -205,6 +207,8 @@ bool CudaBackend::ReleaseMemoryIfShort() noexcept {
     return false;  // the request fails in any case
   }
 }
+
+int64_t CudaBackend::AllocatedBytes() const { return static_cast<int64_t>(ReservedBytes()); }
 
 }  // namespace millrace::runtime
 

@@ -31,6 +31,7 @@ class CudaBackend final : public Backend {
   void Synchronize(Stream stream) override;
   std::unique_ptr<DeviceGraph> Capture(Stream stream, const std::function<void()>& submit) override;
   bool ReleaseMemoryIfShort() noexcept override;
+  int64_t AllocatedBytes() const override;
 
  private:
   std::vector<c10::cuda::CUDAStream> streams_;  // by slot

@@ -8,7 +8,11 @@
 
 #include <memory>
 #include <stdexcept>
+#include <string>
 #include <vector>
+
+#include "mps_runtime/errors.h"
+#include "mps_runtime/shape_registry.h"
 
 namespace millrace::runtime {
 namespace {
@@ -17,7 +21,8 @@ namespace {
 // write into the outputs is the device's part.
 class RecordingContext final : public WorkerContext {
  public:
-  explicit RecordingContext(GraphCache::Limits limits = {}) : cache_(limits) {}
+  explicit RecordingContext(GraphCache::Limits limits = {}, NewShape new_shape = NewShape::kEager)
+      : registry({.policy = GraphCachePolicy::kFrozen, .new_shape = new_shape}), cache_(limits) {}
 
   Stream stream() const override { return {DeviceType::kCuda, 1}; }
   GraphCache& graph_cache() override { return cache_; }
@@ -29,6 +34,11 @@ class RecordingContext final : public WorkerContext {
     submit();
     return std::make_unique<Graph>(*this);
   }
+  bool AdmitShape(const GraphKey& key, const std::function<std::string()>& shapes) override {
+    return registry.Admit(key, /*on_main_thread=*/false, shapes);
+  }
+
+  ShapeRegistry registry;
 
   int captures = 0, replays = 0, graphs = 0;
   bool refuses = false, records_nothing = false;
@@ -122,6 +132,8 @@ TEST_F(CachedForwardTest, RecordLargerThanTheCacheIsNotKept) {
   RecordingContext context({.max_entries = 8, .max_bytes = 10});
   for (int i = 0; i < 2; ++i) EXPECT_TRUE(at::equal(Run(context, 1), at::full({4}, 2.0)));
   EXPECT_EQ(context.graphs, 0);
+  for (int i = 0; i < 4; ++i) Run(context, 1);
+  EXPECT_EQ(context.captures, 1);  // nor tried again
 }
 
 TEST_F(CachedForwardTest, WhatCannotBeRecordedRunsEagerlyAndIsNotTriedAgain) {
@@ -133,6 +145,76 @@ TEST_F(CachedForwardTest, WhatCannotBeRecordedRunsEagerlyAndIsNotTriedAgain) {
       EXPECT_TRUE(at::equal(Run(context, value), at::full({4}, value + 1)));
     EXPECT_EQ(context.captures, 1);
     EXPECT_EQ(context.replays, 0);
+  }
+}
+
+TEST_F(CachedForwardTest, ForwardMayUseTheCacheItself) {
+  RecordingContext context({.max_entries = 1, .max_bytes = 1 << 20});
+  for (int i = 0; i < 4; ++i) {
+    const auto outputs =
+        RunCached(context, {.model = "outer", .entry_point = "f"}, {at::full({4}, 1.0)},
+                  [&](const std::vector<at::Tensor>& inputs) {
+                    return std::vector<at::Tensor>{inputs[0] + Run(context, 1)};
+                  });
+    EXPECT_TRUE(at::equal(outputs[0], at::full({4}, 3.0)));
+  }
+}
+
+TEST_F(CachedForwardTest, FrozenCacheRunsNewShapesEagerlyAndStaysAsItIs) {
+  RecordingContext context({.max_entries = 1, .max_bytes = 1 << 20});
+  for (int i = 0; i < 3; ++i) Run(context, 1);
+  context.registry.Freeze();
+  for (int i = 0; i < 4; ++i)
+    EXPECT_TRUE(at::equal(Run(context, i, /*bucket=*/2), at::full({4}, i + 1.0)));
+  EXPECT_EQ(context.captures, 1);
+  EXPECT_EQ(context.graph_cache().stats().evictions, 0U);
+  EXPECT_EQ(context.registry.stats().eager, 4U);
+  Run(context, 1);
+  EXPECT_EQ(context.replays, 2);  // what was warmed up still has its record
+  EXPECT_EQ(context.registry.stats().eager, 4U);
+}
+
+TEST_F(CachedForwardTest, FrozenCacheThatRefusesDoesNotRunTheForward) {
+  RecordingContext context({}, NewShape::kRefuse);
+  for (int i = 0; i < 3; ++i) Run(context, 1);
+  context.registry.Freeze();
+  const int runs = runs_;
+  try {
+    Run(context, 1, /*bucket=*/2);
+    FAIL() << "not refused";
+  } catch (const ShapeRefused& refusal) {
+    EXPECT_STREQ(refusal.what(),
+                 "model 'm': inputs of shape [4] are new to step and the graph cache is frozen; "
+                 "allowed are [4]");
+  }
+  EXPECT_EQ(runs_, runs);
+  Run(context, 1);
+  EXPECT_EQ(context.replays, 2);
+}
+
+TEST_F(CachedForwardTest, FrozenCacheRecordsWarmShapesAgainAfterItWasEmptied) {
+  RecordingContext context({}, NewShape::kRefuse);
+  for (int i = 0; i < 2; ++i) Run(context, 1);
+  context.registry.Freeze();
+  context.graph_cache().Clear();  // as for want of memory
+  for (int i = 0; i < 3; ++i) Run(context, 1);
+  EXPECT_EQ(context.captures, 2);
+  EXPECT_EQ(context.replays, 1);
+}
+
+TEST_F(CachedForwardTest, RefusalNamesTheShapesOfAllInputs) {
+  RecordingContext context({}, NewShape::kRefuse);
+  context.registry.Freeze();
+  try {
+    RunCached(context, {.model = "m/1", .entry_point = "forward"},
+              {at::full({2, 3}, 1.0), at::full({1}, 1.0)},
+              [](const std::vector<at::Tensor>& inputs) { return inputs; });
+    FAIL() << "not refused";
+  } catch (const ShapeRefused& refusal) {
+    const std::string message = refusal.what();
+    EXPECT_NE(message.find("model 'm/1'"), message.npos) << message;
+    EXPECT_NE(message.find("([2, 3], [1])"), message.npos) << message;
+    EXPECT_NE(message.find("allowed are none"), message.npos) << message;
   }
 }
 

@@ -290,6 +290,58 @@ TEST_F(ForwardScopeTest, LeavingAThreadWaitsForItsStream) {
   EXPECT_EQ(waited_for, std::vector<int>{1});
 }
 
+// A worker asks for a shape of one model, as RunCached does; whether its cache may keep it.
+bool WorkerMayKeep(Runtime& runtime, int64_t bucket) {
+  bool may_keep = false;
+  JoiningThread([&] {
+    const auto context = runtime.EnterWorker();
+    may_keep = context->AdmitShape({.model = "m", .entry_point = "f", .shape_bucket = bucket},
+                                   [] { return "[1]"; });
+  }).join();
+  return may_keep;
+}
+
+TEST_F(ForwardScopeTest, FrozenRuntimeKeepsWhatTheMainThreadWarmsUpAndNothingElse) {
+  RuntimeOptions options;
+  options.device = DeviceType::kCuda;
+  options.graph_cache_policy = GraphCachePolicy::kFrozen;
+  const auto runtime = Runtime::Bootstrap(options);
+  const auto context = runtime->EnterMainThread();
+  EXPECT_TRUE(WorkerMayKeep(*runtime, 1));
+  runtime->FinishWarmUp();
+  EXPECT_TRUE(WorkerMayKeep(*runtime, 1));
+  EXPECT_FALSE(WorkerMayKeep(*runtime, 2));
+  // A model that is loaded now.
+  EXPECT_TRUE(context->AdmitShape({.model = "m", .entry_point = "f", .shape_bucket = 2},
+                                  [] { return "[2]"; }));
+  EXPECT_TRUE(WorkerMayKeep(*runtime, 2));
+  EXPECT_EQ(runtime->shape_stats().eager, 1U);
+}
+
+TEST_F(ForwardScopeTest, FrozenRuntimeRefusesShapesWhenToldTo) {
+  RuntimeOptions options;
+  options.device = DeviceType::kCuda;
+  options.graph_cache_policy = GraphCachePolicy::kFrozen;
+  options.new_shape = NewShape::kRefuse;
+  const auto runtime = Runtime::Bootstrap(options);
+  runtime->FinishWarmUp();
+  JoiningThread([&] {
+    const auto context = runtime->EnterWorker();
+    EXPECT_THROW(context->AdmitShape({.model = "m", .entry_point = "f"}, [] { return "[1]"; }),
+                 ShapeRefused);
+  }).join();
+  EXPECT_EQ(runtime->shape_stats().refused_frozen, 1U);
+}
+
+TEST_F(ForwardScopeTest, DeviceThatCompilesNoShapesHasNoLimitOfThem) {
+  RuntimeOptions options;
+  options.device = DeviceType::kCuda;
+  options.max_compiled_shapes = 1;
+  const auto runtime = Runtime::Bootstrap(options);
+  for (const int bucket : {1, 2, 3}) EXPECT_TRUE(WorkerMayKeep(*runtime, bucket));
+  EXPECT_EQ(runtime->shape_stats().compiled, 0U);
+}
+
 TEST(MakeBackendAuto, PrefersTheAccelerator) {
   EXPECT_EQ(MakeBackend(std::nullopt)->device(), DeviceType::kCuda);
 }

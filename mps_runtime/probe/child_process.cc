@@ -1,0 +1,383 @@
+#include "mps_runtime/probe/child_process.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <spawn.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#ifdef __APPLE__
+#include <mach-o/dyld.h>
+#endif
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <climits>
+#include <csignal>
+#include <cstdlib>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+extern char** environ;
+
+namespace millrace::runtime {
+namespace {
+
+using Time = std::chrono::steady_clock;
+using std::chrono::milliseconds;
+
+// How long a killed process may take to go. One that waits within a driver goes when the driver
+// lets it, which may be never.
+constexpr milliseconds kGrace{10'000};
+
+[[noreturn]] void Fail(int error, const char* what) {
+  throw std::system_error(error, std::generic_category(), what);
+}
+
+// A file descriptor that this owns.
+class Descriptor {
+ public:
+  Descriptor() = default;
+  explicit Descriptor(int fd) : fd_(fd) {}
+  Descriptor(Descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  Descriptor& operator=(Descriptor&& other) noexcept {
+    std::swap(fd_, other.fd_);
+    return *this;
+  }
+  ~Descriptor() { Close(); }
+
+  int fd() const { return fd_; }  // -1: none; poll ignores it
+  void Close() {
+    if (fd_ >= 0) close(std::exchange(fd_, -1));
+  }
+
+ private:
+  int fd_ = -1;
+};
+
+// Both ends of a stream, closed in other children, and above the standard streams: the child's are
+// made of them.
+struct Pair {
+  Descriptor ours;
+  Descriptor childs;
+};
+
+Pair MakePair() {
+  std::array<int, 2> ends;
+#ifdef __APPLE__
+  constexpr int kType = SOCK_STREAM;
+#else
+  constexpr int kType = SOCK_STREAM | SOCK_CLOEXEC;
+#endif
+  if (socketpair(AF_UNIX, kType, 0, ends.data()) != 0) Fail(errno, "socketpair");
+  const Descriptor first(ends[0]), second(ends[1]);
+  const auto moved_up = [](const Descriptor& low) {
+    Descriptor high(fcntl(low.fd(), F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
+    if (high.fd() < 0) Fail(errno, "fcntl(F_DUPFD_CLOEXEC)");
+    return high;
+  };
+  return {.ours = moved_up(first), .childs = moved_up(second)};
+}
+
+std::string ThisProgram() {
+#ifdef __APPLE__
+  std::array<char, PATH_MAX> path;
+  uint32_t size = path.size();
+  if (_NSGetExecutablePath(path.data(), &size) != 0) Fail(ENAMETOOLONG, "_NSGetExecutablePath");
+  return path.data();
+#else
+  return "/proc/self/exe";  // this very file, even when another has taken its name
+#endif
+}
+
+// What posix_spawn is told, given back at the end.
+class SpawnSettings {
+ public:
+  SpawnSettings() {
+    Check(posix_spawn_file_actions_init(&actions_), "posix_spawn_file_actions_init");
+    const int error = posix_spawnattr_init(&attributes_);
+    if (error != 0) {
+      posix_spawn_file_actions_destroy(&actions_);
+      Fail(error, "posix_spawnattr_init");
+    }
+  }
+  SpawnSettings(const SpawnSettings&) = delete;
+  SpawnSettings& operator=(const SpawnSettings&) = delete;
+  ~SpawnSettings() {
+    posix_spawnattr_destroy(&attributes_);
+    posix_spawn_file_actions_destroy(&actions_);
+  }
+
+  void SetStreams(int input, int error) {
+    Check(posix_spawn_file_actions_adddup2(&actions_, input, STDIN_FILENO), "standard input");
+    Check(posix_spawn_file_actions_addopen(&actions_, STDOUT_FILENO, "/dev/null", O_WRONLY, 0),
+          "standard output");
+    if (error >= 0) {
+      Check(posix_spawn_file_actions_adddup2(&actions_, error, STDERR_FILENO), "standard error");
+      return;
+    }
+#ifdef __APPLE__
+    Check(posix_spawn_file_actions_addinherit_np(&actions_, STDERR_FILENO), "standard error");
+#endif
+  }
+
+  // A process group of its own, so that it can be killed as a whole, and signals as a program
+  // expects them at its start.
+  void SetGroupAndSignals() {
+    short flags = POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF;
+#ifdef __APPLE__
+    flags |= POSIX_SPAWN_CLOEXEC_DEFAULT;
+#endif
+    sigset_t none, all;
+    sigemptyset(&none);
+    sigfillset(&all);
+    sigdelset(&all, SIGKILL);
+    sigdelset(&all, SIGSTOP);
+    Check(posix_spawnattr_setflags(&attributes_, flags), "posix_spawnattr_setflags");
+    Check(posix_spawnattr_setpgroup(&attributes_, 0), "posix_spawnattr_setpgroup");
+    Check(posix_spawnattr_setsigmask(&attributes_, &none), "posix_spawnattr_setsigmask");
+    Check(posix_spawnattr_setsigdefault(&attributes_, &all), "posix_spawnattr_setsigdefault");
+  }
+
+  pid_t Spawn(const std::vector<std::string>& arguments) const {
+    const std::string program = ThisProgram();
+    std::vector<char*> argv = {const_cast<char*>(program.c_str())};
+    for (const std::string& argument : arguments)
+      argv.push_back(const_cast<char*>(argument.c_str()));
+    argv.push_back(nullptr);
+    pid_t child = -1;
+    Check(posix_spawn(&child, program.c_str(), &actions_, &attributes_, argv.data(), environ),
+          "cannot start this program again");
+    return child;
+  }
+
+ private:
+  static void Check(int error, const char* what) {
+    if (error != 0) Fail(error, what);
+  }
+
+  posix_spawn_file_actions_t actions_;
+  posix_spawnattr_t attributes_;
+};
+
+// The last line with something in it of a text that comes in pieces.
+class LastLine {
+ public:
+  void Add(const char* text, size_t size) {
+    for (const char c : std::string_view(text, size)) {
+      if (c == '\n') {
+        End();
+      } else if (current_.size() < kMaxLastLine) {
+        const auto byte = static_cast<unsigned char>(c);
+        current_ += byte < 0x20 || byte == 0x7f ? ' ' : c;
+      }
+    }
+  }
+
+  std::string Take() {
+    End();
+    return std::move(last_);
+  }
+
+ private:
+  void End() {
+    current_.erase(current_.find_last_not_of(' ') + 1);
+    if (!current_.empty()) last_ = std::move(current_);
+    current_.clear();
+  }
+
+  std::string current_, last_;
+};
+
+// Reads what is there without waiting; closes the descriptor at its end.
+void Drain(Descriptor& from, LastLine& line) {
+  while (from.fd() >= 0) {
+    std::array<char, 4096> piece;
+    const ssize_t got = recv(from.fd(), piece.data(), piece.size(), MSG_DONTWAIT);
+    if (got > 0) {
+      line.Add(piece.data(), static_cast<size_t>(got));
+    } else if (got < 0 && errno == EINTR) {
+      continue;
+    } else if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
+      return;
+    } else {
+      from.Close();
+    }
+  }
+}
+
+// A started child, which is killed and reaped at the end in any case.
+class Child {
+ public:
+  explicit Child(pid_t pid) : pid_(pid) {}
+  Child(const Child&) = delete;
+  Child& operator=(const Child&) = delete;
+  ~Child() {
+    if (pid_ < 0) return;
+    KillGroup();
+    Abandon();
+  }
+
+  // Whether it has ended. It stays a zombie, so that neither its number nor its group's is given to
+  // another.
+  bool Ended() {
+    siginfo_t info{};
+    while (waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG | WNOWAIT) != 0) {
+      if (errno == EINTR) continue;
+      pid_ = -1;  // reaped elsewhere: the number may be another's by now
+      Fail(errno, "waitid");
+    }
+    return info.si_pid == pid_;
+  }
+
+  void KillGroup() const {
+    kill(-pid_, SIGKILL);
+    kill(pid_, SIGKILL);
+  }
+
+  // Its status; after Ended.
+  int Reap() {
+    int status = 0;
+    while (waitpid(pid_, &status, 0) < 0) {
+      if (errno != EINTR) Fail(errno, "waitpid");
+    }
+    pid_ = -1;
+    return status;
+  }
+
+  // It has been killed, and is reaped whenever it goes.
+  void Abandon() noexcept {
+    try {
+      std::thread([pid = pid_] {
+        while (waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {
+        }
+      }).detach();
+    } catch (const std::system_error&) {
+      waitpid(pid_, nullptr, WNOHANG);
+    }
+    pid_ = -1;
+  }
+
+ private:
+  pid_t pid_;
+};
+
+// Until the child has ended or the deadline; whether it has ended. The end of the tether is a hint
+// only: a child may close it, or give it to a process that lives on.
+bool AwaitEnd(Child& child, Descriptor& tether, Descriptor& errors, LastLine& line,
+              Time::time_point deadline, const std::function<bool()>& stop = nullptr) {
+  constexpr milliseconds kShort{1}, kLong{50};
+  milliseconds slice = kLong;
+  while (!child.Ended()) {
+    const auto left =
+        std::chrono::ceil<milliseconds>(std::max(deadline - Time::now(), Time::duration{}));
+    if (left == milliseconds{} || (stop != nullptr && stop())) return false;
+    std::array<pollfd, 2> wait = {pollfd{.fd = tether.fd(), .events = POLLIN, .revents = 0},
+                                  pollfd{.fd = errors.fd(), .events = POLLIN, .revents = 0}};
+    poll(wait.data(), wait.size(), static_cast<int>(std::min(slice, left).count()));
+    slice = std::min(2 * slice, kLong);
+    if (wait[0].revents != 0) {
+      tether.Close();
+      slice = kShort;
+    }
+    if (wait[1].revents != 0) Drain(errors, line);
+  }
+  return true;
+}
+
+std::string SignalName(int signal) {
+  constexpr std::pair<int, const char*> kNames[] = {
+      {SIGABRT, "SIGABRT"}, {SIGBUS, "SIGBUS"},   {SIGFPE, "SIGFPE"},   {SIGHUP, "SIGHUP"},
+      {SIGILL, "SIGILL"},   {SIGINT, "SIGINT"},   {SIGKILL, "SIGKILL"}, {SIGPIPE, "SIGPIPE"},
+      {SIGSEGV, "SIGSEGV"}, {SIGSYS, "SIGSYS"},   {SIGTERM, "SIGTERM"}, {SIGTRAP, "SIGTRAP"},
+      {SIGXCPU, "SIGXCPU"}, {SIGQUIT, "SIGQUIT"},
+  };
+  for (const auto& [number, name] : kNames) {
+    if (number == signal) return name;
+  }
+  return "signal " + std::to_string(signal);
+}
+
+}  // namespace
+
+std::string_view ToString(ChildOutcome outcome) {
+  switch (outcome) {
+    case ChildOutcome::kOk:
+      return "ok";
+    case ChildOutcome::kWrong:
+      return "wrong";
+    case ChildOutcome::kError:
+      return "error";
+    case ChildOutcome::kCrashed:
+      return "crash";
+    case ChildOutcome::kHung:
+      return "hang";
+  }
+  std::abort();
+}
+
+ChildResult RunChild(const std::vector<std::string>& arguments, const ChildOptions& options) {
+  const Time::time_point deadline = Time::now() + options.watchdog;
+  Pair tether = MakePair();
+  Pair errors;
+  if (options.capture_last_line) errors = MakePair();
+  SpawnSettings settings;
+  settings.SetStreams(tether.childs.fd(), errors.childs.fd());
+  settings.SetGroupAndSignals();
+  Child child(settings.Spawn(arguments));
+  tether.childs.Close();
+  errors.childs.Close();
+
+  LastLine line;
+  ChildResult result;
+  bool ended = AwaitEnd(child, tether.ours, errors.ours, line, deadline, options.stop);
+  if (!ended) result.outcome = ChildOutcome::kHung;
+  child.KillGroup();
+  if (!ended) ended = AwaitEnd(child, tether.ours, errors.ours, line, Time::now() + kGrace);
+  Drain(errors.ours, line);
+  result.last_line = line.Take();
+  if (!ended) {
+    child.Abandon();
+    return result;
+  }
+  const int status = child.Reap();
+  if (result.outcome == ChildOutcome::kHung) return result;
+  if (WIFSIGNALED(status)) {
+    result.outcome = ChildOutcome::kCrashed;
+    result.signal = WTERMSIG(status);
+    return result;
+  }
+  result.exit_status = WEXITSTATUS(status);
+  if (result.exit_status == kChildWrong) {
+    result.outcome = ChildOutcome::kWrong;
+  } else if (result.exit_status != 0) {
+    result.outcome = ChildOutcome::kError;
+  }
+  return result;
+}
+
+void EndWithParent() {
+  std::thread([] {
+    char nothing;
+    ssize_t got = 0;
+    do {
+      got = read(STDIN_FILENO, &nothing, 1);
+    } while (got > 0 || (got < 0 && errno == EINTR));
+    if (getpgrp() == getpid()) kill(0, SIGKILL);
+    _exit(kChildError);
+  }).detach();
+}
+
+std::string Describe(const ChildResult& result) {
+  std::string text(ToString(result.outcome));
+  if (result.outcome == ChildOutcome::kCrashed) text += " (" + SignalName(result.signal) + ")";
+  if (result.outcome == ChildOutcome::kError && result.exit_status != kChildError) {
+    text += " (exit status " + std::to_string(result.exit_status) + ")";
+  }
+  if (!result.last_line.empty()) text += ": " + result.last_line;
+  return text;
+}
+
+}  // namespace millrace::runtime

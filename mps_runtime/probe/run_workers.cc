@@ -1,0 +1,64 @@
+#include "mps_runtime/probe/run_workers.h"
+
+#include <algorithm>
+#include <atomic>
+#include <barrier>
+#include <chrono>
+#include <exception>
+#include <mutex>
+#include <vector>
+
+#include "mps_runtime/base/joining_thread.h"
+
+namespace millrace::runtime {
+
+double RunWorkers(Runtime& runtime, int threads,
+                  const std::function<void(int, WorkerContext&)>& body) {
+  using Time = std::chrono::steady_clock;
+  std::barrier start(threads + 1);
+  std::atomic<bool> all_in{true};
+  std::mutex mu;
+  std::exception_ptr failure;  // under mu until all are joined
+  const auto fail = [&] {
+    const std::scoped_lock lock(mu);
+    if (failure == nullptr) failure = std::current_exception();
+  };
+  Time::time_point end{};  // under mu too
+  Time::time_point begin;
+  {
+    std::vector<JoiningThread> running;
+    try {
+      for (int i = 0; i < threads; ++i) {
+        running.emplace_back([&, i] {
+          std::unique_ptr<WorkerContext> context;
+          try {
+            context = runtime.EnterWorker();
+          } catch (...) {
+            fail();
+            all_in = false;
+          }
+          start.arrive_and_wait();
+          if (!all_in) return;
+          try {
+            body(i, *context);
+          } catch (...) {
+            fail();
+          }
+          const std::scoped_lock lock(mu);
+          end = std::max(end, Time::now());
+        });
+      }
+    } catch (...) {
+      fail();
+      all_in = false;
+      // In the place of the threads that are missing.
+      for (int i = static_cast<int>(running.size()); i < threads; ++i) start.arrive_and_drop();
+    }
+    start.arrive_and_wait();
+    begin = Time::now();
+  }
+  if (failure != nullptr) std::rethrow_exception(failure);
+  return std::chrono::duration<double>(end - begin).count();
+}
+
+}  // namespace millrace::runtime

@@ -1,0 +1,97 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "mps_runtime/provenance.h"
+
+namespace millrace::runtime {
+
+// A profile's file cannot be used or written. The message names the file, the field, its value and
+// what is allowed.
+class SafetyProfileError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+// What a measurement holds for: another device, system or libtorch may behave otherwise.
+struct ProfileKey {
+  std::string backend;  // "cpu", "cuda" or "mps"
+  std::string device_name;
+  std::string os;  // as uname tells: name, release, machine
+  std::string os_release;
+  std::string machine;
+  std::string libtorch_version;
+  std::string libtorch_git_revision;
+
+  friend bool operator==(const ProfileKey&, const ProfileKey&) = default;
+};
+
+// Of this system and the device and libtorch of the provenance.
+ProfileKey KeyOf(const Provenance& provenance);
+// For people, and to compare: "backend 'cpu', device_name ...".
+std::string Describe(const ProfileKey& key);
+// Which parts of the profile's key are not those of here, with both values; empty: it matches.
+std::string Difference(const ProfileKey& profile, const ProfileKey& here);
+
+// How the runs of one item on so many threads ended.
+struct RunCounts {
+  int threads = 1;
+  int ok = 0;
+  int wrong = 0;  // another output than on one thread
+  int error = 0;  // an exception
+  int crash = 0;
+  int hang = 0;  // ended by the watchdog
+
+  int total() const { return ok + wrong + error + crash + hang; }
+  bool Survived(int repeats) const { return ok >= repeats && ok == total(); }
+
+  friend bool operator==(const RunCounts&, const RunCounts&) = default;
+};
+
+// An operator or a model that was measured.
+struct ProfileItem {
+  std::string name;
+  int64_t version = 0;       // models only
+  std::string sha256 = {};   // models only: 64 hexadecimal digits over its config and weights
+  int safe_concurrency = 0;  // 0: it did not even survive alone
+  std::vector<RunCounts> runs = {};  // by threads, ascending
+
+  friend bool operator==(const ProfileItem&, const ProfileItem&) = default;
+};
+
+// The largest number of threads that survived all repeats, and with it every smaller one that was
+// tried; 0: none. The runs ascend.
+int SafeConcurrencyOf(std::span<const RunCounts> runs, int repeats);
+
+// How many forwards at once a machine was seen to survive, as `millrace calibrate` measured it. A
+// value; no libtorch, no locks. The file is JSON, read once at start: some kilobytes.
+struct SafetyProfile {
+  static constexpr int kFormat = 1;
+  static constexpr int kMaxRepeats = 10'000;
+
+  ProfileKey key;
+  int repeats = 1;  // 1..kMaxRepeats; runs that a count of threads had to survive
+  std::vector<ProfileItem> operators;  // at least one
+  std::vector<ProfileItem> models;
+
+  friend bool operator==(const SafetyProfile&, const SafetyProfile&) = default;
+};
+
+// Checks everything: a value out of its range or type, an unknown field, a cap above what the
+// item's own runs show. Throws SafetyProfileError. Waits for nothing, whatever the path leads to.
+SafetyProfile ReadSafetyProfile(const std::filesystem::path& file);
+SafetyProfile ParseSafetyProfile(std::string_view text, const std::string& file);
+
+std::string ToJson(const SafetyProfile& profile);
+// The new contents are there whole, also after a power cut, or the old ones are left. Throws
+// SafetyProfileError.
+void WriteSafetyProfile(const SafetyProfile& profile, const std::filesystem::path& file);
+
+}  // namespace millrace::runtime

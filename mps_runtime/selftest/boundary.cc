@@ -1,0 +1,43 @@
+// 3 thread boundary: each operator on more and more threads, each time in a fresh process.
+#include <chrono>
+#include <string>
+
+#include "mps_runtime/probe/operator_probe.h"
+#include "mps_runtime/probe/operators.h"
+#include "mps_runtime/selftest/conformance.h"
+
+namespace millrace::runtime {
+
+void TestThreadBoundary(std::optional<DeviceType> which_device, Findings& findings) {
+  constexpr std::chrono::minutes kWatchdog{2};
+  constexpr int kThreads[] = {2, 8, 16};
+  int safe = 0;
+  DeviceType device{};
+  {
+    const auto runtime = Runtime::Bootstrap(SelftestRuntime(which_device, 1));
+    safe = runtime->limiter().permits();
+    device = runtime->device();
+  }
+  int ok = 0, tried = 0;
+  for (const Operator& op : Operators()) {
+    for (const int threads : kThreads) {
+      const std::string what = std::string(op.name) + " on " + std::to_string(threads) + " threads";
+      findings.Progress(what);
+      const ChildResult result =
+          RunOperatorInChild({.op = std::string(op.name), .threads = threads, .device = device},
+                             {.watchdog = kWatchdog, .capture_last_line = true});
+      findings.AddOutcome(
+          {std::string(op.name), threads, std::string(ToString(result.outcome)), Describe(result)});
+      ++tried;
+      if (result.outcome == ChildOutcome::kOk) ++ok;
+      // Beyond its safe concurrency a device may do what it likes, the CPU excepted.
+      if ((threads <= safe || device == DeviceType::kCpu) && result.outcome != ChildOutcome::kOk) {
+        findings.ExpectEqual(what, ToString(ChildOutcome::kOk), Describe(result));
+      }
+    }
+  }
+  findings.AddFigure("ok", ok);
+  findings.AddFigure("tried", tried);
+}
+
+}  // namespace millrace::runtime

@@ -1,0 +1,54 @@
+// The selftest as a program of its own, where the server is not built.
+#include <cstdio>
+#include <string>
+#include <string_view>
+
+#include "mps_runtime/probe/operator_probe.h"
+#include "mps_runtime/selftest/program.h"
+
+namespace {
+
+constexpr char kUsage[] =
+    "usage: millrace_selftest [--device auto|cpu|cuda|mps] [--filter TEXT] [--json] [--list]\n"
+    "  --device DEVICE  Device to test (default: auto, the best that is there)\n"
+    "  --filter TEXT    Only tests with this in their name\n"
+    "  --json           Print one JSON document at the end\n"
+    "  --list           Print the tests and what each shows, without running them\n";
+
+int Refuse(const std::string& what) {
+  std::fprintf(stderr, "millrace_selftest: %s\n%s", what.c_str(), kUsage);
+  return 2;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (const auto status = millrace::runtime::OperatorProbeMain(argc, argv)) return *status;
+  millrace::runtime::SelftestProgram program;
+  for (int i = 1; i < argc; ++i) {
+    const std::string argument = argv[i];
+    const size_t equals = argument.find('=');
+    const std::string flag = argument.substr(0, equals);
+    if (flag == "--device" || flag == "--filter") {
+      if (equals == argument.npos && i + 1 == argc) return Refuse(flag + ": needs a value");
+      const std::string value = equals == argument.npos ? argv[++i] : argument.substr(equals + 1);
+      if (flag == "--filter") {
+        program.filter = value;
+      } else if (value == "auto") {
+        program.options.device.reset();
+      } else if (!(program.options.device = millrace::runtime::ParseDeviceType(value))) {
+        return Refuse("--device " + value + ": allowed are auto, cpu, cuda and mps");
+      }
+    } else if (argument == "--json") {
+      program.json = true;
+    } else if (argument == "--list") {
+      program.list = true;
+    } else if (argument == "--help" || argument == "-h") {
+      std::fputs(kUsage, stdout);
+      return 0;
+    } else {
+      return Refuse("unknown argument " + argument);
+    }
+  }
+  return millrace::runtime::RunSelftestProgram(program);
+}

@@ -1,0 +1,196 @@
+#include "mps_runtime/selftest/selftest.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <exception>
+
+#include "mps_runtime/base/joining_thread.h"
+#include "mps_runtime/base/mutex.h"
+#include "mps_runtime/runtime.h"
+#include "mps_runtime/selftest/conformance.h"
+
+namespace millrace::runtime {
+namespace {
+
+double Seconds(Duration duration) { return std::chrono::duration<double>(duration).count(); }
+
+SelftestReport NewReport() {
+  SelftestReport report;
+  report.system = ReadSystemInfo();
+  return report;
+}
+
+// The run so far, and a thread that looks after it: tells of progress, and ends the process when
+// there is none.
+class Supervisor {
+ public:
+  Supervisor(const SelftestOptions& options, const SelftestCallbacks& callbacks)
+      : options_(options), callbacks_(callbacks), thread_([this] { Watch(); }) {}
+  Supervisor(const Supervisor&) = delete;
+  Supervisor& operator=(const Supervisor&) = delete;
+  ~Supervisor() {
+    MutexLock lock(mu_);
+    stop_ = true;
+    changed_.NotifyOne();
+  }
+
+  // The step under way, until End; `rest` comes after it.
+  void Begin(std::string_view name, const Findings& findings, std::vector<std::string> rest)
+      MILLRACE_EXCLUDES(mu_) {
+    MutexLock lock(mu_);
+    name_ = name;
+    findings_ = &findings;
+    report_.not_run = std::move(rest);
+    begin_ = told_ = Clock::Real().Now();
+    callbacks_.on_begin(name);
+    changed_.NotifyOne();
+  }
+  void EndStart(Provenance provenance, std::string error) MILLRACE_EXCLUDES(mu_) {
+    MutexLock lock(mu_);
+    findings_ = nullptr;
+    report_.provenance = std::move(provenance);
+    report_.error = std::move(error);
+    callbacks_.on_start(report_);
+  }
+  void EndTest(TestResult result) MILLRACE_EXCLUDES(mu_) {
+    MutexLock lock(mu_);
+    findings_ = nullptr;
+    report_.results.push_back(std::move(result));
+    callbacks_.on_result(report_.results.back());
+  }
+
+  SelftestReport Report() MILLRACE_EXCLUDES(mu_) {
+    MutexLock lock(mu_);
+    report_.seconds = Seconds(Clock::Real().Now() - start_);
+    return report_;
+  }
+
+ private:
+  void Watch() MILLRACE_EXCLUDES(mu_) {
+    MutexLock lock(mu_);
+    while (!stop_) {
+      if (findings_ == nullptr) {
+        changed_.Wait(mu_);
+        continue;
+      }
+      const TimePoint now = Clock::Real().Now();
+      const TimePoint hung = findings_->last_progress() + options_.hang_after;
+      const TimePoint tell = told_ + options_.progress_every;
+      if (now >= hung) Hang(now);
+      if (now >= tell) {
+        callbacks_.on_progress(name_, Seconds(now - begin_), findings_->step());
+        told_ = now;
+        continue;
+      }
+      changed_.WaitUntil(mu_, std::min(hung, tell));
+    }
+  }
+
+  [[noreturn]] void Hang(TimePoint now) MILLRACE_REQUIRES(mu_) {
+    TestResult result{.name = std::string(name_),
+                      .status = TestResult::Status::kHung,
+                      .seconds = Seconds(now - begin_),
+                      .findings = findings_->contents()};
+    std::string what = "no progress for " + std::to_string(options_.hang_after.count()) + " ms";
+    if (const std::string step = findings_->step(); !step.empty()) what += " at: " + step;
+    result.findings.failures.push_back(std::move(what));
+    report_.results.push_back(std::move(result));
+    report_.seconds = Seconds(now - start_);
+    callbacks_.on_hang(report_);
+    std::_Exit(1);
+  }
+
+  const SelftestOptions& options_;
+  const SelftestCallbacks& callbacks_;
+  const TimePoint start_ = Clock::Real().Now();
+
+  Mutex mu_;
+  CondVar changed_;
+  SelftestReport report_ MILLRACE_GUARDED_BY(mu_) = NewReport();
+  bool stop_ MILLRACE_GUARDED_BY(mu_) = false;
+  std::string_view name_ MILLRACE_GUARDED_BY(mu_);
+  const Findings* findings_ MILLRACE_GUARDED_BY(mu_) = nullptr;  // null: nothing is under way
+  TimePoint begin_ MILLRACE_GUARDED_BY(mu_);
+  TimePoint told_ MILLRACE_GUARDED_BY(mu_);
+
+  JoiningThread thread_;  // last: it uses the others
+};
+
+// What this process runs on; the first use of the device, which may fail or hang.
+Provenance ReadProvenance(std::optional<DeviceType> device, std::string& error) {
+  try {
+    return Runtime::Bootstrap(SelftestRuntime(device, 1))->provenance();
+  } catch (const std::exception& failure) {
+    error = failure.what();
+    return ReadLibtorchProvenance();
+  }
+}
+
+}  // namespace
+
+std::string_view ToString(TestResult::Status status) {
+  switch (status) {
+    case TestResult::Status::kPassed:
+      return "passed";
+    case TestResult::Status::kFailed:
+      return "failed";
+    case TestResult::Status::kHung:
+      return "hung";
+  }
+  std::abort();
+}
+
+bool SelftestReport::passed() const {
+  return error.empty() && std::all_of(results.begin(), results.end(), [](const TestResult& result) {
+           return result.status == TestResult::Status::kPassed;
+         });
+}
+
+TestResult RunTest(const SelftestTest& test, std::optional<DeviceType> device, Findings& findings) {
+  const TimePoint begin = Clock::Real().Now();
+  try {
+    test.run(device, findings);
+  } catch (const std::exception& error) {
+    findings.Fail(std::string("threw: ") + error.what());
+  } catch (...) {
+    findings.Fail("threw what is no std::exception");
+  }
+  TestResult result{.name = std::string(test.name),
+                    .status = TestResult::Status::kPassed,
+                    .seconds = Seconds(Clock::Real().Now() - begin),
+                    .findings = findings.contents()};
+  if (!result.findings.failures.empty()) result.status = TestResult::Status::kFailed;
+  return result;
+}
+
+std::vector<SelftestTest> Matching(std::span<const SelftestTest> tests, std::string_view filter) {
+  std::vector<SelftestTest> matching;
+  for (const SelftestTest& test : tests) {
+    if (test.name.find(filter) != test.name.npos) matching.push_back(test);
+  }
+  return matching;
+}
+
+SelftestReport RunSelftest(std::span<const SelftestTest> tests, const SelftestOptions& options,
+                           const SelftestCallbacks& callbacks) {
+  std::vector<std::string> rest;
+  for (const SelftestTest& test : tests) rest.emplace_back(test.name);
+  Supervisor supervisor(options, callbacks);
+  {
+    const Findings none;
+    supervisor.Begin("Bootstrap", none, rest);
+    std::string error;
+    Provenance provenance = ReadProvenance(options.device, error);
+    supervisor.EndStart(std::move(provenance), error);
+    if (!error.empty()) return supervisor.Report();
+  }
+  for (const SelftestTest& test : tests) {
+    rest.erase(rest.begin());
+    Findings findings;
+    supervisor.Begin(test.name, findings, rest);
+    supervisor.EndTest(RunTest(test, options.device, findings));
+  }
+  return supervisor.Report();
+}
+
+}  // namespace millrace::runtime

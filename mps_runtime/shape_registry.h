@@ -1,0 +1,69 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <unordered_map>
+
+#include "mps_runtime/base/mutex.h"
+#include "mps_runtime/graph_cache.h"
+
+namespace millrace::runtime {
+
+// What the graph caches do once everything is warmed up: take every shape that comes, or none but
+// those that a warm-up ran.
+enum class GraphCachePolicy : uint8_t { kGrow, kFrozen };
+
+// What becomes of a shape that a frozen cache does not take.
+enum class NewShape : uint8_t { kEager, kRefuse };
+
+struct ShapeStats {
+  size_t compiled = 0;          // distinct shapes; 0 where the device compiles none
+  uint64_t eager = 0;           // forwards that ran without a record since the caches are frozen
+  uint64_t refused_frozen = 0;  // forwards that were refused for that reason
+  uint64_t refused_limit = 0;   // forwards that were refused because of max_compiled
+};
+
+// Which shapes the graph caches of a process may take, and how many a device may compile that keeps
+// each for ever. A warm-up is what runs before Freeze, and after it what runs on the main thread:
+// so a model that is loaded later names its shapes there, and every worker may keep those from then
+// on. Goes by key alone. Thread-safe. Asked only for shapes that a thread's own cache does not
+// hold; takes a lock then, unless there is nothing to decide.
+class ShapeRegistry {
+ public:
+  struct Options {
+    GraphCachePolicy policy = GraphCachePolicy::kGrow;
+    NewShape new_shape = NewShape::kEager;
+    size_t max_compiled = 0;  // 0: the device compiles no shapes
+  };
+
+  explicit ShapeRegistry(Options options) : options_(options) {}
+
+  // Before the forward of a shape that the thread's cache does not hold: whether the cache may take
+  // it. `shapes` tells people what came. Throws ShapeRefused.
+  bool Admit(const GraphKey& key, bool on_main_thread, const std::function<std::string()>& shapes)
+      MILLRACE_EXCLUDES(mu_);
+  // All warm-ups are done. Without effect when the caches are to grow.
+  void Freeze() MILLRACE_EXCLUDES(mu_);
+
+  ShapeStats stats() const MILLRACE_EXCLUDES(mu_);
+  size_t max_compiled() const { return options_.max_compiled; }
+
+ private:
+  struct Known {
+    std::string shapes;
+    bool warm = false;  // a warm-up ran it
+  };
+
+  std::string Allowed(const GraphKey& key) const MILLRACE_REQUIRES(mu_);
+
+  const Options options_;
+  mutable Mutex mu_;
+  bool frozen_ MILLRACE_GUARDED_BY(mu_) = false;
+  // Grows only by warm-ups, and up to max_compiled.
+  std::unordered_map<GraphKey, Known, GraphKeyHash> known_ MILLRACE_GUARDED_BY(mu_);
+  ShapeStats counters_ MILLRACE_GUARDED_BY(mu_);
+};
+
+}  // namespace millrace::runtime

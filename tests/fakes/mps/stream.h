@@ -1,0 +1,22 @@
+#pragma once
+
+#include <ATen/mps/MPSStream.h>
+
+#include <functional>
+
+namespace millrace::mps_standin {
+
+// What the device's operators do: encodes work to the stream's open command buffer, on its queue.
+void Submit(at::mps::MPSStream& stream, std::function<void()> work);
+// Commits, waits and throws the stream's error, on its queue.
+void CommitAndWait(at::mps::MPSStream& stream);
+
+// Streams with work that has been encoded and has not completed, now and at most so far.
+int StreamsUnderWay();
+int MostStreamsUnderWay();
+void ResetMostStreamsUnderWay();
+
+// Objective-C autorelease pools that the calling thread has open.
+int OpenAutoreleasePools();
+
+}  // namespace millrace::mps_standin

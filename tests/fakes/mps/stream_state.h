@@ -1,0 +1,35 @@
+#pragma once
+
+#include <ATen/mps/MPSStream.h>
+
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "tests/fakes/mps/metal.h"
+#include "tests/fakes/mps/serial_queue.h"
+
+namespace millrace::mps_standin {
+
+// What an MPSStream of the stand-in points at.
+struct StreamState {
+  dispatch_queue_s queue;
+  CommandQueue gpu;
+  // On the queue only.
+  std::shared_ptr<CommandBuffer> open, last_committed;
+  std::atomic<std::thread::id> current_on{};  // the thread whose current stream it is
+  std::atomic<int> buffers{0};                // that have not completed, the open one included
+
+  std::mutex mu;
+  std::optional<std::string> error;  // of the first buffer that failed
+};
+
+// Whether libtorch has a pool of streams: one of two source files says so.
+bool HasPool();
+// Of the calling thread; null: the default stream.
+void SetCurrent(at::mps::MPSStream* stream);
+// The process's stream of that number, 0..32, made at the first call.
+at::mps::MPSStream* StreamOf(int64_t id);
+
+}  // namespace millrace::mps_standin

@@ -1,0 +1,157 @@
+"""Deliberate breakages of the MPS backend and what it stands on, each of which a test must notice.
+
+  mutations.py list                    one line a mutation: NAME SOURCE_FILE TEST
+  mutations.py write ROOT NAME OUT     the mutated source of NAME, from ROOT, as file OUT
+  mutations.py check BINARY TEST       passes when TEST of BINARY fails, crashes or hangs
+
+A mutation whose original text is no longer in the source, once, is an error: it would prove nothing.
+"""
+
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+BACKEND = "mps_runtime/backend/mps/mps_backend.cc"
+HANG_SECONDS = 15
+
+
+@dataclass(frozen=True)
+class Mutation:
+    name: str
+    test: str  # of mps_pool_test, which must notice it
+    source: str
+    edits: tuple[tuple[str, str], ...]  # original text, its replacement
+
+
+MUTATIONS = [
+    Mutation(
+        "wait_off_the_queue",
+        "SynchronizeReturnsWhenTheWorkIsDone",
+        BACKEND,
+        (("dispatch_sync_f(wait.stream->queue(), &wait, WaitOnQueue);", "WaitOnQueue(&wait);"),),
+    ),
+    Mutation(
+        "two_threads_on_one_stream",
+        "SixteenThreadsGiveTheNumbersOfTheCpu",
+        BACKEND,
+        (("= get_stream_by_id_(slot);", "= get_stream_by_id_(1);"),),
+    ),
+    Mutation(
+        "streams_made_by_workers",
+        "SixteenThreadsGiveTheNumbersOfTheCpu",
+        BACKEND,
+        (
+            ("streams_[static_cast<size_t>(slot)] = get_stream_by_id_(slot);", "{}"),
+            (
+                "set_current_stream_(At(stream));",
+                "set_current_stream_(streams_[static_cast<size_t>(stream.slot)] = get_stream_by_id_(stream.slot));",
+            ),
+        ),
+    ),
+    Mutation(
+        "lock_around_the_queue",
+        "AThreadWaitsForItsOwnStreamOnly",
+        BACKEND,
+        (
+            (
+                "  dispatch_sync_f(wait.stream->queue()",
+                "  static std::mutex mu;\n  const std::scoped_lock lock(mu);\n  dispatch_sync_f(wait.stream->queue()",
+            ),
+            ("#include <memory>\n", "#include <memory>\n#include <mutex>\n"),
+        ),
+    ),
+    Mutation(
+        "lease_not_returned",
+        "AStreamThatWasGivenBackIsTheNextThreads",
+        "mps_runtime/stream_pool.cc",
+        (("free_[free_count_++] = slot;", ""),),
+    ),
+    Mutation(
+        "buffers_reused_too_early",
+        "SynchronizeReturnsWhenTheWorkIsDone",
+        BACKEND,
+        (("at::mps::SyncType::COMMIT_AND_WAIT", "at::mps::SyncType::COMMIT"),),
+    ),
+    Mutation(
+        "stream_left_current",
+        "AStreamThatWasGivenBackIsTheNextThreads",
+        BACKEND,
+        (("  if (HasPool()) set_current_stream_(nullptr);\n", ""),),
+    ),
+    Mutation(
+        "device_wide_wait",
+        "AThreadWaitsForItsOwnStreamOnly",
+        BACKEND,
+        (
+            (
+                "dispatch_sync_f(wait.stream->queue(), &wait, WaitOnQueue);",
+                "at::mps::synchronizeAllMPSStreams(at::mps::SyncType::COMMIT_AND_WAIT);",
+            ),
+            ("void WaitOnQueue(", "[[maybe_unused]] void WaitOnQueue("),
+        ),
+    ),
+    Mutation(
+        "error_of_the_gpu_lost",
+        "AnErrorOfTheGpuFailsOneForward",
+        BACKEND,
+        (("if (wait.failure == nullptr) return;", "return;"),),
+    ),
+    Mutation(
+        "exception_through_the_queue",
+        "AnErrorOfTheGpuFailsOneForward",
+        BACKEND,
+        (("wait->failure = std::current_exception();", "throw;"),),
+    ),
+    Mutation(
+        "autorelease_pool_not_drained",
+        "EachForwardHasAnAutoreleasePool",
+        BACKEND,
+        (("{ objc_autoreleasePoolPop(scope); }", "{ (void)scope; }"),),
+    ),
+    Mutation(
+        "failed_forward_not_waited_for",
+        "AForwardThatFailsLeavesNothingUnderWay",
+        "mps_runtime/thread_context.cc",
+        (("  if (failed) {\n", "  if (failed && false) {\n"),),
+    ),
+]
+
+
+def write(root: Path, name: str, out: Path) -> None:
+    mutation = next(mutation for mutation in MUTATIONS if mutation.name == name)
+    text = (root / mutation.source).read_text()
+    for original, replacement in mutation.edits:
+        if text.count(original) != 1:
+            sys.exit(f"{mutation.source}: the mutation {name} needs this text once, it is there {text.count(original)} times: {original}")
+        text = text.replace(original, replacement)
+    out.write_text(text)
+
+
+def check(binary: str, test: str) -> None:
+    try:
+        run = subprocess.run([binary, f"--gtest_filter=*.{test}"], capture_output=True, text=True, timeout=HANG_SECONDS)
+    except subprocess.TimeoutExpired:
+        print(f"noticed: {test} hangs")
+        return
+    output = run.stdout + run.stderr
+    if test not in output:
+        sys.exit(f"there is no test {test}:\n{output}")
+    if run.returncode == 0:
+        sys.exit(f"the mutation survives {test}:\n{output}")
+    reason = next((line for line in output.splitlines() if "stand-in:" in line or "Failure" in line or "terminate" in line), "")
+    print(f"noticed: {test} ends with {run.returncode}: {reason}")
+
+
+def main(command: str, *arguments: str) -> None:
+    if command == "list":
+        for mutation in MUTATIONS:
+            print(mutation.name, mutation.source, mutation.test)
+    elif command == "write":
+        write(Path(arguments[0]), arguments[1], Path(arguments[2]))
+    elif command == "check":
+        check(*arguments)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

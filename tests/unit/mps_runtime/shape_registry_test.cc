@@ -1,0 +1,125 @@
+#include "mps_runtime/shape_registry.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <barrier>
+#include <string>
+#include <vector>
+
+#include "mps_runtime/errors.h"
+#include "tests/fakes/joining_thread.h"
+
+namespace millrace::runtime {
+namespace {
+
+using testing::JoiningThread;
+
+constexpr bool kMain = true;
+constexpr bool kWorker = false;
+
+bool Admit(ShapeRegistry& registry, int64_t width, bool on_main_thread = kWorker,
+           const std::string& model = "m/1") {
+  return registry.Admit({.model = model, .entry_point = "forward", .shape_bucket = width},
+                        on_main_thread, [width] { return "[1, " + std::to_string(width) + "]"; });
+}
+
+std::string Refusal(ShapeRegistry& registry, int64_t width, bool on_main_thread = kWorker) {
+  try {
+    Admit(registry, width, on_main_thread);
+  } catch (const ShapeRefused& refusal) {
+    return refusal.what();
+  }
+  return "";
+}
+
+TEST(ShapeRegistry, GrowingCachesTakeWhatComes) {
+  ShapeRegistry registry({});
+  registry.Freeze();
+  for (int width = 0; width < 1000; ++width) EXPECT_TRUE(Admit(registry, width));
+  EXPECT_EQ(registry.stats().compiled, 0U);
+}
+
+TEST(ShapeRegistry, FrozenTakesOnlyWhatWasWarmedUp) {
+  ShapeRegistry registry({.policy = GraphCachePolicy::kFrozen});
+  EXPECT_TRUE(Admit(registry, 1, kMain));
+  EXPECT_TRUE(Admit(registry, 2, kWorker));
+  registry.Freeze();
+  EXPECT_TRUE(Admit(registry, 1));
+  EXPECT_TRUE(Admit(registry, 2));
+  for (int i = 0; i < 3; ++i) EXPECT_FALSE(Admit(registry, 3));
+  EXPECT_FALSE(Admit(registry, 1, kWorker, "m/2"));
+  EXPECT_EQ(registry.stats().eager, 4U);
+  EXPECT_EQ(registry.stats().refused_frozen, 0U);
+}
+
+TEST(ShapeRegistry, FrozenTakesWhatTheMainThreadWarmsUpLater) {
+  ShapeRegistry registry({.policy = GraphCachePolicy::kFrozen, .new_shape = NewShape::kRefuse});
+  registry.Freeze();
+  EXPECT_NE(Refusal(registry, 1), "");
+  EXPECT_TRUE(Admit(registry, 1, kMain));
+  EXPECT_TRUE(Admit(registry, 1, kWorker));
+  EXPECT_NE(Refusal(registry, 2), "");
+  EXPECT_EQ(registry.stats().refused_frozen, 2U);
+}
+
+TEST(ShapeRegistry, RefusalListsTheShapesOfThatModel) {
+  ShapeRegistry registry({.policy = GraphCachePolicy::kFrozen, .new_shape = NewShape::kRefuse});
+  for (int width = 10; width < 20; ++width) Admit(registry, width);
+  Admit(registry, 5, kWorker, "other/1");
+  registry.Freeze();
+  EXPECT_EQ(Refusal(registry, 20),
+            "model 'm/1': inputs of shape [1, 20] are new to forward and the graph cache is "
+            "frozen; allowed are [1, 10] or [1, 11] or [1, 12] or [1, 13] or [1, 14] or [1, 15] or "
+            "[1, 16] or [1, 17] or one of 2 more");
+}
+
+TEST(ShapeRegistry, ShapesBeyondTheLimitAreRefusedOnEveryThread) {
+  ShapeRegistry registry({.max_compiled = 2});
+  EXPECT_TRUE(Admit(registry, 1, kMain));
+  EXPECT_TRUE(Admit(registry, 2));
+  EXPECT_EQ(Refusal(registry, 3),
+            "model 'm/1': inputs of shape [1, 3] are new to forward and the device has compiled 2 "
+            "shapes, as many as graph_cache_entries allows; allowed are [1, 1] or [1, 2]");
+  EXPECT_NE(Refusal(registry, 3, kMain), "");
+  EXPECT_TRUE(Admit(registry, 1));
+  EXPECT_TRUE(Admit(registry, 2, kMain));
+  EXPECT_EQ(registry.stats().compiled, 2U);
+  EXPECT_EQ(registry.stats().refused_limit, 2U);
+}
+
+TEST(ShapeRegistry, FrozenDeviceThatCompilesCountsEagerShapesToo) {
+  ShapeRegistry registry({.policy = GraphCachePolicy::kFrozen, .max_compiled = 2});
+  EXPECT_TRUE(Admit(registry, 1));
+  registry.Freeze();
+  for (int i = 0; i < 3; ++i) EXPECT_FALSE(Admit(registry, 2));
+  EXPECT_NE(Refusal(registry, 3), "");
+  EXPECT_EQ(registry.stats().compiled, 2U);
+  EXPECT_EQ(registry.stats().eager, 3U);
+  EXPECT_EQ(registry.stats().refused_limit, 1U);
+  EXPECT_TRUE(Admit(registry, 2, kMain));  // compiled already; now a warm-up ran it
+  EXPECT_TRUE(Admit(registry, 2));
+}
+
+TEST(ShapeRegistry, ThreadsTogetherStayWithinTheLimit) {
+  constexpr int kThreads = 8;
+  constexpr int kShapes = 400;
+  constexpr size_t kLimit = 100;
+  ShapeRegistry registry({.max_compiled = kLimit});
+  std::barrier start(kThreads);
+  std::atomic<int> refused{0};
+  std::vector<JoiningThread> threads;
+  for (int i = 0; i < kThreads; ++i) {
+    threads.emplace_back([&] {
+      start.arrive_and_wait();
+      for (int width = 0; width < kShapes; ++width) refused += !Refusal(registry, width).empty();
+    });
+  }
+  threads.clear();
+  EXPECT_EQ(registry.stats().compiled, kLimit);
+  EXPECT_EQ(refused, kThreads * (kShapes - static_cast<int>(kLimit)));
+  EXPECT_EQ(registry.stats().refused_limit, static_cast<uint64_t>(refused));
+}
+
+}  // namespace
+}  // namespace millrace::runtime
