@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <span>
 #include <vector>
@@ -47,6 +48,9 @@ class Model {
   // Inputs that touch every shape bucket; the main thread, then each worker, runs them before the
   // server is ready.
   virtual std::vector<Input> WarmupInputs() const = 0;
+  // In how many requests at once each of them comes: the sizes of batches whose forwards have
+  // shapes of their own.
+  virtual std::vector<size_t> WarmupBatches() const { return {1}; }
 };
 
 }  // namespace millrace::models

@@ -1,14 +1,20 @@
 #include "models/generic/torchscript_model.h"
 
+#include <ATen/TensorOperators.h>
 #include <ATen/core/Tensor.h>
 #include <ATen/core/ivalue.h>
+#include <ATen/ops/allclose.h>
+#include <ATen/ops/arange.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/from_blob.h>
+#include <ATen/ops/zeros.h>
+#include <c10/core/InferenceMode.h>
 #include <c10/util/hash.h>
 #include <torch/csrc/jit/api/module.h>
 #include <torch/csrc/jit/serialization/import.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <exception>
 #include <optional>
@@ -18,10 +24,14 @@
 
 #include "absl/strings/str_join.h"
 #include "models/core/strings.h"
+#include "models/generic/replace_linear.h"
 #include "mps_runtime/cached_forward.h"
 
 namespace millrace::models {
 namespace {
+
+// Of a matrix product and an addition against the two in one.
+constexpr double kRelative = 1e-4, kAbsolute = 1e-5;
 
 at::ScalarType ToScalarType(DataType type) {
   switch (type) {
@@ -57,13 +67,30 @@ at::ScalarType ToScalarType(DataType type) {
   throw std::invalid_argument("BYTES has no tensor type");
 }
 
+std::vector<at::Tensor> ToTensors(const c10::IValue& result) {
+  if (result.isTensor()) return {result.toTensor()};
+  if (!result.isTuple())
+    throw std::runtime_error("forward returned neither a tensor nor a tuple of tensors");
+  std::vector<at::Tensor> tensors;
+  for (const c10::IValue& element : result.toTupleRef().elements())
+    tensors.push_back(element.toTensor());
+  return tensors;
+}
+
 // A module that is shared by all workers. It is frozen: what forward only reads has become a
 // constant of its graph. An attribute that forward writes stays one, and the workers would write it
 // at the same time, so such modules are none to serve.
 class TorchScriptModel final : public Model {
  public:
-  TorchScriptModel(torch::jit::Module module, bool stack, at::Device device, ModelInfo info)
-      : module_(std::move(module)), stack_(stack), device_(device), info_(std::move(info)) {}
+  TorchScriptModel(torch::jit::Module module, const TorchScriptOptions& options, at::Device device,
+                   ModelInfo info)
+      : module_(std::move(module)),
+        stack_(options.stack),
+        few_batch_sizes_(options.stack && options.few_batch_sizes && !device.is_cpu()),
+        warmup_sizes_(options.warmup_sizes.empty() ? std::vector<int64_t>{1}
+                                                   : options.warmup_sizes),
+        device_(device),
+        info_(std::move(info)) {}
 
   const ModelInfo& info() const override { return info_; }
 
@@ -80,23 +107,40 @@ class TorchScriptModel final : public Model {
   }
 
   std::vector<Input> WarmupInputs() const override {
-    InferInput input;
-    for (const TensorSpec& spec : info_.inputs) {
-      Tensor& tensor = input.inputs.emplace_back();
-      tensor.name = spec.name;
-      tensor.type = spec.type;
-      tensor.shape = spec.shape;
-      std::replace_if(
-          tensor.shape.begin(), tensor.shape.end(), [](int64_t dim) { return dim < 0; }, 1);
-      tensor.data.assign(
-          static_cast<size_t>(ElementCount(tensor.shape).value_or(0)) * ElementSize(tensor.type),
-          '\0');
+    std::vector<Input> inputs;
+    for (const int64_t size : warmup_sizes_) {
+      InferInput input;
+      for (const TensorSpec& spec : info_.inputs) {
+        Tensor& tensor = input.inputs.emplace_back();
+        tensor.name = spec.name;
+        tensor.type = spec.type;
+        tensor.shape = spec.shape;
+        std::replace_if(
+            tensor.shape.begin(), tensor.shape.end(), [](int64_t dim) { return dim < 0; }, size);
+        tensor.data.assign(
+            static_cast<size_t>(ElementCount(tensor.shape).value_or(0)) * ElementSize(tensor.type),
+            '\0');
+      }
+      // The executor specialises during the first runs, and the graph cache records the second.
+      inputs.insert(inputs.end(), 3, Input(input));
     }
-    // The executor specialises during the first runs.
-    return {3, Input(input)};
+    return inputs;
+  }
+
+  std::vector<size_t> WarmupBatches() const override {
+    std::vector<size_t> sizes = {1};
+    while (few_batch_sizes_ && sizes.back() < info_.batching.max_batch)
+      sizes.push_back(PaddedSize(sizes.back() + 1));
+    return sizes;
   }
 
  private:
+  // How many rows a stacked batch of so many requests has.
+  size_t PaddedSize(size_t count) const {
+    if (!few_batch_sizes_) return count;
+    return std::max(count, std::min(std::bit_ceil(count), info_.batching.max_batch));
+  }
+
   class Step final : public Batch {
    public:
     Step(const TorchScriptModel& model, std::span<Request* const> requests)
@@ -149,17 +193,8 @@ class TorchScriptModel final : public Model {
     }
 
     std::vector<at::Tensor> Call(const std::vector<at::Tensor>& inputs) const {
-      const c10::IValue result =
-          model_.module_.get_method("forward")({inputs.begin(), inputs.end()});
-      std::vector<at::Tensor> tensors;
-      if (result.isTensor()) {
-        tensors.push_back(result.toTensor());
-      } else if (result.isTuple()) {
-        for (const c10::IValue& element : result.toTupleRef().elements())
-          tensors.push_back(element.toTensor());
-      } else {
-        throw std::runtime_error("forward returned neither a tensor nor a tuple of tensors");
-      }
+      const std::vector<at::Tensor> tensors =
+          ToTensors(model_.module_.get_method("forward")({inputs.begin(), inputs.end()}));
       if (tensors.size() != model_.info_.outputs.size()) {
         throw std::runtime_error(StrCat("forward returned ", tensors.size(),
                                         " tensors; model.pbtxt names ", model_.info_.outputs.size(),
@@ -178,10 +213,11 @@ class TorchScriptModel final : public Model {
     at::Tensor Gather(const TensorSpec& spec, size_t first, size_t count) const {
       const Tensor& one = InputOf(first, spec);
       std::vector<int64_t> shape = one.shape;
-      if (model_.stack_) shape.insert(shape.begin(), static_cast<int64_t>(count));
+      const size_t rows = model_.PaddedSize(count);
+      if (model_.stack_) shape.insert(shape.begin(), static_cast<int64_t>(rows));
       at::Tensor tensor = at::empty(shape, ToScalarType(spec.type));
       char* out = static_cast<char*>(tensor.mutable_data_ptr());
-      const size_t bytes = tensor.nbytes() / count;
+      const size_t bytes = tensor.nbytes() / rows;
       for (size_t i = first; i < first + count; ++i) {
         const Tensor& input = InputOf(i, spec);
         if (input.shape != one.shape || input.data.size() != bytes) {
@@ -191,6 +227,7 @@ class TorchScriptModel final : public Model {
         std::memcpy(out, input.data.data(), bytes);
         out += bytes;
       }
+      for (size_t i = count; i < rows; ++i, out += bytes) std::memcpy(out, out - bytes, bytes);
       return tensor;
     }
 
@@ -201,15 +238,16 @@ class TorchScriptModel final : public Model {
                                  "' has another type than its model.pbtxt says");
       }
       std::vector<int64_t> shape = result.sizes().vec();
+      const size_t rows = model_.PaddedSize(count);
       if (model_.stack_) {
-        if (shape.empty() || shape.front() != static_cast<int64_t>(count)) {
+        if (shape.empty() || shape.front() != static_cast<int64_t>(rows)) {
           throw std::runtime_error("output '" + spec.name +
                                    "' lost the batch dimension, so the model cannot be stacked");
         }
         shape.erase(shape.begin());
       }
       const at::Tensor contiguous = result.to(at::kCPU).contiguous();
-      const size_t bytes = contiguous.nbytes() / count;
+      const size_t bytes = contiguous.nbytes() / rows;
       const char* data = static_cast<const char*>(contiguous.const_data_ptr());
       for (size_t i = first; i < first + count; ++i, data += bytes) {
         const auto& wanted = std::get<InferInput>(requests_[i]->input()).requested_outputs;
@@ -226,9 +264,51 @@ class TorchScriptModel final : public Model {
 
   torch::jit::Module module_;
   const bool stack_;
+  const bool few_batch_sizes_;
+  const std::vector<int64_t> warmup_sizes_;
   const at::Device device_;
   const ModelInfo info_;
 };
+
+// Frozen: one graph, with everything inlined and what forward only reads as constants.
+torch::jit::Module LoadFrozen(const std::string& file, at::Device device) {
+  torch::jit::Module module = torch::jit::load(file, device);
+  module.eval();
+  // Numbers must stay those of the module as it was saved: no fusing that changes them.
+  return torch::jit::freeze(module, std::nullopt, /*optimize_numerics=*/false);
+}
+
+// Numbers that tell a wrong graph from a right one: no two neighbours are equal, none is special.
+at::Tensor SampleInput(const TensorSpec& spec) {
+  std::vector<int64_t> shape = spec.shape;
+  std::replace_if(
+      shape.begin(), shape.end(), [](int64_t dim) { return dim < 0; }, 2);
+  const at::ScalarType type = ToScalarType(spec.type);
+  if (!at::isFloatingType(type)) return at::zeros(shape, type);  // often indices
+  const at::Tensor numbers = at::zeros(shape, at::kDouble);
+  return (at::arange(numbers.numel(), at::kDouble) * 0.7).sin().view(shape).to(type);
+}
+
+// Whether the graph without nn.Linear gives the numbers of the one with it, on the CPU, where both
+// are known to be right.
+absl::Status CheckLinearReplaced(const std::string& file, const ModelInfo& info) {
+  const c10::InferenceMode inference;
+  std::vector<c10::IValue> inputs;
+  for (const TensorSpec& spec : info.inputs) inputs.emplace_back(SampleInput(spec));
+  torch::jit::Module original = LoadFrozen(file, at::kCPU);
+  torch::jit::Module replaced = LoadFrozen(file, at::kCPU);
+  if (ReplaceLinear(replaced.get_method("forward").graph()) == 0) return absl::OkStatus();
+  const std::vector<at::Tensor> expected = ToTensors(original.forward(inputs));
+  const std::vector<at::Tensor> actual = ToTensors(replaced.forward(inputs));
+  for (size_t i = 0; i < expected.size(); ++i) {
+    if (!at::allclose(expected[i], actual[i], kRelative, kAbsolute, /*equal_nan=*/true)) {
+      return absl::InvalidArgumentError(
+          StrCat(file, ": gives other numbers without nn.Linear, which is not safe on mps: output ",
+                 i, " differs"));
+    }
+  }
+  return absl::OkStatus();
+}
 
 std::string FirstLine(const std::string& text) { return text.substr(0, text.find('\n')); }
 
@@ -238,20 +318,21 @@ absl::StatusOr<std::unique_ptr<Model>> LoadTorchScript(const TorchScriptOptions&
                                                        ModelInfo info) {
   const at::Device device{std::string(runtime::ToString(options.device))};
   try {
-    torch::jit::Module module = torch::jit::load(options.file.string(), device);
-    module.eval();
-    // Numbers must stay those of the module as it was saved: no fusing that changes them.
-    module = torch::jit::freeze(module, std::nullopt, /*optimize_numerics=*/false);
+    torch::jit::Module module = LoadFrozen(options.file.string(), device);
     const auto& schema = module.get_method("forward").function().getSchema();
     const size_t takes = schema.arguments().size() - 1;  // less self
     if (takes != info.inputs.size()) {
       return absl::InvalidArgumentError(StrCat(options.file.string(), ": forward takes ", takes,
                                                " inputs; model.pbtxt names ", info.inputs.size()));
     }
+    if (options.device == runtime::DeviceType::kMps) {
+      if (absl::Status same = CheckLinearReplaced(options.file.string(), info); !same.ok())
+        return same;
+      ReplaceLinear(module.get_method("forward").graph());
+    }
     info.platform = "torchscript";
     info.task = Task::kInfer;
-    return std::make_unique<TorchScriptModel>(std::move(module), options.stack, device,
-                                              std::move(info));
+    return std::make_unique<TorchScriptModel>(std::move(module), options, device, std::move(info));
   } catch (const std::exception& error) {
     return absl::InvalidArgumentError(
         StrCat(options.file.string(), ": is not a TorchScript module: ", FirstLine(error.what())));

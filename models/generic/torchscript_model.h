@@ -1,8 +1,10 @@
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "models/core/model.h"
@@ -11,10 +13,14 @@
 namespace millrace::models {
 
 struct TorchScriptOptions {
-  std::filesystem::path file;
+  std::filesystem::path file = {};
   // Requests of a batch become one forward with a new first dimension; otherwise each is a forward
   // of its own. Needs fixed input shapes.
   bool stack = false;
+  // Batches that are stacked come in powers of two, and as max_batch: others are filled up with
+  // copies of their last request. Not on the CPU, where a size costs nothing.
+  bool few_batch_sizes = false;
+  std::vector<int64_t> warmup_sizes = {};  // for each -1 of the inputs; empty: 1
   runtime::DeviceType device = runtime::DeviceType::kCpu;
 };
 

@@ -12,6 +12,9 @@
 
 namespace millrace::models {
 
+// The name of a model's config in its folder.
+inline constexpr char kModelConfigFile[] = "model.pbtxt";
+
 // The native form of model.pbtxt (schema: proto/millrace/config/v1/model.proto): values checked,
 // defaults filled in. File names are plain names of files in the model's own folder.
 
@@ -20,6 +23,7 @@ struct TorchScriptConfig {
   std::vector<TensorSpec> inputs;
   std::vector<TensorSpec> outputs;
   bool stack = false;
+  std::vector<int64_t> warmup_sizes = {};  // for each -1 of the inputs; empty: 1
 };
 
 struct VitsConfig {

@@ -26,6 +26,8 @@ constexpr size_t kMaxConfigBytes = size_t{1} << 20;
 constexpr size_t kMaxReportedErrors = 8;
 constexpr size_t kMaxTensors = 256;
 constexpr int kMaxRank = 32;
+constexpr size_t kMaxWarmupSizes = 64;
+constexpr int64_t kMaxWarmupSize = 65'536;
 
 // Collects one line per mistake, as "<source>:<line>:<column>: <message>".
 class Errors final : public pb::io::ErrorCollector {
@@ -171,16 +173,35 @@ std::vector<TensorSpec> ConvertTensors(const pb::RepeatedPtrField<v1::TensorSpec
 
 TorchScriptConfig Convert(const v1::TorchScript& message, const Section& section) {
   section.FileName("file", message.file());
-  TorchScriptConfig config{.file = message.file(),
-                           .inputs = ConvertTensors(message.inputs(), "inputs", section),
-                           .outputs = ConvertTensors(message.outputs(), "outputs", section),
-                           .stack = message.stack()};
+  TorchScriptConfig config{
+      .file = message.file(),
+      .inputs = ConvertTensors(message.inputs(), "inputs", section),
+      .outputs = ConvertTensors(message.outputs(), "outputs", section),
+      .stack = message.stack(),
+      .warmup_sizes = {message.warmup_sizes().begin(), message.warmup_sizes().end()}};
   for (size_t i = 0; config.stack && i < config.inputs.size(); ++i) {
     for (const int64_t dim : config.inputs[i].shape) {
       if (dim == -1) {
         section.Error("stack",
                       absl::StrCat("needs fixed shapes, but inputs[", i, "].shape has -1"));
       }
+    }
+  }
+  const auto has_any = [](const TensorSpec& spec) {
+    return std::find(spec.shape.begin(), spec.shape.end(), -1) != spec.shape.end();
+  };
+  if (config.warmup_sizes.size() > kMaxWarmupSizes) {
+    section.Error("warmup_sizes", absl::StrCat("has ", config.warmup_sizes.size(),
+                                               " entries, allowed 0..", kMaxWarmupSizes));
+  } else if (!config.warmup_sizes.empty() &&
+             std::none_of(config.inputs.begin(), config.inputs.end(), has_any)) {
+    section.Error("warmup_sizes", "stand for -1 in the inputs' shapes, but there is none");
+  }
+  for (int i = 0; i < message.warmup_sizes_size(); ++i) {
+    const int64_t size = message.warmup_sizes(i);
+    if (size < 1 || size > kMaxWarmupSize) {
+      section.Error("warmup_sizes",
+                    absl::StrCat(size, " is out of range, allowed 1..", kMaxWarmupSize), i);
     }
   }
   return config;

@@ -17,9 +17,15 @@ struct Loader {
   const std::filesystem::path& folder;
   ModelInfo info;
   runtime::DeviceType device;
+  bool few_shapes;
 
   Loaded operator()(const TorchScriptConfig& config) {
-    return LoadTorchScript({folder / config.file, config.stack, device}, std::move(info));
+    return LoadTorchScript({.file = folder / config.file,
+                            .stack = config.stack,
+                            .few_batch_sizes = few_shapes,
+                            .warmup_sizes = config.warmup_sizes,
+                            .device = device},
+                           std::move(info));
   }
 
   Loaded operator()(const VitsConfig& config) {
@@ -47,9 +53,9 @@ struct Loader {
 
 }  // namespace
 
-ModelFactory MakeModelFactory(runtime::DeviceType device) {
-  return [device](const ModelConfig& config, const std::filesystem::path& folder, ModelInfo info) {
-    return std::visit(Loader{folder, std::move(info), device}, config.kind);
+ModelFactory MakeModelFactory(runtime::DeviceType device, bool few_shapes) {
+  return [=](const ModelConfig& config, const std::filesystem::path& folder, ModelInfo info) {
+    return std::visit(Loader{folder, std::move(info), device, few_shapes}, config.kind);
   };
 }
 

@@ -7,6 +7,9 @@ namespace millrace::models {
 
 // The factory that knows every kind of model, and puts their weights on the device. It needs
 // libtorch; the repository itself does not.
-ModelFactory MakeModelFactory(runtime::DeviceType device);
+//
+// few_shapes: models run batches of few distinct sizes, which their warm-up runs, too: for a device
+// or a graph cache that does not take every shape.
+ModelFactory MakeModelFactory(runtime::DeviceType device, bool few_shapes);
 
 }  // namespace millrace::models

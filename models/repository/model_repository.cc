@@ -14,7 +14,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr size_t kMaxNameLength = 128;
-constexpr char kConfigFile[] = "model.pbtxt";
 constexpr char kLayout[] = "<model>/<version>/model.pbtxt";
 
 // A folder's name as a version: decimal without leading zeros, so that each version has one
@@ -40,7 +39,7 @@ std::vector<int64_t> VersionsIn(const fs::path& model) {
   for (fs::directory_iterator it(model, error), end; !error && it != end; it.increment(error)) {
     const std::optional<int64_t> version = VersionOf(it->path().filename().native());
     std::error_code ignored;
-    if (version && fs::exists(it->path() / kConfigFile, ignored)) versions.push_back(*version);
+    if (version && fs::exists(it->path() / kModelConfigFile, ignored)) versions.push_back(*version);
   }
   std::sort(versions.begin(), versions.end());
   return versions;
@@ -59,7 +58,7 @@ absl::Status CheckFile(const fs::path& folder, const std::string& name) {
     return absl::FailedPreconditionError(absl::StrCat(
         file.string(), ": ",
         error && error != std::errc::no_such_file_or_directory ? error.message() : "no such file",
-        ", but ", kConfigFile, " names it"));
+        ", but ", kModelConfigFile, " names it"));
   }
   const fs::path real_folder = fs::canonical(folder, error);
   const fs::path real_file = error ? fs::path() : fs::canonical(file, error);
@@ -151,7 +150,7 @@ absl::StatusOr<ModelRepository::Package> ModelRepository::Find(
   package.name = name;
   package.version = version.value_or(versions.back());
   package.folder = model / std::to_string(package.version);
-  absl::StatusOr<ModelConfig> config = ReadModelConfig(package.folder / kConfigFile);
+  absl::StatusOr<ModelConfig> config = ReadModelConfig(package.folder / kModelConfigFile);
   if (!config.ok()) return Broken(config.status());
   package.config = *std::move(config);
   for (const std::string& file : Files(package.config)) {

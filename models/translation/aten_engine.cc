@@ -11,6 +11,7 @@
 #include "models/translation/bergamot_weights.h"
 #include "models/translation/positions.h"
 #include "models/translation/shortlist.h"
+#include "mps_runtime/linear.h"
 
 namespace millrace::models {
 namespace {
@@ -33,7 +34,7 @@ struct Linear {
   at::Tensor weight;
   at::Tensor bias;
 
-  at::Tensor operator()(const at::Tensor& x) const { return at::linear(x, weight, bias); }
+  at::Tensor operator()(const at::Tensor& x) const { return runtime::Linear(x, weight, bias); }
 };
 
 struct Norm {

@@ -67,7 +67,7 @@ class TorchScriptModelTest : public testing::Test {
   }
 
   static void Step(const Model& model, std::vector<Request*> requests) {
-    TestContext context;
+    FakeWorkerContext context;
     const auto batch = model.Prepare(requests);
     batch->Forward(context);
     batch->Complete();

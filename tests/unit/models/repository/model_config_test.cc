@@ -109,6 +109,31 @@ TEST(ModelConfig, FileNamesMayNotLeaveTheFolder) {
   }
 }
 
+TEST(ModelConfig, WarmupSizesStandForAnySize) {
+  const auto parse = [](const std::string& shape, const std::string& sizes) {
+    return ParseModelConfig(
+        "torchscript { file: 'm' outputs { name: 'b' datatype: 'FP32' }\n"
+        "inputs { name: 'a' datatype: 'FP32' shape: " +
+            shape + " }\n" + sizes + "}",
+        "model.pbtxt");
+  };
+  const auto config = parse("[1, -1]", "warmup_sizes: [16, 65536]");
+  ASSERT_TRUE(config.ok()) << config.status();
+  EXPECT_EQ(std::get<TorchScriptConfig>(config->kind).warmup_sizes,
+            (std::vector<int64_t>{16, 65536}));
+  const auto error = [&](const std::string& shape, const std::string& sizes) {
+    return std::string(parse(shape, sizes).status().message());
+  };
+  EXPECT_NE(error("-1", "warmup_sizes: [16, 0]")
+                .find("torchscript.warmup_sizes[1]: 0 is out of range, allowed 1..65536"),
+            std::string::npos);
+  EXPECT_NE(error("-1", "warmup_sizes: 65537").find("65537 is out of range"), std::string::npos);
+  EXPECT_NE(error("[1, 4]", "warmup_sizes: 16").find("but there is none"), std::string::npos);
+  std::string many;
+  for (int i = 0; i < 65; ++i) many += "warmup_sizes: 1 ";
+  EXPECT_NE(error("-1", many).find("has 65 entries, allowed 0..64"), std::string::npos);
+}
+
 TEST(ModelConfig, TensorsAreChecked) {
   const auto with = [](const std::string& inputs) {
     return Error("torchscript { file: 'm' stack: true outputs { name: 'b' datatype: 'FP32' }\n" +

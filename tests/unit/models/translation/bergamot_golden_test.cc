@@ -129,7 +129,7 @@ class BergamotGoldenTest : public testing::TestWithParam<Direction> {
   std::unique_ptr<const Vocabulary> vocabulary_;
   std::vector<std::string> sources_;
   std::vector<std::string> expected_;
-  TestContext context_;
+  FakeWorkerContext context_;
 };
 
 INSTANTIATE_TEST_SUITE_P(

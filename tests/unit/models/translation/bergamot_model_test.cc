@@ -79,7 +79,7 @@ class BergamotModelTest : public ::testing::Test {
   const testing::TemporaryFolder folder_;
   BergamotOptions options_;
   millrace::testing::FakeClock clock_;
-  TestContext context_;
+  FakeWorkerContext context_;
 };
 
 TEST_F(BergamotModelTest, SaysWhatItIs) {

@@ -31,7 +31,7 @@ int Run(const std::filesystem::path& folder, TranslationEngineKind kind, size_t 
     return EXIT_FAILURE;
   }
   const auto engine = MakeTranslationEngine(kind, **weights);
-  TestContext context;
+  FakeWorkerContext context;
   std::vector<SentenceJob> jobs;
   const auto flush = [&] {
     engine->Translate(

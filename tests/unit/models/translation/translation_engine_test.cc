@@ -70,7 +70,7 @@ class TranslationEngineTest : public ::testing::TestWithParam<std::string> {
 
   std::unique_ptr<const BergamotWeights> weights_;
   std::unique_ptr<const TranslationEngine> engine_;
-  TestContext context_;
+  FakeWorkerContext context_;
 };
 
 INSTANTIATE_TEST_SUITE_P(All, TranslationEngineTest, ::testing::ValuesIn(EngineNames()),
