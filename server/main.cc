@@ -4,7 +4,11 @@
 #include <vector>
 
 #include "absl/synchronization/mutex.h"
+#include "models/probe/model_probe.h"
+#include "mps_runtime/probe/operator_probe.h"
 #include "mps_runtime/provenance.h"
+#include "mps_runtime/selftest/program.h"
+#include "server/calibrate/calibrate.h"
 #include "server/client/client.h"
 #include "server/config/command_line.h"
 #include "server/server.h"
@@ -19,11 +23,20 @@ int Run(const ServeCommand& command) {
   return kExitOk;
 }
 int Run(const CheckCommand& command) { return server::Check(command.config); }
+int Run(const CalibrateCommand& command) { return RunCalibrate(command); }
 int Run(const ModelsCommand& command) { return RunModels(command); }
 int Run(const TranslateCommand& command) { return RunTranslate(command); }
 int Run(const SynthesizeCommand& command) { return RunSynthesize(command); }
 int Run(const BenchNullCommand& command) { return RunBenchNull(command); }
 int Run(const HashKeyCommand& command) { return RunHashKey(command); }
+int Run(const SelftestCommand& command) {
+  runtime::SelftestProgram program;
+  program.options.device = command.device;
+  program.filter = command.filter;
+  program.json = command.json;
+  program.list = command.list;
+  return runtime::RunSelftestProgram(program);
+}
 int Run(const VersionCommand&) {
   const runtime::Provenance provenance = runtime::ReadLibtorchProvenance();
   std::printf("millrace %s\nlibtorch %s (%s) from %s\ncompiled against libtorch %s\n", kVersion,
@@ -36,6 +49,9 @@ int Run(const VersionCommand&) {
 }  // namespace millrace
 
 int main(int argc, char** argv) {
+  // Started again by itself, to try what may crash.
+  if (const auto status = millrace::runtime::OperatorProbeMain(argc, argv)) return *status;
+  if (const auto status = millrace::models::ModelProbeMain(argc, argv)) return *status;
   // Debian builds Abseil with its lock-order checks on; inside gRPC they cost several percent of
   // every call.
   absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);

@@ -12,10 +12,12 @@
 #include "models/core/strings.h"
 #include "models/repository/model_factory.h"
 #include "models/repository/model_repository.h"
+#include "mps_runtime/probe/operator_probe.h"
 #include "mps_runtime/runtime.h"
 #include "server/connection_listener.h"
 #include "server/control/main_loop.h"
 #include "server/control/model_manager.h"
+#include "server/control/model_safety.h"
 #include "server/control/periodic.h"
 #include "server/control/runtime_device.h"
 #include "server/control/server_status.h"
@@ -50,8 +52,20 @@ constexpr std::chrono::seconds kFlushTime{1};
 
 constexpr std::chrono::seconds kHousekeepingInterval{1};
 
-runtime::RuntimeOptions MakeRuntimeOptions(const ServerConfig& config) {
+ModelSafety::Options MakeSafetyOptions(const ServerConfig& config) {
+  const bool named = !config.safety_profile.empty();
+  return {.file = named ? config.safety_profile : DefaultSafetyProfile(config.models),
+          .file_was_named = named,
+          .models = config.models,
+          .operators = runtime::OperatorNames()};
+}
+
+// `safety` must outlive the bootstrap.
+runtime::RuntimeOptions MakeRuntimeOptions(const ServerConfig& config, ModelSafety& safety) {
   runtime::RuntimeOptions options;
+  options.measured_concurrency = [&safety](const runtime::DeviceFacts& facts) {
+    return safety.Measured(facts);
+  };
   options.device = config.device;
   options.mode = config.mode;
   options.workers = config.workers;
@@ -60,8 +74,17 @@ runtime::RuntimeOptions MakeRuntimeOptions(const ServerConfig& config) {
   options.intra_op_threads = config.intra_op_threads;
   options.graph_cache = {.max_entries = config.graph_cache_entries,
                          .max_bytes = config.graph_cache_bytes};
+  options.graph_cache_policy = config.graph_cache;
+  options.new_shape = config.graph_cache_new_shape;
+  options.max_compiled_shapes = config.graph_cache_entries;
   options.require_libtorch = config.require_libtorch;
   return options;
+}
+
+models::ModelFactory MakeFactory(const ServerConfig& config, const runtime::Runtime& runtime) {
+  return models::MakeModelFactory(runtime.device(),
+                                  runtime.max_compiled_shapes() != 0 ||
+                                      config.graph_cache == runtime::GraphCachePolicy::kFrozen);
 }
 
 absl::StatusOr<std::shared_ptr<grpc::ServerCredentials>> MakeCredentials(
@@ -98,17 +121,19 @@ class Server {
  public:
   explicit Server(const ServerConfig& config)
       : config_(config),
-        runtime_(runtime::Runtime::Bootstrap(MakeRuntimeOptions(config))),
+        safety_(MakeSafetyOptions(config), [](const std::string& line) { logging::Warning(line); }),
+        runtime_(runtime::Runtime::Bootstrap(MakeRuntimeOptions(config, safety_))),
         device_(*runtime_),
         main_context_(runtime_->EnterMainThread()),
-        repository_(config.models, models::MakeModelFactory(runtime_->device())),
+        repository_(config.models, MakeFactory(config, *runtime_)),
         metrics_({.version = kVersion,
                   .libtorch = runtime_->provenance().libtorch_version,
                   .device = runtime_->provenance().device,
                   .mode = std::string(runtime::ToString(runtime_->mode()))}),
-        scheduler_({.default_queue_size = config.queue_size, .workers = config.workers}),
-        models_(repository_, device_, *main_context_, scheduler_, metrics_, directory_),
-        status_(*runtime_, models_, directory_, scheduler_, admission_, config.workers),
+        scheduler_({.default_queue_size = config.queue_size, .workers = runtime_->workers()}),
+        models_(repository_, device_, *main_context_, scheduler_, metrics_, directory_,
+                [this](const auto& package) { return MayServe(package); }),
+        status_(*runtime_, models_, directory_, scheduler_, admission_, runtime_->workers()),
         streams_(config.write_stall_timeout) {
     metrics_.SetSnapshot([this] { return status_.Gauges(); });
   }
@@ -125,6 +150,20 @@ class Server {
 
   absl::Status Start() {
     logging::Info("runtime", {{"provenance", runtime::ToLogLine(runtime_->provenance())}});
+    if (safety_.holds()) {
+      logging::Info("safety profile", {{"file", safety_.file().string()},
+                                       {"permits", runtime_->limiter().permits()},
+                                       {"limited_by", safety_.limited_by()}});
+    }
+    if (runtime_->workers() < config_.workers) {
+      logging::Warning("fewer workers than asked for", {{"workers", runtime_->workers()},
+                                                        {"asked", config_.workers},
+                                                        {"reason", runtime_->why_fewer_workers()}});
+    }
+    if (config_.graph_cache == runtime::GraphCachePolicy::kFrozen &&
+        runtime_->device() == runtime::DeviceType::kCpu) {
+      logging::Warning("--graph-cache frozen has no effect: nothing is compiled on the CPU");
+    }
     if (!config_.api_keys.empty()) {
       auto keys = ApiKeyStore::Open(config_.api_keys);
       if (!keys.ok()) return keys.status();
@@ -153,8 +192,9 @@ class Server {
     if (absl::Status status = models_.LoadAll(stopping); !status.ok() || stopping()) return status;
     // Workers only start once the main thread has warmed up every model.
     const auto loaded = directory_.All();
-    executor_ = std::make_unique<ThreadExecutor>(config_.workers, device_, scheduler_);
+    executor_ = std::make_unique<ThreadExecutor>(runtime_->workers(), device_, scheduler_);
     if (absl::Status status = executor_->Start(loaded); !status.ok() || stopping()) return status;
+    runtime_->FinishWarmUp();
 
     services_.emplace(Services{.admission = admission_,
                                .scheduler = scheduler_,
@@ -185,8 +225,9 @@ class Server {
                               {"http_port", http_ ? http_->port() : 0},
                               {"metrics_port", metrics_port},
                               {"models", static_cast<int64_t>(loaded.size())},
-                              {"workers", config_.workers},
-                              {"permits", runtime_->limiter().permits()}});
+                              {"workers", runtime_->workers()},
+                              {"permits", runtime_->limiter().permits()},
+                              {"permits_source", runtime_->safe_concurrency_source()}});
     return absl::OkStatus();
   }
 
@@ -248,8 +289,17 @@ class Server {
     }
   }
 
+  // A model that the permits in force could break is refused, unless the operator accepts that.
+  absl::Status MayServe(const models::ModelRepository::Package& package) {
+    absl::Status status = safety_.Check(package, runtime_->limiter().permits());
+    if (status.ok() || !config_.accept_unsafe_concurrency) return status;
+    logging::Warning("served all the same", {{"reason", Message(status)}});
+    return absl::OkStatus();
+  }
+
   const ServerConfig config_;
   MainLoop main_loop_;
+  ModelSafety safety_;
   const std::unique_ptr<runtime::Runtime> runtime_;
   RuntimeDevice device_;
   const std::unique_ptr<runtime::WorkerContext> main_context_;
@@ -322,13 +372,21 @@ int Check(const ServerConfig& config) {
              ApiKeyStore::Open(config.api_keys).status());
     if (!config.tls_cert.empty())
       report(StrCat("TLS ", config.tls_cert.string()), MakeCredentials(config).status());
-    const auto runtime = runtime::Runtime::Bootstrap(MakeRuntimeOptions(config));
+    const ModelSafety::Options safety_options = MakeSafetyOptions(config);
+    // A profile that does not hold is no reason not to start.
+    ModelSafety safety(safety_options,
+                       [](const std::string& line) { std::printf("warning %s\n", line.c_str()); });
+    const auto runtime = runtime::Runtime::Bootstrap(MakeRuntimeOptions(config, safety));
     report(StrCat("device ", runtime->provenance().device, " (", runtime->provenance().device_name,
                   "), libtorch ", runtime->provenance().libtorch_version),
            absl::OkStatus());
+    if (safety.holds()) {
+      report(StrCat("safety profile ", safety_options.file.string(), ": ",
+                    runtime->limiter().permits(), " forwards at once"),
+             absl::OkStatus());
+    }
     const auto context = runtime->EnterMainThread();
-    const models::ModelRepository repository(config.models,
-                                             models::MakeModelFactory(runtime->device()));
+    const models::ModelRepository repository(config.models, MakeFactory(config, *runtime));
     const auto entries = repository.List();
     report(StrCat("models ", config.models.string()), repository.Check());
     if (entries.ok()) {

@@ -3,9 +3,12 @@
 #include <chrono>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
 #include <variant>
+#include <vector>
 
+#include "mps_runtime/stream.h"
 #include "server/config/server_config.h"
 
 namespace millrace {
@@ -23,6 +26,18 @@ struct ServeCommand {
 // Takes the options of serve.
 struct CheckCommand {
   ServerConfig config;
+};
+
+// Measures how many forwards at once this machine survives.
+struct CalibrateCommand {
+  std::filesystem::path models = "var/models";
+  std::vector<std::string> only;              // names of models; empty: all
+  std::optional<runtime::DeviceType> device;  // empty: the best there is
+  int repeats = 60;                           // 1..10000
+  int max_threads = 0;                        // 1..31; 0: as many as the device can make use of
+  std::chrono::milliseconds watchdog = std::chrono::minutes(2);  // of one run
+  std::filesystem::path output;  // empty: where serve looks for the profile of these models
+  bool operators_only = false;
 };
 
 // How a client reaches a server.
@@ -72,9 +87,18 @@ struct HashKeyCommand {
   bool from_stdin = false;  // the key; otherwise a new one is made and shown
 };
 
+// Tests the device and libtorch of this machine, without a server.
+struct SelftestCommand {
+  std::optional<runtime::DeviceType> device;  // none: the best that is there
+  std::string filter;                         // part of the names of the tests to run; empty: all
+  bool json = false;
+  bool list = false;  // only the tests' names
+};
+
 struct VersionCommand {};
 
-using Command = std::variant<ServeCommand, CheckCommand, ModelsCommand, TranslateCommand,
-                             SynthesizeCommand, BenchNullCommand, HashKeyCommand, VersionCommand>;
+using Command = std::variant<ServeCommand, CheckCommand, CalibrateCommand, ModelsCommand,
+                             TranslateCommand, SynthesizeCommand, BenchNullCommand, HashKeyCommand,
+                             SelftestCommand, VersionCommand>;
 
 }  // namespace millrace

@@ -152,6 +152,8 @@ std::vector<Option> MakeOptions() {
   using C = ServerConfig;
   using runtime::DeviceType;
   using runtime::ForwardMode;
+  using runtime::GraphCachePolicy;
+  using runtime::NewShape;
   using std::chrono::hours;
   using std::chrono::milliseconds;
   using std::chrono::seconds;
@@ -176,13 +178,15 @@ std::vector<Option> MakeOptions() {
        {"mps", DeviceType::kMps}}));
   o.push_back(Number(Row("workers", models, "N", "Worker threads, each with a stream of its own"),
                      &C::workers, 1, runtime::kWorkerSlots));
-  o.push_back(Choice<ForwardMode>(Row("mode", models, "MODE",
-                                      "What two forwards may do at once: parallel (all), "
-                                      "encode-lock (wait for the device), serial (nothing)"),
-                                  &C::mode,
-                                  {{"parallel", ForwardMode::kParallel},
-                                   {"encode-lock", ForwardMode::kEncodeLock},
-                                   {"serial", ForwardMode::kSerial}}));
+  o.push_back(Choice<std::optional<ForwardMode>>(
+      Row("mode", models, "MODE",
+          "What two forwards may do at once: parallel (all), encode-lock (wait for the device), "
+          "serial (nothing); auto: encode-lock on mps, else parallel"),
+      &C::mode,
+      {{"auto", std::nullopt},
+       {"parallel", ForwardMode::kParallel},
+       {"encode-lock", ForwardMode::kEncodeLock},
+       {"serial", ForwardMode::kSerial}}));
   o.push_back(Number(Row("max-in-flight", models, "N",
                          "Forwards at once on the device; 0: as many as are known to be safe"),
                      &C::max_in_flight, 0, runtime::kWorkerSlots));
@@ -191,15 +195,31 @@ std::vector<Option> MakeOptions() {
                        "or compute wrong results"),
                    &C::accept_unsafe_concurrency));
   o.push_back(
+      Path(Row("safety-profile", models, "FILE",
+               "What `millrace calibrate` measured: how many forwards at once are safe here; "
+               "unset: safety-profile.json in the folder of --models, where there is one"),
+           &C::safety_profile));
+  o.push_back(
       Number(Row("intra-op-threads", models, "N",
                  "Threads within one forward on the CPU; 0: cores / forwards that may run at once"),
              &C::intra_op_threads, 0, 1024));
   o.push_back(Number(
       Row("queue-size", models, "N", "Requests that may wait per model; more are refused at once"),
       &C::queue_size, 1, 65536));
-  o.push_back(
-      Number(Row("graph-cache-entries", models, "N", "Compiled shapes that each worker keeps"),
-             &C::graph_cache_entries, 1, 1'000'000));
+  o.push_back(Choice<GraphCachePolicy>(
+      Row("graph-cache", models, "MODE",
+          "Compiled shapes: grow (any that comes), frozen (after the warm-up, only those of a "
+          "model's warm-up)"),
+      &C::graph_cache, {{"grow", GraphCachePolicy::kGrow}, {"frozen", GraphCachePolicy::kFrozen}}));
+  o.push_back(Choice<NewShape>(Row("graph-cache-new-shape", models, "eager|refuse",
+                                   "What a frozen cache does with another shape: run it without a "
+                                   "graph, or answer INVALID_ARGUMENT"),
+                               &C::graph_cache_new_shape,
+                               {{"eager", NewShape::kEager}, {"refuse", NewShape::kRefuse}}));
+  o.push_back(Number(Row("graph-cache-entries", models, "N",
+                         "Compiled shapes that each worker keeps; on mps, which keeps each for "
+                         "ever, that the process may compile: more are refused"),
+                     &C::graph_cache_entries, 1, 1'000'000));
   o.push_back(Bytes(Row("graph-cache-bytes", models, "SIZE", "Memory for them, per worker"),
                     &C::graph_cache_bytes, 0, 1024 * kGiB));
   o.push_back(Version(Row("require-libtorch", models, "VERSION",

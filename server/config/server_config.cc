@@ -20,9 +20,18 @@ bool Exposed(const std::string& address) { return !address.empty() && !IsLoopbac
 
 int DefaultWorkers() { return std::clamp(runtime::AvailableCores(), 1, runtime::kWorkerSlots); }
 
+std::filesystem::path DefaultSafetyProfile(const std::filesystem::path& models) {
+  return models / "safety-profile.json";
+}
+
 absl::Status Validate(const ServerConfig& config) {
   if (config.models.empty())
     return absl::InvalidArgumentError("--models: is empty, allowed is a folder");
+  if (config.graph_cache_new_shape == runtime::NewShape::kRefuse &&
+      config.graph_cache != runtime::GraphCachePolicy::kFrozen) {
+    return absl::InvalidArgumentError(
+        "--graph-cache-new-shape: refuse needs --graph-cache frozen; with grow, allowed is eager");
+  }
   if (config.tls_cert.empty() != config.tls_key.empty()) {
     return absl::InvalidArgumentError(config.tls_cert.empty() ? "--tls-key: needs --tls-cert too"
                                                               : "--tls-cert: needs --tls-key too");

@@ -9,6 +9,7 @@
 
 #include "absl/status/status.h"
 #include "mps_runtime/forward_mode.h"
+#include "mps_runtime/shape_registry.h"
 #include "mps_runtime/stream.h"
 
 namespace millrace {
@@ -27,14 +28,17 @@ struct ServerConfig {
   std::filesystem::path models = "var/models";
   std::optional<runtime::DeviceType> device;  // empty: the best there is
   int workers = DefaultWorkers();             // 1..31
-  runtime::ForwardMode mode = runtime::ForwardMode::kParallel;
-  int max_in_flight = 0;  // forwards at once, 0..31; 0: what the device's backend holds safe
+  std::optional<runtime::ForwardMode> mode;   // none: the device's
+  int max_in_flight = 0;  // forwards at once, 0..31; 0: as many as are known to be safe
   bool accept_unsafe_concurrency = false;  // lets max_in_flight exceed what is known to be safe
+  std::filesystem::path safety_profile;    // empty: DefaultSafetyProfile(models)
   int intra_op_threads =
       0;  // per forward; 0: the cores divided by the forwards that may run at once
   size_t queue_size = 256;           // waiting requests per model, 1..65536
-  size_t graph_cache_entries = 256;  // per worker
+  size_t graph_cache_entries = 256;  // per worker; on mps for the process
   uint64_t graph_cache_bytes = uint64_t{1} << 30;
+  runtime::GraphCachePolicy graph_cache = runtime::GraphCachePolicy::kGrow;
+  runtime::NewShape graph_cache_new_shape = runtime::NewShape::kEager;
   std::string require_libtorch;  // version prefix; empty: any
 
   // Addresses: host:port, port 0 takes a free one. http and metrics may be empty: not served.
@@ -71,7 +75,10 @@ struct ServerConfig {
   friend bool operator==(const ServerConfig&, const ServerConfig&) = default;
 };
 
-// What no single option can tell: TLS files that belong together, addresses beyond loopback without
+// The safety profile of a repository of models, where no other was named.
+std::filesystem::path DefaultSafetyProfile(const std::filesystem::path& models);
+
+// What no single option can tell: options that belong together, addresses beyond loopback without
 // TLS. Touches no file.
 absl::Status Validate(const ServerConfig& config);
 

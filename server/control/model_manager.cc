@@ -12,7 +12,12 @@
 namespace millrace::server {
 
 absl::Status ModelManager::LoadAndWarmUp(std::string_view name) {
-  absl::StatusOr<std::unique_ptr<models::Model>> model = repository_.Load(name);
+  const absl::StatusOr<models::ModelRepository::Package> package = repository_.Find(name);
+  if (!package.ok()) return package.status();
+  if (may_serve_ != nullptr) {
+    if (absl::Status status = may_serve_(*package); !status.ok()) return status;
+  }
+  absl::StatusOr<std::unique_ptr<models::Model>> model = repository_.Load(name, package->version);
   if (!model.ok()) return model.status();
   main_context_.Synchronize();  // the weights are there before another stream reads them
   if (absl::Status status = WarmUp(**model, device_, main_context_); !status.ok()) return status;

@@ -4,6 +4,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -23,15 +24,19 @@ namespace millrace::server {
 // everything else may be called on any thread. What it borrows must outlive it.
 class ModelManager {
  public:
+  // Asked before a package is loaded; an error refuses it.
+  using MayServe = std::function<absl::Status(const models::ModelRepository::Package&)>;
+
   ModelManager(const models::ModelRepository& repository, Device& device,
                runtime::WorkerContext& main_context, Scheduler& scheduler, Metrics& metrics,
-               ModelDirectory& directory)
+               ModelDirectory& directory, MayServe may_serve = nullptr)
       : repository_(repository),
         device_(device),
         main_context_(main_context),
         scheduler_(scheduler),
         metrics_(metrics),
-        directory_(directory) {}
+        directory_(directory),
+        may_serve_(std::move(may_serve)) {}
 
   // Main thread. Loads the latest version and warms it up; then new requests go to it. On failure
   // what served before stays.
@@ -60,6 +65,7 @@ class ModelManager {
   Scheduler& scheduler_;
   Metrics& metrics_;
   ModelDirectory& directory_;
+  const MayServe may_serve_;
 
   mutable Mutex mu_;
   std::map<std::string, Attempt, std::less<>> attempts_

@@ -30,6 +30,7 @@ Snapshot ServerStatus::Gauges() const {
   s.requests_in_flight = requests_in_flight();
   s.permits = runtime_.limiter().permits();
   s.permits_in_use = runtime_.limiter().in_use();
+  s.device_memory_bytes = runtime_.device_bytes();
   const auto streams = runtime_.stream_pool().stats();
   s.streams_leased = streams.leased;
   s.stream_leases_total = streams.leases_total;
@@ -40,6 +41,7 @@ Snapshot ServerStatus::Gauges() const {
   s.graph_cache_hits_total = graphs.hits;
   s.graph_cache_misses_total = graphs.misses;
   s.graph_cache_evictions_total = graphs.evictions;
+  s.shapes = runtime_.shape_stats();
   return s;
 }
 

@@ -81,6 +81,9 @@ class Metrics::SnapshotCollector final : public prometheus::Collectable {
           static_cast<double>(s.requests_in_flight));
     gauge("millrace_permits", "Forwards that may run at once.", s.permits);
     gauge("millrace_permits_in_use", "Forwards that run now.", s.permits_in_use);
+    gauge("millrace_device_memory_bytes",
+          "Memory that the device's driver holds for this process; 0 on the CPU.",
+          static_cast<double>(s.device_memory_bytes));
     gauge("millrace_streams_leased", "Streams leased to workers.", s.streams_leased);
     counter("millrace_stream_leases_total", "Stream leases granted.",
             static_cast<double>(s.stream_leases_total));
@@ -96,6 +99,22 @@ class Metrics::SnapshotCollector final : public prometheus::Collectable {
             static_cast<double>(s.graph_cache_misses_total));
     counter("millrace_graph_cache_evictions_total", "Shapes dropped to stay within the limits.",
             static_cast<double>(s.graph_cache_evictions_total));
+    gauge("millrace_compiled_shapes",
+          "Shapes that the device has compiled and keeps; 0 where it keeps none.",
+          static_cast<double>(s.shapes.compiled));
+    MetricFamily new_shapes{
+        "millrace_graph_cache_new_shapes_total",
+        "Forwards of a shape that the graph cache did not take: run without a graph or refused "
+        "because it is frozen, or refused because of the limit of compiled shapes.",
+        MetricType::Counter,
+        {}};
+    for (const auto& [outcome, count] :
+         {std::pair("eager", s.shapes.eager), std::pair("refused_frozen", s.shapes.refused_frozen),
+          std::pair("refused_limit", s.shapes.refused_limit)}) {
+      new_shapes.metric.push_back(
+          Value(static_cast<double>(count), MetricType::Counter, {{"outcome", outcome}}));
+    }
+    families.push_back(std::move(new_shapes));
 
     MetricFamily depth{
         "millrace_queue_depth", "Requests that wait in the model's queue.", MetricType::Gauge, {}};

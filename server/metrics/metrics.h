@@ -9,6 +9,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "mps_runtime/shape_registry.h"
 #include "prometheus/registry.h"
 #include "server/metrics/model_metrics.h"
 
@@ -31,6 +32,7 @@ struct Snapshot {
   int64_t requests_in_flight = 0;
   int permits = 0;
   int permits_in_use = 0;
+  int64_t device_memory_bytes = 0;
   int streams_leased = 0;
   uint64_t stream_leases_total = 0;
   uint64_t stream_lease_refusals_total = 0;
@@ -39,6 +41,7 @@ struct Snapshot {
   uint64_t graph_cache_hits_total = 0;
   uint64_t graph_cache_misses_total = 0;
   uint64_t graph_cache_evictions_total = 0;
+  runtime::ShapeStats shapes = {};
 };
 
 // Labels of millrace_build_info.

@@ -18,12 +18,13 @@ namespace {
 
 double ResidentBytes() {
 #ifdef __APPLE__
-  mach_task_basic_info info;
-  mach_msg_type_number_t count = MACH_TASK_BASIC_INFO_COUNT;
-  if (task_info(mach_task_self(), MACH_TASK_BASIC_INFO, reinterpret_cast<task_info_t>(&info),
-                &count) != KERN_SUCCESS)
+  // The footprint, which is what macOS itself goes by: memory of the GPU is not in resident_size.
+  task_vm_info_data_t info;
+  mach_msg_type_number_t count = TASK_VM_INFO_COUNT;
+  if (task_info(mach_task_self(), TASK_VM_INFO, reinterpret_cast<task_info_t>(&info), &count) !=
+      KERN_SUCCESS)
     return 0;
-  return static_cast<double>(info.resident_size);
+  return static_cast<double>(info.phys_footprint);
 #else
   std::ifstream statm("/proc/self/statm");
   double pages = 0;

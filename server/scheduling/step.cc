@@ -1,10 +1,13 @@
 #include "server/scheduling/step.h"
 
+#include <deque>
 #include <exception>
 #include <span>
 #include <utility>
+#include <vector>
 
 #include "models/core/strings.h"
+#include "mps_runtime/errors.h"
 #include "server/scheduling/served_model.h"
 
 namespace millrace::server {
@@ -35,10 +38,15 @@ void Settle(std::vector<std::unique_ptr<Job>> batch, Scheduler& scheduler) {
   }
 }
 
-// The message of what was thrown, or empty.
-std::string TryStep(const models::Model& model, std::span<models::Request* const> requests,
-                    Device& device, runtime::WorkerContext& context, ModelMetrics& metrics,
-                    Clock& clock) {
+absl::Status Failed(const models::Model& model, std::string_view why) {
+  return absl::InternalError(StrCat("model '", model.info().name, "' failed on this request: ",
+                                    why.empty() ? "unknown failure" : why));
+}
+
+// What was thrown, as the status for a request that was alone in the step.
+absl::Status TryStep(const models::Model& model, std::span<models::Request* const> requests,
+                     Device& device, runtime::WorkerContext& context, ModelMetrics& metrics,
+                     Clock& clock) {
   try {
     const std::unique_ptr<models::Batch> step = model.Prepare(requests);
     if (step != nullptr) {
@@ -48,12 +56,13 @@ std::string TryStep(const models::Model& model, std::span<models::Request* const
       metrics.permit_wait_seconds.Observe(Seconds(waited));
       step->Complete();
     }
-    return {};
+    return absl::OkStatus();
+  } catch (const runtime::ShapeRefused& refusal) {
+    return absl::InvalidArgumentError(StrCat("inputs: ", refusal.what()));
   } catch (const std::exception& error) {
-    const std::string line = FirstLine(error.what());
-    return line.empty() ? "unknown failure" : line;
+    return Failed(model, FirstLine(error.what()));
   } catch (...) {
-    return "unknown failure";
+    return Failed(model, "");
   }
 }
 
@@ -61,6 +70,27 @@ class NullSink final : public models::OutputSink {
  public:
   void Emit(models::Output) override {}
 };
+
+// A batch of that many requests with the same input; the status of one that failed.
+absl::Status RunToTheEnd(const models::Model& model, const models::Input& input, size_t size,
+                         Device& device, runtime::WorkerContext& context) {
+  NullSink sink;
+  std::deque<models::Request> requests;
+  std::vector<models::Request*> unfinished;
+  for (size_t i = 0; i < size; ++i)
+    unfinished.push_back(&requests.emplace_back(input, TimePoint::max(), sink));
+  while (!unfinished.empty()) {
+    const std::unique_ptr<models::Batch> step = model.Prepare(unfinished);
+    if (step == nullptr) break;
+    device.RunForward(context, *step);
+    step->Complete();
+    std::erase_if(unfinished, [](const models::Request* r) { return r->outcome().has_value(); });
+  }
+  for (const models::Request& request : requests) {
+    if (request.outcome() && !request.outcome()->ok()) return *request.outcome();
+  }
+  return absl::OkStatus();
+}
 
 }  // namespace
 
@@ -77,16 +107,13 @@ void RunStep(std::vector<std::unique_ptr<Job>> batch, Device& device,
   }
   metrics.batch_size.Observe(static_cast<double>(batch.size()));
 
-  std::string error = TryStep(model->model(), requests, device, context, metrics, clock);
-  if (!error.empty()) {
+  absl::Status status = TryStep(model->model(), requests, device, context, metrics, clock);
+  if (!status.ok()) {
     for (models::Request*& request : requests) {
       if (request->outcome()) continue;  // it was finished before the failure
       if (requests.size() > 1)
-        error = TryStep(model->model(), {&request, 1}, device, context, metrics, clock);
-      if (!error.empty()) {
-        request->Finish(absl::InternalError(
-            StrCat("model '", model->info().name, "' failed on this request: ", error)));
-      }
+        status = TryStep(model->model(), {&request, 1}, device, context, metrics, clock);
+      if (!status.ok()) request->Finish(status);
     }
   }
 
@@ -108,17 +135,11 @@ absl::Status WarmUp(const models::Model& model, Device& device, runtime::WorkerC
     return absl::InternalError(StrCat("warm-up of model '", model.info().name, "' failed: ", why));
   };
   try {
-    for (models::Input& input : model.WarmupInputs()) {
-      NullSink sink;
-      models::Request request(std::move(input), TimePoint::max(), sink);
-      models::Request* requests[] = {&request};
-      while (!request.outcome()) {
-        const std::unique_ptr<models::Batch> step = model.Prepare(requests);
-        if (step == nullptr) break;
-        device.RunForward(context, *step);
-        step->Complete();
+    for (const size_t size : model.WarmupBatches()) {
+      for (const models::Input& input : model.WarmupInputs()) {
+        const absl::Status status = RunToTheEnd(model, input, size, device, context);
+        if (!status.ok()) return failed(Message(status));
       }
-      if (request.outcome() && !request.outcome()->ok()) return failed(Message(*request.outcome()));
     }
   } catch (const std::exception& error) {
     return failed(FirstLine(error.what()));

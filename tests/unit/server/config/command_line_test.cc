@@ -126,8 +126,9 @@ TEST(Flags, BadValueNamesOptionValueAndAllowed) {
   const EarlyExit exit = Refused({"serve", "--workers", "99"});
   EXPECT_EQ(exit.status, kExitUsage);
   EXPECT_TRUE(Has(exit.err, "--workers: '99' is not allowed, allowed: 1..31")) << exit.err;
-  EXPECT_TRUE(Has(Refused({"serve"}, {{"MILLRACE_MODE", "fast"}}).err,
-                  "MILLRACE_MODE: 'fast' is not allowed, allowed: parallel, encode-lock, serial"));
+  EXPECT_TRUE(
+      Has(Refused({"serve"}, {{"MILLRACE_MODE", "fast"}}).err,
+          "MILLRACE_MODE: 'fast' is not allowed, allowed: auto, parallel, encode-lock, serial"));
 }
 
 TEST(Flags, MissingValueIsRefused) {
@@ -157,7 +158,7 @@ TEST(Commands, NoneShowsTheHelpAsAUsageError) {
   const EarlyExit exit = Refused({});
   EXPECT_EQ(exit.status, kExitUsage);
   for (const char* command : {"serve", "check", "models", "translate", "synthesize", "bench-null",
-                              "hash-key", "version"}) {
+                              "hash-key", "selftest", "version"}) {
     EXPECT_TRUE(Has(exit.err, command)) << command;
   }
 }
@@ -169,6 +170,29 @@ TEST(Commands, HelpGoesToStandardOutput) {
   EXPECT_TRUE(Has(exit.out, "--queue-size N")) << exit.out;
   EXPECT_TRUE(Has(exit.out, "(default: 256)"));
   EXPECT_EQ(Refused({"--help"}).status, kExitOk);
+}
+
+TEST(Commands, Selftest) {
+  const SelftestCommand command =
+      Parse<SelftestCommand>({"selftest", "--json", "--filter", "Stress", "--device", "cuda"});
+  EXPECT_TRUE(command.json);
+  EXPECT_FALSE(command.list);
+  EXPECT_EQ(command.filter, "Stress");
+  EXPECT_EQ(command.device, runtime::DeviceType::kCuda);
+}
+
+TEST(Commands, SelftestTakesTheDeviceFromTheEnvironmentWhenNoFlagNamesOne) {
+  const Environment environment = {{"MILLRACE_DEVICE", "mps"}};
+  EXPECT_EQ(Parse<SelftestCommand>({"selftest"}, environment).device, runtime::DeviceType::kMps);
+  EXPECT_EQ(Parse<SelftestCommand>({"selftest", "--device", "cpu"}, environment).device,
+            runtime::DeviceType::kCpu);
+  EXPECT_EQ(Parse<SelftestCommand>({"selftest", "--device", "auto"}, environment).device,
+            std::nullopt);
+  for (const EarlyExit& exit : {Refused({"selftest", "--device", "gpu"}),
+                                Refused({"selftest"}, {{"MILLRACE_DEVICE", "gpu"}})}) {
+    EXPECT_EQ(exit.status, kExitUsage);
+    EXPECT_TRUE(Has(exit.err, ": 'gpu' is not allowed, allowed: auto, cpu, cuda, mps")) << exit.err;
+  }
 }
 
 TEST(Commands, Version) {
@@ -212,6 +236,61 @@ TEST(Commands, ClientsReadTheirVariablesUnlessAFlagIsGiven) {
   EXPECT_EQ(Parse<ModelsCommand>({"models"}, environment).client.api_key, "secret");
   EXPECT_EQ(Parse<ModelsCommand>({"models", "--address", "flag:1"}, environment).client.address,
             "flag:1");
+}
+
+TEST(Calibrate, WritesWhereServeLooks) {
+  const auto command = Parse<CalibrateCommand>({"calibrate", "--models", "/srv/models"});
+  EXPECT_EQ(command.models, "/srv/models");
+  EXPECT_EQ(command.output, DefaultSafetyProfile("/srv/models"));
+  EXPECT_EQ(command.device, std::nullopt);
+  EXPECT_EQ(command.repeats, 60);
+  EXPECT_EQ(command.max_threads, 0);
+  EXPECT_EQ(command.watchdog, std::chrono::minutes(2));
+  EXPECT_TRUE(command.only.empty());
+}
+
+TEST(Calibrate, TakesItsFlags) {
+  const auto command = Parse<CalibrateCommand>(
+      {"calibrate", "--model", "a", "--model", "b", "--device", "cpu", "--repeats", "7",
+       "--max-threads", "31", "--watchdog", "1h", "-o", "p.json"});
+  EXPECT_EQ(command.only, (std::vector<std::string>{"a", "b"}));
+  EXPECT_EQ(command.device, runtime::DeviceType::kCpu);
+  EXPECT_EQ(command.repeats, 7);
+  EXPECT_EQ(command.max_threads, 31);
+  EXPECT_EQ(command.watchdog, std::chrono::hours(1));
+  EXPECT_EQ(command.output, "p.json");
+  EXPECT_TRUE(Parse<CalibrateCommand>({"calibrate", "--operators-only"}).operators_only);
+}
+
+TEST(Calibrate, SharesTheVariablesOfServe) {
+  const Environment environment = {{"MILLRACE_MODELS", "/srv/models"},
+                                   {"MILLRACE_SAFETY_PROFILE", "/etc/p.json"}};
+  const auto command = Parse<CalibrateCommand>({"calibrate"}, environment);
+  EXPECT_EQ(command.models, "/srv/models");
+  EXPECT_EQ(command.output, "/etc/p.json");
+  EXPECT_EQ(Parse<CalibrateCommand>({"calibrate", "-o", "q.json"}, environment).output, "q.json");
+}
+
+TEST(Calibrate, RefusesByNameWithWhatIsAllowed) {
+  const std::vector<std::vector<std::string>> kBad = {
+      {"--repeats", "0", "1"},
+      {"--repeats", "-1", "1"},
+      {"--repeats", "10001", "10000"},
+      {"--max-threads", "0", "31"},
+      {"--max-threads", "32", "31"},
+      {"--watchdog", "0s", "1s"},
+      {"--watchdog", "61m", "1h"},
+      {"--watchdog", "5", "5s"},
+      {"--device", "tpu", "auto, cpu, cuda, mps"},
+      {"--repeats", "many", "many"},
+  };
+  for (const auto& bad : kBad) {
+    const EarlyExit exit = Refused({"calibrate", bad[0], bad[1]});
+    EXPECT_EQ(exit.status, kExitUsage);
+    EXPECT_TRUE(Has(exit.err, bad[0]) && Has(exit.err, bad[2])) << exit.err;
+  }
+  EXPECT_TRUE(Has(Refused({"calibrate", "--operators-only", "--model", "a"}).err,
+                  "--operators-only and --model"));
 }
 
 }  // namespace

@@ -14,6 +14,14 @@ TEST(Validate, DefaultsAreValid) {
   EXPECT_LE(ServerConfig().workers, 31);
 }
 
+TEST(Validate, OnlyAFrozenGraphCacheRefusesShapes) {
+  ServerConfig config;
+  config.graph_cache_new_shape = runtime::NewShape::kRefuse;
+  EXPECT_TRUE(Mentions(Validate(config), "--graph-cache-new-shape: refuse needs"));
+  config.graph_cache = runtime::GraphCachePolicy::kFrozen;
+  EXPECT_TRUE(Validate(config).ok());
+}
+
 TEST(Validate, ExposedAddressNeedsTls) {
   ServerConfig config;
   config.grpc_address = "0.0.0.0:8001";

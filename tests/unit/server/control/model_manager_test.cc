@@ -100,6 +100,17 @@ TEST_F(ModelManagerTest, FailedLoadOfANewVersionKeepsTheOld) {
   EXPECT_EQ(Shown("m").error, "broken");
 }
 
+TEST_F(ModelManagerTest, ModelThatMayNotServeIsNotEvenLoaded) {
+  AddToDisk("m");
+  ASSERT_TRUE(manager_->Load("m").ok());
+  AddToDisk("m", 2);
+  refusals_["m"] = absl::FailedPreconditionError("too many forwards at once");
+  load_exceptions_.insert("m");
+  EXPECT_EQ(manager_->Load("m"), refusals_["m"]);
+  EXPECT_EQ(Serving("m"), 1);
+  EXPECT_EQ(Shown("m").error, "too many forwards at once");
+}
+
 TEST_F(ModelManagerTest, LoadAllGoesOnAfterAFailure) {
   for (const char* name : {"a", "b", "c"}) AddToDisk(name);
   load_errors_["b"] = absl::InternalError("broken");

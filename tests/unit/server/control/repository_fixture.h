@@ -32,8 +32,9 @@ class RepositoryTest : public ::testing::Test {
     repository_ = std::make_unique<models::ModelRepository>(
         root_.path(), [this](const models::ModelConfig&, const std::filesystem::path&,
                              models::ModelInfo info) { return Make(std::move(info)); });
-    manager_ = std::make_unique<ModelManager>(*repository_, device_, *context_, scheduler_,
-                                              metrics_, directory_);
+    manager_ = std::make_unique<ModelManager>(
+        *repository_, device_, *context_, scheduler_, metrics_, directory_,
+        [this](const models::ModelRepository::Package& p) { return refusals_[p.name]; });
   }
 
   void AddToDisk(const std::string& name, int version = 1) {
@@ -63,6 +64,7 @@ class RepositoryTest : public ::testing::Test {
   std::map<std::string, testing::ModelHooks> hooks_;
   std::map<std::string, absl::Status> load_errors_;
   std::set<std::string> load_exceptions_;
+  std::map<std::string, absl::Status> refusals_;  // before they are loaded
   int warm_up_inputs_ = 0;
 
   const testing::TemporaryFolder root_;

@@ -31,6 +31,7 @@ Snapshot Everything() {
   s.graph_cache_hits_total = 100;
   s.graph_cache_misses_total = 20;
   s.graph_cache_evictions_total = 3;
+  s.shapes = {.compiled = 11, .eager = 12, .refused_frozen = 13, .refused_limit = 14};
   return s;
 }
 
@@ -101,12 +102,23 @@ TEST_F(MetricsTest, GaugesShowTheSnapshotOfTheScrape) {
   metrics_.SetSnapshot([&now] { return now; });
   std::string page = metrics_.Text();
   for (const char* line :
-       {"millrace_server_ready 1\n", "millrace_requests_in_flight 11\n", "millrace_permits 4\n",
-        "millrace_permits_in_use 2\n", "millrace_streams_leased 5\n",
-        "millrace_stream_leases_total 6\n", "millrace_stream_lease_refusals_total 1\n",
-        "millrace_graph_cache_entries 8\n", "millrace_graph_cache_bytes 9\n",
-        "millrace_graph_cache_hits_total 100\n", "millrace_graph_cache_misses_total 20\n",
-        "millrace_graph_cache_evictions_total 3\n", "millrace_queue_depth{model=\"null\"} 7\n",
+       {"millrace_server_ready 1\n",
+        "millrace_requests_in_flight 11\n",
+        "millrace_permits 4\n",
+        "millrace_permits_in_use 2\n",
+        "millrace_streams_leased 5\n",
+        "millrace_stream_leases_total 6\n",
+        "millrace_stream_lease_refusals_total 1\n",
+        "millrace_graph_cache_entries 8\n",
+        "millrace_graph_cache_bytes 9\n",
+        "millrace_graph_cache_hits_total 100\n",
+        "millrace_graph_cache_misses_total 20\n",
+        "millrace_graph_cache_evictions_total 3\n",
+        "millrace_compiled_shapes 11\n",
+        "millrace_graph_cache_new_shapes_total{outcome=\"eager\"} 12\n",
+        "millrace_graph_cache_new_shapes_total{outcome=\"refused_frozen\"} 13\n",
+        "millrace_graph_cache_new_shapes_total{outcome=\"refused_limit\"} 14\n",
+        "millrace_queue_depth{model=\"null\"} 7\n",
         "millrace_queue_depth{model=\"joe\"} 0\n",
         "millrace_models_ready{model=\"null\",version=\"3\",task=\"infer\"} 1\n",
         "millrace_models_ready{model=\"joe\",version=\"1\",task=\"synthesis\"} 1\n"})

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "mps_runtime/errors.h"
 #include "tests/unit/server/scheduling/step_fixture.h"
 
 namespace millrace::server {
@@ -77,6 +78,19 @@ TEST_F(StepFailure, InCompleteFailsTheRequestAtFaultAlone) {
   }});
   ExpectOnlyFails(3, "cannot decode");
   EXPECT_THAT(calls_, ::testing::Contains(Pair("0", 1)));  // finished before: not run again
+}
+
+TEST_F(StepFailure, RefusedShapeIsTheClientsFaultAndNotThatOfTheBatch) {
+  RunBatch({.forward = [](Request& request) {
+    if (NameOf(request) == "2") throw runtime::ShapeRefused("model 'm/1': shape [1, 3] is new");
+  }});
+  for (int i = 0; i < kRequests; ++i) {
+    ASSERT_TRUE(replies_[i].status()) << i;
+    EXPECT_EQ(replies_[i].finishes(), 1);
+    EXPECT_EQ(*replies_[i].status(),
+              i == 2 ? absl::InvalidArgumentError("inputs: model 'm/1': shape [1, 3] is new")
+                     : absl::OkStatus());
+  }
 }
 
 TEST_F(StepFailure, ThatHitsAllFailsAll) {
@@ -152,6 +166,39 @@ TEST_F(WarmUpTest, RunsEveryInputToItsEnd) {
                   3);
   EXPECT_TRUE(WarmUp(model, device_, *context_).ok());
   EXPECT_EQ(steps, 6);
+}
+
+TEST_F(WarmUpTest, RunsEachSizeOfBatchThatHasAShapeOfItsOwn) {
+  size_t in_step = 0;
+  std::vector<size_t> sizes;
+  FakeModel model({},
+                  {.forward = [&](Request&) { ++in_step; },
+                   .complete =
+                       [&](Request& request) {
+                         if (in_step != 0) sizes.push_back(std::exchange(in_step, 0));
+                         request.Finish(absl::OkStatus());
+                       }},
+                  2);
+  model.warm_up_batches = {1, 4};
+  EXPECT_TRUE(WarmUp(model, device_, *context_).ok());
+  EXPECT_THAT(sizes, ::testing::ElementsAre(1, 1, 4, 4));
+}
+
+TEST_F(WarmUpTest, GoesOnWithTheRequestsOfABatchThatNeedMoreSteps) {
+  std::map<const Request*, int> steps;
+  FakeModel model({},
+                  {.complete =
+                       [&](Request& request) {
+                         // The first that comes is done after one step, the second after two.
+                         const size_t nth = steps.emplace(&request, 0).second ? steps.size() : 2;
+                         if (++steps[&request] == 2 || nth == 1) request.Finish(absl::OkStatus());
+                       }},
+                  1);
+  model.warm_up_batches = {2};
+  EXPECT_TRUE(WarmUp(model, device_, *context_).ok());
+  int total = 0;
+  for (const auto& [request, count] : steps) total += count;
+  EXPECT_EQ(total, 3);
 }
 
 TEST_F(WarmUpTest, WithoutInputsIsFine) {

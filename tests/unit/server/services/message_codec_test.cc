@@ -67,6 +67,12 @@ TEST(ParseMessage, EmptyBufferIsAnEmptyMessage) {
   EXPECT_EQ(request.ByteSizeLong(), 0U);
 }
 
+// A client that cancels before its message is sent: gRPC starts the call without one.
+TEST(ParseMessage, NoBufferIsACallerThatWentAway) {
+  v1::TranslateRequest request;
+  EXPECT_EQ(ParseMessage(grpc::ByteBuffer(), request).code(), absl::StatusCode::kCancelled);
+}
+
 TEST(ParseMessage, NamesTheStringThatIsNotUtf8) {
   EXPECT_EQ(ErrorOf<v1::SynthesizeRequest>(Field(1, "joe") + Field(4, kBad)),
             "text: is not valid UTF-8");

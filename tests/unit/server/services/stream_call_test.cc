@@ -294,10 +294,12 @@ TEST(StreamCallRace, ManyClientsComeReadAndLeave) {
               client.Read();
               client.Read();
               break;
-            default:  // stays
+            default: {  // stays
               EXPECT_EQ(client.ReadAll(), 20U);
-              EXPECT_TRUE(client.Finish().ok());
+              const grpc::Status status = client.Finish();
+              EXPECT_TRUE(status.ok()) << status.error_code() << ": " << status.error_message();
               ++complete;
+            }
           }
         }
       });

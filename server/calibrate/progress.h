@@ -1,0 +1,41 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <optional>
+#include <string>
+
+#include "mps_runtime/base/clock.h"
+
+namespace millrace {
+
+// How far a calibration is: cells of equal weight, some known from an earlier run. Not thread-safe.
+class CalibrationProgress {
+ public:
+  // So many cells are planned, each of so many runs. Those found on the way count nothing.
+  CalibrationProgress(size_t cells, int repeats, Clock& clock = Clock::Real())
+      : cells_(cells), repeats_(repeats), clock_(clock), start_(clock.Now()) {}
+
+  // Of the cell that is being run.
+  void OnRun(int runs) { runs_ = runs; }
+  void OnCell(bool planned, bool was_known);
+
+  double Fraction() const;
+  // At the pace so far; nullopt before there is one, and at the end.
+  std::optional<std::chrono::seconds> Left() const;
+  // "41 %, about 12 min left".
+  std::string Text() const;
+  // "[########............]".
+  std::string Bar(size_t width) const;
+
+ private:
+  const size_t cells_;
+  const int repeats_;
+  Clock& clock_;
+  const TimePoint start_;
+  size_t done_ = 0;
+  size_t known_ = 0;  // of these
+  int runs_ = 0;
+};
+
+}  // namespace millrace
