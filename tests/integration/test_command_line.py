@@ -1,7 +1,9 @@
 """The commands of the binary besides `serve`: what they print, where, and their exit status."""
 
 import io
+import json
 import os
+import platform
 import re
 import shutil
 import socket
@@ -216,10 +218,50 @@ def test_print_config_is_toml_that_can_be_given_back(tmp_path):
     assert second.returncode == 0 and tomllib.loads(out(second)) == config
 
 
+# --- selftest ---
+
+def test_selftest_prints_a_document_for_a_bug_report():
+    # One test in this process and one in children of it.
+    documents = {}
+    for name in "SimpleParallel", "ThreadBoundary":
+        ended = run("selftest", "--json", "--device", "cpu", "--filter", name, seconds=300)
+        assert ended.returncode == 0, err(ended)
+        documents[name] = json.loads(out(ended))
+    document = documents["SimpleParallel"]
+    assert document["schema"] == "millrace.selftest" and document["schema_version"] == 1
+    assert document["passed"] is True and document["error"] is None and document["not_run"] == []
+    version = out(run("version"))
+    for value in document["millrace_version"], document["provenance"]["libtorch_version"], document["provenance"]["libtorch_path"]:
+        assert value and value in version
+    assert document["provenance"]["device"] == "cpu" and document["provenance"]["mps_pool"] == "none"
+    assert document["system"]["machine"] and document["system"]["os"] and document["system"]["memory_bytes"] > 0
+    [test] = document["tests"]
+    assert (test["name"], test["result"], test["failures"]) == ("SimpleParallel", "passed", [])
+    assert test["figures"]["wrong"] == 0 and test["figures"]["forwards_per_s"] > 0 and test["seconds"] > 0
+    [boundary] = documents["ThreadBoundary"]["tests"]
+    assert {cell["outcome"] for cell in boundary["outcomes"]} == {"ok"}
+    assert boundary["figures"]["ok"] == boundary["figures"]["tried"] == len(boundary["outcomes"])
+
+
+def test_selftest_prints_a_line_a_test():
+    ended = run("selftest", "--filter", "Parallel", MILLRACE_DEVICE="cpu")
+    lines = out(ended).splitlines()
+    assert ended.returncode == 0 and "libtorch=" in lines[1] and lines[3].startswith("ok     SimpleParallel ")
+    assert any(line.startswith("passed: 1 of 1 tests") for line in lines)
+
+
+def test_selftest_of_a_device_that_is_not_there_says_so():
+    device = "cuda" if platform.system() == "Darwin" else "mps"
+    ended = run("selftest", "--json", "--device", device)
+    document = json.loads(out(ended))
+    assert ended.returncode == 1 and document["passed"] is False and device in document["error"]
+    assert document["tests"] == [] and "SimpleParallel" in document["not_run"]
+
+
 # --- help, wrong usage, no server ---
 
 @pytest.mark.parametrize("command", [[], *([name] for name in (
-    "serve", "check", "models", "translate", "synthesize", "bench-null", "hash-key", "version"))], ids=lambda command: "".join(command))
+    "serve", "check", "models", "translate", "synthesize", "bench-null", "hash-key", "selftest", "version"))], ids=lambda command: "".join(command))
 def test_help_is_no_error(command):
     ended = run(*command, "--help")
     assert (ended.returncode, err(ended)) == (0, "")
@@ -232,6 +274,7 @@ def test_help_is_no_error(command):
     (["synthesize", "a", "--speed", "9"], ["--speed"]),
     (["translate", "a", "--timeout", "soon"], ["--timeout", "soon"]), (["bench-null", "--concurrency", "0"], ["--concurrency"]),
     (["models", "--tls-cert", "x"], ["--tls-key"]),
+    (["selftest", "--device", "gpu"], ["--device", "gpu", "cuda"]), (["selftest", "--filter", "Nonsense"], ["Nonsense", "ThreadChurn"]),
 ], ids=lambda value: " ".join(value) or "nothing")
 def test_wrong_usage_ends_with_2_and_names_it(arguments, words):
     ended = run(*arguments)
@@ -261,7 +304,7 @@ def test_server_that_does_not_answer_is_given_up_at_the_timeout():
 
 # --- version ---
 
-@pytest.mark.skipif(not shutil.which("taskset"), reason="taskset is not installed")
+@pytest.mark.skipif(not shutil.which("taskset"), reason="only Linux keeps a process on some of the cores")
 def test_nothing_is_said_of_being_kept_on_some_of_the_cores():
     core = str(min(os.sched_getaffinity(0)))
     ended = subprocess.run(["taskset", "--cpu-list", core, BINARY, "version"], capture_output=True, timeout=60)

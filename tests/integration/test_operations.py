@@ -159,6 +159,7 @@ METRICS = {
     "millrace_stream_lease_refusals_total", "millrace_audio_seconds_total", "millrace_characters_total", "millrace_tokens_total",
     "millrace_graph_cache_entries", "millrace_graph_cache_bytes", "millrace_graph_cache_hits_total",
     "millrace_graph_cache_misses_total", "millrace_graph_cache_evictions_total",
+    "millrace_graph_cache_new_shapes_total", "millrace_compiled_shapes",
     "process_resident_memory_bytes", "process_cpu_seconds_total", "process_start_time_seconds", "process_open_fds",
 }
 

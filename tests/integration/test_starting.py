@@ -71,10 +71,15 @@ def test_port_file_that_cannot_be_written(null_models):
 @pytest.mark.parametrize("options, words", [
     (["--queue-sise", "3"], ["--queue-sise", "--queue-size"]),
     (["--workers", "0"], ["--workers", "'0'", "1..31"]),
+    (["--workers", "-1"], ["--workers", "1..31"]),
     (["--workers", "32"], ["--workers", "1..31"]),
     (["--workers", "many"], ["--workers", "'many'", "1..31"]),
     (["--device", "tpu"], ["--device", "'tpu'", "cpu", "cuda", "mps"]),
     (["--mode", "fast"], ["--mode", "parallel", "encode-lock", "serial"]),
+    (["--graph-cache", "freeze"], ["--graph-cache", "'freeze'", "grow", "frozen"]),
+    (["--graph-cache-new-shape", "compile"], ["--graph-cache-new-shape", "'compile'", "eager", "refuse"]),
+    (["--graph-cache-new-shape", "refuse"], ["--graph-cache-new-shape", "refuse", "--graph-cache frozen"]),
+    (["--graph-cache-entries", "0"], ["--graph-cache-entries", "'0'", "1..1000000"]),
     (["--drain-timeout", "5"], ["--drain-timeout", "'5'", "5s"]),
     (["--max-message-bytes", "1TB"], ["--max-message-bytes", "1TB", "MiB"]),
     (["--grpc-address", "nonsense"], ["--grpc-address", "'nonsense'", "host:port"]),
@@ -128,6 +133,14 @@ def test_device_that_is_not_there(null_models):
 
 def test_libtorch_of_another_version(null_models):
     assert_fails("--require-libtorch", "1.13", models=null_models, words=["1.13", "libtorch"])
+
+
+def test_frozen_graph_cache_has_no_effect_on_the_cpu(tmp_path, null_models):
+    with daemons.start(tmp_path, "--device", "cpu", "--graph-cache", "frozen", "--graph-cache-new-shape", "refuse",
+                       models=null_models) as daemon:
+        daemon.kserve.ModelInfer(null_request(), timeout=PATIENCE)
+        assert daemon.metrics().total("millrace_graph_cache_new_shapes_total") == 0
+        assert "--graph-cache frozen has no effect" in daemon.log_text()
 
 
 # --- the model repository ---

@@ -121,13 +121,13 @@ class Daemon:
 
 @contextlib.contextmanager
 def start(folder: pathlib.Path, *options: object, models: pathlib.Path = MODELS, seconds: float = 60,
-          under: tuple[str, ...] = (), **environment: str) -> Iterator[Daemon]:
+          under: tuple[str, ...] = (), binary: pathlib.Path = BINARY, **environment: str) -> Iterator[Daemon]:
     """A serving daemon for the time of a with block. `under` is a command that runs the daemon's command."""
-    assert BINARY.is_file(), f"{BINARY} is not there: run `make build` first, or set MILLRACE_BINARY"
+    assert binary.is_file(), f"{binary} is not there: run `make build` first, or set MILLRACE_BINARY"
     log, port_file = folder / "millrace.log", folder / "ports.json"
     port_file.unlink(missing_ok=True)
     logs.append(log)
-    command = [*under, BINARY, *SERVE, "--models", models, "--port-file", port_file, *options]
+    command = [*under, binary, *SERVE, "--models", models, "--port-file", port_file, *options]
     with log.open("w") as out:
         process = subprocess.Popen([str(part) for part in command], stdin=subprocess.DEVNULL, stdout=out, stderr=out,
                                    env=ENVIRONMENT | environment)
@@ -156,10 +156,10 @@ def _end(process: subprocess.Popen) -> None:
 
 
 def run(*arguments: object, under: tuple[str, ...] = (), seconds: float = 60, stdin: bytes = b"", cwd: pathlib.Path | None = None,
-        **environment: str) -> subprocess.CompletedProcess:
+        binary: pathlib.Path = BINARY, **environment: str) -> subprocess.CompletedProcess:
     """A command of the program that ends by itself; output as bytes."""
-    assert BINARY.is_file(), f"{BINARY} is not there: run `make build` first, or set MILLRACE_BINARY"
-    return subprocess.run([*under, str(BINARY), *map(str, arguments)], input=stdin, capture_output=True, timeout=seconds,
+    assert binary.is_file(), f"{binary} is not there: run `make build` first, or set MILLRACE_BINARY"
+    return subprocess.run([*under, str(binary), *map(str, arguments)], input=stdin, capture_output=True, timeout=seconds,
                           check=False, cwd=cwd, env=ENVIRONMENT | environment)
 
 

@@ -1,0 +1,99 @@
+"""The daemon with the MPS backend and the real models, on the stand-in for Apple's GPU: it ends the process when a rule of Metal or
+of libtorch is broken (tests/fakes/mps/README.md)."""
+
+import array
+import concurrent.futures
+import json
+
+import grpc
+import pytest
+from wire import daemon as daemons
+from wire.paths import ON_MPS_STANDIN
+from wire.requests import PATIENCE, null_request, speak_request, translate_request
+from wire.stubs import admin, synthesis
+
+pytestmark = pytest.mark.skipif(not ON_MPS_STANDIN.is_file(), reason="the stand-in is built on Linux only")
+
+WORKERS = 4
+TEXTS = ["The house is small but the garden is big.", "Where is the nearest station?", "I am looking for my friends.",
+         "Good morning, everyone!"]
+
+
+def start(folder, *options, **others):
+    return daemons.start(folder, "--device", "mps", "--workers", WORKERS, *options, binary=ON_MPS_STANDIN, **others)
+
+
+@pytest.fixture(scope="module")
+def on_mps(tmp_path_factory):
+    with start(tmp_path_factory.mktemp("mps")) as running:
+        yield running
+
+
+def translate(daemon, text):
+    return daemon.translation.Translate(translate_request(text), timeout=PATIENCE).translations[0].text
+
+
+def speak(daemon, text):
+    request = speak_request(text, seed=5, encoding=synthesis.AUDIO_ENCODING_PCM_F32LE)
+    return array.array("f", daemon.synthesis.Synthesize(request, timeout=PATIENCE).audio)
+
+
+def test_the_device_is_told_everywhere(on_mps):
+    info = on_mps.admin.GetServerInfo(admin.GetServerInfoRequest(), timeout=10)
+    assert (info.mode, info.workers) == ("encode-lock", WORKERS)
+    metrics = on_mps.metrics()
+    assert metrics.total("millrace_build_info", device="mps", mode="encode-lock") == 1
+    assert metrics.total("millrace_permits") == 2
+    assert metrics.total("millrace_device_memory_bytes") > 1e6
+
+
+def test_many_callers_at_once_get_what_the_cpu_gives(daemon, on_mps):
+    def same_translation(text):
+        return translate(on_mps, text) == translate(daemon, text)
+
+    def same_speech(text):
+        ours, theirs = speak(on_mps, text), speak(daemon, text)
+        return len(ours) == len(theirs) and max(abs(a - b) for a, b in zip(ours, theirs, strict=True)) < 0.01
+
+    with concurrent.futures.ThreadPoolExecutor(16) as pool:
+        translations = list(pool.map(same_translation, TEXTS * 6))
+        speech = list(pool.map(same_speech, TEXTS * 2))
+    assert all(translations) and all(speech)
+    on_mps.wait_until_idle()
+    assert on_mps.process.poll() is None
+
+
+def test_an_error_of_the_gpu_fails_one_request(tmp_path, null_models):
+    """A command buffer fails now and then, after more of them than the warm-up takes: some calls end with INTERNAL, all others are
+    answered, the daemon goes on."""
+    with start(tmp_path, models=null_models, MPS_STANDIN_FAULTS="error_every=1000") as daemon:
+        outcomes = []
+        for _ in range(1500):
+            try:
+                daemon.kserve.ModelInfer(null_request(), timeout=PATIENCE)
+                outcomes.append("OK")
+            except grpc.RpcError as error:
+                assert "Internal Error" in error.details()
+                outcomes.append(error.code().name)
+        assert set(outcomes) == {"OK", "INTERNAL"}
+        assert 1 <= outcomes.count("INTERNAL") <= 20
+        assert daemon.health() == "SERVING"
+
+
+@pytest.mark.parametrize("limit", [1, 3])
+def test_calibrate_finds_what_the_device_survives(tmp_path, limit):
+    profile = tmp_path / "profile.json"
+    # Long enough on the GPU that the streams of all threads have work under way at once.
+    faults = f"limit={limit} gpu_microseconds=2000"
+    ended = daemons.run("calibrate", "--device", "mps", "--operators-only", "--repeats", 2, "--max-threads", limit + 2, "-o", profile,
+                        binary=ON_MPS_STANDIN, seconds=300, MPS_STANDIN_FAULTS=faults)
+    assert ended.returncode == 0, ended.stderr.decode()
+    operators = json.loads(profile.read_text())["operators"]
+    assert [operator["safe_concurrency"] for operator in operators] == [limit] * len(operators) and operators
+
+
+def test_sigterm_ends_it_in_order(tmp_path):
+    with start(tmp_path, "--drain-delay", "0s") as daemon:
+        assert translate(daemon, TEXTS[0])
+        daemon.terminate()
+        assert daemon.exit_status(20) == 0
