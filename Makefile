@@ -1,7 +1,7 @@
 # Two commands do it all: `make serve` and `make test`. Each target is one script in scripts/, which can be run alone.
 # JOBS=N limits parallel compilation; ARGS='...' is passed on to the daemon by serve and to ctest by test.
 .DEFAULT_GOAL := help
-.PHONY: serve test build models deps load lint format install clean help
+.PHONY: serve test build models deps load lint check-macos format install clean help
 
 serve: ## Install what is missing, build, convert the demo models and start the daemon in the foreground
 	@scripts/serve.sh $(ARGS)
@@ -28,6 +28,10 @@ lint: ## Check format, scripts, Python, units, alert rules; ARGS='FILE...' also 
 	@scripts/deps.sh serve test
 	@scripts/lint.sh $(ARGS)
 
+check-macos: ## Compile the MPS backend for macOS and link it against libtorch's macOS libraries, without a Mac
+	@scripts/deps.sh serve macos
+	@scripts/check-macos.sh
+
 format: ## Format all C++ sources in place
 	@scripts/format.sh
 
@@ -38,4 +42,4 @@ clean: ## Remove build folders and what was converted; keeps .venv
 	rm -rf build build-* var/models var/stamps
 
 help: ## Show this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs what is missing for `serve` (default), `test` or `load`: system packages, then Python packages in .venv.
-# Usage: deps.sh [serve] [test] [load]
+# Installs what is missing for `serve` (default), `test`, `load` or `macos`: system packages, then Python packages in .venv.
+# Usage: deps.sh [serve] [test] [load] [macos]
 # SKIP_PACKAGES=1 trusts that the system packages are there (a system without apt and brew).
 # shellcheck source=scripts/lib.sh
 source "$(dirname "$0")/lib.sh"
@@ -139,6 +139,7 @@ for set in "$@"; do
       prometheus_programs
       ;;
     load) scripts/load-tools.sh ;;
-    *) die "deps.sh: '$set' is not one of serve, test, load" ;;
+    macos) pip_install macos "a compiler for macOS" ;;
+    *) die "deps.sh: '$set' is not one of serve, test, load, macos" ;;
   esac
 done

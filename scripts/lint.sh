@@ -10,7 +10,7 @@ say "shellcheck"
 shellcheck -x scripts/*.sh .ci/run
 
 say "python -m compileall"
-"$VENV/bin/python" -m compileall -q models/convert tests deploy
+"$VENV/bin/python" -m compileall -q models/convert tests deploy scripts
 
 if promtool="$(prometheus_tool promtool)"; then
   say "promtool"
