@@ -172,9 +172,14 @@ def build() -> dict:
                             (f"increase(millrace_stream_leases_total{ONE}[$__rate_interval])", "{{instance}} new leases"),
                             (f"increase(millrace_stream_lease_refusals_total{ONE}[$__rate_interval])", "{{instance}} refused")],
                 "none", "Of 31 streams, one for each worker. A refusal points to a leak.", width=6)
+    board.graph("New shapes", [(f"increase(millrace_graph_cache_new_shapes_total{ONE}[$__rate_interval])", "{{instance}} {{outcome}}"),
+                               (f"millrace_compiled_shapes{ONE}", "{{instance}} compiled")],
+                "none", "Forwards of a shape that the frozen graph cache or the limit of compiled shapes kept out; and the shapes "
+                "that Apple's GPU has compiled, which it keeps.")
 
     board.row("Process")
-    board.graph("Resident memory", [(f"process_resident_memory_bytes{ONE}", "{{instance}}")], "bytes")
+    board.graph("Memory", [(f"process_resident_memory_bytes{ONE}", "resident {{instance}}"),
+                           (f"millrace_device_memory_bytes{ONE}", "device {{instance}}")], "bytes")
     board.graph("CPU", [(f"rate(process_cpu_seconds_total{ONE}[$__rate_interval])", "{{instance}}")], "none", "Cores in use.")
     board.graph("Open files", [(f"process_open_fds{ONE}", "{{instance}}")], "none", "Connections count among them.")
 

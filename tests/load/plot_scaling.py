@@ -8,7 +8,7 @@ import statistics
 import sys
 from pathlib import Path
 
-MODES = ("serial", "eager", "cached")
+MODES = ("serial", "encode-lock", "eager", "cached")
 
 
 def medians(lines):
