@@ -1,5 +1,6 @@
 #include "mps_runtime/cached_forward.h"
 
+#include <ATen/ops/empty.h>
 #include <c10/util/Exception.h>
 
 #include <algorithm>
@@ -15,24 +16,33 @@
 namespace millrace::runtime {
 namespace {
 
+// Where the work of a call begins and ends.
+enum class Ends { kDevice, kHost };
+
 // What is known of a key: that it came once, its record, or that it runs without one.
 class Entry final : public GraphEntry {
  public:
   size_t SizeBytes() const override {
     size_t bytes = graph != nullptr ? graph->SizeBytes() : 0;
-    for (const at::Tensor& input : inputs) bytes += input.nbytes();
+    for (const auto* const buffers : {&inputs, &host_inputs, &host_outputs}) {
+      for (const at::Tensor& buffer : *buffers) bytes += buffer.nbytes();
+    }
     return bytes;
   }
 
-  // Whether the record was made for tensors of these shapes.
-  bool Fits(const std::vector<at::Tensor>& others) const {
-    return std::equal(
-        inputs.begin(), inputs.end(), others.begin(), others.end(),
-        [](const at::Tensor& a, const at::Tensor& b) { return a.sizes() == b.sizes(); });
+  // Whether the record was made for such a call with tensors of these shapes.
+  bool Fits(Ends others_ends, const std::vector<at::Tensor>& others) const {
+    return ends == others_ends &&
+           std::equal(
+               inputs.begin(), inputs.end(), others.begin(), others.end(),
+               [](const at::Tensor& a, const at::Tensor& b) { return a.sizes() == b.sizes(); });
   }
 
   bool eager = false;
+  Ends ends = Ends::kDevice;
   std::vector<at::Tensor> inputs, outputs;
+  // From the host to the host: what the record copies from and to.
+  std::vector<at::Tensor> host_inputs, host_outputs;
   std::unique_ptr<DeviceGraph> graph;  // null: none. Last: it waits before the buffers go
 };
 
@@ -52,12 +62,43 @@ std::unique_ptr<Entry> Eager() {
   return entry;
 }
 
-std::unique_ptr<Entry> Record(WorkerContext& context, const GraphKey& key,
-                              const std::vector<at::Tensor>& inputs, const Forward& forward) {
+// On the host, for copies to and from the device. CUDA copies other memory than page-locked one
+// through a buffer of its own, and waits.
+at::Tensor HostBuffer(const WorkerContext& context, const at::Tensor& like) {
+  return at::empty(like.sizes(), at::TensorOptions()
+                                     .dtype(like.scalar_type())
+                                     .pinned_memory(context.stream().device == DeviceType::kCuda));
+}
+
+std::vector<at::Tensor> HostBuffers(const WorkerContext& context,
+                                    const std::vector<at::Tensor>& like) {
+  std::vector<at::Tensor> buffers;
+  buffers.reserve(like.size());
+  for (const at::Tensor& tensor : like) buffers.push_back(HostBuffer(context, tensor));
+  return buffers;
+}
+
+void CopyAll(const std::vector<at::Tensor>& from, const std::vector<at::Tensor>& to) {
+  for (size_t i = 0; i < from.size(); ++i) to[i].copy_(from[i], /*non_blocking=*/true);
+}
+
+// `outputs`: of the same forward, for their shapes.
+std::unique_ptr<Entry> Record(WorkerContext& context, const GraphKey& key, Ends ends,
+                              const std::vector<at::Tensor>& inputs,
+                              const std::vector<at::Tensor>& outputs, const Forward& forward) {
   auto entry = std::make_unique<Entry>();
+  entry->ends = ends;
   for (const at::Tensor& input : inputs) entry->inputs.push_back(input.clone());
+  if (ends == Ends::kHost) {
+    entry->host_inputs = HostBuffers(context, inputs);
+    entry->host_outputs = HostBuffers(context, outputs);
+  }
   try {
-    entry->graph = context.Capture([&] { entry->outputs = forward(entry->inputs); });
+    entry->graph = context.Capture([&] {
+      CopyAll(entry->host_inputs, entry->inputs);
+      entry->outputs = forward(entry->inputs);
+      if (ends == Ends::kHost) CopyAll(entry->outputs, entry->host_outputs);
+    });
   } catch (const c10::Error& error) {
     PrintOnce(key, error.what_without_backtrace());
   } catch (const std::exception& error) {
@@ -77,19 +118,35 @@ std::string ShapesOf(const std::vector<at::Tensor>& inputs) {
   return text.str();
 }
 
-}  // namespace
+std::vector<at::Tensor> ToDevice(const WorkerContext& context,
+                                 const std::vector<at::Tensor>& inputs) {
+  const at::Device device{std::string(ToString(context.stream().device))};
+  std::vector<at::Tensor> moved;
+  moved.reserve(inputs.size());
+  for (const at::Tensor& input : inputs) moved.push_back(input.to(device));
+  return moved;
+}
 
-std::vector<at::Tensor> RunCached(WorkerContext& context, const GraphKey& key,
-                                  const std::vector<at::Tensor>& inputs, const Forward& forward) {
-  // There is nothing to record, and nothing to keep, on the CPU.
-  if (context.stream().device == DeviceType::kCpu) return forward(inputs);
+// Waits for the outputs. Other threads may submit their work meanwhile, so the wait comes before
+// what would wait by itself.
+std::vector<at::Tensor> ToHost(WorkerContext& context, const std::vector<at::Tensor>& outputs) {
+  if (context.stream().device != DeviceType::kCuda) context.Synchronize();
+  std::vector<at::Tensor> host = HostBuffers(context, outputs);
+  CopyAll(outputs, host);
+  context.Synchronize();
+  return host;
+}
 
+std::vector<at::Tensor> Run(WorkerContext& context, const GraphKey& key, Ends ends,
+                            const std::vector<at::Tensor>& inputs, const Forward& forward) {
+  const bool on_host = ends == Ends::kHost;
   auto* const entry = static_cast<Entry*>(context.graph_cache().Find(key));
-  if (entry != nullptr && entry->graph != nullptr && entry->Fits(inputs)) {
-    for (size_t i = 0; i < inputs.size(); ++i)
-      entry->inputs[i].copy_(inputs[i], /*non_blocking=*/true);
+  if (entry != nullptr && entry->graph != nullptr && entry->Fits(ends, inputs)) {
+    CopyAll(inputs, on_host ? entry->host_inputs : entry->inputs);
     entry->graph->Replay();
-    return entry->outputs;
+    if (!on_host) return entry->outputs;
+    context.Synchronize();
+    return entry->host_outputs;
   }
   // Asked now: a forward that uses the cache itself may evict the entry.
   const bool came_before = entry != nullptr;
@@ -97,16 +154,34 @@ std::vector<at::Tensor> RunCached(WorkerContext& context, const GraphKey& key,
   const bool to_keep =
       !came_before && context.AdmitShape(key, [&inputs] { return ShapesOf(inputs); });
   // Also lets lazy initialisations and workspaces happen, which cannot be recorded.
-  std::vector<at::Tensor> outputs = forward(inputs);
+  const std::vector<at::Tensor> device_inputs = on_host ? ToDevice(context, inputs) : inputs;
+  std::vector<at::Tensor> outputs = forward(device_inputs);
+  std::vector<at::Tensor> result = on_host ? ToHost(context, outputs) : outputs;
   if (to_keep) {
     context.graph_cache().Insert(key, std::make_unique<Entry>());
   } else if (to_record) {
     context.Synchronize();
     GraphCache& cache = context.graph_cache();
-    if (cache.Insert(key, Record(context, key, inputs, forward)) == nullptr)
+    if (cache.Insert(key, Record(context, key, ends, device_inputs, outputs, forward)) == nullptr)
       cache.Insert(key, Eager());  // larger than the cache: not to be recorded again and again
   }
-  return outputs;
+  return result;
+}
+
+}  // namespace
+
+std::vector<at::Tensor> RunCached(WorkerContext& context, const GraphKey& key,
+                                  const std::vector<at::Tensor>& inputs, const Forward& forward) {
+  // There is nothing to record, and nothing to keep, on the CPU.
+  if (context.stream().device == DeviceType::kCpu) return forward(inputs);
+  return Run(context, key, Ends::kDevice, inputs, forward);
+}
+
+std::vector<at::Tensor> RunCachedOnHost(WorkerContext& context, const GraphKey& key,
+                                        const std::vector<at::Tensor>& inputs,
+                                        const Forward& forward) {
+  if (context.stream().device == DeviceType::kCpu) return forward(inputs);
+  return Run(context, key, Ends::kHost, inputs, forward);
 }
 
 }  // namespace millrace::runtime

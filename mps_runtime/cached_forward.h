@@ -31,4 +31,13 @@ using Forward = std::function<std::vector<at::Tensor>(const std::vector<at::Tens
 std::vector<at::Tensor> RunCached(WorkerContext& context, const GraphKey& key,
                                   const std::vector<at::Tensor>& inputs, const Forward& forward);
 
+// The same from the host to the host, and waited for: what a server does with a request. Inputs and
+// outputs are CPU tensors, the forward's are on the device. The record holds the copies as well,
+// from and to page-locked memory, so that a replay is one submission. In encode-lock mode other
+// threads submit during the wait. The outputs hold as long as those of RunCached, whose keys it
+// must not share.
+std::vector<at::Tensor> RunCachedOnHost(WorkerContext& context, const GraphKey& key,
+                                        const std::vector<at::Tensor>& inputs,
+                                        const Forward& forward);
+
 }  // namespace millrace::runtime

@@ -1,7 +1,8 @@
 // Forwards a second against the number of threads: one mutex around the forward ("serial"), a
 // stream a thread with one thread at a time submitting ("encode-lock"), a stream a thread
-// ("eager"), a stream and a graph cache a thread ("cached"). Each forward is waited for. One JSON
-// object a line:
+// ("eager"), a stream and a graph cache a thread ("cached"). Each forward is waited for. Its input
+// is on the device, or for the modes "...-host" on the host, where its output then goes, as with a
+// request. One JSON object a line:
 //   {"model": "mlp-512", "mode": "cached", "threads": 8, "forwards_per_s": 1234.5}
 // Repeats are interleaved, so that a drift of the machine falls on all modes alike; each line is a
 // repeat.
@@ -119,11 +120,22 @@ struct Mode {
   const char* name;
   ForwardMode mode;
   bool cached;
+  bool on_host;
 };
-constexpr Mode kModes[] = {{"serial", ForwardMode::kSerial, false},
-                           {"encode-lock", ForwardMode::kEncodeLock, false},
-                           {"eager", ForwardMode::kParallel, false},
-                           {"cached", ForwardMode::kParallel, true}};
+constexpr Mode kModes[] = {{"serial", ForwardMode::kSerial, false, false},
+                           {"encode-lock", ForwardMode::kEncodeLock, false, false},
+                           {"eager", ForwardMode::kParallel, false, false},
+                           {"cached", ForwardMode::kParallel, true, false},
+                           {"serial-host", ForwardMode::kSerial, false, true},
+                           {"eager-host", ForwardMode::kParallel, false, true},
+                           {"cached-host", ForwardMode::kParallel, true, true}};
+
+std::vector<at::Tensor> Moved(const std::vector<at::Tensor>& tensors, at::Device where) {
+  std::vector<at::Tensor> moved;
+  moved.reserve(tensors.size());
+  for (const at::Tensor& tensor : tensors) moved.push_back(tensor.to(where));
+  return moved;
+}
 
 double ForwardsPerSecond(DeviceType device, const Model& model, const Mode& mode, int threads,
                          std::chrono::duration<double> seconds) {
@@ -142,13 +154,20 @@ double ForwardsPerSecond(DeviceType device, const Model& model, const Mode& mode
   for (int i = 0; i < threads; ++i) {
     workers.emplace_back([&] {
       const auto context = runtime->EnterWorker();
+      const std::vector<at::Tensor> inputs =
+          mode.on_host ? Moved(model.inputs, at::kCPU) : model.inputs;
+      const at::Device where = model.inputs[0].device();
       const auto run = [&] {
         const ForwardScope scope(*runtime, *context);
-        if (mode.cached) {
-          RunCached(*context, {.model = model.name, .entry_point = "forward"}, model.inputs,
-                    model.forward);
+        const GraphKey key{.model = model.name, .entry_point = "forward"};
+        if (mode.cached && mode.on_host) {
+          RunCachedOnHost(*context, key, inputs, model.forward);
+        } else if (mode.cached) {
+          RunCached(*context, key, inputs, model.forward);
+        } else if (mode.on_host) {
+          Moved(model.forward(Moved(inputs, where)), at::kCPU);
         } else {
-          model.forward(model.inputs);
+          model.forward(inputs);
         }
         context->Synchronize();
       };
@@ -193,6 +212,7 @@ int Main(int argc, char** argv) {
       for (int i = 4; i < argc; ++i) {
         const int threads = std::atoi(argv[i]);
         for (const Mode& mode : kModes) {
+          if (mode.on_host && *device == DeviceType::kCpu) continue;  // all of them are
           const double rate = ForwardsPerSecond(*device, model, mode, threads,
                                                 std::chrono::duration<double>(seconds));
           std::printf(

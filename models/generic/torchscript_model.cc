@@ -153,7 +153,6 @@ class TorchScriptModel final : public Model {
         if (group == 1 && requests_[first]->ShouldStop()) continue;
         Run(first, group, context);
       }
-      context.Synchronize();
     }
 
     void Complete() override {
@@ -170,11 +169,11 @@ class TorchScriptModel final : public Model {
       std::vector<at::Tensor> inputs;
       inputs.reserve(model_.info_.inputs.size());
       for (const TensorSpec& spec : model_.info_.inputs)
-        inputs.push_back(Gather(spec, first, count).to(model_.device_));
+        inputs.push_back(Gather(spec, first, count));
       const std::vector<at::Tensor> tensors =
           model_.device_.is_cpu()
               ? Call(inputs)
-              : runtime::RunCached(
+              : runtime::RunCachedOnHost(
                     context, KeyOf(inputs), inputs,
                     [this](const std::vector<at::Tensor>& arguments) { return Call(arguments); });
       for (size_t i = first; i < first + count; ++i) outputs_[i].emplace();
@@ -246,7 +245,7 @@ class TorchScriptModel final : public Model {
         }
         shape.erase(shape.begin());
       }
-      const at::Tensor contiguous = result.to(at::kCPU).contiguous();
+      const at::Tensor contiguous = result.contiguous();
       const size_t bytes = contiguous.nbytes() / rows;
       const char* data = static_cast<const char*>(contiguous.const_data_ptr());
       for (size_t i = first; i < first + count; ++i, data += bytes) {

@@ -65,11 +65,17 @@ void ExpectEqualToEager(std::optional<DeviceType> which_device, int threads, int
       const int shape = (round / 3 + thread) % kShapes;
       const int seed = round % kSeeds;
       const ForwardScope scope(*runtime, context);
-      const at::Tensor output = RunCached(
-          context, {.model = "graphs", .entry_point = "forward", .shape_bucket = shape},
-          {Input(shape, seed, device)},
-          [&weights](const std::vector<at::Tensor>& inputs) { return Layers(weights, inputs); })[0];
-      context.Synchronize();
+      const GraphKey key{.model = "graphs", .entry_point = "forward", .shape_bucket = shape};
+      const Forward forward = [&weights](const std::vector<at::Tensor>& inputs) {
+        return Layers(weights, inputs);
+      };
+      at::Tensor output;
+      if (thread % 2 == 0) {
+        output = RunCached(context, key, {Input(shape, seed, device)}, forward)[0];
+        context.Synchronize();
+      } else {
+        output = RunCachedOnHost(context, key, {Input(shape, seed, at::kCPU)}, forward)[0];
+      }
       if (!SameNumbers(expected[shape][seed], output.to(at::kCPU), runtime->device())) ++wrong;
     }
   });

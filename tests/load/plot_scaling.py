@@ -8,7 +8,7 @@ import statistics
 import sys
 from pathlib import Path
 
-MODES = ("serial", "encode-lock", "eager", "cached")
+MODES = ("serial", "encode-lock", "eager", "cached", "serial-host", "eager-host", "cached-host")
 
 
 def medians(lines):
@@ -26,7 +26,8 @@ def table(results):
     rows = ["| model | mode | " + " | ".join(f"{n} threads" if n > 1 else "1 thread" for n in threads) + " |",
             "| --- | --- |" + " --- |" * len(threads)]
     for model, modes in results.items():
-        rows += [f"| {model} | {mode} | " + " | ".join(f"{modes[mode][n]:,.0f}" for n in threads) + " |" for mode in MODES]
+        rows += [f"| {model} | {mode} | " + " | ".join(f"{modes[mode][n]:,.0f}" for n in threads) + " |"
+                 for mode in MODES if mode in modes]
     return "\n".join(rows)
 
 
@@ -38,7 +39,7 @@ def plot(results, path):
     for axes, (model, modes) in zip(panels, results.items(), strict=True):
         threads = sorted(modes["cached"])
         axes.plot(threads, [n * modes["cached"][threads[0]] for n in threads], ":", color="grey", label="cached, ideal")
-        for mode in MODES:
+        for mode in (mode for mode in MODES if mode in modes):
             axes.plot(threads, [modes[mode][n] for n in threads], marker="o", markersize=3, label=mode)
         axes.set(title=model, xlabel="threads", xscale="log", yscale="log", xticks=threads)
         axes.set_xticks(threads, [str(n) for n in threads])
