@@ -35,6 +35,7 @@ struct Loader {
     options.language = config.language;
     options.voice = config.voice;
     options.device = device;
+    options.few_lengths = few_shapes && device != runtime::DeviceType::kCpu;
     return VitsModel::Load(options, std::move(info));
   }
 
@@ -47,6 +48,7 @@ struct Loader {
     // The exact integers are the CPU's own.
     if (device != runtime::DeviceType::kCpu) options.engine = TranslationEngineKind::kAten;
     options.device = device;
+    options.few_shapes = few_shapes && device != runtime::DeviceType::kCpu;
     return BergamotModel::Load(options, std::move(info));
   }
 };

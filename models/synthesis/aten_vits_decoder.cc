@@ -1,32 +1,40 @@
 #include "models/synthesis/aten_vits_decoder.h"
 
 #include <ATen/TensorOperators.h>
+#include <ATen/ops/addcmul.h>
 #include <ATen/ops/cat.h>
 #include <ATen/ops/conv1d.h>
 #include <ATen/ops/conv_transpose1d.h>
-#include <ATen/ops/exp.h>
-#include <ATen/ops/from_blob.h>
 #include <ATen/ops/leaky_relu.h>
 #include <ATen/ops/sigmoid.h>
 #include <ATen/ops/tanh.h>
-#include <ATen/ops/tensor.h>
+#include <ATen/ops/zeros.h>
 #include <ATen/ops/zeros_like.h>
 
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "models/core/shape_bucket.h"
+#include "mps_runtime/cached_forward.h"
 
 namespace millrace::models {
 namespace {
 
 constexpr double kSlope = 0.1;
 constexpr double kLastSlope = 0.01;
-constexpr int kFlows[] = {6, 4, 2, 0};  // those between exchange the two halves
+constexpr int64_t kSmallestBucket = 64;  // frames
+constexpr int kFlows[] = {6, 4, 2, 0};   // those between exchange the two halves
 
 // Zero padding that keeps the length.
 at::Tensor Convolve(const VitsConv& conv, const at::Tensor& x) {
   const int64_t padding = (conv.weight.size(2) - 1) * conv.dilation / 2;
   return at::conv1d(x, conv.weight, conv.bias, 1, padding, conv.dilation);
+}
+
+// [1, 1, frames] for a stage with `times` as many.
+at::Tensor Stretch(const at::Tensor& mask, int64_t times) {
+  const int64_t frames = mask.size(2);
+  return mask.view({1, 1, frames, 1}).expand({1, 1, frames, times}).reshape({1, 1, frames * times});
 }
 
 }  // namespace
@@ -72,9 +80,10 @@ AtenVitsDecoder::Block AtenVitsDecoder::TakeBlock(VitsWeights& weights, int64_t 
   return block;
 }
 
-AtenVitsDecoder::AtenVitsDecoder(VitsWeights& weights, int64_t latent, at::Device device)
-    : device_(device), latent_(latent) {
+AtenVitsDecoder::AtenVitsDecoder(VitsWeights& weights, int64_t latent, std::string model)
+    : model_(std::move(model)), latent_(latent), hop_(weights.shape().hop()) {
   speakers_ = weights.TakeIfAny("emb_g.weight", {-1, -1});
+  if (speakers_.defined()) speakers_ = speakers_.to(at::kCPU);
   const int64_t speaker_channels = speakers_.defined() ? speakers_.size(1) : 0;
   for (int flow : kFlows)
     couplings_.push_back(TakeCoupling(weights, flow, latent, speaker_channels));
@@ -98,14 +107,10 @@ AtenVitsDecoder::AtenVitsDecoder(VitsWeights& weights, int64_t latent, at::Devic
   post_ = TakeSameConv(weights, "dec.conv_post", {1, channels, -1});
 }
 
-at::Tensor AtenVitsDecoder::Embed(int64_t speaker) const {
-  return speakers_.defined() ? speakers_[speaker].view({1, -1, 1}) : at::Tensor();
-}
-
 // What the coupling layer adds to the other half, given this one.
 at::Tensor AtenVitsDecoder::RunCoupling(const Coupling& coupling, const at::Tensor& kept,
-                                        const at::Tensor& speaker) {
-  at::Tensor x = Convolve(coupling.pre, kept);
+                                        const at::Tensor& mask, const at::Tensor& speaker) {
+  at::Tensor x = Convolve(coupling.pre, kept) * mask;
   const int64_t hidden = x.size(1);
   at::Tensor condition;
   if (speaker.defined()) condition = Convolve(coupling.speaker, speaker);
@@ -120,63 +125,72 @@ at::Tensor AtenVitsDecoder::RunCoupling(const Coupling& coupling, const at::Tens
     if (y.size(1) == hidden) {  // the last layer has no residual part
       skipped = skipped + y;
     } else {
-      x = x + y.narrow(1, 0, hidden);
+      x = at::addcmul(x, y.narrow(1, 0, hidden), mask);
       skipped = skipped + y.narrow(1, hidden, hidden);
     }
   }
   return Convolve(coupling.post, skipped);
 }
 
-at::Tensor AtenVitsDecoder::Flow(at::Tensor z, int64_t speaker) const {
-  const at::Tensor embedded = Embed(speaker);
+at::Tensor AtenVitsDecoder::Flow(at::Tensor z, const at::Tensor& mask,
+                                 const at::Tensor& speaker) const {
   const int64_t half = z.size(1) / 2;
   for (const Coupling& coupling : couplings_) {
     z = z.flip(1);
     const at::Tensor kept = z.narrow(1, 0, half);
-    z = at::cat({kept, z.narrow(1, half, half) - RunCoupling(coupling, kept, embedded)}, 1);
+    const at::Tensor added = RunCoupling(coupling, kept, mask, speaker);
+    z = at::cat({kept, at::addcmul(z.narrow(1, half, half), added, mask, -1)}, 1);
   }
   return z;
 }
 
-at::Tensor AtenVitsDecoder::RunBlock(const Block& block, at::Tensor x) {
+at::Tensor AtenVitsDecoder::RunBlock(const Block& block, at::Tensor x, const at::Tensor& mask) {
   for (size_t i = 0; i < block.convs.size(); ++i) {
     at::Tensor y = Convolve(block.convs[i], at::leaky_relu(x, kSlope));
-    if (!block.seconds.empty()) y = Convolve(block.seconds[i], at::leaky_relu(y, kSlope));
-    x = x + y;
+    if (!block.seconds.empty()) y = Convolve(block.seconds[i], at::leaky_relu(y * mask, kSlope));
+    x = at::addcmul(x, y, mask);
   }
   return x;
 }
 
-at::Tensor AtenVitsDecoder::Generate(const at::Tensor& z, int64_t speaker) const {
+at::Tensor AtenVitsDecoder::Generate(const at::Tensor& z, at::Tensor mask,
+                                     const at::Tensor& speaker) const {
   at::Tensor x = Convolve(pre_, z);
-  if (speakers_.defined()) x = x + Convolve(speaker_, Embed(speaker));
+  if (speaker.defined()) x = x + Convolve(speaker_, speaker);
+  x = x * mask;
   for (const Stage& stage : stages_) {
     const int64_t padding = (stage.up.weight.size(2) - stage.up.stride) / 2;
     x = at::conv_transpose1d(at::leaky_relu(x, kSlope), stage.up.weight, stage.up.bias,
                              stage.up.stride, padding);
-    at::Tensor sum = RunBlock(stage.blocks[0], x);
-    for (size_t i = 1; i < stage.blocks.size(); ++i) sum = sum + RunBlock(stage.blocks[i], x);
+    mask = Stretch(mask, stage.up.stride);
+    x = x.narrow(2, 0, mask.size(2)) * mask;
+    at::Tensor sum = RunBlock(stage.blocks[0], x, mask);
+    for (size_t i = 1; i < stage.blocks.size(); ++i) sum = sum + RunBlock(stage.blocks[i], x, mask);
     x = sum / static_cast<double>(stage.blocks.size());
   }
   return at::tanh(Convolve(post_, at::leaky_relu(x, kLastSlope))).flatten();
 }
 
-std::optional<std::vector<float>> AtenVitsDecoder::Decode(
-    const Input& input, const std::function<bool()>& should_stop) const {
-  const at::Tensor repeats = at::tensor(input.frames, at::kLong).to(device_);
-  const at::Tensor expanded = input.statistics.repeat_interleave(repeats, 2);
-  const int64_t frames = expanded.size(2);
-  const at::Tensor noise =
-      at::from_blob(const_cast<float*>(input.noise.data()), {1, frames, latent_}, at::kFloat)
-          .to(device_)
-          .transpose(1, 2);
-  const at::Tensor z = expanded.narrow(1, 0, latent_) +
-                       noise * at::exp(expanded.narrow(1, latent_, latent_)) * input.noise_scale;
-  const at::Tensor latents = Flow(z, input.speaker);
-  if (should_stop()) return std::nullopt;
-  const at::Tensor samples = Generate(latents, input.speaker).to(at::kCPU).contiguous();
+std::optional<std::vector<float>> AtenVitsDecoder::Decode(const Input& input,
+                                                          const std::function<bool()>&,
+                                                          runtime::WorkerContext& context) const {
+  const int64_t frames = input.TotalFrames();
+  const int64_t bucket = ShapeBucket(frames, kSmallestBucket);
+  const at::Tensor rows = at::zeros({1, bucket, latent_});
+  input.DrawLatents(latent_ / 2, latent_, rows.mutable_data_ptr<float>());
+  const at::Tensor mask = at::zeros({1, 1, bucket});
+  mask.narrow(2, 0, frames).fill_(1);
+  std::vector<at::Tensor> inputs{rows, mask};
+  if (speakers_.defined()) inputs.push_back(speakers_[input.speaker].view({1, -1, 1}));
+  const at::Tensor samples = runtime::RunCachedOnHost(
+      context, {.model = model_, .entry_point = "decode", .shape_bucket = bucket}, inputs,
+      [this](const std::vector<at::Tensor>& given) {
+        const at::Tensor speaker = given.size() > 2 ? given[2] : at::Tensor();
+        const at::Tensor z = given[0].transpose(1, 2);
+        return std::vector<at::Tensor>{Generate(Flow(z, given[1], speaker), given[1], speaker)};
+      })[0];
   const float* data = samples.const_data_ptr<float>();
-  return std::vector<float>(data, data + samples.numel());
+  return std::vector<float>(data, data + frames * hop_);
 }
 
 }  // namespace millrace::models

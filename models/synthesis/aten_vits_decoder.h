@@ -3,6 +3,9 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "models/synthesis/vits_decoder.h"
@@ -10,15 +13,18 @@
 
 namespace millrace::models {
 
-// ATen operators, one after the other over the whole sentence: runs on any device.
-// NativeVitsDecoder is faster on the CPU.
+// ATen operators, one after the other over the whole sentence: runs on any device, through the
+// graph cache. Sentences are padded to few lengths, and what lies beyond the end is kept at zero,
+// so that the samples are those of the unpadded sentence. NativeVitsDecoder is faster on the CPU.
 class AtenVitsDecoder final : public VitsDecoder {
  public:
-  // Errors are kept in weights.status().
-  AtenVitsDecoder(VitsWeights& weights, int64_t latent, at::Device device);
+  // The weights are on the device; `model` is its name in the graph caches. Errors are kept in
+  // weights.status().
+  AtenVitsDecoder(VitsWeights& weights, int64_t latent, std::string model);
 
   std::optional<std::vector<float>> Decode(const Input& input,
-                                           const std::function<bool()>& should_stop) const override;
+                                           const std::function<bool()>& should_stop,
+                                           runtime::WorkerContext& context) const override;
 
  private:
   struct Coupling {
@@ -37,17 +43,19 @@ class AtenVitsDecoder final : public VitsDecoder {
   static Coupling TakeCoupling(VitsWeights& weights, int flow, int64_t latent,
                                int64_t speaker_channels);
   static Block TakeBlock(VitsWeights& weights, int64_t index, int64_t channels);
+  // In what follows x and z are [1, channels, frames] and zero beyond the end; mask [1, 1, frames]
+  // is 1 up to there, then 0. speaker is [1, channels, 1], or undefined for a voice of one.
   static at::Tensor RunCoupling(const Coupling& coupling, const at::Tensor& kept,
-                                const at::Tensor& speaker);
-  static at::Tensor RunBlock(const Block& block, at::Tensor x);
-  // z [1, latent, frames].
-  at::Tensor Flow(at::Tensor z, int64_t speaker) const;
-  at::Tensor Generate(const at::Tensor& z, int64_t speaker) const;
-  at::Tensor Embed(int64_t speaker) const;
+                                const at::Tensor& mask, const at::Tensor& speaker);
+  static at::Tensor RunBlock(const Block& block, at::Tensor x, const at::Tensor& mask);
+  at::Tensor Flow(at::Tensor z, const at::Tensor& mask, const at::Tensor& speaker) const;
+  // The samples [frames * hop]; those beyond the end mean nothing.
+  at::Tensor Generate(const at::Tensor& z, at::Tensor mask, const at::Tensor& speaker) const;
 
-  const at::Device device_;
+  const std::string model_;
   const int64_t latent_;
-  at::Tensor speakers_;              // undefined for one speaker
+  const int64_t hop_;                // samples of a frame
+  at::Tensor speakers_;              // on the CPU; undefined for one speaker
   std::vector<Coupling> couplings_;  // in the order of inference
   VitsConv pre_, post_, speaker_;
   std::vector<Stage> stages_;

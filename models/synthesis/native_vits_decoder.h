@@ -20,17 +20,15 @@ class NativeVitsDecoder final : public VitsDecoder {
   NativeVitsDecoder(VitsWeights& weights, int64_t latent);
 
   std::optional<std::vector<float>> Decode(const Input& input,
-                                           const std::function<bool()>& should_stop) const override;
+                                           const std::function<bool()>& should_stop,
+                                           runtime::WorkerContext& context) const override;
 
  private:
   NativeVitsDecoder(VitsWeights& weights, int64_t latent, const at::Tensor& speakers);
-  // Rows of latent frames, as NativeFlow wants them.
-  AlignedFloats DrawLatents(const Input& input, int64_t frames) const;
   std::unique_ptr<NativeGenerator::Scratch> TakeScratch() const MILLRACE_EXCLUDES(mu_);
   void ReturnScratch(std::unique_ptr<NativeGenerator::Scratch> scratch) const
       MILLRACE_EXCLUDES(mu_);
 
-  const int64_t latent_;
   const NativeFlow flow_;
   const NativeGenerator generator_;
   mutable Mutex mu_;

@@ -7,9 +7,11 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "models/synthesis/vits_weights.h"
+#include "mps_runtime/worker_context.h"
 
 namespace millrace::models {
 
@@ -18,23 +20,30 @@ namespace millrace::models {
 class VitsDecoder {
  public:
   struct Input {
-    at::Tensor statistics;         // [1, 2 * latent, phonemes]
+    at::Tensor statistics;         // [1, 2 * latent, phonemes], on the CPU
     std::vector<int64_t> frames;   // of each phoneme
     std::span<const float> noise;  // [sum of frames][latent]
     float noise_scale = 0;
     int64_t speaker = 0;
+
+    int64_t TotalFrames() const;
+    // Writes a row of latents for each frame: the first half of the channels, and the second half
+    // from column `second_half` on. `pitch` floats lie between the beginnings of rows.
+    void DrawLatents(int64_t second_half, int64_t pitch, float* rows) const;
   };
 
   virtual ~VitsDecoder() = default;
 
-  // Samples in -1..1; nullopt when should_stop, asked now and then, said so.
-  virtual std::optional<std::vector<float>> Decode(
-      const Input& input, const std::function<bool()>& should_stop) const = 0;
+  // Samples in -1..1; nullopt when should_stop, asked now and then where the host does the work,
+  // said so.
+  virtual std::optional<std::vector<float>> Decode(const Input& input,
+                                                   const std::function<bool()>& should_stop,
+                                                   runtime::WorkerContext& context) const = 0;
 };
 
-// The fastest for the device. Errors are kept in weights.status(); then the decoder must not be
-// used.
+// The fastest for the device, on which the weights are. `model` is its name in the graph caches.
+// Errors are kept in weights.status(); then the decoder must not be used.
 std::unique_ptr<VitsDecoder> MakeVitsDecoder(VitsWeights& weights, int64_t latent,
-                                             at::Device device);
+                                             at::Device device, std::string model);
 
 }  // namespace millrace::models

@@ -235,11 +235,9 @@ VitsEncoder::Output VitsEncoder::Forward(std::span<const int64_t> phonemes,
                                          std::span<const float> noise, double noise_w,
                                          double length_scale, int64_t speaker) const {
   const auto length = static_cast<int64_t>(phonemes.size());
-  const at::Device device = embedding_.device();
   const at::Tensor ids =
-      at::from_blob(const_cast<int64_t*>(phonemes.data()), {1, length}, at::kLong).to(device);
-  const at::Tensor z =
-      at::from_blob(const_cast<float*>(noise.data()), {1, 2, length}, at::kFloat).to(device);
+      at::from_blob(const_cast<int64_t*>(phonemes.data()), {1, length}, at::kLong);
+  const at::Tensor z = at::from_blob(const_cast<float*>(noise.data()), {1, 2, length}, at::kFloat);
   const double scale = std::sqrt(static_cast<double>(embedding_.size(1)));
   at::Tensor x = (at::embedding(embedding_, ids) * scale).transpose(1, 2);
   for (const Layer& layer : layers_) {
@@ -248,7 +246,7 @@ VitsEncoder::Output VitsEncoder::Forward(std::span<const int64_t> phonemes,
   }
   const at::Tensor frames = at::ceil(at::exp(LogFrames(x, z * noise_w, speaker)) * length_scale)
                                 .clamp(1, kMaxFrames)
-                                .to(at::kCPU, at::kLong);
+                                .to(at::kLong);
   const int64_t* data = frames.const_data_ptr<int64_t>();
   return {Pointwise(projection_, x), std::vector<int64_t>(data, data + frames.numel())};
 }

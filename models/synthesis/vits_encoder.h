@@ -12,8 +12,8 @@
 namespace millrace::models {
 
 // The first half of VITS: phonemes to the statistics of their latents, and how many frames each one
-// lasts. ATen operators, so it runs on any device; one sentence at a time. Immutable: any number of
-// threads may call it.
+// lasts. ATen operators on the CPU, where the weights must be; one sentence at a time. Immutable:
+// any number of threads may call it.
 class VitsEncoder {
  public:
   struct Output {

@@ -36,6 +36,10 @@ constexpr int64_t kMaxUnitSeconds = 300;
 constexpr size_t kMaxUnitPhonemes = 1500;
 constexpr size_t kMaxUnitsTried = 8;     // of a request in a step, until one has something to speak
 constexpr size_t kLongestCharacter = 4;  // bytes
+// About five seconds.
+constexpr char kWarmupSentence[] =
+    "The first sentence that is spoken should not take longer than all the others.";
+constexpr float kWarmupStep = 1.16F;     // no longer than the shortest one between two ShapeBuckets
 constexpr uint64_t kDurationStream = 0;  // of the noise of a sentence
 constexpr uint64_t kLatentStream = 1;
 
@@ -93,14 +97,15 @@ class LoadedVits final : public Model {
  public:
   LoadedVits(ModelInfo info, VoiceConfig voice, std::vector<Speaker> speakers,
              std::unique_ptr<Phonemizer> phonemizer, std::unique_ptr<VitsEncoder> encoder,
-             std::unique_ptr<VitsDecoder> decoder, int64_t hop)
+             std::unique_ptr<VitsDecoder> decoder, int64_t hop, bool few_lengths)
       : info_(std::move(info)),
         voice_(std::move(voice)),
         speakers_(std::move(speakers)),
         phonemizer_(std::move(phonemizer)),
         encoder_(std::move(encoder)),
         decoder_(std::move(decoder)),
-        hop_(hop) {}
+        hop_(hop),
+        few_lengths_(few_lengths) {}
 
   const ModelInfo& info() const override { return info_; }
   absl::Status Validate(const Input& input) const override;
@@ -109,7 +114,8 @@ class LoadedVits final : public Model {
 
   // The samples of a request's next unit; nullopt when the request was to stop meanwhile, or when
   // the unit proved too long and its halves come first. An error ends the request.
-  absl::StatusOr<std::optional<std::vector<float>>> Speak(Request& request) const;
+  absl::StatusOr<std::optional<std::vector<float>>> Speak(Request& request,
+                                                          runtime::WorkerContext& context) const;
 
  private:
   // Makes the state's next unit ready to be spoken. False when the request is finished instead, was
@@ -122,7 +128,8 @@ class LoadedVits final : public Model {
   const std::unique_ptr<Phonemizer> phonemizer_;
   const std::unique_ptr<VitsEncoder> encoder_;
   const std::unique_ptr<VitsDecoder> decoder_;
-  const int64_t hop_;  // samples of a frame
+  const int64_t hop_;       // samples of a frame
+  const bool few_lengths_;  // those that are decoded are known before the first request
 };
 
 class SpeechBatch final : public Batch {
@@ -130,8 +137,9 @@ class SpeechBatch final : public Batch {
   SpeechBatch(const LoadedVits& model, std::vector<Request*> requests)
       : model_(model), requests_(std::move(requests)), results_(requests_.size()) {}
 
-  void Forward(runtime::WorkerContext&) override {
-    for (size_t i = 0; i < requests_.size(); ++i) results_[i] = model_.Speak(*requests_[i]);
+  void Forward(runtime::WorkerContext& context) override {
+    for (size_t i = 0; i < requests_.size(); ++i)
+      results_[i] = model_.Speak(*requests_[i], context);
   }
 
   void Complete() override {
@@ -226,7 +234,8 @@ bool LoadedVits::PrepareUnit(Request& request) const {
   return false;
 }
 
-absl::StatusOr<std::optional<std::vector<float>>> LoadedVits::Speak(Request& request) const {
+absl::StatusOr<std::optional<std::vector<float>>> LoadedVits::Speak(
+    Request& request, runtime::WorkerContext& context) const {
   const at::InferenceMode inference;
   const auto& input = std::get<SynthesizeInput>(request.input());
   auto& state = static_cast<SpeechState&>(*request.state());
@@ -259,7 +268,8 @@ absl::StatusOr<std::optional<std::vector<float>>> LoadedVits::Speak(Request& req
   latents.noise = noise;
   latents.noise_scale = input.noise_scale < 0 ? voice_.noise_scale : input.noise_scale;
   latents.speaker = speaker;
-  return decoder_->Decode(latents, [&request] { return request.ShouldStop(); });
+  return decoder_->Decode(
+      latents, [&request] { return request.ShouldStop(); }, context);
 }
 
 std::vector<Input> LoadedVits::WarmupInputs() const {
@@ -268,8 +278,14 @@ std::vector<Input> LoadedVits::WarmupInputs() const {
     input.text = std::move(text);
     return Input(std::move(input));
   };
-  return {speech("One."),
-          speech("The first sentence that is spoken should not take longer than all the others.")};
+  std::vector<Input> inputs = {speech("One."), speech(kWarmupSentence)};
+  if (!few_lengths_) return inputs;
+  // The same at other speeds: about each length from half a second to twice the sentence's.
+  for (float speed = 0.5F; speed < kMaxSpeed; speed *= kWarmupStep) {
+    inputs.push_back(speech(kWarmupSentence));
+    std::get<SynthesizeInput>(inputs.back()).speed = speed;
+  }
+  return inputs;
 }
 
 std::vector<Speaker> ListSpeakers(const VoiceConfig& voice, const std::string& name) {
@@ -288,12 +304,16 @@ absl::StatusOr<std::unique_ptr<Model>> VitsModel::Load(const VitsOptions& option
   auto voice = VoiceConfig::Read(options.voice_file);
   if (!voice.ok()) return voice.status();
   const at::Device device = ToAten(options.device);
-  auto weights = VitsWeights::Open(options.weights_file, device);
+  auto weights = VitsWeights::Open(options.weights_file, at::kCPU);
   if (!weights.ok()) return weights.status();
+  // On the CPU everywhere: it has little to do, and what it finds tells how much comes after it.
   auto encoder = std::make_unique<VitsEncoder>(*weights);
   if (!weights->status().ok()) return weights->status();
-  std::unique_ptr<VitsDecoder> decoder = MakeVitsDecoder(*weights, encoder->latent(), device);
-  if (!weights->status().ok()) return weights->status();
+  auto decoder_weights = VitsWeights::Open(options.weights_file, device);
+  if (!decoder_weights.ok()) return decoder_weights.status();
+  std::unique_ptr<VitsDecoder> decoder = MakeVitsDecoder(
+      *decoder_weights, encoder->latent(), device, absl::StrCat(info.name, "/", info.version));
+  if (!decoder_weights->status().ok()) return decoder_weights->status();
   if (voice->largest_id() >= encoder->symbols()) {
     return absl::DataLossError(absl::StrCat(options.voice_file.string(),
                                             ": phoneme_id_map has the id ", voice->largest_id(),
@@ -323,7 +343,7 @@ absl::StatusOr<std::unique_ptr<Model>> VitsModel::Load(const VitsOptions& option
   const int64_t hop = weights->shape().hop();
   return std::make_unique<LoadedVits>(std::move(info), *std::move(voice), std::move(speakers),
                                       *std::move(phonemizer), std::move(encoder),
-                                      std::move(decoder), hop);
+                                      std::move(decoder), hop, options.few_lengths);
 }
 
 }  // namespace millrace::models

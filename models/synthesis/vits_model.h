@@ -19,6 +19,7 @@ struct VitsOptions {
   std::string language;                // BCP 47
   std::string voice;                   // as requests name it
   runtime::DeviceType device = runtime::DeviceType::kCpu;
+  bool few_lengths = false;  // the warm-up runs every usual length, where the device pads to few
   std::string espeak_program = "espeak-ng";  // a name to find in PATH, or a path
   size_t max_espeak_processes = 4;
   std::chrono::milliseconds espeak_timeout{5000};  // of one sentence

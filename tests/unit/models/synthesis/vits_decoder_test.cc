@@ -18,6 +18,7 @@
 #include "models/synthesis/native_vits_decoder.h"
 #include "models/synthesis/noise.h"
 #include "models/synthesis/vits_encoder.h"
+#include "tests/fakes/fake_worker_context.h"
 #include "tests/fakes/temporary_folder.h"
 #include "tests/unit/models/synthesis/tiny_vits.h"
 
@@ -34,7 +35,7 @@ class Voice {
     EXPECT_TRUE(weights.ok()) << weights.status();
     encoder_ = std::make_unique<VitsEncoder>(*weights);
     native_ = std::make_unique<NativeVitsDecoder>(*weights, encoder_->latent());
-    aten_ = std::make_unique<AtenVitsDecoder>(*weights, encoder_->latent(), at::kCPU);
+    aten_ = std::make_unique<AtenVitsDecoder>(*weights, encoder_->latent(), "tiny/1");
     EXPECT_TRUE(weights->status().ok()) << weights->status();
   }
 
@@ -51,8 +52,9 @@ class Voice {
     std::fill(encoded.frames.begin(), encoded.frames.end(), frames_each);
     std::vector<float> noise(phonemes * static_cast<size_t>(frames_each * encoder_->latent()));
     NoiseSource(3, 0).Fill(noise);
-    const auto samples = decoder.Decode({encoded.statistics, encoded.frames, noise, 0.5F, speaker},
-                                        [] { return false; });
+    FakeWorkerContext context;
+    const auto samples = decoder.Decode(
+        {encoded.statistics, encoded.frames, noise, 0.5F, speaker}, [] { return false; }, context);
     EXPECT_TRUE(samples);
     return samples.value_or(std::vector<float>());
   }
@@ -131,10 +133,11 @@ TEST(NativeVitsDecoderTest, StopsWithinAChunk) {
   const Voice voice({});
   const std::vector<float> noise(400 * 20);
   const at::InferenceMode inference;
+  FakeWorkerContext context;
   int asked = 0;
-  const auto samples =
-      voice.native().Decode({at::zeros({1, 40, 400}), std::vector<int64_t>(400, 1), noise, 0, 0},
-                            [&asked] { return ++asked == 3; });
+  const auto samples = voice.native().Decode(
+      {at::zeros({1, 40, 400}), std::vector<int64_t>(400, 1), noise, 0, 0},
+      [&asked] { return ++asked == 3; }, context);
   EXPECT_FALSE(samples);
   EXPECT_EQ(asked, 3);
 }

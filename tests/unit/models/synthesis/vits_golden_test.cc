@@ -16,6 +16,7 @@
 #include "models/synthesis/native_vits_decoder.h"
 #include "models/synthesis/vits_encoder.h"
 #include "models/synthesis/vits_weights.h"
+#include "tests/fakes/fake_worker_context.h"
 
 namespace millrace::models {
 namespace {
@@ -71,11 +72,12 @@ TEST_P(VitsGoldenTest, SamplesEqualThoseOfOnnxruntime) {
   if (GetParam()) {
     decoder = std::make_unique<NativeVitsDecoder>(*weights, encoder.latent());
   } else {
-    decoder = std::make_unique<AtenVitsDecoder>(*weights, encoder.latent(), at::kCPU);
+    decoder = std::make_unique<AtenVitsDecoder>(*weights, encoder.latent(), "joe/1");
   }
   ASSERT_TRUE(weights->status().ok()) << weights->status();
   const std::vector<Golden> all = ReadGolden();
   ASSERT_EQ(all.size(), 20U);
+  FakeWorkerContext context;
   float greatest = 0;
   for (const Golden& golden : all) {
     const std::vector<float> silence(2 * golden.phonemes.size());
@@ -83,8 +85,8 @@ TEST_P(VitsGoldenTest, SamplesEqualThoseOfOnnxruntime) {
     const int64_t frames =
         std::accumulate(encoded.frames.begin(), encoded.frames.end(), int64_t{0});
     const std::vector<float> noise(static_cast<size_t>(frames * encoder.latent()));
-    const auto samples =
-        decoder->Decode({encoded.statistics, encoded.frames, noise, 0, 0}, [] { return false; });
+    const auto samples = decoder->Decode(
+        {encoded.statistics, encoded.frames, noise, 0, 0}, [] { return false; }, context);
     ASSERT_TRUE(samples);
     const float difference = GreatestDifference(golden.samples, *samples);
     EXPECT_LE(difference, kTolerance) << golden.phonemes.size() << " phonemes";
