@@ -4,10 +4,14 @@
 #include <c10/core/InferenceMode.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
+#include <string>
+#include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "models/translation/bergamot_weights.h"
 #include "models/translation/positions.h"
 #include "models/translation/shortlist.h"
@@ -16,6 +20,8 @@
 namespace millrace::models {
 namespace {
 
+constexpr size_t kShortestSource = 8;      // words
+constexpr size_t kFewestCandidates = 128;  // words
 constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();
 
 at::Device ToDevice(runtime::DeviceType device) {
@@ -117,10 +123,10 @@ class Uploader {
   const at::Device device_;
 };
 
-// What the sentences of a batch carry from step to step; row i of every tensor is sentence
-// active[i].
+// What the sentences of a batch carry from step to step. A sentence keeps its row when others end,
+// so that the shapes stay those of the first step.
 struct DecoderState {
-  std::vector<size_t> active;
+  std::vector<size_t> active;            // rows of sentences that are at work
   at::Tensor y;                          // [batch, dim], embedding of the last word
   std::vector<at::Tensor> cells;         // per layer [batch, dim]
   std::vector<at::Tensor> keys, values;  // per layer [batch, heads, length, head size]
@@ -128,22 +134,15 @@ struct DecoderState {
   at::Tensor candidates;                 // [batch, candidates], words
   at::Tensor embeddings;                 // [batch, candidates, dim]
   at::Tensor bias;                       // [batch, candidates]; padding is minus infinity
-
-  // Keeps only the given rows.
-  void Select(const at::Tensor& rows) {
-    for (at::Tensor* tensor : {&y, &mask, &candidates, &embeddings, &bias}) {
-      *tensor = tensor->index_select(0, rows);
-    }
-    for (auto* tensors : {&cells, &keys, &values}) {
-      for (at::Tensor& tensor : *tensors) tensor = tensor.index_select(0, rows);
-    }
-  }
 };
 
 class AtenEngine final : public TranslationEngine {
  public:
-  AtenEngine(const BergamotWeights& weights, at::Device device)
-      : device_(device), shortlist_(weights.shortlist, weights.words()), dim_(weights.dim()) {
+  AtenEngine(const BergamotWeights& weights, at::Device device, std::string model)
+      : device_(device),
+        model_(std::move(model)),
+        shortlist_(weights.shortlist, weights.words()),
+        dim_(weights.dim()) {
     const c10::InferenceMode inference;
     const Uploader upload(device);
     embeddings_ = upload(weights.embeddings);
@@ -158,32 +157,48 @@ class AtenEngine final : public TranslationEngine {
   }
 
   void Translate(std::span<SentenceJob> jobs, absl::FunctionRef<bool(size_t)> should_stop,
-                 runtime::WorkerContext&) const override {
+                 runtime::WorkerContext& context) const override {
     const c10::InferenceMode inference;
     if (jobs.empty()) return;
-    DecoderState state = Start(jobs);
+    DecoderState state = Start(jobs, context);
     for (int64_t step = 0; Leave(jobs, should_stop, state); ++step) {
       const at::Tensor words = Step(state, step).to(at::kCPU);
       const int64_t* word = words.const_data_ptr<int64_t>();
-      for (const size_t job : state.active) {
-        jobs[job].target.push_back(static_cast<int32_t>(*word++));
+      for (const size_t row : state.active) {
+        jobs[row].target.push_back(static_cast<int32_t>(word[row]));
       }
     }
   }
 
  private:
-  // Pads lists of words to one rectangle.
-  at::Tensor Padded(const std::vector<std::span<const int32_t>>& rows, int32_t padding) const {
-    size_t width = 0;
-    for (const auto& row : rows) width = std::max(width, row.size());
-    at::Tensor padded = at::full({static_cast<int64_t>(rows.size()), static_cast<int64_t>(width)},
-                                 padding, at::kInt);
+  // Pads lists of words with -1 to one rectangle, and that with copies of its first row, to powers
+  // of two: the width to `smallest` at least.
+  at::Tensor Padded(const std::vector<std::span<const int32_t>>& rows, size_t smallest) const {
+    size_t width = smallest;
+    for (const auto& row : rows) width = std::max(width, std::bit_ceil(row.size()));
+    const size_t height = std::bit_ceil(rows.size());
+    at::Tensor padded =
+        at::full({static_cast<int64_t>(height), static_cast<int64_t>(width)}, -1, at::kInt);
     int32_t* out = padded.mutable_data_ptr<int32_t>();
-    for (const auto& row : rows) {
+    for (size_t i = 0; i < height; ++i, out += width) {
+      const auto& row = rows[i < rows.size() ? i : 0];
       std::copy(row.begin(), row.end(), out);
-      out += width;
     }
     return padded.to(device_);
+  }
+
+  // Asks for the shapes of a batch where each is compiled and kept: what a step does depends on how
+  // long the sources are, and apart from that on how many candidates there are.
+  void Admit(runtime::WorkerContext& context, const at::Tensor& words,
+             const at::Tensor& candidates) const {
+    if (!device_.is_mps()) return;
+    for (const auto& [entry_point, tensor] : {std::pair{"attend", words}, {"choose", candidates}}) {
+      context.AdmitShape(
+          {.model = model_,
+           .entry_point = entry_point,
+           .shape_bucket = (tensor.size(0) << 32) + tensor.size(1)},
+          [&shape = tensor] { return absl::StrCat("[", shape.size(0), ", ", shape.size(1), "]"); });
+    }
   }
 
   at::Tensor Embed(const at::Tensor& words) const {
@@ -197,7 +212,7 @@ class AtenEngine final : public TranslationEngine {
   }
 
   // Encodes the batch and lays out what the decoder needs of it.
-  DecoderState Start(std::span<SentenceJob> jobs) const {
+  DecoderState Start(std::span<SentenceJob> jobs, runtime::WorkerContext& context) const {
     DecoderState state;
     std::vector<std::span<const int32_t>> sources;
     std::vector<std::vector<int32_t>> lists;
@@ -206,7 +221,9 @@ class AtenEngine final : public TranslationEngine {
       sources.emplace_back(jobs[i].source);
       lists.push_back(shortlist_.Candidates(jobs[i].source));
     }
-    const at::Tensor words = Padded(sources, -1);
+    const at::Tensor words = Padded(sources, kShortestSource);
+    const at::Tensor candidates = Padded({lists.begin(), lists.end()}, kFewestCandidates);
+    Admit(context, words, candidates);
     const int64_t batch = words.size(0);
     const int64_t length = words.size(1);
     state.mask = at::zeros({batch, 1, 1, length}, embeddings_.options())
@@ -223,7 +240,6 @@ class AtenEngine final : public TranslationEngine {
       state.cells.push_back(at::zeros({batch, dim_}, x.options()));
     }
     state.y = at::zeros({batch, dim_}, x.options());
-    const at::Tensor candidates = Padded({lists.begin(), lists.end()}, -1);
     state.candidates = candidates.clamp_min(0);
     state.embeddings = embeddings_.index_select(0, state.candidates.flatten())
                            .view({batch, candidates.size(1), dim_});
@@ -233,7 +249,7 @@ class AtenEngine final : public TranslationEngine {
     return state;
   }
 
-  // The next word of each active sentence, as int64 [batch]; advances the state.
+  // The next word of each row, as int64 [batch]; advances the state.
   at::Tensor Step(DecoderState& state, int64_t step) const {
     at::Tensor x = state.y + Positions(step, 1);
     for (size_t i = 0; i < decoder_.size(); ++i) {
@@ -253,27 +269,20 @@ class AtenEngine final : public TranslationEngine {
   // Lets finished and stopped sentences leave the batch; false when none is left.
   bool Leave(std::span<SentenceJob> jobs, absl::FunctionRef<bool(size_t)> should_stop,
              DecoderState& state) const {
-    std::vector<int64_t> rows;
-    std::vector<size_t> active;
-    for (size_t row = 0; row < state.active.size(); ++row) {
-      SentenceJob& job = jobs[state.active[row]];
+    std::erase_if(state.active, [&](size_t row) {
+      SentenceJob& job = jobs[row];
       if (!job.target.empty() && job.target.back() == BergamotWeights::kEndOfSentence) {
         job.target.pop_back();
-      } else if (should_stop(state.active[row])) {
-        job.stopped = true;
-      } else if (job.target.size() < job.max_target) {
-        rows.push_back(static_cast<int64_t>(row));
-        active.push_back(state.active[row]);
+        return true;
       }
-    }
-    if (active.size() < state.active.size() && !active.empty()) {
-      state.Select(at::tensor(rows).to(device_));
-    }
-    state.active = std::move(active);
+      job.stopped = should_stop(row);
+      return job.stopped || job.target.size() >= job.max_target;
+    });
     return !state.active.empty();
   }
 
   const at::Device device_;
+  const std::string model_;
   const Shortlist shortlist_;
   const int64_t dim_;
   at::Tensor embeddings_;
@@ -285,8 +294,8 @@ class AtenEngine final : public TranslationEngine {
 }  // namespace
 
 std::unique_ptr<TranslationEngine> MakeAtenEngine(const BergamotWeights& weights,
-                                                  runtime::DeviceType device) {
-  return std::make_unique<AtenEngine>(weights, ToDevice(device));
+                                                  runtime::DeviceType device, std::string model) {
+  return std::make_unique<AtenEngine>(weights, ToDevice(device), std::move(model));
 }
 
 }  // namespace millrace::models

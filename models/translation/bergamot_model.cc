@@ -21,6 +21,13 @@ constexpr size_t kMinSourceTokens = 16;
 constexpr size_t kMaxSourceTokens = 1024;
 constexpr size_t kMostWarmupPhrases = 16;  // of one text
 
+// About four words of the vocabulary a phrase.
+std::string WarmupText(size_t phrases) {
+  std::string text = "1";
+  for (size_t i = 0; i < phrases; ++i) text += " 2, 3";
+  return text;
+}
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Model>> BergamotModel::Load(const BergamotOptions& given,
@@ -43,7 +50,8 @@ absl::StatusOr<std::unique_ptr<Model>> BergamotModel::Load(const BergamotOptions
   std::string error;
   auto vocabulary = Vocabulary::Load(options.vocabulary_file, (*weights)->words(), error);
   if (vocabulary == nullptr) return absl::DataLossError(error);
-  auto engine = MakeTranslationEngine(options.engine, **weights, options.device);
+  auto engine = MakeTranslationEngine(options.engine, **weights, options.device,
+                                      absl::StrCat(info.name, "/", info.version));
   (*weights)->DropLayers();
   info.task = Task::kTranslation;
   info.platform = "bergamot";
@@ -58,6 +66,7 @@ BergamotModel::BergamotModel(const BergamotOptions& options, ModelInfo info,
     : info_(std::move(info)),
       max_length_factor_(options.max_length_factor),
       max_source_tokens_(options.max_source_tokens),
+      few_shapes_(options.few_shapes),
       weights_(std::move(weights)),
       vocabulary_(std::move(vocabulary)),
       engine_(std::move(engine)) {}
@@ -90,11 +99,22 @@ std::vector<Input> BergamotModel::WarmupInputs() const {
   TranslateInput one;
   one.texts.emplace_back("2025");
   TranslateInput many;
-  for (size_t i = 1; i <= info_.batching.max_batch; ++i) {
-    std::string& text = many.texts.emplace_back("1");
-    for (size_t phrase = 0; phrase < std::min(i, kMostWarmupPhrases); ++phrase) text += " 2, 3";
+  for (size_t i = 1; i <= info_.batching.max_batch; ++i)
+    many.texts.push_back(WarmupText(std::min(i, kMostWarmupPhrases)));
+  std::vector<Input> inputs = {std::move(one), std::move(many)};
+  if (!few_shapes_) return inputs;
+  // One sentence of each length, and each number of sentences of the commonest length.
+  for (const size_t phrases : {1, 3, 6, 12}) {
+    TranslateInput input;
+    input.texts.push_back(WarmupText(phrases));
+    inputs.emplace_back(std::move(input));
   }
-  return {std::move(one), std::move(many)};
+  for (size_t sentences = 2; sentences <= info_.batching.max_batch; sentences *= 2) {
+    TranslateInput input;
+    input.texts.assign(sentences, WarmupText(3));
+    inputs.emplace_back(std::move(input));
+  }
+  return inputs;
 }
 
 }  // namespace millrace::models

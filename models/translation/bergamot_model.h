@@ -23,6 +23,7 @@ struct BergamotOptions {
   size_t max_source_tokens = 0;  // 16..1024; a longer sentence is cut at a word; 0: 256
   TranslationEngineKind engine = TranslationEngineKind::kQuantised;
   runtime::DeviceType device = runtime::DeviceType::kCpu;  // of kAten
+  bool few_shapes = false;  // the warm-up runs every usual shape of kAten's batches
 };
 
 // A Bergamot tiny student: SentencePiece, transformer encoder, SSRU decoder, greedy search. A step
@@ -51,6 +52,7 @@ class BergamotModel final : public Model {
   const ModelInfo info_;
   const float max_length_factor_;
   const size_t max_source_tokens_;
+  const bool few_shapes_;
   const std::unique_ptr<const BergamotWeights> weights_;
   const std::unique_ptr<const Vocabulary> vocabulary_;
   const std::unique_ptr<const TranslationEngine> engine_;

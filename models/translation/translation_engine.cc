@@ -20,12 +20,13 @@ SentenceJob MakeSentenceJob(std::vector<int32_t> words, float max_length_factor)
 
 std::unique_ptr<const TranslationEngine> MakeTranslationEngine(TranslationEngineKind kind,
                                                                const BergamotWeights& weights,
-                                                               runtime::DeviceType device) {
+                                                               runtime::DeviceType device,
+                                                               std::string model) {
   switch (kind) {
     case TranslationEngineKind::kQuantised:
       return MakeQuantisedEngine(weights, *kernels::SupportedKernels().front());
     case TranslationEngineKind::kAten:
-      return MakeAtenEngine(weights, device);
+      return MakeAtenEngine(weights, device, std::move(model));
   }
   return nullptr;
 }

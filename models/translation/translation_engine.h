@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "absl/functional/function_ref.h"
@@ -42,9 +43,9 @@ class TranslationEngine {
                          runtime::WorkerContext& context) const = 0;
 };
 
-// The weights must outlive the engine.
+// The weights must outlive the engine. `model`: its name where shapes are counted.
 std::unique_ptr<const TranslationEngine> MakeTranslationEngine(
     TranslationEngineKind kind, const BergamotWeights& weights,
-    runtime::DeviceType device = runtime::DeviceType::kCpu);
+    runtime::DeviceType device = runtime::DeviceType::kCpu, std::string model = {});
 
 }  // namespace millrace::models
