@@ -45,8 +45,9 @@ class Model {
   // Forward throws, the worker runs the requests of a batch again one by one, so that the one at
   // fault fails alone.
   virtual std::unique_ptr<Batch> Prepare(std::span<Request* const> requests) const = 0;
-  // Inputs that touch every shape bucket; the main thread, then each worker, runs them before the
-  // server is ready.
+  // Inputs that touch every usual shape bucket; the main thread, then each worker, runs them before
+  // the server is ready. Where what was compiled for a shape serves all threads, workers run the
+  // first alone.
   virtual std::vector<Input> WarmupInputs() const = 0;
   // In how many requests at once each of them comes: the sizes of batches whose forwards have
   // shapes of their own.

@@ -20,6 +20,8 @@ class RuntimeDevice final : public Device {
     return scope.wait();
   }
 
+  bool SharesCompiledShapes() const override { return runtime_.max_compiled_shapes() != 0; }
+
  private:
   runtime::Runtime& runtime_;
 };

@@ -20,6 +20,8 @@ class Device {
   // Runs the batch's device phase under a permit; returns how long it waited for that. Throws what
   // Forward throws.
   virtual Duration RunForward(runtime::WorkerContext& context, models::Batch& batch) = 0;
+  // Whether what the device compiles for a shape on one thread serves all of them.
+  virtual bool SharesCompiledShapes() const { return false; }
 };
 
 }  // namespace millrace::server

@@ -130,7 +130,8 @@ void RunStep(std::vector<std::unique_ptr<Job>> batch, Device& device,
   Settle(std::move(batch), scheduler);
 }
 
-absl::Status WarmUp(const models::Model& model, Device& device, runtime::WorkerContext& context) {
+absl::Status WarmUp(const models::Model& model, Device& device, runtime::WorkerContext& context,
+                    WarmUpExtent extent) {
   const auto failed = [&model](std::string_view why) {
     return absl::InternalError(StrCat("warm-up of model '", model.info().name, "' failed: ", why));
   };
@@ -139,6 +140,7 @@ absl::Status WarmUp(const models::Model& model, Device& device, runtime::WorkerC
       for (const models::Input& input : model.WarmupInputs()) {
         const absl::Status status = RunToTheEnd(model, input, size, device, context);
         if (!status.ok()) return failed(Message(status));
+        if (extent == WarmUpExtent::kOneForward) return absl::OkStatus();
       }
     }
   } catch (const std::exception& error) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <vector>
 
@@ -18,8 +19,12 @@ namespace millrace::server {
 void RunStep(std::vector<std::unique_ptr<Job>> batch, Device& device,
              runtime::WorkerContext& context, Scheduler& scheduler, Clock& clock = Clock::Real());
 
+// How much of a model's warm-up a thread has to run.
+enum class WarmUpExtent : uint8_t { kEveryShape, kOneForward };
+
 // Runs a model's warm-up inputs on the calling thread and throws the results away. INTERNAL when
 // one fails.
-absl::Status WarmUp(const models::Model& model, Device& device, runtime::WorkerContext& context);
+absl::Status WarmUp(const models::Model& model, Device& device, runtime::WorkerContext& context,
+                    WarmUpExtent extent = WarmUpExtent::kEveryShape);
 
 }  // namespace millrace::server

@@ -58,8 +58,10 @@ void ThreadExecutor::Run(std::span<const std::shared_ptr<ServedModel>> models) {
     return;
   }
   absl::Status status;
+  const WarmUpExtent extent =
+      device_.SharesCompiledShapes() ? WarmUpExtent::kOneForward : WarmUpExtent::kEveryShape;
   for (const auto& model : models) {
-    status = WarmUp(model->model(), device_, *context);
+    status = WarmUp(model->model(), device_, *context, extent);
     if (!status.ok()) break;
   }
   const bool ok = status.ok();

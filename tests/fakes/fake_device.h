@@ -25,11 +25,14 @@ class FakeDevice final : public server::Device {
     return permit_wait;
   }
 
+  bool SharesCompiledShapes() const override { return shares_compiled_shapes; }
+
   int alive() const { return alive_; }
   int misused() const { return misused_; }
 
   int max_workers = runtime::kWorkerSlots;
   Duration permit_wait{};
+  bool shares_compiled_shapes = false;
 
  private:
   class Context final : public runtime::WorkerContext {

@@ -63,6 +63,15 @@ def test_many_callers_at_once_get_what_the_cpu_gives(daemon, on_mps):
     assert on_mps.process.poll() is None
 
 
+def test_usual_sentences_compile_no_shape_that_the_warm_up_did_not(on_mps):
+    before = on_mps.metrics().total("millrace_compiled_shapes")
+    assert before > 20
+    for text in TEXTS:
+        assert translate(on_mps, text)
+        assert speak(on_mps, text)
+    assert on_mps.metrics().total("millrace_compiled_shapes") == before
+
+
 def test_an_error_of_the_gpu_fails_one_request(tmp_path, null_models):
     """A command buffer fails now and then, after more of them than the warm-up takes: some calls end with INTERNAL, all others are
     answered, the daemon goes on."""

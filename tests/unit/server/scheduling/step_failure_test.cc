@@ -201,6 +201,17 @@ TEST_F(WarmUpTest, GoesOnWithTheRequestsOfABatchThatNeedMoreSteps) {
   EXPECT_EQ(total, 3);
 }
 
+TEST_F(WarmUpTest, CanBeOneForwardAlone) {
+  int steps = 0;
+  FakeModel model({},
+                  {.forward = [&](Request&) { ++steps; },
+                   .complete = [](Request& request) { request.Finish(absl::OkStatus()); }},
+                  3);
+  model.warm_up_batches = {1, 4};
+  EXPECT_TRUE(WarmUp(model, device_, *context_, WarmUpExtent::kOneForward).ok());
+  EXPECT_EQ(steps, 1);
+}
+
 TEST_F(WarmUpTest, WithoutInputsIsFine) {
   EXPECT_TRUE(WarmUp(FakeModel({}), device_, *context_).ok());
 }

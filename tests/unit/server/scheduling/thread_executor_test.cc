@@ -77,6 +77,16 @@ TEST_F(ThreadExecutorTest, EveryWorkerWarmsUpOnEveryModelBeforeStartReturns) {
   EXPECT_EQ(device_.misused(), 0);
 }
 
+TEST_F(ThreadExecutorTest, WorkersRunOneForwardOfAModelWhereShapesAreCompiledForAll) {
+  std::atomic<int> forwards{0};
+  device_.shares_compiled_shapes = true;
+  const auto one = MakeModel("one", {}, {.forward = [&](Request&) { ++forwards; }}, 5);
+  const auto two = MakeModel("two", {}, {.forward = [&](Request&) { ++forwards; }}, 3);
+  ASSERT_TRUE(Start(4, {one, two}).ok());
+  EXPECT_EQ(forwards, 4 * 2);
+  Stop();
+}
+
 TEST_F(ThreadExecutorTest, WorkerThatGetsNoStreamFailsTheStartAndLeavesNoThread) {
   device_.max_workers = 3;
   const absl::Status status = Start(4, {MakeModel("m", {}, {}, 1)});
