@@ -7,6 +7,7 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <string>
 #include <utility>
 #include <vector>
@@ -20,8 +21,7 @@
 namespace millrace::models {
 namespace {
 
-constexpr size_t kShortestSource = 8;      // words
-constexpr size_t kFewestCandidates = 128;  // words
+constexpr size_t kShortestSource = 8;  // words
 constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();
 
 at::Device ToDevice(runtime::DeviceType device) {
@@ -131,9 +131,7 @@ struct DecoderState {
   std::vector<at::Tensor> cells;         // per layer [batch, dim]
   std::vector<at::Tensor> keys, values;  // per layer [batch, heads, length, head size]
   at::Tensor mask;                       // [batch, 1, 1, length]
-  at::Tensor candidates;                 // [batch, candidates], words
-  at::Tensor embeddings;                 // [batch, candidates, dim]
-  at::Tensor bias;                       // [batch, candidates]; padding is minus infinity
+  at::Tensor bias;                       // [batch, words]; minus infinity for no candidates
 };
 
 class AtenEngine final : public TranslationEngine {
@@ -171,34 +169,32 @@ class AtenEngine final : public TranslationEngine {
   }
 
  private:
-  // Pads lists of words with -1 to one rectangle, and that with copies of its first row, to powers
-  // of two: the width to `smallest` at least.
-  at::Tensor Padded(const std::vector<std::span<const int32_t>>& rows, size_t smallest) const {
-    size_t width = smallest;
-    for (const auto& row : rows) width = std::max(width, std::bit_ceil(row.size()));
-    const size_t height = std::bit_ceil(rows.size());
-    at::Tensor padded =
+  // The words of each source, padded with -1 to one rectangle, and that with copies of its first
+  // row, to powers of two.
+  at::Tensor Sources(std::span<const SentenceJob> jobs) const {
+    size_t width = kShortestSource;
+    for (const SentenceJob& job : jobs) width = std::max(width, std::bit_ceil(job.source.size()));
+    const size_t height = std::bit_ceil(jobs.size());
+    const at::Tensor words =
         at::full({static_cast<int64_t>(height), static_cast<int64_t>(width)}, -1, at::kInt);
-    int32_t* out = padded.mutable_data_ptr<int32_t>();
+    int32_t* out = words.mutable_data_ptr<int32_t>();
     for (size_t i = 0; i < height; ++i, out += width) {
-      const auto& row = rows[i < rows.size() ? i : 0];
-      std::copy(row.begin(), row.end(), out);
+      const std::vector<int32_t>& source = jobs[i < jobs.size() ? i : 0].source;
+      std::copy(source.begin(), source.end(), out);
     }
-    return padded.to(device_);
+    return words.to(device_);
   }
 
-  // Asks for the shapes of a batch where each is compiled and kept: what a step does depends on how
-  // long the sources are, and apart from that on how many candidates there are.
-  void Admit(runtime::WorkerContext& context, const at::Tensor& words,
-             const at::Tensor& candidates) const {
-    if (!device_.is_mps()) return;
-    for (const auto& [entry_point, tensor] : {std::pair{"attend", words}, {"choose", candidates}}) {
-      context.AdmitShape(
-          {.model = model_,
-           .entry_point = entry_point,
-           .shape_bucket = (tensor.size(0) << 32) + tensor.size(1)},
-          [&shape = tensor] { return absl::StrCat("[", shape.size(0), ", ", shape.size(1), "]"); });
+  // Zero for the words that a sentence may choose from, minus infinity for the others. Choosing
+  // from all words keeps the shapes, and costs a GPU next to nothing.
+  at::Tensor Choices(std::span<const SentenceJob> jobs, int64_t rows) const {
+    const at::Tensor mask = at::full({rows, output_bias_.size(0)}, kMinusInfinity, at::kFloat);
+    float* row = mask.mutable_data_ptr<float>();
+    for (size_t i = 0; i < static_cast<size_t>(rows); ++i, row += output_bias_.size(0)) {
+      const SentenceJob& job = jobs[i < jobs.size() ? i : 0];
+      for (const int32_t word : shortlist_.Candidates(job.source)) row[word] = 0;
     }
+    return mask.to(device_);
   }
 
   at::Tensor Embed(const at::Tensor& words) const {
@@ -214,18 +210,16 @@ class AtenEngine final : public TranslationEngine {
   // Encodes the batch and lays out what the decoder needs of it.
   DecoderState Start(std::span<SentenceJob> jobs, runtime::WorkerContext& context) const {
     DecoderState state;
-    std::vector<std::span<const int32_t>> sources;
-    std::vector<std::vector<int32_t>> lists;
-    for (size_t i = 0; i < jobs.size(); ++i) {
-      state.active.push_back(i);
-      sources.emplace_back(jobs[i].source);
-      lists.push_back(shortlist_.Candidates(jobs[i].source));
-    }
-    const at::Tensor words = Padded(sources, kShortestSource);
-    const at::Tensor candidates = Padded({lists.begin(), lists.end()}, kFewestCandidates);
-    Admit(context, words, candidates);
+    state.active.resize(jobs.size());
+    std::iota(state.active.begin(), state.active.end(), size_t{0});
+    const at::Tensor words = Sources(jobs);
     const int64_t batch = words.size(0);
     const int64_t length = words.size(1);
+    if (device_.is_mps()) {  // compiles each shape, and keeps it
+      context.AdmitShape(
+          {.model = model_, .entry_point = "translate", .shape_bucket = (batch << 32) + length},
+          [&] { return absl::StrCat("[", batch, ", ", length, "]"); });
+    }
     state.mask = at::zeros({batch, 1, 1, length}, embeddings_.options())
                      .masked_fill_(words.lt(0).view({batch, 1, 1, length}), kMinusInfinity);
     at::Tensor x = Embed(words.clamp_min(0)).view({batch, length, dim_}) + Positions(0, length);
@@ -240,12 +234,7 @@ class AtenEngine final : public TranslationEngine {
       state.cells.push_back(at::zeros({batch, dim_}, x.options()));
     }
     state.y = at::zeros({batch, dim_}, x.options());
-    state.candidates = candidates.clamp_min(0);
-    state.embeddings = embeddings_.index_select(0, state.candidates.flatten())
-                           .view({batch, candidates.size(1), dim_});
-    state.bias = output_bias_.index_select(0, state.candidates.flatten())
-                     .view(candidates.sizes())
-                     .masked_fill(candidates.lt(0), kMinusInfinity);
+    state.bias = output_bias_ + Choices(jobs, batch);
     return state;
   }
 
@@ -259,11 +248,9 @@ class AtenEngine final : public TranslationEngine {
       x = layer.cross(x, state.keys[i], state.values[i], state.mask);
       x = layer.feed_forward(x).squeeze(1);
     }
-    const at::Tensor logits = at::matmul(state.embeddings, x.unsqueeze(2)).squeeze(2) + state.bias;
-    const at::Tensor words =
-        state.candidates.gather(1, logits.argmax(1, /*keepdim=*/true)).squeeze(1);
+    const at::Tensor words = (runtime::Linear(x, embeddings_) + state.bias).argmax(1);
     state.y = Embed(words);
-    return words.to(at::kLong);
+    return words;
   }
 
   // Lets finished and stopped sentences leave the batch; false when none is left.
