@@ -20,8 +20,13 @@ size_t GraphKeyHash::operator()(const GraphKey& key) const {
   size_t seed = std::hash<std::string>()(key.model);
   Mix(seed, std::hash<std::string>()(key.entry_point));
   Mix(seed, std::hash<int64_t>()(key.shape_bucket));
-  Mix(seed, std::hash<int>()(key.dtype));
+  Mix(seed, std::hash<uint64_t>()(key.instance));
   return seed;
+}
+
+uint64_t NextInstance() {
+  static std::atomic<uint64_t> last{0};
+  return ++last;
 }
 
 GraphCache::GraphCache(Limits limits) : limits_(limits) {}

@@ -24,10 +24,13 @@ struct GraphKey {
   std::string model;         // name and version
   std::string entry_point;   // such as "encode" or "step"
   int64_t shape_bucket = 0;  // the padded size that the entry was made for
-  int dtype = 0;             // c10::ScalarType as an integer
+  uint64_t instance = 0;     // of the model: an entry holds the weights of one load (NextInstance)
 
   friend bool operator==(const GraphKey&, const GraphKey&) = default;
 };
+
+// A number that no other instance of a model has. Any thread.
+uint64_t NextInstance();
 
 struct GraphKeyHash {
   size_t operator()(const GraphKey& key) const;

@@ -17,11 +17,12 @@ std::string Came(const GraphKey& key, const std::string& shapes) {
 
 }  // namespace
 
-bool ShapeRegistry::Admit(const GraphKey& key, bool on_main_thread,
+bool ShapeRegistry::Admit(GraphKey key, bool on_main_thread,
                           const std::function<std::string()>& shapes) {
   const bool compiles = options_.max_compiled != 0;
   if (!compiles && options_.policy == GraphCachePolicy::kGrow) return true;
 
+  key.instance = 0;
   MutexLock lock(mu_);
   const bool warms_up = !frozen_ || on_main_thread;
   const auto found = known_.find(key);

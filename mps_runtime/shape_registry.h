@@ -28,7 +28,8 @@ struct ShapeStats {
 // Which shapes the graph caches of a process may take, and how many a device may compile that keeps
 // each for ever. A warm-up is what runs before Freeze, and after it what runs on the main thread:
 // so a model that is loaded later names its shapes there, and every worker may keep those from then
-// on. Goes by key alone. Thread-safe. Asked only for shapes that a thread's own cache does not
+// on. Goes by the key alone, but for its instance: a model that is loaded again has its
+// shapes. Thread-safe. Asked only for shapes that a thread's own cache does not
 // hold; takes a lock then, unless there is nothing to decide.
 class ShapeRegistry {
  public:
@@ -42,7 +43,7 @@ class ShapeRegistry {
 
   // Before the forward of a shape that the thread's cache does not hold: whether the cache may take
   // it. `shapes` tells people what came. Throws ShapeRefused.
-  bool Admit(const GraphKey& key, bool on_main_thread, const std::function<std::string()>& shapes)
+  bool Admit(GraphKey key, bool on_main_thread, const std::function<std::string()>& shapes)
       MILLRACE_EXCLUDES(mu_);
   // All warm-ups are done. Without effect when the caches are to grow.
   void Freeze() MILLRACE_EXCLUDES(mu_);

@@ -31,7 +31,7 @@ namespace millrace::models {
 namespace {
 
 // Of a matrix product and an addition against the two in one.
-constexpr double kRelative = 1e-4, kAbsolute = 1e-5;
+constexpr double kRelative = 1e-4;
 
 at::ScalarType ToScalarType(DataType type) {
   switch (type) {
@@ -188,7 +188,8 @@ class TorchScriptModel final : public Model {
       }
       return {.model = StrCat(model_.info_.name, "/", model_.info_.version),
               .entry_point = "forward",
-              .shape_bucket = static_cast<int64_t>(shapes)};
+              .shape_bucket = static_cast<int64_t>(shapes),
+              .instance = model_.instance_};
     }
 
     std::vector<at::Tensor> Call(const std::vector<at::Tensor>& inputs) const {
@@ -267,7 +268,10 @@ class TorchScriptModel final : public Model {
   const std::vector<int64_t> warmup_sizes_;
   const at::Device device_;
   const ModelInfo info_;
+  const uint64_t instance_ = runtime::NextInstance();
 };
+
+std::string FirstLine(const std::string& text) { return text.substr(0, text.find('\n')); }
 
 // Frozen: one graph, with everything inlined and what forward only reads as constants.
 torch::jit::Module LoadFrozen(const std::string& file, at::Device device) {
@@ -278,29 +282,54 @@ torch::jit::Module LoadFrozen(const std::string& file, at::Device device) {
 }
 
 // Numbers that tell a wrong graph from a right one: no two neighbours are equal, none is special.
-at::Tensor SampleInput(const TensorSpec& spec) {
+at::Tensor SampleInput(const TensorSpec& spec, const TorchScriptOptions& options) {
   std::vector<int64_t> shape = spec.shape;
+  const int64_t size = options.warmup_sizes.empty() ? 1 : options.warmup_sizes.front();
   std::replace_if(
-      shape.begin(), shape.end(), [](int64_t dim) { return dim < 0; }, 2);
+      shape.begin(), shape.end(), [](int64_t dim) { return dim < 0; }, size);
+  if (options.stack) shape.insert(shape.begin(), 2);
   const at::ScalarType type = ToScalarType(spec.type);
   if (!at::isFloatingType(type)) return at::zeros(shape, type);  // often indices
   const at::Tensor numbers = at::zeros(shape, at::kDouble);
   return (at::arange(numbers.numel(), at::kDouble) * 0.7).sin().view(shape).to(type);
 }
 
+// How far rounding may take numbers of this type apart.
+double RelativeTolerance(at::ScalarType type) {
+  switch (type) {
+    case at::kHalf:
+      return 1e-2;
+    case at::kBFloat16:
+      return 5e-2;
+    default:
+      return kRelative;
+  }
+}
+
 // Whether the graph without nn.Linear gives the numbers of the one with it, on the CPU, where both
 // are known to be right.
-absl::Status CheckLinearReplaced(const std::string& file, const ModelInfo& info) {
+absl::Status CheckLinearReplaced(const TorchScriptOptions& options, const ModelInfo& info) {
+  const std::string file = options.file.string();
   const c10::InferenceMode inference;
   std::vector<c10::IValue> inputs;
-  for (const TensorSpec& spec : info.inputs) inputs.emplace_back(SampleInput(spec));
+  for (const TensorSpec& spec : info.inputs) inputs.emplace_back(SampleInput(spec, options));
   torch::jit::Module original = LoadFrozen(file, at::kCPU);
   torch::jit::Module replaced = LoadFrozen(file, at::kCPU);
   if (ReplaceLinear(replaced.get_method("forward").graph()) == 0) return absl::OkStatus();
-  const std::vector<at::Tensor> expected = ToTensors(original.forward(inputs));
-  const std::vector<at::Tensor> actual = ToTensors(replaced.forward(inputs));
+  std::vector<at::Tensor> expected, actual;
+  try {
+    expected = ToTensors(original.forward(inputs));
+    actual = ToTensors(replaced.forward(inputs));
+  } catch (const std::exception& error) {
+    return absl::InvalidArgumentError(
+        StrCat(file,
+               ": its nn.Linear has to be replaced to be safe on mps, and the sample input "
+               "that checks it fails: ",
+               FirstLine(error.what()), "; warmup_sizes: say which sizes it takes"));
+  }
   for (size_t i = 0; i < expected.size(); ++i) {
-    if (!at::allclose(expected[i], actual[i], kRelative, kAbsolute, /*equal_nan=*/true)) {
+    const double relative = RelativeTolerance(expected[i].scalar_type());
+    if (!at::allclose(expected[i], actual[i], relative, relative / 10, /*equal_nan=*/true)) {
       return absl::InvalidArgumentError(
           StrCat(file, ": gives other numbers without nn.Linear, which is not safe on mps: output ",
                  i, " differs"));
@@ -308,8 +337,6 @@ absl::Status CheckLinearReplaced(const std::string& file, const ModelInfo& info)
   }
   return absl::OkStatus();
 }
-
-std::string FirstLine(const std::string& text) { return text.substr(0, text.find('\n')); }
 
 }  // namespace
 
@@ -325,8 +352,7 @@ absl::StatusOr<std::unique_ptr<Model>> LoadTorchScript(const TorchScriptOptions&
                                                " inputs; model.pbtxt names ", info.inputs.size()));
     }
     if (options.device == runtime::DeviceType::kMps) {
-      if (absl::Status same = CheckLinearReplaced(options.file.string(), info); !same.ok())
-        return same;
+      if (absl::Status same = CheckLinearReplaced(options, info); !same.ok()) return same;
       ReplaceLinear(module.get_method("forward").graph());
     }
     info.platform = "torchscript";

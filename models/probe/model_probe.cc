@@ -1,5 +1,8 @@
 #include "models/probe/model_probe.h"
 
+#include <c10/util/BFloat16.h>
+#include <c10/util/Half.h>
+
 #include <atomic>
 #include <cmath>
 #include <cstdio>
@@ -56,17 +59,25 @@ std::vector<Output> Answer(const Model& model, const Input& input, runtime::Runt
   return std::move(sink.outputs);
 }
 
+template <typename T>
+void FillWith(std::string& data, int seed) {
+  for (size_t at = 0; at + sizeof(T) <= data.size(); at += sizeof(T)) {
+    const auto value =
+        static_cast<T>(std::sin(static_cast<float>(at) * 12.9898F + static_cast<float>(seed)));
+    std::memcpy(&data[at], &value, sizeof(T));
+  }
+}
+
 // Zeros would be right by accident: floats get numbers that look irregular. Whole numbers may be
 // indices, and stay.
 void FillFloats(Input& input, int seed) {
   auto* const infer = std::get_if<InferInput>(&input);
   if (infer == nullptr) return;
   for (Tensor& tensor : infer->inputs) {
-    if (tensor.type != DataType::kFp32) continue;
-    for (size_t at = 0; at + sizeof(float) <= tensor.data.size(); at += sizeof(float)) {
-      const float value = std::sin(static_cast<float>(at) * 12.9898F + static_cast<float>(seed));
-      std::memcpy(&tensor.data[at], &value, sizeof(value));
-    }
+    if (tensor.type == DataType::kFp16) FillWith<c10::Half>(tensor.data, seed);
+    if (tensor.type == DataType::kBf16) FillWith<c10::BFloat16>(tensor.data, seed);
+    if (tensor.type == DataType::kFp32) FillWith<float>(tensor.data, seed);
+    if (tensor.type == DataType::kFp64) FillWith<double>(tensor.data, seed);
   }
 }
 

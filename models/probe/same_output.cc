@@ -1,40 +1,64 @@
 #include "models/probe/same_output.h"
 
+#include <c10/util/BFloat16.h>
+#include <c10/util/Half.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <span>
-#include <string>
+#include <string_view>
 
 namespace millrace::models {
 namespace {
 
-constexpr float kRelative = 1e-3F;
-constexpr float kAbsolute = 1e-4F;
-
-bool Near(float expected, float actual) {
-  if (!std::isfinite(expected)) {
-    return std::isnan(expected) ? std::isnan(actual) : expected == actual;
+// What rounding may make of a number of this type on its way through a network.
+double RelativeTolerance(DataType type) {
+  switch (type) {
+    case DataType::kFp16:
+      return 1e-2;
+    case DataType::kBf16:
+      return 5e-2;
+    default:
+      return 1e-3;
   }
-  return std::fabs(expected - actual) <= kAbsolute + kRelative * std::fabs(expected);
 }
 
-bool SameFloats(std::span<const float> a, std::span<const float> b, bool exact) {
-  if (a.size() != b.size()) return false;
-  if (exact) return std::memcmp(a.data(), b.data(), a.size_bytes()) == 0;
-  return std::equal(a.begin(), a.end(), b.begin(), Near);
-}
-
-std::vector<float> Floats(const std::string& bytes) {
-  std::vector<float> floats(bytes.size() / sizeof(float));
-  std::memcpy(floats.data(), bytes.data(), floats.size() * sizeof(float));
-  return floats;
+template <typename T>
+bool SameNumbers(std::string_view expected, std::string_view actual, double relative) {
+  if (expected.size() != actual.size()) return false;
+  for (size_t at = 0; at + sizeof(T) <= expected.size(); at += sizeof(T)) {
+    T left, right;
+    std::memcpy(&left, &expected[at], sizeof(T));
+    std::memcpy(&right, &actual[at], sizeof(T));
+    const auto a = static_cast<double>(left), b = static_cast<double>(right);
+    if (!std::isfinite(a)) {
+      if (std::isnan(a) ? !std::isnan(b) : a != b) return false;
+    } else if (!(std::fabs(a - b) <= relative / 10 + relative * std::fabs(a))) {
+      return false;
+    }
+  }
+  return true;
 }
 
 bool SameTensor(const Tensor& a, const Tensor& b, bool exact) {
   if (a.name != b.name || a.type != b.type || a.shape != b.shape) return false;
-  if (exact || a.type != DataType::kFp32) return a.data == b.data;
-  return SameFloats(Floats(a.data), Floats(b.data), exact);
+  const double relative = RelativeTolerance(a.type);
+  if (!exact) {
+    if (a.type == DataType::kFp16) return SameNumbers<c10::Half>(a.data, b.data, relative);
+    if (a.type == DataType::kBf16) return SameNumbers<c10::BFloat16>(a.data, b.data, relative);
+    if (a.type == DataType::kFp32) return SameNumbers<float>(a.data, b.data, relative);
+    if (a.type == DataType::kFp64) return SameNumbers<double>(a.data, b.data, relative);
+  }
+  return a.data == b.data;
+}
+
+std::string_view BytesOf(const std::vector<float>& samples) {
+  return {reinterpret_cast<const char*>(samples.data()), samples.size() * sizeof(float)};
+}
+
+bool SameSamples(const std::vector<float>& a, const std::vector<float>& b, bool exact) {
+  if (exact) return BytesOf(a) == BytesOf(b);
+  return SameNumbers<float>(BytesOf(a), BytesOf(b), RelativeTolerance(DataType::kFp32));
 }
 
 struct Same {
@@ -48,7 +72,7 @@ struct Same {
     return a.text_index == b.text_index && a.text == b.text;
   }
   bool operator()(const SynthesizeOutput& a, const SynthesizeOutput& b) const {
-    return a.sentence_index == b.sentence_index && SameFloats(a.samples, b.samples, exact);
+    return a.sentence_index == b.sentence_index && SameSamples(a.samples, b.samples, exact);
   }
   template <typename A, typename B>
   bool operator()(const A&, const B&) const {

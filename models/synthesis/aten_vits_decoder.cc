@@ -183,8 +183,9 @@ std::optional<std::vector<float>> AtenVitsDecoder::Decode(const Input& input,
   std::vector<at::Tensor> inputs{rows, mask};
   if (speakers_.defined()) inputs.push_back(speakers_[input.speaker].view({1, -1, 1}));
   const at::Tensor samples = runtime::RunCachedOnHost(
-      context, {.model = model_, .entry_point = "decode", .shape_bucket = bucket}, inputs,
-      [this](const std::vector<at::Tensor>& given) {
+      context,
+      {.model = model_, .entry_point = "decode", .shape_bucket = bucket, .instance = instance_},
+      inputs, [this](const std::vector<at::Tensor>& given) {
         const at::Tensor speaker = given.size() > 2 ? given[2] : at::Tensor();
         const at::Tensor z = given[0].transpose(1, 2);
         return std::vector<at::Tensor>{Generate(Flow(z, given[1], speaker), given[1], speaker)};

@@ -10,6 +10,7 @@
 
 #include "models/synthesis/vits_decoder.h"
 #include "models/synthesis/vits_weights.h"
+#include "mps_runtime/graph_cache.h"
 
 namespace millrace::models {
 
@@ -53,6 +54,7 @@ class AtenVitsDecoder final : public VitsDecoder {
   at::Tensor Generate(const at::Tensor& z, at::Tensor mask, const at::Tensor& speaker) const;
 
   const std::string model_;
+  const uint64_t instance_ = runtime::NextInstance();
   const int64_t latent_;
   const int64_t hop_;                // samples of a frame
   at::Tensor speakers_;              // on the CPU; undefined for one speaker

@@ -36,10 +36,11 @@ constexpr int64_t kMaxUnitSeconds = 300;
 constexpr size_t kMaxUnitPhonemes = 1500;
 constexpr size_t kMaxUnitsTried = 8;     // of a request in a step, until one has something to speak
 constexpr size_t kLongestCharacter = 4;  // bytes
-// About five seconds.
+// About one second, and about five.
+constexpr char kWarmupPhrase[] = "Thank you very much.";
 constexpr char kWarmupSentence[] =
     "The first sentence that is spoken should not take longer than all the others.";
-constexpr float kWarmupStep = 1.16F;     // no longer than the shortest one between two ShapeBuckets
+constexpr float kWarmupStep = 1.14F;     // 8 / 7 is the least between two ShapeBuckets
 constexpr uint64_t kDurationStream = 0;  // of the noise of a sentence
 constexpr uint64_t kLatentStream = 1;
 
@@ -97,7 +98,8 @@ class LoadedVits final : public Model {
  public:
   LoadedVits(ModelInfo info, VoiceConfig voice, std::vector<Speaker> speakers,
              std::unique_ptr<Phonemizer> phonemizer, std::unique_ptr<VitsEncoder> encoder,
-             std::unique_ptr<VitsDecoder> decoder, int64_t hop, bool few_lengths)
+             std::unique_ptr<VitsDecoder> decoder, int64_t hop, bool decodes_elsewhere,
+             bool few_lengths)
       : info_(std::move(info)),
         voice_(std::move(voice)),
         speakers_(std::move(speakers)),
@@ -105,6 +107,7 @@ class LoadedVits final : public Model {
         encoder_(std::move(encoder)),
         decoder_(std::move(decoder)),
         hop_(hop),
+        decodes_elsewhere_(decodes_elsewhere),
         few_lengths_(few_lengths) {}
 
   const ModelInfo& info() const override { return info_; }
@@ -112,10 +115,22 @@ class LoadedVits final : public Model {
   std::unique_ptr<Batch> Prepare(std::span<Request* const> requests) const override;
   std::vector<Input> WarmupInputs() const override;
 
-  // The samples of a request's next unit; nullopt when the request was to stop meanwhile, or when
-  // the unit proved too long and its halves come first. An error ends the request.
-  absl::StatusOr<std::optional<std::vector<float>>> Speak(Request& request,
-                                                          runtime::WorkerContext& context) const;
+  // What the decoder makes a request's next unit of.
+  struct Latents {
+    Latents() = default;
+    Latents(Latents&&) = default;  // moved only: input looks at noise
+    Latents& operator=(Latents&&) = default;
+
+    std::vector<float> noise;
+    VitsDecoder::Input input;
+  };
+  // Nullopt when the unit proved too long and its halves come first. An error ends the request.
+  absl::StatusOr<std::optional<Latents>> Encode(Request& request) const;
+  // The samples; nullopt when the request was to stop meanwhile.
+  std::optional<std::vector<float>> Decode(const Request& request, const Latents& latents,
+                                           runtime::WorkerContext& context) const;
+  // Whether the decoder leaves the CPU to others, so that encoding needs no permit.
+  bool decodes_elsewhere() const { return decodes_elsewhere_; }
 
  private:
   // Makes the state's next unit ready to be spoken. False when the request is finished instead, was
@@ -128,18 +143,35 @@ class LoadedVits final : public Model {
   const std::unique_ptr<Phonemizer> phonemizer_;
   const std::unique_ptr<VitsEncoder> encoder_;
   const std::unique_ptr<VitsDecoder> decoder_;
-  const int64_t hop_;       // samples of a frame
+  const int64_t hop_;  // samples of a frame
+  const bool decodes_elsewhere_;
   const bool few_lengths_;  // those that are decoded are known before the first request
 };
 
 class SpeechBatch final : public Batch {
  public:
   SpeechBatch(const LoadedVits& model, std::vector<Request*> requests)
-      : model_(model), requests_(std::move(requests)), results_(requests_.size()) {}
+      : model_(model),
+        requests_(std::move(requests)),
+        latents_(requests_.size()),
+        results_(requests_.size()) {
+    if (model_.decodes_elsewhere()) {
+      for (size_t i = 0; i < requests_.size(); ++i) latents_[i] = model_.Encode(*requests_[i]);
+    }
+  }
 
   void Forward(runtime::WorkerContext& context) override {
-    for (size_t i = 0; i < requests_.size(); ++i)
-      results_[i] = model_.Speak(*requests_[i], context);
+    for (size_t i = 0; i < requests_.size(); ++i) {
+      auto& latents = latents_[i];
+      if (!model_.decodes_elsewhere()) latents = model_.Encode(*requests_[i]);
+      if (!latents.ok()) {
+        results_[i] = latents.status();
+      } else if (*latents) {
+        results_[i] = model_.Decode(*requests_[i], **latents, context);
+      } else {
+        results_[i] = std::nullopt;
+      }
+    }
   }
 
   void Complete() override {
@@ -163,7 +195,8 @@ class SpeechBatch final : public Batch {
  private:
   const LoadedVits& model_;
   const std::vector<Request*> requests_;
-  std::vector<absl::StatusOr<std::optional<std::vector<float>>>> results_;
+  std::vector<absl::StatusOr<std::optional<LoadedVits::Latents>>> latents_;
+  std::vector<absl::StatusOr<std::optional<std::vector<float>>>> results_;  // nullopt: not spoken
 };
 
 absl::Status LoadedVits::Validate(const Input& input) const {
@@ -234,8 +267,7 @@ bool LoadedVits::PrepareUnit(Request& request) const {
   return false;
 }
 
-absl::StatusOr<std::optional<std::vector<float>>> LoadedVits::Speak(
-    Request& request, runtime::WorkerContext& context) const {
+absl::StatusOr<std::optional<LoadedVits::Latents>> LoadedVits::Encode(Request& request) const {
   const at::InferenceMode inference;
   const auto& input = std::get<SynthesizeInput>(request.input());
   auto& state = static_cast<SpeechState&>(*request.state());
@@ -259,17 +291,23 @@ absl::StatusOr<std::optional<std::vector<float>>> LoadedVits::Speak(
                                                    frames * hop_ / voice_.sample_rate,
                                                    " seconds, allowed are ", kMaxUnitSeconds));
   }
+  Latents latents;
+  latents.noise = MakeNoise(input.seed, state.next, kLatentStream,
+                            static_cast<size_t>(frames * encoder_->latent()));
+  latents.input.statistics = std::move(encoded.statistics);
+  latents.input.frames = std::move(encoded.frames);
+  latents.input.noise = latents.noise;
+  latents.input.noise_scale = input.noise_scale < 0 ? voice_.noise_scale : input.noise_scale;
+  latents.input.speaker = speaker;
+  return latents;
+}
+
+std::optional<std::vector<float>> LoadedVits::Decode(const Request& request, const Latents& latents,
+                                                     runtime::WorkerContext& context) const {
+  const at::InferenceMode inference;
   if (request.ShouldStop()) return std::nullopt;
-  const std::vector<float> noise = MakeNoise(input.seed, state.next, kLatentStream,
-                                             static_cast<size_t>(frames * encoder_->latent()));
-  VitsDecoder::Input latents;
-  latents.statistics = std::move(encoded.statistics);
-  latents.frames = std::move(encoded.frames);
-  latents.noise = noise;
-  latents.noise_scale = input.noise_scale < 0 ? voice_.noise_scale : input.noise_scale;
-  latents.speaker = speaker;
   return decoder_->Decode(
-      latents, [&request] { return request.ShouldStop(); }, context);
+      latents.input, [&request] { return request.ShouldStop(); }, context);
 }
 
 std::vector<Input> LoadedVits::WarmupInputs() const {
@@ -280,10 +318,13 @@ std::vector<Input> LoadedVits::WarmupInputs() const {
   };
   std::vector<Input> inputs = {speech("One."), speech(kWarmupSentence)};
   if (!few_lengths_) return inputs;
-  // The same at other speeds: about each length from half a second to twice the sentence's.
-  for (float speed = 0.5F; speed < kMaxSpeed; speed *= kWarmupStep) {
-    inputs.push_back(speech(kWarmupSentence));
-    std::get<SynthesizeInput>(inputs.back()).speed = speed;
+  // At every speed: about each length from half a second to ten, of words said as evenly as can be.
+  for (const char* text : {kWarmupPhrase, kWarmupSentence}) {
+    for (float speed = 0.5F; speed < kMaxSpeed; speed *= kWarmupStep) {
+      inputs.push_back(speech(text));
+      std::get<SynthesizeInput>(inputs.back()).speed = speed;
+      std::get<SynthesizeInput>(inputs.back()).noise_w = 0;
+    }
   }
   return inputs;
 }
@@ -341,9 +382,9 @@ absl::StatusOr<std::unique_ptr<Model>> VitsModel::Load(const VitsOptions& option
   info.voices.clear();
   for (const Speaker& speaker : speakers) info.voices.push_back(speaker.name);
   const int64_t hop = weights->shape().hop();
-  return std::make_unique<LoadedVits>(std::move(info), *std::move(voice), std::move(speakers),
-                                      *std::move(phonemizer), std::move(encoder),
-                                      std::move(decoder), hop, options.few_lengths);
+  return std::make_unique<LoadedVits>(
+      std::move(info), *std::move(voice), std::move(speakers), *std::move(phonemizer),
+      std::move(encoder), std::move(decoder), hop, !device.is_cpu(), options.few_lengths);
 }
 
 }  // namespace millrace::models

@@ -120,6 +120,19 @@ TEST_F(CachedForwardTest, EachKeyHasItsOwnRecord) {
   EXPECT_EQ(context_.graphs, 2);
 }
 
+// A model that is loaded again under the same name has other weights.
+TEST_F(CachedForwardTest, EachInstanceOfAModelHasItsOwnRecord) {
+  for (const uint64_t instance : {NextInstance(), NextInstance()}) {
+    for (int i = 0; i < 3; ++i) {
+      const int replays = context_.replays;
+      RunCached(context_, {.model = "m", .entry_point = "step", .instance = instance},
+                {at::full({4}, 1.0)}, [](const std::vector<at::Tensor>& inputs) { return inputs; });
+      EXPECT_EQ(context_.replays - replays, i < 2 ? 0 : 1);
+    }
+  }
+  EXPECT_EQ(context_.captures, 2);
+}
+
 TEST_F(CachedForwardTest, EvictedRecordsAreGoneAndMadeAgain) {
   RecordingContext context({.max_entries = 1, .max_bytes = 1 << 20});
   for (const int64_t bucket : {1, 1, 2, 2}) Run(context, 1, bucket);

@@ -53,6 +53,19 @@ TEST(ShapeRegistry, FrozenTakesOnlyWhatWasWarmedUp) {
   EXPECT_EQ(registry.stats().refused_frozen, 0U);
 }
 
+TEST(ShapeRegistry, InstancesOfAModelShareItsShapes) {
+  ShapeRegistry registry({.policy = GraphCachePolicy::kFrozen, .max_compiled = 1});
+  const auto admit = [&](uint64_t instance, bool on_main_thread) {
+    return registry.Admit({.model = "m/1", .entry_point = "forward", .instance = instance},
+                          on_main_thread, [] { return "[1]"; });
+  };
+  EXPECT_TRUE(admit(1, kMain));
+  registry.Freeze();
+  EXPECT_TRUE(admit(2, kMain));
+  EXPECT_TRUE(admit(2, kWorker));
+  EXPECT_EQ(registry.stats().compiled, 1U);
+}
+
 TEST(ShapeRegistry, FrozenTakesWhatTheMainThreadWarmsUpLater) {
   ShapeRegistry registry({.policy = GraphCachePolicy::kFrozen, .new_shape = NewShape::kRefuse});
   registry.Freeze();

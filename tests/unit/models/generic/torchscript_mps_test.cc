@@ -70,7 +70,13 @@ class TorchScriptOnMps : public ::testing::Test {
 
   // -1 rows: as many as come.
   std::unique_ptr<Model> Load(runtime::DeviceType device, int64_t rows = 1,
-                              TorchScriptOptions options = {}) const {
+                              const TorchScriptOptions& options = {}) const {
+    auto model = TryLoad(device, rows, options);
+    EXPECT_TRUE(model.ok()) << model.status();
+    return *std::move(model);
+  }
+  absl::StatusOr<std::unique_ptr<Model>> TryLoad(runtime::DeviceType device, int64_t rows,
+                                                 TorchScriptOptions options) const {
     ModelInfo info;
     info.name = "tiny";
     info.version = 3;
@@ -79,9 +85,7 @@ class TorchScriptOnMps : public ::testing::Test {
     info.batching.max_batch = kMaxBatch;
     options.file = file_;
     options.device = device;
-    auto model = LoadTorchScript(options, info);
-    EXPECT_TRUE(model.ok()) << model.status();
-    return *std::move(model);
+    return LoadTorchScript(options, info);
   }
 
   static std::vector<float> Run(const Model& model, runtime::Runtime& runtime,
@@ -247,6 +251,16 @@ TEST_F(TorchScriptOnMps, StackedBatchesOfAnySizeHaveTheFewShapesOfTheWarmUp) {
     }
   }
   EXPECT_EQ(runtime->shape_stats().compiled - before, 4U);
+}
+
+TEST_F(TorchScriptOnMps, LinearIsCheckedWithInputsThatTheModelTakes) {
+  Save("x[4]");  // needs five rows
+  EXPECT_TRUE(TryLoad(runtime::DeviceType::kMps, -1, {.warmup_sizes = {5, 6}}).ok());
+  const absl::Status refused = TryLoad(runtime::DeviceType::kMps, -1, {}).status();
+  EXPECT_EQ(refused.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_NE(refused.message().find("warmup_sizes"), refused.message().npos) << refused;
+  Save("x.permute(0, 2, 1)[0, :, 0]");  // needs the dimension of the batch
+  EXPECT_TRUE(TryLoad(runtime::DeviceType::kMps, 1, {.stack = true}).ok());
 }
 
 TEST_F(TorchScriptOnMps, WarmUpRunsTheSizesThatTheModelNames) {

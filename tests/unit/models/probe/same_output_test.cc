@@ -47,6 +47,24 @@ TEST(SameOutputs, WithinRoundingElsewhere) {
   }
 }
 
+// One in the last place of a half, or of a bfloat16, is rounding.
+TEST(SameOutputs, WithinTheRoundingOfEachType) {
+  const auto tensor = [](DataType type, uint16_t bits) -> Output {
+    Tensor one{.name = "Y", .type = type, .shape = {1}, .data = std::string(sizeof(bits), 0)};
+    std::memcpy(one.data.data(), &bits, sizeof(bits));
+    return InferOutput{.outputs = {one}};
+  };
+  constexpr uint16_t kHalfOne = 0x3c00, kBfloatOne = 0x3f80;
+  for (const auto& [type, one] :
+       {std::pair{DataType::kFp16, kHalfOne}, {DataType::kBf16, kBfloatOne}}) {
+    EXPECT_TRUE(Same(tensor(type, one), tensor(type, one + 1), DeviceType::kCuda));
+    EXPECT_FALSE(Same(tensor(type, one), tensor(type, one + 64), DeviceType::kCuda));
+    EXPECT_FALSE(Same(tensor(type, one), tensor(type, one + 1), DeviceType::kCpu));
+  }
+  // Numbers that are no floats are themselves.
+  EXPECT_FALSE(Same(tensor(DataType::kInt16, 7), tensor(DataType::kInt16, 8), DeviceType::kCuda));
+}
+
 TEST(SameOutputs, TextAndShapesEverywhere) {
   for (const DeviceType device : {DeviceType::kCpu, DeviceType::kMps}) {
     EXPECT_TRUE(Same(Text("olá"), Text("olá"), device));
