@@ -14,7 +14,9 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <exception>
 #include <fstream>
+#include <memory>
 #include <thread>
 #include <vector>
 
@@ -79,24 +81,35 @@ int Main(int argc, char** argv) {
     context->Synchronize();
   }
   std::atomic<bool> stop{false};
-  std::atomic<int64_t> forwards{0}, wrong{0};
+  std::atomic<int64_t> forwards{0}, wrong{0}, failed{0};
+  const auto run = [&](int i) {
+    const auto context = runtime->EnterWorker();
+    // Three times in a row: to be seen, recorded, replayed.
+    for (int round = 0; !stop.load(std::memory_order_relaxed); ++round) {
+      const auto shape = static_cast<size_t>((round / 3 + i) % kShapes);
+      const ForwardScope scope(*runtime, *context);
+      const at::Tensor output = RunCached(
+          *context, {.model = "soak", .entry_point = "forward", .shape_bucket = int64_t(shape)},
+          {work->inputs[shape]}, [&](const std::vector<at::Tensor>& inputs) {
+            return std::vector<at::Tensor>{work->Forward(inputs[0])};
+          })[0];
+      context->Synchronize();
+      if (!at::allclose(output.to(at::kCPU), work->expected[shape], 1e-3, 1e-4)) ++wrong;
+      ++forwards;
+    }
+  };
   {
     std::vector<JoiningThread> threads;
+    // Also when a thread cannot be started.
+    const std::shared_ptr<void> stops(nullptr, [&stop](void*) { stop = true; });
     for (int i = 0; i < workers; ++i) {
       threads.emplace_back([&, i] {
-        const auto context = runtime->EnterWorker();
-        // Three times in a row: to be seen, recorded, replayed.
-        for (int round = 0; !stop.load(std::memory_order_relaxed); ++round) {
-          const auto shape = static_cast<size_t>((round / 3 + i) % kShapes);
-          const ForwardScope scope(*runtime, *context);
-          const at::Tensor output = RunCached(
-              *context, {.model = "soak", .entry_point = "forward", .shape_bucket = int64_t(shape)},
-              {work->inputs[shape]}, [&](const std::vector<at::Tensor>& inputs) {
-                return std::vector<at::Tensor>{work->Forward(inputs[0])};
-              })[0];
-          context->Synchronize();
-          if (!at::allclose(output.to(at::kCPU), work->expected[shape], 1e-3, 1e-4)) ++wrong;
-          ++forwards;
+        try {
+          run(i);
+        } catch (const std::exception& error) {
+          std::fprintf(stderr, "millrace_graph_soak: worker %d: %s\n", i, error.what());
+          ++failed;
+          stop = true;
         }
       });
     }
@@ -112,11 +125,10 @@ int Main(int argc, char** argv) {
           static_cast<long long>(wrong), static_cast<double>(runtime->device_bytes()) / (1 << 20),
           ResidentMiB());
       std::fflush(stdout);
-      if (now.count() >= seconds) break;
+      if (now.count() >= seconds || stop) break;
     }
-    stop = true;
   }
-  return wrong == 0 ? 0 : 1;
+  return wrong == 0 && failed == 0 ? 0 : 1;
 }
 
 }  // namespace

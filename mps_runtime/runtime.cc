@@ -164,7 +164,7 @@ Runtime::Runtime(const RuntimeOptions& options, Plan plan)
       graph_cache_limits_(options.graph_cache),
       concurrency_source_(plan.permits.source),
       provenance_(std::move(plan.provenance)),
-      pool_(backend_->device()),
+      pool_(backend_->device(), backend_->MaxWorkers()),
       limiter_(plan.permits.count),
       shapes_({.policy = options.graph_cache_policy,
                .new_shape = options.new_shape,

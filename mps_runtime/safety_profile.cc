@@ -11,9 +11,11 @@
 #include <cstring>
 #include <initializer_list>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
 #include <utility>
 
+#include "mps_runtime/base/file.h"
 #include "mps_runtime/stream.h"
 
 namespace millrace::runtime {
@@ -24,28 +26,12 @@ using Json = nlohmann::ordered_json;
 constexpr size_t kMaxFileBytes = size_t{4} << 20;
 constexpr size_t kMaxTextBytes = 256;
 constexpr size_t kMaxItems = 10'000;
+constexpr int kMaxDepth = 8;  // twice what a profile has
 constexpr size_t kMaxShownBytes = 60;
 constexpr int kMaxRuns = 1'000'000;  // of one outcome
 constexpr char kKind[] = "millrace-safety-profile";
 
 std::string SystemError() { return std::strerror(errno); }
-
-class FileDescriptor {
- public:
-  explicit FileDescriptor(int fd) : fd_(fd) {}
-  FileDescriptor(const FileDescriptor&) = delete;
-  FileDescriptor& operator=(const FileDescriptor&) = delete;
-  ~FileDescriptor() {
-    if (fd_ >= 0) close(fd_);
-  }
-
-  int get() const { return fd_; }
-  // Errors of what was written may only show here.
-  bool Close() { return close(std::exchange(fd_, -1)) == 0; }
-
- private:
-  int fd_;
-};
 
 // A value with its place in the file, such as "models[2].safe_concurrency".
 class Node {
@@ -223,14 +209,9 @@ Json ItemToJson(const ProfileItem& item, bool model) {
   return json;
 }
 
-bool WriteAll(int fd, std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t written = write(fd, text.data(), text.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return false;
-    text.remove_prefix(static_cast<size_t>(written));
-  }
-  return true;
+// A profile must be readable again, so no field is empty or endless.
+std::string KeyField(const std::string& value) {
+  return value.empty() ? "unknown" : value.substr(0, kMaxTextBytes);
 }
 
 }  // namespace
@@ -239,12 +220,12 @@ ProfileKey KeyOf(const Provenance& provenance) {
   utsname system{};
   uname(&system);
   return {.backend = provenance.device,
-          .device_name = provenance.device_name,
-          .os = system.sysname,
-          .os_release = system.release,
-          .machine = system.machine,
-          .libtorch_version = provenance.libtorch_version,
-          .libtorch_git_revision = provenance.libtorch_git_revision};
+          .device_name = KeyField(provenance.device_name),
+          .os = KeyField(system.sysname),
+          .os_release = KeyField(system.release),
+          .machine = KeyField(system.machine),
+          .libtorch_version = KeyField(provenance.libtorch_version),
+          .libtorch_git_revision = KeyField(provenance.libtorch_git_revision)};
 }
 
 std::string Describe(const ProfileKey& key) {
@@ -278,10 +259,15 @@ int SafeConcurrencyOf(std::span<const RunCounts> runs, int repeats) {
 SafetyProfile ParseSafetyProfile(std::string_view text, const std::string& file) {
   Json json;
   try {
-    json = Json::parse(text);
+    json = Json::parse(text, [&file](int depth, Json::parse_event_t, const Json&) {
+      if (depth > kMaxDepth) throw SafetyProfileError(file + ": is nested too deeply");
+      return true;
+    });
   } catch (const Json::parse_error& error) {
     throw SafetyProfileError(file + ": is not JSON: broken at byte " + std::to_string(error.byte) +
                              " of " + std::to_string(text.size()));
+  } catch (const Json::exception& error) {  // such as a number that no double holds
+    throw SafetyProfileError(file + ": is not JSON: " + error.what());
   }
   const Node top(json, "", file);
   // First of all: another format has other fields.
@@ -301,22 +287,15 @@ SafetyProfile ParseSafetyProfile(std::string_view text, const std::string& file)
 SafetyProfile ReadSafetyProfile(const std::filesystem::path& file) {
   const std::string name = file.string();
   // Not blocking: a pipe without a writer would never open.
-  FileDescriptor fd(open(file.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+  const FileDescriptor fd(open(file.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
   if (fd.get() < 0) throw SafetyProfileError(name + ": cannot be read: " + SystemError());
-  struct stat status {};
-  if (fstat(fd.get(), &status) != 0 || !S_ISREG(status.st_mode)) {
-    throw SafetyProfileError(name + ": is not a file");
+  if (!IsRegularFile(fd.get())) throw SafetyProfileError(name + ": is not a file");
+  const std::optional<std::string> text = ReadToEnd(fd.get(), kMaxFileBytes);
+  if (!text) throw SafetyProfileError(name + ": cannot be read: " + SystemError());
+  if (text->size() > kMaxFileBytes) {
+    throw SafetyProfileError(name + ": is larger than " + std::to_string(kMaxFileBytes) + " bytes");
   }
-  std::string text;
-  std::array<char, 16384> part;
-  while (text.size() <= kMaxFileBytes) {
-    const ssize_t got = read(fd.get(), part.data(), part.size());
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) throw SafetyProfileError(name + ": cannot be read: " + SystemError());
-    if (got == 0) return ParseSafetyProfile(text, name);
-    text.append(part.data(), static_cast<size_t>(got));
-  }
-  throw SafetyProfileError(name + ": is larger than " + std::to_string(kMaxFileBytes) + " bytes");
+  return ParseSafetyProfile(*text, name);
 }
 
 std::string ToJson(const SafetyProfile& profile) {

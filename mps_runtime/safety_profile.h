@@ -90,8 +90,8 @@ SafetyProfile ReadSafetyProfile(const std::filesystem::path& file);
 SafetyProfile ParseSafetyProfile(std::string_view text, const std::string& file);
 
 std::string ToJson(const SafetyProfile& profile);
-// The new contents are there whole, also after a power cut, or the old ones are left. Throws
-// SafetyProfileError.
+// The new contents are there whole, also after a crash of the system, or the old ones are left.
+// Throws SafetyProfileError.
 void WriteSafetyProfile(const SafetyProfile& profile, const std::filesystem::path& file);
 
 }  // namespace millrace::runtime

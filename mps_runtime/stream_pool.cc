@@ -34,9 +34,12 @@ Stream StreamPool::Lease::stream() const {
   return {pool_->device_, slot_};
 }
 
-StreamPool::StreamPool(DeviceType device)
-    : device_(device), main_thread_(std::this_thread::get_id()) {
-  for (int i = 0; i < kWorkerSlots; ++i) free_[i] = kWorkerSlots - i;  // slot 1 on top
+StreamPool::StreamPool(DeviceType device, int workers)
+    : device_(device),
+      workers_(workers),
+      main_thread_(std::this_thread::get_id()),
+      free_count_(workers) {
+  for (int i = 0; i < workers; ++i) free_[i] = workers - i;  // slot 1 on top
   owners_[kDefaultSlot] = main_thread_;
 }
 
@@ -63,7 +66,7 @@ StreamPool::Lease StreamPool::LeaseStream() {
   }
   if (free_count_ == 0) {
     ++stats_.refusals_total;
-    throw StreamPoolExhausted("all " + std::to_string(kWorkerSlots) +
+    throw StreamPoolExhausted("all " + std::to_string(workers_) +
                               " worker streams are leased; run fewer workers");
   }
   const int slot = free_[--free_count_];

@@ -44,8 +44,8 @@ class StreamPool {
     int slot_;
   };
 
-  // The calling thread becomes the pool's main thread.
-  explicit StreamPool(DeviceType device);
+  // The calling thread becomes the pool's main thread. `workers` slots may be leased, 1..31.
+  explicit StreamPool(DeviceType device, int workers = kWorkerSlots);
   StreamPool(const StreamPool&) = delete;
   StreamPool& operator=(const StreamPool&) = delete;
   // Every lease must have been returned.
@@ -54,7 +54,7 @@ class StreamPool {
   // Slot 0. Throws StreamError on any other thread than the main one.
   Stream MainStream() const;
   bool OnMainThread() const { return std::this_thread::get_id() == main_thread_; }
-  // A free worker slot. Never blocks: throws StreamPoolExhausted when all 31 are taken, StreamError
+  // A free worker slot. Never blocks: throws StreamPoolExhausted when all are taken, StreamError
   // on the main thread and on a thread that already holds a lease.
   Lease LeaseStream();
 
@@ -65,13 +65,14 @@ class StreamPool {
   bool OwnedByThisThread(int slot) const MILLRACE_EXCLUDES(mu_);
 
   const DeviceType device_;
+  const int workers_;
   const std::thread::id main_thread_;
 
   mutable Mutex mu_;
   std::array<std::thread::id, kStreamSlots> owners_
       MILLRACE_GUARDED_BY(mu_);                                  // the default id: free
   std::array<int, kWorkerSlots> free_ MILLRACE_GUARDED_BY(mu_);  // a stack of slots
-  int free_count_ MILLRACE_GUARDED_BY(mu_) = kWorkerSlots;
+  int free_count_ MILLRACE_GUARDED_BY(mu_);
   Stats stats_ MILLRACE_GUARDED_BY(mu_);
 };
 

@@ -2,11 +2,9 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cstring>
 #include <nlohmann/json.hpp>
@@ -48,10 +46,9 @@ std::string LineOf(const CalibrationItem& item, const RunCounts& cell) {
 }
 
 int Number(const Json& json, const char* name, int low, int high) {
+  if (!json.at(name).is_number_integer()) throw std::invalid_argument(name);
   const auto value = json.at(name).get<int64_t>();
-  if (!json.at(name).is_number_integer() || value < low || value > high) {
-    throw std::invalid_argument(name);
-  }
+  if (value < low || value > high) throw std::invalid_argument(name);
   return static_cast<int>(value);
 }
 
@@ -83,45 +80,28 @@ std::optional<std::pair<CalibrationItem, RunCounts>> Parse(const std::string& li
   throw SafetyProfileError(file.string() + ": cannot be " + what + ": " + std::strerror(errno));
 }
 
-std::string ReadAll(int fd, const std::filesystem::path& file) {
-  std::string text;
-  std::array<char, 65536> part;
-  while (text.size() <= kMaxFileBytes) {
-    const ssize_t got = read(fd, part.data(), part.size());
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) Fail(file, "read");
-    if (got == 0) return text;
-    text.append(part.data(), static_cast<size_t>(got));
-  }
-  throw SafetyProfileError(file.string() + ": is larger than " + std::to_string(kMaxFileBytes) +
-                           " bytes");
-}
-
 }  // namespace
 
 CalibrationJournal::CalibrationJournal(std::filesystem::path file, const Conditions& conditions)
     : file_(std::move(file)) {
-  fd_ = open(file_.c_str(), O_RDWR | O_CREAT | O_APPEND | O_NONBLOCK | O_CLOEXEC, 0666);
-  if (fd_ < 0) Fail(file_, "written");
-  try {
-    struct stat status {};
-    if (fstat(fd_, &status) != 0 || !S_ISREG(status.st_mode)) {
-      throw SafetyProfileError(file_.string() + ": is not a file");
-    }
-    if (flock(fd_, LOCK_EX | LOCK_NB) != 0) {
-      throw SafetyProfileError(file_.string() + ": another calibration is writing it");
-    }
-    Load(HeaderOf(conditions));
-  } catch (...) {
-    close(fd_);
-    throw;
+  fd_ = FileDescriptor(
+      open(file_.c_str(), O_RDWR | O_CREAT | O_APPEND | O_NONBLOCK | O_CLOEXEC, 0666));
+  if (fd_.get() < 0) Fail(file_, "written");
+  if (!IsRegularFile(fd_.get())) throw SafetyProfileError(file_.string() + ": is not a file");
+  if (flock(fd_.get(), LOCK_EX | LOCK_NB) != 0) {
+    throw SafetyProfileError(file_.string() + ": another calibration is writing it");
   }
+  Load(HeaderOf(conditions));
 }
 
-CalibrationJournal::~CalibrationJournal() { close(fd_); }
-
 void CalibrationJournal::Load(const std::string& header) {
-  const std::string text = ReadAll(fd_, file_);
+  const std::optional<std::string> read = ReadToEnd(fd_.get(), kMaxFileBytes);
+  if (!read) Fail(file_, "read");
+  const std::string& text = *read;
+  if (text.size() > kMaxFileBytes) {
+    throw SafetyProfileError(file_.string() + ": is larger than " + std::to_string(kMaxFileBytes) +
+                             " bytes");
+  }
   size_t kept = 0;  // bytes of whole lines
   const auto next_line = [&]() -> std::optional<std::string> {
     const size_t end = text.find('\n', kept);
@@ -142,27 +122,20 @@ void CalibrationJournal::Load(const std::string& header) {
     dropped_ = "it was measured otherwise: " + line->substr(0, 1000);
   }
   resumed_ = entries_.size();
-  if (ftruncate(fd_, static_cast<off_t>(kept)) != 0) Fail(file_, "written");
+  if (ftruncate(fd_.get(), static_cast<off_t>(kept)) != 0) Fail(file_, "written");
   if (kept == 0) Write(header);
 }
 
 void CalibrationJournal::Write(const std::string& line) {
-  const std::string whole = line + "\n";
-  std::string_view left = whole;
-  while (!left.empty()) {
-    const ssize_t written = write(fd_, left.data(), left.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) Fail(file_, "written");
-    left.remove_prefix(static_cast<size_t>(written));
-  }
-  if (fsync(fd_) != 0) Fail(file_, "written");
+  if (!WriteAll(fd_.get(), line + "\n") || fsync(fd_.get()) != 0) Fail(file_, "written");
 }
 
 const RunCounts* CalibrationJournal::Find(const CalibrationItem& item, int threads) const {
-  const auto found = std::find_if(entries_.begin(), entries_.end(), [&](const Entry& entry) {
+  // The last: a cell may have been measured again.
+  const auto found = std::find_if(entries_.rbegin(), entries_.rend(), [&](const Entry& entry) {
     return entry.cell.threads == threads && entry.item == item;
   });
-  return found == entries_.end() ? nullptr : &found->cell;
+  return found == entries_.rend() ? nullptr : &found->cell;
 }
 
 void CalibrationJournal::Append(const CalibrationItem& item, const RunCounts& cell) {
@@ -170,6 +143,8 @@ void CalibrationJournal::Append(const CalibrationItem& item, const RunCounts& ce
   entries_.push_back({item, cell});
 }
 
-void CalibrationJournal::Remove() { unlink(file_.c_str()); }
+void CalibrationJournal::Remove() {
+  if (unlink(file_.c_str()) != 0) Fail(file_, "removed");
+}
 
 }  // namespace millrace::runtime

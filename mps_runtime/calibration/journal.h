@@ -5,15 +5,16 @@
 #include <string>
 #include <vector>
 
+#include "mps_runtime/base/file.h"
 #include "mps_runtime/calibration/search.h"
 #include "mps_runtime/safety_profile.h"
 
 namespace millrace::runtime {
 
-// The finished cells of a calibration that may be interrupted: a file of JSON lines, each on the
-// disk before the next run begins. The first line says what was measured how; one that differs
-// begins a new file. What follows a line that is torn or broken is dropped. One calibration holds
-// it at a time. Errors are SafetyProfileError.
+// The finished cells of a calibration that may be interrupted: a file of JSON lines, each
+// synchronised before the next run begins. The first line says what was measured how; one that
+// differs begins a new file. What follows a line that is torn or broken is dropped. One calibration
+// holds it at a time. Errors are SafetyProfileError.
 class CalibrationJournal {
  public:
   struct Conditions {
@@ -25,7 +26,6 @@ class CalibrationJournal {
   CalibrationJournal(std::filesystem::path file, const Conditions& conditions);
   CalibrationJournal(const CalibrationJournal&) = delete;
   CalibrationJournal& operator=(const CalibrationJournal&) = delete;
-  ~CalibrationJournal();
 
   // Of an earlier run, or null. Holds until the next Append.
   const RunCounts* Find(const CalibrationItem& item, int threads) const;
@@ -49,7 +49,7 @@ class CalibrationJournal {
   void Write(const std::string& line);
 
   const std::filesystem::path file_;
-  int fd_ = -1;
+  FileDescriptor fd_;
   std::vector<Entry> entries_;
   size_t resumed_ = 0;
   std::string dropped_;

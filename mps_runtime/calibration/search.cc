@@ -1,7 +1,6 @@
 #include "mps_runtime/calibration/search.h"
 
 #include <algorithm>
-#include <cmath>
 #include <stdexcept>
 #include <utility>
 
@@ -41,15 +40,6 @@ std::vector<int> DefaultThreads(int most) {
   }
   threads.push_back(most);
   return threads;
-}
-
-int RepeatsToFind(double crash_probability, double miss_probability) {
-  if (!(crash_probability > 0 && crash_probability < 1) ||
-      !(miss_probability > 0 && miss_probability < 1)) {
-    throw std::invalid_argument("probabilities: allowed is more than 0 and less than 1");
-  }
-  const double runs = std::log(miss_probability) / std::log1p(-crash_probability);
-  return std::max(1, static_cast<int>(std::ceil(runs)));
 }
 
 BoundarySearch::BoundarySearch(SearchOptions options, Probe probe, Hooks hooks)

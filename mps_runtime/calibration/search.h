@@ -35,11 +35,6 @@ struct SearchOptions {
 // Numbers of threads to try by default: with `most` at the end.
 std::vector<int> DefaultThreads(int most);
 
-// The runs that find a crash of this probability with at most this probability of a miss: the
-// smallest K with (1 - crash)^K <= miss. A crash of 5 % a run needs 59 for a miss of 5 %, 90 for
-// 1 %, 135 for 0.1 %; no number of runs finds what never happens in them.
-int RepeatsToFind(double crash_probability, double miss_probability);
-
 // Runs beyond the first number of threads that failed: they cannot raise what is safe, and are
 // there for the picture, so few are enough.
 inline constexpr int kRunsBeyondFailure = 3;

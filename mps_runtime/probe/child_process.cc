@@ -20,6 +20,8 @@
 #include <thread>
 #include <utility>
 
+#include "mps_runtime/base/file.h"
+
 extern char** environ;
 
 namespace millrace::runtime {
@@ -36,32 +38,11 @@ constexpr milliseconds kGrace{10'000};
   throw std::system_error(error, std::generic_category(), what);
 }
 
-// A file descriptor that this owns.
-class Descriptor {
- public:
-  Descriptor() = default;
-  explicit Descriptor(int fd) : fd_(fd) {}
-  Descriptor(Descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-  Descriptor& operator=(Descriptor&& other) noexcept {
-    std::swap(fd_, other.fd_);
-    return *this;
-  }
-  ~Descriptor() { Close(); }
-
-  int fd() const { return fd_; }  // -1: none; poll ignores it
-  void Close() {
-    if (fd_ >= 0) close(std::exchange(fd_, -1));
-  }
-
- private:
-  int fd_ = -1;
-};
-
 // Both ends of a stream, closed in other children, and above the standard streams: the child's are
 // made of them.
 struct Pair {
-  Descriptor ours;
-  Descriptor childs;
+  FileDescriptor ours;
+  FileDescriptor childs;
 };
 
 Pair MakePair() {
@@ -72,10 +53,10 @@ Pair MakePair() {
   constexpr int kType = SOCK_STREAM | SOCK_CLOEXEC;
 #endif
   if (socketpair(AF_UNIX, kType, 0, ends.data()) != 0) Fail(errno, "socketpair");
-  const Descriptor first(ends[0]), second(ends[1]);
-  const auto moved_up = [](const Descriptor& low) {
-    Descriptor high(fcntl(low.fd(), F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
-    if (high.fd() < 0) Fail(errno, "fcntl(F_DUPFD_CLOEXEC)");
+  const FileDescriptor first(ends[0]), second(ends[1]);
+  const auto moved_up = [](const FileDescriptor& low) {
+    FileDescriptor high(fcntl(low.get(), F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
+    if (high.get() < 0) Fail(errno, "fcntl(F_DUPFD_CLOEXEC)");
     return high;
   };
   return {.ours = moved_up(first), .childs = moved_up(second)};
@@ -191,11 +172,13 @@ class LastLine {
   std::string current_, last_;
 };
 
-// Reads what is there without waiting; closes the descriptor at its end.
-void Drain(Descriptor& from, LastLine& line) {
-  while (from.fd() >= 0) {
+// Reads what is there without waiting, though not for ever from one that writes as fast as this
+// reads; closes the descriptor at its end.
+void Drain(FileDescriptor& from, LastLine& line) {
+  constexpr int kMostPieces = 256;  // more than the kernel holds
+  for (int i = 0; i < kMostPieces && from.get() >= 0; ++i) {
     std::array<char, 4096> piece;
-    const ssize_t got = recv(from.fd(), piece.data(), piece.size(), MSG_DONTWAIT);
+    const ssize_t got = recv(from.get(), piece.data(), piece.size(), MSG_DONTWAIT);
     if (got > 0) {
       line.Add(piece.data(), static_cast<size_t>(got));
     } else if (got < 0 && errno == EINTR) {
@@ -266,7 +249,7 @@ class Child {
 
 // Until the child has ended or the deadline; whether it has ended. The end of the tether is a hint
 // only: a child may close it, or give it to a process that lives on.
-bool AwaitEnd(Child& child, Descriptor& tether, Descriptor& errors, LastLine& line,
+bool AwaitEnd(Child& child, FileDescriptor& tether, FileDescriptor& errors, LastLine& line,
               Time::time_point deadline, const std::function<bool()>& stop = nullptr) {
   constexpr milliseconds kShort{1}, kLong{50};
   milliseconds slice = kLong;
@@ -274,8 +257,8 @@ bool AwaitEnd(Child& child, Descriptor& tether, Descriptor& errors, LastLine& li
     const auto left =
         std::chrono::ceil<milliseconds>(std::max(deadline - Time::now(), Time::duration{}));
     if (left == milliseconds{} || (stop != nullptr && stop())) return false;
-    std::array<pollfd, 2> wait = {pollfd{.fd = tether.fd(), .events = POLLIN, .revents = 0},
-                                  pollfd{.fd = errors.fd(), .events = POLLIN, .revents = 0}};
+    std::array<pollfd, 2> wait = {pollfd{.fd = tether.get(), .events = POLLIN, .revents = 0},
+                                  pollfd{.fd = errors.get(), .events = POLLIN, .revents = 0}};
     poll(wait.data(), wait.size(), static_cast<int>(std::min(slice, left).count()));
     slice = std::min(2 * slice, kLong);
     if (wait[0].revents != 0) {
@@ -324,7 +307,7 @@ ChildResult RunChild(const std::vector<std::string>& arguments, const ChildOptio
   Pair errors;
   if (options.capture_last_line) errors = MakePair();
   SpawnSettings settings;
-  settings.SetStreams(tether.childs.fd(), errors.childs.fd());
+  settings.SetStreams(tether.childs.get(), errors.childs.get());
   settings.SetGroupAndSignals();
   Child child(settings.Spawn(arguments));
   tether.childs.Close();

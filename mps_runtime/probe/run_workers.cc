@@ -15,7 +15,9 @@ namespace millrace::runtime {
 double RunWorkers(Runtime& runtime, int threads,
                   const std::function<void(int, WorkerContext&)>& body) {
   using Time = std::chrono::steady_clock;
-  std::barrier start(threads + 1);
+  Time::time_point begin;
+  const auto note_begin = [&begin]() noexcept { begin = Time::now(); };
+  std::barrier start(threads + 1, note_begin);  // before anyone goes on
   std::atomic<bool> all_in{true};
   std::mutex mu;
   std::exception_ptr failure;  // under mu until all are joined
@@ -24,7 +26,6 @@ double RunWorkers(Runtime& runtime, int threads,
     if (failure == nullptr) failure = std::current_exception();
   };
   Time::time_point end{};  // under mu too
-  Time::time_point begin;
   {
     std::vector<JoiningThread> running;
     try {
@@ -55,7 +56,6 @@ double RunWorkers(Runtime& runtime, int threads,
       for (int i = static_cast<int>(running.size()); i < threads; ++i) start.arrive_and_drop();
     }
     start.arrive_and_wait();
-    begin = Time::now();
   }
   if (failure != nullptr) std::rethrow_exception(failure);
   return std::chrono::duration<double>(end - begin).count();

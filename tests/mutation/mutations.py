@@ -1,19 +1,21 @@
 """Deliberate breakages of the MPS backend and what it stands on, each of which a test must notice.
 
-  mutations.py list                    one line a mutation: NAME SOURCE_FILE TEST
+  mutations.py list                    one line a mutation: NAME SOURCE_FILE
   mutations.py write ROOT NAME OUT     the mutated source of NAME, from ROOT, as file OUT
-  mutations.py check BINARY TEST       passes when TEST of BINARY fails, crashes or hangs
+  mutations.py check BINARY NAME       passes when its test in BINARY fails or crashes, or hangs where it is to
 
 A mutation whose original text is no longer in the source, once, is an error: it would prove nothing.
 """
 
+import re
 import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
 
 BACKEND = "mps_runtime/backend/mps/mps_backend.cc"
-HANG_SECONDS = 15
+HANG_SECONDS = 15     # for a test that is to hang
+PATIENCE_SECONDS = 50
 
 
 @dataclass(frozen=True)
@@ -22,6 +24,7 @@ class Mutation:
     test: str  # of mps_pool_test, which must notice it
     source: str
     edits: tuple[tuple[str, str], ...]  # original text, its replacement
+    hangs: bool = False  # how the test notices it
 
 
 MUTATIONS = [
@@ -60,6 +63,7 @@ MUTATIONS = [
             ),
             ("#include <memory>\n", "#include <memory>\n#include <mutex>\n"),
         ),
+        hangs=True,
     ),
     Mutation(
         "lease_not_returned",
@@ -128,25 +132,29 @@ def write(root: Path, name: str, out: Path) -> None:
     out.write_text(text)
 
 
-def check(binary: str, test: str) -> None:
+def check(binary: str, name: str) -> None:
+    mutation = next(mutation for mutation in MUTATIONS if mutation.name == name)
+    patience = HANG_SECONDS if mutation.hangs else PATIENCE_SECONDS
     try:
-        run = subprocess.run([binary, f"--gtest_filter=*.{test}"], capture_output=True, text=True, timeout=HANG_SECONDS)
+        run = subprocess.run([binary, f"--gtest_filter=*.{mutation.test}"], capture_output=True, text=True, timeout=patience)
     except subprocess.TimeoutExpired:
-        print(f"noticed: {test} hangs")
+        if not mutation.hangs:
+            sys.exit(f"{mutation.test} has not ended after {patience} s: it should have failed")
+        print(f"noticed: {mutation.test} hangs")
         return
     output = run.stdout + run.stderr
-    if test not in output:
-        sys.exit(f"there is no test {test}:\n{output}")
+    if not re.search(rf"\[ RUN +\] \S*\.{mutation.test}$", output, re.MULTILINE):
+        sys.exit(f"there is no test {mutation.test}:\n{output}")
     if run.returncode == 0:
-        sys.exit(f"the mutation survives {test}:\n{output}")
+        sys.exit(f"the mutation survives {mutation.test}:\n{output}")
     reason = next((line for line in output.splitlines() if "stand-in:" in line or "Failure" in line or "terminate" in line), "")
-    print(f"noticed: {test} ends with {run.returncode}: {reason}")
+    print(f"noticed: {mutation.test} ends with {run.returncode}: {reason}")
 
 
 def main(command: str, *arguments: str) -> None:
     if command == "list":
         for mutation in MUTATIONS:
-            print(mutation.name, mutation.source, mutation.test)
+            print(mutation.name, mutation.source)
     elif command == "write":
         write(Path(arguments[0]), arguments[1], Path(arguments[2]))
     elif command == "check":

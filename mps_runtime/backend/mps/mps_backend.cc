@@ -102,7 +102,7 @@ bool MpsBackend::IsBound(Stream stream) const {
 
 void MpsBackend::Synchronize(Stream stream) {
   Wait wait{.stream = At(stream), .failure = nullptr};
-  // No lock of ours may be held here: other threads' queues would wait for it, and this for them.
+  // No lock may be held here that work on a queue takes; serial mode holds its own.
   dispatch_sync_f(wait.stream->queue(), &wait, WaitOnQueue);
   if (wait.failure == nullptr) return;
   try {

@@ -222,7 +222,10 @@ TEST(SafetyProfile, OtherContentsAreRefused) {
   EXPECT_THAT(RefusalOf(std::string("\0\xff\x01 nonsense", 12)), HasSubstr("is not JSON"));
   EXPECT_THAT(RefusalOf("[]"), HasSubstr("the whole: []: allowed is an object"));
   EXPECT_THAT(RefusalOf("null"), HasSubstr("allowed is an object"));
-  EXPECT_THAT(RefusalOf(std::string(1'000'000, '[')), HasSubstr("is not JSON"));
+  for (const std::string& closed : {std::string(), std::string(1'000'000, ']')}) {
+    EXPECT_THAT(RefusalOf(std::string(1'000'000, '[') + closed), HasSubstr("nested too deeply"));
+  }
+  EXPECT_THAT(RefusalOf(R"({"repeats": 1e999})"), HasSubstr("is not JSON"));
 }
 
 TEST(SafetyProfile, WhatIsNoFileIsRefused) {

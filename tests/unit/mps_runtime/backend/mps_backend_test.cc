@@ -130,7 +130,7 @@ TEST_F(MpsBackendTest, SixteenThreadsGiveTheNumbersOfTheCpu) {
 
 TEST_F(MpsBackendTest, SynchronizeReturnsWhenTheWorkIsDone) {
   const auto runtime = Runtime::Bootstrap(Mps(1));
-  TheFaults().gpu_microseconds = 20'000;
+  TheFaults().gpu_microseconds = 200'000;  // longer than a busy host is away
   JoiningThread([&] {
     const auto context = runtime->EnterWorker();
     const ForwardScope scope(*runtime, *context);

@@ -40,6 +40,19 @@ TEST(MpsWithoutPool, MoreForwardsAtOnceAreRefused) {
   }
 }
 
+// There is one stream: a second thread on it would share it without knowing.
+TEST(MpsWithoutPool, ASecondThreadIsRefused) {
+  const auto runtime = Runtime::Bootstrap(Mps(4));
+  testing::JoiningThread([&] {
+    const auto context = runtime->EnterWorker();
+    testing::JoiningThread([&] {
+      EXPECT_THROW(runtime->EnterWorker(), StreamPoolExhausted);
+      EXPECT_THROW(runtime->ForThisThread(), StreamPoolExhausted);
+    }).join();
+  }).join();
+  testing::JoiningThread([&] { EXPECT_NO_THROW(runtime->EnterWorker()); });
+}
+
 TEST(MpsWithoutPool, TheWorkerComputes) {
   const auto runtime = Runtime::Bootstrap(Mps(1));
   testing::JoiningThread([&] {
