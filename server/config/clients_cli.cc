@@ -213,7 +213,8 @@ absl::StatusOr<Command> ClientCommands::Parsed(const CLI::App& subcommand,
   const auto device_of = [&](std::string device) -> absl::StatusOr<Device> {
     const char* origin = "--device";
     const auto variable = environment.find("MILLRACE_DEVICE");
-    if (subcommand.count("--device") == 0 && variable != environment.end()) {
+    if (subcommand.count("--device") == 0 && variable != environment.end() &&
+        !variable->second.empty()) {
       device = variable->second;
       origin = "MILLRACE_DEVICE";
     }

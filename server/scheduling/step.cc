@@ -43,6 +43,19 @@ absl::Status Failed(const models::Model& model, std::string_view why) {
                                     why.empty() ? "unknown failure" : why));
 }
 
+// What a request of this kind calls its input.
+std::string_view InputField(models::Task task) {
+  switch (task) {
+    case models::Task::kTranslation:
+      return "texts";
+    case models::Task::kSynthesis:
+      return "text";
+    case models::Task::kInfer:
+      break;
+  }
+  return "inputs";
+}
+
 // What was thrown, as the status for a request that was alone in the step.
 absl::Status TryStep(const models::Model& model, std::span<models::Request* const> requests,
                      Device& device, runtime::WorkerContext& context, ModelMetrics& metrics,
@@ -58,7 +71,7 @@ absl::Status TryStep(const models::Model& model, std::span<models::Request* cons
     }
     return absl::OkStatus();
   } catch (const runtime::ShapeRefused& refusal) {
-    return absl::InvalidArgumentError(StrCat("inputs: ", refusal.what()));
+    return absl::InvalidArgumentError(StrCat(InputField(model.info().task), ": ", refusal.what()));
   } catch (const std::exception& error) {
     return Failed(model, FirstLine(error.what()));
   } catch (...) {

@@ -136,7 +136,7 @@ def test_tells_wrong_answers_errors_and_hangs_apart(tmp_path):
     write_model(root, "throws", "  return torch.reshape(x, [7])\n")
     write_model(root, "endless", HANGS)
     output = tmp_path / "p.json"
-    ended = calibrate(root, output, "--device", "cpu", "--repeats", "1", "--max-threads", "1", "--watchdog", "10s")
+    ended = calibrate(root, output, "--device", "cpu", "--repeats", "1", "--max-threads", "1", "--watchdog", "30s")
     assert ended.returncode == 0, ended.stderr.decode()
     models = {item["name"]: item for item in json.loads(output.read_text())["models"]}
     outcomes = {name: {key for key, count in item["runs"][0].items() if key != "threads" and count} for name, item in models.items()}

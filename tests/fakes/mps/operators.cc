@@ -18,6 +18,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstdio>
 #include <mutex>
 #include <set>
 #include <string>
@@ -86,8 +87,9 @@ Stack MapTensors(const Stack& values, const Map& map, c10::DeviceType device) {
 
 at::mps::MPSStream& CurrentStream() { return *at::mps::getCurrentMPSStream(); }
 
-// Whether a thread other than the main one comes with a shape that nobody compiled before.
-bool IsNewHere(const c10::OperatorHandle& op, const Stack& arguments) {
+// When a thread other than the main one comes with a shape that nobody compiled before, that shape;
+// else empty.
+std::string NewHere(const c10::OperatorHandle& op, const Stack& arguments) {
   std::string shape = c10::toString(op.operator_name());
   for (const c10::IValue& argument : arguments) {
     if (argument.isTensor() && argument.toTensor().defined())
@@ -96,12 +98,15 @@ bool IsNewHere(const c10::OperatorHandle& op, const Stack& arguments) {
   static auto* const mu = new std::mutex;
   static auto* const compiled = new std::set<std::string>;
   const std::scoped_lock lock(*mu);
-  return compiled->insert(shape).second && !OnMainThread();
+  return compiled->insert(shape).second && !OnMainThread() ? shape : std::string();
 }
 
 void Compile(const c10::OperatorHandle& op, const Stack& arguments) {
-  const bool hangs = TheFaults().hang_on_compile && IsNewHere(op, arguments);
-  while (hangs) std::this_thread::sleep_for(std::chrono::hours(1));
+  if (!TheFaults().hang_on_compile) return;
+  const std::string shape = NewHere(op, arguments);
+  if (shape.empty()) return;
+  std::fprintf(stderr, "stand-in: compiles for ever: %s\n", shape.c_str());
+  for (;;) std::this_thread::sleep_for(std::chrono::hours(1));
 }
 
 // On the GPU's thread.

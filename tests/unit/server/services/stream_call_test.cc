@@ -48,6 +48,8 @@ class Client {
     v1::TranslateRequest request;
     request.set_model(model);
     request.add_texts("x");
+    // Each client connects anew: on a busy machine the first try may fail.
+    context.set_wait_for_ready(true);
     reader_ = stub_->StreamTranslate(&context, request);
   }
   ~Client() {
@@ -223,7 +225,7 @@ TEST_F(StreamCallTest, DeadlineWhileParkedEndsTheJob) {
   AddStream(200, kPartBytes);
   const auto stub = v1::TranslationService::NewStub(server_.NewChannel());
   grpc::ClientContext context;
-  context.set_deadline(std::chrono::system_clock::now() + std::chrono::milliseconds(300));
+  context.set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(3));
   v1::TranslateRequest request;
   request.add_texts("x");
   const auto reader = stub->StreamTranslate(&context, request);
@@ -312,9 +314,11 @@ TEST(StreamCallRace, ManyClientsComeReadAndLeave) {
   for (size_t code = 0; code < kStatusCodes; ++code) {
     ended += server.Count("stream", Method::kStreamTranslate, static_cast<absl::StatusCode>(code));
   }
-  // A call that its client cancelled before it was sent never came.
+  const double stayed = server.Count("stream", Method::kStreamTranslate, absl::StatusCode::kOk);
+  EXPECT_GE(stayed, kClients * kEach / 2);
+  // One that left may have had its end on the way; one that was cancelled before it was sent never
+  // came.
   EXPECT_LE(ended, kClients * kEach);
-  EXPECT_GE(ended, kClients * kEach / 2);
 }
 
 }  // namespace
