@@ -21,7 +21,6 @@ deps: ## Install what serving and testing need
 	@scripts/deps.sh serve test
 
 load: ## Run the load tests with ghz against a daemon of its own
-	@scripts/deps.sh serve load
 	@scripts/load.sh $(ARGS)
 
 lint: ## Check format, scripts, Python, units, alert rules; ARGS='FILE...' also runs clang-tidy on those files

@@ -4,8 +4,8 @@
 # shellcheck source=scripts/lib.sh
 source "$(dirname "$0")/lib.sh"
 
-scripts/load-tools.sh
 # The load tools are part of the tests' CMake folder.
-MILLRACE_TESTS=ON scripts/build.sh millrace millrace_floor millrace_loadgen
+scripts/deps.sh serve test load
+WITH_TESTS=ON scripts/build.sh millrace millrace_floor millrace_loadgen
 scripts/models.sh
 exec "$VENV/bin/python" tests/load/bench.py "$@"
