@@ -42,14 +42,18 @@ struct SynthesizeInput {
   float noise_scale = -1.0F;  // 0 .. 2; negative: the voice's default
   float noise_w = -1.0F;      // 0 .. 2; negative: the voice's default
   uint64_t seed = 0;          // of the noise; the same seed and input give the same audio
+  // Somebody listens while it is made: sentences come in pieces, the first of them soon. Joined
+  // they are the same samples.
+  bool streamed = false;
 };
 
-// The audio of one sentence.
+// The audio of one sentence, or of a piece of it; the pieces of a sentence come in order.
 struct SynthesizeOutput {
   int sample_rate = 0;         // hertz
   std::vector<float> samples;  // mono, -1 .. 1
   size_t sentence_index = 0;
-  std::string text;  // the sentence
+  std::string text;  // the sentence, with its first piece
+  bool sentence_finished = true;
 };
 
 using Input = std::variant<InferInput, TranslateInput, SynthesizeInput>;

@@ -171,27 +171,47 @@ at::Tensor AtenVitsDecoder::Generate(const at::Tensor& z, at::Tensor mask,
   return at::tanh(Convolve(post_, at::leaky_relu(x, kLastSlope))).flatten();
 }
 
-std::optional<std::vector<float>> AtenVitsDecoder::Decode(const Input& input,
-                                                          const std::function<bool()>&,
-                                                          runtime::WorkerContext& context) const {
-  const int64_t frames = input.TotalFrames();
-  const int64_t bucket = ShapeBucket(frames, kSmallestBucket);
-  const at::Tensor rows = at::zeros({1, bucket, latent_});
-  input.DrawLatents(latent_ / 2, latent_, rows.mutable_data_ptr<float>());
-  const at::Tensor mask = at::zeros({1, 1, bucket});
-  mask.narrow(2, 0, frames).fill_(1);
-  std::vector<at::Tensor> inputs{rows, mask};
-  if (speakers_.defined()) inputs.push_back(speakers_[input.speaker].view({1, -1, 1}));
-  const at::Tensor samples = runtime::RunCachedOnHost(
-      context,
-      {.model = model_, .entry_point = "decode", .shape_bucket = bucket, .instance = instance_},
-      inputs, [this](const std::vector<at::Tensor>& given) {
-        const at::Tensor speaker = given.size() > 2 ? given[2] : at::Tensor();
-        const at::Tensor z = given[0].transpose(1, 2);
-        return std::vector<at::Tensor>{Generate(Flow(z, given[1], speaker), given[1], speaker)};
-      })[0];
-  const float* data = samples.const_data_ptr<float>();
-  return std::vector<float>(data, data + frames * hop_);
+class AtenVitsDecoder::Sentence final : public Decoding {
+ public:
+  Sentence(const AtenVitsDecoder& decoder, const Input& input)
+      : decoder_(decoder),
+        frames_(input.TotalFrames()),
+        bucket_(ShapeBucket(frames_, kSmallestBucket)) {
+    const at::Tensor rows = at::zeros({1, bucket_, decoder_.latent_});
+    input.DrawLatents(decoder_.latent_ / 2, decoder_.latent_, rows.mutable_data_ptr<float>());
+    const at::Tensor mask = at::zeros({1, 1, bucket_});
+    mask.narrow(2, 0, frames_).fill_(1);
+    inputs_ = {rows, mask};
+    if (decoder_.speakers_.defined())
+      inputs_.push_back(decoder_.speakers_[input.speaker].view({1, -1, 1}));
+  }
+
+  std::optional<std::vector<float>> Generate(int64_t begin, int64_t, const std::function<bool()>&,
+                                             runtime::WorkerContext& context) const override {
+    const runtime::GraphKey key{.model = decoder_.model_,
+                                .entry_point = "decode",
+                                .shape_bucket = bucket_,
+                                .instance = decoder_.instance_};
+    const at::Tensor samples = runtime::RunCachedOnHost(
+        context, key, inputs_, [this](const std::vector<at::Tensor>& given) {
+          const at::Tensor speaker = given.size() > 2 ? given[2] : at::Tensor();
+          const at::Tensor z = given[0].transpose(1, 2);
+          return std::vector<at::Tensor>{
+              decoder_.Generate(decoder_.Flow(z, given[1], speaker), given[1], speaker)};
+        })[0];
+    const float* data = samples.const_data_ptr<float>();
+    return std::vector<float>(data + begin * decoder_.hop_, data + frames_ * decoder_.hop_);
+  }
+
+ private:
+  const AtenVitsDecoder& decoder_;
+  const int64_t frames_;
+  const int64_t bucket_;
+  std::vector<at::Tensor> inputs_;  // on the CPU
+};
+
+std::unique_ptr<VitsDecoder::Decoding> AtenVitsDecoder::Start(const Input& input) const {
+  return std::make_unique<Sentence>(*this, input);
 }
 
 }  // namespace millrace::models

@@ -23,11 +23,12 @@ class AtenVitsDecoder final : public VitsDecoder {
   // weights.status().
   AtenVitsDecoder(VitsWeights& weights, int64_t latent, std::string model);
 
-  std::optional<std::vector<float>> Decode(const Input& input,
-                                           const std::function<bool()>& should_stop,
-                                           runtime::WorkerContext& context) const override;
+  // Its decodings give the whole rest of the sentence at once.
+  std::unique_ptr<Decoding> Start(const Input& input) const override;
 
  private:
+  class Sentence;
+
   struct Coupling {
     VitsConv pre, post, speaker;
     std::vector<VitsConv> gates, outputs;

@@ -229,11 +229,13 @@ AlignedFloats NativeGenerator::SpeakerBias(int64_t speaker) const {
   return bias;
 }
 
-bool NativeGenerator::Run(const float* rows, int64_t frames, int64_t speaker, Scratch& scratch,
-                          float* samples, const std::function<bool()>& should_stop) const {
+bool NativeGenerator::Run(const Sentence& sentence, int64_t begin_frame, int64_t end_frame,
+                          Scratch& scratch, float* samples,
+                          const std::function<bool()>& should_stop) const {
+  const int64_t frames = sentence.frames;
   scratch.stages.resize(stages_.size());
-  const AlignedFloats bias = SpeakerBias(speaker);
-  const Rows input = {const_cast<float*>(rows), 0, frames, pre_.in_channels()};
+  const AlignedFloats bias = SpeakerBias(sentence.speaker);
+  const Rows input = {const_cast<float*>(sentence.rows), 0, frames, pre_.in_channels()};
   const int64_t post_margin = (post_taps_ - 1) / 2;
 
   // The rows of each stage's output that samples [begin, end) need.
@@ -245,8 +247,8 @@ bool NativeGenerator::Run(const float* rows, int64_t frames, int64_t speaker, Sc
     }
   };
 
-  for (int64_t outer = 0; outer < frames; outer += kOuterFrames) {
-    const int64_t outer_end = std::min(outer + kOuterFrames, frames);
+  for (int64_t outer = begin_frame; outer < end_frame; outer += kOuterFrames) {
+    const int64_t outer_end = std::min(outer + kOuterFrames, end_frame);
     find_ranges(outer * hop_, outer_end * hop_);
     const auto [first_begin, first_end] = ranges.front();
     const auto [pre_begin, pre_end] = InputRange(stages_.front(), first_begin, first_end);
@@ -264,8 +266,8 @@ bool NativeGenerator::Run(const float* rows, int64_t frames, int64_t speaker, Sc
         total *= stages_[i].stride;
       }
       GetConvKernels().tanh_dot(signal.row(begin - post_margin), signal.width, post_.data(),
-                                post_taps_ * signal.width, post_bias_, samples + begin,
-                                end - begin);
+                                post_taps_ * signal.width, post_bias_,
+                                samples + begin - begin_frame * hop_, end - begin);
     }
   }
   return true;

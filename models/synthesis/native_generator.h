@@ -33,10 +33,17 @@ class NativeGenerator {
   NativeGenerator(VitsWeights& weights, const std::vector<int64_t>& input_places,
                   int64_t input_width, const at::Tensor& speakers);
 
+  // What to speak: rows of latents [frames][input_width].
+  struct Sentence {
+    const float* rows = nullptr;
+    int64_t frames = 0;
+    int64_t speaker = 0;
+  };
+
   int64_t hop() const { return hop_; }
-  // Samples [frames * hop]. `should_stop` is asked every chunk; false when it said so, with the
-  // samples unfinished.
-  bool Run(const float* rows, int64_t frames, int64_t speaker, Scratch& scratch, float* samples,
+  // Samples [(end - begin) * hop], those of the frames [begin, end) of the sentence. `should_stop`
+  // is asked every chunk; false when it said so, with the samples unfinished.
+  bool Run(const Sentence& sentence, int64_t begin, int64_t end, Scratch& scratch, float* samples,
            const std::function<bool()>& should_stop) const;
 
  private:

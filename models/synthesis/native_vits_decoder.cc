@@ -1,5 +1,6 @@
 #include "models/synthesis/native_vits_decoder.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace millrace::models {
@@ -24,20 +25,39 @@ NativeVitsDecoder::NativeVitsDecoder(VitsWeights& weights, int64_t latent,
       generator_(weights, LatentPlaces(latent, flow_.half_width()), 2 * flow_.half_width(),
                  speakers) {}
 
-std::optional<std::vector<float>> NativeVitsDecoder::Decode(
-    const Input& input, const std::function<bool()>& should_stop, runtime::WorkerContext&) const {
-  const int64_t frames = input.TotalFrames();
-  const int64_t half_width = flow_.half_width();
-  AlignedFloats rows(static_cast<size_t>(frames * 2 * half_width));
-  input.DrawLatents(half_width, 2 * half_width, rows.data());
-  flow_.Run(rows.data(), frames, input.speaker);
-  std::vector<float> samples(static_cast<size_t>(frames * generator_.hop()));
-  std::unique_ptr<NativeGenerator::Scratch> scratch = TakeScratch();
-  const bool finished =
-      generator_.Run(rows.data(), frames, input.speaker, *scratch, samples.data(), should_stop);
-  ReturnScratch(std::move(scratch));
-  if (!finished) return std::nullopt;
-  return samples;
+class NativeVitsDecoder::Sentence final : public Decoding {
+ public:
+  Sentence(const NativeVitsDecoder& decoder, const Input& input)
+      : decoder_(decoder), frames_(input.TotalFrames()), speaker_(input.speaker) {
+    const int64_t half_width = decoder_.flow_.half_width();
+    rows_.Reserve(static_cast<size_t>(frames_ * 2 * half_width));
+    input.DrawLatents(half_width, 2 * half_width, rows_.data());
+    decoder_.flow_.Run(rows_.data(), frames_, speaker_);
+  }
+
+  std::optional<std::vector<float>> Generate(int64_t begin, int64_t count,
+                                             const std::function<bool()>& should_stop,
+                                             runtime::WorkerContext&) const override {
+    const int64_t end = begin + std::min(count, frames_ - begin);
+    const NativeGenerator& generator = decoder_.generator_;
+    std::vector<float> samples(static_cast<size_t>((end - begin) * generator.hop()));
+    std::unique_ptr<NativeGenerator::Scratch> scratch = decoder_.TakeScratch();
+    const bool finished = generator.Run({rows_.data(), frames_, speaker_}, begin, end, *scratch,
+                                        samples.data(), should_stop);
+    decoder_.ReturnScratch(std::move(scratch));
+    if (!finished) return std::nullopt;
+    return samples;
+  }
+
+ private:
+  const NativeVitsDecoder& decoder_;
+  const int64_t frames_;
+  const int64_t speaker_;
+  AlignedFloats rows_;
+};
+
+std::unique_ptr<VitsDecoder::Decoding> NativeVitsDecoder::Start(const Input& input) const {
+  return std::make_unique<Sentence>(*this, input);
 }
 
 std::unique_ptr<NativeGenerator::Scratch> NativeVitsDecoder::TakeScratch() const {

@@ -19,11 +19,11 @@ class NativeVitsDecoder final : public VitsDecoder {
  public:
   NativeVitsDecoder(VitsWeights& weights, int64_t latent);
 
-  std::optional<std::vector<float>> Decode(const Input& input,
-                                           const std::function<bool()>& should_stop,
-                                           runtime::WorkerContext& context) const override;
+  std::unique_ptr<Decoding> Start(const Input& input) const override;
 
  private:
+  class Sentence;
+
   NativeVitsDecoder(VitsWeights& weights, int64_t latent, const at::Tensor& speakers);
   std::unique_ptr<NativeGenerator::Scratch> TakeScratch() const MILLRACE_EXCLUDES(mu_);
   void ReturnScratch(std::unique_ptr<NativeGenerator::Scratch> scratch) const

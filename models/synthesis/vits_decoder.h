@@ -32,13 +32,23 @@ class VitsDecoder {
     void DrawLatents(int64_t second_half, int64_t pitch, float* rows) const;
   };
 
+  // A sentence whose audio can be asked for. Used by one thread at a time; the decoder outlives it.
+  class Decoding {
+   public:
+    virtual ~Decoding() = default;
+
+    // The samples in -1..1 of at least `count` frames from `begin` on, fewer only at the end. Where
+    // the cuts are changes none of them. Nullopt when should_stop, asked now and then where the
+    // host does the work, said so.
+    virtual std::optional<std::vector<float>> Generate(int64_t begin, int64_t count,
+                                                       const std::function<bool()>& should_stop,
+                                                       runtime::WorkerContext& context) const = 0;
+  };
+
   virtual ~VitsDecoder() = default;
 
-  // Samples in -1..1; nullopt when should_stop, asked now and then where the host does the work,
-  // said so.
-  virtual std::optional<std::vector<float>> Decode(const Input& input,
-                                                   const std::function<bool()>& should_stop,
-                                                   runtime::WorkerContext& context) const = 0;
+  // Does what needs the whole sentence. `input` and what it refers to may go afterwards.
+  virtual std::unique_ptr<Decoding> Start(const Input& input) const = 0;
 };
 
 // The fastest for the device, on which the weights are. `model` is its name in the graph caches.

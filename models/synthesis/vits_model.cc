@@ -40,16 +40,31 @@ constexpr size_t kLongestCharacter = 4;  // bytes
 constexpr char kWarmupPhrase[] = "Thank you very much.";
 constexpr char kWarmupSentence[] =
     "The first sentence that is spoken should not take longer than all the others.";
-constexpr float kWarmupStep = 1.14F;     // 8 / 7 is the least between two ShapeBuckets
+constexpr float kWarmupStep = 1.14F;  // 8 / 7 is the least between two ShapeBuckets
+// Of a unit that somebody listens to: a third of a second, then ever more up to some four.
+constexpr int64_t kFirstPieceFrames = 32;
+constexpr int64_t kPieceFrames = 384;
 constexpr uint64_t kDurationStream = 0;  // of the noise of a sentence
 constexpr uint64_t kLatentStream = 1;
 
 // What is left to say of one request.
 struct SpeechState final : RequestState {
+  // Frames of the unit that the next step speaks.
+  int64_t NextPiece(bool streamed) const {
+    const int64_t rest = frames - spoken;
+    if (!streamed) return rest;
+    // The listener has what was spoken to pass the time with.
+    const int64_t piece = std::clamp(spoken, kFirstPieceFrames, kPieceFrames);
+    return rest < piece + kFirstPieceFrames ? rest : piece;
+  }
+
   std::vector<std::string> units;
-  size_t next = 0;                // index of the unit that the next step speaks
-  std::vector<int64_t> phonemes;  // of that unit; empty: not yet found
-  size_t emitted = 0;             // units that had something to speak
+  size_t next = 0;                                  // index of the unit that the next step speaks
+  std::vector<int64_t> phonemes;                    // of that unit; empty: not yet found
+  std::unique_ptr<VitsDecoder::Decoding> decoding;  // of that unit; null: not yet begun
+  int64_t frames = 0;                               // of that decoding
+  int64_t spoken = 0;                               // how many of them were emitted
+  size_t emitted = 0;                               // units that had something to speak
 };
 
 // Puts the halves of the next unit in its place; false when it is too short for that.
@@ -126,9 +141,11 @@ class LoadedVits final : public Model {
   };
   // Nullopt when the unit proved too long and its halves come first. An error ends the request.
   absl::StatusOr<std::optional<Latents>> Encode(Request& request) const;
-  // The samples; nullopt when the request was to stop meanwhile.
-  std::optional<std::vector<float>> Decode(const Request& request, const Latents& latents,
-                                           runtime::WorkerContext& context) const;
+  // Makes the decoding of a request's unit.
+  void Begin(Request& request, const Latents& latents) const;
+  // The samples of the unit's next piece; nullopt when the request was to stop meanwhile.
+  std::optional<std::vector<float>> Decode(Request& request, runtime::WorkerContext& context) const;
+  int64_t hop() const { return hop_; }
   // Whether the decoder leaves the CPU to others, so that encoding needs no permit.
   bool decodes_elsewhere() const { return decodes_elsewhere_; }
 
@@ -151,26 +168,24 @@ class LoadedVits final : public Model {
 class SpeechBatch final : public Batch {
  public:
   SpeechBatch(const LoadedVits& model, std::vector<Request*> requests)
-      : model_(model),
-        requests_(std::move(requests)),
-        latents_(requests_.size()),
-        results_(requests_.size()) {
+      : model_(model), requests_(std::move(requests)), results_(requests_.size()) {
+    for (size_t i = 0; i < requests_.size(); ++i) latents_.emplace_back(std::nullopt);
     if (model_.decodes_elsewhere()) {
-      for (size_t i = 0; i < requests_.size(); ++i) latents_[i] = model_.Encode(*requests_[i]);
+      for (size_t i = 0; i < requests_.size(); ++i) Encode(i);
     }
   }
 
   void Forward(runtime::WorkerContext& context) override {
     for (size_t i = 0; i < requests_.size(); ++i) {
-      auto& latents = latents_[i];
-      if (!model_.decodes_elsewhere()) latents = model_.Encode(*requests_[i]);
-      if (!latents.ok()) {
-        results_[i] = latents.status();
-      } else if (*latents) {
-        results_[i] = model_.Decode(*requests_[i], **latents, context);
-      } else {
-        results_[i] = std::nullopt;
+      Request& request = *requests_[i];
+      if (!model_.decodes_elsewhere()) Encode(i);
+      if (!latents_[i].ok()) {
+        results_[i] = latents_[i].status();
+        continue;
       }
+      if (*latents_[i]) model_.Begin(request, **latents_[i]);
+      results_[i] =
+          StateOf(request).decoding != nullptr ? model_.Decode(request, context) : std::nullopt;
     }
   }
 
@@ -182,21 +197,36 @@ class SpeechBatch final : public Batch {
         continue;
       }
       if (!*results_[i]) continue;  // cancelled, late or to go round again: the queue sees to it
-      auto& state = static_cast<SpeechState&>(*request.state());
+      SpeechState& state = StateOf(request);
+      std::vector<float>& samples = **results_[i];
+      state.spoken += static_cast<int64_t>(samples.size()) / model_.hop();
+      const bool finished = state.spoken == state.frames;
       request.Emit(SynthesizeOutput{.sample_rate = model_.info().sample_rate,
-                                    .samples = **std::move(results_[i]),
-                                    .sentence_index = state.emitted++,
-                                    .text = std::move(state.units[state.next])});
+                                    .samples = std::move(samples),
+                                    .sentence_index = state.emitted,
+                                    .text = std::exchange(state.units[state.next], {}),
+                                    .sentence_finished = finished});
+      if (!finished) continue;
       state.phonemes.clear();
+      state.decoding.reset();
+      ++state.emitted;
       if (++state.next == state.units.size()) request.Finish(absl::OkStatus());
     }
   }
 
  private:
+  static SpeechState& StateOf(Request& request) {
+    return static_cast<SpeechState&>(*request.state());
+  }
+  // Of a unit that is not being decoded yet.
+  void Encode(size_t i) {
+    if (StateOf(*requests_[i]).decoding == nullptr) latents_[i] = model_.Encode(*requests_[i]);
+  }
+
   const LoadedVits& model_;
   const std::vector<Request*> requests_;
-  std::vector<absl::StatusOr<std::optional<LoadedVits::Latents>>> latents_;
-  std::vector<absl::StatusOr<std::optional<std::vector<float>>>> results_;  // nullopt: not spoken
+  std::vector<absl::StatusOr<std::optional<LoadedVits::Latents>>> latents_;  // nullopt: none
+  std::vector<absl::StatusOr<std::optional<std::vector<float>>>> results_;   // nullopt: not spoken
 };
 
 absl::Status LoadedVits::Validate(const Input& input) const {
@@ -302,12 +332,24 @@ absl::StatusOr<std::optional<LoadedVits::Latents>> LoadedVits::Encode(Request& r
   return latents;
 }
 
-std::optional<std::vector<float>> LoadedVits::Decode(const Request& request, const Latents& latents,
+void LoadedVits::Begin(Request& request, const Latents& latents) const {
+  if (request.ShouldStop()) return;
+  const at::InferenceMode inference;
+  auto& state = static_cast<SpeechState&>(*request.state());
+  state.decoding = decoder_->Start(latents.input);
+  state.frames = latents.input.TotalFrames();
+  state.spoken = 0;
+}
+
+std::optional<std::vector<float>> LoadedVits::Decode(Request& request,
                                                      runtime::WorkerContext& context) const {
   const at::InferenceMode inference;
   if (request.ShouldStop()) return std::nullopt;
-  return decoder_->Decode(
-      latents.input, [&request] { return request.ShouldStop(); }, context);
+  const auto& state = static_cast<const SpeechState&>(*request.state());
+  const bool streamed = std::get<SynthesizeInput>(request.input()).streamed;
+  return state.decoding->Generate(
+      state.spoken, state.NextPiece(streamed), [&request] { return request.ShouldStop(); },
+      context);
 }
 
 std::vector<Input> LoadedVits::WarmupInputs() const {

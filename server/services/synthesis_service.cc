@@ -173,12 +173,12 @@ class StreamSynthesizeCall final : public StreamCall {
     message.set_encoding(encoding_);
     message.set_sample_rate(static_cast<uint32_t>(part.sample_rate));
     message.set_sentence_index(static_cast<uint32_t>(part.sentence_index));
-    message.set_text(std::move(part.text));
+    if (!part.text.empty()) message.set_text(std::move(part.text));
     do {
       const auto chunk = rest.first(std::min(rest.size(), kChunkSamples));
       rest = rest.subspan(chunk.size());
       message.set_audio(models::EncodeAudio(chunk, part.sample_rate, ToFormat(encoding_)));
-      message.set_sentence_finished(rest.empty());
+      message.set_sentence_finished(rest.empty() && part.sentence_finished);
       Send(message);
       message.clear_text();
     } while (!rest.empty());
@@ -194,6 +194,7 @@ class StreamSynthesizeCall final : public StreamCall {
           "or PCM_F32LE");
     }
     if (decoded->encoding != v1::AUDIO_ENCODING_UNSPECIFIED) encoding_ = decoded->encoding;
+    std::get<models::SynthesizeInput>(decoded->work.input).streamed = true;
     return std::move(decoded->work);
   }
 

@@ -33,6 +33,7 @@ class Voice {
     WriteTinyVits(folder_.path(), shape);
     auto weights = VitsWeights::Open(folder_.path() / "model.safetensors", at::kCPU);
     EXPECT_TRUE(weights.ok()) << weights.status();
+    hop_ = weights->shape().hop();
     encoder_ = std::make_unique<VitsEncoder>(*weights);
     native_ = std::make_unique<NativeVitsDecoder>(*weights, encoder_->latent());
     aten_ = std::make_unique<AtenVitsDecoder>(*weights, encoder_->latent(), "tiny/1");
@@ -42,8 +43,9 @@ class Voice {
   const VitsDecoder& native() const { return *native_; }
   const VitsDecoder& aten() const { return *aten_; }
 
+  // In pieces of so many frames; 0: in one.
   std::vector<float> Speak(const VitsDecoder& decoder, size_t phonemes, int64_t frames_each,
-                           int64_t speaker) const {
+                           int64_t speaker, int64_t piece = 0) const {
     const at::InferenceMode inference;
     std::vector<int64_t> ids(phonemes);
     for (size_t i = 0; i < phonemes; ++i) ids[i] = static_cast<int64_t>(i % 30);
@@ -53,14 +55,27 @@ class Voice {
     std::vector<float> noise(phonemes * static_cast<size_t>(frames_each * encoder_->latent()));
     NoiseSource(3, 0).Fill(noise);
     FakeWorkerContext context;
-    const auto samples = decoder.Decode(
-        {encoded.statistics, encoded.frames, noise, 0.5F, speaker}, [] { return false; }, context);
-    EXPECT_TRUE(samples);
-    return samples.value_or(std::vector<float>());
+    const auto decoding = decoder.Start({encoded.statistics, encoded.frames, noise, 0.5F, speaker});
+    noise.clear();  // it may go
+    noise.shrink_to_fit();
+    const int64_t frames = static_cast<int64_t>(phonemes) * frames_each;
+    std::vector<float> all;
+    for (int64_t begin = 0; begin < frames;) {
+      const auto samples = decoding->Generate(
+          begin, piece == 0 ? frames : piece, [] { return false; }, context);
+      if (!samples || samples->empty()) {
+        ADD_FAILURE() << "no samples from frame " << begin << " on";
+        break;
+      }
+      all.insert(all.end(), samples->begin(), samples->end());
+      begin += static_cast<int64_t>(samples->size()) / hop_;
+    }
+    return all;
   }
 
  private:
   testing::TemporaryFolder folder_;
+  int64_t hop_ = 1;
   std::unique_ptr<VitsEncoder> encoder_;
   std::unique_ptr<VitsDecoder> native_;
   std::unique_ptr<VitsDecoder> aten_;
@@ -94,6 +109,15 @@ TEST_P(VitsDecoderTest, NativeEqualsAten) {
     ExpectNear(voice.Speak(voice.aten(), phonemes, frames, last),
                voice.Speak(voice.native(), phonemes, frames, last));
   }
+}
+
+TEST_P(VitsDecoderTest, PiecesJoinToTheSameBits) {
+  const Voice voice(GetParam().shape);
+  const int64_t last = std::max<int64_t>(GetParam().shape.speakers, 1) - 1;
+  const std::vector<float> whole = voice.Speak(voice.native(), 30, 9, last);
+  for (const int64_t piece : {1, 7, 32, 95, 96, 200, 1000})
+    EXPECT_EQ(voice.Speak(voice.native(), 30, 9, last, piece), whole) << piece;
+  EXPECT_EQ(voice.Speak(voice.aten(), 30, 9, last, 32), voice.Speak(voice.aten(), 30, 9, last));
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -135,9 +159,11 @@ TEST(NativeVitsDecoderTest, StopsWithinAChunk) {
   const at::InferenceMode inference;
   FakeWorkerContext context;
   int asked = 0;
-  const auto samples = voice.native().Decode(
-      {at::zeros({1, 40, 400}), std::vector<int64_t>(400, 1), noise, 0, 0},
-      [&asked] { return ++asked == 3; }, context);
+  const auto samples =
+      voice.native()
+          .Start({at::zeros({1, 40, 400}), std::vector<int64_t>(400, 1), noise, 0, 0})
+          ->Generate(
+              0, 400, [&asked] { return ++asked == 3; }, context);
   EXPECT_FALSE(samples);
   EXPECT_EQ(asked, 3);
 }

@@ -111,6 +111,37 @@ TEST_F(VitsModelTest, SpeaksASentenceAStep) {
   EXPECT_EQ(sink.parts[1].text, "Three!");
 }
 
+TEST_F(VitsModelTest, AListenerGetsTheSameAudioInPieces) {
+  const auto model = Load();
+  SynthesizeInput input =
+      Say("The first words of a long sentence are heard while the rest of it is still being made. "
+          "Then comes another.");
+  input.speed = 0.5F;
+  Collector whole;
+  ASSERT_TRUE(SpeakAll(*model, input, whole).ok());
+  ASSERT_EQ(whole.parts.size(), 2U);
+  input.streamed = true;
+  Collector pieces;
+  ASSERT_TRUE(SpeakAll(*model, input, pieces).ok());
+  ASSERT_GT(pieces.parts.size(), 3U);
+  EXPECT_LT(pieces.parts[0].samples.size(), whole.parts[0].samples.size() / 3);
+
+  size_t sentence = 0;
+  bool first = true;
+  std::vector<float> joined;
+  for (const SynthesizeOutput& part : pieces.parts) {
+    EXPECT_EQ(part.sentence_index, sentence);
+    EXPECT_EQ(part.text, first ? whole.parts[sentence].text : "");
+    joined.insert(joined.end(), part.samples.begin(), part.samples.end());
+    first = part.sentence_finished;
+    if (!part.sentence_finished) continue;
+    EXPECT_EQ(joined, whole.parts[sentence].samples);
+    joined.clear();
+    ++sentence;
+  }
+  EXPECT_EQ(sentence, 2U);
+}
+
 TEST_F(VitsModelTest, SamplesAreBounded) {
   for (float sample : Samples(*Load(), Say("Hello there, world."))) {
     ASSERT_TRUE(std::isfinite(sample));
