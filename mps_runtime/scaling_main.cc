@@ -10,10 +10,12 @@
 // Usage: millrace_scaling DEVICE SECONDS REPEATS THREADS...
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/conv1d.h>
+#include <ATen/ops/conv_transpose1d.h>
 #include <ATen/ops/leaky_relu.h>
 #include <ATen/ops/randn.h>
 #include <ATen/ops/relu.h>
 #include <ATen/ops/softmax.h>
+#include <ATen/ops/tanh.h>
 
 #include <atomic>
 #include <barrier>
@@ -21,6 +23,7 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <iterator>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -76,6 +79,55 @@ Model ConvStack(at::Device device) {
             for (const at::Tensor& weight : weights)
               x = x + at::conv1d(at::leaky_relu(x, 0.1), weight, {}, 1, 2);
             return std::vector<at::Tensor>{x};
+          }};
+}
+
+// The generator of a Piper voice of medium quality over 64 frames: three quarters of a second.
+Model VitsGenerator(at::Device device) {
+  struct Stage {
+    int64_t stride = 0;
+    at::Tensor up;
+    std::vector<at::Tensor> convs;  // two of each residual block, the blocks in order
+  };
+  constexpr int64_t kLatent = 192, kFrames = 64, kTaps = 7;
+  constexpr int64_t kKernels[] = {3, 5, 7};
+  constexpr int64_t kDilations[][2] = {{1, 2}, {2, 6}, {3, 12}};
+  const auto weight = [&](int64_t from, int64_t to, int64_t taps) {
+    return (at::randn({from, to, taps}) / std::sqrt(static_cast<double>(to * taps))).to(device);
+  };
+  int64_t channels = 256;
+  const at::Tensor pre = weight(channels, kLatent, kTaps);
+  std::vector<Stage> stages;
+  for (const int64_t stride : {8, 8, 4}) {
+    Stage stage{stride, weight(channels, channels / 2, 2 * stride), {}};
+    channels /= 2;
+    for (const int64_t taps : kKernels) {
+      for (int i = 0; i < 2; ++i) stage.convs.push_back(weight(channels, channels, taps));
+    }
+    stages.push_back(std::move(stage));
+  }
+  const at::Tensor post = weight(1, channels, kTaps);
+  return {"vits-generator",
+          {at::randn({1, kLatent, kFrames}).to(device)},
+          [=](const std::vector<at::Tensor>& inputs) {
+            at::Tensor x = at::conv1d(inputs[0], pre, {}, 1, kTaps / 2);
+            for (const Stage& stage : stages) {
+              x = at::conv_transpose1d(at::leaky_relu(x, 0.1), stage.up, {}, stage.stride,
+                                       stage.stride / 2);
+              at::Tensor sum;
+              for (size_t block = 0; block < std::size(kKernels); ++block) {
+                at::Tensor y = x;
+                for (size_t i = 0; i < 2; ++i) {
+                  const int64_t dilation = kDilations[block][i];
+                  y = y + at::conv1d(at::leaky_relu(y, 0.1), stage.convs[2 * block + i], {}, 1,
+                                     (kKernels[block] - 1) * dilation / 2, dilation);
+                }
+                sum = block == 0 ? y : sum + y;
+              }
+              x = sum / 3;
+            }
+            return std::vector<at::Tensor>{
+                at::tanh(at::conv1d(at::leaky_relu(x, 0.01), post, {}, 1, kTaps / 2))};
           }};
 }
 
@@ -169,7 +221,7 @@ double ForwardsPerSecond(DeviceType device, const Model& model, const Mode& mode
         } else {
           model.forward(inputs);
         }
-        context->Synchronize();
+        if (!mode.on_host) context->Synchronize();  // the others have waited for what they copied
       };
       for (int warm_up = 0; warm_up < 10; ++warm_up) run();
       start.arrive_and_wait();
@@ -203,8 +255,8 @@ int Main(int argc, char** argv) {
     const auto context = runtime->EnterMainThread();
     const ForwardScope scope(*runtime, *context);
     const at::Device where{std::string(ToString(*device))};
-    models = {Mlp(where, 8, 512), OneLinear(where, 256), OneLinear(where, 1024), ConvStack(where),
-              DecoderStep(where)};
+    models = {Mlp(where, 8, 512), OneLinear(where, 256), OneLinear(where, 1024),
+              ConvStack(where),   VitsGenerator(where),  DecoderStep(where)};
     context->Synchronize();
   }
   for (int repeat = 0; repeat < repeats; ++repeat) {
