@@ -19,6 +19,7 @@ void TestLinearSerialAgainstPool(std::optional<DeviceType> device, Findings& fin
 void TestSpeechAndTranslationAtOnce(std::optional<DeviceType> device, Findings& findings);
 void TestOverSubscription(std::optional<DeviceType> device, Findings& findings);
 void TestThreadChurn(std::optional<DeviceType> device, Findings& findings);
+void TestNumbersOfTheCpu(std::optional<DeviceType> device, Findings& findings);
 void TestGraphsEqualEager(std::optional<DeviceType> device, Findings& findings);
 void TestGraphsThatAreEvictedEqualEager(std::optional<DeviceType> device, Findings& findings);
 

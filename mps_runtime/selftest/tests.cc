@@ -22,6 +22,7 @@ constexpr SelftestTest kTests[] = {
     {"OverSubscription", "a 32nd thread is refused, the others do not notice",
      TestOverSubscription},
     {"ThreadChurn", "thousands of short-lived threads leak no stream", TestThreadChurn},
+    {"NumbersOfTheCpu", "operators on the device give the numbers of the CPU", TestNumbersOfTheCpu},
     {"GraphsEqualEager", "recorded forwards give the numbers of eager ones", TestGraphsEqualEager},
     {"GraphsThatAreEvictedEqualEager", "also with records that come and go all the time",
      TestGraphsThatAreEvictedEqualEager},
