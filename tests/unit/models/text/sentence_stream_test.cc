@@ -1,0 +1,87 @@
+#include "models/text/sentence_stream.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace millrace::models {
+namespace {
+
+// What comes out after each piece, the rest last.
+std::vector<std::string> Feed(const std::vector<std::string>& pieces) {
+  SentenceStream stream;
+  std::vector<std::string> out;
+  for (const std::string& piece : pieces) out.push_back(stream.Push(piece));
+  out.push_back(stream.TakeRest());
+  EXPECT_EQ(stream.TakeRest(), "");
+  return out;
+}
+
+using Strings = std::vector<std::string>;
+
+TEST(SentenceStreamTest, ASentenceEndsWhenTheNextBegins) {
+  EXPECT_EQ(Feed({"It is ", "done.", " ", "We", " can go."}),
+            (Strings{"", "", "", "It is done. ", "", "We can go."}));
+}
+
+TEST(SentenceStreamTest, SeveralInOnePieceComeTogether) {
+  EXPECT_EQ(Feed({"One. Two! Three? Fo", "ur."}), (Strings{"One. Two! Three? ", "", "Four."}));
+}
+
+TEST(SentenceStreamTest, AnAbbreviationOrANumberEndsNothing) {
+  EXPECT_EQ(Feed({"Ask Dr. ", "Smith about 3.", "5 percent."}),
+            (Strings{"", "", "", "Ask Dr. Smith about 3.5 percent."}));
+}
+
+TEST(SentenceStreamTest, ALineBreakEndsASentenceAtOnce) {
+  EXPECT_EQ(Feed({"A title\n", "Then text."}), (Strings{"A title\n", "", "Then text."}));
+}
+
+TEST(SentenceStreamTest, CharactersOneByOneGiveTheSameText) {
+  const std::string text =
+      "He left at 5 p.m. on Monday. She said: \"Stay!\" Nobody — not one — did.\nEnd";
+  SentenceStream stream;
+  std::string joined;
+  size_t parts = 0;
+  for (const char c : text) {
+    const std::string ended = stream.Push(std::string_view(&c, 1));
+    parts += ended.empty() ? 0 : 1;
+    joined += ended;
+  }
+  joined += stream.TakeRest();
+  EXPECT_EQ(joined, text);
+  EXPECT_GE(parts, 3U);
+}
+
+TEST(SentenceStreamTest, ALongSentenceIsCutAtItsLastPause) {
+  std::string start = "This sentence goes on, ";
+  while (start.size() <= SentenceStream::kMaxSentenceBytes) start += "and on and ";
+  const Strings out = Feed({start});
+  EXPECT_EQ(out[0], "This sentence goes on,");
+  EXPECT_EQ(out[0] + out[1], start);
+}
+
+TEST(SentenceStreamTest, WithoutAPauseItIsCutAtASpace) {
+  std::string words;
+  while (words.size() <= SentenceStream::kMaxSentenceBytes) words += "word ";
+  const Strings out = Feed({words + "unfini", "shed"});
+  EXPECT_EQ(out[0], words.substr(0, words.size() - 1));
+  EXPECT_EQ(out[0] + out[1] + out[2], words + "unfinished");
+}
+
+TEST(SentenceStreamTest, AWordWithoutEndStaysWhole) {
+  const std::string word(1000, 'a');
+  EXPECT_EQ(Feed({word}), (Strings{"", word}));
+}
+
+TEST(SentenceStreamTest, MegabytesInSmallPiecesTakeLinearTime) {
+  SentenceStream stream;
+  size_t bytes = 0;
+  for (int i = 0; i < 200'000; ++i) bytes += stream.Push("words of it. Then ").size();
+  bytes += stream.TakeRest().size();
+  EXPECT_EQ(bytes, 200'000U * 18);
+}
+
+}  // namespace
+}  // namespace millrace::models
