@@ -1,4 +1,4 @@
-"""What an independent decoder makes of audio: SoX, with libmad for MP3."""
+"""What independent decoders make of audio: SoX, with libmad for MP3, and opusdec."""
 
 import array
 import math
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import pytest
 
-needs_sox = pytest.mark.skipif(shutil.which("sox") is None, reason="SoX is not installed: make deps")
+needs_decoders = pytest.mark.skipif(not all(map(shutil.which, ["sox", "opusdec"])), reason="SoX or opusdec is missing")
 
 
 @dataclass
@@ -32,11 +32,16 @@ class Sound:
 
 def decode(audio: bytes, kind: str) -> Sound:
     """kind: wav, flac, mp3 or opus. Read from a pipe, as a player reads a stream."""
-    header = subprocess.run(["sox", "-V1", "-t", kind, "-", "-t", "au", "-e", "signed", "-b", "16", "-"], input=audio,
-                            capture_output=True, timeout=60, check=False)
-    assert header.returncode == 0, header.stderr.decode()
-    decoded = header.stdout
+    if kind == "opus":
+        audio, kind = _run(audio, "opusdec", "--quiet", "--force-wav", "-", "-"), "wav"
+    decoded = _run(audio, "sox", "-V1", "-t", kind, "-", "-t", "au", "-e", "signed", "-b", "16", "-")
     assert decoded[:4] == b".snd" and int.from_bytes(decoded[20:24], "big") == 1, "one channel"
     samples = array.array("h", decoded[int.from_bytes(decoded[4:8], "big"):])
     samples.byteswap()   # an AU file is big-endian
     return Sound(int.from_bytes(decoded[16:20], "big"), samples)
+
+
+def _run(audio: bytes, *command: str) -> bytes:
+    ended = subprocess.run(command, input=audio, capture_output=True, timeout=60, check=False)
+    assert ended.returncode == 0, ended.stderr.decode()
+    return ended.stdout
