@@ -1,19 +1,54 @@
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <vector>
 
+#include "absl/strings/ascii.h"
 #include "millrace/v1/synthesis.grpc.pb.h"
-#include "models/synthesis/audio_encoding.h"
+#include "models/audio/audio_encoder.h"
 #include "server/client/client.h"
 #include "server/client/connection.h"
 #include "server/config/command_line.h"
 
 namespace millrace {
+namespace {
+
+using models::AudioFormat;
+
+AudioFormat FormatOf(const SynthesizeCommand& command) {
+  if (const auto format = models::AudioFormatNamed(command.format)) return *format;
+  std::string extension = std::filesystem::path(command.output).extension().string();
+  std::transform(extension.begin(), extension.end(), extension.begin(), absl::ascii_tolower);
+  if (extension == ".ogg") return AudioFormat::kOggOpus;
+  if (extension == ".raw") return AudioFormat::kPcmS16;
+  return models::AudioFormatNamed(extension.empty() ? "" : extension.substr(1))
+      .value_or(AudioFormat::kWav);
+}
+
+// The bytes of the file.
+absl::StatusOr<std::string> Encode(const std::vector<float>& samples, int sample_rate,
+                                   const SynthesizeCommand& command) {
+  const AudioFormat format = FormatOf(command);
+  const auto rate = models::ResolveSampleRate(format, command.sample_rate, sample_rate);
+  if (!rate.ok()) return rate.status();
+  const auto encoder =
+      models::MakeAudioEncoder({.format = format, .input_rate = sample_rate, .output_rate = *rate});
+  if (!encoder.ok()) return encoder.status();
+  (*encoder)->Push(samples);
+  return (*encoder)->Finish();
+}
+
+}  // namespace
 
 int RunSynthesize(const SynthesizeCommand& command) {
+  // Before the server is asked: a rate that the format lacks.
+  if (const auto rate = models::ResolveSampleRate(FormatOf(command), command.sample_rate, 0);
+      !rate.ok())
+    return Fail(std::string(rate.status().message()));
   const auto channel = Connect(command.client);
   if (!channel.ok()) return Fail(std::string(channel.status().message()));
   v1::SynthesizeRequest request;
@@ -46,14 +81,15 @@ int RunSynthesize(const SynthesizeCommand& command) {
   if (!status.ok()) return Fail(Explain(status, command.client));
   if (samples.empty() || sample_rate <= 0) return Fail("the server sent no audio");
 
-  // The header holds the length, so the file is made when all is there.
-  const std::string wav = models::EncodeAudio(samples, sample_rate, models::AudioFormat::kWav);
+  // Encoded here and not by the server: headers hold the length, which is known when all is there.
+  const absl::StatusOr<std::string> audio = Encode(samples, sample_rate, command);
+  if (!audio.ok()) return Fail(std::string(audio.status().message()));
   if (command.output == "-") {
-    std::cout.write(wav.data(), static_cast<std::streamsize>(wav.size())).flush();
+    std::cout.write(audio->data(), static_cast<std::streamsize>(audio->size())).flush();
     if (!std::cout) return Fail("standard output cannot be written");
   } else {
     std::ofstream file(command.output, std::ios::binary);
-    file.write(wav.data(), static_cast<std::streamsize>(wav.size()));
+    file.write(audio->data(), static_cast<std::streamsize>(audio->size()));
     file.close();
     if (!file) return Fail(command.output + ": cannot be written");
   }

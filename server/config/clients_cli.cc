@@ -142,12 +142,21 @@ ClientCommands::ClientCommands(CLI::App& app) : values_(std::make_unique<Values>
   v.AddClientOptions(translate);
 
   CLI::App& synthesize =
-      *app.add_subcommand("synthesize", "Speak a text with a running server, into a WAV file");
+      *app.add_subcommand("synthesize", "Speak a text with a running server, into a file");
   Named(synthesize.add_option("text", v.synthesize.text, "Text, or - for standard input"), "TEXT")
       ->required();
   Named(synthesize.add_option("-o,--output", v.synthesize.output,
-                              "WAV file, or - for standard output (default: out.wav)"),
+                              "File, or - for standard output (default: out.wav)"),
         "FILE");
+  Named(synthesize.add_option("--format", v.synthesize.format,
+                              "wav, flac, mp3, opus (in Ogg) or pcm (16 bit, little-endian, no "
+                              "header); without it by the file's extension, else wav"),
+        "FORMAT")
+      ->check(Quiet(CLI::IsMember({"wav", "flac", "mp3", "opus", "pcm"})));
+  Named(synthesize.add_option("--sample-rate", v.synthesize.sample_rate,
+                              "Hertz, 8000..48000; without it the voice's own"),
+        "HZ")
+      ->check(Quiet(CLI::Range(8000, 48000)));
   Named(synthesize.add_option("--model", v.synthesize.model,
                               "Model; without it the only one for speech"),
         "NAME");

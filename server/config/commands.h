@@ -67,6 +67,8 @@ struct SynthesizeCommand {
   ClientOptions client;
   std::string text;                // "-": standard input
   std::string output = "out.wav";  // "-": standard output
+  std::string format;              // mp3, opus, flac, wav or pcm; empty: by the output's extension
+  uint32_t sample_rate = 0;        // hertz; 0: the voice's own
   std::string model;
   std::string voice;
   float speed = 1.0F;

@@ -29,7 +29,8 @@ void StreamCall::Send(const google::protobuf::Message& message) {
   Do(next);
 }
 
-void StreamCall::Finish(const absl::Status& status) {
+void StreamCall::Finish(const absl::Status& result) {
+  const absl::Status status = Outcome(result);
   const grpc::Status end = AddTrailers(status);
   Next next = Next::kNothing;
   {

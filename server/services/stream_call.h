@@ -34,6 +34,8 @@ class StreamCall : public grpc::ServerWriteReactor<grpc::ByteBuffer>,
              const grpc::ByteBuffer& request);
   ~StreamCall() override;
 
+  // What the call ends with when its work ended so; may still Send.
+  virtual absl::Status Outcome(const absl::Status& status) { return status; }
   // Queues a message for the client.
   void Send(const google::protobuf::Message& message) MILLRACE_EXCLUDES(mu_);
 

@@ -1,93 +1,95 @@
 #include "server/services/synthesis_service.h"
 
 #include <algorithm>
-#include <span>
+#include <string_view>
 #include <utility>
 #include <variant>
-#include <vector>
 
 #include "models/core/strings.h"
-#include "models/synthesis/audio_encoding.h"
 #include "server/services/message_codec.h"
+#include "server/services/speech_audio.h"
+#include "server/services/speech_request.h"
 #include "server/services/stream_call.h"
-#include "server/services/text_field.h"
 #include "server/services/unary_call.h"
-#include "server/services/utf8.h"
 
 namespace millrace::server {
 namespace {
 
 // Of one request.
-constexpr size_t kMaxStreamCharacters = 20'000;
 constexpr size_t kMaxUnaryCharacters = 5'000;
 // A unary reply is held in memory until it is sent: some 25 minutes of 22.05 kHz speech as 16 bit,
 // and far above what 5,000 characters take at a common speed.
 constexpr size_t kMaxUnaryAudioBytes = 64 << 20;
-// Of one streamed message: about 0.75 s of 22.05 kHz speech, so that a player can start on the
-// first.
-constexpr size_t kChunkSamples = 16'384;
+// Of one streamed message: about 0.75 s of 22.05 kHz speech as 16 bit, so that a player can start
+// on the first.
+constexpr size_t kChunkBytes = 32 << 10;
 
-struct SynthesisWork {
-  Work work;
-  v1::AudioEncoding encoding;
-  std::string voice;
-};
-
-absl::StatusOr<SynthesisWork> DecodeSynthesize(const grpc::ByteBuffer& buffer, Services& services,
-                                               size_t max_characters) {
-  v1::SynthesizeRequest request;
-  if (absl::Status status = ParseMessage(buffer, request); !status.ok()) return status;
-  if (absl::Status status = CheckText("text", request.text()); !status.ok()) return status;
-  const size_t characters = CountCharacters(request.text());
-  if (absl::Status status = CheckTotal("text", characters, max_characters); !status.ok())
-    return status;
-  if (!v1::AudioEncoding_IsValid(request.encoding())) {
-    return absl::InvalidArgumentError(StrCat("encoding: ", static_cast<int>(request.encoding()),
-                                             " is none of WAV (1), PCM_S16LE (2), ",
-                                             "PCM_F32LE (3)"));
-  }
-  if (absl::Status status = CheckVersion(request.model(), request.model_version()); !status.ok())
-    return status;
-  auto model = services.models.FindForTask(models::Task::kSynthesis, request.model(),
-                                           request.model_version());
-  if (!model.ok()) return model.status();
-  const models::ModelInfo& info = (*model)->info();
-  models::SynthesizeInput input;
-  input.text = std::move(*request.mutable_text());
-  input.voice = request.voice().empty() ? info.voices.front() : request.voice();
-  input.seed = request.seed();
-  if (request.has_speed()) input.speed = request.speed();
-  // The native input says "the voice's own" by a negative number, so one from outside must not pass
-  // for it.
-  const auto take_noise = [](const char* field, float value, float& out) {
-    out = value;
-    if (value >= 0) return absl::OkStatus();
-    return absl::InvalidArgumentError(StrCat(field, ": is ", value, "; 0 to 2 are allowed"));
-  };
-  absl::Status status;
-  if (request.has_noise_scale())
-    status.Update(take_noise("noise_scale", request.noise_scale(), input.noise_scale));
-  if (request.has_noise_w()) status.Update(take_noise("noise_w", request.noise_w(), input.noise_w));
-  if (!status.ok()) return status;
-  std::string voice = input.voice;
-  return SynthesisWork{Work{*std::move(model), std::move(input)}, request.encoding(),
-                       std::move(voice)};
-}
-
-void CountAudio(ModelMetrics& metrics, const models::SynthesizeOutput& part) {
-  metrics.audio_seconds.Increment(static_cast<double>(part.samples.size()) / part.sample_rate);
-  metrics.characters.Increment(static_cast<double>(CountCharacters(part.text)));
-}
-
-models::AudioFormat ToFormat(v1::AudioEncoding encoding) {
+absl::StatusOr<models::AudioFormat> ToFormat(v1::AudioEncoding encoding,
+                                             models::AudioFormat unspecified) {
   switch (encoding) {
+    case v1::AUDIO_ENCODING_UNSPECIFIED:
+      return unspecified;
+    case v1::AUDIO_ENCODING_WAV:
+      return models::AudioFormat::kWav;
     case v1::AUDIO_ENCODING_PCM_S16LE:
       return models::AudioFormat::kPcmS16;
     case v1::AUDIO_ENCODING_PCM_F32LE:
       return models::AudioFormat::kPcmF32;
+    case v1::AUDIO_ENCODING_FLAC:
+      return models::AudioFormat::kFlac;
+    case v1::AUDIO_ENCODING_MP3:
+      return models::AudioFormat::kMp3;
+    case v1::AUDIO_ENCODING_OGG_OPUS:
+      return models::AudioFormat::kOggOpus;
     default:
-      return models::AudioFormat::kWav;
+      return absl::InvalidArgumentError(
+          StrCat("encoding: ", static_cast<int>(encoding),
+                 " is none of WAV (1), PCM_S16LE (2), PCM_F32LE (3), FLAC (4), MP3 (5), ",
+                 "OGG_OPUS (6)"));
   }
+}
+
+v1::AudioEncoding ToEncoding(models::AudioFormat format) {
+  switch (format) {
+    case models::AudioFormat::kPcmS16:
+      return v1::AUDIO_ENCODING_PCM_S16LE;
+    case models::AudioFormat::kPcmF32:
+      return v1::AUDIO_ENCODING_PCM_F32LE;
+    case models::AudioFormat::kWav:
+      return v1::AUDIO_ENCODING_WAV;
+    case models::AudioFormat::kFlac:
+      return v1::AUDIO_ENCODING_FLAC;
+    case models::AudioFormat::kMp3:
+      return v1::AUDIO_ENCODING_MP3;
+    case models::AudioFormat::kOggOpus:
+      return v1::AUDIO_ENCODING_OGG_OPUS;
+  }
+  return v1::AUDIO_ENCODING_UNSPECIFIED;
+}
+
+absl::StatusOr<SpeechWork> DecodeSynthesize(const grpc::ByteBuffer& buffer,
+                                            const Services& services,
+                                            models::AudioContainer container,
+                                            size_t max_characters) {
+  v1::SynthesizeRequest message;
+  if (absl::Status status = ParseMessage(buffer, message); !status.ok()) return status;
+  const auto format = ToFormat(message.encoding(), container == models::AudioContainer::kFile
+                                                       ? models::AudioFormat::kWav
+                                                       : models::AudioFormat::kPcmS16);
+  if (!format.ok()) return format.status();
+  SpeechRequest request;
+  request.model = std::move(*message.mutable_model());
+  request.model_version = std::move(*message.mutable_model_version());
+  request.voice = std::move(*message.mutable_voice());
+  request.text = std::move(*message.mutable_text());
+  if (message.has_speed()) request.speed = message.speed();
+  if (message.has_noise_scale()) request.noise_scale = message.noise_scale();
+  if (message.has_noise_w()) request.noise_w = message.noise_w();
+  request.seed = message.seed();
+  request.format = *format;
+  request.sample_rate = message.sample_rate();
+  request.normalize_loudness = message.normalize_loudness();
+  return MakeSpeechWork(std::move(request), container, max_characters, services);
 }
 
 class SynthesizeCall final : public UnaryCall {
@@ -97,21 +99,11 @@ class SynthesizeCall final : public UnaryCall {
       : UnaryCall(services, rpc, Method::kSynthesize, request, response) {}
 
   void Emit(models::Output output) override {
-    const auto& part = std::get<models::SynthesizeOutput>(output);
-    if (sample_rate_ == 0)
-      metrics().first_audio_seconds.Observe(Seconds(services().clock.Now() - start()));
-    CountAudio(metrics(), part);
-    sample_rate_ = part.sample_rate;
-    samples_ += part.samples.size();
     if (too_long_) return;
-    // Encoded at once: half the size of what the model gives.
-    audio_ += models::EncodeAudio(part.samples, part.sample_rate,
-                                  encoding_ == v1::AUDIO_ENCODING_PCM_F32LE
-                                      ? models::AudioFormat::kPcmF32
-                                      : models::AudioFormat::kPcmS16);
-    if (audio_.size() > kMaxUnaryAudioBytes) {
+    audio_.Push(std::get<models::SynthesizeOutput>(output), metrics(),
+                services().clock.Now() - start());
+    if (audio_.plain_bytes() > kMaxUnaryAudioBytes) {
       too_long_ = true;
-      audio_ = std::string();
       Cancel();
     }
   }
@@ -125,35 +117,30 @@ class SynthesizeCall final : public UnaryCall {
   }
 
   absl::StatusOr<Work> Decode() override {
-    auto decoded = DecodeSynthesize(request(), services(), kMaxUnaryCharacters);
+    auto decoded =
+        DecodeSynthesize(request(), services(), models::AudioContainer::kFile, kMaxUnaryCharacters);
     if (!decoded.ok()) return decoded.status();
-    encoding_ = decoded->encoding == v1::AUDIO_ENCODING_UNSPECIFIED ? v1::AUDIO_ENCODING_WAV
-                                                                    : decoded->encoding;
+    audio_.Start(decoded->encoding);
     voice_ = std::move(decoded->voice);
     return std::move(decoded->work);
   }
 
   absl::Status Encode(grpc::ByteBuffer& buffer) override {
+    absl::StatusOr<std::string> bytes = audio_.Finish();
+    if (!bytes.ok()) return bytes.status();
     v1::SynthesizeResponse response;
     response.set_model(model()->info().name);
     response.set_model_version(StrCat(model()->info().version));
     response.set_voice(std::move(voice_));
-    response.set_encoding(encoding_);
-    // A text without anything to say has no audio that told it.
-    if (sample_rate_ == 0) sample_rate_ = model()->info().sample_rate;
-    response.set_sample_rate(static_cast<uint32_t>(sample_rate_));
-    response.set_duration_seconds(static_cast<double>(samples_) / sample_rate_);
-    if (encoding_ == v1::AUDIO_ENCODING_WAV)
-      audio_.insert(0, models::WavHeader(samples_, sample_rate_));
-    response.set_audio(std::move(audio_));
+    response.set_encoding(ToEncoding(audio_.encoding().format));
+    response.set_sample_rate(static_cast<uint32_t>(audio_.encoding().output_rate));
+    response.set_duration_seconds(audio_.seconds());
+    response.set_audio(*std::move(bytes));
     return SerializeMessage(response, buffer);
   }
 
-  v1::AudioEncoding encoding_ = v1::AUDIO_ENCODING_WAV;
   std::string voice_;
-  int sample_rate_ = 0;  // 0 until the first audio
-  size_t samples_ = 0;
-  std::string audio_;  // without the header
+  SpeechAudio audio_;
   bool too_long_ = false;
 };
 
@@ -165,41 +152,46 @@ class StreamSynthesizeCall final : public StreamCall {
 
   void Emit(models::Output output) override {
     auto part = std::get<models::SynthesizeOutput>(std::move(output));
-    if (std::exchange(first_, false))
-      metrics().first_audio_seconds.Observe(Seconds(services().clock.Now() - start()));
-    CountAudio(metrics(), part);
-    std::span<const float> rest = part.samples;
+    const std::string bytes = audio_.Push(part, metrics(), services().clock.Now() - start());
+    sentence_ = static_cast<uint32_t>(part.sentence_index);
+    SendAudio(bytes, std::move(part.text), part.sentence_finished);
+  }
+
+ private:
+  absl::StatusOr<Work> Decode() override {
+    auto decoded = DecodeSynthesize(request(), services(), models::AudioContainer::kStream,
+                                    kMaxStreamCharacters);
+    if (!decoded.ok()) return decoded.status();
+    audio_.Start(decoded->encoding);
+    return std::move(decoded->work);
+  }
+
+  absl::Status Outcome(const absl::Status& status) override {
+    if (!status.ok()) return status;
+    const absl::StatusOr<std::string> rest = audio_.Finish();
+    if (!rest.ok()) return rest.status();
+    if (!rest->empty()) SendAudio(*rest, "", true);
+    return status;
+  }
+
+  void SendAudio(std::string_view rest, std::string text, bool finished) {
     v1::StreamSynthesizeResponse message;
-    message.set_encoding(encoding_);
-    message.set_sample_rate(static_cast<uint32_t>(part.sample_rate));
-    message.set_sentence_index(static_cast<uint32_t>(part.sentence_index));
-    if (!part.text.empty()) message.set_text(std::move(part.text));
+    message.set_encoding(ToEncoding(audio_.encoding().format));
+    message.set_sample_rate(static_cast<uint32_t>(audio_.encoding().output_rate));
+    message.set_sentence_index(sentence_);
+    message.set_text(std::move(text));
     do {
-      const auto chunk = rest.first(std::min(rest.size(), kChunkSamples));
-      rest = rest.subspan(chunk.size());
-      message.set_audio(models::EncodeAudio(chunk, part.sample_rate, ToFormat(encoding_)));
-      message.set_sentence_finished(rest.empty() && part.sentence_finished);
+      const std::string_view chunk = rest.substr(0, kChunkBytes);
+      rest.remove_prefix(chunk.size());
+      message.set_audio(std::string(chunk));
+      message.set_sentence_finished(finished && rest.empty());
       Send(message);
       message.clear_text();
     } while (!rest.empty());
   }
 
- private:
-  absl::StatusOr<Work> Decode() override {
-    auto decoded = DecodeSynthesize(request(), services(), kMaxStreamCharacters);
-    if (!decoded.ok()) return decoded.status();
-    if (decoded->encoding == v1::AUDIO_ENCODING_WAV) {
-      return absl::InvalidArgumentError(
-          "encoding: WAV needs the length in its header, so it cannot be streamed; use PCM_S16LE "
-          "or PCM_F32LE");
-    }
-    if (decoded->encoding != v1::AUDIO_ENCODING_UNSPECIFIED) encoding_ = decoded->encoding;
-    std::get<models::SynthesizeInput>(decoded->work.input).streamed = true;
-    return std::move(decoded->work);
-  }
-
-  v1::AudioEncoding encoding_ = v1::AUDIO_ENCODING_PCM_S16LE;
-  bool first_ = true;
+  SpeechAudio audio_;
+  uint32_t sentence_ = 0;
 };
 
 }  // namespace

@@ -9,11 +9,13 @@ import wave
 import pytest
 from wire.paths import EN_PT, NULL, VOICE
 from wire.requests import PATIENCE, assert_refused, speak_request
+from wire.sound import decode, needs_decoders
 from wire.stubs import synthesis
 
 RATE = 22050
 TEXT = "Good morning. The children were playing in the garden! Where is the nearest station?"
 SENTENCES = ["Good morning.", "The children were playing in the garden!", "Where is the nearest station?"]
+FLAC, MP3, OPUS = synthesis.AUDIO_ENCODING_FLAC, synthesis.AUDIO_ENCODING_MP3, synthesis.AUDIO_ENCODING_OGG_OPUS
 WAV, S16, F32 = synthesis.AUDIO_ENCODING_WAV, synthesis.AUDIO_ENCODING_PCM_S16LE, synthesis.AUDIO_ENCODING_PCM_F32LE
 
 
@@ -103,6 +105,56 @@ def test_stream_of_floats_is_the_whole_audio_in_order(daemon):
     assert b"".join(message.audio for message in messages) == speak(daemon, seed=9, encoding=F32).audio
 
 
+# --- formats: an independent decoder hears the same speech ---
+
+@needs_decoders
+@pytest.mark.parametrize("encoding, kind, rate, slack", [(WAV, "wav", RATE, 0), (FLAC, "flac", RATE, 0), (MP3, "mp3", RATE, 0.12),
+                                                         (OPUS, "opus", 24000, 0.01)], ids=["wav", "flac", "mp3", "opus"])
+def test_every_format_is_the_whole_speech_from_both_methods(daemon, encoding, kind, rate, slack):
+    plain = decode(speak(daemon, seed=4).audio, "wav")
+    messages = stream(daemon, seed=4, encoding=encoding)
+    assert {message.encoding for message in messages} == {encoding}
+    assert all(len(message.audio) <= 1 << 20 for message in messages)
+    for audio in (speak(daemon, seed=4, encoding=encoding).audio, b"".join(message.audio for message in messages)):
+        sound = decode(audio, kind)
+        assert sound.rate == rate
+        assert 0 <= sound.seconds - plain.seconds + 0.001 <= slack + 0.002
+        assert sound.loudness == pytest.approx(plain.loudness, rel=0.1)
+        if encoding in (WAV, FLAC):
+            assert sound.samples == plain.samples
+
+
+@needs_decoders
+def test_what_is_compressed_is_small(daemon):
+    sizes = {encoding: len(speak(daemon, seed=4, encoding=encoding).audio) for encoding in (WAV, FLAC, MP3, OPUS)}
+    assert sizes[FLAC] < 0.8 * sizes[WAV] and sizes[MP3] < 0.3 * sizes[WAV] and sizes[OPUS] < 0.2 * sizes[WAV]
+
+
+@needs_decoders
+@pytest.mark.parametrize("rate", [8000, 24000, 44100, 48000])
+def test_any_sample_rate_is_the_same_speech(daemon, rate):
+    plain = decode(speak(daemon, seed=4).audio, "wav")
+    response = speak(daemon, seed=4, sample_rate=rate)
+    messages = stream(daemon, seed=4, sample_rate=rate)
+    assert {response.sample_rate} | {message.sample_rate for message in messages} == {rate}
+    assert b"".join(message.audio for message in messages) == response.audio[44:]
+    sound = decode(response.audio, "wav")
+    assert (sound.rate, sound.seconds) == (rate, pytest.approx(plain.seconds, abs=0.001))
+    assert response.duration_seconds == pytest.approx(plain.seconds)
+    assert sound.loudness == pytest.approx(plain.loudness, rel=0.1)
+
+
+@needs_decoders
+def test_loudness_is_normalized(daemon):
+    whole = decode(speak(daemon, seed=4, normalize_loudness=True).audio, "wav")
+    streamed = decode(b"".join(m.audio for m in stream(daemon, seed=4, encoding=WAV, normalize_loudness=True)), "wav")
+    for sound in (whole, streamed):
+        # -19 LUFS of speech lies near -21 dB of root mean square, pauses included.
+        assert 0.05 < sound.loudness < 0.16
+        assert sound.peak <= 0.9
+    assert len(whole.samples) == len(streamed.samples)
+
+
 def test_stream_goes_sentence_by_sentence(daemon):
     messages = stream(daemon)
     by_sentence = [[message for message in messages if message.sentence_index == index] for index in range(3)]
@@ -148,7 +200,11 @@ BAD = {
     "noise_scale too high": ({"noise_scale": 2.5}, ["noise_scale", "2.5", "0..2"]),
     "noise_w negative": ({"noise_w": -1}, ["noise_w", "-1", "0", "2"]),
     "noise_w too high": ({"noise_w": 1e30}, ["noise_w", "0..2"]),
-    "unknown encoding": ({"encoding": 77}, ["encoding", "77", "WAV"]),
+    "unknown encoding": ({"encoding": 77}, ["encoding", "77", "WAV", "OGG_OPUS"]),
+    "sample_rate too low": ({"sample_rate": 7999}, ["sample_rate", "7999", "8000..48000"]),
+    "sample_rate too high": ({"sample_rate": 48001}, ["sample_rate", "48001", "8000..48000"]),
+    "sample_rate that Opus lacks": ({"encoding": OPUS, "sample_rate": 22050}, ["sample_rate", "22050", "OGG_OPUS", "24000"]),
+    "sample_rate that MP3 lacks": ({"encoding": MP3, "sample_rate": 23000}, ["sample_rate", "23000", "MP3", "22050"]),
 }
 
 
@@ -165,11 +221,6 @@ def test_text_over_the_limit_is_refused(daemon, bystander, method, limit, over):
     text = "é" * (limit + 1) if over == "by one" else "word " * 200_000
     assert_refused(getattr(daemon.synthesis, method), speak_request(text), "INVALID_ARGUMENT",
                    "text", f"{len(text)} characters", str(limit))
-
-
-def test_wav_cannot_be_streamed(daemon, bystander):
-    assert_refused(daemon.synthesis.StreamSynthesize, speak_request("Hello.", encoding=WAV), "INVALID_ARGUMENT",
-                   "encoding", "WAV", "PCM_S16LE", "PCM_F32LE")
 
 
 @pytest.mark.parametrize("method", ["Synthesize", "StreamSynthesize"])

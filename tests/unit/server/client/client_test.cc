@@ -206,6 +206,39 @@ TEST_F(ClientTest, SynthesizeToStandardOutputWritesTheWaveAlone) {
   EXPECT_EQ(out_.substr(0, 4), "RIFF");
 }
 
+TEST_F(ClientTest, SynthesizeTakesTheFormatFromTheNameOrAsTold) {
+  SynthesizeCommand command;
+  command.client = client_;
+  command.text = "Hello. You.";
+  const auto file = [&](const std::string& name) {
+    command.output = folder_ / name;
+    EXPECT_EQ(Captured([&] { return RunSynthesize(command); }), kExitOk) << err_;
+    return Read(folder_ / name);
+  };
+  EXPECT_EQ(file("out.flac").substr(0, 4), "fLaC");
+  EXPECT_EQ(file("out.OGG").substr(0, 4), "OggS");
+  EXPECT_EQ(file("out.opus").substr(0, 4), "OggS");
+  EXPECT_EQ(file("out.mp3").substr(0, 2), "\xFF\xF3");
+  EXPECT_EQ(file("out.pcm").size(), 2U * 200);
+  EXPECT_EQ(file("out.txt").substr(0, 4), "RIFF");
+  command.format = "flac";
+  EXPECT_EQ(file("out.wav").substr(0, 4), "fLaC");
+}
+
+TEST_F(ClientTest, SynthesizeResamples) {
+  SynthesizeCommand command;
+  command.client = client_;
+  command.text = "Hello. You.";
+  command.output = folder_ / "out.pcm";
+  command.sample_rate = 44100;
+  EXPECT_EQ(Captured([&] { return RunSynthesize(command); }), kExitOk) << err_;
+  EXPECT_EQ(Read(folder_ / "out.pcm").size(), 2U * 400);
+  command.output = folder_ / "out.opus";
+  EXPECT_EQ(Captured([&] { return RunSynthesize(command); }), kExitFailed);
+  EXPECT_NE(err_.find("sample_rate: 44100 is not allowed; OGG_OPUS has"), std::string::npos)
+      << err_;
+}
+
 TEST_F(ClientTest, SynthesizeFailuresAreNamed) {
   SynthesizeCommand command;
   command.client = client_;

@@ -219,6 +219,12 @@ TEST(Commands, SynthesizeReadsADashAsText) {
   EXPECT_EQ(command.output, "-");
   EXPECT_EQ(command.speed, 1.5F);
   EXPECT_EQ(Refused({"synthesize", "x", "--speed", "9"}).status, kExitUsage);
+  EXPECT_EQ(Refused({"synthesize", "x", "--format", "aac"}).status, kExitUsage);
+  EXPECT_EQ(Refused({"synthesize", "x", "--sample-rate", "7999"}).status, kExitUsage);
+  const SynthesizeCommand opus =
+      Parse<SynthesizeCommand>({"synthesize", "x", "--format", "opus", "--sample-rate", "48000"});
+  EXPECT_EQ(opus.format, "opus");
+  EXPECT_EQ(opus.sample_rate, 48000U);
 }
 
 TEST(Commands, BenchNull) {

@@ -4,6 +4,7 @@
 #include <grpcpp/grpcpp.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <limits>
@@ -12,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "tests/unit/models/audio/sound.h"
 #include "tests/unit/server/services/test_server.h"
 
 namespace millrace::server {
@@ -146,6 +148,13 @@ TEST_F(SynthesisServiceTest, BadRequestsNameTheField) {
        "text: has a NUL at byte 1"},
       {[](auto& r) { r.set_encoding(static_cast<v1::AudioEncoding>(99)); },
        StatusCode::INVALID_ARGUMENT, "encoding: 99"},
+      {[](auto& r) { r.set_sample_rate(7999); }, StatusCode::INVALID_ARGUMENT,
+       "sample_rate: 7999 is not allowed; it is 0 (the voice's own) or 8000..48000"},
+      {[](auto& r) {
+         r.set_encoding(v1::AUDIO_ENCODING_OGG_OPUS);
+         r.set_sample_rate(22050);
+       },
+       StatusCode::INVALID_ARGUMENT, "sample_rate: 22050 is not allowed; OGG_OPUS has"},
       {[](auto& r) { r.set_noise_scale(-1); }, StatusCode::INVALID_ARGUMENT, "noise_scale: is -1"},
       {[=](auto& r) { r.set_noise_w(nan); }, StatusCode::INVALID_ARGUMENT, "noise_w: is nan"},
       {[](auto& r) { r.set_model("nil"); }, StatusCode::NOT_FOUND, "'nil' is not loaded"},
@@ -201,14 +210,92 @@ TEST_F(SynthesisServiceTest, StreamIsCutIntoPiecesThatAddUp) {
   EXPECT_EQ(metrics->first_audio_seconds.Collect().histogram.sample_count, 1U);
 }
 
-TEST_F(SynthesisServiceTest, WaveCannotBeStreamed) {
-  server_.Add(VoiceInfo("joe"), {.complete = Speak({1})});
-  auto request = Say("x");
+std::string AudioOf(const std::vector<v1::StreamSynthesizeResponse>& parts) {
+  std::string audio;
+  for (const auto& part : parts) audio += part.audio();
+  return audio;
+}
+
+TEST_F(SynthesisServiceTest, EveryEncodingIsAFileAndAStreamOfTheWholeSpeech) {
+  server_.Add(VoiceInfo("joe"), {.complete = Speak({8000, 8000})});
+  const std::vector<std::pair<v1::AudioEncoding, int>> encodings = {
+      {v1::AUDIO_ENCODING_WAV, SF_FORMAT_WAV},
+      {v1::AUDIO_ENCODING_FLAC, SF_FORMAT_FLAC},
+      {v1::AUDIO_ENCODING_MP3, SF_FORMAT_MPEG},
+      {v1::AUDIO_ENCODING_OGG_OPUS, SF_FORMAT_OGG}};
+  for (const auto& [encoding, format] : encodings) {
+    auto request = Say("One. Two.");
+    request.set_encoding(encoding);
+    ASSERT_TRUE(Synthesize(request).ok());
+    EXPECT_EQ(response_.encoding(), encoding);
+    EXPECT_EQ(response_.sample_rate(), 8000U);
+    EXPECT_DOUBLE_EQ(response_.duration_seconds(), 2);
+    const models::Decoded file = models::Decode(response_.audio());
+    EXPECT_EQ(file.format & SF_FORMAT_TYPEMASK, format) << encoding;
+    EXPECT_EQ(file.frames, 16000) << encoding;
+
+    grpc::Status status;
+    const auto parts = Stream(request, status);
+    ASSERT_TRUE(status.ok()) << status.error_message();
+    EXPECT_EQ(parts.front().text(), "sentence 0");
+    EXPECT_EQ(parts.back().sentence_index(), 1U);
+    EXPECT_TRUE(parts.back().sentence_finished());
+    for (const auto& part : parts) EXPECT_EQ(part.encoding(), encoding);
+    const models::Decoded stream = models::Decode(AudioOf(parts));
+    EXPECT_EQ(stream.rate, 8000);
+    EXPECT_GE(stream.samples.size(), 16000U) << encoding;
+    EXPECT_LE(stream.samples.size(), 18500U) << encoding;  // an MP3 keeps its padding
+  }
+}
+
+TEST_F(SynthesisServiceTest, AStreamedWaveHasOneHeaderWithAnOpenLength) {
+  server_.Add(VoiceInfo("joe"), {.complete = Speak({100, 50})});
+  auto request = Say("One. Two.");
   request.set_encoding(v1::AUDIO_ENCODING_WAV);
   grpc::Status status;
-  Stream(request, status);
-  EXPECT_EQ(status.error_code(), StatusCode::INVALID_ARGUMENT);
-  EXPECT_THAT(status.error_message(), HasSubstr("encoding"));
+  const std::string audio = AudioOf(Stream(request, status));
+  ASSERT_TRUE(status.ok()) << status.error_message();
+  EXPECT_EQ(audio.size(), 44U + 2 * 150);
+  EXPECT_EQ(audio.substr(0, 8), "RIFF\xFF\xFF\xFF\xFF");
+  EXPECT_EQ(audio.substr(36, 8), "data\xFF\xFF\xFF\xFF");
+}
+
+TEST_F(SynthesisServiceTest, SampleRateIsTheOneAskedFor) {
+  server_.Add(VoiceInfo("joe"), {.complete = Speak({8000, 8000})});
+  auto request = Say("One. Two.");
+  request.set_encoding(v1::AUDIO_ENCODING_PCM_S16LE);
+  request.set_sample_rate(24000);
+  ASSERT_TRUE(Synthesize(request).ok());
+  EXPECT_EQ(response_.sample_rate(), 24000U);
+  EXPECT_EQ(response_.audio().size(), 2U * 48000);
+  EXPECT_DOUBLE_EQ(response_.duration_seconds(), 2);
+  grpc::Status status;
+  const auto parts = Stream(request, status);
+  ASSERT_TRUE(status.ok());
+  EXPECT_EQ(AudioOf(parts).size(), 2U * 48000);
+  for (const auto& part : parts) EXPECT_EQ(part.sample_rate(), 24000U);
+  // The end that the resampler held back belongs to the last sentence.
+  EXPECT_EQ(parts.back().sentence_index(), 1U);
+  EXPECT_TRUE(parts.back().sentence_finished());
+}
+
+TEST_F(SynthesisServiceTest, LoudnessIsNormalizedWhenAsked) {
+  server_.Add(VoiceInfo("joe"), {.complete = [](models::Request& request) {
+                models::SynthesizeOutput part;
+                part.sample_rate = 8000;
+                part.samples = models::Sine(997, 8000, 2, 0.02F);
+                request.Emit(std::move(part));
+                request.Finish(absl::OkStatus());
+              }});
+  auto request = Say("x");
+  const auto peak = [&] {
+    EXPECT_TRUE(Synthesize(request).ok());
+    const auto samples = models::Decode(response_.audio()).samples;
+    return *std::max_element(samples.begin(), samples.end());
+  };
+  EXPECT_NEAR(peak(), 0.02, 0.001);
+  request.set_normalize_loudness(true);
+  EXPECT_NEAR(peak(), 0.159, 0.005);
 }
 
 TEST_F(SynthesisServiceTest, SeveralVoicesNeedAName) {

@@ -1,4 +1,4 @@
-#include "models/synthesis/audio_encoding.h"
+#include "models/audio/pcm_encoder.h"
 
 #include <gtest/gtest.h>
 
@@ -21,24 +21,31 @@ uint32_t Word(const std::string& bytes, size_t at) {
   return value;
 }
 
-TEST(EncodeAudioTest, RoundsToSixteenBitsAndClips) {
+std::string Encode(std::span<const float> samples, AudioFormat format,
+                   AudioContainer container = AudioContainer::kFile, int rate = 22050) {
+  const auto encoder = MakePcmEncoder(format, container, rate);
+  std::string bytes = encoder->Push(samples);
+  return bytes + encoder->Finish().value();
+}
+
+TEST(PcmEncoderTest, RoundsToSixteenBitsAndClips) {
   const std::vector<float> samples = {0, 1, -1, 0.5F, 2, -2, 1.4F / 32767, 1.6F / 32767};
-  const std::string bytes = EncodeAudio(samples, 22050, AudioFormat::kPcmS16);
+  const std::string bytes = Encode(samples, AudioFormat::kPcmS16);
   ASSERT_EQ(bytes.size(), 16U);
   const std::vector<int16_t> expected = {0, 32767, -32767, 16384, 32767, -32767, 1, 2};
   for (size_t i = 0; i < expected.size(); ++i) EXPECT_EQ(Sample(bytes, i), expected[i]) << i;
 }
 
-TEST(EncodeAudioTest, NanIsSilenceAndInfinityIsClipped) {
+TEST(PcmEncoderTest, NanIsSilenceAndInfinityIsClipped) {
   const std::vector<float> samples = {std::nanf(""), std::numeric_limits<float>::infinity()};
-  const std::string bytes = EncodeAudio(samples, 22050, AudioFormat::kPcmS16);
+  const std::string bytes = Encode(samples, AudioFormat::kPcmS16);
   EXPECT_EQ(Sample(bytes, 0), 0);
   EXPECT_EQ(Sample(bytes, 1), 32767);
 }
 
-TEST(EncodeAudioTest, FloatsKeepTheirBits) {
+TEST(PcmEncoderTest, FloatsKeepTheirBits) {
   const std::vector<float> samples = {0.1F, -0.9F};
-  const std::string bytes = EncodeAudio(samples, 22050, AudioFormat::kPcmF32);
+  const std::string bytes = Encode(samples, AudioFormat::kPcmF32);
   ASSERT_EQ(bytes.size(), 8U);
   for (size_t i = 0; i < 2; ++i) {
     const uint32_t bits = Word(bytes, 4 * i);
@@ -48,9 +55,9 @@ TEST(EncodeAudioTest, FloatsKeepTheirBits) {
   }
 }
 
-TEST(EncodeAudioTest, WavHeaderTellsRateAndLength) {
+TEST(PcmEncoderTest, WavHeaderTellsRateAndLength) {
   const std::vector<float> samples(100, 0.25F);
-  const std::string bytes = EncodeAudio(samples, 16000, AudioFormat::kWav);
+  const std::string bytes = Encode(samples, AudioFormat::kWav, AudioContainer::kFile, 16000);
   ASSERT_EQ(bytes.size(), 244U);
   EXPECT_EQ(bytes.substr(0, 4), "RIFF");
   EXPECT_EQ(Word(bytes, 4), 236U);
@@ -62,16 +69,26 @@ TEST(EncodeAudioTest, WavHeaderTellsRateAndLength) {
   EXPECT_EQ(Word(bytes, 32), 0x00100002U);  // two bytes, 16 bits
   EXPECT_EQ(bytes.substr(36, 4), "data");
   EXPECT_EQ(Word(bytes, 40), 200U);
-  EXPECT_EQ(bytes.substr(44), EncodeAudio(samples, 16000, AudioFormat::kPcmS16));
+  EXPECT_EQ(bytes.substr(44), Encode(samples, AudioFormat::kPcmS16));
 }
 
-TEST(EncodeAudioTest, PiecesConcatenateToTheWhole) {
-  std::vector<float> samples;
-  for (int i = 0; i < 50; ++i) samples.push_back(std::sin(static_cast<float>(i)));
-  const std::span<const float> all = samples;
-  EXPECT_EQ(EncodeAudio(all.first(20), 1, AudioFormat::kPcmS16) +
-                EncodeAudio(all.subspan(20), 1, AudioFormat::kPcmS16),
-            EncodeAudio(all, 1, AudioFormat::kPcmS16));
+TEST(PcmEncoderTest, StreamedWavLeavesItsLengthOpenAndTheHeaderComesOnce) {
+  const std::vector<float> samples(100, 0.25F);
+  const auto encoder = MakePcmEncoder(AudioFormat::kWav, AudioContainer::kStream, 16000);
+  const std::string first = encoder->Push(samples);
+  const std::string second = encoder->Push(samples);
+  ASSERT_EQ(first.size(), 244U);
+  EXPECT_EQ(Word(first, 4), 0xFFFFFFFFU);
+  EXPECT_EQ(Word(first, 40), 0xFFFFFFFFU);
+  EXPECT_EQ(second, Encode(samples, AudioFormat::kPcmS16));
+  EXPECT_EQ(encoder->Finish().value(), "");
+}
+
+TEST(PcmEncoderTest, WithoutSamplesAWavIsItsHeader) {
+  const std::string file = Encode({}, AudioFormat::kWav);
+  EXPECT_EQ(file.size(), 44U);
+  EXPECT_EQ(Word(file, 40), 0U);
+  EXPECT_EQ(Encode({}, AudioFormat::kWav, AudioContainer::kStream).size(), 44U);
 }
 
 }  // namespace

@@ -1,0 +1,101 @@
+#include "models/audio/audio_encoder.h"
+
+#include <utility>
+#include <vector>
+
+#include "models/audio/loudness.h"
+#include "models/audio/pcm_encoder.h"
+#include "models/audio/resampler.h"
+#include "models/audio/sndfile_encoder.h"
+
+namespace millrace::models {
+namespace {
+
+// Resamples before it encodes.
+class ResamplingEncoder final : public AudioEncoder {
+ public:
+  ResamplingEncoder(Resampler resampler, std::unique_ptr<AudioEncoder> encoder)
+      : resampler_(std::move(resampler)), encoder_(std::move(encoder)) {}
+
+  std::string Push(std::span<const float> samples) override {
+    return encoder_->Push(resampler_.Push(samples));
+  }
+
+  absl::StatusOr<std::string> Finish() override {
+    std::string last = encoder_->Push(resampler_.Finish());
+    absl::StatusOr<std::string> rest = encoder_->Finish();
+    if (!rest.ok()) return rest;
+    return last + *rest;
+  }
+
+ private:
+  Resampler resampler_;
+  const std::unique_ptr<AudioEncoder> encoder_;
+};
+
+// Brings to one loudness before it encodes.
+class NormalizingEncoder final : public AudioEncoder {
+ public:
+  NormalizingEncoder(LoudnessNormalizer normalizer, AudioContainer container,
+                     std::unique_ptr<AudioEncoder> encoder)
+      : normalizer_(std::move(normalizer)), container_(container), encoder_(std::move(encoder)) {}
+
+  std::string Push(std::span<const float> samples) override {
+    samples_.insert(samples_.end(), samples.begin(), samples.end());
+    return container_ == AudioContainer::kStream ? Encode() : std::string();
+  }
+
+  absl::StatusOr<std::string> Finish() override {
+    std::string last = Encode();
+    absl::StatusOr<std::string> rest = encoder_->Finish();
+    if (!rest.ok()) return rest;
+    return last + *rest;
+  }
+
+ private:
+  std::string Encode() {
+    normalizer_.Apply(samples_);
+    std::string bytes = encoder_->Push(samples_);
+    samples_.clear();
+    return bytes;
+  }
+
+  LoudnessNormalizer normalizer_;
+  const AudioContainer container_;
+  const std::unique_ptr<AudioEncoder> encoder_;
+  std::vector<float> samples_;  // of a file: all of it
+};
+
+absl::StatusOr<std::unique_ptr<AudioEncoder>> MakeEncoder(const AudioEncoderOptions& options) {
+  switch (options.format) {
+    case AudioFormat::kPcmS16:
+    case AudioFormat::kPcmF32:
+    case AudioFormat::kWav:
+      return MakePcmEncoder(options.format, options.container, options.output_rate);
+    case AudioFormat::kFlac:
+    case AudioFormat::kMp3:
+    case AudioFormat::kOggOpus:
+      break;
+  }
+  return MakeSndfileEncoder(options.format, options.container, options.output_rate);
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<AudioEncoder>> MakeAudioEncoder(const AudioEncoderOptions& options) {
+  auto encoder = MakeEncoder(options);
+  if (encoder.ok() && options.input_rate != options.output_rate) {
+    auto resampler = Resampler::Make(options.input_rate, options.output_rate);
+    if (!resampler.ok()) return resampler.status();
+    encoder = std::make_unique<ResamplingEncoder>(*std::move(resampler), *std::move(encoder));
+  }
+  if (encoder.ok() && options.normalize_loudness) {
+    auto normalizer = LoudnessNormalizer::Make(options.input_rate);
+    if (!normalizer.ok()) return normalizer.status();
+    encoder = std::make_unique<NormalizingEncoder>(*std::move(normalizer), options.container,
+                                                   *std::move(encoder));
+  }
+  return encoder;
+}
+
+}  // namespace millrace::models

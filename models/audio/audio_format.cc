@@ -1,0 +1,69 @@
+#include "models/audio/audio_format.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_join.h"
+#include "models/core/strings.h"
+
+namespace millrace::models {
+namespace {
+
+constexpr uint32_t kMp3Rates[] = {8000, 11025, 12000, 16000, 22050, 24000, 32000, 44100, 48000};
+constexpr uint32_t kOpusRates[] = {8000, 12000, 16000, 24000, 48000};
+
+}  // namespace
+
+std::string_view ToString(AudioFormat format) {
+  switch (format) {
+    case AudioFormat::kPcmS16:
+      return "PCM_S16LE";
+    case AudioFormat::kPcmF32:
+      return "PCM_F32LE";
+    case AudioFormat::kWav:
+      return "WAV";
+    case AudioFormat::kFlac:
+      return "FLAC";
+    case AudioFormat::kMp3:
+      return "MP3";
+    case AudioFormat::kOggOpus:
+      return "OGG_OPUS";
+  }
+  return "UNKNOWN";
+}
+
+std::optional<AudioFormat> AudioFormatNamed(std::string_view name) {
+  if (name == "mp3") return AudioFormat::kMp3;
+  if (name == "opus") return AudioFormat::kOggOpus;
+  if (name == "flac") return AudioFormat::kFlac;
+  if (name == "wav") return AudioFormat::kWav;
+  if (name == "pcm") return AudioFormat::kPcmS16;
+  return std::nullopt;
+}
+
+std::span<const uint32_t> SampleRates(AudioFormat format) {
+  if (format == AudioFormat::kMp3) return kMp3Rates;
+  if (format == AudioFormat::kOggOpus) return kOpusRates;
+  return {};
+}
+
+absl::StatusOr<int> ResolveSampleRate(AudioFormat format, uint32_t requested, int native) {
+  const std::span<const uint32_t> rates = SampleRates(format);
+  if (requested == 0) {
+    if (rates.empty()) return native;
+    const auto found = std::lower_bound(rates.begin(), rates.end(), static_cast<uint32_t>(native));
+    return static_cast<int>(found == rates.end() ? rates.back() : *found);
+  }
+  if (rates.empty() && (requested < kMinSampleRate || requested > kMaxSampleRate)) {
+    return absl::InvalidArgumentError(StrCat("sample_rate: ", requested,
+                                             " is not allowed; it is 0 (the voice's own) or ",
+                                             kMinSampleRate, "..", kMaxSampleRate, " hertz"));
+  }
+  if (!rates.empty() && !std::binary_search(rates.begin(), rates.end(), requested)) {
+    return absl::InvalidArgumentError(
+        StrCat("sample_rate: ", requested, " is not allowed; ", ToString(format),
+               " has 0 (the next to the voice's own) or ", absl::StrJoin(rates, ", "), " hertz"));
+  }
+  return static_cast<int>(requested);
+}
+
+}  // namespace millrace::models

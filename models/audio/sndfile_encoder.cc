@@ -1,0 +1,185 @@
+#include "models/audio/sndfile_encoder.h"
+
+#include <sndfile.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdio>
+#include <utility>
+#include <vector>
+
+#include "models/audio/sample_value.h"
+#include "models/core/strings.h"
+
+namespace millrace::models {
+namespace {
+
+// Speech needs no more of MP3; 0 is libsndfile's highest bit rate, 1 its lowest.
+constexpr double kMp3Compression = 0.5;
+constexpr double kOggPageMilliseconds = 200;
+
+// The file that libsndfile writes into. What was taken cannot change any more: libsndfile goes back
+// at the end to fill in lengths, which then are left open.
+class Sink {
+ public:
+  std::string Take() {
+    taken_ += static_cast<sf_count_t>(bytes_.size());
+    return std::exchange(bytes_, {});
+  }
+  bool empty() const { return bytes_.empty(); }
+  const std::string& bytes() const { return bytes_; }
+  // Removes from the beginning, as if it had never been written.
+  void Drop(size_t count) {
+    bytes_.erase(0, count);
+    taken_ += static_cast<sf_count_t>(count);
+  }
+
+  SF_VIRTUAL_IO* io() {
+    static SF_VIRTUAL_IO calls = {
+        .get_filelen = [](void* self) { return static_cast<Sink*>(self)->size(); },
+        .seek = [](sf_count_t offset, int whence,
+                   void* self) { return static_cast<Sink*>(self)->Seek(offset, whence); },
+        .read = [](void*, sf_count_t, void*) -> sf_count_t { return 0; },
+        .write =
+            [](const void* bytes, sf_count_t count, void* self) {
+              return static_cast<Sink*>(self)->Write(static_cast<const char*>(bytes), count);
+            },
+        .tell = [](void* self) { return static_cast<Sink*>(self)->position_; }};
+    return &calls;
+  }
+
+ private:
+  sf_count_t size() const { return taken_ + static_cast<sf_count_t>(bytes_.size()); }
+
+  sf_count_t Seek(sf_count_t offset, int whence) {
+    if (whence == SEEK_CUR) offset += position_;
+    if (whence == SEEK_END) offset += size();
+    position_ = std::clamp<sf_count_t>(offset, 0, size());
+    return position_;
+  }
+
+  sf_count_t Write(const char* bytes, sf_count_t count) {
+    const sf_count_t lost = std::clamp<sf_count_t>(taken_ - position_, 0, count);
+    const auto at = static_cast<size_t>(position_ + lost - taken_);
+    const auto kept = static_cast<size_t>(count - lost);
+    if (kept > 0) {
+      if (at + kept > bytes_.size()) bytes_.resize(at + kept);
+      std::copy_n(bytes + lost, kept, bytes_.begin() + static_cast<std::ptrdiff_t>(at));
+    }
+    position_ += count;
+    return count;
+  }
+
+  std::string bytes_;     // from taken_ on
+  sf_count_t taken_ = 0;  // bytes that left
+  sf_count_t position_ = 0;
+};
+
+int LibraryFormat(AudioFormat format) {
+  switch (format) {
+    case AudioFormat::kMp3:
+      return SF_FORMAT_MPEG | SF_FORMAT_MPEG_LAYER_III;
+    case AudioFormat::kOggOpus:
+      return SF_FORMAT_OGG | SF_FORMAT_OPUS;
+    default:
+      return SF_FORMAT_FLAC | SF_FORMAT_PCM_16;
+  }
+}
+
+class SndfileEncoder final : public AudioEncoder {
+ public:
+  SndfileEncoder(AudioFormat format, AudioContainer container)
+      : format_(format), container_(container) {}
+  ~SndfileEncoder() override {
+    if (file_ != nullptr) sf_close(file_);
+  }
+
+  absl::Status Open(int sample_rate) {
+    SF_INFO info = {};
+    info.samplerate = sample_rate;
+    info.channels = 1;
+    info.format = LibraryFormat(format_);
+    file_ = sf_open_virtual(sink_.io(), SFM_WRITE, &info, &sink_);
+    if (file_ == nullptr) return Failed(sf_strerror(nullptr));
+    if (format_ == AudioFormat::kMp3) {
+      int mode = SF_BITRATE_MODE_CONSTANT;
+      double compression = kMp3Compression;
+      sf_command(file_, SFC_SET_BITRATE_MODE, &mode, sizeof(mode));
+      sf_command(file_, SFC_SET_COMPRESSION_LEVEL, &compression, sizeof(compression));
+    }
+    if (format_ == AudioFormat::kOggOpus) {
+      double page = kOggPageMilliseconds;
+      sf_command(file_, SFC_SET_OGG_PAGE_LATENCY_MS, &page, sizeof(page));
+    }
+    return absl::OkStatus();
+  }
+
+  std::string Push(std::span<const float> samples) override {
+    if (!status_.ok() || samples.empty()) return {};
+    const auto count = static_cast<sf_count_t>(samples.size());
+    if (Write(samples) != count) {
+      status_ = Failed(sf_strerror(file_));
+      return {};
+    }
+    return container_ == AudioContainer::kStream ? Take() : std::string();
+  }
+
+  absl::StatusOr<std::string> Finish() override {
+    if (status_.ok() && sf_close(std::exchange(file_, nullptr)) != 0)
+      status_ = Failed("the file cannot be ended");
+    if (!status_.ok()) return status_;
+    return container_ == AudioContainer::kStream ? Take() : sink_.Take();
+  }
+
+ private:
+  absl::Status Failed(const char* why) const {
+    return absl::InternalError(StrCat("encoding ", ToString(format_), " failed: ", why));
+  }
+
+  // Samples written. Of 16 bits the rounding is ours, so that FLAC holds what PCM does.
+  sf_count_t Write(std::span<const float> samples) {
+    const auto count = static_cast<sf_count_t>(samples.size());
+    if (format_ == AudioFormat::kFlac) {
+      std::vector<int16_t> rounded(samples.size());
+      std::transform(samples.begin(), samples.end(), rounded.begin(), ToS16);
+      return sf_write_short(file_, rounded.data(), count);
+    }
+    std::vector<float> clean(samples.size());
+    std::transform(samples.begin(), samples.end(), clean.begin(), Clip);
+    return sf_write_float(file_, clean.data(), count);
+  }
+
+  // What may go to the client. An MP3's first frame is a place for its length, empty until the end:
+  // a stream never fills it, and players would make 26 ms of silence of it.
+  std::string Take() {
+    if (format_ == AudioFormat::kMp3 && !past_info_frame_) {
+      constexpr size_t kFrameHeader = 4;
+      const std::string& bytes = sink_.bytes();
+      const size_t end = bytes.size() < kFrameHeader ? std::string::npos
+                                                     : bytes.find_first_not_of('\0', kFrameHeader);
+      if (end == std::string::npos) return {};
+      sink_.Drop(end);
+      past_info_frame_ = true;
+    }
+    return sink_.Take();
+  }
+
+  const AudioFormat format_;
+  const AudioContainer container_;
+  Sink sink_;
+  SNDFILE* file_ = nullptr;
+  absl::Status status_;
+  bool past_info_frame_ = false;
+};
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<AudioEncoder>> MakeSndfileEncoder(AudioFormat format,
+                                                                 AudioContainer container,
+                                                                 int sample_rate) {
+  auto encoder = std::make_unique<SndfileEncoder>(format, container);
+  if (absl::Status status = encoder->Open(sample_rate); !status.ok()) return status;
+  return encoder;
+}
+
+}  // namespace millrace::models

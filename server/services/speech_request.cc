@@ -1,0 +1,57 @@
+#include "server/services/speech_request.h"
+
+#include <string_view>
+#include <utility>
+
+#include "models/core/strings.h"
+#include "server/services/text_field.h"
+#include "server/services/utf8.h"
+
+namespace millrace::server {
+namespace {
+
+// The native input says "the voice's own" by a negative number, so one from outside must not pass
+// for it.
+absl::Status TakeNoise(std::string_view field, std::optional<float> value, float& out) {
+  if (!value) return absl::OkStatus();
+  out = *value;
+  if (*value >= 0) return absl::OkStatus();
+  return absl::InvalidArgumentError(StrCat(field, ": is ", *value, "; 0 to 2 are allowed"));
+}
+
+}  // namespace
+
+absl::StatusOr<SpeechWork> MakeSpeechWork(SpeechRequest request, models::AudioContainer container,
+                                          size_t max_characters, const Services& services) {
+  if (absl::Status status = CheckText("text", request.text); !status.ok()) return status;
+  if (absl::Status status = CheckTotal("text", CountCharacters(request.text), max_characters);
+      !status.ok())
+    return status;
+  if (absl::Status status = CheckVersion(request.model, request.model_version); !status.ok())
+    return status;
+  auto model =
+      services.models.FindForTask(models::Task::kSynthesis, request.model, request.model_version);
+  if (!model.ok()) return model.status();
+  const models::ModelInfo& info = (*model)->info();
+  const auto rate =
+      models::ResolveSampleRate(request.format, request.sample_rate, info.sample_rate);
+  if (!rate.ok()) return rate.status();
+  models::SynthesizeInput input;
+  input.text = std::move(request.text);
+  input.voice = request.voice.empty() ? info.voices.front() : std::move(request.voice);
+  input.seed = request.seed;
+  input.streamed = container == models::AudioContainer::kStream;
+  if (request.speed) input.speed = *request.speed;
+  absl::Status status = TakeNoise("noise_scale", request.noise_scale, input.noise_scale);
+  status.Update(TakeNoise("noise_w", request.noise_w, input.noise_w));
+  if (!status.ok()) return status;
+  const models::AudioEncoderOptions encoding = {.format = request.format,
+                                                .container = container,
+                                                .input_rate = info.sample_rate,
+                                                .output_rate = *rate,
+                                                .normalize_loudness = request.normalize_loudness};
+  std::string voice = input.voice;
+  return SpeechWork{Work{*std::move(model), std::move(input)}, std::move(voice), encoding};
+}
+
+}  // namespace millrace::server

@@ -1,0 +1,84 @@
+#include "server/services/work_reply.h"
+
+#include <utility>
+
+#include "models/core/strings.h"
+#include "server/logging/logging.h"
+#include "server/logging/request_id.h"
+
+namespace millrace::server {
+namespace {
+
+LogLevel LevelOf(absl::StatusCode code) {
+  switch (code) {
+    case absl::StatusCode::kOk:
+      return LogLevel::kDebug;
+    case absl::StatusCode::kInternal:
+    case absl::StatusCode::kUnknown:
+    case absl::StatusCode::kDataLoss:
+      return LogLevel::kError;
+    // One line for each refused request would be a second flood.
+    case absl::StatusCode::kResourceExhausted:
+      return LogLevel::kDebug;
+    default:
+      return LogLevel::kInfo;
+  }
+}
+
+}  // namespace
+
+absl::Status WorkReply::Submit(Work work, TimePoint deadline) {
+  model_ = std::move(work.model);
+  if (absl::Status status = model_->model().Validate(work.input); !status.ok()) return status;
+  absl::StatusOr<Ticket> ticket = services_.admission.TryEnter();
+  if (!ticket.ok()) {
+    metrics().CountRefusal(absl::IsUnavailable(ticket.status()) ? Refusal::kDraining
+                                                                : Refusal::kTooMany);
+    return ticket.status();
+  }
+  ticket_ = *std::move(ticket);
+  auto job = std::make_unique<Job>(std::move(work.input), deadline, *this, model_, services_.clock);
+  // Once it is queued, this may be gone.
+  const std::shared_ptr<ServedModel> counted = work.characters != 0 ? model_ : nullptr;
+  absl::Status status = services_.scheduler.Submit(job);
+  if (status.ok()) {
+    if (counted != nullptr)
+      counted->metrics().characters.Increment(static_cast<double>(work.characters));
+  } else {
+    metrics().CountRefusal(absl::IsUnavailable(status) ? Refusal::kDraining : Refusal::kQueueFull);
+  }
+  return status;
+}
+
+void WorkReply::CancelWork() {
+  Cancel();
+  if (model_ == nullptr) return;
+  if (auto job = services_.scheduler.Remove(model_->queue(), *this)) {
+    const absl::Status why = StopStatus(job->request);
+    FinishJob(std::move(job), why);
+  }
+}
+
+const std::string& WorkReply::RequestId() {
+  if (request_id_.empty()) request_id_ = logging::RequestIdFrom(ClientRequestId());
+  return request_id_;
+}
+
+bool WorkReply::IsLogged(const absl::Status& status) {
+  return logging::Enabled(LevelOf(status.code()));
+}
+
+void WorkReply::Record(const absl::Status& status) {
+  const Duration took = services_.clock.Now() - start_;
+  metrics().CountRequest(method_, status.code(), took);
+  if (!IsLogged(status)) return;
+  logging::Log(LevelOf(status.code()), "request",
+               {{"request_id", RequestId()},
+                {"method", ToString(method_)},
+                {"model", model_ != nullptr ? model_->info().name : std::string()},
+                {"code", StatusCodeName(status.code())},
+                {"error", Message(status)},
+                {"seconds", Seconds(took)}});
+}
+
+}  // namespace millrace::server
