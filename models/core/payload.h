@@ -45,6 +45,8 @@ struct SynthesizeInput {
   // Somebody listens while it is made: sentences come in pieces, the first of them soon. Joined
   // they are the same samples.
   bool streamed = false;
+  // Sentences of the same text that earlier requests spoke: the noise goes on from there.
+  size_t first_sentence = 0;
 };
 
 // The audio of one sentence, or of a piece of it; the pieces of a sentence come in order.

@@ -305,7 +305,7 @@ absl::StatusOr<std::optional<LoadedVits::Latents>> LoadedVits::Encode(Request& r
   const float noise_w = input.noise_w < 0 ? voice_.noise_w : input.noise_w;
 
   const std::vector<float> rhythm =
-      MakeNoise(input.seed, state.next, kDurationStream, 2 * state.phonemes.size());
+      MakeNoise(input.seed, input.first_sentence + state.next, kDurationStream, 2 * state.phonemes.size());
   VitsEncoder::Output encoded = encoder_->Forward(state.phonemes, rhythm, noise_w,
                                                   voice_.length_scale / input.speed, speaker);
   const bool usable = std::ranges::all_of(
@@ -322,7 +322,7 @@ absl::StatusOr<std::optional<LoadedVits::Latents>> LoadedVits::Encode(Request& r
                                                    " seconds, allowed are ", kMaxUnitSeconds));
   }
   Latents latents;
-  latents.noise = MakeNoise(input.seed, state.next, kLatentStream,
+  latents.noise = MakeNoise(input.seed, input.first_sentence + state.next, kLatentStream,
                             static_cast<size_t>(frames * encoder_->latent()));
   latents.input.statistics = std::move(encoded.statistics);
   latents.input.frames = std::move(encoded.frames);

@@ -6,15 +6,20 @@
 
 namespace millrace::server {
 
-StreamCall::StreamCall(Services& services, grpc::CallbackServerContext& rpc, Method method,
-                       const grpc::ByteBuffer& request)
-    : WorkCall(services, rpc, method), request_(request), last_progress_(services.clock.Now()) {
+template <class Reactor>
+BasicStreamCall<Reactor>::BasicStreamCall(Services& services, grpc::CallbackServerContext& rpc,
+                                          Method method)
+    : WorkCall(services, rpc, method), last_progress_(services.clock.Now()) {
   services.streams.Add(*this);
 }
 
-StreamCall::~StreamCall() { services().streams.Remove(*this); }
+template <class Reactor>
+BasicStreamCall<Reactor>::~BasicStreamCall() {
+  services().streams.Remove(*this);
+}
 
-void StreamCall::Send(const google::protobuf::Message& message) {
+template <class Reactor>
+void BasicStreamCall<Reactor>::Send(const google::protobuf::Message& message) {
   grpc::ByteBuffer buffer;
   const absl::Status status = SerializeMessage(message, buffer);
   Next next = Next::kNothing;
@@ -29,7 +34,8 @@ void StreamCall::Send(const google::protobuf::Message& message) {
   Do(next);
 }
 
-void StreamCall::Finish(const absl::Status& result) {
+template <class Reactor>
+void BasicStreamCall<Reactor>::Finish(const absl::Status& result) {
   const absl::Status status = Outcome(result);
   const grpc::Status end = AddTrailers(status);
   Next next = Next::kNothing;
@@ -46,7 +52,8 @@ void StreamCall::Finish(const absl::Status& result) {
   Do(next);
 }
 
-StreamCall::Next StreamCall::Advance() {
+template <class Reactor>
+typename BasicStreamCall<Reactor>::Next BasicStreamCall<Reactor>::Advance() {
   if (writing_ || finished_) return Next::kNothing;
   if (!pending_.empty()) {
     writing_ = true;
@@ -59,7 +66,8 @@ StreamCall::Next StreamCall::Advance() {
   return Next::kNothing;
 }
 
-void StreamCall::Do(Next next) {
+template <class Reactor>
+void BasicStreamCall<Reactor>::Do(Next next) {
   switch (next) {
     case Next::kNothing:
       return;
@@ -70,7 +78,7 @@ void StreamCall::Do(Next next) {
         buffer = &pending_.front();  // stays put: a deque moves nothing when its end grows, and
                                      // only OnWriteDone pops
       }
-      StartWrite(buffer);
+      this->StartWrite(buffer);
       return;
     }
     case Next::kFinish: {
@@ -79,13 +87,14 @@ void StreamCall::Do(Next next) {
         MutexLock lock(mu_);
         end = *end_;
       }
-      grpc::ServerWriteReactor<grpc::ByteBuffer>::Finish(end);
+      Reactor::Finish(end);
       return;
     }
   }
 }
 
-void StreamCall::OnWriteDone(bool ok) {
+template <class Reactor>
+void BasicStreamCall<Reactor>::OnWriteDone(bool ok) {
   Next next = Next::kNothing;
   std::unique_ptr<Job> resumed;
   {
@@ -111,12 +120,14 @@ void StreamCall::OnWriteDone(bool ok) {
   if (resumed != nullptr) scheduler.Requeue(std::move(resumed));
 }
 
-bool StreamCall::Congested() const {
+template <class Reactor>
+bool BasicStreamCall<Reactor>::Congested() const {
   MutexLock lock(mu_);
   return pending_bytes_ > services().max_buffered_bytes;
 }
 
-void StreamCall::Park(std::unique_ptr<Job> job) {
+template <class Reactor>
+void BasicStreamCall<Reactor>::Park(std::unique_ptr<Job> job) {
   Scheduler& scheduler = services().scheduler;
   {
     MutexLock lock(mu_);
@@ -127,12 +138,14 @@ void StreamCall::Park(std::unique_ptr<Job> job) {
   if (job != nullptr) scheduler.Requeue(std::move(job));
 }
 
-TimePoint StreamCall::waiting_since() const {
+template <class Reactor>
+TimePoint BasicStreamCall<Reactor>::waiting_since() const {
   MutexLock lock(mu_);
   return pending_.empty() ? TimePoint::max() : last_progress_;
 }
 
-void StreamCall::OnDone() {
+template <class Reactor>
+void BasicStreamCall<Reactor>::OnDone() {
   absl::Status outcome;
   {
     MutexLock lock(mu_);
@@ -145,8 +158,14 @@ void StreamCall::OnDone() {
   delete this;
 }
 
-void StreamCall::OnCancel() {
+template <class Reactor>
+void BasicStreamCall<Reactor>::OnCancel() {
   CancelWork();
+  DropParked();
+}
+
+template <class Reactor>
+void BasicStreamCall<Reactor>::DropParked() {
   std::unique_ptr<Job> parked;
   {
     MutexLock lock(mu_);
@@ -157,5 +176,8 @@ void StreamCall::OnCancel() {
     FinishJob(std::move(parked), why);
   }
 }
+
+template class BasicStreamCall<grpc::ServerWriteReactor<grpc::ByteBuffer>>;
+template class BasicStreamCall<grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>>;
 
 }  // namespace millrace::server

@@ -12,46 +12,41 @@
 
 namespace millrace::server {
 
-// A call with a stream of replies. Outputs wait here while the client takes its time; when too much
-// waits, the job is parked until the client has caught up, so that neither memory nor a worker is
-// held by a slow reader. It owns itself: made by the handler, deleted by OnDone.
-class StreamCall : public grpc::ServerWriteReactor<grpc::ByteBuffer>,
-                   public WorkCall,
-                   public StallingStream {
+// A call with a stream of replies, on one of gRPC's reactors that write. Outputs wait here while
+// the client takes its time; when too much waits, the job is parked until the client has caught up,
+// so that neither memory nor a worker is held by a slow reader. It owns itself: made by the
+// handler, deleted by OnDone.
+template <class Reactor>
+class BasicStreamCall : public Reactor, public WorkCall, public StallingStream {
  public:
-  // Decodes the request and queues it, or ends the call. Call it last.
-  void Start() { Begin(); }
-
-  void Finish(const absl::Status& status) final MILLRACE_EXCLUDES(mu_);
+  void Finish(const absl::Status& status) override MILLRACE_EXCLUDES(mu_);
   bool Congested() const final MILLRACE_EXCLUDES(mu_);
   void Park(std::unique_ptr<Job> job) final MILLRACE_EXCLUDES(mu_);
 
-  TimePoint waiting_since() const final MILLRACE_EXCLUDES(mu_);
+  TimePoint waiting_since() const override MILLRACE_EXCLUDES(mu_);
   void Abort() final { rpc().TryCancel(); }
 
  protected:
-  StreamCall(Services& services, grpc::CallbackServerContext& rpc, Method method,
-             const grpc::ByteBuffer& request);
-  ~StreamCall() override;
+  BasicStreamCall(Services& services, grpc::CallbackServerContext& rpc, Method method);
+  ~BasicStreamCall() override;
 
   // What the call ends with when its work ended so; may still Send.
   virtual absl::Status Outcome(const absl::Status& status) { return status; }
   // Queues a message for the client.
   void Send(const google::protobuf::Message& message) MILLRACE_EXCLUDES(mu_);
 
-  const grpc::ByteBuffer& request() const { return request_; }
+  void OnCancel() override;
+  // Ends the job that waits for the client.
+  void DropParked() MILLRACE_EXCLUDES(mu_);
 
  private:
   void OnWriteDone(bool ok) final MILLRACE_EXCLUDES(mu_);
-  void OnCancel() final MILLRACE_EXCLUDES(mu_);
   void OnDone() final MILLRACE_EXCLUDES(mu_);
 
   // What to do with gRPC once the lock is gone: its calls may come back to us on this thread.
   enum class Next { kNothing, kWrite, kFinish };
   Next Advance() MILLRACE_REQUIRES(mu_);
   void Do(Next next) MILLRACE_EXCLUDES(mu_);
-
-  const grpc::ByteBuffer& request_;  // gRPC's, valid while Start decodes it
 
   mutable Mutex mu_;
   std::deque<grpc::ByteBuffer> pending_
@@ -64,6 +59,23 @@ class StreamCall : public grpc::ServerWriteReactor<grpc::ByteBuffer>,
   std::optional<grpc::Status> end_ MILLRACE_GUARDED_BY(mu_);
   absl::Status outcome_ MILLRACE_GUARDED_BY(mu_);  // the same as ours
   bool finished_ MILLRACE_GUARDED_BY(mu_) = false;
+};
+
+// A call with one request and a stream of replies.
+class StreamCall : public BasicStreamCall<grpc::ServerWriteReactor<grpc::ByteBuffer>> {
+ public:
+  // Decodes the request and queues it, or ends the call. Call it last.
+  void Start() { Begin(); }
+
+ protected:
+  StreamCall(Services& services, grpc::CallbackServerContext& rpc, Method method,
+             const grpc::ByteBuffer& request)
+      : BasicStreamCall(services, rpc, method), request_(request) {}
+
+  const grpc::ByteBuffer& request() const { return request_; }
+
+ private:
+  const grpc::ByteBuffer& request_;  // gRPC's, valid while Start decodes it
 };
 
 }  // namespace millrace::server

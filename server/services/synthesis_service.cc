@@ -8,8 +8,10 @@
 #include "models/core/strings.h"
 #include "server/services/message_codec.h"
 #include "server/services/speech_audio.h"
+#include "server/services/speech_messages.h"
 #include "server/services/speech_request.h"
 #include "server/services/stream_call.h"
+#include "server/services/text_stream_call.h"
 #include "server/services/unary_call.h"
 
 namespace millrace::server {
@@ -20,76 +22,15 @@ constexpr size_t kMaxUnaryCharacters = 5'000;
 // A unary reply is held in memory until it is sent: some 25 minutes of 22.05 kHz speech as 16 bit,
 // and far above what 5,000 characters take at a common speed.
 constexpr size_t kMaxUnaryAudioBytes = 64 << 20;
-// Of one streamed message: about 0.75 s of 22.05 kHz speech as 16 bit, so that a player can start
-// on the first.
-constexpr size_t kChunkBytes = 32 << 10;
-
-absl::StatusOr<models::AudioFormat> ToFormat(v1::AudioEncoding encoding,
-                                             models::AudioFormat unspecified) {
-  switch (encoding) {
-    case v1::AUDIO_ENCODING_UNSPECIFIED:
-      return unspecified;
-    case v1::AUDIO_ENCODING_WAV:
-      return models::AudioFormat::kWav;
-    case v1::AUDIO_ENCODING_PCM_S16LE:
-      return models::AudioFormat::kPcmS16;
-    case v1::AUDIO_ENCODING_PCM_F32LE:
-      return models::AudioFormat::kPcmF32;
-    case v1::AUDIO_ENCODING_FLAC:
-      return models::AudioFormat::kFlac;
-    case v1::AUDIO_ENCODING_MP3:
-      return models::AudioFormat::kMp3;
-    case v1::AUDIO_ENCODING_OGG_OPUS:
-      return models::AudioFormat::kOggOpus;
-    default:
-      return absl::InvalidArgumentError(
-          StrCat("encoding: ", static_cast<int>(encoding),
-                 " is none of WAV (1), PCM_S16LE (2), PCM_F32LE (3), FLAC (4), MP3 (5), ",
-                 "OGG_OPUS (6)"));
-  }
-}
-
-v1::AudioEncoding ToEncoding(models::AudioFormat format) {
-  switch (format) {
-    case models::AudioFormat::kPcmS16:
-      return v1::AUDIO_ENCODING_PCM_S16LE;
-    case models::AudioFormat::kPcmF32:
-      return v1::AUDIO_ENCODING_PCM_F32LE;
-    case models::AudioFormat::kWav:
-      return v1::AUDIO_ENCODING_WAV;
-    case models::AudioFormat::kFlac:
-      return v1::AUDIO_ENCODING_FLAC;
-    case models::AudioFormat::kMp3:
-      return v1::AUDIO_ENCODING_MP3;
-    case models::AudioFormat::kOggOpus:
-      return v1::AUDIO_ENCODING_OGG_OPUS;
-  }
-  return v1::AUDIO_ENCODING_UNSPECIFIED;
-}
-
 absl::StatusOr<SpeechWork> DecodeSynthesize(const grpc::ByteBuffer& buffer,
                                             const Services& services,
                                             models::AudioContainer container,
                                             size_t max_characters) {
   v1::SynthesizeRequest message;
   if (absl::Status status = ParseMessage(buffer, message); !status.ok()) return status;
-  const auto format = ToFormat(message.encoding(), container == models::AudioContainer::kFile
-                                                       ? models::AudioFormat::kWav
-                                                       : models::AudioFormat::kPcmS16);
-  if (!format.ok()) return format.status();
-  SpeechRequest request;
-  request.model = std::move(*message.mutable_model());
-  request.model_version = std::move(*message.mutable_model_version());
-  request.voice = std::move(*message.mutable_voice());
-  request.text = std::move(*message.mutable_text());
-  if (message.has_speed()) request.speed = message.speed();
-  if (message.has_noise_scale()) request.noise_scale = message.noise_scale();
-  if (message.has_noise_w()) request.noise_w = message.noise_w();
-  request.seed = message.seed();
-  request.format = *format;
-  request.sample_rate = message.sample_rate();
-  request.normalize_loudness = message.normalize_loudness();
-  return MakeSpeechWork(std::move(request), container, max_characters, services);
+  auto request = ToSpeechRequest(std::move(message), container);
+  if (!request.ok()) return request.status();
+  return MakeSpeechWork(*std::move(request), container, max_characters, services);
 }
 
 class SynthesizeCall final : public UnaryCall {
@@ -154,7 +95,7 @@ class StreamSynthesizeCall final : public StreamCall {
     auto part = std::get<models::SynthesizeOutput>(std::move(output));
     const std::string bytes = audio_.Push(part, metrics(), services().clock.Now() - start());
     sentence_ = static_cast<uint32_t>(part.sentence_index);
-    SendAudio(bytes, std::move(part.text), part.sentence_finished);
+    SendAudio(bytes, {std::move(part.text), sentence_, part.sentence_finished});
   }
 
  private:
@@ -170,24 +111,13 @@ class StreamSynthesizeCall final : public StreamCall {
     if (!status.ok()) return status;
     const absl::StatusOr<std::string> rest = audio_.Finish();
     if (!rest.ok()) return rest.status();
-    if (!rest->empty()) SendAudio(*rest, "", true);
+    if (!rest->empty()) SendAudio(*rest, {"", sentence_, true});
     return status;
   }
 
-  void SendAudio(std::string_view rest, std::string text, bool finished) {
-    v1::StreamSynthesizeResponse message;
-    message.set_encoding(ToEncoding(audio_.encoding().format));
-    message.set_sample_rate(static_cast<uint32_t>(audio_.encoding().output_rate));
-    message.set_sentence_index(sentence_);
-    message.set_text(std::move(text));
-    do {
-      const std::string_view chunk = rest.substr(0, kChunkBytes);
-      rest.remove_prefix(chunk.size());
-      message.set_audio(std::string(chunk));
-      message.set_sentence_finished(finished && rest.empty());
-      Send(message);
-      message.clear_text();
-    } while (!rest.empty());
+  void SendAudio(std::string_view bytes, SpeechPiece piece) {
+    ForEachMessage(audio_.encoding(), bytes, std::move(piece),
+                   [this](const v1::StreamSynthesizeResponse& message) { Send(message); });
   }
 
   SpeechAudio audio_;
@@ -207,6 +137,13 @@ grpc::ServerUnaryReactor* SynthesisService::Synthesize(grpc::CallbackServerConte
 grpc::ServerWriteReactor<grpc::ByteBuffer>* SynthesisService::StreamSynthesize(
     grpc::CallbackServerContext* rpc, const grpc::ByteBuffer* request) {
   auto* call = new StreamSynthesizeCall(services_, *rpc, *request);
+  call->Start();
+  return call;
+}
+
+grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>* SynthesisService::SynthesizeTextStream(
+    grpc::CallbackServerContext* rpc) {
+  auto* call = new TextStreamCall(services_, *rpc);
   call->Start();
   return call;
 }

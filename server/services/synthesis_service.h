@@ -6,9 +6,11 @@
 namespace millrace::server {
 
 // millrace.v1.SynthesisService. Thread-safe.
-class SynthesisService final : public v1::SynthesisService::WithRawCallbackMethod_Synthesize<
-                                   v1::SynthesisService::WithRawCallbackMethod_StreamSynthesize<
-                                       v1::SynthesisService::Service>> {
+class SynthesisService final
+    : public v1::SynthesisService::WithRawCallbackMethod_Synthesize<
+          v1::SynthesisService::WithRawCallbackMethod_StreamSynthesize<
+              v1::SynthesisService::WithRawCallbackMethod_SynthesizeTextStream<
+                  v1::SynthesisService::Service>>> {
  public:
   explicit SynthesisService(Services& services) : services_(services) {}
 
@@ -17,6 +19,8 @@ class SynthesisService final : public v1::SynthesisService::WithRawCallbackMetho
                                        grpc::ByteBuffer* response) override;
   grpc::ServerWriteReactor<grpc::ByteBuffer>* StreamSynthesize(
       grpc::CallbackServerContext* rpc, const grpc::ByteBuffer* request) override;
+  grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>* SynthesizeTextStream(
+      grpc::CallbackServerContext* rpc) override;
 
  private:
   Services& services_;

@@ -33,10 +33,10 @@ class WorkCall : public WorkReply {
   grpc::Status AddTrailers(const absl::Status& status);
 
   grpc::CallbackServerContext& rpc() { return rpc_; }
+  TimePoint Deadline() const;
 
  private:
   absl::Status Enqueue();
-  TimePoint Deadline() const;
   std::string_view ClientRequestId() const final;
 
   grpc::CallbackServerContext& rpc_;

@@ -3,6 +3,7 @@
 import array
 import io
 import math
+import threading
 import time
 import wave
 
@@ -162,6 +163,45 @@ def test_stream_goes_sentence_by_sentence(daemon):
     for sentence, parts in zip(SENTENCES, by_sentence, strict=True):
         assert [part.text.strip() for part in parts] == [sentence] + [""] * (len(parts) - 1)
         assert [part.sentence_finished for part in parts] == [False] * (len(parts) - 1) + [True]
+
+
+def test_a_long_sentence_is_heard_before_it_is_finished(daemon):
+    text = "This sentence is long enough that nobody would want to wait for all of it before the first of its words is heard."
+    parts = stream(daemon, text, seed=2)
+    assert [part.text for part in parts if part.text] == [text]
+    assert [part.sentence_finished for part in parts] == [False] * (len(parts) - 1) + [True]
+    assert len(parts[0].audio) / 2 / RATE < 0.5
+    assert len(parts) > 3
+
+
+def written(*pieces, **config):
+    """The messages of a text that comes in pieces."""
+    yield synthesis.SynthesizeTextStreamRequest(config=speak_request("", **config))
+    for piece in pieces:
+        yield synthesis.SynthesizeTextStreamRequest(text=piece)
+
+
+def test_text_written_word_by_word_sounds_like_the_whole(daemon):
+    pieces = [word + " " for word in TEXT.split(" ")]
+    parts = list(daemon.synthesis.SynthesizeTextStream(written(*pieces, seed=4), timeout=PATIENCE))
+    assert b"".join(part.audio for part in parts) == b"".join(part.audio for part in stream(daemon, seed=4))
+    assert [part.text for part in parts if part.text] == SENTENCES
+    assert [part.sentence_index for part in parts if part.sentence_finished] == [0, 1, 2]
+
+
+def test_a_sentence_is_heard_while_the_next_is_written(daemon):
+    heard = threading.Event()
+
+    def writer():
+        yield from written("Good morning. The ")
+        assert heard.wait(PATIENCE)
+        yield synthesis.SynthesizeTextStreamRequest(text="end.")
+
+    parts = []
+    for part in daemon.synthesis.SynthesizeTextStream(writer(), timeout=PATIENCE):
+        parts.append(part)
+        heard.set()
+    assert [part.text for part in parts if part.text] == ["Good morning.", "The end."]
 
 
 def test_stream_of_a_long_text_starts_long_before_it_ends(daemon):

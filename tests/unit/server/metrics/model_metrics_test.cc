@@ -52,6 +52,7 @@ TEST(ModelMetrics, LabelsAreTheNamesThatTheProtocolUses) {
   EXPECT_EQ(ToString(Method::kStreamTranslate), "StreamTranslate");
   EXPECT_EQ(ToString(Method::kSynthesize), "Synthesize");
   EXPECT_EQ(ToString(Method::kStreamSynthesize), "StreamSynthesize");
+  EXPECT_EQ(ToString(Method::kSynthesizeTextStream), "SynthesizeTextStream");
   EXPECT_EQ(ToString(Refusal::kQueueFull), "queue_full");
   EXPECT_EQ(ToString(Refusal::kTooMany), "too_many");
   EXPECT_EQ(ToString(Refusal::kDraining), "draining");

@@ -1,0 +1,79 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+
+#include "millrace/v1/synthesis.pb.h"
+#include "models/text/sentence_stream.h"
+#include "mps_runtime/base/mutex.h"
+#include "server/services/speech_audio.h"
+#include "server/services/speech_messages.h"
+#include "server/services/speech_request.h"
+#include "server/services/stream_call.h"
+
+namespace millrace::server {
+
+// Speech of a text that is still being written. What has come and ended is spoken as one job after
+// another, so the call waits its turn like any other and holds no worker while it waits for text.
+// When more text waits than is spoken, the client is not read from.
+class TextStreamCall final
+    : public BasicStreamCall<grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>> {
+ public:
+  TextStreamCall(Services& services, grpc::CallbackServerContext& rpc)
+      : BasicStreamCall(services, rpc, Method::kSynthesizeTextStream) {}
+
+  // Begins to read.
+  void Start();
+
+  void Emit(models::Output output) override;
+  // The end of a job, or of the call.
+  void Finish(const absl::Status& status) override MILLRACE_EXCLUDES(text_mu_);
+  TimePoint waiting_since() const override MILLRACE_EXCLUDES(text_mu_);
+
+ private:
+  // While a job is being queued, its end may already come; it waits for who queues it.
+  enum class JobState { kNone, kBeingQueued, kQueued };
+
+  void OnReadDone(bool ok) override MILLRACE_EXCLUDES(text_mu_);
+  void OnCancel() override MILLRACE_EXCLUDES(text_mu_);
+  absl::Status Outcome(const absl::Status& status) override;
+  absl::StatusOr<Work> Decode() override;
+
+  // Takes the text of the client's message.
+  absl::Status Take() MILLRACE_EXCLUDES(text_mu_);
+  absl::Status TakeConfig(v1::SynthesizeRequest config);
+  // Ends the call, now or when its job has stopped. On one of gRPC's threads.
+  void Fail(const absl::Status& status) MILLRACE_EXCLUDES(text_mu_);
+  // Begins the next job, or ends the call when there is nothing more to come. Call it last.
+  void Advance() MILLRACE_EXCLUDES(text_mu_);
+  // Reads on unless enough waits.
+  void ReadOn() MILLRACE_EXCLUDES(text_mu_);
+  // What a call that ends without another word ends with.
+  absl::Status EmptyStream() const MILLRACE_REQUIRES(text_mu_);
+  void EndJob(const absl::Status& status) MILLRACE_REQUIRES(text_mu_);
+  void SendAudio(std::string_view bytes, SpeechPiece piece);
+
+  grpc::ByteBuffer message_;             // being read
+  std::optional<SpeechRequest> config_;  // from the first message on, with the text to speak next
+
+  // Touched by the call's job, of which there is one at a time.
+  SpeechAudio audio_;
+  size_t first_sentence_ = 0;  // of the job, within the call
+  size_t sentences_ = 0;       // begun so far
+
+  mutable Mutex text_mu_;
+  models::SentenceStream sentences_in_ MILLRACE_GUARDED_BY(text_mu_);
+  std::string ready_ MILLRACE_GUARDED_BY(text_mu_);  // for the next job
+  size_t characters_ MILLRACE_GUARDED_BY(text_mu_) = 0;
+  TimePoint last_text_ MILLRACE_GUARDED_BY(text_mu_) = services().clock.Now();
+  bool reading_ MILLRACE_GUARDED_BY(text_mu_) = false;
+  bool ended_ MILLRACE_GUARDED_BY(text_mu_) = false;  // no more text comes
+  JobState job_ MILLRACE_GUARDED_BY(text_mu_) = JobState::kNone;
+  std::optional<absl::Status> job_end_ MILLRACE_GUARDED_BY(text_mu_);  // of one being queued
+  bool spoken_ MILLRACE_GUARDED_BY(text_mu_) = false;                  // there was a job
+  absl::Status failure_ MILLRACE_GUARDED_BY(text_mu_);  // ends the call once there is no job
+  bool over_ MILLRACE_GUARDED_BY(text_mu_) = false;     // the call has its end
+};
+
+}  // namespace millrace::server
