@@ -1,7 +1,7 @@
 # Two commands do it all: `make serve` and `make test`. Each target is one script in scripts/, which can be run alone.
 # JOBS=N limits parallel compilation; ARGS='...' is passed on to the daemon by serve and to ctest by test.
 .DEFAULT_GOAL := help
-.PHONY: serve test build models deps load lint check-macos format install clean help
+.PHONY: serve test build models deps load samples lint check-macos format install clean help
 
 serve: ## Install what is missing, build, convert the demo models and start the daemon in the foreground
 	@scripts/serve.sh $(ARGS)
@@ -22,6 +22,9 @@ deps: ## Install what serving and testing need
 
 load: ## Run the load tests with ghz against a daemon of its own
 	@scripts/load.sh $(ARGS)
+
+samples: ## Let every voice say a few texts: a page of audio, spectrograms and measurements in var/samples
+	@scripts/samples.sh
 
 lint: ## Check format, scripts, Python, units, alert rules; ARGS='FILE...' also runs clang-tidy on those files
 	@scripts/deps.sh serve test

@@ -304,8 +304,8 @@ absl::StatusOr<std::optional<LoadedVits::Latents>> LoadedVits::Encode(Request& r
   const int64_t speaker = FindSpeaker(input.voice)->id;
   const float noise_w = input.noise_w < 0 ? voice_.noise_w : input.noise_w;
 
-  const std::vector<float> rhythm =
-      MakeNoise(input.seed, input.first_sentence + state.next, kDurationStream, 2 * state.phonemes.size());
+  const std::vector<float> rhythm = MakeNoise(input.seed, input.first_sentence + state.next,
+                                              kDurationStream, 2 * state.phonemes.size());
   VitsEncoder::Output encoded = encoder_->Forward(state.phonemes, rhythm, noise_w,
                                                   voice_.length_scale / input.speed, speaker);
   const bool usable = std::ranges::all_of(
