@@ -19,9 +19,10 @@ enum class Method : uint8_t {
   kTranslate,
   kStreamTranslate,
   kSynthesize,
-  kStreamSynthesize
+  kStreamSynthesize,
+  kHttpSpeech
 };
-inline constexpr size_t kMethods = 5;
+inline constexpr size_t kMethods = 6;
 std::string_view ToString(Method method);
 
 // Why a request was refused at the door, as the label `reason`.
