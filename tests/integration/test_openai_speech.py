@@ -214,7 +214,7 @@ def test_client_that_leaves_before_the_first_audio_stops_the_speech(daemon):
 def test_slow_listener_holds_no_worker_and_gets_it_all(daemon):
     """What a listener does not take is bounded: speech ahead of it is parked, and the workers are free."""
     spoken = daemon.metrics().total("millrace_audio_seconds_total")
-    with open_speech(daemon, LONG[:20_000], sample_rate=48000) as connection:
+    with open_speech(daemon, LONG[:6_000], sample_rate=48000) as connection:
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 65536)
 
         def parked():
