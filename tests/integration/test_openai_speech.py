@@ -281,6 +281,16 @@ def test_stop_lets_the_speech_end(tmp_path):
         assert daemon.exit_status(20) == 0
 
 
+def test_second_signal_stops_although_a_listener_takes_nothing(tmp_path):
+    models = repository.link(tmp_path / "models", VOICE)
+    with daemons.start(tmp_path, "--drain-timeout", "5m", models=models) as daemon, open_speech(daemon, LONG[:20_000], sample_rate=48000):
+        eventually("it speaks", lambda: daemon.metrics().total("millrace_audio_seconds_total") > 0, 20)
+        daemon.terminate()
+        eventually("it drains", lambda: "stopping" in daemon.log_text(), 10)
+        daemon.terminate()
+        assert daemon.exit_status(10) == 0
+
+
 # --- keys ---
 
 def test_keys_are_asked_for(tmp_path):
