@@ -198,11 +198,10 @@ class Server {
       metrics_port = *port;
     }
     if (!config_.http_address.empty()) {
-      http_ = std::make_unique<HttpServer>(HttpServer::Options{
-          .address = config_.http_address,
-          .max_body_bytes = kMaxHttpBody,
-          .write_timeout =
-              std::chrono::ceil<std::chrono::milliseconds>(config_.write_stall_timeout)});
+      http_ = std::make_unique<HttpServer>(
+          HttpServer::Options{.address = config_.http_address,
+                              .max_body_bytes = kMaxHttpBody,
+                              .write_timeout = config_.write_stall_timeout});
       AddKServeRoutes(*http_, status_, keys_.get());
       AddOpenAiRoutes(*http_, *services_, {.started = [this] { return started_.load(); }});
       if (absl::Status status = http_->Start(); !status.ok()) return status;

@@ -40,9 +40,11 @@ testing::ModelHooks::Hook SpeakParts(size_t parts, size_t samples, std::atomic<s
 class SpeechReplyTest : public ::testing::Test {
  protected:
   // Says something in plain samples.
-  std::shared_ptr<SpeechReply> Start(SpeechReply::Framing framing = SpeechReply::Framing::kAudio) {
+  std::shared_ptr<SpeechReply> Start(SpeechReply::Framing framing = SpeechReply::Framing::kAudio,
+                                     uint32_t sample_rate = 0) {
     SpeechRequest request;
     request.text = "x";
+    request.sample_rate = sample_rate;
     request.format = models::AudioFormat::kPcmS16;
     auto reply = std::make_shared<SpeechReply>(server_.services(), "id");
     reply->Start(MakeSpeechWork(std::move(request), models::AudioContainer::kStream,
@@ -62,6 +64,14 @@ class SpeechReplyTest : public ::testing::Test {
       end = *piece.end;
       return all;
     }
+  }
+  // The only worker serves another request, of the model null.
+  void PassTheWorker() {
+    grpc::ClientContext context;
+    inference::ModelInferResponse response;
+    ASSERT_TRUE(inference::GRPCInferenceService::NewStub(server_.channel)
+                    ->ModelInfer(&context, InferRequest("null"), &response)
+                    .ok());
   }
   void AwaitAllEnded() {
     Await([this] { return server_.admission.in_flight() == 0; });
@@ -84,6 +94,13 @@ TEST_F(SpeechReplyTest, TheAudioComesInOrderAndTheEndIsCountedOnce) {
   AwaitAllEnded();
   EXPECT_EQ(Ended(absl::StatusCode::kOk), 1);
   EXPECT_EQ(Ended(absl::StatusCode::kCancelled), 0);
+}
+
+TEST_F(SpeechReplyTest, WhatTheEncoderHeldBackComesAtTheEnd) {
+  AddVoice(2, 4000);
+  auto reply = Start(SpeechReply::Framing::kAudio, 24000);
+  absl::Status end;
+  EXPECT_EQ(TakeAll(*reply, end).size(), 2U * 24000);
 }
 
 TEST_F(SpeechReplyTest, WhatWasNotDeliveredIsCountedAsCancelled) {
@@ -120,13 +137,10 @@ TEST_F(SpeechReplyTest, ASlowReaderParksTheJobAndGetsItAll) {
   server_.Add(InferInfo("null"), {.complete = Echo});
   auto reply = Start();
   // The only worker has served others, and the job neither ran nor waits: it is parked.
-  const auto stub = inference::GRPCInferenceService::NewStub(server_.channel);
   for (bool parked = false; !parked;) {
     const size_t before = steps_.load();
     const bool waited = server_.scheduler.depth(voice->queue()) != 0;
-    grpc::ClientContext context;
-    inference::ModelInferResponse response;
-    ASSERT_TRUE(stub->ModelInfer(&context, InferRequest("null"), &response).ok());
+    PassTheWorker();
     parked = before > 0 && steps_.load() == before && !waited &&
              server_.scheduler.depth(voice->queue()) == 0;
   }
@@ -164,10 +178,13 @@ TEST_F(SpeechReplyTest, AnErrorDoesNotWaitBehindAudio) {
                 SpeakParts(100, 1000, &steps_)(request);
                 if (steps_.load() == 2) throw std::runtime_error("device lost");
               }});
+  server_.Add(InferInfo("null"), {.complete = Echo});
   auto reply = Start();
   Await([&] { return steps_.load() == 2; });
-  SpeechReply::Piece piece;
-  while (!piece.end) piece = reply->Take(kPatience);
+  PassTheWorker();  // so it has failed
+  const SpeechReply::Piece piece = reply->Take(kPatience);
+  EXPECT_EQ(piece.bytes, "");
+  ASSERT_TRUE(piece.end);
   EXPECT_EQ(piece.end->code(), absl::StatusCode::kInternal);
   reply.reset();
   AwaitAllEnded();
