@@ -1,5 +1,7 @@
 #include "server/server.h"
 
+#include <atomic>
+#include <chrono>
 #include <cstdio>
 #include <exception>
 #include <fstream>
@@ -26,6 +28,7 @@
 #include "server/http/http_server.h"
 #include "server/logging/logging.h"
 #include "server/metrics/metrics.h"
+#include "server/openai/openai_routes.h"
 #include "server/scheduling/admission.h"
 #include "server/scheduling/model_directory.h"
 #include "server/scheduling/scheduler.h"
@@ -46,6 +49,9 @@ namespace {
 // Requests admitted and not answered, over all models: their queues bound the waiting ones, this
 // bounds what is parked and running.
 constexpr int64_t kMaxRequests = 65'536;
+
+// Over HTTP; the longest text that may be spoken takes a quarter of it.
+constexpr size_t kMaxHttpBody = 1 << 20;
 
 // After a drain the last replies may still be on their way to their clients.
 constexpr std::chrono::seconds kFlushTime{1};
@@ -175,6 +181,15 @@ class Server {
     auto listener = ConnectionListener::Bind(config_.grpc_address, config_.max_connections);
     if (!listener.ok()) return listener.status();
 
+    services_.emplace(Services{.admission = admission_,
+                               .scheduler = scheduler_,
+                               .models = directory_,
+                               .streams = streams_,
+                               .no_model_metrics = *no_model_metrics_,
+                               .keys = keys_.get(),
+                               .max_request_time = config_.max_request_time,
+                               .max_buffered_bytes = config_.max_buffered_bytes});
+
     // Health and metrics answer from here on: live, not ready.
     int metrics_port = 0;
     if (!config_.metrics_address.empty()) {
@@ -183,8 +198,12 @@ class Server {
       metrics_port = *port;
     }
     if (!config_.http_address.empty()) {
-      http_ = std::make_unique<HttpServer>(HttpServer::Options{.address = config_.http_address});
+      http_ = std::make_unique<HttpServer>(
+          HttpServer::Options{.address = config_.http_address,
+                              .max_body_bytes = kMaxHttpBody,
+                              .write_timeout = config_.write_stall_timeout});
       AddKServeRoutes(*http_, status_, keys_.get());
+      AddOpenAiRoutes(*http_, *services_, {.started = [this] { return started_.load(); }});
       if (absl::Status status = http_->Start(); !status.ok()) return status;
     }
 
@@ -196,14 +215,6 @@ class Server {
     if (absl::Status status = executor_->Start(loaded); !status.ok() || stopping()) return status;
     runtime_->FinishWarmUp();
 
-    services_.emplace(Services{.admission = admission_,
-                               .scheduler = scheduler_,
-                               .models = directory_,
-                               .streams = streams_,
-                               .no_model_metrics = *no_model_metrics_,
-                               .keys = keys_.get(),
-                               .max_request_time = config_.max_request_time,
-                               .max_buffered_bytes = config_.max_buffered_bytes});
     infer_.emplace(*services_, [this] { return status_.Ready(); });
     translation_.emplace(*services_);
     synthesis_.emplace(*services_);
@@ -214,6 +225,7 @@ class Server {
     grpc_ = *std::move(grpc);
     housekeeping_.emplace(kHousekeepingInterval, [this] { EndOverdue(); });
 
+    started_ = true;
     status_.SetReady(true);
     grpc_->SetServing(true);
     if (absl::Status status =
@@ -313,9 +325,10 @@ class Server {
   ServerStatus status_;
   StreamRegistry streams_;
   std::unique_ptr<ApiKeyStore> keys_;
+  std::optional<Services> services_;
+  std::atomic<bool> started_{false};
   std::unique_ptr<HttpServer> http_;
   std::unique_ptr<ThreadExecutor> executor_;
-  std::optional<Services> services_;
   std::optional<InferService> infer_;
   std::optional<TranslationService> translation_;
   std::optional<SynthesisService> synthesis_;

@@ -21,6 +21,9 @@ namespace {
 // How long a client that was refused may take to stop sending.
 constexpr std::chrono::milliseconds kLinger{1000};
 
+// Of the connection that this thread serves.
+thread_local const BoundedStream* current_stream = nullptr;
+
 // The body's length that a request announces: digits only, named once. Nothing: malformed.
 std::optional<uint64_t> ContentLength(const httplib::Request& request) {
   const auto [begin, end] = request.headers.equal_range("Content-Length");
@@ -72,6 +75,7 @@ bool BoundedServer::ProcessRequest(Self& self, BoundedStream& stream, bool last,
 
 bool BoundedServer::process_and_close_socket(socket_t socket) {
   BoundedStream stream(socket, limits_, [this] { return svr_sock_ == INVALID_SOCKET; });
+  current_stream = &stream;
   bool written = false;
   bool more = true;     // what follows on the connection is a request
   bool drained = true;  // the client has nothing left to send of this one
@@ -99,10 +103,13 @@ bool BoundedServer::process_and_close_socket(socket_t socket) {
     drained = drained && parsed;
   }
   if (written && !drained) stream.Linger(kLinger);
+  current_stream = nullptr;
   shutdown(socket, SHUT_RDWR);
   close(socket);
   return written;
 }
+
+bool BoundedServer::ClientGone() { return current_stream != nullptr && current_stream->Gone(); }
 
 void BoundedServer::Serve(const std::string& host, int port, std::chrono::milliseconds retry) {
   for (;;) {

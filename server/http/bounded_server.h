@@ -29,6 +29,8 @@ class BoundedServer final : public httplib::Server {
   // Closes the listening socket; connections end soon after. Idempotent, from any thread, also
   // before Serve; the library's own does nothing then.
   void Stop() MILLRACE_EXCLUDES(mu_);
+  // Whether the client of the request that the calling thread serves has gone.
+  static bool ClientGone();
   // For the task queue, when the library has left its accept loop: connections shall end too. The
   // library leaves a closed socket's number behind after an error.
   void AcceptLoopEnded();

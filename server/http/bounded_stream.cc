@@ -27,6 +27,13 @@ constexpr int kSendFlags = MSG_NOSIGNAL | MSG_DONTWAIT;
 constexpr int kSendFlags = MSG_DONTWAIT;  // the library ignores SIGPIPE
 #endif
 
+// Also behind bytes that nobody has read; elsewhere only an empty buffer shows the end.
+#ifdef POLLRDHUP
+constexpr short kClosed = POLLRDHUP;
+#else
+constexpr short kClosed = 0;
+#endif
+
 void NameAddress(const sockaddr_storage& address, socklen_t size, std::string& ip, int& port) {
   char host[NI_MAXHOST];
   char service[NI_MAXSERV];
@@ -82,6 +89,13 @@ ssize_t BoundedStream::Fill(TimePoint end) {
     filled_ = count > 0 ? static_cast<size_t>(count) : 0;
     return count;
   }
+}
+
+bool BoundedStream::Gone() const {
+  pollfd look = {.fd = socket_, .events = kClosed, .revents = 0};
+  if (poll(&look, 1, 0) > 0 && (look.revents & (kClosed | POLLERR | POLLHUP)) != 0) return true;
+  char byte = 0;
+  return recv(socket_, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
 }
 
 bool BoundedStream::is_readable() const {

@@ -35,6 +35,9 @@ class BoundedStream final : public httplib::Stream {
   // socket with unread bytes would reset the connection before the client has read the answer.
   void Linger(std::chrono::milliseconds timeout);
 
+  // Whether the client has closed its end or reset the connection. Does not wait.
+  bool Gone() const;
+
   bool is_readable() const;
   bool is_writable() const;
   bool wait_readable() const { return is_readable(); }

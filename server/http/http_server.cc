@@ -12,6 +12,7 @@
 #include "nlohmann/json.hpp"
 #include "server/http/bounded_server.h"
 #include "server/http/connection_threads.h"
+#include "server/http/openai_error.h"
 #include "server/logging/logging.h"
 #include "server/security/address_policy.h"
 #include "server/security/api_key_store.h"
@@ -41,6 +42,13 @@ std::string DefaultMessage(int status, size_t max_body_bytes) {
   }
 }
 
+void SendErrorFor(const httplib::Request& request, httplib::Response& response, int status,
+                  const std::string& message) {
+  if (!IsOpenAiPath(request.path)) return SendError(response, status, message);
+  response.status = status;
+  response.set_content(OpenAiErrorBody(status, message, "", ""), "application/json");
+}
+
 // The library's own options allow several processes to share a port; a port in use must be an
 // error.
 void SetListenOptions(socket_t socket) {
@@ -62,22 +70,23 @@ HttpServer::HttpServer(Options options)
   server_->set_tcp_nodelay(true);
   server_->set_payload_max_length(options_.max_body_bytes);
   server_->set_keep_alive_timeout(options_.keep_alive_timeout.count());
-  server_->set_pre_routing_handler(
-      [this](const httplib::Request& request, httplib::Response& response) {
-        using enum httplib::Server::HandlerResponse;
-        if (const int refusal = server_->BodyRefusal(request); refusal != 0) {
-          SendError(response, refusal, DefaultMessage(refusal, options_.max_body_bytes));
-          return Handled;
-        }
-        if (request.path.size() <= kMaxPathBytes) return Unhandled;
-        SendError(response, 414, absl::StrCat("path is longer than ", kMaxPathBytes, " bytes"));
-        return Handled;
-      });
-  server_->set_error_handler(
-      [max = options_.max_body_bytes](const httplib::Request&, httplib::Response& response) {
-        if (response.body.empty())
-          SendError(response, response.status, DefaultMessage(response.status, max));
-      });
+  server_->set_pre_routing_handler([this](const httplib::Request& request,
+                                          httplib::Response& response) {
+    using enum httplib::Server::HandlerResponse;
+    if (const int refusal = server_->BodyRefusal(request); refusal != 0) {
+      SendErrorFor(request, response, refusal, DefaultMessage(refusal, options_.max_body_bytes));
+      return Handled;
+    }
+    if (request.path.size() <= kMaxPathBytes) return Unhandled;
+    SendErrorFor(request, response, 414,
+                 absl::StrCat("path is longer than ", kMaxPathBytes, " bytes"));
+    return Handled;
+  });
+  server_->set_error_handler([max = options_.max_body_bytes](const httplib::Request& request,
+                                                             httplib::Response& response) {
+    if (response.body.empty())
+      SendErrorFor(request, response, response.status, DefaultMessage(response.status, max));
+  });
   server_->set_exception_handler(
       [](const httplib::Request& request, httplib::Response& response, std::exception_ptr error) {
         std::string what = "unknown";
@@ -88,7 +97,7 @@ HttpServer::HttpServer(Options options)
         } catch (...) {
         }
         logging::Error("HTTP handler failed", {{"path", request.path}, {"reason", what}});
-        SendError(response, 500, "internal error");
+        SendErrorFor(request, response, 500, "internal error");
       });
 }
 
@@ -132,18 +141,26 @@ void SendError(httplib::Response& response, int http_status, const std::string& 
                        "application/json");
 }
 
-bool CheckApiKey(const httplib::Request& request, httplib::Response& response,
-                 const ApiKeyStore* keys) {
-  if (keys == nullptr) return true;
+bool HttpClientGone() { return BoundedServer::ClientGone(); }
+
+absl::Status AuthenticateHttp(const httplib::Request& request, const ApiKeyStore* keys) {
+  if (keys == nullptr) return absl::OkStatus();
   const std::string authorization = request.get_header_value("Authorization");
   const std::string plain = request.get_header_value("X-Api-Key");
   const std::string_view bearer = BearerToken(authorization);
-  if (keys->Authenticate(bearer.empty() ? plain : bearer)) return true;
+  if (keys->Authenticate(bearer.empty() ? plain : bearer)) return absl::OkStatus();
+  return absl::UnauthenticatedError(
+      bearer.empty() && plain.empty()
+          ? "an API key is needed, as `authorization: Bearer <key>` or `x-api-key: <key>`"
+          : "the API key is not known");
+}
+
+bool CheckApiKey(const httplib::Request& request, httplib::Response& response,
+                 const ApiKeyStore* keys) {
+  const absl::Status status = AuthenticateHttp(request, keys);
+  if (status.ok()) return true;
   response.set_header("WWW-Authenticate", "Bearer");
-  SendError(response, 401,
-            bearer.empty() && plain.empty()
-                ? "an API key is needed, as `authorization: Bearer <key>` or `x-api-key: <key>`"
-                : "the API key is not known");
+  SendError(response, 401, std::string(status.message()));
   return false;
 }
 

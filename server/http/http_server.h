@@ -46,7 +46,8 @@ class HttpServer {
   HttpServer(const HttpServer&) = delete;
   HttpServer& operator=(const HttpServer&) = delete;
 
-  // Handlers run for paths of at most 1024 bytes; errors without a body get a JSON one. A body
+  // Handlers run for paths of at most 1024 bytes; errors without a body get a JSON one, below
+  // /v1/ in OpenAI's shape. A body
   // needs a Content-Length and comes as it is: neither chunked nor compressed. Where services add
   // their endpoints, streaming ones with set_chunked_content_provider. Only before Start.
   httplib::Server& routes();
@@ -67,6 +68,10 @@ class HttpServer {
   std::thread listener_;
 };
 
+// For a handler or what it streams: whether the client of the request that this thread serves has
+// gone. One that only ends its own side of the connection counts as gone.
+bool HttpClientGone();
+
 // Answers with {"error": "..."}.
 void SendError(httplib::Response& response, int http_status, const std::string& message);
 
@@ -74,7 +79,10 @@ void SendError(httplib::Response& response, int http_status, const std::string& 
 // be null) all but health need one, as `authorization: Bearer` or `x-api-key`.
 void AddKServeRoutes(HttpServer& server, const ServerView& view, const ApiKeyStore* keys);
 
-// Whether the request carries a known key; otherwise the response is 401. True when keys is null.
+// OK when the request carries a known key, as `authorization: Bearer` or `x-api-key`, or keys is
+// null; else UNAUTHENTICATED.
+absl::Status AuthenticateHttp(const httplib::Request& request, const ApiKeyStore* keys);
+// The same; otherwise the response is 401. True when keys is null.
 bool CheckApiKey(const httplib::Request& request, httplib::Response& response,
                  const ApiKeyStore* keys);
 

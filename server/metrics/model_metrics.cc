@@ -4,8 +4,8 @@ namespace millrace::server {
 
 std::string_view ToString(Method method) {
   static constexpr std::array<std::string_view, kMethods> kNames = {
-      "ModelInfer", "Translate",        "StreamTranslate",
-      "Synthesize", "StreamSynthesize", "SynthesizeTextStream"};
+      "ModelInfer",           "Translate", "StreamTranslate", "Synthesize", "StreamSynthesize",
+      "SynthesizeTextStream", "HttpSpeech"};
   return kNames[static_cast<size_t>(method)];
 }
 

@@ -20,9 +20,10 @@ enum class Method : uint8_t {
   kStreamTranslate,
   kSynthesize,
   kStreamSynthesize,
-  kSynthesizeTextStream
+  kSynthesizeTextStream,
+  kHttpSpeech
 };
-inline constexpr size_t kMethods = 6;
+inline constexpr size_t kMethods = 7;
 std::string_view ToString(Method method);
 
 // Why a request was refused at the door, as the label `reason`.

@@ -85,8 +85,9 @@ TEST_P(VitsGoldenTest, SamplesEqualThoseOfOnnxruntime) {
     const int64_t frames =
         std::accumulate(encoded.frames.begin(), encoded.frames.end(), int64_t{0});
     const std::vector<float> noise(static_cast<size_t>(frames * encoder.latent()));
-    const auto samples = decoder->Decode(
-        {encoded.statistics, encoded.frames, noise, 0, 0}, [] { return false; }, context);
+    const auto samples = decoder->Start({encoded.statistics, encoded.frames, noise, 0, 0})
+                             ->Generate(
+                                 0, frames, [] { return false; }, context);
     ASSERT_TRUE(samples);
     const float difference = GreatestDifference(golden.samples, *samples);
     EXPECT_LE(difference, kTolerance) << golden.phonemes.size() << " phonemes";

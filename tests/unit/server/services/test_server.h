@@ -88,6 +88,8 @@ class TestServer {
     return model;
   }
 
+  Services& services() { return services_; }
+
   // As the process stops, without a drain. Idempotent.
   void Stop() {
     if (server_ == nullptr) return;

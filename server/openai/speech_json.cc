@@ -1,0 +1,138 @@
+#include "server/openai/speech_json.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <string>
+
+#include "models/core/strings.h"
+#include "nlohmann/json.hpp"
+#include "server/services/utf8.h"
+
+namespace millrace::server {
+namespace {
+
+using nlohmann::json;
+
+constexpr char kMembers[] =
+    "model, input, voice, speed, response_format, stream_format, instructions, sample_rate, "
+    "normalize_loudness, seed";
+constexpr size_t kMaxShown = 64;
+// What OpenAI documents for pcm, which has no header to tell.
+constexpr uint32_t kPcmRate = 24'000;
+
+// Of a client's text, for a message.
+std::string Shown(std::string_view text) {
+  if (text.size() <= kMaxShown) return StrCat("'", text, "'");
+  size_t end = kMaxShown;
+  while (end > 0 && (text[end] & 0xC0) == 0x80) --end;  // not inside a UTF-8 sequence
+  return StrCat("'", text.substr(0, end), "...'");
+}
+
+absl::Status WrongType(std::string_view name, std::string_view wanted, const json& value) {
+  return absl::InvalidArgumentError(
+      StrCat(name, ": must be ", wanted, ", not ", std::string_view(value.type_name())));
+}
+
+absl::Status TakeString(const json& value, std::string_view name, std::string& out) {
+  if (!value.is_string()) return WrongType(name, "a string", value);
+  out = value.get<std::string>();
+  return absl::OkStatus();
+}
+
+absl::Status TakeInteger(const json& value, std::string_view name, uint64_t max, uint64_t& out) {
+  if (!value.is_number()) return WrongType(name, "a number", value);
+  if (!value.is_number_unsigned() || value.get<uint64_t>() > max) {
+    return absl::InvalidArgumentError(
+        StrCat(name, ": ", value.dump(), " is not allowed; it is a whole number of 0..", max));
+  }
+  out = value.get<uint64_t>();
+  return absl::OkStatus();
+}
+
+absl::Status TakeMember(const std::string& name, const json& value, HttpSpeechRequest& request) {
+  SpeechRequest& speech = request.speech;
+  if (name == "model") return TakeString(value, name, speech.model);
+  if (name == "input") return TakeString(value, name, speech.text);
+  if (name == "voice") return TakeString(value, name, speech.voice);
+  if (name == "speed") {
+    if (!value.is_number()) return WrongType(name, "a number of 0.25..4", value);
+    // The model checks the range; what a float cannot hold is outside of it all the same.
+    speech.speed = static_cast<float>(std::clamp(value.get<double>(), -1e30, 1e30));
+    return absl::OkStatus();
+  }
+  if (name == "response_format") {
+    std::string format;
+    if (absl::Status status = TakeString(value, name, format); !status.ok()) return status;
+    const auto known = models::AudioFormatNamed(format);
+    if (!known) {
+      return absl::InvalidArgumentError(
+          StrCat(name, ": ", Shown(format), " is not available; mp3, opus, flac, wav and pcm are"));
+    }
+    speech.format = *known;
+    return absl::OkStatus();
+  }
+  if (name == "stream_format") {
+    std::string format;
+    if (absl::Status status = TakeString(value, name, format); !status.ok()) return status;
+    request.sse = format == "sse";
+    if (request.sse || format == "audio") return absl::OkStatus();
+    return absl::InvalidArgumentError(
+        StrCat(name, ": ", Shown(format), " is not allowed; it is audio or sse"));
+  }
+  if (name == "instructions") {
+    // OpenAI's tts-1 does not follow them either.
+    std::string ignored;
+    return TakeString(value, name, ignored);
+  }
+  if (name == "sample_rate") {
+    uint64_t rate = 0;
+    absl::Status status = TakeInteger(value, name, std::numeric_limits<uint32_t>::max(), rate);
+    speech.sample_rate = static_cast<uint32_t>(rate);
+    return status;
+  }
+  if (name == "normalize_loudness") {
+    if (!value.is_boolean()) return WrongType(name, "true or false", value);
+    speech.normalize_loudness = value.get<bool>();
+    return absl::OkStatus();
+  }
+  if (name == "seed")
+    return TakeInteger(value, name, std::numeric_limits<uint64_t>::max(), speech.seed);
+  return absl::InvalidArgumentError(
+      StrCat("unknown member ", Shown(name), "; known are: ", std::string_view(kMembers)));
+}
+
+}  // namespace
+
+absl::StatusOr<HttpSpeechRequest> ParseSpeechJson(std::string_view body) {
+  if (!IsValidUtf8(body)) return absl::InvalidArgumentError("the body is not valid UTF-8");
+  json members;
+  try {
+    members = json::parse(body);
+  } catch (const json::parse_error& error) {
+    return absl::InvalidArgumentError(StrCat("the body is not valid JSON at byte ", error.byte));
+  } catch (const json::exception&) {
+    return absl::InvalidArgumentError("the body is not valid JSON: a number is out of range");
+  }
+  if (!members.is_object()) {
+    return absl::InvalidArgumentError(
+        StrCat("the body must be a JSON object, not ", std::string_view(members.type_name())));
+  }
+  HttpSpeechRequest request;
+  request.speech.format = models::AudioFormat::kMp3;  // OpenAI's default
+  for (const auto& [name, value] : members.items()) {
+    if (value.is_null()) continue;  // as if it were not there
+    if (absl::Status status = TakeMember(name, value, request); !status.ok()) return status;
+  }
+  for (const char* required : {"model", "input"}) {
+    const auto found = members.find(required);
+    if (found == members.end() || found->is_null())
+      return absl::InvalidArgumentError(StrCat(std::string_view(required), ": is missing"));
+  }
+  if (request.speech.model.empty()) return absl::InvalidArgumentError("model: is empty");
+  if (request.speech.format == models::AudioFormat::kPcmS16 && request.speech.sample_rate == 0)
+    request.speech.sample_rate = kPcmRate;
+  return request;
+}
+
+}  // namespace millrace::server

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <string_view>
+
+#include "absl/status/statusor.h"
+#include "server/services/speech_request.h"
+
+namespace millrace::server {
+
+// A request of OpenAI's POST /v1/audio/speech.
+struct HttpSpeechRequest {
+  SpeechRequest speech;
+  bool sse = false;  // as events with base64 instead of the audio itself
+};
+
+// Reads its JSON. InvalidArgument names the member, its value and what is allowed.
+absl::StatusOr<HttpSpeechRequest> ParseSpeechJson(std::string_view body);
+
+}  // namespace millrace::server
