@@ -38,7 +38,8 @@ absl::StatusOr<SpeechWork> MakeSpeechWork(SpeechRequest request, models::AudioCo
   if (!rate.ok()) return rate.status();
   models::SynthesizeInput input;
   input.text = std::move(request.text);
-  input.voice = request.voice.empty() ? info.voices.front() : std::move(request.voice);
+  input.voice = std::move(request.voice);
+  if (input.voice.empty()) input.voice = info.voices.front();
   input.seed = request.seed;
   if (request.speed) input.speed = *request.speed;
   absl::Status status = TakeNoise("noise_scale", request.noise_scale, input.noise_scale);
