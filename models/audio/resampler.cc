@@ -37,7 +37,9 @@ std::vector<float> Resampler::Push(std::span<const float> samples) {
   // What soxr held back may come with this piece: until all is taken and nothing more comes.
   do {
     const size_t end = out.size();
-    out.resize(end + static_cast<size_t>(std::ceil((clean.size() - taken) * ratio_)) + 256);
+    out.resize(end +
+               static_cast<size_t>(std::ceil(static_cast<double>(clean.size() - taken) * ratio_)) +
+               256);
     size_t used = 0;
     soxr_process(handle_.get(), clean.data() + taken, clean.size() - taken, &used, out.data() + end,
                  out.size() - end, &given);

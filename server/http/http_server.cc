@@ -9,6 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "httplib.h"
+#include "models/core/strings.h"
 #include "nlohmann/json.hpp"
 #include "server/http/bounded_server.h"
 #include "server/http/connection_threads.h"
@@ -160,7 +161,8 @@ bool CheckApiKey(const httplib::Request& request, httplib::Response& response,
   const absl::Status status = AuthenticateHttp(request, keys);
   if (status.ok()) return true;
   response.set_header("WWW-Authenticate", "Bearer");
-  SendError(response, 401, std::string(status.message()));
+  const std::string message(Message(status));
+  SendError(response, 401, message);
   return false;
 }
 

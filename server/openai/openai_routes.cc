@@ -129,7 +129,8 @@ class OpenAiRoutes {
 
   void Model(const httplib::Request& request, httplib::Response& response) {
     if (!Allowed(request, response)) return;
-    const auto model = services_.models.Find(std::string(request.matches[1]), "");
+    const std::string name = request.matches[1];
+    const auto model = services_.models.Find(name, "");
     if (!model.ok()) return SendOpenAiError(response, model.status());
     SendJson(response, ToJson(**model));
   }

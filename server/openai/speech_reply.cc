@@ -136,9 +136,12 @@ void SpeechReply::Park(std::unique_ptr<Job> job) {
     MutexLock lock(mu_);
     // The client may have caught up, or left, since Congested was asked; then nobody would wake the
     // job.
-    if (!CaughtUp() && !abandoned_) parked_ = std::move(job);
+    if (!CaughtUp() && !abandoned_) {
+      parked_ = std::move(job);
+      return;
+    }
   }
-  if (job != nullptr) scheduler.Requeue(std::move(job));
+  scheduler.Requeue(std::move(job));
 }
 
 }  // namespace millrace::server

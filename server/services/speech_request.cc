@@ -38,7 +38,8 @@ absl::StatusOr<SpeechWork> MakeSpeechWork(SpeechRequest request, models::AudioCo
   if (!rate.ok()) return rate.status();
   models::SynthesizeInput input;
   input.text = std::move(request.text);
-  input.voice = request.voice.empty() ? info.voices.front() : std::move(request.voice);
+  input.voice = std::move(request.voice);
+  if (input.voice.empty()) input.voice = info.voices.front();
   input.seed = request.seed;
   input.streamed = container == models::AudioContainer::kStream;
   if (request.speed) input.speed = *request.speed;
