@@ -1,0 +1,520 @@
+#include "models/text/english/text_normalizer.h"
+
+#include <utf8proc.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <utility>
+
+#include "models/text/english/ascii.h"
+#include "models/text/english/roman_numeral.h"
+#include "models/text/english/spoken_abbreviations.h"
+#include "models/text/english/web_reader.h"
+#include "models/text/unicode.h"
+
+namespace millrace::models {
+namespace {
+
+// Marks kept between two words; a wall of them says no more than a few.
+constexpr size_t kMaxMarksBytes = 12;
+constexpr size_t kMaxCompoundParts = 6;
+
+bool IsWordLetter(char32_t c) {
+  if (c < 0x80) return IsAsciiLetter(static_cast<char>(c));
+  if (c == 0xFFFD) return false;
+  switch (utf8proc_category(static_cast<utf8proc_int32_t>(c))) {
+    case UTF8PROC_CATEGORY_LU:
+    case UTF8PROC_CATEGORY_LL:
+    case UTF8PROC_CATEGORY_LT:
+    case UTF8PROC_CATEGORY_LM:
+    case UTF8PROC_CATEGORY_LO:
+    case UTF8PROC_CATEGORY_MN:
+    case UTF8PROC_CATEGORY_MC:
+      return true;
+    default:
+      return false;
+  }
+}
+
+// How a mark of punctuation is kept; empty if it is none.
+std::string_view MarkOf(char32_t c, bool opens) {
+  switch (c) {
+    case ';':
+    case 0xFF1B:
+      return ";";
+    case ':':
+    case 0xFF1A:
+      return ":";
+    case ',':
+    case 0x3001:
+    case 0xFF0C:
+      return ",";
+    case '.':
+    case 0x3002:
+      return ".";
+    case '!':
+    case 0xA1:
+    case 0xFF01:
+      return "!";
+    case '?':
+    case 0xBF:
+    case 0xFF1F:
+      return "?";
+    case 0x2013:
+    case 0x2014:
+    case 0x2015:
+      return "—";
+    case 0x2026:
+      return "…";
+    case '(':
+    case '[':
+    case '{':
+      return "(";
+    case ')':
+    case ']':
+    case '}':
+      return ")";
+    case '"':
+      return opens ? "“" : "”";
+    case 0x201C:
+    case 0x201E:
+    case 0xAB:
+      return "“";
+    case 0x201D:
+    case 0xBB:
+      return "”";
+    default:
+      return {};
+  }
+}
+
+// What a symbol is called on its own.
+std::string_view SymbolWords(char32_t c, bool before_digit) {
+  switch (c) {
+    case '&':
+      return "and";
+    case '+':
+      return "plus";
+    case '=':
+      return "equals";
+    case '@':
+      return "at";
+    case '%':
+      return "percent";
+    case '#':
+      return before_digit ? "number" : "hash";
+    case '<':
+      return "less than";
+    case '>':
+      return "greater than";
+    case '~':
+      return before_digit ? "about" : "";
+    case '$':
+      return "dollar";
+    case '\\':
+      return "backslash";
+    case 0xA2:
+      return "cents";
+    case 0xA3:
+      return "pound";
+    case 0xA7:
+      return "section";
+    case 0xA9:
+      return "copyright";
+    case 0xB0:
+      return "degrees";
+    case 0xB1:
+      return "plus or minus";
+    case 0xB2:
+      return "squared";
+    case 0xB3:
+      return "cubed";
+    case 0xD7:
+      return "times";
+    case 0xF7:
+      return "divided by";
+    case 0x20AC:
+      return "euro";
+    case 0x2212:
+      return "minus";
+    case 0x2122:
+      return "trademark";
+    case 0x2264:
+      return "less than or equal to";
+    case 0x2265:
+      return "greater than or equal to";
+    default:
+      return {};
+  }
+}
+
+bool IsApostrophe(char32_t c) { return c == '\'' || c == 0x2019; }
+
+// Short forms that begin with an apostrophe.
+bool IsClipped(std::string_view word) {
+  constexpr std::array<std::string_view, 10> kClipped = {"bout", "cause", "em",  "n",    "round",
+                                                         "s",    "til",   "tis", "twas", "tween"};
+  return std::ranges::binary_search(kClipped, std::string_view(AsciiLower(word)));
+}
+
+// Walks over the text once. Every step takes at least one byte and looks ahead a bounded way, or as
+// far as it then takes.
+class Walk {
+ public:
+  Walk(const NumberReader& numbers, std::string_view text, size_t offset)
+      : numbers_(numbers), text_(text), offset_(offset) {
+    for (last_ = text_.size(); last_ > 0;) {
+      const CodePoint c = DecodeBefore(text_, last_);
+      if (IsWordLetter(c.value) || IsDigit(c.value) || !SymbolWords(c.value, false).empty()) break;
+      last_ -= c.bytes;
+    }
+  }
+
+  std::vector<SpokenWord> Run() {
+    while (at_ < text_.size()) Step();
+    if (!words_.empty()) {
+      std::string& after = words_.back().after;
+      while (after.ends_with(' ')) after.pop_back();
+    }
+    return std::move(words_);
+  }
+
+ private:
+  void Step() {
+    const CodePoint c = DecodeAt(text_, at_);
+    if (IsSpace(c.value) || c.value < 0x20) {
+      AddSpace();
+      at_ += c.bytes;
+      return;
+    }
+    if (AtStart() && TakeReading(ReadWeb(numbers_.numbers(), text_, at_))) return;
+    if (TakeNumber(c)) return;
+    if (IsWordLetter(c.value)) return TakeWord(at_);
+    if (IsApostrophe(c.value)) return TakeApostrophe(c);
+    TakeMark(c);
+  }
+
+  // Whether nothing of a word stands right before.
+  bool AtStart() const {
+    if (at_ == 0) return true;
+    const CodePoint before = DecodeBefore(text_, at_);
+    return IsSpace(before.value) || !MarkOf(before.value, true).empty() || before.value == '<';
+  }
+
+  std::string Previous() const { return words_.empty() ? "" : AsciiLower(words_.back().text); }
+
+  bool TakeNumber(const CodePoint& c) {
+    size_t number = at_;
+    bool minus = false;
+    if (c.value == '-' || c.value == 0x2212) {
+      const bool free =
+          at_ == 0 || IsSpace(DecodeBefore(text_, at_).value) || text_[at_ - 1] == '(';
+      if (!free) return false;
+      minus = true;
+      number += c.bytes;
+      const char next = ByteAt(text_, number);
+      if (!IsAsciiDigit(next) && next != '.' && CurrencyBytes(number) == 0) return false;
+    } else if (c.value == '(' || c.value == '+') {
+      if (!AtStart()) return false;
+    } else if (c.value == '.' && !AtStart()) {
+      return false;
+    }
+    if (auto sign = ReadFractionSign(text_, number)) return TakeReading(std::move(sign));
+    if (c.value >= 0x80 && CurrencyBytes(number) == 0 && !minus) return false;
+    auto reading = numbers_.Read(text_, number, Previous());
+    if (!reading) return false;
+    if (minus) reading->words.insert(reading->words.begin(), "minus");
+    return TakeReading(std::move(reading));
+  }
+
+  size_t CurrencyBytes(size_t at) const {
+    for (const std::string_view sign : {"US$", "A$", "C$", "$", "£", "€", "¥", "₹", "₽", "₩"}) {
+      if (text_.substr(at, sign.size()) == sign) return sign.size();
+    }
+    return 0;
+  }
+
+  bool TakeReading(std::optional<Reading> reading) {
+    if (!reading) return false;
+    const size_t begin = at_;
+    at_ = reading->end;
+    for (std::string& word : reading->words) AddWord(std::move(word), begin, at_);
+    KeepLastStop();
+    return true;
+  }
+
+  // A stop that ended an abbreviation ends the sentence, too, when nothing is spoken behind it.
+  void KeepLastStop() {
+    if (at_ > 0 && text_[at_ - 1] == '.' && last_ < at_) AddMark(".");
+  }
+
+  // Letters with apostrophes, and hyphens between them, from at_ on; `begin` is at_ or before it.
+  void TakeWord(size_t begin) {
+    if (TakeCurrencyWord()) return;
+    if (AtStart() && TakeReading(numbers_.dates().ReadMonthDay(text_, at_))) return;
+    if (TakeDotted()) return;
+    size_t end = at_;
+    size_t parts = 1;
+    bool plain = true;
+    while (end - begin < kMaxSpokenWordBytes) {
+      const CodePoint c = DecodeAt(text_, end);
+      if (c.bytes == 0 || end + c.bytes - begin > kMaxSpokenWordBytes) break;
+      if (IsWordLetter(c.value)) {
+        end += c.bytes;
+        continue;
+      }
+      const bool joins = IsApostrophe(c.value) ||
+                         ((c.value == '-' || c.value == 0x2010) && ++parts <= kMaxCompoundParts);
+      const size_t next = end + c.bytes;
+      if (!joins || next - begin >= kMaxSpokenWordBytes ||
+          !IsWordLetter(DecodeAt(text_, next).value)) {
+        break;
+      }
+      plain = false;
+      end = next;
+    }
+    std::string word = Written(begin, end);
+    if (plain && TakeAbbreviation(begin, end, word)) return;
+    const char follows = ByteAt(text_, end);
+    if (const std::string previous = words_.empty() ? "" : words_.back().text;
+        plain && word.size() <= 6 && IsAsciiUpper(word[0]) && words_.size() > 0 &&
+        words_.back().after == " ") {
+      Reading reading{end, ReadRomanNumeral(numbers_.numbers(), word, previous, follows)};
+      if (!reading.words.empty()) {
+        TakeReading(std::move(reading));
+        return;
+      }
+    }
+    // An initial: "J. Smith".
+    if (word.size() == 1 && IsAsciiUpper(word[0]) && word != "I" && follows == '.' &&
+        ByteAt(text_, end + 1) == ' ' && IsAsciiUpper(ByteAt(text_, end + 2))) {
+      AddWord(word + ".", begin, end + 1);
+      at_ = end + 1;
+      return;
+    }
+    AddWord(std::move(word), begin, end);
+    at_ = end;
+  }
+
+  // "US$5": the letters belong to the sum.
+  bool TakeCurrencyWord() {
+    if (CurrencyBytes(at_) == 0 || !AtStart()) return false;
+    return TakeReading(numbers_.Read(text_, at_, Previous()));
+  }
+
+  // The text with typographic apostrophes and hyphens made plain.
+  std::string Written(size_t begin, size_t end) const {
+    std::string word;
+    for (size_t at = begin; at < end;) {
+      const CodePoint c = DecodeAt(text_, at);
+      if (c.value == 0x2019) {
+        word += '\'';
+      } else if (c.value == 0x2010) {
+        word += '-';
+      } else {
+        word += text_.substr(at, c.bytes);
+      }
+      at += c.bytes;
+    }
+    return word;
+  }
+
+  // "U.S.A.", "e.g.", "Ph.D.": short runs of letters, each with a stop.
+  bool TakeDotted() {
+    constexpr size_t kMaxDotted = 16;
+    size_t end = at_;
+    size_t dots = 0;
+    bool single = true;
+    while (end - at_ < kMaxDotted) {
+      const size_t letters = LettersEnd(text_.substr(0, end + 3), end) - end;
+      if (letters == 0 || letters > 2 || ByteAt(text_, end + letters) != '.') break;
+      single = single && letters == 1;
+      end += letters + 1;
+      ++dots;
+    }
+    if (dots < 2 || (at_ > 0 && IsAsciiAlnum(text_[at_ - 1]))) return false;
+    if (IsAsciiLetter(ByteAt(text_, end)) && LettersEnd(text_.substr(0, end + 2), end) != end + 1) {
+      return false;
+    }
+    Reading reading{end, {}};
+    const std::string lower = AsciiLower(text_.substr(at_, end - at_ - 1));
+    if (const auto known = FindSpokenAbbreviation(lower)) {
+      reading.AppendEach(known->words);
+    } else if (single) {
+      std::string letters(text_.substr(at_, end - at_));
+      for (char& c : letters) c = IsAsciiLower(c) ? static_cast<char>(c - 'a' + 'A') : c;
+      reading.Append(letters);
+    } else {
+      return false;
+    }
+    return TakeReading(std::move(reading));
+  }
+
+  bool TakeAbbreviation(size_t begin, size_t end, const std::string& word) {
+    if (word.size() > 6) return false;
+    if (word == "w" && ByteAt(text_, end) == '/') return TakeWith(begin, end + 1);
+    const bool stop = ByteAt(text_, end) == '.';
+    const std::string lower = AsciiLower(word);
+    for (const bool second : {false, true}) {
+      const auto known = FindSpokenAbbreviation(lower, second);
+      if (!known || !Applies(known->when, word, end, stop)) continue;
+      Reading reading{end + (stop ? 1 : 0), {}};
+      reading.AppendEach(known->words);
+      return TakeReading(std::move(reading));
+    }
+    // "Dr Smith", "St Paul" without a stop.
+    if ((word == "Dr" || word == "St" || word == "Mt" || word == "Ms") && NextIsCapital(end)) {
+      Reading reading{end, {}};
+      reading.Append(word == "Ms" ? "miz" : FindSpokenAbbreviation(lower)->words);
+      return TakeReading(std::move(reading));
+    }
+    return false;
+  }
+
+  bool Applies(SpokenAbbreviation::When when, const std::string& word, size_t end,
+               bool stop) const {
+    using When = SpokenAbbreviation::When;
+    switch (when) {
+      case When::kAlways:
+        // "JR" and "MR" may be initials of a name.
+        return stop || !IsAsciiUpper(ByteAt(word, 1));
+      case When::kStop:
+        // "Co" and "Gen" end sentences as words, too, but rarely before a stop and a capital.
+        return stop && !IsSmallWordAtEnd(word, end);
+      case When::kStopAndDigit: {
+        const size_t next = end + (ByteAt(text_, end + 1) == ' ' ? 2 : 1);
+        return stop && IsAsciiDigit(ByteAt(text_, next));
+      }
+      case When::kStopAndName:
+        return stop && NextIsCapital(end + 1);
+      case When::kStopAfterName:
+        return stop && !words_.empty() && !words_.back().text.empty() && IsUpperWord() &&
+               words_.back().after == " ";
+    }
+    return false;
+  }
+
+  // Words that end a sentence as themselves ("eg" never does).
+  bool IsSmallWordAtEnd(const std::string& word, size_t end) const {
+    return IsAsciiLower(word[0]) && last_ <= end &&
+           (word == "gen" || word == "rev" || word == "est" || word == "co" || word == "rep" ||
+            word == "ms");
+  }
+
+  bool IsUpperWord() const { return IsAsciiUpper(words_.back().text[0]); }
+
+  bool NextIsCapital(size_t at) const {
+    return ByteAt(text_, at) == ' ' && IsUpper(DecodeAt(text_, at + 1).value);
+  }
+
+  bool TakeWith(size_t begin, size_t end) {
+    const bool without = ByteAt(text_, end) == 'o' && !IsAsciiAlnum(ByteAt(text_, end + 1));
+    at_ = end + (without ? 1 : 0);
+    AddWord(without ? "without" : "with", begin, at_);
+    return true;
+  }
+
+  void TakeApostrophe(const CodePoint& c) {
+    const size_t next = at_ + c.bytes;
+    const size_t letters = LettersEnd(text_.substr(0, next + 6), next);
+    if (letters > next && !IsAsciiAlnum(ByteAt(text_, letters)) && AtStart() &&
+        IsClipped(text_.substr(next, letters - next))) {
+      AddWord("'" + std::string(text_.substr(next, letters - next)), at_, letters);
+      at_ = letters;
+      return;
+    }
+    at_ = next;  // a single quotation mark
+  }
+
+  void TakeMark(const CodePoint& c) {
+    size_t run = at_;
+    size_t count = 0;
+    for (CodePoint next = c; next.bytes > 0 && next.value == c.value; next = DecodeAt(text_, run)) {
+      run += next.bytes;
+      ++count;
+    }
+    const bool opens = AtStart();
+    const char follows = ByteAt(text_, run);
+    if (c.value == '-') {
+      TakeHyphens(run, count);
+      return;
+    }
+    if (c.value == '.' && count == 1 && TakeInnerDot(run)) return;
+    if (c.value == ':' && count == 1 && IsAsciiDigit(follows) && at_ > 0 &&
+        IsAsciiDigit(text_[at_ - 1])) {
+      AddWord("to", at_, run);
+      at_ = run;
+      return;
+    }
+    if (const std::string_view mark = MarkOf(c.value, opens); !mark.empty()) {
+      const bool spaced_dash = mark == "—" && at_ > 0 && text_[at_ - 1] == ' ';
+      if (spaced_dash) AddSpace();
+      for (size_t i = 0; i < std::min<size_t>(count, 3); ++i) AddMark(mark);
+    } else if (count < 3) {
+      // Rulers of "====" say nothing.
+      const std::string_view words = SymbolWords(c.value, IsAsciiDigit(follows));
+      Reading reading{run, {}};
+      for (size_t i = 0; i < count; ++i) reading.AppendEach(words);
+      if (!reading.words.empty()) {
+        TakeReading(std::move(reading));
+        return;
+      }
+    }
+    at_ = run;
+  }
+
+  // A dash when it stands free or doubled; otherwise it only joins words.
+  void TakeHyphens(size_t run, size_t count) {
+    const bool free = at_ > 0 && text_[at_ - 1] == ' ' && ByteAt(text_, run) == ' ';
+    if (count == 2 || count == 3 || (free && count == 1)) AddMark("—");
+    at_ = run;
+  }
+
+  // "file.txt" is spoken with its dot; "end.Begin" lacks a space.
+  bool TakeInnerDot(size_t run) {
+    constexpr size_t kMaxExtension = 4;
+    if (at_ == 0 || !IsAsciiAlnum(text_[at_ - 1])) return false;
+    size_t end = run;
+    while (end - run <= kMaxExtension && IsAsciiAlnum(ByteAt(text_, end)) &&
+           !IsAsciiUpper(text_[end])) {
+      ++end;
+    }
+    if (end == run || end - run > kMaxExtension || IsAsciiAlnum(ByteAt(text_, end))) return false;
+    AddWord("dot", at_, run);
+    at_ = run;
+    return true;
+  }
+
+  void AddWord(std::string text, size_t begin, size_t end) {
+    if (!words_.empty() && words_.back().after.empty() && !words_.back().text.empty()) {
+      words_.back().after = " ";
+    }
+    words_.push_back({std::move(text), begin + offset_, end + offset_, ""});
+  }
+
+  void AddSpace() {
+    if (!words_.empty() && !words_.back().after.ends_with(' ')) words_.back().after += ' ';
+  }
+
+  void AddMark(std::string_view mark) {
+    if (words_.empty()) words_.push_back({"", at_ + offset_, at_ + offset_, ""});
+    std::string& after = words_.back().after;
+    if (after.size() + mark.size() <= kMaxMarksBytes) after += mark;
+  }
+
+  const NumberReader& numbers_;
+  const std::string_view text_;
+  const size_t offset_;
+  size_t at_ = 0;
+  size_t last_ = 0;  // behind the last byte that is spoken
+  std::vector<SpokenWord> words_;
+};
+
+}  // namespace
+
+std::vector<SpokenWord> TextNormalizer::Normalize(std::string_view text, size_t offset) const {
+  return Walk(numbers_, text, offset).Run();
+}
+
+}  // namespace millrace::models
