@@ -33,6 +33,19 @@ std::optional<bool> BeginsWithVowel(std::string_view phonemes) {
   return std::nullopt;
 }
 
+// "point" within a number is spoken lightly.
+bool IsDecimalPoint(std::span<const SpokenWord> words, size_t at) {
+  return words[at].text == "point" && at + 1 < words.size() &&
+         words[at + 1].begin == words[at].begin;
+}
+
+void DropStress(std::string& phonemes) {
+  for (const std::string_view mark : {kPrimaryStress, kSecondaryStress}) {
+    const size_t found = phonemes.find(mark);
+    if (found != std::string::npos) phonemes.erase(found, mark.size());
+  }
+}
+
 bool IsAllCapitals(std::span<const SpokenWord> words) {
   size_t capitals = 0;
   for (const SpokenWord& word : words) {
@@ -150,6 +163,7 @@ std::vector<EnglishG2p::Work> EnglishG2p::PronounceAlone(
       if (auto pronunciation = pronouncer_.Pronounce(words[i].text, context)) {
         work[i] = {*std::move(pronunciation), true, false};
       }
+      if (IsDecimalPoint(words, i)) DropStress(work[i].pronunciation.phonemes);
     }
     before = word;
   }

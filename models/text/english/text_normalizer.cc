@@ -202,6 +202,14 @@ class Walk {
     return IsSpace(before.value) || !MarkOf(before.value, true).empty() || before.value == '<';
   }
 
+  // Whether a quotation mark here opens one: behind a comma or a stop it closes.
+  bool AtOpening() const {
+    if (at_ == 0) return true;
+    const CodePoint before = DecodeBefore(text_, at_);
+    const std::string_view mark = MarkOf(before.value, true);
+    return IsSpace(before.value) || mark == "(" || mark == "“" || mark == "—";
+  }
+
   std::string Previous() const { return words_.empty() ? "" : AsciiLower(words_.back().text); }
 
   bool TakeNumber(const CodePoint& c) {
@@ -434,7 +442,7 @@ class Walk {
       run += next.bytes;
       ++count;
     }
-    const bool opens = AtStart();
+    const bool opens = AtOpening();
     const char follows = ByteAt(text_, run);
     if (c.value == '-') {
       TakeHyphens(run, count);

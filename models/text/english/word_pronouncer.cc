@@ -286,7 +286,8 @@ std::optional<std::string> WordPronouncer::Compound(std::string_view word,
     WordContext inside = context;
     inside.vowel_follows = false;  // weak forms
     inside.part_of_speech = PartOfSpeech::kUnknown;
-    auto phonemes = Simple(part, inside);
+    auto special = part.size() > 1 ? Special(part, inside) : std::nullopt;
+    auto phonemes = special ? std::optional(std::move(special->phonemes)) : Simple(part, inside);
     if (!phonemes) return std::nullopt;
     spoken.push_back(*std::move(phonemes));
   }

@@ -124,8 +124,10 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"don’t and ‘quoted’ ’em", "don't and quoted 'em"},
         Case{"He said \"yes\" – or no -- maybe…", "He said “yes” — or no — maybe…"},
         Case{"\"Hi\" (there)", "“Hi” (there)"}, Case{"word—word", "word—word"},
-        Case{"and/or", "and or"}, Case{"====", ""}, Case{"What?!", "What?!"},
-        Case{"w/o sugar", "without sugar"}, Case{"café naïve", "café naïve"}));
+        Case{"and/or", "and or"},
+        Case{"\"No,\" she said, \"(\"never\").\"", "“No,” she said, “(“never”).”"},
+        Case{"====", ""}, Case{"What?!", "What?!"}, Case{"w/o sugar", "without sugar"},
+        Case{"café naïve", "café naïve"}));
 
 TEST(TextNormalizerTest, BritishDatesAndUnits) {
   EXPECT_EQ(Spoken("21/11/2026", EnglishDialect::kGb),
