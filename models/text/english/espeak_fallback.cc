@@ -71,8 +71,8 @@ std::string MisakiFromEspeak(std::string_view ipa, EnglishDialect dialect) {
       continue;
     }
     const CodePoint c = DecodeAt(ipa, at);
-    const bool kept = (IsVowelSymbol(c.value) && c.value != U'ɐ') || IsConsonantSymbol(c.value) ||
-                      c.value == U'ˈ' || c.value == U'ˌ' || c.value == U'ː' || c.value == U'ᵊ';
+    const bool kept = IsVowelSymbol(c.value) || IsConsonantSymbol(c.value) || c.value == U'ˈ' ||
+                      c.value == U'ˌ' || c.value == U'ː' || c.value == U'ᵊ';
     if (kept) phonemes += ipa.substr(at, c.bytes);
     at += c.bytes;
   }

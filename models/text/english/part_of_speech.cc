@@ -113,7 +113,10 @@ PartOfSpeech GuessPartOfSpeech(std::span<const SpokenWord> words, size_t at) {
   }
   if (In(kHave, before)) return PartOfSpeech::kPast;
   if (In(kBe, before) || before.ends_with("'re") || before == "i'm") {
-    return word == "read" || word == "wound" ? PartOfSpeech::kPast : PartOfSpeech::kAdjective;
+    return word == "read" || word == "wound" ? PartOfSpeech::kPast : PartOfSpeech::kPredicate;
+  }
+  if (before == "too" || before == "very" || before == "so" || before == "quite") {
+    return PartOfSpeech::kPredicate;
   }
   if (word == "read" || word == "reread") {
     if (before == "he" || before == "she" || before == "it") return PartOfSpeech::kPast;
@@ -129,13 +132,15 @@ PartOfSpeech GuessPartOfSpeech(std::span<const SpokenWord> words, size_t at) {
     const bool ends_group = after.empty() || In(kFunctionWords, after);
     return ends_group ? PartOfSpeech::kNoun : PartOfSpeech::kAdjective;
   }
-  if (In(kObjects, after)) return PartOfSpeech::kVerb;
+  if (In(kObjects, after)) return word == "wound" ? PartOfSpeech::kPast : PartOfSpeech::kVerb;
   // "Children live in ...", "where we all live together".
   if (before.size() > 3 && In(kPlaces, after) &&
       (word == "live" || word == "lives" || (before.ends_with('s') && !word.ends_with('s')))) {
     return PartOfSpeech::kVerb;
   }
-  if (before.empty()) return PartOfSpeech::kUnknown;
+  // "made me content".
+  const bool object = before == "me" || before == "him" || before == "them" || before == "us";
+  if (before.empty() || object) return PartOfSpeech::kUnknown;
   return after.empty() || In(kFunctionWords, after) ? PartOfSpeech::kNoun : PartOfSpeech::kUnknown;
 }
 

@@ -13,7 +13,8 @@ enum class PartOfSpeech {
   kUnknown,
   kNoun,
   kVerb,
-  kAdjective,
+  kAdjective,     // before a noun: "a close friend"
+  kPredicate,     // behind a verb: "it is close"
   kPast,          // past tense or participle
   kDemonstrative  // "that" that points at something
 };

@@ -7,7 +7,9 @@
 namespace millrace::models {
 namespace {
 
-constexpr std::u32string_view kVowels = U"AIOQWYaiuæɑɒɔəɛɜɪʊʌᵻɐ";
+// Without ɐ, of "a" and "an": the sound behind it decides how "to" is spoken before it, as voices
+// were trained.
+constexpr std::u32string_view kVowels = U"AIOQWYaiuæɑɒɔəɛɜɪʊʌᵻ";
 constexpr std::u32string_view kConsonants = U"bdfhjklmnpstvwzðŋɡɹɾʃʒʤʧθTʔ";
 constexpr std::u32string_view kHeavy = U"AIOQWYʤʧ";
 // After these American English taps a t between vowels.

@@ -374,7 +374,7 @@ class Walk {
     // "Dr Smith", "St Paul" without a stop.
     if ((word == "Dr" || word == "St" || word == "Mt" || word == "Ms") && NextIsCapital(end)) {
       Reading reading{end, {}};
-      reading.Append(word == "Ms" ? "miz" : FindSpokenAbbreviation(lower)->words);
+      reading.Append(FindSpokenAbbreviation(lower)->words);
       return TakeReading(std::move(reading));
     }
     return false;
@@ -428,8 +428,12 @@ class Walk {
     const size_t letters = LettersEnd(text_.substr(0, next + 6), next);
     if (letters > next && !IsAsciiAlnum(ByteAt(text_, letters)) && AtStart() &&
         IsClipped(text_.substr(next, letters - next))) {
-      AddWord("'" + std::string(text_.substr(next, letters - next)), at_, letters);
-      at_ = letters;
+      // "rock 'n' roll" has one behind, too.
+      const CodePoint behind = DecodeAt(text_, letters);
+      const bool both = letters == next + 1 && text_[next] == 'n' && IsApostrophe(behind.value);
+      const size_t end = letters + (both ? behind.bytes : 0);
+      AddWord("'" + std::string(text_.substr(next, letters - next)) + (both ? "'" : ""), at_, end);
+      at_ = end;
       return;
     }
     at_ = next;  // a single quotation mark

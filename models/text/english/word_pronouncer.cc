@@ -46,6 +46,7 @@ std::string_view NameOf(PartOfSpeech part) {
     case PartOfSpeech::kVerb:
       return "VERB";
     case PartOfSpeech::kAdjective:
+    case PartOfSpeech::kPredicate:
       return "ADJ";
     case PartOfSpeech::kPast:
       return "VBD";
@@ -128,7 +129,7 @@ std::optional<Pronunciation> WordPronouncer::Special(std::string_view word,
     if (!entry) return std::nullopt;
     const auto habit = entry->Variant("VBD");
     // "used to be", not "is used to cut".
-    const bool passive = context.part_of_speech == PartOfSpeech::kAdjective;
+    const bool passive = context.part_of_speech == PartOfSpeech::kPredicate;
     const bool use_habit = context.to_follows && !passive && habit;
     return Pronunciation{std::string(use_habit ? *habit : entry->phonemes()), false};
   }
@@ -154,11 +155,13 @@ std::string WordPronouncer::Choose(const LexiconEntry& entry, std::string_view w
   if (!context.vowel_follows) {
     if (const auto weak = entry.Variant("None")) return std::string(*weak);
   }
-  const std::string_view name = NameOf(context.part_of_speech);
-  auto variant = entry.Variant(name);
-  // "The use case" speaks of a use; "a close friend" is no close, "a minute ago" is not minute.
-  if (name == "ADJ" && AsciiLower(word) != "close" && (!variant || word == "minute")) {
-    variant = entry.Variant("NOUN");
+  auto variant = entry.Variant(NameOf(context.part_of_speech));
+  if (context.part_of_speech == PartOfSpeech::kAdjective) {
+    // "The use case" speaks of a use. These are adjectives that sound otherwise as nouns, and a
+    // minute that is hardly ever tiny.
+    const std::string lower = AsciiLower(word);
+    const bool itself = lower == "close" || lower == "invalid" || lower == "upset";
+    if ((!variant && !itself) || lower == "minute") variant = entry.Variant("NOUN");
   }
   if (variant && variant->empty()) return Spell(word);
   return std::string(variant.value_or(entry.phonemes()));
