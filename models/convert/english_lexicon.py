@@ -1,7 +1,7 @@
 """The pronunciations of the package misaki, packed into one file that models/text/english/english_lexicon.h maps into memory.
 
 All numbers are little-endian 32-bit words:
-  "MRLEXIC1" | dialect (0 en-US, 1 en-GB) | number of words n | bytes of text | CRC-32 of what follows | n + 1 offsets into the text | text
+  "MRLEXIC1" | dialect (0 en-US, 1 en-GB) | number of words n | bytes of text | CRC-32 of all else | n + 1 offsets into the text | text
 The text is one entry a word, sorted by the bytes of the word:
   word NUL (g or s: checked by hand or not) pronunciation { TAB part-of-speech = pronunciation }
 A part of speech without a pronunciation is spelled out in letters.
@@ -64,7 +64,8 @@ def pack(dialect: str, gold: pathlib.Path, silver: pathlib.Path) -> bytes:
         text += word + b"\0" + entries[word]
         offsets.append(len(text))
     body = struct.pack(f"<{len(offsets)}I", *offsets) + bytes(text)
-    return MAGIC + struct.pack("<4I", DIALECTS[dialect][1], len(entries), len(text), zlib.crc32(body)) + body
+    header = MAGIC + struct.pack("<3I", DIALECTS[dialect][1], len(entries), len(text))
+    return header + struct.pack("<I", zlib.crc32(body, zlib.crc32(header))) + body
 
 
 def write_lexicon(path: pathlib.Path, dialect: str) -> int:

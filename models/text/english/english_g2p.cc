@@ -174,7 +174,7 @@ absl::Status EnglishG2p::FillUnknown(std::span<const SpokenWord> words,
                                      std::vector<Work>& work) const {
   std::map<std::string_view, std::string> unknown;
   for (size_t i = 0; i < words.size(); ++i) {
-    if (!work[i].known) unknown[words[i].text];
+    if (!work[i].known && words[i].text != "'s") unknown[words[i].text];
   }
   if (unknown.empty()) return absl::OkStatus();
   if (options_.fallback) {
@@ -198,6 +198,12 @@ void EnglishG2p::PronounceInContext(std::span<const SpokenWord> words,
   const bool all_capitals = IsAllCapitals(words);
   std::optional<bool> vowel_follows;
   for (size_t i = words.size(); i-- > 0;) {
+    // "[Kokoro](/.../)'s": its sound comes from the word before.
+    if (words[i].text == "'s" && i > 0 && words[i - 1].after.empty()) {
+      const std::string& stem = work[i - 1].pronunciation.phonemes;
+      const std::string whole = WithS(stem, lexicon_.dialect());
+      if (!whole.empty()) work[i].pronunciation.phonemes = whole.substr(stem.size());
+    }
     if (HasPause(words[i])) vowel_follows.reset();
     if (work[i].pronunciation.depends_on_next && !work[i].given) {
       const std::string before = i > 0 ? AsciiLower(words[i - 1].text) : "";

@@ -19,6 +19,7 @@ namespace {
 
 constexpr std::string_view kMagic = "MRLEXIC1";
 constexpr size_t kHeaderBytes = 24;
+constexpr size_t kChecksumAt = 20;
 constexpr size_t kWordBytes = 4;
 
 uint32_t ReadWord(const char* bytes) {
@@ -29,8 +30,8 @@ uint32_t ReadWord(const char* bytes) {
   return value;
 }
 
-// CRC-32 of IEEE 802.3, as zlib computes it.
-uint32_t Crc32(std::string_view bytes) {
+// CRC-32 of IEEE 802.3, as zlib computes it; `before` is that of the bytes before.
+uint32_t Crc32(std::string_view bytes, uint32_t before = 0) {
   static const std::array<uint32_t, 256> table = [] {
     std::array<uint32_t, 256> made = {};
     for (uint32_t i = 0; i < made.size(); ++i) {
@@ -41,7 +42,7 @@ uint32_t Crc32(std::string_view bytes) {
     }
     return made;
   }();
-  uint32_t crc = ~0U;
+  uint32_t crc = ~before;
   for (const char byte : bytes)
     crc = (crc >> 8) ^ table[(crc ^ static_cast<unsigned char>(byte)) & 0xFF];
   return ~crc;
@@ -112,7 +113,9 @@ absl::Status EnglishLexicon::Check(const std::filesystem::path& path) {
   if (expected != size_) {
     return Damaged(path, StrCat("it has ", size_, " bytes, its header says ", expected));
   }
-  if (Crc32({mapping_ + kHeaderBytes, size_ - kHeaderBytes}) != ReadWord(mapping_ + 20)) {
+  const uint32_t checksum =
+      Crc32({mapping_ + kHeaderBytes, size_ - kHeaderBytes}, Crc32({mapping_, kChecksumAt}));
+  if (checksum != ReadWord(mapping_ + kChecksumAt)) {
     return Damaged(path, "its checksum is wrong");
   }
   count_ = count;

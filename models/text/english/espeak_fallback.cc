@@ -26,17 +26,24 @@ constexpr std::array<Rule, 33> kBoth = {{
     {"ø", "ə"},          {"œ", "ə"},         {"ʁ", "ɹ"},        {"β", "b"},   {"ɲ", "nj"},
     {"ɣ", "ɡ"},          {"c", "k"},         {"q", "k"},
 }};
-constexpr std::array<Rule, 9> kUs = {{{"oʊ", "O"},
-                                      {"ɜːɹ", "ɜɹ"},
-                                      {"ɜː", "ɜɹ"},
-                                      {"ɪə", "iə"},
-                                      {"ː", ""},
+constexpr std::array<Rule, 10> kUs = {{{"oʊ", "O"},
+                                       {"ʲoʊ", "jO"},
+                                       {"ɜːɹ", "ɜɹ"},
+                                       {"ɜː", "ɜɹ"},
+                                       {"ɪə", "iə"},
+                                       {"ː", ""},
+                                       {"e", "A"},
+                                       {"o", "ɔ"},
+                                       {"a", "æ"},
+                                       {"ɒ", "ɑ"}}};
+constexpr std::array<Rule, 8> kGb = {{{"əʊ", "Q"},
+                                      {"ʲəʊ", "jQ"},
+                                      {"eə", "ɛː"},
+                                      {"iə", "ɪə"},
+                                      {"ᵻ", "ɪ"},
+                                      {"æ", "a"},
                                       {"e", "A"},
-                                      {"o", "ɔ"},
-                                      {"a", "æ"},
-                                      {"ɒ", "ɑ"}}};
-constexpr std::array<Rule, 7> kGb = {
-    {{"əʊ", "Q"}, {"eə", "ɛː"}, {"iə", "ɪə"}, {"ᵻ", "ɪ"}, {"æ", "a"}, {"e", "A"}, {"o", "ɔ"}}};
+                                      {"o", "ɔ"}}};
 
 // The rule with the longest beginning of the text.
 const Rule* Find(std::span<const Rule> rules, std::string_view text, const Rule* best) {

@@ -478,7 +478,7 @@ class Walk {
 
   // A dash when it stands free or doubled; otherwise it only joins words.
   void TakeHyphens(size_t run, size_t count) {
-    const bool free = at_ > 0 && text_[at_ - 1] == ' ' && ByteAt(text_, run) == ' ';
+    const bool free = (at_ == 0 || text_[at_ - 1] == ' ') && ByteAt(text_, run) == ' ';
     if (count == 2 || count == 3 || (free && count == 1)) AddMark("—");
     at_ = run;
   }
