@@ -96,7 +96,7 @@ std::optional<std::string_view> FindUserWord(const UserLexicon::Words& words,
 absl::StatusOr<std::unique_ptr<UserLexicon>> UserLexicon::Open(Options options) {
   auto lexicon = std::unique_ptr<UserLexicon>(new UserLexicon(std::move(options)));
   // Before it is read: a change in between is then seen later.
-  lexicon->seen_ = StampOf(lexicon->options_.path);
+  lexicon->seen_ = lexicon->pending_ = StampOf(lexicon->options_.path);
   auto words = lexicon->Read();
   if (!words.ok()) return words.status();
   {
@@ -166,7 +166,10 @@ void UserLexicon::Watch() {
 
 void UserLexicon::ReloadIfChanged() {
   const auto stamp = StampOf(options_.path);
-  if (stamp == seen_) return;
+  // Only what stood still since the last look: half a file is no change yet.
+  const bool settled = stamp == pending_;
+  pending_ = stamp;
+  if (stamp == seen_ || !settled) return;
   seen_ = stamp;
   auto words = Read();
   if (words.ok()) {

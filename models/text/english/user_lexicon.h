@@ -67,7 +67,9 @@ class UserLexicon {
   CondVar stopped_;
   bool stop_ MILLRACE_GUARDED_BY(mu_) = false;
   std::shared_ptr<const Words> words_ MILLRACE_GUARDED_BY(mu_);
-  std::optional<Stamp> seen_;  // of the watching thread, once it runs
+  // Of the watching thread, once it runs: of the words, and of the last look.
+  std::optional<Stamp> seen_;
+  std::optional<Stamp> pending_;
   std::thread watcher_;
 };
 

@@ -78,6 +78,12 @@ class UserLexiconFileTest : public ::testing::Test {
     return reports_.size();
   }
 
+  // A new file under the old name, as editors write it: never half of it.
+  void Replace(const std::string& text) {
+    WriteFile(folder_.path() / "new", text);
+    std::filesystem::rename(folder_.path() / "new", path_);
+  }
+
   TemporaryFolder folder_;
   const std::filesystem::path path_ = folder_.path() / "words.tsv";
   FakeClock clock_;
@@ -92,7 +98,7 @@ TEST_F(UserLexiconFileTest, AChangedFileIsReadAgain) {
   ASSERT_TRUE(lexicon.ok()) << lexicon.status();
   const auto before = (*lexicon)->Current();
   EXPECT_EQ(*before, (UserLexicon::Words{{"cat", "k"}}));
-  WriteFile(path_, "cat\tt\ndog\td");
+  Replace("cat\tt\ndog\td");
   EXPECT_EQ(ReportNumber(1), "OK");
   EXPECT_EQ(*(*lexicon)->Current(), (UserLexicon::Words{{"cat", "t"}, {"dog", "d"}}));
   EXPECT_EQ(before->size(), 1U);
@@ -102,12 +108,12 @@ TEST_F(UserLexiconFileTest, ABrokenFileKeepsTheOldWordsAndIsReportedOnce) {
   WriteFile(path_, "cat\tk");
   const auto lexicon = Open();
   ASSERT_TRUE(lexicon.ok()) << lexicon.status();
-  WriteFile(path_, "no tab in this line");
+  Replace("no tab in this line");
   EXPECT_NE(ReportNumber(1).find("words.tsv:1: no tab"), std::string::npos);
   EXPECT_EQ(FindUserWord(*(*lexicon)->Current(), "cat"), "k");
   // The next report is that of the next change, however often it looked in between.
   for (int i = 0; i < 20; ++i) clock_.Advance(std::chrono::seconds(2));
-  WriteFile(path_, "cat\tok now");
+  Replace("cat\tok now");
   EXPECT_EQ(ReportNumber(2), "OK");
   EXPECT_EQ(Reports(), 2U);
   std::filesystem::remove(path_);
@@ -130,9 +136,7 @@ TEST_F(UserLexiconFileTest, ReadersNeverSeeHalfAFile) {
     });
   }
   for (size_t i = 1; i <= 5; ++i) {
-    // A new file under the old name, as editors write it.
-    WriteFile(folder_.path() / "new", "cat\t" + std::string(i + 1, 'k'));
-    std::filesystem::rename(folder_.path() / "new", path_);
+    Replace("cat\t" + std::string(i + 1, 'k'));
     EXPECT_EQ(ReportNumber(i), "OK");
   }
   stop = true;
