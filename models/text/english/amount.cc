@@ -5,7 +5,7 @@
 namespace millrace::models {
 
 bool Amount::IsYear() const {
-  return whole.size() == 4 && fraction.empty() && !grouped && whole >= "1100" && whole <= "2099";
+  return whole.size() == 4 && fraction.empty() && !grouped && whole >= "1000" && whole <= "2099";
 }
 
 std::optional<Amount> ParseAmount(std::string_view text, size_t at) {

@@ -120,11 +120,9 @@ std::optional<Reading> DateReader::ReadDayMonth(std::string_view text, size_t at
   const unsigned month = MonthOf(text.substr(name, name_end - name));
   if (month == 0 || IsAsciiLetter(ByteAt(text, name_end))) return std::nullopt;
   end = name_end;
-  // "21 Nov. 2026": the stop belongs to the name when the date goes on.
-  if (ByteAt(text, end) == '.' && name_end - name <= 4) {
-    size_t behind = end + 1;
-    if (TakeYear(text, behind) != 0) ++end;
-  }
+  // The stop of "21 Nov." belongs to the name.
+  const bool abbreviated = name_end - name < kMonths[month - 1].size();
+  if (ByteAt(text, end) == '.' && abbreviated) ++end;
   const unsigned year = TakeYear(text, end);
   Reading reading{end, {}};
   if (previous != "the") reading.Append("the");

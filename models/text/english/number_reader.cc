@@ -103,6 +103,7 @@ std::vector<std::string> NumberReader::PlainWords(const Amount& amount) const {
 Reading NumberReader::ReadPlain(std::string_view text, const Amount& amount) const {
   Reading reading{amount.end, {}};
   if (TakeEnding(text, amount, reading)) return reading;
+  if (TakeFeet(text, amount, reading)) return reading;
   // What is measured is no year: "1500 km".
   Reading measured{amount.end, {}};
   if (TakeMeasure(text, amount, measured)) {
@@ -150,6 +151,18 @@ bool NumberReader::TakeEnding(std::string_view text, const Amount& amount, Readi
     return false;
   }
   reading.end = end;
+  return true;
+}
+
+bool NumberReader::TakeFeet(std::string_view text, const Amount& amount, Reading& reading) const {
+  if (ByteAt(text, amount.end) != '\'' || amount.whole.size() > 2) return false;
+  const size_t inches = amount.end + 1;
+  const size_t end = DigitsEnd(text.substr(0, inches + 3), inches);
+  if (end == inches || ByteAt(text, end) != '"') return false;
+  reading.Append(AmountWords(numbers_, amount));
+  reading.Append("foot");
+  reading.Append(numbers_.Whole(text.substr(inches, end - inches)));
+  reading.end = end + 1;
   return true;
 }
 

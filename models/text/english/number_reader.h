@@ -32,6 +32,8 @@ class NumberReader {
   Reading ReadPlain(std::string_view text, const Amount& amount) const;
   // Ordinal and plural endings; false when there is none.
   bool TakeEnding(std::string_view text, const Amount& amount, Reading& reading) const;
+  // "5'10\"".
+  bool TakeFeet(std::string_view text, const Amount& amount, Reading& reading) const;
   // "-20" of "10-20", "%", "°C", "km"; `amount` is the last one before it.
   Amount TakeRange(std::string_view text, const Amount& amount, Reading& reading) const;
   void TakeMixedFraction(std::string_view text, Reading& reading) const;

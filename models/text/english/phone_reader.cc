@@ -66,6 +66,8 @@ bool LooksLikePhone(const Groups& groups, bool international, bool bracketed) {
   if (bracketed) return groups.Are({3, 3, 4}) || groups.Are({4, 3, 4}) || groups.Are({3, 4, 4});
   if (groups.hyphens) {
     if (groups.Are({3, 3, 4}) || groups.Are({1, 3, 3, 4})) return true;
+    // An ISBN, a number of a customer or a card.
+    if (groups.count >= 4 && digits >= 9) return true;
     // "300-1500" is a range.
     if (groups.Are({3, 4})) return !groups.digits.ends_with("00");
   }

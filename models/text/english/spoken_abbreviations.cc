@@ -15,7 +15,7 @@ struct Entry {
 };
 
 // Sorted by bytes; two entries of one word are its two meanings.
-constexpr std::array<Entry, 82> kEntries = {{
+constexpr std::array<Entry, 87> kEntries = {{
     {"approx", "approximately", When::kStop},
     {"apt", "apartment", When::kStopAndDigit},
     {"assn", "association", When::kStop},
@@ -64,6 +64,7 @@ constexpr std::array<Entry, 82> kEntries = {{
     {"max", "maximum", When::kStopAndDigit},
     {"messrs", "messieurs", When::kStop},
     {"misc", "miscellaneous", When::kStop},
+    {"mon", "monday", When::kStop},
     {"mr", "mister", When::kAlways},
     {"mrs", "Mrs", When::kAlways},
     {"ms", "Ms.", When::kStop},
@@ -83,6 +84,7 @@ constexpr std::array<Entry, 82> kEntries = {{
     {"rd", "road", When::kStopAfterName},
     {"rep", "representative", When::kStop},
     {"rev", "reverend", When::kStop},
+    {"sat", "saturday", When::kStopAndDigit},
     {"sec", "section", When::kStopAndDigit},
     {"sen", "senator", When::kStop},
     {"sept", "september", When::kStop},
@@ -91,8 +93,11 @@ constexpr std::array<Entry, 82> kEntries = {{
     {"sr", "senior", When::kStop},
     {"st", "saint", When::kStopAndName},
     {"st", "street", When::kStopAfterName},
+    {"sun", "sunday", When::kStopAndDigit},
     {"tel", "telephone", When::kStop},
+    {"thu", "thursday", When::kStop},
     {"thurs", "thursday", When::kStop},
+    {"tue", "tuesday", When::kStop},
     {"tues", "tuesday", When::kStop},
     {"vol", "volume", When::kStopAndDigit},
     {"vs", "versus", When::kAlways},

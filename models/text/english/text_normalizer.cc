@@ -230,10 +230,20 @@ class Walk {
     }
     if (auto sign = ReadFractionSign(text_, number)) return TakeReading(std::move(sign));
     if (c.value >= 0x80 && CurrencyBytes(number) == 0 && !minus) return false;
+    if (auto code = ReadCode(c)) return TakeReading(std::move(code));
     auto reading = numbers_.Read(text_, number, Previous());
     if (!reading) return false;
+    number_end_ = reading->end;
     if (minus) reading->words.insert(reading->words.begin(), "minus");
     return TakeReading(std::move(reading));
+  }
+
+  // Three digits or more right behind letters are a code: "BA2490".
+  std::optional<Reading> ReadCode(const CodePoint& c) const {
+    if (!IsDigit(c.value) || at_ == 0 || !IsAsciiLetter(text_[at_ - 1])) return std::nullopt;
+    const size_t end = DigitsEnd(text_, at_);
+    if (end - at_ < 3 || IsAsciiAlnum(ByteAt(text_, end))) return std::nullopt;
+    return Reading{end, numbers_.numbers().Digits(text_.substr(at_, end - at_))};
   }
 
   size_t CurrencyBytes(size_t at) const {
@@ -286,10 +296,13 @@ class Walk {
     if (plain && TakeAbbreviation(begin, end, word)) return;
     const char follows = ByteAt(text_, end);
     if (const std::string previous = words_.empty() ? "" : words_.back().text;
-        plain && word.size() <= 6 && IsAsciiUpper(word[0]) && words_.size() > 0 &&
+        word.size() <= 8 && IsAsciiUpper(word[0]) && words_.size() > 0 &&
         words_.back().after == " ") {
-      Reading reading{end, ReadRomanNumeral(numbers_.numbers(), word, previous, follows)};
+      const bool possessive = word.ends_with("'s");
+      const std::string numeral = word.substr(0, word.size() - (possessive ? 2 : 0));
+      Reading reading{end, ReadRomanNumeral(numbers_.numbers(), numeral, previous, follows)};
       if (!reading.words.empty()) {
+        if (possessive) reading.words.back() += "'s";
         TakeReading(std::move(reading));
         return;
       }
@@ -389,10 +402,10 @@ class Walk {
         return stop || !IsAsciiUpper(ByteAt(word, 1));
       case When::kStop:
         // "Co" and "Gen" end sentences as words, too, but rarely before a stop and a capital.
-        return stop && !IsSmallWordAtEnd(word, end);
+        return stop && !IsSmallWordAtEnd(word, end) && !IsLongCapitals(word);
       case When::kStopAndDigit: {
         const size_t next = end + (ByteAt(text_, end + 1) == ' ' ? 2 : 1);
-        return stop && IsAsciiDigit(ByteAt(text_, next));
+        return stop && (IsAsciiDigit(ByteAt(text_, next)) || IsRomanAt(next));
       }
       case When::kStopAndName:
         return stop && NextIsCapital(end + 1);
@@ -401,6 +414,21 @@ class Walk {
                words_.back().after == " ";
     }
     return false;
+  }
+
+  // "EST." is a time zone.
+  static bool IsLongCapitals(const std::string& word) {
+    return word.size() > 2 && IsAsciiUpper(word[1]) && IsAsciiUpper(word[2]);
+  }
+
+  // "vol. II".
+  bool IsRomanAt(size_t at) const {
+    size_t end = at;
+    while (end < text_.size() && end - at < 6 &&
+           std::string_view("IVX").find(text_[end]) != std::string_view::npos) {
+      ++end;
+    }
+    return end > at && !IsAsciiAlnum(ByteAt(text_, end));
   }
 
   // Words that end a sentence as themselves ("eg" never does).
@@ -432,6 +460,13 @@ class Walk {
       const CodePoint behind = DecodeAt(text_, letters);
       const bool both = letters == next + 1 && text_[next] == 'n' && IsApostrophe(behind.value);
       const size_t end = letters + (both ? behind.bytes : 0);
+      // "U.K.'s": no space before it.
+      if (at_ > 0 && text_[at_ - 1] == '.' && ByteAt(text_, next) == 's' && !words_.empty() &&
+          words_.back().after.empty()) {
+        words_.push_back({"'s", at_ + offset_, end + offset_, ""});
+        at_ = end;
+        return;
+      }
       AddWord("'" + std::string(text_.substr(next, letters - next)) + (both ? "'" : ""), at_, end);
       at_ = end;
       return;
@@ -453,6 +488,12 @@ class Walk {
       return;
     }
     if (c.value == '.' && count == 1 && TakeInnerDot(run)) return;
+    // "$5/page", "3/week".
+    if (c.value == '/' && at_ > 0 && at_ == number_end_ && IsAsciiLetter(follows)) {
+      AddWord("per", at_, run);
+      at_ = run;
+      return;
+    }
     if (c.value == ':' && count == 1 && IsAsciiDigit(follows) && at_ > 0 &&
         IsAsciiDigit(text_[at_ - 1])) {
       AddWord("to", at_, run);
@@ -519,7 +560,8 @@ class Walk {
   const std::string_view text_;
   const size_t offset_;
   size_t at_ = 0;
-  size_t last_ = 0;  // behind the last byte that is spoken
+  size_t last_ = 0;        // behind the last byte that is spoken
+  size_t number_end_ = 0;  // of the last number
   std::vector<SpokenWord> words_;
 };
 

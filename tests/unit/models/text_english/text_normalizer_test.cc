@@ -51,7 +51,10 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"2 1/2 cups", "two and a half cups"}, Case{"5½ hours", "five and a half hours"},
         Case{"open 24/7", "open twenty four seven"},
         Case{"COVID-19 and MP3", "COVID nineteen and MP three"},
-        Case{"a 20-year-old", "a twenty year-old"}, Case{"#1 hit", "number one hit"}));
+        Case{"a 20-year-old", "a twenty year-old"}, Case{"#1 hit", "number one hit"},
+        Case{"1066 and BA2490", "ten sixty six and BA two four nine zero"},
+        Case{"978-3-16-148410-0",
+             "nine seven eight three one six one four eight four one zero zero"}));
 
 INSTANTIATE_TEST_SUITE_P(
     Dates, American,
@@ -68,7 +71,9 @@ INSTANTIATE_TEST_SUITE_P(
                     Case{"at 5pm.", "at five P.M.."},
                     Case{"at 5:05 p.m. today", "at five oh five P.M. today"},
                     Case{"at 5:00", "at five o'clock"}, Case{"at 14:00", "at fourteen hundred"},
-                    Case{"10 a.m.", "ten A.M.."}));
+                    Case{"10 a.m.", "ten A.M.."}, Case{"9 a.m. EST.", "nine A.M. EST."},
+                    Case{"Sat. 5 Dec. or so", "saturday the fifth of december or so"},
+                    Case{"It was 5 Dec.", "It was the fifth of december."}));
 
 INSTANTIATE_TEST_SUITE_P(
     Money, American,
@@ -79,7 +84,8 @@ INSTANTIATE_TEST_SUITE_P(
                     Case{"US$5-10 each", "five to ten dollars each"},
                     Case{"-$5", "minus five dollars"}, Case{"5€", "five euros"},
                     Case{"$1999", "one thousand nine hundred ninety nine dollars"},
-                    Case{"It cost $5.", "It cost five dollars."}));
+                    Case{"It cost $5.", "It cost five dollars."},
+                    Case{"$0.05/page", "five cents per page"}));
 
 INSTANTIATE_TEST_SUITE_P(
     Units, American,
@@ -91,7 +97,8 @@ INSTANTIATE_TEST_SUITE_P(
                     Case{"1500 km", "one thousand five hundred kilometers"},
                     Case{"3x faster", "three times faster"},
                     Case{"90° turn", "ninety degrees turn"},
-                    Case{"100 m²", "one hundred square meters"}));
+                    Case{"100 m²", "one hundred square meters"},
+                    Case{"He is 5'10\" tall", "He is five foot ten tall"}));
 
 INSTANTIATE_TEST_SUITE_P(
     Phones, American,
@@ -114,7 +121,9 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"I live in the U.S.", "I live in the U.S.."}, Case{"J. R. Smith", "J. R. Smith"},
         Case{"Chapter IV of Henry VIII", "Chapter four of Henry the eighth"},
         Case{"World War II and Rocky III", "World War two and Rocky three"},
-        Case{"I think I am", "I think I am"}, Case{"Elizabeth I think", "Elizabeth I think"},
+        Case{"I think I am", "I think I am"},
+        Case{"vol. II of Louis XIV's", "volume two of Louis the fourteenth's"},
+        Case{"the U.K.'s", "the U.K.'s"}, Case{"Elizabeth I think", "Elizabeth I think"},
         Case{"R&D @ home #tag", "R and D at home hash tag"},
         Case{"visit https://www.example.com/a.", "visit W.W.W. dot example dot com slash a."},
         Case{"See example.com/a-b?x=1!",
