@@ -10,6 +10,7 @@
 #include "models/text/english/ascii.h"
 #include "models/text/english/roman_numeral.h"
 #include "models/text/english/spoken_abbreviations.h"
+#include "models/text/english/spoken_symbols.h"
 #include "models/text/english/web_reader.h"
 #include "models/text/unicode.h"
 
@@ -37,118 +38,6 @@ bool IsWordLetter(char32_t c) {
   }
 }
 
-// How a mark of punctuation is kept; empty if it is none.
-std::string_view MarkOf(char32_t c, bool opens) {
-  switch (c) {
-    case ';':
-    case 0xFF1B:
-      return ";";
-    case ':':
-    case 0xFF1A:
-      return ":";
-    case ',':
-    case 0x3001:
-    case 0xFF0C:
-      return ",";
-    case '.':
-    case 0x3002:
-      return ".";
-    case '!':
-    case 0xA1:
-    case 0xFF01:
-      return "!";
-    case '?':
-    case 0xBF:
-    case 0xFF1F:
-      return "?";
-    case 0x2013:
-    case 0x2014:
-    case 0x2015:
-      return "—";
-    case 0x2026:
-      return "…";
-    case '(':
-    case '[':
-    case '{':
-      return "(";
-    case ')':
-    case ']':
-    case '}':
-      return ")";
-    case '"':
-      return opens ? "“" : "”";
-    case 0x201C:
-    case 0x201E:
-    case 0xAB:
-      return "“";
-    case 0x201D:
-    case 0xBB:
-      return "”";
-    default:
-      return {};
-  }
-}
-
-// What a symbol is called on its own.
-std::string_view SymbolWords(char32_t c, bool before_digit) {
-  switch (c) {
-    case '&':
-      return "and";
-    case '+':
-      return "plus";
-    case '=':
-      return "equals";
-    case '@':
-      return "at";
-    case '%':
-      return "percent";
-    case '#':
-      return before_digit ? "number" : "hash";
-    case '<':
-      return "less than";
-    case '>':
-      return "greater than";
-    case '~':
-      return before_digit ? "about" : "";
-    case '$':
-      return "dollar";
-    case '\\':
-      return "backslash";
-    case 0xA2:
-      return "cents";
-    case 0xA3:
-      return "pound";
-    case 0xA7:
-      return "section";
-    case 0xA9:
-      return "copyright";
-    case 0xB0:
-      return "degrees";
-    case 0xB1:
-      return "plus or minus";
-    case 0xB2:
-      return "squared";
-    case 0xB3:
-      return "cubed";
-    case 0xD7:
-      return "times";
-    case 0xF7:
-      return "divided by";
-    case 0x20AC:
-      return "euro";
-    case 0x2212:
-      return "minus";
-    case 0x2122:
-      return "trademark";
-    case 0x2264:
-      return "less than or equal to";
-    case 0x2265:
-      return "greater than or equal to";
-    default:
-      return {};
-  }
-}
-
 bool IsApostrophe(char32_t c) { return c == '\'' || c == 0x2019; }
 
 // Short forms that begin with an apostrophe.
@@ -166,7 +55,7 @@ class Walk {
       : numbers_(numbers), text_(text), offset_(offset) {
     for (last_ = text_.size(); last_ > 0;) {
       const CodePoint c = DecodeBefore(text_, last_);
-      if (IsWordLetter(c.value) || IsDigit(c.value) || !SymbolWords(c.value, false).empty()) break;
+      if (IsWordLetter(c.value) || IsDigit(c.value) || !SymbolName(c.value, false).empty()) break;
       last_ -= c.bytes;
     }
   }
@@ -199,14 +88,14 @@ class Walk {
   bool AtStart() const {
     if (at_ == 0) return true;
     const CodePoint before = DecodeBefore(text_, at_);
-    return IsSpace(before.value) || !MarkOf(before.value, true).empty() || before.value == '<';
+    return IsSpace(before.value) || !PauseMark(before.value, true).empty() || before.value == '<';
   }
 
   // Whether a quotation mark here opens one: behind a comma or a stop it closes.
   bool AtOpening() const {
     if (at_ == 0) return true;
     const CodePoint before = DecodeBefore(text_, at_);
-    const std::string_view mark = MarkOf(before.value, true);
+    const std::string_view mark = PauseMark(before.value, true);
     return IsSpace(before.value) || mark == "(" || mark == "“" || mark == "—";
   }
 
@@ -500,13 +389,13 @@ class Walk {
       at_ = run;
       return;
     }
-    if (const std::string_view mark = MarkOf(c.value, opens); !mark.empty()) {
+    if (const std::string_view mark = PauseMark(c.value, opens); !mark.empty()) {
       const bool spaced_dash = mark == "—" && at_ > 0 && text_[at_ - 1] == ' ';
       if (spaced_dash) AddSpace();
       for (size_t i = 0; i < std::min<size_t>(count, 3); ++i) AddMark(mark);
     } else if (count < 3) {
       // Rulers of "====" say nothing.
-      const std::string_view words = SymbolWords(c.value, IsAsciiDigit(follows));
+      const std::string_view words = SymbolName(c.value, IsAsciiDigit(follows));
       Reading reading{run, {}};
       for (size_t i = 0; i < count; ++i) reading.AppendEach(words);
       if (!reading.words.empty()) {

@@ -35,7 +35,7 @@ bool IsDomain(std::string_view host, bool known_top_level) {
   return known_top_level ? std::ranges::binary_search(kTopLevels, last) : last.size() >= 2;
 }
 
-std::string_view SymbolName(char c) {
+std::string_view WebSymbolName(char c) {
   switch (c) {
     case '.':
       return "dot";
@@ -83,7 +83,7 @@ void Spell(const NumberWords& numbers, std::string_view address, Reading& readin
       reading.Append(digits.size() > kMaxNumber ? numbers.Digits(digits) : numbers.Whole(digits));
       at = end;
     } else {
-      const std::string_view name = SymbolName(address[at++]);
+      const std::string_view name = WebSymbolName(address[at++]);
       if (name == "question mark") {
         reading.Append("question");
         reading.Append("mark");
