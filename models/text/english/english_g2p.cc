@@ -46,6 +46,17 @@ void DropStress(std::string& phonemes) {
   }
 }
 
+// Whether it holds an East Asian character, which espeak-ng only calls a letter in English.
+bool IsEastAsian(std::string_view word) {
+  constexpr char32_t kFirst = 0x2E80;
+  for (size_t at = 0; at < word.size();) {
+    const CodePoint c = DecodeAt(word, at);
+    if (c.value >= kFirst && c.value != 0xFFFD) return true;
+    at += c.bytes;
+  }
+  return false;
+}
+
 bool IsAllCapitals(std::span<const SpokenWord> words) {
   size_t capitals = 0;
   for (const SpokenWord& word : words) {
@@ -174,7 +185,8 @@ absl::Status EnglishG2p::FillUnknown(std::span<const SpokenWord> words,
                                      std::vector<Work>& work) const {
   std::map<std::string_view, std::string> unknown;
   for (size_t i = 0; i < words.size(); ++i) {
-    if (!work[i].known && words[i].text != "'s") unknown[words[i].text];
+    const std::string& word = words[i].text;
+    if (!work[i].known && word != "'s" && !IsEastAsian(word)) unknown[word];
   }
   if (unknown.empty()) return absl::OkStatus();
   if (options_.fallback) {
@@ -188,7 +200,8 @@ absl::Status EnglishG2p::FillUnknown(std::span<const SpokenWord> words,
     for (auto& [word, phonemes] : unknown) phonemes = pronouncer_.Spell(word);
   }
   for (size_t i = 0; i < words.size(); ++i) {
-    if (!work[i].known) work[i].pronunciation.phonemes = unknown[words[i].text];
+    const auto answer = unknown.find(words[i].text);
+    if (!work[i].known && answer != unknown.end()) work[i].pronunciation.phonemes = answer->second;
   }
   return absl::OkStatus();
 }

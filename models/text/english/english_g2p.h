@@ -32,7 +32,8 @@ std::string JoinPhonemes(std::span<const PhonemeToken> tokens);
 // English text to phonemes in misaki's symbols, which Kokoro voices were trained on. A word is
 // looked for in this order: the pronunciation written into the text ("[word](/phonemes/)"), the
 // operator's lexicon, the lexicon with its inflections, compounds and abbreviations, the fallback;
-// without a fallback unknown words are spelled out. Thread-safe; some 5 us a word of the lexicon,
+// without a fallback unknown words are spelled out; East
+// Asian characters are left out. Thread-safe; some 5 us a word of the lexicon,
 // and one call of the fallback a sentence that has unknown words.
 class EnglishG2p {
  public:

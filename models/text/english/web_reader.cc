@@ -75,7 +75,12 @@ void Spell(const NumberWords& numbers, std::string_view address, Reading& readin
     if (IsAsciiLetter(address[at])) {
       const size_t end = LettersEnd(address, at);
       const std::string word = AsciiLower(address.substr(at, end - at));
-      reading.Append(word == "www" ? "W.W.W." : word);
+      if (word.size() == 1) {
+        // A letter, never the article.
+        reading.words.push_back(std::string(address.substr(at, 1)) + ".");
+      } else {
+        reading.Append(word == "www" ? "W.W.W." : word);
+      }
       at = end;
     } else if (IsAsciiDigit(address[at])) {
       const size_t end = DigitsEnd(address, at);

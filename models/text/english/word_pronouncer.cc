@@ -103,6 +103,10 @@ std::optional<Pronunciation> WordPronouncer::Pronounce(std::string_view word,
     return Pronunciation{*std::move(simple), entry && entry->Variant("None").has_value()};
   }
   if (auto compound = Compound(word, context)) return Pronunciation{*std::move(compound), false};
+  // "IPv", "kWh".
+  constexpr size_t kMaxMixed = 4;
+  const auto capitals = std::ranges::count_if(word, [](char c) { return IsAsciiUpper(c); });
+  if (word.size() <= kMaxMixed && capitals >= 2) return Pronunciation{Spell(word), false};
   return std::nullopt;
 }
 

@@ -162,6 +162,11 @@ TEST_F(EnglishG2pTest, TokensKeepSpansWordsAndMarks) {
   EXPECT_EQ(tokens_[3].word, "two");
 }
 
+TEST_F(EnglishG2pTest, EastAsianCharactersAreLeftOut) {
+  EXPECT_EQ(Spoken("dog 日本 dog."), "dˈɔɡ dˈɔɡ.");
+  EXPECT_TRUE(fallback_->calls.empty());
+}
+
 TEST_F(EnglishG2pTest, NothingToSayIsNothing) {
   EXPECT_EQ(Spoken(""), "");
   EXPECT_EQ(Spoken("  \n "), "");
