@@ -7,9 +7,10 @@
 #include <optional>
 #include <utility>
 
+#include "models/text/english/abbreviation_reader.h"
 #include "models/text/english/ascii.h"
+#include "models/text/english/money_reader.h"
 #include "models/text/english/roman_numeral.h"
-#include "models/text/english/spoken_abbreviations.h"
 #include "models/text/english/spoken_symbols.h"
 #include "models/text/english/web_reader.h"
 #include "models/text/unicode.h"
@@ -79,7 +80,7 @@ class Walk {
     }
     if (AtStart() && TakeReading(ReadWeb(numbers_.numbers(), text_, at_))) return;
     if (TakeNumber(c)) return;
-    if (IsWordLetter(c.value)) return TakeWord(at_);
+    if (IsWordLetter(c.value)) return TakeWord();
     if (IsApostrophe(c.value)) return TakeApostrophe(c);
     TakeMark(c);
   }
@@ -111,14 +112,14 @@ class Walk {
       minus = true;
       number += c.bytes;
       const char next = ByteAt(text_, number);
-      if (!IsAsciiDigit(next) && next != '.' && CurrencyBytes(number) == 0) return false;
+      if (!IsAsciiDigit(next) && next != '.' && CurrencySignBytes(text_, number) == 0) return false;
     } else if (c.value == '(' || c.value == '+') {
       if (!AtStart()) return false;
     } else if (c.value == '.' && !AtStart()) {
       return false;
     }
     if (auto sign = ReadFractionSign(text_, number)) return TakeReading(std::move(sign));
-    if (c.value >= 0x80 && CurrencyBytes(number) == 0 && !minus) return false;
+    if (c.value >= 0x80 && CurrencySignBytes(text_, number) == 0 && !minus) return false;
     if (auto code = ReadCode(c)) return TakeReading(std::move(code));
     auto reading = numbers_.Read(text_, number, Previous());
     if (!reading) return false;
@@ -135,13 +136,6 @@ class Walk {
     return Reading{end, numbers_.numbers().Digits(text_.substr(at_, end - at_))};
   }
 
-  size_t CurrencyBytes(size_t at) const {
-    for (const std::string_view sign : {"US$", "A$", "C$", "$", "£", "€", "¥", "₹", "₽", "₩"}) {
-      if (text_.substr(at, sign.size()) == sign) return sign.size();
-    }
-    return 0;
-  }
-
   bool TakeReading(std::optional<Reading> reading) {
     if (!reading) return false;
     const size_t begin = at_;
@@ -156,11 +150,12 @@ class Walk {
     if (at_ > 0 && text_[at_ - 1] == '.' && last_ < at_) AddMark(".");
   }
 
-  // Letters with apostrophes, and hyphens between them, from at_ on; `begin` is at_ or before it.
-  void TakeWord(size_t begin) {
+  // Letters with apostrophes, and hyphens between them, from at_ on.
+  void TakeWord() {
+    const size_t begin = at_;
     if (TakeCurrencyWord()) return;
     if (AtStart() && TakeReading(numbers_.dates().ReadMonthDay(text_, at_))) return;
-    if (TakeDotted()) return;
+    if (TakeReading(ReadDotted(text_, at_))) return;
     size_t end = at_;
     size_t parts = 1;
     bool plain = true;
@@ -182,7 +177,7 @@ class Walk {
       end = next;
     }
     std::string word = Written(begin, end);
-    if (plain && TakeAbbreviation(begin, end, word)) return;
+    if (plain && TakeAbbreviation(end)) return;
     const char follows = ByteAt(text_, end);
     if (const std::string previous = words_.empty() ? "" : words_.back().text;
         word.size() <= 8 && IsAsciiUpper(word[0]) && words_.size() > 0 &&
@@ -209,7 +204,7 @@ class Walk {
 
   // "US$5": the letters belong to the sum.
   bool TakeCurrencyWord() {
-    if (CurrencyBytes(at_) == 0 || !AtStart()) return false;
+    if (CurrencySignBytes(text_, at_) == 0 || !AtStart()) return false;
     return TakeReading(numbers_.Read(text_, at_, Previous()));
   }
 
@@ -230,114 +225,11 @@ class Walk {
     return word;
   }
 
-  // "U.S.A.", "e.g.", "Ph.D.": short runs of letters, each with a stop.
-  bool TakeDotted() {
-    constexpr size_t kMaxDotted = 16;
-    size_t end = at_;
-    size_t dots = 0;
-    bool single = true;
-    while (end - at_ < kMaxDotted) {
-      const size_t letters = LettersEnd(text_.substr(0, end + 3), end) - end;
-      if (letters == 0 || letters > 2 || ByteAt(text_, end + letters) != '.') break;
-      single = single && letters == 1;
-      end += letters + 1;
-      ++dots;
-    }
-    if (dots < 2 || (at_ > 0 && IsAsciiAlnum(text_[at_ - 1]))) return false;
-    if (IsAsciiLetter(ByteAt(text_, end)) && LettersEnd(text_.substr(0, end + 2), end) != end + 1) {
-      return false;
-    }
-    Reading reading{end, {}};
-    const std::string lower = AsciiLower(text_.substr(at_, end - at_ - 1));
-    if (const auto known = FindSpokenAbbreviation(lower)) {
-      reading.AppendEach(known->words);
-    } else if (single) {
-      std::string letters(text_.substr(at_, end - at_));
-      for (char& c : letters) c = IsAsciiLower(c) ? static_cast<char>(c - 'a' + 'A') : c;
-      reading.Append(letters);
-    } else {
-      return false;
-    }
-    return TakeReading(std::move(reading));
-  }
-
-  bool TakeAbbreviation(size_t begin, size_t end, const std::string& word) {
-    if (word.size() > 6) return false;
-    if (word == "w" && ByteAt(text_, end) == '/') return TakeWith(begin, end + 1);
-    const bool stop = ByteAt(text_, end) == '.';
-    const std::string lower = AsciiLower(word);
-    for (const bool second : {false, true}) {
-      const auto known = FindSpokenAbbreviation(lower, second);
-      if (!known || !Applies(known->when, word, end, stop)) continue;
-      Reading reading{end + (stop ? 1 : 0), {}};
-      reading.AppendEach(known->words);
-      return TakeReading(std::move(reading));
-    }
-    // "Dr Smith", "St Paul" without a stop.
-    if ((word == "Dr" || word == "St" || word == "Mt" || word == "Ms") && NextIsCapital(end)) {
-      Reading reading{end, {}};
-      reading.Append(FindSpokenAbbreviation(lower)->words);
-      return TakeReading(std::move(reading));
-    }
-    return false;
-  }
-
-  bool Applies(SpokenAbbreviation::When when, const std::string& word, size_t end,
-               bool stop) const {
-    using When = SpokenAbbreviation::When;
-    switch (when) {
-      case When::kAlways:
-        // "JR" and "MR" may be initials of a name.
-        return stop || !IsAsciiUpper(ByteAt(word, 1));
-      case When::kStop:
-        // "Co" and "Gen" end sentences as words, too, but rarely before a stop and a capital.
-        return stop && !IsSmallWordAtEnd(word, end) && !IsLongCapitals(word);
-      case When::kStopAndDigit: {
-        const size_t next = end + (ByteAt(text_, end + 1) == ' ' ? 2 : 1);
-        return stop && (IsAsciiDigit(ByteAt(text_, next)) || IsRomanAt(next));
-      }
-      case When::kStopAndName:
-        return stop && NextIsCapital(end + 1);
-      case When::kStopAfterName:
-        return stop && !words_.empty() && !words_.back().text.empty() && IsUpperWord() &&
-               words_.back().after == " ";
-    }
-    return false;
-  }
-
-  // "EST." is a time zone.
-  static bool IsLongCapitals(const std::string& word) {
-    return word.size() > 2 && IsAsciiUpper(word[1]) && IsAsciiUpper(word[2]);
-  }
-
-  // "vol. II".
-  bool IsRomanAt(size_t at) const {
-    size_t end = at;
-    while (end < text_.size() && end - at < 6 &&
-           std::string_view("IVX").find(text_[end]) != std::string_view::npos) {
-      ++end;
-    }
-    return end > at && !IsAsciiAlnum(ByteAt(text_, end));
-  }
-
-  // Words that end a sentence as themselves ("eg" never does).
-  bool IsSmallWordAtEnd(const std::string& word, size_t end) const {
-    return IsAsciiLower(word[0]) && last_ <= end &&
-           (word == "gen" || word == "rev" || word == "est" || word == "co" || word == "rep" ||
-            word == "ms");
-  }
-
-  bool IsUpperWord() const { return IsAsciiUpper(words_.back().text[0]); }
-
-  bool NextIsCapital(size_t at) const {
-    return ByteAt(text_, at) == ' ' && IsUpper(DecodeAt(text_, at + 1).value);
-  }
-
-  bool TakeWith(size_t begin, size_t end) {
-    const bool without = ByteAt(text_, end) == 'o' && !IsAsciiAlnum(ByteAt(text_, end + 1));
-    at_ = end + (without ? 1 : 0);
-    AddWord(without ? "without" : "with", begin, at_);
-    return true;
+  // Whether an abbreviation, initials or "w/" stand at at_; `end` is behind the word.
+  bool TakeAbbreviation(size_t end) {
+    const bool adjacent = !words_.empty() && words_.back().after == " ";
+    const std::string previous = adjacent ? words_.back().text : "";
+    return TakeReading(ReadAbbreviation(text_, at_, end, previous, last_ <= end));
   }
 
   void TakeApostrophe(const CodePoint& c) {
