@@ -29,8 +29,8 @@ inline constexpr size_t kMaxSpokenWordBytes = 64;
 // English text to the words that are spoken: numbers, dates, times, sums, units, fractions, ranges,
 // Roman numerals, abbreviations, web addresses and symbols become words. Input that is no UTF-8 or
 // cannot be spoken is left out. (The nearest C++ library, WeTextProcessing, brings OpenFst and
-// grammars that Pynini compiles; Debian has neither it nor another.) Immutable, so thread-safe. Time
-// and output are linear in the text, at most some 20 words a number.
+// grammars that Pynini compiles; Debian has neither it nor another.) Immutable, so thread-safe.
+// Time and output are linear in the text, at most some 20 words a number.
 class TextNormalizer {
  public:
   explicit TextNormalizer(EnglishDialect dialect) : numbers_(dialect) {}
