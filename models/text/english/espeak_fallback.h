@@ -17,7 +17,7 @@ namespace millrace::models {
 class EspeakPool;
 
 // Pronounces English words with espeak-ng, which is run as a program: one call to it for all words.
-// Thread-safe; about 1 ms a call.
+// Thread-safe; about 1 ms a word.
 class EspeakFallback final : public WordFallback {
  public:
   struct Options {
