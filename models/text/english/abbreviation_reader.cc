@@ -1,0 +1,119 @@
+#include "models/text/english/abbreviation_reader.h"
+
+#include <string>
+
+#include "models/text/english/ascii.h"
+#include "models/text/english/spoken_abbreviations.h"
+#include "models/text/unicode.h"
+
+namespace millrace::models {
+namespace {
+
+using When = SpokenAbbreviation::When;
+
+constexpr size_t kMaxWordBytes = 6;
+constexpr size_t kMaxDottedBytes = 16;
+
+// "EST." is a time zone.
+bool IsLongCapitals(std::string_view word) {
+  return word.size() > 2 && IsAsciiUpper(word[1]) && IsAsciiUpper(word[2]);
+}
+
+// "vol. II".
+bool IsRomanAt(std::string_view text, size_t at) {
+  size_t end = at;
+  while (end < text.size() && end - at < 6 &&
+         std::string_view("IVX").find(text[end]) != std::string_view::npos) {
+    ++end;
+  }
+  return end > at && !IsAsciiAlnum(ByteAt(text, end));
+}
+
+// Words that end a sentence as themselves ("eg" never does).
+bool IsPlainWord(std::string_view word) {
+  return word == "gen" || word == "rev" || word == "est" || word == "co" || word == "rep" ||
+         word == "ms";
+}
+
+bool NextIsCapital(std::string_view text, size_t at) {
+  return ByteAt(text, at) == ' ' && IsUpper(DecodeAt(text, at + 1).value);
+}
+
+// Whether the word that ends at `end` is the abbreviation.
+bool Applies(When when, std::string_view text, std::string_view word, size_t end,
+             std::string_view previous, bool last) {
+  const bool stop = ByteAt(text, end) == '.';
+  switch (when) {
+    case When::kAlways:
+      // "JR" and "MR" may be initials of a name.
+      return stop || !IsAsciiUpper(ByteAt(word, 1));
+    case When::kStop:
+      return stop && !(last && IsPlainWord(word)) && !IsLongCapitals(word);
+    case When::kStopAndDigit: {
+      const size_t next = end + (ByteAt(text, end + 1) == ' ' ? 2 : 1);
+      return stop && (IsAsciiDigit(ByteAt(text, next)) || IsRomanAt(text, next));
+    }
+    case When::kStopAndName:
+      return stop && NextIsCapital(text, end + 1);
+    case When::kStopAfterName:
+      return stop && IsAsciiUpper(ByteAt(previous, 0));
+  }
+  return false;
+}
+
+}  // namespace
+
+std::optional<Reading> ReadAbbreviation(std::string_view text, size_t at, size_t end,
+                                        std::string_view previous, bool last) {
+  const std::string_view word = text.substr(at, end - at);
+  if (word.empty() || word.size() > kMaxWordBytes) return std::nullopt;
+  if (word == "w" && ByteAt(text, end) == '/') {
+    const bool without = ByteAt(text, end + 1) == 'o' && !IsAsciiAlnum(ByteAt(text, end + 2));
+    return Reading{end + (without ? 2 : 1), {without ? "without" : "with"}};
+  }
+  const std::string lower = AsciiLower(word);
+  for (const bool second : {false, true}) {
+    const auto known = FindSpokenAbbreviation(lower, second);
+    if (!known || !Applies(known->when, text, word, end, previous, last)) continue;
+    Reading reading{end + (ByteAt(text, end) == '.' ? 1 : 0), {}};
+    reading.AppendEach(known->words);
+    return reading;
+  }
+  // "Dr Smith", "St Paul" without a stop.
+  const bool title = word == "Dr" || word == "St" || word == "Mt" || word == "Ms";
+  if (title && NextIsCapital(text, end)) {
+    Reading reading{end, {}};
+    reading.AppendEach(FindSpokenAbbreviation(lower)->words);
+    return reading;
+  }
+  return std::nullopt;
+}
+
+std::optional<Reading> ReadDotted(std::string_view text, size_t at) {
+  Reading reading{at, {}};
+  size_t& end = reading.end;
+  size_t stops = 0;
+  bool single = true;
+  while (end - at < kMaxDottedBytes) {
+    const size_t letters = LettersEnd(text.substr(0, end + 3), end) - end;
+    if (letters == 0 || letters > 2 || ByteAt(text, end + letters) != '.') break;
+    single = single && letters == 1;
+    end += letters + 1;
+    ++stops;
+  }
+  if (stops < 2 || (at > 0 && IsAsciiAlnum(text[at - 1]))) return std::nullopt;
+  if (LettersEnd(text.substr(0, end + 2), end) > end + 1) return std::nullopt;
+  const std::string_view written = text.substr(at, end - at);
+  if (const auto known =
+          FindSpokenAbbreviation(AsciiLower(written.substr(0, written.size() - 1)))) {
+    reading.AppendEach(known->words);
+    return reading;
+  }
+  if (!single) return std::nullopt;
+  std::string letters(written);
+  for (char& c : letters) c = IsAsciiLower(c) ? static_cast<char>(c - 'a' + 'A') : c;
+  reading.Append(letters);
+  return reading;
+}
+
+}  // namespace millrace::models

@@ -1,0 +1,41 @@
+#include "models/text/english/amount.h"
+
+#include "models/text/english/ascii.h"
+
+namespace millrace::models {
+
+bool Amount::IsYear() const {
+  return whole.size() == 4 && fraction.empty() && !grouped && whole >= "1000" && whole <= "2099";
+}
+
+std::optional<Amount> ParseAmount(std::string_view text, size_t at) {
+  Amount amount;
+  size_t end = DigitsEnd(text, at);
+  amount.whole = text.substr(at, end - at);
+  if (!amount.whole.empty() && amount.whole.size() <= 3) {
+    while (ByteAt(text, end) == ',' && DigitsEnd(text.substr(0, end + 5), end + 1) == end + 4) {
+      amount.whole += text.substr(end + 1, 3);
+      amount.grouped = true;
+      end += 4;
+    }
+  }
+  if (ByteAt(text, end) == '.' && IsAsciiDigit(ByteAt(text, end + 1))) {
+    const size_t begin = end + 1;
+    end = DigitsEnd(text, begin);
+    amount.fraction = text.substr(begin, end - begin);
+  }
+  if (amount.whole.empty() && amount.fraction.empty()) return std::nullopt;
+  amount.end = end;
+  return amount;
+}
+
+std::vector<std::string> AmountWords(const NumberWords& numbers, const Amount& amount) {
+  std::vector<std::string> words;
+  if (!amount.whole.empty()) words = numbers.Whole(amount.whole);
+  if (amount.fraction.empty()) return words;
+  words.emplace_back("point");
+  for (std::string& digit : numbers.Digits(amount.fraction)) words.push_back(std::move(digit));
+  return words;
+}
+
+}  // namespace millrace::models

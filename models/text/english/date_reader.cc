@@ -1,0 +1,168 @@
+#include "models/text/english/date_reader.h"
+
+#include <array>
+#include <string>
+#include <utility>
+
+#include "models/text/english/ascii.h"
+
+namespace millrace::models {
+namespace {
+
+constexpr std::array<std::string_view, 12> kMonths = {
+    "january", "february", "march",     "april",   "may",      "june",
+    "july",    "august",   "september", "october", "november", "december"};
+
+// 1..12 of a name or an abbreviation that begins with a capital; 0 if it is none.
+unsigned MonthOf(std::string_view name) {
+  if (name.size() < 3 || name.size() > 9 || !IsAsciiUpper(name[0])) return 0;
+  const std::string lower = AsciiLower(name);
+  for (size_t i = 0; i < kMonths.size(); ++i) {
+    if (lower == kMonths[i] || lower == kMonths[i].substr(0, 3))
+      return static_cast<unsigned>(i + 1);
+  }
+  return lower == "sept" ? 9 : 0;
+}
+
+// A number of `min` to `max` digits that ends there; moves `at` behind it.
+std::optional<unsigned> TakeNumber(std::string_view text, size_t& at, size_t min, size_t max) {
+  size_t end = at;
+  while (end < text.size() && IsAsciiDigit(text[end]) && end - at <= max) ++end;
+  if (end - at < min || end - at > max) return std::nullopt;
+  const auto value = static_cast<unsigned>(ParseDigits(text.substr(at, end - at)));
+  at = end;
+  return value;
+}
+
+// Moves behind "st", "nd", "rd" or "th".
+void SkipOrdinalEnding(std::string_view text, size_t& at) {
+  const std::string_view ending = text.substr(at, 2);
+  if (ending == "st" || ending == "nd" || ending == "rd" || ending == "th") at += 2;
+}
+
+bool IsDay(unsigned day) { return day >= 1 && day <= 31; }
+
+// A year behind a comma or a space, if there is one; moves `at` behind it.
+unsigned TakeYear(std::string_view text, size_t& at) {
+  size_t next = at;
+  if (ByteAt(text, next) == ',') ++next;
+  if (ByteAt(text, next) != ' ') return 0;
+  ++next;
+  const auto year = TakeNumber(text, next, 4, 4);
+  const char follows = ByteAt(text, next);
+  if (!year || *year < 1000 || follows == ':' || IsAsciiLetter(follows)) return 0;
+  if ((follows == ',' || follows == '.') && IsAsciiDigit(ByteAt(text, next + 1))) return 0;
+  at = next;
+  return *year;
+}
+
+}  // namespace
+
+std::optional<Reading> DateReader::Spoken(size_t end, unsigned year, unsigned month, unsigned day,
+                                          bool short_year) const {
+  Reading reading{end, {}};
+  if (dialect_ == EnglishDialect::kUs) {
+    reading.Append(kMonths[month - 1]);
+    reading.Append(numbers_.Ordinal(day));
+  } else {
+    reading.Append("the");
+    reading.Append(numbers_.Ordinal(day));
+    reading.Append("of");
+    reading.Append(kMonths[month - 1]);
+  }
+  if (short_year && year < 10) reading.Append("oh");
+  reading.Append(short_year ? numbers_.Cardinal(year) : numbers_.Year(year));
+  return reading;
+}
+
+std::optional<Reading> DateReader::ReadNumeric(std::string_view text, size_t at) const {
+  size_t end = at;
+  const auto first = TakeNumber(text, end, 1, 4);
+  if (!first) return std::nullopt;
+  const bool year_first = end - at == 4;
+  if (!year_first && end - at > 2) return std::nullopt;
+  const char separator = ByteAt(text, end);
+  if (separator != '-' && separator != '/' && (separator != '.' || year_first)) return std::nullopt;
+  ++end;
+  const auto second = TakeNumber(text, end, 1, 2);
+  if (!second || ByteAt(text, end) != separator) return std::nullopt;
+  ++end;
+  const size_t third_at = end;
+  const auto third = TakeNumber(text, end, 1, 4);
+  const size_t third_digits = end - third_at;
+  const char follows = ByteAt(text, end);
+  if (!third || IsAsciiDigit(follows) || (follows == separator && separator != '.')) {
+    return std::nullopt;
+  }
+  if (year_first) {
+    if (third_digits > 2 || *second < 1 || *second > 12 || !IsDay(*third)) return std::nullopt;
+    return Spoken(end, *first, *second, *third, false);
+  }
+  // "1.2.34" is a version, "1-2-34" a score or a number.
+  if (third_digits != 4 && (third_digits != 2 || separator != '/')) return std::nullopt;
+  unsigned month = *first;
+  unsigned day = *second;
+  if (dialect_ == EnglishDialect::kGb || separator == '.') std::swap(month, day);
+  if (month > 12) std::swap(month, day);
+  if (month < 1 || month > 12 || !IsDay(day)) return std::nullopt;
+  return Spoken(end, *third, month, day, third_digits == 2);
+}
+
+std::optional<Reading> DateReader::ReadDayMonth(std::string_view text, size_t at,
+                                                std::string_view previous) const {
+  size_t end = at;
+  const auto day = TakeNumber(text, end, 1, 2);
+  if (!day || !IsDay(*day)) return std::nullopt;
+  SkipOrdinalEnding(text, end);
+  if (ByteAt(text, end) != ' ') return std::nullopt;
+  const size_t name = end + 1;
+  const size_t name_end = LettersEnd(text.substr(0, name + 10), name);
+  const unsigned month = MonthOf(text.substr(name, name_end - name));
+  if (month == 0 || IsAsciiLetter(ByteAt(text, name_end))) return std::nullopt;
+  end = name_end;
+  // The stop of "21 Nov." belongs to the name.
+  const bool abbreviated = name_end - name < kMonths[month - 1].size();
+  if (ByteAt(text, end) == '.' && abbreviated) ++end;
+  const unsigned year = TakeYear(text, end);
+  Reading reading{end, {}};
+  if (previous != "the") reading.Append("the");
+  reading.Append(numbers_.Ordinal(*day));
+  reading.Append("of");
+  reading.Append(kMonths[month - 1]);
+  if (year != 0) reading.Append(numbers_.Year(year));
+  return reading;
+}
+
+std::optional<Reading> DateReader::ReadMonthDay(std::string_view text, size_t at) const {
+  size_t end = LettersEnd(text.substr(0, at + 10), at);
+  const unsigned month = MonthOf(text.substr(at, end - at));
+  if (month == 0 || IsAsciiLetter(ByteAt(text, end))) return std::nullopt;
+  if (ByteAt(text, end) == '.') ++end;
+  if (ByteAt(text, end) != ' ') return std::nullopt;
+  Reading reading;
+  reading.Append(kMonths[month - 1]);
+  size_t year_at = end;
+  if (const unsigned year = TakeYear(text, year_at); year != 0) {
+    reading.Append(numbers_.Year(year));
+    reading.end = year_at;
+    return reading;
+  }
+  ++end;
+  const auto day = TakeNumber(text, end, 1, 2);
+  if (!day || !IsDay(*day)) return std::nullopt;
+  SkipOrdinalEnding(text, end);
+  const char follows = ByteAt(text, end);
+  if (IsAsciiAlnum(follows) || follows == ':' || follows == '/' || follows == '%') {
+    return std::nullopt;
+  }
+  if ((follows == '.' || follows == '-') && IsAsciiDigit(ByteAt(text, end + 1))) {
+    return std::nullopt;
+  }
+  if (dialect_ == EnglishDialect::kGb) reading.Append("the");
+  reading.Append(numbers_.Ordinal(*day));
+  if (const unsigned year = TakeYear(text, end); year != 0) reading.Append(numbers_.Year(year));
+  reading.end = end;
+  return reading;
+}
+
+}  // namespace millrace::models

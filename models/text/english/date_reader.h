@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string_view>
+
+#include "models/text/english/dialect.h"
+#include "models/text/english/number_words.h"
+#include "models/text/english/reading.h"
+
+namespace millrace::models {
+
+// Reads dates. Immutable, so thread-safe; every function looks at most 40 bytes ahead.
+class DateReader {
+ public:
+  explicit DateReader(EnglishDialect dialect) : dialect_(dialect), numbers_(dialect) {}
+
+  // "2026-11-21", "11/21/2026" (en-GB: "21/11/2026"), "21.11.2026".
+  std::optional<Reading> ReadNumeric(std::string_view text, size_t at) const;
+  // "21 Nov 2026", "21st November". `previous` is the word before, in small letters.
+  std::optional<Reading> ReadDayMonth(std::string_view text, size_t at,
+                                      std::string_view previous) const;
+  // "Nov. 21, 2026", "November 21st", "Jan 2026".
+  std::optional<Reading> ReadMonthDay(std::string_view text, size_t at) const;
+
+ private:
+  std::optional<Reading> Spoken(size_t end, unsigned year, unsigned month, unsigned day,
+                                bool short_year) const;
+
+  const EnglishDialect dialect_;
+  const NumberWords numbers_;
+};
+
+}  // namespace millrace::models

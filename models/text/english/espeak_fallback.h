@@ -1,0 +1,48 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "models/text/english/dialect.h"
+#include "models/text/english/word_fallback.h"
+
+namespace millrace::models {
+
+class EspeakPool;
+
+// Pronounces English words with espeak-ng, which is run as a program: one call to it for all words.
+// Thread-safe; about 1 ms a word.
+class EspeakFallback final : public WordFallback {
+ public:
+  struct Options {
+    std::string program = "espeak-ng";  // a name to find in PATH, or a path
+    EnglishDialect dialect = EnglishDialect::kUs;
+    size_t max_processes = 4;
+    std::chrono::milliseconds timeout{5000};  // of one call
+  };
+
+  // Tries one word: FailedPrecondition when the program is missing, else what it failed with.
+  static absl::StatusOr<std::unique_ptr<EspeakFallback>> Create(const Options& options);
+  ~EspeakFallback() override;
+
+  // Unavailable when espeak-ng fails.
+  absl::StatusOr<std::vector<std::string>> Phonemize(
+      std::span<const std::string> words) const override;
+
+ private:
+  EspeakFallback(EnglishDialect dialect, std::unique_ptr<EspeakPool> pool);
+
+  const EnglishDialect dialect_;
+  const std::unique_ptr<EspeakPool> pool_;
+};
+
+// espeak-ng's IPA of English in misaki's symbols; what these do not hold is left out.
+std::string MisakiFromEspeak(std::string_view ipa, EnglishDialect dialect);
+
+}  // namespace millrace::models

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "models/text/english/phoneme_vocabulary.h"
+
+namespace millrace::models {
+
+// A piece of a text: plain, or with the pronunciation that its author gave it.
+struct TextSegment {
+  std::string_view text;
+  size_t begin = 0;           // byte of the whole text
+  std::string_view phonemes;  // empty: plain
+};
+
+// Longest pronunciation that may be written into a text.
+inline constexpr size_t kMaxInlinePhonemeBytes = 512;
+
+// Divides a text at its pronunciations, written as in "[Kokoro](/kˈOkəɹO/)". Other brackets are
+// plain text. InvalidArgument, naming the byte where it begins: one that does not end, that is
+// empty or too long, or whose phonemes (with the symbol) are not of the vocabulary. Thread-safe;
+// linear time; the segments are views into the text.
+absl::StatusOr<std::vector<TextSegment>> SplitInlinePronunciations(
+    std::string_view text, const PhonemeVocabulary& vocabulary);
+
+}  // namespace millrace::models

@@ -1,0 +1,133 @@
+#include "models/text/english/money_reader.h"
+
+#include <array>
+
+#include "models/text/english/amount.h"
+#include "models/text/english/ascii.h"
+
+namespace millrace::models {
+namespace {
+
+struct Currency {
+  std::string_view sign;
+  std::string_view one;
+  std::string_view many;
+  std::string_view minor_one;  // empty: it has no hundredths that are spoken
+  std::string_view minor_many;
+};
+
+constexpr std::array<Currency, 10> kCurrencies = {{
+    {"US$", "dollar", "dollars", "cent", "cents"},
+    {"A$", "dollar", "dollars", "cent", "cents"},
+    {"C$", "dollar", "dollars", "cent", "cents"},
+    {"$", "dollar", "dollars", "cent", "cents"},
+    {"£", "pound", "pounds", "penny", "pence"},
+    {"€", "euro", "euros", "cent", "cents"},
+    {"¥", "yen", "yen", "", ""},
+    {"₹", "rupee", "rupees", "", ""},
+    {"₽", "rouble", "roubles", "", ""},
+    {"₩", "won", "won", "", ""},
+}};
+
+const Currency* FindCurrency(std::string_view text, size_t at) {
+  for (const Currency& currency : kCurrencies) {
+    if (text.substr(at, currency.sign.size()) == currency.sign) return &currency;
+  }
+  return nullptr;
+}
+
+// "k", "million" and the like behind an amount; moves `at` behind it.
+std::string_view TakeScale(std::string_view text, size_t& at) {
+  struct Scale {
+    std::string_view written;
+    std::string_view spoken;
+    bool after_space;
+  };
+  constexpr std::array<Scale, 14> kScales = {{{"thousand", "thousand", true},
+                                              {"million", "million", true},
+                                              {"billion", "billion", true},
+                                              {"trillion", "trillion", true},
+                                              {"k", "thousand", false},
+                                              {"K", "thousand", false},
+                                              {"m", "million", false},
+                                              {"M", "million", false},
+                                              {"mn", "million", true},
+                                              {"bn", "billion", true},
+                                              {"b", "billion", false},
+                                              {"B", "billion", false},
+                                              {"tn", "trillion", true},
+                                              {"T", "trillion", false}}};
+  const bool spaced = ByteAt(text, at) == ' ' || ByteAt(text, at) == '-';
+  const size_t begin = at + (spaced ? 1 : 0);
+  const size_t end = LettersEnd(text.substr(0, begin + 9), begin);
+  const std::string_view word = begin <= text.size() ? text.substr(begin, end - begin) : "";
+  for (const Scale& scale : kScales) {
+    if (word != scale.written || (spaced && !scale.after_space)) continue;
+    at = end;
+    return scale.spoken;
+  }
+  return {};
+}
+
+// The hyphen or dash of a range at `at`, in bytes.
+size_t RangeBytes(std::string_view text, size_t at) {
+  if (ByteAt(text, at) == '-') return 1;
+  return text.substr(at, 3) == "–" ? 3 : 0;
+}
+
+}  // namespace
+
+size_t CurrencySignBytes(std::string_view text, size_t at) {
+  const Currency* currency = FindCurrency(text, at);
+  return currency == nullptr ? 0 : currency->sign.size();
+}
+
+std::string_view CurrencyName(std::string_view sign, bool one) {
+  const Currency* currency = FindCurrency(sign, 0);
+  if (currency == nullptr) return {};
+  return one ? currency->one : currency->many;
+}
+
+std::optional<Reading> ReadMoney(const NumberWords& numbers, std::string_view text, size_t at) {
+  const Currency* currency = FindCurrency(text, at);
+  if (currency == nullptr) return std::nullopt;
+  auto first = ParseAmount(text, at + currency->sign.size());
+  if (!first) return std::nullopt;
+  Amount amount = *std::move(first);
+  Reading reading{amount.end, {}};
+  if (const size_t dash = RangeBytes(text, amount.end); dash > 0) {
+    size_t second_at = amount.end + dash;
+    second_at += CurrencySignBytes(text, second_at);
+    if (auto second = ParseAmount(text, second_at)) {
+      reading.Append(AmountWords(numbers, amount));
+      reading.Append("to");
+      amount = *std::move(second);
+      reading.end = amount.end;
+    }
+  }
+  if (const std::string_view scale = TakeScale(text, reading.end); !scale.empty()) {
+    reading.Append(AmountWords(numbers, amount));
+    reading.Append(scale);
+    reading.Append(currency->many);
+    return reading;
+  }
+  const bool hundredths = amount.fraction.size() == 2 && !currency->minor_one.empty();
+  if (!hundredths) {
+    reading.Append(AmountWords(numbers, amount));
+    reading.Append(amount.IsOne() ? currency->one : currency->many);
+    return reading;
+  }
+  const uint64_t minor = ParseDigits(amount.fraction);
+  const bool has_whole = amount.whole.find_first_not_of('0') != std::string::npos;
+  if (has_whole || minor == 0) {
+    reading.Append(numbers.Whole(has_whole ? amount.whole : "0"));
+    reading.Append(amount.whole == "1" ? currency->one : currency->many);
+    if (minor == 0) return reading;
+    reading.Append("and");
+  }
+  reading.Append(numbers.Cardinal(minor));
+  reading.Append(minor == 1 ? currency->minor_one : currency->minor_many);
+  return reading;
+}
+
+}  // namespace millrace::models

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string_view>
+
+#include "models/text/english/number_words.h"
+#include "models/text/english/reading.h"
+
+namespace millrace::models {
+
+// Reads a sum of money that begins with its sign: "$3.50", "£2m", "€1,000", "US$5 billion",
+// "$5-10". Thread-safe; time linear in the digits.
+std::optional<Reading> ReadMoney(const NumberWords& numbers, std::string_view text, size_t at);
+
+// The bytes of a currency sign at `at`, 0 if there is none.
+size_t CurrencySignBytes(std::string_view text, size_t at);
+// The name of a sum in the currency of the sign, such as "dollars"; empty for no sign.
+std::string_view CurrencyName(std::string_view sign, bool one);
+
+}  // namespace millrace::models

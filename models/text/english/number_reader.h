@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string_view>
+
+#include "models/text/english/amount.h"
+#include "models/text/english/date_reader.h"
+#include "models/text/english/dialect.h"
+#include "models/text/english/number_words.h"
+#include "models/text/english/reading.h"
+
+namespace millrace::models {
+
+// Reads what begins with a digit, a point before a digit, a bracket or "+" of a telephone number,
+// or a currency sign: dates, times, sums, fractions, ranges, measures, ordinals, years, versions.
+// Immutable, so thread-safe. Time is linear in what is read.
+class NumberReader {
+ public:
+  explicit NumberReader(EnglishDialect dialect)
+      : dialect_(dialect), numbers_(dialect), dates_(dialect) {}
+
+  // `previous` is the word before, in small letters.
+  std::optional<Reading> Read(std::string_view text, size_t at, std::string_view previous) const;
+
+  const DateReader& dates() const { return dates_; }
+  const NumberWords& numbers() const { return numbers_; }
+
+ private:
+  std::optional<Reading> ReadFraction(std::string_view text, size_t at) const;
+  std::optional<Reading> ReadVersion(std::string_view text, size_t at) const;
+  Reading ReadPlain(std::string_view text, const Amount& amount) const;
+  // Ordinal and plural endings; false when there is none.
+  bool TakeEnding(std::string_view text, const Amount& amount, Reading& reading) const;
+  // "5'10\"".
+  bool TakeFeet(std::string_view text, const Amount& amount, Reading& reading) const;
+  // "-20" of "10-20", "%", "°C", "km"; `amount` is the last one before it.
+  Amount TakeRange(std::string_view text, const Amount& amount, Reading& reading) const;
+  void TakeMixedFraction(std::string_view text, Reading& reading) const;
+  bool TakeMeasure(std::string_view text, const Amount& amount, Reading& reading) const;
+  std::vector<std::string> PlainWords(const Amount& amount) const;
+
+  const EnglishDialect dialect_;
+  const NumberWords numbers_;
+  const DateReader dates_;
+};
+
+// The words of ½ and its like at `at`, as "one half"; nullopt if there is none.
+std::optional<Reading> ReadFractionSign(std::string_view text, size_t at);
+
+}  // namespace millrace::models

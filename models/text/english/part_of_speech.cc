@@ -1,0 +1,147 @@
+#include "models/text/english/part_of_speech.h"
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include "models/text/english/ascii.h"
+
+namespace millrace::models {
+namespace {
+
+// All sorted by bytes.
+constexpr std::array<std::string_view, 50> kBeforeVerb = {
+    "can",     "can't",   "cannot", "could",   "couldn't", "did",    "didn't",   "do",
+    "does",    "doesn't", "don't",  "he'd",    "he'll",    "help",   "i",        "i'd",
+    "i'll",    "it'll",   "let's",  "may",     "might",    "must",   "mustn't",  "needn't",
+    "ought",   "people",  "please", "shall",   "she'd",    "she'll", "should",   "shouldn't",
+    "that'll", "they",    "they'd", "they'll", "to",       "we",     "we'd",     "we'll",
+    "who",     "who'd",   "who'll", "will",    "won't",    "would",  "wouldn't", "you",
+    "you'd",   "you'll"};
+static_assert(std::ranges::is_sorted(kBeforeVerb));
+constexpr std::array<std::string_view, 46> kBeforeNoun = {
+    "a",    "all",   "an",    "another", "any",   "best", "big",   "both", "each", "every",
+    "few",  "first", "good",  "great",   "her",   "high", "his",   "its",  "last", "little",
+    "long", "low",   "many",  "more",    "most",  "much", "my",    "new",  "next", "no",
+    "of",   "old",   "one",   "our",     "own",   "same", "small", "some", "such", "that",
+    "the",  "their", "these", "this",    "those", "your"};
+static_assert(std::ranges::is_sorted(kBeforeNoun));
+constexpr std::array<std::string_view, 13> kBe = {"am",     "are",   "aren't", "be",   "been",
+                                                  "being",  "isn't", "is",     "it's", "was",
+                                                  "wasn't", "were",  "weren't"};
+constexpr std::array<std::string_view, 14> kHave = {
+    "had",  "hadn't", "has",   "hasn't",  "have",  "haven't", "having",
+    "he's", "i've",   "she's", "they've", "we've", "who've",  "you've"};
+static_assert(std::ranges::is_sorted(kHave));
+constexpr std::array<std::string_view, 24> kObjects = {
+    "a",  "all", "an",   "any",  "each", "every", "her",  "him",   "his",  "it", "its", "me",
+    "my", "our", "some", "that", "the",  "their", "them", "these", "this", "us", "you", "your"};
+static_assert(std::ranges::is_sorted(kObjects));
+// What comes behind a noun rather than within a group of words that a noun ends.
+constexpr std::array<std::string_view, 60> kFunctionWords = {
+    "about", "above", "after",   "again",  "against", "ago",    "among",   "and",   "are",  "as",
+    "at",    "away",  "because", "before", "behind",  "below",  "between", "but",   "by",   "can",
+    "could", "did",   "do",      "does",   "down",    "during", "for",     "from",  "had",  "has",
+    "have",  "here",  "if",      "in",     "into",    "is",     "later",   "may",   "must", "now",
+    "of",    "off",   "on",      "or",     "out",     "over",   "should",  "so",    "than", "that",
+    "then",  "there", "to",      "under",  "until",   "was",    "were",    "while", "will", "with"};
+static_assert(std::ranges::is_sorted(kFunctionWords));
+constexpr std::array<std::string_view, 14> kAdverbs = {"also",   "always", "ever",  "even",  "just",
+                                                       "never",  "not",    "now",   "often", "only",
+                                                       "really", "simply", "still", "then"};
+constexpr std::array<std::string_view, 16> kPlaces = {
+    "alone", "among", "apart", "as",      "at",    "by",       "far",   "here",
+    "in",    "near",  "on",    "outside", "there", "together", "under", "with"};
+static_assert(std::ranges::is_sorted(kPlaces));
+constexpr std::array<std::string_view, 22> kBeforeDemonstrative = {
+    "about", "after", "at", "before", "by",   "did",     "do", "does", "for",  "from", "in",
+    "is",    "like",  "of", "on",     "than", "through", "to", "was",  "what", "why",  "with"};
+static_assert(std::ranges::is_sorted(kBeforeDemonstrative));
+
+template <size_t n>
+bool In(const std::array<std::string_view, n>& set, std::string_view word) {
+  return std::ranges::find(set, word) != set.end();
+}
+
+bool HasPause(const SpokenWord& word) {
+  return word.after.find_first_not_of(' ') != std::string::npos;
+}
+
+// The word before, past adverbs; empty at the start or behind a pause.
+std::string Before(std::span<const SpokenWord> words, size_t at) {
+  for (size_t steps = 0; steps < 2 && at > 0; ++steps) {
+    --at;
+    if (HasPause(words[at])) return {};
+    std::string word = AsciiLower(words[at].text);
+    if (steps == 1 || !In(kAdverbs, word)) return word;
+  }
+  return {};
+}
+
+std::string After(std::span<const SpokenWord> words, size_t at) {
+  if (at + 1 >= words.size() || HasPause(words[at])) return {};
+  return AsciiLower(words[at + 1].text);
+}
+
+bool IsCardinal(std::string_view word) {
+  return word == "two" || word == "three" || word == "four" || word == "five" || word == "six" ||
+         word == "ten" || word == "hundred" || word == "thousand";
+}
+
+// Whether something in the words before says that it is over.
+bool TellsOfPast(std::span<const SpokenWord> words) {
+  constexpr size_t kFarthest = 40;
+  for (const SpokenWord& word : words.subspan(0, std::min(words.size(), kFarthest))) {
+    const std::string lower = AsciiLower(word.text);
+    if (lower == "yesterday" || lower == "ago" || lower == "last" || lower == "was" ||
+        lower == "were" || lower == "once" || lower == "had" || lower == "then") {
+      return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+PartOfSpeech GuessPartOfSpeech(std::span<const SpokenWord> words, size_t at) {
+  const std::string word = AsciiLower(words[at].text);
+  const std::string before = Before(words, at);
+  const std::string after = After(words, at);
+  if (word == "that") {
+    const bool points = at == 0 || after.empty() || In(kBeforeDemonstrative, before);
+    return points ? PartOfSpeech::kDemonstrative : PartOfSpeech::kUnknown;
+  }
+  if (In(kHave, before)) return PartOfSpeech::kPast;
+  if (In(kBe, before) || before.ends_with("'re") || before == "i'm") {
+    return word == "read" || word == "wound" ? PartOfSpeech::kPast : PartOfSpeech::kPredicate;
+  }
+  if (before == "too" || before == "very" || before == "so" || before == "quite") {
+    return PartOfSpeech::kPredicate;
+  }
+  if (word == "read" || word == "reread") {
+    if (before == "he" || before == "she" || before == "it") return PartOfSpeech::kPast;
+    const bool open = before == "i" || before == "we" || before == "they" || before == "you";
+    if (open && TellsOfPast(words)) return PartOfSpeech::kPast;
+  }
+  if (In(kBeforeVerb, before)) return PartOfSpeech::kVerb;
+  if (before == "he" || before == "she" || before == "it" || before == "which") {
+    return PartOfSpeech::kVerb;
+  }
+  if (In(kBeforeNoun, before) || before.ends_with("'s") || before.ends_with("s'") ||
+      IsCardinal(before)) {
+    const bool ends_group = after.empty() || In(kFunctionWords, after);
+    return ends_group ? PartOfSpeech::kNoun : PartOfSpeech::kAdjective;
+  }
+  if (In(kObjects, after)) return word == "wound" ? PartOfSpeech::kPast : PartOfSpeech::kVerb;
+  // "Children live in ...", "where we all live together".
+  if (before.size() > 3 && In(kPlaces, after) &&
+      (word == "live" || word == "lives" || (before.ends_with('s') && !word.ends_with('s')))) {
+    return PartOfSpeech::kVerb;
+  }
+  // "made me content".
+  const bool object = before == "me" || before == "him" || before == "them" || before == "us";
+  if (before.empty() || object) return PartOfSpeech::kUnknown;
+  return after.empty() || In(kFunctionWords, after) ? PartOfSpeech::kNoun : PartOfSpeech::kUnknown;
+}
+
+}  // namespace millrace::models

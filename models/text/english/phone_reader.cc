@@ -1,0 +1,92 @@
+#include "models/text/english/phone_reader.h"
+
+#include <array>
+
+#include "models/text/english/ascii.h"
+
+namespace millrace::models {
+namespace {
+
+constexpr size_t kMaxBytes = 32;
+constexpr size_t kMaxGroups = 6;
+
+struct Groups {
+  std::array<size_t, kMaxGroups> sizes = {};
+  size_t count = 0;
+  size_t end = 0;
+  bool hyphens = true;  // every separator is "-", "." or follows a bracket
+  std::string digits;
+
+  bool Are(std::initializer_list<size_t> expected) const {
+    if (count != expected.size()) return false;
+    size_t i = 0;
+    for (const size_t size : expected) {
+      if (sizes[i++] != size) return false;
+    }
+    return true;
+  }
+};
+
+// The groups of digits from `at` on, with one separator each, a bracket pair around one allowed.
+Groups TakeGroups(std::string_view text, size_t at) {
+  text = text.substr(0, at + kMaxBytes);
+  Groups groups;
+  bool open = false;
+  while (groups.count < kMaxGroups) {
+    if (ByteAt(text, at) == '(' && !open) {
+      open = true;
+      ++at;
+    }
+    const size_t end = DigitsEnd(text, at);
+    if (end == at) break;
+    groups.sizes[groups.count++] = end - at;
+    groups.digits += text.substr(at, end - at);
+    at = end;
+    bool bracket = false;
+    if (open && ByteAt(text, at) == ')') {
+      open = false;
+      bracket = true;
+      ++at;
+    }
+    groups.end = at;
+    const char separator = ByteAt(text, at);
+    if (separator != ' ' && separator != '-' && separator != '.') break;
+    const char next = ByteAt(text, at + 1);
+    if (!IsAsciiDigit(next) && (next != '(' || open)) break;
+    groups.hyphens = groups.hyphens && (separator != ' ' || bracket);
+    ++at;
+  }
+  if (open) groups.count = 0;
+  return groups;
+}
+
+bool LooksLikePhone(const Groups& groups, bool international, bool bracketed) {
+  const size_t digits = groups.digits.size();
+  if (international) return groups.count >= 1 && digits >= 8 && digits <= 15;
+  if (bracketed) return groups.Are({3, 3, 4}) || groups.Are({4, 3, 4}) || groups.Are({3, 4, 4});
+  if (groups.hyphens) {
+    if (groups.Are({3, 3, 4}) || groups.Are({1, 3, 3, 4})) return true;
+    // An ISBN, a number of a customer or a card.
+    if (groups.count >= 4 && digits >= 9) return true;
+    // "300-1500" is a range.
+    if (groups.Are({3, 4})) return !groups.digits.ends_with("00");
+  }
+  return groups.count >= 2 && groups.digits.front() == '0' && groups.sizes[0] >= 3 && digits >= 9 &&
+         digits <= 12;
+}
+
+}  // namespace
+
+std::optional<Reading> ReadPhone(const NumberWords& numbers, std::string_view text, size_t at) {
+  const bool international = ByteAt(text, at) == '+';
+  const bool bracketed = ByteAt(text, at) == '(';
+  const Groups groups = TakeGroups(text, at + (international ? 1 : 0));
+  if (groups.count == 0 || !LooksLikePhone(groups, international, bracketed)) return std::nullopt;
+  if (IsAsciiAlnum(ByteAt(text, groups.end))) return std::nullopt;
+  Reading reading{groups.end, {}};
+  if (international) reading.Append("plus");
+  reading.Append(numbers.Digits(groups.digits));
+  return reading;
+}
+
+}  // namespace millrace::models

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "models/text/english/dialect.h"
+
+namespace millrace::models {
+
+// Stress and endings of English phonemes in misaki's symbols. Thread-safe functions.
+
+inline constexpr std::string_view kPrimaryStress = "ˈ";
+inline constexpr std::string_view kSecondaryStress = "ˌ";
+
+bool IsVowelSymbol(char32_t symbol);
+bool IsConsonantSymbol(char32_t symbol);
+
+// Primary stress becomes secondary, secondary none; without a primary one nothing changes.
+std::string DemoteStress(std::string_view phonemes);
+// A word without any stress gets a secondary one before its first vowel.
+std::string EnsureSecondaryStress(std::string_view phonemes);
+// Secondary stress becomes primary; a word without any gets one before its first vowel.
+std::string EnsurePrimaryStress(std::string_view phonemes);
+
+// The endings -s, -ed and -ing behind a stem, voiced as its last sound asks for. Empty for an empty
+// stem. `linking_r`: the stem is written with a final r, which British English speaks again before
+// -ing.
+std::string WithS(std::string_view stem, EnglishDialect dialect);
+std::string WithEd(std::string_view stem, EnglishDialect dialect);
+std::string WithIng(std::string_view stem, EnglishDialect dialect, bool linking_r);
+
+// How much a word weighs when one part of a compound has to yield its stress: long vowels and
+// affricates count twice.
+size_t StressWeight(std::string_view phonemes);
+
+}  // namespace millrace::models

@@ -1,0 +1,63 @@
+#include "models/text/english/roman_numeral.h"
+
+#include <algorithm>
+#include <array>
+
+#include "models/text/english/ascii.h"
+
+namespace millrace::models {
+namespace {
+
+// Sorted by bytes.
+constexpr std::array<std::string_view, 18> kParts = {
+    "act",   "appendix", "article", "book",    "bowl",  "chapter", "class", "figure", "grade",
+    "level", "part",     "phase",   "section", "stage", "table",   "type",  "volume", "war"};
+static_assert(std::ranges::is_sorted(kParts));
+constexpr std::array<std::string_view, 30> kRulers = {
+    "Alexander", "Alfonso",   "Benedict", "Catherine", "Charles", "Edward",
+    "Elizabeth", "Ferdinand", "Francis",  "Frederick", "George",  "Gregory",
+    "Gustav",    "Harald",    "Henry",    "James",     "John",    "Joseph",
+    "Louis",     "Mary",      "Napoleon", "Nicholas",  "Paul",    "Peter",
+    "Philip",    "Pius",      "Ramesses", "Richard",   "Urban",   "William"};
+static_assert(std::ranges::is_sorted(kRulers));
+
+constexpr size_t kMaxLetters = 6;
+
+// The value of a well-formed numeral below 40; 0 if it is none.
+unsigned ValueOf(std::string_view word) {
+  if (word.empty() || word.size() > kMaxLetters) return 0;
+  size_t at = 0;
+  unsigned value = 0;
+  while (at < word.size() && word[at] == 'X' && at < 3) ++at;
+  value = static_cast<unsigned>(at) * 10;
+  const std::string_view ones = word.substr(at);
+  constexpr std::array<std::string_view, 10> kOnes = {"",  "I",  "II",  "III",  "IV",
+                                                      "V", "VI", "VII", "VIII", "IX"};
+  const auto found = std::ranges::find(kOnes, ones);
+  if (found == kOnes.end()) return 0;
+  return value + static_cast<unsigned>(found - kOnes.begin());
+}
+
+}  // namespace
+
+std::vector<std::string> ReadRomanNumeral(const NumberWords& numbers, std::string_view word,
+                                          std::string_view previous, char follows) {
+  const unsigned value = ValueOf(word);
+  if (value == 0 || previous.empty() || IsAsciiAlnum(follows) || follows == '\'') return {};
+  if (std::ranges::binary_search(kParts, std::string_view(AsciiLower(previous)))) {
+    return numbers.Cardinal(value);
+  }
+  if (!IsAsciiUpper(previous[0]) || previous.size() < 3) return {};
+  const bool all_capitals = IsAsciiUpper(previous[1]);
+  if (std::ranges::binary_search(kRulers, previous)) {
+    // "Elizabeth I" may be a name and "I": only where nothing goes on is it a numeral.
+    if (word == "I" && follows == ' ') return {};
+    std::vector<std::string> words = numbers.Ordinal(value);
+    words.insert(words.begin(), "the");
+    return words;
+  }
+  if (word.size() < 2 || all_capitals) return {};
+  return numbers.Cardinal(value);
+}
+
+}  // namespace millrace::models

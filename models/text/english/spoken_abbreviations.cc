@@ -1,0 +1,118 @@
+#include "models/text/english/spoken_abbreviations.h"
+
+#include <algorithm>
+#include <array>
+
+namespace millrace::models {
+namespace {
+
+using When = SpokenAbbreviation::When;
+
+struct Entry {
+  std::string_view word;
+  std::string_view spoken;
+  When when;
+};
+
+// Sorted by bytes; two entries of one word are its two meanings.
+constexpr std::array<Entry, 87> kEntries = {{
+    {"approx", "approximately", When::kStop},
+    {"apt", "apartment", When::kStopAndDigit},
+    {"assn", "association", When::kStop},
+    {"asst", "assistant", When::kStop},
+    {"aug", "august", When::kStop},
+    {"ave", "avenue", When::kStopAfterName},
+    {"blvd", "boulevard", When::kAlways},
+    {"bros", "brothers", When::kStop},
+    {"c", "circa", When::kStopAndDigit},
+    {"ca", "circa", When::kStopAndDigit},
+    {"capt", "captain", When::kStop},
+    {"cf", "compare", When::kStop},
+    {"ch", "chapter", When::kStopAndDigit},
+    {"co", "company", When::kStop},
+    {"col", "colonel", When::kStop},
+    {"corp", "corporation", When::kStop},
+    {"dec", "december", When::kStop},
+    {"dept", "department", When::kStop},
+    {"dr", "doctor", When::kStopAndName},
+    {"dr", "drive", When::kStopAfterName},
+    {"e.g", "for example", When::kStop},
+    {"eg", "for example", When::kStop},
+    {"esp", "especially", When::kStop},
+    {"est", "established", When::kStop},
+    {"etc", "etc.", When::kAlways},
+    {"feb", "february", When::kStop},
+    {"fig", "figure", When::kStopAndDigit},
+    {"figs", "figures", When::kStopAndDigit},
+    {"fri", "friday", When::kStop},
+    {"ft", "fort", When::kStopAndName},
+    {"ft", "feet", When::kStop},
+    {"gen", "general", When::kStop},
+    {"gov", "governor", When::kStop},
+    {"govt", "government", When::kStop},
+    {"hon", "honorable", When::kStop},
+    {"hr", "hour", When::kStop},
+    {"hrs", "hours", When::kStop},
+    {"i.e", "that is", When::kStop},
+    {"ie", "that is", When::kStop},
+    {"inc", "incorporated", When::kStop},
+    {"incl", "including", When::kStop},
+    {"jan", "january", When::kStop},
+    {"jr", "junior", When::kAlways},
+    {"lt", "lieutenant", When::kStop},
+    {"ltd", "limited", When::kAlways},
+    {"max", "maximum", When::kStopAndDigit},
+    {"messrs", "messieurs", When::kStop},
+    {"misc", "miscellaneous", When::kStop},
+    {"mon", "monday", When::kStop},
+    {"mr", "mister", When::kAlways},
+    {"mrs", "Mrs", When::kAlways},
+    {"ms", "Ms.", When::kStop},
+    {"mt", "mount", When::kStopAndName},
+    {"no", "number", When::kStopAndDigit},
+    {"nos", "numbers", When::kStopAndDigit},
+    {"nov", "november", When::kStop},
+    {"oct", "october", When::kStop},
+    {"oz", "ounces", When::kStop},
+    {"p", "page", When::kStopAndDigit},
+    {"ph.d", "P.H.D.", When::kStop},
+    {"pl", "place", When::kStopAfterName},
+    {"pp", "pages", When::kStopAndDigit},
+    {"pres", "president", When::kStop},
+    {"prof", "professor", When::kStop},
+    {"pvt", "private", When::kStop},
+    {"rd", "road", When::kStopAfterName},
+    {"rep", "representative", When::kStop},
+    {"rev", "reverend", When::kStop},
+    {"sat", "saturday", When::kStopAndDigit},
+    {"sec", "section", When::kStopAndDigit},
+    {"sen", "senator", When::kStop},
+    {"sept", "september", When::kStop},
+    {"sgt", "sergeant", When::kStop},
+    {"sq", "square", When::kStop},
+    {"sr", "senior", When::kStop},
+    {"st", "saint", When::kStopAndName},
+    {"st", "street", When::kStopAfterName},
+    {"sun", "sunday", When::kStopAndDigit},
+    {"tel", "telephone", When::kStop},
+    {"thu", "thursday", When::kStop},
+    {"thurs", "thursday", When::kStop},
+    {"tue", "tuesday", When::kStop},
+    {"tues", "tuesday", When::kStop},
+    {"vol", "volume", When::kStopAndDigit},
+    {"vs", "versus", When::kAlways},
+    {"wed", "wednesday", When::kStopAndDigit},
+    {"yrs", "years", When::kStop},
+}};
+static_assert(std::ranges::is_sorted(kEntries, {}, &Entry::word));
+
+}  // namespace
+
+std::optional<SpokenAbbreviation> FindSpokenAbbreviation(std::string_view word, bool second) {
+  auto found = std::ranges::lower_bound(kEntries, word, {}, &Entry::word);
+  if (second && found != kEntries.end()) ++found;
+  if (found == kEntries.end() || found->word != word) return std::nullopt;
+  return SpokenAbbreviation{found->spoken, found->when};
+}
+
+}  // namespace millrace::models

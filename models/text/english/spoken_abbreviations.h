@@ -1,0 +1,27 @@
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+namespace millrace::models {
+
+// What an abbreviation stands for.
+struct SpokenAbbreviation {
+  // When the written word is the abbreviation.
+  enum class When {
+    kAlways,        // "Mr", with a stop or without
+    kStop,          // only with a stop: "Prof."
+    kStopAndDigit,  // with a stop, before a number: "No. 5", "p. 42"
+    kStopAndName,   // with a stop, before a capital: "St. Paul", "Mt. Everest"
+    kStopAfterName  // with a stop, behind a capitalised word and not before one: "Main St."
+  };
+  std::string_view words;  // divided by spaces
+  When when = When::kAlways;
+};
+
+// Looks up a written abbreviation without its last stop, in small letters; `second` asks for its
+// other meaning ("st" is a saint, then a street). Thread-safe.
+std::optional<SpokenAbbreviation> FindSpokenAbbreviation(std::string_view word,
+                                                         bool second = false);
+
+}  // namespace millrace::models

@@ -1,0 +1,115 @@
+#include "models/text/english/spoken_symbols.h"
+
+namespace millrace::models {
+
+std::string_view PauseMark(char32_t c, bool opens) {
+  switch (c) {
+    case ';':
+    case 0xFF1B:
+      return ";";
+    case ':':
+    case 0xFF1A:
+      return ":";
+    case ',':
+    case 0x3001:
+    case 0xFF0C:
+      return ",";
+    case '.':
+    case 0x3002:
+      return ".";
+    case '!':
+    case 0xA1:
+    case 0xFF01:
+      return "!";
+    case '?':
+    case 0xBF:
+    case 0xFF1F:
+      return "?";
+    case 0x2013:
+    case 0x2014:
+    case 0x2015:
+      return "—";
+    case 0x2026:
+      return "…";
+    case '(':
+    case '[':
+    case '{':
+      return "(";
+    case ')':
+    case ']':
+    case '}':
+      return ")";
+    case '"':
+      return opens ? "“" : "”";
+    case 0x201C:
+    case 0x201E:
+    case 0xAB:
+      return "“";
+    case 0x201D:
+    case 0xBB:
+      return "”";
+    default:
+      return {};
+  }
+}
+
+std::string_view SymbolName(char32_t c, bool before_digit) {
+  switch (c) {
+    case '&':
+      return "and";
+    case '+':
+      return "plus";
+    case '=':
+      return "equals";
+    case '@':
+      return "at";
+    case '%':
+      return "percent";
+    case '#':
+      return before_digit ? "number" : "hash";
+    case '<':
+      return "less than";
+    case '>':
+      return "greater than";
+    case '~':
+      return before_digit ? "about" : "";
+    case '$':
+      return "dollar";
+    case '\\':
+      return "backslash";
+    case 0xA2:
+      return "cents";
+    case 0xA3:
+      return "pound";
+    case 0xA7:
+      return "section";
+    case 0xA9:
+      return "copyright";
+    case 0xB0:
+      return "degrees";
+    case 0xB1:
+      return "plus or minus";
+    case 0xB2:
+      return "squared";
+    case 0xB3:
+      return "cubed";
+    case 0xD7:
+      return "times";
+    case 0xF7:
+      return "divided by";
+    case 0x20AC:
+      return "euro";
+    case 0x2212:
+      return "minus";
+    case 0x2122:
+      return "trademark";
+    case 0x2264:
+      return "less than or equal to";
+    case 0x2265:
+      return "greater than or equal to";
+    default:
+      return {};
+  }
+}
+
+}  // namespace millrace::models

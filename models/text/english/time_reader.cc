@@ -1,0 +1,71 @@
+#include "models/text/english/time_reader.h"
+
+#include "models/text/english/ascii.h"
+
+namespace millrace::models {
+namespace {
+
+// "am", "p.m." and the like, after a space or none: its letters as they are spelled. Moves `at`
+// behind it.
+std::string_view TakeHalf(std::string_view text, size_t& at) {
+  size_t next = at;
+  if (ByteAt(text, next) == ' ') ++next;
+  const char letter = AsciiLower(ByteAt(text, next));
+  if (letter != 'a' && letter != 'p') return {};
+  ++next;
+  const bool dotted = ByteAt(text, next) == '.';
+  if (dotted) ++next;
+  if (AsciiLower(ByteAt(text, next)) != 'm') return {};
+  ++next;
+  if (dotted && ByteAt(text, next) == '.') ++next;
+  if (IsAsciiAlnum(ByteAt(text, next))) return {};
+  at = next;
+  return letter == 'a' ? "A.M." : "P.M.";
+}
+
+// Two digits below 60 at `at`; -1 if there are none.
+int TwoDigits(std::string_view text, size_t at) {
+  if (!IsAsciiDigit(ByteAt(text, at)) || !IsAsciiDigit(ByteAt(text, at + 1))) return -1;
+  const int value = (text[at] - '0') * 10 + text[at + 1] - '0';
+  return value < 60 ? value : -1;
+}
+
+}  // namespace
+
+std::optional<Reading> ReadTime(const NumberWords& numbers, std::string_view text, size_t at) {
+  const size_t digits = DigitsEnd(text.substr(0, at + 3), at) - at;
+  if (digits == 0 || digits > 2) return std::nullopt;
+  const auto hour = static_cast<unsigned>(ParseDigits(text.substr(at, digits)));
+  Reading reading{at + digits, numbers.Cardinal(hour)};
+  if (ByteAt(text, reading.end) != ':') {
+    const std::string_view half = TakeHalf(text, reading.end);
+    if (half.empty() || hour < 1 || hour > 12) return std::nullopt;
+    reading.Append(half);
+    return reading;
+  }
+  const int minute = TwoDigits(text, reading.end + 1);
+  if (hour > 24 || minute < 0 || IsAsciiDigit(ByteAt(text, reading.end + 3))) return std::nullopt;
+  reading.end += 3;
+  int second = -1;
+  if (ByteAt(text, reading.end) == ':') {
+    second = TwoDigits(text, reading.end + 1);
+    if (second < 0 || IsAsciiDigit(ByteAt(text, reading.end + 3))) return std::nullopt;
+    reading.end += 3;
+  }
+  const std::string_view half = TakeHalf(text, reading.end);
+  if (minute > 0) {
+    if (minute < 10) reading.Append("oh");
+    reading.Append(numbers.Cardinal(static_cast<uint64_t>(minute)));
+  } else if (half.empty()) {
+    reading.Append(hour >= 1 && hour <= 12 ? "o'clock" : "hundred");
+  }
+  if (second >= 0) {
+    reading.Append("and");
+    reading.Append(numbers.Cardinal(static_cast<uint64_t>(second)));
+    reading.Append(second == 1 ? "second" : "seconds");
+  }
+  if (!half.empty()) reading.Append(half);
+  return reading;
+}
+
+}  // namespace millrace::models

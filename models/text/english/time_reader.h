@@ -1,0 +1,16 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string_view>
+
+#include "models/text/english/number_words.h"
+#include "models/text/english/reading.h"
+
+namespace millrace::models {
+
+// Reads a time of day: "23:55", "5:05:30", "5pm", "11 a.m.". Thread-safe; looks at most 16 bytes
+// ahead.
+std::optional<Reading> ReadTime(const NumberWords& numbers, std::string_view text, size_t at);
+
+}  // namespace millrace::models

@@ -1,0 +1,143 @@
+#include "models/text/english/web_reader.h"
+
+#include <algorithm>
+#include <array>
+
+#include "models/text/english/ascii.h"
+
+namespace millrace::models {
+namespace {
+
+// Sorted by bytes. Those that are also English words ("it", "me") are left out: a missing space
+// behind a full stop is more frequent.
+constexpr std::array<std::string_view, 30> kTopLevels = {
+    "ai",  "app", "br", "ca", "ch",  "cn", "co",   "com", "de", "dev",
+    "edu", "es",  "eu", "fr", "gov", "ie", "info", "int", "io", "jp",
+    "mil", "net", "nl", "nz", "org", "pt", "ru",   "se",  "tv", "uk"};
+static_assert(std::ranges::is_sorted(kTopLevels));
+
+bool IsLabelByte(char c) { return IsAsciiAlnum(c) || c == '-'; }
+
+// "a.b.com", without what follows it.
+bool IsDomain(std::string_view host, bool known_top_level) {
+  size_t labels = 0;
+  size_t at = 0;
+  std::string_view last;
+  while (at <= host.size()) {
+    const size_t end = std::min(host.find('.', at), host.size());
+    last = host.substr(at, end - at);
+    if (last.empty() || !std::ranges::all_of(last, IsLabelByte)) return false;
+    ++labels;
+    at = end + 1;
+  }
+  if (labels < 2) return false;
+  if (!std::ranges::all_of(last, IsAsciiLetter)) return false;
+  return known_top_level ? std::ranges::binary_search(kTopLevels, last) : last.size() >= 2;
+}
+
+std::string_view WebSymbolName(char c) {
+  switch (c) {
+    case '.':
+      return "dot";
+    case '/':
+      return "slash";
+    case '-':
+      return "dash";
+    case '_':
+      return "underscore";
+    case '@':
+      return "at";
+    case ':':
+      return "colon";
+    case '?':
+      return "question mark";
+    case '=':
+      return "equals";
+    case '&':
+      return "and";
+    case '#':
+      return "hash";
+    case '%':
+      return "percent";
+    case '~':
+      return "tilde";
+    case '+':
+      return "plus";
+    default:
+      return {};
+  }
+}
+
+void Spell(const NumberWords& numbers, std::string_view address, Reading& reading) {
+  constexpr size_t kMaxNumber = 4;
+  size_t at = 0;
+  while (at < address.size()) {
+    if (IsAsciiLetter(address[at])) {
+      const size_t end = LettersEnd(address, at);
+      const std::string word = AsciiLower(address.substr(at, end - at));
+      if (word.size() == 1) {
+        // A letter, never the article.
+        reading.words.push_back(std::string(address.substr(at, 1)) + ".");
+      } else {
+        reading.Append(word == "www" ? "W.W.W." : word);
+      }
+      at = end;
+    } else if (IsAsciiDigit(address[at])) {
+      const size_t end = DigitsEnd(address, at);
+      const std::string_view digits = address.substr(at, end - at);
+      reading.Append(digits.size() > kMaxNumber ? numbers.Digits(digits) : numbers.Whole(digits));
+      at = end;
+    } else {
+      const std::string_view name = WebSymbolName(address[at++]);
+      if (name == "question mark") {
+        reading.Append("question");
+        reading.Append("mark");
+      } else if (!name.empty()) {
+        reading.Append(name);
+      }
+    }
+  }
+}
+
+}  // namespace
+
+std::optional<Reading> ReadWeb(const NumberWords& numbers, std::string_view text, size_t at) {
+  if (!IsAsciiAlnum(ByteAt(text, at))) return std::nullopt;
+  size_t end = at;
+  const size_t limit = std::min(text.size(), at + kMaxWebBytes);
+  while (end<limit&& static_cast<unsigned char>(text[end])> ' ' &&
+         static_cast<unsigned char>(text[end]) < 0x80 &&
+         std::string_view("<>\"()[]{}|\\^`").find(text[end]) == std::string_view::npos) {
+    ++end;
+  }
+  while (end > at && std::string_view(".,;:!?'*").find(text[end - 1]) != std::string_view::npos)
+    --end;
+  std::string_view address = text.substr(at, end - at);
+  if (address.ends_with("'s")) address.remove_suffix(2);
+  end = at + address.size();
+  if (address.find('.') == std::string_view::npos &&
+      address.find("://") == std::string_view::npos) {
+    return std::nullopt;
+  }
+  Reading reading{end, {}};
+  if (const size_t scheme = address.find("://"); scheme != std::string_view::npos) {
+    if (scheme == 0 || !std::ranges::all_of(address.substr(0, scheme), IsAsciiLetter)) {
+      return std::nullopt;
+    }
+    address.remove_prefix(scheme + 3);
+  } else if (const size_t sign = address.find('@'); sign != std::string_view::npos) {
+    const bool local = std::ranges::all_of(address.substr(0, sign), [](char c) {
+      return IsLabelByte(c) || c == '.' || c == '_' || c == '+' || c == '%';
+    });
+    if (sign == 0 || !local || !IsDomain(address.substr(sign + 1), false)) return std::nullopt;
+  } else {
+    const std::string_view host = address.substr(0, address.find_first_of("/?#:"));
+    if (!IsDomain(host, !host.starts_with("www."))) return std::nullopt;
+  }
+  if (address.ends_with('/')) address.remove_suffix(1);
+  Spell(numbers, address, reading);
+  if (reading.words.empty()) return std::nullopt;
+  return reading;
+}
+
+}  // namespace millrace::models

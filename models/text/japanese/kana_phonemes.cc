@@ -1,0 +1,299 @@
+#include "models/text/japanese/kana_phonemes.h"
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "models/core/strings.h"
+#include "models/text/unicode.h"
+
+namespace millrace::models {
+namespace {
+
+// Hiragana in the order of Unicode, from ぁ (U+3041) on. The two that hang on what follows are
+// empty.
+constexpr char32_t kFirstKana = 0x3041;
+constexpr char32_t kLastKana = 0x3096;
+constexpr char32_t kSokuon = U'っ';
+constexpr char32_t kMoraicN = U'ん';
+constexpr char32_t kLong = U'ー';
+constexpr std::array<std::string_view, kLastKana - kFirstKana + 1> kKana = {
+    "a",  "a",   "i",   "i",   "ɯ",   "ɯ",   "e",  "e",  "o",  "o",  // ぁあぃいぅうぇえぉお
+    "ka", "ɡa",  "kʲi", "ɡʲi", "kɯ",  "ɡɯ",  "ke", "ɡe", "ko", "ɡo",        // か
+    "sa", "ʣa",  "ɕi",  "ʥi",  "sɨ",  "zɨ",  "se", "ʣe", "so", "ʣo",        // さ
+    "ta", "da",  "ʨi",  "ʥi",  "",    "ʦɨ",  "zɨ", "te", "de", "to", "do",  // た
+    "na", "ɲi",  "nɯ",  "ne",  "no",                                        // な
+    "ha", "ba",  "pa",  "çi",  "bʲi", "pʲi", "ɸɯ", "bɯ", "pɯ",              // は
+    "he", "be",  "pe",  "ho",  "bo",  "po",                                 // へ
+    "ma", "mʲi", "mɯ",  "me",  "mo",                                        // ま
+    "ja", "ja",  "jɯ",  "jɯ",  "jo",  "jo",                                 // ゃや
+    "ɾa", "ɾʲi", "ɾɯ",  "ɾe",  "ɾo",                                        // ら
+    "βa", "βa",  "i",   "e",   "o",   "",    "vɯ", "ka", "ke",  // ゎわゐゑをんゔゕゖ
+};
+
+// How a kana begins before a small vowel or y-sound that is not its own: "き" before "ゃ" is "kʲ".
+struct Onset {
+  char32_t kana;
+  std::string_view before_y;      // ゃ ゅ ょ
+  std::string_view before_vowel;  // ぁ ぃ ぅ ぇ ぉ
+};
+
+constexpr std::array<Onset, 26> kOnsets = {{
+    {U'い', "", "j"},    {U'う', "", "β"},   {U'き', "kʲ", "kʲ"}, {U'ぎ', "ɡʲ", "ɡʲ"},
+    {U'く', "", "kᵝ"},   {U'ぐ', "", "ɡᵝ"},  {U'し', "ɕ", "ɕ"},   {U'じ', "ʥ", "ʥ"},
+    {U'す', "", "s"},    {U'ず', "", "z"},   {U'ち', "ʨ", "ʨ"},   {U'ぢ', "ʥ", "ʥ"},
+    {U'つ', "", "ʦ"},    {U'て', "tʲ", "t"}, {U'で', "dʲ", "d"},  {U'と', "", "t"},
+    {U'ど', "", "d"},    {U'に', "ɲ", "ɲ"},  {U'ひ', "ç", "ç"},   {U'び', "bʲ", "bʲ"},
+    {U'ぴ', "pʲ", "pʲ"}, {U'ふ', "ɸʲ", "ɸ"}, {U'み', "mʲ", "mʲ"}, {U'り', "ɾʲ", "ɾʲ"},
+    {U'ゔ', "bʲ", "v"},  {U'ほ', "", "h"},
+}};
+
+std::string_view SmallVowel(char32_t kana) {
+  switch (kana) {
+    case U'ぁ':
+    case U'ゎ':
+      return "a";
+    case U'ぃ':
+      return "i";
+    case U'ぅ':
+      return "ɯ";
+    case U'ぇ':
+      return "e";
+    case U'ぉ':
+      return "o";
+    default:
+      return {};
+  }
+}
+
+std::string_view SmallY(char32_t kana) {
+  switch (kana) {
+    case U'ゃ':
+      return "a";
+    case U'ゅ':
+      return "ɨ";
+    case U'ょ':
+      return "o";
+    default:
+      return {};
+  }
+}
+
+// The phonemes of a kana with the small one behind it; empty if they are no pair.
+std::string Pair(char32_t kana, char32_t small) {
+  const auto onset = std::ranges::find(kOnsets, kana, &Onset::kana);
+  if (onset == kOnsets.end()) return {};
+  if (const std::string_view vowel = SmallY(small); !vowel.empty()) {
+    return onset->before_y.empty() ? "" : std::string(onset->before_y) + std::string(vowel);
+  }
+  const std::string_view vowel = SmallVowel(small);
+  if (vowel.empty()) return {};
+  // "いぃ" is no "ji".
+  if (kana == U'い' && vowel != "e") return {};
+  const bool soft = vowel == "i" && (kana == U'つ' || kana == U'て' || kana == U'で' ||
+                                     kana == U'ふ' || kana == U'ゔ');
+  return std::string(onset->before_vowel) + (soft ? "ʲ" : "") + std::string(vowel);
+}
+
+std::string_view MarkOf(char32_t c) {
+  switch (c) {
+    case U'。':
+      return ".";
+    case U'、':
+    case U'，':
+      return ",";
+    case U'？':
+      return "?";
+    case U'！':
+      return "!";
+    case U'：':
+      return ":";
+    case U'；':
+      return ";";
+    case U'「':
+    case U'『':
+    case U'«':
+    case U'“':
+      return "“";
+    case U'」':
+    case U'』':
+    case U'»':
+    case U'”':
+      return "”";
+    case U'（':
+    case U'《':
+    case U'【':
+    case U'(':
+      return "(";
+    case U'）':
+    case U'》':
+    case U'】':
+    case U')':
+      return ")";
+    case U'〜':
+    case U'～':
+    case U'—':
+    case U'―':
+      return "—";
+    case U'…':
+      return "…";
+    case U'.':
+      return ".";
+    case U',':
+      return ",";
+    case U'!':
+      return "!";
+    case U'?':
+      return "?";
+    case U':':
+      return ":";
+    case U';':
+      return ";";
+    case U'"':
+      return "\"";
+    default:
+      return {};
+  }
+}
+
+bool IsKana(char32_t c) { return c >= kFirstKana && c <= kLastKana; }
+
+// か to が; 0 where there is no voiced one.
+char32_t Voiced(char32_t kana) {
+  constexpr std::u32string_view kPlain = U"うかきくけこさしすせそたちつてとはひふへほ";
+  constexpr std::u32string_view kVoiced = U"ゔがぎぐげござじずぜぞだぢづでどばびぶべぼ";
+  const size_t at = kPlain.find(kana);
+  return at == std::u32string_view::npos ? 0 : kVoiced[at];
+}
+
+struct Character {
+  char32_t value;
+  size_t at;  // byte of the text
+};
+
+// Half-width katakana begin at U+FF66.
+char32_t Widened(char32_t c) {
+  constexpr std::u32string_view kWide =
+      U"をぁぃぅぇぉゃゅょっーあいうえおかきくけこさしすせそたちつてとなにぬねのはひふへほまみむめ"
+      U"もやゆよらりるれろわん";
+  if (c >= 0xFF66 && c <= 0xFF9D) return kWide[c - 0xFF66];
+  switch (c) {
+    case 0xFF61:
+      return U'。';
+    case 0xFF62:
+      return U'「';
+    case 0xFF63:
+      return U'」';
+    case 0xFF64:
+      return U'、';
+    case 0xFF65:
+      return U'・';
+    default:
+      return c;
+  }
+}
+
+absl::Status Refused(std::string_view text, size_t at, size_t bytes, char32_t c) {
+  const bool kanji =
+      (c >= 0x3400 && c <= 0x9FFF) || (c >= 0xF900 && c <= 0xFAFF) || c >= 0x20000 || c == U'々';
+  if (c == 0xFFFD) {
+    return absl::InvalidArgumentError(StrCat("text: byte ", at, " is not UTF-8"));
+  }
+  return absl::InvalidArgumentError(
+      StrCat("text: the character '", text.substr(at, bytes), "' at byte ", at,
+             kanji ? " is a kanji; write its reading in hiragana or katakana"
+                   : " is not kana; write it in hiragana or katakana"));
+}
+
+// The text as hiragana, marks and spaces; everything else is refused.
+absl::StatusOr<std::vector<Character>> ToHiragana(std::string_view text) {
+  std::vector<Character> kana;
+  for (size_t at = 0; at < text.size();) {
+    const CodePoint point = DecodeAt(text, at);
+    char32_t c = Widened(point.value);
+    // Marks of voicing behind their kana.
+    if (c == 0x3099 || c == 0xFF9E || c == 0x309A || c == 0xFF9F) {
+      const bool voiced = c == 0x3099 || c == 0xFF9E;
+      const char32_t before = kana.empty() ? 0 : kana.back().value;
+      const char32_t with = Voiced(before);
+      if (voiced && with != 0) kana.back().value = with;
+      if (!voiced && with >= U'ば' && with <= U'ぼ') kana.back().value = with + 1;
+      at += point.bytes;
+      continue;
+    }
+    if (c >= 0x30A1 && c <= 0x30F6) c -= 0x60;  // katakana
+    if (c == U'ゝ' || c == U'ヽ' || c == U'ゞ' || c == U'ヾ') {
+      const char32_t before = kana.empty() ? 0 : kana.back().value;
+      if (!IsKana(before)) return Refused(text, at, point.bytes, point.value);
+      const bool voiced = c == U'ゞ' || c == U'ヾ';
+      c = voiced && Voiced(before) != 0 ? Voiced(before) : before;
+    }
+    if (c >= 0x30F7 && c <= 0x30FA) {  // ヷヸヹヺ
+      kana.push_back({U'ゔ', at});
+      constexpr std::u32string_view kVowels = U"ぁぃぇぉ";
+      c = kVowels[c - 0x30F7];
+    }
+    const bool known = IsKana(c) || c == kLong || c == U'・' || IsSpace(c) || !MarkOf(c).empty();
+    if (!known) return Refused(text, at, point.bytes, point.value);
+    kana.push_back({c, at});
+    at += point.bytes;
+  }
+  return kana;
+}
+
+// ん before what begins with these.
+std::string_view MoraicN(std::string_view next) {
+  const char32_t c = next.empty() ? 0 : DecodeAt(next, 0).value;
+  if (c == 'm' || c == 'p' || c == 'b') return "m";
+  if (c == 'k' || c == U'ɡ') return "ŋ";
+  if (c == U'ɲ' || c == U'ʨ' || c == U'ʥ') return "ɲ";
+  if (c == 'n' || c == 't' || c == 'd' || c == U'ɾ' || c == 'z') return "n";
+  return "ɴ";
+}
+
+void AppendMark(std::string_view mark, std::string& phonemes) {
+  const bool opens = mark == "“" || mark == "(";
+  if (opens) {
+    if (!phonemes.empty() && !phonemes.ends_with(' ')) phonemes += ' ';
+    phonemes += mark;
+    return;
+  }
+  while (phonemes.ends_with(' ')) phonemes.pop_back();
+  phonemes += mark;
+  phonemes += ' ';
+}
+
+}  // namespace
+
+absl::StatusOr<std::string> KanaPhonemes(std::string_view text) {
+  const auto kana = ToHiragana(text);
+  if (!kana.ok()) return kana.status();
+  std::string phonemes;
+  const auto value_at = [&](size_t i) { return i < kana->size() ? (*kana)[i].value : char32_t{0}; };
+  for (size_t i = 0; i < kana->size(); ++i) {
+    const char32_t c = value_at(i);
+    const char32_t next = value_at(i + 1);
+    if (const std::string_view mark = MarkOf(c); !mark.empty()) {
+      AppendMark(mark, phonemes);
+    } else if (IsSpace(c) || c == U'・') {
+      if (!phonemes.empty() && !phonemes.ends_with(' ')) phonemes += ' ';
+    } else if (c == kLong) {
+      phonemes += "ː";
+    } else if (c == kSokuon) {
+      phonemes += "ʔ";
+    } else if (c == kMoraicN) {
+      phonemes += MoraicN(IsKana(next) ? kKana[next - kFirstKana] : "");
+    } else if (std::string pair = Pair(c, next); !pair.empty()) {
+      phonemes += pair;
+      ++i;
+    } else {
+      phonemes += kKana[c - kFirstKana];
+    }
+  }
+  while (phonemes.ends_with(' ')) phonemes.pop_back();
+  return phonemes;
+}
+
+}  // namespace millrace::models

@@ -1,0 +1,92 @@
+#include "models/text/japanese/kana_phonemes.h"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <ostream>
+#include <random>
+#include <string>
+
+namespace millrace::models {
+namespace {
+
+std::string Spoken(std::string_view text) {
+  const auto phonemes = KanaPhonemes(text);
+  return phonemes.ok() ? *phonemes : phonemes.status().ToString();
+}
+
+struct Case {
+  const char* kana;
+  const char* phonemes;
+};
+void PrintTo(const Case& value, std::ostream* out) { *out << value.kana; }
+
+class KanaWord : public testing::TestWithParam<Case> {};
+TEST_P(KanaWord, IsSpokenAsMisakiSays) { EXPECT_EQ(Spoken(GetParam().kana), GetParam().phonemes); }
+
+// What misaki 0.9.4 makes of them (cutlet.py, without its dictionary).
+INSTANTIATE_TEST_SUITE_P(
+    Kana, KanaWord,
+    testing::Values(
+        Case{"こんにちは", "koɲɲiʨiha"}, Case{"せかい", "sekai"}, Case{"がっこう", "ɡaʔkoɯ"},
+        Case{"とうきょう", "toɯkʲoɯ"}, Case{"カタカナ", "katakana"}, Case{"パーティー", "paːtʲiː"},
+        Case{"ファイル", "ɸaiɾɯ"}, Case{"ウィンドウ", "βindoɯ"}, Case{"チェック", "ʨeʔkɯ"},
+        Case{"ヴァイオリン", "vaioɾʲiɴ"}, Case{"しんぶん", "ɕimbɯɴ"}, Case{"さんか", "saŋka"},
+        Case{"しんにん", "ɕiɲɲiɴ"}, Case{"ほんや", "hoɴja"}, Case{"ジュース", "ʥɨːsɨ"},
+        Case{"りょこう", "ɾʲokoɯ"}, Case{"ティッシュ", "tʲiʔɕɨ"}, Case{"デュエット", "dʲɨeʔto"},
+        Case{"フィルム", "ɸʲiɾɯmɯ"}, Case{"シェフ", "ɕeɸɯ"}, Case{"ツァーリ", "ʦaːɾʲi"},
+        Case{"トゥー", "tɯː"}, Case{"イェス", "jesɨ"}, Case{"クォーツ", "kᵝoːʦɨ"},
+        Case{"グァム", "ɡᵝamɯ"}, Case{"ぎゃく", "ɡʲakɯ"}, Case{"きゅう", "kʲɨɯ"},
+        Case{"にゃ", "ɲa"}, Case{"ひゃく", "çakɯ"}, Case{"スィ", "si"}, Case{"ズィ", "zi"},
+        Case{"ニェ", "ɲe"}, Case{"ヒェ", "çe"}, Case{"テュ", "tʲɨ"}, Case{"フュ", "ɸʲɨ"},
+        Case{"ヴュ", "bʲɨ"}, Case{"ゔょ", "bʲo"}, Case{"キェ", "kʲe"}, Case{"ギェ", "ɡʲe"},
+        Case{"ビェ", "bʲe"}, Case{"ミェ", "mʲe"}, Case{"リェ", "ɾʲe"}, Case{"ヂェ", "ʥe"},
+        Case{"ドゥ", "dɯ"}, Case{"ウォ", "βo"}, Case{"ツィ", "ʦʲi"}, Case{"ツェ", "ʦe"},
+        Case{"ツォ", "ʦo"}, Case{"フェ", "ɸe"}, Case{"フォ", "ɸo"}, Case{"ヴィ", "vʲi"},
+        Case{"ヴェ", "ve"}, Case{"ホゥ", "hɯ"}));
+
+TEST(KanaPhonemesTest, PunctuationIsKeptWithSpacesAsInLatinText) {
+  EXPECT_EQ(Spoken("「はい」、そうです。げんき？"), "“hai”, soɯdesɨ. ɡeŋkʲi?");
+  EXPECT_EQ(Spoken("アイス・クリーム（すき）！"), "aisɨ kɯɾʲiːmɯ (sɨkʲi)!");
+}
+
+TEST(KanaPhonemesTest, HalfWidthAndCombiningMarksAreTheSameKana) {
+  EXPECT_EQ(Spoken("ｶﾞｯｺｳ"), Spoken("がっこう"));
+  EXPECT_EQ(Spoken("ﾊﾟﾝ"), Spoken("パン"));
+  EXPECT_EQ(Spoken("か\u3099"), Spoken("が"));
+  EXPECT_EQ(Spoken("は\u309A"), Spoken("ぱ"));
+}
+
+TEST(KanaPhonemesTest, RepetitionMarksRepeat) {
+  EXPECT_EQ(Spoken("こゝろ"), Spoken("こころ"));
+  EXPECT_EQ(Spoken("すゞき"), Spoken("すずき"));
+}
+
+TEST(KanaPhonemesTest, OthersAreRefusedByNameAndPlace) {
+  EXPECT_EQ(
+      KanaPhonemes("きょうは東京").status().message(),
+      "text: the character '東' at byte 12 is a kanji; write its reading in hiragana or katakana");
+  EXPECT_EQ(KanaPhonemes("あA").status().message(),
+            "text: the character 'A' at byte 3 is not kana; write it in hiragana or katakana");
+  EXPECT_EQ(KanaPhonemes("あ\xff").status().message(), "text: byte 3 is not UTF-8");
+  EXPECT_FALSE(KanaPhonemes("ゝ").ok());
+  EXPECT_FALSE(KanaPhonemes("人々").ok());
+}
+
+TEST(KanaPhonemesTest, AnyKanaSequenceIsSpokenInLinearTime) {
+  std::mt19937 random(3);
+  std::string text;
+  while (text.size() < 300'000) {
+    const unsigned c = 0x3041 + random() % 0x56 + (random() % 2) * 0x60;
+    text += {static_cast<char>(0xE3), static_cast<char>(0x80 | ((c >> 6) & 0x3F)),
+             static_cast<char>(0x80 | (c & 0x3F))};
+  }
+  const auto begin = std::chrono::steady_clock::now();
+  const auto phonemes = KanaPhonemes(text);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(2));
+  ASSERT_TRUE(phonemes.ok()) << phonemes.status();
+  EXPECT_LT(phonemes->size(), text.size() * 3);
+}
+
+}  // namespace
+}  // namespace millrace::models
