@@ -242,12 +242,12 @@ KokoroConfig Convert(const v1::Kokoro& message, const Section& section) {
   section.FileName("file", message.file());
   section.FileName("config_file", message.config_file());
   if (message.language() != "en-US" && message.language() != "en-GB") {
-    section.Error("language", absl::StrCat("'", message.language(),
-                                           "' is unknown, allowed en-US, en-GB"));
+    section.Error("language",
+                  absl::StrCat("'", message.language(), "' is unknown, allowed en-US, en-GB"));
   }
   if (message.voice().size() > 128) {
-    section.Error("voice", absl::StrCat("has ", message.voice().size(),
-                                        " characters, allowed 0..128"));
+    section.Error("voice",
+                  absl::StrCat("has ", message.voice().size(), " characters, allowed 0..128"));
   }
   return {.file = message.file(),
           .config_file = message.config_file(),
@@ -302,9 +302,9 @@ absl::StatusOr<ModelConfig> ParseModelConfig(std::string_view text, std::string_
       config.kind = Convert(message.kokoro(), top.Child(message.kokoro(), "kokoro"));
       break;
     case v1::ModelConfig::KIND_NOT_SET:
-      errors.Add(
-          -1, 0,
-          "no kind of model is given, allowed is exactly one of torchscript, vits, bergamot, kokoro");
+      errors.Add(-1, 0,
+                 "no kind of model is given, allowed is exactly one of torchscript, vits, "
+                 "bergamot, kokoro");
       break;
   }
   if (!errors.empty()) return errors.ToStatus();

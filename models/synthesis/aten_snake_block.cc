@@ -29,8 +29,7 @@ AtenSnakeBlock::AtenSnakeBlock(TensorReader& weights, const std::string& name, i
 at::Tensor AtenSnakeBlock::RunLayer(const Layer& layer, const at::Tensor& x,
                                     const at::Tensor& style) {
   const at::Tensor y = layer.norm.Run(x, style);
-  const at::Tensor snake =
-      y + at::reciprocal(layer.alpha) * at::square(at::sin(layer.alpha * y));
+  const at::Tensor snake = y + at::reciprocal(layer.alpha) * at::square(at::sin(layer.alpha * y));
   return layer.conv.RunSame(snake, layer.dilation);
 }
 

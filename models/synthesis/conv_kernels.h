@@ -2,9 +2,9 @@
 
 #include <cstdint>
 
-// The inner loops of the native decoders of VITS and Kokoro. Plain C arrays only: some of these files are compiled
-// for a newer processor than the rest, and nothing that they share with other files may be compiled
-// there.
+// The inner loops of the native decoders of VITS and Kokoro. Plain C arrays only: some of these
+// files are compiled for a newer processor than the rest, and nothing that they share with other
+// files may be compiled there.
 namespace millrace::models {
 
 // Output channels that are computed together; packed weights and rows are padded to a multiple.

@@ -184,7 +184,6 @@ void Moments(const float* input, int64_t rows, int64_t channels, const float* ce
 }  // namespace
 
 extern const ConvKernels MILLRACE_KERNELS;
-const ConvKernels MILLRACE_KERNELS = {MILLRACE_KERNELS_NAME, &Convolve, &TanhDot, &Snake,
-                                      &Moments};
+const ConvKernels MILLRACE_KERNELS = {MILLRACE_KERNELS_NAME, &Convolve, &TanhDot, &Snake, &Moments};
 
 }  // namespace millrace::models

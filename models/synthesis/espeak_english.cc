@@ -30,9 +30,9 @@ constexpr std::array kBoth = {
     Rule{"ʔˌn\u0329", "tn"}, Rule{"ʔn\u0329", "tn"}, Rule{"c\u0327", "k"}, Rule{"aɪ", "I"},
     Rule{"aʊ", "W"},         Rule{"eɪ", "A"},        Rule{"ɔɪ", "Y"},      Rule{"dʒ", "ʤ"},
     Rule{"tʃ", "ʧ"},         Rule{"ʲo", "jɔ"},       Rule{"ʲə", "jə"},     Rule{"ʲ", ""},
-    Rule{"e", "A"},          Rule{"o", "ɔ"},         Rule{"ɚɹ", "əɹ"},       Rule{"ɚ", "əɹ"},      Rule{"r", "ɹ"},
-    Rule{"x", "k"},          Rule{"ɐ", "ə"},         Rule{"ɬ", "l"},       Rule{"ɾ", "T"},
-    Rule{"ʔ", "t"},          Rule{"\u0303", ""},     Rule{"\u0329", ""},
+    Rule{"e", "A"},          Rule{"o", "ɔ"},         Rule{"ɚɹ", "əɹ"},     Rule{"ɚ", "əɹ"},
+    Rule{"r", "ɹ"},          Rule{"x", "k"},         Rule{"ɐ", "ə"},       Rule{"ɬ", "l"},
+    Rule{"ɾ", "T"},          Rule{"ʔ", "t"},         Rule{"\u0303", ""},   Rule{"\u0329", ""},
 };
 
 const Rule* FindRule(std::span<const Rule> rules, std::string_view text) {

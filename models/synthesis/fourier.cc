@@ -9,8 +9,8 @@ namespace millrace::models {
 namespace {
 
 double Window(int64_t n, int64_t size) {
-  return 0.5 - 0.5 * std::cos(2 * std::numbers::pi * static_cast<double>(n) /
-                              static_cast<double>(size));
+  return 0.5 -
+         0.5 * std::cos(2 * std::numbers::pi * static_cast<double>(n) / static_cast<double>(size));
 }
 
 // scale(k) times cos and `sign` times sin of bin k at sample n, under the window.
@@ -22,8 +22,8 @@ FourierBasis MakeBasis(int64_t size, double sign, const Scale& scale) {
   auto sines = basis.sines.accessor<float, 3>();
   for (int64_t k = 0; k < bins; ++k) {
     for (int64_t n = 0; n < size; ++n) {
-      const double angle = 2 * std::numbers::pi * static_cast<double>(k * n % size) /
-                           static_cast<double>(size);
+      const double angle =
+          2 * std::numbers::pi * static_cast<double>(k * n % size) / static_cast<double>(size);
       const double factor = scale(k) * Window(n, size);
       // The first and the last bin are real: a rounded sine would make their phase +-pi by chance.
       const bool real = k == 0 || 2 * k == size;

@@ -46,10 +46,9 @@ HarmonicSource::HarmonicSource(KokoroWeights& weights, int sample_rate)
 at::Tensor HarmonicSource::Sound(const at::Tensor& pitch, const at::Tensor& noise) const {
   // Turns of each sine in a sample. Upstream also draws a phase for each sine to begin with, and
   // then loses it on the way: it changes the first sample alone, which no frame is taken from.
-  const at::Tensor turns =
-      at::remainder(pitch.unsqueeze(1) * harmonics_ / sample_rate_, 1.0);
-  const at::Tensor phase = at::cumsum(turns, 2) * (2 * std::numbers::pi) *
-                           static_cast<double>(samples_per_pitch_);
+  const at::Tensor turns = at::remainder(pitch.unsqueeze(1) * harmonics_ / sample_rate_, 1.0);
+  const at::Tensor phase =
+      at::cumsum(turns, 2) * (2 * std::numbers::pi) * static_cast<double>(samples_per_pitch_);
   const std::array<int64_t, 1> samples = {pitch.size(1) * samples_per_pitch_};
   const std::optional<double> scale = static_cast<double>(samples_per_pitch_);
   const at::Tensor waves =

@@ -70,10 +70,11 @@ int Run(const std::string& package, const std::string& file, int line, int repea
     const double end = ProcessorSeconds();
     const double audio =
         static_cast<double>(samples->size()) / static_cast<double>(settings->sample_rate);
-    std::printf("%zu phonemes, %.2f s of audio: encoder %.3f, curves %.3f, noise %.3f, decoder "
-                "%.3f s; real-time factor %.3f\n",
-                ids.size(), audio, durations - begin, predicted - durations, drawn - predicted,
-                end - drawn, (end - begin) / audio);
+    std::printf(
+        "%zu phonemes, %.2f s of audio: encoder %.3f, curves %.3f, noise %.3f, decoder "
+        "%.3f s; real-time factor %.3f\n",
+        ids.size(), audio, durations - begin, predicted - durations, drawn - predicted, end - drawn,
+        (end - begin) / audio);
   }
   return 0;
 }

@@ -34,7 +34,8 @@ at::Tensor PhonemeOfFrame(const std::vector<int64_t>& frames) {
 
 }  // namespace
 
-KokoroDecoder::Predictor KokoroDecoder::TakePredictor(KokoroWeights& weights, const char* name) const {
+KokoroDecoder::Predictor KokoroDecoder::TakePredictor(KokoroWeights& weights,
+                                                      const char* name) const {
   Predictor predictor;
   int64_t channels = 2 * shared_.hidden;
   const std::string prefix = absl::StrCat("predictor.", name, ".");
@@ -84,7 +85,7 @@ KokoroDecoder::KokoroDecoder(KokoroWeights& weights, int sample_rate)
 }
 
 at::Tensor KokoroDecoder::RunPredictor(const Predictor& predictor, const at::Tensor& prosody,
-                                   const at::Tensor& style) {
+                                       const at::Tensor& style) {
   at::Tensor x = prosody;
   for (const KokoroStyleBlock& block : predictor.blocks) x = block.Run(x, style);
   return predictor.projection.RunSame(x);
@@ -127,8 +128,7 @@ std::optional<std::vector<float>> KokoroDecoder::Decode(
                     {1, static_cast<int64_t>(noise.size()) / sines, sines}, at::kFloat)
           .to(device)
           .transpose(1, 2);
-  const auto samples =
-      generator_.Run(x, curves.pitch.squeeze(1), random, sound_style, should_stop);
+  const auto samples = generator_.Run(x, curves.pitch.squeeze(1), random, sound_style, should_stop);
   if (!samples) return std::nullopt;
   const at::Tensor host = samples->to(at::kCPU).contiguous();
   const float* data = host.const_data_ptr<float>();

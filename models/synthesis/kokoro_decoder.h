@@ -23,7 +23,7 @@ class KokoroDecoder {
   // Errors are kept in weights.status().
   KokoroDecoder(KokoroWeights& weights, int sample_rate);
 
-  int64_t style_channels() const { return style_; }   // of each half of a voice's style
+  int64_t style_channels() const { return style_; }  // of each half of a voice's style
   int64_t noise_per_sample() const { return generator_.sines(); }
 
   // How high and how loud the voice is in each half frame: [1, 1, 2 * frames], on the device.

@@ -91,9 +91,8 @@ KokoroEncoder::KokoroEncoder(KokoroWeights& weights)
   if (!weights.status().ok()) return;
   const int64_t channels = narrow_.weight.size(0);
   int64_t style = 0;
-  for (int64_t i = 0; weights.Has(absl::StrCat("predictor.text_encoder.lstms.", i + 1,
-                                               ".fc.weight"));
-       i += 2) {
+  for (int64_t i = 0;
+       weights.Has(absl::StrCat("predictor.text_encoder.lstms.", i + 1, ".fc.weight")); i += 2) {
     ProsodyLayer layer;
     layer.affine = KokoroLinear::Take(
         weights, absl::StrCat("predictor.text_encoder.lstms.", i + 1, ".fc"), 2 * channels, -1);
@@ -103,9 +102,9 @@ KokoroEncoder::KokoroEncoder(KokoroWeights& weights)
                                   channels + style);
     if (!weights.status().ok()) return;
     if (2 * layer.lstm.hidden != channels) {
-      weights.Refuse(absl::StrCat("predictor.text_encoder.lstms.", i, ".weight_hh_l0"),
-                     absl::StrCat("has ", layer.lstm.hidden, " inputs, expected half of ",
-                                  channels));
+      weights.Refuse(
+          absl::StrCat("predictor.text_encoder.lstms.", i, ".weight_hh_l0"),
+          absl::StrCat("has ", layer.lstm.hidden, " inputs, expected half of ", channels));
     }
     prosody_.push_back(std::move(layer));
   }
@@ -126,8 +125,7 @@ at::Tensor KokoroEncoder::Attend(const at::Tensor& x) const {
   };
   const at::Tensor query = split(query_);
   const double scale = 1 / std::sqrt(static_cast<double>(query.size(3)));
-  const at::Tensor shares =
-      at::softmax(at::matmul(query, split(key_).transpose(2, 3)) * scale, -1);
+  const at::Tensor shares = at::softmax(at::matmul(query, split(key_).transpose(2, 3)) * scale, -1);
   const at::Tensor mixed = at::matmul(shares, split(value_)).transpose(1, 2).flatten(2);
   return Normalize(x + mix_.Run(mixed), attention_norm_.weight, attention_norm_.bias,
                    kAlbertEpsilon);
@@ -170,9 +168,8 @@ KokoroEncoder::Output KokoroEncoder::Forward(std::span<const int64_t> phonemes,
     const at::Tensor both = layer.affine.Run(style).unsqueeze(1);
     const int64_t channels = y.size(2);
     const at::Tensor normal = Normalize(y, {}, {}, kEpsilon);
-    x = at::cat({(1 + both.narrow(2, 0, channels)) * normal + both.narrow(2, channels, channels),
-                 rows},
-                2);
+    x = at::cat(
+        {(1 + both.narrow(2, 0, channels)) * normal + both.narrow(2, channels, channels), rows}, 2);
   }
   output.prosody = x;
   const at::Tensor shares = at::sigmoid(duration_.Run(duration_lstm_.Run(x)));

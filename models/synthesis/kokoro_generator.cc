@@ -70,8 +70,8 @@ void KokoroGenerator::TakeStage(KokoroWeights& weights, size_t index, int64_t ch
                                                     " taps, expected ", source_taps));
     return;
   }
-  stage.source_block = MakeSnakeBlock(weights, absl::StrCat(generator, ".noise_res.", index), out,
-                                      style, {1, 3, 5});
+  stage.source_block =
+      MakeSnakeBlock(weights, absl::StrCat(generator, ".noise_res.", index), out, style, {1, 3, 5});
   const size_t blocks = shape.block_dilations.size();
   for (size_t i = 0; i < blocks; ++i) {
     stage.blocks.push_back(
@@ -85,12 +85,10 @@ at::Tensor KokoroGenerator::ToSamples(const at::Tensor& spectrum) const {
   const int64_t bins = fft_size_ / 2 + 1;
   const at::Tensor magnitude = at::exp(spectrum.narrow(1, 0, bins));
   const at::Tensor phase = at::sin(spectrum.narrow(1, bins, bins));
-  const at::Tensor sum =
-      at::conv_transpose1d(magnitude * at::cos(phase), cosines_, {}, hop_) +
-      at::conv_transpose1d(magnitude * at::sin(phase), sines_, {}, hop_);
-  const at::Tensor overlap =
-      at::conv_transpose1d(at::ones({1, 1, spectrum.size(2)}, spectrum.options()), window_power_,
-                           {}, hop_);
+  const at::Tensor sum = at::conv_transpose1d(magnitude * at::cos(phase), cosines_, {}, hop_) +
+                         at::conv_transpose1d(magnitude * at::sin(phase), sines_, {}, hop_);
+  const at::Tensor overlap = at::conv_transpose1d(
+      at::ones({1, 1, spectrum.size(2)}, spectrum.options()), window_power_, {}, hop_);
   const int64_t samples = (spectrum.size(2) - 1) * hop_;
   return (sum.narrow(2, fft_size_ / 2, samples) / overlap.narrow(2, fft_size_ / 2, samples))
       .flatten();

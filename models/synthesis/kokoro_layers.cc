@@ -27,8 +27,7 @@ KokoroLinear KokoroLinear::Take(TensorReader& weights, const std::string& name, 
                                 int64_t in) {
   KokoroLinear linear;
   linear.weight = weights.Take(name + ".weight", {out, in});
-  if (linear.weight.defined())
-    linear.bias = weights.Take(name + ".bias", {linear.weight.size(0)});
+  if (linear.weight.defined()) linear.bias = weights.Take(name + ".bias", {linear.weight.size(0)});
   return linear;
 }
 
@@ -38,8 +37,7 @@ KokoroConv KokoroConv::Take(TensorReader& weights, const std::string& name, int6
                             int64_t in) {
   KokoroConv conv;
   conv.weight = weights.Take(name + ".weight", {out, in, -1});
-  if (conv.weight.defined())
-    conv.bias = weights.TakeIfAny(name + ".bias", {conv.weight.size(0)});
+  if (conv.weight.defined()) conv.bias = weights.TakeIfAny(name + ".bias", {conv.weight.size(0)});
   return conv;
 }
 

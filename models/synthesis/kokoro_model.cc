@@ -15,9 +15,9 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "models/synthesis/aten_device.h"
-#include "models/synthesis/kokoro_settings.h"
 #include "models/synthesis/kokoro_decoder.h"
 #include "models/synthesis/kokoro_encoder.h"
+#include "models/synthesis/kokoro_settings.h"
 #include "models/synthesis/kokoro_weights.h"
 #include "models/synthesis/noise.h"
 #include "models/synthesis/speech_units.h"
@@ -226,8 +226,7 @@ absl::StatusOr<std::optional<std::vector<float>>> LoadedKokoro::Speak(Request& r
     return absl::InternalError(
         absl::StrCat("model '", info_.name, "' gave a phoneme a length that is no number"));
   }
-  const int64_t frames =
-      std::accumulate(encoded.frames.begin(), encoded.frames.end(), int64_t{0});
+  const int64_t frames = std::accumulate(encoded.frames.begin(), encoded.frames.end(), int64_t{0});
   const int64_t samples = frames * parts_.samples_per_frame;
   if (samples > kMaxUnitSeconds * info_.sample_rate) {
     if (HalveUnit(state)) return std::nullopt;
@@ -262,9 +261,9 @@ absl::StatusOr<std::vector<std::string>> OrderVoices(const KokoroSettings& setti
   if (options.voice.empty()) return voices;
   const auto found = std::find(voices.begin(), voices.end(), options.voice);
   if (found == voices.end()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("voice: ", options.config_file.string(), " has no voice '", options.voice,
-                     "'; it has: ", absl::StrJoin(voices, ", ")));
+    return absl::InvalidArgumentError(absl::StrCat("voice: ", options.config_file.string(),
+                                                   " has no voice '", options.voice,
+                                                   "'; it has: ", absl::StrJoin(voices, ", ")));
   }
   std::rotate(voices.begin(), found, found + 1);
   return voices;
@@ -298,14 +297,14 @@ absl::StatusOr<std::unique_ptr<Model>> KokoroModel::Load(const KokoroOptions& op
         " rows, voices.", voices->front(), " has ", parts.styles.front().size(0)));
   }
   if (parts.settings.largest_id() >= parts.encoder->symbols()) {
-    return absl::DataLossError(absl::StrCat(
-        options.config_file.string(), ": vocab has the number ", parts.settings.largest_id(),
-        ", the weights know ", parts.encoder->symbols(), " symbols"));
+    return absl::DataLossError(absl::StrCat(options.config_file.string(), ": vocab has the number ",
+                                            parts.settings.largest_id(), ", the weights know ",
+                                            parts.encoder->symbols(), " symbols"));
   }
   if (parts.encoder->max_phonemes() <= static_cast<int64_t>(kEndMarks)) {
-    return absl::DataLossError(
-        absl::StrCat(options.weights_file.string(), ": bert.embeddings.position_embeddings.weight",
-                     " has no room for a phoneme"));
+    return absl::DataLossError(absl::StrCat(options.weights_file.string(),
+                                            ": bert.embeddings.position_embeddings.weight",
+                                            " has no room for a phoneme"));
   }
   TextToPhonemesOptions text;
   text.language = options.language;

@@ -27,8 +27,7 @@ std::string FindMistake(const KokoroSettings& settings) {
   for (const std::string& voice : settings.voices) {
     if (voice.empty() || voice.find_first_of("+:") != std::string::npos)
       return absl::StrCat("voices: '", voice, "' is no name: it is empty or has a + or :");
-    if (!names.insert(voice).second)
-      return absl::StrCat("voices: '", voice, "' is there twice");
+    if (!names.insert(voice).second) return absl::StrCat("voices: '", voice, "' is there twice");
   }
   if (settings.phoneme_ids.empty()) return "vocab is empty";
   for (const auto& [symbol, id] : settings.phoneme_ids) {
@@ -53,8 +52,8 @@ absl::StatusOr<KokoroSettings> KokoroSettings::Read(const std::filesystem::path&
     for (const auto& [symbol, id] : json.at("vocab").items()) {
       const CodePoint point = DecodeAt(symbol, 0);
       if (symbol.empty() || point.bytes != symbol.size()) {
-        return absl::DataLossError(absl::StrCat(file.string(), ": vocab: '", symbol,
-                                                "' is not one character"));
+        return absl::DataLossError(
+            absl::StrCat(file.string(), ": vocab: '", symbol, "' is not one character"));
       }
       settings.phoneme_ids[point.value] = id.get<int64_t>();
     }

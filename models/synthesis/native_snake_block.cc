@@ -36,9 +36,8 @@ void FromRows(const float* rows, int64_t channels, int64_t time, int64_t width, 
 
 }  // namespace
 
-NativeSnakeBlock::NativeSnakeBlock(TensorReader& weights, const std::string& name,
-                                   int64_t channels, int64_t style,
-                                   const std::vector<int64_t>& dilations)
+NativeSnakeBlock::NativeSnakeBlock(TensorReader& weights, const std::string& name, int64_t channels,
+                                   int64_t style, const std::vector<int64_t>& dilations)
     : channels_(channels), width_(PadChannels(channels)) {
   // Rows have their padding, so the convolutions read it, with weights of 0.
   std::vector<int64_t> inputs(static_cast<size_t>(width_), -1);
@@ -48,8 +47,7 @@ NativeSnakeBlock::NativeSnakeBlock(TensorReader& weights, const std::string& nam
       Layer layer;
       layer.affine = KokoroLinear::Take(weights, absl::StrCat(name, ".adain", half, ".", i, ".fc"),
                                         2 * channels, style);
-      const at::Tensor alpha =
-          weights.Take(absl::StrCat(name, ".alpha", half, ".", i), {channels});
+      const at::Tensor alpha = weights.Take(absl::StrCat(name, ".alpha", half, ".", i), {channels});
       const KokoroConv conv = KokoroConv::TakeSame(
           weights, absl::StrCat(name, ".convs", half, ".", i), channels, channels);
       if (!weights.status().ok()) return;
@@ -59,8 +57,7 @@ NativeSnakeBlock::NativeSnakeBlock(TensorReader& weights, const std::string& nam
         layer.alpha.data()[c] = alpha.const_data_ptr<float>()[c];
         layer.inverse_alpha.data()[c] = 1.0F / layer.alpha.data()[c];
       }
-      layer.conv =
-          PackedConv(conv.weight, conv.bias, half == 1 ? dilations[i] : 1, {inputs, {}});
+      layer.conv = PackedConv(conv.weight, conv.bias, half == 1 ? dilations[i] : 1, {inputs, {}});
       margin_ = std::max(margin_, layer.conv.margin());
       layers_.push_back(std::move(layer));
     }
@@ -93,8 +90,8 @@ void NativeSnakeBlock::Activate(const Layer& layer, const at::Tensor& style, con
     const double variance = std::max(square[at] / static_cast<double>(rows) - mean * mean, 0.0);
     const double factor = (1.0 + static_cast<double>(scales[c])) / std::sqrt(variance + kEpsilon);
     scale.data()[c] = static_cast<float>(factor);
-    shift.data()[c] = static_cast<float>(
-        static_cast<double>(shifts[c]) - (mean + static_cast<double>(center[c])) * factor);
+    shift.data()[c] = static_cast<float>(static_cast<double>(shifts[c]) -
+                                         (mean + static_cast<double>(center[c])) * factor);
   }
   SnakeTask task;
   task.input = input;

@@ -34,8 +34,8 @@ class NativeSnakeBlock final : public SnakeBlock {
                 float* output) const;
 
   int64_t channels_ = 0;
-  int64_t width_ = 0;         // floats of a row
-  int64_t margin_ = 0;        // rows that the widest convolution reads beyond each end
+  int64_t width_ = 0;          // floats of a row
+  int64_t margin_ = 0;         // rows that the widest convolution reads beyond each end
   std::vector<Layer> layers_;  // the second of each pair adds what came before the first
 };
 

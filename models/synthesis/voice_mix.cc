@@ -38,9 +38,8 @@ absl::StatusOr<std::vector<VoiceShare>> ParseVoiceMix(std::string_view text,
     const std::string name = part.substr(0, colon);
     const auto found = std::find(voices.begin(), voices.end(), name);
     if (found == voices.end()) {
-      return absl::InvalidArgumentError(absl::StrCat("voice: there is no voice '", name,
-                                                     "'; there are: ",
-                                                     absl::StrJoin(voices, ", ")));
+      return absl::InvalidArgumentError(absl::StrCat(
+          "voice: there is no voice '", name, "'; there are: ", absl::StrJoin(voices, ", ")));
     }
     VoiceShare share{static_cast<size_t>(found - voices.begin()),
                      1.0F / static_cast<float>(parts.size())};

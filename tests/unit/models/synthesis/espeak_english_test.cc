@@ -8,9 +8,7 @@ namespace {
 std::string American(std::string_view ipa) {
   return RewriteEspeakIpa(ipa, EnglishAccent::kAmerican);
 }
-std::string British(std::string_view ipa) {
-  return RewriteEspeakIpa(ipa, EnglishAccent::kBritish);
-}
+std::string British(std::string_view ipa) { return RewriteEspeakIpa(ipa, EnglishAccent::kBritish); }
 
 TEST(EspeakEnglish, DiphthongsAndAffricatesBecomeOneLetter) {
   EXPECT_EQ(American("dʒˈʌdʒ tʃˈaɪ ɡɹˈeɪ bˈɔɪ hˈaʊ nˈoʊ"), "ʤˈʌʤ ʧˈI ɡɹˈA bˈY hˈW nˈO");

@@ -146,9 +146,8 @@ TEST_F(KokoroGoldenTest, CurvesAndSamplesEqualThoseOfPyTorch) {
     const auto curves = decoder.Predict(encoded, style);
     const float pitch = GreatestDifference(golden.pitch, ToVector(curves.pitch));
     EXPECT_LE(pitch, kCurveTolerance * *std::max_element(golden.pitch.begin(), golden.pitch.end()));
-    EXPECT_LE(
-        GreatestDifference(golden.loudness, ToVector(curves.loudness)),
-        kCurveTolerance * *std::max_element(golden.loudness.begin(), golden.loudness.end()));
+    EXPECT_LE(GreatestDifference(golden.loudness, ToVector(curves.loudness)),
+              kCurveTolerance * *std::max_element(golden.loudness.begin(), golden.loudness.end()));
 
     const int64_t frames =
         std::accumulate(encoded.frames.begin(), encoded.frames.end(), int64_t{0});
@@ -157,9 +156,8 @@ TEST_F(KokoroGoldenTest, CurvesAndSamplesEqualThoseOfPyTorch) {
     std::vector<float> expected;
     for (const int16_t sample : golden.samples)
       expected.push_back(static_cast<float>(sample) / kFullScale);
-    const auto samples =
-        decoder.Decode(encoded, {ToCurve(golden.pitch), ToCurve(golden.loudness)}, style, noise,
-                       [] { return false; });
+    const auto samples = decoder.Decode(encoded, {ToCurve(golden.pitch), ToCurve(golden.loudness)},
+                                        style, noise, [] { return false; });
     ASSERT_TRUE(samples);
     const float difference = GreatestDifference(expected, *samples);
     EXPECT_LE(difference, kTolerance) << golden.phonemes.size() << " phonemes";

@@ -194,8 +194,8 @@ TEST_F(KokoroModelTest, BadInputIsRefusedByFieldValueAndWhatIsAllowed) {
     input.speed = speed;
     EXPECT_TRUE(model->Validate(input).ok()) << speed;
   }
-  for (const float speed : {0.49F, 2.01F, 0.0F, -1.0F, INFINITY,
-                            std::numeric_limits<float>::quiet_NaN()}) {
+  for (const float speed :
+       {0.49F, 2.01F, 0.0F, -1.0F, INFINITY, std::numeric_limits<float>::quiet_NaN()}) {
     input.speed = speed;
     EXPECT_EQ(error(input).rfind("speed: ", 0), 0U) << speed;
   }
@@ -216,7 +216,8 @@ TEST_F(KokoroModelTest, BadInputIsRefusedByFieldValueAndWhatIsAllowed) {
 TEST_F(KokoroModelTest, AUnitWithTooManyPhonemesIsCut) {
   const auto model = Load({.positions = 20});
   Collector sink;
-  ASSERT_TRUE(SpeakAll(*model, Say("Many small words make one rather long sentence here"), sink).ok());
+  ASSERT_TRUE(
+      SpeakAll(*model, Say("Many small words make one rather long sentence here"), sink).ok());
   EXPECT_GE(sink.parts.size(), 3U);
   std::string all;
   for (const SynthesizeOutput& part : sink.parts) all += (all.empty() ? "" : " ") + part.text;
@@ -333,8 +334,7 @@ TEST_F(KokoroModelTest, WeightsThatDoNotFitEachOtherAreRefusedByName) {
 
 TEST_F(KokoroModelTest, ALanguageWithoutAFrontEndIsRefused) {
   const auto model = TryLoad({}, "", "ja");
-  EXPECT_NE(model.status().message().find("language: there is no way from 'ja'"),
-            std::string::npos)
+  EXPECT_NE(model.status().message().find("language: there is no way from 'ja'"), std::string::npos)
       << model.status();
 }
 

@@ -33,8 +33,8 @@ float GreatestDifference(const at::Tensor& a, const at::Tensor& b) {
   const at::Tensor y = b.contiguous();
   float greatest = 0;
   for (int64_t i = 0; i < x.numel(); ++i) {
-    greatest = std::max(greatest,
-                        std::abs(x.const_data_ptr<float>()[i] - y.const_data_ptr<float>()[i]));
+    greatest =
+        std::max(greatest, std::abs(x.const_data_ptr<float>()[i] - y.const_data_ptr<float>()[i]));
   }
   return greatest;
 }

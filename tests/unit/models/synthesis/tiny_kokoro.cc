@@ -169,9 +169,9 @@ void WriteTinyKokoro(const std::filesystem::path& folder, const TinyKokoro& shap
   nlohmann::json settings = {{"sample_rate", 24000}, {"voices", shape.voices}};
   int64_t id = 0;
   for (const char* symbol :
-       {" ", ",", ".", "!", "?", "A", "I", "O", "W", "Y", "T", "a", "b", "d", "f", "h", "i", "j",
-        "k", "l", "m", "n", "p", "s", "t", "u", "v", "w", "z", "ɑ", "æ", "ð", "ə", "ɛ", "ɜ", "ɡ",
-        "ɪ", "ŋ", "ɔ", "ɹ", "ʃ", "ʊ", "ʌ", "ʒ", "ʤ", "ʧ", "θ", "ˈ", "ˌ"})
+       {" ", ",", ".", "!", "?", "A", "I", "O", "W", "Y", "T", "a", "b", "d", "f", "h", "i",
+        "j", "k", "l", "m", "n", "p", "s", "t", "u", "v", "w", "z", "ɑ", "æ", "ð", "ə", "ɛ",
+        "ɜ", "ɡ", "ɪ", "ŋ", "ɔ", "ɹ", "ʃ", "ʊ", "ʌ", "ʒ", "ʤ", "ʧ", "θ", "ˈ", "ˌ"})
     settings["vocab"][symbol] = ++id;
   std::ofstream(folder / "kokoro.json") << settings;
 }

@@ -11,8 +11,8 @@ namespace millrace::models {
 // The shape of a small random Kokoro model. Symbols are the letters of English IPA.
 struct TinyKokoro {
   int64_t symbols = 64;
-  int64_t positions = 48;   // phonemes of one unit, with the marks of both ends
-  int64_t durations = 6;    // frames of a phoneme at most
+  int64_t positions = 48;  // phonemes of one unit, with the marks of both ends
+  int64_t durations = 6;   // frames of a phoneme at most
   std::vector<std::string> voices = {"anna", "ben"};
   // Damage: other shapes and other values, by the names of tensors.
   std::map<std::string, std::vector<int64_t>> shapes = {};
