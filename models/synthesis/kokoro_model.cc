@@ -243,15 +243,11 @@ absl::StatusOr<std::optional<std::vector<float>>> LoadedKokoro::Speak(Request& r
                                 [&request] { return request.ShouldStop(); });
 }
 
+// A short one: nothing is kept for a shape, so that it only brings up the device's libraries.
 std::vector<Input> LoadedKokoro::WarmupInputs() const {
-  std::vector<Input> inputs;
-  for (const char* text :
-       {"One.", "The first sentence that is spoken should not take longer than all the others."}) {
-    SynthesizeInput input;
-    input.text = text;
-    inputs.emplace_back(std::move(input));
-  }
-  return inputs;
+  SynthesizeInput input;
+  input.text = "One.";
+  return {input};
 }
 
 // The voices with the default first; an error when there is none of its name.
