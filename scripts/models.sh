@@ -29,3 +29,4 @@ convert null null
 convert bergamot bergamot-en-pt --direction en-pt ${check[@]+"${check[@]}"}
 convert bergamot bergamot-pt-en --direction pt-en ${check[@]+"${check[@]}"}
 convert vits piper-en-us-joe
+convert kokoro kokoro-82m

@@ -30,7 +30,7 @@ if [ -n "$default_addresses" ]; then
 
 Ready. Try it from another terminal:
   build/millrace translate "The weather is lovely today." --model bergamot-en-pt
-  build/millrace synthesize "Hello from Millrace." -o hello.wav
+  build/millrace synthesize "Hello from Millrace." --model piper-en-us-joe -o hello.wav
   curl -i localhost:8000/v2/health/ready
 
 TRY

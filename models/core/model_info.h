@@ -33,7 +33,7 @@ struct BatchPolicy {
 struct ModelInfo {
   std::string name;
   int64_t version = 1;
-  std::string platform;  // "torchscript", "vits" or "bergamot"
+  std::string platform;  // "torchscript", "vits", "bergamot" or "kokoro"
   std::string license;   // SPDX expression of the weights
   Task task = Task::kInfer;
   BatchPolicy batching;

@@ -17,7 +17,8 @@ Overloaded(Ts...) -> Overloaded<Ts...>;
 std::string_view Platform(const ModelConfig& config) {
   return std::visit(Overloaded{[](const TorchScriptConfig&) { return "torchscript"; },
                                [](const VitsConfig&) { return "vits"; },
-                               [](const BergamotConfig&) { return "bergamot"; }},
+                               [](const BergamotConfig&) { return "bergamot"; },
+                               [](const KokoroConfig&) { return "kokoro"; }},
                     config.kind);
 }
 
@@ -29,6 +30,9 @@ std::vector<std::string> Files(const ModelConfig& config) {
                                },
                                [](const BergamotConfig& c) {
                                  return Names{c.file, c.vocabulary_file};
+                               },
+                               [](const KokoroConfig& c) {
+                                 return Names{c.file, c.config_file};
                                }},
                     config.kind);
 }
@@ -54,6 +58,11 @@ ModelInfo MakeModelInfo(const ModelConfig& config, std::string name, int64_t ver
                           info.task = Task::kTranslation;
                           info.source_language = c.source_language;
                           info.target_language = c.target_language;
+                        },
+                        [&](const KokoroConfig& c) {
+                          info.task = Task::kSynthesis;
+                          info.language = c.language;
+                          if (!c.voice.empty()) info.voices = {c.voice};
                         }},
              config.kind);
   return info;

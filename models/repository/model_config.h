@@ -33,6 +33,13 @@ struct VitsConfig {
   std::string voice;
 };
 
+struct KokoroConfig {
+  std::string file;
+  std::string config_file;
+  std::string language;
+  std::string voice;  // empty: the first
+};
+
 struct BergamotConfig {
   std::string file;
   std::string vocabulary_file;
@@ -45,10 +52,10 @@ struct BergamotConfig {
 struct ModelConfig {
   std::string license;
   BatchPolicy batching;
-  std::variant<TorchScriptConfig, VitsConfig, BergamotConfig> kind;
+  std::variant<TorchScriptConfig, VitsConfig, BergamotConfig, KokoroConfig> kind;
 };
 
-// "torchscript", "vits" or "bergamot".
+// "torchscript", "vits", "bergamot" or "kokoro".
 std::string_view Platform(const ModelConfig& config);
 // The files that the model needs, as named in its config.
 std::vector<std::string> Files(const ModelConfig& config);

@@ -238,6 +238,23 @@ BergamotConfig Convert(const v1::Bergamot& message, const Section& section) {
   return config;
 }
 
+KokoroConfig Convert(const v1::Kokoro& message, const Section& section) {
+  section.FileName("file", message.file());
+  section.FileName("config_file", message.config_file());
+  if (message.language() != "en-US" && message.language() != "en-GB") {
+    section.Error("language",
+                  absl::StrCat("'", message.language(), "' is unknown, allowed en-US, en-GB"));
+  }
+  if (message.voice().size() > 128) {
+    section.Error("voice",
+                  absl::StrCat("has ", message.voice().size(), " characters, allowed 0..128"));
+  }
+  return {.file = message.file(),
+          .config_file = message.config_file(),
+          .language = message.language(),
+          .voice = message.voice()};
+}
+
 BatchPolicy Convert(const v1::Batching& message, const Section& section) {
   section.Range("max_batch", message.max_batch(), 0U, 1024U);
   section.Range("linger_us", message.linger_us(), 0U, 1'000'000U);
@@ -281,10 +298,13 @@ absl::StatusOr<ModelConfig> ParseModelConfig(std::string_view text, std::string_
     case v1::ModelConfig::kBergamot:
       config.kind = Convert(message.bergamot(), top.Child(message.bergamot(), "bergamot"));
       break;
+    case v1::ModelConfig::kKokoro:
+      config.kind = Convert(message.kokoro(), top.Child(message.kokoro(), "kokoro"));
+      break;
     case v1::ModelConfig::KIND_NOT_SET:
-      errors.Add(
-          -1, 0,
-          "no kind of model is given, allowed is exactly one of torchscript, vits, bergamot");
+      errors.Add(-1, 0,
+                 "no kind of model is given, allowed is exactly one of torchscript, vits, "
+                 "bergamot, kokoro");
       break;
   }
   if (!errors.empty()) return errors.ToStatus();

@@ -4,6 +4,7 @@
 #include <variant>
 
 #include "models/generic/torchscript_model.h"
+#include "models/synthesis/kokoro_model.h"
 #include "models/synthesis/vits_model.h"
 #include "models/translation/bergamot_model.h"
 
@@ -50,6 +51,16 @@ struct Loader {
     options.device = device;
     options.few_shapes = few_shapes && device != runtime::DeviceType::kCpu;
     return BergamotModel::Load(options, std::move(info));
+  }
+
+  Loaded operator()(const KokoroConfig& config) {
+    KokoroOptions options;
+    options.weights_file = folder / config.file;
+    options.config_file = folder / config.config_file;
+    options.language = config.language;
+    options.voice = config.voice;
+    options.device = device;
+    return KokoroModel::Load(options, std::move(info));
   }
 };
 

@@ -2,9 +2,9 @@
 
 #include <cstdint>
 
-// The inner loops of the native VITS decoder. Plain C arrays only: some of these files are compiled
-// for a newer processor than the rest, and nothing that they share with other files may be compiled
-// there.
+// The inner loops of the native decoders of VITS and Kokoro. Plain C arrays only: some of these
+// files are compiled for a newer processor than the rest, and nothing that they share with other
+// files may be compiled there.
 namespace millrace::models {
 
 // Output channels that are computed together; packed weights and rows are padded to a multiple.
@@ -37,6 +37,21 @@ struct ConvTask {
   bool gate = false;
 };
 
+// A scaled and shifted signal after a snake activation: for each row t and channel c
+//   y = input[t][c] * scale[c] + shift[c]
+//   output[t][c] = y + sin(alpha[c] * y)^2 * inverse_alpha[c]
+// Rows lie back to back; `channels` is a multiple of 16. |alpha[c] * y| must be below 10^6.
+struct SnakeTask {
+  const float* input = nullptr;
+  float* output = nullptr;  // may be the input
+  int64_t rows = 0;
+  int64_t channels = 0;
+  const float* scale = nullptr;
+  const float* shift = nullptr;
+  const float* alpha = nullptr;
+  const float* inverse_alpha = nullptr;
+};
+
 struct ConvKernels {
   const char* name;  // the instruction set
   void (*convolve)(const ConvTask& task);
@@ -44,6 +59,11 @@ struct ConvKernels {
   // channel over rows that lie back to back. count is a multiple of 16.
   void (*tanh_dot)(const float* input, int64_t pitch, const float* weights, int64_t count,
                    float bias, float* output, int64_t rows);
+  void (*snake)(const SnakeTask& task);
+  // Of each channel, over rows that lie back to back: sums[c] = sum of input[t][c] - center[c], and
+  // squares[c] the sum of their squares. `channels` is a multiple of 16.
+  void (*moments)(const float* input, int64_t rows, int64_t channels, const float* center,
+                  float* sums, float* squares);
 };
 
 // The fastest that this processor runs. Constant for the life of the process.

@@ -135,9 +135,55 @@ void TanhDot(const float* input, int64_t pitch, const float* weights, int64_t co
   }
 }
 
+// sin(x)^2 to about 1e-7, for |x| below 10^6: the sign of the sine, and so the parity of the
+// multiple of pi that is taken off, does not matter.
+inline Vec SquaredSine(Vec x) {
+  // Adding 1.5 * 2^23 rounds to a whole number.
+  const Vec n = (x * 0.318309886F + 12582912.0F) - 12582912.0F;
+  const Vec r = ((x - n * 3.140625F) - n * 9.67502594e-4F) - n * 1.50995799e-7F;
+  const Vec r2 = r * r;
+  Vec p = Splat(-2.50521084e-8F);
+  p = p * r2 + 2.75573192e-6F;
+  p = p * r2 - 1.98412698e-4F;
+  p = p * r2 + 8.33333333e-3F;
+  p = p * r2 - 1.66666667e-1F;
+  p = p * r2 * r + r;
+  return p * p;
+}
+
+void Snake(const SnakeTask& task) {
+  for (int64_t c = 0; c < task.channels; c += kLanes) {
+    const Vec scale = Load(task.scale + c);
+    const Vec shift = Load(task.shift + c);
+    const Vec alpha = Load(task.alpha + c);
+    const Vec inverse = Load(task.inverse_alpha + c);
+    for (int64_t row = 0; row < task.rows; ++row) {
+      const int64_t at = row * task.channels + c;
+      const Vec y = Load(task.input + at) * scale + shift;
+      Store(task.output + at, y + SquaredSine(alpha * y) * inverse);
+    }
+  }
+}
+
+void Moments(const float* input, int64_t rows, int64_t channels, const float* center, float* sums,
+             float* squares) {
+  for (int64_t c = 0; c < channels; c += kLanes) {
+    const Vec middle = Load(center + c);
+    Vec sum = {};
+    Vec square = {};
+    for (int64_t row = 0; row < rows; ++row) {
+      const Vec off = Load(input + row * channels + c) - middle;
+      sum += off;
+      square += off * off;
+    }
+    Store(sums + c, sum);
+    Store(squares + c, square);
+  }
+}
+
 }  // namespace
 
 extern const ConvKernels MILLRACE_KERNELS;
-const ConvKernels MILLRACE_KERNELS = {MILLRACE_KERNELS_NAME, &Convolve, &TanhDot};
+const ConvKernels MILLRACE_KERNELS = {MILLRACE_KERNELS_NAME, &Convolve, &TanhDot, &Snake, &Moments};
 
 }  // namespace millrace::models

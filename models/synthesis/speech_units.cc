@@ -2,12 +2,19 @@
 
 #include <utf8proc.h>
 
+#include <algorithm>
+#include <cstddef>
+#include <iterator>
+#include <utility>
+
 #include "models/text/sentence_splitter.h"
 #include "models/text/trim.h"
 #include "models/text/unicode.h"
 
 namespace millrace::models {
 namespace {
+
+constexpr size_t kLongestCharacter = 4;  // bytes
 
 bool IsContinuation(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
 
@@ -39,6 +46,17 @@ std::vector<std::string> SplitSpeechUnits(std::string_view text, size_t max_byte
     if (!rest.empty()) units.emplace_back(rest);
   }
   return units;
+}
+
+bool HalveSpeechUnit(std::vector<std::string>& units, size_t index) {
+  const auto unit = units.begin() + static_cast<std::ptrdiff_t>(index);
+  std::vector<std::string> halves =
+      SplitSpeechUnits(*unit, std::max(unit->size() / 2, kLongestCharacter));
+  if (halves.size() < 2) return false;
+  *unit = std::move(halves.front());
+  units.insert(unit + 1, std::make_move_iterator(halves.begin() + 1),
+               std::make_move_iterator(halves.end()));
+  return true;
 }
 
 bool HasLetterOrDigit(std::string_view text) {

@@ -17,6 +17,9 @@ inline constexpr size_t kMaxSpeechUnitBytes = 400;
 std::vector<std::string> SplitSpeechUnits(std::string_view text,
                                           size_t max_bytes = kMaxSpeechUnitBytes);
 
+// Puts the halves of a unit in its place; false when it is too short for that.
+bool HalveSpeechUnit(std::vector<std::string>& units, size_t index);
+
 // Whether there is a letter or a digit of any script.
 bool HasLetterOrDigit(std::string_view text);
 

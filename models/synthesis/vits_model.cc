@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <iterator>
 #include <numeric>
 #include <optional>
 #include <span>
@@ -16,6 +15,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "models/synthesis/aten_device.h"
 #include "models/synthesis/noise.h"
 #include "models/synthesis/speech_units.h"
 #include "models/synthesis/vits_decoder.h"
@@ -34,8 +34,7 @@ constexpr int64_t kMaxUnitSeconds = 300;
 // Of one unit, with the blanks between them: attention is quadratic in it. Prose of the longest
 // unit has about half of it; digits and symbols, which are spelled out, can have far more.
 constexpr size_t kMaxUnitPhonemes = 1500;
-constexpr size_t kMaxUnitsTried = 8;     // of a request in a step, until one has something to speak
-constexpr size_t kLongestCharacter = 4;  // bytes
+constexpr size_t kMaxUnitsTried = 8;  // of a request in a step, until one has something to speak
 // About one second, and about five.
 constexpr char kWarmupPhrase[] = "Thank you very much.";
 constexpr char kWarmupSentence[] =
@@ -69,13 +68,7 @@ struct SpeechState final : RequestState {
 
 // Puts the halves of the next unit in its place; false when it is too short for that.
 bool HalveUnit(SpeechState& state) {
-  const auto unit = state.units.begin() + static_cast<std::ptrdiff_t>(state.next);
-  std::vector<std::string> halves =
-      SplitSpeechUnits(*unit, std::max(unit->size() / 2, kLongestCharacter));
-  if (halves.size() < 2) return false;
-  *unit = std::move(halves.front());
-  state.units.insert(unit + 1, std::make_move_iterator(halves.begin() + 1),
-                     std::make_move_iterator(halves.end()));
+  if (!HalveSpeechUnit(state.units, state.next)) return false;
   state.phonemes.clear();
   return true;
 }
@@ -84,18 +77,6 @@ struct Speaker {
   std::string name;
   int64_t id = 0;
 };
-
-at::Device ToAten(runtime::DeviceType device) {
-  switch (device) {
-    case runtime::DeviceType::kCuda:
-      return at::Device(at::kCUDA);
-    case runtime::DeviceType::kMps:
-      return at::Device(at::kMPS);
-    case runtime::DeviceType::kCpu:
-      break;
-  }
-  return at::Device(at::kCPU);
-}
 
 absl::Status CheckNoise(const char* field, float value) {
   if (std::isfinite(value) && value <= kMaxNoise) return absl::OkStatus();

@@ -1,11 +1,8 @@
 #include "models/synthesis/vits_weights.h"
 
-#include <ATen/ops/from_blob.h>
-
 #include <numeric>
 #include <utility>
 
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
@@ -16,25 +13,6 @@ namespace {
 constexpr int64_t kMaxStride = 64;
 constexpr int64_t kMaxHop = 65536;
 constexpr int64_t kMaxDilation = 4096;
-
-// "1 2 3"; empty when a number is missing or not in 1..max.
-std::vector<int64_t> ParseNumbers(const std::string& text, int64_t max) {
-  std::vector<int64_t> numbers;
-  for (const std::string& part : std::vector<std::string>(absl::StrSplit(text, ' '))) {
-    int64_t number = 0;
-    if (!absl::SimpleAtoi(part, &number) || number < 1 || number > max) return {};
-    numbers.push_back(number);
-  }
-  return numbers;
-}
-
-bool Fits(const std::vector<int64_t>& actual, const std::vector<int64_t>& wanted) {
-  if (actual.size() != wanted.size()) return false;
-  for (size_t i = 0; i < wanted.size(); ++i) {
-    if (wanted[i] >= 0 ? actual[i] != wanted[i] : actual[i] < 1) return false;
-  }
-  return true;
-}
 
 }  // namespace
 
@@ -54,8 +32,8 @@ absl::StatusOr<VitsWeights> VitsWeights::Open(const std::filesystem::path& path,
 
 absl::Status VitsWeights::ReadShape(const std::filesystem::path& path) {
   const auto get = [this](const char* key) {
-    const auto found = file_.metadata().find(key);
-    return found == file_.metadata().end() ? std::string() : found->second;
+    const auto found = file().metadata().find(key);
+    return found == file().metadata().end() ? std::string() : found->second;
   };
   shape_.upsample_strides = ParseNumbers(get("upsample_strides"), kMaxStride);
   shape_.flow_dilations = ParseNumbers(get("flow_dilations"), kMaxDilation);
@@ -81,40 +59,6 @@ absl::Status VitsWeights::ReadShape(const std::filesystem::path& path) {
                      "missing or wrong"));
   }
   return absl::OkStatus();
-}
-
-void VitsWeights::Refuse(const std::string& name, const std::string& what) {
-  status_.Update(absl::DataLossError(absl::StrCat(file_.path().string(), ": ", name, " ", what)));
-}
-
-bool VitsWeights::Has(const std::string& name) const { return file_.tensors().contains(name); }
-
-int64_t VitsWeights::Count(const std::string& prefix, const std::string& suffix) const {
-  int64_t number = 0;
-  while (Has(absl::StrCat(prefix, number, suffix))) ++number;
-  return number;
-}
-
-at::Tensor VitsWeights::Take(const std::string& name, const std::vector<int64_t>& shape) {
-  const auto view = file_.Find(name);
-  if (!view.ok()) {
-    status_.Update(view.status());
-    return {};
-  }
-  if (view->type != DataType::kFp32 || !Fits(view->shape, shape)) {
-    Refuse(name, absl::StrCat("is ", std::string(ToString(view->type)), " [",
-                              absl::StrJoin(view->shape, ", "), "], expected FP32 [",
-                              absl::StrJoin(shape, ", "), "], -1 being any size"));
-    return {};
-  }
-  // A copy: a file that is cut short later must not kill the server.
-  const at::Tensor mapped = at::from_blob(const_cast<std::byte*>(view->data), view->shape,
-                                          at::TensorOptions().dtype(at::kFloat));
-  return mapped.to(device_, at::kFloat, /*non_blocking=*/false, /*copy=*/true);
-}
-
-at::Tensor VitsWeights::TakeIfAny(const std::string& name, const std::vector<int64_t>& shape) {
-  return Has(name) ? Take(name, shape) : at::Tensor();
 }
 
 VitsConv TakeConv(VitsWeights& weights, const std::string& name, const std::vector<int64_t>& shape,

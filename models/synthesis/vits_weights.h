@@ -11,7 +11,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "models/weights/safetensors.h"
+#include "models/synthesis/tensor_reader.h"
 
 namespace millrace::models {
 
@@ -25,38 +25,19 @@ struct VitsShape {
   int64_t hop() const;
 };
 
-// Hands out the tensors of a VITS package by the names of Piper's checkpoints, and remembers the
-// first that is missing or of the wrong shape, so that the code that builds a network stays a list
-// of its layers. For one thread, while loading.
-class VitsWeights {
+// The tensors of a VITS package by the names of Piper's checkpoints. For one thread, while loading.
+class VitsWeights : public TensorReader {
  public:
   // The tensors will live on the device.
   static absl::StatusOr<VitsWeights> Open(const std::filesystem::path& file, at::Device device);
 
   const VitsShape& shape() const { return shape_; }
-  bool Has(const std::string& name) const;
-  // How many numbers from 0 exist for "<prefix><number><suffix>".
-  int64_t Count(const std::string& prefix, const std::string& suffix) const;
-  // A float32 copy of a tensor; -1 accepts any size. An undefined tensor when it is missing or does
-  // not fit.
-  at::Tensor Take(const std::string& name, const std::vector<int64_t>& shape);
-  // As Take, but a tensor that is not there at all is no error.
-  at::Tensor TakeIfAny(const std::string& name, const std::vector<int64_t>& shape);
-
-  // An error of the tensor of that name.
-  void Refuse(const std::string& name, const std::string& what);
-
-  // The first error of all the calls before.
-  const absl::Status& status() const { return status_; }
 
  private:
-  VitsWeights(SafetensorsFile file, at::Device device) : file_(std::move(file)), device_(device) {}
+  using TensorReader::TensorReader;
   absl::Status ReadShape(const std::filesystem::path& path);
 
-  SafetensorsFile file_;
-  at::Device device_;
   VitsShape shape_;
-  absl::Status status_;
 };
 
 // A convolution's parameters; bias may be undefined.

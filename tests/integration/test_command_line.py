@@ -14,7 +14,7 @@ import wave
 import pytest
 from wire import repository
 from wire.daemon import run
-from wire.paths import BINARY, EN_PT, MODELS, NULL, PT_EN, VOICE
+from wire.paths import BINARY, EN_PT, KOKORO, MODELS, NULL, PT_EN, VOICE
 
 
 def client(daemon, *arguments, **settings):
@@ -70,7 +70,8 @@ def check_wav(data):
 
 
 def test_synthesize_writes_a_file(daemon, tmp_path):
-    ended = client(daemon, "synthesize", "Good morning.", "-o", tmp_path / "speech.wav", "--voice", "joe")
+    ended = client(daemon, "synthesize", "Good morning.", "-o", tmp_path / "speech.wav", "--voice", "joe", "--model",
+                   VOICE)
     assert (ended.returncode, out(ended)) == (0, "")
     assert "s of audio" in err(ended)
     check_wav((tmp_path / "speech.wav").read_bytes())
@@ -83,7 +84,7 @@ def test_synthesize_writes_to_standard_output(daemon):
 
 
 def test_synthesize_writes_out_wav_by_default(daemon, tmp_path):
-    assert client(daemon, "synthesize", "Good morning.", cwd=tmp_path).returncode == 0
+    assert client(daemon, "synthesize", "Good morning.", "--model", VOICE, cwd=tmp_path).returncode == 0
     check_wav((tmp_path / "out.wav").read_bytes())
 
 
@@ -93,7 +94,7 @@ def test_synthesize_writes_out_wav_by_default(daemon, tmp_path):
     (["Hello.", "-o", "/nonexistent/folder/x.wav"], ["/nonexistent/folder/x.wav"]),
 ], ids=["unknown voice", "emoji", "folder"])
 def test_synthesize_says_what_went_wrong_and_leaves_no_file(daemon, tmp_path, arguments, words):
-    ended = client(daemon, "synthesize", *arguments, cwd=tmp_path)
+    ended = client(daemon, "synthesize", *arguments, "--model", VOICE, cwd=tmp_path)
     assert ended.returncode == 1
     for word in words:
         assert word in err(ended)
@@ -103,7 +104,7 @@ def test_synthesize_says_what_went_wrong_and_leaves_no_file(daemon, tmp_path, ar
 @pytest.mark.parametrize("output", ["-", "/dev/full"])
 def test_synthesize_notices_a_full_disk(daemon, output):
     with open("/dev/full", "wb") as full:
-        ended = subprocess.run([BINARY, "synthesize", "Hello.", "-o", output, "--address", daemon.address],
+        ended = subprocess.run([BINARY, "synthesize", "Hello.", "--model", VOICE, "-o", output, "--address", daemon.address],
                                stdout=full, stderr=subprocess.PIPE, timeout=60, check=False)
     assert ended.returncode == 1 and b"cannot be written" in ended.stderr
 
@@ -114,7 +115,7 @@ def test_models_lists_what_the_server_has(daemon):
     ended = client(daemon, "models")
     assert ended.returncode == 0
     rows = {line.split()[0]: line for line in out(ended).splitlines()[1:]}
-    assert set(rows) == {NULL, EN_PT, PT_EN, VOICE}
+    assert set(rows) == {NULL, EN_PT, PT_EN, VOICE, KOKORO}
     assert all(" READY " in line for line in rows.values())
     assert "en -> pt" in rows[EN_PT] and "joe" in rows[VOICE] and "22050 Hz" in rows[VOICE]
 
@@ -122,7 +123,7 @@ def test_models_lists_what_the_server_has(daemon):
 def test_models_lists_a_folder_without_a_server():
     ended = run("models", "--models", MODELS)
     assert ended.returncode == 0
-    assert {line.split()[0] for line in out(ended).splitlines()[1:]} == {NULL, EN_PT, PT_EN, VOICE}
+    assert {line.split()[0] for line in out(ended).splitlines()[1:]} == {NULL, EN_PT, PT_EN, VOICE, KOKORO}
 
 
 def test_models_of_a_folder_with_a_mistake_names_it(tmp_path):
@@ -179,7 +180,7 @@ def test_check_of_what_would_start():
     assert ended.returncode == 0
     lines = out(ended).splitlines()
     assert all(line.startswith("ok ") for line in lines)
-    assert sum("model " in line and "version 1" in line for line in lines) == 4
+    assert sum("model " in line and "version 1" in line for line in lines) == 5
     assert any("libtorch" in line for line in lines)
 
 

@@ -8,7 +8,9 @@ import time
 import wave
 
 import pytest
-from wire.paths import EN_PT, NULL, VOICE
+from wire import daemon as daemons
+from wire import repository
+from wire.paths import EN_PT, KOKORO, NULL, VOICE
 from wire.requests import PATIENCE, assert_refused, speak_request
 from wire.sound import decode, needs_decoders
 from wire.stubs import synthesis
@@ -88,9 +90,14 @@ def test_extreme_speeds_are_allowed(daemon, speed):
     assert speak(daemon, "Hello.", speed=speed).duration_seconds > 0
 
 
-def test_the_only_model_and_its_voice_need_not_be_named(daemon):
-    response = speak(daemon, "Hello.", model="", voice="")
-    assert (response.model, response.voice) == (VOICE, "joe")
+def test_the_only_model_and_its_voice_need_not_be_named(tmp_path):
+    with daemons.start(tmp_path, models=repository.link(tmp_path / "models", VOICE)) as daemon:
+        response = speak(daemon, "Hello.", model="", voice="")
+        assert (response.model, response.voice) == (VOICE, "joe")
+
+
+def test_of_several_models_one_must_be_named(daemon):
+    assert_refused(daemon.synthesis.Synthesize, speak_request("Hello.", model=""), "INVALID_ARGUMENT", "model", KOKORO, VOICE)
 
 
 def test_stream_is_the_whole_audio_in_order(daemon):

@@ -66,6 +66,31 @@ TEST(ModelConfig, BergamotDefaults) {
   EXPECT_EQ(MakeModelInfo(*config, "m", 1).target_language, "pt");
 }
 
+TEST(ModelConfig, Kokoro) {
+  const auto config = ParseModelConfig(
+      R"(kokoro { file: "m" config_file: "c" language: "en-GB" voice: "anna" })", "model.pbtxt");
+  ASSERT_TRUE(config.ok()) << config.status();
+  EXPECT_EQ(Platform(*config), "kokoro");
+  EXPECT_EQ(Files(*config), (std::vector<std::string>{"m", "c"}));
+  const ModelInfo info = MakeModelInfo(*config, "m", 1);
+  EXPECT_EQ(info.task, Task::kSynthesis);
+  EXPECT_EQ(info.language, "en-GB");
+  EXPECT_EQ(info.voices, (std::vector<std::string>{"anna"}));
+}
+
+TEST(ModelConfig, KokoroNamesEachWrongField) {
+  const std::string error =
+      Error("kokoro { file: '../m'\n language: 'fr'\n voice: '" + std::string(129, 'x') + "' }");
+  EXPECT_NE(error.find("model.pbtxt:1:10: kokoro.file: '../m' may not leave"), std::string::npos)
+      << error;
+  EXPECT_NE(error.find("kokoro.config_file: is missing"), std::string::npos) << error;
+  EXPECT_NE(error.find("model.pbtxt:2:2: kokoro.language: 'fr' is unknown, allowed en-US, en-GB"),
+            std::string::npos)
+      << error;
+  EXPECT_NE(error.find("kokoro.voice: has 129 characters, allowed 0..128"), std::string::npos)
+      << error;
+}
+
 TEST(ModelConfig, TypoFailsWithLineColumnAndField) {
   const std::string error = Error("license: \"MIT\"\nbatching {\n  max_bacth: 4\n}\n");
   EXPECT_EQ(error.substr(0, 17), "model.pbtxt:3:12:") << error;

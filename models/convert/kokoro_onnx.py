@@ -1,0 +1,131 @@
+"""Reads the int8 ONNX export of Kokoro-82M back into the weights of the PyTorch model, as float32.
+
+Weight normalisation is folded in, so `conv.weight` stands for weight_g and weight_v. Zero points are shared between tensors,
+so they are taken from the inputs of the node that uses them, never by name.
+"""
+
+import collections
+import pathlib
+import re
+
+import numpy as np
+import onnx
+from onnx import numpy_helper
+
+from .kokoro_network import Weights
+from .package import ConvertError
+
+# What the weights' names do not tell, of kokoro-v1.0.
+METADATA = {"albert_layers": "12", "albert_heads": "12", "upsample_strides": "10 6", "fft": "20 5",
+            "block_dilations": "1 3 5;1 3 5;1 3 5"}
+
+
+class Graph:
+    """The graph's constants, and which nodes use them."""
+
+    def __init__(self, path: pathlib.Path):
+        try:
+            self.graph = onnx.load(str(path)).graph
+            self.constants = {t.name: numpy_helper.to_array(t) for t in self.graph.initializer}
+        except OSError as error:
+            raise ConvertError(f"cannot read {path}: {error.strerror}") from error
+        except Exception as error:   # protobuf's error classes differ between its implementations
+            raise ConvertError(f"{path} is not an ONNX file, or it is damaged: {error}") from error
+        self._users = collections.defaultdict(list)
+        for node in self.graph.node:
+            for name in node.input:
+                self._users[name].append(node)
+
+    def _zero_point(self, name: str) -> np.ndarray:
+        for node in self._users[name]:
+            if node.op_type in ("ConvInteger", "MatMulInteger") and len(node.input) > 3:
+                return self.constants[node.input[3]]
+            if node.op_type == "DequantizeLinear" and len(node.input) > 2:
+                return self.constants[node.input[2]]
+        return self.constants.get(name.replace("_quantized", "_zero_point"), np.zeros((), self.constants[name].dtype))
+
+    def dequantized(self, name: str, axis: int) -> np.ndarray:
+        """`axis` is the one that a scale or zero point of each channel runs along."""
+        if not name.endswith("_quantized"):
+            return self.constants[name].astype(np.float32)
+        values = self.constants[name].astype(np.float32)
+        shape = [1] * values.ndim
+        shape[axis] = -1
+        scale, zero = (np.asarray(a, np.float32).reshape(shape if a.ndim else ()) for a in
+                       (self.constants[name.replace("_quantized", "_scale")], self._zero_point(name)))
+        return (values - zero) * scale
+
+
+def _module(name: str) -> str:
+    """'/encoder/text_encoder/cnn.0/cnn.0.0/Conv' or 'decoder.decoder.encode.conv1.bias' -> the name in KModel."""
+    if name.startswith("/"):
+        parts = name.strip("/").split("/")[:-1]
+        name = ".".join(part for part, after in zip(parts, parts[1:] + [""]) if not after.startswith(part + "."))
+    name = re.sub(r"^decoder\.decoder\.", "decoder.", name)
+    name = re.sub(r"^encoder\.", "", name)
+    return "predictor." + name if re.match(r"(F0|N|shared|F0_proj|N_proj)(\.|$)", name) else name
+
+
+def _lstm(graph: Graph, node: onnx.NodeProto, name: str) -> Weights:
+    def reorder(gates: np.ndarray) -> np.ndarray:   # ONNX has input, output, forget, cell
+        i, o, f, c = np.split(gates, 4)
+        return np.concatenate([i, f, c, o])
+
+    def matrices(weight: str, scale: str, zero: str) -> np.ndarray:
+        shape = (2, 1, -1)
+        return ((graph.constants[weight].astype(np.float32) - graph.constants[zero].astype(np.float32).reshape(shape))
+                * graph.constants[scale].reshape(shape))
+
+    given = node.input
+    inputs, hidden = matrices(given[1], given[8], given[9]), matrices(given[2], given[10], given[11])
+    weights = {}
+    for direction, suffix in enumerate(("", "_reverse")):
+        weights[f"{name}.weight_ih_l0{suffix}"] = reorder(inputs[direction].T)
+        weights[f"{name}.weight_hh_l0{suffix}"] = reorder(hidden[direction].T)
+        biases = np.split(graph.constants[given[3]][direction], 2)
+        weights[f"{name}.bias_ih_l0{suffix}"], weights[f"{name}.bias_hh_l0{suffix}"] = map(reorder, biases)
+    return weights
+
+
+def _snake(graph: Graph, node: onnx.NodeProto, name: str) -> Weights:
+    """The alphas, stored as their inverses; those before convs1 and convs2 alternate."""
+    weights = {}
+    for constant in node.input:
+        found = re.search(r"Reciprocal(?:_(\d+))?_output", constant)
+        if found and constant in graph.constants:
+            number = int(found[1] or 0)
+            weights[f"{name}.alpha{number % 2 + 1}.{number // 2}"] = 1 / graph.constants[constant]
+    return weights
+
+
+def _of_node(graph: Graph, node: onnx.NodeProto) -> Weights:
+    name = _module(node.name) if node.name else ""
+    # ALBERT's one layer runs 12 times, under names of its own from the second time on.
+    if re.search(r"albert_layers\.0\..*_\d+$", name):
+        return {}
+    if node.op_type == "DynamicQuantizeLSTM":
+        return _lstm(graph, node, name)
+    if node.op_type == "Mul":
+        return _snake(graph, node, name)
+    constant = node.input[1] if len(node.input) > 1 else ""
+    if constant not in graph.constants:
+        return {}
+    if node.op_type in ("Conv", "ConvTranspose", "ConvInteger"):
+        return {name + ".weight": graph.dequantized(constant, 0)}
+    if node.op_type in ("MatMul", "MatMulInteger"):
+        return {name + ".weight": graph.dequantized(constant, 1).T}
+    return {}
+
+
+def read_onnx(path: pathlib.Path) -> Weights:
+    graph = Graph(path)
+    weights = {}
+    for name in graph.constants:
+        if re.match(r"(encoder|decoder)\..*(?<!_scale)(?<!_zero_point)(?<!_shape)$", name):
+            value = graph.dequantized(name, 1)
+            weights[_module(name.removesuffix("_quantized"))] = (
+                value.T if name.endswith(".fc.weight_quantized") else value)
+    for node in graph.graph.node:
+        for name, value in _of_node(graph, node).items():
+            weights.setdefault(name, value)
+    return {name: value for name, value in weights.items() if ".istft." not in name and ".stft." not in name}

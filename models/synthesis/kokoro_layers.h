@@ -1,0 +1,69 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "models/synthesis/tensor_reader.h"
+
+namespace millrace::models {
+
+// The layers that the halves of Kokoro share, on ATen operators: values, immutable once taken, any
+// device, any thread. Signals are [1, channels, time]; a style is [1, style channels]. Errors of
+// the weights are kept in the reader.
+
+struct KokoroLinear {
+  at::Tensor weight;  // [out, in]
+  at::Tensor bias;    // [out]
+
+  static KokoroLinear Take(TensorReader& weights, const std::string& name, int64_t out, int64_t in);
+  at::Tensor Run(const at::Tensor& x) const;
+};
+
+// A convolution over time; bias may be undefined.
+struct KokoroConv {
+  at::Tensor weight;  // [out, in, taps]
+  at::Tensor bias;
+
+  static KokoroConv Take(TensorReader& weights, const std::string& name, int64_t out, int64_t in);
+  // As Take, for one that keeps the length: it must have an odd number of taps.
+  static KokoroConv TakeSame(TensorReader& weights, const std::string& name, int64_t out,
+                             int64_t in);
+  // With zeros beyond both ends, so that the length stays.
+  at::Tensor RunSame(const at::Tensor& x, int64_t dilation = 1) const;
+};
+
+// One layer in both directions.
+struct KokoroLstm {
+  std::vector<at::Tensor> parameters;
+  int64_t hidden = 0;  // of one direction
+
+  static KokoroLstm Take(TensorReader& weights, const std::string& name, int64_t in);
+  // [1, time, in] to [1, time, 2 * hidden].
+  at::Tensor Run(const at::Tensor& x) const;
+};
+
+// Instance norm over time, scaled and shifted by what the style says.
+struct KokoroStyleNorm {
+  KokoroLinear affine;  // to the scales less 1, then the shifts
+
+  static KokoroStyleNorm Take(TensorReader& weights, const std::string& name, int64_t channels,
+                              int64_t style);
+  at::Tensor Run(const at::Tensor& x, const at::Tensor& style) const;
+};
+
+// Two convolutions with a style norm before each, and a shortcut; may double the length.
+struct KokoroStyleBlock {
+  KokoroStyleNorm norm_1, norm_2;
+  KokoroConv conv_1, conv_2;
+  KokoroConv pool;      // doubles the length; undefined where it stays
+  KokoroConv shortcut;  // undefined where the channels stay
+
+  static KokoroStyleBlock Take(TensorReader& weights, const std::string& name, int64_t in,
+                               int64_t out, int64_t style);
+  at::Tensor Run(const at::Tensor& x, const at::Tensor& style) const;
+};
+
+}  // namespace millrace::models

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "models/core/model.h"
+#include "models/core/model_info.h"
+#include "mps_runtime/stream.h"
+
+namespace millrace::models {
+
+struct KokoroOptions {
+  std::filesystem::path weights_file;  // safetensors
+  std::filesystem::path config_file;   // kokoro.json
+  std::string language;                // BCP 47, of the texts
+  std::string voice;                   // the default; empty: the first of the config
+  runtime::DeviceType device = runtime::DeviceType::kCpu;
+  std::string espeak_program = "espeak-ng";  // a name to find in PATH, or a path
+  size_t max_espeak_processes = 4;
+  std::chrono::milliseconds espeak_timeout{5000};  // of one sentence
+};
+
+// Kokoro-82M: text to speech with many voices, which a request may mix ("a:0.3+b:0.7"), a sentence
+// a step. The weights take 0.33 GB.
+class KokoroModel {
+ public:
+  // Reads and checks the weights, and starts the language's front end once. Errors name the file
+  // or the program and what is wrong with it.
+  static absl::StatusOr<std::unique_ptr<Model>> Load(const KokoroOptions& options, ModelInfo info);
+};
+
+}  // namespace millrace::models

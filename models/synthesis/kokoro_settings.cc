@@ -1,0 +1,86 @@
+#include "models/synthesis/kokoro_settings.h"
+
+#include <algorithm>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "models/text/unicode.h"
+
+namespace millrace::models {
+namespace {
+
+constexpr int64_t kMaxId = 1 << 20;
+constexpr int kMinSampleRate = 8000;
+constexpr int kMaxSampleRate = 192000;
+
+// Empty when all is well.
+std::string FindMistake(const KokoroSettings& settings) {
+  if (settings.sample_rate < kMinSampleRate || settings.sample_rate > kMaxSampleRate) {
+    return absl::StrCat("sample_rate is ", settings.sample_rate, ", allowed are ", kMinSampleRate,
+                        "..", kMaxSampleRate);
+  }
+  if (settings.voices.empty()) return "voices is empty";
+  std::set<std::string> names;
+  for (const std::string& voice : settings.voices) {
+    if (voice.empty() || voice.find_first_of("+:") != std::string::npos)
+      return absl::StrCat("voices: '", voice, "' is no name: it is empty or has a + or :");
+    if (!names.insert(voice).second) return absl::StrCat("voices: '", voice, "' is there twice");
+  }
+  if (settings.phoneme_ids.empty()) return "vocab is empty";
+  for (const auto& [symbol, id] : settings.phoneme_ids) {
+    if (id < 1 || id > kMaxId) {
+      return absl::StrCat("vocab: U+", absl::Hex(static_cast<uint32_t>(symbol), absl::kZeroPad4),
+                          " has the number ", id, ", allowed are 1..", kMaxId);
+    }
+  }
+  return "";
+}
+
+}  // namespace
+
+absl::StatusOr<KokoroSettings> KokoroSettings::Read(const std::filesystem::path& file) {
+  std::ifstream stream(file);
+  if (!stream) return absl::NotFoundError(absl::StrCat(file.string(), ": cannot read"));
+  KokoroSettings settings;
+  try {
+    const nlohmann::json json = nlohmann::json::parse(stream);
+    settings.sample_rate = json.at("sample_rate").get<int>();
+    settings.voices = json.at("voices").get<std::vector<std::string>>();
+    for (const auto& [symbol, id] : json.at("vocab").items()) {
+      const CodePoint point = DecodeAt(symbol, 0);
+      if (symbol.empty() || point.bytes != symbol.size()) {
+        return absl::DataLossError(
+            absl::StrCat(file.string(), ": vocab: '", symbol, "' is not one character"));
+      }
+      settings.phoneme_ids[point.value] = id.get<int64_t>();
+    }
+  } catch (const nlohmann::json::exception& error) {
+    return absl::DataLossError(
+        absl::StrCat(file.string(), ": not the JSON file of a Kokoro model: ", error.what()));
+  }
+  if (std::string mistake = FindMistake(settings); !mistake.empty())
+    return absl::DataLossError(absl::StrCat(file.string(), ": ", mistake));
+  return settings;
+}
+
+std::vector<int64_t> KokoroSettings::ToIds(std::string_view phonemes) const {
+  std::vector<int64_t> ids;
+  for (size_t at = 0; at < phonemes.size();) {
+    const CodePoint point = DecodeAt(phonemes, at);
+    at += point.bytes;
+    const auto found = phoneme_ids.find(point.value);
+    if (found != phoneme_ids.end()) ids.push_back(found->second);
+  }
+  return ids;
+}
+
+int64_t KokoroSettings::largest_id() const {
+  int64_t largest = 0;
+  for (const auto& [symbol, id] : phoneme_ids) largest = std::max(largest, id);
+  return largest;
+}
+
+}  // namespace millrace::models

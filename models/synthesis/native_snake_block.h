@@ -1,0 +1,42 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "models/synthesis/kokoro_layers.h"
+#include "models/synthesis/packed_conv.h"
+#include "models/synthesis/snake_block.h"
+
+namespace millrace::models {
+
+// The block for the CPU: own convolutions on rows of channels, and norm and activation in one pass,
+// on the calling thread alone. Results do not depend on the number of threads.
+class NativeSnakeBlock final : public SnakeBlock {
+ public:
+  // The weights are on the CPU. Errors are kept in weights.status().
+  NativeSnakeBlock(TensorReader& weights, const std::string& name, int64_t channels, int64_t style,
+                   const std::vector<int64_t>& dilations);
+
+  at::Tensor Run(const at::Tensor& x, const at::Tensor& style) const override;
+
+ private:
+  struct Layer {
+    KokoroLinear affine;  // of the style: the scales less 1, then the shifts
+    AlignedFloats alpha, inverse_alpha;
+    PackedConv conv;
+  };
+
+  // Norm and activation of `rows` rows from `input` to `output`.
+  void Activate(const Layer& layer, const at::Tensor& style, const float* input, int64_t rows,
+                float* output) const;
+
+  int64_t channels_ = 0;
+  int64_t width_ = 0;          // floats of a row
+  int64_t margin_ = 0;         // rows that the widest convolution reads beyond each end
+  std::vector<Layer> layers_;  // the second of each pair adds what came before the first
+};
+
+}  // namespace millrace::models

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+
+namespace millrace::models {
+
+// What turns a sentence of one language into what Kokoro reads: IPA with letters of its own for
+// diphthongs and affricates (A as in "day", ʤ), and the marks of pauses. Thread-safe.
+class TextToPhonemes {
+ public:
+  virtual ~TextToPhonemes() = default;
+
+  // UTF-8; empty when there is nothing to speak. Unavailable when a program that it needs fails.
+  virtual absl::StatusOr<std::string> Convert(std::string_view sentence) const = 0;
+};
+
+struct TextToPhonemesOptions {
+  std::string language;                      // BCP 47: "en-US" or "en-GB"
+  std::string espeak_program = "espeak-ng";  // a name to find in PATH, or a path
+  size_t max_espeak_processes = 4;
+  std::chrono::milliseconds espeak_timeout{5000};  // of one sentence
+};
+
+// The front end of the language. InvalidArgument naming the language when there is none;
+// FailedPrecondition when a program that it needs is missing.
+absl::StatusOr<std::unique_ptr<TextToPhonemes>> MakeTextToPhonemes(
+    const TextToPhonemesOptions& options);
+
+}  // namespace millrace::models

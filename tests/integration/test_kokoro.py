@@ -1,0 +1,69 @@
+"""Speech by Kokoro on its real weights: voices and their mixes, and what bad requests get."""
+
+import io
+import math
+import wave
+
+import pytest
+from wire import daemon as daemons
+from wire import repository
+from wire.paths import KOKORO
+from wire.requests import PATIENCE, assert_refused, speak_request
+
+RATE = 24000
+
+
+@pytest.fixture(scope="module")
+def kokoro(tmp_path_factory):
+    models = repository.link(tmp_path_factory.mktemp("repository") / "models", KOKORO)
+    with daemons.start(tmp_path_factory.mktemp("daemon"), "--workers", "2", models=models) as running:
+        yield running
+
+
+def request(text="Hello.", **fields):
+    return speak_request(text, **{"model": KOKORO, "voice": ""} | fields)
+
+
+def speak(daemon, text="Hello.", **fields):
+    return daemon.synthesis.Synthesize(request(text, **fields), timeout=PATIENCE)
+
+
+def samples(response):
+    with wave.open(io.BytesIO(response.audio)) as audio:
+        assert (audio.getnchannels(), audio.getsampwidth(), audio.getframerate()) == (1, 2, RATE)
+        data = audio.readframes(audio.getnframes())
+    return memoryview(data).cast("h")
+
+
+def test_the_first_voice_speaks_by_default_and_is_heard(kokoro):
+    response = speak(kokoro)
+    assert (response.model, response.voice) == (KOKORO, "jf_alpha")
+    audio = samples(response)
+    assert 0.5 < len(audio) / RATE < 4
+    assert 0.005 < math.sqrt(sum(s * s for s in audio) / len(audio)) / 32768 < 0.5
+
+
+def test_the_seed_decides_the_samples_and_voices_mix(kokoro):
+    first = speak(kokoro, seed=1, voice="jf_alpha").audio
+    assert speak(kokoro, seed=1, voice="jf_alpha").audio == first
+    assert speak(kokoro, seed=2, voice="jf_alpha").audio != first
+    mixed = speak(kokoro, seed=1, voice="jf_alpha:0.5+jm_kumo:0.5").audio
+    assert mixed != first
+    assert speak(kokoro, seed=1, voice="jf_alpha+jm_kumo").audio == mixed
+
+
+def test_speed_shortens(kokoro):
+    slow, fast = (len(samples(speak(kokoro, "Good morning to all of you.", speed=speed))) for speed in (1, 2))
+    assert 0.4 < fast / slow < 0.75
+
+
+@pytest.mark.parametrize("fields, words", [
+    ({"voice": "nobody"}, ["voice", "'nobody'", "jf_alpha", "jm_kumo"]),
+    ({"voice": "jf_alpha:0.5+jm_kumo:0.4"}, ["voice", "sum to 0.9", "expected 1"]),
+    ({"voice": "jf_alpha:x"}, ["voice", "'x'", "greater than 0"]),
+    ({"speed": 2.5}, ["speed", "2.5", "0.5..2"]),
+    ({"speed": 0.4}, ["speed", "0.4", "0.5..2"]),
+    ({"noise_scale": 0.5}, ["noise_scale", "0.5", "leave it unset"]),
+], ids=["voice", "sum", "weight", "fast", "slow", "noise"])
+def test_bad_requests_name_field_value_and_what_is_allowed(kokoro, fields, words):
+    assert_refused(kokoro.synthesis.Synthesize, request(**fields), "INVALID_ARGUMENT", *words)

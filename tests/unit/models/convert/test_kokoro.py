@@ -1,0 +1,167 @@
+"""What the converter of Kokoro reads: checkpoints without PyTorch, a folder of the hub, parts and vocabularies that are wrong."""
+
+import collections
+import hashlib
+import io
+import json
+import pathlib
+import pickle
+import sys
+import tempfile
+import types
+import unittest
+import zipfile
+
+import numpy as np
+
+from models.convert import kokoro
+from models.convert.kokoro_checkpoint import read_checkpoint
+from models.convert.package import ConvertError
+
+
+class Stored:
+    """A tensor as torch.save writes it: a rebuild function over a storage that lies beside the pickle."""
+
+    def __init__(self, array: np.ndarray):
+        self.array = array
+
+
+def save(path: pathlib.Path, value, stride=None) -> None:
+    """torch.save's format, written without it."""
+    torch, utils = types.ModuleType("torch"), types.ModuleType("torch._utils")
+    storage_type = type("FloatStorage", (), {"__module__": "torch"})
+
+    def _rebuild_tensor_v2():
+        raise AssertionError
+
+    _rebuild_tensor_v2.__module__, _rebuild_tensor_v2.__qualname__ = "torch._utils", "_rebuild_tensor_v2"
+    torch.FloatStorage, utils._rebuild_tensor_v2, torch._utils = storage_type, _rebuild_tensor_v2, utils
+    storages = {}
+
+    class Storage:
+        def __init__(self, key):
+            self.key = key
+
+    class Pickler(pickle.Pickler):
+        def persistent_id(self, given):
+            if isinstance(given, Storage):
+                return ("storage", storage_type, given.key, "cpu", storages[given.key].size)
+            return None
+
+        def reducer_override(self, given):
+            if not isinstance(given, Stored):
+                return NotImplemented
+            key = str(len(storages))
+            storages[key] = given.array
+            steps = stride or tuple(s // 4 for s in given.array.strides)
+            return utils._rebuild_tensor_v2, (Storage(key), 0, given.array.shape, steps, False, collections.OrderedDict())
+
+    buffer = io.BytesIO()
+    sys.modules["torch"], sys.modules["torch._utils"] = torch, utils
+    try:
+        Pickler(buffer, protocol=2).dump(value)
+    finally:
+        del sys.modules["torch"], sys.modules["torch._utils"]
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("archive/data.pkl", buffer.getvalue())
+        archive.writestr("archive/byteorder", "little")
+        for key, array in storages.items():
+            archive.writestr(f"archive/data/{key}", array.tobytes())
+
+
+class Evil:
+    def __reduce__(self):
+        return print, ("run",)
+
+
+class Checkpoint(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.path = pathlib.Path(self.folder.name) / "x.pth"
+        self.addCleanup(self.folder.cleanup)
+
+    def test_tensors_come_back(self):
+        array = np.arange(6, dtype=np.float32).reshape(2, 3)
+        save(self.path, {"net": collections.OrderedDict(a=Stored(array))})
+        np.testing.assert_array_equal(read_checkpoint(self.path)["net"]["a"], array)
+
+    def test_a_tensor_beyond_its_storage_is_refused(self):
+        save(self.path, Stored(np.zeros((2, 3), np.float32)), stride=(4, 1))
+        with self.assertRaisesRegex(ConvertError, "x.pth.*beyond its storage"):
+            read_checkpoint(self.path)
+
+    def test_code_is_not_run(self):
+        save(self.path, Evil())
+        with self.assertRaisesRegex(ConvertError, "x.pth.*print, which no tensor needs"):
+            read_checkpoint(self.path)
+
+    def test_other_files_are_refused(self):
+        self.path.write_bytes(b"no zip")
+        with self.assertRaisesRegex(ConvertError, "x.pth is not a file of torch.save"):
+            read_checkpoint(self.path)
+        with self.assertRaisesRegex(ConvertError, "cannot read"):
+            read_checkpoint(self.path.with_name("missing"))
+
+
+class Folder(unittest.TestCase):
+    def setUp(self):
+        temporary = tempfile.TemporaryDirectory()
+        self.addCleanup(temporary.cleanup)
+        self.folder = pathlib.Path(temporary.name)
+        (self.folder / "voices").mkdir()
+        self.config = {"vocab": {"a": 1}, "plbert": {"num_hidden_layers": 2, "num_attention_heads": 3},
+                       "istftnet": {"upsample_rates": [4, 2], "gen_istft_n_fft": 8, "gen_istft_hop_size": 2,
+                                    "resblock_dilation_sizes": [[1, 3], [1, 2]]}}
+        self.write_config()
+
+    def write_config(self):
+        (self.folder / "config.json").write_text(json.dumps(self.config))
+
+    def test_weight_norm_is_folded_and_prefixes_are_dropped(self):
+        v = np.random.default_rng(1).normal(size=(3, 2, 5)).astype(np.float32)
+        g = np.array([1, 2, 3], np.float32).reshape(3, 1, 1)
+        save(self.folder / "m.pth", {"decoder": {"module.c.weight_v": Stored(v), "module.c.weight_g": Stored(g)}})
+        save(self.folder / "voices" / "af.pt", Stored(np.zeros((510, 1, 12), np.float32)))
+        weights, voices, vocabulary, metadata = kokoro.read_folder(self.folder)
+        expected = g * v / np.sqrt((v**2).sum((1, 2), keepdims=True))
+        np.testing.assert_allclose(weights["decoder.c.weight"], expected, rtol=1e-6)
+        self.assertEqual(list(weights), ["decoder.c.weight"])
+        self.assertEqual(voices["af"].shape, (510, 1, 12))
+        self.assertEqual(vocabulary, {"a": 1})
+        self.assertEqual(metadata, {"albert_layers": "2", "albert_heads": "3", "upsample_strides": "4 2", "fft": "8 2",
+                                    "block_dilations": "1 3;1 2"})
+
+    def test_what_is_missing_is_named(self):
+        with self.assertRaisesRegex(ConvertError, "has 0 .pth files"):
+            kokoro.read_folder(self.folder)
+        save(self.folder / "m.pth", {"decoder": {}})
+        del self.config["plbert"]
+        self.write_config()
+        with self.assertRaisesRegex(ConvertError, "there is no 'plbert'"):
+            kokoro.read_folder(self.folder)
+        self.config["vocab"] = {"ab": 1}
+        self.write_config()
+        with self.assertRaisesRegex(ConvertError, "each symbol of one character"):
+            kokoro.read_folder(self.folder)
+
+    def test_instance_norms_must_be_the_identity(self):
+        kokoro.check_instance_norms({"a.norm.weight": np.ones(3), "a.norm.bias": np.zeros(3)}, "x")
+        with self.assertRaisesRegex(ConvertError, "a.norm.bias is not 0.0"):
+            kokoro.check_instance_norms({"a.norm.bias": np.ones(3)}, "x")
+
+
+class Parts(unittest.TestCase):
+    def test_damaged_parts_are_refused(self):
+        with tempfile.TemporaryDirectory() as folder:
+            parts = [pathlib.Path(folder) / name for name in "ab"]
+            for part in parts:
+                part.write_bytes(part.name.encode())
+            expected = hashlib.sha256(b"ab").hexdigest()
+            self.assertEqual(kokoro.join_parts(expected, parts), b"ab")
+            parts[1].write_bytes(b"c")
+            with self.assertRaisesRegex(ConvertError, f"expected {expected}"):
+                kokoro.join_parts(expected, parts)
+
+
+if __name__ == "__main__":
+    unittest.main()
