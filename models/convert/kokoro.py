@@ -16,6 +16,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from . import kokoro_check
+from .english_lexicon import write_lexicon
 from .kokoro_checkpoint import read_checkpoint
 from .kokoro_network import Weights
 from .kokoro_onnx import METADATA, read_onnx
@@ -27,6 +28,7 @@ license: {license}
 kokoro {{
   file: "model.safetensors"
   config_file: "kokoro.json"
+  lexicon_file: "english.lexicon"
   language: {language}
   voice: {voice}
 }}
@@ -168,6 +170,7 @@ def _write(args: argparse.Namespace, weights: Weights, voices: Mapping[str, np.n
     text = {"sample_rate": SAMPLE_RATE, "voices": ordered, "vocab": vocabulary}
     with new_version(args.models, args.name) as folder:
         write_safetensors(folder / "model.safetensors", weights, metadata)
+        write_lexicon(folder / "english.lexicon", args.language.lower())
         (folder / "kokoro.json").write_text(json.dumps(text, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
         (folder / "model.pbtxt").write_text(PBTXT.format(license=json.dumps(args.license),
                                                          language=json.dumps(args.language), voice=json.dumps(voice)))

@@ -32,7 +32,7 @@ std::vector<std::string> Files(const ModelConfig& config) {
                                  return Names{c.file, c.vocabulary_file};
                                },
                                [](const KokoroConfig& c) {
-                                 return Names{c.file, c.config_file};
+                                 return Names{c.file, c.config_file, c.lexicon_file};
                                }},
                     config.kind);
 }

@@ -38,6 +38,8 @@ struct KokoroConfig {
   std::string config_file;
   std::string language;
   std::string voice;  // empty: the first
+  std::string lexicon_file;
+  std::string user_lexicon_file;  // empty: none
 };
 
 struct BergamotConfig {

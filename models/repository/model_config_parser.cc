@@ -241,6 +241,9 @@ BergamotConfig Convert(const v1::Bergamot& message, const Section& section) {
 KokoroConfig Convert(const v1::Kokoro& message, const Section& section) {
   section.FileName("file", message.file());
   section.FileName("config_file", message.config_file());
+  section.FileName("lexicon_file", message.lexicon_file());
+  if (!message.user_lexicon_file().empty())
+    section.FileName("user_lexicon_file", message.user_lexicon_file());
   if (message.language() != "en-US" && message.language() != "en-GB") {
     section.Error("language",
                   absl::StrCat("'", message.language(), "' is unknown, allowed en-US, en-GB"));
@@ -252,7 +255,9 @@ KokoroConfig Convert(const v1::Kokoro& message, const Section& section) {
   return {.file = message.file(),
           .config_file = message.config_file(),
           .language = message.language(),
-          .voice = message.voice()};
+          .voice = message.voice(),
+          .lexicon_file = message.lexicon_file(),
+          .user_lexicon_file = message.user_lexicon_file()};
 }
 
 BatchPolicy Convert(const v1::Batching& message, const Section& section) {

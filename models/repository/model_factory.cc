@@ -57,6 +57,9 @@ struct Loader {
     KokoroOptions options;
     options.weights_file = folder / config.file;
     options.config_file = folder / config.config_file;
+    options.lexicon_file = folder / config.lexicon_file;
+    if (!config.user_lexicon_file.empty())
+      options.user_lexicon_file = folder / config.user_lexicon_file;
     options.language = config.language;
     options.voice = config.voice;
     options.device = device;

@@ -304,6 +304,9 @@ absl::StatusOr<std::unique_ptr<Model>> KokoroModel::Load(const KokoroOptions& op
   }
   TextToPhonemesOptions text;
   text.language = options.language;
+  text.lexicon_file = options.lexicon_file;
+  text.user_lexicon_file = options.user_lexicon_file;
+  text.symbols = parts.settings.Symbols();
   text.espeak_program = options.espeak_program;
   text.max_espeak_processes = options.max_espeak_processes;
   text.espeak_timeout = options.espeak_timeout;

@@ -16,8 +16,10 @@ namespace millrace::models {
 struct KokoroOptions {
   std::filesystem::path weights_file;  // safetensors
   std::filesystem::path config_file;   // kokoro.json
-  std::string language;                // BCP 47, of the texts
-  std::string voice;                   // the default; empty: the first of the config
+  std::filesystem::path lexicon_file;
+  std::filesystem::path user_lexicon_file;  // empty: none
+  std::string language;                     // BCP 47, of the texts
+  std::string voice;                        // the default; empty: the first of the config
   runtime::DeviceType device = runtime::DeviceType::kCpu;
   std::string espeak_program = "espeak-ng";  // a name to find in PATH, or a path
   size_t max_espeak_processes = 4;

@@ -1,5 +1,7 @@
 #include "models/synthesis/kokoro_settings.h"
 
+#include <utf8proc.h>
+
 #include <algorithm>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -64,6 +66,17 @@ absl::StatusOr<KokoroSettings> KokoroSettings::Read(const std::filesystem::path&
   if (std::string mistake = FindMistake(settings); !mistake.empty())
     return absl::DataLossError(absl::StrCat(file.string(), ": ", mistake));
   return settings;
+}
+
+std::vector<std::string> KokoroSettings::Symbols() const {
+  std::vector<std::string> symbols;
+  for (const auto& [symbol, id] : phoneme_ids) {
+    utf8proc_uint8_t bytes[4];
+    const utf8proc_ssize_t count =
+        utf8proc_encode_char(static_cast<utf8proc_int32_t>(symbol), bytes);
+    symbols.emplace_back(reinterpret_cast<const char*>(bytes), static_cast<size_t>(count));
+  }
+  return symbols;
 }
 
 std::vector<int64_t> KokoroSettings::ToIds(std::string_view phonemes) const {

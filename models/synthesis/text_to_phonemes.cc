@@ -1,15 +1,73 @@
 #include "models/synthesis/text_to_phonemes.h"
 
+#include <cstdio>
+#include <utility>
+
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
-#include "models/synthesis/espeak_english.h"
+#include "models/text/english/cached_fallback.h"
+#include "models/text/english/english_g2p.h"
+#include "models/text/english/english_lexicon.h"
+#include "models/text/english/espeak_fallback.h"
+#include "models/text/english/phoneme_vocabulary.h"
+#include "models/text/english/user_lexicon.h"
 
 namespace millrace::models {
+namespace {
+
+class EnglishToPhonemes final : public TextToPhonemes {
+ public:
+  EnglishToPhonemes(EnglishLexicon lexicon, EnglishG2p::Options options)
+      : g2p_(std::move(lexicon), std::move(options)) {}
+
+  absl::StatusOr<std::string> Convert(std::string_view sentence) const override {
+    const auto tokens = g2p_.Phonemize(sentence);
+    if (!tokens.ok()) return tokens.status();
+    bool spoken = false;
+    for (const PhonemeToken& token : *tokens) spoken |= !token.phonemes.empty();
+    return spoken ? JoinPhonemes(*tokens) : std::string();
+  }
+
+ private:
+  const EnglishG2p g2p_;
+};
+
+absl::StatusOr<std::unique_ptr<TextToPhonemes>> MakeEnglish(const TextToPhonemesOptions& options,
+                                                            EnglishDialect dialect) {
+  auto lexicon = EnglishLexicon::Open(options.lexicon_file);
+  if (!lexicon.ok()) return lexicon.status();
+  if (lexicon->dialect() != dialect) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(options.lexicon_file.string(), ": is not of the language ", options.language));
+  }
+  EnglishG2p::Options parts;
+  parts.vocabulary = PhonemeVocabulary(options.symbols);
+  auto espeak = EspeakFallback::Create({.program = options.espeak_program,
+                                        .dialect = dialect,
+                                        .max_processes = options.max_espeak_processes,
+                                        .timeout = options.espeak_timeout});
+  if (!espeak.ok()) return espeak.status();
+  parts.fallback = std::make_shared<CachedFallback>(*std::move(espeak));
+  if (!options.user_lexicon_file.empty()) {
+    const auto report = [](const absl::Status& status) {
+      if (status.ok()) return;
+      std::fprintf(stderr, "millrace: the words before stay in use: %s\n",
+                   std::string(status.message()).c_str());
+    };
+    auto user = UserLexicon::Open(
+        {.path = options.user_lexicon_file, .vocabulary = parts.vocabulary, .report = report});
+    if (!user.ok()) return user.status();
+    parts.user_lexicon = *std::move(user);
+  }
+  return std::make_unique<EnglishToPhonemes>(*std::move(lexicon), std::move(parts));
+}
+
+}  // namespace
 
 absl::StatusOr<std::unique_ptr<TextToPhonemes>> MakeTextToPhonemes(
     const TextToPhonemesOptions& options) {
-  if (options.language == "en-US") return EspeakEnglish::Create(EnglishAccent::kAmerican, options);
-  if (options.language == "en-GB") return EspeakEnglish::Create(EnglishAccent::kBritish, options);
+  if (options.language == "en-US") return MakeEnglish(options, EnglishDialect::kUs);
+  if (options.language == "en-GB") return MakeEnglish(options, EnglishDialect::kGb);
   return absl::InvalidArgumentError(absl::StrCat(
       "language: there is no way from '", options.language, "' to phonemes, allowed en-US, en-GB"));
 }

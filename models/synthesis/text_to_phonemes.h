@@ -2,9 +2,11 @@
 
 #include <chrono>
 #include <cstddef>
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/status/statusor.h"
 
@@ -16,19 +18,25 @@ class TextToPhonemes {
  public:
   virtual ~TextToPhonemes() = default;
 
-  // UTF-8; empty when there is nothing to speak. Unavailable when a program that it needs fails.
+  // UTF-8; empty when there is nothing to speak. InvalidArgument for a pronunciation in the text
+  // that is none; Unavailable when a program that it needs fails.
   virtual absl::StatusOr<std::string> Convert(std::string_view sentence) const = 0;
 };
 
 struct TextToPhonemesOptions {
   std::string language;                      // BCP 47: "en-US" or "en-GB"
+  std::filesystem::path lexicon_file;        // of that language
+  std::filesystem::path user_lexicon_file;   // the operator's; empty: none
+  std::vector<std::string> symbols;          // that a pronunciation in a text may have
   std::string espeak_program = "espeak-ng";  // a name to find in PATH, or a path
   size_t max_espeak_processes = 4;
   std::chrono::milliseconds espeak_timeout{5000};  // of one sentence
 };
 
-// The front end of the language. InvalidArgument naming the language when there is none;
-// FailedPrecondition when a program that it needs is missing.
+// The front end of the language: for English the lexicon, with espeak-ng for words that it does not
+// hold. InvalidArgument naming the language when there is none, or the lexicon when it is of
+// another; FailedPrecondition when a program that it needs is missing; else what is wrong with a
+// file.
 absl::StatusOr<std::unique_ptr<TextToPhonemes>> MakeTextToPhonemes(
     const TextToPhonemesOptions& options);
 

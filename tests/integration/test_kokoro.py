@@ -67,3 +67,10 @@ def test_speed_shortens(kokoro):
 ], ids=["voice", "sum", "weight", "fast", "slow", "noise"])
 def test_bad_requests_name_field_value_and_what_is_allowed(kokoro, fields, words):
     assert_refused(kokoro.synthesis.Synthesize, request(**fields), "INVALID_ARGUMENT", *words)
+
+
+def test_a_pronunciation_in_the_text_is_spoken(kokoro):
+    plain = speak(kokoro, "I said tomato.", seed=1).audio
+    assert speak(kokoro, "I said [tomato](/təmˈɑtO/).", seed=1).audio != plain
+    # The same sounds, said with other letters.
+    assert speak(kokoro, "I said [tuhmaydo](/təmˈATO/).", seed=1).audio == plain

@@ -68,10 +68,11 @@ TEST(ModelConfig, BergamotDefaults) {
 
 TEST(ModelConfig, Kokoro) {
   const auto config = ParseModelConfig(
-      R"(kokoro { file: "m" config_file: "c" language: "en-GB" voice: "anna" })", "model.pbtxt");
+      R"(kokoro { file: "m" config_file: "c" lexicon_file: "l" language: "en-GB" voice: "anna" })",
+      "model.pbtxt");
   ASSERT_TRUE(config.ok()) << config.status();
   EXPECT_EQ(Platform(*config), "kokoro");
-  EXPECT_EQ(Files(*config), (std::vector<std::string>{"m", "c"}));
+  EXPECT_EQ(Files(*config), (std::vector<std::string>{"m", "c", "l"}));
   const ModelInfo info = MakeModelInfo(*config, "m", 1);
   EXPECT_EQ(info.task, Task::kSynthesis);
   EXPECT_EQ(info.language, "en-GB");
@@ -84,6 +85,7 @@ TEST(ModelConfig, KokoroNamesEachWrongField) {
   EXPECT_NE(error.find("model.pbtxt:1:10: kokoro.file: '../m' may not leave"), std::string::npos)
       << error;
   EXPECT_NE(error.find("kokoro.config_file: is missing"), std::string::npos) << error;
+  EXPECT_NE(error.find("kokoro.lexicon_file: is missing"), std::string::npos) << error;
   EXPECT_NE(error.find("model.pbtxt:2:2: kokoro.language: 'fr' is unknown, allowed en-US, en-GB"),
             std::string::npos)
       << error;

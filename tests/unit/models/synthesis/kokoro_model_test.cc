@@ -16,6 +16,7 @@
 #include "tests/fakes/fake_worker_context.h"
 #include "tests/fakes/temporary_folder.h"
 #include "tests/unit/models/synthesis/tiny_kokoro.h"
+#include "tests/unit/models/text_english/tiny_lexicon.h"
 
 namespace millrace::models {
 namespace {
@@ -44,6 +45,9 @@ class KokoroModelTest : public ::testing::Test {
     KokoroOptions options;
     options.weights_file = folder_.path() / "model.safetensors";
     options.config_file = folder_.path() / "kokoro.json";
+    std::ofstream(folder_.path() / "lexicon", std::ios::binary)
+        << testing::LexiconBytes({{"one", "gwˈʌn"}, {"two", "gtˈu"}}, language == "en-GB" ? 1 : 0);
+    options.lexicon_file = folder_.path() / "lexicon";
     options.language = language;
     options.voice = voice;
     options.espeak_timeout = std::chrono::seconds(30);
@@ -245,7 +249,7 @@ TEST_F(KokoroModelTest, AUnitThatWouldLastTooLongIsCutBeforeItIsDecoded) {
   const auto longer =
       Load({.durations = 60000, .values = {{"predictor.duration_proj.linear_layer.bias", 50.0F}}});
   Collector silent;
-  const absl::Status status = SpeakAll(*longer, Say("a"), silent);
+  const absl::Status status = SpeakAll(*longer, Say("one"), silent);
   EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
   EXPECT_NE(status.message().find("text, speed: one sentence would last"), std::string::npos)
       << status;
