@@ -1,6 +1,7 @@
 #include "models/synthesis/kokoro_layers.h"
 
 #include <ATen/TensorOperators.h>
+#include <ATen/ops/_cudnn_rnn_flatten_weight.h>
 #include <ATen/ops/conv1d.h>
 #include <ATen/ops/conv_transpose1d.h>
 #include <ATen/ops/instance_norm.h>
@@ -10,6 +11,7 @@
 #include <ATen/ops/repeat_interleave.h>
 #include <ATen/ops/zeros.h>
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 
@@ -72,6 +74,15 @@ KokoroLstm KokoroLstm::Take(TensorReader& weights, const std::string& name, int6
     lstm.parameters.push_back(recurrent);
     lstm.parameters.push_back(weights.Take(absl::StrCat(name, ".bias_ih_l0", direction), {gates}));
     lstm.parameters.push_back(weights.Take(absl::StrCat(name, ".bias_hh_l0", direction), {gates}));
+  }
+  const bool all = std::all_of(lstm.parameters.begin(), lstm.parameters.end(),
+                               [](const at::Tensor& tensor) { return tensor.defined(); });
+  if (all && lstm.parameters.front().is_cuda()) {
+    // cuDNN reads them from one piece of memory: otherwise they are copied there at each call.
+    constexpr int64_t kLstmMode = 2;  // as torch.backends.cudnn numbers it
+    at::_cudnn_rnn_flatten_weight(lstm.parameters, 4, lstm.parameters.front().size(1), kLstmMode,
+                                  lstm.hidden, /*proj_size=*/0, /*num_layers=*/1,
+                                  /*batch_first=*/true, /*bidirectional=*/true);
   }
   return lstm;
 }
