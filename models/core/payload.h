@@ -47,6 +47,8 @@ struct SynthesizeInput {
   bool streamed = false;
   // Sentences of the same text that earlier requests spoke: the noise goes on from there.
   size_t first_sentence = 0;
+  // More of the text is in other requests: that there is nothing to speak in this one is no error.
+  bool part_of_text = false;
 };
 
 // The audio of one sentence, or of a piece of it; the pieces of a sentence come in order.

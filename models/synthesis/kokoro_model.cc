@@ -160,9 +160,10 @@ std::unique_ptr<Batch> LoadedKokoro::Prepare(std::span<Request* const> requests)
 }
 
 bool LoadedKokoro::PrepareUnit(Request& request) const {
+  const auto& input = std::get<SynthesizeInput>(request.input());
   if (request.state() == nullptr) {
     auto state = std::make_unique<SpeechState>();
-    state->units = SplitSpeechUnits(std::get<SynthesizeInput>(request.input()).text);
+    state->units = SplitSpeechUnits(input.text);
     request.set_state(std::move(state));
   }
   auto& state = static_cast<SpeechState&>(*request.state());
@@ -192,9 +193,10 @@ bool LoadedKokoro::PrepareUnit(Request& request) const {
     state.phonemes.push_back(kEndMark);
     return true;
   }
-  request.Finish(state.emitted > 0 ? absl::OkStatus()
-                                   : absl::InvalidArgumentError(
-                                         "text: there is nothing in it that the voice can speak"));
+  request.Finish(
+      state.emitted > 0 || input.part_of_text
+          ? absl::OkStatus()
+          : absl::InvalidArgumentError("text: there is nothing in it that the voice can speak"));
   return false;
 }
 
@@ -238,7 +240,7 @@ absl::StatusOr<std::optional<std::vector<float>>> LoadedKokoro::Speak(Request& r
   const KokoroDecoder::Curves curves = parts_.decoder->Predict(encoded, style);
   if (request.ShouldStop()) return std::nullopt;
   std::vector<float> noise(static_cast<size_t>(samples * parts_.decoder->noise_per_sample()));
-  NoiseSource(input.seed, state.next).Fill(noise);
+  NoiseSource(input.seed, input.first_sentence + state.emitted).Fill(noise);
   return parts_.decoder->Decode(encoded, curves, style, noise,
                                 [&request] { return request.ShouldStop(); });
 }

@@ -251,9 +251,10 @@ std::unique_ptr<Batch> LoadedVits::Prepare(std::span<Request* const> requests) c
 }
 
 bool LoadedVits::PrepareUnit(Request& request) const {
+  const auto& input = std::get<SynthesizeInput>(request.input());
   if (request.state() == nullptr) {
     auto state = std::make_unique<SpeechState>();
-    state->units = SplitSpeechUnits(std::get<SynthesizeInput>(request.input()).text);
+    state->units = SplitSpeechUnits(input.text);
     request.set_state(std::move(state));
   }
   auto& state = static_cast<SpeechState&>(*request.state());
@@ -272,9 +273,10 @@ bool LoadedVits::PrepareUnit(Request& request) const {
       return true;
     }
   }
-  request.Finish(state.emitted > 0 ? absl::OkStatus()
-                                   : absl::InvalidArgumentError(
-                                         "text: there is nothing in it that the voice can speak"));
+  request.Finish(
+      state.emitted > 0 || input.part_of_text
+          ? absl::OkStatus()
+          : absl::InvalidArgumentError("text: there is nothing in it that the voice can speak"));
   return false;
 }
 
@@ -285,7 +287,7 @@ absl::StatusOr<std::optional<LoadedVits::Latents>> LoadedVits::Encode(Request& r
   const int64_t speaker = FindSpeaker(input.voice)->id;
   const float noise_w = input.noise_w < 0 ? voice_.noise_w : input.noise_w;
 
-  const std::vector<float> rhythm = MakeNoise(input.seed, input.first_sentence + state.next,
+  const std::vector<float> rhythm = MakeNoise(input.seed, input.first_sentence + state.emitted,
                                               kDurationStream, 2 * state.phonemes.size());
   VitsEncoder::Output encoded = encoder_->Forward(state.phonemes, rhythm, noise_w,
                                                   voice_.length_scale / input.speed, speaker);
@@ -303,7 +305,7 @@ absl::StatusOr<std::optional<LoadedVits::Latents>> LoadedVits::Encode(Request& r
                                                    " seconds, allowed are ", kMaxUnitSeconds));
   }
   Latents latents;
-  latents.noise = MakeNoise(input.seed, input.first_sentence + state.next, kLatentStream,
+  latents.noise = MakeNoise(input.seed, input.first_sentence + state.emitted, kLatentStream,
                             static_cast<size_t>(frames * encoder_->latent()));
   latents.input.statistics = std::move(encoded.statistics);
   latents.input.frames = std::move(encoded.frames);

@@ -17,7 +17,11 @@ size_t FindPause(std::string_view sentence) {
       if (marks.empty() || marks.find(sentence[i - 1]) != std::string_view::npos) return i;
     }
   }
-  return 0;
+  // One word without end.
+  if (sentence.size() <= 2 * SentenceStream::kMaxSentenceBytes) return 0;
+  size_t cut = sentence.size() - 1;
+  while (cut > 0 && (static_cast<unsigned char>(sentence[cut]) & 0xC0) == 0x80) --cut;
+  return cut;
 }
 
 }  // namespace

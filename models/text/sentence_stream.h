@@ -11,7 +11,7 @@ namespace millrace::models {
 class SentenceStream {
  public:
   // An unfinished sentence longer than so many bytes is cut at its last pause, else at its last
-  // space.
+  // space, and when it is twice as long and has none, before its last character.
   static constexpr size_t kMaxSentenceBytes = 240;
 
   // The next piece: UTF-8, cut between characters. Returns the sentences that have ended by it,

@@ -25,6 +25,8 @@ class Ticket {
   }
   ~Ticket();
 
+  bool held() const { return admission_ != nullptr; }
+
  private:
   friend class Admission;
   explicit Ticket(Admission* admission) : admission_(admission) {}

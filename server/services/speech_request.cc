@@ -41,7 +41,8 @@ absl::StatusOr<SpeechWork> MakeSpeechWork(SpeechRequest request, models::AudioCo
   input.voice = std::move(request.voice);
   if (input.voice.empty()) input.voice = info.voices.front();
   input.seed = request.seed;
-  input.streamed = container == models::AudioContainer::kStream;
+  // Loudness is brought to its level by whole sentences.
+  input.streamed = container == models::AudioContainer::kStream && !request.normalize_loudness;
   if (request.speed) input.speed = *request.speed;
   absl::Status status = TakeNoise("noise_scale", request.noise_scale, input.noise_scale);
   status.Update(TakeNoise("noise_w", request.noise_w, input.noise_w));

@@ -7,18 +7,6 @@
 namespace millrace::server {
 
 template <class Reactor>
-BasicStreamCall<Reactor>::BasicStreamCall(Services& services, grpc::CallbackServerContext& rpc,
-                                          Method method)
-    : WorkCall(services, rpc, method), last_progress_(services.clock.Now()) {
-  services.streams.Add(*this);
-}
-
-template <class Reactor>
-BasicStreamCall<Reactor>::~BasicStreamCall() {
-  services().streams.Remove(*this);
-}
-
-template <class Reactor>
 void BasicStreamCall<Reactor>::Send(const google::protobuf::Message& message) {
   grpc::ByteBuffer buffer;
   const absl::Status status = SerializeMessage(message, buffer);
@@ -145,7 +133,14 @@ TimePoint BasicStreamCall<Reactor>::waiting_since() const {
 }
 
 template <class Reactor>
+TimePoint BasicStreamCall<Reactor>::last_progress() const {
+  MutexLock lock(mu_);
+  return last_progress_;
+}
+
+template <class Reactor>
 void BasicStreamCall<Reactor>::OnDone() {
+  services().streams.Remove(*this);
   absl::Status outcome;
   {
     MutexLock lock(mu_);

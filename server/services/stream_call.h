@@ -27,8 +27,13 @@ class BasicStreamCall : public Reactor, public WorkCall, public StallingStream {
   void Abort() final { rpc().TryCancel(); }
 
  protected:
-  BasicStreamCall(Services& services, grpc::CallbackServerContext& rpc, Method method);
-  ~BasicStreamCall() override;
+  BasicStreamCall(Services& services, grpc::CallbackServerContext& rpc, Method method)
+      : WorkCall(services, rpc, method), last_progress_(services.clock.Now()) {}
+
+  // Makes the call known to the registry of streams. First of all, once it is made as a whole.
+  void Register() { services().streams.Add(*this); }
+  // When the client last took something, or something began to wait for it.
+  TimePoint last_progress() const MILLRACE_EXCLUDES(mu_);
 
   // What the call ends with when its work ended so; may still Send.
   virtual absl::Status Outcome(const absl::Status& status) { return status; }
@@ -65,7 +70,10 @@ class BasicStreamCall : public Reactor, public WorkCall, public StallingStream {
 class StreamCall : public BasicStreamCall<grpc::ServerWriteReactor<grpc::ByteBuffer>> {
  public:
   // Decodes the request and queues it, or ends the call. Call it last.
-  void Start() { Begin(); }
+  void Start() {
+    Register();
+    Begin();
+  }
 
  protected:
   StreamCall(Services& services, grpc::CallbackServerContext& rpc, Method method,

@@ -21,6 +21,7 @@ constexpr size_t kMaxReadyBytes = 4'000;
 }  // namespace
 
 void TextStreamCall::Start() {
+  Register();
   if (absl::Status status = Authenticate(services().keys, rpc(), Role::kUser); !status.ok())
     return Fail(status);
   ReadOn();
@@ -75,13 +76,18 @@ absl::Status TextStreamCall::Take() {
                                                kMaxMessageCharacters, " are allowed in a message"));
     }
   }
+  const TimePoint now = services().clock.Now();
+  if (now >= Deadline())
+    return absl::DeadlineExceededError("the call has lasted as long as one may");
   MutexLock lock(text_mu_);
-  last_text_ = services().clock.Now();
+  if (characters != 0 || message.flush()) last_text_ = now;
   characters_ += characters;
   if (absl::Status status = CheckTotal("text", characters_, kMaxCharacters); !status.ok())
     return status;
   ready_ += sentences_in_.Push(message.text());
   if (message.flush()) ready_ += sentences_in_.TakeRest();
+  // Marks are spoken with what follows them, but not kept without end.
+  if (ready_.size() > kMaxReadyBytes && !models::HasLetterOrDigit(ready_)) ready_.clear();
   return absl::OkStatus();
 }
 
@@ -99,26 +105,26 @@ absl::Status TextStreamCall::TakeConfig(v1::SynthesizeRequest config) {
   return probe->work.model->model().Validate(probe->work.input);
 }
 
-void TextStreamCall::Advance() {
+void TextStreamCall::Advance(std::optional<absl::Status> job_end) {
   for (;;) {
     bool over = false;
     absl::Status status;
     {
+      // That a job has ended and what follows is decided at once: in between, another thread could
+      // end the call.
       MutexLock lock(text_mu_);
+      if (job_end) EndJob(*std::exchange(job_end, std::nullopt));
       if (job_ != JobState::kNone || over_) return;
       if (!failure_.ok()) {
         status = failure_;
         over = over_ = true;
       } else if (models::HasLetterOrDigit(ready_)) {
         config_->text = std::exchange(ready_, {});
-        spoken_ = true;
         job_ = JobState::kBeingQueued;
       } else if (ended_) {
         status = EmptyStream();
         over = over_ = true;
       } else {
-        // Marks are spoken with what follows them, but not kept without end.
-        if (ready_.size() > kMaxReadyBytes) ready_.clear();
         return;
       }
     }
@@ -132,13 +138,13 @@ void TextStreamCall::Advance() {
       job_ = JobState::kQueued;
       return;  // from here on another thread may end the call
     }
-    EndJob(*std::exchange(job_end_, std::nullopt));
+    job_end = std::exchange(job_end_, std::nullopt);
   }
 }
 
 absl::Status TextStreamCall::EmptyStream() const {
   if (!config_) return absl::InvalidArgumentError("config: the first message must have it");
-  if (spoken_) return absl::OkStatus();
+  if (sentences_ > 0) return absl::OkStatus();
   return absl::InvalidArgumentError(
       "text: there is nothing to speak; it needs a letter or a digit");
 }
@@ -158,7 +164,9 @@ absl::StatusOr<Work> TextStreamCall::Decode() {
         StrCat("model '", config_->model, "' was replaced by one of another sample rate"));
   }
   first_sentence_ = sentences_;
-  std::get<models::SynthesizeInput>(speech->work.input).first_sentence = first_sentence_;
+  auto& input = std::get<models::SynthesizeInput>(speech->work.input);
+  input.first_sentence = first_sentence_;
+  input.part_of_text = true;
   return std::move(speech->work);
 }
 
@@ -190,9 +198,8 @@ void TextStreamCall::Finish(const absl::Status& status) {
       job_end_ = status;  // for the thread that queues it, and still touches this
       return;
     }
-    EndJob(status);
   }
-  Advance();
+  Advance(status);
 }
 
 void TextStreamCall::Fail(const absl::Status& status) {
@@ -205,18 +212,19 @@ void TextStreamCall::Fail(const absl::Status& status) {
   }
   Cancel();  // stops a job that is just being queued, too
   if (queued) CancelWork();
+  DropParked();
   Advance();
 }
 
-void TextStreamCall::OnCancel() {
-  Fail(absl::CancelledError("the caller went away"));
-  DropParked();
-}
+void TextStreamCall::OnCancel() { Fail(absl::CancelledError("the caller went away")); }
 
 TimePoint TextStreamCall::waiting_since() const {
   const TimePoint reply = BasicStreamCall::waiting_since();
+  if (reply != TimePoint::max()) return reply;  // it is the client's turn to read
+  const TimePoint written = last_progress();
   MutexLock lock(text_mu_);
-  return job_ != JobState::kNone || over_ || ended_ ? reply : std::min(reply, last_text_);
+  if (job_ != JobState::kNone || over_ || ended_) return TimePoint::max();
+  return std::max(last_text_, written);
 }
 
 }  // namespace millrace::server

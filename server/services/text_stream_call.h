@@ -45,8 +45,9 @@ class TextStreamCall final
   absl::Status TakeConfig(v1::SynthesizeRequest config);
   // Ends the call, now or when its job has stopped. On one of gRPC's threads.
   void Fail(const absl::Status& status) MILLRACE_EXCLUDES(text_mu_);
-  // Begins the next job, or ends the call when there is nothing more to come. Call it last.
-  void Advance() MILLRACE_EXCLUDES(text_mu_);
+  // Takes note of a job's end, then begins the next one, or ends the call when there is nothing
+  // more to come. Call it last: `this` may be gone by the return.
+  void Advance(std::optional<absl::Status> job_end = std::nullopt) MILLRACE_EXCLUDES(text_mu_);
   // Reads on unless enough waits.
   void ReadOn() MILLRACE_EXCLUDES(text_mu_);
   // What a call that ends without another word ends with.
@@ -71,7 +72,6 @@ class TextStreamCall final
   bool ended_ MILLRACE_GUARDED_BY(text_mu_) = false;  // no more text comes
   JobState job_ MILLRACE_GUARDED_BY(text_mu_) = JobState::kNone;
   std::optional<absl::Status> job_end_ MILLRACE_GUARDED_BY(text_mu_);  // of one being queued
-  bool spoken_ MILLRACE_GUARDED_BY(text_mu_) = false;                  // there was a job
   absl::Status failure_ MILLRACE_GUARDED_BY(text_mu_);  // ends the call once there is no job
   bool over_ MILLRACE_GUARDED_BY(text_mu_) = false;     // the call has its end
 };

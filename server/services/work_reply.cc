@@ -30,6 +30,12 @@ LogLevel LevelOf(absl::StatusCode code) {
 absl::Status WorkReply::Submit(Work work, TimePoint deadline) {
   model_ = std::move(work.model);
   if (absl::Status status = model_->model().Validate(work.input); !status.ok()) return status;
+  if (ticket_.held()) {
+    // The next part of what was let in already: it is not refused halfway.
+    services_.scheduler.Requeue(
+        std::make_unique<Job>(std::move(work.input), deadline, *this, model_, services_.clock));
+    return absl::OkStatus();
+  }
   absl::StatusOr<Ticket> ticket = services_.admission.TryEnter();
   if (!ticket.ok()) {
     metrics().CountRefusal(absl::IsUnavailable(ticket.status()) ? Refusal::kDraining

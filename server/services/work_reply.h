@@ -27,8 +27,9 @@ class WorkReply : public Reply {
   WorkReply(Services& services, Method method)
       : services_(services), method_(method), start_(services.clock.Now()) {}
 
-  // Checks the work's input, takes a ticket and queues a job. Once it is queued, `this` may be gone
-  // by the return; on failure nothing was queued. Never blocks.
+  // Checks the work's input, takes a ticket, unless it has one from an earlier job, and queues a
+  // job. Once it is queued, `this` may be gone by the return; on failure nothing was queued. Never
+  // blocks.
   absl::Status Submit(Work work, TimePoint deadline);
   // Tells the work to stop and takes it out of the queue.
   void CancelWork();

@@ -70,9 +70,18 @@ TEST(SentenceStreamTest, WithoutAPauseItIsCutAtASpace) {
   EXPECT_EQ(out[0] + out[1] + out[2], words + "unfinished");
 }
 
-TEST(SentenceStreamTest, AWordWithoutEndStaysWhole) {
-  const std::string word(1000, 'a');
-  EXPECT_EQ(Feed({word}), (Strings{"", word}));
+TEST(SentenceStreamTest, AWordWithoutEndIsCutBetweenCharacters) {
+  std::string word;
+  for (int i = 0; i < 500; ++i) word += "\u6771";
+  const Strings out = Feed({word});
+  EXPECT_EQ(out, (Strings{word.substr(0, word.size() - 3), "\u6771"}));
+}
+
+TEST(SentenceStreamTest, AWordOfAMegabyteInSmallPiecesTakesLinearTime) {
+  SentenceStream stream;
+  size_t bytes = 0;
+  for (int i = 0; i < 500'000; ++i) bytes += stream.Push("ab").size();
+  EXPECT_EQ(bytes + stream.TakeRest().size(), 1'000'000U);
 }
 
 TEST(SentenceStreamTest, MegabytesInSmallPiecesTakeLinearTime) {

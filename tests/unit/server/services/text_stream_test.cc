@@ -9,6 +9,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -317,6 +318,58 @@ TEST_F(TextStreamTest, ManyClientsThatLeaveAtAnyTimeDoNoHarm) {
     if (round % 3 == 0) client.Done();
     if (round % 2 == 0) client.context.TryCancel();
   }
+  Await([&] { return server_.admission.in_flight() == 0; });
+}
+
+// What cannot be spoken is left out, however much of it there is.
+TEST_F(TextStreamTest, AnyNumberOfMarksIsNoEnd) {
+  Client client(server_);
+  client.Configure();
+  for (int i = 0; i < 5; ++i) client.Say(std::string(4001, '-'), true);
+  client.Say("Yes", true);
+  EXPECT_EQ(client.Read(), "0 Yes");
+  client.Done();
+  EXPECT_TRUE(client.Finish().ok());
+  for (const auto& input : voice_.seen()) EXPECT_TRUE(input.part_of_text);
+}
+
+// What was let in is not refused halfway, neither by a full queue nor by a drain.
+TEST_F(TextStreamTest, ACallUnderWayGoesOnDuringADrain) {
+  Client client(server_);
+  client.Configure();
+  client.Say("One", true);
+  EXPECT_EQ(client.Read(), "0 One");
+  server_.admission.Close();
+  client.Say("Two", true);
+  EXPECT_EQ(client.Read(), "1 Two");
+  client.Done();
+  EXPECT_TRUE(client.Finish().ok());
+  Client late(server_);
+  late.Configure();
+  late.Say("Three", true);
+  EXPECT_EQ(late.Finish().error_code(), StatusCode::UNAVAILABLE);
+}
+
+// Sentences end while clients leave: the call belongs to one thread at a time.
+TEST_F(TextStreamTest, ClientsThatLeaveAsSentencesEndDoNoHarm) {
+  constexpr int kClients = 8, kRounds = 150;
+  std::vector<std::thread> clients;
+  for (int i = 0; i < kClients; ++i) {
+    clients.emplace_back([this, i] {
+      for (int round = 0; round < kRounds; ++round) {
+        Client client(server_);
+        client.Configure();
+        client.Say("One. Two. Three", true);
+        if (round % 4 != 0) client.Read();
+        if ((round + i) % 2 == 0) {
+          client.context.TryCancel();
+        } else {
+          client.Done();
+        }
+      }
+    });
+  }
+  for (std::thread& client : clients) client.join();
   Await([&] { return server_.admission.in_flight() == 0; });
 }
 
