@@ -166,23 +166,27 @@ class OpenAiRoutes {
     if (!parsed.ok()) return parsed.status();
     wanted = *std::move(parsed);
     SpeechRequest speech = wanted.speech;
-    speech.model = LoadedName(speech.model);
+    speech.model = LoadedName(speech.model, speech.voice);
     return MakeSpeechWork(std::move(speech), models::AudioContainer::kStream, kMaxStreamCharacters,
                           services_);
   }
 
-  // The first model for speech in place of one of OpenAI's, unless one of that name is loaded.
-  std::string LoadedName(const std::string& name) const {
+  // In place of one of OpenAI's models, unless one of that name is loaded: the first for speech
+  // that has the voice, else the first.
+  std::string LoadedName(const std::string& name, const std::string& voice) const {
     if (std::find(std::begin(kOpenAiModels), std::end(kOpenAiModels), name) ==
         std::end(kOpenAiModels))
       return name;
-    std::string first = name;
+    std::string chosen = name;
+    bool has_voice = false;
     for (const auto& model : services_.models.All()) {
       const models::ModelInfo& info = model->info();
       if (info.name == name) return name;
-      if (first == name && info.task == models::Task::kSynthesis) first = info.name;
+      if (info.task != models::Task::kSynthesis || has_voice) continue;
+      has_voice = std::find(info.voices.begin(), info.voices.end(), voice) != info.voices.end();
+      if (has_voice || chosen == name) chosen = info.name;
     }
-    return first;
+    return chosen;
   }
 
   // False ends the connection where it is, which tells the client that something is missing.

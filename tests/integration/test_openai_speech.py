@@ -14,7 +14,7 @@ import pytest
 from wire import daemon as daemons
 from wire import repository
 from wire.daemon import run
-from wire.paths import EN_PT, NULL, VOICE
+from wire.paths import EN_PT, KOKORO, NULL, VOICE
 from wire.polling import eventually
 from wire.requests import PATIENCE, speak_request
 from wire.sound import decode, needs_decoders
@@ -90,6 +90,13 @@ def test_openais_models_are_the_one_for_speech(client, model):
     assert client.audio.speech.create(model=model, voice="joe", input="Hello.", response_format="pcm").content == whole
 
 
+def test_openais_models_are_the_one_that_has_the_voice(client):
+    def say(model, voice):
+        return client.audio.speech.create(model=model, voice=voice, input="Hello.", response_format="pcm").content
+
+    assert say("tts-1", "jm_kumo") == say(KOKORO, "jm_kumo")
+
+
 def test_speed_makes_it_shorter(client):
     slow, fast = (len(client.audio.speech.create(model="tts-1", voice="joe", input=TEXT, speed=speed, response_format="pcm").content)
                   for speed in (0.5, 2))
@@ -125,17 +132,19 @@ def test_events_hold_the_same_audio(daemon, client):
 
 
 def test_models_and_voices(daemon, client):
-    assert [model.id for model in client.models.list()] == sorted([EN_PT, "bergamot-pt-en", NULL, VOICE])
+    assert [model.id for model in client.models.list()] == sorted([EN_PT, "bergamot-pt-en", KOKORO, NULL, VOICE])
     assert client.models.retrieve(VOICE).owned_by == "millrace"
     with pytest.raises(openai.NotFoundError):
         client.models.retrieve("nobody")
     status, voices = daemon.http("/v1/audio/voices")
-    assert (status, [(voice["id"], voice["model"]) for voice in voices["voices"]]) == (200, [("joe", VOICE)])
+    assert status == 200
+    assert [voice["id"] for voice in voices["voices"] if voice["model"] == VOICE] == ["joe"]
+    assert "jf_alpha" in [voice["id"] for voice in voices["voices"] if voice["model"] == KOKORO]
 
 
 # --- what bad requests get: a status, and the member with what is allowed ---
 
-GOOD = {"model": "tts-1", "input": "Hello."}
+GOOD = {"model": VOICE, "input": "Hello."}
 BAD = {
     "no JSON": (b"{", 400, None, ["JSON", "byte"]),
     "nothing": (b"", 400, None, ["JSON"]),

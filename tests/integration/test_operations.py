@@ -7,7 +7,7 @@ import pytest
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
 from wire import daemon as daemons
-from wire.paths import EN_PT, NULL, PT_EN, VOICE
+from wire.paths import EN_PT, KOKORO, NULL, PT_EN, VOICE
 from wire.requests import PATIENCE, null_request, refused, speak_request, translate_request
 from wire.stubs import kserve
 
@@ -80,7 +80,7 @@ def test_http_model_list(daemon):
     status, body = daemon.http("/v2/models")
     assert status == 200
     assert [(model["name"], model["state"]) for model in body["models"]] == [
-        (name, "READY") for name in sorted([NULL, EN_PT, PT_EN, VOICE])]
+        (name, "READY") for name in sorted([NULL, EN_PT, PT_EN, KOKORO, VOICE])]
 
 
 def test_http_model_metadata(daemon):
@@ -240,7 +240,7 @@ def test_metrics_count_known_traffic(daemon):
     assert after.total("millrace_streams_leased") == WORKERS
     assert after.total("millrace_permits") >= 1
     assert after.total("millrace_server_ready") == 1
-    assert {labels["model"] for labels, value in after.matching("millrace_models_ready") if value == 1} == {NULL, EN_PT, PT_EN, VOICE}
+    assert {labels["model"] for labels, value in after.matching("millrace_models_ready") if value == 1} == {NULL, EN_PT, PT_EN, KOKORO, VOICE}
     [(build, value)] = after.matching("millrace_build_info")
     assert value == 1 and build["device"] == "cpu" and build["mode"] == "parallel" and build["version"] and build["libtorch"]
     assert after.total("process_resident_memory_bytes") > 50e6
