@@ -3,7 +3,8 @@
 // ("eager"), a stream and a graph cache a thread ("cached"). Each forward is waited for. Its input
 // is on the device, or for the modes "...-host" on the host, where its output then goes, as with a
 // request. One JSON object a line:
-//   {"model": "mlp-512", "mode": "cached", "threads": 8, "forwards_per_s": 1234.5}
+//   {"model": "mlp-512", "mode": "cached", "threads": 8, "forwards_per_s": 1234.5, "differ": 0}
+// "differ" counts the threads whose last output is not that of the main thread alone, bit for bit.
 // Repeats are interleaved, so that a drift of the machine falls on all modes alike; each line is a
 // repeat.
 //
@@ -11,12 +12,14 @@
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/conv1d.h>
 #include <ATen/ops/conv_transpose1d.h>
+#include <ATen/ops/equal.h>
 #include <ATen/ops/leaky_relu.h>
 #include <ATen/ops/randn.h>
 #include <ATen/ops/relu.h>
 #include <ATen/ops/softmax.h>
 #include <ATen/ops/tanh.h>
 
+#include <algorithm>
 #include <atomic>
 #include <barrier>
 #include <chrono>
@@ -40,6 +43,7 @@ struct Model {
   std::string name;
   std::vector<at::Tensor> inputs;
   Forward forward;
+  std::vector<at::Tensor> outputs = {};  // of the main thread alone, on the host
 };
 
 Model Mlp(at::Device device, int layers, int64_t width) {
@@ -189,8 +193,18 @@ std::vector<at::Tensor> Moved(const std::vector<at::Tensor>& tensors, at::Device
   return moved;
 }
 
-double ForwardsPerSecond(DeviceType device, const Model& model, const Mode& mode, int threads,
-                         std::chrono::duration<double> seconds) {
+struct Rate {
+  double forwards_per_s = 0;
+  int differ = 0;
+};
+
+bool SameBits(const std::vector<at::Tensor>& a, const std::vector<at::Tensor>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](const at::Tensor& x, const at::Tensor& y) { return at::equal(x, y); });
+}
+
+Rate Measure(DeviceType device, const Model& model, const Mode& mode, int threads,
+             std::chrono::duration<double> seconds) {
   RuntimeOptions options;
   options.device = device;
   options.workers = threads;
@@ -202,6 +216,7 @@ double ForwardsPerSecond(DeviceType device, const Model& model, const Mode& mode
   std::barrier start(threads + 1);
   std::atomic<bool> stop{false};
   std::atomic<int64_t> forwards{0};
+  std::atomic<int> differ{0};
   std::vector<std::thread> workers;
   for (int i = 0; i < threads; ++i) {
     workers.emplace_back([&] {
@@ -212,22 +227,27 @@ double ForwardsPerSecond(DeviceType device, const Model& model, const Mode& mode
       const auto run = [&] {
         const ForwardScope scope(*runtime, *context);
         const GraphKey key{.model = model.name, .entry_point = "forward"};
+        std::vector<at::Tensor> outputs;
         if (mode.cached && mode.on_host) {
-          RunCachedOnHost(*context, key, inputs, model.forward);
+          outputs = RunCachedOnHost(*context, key, inputs, model.forward);
         } else if (mode.cached) {
-          RunCached(*context, key, inputs, model.forward);
+          outputs = RunCached(*context, key, inputs, model.forward);
         } else if (mode.on_host) {
-          Moved(model.forward(Moved(inputs, where)), at::kCPU);
+          outputs = Moved(model.forward(Moved(inputs, where)), at::kCPU);
         } else {
-          model.forward(inputs);
+          outputs = model.forward(inputs);
         }
         if (!mode.on_host) context->Synchronize();  // the others have waited for what they copied
+        return outputs;
       };
       for (int warm_up = 0; warm_up < 10; ++warm_up) run();
       start.arrive_and_wait();
       int64_t done = 0;
       for (; !stop.load(std::memory_order_relaxed); ++done) run();
       forwards += done;
+      const std::vector<at::Tensor> last = run();
+      const ForwardScope scope(*runtime, *context);
+      if (!SameBits(Moved(last, at::kCPU), model.outputs)) ++differ;
     });
   }
   start.arrive_and_wait();
@@ -236,7 +256,7 @@ double ForwardsPerSecond(DeviceType device, const Model& model, const Mode& mode
   stop = true;
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
   for (std::thread& worker : workers) worker.join();
-  return static_cast<double>(forwards) / took.count();
+  return {static_cast<double>(forwards) / took.count(), differ};
 }
 
 int Main(int argc, char** argv) {
@@ -251,12 +271,14 @@ int Main(int argc, char** argv) {
   {
     RuntimeOptions options;
     options.device = device;
+    options.intra_op_threads = 1;
     const auto runtime = Runtime::Bootstrap(options);
     const auto context = runtime->EnterMainThread();
     const ForwardScope scope(*runtime, *context);
     const at::Device where{std::string(ToString(*device))};
     models = {Mlp(where, 8, 512), OneLinear(where, 256), OneLinear(where, 1024),
               ConvStack(where),   VitsGenerator(where),  DecoderStep(where)};
+    for (Model& model : models) model.outputs = Moved(model.forward(model.inputs), at::kCPU);
     context->Synchronize();
   }
   for (int repeat = 0; repeat < repeats; ++repeat) {
@@ -265,12 +287,12 @@ int Main(int argc, char** argv) {
         const int threads = std::atoi(argv[i]);
         for (const Mode& mode : kModes) {
           if (mode.on_host && *device == DeviceType::kCpu) continue;  // all of them are
-          const double rate = ForwardsPerSecond(*device, model, mode, threads,
-                                                std::chrono::duration<double>(seconds));
+          const Rate rate =
+              Measure(*device, model, mode, threads, std::chrono::duration<double>(seconds));
           std::printf(
               "{\"model\": \"%s\", \"mode\": \"%s\", \"threads\": %d, "
-              "\"forwards_per_s\": %.1f}\n",
-              model.name.c_str(), mode.name, threads, rate);
+              "\"forwards_per_s\": %.1f, \"differ\": %d}\n",
+              model.name.c_str(), mode.name, threads, rate.forwards_per_s, rate.differ);
           std::fflush(stdout);
         }
       }
