@@ -32,9 +32,9 @@ int Connect(int port) {
   return descriptor;
 }
 
-// Sends `bytes` over and over, a little at a time, until the server closes. The answer.
-std::string SendUntilClosed(int port, const std::string& bytes, int wait_ms) {
-  const int descriptor = Connect(port);
+// Sends `bytes` over and over, a little at a time, until the server closes, and closes too. The
+// answer.
+std::string SendUntilClosedOn(int descriptor, const std::string& bytes, int wait_ms) {
   std::string answer;
   for (;;) {
     if (send(descriptor, bytes.data(), bytes.size(), MSG_NOSIGNAL) < 0) break;
@@ -47,6 +47,10 @@ std::string SendUntilClosed(int port, const std::string& bytes, int wait_ms) {
   }
   close(descriptor);
   return answer;
+}
+
+std::string SendUntilClosed(int port, const std::string& bytes, int wait_ms) {
+  return SendUntilClosedOn(Connect(port), bytes, wait_ms);
 }
 
 // The listening socket of this process with the port.
@@ -272,8 +276,10 @@ TEST(HttpServer, StopDoesNotWaitForWhatAClientHasNotSent) {
   HttpServer server(options);
   ASSERT_TRUE(server.Start().ok());
   const int idle = Connect(server.port());
-  auto dripping = std::async(std::launch::async,
-                             [port = server.port()] { return SendUntilClosed(port, "x", 20); });
+  // Connected here: the thread may run only after the server has stopped.
+  auto dripping = std::async(std::launch::async, [descriptor = Connect(server.port())] {
+    return SendUntilClosedOn(descriptor, "x", 20);
+  });
   // One that is answered came after them.
   EXPECT_EQ(httplib::Client("127.0.0.1", server.port()).Get("/")->status, 404);
   server.Stop();
