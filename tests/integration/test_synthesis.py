@@ -12,7 +12,7 @@ from wire import daemon as daemons
 from wire import repository
 from wire.paths import EN_PT, KOKORO, NULL, VOICE
 from wire.requests import PATIENCE, assert_refused, speak_request
-from wire.sound import decode, needs_decoders
+from wire.sound import decode
 from wire.stubs import synthesis
 
 RATE = 22050
@@ -115,7 +115,6 @@ def test_stream_of_floats_is_the_whole_audio_in_order(daemon):
 
 # --- formats: an independent decoder hears the same speech ---
 
-@needs_decoders
 @pytest.mark.parametrize("encoding, kind, rate, slack", [(WAV, "wav", RATE, 0), (FLAC, "flac", RATE, 0), (MP3, "mp3", RATE, 0.12),
                                                          (OPUS, "opus", 24000, 0.01)], ids=["wav", "flac", "mp3", "opus"])
 def test_every_format_is_the_whole_speech_from_both_methods(daemon, encoding, kind, rate, slack):
@@ -132,13 +131,11 @@ def test_every_format_is_the_whole_speech_from_both_methods(daemon, encoding, ki
             assert sound.samples == plain.samples
 
 
-@needs_decoders
 def test_what_is_compressed_is_small(daemon):
     sizes = {encoding: len(speak(daemon, seed=4, encoding=encoding).audio) for encoding in (WAV, FLAC, MP3, OPUS)}
     assert sizes[FLAC] < 0.8 * sizes[WAV] and sizes[MP3] < 0.3 * sizes[WAV] and sizes[OPUS] < 0.2 * sizes[WAV]
 
 
-@needs_decoders
 @pytest.mark.parametrize("rate", [8000, 24000, 44100, 48000])
 def test_any_sample_rate_is_the_same_speech(daemon, rate):
     plain = decode(speak(daemon, seed=4).audio, "wav")
@@ -152,7 +149,6 @@ def test_any_sample_rate_is_the_same_speech(daemon, rate):
     assert sound.loudness == pytest.approx(plain.loudness, rel=0.1)
 
 
-@needs_decoders
 def test_loudness_is_normalized(daemon):
     whole = decode(speak(daemon, seed=4, normalize_loudness=True).audio, "wav")
     streamed = decode(b"".join(m.audio for m in stream(daemon, seed=4, encoding=WAV, normalize_loudness=True)), "wav")
