@@ -50,7 +50,7 @@ def post(daemon, body, **headers):
 def open_speech(daemon, text, **members):
     """A connection that has asked for speech and has read nothing."""
     connection = socket.create_connection(("127.0.0.1", daemon.ports["http"]), timeout=PATIENCE)
-    body = json.dumps({"model": "tts-1", "input": text, "response_format": "pcm"} | members).encode()
+    body = json.dumps({"model": VOICE, "input": text, "response_format": "pcm"} | members).encode()
     connection.sendall(b"POST /v1/audio/speech HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n" % len(body) + body)
     return connection
 
