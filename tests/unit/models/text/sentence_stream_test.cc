@@ -3,7 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <string_view>
 #include <vector>
+
+#include "fakes/linear_time.h"
 
 namespace millrace::models {
 namespace {
@@ -78,18 +81,24 @@ TEST(SentenceStreamTest, AWordWithoutEndIsCutBetweenCharacters) {
 }
 
 TEST(SentenceStreamTest, AWordOfAMegabyteInSmallPiecesTakesLinearTime) {
-  SentenceStream stream;
-  size_t bytes = 0;
-  for (int i = 0; i < 500'000; ++i) bytes += stream.Push("ab").size();
-  EXPECT_EQ(bytes + stream.TakeRest().size(), 1'000'000U);
+  ExpectLinearTime("ab", 1'000'000, [](const std::string& text) {
+    SentenceStream stream;
+    size_t bytes = 0;
+    for (size_t at = 0; at < text.size(); at += 2) bytes += stream.Push(text.substr(at, 2)).size();
+    EXPECT_EQ(bytes + stream.TakeRest().size(), text.size());
+  });
 }
 
 TEST(SentenceStreamTest, MegabytesInSmallPiecesTakeLinearTime) {
-  SentenceStream stream;
-  size_t bytes = 0;
-  for (int i = 0; i < 200'000; ++i) bytes += stream.Push("words of it. Then ").size();
-  bytes += stream.TakeRest().size();
-  EXPECT_EQ(bytes, 200'000U * 18);
+  constexpr std::string_view kPiece = "words of it. Then ";
+  ExpectLinearTime(kPiece, 3'600'000, [&](const std::string& text) {
+    SentenceStream stream;
+    size_t bytes = 0;
+    for (size_t at = 0; at < text.size(); at += kPiece.size()) {
+      bytes += stream.Push(text.substr(at, kPiece.size())).size();
+    }
+    EXPECT_EQ(bytes + stream.TakeRest().size(), text.size());
+  });
 }
 
 }  // namespace

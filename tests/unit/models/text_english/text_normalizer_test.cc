@@ -2,8 +2,9 @@
 
 #include <gtest/gtest.h>
 
-#include <chrono>
 #include <random>
+
+#include "fakes/linear_time.h"
 
 namespace millrace::models {
 namespace {
@@ -168,10 +169,7 @@ TEST(TextNormalizerTest, WordsKeepTheirSourceSpans) {
 
 // Spans are in order, inside the text, and output is bounded.
 void ExpectSane(std::string_view text) {
-  const auto begin = std::chrono::steady_clock::now();
   const auto words = TextNormalizer(EnglishDialect::kUs).Normalize(text);
-  const auto took = std::chrono::steady_clock::now() - begin;
-  EXPECT_LT(took, std::chrono::seconds(3));
   EXPECT_LE(words.size(), text.size() * 8 + 1);
   size_t last = 0;
   for (const SpokenWord& word : words) {
@@ -185,17 +183,14 @@ void ExpectSane(std::string_view text) {
 }
 
 TEST(TextNormalizerTest, LongHostileTextsTakeLinearTime) {
-  constexpr size_t kBytes = 100'000;
   for (const std::string piece :
        {"1",    "a",     "1,111",  "1.",     "1-",       "1/",  "1:",     "(",    "(1",
         "+1",   "$",     "$1",     "-",      "--1",      "a-",  "a.",     "A.B.", "http://",
         "www.", "a@",    "@a",     "a.com/", "'",        "''a", "é",      "½",    "°",
         "1°",   "€",     "[",      "\"",     "&",        "&+",  "May 5 ", "I ",   "Henry VIII ",
         "St. ", "00:00", "1 1/2 ", "\xff",   "\xe2\x80", "\n",  " "}) {
-    std::string text;
-    while (text.size() < kBytes) text += piece;
     SCOPED_TRACE(piece);
-    ExpectSane(text);
+    ExpectLinearTime(piece, 100'000, ExpectSane);
   }
 }
 

@@ -2,10 +2,11 @@
 
 #include <gtest/gtest.h>
 
-#include <chrono>
 #include <ostream>
 #include <random>
 #include <string>
+
+#include "fakes/linear_time.h"
 
 namespace millrace::models {
 namespace {
@@ -76,16 +77,16 @@ TEST(KanaPhonemesTest, OthersAreRefusedByNameAndPlace) {
 TEST(KanaPhonemesTest, AnyKanaSequenceIsSpokenInLinearTime) {
   std::mt19937 random(3);
   std::string text;
-  while (text.size() < 300'000) {
+  while (text.size() < 75'000) {
     const unsigned c = 0x3041 + random() % 0x56 + (random() % 2) * 0x60;
     text += {static_cast<char>(0xE3), static_cast<char>(0x80 | ((c >> 6) & 0x3F)),
              static_cast<char>(0x80 | (c & 0x3F))};
   }
-  const auto begin = std::chrono::steady_clock::now();
-  const auto phonemes = KanaPhonemes(text);
-  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(2));
-  ASSERT_TRUE(phonemes.ok()) << phonemes.status();
-  EXPECT_LT(phonemes->size(), text.size() * 3);
+  ExpectLinearTime(text, 4 * text.size(), [](const std::string& kana) {
+    const auto phonemes = KanaPhonemes(kana);
+    ASSERT_TRUE(phonemes.ok()) << phonemes.status();
+    EXPECT_LT(phonemes->size(), kana.size() * 3);
+  });
 }
 
 }  // namespace
