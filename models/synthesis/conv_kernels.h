@@ -17,7 +17,7 @@ inline constexpr int64_t kChannelBlock = 32;
 // depend on which rows are computed together with it. All row pointers are those of row 0.
 struct ConvTask {
   const float* input = nullptr;    // rows of `input_pitch` floats
-  const float* weights = nullptr;  // packed: [block][tap][in channel][kChannelBlock]
+  const float* weights = nullptr;  // as `pack` gave them
   const float* bias = nullptr;     // padded to a multiple of kChannelBlock
   int64_t rows = 0;
   int64_t input_pitch = 0;
@@ -54,6 +54,13 @@ struct SnakeTask {
 
 struct ConvKernels {
   const char* name;  // the instruction set
+  // How far a product of float32 may be off, relative to it: 0 where only sums are rounded.
+  float product_error;
+  // Floats that the weights of such a task take when packed; its pointers are not looked at.
+  int64_t (*packed_size)(const ConvTask& task);
+  // From task.weights, in the order [block][tap][in channel][kChannelBlock], to that which convolve
+  // reads. `packed` begins at a multiple of 64 bytes.
+  void (*pack)(const ConvTask& task, float* packed);
   void (*convolve)(const ConvTask& task);
   // output[t] = tanh(sum of count weights * input[t * pitch + i]): a convolution with one output
   // channel over rows that lie back to back. count is a multiple of 16.

@@ -6,5 +6,12 @@
 #define MILLRACE_TILE 1  // 8 sums of the 16 registers
 #define MILLRACE_KERNELS_NAME "baseline"
 #endif
-#define MILLRACE_KERNELS kConvKernelsBaseline
 #include "models/synthesis/conv_kernels_impl.h"
+
+namespace millrace::models {
+
+extern const ConvKernels kConvKernelsBaseline;
+const ConvKernels kConvKernelsBaseline = {
+    MILLRACE_KERNELS_NAME, 0.0F, &PackedSize, &Pack, &Convolve, &TanhDot, &Snake, &Moments};
+
+}  // namespace millrace::models

@@ -1,6 +1,6 @@
 // Included by one file for each instruction set, which defines MILLRACE_LANES (floats of a vector
-// register), MILLRACE_TILE (rows computed together) and MILLRACE_KERNELS (the name of the table).
-// No other headers: see conv_kernels.h.
+// register) and MILLRACE_TILE (rows computed together), and makes its table of what is here. No
+// other headers: see conv_kernels.h.
 
 #include "models/synthesis/conv_kernels.h"
 
@@ -96,6 +96,16 @@ inline void ConvolveTile(const ConvTask& task, int64_t row, int64_t block) {
   for (int i = 0; i < kRows; ++i) Finish(task, row + i, block, sums[i]);
 }
 
+int64_t PackedSize(const ConvTask& task) {
+  return task.blocks * task.taps * task.in_channels * kChannelBlock;
+}
+
+// They are read in the order in which they come.
+void Pack(const ConvTask& task, float* packed) {
+  const int64_t size = PackedSize(task);
+  for (int64_t i = 0; i < size; ++i) packed[i] = task.weights[i];
+}
+
 void Convolve(const ConvTask& task) {
   for (int64_t block = 0; block < task.blocks; ++block) {
     int64_t row = 0;
@@ -182,8 +192,4 @@ void Moments(const float* input, int64_t rows, int64_t channels, const float* ce
 }
 
 }  // namespace
-
-extern const ConvKernels MILLRACE_KERNELS;
-const ConvKernels MILLRACE_KERNELS = {MILLRACE_KERNELS_NAME, &Convolve, &TanhDot, &Snake, &Moments};
-
 }  // namespace millrace::models

@@ -1,14 +1,10 @@
 #include "models/synthesis/packed_conv.h"
 
-#include <algorithm>
-#include <new>
 #include <numeric>
 #include <utility>
 
 namespace millrace::models {
 namespace {
-
-constexpr std::align_val_t kAlignment{64};
 
 std::vector<int64_t> InOrder(int64_t count) {
   std::vector<int64_t> order(static_cast<size_t>(count));
@@ -17,16 +13,6 @@ std::vector<int64_t> InOrder(int64_t count) {
 }
 
 }  // namespace
-
-void AlignedFloats::Deleter::operator()(float* data) const { operator delete[](data, kAlignment); }
-
-void AlignedFloats::Reserve(size_t size) {
-  if (size <= size_) return;
-  data_.reset();
-  data_.reset(static_cast<float*>(operator new[](size * sizeof(float), kAlignment)));
-  size_ = size;
-  std::fill_n(data_.get(), size, 0.0F);
-}
 
 PackedConv::PackedConv(const at::Tensor& weight, const at::Tensor& bias, int64_t dilation,
                        const Order& order)
@@ -53,6 +39,14 @@ PackedConv::PackedConv(const at::Tensor& weight, const at::Tensor& bias, int64_t
       }
     }
   }
+  Pack();
+}
+
+void PackedConv::Pack() {
+  const ConvKernels& kernels = GetConvKernels();
+  AlignedFloats packed(static_cast<size_t>(kernels.packed_size(Task())));
+  kernels.pack(Task(), packed.data());
+  weights_ = std::move(packed);
 }
 
 PackedConv PackedConv::Transposed(const at::Tensor& weight, const at::Tensor& bias,
@@ -85,6 +79,7 @@ PackedConv PackedConv::Transposed(const at::Tensor& weight, const at::Tensor& bi
       }
     }
   }
+  conv.Pack();
   return conv;
 }
 

@@ -2,33 +2,13 @@
 
 #include <ATen/core/Tensor.h>
 
-#include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <vector>
 
+#include "models/synthesis/aligned_floats.h"
 #include "models/synthesis/conv_kernels.h"
 
 namespace millrace::models {
-
-// Floats on a cache line boundary, zero at first. Growing loses the contents.
-class AlignedFloats {
- public:
-  AlignedFloats() = default;
-  explicit AlignedFloats(size_t size) { Reserve(size); }
-
-  void Reserve(size_t size);
-  float* data() { return data_.get(); }
-  const float* data() const { return data_.get(); }
-  size_t size() const { return size_; }
-
- private:
-  struct Deleter {
-    void operator()(float* data) const;
-  };
-  std::unique_ptr<float[], Deleter> data_;
-  size_t size_ = 0;
-};
 
 // Channels rounded up to whole blocks: the width of a row of them.
 inline int64_t PadChannels(int64_t channels) {
@@ -70,6 +50,9 @@ class PackedConv {
   const float* bias() const { return bias_.data(); }
 
  private:
+  // Brings weights_ from [block][tap][in channel][kChannelBlock] to the order of the kernels.
+  void Pack();
+
   int64_t taps_ = 0;
   int64_t dilation_ = 1;
   int64_t in_channels_ = 0;

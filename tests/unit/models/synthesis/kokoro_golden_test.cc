@@ -1,5 +1,6 @@
 // The real weights against the PyTorch package kokoro on the same weights (a committed file that
-// make_kokoro_golden.py wrote), and against onnxruntime on the original int8 file.
+// make_kokoro_golden.py wrote), and against onnxruntime on the original int8 file (another one, by
+// make_kokoro_durations.py).
 
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/from_blob.h>
