@@ -6,6 +6,8 @@
 #define MILLRACE_TILE 14
 #include <immintrin.h>
 
+#include <new>
+
 #include "models/synthesis/conv_kernels_impl.h"
 
 namespace millrace::models {
@@ -20,8 +22,26 @@ constexpr int64_t kWeightStep = 4 * kWeightTile;  // high and low of two times 1
 constexpr int64_t kTaskRows = 2 * kTileRows;      // computed together
 constexpr int64_t kSplitBytes = 768 * 1024;  // with a block's weights in the second-level cache
 
-// Rows of the input that are split together, with those around them that the taps reach.
-alignas(64) thread_local unsigned char split[kSplitBytes];
+// Rows of the input that are split together, with those around them that the taps reach. On the
+// heap: thread-local storage is part of every thread's stack, and some threads have little.
+class SplitMemory {
+ public:
+  SplitMemory() = default;
+  SplitMemory(const SplitMemory&) = delete;
+  SplitMemory& operator=(const SplitMemory&) = delete;
+  ~SplitMemory() { operator delete(bytes_, kAlignment); }
+
+  unsigned char* Get() {
+    if (bytes_ == nullptr)
+      bytes_ = static_cast<unsigned char*>(operator new(kSplitBytes, kAlignment));
+    return bytes_;
+  }
+
+ private:
+  static constexpr std::align_val_t kAlignment{64};
+  unsigned char* bytes_ = nullptr;
+};
+thread_local SplitMemory split_memory;
 
 int64_t Steps(const ConvTask& task) {
   return (task.in_channels + kTileChannels - 1) / kTileChannels;
@@ -59,7 +79,7 @@ inline void StoreHalf(unsigned char* to, __m256bh half) {
 }
 
 // Input rows first .. first + rows - 1 of the task.
-void SplitRows(const ConvTask& task, int64_t first, int64_t rows) {
+void SplitRows(const ConvTask& task, int64_t first, int64_t rows, unsigned char* split) {
   const int64_t steps = Steps(task);
   const int64_t pitch = SplitPitch(task);
   for (int64_t row = 0; row < rows; ++row) {
@@ -102,7 +122,8 @@ void Configure() {
 
 // The sums of 16 or 32 rows of the split, from `row`, and of a block, to rows of kChannelBlock.
 template <bool kBoth>
-inline void SumTiles(const ConvTask& task, int64_t row, int64_t block, float* sums) {
+inline void SumTiles(const ConvTask& task, const unsigned char* split, int64_t row, int64_t block,
+                     float* sums) {
   const int64_t steps = Steps(task);
   const int64_t pitch = SplitPitch(task);
   const auto* weights = reinterpret_cast<const unsigned char*>(task.weights) +
@@ -157,15 +178,15 @@ inline void SumTiles(const ConvTask& task, int64_t row, int64_t block, float* su
   }
 }
 
-void ConvolveSplit(const ConvTask& task, int64_t first, int64_t rows) {
+void ConvolveSplit(const ConvTask& task, const unsigned char* split, int64_t first, int64_t rows) {
   alignas(64) float sums[kTaskRows * kChannelBlock];
   for (int64_t block = 0; block < task.blocks; ++block) {
     for (int64_t row = 0; row < rows; row += kTaskRows) {
       const int64_t some = rows - row < kTaskRows ? rows - row : kTaskRows;
       if (some > kTileRows) {
-        SumTiles<true>(task, row, block, sums);
+        SumTiles<true>(task, split, row, block, sums);
       } else {
-        SumTiles<false>(task, row, block, sums);
+        SumTiles<false>(task, split, row, block, sums);
       }
       for (int64_t i = 0; i < some; ++i) {
         Vec values[kVectors];
@@ -218,12 +239,13 @@ void ConvolveOnTiles(const ConvTask& task) {
     Convolve(task);
     return;
   }
+  unsigned char* const split = split_memory.Get();
   Configure();
   const int64_t step = RowsOfSplit(task);
   for (int64_t first = 0; first < task.rows; first += step) {
     const int64_t rows = task.rows - first < step ? task.rows - first : step;
-    SplitRows(task, first, rows + Reach(task));
-    ConvolveSplit(task, first, rows);
+    SplitRows(task, first, rows + Reach(task), split);
+    ConvolveSplit(task, split, first, rows);
   }
   _tile_release();
 }

@@ -29,7 +29,7 @@ def kill_running():
         process.kill()
 
 
-def _run(command, timeout_s):
+def run(command, timeout_s):
     """Standard output of a generator, which does not outlive the call."""
     process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                text=True, cwd=ROOT)   # where the recipes' paths begin
@@ -67,7 +67,7 @@ def ghz(context, server, name, *, seconds, concurrency=None):
         command += ["--concurrency", str(concurrency)]
     command.append(server.address)
     before = machine.cpu_seconds(server.pid)
-    report = json.loads(_run(context.generator_command(command), seconds + 60))
+    report = json.loads(run(context.generator_command(command), seconds + 60))
     cpu = machine.cpu_seconds(server.pid) - before
     errors = {k: v for k, v in report["statusCodeDistribution"].items() if k != "OK"}
     if errors:
@@ -88,7 +88,7 @@ def loadgen(context, server, method, model, *, texts=None, concurrency=None, rat
         if value is not None:
             command += [flag, str(value)]
     before = machine.cpu_seconds(server.pid)
-    result = json.loads(_run(context.generator_command(command), (seconds or 600) + 120))
+    result = json.loads(run(context.generator_command(command), (seconds or 600) + 120))
     server.check_alive()
     result["server_cpu_seconds"] = machine.cpu_seconds(server.pid) - before
     result["ok"] = result["statuses"].get("OK", {}).get("count", 0)

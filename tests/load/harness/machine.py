@@ -163,7 +163,7 @@ def describe():
     system = first(r'^PRETTY_NAME="(.*)"$', "/etc/os-release") or platform.system()
     flags = set((first(r"^flags\s*:\s*(.*)$", "/proc/cpuinfo") or "").split())
     virtual = " (virtual machine)" if "hypervisor" in flags else ""
-    vector = [f for f in ("avx2", "avx512f", "avx512_vnni", "avx512_bf16", "amx_int8") if f in flags]
+    vector = [f for f in ("avx2", "avx512f", "avx512_vnni", "avx512_bf16", "amx_bf16") if f in flags]
     parts = [f"{os.cpu_count()} cores of {cpu}{virtual}"]
     if vector:
         parts.append(", ".join(vector))

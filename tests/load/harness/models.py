@@ -5,6 +5,7 @@ from pathlib import Path
 _ROOT = Path(__file__).resolve().parents[3]
 
 SPEECH = "piper-en-us-joe"
+KOKORO = "kokoro-82m"
 SPEECH_TEXTS = _ROOT / "tests/load/data/speech-en.txt"
 TRANSLATION = "bergamot-en-pt"
 TRANSLATION_BACK = "bergamot-pt-en"
