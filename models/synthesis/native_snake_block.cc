@@ -12,7 +12,8 @@ namespace millrace::models {
 namespace {
 
 constexpr double kEpsilon = 1e-5;
-constexpr int64_t kMomentRows = 64;  // summed as floats, and in the first-level cache
+constexpr int64_t kChunkBytes = 384 * 1024;  // of activated rows, with the rest in the cache
+constexpr int64_t kChunkStep = 64;           // keeps the bits of the moments
 constexpr int64_t kTransposeRows = 16;
 
 // Between [channels][time] and rows of channels; the rows' padding is left alone.
@@ -64,67 +65,65 @@ NativeSnakeBlock::NativeSnakeBlock(TensorReader& weights, const std::string& nam
   }
 }
 
-void NativeSnakeBlock::Activate(const Layer& layer, const at::Tensor& style, const float* input,
-                                int64_t rows, float* output) const {
-  const ConvKernels& kernels = GetConvKernels();
-  const auto width = static_cast<size_t>(width_);
-  // About the first row, so that a large mean does not drown the deviations.
-  const float* center = input;
-  AlignedFloats sums(width), squares(width);
-  std::vector<double> sum(width), square(width);
-  for (int64_t begin = 0; begin < rows; begin += kMomentRows) {
-    kernels.moments(input + begin * width_, std::min(kMomentRows, rows - begin), width_, center,
-                    sums.data(), squares.data());
-    for (size_t c = 0; c < width; ++c) {
-      sum[c] += static_cast<double>(sums.data()[c]);
-      square[c] += static_cast<double>(squares.data()[c]);
-    }
-  }
-  const at::Tensor affine = layer.affine.Run(style).contiguous();
-  const float* scales = affine.const_data_ptr<float>();
+NativeSnakeBlock::Affine NativeSnakeBlock::MakeAffine(const Layer& layer, const at::Tensor& style,
+                                                      const ChannelMoments& moments) const {
+  const at::Tensor both = layer.affine.Run(style).contiguous();
+  const float* scales = both.const_data_ptr<float>();
   const float* shifts = scales + channels_;
-  AlignedFloats scale(width), shift(width);
+  const auto width = static_cast<size_t>(width_);
+  Affine affine{AlignedFloats(width), AlignedFloats(width)};
   for (int64_t c = 0; c < channels_; ++c) {
-    const auto at = static_cast<size_t>(c);
-    const double mean = sum[at] / static_cast<double>(rows);
-    const double variance = std::max(square[at] / static_cast<double>(rows) - mean * mean, 0.0);
-    const double factor = (1.0 + static_cast<double>(scales[c])) / std::sqrt(variance + kEpsilon);
-    scale.data()[c] = static_cast<float>(factor);
-    shift.data()[c] = static_cast<float>(static_cast<double>(shifts[c]) -
-                                         (mean + static_cast<double>(center[c])) * factor);
+    const double factor =
+        (1.0 + static_cast<double>(scales[c])) / std::sqrt(moments.Variance(c) + kEpsilon);
+    affine.scale.data()[c] = static_cast<float>(factor);
+    affine.shift.data()[c] =
+        static_cast<float>(static_cast<double>(shifts[c]) - moments.Mean(c) * factor);
   }
-  SnakeTask task;
-  task.input = input;
-  task.output = output;
-  task.rows = rows;
-  task.channels = width_;
-  task.scale = scale.data();
-  task.shift = shift.data();
-  task.alpha = layer.alpha.data();
-  task.inverse_alpha = layer.inverse_alpha.data();
-  kernels.snake(task);
+  return affine;
 }
 
 at::Tensor NativeSnakeBlock::Run(const at::Tensor& x, const at::Tensor& style) const {
+  const ConvKernels& kernels = GetConvKernels();
   const at::Tensor input = x.contiguous();
   const int64_t rows = input.size(2);
   const auto size = static_cast<size_t>(rows * width_);
   AlignedFloats sum(size), middle(size);
-  AlignedFloats active(size + static_cast<size_t>(2 * margin_ * width_));  // zero at both ends
-  float* const first = active.data() + margin_ * width_;
   ToRows(input.const_data_ptr<float>(), channels_, rows, width_, sum.data());
+  const int64_t chunk =
+      std::max(kChunkBytes / (width_ * static_cast<int64_t>(sizeof(float))) / kChunkStep,
+               int64_t{1}) *
+      kChunkStep;
+  AlignedFloats active(static_cast<size_t>((chunk + 2 * margin_) * width_));
+  ChannelMoments moments(width_);
+  moments.Add(sum.data(), rows);
   for (size_t i = 0; i < layers_.size(); ++i) {
     const Layer& layer = layers_[i];
     const bool second = i % 2 == 1;
-    Activate(layer, style, second ? middle.data() : sum.data(), rows, first);
-    ConvTask task = layer.conv.Task();
-    task.input = first - layer.conv.margin() * width_;
-    task.rows = rows;
-    task.input_pitch = width_;
-    task.output_pitch = width_;
-    task.raw = second ? sum.data() : middle.data();
-    if (second) task.residual = sum.data();
-    GetConvKernels().convolve(task);
+    const float* const from = second ? middle.data() : sum.data();
+    float* const to = second ? sum.data() : middle.data();
+    const Affine affine = MakeAffine(layer, style, moments);
+    moments.Clear();
+    const int64_t margin = layer.conv.margin();
+    for (int64_t begin = 0; begin < rows; begin += chunk) {
+      const int64_t end = std::min(begin + chunk, rows);
+      // Rows that lie outside are zero.
+      const int64_t first = std::max<int64_t>(begin - margin, 0);
+      const int64_t last = std::min(end + margin, rows);
+      float* const inside = active.data() + (first - (begin - margin)) * width_;
+      std::fill(active.data(), inside, 0.0F);
+      std::fill_n(inside + (last - first) * width_, (end + margin - last) * width_, 0.0F);
+      kernels.snake({from + first * width_, inside, last - first, width_, affine.scale.data(),
+                     affine.shift.data(), layer.alpha.data(), layer.inverse_alpha.data()});
+      ConvTask task = layer.conv.Task();
+      task.input = active.data();
+      task.rows = end - begin;
+      task.input_pitch = width_;
+      task.output_pitch = width_;
+      task.raw = to + begin * width_;
+      if (second) task.residual = task.raw;
+      kernels.convolve(task);
+      moments.Add(task.raw, end - begin);
+    }
   }
   at::Tensor output = at::empty(input.sizes(), input.options());
   FromRows(sum.data(), channels_, rows, width_, output.mutable_data_ptr<float>());

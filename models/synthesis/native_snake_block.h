@@ -6,14 +6,17 @@
 #include <string>
 #include <vector>
 
+#include "models/synthesis/aligned_floats.h"
+#include "models/synthesis/channel_moments.h"
 #include "models/synthesis/kokoro_layers.h"
 #include "models/synthesis/packed_conv.h"
 #include "models/synthesis/snake_block.h"
 
 namespace millrace::models {
 
-// The block for the CPU: own convolutions on rows of channels, and norm and activation in one pass,
-// on the calling thread alone. Results do not depend on the number of threads.
+// The block for the CPU: own convolutions on rows of channels, with norm and activation of their
+// input before and the moments of their output after them while those rows are in the cache. On the
+// calling thread alone; results do not depend on the number of threads.
 class NativeSnakeBlock final : public SnakeBlock {
  public:
   // The weights are on the CPU. Errors are kept in weights.status().
@@ -29,9 +32,13 @@ class NativeSnakeBlock final : public SnakeBlock {
     PackedConv conv;
   };
 
-  // Norm and activation of `rows` rows from `input` to `output`.
-  void Activate(const Layer& layer, const at::Tensor& style, const float* input, int64_t rows,
-                float* output) const;
+  // What the norm of a layer makes of its input: input * scale + shift.
+  struct Affine {
+    AlignedFloats scale, shift;
+  };
+
+  Affine MakeAffine(const Layer& layer, const at::Tensor& style,
+                    const ChannelMoments& moments) const;
 
   int64_t channels_ = 0;
   int64_t width_ = 0;          // floats of a row
