@@ -187,7 +187,7 @@ class AtenVitsDecoder::Sentence final : public Decoding {
   }
 
   std::optional<std::vector<float>> Generate(int64_t begin, int64_t, const std::function<bool()>&,
-                                             runtime::WorkerContext& context) const override {
+                                             runtime::WorkerContext& context) override {
     const runtime::GraphKey key{.model = decoder_.model_,
                                 .entry_point = "decode",
                                 .shape_bucket = bucket_,

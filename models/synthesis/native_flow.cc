@@ -116,6 +116,14 @@ AlignedFloats NativeFlow::SpeakerBias(const Coupling& coupling, int64_t speaker)
   return biases;
 }
 
+int64_t NativeFlow::reach() const {
+  int64_t reach = 0;
+  for (const Coupling& coupling : couplings_) {
+    for (const Layer& layer : coupling.layers) reach += layer.gates.margin();
+  }
+  return reach;
+}
+
 void NativeFlow::Run(float* rows, int64_t frames, int64_t speaker) const {
   const ConvKernels& kernels = GetConvKernels();
   const int64_t pitch = 2 * half_width_;

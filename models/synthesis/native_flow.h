@@ -19,6 +19,8 @@ class NativeFlow {
   // A row of latent values is two halves of half_width() floats, the second half of the channels at
   // half_width().
   int64_t half_width() const { return half_width_; }
+  // Frames on each side that a transformed one depends on.
+  int64_t reach() const;
   // Transforms `frames` rows in place.
   void Run(float* rows, int64_t frames, int64_t speaker) const;
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <string>
+#include <tuple>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -110,6 +111,14 @@ std::pair<int64_t, int64_t> NativeGenerator::InputRange(const Stage& stage, int6
   const int64_t first = FloorDivide(begin - stage.reach + stage.crop, stage.stride);
   const int64_t last = FloorDivide(end - 1 + stage.reach + stage.crop, stage.stride);
   return {first - stage.up.taps() + 1, last + 1};
+}
+
+int64_t NativeGenerator::margin() const {
+  int64_t begin = -(post_taps_ - 1) / 2;
+  int64_t end = hop_ - begin;
+  for (size_t i = stages_.size(); i > 0; --i)
+    std::tie(begin, end) = InputRange(stages_[i - 1], begin, end);
+  return std::max(-begin, end - 1) + pre_.margin();
 }
 
 NativeGenerator::Rows NativeGenerator::RunPre(const Rows& frames, int64_t total, int64_t begin,

@@ -41,6 +41,8 @@ class NativeGenerator {
   };
 
   int64_t hop() const { return hop_; }
+  // Frames on each side of those it speaks that it reads.
+  int64_t margin() const;
   // Samples [(end - begin) * hop], those of the frames [begin, end) of the sentence. `should_stop`
   // is asked every chunk; false when it said so, with the samples unfinished.
   bool Run(const Sentence& sentence, int64_t begin, int64_t end, Scratch& scratch, float* samples,

@@ -42,12 +42,12 @@ class VitsDecoder {
     // host does the work, said so.
     virtual std::optional<std::vector<float>> Generate(int64_t begin, int64_t count,
                                                        const std::function<bool()>& should_stop,
-                                                       runtime::WorkerContext& context) const = 0;
+                                                       runtime::WorkerContext& context) = 0;
   };
 
   virtual ~VitsDecoder() = default;
 
-  // Does what needs the whole sentence. `input` and what it refers to may go afterwards.
+  // `input` and what it refers to may go afterwards.
   virtual std::unique_ptr<Decoding> Start(const Input& input) const = 0;
 };
 
