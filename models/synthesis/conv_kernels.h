@@ -26,6 +26,7 @@ struct ConvTask {
   int64_t dilation = 1;  // in rows
   int64_t in_channels = 0;
   int64_t blocks = 0;               // of kChannelBlock output channels
+  bool exact = false;               // products to the last bits of float32, see product_error
   const float* residual = nullptr;  // v += residual
   const float* partial = nullptr;   // v += partial
   float scale = 1.0F;               // v *= scale
@@ -54,7 +55,8 @@ struct SnakeTask {
 
 struct ConvKernels {
   const char* name;  // the instruction set
-  // How far a product of float32 may be off, relative to it: 0 where only sums are rounded.
+  // How far a product of float32 may be off, relative to it, unless the task is exact. 0 where all
+  // are exact.
   float product_error;
   // Floats that the weights of such a task take when packed; its pointers are not looked at.
   int64_t (*packed_size)(const ConvTask& task);

@@ -7,6 +7,7 @@
 #include <cstddef>
 
 #include "absl/strings/str_cat.h"
+#include "models/synthesis/channel_rows.h"
 
 namespace millrace::models {
 namespace {
@@ -14,26 +15,6 @@ namespace {
 constexpr double kEpsilon = 1e-5;
 constexpr int64_t kChunkBytes = 384 * 1024;  // of activated rows, with the rest in the cache
 constexpr int64_t kChunkStep = 64;           // keeps the bits of the moments
-constexpr int64_t kTransposeRows = 16;
-
-// Between [channels][time] and rows of channels; the rows' padding is left alone.
-void ToRows(const float* from, int64_t channels, int64_t time, int64_t width, float* rows) {
-  for (int64_t begin = 0; begin < time; begin += kTransposeRows) {
-    const int64_t end = std::min(begin + kTransposeRows, time);
-    for (int64_t c = 0; c < channels; ++c) {
-      for (int64_t t = begin; t < end; ++t) rows[t * width + c] = from[c * time + t];
-    }
-  }
-}
-
-void FromRows(const float* rows, int64_t channels, int64_t time, int64_t width, float* to) {
-  for (int64_t begin = 0; begin < time; begin += kTransposeRows) {
-    const int64_t end = std::min(begin + kTransposeRows, time);
-    for (int64_t c = 0; c < channels; ++c) {
-      for (int64_t t = begin; t < end; ++t) to[c * time + t] = rows[t * width + c];
-    }
-  }
-}
 
 }  // namespace
 

@@ -16,7 +16,7 @@ std::vector<int64_t> InOrder(int64_t count) {
 
 PackedConv::PackedConv(const at::Tensor& weight, const at::Tensor& bias, int64_t dilation,
                        const Order& order)
-    : taps_(weight.size(2)), dilation_(dilation) {
+    : taps_(weight.size(2)), dilation_(dilation), exact_(order.exact) {
   const std::vector<int64_t> inputs = order.inputs.empty() ? InOrder(weight.size(1)) : order.inputs;
   const std::vector<int64_t> outputs =
       order.outputs.empty() ? InOrder(weight.size(0)) : order.outputs;
@@ -91,6 +91,7 @@ ConvTask PackedConv::Task() const {
   task.dilation = dilation_;
   task.in_channels = in_channels_;
   task.blocks = out_channels_ / kChannelBlock;
+  task.exact = exact_;
   return task;
 }
 

@@ -21,9 +21,10 @@ class PackedConv {
  public:
   // Which channel of the original is at each place; -1: none, weights of 0. Empty: in order.
   struct Order {
-    std::vector<int64_t> inputs;
-    std::vector<int64_t> outputs;
-    float sign = 1.0F;  // of weights and bias
+    std::vector<int64_t> inputs = {};
+    std::vector<int64_t> outputs = {};
+    float sign = 1.0F;   // of weights and bias
+    bool exact = false;  // the kind of the tasks
   };
 
   PackedConv() = default;
@@ -57,6 +58,7 @@ class PackedConv {
   int64_t dilation_ = 1;
   int64_t in_channels_ = 0;
   int64_t out_channels_ = 0;  // padded
+  bool exact_ = false;
   AlignedFloats weights_;
   AlignedFloats bias_;
 };

@@ -33,12 +33,11 @@ constexpr double kSmallestBin = 1e-3;
 constexpr int kSplineFlows[] = {
     7, 5, 3};  // flows.1 is unused at inference; those between exchange the two halves
 
-at::Tensor Convolve(const VitsConv& conv, const at::Tensor& x, int64_t padding,
-                    int64_t groups = 1) {
-  return at::conv1d(x, conv.weight, conv.bias, 1, padding, conv.dilation, groups);
+NativeConv TakeNative(VitsWeights& weights, const std::string& name,
+                      const std::vector<int64_t>& shape) {
+  const VitsConv conv = TakeConv(weights, name, shape);
+  return conv.weight.defined() ? NativeConv(conv.weight, conv.bias) : NativeConv();
 }
-
-at::Tensor Pointwise(const VitsConv& conv, const at::Tensor& x) { return Convolve(conv, x, 0); }
 
 // Positions of the bins' edges from their sizes before activation: [N, bins] -> [N, bins + 1].
 at::Tensor Knots(const at::Tensor& sizes) {
@@ -90,16 +89,16 @@ VitsEncoder::Layer VitsEncoder::TakeLayer(VitsWeights& weights, int64_t index, i
   const std::string attention = absl::StrCat("enc_p.encoder.attn_layers.", index);
   const std::string feed = absl::StrCat("enc_p.encoder.ffn_layers.", index);
   Layer layer;
-  layer.query = TakeConv(weights, attention + ".conv_q", {hidden, hidden, 1});
-  layer.key = TakeConv(weights, attention + ".conv_k", {hidden, hidden, 1});
-  layer.value = TakeConv(weights, attention + ".conv_v", {hidden, hidden, 1});
-  layer.output = TakeConv(weights, attention + ".conv_o", {hidden, hidden, 1});
+  layer.query = TakeNative(weights, attention + ".conv_q", {hidden, hidden, 1});
+  layer.key = TakeNative(weights, attention + ".conv_k", {hidden, hidden, 1});
+  layer.value = TakeNative(weights, attention + ".conv_v", {hidden, hidden, 1});
+  layer.output = TakeNative(weights, attention + ".conv_o", {hidden, hidden, 1});
   layer.relative_keys = weights.Take(attention + ".emb_rel_k", {1, -1, -1});
   layer.relative_values = weights.Take(attention + ".emb_rel_v", {1, -1, -1});
   layer.norm_1 = TakeNorm(weights, absl::StrCat("enc_p.encoder.norm_layers_1.", index), hidden);
   layer.norm_2 = TakeNorm(weights, absl::StrCat("enc_p.encoder.norm_layers_2.", index), hidden);
-  layer.feed_1 = TakeConv(weights, feed + ".conv_1", {-1, hidden, -1});
-  layer.feed_2 = TakeConv(weights, feed + ".conv_2", {hidden, -1, -1});
+  layer.feed_1 = TakeNative(weights, feed + ".conv_1", {-1, hidden, -1});
+  layer.feed_2 = TakeNative(weights, feed + ".conv_2", {hidden, -1, -1});
   return layer;
 }
 
@@ -113,7 +112,7 @@ VitsEncoder::Separable VitsEncoder::TakeSeparable(VitsWeights& weights, const st
     layer.depthwise =
         TakeSameConv(weights, absl::StrCat(name, ".convs_sep.", i), {channels, 1, -1}, dilation);
     layer.pointwise =
-        TakeConv(weights, absl::StrCat(name, ".convs_1x1.", i), {channels, channels, 1});
+        TakeNative(weights, absl::StrCat(name, ".convs_1x1.", i), {channels, channels, 1});
     layer.norm_1 = TakeNorm(weights, absl::StrCat(name, ".norms_1.", i), channels);
     layer.norm_2 = TakeNorm(weights, absl::StrCat(name, ".norms_2.", i), channels);
     if (!weights.status().ok()) return layers;
@@ -130,24 +129,24 @@ VitsEncoder::VitsEncoder(VitsWeights& weights) {
   const int64_t hidden = embedding_.size(1);
   const int64_t count = weights.Count("enc_p.encoder.attn_layers.", ".conv_q.weight");
   for (int64_t i = 0; i < count; ++i) layers_.push_back(TakeLayer(weights, i, hidden));
-  projection_ = TakeConv(weights, "enc_p.proj", {-1, hidden, 1});
+  projection_ = TakeNative(weights, "enc_p.proj", {-1, hidden, 1});
   // Means and deviations of latents of which the flow exchanges halves.
-  if (projection_.weight.defined() && projection_.weight.size(0) % 4 != 0) {
-    weights.Refuse("enc_p.proj.weight", absl::StrCat("has ", projection_.weight.size(0),
+  if (projection_.out_channels() % 4 != 0) {
+    weights.Refuse("enc_p.proj.weight", absl::StrCat("has ", projection_.out_channels(),
                                                      " outputs, which is no multiple of 4"));
   }
 
-  duration_pre_ = TakeConv(weights, "dp.pre", {-1, hidden, 1});
+  duration_pre_ = TakeNative(weights, "dp.pre", {-1, hidden, 1});
   if (!weights.status().ok()) return;
-  const int64_t channels = duration_pre_.weight.size(0);
+  const int64_t channels = duration_pre_.out_channels();
   duration_layers_ = TakeSeparable(weights, "dp.convs", channels);
-  duration_projection_ = TakeConv(weights, "dp.proj", {channels, channels, 1});
+  duration_projection_ = TakeNative(weights, "dp.proj", {channels, channels, 1});
   if (speakers_.defined())
-    duration_speaker_ = TakeConv(weights, "dp.cond", {channels, speakers_.size(1), 1});
+    duration_speaker_ = TakeNative(weights, "dp.cond", {channels, speakers_.size(1), 1});
   for (int flow : kSplineFlows) {
     const std::string name = absl::StrCat("dp.flows.", flow);
-    splines_.push_back({TakeConv(weights, name + ".pre", {channels, 1, 1}),
-                        TakeConv(weights, name + ".proj", {-1, channels, 1}),
+    splines_.push_back({TakeNative(weights, name + ".pre", {channels, 1, 1}),
+                        TakeNative(weights, name + ".proj", {-1, channels, 1}),
                         TakeSeparable(weights, name + ".convs", channels)});
   }
   shift_ = weights.Take("dp.flows.0.m", {2, 1});
@@ -167,8 +166,8 @@ at::Tensor VitsEncoder::Attend(const Layer& layer, const at::Tensor& x) {
   const int64_t span = layer.relative_keys.size(1) - 1;
   const int64_t window = span / 2;
   const int64_t heads = x.size(1) / channels;
-  const auto split = [&](const VitsConv& conv) {
-    return Pointwise(conv, x).view({heads, channels, length}).transpose(1, 2);
+  const auto split = [&](const NativeConv& conv) {
+    return conv.Run(x).view({heads, channels, length}).transpose(1, 2);
   };
   const at::Tensor query = split(layer.query) / std::sqrt(static_cast<double>(channels));
   const at::Tensor key = split(layer.key);
@@ -188,23 +187,16 @@ at::Tensor VitsEncoder::Attend(const Layer& layer, const at::Tensor& x) {
              .view({heads, length, length + span + 1})
              .narrow(2, 0, span + 1);
   const at::Tensor output = at::matmul(weights, value) + at::matmul(band, layer.relative_values);
-  return Pointwise(layer.output, output.transpose(1, 2).reshape({1, heads * channels, length}));
-}
-
-at::Tensor VitsEncoder::FeedForward(const Layer& layer, const at::Tensor& x) {
-  const auto run = [](const VitsConv& conv, const at::Tensor& input) {
-    const int64_t kernel = conv.weight.size(2);
-    return Convolve(conv, at::constant_pad_nd(input, {(kernel - 1) / 2, kernel / 2}), 0);
-  };
-  return run(layer.feed_2, at::relu(run(layer.feed_1, x)));
+  return layer.output.Run(output.transpose(1, 2).reshape({1, heads * channels, length}));
 }
 
 at::Tensor VitsEncoder::RunSeparable(const Separable& layers, at::Tensor x) {
   for (const SeparableLayer& layer : layers) {
     const int64_t padding = (layer.depthwise.weight.size(2) - 1) * layer.depthwise.dilation / 2;
-    at::Tensor y = Convolve(layer.depthwise, x, padding, x.size(1));
+    at::Tensor y = at::conv1d(x, layer.depthwise.weight, layer.depthwise.bias, 1, padding,
+                              layer.depthwise.dilation, x.size(1));
     y = at::gelu(Normalize(layer.norm_1, y));
-    x = x + at::gelu(Normalize(layer.norm_2, Pointwise(layer.pointwise, y)));
+    x = x + at::gelu(Normalize(layer.norm_2, layer.pointwise.Run(y)));
   }
   return x;
 }
@@ -212,16 +204,15 @@ at::Tensor VitsEncoder::RunSeparable(const Separable& layers, at::Tensor x) {
 // The stochastic duration predictor, run backwards: noise z [1, 2, T] to the log of each phoneme's
 // frames [T].
 at::Tensor VitsEncoder::LogFrames(const at::Tensor& hidden, at::Tensor z, int64_t speaker) const {
-  at::Tensor x = Pointwise(duration_pre_, hidden);
-  if (speakers_.defined())
-    x = x + Pointwise(duration_speaker_, speakers_[speaker].view({1, -1, 1}));
-  x = Pointwise(duration_projection_, RunSeparable(duration_layers_, x));
+  at::Tensor x = duration_pre_.Run(hidden);
+  if (speakers_.defined()) x = x + duration_speaker_.Run(speakers_[speaker].view({1, -1, 1}));
+  x = duration_projection_.Run(RunSeparable(duration_layers_, x));
   const double scale = 1.0 / std::sqrt(static_cast<double>(x.size(1)));
   for (const Spline& spline : splines_) {
     z = z.flip(1);
     const at::Tensor kept = z.narrow(1, 0, 1);
-    at::Tensor h = RunSeparable(spline.layers, Pointwise(spline.pre, kept) + x);
-    h = Pointwise(spline.projection, h)[0].transpose(0, 1);
+    at::Tensor h = RunSeparable(spline.layers, spline.pre.Run(kept) + x);
+    h = spline.projection.Run(h)[0].transpose(0, 1);
     const int64_t bins = (h.size(1) + 1) / 3;
     const at::Tensor changed =
         InverseSpline(z[0][1], h.narrow(1, 0, bins) * scale, h.narrow(1, bins, bins) * scale,
@@ -242,13 +233,13 @@ VitsEncoder::Output VitsEncoder::Forward(std::span<const int64_t> phonemes,
   at::Tensor x = (at::embedding(embedding_, ids) * scale).transpose(1, 2);
   for (const Layer& layer : layers_) {
     x = Normalize(layer.norm_1, x + Attend(layer, x));
-    x = Normalize(layer.norm_2, x + FeedForward(layer, x));
+    x = Normalize(layer.norm_2, x + layer.feed_2.Run(at::relu(layer.feed_1.Run(x))));
   }
   const at::Tensor frames = at::ceil(at::exp(LogFrames(x, z * noise_w, speaker)) * length_scale)
                                 .clamp(1, kMaxFrames)
                                 .to(at::kLong);
   const int64_t* data = frames.const_data_ptr<int64_t>();
-  return {Pointwise(projection_, x), std::vector<int64_t>(data, data + frames.numel())};
+  return {projection_.Run(x), std::vector<int64_t>(data, data + frames.numel())};
 }
 
 }  // namespace millrace::models

@@ -7,12 +7,13 @@
 #include <string>
 #include <vector>
 
+#include "models/synthesis/native_conv.h"
 #include "models/synthesis/vits_weights.h"
 
 namespace millrace::models {
 
 // The first half of VITS: phonemes to the statistics of their latents, and how many frames each one
-// lasts. ATen operators on the CPU, where the weights must be; one sentence at a time. Immutable:
+// lasts. On the CPU, where the weights must be; one sentence at a time. Immutable:
 // any number of threads may call it.
 class VitsEncoder {
  public:
@@ -27,7 +28,7 @@ class VitsEncoder {
   explicit VitsEncoder(VitsWeights& weights);
 
   int64_t symbols() const { return embedding_.size(0); }
-  int64_t latent() const { return projection_.weight.size(0) / 2; }
+  int64_t latent() const { return projection_.out_channels() / 2; }
   int64_t speakers() const { return speakers_.defined() ? speakers_.size(0) : 1; }
 
   // noise [2][phonemes]; noise_w scales it, length_scale the durations.
@@ -40,18 +41,19 @@ class VitsEncoder {
     at::Tensor beta;
   };
   struct Layer {
-    VitsConv query, key, value, output;
+    NativeConv query, key, value, output;
     at::Tensor relative_keys, relative_values;  // [1, 2 * window + 1, head channels]
     Norm norm_1, norm_2;
-    VitsConv feed_1, feed_2;
+    NativeConv feed_1, feed_2;
   };
   struct SeparableLayer {
-    VitsConv depthwise, pointwise;
+    VitsConv depthwise;
+    NativeConv pointwise;
     Norm norm_1, norm_2;
   };
   using Separable = std::vector<SeparableLayer>;
   struct Spline {
-    VitsConv pre, projection;
+    NativeConv pre, projection;
     Separable layers;
   };
 
@@ -60,15 +62,14 @@ class VitsEncoder {
   static Separable TakeSeparable(VitsWeights& weights, const std::string& name, int64_t channels);
   static at::Tensor Normalize(const Norm& norm, const at::Tensor& x);
   static at::Tensor Attend(const Layer& layer, const at::Tensor& x);
-  static at::Tensor FeedForward(const Layer& layer, const at::Tensor& x);
   static at::Tensor RunSeparable(const Separable& layers, at::Tensor x);
   at::Tensor LogFrames(const at::Tensor& hidden, at::Tensor z, int64_t speaker) const;
 
   at::Tensor embedding_;  // [symbols, hidden]
   at::Tensor speakers_;   // [speakers, channels]; undefined for one speaker
   std::vector<Layer> layers_;
-  VitsConv projection_;
-  VitsConv duration_pre_, duration_projection_, duration_speaker_;
+  NativeConv projection_;
+  NativeConv duration_pre_, duration_projection_, duration_speaker_;
   Separable duration_layers_;
   std::vector<Spline> splines_;  // in the order of inference
   at::Tensor shift_, inverse_scale_;
