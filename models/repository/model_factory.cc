@@ -63,6 +63,8 @@ struct Loader {
     options.language = config.language;
     options.voice = config.voice;
     options.device = device;
+    options.padded = device != runtime::DeviceType::kCpu;
+    options.few_shapes = few_shapes;
     return KokoroModel::Load(options, std::move(info));
   }
 };

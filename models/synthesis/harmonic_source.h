@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "models/synthesis/kokoro_extent.h"
 #include "models/synthesis/kokoro_layers.h"
 #include "models/synthesis/kokoro_weights.h"
 
@@ -25,9 +26,18 @@ class HarmonicSource {
   // The spectrum [1, channels, samples / hop + 1]. pitch [1, values] in hertz; noise [1, sines,
   // samples] of mean 0 and deviation 1.
   at::Tensor Run(const at::Tensor& pitch, const at::Tensor& noise) const;
+  // The same of a padded batch, and zero beyond `after`: pitch [batch, values], to the extent;
+  // noise [batch, samples, sines].
+  at::Tensor RunPadded(const at::Tensor& pitch, const at::Tensor& noise, const KokoroExtent& extent,
+                       const KokoroExtent& after) const;
 
  private:
+  at::Tensor Waves(const at::Tensor& pitch, const KokoroExtent& extent) const;
+  at::Tensor Voiced(const at::Tensor& pitch) const;
   at::Tensor Sound(const at::Tensor& pitch, const at::Tensor& noise) const;
+  at::Tensor SoundPadded(const at::Tensor& pitch, const at::Tensor& noise,
+                         const KokoroExtent& extent) const;
+  at::Tensor Transform(const at::Tensor& sound) const;
 
   const int64_t samples_per_pitch_;
   const int64_t hop_;

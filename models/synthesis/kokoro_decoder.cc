@@ -12,6 +12,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "models/synthesis/device_noise.h"
 
 namespace millrace::models {
 namespace {
@@ -56,10 +57,12 @@ KokoroDecoder::Predictor KokoroDecoder::TakePredictor(KokoroWeights& weights,
   return predictor;
 }
 
-KokoroDecoder::KokoroDecoder(KokoroWeights& weights, int sample_rate)
-    : style_(StyleChannels(weights)), generator_(weights, style_, sample_rate) {
+KokoroDecoder::KokoroDecoder(KokoroWeights& weights, int sample_rate, bool padded)
+    : samples_per_frame_(weights.shape().samples_per_frame()),
+      style_(StyleChannels(weights)),
+      generator_(weights, style_, sample_rate, padded) {
   if (!weights.status().ok()) return;
-  shared_ = KokoroLstm::Take(weights, "predictor.shared", -1);
+  shared_ = KokoroLstm::Take(weights, "predictor.shared", -1, padded);
   text_again_ = KokoroConv::TakeSame(weights, "decoder.asr_res.0", -1, -1);
   if (!weights.status().ok()) return;
   pitch_ = TakePredictor(weights, "F0");
@@ -85,10 +88,16 @@ KokoroDecoder::KokoroDecoder(KokoroWeights& weights, int sample_rate)
 }
 
 at::Tensor KokoroDecoder::RunPredictor(const Predictor& predictor, const at::Tensor& prosody,
-                                       const at::Tensor& style) {
+                                       const at::Tensor& style, const KokoroExtent& extent,
+                                       const KokoroExtent& after) {
   at::Tensor x = prosody;
-  for (const KokoroStyleBlock& block : predictor.blocks) x = block.Run(x, style);
-  return predictor.projection.RunSame(x);
+  const KokoroExtent* now = &extent;
+  for (const KokoroStyleBlock& block : predictor.blocks) {
+    const KokoroExtent* next = block.pool.weight.defined() ? &after : now;
+    x = block.Run(x, style, *now, *next);
+    now = next;
+  }
+  return after.Cut(predictor.projection.RunSame(x));
 }
 
 at::Tensor KokoroDecoder::Slow(const Predictor& predictor, const at::Tensor& values) {
@@ -102,8 +111,36 @@ KokoroDecoder::Curves KokoroDecoder::Predict(const KokoroEncoder::Output& encode
   const at::Tensor prosody_style = style.narrow(1, style_, style_);
   const at::Tensor prosody =
       shared_.Run(at::index_select(encoded.prosody, 1, phoneme)).transpose(1, 2);
-  return {RunPredictor(pitch_, prosody, prosody_style),
-          RunPredictor(loudness_, prosody, prosody_style)};
+  return {RunPredictor(pitch_, prosody, prosody_style, {}, {}),
+          RunPredictor(loudness_, prosody, prosody_style, {}, {})};
+}
+
+KokoroDecoder::Curves KokoroDecoder::PredictPadded(const PaddedInput& input) const {
+  const KokoroExtent extent = KokoroExtent::Of(input.counts, input.features.size(1));
+  const KokoroExtent after = extent.Times(2);
+  const at::Tensor style = input.style.narrow(1, style_, style_);
+  const at::Tensor prosody =
+      extent.Cut(shared_.Run(input.features.narrow(2, 0, input.features.size(2) - text_), extent)
+                     .transpose(1, 2));
+  return {RunPredictor(pitch_, prosody, style, extent, after),
+          RunPredictor(loudness_, prosody, style, extent, after)};
+}
+
+std::optional<at::Tensor> KokoroDecoder::Features(const at::Tensor& text, const Curves& curves,
+                                                  const at::Tensor& style,
+                                                  const KokoroExtent& extent,
+                                                  const KokoroExtent& after,
+                                                  const std::function<bool()>& should_stop) const {
+  const at::Tensor pitch = extent.Cut(Slow(pitch_, curves.pitch));
+  const at::Tensor loudness = extent.Cut(Slow(loudness_, curves.loudness));
+  const at::Tensor again = extent.Cut(text_again_.RunSame(text));
+  at::Tensor x = encode_.Run(at::cat({text, pitch, loudness}, 1), style, extent, extent);
+  for (const KokoroStyleBlock& block : decode_) {
+    if (should_stop()) return std::nullopt;
+    x = block.Run(at::cat({x, again, pitch, loudness}, 1), style, extent,
+                  block.pool.weight.defined() ? after : extent);
+  }
+  return x;
 }
 
 std::optional<std::vector<float>> KokoroDecoder::Decode(
@@ -114,25 +151,34 @@ std::optional<std::vector<float>> KokoroDecoder::Decode(
   const at::Tensor sound_style = style.narrow(1, 0, style_);
   const at::Tensor text =
       at::index_select(encoded.text, 2, PhonemeOfFrame(encoded.frames).to(device));
-  const at::Tensor pitch = Slow(pitch_, curves.pitch);
-  const at::Tensor loudness = Slow(loudness_, curves.loudness);
-  const at::Tensor again = text_again_.RunSame(text);
-  at::Tensor x = encode_.Run(at::cat({text, pitch, loudness}, 1), sound_style);
-  for (const KokoroStyleBlock& block : decode_) {
-    if (should_stop()) return std::nullopt;
-    x = block.Run(at::cat({x, again, pitch, loudness}, 1), sound_style);
-  }
+  const auto features = Features(text, curves, sound_style, {}, {}, should_stop);
+  if (!features) return std::nullopt;
   const int64_t sines = noise_per_sample();
   const at::Tensor random =
       at::from_blob(const_cast<float*>(noise.data()),
                     {1, static_cast<int64_t>(noise.size()) / sines, sines}, at::kFloat)
           .to(device)
           .transpose(1, 2);
-  const auto samples = generator_.Run(x, curves.pitch.squeeze(1), random, sound_style, should_stop);
+  const auto samples =
+      generator_.Run(*features, curves.pitch.squeeze(1), random, sound_style, should_stop);
   if (!samples) return std::nullopt;
   const at::Tensor host = samples->to(at::kCPU).contiguous();
   const float* data = host.const_data_ptr<float>();
   return std::vector<float>(data, data + host.numel());
+}
+
+at::Tensor KokoroDecoder::DecodePadded(const PaddedInput& input, const Curves& curves) const {
+  const int64_t frames = input.features.size(1);
+  const KokoroExtent extent = KokoroExtent::Of(input.counts, frames);
+  const KokoroExtent after = extent.Times(2);
+  const at::Tensor style = input.style.narrow(1, 0, style_);
+  const at::Tensor text =
+      input.features.narrow(2, input.features.size(2) - text_, text_).transpose(1, 2);
+  const at::Tensor features = *Features(text, curves, style, extent, after, [] { return false; });
+  const int64_t samples = frames * samples_per_frame_;
+  const at::Tensor noise = DrawNoise(input.noise_keys, samples * noise_per_sample())
+                               .reshape({-1, samples, noise_per_sample()});
+  return generator_.RunPadded(features, curves.pitch.squeeze(1), noise, style, after);
 }
 
 }  // namespace millrace::models

@@ -1,6 +1,7 @@
 #include "models/synthesis/kokoro_generator.h"
 
 #include <ATen/TensorOperators.h>
+#include <ATen/ops/addcmul.h>
 #include <ATen/ops/conv1d.h>
 #include <ATen/ops/conv_transpose1d.h>
 #include <ATen/ops/cos.h>
@@ -24,7 +25,8 @@ constexpr double kLastSlope = 0.01;
 
 }  // namespace
 
-KokoroGenerator::KokoroGenerator(KokoroWeights& weights, int64_t style, int sample_rate)
+KokoroGenerator::KokoroGenerator(KokoroWeights& weights, int64_t style, int sample_rate,
+                                 bool padded)
     : source_(weights, sample_rate),
       fft_size_(weights.shape().fft_size),
       hop_(weights.shape().fft_hop) {
@@ -34,7 +36,7 @@ KokoroGenerator::KokoroGenerator(KokoroWeights& weights, int64_t style, int samp
   window_power_ = MakeWindowPower(fft_size_).to(weights.device());
   int64_t channels = -1;
   for (size_t i = 0; i < weights.shape().upsample_strides.size(); ++i) {
-    TakeStage(weights, i, channels, style);
+    TakeStage(weights, i, channels, style, padded);
     if (!weights.status().ok()) return;
     channels = stages_.back().up.weight.size(1);
   }
@@ -43,7 +45,7 @@ KokoroGenerator::KokoroGenerator(KokoroWeights& weights, int64_t style, int samp
 }
 
 void KokoroGenerator::TakeStage(KokoroWeights& weights, size_t index, int64_t channels,
-                                int64_t style) {
+                                int64_t style, bool padded) {
   const KokoroShape& shape = weights.shape();
   const std::string generator = "decoder.generator";
   const std::string name = absl::StrCat(generator, ".ups.", index);
@@ -70,28 +72,45 @@ void KokoroGenerator::TakeStage(KokoroWeights& weights, size_t index, int64_t ch
                                                     " taps, expected ", source_taps));
     return;
   }
-  stage.source_block =
-      MakeSnakeBlock(weights, absl::StrCat(generator, ".noise_res.", index), out, style, {1, 3, 5});
+  const auto take = [&](const std::string& block, const std::vector<int64_t>& dilations) {
+    if (padded) {
+      stage.padded_blocks.emplace_back(weights, block, out, style, dilations);
+    } else {
+      stage.blocks.push_back(MakeSnakeBlock(weights, block, out, style, dilations));
+    }
+  };
+  take(absl::StrCat(generator, ".noise_res.", index), {1, 3, 5});
   const size_t blocks = shape.block_dilations.size();
-  for (size_t i = 0; i < blocks; ++i) {
-    stage.blocks.push_back(
-        MakeSnakeBlock(weights, absl::StrCat(generator, ".resblocks.", index * blocks + i), out,
-                       style, shape.block_dilations[i]));
-  }
+  for (size_t i = 0; i < blocks; ++i)
+    take(absl::StrCat(generator, ".resblocks.", index * blocks + i), shape.block_dilations[i]);
   stages_.push_back(std::move(stage));
 }
 
-at::Tensor KokoroGenerator::ToSamples(const at::Tensor& spectrum) const {
+at::Tensor KokoroGenerator::ToSamples(const at::Tensor& spectrum,
+                                      const KokoroExtent& extent) const {
   const int64_t bins = fft_size_ / 2 + 1;
-  const at::Tensor magnitude = at::exp(spectrum.narrow(1, 0, bins));
+  const at::Tensor magnitude = extent.Cut(at::exp(spectrum.narrow(1, 0, bins)));
   const at::Tensor phase = at::sin(spectrum.narrow(1, bins, bins));
   const at::Tensor sum = at::conv_transpose1d(magnitude * at::cos(phase), cosines_, {}, hop_) +
                          at::conv_transpose1d(magnitude * at::sin(phase), sines_, {}, hop_);
-  const at::Tensor overlap = at::conv_transpose1d(
-      at::ones({1, 1, spectrum.size(2)}, spectrum.options()), window_power_, {}, hop_);
+  const at::Tensor frames =
+      extent.whole() ? at::ones({1, 1, spectrum.size(2)}, spectrum.options()) : extent.mask;
+  const at::Tensor overlap = at::conv_transpose1d(frames, window_power_, {}, hop_);
   const int64_t samples = (spectrum.size(2) - 1) * hop_;
-  return (sum.narrow(2, fft_size_ / 2, samples) / overlap.narrow(2, fft_size_ / 2, samples))
-      .flatten();
+  return sum.narrow(2, fft_size_ / 2, samples) / overlap.narrow(2, fft_size_ / 2, samples);
+}
+
+at::Tensor KokoroGenerator::SourceOf(const Stage& stage, const at::Tensor& source) const {
+  const int64_t padding = stage.source_stride > 1 ? (stage.source_stride + 1) / 2 : 0;
+  return at::conv1d(source, stage.source.weight, stage.source.bias, stage.source_stride, padding);
+}
+
+at::Tensor KokoroGenerator::Upsample(const Stage& stage, const at::Tensor& x) const {
+  const at::Tensor y =
+      at::conv_transpose1d(at::leaky_relu(x, kSlope), stage.up.weight, stage.up.bias, stage.stride,
+                           (stage.up.weight.size(2) - stage.stride) / 2);
+  // The spectrum has one more than there are hops.
+  return &stage == &stages_.back() ? at::reflection_pad1d(y, {1, 0}) : y;
 }
 
 std::optional<at::Tensor> KokoroGenerator::Run(const at::Tensor& features, const at::Tensor& pitch,
@@ -99,27 +118,43 @@ std::optional<at::Tensor> KokoroGenerator::Run(const at::Tensor& features, const
                                                const std::function<bool()>& should_stop) const {
   const at::Tensor source = source_.Run(pitch, noise);
   at::Tensor x = features;
-  for (size_t i = 0; i < stages_.size(); ++i) {
-    const Stage& stage = stages_[i];
+  for (const Stage& stage : stages_) {
     if (should_stop()) return std::nullopt;
-    const int64_t padding = stage.source_stride > 1 ? (stage.source_stride + 1) / 2 : 0;
-    const at::Tensor joined = stage.source_block->Run(
-        at::conv1d(source, stage.source.weight, stage.source.bias, stage.source_stride, padding),
-        style);
-    x = at::conv_transpose1d(at::leaky_relu(x, kSlope), stage.up.weight, stage.up.bias,
-                             stage.stride, (stage.up.weight.size(2) - stage.stride) / 2);
-    // The spectrum has one more than there are hops.
-    if (i + 1 == stages_.size()) x = at::reflection_pad1d(x, {1, 0});
-    x = x + joined;
+    const at::Tensor joined = stage.blocks.front()->Run(SourceOf(stage, source), style);
+    x = Upsample(stage, x) + joined;
     at::Tensor sum;
-    for (const auto& block : stage.blocks) {
+    for (size_t i = 1; i < stage.blocks.size(); ++i) {
       if (should_stop()) return std::nullopt;
-      const at::Tensor y = block->Run(x, style);
+      const at::Tensor y = stage.blocks[i]->Run(x, style);
       sum = sum.defined() ? sum + y : y;
     }
-    x = sum / static_cast<double>(stage.blocks.size());
+    x = sum / static_cast<double>(stage.blocks.size() - 1);
   }
-  return ToSamples(post_.RunSame(at::leaky_relu(x, kLastSlope)));
+  return ToSamples(post_.RunSame(at::leaky_relu(x, kLastSlope)), {}).flatten();
+}
+
+at::Tensor KokoroGenerator::RunPadded(const at::Tensor& features, const at::Tensor& pitch,
+                                      const at::Tensor& noise, const at::Tensor& style,
+                                      const KokoroExtent& extent) const {
+  int64_t hops = 1;  // of a value of the pitch
+  for (const Stage& stage : stages_) hops *= stage.stride;
+  const KokoroExtent last = extent.Times(hops, 1);
+  const at::Tensor source = source_.RunPadded(pitch, noise, extent, last);
+  KokoroExtent now = extent;
+  at::Tensor x = features;
+  for (const Stage& stage : stages_) {
+    now = &stage == &stages_.back() ? last : now.Times(stage.stride);
+    const at::Tensor joined =
+        stage.padded_blocks.front().Run(now.Cut(SourceOf(stage, source)), style, now);
+    x = at::addcmul(joined, Upsample(stage, x), now.mask);
+    at::Tensor sum;
+    for (size_t i = 1; i < stage.padded_blocks.size(); ++i) {
+      const at::Tensor y = stage.padded_blocks[i].Run(x, style, now);
+      sum = sum.defined() ? sum.add_(y) : y;
+    }
+    x = sum / static_cast<double>(stage.padded_blocks.size() - 1);
+  }
+  return ToSamples(post_.RunSame(at::leaky_relu(x, kLastSlope)), last).squeeze(1);
 }
 
 }  // namespace millrace::models

@@ -8,7 +8,9 @@
 #include <optional>
 #include <vector>
 
+#include "models/synthesis/aten_snake_block.h"
 #include "models/synthesis/harmonic_source.h"
+#include "models/synthesis/kokoro_extent.h"
 #include "models/synthesis/kokoro_layers.h"
 #include "models/synthesis/kokoro_weights.h"
 #include "models/synthesis/snake_block.h"
@@ -20,8 +22,8 @@ namespace millrace::models {
 // number of threads may call it.
 class KokoroGenerator {
  public:
-  // Errors are kept in weights.status().
-  KokoroGenerator(KokoroWeights& weights, int64_t style, int sample_rate);
+  // `padded`: RunPadded will be called, else Run. Errors are kept in weights.status().
+  KokoroGenerator(KokoroWeights& weights, int64_t style, int sample_rate, bool padded);
 
   int64_t in_channels() const { return in_channels_; }
   int64_t sines() const { return source_.sines(); }
@@ -32,6 +34,11 @@ class KokoroGenerator {
   std::optional<at::Tensor> Run(const at::Tensor& features, const at::Tensor& pitch,
                                 const at::Tensor& noise, const at::Tensor& style,
                                 const std::function<bool()>& should_stop) const;
+  // [batch, samples] of a padded batch: features [batch, in channels, pitch values], zero beyond
+  // the extent; pitch [batch, values]; noise [batch, samples, sines]. Samples beyond an end mean
+  // nothing.
+  at::Tensor RunPadded(const at::Tensor& features, const at::Tensor& pitch, const at::Tensor& noise,
+                       const at::Tensor& style, const KokoroExtent& extent) const;
 
  private:
   struct Stage {
@@ -39,12 +46,17 @@ class KokoroGenerator {
     int64_t stride = 1;
     KokoroConv source;  // brings the source to the stage's rate
     int64_t source_stride = 1;
-    std::unique_ptr<SnakeBlock> source_block;
+    // The source's first. Of Run and of RunPadded; the other has none.
     std::vector<std::unique_ptr<SnakeBlock>> blocks;
+    std::vector<AtenSnakeBlock> padded_blocks;
   };
 
-  void TakeStage(KokoroWeights& weights, size_t index, int64_t channels, int64_t style);
-  at::Tensor ToSamples(const at::Tensor& spectrum) const;
+  void TakeStage(KokoroWeights& weights, size_t index, int64_t channels, int64_t style,
+                 bool padded);
+  at::Tensor SourceOf(const Stage& stage, const at::Tensor& source) const;
+  at::Tensor Upsample(const Stage& stage, const at::Tensor& x) const;
+  // [batch, 1, samples].
+  at::Tensor ToSamples(const at::Tensor& spectrum, const KokoroExtent& extent) const;
 
   const HarmonicSource source_;
   const int64_t fft_size_;

@@ -2,13 +2,16 @@
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/_cudnn_rnn_flatten_weight.h>
+#include <ATen/ops/addcmul.h>
+#include <ATen/ops/cat.h>
 #include <ATen/ops/conv1d.h>
 #include <ATen/ops/conv_transpose1d.h>
 #include <ATen/ops/instance_norm.h>
 #include <ATen/ops/leaky_relu.h>
-#include <ATen/ops/linear.h>
 #include <ATen/ops/lstm.h>
-#include <ATen/ops/repeat_interleave.h>
+#include <ATen/ops/rsqrt.h>
+#include <ATen/ops/square.h>
+#include <ATen/ops/var_mean.h>
 #include <ATen/ops/zeros.h>
 
 #include <algorithm>
@@ -16,14 +19,25 @@
 #include <numbers>
 
 #include "absl/strings/str_cat.h"
+#include "mps_runtime/linear.h"
 
 namespace millrace::models {
 namespace {
 
 constexpr double kEpsilon = 1e-5;
 constexpr double kSlope = 0.2;
+// Several, so that rows of inputs stay aligned for the device's matrix units.
+constexpr int64_t kFlags = 8;
+// Of the sigmoid's argument, for each flag: it becomes 0 whatever else is in the sum.
+constexpr double kShut = -1e4;
 
 }  // namespace
+
+at::Tensor Stretch(const at::Tensor& x, int64_t times) {
+  std::vector<int64_t> sizes = x.sizes().vec();
+  sizes.push_back(times);
+  return x.unsqueeze(-1).expand(sizes).flatten(-2);
+}
 
 KokoroLinear KokoroLinear::Take(TensorReader& weights, const std::string& name, int64_t out,
                                 int64_t in) {
@@ -33,7 +47,7 @@ KokoroLinear KokoroLinear::Take(TensorReader& weights, const std::string& name, 
   return linear;
 }
 
-at::Tensor KokoroLinear::Run(const at::Tensor& x) const { return at::linear(x, weight, bias); }
+at::Tensor KokoroLinear::Run(const at::Tensor& x) const { return runtime::Linear(x, weight, bias); }
 
 KokoroConv KokoroConv::Take(TensorReader& weights, const std::string& name, int64_t out,
                             int64_t in) {
@@ -57,7 +71,8 @@ at::Tensor KokoroConv::RunSame(const at::Tensor& x, int64_t dilation) const {
   return at::conv1d(x, weight, bias, 1, (weight.size(2) - 1) * dilation / 2, dilation);
 }
 
-KokoroLstm KokoroLstm::Take(TensorReader& weights, const std::string& name, int64_t in) {
+KokoroLstm KokoroLstm::Take(TensorReader& weights, const std::string& name, int64_t in,
+                            bool padded) {
   KokoroLstm lstm;
   for (const char* direction : {"", "_reverse"}) {
     const at::Tensor recurrent =
@@ -77,21 +92,45 @@ KokoroLstm KokoroLstm::Take(TensorReader& weights, const std::string& name, int6
   }
   const bool all = std::all_of(lstm.parameters.begin(), lstm.parameters.end(),
                                [](const at::Tensor& tensor) { return tensor.defined(); });
-  if (all && lstm.parameters.front().is_cuda()) {
-    // cuDNN reads them from one piece of memory: otherwise they are copied there at each call.
-    constexpr int64_t kLstmMode = 2;  // as torch.backends.cudnn numbers it
-    at::_cudnn_rnn_flatten_weight(lstm.parameters, 4, lstm.parameters.front().size(1), kLstmMode,
-                                  lstm.hidden, /*proj_size=*/0, /*num_layers=*/1,
-                                  /*batch_first=*/true, /*bidirectional=*/true);
-  }
+  if (!all) return lstm;
+  if (padded) lstm.AddFlags();
+  lstm.Flatten();
   return lstm;
 }
 
-at::Tensor KokoroLstm::Run(const at::Tensor& x) const {
-  const at::Tensor zeros = at::zeros({2, 1, hidden}, x.options());
-  return std::get<0>(at::lstm(x, {zeros, zeros}, parameters, /*has_biases=*/true, /*num_layers=*/1,
-                              /*dropout=*/0, /*train=*/false, /*bidirectional=*/true,
-                              /*batch_first=*/true));
+// The backward direction begins in the padding, and must leave it as it would begin at the end:
+// with a state of zeros. It does when its input gate is shut there, since a new state is the old
+// one and the input, each times its gate.
+void KokoroLstm::AddFlags() {
+  flags = kFlags;
+  for (const size_t direction : {0U, 1U}) {
+    at::Tensor& weight = parameters[4 * direction];
+    const at::Tensor columns = at::zeros({weight.size(0), kFlags}, weight.options());
+    columns.narrow(0, 0, hidden).fill_(kShut);  // the input gate's rows come first
+    weight = at::cat({weight, columns}, 1);
+  }
+}
+
+void KokoroLstm::Flatten() {
+  if (!parameters.front().is_cuda()) return;
+  // cuDNN reads them from one piece of memory: otherwise they are copied there at each call.
+  constexpr int64_t kLstmMode = 2;  // as torch.backends.cudnn numbers it
+  at::_cudnn_rnn_flatten_weight(parameters, 4, parameters.front().size(1), kLstmMode, hidden,
+                                /*proj_size=*/0, /*num_layers=*/1, /*batch_first=*/true,
+                                /*bidirectional=*/true);
+}
+
+at::Tensor KokoroLstm::Run(const at::Tensor& x, const KokoroExtent& extent) const {
+  const at::Tensor zeros = at::zeros({2, x.size(0), hidden}, x.options());
+  at::Tensor input = x;
+  if (!extent.whole()) {
+    input = at::cat({x, (1 - extent.mask.transpose(1, 2)).expand({-1, -1, flags})}, 2);
+  } else if (flags > 0) {
+    input = at::cat({x, at::zeros({x.size(0), x.size(1), flags}, x.options())}, 2);
+  }
+  return std::get<0>(at::lstm(input, {zeros, zeros}, parameters, /*has_biases=*/true,
+                              /*num_layers=*/1, /*dropout=*/0, /*train=*/false,
+                              /*bidirectional=*/true, /*batch_first=*/true));
 }
 
 KokoroStyleNorm KokoroStyleNorm::Take(TensorReader& weights, const std::string& name,
@@ -99,12 +138,32 @@ KokoroStyleNorm KokoroStyleNorm::Take(TensorReader& weights, const std::string& 
   return {KokoroLinear::Take(weights, name + ".fc", 2 * channels, style)};
 }
 
-at::Tensor KokoroStyleNorm::Run(const at::Tensor& x, const at::Tensor& style) const {
+at::Tensor KokoroStyleNorm::Run(const at::Tensor& x, const at::Tensor& style,
+                                const KokoroExtent& extent) const {
   const at::Tensor both = affine.Run(style).unsqueeze(2);
   const int64_t channels = x.size(1);
+  const at::Tensor scales = 1 + both.narrow(1, 0, channels);
+  const at::Tensor shifts = both.narrow(1, channels, channels);
+  if (!extent.whole()) {
+    const Scaling scaling = Scale(x, scales, shifts, extent);
+    return at::addcmul(scaling.shift, x, scaling.scale);
+  }
   const at::Tensor normal = at::instance_norm(x, {}, {}, {}, {}, /*use_input_stats=*/true,
                                               /*momentum=*/0, kEpsilon, /*cudnn_enabled=*/true);
-  return (1 + both.narrow(1, 0, channels)) * normal + both.narrow(1, channels, channels);
+  return scales * normal + shifts;
+}
+
+// Of x with its zeros, at once for all channels: with s the share, mean = s * mean of all, and
+// variance = s * (variance of all - (s - 1) * square of the mean of all).
+KokoroStyleNorm::Scaling KokoroStyleNorm::Scale(const at::Tensor& x, const at::Tensor& scales,
+                                                const at::Tensor& shifts,
+                                                const KokoroExtent& extent) {
+  const auto [all, mean] =
+      at::var_mean(x, at::IntArrayRef{2}, /*unbiased=*/false, /*keepdim=*/true);
+  const at::Tensor variance =
+      (at::addcmul(all, at::square(mean), extent.excess, -1) * extent.share).clamp_min_(0);
+  const at::Tensor scale = scales * at::rsqrt(variance + kEpsilon);
+  return {scale, at::addcmul(shifts, mean * extent.share, scale, -1)};
 }
 
 KokoroStyleBlock KokoroStyleBlock::Take(TensorReader& weights, const std::string& name, int64_t in,
@@ -124,18 +183,19 @@ KokoroStyleBlock KokoroStyleBlock::Take(TensorReader& weights, const std::string
   return block;
 }
 
-at::Tensor KokoroStyleBlock::Run(const at::Tensor& x, const at::Tensor& style) const {
-  at::Tensor y = at::leaky_relu(norm_1.Run(x, style), kSlope);
+at::Tensor KokoroStyleBlock::Run(const at::Tensor& x, const at::Tensor& style,
+                                 const KokoroExtent& extent, const KokoroExtent& after) const {
+  at::Tensor y = extent.Cut(at::leaky_relu(norm_1.Run(x, style, extent), kSlope));
   at::Tensor kept = x;
   if (pool.weight.defined()) {
-    y = at::conv_transpose1d(y, pool.weight, pool.bias, /*stride=*/2, /*padding=*/1,
-                             /*output_padding=*/1, /*groups=*/x.size(1));
-    kept = at::repeat_interleave(x, 2, 2);
+    y = after.Cut(at::conv_transpose1d(y, pool.weight, pool.bias, /*stride=*/2, /*padding=*/1,
+                                       /*output_padding=*/1, /*groups=*/x.size(1)));
+    kept = Stretch(x, 2);
   }
-  y = conv_1.RunSame(y);
-  y = conv_2.RunSame(at::leaky_relu(norm_2.Run(y, style), kSlope));
+  y = after.Cut(conv_1.RunSame(y));
+  y = conv_2.RunSame(after.Cut(at::leaky_relu(norm_2.Run(y, style, after), kSlope)));
   if (shortcut.weight.defined()) kept = shortcut.RunSame(kept);
-  return (y + kept) * (1 / std::numbers::sqrt2);
+  return after.Cut((y + kept) * (1 / std::numbers::sqrt2));
 }
 
 }  // namespace millrace::models

@@ -6,13 +6,19 @@
 #include <string>
 #include <vector>
 
+#include "models/synthesis/kokoro_extent.h"
 #include "models/synthesis/tensor_reader.h"
 
 namespace millrace::models {
 
 // The layers that the halves of Kokoro share, on ATen operators: values, immutable once taken, any
-// device, any thread. Signals are [1, channels, time]; a style is [1, style channels]. Errors of
-// the weights are kept in the reader.
+// device, any thread. Signals are [batch, channels, time]; a style is [batch, style channels].
+// Those that look along the time take an extent, beyond which their input is zero and their output
+// means nothing, or is zero where they say so. Errors of the weights are kept in the reader.
+
+// Each value of the last dimension `times` times over. Unlike repeat_interleave it is known never
+// to ask the device anything.
+at::Tensor Stretch(const at::Tensor& x, int64_t times);
 
 struct KokoroLinear {
   at::Tensor weight;  // [out, in]
@@ -39,10 +45,16 @@ struct KokoroConv {
 struct KokoroLstm {
   std::vector<at::Tensor> parameters;
   int64_t hidden = 0;  // of one direction
+  int64_t flags = 0;   // inputs that say what is padding
 
-  static KokoroLstm Take(TensorReader& weights, const std::string& name, int64_t in);
-  // [1, time, in] to [1, time, 2 * hidden].
-  at::Tensor Run(const at::Tensor& x) const;
+  // `padded`: it will be given extents. Otherwise they must be whole.
+  static KokoroLstm Take(TensorReader& weights, const std::string& name, int64_t in, bool padded);
+  // [batch, time, in] to [batch, time, 2 * hidden].
+  at::Tensor Run(const at::Tensor& x, const KokoroExtent& extent = {}) const;
+
+ private:
+  void AddFlags();
+  void Flatten();
 };
 
 // Instance norm over time, scaled and shifted by what the style says.
@@ -51,7 +63,15 @@ struct KokoroStyleNorm {
 
   static KokoroStyleNorm Take(TensorReader& weights, const std::string& name, int64_t channels,
                               int64_t style);
-  at::Tensor Run(const at::Tensor& x, const at::Tensor& style) const;
+  at::Tensor Run(const at::Tensor& x, const at::Tensor& style,
+                 const KokoroExtent& extent = {}) const;
+  // What norm and style do to each channel within the extent, which is not whole: all [batch,
+  // channels, 1]. `scales` and `shifts` are the style's.
+  struct Scaling {
+    at::Tensor scale, shift;
+  };
+  static Scaling Scale(const at::Tensor& x, const at::Tensor& scales, const at::Tensor& shifts,
+                       const KokoroExtent& extent);
 };
 
 // Two convolutions with a style norm before each, and a shortcut; may double the length.
@@ -63,7 +83,9 @@ struct KokoroStyleBlock {
 
   static KokoroStyleBlock Take(TensorReader& weights, const std::string& name, int64_t in,
                                int64_t out, int64_t style);
-  at::Tensor Run(const at::Tensor& x, const at::Tensor& style) const;
+  // `after`: the extent of the result, which is zero beyond it.
+  at::Tensor Run(const at::Tensor& x, const at::Tensor& style, const KokoroExtent& extent = {},
+                 const KokoroExtent& after = {}) const;
 };
 
 }  // namespace millrace::models

@@ -4,6 +4,8 @@
 #include <ATen/core/grad_mode.h>
 
 #include <algorithm>
+#include <bit>
+#include <iterator>
 #include <numeric>
 #include <optional>
 #include <span>
@@ -14,7 +16,10 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
 #include "models/synthesis/aten_device.h"
+#include "models/synthesis/first_clause.h"
+#include "models/synthesis/kokoro_batch.h"
 #include "models/synthesis/kokoro_decoder.h"
 #include "models/synthesis/kokoro_encoder.h"
 #include "models/synthesis/kokoro_settings.h"
@@ -34,6 +39,14 @@ constexpr int64_t kMaxUnitSeconds = 60;
 constexpr size_t kMaxUnitsTried = 8;  // of a request in a step, until one has something to speak
 constexpr int64_t kEndMark = 0;
 constexpr size_t kEndMarks = 2;
+constexpr char kWarmupPhrase[] = "Thank you very much.";
+constexpr char kWarmupSentence[] =
+    "The first sentence that is spoken should not take longer than all the others.";
+constexpr char kWarmupWords[] =
+    "the first sentence that is spoken should not take longer than all of the others and so we say "
+    "a few more words here until there are as many of them as people will ever ask for in one long "
+    "sentence";
+constexpr float kWarmupStep = 1.14F;  // 8 / 7 is the least between two ShapeBuckets
 
 // What is left to say of one request.
 struct SpeechState final : RequestState {
@@ -53,12 +66,18 @@ bool HalveUnit(SpeechState& state) {
 // What was loaded of one model.
 struct Parts {
   KokoroSettings settings;
-  std::vector<at::Tensor> styles;  // of each voice [phonemes, style], on the device
+  std::vector<at::Tensor> styles;  // of each voice [phonemes, style]; for a batch on the CPU
   std::unique_ptr<TextToPhonemes> front_end;
   std::unique_ptr<KokoroEncoder> encoder;
   std::unique_ptr<KokoroDecoder> decoder;
+  std::unique_ptr<KokoroBatch> batch;  // null: requests are spoken one by one
   int64_t samples_per_frame = 0;
+  bool few_shapes = false;
 };
+
+// The samples of a request's next unit. nullopt when the request was to stop meanwhile, or when the
+// unit proved too long and its halves come first. An error ends the request.
+using Spoken = absl::StatusOr<std::optional<std::vector<float>>>;
 
 class LoadedKokoro final : public Model {
  public:
@@ -68,12 +87,22 @@ class LoadedKokoro final : public Model {
   absl::Status Validate(const Input& input) const override;
   std::unique_ptr<Batch> Prepare(std::span<Request* const> requests) const override;
   std::vector<Input> WarmupInputs() const override;
+  std::vector<size_t> WarmupBatches() const override;
 
-  // The samples of the request's next unit. nullopt when the request was to stop meanwhile, or when
-  // the unit proved too long and its halves come first. An error ends the request.
-  absl::StatusOr<std::optional<std::vector<float>>> Speak(Request& request) const;
+  // Of each request.
+  std::vector<Spoken> Speak(std::span<Request* const> requests,
+                            runtime::WorkerContext& context) const;
 
  private:
+  Spoken SpeakAlone(Request& request) const;
+  // 1..KokoroBatch::kMaxSentences of them.
+  std::vector<Spoken> SpeakTogether(std::span<Request* const> requests,
+                                    runtime::WorkerContext& context) const;
+  // What the batch is given of the request's unit, which it looks at.
+  absl::StatusOr<KokoroBatch::Sentence> SentenceOf(Request& request) const;
+  // Of a unit whose phonemes last that long; nullopt and errors as Spoken has them.
+  absl::StatusOr<std::optional<int64_t>> CountFrames(Request& request,
+                                                     const std::vector<int64_t>& frames) const;
   // Makes the state's next unit ready to be spoken. False when the request is finished instead, was
   // to stop, or has had its share of the step.
   bool PrepareUnit(Request& request) const;
@@ -92,10 +121,10 @@ class LoadedKokoro final : public Model {
 class SpeechBatch final : public Batch {
  public:
   SpeechBatch(const LoadedKokoro& model, std::vector<Request*> requests)
-      : model_(model), requests_(std::move(requests)), results_(requests_.size()) {}
+      : model_(model), requests_(std::move(requests)) {}
 
-  void Forward(runtime::WorkerContext&) override {
-    for (size_t i = 0; i < requests_.size(); ++i) results_[i] = model_.Speak(*requests_[i]);
+  void Forward(runtime::WorkerContext& context) override {
+    results_ = model_.Speak(requests_, context);
   }
 
   void Complete() override {
@@ -119,7 +148,7 @@ class SpeechBatch final : public Batch {
  private:
   const LoadedKokoro& model_;
   const std::vector<Request*> requests_;
-  std::vector<absl::StatusOr<std::optional<std::vector<float>>>> results_;  // nullopt: not spoken
+  std::vector<Spoken> results_;
 };
 
 absl::Status RefuseNoise(const char* field, float value, const std::string& model) {
@@ -164,6 +193,7 @@ bool LoadedKokoro::PrepareUnit(Request& request) const {
   if (request.state() == nullptr) {
     auto state = std::make_unique<SpeechState>();
     state->units = SplitSpeechUnits(input.text);
+    if (input.streamed && input.first_sentence == 0) CutFirstClause(state->units);
     request.set_state(std::move(state));
   }
   auto& state = static_cast<SpeechState&>(*request.state());
@@ -212,44 +242,154 @@ at::Tensor LoadedKokoro::MixStyle(const std::vector<VoiceShare>& shares, size_t 
   return mixed;
 }
 
-absl::StatusOr<std::optional<std::vector<float>>> LoadedKokoro::Speak(Request& request) const {
+std::vector<Spoken> LoadedKokoro::Speak(std::span<Request* const> requests,
+                                        runtime::WorkerContext& context) const {
   const at::InferenceMode inference;
-  if (request.ShouldStop()) return std::nullopt;
+  std::vector<Spoken> all;
+  if (parts_.batch == nullptr) {
+    for (Request* request : requests) all.push_back(SpeakAlone(*request));
+    return all;
+  }
+  for (size_t begin = 0; begin < requests.size(); begin += KokoroBatch::kMaxSentences) {
+    const auto some =
+        requests.subspan(begin, std::min(KokoroBatch::kMaxSentences, requests.size() - begin));
+    std::ranges::move(SpeakTogether(some, context), std::back_inserter(all));
+  }
+  return all;
+}
+
+absl::StatusOr<KokoroBatch::Sentence> LoadedKokoro::SentenceOf(Request& request) const {
   const auto& input = std::get<SynthesizeInput>(request.input());
-  auto& state = static_cast<SpeechState&>(*request.state());
+  const auto& state = static_cast<const SpeechState&>(*request.state());
   const auto shares = ParseVoiceMix(input.voice, info_.voices);
   if (!shares.ok()) return shares.status();
-  const at::Tensor style = MixStyle(*shares, state.phonemes.size() - kEndMarks);
-  const int64_t half = parts_.decoder->style_channels();
-  const KokoroEncoder::Output encoded =
-      parts_.encoder->Forward(state.phonemes, style.narrow(1, half, half), input.speed);
+  return KokoroBatch::Sentence{.phonemes = state.phonemes,
+                               .style = MixStyle(*shares, state.phonemes.size() - kEndMarks),
+                               .speed = input.speed,
+                               .seed = input.seed,
+                               .stream = input.first_sentence + state.emitted};
+}
 
-  if (std::find(encoded.frames.begin(), encoded.frames.end(), 0) != encoded.frames.end()) {
+absl::StatusOr<std::optional<int64_t>> LoadedKokoro::CountFrames(
+    Request& request, const std::vector<int64_t>& frames) const {
+  if (std::find(frames.begin(), frames.end(), 0) != frames.end()) {
     return absl::InternalError(
         absl::StrCat("model '", info_.name, "' gave a phoneme a length that is no number"));
   }
-  const int64_t frames = std::accumulate(encoded.frames.begin(), encoded.frames.end(), int64_t{0});
-  const int64_t samples = frames * parts_.samples_per_frame;
+  const int64_t count = std::accumulate(frames.begin(), frames.end(), int64_t{0});
+  const int64_t samples = count * parts_.samples_per_frame;
   if (samples > kMaxUnitSeconds * info_.sample_rate) {
-    if (HalveUnit(state)) return std::nullopt;
+    if (HalveUnit(static_cast<SpeechState&>(*request.state()))) return std::nullopt;
     return absl::InvalidArgumentError(absl::StrCat("text, speed: one sentence would last ",
                                                    samples / info_.sample_rate,
                                                    " seconds, allowed are ", kMaxUnitSeconds));
   }
+  return count;
+}
+
+Spoken LoadedKokoro::SpeakAlone(Request& request) const {
   if (request.ShouldStop()) return std::nullopt;
+  const auto sentence = SentenceOf(request);
+  if (!sentence.ok()) return sentence.status();
+  const at::Tensor& style = sentence->style;
+  const int64_t half = parts_.decoder->style_channels();
+  const KokoroEncoder::Output encoded =
+      parts_.encoder->Forward(sentence->phonemes, style.narrow(1, half, half), sentence->speed);
+  const auto frames = CountFrames(request, encoded.frames);
+  if (!frames.ok()) return frames.status();
+  if (!*frames || request.ShouldStop()) return std::nullopt;
   const KokoroDecoder::Curves curves = parts_.decoder->Predict(encoded, style);
   if (request.ShouldStop()) return std::nullopt;
-  std::vector<float> noise(static_cast<size_t>(samples * parts_.decoder->noise_per_sample()));
-  NoiseSource(input.seed, input.first_sentence + state.emitted).Fill(noise);
+  std::vector<float> noise(static_cast<size_t>(**frames * parts_.samples_per_frame *
+                                               parts_.decoder->noise_per_sample()));
+  NoiseSource(sentence->seed, sentence->stream).Fill(noise);
   return parts_.decoder->Decode(encoded, curves, style, noise,
                                 [&request] { return request.ShouldStop(); });
 }
 
-// A short one: nothing is kept for a shape, so that it only brings up the device's libraries.
+std::vector<Spoken> LoadedKokoro::SpeakTogether(std::span<Request* const> requests,
+                                                runtime::WorkerContext& context) const {
+  std::vector<Spoken> spoken(requests.size(), std::nullopt);
+  std::vector<KokoroBatch::Sentence> sentences;
+  std::vector<size_t> places;  // of each sentence, among the requests
+  for (size_t i = 0; i < requests.size(); ++i) {
+    if (requests[i]->ShouldStop()) continue;
+    auto sentence = SentenceOf(*requests[i]);
+    if (!sentence.ok()) {
+      spoken[i] = sentence.status();
+      continue;
+    }
+    sentences.push_back(*std::move(sentence));
+    places.push_back(i);
+  }
+  if (sentences.empty()) return spoken;
+  const std::vector<KokoroBatch::Encoded> encoded = parts_.batch->Encode(sentences, context);
+
+  std::vector<int64_t> frames;  // of those that are to be decoded
+  std::vector<size_t> chosen;   // their sentences
+  for (size_t i = 0; i < sentences.size(); ++i) {
+    const auto count = CountFrames(*requests[places[i]], encoded[i].frames);
+    if (!count.ok()) {
+      spoken[places[i]] = count.status();
+    } else if (*count) {
+      frames.push_back(**count);
+      chosen.push_back(i);
+    }
+  }
+  for (const std::vector<size_t>& group : KokoroBatch::Group(frames)) {
+    std::vector<KokoroBatch::Part> parts;
+    std::vector<size_t> theirs;
+    for (const size_t i : group) {
+      const size_t sentence = chosen[i];
+      if (requests[places[sentence]]->ShouldStop()) continue;
+      parts.push_back({sentences[sentence], encoded[sentence], frames[i]});
+      theirs.push_back(places[sentence]);
+    }
+    if (parts.empty()) continue;
+    std::vector<std::vector<float>> samples = parts_.batch->Decode(parts, context);
+    for (size_t i = 0; i < theirs.size(); ++i) spoken[theirs[i]] = std::move(samples[i]);
+  }
+  return spoken;
+}
+
 std::vector<Input> LoadedKokoro::WarmupInputs() const {
-  SynthesizeInput input;
-  input.text = "One.";
-  return {input};
+  const auto speech = [](std::string text) {
+    SynthesizeInput input;
+    input.text = std::move(text);
+    return input;
+  };
+  std::vector<Input> inputs = {speech("One.")};
+  if (!parts_.few_shapes) return inputs;
+  // About each number of frames of half a second to ten.
+  for (const char* text : {kWarmupPhrase, kWarmupSentence}) {
+    for (float speed = kMinSpeed; speed < kMaxSpeed; speed *= kWarmupStep) {
+      SynthesizeInput input = speech(text);
+      input.speed = speed;
+      inputs.emplace_back(std::move(input));
+    }
+  }
+  // And each number of phonemes.
+  std::string text;
+  int64_t last = 0;
+  for (const auto word : absl::StrSplit(kWarmupWords, ' ')) {
+    text = absl::StrCat(text, text.empty() ? "" : " ", word);
+    const auto phonemes = parts_.front_end->Convert(text);
+    if (!phonemes.ok()) break;
+    const size_t count = parts_.settings.ToIds(*phonemes).size();
+    if (count > max_phonemes()) break;
+    const int64_t bucket = parts_.batch->PhonemesBucket(count + kEndMarks);
+    if (bucket != last) inputs.emplace_back(speech(text));
+    last = bucket;
+  }
+  return inputs;
+}
+
+std::vector<size_t> LoadedKokoro::WarmupBatches() const {
+  std::vector<size_t> sizes = {1};
+  const size_t most = std::min(info_.batching.max_batch, KokoroBatch::kMaxSentences);
+  while (parts_.few_shapes && 2 * sizes.back() <= std::bit_ceil(most))
+    sizes.push_back(2 * sizes.back());
+  return sizes;
 }
 
 // The voices with the default first; an error when there is none of its name.
@@ -281,14 +421,16 @@ absl::StatusOr<std::unique_ptr<Model>> KokoroModel::Load(const KokoroOptions& op
 
   auto weights = KokoroWeights::Open(options.weights_file, ToAten(options.device));
   if (!weights.ok()) return weights.status();
-  parts.encoder = std::make_unique<KokoroEncoder>(*weights);
+  parts.encoder = std::make_unique<KokoroEncoder>(*weights, options.padded);
   if (!weights->status().ok()) return weights->status();
-  parts.decoder = std::make_unique<KokoroDecoder>(*weights, parts.settings.sample_rate);
+  parts.decoder =
+      std::make_unique<KokoroDecoder>(*weights, parts.settings.sample_rate, options.padded);
   if (!weights->status().ok()) return weights->status();
   for (const std::string& voice : *voices) {
     parts.styles.push_back(
         weights->Take("voices." + voice, {-1, 2 * parts.decoder->style_channels()}));
     if (!weights->status().ok()) return weights->status();
+    if (options.padded) parts.styles.back() = parts.styles.back().to(at::kCPU);
     if (parts.styles.back().size(0) == parts.styles.front().size(0)) continue;
     return absl::DataLossError(absl::StrCat(
         options.weights_file.string(), ": voices.", voice, " has ", parts.styles.back().size(0),
@@ -322,6 +464,15 @@ absl::StatusOr<std::unique_ptr<Model>> KokoroModel::Load(const KokoroOptions& op
   info.sample_rate = parts.settings.sample_rate;
   info.voices = *std::move(voices);
   parts.samples_per_frame = weights->shape().samples_per_frame();
+  if (options.padded) {
+    parts.batch =
+        std::make_unique<KokoroBatch>(*parts.encoder, *parts.decoder, parts.samples_per_frame,
+                                      absl::StrCat(info.name, "/", info.version));
+  }
+  parts.few_shapes = options.padded && options.few_shapes;
+  // Where each size of a batch is compiled, they are few unless the operator says otherwise.
+  if (options.device == runtime::DeviceType::kCuda && info.batching.max_batch == 1)
+    info.batching.max_batch = KokoroBatch::kMaxSentences;
   return std::make_unique<LoadedKokoro>(std::move(info), std::move(parts));
 }
 

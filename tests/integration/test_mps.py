@@ -8,19 +8,23 @@ import json
 import grpc
 import pytest
 from wire import daemon as daemons
-from wire.paths import ON_MPS_STANDIN
+from wire import repository
+from wire.paths import EN_PT, KOKORO, NULL, ON_MPS_STANDIN, PT_EN, VOICE
 from wire.requests import PATIENCE, null_request, speak_request, translate_request
 from wire.stubs import admin, synthesis
 
 pytestmark = pytest.mark.skipif(not ON_MPS_STANDIN.is_file(), reason="the stand-in is built on Linux only")
 
 WORKERS = 4
+RATE = 24000
 TEXTS = ["The house is small but the garden is big.", "Where is the nearest station?", "I am looking for my friends.",
          "Good morning, everyone!", "Thank you."]
 
 
-def start(folder, *options, **others):
-    return daemons.start(folder, "--device", "mps", "--workers", WORKERS, *options, binary=ON_MPS_STANDIN, **others)
+def start(folder, *options, models=None, **others):
+    """With the models that warm up quickly there, or with others."""
+    models = models or repository.link(folder / "models", NULL, EN_PT, PT_EN, VOICE)
+    return daemons.start(folder, "--device", "mps", "--workers", WORKERS, *options, models=models, binary=ON_MPS_STANDIN, **others)
 
 
 @pytest.fixture(scope="module")
@@ -33,8 +37,8 @@ def translate(daemon, text):
     return daemon.translation.Translate(translate_request(text), timeout=PATIENCE).translations[0].text
 
 
-def speak(daemon, text):
-    request = speak_request(text, seed=5, encoding=synthesis.AUDIO_ENCODING_PCM_F32LE)
+def speak(daemon, text, **fields):
+    request = speak_request(text, seed=5, encoding=synthesis.AUDIO_ENCODING_PCM_F32LE, **fields)
     return array.array("f", daemon.synthesis.Synthesize(request, timeout=PATIENCE).audio)
 
 
@@ -117,3 +121,13 @@ def test_usual_sentences_compile_nothing_on_a_worker(tmp_path):
         for text in TEXTS:
             assert translate(daemon, text)
             assert speak(daemon, text)
+
+
+def test_kokoro_compiles_nothing_on_a_worker(tmp_path):
+    """Its warm-up speaks some two minutes of audio, which takes the processor about as long."""
+    models = repository.link(tmp_path / "models", KOKORO)
+    with start(tmp_path, models=models, seconds=400, MPS_STANDIN_FAULTS="hang_on_compile=1") as daemon:
+        for text in TEXTS:
+            audio = speak(daemon, text, model=KOKORO, voice="")
+            assert 0.5 * RATE < len(audio) < 10 * RATE
+            assert 0.01 < max(abs(sample) for sample in audio) <= 1

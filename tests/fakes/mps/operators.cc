@@ -12,6 +12,7 @@
 #include <ATen/ops/empty_strided.h>
 #include <ATen/ops/from_blob.h>
 #include <ATen/ops/linear.h>
+#include <ATen/ops/lstm.h>
 #include <ATen/ops/view_native.h>
 #include <c10/util/Exception.h>
 #include <torch/library.h>
@@ -23,6 +24,7 @@
 #include <set>
 #include <string>
 #include <thread>
+#include <tuple>
 #include <utility>
 
 #include "tests/fakes/mps/faults.h"
@@ -328,6 +330,31 @@ at::Tensor Linear(const at::Tensor& input, const at::Tensor& weight,
   return output;
 }
 
+// Only libtorch's MPS backend has it: what at::lstm calls there. The last three are for training.
+std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor, at::Tensor, at::Tensor> Lstm(
+    const at::Tensor& input, at::TensorList state, at::TensorList parameters, bool has_biases,
+    int64_t layers, double dropout, bool train, bool bidirectional, bool batch_first) {
+  std::vector<int64_t> sizes = input.sizes().vec();
+  sizes[2] = state[0].size(2) * (bidirectional ? 2 : 1);
+  const std::vector<at::Tensor> results = {at::empty(sizes, input.options()), Like(state[0]),
+                                           Like(state[1])};
+  const auto on_host = [](at::TensorList tensors) {
+    std::vector<at::Tensor> moved;
+    for (const at::Tensor& tensor : tensors) moved.push_back(OnHost(tensor));
+    return moved;
+  };
+  Submit(CurrentStream(), [=, host_input = OnHost(input), host_state = on_host(state),
+                           host_parameters = on_host(parameters), host_results = on_host(results)] {
+    const auto [output, hidden, cell] =
+        at::lstm(host_input, host_state, host_parameters, has_biases, layers, dropout, train,
+                 bidirectional, batch_first);
+    host_results[0].copy_(output);
+    host_results[1].copy_(hidden);
+    host_results[2].copy_(cell);
+  });
+  return {results[0], results[1], results[2], at::Tensor(), at::Tensor(), at::Tensor()};
+}
+
 }  // namespace
 
 TORCH_LIBRARY_IMPL(_, MPS, m) {
@@ -344,6 +371,7 @@ TORCH_LIBRARY_IMPL(aten, MPS, m) {
   m.impl("_local_scalar_dense", TORCH_FN(LocalScalar));
   m.impl("convolution", TORCH_FN(Convolution));
   m.impl("linear", TORCH_FN(Linear));
+  m.impl("_lstm_mps", TORCH_FN(Lstm));
 }
 
 }  // namespace millrace::mps_standin

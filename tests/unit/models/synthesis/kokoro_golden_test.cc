@@ -3,7 +3,11 @@
 // make_kokoro_durations.py).
 
 #include <ATen/core/grad_mode.h>
+#include <ATen/ops/cat.h>
 #include <ATen/ops/from_blob.h>
+#include <ATen/ops/ones.h>
+#include <ATen/ops/stack.h>
+#include <ATen/ops/zeros.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -18,9 +22,13 @@
 #include <string>
 #include <vector>
 
+#include "models/synthesis/device_noise.h"
+#include "models/synthesis/kokoro_batch.h"
 #include "models/synthesis/kokoro_decoder.h"
 #include "models/synthesis/kokoro_encoder.h"
 #include "models/synthesis/kokoro_weights.h"
+#include "models/synthesis/noise.h"
+#include "tests/fakes/fake_worker_context.h"
 
 namespace millrace::models {
 namespace {
@@ -170,6 +178,83 @@ TEST_F(KokoroGoldenTest, CurvesAndSamplesEqualThoseOfPyTorch) {
   }
   std::printf("%zu sentences: pitch within %.2e Hz; samples within %.2e, of own pitch %.2e\n",
               all.size(), furthest_pitch, greatest, greatest_alone);
+}
+
+// From the same curves on, as above; all sentences at once, as on an accelerator.
+TEST_F(KokoroGoldenTest, APaddedBatchSpeaksAsEachAlone) {
+  const KokoroDecoder decoder(*weights_, kSampleRate);
+  const KokoroEncoder padded_encoder(*weights_, /*padded=*/true);
+  const KokoroDecoder padded_decoder(*weights_, kSampleRate, /*padded=*/true);
+  ASSERT_TRUE(weights_->status().ok()) << weights_->status();
+  const int64_t half = decoder.style_channels();
+  const int64_t samples_per_frame = weights_->shape().samples_per_frame();
+  const KokoroBatch batch(padded_encoder, padded_decoder, samples_per_frame, "kokoro/1");
+  FakeWorkerContext context;
+  std::vector<Golden> all = ReadGolden();
+  ASSERT_GE(all.size(), 2U);
+  all.resize(2);
+  std::vector<KokoroBatch::Sentence> sentences;
+  for (const Golden& golden : all)
+    sentences.push_back({golden.phonemes, Style(golden.voice, golden.phonemes.size())});
+  const auto together = batch.Encode(sentences, context);
+
+  std::vector<KokoroEncoder::Output> encoded;
+  std::vector<KokoroDecoder::Curves> curves;
+  int64_t longest = 0;
+  for (size_t i = 0; i < all.size(); ++i) {
+    const at::Tensor& style = sentences[i].style;
+    encoded.push_back(encoder_->Forward(all[i].phonemes, style.narrow(1, half, half), 1.0));
+    ASSERT_EQ(together[i].frames, encoded[i].frames);
+    EXPECT_LE(
+        GreatestDifference(ToVector(encoded[i].prosody),
+                           ToVector(together[i].features.narrow(1, 0, encoded[i].prosody.size(2)))),
+        1e-4F);
+    curves.push_back(decoder.Predict(encoded[i], style));
+    longest = std::max(longest, curves[i].pitch.size(2) / 2);
+  }
+  // With as much padding as there is in a bucket, and more.
+  const int64_t frames = longest + longest / 4;
+  const auto rows = static_cast<int64_t>(all.size());
+  KokoroDecoder::PaddedInput input;
+  input.features = at::zeros({rows, frames, together[0].features.size(1)});
+  input.counts = at::ones({rows, 1, 1});
+  input.style = at::cat({sentences[0].style, sentences[1].style});
+  input.noise_keys = at::stack({NoiseKey(0, 0), NoiseKey(0, 1)});
+  KokoroDecoder::Curves given{at::zeros({rows, 1, 2 * frames}), at::zeros({rows, 1, 2 * frames})};
+  for (int64_t row = 0; row < rows; ++row) {
+    const auto i = static_cast<size_t>(row);
+    const int64_t count = curves[i].pitch.size(2) / 2;
+    at::Tensor features = input.features[row];
+    int64_t frame = 0;
+    for (size_t j = 0; j < encoded[i].frames.size(); ++j) {
+      features.narrow(0, frame, encoded[i].frames[j])
+          .copy_(together[i].features[static_cast<int64_t>(j)].unsqueeze(0));
+      frame += encoded[i].frames[j];
+    }
+    input.counts[row].fill_(static_cast<float>(count));
+    given.pitch[row].narrow(1, 0, 2 * count).copy_(curves[i].pitch[0]);
+    given.loudness[row].narrow(1, 0, 2 * count).copy_(curves[i].loudness[0]);
+  }
+  const KokoroDecoder::Curves predicted = padded_decoder.PredictPadded(input);
+  const at::Tensor spoken = padded_decoder.DecodePadded(input, given);
+  for (int64_t row = 0; row < rows; ++row) {
+    const auto i = static_cast<size_t>(row);
+    const int64_t count = curves[i].pitch.size(2) / 2;
+    const std::vector<float> pitch = ToVector(curves[i].pitch);
+    EXPECT_LE(GreatestDifference(pitch, ToVector(predicted.pitch[row].narrow(1, 0, 2 * count))),
+              kCurveTolerance * *std::max_element(pitch.begin(), pitch.end()));
+    std::vector<float> noise(
+        static_cast<size_t>(count * samples_per_frame * decoder.noise_per_sample()));
+    NoiseSource(0, static_cast<uint64_t>(row)).Fill(noise);
+    const auto alone =
+        decoder.Decode(encoded[i], curves[i], sentences[i].style, noise, [] { return false; });
+    ASSERT_TRUE(alone);
+    const float difference =
+        GreatestDifference(*alone, ToVector(spoken[row].narrow(0, 0, count * samples_per_frame)));
+    EXPECT_LE(difference, kTolerance);
+    std::printf("%ld of %ld frames: samples within %.2e\n", static_cast<long>(count),
+                static_cast<long>(frames), difference);
+  }
 }
 
 TEST_F(KokoroGoldenTest, DurationsAreThoseOfPyTorch) {
