@@ -17,10 +17,11 @@
 #include "models/synthesis/aten_device.h"
 #include "models/synthesis/kokoro_decoder.h"
 #include "models/synthesis/kokoro_encoder.h"
+#include "models/synthesis/kokoro_reader.h"
 #include "models/synthesis/kokoro_settings.h"
 #include "models/synthesis/kokoro_weights.h"
 #include "models/synthesis/noise.h"
-#include "models/synthesis/speech_units.h"
+#include "models/synthesis/speech_plan.h"
 #include "models/synthesis/text_to_phonemes.h"
 #include "models/synthesis/voice_mix.h"
 
@@ -31,30 +32,19 @@ constexpr float kMinSpeed = 0.5F;
 constexpr float kMaxSpeed = 2.0F;
 // Of one unit: the decoder's memory grows with it, by about 15 MB a second.
 constexpr int64_t kMaxUnitSeconds = 60;
-constexpr size_t kMaxUnitsTried = 8;  // of a request in a step, until one has something to speak
-constexpr int64_t kEndMark = 0;
-constexpr size_t kEndMarks = 2;
+constexpr int64_t kEndMarks = 2;
 
 // What is left to say of one request.
 struct SpeechState final : RequestState {
-  std::vector<std::string> units;
-  size_t next = 0;                // index of the unit that the next step speaks
-  std::vector<int64_t> phonemes;  // of that unit, with the marks of the ends; empty: not yet found
-  size_t emitted = 0;             // units that had something to speak
-};
+  explicit SpeechState(const SynthesizeInput& input) : plan(input) {}
 
-// Puts the halves of the next unit in its place; false when it is too short for that.
-bool HalveUnit(SpeechState& state) {
-  if (!HalveSpeechUnit(state.units, state.next)) return false;
-  state.phonemes.clear();
-  return true;
-}
+  SpeechPlan plan;
+};
 
 // What was loaded of one model.
 struct Parts {
   KokoroSettings settings;
   std::vector<at::Tensor> styles;  // of each voice [phonemes, style], on the device
-  std::unique_ptr<TextToPhonemes> front_end;
   std::unique_ptr<KokoroEncoder> encoder;
   std::unique_ptr<KokoroDecoder> decoder;
   int64_t samples_per_frame = 0;
@@ -62,7 +52,10 @@ struct Parts {
 
 class LoadedKokoro final : public Model {
  public:
-  LoadedKokoro(ModelInfo info, Parts parts) : info_(std::move(info)), parts_(std::move(parts)) {}
+  LoadedKokoro(ModelInfo info, Parts parts, std::unique_ptr<TextToPhonemes> front_end)
+      : info_(std::move(info)),
+        parts_(std::move(parts)),
+        reader_(parts_.settings, std::move(front_end), max_phonemes()) {}
 
   const ModelInfo& info() const override { return info_; }
   absl::Status Validate(const Input& input) const override;
@@ -74,19 +67,16 @@ class LoadedKokoro final : public Model {
   absl::StatusOr<std::optional<std::vector<float>>> Speak(Request& request) const;
 
  private:
-  // Makes the state's next unit ready to be spoken. False when the request is finished instead, was
-  // to stop, or has had its share of the step.
-  bool PrepareUnit(Request& request) const;
   // [1, style], for so many phonemes without the marks of the ends.
   at::Tensor MixStyle(const std::vector<VoiceShare>& shares, size_t phonemes) const;
   size_t max_phonemes() const {
     return static_cast<size_t>(
-        std::min(parts_.encoder->max_phonemes() - static_cast<int64_t>(kEndMarks),
-                 parts_.styles.front().size(0)));
+        std::min(parts_.encoder->max_phonemes() - kEndMarks, parts_.styles.front().size(0)));
   }
 
   const ModelInfo info_;
   const Parts parts_;
+  const KokoroReader reader_;
 };
 
 class SpeechBatch final : public Batch {
@@ -106,13 +96,9 @@ class SpeechBatch final : public Batch {
         continue;
       }
       if (!*results_[i]) continue;  // cancelled, late or to go round again: the queue sees to it
-      auto& state = static_cast<SpeechState&>(*request.state());
-      request.Emit(SynthesizeOutput{.sample_rate = model_.info().sample_rate,
-                                    .samples = **std::move(results_[i]),
-                                    .sentence_index = state.emitted++,
-                                    .text = std::move(state.units[state.next])});
-      state.phonemes.clear();
-      if (++state.next == state.units.size()) request.Finish(absl::OkStatus());
+      SpeechPlan& plan = static_cast<SpeechState&>(*request.state()).plan;
+      request.Emit(plan.TakePiece(**std::move(results_[i]), model_.info().sample_rate, true));
+      if (!plan.Advance()) request.Finish(absl::OkStatus());
     }
   }
 
@@ -134,10 +120,7 @@ absl::Status LoadedKokoro::Validate(const Input& input) const {
     return absl::InvalidArgumentError(
         absl::StrCat("model '", info_.name, "' synthesizes speech and does nothing else"));
   }
-  if (!HasLetterOrDigit(speech->text)) {
-    return absl::InvalidArgumentError(
-        "text: there is nothing to speak; it needs a letter or a digit");
-  }
+  if (absl::Status status = CheckSpeech(*speech, reader_); !status.ok()) return status;
   if (const auto mix = ParseVoiceMix(speech->voice, info_.voices); !mix.ok()) return mix.status();
   if (!(speech->speed >= kMinSpeed && speech->speed <= kMaxSpeed)) {
     return absl::InvalidArgumentError(absl::StrCat(
@@ -153,51 +136,15 @@ absl::Status LoadedKokoro::Validate(const Input& input) const {
 std::unique_ptr<Batch> LoadedKokoro::Prepare(std::span<Request* const> requests) const {
   std::vector<Request*> ready;
   for (Request* request : requests) {
-    if (PrepareUnit(*request)) ready.push_back(request);
+    if (request->state() == nullptr) {
+      request->set_state(
+          std::make_unique<SpeechState>(std::get<SynthesizeInput>(request->input())));
+    }
+    if (static_cast<SpeechState&>(*request->state()).plan.Prepare(*request, reader_))
+      ready.push_back(request);
   }
   if (ready.empty()) return nullptr;
   return std::make_unique<SpeechBatch>(*this, std::move(ready));
-}
-
-bool LoadedKokoro::PrepareUnit(Request& request) const {
-  const auto& input = std::get<SynthesizeInput>(request.input());
-  if (request.state() == nullptr) {
-    auto state = std::make_unique<SpeechState>();
-    state->units = SplitSpeechUnits(input.text);
-    request.set_state(std::move(state));
-  }
-  auto& state = static_cast<SpeechState&>(*request.state());
-  for (size_t tried = 0; state.next < state.units.size(); ++tried) {
-    if (!state.phonemes.empty()) return true;
-    if (tried == kMaxUnitsTried || request.ShouldStop()) return false;
-    const auto phonemes = parts_.front_end->Convert(state.units[state.next]);
-    if (!phonemes.ok()) {
-      request.Finish(phonemes.status());
-      return false;
-    }
-    std::vector<int64_t> ids = parts_.settings.ToIds(*phonemes);
-    if (ids.size() > max_phonemes()) {
-      if (HalveUnit(state)) continue;
-      request.Finish(absl::InvalidArgumentError(
-          absl::StrCat("text: '", state.units[state.next], "' has ", ids.size(),
-                       " phonemes without a place to cut it, allowed are ", max_phonemes())));
-      return false;
-    }
-    if (ids.empty()) {
-      ++state.next;
-      continue;
-    }
-    state.phonemes.reserve(ids.size() + kEndMarks);
-    state.phonemes.push_back(kEndMark);
-    state.phonemes.insert(state.phonemes.end(), ids.begin(), ids.end());
-    state.phonemes.push_back(kEndMark);
-    return true;
-  }
-  request.Finish(
-      state.emitted > 0 || input.part_of_text
-          ? absl::OkStatus()
-          : absl::InvalidArgumentError("text: there is nothing in it that the voice can speak"));
-  return false;
 }
 
 at::Tensor LoadedKokoro::MixStyle(const std::vector<VoiceShare>& shares, size_t phonemes) const {
@@ -216,13 +163,13 @@ absl::StatusOr<std::optional<std::vector<float>>> LoadedKokoro::Speak(Request& r
   const at::InferenceMode inference;
   if (request.ShouldStop()) return std::nullopt;
   const auto& input = std::get<SynthesizeInput>(request.input());
-  auto& state = static_cast<SpeechState&>(*request.state());
+  SpeechPlan& plan = static_cast<SpeechState&>(*request.state()).plan;
   const auto shares = ParseVoiceMix(input.voice, info_.voices);
   if (!shares.ok()) return shares.status();
-  const at::Tensor style = MixStyle(*shares, state.phonemes.size() - kEndMarks);
+  const at::Tensor style = MixStyle(*shares, plan.symbols());
   const int64_t half = parts_.decoder->style_channels();
   const KokoroEncoder::Output encoded =
-      parts_.encoder->Forward(state.phonemes, style.narrow(1, half, half), input.speed);
+      parts_.encoder->Forward(plan.ids(), style.narrow(1, half, half), input.speed);
 
   if (std::find(encoded.frames.begin(), encoded.frames.end(), 0) != encoded.frames.end()) {
     return absl::InternalError(
@@ -231,16 +178,16 @@ absl::StatusOr<std::optional<std::vector<float>>> LoadedKokoro::Speak(Request& r
   const int64_t frames = std::accumulate(encoded.frames.begin(), encoded.frames.end(), int64_t{0});
   const int64_t samples = frames * parts_.samples_per_frame;
   if (samples > kMaxUnitSeconds * info_.sample_rate) {
-    if (HalveUnit(state)) return std::nullopt;
-    return absl::InvalidArgumentError(absl::StrCat("text, speed: one sentence would last ",
-                                                   samples / info_.sample_rate,
-                                                   " seconds, allowed are ", kMaxUnitSeconds));
+    if (plan.Halve()) return std::nullopt;
+    return absl::InvalidArgumentError(
+        absl::StrCat(plan.field(), ", speed: one sentence would last ", samples / info_.sample_rate,
+                     " seconds, allowed are ", kMaxUnitSeconds));
   }
   if (request.ShouldStop()) return std::nullopt;
   const KokoroDecoder::Curves curves = parts_.decoder->Predict(encoded, style);
   if (request.ShouldStop()) return std::nullopt;
   std::vector<float> noise(static_cast<size_t>(samples * parts_.decoder->noise_per_sample()));
-  NoiseSource(input.seed, input.first_sentence + state.emitted).Fill(noise);
+  NoiseSource(input.seed, input.first_sentence + plan.spoken()).Fill(noise);
   return parts_.decoder->Decode(encoded, curves, style, noise,
                                 [&request] { return request.ShouldStop(); });
 }
@@ -314,15 +261,13 @@ absl::StatusOr<std::unique_ptr<Model>> KokoroModel::Load(const KokoroOptions& op
   text.espeak_timeout = options.espeak_timeout;
   auto front_end = MakeTextToPhonemes(text);
   if (!front_end.ok()) return front_end.status();
-  parts.front_end = *std::move(front_end);
-
   info.task = Task::kSynthesis;
   info.platform = "kokoro";
   info.language = options.language;
   info.sample_rate = parts.settings.sample_rate;
   info.voices = *std::move(voices);
   parts.samples_per_frame = weights->shape().samples_per_frame();
-  return std::make_unique<LoadedKokoro>(std::move(info), std::move(parts));
+  return std::make_unique<LoadedKokoro>(std::move(info), std::move(parts), *std::move(front_end));
 }
 
 }  // namespace millrace::models

@@ -20,12 +20,11 @@ class EnglishToPhonemes final : public TextToPhonemes {
   EnglishToPhonemes(EnglishLexicon lexicon, EnglishG2p::Options options)
       : g2p_(std::move(lexicon), std::move(options)) {}
 
-  absl::StatusOr<std::string> Convert(std::string_view sentence) const override {
+  absl::StatusOr<PhonemeText> Convert(std::string_view sentence) const override {
     const auto tokens = g2p_.Phonemize(sentence);
     if (!tokens.ok()) return tokens.status();
-    bool spoken = false;
-    for (const PhonemeToken& token : *tokens) spoken |= !token.phonemes.empty();
-    return spoken ? JoinPhonemes(*tokens) : std::string();
+    PhonemeText text = JoinPhonemes(*tokens);
+    return text.words.empty() ? PhonemeText() : text;
   }
 
  private:

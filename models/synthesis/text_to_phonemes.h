@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "models/text/phoneme_text.h"
 
 namespace millrace::models {
 
@@ -18,9 +19,9 @@ class TextToPhonemes {
  public:
   virtual ~TextToPhonemes() = default;
 
-  // UTF-8; empty when there is nothing to speak. InvalidArgument for a pronunciation in the text
-  // that is none; Unavailable when a program that it needs fails.
-  virtual absl::StatusOr<std::string> Convert(std::string_view sentence) const = 0;
+  // Of UTF-8. InvalidArgument for a pronunciation in the text that is none; Unavailable when a
+  // program that it needs fails.
+  virtual absl::StatusOr<PhonemeText> Convert(std::string_view sentence) const = 0;
 };
 
 struct TextToPhonemesOptions {

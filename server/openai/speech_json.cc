@@ -16,7 +16,7 @@ using nlohmann::json;
 
 constexpr char kMembers[] =
     "model, input, voice, speed, response_format, stream_format, instructions, sample_rate, "
-    "normalize_loudness, seed";
+    "normalize_loudness, seed, phonemes";
 constexpr size_t kMaxShown = 64;
 // What OpenAI documents for pcm, which has no header to tell.
 constexpr uint32_t kPcmRate = 24'000;
@@ -54,6 +54,7 @@ absl::Status TakeMember(const std::string& name, const json& value, HttpSpeechRe
   SpeechRequest& speech = request.speech;
   if (name == "model") return TakeString(value, name, speech.model);
   if (name == "input") return TakeString(value, name, speech.text);
+  if (name == "phonemes") return TakeString(value, name, speech.phonemes);
   if (name == "voice") return TakeString(value, name, speech.voice);
   if (name == "speed") {
     if (!value.is_number()) return WrongType(name, "a number of 0.25..4", value);
@@ -126,8 +127,10 @@ absl::StatusOr<HttpSpeechRequest> ParseSpeechJson(std::string_view body) {
   }
   for (const char* required : {"model", "input"}) {
     const auto found = members.find(required);
-    if (found == members.end() || found->is_null())
-      return absl::InvalidArgumentError(StrCat(std::string_view(required), ": is missing"));
+    if (found != members.end() && !found->is_null()) continue;
+    // Phonemes stand in its place.
+    if (required == std::string_view("input") && !request.speech.phonemes.empty()) continue;
+    return absl::InvalidArgumentError(StrCat(std::string_view(required), ": is missing"));
   }
   if (request.speech.model.empty()) return absl::InvalidArgumentError("model: is empty");
   if (request.speech.format == models::AudioFormat::kPcmS16 && request.speech.sample_rate == 0)

@@ -67,6 +67,7 @@ absl::StatusOr<SpeechRequest> ToSpeechRequest(v1::SynthesizeRequest message,
   request.model_version = std::move(*message.mutable_model_version());
   request.voice = std::move(*message.mutable_voice());
   request.text = std::move(*message.mutable_text());
+  request.phonemes = std::move(*message.mutable_phonemes());
   if (message.has_speed()) request.speed = message.speed();
   if (message.has_noise_scale()) request.noise_scale = message.noise_scale();
   if (message.has_noise_w()) request.noise_w = message.noise_w();

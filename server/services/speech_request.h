@@ -15,12 +15,13 @@ namespace millrace::server {
 // Of one request whose audio leaves sentence by sentence.
 inline constexpr size_t kMaxStreamCharacters = 20'000;
 
-// A request for speech, whatever it came by. Text is valid UTF-8.
+// A request for speech, whatever it came by. Strings are valid UTF-8.
 struct SpeechRequest {
   std::string model;  // empty: the only one for speech
   std::string model_version;
   std::string voice;  // empty: the model's default
   std::string text;
+  std::string phonemes;  // exactly one of the two is given
   std::optional<float> speed;
   std::optional<float> noise_scale;
   std::optional<float> noise_w;

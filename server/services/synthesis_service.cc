@@ -52,9 +52,9 @@ class SynthesizeCall final : public UnaryCall {
  private:
   absl::Status Outcome(const absl::Status& status) override {
     if (!too_long_) return status;
-    return absl::InvalidArgumentError(StrCat("text: its speech is longer than one reply may hold, ",
-                                             kMaxUnaryAudioBytes >> 20,
-                                             " MiB; use StreamSynthesize"));
+    return absl::InvalidArgumentError(
+        StrCat("text, phonemes: the speech is longer than one reply may hold, ",
+               kMaxUnaryAudioBytes >> 20, " MiB; use StreamSynthesize"));
   }
 
   absl::StatusOr<Work> Decode() override {

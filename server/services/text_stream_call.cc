@@ -94,6 +94,10 @@ absl::Status TextStreamCall::Take() {
 absl::Status TextStreamCall::TakeConfig(v1::SynthesizeRequest config) {
   if (!config.text().empty())
     return absl::InvalidArgumentError("config.text: must be empty; the text comes in 'text'");
+  if (!config.phonemes().empty()) {
+    return absl::InvalidArgumentError(
+        "config.phonemes: must be empty; a stream is of text, phonemes go to StreamSynthesize");
+  }
   auto request = ToSpeechRequest(std::move(config), models::AudioContainer::kStream);
   if (!request.ok()) return request.status();
   config_ = *std::move(request);

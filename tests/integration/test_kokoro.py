@@ -69,6 +69,25 @@ def test_bad_requests_name_field_value_and_what_is_allowed(kokoro, fields, words
     assert_refused(kokoro.synthesis.Synthesize, request(**fields), "INVALID_ARGUMENT", *words)
 
 
+def test_phonemes_are_spoken_in_place_of_a_text(kokoro):
+    text = samples(speak(kokoro, "Hello. Yes.", seed=1))
+    spoken = {"phonemes": "həlˈO. jˈɛs.", "seed": 1}
+    assert samples(speak(kokoro, "", **spoken)) == text
+    messages = list(kokoro.synthesis.StreamSynthesize(request("", **spoken), timeout=PATIENCE))
+    assert [message.text for message in messages if message.text] == ["həlˈO.", "jˈɛs."]
+    assert b"".join(message.audio for message in messages) == bytes(text)
+
+
+@pytest.mark.parametrize("method", ["Synthesize", "StreamSynthesize"])
+@pytest.mark.parametrize("fields, words", [
+    ({"phonemes": "həlˈoʊ ß."}, ["phonemes", "'ß' (U+00df) at byte 10", "it knows: ", " ʤ "]),
+    ({"phonemes": "..."}, ["phonemes", "nothing to speak"]),
+    ({"phonemes": "jˈɛs.", "text": "Yes."}, ["phonemes", "must be empty", "one of the two"]),
+], ids=["symbol", "nothing", "both"])
+def test_bad_phonemes_are_refused(kokoro, method, fields, words):
+    assert_refused(getattr(kokoro.synthesis, method), request(**{"text": ""} | fields), "INVALID_ARGUMENT", *words)
+
+
 def test_a_pronunciation_in_the_text_is_spoken(kokoro):
     plain = speak(kokoro, "I said tomato.", seed=1).audio
     assert speak(kokoro, "I said [tomato](/təmˈɑtO/).", seed=1).audio != plain

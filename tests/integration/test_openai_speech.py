@@ -102,6 +102,12 @@ def test_speed_makes_it_shorter(client):
     assert 2.3 < slow / fast < 5.5
 
 
+def test_phonemes_are_ours(client):
+    def say(text, **extra):
+        return client.audio.speech.create(model=VOICE, voice="joe", input=text, response_format="pcm", extra_body=extra).content
+    assert say("", phonemes="həlˈoʊ.") == say("Hello.")
+
+
 def test_sample_rate_and_seed_are_ours(client):
     def say(**extra):
         return client.audio.speech.create(model="tts-1", voice="joe", input="Hello.", response_format="pcm", extra_body=extra).content

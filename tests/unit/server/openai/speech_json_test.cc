@@ -40,6 +40,17 @@ TEST(SpeechJsonTest, EveryMemberIsTaken) {
   EXPECT_EQ(request.speech.seed, 18446744073709551615U);
 }
 
+TEST(SpeechJsonTest, PhonemesStandForTheInput) {
+  const auto request = ParseSpeechJson(R"({"model": "m", "phonemes": "həlˈO."})");
+  ASSERT_TRUE(request.ok()) << request.status();
+  EXPECT_EQ(request->speech.phonemes, "həlˈO.");
+  EXPECT_EQ(request->speech.text, "");
+  // OpenAI's clients send an input always.
+  EXPECT_TRUE(ParseSpeechJson(R"({"model": "m", "input": "", "phonemes": "həlˈO."})").ok());
+  EXPECT_THAT(ParseSpeechJson(R"({"model": "m", "phonemes": ""})").status().message(),
+              HasSubstr("input: is missing"));
+}
+
 TEST(SpeechJsonTest, NullIsAsIfTheMemberWereNotThere) {
   const auto request =
       ParseSpeechJson(R"({"model": "m", "input": "x", "speed": null, "voice": null})");

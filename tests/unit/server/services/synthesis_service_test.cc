@@ -133,6 +133,20 @@ TEST_F(SynthesisServiceTest, RequestReachesTheModel) {
   EXPECT_LT(seen.noise_scale, 0);  // the voice's own
 }
 
+TEST_F(SynthesisServiceTest, PhonemesReachTheModelInPlaceOfTheText) {
+  models::SynthesizeInput seen;
+  server_.Add(VoiceInfo("joe"), {.prepare = [&](models::Request& request) {
+                seen = std::get<models::SynthesizeInput>(request.input());
+              }});
+  v1::SynthesizeRequest request;
+  request.set_phonemes("həlˈO.");
+  ASSERT_TRUE(Synthesize(request).ok());
+  EXPECT_EQ(seen.text, "həlˈO.");
+  EXPECT_TRUE(seen.is_phonemes);
+  ASSERT_TRUE(Synthesize(Say("x")).ok());
+  EXPECT_FALSE(seen.is_phonemes);
+}
+
 TEST_F(SynthesisServiceTest, BadRequestsNameTheField) {
   server_.Add(VoiceInfo("joe"), {.complete = Speak({1})});
   server_.Add(InferInfo("null"), {});
@@ -146,6 +160,13 @@ TEST_F(SynthesisServiceTest, BadRequestsNameTheField) {
       {[](auto& r) { r.clear_text(); }, StatusCode::INVALID_ARGUMENT, "text: is empty"},
       {[](auto& r) { r.set_text(std::string("a\0", 2)); }, StatusCode::INVALID_ARGUMENT,
        "text: has a NUL at byte 1"},
+      {[](auto& r) { r.set_phonemes("x"); }, StatusCode::INVALID_ARGUMENT,
+       "phonemes: must be empty when there is a text"},
+      {[](auto& r) {
+         r.clear_text();
+         r.set_phonemes(std::string("a\0", 2));
+       },
+       StatusCode::INVALID_ARGUMENT, "phonemes: has a NUL at byte 1"},
       {[](auto& r) { r.set_encoding(static_cast<v1::AudioEncoding>(99)); },
        StatusCode::INVALID_ARGUMENT, "encoding: 99"},
       {[](auto& r) { r.set_sample_rate(7999); }, StatusCode::INVALID_ARGUMENT,

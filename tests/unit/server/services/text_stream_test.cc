@@ -212,6 +212,12 @@ TEST_F(TextStreamTest, BadMessagesNameTheField) {
        "config.text: must be empty"},
       {[](Client& c) {
          v1::SynthesizeTextStreamRequest request;
+         request.mutable_config()->set_phonemes("x");
+         c.Write(request);
+       },
+       "config.phonemes: must be empty"},
+      {[](Client& c) {
+         v1::SynthesizeTextStreamRequest request;
          request.mutable_config()->set_sample_rate(7);
          c.Write(request);
        },

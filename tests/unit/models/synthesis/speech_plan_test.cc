@@ -1,0 +1,146 @@
+#include "models/synthesis/speech_plan.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "absl/strings/ascii.h"
+#include "models/text/phoneme_words.h"
+#include "models/text/unicode.h"
+
+namespace millrace::models {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+class Sink final : public OutputSink {
+ public:
+  void Emit(Output) override {}
+};
+
+// Says the letters of a text in capitals, between marks of 0, each one followed by a 0; knows A to
+// Z, a space and the usual marks.
+class LetterReader final : public SpeechReader {
+ public:
+  absl::StatusOr<PhonemeText> ToPhonemes(std::string_view sentence,
+                                         const SynthesizeInput&) const override {
+    if (sentence == "fail") return absl::UnavailableError("no front end");
+    PhonemeText text{std::string(sentence), SplitPhonemeWords(sentence)};
+    absl::AsciiStrToUpper(&text.phonemes);
+    if (text.words.empty()) text.phonemes.clear();
+    return text;
+  }
+  PhonemeIds ToIds(std::string_view phonemes) const override {
+    PhonemeIds read;
+    read.ids.push_back(0);
+    for (size_t at = 0; at < phonemes.size();) {
+      const size_t bytes = DecodeAt(phonemes, at).bytes;
+      if (Symbols().find(phonemes.substr(at, bytes)) != std::string::npos) {
+        const size_t first = read.ids.size();
+        read.ids.insert(read.ids.end(), {phonemes[at], 0});
+        read.symbols.push_back({at, at + bytes, first, first + 2});
+      }
+      at += bytes;
+    }
+    read.ids.push_back(0);
+    return read;
+  }
+  std::string Symbols() const override { return "A B C D E F . , !"; }
+  size_t max_symbols() const override { return max; }
+
+  size_t max = 8;
+};
+
+class SpeechPlanTest : public ::testing::Test {
+ protected:
+  // What each unit is, to the end.
+  std::vector<std::string> Units(const SynthesizeInput& input) {
+    Request request(input, TimePoint::max(), sink_);
+    SpeechPlan plan(std::get<SynthesizeInput>(request.input()));
+    std::vector<std::string> units;
+    while (plan.Prepare(request, reader_)) {
+      EXPECT_EQ(plan.ids().size(), 2 + 2 * plan.symbols());
+      EXPECT_EQ(plan.spoken(), units.size());
+      units.push_back(plan.TakePiece({}, 8000, true).text);
+      if (!plan.Advance()) request.Finish(absl::OkStatus());
+    }
+    status_ = request.outcome().value_or(absl::InternalError("not finished"));
+    return units;
+  }
+  static SynthesizeInput Say(const std::string& text, bool is_phonemes = false) {
+    SynthesizeInput input;
+    input.text = text;
+    input.is_phonemes = is_phonemes;
+    return input;
+  }
+
+  LetterReader reader_;
+  Sink sink_;
+  absl::Status status_;
+};
+
+TEST_F(SpeechPlanTest, GoesThroughTheSentencesThatHaveSomethingToSpeak) {
+  EXPECT_THAT(Units(Say("Abc. ?!\nDef!")), ElementsAre("Abc.", "Def!"));
+  EXPECT_TRUE(status_.ok()) << status_;
+  EXPECT_THAT(Units(Say("xyz")), ElementsAre());
+  EXPECT_EQ(status_.message(), "text: there is nothing in it that the voice can speak");
+}
+
+TEST_F(SpeechPlanTest, PhonemesAreSpokenAsTheyAre) {
+  EXPECT_THAT(Units(Say("AB. CA. ...\nDEF", true)), ElementsAre("AB.", "CA.", "DEF"));
+  EXPECT_TRUE(status_.ok()) << status_;
+}
+
+TEST_F(SpeechPlanTest, WhatIsTooLongIsHalvedOrRefusedByItsField) {
+  EXPECT_THAT(Units(Say("abc def abc, def")), ElementsAre("abc def", "abc, def"));
+  EXPECT_TRUE(status_.ok()) << status_;
+  reader_.max = 0;
+  EXPECT_THAT(Units(Say("Abc")), ElementsAre());
+  EXPECT_EQ(status_.message(),
+            "text: 'Abc' has 3 phonemes without a place to cut it, allowed are 0");
+  EXPECT_THAT(Units(Say("ABC", true)), ElementsAre());
+  EXPECT_THAT(status_.message(), HasSubstr("phonemes: 'ABC' has 3 phonemes"));
+}
+
+TEST_F(SpeechPlanTest, AFailingFrontEndEndsTheRequest) {
+  EXPECT_THAT(Units(Say("fail")), ElementsAre());
+  EXPECT_EQ(status_.message(), "no front end");
+}
+
+TEST_F(SpeechPlanTest, TheTextGoesWithTheFirstPiece) {
+  Request request(Say("Abc."), TimePoint::max(), sink_);
+  SpeechPlan plan(std::get<SynthesizeInput>(request.input()));
+  ASSERT_TRUE(plan.Prepare(request, reader_));
+  const SynthesizeOutput first = plan.TakePiece({1, 2}, 8000, false);
+  EXPECT_EQ(first.text, "Abc.");
+  EXPECT_FALSE(first.sentence_finished);
+  EXPECT_EQ(first.sample_rate, 8000);
+  EXPECT_EQ(first.samples, (std::vector<float>{1, 2}));
+  const SynthesizeOutput second = plan.TakePiece({}, 8000, true);
+  EXPECT_EQ(second.text, "");
+  EXPECT_TRUE(second.sentence_finished);
+}
+
+TEST_F(SpeechPlanTest, AnUnknownSymbolIsNamedWithItsByte) {
+  const auto error = [&](const std::string& phonemes) {
+    const absl::Status status = CheckSpeech(Say(phonemes, true), reader_);
+    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+    return std::string(status.message());
+  };
+  EXPECT_EQ(
+      error("AB ɪC"),
+      "phonemes: the voice does not know the symbol 'ɪ' (U+026a) at byte 3; it knows: A B C D "
+      "E F . , !");
+  EXPECT_THAT(error("ABCx"), HasSubstr("'x' (U+0078) at byte 3"));
+  EXPECT_THAT(error("xABC"), HasSubstr("'x' (U+0078) at byte 0"));
+  EXPECT_THAT(error("A\tB"), HasSubstr("(U+0009) at byte 1"));
+  EXPECT_EQ(error("., "), "phonemes: there is nothing to speak; it needs a letter or a digit");
+  EXPECT_TRUE(CheckSpeech(Say("AB.\r\nC", true), reader_).ok());
+  EXPECT_TRUE(CheckSpeech(Say("ɪ"), reader_).ok());
+}
+
+}  // namespace
+}  // namespace millrace::models
