@@ -183,6 +183,7 @@ absl::StatusOr<std::optional<std::vector<float>>> LoadedKokoro::Speak(Request& r
         absl::StrCat(plan.field(), ", speed: one sentence would last ", samples / info_.sample_rate,
                      " seconds, allowed are ", kMaxUnitSeconds));
   }
+  plan.SetFrames(encoded.frames, parts_.samples_per_frame);
   if (request.ShouldStop()) return std::nullopt;
   const KokoroDecoder::Curves curves = parts_.decoder->Predict(encoded, style);
   if (request.ShouldStop()) return std::nullopt;

@@ -1,6 +1,6 @@
 #include "models/synthesis/speech_plan.h"
 
-#include <algorithm>
+#include <iterator>
 #include <string>
 #include <utility>
 
@@ -93,13 +93,51 @@ bool SpeechPlan::Halve() {
   return true;
 }
 
+size_t SpeechPlan::CharactersBefore(size_t byte) const {
+  return left_characters_ +
+         CountCodePoints(std::string_view(input_.text).substr(left_bytes_, byte - left_bytes_));
+}
+
+void SpeechPlan::SetFrames(std::span<const int64_t> frames, int64_t samples_per_frame) {
+  words_.clear();
+  phonemes_.clear();
+  std::vector<int64_t> starts = {0};  // of each of ids(), and the end
+  for (const int64_t count : frames) starts.push_back(starts.back() + count * samples_per_frame);
+  const std::string_view phonemes = text_.phonemes;
+  if (input_.phoneme_times) {
+    for (const PhonemeSymbol& symbol : read_.symbols) {
+      phonemes_.push_back({std::string(phonemes.substr(symbol.begin, symbol.end - symbol.begin)),
+                           starts[symbol.first_id], starts[symbol.end_id]});
+    }
+  }
+  if (!input_.word_times) return;
+  const std::string_view unit = units_[next_];
+  const auto unit_begin = static_cast<size_t>(unit.data() - input_.text.data());
+  left_characters_ = CharactersBefore(unit_begin);
+  left_bytes_ = unit_begin;
+  auto symbol = read_.symbols.begin();
+  for (const PhonemeWord& word : text_.words) {
+    while (symbol != read_.symbols.end() && symbol->begin < word.phonemes_begin) ++symbol;
+    const auto first = symbol;
+    while (symbol != read_.symbols.end() && symbol->end <= word.phonemes_end) ++symbol;
+    if (symbol == first) continue;  // the voice knows none of its sounds
+    words_.push_back({std::string(unit.substr(word.begin, word.end - word.begin)),
+                      starts[first->first_id], starts[std::prev(symbol)->end_id],
+                      CharactersBefore(unit_begin + word.begin)});
+  }
+}
+
 SynthesizeOutput SpeechPlan::TakePiece(std::vector<float> samples, int sample_rate, bool last) {
   SynthesizeOutput piece;
   piece.sample_rate = sample_rate;
   piece.samples = std::move(samples);
   piece.sentence_index = spoken_;
   piece.sentence_finished = last;
-  if (!std::exchange(begun_, true)) piece.text = units_[next_];
+  if (!std::exchange(begun_, true)) {
+    piece.text = units_[next_];
+    piece.words = std::move(words_);
+    piece.phonemes = std::move(phonemes_);
+  }
   return piece;
 }
 

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -17,7 +18,8 @@ namespace millrace::models {
 absl::Status CheckSpeech(const SynthesizeInput& input, const SpeechReader& reader);
 
 // What is left to say of one request: its text, or its phonemes, unit by unit, and of the unit at
-// hand what the network reads. Touched by one worker at a time; the input outlives it.
+// hand what the network reads and when each part of it is heard. Touched by one worker at a time;
+// the input outlives it.
 class SpeechPlan {
  public:
   explicit SpeechPlan(const SynthesizeInput& input);
@@ -35,7 +37,10 @@ class SpeechPlan {
 
   // Puts the halves of the unit at hand in its place; false when it is too short for that.
   bool Halve();
-  // A piece of the unit's audio. Its text goes with the first.
+  // How long each of ids() lasts.
+  void SetFrames(std::span<const int64_t> frames, int64_t samples_per_frame);
+
+  // A piece of the unit's audio. Its text and times go with the first.
   SynthesizeOutput TakePiece(std::vector<float> samples, int sample_rate, bool last);
   // Leaves the unit that was spoken; false when it was the last.
   bool Advance();
@@ -43,15 +48,21 @@ class SpeechPlan {
  private:
   // Forgets what was read of the unit at hand.
   void Forget();
+  // Characters of the input's text before the byte, which never goes back behind the unit at hand.
+  size_t CharactersBefore(size_t byte) const;
 
   const SynthesizeInput& input_;
   std::vector<std::string_view> units_;  // of the input's text
   size_t next_ = 0;                      // index of the unit at hand
   size_t spoken_ = 0;
+  size_t left_bytes_ = 0;  // of the input's text, before the unit at hand or another before it
+  size_t left_characters_ = 0;
 
   PhonemeText text_;  // of the unit at hand, as is all below; empty: not yet found
   PhonemeIds read_;
   bool begun_ = false;  // its first piece was taken
+  std::vector<SpeechTime> words_;
+  std::vector<SpeechTime> phonemes_;
 };
 
 }  // namespace millrace::models

@@ -256,6 +256,7 @@ absl::StatusOr<std::optional<LoadedVits::Latents>> LoadedVits::Encode(Request& r
         plan.field(), ", speed, noise_w: one sentence would last ",
         frames * hop_ / voice_.sample_rate, " seconds, allowed are ", kMaxUnitSeconds));
   }
+  plan.SetFrames(encoded.frames, hop_);
   Latents latents;
   latents.noise = MakeNoise(input.seed, input.first_sentence + plan.spoken(), kLatentStream,
                             static_cast<size_t>(frames * encoder_->latent()));

@@ -5,7 +5,8 @@
 namespace millrace::models {
 
 absl::StatusOr<PhonemeText> VitsReader::ToPhonemes(std::string_view sentence,
-                                                   const SynthesizeInput&) const {
+                                                   const SynthesizeInput& input) const {
+  if (input.word_times) return phonemizer_->PhonemizeWords(sentence);
   auto phonemes = phonemizer_->Phonemize(sentence);
   if (!phonemes.ok()) return phonemes.status();
   return PhonemeText{*std::move(phonemes), {}};

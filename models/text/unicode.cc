@@ -1,5 +1,7 @@
 #include "models/text/unicode.h"
 
+#include <algorithm>
+
 namespace millrace::models {
 namespace {
 
@@ -31,6 +33,11 @@ CodePoint DecodeBefore(std::string_view text, size_t at) {
   const CodePoint whole = DecodeAt(text, start);
   if (start + whole.bytes == at) return whole;
   return {kReplacement, 1};
+}
+
+size_t CountCodePoints(std::string_view text) {
+  return static_cast<size_t>(
+      std::count_if(text.begin(), text.end(), [](char c) { return !IsContinuation(c); }));
 }
 
 bool IsLineBreak(char32_t c) {

@@ -48,6 +48,8 @@ absl::StatusOr<SpeechWork> MakeSpeechWork(SpeechRequest request, models::AudioCo
   input.voice = std::move(request.voice);
   if (input.voice.empty()) input.voice = info.voices.front();
   input.seed = request.seed;
+  input.word_times = request.word_times;
+  input.phoneme_times = request.phoneme_times;
   // Loudness is brought to its level by whole sentences.
   input.streamed = container == models::AudioContainer::kStream && !request.normalize_loudness;
   if (request.speed) input.speed = *request.speed;

@@ -29,6 +29,8 @@ struct SpeechRequest {
   models::AudioFormat format = models::AudioFormat::kWav;
   uint32_t sample_rate = 0;  // hertz; 0: the voice's own
   bool normalize_loudness = false;
+  bool word_times = false;
+  bool phoneme_times = false;
 };
 
 // What it asks for.

@@ -124,6 +124,63 @@ TEST_F(SpeechPlanTest, TheTextGoesWithTheFirstPiece) {
   EXPECT_TRUE(second.sentence_finished);
 }
 
+// Times as "text:begin-end@character".
+std::string Shown(const std::vector<SpeechTime>& times) {
+  std::string shown;
+  for (const SpeechTime& time : times) {
+    shown += time.text + ":" + std::to_string(time.begin) + "-" + std::to_string(time.end) + "@" +
+             std::to_string(time.character) + " ";
+  }
+  return shown;
+}
+
+TEST_F(SpeechPlanTest, TimesFollowFromTheFramesAndGoWithTheFirstPiece) {
+  SynthesizeInput input = Say("éé\nAbx, (cd)!");
+  input.word_times = input.phoneme_times = true;
+  Request request(input, TimePoint::max(), sink_);
+  SpeechPlan plan(std::get<SynthesizeInput>(request.input()));
+  ASSERT_TRUE(plan.Prepare(request, reader_));
+  // The start, A and its pad, B, the comma, a space, C, D, the mark, the end.
+  ASSERT_EQ(plan.ids().size(), 16U);
+  const std::vector<int64_t> frames = {5, 1, 1, 2, 1, 3, 1, 1, 1, 4, 1, 5, 1, 6, 1, 9};
+  plan.SetFrames(frames, 10);
+  plan.SetFrames(frames, 10);  // a step that is tried again
+  const SynthesizeOutput piece = plan.TakePiece({}, 8000, false);
+  EXPECT_EQ(Shown(piece.phonemes),
+            "A:50-70@0 B:70-100@0 ,:100-140@0  :140-160@0 C:160-210@0 "
+            "D:210-270@0 !:270-340@0 ");
+  EXPECT_EQ(Shown(piece.words), "Abx:50-100@3 cd:160-270@9 ");
+  const SynthesizeOutput next = plan.TakePiece({}, 8000, true);
+  EXPECT_TRUE(next.words.empty());
+  EXPECT_TRUE(next.phonemes.empty());
+}
+
+TEST_F(SpeechPlanTest, TimesOfPhonemesInPlaceOfATextAreTheirs) {
+  SynthesizeInput input = Say("A. BC, D.", true);
+  input.word_times = true;
+  Request request(input, TimePoint::max(), sink_);
+  SpeechPlan plan(std::get<SynthesizeInput>(request.input()));
+  std::string words;
+  while (plan.Prepare(request, reader_)) {
+    plan.SetFrames(std::vector<int64_t>(plan.ids().size(), 1), 1);
+    const SynthesizeOutput piece = plan.TakePiece({}, 8000, true);
+    words += Shown(piece.words);
+    EXPECT_TRUE(piece.phonemes.empty());
+    if (!plan.Advance()) break;
+  }
+  EXPECT_EQ(words, "A:1-3@0 BC:1-5@3 D:9-11@7 ");
+}
+
+TEST_F(SpeechPlanTest, WithoutAskingThereAreNoTimes) {
+  Request request(Say("Abc."), TimePoint::max(), sink_);
+  SpeechPlan plan(std::get<SynthesizeInput>(request.input()));
+  ASSERT_TRUE(plan.Prepare(request, reader_));
+  plan.SetFrames(std::vector<int64_t>(plan.ids().size(), 1), 1);
+  const SynthesizeOutput piece = plan.TakePiece({}, 8000, true);
+  EXPECT_TRUE(piece.words.empty());
+  EXPECT_TRUE(piece.phonemes.empty());
+}
+
 TEST_F(SpeechPlanTest, AnUnknownSymbolIsNamedWithItsByte) {
   const auto error = [&](const std::string& phonemes) {
     const absl::Status status = CheckSpeech(Say(phonemes, true), reader_);

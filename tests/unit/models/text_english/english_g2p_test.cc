@@ -51,6 +51,18 @@ class EnglishG2pTest : public ::testing::Test {
   std::vector<PhonemeToken> tokens_;
 };
 
+TEST_F(EnglishG2pTest, EveryWrittenWordHasItsPhonemes) {
+  const std::string text = "The dog, [Rex](/ɹˈɛks/), read 22 of the 東 dogs.";
+  const std::string phonemes = Spoken(text);
+  std::string found;
+  for (const PhonemeWord& word : JoinPhonemes(tokens_).words) {
+    found += text.substr(word.begin, word.end - word.begin) + "=" +
+             phonemes.substr(word.phonemes_begin, word.phonemes_end - word.phonemes_begin) + "|";
+  }
+  EXPECT_EQ(found,
+            "The=ðə|dog=dˈɔɡ|Rex=ɹˈɛks|read=<read>|22=<twenty> tˈu|of=<of>|the=ðə|dogs=dˈɔɡz|");
+}
+
 TEST_F(EnglishG2pTest, ArticlesAndToHangOnTheNextSound) {
   EXPECT_EQ(Spoken("the dog to the apple"), "ðə dˈɔɡ tə ði ˈæpᵊl");
   EXPECT_EQ(Spoken("the, apple"), "ðə, ˈæpᵊl");
