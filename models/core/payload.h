@@ -38,6 +38,7 @@ struct TranslateOutput {
 struct SynthesizeInput {
   std::string text;
   bool is_phonemes = false;   // the text is phonemes, in the model's own symbols
+  std::string language;       // BCP 47, of the text; empty: the model's default
   std::string voice;          // empty: the model's default
   float speed = 1.0F;         // 0.25 .. 4; 2 speaks twice as fast
   float noise_scale = -1.0F;  // 0 .. 2; negative: the voice's default

@@ -52,10 +52,10 @@ struct Parts {
 
 class LoadedKokoro final : public Model {
  public:
-  LoadedKokoro(ModelInfo info, Parts parts, std::unique_ptr<TextToPhonemes> front_end)
+  LoadedKokoro(ModelInfo info, Parts parts, std::vector<KokoroReader::FrontEnd> front_ends)
       : info_(std::move(info)),
         parts_(std::move(parts)),
-        reader_(parts_.settings, std::move(front_end), max_phonemes()) {}
+        reader_(parts_.settings, std::move(front_ends), max_phonemes()) {}
 
   const ModelInfo& info() const override { return info_; }
   absl::Status Validate(const Input& input) const override;
@@ -120,7 +120,7 @@ absl::Status LoadedKokoro::Validate(const Input& input) const {
     return absl::InvalidArgumentError(
         absl::StrCat("model '", info_.name, "' synthesizes speech and does nothing else"));
   }
-  if (absl::Status status = CheckSpeech(*speech, reader_); !status.ok()) return status;
+  if (absl::Status status = CheckSpeech(*speech, info_, reader_); !status.ok()) return status;
   if (const auto mix = ParseVoiceMix(speech->voice, info_.voices); !mix.ok()) return mix.status();
   if (!(speech->speed >= kMinSpeed && speech->speed <= kMaxSpeed)) {
     return absl::InvalidArgumentError(absl::StrCat(
@@ -253,22 +253,28 @@ absl::StatusOr<std::unique_ptr<Model>> KokoroModel::Load(const KokoroOptions& op
                                             " has no room for a phoneme"));
   }
   TextToPhonemesOptions text;
-  text.language = options.language;
   text.lexicon_file = options.lexicon_file;
   text.user_lexicon_file = options.user_lexicon_file;
   text.symbols = parts.settings.Symbols();
   text.espeak_program = options.espeak_program;
   text.max_espeak_processes = options.max_espeak_processes;
   text.espeak_timeout = options.espeak_timeout;
-  auto front_end = MakeTextToPhonemes(text);
-  if (!front_end.ok()) return front_end.status();
+  std::vector<KokoroReader::FrontEnd> front_ends;
+  for (const std::string& language : {options.language, std::string("ja")}) {
+    text.language = language;
+    auto front_end = MakeTextToPhonemes(text);
+    if (!front_end.ok()) return front_end.status();
+    front_ends.push_back({language, *std::move(front_end)});
+    info.languages.push_back(language);
+  }
+
   info.task = Task::kSynthesis;
   info.platform = "kokoro";
   info.language = options.language;
   info.sample_rate = parts.settings.sample_rate;
   info.voices = *std::move(voices);
   parts.samples_per_frame = weights->shape().samples_per_frame();
-  return std::make_unique<LoadedKokoro>(std::move(info), std::move(parts), *std::move(front_end));
+  return std::make_unique<LoadedKokoro>(std::move(info), std::move(parts), std::move(front_ends));
 }
 
 }  // namespace millrace::models

@@ -1,5 +1,7 @@
 #include "models/synthesis/kokoro_reader.h"
 
+#include <algorithm>
+
 #include "absl/strings/str_join.h"
 
 namespace millrace::models {
@@ -10,8 +12,10 @@ constexpr int64_t kEndMark = 0;
 }  // namespace
 
 absl::StatusOr<PhonemeText> KokoroReader::ToPhonemes(std::string_view sentence,
-                                                     const SynthesizeInput&) const {
-  return front_end_->Convert(sentence);
+                                                     const SynthesizeInput& input) const {
+  auto front_end = std::ranges::find(front_ends_, input.language, &FrontEnd::language);
+  if (front_end == front_ends_.end()) front_end = front_ends_.begin();
+  return front_end->to_phonemes->Convert(sentence);
 }
 
 PhonemeIds KokoroReader::ToIds(std::string_view phonemes) const {

@@ -1,6 +1,9 @@
 #pragma once
 
 #include <memory>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "models/synthesis/kokoro_settings.h"
 #include "models/synthesis/speech_reader.h"
@@ -8,12 +11,18 @@
 
 namespace millrace::models {
 
-// How Kokoro reads: a mark at both ends of the phonemes. Borrows the settings.
+// How Kokoro reads: by a front end for each language, a mark at both ends of the phonemes. Borrows
+// the settings.
 class KokoroReader final : public SpeechReader {
  public:
-  KokoroReader(const KokoroSettings& settings, std::unique_ptr<const TextToPhonemes> front_end,
-               size_t max_symbols)
-      : settings_(settings), front_end_(std::move(front_end)), max_symbols_(max_symbols) {}
+  struct FrontEnd {
+    std::string language;  // BCP 47
+    std::unique_ptr<const TextToPhonemes> to_phonemes;
+  };
+
+  // The first front end is for texts that name no language.
+  KokoroReader(const KokoroSettings& settings, std::vector<FrontEnd> front_ends, size_t max_symbols)
+      : settings_(settings), front_ends_(std::move(front_ends)), max_symbols_(max_symbols) {}
 
   absl::StatusOr<PhonemeText> ToPhonemes(std::string_view sentence,
                                          const SynthesizeInput& input) const override;
@@ -23,7 +32,7 @@ class KokoroReader final : public SpeechReader {
 
  private:
   const KokoroSettings& settings_;
-  const std::unique_ptr<const TextToPhonemes> front_end_;
+  const std::vector<FrontEnd> front_ends_;
   const size_t max_symbols_;
 };
 

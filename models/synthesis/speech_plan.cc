@@ -1,5 +1,6 @@
 #include "models/synthesis/speech_plan.h"
 
+#include <algorithm>
 #include <iterator>
 #include <string>
 #include <utility>
@@ -41,11 +42,18 @@ absl::Status CheckSymbols(std::string_view phonemes, const SpeechReader& reader)
 
 }  // namespace
 
-absl::Status CheckSpeech(const SynthesizeInput& input, const SpeechReader& reader) {
+absl::Status CheckSpeech(const SynthesizeInput& input, const ModelInfo& info,
+                         const SpeechReader& reader) {
   const char* field = input.is_phonemes ? "phonemes" : "text";
   if (!HasLetterOrDigit(input.text)) {
     return absl::InvalidArgumentError(
         absl::StrCat(field, ": there is nothing to speak; it needs a letter or a digit"));
+  }
+  if (!input.language.empty() &&
+      std::ranges::find(info.languages, input.language) == info.languages.end()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("language: model '", info.name, "' does not speak '", input.language,
+                     "'; it speaks: ", absl::StrJoin(info.languages, ", ")));
   }
   return input.is_phonemes ? CheckSymbols(input.text, reader) : absl::OkStatus();
 }

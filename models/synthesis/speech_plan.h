@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "models/core/model_info.h"
 #include "models/core/payload.h"
 #include "models/core/request.h"
 #include "models/synthesis/speech_reader.h"
@@ -15,7 +16,8 @@ namespace millrace::models {
 
 // Checks what a request is to say, without its voice and settings. InvalidArgument naming the
 // field, the value and what is allowed. Linear time.
-absl::Status CheckSpeech(const SynthesizeInput& input, const SpeechReader& reader);
+absl::Status CheckSpeech(const SynthesizeInput& input, const ModelInfo& info,
+                         const SpeechReader& reader);
 
 // What is left to say of one request: its text, or its phonemes, unit by unit, and of the unit at
 // hand what the network reads and when each part of it is heard. Touched by one worker at a time;

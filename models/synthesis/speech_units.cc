@@ -21,6 +21,7 @@ size_t FindCut(std::string_view text, size_t max_bytes) {
   for (size_t i = max_bytes; i > max_bytes / 2; --i) {
     const char before = text[i - 1];
     if (text[i] == ' ' && (before == ',' || before == ';' || before == ':')) return i;
+    if (IsWidePause(DecodeBefore(text, i).value)) return i;
   }
   for (size_t i = max_bytes; i > 0; --i) {
     if (kAsciiSpace.find(text[i]) != std::string_view::npos) return i;

@@ -10,7 +10,7 @@ namespace millrace::models {
 inline constexpr size_t kMaxSpeechUnitBytes = 400;
 
 // Cuts UTF-8 text into what is spoken step by step: its sentences, without the white space between
-// them. A sentence longer than max_bytes is cut at a pause (, ; :) in its second half, else at a
+// them. A sentence longer than max_bytes is cut at a pause (, ; : 、) in its second half, else at a
 // space, else within a word, never within a character. Only white space is lost. Units are views
 // into the text. Thread-safe; linear time.
 std::vector<std::string_view> SplitSpeechUnits(std::string_view text,

@@ -196,7 +196,7 @@ absl::Status LoadedVits::Validate(const Input& input) const {
     return absl::InvalidArgumentError(
         absl::StrCat("model '", info_.name, "' synthesizes speech and does nothing else"));
   }
-  if (absl::Status status = CheckSpeech(*speech, reader_); !status.ok()) return status;
+  if (absl::Status status = CheckSpeech(*speech, info_, reader_); !status.ok()) return status;
   if (FindSpeaker(speech->voice) == nullptr) {
     return absl::InvalidArgumentError(
         absl::StrCat("voice: model '", info_.name, "' has no voice '", speech->voice,
@@ -356,6 +356,7 @@ absl::StatusOr<std::unique_ptr<Model>> VitsModel::Load(const VitsOptions& option
   info.task = Task::kSynthesis;
   info.platform = "vits";
   info.language = options.language;
+  info.languages = {options.language};
   info.sample_rate = voice->sample_rate;
   info.voices.clear();
   for (const Speaker& speaker : speakers) info.voices.push_back(speaker.name);

@@ -49,6 +49,8 @@ bool IsSpace(char32_t c) {
          Between(c, 0x2000, 0x200A) || c == 0x202F || c == 0x205F || c == 0x3000;
 }
 
+bool IsWidePause(char32_t c) { return c == U'、' || c == U'，' || c == U'；' || c == U'：'; }
+
 bool IsDigit(char32_t c) { return Between(c, '0', '9'); }
 
 bool IsLower(char32_t c) {

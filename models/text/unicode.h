@@ -23,6 +23,8 @@ size_t CountCodePoints(std::string_view text);
 bool IsLineBreak(char32_t c);
 // Unicode's White_Space.
 bool IsSpace(char32_t c);
+// The pauses of East Asian text within a sentence, behind which no space stands: 、 ， ； ：
+bool IsWidePause(char32_t c);
 bool IsDigit(char32_t c);  // ASCII only
 // Letter case of the Latin, Greek and Cyrillic letters of European languages.
 bool IsLower(char32_t c);

@@ -16,7 +16,7 @@ using nlohmann::json;
 
 constexpr char kMembers[] =
     "model, input, voice, speed, response_format, stream_format, instructions, sample_rate, "
-    "normalize_loudness, seed, phonemes, timestamps";
+    "normalize_loudness, seed, language, phonemes, timestamps";
 constexpr size_t kMaxShown = 64;
 // What OpenAI documents for pcm, which has no header to tell.
 constexpr uint32_t kPcmRate = 24'000;
@@ -71,6 +71,7 @@ absl::Status TakeMember(const std::string& name, const json& value, HttpSpeechRe
   SpeechRequest& speech = request.speech;
   if (name == "model") return TakeString(value, name, speech.model);
   if (name == "input") return TakeString(value, name, speech.text);
+  if (name == "language") return TakeString(value, name, speech.language);
   if (name == "phonemes") return TakeString(value, name, speech.phonemes);
   if (name == "voice") return TakeString(value, name, speech.voice);
   if (name == "speed") {

@@ -75,6 +75,7 @@ absl::StatusOr<SpeechRequest> ToSpeechRequest(v1::SynthesizeRequest message,
   request.format = *format;
   request.sample_rate = message.sample_rate();
   request.normalize_loudness = message.normalize_loudness();
+  request.language = std::move(*message.mutable_language());
   request.word_times = message.word_times();
   request.phoneme_times = message.phoneme_times();
   return request;

@@ -45,6 +45,7 @@ absl::StatusOr<SpeechWork> MakeSpeechWork(SpeechRequest request, models::AudioCo
   models::SynthesizeInput input;
   input.text = std::move(text);
   input.is_phonemes = is_phonemes;
+  input.language = std::move(request.language);
   input.voice = std::move(request.voice);
   if (input.voice.empty()) input.voice = info.voices.front();
   input.seed = request.seed;

@@ -22,6 +22,7 @@ struct SpeechRequest {
   std::string voice;  // empty: the model's default
   std::string text;
   std::string phonemes;  // exactly one of the two is given
+  std::string language;  // of the text; empty: the model's default
   std::optional<float> speed;
   std::optional<float> noise_scale;
   std::optional<float> noise_w;

@@ -2,8 +2,10 @@
 
 import array
 import base64
+import itertools
 import json
 import math
+import pathlib
 import urllib.error
 import urllib.request
 
@@ -15,6 +17,8 @@ from wire.stubs import synthesis
 TEXT = "Good morning, everybody! Of the 42 men in the room, only one had $5; the others, in 1984, had none."
 WORDS = ["Good", "morning", "everybody", "Of", "the", "42", "men", "in", "the", "room", "only", "one", "had", "$5", "the", "others",
          "in", "1984", "had", "none"]
+DATA = pathlib.Path(__file__).resolve().parents[1] / "data" / "synthesis"
+KOKORO_VOICES = ["jf_alpha", "jf_gongitsune", "jf_nezumi", "jf_tebukuro", "jm_kumo"]
 F32 = synthesis.AUDIO_ENCODING_PCM_F32LE
 both_models = pytest.mark.parametrize("model", [VOICE, KOKORO])
 
@@ -93,6 +97,21 @@ def test_times_change_no_sample_and_both_methods_tell_the_same(daemon, model):
         assert [bool(getattr(message, kind)) for message in messages] == [bool(message.text) for message in messages]
     quiet = speak(daemon, model=model, word_times=False, phoneme_times=False)
     assert not quiet.words and not quiet.phonemes
+
+
+def test_kokoros_times_are_the_durations_of_its_reference(daemon):
+    """What PyTorch's Kokoro gives each symbol of a sentence, in frames of 25 ms, the silence of both ends included."""
+    lines = zip((DATA / "kokoro_phonemes.txt").read_text().splitlines(), (DATA / "kokoro_frames.txt").read_text().splitlines(), strict=True)
+    for i, (sentence, frames) in enumerate(itertools.islice(lines, 10)):
+        answer = speak(daemon, "", phonemes=sentence, model=KOKORO, voice=sorted(KOKORO_VOICES)[i % 5])
+        expected = [int(count) for count in frames.split()]
+        spans = [(0, answer.phonemes[0].start_seconds), *((p.start_seconds, p.end_seconds) for p in answer.phonemes),
+                 (answer.phonemes[-1].end_seconds, answer.duration_seconds)]
+        heard = [(end - start) / 0.025 for start, end in spans]
+        assert heard == pytest.approx(expected, abs=1.01), sentence
+        # One that is next to a half may be rounded either way.
+        assert sum(abs(a - b) > 0.01 for a, b in zip(heard, expected, strict=True)) <= 1
+        assert "".join(phoneme.text for phoneme in answer.phonemes) == sentence
 
 
 def test_sample_rate_and_encoding_change_no_time(daemon):

@@ -56,6 +56,11 @@ class LetterReader final : public SpeechReader {
 
 class SpeechPlanTest : public ::testing::Test {
  protected:
+  SpeechPlanTest() {
+    info_.name = "letters";
+    info_.languages = {"en", "ja"};
+  }
+
   // What each unit is, to the end.
   std::vector<std::string> Units(const SynthesizeInput& input) {
     Request request(input, TimePoint::max(), sink_);
@@ -77,6 +82,7 @@ class SpeechPlanTest : public ::testing::Test {
     return input;
   }
 
+  ModelInfo info_;
   LetterReader reader_;
   Sink sink_;
   absl::Status status_;
@@ -183,7 +189,7 @@ TEST_F(SpeechPlanTest, WithoutAskingThereAreNoTimes) {
 
 TEST_F(SpeechPlanTest, AnUnknownSymbolIsNamedWithItsByte) {
   const auto error = [&](const std::string& phonemes) {
-    const absl::Status status = CheckSpeech(Say(phonemes, true), reader_);
+    const absl::Status status = CheckSpeech(Say(phonemes, true), info_, reader_);
     EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
     return std::string(status.message());
   };
@@ -195,8 +201,19 @@ TEST_F(SpeechPlanTest, AnUnknownSymbolIsNamedWithItsByte) {
   EXPECT_THAT(error("xABC"), HasSubstr("'x' (U+0078) at byte 0"));
   EXPECT_THAT(error("A\tB"), HasSubstr("(U+0009) at byte 1"));
   EXPECT_EQ(error("., "), "phonemes: there is nothing to speak; it needs a letter or a digit");
-  EXPECT_TRUE(CheckSpeech(Say("AB.\r\nC", true), reader_).ok());
-  EXPECT_TRUE(CheckSpeech(Say("ɪ"), reader_).ok());
+  EXPECT_TRUE(CheckSpeech(Say("AB.\r\nC", true), info_, reader_).ok());
+  EXPECT_TRUE(CheckSpeech(Say("ɪ"), info_, reader_).ok());
+}
+
+TEST_F(SpeechPlanTest, ALanguageIsOneOfTheModels) {
+  SynthesizeInput input = Say("Abc.");
+  for (const char* language : {"", "en", "ja"}) {
+    input.language = language;
+    EXPECT_TRUE(CheckSpeech(input, info_, reader_).ok()) << language;
+  }
+  input.language = "fr";
+  EXPECT_EQ(CheckSpeech(input, info_, reader_).message(),
+            "language: model 'letters' does not speak 'fr'; it speaks: en, ja");
 }
 
 }  // namespace

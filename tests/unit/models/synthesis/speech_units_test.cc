@@ -46,6 +46,12 @@ TEST(SpeechUnitsTest, PhonemesAreCutAtStopsWithoutRegardForCapitals) {
             (Units{"aaaa bbbb,", "cccc dddd eeee"}));
 }
 
+TEST(SpeechUnitsTest, JapaneseNeedsNoSpaces) {
+  EXPECT_EQ(SplitSpeechUnits("こんにちは。げんきですか？はい！"),
+            (Units{"こんにちは。", "げんきですか？", "はい！"}));
+  EXPECT_EQ(SplitSpeechUnits("あああ、いいいい", 20), (Units{"あああ、", "いいいい"}));
+}
+
 TEST(SpeechUnitsTest, HalvesStandInTheUnitsPlace) {
   Units units = {"a", "bbbb cccc", "d"};
   EXPECT_TRUE(HalveSpeechUnit(units, 1));

@@ -28,7 +28,7 @@ TEST(SpeechJsonTest, EveryMemberIsTaken) {
       ParseSpeechJson(R"({"model": "m", "input": "Ol\u00e1", "voice": "joe", "speed": 1.5,
                           "response_format": "opus", "stream_format": "sse", "instructions": "calm",
                           "sample_rate": 16000, "normalize_loudness": true,
-                          "seed": 18446744073709551615})")
+                          "seed": 18446744073709551615, "language": "ja"})")
           .value();
   EXPECT_EQ(request.speech.text, "Ol\xC3\xA1");
   EXPECT_EQ(request.speech.voice, "joe");
@@ -38,6 +38,7 @@ TEST(SpeechJsonTest, EveryMemberIsTaken) {
   EXPECT_EQ(request.speech.sample_rate, 16000U);
   EXPECT_TRUE(request.speech.normalize_loudness);
   EXPECT_EQ(request.speech.seed, 18446744073709551615U);
+  EXPECT_EQ(request.speech.language, "ja");
 }
 
 TEST(SpeechJsonTest, TimestampsAreOfWordsAndPhonemes) {

@@ -145,6 +145,7 @@ TEST_F(SynthesisServiceTest, RequestReachesTheModel) {
               }});
   auto request = Say("Ol\xC3\xA1");
   request.set_voice("second");
+  request.set_language("ja");
   request.set_speed(2);
   request.set_noise_scale(0);
   request.set_noise_w(0.25F);
@@ -152,12 +153,14 @@ TEST_F(SynthesisServiceTest, RequestReachesTheModel) {
   ASSERT_TRUE(Synthesize(request).ok());
   EXPECT_EQ(seen.text, "Ol\xC3\xA1");
   EXPECT_EQ(seen.voice, "second");
+  EXPECT_EQ(seen.language, "ja");
   EXPECT_EQ(seen.speed, 2);
   EXPECT_EQ(seen.noise_scale, 0);
   EXPECT_EQ(seen.noise_w, 0.25F);
   EXPECT_EQ(seen.seed, std::numeric_limits<uint64_t>::max());
   ASSERT_TRUE(Synthesize(Say("x")).ok());
   EXPECT_EQ(seen.voice, "first");
+  EXPECT_EQ(seen.language, "");
   EXPECT_EQ(seen.speed, 1);
   EXPECT_LT(seen.noise_scale, 0);  // the voice's own
 }
