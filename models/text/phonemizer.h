@@ -34,7 +34,7 @@ class Phonemizer {
   absl::StatusOr<std::string> Phonemize(std::string_view sentence) const;
   // The same with its words, as SplitWrittenWords has them: each is asked for on its own, too, and
   // the sounds are compared, as espeak-ng joins some ("of the") and makes several of others
-  // ("1984"). About twice the time.
+  // ("1984"). About three times the time.
   absl::StatusOr<PhonemeText> PhonemizeWords(std::string_view sentence) const;
 
  private:

@@ -57,7 +57,9 @@ bool MayMatch(const Symbol& alone, const Symbol& spoken) {
 // Less than a missing and an added one.
 uint32_t Different(const Symbol& alone, const Symbol& spoken) {
   if (spoken.kind == Kind::kSpace || alone.value == spoken.value) return 0;
-  return alone.kind == Kind::kStress ? 1 : 3;
+  // A t or d between vowels of two words.
+  const bool flap = spoken.value == U'ɾ' && (alone.value == 't' || alone.value == 'd');
+  return alone.kind == Kind::kStress || flap ? 1 : 3;
 }
 
 enum class Step : uint8_t { kMatch, kAdded, kMissing };

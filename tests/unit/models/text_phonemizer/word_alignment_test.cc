@@ -56,6 +56,11 @@ TEST(WordAlignmentTest, WordsThatSoundOtherwiseInASentenceKeepTheirPlace) {
                           Pair("cat", "kˈæt")));
 }
 
+TEST(WordAlignmentTest, AFlapIsTheEndOfTheWordBefore) {
+  EXPECT_THAT(Align({{"at", "ˈæt"}, {"a", "ˈeɪ"}, {"time", "tˈaɪm"}}, "æɾə tˈaɪm"),
+              ElementsAre(Pair("at", "æɾ"), Pair("a", "ə"), Pair("time", "tˈaɪm")));
+}
+
 TEST(WordAlignmentTest, AStressBelongsToTheWordBehindIt) {
   EXPECT_THAT(Align({{"with", "wɪð"}, {"it", "ɪt"}}, "wɪðˈɪt"),
               ElementsAre(Pair("with", "wɪð"), Pair("it", "ˈɪt")));
