@@ -41,9 +41,10 @@ struct ModelInfo {
   std::vector<TensorSpec> outputs;  // kInfer only
   std::string source_language;      // kTranslation: BCP 47
   std::string target_language;
-  std::vector<std::string> voices;  // kSynthesis; the first is the default
-  std::string language;             // kSynthesis: BCP 47
-  int sample_rate = 0;              // kSynthesis: hertz
+  std::vector<std::string> voices;     // kSynthesis; the first is the default
+  std::string language;                // kSynthesis: BCP 47, of texts that name none
+  std::vector<std::string> languages;  // kSynthesis: all that texts may be in, that one first
+  int sample_rate = 0;                 // kSynthesis: hertz
 };
 
 }  // namespace millrace::models

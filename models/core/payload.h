@@ -37,6 +37,8 @@ struct TranslateOutput {
 
 struct SynthesizeInput {
   std::string text;
+  bool is_phonemes = false;   // the text is phonemes, in the model's own symbols
+  std::string language;       // BCP 47, of the text; empty: the model's default
   std::string voice;          // empty: the model's default
   float speed = 1.0F;         // 0.25 .. 4; 2 speaks twice as fast
   float noise_scale = -1.0F;  // 0 .. 2; negative: the voice's default
@@ -49,6 +51,18 @@ struct SynthesizeInput {
   size_t first_sentence = 0;
   // More of the text is in other requests: that there is nothing to speak in this one is no error.
   bool part_of_text = false;
+  bool word_times = false;  // whether outputs tell when each word, or phoneme, is heard
+  bool phoneme_times = false;
+};
+
+// When a word or a phoneme is heard.
+struct SpeechTime {
+  std::string text;   // the word as it is written, or the model's symbol
+  int64_t begin = 0;  // samples; a model counts from the beginning of the sentence
+  int64_t end = 0;
+  size_t character = 0;  // of a word: characters of the input's text before it
+
+  friend bool operator==(const SpeechTime&, const SpeechTime&) = default;
 };
 
 // The audio of one sentence, or of a piece of it; the pieces of a sentence come in order.
@@ -58,6 +72,9 @@ struct SynthesizeOutput {
   size_t sentence_index = 0;
   std::string text;  // the sentence, with its first piece
   bool sentence_finished = true;
+  // As asked for, of the whole sentence and with its first piece: in order, without overlap.
+  std::vector<SpeechTime> words = {};
+  std::vector<SpeechTime> phonemes = {};
 };
 
 using Input = std::variant<InferInput, TranslateInput, SynthesizeInput>;

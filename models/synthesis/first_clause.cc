@@ -55,7 +55,7 @@ size_t EndOfMark(std::string_view text, size_t at) {
 
 }  // namespace
 
-void CutFirstClause(std::vector<std::string>& units) {
+void CutFirstClause(std::vector<std::string_view>& units) {
   if (units.empty()) return;
   const std::string_view text = units.front();
   for (size_t at = 0; at < text.size(); ++at) {
@@ -63,10 +63,8 @@ void CutFirstClause(std::vector<std::string>& units) {
     if (end == 0 || CountWords(text.substr(0, at)) < kFewestWords) continue;
     const std::string_view rest = TrimLeft(text.substr(end));
     if (CountWords(rest) < kFewestWords) return;
-    std::string clause(text.substr(0, end));
-    std::string after(rest);
-    units.front() = std::move(clause);
-    units.insert(units.begin() + 1, std::move(after));
+    units.front() = text.substr(0, end);
+    units.insert(units.begin() + 1, rest);
     return;
   }
 }

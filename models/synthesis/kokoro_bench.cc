@@ -48,7 +48,7 @@ int Run(const std::string& package, const std::string& file, int line, int repea
   for (int i = 0; i <= line; ++i) {
     if (!std::getline(stream, phonemes)) return Fail(file + " has no such line");
   }
-  std::vector<int64_t> ids = settings->ToIds(phonemes);
+  std::vector<int64_t> ids = settings->ToIds(phonemes).ids;
   if (ids.empty()) return Fail("the line has no phoneme that the model knows");
   const at::Tensor style = voice.narrow(0, static_cast<int64_t>(ids.size()) - 1, 1);
   const int64_t half = decoder.style_channels();

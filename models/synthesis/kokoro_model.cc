@@ -18,14 +18,14 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "models/synthesis/aten_device.h"
-#include "models/synthesis/first_clause.h"
 #include "models/synthesis/kokoro_batch.h"
 #include "models/synthesis/kokoro_decoder.h"
 #include "models/synthesis/kokoro_encoder.h"
+#include "models/synthesis/kokoro_reader.h"
 #include "models/synthesis/kokoro_settings.h"
 #include "models/synthesis/kokoro_weights.h"
 #include "models/synthesis/noise.h"
-#include "models/synthesis/speech_units.h"
+#include "models/synthesis/speech_plan.h"
 #include "models/synthesis/text_to_phonemes.h"
 #include "models/synthesis/voice_mix.h"
 
@@ -36,9 +36,7 @@ constexpr float kMinSpeed = 0.5F;
 constexpr float kMaxSpeed = 2.0F;
 // Of one unit: the decoder's memory grows with it, by about 15 MB a second.
 constexpr int64_t kMaxUnitSeconds = 60;
-constexpr size_t kMaxUnitsTried = 8;  // of a request in a step, until one has something to speak
-constexpr int64_t kEndMark = 0;
-constexpr size_t kEndMarks = 2;
+constexpr int64_t kEndMarks = 2;
 constexpr char kWarmupPhrase[] = "Thank you very much.";
 constexpr char kWarmupSentence[] =
     "The first sentence that is spoken should not take longer than all the others.";
@@ -50,24 +48,19 @@ constexpr float kWarmupStep = 1.14F;  // 8 / 7 is the least between two ShapeBuc
 
 // What is left to say of one request.
 struct SpeechState final : RequestState {
-  std::vector<std::string> units;
-  size_t next = 0;                // index of the unit that the next step speaks
-  std::vector<int64_t> phonemes;  // of that unit, with the marks of the ends; empty: not yet found
-  size_t emitted = 0;             // units that had something to speak
+  explicit SpeechState(const SynthesizeInput& input) : plan(input, /*first_clause_alone=*/true) {}
+
+  SpeechPlan plan;
 };
 
-// Puts the halves of the next unit in its place; false when it is too short for that.
-bool HalveUnit(SpeechState& state) {
-  if (!HalveSpeechUnit(state.units, state.next)) return false;
-  state.phonemes.clear();
-  return true;
+SpeechPlan& PlanOf(Request& request) {
+  return static_cast<SpeechState&>(*request.state()).plan;
 }
 
 // What was loaded of one model.
 struct Parts {
   KokoroSettings settings;
   std::vector<at::Tensor> styles;  // of each voice [phonemes, style]; for a batch on the CPU
-  std::unique_ptr<TextToPhonemes> front_end;
   std::unique_ptr<KokoroEncoder> encoder;
   std::unique_ptr<KokoroDecoder> decoder;
   std::unique_ptr<KokoroBatch> batch;  // null: requests are spoken one by one
@@ -81,7 +74,10 @@ using Spoken = absl::StatusOr<std::optional<std::vector<float>>>;
 
 class LoadedKokoro final : public Model {
  public:
-  LoadedKokoro(ModelInfo info, Parts parts) : info_(std::move(info)), parts_(std::move(parts)) {}
+  LoadedKokoro(ModelInfo info, Parts parts, std::vector<KokoroReader::FrontEnd> front_ends)
+      : info_(std::move(info)),
+        parts_(std::move(parts)),
+        reader_(parts_.settings, std::move(front_ends), max_phonemes()) {}
 
   const ModelInfo& info() const override { return info_; }
   absl::Status Validate(const Input& input) const override;
@@ -103,19 +99,16 @@ class LoadedKokoro final : public Model {
   // Of a unit whose phonemes last that long; nullopt and errors as Spoken has them.
   absl::StatusOr<std::optional<int64_t>> CountFrames(Request& request,
                                                      const std::vector<int64_t>& frames) const;
-  // Makes the state's next unit ready to be spoken. False when the request is finished instead, was
-  // to stop, or has had its share of the step.
-  bool PrepareUnit(Request& request) const;
   // [1, style], for so many phonemes without the marks of the ends.
   at::Tensor MixStyle(const std::vector<VoiceShare>& shares, size_t phonemes) const;
   size_t max_phonemes() const {
     return static_cast<size_t>(
-        std::min(parts_.encoder->max_phonemes() - static_cast<int64_t>(kEndMarks),
-                 parts_.styles.front().size(0)));
+        std::min(parts_.encoder->max_phonemes() - kEndMarks, parts_.styles.front().size(0)));
   }
 
   const ModelInfo info_;
   const Parts parts_;
+  const KokoroReader reader_;
 };
 
 class SpeechBatch final : public Batch {
@@ -135,13 +128,9 @@ class SpeechBatch final : public Batch {
         continue;
       }
       if (!*results_[i]) continue;  // cancelled, late or to go round again: the queue sees to it
-      auto& state = static_cast<SpeechState&>(*request.state());
-      request.Emit(SynthesizeOutput{.sample_rate = model_.info().sample_rate,
-                                    .samples = **std::move(results_[i]),
-                                    .sentence_index = state.emitted++,
-                                    .text = std::move(state.units[state.next])});
-      state.phonemes.clear();
-      if (++state.next == state.units.size()) request.Finish(absl::OkStatus());
+      SpeechPlan& plan = PlanOf(request);
+      request.Emit(plan.TakePiece(**std::move(results_[i]), model_.info().sample_rate, true));
+      if (!plan.Advance()) request.Finish(absl::OkStatus());
     }
   }
 
@@ -163,10 +152,7 @@ absl::Status LoadedKokoro::Validate(const Input& input) const {
     return absl::InvalidArgumentError(
         absl::StrCat("model '", info_.name, "' synthesizes speech and does nothing else"));
   }
-  if (!HasLetterOrDigit(speech->text)) {
-    return absl::InvalidArgumentError(
-        "text: there is nothing to speak; it needs a letter or a digit");
-  }
+  if (absl::Status status = CheckSpeech(*speech, info_, reader_); !status.ok()) return status;
   if (const auto mix = ParseVoiceMix(speech->voice, info_.voices); !mix.ok()) return mix.status();
   if (!(speech->speed >= kMinSpeed && speech->speed <= kMaxSpeed)) {
     return absl::InvalidArgumentError(absl::StrCat(
@@ -182,52 +168,14 @@ absl::Status LoadedKokoro::Validate(const Input& input) const {
 std::unique_ptr<Batch> LoadedKokoro::Prepare(std::span<Request* const> requests) const {
   std::vector<Request*> ready;
   for (Request* request : requests) {
-    if (PrepareUnit(*request)) ready.push_back(request);
+    if (request->state() == nullptr) {
+      request->set_state(
+          std::make_unique<SpeechState>(std::get<SynthesizeInput>(request->input())));
+    }
+    if (PlanOf(*request).Prepare(*request, reader_)) ready.push_back(request);
   }
   if (ready.empty()) return nullptr;
   return std::make_unique<SpeechBatch>(*this, std::move(ready));
-}
-
-bool LoadedKokoro::PrepareUnit(Request& request) const {
-  const auto& input = std::get<SynthesizeInput>(request.input());
-  if (request.state() == nullptr) {
-    auto state = std::make_unique<SpeechState>();
-    state->units = SplitSpeechUnits(input.text);
-    if (input.streamed && input.first_sentence == 0) CutFirstClause(state->units);
-    request.set_state(std::move(state));
-  }
-  auto& state = static_cast<SpeechState&>(*request.state());
-  for (size_t tried = 0; state.next < state.units.size(); ++tried) {
-    if (!state.phonemes.empty()) return true;
-    if (tried == kMaxUnitsTried || request.ShouldStop()) return false;
-    const auto phonemes = parts_.front_end->Convert(state.units[state.next]);
-    if (!phonemes.ok()) {
-      request.Finish(phonemes.status());
-      return false;
-    }
-    std::vector<int64_t> ids = parts_.settings.ToIds(*phonemes);
-    if (ids.size() > max_phonemes()) {
-      if (HalveUnit(state)) continue;
-      request.Finish(absl::InvalidArgumentError(
-          absl::StrCat("text: '", state.units[state.next], "' has ", ids.size(),
-                       " phonemes without a place to cut it, allowed are ", max_phonemes())));
-      return false;
-    }
-    if (ids.empty()) {
-      ++state.next;
-      continue;
-    }
-    state.phonemes.reserve(ids.size() + kEndMarks);
-    state.phonemes.push_back(kEndMark);
-    state.phonemes.insert(state.phonemes.end(), ids.begin(), ids.end());
-    state.phonemes.push_back(kEndMark);
-    return true;
-  }
-  request.Finish(
-      state.emitted > 0 || input.part_of_text
-          ? absl::OkStatus()
-          : absl::InvalidArgumentError("text: there is nothing in it that the voice can speak"));
-  return false;
 }
 
 at::Tensor LoadedKokoro::MixStyle(const std::vector<VoiceShare>& shares, size_t phonemes) const {
@@ -260,14 +208,14 @@ std::vector<Spoken> LoadedKokoro::Speak(std::span<Request* const> requests,
 
 absl::StatusOr<KokoroBatch::Sentence> LoadedKokoro::SentenceOf(Request& request) const {
   const auto& input = std::get<SynthesizeInput>(request.input());
-  const auto& state = static_cast<const SpeechState&>(*request.state());
+  const SpeechPlan& plan = PlanOf(request);
   const auto shares = ParseVoiceMix(input.voice, info_.voices);
   if (!shares.ok()) return shares.status();
-  return KokoroBatch::Sentence{.phonemes = state.phonemes,
-                               .style = MixStyle(*shares, state.phonemes.size() - kEndMarks),
+  return KokoroBatch::Sentence{.phonemes = plan.ids(),
+                               .style = MixStyle(*shares, plan.symbols()),
                                .speed = input.speed,
                                .seed = input.seed,
-                               .stream = input.first_sentence + state.emitted};
+                               .stream = input.first_sentence + plan.spoken()};
 }
 
 absl::StatusOr<std::optional<int64_t>> LoadedKokoro::CountFrames(
@@ -276,14 +224,16 @@ absl::StatusOr<std::optional<int64_t>> LoadedKokoro::CountFrames(
     return absl::InternalError(
         absl::StrCat("model '", info_.name, "' gave a phoneme a length that is no number"));
   }
+  SpeechPlan& plan = PlanOf(request);
   const int64_t count = std::accumulate(frames.begin(), frames.end(), int64_t{0});
   const int64_t samples = count * parts_.samples_per_frame;
   if (samples > kMaxUnitSeconds * info_.sample_rate) {
-    if (HalveUnit(static_cast<SpeechState&>(*request.state()))) return std::nullopt;
-    return absl::InvalidArgumentError(absl::StrCat("text, speed: one sentence would last ",
-                                                   samples / info_.sample_rate,
-                                                   " seconds, allowed are ", kMaxUnitSeconds));
+    if (plan.Halve()) return std::nullopt;
+    return absl::InvalidArgumentError(
+        absl::StrCat(plan.field(), ", speed: one sentence would last ", samples / info_.sample_rate,
+                     " seconds, allowed are ", kMaxUnitSeconds));
   }
+  plan.SetFrames(frames, parts_.samples_per_frame);
   return count;
 }
 
@@ -373,9 +323,9 @@ std::vector<Input> LoadedKokoro::WarmupInputs() const {
   int64_t last = 0;
   for (const auto word : absl::StrSplit(kWarmupWords, ' ')) {
     text = absl::StrCat(text, text.empty() ? "" : " ", word);
-    const auto phonemes = parts_.front_end->Convert(text);
+    const auto phonemes = reader_.ToPhonemes(text, {});
     if (!phonemes.ok()) break;
-    const size_t count = parts_.settings.ToIds(*phonemes).size();
+    const size_t count = reader_.ToIds(phonemes->phonemes).symbols.size();
     if (count > max_phonemes()) break;
     const int64_t bucket = parts_.batch->PhonemesBucket(count + kEndMarks);
     if (bucket != last) inputs.emplace_back(speech(text));
@@ -447,16 +397,20 @@ absl::StatusOr<std::unique_ptr<Model>> KokoroModel::Load(const KokoroOptions& op
                                             " has no room for a phoneme"));
   }
   TextToPhonemesOptions text;
-  text.language = options.language;
   text.lexicon_file = options.lexicon_file;
   text.user_lexicon_file = options.user_lexicon_file;
   text.symbols = parts.settings.Symbols();
   text.espeak_program = options.espeak_program;
   text.max_espeak_processes = options.max_espeak_processes;
   text.espeak_timeout = options.espeak_timeout;
-  auto front_end = MakeTextToPhonemes(text);
-  if (!front_end.ok()) return front_end.status();
-  parts.front_end = *std::move(front_end);
+  std::vector<KokoroReader::FrontEnd> front_ends;
+  for (const std::string& language : {options.language, std::string("ja")}) {
+    text.language = language;
+    auto front_end = MakeTextToPhonemes(text);
+    if (!front_end.ok()) return front_end.status();
+    front_ends.push_back({language, *std::move(front_end)});
+    info.languages.push_back(language);
+  }
 
   info.task = Task::kSynthesis;
   info.platform = "kokoro";
@@ -473,7 +427,7 @@ absl::StatusOr<std::unique_ptr<Model>> KokoroModel::Load(const KokoroOptions& op
   // Where each size of a batch is compiled, they are few unless the operator says otherwise.
   if (options.device == runtime::DeviceType::kCuda && info.batching.max_batch == 1)
     info.batching.max_batch = KokoroBatch::kMaxSentences;
-  return std::make_unique<LoadedKokoro>(std::move(info), std::move(parts));
+  return std::make_unique<LoadedKokoro>(std::move(info), std::move(parts), std::move(front_ends));
 }
 
 }  // namespace millrace::models

@@ -79,15 +79,19 @@ std::vector<std::string> KokoroSettings::Symbols() const {
   return symbols;
 }
 
-std::vector<int64_t> KokoroSettings::ToIds(std::string_view phonemes) const {
-  std::vector<int64_t> ids;
+PhonemeIds KokoroSettings::ToIds(std::string_view phonemes) const {
+  PhonemeIds read;
   for (size_t at = 0; at < phonemes.size();) {
     const CodePoint point = DecodeAt(phonemes, at);
-    at += point.bytes;
     const auto found = phoneme_ids.find(point.value);
-    if (found != phoneme_ids.end()) ids.push_back(found->second);
+    if (found != phoneme_ids.end()) {
+      const size_t index = read.ids.size();
+      read.ids.push_back(found->second);
+      read.symbols.push_back({at, at + point.bytes, index, index + 1});
+    }
+    at += point.bytes;
   }
-  return ids;
+  return read;
 }
 
 int64_t KokoroSettings::largest_id() const {

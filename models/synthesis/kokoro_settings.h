@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "models/synthesis/phoneme_ids.h"
 
 namespace millrace::models {
 
@@ -23,7 +24,7 @@ struct KokoroSettings {
 
   // The number of each symbol of UTF-8 text, without the marks of the ends. What the model does not
   // know is left out.
-  std::vector<int64_t> ToIds(std::string_view phonemes) const;
+  PhonemeIds ToIds(std::string_view phonemes) const;
   // The symbols that have a number, UTF-8.
   std::vector<std::string> Symbols() const;
   int64_t largest_id() const;

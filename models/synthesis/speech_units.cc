@@ -4,8 +4,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <iterator>
-#include <utility>
 
 #include "models/text/sentence_splitter.h"
 #include "models/text/trim.h"
@@ -23,6 +21,7 @@ size_t FindCut(std::string_view text, size_t max_bytes) {
   for (size_t i = max_bytes; i > max_bytes / 2; --i) {
     const char before = text[i - 1];
     if (text[i] == ' ' && (before == ',' || before == ';' || before == ':')) return i;
+    if (IsWidePause(DecodeBefore(text, i).value)) return i;
   }
   for (size_t i = max_bytes; i > 0; --i) {
     if (kAsciiSpace.find(text[i]) != std::string_view::npos) return i;
@@ -32,30 +31,61 @@ size_t FindCut(std::string_view text, size_t max_bytes) {
   return cut;
 }
 
+// Adds a sentence, in pieces if need be.
+void AddSentence(std::string_view sentence, size_t max_bytes,
+                 std::vector<std::string_view>& units) {
+  std::string_view rest = Trim(sentence);
+  while (rest.size() > max_bytes) {
+    const size_t cut = FindCut(rest, max_bytes);
+    units.push_back(TrimRight(rest.substr(0, cut)));
+    rest = TrimLeft(rest.substr(cut));
+  }
+  if (!rest.empty()) units.push_back(rest);
+}
+
+// Where the first of the sentences ends.
+size_t PhonemeSentenceEnd(std::string_view phonemes) {
+  bool stopped = false;
+  for (size_t at = 0; at < phonemes.size();) {
+    const CodePoint c = DecodeAt(phonemes, at);
+    const char first = phonemes[at];
+    const bool space = kAsciiSpace.find(first) != std::string_view::npos;
+    if (space && (stopped || (first != ' ' && first != '\t'))) return at;
+    // Marks that close behind a stop leave it one.
+    const bool closes = c.value == '"' || c.value == U'”' || c.value == ')';
+    stopped = c.value == '.' || c.value == '!' || c.value == '?' || c.value == U'…' ||
+              (stopped && closes);
+    at += c.bytes;
+  }
+  return phonemes.size();
+}
+
 }  // namespace
 
-std::vector<std::string> SplitSpeechUnits(std::string_view text, size_t max_bytes) {
-  std::vector<std::string> units;
-  for (const Sentence& sentence : SplitSentences(text)) {
-    std::string_view rest = Trim(sentence.text);
-    while (rest.size() > max_bytes) {
-      const size_t cut = FindCut(rest, max_bytes);
-      units.emplace_back(TrimRight(rest.substr(0, cut)));
-      rest = TrimLeft(rest.substr(cut));
-    }
-    if (!rest.empty()) units.emplace_back(rest);
+std::vector<std::string_view> SplitSpeechUnits(std::string_view text, size_t max_bytes) {
+  std::vector<std::string_view> units;
+  for (const Sentence& sentence : SplitSentences(text))
+    AddSentence(sentence.text, max_bytes, units);
+  return units;
+}
+
+std::vector<std::string_view> SplitPhonemeUnits(std::string_view phonemes, size_t max_bytes) {
+  std::vector<std::string_view> units;
+  for (std::string_view rest = TrimLeft(phonemes); !rest.empty(); rest = TrimLeft(rest)) {
+    const size_t end = PhonemeSentenceEnd(rest);
+    AddSentence(rest.substr(0, end), max_bytes, units);
+    rest.remove_prefix(end);
   }
   return units;
 }
 
-bool HalveSpeechUnit(std::vector<std::string>& units, size_t index) {
+bool HalveSpeechUnit(std::vector<std::string_view>& units, size_t index) {
   const auto unit = units.begin() + static_cast<std::ptrdiff_t>(index);
-  std::vector<std::string> halves =
-      SplitSpeechUnits(*unit, std::max(unit->size() / 2, kLongestCharacter));
+  std::vector<std::string_view> halves;
+  AddSentence(*unit, std::max(unit->size() / 2, kLongestCharacter), halves);
   if (halves.size() < 2) return false;
-  *unit = std::move(halves.front());
-  units.insert(unit + 1, std::make_move_iterator(halves.begin() + 1),
-               std::make_move_iterator(halves.end()));
+  *unit = halves.front();
+  units.insert(unit + 1, halves.begin() + 1, halves.end());
   return true;
 }
 

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstddef>
-#include <string>
 #include <string_view>
 #include <vector>
 
@@ -11,14 +10,19 @@ namespace millrace::models {
 inline constexpr size_t kMaxSpeechUnitBytes = 400;
 
 // Cuts UTF-8 text into what is spoken step by step: its sentences, without the white space between
-// them. A sentence longer than max_bytes is cut at a pause (, ; :) in its second half, else at a
-// space, else within a word, never within a character. Only white space is lost. Thread-safe;
-// linear time.
-std::vector<std::string> SplitSpeechUnits(std::string_view text,
-                                          size_t max_bytes = kMaxSpeechUnitBytes);
+// them. A sentence longer than max_bytes is cut at a pause (, ; : 、) in its second half, else at a
+// space, else within a word, never within a character. Only white space is lost. Units are views
+// into the text. Thread-safe; linear time.
+std::vector<std::string_view> SplitSpeechUnits(std::string_view text,
+                                               size_t max_bytes = kMaxSpeechUnitBytes);
+
+// The same for phonemes: there a stop before white space always ends a sentence, as there are no
+// abbreviations and no capitals.
+std::vector<std::string_view> SplitPhonemeUnits(std::string_view phonemes,
+                                                size_t max_bytes = kMaxSpeechUnitBytes);
 
 // Puts the halves of a unit in its place; false when it is too short for that.
-bool HalveSpeechUnit(std::vector<std::string>& units, size_t index);
+bool HalveSpeechUnit(std::vector<std::string_view>& units, size_t index);
 
 // Whether there is a letter or a digit of any script.
 bool HasLetterOrDigit(std::string_view text);

@@ -11,6 +11,7 @@
 #include "models/text/english/espeak_fallback.h"
 #include "models/text/english/phoneme_vocabulary.h"
 #include "models/text/english/user_lexicon.h"
+#include "models/text/japanese/kana_phonemes.h"
 
 namespace millrace::models {
 namespace {
@@ -20,16 +21,24 @@ class EnglishToPhonemes final : public TextToPhonemes {
   EnglishToPhonemes(EnglishLexicon lexicon, EnglishG2p::Options options)
       : g2p_(std::move(lexicon), std::move(options)) {}
 
-  absl::StatusOr<std::string> Convert(std::string_view sentence) const override {
+  absl::StatusOr<PhonemeText> Convert(std::string_view sentence) const override {
     const auto tokens = g2p_.Phonemize(sentence);
     if (!tokens.ok()) return tokens.status();
-    bool spoken = false;
-    for (const PhonemeToken& token : *tokens) spoken |= !token.phonemes.empty();
-    return spoken ? JoinPhonemes(*tokens) : std::string();
+    PhonemeText text = JoinPhonemes(*tokens);
+    return text.words.empty() ? PhonemeText() : text;
   }
 
  private:
   const EnglishG2p g2p_;
+};
+
+class KanaToPhonemes final : public TextToPhonemes {
+ public:
+  absl::StatusOr<PhonemeText> Convert(std::string_view sentence) const override {
+    auto text = KanaPhonemes(sentence);
+    if (!text.ok()) return text.status();
+    return text->words.empty() ? PhonemeText() : *std::move(text);
+  }
 };
 
 absl::StatusOr<std::unique_ptr<TextToPhonemes>> MakeEnglish(const TextToPhonemesOptions& options,
@@ -68,8 +77,10 @@ absl::StatusOr<std::unique_ptr<TextToPhonemes>> MakeTextToPhonemes(
     const TextToPhonemesOptions& options) {
   if (options.language == "en-US") return MakeEnglish(options, EnglishDialect::kUs);
   if (options.language == "en-GB") return MakeEnglish(options, EnglishDialect::kGb);
-  return absl::InvalidArgumentError(absl::StrCat(
-      "language: there is no way from '", options.language, "' to phonemes, allowed en-US, en-GB"));
+  if (options.language == "ja") return std::make_unique<KanaToPhonemes>();
+  return absl::InvalidArgumentError(absl::StrCat("language: there is no way from '",
+                                                 options.language,
+                                                 "' to phonemes, allowed en-US, en-GB, ja"));
 }
 
 }  // namespace millrace::models

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "models/text/phoneme_text.h"
 
 namespace millrace::models {
 
@@ -18,14 +19,14 @@ class TextToPhonemes {
  public:
   virtual ~TextToPhonemes() = default;
 
-  // UTF-8; empty when there is nothing to speak. InvalidArgument for a pronunciation in the text
-  // that is none; Unavailable when a program that it needs fails.
-  virtual absl::StatusOr<std::string> Convert(std::string_view sentence) const = 0;
+  // Of UTF-8. InvalidArgument for what cannot be read, naming it; Unavailable when a program that
+  // it needs fails.
+  virtual absl::StatusOr<PhonemeText> Convert(std::string_view sentence) const = 0;
 };
 
 struct TextToPhonemesOptions {
-  std::string language;                      // BCP 47: "en-US" or "en-GB"
-  std::filesystem::path lexicon_file;        // of that language
+  std::string language;                      // BCP 47: "en-US", "en-GB" or "ja"
+  std::filesystem::path lexicon_file;        // of that language, if it is English
   std::filesystem::path user_lexicon_file;   // the operator's; empty: none
   std::vector<std::string> symbols;          // that a pronunciation in a text may have
   std::string espeak_program = "espeak-ng";  // a name to find in PATH, or a path
@@ -34,9 +35,9 @@ struct TextToPhonemesOptions {
 };
 
 // The front end of the language: for English the lexicon, with espeak-ng for words that it does not
-// hold. InvalidArgument naming the language when there is none, or the lexicon when it is of
-// another; FailedPrecondition when a program that it needs is missing; else what is wrong with a
-// file.
+// hold; for Japanese kana alone. InvalidArgument naming the language when there is none, or the
+// lexicon when it is of another; FailedPrecondition when a program that it needs is missing; else
+// what is wrong with a file.
 absl::StatusOr<std::unique_ptr<TextToPhonemes>> MakeTextToPhonemes(
     const TextToPhonemesOptions& options);
 

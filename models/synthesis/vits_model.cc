@@ -17,9 +17,10 @@
 #include "absl/strings/str_join.h"
 #include "models/synthesis/aten_device.h"
 #include "models/synthesis/noise.h"
-#include "models/synthesis/speech_units.h"
+#include "models/synthesis/speech_plan.h"
 #include "models/synthesis/vits_decoder.h"
 #include "models/synthesis/vits_encoder.h"
+#include "models/synthesis/vits_reader.h"
 #include "models/synthesis/vits_weights.h"
 #include "models/synthesis/voice_config.h"
 #include "models/text/phonemizer.h"
@@ -31,10 +32,6 @@ constexpr float kMinSpeed = 0.25F;
 constexpr float kMaxSpeed = 4.0F;
 constexpr float kMaxNoise = 2.0F;
 constexpr int64_t kMaxUnitSeconds = 300;
-// Of one unit, with the blanks between them: attention is quadratic in it. Prose of the longest
-// unit has about half of it; digits and symbols, which are spelled out, can have far more.
-constexpr size_t kMaxUnitPhonemes = 1500;
-constexpr size_t kMaxUnitsTried = 8;  // of a request in a step, until one has something to speak
 // About one second, and about five.
 constexpr char kWarmupPhrase[] = "Thank you very much.";
 constexpr char kWarmupSentence[] =
@@ -48,6 +45,8 @@ constexpr uint64_t kLatentStream = 1;
 
 // What is left to say of one request.
 struct SpeechState final : RequestState {
+  explicit SpeechState(const SynthesizeInput& input) : plan(input) {}
+
   // Frames of the unit that the next step speaks.
   int64_t NextPiece(bool streamed) const {
     const int64_t rest = frames - spoken;
@@ -57,21 +56,11 @@ struct SpeechState final : RequestState {
     return rest < piece + kFirstPieceFrames ? rest : piece;
   }
 
-  std::vector<std::string> units;
-  size_t next = 0;                                  // index of the unit that the next step speaks
-  std::vector<int64_t> phonemes;                    // of that unit; empty: not yet found
-  std::unique_ptr<VitsDecoder::Decoding> decoding;  // of that unit; null: not yet begun
+  SpeechPlan plan;
+  std::unique_ptr<VitsDecoder::Decoding> decoding;  // of the unit at hand; null: not yet begun
   int64_t frames = 0;                               // of that decoding
   int64_t spoken = 0;                               // how many of them were emitted
-  size_t emitted = 0;                               // units that had something to speak
 };
-
-// Puts the halves of the next unit in its place; false when it is too short for that.
-bool HalveUnit(SpeechState& state) {
-  if (!HalveSpeechUnit(state.units, state.next)) return false;
-  state.phonemes.clear();
-  return true;
-}
 
 struct Speaker {
   std::string name;
@@ -93,13 +82,13 @@ std::vector<float> MakeNoise(uint64_t seed, size_t unit, uint64_t stream, size_t
 class LoadedVits final : public Model {
  public:
   LoadedVits(ModelInfo info, VoiceConfig voice, std::vector<Speaker> speakers,
-             std::unique_ptr<Phonemizer> phonemizer, std::unique_ptr<VitsEncoder> encoder,
+             std::unique_ptr<const Phonemizer> phonemizer, std::unique_ptr<VitsEncoder> encoder,
              std::unique_ptr<VitsDecoder> decoder, int64_t hop, bool decodes_elsewhere,
              bool few_lengths)
       : info_(std::move(info)),
         voice_(std::move(voice)),
         speakers_(std::move(speakers)),
-        phonemizer_(std::move(phonemizer)),
+        reader_(voice_, std::move(phonemizer)),
         encoder_(std::move(encoder)),
         decoder_(std::move(decoder)),
         hop_(hop),
@@ -131,14 +120,11 @@ class LoadedVits final : public Model {
   bool decodes_elsewhere() const { return decodes_elsewhere_; }
 
  private:
-  // Makes the state's next unit ready to be spoken. False when the request is finished instead, was
-  // to stop, or has had its share of the step.
-  bool PrepareUnit(Request& request) const;
   const Speaker* FindSpeaker(std::string_view name) const;
   const ModelInfo info_;
   const VoiceConfig voice_;
   const std::vector<Speaker> speakers_;  // the first is the default
-  const std::unique_ptr<Phonemizer> phonemizer_;
+  const VitsReader reader_;
   const std::unique_ptr<VitsEncoder> encoder_;
   const std::unique_ptr<VitsDecoder> decoder_;
   const int64_t hop_;  // samples of a frame
@@ -182,16 +168,10 @@ class SpeechBatch final : public Batch {
       std::vector<float>& samples = **results_[i];
       state.spoken += static_cast<int64_t>(samples.size()) / model_.hop();
       const bool finished = state.spoken == state.frames;
-      request.Emit(SynthesizeOutput{.sample_rate = model_.info().sample_rate,
-                                    .samples = std::move(samples),
-                                    .sentence_index = state.emitted,
-                                    .text = std::exchange(state.units[state.next], {}),
-                                    .sentence_finished = finished});
+      request.Emit(state.plan.TakePiece(std::move(samples), model_.info().sample_rate, finished));
       if (!finished) continue;
-      state.phonemes.clear();
       state.decoding.reset();
-      ++state.emitted;
-      if (++state.next == state.units.size()) request.Finish(absl::OkStatus());
+      if (!state.plan.Advance()) request.Finish(absl::OkStatus());
     }
   }
 
@@ -216,10 +196,7 @@ absl::Status LoadedVits::Validate(const Input& input) const {
     return absl::InvalidArgumentError(
         absl::StrCat("model '", info_.name, "' synthesizes speech and does nothing else"));
   }
-  if (!HasLetterOrDigit(speech->text)) {
-    return absl::InvalidArgumentError(
-        "text: there is nothing to speak; it needs a letter or a digit");
-  }
+  if (absl::Status status = CheckSpeech(*speech, info_, reader_); !status.ok()) return status;
   if (FindSpeaker(speech->voice) == nullptr) {
     return absl::InvalidArgumentError(
         absl::StrCat("voice: model '", info_.name, "' has no voice '", speech->voice,
@@ -244,53 +221,28 @@ const Speaker* LoadedVits::FindSpeaker(std::string_view name) const {
 std::unique_ptr<Batch> LoadedVits::Prepare(std::span<Request* const> requests) const {
   std::vector<Request*> ready;
   for (Request* request : requests) {
-    if (PrepareUnit(*request)) ready.push_back(request);
+    if (request->state() == nullptr) {
+      request->set_state(
+          std::make_unique<SpeechState>(std::get<SynthesizeInput>(request->input())));
+    }
+    if (static_cast<SpeechState&>(*request->state()).plan.Prepare(*request, reader_))
+      ready.push_back(request);
   }
   if (ready.empty()) return nullptr;
   return std::make_unique<SpeechBatch>(*this, std::move(ready));
 }
 
-bool LoadedVits::PrepareUnit(Request& request) const {
-  const auto& input = std::get<SynthesizeInput>(request.input());
-  if (request.state() == nullptr) {
-    auto state = std::make_unique<SpeechState>();
-    state->units = SplitSpeechUnits(input.text);
-    request.set_state(std::move(state));
-  }
-  auto& state = static_cast<SpeechState&>(*request.state());
-  for (size_t tried = 0; state.next < state.units.size(); ++tried) {
-    if (!state.phonemes.empty()) return true;
-    if (tried == kMaxUnitsTried || request.ShouldStop()) return false;
-    auto phonemes = phonemizer_->Phonemize(state.units[state.next]);
-    if (!phonemes.ok()) {
-      request.Finish(phonemes.status());
-      return false;
-    }
-    if (!phonemes->empty()) state.phonemes = voice_.ToIds(*phonemes);
-    if (state.phonemes.empty()) {
-      ++state.next;
-    } else if (state.phonemes.size() <= kMaxUnitPhonemes || !HalveUnit(state)) {
-      return true;
-    }
-  }
-  request.Finish(
-      state.emitted > 0 || input.part_of_text
-          ? absl::OkStatus()
-          : absl::InvalidArgumentError("text: there is nothing in it that the voice can speak"));
-  return false;
-}
-
 absl::StatusOr<std::optional<LoadedVits::Latents>> LoadedVits::Encode(Request& request) const {
   const at::InferenceMode inference;
   const auto& input = std::get<SynthesizeInput>(request.input());
-  auto& state = static_cast<SpeechState&>(*request.state());
+  SpeechPlan& plan = static_cast<SpeechState&>(*request.state()).plan;
   const int64_t speaker = FindSpeaker(input.voice)->id;
   const float noise_w = input.noise_w < 0 ? voice_.noise_w : input.noise_w;
 
-  const std::vector<float> rhythm = MakeNoise(input.seed, input.first_sentence + state.emitted,
-                                              kDurationStream, 2 * state.phonemes.size());
-  VitsEncoder::Output encoded = encoder_->Forward(state.phonemes, rhythm, noise_w,
-                                                  voice_.length_scale / input.speed, speaker);
+  const std::vector<float> rhythm = MakeNoise(input.seed, input.first_sentence + plan.spoken(),
+                                              kDurationStream, 2 * plan.ids().size());
+  VitsEncoder::Output encoded =
+      encoder_->Forward(plan.ids(), rhythm, noise_w, voice_.length_scale / input.speed, speaker);
   const bool usable = std::ranges::all_of(
       encoded.frames, [](int64_t count) { return count >= 1 && count <= VitsEncoder::kMaxFrames; });
   if (!usable) {
@@ -299,13 +251,14 @@ absl::StatusOr<std::optional<LoadedVits::Latents>> LoadedVits::Encode(Request& r
   }
   const int64_t frames = std::accumulate(encoded.frames.begin(), encoded.frames.end(), int64_t{0});
   if (frames * hop_ > kMaxUnitSeconds * voice_.sample_rate) {
-    if (HalveUnit(state)) return std::nullopt;
-    return absl::InvalidArgumentError(absl::StrCat("text, speed, noise_w: one sentence would last ",
-                                                   frames * hop_ / voice_.sample_rate,
-                                                   " seconds, allowed are ", kMaxUnitSeconds));
+    if (plan.Halve()) return std::nullopt;
+    return absl::InvalidArgumentError(absl::StrCat(
+        plan.field(), ", speed, noise_w: one sentence would last ",
+        frames * hop_ / voice_.sample_rate, " seconds, allowed are ", kMaxUnitSeconds));
   }
+  plan.SetFrames(encoded.frames, hop_);
   Latents latents;
-  latents.noise = MakeNoise(input.seed, input.first_sentence + state.emitted, kLatentStream,
+  latents.noise = MakeNoise(input.seed, input.first_sentence + plan.spoken(), kLatentStream,
                             static_cast<size_t>(frames * encoder_->latent()));
   latents.input.statistics = std::move(encoded.statistics);
   latents.input.frames = std::move(encoded.frames);
@@ -403,6 +356,7 @@ absl::StatusOr<std::unique_ptr<Model>> VitsModel::Load(const VitsOptions& option
   info.task = Task::kSynthesis;
   info.platform = "vits";
   info.language = options.language;
+  info.languages = {options.language};
   info.sample_rate = voice->sample_rate;
   info.voices.clear();
   for (const Speaker& speaker : speakers) info.voices.push_back(speaker.name);

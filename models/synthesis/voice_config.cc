@@ -4,9 +4,11 @@
 #include <cmath>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "models/core/strings.h"
 
 namespace millrace::models {
 namespace {
@@ -19,11 +21,33 @@ constexpr int kMinSampleRate = 8000;
 constexpr int kMaxSampleRate = 192000;
 
 void ReadPhonemes(const nlohmann::json& table, VoiceConfig& config) {
-  for (const auto& [phoneme, ids] : table.items()) {
+  for (const auto& [phoneme, numbers] : table.items()) {
     if (phoneme.empty()) continue;
-    config.phoneme_ids[phoneme] = ids.get<std::vector<int64_t>>();
-    config.longest_phoneme = std::max(config.longest_phoneme, phoneme.size());
+    auto ids = numbers.get<std::vector<int64_t>>();
+    if (phoneme == kStart) {
+      config.start_ids = std::move(ids);
+    } else if (phoneme == kPad) {
+      config.pad_ids = std::move(ids);
+    } else if (phoneme == kEnd) {
+      config.end_ids = std::move(ids);
+    } else {
+      config.phoneme_ids[phoneme] = std::move(ids);
+      config.longest_phoneme = std::max(config.longest_phoneme, phoneme.size());
+    }
   }
+}
+
+struct Named {
+  std::string_view phoneme;
+  const std::vector<int64_t>& ids;
+};
+
+// What the network knows, its marks first.
+std::vector<Named> AllIds(const VoiceConfig& config) {
+  std::vector<Named> all = {
+      {kStart, config.start_ids}, {kPad, config.pad_ids}, {kEnd, config.end_ids}};
+  for (const auto& [phoneme, ids] : config.phoneme_ids) all.push_back({phoneme, ids});
+  return all;
 }
 
 // Empty when all is well.
@@ -38,16 +62,13 @@ std::string FindMistake(const VoiceConfig& config) {
     if (!std::isfinite(scale) || scale < 0) return "inference: a scale is negative or not finite";
   }
   if (config.length_scale == 0) return "inference.length_scale is 0";
-  for (std::string_view special : {kStart, kPad, kEnd}) {
-    const auto found = config.phoneme_ids.find(special);
-    if (found == config.phoneme_ids.end() || found->second.empty()) {
-      return absl::StrCat("phoneme_id_map has no '", std::string(special), "'");
-    }
-  }
-  for (const auto& [phoneme, ids] : config.phoneme_ids) {
-    for (int64_t id : ids) {
+  if (config.start_ids.empty()) return StrCat("phoneme_id_map has no '", kStart, "'");
+  if (config.pad_ids.empty()) return StrCat("phoneme_id_map has no '", kPad, "'");
+  if (config.end_ids.empty()) return StrCat("phoneme_id_map has no '", kEnd, "'");
+  for (const Named& known : AllIds(config)) {
+    for (int64_t id : known.ids) {
       if (id < 0 || id > kMaxId)
-        return absl::StrCat("phoneme_id_map: '", phoneme, "' has the id ", id);
+        return StrCat("phoneme_id_map: '", known.phoneme, "' has the id ", id);
     }
   }
   return "";
@@ -85,32 +106,38 @@ absl::StatusOr<VoiceConfig> VoiceConfig::Read(const std::filesystem::path& file)
   return config;
 }
 
-std::vector<int64_t> VoiceConfig::ToIds(std::string_view phonemes) const {
-  std::vector<int64_t> ids = phoneme_ids.find(kStart)->second;
-  const std::vector<int64_t>& pad = phoneme_ids.find(kPad)->second;
-  ids.insert(ids.end(), pad.begin(), pad.end());
-  while (!phonemes.empty()) {
-    size_t length = std::min(longest_phoneme, phonemes.size());
+PhonemeIds VoiceConfig::ToIds(std::string_view phonemes) const {
+  PhonemeIds read;
+  const auto append = [&read](const std::vector<int64_t>& ids) {
+    read.ids.insert(read.ids.end(), ids.begin(), ids.end());
+  };
+  append(start_ids);
+  append(pad_ids);
+  for (size_t at = 0; at < phonemes.size();) {
+    const std::string_view rest = phonemes.substr(at);
+    size_t length = std::min(longest_phoneme, rest.size());
     auto found = phoneme_ids.end();
     for (; length > 0 && found == phoneme_ids.end(); --length)
-      found = phoneme_ids.find(phonemes.substr(0, length));
+      found = phoneme_ids.find(rest.substr(0, length));
     if (found == phoneme_ids.end()) {
-      phonemes.remove_prefix(std::min(CharacterBytes(phonemes.front()), phonemes.size()));
+      at += std::min(CharacterBytes(rest.front()), rest.size());
       continue;
     }
-    phonemes.remove_prefix(found->first.size());
-    ids.insert(ids.end(), found->second.begin(), found->second.end());
-    ids.insert(ids.end(), pad.begin(), pad.end());
+    const size_t first = read.ids.size();
+    append(found->second);
+    append(pad_ids);
+    const size_t end = at + found->first.size();
+    read.symbols.push_back({at, end, first, read.ids.size()});
+    at = end;
   }
-  const std::vector<int64_t>& end = phoneme_ids.find(kEnd)->second;
-  ids.insert(ids.end(), end.begin(), end.end());
-  return ids;
+  append(end_ids);
+  return read;
 }
 
 int64_t VoiceConfig::largest_id() const {
   int64_t largest = 0;
-  for (const auto& [phoneme, ids] : phoneme_ids) {
-    for (int64_t id : ids) largest = std::max(largest, id);
+  for (const Named& known : AllIds(*this)) {
+    for (int64_t id : known.ids) largest = std::max(largest, id);
   }
   return largest;
 }

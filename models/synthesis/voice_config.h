@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "models/synthesis/phoneme_ids.h"
 
 namespace millrace::models {
 
@@ -23,14 +24,17 @@ struct VoiceConfig {
   std::map<std::string, int64_t> speaker_ids;  // by name; may be empty
   // A phoneme is one or more code points of UTF-8 in normalization form D.
   std::map<std::string, std::vector<int64_t>, std::less<>> phoneme_ids;
+  std::vector<int64_t> start_ids;  // of the network's own marks, which are no phonemes
+  std::vector<int64_t> pad_ids;
+  std::vector<int64_t> end_ids;
   size_t longest_phoneme = 1;  // bytes
 
   // Errors name the file and the field.
   static absl::StatusOr<VoiceConfig> Read(const std::filesystem::path& file);
 
-  // What the network reads: start, each phoneme followed by a pad, end. The longest phoneme that
-  // fits wins; what the voice does not know is left out.
-  std::vector<int64_t> ToIds(std::string_view phonemes) const;
+  // What the network reads: start, each phoneme followed by a pad, which counts as a part of it,
+  // end. The longest phoneme that fits wins; what the voice does not know is left out.
+  PhonemeIds ToIds(std::string_view phonemes) const;
   int64_t largest_id() const;
 };
 

@@ -11,6 +11,8 @@
 #include "models/text/clauses.h"
 #include "models/text/espeak_pool.h"
 #include "models/text/trim.h"
+#include "models/text/word_alignment.h"
+#include "models/text/written_words.h"
 
 namespace millrace::models {
 namespace {
@@ -60,20 +62,49 @@ absl::StatusOr<std::unique_ptr<Phonemizer>> Phonemizer::Create(const Options& op
 Phonemizer::Phonemizer(std::unique_ptr<EspeakPool> pool) : pool_(std::move(pool)) {}
 Phonemizer::~Phonemizer() = default;
 
-absl::StatusOr<std::string> Phonemizer::Phonemize(std::string_view sentence) const {
+absl::StatusOr<Phonemizer::Answers> Phonemizer::Ask(std::string_view sentence,
+                                                    std::vector<std::string> lines) const {
   const std::vector<Clause> clauses = SplitClauses(sentence);
-  std::vector<std::string> lines;
+  const size_t asked = lines.size();
   for (const Clause& clause : clauses) lines.push_back(clause.text);
-  if (lines.empty()) return std::string();
+  Answers result;
+  if (clauses.empty()) return result;
   const auto answers = pool_->Translate(lines);
   if (!answers.ok()) return answers.status();
-  std::string phonemes;
+  for (size_t i = 0; i < asked; ++i) result.lines.push_back(Decompose(CleanAnswer((*answers)[i])));
+  std::string& phonemes = result.sentence;
   for (size_t i = 0; i < clauses.size(); ++i) {
-    const std::string clean = CleanAnswer((*answers)[i]);
+    const std::string clean = CleanAnswer((*answers)[asked + i]);
     if (clean.empty()) continue;
     absl::StrAppend(&phonemes, phonemes.empty() ? "" : " ", clean, clauses[i].mark);
   }
-  return Decompose(phonemes);
+  phonemes = Decompose(phonemes);
+  return result;
+}
+
+absl::StatusOr<std::string> Phonemizer::Phonemize(std::string_view sentence) const {
+  auto answers = Ask(sentence, {});
+  if (!answers.ok()) return answers.status();
+  return std::move(answers->sentence);
+}
+
+absl::StatusOr<PhonemeText> Phonemizer::PhonemizeWords(std::string_view sentence) const {
+  std::vector<WordAlone> words;
+  std::vector<std::string> lines;
+  for (const WrittenWord& word : SplitWrittenWords(sentence)) {
+    words.push_back({word.begin, word.end, ""});
+    std::string& line = lines.emplace_back();
+    for (const Clause& clause : SplitClauses(sentence.substr(word.begin, word.end - word.begin)))
+      absl::StrAppend(&line, line.empty() ? "" : " ", clause.text);
+    if (line.size() > kMaxClauseBytes) line.clear();
+  }
+  auto answers = Ask(sentence, std::move(lines));
+  if (!answers.ok()) return answers.status();
+  for (size_t i = 0; i < answers->lines.size(); ++i)
+    words[i].phonemes = std::move(answers->lines[i]);
+  PhonemeText text{std::move(answers->sentence), {}};
+  text.words = AlignWords(words, text.phonemes);
+  return text;
 }
 
 }  // namespace millrace::models

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "models/text/phoneme_text.h"
 
 namespace millrace::models {
 
@@ -31,9 +32,21 @@ class Phonemizer {
   // UTF-8 in normalization form D; empty when there is nothing to speak. Unavailable when espeak-ng
   // fails.
   absl::StatusOr<std::string> Phonemize(std::string_view sentence) const;
+  // The same with its words, as SplitWrittenWords has them: each is asked for on its own, too, and
+  // the sounds are compared, as espeak-ng joins some ("of the") and makes several of others
+  // ("1984"). About three times the time.
+  absl::StatusOr<PhonemeText> PhonemizeWords(std::string_view sentence) const;
 
  private:
+  // What espeak-ng says to the sentence and to further lines.
+  struct Answers {
+    std::string sentence;
+    std::vector<std::string> lines;
+  };
+
   explicit Phonemizer(std::unique_ptr<EspeakPool> pool);
+
+  absl::StatusOr<Answers> Ask(std::string_view sentence, std::vector<std::string> lines) const;
 
   const std::unique_ptr<EspeakPool> pool_;
 };

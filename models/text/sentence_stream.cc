@@ -5,6 +5,7 @@
 
 #include "models/text/sentence_splitter.h"
 #include "models/text/trim.h"
+#include "models/text/unicode.h"
 
 namespace millrace::models {
 namespace {
@@ -13,6 +14,7 @@ namespace {
 size_t FindPause(std::string_view sentence) {
   for (const std::string_view marks : {",;:", ""}) {
     for (size_t i = sentence.size(); i-- > 1;) {
+      if (IsWidePause(DecodeBefore(sentence, i).value)) return i;
       if (kAsciiSpace.find(sentence[i]) == std::string_view::npos) continue;
       if (marks.empty() || marks.find(sentence[i - 1]) != std::string_view::npos) return i;
     }

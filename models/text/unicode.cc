@@ -1,5 +1,7 @@
 #include "models/text/unicode.h"
 
+#include <algorithm>
+
 namespace millrace::models {
 namespace {
 
@@ -33,6 +35,11 @@ CodePoint DecodeBefore(std::string_view text, size_t at) {
   return {kReplacement, 1};
 }
 
+size_t CountCodePoints(std::string_view text) {
+  return static_cast<size_t>(
+      std::count_if(text.begin(), text.end(), [](char c) { return !IsContinuation(c); }));
+}
+
 bool IsLineBreak(char32_t c) {
   return Between(c, 0x0A, 0x0D) || c == 0x85 || c == 0x2028 || c == 0x2029;
 }
@@ -41,6 +48,8 @@ bool IsSpace(char32_t c) {
   return c == ' ' || c == '\t' || IsLineBreak(c) || c == 0xA0 || c == 0x1680 ||
          Between(c, 0x2000, 0x200A) || c == 0x202F || c == 0x205F || c == 0x3000;
 }
+
+bool IsWidePause(char32_t c) { return c == U'、' || c == U'，' || c == U'；' || c == U'：'; }
 
 bool IsDigit(char32_t c) { return Between(c, '0', '9'); }
 

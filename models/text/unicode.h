@@ -16,10 +16,15 @@ CodePoint DecodeAt(std::string_view text, size_t at);
 // What ends at `at`, which must be greater than 0.
 CodePoint DecodeBefore(std::string_view text, size_t at);
 
+// Of valid UTF-8.
+size_t CountCodePoints(std::string_view text);
+
 // A line or paragraph break: LF, VT, FF, CR, NEL, U+2028, U+2029.
 bool IsLineBreak(char32_t c);
 // Unicode's White_Space.
 bool IsSpace(char32_t c);
+// The pauses of East Asian text within a sentence, behind which no space stands: 、 ， ； ：
+bool IsWidePause(char32_t c);
 bool IsDigit(char32_t c);  // ASCII only
 // Letter case of the Latin, Greek and Cyrillic letters of European languages.
 bool IsLower(char32_t c);

@@ -12,6 +12,7 @@
 #include "models/audio/audio_encoder.h"
 #include "server/client/client.h"
 #include "server/client/connection.h"
+#include "server/client/speech_times.h"
 #include "server/config/command_line.h"
 
 namespace millrace {
@@ -42,6 +43,13 @@ absl::StatusOr<std::string> Encode(const std::vector<float>& samples, int sample
   return (*encoder)->Finish();
 }
 
+bool WriteFile(const std::string& name, const std::string& bytes) {
+  std::ofstream file(name, std::ios::binary);
+  file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  file.close();
+  return file.good();
+}
+
 }  // namespace
 
 int RunSynthesize(const SynthesizeCommand& command) {
@@ -54,7 +62,11 @@ int RunSynthesize(const SynthesizeCommand& command) {
   v1::SynthesizeRequest request;
   request.set_model(command.model);
   request.set_voice(command.voice);
-  request.set_text(TextOrInput(command.text));
+  const std::string text = TextOrInput(command.text);
+  command.phonemes ? request.set_phonemes(text) : request.set_text(text);
+  request.set_language(command.language);
+  request.set_word_times(!command.timestamps.empty());
+  request.set_phoneme_times(!command.timestamps.empty());
   request.set_speed(command.speed);
   request.set_encoding(v1::AUDIO_ENCODING_PCM_F32LE);
   grpc::ClientContext context;
@@ -66,6 +78,7 @@ int RunSynthesize(const SynthesizeCommand& command) {
   };
   const auto reader = v1::SynthesisService::NewStub(*channel)->StreamSynthesize(&context, request);
   std::vector<float> samples;
+  SpeechTimes times;
   double first_audio = 0;
   int sample_rate = 0;
   v1::StreamSynthesizeResponse message;
@@ -74,6 +87,9 @@ int RunSynthesize(const SynthesizeCommand& command) {
     sample_rate = static_cast<int>(message.sample_rate());
     const size_t count = message.audio().size() / sizeof(float);
     samples.resize(samples.size() + count);
+    times.words.insert(times.words.end(), message.words().begin(), message.words().end());
+    times.phonemes.insert(times.phonemes.end(), message.phonemes().begin(),
+                          message.phonemes().end());
     std::memcpy(samples.data() + samples.size() - count, message.audio().data(),
                 count * sizeof(float));
   }
@@ -88,10 +104,12 @@ int RunSynthesize(const SynthesizeCommand& command) {
     std::cout.write(audio->data(), static_cast<std::streamsize>(audio->size())).flush();
     if (!std::cout) return Fail("standard output cannot be written");
   } else {
-    std::ofstream file(command.output, std::ios::binary);
-    file.write(audio->data(), static_cast<std::streamsize>(audio->size()));
-    file.close();
-    if (!file) return Fail(command.output + ": cannot be written");
+    if (!WriteFile(command.output, *audio)) return Fail(command.output + ": cannot be written");
+  }
+  if (!command.timestamps.empty()) {
+    const bool vtt = std::filesystem::path(command.timestamps).extension() == ".vtt";
+    if (!WriteFile(command.timestamps, vtt ? TimesAsWebVtt(times, text) : TimesAsJson(times)))
+      return Fail(command.timestamps + ": cannot be written");
   }
   std::fprintf(stderr, "%s: %.2f s of audio, first after %.0f ms, all after %.0f ms\n",
                command.output.c_str(), static_cast<double>(samples.size()) / sample_rate,

@@ -167,6 +167,15 @@ ClientCommands::ClientCommands(CLI::App& app) : values_(std::make_unique<Values>
                               "0.25..4; 2 speaks twice as fast (default: 1)"),
         "X")
       ->check(Quiet(CLI::Range(0.25, 4.0)));
+  Named(synthesize.add_option("--language", v.synthesize.language,
+                              "Of the text, such as ja; without it the model's default"),
+        "LANG");
+  synthesize.add_flag("--phonemes", v.synthesize.phonemes,
+                      "The text is phonemes, in the model's own symbols");
+  Named(synthesize.add_option("--timestamps", v.synthesize.timestamps,
+                              "Also write when each word is heard: WebVTT if the file ends in "
+                              ".vtt, else JSON, with the phonemes"),
+        "FILE");
   v.AddClientOptions(synthesize);
 
   CLI::App& bench =

@@ -72,6 +72,9 @@ struct SynthesizeCommand {
   std::string model;
   std::string voice;
   float speed = 1.0F;
+  std::string language;    // BCP 47; empty: the model's default
+  bool phonemes = false;   // the text is phonemes in the model's symbols
+  std::string timestamps;  // file: WebVTT if it ends so, else JSON; empty: none
 };
 
 struct BenchNullCommand {

@@ -63,6 +63,7 @@ Json MetadataToJson(const ModelStatusView& model) {
   if (info.task == models::Task::kSynthesis) {
     json["voices"] = info.voices;
     json["language"] = info.language;
+    json["languages"] = info.languages;
     json["sample_rate"] = info.sample_rate;
   }
   return json;

@@ -114,6 +114,7 @@ class OpenAiRoutes {
                           {"name", voice},
                           {"model", info.name},
                           {"language", info.language},
+                          {"languages", info.languages},
                           {"sample_rate", info.sample_rate}});
       }
     }

@@ -16,7 +16,7 @@ using nlohmann::json;
 
 constexpr char kMembers[] =
     "model, input, voice, speed, response_format, stream_format, instructions, sample_rate, "
-    "normalize_loudness, seed";
+    "normalize_loudness, seed, language, phonemes, timestamps";
 constexpr size_t kMaxShown = 64;
 // What OpenAI documents for pcm, which has no header to tell.
 constexpr uint32_t kPcmRate = 24'000;
@@ -50,10 +50,29 @@ absl::Status TakeInteger(const json& value, std::string_view name, uint64_t max,
   return absl::OkStatus();
 }
 
+absl::Status TakeTimestamps(const json& value, std::string_view name, SpeechRequest& speech) {
+  constexpr std::string_view kAllowed = R"(an array of "word" and "phoneme")";
+  if (!value.is_array()) return WrongType(name, kAllowed, value);
+  for (const json& entry : value) {
+    if (entry == "word") {
+      speech.word_times = true;
+    } else if (entry == "phoneme") {
+      speech.phoneme_times = true;
+    } else {
+      return absl::InvalidArgumentError(
+          StrCat(name, ": has ", Shown(entry.is_string() ? entry.get<std::string>() : entry.dump()),
+                 "; it is ", kAllowed));
+    }
+  }
+  return absl::OkStatus();
+}
+
 absl::Status TakeMember(const std::string& name, const json& value, HttpSpeechRequest& request) {
   SpeechRequest& speech = request.speech;
   if (name == "model") return TakeString(value, name, speech.model);
   if (name == "input") return TakeString(value, name, speech.text);
+  if (name == "language") return TakeString(value, name, speech.language);
+  if (name == "phonemes") return TakeString(value, name, speech.phonemes);
   if (name == "voice") return TakeString(value, name, speech.voice);
   if (name == "speed") {
     if (!value.is_number()) return WrongType(name, "a number of 0.25..4", value);
@@ -85,6 +104,7 @@ absl::Status TakeMember(const std::string& name, const json& value, HttpSpeechRe
     std::string ignored;
     return TakeString(value, name, ignored);
   }
+  if (name == "timestamps") return TakeTimestamps(value, name, speech);
   if (name == "sample_rate") {
     uint64_t rate = 0;
     absl::Status status = TakeInteger(value, name, std::numeric_limits<uint32_t>::max(), rate);
@@ -126,8 +146,14 @@ absl::StatusOr<HttpSpeechRequest> ParseSpeechJson(std::string_view body) {
   }
   for (const char* required : {"model", "input"}) {
     const auto found = members.find(required);
-    if (found == members.end() || found->is_null())
-      return absl::InvalidArgumentError(StrCat(std::string_view(required), ": is missing"));
+    if (found != members.end() && !found->is_null()) continue;
+    // Phonemes stand in its place.
+    if (required == std::string_view("input") && !request.speech.phonemes.empty()) continue;
+    return absl::InvalidArgumentError(StrCat(std::string_view(required), ": is missing"));
+  }
+  if ((request.speech.word_times || request.speech.phoneme_times) && !request.sse) {
+    return absl::InvalidArgumentError(
+        "timestamps: come as events, which needs \"stream_format\": \"sse\"");
   }
   if (request.speech.model.empty()) return absl::InvalidArgumentError("model: is empty");
   if (request.speech.format == models::AudioFormat::kPcmS16 && request.speech.sample_rate == 0)

@@ -6,6 +6,7 @@
 
 #include "absl/strings/escaping.h"
 #include "models/core/strings.h"
+#include "server/openai/speech_events.h"
 
 namespace millrace::server {
 namespace {
@@ -38,22 +39,24 @@ SpeechReply::~SpeechReply() {
 }
 
 void SpeechReply::Emit(models::Output output) {
-  Append(audio_.Push(std::get<models::SynthesizeOutput>(output), metrics(),
-                     services().clock.Now() - start()));
+  auto& piece = std::get<models::SynthesizeOutput>(output);
+  const std::string audio = audio_.Push(piece, metrics(), services().clock.Now() - start());
+  if (!piece.words.empty() || !piece.phonemes.empty()) Append(TimestampsEvent(piece));
+  AppendAudio(audio);
 }
 
-void SpeechReply::Append(std::string_view audio) {
+void SpeechReply::AppendAudio(std::string_view audio) {
   if (audio.empty()) return;
-  std::string event;
-  if (framing_ == Framing::kEvents) {
-    event = StrCat("data: {\"type\":\"speech.audio.delta\",\"audio\":\"",
-                   absl::Base64Escape(View(audio)), "\"}\n\n");
-    audio = event;
-  }
+  if (framing_ == Framing::kAudio) return Append(audio);
+  Append(StrCat("data: {\"type\":\"speech.audio.delta\",\"audio\":\"",
+                absl::Base64Escape(View(audio)), "\"}\n\n"));
+}
+
+void SpeechReply::Append(std::string_view bytes) {
   {
     MutexLock lock(mu_);
     if (abandoned_) return;
-    pending_ += audio;
+    pending_ += bytes;
   }
   changed_.NotifyAll();
 }
@@ -63,7 +66,7 @@ void SpeechReply::Finish(const absl::Status& result) {
   if (status.ok()) {
     const absl::StatusOr<std::string> rest = audio_.Finish();
     status = rest.status();
-    if (rest.ok()) Append(*rest);
+    if (rest.ok()) AppendAudio(*rest);
   }
   const std::shared_ptr<SpeechReply> self = std::move(self_);
   {

@@ -28,7 +28,9 @@ class SpeechReply final : public WorkReply, public std::enable_shared_from_this<
  public:
   enum class Framing : uint8_t {
     kAudio,
-    kEvents,  // OpenAI's server-sent events: speech.audio.delta with base64, speech.audio.done
+    // OpenAI's server-sent events: speech.audio.delta with base64, speech.audio.done; and ours,
+    // speech.timestamps before the audio of a sentence.
+    kEvents,
   };
 
   // request_id: for the log.
@@ -61,7 +63,8 @@ class SpeechReply final : public WorkReply, public std::enable_shared_from_this<
  private:
   std::string_view ClientRequestId() const override { return request_id_; }
   // Puts audio into the line as the client is to have it.
-  void Append(std::string_view audio) MILLRACE_EXCLUDES(mu_);
+  void AppendAudio(std::string_view audio) MILLRACE_EXCLUDES(mu_);
+  void Append(std::string_view bytes) MILLRACE_EXCLUDES(mu_);
   bool CaughtUp() const MILLRACE_REQUIRES(mu_);
 
   const std::string request_id_;

@@ -18,14 +18,19 @@ absl::Status SpeechAudio::MakeEncoder() {
   return status_;
 }
 
-std::string SpeechAudio::Push(const models::SynthesizeOutput& sentence, ModelMetrics& metrics,
+std::string SpeechAudio::Push(models::SynthesizeOutput& piece, ModelMetrics& metrics,
                               Duration waited) {
+  for (auto* times : {&piece.words, &piece.phonemes}) {
+    for (models::SpeechTime& time : *times) {
+      time.begin += static_cast<int64_t>(samples_);
+      time.end += static_cast<int64_t>(samples_);
+    }
+  }
   if (!std::exchange(heard_, true)) metrics.first_audio_seconds.Observe(Seconds(waited));
-  metrics.audio_seconds.Increment(static_cast<double>(sentence.samples.size()) /
-                                  sentence.sample_rate);
-  metrics.characters.Increment(static_cast<double>(CountCharacters(sentence.text)));
-  samples_ += sentence.samples.size();
-  return MakeEncoder().ok() ? encoder_->Push(sentence.samples) : std::string();
+  metrics.audio_seconds.Increment(static_cast<double>(piece.samples.size()) / piece.sample_rate);
+  metrics.characters.Increment(static_cast<double>(CountCharacters(piece.text)));
+  samples_ += piece.samples.size();
+  return MakeEncoder().ok() ? encoder_->Push(piece.samples) : std::string();
 }
 
 absl::StatusOr<std::string> SpeechAudio::Finish() {

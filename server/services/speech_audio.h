@@ -20,9 +20,9 @@ class SpeechAudio {
  public:
   void Start(const models::AudioEncoderOptions& encoding) { encoding_ = encoding; }
 
-  // The bytes that are ready after this sentence. `waited`: since the request came.
-  std::string Push(const models::SynthesizeOutput& sentence, ModelMetrics& metrics,
-                   Duration waited);
+  // The bytes that are ready after this piece, whose times become those of the whole audio.
+  // `waited`: since the request came.
+  std::string Push(models::SynthesizeOutput& piece, ModelMetrics& metrics, Duration waited);
   // The rest. Internal when encoding failed here or before.
   absl::StatusOr<std::string> Finish();
 

@@ -67,6 +67,7 @@ absl::StatusOr<SpeechRequest> ToSpeechRequest(v1::SynthesizeRequest message,
   request.model_version = std::move(*message.mutable_model_version());
   request.voice = std::move(*message.mutable_voice());
   request.text = std::move(*message.mutable_text());
+  request.phonemes = std::move(*message.mutable_phonemes());
   if (message.has_speed()) request.speed = message.speed();
   if (message.has_noise_scale()) request.noise_scale = message.noise_scale();
   if (message.has_noise_w()) request.noise_w = message.noise_w();
@@ -74,7 +75,32 @@ absl::StatusOr<SpeechRequest> ToSpeechRequest(v1::SynthesizeRequest message,
   request.format = *format;
   request.sample_rate = message.sample_rate();
   request.normalize_loudness = message.normalize_loudness();
+  request.language = std::move(*message.mutable_language());
+  request.word_times = message.word_times();
+  request.phoneme_times = message.phoneme_times();
   return request;
+}
+
+void AddSpans(std::vector<models::SpeechTime> times, int sample_rate, size_t sentence,
+              SpokenSpans& spans) {
+  for (models::SpeechTime& time : times) {
+    v1::SpokenSpan& span = *spans.Add();
+    span.set_text(std::move(time.text));
+    span.set_start_seconds(static_cast<double>(time.begin) / sample_rate);
+    span.set_end_seconds(static_cast<double>(time.end) / sample_rate);
+    span.set_sentence_index(static_cast<uint32_t>(sentence));
+    span.set_character_offset(static_cast<uint32_t>(time.character));
+  }
+}
+
+SpeechPiece ToPiece(models::SynthesizeOutput piece) {
+  SpeechPiece result;
+  result.sentence = static_cast<uint32_t>(piece.sentence_index);
+  result.sentence_ends = piece.sentence_finished;
+  AddSpans(std::move(piece.words), piece.sample_rate, piece.sentence_index, result.words);
+  AddSpans(std::move(piece.phonemes), piece.sample_rate, piece.sentence_index, result.phonemes);
+  result.text = std::move(piece.text);
+  return result;
 }
 
 void ForEachMessage(const models::AudioEncoderOptions& encoding, std::string_view audio,
@@ -85,6 +111,8 @@ void ForEachMessage(const models::AudioEncoderOptions& encoding, std::string_vie
   message.set_sample_rate(static_cast<uint32_t>(encoding.output_rate));
   message.set_sentence_index(piece.sentence);
   message.set_text(std::move(piece.text));
+  *message.mutable_words() = std::move(piece.words);
+  *message.mutable_phonemes() = std::move(piece.phonemes);
   do {
     const std::string_view chunk = audio.substr(0, kChunkBytes);
     audio.remove_prefix(chunk.size());
@@ -92,6 +120,8 @@ void ForEachMessage(const models::AudioEncoderOptions& encoding, std::string_vie
     message.set_sentence_finished(piece.sentence_ends && audio.empty());
     send(message);
     message.clear_text();
+    message.clear_words();
+    message.clear_phonemes();
   } while (!audio.empty());
 }
 

@@ -3,10 +3,12 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "millrace/v1/synthesis.pb.h"
 #include "models/audio/audio_encoder.h"
+#include "models/core/payload.h"
 #include "server/services/speech_request.h"
 
 namespace millrace::server {
@@ -18,12 +20,22 @@ v1::AudioEncoding ToEncoding(models::AudioFormat format);
 absl::StatusOr<SpeechRequest> ToSpeechRequest(v1::SynthesizeRequest message,
                                               models::AudioContainer container);
 
+using SpokenSpans = google::protobuf::RepeatedPtrField<v1::SpokenSpan>;
+
+// Adds the times of a sentence, of the whole audio in samples of that rate.
+void AddSpans(std::vector<models::SpeechTime> times, int sample_rate, size_t sentence,
+              SpokenSpans& spans);
+
 // What the messages of a piece of a stream say beside the audio.
 struct SpeechPiece {
-  std::string text;            // of the sentence, with its first piece
+  std::string text = {};       // of the sentence, with its first piece
   uint32_t sentence = 0;       // index
   bool sentence_ends = false;  // with this piece
+  SpokenSpans words = {};      // of the sentence, with its first piece
+  SpokenSpans phonemes = {};
 };
+
+SpeechPiece ToPiece(models::SynthesizeOutput piece);
 
 // The messages of a piece in order; at least one.
 void ForEachMessage(const models::AudioEncoderOptions& encoding, std::string_view audio,

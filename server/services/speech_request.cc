@@ -23,9 +23,15 @@ absl::Status TakeNoise(std::string_view field, std::optional<float> value, float
 
 absl::StatusOr<SpeechWork> MakeSpeechWork(SpeechRequest request, models::AudioContainer container,
                                           size_t max_characters, const Services& services) {
-  if (absl::Status status = CheckText("text", request.text); !status.ok()) return status;
-  if (absl::Status status = CheckTotal("text", CountCharacters(request.text), max_characters);
-      !status.ok())
+  const bool is_phonemes = !request.phonemes.empty();
+  if (is_phonemes && !request.text.empty()) {
+    return absl::InvalidArgumentError(
+        "phonemes: must be empty when there is a text; a request has one of the two");
+  }
+  const char* field = is_phonemes ? "phonemes" : "text";
+  std::string& text = is_phonemes ? request.phonemes : request.text;
+  if (absl::Status status = CheckText(field, text); !status.ok()) return status;
+  if (absl::Status status = CheckTotal(field, CountCharacters(text), max_characters); !status.ok())
     return status;
   if (absl::Status status = CheckVersion(request.model, request.model_version); !status.ok())
     return status;
@@ -37,10 +43,14 @@ absl::StatusOr<SpeechWork> MakeSpeechWork(SpeechRequest request, models::AudioCo
       models::ResolveSampleRate(request.format, request.sample_rate, info.sample_rate);
   if (!rate.ok()) return rate.status();
   models::SynthesizeInput input;
-  input.text = std::move(request.text);
+  input.text = std::move(text);
+  input.is_phonemes = is_phonemes;
+  input.language = std::move(request.language);
   input.voice = std::move(request.voice);
   if (input.voice.empty()) input.voice = info.voices.front();
   input.seed = request.seed;
+  input.word_times = request.word_times;
+  input.phoneme_times = request.phoneme_times;
   // Loudness is brought to its level by whole sentences.
   input.streamed = container == models::AudioContainer::kStream && !request.normalize_loudness;
   if (request.speed) input.speed = *request.speed;

@@ -15,12 +15,14 @@ namespace millrace::server {
 // Of one request whose audio leaves sentence by sentence.
 inline constexpr size_t kMaxStreamCharacters = 20'000;
 
-// A request for speech, whatever it came by. Text is valid UTF-8.
+// A request for speech, whatever it came by. Strings are valid UTF-8.
 struct SpeechRequest {
   std::string model;  // empty: the only one for speech
   std::string model_version;
   std::string voice;  // empty: the model's default
   std::string text;
+  std::string phonemes;  // exactly one of the two is given
+  std::string language;  // of the text; empty: the model's default
   std::optional<float> speed;
   std::optional<float> noise_scale;
   std::optional<float> noise_w;
@@ -28,6 +30,8 @@ struct SpeechRequest {
   models::AudioFormat format = models::AudioFormat::kWav;
   uint32_t sample_rate = 0;  // hertz; 0: the voice's own
   bool normalize_loudness = false;
+  bool word_times = false;
+  bool phoneme_times = false;
 };
 
 // What it asks for.

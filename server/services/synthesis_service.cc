@@ -41,8 +41,10 @@ class SynthesizeCall final : public UnaryCall {
 
   void Emit(models::Output output) override {
     if (too_long_) return;
-    audio_.Push(std::get<models::SynthesizeOutput>(output), metrics(),
-                services().clock.Now() - start());
+    auto& piece = std::get<models::SynthesizeOutput>(output);
+    audio_.Push(piece, metrics(), services().clock.Now() - start());
+    AddSpans(std::move(piece.words), piece.sample_rate, piece.sentence_index, words_);
+    AddSpans(std::move(piece.phonemes), piece.sample_rate, piece.sentence_index, phonemes_);
     if (audio_.plain_bytes() > kMaxUnaryAudioBytes) {
       too_long_ = true;
       Cancel();
@@ -52,9 +54,9 @@ class SynthesizeCall final : public UnaryCall {
  private:
   absl::Status Outcome(const absl::Status& status) override {
     if (!too_long_) return status;
-    return absl::InvalidArgumentError(StrCat("text: its speech is longer than one reply may hold, ",
-                                             kMaxUnaryAudioBytes >> 20,
-                                             " MiB; use StreamSynthesize"));
+    return absl::InvalidArgumentError(
+        StrCat("text, phonemes: the speech is longer than one reply may hold, ",
+               kMaxUnaryAudioBytes >> 20, " MiB; use StreamSynthesize"));
   }
 
   absl::StatusOr<Work> Decode() override {
@@ -77,11 +79,15 @@ class SynthesizeCall final : public UnaryCall {
     response.set_sample_rate(static_cast<uint32_t>(audio_.encoding().output_rate));
     response.set_duration_seconds(audio_.seconds());
     response.set_audio(*std::move(bytes));
+    *response.mutable_words() = std::move(words_);
+    *response.mutable_phonemes() = std::move(phonemes_);
     return SerializeMessage(response, buffer);
   }
 
   std::string voice_;
   SpeechAudio audio_;
+  SpokenSpans words_;
+  SpokenSpans phonemes_;
   bool too_long_ = false;
 };
 
@@ -95,7 +101,7 @@ class StreamSynthesizeCall final : public StreamCall {
     auto part = std::get<models::SynthesizeOutput>(std::move(output));
     const std::string bytes = audio_.Push(part, metrics(), services().clock.Now() - start());
     sentence_ = static_cast<uint32_t>(part.sentence_index);
-    SendAudio(bytes, {std::move(part.text), sentence_, part.sentence_finished});
+    SendAudio(bytes, ToPiece(std::move(part)));
   }
 
  private:
@@ -111,7 +117,7 @@ class StreamSynthesizeCall final : public StreamCall {
     if (!status.ok()) return status;
     const absl::StatusOr<std::string> rest = audio_.Finish();
     if (!rest.ok()) return rest.status();
-    if (!rest->empty()) SendAudio(*rest, {"", sentence_, true});
+    if (!rest->empty()) SendAudio(*rest, {.sentence = sentence_, .sentence_ends = true});
     return status;
   }
 

@@ -87,13 +87,18 @@ absl::Status TextStreamCall::Take() {
   ready_ += sentences_in_.Push(message.text());
   if (message.flush()) ready_ += sentences_in_.TakeRest();
   // Marks are spoken with what follows them, but not kept without end.
-  if (ready_.size() > kMaxReadyBytes && !models::HasLetterOrDigit(ready_)) ready_.clear();
+  if (ready_.size() > kMaxReadyBytes && !models::HasLetterOrDigit(ready_))
+    characters_done_ += CountCharacters(std::exchange(ready_, {}));
   return absl::OkStatus();
 }
 
 absl::Status TextStreamCall::TakeConfig(v1::SynthesizeRequest config) {
   if (!config.text().empty())
     return absl::InvalidArgumentError("config.text: must be empty; the text comes in 'text'");
+  if (!config.phonemes().empty()) {
+    return absl::InvalidArgumentError(
+        "config.phonemes: must be empty; a stream is of text, phonemes go to StreamSynthesize");
+  }
   auto request = ToSpeechRequest(std::move(config), models::AudioContainer::kStream);
   if (!request.ok()) return request.status();
   config_ = *std::move(request);
@@ -120,6 +125,8 @@ void TextStreamCall::Advance(std::optional<absl::Status> job_end) {
         over = over_ = true;
       } else if (models::HasLetterOrDigit(ready_)) {
         config_->text = std::exchange(ready_, {});
+        first_character_ = characters_done_;
+        characters_done_ += CountCharacters(config_->text);
         job_ = JobState::kBeingQueued;
       } else if (ended_) {
         status = EmptyStream();
@@ -173,9 +180,10 @@ absl::StatusOr<Work> TextStreamCall::Decode() {
 void TextStreamCall::Emit(models::Output output) {
   auto part = std::get<models::SynthesizeOutput>(std::move(output));
   const std::string bytes = audio_.Push(part, metrics(), services().clock.Now() - start());
-  const size_t sentence = first_sentence_ + part.sentence_index;
-  sentences_ = std::max(sentences_, sentence + 1);
-  SendAudio(bytes, {std::move(part.text), static_cast<uint32_t>(sentence), part.sentence_finished});
+  part.sentence_index += first_sentence_;
+  sentences_ = std::max(sentences_, part.sentence_index + 1);
+  for (models::SpeechTime& word : part.words) word.character += first_character_;
+  SendAudio(bytes, ToPiece(std::move(part)));
 }
 
 void TextStreamCall::SendAudio(std::string_view bytes, SpeechPiece piece) {
@@ -187,7 +195,8 @@ absl::Status TextStreamCall::Outcome(const absl::Status& status) {
   if (!status.ok() || sentences_ == 0) return status;
   const absl::StatusOr<std::string> rest = audio_.Finish();
   if (!rest.ok()) return rest.status();
-  if (!rest->empty()) SendAudio(*rest, {"", static_cast<uint32_t>(sentences_ - 1), true});
+  if (!rest->empty())
+    SendAudio(*rest, {.sentence = static_cast<uint32_t>(sentences_ - 1), .sentence_ends = true});
   return status;
 }
 

@@ -60,13 +60,15 @@ class TextStreamCall final
 
   // Touched by the call's job, of which there is one at a time.
   SpeechAudio audio_;
-  size_t first_sentence_ = 0;  // of the job, within the call
-  size_t sentences_ = 0;       // begun so far
+  size_t first_sentence_ = 0;   // of the job, within the call
+  size_t first_character_ = 0;  // of the job, within the text of the call
+  size_t sentences_ = 0;        // begun so far
 
   mutable Mutex text_mu_;
   models::SentenceStream sentences_in_ MILLRACE_GUARDED_BY(text_mu_);
   std::string ready_ MILLRACE_GUARDED_BY(text_mu_);  // for the next job
   size_t characters_ MILLRACE_GUARDED_BY(text_mu_) = 0;
+  size_t characters_done_ MILLRACE_GUARDED_BY(text_mu_) = 0;  // before ready_
   TimePoint last_text_ MILLRACE_GUARDED_BY(text_mu_) = services().clock.Now();
   bool reading_ MILLRACE_GUARDED_BY(text_mu_) = false;
   bool ended_ MILLRACE_GUARDED_BY(text_mu_) = false;  // no more text comes

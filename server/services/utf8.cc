@@ -2,7 +2,7 @@
 
 #include <utf8proc.h>
 
-#include <algorithm>
+#include "models/text/unicode.h"
 
 namespace millrace::server {
 
@@ -22,9 +22,6 @@ bool IsValidUtf8(std::string_view text) {
   return true;
 }
 
-size_t CountCharacters(std::string_view text) {
-  return static_cast<size_t>(
-      std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
-}
+size_t CountCharacters(std::string_view text) { return models::CountCodePoints(text); }
 
 }  // namespace millrace::server

@@ -61,6 +61,7 @@ def test_list_describes_each_model(daemon):
     assert (translator.platform, translator.task) == ("bergamot", "translation")
     assert (translator.source_language, translator.target_language) == ("en", "pt")
     assert (voice.platform, voice.task, list(voice.voices), voice.sample_rate) == ("vits", "synthesis", ["joe"], 22050)
+    assert list(voice.languages) == ["en-US"]
 
 
 def test_server_info_tells_what_runs(daemon):

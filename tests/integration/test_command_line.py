@@ -101,6 +101,27 @@ def test_synthesize_says_what_went_wrong_and_leaves_no_file(daemon, tmp_path, ar
     assert list(tmp_path.iterdir()) == []
 
 
+def test_synthesize_writes_when_each_word_is_heard(daemon, tmp_path):
+    for name in ("times.json", "times.vtt"):
+        ended = client(daemon, "synthesize", "Good morning, all. Bye!", "--model", VOICE, "--timestamps", name, cwd=tmp_path)
+        assert ended.returncode == 0, err(ended)
+    times = json.loads((tmp_path / "times.json").read_text())
+    assert [(word["text"], word["sentence_index"]) for word in times["words"]] == [("Good", 0), ("morning", 0), ("all", 0), ("Bye", 1)]
+    assert len(times["phonemes"]) > 20
+    cues = (tmp_path / "times.vtt").read_text().split("\n\n")
+    assert cues[0] == "WEBVTT" and len(cues) == 3
+    assert re.sub("<.*?>", "", cues[1].splitlines()[1]) == "Good morning, all."
+    assert cues[2].splitlines()[1] == "Bye!"
+
+
+def test_synthesize_speaks_phonemes_and_languages(daemon, tmp_path):
+    for arguments in (["Hello.", "-o", "text.wav"], ["həlˈO.", "--phonemes", "-o", "phonemes.wav"], ["ねこ。", "--language", "ja", "-o", "ja.wav"]):
+        ended = client(daemon, "synthesize", *arguments, "--model", KOKORO, cwd=tmp_path)
+        assert ended.returncode == 0, err(ended)
+    sounds = [(tmp_path / name).read_bytes() for name in ("text.wav", "phonemes.wav", "ja.wav")]
+    assert sounds[0] == sounds[1] != sounds[2]
+
+
 @pytest.mark.parametrize("output", ["-", "/dev/full"])
 def test_synthesize_notices_a_full_disk(daemon, output):
     with open("/dev/full", "wb") as full:

@@ -9,6 +9,7 @@ from wire import daemon as daemons
 from wire import repository
 from wire.paths import KOKORO
 from wire.requests import PATIENCE, assert_refused, speak_request
+from wire.stubs import admin
 
 RATE = 24000
 
@@ -67,6 +68,57 @@ def test_speed_shortens(kokoro):
 ], ids=["voice", "sum", "weight", "fast", "slow", "noise"])
 def test_bad_requests_name_field_value_and_what_is_allowed(kokoro, fields, words):
     assert_refused(kokoro.synthesis.Synthesize, request(**fields), "INVALID_ARGUMENT", *words)
+
+
+KANA = "こんにちは。きょう わ とても いい てんき です ね。さんぽ に いきましょう！"
+
+
+def test_kana_is_spoken_in_japanese(kokoro):
+    answer = speak(kokoro, KANA, language="ja", word_times=True)
+    # Some 33 morae: people say five to nine of them in a second, and pause.
+    assert 4 < len(samples(answer)) / RATE < 10
+    assert [word.text for word in answer.words] == ["こんにちは", "きょう", "わ", "とても", "いい", "てんき", "です", "ね", "さんぽ", "に", "いきましょう"]
+    assert all(KANA[word.character_offset:].startswith(word.text) for word in answer.words)
+    assert [word.sentence_index for word in answer.words] == [0] + [1] * 7 + [2] * 3
+    assert 0.3 < answer.words[0].end_seconds - answer.words[0].start_seconds < 1.5   # five morae
+    messages = list(kokoro.synthesis.StreamSynthesize(request(KANA, language="ja"), timeout=PATIENCE))
+    assert [message.text for message in messages if message.text] == ["こんにちは。", "きょう わ とても いい てんき です ね。", "さんぽ に いきましょう！"]
+    # The same by the phonemes of a word.
+    assert samples(speak(kokoro, "ねこ", language="ja")) == samples(speak(kokoro, "", phonemes="neko"))
+
+
+def test_english_is_the_default_language(kokoro):
+    assert speak(kokoro, "Hello.", language="en-US").audio == speak(kokoro, "Hello.").audio
+    models = kokoro.admin.ListModels(admin.ListModelsRequest(), timeout=PATIENCE).models
+    assert [list(model.languages) for model in models] == [["en-US", "ja"]]
+
+
+@pytest.mark.parametrize("text, language, words", [
+    ("きょうは 東京。", "ja", ["text", "'東'", "byte 13", "kanji", "hiragana"]),
+    ("Hello.", "ja", ["text", "'H'", "byte 0", "not kana"]),
+    ("Hola.", "es", ["language", "'es'", "en-US, ja"]),
+], ids=["kanji", "latin", "language"])
+def test_what_a_language_cannot_read_is_refused(kokoro, text, language, words):
+    assert_refused(kokoro.synthesis.Synthesize, request(text, language=language), "INVALID_ARGUMENT", *words)
+
+
+def test_phonemes_are_spoken_in_place_of_a_text(kokoro):
+    text = samples(speak(kokoro, "Hello. Yes.", seed=1))
+    spoken = {"phonemes": "həlˈO. jˈɛs.", "seed": 1}
+    assert samples(speak(kokoro, "", **spoken)) == text
+    messages = list(kokoro.synthesis.StreamSynthesize(request("", **spoken), timeout=PATIENCE))
+    assert [message.text for message in messages if message.text] == ["həlˈO.", "jˈɛs."]
+    assert b"".join(message.audio for message in messages) == bytes(text)
+
+
+@pytest.mark.parametrize("method", ["Synthesize", "StreamSynthesize"])
+@pytest.mark.parametrize("fields, words", [
+    ({"phonemes": "həlˈoʊ ß."}, ["phonemes", "'ß' (U+00df) at byte 10", "it knows: ", " ʤ "]),
+    ({"phonemes": "..."}, ["phonemes", "nothing to speak"]),
+    ({"phonemes": "jˈɛs.", "text": "Yes."}, ["phonemes", "must be empty", "one of the two"]),
+], ids=["symbol", "nothing", "both"])
+def test_bad_phonemes_are_refused(kokoro, method, fields, words):
+    assert_refused(getattr(kokoro.synthesis, method), request(**{"text": ""} | fields), "INVALID_ARGUMENT", *words)
 
 
 def test_a_pronunciation_in_the_text_is_spoken(kokoro):

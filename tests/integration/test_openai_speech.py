@@ -102,6 +102,23 @@ def test_speed_makes_it_shorter(client):
     assert 2.3 < slow / fast < 5.5
 
 
+def test_phonemes_are_ours(client):
+    def say(text, **extra):
+        return client.audio.speech.create(model=VOICE, voice="joe", input=text, response_format="pcm", extra_body=extra).content
+    assert say("", phonemes="həlˈoʊ.") == say("Hello.")
+
+
+def test_language_is_ours(daemon):
+    body = {"model": KOKORO, "input": "ねこ", "response_format": "pcm"}
+    assert post(daemon, body | {"language": "ja"})[2] == post(daemon, {"model": KOKORO, "phonemes": "neko", "response_format": "pcm"})[2]
+    status, _, error = post(daemon, body | {"language": "fr"})
+    assert (status, error["param"]) == (400, "language")
+    assert "en-US, ja" in error["message"]
+    status, _, error = post(daemon, body | {"language": "ja", "input": "猫"})
+    assert (status, error["param"]) == (400, "input")
+    assert "kanji" in error["message"]
+
+
 def test_sample_rate_and_seed_are_ours(client):
     def say(**extra):
         return client.audio.speech.create(model="tts-1", voice="joe", input="Hello.", response_format="pcm", extra_body=extra).content
@@ -137,7 +154,8 @@ def test_models_and_voices(daemon, client):
     status, voices = daemon.http("/v1/audio/voices")
     assert status == 200
     assert [voice["id"] for voice in voices["voices"] if voice["model"] == VOICE] == ["joe"]
-    assert "jf_alpha" in [voice["id"] for voice in voices["voices"] if voice["model"] == KOKORO]
+    kokoro = {voice["id"]: voice for voice in voices["voices"] if voice["model"] == KOKORO}
+    assert (kokoro["jf_alpha"]["language"], kokoro["jf_alpha"]["languages"]) == ("en-US", ["en-US", "ja"])
 
 
 # --- what bad requests get: a status, and the member with what is allowed ---

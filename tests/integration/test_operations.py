@@ -91,6 +91,7 @@ def test_http_model_metadata(daemon):
     assert null["outputs"] == [{"name": "OUTPUT0", "datatype": "FP32", "shape": [64]}]
     voice = daemon.http(f"/v2/models/{VOICE}/versions/1")[1]
     assert (voice["voices"], voice["sample_rate"], voice["license"]) == (["joe"], 22050, "CC0-1.0")
+    assert (voice["language"], voice["languages"]) == ("en-US", ["en-US"])
     translator = daemon.http(f"/v2/models/{EN_PT}")[1]
     assert (translator["source_language"], translator["target_language"]) == ("en", "pt")
 

@@ -113,6 +113,42 @@ def test_stream_of_floats_is_the_whole_audio_in_order(daemon):
     assert b"".join(message.audio for message in messages) == speak(daemon, seed=9, encoding=F32).audio
 
 
+# --- phonemes ---
+
+def test_phonemes_are_spoken_in_place_of_a_text(daemon):
+    spoken = {"phonemes": "həlˈoʊ ðˈɛɹ, wˈɜːld. jˈɛs!", "seed": 3, "encoding": S16}
+    audio = speak(daemon, "", **spoken).audio
+    assert audio == speak(daemon, "Hello there, world. Yes!", seed=3, encoding=S16).audio
+    messages = stream(daemon, "", **spoken)
+    assert b"".join(message.audio for message in messages) == audio
+    assert [message.text for message in messages if message.text] == ["həlˈoʊ ðˈɛɹ, wˈɜːld.", "jˈɛs!"]
+
+
+def test_five_thousand_phonemes_are_cut_at_pauses(daemon):
+    word = "wˈɜːld, "
+    messages = stream(daemon, "", phonemes=word * (5000 // len(word)), speed=4)
+    texts = [message.text for message in messages if message.text]
+    assert all(len(text.encode()) <= 400 and text.endswith("d,") for text in texts)
+    assert sum(text.count(",") for text in texts) == 5000 // len(word)
+
+
+@pytest.mark.parametrize("method", ["Synthesize", "StreamSynthesize"])
+@pytest.mark.parametrize("fields, words", [
+    ({"phonemes": "həlˈoʊ 漢."}, ["phonemes", "'漢' (U+6f22) at byte 10", "it knows: "]),
+    ({"phonemes": "həlˈoʊ_"}, ["phonemes", "'_' (U+005f) at byte 9"]),
+    ({"phonemes": "h" * 20_001}, ["phonemes", "20001 characters"]),
+    ({"phonemes": "jˈɛs.", "text": "Yes."}, ["phonemes", "must be empty", "one of the two"]),
+], ids=["symbol", "mark", "long", "both"])
+def test_bad_phonemes_are_refused(daemon, method, fields, words):
+    assert_refused(getattr(daemon.synthesis, method), speak_request(**{"text": ""} | fields), "INVALID_ARGUMENT", *words)
+
+
+def test_a_stream_of_text_takes_no_phonemes(daemon):
+    def messages():
+        yield synthesis.SynthesizeTextStreamRequest(config=speak_request("", phonemes="jˈɛs."))
+    assert_refused(daemon.synthesis.SynthesizeTextStream, messages(), "INVALID_ARGUMENT", "config.phonemes", "must be empty")
+
+
 # --- formats: an independent decoder hears the same speech ---
 
 @pytest.mark.parametrize("encoding, kind, rate, slack", [(WAV, "wav", RATE, 0), (FLAC, "flac", RATE, 0), (MP3, "mp3", RATE, 0.12),

@@ -109,16 +109,23 @@ WordContext ContextOf(std::span<const SpokenWord> words, size_t at, bool all_cap
 
 }  // namespace
 
-std::string JoinPhonemes(std::span<const PhonemeToken> tokens) {
-  std::string joined;
+PhonemeText JoinPhonemes(std::span<const PhonemeToken> tokens) {
+  PhonemeText text;
+  std::string& joined = text.phonemes;
   for (const PhonemeToken& token : tokens) {
+    if (!token.phonemes.empty()) {
+      const size_t at = joined.size();
+      if (text.words.empty() || token.begin >= text.words.back().end)
+        text.words.push_back({token.begin, token.end, at, at});
+      text.words.back().phonemes_end = at + token.phonemes.size();
+    }
     joined += token.phonemes;
     // A word without phonemes leaves no second space.
     const bool doubled = token.phonemes.empty() && (joined.empty() || joined.ends_with(' ')) &&
                          token.after.starts_with(' ');
     joined += std::string_view(token.after).substr(doubled ? 1 : 0);
   }
-  return joined;
+  return text;
 }
 
 EnglishG2p::EnglishG2p(EnglishLexicon lexicon, Options options)

@@ -14,6 +14,7 @@
 #include "models/text/english/user_lexicon.h"
 #include "models/text/english/word_fallback.h"
 #include "models/text/english/word_pronouncer.h"
+#include "models/text/phoneme_text.h"
 
 namespace millrace::models {
 
@@ -26,8 +27,9 @@ struct PhonemeToken {
   std::string after;     // as SpokenWord::after
 };
 
-// The string that a Kokoro voice takes: phonemes and what comes behind them.
-std::string JoinPhonemes(std::span<const PhonemeToken> tokens);
+// What a Kokoro voice takes: phonemes and what comes behind them. Tokens that come from the same
+// bytes, such as those of a number, are one word.
+PhonemeText JoinPhonemes(std::span<const PhonemeToken> tokens);
 
 // English text to phonemes in misaki's symbols, which Kokoro voices were trained on. A word is
 // looked for in this order: the pronunciation written into the text ("[word](/phonemes/)"), the

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -267,19 +268,29 @@ void AppendMark(std::string_view mark, std::string& phonemes) {
 
 }  // namespace
 
-absl::StatusOr<std::string> KanaPhonemes(std::string_view text) {
+absl::StatusOr<PhonemeText> KanaPhonemes(std::string_view text) {
   const auto kana = ToHiragana(text);
   if (!kana.ok()) return kana.status();
-  std::string phonemes;
+  PhonemeText result;
+  std::string& phonemes = result.phonemes;
+  bool divided = true;  // from the word before
   const auto value_at = [&](size_t i) { return i < kana->size() ? (*kana)[i].value : char32_t{0}; };
   for (size_t i = 0; i < kana->size(); ++i) {
+    const size_t first = i;
+    const size_t spoken = phonemes.size();
     const char32_t c = value_at(i);
     const char32_t next = value_at(i + 1);
     if (const std::string_view mark = MarkOf(c); !mark.empty()) {
       AppendMark(mark, phonemes);
-    } else if (IsSpace(c) || c == U'・') {
+      divided = true;
+      continue;
+    }
+    if (IsSpace(c) || c == U'・') {
       if (!phonemes.empty() && !phonemes.ends_with(' ')) phonemes += ' ';
-    } else if (c == kLong) {
+      divided = true;
+      continue;
+    }
+    if (c == kLong) {
       phonemes += "ː";
     } else if (c == kSokuon) {
       phonemes += "ʔ";
@@ -291,9 +302,12 @@ absl::StatusOr<std::string> KanaPhonemes(std::string_view text) {
     } else {
       phonemes += kKana[c - kFirstKana];
     }
+    if (std::exchange(divided, false)) result.words.push_back({(*kana)[first].at, 0, spoken, 0});
+    result.words.back().end = i + 1 < kana->size() ? (*kana)[i + 1].at : text.size();
+    result.words.back().phonemes_end = phonemes.size();
   }
   while (phonemes.ends_with(' ')) phonemes.pop_back();
-  return phonemes;
+  return result;
 }
 
 }  // namespace millrace::models

@@ -5,7 +5,7 @@
 namespace millrace::models {
 namespace {
 
-using Units = std::vector<std::string>;
+using Units = std::vector<std::string_view>;
 
 Units Cut(Units units) {
   CutFirstClause(units);

@@ -5,7 +5,7 @@
 namespace millrace::models {
 namespace {
 
-using Units = std::vector<std::string>;
+using Units = std::vector<std::string_view>;
 
 TEST(SpeechUnitsTest, AreSentencesWithoutTheSpaceBetween) {
   EXPECT_EQ(SplitSpeechUnits("  One. Two!\n\nThree"), (Units{"One.", "Two!", "Three"}));
@@ -29,11 +29,34 @@ TEST(SpeechUnitsTest, TwoThousandWordsKeepTheirOrderAndTheBound) {
   std::string text;
   for (int i = 0; i < 2000; ++i) text += (i == 0 ? "w" : " w") + std::to_string(i);
   std::string joined;
-  for (const std::string& unit : SplitSpeechUnits(text)) {
+  for (const std::string_view unit : SplitSpeechUnits(text)) {
     EXPECT_LE(unit.size(), kMaxSpeechUnitBytes);
-    joined += (joined.empty() ? "" : " ") + unit;
+    joined.append(joined.empty() ? "" : " ").append(unit);
   }
   EXPECT_EQ(joined, text);
+}
+
+TEST(SpeechUnitsTest, PhonemesAreCutAtStopsWithoutRegardForCapitals) {
+  EXPECT_EQ(SplitPhonemeUnits(" wˈʌn. tˈu! (θɹˈi?) A…\n\nfˈOɹ"),
+            (Units{"wˈʌn.", "tˈu!", "(θɹˈi?)", "A…", "fˈOɹ"}));
+  // A stop before anything else is within a word.
+  EXPECT_EQ(SplitPhonemeUnits("a.b . c"), (Units{"a.b .", "c"}));
+  EXPECT_EQ(SplitPhonemeUnits("\u2028\u2028a"), (Units{"\u2028\u2028a"}));
+  EXPECT_EQ(SplitPhonemeUnits("aaaa bbbb, cccc dddd eeee", 14),
+            (Units{"aaaa bbbb,", "cccc dddd eeee"}));
+}
+
+TEST(SpeechUnitsTest, JapaneseNeedsNoSpaces) {
+  EXPECT_EQ(SplitSpeechUnits("こんにちは。げんきですか？はい！"),
+            (Units{"こんにちは。", "げんきですか？", "はい！"}));
+  EXPECT_EQ(SplitSpeechUnits("あああ、いいいい", 20), (Units{"あああ、", "いいいい"}));
+}
+
+TEST(SpeechUnitsTest, HalvesStandInTheUnitsPlace) {
+  Units units = {"a", "bbbb cccc", "d"};
+  EXPECT_TRUE(HalveSpeechUnit(units, 1));
+  EXPECT_EQ(units, (Units{"a", "bbbb", "cccc", "d"}));
+  EXPECT_FALSE(HalveSpeechUnit(units, 0));
 }
 
 TEST(HasLetterOrDigitTest, KnowsEveryScript) {

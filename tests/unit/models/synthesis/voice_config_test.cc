@@ -40,19 +40,33 @@ TEST(VoiceConfigTest, ReadsWhatTheVoiceSays) {
 TEST(VoiceConfigTest, PutsAPadBehindEachPhoneme) {
   const auto voice = Read(kGood);
   ASSERT_TRUE(voice.ok());
-  EXPECT_EQ(voice->ToIds("ab\u0259"), (std::vector<int64_t>{1, 0, 3, 0, 4, 5, 0, 7, 0, 2}));
+  EXPECT_EQ(voice->ToIds("ab\u0259").ids, (std::vector<int64_t>{1, 0, 3, 0, 4, 5, 0, 7, 0, 2}));
+}
+
+TEST(VoiceConfigTest, APhonemeHasThePadBehindIt) {
+  const auto voice = Read(kGood);
+  ASSERT_TRUE(voice.ok());
+  // "b" has two numbers, "z" is unknown.
+  EXPECT_EQ(voice->ToIds("abz\u0259").symbols,
+            (std::vector<PhonemeSymbol>{{0, 1, 2, 4}, {1, 2, 4, 7}, {3, 5, 7, 9}}));
+}
+
+TEST(VoiceConfigTest, TheMarksOfTheNetworkAreNoPhonemes) {
+  const auto voice = Read(kGood);
+  ASSERT_TRUE(voice.ok());
+  EXPECT_TRUE(voice->ToIds("^_$").symbols.empty());
 }
 
 TEST(VoiceConfigTest, TheLongestPhonemeWins) {
   const auto voice = Read(kGood);
   ASSERT_TRUE(voice.ok());
-  EXPECT_EQ(voice->ToIds("a\u026aa"), (std::vector<int64_t>{1, 0, 6, 0, 3, 0, 2}));
+  EXPECT_EQ(voice->ToIds("a\u026aa").ids, (std::vector<int64_t>{1, 0, 6, 0, 3, 0, 2}));
 }
 
 TEST(VoiceConfigTest, LeavesOutWhatTheVoiceDoesNotKnow) {
   const auto voice = Read(kGood);
   ASSERT_TRUE(voice.ok());
-  EXPECT_EQ(voice->ToIds("a\u6771\xF0z"), (std::vector<int64_t>{1, 0, 3, 0, 2}));
+  EXPECT_EQ(voice->ToIds("a\u6771\xF0z").ids, (std::vector<int64_t>{1, 0, 3, 0, 2}));
 }
 
 TEST(VoiceConfigTest, MistakesAreNamed) {

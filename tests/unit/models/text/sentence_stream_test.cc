@@ -80,6 +80,14 @@ TEST(SentenceStreamTest, AWordWithoutEndIsCutBetweenCharacters) {
   EXPECT_EQ(out, (Strings{word.substr(0, word.size() - 3), "\u6771"}));
 }
 
+TEST(SentenceStreamTest, ALongJapaneseSentenceIsCutAtAPause) {
+  std::string clause;
+  for (int i = 0; i < 30; ++i) clause += "\u3042";
+  const std::string pause = "\u3001";
+  EXPECT_EQ(Feed({clause + pause + clause + pause + clause}),
+            (Strings{clause + pause + clause + pause, clause}));
+}
+
 TEST(SentenceStreamTest, AWordOfAMegabyteInSmallPiecesTakesLinearTime) {
   ExpectLinearTime("ab", 1'000'000, [](const std::string& text) {
     SentenceStream stream;

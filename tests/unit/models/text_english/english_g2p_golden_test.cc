@@ -32,7 +32,7 @@ const EnglishG2p& G2p(const std::string& dialect) {
 
 std::string Spoken(const std::string& text, const std::string& dialect = "us") {
   const auto tokens = G2p(dialect).Phonemize(text);
-  return tokens.ok() ? JoinPhonemes(*tokens) : tokens.status().ToString();
+  return tokens.ok() ? JoinPhonemes(*tokens).phonemes : tokens.status().ToString();
 }
 
 List Lines(const std::string& name) {

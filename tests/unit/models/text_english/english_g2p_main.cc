@@ -50,7 +50,7 @@ int main(int argc, char** argv) {
   for (std::string line; std::getline(std::cin, line);) {
     const auto tokens = g2p.Phonemize(line);
     if (tokens.ok()) {
-      std::cout << JoinPhonemes(*tokens) << "\n";
+      std::cout << JoinPhonemes(*tokens).phonemes << "\n";
     } else {
       std::cout << tokens.status() << "\n";
     }

@@ -41,7 +41,7 @@ class EnglishG2pTest : public ::testing::Test {
     auto tokens = g2p.Phonemize(text);
     if (!tokens.ok()) return tokens.status().ToString();
     tokens_ = *std::move(tokens);
-    return JoinPhonemes(tokens_);
+    return JoinPhonemes(tokens_).phonemes;
   }
 
   testing::TemporaryFolder folder_;
@@ -50,6 +50,18 @@ class EnglishG2pTest : public ::testing::Test {
   PhonemeVocabulary vocabulary_;
   std::vector<PhonemeToken> tokens_;
 };
+
+TEST_F(EnglishG2pTest, EveryWrittenWordHasItsPhonemes) {
+  const std::string text = "The dog, [Rex](/ɹˈɛks/), read 22 of the 東 dogs.";
+  const std::string phonemes = Spoken(text);
+  std::string found;
+  for (const PhonemeWord& word : JoinPhonemes(tokens_).words) {
+    found += text.substr(word.begin, word.end - word.begin) + "=" +
+             phonemes.substr(word.phonemes_begin, word.phonemes_end - word.phonemes_begin) + "|";
+  }
+  EXPECT_EQ(found,
+            "The=ðə|dog=dˈɔɡ|Rex=ɹˈɛks|read=<read>|22=<twenty> tˈu|of=<of>|the=ðə|dogs=dˈɔɡz|");
+}
 
 TEST_F(EnglishG2pTest, ArticlesAndToHangOnTheNextSound) {
   EXPECT_EQ(Spoken("the dog to the apple"), "ðə dˈɔɡ tə ði ˈæpᵊl");
@@ -181,7 +193,7 @@ TEST_F(EnglishG2pTest, HostileTextsTakeLinearTime) {
         "US ",     "A.B.", "é",     "read ",   "-",      "x'",       "$1 ", "\xff"}) {
     ExpectLinearTime(piece, 100'000, [&](const std::string& text) {
       Spoken(text);
-      EXPECT_LT(JoinPhonemes(tokens_).size(), text.size() * 60) << piece;
+      EXPECT_LT(JoinPhonemes(tokens_).phonemes.size(), text.size() * 60) << piece;
     });
   }
 }

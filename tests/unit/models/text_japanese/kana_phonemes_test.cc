@@ -13,7 +13,7 @@ namespace {
 
 std::string Spoken(std::string_view text) {
   const auto phonemes = KanaPhonemes(text);
-  return phonemes.ok() ? *phonemes : phonemes.status().ToString();
+  return phonemes.ok() ? phonemes->phonemes : phonemes.status().ToString();
 }
 
 struct Case {
@@ -85,8 +85,24 @@ TEST(KanaPhonemesTest, AnyKanaSequenceIsSpokenInLinearTime) {
   ExpectLinearTime(text, 4 * text.size(), [](const std::string& kana) {
     const auto phonemes = KanaPhonemes(kana);
     ASSERT_TRUE(phonemes.ok()) << phonemes.status();
-    EXPECT_LT(phonemes->size(), kana.size() * 3);
+    EXPECT_LT(phonemes->phonemes.size(), kana.size() * 3);
   });
+}
+
+TEST(KanaPhonemesTest, WordsStandBetweenSpacesAndMarks) {
+  const std::string text = "「きょう は、ガッコウ」";
+  const auto phonemes = KanaPhonemes(text);
+  ASSERT_TRUE(phonemes.ok()) << phonemes.status();
+  std::string found;
+  for (const PhonemeWord& word : phonemes->words) {
+    found +=
+        text.substr(word.begin, word.end - word.begin) + "=" +
+        phonemes->phonemes.substr(word.phonemes_begin, word.phonemes_end - word.phonemes_begin) +
+        "|";
+  }
+  EXPECT_EQ(found, "きょう=kʲoɯ|は=ha|ガッコウ=ɡaʔkoɯ|");
+  // A mark of voicing belongs to its kana.
+  EXPECT_EQ(KanaPhonemes("か\u3099")->words, (std::vector<PhonemeWord>{{0, 6, 0, 3}}));
 }
 
 }  // namespace

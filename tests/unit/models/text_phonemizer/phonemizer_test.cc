@@ -58,6 +58,23 @@ TEST(PhonemizerTest, TextIsNeverAnArgumentNorACommand) {
   }
 }
 
+TEST(PhonemizerTest, FindsTheWordsThatAreJoinedOrSeveral) {
+  const auto phonemizer = Make();
+  const std::string text = "Of the 42 men in the room, \"I am\" the 1984 one, for $5.";
+  const auto words = phonemizer->PhonemizeWords(text);
+  ASSERT_TRUE(words.ok()) << words.status();
+  EXPECT_EQ(words->phonemes, Phonemize(*phonemizer, text));
+  std::string found;
+  for (const PhonemeWord& word : words->words) {
+    found += text.substr(word.begin, word.end - word.begin) + "=" +
+             words->phonemes.substr(word.phonemes_begin, word.phonemes_end - word.phonemes_begin) +
+             "|";
+  }
+  EXPECT_EQ(found,
+            "Of=ʌv|the=ðə|42=fˈoːɹɾi tˈuː|men=mˈɛn|in=ɪn|the=ðə|room=ɹˈuːm|I=aɪ|am=ɐm|the=ðə|"
+            "1984=nˈaɪntiːnhˈʌndɹɪd ˈeɪɾi fˈoːɹ|one=wˌʌn|for=fɔːɹ|$5=dˈɑːlɚ fˈaɪv|");
+}
+
 TEST(PhonemizerTest, PunctuationAloneIsNothing) {
   const auto phonemizer = Make();
   for (const char* text : {"...", "?!", "", " ", "\u2014"})

@@ -147,6 +147,37 @@ TEST_F(OpenAiRoutesTest, EventsEndWithDone) {
   EXPECT_THAT(answer.body, HasSubstr("data: {\"type\":\"speech.audio.done\"}\n\n"));
 }
 
+TEST_F(OpenAiRoutesTest, TimesAreAnEventBeforeTheAudioOfTheirSentence) {
+  Serve();
+  server_->Add(VoiceInfo("joe"), {.complete = [](models::Request& request) {
+                 const auto& input = std::get<models::SynthesizeInput>(request.input());
+                 EXPECT_TRUE(input.word_times && input.phoneme_times);
+                 for (size_t i = 0; i < 2; ++i) {
+                   models::SynthesizeOutput part;
+                   part.sample_rate = 8000;
+                   part.samples.assign(4000, 0.5F);
+                   part.sentence_index = i;
+                   part.words = {{"\"Hi", 800, 1600, 4}};
+                   part.phonemes = {{"h", 800, 1000}, {"I", 1000, 1600}};
+                   request.Emit(std::move(part));
+                 }
+                 request.Finish(absl::OkStatus());
+               }});
+  const std::string body =
+      Post(Say(R"("stream_format": "sse", "timestamps": ["word", "phoneme"])")).body;
+  std::vector<json> events;
+  for (size_t at = body.find("data: "); at != std::string::npos; at = body.find("data: ", at + 1))
+    events.push_back(json::parse(body.substr(at + 6, body.find("\n\n", at) - at - 6)));
+  ASSERT_EQ(events.size(), 5U);
+  EXPECT_EQ(events[0], json::parse(R"({"type": "speech.timestamps", "sentence_index": 0,
+                "words": [{"text": "\"Hi", "start": 0.1, "end": 0.2, "character_offset": 4}],
+                "phonemes": [{"text": "h", "start": 0.1, "end": 0.125},
+                             {"text": "I", "start": 0.125, "end": 0.2}]})"));
+  EXPECT_EQ(events[1]["type"], "speech.audio.delta");
+  EXPECT_EQ(events[2]["words"][0]["start"], 0.6);
+  EXPECT_EQ(events[3]["type"], "speech.audio.delta");
+}
+
 TEST_F(OpenAiRoutesTest, OpenAisModelsAreTheFirstForSpeech) {
   Serve();
   server_->Add(InferInfo("aaa"), {.complete = Echo});

@@ -28,7 +28,7 @@ TEST(SpeechJsonTest, EveryMemberIsTaken) {
       ParseSpeechJson(R"({"model": "m", "input": "Ol\u00e1", "voice": "joe", "speed": 1.5,
                           "response_format": "opus", "stream_format": "sse", "instructions": "calm",
                           "sample_rate": 16000, "normalize_loudness": true,
-                          "seed": 18446744073709551615})")
+                          "seed": 18446744073709551615, "language": "ja"})")
           .value();
   EXPECT_EQ(request.speech.text, "Ol\xC3\xA1");
   EXPECT_EQ(request.speech.voice, "joe");
@@ -38,6 +38,30 @@ TEST(SpeechJsonTest, EveryMemberIsTaken) {
   EXPECT_EQ(request.speech.sample_rate, 16000U);
   EXPECT_TRUE(request.speech.normalize_loudness);
   EXPECT_EQ(request.speech.seed, 18446744073709551615U);
+  EXPECT_EQ(request.speech.language, "ja");
+}
+
+TEST(SpeechJsonTest, TimestampsAreOfWordsAndPhonemes) {
+  const auto take = [](const std::string& list) {
+    const auto request = ParseSpeechJson(R"({"model": "m", "input": "x", "timestamps": )" + list +
+                                         R"(, "stream_format": "sse"})");
+    EXPECT_TRUE(request.ok()) << request.status();
+    return std::pair(request->speech.word_times, request->speech.phoneme_times);
+  };
+  EXPECT_EQ(take("[]"), std::pair(false, false));
+  EXPECT_EQ(take(R"(["phoneme"])"), std::pair(false, true));
+  EXPECT_EQ(take(R"(["word", "phoneme"])"), std::pair(true, true));
+}
+
+TEST(SpeechJsonTest, PhonemesStandForTheInput) {
+  const auto request = ParseSpeechJson(R"({"model": "m", "phonemes": "həlˈO."})");
+  ASSERT_TRUE(request.ok()) << request.status();
+  EXPECT_EQ(request->speech.phonemes, "həlˈO.");
+  EXPECT_EQ(request->speech.text, "");
+  // OpenAI's clients send an input always.
+  EXPECT_TRUE(ParseSpeechJson(R"({"model": "m", "input": "", "phonemes": "həlˈO."})").ok());
+  EXPECT_THAT(ParseSpeechJson(R"({"model": "m", "phonemes": ""})").status().message(),
+              HasSubstr("input: is missing"));
 }
 
 TEST(SpeechJsonTest, NullIsAsIfTheMemberWereNotThere) {
@@ -93,6 +117,12 @@ TEST(SpeechJsonTest, WhatIsWrongIsNamedWithWhatIsAllowed) {
       {with(R"("sample_rate": "8000")"), "sample_rate: must be a number, not string"},
       {with(R"("normalize_loudness": 1)"), "normalize_loudness: must be true or false"},
       {with(R"("seed": -1)"), "seed: -1 is not allowed"},
+      {with(R"("timestamps": "word")"), "timestamps: must be an array of \"word\" and"},
+      {with(R"("stream_format": "sse", "timestamps": ["word", "letter"])"),
+       "timestamps: has 'letter'; it is an array of"},
+      {with(R"("timestamps": [{}])"), "timestamps: has '{}'; it is an array of"},
+      {with(R"("timestamps": ["word"])"),
+       "timestamps: come as events, which needs \"stream_format\": \"sse\""},
       {with(R"("tempo": 1)"), "unknown member 'tempo'; known are: model, input, voice"}};
   for (const auto& [body, message] : cases) {
     const auto request = ParseSpeechJson(body);

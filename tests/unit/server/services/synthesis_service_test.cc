@@ -9,6 +9,7 @@
 #include <functional>
 #include <limits>
 #include <memory>
+#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -35,6 +36,34 @@ testing::ModelHooks::Hook Speak(std::vector<size_t> sentences) {
     }
     request.Finish(absl::OkStatus());
   };
+}
+
+// Emits a sentence in two pieces, then one in one, with a word and a phoneme each.
+void SpeakWithTimes(models::Request& request) {
+  for (size_t i = 0; i < 3; ++i) {
+    models::SynthesizeOutput part;
+    part.sample_rate = 8000;
+    part.samples.assign(4000, 0.5F);
+    part.sentence_index = i / 2;
+    part.sentence_finished = i > 0;
+    if (i != 1) {
+      part.text = "sentence";
+      part.words = {{"word", 800, 1600, 10 * i}};
+      part.phonemes = {{"w", 0, 400}};
+    }
+    request.Emit(std::move(part));
+  }
+  request.Finish(absl::OkStatus());
+}
+
+// Spans as "text start-end/sentence@character".
+std::string Shown(const google::protobuf::RepeatedPtrField<v1::SpokenSpan>& spans) {
+  std::ostringstream shown;
+  for (const v1::SpokenSpan& span : spans) {
+    shown << span.text() << " " << span.start_seconds() << "-" << span.end_seconds() << "/"
+          << span.sentence_index() << "@" << span.character_offset() << " ";
+  }
+  return shown.str();
 }
 
 class SynthesisServiceTest : public ::testing::Test {
@@ -116,6 +145,7 @@ TEST_F(SynthesisServiceTest, RequestReachesTheModel) {
               }});
   auto request = Say("Ol\xC3\xA1");
   request.set_voice("second");
+  request.set_language("ja");
   request.set_speed(2);
   request.set_noise_scale(0);
   request.set_noise_w(0.25F);
@@ -123,14 +153,71 @@ TEST_F(SynthesisServiceTest, RequestReachesTheModel) {
   ASSERT_TRUE(Synthesize(request).ok());
   EXPECT_EQ(seen.text, "Ol\xC3\xA1");
   EXPECT_EQ(seen.voice, "second");
+  EXPECT_EQ(seen.language, "ja");
   EXPECT_EQ(seen.speed, 2);
   EXPECT_EQ(seen.noise_scale, 0);
   EXPECT_EQ(seen.noise_w, 0.25F);
   EXPECT_EQ(seen.seed, std::numeric_limits<uint64_t>::max());
   ASSERT_TRUE(Synthesize(Say("x")).ok());
   EXPECT_EQ(seen.voice, "first");
+  EXPECT_EQ(seen.language, "");
   EXPECT_EQ(seen.speed, 1);
   EXPECT_LT(seen.noise_scale, 0);  // the voice's own
+}
+
+TEST_F(SynthesisServiceTest, PhonemesReachTheModelInPlaceOfTheText) {
+  models::SynthesizeInput seen;
+  server_.Add(VoiceInfo("joe"), {.prepare = [&](models::Request& request) {
+                seen = std::get<models::SynthesizeInput>(request.input());
+              }});
+  v1::SynthesizeRequest request;
+  request.set_phonemes("həlˈO.");
+  ASSERT_TRUE(Synthesize(request).ok());
+  EXPECT_EQ(seen.text, "həlˈO.");
+  EXPECT_TRUE(seen.is_phonemes);
+  ASSERT_TRUE(Synthesize(Say("x")).ok());
+  EXPECT_FALSE(seen.is_phonemes);
+}
+
+TEST_F(SynthesisServiceTest, TimesAreOfTheWholeAudio) {
+  models::SynthesizeInput seen;
+  server_.Add(VoiceInfo("joe"), {.complete = [&](models::Request& request) {
+                seen = std::get<models::SynthesizeInput>(request.input());
+                SpeakWithTimes(request);
+              }});
+  auto request = Say("x");
+  request.set_sample_rate(16000);  // changes no time
+  request.set_word_times(true);
+  ASSERT_TRUE(Synthesize(request).ok());
+  EXPECT_TRUE(seen.word_times);
+  EXPECT_FALSE(seen.phoneme_times);
+  EXPECT_EQ(Shown(response_.words()), "word 0.1-0.2/0@0 word 1.1-1.2/1@20 ");
+  EXPECT_EQ(Shown(response_.phonemes()), "w 0-0.05/0@0 w 1-1.05/1@0 ");
+  request.set_phoneme_times(true);
+  request.set_sample_rate(0);
+  grpc::Status status;
+  const auto parts = Stream(request, status);
+  EXPECT_TRUE(seen.phoneme_times);
+  ASSERT_EQ(parts.size(), 3U);
+  EXPECT_EQ(Shown(parts[0].words()), "word 0.1-0.2/0@0 ");
+  EXPECT_EQ(Shown(parts[0].phonemes()), "w 0-0.05/0@0 ");
+  EXPECT_EQ(Shown(parts[1].words()), "");
+  EXPECT_EQ(Shown(parts[2].words()), "word 1.1-1.2/1@20 ");
+}
+
+TEST_F(SynthesisServiceTest, TimesComeWithTheFirstMessageOfAPieceThatIsCut) {
+  server_.Add(VoiceInfo("joe"), {.complete = [&](models::Request& request) {
+                models::SynthesizeOutput part;
+                part.sample_rate = 8000;
+                part.samples.assign(40'000, 0.5F);
+                part.words = {{"word", 800, 1600, 0}};
+                request.Emit(std::move(part));
+                request.Finish(absl::OkStatus());
+              }});
+  grpc::Status status;
+  const auto parts = Stream(Say("x"), status);
+  ASSERT_GT(parts.size(), 1U);
+  for (const auto& part : parts) EXPECT_EQ(part.words_size(), &part == &parts.front() ? 1 : 0);
 }
 
 TEST_F(SynthesisServiceTest, BadRequestsNameTheField) {
@@ -146,6 +233,13 @@ TEST_F(SynthesisServiceTest, BadRequestsNameTheField) {
       {[](auto& r) { r.clear_text(); }, StatusCode::INVALID_ARGUMENT, "text: is empty"},
       {[](auto& r) { r.set_text(std::string("a\0", 2)); }, StatusCode::INVALID_ARGUMENT,
        "text: has a NUL at byte 1"},
+      {[](auto& r) { r.set_phonemes("x"); }, StatusCode::INVALID_ARGUMENT,
+       "phonemes: must be empty when there is a text"},
+      {[](auto& r) {
+         r.clear_text();
+         r.set_phonemes(std::string("a\0", 2));
+       },
+       StatusCode::INVALID_ARGUMENT, "phonemes: has a NUL at byte 1"},
       {[](auto& r) { r.set_encoding(static_cast<v1::AudioEncoding>(99)); },
        StatusCode::INVALID_ARGUMENT, "encoding: 99"},
       {[](auto& r) { r.set_sample_rate(7999); }, StatusCode::INVALID_ARGUMENT,

@@ -36,6 +36,7 @@ class Voice {
       part.sample_rate = 8000;
       part.samples.assign(input.text.size(), 0.5F);
       part.text = input.text;
+      if (input.word_times) part.words = {{input.text, 0, 1, 2}};
       request.Emit(std::move(part));
       request.Finish(absl::OkStatus());
     }};
@@ -82,6 +83,7 @@ class Client {
     v1::StreamSynthesizeResponse response;
     if (!stream_->Read(&response)) return "";
     bytes += response.audio().size();
+    for (const v1::SpokenSpan& word : response.words()) words.push_back(word);
     return std::to_string(response.sentence_index()) + " " + response.text();
   }
   std::vector<std::string> ReadAll() {
@@ -97,6 +99,7 @@ class Client {
 
   grpc::ClientContext context;
   size_t bytes = 0;  // of audio
+  std::vector<v1::SpokenSpan> words;
 
  private:
   const std::unique_ptr<v1::SynthesisService::Stub> stub_;
@@ -134,6 +137,28 @@ TEST_F(TextStreamTest, ASentenceIsSpokenWhenTheNextBegins) {
   EXPECT_TRUE(seen[0].streamed);
   EXPECT_EQ(seen[0].first_sentence, 0U);
   EXPECT_EQ(seen[1].first_sentence, 1U);
+}
+
+TEST_F(TextStreamTest, TimesAndPlacesOfWordsAreOfTheWholeCall) {
+  Client client(server_);
+  v1::SynthesizeTextStreamRequest request;
+  request.mutable_config()->set_model("joe");
+  request.mutable_config()->set_word_times(true);
+  client.Write(request);
+  // Marks alone are dropped, but counted.
+  for (int i = 0; i < 2; ++i) client.Say(std::string(2500, '.'), true);
+  client.Say("\n\u00dcber. We go.", true);
+  EXPECT_EQ(client.Read(), "0 \n\u00dcber. We go.");
+  client.Say("End.", true);
+  EXPECT_EQ(client.Read(), "1 End.");
+  client.Done();
+  EXPECT_TRUE(client.Finish().ok());
+  ASSERT_EQ(client.words.size(), 2U);
+  EXPECT_EQ(client.words[0].character_offset(), 5000 + 2);
+  EXPECT_EQ(client.words[0].start_seconds(), 0);
+  EXPECT_EQ(client.words[1].character_offset(), 5000 + 13 + 2);
+  EXPECT_EQ(client.words[1].sentence_index(), 1);
+  EXPECT_EQ(client.words[1].start_seconds(), 14 / 8000.0);
 }
 
 TEST_F(TextStreamTest, AFlushSpeaksAnUnfinishedSentence) {
@@ -210,6 +235,12 @@ TEST_F(TextStreamTest, BadMessagesNameTheField) {
          c.Write(request);
        },
        "config.text: must be empty"},
+      {[](Client& c) {
+         v1::SynthesizeTextStreamRequest request;
+         request.mutable_config()->set_phonemes("x");
+         c.Write(request);
+       },
+       "config.phonemes: must be empty"},
       {[](Client& c) {
          v1::SynthesizeTextStreamRequest request;
          request.mutable_config()->set_sample_rate(7);

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <memory>
+
+#include "models/synthesis/speech_reader.h"
+#include "models/synthesis/voice_config.h"
+#include "models/text/phonemizer.h"
+
+namespace millrace::models {
+
+// How a Piper voice reads: phonemes by espeak-ng, a pad behind each. Borrows the voice.
+class VitsReader final : public SpeechReader {
+ public:
+  VitsReader(const VoiceConfig& voice, std::unique_ptr<const Phonemizer> phonemizer)
+      : voice_(voice), phonemizer_(std::move(phonemizer)) {}
+
+  absl::StatusOr<PhonemeText> ToPhonemes(std::string_view sentence,
+                                         const SynthesizeInput& input) const override;
+  PhonemeIds ToIds(std::string_view phonemes) const override { return voice_.ToIds(phonemes); }
+  std::string Symbols() const override;
+  // Attention is quadratic in them. Prose of the longest unit has about half of it; digits and
+  // symbols, which are spelled out, can have far more.
+  size_t max_symbols() const override { return 748; }
+
+ private:
+  const VoiceConfig& voice_;
+  const std::unique_ptr<const Phonemizer> phonemizer_;
+};
+
+}  // namespace millrace::models
