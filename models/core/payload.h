@@ -44,8 +44,8 @@ struct SynthesizeInput {
   float noise_scale = -1.0F;  // 0 .. 2; negative: the voice's default
   float noise_w = -1.0F;      // 0 .. 2; negative: the voice's default
   uint64_t seed = 0;          // of the noise; the same seed and input give the same audio
-  // Somebody listens while it is made: sentences come in pieces, the first of them soon. Joined
-  // they are the same samples.
+  // Somebody listens while it is made: it comes in pieces, the first of them soon. Joined they are
+  // the same samples, but where a model must cut the text for it: into sentences of their own.
   bool streamed = false;
   // Sentences of the same text that earlier requests spoke: the noise goes on from there.
   size_t first_sentence = 0;

@@ -53,9 +53,7 @@ struct SpeechState final : RequestState {
   SpeechPlan plan;
 };
 
-SpeechPlan& PlanOf(Request& request) {
-  return static_cast<SpeechState&>(*request.state()).plan;
-}
+SpeechPlan& PlanOf(Request& request) { return static_cast<SpeechState&>(*request.state()).plan; }
 
 // What was loaded of one model.
 struct Parts {
@@ -318,7 +316,7 @@ std::vector<Input> LoadedKokoro::WarmupInputs() const {
       inputs.emplace_back(std::move(input));
     }
   }
-  // And each number of phonemes.
+  // And each number of phonemes, spoken fast.
   std::string text;
   int64_t last = 0;
   for (const auto word : absl::StrSplit(kWarmupWords, ' ')) {
@@ -328,8 +326,11 @@ std::vector<Input> LoadedKokoro::WarmupInputs() const {
     const size_t count = reader_.ToIds(phonemes->phonemes).symbols.size();
     if (count > max_phonemes()) break;
     const int64_t bucket = parts_.batch->PhonemesBucket(count + kEndMarks);
-    if (bucket != last) inputs.emplace_back(speech(text));
+    if (bucket == last) continue;
     last = bucket;
+    SynthesizeInput input = speech(text);
+    input.speed = kMaxSpeed;  // for the fewest frames
+    inputs.emplace_back(std::move(input));
   }
   return inputs;
 }

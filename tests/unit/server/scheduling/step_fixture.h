@@ -36,8 +36,9 @@ class StepTest : public SchedulingTest {
 
   // The text by which a hook tells requests apart.
   static std::unique_ptr<Job> Named(std::unique_ptr<Job> job, std::string name) {
-    job->request.mutable_input() =
-        models::SynthesizeInput{.text = std::move(name), .voice = "", .seed = 0};
+    models::SynthesizeInput input;
+    input.text = std::move(name);
+    job->request.mutable_input() = std::move(input);
     return job;
   }
   static const std::string& NameOf(const models::Request& request) {
