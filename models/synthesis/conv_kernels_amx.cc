@@ -107,23 +107,19 @@ void SplitRows(const ConvTask& task, int64_t first, int64_t rows, unsigned char*
   }
 }
 
-struct alignas(64) TileShapes {
-  unsigned char palette = 1;
-  unsigned char start_row = 0;
-  unsigned char reserved[14] = {};
-  unsigned short row_bytes[16] = {};
-  unsigned char rows[16] = {};
-};
-
 // All eight tile registers at their full size.
-void Configure() {
-  TileShapes shapes;
-  for (int i = 0; i < 8; ++i) {
-    shapes.row_bytes[i] = kTileBytes;
-    shapes.rows[i] = kTileRows;
-  }
-  _tile_loadconfig(&shapes);
-}
+struct alignas(64) TileShapes {
+  unsigned char palette, start_row, reserved[14];
+  unsigned short row_bytes[16];
+  unsigned char rows[16];
+};
+constexpr unsigned char kRows = kTileRows;
+constexpr TileShapes kTileShapes = {1,
+                                    0,
+                                    {},
+                                    {kTileBytes, kTileBytes, kTileBytes, kTileBytes, kTileBytes,
+                                     kTileBytes, kTileBytes, kTileBytes},
+                                    {kRows, kRows, kRows, kRows, kRows, kRows, kRows, kRows}};
 
 // The sums of 16 or 32 rows of the split, from `row`, and of a block, to rows of kChannelBlock.
 template <bool kBoth>
@@ -229,11 +225,12 @@ void ConvolveOnTiles(const ConvTask& task) {
     return;
   }
   unsigned char* const split = split_memory.Get();
-  Configure();
+  _tile_loadconfig(&kTileShapes);
   const int64_t step = RowsOfSplit(task);
   for (int64_t first = 0; first < task.rows; first += step) {
     const int64_t rows = task.rows - first < step ? task.rows - first : step;
     SplitRows(task, first, rows + Reach(task), split);
+    __asm__ volatile("" ::: "memory");  // loads of tiles do not tell the compiler what they read
     ConvolveSplit(task, split, first, rows);
   }
   _tile_release();

@@ -13,7 +13,7 @@
 namespace millrace::server {
 
 // Of one request whose audio leaves sentence by sentence.
-inline constexpr size_t kMaxStreamCharacters = 20'000;
+inline constexpr size_t kMaxStreamCharacters = 200'000;
 
 // A request for speech, whatever it came by. Strings are valid UTF-8.
 struct SpeechRequest {

@@ -273,11 +273,11 @@ TEST_F(SynthesisServiceTest, LengthOfATextIsLimited) {
             "text: has 5001 characters; at most 5000 are allowed in a request");
   EXPECT_EQ(Synthesize(Say(std::string(1 << 20, 'x'))).error_code(), StatusCode::INVALID_ARGUMENT);
   grpc::Status status;
-  EXPECT_EQ(Stream(Say(std::string(20'000, 'x')), status).size(), 1U);
+  EXPECT_EQ(Stream(Say(std::string(200'000, 'x')), status).size(), 1U);
   EXPECT_TRUE(status.ok());
-  EXPECT_TRUE(Stream(Say(std::string(20'001, 'x')), status).empty());
+  EXPECT_TRUE(Stream(Say(std::string(200'001, 'x')), status).empty());
   EXPECT_EQ(status.error_message(),
-            "text: has 20001 characters; at most 20000 are allowed in a request");
+            "text: has 200001 characters; at most 200000 are allowed in a request");
 }
 
 TEST_F(SynthesisServiceTest, StreamIsCutIntoPiecesThatAddUp) {
