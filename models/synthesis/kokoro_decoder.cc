@@ -43,10 +43,11 @@ KokoroDecoder::Predictor KokoroDecoder::TakePredictor(KokoroWeights& weights,
   const int64_t count = weights.Count(prefix, ".conv1.weight");
   int64_t doubled = 0;
   for (int64_t i = 0; i < count; ++i) {
-    predictor.blocks.push_back(
-        KokoroStyleBlock::Take(weights, absl::StrCat(prefix, i), channels, -1, style_));
+    predictor.blocks.push_back(KokoroStyleBlock::Take(weights, absl::StrCat(prefix, i), channels,
+                                                      -1, style_,
+                                                      /*exact=*/true));  // the pitch is summed up
     if (!weights.status().ok()) return predictor;
-    channels = predictor.blocks.back().conv_1.weight.size(0);
+    channels = predictor.blocks.back().conv_1.out_channels();
     if (predictor.blocks.back().pool.weight.defined()) ++doubled;
   }
   if (doubled != 1)
@@ -68,16 +69,18 @@ KokoroDecoder::KokoroDecoder(KokoroWeights& weights, int sample_rate, bool padde
   pitch_ = TakePredictor(weights, "F0");
   loudness_ = TakePredictor(weights, "N");
   text_ = text_again_.weight.size(1);
-  encode_ = KokoroStyleBlock::Take(weights, "decoder.encode", text_ + 2, -1, style_);
+  encode_ = KokoroStyleBlock::Take(weights, "decoder.encode", text_ + 2, -1, style_,
+                                   /*exact=*/false);
   if (!weights.status().ok()) return;
-  int64_t channels = encode_.conv_1.weight.size(0);
+  int64_t channels = encode_.conv_1.out_channels();
   const int64_t added = text_again_.weight.size(0) + 2;
   const int64_t count = weights.Count("decoder.decode.", ".conv1.weight");
   for (int64_t i = 0; i < count; ++i) {
     const std::string name = absl::StrCat("decoder.decode.", i);
-    decode_.push_back(KokoroStyleBlock::Take(weights, name, channels + added, -1, style_));
+    decode_.push_back(KokoroStyleBlock::Take(weights, name, channels + added, -1, style_,
+                                             /*exact=*/false));
     if (!weights.status().ok()) return;
-    channels = decode_.back().conv_1.weight.size(0);
+    channels = decode_.back().conv_1.out_channels();
     if (decode_.back().pool.weight.defined() != (i + 1 == count))
       weights.Refuse(name + ".pool.weight", "must be in the last block alone");
   }

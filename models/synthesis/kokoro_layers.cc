@@ -17,6 +17,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "mps_runtime/linear.h"
@@ -69,6 +70,24 @@ KokoroConv KokoroConv::TakeSame(TensorReader& weights, const std::string& name, 
 
 at::Tensor KokoroConv::RunSame(const at::Tensor& x, int64_t dilation) const {
   return at::conv1d(x, weight, bias, 1, (weight.size(2) - 1) * dilation / 2, dilation);
+}
+
+KokoroSameConv KokoroSameConv::Take(TensorReader& weights, const std::string& name, int64_t out,
+                                    int64_t in, bool exact) {
+  KokoroSameConv same;
+  KokoroConv conv = KokoroConv::TakeSame(weights, name, out, in);
+  if (!conv.weight.defined()) return same;
+  same.out_ = conv.weight.size(0);
+  if (weights.device().is_cpu()) {
+    same.native_.emplace(conv.weight, conv.bias, exact);
+  } else {
+    same.aten_ = std::move(conv);
+  }
+  return same;
+}
+
+at::Tensor KokoroSameConv::Run(const at::Tensor& x) const {
+  return native_ ? native_->Run(x) : aten_.RunSame(x);
 }
 
 KokoroLstm KokoroLstm::Take(TensorReader& weights, const std::string& name, int64_t in,
@@ -167,19 +186,19 @@ KokoroStyleNorm::Scaling KokoroStyleNorm::Scale(const at::Tensor& x, const at::T
 }
 
 KokoroStyleBlock KokoroStyleBlock::Take(TensorReader& weights, const std::string& name, int64_t in,
-                                        int64_t out, int64_t style) {
+                                        int64_t out, int64_t style, bool exact) {
   KokoroStyleBlock block;
-  block.conv_1 = KokoroConv::TakeSame(weights, name + ".conv1", out, in);
-  if (!block.conv_1.weight.defined()) return block;
-  out = block.conv_1.weight.size(0);
-  block.conv_2 = KokoroConv::TakeSame(weights, name + ".conv2", out, out);
+  block.conv_1 = KokoroSameConv::Take(weights, name + ".conv1", out, in, exact);
+  if (!block.conv_1.defined()) return block;
+  out = block.conv_1.out_channels();
+  block.conv_2 = KokoroSameConv::Take(weights, name + ".conv2", out, out, exact);
   block.norm_1 = KokoroStyleNorm::Take(weights, name + ".norm1", in, style);
   block.norm_2 = KokoroStyleNorm::Take(weights, name + ".norm2", out, style);
   if (weights.Has(name + ".pool.weight")) {
     block.pool.weight = weights.Take(name + ".pool.weight", {in, 1, 3});
     block.pool.bias = weights.Take(name + ".pool.bias", {in});
   }
-  if (in != out) block.shortcut.weight = weights.Take(name + ".conv1x1.weight", {out, in, 1});
+  if (in != out) block.shortcut = KokoroSameConv::Take(weights, name + ".conv1x1", out, in, exact);
   return block;
 }
 
@@ -192,9 +211,9 @@ at::Tensor KokoroStyleBlock::Run(const at::Tensor& x, const at::Tensor& style,
                                        /*output_padding=*/1, /*groups=*/x.size(1)));
     kept = Stretch(x, 2);
   }
-  y = after.Cut(conv_1.RunSame(y));
-  y = conv_2.RunSame(after.Cut(at::leaky_relu(norm_2.Run(y, style, after), kSlope)));
-  if (shortcut.weight.defined()) kept = shortcut.RunSame(kept);
+  y = after.Cut(conv_1.Run(y));
+  y = conv_2.Run(after.Cut(at::leaky_relu(norm_2.Run(y, style, after), kSlope)));
+  if (shortcut.defined()) kept = shortcut.Run(kept);
   return after.Cut((y + kept) * (1 / std::numbers::sqrt2));
 }
 

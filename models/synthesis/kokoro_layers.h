@@ -3,10 +3,12 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "models/synthesis/kokoro_extent.h"
+#include "models/synthesis/native_conv.h"
 #include "models/synthesis/tensor_reader.h"
 
 namespace millrace::models {
@@ -39,6 +41,22 @@ struct KokoroConv {
                              int64_t in);
   // With zeros beyond both ends, so that the length stays.
   at::Tensor RunSame(const at::Tensor& x, int64_t dilation = 1) const;
+};
+
+// A KokoroConv that keeps the length, the fastest for the device of its weights.
+class KokoroSameConv {
+ public:
+  // As KokoroConv::TakeSame. `exact`: see ConvTask.
+  static KokoroSameConv Take(TensorReader& weights, const std::string& name, int64_t out,
+                             int64_t in, bool exact);
+  bool defined() const { return out_ > 0; }
+  int64_t out_channels() const { return out_; }
+  at::Tensor Run(const at::Tensor& x) const;
+
+ private:
+  int64_t out_ = 0;
+  KokoroConv aten_;
+  std::optional<NativeConv> native_;  // on the CPU, in place of the other
 };
 
 // One layer in both directions.
@@ -77,12 +95,13 @@ struct KokoroStyleNorm {
 // Two convolutions with a style norm before each, and a shortcut; may double the length.
 struct KokoroStyleBlock {
   KokoroStyleNorm norm_1, norm_2;
-  KokoroConv conv_1, conv_2;
-  KokoroConv pool;      // doubles the length; undefined where it stays
-  KokoroConv shortcut;  // undefined where the channels stay
+  KokoroSameConv conv_1, conv_2;
+  KokoroConv pool;          // doubles the length; undefined where it stays
+  KokoroSameConv shortcut;  // undefined where the channels stay
 
+  // `exact`: see ConvTask.
   static KokoroStyleBlock Take(TensorReader& weights, const std::string& name, int64_t in,
-                               int64_t out, int64_t style);
+                               int64_t out, int64_t style, bool exact);
   // `after`: the extent of the result, which is zero beyond it.
   at::Tensor Run(const at::Tensor& x, const at::Tensor& style, const KokoroExtent& extent = {},
                  const KokoroExtent& after = {}) const;

@@ -7,17 +7,16 @@
 
 namespace millrace::models {
 
-NativeConv::NativeConv(const at::Tensor& weight, const at::Tensor& bias, int64_t dilation)
-    : out_(weight.size(0)), conv_(weight, bias, dilation, {.exact = true}) {}
+NativeConv::NativeConv(const at::Tensor& weight, const at::Tensor& bias, bool exact)
+    : out_(weight.size(0)), conv_(weight, bias, /*dilation=*/1, {.exact = exact}) {}
 
 at::Tensor NativeConv::Run(const at::Tensor& x) const {
   const at::Tensor input = x.contiguous();
   const int64_t time = input.size(2);
   const int64_t in = conv_.in_channels();
   const int64_t out = conv_.out_channels();
-  const int64_t reach = (conv_.taps() - 1) * conv_.dilation();
+  const int64_t reach = conv_.taps() - 1;
   AlignedFloats padded(static_cast<size_t>((time + reach) * in));
-  ToRows(input.const_data_ptr<float>(), in, time, in, padded.data() + reach / 2 * in);
   AlignedFloats rows(static_cast<size_t>(time * out));
   ConvTask task = conv_.Task();
   task.input = padded.data();
@@ -25,9 +24,13 @@ at::Tensor NativeConv::Run(const at::Tensor& x) const {
   task.input_pitch = in;
   task.output_pitch = out;
   task.raw = rows.data();
-  GetConvKernels().convolve(task);
-  at::Tensor output = at::empty({1, out_, time}, input.options());
-  FromRows(rows.data(), out_, time, out, output.mutable_data_ptr<float>());
+  at::Tensor output = at::empty({input.size(0), out_, time}, input.options());
+  for (int64_t i = 0; i < input.size(0); ++i) {
+    ToRows(input.const_data_ptr<float>() + i * in * time, in, time, in,
+           padded.data() + reach / 2 * in);
+    GetConvKernels().convolve(task);
+    FromRows(rows.data(), out_, time, out, output.mutable_data_ptr<float>() + i * out_ * time);
+  }
   return output;
 }
 

@@ -8,16 +8,16 @@
 
 namespace millrace::models {
 
-// A 1-d convolution of a tensor that keeps its length, by the kernels of the voices, to the
-// precision of float32 and on the calling thread alone. Immutable, shared by all threads.
+// A 1-d convolution of a tensor that keeps its length, by the kernels of the voices on the calling
+// thread alone. Immutable, shared by all threads.
 class NativeConv {
  public:
   NativeConv() = default;
-  // weight [out, in, taps] on the CPU; bias [out] or undefined.
-  NativeConv(const at::Tensor& weight, const at::Tensor& bias, int64_t dilation = 1);
+  // weight [out, in, taps] on the CPU; bias [out] or undefined. `exact`: see ConvTask.
+  NativeConv(const at::Tensor& weight, const at::Tensor& bias, bool exact);
 
-  // x [1, in, time] on the CPU to [1, out, time]; zeros lie beyond the ends, one more after it than
-  // before where the number of taps is even.
+  // x [batch, in, time] on the CPU to [batch, out, time]; zeros lie beyond the ends, one more after
+  // it than before where the number of taps is even.
   at::Tensor Run(const at::Tensor& x) const;
 
   int64_t out_channels() const { return out_; }

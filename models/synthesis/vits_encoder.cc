@@ -36,7 +36,7 @@ constexpr int kSplineFlows[] = {
 NativeConv TakeNative(VitsWeights& weights, const std::string& name,
                       const std::vector<int64_t>& shape) {
   const VitsConv conv = TakeConv(weights, name, shape);
-  return conv.weight.defined() ? NativeConv(conv.weight, conv.bias) : NativeConv();
+  return conv.weight.defined() ? NativeConv(conv.weight, conv.bias, /*exact=*/true) : NativeConv();
 }
 
 // Positions of the bins' edges from their sizes before activation: [N, bins] -> [N, bins + 1].
