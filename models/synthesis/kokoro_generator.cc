@@ -120,17 +120,18 @@ std::optional<at::Tensor> KokoroGenerator::Run(const at::Tensor& features, const
   at::Tensor x = features;
   for (const Stage& stage : stages_) {
     if (should_stop()) return std::nullopt;
-    const at::Tensor joined = stage.blocks.front()->Run(SourceOf(stage, source), style);
-    x = Upsample(stage, x) + joined;
+    // In place where it can be: of a long sentence each signal takes tens of megabytes.
+    x = Upsample(stage, x);
+    x.add_(stage.blocks.front()->Run(SourceOf(stage, source), style));
     at::Tensor sum;
     for (size_t i = 1; i < stage.blocks.size(); ++i) {
       if (should_stop()) return std::nullopt;
       const at::Tensor y = stage.blocks[i]->Run(x, style);
-      sum = sum.defined() ? sum + y : y;
+      sum = sum.defined() ? sum.add_(y) : y;
     }
-    x = sum / static_cast<double>(stage.blocks.size() - 1);
+    x = sum.div_(static_cast<double>(stage.blocks.size() - 1));
   }
-  return ToSamples(post_.RunSame(at::leaky_relu(x, kLastSlope)), {}).flatten();
+  return ToSamples(post_.RunSame(at::leaky_relu_(x, kLastSlope)), {}).flatten();
 }
 
 at::Tensor KokoroGenerator::RunPadded(const at::Tensor& features, const at::Tensor& pitch,

@@ -36,6 +36,8 @@ constexpr float kMinSpeed = 0.5F;
 constexpr float kMaxSpeed = 2.0F;
 // Of one unit: the decoder's memory grows with it, by about 15 MB a second.
 constexpr int64_t kMaxUnitSeconds = 60;
+// About 200 phonemes are what it speaks best, and the decoder's memory grows with them.
+constexpr SpeechPlan::Cuts kCuts = {.max_bytes = 200, .first_clause_alone = true};
 constexpr int64_t kEndMarks = 2;
 constexpr char kWarmupPhrase[] = "Thank you very much.";
 constexpr char kWarmupSentence[] =
@@ -48,7 +50,7 @@ constexpr float kWarmupStep = 1.14F;  // 8 / 7 is the least between two ShapeBuc
 
 // What is left to say of one request.
 struct SpeechState final : RequestState {
-  explicit SpeechState(const SynthesizeInput& input) : plan(input, /*first_clause_alone=*/true) {}
+  explicit SpeechState(const SynthesizeInput& input) : plan(input, kCuts) {}
 
   SpeechPlan plan;
 };

@@ -106,6 +106,7 @@ at::Tensor NativeSnakeBlock::Run(const at::Tensor& x, const at::Tensor& style) c
       moments.Add(task.raw, end - begin);
     }
   }
+  middle = AlignedFloats();
   at::Tensor output = at::empty(input.sizes(), input.options());
   FromRows(sum.data(), channels_, rows, width_, output.mutable_data_ptr<float>());
   return output;

@@ -59,10 +59,12 @@ absl::Status CheckSpeech(const SynthesizeInput& input, const ModelInfo& info,
   return input.is_phonemes ? CheckSymbols(input.text, reader) : absl::OkStatus();
 }
 
-SpeechPlan::SpeechPlan(const SynthesizeInput& input, bool first_clause_alone)
+SpeechPlan::SpeechPlan(const SynthesizeInput& input, const Cuts& cuts)
     : input_(input),
-      units_(input.is_phonemes ? SplitPhonemeUnits(input.text) : SplitSpeechUnits(input.text)) {
-  if (first_clause_alone && input.streamed && input.first_sentence == 0) CutFirstClause(units_);
+      units_(input.is_phonemes ? SplitPhonemeUnits(input.text, cuts.max_bytes)
+                               : SplitSpeechUnits(input.text, cuts.max_bytes)) {
+  if (cuts.first_clause_alone && input.streamed && input.first_sentence == 0)
+    CutFirstClause(units_);
 }
 
 bool SpeechPlan::Prepare(Request& request, const SpeechReader& reader) {

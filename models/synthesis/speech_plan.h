@@ -11,6 +11,7 @@
 #include "models/core/payload.h"
 #include "models/core/request.h"
 #include "models/synthesis/speech_reader.h"
+#include "models/synthesis/speech_units.h"
 
 namespace millrace::models {
 
@@ -24,8 +25,13 @@ absl::Status CheckSpeech(const SynthesizeInput& input, const ModelInfo& info,
 // the input outlives it.
 class SpeechPlan {
  public:
-  // With first_clause_alone the first unit of what is streamed ends with its first clause.
-  explicit SpeechPlan(const SynthesizeInput& input, bool first_clause_alone = false);
+  // How a voice wants its units.
+  struct Cuts {
+    size_t max_bytes = kMaxSpeechUnitBytes;
+    bool first_clause_alone = false;  // the first unit of what is streamed ends with it
+  };
+
+  SpeechPlan(const SynthesizeInput& input, const Cuts& cuts);
 
   // Finds a unit that has something to speak. False when the request is finished instead, was to
   // stop, or has had its share of the step.

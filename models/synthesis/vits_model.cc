@@ -45,7 +45,7 @@ constexpr uint64_t kLatentStream = 1;
 
 // What is left to say of one request.
 struct SpeechState final : RequestState {
-  explicit SpeechState(const SynthesizeInput& input) : plan(input) {}
+  explicit SpeechState(const SynthesizeInput& input) : plan(input, {}) {}
 
   // Frames of the unit that the next step speaks.
   int64_t NextPiece(bool streamed) const {

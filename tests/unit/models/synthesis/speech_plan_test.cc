@@ -64,7 +64,7 @@ class SpeechPlanTest : public ::testing::Test {
   // What each unit is, to the end.
   std::vector<std::string> Units(const SynthesizeInput& input) {
     Request request(input, TimePoint::max(), sink_);
-    SpeechPlan plan(std::get<SynthesizeInput>(request.input()));
+    SpeechPlan plan(std::get<SynthesizeInput>(request.input()), {});
     std::vector<std::string> units;
     while (plan.Prepare(request, reader_)) {
       EXPECT_EQ(plan.ids().size(), 2 + 2 * plan.symbols());
@@ -118,7 +118,7 @@ TEST_F(SpeechPlanTest, AFailingFrontEndEndsTheRequest) {
 
 TEST_F(SpeechPlanTest, TheTextGoesWithTheFirstPiece) {
   Request request(Say("Abc."), TimePoint::max(), sink_);
-  SpeechPlan plan(std::get<SynthesizeInput>(request.input()));
+  SpeechPlan plan(std::get<SynthesizeInput>(request.input()), {});
   ASSERT_TRUE(plan.Prepare(request, reader_));
   const SynthesizeOutput first = plan.TakePiece({1, 2}, 8000, false);
   EXPECT_EQ(first.text, "Abc.");
@@ -144,7 +144,7 @@ TEST_F(SpeechPlanTest, TimesFollowFromTheFramesAndGoWithTheFirstPiece) {
   SynthesizeInput input = Say("éé\nAbx, (cd)!");
   input.word_times = input.phoneme_times = true;
   Request request(input, TimePoint::max(), sink_);
-  SpeechPlan plan(std::get<SynthesizeInput>(request.input()));
+  SpeechPlan plan(std::get<SynthesizeInput>(request.input()), {});
   ASSERT_TRUE(plan.Prepare(request, reader_));
   // The start, A and its pad, B, the comma, a space, C, D, the mark, the end.
   ASSERT_EQ(plan.ids().size(), 16U);
@@ -165,7 +165,7 @@ TEST_F(SpeechPlanTest, TimesOfPhonemesInPlaceOfATextAreTheirs) {
   SynthesizeInput input = Say("A. BC, D.", true);
   input.word_times = true;
   Request request(input, TimePoint::max(), sink_);
-  SpeechPlan plan(std::get<SynthesizeInput>(request.input()));
+  SpeechPlan plan(std::get<SynthesizeInput>(request.input()), {});
   std::string words;
   while (plan.Prepare(request, reader_)) {
     plan.SetFrames(std::vector<int64_t>(plan.ids().size(), 1), 1);
@@ -179,7 +179,7 @@ TEST_F(SpeechPlanTest, TimesOfPhonemesInPlaceOfATextAreTheirs) {
 
 TEST_F(SpeechPlanTest, WithoutAskingThereAreNoTimes) {
   Request request(Say("Abc."), TimePoint::max(), sink_);
-  SpeechPlan plan(std::get<SynthesizeInput>(request.input()));
+  SpeechPlan plan(std::get<SynthesizeInput>(request.input()), {});
   ASSERT_TRUE(plan.Prepare(request, reader_));
   plan.SetFrames(std::vector<int64_t>(plan.ids().size(), 1), 1);
   const SynthesizeOutput piece = plan.TakePiece({}, 8000, true);
