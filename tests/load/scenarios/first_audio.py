@@ -37,7 +37,7 @@ def run(context):
 
     phrase = median(trials["Piper, 5 words"], "first_p95")
     plot = context.plot("first-audio.png")
-    plots.bars(plot, "A single listener", "ms (median)", cases,
+    plots.bars(plot, "A single listener", "ms (median)", [case.replace(", ", "\n") for case in cases],
                {"first audio of StreamSynthesize": [median(trials[c], "first_p50") for c in cases],
                 "all audio by Synthesize": [median(trials[c], "whole_p50") for c in cases]})
     return Result(

@@ -59,7 +59,7 @@ def run(context):
         return rates[f"{name}: millrace, 1 at once"] / rates[f"{name}: {ALONE}"]
 
     plot = context.plot("speech-peers.png")
-    plots.bars(plot, "Seconds of audio per second", "audio-s/s", kinds, {name: [rates[f"{name}: {kind}"] for kind in kinds] for name in VOICES})
+    plots.bars(plot, "Seconds of audio per second", "audio-s/s", [kind.replace(", ", "\n").replace(" of ", "\nof ") for kind in kinds], {name: [rates[f"{name}: {kind}"] for kind in kinds] for name in VOICES})
     bars = []
     for name, (_, _, goal) in VOICES.items():
         bars.append(Bar(f"{name}: audio-s/s with {CONCURRENCY} at once, of onnxruntime's better case", f"{gain(name):.2f}x", f">= {goal}x", gain(name) >= goal))
