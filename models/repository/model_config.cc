@@ -1,5 +1,6 @@
 #include "models/repository/model_config.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace millrace::models {
@@ -44,6 +45,7 @@ ModelInfo MakeModelInfo(const ModelConfig& config, std::string name, int64_t ver
   info.platform = Platform(config);
   info.license = config.license;
   info.batching = config.batching;
+  info.batching.max_batch = std::max<size_t>(info.batching.max_batch, 1);
   std::visit(Overloaded{[&](const TorchScriptConfig& c) {
                           info.task = Task::kInfer;
                           info.inputs = c.inputs;

@@ -53,7 +53,7 @@ struct BergamotConfig {
 
 struct ModelConfig {
   std::string license;
-  BatchPolicy batching;
+  BatchPolicy batching = {.max_batch = 0};  // 0: what suits the model
   std::variant<TorchScriptConfig, VitsConfig, BergamotConfig, KokoroConfig> kind;
 };
 

@@ -264,7 +264,7 @@ BatchPolicy Convert(const v1::Batching& message, const Section& section) {
   section.Range("max_batch", message.max_batch(), 0U, 1024U);
   section.Range("linger_us", message.linger_us(), 0U, 1'000'000U);
   section.Range("queue_size", message.queue_size(), 0U, 65536U);
-  return {.max_batch = std::max<size_t>(message.max_batch(), 1),
+  return {.max_batch = message.max_batch(),
           .linger = std::chrono::microseconds(message.linger_us()),
           .queue_size = message.queue_size()};
 }

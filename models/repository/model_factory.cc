@@ -19,6 +19,7 @@ struct Loader {
   ModelInfo info;
   runtime::DeviceType device;
   bool few_shapes;
+  bool batch_is_ours;  // the operator has not said how large
 
   Loaded operator()(const TorchScriptConfig& config) {
     return LoadTorchScript({.file = folder / config.file,
@@ -65,6 +66,9 @@ struct Loader {
     options.device = device;
     options.padded = device != runtime::DeviceType::kCpu;
     options.few_shapes = few_shapes;
+    // Not where each size of a batch is compiled.
+    if (batch_is_ours && device == runtime::DeviceType::kCuda)
+      info.batching.max_batch = KokoroModel::kMaxBatch;
     return KokoroModel::Load(options, std::move(info));
   }
 };
@@ -73,7 +77,9 @@ struct Loader {
 
 ModelFactory MakeModelFactory(runtime::DeviceType device, bool few_shapes) {
   return [=](const ModelConfig& config, const std::filesystem::path& folder, ModelInfo info) {
-    return std::visit(Loader{folder, std::move(info), device, few_shapes}, config.kind);
+    return std::visit(
+        Loader{folder, std::move(info), device, few_shapes, config.batching.max_batch == 0},
+        config.kind);
   };
 }
 

@@ -39,6 +39,7 @@ constexpr int64_t kMaxUnitSeconds = 60;
 // About 200 phonemes are what it speaks best, and the decoder's memory grows with them.
 constexpr SpeechPlan::Cuts kCuts = {.max_bytes = 200, .first_clause_alone = true};
 constexpr int64_t kEndMarks = 2;
+static_assert(KokoroModel::kMaxBatch == KokoroBatch::kMaxSentences);
 constexpr char kWarmupPhrase[] = "Thank you very much.";
 constexpr char kWarmupSentence[] =
     "The first sentence that is spoken should not take longer than all the others.";
@@ -427,9 +428,6 @@ absl::StatusOr<std::unique_ptr<Model>> KokoroModel::Load(const KokoroOptions& op
                                       absl::StrCat(info.name, "/", info.version));
   }
   parts.few_shapes = options.padded && options.few_shapes;
-  // Where each size of a batch is compiled, they are few unless the operator says otherwise.
-  if (options.device == runtime::DeviceType::kCuda && info.batching.max_batch == 1)
-    info.batching.max_batch = KokoroBatch::kMaxSentences;
   return std::make_unique<LoadedKokoro>(std::move(info), std::move(parts), std::move(front_ends));
 }
 

@@ -34,6 +34,9 @@ struct KokoroOptions {
 // a step; what is streamed begins with a clause. The weights take 0.33 GB.
 class KokoroModel {
  public:
+  // Requests that an accelerator speaks at once.
+  static constexpr size_t kMaxBatch = 8;
+
   // Reads and checks the weights, and starts the language's front end once. Errors name the file
   // or the program and what is wrong with it.
   static absl::StatusOr<std::unique_ptr<Model>> Load(const KokoroOptions& options, ModelInfo info);

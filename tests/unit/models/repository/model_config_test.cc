@@ -55,6 +55,19 @@ TEST(ModelConfig, VitsAndItsFiles) {
   EXPECT_EQ(info.batching.max_batch, 1U);
 }
 
+// One that suits the model may be chosen only where the operator has not said one.
+TEST(ModelConfig, ABatchOfOneIsNotTheSameAsNone) {
+  const std::string voice =
+      R"(vits { file: "m.pt" voice_file: "v.json" language: "en-US" voice: "joe" })";
+  const auto none = ParseModelConfig(voice, "model.pbtxt");
+  const auto some = ParseModelConfig(voice + "batching { linger_us: 5 }", "model.pbtxt");
+  const auto one = ParseModelConfig(voice + "batching { max_batch: 1 }", "model.pbtxt");
+  ASSERT_TRUE(none.ok() && some.ok() && one.ok());
+  EXPECT_EQ(none->batching.max_batch, 0U);
+  EXPECT_EQ(some->batching.max_batch, 0U);
+  EXPECT_EQ(one->batching.max_batch, 1U);
+}
+
 TEST(ModelConfig, BergamotDefaults) {
   const auto config = ParseModelConfig(
       R"(bergamot { file: "m" vocabulary_file: "v" source_language: "en" target_language: "pt" })",

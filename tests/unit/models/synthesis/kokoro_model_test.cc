@@ -5,100 +5,18 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <deque>
-#include <fstream>
-#include <iterator>
 #include <limits>
 #include <memory>
 #include <set>
 #include <string>
 #include <vector>
 
-#include "models/core/request.h"
-#include "tests/fakes/fake_worker_context.h"
-#include "tests/fakes/temporary_folder.h"
-#include "tests/unit/models/synthesis/tiny_kokoro.h"
-#include "tests/unit/models/text_english/tiny_lexicon.h"
+#include "tests/unit/models/synthesis/kokoro_fixture.h"
 
 namespace millrace::models {
 namespace {
 
-constexpr size_t kSamplesPerFrame = 32;
-
-class Collector final : public OutputSink {
- public:
-  void Emit(Output output) override {
-    parts.push_back(std::get<SynthesizeOutput>(std::move(output)));
-  }
-
-  std::vector<SynthesizeOutput> parts;
-};
-
-class KokoroModelTest : public ::testing::Test {
- protected:
-  absl::StatusOr<std::unique_ptr<Model>> TryLoad(const TinyKokoro& shape = {},
-                                                 const std::string& voice = "",
-                                                 const std::string& language = "en-US") {
-    WriteTinyKokoro(folder_.path(), shape);
-    return TryLoadAgain(voice, language);
-  }
-  absl::StatusOr<std::unique_ptr<Model>> TryLoadAgain(const std::string& voice = "",
-                                                      const std::string& language = "en-US") {
-    KokoroOptions options;
-    options.weights_file = folder_.path() / "model.safetensors";
-    options.config_file = folder_.path() / "kokoro.json";
-    std::ofstream(folder_.path() / "lexicon", std::ios::binary)
-        << testing::LexiconBytes({{"one", "gwˈʌn"}, {"two", "gtˈu"}}, language == "en-GB" ? 1 : 0);
-    options.lexicon_file = folder_.path() / "lexicon";
-    options.language = language;
-    options.voice = voice;
-    options.espeak_timeout = std::chrono::seconds(30);
-    options.padded = padded_;
-    options.few_shapes = few_shapes_;
-    ModelInfo info;
-    info.name = "tiny";
-    return KokoroModel::Load(options, info);
-  }
-  std::unique_ptr<Model> Load(const TinyKokoro& shape = {}, const std::string& voice = "") {
-    auto model = TryLoad(shape, voice);
-    EXPECT_TRUE(model.ok()) << model.status();
-    return *std::move(model);
-  }
-
-  const testing::TemporaryFolder folder_;
-  bool padded_ = false;  // as on an accelerator
-  bool few_shapes_ = false;
-};
-
-SynthesizeInput Say(const std::string& text) {
-  SynthesizeInput input;
-  input.text = text;
-  return input;
-}
-
-// Runs a request to its end, as a worker does; returns its outcome.
-absl::Status SpeakAll(const Model& model, const SynthesizeInput& input, Collector& sink) {
-  FakeWorkerContext context;
-  Request request(input, TimePoint::max(), sink);
-  std::vector<Request*> requests = {&request};
-  while (!request.outcome()) {
-    const std::unique_ptr<Batch> batch = model.Prepare(requests);
-    if (batch == nullptr) continue;
-    batch->Forward(context);
-    batch->Complete();
-  }
-  return *request.outcome();
-}
-
-std::vector<float> Samples(const Model& model, const SynthesizeInput& input) {
-  Collector sink;
-  const absl::Status status = SpeakAll(model, input, sink);
-  EXPECT_TRUE(status.ok()) << status;
-  std::vector<float> all;
-  for (const SynthesizeOutput& part : sink.parts)
-    all.insert(all.end(), part.samples.begin(), part.samples.end());
-  return all;
-}
+using KokoroModelTest = KokoroFixture;
 
 TEST_F(KokoroModelTest, TellsWhatItIs) {
   const auto model = Load();
@@ -300,94 +218,6 @@ TEST_F(KokoroModelTest, ACancelledRequestIsNotSpoken) {
   EXPECT_FALSE(request.outcome());
 }
 
-// What requests in one batch end with; their audio.
-struct Ended {
-  std::vector<absl::Status> statuses;
-  std::vector<std::vector<float>> audio;
-};
-
-Ended SpeakTogether(const Model& model, const std::vector<SynthesizeInput>& inputs) {
-  FakeWorkerContext context;
-  std::deque<Collector> sinks(inputs.size());
-  std::deque<Request> requests;
-  for (size_t i = 0; i < inputs.size(); ++i)
-    requests.emplace_back(inputs[i], TimePoint::max(), sinks[i]);
-  for (;;) {
-    std::vector<Request*> unfinished;
-    for (Request& request : requests) {
-      if (!request.outcome()) unfinished.push_back(&request);
-    }
-    if (unfinished.empty()) break;
-    const std::unique_ptr<Batch> batch = model.Prepare(unfinished);
-    if (batch == nullptr) continue;
-    batch->Forward(context);
-    batch->Complete();
-  }
-  Ended ended;
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    ended.statuses.push_back(*requests[i].outcome());
-    std::vector<float>& audio = ended.audio.emplace_back();
-    for (const SynthesizeOutput& part : sinks[i].parts)
-      audio.insert(audio.end(), part.samples.begin(), part.samples.end());
-  }
-  return ended;
-}
-
-TEST_F(KokoroModelTest, ABatchSpeaksEachRequestAsAlone) {
-  padded_ = true;
-  const auto model = Load({.durations = 12});
-  std::vector<SynthesizeInput> inputs;
-  for (const char* text : {"Hello there.", "One, two, three. Four!", "Hello there.", "Hi.",
-                           "Good morning to all of you.", "Fine.", "Why? Because!", "One.", "Two.",
-                           "Thank you very much."}) {
-    inputs.push_back(Say(text));
-    inputs.back().seed = inputs.size();
-  }
-  inputs[4].voice = "anna+ben";
-  inputs[5].speed = 0.5F;
-  const Ended ended = SpeakTogether(*model, inputs);
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    ASSERT_TRUE(ended.statuses[i].ok()) << ended.statuses[i];
-    const std::vector<float> alone = Samples(*model, inputs[i]);
-    ASSERT_EQ(ended.audio[i].size(), alone.size()) << i;
-    for (size_t j = 0; j < alone.size(); ++j) ASSERT_NEAR(ended.audio[i][j], alone[j], 1e-3) << i;
-  }
-  EXPECT_NE(ended.audio[0], ended.audio[2]);  // their noise differs
-}
-
-TEST_F(KokoroModelTest, ACancelledRequestCostsTheBatchNothing) {
-  padded_ = true;
-  const auto model = Load();
-  FakeWorkerContext context;
-  Collector cancelled, heard;
-  Request first(Say("Hello there."), TimePoint::max(), cancelled);
-  Request second(Say("Good morning."), TimePoint::max(), heard);
-  std::vector<Request*> requests = {&first, &second};
-  const std::unique_ptr<Batch> batch = model->Prepare(requests);
-  ASSERT_NE(batch, nullptr);
-  cancelled.Cancel();
-  batch->Forward(context);
-  batch->Complete();
-  EXPECT_TRUE(cancelled.parts.empty());
-  EXPECT_FALSE(first.outcome());
-  ASSERT_EQ(heard.parts.size(), 1U);
-  EXPECT_TRUE(second.outcome() && second.outcome()->ok());
-}
-
-TEST_F(KokoroModelTest, AUnitThatLastsTooLongFailsAloneInItsBatch) {
-  padded_ = true;
-  // Every phoneme lasts 4000 frames of 32 samples, 5 seconds; the word cannot be cut.
-  const auto model =
-      Load({.durations = 4000, .values = {{"predictor.duration_proj.linear_layer.bias", 50.0F}}});
-  std::vector<SynthesizeInput> inputs = {Say("one"), Say("one")};
-  inputs[0].speed = 0.5F;
-  inputs[1].speed = 2;
-  const Ended ended = SpeakTogether(*model, inputs);
-  EXPECT_EQ(ended.statuses[0].code(), absl::StatusCode::kInvalidArgument) << ended.statuses[0];
-  EXPECT_TRUE(ended.statuses[1].ok()) << ended.statuses[1];
-  EXPECT_FALSE(ended.audio[1].empty());
-}
-
 TEST_F(KokoroModelTest, TheWarmUpSpeaksManyLengthsWhereShapesAreFew) {
   const auto lengths = [&] {
     const auto model = TryLoad();
@@ -432,69 +262,6 @@ TEST_F(KokoroModelTest, NumbersThatAreNoneEndOnlyTheRequest) {
   const absl::Status status = SpeakAll(*model, Say("Hello."), sink);
   EXPECT_EQ(status.code(), absl::StatusCode::kInternal);
   EXPECT_NE(status.message().find("a length that is no number"), std::string::npos) << status;
-}
-
-TEST_F(KokoroModelTest, DamagedWeightsAreAnErrorThatNamesTheFile) {
-  WriteTinyKokoro(folder_.path(), {});
-  const std::filesystem::path file = folder_.path() / "model.safetensors";
-  const auto size = std::filesystem::file_size(file);
-  for (const uintmax_t keep : {uintmax_t{0}, uintmax_t{7}, uintmax_t{100}, size / 2, size - 4}) {
-    WriteTinyKokoro(folder_.path(), {});
-    std::filesystem::resize_file(file, keep);
-    const auto model = TryLoadAgain();
-    ASSERT_FALSE(model.ok()) << keep;
-    EXPECT_NE(model.status().message().find("model.safetensors"), std::string::npos)
-        << model.status();
-  }
-}
-
-TEST_F(KokoroModelTest, EveryMissingTensorIsNamed) {
-  WriteTinyKokoro(folder_.path(), {});
-  const std::filesystem::path file = folder_.path() / "model.safetensors";
-  std::ifstream in(file, std::ios::binary);
-  const std::string bytes((std::istreambuf_iterator<char>(in)), {});
-  for (const char* name :
-       {"bert.embeddings.position_embeddings.weight", "bert_encoder.bias",
-        "predictor.text_encoder.lstms.2.weight_hh_l0_reverse", "predictor.lstm.bias_ih_l0",
-        "text_encoder.cnn.1.1.gamma", "predictor.F0.1.norm2.fc.weight", "decoder.N_conv.weight",
-        "decoder.decode.1.conv2.weight", "decoder.generator.noise_res.1.alpha1.2",
-        "decoder.generator.ups.0.bias", "decoder.generator.m_source.l_linear.weight",
-        "decoder.generator.conv_post.weight", "voices.ben"}) {
-    std::string damaged = bytes;
-    const size_t at = damaged.find("\"" + std::string(name) + "\"");
-    ASSERT_NE(at, std::string::npos) << name;
-    damaged[at + 1] = 'x';
-    std::ofstream(file, std::ios::binary) << damaged;
-    const auto model = TryLoadAgain();
-    ASSERT_FALSE(model.ok()) << name;
-    EXPECT_NE(model.status().message().find(name), std::string::npos) << model.status();
-  }
-}
-
-TEST_F(KokoroModelTest, WeightsThatDoNotFitEachOtherAreRefusedByName) {
-  const auto expect = [&](const TinyKokoro& shape, const std::string& message) {
-    const auto model = TryLoad(shape);
-    EXPECT_EQ(model.status().code(), absl::StatusCode::kDataLoss) << message;
-    EXPECT_NE(model.status().message().find(message), std::string::npos) << model.status();
-  };
-  expect({.symbols = 20}, "vocab has the number 49, the weights know 20 symbols");
-  expect({.metadata = {{"fft", "8 3"}}}, "its metadata fft is '8 3'");
-  expect({.metadata = {{"albert_heads", "5"}}}, "has 12 outputs, no multiple of 5 heads");
-  expect({.metadata = {{"upsample_strides", "64 64 64"}}}, "its metadata upsample_strides is");
-  expect({.metadata = {{"block_dilations", "1 3;x"}}}, "its metadata block_dilations is");
-  expect({.shapes = {{"voices.ben", {49, 12}}}}, "voices.ben has 49 rows, voices.anna has 50");
-  expect({.shapes = {{"voices.ben", {50, 10}}}}, "voices.ben is FP32 [50, 10], expected");
-  expect({.shapes = {{"decoder.generator.noise_convs.0.weight", {34, 10, 3}}}},
-         "decoder.generator.noise_convs.0.weight has 3 taps, expected 4");
-  expect({.shapes = {{"decoder.generator.resblocks.2.convs1.0.weight", {5, 5, 4}}}},
-         "decoder.generator.resblocks.2.convs1.0.weight has 4 taps; only an odd");
-  expect({.positions = 2}, "has no room for a phoneme");
-}
-
-TEST_F(KokoroModelTest, ALanguageWithoutAFrontEndIsRefused) {
-  const auto model = TryLoad({}, "", "fr");
-  EXPECT_NE(model.status().message().find("language: there is no way from 'fr'"), std::string::npos)
-      << model.status();
 }
 
 }  // namespace
