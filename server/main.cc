@@ -5,6 +5,7 @@
 
 #include "absl/synchronization/mutex.h"
 #include "models/probe/model_probe.h"
+#include "mps_runtime/library_caches.h"
 #include "mps_runtime/probe/operator_probe.h"
 #include "mps_runtime/provenance.h"
 #include "mps_runtime/selftest/program.h"
@@ -55,6 +56,7 @@ int main(int argc, char** argv) {
   // Debian builds Abseil with its lock-order checks on; inside gRPC they cost several percent of
   // every call.
   absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);
+  millrace::runtime::BoundLibraryCaches();
   const std::vector<std::string> arguments(argv + 1, argv + argc);
   auto parsed = millrace::ParseCommandLine(arguments, millrace::ProcessEnvironment());
   if (const auto* exit = std::get_if<millrace::EarlyExit>(&parsed)) {
