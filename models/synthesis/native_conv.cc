@@ -1,5 +1,6 @@
 #include "models/synthesis/native_conv.h"
 
+#include <ATen/ops/constant_pad_nd.h>
 #include <ATen/ops/empty.h>
 
 #include "models/synthesis/aligned_floats.h"
@@ -32,6 +33,21 @@ at::Tensor NativeConv::Run(const at::Tensor& x) const {
     FromRows(rows.data(), out_, time, out, output.mutable_data_ptr<float>() + i * out_ * time);
   }
   return output;
+}
+
+at::Tensor NativeConv::RunRows(const at::Tensor& x) const {
+  const int64_t reach = conv_.taps() - 1;
+  at::Tensor input = x.contiguous();
+  if (reach > 0) input = at::constant_pad_nd(input, {0, 0, reach / 2, reach - reach / 2});
+  const at::Tensor output = at::empty({x.size(0), conv_.out_channels()}, x.options());
+  ConvTask task = conv_.Task();
+  task.input = input.const_data_ptr<float>();
+  task.rows = x.size(0);
+  task.input_pitch = conv_.in_channels();
+  task.output_pitch = conv_.out_channels();
+  task.raw = output.mutable_data_ptr<float>();
+  GetConvKernels().convolve(task);
+  return output.narrow(1, 0, out_);
 }
 
 }  // namespace millrace::models

@@ -20,6 +20,9 @@ class NativeConv {
   // it than before where the number of taps is even.
   at::Tensor Run(const at::Tensor& x) const;
 
+  // The same over rows of channels: x [time, in] to [time, out].
+  at::Tensor RunRows(const at::Tensor& x) const;
+
   int64_t out_channels() const { return out_; }
 
  private:

@@ -20,10 +20,9 @@ int64_t VitsDecoder::Input::TotalFrames() const {
 }
 
 void VitsDecoder::Input::DrawLatents(int64_t second_half, int64_t pitch, float* rows) const {
-  const at::Tensor by_phoneme = statistics[0].transpose(0, 1).contiguous();  // [phonemes][2*latent]
-  const int64_t latent = by_phoneme.size(1) / 2;
+  const int64_t latent = statistics.size(1) / 2;
   const int64_t half = latent / 2;
-  const float* means = by_phoneme.const_data_ptr<float>();
+  const float* means = statistics.const_data_ptr<float>();
   const float* drawn = noise.data();
   std::vector<float> deviations(static_cast<size_t>(latent));
   for (const int64_t repeats : frames) {

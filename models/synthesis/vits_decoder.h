@@ -20,7 +20,7 @@ namespace millrace::models {
 class VitsDecoder {
  public:
   struct Input {
-    at::Tensor statistics;         // [1, 2 * latent, phonemes], on the CPU
+    at::Tensor statistics;         // [phonemes, 2 * latent], contiguous, on the CPU
     std::vector<int64_t> frames;   // of each phoneme
     std::span<const float> noise;  // [sum of frames][latent]
     float noise_scale = 0;

@@ -4,10 +4,11 @@
 
 #include <cstdint>
 #include <span>
-#include <string>
 #include <vector>
 
 #include "models/synthesis/native_conv.h"
+#include "models/synthesis/vits_durations.h"
+#include "models/synthesis/vits_rows.h"
 #include "models/synthesis/vits_weights.h"
 
 namespace millrace::models {
@@ -18,7 +19,7 @@ namespace millrace::models {
 class VitsEncoder {
  public:
   struct Output {
-    at::Tensor statistics;  // [1, 2 * latent, phonemes]: means, then log deviations
+    at::Tensor statistics;  // [phonemes, 2 * latent]: means, then log deviations
     // Of each phoneme, 1..kMaxFrames; another number where the network gave no number at all.
     std::vector<int64_t> frames;
   };
@@ -36,43 +37,21 @@ class VitsEncoder {
                  double length_scale, int64_t speaker) const;
 
  private:
-  struct Norm {
-    at::Tensor gamma;
-    at::Tensor beta;
-  };
   struct Layer {
-    NativeConv query, key, value, output;
+    NativeConv query_key_value, output;
     at::Tensor relative_keys, relative_values;  // [1, 2 * window + 1, head channels]
-    Norm norm_1, norm_2;
+    VitsNorm norm_1, norm_2;
     NativeConv feed_1, feed_2;
   };
-  struct SeparableLayer {
-    VitsConv depthwise;
-    NativeConv pointwise;
-    Norm norm_1, norm_2;
-  };
-  using Separable = std::vector<SeparableLayer>;
-  struct Spline {
-    NativeConv pre, projection;
-    Separable layers;
-  };
 
-  static Norm TakeNorm(VitsWeights& weights, const std::string& name, int64_t channels);
   static Layer TakeLayer(VitsWeights& weights, int64_t index, int64_t hidden);
-  static Separable TakeSeparable(VitsWeights& weights, const std::string& name, int64_t channels);
-  static at::Tensor Normalize(const Norm& norm, const at::Tensor& x);
   static at::Tensor Attend(const Layer& layer, const at::Tensor& x);
-  static at::Tensor RunSeparable(const Separable& layers, at::Tensor x);
-  at::Tensor LogFrames(const at::Tensor& hidden, at::Tensor z, int64_t speaker) const;
 
   at::Tensor embedding_;  // [symbols, hidden]
   at::Tensor speakers_;   // [speakers, channels]; undefined for one speaker
   std::vector<Layer> layers_;
   NativeConv projection_;
-  NativeConv duration_pre_, duration_projection_, duration_speaker_;
-  Separable duration_layers_;
-  std::vector<Spline> splines_;  // in the order of inference
-  at::Tensor shift_, inverse_scale_;
+  VitsDurations durations_;
 };
 
 }  // namespace millrace::models

@@ -102,9 +102,10 @@ absl::StatusOr<std::unique_ptr<EspeakProcess>> EspeakProcess::Start(const Option
   if (absl::Status status = MakeSockets(sockets); !status.ok()) return status;
   std::string program = options.program.string();
   std::string voice = options.voice;
-  // -b 1: the input is UTF-8 whatever the locale. Without a text it reads standard input line by
-  // line.
-  std::array<std::string, 5> flags = {"--ipa", "-q", "-b", "1", "-v"};
+  // -b 1: the input is UTF-8 whatever the locale. -s 430: even when it is quiet it makes audio,
+  // less of it when it speaks fast; the phonemes are the same. Without a text it reads standard
+  // input line by line.
+  std::array<std::string, 7> flags = {"--ipa", "-q", "-b", "1", "-s", "430", "-v"};
   std::vector<char*> arguments = {program.data()};
   for (std::string& flag : flags) arguments.push_back(flag.data());
   arguments.push_back(voice.data());
