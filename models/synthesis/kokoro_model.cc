@@ -28,6 +28,7 @@
 #include "models/synthesis/speech_plan.h"
 #include "models/synthesis/text_to_phonemes.h"
 #include "models/synthesis/voice_mix.h"
+#include "models/text/multilingual/espeak_language.h"
 
 namespace millrace::models {
 namespace {
@@ -37,7 +38,7 @@ constexpr float kMaxSpeed = 2.0F;
 // Of one unit: the decoder's memory grows with it, by about 15 MB a second.
 constexpr int64_t kMaxUnitSeconds = 60;
 // About 200 phonemes are what it speaks best, and the decoder's memory grows with them.
-constexpr SpeechPlan::Cuts kCuts = {.max_bytes = 200, .first_clause_alone = true};
+constexpr size_t kMaxUnitBytes = 200;
 constexpr int64_t kEndMarks = 2;
 static_assert(KokoroModel::kMaxBatch == KokoroBatch::kMaxSentences);
 constexpr char kWarmupPhrase[] = "Thank you very much.";
@@ -49,9 +50,15 @@ constexpr char kWarmupWords[] =
     "sentence";
 constexpr float kWarmupStep = 1.14F;  // 8 / 7 is the least between two ShapeBuckets
 
+SpeechPlan::Cuts CutsOf(const SynthesizeInput& input) {
+  const EspeakLanguage* language = input.is_phonemes ? nullptr : FindEspeakLanguage(input.language);
+  return {.max_bytes = language == nullptr ? kMaxUnitBytes : language->sentence_bytes,
+          .first_clause_alone = true};
+}
+
 // What is left to say of one request.
 struct SpeechState final : RequestState {
-  explicit SpeechState(const SynthesizeInput& input) : plan(input, kCuts) {}
+  explicit SpeechState(const SynthesizeInput& input) : plan(input, CutsOf(input)) {}
 
   SpeechPlan plan;
 };
@@ -408,7 +415,9 @@ absl::StatusOr<std::unique_ptr<Model>> KokoroModel::Load(const KokoroOptions& op
   text.max_espeak_processes = options.max_espeak_processes;
   text.espeak_timeout = options.espeak_timeout;
   std::vector<KokoroReader::FrontEnd> front_ends;
-  for (const std::string& language : {options.language, std::string("ja")}) {
+  std::vector<std::string> languages = {options.language, "ja"};
+  for (const EspeakLanguage& language : kEspeakLanguages) languages.emplace_back(language.tag);
+  for (const std::string& language : languages) {
     text.language = language;
     auto front_end = MakeTextToPhonemes(text);
     if (!front_end.ok()) return front_end.status();
