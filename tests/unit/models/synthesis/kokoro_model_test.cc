@@ -129,7 +129,8 @@ TEST_F(KokoroModelTest, ALanguageThatItDoesNotSpeakIsRefusedWithThoseThatItDoes)
 }
 
 TEST_F(KokoroModelTest, ASentenceOfHindiIsNotCutForItsBytes) {
-  const auto model = Load();
+  const auto model =
+      Load({.positions = 302, .shapes = {{"voices.anna", {300, 12}}, {"voices.ben", {300, 12}}}});
   // 67 characters, 177 bytes; twice that is more than a sentence of Latin letters may have.
   const std::string half = "भारत के उत्तर में हिमालय है और दक्षिण में हिन्द महासागर का नीला पानी";
   SynthesizeInput input = Say(half + " " + half + "।");
