@@ -38,7 +38,7 @@ constexpr float kMaxSpeed = 2.0F;
 // Of one unit: the decoder's memory grows with it, by about 15 MB a second.
 constexpr int64_t kMaxUnitSeconds = 60;
 // About 200 phonemes are what it speaks best, and the decoder's memory grows with them.
-constexpr size_t kMaxUnitBytes = 200;
+constexpr SpeechPlan::Cuts kCuts = {.max_bytes = 200, .first_clause_alone = true};
 constexpr int64_t kEndMarks = 2;
 static_assert(KokoroModel::kMaxBatch == KokoroBatch::kMaxSentences);
 constexpr char kWarmupPhrase[] = "Thank you very much.";
@@ -50,15 +50,9 @@ constexpr char kWarmupWords[] =
     "sentence";
 constexpr float kWarmupStep = 1.14F;  // 8 / 7 is the least between two ShapeBuckets
 
-SpeechPlan::Cuts CutsOf(const SynthesizeInput& input) {
-  const EspeakLanguage* language = input.is_phonemes ? nullptr : FindEspeakLanguage(input.language);
-  return {.max_bytes = language == nullptr ? kMaxUnitBytes : language->sentence_bytes,
-          .first_clause_alone = true};
-}
-
 // What is left to say of one request.
 struct SpeechState final : RequestState {
-  explicit SpeechState(const SynthesizeInput& input) : plan(input, CutsOf(input)) {}
+  explicit SpeechState(const SynthesizeInput& input) : plan(input, kCuts) {}
 
   SpeechPlan plan;
 };

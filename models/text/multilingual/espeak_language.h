@@ -1,23 +1,20 @@
 #pragma once
 
 #include <array>
-#include <cstddef>
 #include <string_view>
 
 namespace millrace::models {
 
 // A language of Kokoro's voices that espeak-ng reads whole.
 struct EspeakLanguage {
-  std::string_view tag;         // BCP 47, as requests name it
-  std::string_view voice;       // of espeak-ng
-  size_t sentence_bytes = 200;  // of text, which are about 200 phonemes
+  std::string_view tag;    // BCP 47, as requests name it
+  std::string_view voice;  // of espeak-ng
 };
 
-// Sorted by tag. Devanagari takes three bytes for about one phoneme.
 inline constexpr std::array<EspeakLanguage, 5> kEspeakLanguages = {{
     {"es", "es"},
     {"fr-FR", "fr-fr"},
-    {"hi", "hi", 600},
+    {"hi", "hi"},
     {"it", "it"},
     {"pt-BR", "pt-br"},
 }};

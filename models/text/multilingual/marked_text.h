@@ -18,8 +18,8 @@ struct MarkedText {
 // Divides a text at its punctuation, quotes and brackets. White space becomes one space, guillemets
 // become curly quotes, the danda a full stop, a dash between spaces an em dash. A mark within a
 // number or an address ("3,14", "10:30", "www.example.com") is part of the text, the stop of an
-// abbreviation ("Sr. Silva") is left out. `ends`: the end of the text is that of a sentence, so that
-// a full stop there is one. Bytes that are not UTF-8 are left out. Linear time.
+// abbreviation ("Sr. Silva") is left out. `ends`: the end of the text is that of a sentence, so
+// that a full stop there is one. Bytes that are not UTF-8 are left out. Linear time.
 std::vector<MarkedText> DivideAtMarks(std::string_view text, bool ends);
 
 }  // namespace millrace::models
