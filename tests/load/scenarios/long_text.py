@@ -18,6 +18,7 @@ CHARACTERS = {"Piper": 100_000, "Piper, pausing reader": 100_000, "Kokoro": 10_0
 SHORT_SHARE = 0.2
 SAMPLE_S = 0.1
 DEADLINE_S = 3600
+FLAGS = ("--max-request-time", "1h")  # by default a request may take five minutes, pauses included
 PAUSES = 20
 PAUSE_S = 2.0
 # Of the text: a sentence costs what it costs, so a level is the median of what was sampled around a place.
@@ -54,7 +55,7 @@ def run(context):
     def trial(case):
         model = KOKORO if case == "Kokoro" else SPEECH
         text = chapter(int(CHARACTERS[case] * size))
-        server = start_millrace(context, f"millrace-long-text-{case.replace(', ', '-').replace(' ', '-')}")
+        server = start_millrace(context, f"millrace-long-text-{case.replace(', ', '-').replace(' ', '-')}", *FLAGS)
         try:
             read_stream(server, model, chapter(1000, seed=2), DEADLINE_S, lambda _: None)  # warm
             reader = PausingReader(server.pid) if "pausing" in case else None
@@ -85,7 +86,7 @@ def run(context):
     return Result(
         title="A long text in one stream",
         about="One StreamSynthesize of a text as long as a chapter (sentences of 2 to 40 words by `tests/load/harness/long_text.py`), a fresh "
-              f"daemon for each, read as fast as it comes; the pausing reader stops {PAUSES} times for {PAUSE_S:g} s, in which its job is "
+              f"daemon with `--max-request-time 1h` for each, read as fast as it comes; the pausing reader stops {PAUSES} times for {PAUSE_S:g} s, in which its job is "
               f"parked. The resident size is sampled every {SAMPLE_S} s; a level is the median around that place of the text.",
         columns=["voice", "characters", "first audio ms", "audio s", "audio-s/s", "MiB after 10 %", "50 %", "100 %", "growth from 10 %", "largest sample MiB"],
         rows=[[case, f"{r[0]['characters']:,}", f"{median(r, 'first_s') * 1e3:.0f}", f"{median(r, 'audio_s'):,.0f}",
