@@ -409,8 +409,16 @@ absl::StatusOr<std::unique_ptr<Model>> KokoroModel::Load(const KokoroOptions& op
   text.max_espeak_processes = options.max_espeak_processes;
   text.espeak_timeout = options.espeak_timeout;
   std::vector<KokoroReader::FrontEnd> front_ends;
-  std::vector<std::string> languages = {options.language, "ja"};
-  for (const EspeakLanguage& language : kEspeakLanguages) languages.emplace_back(language.tag);
+  std::vector<std::string> languages = {options.language};
+  if (FindEspeakLanguage(options.language) != nullptr) {
+    const auto english = LanguageOfLexicon(options.lexicon_file);
+    if (!english.ok()) return english.status();
+    languages.push_back(*english);
+  }
+  languages.emplace_back("ja");
+  for (const EspeakLanguage& language : kEspeakLanguages) {
+    if (language.tag != options.language) languages.emplace_back(language.tag);
+  }
   for (const std::string& language : languages) {
     text.language = language;
     auto front_end = MakeTextToPhonemes(text);

@@ -115,4 +115,10 @@ absl::StatusOr<std::unique_ptr<TextToPhonemes>> MakeTextToPhonemes(
       "language: there is no way from '", options.language, "' to phonemes, allowed ", allowed));
 }
 
+absl::StatusOr<std::string> LanguageOfLexicon(const std::filesystem::path& lexicon_file) {
+  const auto lexicon = EnglishLexicon::Open(lexicon_file);
+  if (!lexicon.ok()) return lexicon.status();
+  return lexicon->dialect() == EnglishDialect::kGb ? "en-GB" : "en-US";
+}
+
 }  // namespace millrace::models

@@ -41,4 +41,7 @@ struct TextToPhonemesOptions {
 absl::StatusOr<std::unique_ptr<TextToPhonemes>> MakeTextToPhonemes(
     const TextToPhonemesOptions& options);
 
+// The language of the lexicon: "en-US" or "en-GB"; else what is wrong with the file.
+absl::StatusOr<std::string> LanguageOfLexicon(const std::filesystem::path& lexicon_file);
+
 }  // namespace millrace::models

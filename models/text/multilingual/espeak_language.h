@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <string_view>
 
@@ -20,6 +21,9 @@ inline constexpr std::array<EspeakLanguage, 5> kEspeakLanguages = {{
 }};
 
 // The one with the tag; null when there is none.
-const EspeakLanguage* FindEspeakLanguage(std::string_view tag);
+inline const EspeakLanguage* FindEspeakLanguage(std::string_view tag) {
+  const auto found = std::ranges::find(kEspeakLanguages, tag, &EspeakLanguage::tag);
+  return found == kEspeakLanguages.end() ? nullptr : &*found;
+}
 
 }  // namespace millrace::models

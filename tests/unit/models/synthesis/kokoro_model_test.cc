@@ -119,6 +119,20 @@ TEST_F(KokoroModelTest, ALanguageThatEspeakReadsHasWordsAndPronunciations) {
   EXPECT_EQ(words, "Mi|loro|Sí|");
 }
 
+TEST_F(KokoroModelTest, ALanguageOfEspeakMayBeTheDefault) {
+  const auto model = TryLoad({}, "", "it");
+  ASSERT_TRUE(model.ok()) << model.status();
+  EXPECT_EQ((*model)->info().language, "it");
+  EXPECT_EQ((*model)->info().languages,
+            (std::vector<std::string>{"it", "en-US", "ja", "es", "fr-FR", "hi", "pt-BR"}));
+  SynthesizeInput named = Say("Uno, due, tre.");
+  const std::vector<float> samples = Samples(**model, named);
+  named.language = "it";
+  EXPECT_EQ(Samples(**model, named), samples);
+  named.language = "en-US";
+  EXPECT_NE(Samples(**model, named), samples);
+}
+
 TEST_F(KokoroModelTest, ALanguageThatItDoesNotSpeakIsRefusedWithThoseThatItDoes) {
   const auto model = Load();
   SynthesizeInput input = Say("你好。");
