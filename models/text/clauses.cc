@@ -157,7 +157,7 @@ std::vector<Clause> SplitClauses(std::string_view sentence) {
       text += points[i].bytes;
     }
   }
-  AddClause(std::move(text), "", clauses);
+  AddClause(text, "", clauses);
   return clauses;
 }
 
