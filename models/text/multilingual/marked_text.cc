@@ -142,8 +142,12 @@ class Divider {
     if (!piece_.marks.empty() || text.empty()) return false;
     const std::string_view word = text.substr(text.rfind(' ') + 1);
     const bool initial = CountCodePoints(word) == 1 && !IsDigitOfAnyScript(At(i - 1));
-    return initial || FindAbbreviation(word) != Abbreviation::kNone ||
-           word.find('.') != std::string_view::npos;
+    if (initial || word.find('.') != std::string_view::npos) return true;
+    const Abbreviation abbreviation = FindAbbreviation(word);
+    if (abbreviation != Abbreviation::kBeforeNumber) return abbreviation != Abbreviation::kNone;
+    size_t next = i + 1;
+    while (next < characters_.size() && IsBlank(At(next))) ++next;
+    return IsDigitOfAnyScript(At(next));
   }
 
   const std::vector<Character> characters_;

@@ -45,6 +45,8 @@ TEST(MarkedTextTest, AMarkWithinANumberOrAnAddressIsPartOfIt) {
 TEST(MarkedTextTest, TheStopOfAnAbbreviationIsLeftOut) {
   EXPECT_EQ(Divided("El Sr. Pérez."), "El Sr Pérez|.|");
   EXPECT_EQ(Divided("J. R. Silva (Dr. Costa) veio."), "J R Silva| (|Dr Costa|) |veio|.|");
+  EXPECT_EQ(Divided("La pág. 42 no"), "La pág 42 no||");
+  EXPECT_EQ(Divided("Vio el mar. nadie"), "Vio el mar|. |nadie||");
   // At the end of the sentence its stop is that of the sentence, too.
   EXPECT_EQ(Divided("Pan, etc.»"), "Pan|, |etc|.”|");
   // But what ends here goes on with a pronunciation that the author gave.
