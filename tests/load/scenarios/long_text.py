@@ -14,7 +14,7 @@ from harness.speech_stream import read_stream
 
 SHORT = {"repeats": 1, "seconds": None}
 FULL = {"repeats": 1, "seconds": None}
-CHARACTERS = {"Piper": 100_000, "Piper, pausing reader": 100_000, "Kokoro": 10_000}
+CHARACTERS = {"Piper": 100_000, "Piper, pausing reader": 25_000, "Kokoro": 10_000}
 SHORT_SHARE = 0.2
 SAMPLE_S = 0.1
 DEADLINE_S = 3600
