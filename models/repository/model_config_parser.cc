@@ -14,7 +14,9 @@
 #include "google/protobuf/io/tokenizer.h"
 #include "google/protobuf/text_format.h"
 #include "millrace/config/v1/model.pb.h"
+#include "models/core/strings.h"
 #include "models/repository/model_config.h"
+#include "models/text/multilingual/espeak_language.h"
 
 namespace millrace::models {
 namespace {
@@ -244,9 +246,13 @@ KokoroConfig Convert(const v1::Kokoro& message, const Section& section) {
   section.FileName("lexicon_file", message.lexicon_file());
   if (!message.user_lexicon_file().empty())
     section.FileName("user_lexicon_file", message.user_lexicon_file());
-  if (message.language() != "en-US" && message.language() != "en-GB") {
+  if (message.language() != "en-US" && message.language() != "en-GB" &&
+      FindEspeakLanguage(message.language()) == nullptr) {
+    std::string allowed = "en-US, en-GB";
+    for (const EspeakLanguage& language : kEspeakLanguages)
+      absl::StrAppend(&allowed, ", ", View(language.tag));
     section.Error("language",
-                  absl::StrCat("'", message.language(), "' is unknown, allowed en-US, en-GB"));
+                  absl::StrCat("'", message.language(), "' is unknown, allowed ", allowed));
   }
   if (message.voice().size() > 128) {
     section.Error("voice",

@@ -28,6 +28,7 @@
 #include "models/synthesis/speech_plan.h"
 #include "models/synthesis/text_to_phonemes.h"
 #include "models/synthesis/voice_mix.h"
+#include "models/text/multilingual/espeak_language.h"
 
 namespace millrace::models {
 namespace {
@@ -408,7 +409,17 @@ absl::StatusOr<std::unique_ptr<Model>> KokoroModel::Load(const KokoroOptions& op
   text.max_espeak_processes = options.max_espeak_processes;
   text.espeak_timeout = options.espeak_timeout;
   std::vector<KokoroReader::FrontEnd> front_ends;
-  for (const std::string& language : {options.language, std::string("ja")}) {
+  std::vector<std::string> languages = {options.language};
+  if (FindEspeakLanguage(options.language) != nullptr) {
+    const auto english = LanguageOfLexicon(options.lexicon_file);
+    if (!english.ok()) return english.status();
+    languages.push_back(*english);
+  }
+  languages.emplace_back("ja");
+  for (const EspeakLanguage& language : kEspeakLanguages) {
+    if (language.tag != options.language) languages.emplace_back(language.tag);
+  }
+  for (const std::string& language : languages) {
     text.language = language;
     auto front_end = MakeTextToPhonemes(text);
     if (!front_end.ok()) return front_end.status();

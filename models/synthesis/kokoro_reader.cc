@@ -15,7 +15,7 @@ absl::StatusOr<PhonemeText> KokoroReader::ToPhonemes(std::string_view sentence,
                                                      const SynthesizeInput& input) const {
   auto front_end = std::ranges::find(front_ends_, input.language, &FrontEnd::language);
   if (front_end == front_ends_.end()) front_end = front_ends_.begin();
-  return front_end->to_phonemes->Convert(sentence);
+  return front_end->to_phonemes->Convert(sentence, input.word_times);
 }
 
 PhonemeIds KokoroReader::ToIds(std::string_view phonemes) const {

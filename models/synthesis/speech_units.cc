@@ -6,6 +6,7 @@
 #include <cstddef>
 
 #include "models/text/sentence_splitter.h"
+#include "models/text/spoken_bytes.h"
 #include "models/text/trim.h"
 #include "models/text/unicode.h"
 
@@ -35,8 +36,10 @@ size_t FindCut(std::string_view text, size_t max_bytes) {
 void AddSentence(std::string_view sentence, size_t max_bytes,
                  std::vector<std::string_view>& units) {
   std::string_view rest = Trim(sentence);
-  while (rest.size() > max_bytes) {
-    const size_t cut = FindCut(rest, max_bytes);
+  while (true) {
+    const size_t most = TakeSpokenBytes(rest, max_bytes).size();
+    if (most == rest.size()) break;
+    const size_t cut = FindCut(rest, most);
     units.push_back(TrimRight(rest.substr(0, cut)));
     rest = TrimLeft(rest.substr(cut));
   }
@@ -82,7 +85,7 @@ std::vector<std::string_view> SplitPhonemeUnits(std::string_view phonemes, size_
 bool HalveSpeechUnit(std::vector<std::string_view>& units, size_t index) {
   const auto unit = units.begin() + static_cast<std::ptrdiff_t>(index);
   std::vector<std::string_view> halves;
-  AddSentence(*unit, std::max(unit->size() / 2, kLongestCharacter), halves);
+  AddSentence(*unit, std::max(CountSpokenBytes(*unit) / 2, kLongestCharacter), halves);
   if (halves.size() < 2) return false;
   *unit = halves.front();
   units.insert(unit + 1, halves.begin() + 1, halves.end());

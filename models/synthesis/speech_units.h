@@ -6,13 +6,14 @@
 
 namespace millrace::models {
 
-// Bytes of text that are spoken at once: bounds a step's time and memory.
+// Bytes of text, as CountSpokenBytes has them, that are spoken at once: bounds a step's time and
+// memory.
 inline constexpr size_t kMaxSpeechUnitBytes = 400;
 
 // Cuts UTF-8 text into what is spoken step by step: its sentences, without the white space between
-// them. A sentence longer than max_bytes is cut at a pause (, ; : 、) in its second half, else at a
-// space, else within a word, never within a character. Only white space is lost. Units are views
-// into the text. Thread-safe; linear time.
+// them. A sentence longer than max_bytes, by CountSpokenBytes, is cut at a pause (, ; : 、) in its
+// second half, else at a space, else within a word, never within a character. Only white space is
+// lost. Units are views into the text. Thread-safe; linear time.
 std::vector<std::string_view> SplitSpeechUnits(std::string_view text,
                                                size_t max_bytes = kMaxSpeechUnitBytes);
 

@@ -5,13 +5,16 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "models/core/strings.h"
 #include "models/text/english/cached_fallback.h"
 #include "models/text/english/english_g2p.h"
 #include "models/text/english/english_lexicon.h"
 #include "models/text/english/espeak_fallback.h"
-#include "models/text/english/phoneme_vocabulary.h"
 #include "models/text/english/user_lexicon.h"
 #include "models/text/japanese/kana_phonemes.h"
+#include "models/text/multilingual/espeak_g2p.h"
+#include "models/text/multilingual/espeak_language.h"
+#include "models/text/phoneme_vocabulary.h"
 
 namespace millrace::models {
 namespace {
@@ -21,7 +24,8 @@ class EnglishToPhonemes final : public TextToPhonemes {
   EnglishToPhonemes(EnglishLexicon lexicon, EnglishG2p::Options options)
       : g2p_(std::move(lexicon), std::move(options)) {}
 
-  absl::StatusOr<PhonemeText> Convert(std::string_view sentence) const override {
+  absl::StatusOr<PhonemeText> Convert(std::string_view sentence,
+                                      bool /*with_words*/) const override {
     const auto tokens = g2p_.Phonemize(sentence);
     if (!tokens.ok()) return tokens.status();
     PhonemeText text = JoinPhonemes(*tokens);
@@ -34,12 +38,36 @@ class EnglishToPhonemes final : public TextToPhonemes {
 
 class KanaToPhonemes final : public TextToPhonemes {
  public:
-  absl::StatusOr<PhonemeText> Convert(std::string_view sentence) const override {
+  absl::StatusOr<PhonemeText> Convert(std::string_view sentence,
+                                      bool /*with_words*/) const override {
     auto text = KanaPhonemes(sentence);
     if (!text.ok()) return text.status();
     return text->words.empty() ? PhonemeText() : *std::move(text);
   }
 };
+
+class EspeakToPhonemes final : public TextToPhonemes {
+ public:
+  explicit EspeakToPhonemes(std::unique_ptr<const EspeakG2p> g2p) : g2p_(std::move(g2p)) {}
+
+  absl::StatusOr<PhonemeText> Convert(std::string_view sentence, bool with_words) const override {
+    return g2p_->Phonemize(sentence, with_words);
+  }
+
+ private:
+  const std::unique_ptr<const EspeakG2p> g2p_;
+};
+
+absl::StatusOr<std::unique_ptr<TextToPhonemes>> MakeEspeak(const TextToPhonemesOptions& options,
+                                                           const EspeakLanguage& language) {
+  auto g2p = EspeakG2p::Create({.program = options.espeak_program,
+                                .voice = std::string(language.voice),
+                                .vocabulary = PhonemeVocabulary(options.symbols),
+                                .max_processes = options.max_espeak_processes,
+                                .timeout = options.espeak_timeout});
+  if (!g2p.ok()) return g2p.status();
+  return std::make_unique<EspeakToPhonemes>(*std::move(g2p));
+}
 
 absl::StatusOr<std::unique_ptr<TextToPhonemes>> MakeEnglish(const TextToPhonemesOptions& options,
                                                             EnglishDialect dialect) {
@@ -78,9 +106,19 @@ absl::StatusOr<std::unique_ptr<TextToPhonemes>> MakeTextToPhonemes(
   if (options.language == "en-US") return MakeEnglish(options, EnglishDialect::kUs);
   if (options.language == "en-GB") return MakeEnglish(options, EnglishDialect::kGb);
   if (options.language == "ja") return std::make_unique<KanaToPhonemes>();
-  return absl::InvalidArgumentError(absl::StrCat("language: there is no way from '",
-                                                 options.language,
-                                                 "' to phonemes, allowed en-US, en-GB, ja"));
+  if (const EspeakLanguage* language = FindEspeakLanguage(options.language); language != nullptr)
+    return MakeEspeak(options, *language);
+  std::string allowed = "en-US, en-GB, ja";
+  for (const EspeakLanguage& language : kEspeakLanguages)
+    absl::StrAppend(&allowed, ", ", View(language.tag));
+  return absl::InvalidArgumentError(absl::StrCat(
+      "language: there is no way from '", options.language, "' to phonemes, allowed ", allowed));
+}
+
+absl::StatusOr<std::string> LanguageOfLexicon(const std::filesystem::path& lexicon_file) {
+  const auto lexicon = EnglishLexicon::Open(lexicon_file);
+  if (!lexicon.ok()) return lexicon.status();
+  return lexicon->dialect() == EnglishDialect::kGb ? "en-GB" : "en-US";
 }
 
 }  // namespace millrace::models

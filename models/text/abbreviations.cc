@@ -9,33 +9,43 @@ namespace millrace::models {
 namespace {
 
 // Sorted by bytes, in lower case (ASCII; other letters as they are written).
-constexpr std::array<std::string_view, 51> kAlways = {
-    "adm",  "adv",    "brig",  "capt", "cel",     "cf",    "cmdr", "comdt", "dr",  "dra",  "dras",
-    "drs",  "eng",    "engª",  "engº", "exma",    "exmo",  "gen",  "gov",   "hon", "ilmo", "lt",
-    "maj",  "messrs", "mlle",  "mme",  "mons",    "mr",    "mrs",  "ms",    "mx",  "pe",   "pres",
-    "prof", "profa",  "profs", "rep",  "rev",     "sen",   "sgt",  "sr",    "sra", "sras", "srs",
-    "srta", "sta",    "sto",   "supt", "ten.cel", "v.exa", "vs"};
+constexpr std::array<std::string_view, 72> kAlways = {
+    "adm",    "adv",      "avv",      "brig",  "capt", "cel",    "cf",  "cmdr", "comdt",
+    "d.ª",    "dott",     "dott.ssa", "dr",    "dra",  "dras",   "drs", "dª",   "ee",
+    "eng",    "engª",     "engº",     "exma",  "exmo", "gen",    "gov", "gral", "hon",
+    "ilmo",   "ing",      "lic",      "lt",    "maj",  "messrs", "mgr", "mlle", "mlles",
+    "mme",    "mmes",     "mons",     "mr",    "mrs",  "ms",     "mx",  "pe",   "pres",
+    "prof",   "prof.ssa", "profa",    "profs", "rep",  "rev",    "sen", "sgt",  "sig",
+    "sig.na", "sig.ra",   "sigg",     "sr",    "sra",  "sras",   "srs", "srta", "sta",
+    "sto",    "supt",     "ten.cel",  "v.exa", "vs",   "डॉ",     "पं",   "प्रो",  "श्री"};
 static_assert(std::ranges::is_sorted(kAlways));
 
-constexpr std::array<std::string_view, 35> kUnlessStarter = {
-    "al",  "alm", "av",  "bros", "ca",    "cia", "co",  "col", "corp", "dept", "ed",  "eds",
-    "esp", "est", "etc", "exa",  "hr",    "inc", "jr",  "lda", "ltd",  "ltda", "med", "min",
-    "mt",  "obs", "op",  "ph",   "rodov", "st",  "ste", "tel", "trad", "univ", "vda"};
+constexpr std::array<std::string_view, 53> kUnlessStarter = {
+    "al",   "alm",  "apdo", "aprox", "atte", "av",   "avda",  "bd",   "boul",  "bros", "ca",
+    "cia",  "co",   "col",  "corp",  "cía",  "dept", "depto", "dpto", "ecc",   "ed",   "eds",
+    "env",  "esp",  "est",  "etc",   "exa",  "hab",  "hr",    "inc",  "jr",    "lda",  "ltd",
+    "ltda", "med",  "min",  "mm",    "mt",   "obs",  "op",    "ph",   "rodov", "st",   "ste",
+    "tel",  "trad", "ud",   "uds",   "univ", "uu",   "vd",    "vda",  "vds"};
 static_assert(std::ranges::is_sorted(kUnlessStarter));
 
-constexpr std::array<std::string_view, 39> kBeforeNumber = {
-    "abr", "apr",  "apt", "art", "arts", "aug", "cap", "ch",  "dec", "dez",  "eq",  "feb", "fev",
-    "fig", "figs", "fl",  "jan", "jul",  "jun", "mar", "n",   "no",  "nos",  "nov", "nr",  "num",
-    "oct", "out",  "p",   "pag", "par",  "pp",  "pág", "sec", "sep", "sept", "set", "vol", "vols"};
+constexpr std::array<std::string_view, 43> kBeforeNumber = {
+    "abr", "apr", "apt", "art",  "arts", "aug", "cap",  "ch",  "chap", "dec", "dez",
+    "eq",  "feb", "fev", "fig",  "figs", "fl",  "jan",  "jul", "jun",  "mar", "n",
+    "no",  "nos", "nov", "nr",   "num",  "núm", "oct",  "out", "p",    "pag", "pagg",
+    "par", "pp",  "pág", "págs", "sec",  "sep", "sept", "set", "vol",  "vols"};
 static_assert(std::ranges::is_sorted(kBeforeNumber));
 
-constexpr std::array<std::string_view, 58> kStarters = {
-    "A",     "After", "An",     "And", "As",      "At",  "But",  "Com",  "Como", "Depois",
-    "E",     "Ela",   "Elas",   "Ele", "Eles",    "Em",  "Essa", "Esse", "Esta", "Este",
-    "Eu",    "For",   "He",     "How", "However", "I",   "If",   "In",   "Isso", "It",
-    "Its",   "Mas",   "My",     "Na",  "No",      "Não", "Nós",  "O",    "On",   "Os",
-    "Our",   "Para",  "Quando", "Se",  "She",     "So",  "That", "The",  "Then", "There",
-    "These", "They",  "This",   "Um",  "Uma",     "We",  "When", "You"};
+constexpr std::array<std::string_view, 94> kStarters = {
+    "A",      "After",  "An",     "And",  "As",   "At",      "But",  "Com",  "Como",  "Dans",
+    "Depois", "E",      "El",     "Ela",  "Elas", "Ele",     "Eles", "Ella", "Ellas", "Elle",
+    "Elles",  "Ellos",  "Em",     "Era",  "Es",   "Essa",    "Esse", "Esta", "Este",  "Et",
+    "Eu",     "For",    "Gli",    "He",   "How",  "However", "I",    "If",   "Il",    "Ils",
+    "In",     "Io",     "Isso",   "It",   "Its",  "Je",      "Las",  "Les",  "Loro",  "Los",
+    "Lui",    "Mais",   "Mas",    "Mi",   "My",   "Na",      "Nel",  "No",   "Non",   "Nous",
+    "Não",    "Nós",    "O",      "On",   "Os",   "Our",     "Para", "Pero", "Por",   "Quand",
+    "Quando", "Questa", "Questo", "Se",   "She",  "Si",      "So",   "That", "The",   "Then",
+    "There",  "These",  "They",   "This", "Um",   "Uma",     "Un",   "Una",  "Une",   "Vous",
+    "We",     "When",   "You",    "È"};
 static_assert(std::ranges::is_sorted(kStarters));
 
 constexpr size_t kLongestWord = 16;

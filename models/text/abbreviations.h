@@ -13,7 +13,7 @@ enum class Abbreviation {
 };
 
 // Looks up the word before a full stop, without the stop; upper and lower case are the same.
-// English and Portuguese together: each has few words that are ordinary ones of the other.
+// Those of all languages together: each has few that are ordinary words of another.
 // Thread-safe.
 Abbreviation FindAbbreviation(std::string_view word);
 

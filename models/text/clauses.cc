@@ -109,7 +109,15 @@ bool IsSpacedDash(const std::vector<Character>& points, size_t i) {
 }
 
 // Adds the text with a mark, cut into lines that espeak-ng reads whole.
-void AddClause(std::string text, std::string mark, std::vector<Clause>& clauses) {
+void AddClause(const std::string& text, std::string mark, std::vector<Clause>& clauses) {
+  for (const std::string_view line : CutForEspeak(text)) clauses.push_back({std::string(line), ""});
+  if (!Trim(text).empty()) clauses.back().mark = std::move(mark);
+}
+
+}  // namespace
+
+std::vector<std::string_view> CutForEspeak(std::string_view text) {
+  std::vector<std::string_view> lines;
   std::string_view rest = Trim(text);
   while (rest.size() > kMaxClauseBytes) {
     size_t cut = rest.rfind(' ', kMaxClauseBytes);
@@ -118,13 +126,12 @@ void AddClause(std::string text, std::string mark, std::vector<Clause>& clauses)
       while ((static_cast<unsigned char>(rest[cut]) & 0xC0) == 0x80)
         --cut;  // not within a character
     }
-    clauses.push_back({std::string(rest.substr(0, cut)), ""});
+    lines.push_back(rest.substr(0, cut));
     rest = TrimLeft(rest.substr(cut));
   }
-  if (!rest.empty()) clauses.push_back({std::string(rest), std::move(mark)});
+  if (!rest.empty()) lines.push_back(rest);
+  return lines;
 }
-
-}  // namespace
 
 std::vector<Clause> SplitClauses(std::string_view sentence) {
   const std::vector<Character> points = Decode(sentence);
@@ -150,7 +157,7 @@ std::vector<Clause> SplitClauses(std::string_view sentence) {
       text += points[i].bytes;
     }
   }
-  AddClause(std::move(text), "", clauses);
+  AddClause(text, "", clauses);
   return clauses;
 }
 

@@ -101,14 +101,13 @@ absl::StatusOr<std::unique_ptr<EspeakProcess>> EspeakProcess::Start(const Option
   std::array<int, 2> sockets = {-1, -1};
   if (absl::Status status = MakeSockets(sockets); !status.ok()) return status;
   std::string program = options.program.string();
-  std::string voice = options.voice;
   // -b 1: the input is UTF-8 whatever the locale. -s 430: even when it is quiet it makes audio,
   // less of it when it speaks fast; the phonemes are the same. Without a text it reads standard
   // input line by line.
-  std::array<std::string, 7> flags = {"--ipa", "-q", "-b", "1", "-s", "430", "-v"};
+  std::vector<std::string> flags = {"--ipa", "-q", "-b", "1", "-s", "430", "-v", options.voice};
+  if (!options.tie.empty()) flags.push_back(absl::StrCat("--tie=", options.tie));
   std::vector<char*> arguments = {program.data()};
   for (std::string& flag : flags) arguments.push_back(flag.data());
-  arguments.push_back(voice.data());
   arguments.push_back(nullptr);
 
   const SpawnAttributes spawn(sockets[1]);

@@ -22,6 +22,7 @@ class EspeakProcess {
   struct Options {
     std::filesystem::path program;  // absolute
     std::string voice;              // such as "en-us"
+    std::string tie = {};           // written between the letters of one sound; empty: nothing is
   };
 
   static absl::StatusOr<std::unique_ptr<EspeakProcess>> Start(const Options& options);

@@ -9,26 +9,13 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "models/text/clauses.h"
+#include "models/text/espeak_answer.h"
 #include "models/text/espeak_pool.h"
-#include "models/text/trim.h"
 #include "models/text/word_alignment.h"
 #include "models/text/written_words.h"
 
 namespace millrace::models {
 namespace {
-
-// Drops "(fr)" and its like, by which espeak-ng says that it spoke a word in another language, and
-// makes lines spaces.
-std::string CleanAnswer(std::string_view answer) {
-  std::string clean;
-  bool in_flag = false;
-  for (char c : Trim(answer)) {
-    if (c == '(') in_flag = true;
-    if (!in_flag) clean += c == '\n' ? ' ' : c;
-    if (c == ')') in_flag = false;
-  }
-  return clean;
-}
 
 std::string Decompose(const std::string& text) {
   utf8proc_uint8_t* result = utf8proc_NFD(reinterpret_cast<const utf8proc_uint8_t*>(text.c_str()));
@@ -71,10 +58,11 @@ absl::StatusOr<Phonemizer::Answers> Phonemizer::Ask(std::string_view sentence,
   if (clauses.empty()) return result;
   const auto answers = pool_->Translate(lines);
   if (!answers.ok()) return answers.status();
-  for (size_t i = 0; i < asked; ++i) result.lines.push_back(Decompose(CleanAnswer((*answers)[i])));
+  for (size_t i = 0; i < asked; ++i)
+    result.lines.push_back(Decompose(CleanEspeakAnswer((*answers)[i])));
   std::string& phonemes = result.sentence;
   for (size_t i = 0; i < clauses.size(); ++i) {
-    const std::string clean = CleanAnswer((*answers)[asked + i]);
+    const std::string clean = CleanEspeakAnswer((*answers)[asked + i]);
     if (clean.empty()) continue;
     absl::StrAppend(&phonemes, phonemes.empty() ? "" : " ", clean, clauses[i].mark);
   }

@@ -13,13 +13,14 @@ namespace {
 // the time linear.
 constexpr size_t kMaxWordBytes = 48;
 
-bool IsWideStop(char32_t c) {
-  return c == U'。' || c == U'！' || c == U'？' || c == U'｡' || c == U'．';
+// Stands in no word and for no abbreviation, so no space behind it is needed.
+bool IsSureStop(char32_t c) {
+  return c == U'。' || c == U'！' || c == U'？' || c == U'｡' || c == U'．' || c == U'।' ||
+         c == U'॥';
 }
 
 bool IsStop(char32_t c) {
-  return c == '.' || c == '!' || c == '?' || c == U'…' || c == U'‽' || c == U'؟' || c == U'।' ||
-         IsWideStop(c);
+  return c == '.' || c == '!' || c == '?' || c == U'…' || c == U'‽' || c == U'؟' || IsSureStop(c);
 }
 
 bool IsCloser(char32_t c) {
@@ -72,6 +73,8 @@ bool IsOpener(char32_t c) {
       return false;
   }
 }
+
+bool OpensSpanish(char32_t c) { return c == U'¿' || c == U'¡'; }
 
 bool IsWordEdge(char32_t c) { return IsSpace(c) || IsOpener(c) || c == '/'; }
 
@@ -185,11 +188,11 @@ class Splitter {
   void AtStop() {
     const size_t stop = at_;
     size_t stops = 0;
-    bool wide = false;
+    bool sure = false;
     CodePoint c = DecodeAt(text_, at_);
     const char32_t first = c.value;
     for (; c.bytes > 0 && IsStop(c.value); c = DecodeAt(text_, at_)) {
-      wide = wide || IsWideStop(c.value);
+      sure = sure || IsSureStop(c.value);
       at_ += c.bytes;
       ++stops;
     }
@@ -199,8 +202,11 @@ class Splitter {
     if (behind > at_ && DecodeAt(text_, behind).value == U'»') {
       at_ = behind + DecodeAt(text_, behind).bytes;
     }
-    if (wide) return EndAt(at_);
-    if (at_ == text_.size() || !IsSpace(DecodeAt(text_, at_).value)) return;
+    if (sure) return EndAt(at_);
+    if (at_ == text_.size()) return;
+    // Spanish marks begin a sentence, with a space before them or without.
+    if (OpensSpanish(DecodeAt(text_, at_).value)) return EndAt(at_);
+    if (!IsSpace(DecodeAt(text_, at_).value)) return;
     const size_t next = FirstOfNext(text_, at_);
     const CodePoint follows = DecodeAt(text_, next);
     if (IsLower(follows.value)) return;

@@ -16,8 +16,8 @@ struct Sentence {
 // always ends a sentence. For European languages a sentence ends with a stop (. ! ? …), the quotes
 // and brackets that close behind it, and white space before something that can start a sentence:
 // not after an abbreviation or an initial, and not before a small letter. A Chinese or Japanese
-// stop needs no space. Knows the abbreviations of English and Portuguese. Thread-safe; one pass,
-// time linear in the text.
+// stop, and the danda of Hindi, need no space. Knows the abbreviations of English, French, Hindi,
+// Italian, Portuguese and Spanish. Thread-safe; one pass, time linear in the text.
 std::vector<Sentence> SplitSentences(std::string_view text);
 
 }  // namespace millrace::models

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "models/text/sentence_splitter.h"
+#include "models/text/spoken_bytes.h"
 #include "models/text/trim.h"
 #include "models/text/unicode.h"
 
@@ -20,7 +21,7 @@ size_t FindPause(std::string_view sentence) {
     }
   }
   // One word without end.
-  if (sentence.size() <= 2 * SentenceStream::kMaxSentenceBytes) return 0;
+  if (CountSpokenBytes(sentence) <= 2 * SentenceStream::kMaxSentenceBytes) return 0;
   size_t cut = sentence.size() - 1;
   while (cut > 0 && (static_cast<unsigned char>(sentence[cut]) & 0xC0) == 0x80) --cut;
   return cut;
@@ -37,7 +38,7 @@ std::string SentenceStream::Push(std::string_view piece) {
   // A line break ends a sentence whatever comes.
   if (last.space.find('\n') != std::string_view::npos) ended = text_.size();
   const std::string_view open = std::string_view(text_).substr(ended);
-  if (open.size() > kMaxSentenceBytes) ended += FindPause(open);
+  if (CountSpokenBytes(open) > kMaxSentenceBytes) ended += FindPause(open);
   std::string complete = text_.substr(0, ended);
   text_.erase(0, ended);
   return complete;

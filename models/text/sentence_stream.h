@@ -10,8 +10,9 @@ namespace millrace::models {
 // thread; holds no more than one sentence and the last piece.
 class SentenceStream {
  public:
-  // An unfinished sentence longer than so many bytes is cut at its last pause, else at its last
-  // space, and when it is twice as long and has none, before its last character.
+  // An unfinished sentence longer than so many bytes, by CountSpokenBytes, is cut at its last
+  // pause, else at its last space, and when it is twice as long and has none, before its last
+  // character.
   static constexpr size_t kMaxSentenceBytes = 240;
 
   // The next piece: UTF-8, cut between characters. Returns the sentences that have ended by it,

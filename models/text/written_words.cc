@@ -22,7 +22,7 @@ bool IsQuoteOrBracket(char32_t c) {
 bool OpensWord(char32_t c) { return IsQuoteOrBracket(c) || c == U'¿' || c == U'¡'; }
 
 bool ClosesWord(char32_t c) {
-  constexpr std::u32string_view kMarks = U".,;:!?…‽。、！？，：；";
+  constexpr std::u32string_view kMarks = U".,;:!?…‽।॥。、！？，：；";
   return IsQuoteOrBracket(c) || kMarks.find(c) != std::u32string_view::npos ||
          utf8proc_category(static_cast<utf8proc_int32_t>(c)) == UTF8PROC_CATEGORY_PD;
 }

@@ -18,9 +18,12 @@ std::string Details(const v1::ModelStatus& model) {
   if (!model.error().empty()) return model.error();
   if (model.task() == "translation")
     return absl::StrCat(model.source_language(), " -> ", model.target_language());
-  if (model.task() == "synthesis")
-    return absl::StrCat("voices: ", absl::StrJoin(model.voices(), ", "), "; ", model.sample_rate(),
-                        " Hz");
+  if (model.task() == "synthesis") {
+    std::string details = absl::StrCat("voices: ", absl::StrJoin(model.voices(), ", "));
+    if (!model.languages().empty())
+      absl::StrAppend(&details, "; ", absl::StrJoin(model.languages(), ", "));
+    return absl::StrCat(details, "; ", model.sample_rate(), " Hz");
+  }
   return "";
 }
 

@@ -168,7 +168,8 @@ ClientCommands::ClientCommands(CLI::App& app) : values_(std::make_unique<Values>
         "X")
       ->check(Quiet(CLI::Range(0.25, 4.0)));
   Named(synthesize.add_option("--language", v.synthesize.language,
-                              "Of the text, such as ja; without it the model's default"),
+                              "Of the text, such as ja or pt-BR; `millrace models` lists them "
+                              "(default: the model's)"),
         "LANG");
   synthesize.add_flag("--phonemes", v.synthesize.phonemes,
                       "The text is phonemes, in the model's own symbols");

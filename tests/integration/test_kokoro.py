@@ -87,17 +87,47 @@ def test_kana_is_spoken_in_japanese(kokoro):
     assert samples(speak(kokoro, "ねこ", language="ja")) == samples(speak(kokoro, "", phonemes="neko"))
 
 
+# Of each language a text of two sentences, and its words.
+OTHERS = {
+    "es": ("¿Dónde está la biblioteca? Cuesta 1.500 pesos.", ["Dónde", "está", "la", "biblioteca", "Cuesta", "1.500", "pesos"]),
+    "fr-FR": ("« Bonjour ! » dit-elle. Où est l'été ?", ["Bonjour", "dit-elle", "Où", "est", "l'été"]),
+    "hi": ("मेरा नाम राहुल है। आप कैसे हैं?", ["मेरा", "नाम", "राहुल", "है", "आप", "कैसे", "हैं"]),
+    "it": ("Dov'è la biblioteca? Gli gnocchi sono ottimi.", ["Dov'è", "la", "biblioteca", "Gli", "gnocchi", "sono", "ottimi"]),
+    "pt-BR": ("Vocês já almoçaram? O Dr. Silva, não.", ["Vocês", "já", "almoçaram", "O", "Dr", "Silva", "não"]),
+}
+
+
+@pytest.mark.parametrize("language", OTHERS)
+def test_other_languages_are_spoken_by_their_own_rules(kokoro, language):
+    text, words = OTHERS[language]
+    answer = speak(kokoro, text, language=language, word_times=True)
+    assert 1 < len(samples(answer)) / RATE < 10
+    assert [word.text for word in answer.words] == words
+    assert all(text[word.character_offset:].startswith(word.text) for word in answer.words)
+    spans = [(word.start_seconds, word.end_seconds) for word in answer.words]
+    assert all(begin < end for begin, end in spans) and spans == sorted(spans)
+    messages = list(kokoro.synthesis.StreamSynthesize(request(text, language=language), timeout=PATIENCE))
+    sentences = [message.text for message in messages if message.text]
+    assert len(sentences) == 2 and " ".join(sentences) == text
+    assert samples(speak(kokoro, text)) != samples(answer), "it was read as English"
+
+
+def test_a_pronunciation_in_a_text_of_another_language_is_spoken(kokoro):
+    assert samples(speak(kokoro, "[Hola](/ˈola/).", language="es")) == samples(speak(kokoro, "", phonemes="ˈola."))
+
+
 def test_english_is_the_default_language(kokoro):
     assert speak(kokoro, "Hello.", language="en-US").audio == speak(kokoro, "Hello.").audio
     models = kokoro.admin.ListModels(admin.ListModelsRequest(), timeout=PATIENCE).models
-    assert [list(model.languages) for model in models] == [["en-US", "ja"]]
+    assert [list(model.languages) for model in models] == [["en-US", "ja", *OTHERS]]
 
 
 @pytest.mark.parametrize("text, language, words", [
     ("きょうは 東京。", "ja", ["text", "'東'", "byte 13", "kanji", "hiragana"]),
     ("Hello.", "ja", ["text", "'H'", "byte 0", "not kana"]),
-    ("Hola.", "es", ["language", "'es'", "en-US, ja"]),
-], ids=["kanji", "latin", "language"])
+    ("你好。", "zh", ["language", "'zh'", "en-US, ja, es, fr-FR, hi, it, pt-BR"]),
+    ("Un [tomate](/toß/).", "es", ["text", "'ß'", "does not know"]),
+], ids=["kanji", "latin", "language", "symbol"])
 def test_what_a_language_cannot_read_is_refused(kokoro, text, language, words):
     assert_refused(kokoro.synthesis.Synthesize, request(text, language=language), "INVALID_ARGUMENT", *words)
 

@@ -155,7 +155,7 @@ def test_models_and_voices(daemon, client):
     assert status == 200
     assert [voice["id"] for voice in voices["voices"] if voice["model"] == VOICE] == ["joe"]
     kokoro = {voice["id"]: voice for voice in voices["voices"] if voice["model"] == KOKORO}
-    assert (kokoro["jf_alpha"]["language"], kokoro["jf_alpha"]["languages"]) == ("en-US", ["en-US", "ja"])
+    assert (kokoro["jf_alpha"]["language"], kokoro["jf_alpha"]["languages"]) == ("en-US", ["en-US", "ja", "es", "fr-FR", "hi", "it", "pt-BR"])
 
 
 # --- what bad requests get: a status, and the member with what is allowed ---

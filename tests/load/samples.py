@@ -6,6 +6,7 @@ Usage: samples.py [OUT]      (default var/samples; open OUT/index.html)"""
 
 import html
 import json
+import re
 import subprocess
 import sys
 import urllib.request
@@ -27,8 +28,15 @@ TEXTS = {
            "On 21 March 2026 Dr. Smith paid $3.50 for 2.5 kg of apples at 10:45 a.m.",
            "When the snow began to melt, the little stream behind the mill turned into a river, and for three days nobody could "
            "cross the wooden bridge without getting wet to the knees."],
+    "es": ["Buenos días.", "¿Dónde está la biblioteca? Compré 2,5 kilos de manzanas y un pingüino."],
+    "fr-FR": ["Bonjour.", "« Où est la bibliothèque ? » J'ai acheté vingt-trois croissants pour 3,50 euros."],
+    "hi": ["नमस्ते।", "मेरा नाम राहुल है। क्या आप हिन्दी बोलते हैं?"],
+    "it": ["Buongiorno.", "Dov'è la biblioteca? Gli gnocchi della nonna sono ottimi, ragazzi."],
     "ja": ["おはよう ございます。", "きょうは とても いい てんき です ね。"],
+    "pt-BR": ["Bom dia.", "Onde fica a biblioteca? Três milhões de limões e um pão."],
 }
+# Kokoro's names say by their first letter of which language a voice is; those of others are English.
+VOICE_LANGUAGES = {"e": "es", "f": "fr-FR", "h": "hi", "i": "it", "j": "ja", "p": "pt-BR"}
 COLUMNS = {"seconds": ("s", ".2f"), "level_db": ("level dB", ".1f"), "loudest_db": ("loudest dB", ".1f"), "peak": ("peak", ".2f"),
            "clipped": ("clipped samples", "d"), "silence_before_s": ("silence before s", ".2f"),
            "silence_after_s": ("after s", ".2f"), "longest_pause_s": ("longest pause s", ".2f"),
@@ -55,9 +63,14 @@ def spectrogram(sound, path):
     plt.close(figure)
 
 
-def speak(address, model, voice, text, path):
-    subprocess.run([ROOT / "build/millrace", "synthesize", text, "-o", path, "--address", address, "--model", model, "--voice", voice],
-                   check=True, stdout=subprocess.DEVNULL)
+def language_of(voice):
+    """Of a voice's texts; empty for the model's default."""
+    return VOICE_LANGUAGES.get(voice[0], "") if re.match("[a-z][fm]_", voice) else ""
+
+
+def speak(address, model, voice, language, text, path):
+    command = [ROOT / "build/millrace", "synthesize", text, "-o", path, "--address", address, "--model", model, "--voice", voice]
+    subprocess.run(command + (["--language", language] if language else []), check=True, stdout=subprocess.DEVNULL)
 
 
 def page(rows):
@@ -86,12 +99,11 @@ def main(argv):
     with Server("millrace", command, ports, out / "server.log", 120) as server:
         for model in speech_models(server.ports["http"]):
             for voice in model["voices"]:
-                # Kokoro's names say the language by their first letter.
-                language = "ja" if voice.startswith("j") and "_" in voice else "en"
-                for index, text in enumerate(TEXTS[language]):
+                language = language_of(voice)
+                for index, text in enumerate(TEXTS[language or "en"]):
                     name = f"{model['name']}-{voice}-{index}"
                     print(f"    {name}", flush=True)
-                    speak(server.address, model["name"], voice, text, out / f"{name}.wav")
+                    speak(server.address, model["name"], voice, language, text, out / f"{name}.wav")
                     sound = read_wav(out / f"{name}.wav")
                     spectrogram(sound, out / f"{name}.png")
                     rows.append({"voice": f"{model['name']}: {voice}", "text": text, "file": name, "figures": measure(sound)})

@@ -13,6 +13,8 @@ from unittest import mock
 
 from harness import clients, context, machine, report
 from harness.journal import Journal
+from harness.levels import by_share, level
+from harness.long_text import chapter
 from scenarios import metrics_cost, overload
 
 PAGE = """# HELP millrace_request_duration_seconds From arrival to the last reply.
@@ -125,6 +127,28 @@ class ConfidenceTest(unittest.TestCase):
         low, high = metrics_cost.confidence([0.9, 1.0, 1.1, 1.0, 0.95])
         self.assertTrue(0.9 <= low <= 1.0 <= high <= 1.1)
         self.assertEqual(metrics_cost.confidence([1.0] * 5), (1.0, 1.0))
+
+
+class LevelsTest(unittest.TestCase):
+    def test_a_sample_is_of_the_share_that_was_done_at_its_time(self):
+        samples = [(0.0, 10), (1.0, 20), (2.0, 30), (9.0, 40)]
+        self.assertEqual(by_share(samples, [(0.5, 0.1), (1.0, 0.2), (1.9, 0.3), (3.0, 1.0)]),
+                         [(0.0, 10), (0.2, 20), (0.3, 30), (1.0, 40)])
+        self.assertEqual(by_share(samples[:1], []), [(0.0, 10)])
+
+    def test_a_level_is_the_median_of_its_stretch(self):
+        samples = [(0.0, 1), (0.1, 5), (0.15, 7), (0.2, 100), (0.5, 1)]
+        self.assertEqual(level(samples, 0.1, 0.2), 7)
+
+
+class ChapterTest(unittest.TestCase):
+    def test_a_chapter_has_the_length_that_was_asked_for_and_is_equal_for_equal_seeds(self):
+        for characters in (1000, 100_000):
+            text = chapter(characters)
+            self.assertLessEqual(len(text), characters)
+            self.assertGreater(len(text), characters - 200)
+            self.assertEqual(text, chapter(characters))
+        self.assertNotEqual(chapter(1000), chapter(1000, seed=2))
 
 
 @unittest.skipUnless(Path("/proc/self/smaps_rollup").exists(), "needs Linux's /proc")

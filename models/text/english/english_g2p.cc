@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "models/text/english/ascii.h"
-#include "models/text/english/inline_pronunciation.h"
 #include "models/text/english/part_of_speech.h"
 #include "models/text/english/phonetics.h"
+#include "models/text/inline_pronunciation.h"
 #include "models/text/unicode.h"
 
 namespace millrace::models {

@@ -11,7 +11,7 @@
 #include <thread>
 
 #include "absl/status/statusor.h"
-#include "models/text/english/phoneme_vocabulary.h"
+#include "models/text/phoneme_vocabulary.h"
 #include "mps_runtime/base/clock.h"
 #include "mps_runtime/base/mutex.h"
 

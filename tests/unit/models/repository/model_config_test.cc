@@ -92,6 +92,14 @@ TEST(ModelConfig, Kokoro) {
   EXPECT_EQ(info.voices, (std::vector<std::string>{"anna"}));
 }
 
+TEST(ModelConfig, KokoroSpeaksALanguageOfEspeakByDefault) {
+  const auto config = ParseModelConfig(
+      R"(kokoro { file: "m" config_file: "c" lexicon_file: "l" language: "pt-BR" })",
+      "model.pbtxt");
+  ASSERT_TRUE(config.ok()) << config.status();
+  EXPECT_EQ(MakeModelInfo(*config, "m", 1).language, "pt-BR");
+}
+
 TEST(ModelConfig, KokoroNamesEachWrongField) {
   const std::string error =
       Error("kokoro { file: '../m'\n language: 'fr'\n voice: '" + std::string(129, 'x') + "' }");
@@ -99,7 +107,8 @@ TEST(ModelConfig, KokoroNamesEachWrongField) {
       << error;
   EXPECT_NE(error.find("kokoro.config_file: is missing"), std::string::npos) << error;
   EXPECT_NE(error.find("kokoro.lexicon_file: is missing"), std::string::npos) << error;
-  EXPECT_NE(error.find("model.pbtxt:2:2: kokoro.language: 'fr' is unknown, allowed en-US, en-GB"),
+  EXPECT_NE(error.find("model.pbtxt:2:2: kokoro.language: 'fr' is unknown, allowed en-US, en-GB, "
+                       "es, fr-FR, hi, it, pt-BR"),
             std::string::npos)
       << error;
   EXPECT_NE(error.find("kokoro.voice: has 129 characters, allowed 0..128"), std::string::npos)

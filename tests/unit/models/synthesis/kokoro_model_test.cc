@@ -24,7 +24,8 @@ TEST_F(KokoroModelTest, TellsWhatItIs) {
   EXPECT_EQ(model->info().task, Task::kSynthesis);
   EXPECT_EQ(model->info().sample_rate, 24000);
   EXPECT_EQ(model->info().language, "en-US");
-  EXPECT_EQ(model->info().languages, (std::vector<std::string>{"en-US", "ja"}));
+  EXPECT_EQ(model->info().languages,
+            (std::vector<std::string>{"en-US", "ja", "es", "fr-FR", "hi", "it", "pt-BR"}));
   EXPECT_EQ(model->info().voices, (std::vector<std::string>{"anna", "ben"}));
 }
 
@@ -100,6 +101,57 @@ TEST_F(KokoroModelTest, ARequestNamesItsLanguage) {
   Collector silent;
   EXPECT_EQ(SpeakAll(*model, english, silent).message(),
             "text: the character 'O' at byte 0 is not kana; write it in hiragana or katakana");
+}
+
+TEST_F(KokoroModelTest, ALanguageThatEspeakReadsHasWordsAndPronunciations) {
+  const auto model = Load();
+  SynthesizeInput input = Say("¿Mi [loro](/man/)? ¡Sí!");
+  input.language = "es";
+  input.word_times = true;
+  ASSERT_TRUE(model->Validate(input).ok());
+  Collector sink;
+  ASSERT_TRUE(SpeakAll(*model, input, sink).ok());
+  ASSERT_EQ(sink.parts.size(), 2U);
+  std::string words;
+  for (const SynthesizeOutput& part : sink.parts) {
+    for (const SpeechTime& word : part.words) words += word.text + "|";
+  }
+  EXPECT_EQ(words, "Mi|loro|Sí|");
+}
+
+TEST_F(KokoroModelTest, ALanguageOfEspeakMayBeTheDefault) {
+  const auto model = TryLoad({}, "", "it");
+  ASSERT_TRUE(model.ok()) << model.status();
+  EXPECT_EQ((*model)->info().language, "it");
+  EXPECT_EQ((*model)->info().languages,
+            (std::vector<std::string>{"it", "en-US", "ja", "es", "fr-FR", "hi", "pt-BR"}));
+  SynthesizeInput named = Say("Uno, due, tre.");
+  const std::vector<float> samples = Samples(**model, named);
+  named.language = "it";
+  EXPECT_EQ(Samples(**model, named), samples);
+  named.language = "en-US";
+  EXPECT_NE(Samples(**model, named), samples);
+}
+
+TEST_F(KokoroModelTest, ALanguageThatItDoesNotSpeakIsRefusedWithThoseThatItDoes) {
+  const auto model = Load();
+  SynthesizeInput input = Say("你好。");
+  input.language = "zh";
+  EXPECT_EQ(model->Validate(input).message(),
+            "language: model 'tiny' does not speak 'zh'; it speaks: en-US, ja, es, fr-FR, hi, it, "
+            "pt-BR");
+}
+
+TEST_F(KokoroModelTest, ASentenceOfHindiIsNotCutForItsBytes) {
+  const auto model =
+      Load({.positions = 302, .shapes = {{"voices.anna", {300, 12}}, {"voices.ben", {300, 12}}}});
+  // 67 characters, 177 bytes; twice that is more than a sentence of Latin letters may have.
+  const std::string half = "भारत के उत्तर में हिमालय है और दक्षिण में हिन्द महासागर का नीला पानी";
+  SynthesizeInput input = Say(half + " " + half + "।");
+  input.language = "hi";
+  Collector sink;
+  ASSERT_TRUE(SpeakAll(*model, input, sink).ok());
+  EXPECT_EQ(sink.parts.size(), 1U);
 }
 
 TEST_F(KokoroModelTest, VoicesMix) {

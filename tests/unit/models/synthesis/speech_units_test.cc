@@ -52,6 +52,14 @@ TEST(SpeechUnitsTest, JapaneseNeedsNoSpaces) {
   EXPECT_EQ(SplitSpeechUnits("あああ、いいいい", 20), (Units{"あああ、", "いいいい"}));
 }
 
+TEST(SpeechUnitsTest, ALetterOfAnIndianScriptCountsOnce) {
+  EXPECT_EQ(SplitSpeechUnits("कमल कमल, कमल कमल", 10), (Units{"कमल कमल,", "कमल कमल"}));
+  EXPECT_EQ(SplitSpeechUnits("कमल कमल", 7), (Units{"कमल कमल"}));
+  Units units = {"कमलकमल कमलकमल"};
+  EXPECT_TRUE(HalveSpeechUnit(units, 0));
+  EXPECT_EQ(units, (Units{"कमलकमल", "कमलकमल"}));
+}
+
 TEST(SpeechUnitsTest, HalvesStandInTheUnitsPlace) {
   Units units = {"a", "bbbb cccc", "d"};
   EXPECT_TRUE(HalveSpeechUnit(units, 1));

@@ -44,7 +44,13 @@ INSTANTIATE_TEST_SUITE_P(
                     "Apples, pears, etc. are fruit.", "Acme Ltd. Manchester sells it.",
                     "O Sr. Silva e a Dra. Costa chegaram.", "Veja a pág. 42 do cap. 3.",
                     "A Av. Paulista fica em São Paulo.", "1. Open the box.", "Yahoo! is a company.",
-                    "What?! said nobody.", "(See the note.) and so on."));
+                    "What?! said nobody.", "(See the note.) and so on.",
+                    "El Sr. Pérez y la Dra. Gómez llegaron.", "Vive en EE. UU. desde 1999.",
+                    "¡Hola! ¿qué tal?", "¿Y la pág. 42 del núm. 3?", "Le Dr. Roux et Mme. Durand.",
+                    "MM. Durand et Petit sont là.", "By Ursula K. Le Guin.",
+                    "« Où ? » demanda-t-il.", "Quoi ?! dit-elle.",
+                    "Il dott. Rossi e la sig.ra Verdi.", "Pane, latte, ecc. in cucina.",
+                    "डॉ. शर्मा और प्रो. वर्मा आए।"));
 
 // Two sentences, divided by the bar.
 class TwoSentences : public testing::TestWithParam<const char*> {};
@@ -66,7 +72,11 @@ INSTANTIATE_TEST_SUITE_P(
                     "We like apples, etc.|They like pears.", "She works for Acme Inc.|He does not.",
                     "Eu sei.|Você não.", "Sim.|Não.", "I have 5.|6 are missing.",
                     "Done.|- Next item.", "É ele.|É ela.", "Stop.|¿Qué?",
-                    "Ele disse: \"Vá!\"|Ela foi.", "Это он.|Это она."));
+                    "Ele disse: \"Vá!\"|Ela foi.", "Это он.|Это она.", "¿Qué?|¡Nada!",
+                    "Dijo: «Ven.»|Luego se fue.", "Vive en EE. UU.|Ella no.",
+                    "Comment ça va ?|Bien !", "Il dit : « Viens. »|Elle vint.", "Va bene.|È tardi.",
+                    "It is 5 mm.|The rest is more.", "Pane, latte, ecc.|Il resto no.",
+                    "मैं जा रहा हूँ।|आप कैसे हैं?", "“आओ।”|वह चला गया॥"));
 
 TEST(Splitter, KeepsEveryByte) {
   const std::string text = "  \n One.  Two!\t\n\n Three\r\n四。五！ \xF0\x9F\x98\x80 six. \xFF\xC3";
@@ -96,6 +106,19 @@ TEST(Splitter, SpaceGoesToTheSentenceBeforeIt) {
 
 TEST(Splitter, WideStopsNeedNoSpace) {
   EXPECT_EQ(Texts("你好。再见！「什么？」他说"), (List{"你好。", "再见！", "「什么？」", "他说"}));
+}
+
+TEST(Splitter, TheDandaNeedsNoSpace) {
+  EXPECT_EQ(Texts("वह आया।मैं गया॥बस"), (List{"वह आया।", "मैं गया॥", "बस"}));
+}
+
+TEST(Splitter, SpanishMarksBeginASentenceWithoutASpace) {
+  EXPECT_EQ(Texts("¡Hola!¿Qué tal?¡Bien!"), (List{"¡Hola!", "¿Qué tal?", "¡Bien!"}));
+}
+
+TEST(Splitter, TheSpaceBeforeAFrenchMarkMayBeAnyOne) {
+  EXPECT_EQ(Texts("Ça va\u00a0? Oui\u202f! «\u00a0Bon.\u00a0» Elle rit."),
+            (List{"Ça va\u00a0?", "Oui\u202f!", "«\u00a0Bon.\u00a0»", "Elle rit."}));
 }
 
 TEST(Splitter, KeepsEveryByteOfRandomText) {

@@ -80,6 +80,14 @@ TEST(SentenceStreamTest, AWordWithoutEndIsCutBetweenCharacters) {
   EXPECT_EQ(out, (Strings{word.substr(0, word.size() - 3), "\u6771"}));
 }
 
+TEST(SentenceStreamTest, ASentenceOfHindiIsNotCutForItsBytes) {
+  std::string sentence;
+  while (sentence.size() < 500) sentence += "भारत के उत्तर में ";
+  SentenceStream stream;
+  EXPECT_EQ(stream.Push(sentence), "");
+  EXPECT_EQ(stream.Push("है।अब"), sentence + "है।");
+}
+
 TEST(SentenceStreamTest, ALongJapaneseSentenceIsCutAtAPause) {
   std::string clause;
   for (int i = 0; i < 30; ++i) clause += "\u3042";

@@ -73,6 +73,8 @@ class FakeAdmin final : public v1::AdminService::Service {
     model.set_platform("vits");
     model.set_task("synthesis");
     model.add_voices("joe");
+    model.add_languages("en-US");
+    model.add_languages("es");
     model.set_sample_rate(22050);
     v1::ModelStatus& future = *response->add_models();
     future.set_name("future");
@@ -255,7 +257,7 @@ TEST_F(ClientTest, ModelsOfAServer) {
   EXPECT_EQ(Captured([&] { return RunModels({client_, ""}); }), kExitOk);
   EXPECT_NE(out_.find("joe"), std::string::npos);
   EXPECT_NE(out_.find("READY"), std::string::npos);
-  EXPECT_NE(out_.find("voices: joe; 22050 Hz"), std::string::npos) << out_;
+  EXPECT_NE(out_.find("voices: joe; en-US, es; 22050 Hz"), std::string::npos) << out_;
   EXPECT_NE(out_.find("STATE_99"), std::string::npos) << out_;  // of a newer server
 }
 

@@ -1,4 +1,4 @@
-#include "models/text/english/inline_pronunciation.h"
+#include "models/text/inline_pronunciation.h"
 
 #include <gtest/gtest.h>
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "models/text/english/phoneme_vocabulary.h"
+#include "models/text/phoneme_vocabulary.h"
 
 namespace millrace::models {
 

@@ -1,4 +1,4 @@
-#include "models/text/english/phoneme_vocabulary.h"
+#include "models/text/phoneme_vocabulary.h"
 
 #include <algorithm>
 
