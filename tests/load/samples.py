@@ -55,9 +55,20 @@ def spectrogram(sound, path):
     plt.close(figure)
 
 
-def speak(address, model, voice, text, path):
-    subprocess.run([ROOT / "build/millrace", "synthesize", text, "-o", path, "--address", address, "--model", model, "--voice", voice],
-                   check=True, stdout=subprocess.DEVNULL)
+def spoken(model):
+    """(language, voice): each voice in its own language, and the first also in the model's."""
+    default = model["languages"][0]
+    for index, voice in enumerate(model["voices"]):
+        # Kokoro's names say the language by their first letter, as in jf_alpha.
+        own = "ja" if "ja" in model["languages"] and voice.startswith("j") and "_" in voice else default
+        yield own, voice
+        if index == 0 and own != default:
+            yield default, voice
+
+
+def speak(address, model, voice, language, text, path):
+    subprocess.run([ROOT / "build/millrace", "synthesize", text, "-o", path, "--address", address, "--model", model, "--voice", voice,
+                    "--language", language], check=True, stdout=subprocess.DEVNULL)
 
 
 def page(rows):
@@ -85,16 +96,14 @@ def main(argv):
     rows = []
     with Server("millrace", command, ports, out / "server.log", 120) as server:
         for model in speech_models(server.ports["http"]):
-            for voice in model["voices"]:
-                # Kokoro's names say the language by their first letter.
-                language = "ja" if voice.startswith("j") and "_" in voice else "en"
-                for index, text in enumerate(TEXTS[language]):
-                    name = f"{model['name']}-{voice}-{index}"
+            for language, voice in spoken(model):
+                for index, text in enumerate(TEXTS.get(language.split("-")[0], TEXTS["en"])):
+                    name = f"{model['name']}-{voice}-{language}-{index}"
                     print(f"    {name}", flush=True)
-                    speak(server.address, model["name"], voice, text, out / f"{name}.wav")
+                    speak(server.address, model["name"], voice, language, text, out / f"{name}.wav")
                     sound = read_wav(out / f"{name}.wav")
                     spectrogram(sound, out / f"{name}.png")
-                    rows.append({"voice": f"{model['name']}: {voice}", "text": text, "file": name, "figures": measure(sound)})
+                    rows.append({"voice": f"{model['name']}: {voice}, {language}", "text": text, "file": name, "figures": measure(sound)})
     if not rows:
         raise SystemExit("samples: no voice is in var/models; run make models")
     (out / "index.html").write_text(page(rows))
