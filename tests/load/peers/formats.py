@@ -46,7 +46,7 @@ def _in_float32(method):
 
 
 class RealFourier(nn.Module):
-    """TorchSTFT of kokoro.istftnet as convolutions: the exporter takes no istft, and bfloat16 has no complex numbers."""
+    """TorchSTFT of kokoro.istftnet as convolutions: bfloat16 has no complex numbers, and AOTInductor runs such transforms by a fallback."""
 
     def __init__(self, size, hop):
         super().__init__()

@@ -31,7 +31,9 @@ def speak(package, threads, sentences, ready, go, spoken):
 
     run(sentences.get())   # warm
     ready.release()
-    go.wait()
+    while not go.wait(timeout=1):
+        if not multiprocessing.parent_process().is_alive():
+            return
     samples, cpu = 0, time.process_time()
     while True:
         try:

@@ -126,7 +126,7 @@ def run(context):
                             ">= 1x", gain >= 1))
     seconds = list(lengths)
     return Result(
-        title="What runs the hot part",
+        title="The hot part in each format",
         about="Seconds of audio per second of the hot part alone: of Kokoro the decoder and the generator (iSTFTNet), of Piper the inverse "
               "flow and the generator (VITS, HiFi-GAN). The same inputs for all, of "
               f"{', '.join(map(str, seconds[:-1]))} and {seconds[-1]} seconds; two cores: the better of one forward on two threads and two "
