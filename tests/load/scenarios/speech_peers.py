@@ -94,7 +94,7 @@ def run(context):
     plots.bars(plot, "Seconds of audio per second", "audio-s/s", list(groups),
                {name: [best(name, kinds(name)) for kinds in groups.values()] for name in VOICES})
     return Result(
-        title="Speech against onnxruntime, the kokoro package and piper",
+        title="Speech against its peers",
         about=f"The same {texts} texts of 1 to 60 words. To the daemon as text, by millrace_loadgen through Synthesize. To onnxruntime as "
               "phonemes that were made before, without a server (tests/load/peers/onnx_speech.py), on the files from which the demo models "
               "are converted: Kokoro-82M in int8, Piper in float32. To KModel of the PyTorch package kokoro 0.9.4 as the same phonemes, "
