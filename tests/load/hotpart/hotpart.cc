@@ -5,6 +5,7 @@
 // answers the same lines with other formats of the same network.
 
 #include <ATen/Parallel.h>
+#include <ATen/core/Tensor.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/from_blob.h>
 #include <ATen/ops/zeros.h>
@@ -51,7 +52,7 @@ class Input {
     taken_ += static_cast<size_t>(count);
     return {floats_.data() + taken_ - static_cast<size_t>(count), static_cast<size_t>(count)};
   }
-  at::Tensor Take(std::vector<int64_t> shape) {
+  at::Tensor Take(const std::vector<int64_t>& shape) {
     int64_t count = 1;
     for (const int64_t size : shape) count *= size;
     return at::from_blob(const_cast<float*>(Take(count).data()), shape, at::kFloat);
