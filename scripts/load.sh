@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Builds the daemon and the load tools, then runs load tests. Without arguments: short versions of all but soak and overload, in a
-# few minutes. Usage: load.sh [SCENARIO...] [--full] [--resume] [...]; load.sh --help lists the scenarios and options.
+# Builds the daemon and the load tools, then runs load tests. Without arguments: short versions of all but formats, soak and
+# overload, in a few minutes. Usage: load.sh [SCENARIO...] [--full] [--resume] [...]; load.sh --help lists the scenarios and options.
 # shellcheck source=scripts/lib.sh
 source "$(dirname "$0")/lib.sh"
 
 # The load tools are part of the tests' CMake folder.
 scripts/deps.sh serve test load
-WITH_TESTS=ON scripts/build.sh millrace millrace_floor millrace_loadgen
+WITH_TESTS=ON scripts/build.sh millrace millrace_floor millrace_hotpart millrace_loadgen
 scripts/models.sh
 exec "$VENV/bin/python" tests/load/bench.py "$@"

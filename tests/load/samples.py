@@ -63,14 +63,21 @@ def spectrogram(sound, path):
     plt.close(figure)
 
 
-def language_of(voice):
-    """Of a voice's texts; empty for the model's default."""
-    return VOICE_LANGUAGES.get(voice[0], "") if re.match("[a-z][fm]_", voice) else ""
+def spoken(model):
+    """(language, voice): each voice in its own language, and the first also in the model's."""
+    default = model["languages"][0]
+    for index, voice in enumerate(model["voices"]):
+        own = VOICE_LANGUAGES.get(voice[0]) if re.match("[a-z][fm]_", voice) else default
+        if own not in model["languages"]:
+            own = default
+        yield own, voice
+        if index == 0 and own != default:
+            yield default, voice
 
 
 def speak(address, model, voice, language, text, path):
-    command = [ROOT / "build/millrace", "synthesize", text, "-o", path, "--address", address, "--model", model, "--voice", voice]
-    subprocess.run(command + (["--language", language] if language else []), check=True, stdout=subprocess.DEVNULL)
+    subprocess.run([ROOT / "build/millrace", "synthesize", text, "-o", path, "--address", address, "--model", model, "--voice", voice,
+                    "--language", language], check=True, stdout=subprocess.DEVNULL)
 
 
 def page(rows):
@@ -98,15 +105,14 @@ def main(argv):
     rows = []
     with Server("millrace", command, ports, out / "server.log", 120) as server:
         for model in speech_models(server.ports["http"]):
-            for voice in model["voices"]:
-                language = language_of(voice)
-                for index, text in enumerate(TEXTS[language or "en"]):
-                    name = f"{model['name']}-{voice}-{index}"
+            for language, voice in spoken(model):
+                for index, text in enumerate(TEXTS.get(language, TEXTS["en"])):
+                    name = f"{model['name']}-{voice}-{language}-{index}"
                     print(f"    {name}", flush=True)
                     speak(server.address, model["name"], voice, language, text, out / f"{name}.wav")
                     sound = read_wav(out / f"{name}.wav")
                     spectrogram(sound, out / f"{name}.png")
-                    rows.append({"voice": f"{model['name']}: {voice}", "text": text, "file": name, "figures": measure(sound)})
+                    rows.append({"voice": f"{model['name']}: {voice}, {language}", "text": text, "file": name, "figures": measure(sound)})
     if not rows:
         raise SystemExit("samples: no voice is in var/models; run make models")
     (out / "index.html").write_text(page(rows))

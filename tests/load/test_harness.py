@@ -11,11 +11,11 @@ from pathlib import Path
 from types import SimpleNamespace
 from unittest import mock
 
-from harness import clients, context, machine, report
+from harness import clients, context, machine, peers, report
 from harness.journal import Journal
 from harness.levels import by_share, level
 from harness.long_text import chapter
-from scenarios import metrics_cost, overload
+from scenarios import formats, metrics_cost, overload, speech_peers
 
 PAGE = """# HELP millrace_request_duration_seconds From arrival to the last reply.
 # TYPE millrace_request_duration_seconds histogram
@@ -149,6 +149,52 @@ class ChapterTest(unittest.TestCase):
             self.assertGreater(len(text), characters - 200)
             self.assertEqual(text, chapter(characters))
         self.assertNotEqual(chapter(1000), chapter(1000, seed=2))
+
+
+class PeersTest(unittest.TestCase):
+    def settings(self, *scenarios, full=False):
+        return SimpleNamespace(args=SimpleNamespace(scenarios=list(scenarios), full=full))
+
+    def test_packages_of_gigabytes_are_only_for_who_asks(self):
+        with mock.patch.object(peers, "installed", return_value=False):
+            self.assertFalse(speech_peers.packages_wanted(self.settings()))
+            self.assertFalse(speech_peers.packages_wanted(self.settings("null")))
+            self.assertTrue(speech_peers.packages_wanted(self.settings("speech-peers")))
+            self.assertTrue(speech_peers.packages_wanted(self.settings(full=True)))
+        with mock.patch.object(peers, "installed", return_value=True):
+            self.assertTrue(speech_peers.packages_wanted(self.settings()))
+
+    def test_an_installer_that_fails_is_a_failed_load(self):
+        with mock.patch.object(peers.subprocess, "run", return_value=SimpleNamespace(returncode=1)):
+            with self.assertRaisesRegex(clients.LoadFailed, "peer kokoro"):
+                peers.python("kokoro")
+
+    def test_a_row_is_compared_with_as_many_calls_at_once(self):
+        rates = {f"Piper: {kind}": rate for kind, rate in
+                 ((speech_peers.OURS, 80), (speech_peers.OURS_ALONE, 40), ("piper's own runtime, 1 at once", 10), ("onnxruntime", 20))}
+        result = [{"audio_rate": 1, "cpu_per_audio_s": 1, "audio_seconds": 1}]
+        for case, ratio in (("Piper: piper's own runtime, 1 at once", "4.00x"), ("Piper: onnxruntime", "4.00x")):
+            self.assertEqual(speech_peers.row(case, result, rates)[-1], ratio)
+
+
+class RunnerTest(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.log = Path(folder.name) / "log"
+
+    def test_answers_come_back_in_order(self):
+        runner = formats.Runner(["sh", "-c", "while read frames threads rest; do echo $frames $threads; done"], self.log)
+        self.addCleanup(runner.stop)
+        runner.begin(40, 1, "in")
+        runner.begin(80, 2, "in")
+        self.assertEqual([runner.end(), runner.end()], [(40, 1), (80, 2)])
+
+    def test_a_process_that_ended_is_named(self):
+        runner = formats.Runner(["sh", "-c", "exit 3"], self.log)
+        self.addCleanup(runner.stop)
+        with self.assertRaisesRegex(clients.LoadFailed, "sh ended with status 3"):
+            runner.end()
 
 
 @unittest.skipUnless(Path("/proc/self/smaps_rollup").exists(), "needs Linux's /proc")

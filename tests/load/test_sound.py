@@ -40,6 +40,13 @@ class SoundTest(unittest.TestCase):
         self.assertAlmostEqual(half["level_db"], -6.02, delta=0.01)
         self.assertEqual(half["clipped"], 0)
 
+    def test_log_mel_distance_is_that_of_the_levels(self):
+        tone = self.tone(200, 1)
+        self.assertEqual(sound.log_mel_distance(self.sound(tone), self.sound(tone)), 0)
+        noise = np.random.default_rng(1).normal(0, 0.1, self.RATE)
+        self.assertAlmostEqual(sound.log_mel_distance(self.sound(noise), self.sound(noise / 2)), 6.02, delta=0.01)
+        self.assertGreater(sound.log_mel_distance(self.sound(tone), self.sound(self.tone(300, 1))), 3)
+
     def test_a_click_of_a_few_samples_is_measured_too(self):
         self.assertEqual(sound.measure(self.sound(np.array([0.1, -0.1])))["pitch_hz"], 0)
 

@@ -86,3 +86,26 @@ def measure(sound):
             "clipped": int(np.sum(np.abs(sound.samples) >= 32767 / 32768)),
             "silence_before_s": float(start), "silence_after_s": float(end), "longest_pause_s": float(within),
             "pitch_low_hz": float(low), "pitch_hz": float(middle), "pitch_high_hz": float(high)}
+
+
+def log_mel(sound, bands=80, size=1024):
+    """[frames, bands]: dB in bands of equal width on the mel scale, those more than 80 dB below the loudest raised to it."""
+    hop = size // 4
+    padded = np.pad(sound.samples, (0, max(0, size - len(sound.samples))))
+    windows = np.lib.stride_tricks.sliding_window_view(padded, size)[::hop] * np.hanning(size)
+    power = np.abs(np.fft.rfft(windows)) ** 2
+
+    def mel(hertz):
+        return 2595 * np.log10(1 + hertz / 700)
+
+    edges = np.interp(np.linspace(0, mel(sound.rate / 2), bands + 2), mel(np.arange(size // 2 + 1) * sound.rate / size),
+                      np.arange(size // 2 + 1))
+    bins = np.arange(size // 2 + 1)[:, None]
+    filters = np.clip(np.minimum((bins - edges[:-2]) / (edges[1:-1] - edges[:-2]), (edges[2:] - bins) / (edges[2:] - edges[1:-1])), 0, None)
+    levels = 10 * np.log10(power @ filters + 1e-12)
+    return np.maximum(levels, levels.max() - 80)
+
+
+def log_mel_distance(a, b):
+    """Mean difference of the log mel spectra of two recordings of one length, in dB."""
+    return float(np.mean(np.abs(log_mel(a) - log_mel(b))))

@@ -8,8 +8,6 @@ import argparse
 import importlib.util
 import json
 import queue
-import re
-import subprocess
 import sys
 import tempfile
 import threading
@@ -20,7 +18,8 @@ import numpy as np
 import onnxruntime
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[3]))
-from models.convert import kokoro, kokoro_check, vits_check  # noqa: E402
+from models.convert import kokoro, vits_check  # noqa: E402
+from phonemes import kokoro_ids  # noqa: E402
 
 
 class Piper:
@@ -49,12 +48,7 @@ class Kokoro:
         self._temporary.flush()
         self.file, self.rate = Path(self._temporary.name), kokoro.SAMPLE_RATE
         self._voice = wheels.voices[sorted(wheels.voices)[0]]
-        self.ids = [kokoro_check.to_ids(self._phonemes(text), wheels.vocabulary)[:500] for text in texts]
-
-    @staticmethod
-    def _phonemes(text):
-        spoken = subprocess.run(["espeak-ng", "--ipa", "-q", "--stdin", "-v", "en-us"], input=text.encode(), capture_output=True, check=True)
-        return re.sub(r"\([^)]*\)", "", " ".join(spoken.stdout.decode().split()))
+        self.ids = kokoro_ids(texts, wheels.vocabulary)
 
     def feed(self, ids):
         return {"tokens": np.array([ids], np.int64), "style": self._voice[len(ids) - 3].reshape(1, -1).astype(np.float32),

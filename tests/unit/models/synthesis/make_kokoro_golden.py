@@ -1,7 +1,7 @@
 """Writes what the Python package kokoro (KModel, PyTorch) makes of a converted package, with a noise that C++ can repeat.
 
-Not part of the tests, which read its committed result: it needs torch, kokoro 0.9.4 and transformers, in an environment of
-their own. usage: make_kokoro_golden.py <package folder> <output> [sentence...]
+Not part of the tests, which read its committed result: it needs the environment that scripts/peers.sh kokoro makes.
+usage: var/peers/kokoro/bin/python make_kokoro_golden.py <package folder> <output> [sentence...]
 
 Layout, little-endian, for each sentence: int64 count and the phonemes; int64 length and the voice's name; int64 count and the
 frames; int64 count and the pitch as float32, in hertz; int64 count and the loudness as float32; int64 count and the samples
@@ -10,7 +10,6 @@ sentences of a file.
 """
 
 import argparse
-import json
 import pathlib
 import struct
 import sys
@@ -18,22 +17,11 @@ import types
 
 import numpy as np
 import torch
-from safetensors.torch import load_file
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "load/peers"))
+import kmodel  # noqa: E402
 
 SENTENCES = ["həlˈO wˈɜɹld.", "koɴnʲiʨiwa, sekai."]
-
-
-def import_model():
-    """kokoro's network without its text front ends, which import far more."""
-    import importlib.util
-
-    spec = importlib.util.find_spec("kokoro")
-    package = types.ModuleType("kokoro")
-    package.__path__ = list(spec.submodule_search_locations)
-    sys.modules["kokoro"] = package
-    from kokoro import istftnet, model
-
-    return model.KModel, istftnet
 
 
 def noise(shape) -> torch.Tensor:
@@ -48,37 +36,11 @@ def noise(shape) -> torch.Tensor:
 
 
 def load(folder: pathlib.Path):
-    KModel, istftnet = import_model()
-    vocabulary = json.loads((folder / "kokoro.json").read_text(encoding="utf-8"))["vocab"]
-    config = dict(vocab=vocabulary, n_token=178, hidden_dim=512, style_dim=128, n_layer=3, max_dur=50, dropout=0.2, n_mels=80,
-                  text_encoder_kernel_size=5,
-                  plbert=dict(hidden_size=768, num_attention_heads=12, intermediate_size=2048, max_position_embeddings=512,
-                              num_hidden_layers=12, dropout=0.1),
-                  istftnet=dict(upsample_kernel_sizes=[20, 12], upsample_rates=[10, 6], gen_istft_hop_size=5,
-                                gen_istft_n_fft=20, resblock_dilation_sizes=[[1, 3, 5]] * 3,
-                                resblock_kernel_sizes=[3, 7, 11], upsample_initial_channel=512))
-    tensors = load_file(folder / "model.safetensors")
-    voices = {name.removeprefix("voices."): tensors.pop(name) for name in list(tensors) if name.startswith("voices.")}
-    original, torch.load = torch.load, lambda *_, **__: {}
-    model = KModel(repo_id="none", config=config, model="none")
-    torch.load = original
-    for module in model.modules():
-        for hook in list(getattr(module, "_forward_pre_hooks", {}).values()):
-            if type(hook).__name__ == "WeightNorm":
-                torch.nn.utils.remove_weight_norm(module)
-    state = {}
-    for name, tensor in tensors.items():
-        state[name] = tensor.view(1, -1, 1) if ".alpha" in name else tensor
-    missing, unexpected = model.load_state_dict(state, strict=False)
-    missing = [name for name in missing if ".norm." not in name and "pooler" not in name]
-    if missing or unexpected:
-        raise SystemExit(f"missing {missing}, unexpected {unexpected}")
-    for name, parameter in model.named_parameters():
-        if ".norm." in name:
-            torch.nn.init.constant_(parameter, 1.0 if name.endswith("weight") else 0.0)
+    loaded = kmodel.load(folder)
+    istftnet = sys.modules["kokoro.istftnet"]
     istftnet.torch = types.SimpleNamespace(**{n: getattr(torch, n) for n in dir(torch)})
     istftnet.torch.randn_like = lambda like: noise(tuple(like.shape))
-    return model.eval(), vocabulary, voices
+    return loaded
 
 
 class DurationsKnown(Exception):
