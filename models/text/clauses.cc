@@ -6,29 +6,11 @@
 #include <optional>
 #include <utility>
 
+#include "models/text/characters.h"
 #include "models/text/trim.h"
-#include "models/text/unicode.h"
 
 namespace millrace::models {
 namespace {
-
-struct Character {
-  char32_t value;
-  std::string_view bytes;
-};
-
-// Leaves out bytes that are not UTF-8.
-std::vector<Character> Decode(std::string_view text) {
-  std::vector<Character> characters;
-  for (size_t at = 0; at < text.size();) {
-    const CodePoint point = DecodeAt(text, at);
-    if (point.value != 0xFFFD) characters.push_back({point.value, text.substr(at, point.bytes)});
-    at += point.bytes;
-  }
-  return characters;
-}
-
-bool IsBlank(char32_t c) { return IsSpace(c) || c < 0x20 || (c >= 0x7F && c < 0xA0); }
 
 // Quotes and brackets that may stand between a mark and the space after it.
 bool IsCloser(char32_t c) {
@@ -134,7 +116,7 @@ std::vector<std::string_view> CutForEspeak(std::string_view text) {
 }
 
 std::vector<Clause> SplitClauses(std::string_view sentence) {
-  const std::vector<Character> points = Decode(sentence);
+  const std::vector<Character> points = DecodeCharacters(sentence);
   std::vector<Clause> clauses;
   std::string text;
   for (size_t i = 0; i < points.size(); ++i) {

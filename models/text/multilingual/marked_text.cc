@@ -6,27 +6,11 @@
 #include <utility>
 
 #include "models/text/abbreviations.h"
+#include "models/text/characters.h"
 #include "models/text/unicode.h"
 
 namespace millrace::models {
 namespace {
-
-struct Character {
-  char32_t value = 0;
-  std::string_view bytes;
-};
-
-std::vector<Character> Decode(std::string_view text) {
-  std::vector<Character> characters;
-  for (size_t at = 0; at < text.size();) {
-    const CodePoint point = DecodeAt(text, at);
-    if (point.value != 0xFFFD) characters.push_back({point.value, text.substr(at, point.bytes)});
-    at += point.bytes;
-  }
-  return characters;
-}
-
-bool IsBlank(char32_t c) { return IsSpace(c) || c < 0x20 || (c >= 0x7F && c < 0xA0); }
 
 bool IsDigitOfAnyScript(char32_t c) {
   return utf8proc_category(static_cast<utf8proc_int32_t>(c)) == UTF8PROC_CATEGORY_ND;
@@ -84,7 +68,7 @@ std::string_view MarkOf(char32_t c) {
 
 class Divider {
  public:
-  Divider(std::string_view text, bool ends) : characters_(Decode(text)), ends_(ends) {
+  Divider(std::string_view text, bool ends) : characters_(DecodeCharacters(text)), ends_(ends) {
     for (size_t i = 0; i < characters_.size(); ++i) {
       if (!IsBlank(At(i)) && MarkOf(At(i)).empty()) words_end_ = i + 1;
     }
