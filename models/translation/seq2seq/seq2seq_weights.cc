@@ -98,8 +98,8 @@ absl::StatusOr<Seq2SeqWeights> Seq2SeqWeights::Load(const std::filesystem::path&
                                                     const Seq2SeqConfig& config) {
   auto file = SafetensorsFile::Open(path);
   if (!file.ok()) return file.status();
-  Seq2SeqWeights weights(*std::move(file));
-  Reader reader(weights.file_, config.dim);
+  Seq2SeqWeights weights;
+  Reader reader(weights.file_.emplace(*std::move(file)), config.dim);
   weights.target_embeddings = reader.Matrix("embeddings", -1, config.dim);
   weights.source_embeddings = reader.Has("source_embeddings")
                                   ? reader.Matrix("source_embeddings", -1, config.dim)

@@ -2,9 +2,8 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <memory>
+#include <optional>
 #include <span>
-#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -40,7 +39,7 @@ struct FloatDecoderLayerWeights {
 };
 
 // The weights of an encoder-decoder transformer, of shapes that were checked against the config and
-// each other: views into a mapped file, which engines copy into an order of their own.
+// each other: views, as into a mapped file, which engines copy into an order of their own.
 class Seq2SeqWeights {
  public:
   // DataLoss naming the tensor when one is missing or has another shape.
@@ -61,9 +60,7 @@ class Seq2SeqWeights {
   FloatNormWeights decoder_norm;
 
  private:
-  explicit Seq2SeqWeights(SafetensorsFile file) : file_(std::move(file)) {}
-
-  SafetensorsFile file_;
+  std::optional<SafetensorsFile> file_;
 };
 
 }  // namespace millrace::models
