@@ -32,7 +32,7 @@ void LogitsRules::PenaliseRepetition(std::span<const int32_t> history,
                                      std::span<float> scores) const {
   std::vector<int32_t> words(history.begin(), history.end());
   std::ranges::sort(words);
-  words.erase(std::ranges::unique(words).begin(), words.end());
+  words.erase(std::unique(words.begin(), words.end()), words.end());
   for (const int32_t word : words) {
     float& score = ScoreOf(scores, word);
     score = score < 0 ? score * options_.repetition_penalty : score / options_.repetition_penalty;
