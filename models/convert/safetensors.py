@@ -1,4 +1,4 @@
-"""Writes safetensors files: an 8-byte length, a JSON header, then the tensors."""
+"""Reads and writes safetensors files: an 8-byte length, a JSON header, then the tensors."""
 
 import json
 import pathlib
@@ -6,6 +6,8 @@ import struct
 from collections.abc import Mapping
 
 import numpy as np
+
+from .package import ConvertError
 
 _TYPES = {"float32": "F32", "float16": "F16", "int8": "I8", "uint8": "U8", "int32": "I32", "int64": "I64"}
 _ALIGNMENT = 64
@@ -28,3 +30,28 @@ def write_safetensors(path: pathlib.Path, tensors: Mapping[str, np.ndarray], met
         file.write(encoded)
         for name in names:
             file.write(np.ascontiguousarray(tensors[name]).tobytes())
+
+
+def read_safetensors(path: pathlib.Path) -> dict[str, np.ndarray]:
+    """Every tensor, those of 16 bits as float32."""
+    types = {name: np.dtype(kind).newbyteorder("<") for kind, name in _TYPES.items()}
+    try:
+        data = np.memmap(path, np.uint8, "r")
+        length = int.from_bytes(data[:8].tobytes(), "little")
+        header = json.loads(data[8:8 + length].tobytes())
+        tensors = {}
+        for name, entry in header.items():
+            if name == "__metadata__":
+                continue
+            begin, end = entry["data_offsets"]
+            raw = data[8 + length + begin:8 + length + end]
+            if entry["dtype"] == "BF16":
+                array = (raw.view("<u2").astype(np.uint32) << 16).view(np.float32)
+            else:
+                array = raw.view(types[entry["dtype"]])
+            tensors[name] = (array.astype(np.float32) if array.dtype == np.float16 else array).reshape(entry["shape"])
+        return tensors
+    except OSError as error:
+        raise ConvertError(f"cannot read {path}: {error.strerror}") from error
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise ConvertError(f"{path}: not a safetensors file: {error}") from error

@@ -33,18 +33,27 @@ struct BatchPolicy {
 struct ModelInfo {
   std::string name;
   int64_t version = 1;
-  std::string platform;  // "torchscript", "vits", "bergamot" or "kokoro"
+  std::string platform;  // "torchscript", "vits", "bergamot", "kokoro" or "seq2seq"
   std::string license;   // SPDX expression of the weights
   Task task = Task::kInfer;
   BatchPolicy batching;
   std::vector<TensorSpec> inputs;   // kInfer only
   std::vector<TensorSpec> outputs;  // kInfer only
   std::string source_language;      // kTranslation: BCP 47
-  std::string target_language;
+  std::string target_language;      // of requests that name none, as the source
+  // kTranslation: all that requests may name, where there are several.
+  std::vector<std::string> source_languages = {};
+  std::vector<std::string> target_languages = {};
   std::vector<std::string> voices;     // kSynthesis; the first is the default
   std::string language;                // kSynthesis: BCP 47, of texts that name none
   std::vector<std::string> languages;  // kSynthesis: all that texts may be in, that one first
   int sample_rate = 0;                 // kSynthesis: hertz
 };
+
+// The languages that a translation model reads, and gives: at least one.
+std::vector<std::string> SourceLanguages(const ModelInfo& info);
+std::vector<std::string> TargetLanguages(const ModelInfo& info);
+// Whether the tag is among them, whatever its case.
+bool HasLanguage(const std::vector<std::string>& languages, std::string_view tag);
 
 }  // namespace millrace::models

@@ -22,7 +22,9 @@ struct InferOutput {
 };
 
 struct TranslateInput {
-  std::vector<std::string> texts;  // at least one; one may be long: it is split into sentences
+  std::vector<std::string> texts;    // at least one; one may be long: it is split into sentences
+  std::string source_language = {};  // BCP 47, of the model's; empty: its default
+  std::string target_language = {};
 };
 
 // One finished sentence of one text. Concatenating `text` over a text's parts, in order, gives its

@@ -19,7 +19,8 @@ std::string_view Platform(const ModelConfig& config) {
   return std::visit(Overloaded{[](const TorchScriptConfig&) { return "torchscript"; },
                                [](const VitsConfig&) { return "vits"; },
                                [](const BergamotConfig&) { return "bergamot"; },
-                               [](const KokoroConfig&) { return "kokoro"; }},
+                               [](const KokoroConfig&) { return "kokoro"; },
+                               [](const Seq2SeqModelConfig&) { return "seq2seq"; }},
                     config.kind);
 }
 
@@ -34,6 +35,9 @@ std::vector<std::string> Files(const ModelConfig& config) {
                                },
                                [](const KokoroConfig& c) {
                                  return Names{c.file, c.config_file, c.lexicon_file};
+                               },
+                               [](const Seq2SeqModelConfig& c) {
+                                 return Names{c.file, c.config_file, c.pieces_file, c.words_file};
                                }},
                     config.kind);
 }
@@ -65,6 +69,11 @@ ModelInfo MakeModelInfo(const ModelConfig& config, std::string name, int64_t ver
                           info.task = Task::kSynthesis;
                           info.language = c.language;
                           if (!c.voice.empty()) info.voices = {c.voice};
+                        },
+                        [&](const Seq2SeqModelConfig& c) {
+                          info.task = Task::kTranslation;
+                          info.source_language = c.source_language;
+                          info.target_language = c.target_language;
                         }},
              config.kind);
   return info;

@@ -51,13 +51,30 @@ struct BergamotConfig {
   int64_t max_source_tokens = 256;  // 16..1024
 };
 
+struct Seq2SeqModelConfig {
+  std::string file;
+  std::string config_file;
+  std::string pieces_file;
+  std::string words_file;
+  std::string source_language;
+  std::string target_language;
+  float max_length_factor = 2.5F;
+  int64_t max_source_tokens = 256;  // 16..1024
+  int beam_size = 4;                // 1..16
+  float length_penalty = 1.0F;      // -10..10
+  bool early_stopping = false;
+  int no_repeat_ngram_size = 0;     // 0..64; 0: no limit
+  float repetition_penalty = 1.0F;  // 0.01..100
+};
+
 struct ModelConfig {
   std::string license;
   BatchPolicy batching = {.max_batch = 0};  // 0: what suits the model
-  std::variant<TorchScriptConfig, VitsConfig, BergamotConfig, KokoroConfig> kind;
+  std::variant<TorchScriptConfig, VitsConfig, BergamotConfig, KokoroConfig, Seq2SeqModelConfig>
+      kind;
 };
 
-// "torchscript", "vits", "bergamot" or "kokoro".
+// "torchscript", "vits", "bergamot", "kokoro" or "seq2seq".
 std::string_view Platform(const ModelConfig& config);
 // The files that the model needs, as named in its config.
 std::vector<std::string> Files(const ModelConfig& config);

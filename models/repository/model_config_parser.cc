@@ -240,6 +240,45 @@ BergamotConfig Convert(const v1::Bergamot& message, const Section& section) {
   return config;
 }
 
+Seq2SeqModelConfig Convert(const v1::Seq2Seq& message, const Section& section) {
+  section.FileName("file", message.file());
+  section.FileName("config_file", message.config_file());
+  section.FileName("pieces_file", message.pieces_file());
+  section.FileName("words_file", message.words_file());
+  section.Text("source_language", message.source_language(), 35);
+  section.Text("target_language", message.target_language(), 35);
+  Seq2SeqModelConfig config{.file = message.file(),
+                            .config_file = message.config_file(),
+                            .pieces_file = message.pieces_file(),
+                            .words_file = message.words_file(),
+                            .source_language = message.source_language(),
+                            .target_language = message.target_language(),
+                            .early_stopping = message.early_stopping()};
+  if (message.max_length_factor() != 0) {
+    section.Range("max_length_factor", message.max_length_factor(), 0.5F, 16.0F);
+    config.max_length_factor = message.max_length_factor();
+  }
+  if (message.max_source_tokens() != 0) {
+    section.Range("max_source_tokens", message.max_source_tokens(), 16U, 1024U);
+    config.max_source_tokens = message.max_source_tokens();
+  }
+  if (message.beam_size() != 0) {
+    section.Range("beam_size", message.beam_size(), 1U, 16U);
+    config.beam_size = static_cast<int>(std::min(message.beam_size(), 16U));
+  }
+  if (message.has_length_penalty()) {
+    section.Range("length_penalty", message.length_penalty(), -10.0F, 10.0F);
+    config.length_penalty = message.length_penalty();
+  }
+  section.Range("no_repeat_ngram_size", message.no_repeat_ngram_size(), 0U, 64U);
+  config.no_repeat_ngram_size = static_cast<int>(std::min(message.no_repeat_ngram_size(), 64U));
+  if (message.repetition_penalty() != 0) {
+    section.Range("repetition_penalty", message.repetition_penalty(), 0.01F, 100.0F);
+    config.repetition_penalty = message.repetition_penalty();
+  }
+  return config;
+}
+
 KokoroConfig Convert(const v1::Kokoro& message, const Section& section) {
   section.FileName("file", message.file());
   section.FileName("config_file", message.config_file());
@@ -312,10 +351,13 @@ absl::StatusOr<ModelConfig> ParseModelConfig(std::string_view text, std::string_
     case v1::ModelConfig::kKokoro:
       config.kind = Convert(message.kokoro(), top.Child(message.kokoro(), "kokoro"));
       break;
+    case v1::ModelConfig::kSeq2Seq:
+      config.kind = Convert(message.seq2seq(), top.Child(message.seq2seq(), "seq2seq"));
+      break;
     case v1::ModelConfig::KIND_NOT_SET:
       errors.Add(-1, 0,
                  "no kind of model is given, allowed is exactly one of torchscript, vits, "
-                 "bergamot, kokoro");
+                 "bergamot, kokoro, seq2seq");
       break;
   }
   if (!errors.empty()) return errors.ToStatus();

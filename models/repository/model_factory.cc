@@ -7,6 +7,7 @@
 #include "models/synthesis/kokoro_model.h"
 #include "models/synthesis/vits_model.h"
 #include "models/translation/bergamot_model.h"
+#include "models/translation/seq2seq_model.h"
 
 namespace millrace::models {
 namespace {
@@ -52,6 +53,22 @@ struct Loader {
     options.device = device;
     options.few_shapes = few_shapes && device != runtime::DeviceType::kCpu;
     return BergamotModel::Load(options, std::move(info));
+  }
+
+  Loaded operator()(const Seq2SeqModelConfig& config) {
+    Seq2SeqOptions options;
+    options.weights_file = folder / config.file;
+    options.config_file = folder / config.config_file;
+    options.pieces_file = folder / config.pieces_file;
+    options.words_file = folder / config.words_file;
+    options.max_length_factor = config.max_length_factor;
+    options.max_source_tokens = static_cast<size_t>(config.max_source_tokens);
+    options.search.beam_size = config.beam_size;
+    options.search.length_penalty = config.length_penalty;
+    if (config.early_stopping) options.search.early_stopping = EarlyStopping::kAtBeams;
+    options.search.no_repeat_ngram_size = config.no_repeat_ngram_size;
+    options.search.repetition_penalty = config.repetition_penalty;
+    return Seq2SeqModel::Load(options, std::move(info));
   }
 
   Loaded operator()(const KokoroConfig& config) {

@@ -79,20 +79,17 @@ absl::Status BergamotModel::Validate(const Input& input) const {
     return absl::InvalidArgumentError(
         absl::StrCat("model '", info_.name, "' translates text; it takes no other input"));
   }
-  if (translate->texts.empty()) return absl::InvalidArgumentError("texts: at least one is needed");
-  for (size_t i = 0; i < translate->texts.size(); ++i) {
-    if (translate->texts[i].empty()) {
-      return absl::InvalidArgumentError(absl::StrCat("texts[", i, "]: is empty"));
-    }
-  }
-  return absl::OkStatus();
+  return CheckTexts(*translate);
 }
 
 std::unique_ptr<Batch> BergamotModel::Prepare(std::span<Request* const> requests) const {
   StepLimits limits;
   limits.max_source_tokens = max_source_tokens_;
   limits.max_length_factor = max_length_factor_;
-  return std::make_unique<TranslationBatch>(requests, limits, *vocabulary_, *engine_);
+  const auto frame_of = [](const TranslateInput&) {
+    return SentenceFrame{.after = {BergamotWeights::kEndOfSentence}};
+  };
+  return std::make_unique<TranslationBatch>(requests, limits, frame_of, *vocabulary_, *engine_);
 }
 
 std::vector<Input> BergamotModel::WarmupInputs() const {

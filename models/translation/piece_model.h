@@ -29,6 +29,7 @@ class PieceModel {
 
   virtual int size() const = 0;
   virtual int32_t IdOf(std::string_view piece) const = 0;
+  virtual std::string TextOf(int32_t id) const = 0;
   virtual bool IsUnknown(int32_t id) const = 0;
   virtual std::vector<int32_t> Encode(std::string_view text) const = 0;
   // The same pieces with their places in the text; slower.

@@ -17,6 +17,7 @@ class SentencePieceModel final : public PieceModel {
 
   int size() const override { return processor_.GetPieceSize(); }
   int32_t IdOf(std::string_view piece) const override { return processor_.PieceToId(piece); }
+  std::string TextOf(int32_t id) const override { return processor_.IdToPiece(id); }
   bool IsUnknown(int32_t id) const override { return processor_.IsUnknown(id); }
 
   std::vector<int32_t> Encode(std::string_view text) const override {

@@ -30,11 +30,13 @@ size_t LeadingSpace(std::string_view text) {
 }  // namespace
 
 TranslationBatch::TranslationBatch(std::span<Request* const> requests, const StepLimits& limits,
+                                   absl::FunctionRef<SentenceFrame(const TranslateInput&)> frame_of,
                                    const Vocabulary& vocabulary, const TranslationEngine& engine)
     : vocabulary_(vocabulary), engine_(engine) {
   for (Request* request : requests) {
     TranslationPlan* plan = PlanOf(*request);
-    participants_.push_back({request, plan, plan->begin(), {}});
+    participants_.push_back(
+        {request, plan, frame_of(std::get<TranslateInput>(request->input())), plan->begin(), {}});
   }
   bool more = true;
   for (size_t round = 0; more; ++round) {
@@ -55,7 +57,8 @@ bool TranslationBatch::TakeNext(size_t index, const StepLimits& limits) {
   Unit unit;
   unit.begin = at;
   unit.sentence = plan.At(at);
-  auto [words, bytes] = vocabulary_.Encode(unit.sentence.text, limits.max_source_tokens - 1);
+  const size_t framing = participant.frame.before.size() + participant.frame.after.size();
+  auto [words, bytes] = vocabulary_.Encode(unit.sentence.text, limits.max_source_tokens - framing);
   if (bytes < unit.sentence.text.size()) {
     const std::string_view rest = unit.sentence.text.substr(bytes);
     unit.sentence = {unit.sentence.text.substr(0, bytes), rest.substr(0, LeadingSpace(rest))};
@@ -65,10 +68,11 @@ bool TranslationBatch::TakeNext(size_t index, const StepLimits& limits) {
   unit.text_finished = unit.end.text != at.text;
   // A unit that needs no job has been encoded all the same: it counts as the others do.
   ++units_;
-  tokens_ += words.size() + 1;  // and the end of the sentence
+  tokens_ += words.size() + framing;
+  unit.words = words.size();
   if (vocabulary_.AnyKnown(words)) {
     unit.job = jobs_.size();
-    jobs_.push_back(MakeSentenceJob(std::move(words), limits.max_length_factor));
+    jobs_.push_back(MakeSentenceJob(words, participant.frame, limits.max_length_factor));
     owners_.push_back(index);
   }
   participant.next = unit.end;
@@ -94,7 +98,7 @@ void TranslationBatch::Emit(const Participant& participant, const Unit& unit) co
   if (unit.job) {
     const SentenceJob& job = jobs_[*unit.job];
     output.text = vocabulary_.Decode(job.target);
-    output.source_tokens = static_cast<int64_t>(job.source.size()) - 1;
+    output.source_tokens = static_cast<int64_t>(unit.words);
     output.target_tokens = static_cast<int64_t>(job.target.size());
   } else {
     output.text = unit.sentence.text;

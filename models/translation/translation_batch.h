@@ -26,7 +26,9 @@ struct StepLimits {
 // it.
 class TranslationBatch final : public Batch {
  public:
+  // frame_of: what stands around the sentences of a request.
   TranslationBatch(std::span<Request* const> requests, const StepLimits& limits,
+                   absl::FunctionRef<SentenceFrame(const TranslateInput&)> frame_of,
                    const Vocabulary& vocabulary, const TranslationEngine& engine);
 
   void Forward(runtime::WorkerContext& context) override;
@@ -38,12 +40,14 @@ class TranslationBatch final : public Batch {
     TextCursor begin;
     TextCursor end;
     Sentence sentence;
+    size_t words = 0;
     std::optional<size_t> job;  // none: it goes out as it came in
     bool text_finished = false;
   };
   struct Participant {
     Request* request;
     TranslationPlan* plan;
+    SentenceFrame frame;
     TextCursor next;
     std::vector<Unit> units;
   };

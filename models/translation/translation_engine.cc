@@ -8,14 +8,21 @@
 
 namespace millrace::models {
 
-SentenceJob MakeSentenceJob(std::vector<int32_t> words, float max_length_factor) {
+SentenceJob MakeSentenceJob(const std::vector<int32_t>& words, const SentenceFrame& frame,
+                            float max_length_factor) {
   constexpr size_t kSpareWords = 5;
   SentenceJob job;
-  job.source = std::move(words);
-  job.source.push_back(BergamotWeights::kEndOfSentence);
+  job.source.reserve(frame.before.size() + words.size() + frame.after.size());
+  for (const auto* part : {&frame.before, &words, &frame.after})
+    job.source.insert(job.source.end(), part->begin(), part->end());
+  job.prefix = frame.prefix;
   job.max_target =
       static_cast<size_t>(static_cast<float>(job.source.size()) * max_length_factor) + kSpareWords;
   return job;
+}
+
+SentenceJob MakeSentenceJob(const std::vector<int32_t>& words, float max_length_factor) {
+  return MakeSentenceJob(words, {.after = {BergamotWeights::kEndOfSentence}}, max_length_factor);
 }
 
 std::unique_ptr<const TranslationEngine> MakeTranslationEngine(TranslationEngineKind kind,

@@ -22,16 +22,27 @@ enum class TranslationEngineKind : uint8_t { kQuantised, kAten };
 // One sentence in an engine: words of the vocabulary in, words out.
 struct SentenceJob {
   std::vector<int32_t> source;  // ends with the end of sentence
+  std::vector<int32_t> prefix;  // what the translation must begin with; not part of target
   size_t max_target = 0;        // words; a longer translation is cut
   std::vector<int32_t> target;  // out: without the end of sentence
   bool stopped = false;         // out: it left the batch early, target is not complete
 };
 
-// A job for the words of a sentence. Its translation may be max_length_factor times as long,
-// plus 5.
-SentenceJob MakeSentenceJob(std::vector<int32_t> words, float max_length_factor);
+// What stands around the words of every sentence of a request.
+struct SentenceFrame {
+  std::vector<int32_t> before = {};
+  std::vector<int32_t> after = {};
+  std::vector<int32_t> prefix = {};  // of the translation
+};
 
-// Greedy translation of a batch of sentences. Immutable, so thread-safe; each call works on its own
+// A job for the words of a sentence. Its translation may be max_length_factor times as long as the
+// framed words, plus 5.
+SentenceJob MakeSentenceJob(const std::vector<int32_t>& words, const SentenceFrame& frame,
+                            float max_length_factor);
+// In the frame of a Bergamot model.
+SentenceJob MakeSentenceJob(const std::vector<int32_t>& words, float max_length_factor);
+
+// Translation of a batch of sentences. Immutable, so thread-safe; each call works on its own
 // buffers.
 class TranslationEngine {
  public:

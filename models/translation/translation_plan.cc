@@ -1,5 +1,7 @@
 #include "models/translation/translation_plan.h"
 
+#include "absl/strings/str_cat.h"
+
 namespace millrace::models {
 
 TranslationPlan::TranslationPlan(const std::vector<std::string>& texts) {
@@ -8,6 +10,15 @@ TranslationPlan::TranslationPlan(const std::vector<std::string>& texts) {
     texts_.push_back(SplitSentences(text));
     if (texts_.back().empty()) texts_.back().emplace_back();
   }
+}
+
+absl::Status CheckTexts(const TranslateInput& input) {
+  if (input.texts.empty()) return absl::InvalidArgumentError("texts: at least one is needed");
+  for (size_t i = 0; i < input.texts.size(); ++i) {
+    if (input.texts[i].empty())
+      return absl::InvalidArgumentError(absl::StrCat("texts[", i, "]: is empty"));
+  }
+  return absl::OkStatus();
 }
 
 Sentence TranslationPlan::At(const TextCursor& cursor) const {

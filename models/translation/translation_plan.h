@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "models/core/request.h"
 #include "models/text/sentence_splitter.h"
 
@@ -37,5 +38,8 @@ class TranslationPlan final : public RequestState {
   std::vector<std::vector<Sentence>> texts_;  // a text without sentences has one that is empty
   TextCursor done_;
 };
+
+// That there is something to translate: InvalidArgument naming the text that is empty.
+absl::Status CheckTexts(const TranslateInput& input);
 
 }  // namespace millrace::models

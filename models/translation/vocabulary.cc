@@ -25,8 +25,11 @@ std::string_view Window(std::string_view text, size_t limit) {
 
 }  // namespace
 
-Vocabulary::Vocabulary(std::unique_ptr<const PieceModel> pieces)
-    : pieces_(std::move(pieces)), space_(pieces_->IdOf(kSpace)) {}
+Vocabulary::Vocabulary(std::unique_ptr<const PieceModel> pieces,
+                       std::unique_ptr<const WordTable> table)
+    : pieces_(std::move(pieces)),
+      table_(std::move(table)),
+      space_(table_ ? table_->WordOf(kSpace) : pieces_->IdOf(kSpace)) {}
 
 Vocabulary::~Vocabulary() = default;
 
@@ -39,14 +42,39 @@ std::unique_ptr<const Vocabulary> Vocabulary::Load(const std::filesystem::path& 
             " pieces, but the weights have " + std::to_string(words) + " words";
     return nullptr;
   }
-  return std::unique_ptr<const Vocabulary>(new Vocabulary(std::move(pieces)));
+  return std::unique_ptr<const Vocabulary>(new Vocabulary(std::move(pieces), nullptr));
+}
+
+std::unique_ptr<const Vocabulary> Vocabulary::LoadWithTable(const std::filesystem::path& pieces,
+                                                            const std::filesystem::path& table,
+                                                            int64_t words, int32_t unknown,
+                                                            std::string& error) {
+  auto model = PieceModel::Load(pieces, error);
+  if (model == nullptr) return nullptr;
+  auto loaded = WordTable::Load(table, *model, words, unknown, error);
+  if (loaded == nullptr) return nullptr;
+  return std::unique_ptr<const Vocabulary>(new Vocabulary(std::move(model), std::move(loaded)));
+}
+
+std::vector<int32_t> Vocabulary::WordsOf(std::string_view text) const {
+  std::vector<int32_t> ids = pieces_->Encode(text);
+  if (!table_) return ids;
+  if (std::ranges::none_of(ids, [this](int32_t id) { return pieces_->IsUnknown(id); })) {
+    for (int32_t& id : ids) id = table_->WordOfPiece(id);
+    return ids;
+  }
+  // What one language's pieces lack may be a word of the other's: letters are found by their text.
+  std::vector<int32_t> words;
+  for (const PieceModel::Piece& piece : pieces_->EncodeWithPlaces(text))
+    words.push_back(table_->WordOf(piece.text));
+  return words;
 }
 
 Vocabulary::Prefix Vocabulary::Encode(std::string_view text, size_t max_words) const {
   const std::string_view window = Window(text, max_words * kBytesPerWord);
   Prefix prefix;
   prefix.bytes = window.size();
-  prefix.words = pieces_->Encode(window);
+  prefix.words = WordsOf(window);
   if (prefix.words.size() <= max_words) return prefix;
   // Too many: find where the pieces stand in the text.
   const std::vector<PieceModel::Piece> aligned = pieces_->EncodeWithPlaces(window);
@@ -65,12 +93,14 @@ Vocabulary::Prefix Vocabulary::Encode(std::string_view text, size_t max_words) c
 }
 
 std::string Vocabulary::Decode(std::span<const int32_t> words) const {
-  return pieces_->Decode({words.begin(), words.end()});
+  return table_ ? table_->Text(words) : pieces_->Decode({words.begin(), words.end()});
 }
 
 bool Vocabulary::AnyKnown(std::span<const int32_t> words) const {
-  return std::ranges::any_of(
-      words, [this](int32_t word) { return word != space_ && !pieces_->IsUnknown(word); });
+  return std::ranges::any_of(words, [this](int32_t word) {
+    const bool unknown = table_ ? word == table_->unknown() : pieces_->IsUnknown(word);
+    return word != space_ && !unknown;
+  });
 }
 
 }  // namespace millrace::models

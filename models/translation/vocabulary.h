@@ -10,11 +10,12 @@
 #include <vector>
 
 #include "models/translation/piece_model.h"
+#include "models/translation/word_table.h"
 
 namespace millrace::models {
 
-// Text to words and back, with a SentencePiece model that both languages share. Immutable, so
-// thread-safe.
+// Text to words and back, with a SentencePiece model: words are its pieces, or stand in a table of
+// their own, as where each language has pieces of its own. Immutable, so thread-safe.
 class Vocabulary {
  public:
   // A beginning of a text, as words.
@@ -26,6 +27,12 @@ class Vocabulary {
   // Null with the reason when the file is not a SentencePiece model of that many words.
   static std::unique_ptr<const Vocabulary> Load(const std::filesystem::path& path, int64_t words,
                                                 std::string& error);
+  // Words by a table: a file with the piece of each word, a line each; an empty line is a word that
+  // no text has and that is nothing in text. Pieces that it lacks become `unknown`.
+  static std::unique_ptr<const Vocabulary> LoadWithTable(const std::filesystem::path& pieces,
+                                                         const std::filesystem::path& table,
+                                                         int64_t words, int32_t unknown,
+                                                         std::string& error);
   ~Vocabulary();
 
   // Words of the text's beginning: all of it, or as much as gives at most max_words, cut where a
@@ -38,10 +45,13 @@ class Vocabulary {
   bool AnyKnown(std::span<const int32_t> words) const;
 
  private:
-  explicit Vocabulary(std::unique_ptr<const PieceModel> pieces);
+  Vocabulary(std::unique_ptr<const PieceModel> pieces, std::unique_ptr<const WordTable> table);
+
+  std::vector<int32_t> WordsOf(std::string_view text) const;
 
   const std::unique_ptr<const PieceModel> pieces_;
-  int32_t space_ = 0;  // the piece that stands for a space alone
+  const std::unique_ptr<const WordTable> table_;  // none: words are the pieces
+  int32_t space_ = 0;                             // the piece that stands for a space alone
 };
 
 }  // namespace millrace::models

@@ -59,6 +59,8 @@ Json MetadataToJson(const ModelStatusView& model) {
   if (info.task == models::Task::kTranslation) {
     json["source_language"] = info.source_language;
     json["target_language"] = info.target_language;
+    if (!info.source_languages.empty()) json["source_languages"] = info.source_languages;
+    if (!info.target_languages.empty()) json["target_languages"] = info.target_languages;
   }
   if (info.task == models::Task::kSynthesis) {
     json["voices"] = info.voices;

@@ -1,6 +1,5 @@
 #include "server/scheduling/model_directory.h"
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_join.h"
 #include "models/core/strings.h"
 
@@ -61,8 +60,8 @@ absl::StatusOr<std::shared_ptr<ServedModel>> ModelDirectory::FindTranslator(
   std::erase_if(candidates, [&](const auto& model) {
     const models::ModelInfo& info = model->info();
     return info.task != models::Task::kTranslation ||
-           (!source.empty() && !absl::EqualsIgnoreCase(info.source_language, View(source))) ||
-           (!target.empty() && !absl::EqualsIgnoreCase(info.target_language, View(target)));
+           (!source.empty() && !models::HasLanguage(SourceLanguages(info), source)) ||
+           (!target.empty() && !models::HasLanguage(TargetLanguages(info), target));
   });
   if (candidates.size() == 1) return candidates.front();
   if (candidates.empty()) {

@@ -59,6 +59,8 @@ void AdminService::Fill(const ModelStatusView& view, v1::ModelStatus& status) co
   status.set_target_language(info.target_language);
   for (const std::string& voice : info.voices) status.add_voices(voice);
   for (const std::string& language : info.languages) status.add_languages(language);
+  for (const std::string& language : info.source_languages) status.add_source_languages(language);
+  for (const std::string& language : info.target_languages) status.add_target_languages(language);
   status.set_sample_rate(static_cast<uint32_t>(info.sample_rate));
   const auto [depth, size] = status_.Queue(info.name);
   status.set_queue_depth(static_cast<uint32_t>(depth));

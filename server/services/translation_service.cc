@@ -1,9 +1,12 @@
 #include "server/services/translation_service.h"
 
+#include <algorithm>
+#include <string>
 #include <utility>
 #include <variant>
+#include <vector>
 
-#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
 #include "models/core/strings.h"
 #include "server/services/message_codec.h"
 #include "server/services/stream_call.h"
@@ -18,10 +21,16 @@ constexpr int kMaxTexts = 256;
 constexpr size_t kMaxCharacters = 100'000;
 
 absl::Status CheckLanguage(std::string_view field, const std::string& asked,
-                           const std::string& have, const std::string& model) {
-  if (asked.empty() || absl::EqualsIgnoreCase(asked, have)) return absl::OkStatus();
+                           const std::vector<std::string>& have, const std::string& model) {
+  constexpr size_t kMaxShown = 32;
+  if (asked.empty() || models::HasLanguage(have, asked)) return absl::OkStatus();
+  std::string allowed;
+  for (size_t i = 0; i < std::min(have.size(), kMaxShown); ++i)
+    absl::StrAppend(&allowed, i == 0 ? "'" : ", '", have[i], "'");
+  if (have.size() > kMaxShown)
+    absl::StrAppend(&allowed, " and ", have.size() - kMaxShown, " more, which the model list has");
   return absl::InvalidArgumentError(StrCat(field, ": '", asked.substr(0, 64),
-                                           "' is not what model '", model, "' has: '", have, "'"));
+                                           "' is not what model '", model, "' has: ", allowed));
 }
 
 absl::StatusOr<Work> DecodeTranslate(const grpc::ByteBuffer& buffer, Services& services) {
@@ -51,11 +60,13 @@ absl::StatusOr<Work> DecodeTranslate(const grpc::ByteBuffer& buffer, Services& s
   if (!model.ok()) return model.status();
   const models::ModelInfo& info = (*model)->info();
   absl::Status status =
-      CheckLanguage("source_language", request.source_language(), info.source_language, info.name);
-  status.Update(
-      CheckLanguage("target_language", request.target_language(), info.target_language, info.name));
+      CheckLanguage("source_language", request.source_language(), SourceLanguages(info), info.name);
+  status.Update(CheckLanguage("target_language", request.target_language(), TargetLanguages(info),
+                              info.name));
   if (!status.ok()) return status;
   models::TranslateInput input;
+  input.source_language = request.source_language();
+  input.target_language = request.target_language();
   input.texts.assign(std::make_move_iterator(request.mutable_texts()->begin()),
                      std::make_move_iterator(request.mutable_texts()->end()));
   return Work{*std::move(model), std::move(input), characters};

@@ -5,85 +5,10 @@
 #include <cstdint>
 
 #include "models/translation/kernels/kernels.h"
+#include "models/translation/kernels/vector_math.inl"
 
 namespace millrace::models::kernels {
 namespace {
-
-constexpr int64_t kLanes = MILLRACE_VECTOR_BYTES / 4;
-using Floats = float __attribute__((vector_size(MILLRACE_VECTOR_BYTES)));
-using Ints = int32_t __attribute__((vector_size(MILLRACE_VECTOR_BYTES)));
-
-inline Floats Load(const float* p) {
-  Floats v;
-  __builtin_memcpy(&v, p, sizeof(v));
-  return v;
-}
-
-inline void Store(float* p, Floats v) { __builtin_memcpy(p, &v, sizeof(v)); }
-
-inline Floats Broadcast(float x) { return Floats{} + x; }
-
-inline Floats Max(Floats a, Floats b) { return a > b ? a : b; }
-
-inline Floats Min(Floats a, Floats b) { return a < b ? a : b; }
-
-inline float Sum(Floats v) {
-  float lanes[kLanes];
-  __builtin_memcpy(lanes, &v, sizeof(v));
-  for (int64_t half = kLanes / 2; half > 0; half /= 2) {
-    for (int64_t i = 0; i < half; ++i) lanes[i] += lanes[i + half];
-  }
-  return lanes[0];
-}
-
-inline float Largest(Floats v) {
-  float lanes[kLanes];
-  __builtin_memcpy(lanes, &v, sizeof(v));
-  for (int64_t half = kLanes / 2; half > 0; half /= 2) {
-    for (int64_t i = 0; i < half; ++i) {
-      lanes[i] = lanes[i] > lanes[i + half] ? lanes[i] : lanes[i + half];
-    }
-  }
-  return lanes[0];
-}
-
-// e^x within 2 units in the last place for -87 <= x <= 88, and as at these ends beyond them: near
-// 0, and large but finite.
-inline Floats Exp(Floats x) {
-  x = Min(Max(x, Broadcast(-87.0F)), Broadcast(88.0F));
-  // Adding and taking away 1.5 * 2^23 rounds to the nearest integer.
-  const Floats magic = Broadcast(12582912.0F);
-  const Floats n = (x * 1.44269504088896341F + magic) - magic;
-  Floats r = x - n * 0.693359375F;  // ln 2 in two parts
-  r = r - n * -2.12194440e-4F;
-  Floats p = Broadcast(1.9875691500e-4F);
-  p = p * r + 1.3981999507e-3F;
-  p = p * r + 8.3334519073e-3F;
-  p = p * r + 4.1665795894e-2F;
-  p = p * r + 1.6666665459e-1F;
-  p = p * r + 5.0000001201e-1F;
-  p = p * (r * r) + r + 1.0F;
-  const Ints exponent = (__builtin_convertvector(n, Ints) + 127) << 23;
-  Floats power;
-  __builtin_memcpy(&power, &exponent, sizeof(power));
-  return p * power;
-}
-
-// Turns scores into weights that sum to 1; what is behind length becomes 0.
-inline void Softmax(float* scores, int64_t length, int64_t padded) {
-  for (int64_t i = length; i < padded; ++i) scores[i] = -1e30F;
-  Floats largest = Load(scores);
-  for (int64_t i = kLanes; i < padded; i += kLanes) largest = Max(largest, Load(scores + i));
-  const Floats top = Broadcast(Largest(largest));
-  Floats total = {};
-  for (int64_t i = 0; i < padded; i += kLanes) {
-    const Floats weight = Exp(Load(scores + i) - top);
-    total += weight;
-    Store(scores + i, weight);
-  }
-  const Floats inverse = Broadcast(1.0F / Sum(total));
-  for (int64_t i = 0; i < padded; i += kLanes) Store(scores + i, Load(scores + i) * inverse);
-}
 
 void Attend(const AttentionArgs& a) {
   constexpr int64_t kMaxVectors = 16;  // a head of 64 floats in vectors of 4

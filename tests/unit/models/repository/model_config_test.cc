@@ -55,6 +55,27 @@ TEST(ModelConfig, VitsAndItsFiles) {
   EXPECT_EQ(info.batching.max_batch, 1U);
 }
 
+TEST(ModelConfig, Seq2SeqAndItsDefaults) {
+  const std::string required =
+      "file: 'm' config_file: 'c' pieces_file: 'p' words_file: 'w' source_language: 'en' "
+      "target_language: 'de' ";
+  auto config = ParseModelConfig("seq2seq { " + required + "}", "model.pbtxt");
+  ASSERT_TRUE(config.ok()) << config.status();
+  EXPECT_EQ(Files(*config), (std::vector<std::string>{"m", "c", "p", "w"}));
+  EXPECT_EQ(Platform(*config), "seq2seq");
+  EXPECT_EQ(std::get<Seq2SeqModelConfig>(config->kind).beam_size, 4);
+  EXPECT_EQ(std::get<Seq2SeqModelConfig>(config->kind).length_penalty, 1.0F);
+  EXPECT_EQ(MakeModelInfo(*config, "m", 1).target_language, "de");
+  config = ParseModelConfig("seq2seq { " + required + "beam_size: 1 length_penalty: 0 }", "m");
+  ASSERT_TRUE(config.ok()) << config.status();
+  EXPECT_EQ(std::get<Seq2SeqModelConfig>(config->kind).beam_size, 1);
+  EXPECT_EQ(std::get<Seq2SeqModelConfig>(config->kind).length_penalty, 0.0F);
+  const std::string error = Error("seq2seq { " + required + "beam_size: 17 length_penalty: 11 }");
+  EXPECT_NE(error.find("seq2seq.beam_size: 17 is out of range, allowed 1..16"), std::string::npos)
+      << error;
+  EXPECT_NE(error.find("seq2seq.length_penalty: 11 is out of range"), std::string::npos) << error;
+}
+
 // One that suits the model may be chosen only where the operator has not said one.
 TEST(ModelConfig, ABatchOfOneIsNotTheSameAsNone) {
   const std::string voice =

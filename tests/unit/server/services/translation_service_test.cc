@@ -154,6 +154,26 @@ TEST_F(TranslationServiceTest, BadRequestsNameTheField) {
   }
 }
 
+TEST_F(TranslationServiceTest, AModelOfManyLanguagesTakesEachAndNamesThem) {
+  models::ModelInfo info = TranslatorInfo("many", "en", "pt");
+  info.source_languages = {"en"};
+  info.target_languages = {"pt", "de"};
+  for (int i = 0; i < 40; ++i) info.target_languages.push_back("x" + std::to_string(i));
+  server_.Add(info, {});
+  auto request = Texts({"x"});
+  request.set_source_language("EN");
+  request.set_target_language("de");
+  EXPECT_TRUE(Translate(request).ok());
+  request.set_target_language("fr");
+  EXPECT_EQ(Translate(request).error_code(), StatusCode::NOT_FOUND);
+  request.set_model("many");
+  const grpc::Status status = Translate(request);
+  EXPECT_EQ(status.error_code(), StatusCode::INVALID_ARGUMENT);
+  EXPECT_THAT(status.error_message(),
+              HasSubstr("target_language: 'fr' is not what model 'many' has: 'pt', 'de', 'x0'"));
+  EXPECT_THAT(status.error_message(), HasSubstr("'x29' and 10 more, which the model list has"));
+}
+
 TEST_F(TranslationServiceTest, LimitsThemselvesAreAllowed) {
   server_.Add(TranslatorInfo("en-pt", "en", "pt"), {});
   EXPECT_TRUE(Translate(Texts(std::vector<std::string>(256, "x"))).ok());

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "models/translation/search/logits_rules.h"
+#include "models/translation/search/search.h"
+
+namespace millrace::models {
+
+// Beam search: the beam_size likeliest hypotheses are continued together. As transformers does it,
+// to the order of equals: each step looks at the 2 * beam_size best continuations of all; those of
+// the first beam_size that end are kept with their score, the best beam_size of all steps; the best
+// that do not end go on.
+class BeamSearch final : public Search {
+ public:
+  BeamSearch(const SearchOptions& options, SearchTask task);
+
+  std::span<const Row> rows() const override { return rows_; }
+  void Advance(float* logits, int64_t stride) override;
+  std::vector<Hypothesis> Found() const override;
+
+ private:
+  struct Live {
+    std::vector<int32_t> history;  // from the start on
+    float score = 0;               // log probability
+  };
+  struct Candidate {
+    float score;
+    int32_t row;
+    int32_t word;
+  };
+
+  // The best continuations of all rows, the best first.
+  std::vector<Candidate> BestCandidates(float* logits, int64_t stride) const;
+  bool Ends(const Candidate& candidate) const;
+  void Keep(const Candidate& candidate);
+  void Continue(const std::vector<Candidate>& candidates);
+  bool IsOver() const;
+  size_t beam() const { return static_cast<size_t>(options_.beam_size); }
+  size_t written() const { return live_.front().history.size() - 1; }
+  float Score(float log_probability, size_t words) const;
+
+  const SearchOptions options_;
+  const SearchTask task_;
+  const LogitsRules rules_;
+  std::vector<Live> live_;  // as rows_
+  std::vector<Row> rows_;
+  std::vector<Hypothesis> found_;  // the best first, at most beam_size
+};
+
+}  // namespace millrace::models

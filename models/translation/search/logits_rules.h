@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "models/translation/search/search_options.h"
+
+namespace millrace::models {
+
+// What is changed in the scores of a hypothesis's next word before one is chosen. In this order:
+// penalties for words that were there, then words that may not come, then words that must. The
+// options and the task must outlive it. Thread-safe.
+class LogitsRules {
+ public:
+  LogitsRules(const SearchOptions& options, const SearchTask& task)
+      : options_(options), task_(task) {}
+
+  // history: the start and the words since. Scores of words that may not come become minus
+  // infinity; of a word that must come, 0.
+  void Apply(std::span<const int32_t> history, std::span<float> scores) const;
+
+ private:
+  void PenaliseRepetition(std::span<const int32_t> history, std::span<float> scores) const;
+  void ForbidRepeatedNgrams(std::span<const int32_t> history, std::span<float> scores) const;
+
+  const SearchOptions& options_;
+  const SearchTask& task_;
+};
+
+}  // namespace millrace::models

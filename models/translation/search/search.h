@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "models/translation/search/search_options.h"
+
+namespace millrace::models {
+
+// A translation that was found.
+struct Hypothesis {
+  std::vector<int32_t> words;  // without start and end
+  float score = 0;             // higher is better, among those of one beam search; else 0
+};
+
+// Looks for the translation of one sentence. It knows nothing of the network: in turns it says
+// which hypotheses it wants to go on with, and is given the scores of their next words. One thread
+// at a time; needs little more than the words of its hypotheses.
+class Search {
+ public:
+  struct Row {
+    int32_t word = 0;    // the hypothesis's last
+    int32_t parent = 0;  // the row before that it continues; of the first row meaningless
+  };
+
+  virtual ~Search() = default;
+
+  // The hypotheses that need scores; none: the search is over. At first one, with the start.
+  virtual std::span<const Row> rows() const = 0;
+  // logits: task.words scores for each of the rows, which lie `stride` apart. Overwrites them.
+  virtual void Advance(float* logits, int64_t stride) = 0;
+  // What was found, the best first; once the search is over.
+  virtual std::vector<Hypothesis> Found() const = 0;
+};
+
+// The options must have been checked, the words of the task be of the vocabulary.
+std::unique_ptr<Search> MakeSearch(const SearchOptions& options, SearchTask task);
+
+}  // namespace millrace::models

@@ -1,0 +1,35 @@
+#include "models/translation/search/single_search.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace millrace::models {
+
+SingleSearch::SingleSearch(const SearchOptions& options, SearchTask task)
+    : options_(options),
+      task_(std::move(task)),
+      rules_(options_, task_),
+      sampler_(options_),
+      history_{task_.start},
+      row_{.word = task_.start, .parent = 0} {}
+
+void SingleSearch::Advance(float* logits, int64_t) {
+  const std::span<float> scores(logits, static_cast<size_t>(task_.words));
+  rules_.Apply(history_, scores);
+  const int32_t word =
+      options_.sample ? sampler_.Draw(scores)
+                      // The first of equals.
+                      : static_cast<int32_t>(std::ranges::max_element(scores) - scores.begin());
+  history_.push_back(word);
+  row_.word = word;
+  done_ = word == task_.end || history_.size() > task_.max_words;
+}
+
+std::vector<Hypothesis> SingleSearch::Found() const {
+  Hypothesis found;
+  found.words.assign(history_.begin() + 1, history_.end());
+  if (!found.words.empty() && found.words.back() == task_.end) found.words.pop_back();
+  return {std::move(found)};
+}
+
+}  // namespace millrace::models

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstdint>
+#include <random>
+#include <span>
+#include <vector>
+
+#include "models/translation/search/search_options.h"
+
+namespace millrace::models {
+
+// Draws words by their scores. The words that it draws depend on the seed and the scores alone, on
+// every machine alike. One thread at a time.
+class WordSampler {
+ public:
+  explicit WordSampler(const SearchOptions& options);
+
+  // Some score must be above minus infinity.
+  int32_t Draw(std::span<const float> scores);
+
+ private:
+  struct Candidate {
+    float score;
+    int32_t word;
+  };
+
+  const float temperature_;
+  const size_t top_k_;
+  const double top_p_;
+  std::mt19937_64 random_;
+  std::vector<Candidate> candidates_;
+  std::vector<double> weights_;
+};
+
+}  // namespace millrace::models

@@ -1,0 +1,171 @@
+// The kernels of float_kernels.h, compiled once per instruction set. Included behind the definitions
+// of MILLRACE_VECTOR_BYTES and MILLRACE_TILE_ROWS: how many rows times two vectors of sums the
+// registers hold.
+
+#include <cstdint>
+
+#include "models/translation/kernels/vector_math.inl"
+#include "models/translation/seq2seq/float_kernels.h"
+
+namespace millrace::models::kernels {
+namespace {
+
+constexpr int64_t kTileVectors = 2;
+constexpr int64_t kTileColumns = kTileVectors * kLanes;
+constexpr int64_t kLineFloats = 16;
+
+// kRows rows times kTileColumns columns, all sums in registers. `ahead`, unless null: the panel
+// that comes next, which is fetched meanwhile.
+template <int kRows>
+void FloatTile(const FloatProduct& p, int64_t row, int64_t column, const float* ahead) {
+  const float* a = p.a + row * p.a_stride;
+  const int64_t stride = p.a_stride;
+  const float* b = p.panels + column / kFloatPanel * kFloatPanel * p.inputs + column % kFloatPanel;
+  Floats sums[kRows][kTileVectors];
+#pragma GCC unroll 16
+  for (int r = 0; r < kRows; ++r) {
+#pragma GCC unroll 2
+    for (int v = 0; v < kTileVectors; ++v) sums[r][v] = Load(p.bias + column + v * kLanes);
+  }
+  for (int64_t k = 0; k < p.inputs; ++k, b += kFloatPanel) {
+    if (ahead != nullptr) {
+      __builtin_prefetch(ahead, 0, 2);
+      ahead += kLineFloats;
+    }
+    Floats weights[kTileVectors];
+#pragma GCC unroll 2
+    for (int v = 0; v < kTileVectors; ++v) weights[v] = Load(b + v * kLanes);
+#pragma GCC unroll 16
+    for (int r = 0; r < kRows; ++r) {
+      const Floats x = Broadcast(a[r * stride + k]);
+#pragma GCC unroll 2
+      for (int v = 0; v < kTileVectors; ++v) sums[r][v] += x * weights[v];
+    }
+  }
+#pragma GCC unroll 16
+  for (int r = 0; r < kRows; ++r) {
+#pragma GCC unroll 2
+    for (int v = 0; v < kTileVectors; ++v) {
+      Store(p.out + (row + r) * p.out_stride + column + v * kLanes, sums[r][v]);
+    }
+  }
+}
+
+template <int kRows>
+void FloatTileOf(const FloatProduct& p, int64_t rows, int64_t row, int64_t column,
+                 const float* ahead) {
+  if constexpr (kRows == 1) {
+    FloatTile<1>(p, row, column, ahead);
+  } else if (rows == kRows) {
+    FloatTile<kRows>(p, row, column, ahead);
+  } else {
+    FloatTileOf<kRows - 1>(p, rows, row, column, ahead);
+  }
+}
+
+void Multiply(const FloatProduct& p) {
+  // Tiles of about equal height: the last one is not left with a single row.
+  const int64_t tiles = (p.rows + MILLRACE_TILE_ROWS - 1) / MILLRACE_TILE_ROWS;
+  for (int64_t column = 0; column < p.outputs; column += kFloatPanel) {
+    // The next panel comes while this one is used from the cache: half of it with the first tile
+    // that follows the reading of this one, half with the second.
+    const bool more = column + kFloatPanel < p.outputs;
+    const float* next = p.panels + (column + kFloatPanel) * p.inputs;
+    for (int64_t tile = 0; tile < tiles; ++tile) {
+      const int64_t row = tile * p.rows / tiles;
+      const int64_t rows = (tile + 1) * p.rows / tiles - row;
+      for (int64_t part = 0; part < kFloatPanel; part += kTileColumns) {
+        const int64_t piece = (tile - 1) * (kFloatPanel / kTileColumns) + part / kTileColumns;
+        const bool fetch = more && piece >= 0 && piece < kFloatPanel / kLineFloats;
+        FloatTileOf<MILLRACE_TILE_ROWS>(p, rows, row, column + part,
+                                        fetch ? next + piece * p.inputs * kLineFloats : nullptr);
+      }
+    }
+  }
+}
+
+inline float DotProduct(const float* x, const float* y, int64_t count) {
+  Floats sum = {};
+  for (int64_t i = 0; i < count; i += kLanes) sum += Load(x + i) * Load(y + i);
+  return Sum(sum);
+}
+
+void AttendFloat(const FloatAttention& a) {
+  const float scale = 1.0F / __builtin_sqrtf(static_cast<float>(a.size));
+  for (int64_t head = 0; head < a.heads; ++head) {
+    const int64_t offset = head * a.size;
+    const float* query = a.query + offset;
+    for (int64_t j = 0; j < a.count; ++j) {
+      a.scores[j] = DotProduct(query, a.tokens[j] + a.key + offset, a.size) * scale;
+    }
+    Softmax(a.scores, a.count, PadScores(a.count));
+    float* out = a.out + offset;
+    for (int64_t i = 0; i < a.size; i += 16) {
+      constexpr int64_t kVectors = 16 / kLanes;
+      Floats mixed[kVectors] = {};
+      for (int64_t j = 0; j < a.count; ++j) {
+        const float* value = a.tokens[j] + a.value + offset + i;
+        for (int64_t v = 0; v < kVectors; ++v) mixed[v] += Load(value + v * kLanes) * a.scores[j];
+      }
+      for (int64_t v = 0; v < kVectors; ++v) Store(out + i + v * kLanes, mixed[v]);
+    }
+  }
+}
+
+void Norm(const float* x, int64_t rows, int64_t dim, const float* scale, const float* bias,
+          float epsilon, float* out) {
+  for (int64_t row = 0; row < rows; ++row, x += dim, out += dim) {
+    Floats total = {};
+    for (int64_t i = 0; i < dim; i += kLanes) total += Load(x + i);
+    const Floats mean = Broadcast(Sum(total) / static_cast<float>(dim));
+    Floats squares = {};
+    for (int64_t i = 0; i < dim; i += kLanes) {
+      const Floats centred = Load(x + i) - mean;
+      squares += centred * centred;
+    }
+    const float variance = Sum(squares) / static_cast<float>(dim);
+    const Floats inverse = Broadcast(1.0F / __builtin_sqrtf(variance + epsilon));
+    for (int64_t i = 0; i < dim; i += kLanes) {
+      Store(out + i, (Load(x + i) - mean) * inverse * Load(scale + i) + Load(bias + i));
+    }
+  }
+}
+
+void Add(const float* y, int64_t count, float* x) {
+  for (int64_t i = 0; i < count; i += kLanes) Store(x + i, Load(x + i) + Load(y + i));
+}
+
+void Relu(float* x, int64_t count) {
+  for (int64_t i = 0; i < count; i += kLanes) Store(x + i, Max(Load(x + i), Floats{}));
+}
+
+void Swish(float* x, int64_t count) {
+  for (int64_t i = 0; i < count; i += kLanes) {
+    const Floats v = Load(x + i);
+    Store(x + i, v / (1.0F + Exp(-v)));
+  }
+}
+
+float LogSumExp(const float* x, int64_t count) {
+  float top = x[0];
+  const int64_t whole = count / kLanes * kLanes;
+  if (whole > 0) {
+    Floats largest = Load(x);
+    for (int64_t i = kLanes; i < whole; i += kLanes) largest = Max(largest, Load(x + i));
+    top = Largest(largest);
+  }
+  for (int64_t i = whole; i < count; ++i) top = x[i] > top ? x[i] : top;
+  Floats total = {};
+  for (int64_t i = 0; i < whole; i += kLanes) total += Exp(Load(x + i) - top);
+  float sum = Sum(total);
+  if (whole < count) {
+    Floats rest = Broadcast(-1e30F);
+    for (int64_t i = whole; i < count; ++i) rest[i - whole] = x[i] - top;
+    rest = Exp(rest);
+    for (int64_t i = whole; i < count; ++i) sum += rest[i - whole];
+  }
+  return top + __builtin_logf(sum);
+}
+
+}  // namespace
+}  // namespace millrace::models::kernels

@@ -1,0 +1,27 @@
+#define MILLRACE_VECTOR_BYTES 64
+#define MILLRACE_TILE_ROWS 12
+#include "models/translation/seq2seq/float_kernels.inl"
+
+namespace millrace::models::kernels {
+namespace {
+
+bool Supported() {
+  return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+         __builtin_cpu_supports("avx512vl");
+}
+
+}  // namespace
+
+const FloatKernels kAvx512Float = {
+    .name = "avx512",
+    .supported = &Supported,
+    .multiply = &Multiply,
+    .attend = &AttendFloat,
+    .norm = &Norm,
+    .add = &Add,
+    .relu = &Relu,
+    .swish = &Swish,
+    .log_sum_exp = &LogSumExp,
+};
+
+}  // namespace millrace::models::kernels

@@ -1,0 +1,34 @@
+#include "models/translation/seq2seq/float_layers.h"
+
+namespace millrace::models {
+
+FloatFeedForward::FloatFeedForward(const FloatFeedForwardWeights& weights)
+    : expand_({weights.expand}), contract_({weights.contract}), norm_(weights.norm) {}
+
+void FloatFeedForward::Run(const LayerSettings& settings, float* x, int64_t rows,
+                           LayerScratch& scratch) const {
+  RunSublayer(settings, norm_, x, rows, scratch, [&](const float* in, float* out) {
+    const int64_t width = expand_.width();
+    float* hidden = scratch.wide.Take(rows * width);
+    expand_.Multiply(settings.kernels, in, settings.dim, rows, hidden);
+    const auto activate =
+        settings.activation == Activation::kRelu ? settings.kernels.relu : settings.kernels.swish;
+    activate(hidden, rows * width);
+    contract_.Multiply(settings.kernels, hidden, width, rows, out);
+  });
+}
+
+FloatEmbeddings::FloatEmbeddings(const PackedFloats& words, const FloatMatrix& positions,
+                                 float scale)
+    : words_(words),
+      positions_(positions.values, positions.values + positions.outputs * positions.inputs),
+      scale_(scale) {}
+
+void FloatEmbeddings::Lookup(int32_t word, int64_t position, float* out) const {
+  const int64_t dim = words_.inputs();
+  words_.CopyOutput(word, out);
+  const float* place = positions_.data() + position * dim;
+  for (int64_t i = 0; i < dim; ++i) out[i] = out[i] * scale_ + place[i];
+}
+
+}  // namespace millrace::models

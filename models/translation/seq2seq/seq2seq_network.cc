@@ -1,0 +1,30 @@
+#include "models/translation/seq2seq/seq2seq_network.h"
+
+namespace millrace::models {
+namespace {
+
+std::optional<PackedFloats> PackUnless(bool shared, const FloatMatrix& matrix) {
+  if (shared) return std::nullopt;
+  return PackedFloats({FloatLinear{matrix, {}}});
+}
+
+}  // namespace
+
+Seq2SeqNetwork::Seq2SeqNetwork(const Seq2SeqWeights& weights, const Seq2SeqConfig& config,
+                               const kernels::FloatKernels& kernels)
+    : settings_(config, kernels),
+      words_(weights.words()),
+      output_({weights.output}),
+      target_words_(PackUnless(weights.output.matrix.values == weights.target_embeddings.values,
+                               weights.target_embeddings)),
+      source_words_(PackUnless(weights.source_embeddings.values == weights.target_embeddings.values,
+                               weights.source_embeddings)),
+      target_embeddings_(target_words_ ? *target_words_ : output_, weights.positions,
+                         config.embedding_scale),
+      source_embeddings_(
+          source_words_ ? *source_words_ : (target_words_ ? *target_words_ : output_),
+          weights.positions, config.embedding_scale),
+      encoder_(weights, config, settings_, source_embeddings_),
+      decoder_(weights, config, settings_, target_embeddings_, output_) {}
+
+}  // namespace millrace::models

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "models/translation/aligned_buffer.h"
+
+namespace millrace::models {
+
+// The keys and values that a decoder keeps of each word it wrote, a slot a word. Hypotheses that
+// began alike share the slots of their beginning: a slot knows the one before it, and is free again
+// when nothing follows it and no hypothesis ends with it. So to reorder or drop hypotheses copies
+// nothing. Slots lie in chunks that stay where they are. One thread at a time.
+class TokenCache {
+ public:
+  static constexpr int32_t kNone = -1;
+
+  explicit TokenCache(int64_t slot_floats) : slot_floats_(slot_floats) {}
+
+  // A slot behind `parent` (kNone: the first of its hypothesis), whose holder now holds this one
+  // instead. Its floats are not initialised.
+  int32_t Append(int32_t parent);
+  // One more, or one fewer, hypothesis that ends with the slot; kNone: no effect.
+  void Hold(int32_t slot);
+  void Release(int32_t slot);
+
+  float* floats(int32_t slot) {
+    const auto at = static_cast<size_t>(slot);
+    return chunks_[at / kChunkSlots].data() + static_cast<int64_t>(at % kChunkSlots) * slot_floats_;
+  }
+  size_t used() const { return slots_.size() - free_.size(); }
+
+ private:
+  static constexpr size_t kChunkSlots = 32;
+
+  struct Slot {
+    int32_t parent = kNone;
+    int32_t holders = 0;  // hypotheses that end here, and slots that follow
+  };
+
+  const int64_t slot_floats_;
+  std::vector<AlignedBuffer<float>> chunks_;
+  std::vector<Slot> slots_;
+  std::vector<int32_t> free_;
+};
+
+}  // namespace millrace::models

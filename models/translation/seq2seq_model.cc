@@ -1,0 +1,150 @@
+#include "models/translation/seq2seq_model.h"
+
+#include <algorithm>
+#include <utility>
+#include <variant>
+
+#include "absl/status/status.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "models/translation/seq2seq/seq2seq_weights.h"
+#include "models/translation/seq2seq_engine.h"
+#include "models/translation/translation_batch.h"
+
+namespace millrace::models {
+namespace {
+
+// Words of the config that the weights do not have would be read beyond the embeddings.
+absl::Status CheckWords(const Seq2SeqConfig& config, int64_t words, const std::string& file) {
+  const auto check = [&](const char* field, int32_t word) {
+    if (word < words) return absl::OkStatus();
+    return absl::InvalidArgumentError(
+        absl::StrCat(file, ": ", field, ": ", word, " is not a word, allowed 0..", words - 1));
+  };
+  absl::Status status = check("start", config.start);
+  status.Update(check("end", config.end));
+  status.Update(check("unknown", config.unknown));
+  for (const int32_t word : config.suppressed) status.Update(check("suppressed", word));
+  for (const LanguageToken& language : config.languages)
+    status.Update(check("languages", language.word));
+  return status;
+}
+
+absl::Status CheckDefault(const char* field, const std::string& language,
+                          const std::vector<std::string>& all) {
+  if (HasLanguage(all, language)) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat(field, ": '", language, "' is not among the model's ", all.size(),
+                   " languages, the first of which is '", all.front(), "'"));
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Model>> Seq2SeqModel::Load(const Seq2SeqOptions& options,
+                                                          ModelInfo info) {
+  if (absl::Status status = CheckSearchOptions(options.search); !status.ok()) return status;
+  auto config = ReadSeq2SeqConfig(options.config_file);
+  if (!config.ok()) return config.status();
+  auto weights = Seq2SeqWeights::Load(options.weights_file, *config);
+  if (!weights.ok()) return weights.status();
+  const int64_t words = std::min(weights->words(), weights->source_embeddings.outputs);
+  if (absl::Status status = CheckWords(*config, words, options.config_file.string()); !status.ok())
+    return status;
+  if (static_cast<int64_t>(options.max_source_tokens) > weights->longest()) {
+    return absl::InvalidArgumentError(absl::StrCat("max_source_tokens: ", options.max_source_tokens,
+                                                   " is out of range, allowed 16..",
+                                                   weights->longest()));
+  }
+  std::string error;
+  auto vocabulary = Vocabulary::LoadWithTable(options.pieces_file, options.words_file, words,
+                                              config->unknown, error);
+  if (vocabulary == nullptr) return absl::DataLossError(error);
+  info.task = Task::kTranslation;
+  info.platform = "seq2seq";
+  for (const LanguageToken& language : config->languages) {
+    info.target_languages.push_back(language.tag);
+    if (config->language_tokens == LanguageTokens::kSourceAndTarget)
+      info.source_languages.push_back(language.tag);
+  }
+  absl::Status status =
+      CheckDefault("source_language", info.source_language, SourceLanguages(info));
+  status.Update(CheckDefault("target_language", info.target_language, TargetLanguages(info)));
+  if (!status.ok()) return status;
+  auto engine = std::make_unique<Seq2SeqEngine>(
+      std::make_unique<Seq2SeqNetwork>(*weights, *config,
+                                       *kernels::SupportedFloatKernels().front()),
+      *config, options.search, static_cast<size_t>(weights->longest()));
+  return std::unique_ptr<Model>(new Seq2SeqModel(options, *std::move(config), std::move(info),
+                                                 std::move(vocabulary), std::move(engine)));
+}
+
+Seq2SeqModel::Seq2SeqModel(const Seq2SeqOptions& options, Seq2SeqConfig config, ModelInfo info,
+                           std::unique_ptr<const Vocabulary> vocabulary,
+                           std::unique_ptr<const TranslationEngine> engine)
+    : info_(std::move(info)),
+      config_(std::move(config)),
+      max_length_factor_(options.max_length_factor),
+      max_source_tokens_(options.max_source_tokens),
+      vocabulary_(std::move(vocabulary)),
+      engine_(std::move(engine)) {}
+
+absl::Status Seq2SeqModel::Validate(const Input& input) const {
+  const auto* translate = std::get_if<TranslateInput>(&input);
+  if (translate == nullptr) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("model '", info_.name, "' translates text; it takes no other input"));
+  }
+  if (absl::Status status = CheckTexts(*translate); !status.ok()) return status;
+  absl::Status status;
+  if (!translate->source_language.empty()) {
+    status.Update(
+        CheckDefault("source_language", translate->source_language, SourceLanguages(info_)));
+  }
+  if (!translate->target_language.empty()) {
+    status.Update(
+        CheckDefault("target_language", translate->target_language, TargetLanguages(info_)));
+  }
+  return status;
+}
+
+int32_t Seq2SeqModel::LanguageWord(const std::string& asked, const std::string& otherwise) const {
+  const std::string& tag = asked.empty() ? otherwise : asked;
+  return std::ranges::find_if(config_.languages,
+                              [&](const LanguageToken& language) {
+                                return absl::EqualsIgnoreCase(language.tag, tag);
+                              })
+      ->word;
+}
+
+SentenceFrame Seq2SeqModel::FrameOf(const TranslateInput& input) const {
+  SentenceFrame frame;
+  frame.after = {config_.end};
+  switch (config_.language_tokens) {
+    case LanguageTokens::kNone:
+      break;
+    case LanguageTokens::kTargetInSource:
+      frame.before = {LanguageWord(input.target_language, info_.target_language)};
+      break;
+    case LanguageTokens::kSourceAndTarget:
+      frame.before = {LanguageWord(input.source_language, info_.source_language)};
+      frame.prefix = {LanguageWord(input.target_language, info_.target_language)};
+      break;
+  }
+  return frame;
+}
+
+std::unique_ptr<Batch> Seq2SeqModel::Prepare(std::span<Request* const> requests) const {
+  StepLimits limits;
+  limits.max_source_tokens = max_source_tokens_;
+  limits.max_length_factor = max_length_factor_;
+  const auto frame_of = [this](const TranslateInput& input) { return FrameOf(input); };
+  return std::make_unique<TranslationBatch>(requests, limits, frame_of, *vocabulary_, *engine_);
+}
+
+std::vector<Input> Seq2SeqModel::WarmupInputs() const {
+  TranslateInput input;
+  input.texts.emplace_back("1 2, 3.");
+  return {std::move(input)};
+}
+
+}  // namespace millrace::models

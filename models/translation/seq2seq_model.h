@@ -1,0 +1,61 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "models/core/model.h"
+#include "models/translation/search/search_options.h"
+#include "models/translation/seq2seq/seq2seq_config.h"
+#include "models/translation/translation_engine.h"
+#include "models/translation/vocabulary.h"
+
+namespace millrace::models {
+
+struct Seq2SeqOptions {
+  std::filesystem::path weights_file;
+  std::filesystem::path config_file;
+  std::filesystem::path pieces_file;
+  std::filesystem::path words_file;
+  float max_length_factor = 2.5F;  // target words per source word, plus 5
+  size_t max_source_tokens = 256;  // a longer sentence is cut at a word
+  SearchOptions search;            // with one hypothesis
+};
+
+// An encoder-decoder transformer, of one pair of languages or of many, on the CPU whatever the
+// device. A step takes the next sentences of each of its requests in turn. Text that holds nothing
+// the vocabulary knows comes out as it went in. Thread-safe; the weights are shared by all workers.
+class Seq2SeqModel final : public Model {
+ public:
+  // Sets the task, platform and languages of `info`, whose source_language and target_language must
+  // be set. NotFound, DataLoss or InvalidArgument naming the file or field.
+  static absl::StatusOr<std::unique_ptr<Model>> Load(const Seq2SeqOptions& options, ModelInfo info);
+
+  const ModelInfo& info() const override { return info_; }
+  absl::Status Validate(const Input& input) const override;
+  std::unique_ptr<Batch> Prepare(std::span<Request* const> requests) const override;
+  std::vector<Input> WarmupInputs() const override;
+
+ private:
+  Seq2SeqModel(const Seq2SeqOptions& options, Seq2SeqConfig config, ModelInfo info,
+               std::unique_ptr<const Vocabulary> vocabulary,
+               std::unique_ptr<const TranslationEngine> engine);
+
+  // The language's word: of the tag, which was validated, or of the default.
+  int32_t LanguageWord(const std::string& asked, const std::string& otherwise) const;
+  SentenceFrame FrameOf(const TranslateInput& input) const;
+
+  const ModelInfo info_;
+  const Seq2SeqConfig config_;
+  const float max_length_factor_;
+  const size_t max_source_tokens_;
+  const std::unique_ptr<const Vocabulary> vocabulary_;
+  const std::unique_ptr<const TranslationEngine> engine_;
+};
+
+}  // namespace millrace::models

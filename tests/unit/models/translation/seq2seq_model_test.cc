@@ -1,0 +1,185 @@
+#include "models/translation/seq2seq_model.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "models/translation/piece_model.h"
+#include "tests/fakes/fake_worker_context.h"
+#include "tests/fakes/temporary_folder.h"
+#include "tests/unit/models/translation/tiny_seq2seq.h"
+
+namespace millrace::models {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+class Sink final : public OutputSink {
+ public:
+  void Emit(Output output) override { text += std::get<TranslateOutput>(output).text; }
+
+  std::string text;
+};
+
+std::string ConfigJson(const std::string& languages) {
+  return R"({"dim": 64, "encoder_layers": 2, "decoder_layers": 2, "encoder_heads": 4,
+    "decoder_heads": 2, "norm_first": true, "activation": "relu", "embedding_scale": 8,
+    "norm_epsilon": 1e-5, "start": 2, "end": 2, "unknown": 3, "forced_end": false,
+    "suppressed": [1], )" +
+         languages + "}";
+}
+
+constexpr char kManyLanguages[] =
+    R"("language_tokens": "source_and_target", "languages": [
+      {"tag": "en", "code": "__en__", "word": 60}, {"tag": "pt", "code": "__pt__", "word": 61},
+      {"tag": "de", "code": "__de__", "word": 62}])";
+
+// A package with the tiny M2M-100 network. Words 4 to 59 are pieces of tiny.spm.
+class Seq2SeqModelTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    options_.weights_file = folder_.path() / "weights.safetensors";
+    options_.config_file = folder_.path() / "config.json";
+    options_.pieces_file = folder_.path() / "source.spm";
+    options_.words_file = folder_.path() / "words.txt";
+    options_.max_source_tokens = 32;
+    WriteSafetensors(options_.weights_file, MakeTinySeq2Seq(TinyKind::kM2m100));
+    std::filesystem::copy_file(TestDataFolder() / "tiny.spm", options_.pieces_file);
+    Write(options_.config_file, ConfigJson(kManyLanguages));
+    std::string error;
+    const auto pieces = PieceModel::Load(options_.pieces_file, error);
+    ASSERT_NE(pieces, nullptr) << error;
+    std::string words(4, '\n');
+    for (int32_t id = 2; id < 58; ++id) words += pieces->TextOf(id) + "\n";
+    Write(options_.words_file, words + std::string(14, '\n'));
+    info_.name = "tiny";
+    info_.source_language = "en";
+    info_.target_language = "pt";
+  }
+
+  static void Write(const std::filesystem::path& path, const std::string& text) {
+    std::ofstream(path, std::ios::binary) << text;
+  }
+  std::unique_ptr<Model> Load() {
+    auto model = Seq2SeqModel::Load(options_, info_);
+    EXPECT_TRUE(model.ok()) << model.status();
+    return model.ok() ? *std::move(model) : nullptr;
+  }
+  std::string LoadError() {
+    const auto model = Seq2SeqModel::Load(options_, info_);
+    return model.ok() ? "no error" : std::string(model.status().message());
+  }
+  std::string Translate(const Model& model, TranslateInput input) {
+    Sink sink;
+    Request request(std::move(input), TimePoint::max(), sink);
+    Request* const requests[] = {&request};
+    while (!request.outcome()) {
+      const auto batch = model.Prepare(requests);
+      batch->Forward(context_);
+      batch->Complete();
+    }
+    EXPECT_TRUE(request.outcome()->ok()) << *request.outcome();
+    return sink.text;
+  }
+
+  const testing::TemporaryFolder folder_;
+  Seq2SeqOptions options_;
+  ModelInfo info_;
+  FakeWorkerContext context_;
+};
+
+constexpr char kText[] = "the cat sat on the mat.";
+
+TEST_F(Seq2SeqModelTest, SaysWhatItIsAndSpeaks) {
+  const auto model = Load();
+  EXPECT_EQ(model->info().platform, "seq2seq");
+  EXPECT_EQ(model->info().task, Task::kTranslation);
+  EXPECT_THAT(SourceLanguages(model->info()), ElementsAre("en", "pt", "de"));
+  EXPECT_THAT(TargetLanguages(model->info()), ElementsAre("en", "pt", "de"));
+}
+
+TEST_F(Seq2SeqModelTest, TheLanguagesOfARequestDecide) {
+  const auto model = Load();
+  const std::string usual = Translate(*model, {.texts = {kText}});
+  EXPECT_FALSE(usual.empty());
+  EXPECT_EQ(Translate(*model, {{kText}, "en", "PT"}), usual);
+  EXPECT_NE(Translate(*model, {{kText}, "en", "de"}), usual);
+  EXPECT_NE(Translate(*model, {{kText}, "de", "pt"}), usual);
+}
+
+TEST_F(Seq2SeqModelTest, ATokenOfTheTargetMayStandInTheSource) {
+  std::string config = ConfigJson(kManyLanguages);
+  config.replace(config.find("source_and_target"), 17, "target_in_source");
+  Write(options_.config_file, config);
+  const auto model = Load();
+  EXPECT_THAT(SourceLanguages(model->info()), ElementsAre("en"));
+  EXPECT_NE(Translate(*model, {{kText}, "", "de"}), Translate(*model, {{kText}, "", "pt"}));
+}
+
+TEST_F(Seq2SeqModelTest, AnUnknownLanguageIsRefused) {
+  const auto model = Load();
+  EXPECT_THAT(std::string(model->Validate(TranslateInput{{kText}, "", "fr"}).message()),
+              HasSubstr("target_language: 'fr' is not among the model's 3 languages"));
+  EXPECT_TRUE(model->Validate(TranslateInput{{kText}, "de", "en"}).ok());
+  EXPECT_FALSE(model->Validate(TranslateInput{}).ok());
+  EXPECT_FALSE(model->Validate(SynthesizeInput{}).ok());
+}
+
+TEST_F(Seq2SeqModelTest, TextWithoutKnownWordsComesOutAsItWentIn) {
+  const auto model = Load();
+  EXPECT_EQ(Translate(*model, {.texts = {"\xF0\x9F\x98\x80 "}}), "\xF0\x9F\x98\x80 ");
+}
+
+TEST_F(Seq2SeqModelTest, SentencesThatAreTooLongAreCut) {
+  std::string text;
+  for (int i = 0; i < 200; ++i) text += "the old cat ";
+  EXPECT_FALSE(Translate(*Load(), {.texts = {text}}).empty());
+}
+
+TEST_F(Seq2SeqModelTest, WhatIsWrongIsNamed) {
+  info_.target_language = "xx";
+  EXPECT_THAT(LoadError(), HasSubstr("target_language: 'xx'"));
+  info_.target_language = "pt";
+  options_.max_source_tokens = 65;
+  EXPECT_THAT(LoadError(), HasSubstr("max_source_tokens: 65 is out of range, allowed 16..64"));
+  options_.max_source_tokens = 32;
+  options_.search.beam_size = 0;
+  EXPECT_THAT(LoadError(), HasSubstr("beam_size: 0"));
+  options_.search.beam_size = 2;
+  Write(options_.words_file, "a\nb\n");
+  EXPECT_THAT(LoadError(), HasSubstr("words.txt: 2 lines, but the weights have 74 words"));
+}
+
+TEST_F(Seq2SeqModelTest, WordsThatTheWeightsLackAreRefused) {
+  std::string config = ConfigJson(kManyLanguages);
+  config.replace(config.find("62"), 2, "74");
+  Write(options_.config_file, config);
+  EXPECT_THAT(LoadError(), HasSubstr("languages: 74 is not a word, allowed 0..73"));
+}
+
+TEST_F(Seq2SeqModelTest, DamagedConfigsAreErrorsThatNameTheField) {
+  const std::string good = ConfigJson(kManyLanguages);
+  const auto error_with = [&](const std::string& from, const std::string& to) {
+    std::string config = good;
+    config.replace(config.find(from), from.size(), to);
+    Write(options_.config_file, config);
+    return LoadError();
+  };
+  EXPECT_THAT(error_with("\"dim\": 64", "\"dim\": 65"), HasSubstr("dim: 65"));
+  EXPECT_THAT(error_with("\"encoder_heads\": 4", "\"encoder_heads\": 5"),
+              HasSubstr("encoder_heads: 5 heads do not divide"));
+  EXPECT_THAT(error_with("\"relu\"", "\"tanh\""), HasSubstr("activation"));
+  EXPECT_THAT(error_with("[1]", "[-1]"), HasSubstr("suppressed"));
+  EXPECT_THAT(error_with("\"pt\"", "\"en\""), HasSubstr("languages[1].tag: 'en' is there twice"));
+  EXPECT_THAT(error_with("{\"dim\"", "[\"dim\""), HasSubstr("not a JSON object"));
+  EXPECT_THAT(error_with("\"encoder_layers\": 2", "\"encoder_layers\": 3"),
+              HasSubstr("encoder.2.self.query.weight"));
+}
+
+}  // namespace
+}  // namespace millrace::models

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+
+#include "models/translation/search/search.h"
+#include "models/translation/seq2seq/seq2seq_config.h"
+#include "models/translation/seq2seq/seq2seq_network.h"
+#include "tests/unit/models/translation/tiny_model.h"
+
+namespace millrace::models {
+
+enum class TinyKind { kMarian, kM2m100 };
+
+// The tiny networks of make_seq2seq_golden.py: weights from the same formula.
+Seq2SeqConfig TinyConfig(TinyKind kind);
+TinyTensors MakeTinySeq2Seq(TinyKind kind);
+std::unique_ptr<const Seq2SeqNetwork> MakeTinyNetwork(
+    TinyKind kind,
+    const kernels::FloatKernels& kernels = *kernels::SupportedFloatKernels().front());
+// A search over its words.
+SearchTask TinyTask(TinyKind kind);
+
+}  // namespace millrace::models
