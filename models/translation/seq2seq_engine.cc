@@ -1,6 +1,7 @@
 #include "models/translation/seq2seq_engine.h"
 
 #include <algorithm>
+#include <stdexcept>
 #include <utility>
 #include <vector>
 
@@ -40,6 +41,8 @@ void Seq2SeqEngine::Translate(std::span<SentenceJob> jobs,
   session.Join(std::move(entries));
   while (session.size() > 0) {
     for (DecodingSession::Result& result : session.Step()) {
+      if (result.found.empty())
+        throw std::runtime_error("the model gave scores that are no numbers");
       SentenceJob& job = jobs[result.id];
       const std::vector<int32_t>& words = result.found.front().words;
       const size_t begin = std::min(job.prefix.size(), words.size());

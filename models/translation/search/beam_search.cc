@@ -23,6 +23,7 @@ BeamSearch::BeamSearch(const SearchOptions& options, SearchTask task)
 
 void BeamSearch::Advance(float* logits, int64_t stride) {
   const std::vector<Candidate> candidates = BestCandidates(logits, stride);
+  if (candidates.empty()) found_.clear();  // no score was a number
   const bool full = found_.size() == beam();
   const bool keeps = !(full && options_.early_stopping == EarlyStopping::kAtBeams);
   for (size_t i = 0; keeps && i < std::min(candidates.size(), beam()); ++i) {

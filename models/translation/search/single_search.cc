@@ -1,6 +1,7 @@
 #include "models/translation/search/single_search.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 namespace millrace::models {
@@ -22,10 +23,12 @@ void SingleSearch::Advance(float* logits, int64_t) {
                       : static_cast<int32_t>(std::ranges::max_element(scores) - scores.begin());
   history_.push_back(word);
   row_.word = word;
-  done_ = word == task_.end || history_.size() > task_.max_words;
+  failed_ = !std::isfinite(scores[static_cast<size_t>(word)]);
+  done_ = failed_ || word == task_.end || history_.size() > task_.max_words;
 }
 
 std::vector<Hypothesis> SingleSearch::Found() const {
+  if (failed_) return {};
   Hypothesis found;
   found.words.assign(history_.begin() + 1, history_.end());
   if (!found.words.empty() && found.words.back() == task_.end) found.words.pop_back();

@@ -25,6 +25,7 @@ class SingleSearch final : public Search {
   std::vector<int32_t> history_;
   Row row_;
   bool done_ = false;
+  bool failed_ = false;  // there was no number among the scores
 };
 
 }  // namespace millrace::models

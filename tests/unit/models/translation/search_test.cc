@@ -303,5 +303,15 @@ TEST(Search, SaysWhatIsWrongWithOptions) {
   EXPECT_TRUE(CheckSearchOptions({}).ok());
 }
 
+TEST(SearchTest, ScoresThatAreNoNumbersFindNothing) {
+  const auto nothing = [](const Words& written) {
+    return written.size() < 2 ? Scores{-9, -9, 0, -1, -9} : Scores(kWords, NAN);
+  };
+  SearchOptions sampled;
+  sampled.sample = true;
+  for (const SearchOptions& options : {SearchOptions(), sampled, Beam(4)})
+    EXPECT_THAT(Find(options, Task(), nothing), SizeIs(0));
+}
+
 }  // namespace
 }  // namespace millrace::models

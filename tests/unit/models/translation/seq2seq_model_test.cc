@@ -3,8 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <fstream>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -139,6 +141,20 @@ TEST_F(Seq2SeqModelTest, SentencesThatAreTooLongAreCut) {
   std::string text;
   for (int i = 0; i < 200; ++i) text += "the old cat ";
   EXPECT_FALSE(Translate(*Load(), {.texts = {text}}).empty());
+}
+
+TEST_F(Seq2SeqModelTest, WeightsThatGiveNoNumbersFailTheRequest) {
+  TinyTensors tensors = MakeTinySeq2Seq(TinyKind::kM2m100);
+  tensors.at("decoder.norm.weight") = FloatTensor(std::vector<float>(64, NAN));
+  WriteSafetensors(options_.weights_file, tensors);
+  for (const int beam : {1, 4}) {
+    options_.search.beam_size = beam;
+    const auto model = Load();
+    Sink sink;
+    Request request(TranslateInput{.texts = {kText}}, TimePoint::max(), sink);
+    Request* const requests[] = {&request};
+    EXPECT_THROW(model->Prepare(requests)->Forward(context_), std::runtime_error);
+  }
 }
 
 TEST_F(Seq2SeqModelTest, WhatIsWrongIsNamed) {
