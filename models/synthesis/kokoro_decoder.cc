@@ -8,8 +8,10 @@
 #include <ATen/ops/index_select.h>
 
 #include <algorithm>
+#include <memory>
 #include <numeric>
 #include <string>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "models/synthesis/device_noise.h"
@@ -148,7 +150,7 @@ std::optional<at::Tensor> KokoroDecoder::Features(const at::Tensor& text, const 
 
 std::optional<std::vector<float>> KokoroDecoder::Decode(
     const KokoroEncoder::Output& encoded, const Curves& curves, const at::Tensor& style,
-    std::span<const float> noise, const std::function<bool()>& should_stop) const {
+    std::vector<float> noise, const std::function<bool()>& should_stop) const {
   if (should_stop()) return std::nullopt;
   const at::Device device = style.device();
   const at::Tensor sound_style = style.narrow(1, 0, style_);
@@ -157,13 +159,17 @@ std::optional<std::vector<float>> KokoroDecoder::Decode(
   const auto features = Features(text, curves, sound_style, {}, {}, should_stop);
   if (!features) return std::nullopt;
   const int64_t sines = noise_per_sample();
-  const at::Tensor random =
-      at::from_blob(const_cast<float*>(noise.data()),
-                    {1, static_cast<int64_t>(noise.size()) / sines, sines}, at::kFloat)
+  // The tensor owns it, so that it goes with the tensor.
+  auto drawn = std::make_shared<std::vector<float>>(std::move(noise));
+  float* const values = drawn->data();
+  const auto count = static_cast<int64_t>(drawn->size());
+  at::Tensor random =
+      at::from_blob(
+          values, {1, count / sines, sines}, [drawn = std::move(drawn)](void*) {}, at::kFloat)
           .to(device)
           .transpose(1, 2);
-  const auto samples =
-      generator_.Run(*features, curves.pitch.squeeze(1), random, sound_style, should_stop);
+  const auto samples = generator_.Run(*features, curves.pitch.squeeze(1), std::move(random),
+                                      sound_style, should_stop);
   if (!samples) return std::nullopt;
   const at::Tensor host = samples->to(at::kCPU).contiguous();
   const float* data = host.const_data_ptr<float>();

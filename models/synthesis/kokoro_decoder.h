@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
-#include <span>
 #include <vector>
 
 #include "models/synthesis/kokoro_encoder.h"
@@ -42,7 +41,7 @@ class KokoroDecoder {
   // equal curves the samples are equal, of nearly equal ones they only sound the same.
   std::optional<std::vector<float>> Decode(const KokoroEncoder::Output& encoded,
                                            const Curves& curves, const at::Tensor& style,
-                                           std::span<const float> noise,
+                                           std::vector<float> noise,
                                            const std::function<bool()>& should_stop) const;
 
   // Of several sentences, padded to one length; all on the device.

@@ -114,13 +114,15 @@ at::Tensor KokoroGenerator::Upsample(const Stage& stage, const at::Tensor& x) co
 }
 
 std::optional<at::Tensor> KokoroGenerator::Run(const at::Tensor& features, const at::Tensor& pitch,
-                                               const at::Tensor& noise, const at::Tensor& style,
+                                               at::Tensor noise, const at::Tensor& style,
                                                const std::function<bool()>& should_stop) const {
   const at::Tensor source = source_.Run(pitch, noise);
+  // Let go as soon, and in place, as it can be: of a long sentence each signal takes ten megabytes
+  // or more.
+  noise.reset();
   at::Tensor x = features;
   for (const Stage& stage : stages_) {
     if (should_stop()) return std::nullopt;
-    // In place where it can be: of a long sentence each signal takes tens of megabytes.
     x = Upsample(stage, x);
     x.add_(stage.blocks.front()->Run(SourceOf(stage, source), style));
     at::Tensor sum;

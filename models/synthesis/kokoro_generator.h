@@ -32,7 +32,7 @@ class KokoroGenerator {
   // values]; pitch [1, values] in hertz; noise [1, sines, samples]. nullopt when should_stop, asked
   // before each block, said so.
   std::optional<at::Tensor> Run(const at::Tensor& features, const at::Tensor& pitch,
-                                const at::Tensor& noise, const at::Tensor& style,
+                                at::Tensor noise, const at::Tensor& style,
                                 const std::function<bool()>& should_stop) const;
   // [batch, samples] of a padded batch: features [batch, in channels, pitch values], zero beyond
   // the extent; pitch [batch, values]; noise [batch, samples, sines]. Samples beyond an end mean

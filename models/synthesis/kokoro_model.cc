@@ -255,7 +255,7 @@ Spoken LoadedKokoro::SpeakAlone(Request& request) const {
   std::vector<float> noise(static_cast<size_t>(**frames * parts_.samples_per_frame *
                                                parts_.decoder->noise_per_sample()));
   NoiseSource(sentence->seed, sentence->stream).Fill(noise);
-  return parts_.decoder->Decode(encoded, curves, style, noise,
+  return parts_.decoder->Decode(encoded, curves, style, std::move(noise),
                                 [&request] { return request.ShouldStop(); });
 }
 
