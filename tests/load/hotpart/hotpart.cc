@@ -88,7 +88,9 @@ class Kokoro final : public HotPart {
     KokoroDecoder::Curves curves;
     curves.pitch = input.Take({1, 1, 2 * frames});
     curves.loudness = input.Take({1, 1, 2 * frames});
-    return *decoder_.Decode(encoded, curves, style, input.Take(noise), [] { return false; });
+    const std::span<const float> drawn = input.Take(noise);
+    return *decoder_.Decode(encoded, curves, style, {drawn.begin(), drawn.end()},
+                            [] { return false; });
   }
 
  private:
