@@ -220,6 +220,19 @@ VitsConfig Convert(const v1::Vits& message, const Section& section) {
           .voice = message.voice()};
 }
 
+// The bounds that every translator has.
+template <typename Message, typename Config>
+void TakeLengths(const Message& message, const Section& section, Config& config) {
+  if (message.max_length_factor() != 0) {
+    section.Range("max_length_factor", message.max_length_factor(), 0.5F, 16.0F);
+    config.max_length_factor = message.max_length_factor();
+  }
+  if (message.max_source_tokens() != 0) {
+    section.Range("max_source_tokens", message.max_source_tokens(), 16U, 1024U);
+    config.max_source_tokens = message.max_source_tokens();
+  }
+}
+
 BergamotConfig Convert(const v1::Bergamot& message, const Section& section) {
   section.FileName("file", message.file());
   section.FileName("vocabulary_file", message.vocabulary_file());
@@ -229,14 +242,7 @@ BergamotConfig Convert(const v1::Bergamot& message, const Section& section) {
                         .vocabulary_file = message.vocabulary_file(),
                         .source_language = message.source_language(),
                         .target_language = message.target_language()};
-  if (message.max_length_factor() != 0) {
-    section.Range("max_length_factor", message.max_length_factor(), 0.5F, 16.0F);
-    config.max_length_factor = message.max_length_factor();
-  }
-  if (message.max_source_tokens() != 0) {
-    section.Range("max_source_tokens", message.max_source_tokens(), 16U, 1024U);
-    config.max_source_tokens = message.max_source_tokens();
-  }
+  TakeLengths(message, section, config);
   return config;
 }
 
@@ -254,14 +260,7 @@ Seq2SeqModelConfig Convert(const v1::Seq2Seq& message, const Section& section) {
                             .source_language = message.source_language(),
                             .target_language = message.target_language(),
                             .early_stopping = message.early_stopping()};
-  if (message.max_length_factor() != 0) {
-    section.Range("max_length_factor", message.max_length_factor(), 0.5F, 16.0F);
-    config.max_length_factor = message.max_length_factor();
-  }
-  if (message.max_source_tokens() != 0) {
-    section.Range("max_source_tokens", message.max_source_tokens(), 16U, 1024U);
-    config.max_source_tokens = message.max_source_tokens();
-  }
+  TakeLengths(message, section, config);
   if (message.beam_size() != 0) {
     section.Range("beam_size", message.beam_size(), 1U, 16U);
     config.beam_size = static_cast<int>(std::min(message.beam_size(), 16U));

@@ -167,5 +167,20 @@ float LogSumExp(const float* x, int64_t count) {
   return top + __builtin_logf(sum);
 }
 
+// What is above, as a set.
+constexpr FloatKernels MakeSet(const char* name, bool (*supported)()) {
+  return {
+      .name = name,
+      .supported = supported,
+      .multiply = &Multiply,
+      .attend = &AttendFloat,
+      .norm = &Norm,
+      .add = &Add,
+      .relu = &Relu,
+      .swish = &Swish,
+      .log_sum_exp = &LogSumExp,
+  };
+}
+
 }  // namespace
 }  // namespace millrace::models::kernels

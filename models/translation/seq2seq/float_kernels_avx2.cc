@@ -9,16 +9,6 @@ bool Supported() { return __builtin_cpu_supports("avx2") && __builtin_cpu_suppor
 
 }  // namespace
 
-const FloatKernels kAvx2Float = {
-    .name = "avx2",
-    .supported = &Supported,
-    .multiply = &Multiply,
-    .attend = &AttendFloat,
-    .norm = &Norm,
-    .add = &Add,
-    .relu = &Relu,
-    .swish = &Swish,
-    .log_sum_exp = &LogSumExp,
-};
+constinit const FloatKernels kAvx2Float = MakeSet("avx2", &Supported);
 
 }  // namespace millrace::models::kernels

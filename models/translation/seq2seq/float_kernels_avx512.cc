@@ -12,16 +12,6 @@ bool Supported() {
 
 }  // namespace
 
-const FloatKernels kAvx512Float = {
-    .name = "avx512",
-    .supported = &Supported,
-    .multiply = &Multiply,
-    .attend = &AttendFloat,
-    .norm = &Norm,
-    .add = &Add,
-    .relu = &Relu,
-    .swish = &Swish,
-    .log_sum_exp = &LogSumExp,
-};
+constinit const FloatKernels kAvx512Float = MakeSet("avx512", &Supported);
 
 }  // namespace millrace::models::kernels

@@ -9,16 +9,6 @@ bool Supported() { return true; }
 
 }  // namespace
 
-const FloatKernels kPortableFloat = {
-    .name = "portable",
-    .supported = &Supported,
-    .multiply = &Multiply,
-    .attend = &AttendFloat,
-    .norm = &Norm,
-    .add = &Add,
-    .relu = &Relu,
-    .swish = &Swish,
-    .log_sum_exp = &LogSumExp,
-};
+constinit const FloatKernels kPortableFloat = MakeSet("portable", &Supported);
 
 }  // namespace millrace::models::kernels

@@ -40,6 +40,7 @@ class PausingReader:
         if self._next > PAUSES or share < self._next / (PAUSES + 1):
             return
         self._next += 1
+        # To pause is what this reader is for. The server's CPU time is only looked at when what lies between has had time to fill.
         time.sleep(PAUSE_S - PARKED_S)
         before = machine.cpu_seconds(self._pid)
         time.sleep(PARKED_S)

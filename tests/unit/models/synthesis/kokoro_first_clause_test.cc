@@ -15,6 +15,7 @@
 #include "models/core/request.h"
 #include "models/synthesis/kokoro_model.h"
 #include "tests/fakes/fake_worker_context.h"
+#include "tests/unit/models/synthesis/speak.h"
 
 namespace millrace::models {
 namespace {
@@ -22,15 +23,6 @@ namespace {
 constexpr char kText[] =
     "When the rain had stopped, we went out into the garden and found that the old apple tree by "
     "the wall had lost most of its leaves.";
-
-class Collector final : public OutputSink {
- public:
-  void Emit(Output output) override {
-    parts.push_back(std::get<SynthesizeOutput>(std::move(output)));
-  }
-
-  std::vector<SynthesizeOutput> parts;
-};
 
 std::unique_ptr<Model> Load() {
   const char* models = std::getenv("MILLRACE_MODELS");

@@ -15,20 +15,12 @@
 #include "models/core/request.h"
 #include "tests/fakes/fake_worker_context.h"
 #include "tests/fakes/temporary_folder.h"
+#include "tests/unit/models/synthesis/speak.h"
 #include "tests/unit/models/synthesis/tiny_vits.h"
 #include "tests/unit/models/synthesis/vits_options.h"
 
 namespace millrace::models {
 namespace {
-
-class Collector final : public OutputSink {
- public:
-  void Emit(Output output) override {
-    parts.push_back(std::get<SynthesizeOutput>(std::move(output)));
-  }
-
-  std::vector<SynthesizeOutput> parts;
-};
 
 class VitsModelTest : public ::testing::Test {
  protected:
@@ -45,36 +37,6 @@ class VitsModelTest : public ::testing::Test {
 
   testing::TemporaryFolder folder_;
 };
-
-SynthesizeInput Say(const std::string& text) {
-  SynthesizeInput input;
-  input.text = text;
-  return input;
-}
-
-// Runs a request to its end, as a worker does; returns its outcome.
-absl::Status SpeakAll(const Model& model, const SynthesizeInput& input, Collector& sink) {
-  FakeWorkerContext context;
-  Request request(input, TimePoint::max(), sink);
-  std::vector<Request*> requests = {&request};
-  while (!request.outcome()) {
-    const std::unique_ptr<Batch> batch = model.Prepare(requests);
-    if (batch == nullptr) continue;
-    batch->Forward(context);
-    batch->Complete();
-  }
-  return *request.outcome();
-}
-
-std::vector<float> Samples(const Model& model, const SynthesizeInput& input) {
-  Collector sink;
-  const absl::Status status = SpeakAll(model, input, sink);
-  EXPECT_TRUE(status.ok()) << status;
-  std::vector<float> all;
-  for (const SynthesizeOutput& part : sink.parts)
-    all.insert(all.end(), part.samples.begin(), part.samples.end());
-  return all;
-}
 
 TEST_F(VitsModelTest, TellsWhatItIs) {
   const auto model = Load();

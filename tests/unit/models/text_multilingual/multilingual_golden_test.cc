@@ -3,11 +3,13 @@
 #include <gtest/gtest.h>
 
 #include <cstdio>
+#include <cstdlib>
 #include <fstream>
 #include <map>
 #include <memory>
 #include <sstream>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "models/text/multilingual/espeak_g2p.h"
@@ -34,12 +36,18 @@ std::string Spoken(const std::string& tag, const std::string& text) {
   return read.ok() ? read->phonemes : read.status().ToString();
 }
 
+// Such as "1.51".
 std::string InstalledVersion() {
-  std::string about;
   FILE* pipe = popen(MILLRACE_ESPEAK " --version", "r");
+  if (pipe == nullptr) return "";
+  std::string about;
   for (int c = std::fgetc(pipe); c != EOF; c = std::fgetc(pipe)) about += static_cast<char>(c);
   pclose(pipe);
-  return about;
+  constexpr std::string_view kBefore = "text-to-speech: ";
+  const size_t begin = about.find(kBefore);
+  if (begin == std::string::npos) return "";
+  const size_t version = begin + kBefore.size();
+  return about.substr(version, about.find(' ', version) - version);
 }
 
 TEST(MultilingualGoldenTest, PhonemesAreMisakis) {
@@ -47,8 +55,14 @@ TEST(MultilingualGoldenTest, PhonemesAreMisakis) {
   std::string line;
   ASSERT_TRUE(std::getline(file, line));
   const std::string version = line.substr(line.find(' ') + 1);
-  if (InstalledVersion().find(version) == std::string::npos)
-    GTEST_SKIP() << "other versions than espeak-ng " << version << " say some words otherwise";
+  if (const std::string installed = InstalledVersion(); installed != version) {
+    // The pronunciations of some words differ from one to the next, so that elsewhere the golden
+    // file says nothing. Where changes are gated a skip would go unnoticed: the file is to be made
+    // anew there.
+    ASSERT_EQ(std::getenv("CI"), nullptr)
+        << "espeak-ng " << installed << " is not " << version << ": run make_misaki_golden.py";
+    GTEST_SKIP() << "espeak-ng " << installed << " is not " << version;
+  }
   std::map<std::string, int> sentences;
   while (std::getline(file, line)) {
     std::istringstream fields(line);
