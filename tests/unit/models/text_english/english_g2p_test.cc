@@ -46,6 +46,7 @@ class EnglishG2pTest : public ::testing::Test {
 
   testing::TemporaryFolder folder_;
   std::shared_ptr<FakeFallback> fallback_ = std::make_shared<FakeFallback>();
+  testing::FakeClock clock_;  // Before `user_`, whose thread reads it.
   std::shared_ptr<UserLexicon> user_;
   PhonemeVocabulary vocabulary_;
   std::vector<PhonemeToken> tokens_;
@@ -150,11 +151,10 @@ TEST_F(EnglishG2pTest, PronunciationsOutsideTheVocabularyAreRefused) {
 }
 
 TEST_F(EnglishG2pTest, TheOperatorsWordsComeBeforeTheLexicon) {
-  testing::FakeClock clock;
   testing::WriteFile(folder_.path() / "words", "dog\tdawg\nzorg\tzˈɔɹɡ\nThe\tðiː");
   UserLexicon::Options options;
   options.path = folder_.path() / "words";
-  options.clock = &clock;
+  options.clock = &clock_;
   auto user = UserLexicon::Open(std::move(options));
   ASSERT_TRUE(user.ok()) << user.status();
   user_ = *std::move(user);
