@@ -57,6 +57,8 @@ struct FloatKernels {
   void (*swish)(float* x, int64_t count);                // x * sigmoid(x); a multiple of 16
   // log(sum(exp(x))); minus infinity counts as nothing.
   float (*log_sum_exp)(const float* x, int64_t count);
+  // Index of the first of the greatest, passing over what is no number; of nothing but that: 0.
+  int64_t (*argmax)(const float* x, int64_t count);
 };
 
 extern const FloatKernels kPortableFloat;

@@ -167,6 +167,35 @@ float LogSumExp(const float* x, int64_t count) {
   return top + __builtin_logf(sum);
 }
 
+int64_t Argmax(const float* x, int64_t count) {
+  constexpr int64_t kBlock = 512;
+  constexpr int64_t kChains = 4;  // of maxima, which do not wait for one another
+  const float lowest = -__builtin_inff();
+  float top = lowest;
+  int64_t best = 0;  // the block that has it first
+  for (int64_t begin = 0; begin < count; begin += kBlock) {
+    const int64_t end = begin + kBlock < count ? begin + kBlock : count;
+    Floats largest[kChains];
+    for (Floats& chain : largest) chain = Broadcast(lowest);
+    int64_t i = begin;
+    for (; i + kChains * kLanes <= end; i += kChains * kLanes) {
+      for (int64_t c = 0; c < kChains; ++c)
+        largest[c] = Max(Load(x + i + c * kLanes), largest[c]);
+    }
+    float of_block =
+        Largest(Max(Max(largest[0], largest[1]), Max(largest[2], largest[3])));
+    for (; i < end; ++i) of_block = x[i] > of_block ? x[i] : of_block;
+    if (of_block > top) {
+      top = of_block;
+      best = begin;
+    }
+  }
+  for (int64_t i = best; i < count; ++i) {
+    if (x[i] == top) return i;
+  }
+  return 0;
+}
+
 // What is above, as a set.
 constexpr FloatKernels MakeSet(const char* name, bool (*supported)()) {
   return {
@@ -179,6 +208,7 @@ constexpr FloatKernels MakeSet(const char* name, bool (*supported)()) {
       .relu = &Relu,
       .swish = &Swish,
       .log_sum_exp = &LogSumExp,
+      .argmax = &Argmax,
   };
 }
 

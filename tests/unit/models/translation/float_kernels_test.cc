@@ -157,5 +157,27 @@ TEST_P(FloatKernelsTest, LogSumExpHoldsForEachLengthAndMinusInfinity) {
   }
 }
 
+TEST_P(FloatKernelsTest, ArgmaxIsTheFirstOfTheGreatest) {
+  for (const int64_t count : {1, 3, 16, 65, 512, 513, 1500}) {
+    const std::vector<float> x = Random(count);
+    for (const int64_t at : {int64_t{0}, count / 2, count - 1}) {
+      std::vector<float> y = x;
+      y[static_cast<size_t>(count - 1)] = 100;
+      y[static_cast<size_t>(at)] = 100;
+      EXPECT_EQ(kernels().argmax(y.data(), count), at) << count;
+    }
+  }
+}
+
+TEST_P(FloatKernelsTest, ArgmaxPassesOverWhatIsNoNumber) {
+  std::vector<float> x(700, NAN);
+  EXPECT_EQ(kernels().argmax(x.data(), 700), 0);
+  x[600] = -INFINITY;
+  x[640] = -3;
+  EXPECT_EQ(kernels().argmax(x.data(), 700), 640);
+  const std::vector<float> none(40, -INFINITY);
+  EXPECT_EQ(kernels().argmax(none.data(), 40), 0);
+}
+
 }  // namespace
 }  // namespace millrace::models
