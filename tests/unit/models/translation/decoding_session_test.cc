@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <random>
+#include <tuple>
 #include <vector>
 
 #include "tests/unit/models/translation/tiny_seq2seq.h"
@@ -26,14 +27,18 @@ std::vector<std::vector<int32_t>> RandomSources(size_t count) {
   return sources;
 }
 
-class DecodingSessionTest : public ::testing::TestWithParam<int> {
+class DecodingSessionTest : public ::testing::TestWithParam<std::tuple<int, Precision>> {
  protected:
-  DecodingSessionTest() : network_(MakeTinyNetwork(TinyKind::kMarian)) {}
+  DecodingSessionTest()
+      : network_(MakeTinyNetwork(TinyKind::kMarian,
+                                 LinearKernels::For(std::get<Precision>(GetParam())))) {}
+
+  static int Beam() { return std::get<int>(GetParam()); }
 
   std::unique_ptr<Search> NewSearch(size_t id) const {
     SearchOptions options;
-    options.beam_size = GetParam();
-    options.hypotheses = GetParam();
+    options.beam_size = Beam();
+    options.hypotheses = Beam();
     SearchTask task = TinyTask(TinyKind::kMarian);
     task.max_words = 5 + id % 14;
     return MakeSearch(options, task);
@@ -75,7 +80,11 @@ class DecodingSessionTest : public ::testing::TestWithParam<int> {
   const std::unique_ptr<const Seq2SeqNetwork> network_;
 };
 
-INSTANTIATE_TEST_SUITE_P(Beams, DecodingSessionTest, ::testing::Values(1, 4));
+INSTANTIATE_TEST_SUITE_P(Beams, DecodingSessionTest,
+                         ::testing::Combine(::testing::Values(1, 4),
+                                            ::testing::Values(Precision::kFloat32,
+                                                              Precision::kBfloat16,
+                                                              Precision::kInt8)));
 
 TEST_P(DecodingSessionTest, CompanyDoesNotChangeWhatIsFound) {
   DecodingSession session(*network_);
@@ -129,7 +138,7 @@ TEST_P(DecodingSessionTest, HypothesesShareTheCacheOfTheirBeginning) {
   for (size_t step = 1; step <= 4 && session.size() > 0; ++step) {
     Step(session, found);
     // At most one word of each hypothesis a step, and the first is everyone's.
-    EXPECT_LE(session.cached_words(), 1 + (step - 1) * static_cast<size_t>(GetParam()));
+    EXPECT_LE(session.cached_words(), 1 + (step - 1) * static_cast<size_t>(Beam()));
   }
 }
 
