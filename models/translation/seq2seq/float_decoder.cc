@@ -54,7 +54,7 @@ void FloatDecoder::Attend(int64_t index, std::span<const float* const> tokens, c
   attention.count = static_cast<int64_t>(tokens.size());
   attention.heads = heads_;
   attention.size = settings_.dim / heads_;
-  attention.scores = scratch.scores.Take(kernels::PadScores(attention.count));
+  attention.scores = scratch.scores.Take(heads_ * kernels::PadScores(attention.count));
   attention.out = out;
   settings_.kernels.attend(attention);
 }

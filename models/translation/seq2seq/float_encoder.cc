@@ -90,7 +90,7 @@ void FloatEncoder::Attend(const Layer& layer, std::span<const std::span<const in
     attention.count = static_cast<int64_t>(words.size());
     attention.heads = heads_;
     attention.size = dim / heads_;
-    attention.scores = scratch.scores.Take(kernels::PadScores(attention.count));
+    attention.scores = scratch.scores.Take(heads_ * kernels::PadScores(attention.count));
     for (size_t i = 0; i < source.size(); ++i, query += stride, result += dim) {
       attention.query = query;
       attention.out = result;

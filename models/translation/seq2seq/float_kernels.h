@@ -37,8 +37,8 @@ struct FloatAttention {
   int64_t count = 0;  // at least 1
   int64_t heads = 0;
   int64_t size = 0;         // of a head, a multiple of 16
-  float* scores = nullptr;  // scratch, PadScores(count)
-  float* out = nullptr;
+  float* scores = nullptr;  // scratch, heads * PadScores(count)
+  float* out = nullptr;     // heads * size floats
 };
 
 inline constexpr int64_t PadScores(int64_t count) { return (count + 15) / 16 * 16; }

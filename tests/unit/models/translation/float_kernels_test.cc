@@ -93,7 +93,7 @@ TEST_P(FloatKernelsTest, AttentionIsTheWeightedMeanOfValuesWhereverTheyLie) {
     std::vector<const float*> pointers;
     for (int64_t j = 0; j < count; ++j) tokens.push_back(Random(7 + 2 * kDim));
     for (const auto& token : tokens) pointers.push_back(token.data());
-    std::vector<float> scores(static_cast<size_t>(kernels::PadScores(count)));
+    std::vector<float> scores(static_cast<size_t>(kHeads * kernels::PadScores(count)));
     std::vector<float> out(kDim);
     kernels::FloatAttention attention;
     attention.query = query.data();
