@@ -52,17 +52,27 @@ void Configure(int64_t rows) {
   _tile_loadconfig(&shapes);
 }
 
-// Up to kTileRows rows of activations, which Configure was told, times two panels.
-inline void SumTiles(const uint8_t* activations, const PackedView& m, int64_t panel,
+inline void Prefetch(const int8_t* tile) {
+#pragma GCC unroll 16
+  for (int64_t line = 0; line < kTileRows; ++line)
+    _mm_prefetch(reinterpret_cast<const char*>(tile + line * kDepth), _MM_HINT_T0);
+}
+
+// Up to kTileRows rows of activations, which Configure was told, times two panels. `ahead`: the two
+// that come next, which are fetched meanwhile.
+inline void SumTiles(const uint8_t* activations, const PackedView& m, int64_t panel, int64_t ahead,
                      int32_t* sums) {
   const int64_t stride = 2 * m.inputs;
   const int8_t* first = m.values + panel * kPanel * m.inputs;
   const int8_t* second = first + kPanel * m.inputs;
+  const int8_t* next = m.values + ahead * kPanel * m.inputs;
   _tile_zero(0);
   _tile_zero(1);
   _tile_zero(2);
   _tile_zero(3);
   for (int64_t k = 0; k < m.inputs; k += kDepth) {
+    Prefetch(next + 2 * k * kPanel);
+    Prefetch(next + (2 * k + kDepth) * kPanel);
     _tile_loadd(4, activations + 2 * k, stride);
     _tile_loadd(5, activations + 2 * k + kDepth, stride);
     _tile_loadd(6, first + k * kPanel, kDepth);
@@ -85,8 +95,10 @@ void MultiplyTile(const Activations& a, int64_t row, int64_t rows, const PackedV
                   float* out) {
   alignas(64) int32_t sums[2 * kPanelsTogether * kTileRows * kPanel];
   const uint8_t* activations = a.values + row * 2 * m.inputs;
-  for (int64_t panel = 0; panel < m.outputs / kPanel; panel += kPanelsTogether) {
-    SumTiles(activations, m, panel, sums);
+  const int64_t panels = m.outputs / kPanel;
+  for (int64_t panel = 0; panel < panels; panel += kPanelsTogether) {
+    const int64_t ahead = panel + kPanelsTogether < panels ? panel + kPanelsTogether : 0;
+    SumTiles(activations, m, panel, ahead, sums);
     for (int64_t p = 0; p < kPanelsTogether; ++p) {
       const int64_t column = (panel + p) * kPanel;
       const __m512i correction = _mm512_loadu_si512(m.corrections + column);
