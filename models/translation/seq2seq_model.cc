@@ -61,6 +61,7 @@ absl::StatusOr<std::unique_ptr<Model>> Seq2SeqModel::Load(const Seq2SeqOptions& 
   if (vocabulary == nullptr) return absl::DataLossError(error);
   info.task = Task::kTranslation;
   info.platform = "seq2seq";
+  info.batching.continuous = info.batching.divided = true;
   for (const LanguageToken& language : config->languages) {
     info.target_languages.push_back(language.tag);
     if (config->language_tokens == LanguageTokens::kSourceAndTarget)
