@@ -19,7 +19,8 @@ inline Floats Load(const float* p) {
 
 inline void Store(float* p, Floats v) { __builtin_memcpy(p, &v, sizeof(v)); }
 
-inline Floats Broadcast(float x) { return Floats{} + x; }
+// Less zero, which is x to the bit for -0 too, so nothing has to be computed.
+inline Floats Broadcast(float x) { return x - Floats{}; }
 
 inline Floats Max(Floats a, Floats b) { return a > b ? a : b; }
 

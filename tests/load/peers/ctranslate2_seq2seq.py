@@ -88,7 +88,7 @@ class Peer:
 
 
 def ours_tokens_per_second(bench: Path, precision: str) -> dict[tuple[int, int], float]:
-    names = rf"Decode/precision:{_PRECISIONS[precision]}/vocabulary:{_WORDS}/sentences:\d+/beam:1/"
+    names = rf"Decode/precision:{_PRECISIONS[precision]}/vocabulary:{_WORDS}/sentences:[0-9]+/beam:1/"
     report = json.loads(subprocess.run([bench, f"--benchmark_filter={names}", "--benchmark_format=json"], check=True, capture_output=True,
                                        text=True).stdout)
     found = {}
