@@ -15,7 +15,6 @@ namespace millrace::server {
 namespace {
 
 constexpr size_t kMaxTexts = 10'000;
-constexpr size_t kMaxCharacters = 100'000;
 constexpr size_t kMaxPrefixCharacters = 1'000;
 // Of a request's texts together, for their language.
 constexpr size_t kMaxDetectedBytes = 32 << 10;
@@ -82,7 +81,8 @@ absl::StatusOr<TranslationRoute> RouteOf(std::shared_ptr<ServedModel> model,
 absl::StatusOr<TranslationRoute> RouteFrom(const TranslationRequest& request,
                                            const std::string& source, const Services& services) {
   const std::string& target = request.input.target_language;
-  if (request.model.empty()) return FindRoute(services.models, source, target);
+  if (request.model.empty())
+    return FindRoute(services.models, source, target, request.choose_model);
   auto model =
       services.models.FindForTask(models::Task::kTranslation, request.model, request.model_version);
   if (!model.ok()) return model.status();
@@ -187,7 +187,8 @@ absl::StatusOr<TranslationWork> MakeTranslationWork(TranslationRequest request,
   if (!status.ok()) return status;
   SortedTexts sorted = Sort(input);
   if (sorted.texts.empty()) return sorted.all.front().status;
-  if (status = CheckTotal("texts", sorted.characters, kMaxCharacters); !status.ok()) return status;
+  if (status = CheckTotal("texts", sorted.characters, kMaxTranslateCharacters); !status.ok())
+    return status;
   input.texts = std::move(sorted.texts);
   input.target_prefixes = std::move(sorted.prefixes);
   const bool detects = input.source_language == kAutoLanguage;
@@ -205,6 +206,10 @@ absl::StatusOr<TranslationWork> MakeTranslationWork(TranslationRequest request,
   work.route = *std::move(route);
   work.texts = std::move(sorted.all);
   work.places = std::move(sorted.places);
+  if (request.preferred_hypotheses && !work.route.models.empty()) {
+    input.search.hypotheses = std::clamp(*request.preferred_hypotheses, 1,
+                                         work.route.models.back()->info().max_hypotheses);
+  }
   work.alternatives = static_cast<size_t>(std::max(input.search.hypotheses.value_or(1), 1)) - 1;
   if (work.route.models.empty()) {
     work.unchanged = std::move(input.texts);
@@ -245,7 +250,7 @@ absl::StatusOr<std::vector<std::vector<models::DetectedLanguage>>> DetectLanguag
     status.Update(CheckText(StrCat("texts[", i, "]"), texts[i]));
     characters += CountCharacters(texts[i]);
   }
-  status.Update(CheckTotal("texts", characters, kMaxCharacters));
+  status.Update(CheckTotal("texts", characters, kMaxTranslateCharacters));
   if (!status.ok()) return status;
   std::vector<std::vector<models::DetectedLanguage>> results;
   for (const std::string& text : texts) results.push_back(models::DetectLanguages(text));

@@ -19,6 +19,9 @@ namespace millrace::server {
 // The source_language that asks for detection.
 inline constexpr std::string_view kAutoLanguage = "auto";
 
+// Of all texts of a request together.
+inline constexpr size_t kMaxTranslateCharacters = 100'000;
+
 // A request for a translation, whatever it came by. Strings are valid UTF-8.
 struct TranslationRequest {
   std::string model;  // empty: the one that fits the languages
@@ -27,6 +30,10 @@ struct TranslationRequest {
   bool detect_language = false;  // of each text
   // In place of a language that cannot be told; empty: that is an error.
   std::string fallback_language;
+  // When several models do it, the one with the fewest languages does; else that is an error.
+  bool choose_model = false;
+  // In place of search.hypotheses: so many, or as many as the model gives.
+  std::optional<int> preferred_hypotheses = {};
 };
 
 // One text of a request.

@@ -66,7 +66,7 @@ std::string_view Primary(std::string_view tag) { return tag.substr(0, tag.find('
 }  // namespace
 
 absl::StatusOr<TranslationRoute> FindRoute(const ModelDirectory& directory, std::string_view source,
-                                           std::string_view target) {
+                                           std::string_view target, bool choose) {
   const Models models = Translators(directory);
   const bool both = !source.empty() && !target.empty();
   if (both && absl::EqualsIgnoreCase(View(source), View(target)) && IsKnown(models, target))
@@ -79,7 +79,10 @@ absl::StatusOr<TranslationRoute> FindRoute(const ModelDirectory& directory, std:
                             {},
                             {*direct}};
   }
-  if (!both || !absl::IsNotFound(direct.status())) return direct.status();
+  if (!both) return direct.status();
+  if (auto best = choose ? BestFor(models, source, target) : nullptr)
+    return TranslationRoute{std::string(source), std::string(target), {}, {std::move(best)}};
+  if (!absl::IsNotFound(direct.status())) return direct.status();
   TranslationRoute route = PivotRoute(models, source, target);
   if (route.models.empty()) return direct.status();
   return route;

@@ -21,9 +21,10 @@ struct TranslationRoute {
 
 // Finds it for two BCP 47 tags, either of which may be empty: any. When no model does it, two do it
 // by way of English. What is in the target language already needs no model. NotFound, or
-// InvalidArgument when several models could be meant.
+// InvalidArgument when several models could be meant; with choose, the one that has the fewest
+// languages then does it.
 absl::StatusOr<TranslationRoute> FindRoute(const ModelDirectory& models, std::string_view source,
-                                           std::string_view target);
+                                           std::string_view target, bool choose = false);
 
 // What can be translated into what, ordered by the tags.
 std::vector<TranslationRoute> AllRoutes(const ModelDirectory& models);
