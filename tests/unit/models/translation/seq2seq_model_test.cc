@@ -158,7 +158,7 @@ TEST_F(Seq2SeqModelTest, ARequestHasItsOwnSearch) {
 
 TEST_F(Seq2SeqModelTest, ATranslationMayBeMadeToBeginWithAText) {
   const auto model = Load();
-  const std::string two = "the cat. the mat.";
+  const std::string two = "the cat.\n\nthe mat.";
   const auto begun = Outputs(
       *model,
       {.texts = {two, kText}, .search = {.hypotheses = 2}, .target_prefixes = {"the old", ""}});
