@@ -57,6 +57,7 @@ Seq2SeqEngine::Seq2SeqEngine(std::unique_ptr<const Seq2SeqNetwork> network,
 SearchTask Seq2SeqEngine::TaskOf(const SentenceJob& job) const {
   SearchTask task = task_;
   task.prefix = job.prefix;
+  task.min_words = job.prefix.size() + job.min_target;
   // With the end; the last word needs no place, for nothing follows it.
   task.max_words = std::min(job.prefix.size() + job.max_target + 1, longest_);
   return task;
