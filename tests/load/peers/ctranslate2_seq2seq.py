@@ -77,7 +77,7 @@ class Peer:
 
     def tokens_per_second(self, threads: int, together: int) -> float:
         # Several batches for each worker, so that none waits at the end.
-        rounds = max(2, 64 // together)
+        rounds = max(2, 16 // together)
         sources = [[f"w{7 + i}" for i in range(_SOURCE)]] * (threads * together * rounds)
         began = time.monotonic()
         results = self._translators[threads].translate_batch(sources, beam_size=1, max_batch_size=together, min_decoding_length=_TARGET,
