@@ -71,8 +71,7 @@ void Multiply(const FloatProduct& p) {
   // Tiles of about equal height: the last one is not left with a single row.
   const int64_t tiles = (p.rows + MILLRACE_TILE_ROWS - 1) / MILLRACE_TILE_ROWS;
   for (int64_t column = 0; column < p.outputs; column += kFloatPanel) {
-    // The next panel comes while this one is used: a share with each tile, the first of which waits
-    // for this one as it is.
+    // The next panel comes while this one is used: a share of its lines with each tile.
     const bool more = column + kFloatPanel < p.outputs;
     const float* next = p.panels + (column + kFloatPanel) * p.inputs;
     const int64_t pieces = tiles * (kFloatPanel / kTileColumns);
