@@ -11,6 +11,7 @@
 #include "models/core/strings.h"
 #include "nlohmann/json.hpp"
 #include "server/http/form.h"
+#include "server/http/json_body.h"
 #include "server/services/utf8.h"
 
 namespace millrace::server {
@@ -25,7 +26,8 @@ std::string Dump(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-absl::Status WrongType(std::string_view name, std::string_view wanted, const Json& value) {
+absl::Status WrongType(std::string_view name, std::string_view wanted,
+                       const nlohmann::json& value) {
   return absl::InvalidArgumentError(
       StrCat(name, ": must be ", wanted, ", not ", std::string_view(value.type_name())));
 }
@@ -72,7 +74,7 @@ absl::Status TakeText(std::string_view name, std::string value, HttpTranslateReq
   return absl::OkStatus();
 }
 
-absl::Status TakeQuery(const Json& value, HttpTranslateRequest& request) {
+absl::Status TakeQuery(const nlohmann::json& value, HttpTranslateRequest& request) {
   std::vector<std::string>& texts = request.translation.input.texts;
   if (value.is_string()) {
     texts = {value.get<std::string>()};
@@ -80,14 +82,15 @@ absl::Status TakeQuery(const Json& value, HttpTranslateRequest& request) {
   }
   if (!value.is_array()) return WrongType("q", "a string or a list of strings", value);
   request.list = true;
-  for (const Json& text : value) {
+  for (const nlohmann::json& text : value) {
     if (!text.is_string()) return WrongType(StrCat("q[", texts.size(), "]"), "a string", text);
     texts.push_back(text.get<std::string>());
   }
   return absl::OkStatus();
 }
 
-absl::Status TakeJson(std::string_view name, const Json& value, HttpTranslateRequest& request) {
+absl::Status TakeJson(std::string_view name, const nlohmann::json& value,
+                      HttpTranslateRequest& request) {
   if (name == "q") return TakeQuery(value, request);
   if (name == "alternatives" && value.is_number_integer())
     return TakeAlternatives(value.dump(), request);
@@ -99,20 +102,10 @@ absl::Status TakeJson(std::string_view name, const Json& value, HttpTranslateReq
 }
 
 absl::StatusOr<HttpTranslateRequest> ParseJson(std::string_view body) {
-  Json members;
-  try {
-    members = Json::parse(body);
-  } catch (const Json::parse_error& error) {
-    return absl::InvalidArgumentError(StrCat("the body is not valid JSON at byte ", error.byte));
-  } catch (const Json::exception&) {
-    return absl::InvalidArgumentError("the body is not valid JSON: a number is out of range");
-  }
-  if (!members.is_object()) {
-    return absl::InvalidArgumentError(
-        StrCat("the body must be a JSON object, not ", std::string_view(members.type_name())));
-  }
+  const absl::StatusOr<nlohmann::json> members = ParseJsonObject(body);
+  if (!members.ok()) return members.status();
   HttpTranslateRequest request;
-  for (const auto& [name, value] : members.items()) {
+  for (const auto& [name, value] : members->items()) {
     if (value.is_null()) continue;  // as if it were not there
     if (absl::Status status = TakeJson(name, value, request); !status.ok()) return status;
   }
