@@ -10,7 +10,6 @@
 #include "models/core/language_names.h"
 #include "models/core/strings.h"
 #include "nlohmann/json.hpp"
-#include "server/http/form.h"
 #include "server/http/json_body.h"
 #include "server/services/utf8.h"
 
@@ -112,21 +111,6 @@ absl::StatusOr<HttpTranslateRequest> ParseJson(std::string_view body) {
   return request;
 }
 
-absl::StatusOr<HttpTranslateRequest> ParseFormBody(std::string_view body) {
-  HttpTranslateRequest request;
-  std::vector<std::string>& texts = request.translation.input.texts;
-  for (auto& [name, value] : ParseForm(body)) {
-    if (!IsValidUtf8(value)) return absl::InvalidArgumentError("the body is not valid UTF-8");
-    if (name == "q") {
-      texts.push_back(std::move(value));
-    } else if (absl::Status status = TakeText(name, std::move(value), request); !status.ok()) {
-      return status;
-    }
-  }
-  request.list = texts.size() > 1;
-  return request;
-}
-
 absl::Status Missing(std::string_view name) {
   return absl::InvalidArgumentError(StrCat("Invalid request: missing ", name, " parameter"));
 }
@@ -149,15 +133,31 @@ absl::StatusOr<HttpTranslateRequest> ParseTranslateBody(std::string_view content
   const std::string_view type = content_type.substr(0, content_type.find(';'));
   absl::StatusOr<HttpTranslateRequest> request;
   if (absl::EqualsIgnoreCase(View(type), "application/x-www-form-urlencoded")) {
-    request = ParseFormBody(body);
+    request = ParseTranslateForm(ParseForm(body));
   } else if (absl::EndsWithIgnoreCase(View(type), "json")) {
     if (!IsValidUtf8(body)) return absl::InvalidArgumentError("the body is not valid UTF-8");
     request = ParseJson(body);
   } else {
     return absl::InvalidArgumentError(
         StrCat("Content-Type: '", type.substr(0, 64),
-               "' is not supported; application/json and application/x-www-form-urlencoded are"));
+               "' is not supported; application/json, application/x-www-form-urlencoded "
+               "and multipart/form-data are"));
   }
+  return request;
+}
+
+absl::StatusOr<HttpTranslateRequest> ParseTranslateForm(FormMembers members) {
+  HttpTranslateRequest request;
+  std::vector<std::string>& texts = request.translation.input.texts;
+  for (auto& [name, value] : members) {
+    if (!IsValidUtf8(value)) return absl::InvalidArgumentError("the body is not valid UTF-8");
+    if (name == "q") {
+      texts.push_back(std::move(value));
+    } else if (absl::Status status = TakeText(name, std::move(value), request); !status.ok()) {
+      return status;
+    }
+  }
+  request.list = texts.size() > 1;
   return request;
 }
 
