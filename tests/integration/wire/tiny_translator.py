@@ -18,7 +18,7 @@ def add(root: pathlib.Path, name: str, source: str, target: str, *codes: str) ->
     source to target."""
     folder = root.parent / f"{name}.published"
     folder.mkdir()
-    given = config("m2m_100", PIECES + 2 + len(codes)) | {"max_position_embeddings": 64}
+    given = config("m2m_100", PIECES + 2 + len(codes)) | {"max_position_embeddings": 256}
     (folder / "config.json").write_text(json.dumps(given))
     write_safetensors(folder / "model.safetensors", state(given, scale=0.2), {})
     shutil.copy(ROOT / "tests" / "data" / "translation" / "tiny.spm", folder / "sentencepiece.bpe.model")
