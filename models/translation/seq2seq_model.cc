@@ -62,8 +62,8 @@ absl::StatusOr<std::unique_ptr<Model>> Seq2SeqModel::Load(const Seq2SeqOptions& 
   if (vocabulary == nullptr) return absl::DataLossError(error);
   info.task = Task::kTranslation;
   info.platform = "seq2seq";
-  info.max_hypotheses = SearchOptions::kMaxBeam;
   info.batching.continuous = info.batching.divided = true;
+  info.max_hypotheses = SearchOptions::kMaxBeam;
   for (const LanguageToken& language : config->languages) {
     info.target_languages.push_back(language.tag);
     if (config->language_tokens == LanguageTokens::kSourceAndTarget)
