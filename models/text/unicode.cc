@@ -71,4 +71,46 @@ bool IsUpper(char32_t c) {
   return Between(c, 0x386, 0x3AB) || Between(c, 0x400, 0x42F);
 }
 
+char32_t ToLower(char32_t c) {
+  if (!IsUpper(c)) return c;
+  if (c < 0x100 || Between(c, 0x391, 0x3AB) || Between(c, 0x410, 0x42F)) return c + 0x20;
+  if (c == 0x178) return 0xFF;
+  if (c < 0x180) return c + 1;
+  if (c >= 0x400) return c + 0x50;
+  switch (c) {  // the accented Greek ones
+    case 0x386:
+      return 0x3AC;
+    case 0x38C:
+      return 0x3CC;
+    case 0x38E:
+    case 0x38F:
+      return c + 0x3F;
+    default:
+      return Between(c, 0x388, 0x38A) ? c + 0x25 : c;
+  }
+}
+
+bool IsWordCharacter(char32_t c) {
+  if (c < 0x80) return IsDigit(c) || Between(c, 'a', 'z') || Between(c, 'A', 'Z');
+  if (c < 0xC0) return c == 0xAA || c == 0xB5 || c == 0xBA;
+  // From U+2000 on are punctuation and symbols, then scripts without spaces, but for Hangul.
+  if (c >= 0x2000) return Between(c, 0xAC00, 0xD7A3);
+  switch (c) {
+    case U'×':
+    case U'÷':
+    case U';':
+    case U'·':
+    case U'։':
+    case U'،':
+    case U'؛':
+    case U'؟':
+    case U'۔':
+    case U'।':
+    case U'॥':
+      return false;
+    default:
+      return true;
+  }
+}
+
 }  // namespace millrace::models
