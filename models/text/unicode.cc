@@ -35,6 +35,14 @@ CodePoint DecodeBefore(std::string_view text, size_t at) {
   return {kReplacement, 1};
 }
 
+std::string EncodeUtf8(char32_t c) {
+  const auto tail = [c](int shift) { return static_cast<char>(0x80 | ((c >> shift) & 0x3F)); };
+  if (c < 0x80) return {static_cast<char>(c)};
+  if (c < 0x800) return {static_cast<char>(0xC0 | (c >> 6)), tail(0)};
+  if (c < 0x10000) return {static_cast<char>(0xE0 | (c >> 12)), tail(6), tail(0)};
+  return {static_cast<char>(0xF0 | (c >> 18)), tail(12), tail(6), tail(0)};
+}
+
 size_t CountCodePoints(std::string_view text) {
   return static_cast<size_t>(
       std::count_if(text.begin(), text.end(), [](char c) { return !IsContinuation(c); }));

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 #include <string_view>
 
 namespace millrace::models {
@@ -15,6 +16,9 @@ struct CodePoint {
 CodePoint DecodeAt(std::string_view text, size_t at);
 // What ends at `at`, which must be greater than 0.
 CodePoint DecodeBefore(std::string_view text, size_t at);
+
+// A code point that is no surrogate, as UTF-8.
+std::string EncodeUtf8(char32_t c);
 
 // Of valid UTF-8.
 size_t CountCodePoints(std::string_view text);
