@@ -88,9 +88,12 @@ absl::Status BergamotModel::Validate(const Input& input) const {
 std::unique_ptr<Batch> BergamotModel::Prepare(std::span<Request* const> requests) const {
   StepLimits limits;
   limits.max_source_tokens = max_source_tokens_;
-  const auto settings_of = [this](const TranslateInput&) {
+  const auto settings_of = [this](const TranslateInput& input) {
     return TranslationSettings{.frame = {.after = {BergamotWeights::kEndOfSentence}},
-                               .max_length_factor = max_length_factor_};
+                               .max_length_factor = max_length_factor_,
+                               .source_language = input.source_language.empty()
+                                                      ? info_.source_language
+                                                      : input.source_language};
   };
   return std::make_unique<TranslationBatch>(requests, limits, settings_of, *vocabulary_, *engine_);
 }

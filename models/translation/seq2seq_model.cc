@@ -138,7 +138,9 @@ std::unique_ptr<Batch> Seq2SeqModel::Prepare(std::span<Request* const> requests)
   StepLimits limits;
   limits.max_source_tokens = max_source_tokens_;
   const auto settings_of = [this](const TranslateInput& input) {
-    return TranslationSettings{FrameOf(input), search_, max_length_factor_};
+    return TranslationSettings{
+        FrameOf(input), search_, max_length_factor_,
+        input.source_language.empty() ? info_.source_language : input.source_language};
   };
   return std::make_unique<TranslationBatch>(requests, limits, settings_of, *vocabulary_, *engine_);
 }

@@ -6,17 +6,10 @@
 
 #include "absl/status/status.h"
 #include "models/text/unicode.h"
+#include "models/translation/markup/restore.h"
 
 namespace millrace::models {
 namespace {
-
-size_t LeadingSpace(std::string_view text) {
-  size_t at = 0;
-  for (CodePoint c = DecodeAt(text, at); c.bytes > 0 && IsSpace(c.value); c = DecodeAt(text, at)) {
-    at += c.bytes;
-  }
-  return at;
-}
 
 constexpr char32_t kReplacementCharacter = 0xFFFD;
 
@@ -34,7 +27,7 @@ TranslationBatch::TranslationBatch(
   for (Request* request : requests) {
     if (request->state() == nullptr) {
       const TranslateInput& input = InputOf(*request);
-      request->set_state(std::make_unique<TranslationPlan>(input.texts, settings_of(input)));
+      request->set_state(std::make_unique<TranslationPlan>(input, settings_of(input)));
     }
     auto* plan = static_cast<TranslationPlan*>(request->state());
     participants_.push_back({request, plan});
@@ -74,24 +67,33 @@ void TranslationBatch::TakeNext(TranslationPlan& plan) {
   const TranslationSettings& settings = plan.settings();
   TranslationUnit& unit = plan.units().emplace_back();
   unit.text = plan.next_text();
-  unit.sentence = plan.Next();
+  SourceSentence& next = plan.Next();
   const size_t framing = settings.frame.before.size() + settings.frame.after.size();
-  auto [words, bytes] = vocabulary_.Encode(unit.sentence.text, limits_.max_source_tokens - framing);
-  if (bytes < unit.sentence.text.size()) {
-    const std::string_view rest = unit.sentence.text.substr(bytes);
-    unit.sentence = {unit.sentence.text.substr(0, bytes), rest.substr(0, LeadingSpace(rest))};
-    bytes += unit.sentence.space.size();
+  const size_t most = limits_.max_source_tokens - framing;
+  auto [words, bytes] = vocabulary_.Encode(next.marked.text, most);
+  if (bytes < next.marked.text.size()) {
+    unit.sentence = TakeFront(next, bytes);
+    if (unit.sentence.marked.text.size() != bytes)
+      words = vocabulary_.Encode(unit.sentence.marked.text, most).words;
+    if (next.marked.text.empty()) {
+      unit.sentence.behind += next.behind;
+      plan.Advance();
+    }
+  } else {
+    unit.sentence = std::move(next);
+    plan.Advance();
   }
-  plan.Take(bytes);
   unit.text_finished = plan.all_taken() || plan.next_text() != unit.text;
   unit.words = words.size();
   // What needs no job has been encoded all the same: it counts as the others do.
   ++units_;
   tokens_ += words.size() + framing;
-  unit.copied = !vocabulary_.AnyKnown(words);
+  unit.copied = !unit.sentence.has_words || !vocabulary_.AnyKnown(words);
   if (unit.copied) return;
   unit.job = MakeSentenceJob(words, settings.frame, settings.max_length_factor);
   unit.job.search = settings.search;
+  const MarkedText& marked = unit.sentence.marked;
+  unit.job.align = !marked.events.empty() || !marked.kept.empty();
 }
 
 std::vector<TranslationBatch::Job> TranslationBatch::JobsAtWork() const {
@@ -126,7 +128,8 @@ bool TranslationBatch::SomebodyWaitsForFirstWord() const {
   return std::ranges::any_of(participants_, [](const Participant& participant) {
     if (!InputOf(*participant.request).partial) return false;
     const TranslationUnit& first = participant.plan->units().front();
-    return first.emitted == 0 && first.job.at_work() && first.job.target.size() > 1;
+    return first.sentence.is_plain && first.emitted == 0 && first.job.at_work() &&
+           first.job.target.size() > 1;
   });
 }
 
@@ -149,6 +152,7 @@ std::string TranslationBatch::StableText(const SentenceJob& job) const {
 }
 
 void TranslationBatch::EmitPart(const Participant& participant, TranslationUnit& unit) const {
+  if (!unit.sentence.is_plain) return;
   std::string text = StableText(unit.job);
   if (text.size() <= unit.emitted) return;
   TranslateOutput output;
@@ -159,19 +163,39 @@ void TranslationBatch::EmitPart(const Participant& participant, TranslationUnit&
   participant.request->Emit(std::move(output));
 }
 
+std::string TranslationBatch::TextOf(const TranslationSettings& settings,
+                                     const TranslationUnit& unit) const {
+  const SentenceJob& job = unit.job;
+  std::string text = vocabulary_.Decode(job.target);
+  if (unit.sentence.is_plain) return text;
+  const MarkedText& marked = unit.sentence.marked;
+  std::vector<AlignedPiece> pieces;
+  if (!job.alignment.empty()) {
+    const std::vector<size_t> sources = vocabulary_.PlacesOf(marked.text);
+    const std::vector<size_t> ends = vocabulary_.EndsOf(job.target);
+    for (size_t i = 0; i < ends.size(); ++i) {
+      const size_t word = static_cast<size_t>(job.alignment[i]) - settings.frame.before.size();
+      // What stands around the sentence is none of its words.
+      const size_t source = word < sources.size() ? sources[word] : marked.text.size();
+      pieces.push_back({i == 0 ? 0 : ends[i - 1], ends[i], source});
+    }
+  }
+  return Restore(marked, text, pieces);
+}
+
 void TranslationBatch::Emit(const Participant& participant, TranslationUnit& unit) const {
   TranslateOutput output;
   output.text_index = unit.text;
   output.text_finished = unit.text_finished;
   if (unit.copied) {
-    output.text = unit.sentence.text;
+    output.text = Untouched(unit.sentence.marked);
   } else {
-    output.text = vocabulary_.Decode(unit.job.target);
+    output.text = TextOf(participant.plan->settings(), unit);
     output.text.erase(0, unit.emitted);
     output.source_tokens = static_cast<int64_t>(unit.words);
     output.target_tokens = static_cast<int64_t>(unit.job.target.size());
   }
-  output.text += unit.sentence.space;
+  output.text += unit.sentence.behind;
   participant.request->Emit(std::move(output));
 }
 

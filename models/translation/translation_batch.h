@@ -60,6 +60,8 @@ class TranslationBatch final : public Batch {
   bool SomebodyWaitsForFirstWord() const;
   // What of its translation later words do not change.
   std::string StableText(const SentenceJob& job) const;
+  // Of a sentence that is done, with everything put back that must survive.
+  std::string TextOf(const TranslationSettings& settings, const TranslationUnit& unit) const;
   void Emit(const Participant& participant, TranslationUnit& unit) const;
   void EmitPart(const Participant& participant, TranslationUnit& unit) const;
 

@@ -11,8 +11,6 @@
 namespace millrace::models {
 namespace {
 
-constexpr size_t kFewestDigits = 3;
-
 std::string DigitsOf(std::string_view number) {
   std::string digits;
   for (const char c : number) {

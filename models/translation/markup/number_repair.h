@@ -6,6 +6,9 @@
 
 namespace millrace::models {
 
+// Shorter numbers are not corrected: times and small counts may be said in another way.
+inline constexpr size_t kFewestDigits = 3;
+
 // A number as it is written: digits, with stops, commas and spaces between them.
 struct WrittenNumber {
   size_t begin = 0;  // bytes of the text

@@ -8,6 +8,7 @@
 #include "models/text/sentence_splitter.h"
 #include "models/text/unicode.h"
 #include "models/translation/markup/marked_block.h"
+#include "models/translation/markup/number_repair.h"
 
 namespace millrace::models {
 namespace {
@@ -159,6 +160,19 @@ bool HasWords(const MarkedText& marked) {
   return has_letter(marked.text.size());
 }
 
+// Whether a number is long enough that RepairNumbers might correct it.
+bool HasLongNumber(std::string_view text) {
+  size_t digits = 0;
+  for (const char c : text) {
+    if (IsAsciiDigit(c)) {
+      if (++digits == kFewestDigits) return true;
+    } else if (c != '.' && c != ',') {
+      digits = 0;
+    }
+  }
+  return false;
+}
+
 SourceSentence MakeSentence(MarkedText marked, std::string behind) {
   SourceSentence sentence;
   if (!marked.kept.empty()) {
@@ -166,7 +180,8 @@ SourceSentence MakeSentence(MarkedText marked, std::string behind) {
     PutStandIns(marked);
   }
   MarkLineBreaks(marked);
-  sentence.is_plain = marked.events.empty() && marked.kept.empty() && !marked.is_html;
+  sentence.is_plain = marked.events.empty() && marked.kept.empty() && !marked.is_html &&
+                      !HasLongNumber(marked.text);
   sentence.marked = std::move(marked);
   sentence.behind = std::move(behind);
   return sentence;
@@ -215,6 +230,28 @@ void CutBlock(MarkedBlock block, std::string_view language, const TermIndex& ter
 }
 
 }  // namespace
+
+SourceSentence TakeFront(SourceSentence& sentence, size_t bytes) {
+  const MarkedText& marked = sentence.marked;
+  const auto divided = std::ranges::find_if(marked.kept, [bytes](const KeptSpan& kept) {
+    return kept.begin < bytes && bytes < kept.end;
+  });
+  if (divided != marked.kept.end()) bytes = divided->begin > 0 ? divided->begin : divided->end;
+  size_t next = bytes;
+  for (CodePoint c = DecodeAt(marked.text, next); c.bytes > 0 && IsSpace(c.value);
+       c = DecodeAt(marked.text, next)) {
+    next += c.bytes;
+  }
+  SourceSentence front;
+  front.is_plain = sentence.is_plain;
+  front.has_words = sentence.has_words;
+  MarkedTextCutter cutter(marked);
+  front.marked = cutter.Take(bytes);
+  front.behind = Untouched(cutter.Take(next));
+  MarkedText rest = cutter.Take(marked.text.size());
+  sentence.marked = std::move(rest);
+  return front;
+}
 
 std::vector<SourceSentence> ReadSentences(std::string_view text, TextFormat format,
                                           std::string_view language, const TermIndex& terms) {
