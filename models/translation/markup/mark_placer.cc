@@ -37,8 +37,14 @@ bool MarkPlacer::CoversAll(const MarkNode& mark) const {
 std::vector<PlacedMark> MarkPlacer::Place(std::span<const MarkNode> marks) {
   placed_.clear();
   taken_.assign(units_.size(), false);
-  PlaceWithin(marks, {0, units_.size()}, 0, target_bytes_);
+  PlaceWithin(marks, {0, units_.size()}, 0, target_.size());
   return std::move(placed_);
+}
+
+int MarkPlacer::Vote(const TargetUnit& unit, size_t source, bool inside) const {
+  // A sign counts only for the sign that it comes from.
+  if (IsWordCharacter(DecodeAt(target_, unit.begin).value)) return inside ? 1 : -1;
+  return inside && !IsWordCharacter(DecodeAt(source_, source).value) ? 1 : 0;
 }
 
 MarkPlacer::Range MarkPlacer::BestStretch(const MarkNode& mark, Range range) const {
@@ -48,6 +54,7 @@ MarkPlacer::Range MarkPlacer::BestStretch(const MarkNode& mark, Range range) con
   Range best = {range.begin, range.begin};
   int best_sum = mark.from_before ? -1 : 0;
   int sum = 0;
+  bool has_words = false;
   size_t begin = range.begin;
   size_t nearest = range.end;
   size_t least = std::numeric_limits<size_t>::max();
@@ -55,7 +62,7 @@ MarkPlacer::Range MarkPlacer::BestStretch(const MarkNode& mark, Range range) con
     int value = 0;
     for (const size_t source : units_[i].sources) {
       const bool inside = source >= mark.begin && source < mark.end;
-      value += inside ? 1 : -1;
+      value += Vote(units_[i], source, inside);
       const size_t distance = source < mark.begin ? mark.begin - source
                               : inside            ? 0
                                                   : source - mark.end + 1;
@@ -67,13 +74,14 @@ MarkPlacer::Range MarkPlacer::BestStretch(const MarkNode& mark, Range range) con
     if (taken_[i]) value = kNever;
     if (sum < 0 && !mark.from_before) {
       sum = 0;
-      begin = i;
+      has_words = false;
     }
+    if (!has_words && !mark.from_before) begin = i;
+    has_words = has_words || value > 0;
     sum += value;
-    // Of two that are as good the first, unless the second is longer.
+    const bool longer = value > 0 && begin == best.begin && best.end > best.begin;
     const bool better = mark.goes_on ? i + 1 == range.end && sum > 0
-                                     : sum > best_sum || (sum == best_sum && begin == best.begin &&
-                                                          best.end > best.begin);
+                                     : sum > best_sum || (sum == best_sum && longer);
     if (better) {
       best_sum = sum;
       best = {begin, i + 1};
@@ -141,7 +149,7 @@ void MarkPlacer::PlaceWithin(std::span<const MarkNode> marks, Range range, size_
               taken_.begin() + static_cast<std::ptrdiff_t>(stretch.end), false);
   for (const auto& [stretch, mark] : pairs) {
     const bool empty = stretch.begin == stretch.end;
-    size_t from = stretch.begin < units_.size() ? units_[stretch.begin].begin : target_bytes_;
+    size_t from = stretch.begin < units_.size() ? units_[stretch.begin].begin : target_.size();
     if (empty && stretch.begin > 0 && LeansLeft(*mark)) from = units_[stretch.begin - 1].end;
     from = mark->from_before ? begin : std::clamp(from, begin, end);
     const size_t to = mark->goes_on ? end : empty ? from : units_[stretch.end - 1].end;

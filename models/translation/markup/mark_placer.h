@@ -20,8 +20,8 @@ struct PlacedMark {
 // around it. The units must outlive it. One thread at a time.
 class MarkPlacer {
  public:
-  MarkPlacer(std::string_view source, std::span<const TargetUnit> units, size_t target_bytes)
-      : source_(source), units_(units), target_bytes_(target_bytes) {}
+  MarkPlacer(std::string_view source, std::string_view target, std::span<const TargetUnit> units)
+      : source_(source), target_(target), units_(units) {}
 
   std::vector<PlacedMark> Place(std::span<const MarkNode> marks);
 
@@ -38,6 +38,8 @@ class MarkPlacer {
 
   // Places marks within a range of units, and of bytes, of the translation.
   void PlaceWithin(std::span<const MarkNode> marks, Range range, size_t begin, size_t end);
+  // What a piece of a unit says for a mark: that the unit is in it, that it is not, or nothing.
+  int Vote(const TargetUnit& unit, size_t source, bool inside) const;
   // The stretch of free units that comes from the mark's most; empty when none does.
   Range BestStretch(const MarkNode& mark, Range range) const;
   // Where a mark without words stands: the place that has least of what stood behind it before it,
@@ -49,8 +51,8 @@ class MarkPlacer {
   bool CoversAll(const MarkNode& mark) const;
 
   const std::string_view source_;
+  const std::string_view target_;
   const std::span<const TargetUnit> units_;
-  const size_t target_bytes_;
   std::vector<bool> taken_;  // of the units: by marks of the level at hand
   std::vector<PlacedMark> placed_;
 };

@@ -47,7 +47,7 @@ class Restorer {
     std::ranges::stable_sort(edits_, {}, &Edit::begin);
     JoinUnits();
     const std::vector<MarkNode> marks = MarksOf(source_);
-    MarkPlacer placer(source_.text, units_, target_.size());
+    MarkPlacer placer(source_.text, target_, units_);
     const std::vector<PlacedMark> placed = placer.Place(marks);
     for (const PlacedMark& mark : placed) {
       PutUntil(mark.at);

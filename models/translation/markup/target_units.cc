@@ -15,10 +15,12 @@ std::pair<size_t, size_t> Trimmed(std::string_view text, size_t begin, size_t en
   return {begin, end};
 }
 
-// Whether a word goes on across `at`.
+// Whether a word goes on across `at`; letters and digits are not of one word: H<sub>2</sub>O.
 bool WithinWord(std::string_view text, size_t at) {
-  return at > 0 && at < text.size() && IsWordCharacter(DecodeBefore(text, at).value) &&
-         IsWordCharacter(DecodeAt(text, at).value);
+  if (at == 0 || at >= text.size()) return false;
+  const char32_t before = DecodeBefore(text, at).value;
+  const char32_t behind = DecodeAt(text, at).value;
+  return IsWordCharacter(before) && IsWordCharacter(behind) && IsDigit(before) == IsDigit(behind);
 }
 
 // A word or a sign each, as far along in the source as in the translation.
