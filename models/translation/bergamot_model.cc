@@ -72,7 +72,8 @@ BergamotModel::BergamotModel(const BergamotOptions& options, ModelInfo info,
       few_shapes_(options.few_shapes),
       weights_(std::move(weights)),
       vocabulary_(std::move(vocabulary)),
-      engine_(std::move(engine)) {}
+      engine_(std::move(engine)),
+      cache_(options.cache) {}
 
 BergamotModel::~BergamotModel() = default;
 
@@ -95,7 +96,8 @@ std::unique_ptr<Batch> BergamotModel::Prepare(std::span<Request* const> requests
                                                       ? info_.source_language
                                                       : input.source_language};
   };
-  return std::make_unique<TranslationBatch>(requests, limits, settings_of, *vocabulary_, *engine_);
+  return std::make_unique<TranslationBatch>(requests, limits, settings_of, *vocabulary_, *engine_,
+                                            cache_);
 }
 
 std::vector<Input> BergamotModel::WarmupInputs() const {

@@ -22,8 +22,9 @@ const TranslateInput& InputOf(const Request& request) {
 TranslationBatch::TranslationBatch(
     std::span<Request* const> requests, const StepLimits& limits,
     absl::FunctionRef<TranslationSettings(const TranslateInput&)> settings_of,
-    const Vocabulary& vocabulary, const TranslationEngine& engine)
-    : limits_(limits), vocabulary_(vocabulary), engine_(engine) {
+    const Vocabulary& vocabulary, const TranslationEngine& engine,
+    const TranslationCache::ForModel& cache)
+    : limits_(limits), vocabulary_(vocabulary), engine_(engine), cache_(cache) {
   for (Request* request : requests) {
     if (request->state() == nullptr) {
       const TranslateInput& input = InputOf(*request);
@@ -94,6 +95,7 @@ void TranslationBatch::TakeNext(TranslationPlan& plan) {
   unit.job.search = settings.search;
   const MarkedText& marked = unit.sentence.marked;
   unit.job.align = !marked.events.empty() || !marked.kept.empty();
+  unit.known = cache_.Find(unit.job);
 }
 
 std::vector<TranslationBatch::Job> TranslationBatch::JobsAtWork() const {
@@ -210,8 +212,10 @@ void TranslationBatch::Complete() {
                          : absl::DeadlineExceededError("the deadline passed during translation"));
       continue;
     }
-    for (; !units.empty() && units.front().done(); units.pop_front())
+    for (; !units.empty() && units.front().done(); units.pop_front()) {
       Emit(participant, units.front());
+      if (!units.front().copied && !units.front().known) cache_.Insert(units.front().job);
+    }
     if (!units.empty()) {
       if (InputOf(request).partial) EmitPart(participant, units.front());
     } else if (participant.plan->all_taken()) {

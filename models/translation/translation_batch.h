@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "models/core/model.h"
+#include "models/translation/translation_cache.h"
 #include "models/translation/translation_engine.h"
 #include "models/translation/translation_plan.h"
 #include "models/translation/vocabulary.h"
@@ -32,7 +33,8 @@ class TranslationBatch final : public Batch {
   // settings_of: asked once for each request.
   TranslationBatch(std::span<Request* const> requests, const StepLimits& limits,
                    absl::FunctionRef<TranslationSettings(const TranslateInput&)> settings_of,
-                   const Vocabulary& vocabulary, const TranslationEngine& engine);
+                   const Vocabulary& vocabulary, const TranslationEngine& engine,
+                   const TranslationCache::ForModel& cache = {});
   TranslationBatch(const TranslationBatch&) = delete;
   TranslationBatch& operator=(const TranslationBatch&) = delete;
   // What was not completed begins anew with the next step.
@@ -68,6 +70,7 @@ class TranslationBatch final : public Batch {
   const StepLimits limits_;
   const Vocabulary& vocabulary_;
   const TranslationEngine& engine_;
+  const TranslationCache::ForModel cache_;
   std::vector<Participant> participants_;
   size_t units_ = 0;   // in work, those without a job too
   size_t tokens_ = 0;  // of those that this step begins

@@ -28,6 +28,7 @@ struct TranslationUnit {
   bool text_finished = false;  // the last of its text
   bool copied = false;         // it holds nothing to translate, and comes out as it went in
   SentenceJob job;             // unless it is copied
+  bool known = false;          // the job was done by a cache
   size_t emitted = 0;          // bytes of its translation that went out before it is done
 
   bool done() const { return copied || job.done; }
