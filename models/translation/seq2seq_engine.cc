@@ -63,6 +63,7 @@ void Seq2SeqEngine::Take(SentenceJob& job, DecodingScratch& scratch) const {
 SearchTask Seq2SeqEngine::TaskOf(const SentenceJob& job) const {
   SearchTask task = task_;
   task.prefix = job.prefix;
+  task.min_words = job.prefix.size() + job.min_target;
   // With the end; the last word needs no place, for nothing follows it.
   task.max_words = std::min(job.prefix.size() + job.max_target + 1, longest_);
   return task;

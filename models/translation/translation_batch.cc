@@ -48,7 +48,7 @@ TranslationBatch::~TranslationBatch() {
 
 void TranslationBatch::TakeSentences() {
   for (const Participant& participant : participants_) {
-    if (participant.plan->units().empty()) TakeNext(*participant.plan);
+    if (participant.plan->units().empty()) TakeNext(participant);
   }
   // Then whoever has fewest.
   for (size_t share = 2; units_ < limits_.max_sentences; ++share) {
@@ -57,32 +57,29 @@ void TranslationBatch::TakeSentences() {
       TranslationPlan& plan = *participant.plan;
       if (plan.all_taken()) continue;
       if (units_ >= limits_.max_sentences || tokens_ >= limits_.max_step_tokens) return;
-      if (plan.units().size() < share) TakeNext(plan);
+      if (plan.units().size() < share) TakeNext(participant);
       more = true;
     }
     if (!more) return;
   }
 }
 
-void TranslationBatch::TakeNext(TranslationPlan& plan) {
+void TranslationBatch::TakeNext(const Participant& participant) {
+  TranslationPlan& plan = *participant.plan;
   const TranslationSettings& settings = plan.settings();
   TranslationUnit& unit = plan.units().emplace_back();
   unit.text = plan.next_text();
-  SourceSentence& next = plan.Next();
+  const bool begins_text = plan.next_begins_text();
+  const SourceSentence& next = plan.Next();
   const size_t framing = settings.frame.before.size() + settings.frame.after.size();
   const size_t most = limits_.max_source_tokens - framing;
   auto [words, bytes] = vocabulary_.Encode(next.marked.text, most);
   if (bytes < next.marked.text.size()) {
-    unit.sentence = TakeFront(next, bytes);
+    unit.sentence = plan.TakeFront(bytes);
     if (unit.sentence.marked.text.size() != bytes)
       words = vocabulary_.Encode(unit.sentence.marked.text, most).words;
-    if (next.marked.text.empty()) {
-      unit.sentence.behind += next.behind;
-      plan.Advance();
-    }
   } else {
-    unit.sentence = std::move(next);
-    plan.Advance();
+    unit.sentence = plan.Take();
   }
   unit.text_finished = plan.all_taken() || plan.next_text() != unit.text;
   unit.words = words.size();
@@ -95,7 +92,21 @@ void TranslationBatch::TakeNext(TranslationPlan& plan) {
   unit.job.search = settings.search;
   const MarkedText& marked = unit.sentence.marked;
   unit.job.align = !marked.events.empty() || !marked.kept.empty();
+  unit.job.min_target = settings.min_target;
+  unit.job.max_target = settings.max_target != 0
+                            ? settings.max_target
+                            : std::max(unit.job.max_target, settings.min_target);
+  const std::vector<std::string>& beginnings = InputOf(*participant.request).target_prefixes;
+  if (begins_text && !beginnings.empty()) Force(beginnings[unit.text], unit);
   unit.known = cache_.Find(unit.job);
+}
+
+void TranslationBatch::Force(const std::string& beginning, TranslationUnit& unit) const {
+  if (beginning.empty()) return;
+  unit.begun = vocabulary_.Encode(beginning, unit.job.max_target).words;
+  unit.job.prefix.insert(unit.job.prefix.end(), unit.begun.begin(), unit.begun.end());
+  unit.job.max_target -= unit.begun.size();
+  unit.job.min_target -= std::min(unit.job.min_target, unit.begun.size());
 }
 
 std::vector<TranslationBatch::Job> TranslationBatch::JobsAtWork() const {
@@ -135,10 +146,19 @@ bool TranslationBatch::SomebodyWaitsForFirstWord() const {
   });
 }
 
-std::string TranslationBatch::StableText(const SentenceJob& job) const {
-  if (job.target.size() < 2) return {};
-  std::string text = vocabulary_.Decode(job.target);
-  const std::string before = vocabulary_.Decode(std::span(job.target).first(job.target.size() - 1));
+std::string TranslationBatch::TextOf(const TranslationUnit& unit,
+                                     std::span<const int32_t> words) const {
+  if (unit.begun.empty()) return vocabulary_.Decode(words);
+  std::vector<int32_t> all = unit.begun;
+  all.insert(all.end(), words.begin(), words.end());
+  return vocabulary_.Decode(all);
+}
+
+std::string TranslationBatch::StableText(const TranslationUnit& unit) const {
+  const std::vector<int32_t>& target = unit.job.target;
+  if (target.size() < 2) return {};
+  std::string text = TextOf(unit, target);
+  const std::string before = TextOf(unit, std::span(target).first(target.size() - 1));
   const auto differs = std::ranges::mismatch(before, text).in1;
   text.resize(static_cast<size_t>(differs - before.begin()));
   // Neither half a character nor what stands for one.
@@ -155,7 +175,7 @@ std::string TranslationBatch::StableText(const SentenceJob& job) const {
 
 void TranslationBatch::EmitPart(const Participant& participant, TranslationUnit& unit) const {
   if (!unit.sentence.is_plain) return;
-  std::string text = StableText(unit.job);
+  std::string text = StableText(unit);
   if (text.size() <= unit.emitted) return;
   TranslateOutput output;
   output.text_index = unit.text;
@@ -165,20 +185,27 @@ void TranslationBatch::EmitPart(const Participant& participant, TranslationUnit&
   participant.request->Emit(std::move(output));
 }
 
-std::string TranslationBatch::TextOf(const TranslationSettings& settings,
-                                     const TranslationUnit& unit) const {
-  const SentenceJob& job = unit.job;
-  std::string text = vocabulary_.Decode(job.target);
+std::string TranslationBatch::Restored(const TranslationSettings& settings,
+                                       const TranslationUnit& unit, std::span<const int32_t> words,
+                                       std::span<const int32_t> alignment) const {
+  std::string text = TextOf(unit, words);
   if (unit.sentence.is_plain) return text;
   const MarkedText& marked = unit.sentence.marked;
   std::vector<AlignedPiece> pieces;
-  if (!job.alignment.empty()) {
+  if (!alignment.empty()) {
+    std::vector<int32_t> all = unit.begun;
+    all.insert(all.end(), words.begin(), words.end());
     const std::vector<size_t> sources = vocabulary_.PlacesOf(marked.text);
-    const std::vector<size_t> ends = vocabulary_.EndsOf(job.target);
+    const std::vector<size_t> ends = vocabulary_.EndsOf(all);
     for (size_t i = 0; i < ends.size(); ++i) {
-      const size_t word = static_cast<size_t>(job.alignment[i]) - settings.frame.before.size();
-      // What stands around the sentence is none of its words.
-      const size_t source = word < sources.size() ? sources[word] : marked.text.size();
+      // Nothing is known of what the translation begins with.
+      size_t source = 0;
+      if (i >= unit.begun.size()) {
+        const auto word = static_cast<size_t>(alignment[i - unit.begun.size()]);
+        const size_t place = word - settings.frame.before.size();
+        // What stands around the sentence is none of its words.
+        source = place < sources.size() ? sources[place] : marked.text.size();
+      }
       pieces.push_back({i == 0 ? 0 : ends[i - 1], ends[i], source});
     }
   }
@@ -192,10 +219,17 @@ void TranslationBatch::Emit(const Participant& participant, TranslationUnit& uni
   if (unit.copied) {
     output.text = Untouched(unit.sentence.marked);
   } else {
-    output.text = TextOf(participant.plan->settings(), unit);
+    output.text = Restored(participant.plan->settings(), unit, unit.job.target, unit.job.alignment);
     output.text.erase(0, unit.emitted);
     output.source_tokens = static_cast<int64_t>(unit.words);
-    output.target_tokens = static_cast<int64_t>(unit.job.target.size());
+    output.target_tokens = static_cast<int64_t>(unit.begun.size() + unit.job.target.size());
+    const std::vector<Hypothesis>& found = unit.job.found;
+    if (!found.empty()) output.score = found.front().score;
+    for (size_t i = 1; i < found.size(); ++i) {
+      output.alternatives.push_back(
+          {Restored(participant.plan->settings(), unit, found[i].words, {}) + unit.sentence.behind,
+           found[i].score});
+    }
   }
   output.text += unit.sentence.behind;
   participant.request->Emit(std::move(output));

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -56,14 +58,19 @@ class TranslationBatch final : public Batch {
 
   // Takes the next sentences of the participants, in turns.
   void TakeSentences();
-  void TakeNext(TranslationPlan& plan);
+  void TakeNext(const Participant& participant);
+  // Has the translation begin with that text.
+  void Force(const std::string& beginning, TranslationUnit& unit) const;
   std::vector<Job> JobsAtWork() const;
   // Whether there is a word to send to a listener who has heard nothing of the sentence.
   bool SomebodyWaitsForFirstWord() const;
   // What of its translation later words do not change.
-  std::string StableText(const SentenceJob& job) const;
-  // Of a sentence that is done, with everything put back that must survive.
-  std::string TextOf(const TranslationSettings& settings, const TranslationUnit& unit) const;
+  std::string StableText(const TranslationUnit& unit) const;
+  // Of words that follow on what the translation begins with.
+  std::string TextOf(const TranslationUnit& unit, std::span<const int32_t> words) const;
+  // The same with everything put back that must survive; of a sentence that is done.
+  std::string Restored(const TranslationSettings& settings, const TranslationUnit& unit,
+                       std::span<const int32_t> words, std::span<const int32_t> alignment) const;
   void Emit(const Participant& participant, TranslationUnit& unit) const;
   void EmitPart(const Participant& participant, TranslationUnit& unit) const;
 

@@ -32,6 +32,7 @@ std::string KeyOf(uint64_t model, const SentenceJob& job) {
   Append(key, model);
   Append(key, job.source);
   Append(key, job.prefix);
+  Append(key, job.min_target);
   Append(key, job.max_target);
   Append(key, job.align);
   const SearchOptions& search = job.search;

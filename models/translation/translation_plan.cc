@@ -19,11 +19,24 @@ TranslationPlan::TranslationPlan(const TranslateInput& input, TranslationSetting
   }
 }
 
-void TranslationPlan::Advance() {
-  if (++sentence_ < texts_[text_].size()) return;
-  // What was taken is not needed any more.
-  texts_[text_++] = {};
-  sentence_ = 0;
+SourceSentence TranslationPlan::Take() {
+  SourceSentence taken = std::move(texts_[text_][sentence_]);
+  begins_text_ = begins_text_ && taken.marked.text.empty();
+  if (++sentence_ == texts_[text_].size()) {
+    // What was taken is not needed any more.
+    texts_[text_++] = {};
+    sentence_ = 0;
+    begins_text_ = true;
+  }
+  return taken;
+}
+
+SourceSentence TranslationPlan::TakeFront(size_t bytes) {
+  SourceSentence& sentence = texts_[text_][sentence_];
+  SourceSentence front = models::TakeFront(sentence, bytes);
+  begins_text_ = false;
+  if (sentence.marked.text.empty()) front.behind += Take().behind;
+  return front;
 }
 
 absl::Status CheckTexts(const TranslateInput& input) {

@@ -17,6 +17,8 @@ struct TranslationSettings {
   SentenceFrame frame = {};
   SearchOptions search = {};
   float max_length_factor = 2.5F;    // target words per source word, plus 5
+  size_t min_target = 0;             // words of a sentence
+  size_t max_target = 0;             // words of a sentence; 0: by the factor
   std::string source_language = {};  // BCP 47, by whose rules texts are split into sentences
 };
 
@@ -29,6 +31,7 @@ struct TranslationUnit {
   bool copied = false;         // it holds nothing to translate, and comes out as it went in
   SentenceJob job;             // unless it is copied
   bool known = false;          // the job was done by a cache
+  std::vector<int32_t> begun;  // what the request has the translation begin with
   size_t emitted = 0;          // bytes of its translation that went out before it is done
 
   bool done() const { return copied || job.done; }
@@ -44,10 +47,14 @@ class TranslationPlan final : public RequestState {
   std::deque<TranslationUnit>& units() { return units_; }
   // Whether every sentence is in work or done.
   bool all_taken() const { return text_ >= texts_.size(); }
-  // The next sentence, not when all are taken: to take, with Advance, or to cut something off.
-  SourceSentence& Next() { return texts_[text_][sentence_]; }
+  // The next sentence to take, or the rest of it; not when all are taken.
+  const SourceSentence& Next() const { return texts_[text_][sentence_]; }
   size_t next_text() const { return text_; }
-  void Advance();
+  // Whether nothing of its text that has words was taken.
+  bool next_begins_text() const { return begins_text_; }
+  // Takes it, or about the first `bytes` bytes of it.
+  SourceSentence Take();
+  SourceSentence TakeFront(size_t bytes);
 
  private:
   const TranslationSettings settings_;
@@ -55,6 +62,7 @@ class TranslationPlan final : public RequestState {
   std::vector<std::vector<SourceSentence>> texts_;
   size_t text_ = 0;  // of the next sentence
   size_t sentence_ = 0;
+  bool begins_text_ = true;
   std::deque<TranslationUnit> units_;
 };
 

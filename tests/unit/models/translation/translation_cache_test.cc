@@ -57,6 +57,7 @@ TEST(TranslationCache, WhateverATranslationDependsOnIsInItsKey) {
       [](SentenceJob& job) { job.prefix = {1}; },
       [](SentenceJob& job) { job.source = {7}, job.prefix = {0}; },
       [](SentenceJob& job) { job.max_target = 11; },
+      [](SentenceJob& job) { job.min_target = 2; },
       [](SentenceJob& job) { job.align = true; },
       [](SentenceJob& job) { job.search.beam_size = 2; },
       [](SentenceJob& job) { job.search.hypotheses = 2; },
