@@ -29,6 +29,8 @@ class Seq2SeqEngine final : public TranslationEngine {
   // Encodes those of the jobs that are new.
   void Begin(std::span<SentenceJob* const> jobs, absl::FunctionRef<bool(size_t)> should_stop,
              DecodingScratch& scratch) const;
+  // Takes over what the search has come to.
+  void Take(SentenceJob& job, DecodingScratch& scratch) const;
   std::unique_ptr<DecodingScratch> TakeScratch() const MILLRACE_EXCLUDES(mu_);
   void GiveScratch(std::unique_ptr<DecodingScratch> scratch) const MILLRACE_EXCLUDES(mu_);
 
