@@ -5,6 +5,7 @@
 #include <variant>
 #include <vector>
 
+#include "models/core/search_overrides.h"
 #include "models/core/tensor.h"
 
 namespace millrace::models {
@@ -21,20 +22,53 @@ struct InferOutput {
   std::vector<Tensor> outputs;
 };
 
+// What a text is written in besides words.
+enum class TextFormat : uint8_t { kText, kHtml, kMarkdown };
+
+// A term and what it is translated as.
+struct GlossaryEntry {
+  std::string source;
+  std::string target;
+
+  friend bool operator==(const GlossaryEntry&, const GlossaryEntry&) = default;
+};
+
 struct TranslateInput {
   std::vector<std::string> texts;    // at least one; one may be long: it is split into sentences
   std::string source_language = {};  // BCP 47, of the model's; empty: its default
   std::string target_language = {};
+  SearchOverrides search = {};
+  // What the first sentence of each text's translation begins with, and is part of it; none, or as
+  // many as texts.
+  std::vector<std::string> target_prefixes = {};
+  TextFormat format = TextFormat::kText;
+  std::vector<GlossaryEntry> glossary = {};        // no source twice, no string empty
+  std::vector<std::string> do_not_translate = {};  // stay as they are wherever they stand
+  bool partial = false;  // outputs come as words are decided, not only when a sentence is done
 };
 
-// One finished sentence of one text. Concatenating `text` over a text's parts, in order, gives its
-// translation: white space between sentences is part of them.
+struct TranslationAlternative {
+  std::string text;
+  float score = 0;  // as TranslateOutput::score
+
+  friend bool operator==(const TranslationAlternative&, const TranslationAlternative&) = default;
+};
+
+// One finished sentence of one text; of a partial request also a piece of one. Concatenating `text`
+// over a text's outputs, in order, gives its translation: white space between sentences is part of
+// them.
 struct TranslateOutput {
   size_t text_index = 0;  // into TranslateInput::texts
   std::string text;
   bool text_finished = false;  // this was the text's last sentence
   int64_t source_tokens = 0;
   int64_t target_tokens = 0;
+  bool sentence_finished = true;
+  // With the sentence's last piece. Higher is better among those of one sentence; 0 from searches
+  // without scores.
+  float score = 0;
+  // The next best of the whole sentence, the best first, each with the white space behind it.
+  std::vector<TranslationAlternative> alternatives = {};
 };
 
 struct SynthesizeInput {

@@ -49,7 +49,8 @@ class Request {
   TimePoint deadline() const { return deadline_; }
 
   bool cancelled() const { return sink_.cancelled(); }
-  bool expired() const { return clock_.Now() >= deadline_; }
+  TimePoint now() const { return clock_.Now(); }
+  bool expired() const { return now() >= deadline_; }
   // Cheap: ask once per decoder step.
   bool ShouldStop() const { return cancelled() || expired(); }
 

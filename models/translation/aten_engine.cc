@@ -154,8 +154,9 @@ class AtenEngine final : public TranslationEngine {
     }
   }
 
-  void Translate(std::span<SentenceJob> jobs, absl::FunctionRef<bool(size_t)> should_stop,
-                 runtime::WorkerContext& context) const override {
+  void Advance(std::span<SentenceJob* const> jobs, size_t,
+               absl::FunctionRef<bool(size_t)> should_stop,
+               runtime::WorkerContext& context) const override {
     const c10::InferenceMode inference;
     if (jobs.empty()) return;
     DecoderState state = Start(jobs, context);
@@ -163,7 +164,7 @@ class AtenEngine final : public TranslationEngine {
       const at::Tensor words = Step(state, step).to(at::kCPU);
       const int64_t* word = words.const_data_ptr<int64_t>();
       for (const size_t row : state.active) {
-        jobs[row].target.push_back(static_cast<int32_t>(word[row]));
+        jobs[row]->target.push_back(static_cast<int32_t>(word[row]));
       }
     }
   }
@@ -171,15 +172,15 @@ class AtenEngine final : public TranslationEngine {
  private:
   // The words of each source, padded with -1 to one rectangle, and that with copies of its first
   // row, to powers of two.
-  at::Tensor Sources(std::span<const SentenceJob> jobs) const {
+  at::Tensor Sources(std::span<SentenceJob* const> jobs) const {
     size_t width = kShortestSource;
-    for (const SentenceJob& job : jobs) width = std::max(width, std::bit_ceil(job.source.size()));
+    for (const SentenceJob* job : jobs) width = std::max(width, std::bit_ceil(job->source.size()));
     const size_t height = std::bit_ceil(jobs.size());
     const at::Tensor words =
         at::full({static_cast<int64_t>(height), static_cast<int64_t>(width)}, -1, at::kInt);
     int32_t* out = words.mutable_data_ptr<int32_t>();
     for (size_t i = 0; i < height; ++i, out += width) {
-      const std::vector<int32_t>& source = jobs[i < jobs.size() ? i : 0].source;
+      const std::vector<int32_t>& source = jobs[i < jobs.size() ? i : 0]->source;
       std::copy(source.begin(), source.end(), out);
     }
     return words.to(device_);
@@ -187,11 +188,11 @@ class AtenEngine final : public TranslationEngine {
 
   // Zero for the words that a sentence may choose from, minus infinity for the others. Choosing
   // from all words keeps the shapes, and costs a GPU next to nothing.
-  at::Tensor Choices(std::span<const SentenceJob> jobs, int64_t rows) const {
+  at::Tensor Choices(std::span<SentenceJob* const> jobs, int64_t rows) const {
     const at::Tensor mask = at::full({rows, output_bias_.size(0)}, kMinusInfinity, at::kFloat);
     float* row = mask.mutable_data_ptr<float>();
     for (size_t i = 0; i < static_cast<size_t>(rows); ++i, row += output_bias_.size(0)) {
-      const SentenceJob& job = jobs[i < jobs.size() ? i : 0];
+      const SentenceJob& job = *jobs[i < jobs.size() ? i : 0];
       for (const int32_t word : shortlist_.Candidates(job.source)) row[word] = 0;
     }
     return mask.to(device_);
@@ -208,7 +209,7 @@ class AtenEngine final : public TranslationEngine {
   }
 
   // Encodes the batch and lays out what the decoder needs of it.
-  DecoderState Start(std::span<SentenceJob> jobs, runtime::WorkerContext& context) const {
+  DecoderState Start(std::span<SentenceJob* const> jobs, runtime::WorkerContext& context) const {
     DecoderState state;
     state.active.resize(jobs.size());
     std::iota(state.active.begin(), state.active.end(), size_t{0});
@@ -254,16 +255,18 @@ class AtenEngine final : public TranslationEngine {
   }
 
   // Lets finished and stopped sentences leave the batch; false when none is left.
-  bool Leave(std::span<SentenceJob> jobs, absl::FunctionRef<bool(size_t)> should_stop,
+  bool Leave(std::span<SentenceJob* const> jobs, absl::FunctionRef<bool(size_t)> should_stop,
              DecoderState& state) const {
     std::erase_if(state.active, [&](size_t row) {
-      SentenceJob& job = jobs[row];
+      SentenceJob& job = *jobs[row];
       if (!job.target.empty() && job.target.back() == BergamotWeights::kEndOfSentence) {
         job.target.pop_back();
+        job.done = true;
         return true;
       }
       job.stopped = should_stop(row);
-      return job.stopped || job.target.size() >= job.max_target;
+      job.done = !job.stopped && job.target.size() >= job.max_target;
+      return !job.at_work();
     });
     return !state.active.empty();
   }

@@ -85,11 +85,11 @@ absl::Status BergamotModel::Validate(const Input& input) const {
 std::unique_ptr<Batch> BergamotModel::Prepare(std::span<Request* const> requests) const {
   StepLimits limits;
   limits.max_source_tokens = max_source_tokens_;
-  limits.max_length_factor = max_length_factor_;
-  const auto frame_of = [](const TranslateInput&) {
-    return SentenceFrame{.after = {BergamotWeights::kEndOfSentence}};
+  const auto settings_of = [this](const TranslateInput&) {
+    return TranslationSettings{.frame = {.after = {BergamotWeights::kEndOfSentence}},
+                               .max_length_factor = max_length_factor_};
   };
-  return std::make_unique<TranslationBatch>(requests, limits, frame_of, *vocabulary_, *engine_);
+  return std::make_unique<TranslationBatch>(requests, limits, settings_of, *vocabulary_, *engine_);
 }
 
 std::vector<Input> BergamotModel::WarmupInputs() const {

@@ -24,23 +24,37 @@ OutputWords::OutputWords(std::span<const int32_t> candidates,
 
 DecoderBatch::DecoderBatch(std::vector<Row> rows, size_t layers, int64_t dim)
     : dim_(dim), rows_(std::move(rows)) {
-  const size_t values = rows_.size() * static_cast<size_t>(dim);
   for (size_t layer = 0; layer < layers; ++layer) {
-    cells_.emplace_back(values);
-    std::fill_n(cells_.back().data(), values, 0.0F);
+    cells_.emplace_back(rows_.size() * static_cast<size_t>(dim));
+    float* cells = cells_.back().data();
+    for (const Row& row : rows_) {
+      const std::vector<float>& kept = row.sentence->cells;
+      if (kept.empty()) {
+        std::fill_n(cells, dim, 0.0F);
+      } else {
+        std::copy_n(kept.data() + static_cast<int64_t>(layer) * dim, dim, cells);
+      }
+      cells += dim;
+    }
+  }
+}
+
+void DecoderBatch::StoreCells() const {
+  for (size_t i = 0; i < rows_.size(); ++i) {
+    std::vector<float>& kept = rows_[i].sentence->cells;
+    kept.resize(cells_.size() * static_cast<size_t>(dim_));
+    float* out = kept.data();
+    for (const AlignedBuffer<float>& cells : cells_)
+      out = std::copy_n(cells.data() + static_cast<int64_t>(i) * dim_, dim_, out);
   }
 }
 
 void DecoderBatch::Move(size_t from, size_t to) {
-  rows_[to] = std::move(rows_[from]);
+  rows_[to] = rows_[from];
   for (AlignedBuffer<float>& cells : cells_) {
     std::copy_n(cells.data() + static_cast<int64_t>(from) * dim_, dim_,
                 cells.data() + static_cast<int64_t>(to) * dim_);
   }
-}
-
-void DecoderBatch::Truncate(size_t size) {
-  rows_.erase(rows_.begin() + static_cast<std::ptrdiff_t>(size), rows_.end());
 }
 
 QuantisedDecoder::QuantisedDecoder(const BergamotWeights& weights, const Embeddings& embeddings,
@@ -74,8 +88,9 @@ void QuantisedDecoder::Step(DecoderBatch& batch, LayerBuffers& buffers) const {
   const int64_t dim = weights_.dim();
   AlignedBuffer<float> x(static_cast<size_t>(batch.size() * dim));
   float* row = x.data();
-  for (const DecoderBatch::Row& sentence : batch.rows()) {
-    embeddings_.Lookup(sentence.last_word, batch.step(), row);
+  for (const DecoderBatch::Row& entry : batch.rows()) {
+    DecodedSentence& sentence = *entry.sentence;
+    embeddings_.Lookup(sentence.last_word, sentence.position++, row);
     row += dim;
   }
   for (size_t i = 0; i < layers_.size(); ++i) {
@@ -87,7 +102,6 @@ void QuantisedDecoder::Step(DecoderBatch& batch, LayerBuffers& buffers) const {
     layer.feed_forward.Run(kernels_, x.data(), batch.size(), buffers);
   }
   Choose(batch, buffers, x.data());
-  batch.CountStep();
 }
 
 void QuantisedDecoder::Attend(const Layer& layer, size_t index, DecoderBatch& batch,
@@ -96,13 +110,13 @@ void QuantisedDecoder::Attend(const Layer& layer, size_t index, DecoderBatch& ba
   Multiply(kernels_, layer.query, x, batch.size(), buffers.quantised, buffers.wide.data());
   int64_t longest = 0;
   for (const DecoderBatch::Row& row : batch.rows()) {
-    longest = std::max(longest, row.memory[index].padded);
+    longest = std::max(longest, row.sentence->memory[index].padded);
   }
   AlignedBuffer<float> scores(static_cast<size_t>(longest));
   const float* query = buffers.wide.data();
   float* out = buffers.mixed.data();
   for (const DecoderBatch::Row& row : batch.rows()) {
-    const SentenceMemory& memory = row.memory[index];
+    const SentenceMemory& memory = row.sentence->memory[index];
     kernels::AttentionArgs args;
     args.queries = query;
     args.query_stride = dim;
@@ -132,22 +146,23 @@ void QuantisedDecoder::Choose(DecoderBatch& batch, LayerBuffers& buffers, const 
   kernels_.quantise(x, batch.size(), activations);
   std::vector<float> logits;
   for (int64_t i = 0; i < batch.size(); ++i) {
-    DecoderBatch::Row& row = batch.rows()[static_cast<size_t>(i)];
-    logits.resize(row.output.words.size());
+    DecodedSentence& sentence = *batch.rows()[static_cast<size_t>(i)].sentence;
+    const OutputWords& output = sentence.output;
+    logits.resize(output.words.size());
     kernels::LogitsArgs args;
     args.activation = activations.values + 2 * i * matrix.inputs;
     args.scale = activations.scales[i] / matrix.multiplier;
     args.matrix = matrix.values;
     args.inputs = matrix.inputs;
-    args.rows = row.output.words.data();
-    args.corrections = row.output.corrections.data();
-    args.bias = row.output.bias.data();
+    args.rows = output.words.data();
+    args.corrections = output.corrections.data();
+    args.bias = output.bias.data();
     args.count = static_cast<int64_t>(logits.size());
     args.out = logits.data();
     kernels_.logits(args);
     // The first of equals: the words ascend, so a tie has one winner everywhere.
     const auto best = std::max_element(logits.begin(), logits.end());
-    row.last_word = row.output.words[static_cast<size_t>(best - logits.begin())];
+    sentence.last_word = output.words[static_cast<size_t>(best - logits.begin())];
   }
 }
 

@@ -21,26 +21,31 @@ struct OutputWords {
   std::vector<float> bias;
 };
 
-// The sentences that are being decoded, in step; their SSRU cells lie row by row, so that a step
-// multiplies all of them at once. One thread at a time.
+// A sentence that is being decoded: what is kept of it from one call to the next.
+struct DecodedSentence {
+  std::vector<SentenceMemory> memory;  // of each decoder layer
+  OutputWords output;
+  std::vector<float> cells = {};  // of the SSRU, [layers][dim]; none: all zero
+  int32_t last_word = -1;         // none yet
+  int64_t position = 0;           // words so far
+};
+
+// Sentences that are decoded together for some steps. Their SSRU cells lie row by row meanwhile, so
+// that a step multiplies all of them at once. One thread at a time.
 class DecoderBatch {
  public:
   struct Row {
-    size_t job;
-    std::vector<SentenceMemory> memory;  // of each decoder layer
-    OutputWords output;
-    int32_t last_word = -1;  // none yet
+    size_t job;  // the caller's
+    DecodedSentence* sentence;
   };
 
   DecoderBatch(std::vector<Row> rows, size_t layers, int64_t dim);
 
-  std::vector<Row>& rows() { return rows_; }
+  const std::vector<Row>& rows() const { return rows_; }
   int64_t size() const { return static_cast<int64_t>(rows_.size()); }
   float* cells(size_t layer) { return cells_[layer].data(); }
-  int64_t step() const { return step_; }
-  void CountStep() { ++step_; }
 
-  // Keeps the rows for which keep(row) holds, in their order.
+  // Keeps the rows for which keep(row) holds, in their order; of the others the cells are lost.
   template <typename Keep>
   void KeepIf(Keep keep) {
     size_t kept = 0;
@@ -49,17 +54,17 @@ class DecoderBatch {
       if (kept < i) Move(i, kept);
       ++kept;
     }
-    Truncate(kept);
+    rows_.resize(kept);
   }
+  // Gives the cells back to the sentences.
+  void StoreCells() const;
 
  private:
   void Move(size_t from, size_t to);
-  void Truncate(size_t size);
 
   const int64_t dim_;
   std::vector<Row> rows_;
   std::vector<AlignedBuffer<float>> cells_;
-  int64_t step_ = 0;
 };
 
 // The SSRU decoder with greedy choice. Immutable, so thread-safe.
@@ -72,7 +77,7 @@ class QuantisedDecoder {
   OutputWords WordsFor(std::span<const int32_t> candidates) const;
   // Buffers for steps of a batch of that many rows.
   LayerBuffers MakeBuffers(int64_t rows) const;
-  // Sets last_word of every row to its next word.
+  // Sets last_word of every row's sentence to its next word.
   void Step(DecoderBatch& batch, LayerBuffers& buffers) const;
 
  private:

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "models/translation/seq2seq/decoding_session.h"
+#include "models/translation/seq2seq/sentence_decoder.h"
 
 namespace millrace::models {
 namespace {
@@ -99,13 +99,19 @@ void Decode(benchmark::State& state) {
   task.suppressed = {0};  // the end does not come early
   task.max_words = kTargetWords;
   const std::vector<int32_t> source(kSourceWords, 7);
+  SentenceDecoder decoder(network);
+  DecodingScratch scratch;
   for (auto _ : state) {
-    DecodingSession session(network);
-    std::vector<DecodingSession::Entry> entries;
+    std::vector<SentenceDecoder::Entry> entries;
     for (size_t i = 0; i < static_cast<size_t>(state.range(1)); ++i)
-      entries.push_back({i, source, MakeSearch(options, task)});
-    session.Join(std::move(entries));
-    while (session.size() > 0) session.Step();
+      entries.push_back({source, MakeSearch(options, task)});
+    const auto sentences = decoder.Begin(std::move(entries), scratch);
+    std::vector<SentenceDecoding*> at_work;
+    for (const auto& sentence : sentences) at_work.push_back(sentence.get());
+    while (!at_work.empty()) {
+      decoder.Step(at_work, scratch);
+      std::erase_if(at_work, [](const SentenceDecoding* sentence) { return sentence->over(); });
+    }
   }
   state.SetItemsProcessed(state.iterations() * state.range(1) * static_cast<int64_t>(kTargetWords));
 }

@@ -3,16 +3,50 @@
 #include <algorithm>
 #include <stdexcept>
 #include <utility>
-#include <vector>
-
-#include "models/translation/seq2seq/decoding_session.h"
 
 namespace millrace::models {
+namespace {
+
+struct Seq2SeqState final : SentenceState {
+  explicit Seq2SeqState(std::unique_ptr<SentenceDecoding> decoding)
+      : decoding(std::move(decoding)) {}
+
+  const std::unique_ptr<SentenceDecoding> decoding;
+};
+
+SentenceDecoding& DecodingOf(const SentenceJob& job) {
+  return *static_cast<Seq2SeqState&>(*job.state).decoding;
+}
+
+// What of the words belongs to the translation: not the prefix, nor what is too much.
+std::vector<int32_t> TargetOf(const SentenceJob& job, std::span<const int32_t> words) {
+  words = words.subspan(std::min(job.prefix.size(), words.size()));
+  words = words.first(std::min(job.max_target, words.size()));
+  return {words.begin(), words.end()};
+}
+
+// Takes over what the search has come to.
+void Take(SentenceJob& job) {
+  const SentenceDecoding& decoding = DecodingOf(job);
+  if (!decoding.over()) {
+    job.target = TargetOf(job, decoding.search().Decided());
+    return;
+  }
+  job.found = decoding.search().Found();
+  if (job.found.empty()) throw std::runtime_error("the model gave scores that are no numbers");
+  for (Hypothesis& hypothesis : job.found) hypothesis.words = TargetOf(job, hypothesis.words);
+  job.target = job.found.front().words;
+  job.done = true;
+  job.state.reset();
+}
+
+}  // namespace
 
 Seq2SeqEngine::Seq2SeqEngine(std::unique_ptr<const Seq2SeqNetwork> network,
-                             const Seq2SeqConfig& config, const SearchOptions& options,
-                             size_t longest)
-    : network_(std::move(network)), options_(options), longest_(longest) {
+                             const Seq2SeqConfig& config, size_t longest)
+    : network_(std::move(network)),
+      longest_(longest),
+      decoder_(std::make_unique<SentenceDecoder>(*network_)) {
   task_.words = network_->words();
   task_.start = config.start;
   task_.end = config.end;
@@ -28,33 +62,64 @@ SearchTask Seq2SeqEngine::TaskOf(const SentenceJob& job) const {
   return task;
 }
 
-void Seq2SeqEngine::Translate(std::span<SentenceJob> jobs,
-                              absl::FunctionRef<bool(size_t)> should_stop,
-                              runtime::WorkerContext&) const {
-  DecodingSession session(*network_);
-  std::vector<DecodingSession::Entry> entries;
+std::unique_ptr<DecodingScratch> Seq2SeqEngine::TakeScratch() const {
+  MutexLock lock(mu_);
+  if (scratches_.empty()) return std::make_unique<DecodingScratch>();
+  std::unique_ptr<DecodingScratch> scratch = std::move(scratches_.back());
+  scratches_.pop_back();
+  return scratch;
+}
+
+void Seq2SeqEngine::GiveScratch(std::unique_ptr<DecodingScratch> scratch) const {
+  MutexLock lock(mu_);
+  scratches_.push_back(std::move(scratch));
+}
+
+void Seq2SeqEngine::Begin(std::span<SentenceJob* const> jobs,
+                          absl::FunctionRef<bool(size_t)> should_stop,
+                          DecodingScratch& scratch) const {
+  std::vector<SentenceJob*> begun;
+  std::vector<SentenceDecoder::Entry> entries;
   for (size_t i = 0; i < jobs.size(); ++i) {
-    jobs[i].stopped = should_stop(i);
-    if (jobs[i].stopped || jobs[i].max_target == 0) continue;
-    entries.push_back({i, jobs[i].source, MakeSearch(options_, TaskOf(jobs[i]))});
+    SentenceJob& job = *jobs[i];
+    if (job.state != nullptr) continue;
+    job.stopped = should_stop(i);
+    job.done = !job.stopped && job.max_target == 0;
+    if (!job.at_work()) continue;
+    begun.push_back(&job);
+    entries.push_back({job.source, MakeSearch(job.search, TaskOf(job))});
   }
-  session.Join(std::move(entries));
-  while (session.size() > 0) {
-    for (DecodingSession::Result& result : session.Step()) {
-      if (result.found.empty())
-        throw std::runtime_error("the model gave scores that are no numbers");
-      SentenceJob& job = jobs[result.id];
-      const std::vector<int32_t>& words = result.found.front().words;
-      const size_t begin = std::min(job.prefix.size(), words.size());
-      const size_t end = std::min(begin + job.max_target, words.size());
-      job.target.assign(words.begin() + static_cast<std::ptrdiff_t>(begin),
-                        words.begin() + static_cast<std::ptrdiff_t>(end));
-    }
-    session.Remove([&](size_t id) {
-      jobs[id].stopped = should_stop(id);
-      return jobs[id].stopped;
+  auto decodings = decoder_->Begin(std::move(entries), scratch);
+  for (size_t i = 0; i < begun.size(); ++i)
+    begun[i]->state = std::make_unique<Seq2SeqState>(std::move(decodings[i]));
+}
+
+void Seq2SeqEngine::Advance(std::span<SentenceJob* const> jobs, size_t max_words,
+                            absl::FunctionRef<bool(size_t)> should_stop,
+                            runtime::WorkerContext&) const {
+  std::unique_ptr<DecodingScratch> scratch = TakeScratch();
+  Begin(jobs, should_stop, *scratch);
+  std::vector<size_t> at_work;
+  for (size_t i = 0; i < jobs.size(); ++i) {
+    if (jobs[i]->at_work()) at_work.push_back(i);
+  }
+  std::vector<SentenceDecoding*> sentences;
+  for (size_t words = 0; words < max_words && !at_work.empty(); ++words) {
+    sentences.clear();
+    for (const size_t i : at_work) sentences.push_back(&DecodingOf(*jobs[i]));
+    decoder_->Step(sentences, *scratch);
+    std::erase_if(at_work, [&](size_t i) {
+      SentenceJob& job = *jobs[i];
+      if (DecodingOf(job).over()) {
+        Take(job);
+      } else if (job.stopped = should_stop(i); job.stopped) {
+        job.state.reset();
+      }
+      return !job.at_work();
     });
   }
+  for (const size_t i : at_work) Take(*jobs[i]);
+  GiveScratch(std::move(scratch));
 }
 
 }  // namespace millrace::models

@@ -73,7 +73,7 @@ absl::StatusOr<std::unique_ptr<Model>> Seq2SeqModel::Load(const Seq2SeqOptions& 
   auto engine = std::make_unique<Seq2SeqEngine>(
       std::make_unique<Seq2SeqNetwork>(*weights, *config,
                                        *kernels::SupportedFloatKernels().front()),
-      *config, options.search, static_cast<size_t>(weights->longest()));
+      *config, static_cast<size_t>(weights->longest()));
   return std::unique_ptr<Model>(new Seq2SeqModel(options, *std::move(config), std::move(info),
                                                  std::move(vocabulary), std::move(engine)));
 }
@@ -85,6 +85,7 @@ Seq2SeqModel::Seq2SeqModel(const Seq2SeqOptions& options, Seq2SeqConfig config, 
       config_(std::move(config)),
       max_length_factor_(options.max_length_factor),
       max_source_tokens_(options.max_source_tokens),
+      search_(options.search),
       vocabulary_(std::move(vocabulary)),
       engine_(std::move(engine)) {}
 
@@ -136,9 +137,10 @@ SentenceFrame Seq2SeqModel::FrameOf(const TranslateInput& input) const {
 std::unique_ptr<Batch> Seq2SeqModel::Prepare(std::span<Request* const> requests) const {
   StepLimits limits;
   limits.max_source_tokens = max_source_tokens_;
-  limits.max_length_factor = max_length_factor_;
-  const auto frame_of = [this](const TranslateInput& input) { return FrameOf(input); };
-  return std::make_unique<TranslationBatch>(requests, limits, frame_of, *vocabulary_, *engine_);
+  const auto settings_of = [this](const TranslateInput& input) {
+    return TranslationSettings{FrameOf(input), search_, max_length_factor_};
+  };
+  return std::make_unique<TranslationBatch>(requests, limits, settings_of, *vocabulary_, *engine_);
 }
 
 std::vector<Input> Seq2SeqModel::WarmupInputs() const {

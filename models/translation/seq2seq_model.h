@@ -54,6 +54,7 @@ class Seq2SeqModel final : public Model {
   const Seq2SeqConfig config_;
   const float max_length_factor_;
   const size_t max_source_tokens_;
+  const SearchOptions search_;
   const std::unique_ptr<const Vocabulary> vocabulary_;
   const std::unique_ptr<const TranslationEngine> engine_;
 };

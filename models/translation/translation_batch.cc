@@ -10,15 +10,6 @@
 namespace millrace::models {
 namespace {
 
-// The plan of a request, made when it is first seen.
-TranslationPlan* PlanOf(Request& request) {
-  if (request.state() == nullptr) {
-    const auto& input = std::get<TranslateInput>(request.input());
-    request.set_state(std::make_unique<TranslationPlan>(input.texts));
-  }
-  return static_cast<TranslationPlan*>(request.state());
-}
-
 size_t LeadingSpace(std::string_view text) {
   size_t at = 0;
   for (CodePoint c = DecodeAt(text, at); c.bytes > 0 && IsSpace(c.value); c = DecodeAt(text, at)) {
@@ -27,98 +18,181 @@ size_t LeadingSpace(std::string_view text) {
   return at;
 }
 
+constexpr char32_t kReplacementCharacter = 0xFFFD;
+
+const TranslateInput& InputOf(const Request& request) {
+  return std::get<TranslateInput>(request.input());
+}
+
 }  // namespace
 
-TranslationBatch::TranslationBatch(std::span<Request* const> requests, const StepLimits& limits,
-                                   absl::FunctionRef<SentenceFrame(const TranslateInput&)> frame_of,
-                                   const Vocabulary& vocabulary, const TranslationEngine& engine)
-    : vocabulary_(vocabulary), engine_(engine) {
+TranslationBatch::TranslationBatch(
+    std::span<Request* const> requests, const StepLimits& limits,
+    absl::FunctionRef<TranslationSettings(const TranslateInput&)> settings_of,
+    const Vocabulary& vocabulary, const TranslationEngine& engine)
+    : limits_(limits), vocabulary_(vocabulary), engine_(engine) {
   for (Request* request : requests) {
-    TranslationPlan* plan = PlanOf(*request);
-    participants_.push_back(
-        {request, plan, frame_of(std::get<TranslateInput>(request->input())), plan->begin(), {}});
+    if (request->state() == nullptr) {
+      const TranslateInput& input = InputOf(*request);
+      request->set_state(std::make_unique<TranslationPlan>(input.texts, settings_of(input)));
+    }
+    auto* plan = static_cast<TranslationPlan*>(request->state());
+    participants_.push_back({request, plan});
+    units_ += plan->units().size();
   }
-  bool more = true;
-  for (size_t round = 0; more; ++round) {
-    more = false;
-    for (size_t i = 0; i < participants_.size(); ++i) {
-      const bool full = units_ >= limits.max_sentences || tokens_ >= limits.max_step_tokens;
-      if (round > 0 && full) return;
-      more = TakeNext(i, limits) || more;
+  TakeSentences();
+}
+
+TranslationBatch::~TranslationBatch() {
+  if (!begun_) return;
+  for (const Participant& participant : participants_) {
+    for (TranslationUnit& unit : participant.plan->units()) {
+      if (!unit.done()) unit.job.Restart();
     }
   }
 }
 
-bool TranslationBatch::TakeNext(size_t index, const StepLimits& limits) {
-  Participant& participant = participants_[index];
-  const TranslationPlan& plan = *participant.plan;
-  const TextCursor at = participant.next;
-  if (plan.AtEnd(at)) return false;
-  Unit unit;
-  unit.begin = at;
-  unit.sentence = plan.At(at);
-  const size_t framing = participant.frame.before.size() + participant.frame.after.size();
-  auto [words, bytes] = vocabulary_.Encode(unit.sentence.text, limits.max_source_tokens - framing);
+void TranslationBatch::TakeSentences() {
+  for (const Participant& participant : participants_) {
+    if (participant.plan->units().empty()) TakeNext(*participant.plan);
+  }
+  // Then whoever has fewest.
+  for (size_t share = 2; units_ < limits_.max_sentences; ++share) {
+    bool more = false;
+    for (const Participant& participant : participants_) {
+      TranslationPlan& plan = *participant.plan;
+      if (plan.all_taken()) continue;
+      if (units_ >= limits_.max_sentences || tokens_ >= limits_.max_step_tokens) return;
+      if (plan.units().size() < share) TakeNext(plan);
+      more = true;
+    }
+    if (!more) return;
+  }
+}
+
+void TranslationBatch::TakeNext(TranslationPlan& plan) {
+  const TranslationSettings& settings = plan.settings();
+  TranslationUnit& unit = plan.units().emplace_back();
+  unit.text = plan.next_text();
+  unit.sentence = plan.Next();
+  const size_t framing = settings.frame.before.size() + settings.frame.after.size();
+  auto [words, bytes] = vocabulary_.Encode(unit.sentence.text, limits_.max_source_tokens - framing);
   if (bytes < unit.sentence.text.size()) {
     const std::string_view rest = unit.sentence.text.substr(bytes);
     unit.sentence = {unit.sentence.text.substr(0, bytes), rest.substr(0, LeadingSpace(rest))};
     bytes += unit.sentence.space.size();
   }
-  unit.end = plan.After(at, bytes);
-  unit.text_finished = unit.end.text != at.text;
-  // A unit that needs no job has been encoded all the same: it counts as the others do.
+  plan.Take(bytes);
+  unit.text_finished = plan.all_taken() || plan.next_text() != unit.text;
+  unit.words = words.size();
+  // What needs no job has been encoded all the same: it counts as the others do.
   ++units_;
   tokens_ += words.size() + framing;
-  unit.words = words.size();
-  if (vocabulary_.AnyKnown(words)) {
-    unit.job = jobs_.size();
-    jobs_.push_back(MakeSentenceJob(words, participant.frame, limits.max_length_factor));
-    owners_.push_back(index);
+  unit.copied = !vocabulary_.AnyKnown(words);
+  if (unit.copied) return;
+  unit.job = MakeSentenceJob(words, settings.frame, settings.max_length_factor);
+  unit.job.search = settings.search;
+}
+
+std::vector<TranslationBatch::Job> TranslationBatch::JobsAtWork() const {
+  std::vector<Job> jobs;
+  for (const Participant& participant : participants_) {
+    for (TranslationUnit& unit : participant.plan->units()) {
+      if (!unit.done()) jobs.push_back({&unit.job, participant.request});
+    }
   }
-  participant.next = unit.end;
-  participant.units.push_back(std::move(unit));
-  return true;
+  return jobs;
 }
 
 void TranslationBatch::Forward(runtime::WorkerContext& context) {
-  engine_.Translate(
-      jobs_, [this](size_t job) { return participants_[owners_[job]].request->ShouldStop(); },
-      context);
+  begun_ = true;
+  std::vector<Job> jobs = JobsAtWork();
+  if (jobs.empty()) return;
+  const Request& clock = *participants_.front().request;
+  const TimePoint end = clock.now() + limits_.time;
+  std::vector<SentenceJob*> advanced;
+  // Ever more words a call: few when each takes long, and little to do between calls else.
+  for (size_t words = 1; !jobs.empty() && (words == 1 || clock.now() < end); words *= 2) {
+    advanced.clear();
+    for (const Job& job : jobs) advanced.push_back(job.job);
+    engine_.Advance(
+        advanced, words, [&jobs](size_t job) { return jobs[job].request->ShouldStop(); }, context);
+    std::erase_if(jobs, [](const Job& job) { return !job.job->at_work(); });
+    if (SomebodyWaitsForFirstWord()) return;
+  }
 }
 
-bool TranslationBatch::Stopped(const Participant& participant) const {
-  return std::ranges::any_of(
-      participant.units, [this](const Unit& unit) { return unit.job && jobs_[*unit.job].stopped; });
+bool TranslationBatch::SomebodyWaitsForFirstWord() const {
+  return std::ranges::any_of(participants_, [](const Participant& participant) {
+    if (!InputOf(*participant.request).partial) return false;
+    const TranslationUnit& first = participant.plan->units().front();
+    return first.emitted == 0 && first.job.at_work() && first.job.target.size() > 1;
+  });
 }
 
-void TranslationBatch::Emit(const Participant& participant, const Unit& unit) const {
+std::string TranslationBatch::StableText(const SentenceJob& job) const {
+  if (job.target.size() < 2) return {};
+  std::string text = vocabulary_.Decode(job.target);
+  const std::string before = vocabulary_.Decode(std::span(job.target).first(job.target.size() - 1));
+  const auto differs = std::ranges::mismatch(before, text).in1;
+  text.resize(static_cast<size_t>(differs - before.begin()));
+  // Neither half a character nor what stands for one.
+  for (size_t at = 0; at < text.size();) {
+    const CodePoint c = DecodeAt(text, at);
+    if (c.value == kReplacementCharacter) {
+      text.resize(at);
+      break;
+    }
+    at += c.bytes;
+  }
+  return text;
+}
+
+void TranslationBatch::EmitPart(const Participant& participant, TranslationUnit& unit) const {
+  std::string text = StableText(unit.job);
+  if (text.size() <= unit.emitted) return;
   TranslateOutput output;
-  output.text_index = unit.begin.text;
+  output.text_index = unit.text;
+  output.text = text.substr(unit.emitted);
+  output.sentence_finished = false;
+  unit.emitted = text.size();
+  participant.request->Emit(std::move(output));
+}
+
+void TranslationBatch::Emit(const Participant& participant, TranslationUnit& unit) const {
+  TranslateOutput output;
+  output.text_index = unit.text;
   output.text_finished = unit.text_finished;
-  if (unit.job) {
-    const SentenceJob& job = jobs_[*unit.job];
-    output.text = vocabulary_.Decode(job.target);
-    output.source_tokens = static_cast<int64_t>(unit.words);
-    output.target_tokens = static_cast<int64_t>(job.target.size());
-  } else {
+  if (unit.copied) {
     output.text = unit.sentence.text;
+  } else {
+    output.text = vocabulary_.Decode(unit.job.target);
+    output.text.erase(0, unit.emitted);
+    output.source_tokens = static_cast<int64_t>(unit.words);
+    output.target_tokens = static_cast<int64_t>(unit.job.target.size());
   }
   output.text += unit.sentence.space;
   participant.request->Emit(std::move(output));
 }
 
 void TranslationBatch::Complete() {
+  begun_ = false;
   for (const Participant& participant : participants_) {
     Request& request = *participant.request;
-    if (Stopped(participant)) {
+    std::deque<TranslationUnit>& units = participant.plan->units();
+    if (std::ranges::any_of(units, [](const auto& unit) { return unit.job.stopped; })) {
       request.Finish(request.cancelled()
                          ? absl::CancelledError("cancelled")
                          : absl::DeadlineExceededError("the deadline passed during translation"));
       continue;
     }
-    for (const Unit& unit : participant.units) Emit(participant, unit);
-    participant.plan->Advance(participant.next);
-    if (participant.plan->AtEnd(participant.next)) request.Finish(absl::OkStatus());
+    for (; !units.empty() && units.front().done(); units.pop_front())
+      Emit(participant, units.front());
+    if (!units.empty()) {
+      if (InputOf(request).partial) EmitPart(participant, units.front());
+    } else if (participant.plan->all_taken()) {
+      request.Finish(absl::OkStatus());
+    }
   }
 }
 

@@ -2,7 +2,7 @@
 
 #include <cstddef>
 #include <memory>
-#include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -16,55 +16,60 @@ namespace millrace::models {
 // How much one step takes on.
 struct StepLimits {
   size_t max_source_tokens = 256;  // of one sentence
-  float max_length_factor = 2.5F;
-  // Of the whole step; each request gets one sentence in any case.
+  // Sentences in work, of all requests together; each request has one in any case.
   size_t max_sentences = 32;
-  size_t max_step_tokens = 2048;
+  // Of the sentences that a step begins; each request that has none in work begins one in any case.
+  size_t max_step_tokens = 768;
+  // A step ends soon after it had so much time, so that others can join and finished sentences go
+  // out.
+  Duration time = std::chrono::milliseconds(8);
 };
 
-// One step of translation requests: their next sentences. The engine and vocabulary must outlive
-// it.
+// One step of translation requests: some words more of the sentences that they have in work, and of
+// the next ones as far as there is room. The engine and vocabulary must outlive it.
 class TranslationBatch final : public Batch {
  public:
-  // frame_of: what stands around the sentences of a request.
+  // settings_of: asked once for each request.
   TranslationBatch(std::span<Request* const> requests, const StepLimits& limits,
-                   absl::FunctionRef<SentenceFrame(const TranslateInput&)> frame_of,
+                   absl::FunctionRef<TranslationSettings(const TranslateInput&)> settings_of,
                    const Vocabulary& vocabulary, const TranslationEngine& engine);
+  TranslationBatch(const TranslationBatch&) = delete;
+  TranslationBatch& operator=(const TranslationBatch&) = delete;
+  // What was not completed begins anew with the next step.
+  ~TranslationBatch() override;
 
   void Forward(runtime::WorkerContext& context) override;
   void Complete() override;
 
  private:
-  // A sentence, or a part of one that is too long.
-  struct Unit {
-    TextCursor begin;
-    TextCursor end;
-    Sentence sentence;
-    size_t words = 0;
-    std::optional<size_t> job;  // none: it goes out as it came in
-    bool text_finished = false;
-  };
   struct Participant {
     Request* request;
     TranslationPlan* plan;
-    SentenceFrame frame;
-    TextCursor next;
-    std::vector<Unit> units;
+  };
+  // A sentence at work, and whose it is.
+  struct Job {
+    SentenceJob* job;
+    const Request* request;
   };
 
-  // Takes the participant's next sentence; false when it has none left.
-  bool TakeNext(size_t participant, const StepLimits& limits);
-  bool Stopped(const Participant& participant) const;
-  void Emit(const Participant& participant, const Unit& unit) const;
+  // Takes the next sentences of the participants, in turns.
+  void TakeSentences();
+  void TakeNext(TranslationPlan& plan);
+  std::vector<Job> JobsAtWork() const;
+  // Whether there is a word to send to a listener who has heard nothing of the sentence.
+  bool SomebodyWaitsForFirstWord() const;
+  // What of its translation later words do not change.
+  std::string StableText(const SentenceJob& job) const;
+  void Emit(const Participant& participant, TranslationUnit& unit) const;
+  void EmitPart(const Participant& participant, TranslationUnit& unit) const;
 
+  const StepLimits limits_;
   const Vocabulary& vocabulary_;
   const TranslationEngine& engine_;
   std::vector<Participant> participants_;
-  std::vector<SentenceJob> jobs_;
-  std::vector<size_t> owners_;  // of the jobs: indices of participants_
-  // Of all units, those without a job too.
-  size_t units_ = 0;
-  size_t tokens_ = 0;
+  size_t units_ = 0;   // in work, those without a job too
+  size_t tokens_ = 0;  // of those that this step begins
+  bool begun_ = false;
 };
 
 }  // namespace millrace::models

@@ -52,7 +52,7 @@ size_t CountWords(const std::string& line) {
 struct Fixture {
   std::unique_ptr<const BergamotWeights> weights;
   std::unique_ptr<const Vocabulary> vocabulary;
-  std::vector<SentenceJob> jobs;
+  std::vector<std::vector<int32_t>> sentences;
 
   static const Fixture& Get() {
     static const Fixture* const fixture = new Fixture;
@@ -75,9 +75,9 @@ struct Fixture {
     for (std::string line; std::getline(lines, line);) {
       const size_t words = CountWords(line);
       if (words < kFewestWords || words > kMostWords) continue;
-      jobs.push_back(MakeSentenceJob(vocabulary->Encode(line, 255).words, 2.5F));
+      sentences.push_back(vocabulary->Encode(line, 255).words);
     }
-    if (jobs.empty()) Fail(path.string() + ": no sentences");
+    if (sentences.empty()) Fail(path.string() + ": no sentences");
   }
 
   [[noreturn]] static void Fail(const std::string& what) {
@@ -95,14 +95,15 @@ const TranslationEngine& Engine() {
 template <TranslationEngineKind kind>
 void Translate(benchmark::State& state) {
   const TranslationEngine& engine = Engine<kind>();
-  const std::vector<SentenceJob>& all = Fixture::Get().jobs;
+  const std::vector<std::vector<int32_t>>& all = Fixture::Get().sentences;
   const auto batch_size = static_cast<size_t>(state.range(0));
   BenchContext context;
   size_t next = static_cast<size_t>(state.thread_index()) * 7;
   std::vector<SentenceJob> jobs;
   for (auto _ : state) {
     jobs.clear();
-    for (size_t i = 0; i < batch_size; ++i) jobs.push_back(all[next++ % all.size()]);
+    for (size_t i = 0; i < batch_size; ++i)
+      jobs.push_back(MakeSentenceJob(all[next++ % all.size()], 2.5F));
     engine.Translate(
         jobs, [](size_t) { return false; }, context);
   }

@@ -1,5 +1,6 @@
 #include "models/translation/translation_engine.h"
 
+#include <limits>
 #include <utility>
 
 #include "models/translation/aten_engine.h"
@@ -23,6 +24,21 @@ SentenceJob MakeSentenceJob(const std::vector<int32_t>& words, const SentenceFra
 
 SentenceJob MakeSentenceJob(const std::vector<int32_t>& words, float max_length_factor) {
   return MakeSentenceJob(words, {.after = {BergamotWeights::kEndOfSentence}}, max_length_factor);
+}
+
+void SentenceJob::Restart() {
+  target.clear();
+  found.clear();
+  done = stopped = false;
+  state.reset();
+}
+
+void TranslationEngine::Translate(std::span<SentenceJob> jobs,
+                                  absl::FunctionRef<bool(size_t)> should_stop,
+                                  runtime::WorkerContext& context) const {
+  std::vector<SentenceJob*> all;
+  for (SentenceJob& job : jobs) all.push_back(&job);
+  Advance(all, std::numeric_limits<size_t>::max(), should_stop, context);
 }
 
 std::unique_ptr<const TranslationEngine> MakeTranslationEngine(TranslationEngineKind kind,

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/functional/function_ref.h"
+#include "models/translation/search/search.h"
 #include "mps_runtime/stream.h"
 #include "mps_runtime/worker_context.h"
 
@@ -19,13 +20,30 @@ class BergamotWeights;
 // the same translation in any company. kAten: float32 on libtorch.
 enum class TranslationEngineKind : uint8_t { kQuantised, kAten };
 
+// What an engine keeps of a sentence between two calls.
+class SentenceState {
+ public:
+  virtual ~SentenceState() = default;
+};
+
 // One sentence in an engine: words of the vocabulary in, words out.
 struct SentenceJob {
   std::vector<int32_t> source;  // ends with the end of sentence
   std::vector<int32_t> prefix;  // what the translation must begin with; not part of target
   size_t max_target = 0;        // words; a longer translation is cut
-  std::vector<int32_t> target;  // out: without the end of sentence
-  bool stopped = false;         // out: it left the batch early, target is not complete
+  SearchOptions search;         // an engine that is greedy by nature takes no notice of it
+
+  // Out. The words that are decided, without the end of sentence; they only become more.
+  std::vector<int32_t> target;
+  std::vector<Hypothesis>
+      found;             // once done, of engines that search: the first one's words are target
+  bool done = false;     // target is complete
+  bool stopped = false;  // it left early: target is not complete
+  std::unique_ptr<SentenceState> state;  // until it is done
+
+  bool at_work() const { return !done && !stopped; }
+  // Forgets what was found: the sentence begins anew.
+  void Restart();
 };
 
 // What stands around the words of every sentence of a request.
@@ -42,16 +60,23 @@ SentenceJob MakeSentenceJob(const std::vector<int32_t>& words, const SentenceFra
 // In the frame of a Bergamot model.
 SentenceJob MakeSentenceJob(const std::vector<int32_t>& words, float max_length_factor);
 
-// Translation of a batch of sentences. Immutable, so thread-safe; each call works on its own
-// buffers.
+// Translates sentences together, some words of each a call, so that between two calls others may
+// join them. Thread-safe; a sentence is in one call at a time, on whichever thread.
 class TranslationEngine {
  public:
   virtual ~TranslationEngine() = default;
 
-  // Fills target and stopped of each job. should_stop(i) is asked once a decoder step, and once
-  // before the first, for each job that is still at work; such a job leaves the batch at once.
-  virtual void Translate(std::span<SentenceJob> jobs, absl::FunctionRef<bool(size_t)> should_stop,
-                         runtime::WorkerContext& context) const = 0;
+  // Goes on with each of the jobs, which are at work and may be new, by up to max_words words, and
+  // at least one. An engine that cannot pause goes on to their end. should_stop(i) is asked once a
+  // decoder step, and once before the first, for each job at work; such a job leaves at once. After
+  // an exception the jobs must be restarted.
+  virtual void Advance(std::span<SentenceJob* const> jobs, size_t max_words,
+                       absl::FunctionRef<bool(size_t)> should_stop,
+                       runtime::WorkerContext& context) const = 0;
+
+  // From the beginning to the end, without others.
+  void Translate(std::span<SentenceJob> jobs, absl::FunctionRef<bool(size_t)> should_stop,
+                 runtime::WorkerContext& context) const;
 };
 
 // The weights must outlive the engine. `model`: its name where shapes are counted.

@@ -1,10 +1,14 @@
 #include "models/translation/translation_plan.h"
 
+#include <utility>
+
 #include "absl/strings/str_cat.h"
 
 namespace millrace::models {
 
-TranslationPlan::TranslationPlan(const std::vector<std::string>& texts) {
+TranslationPlan::TranslationPlan(const std::vector<std::string>& texts,
+                                 TranslationSettings settings)
+    : settings_(std::move(settings)) {
   texts_.reserve(texts.size());
   for (const std::string& text : texts) {
     texts_.push_back(SplitSentences(text));
@@ -21,20 +25,19 @@ absl::Status CheckTexts(const TranslateInput& input) {
   return absl::OkStatus();
 }
 
-Sentence TranslationPlan::At(const TextCursor& cursor) const {
-  Sentence sentence = texts_[cursor.text][cursor.sentence];
-  sentence.text.remove_prefix(cursor.byte);
+Sentence TranslationPlan::Next() const {
+  Sentence sentence = texts_[next_.text][next_.sentence];
+  sentence.text.remove_prefix(next_.byte);
   return sentence;
 }
 
-TextCursor TranslationPlan::After(TextCursor cursor, size_t bytes) const {
-  cursor.byte += bytes;
-  if (cursor.byte < texts_[cursor.text][cursor.sentence].text.size()) return cursor;
-  cursor.byte = 0;
-  if (++cursor.sentence < texts_[cursor.text].size()) return cursor;
-  cursor.sentence = 0;
-  ++cursor.text;
-  return cursor;
+void TranslationPlan::Take(size_t bytes) {
+  next_.byte += bytes;
+  if (next_.byte < texts_[next_.text][next_.sentence].text.size()) return;
+  next_.byte = 0;
+  if (++next_.sentence < texts_[next_.text].size()) return;
+  next_.sentence = 0;
+  ++next_.text;
 }
 
 }  // namespace millrace::models

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <deque>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -8,6 +9,7 @@
 #include "absl/status/status.h"
 #include "models/core/request.h"
 #include "models/text/sentence_splitter.h"
+#include "models/translation/translation_engine.h"
 
 namespace millrace::models {
 
@@ -20,23 +22,47 @@ struct TextCursor {
   friend auto operator<=>(const TextCursor&, const TextCursor&) = default;
 };
 
-// The sentences of a request and how many of them are done. Views into the request's texts. Reading
-// ahead moves nothing: only Advance does, once a step has its results. One thread at a time.
+// How the sentences of a request are translated.
+struct TranslationSettings {
+  SentenceFrame frame = {};
+  SearchOptions search = {};
+  float max_length_factor = 2.5F;  // target words per source word, plus 5
+};
+
+// A sentence in work, or a part of one that is too long for one pass.
+struct TranslationUnit {
+  size_t text = 0;             // of the request
+  Sentence sentence;           // what is read, and the space behind it
+  size_t words = 0;            // of the vocabulary, without the frame
+  bool text_finished = false;  // the last of its text
+  bool copied = false;         // it holds nothing the vocabulary knows, and comes out as it went in
+  SentenceJob job;             // unless it is copied
+  size_t emitted = 0;          // bytes of its translation that went out before it is done
+
+  bool done() const { return copied || job.done; }
+};
+
+// The sentences of a request: those in work, in reading order, and those still to come. Views into
+// the request's texts. One thread at a time.
 class TranslationPlan final : public RequestState {
  public:
-  explicit TranslationPlan(const std::vector<std::string>& texts);
+  TranslationPlan(const std::vector<std::string>& texts, TranslationSettings settings);
 
-  const TextCursor& begin() const { return done_; }
-  bool AtEnd(const TextCursor& cursor) const { return cursor.text >= texts_.size(); }
-  // The rest of the sentence at the cursor, and the space behind it.
-  Sentence At(const TextCursor& cursor) const;
-  // Behind `bytes` bytes of the sentence's text; behind all of it, the next sentence.
-  TextCursor After(TextCursor cursor, size_t bytes) const;
-  void Advance(const TextCursor& cursor) { done_ = cursor; }
+  const TranslationSettings& settings() const { return settings_; }
+  std::deque<TranslationUnit>& units() { return units_; }
+  // Whether every sentence is in work or done.
+  bool all_taken() const { return next_.text >= texts_.size(); }
+  // The next sentence to take, or the rest of it; not when all are taken.
+  Sentence Next() const;
+  size_t next_text() const { return next_.text; }
+  // Takes `bytes` bytes of it.
+  void Take(size_t bytes);
 
  private:
+  const TranslationSettings settings_;
   std::vector<std::vector<Sentence>> texts_;  // a text without sentences has one that is empty
-  TextCursor done_;
+  TextCursor next_;
+  std::deque<TranslationUnit> units_;
 };
 
 // That there is something to translate: InvalidArgument naming the text that is empty.

@@ -1,75 +1,23 @@
 #include "server/services/translation_service.h"
 
-#include <algorithm>
-#include <string>
 #include <utility>
 #include <variant>
-#include <vector>
 
-#include "absl/strings/str_cat.h"
 #include "models/core/strings.h"
 #include "server/services/message_codec.h"
 #include "server/services/stream_call.h"
-#include "server/services/text_field.h"
+#include "server/services/translation_messages.h"
 #include "server/services/unary_call.h"
-#include "server/services/utf8.h"
 
 namespace millrace::server {
 namespace {
 
-constexpr int kMaxTexts = 256;
-constexpr size_t kMaxCharacters = 100'000;
-
-absl::Status CheckLanguage(std::string_view field, const std::string& asked,
-                           const std::vector<std::string>& have, const std::string& model) {
-  constexpr size_t kMaxShown = 32;
-  if (asked.empty() || models::HasLanguage(have, asked)) return absl::OkStatus();
-  std::string allowed;
-  for (size_t i = 0; i < std::min(have.size(), kMaxShown); ++i)
-    absl::StrAppend(&allowed, i == 0 ? "'" : ", '", have[i], "'");
-  if (have.size() > kMaxShown)
-    absl::StrAppend(&allowed, " and ", have.size() - kMaxShown, " more, which the model list has");
-  return absl::InvalidArgumentError(StrCat(field, ": '", asked.substr(0, 64),
-                                           "' is not what model '", model, "' has: ", allowed));
-}
-
 absl::StatusOr<Work> DecodeTranslate(const grpc::ByteBuffer& buffer, Services& services) {
-  v1::TranslateRequest request;
-  if (absl::Status status = ParseMessage(buffer, request); !status.ok()) return status;
-  if (request.texts().empty())
-    return absl::InvalidArgumentError("texts: is empty; 1 to 256 are allowed");
-  if (request.texts_size() > kMaxTexts) {
-    return absl::InvalidArgumentError(StrCat("texts: has ", request.texts_size(),
-                                             " entries; at most ", kMaxTexts, " are allowed"));
-  }
-  size_t characters = 0;
-  for (int i = 0; i < request.texts_size(); ++i) {
-    if (absl::Status status = CheckText(StrCat("texts[", i, "]"), request.texts(i)); !status.ok())
-      return status;
-    characters += CountCharacters(request.texts(i));
-  }
-  if (absl::Status status = CheckTotal("texts", characters, kMaxCharacters); !status.ok())
-    return status;
-  if (absl::Status status = CheckVersion(request.model(), request.model_version()); !status.ok())
-    return status;
-  auto model =
-      request.model().empty()
-          ? services.models.FindTranslator(request.source_language(), request.target_language())
-          : services.models.FindForTask(models::Task::kTranslation, request.model(),
-                                        request.model_version());
-  if (!model.ok()) return model.status();
-  const models::ModelInfo& info = (*model)->info();
-  absl::Status status =
-      CheckLanguage("source_language", request.source_language(), SourceLanguages(info), info.name);
-  status.Update(CheckLanguage("target_language", request.target_language(), TargetLanguages(info),
-                              info.name));
-  if (!status.ok()) return status;
-  models::TranslateInput input;
-  input.source_language = request.source_language();
-  input.target_language = request.target_language();
-  input.texts.assign(std::make_move_iterator(request.mutable_texts()->begin()),
-                     std::make_move_iterator(request.mutable_texts()->end()));
-  return Work{*std::move(model), std::move(input), characters};
+  v1::TranslateRequest message;
+  if (absl::Status status = ParseMessage(buffer, message); !status.ok()) return status;
+  auto request = ToTranslationRequest(std::move(message));
+  if (!request.ok()) return request.status();
+  return MakeTranslationWork(*std::move(request), services);
 }
 
 void CountTokens(ModelMetrics& metrics, const models::TranslateOutput& part) {
@@ -122,6 +70,7 @@ class StreamTranslateCall final : public StreamCall {
     message.set_text_finished(part.text_finished);
     message.set_source_tokens(part.source_tokens);
     message.set_target_tokens(part.target_tokens);
+    message.set_sentence_finished(part.sentence_finished);
     Send(message);
   }
 

@@ -113,6 +113,17 @@ bool BeamSearch::IsOver() const {
   return !(hoped > found_.back().score);
 }
 
+std::span<const int32_t> BeamSearch::Decided() const {
+  std::span<const int32_t> decided = std::span(live_.front().history).subspan(1);
+  const auto agree = [&decided](std::span<const int32_t> words) {
+    const auto differs = std::ranges::mismatch(decided, words).in1;
+    decided = decided.first(static_cast<size_t>(differs - decided.begin()));
+  };
+  for (const Live& live : live_) agree(std::span(live.history).subspan(1));
+  for (const Hypothesis& found : found_) agree(found.words);
+  return decided;
+}
+
 std::vector<Hypothesis> BeamSearch::Found() const {
   std::vector<Hypothesis> found = found_;
   if (found.size() > static_cast<size_t>(options_.hypotheses))

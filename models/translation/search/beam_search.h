@@ -18,6 +18,7 @@ class BeamSearch final : public Search {
 
   std::span<const Row> rows() const override { return rows_; }
   void Advance(float* logits, int64_t stride) override;
+  std::span<const int32_t> Decided() const override;
   std::vector<Hypothesis> Found() const override;
 
  private:

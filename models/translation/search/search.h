@@ -31,6 +31,9 @@ class Search {
   virtual std::span<const Row> rows() const = 0;
   // logits: task.words scores for each of the rows, which lie `stride` apart. Overwrites them.
   virtual void Advance(float* logits, int64_t stride) = 0;
+  // The words, without the start, that whatever will be found begins with; until the search is
+  // over.
+  virtual std::span<const int32_t> Decided() const = 0;
   // What was found, the best first; once the search is over. Nothing when scores were no numbers.
   virtual std::vector<Hypothesis> Found() const = 0;
 };

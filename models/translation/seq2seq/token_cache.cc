@@ -4,11 +4,11 @@ namespace millrace::models {
 
 int32_t TokenCache::Append(int32_t parent) {
   if (free_.empty()) {
-    chunks_.emplace_back(kChunkSlots * static_cast<size_t>(slot_floats_));
+    blocks_.push_back(source_.Take());
     const size_t first = slots_.size();
-    slots_.resize(first + kChunkSlots);
+    slots_.resize(first + kBlockSlots);
     // The lowest is taken first.
-    for (size_t i = kChunkSlots; i-- > 0;) free_.push_back(static_cast<int32_t>(first + i));
+    for (size_t i = kBlockSlots; i-- > 0;) free_.push_back(static_cast<int32_t>(first + i));
   }
   const int32_t slot = free_.back();
   free_.pop_back();

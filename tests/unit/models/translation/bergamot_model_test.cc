@@ -185,8 +185,8 @@ TEST_F(BergamotModelTest, TheWordsOfSentencesThatHoldNothingKnownCount) {
   for (int i = 0; i < 30; ++i) text += line + "\n";
   const auto request = MakeRequest({text}, sink);
   Step(*model, {request.get()});
-  EXPECT_GE(sink.parts.size(), 2048u / 256);
-  EXPECT_LE(sink.parts.size(), 2048u / 200 + 1);
+  EXPECT_GE(sink.parts.size(), 768u / 256);
+  EXPECT_LE(sink.parts.size(), 768u / 200 + 1);
 }
 
 TEST_F(BergamotModelTest, AFileThatIsOverwrittenOrCutShortDoesNotMatterOnceLoaded) {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "models/translation/seq2seq/decoding_session.h"
+#include "models/translation/seq2seq/sentence_decoder.h"
 #include "tests/unit/models/translation/tiny_seq2seq.h"
 
 namespace millrace::models {
@@ -74,17 +74,25 @@ std::vector<Case> MakeCases(TinyKind kind, const std::string& name) {
 std::vector<std::vector<Hypothesis>> Decode(const Seq2SeqNetwork& network,
                                             const std::vector<Case>& cases, size_t together) {
   std::vector<std::vector<Hypothesis>> found(cases.size());
+  SentenceDecoder decoder(network);
+  DecodingScratch scratch;
   for (size_t first = 0; first < cases.size(); first += together) {
-    DecodingSession session(network);
-    std::vector<DecodingSession::Entry> entries;
-    for (size_t i = first; i < std::min(first + together, cases.size()); ++i) {
-      entries.push_back({i, cases[i].source, MakeSearch(cases[i].options, cases[i].task)});
+    std::vector<SentenceDecoder::Entry> entries;
+    for (size_t i = first; i < std::min(first + together, cases.size()); ++i)
+      entries.push_back({cases[i].source, MakeSearch(cases[i].options, cases[i].task)});
+    const auto sentences = decoder.Begin(std::move(entries), scratch);
+    for (;;) {
+      std::vector<SentenceDecoding*> at_work;
+      for (const auto& sentence : sentences) {
+        if (!sentence->over()) at_work.push_back(sentence.get());
+      }
+      if (at_work.empty()) break;
+      decoder.Step(at_work, scratch);
     }
-    session.Join(std::move(entries));
-    while (session.size() > 0) {
-      for (auto& result : session.Step()) found[result.id] = std::move(result.found);
+    for (size_t i = 0; i < sentences.size(); ++i) {
+      found[first + i] = sentences[i]->search().Found();
+      EXPECT_EQ(sentences[i]->cached_words(), 0u);
     }
-    EXPECT_EQ(session.cached_words(), 0u);
   }
   return found;
 }

@@ -8,7 +8,8 @@ namespace millrace::models {
 namespace {
 
 TEST(TokenCache, ASlotIsFreeWhenNothingFollowsItAndNobodyEndsThere) {
-  TokenCache cache(4);
+  CacheBlocks blocks(4 * TokenCache::kBlockSlots, 1);
+  TokenCache cache(blocks, 4);
   const int32_t first = cache.Append(TokenCache::kNone);
   cache.Hold(first);  // two hypotheses end there
   const int32_t left = cache.Append(first);
@@ -21,7 +22,8 @@ TEST(TokenCache, ASlotIsFreeWhenNothingFollowsItAndNobodyEndsThere) {
 }
 
 TEST(TokenCache, FloatsStayWhereTheyAreWhileTheCacheGrows) {
-  TokenCache cache(3);
+  CacheBlocks blocks(3 * TokenCache::kBlockSlots, 1);
+  TokenCache cache(blocks, 3);
   const int32_t first = cache.Append(TokenCache::kNone);
   float* floats = cache.floats(first);
   floats[0] = 1;
@@ -41,10 +43,30 @@ TEST(TokenCache, FloatsStayWhereTheyAreWhileTheCacheGrows) {
 }
 
 TEST(TokenCache, FreeSlotsAreUsedAgain) {
-  TokenCache cache(1);
+  CacheBlocks blocks(TokenCache::kBlockSlots, 1);
+  TokenCache cache(blocks, 1);
   const int32_t slot = cache.Append(TokenCache::kNone);
   cache.Release(slot);
   EXPECT_EQ(cache.Append(TokenCache::kNone), slot);
+}
+
+TEST(TokenCache, TheNextCacheTakesTheBlocksOfTheLast) {
+  CacheBlocks blocks(TokenCache::kBlockSlots, 1);
+  const float* floats = nullptr;
+  {
+    TokenCache cache(blocks, 1);
+    floats = cache.floats(cache.Append(TokenCache::kNone));
+  }
+  TokenCache cache(blocks, 1);
+  EXPECT_EQ(cache.floats(cache.Append(TokenCache::kNone)), floats);
+}
+
+TEST(CacheBlocks, KeepsNoMoreFreeOnesThanItMay) {
+  CacheBlocks blocks(8, 2);
+  std::vector<AlignedBuffer<float>> taken;
+  for (int i = 0; i < 5; ++i) taken.push_back(blocks.Take());
+  blocks.Give(std::move(taken));
+  EXPECT_EQ(blocks.free(), 2u);
 }
 
 }  // namespace

@@ -1,0 +1,239 @@
+#include "models/translation/translation_batch.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "tests/fakes/fake_clock.h"
+#include "tests/fakes/fake_worker_context.h"
+#include "tests/unit/models/translation/tiny_model.h"
+
+namespace millrace::models {
+namespace {
+
+using std::chrono::milliseconds;
+using ::testing::ElementsAre;
+
+class Sink final : public OutputSink {
+ public:
+  void Emit(Output output) override { parts.push_back(std::get<TranslateOutput>(output)); }
+
+  std::string Text() const {
+    std::string text;
+    for (const TranslateOutput& part : parts) text += part.text;
+    return text;
+  }
+
+  std::vector<TranslateOutput> parts;
+};
+
+struct CountingState final : SentenceState {
+  size_t words = 0;
+};
+
+// Translates each word by itself, a millisecond a word of all sentences together.
+class EchoEngine final : public TranslationEngine {
+ public:
+  explicit EchoEngine(millrace::testing::FakeClock& clock) : clock_(clock) {}
+
+  void Advance(std::span<SentenceJob* const> jobs, size_t max_words,
+               absl::FunctionRef<bool(size_t)> should_stop,
+               runtime::WorkerContext&) const override {
+    calls.push_back(jobs.size());
+    for (SentenceJob* job : jobs) {
+      EXPECT_TRUE(job->at_work());
+      if (job->state == nullptr) {
+        job->state = std::make_unique<CountingState>();
+        EXPECT_TRUE(job->target.empty());
+      }
+    }
+    for (size_t word = 0; word < max_words; ++word) {
+      bool worked = false;
+      for (size_t i = 0; i < jobs.size(); ++i) {
+        SentenceJob& job = *jobs[i];
+        if (!job.at_work()) continue;
+        worked = true;
+        auto& state = static_cast<CountingState&>(*job.state);
+        job.target.push_back(job.source[state.words++]);
+        if (fail_after_words != 0 && state.words == fail_after_words) {
+          fail_after_words = 0;
+          throw std::runtime_error("broken");
+        }
+        job.done = state.words + 1 == job.source.size();
+        job.stopped = !job.done && should_stop(i);
+        if (!job.at_work()) job.state.reset();
+      }
+      if (worked) clock_.Advance(milliseconds(1));
+    }
+  }
+
+  mutable std::vector<size_t> calls;  // sentences of each
+  mutable size_t fail_after_words = 0;
+
+ private:
+  millrace::testing::FakeClock& clock_;
+};
+
+class TranslationBatchTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    std::string error;
+    vocabulary_ = Vocabulary::Load(TestDataFolder() / "tiny.spm", kTinyWords, error);
+    ASSERT_NE(vocabulary_, nullptr) << error;
+  }
+
+  std::unique_ptr<Request> MakeRequest(TranslateInput input, Sink& sink) {
+    return std::make_unique<Request>(std::move(input), TimePoint::max(), sink, clock_);
+  }
+  std::unique_ptr<TranslationBatch> Prepare(const std::vector<Request*>& requests) {
+    return std::make_unique<TranslationBatch>(
+        requests, limits_,
+        [](const TranslateInput&) { return TranslationSettings{.frame = {.after = {0}}}; },
+        *vocabulary_, engine_);
+  }
+  void Step(const std::vector<Request*>& requests) {
+    const auto batch = Prepare(requests);
+    batch->Forward(context_);
+    batch->Complete();
+  }
+
+  millrace::testing::FakeClock clock_;
+  StepLimits limits_{.time = milliseconds(4)};
+  EchoEngine engine_{clock_};
+  std::unique_ptr<const Vocabulary> vocabulary_;
+  FakeWorkerContext context_;
+};
+
+const char kLong[] = "the cat sat on the mat the cat sat on the mat the cat sat on the mat";
+const char kShort[] = "the cat";
+
+TEST_F(TranslationBatchTest, AStepEndsWhenItsTimeIsOver) {
+  Sink sink;
+  const auto request = MakeRequest({{kLong}}, sink);
+  Step({request.get()});
+  EXPECT_EQ(engine_.calls.size(), 3u);  // of 1, 2 and 4 words
+  EXPECT_TRUE(sink.parts.empty());
+  EXPECT_FALSE(request->outcome());
+  while (!request->outcome()) Step({request.get()});
+  EXPECT_EQ(sink.Text(), kLong);
+  ASSERT_EQ(sink.parts.size(), 1u);
+  EXPECT_EQ(sink.parts[0].target_tokens, 18);
+}
+
+TEST_F(TranslationBatchTest, OthersJoinAndLeaveWhileOneIsAtWork) {
+  Sink long_sink;
+  Sink short_sink;
+  const auto long_request = MakeRequest({{kLong}}, long_sink);
+  const auto short_request = MakeRequest({{kShort}}, short_sink);
+  Step({long_request.get()});
+  Step({long_request.get(), short_request.get()});
+  ASSERT_TRUE(short_request->outcome());
+  EXPECT_EQ(short_sink.Text(), kShort);
+  EXPECT_FALSE(long_request->outcome());
+  while (!long_request->outcome()) Step({long_request.get()});
+  EXPECT_EQ(long_sink.Text(), kLong);
+}
+
+TEST_F(TranslationBatchTest, ALongTextLeavesRoomForThoseWhoCome) {
+  limits_.max_sentences = 4;
+  std::string document;
+  for (int i = 0; i < 40; ++i) document += "The cat sat on the mat.\n";
+  Sink sinks[3];
+  const auto one = MakeRequest({{document}}, sinks[0]);
+  const auto two = MakeRequest({{document}}, sinks[1]);
+  Step({one.get()});
+  EXPECT_THAT(engine_.calls.front(), 4u);
+  engine_.calls.clear();
+  Step({one.get(), two.get()});
+  EXPECT_EQ(engine_.calls.front(), 5u);  // one for the newcomer, though all places are taken
+  while (sinks[1].parts.empty()) Step({one.get(), two.get()});
+  engine_.calls.clear();
+  Step({one.get(), two.get()});
+  EXPECT_EQ(engine_.calls.front(), 4u);
+  while (!one->outcome() || !two->outcome()) {
+    std::vector<Request*> unfinished;
+    for (Request* request : {one.get(), two.get()}) {
+      if (!request->outcome()) unfinished.push_back(request);
+    }
+    Step(unfinished);
+    for (const size_t size : engine_.calls) EXPECT_LE(size, 5u);
+  }
+  EXPECT_EQ(sinks[0].parts.size(), 40u);
+  // Both had as many places.
+  EXPECT_EQ(sinks[1].Text(), sinks[0].Text());
+}
+
+TEST_F(TranslationBatchTest, WhatIsBegunAtOnceIsBoundedByItsWords) {
+  limits_.max_step_tokens = 20;
+  std::string document;
+  for (int i = 0; i < 40; ++i) document += "the cat sat on the mat\n";
+  Sink sink;
+  const auto request = MakeRequest({{document}}, sink);
+  Step({request.get()});
+  EXPECT_EQ(engine_.calls.front(), 3u);  // of 7 words, with their end
+}
+
+TEST_F(TranslationBatchTest, PartsComeAsTheyAreDecided) {
+  Sink sink;
+  const auto request = MakeRequest({.texts = {kLong}, .partial = true}, sink);
+  Step({request.get()});
+  ASSERT_EQ(sink.parts.size(), 1u);  // ended for the first word's sake
+  EXPECT_LE(engine_.calls.size(), 2u);
+  EXPECT_FALSE(sink.parts[0].sentence_finished);
+  EXPECT_FALSE(sink.parts[0].text_finished);
+  while (!request->outcome()) {
+    Step({request.get()});
+    EXPECT_TRUE(std::string(kLong).starts_with(sink.Text()));
+  }
+  EXPECT_EQ(sink.Text(), kLong);
+  EXPECT_GT(sink.parts.size(), 3u);
+  EXPECT_TRUE(sink.parts.back().text_finished);
+  EXPECT_TRUE(sink.parts.back().sentence_finished);
+  EXPECT_EQ(sink.parts.back().target_tokens, 18);
+}
+
+TEST_F(TranslationBatchTest, WhatFailedHalfwayBeginsAnew) {
+  Sink sink;
+  const auto request = MakeRequest({.texts = {kLong}, .partial = true}, sink);
+  Step({request.get()});
+  engine_.fail_after_words = 6;
+  EXPECT_THROW(
+      {
+        for (;;) Step({request.get()});
+      },
+      std::runtime_error);
+  EXPECT_FALSE(sink.parts.empty());
+  while (!request->outcome()) Step({request.get()});
+  EXPECT_EQ(sink.Text(), kLong);
+}
+
+TEST_F(TranslationBatchTest, ADroppedBatchLosesNothing) {
+  Sink sink;
+  const auto request = MakeRequest({{kLong, kShort}}, sink);
+  Prepare({request.get()});
+  Prepare({request.get()})->Forward(context_);
+  while (!request->outcome()) Step({request.get()});
+  EXPECT_EQ(sink.Text(), std::string(kLong) + kShort);
+}
+
+TEST_F(TranslationBatchTest, ACallerWhoLeavesTakesHisSentencesAlong) {
+  Sink sinks[2];
+  const auto leaver = MakeRequest({{kLong, kLong}}, sinks[0]);
+  const auto other = MakeRequest({{kLong}}, sinks[1]);
+  Step({leaver.get(), other.get()});
+  sinks[0].Cancel();
+  Step({leaver.get(), other.get()});
+  ASSERT_TRUE(leaver->outcome());
+  EXPECT_EQ(leaver->outcome()->code(), absl::StatusCode::kCancelled);
+  while (!other->outcome()) Step({other.get()});
+  EXPECT_EQ(sinks[1].Text(), kLong);
+}
+
+}  // namespace
+}  // namespace millrace::models
