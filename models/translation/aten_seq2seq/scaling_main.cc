@@ -10,8 +10,8 @@
 //   {"shape": "small", "type": "Half", "sentences": 64, "equal": 63}
 //
 // Usage: millrace_seq2seq_scaling DEVICE SECONDS SHAPE...   (shapes: nllb-600m, opus-base)
+#include <ATen/Context.h>
 #include <ATen/TensorOperators.h>
-#include <ATen/ops/cat.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/ones.h>
 #include <ATen/ops/zeros.h>
@@ -263,7 +263,7 @@ std::vector<Words> Translations(runtime::DeviceType device, const at::TensorOpti
   std::vector<Words> histories;
   std::optional<CachedTransformer> network;
   OnMainThread(*runtime, [&](WorkerContext&) {
-    at::globalContext().defaultGenerator(at::kCPU).set_current_seed(1);
+    at::manual_seed(1);
     const RandomWeights weights(kSmall, at::TensorOptions(at::kFloat), 0.1);
     network.emplace(Moved(weights.Make(), to), kSlots, kSmall.name);
   });
