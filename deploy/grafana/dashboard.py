@@ -133,7 +133,7 @@ def build() -> dict:
                   "Requests in each bucket of latency.", width=12)
 
     board.row("Where the time goes")
-    board.graph("Queue time", quantiles("millrace_queue_duration_seconds"), "s", "Waiting in the queue before a step.")
+    board.graph("Queue time", quantiles("millrace_queue_duration_seconds"), "s", "Waiting in the queue, before all of a request's steps together.")
     board.graph("Compute time", quantiles("millrace_compute_duration_seconds"), "s", "The forward of one batch.")
     board.graph("Wait for a permit", quantiles("millrace_permit_wait_seconds"), "s",
                 "Waiting of a worker with a full batch for its turn on the device.")

@@ -27,6 +27,12 @@ struct BatchPolicy {
   std::chrono::microseconds linger{
       0};                 // how long the oldest request may wait for company; 0: take what is there
   size_t queue_size = 0;  // waiting requests; 0: the server's --queue-size
+  // A request is many short steps, and each batch is formed anew (Orca, Yu et al. 2022): only so
+  // many requests are under way as there are places, and the next takes the place of one that ends.
+  bool continuous = false;
+  // Whether workers divide what is there among them, rather than that one takes a full batch: where
+  // a batch costs about as much as its requests one by one.
+  bool divided = false;
 };
 
 // What is known of a loaded model without running it. Constant after load.

@@ -9,6 +9,7 @@
 
 #include "absl/status/statusor.h"
 #include "models/core/model_info.h"
+#include "models/translation/seq2seq/precision.h"
 
 namespace millrace::models {
 
@@ -65,6 +66,7 @@ struct Seq2SeqModelConfig {
   bool early_stopping = false;
   int no_repeat_ngram_size = 0;     // 0..64; 0: no limit
   float repetition_penalty = 1.0F;  // 0.01..100
+  Precision precision = Precision::kFloat32;
 };
 
 struct ModelConfig {

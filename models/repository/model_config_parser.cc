@@ -246,6 +246,23 @@ BergamotConfig Convert(const v1::Bergamot& message, const Section& section) {
   return config;
 }
 
+Precision Convert(v1::Precision precision, const Section& section) {
+  switch (precision) {
+    case v1::PRECISION_UNSPECIFIED:
+    case v1::PRECISION_FLOAT32:
+      return Precision::kFloat32;
+    case v1::PRECISION_BFLOAT16:
+      return Precision::kBfloat16;
+    case v1::PRECISION_INT8:
+      return Precision::kInt8;
+    default:
+      section.Error("precision", absl::StrCat(static_cast<int>(precision),
+                                              " is unknown, allowed are PRECISION_FLOAT32, "
+                                              "PRECISION_BFLOAT16 and PRECISION_INT8"));
+      return Precision::kFloat32;
+  }
+}
+
 Seq2SeqModelConfig Convert(const v1::Seq2Seq& message, const Section& section) {
   section.FileName("file", message.file());
   section.FileName("config_file", message.config_file());
@@ -275,6 +292,7 @@ Seq2SeqModelConfig Convert(const v1::Seq2Seq& message, const Section& section) {
     section.Range("repetition_penalty", message.repetition_penalty(), 0.01F, 100.0F);
     config.repetition_penalty = message.repetition_penalty();
   }
+  config.precision = Convert(message.precision(), section);
   return config;
 }
 

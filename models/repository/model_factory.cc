@@ -68,6 +68,7 @@ struct Loader {
     if (config.early_stopping) options.search.early_stopping = EarlyStopping::kAtBeams;
     options.search.no_repeat_ngram_size = config.no_repeat_ngram_size;
     options.search.repetition_penalty = config.repetition_penalty;
+    options.precision = config.precision;
     return Seq2SeqModel::Load(options, std::move(info));
   }
 

@@ -55,6 +55,9 @@ absl::StatusOr<std::unique_ptr<Model>> BergamotModel::Load(const BergamotOptions
   (*weights)->DropLayers();
   info.task = Task::kTranslation;
   info.platform = "bergamot";
+  // On a device, where a batch is decoded to its end, neither holds.
+  info.batching.continuous = info.batching.divided =
+      options.engine == TranslationEngineKind::kQuantised;
   return std::unique_ptr<Model>(new BergamotModel(options, std::move(info), *std::move(weights),
                                                   std::move(vocabulary), std::move(engine)));
 }

@@ -1,4 +1,4 @@
-// Words per second of the float32 encoder-decoder of the shape of OPUS-MT-base: 6 + 6 layers, dim
+// Words per second of the encoder-decoder of the shape of OPUS-MT-base: 6 + 6 layers, dim
 // 512, ffn 2048, random weights; sources of 20 words, translations of exactly 30.
 //
 // usage: seq2seq_bench [--benchmark_filter=...]
@@ -7,8 +7,10 @@
 
 #include <map>
 #include <memory>
+#include <mutex>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "models/translation/seq2seq/sentence_decoder.h"
@@ -64,7 +66,7 @@ class RandomWeights {
   std::vector<float> ones_ = std::vector<float>(kDim, 1.0F);
 };
 
-std::unique_ptr<const Seq2SeqNetwork> MakeNetwork(int64_t words) {
+std::unique_ptr<const Seq2SeqNetwork> MakeNetwork(int64_t words, Precision precision) {
   const RandomWeights random(words);
   Seq2SeqWeights weights;
   weights.target_embeddings = random.Matrix(words, kDim);
@@ -75,27 +77,28 @@ std::unique_ptr<const Seq2SeqNetwork> MakeNetwork(int64_t words) {
     weights.encoder.push_back({random.Attention(), random.FeedForward()});
     weights.decoder.push_back({random.Attention(), random.Attention(), random.FeedForward()});
   }
-  return std::make_unique<Seq2SeqNetwork>(weights, BaseConfig(),
-                                          *kernels::SupportedFloatKernels().front());
+  return std::make_unique<Seq2SeqNetwork>(weights, BaseConfig(), LinearKernels::For(precision));
 }
 
-// Made once for each vocabulary.
-const Seq2SeqNetwork& NetworkOf(int64_t words) {
-  static auto* const networks = [] {
-    auto* made = new std::map<int64_t, std::unique_ptr<const Seq2SeqNetwork>>;
-    for (const int64_t size : {8000, 32001}) made->emplace(size, MakeNetwork(size));
-    return made;
-  }();
-  return *networks->at(words);
+// Made once, when first asked for.
+const Seq2SeqNetwork& NetworkOf(int64_t words, Precision precision) {
+  static std::mutex mutex;
+  static auto* const made =
+      new std::map<std::pair<int64_t, Precision>, std::unique_ptr<const Seq2SeqNetwork>>;
+  const std::lock_guard lock(mutex);
+  auto& network = (*made)[{words, precision}];
+  if (network == nullptr) network = MakeNetwork(words, precision);
+  return *network;
 }
 
-// Arguments: words of the vocabulary, sentences together, hypotheses of each.
+// Arguments: precision (0: float32, 1: bfloat16, 2: int8), words of the vocabulary, sentences
+// together, hypotheses of each.
 void Decode(benchmark::State& state) {
-  const Seq2SeqNetwork& network = NetworkOf(state.range(0));
+  const Seq2SeqNetwork& network = NetworkOf(state.range(1), static_cast<Precision>(state.range(0)));
   SearchOptions options;
-  options.beam_size = static_cast<int>(state.range(2));
+  options.beam_size = static_cast<int>(state.range(3));
   SearchTask task;
-  task.words = state.range(0);
+  task.words = state.range(1);
   task.suppressed = {0};  // the end does not come early
   task.max_words = kTargetWords;
   const std::vector<int32_t> source(kSourceWords, 7);
@@ -103,7 +106,7 @@ void Decode(benchmark::State& state) {
   DecodingScratch scratch;
   for (auto _ : state) {
     std::vector<SentenceDecoder::Entry> entries;
-    for (size_t i = 0; i < static_cast<size_t>(state.range(1)); ++i)
+    for (size_t i = 0; i < static_cast<size_t>(state.range(2)); ++i)
       entries.push_back({source, MakeSearch(options, task)});
     const auto sentences = decoder.Begin(std::move(entries), scratch);
     std::vector<SentenceDecoding*> at_work;
@@ -113,13 +116,13 @@ void Decode(benchmark::State& state) {
       std::erase_if(at_work, [](const SentenceDecoding* sentence) { return sentence->over(); });
     }
   }
-  state.SetItemsProcessed(state.iterations() * state.range(1) * static_cast<int64_t>(kTargetWords));
+  state.SetItemsProcessed(state.iterations() * state.range(2) * static_cast<int64_t>(kTargetWords));
 }
 
 BENCHMARK(Decode)
-    ->ArgNames({"vocabulary", "sentences", "beam"})
-    ->ArgsProduct({{8000, 32001}, {1, 8, 32}, {1}})
-    ->Args({32001, 8, 4})
+    ->ArgNames({"precision", "vocabulary", "sentences", "beam"})
+    ->ArgsProduct({{0, 1, 2}, {8000, 32001}, {1, 8, 16, 32}, {1}})
+    ->ArgsProduct({{0, 1, 2}, {32001}, {8}, {4}})
     ->ThreadRange(1, 2)
     ->UseRealTime()
     ->Unit(benchmark::kMillisecond);

@@ -61,6 +61,7 @@ absl::StatusOr<std::unique_ptr<Model>> Seq2SeqModel::Load(const Seq2SeqOptions& 
   if (vocabulary == nullptr) return absl::DataLossError(error);
   info.task = Task::kTranslation;
   info.platform = "seq2seq";
+  info.batching.continuous = info.batching.divided = true;
   for (const LanguageToken& language : config->languages) {
     info.target_languages.push_back(language.tag);
     if (config->language_tokens == LanguageTokens::kSourceAndTarget)
@@ -71,8 +72,7 @@ absl::StatusOr<std::unique_ptr<Model>> Seq2SeqModel::Load(const Seq2SeqOptions& 
   status.Update(CheckDefault("target_language", info.target_language, TargetLanguages(info)));
   if (!status.ok()) return status;
   auto engine = std::make_unique<Seq2SeqEngine>(
-      std::make_unique<Seq2SeqNetwork>(*weights, *config,
-                                       *kernels::SupportedFloatKernels().front()),
+      std::make_unique<Seq2SeqNetwork>(*weights, *config, LinearKernels::For(options.precision)),
       *config, static_cast<size_t>(weights->longest()));
   return std::unique_ptr<Model>(new Seq2SeqModel(options, *std::move(config), std::move(info),
                                                  std::move(vocabulary), std::move(engine)));

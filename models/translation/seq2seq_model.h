@@ -11,6 +11,7 @@
 #include "absl/status/statusor.h"
 #include "models/core/model.h"
 #include "models/translation/search/search_options.h"
+#include "models/translation/seq2seq/precision.h"
 #include "models/translation/seq2seq/seq2seq_config.h"
 #include "models/translation/translation_engine.h"
 #include "models/translation/vocabulary.h"
@@ -25,6 +26,7 @@ struct Seq2SeqOptions {
   float max_length_factor = 2.5F;  // target words per source word, plus 5
   size_t max_source_tokens = 256;  // a longer sentence is cut at a word
   SearchOptions search;            // with one hypothesis
+  Precision precision = Precision::kFloat32;
 };
 
 // An encoder-decoder transformer, of one pair of languages or of many, on the CPU whatever the

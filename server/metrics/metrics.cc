@@ -159,7 +159,7 @@ struct Metrics::Families {
         request_seconds(MakeHistogram(registry, "millrace_request_duration_seconds",
                                       "From arrival to the last reply.")),
         queue_seconds(MakeHistogram(registry, "millrace_queue_duration_seconds",
-                                    "Waiting in the queue before a step.")),
+                                    "Waiting in the queue, before all of a request's steps together.")),
         compute_seconds(MakeHistogram(registry, "millrace_compute_duration_seconds",
                                       "The forward of one batch.")),
         permit_seconds(MakeHistogram(registry, "millrace_permit_wait_seconds",

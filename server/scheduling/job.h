@@ -44,8 +44,9 @@ class Job {
   const std::shared_ptr<ServedModel> model;
   const TimePoint admitted;
   TimePoint enqueued{};  // when it last entered its queue; set by the scheduler
-  // What it has had so far, summed over its steps: their time, and its part of it when a step
-  // served several jobs.
+  // What it has had so far, summed over its steps: the wait before them, their time, and its part
+  // of that when a step served several jobs.
+  Duration waited{};
   Duration service{};
   Duration work{};
 };

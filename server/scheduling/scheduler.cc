@@ -70,7 +70,7 @@ absl::Status Scheduler::Submit(std::unique_ptr<Job>& job) {
   return absl::OkStatus();
 }
 
-void Scheduler::Requeue(std::unique_ptr<Job> job) {
+void Scheduler::Requeue(std::unique_ptr<Job> job, Wake whom) {
   bool wake = false;
   {
     MutexLock lock(mu_);
@@ -78,7 +78,7 @@ void Scheduler::Requeue(std::unique_ptr<Job> job) {
       job->enqueued = clock_.Now();
       Queue& queue = queues_[job->model->queue()];
       Push(queue, queue.started, std::move(job));
-      wake = ShouldWake();
+      wake = whom == Wake::kWorker && ShouldWake();
     }
   }
   if (job != nullptr)
@@ -87,7 +87,15 @@ void Scheduler::Requeue(std::unique_ptr<Job> job) {
 }
 
 size_t Scheduler::UnderWayLimit(const Queue& queue) const {
-  return kUnderWayPerPlace * static_cast<size_t>(options_.workers) * queue.policy.max_batch;
+  const size_t places = static_cast<size_t>(options_.workers) * queue.policy.max_batch;
+  return queue.policy.continuous ? places : kUnderWayPerPlace * places;
+}
+
+size_t Scheduler::BatchSize(const Queue& queue) const {
+  if (!queue.policy.divided) return queue.policy.max_batch;
+  const auto workers = static_cast<size_t>(options_.workers);
+  const size_t share = (queue.size() + queue.running + workers - 1) / workers;
+  return std::min(share, queue.policy.max_batch);
 }
 
 Scheduler::Forecast Scheduler::Predict(const Queue& queue) const {
@@ -204,7 +212,8 @@ bool Scheduler::PopBatch(Popped& popped) {
         const TimePoint now = clock_.Now();
         if (Queue* queue = PickReady(now, next_ready)) {
           served_ = queue->served;
-          while (!queue->empty() && popped.batch.size() < queue->policy.max_batch) {
+          const size_t most = BatchSize(*queue);
+          while (!queue->empty() && popped.batch.size() < most) {
             Line& line = NextLine(*queue);
             std::unique_ptr<Job> job = Take(*queue, line, line.begin());
             const bool late = job->request.cancelled() || now >= job->request.deadline();

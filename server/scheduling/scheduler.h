@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <memory>
 #include <vector>
@@ -34,7 +35,8 @@ class Scheduler {
  public:
   // Service after which a request is a long one.
   static constexpr Duration kLong = std::chrono::seconds(2);
-  // Requests that may be under way at once, for each place in the batches of all workers.
+  // Requests that may be under way at once, for each place in the batches of all workers; of models
+  // with continuous batches 1.
   static constexpr size_t kUnderWayPerPlace = 4;
 
   struct Options {
@@ -56,8 +58,10 @@ class Scheduler {
   // hint (RetryHint). UNAVAILABLE once closed.
   absl::Status Submit(std::unique_ptr<Job>& job) MILLRACE_EXCLUDES(mu_);
   // Puts an admitted job back for its next step. Never refused for size; once closed the job ends
-  // with UNAVAILABLE.
-  void Requeue(std::unique_ptr<Job> job) MILLRACE_EXCLUDES(mu_);
+  // with UNAVAILABLE. A caller who comes to PopBatch next wakes no other worker: there it takes the
+  // job itself, or wakes one for what it leaves.
+  enum class Wake : uint8_t { kWorker, kNobody };
+  void Requeue(std::unique_ptr<Job> job, Wake wake = Wake::kWorker) MILLRACE_EXCLUDES(mu_);
   // Takes the waiting job of this reply out again (its caller left). Null when it does not wait: it
   // runs, is parked or has ended.
   std::unique_ptr<Job> Remove(QueueId queue, const Reply& reply) MILLRACE_EXCLUDES(mu_);
@@ -113,6 +117,8 @@ class Scheduler {
 
   // Of a queue's short requests.
   size_t UnderWayLimit(const Queue& queue) const;
+  // How many jobs one worker takes.
+  size_t BatchSize(const Queue& queue) const;
   // When a job that came now would begin and how long it would then take to be served, in seconds
   // at the present pace.
   struct Forecast {

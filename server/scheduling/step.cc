@@ -33,7 +33,7 @@ void Settle(std::vector<std::unique_ptr<Job>> batch, Scheduler& scheduler) {
       Reply& reply = job->reply;
       reply.Park(std::move(job));
     } else {
-      scheduler.Requeue(std::move(job));
+      scheduler.Requeue(std::move(job), Scheduler::Wake::kNobody);
     }
   }
 }
@@ -115,7 +115,7 @@ void RunStep(std::vector<std::unique_ptr<Job>> batch, Device& device,
   std::vector<models::Request*> requests;
   requests.reserve(batch.size());
   for (const auto& job : batch) {
-    metrics.queue_seconds.Observe(Seconds(start - job->enqueued));
+    job->waited += start - job->enqueued;
     requests.push_back(&job->request);
   }
   metrics.batch_size.Observe(static_cast<double>(batch.size()));
@@ -134,6 +134,7 @@ void RunStep(std::vector<std::unique_ptr<Job>> batch, Device& device,
   for (const auto& job : batch) {
     job->service += report.took;
     job->work += report.took / static_cast<Duration::rep>(batch.size());
+    if (job->request.outcome()) metrics.queue_seconds.Observe(Seconds(job->waited));
     if (const auto& outcome = job->request.outcome(); outcome && outcome->ok()) {
       ++report.finished;
       report.finished_work += job->work;

@@ -25,24 +25,51 @@ inline Floats Max(Floats a, Floats b) { return a > b ? a : b; }
 
 inline Floats Min(Floats a, Floats b) { return a < b ? a : b; }
 
+// Brings the upper half of the first 16, 8, 4 or 2 lanes to the front.
+#if MILLRACE_VECTOR_BYTES == 64
+inline Floats Upper16(Floats v) {
+  return __builtin_shufflevector(v, v, 8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4, 5, 6, 7);
+}
+inline Floats Upper8(Floats v) {
+  return __builtin_shufflevector(v, v, 4, 5, 6, 7, 0, 1, 2, 3, 4, 5, 6, 7, 0, 1, 2, 3);
+}
+inline Floats Upper4(Floats v) {
+  return __builtin_shufflevector(v, v, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3, 0, 1);
+}
+inline Floats Upper2(Floats v) {
+  return __builtin_shufflevector(v, v, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0);
+}
+#elif MILLRACE_VECTOR_BYTES == 32
+inline Floats Upper8(Floats v) { return __builtin_shufflevector(v, v, 4, 5, 6, 7, 0, 1, 2, 3); }
+inline Floats Upper4(Floats v) { return __builtin_shufflevector(v, v, 2, 3, 0, 1, 2, 3, 0, 1); }
+inline Floats Upper2(Floats v) { return __builtin_shufflevector(v, v, 1, 0, 1, 0, 1, 0, 1, 0); }
+#else
+inline Floats Upper4(Floats v) { return __builtin_shufflevector(v, v, 2, 3, 0, 1); }
+inline Floats Upper2(Floats v) { return __builtin_shufflevector(v, v, 1, 0, 1, 0); }
+#endif
+
 inline float Sum(Floats v) {
-  float lanes[kLanes];
-  __builtin_memcpy(lanes, &v, sizeof(v));
-  for (int64_t half = kLanes / 2; half > 0; half /= 2) {
-    for (int64_t i = 0; i < half; ++i) lanes[i] += lanes[i + half];
-  }
-  return lanes[0];
+#if MILLRACE_VECTOR_BYTES == 64
+  v += Upper16(v);
+#endif
+#if MILLRACE_VECTOR_BYTES >= 32
+  v += Upper8(v);
+#endif
+  v += Upper4(v);
+  v += Upper2(v);
+  return v[0];
 }
 
 inline float Largest(Floats v) {
-  float lanes[kLanes];
-  __builtin_memcpy(lanes, &v, sizeof(v));
-  for (int64_t half = kLanes / 2; half > 0; half /= 2) {
-    for (int64_t i = 0; i < half; ++i) {
-      lanes[i] = lanes[i] > lanes[i + half] ? lanes[i] : lanes[i + half];
-    }
-  }
-  return lanes[0];
+#if MILLRACE_VECTOR_BYTES == 64
+  v = Max(v, Upper16(v));
+#endif
+#if MILLRACE_VECTOR_BYTES >= 32
+  v = Max(v, Upper8(v));
+#endif
+  v = Max(v, Upper4(v));
+  v = Max(v, Upper2(v));
+  return v[0];
 }
 
 // e^x within 2 units in the last place for -87 <= x <= 88, and as at these ends beyond them: near

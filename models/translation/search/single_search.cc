@@ -1,8 +1,9 @@
 #include "models/translation/search/single_search.h"
 
-#include <algorithm>
 #include <cmath>
 #include <utility>
+
+#include "models/translation/seq2seq/float_kernels.h"
 
 namespace millrace::models {
 
@@ -15,12 +16,11 @@ SingleSearch::SingleSearch(const SearchOptions& options, SearchTask task)
       row_{.word = task_.start, .parent = 0} {}
 
 void SingleSearch::Advance(float* logits, int64_t) {
+  static const auto argmax = kernels::SupportedFloatKernels().front()->argmax;
   const std::span<float> scores(logits, static_cast<size_t>(task_.words));
   rules_.Apply(history_, scores);
   const int32_t word =
-      options_.sample ? sampler_.Draw(scores)
-                      // The first of equals.
-                      : static_cast<int32_t>(std::ranges::max_element(scores) - scores.begin());
+      options_.sample ? sampler_.Draw(scores) : static_cast<int32_t>(argmax(logits, task_.words));
   history_.push_back(word);
   row_.word = word;
   failed_ = !std::isfinite(scores[static_cast<size_t>(word)]);

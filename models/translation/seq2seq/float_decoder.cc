@@ -6,13 +6,15 @@ namespace millrace::models {
 
 FloatDecoder::FloatDecoder(const Seq2SeqWeights& weights, const Seq2SeqConfig& config,
                            const LayerSettings& settings, const FloatEmbeddings& embeddings,
-                           const PackedFloats& output)
+                           const PackedLinear& output)
     : settings_(settings), embeddings_(embeddings), output_(output), heads_(config.decoder_heads) {
   for (const FloatDecoderLayerWeights& layer : weights.decoder) {
-    layers_.push_back({PackedFloats({layer.self.query, layer.self.key, layer.self.value}),
-                       PackedFloats({layer.self.output}), FloatNorm(layer.self.norm),
-                       PackedFloats({layer.cross.query}), PackedFloats({layer.cross.output}),
-                       FloatNorm(layer.cross.norm), FloatFeedForward(layer.feed_forward)});
+    layers_.push_back(
+        {PackedLinear({layer.self.query, layer.self.key, layer.self.value}, settings.linear),
+         PackedLinear({layer.self.output}, settings.linear), FloatNorm(layer.self.norm),
+         PackedLinear({layer.cross.query}, settings.linear),
+         PackedLinear({layer.cross.output}, settings.linear), FloatNorm(layer.cross.norm),
+         FloatFeedForward(layer.feed_forward, settings.linear)});
   }
   if (config.norm_first) last_norm_.emplace_back(weights.decoder_norm);
 }
@@ -39,7 +41,7 @@ void FloatDecoder::Step(std::span<const DecoderRow> rows, LayerScratch& scratch,
     layer.feed_forward.Run(settings_, x.data(), count, scratch);
   }
   for (const FloatNorm& norm : last_norm_) norm.Run(settings_, x.data(), count, x.data());
-  output_.Multiply(settings_.kernels, x.data(), dim, count, logits);
+  output_.Multiply(x.data(), dim, count, scratch.narrow, logits);
 }
 
 void FloatDecoder::Attend(int64_t index, std::span<const float* const> tokens, const float* query,
@@ -52,7 +54,7 @@ void FloatDecoder::Attend(int64_t index, std::span<const float* const> tokens, c
   attention.count = static_cast<int64_t>(tokens.size());
   attention.heads = heads_;
   attention.size = settings_.dim / heads_;
-  attention.scores = scratch.scores.Take(kernels::PadScores(attention.count));
+  attention.scores = scratch.scores.Take(heads_ * kernels::PadScores(attention.count));
   attention.out = out;
   settings_.kernels.attend(attention);
 }
@@ -63,7 +65,7 @@ void FloatDecoder::AttendToPath(const Layer& layer, int64_t index, std::span<con
   const int64_t stride = layer.inputs.width();
   const auto count = static_cast<int64_t>(rows.size());
   float* wide = scratch.wide.Take(count * stride);
-  layer.inputs.Multiply(settings_.kernels, in, dim, count, wide);
+  layer.inputs.Multiply(in, dim, count, scratch.narrow, wide);
   float* mixed = scratch.mixed.Take(count * dim);
   const float* query = wide;
   float* result = mixed;
@@ -73,7 +75,7 @@ void FloatDecoder::AttendToPath(const Layer& layer, int64_t index, std::span<con
     query += stride;
     result += dim;
   }
-  layer.output.Multiply(settings_.kernels, mixed, dim, count, out);
+  layer.output.Multiply(mixed, dim, count, scratch.narrow, out);
 }
 
 void FloatDecoder::AttendToSource(const Layer& layer, int64_t index,
@@ -82,13 +84,13 @@ void FloatDecoder::AttendToSource(const Layer& layer, int64_t index,
   const int64_t dim = settings_.dim;
   const auto count = static_cast<int64_t>(rows.size());
   float* queries = scratch.wide.Take(count * dim);
-  layer.cross_query.Multiply(settings_.kernels, in, dim, count, queries);
+  layer.cross_query.Multiply(in, dim, count, scratch.narrow, queries);
   float* mixed = scratch.mixed.Take(count * dim);
   for (int64_t i = 0; i < count; ++i) {
     const SourceMemory& memory = *rows[static_cast<size_t>(i)].memory;
     Attend(index, memory.words(), queries + i * dim, scratch, mixed + i * dim);
   }
-  layer.cross_output.Multiply(settings_.kernels, mixed, dim, count, out);
+  layer.cross_output.Multiply(mixed, dim, count, scratch.narrow, out);
 }
 
 }  // namespace millrace::models

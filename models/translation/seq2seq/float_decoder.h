@@ -24,7 +24,7 @@ class FloatDecoder {
   // `output`: the packed output layer; it, the settings and embeddings must outlive this.
   FloatDecoder(const Seq2SeqWeights& weights, const Seq2SeqConfig& config,
                const LayerSettings& settings, const FloatEmbeddings& embeddings,
-               const PackedFloats& output);
+               const PackedLinear& output);
 
   // What a TokenCache must keep of a word.
   int64_t slot_floats() const { return 2 * settings_.dim * static_cast<int64_t>(layers_.size()); }
@@ -36,11 +36,11 @@ class FloatDecoder {
 
  private:
   struct Layer {
-    PackedFloats inputs;  // query, key and value side by side
-    PackedFloats output;
+    PackedLinear inputs;  // query, key and value side by side
+    PackedLinear output;
     FloatNorm norm;
-    PackedFloats cross_query;
-    PackedFloats cross_output;
+    PackedLinear cross_query;
+    PackedLinear cross_output;
     FloatNorm cross_norm;
     FloatFeedForward feed_forward;
   };
@@ -54,7 +54,7 @@ class FloatDecoder {
 
   const LayerSettings& settings_;
   const FloatEmbeddings& embeddings_;
-  const PackedFloats& output_;
+  const PackedLinear& output_;
   const int64_t heads_;
   std::vector<Layer> layers_;
   std::vector<FloatNorm> last_norm_;  // none or one

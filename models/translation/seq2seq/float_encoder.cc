@@ -5,13 +5,13 @@
 namespace millrace::models {
 namespace {
 
-PackedFloats PackMemory(const Seq2SeqWeights& weights) {
+PackedLinear PackMemory(const Seq2SeqWeights& weights, const LinearKernels& kernels) {
   std::vector<FloatLinear> layers;
   for (const FloatDecoderLayerWeights& layer : weights.decoder) {
     layers.push_back(layer.cross.key);
     layers.push_back(layer.cross.value);
   }
-  return PackedFloats(layers);
+  return PackedLinear(layers, kernels);
 }
 
 }  // namespace
@@ -27,11 +27,12 @@ FloatEncoder::FloatEncoder(const Seq2SeqWeights& weights, const Seq2SeqConfig& c
     : settings_(settings),
       embeddings_(embeddings),
       heads_(config.encoder_heads),
-      memory_(PackMemory(weights)) {
+      memory_(PackMemory(weights, settings.linear)) {
   for (const FloatEncoderLayerWeights& layer : weights.encoder) {
-    layers_.push_back({PackedFloats({layer.self.query, layer.self.key, layer.self.value}),
-                       PackedFloats({layer.self.output}), FloatNorm(layer.self.norm),
-                       FloatFeedForward(layer.feed_forward)});
+    layers_.push_back(
+        {PackedLinear({layer.self.query, layer.self.key, layer.self.value}, settings.linear),
+         PackedLinear({layer.self.output}, settings.linear), FloatNorm(layer.self.norm),
+         FloatFeedForward(layer.feed_forward, settings.linear)});
   }
   if (config.norm_first) last_norm_.emplace_back(weights.encoder_norm);
 }
@@ -57,7 +58,7 @@ std::vector<SourceMemory> FloatEncoder::Encode(std::span<const std::span<const i
   for (const FloatNorm& norm : last_norm_) norm.Run(settings_, x.data(), rows, x.data());
   const int64_t stride = memory_.width();
   float* memory = scratch.wide.Take(rows * stride);
-  memory_.Multiply(settings_.kernels, x.data(), dim, rows, memory);
+  memory_.Multiply(x.data(), dim, rows, scratch.narrow, memory);
   std::vector<SourceMemory> memories;
   memories.reserve(sources.size());
   for (const auto& source : sources) {
@@ -73,7 +74,7 @@ void FloatEncoder::Attend(const Layer& layer, std::span<const std::span<const in
   const int64_t dim = settings_.dim;
   const int64_t stride = layer.inputs.width();
   float* wide = scratch.wide.Take(rows * stride);
-  layer.inputs.Multiply(settings_.kernels, in, dim, rows, wide);
+  layer.inputs.Multiply(in, dim, rows, scratch.narrow, wide);
   float* mixed = scratch.mixed.Take(rows * dim);
   std::vector<const float*> words;
   const float* query = wide;
@@ -89,14 +90,14 @@ void FloatEncoder::Attend(const Layer& layer, std::span<const std::span<const in
     attention.count = static_cast<int64_t>(words.size());
     attention.heads = heads_;
     attention.size = dim / heads_;
-    attention.scores = scratch.scores.Take(kernels::PadScores(attention.count));
+    attention.scores = scratch.scores.Take(heads_ * kernels::PadScores(attention.count));
     for (size_t i = 0; i < source.size(); ++i, query += stride, result += dim) {
       attention.query = query;
       attention.out = result;
       settings_.kernels.attend(attention);
     }
   }
-  layer.output.Multiply(settings_.kernels, mixed, dim, rows, out);
+  layer.output.Multiply(mixed, dim, rows, scratch.narrow, out);
 }
 
 }  // namespace millrace::models

@@ -34,8 +34,8 @@ class FloatEncoder {
 
  private:
   struct Layer {
-    PackedFloats inputs;  // query, key and value side by side
-    PackedFloats output;
+    PackedLinear inputs;  // query, key and value side by side
+    PackedLinear output;
     FloatNorm norm;
     FloatFeedForward feed_forward;
   };
@@ -48,7 +48,7 @@ class FloatEncoder {
   const int64_t heads_;
   std::vector<Layer> layers_;
   std::vector<FloatNorm> last_norm_;  // none or one
-  PackedFloats memory_;               // keys and values of all decoder layers side by side
+  PackedLinear memory_;               // keys and values of all decoder layers side by side
 };
 
 }  // namespace millrace::models

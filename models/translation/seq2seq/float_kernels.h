@@ -37,8 +37,8 @@ struct FloatAttention {
   int64_t count = 0;  // at least 1
   int64_t heads = 0;
   int64_t size = 0;         // of a head, a multiple of 16
-  float* scores = nullptr;  // scratch, PadScores(count)
-  float* out = nullptr;
+  float* scores = nullptr;  // scratch, heads * PadScores(count)
+  float* out = nullptr;     // heads * size floats
 };
 
 inline constexpr int64_t PadScores(int64_t count) { return (count + 15) / 16 * 16; }
@@ -57,6 +57,8 @@ struct FloatKernels {
   void (*swish)(float* x, int64_t count);                // x * sigmoid(x); a multiple of 16
   // log(sum(exp(x))); minus infinity counts as nothing.
   float (*log_sum_exp)(const float* x, int64_t count);
+  // Index of the first of the greatest, passing over what is no number; of nothing but that: 0.
+  int64_t (*argmax)(const float* x, int64_t count);
 };
 
 extern const FloatKernels kPortableFloat;

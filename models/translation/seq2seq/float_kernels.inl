@@ -90,24 +90,37 @@ inline float DotProduct(const float* x, const float* y, int64_t count) {
   return Sum(sum);
 }
 
+// Fetches floats that are read soon. They lie far from those before them, so the CPU does not
+// guess.
+inline void Fetch(const float* p, int64_t count) {
+  for (int64_t i = 0; i < count; i += kLineFloats) __builtin_prefetch(p + i);
+}
+
 void AttendFloat(const FloatAttention& a) {
   const float scale = 1.0F / __builtin_sqrtf(static_cast<float>(a.size));
-  for (int64_t head = 0; head < a.heads; ++head) {
-    const int64_t offset = head * a.size;
-    const float* query = a.query + offset;
-    for (int64_t j = 0; j < a.count; ++j) {
-      a.scores[j] = DotProduct(query, a.tokens[j] + a.key + offset, a.size) * scale;
+  const int64_t pitch = PadScores(a.count);
+  const int64_t dim = a.heads * a.size;
+  // Token by token, all heads of each: its key or value lies in one piece.
+  for (int64_t j = 0; j < a.count; ++j) {
+    if (j + 1 < a.count) Fetch(a.tokens[j + 1] + a.key, dim);
+    const float* key = a.tokens[j] + a.key;
+    for (int64_t head = 0; head < a.heads; ++head) {
+      const int64_t offset = head * a.size;
+      a.scores[head * pitch + j] = DotProduct(a.query + offset, key + offset, a.size) * scale;
     }
-    Softmax(a.scores, a.count, PadScores(a.count));
-    float* out = a.out + offset;
-    for (int64_t i = 0; i < a.size; i += 16) {
-      constexpr int64_t kVectors = 16 / kLanes;
-      Floats mixed[kVectors] = {};
-      for (int64_t j = 0; j < a.count; ++j) {
-        const float* value = a.tokens[j] + a.value + offset + i;
-        for (int64_t v = 0; v < kVectors; ++v) mixed[v] += Load(value + v * kLanes) * a.scores[j];
-      }
-      for (int64_t v = 0; v < kVectors; ++v) Store(out + i + v * kLanes, mixed[v]);
+  }
+  Fetch(a.tokens[0] + a.value, dim);
+  for (int64_t head = 0; head < a.heads; ++head) {
+    Softmax(a.scores + head * pitch, a.count, pitch);
+  }
+  for (int64_t i = 0; i < dim; i += kLanes) Store(a.out + i, Floats{});
+  for (int64_t j = 0; j < a.count; ++j) {
+    if (j + 1 < a.count) Fetch(a.tokens[j + 1] + a.value, dim);
+    const float* value = a.tokens[j] + a.value;
+    for (int64_t head = 0; head < a.heads; ++head) {
+      const Floats weight = Broadcast(a.scores[head * pitch + j]);
+      for (int64_t i = head * a.size; i < (head + 1) * a.size; i += kLanes)
+        Store(a.out + i, Load(a.out + i) + Load(value + i) * weight);
     }
   }
 }
@@ -167,6 +180,35 @@ float LogSumExp(const float* x, int64_t count) {
   return top + __builtin_logf(sum);
 }
 
+int64_t Argmax(const float* x, int64_t count) {
+  constexpr int64_t kBlock = 512;
+  constexpr int64_t kChains = 4;  // of maxima, which do not wait for one another
+  const float lowest = -__builtin_inff();
+  float top = lowest;
+  int64_t best = 0;  // the block that has it first
+  for (int64_t begin = 0; begin < count; begin += kBlock) {
+    const int64_t end = begin + kBlock < count ? begin + kBlock : count;
+    Floats largest[kChains];
+    for (Floats& chain : largest) chain = Broadcast(lowest);
+    int64_t i = begin;
+    for (; i + kChains * kLanes <= end; i += kChains * kLanes) {
+      for (int64_t c = 0; c < kChains; ++c)
+        largest[c] = Max(Load(x + i + c * kLanes), largest[c]);
+    }
+    float of_block =
+        Largest(Max(Max(largest[0], largest[1]), Max(largest[2], largest[3])));
+    for (; i < end; ++i) of_block = x[i] > of_block ? x[i] : of_block;
+    if (of_block > top) {
+      top = of_block;
+      best = begin;
+    }
+  }
+  for (int64_t i = best; i < count; ++i) {
+    if (x[i] == top) return i;
+  }
+  return 0;
+}
+
 // What is above, as a set.
 constexpr FloatKernels MakeSet(const char* name, bool (*supported)()) {
   return {
@@ -179,6 +221,7 @@ constexpr FloatKernels MakeSet(const char* name, bool (*supported)()) {
       .relu = &Relu,
       .swish = &Swish,
       .log_sum_exp = &LogSumExp,
+      .argmax = &Argmax,
   };
 }
 

@@ -2,23 +2,26 @@
 
 namespace millrace::models {
 
-FloatFeedForward::FloatFeedForward(const FloatFeedForwardWeights& weights)
-    : expand_({weights.expand}), contract_({weights.contract}), norm_(weights.norm) {}
+FloatFeedForward::FloatFeedForward(const FloatFeedForwardWeights& weights,
+                                   const LinearKernels& kernels)
+    : expand_({weights.expand}, kernels),
+      contract_({weights.contract}, kernels),
+      norm_(weights.norm) {}
 
 void FloatFeedForward::Run(const LayerSettings& settings, float* x, int64_t rows,
                            LayerScratch& scratch) const {
   RunSublayer(settings, norm_, x, rows, scratch, [&](const float* in, float* out) {
     const int64_t width = expand_.width();
     float* hidden = scratch.wide.Take(rows * width);
-    expand_.Multiply(settings.kernels, in, settings.dim, rows, hidden);
+    expand_.Multiply(in, settings.dim, rows, scratch.narrow, hidden);
     const auto activate =
         settings.activation == Activation::kRelu ? settings.kernels.relu : settings.kernels.swish;
     activate(hidden, rows * width);
-    contract_.Multiply(settings.kernels, hidden, width, rows, out);
+    contract_.Multiply(hidden, width, rows, scratch.narrow, out);
   });
 }
 
-FloatEmbeddings::FloatEmbeddings(const PackedFloats& words, const FloatMatrix& positions,
+FloatEmbeddings::FloatEmbeddings(const PackedLinear& words, const FloatMatrix& positions,
                                  float scale)
     : words_(words),
       positions_(positions.values, positions.values + positions.outputs * positions.inputs),

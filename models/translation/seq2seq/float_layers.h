@@ -3,9 +3,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "models/translation/aligned_buffer.h"
 #include "models/translation/seq2seq/float_kernels.h"
-#include "models/translation/seq2seq/packed_floats.h"
+#include "models/translation/seq2seq/packed_linear.h"
+#include "models/translation/seq2seq/scratch.h"
 #include "models/translation/seq2seq/seq2seq_config.h"
 #include "models/translation/seq2seq/seq2seq_weights.h"
 
@@ -13,32 +13,20 @@ namespace millrace::models {
 
 // What the layers have in common. Kept as long as they live.
 struct LayerSettings {
-  explicit LayerSettings(const Seq2SeqConfig& config, const kernels::FloatKernels& kernels)
-      : kernels(kernels),
+  LayerSettings(const Seq2SeqConfig& config, const LinearKernels& linear)
+      : linear(linear),
+        kernels(linear.floats),
         dim(config.dim),
         norm_first(config.norm_first),
         activation(config.activation),
         epsilon(config.norm_epsilon) {}
 
+  const LinearKernels linear;
   const kernels::FloatKernels& kernels;
   const int64_t dim;
   const bool norm_first;
   const Activation activation;
   const float epsilon;
-};
-
-// Grows to what a pass needs and stays so large. One thread at a time.
-class Scratch {
- public:
-  // At least that many floats; what was there before is lost.
-  float* Take(int64_t floats) {
-    if (buffer_.size() < static_cast<size_t>(floats))
-      buffer_ = AlignedBuffer<float>(static_cast<size_t>(floats));
-    return buffer_.data();
-  }
-
- private:
-  AlignedBuffer<float> buffer_;
 };
 
 struct LayerScratch {
@@ -47,6 +35,7 @@ struct LayerScratch {
   Scratch mixed;   // what attention read
   Scratch result;  // of a sublayer, before it is added
   Scratch scores;
+  Scratch narrow;  // what a linear layer reads, in its precision
 };
 
 // Immutable, as all layers, so thread-safe.
@@ -85,13 +74,13 @@ void RunSublayer(const LayerSettings& settings, const FloatNorm& norm, float* x,
 
 class FloatFeedForward {
  public:
-  explicit FloatFeedForward(const FloatFeedForwardWeights& weights);
+  FloatFeedForward(const FloatFeedForwardWeights& weights, const LinearKernels& kernels);
 
   void Run(const LayerSettings& settings, float* x, int64_t rows, LayerScratch& scratch) const;
 
  private:
-  PackedFloats expand_;
-  PackedFloats contract_;
+  PackedLinear expand_;
+  PackedLinear contract_;
   FloatNorm norm_;
 };
 
@@ -99,13 +88,13 @@ class FloatFeedForward {
 // outlive it.
 class FloatEmbeddings {
  public:
-  FloatEmbeddings(const PackedFloats& words, const FloatMatrix& positions, float scale);
+  FloatEmbeddings(const PackedLinear& words, const FloatMatrix& positions, float scale);
 
   // word must be of the vocabulary, position below longest.
   void Lookup(int32_t word, int64_t position, float* out) const;
 
  private:
-  const PackedFloats& words_;
+  const PackedLinear& words_;
   const std::vector<float> positions_;
   const float scale_;
 };

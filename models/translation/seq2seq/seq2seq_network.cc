@@ -3,22 +3,23 @@
 namespace millrace::models {
 namespace {
 
-std::optional<PackedFloats> PackUnless(bool shared, const FloatMatrix& matrix) {
+std::optional<PackedLinear> PackUnless(bool shared, const FloatMatrix& matrix,
+                                       const LinearKernels& kernels) {
   if (shared) return std::nullopt;
-  return PackedFloats({FloatLinear{matrix, {}}});
+  return PackedLinear({FloatLinear{matrix, {}}}, kernels);
 }
 
 }  // namespace
 
 Seq2SeqNetwork::Seq2SeqNetwork(const Seq2SeqWeights& weights, const Seq2SeqConfig& config,
-                               const kernels::FloatKernels& kernels)
+                               const LinearKernels& kernels)
     : settings_(config, kernels),
       words_(weights.words()),
-      output_({weights.output}),
+      output_({weights.output}, kernels),
       target_words_(PackUnless(weights.output.matrix.values == weights.target_embeddings.values,
-                               weights.target_embeddings)),
+                               weights.target_embeddings, kernels)),
       source_words_(PackUnless(weights.source_embeddings.values == weights.target_embeddings.values,
-                               weights.source_embeddings)),
+                               weights.source_embeddings, kernels)),
       target_embeddings_(target_words_ ? *target_words_ : output_, weights.positions,
                          config.embedding_scale),
       source_embeddings_(

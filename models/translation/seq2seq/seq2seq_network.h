@@ -10,14 +10,14 @@
 
 namespace millrace::models {
 
-// An encoder-decoder transformer in float32 on the CPU. Holds a copy of the weights, the embeddings
-// once where a model shares them. What it computes for a row is the same, bit for bit, whatever
-// rows are computed beside it. Immutable, so thread-safe.
+// An encoder-decoder transformer on the CPU. Holds a copy of the weights in the precision of the
+// kernels, the embeddings once where a model shares them. What it computes for a row is the same,
+// bit for bit, whatever rows are computed beside it. Immutable, so thread-safe.
 class Seq2SeqNetwork {
  public:
   // The weights may go afterwards.
   Seq2SeqNetwork(const Seq2SeqWeights& weights, const Seq2SeqConfig& config,
-                 const kernels::FloatKernels& kernels);
+                 const LinearKernels& kernels);
   Seq2SeqNetwork(const Seq2SeqNetwork&) = delete;
   Seq2SeqNetwork& operator=(const Seq2SeqNetwork&) = delete;
 
@@ -28,9 +28,9 @@ class Seq2SeqNetwork {
  private:
   const LayerSettings settings_;
   const int64_t words_;
-  const PackedFloats output_;
-  const std::optional<PackedFloats> target_words_;  // none: as output_
-  const std::optional<PackedFloats> source_words_;  // none: as the target's
+  const PackedLinear output_;
+  const std::optional<PackedLinear> target_words_;  // none: as output_
+  const std::optional<PackedLinear> source_words_;  // none: as the target's
   const FloatEmbeddings target_embeddings_;
   const FloatEmbeddings source_embeddings_;
   const FloatEncoder encoder_;

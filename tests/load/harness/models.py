@@ -14,3 +14,13 @@ TRANSLATION_TEXTS = _ROOT / "tests/data/translation/en.txt"
 
 def count_lines(path):
     return sum(1 for line in path.read_text().splitlines() if line)
+
+
+def write_distinct_sentences(path, count):
+    """English sentences, none twice: those of TRANSLATION_TEXTS, then the same behind one opening after another."""
+    openings = ["", "Yesterday we heard this: ", "In the end she said: ", "As the paper wrote, ", "On the other hand, ", "They told us that "]
+    lines = list(dict.fromkeys(line for line in TRANSLATION_TEXTS.read_text().splitlines() if line))
+    sentences = [opening + line for opening in openings for line in lines]
+    if len(sentences) < count:
+        raise ValueError(f"{count} sentences asked for, {len(sentences)} are there")
+    path.write_text("\n".join(sentences[:count]) + "\n")

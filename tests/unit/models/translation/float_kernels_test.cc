@@ -93,7 +93,7 @@ TEST_P(FloatKernelsTest, AttentionIsTheWeightedMeanOfValuesWhereverTheyLie) {
     std::vector<const float*> pointers;
     for (int64_t j = 0; j < count; ++j) tokens.push_back(Random(7 + 2 * kDim));
     for (const auto& token : tokens) pointers.push_back(token.data());
-    std::vector<float> scores(static_cast<size_t>(kernels::PadScores(count)));
+    std::vector<float> scores(static_cast<size_t>(kHeads * kernels::PadScores(count)));
     std::vector<float> out(kDim);
     kernels::FloatAttention attention;
     attention.query = query.data();
@@ -155,6 +155,28 @@ TEST_P(FloatKernelsTest, LogSumExpHoldsForEachLengthAndMinusInfinity) {
     for (const float value : x) total += std::exp(static_cast<double>(value));
     EXPECT_NEAR(kernels().log_sum_exp(x.data(), count), std::log(total), 1e-5) << count;
   }
+}
+
+TEST_P(FloatKernelsTest, ArgmaxIsTheFirstOfTheGreatest) {
+  for (const int64_t count : {1, 3, 16, 65, 512, 513, 1500}) {
+    const std::vector<float> x = Random(count);
+    for (const int64_t at : {int64_t{0}, count / 2, count - 1}) {
+      std::vector<float> y = x;
+      y[static_cast<size_t>(count - 1)] = 100;
+      y[static_cast<size_t>(at)] = 100;
+      EXPECT_EQ(kernels().argmax(y.data(), count), at) << count;
+    }
+  }
+}
+
+TEST_P(FloatKernelsTest, ArgmaxPassesOverWhatIsNoNumber) {
+  std::vector<float> x(700, NAN);
+  EXPECT_EQ(kernels().argmax(x.data(), 700), 0);
+  x[600] = -INFINITY;
+  x[640] = -3;
+  EXPECT_EQ(kernels().argmax(x.data(), 700), 640);
+  const std::vector<float> none(40, -INFINITY);
+  EXPECT_EQ(kernels().argmax(none.data(), 40), 0);
 }
 
 }  // namespace

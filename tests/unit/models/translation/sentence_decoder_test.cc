@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <random>
+#include <tuple>
 #include <vector>
 
 #include "tests/unit/models/translation/tiny_seq2seq.h"
@@ -61,14 +62,19 @@ class Session {
   std::map<size_t, std::unique_ptr<SentenceDecoding>> sentences_;
 };
 
-class SentenceDecoderTest : public ::testing::TestWithParam<int> {
+class SentenceDecoderTest : public ::testing::TestWithParam<std::tuple<int, Precision>> {
  protected:
-  SentenceDecoderTest() : network_(MakeTinyNetwork(TinyKind::kMarian)), decoder_(*network_) {}
+  SentenceDecoderTest()
+      : network_(MakeTinyNetwork(TinyKind::kMarian,
+                                 LinearKernels::For(std::get<Precision>(GetParam())))),
+        decoder_(*network_) {}
+
+  static int Beam() { return std::get<int>(GetParam()); }
 
   std::unique_ptr<Search> NewSearch(size_t id) const {
     SearchOptions options;
-    options.beam_size = GetParam();
-    options.hypotheses = GetParam();
+    options.beam_size = Beam();
+    options.hypotheses = Beam();
     SearchTask task = TinyTask(TinyKind::kMarian);
     task.max_words = 5 + id % 14;
     return MakeSearch(options, task);
@@ -103,7 +109,11 @@ class SentenceDecoderTest : public ::testing::TestWithParam<int> {
   SentenceDecoder decoder_;
 };
 
-INSTANTIATE_TEST_SUITE_P(Beams, SentenceDecoderTest, ::testing::Values(1, 4));
+INSTANTIATE_TEST_SUITE_P(Beams, SentenceDecoderTest,
+                         ::testing::Combine(::testing::Values(1, 4),
+                                            ::testing::Values(Precision::kFloat32,
+                                                              Precision::kBfloat16,
+                                                              Precision::kInt8)));
 
 TEST_P(SentenceDecoderTest, CompanyDoesNotChangeWhatIsFound) {
   Session session(decoder_);
@@ -186,7 +196,7 @@ TEST_P(SentenceDecoderTest, HypothesesShareTheCacheOfTheirBeginning) {
   for (size_t step = 1; step <= 4 && !session.sentences().empty(); ++step) {
     session.Step(found);
     // At most one word of each hypothesis a step, and the first is everyone's.
-    EXPECT_LE(session.cached_words(), 1 + (step - 1) * static_cast<size_t>(GetParam()));
+    EXPECT_LE(session.cached_words(), 1 + (step - 1) * static_cast<size_t>(Beam()));
   }
 }
 

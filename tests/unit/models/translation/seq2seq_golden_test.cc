@@ -103,7 +103,7 @@ class Seq2SeqGolden : public ::testing::TestWithParam<std::tuple<TinyKind, size_
  protected:
   void Expect(const std::string& name) {
     const auto [kind, index] = GetParam();
-    const auto network = MakeTinyNetwork(kind, *kernels::SupportedFloatKernels()[index]);
+    const auto network = MakeTinyNetwork(kind, {*kernels::SupportedFloatKernels()[index]});
     const std::vector<Case> cases = MakeCases(kind, name);
     ASSERT_EQ(cases.size(), 300u);
     const auto found = Decode(*network, cases, 16);

@@ -148,8 +148,7 @@ Seq2SeqConfig TinyConfig(TinyKind kind) {
 
 TinyTensors MakeTinySeq2Seq(TinyKind kind) { return Maker(kind).Make(); }
 
-std::unique_ptr<const Seq2SeqNetwork> MakeTinyNetwork(TinyKind kind,
-                                                      const kernels::FloatKernels& kernels) {
+std::unique_ptr<const Seq2SeqNetwork> MakeTinyNetwork(TinyKind kind, const LinearKernels& kernels) {
   const testing::TemporaryFolder folder;
   const auto file = folder.path() / "weights.safetensors";
   WriteSafetensors(file, MakeTinySeq2Seq(kind));

@@ -17,8 +17,7 @@ enum class TinyKind { kMarian, kM2m100 };
 Seq2SeqConfig TinyConfig(TinyKind kind);
 TinyTensors MakeTinySeq2Seq(TinyKind kind);
 std::unique_ptr<const Seq2SeqNetwork> MakeTinyNetwork(
-    TinyKind kind,
-    const kernels::FloatKernels& kernels = *kernels::SupportedFloatKernels().front());
+    TinyKind kind, const LinearKernels& kernels = LinearKernels::For(Precision::kFloat32));
 // A search over its words.
 SearchTask TinyTask(TinyKind kind);
 

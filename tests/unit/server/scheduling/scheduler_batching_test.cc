@@ -70,6 +70,37 @@ TEST_F(SchedulerBatching, TakesNoMoreThanMaxBatch) {
   EXPECT_THAT(Pop(), ElementsAre(&replies[3]));
 }
 
+TEST_F(SchedulerBatching, WorkersDivideWhatIsThere) {
+  Scheduler scheduler({.workers = 2}, clock_);
+  const auto model = Serve(scheduler, metrics_, "m", {.max_batch = 4, .divided = true});
+  FakeReply replies[12];
+  const auto submit = [&](size_t from, size_t to) {
+    for (size_t i = from; i < to; ++i) {
+      auto job =
+          std::make_unique<Job>(models::Input(), TimePoint::max(), replies[i], model, clock_);
+      ASSERT_TRUE(scheduler.Submit(job).ok());
+    }
+  };
+  const auto pop = [&] {
+    Scheduler::Popped popped;
+    EXPECT_TRUE(scheduler.PopBatch(popped));
+    return std::move(popped.batch);
+  };
+  submit(0, 5);
+  auto first = pop();
+  EXPECT_EQ(first.size(), 3U);  // half of five
+  auto second = pop();
+  EXPECT_EQ(second.size(), 2U);
+  // The first comes back: the other's are still at work, and count.
+  scheduler.ReportStep(model->queue(), {.jobs = 3, .took = milliseconds(1)});
+  for (auto& job : first) scheduler.Requeue(std::move(job), Scheduler::Wake::kNobody);
+  first = pop();
+  EXPECT_EQ(first.size(), 3U);
+  submit(5, 12);
+  EXPECT_EQ(pop().size(), 4U);  // no more than fit a batch
+  scheduler.Close();
+}
+
 TEST_F(SchedulerBatching, NeverMixesModels) {
   const auto one = MakeModel("one", {.max_batch = 8});
   const auto two = MakeModel("two", {.max_batch = 8});

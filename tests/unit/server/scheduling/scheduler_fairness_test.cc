@@ -57,6 +57,18 @@ TEST_F(SchedulerFairness, NoneBeginsWhileTheLimitIsUnderWay) {
   EXPECT_EQ(Serve(milliseconds(10)), &started[1]);
 }
 
+TEST_F(SchedulerFairness, WithContinuousBatchesANewcomerWaitsForAPlace) {
+  const auto model = MakeModel("m", {.max_batch = 2, .continuous = true});
+  FakeReply started[2];
+  ASSERT_TRUE(Submit(model, fresh_).ok());
+  clock_.Advance(milliseconds(1));
+  for (FakeReply& reply : started) Requeue(model, reply, milliseconds(100));
+  EXPECT_THAT(Pop(), ElementsAre(&started[0], &started[1]));
+  scheduler_.ReportStep(model->queue(), {.jobs = 2, .took = milliseconds(10), .finished = 1});
+  scheduler_.Requeue(std::move(popped_.batch.front()));
+  EXPECT_THAT(Pop(), ElementsAre(&fresh_, &started[0]));
+}
+
 TEST_F(SchedulerFairness, RequestThatRunsKeepsAnotherFromBeginning) {
   const auto model = MakeModel("m");
   FakeReply started[kLimit];

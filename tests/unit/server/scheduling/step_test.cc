@@ -203,6 +203,19 @@ TEST_F(Step, ObservesItsMetrics) {
   EXPECT_DOUBLE_EQ(Sum(metrics.permit_wait_seconds), 0.03);
 }
 
+TEST_F(Step, WaitingCountsOnceForARequestOfManySteps) {
+  FakeReply reply;
+  const auto model = MakeModel("m", {}, {.complete = FinishAfter(3)});
+  ASSERT_TRUE(Submit(model, reply).ok());
+  while (!reply.status()) {
+    clock_.Advance(milliseconds(250));
+    Pop();
+    Run(std::move(popped_.batch));
+  }
+  EXPECT_EQ(Count(model->metrics().queue_seconds), 1U);
+  EXPECT_DOUBLE_EQ(Sum(model->metrics().queue_seconds), 0.75);
+}
+
 TEST_F(Step, ReportsItsTimeToTheScheduler) {
   FakeReply a, b, waiting, refused;
   const auto model = MakeModel("m", {.max_batch = 2},
