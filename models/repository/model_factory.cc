@@ -69,6 +69,7 @@ struct Loader {
     options.search.no_repeat_ngram_size = config.no_repeat_ngram_size;
     options.search.repetition_penalty = config.repetition_penalty;
     options.precision = config.precision;
+    options.device = device;
     return Seq2SeqModel::Load(options, std::move(info));
   }
 

@@ -7,6 +7,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "models/translation/aten_seq2seq_engine.h"
 #include "models/translation/seq2seq/seq2seq_weights.h"
 #include "models/translation/seq2seq_engine.h"
 #include "models/translation/translation_batch.h"
@@ -71,9 +72,14 @@ absl::StatusOr<std::unique_ptr<Model>> Seq2SeqModel::Load(const Seq2SeqOptions& 
       CheckDefault("source_language", info.source_language, SourceLanguages(info));
   status.Update(CheckDefault("target_language", info.target_language, TargetLanguages(info)));
   if (!status.ok()) return status;
-  auto engine = std::make_unique<Seq2SeqEngine>(
-      std::make_unique<Seq2SeqNetwork>(*weights, *config, LinearKernels::For(options.precision)),
-      *config, static_cast<size_t>(weights->longest()));
+  std::unique_ptr<const TranslationEngine> engine;
+  if (options.device == runtime::DeviceType::kCpu) {
+    engine = std::make_unique<Seq2SeqEngine>(
+        std::make_unique<Seq2SeqNetwork>(*weights, *config, LinearKernels::For(options.precision)),
+        *config, static_cast<size_t>(weights->longest()));
+  } else {
+    engine = MakeAtenSeq2SeqEngine(*weights, *config, options.device, info.name);
+  }
   return std::unique_ptr<Model>(new Seq2SeqModel(options, *std::move(config), std::move(info),
                                                  std::move(vocabulary), std::move(engine)));
 }

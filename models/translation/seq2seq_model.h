@@ -23,15 +23,16 @@ struct Seq2SeqOptions {
   std::filesystem::path config_file;
   std::filesystem::path pieces_file;
   std::filesystem::path words_file;
-  float max_length_factor = 2.5F;  // target words per source word, plus 5
-  size_t max_source_tokens = 256;  // a longer sentence is cut at a word
-  SearchOptions search;            // with one hypothesis
-  Precision precision = Precision::kFloat32;
+  float max_length_factor = 2.5F;             // target words per source word, plus 5
+  size_t max_source_tokens = 256;             // a longer sentence is cut at a word
+  SearchOptions search;                       // with one hypothesis
+  Precision precision = Precision::kFloat32;  // on the CPU; CUDA: float16, mps: float32
+  runtime::DeviceType device = runtime::DeviceType::kCpu;
 };
 
-// An encoder-decoder transformer, of one pair of languages or of many, on the CPU whatever the
-// device. A step takes the next sentences of each of its requests in turn. Text that holds nothing
-// the vocabulary knows comes out as it went in. Thread-safe; the weights are shared by all workers.
+// An encoder-decoder transformer, of one pair of languages or of many. A step takes the next
+// sentences of each of its requests in turn. Text that holds nothing the vocabulary knows comes out
+// as it went in. Thread-safe; the weights are shared by all workers.
 class Seq2SeqModel final : public Model {
  public:
   // Sets the task, platform and languages of `info`, whose source_language and target_language must

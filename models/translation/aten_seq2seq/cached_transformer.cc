@@ -32,8 +32,8 @@ int64_t RowsBucket(size_t rows) { return static_cast<int64_t>(std::bit_ceil(rows
 WordCache MakeCache(const TransformerWeights& weights, size_t slots) {
   WordCache cache;
   for (size_t i = 0; i < weights.decoder.size(); ++i) {
-    cache.push_back(at::zeros({static_cast<int64_t>(slots), 2 * weights.dim()},
-                              weights.positions.options()));
+    cache.push_back(
+        at::zeros({static_cast<int64_t>(slots), 2 * weights.dim()}, weights.positions.options()));
   }
   // They were cleared on this thread's stream, and are used on others.
   (void)cache.back().flatten().narrow(0, 0, 1).to(at::kCPU);
@@ -165,18 +165,16 @@ void CachedTransformer::EncodeTogether(std::span<const Source> sources,
 at::Tensor CachedTransformer::Pack(std::span<const Row> rows, const Shape& shape) const {
   Packer packer(shape.packed_size());
   // Rows that are there for the shape alone: a word at the first place, written to waste.
-  static const Row* const padding = new Row;
+  static constexpr Row kPadding;
   const auto each = [&](const auto& add) {
     for (size_t i = 0; i < static_cast<size_t>(shape.rows); ++i)
-      add(i < rows.size() ? rows[i] : *padding);
+      add(i < rows.size() ? rows[i] : kPadding);
   };
   each([&](const Row& row) { packer.Add(row.word); });
   each([&](const Row& row) { packer.Add(static_cast<int64_t>(row.position)); });
   each([&](const Row& row) { packer.Add(std::max<int64_t>(1, std::ssize(row.source))); });
   for (size_t word = 0; word < static_cast<size_t>(shape.words); ++word) {
-    each([&](const Row& row) {
-      packer.Add(word < row.forced.size() ? row.forced[word] : -1);
-    });
+    each([&](const Row& row) { packer.Add(word < row.forced.size() ? row.forced[word] : -1); });
   }
   each([&](const Row& row) {
     const size_t used = std::min(row.path.size(), row.position + static_cast<size_t>(shape.words));
@@ -204,10 +202,12 @@ std::vector<at::Tensor> CachedTransformer::Run(const at::Tensor& packed, const S
   for (int64_t i = 0; i < shape.words; ++i) {
     const at::Tensor places = positions + i;
     input.positions = places.clamp_max(static_cast<int64_t>(longest_) - 1);
-    input.slots =
-        input.path.view({shape.rows, -1}).gather(1, places.unsqueeze(1)).squeeze(1);
+    input.slots = input.path.view({shape.rows, -1}).gather(1, places.unsqueeze(1)).squeeze(1);
     const at::Tensor scores = transformer_.Step(input, cache_);
     if (!choose) return {scores};
+    const at::Tensor& suppressed = transformer_.weights().suppressed;
+    if (suppressed.numel() > 0)
+      scores.index_fill_(1, suppressed, -std::numeric_limits<double>::infinity());
     const auto [best, likeliest] = at::max(scores, 1);
     const at::Tensor is_number = best.abs().lt(std::numeric_limits<double>::infinity());
     const at::Tensor given = forced[i];

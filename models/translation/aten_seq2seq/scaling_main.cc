@@ -3,7 +3,8 @@
 //   {"shape": "nllb-600m", "mode": "graph", "rows": 1, "words": 4, "us_per_word": 900.1}
 // for steps of so many rows with paths of 30 words and sources of 20 (median of repeats), "eager"
 // or replayed as a graph, "words" of each row in one submission; and
-//   {"shape": "nllb-600m", "mode": "translate", "workers": 1, "concurrent": 128, "words_per_s": 1.5}
+//   {"shape": "nllb-600m", "mode": "translate", "workers": 1, "concurrent": 128,
+//   "words_per_s": 1.5}
 // for whole sentences, 20 words into exactly 30, encoded and decoded `concurrent` at a time by each
 // of the workers for about so many seconds, words of all workers. At first a small network decodes
 // on the device what it decodes in float32 on the CPU:
@@ -72,11 +73,11 @@ class RandomWeights {
     weights.embedding_scale = 1;
     weights.positions = Random({kPlaces, dim});
     weights.output = {Random({padded, dim}), at::zeros({padded}, options_.dtype(at::kFloat))};
+    weights.suppressed = at::zeros({0}, options_.dtype(at::kLong));
     weights.source_embeddings = weights.output.weight;
     weights.target_embeddings = weights.output.weight;
     for (int64_t i = 0; i < shape_.layers; ++i) {
-      weights.encoder.push_back(
-          {Linear(3 * dim, dim), Linear(dim, dim), Norm(), FeedForward()});
+      weights.encoder.push_back({Linear(3 * dim, dim), Linear(dim, dim), Norm(), FeedForward()});
       weights.decoder.push_back({Linear(3 * dim, dim), Linear(dim, dim), Norm(), Linear(dim, dim),
                                  Linear(dim, dim), Norm(), FeedForward()});
     }
@@ -124,8 +125,8 @@ TransformerWeights Moved(const TransformerWeights& from, const at::TensorOptions
     norm(layer.norm);
   };
   weights.positions = Moved(weights.positions, to);
-  weights.output = {Moved(weights.output.weight, to),
-                    weights.output.bias.to(to.dtype(at::kFloat))};
+  weights.output = {Moved(weights.output.weight, to), weights.output.bias.to(to.dtype(at::kFloat))};
+  weights.suppressed = weights.suppressed.to(to.device());
   weights.source_embeddings = weights.output.weight;
   weights.target_embeddings = weights.output.weight;
   for (AtenEncoderLayer& layer : weights.encoder) {
@@ -263,7 +264,9 @@ std::vector<Words> Translations(runtime::DeviceType device, const at::TensorOpti
   std::vector<Words> histories;
   std::optional<CachedTransformer> network;
   OnMainThread(*runtime, [&](WorkerContext&) {
-    at::manual_seed(1);
+    // Of the CPU alone: the other's library is not there yet.
+    at::Generator generator = at::globalContext().defaultGenerator(at::kCPU);
+    generator.set_current_seed(1);
     const RandomWeights weights(kSmall, at::TensorOptions(at::kFloat), 0.1);
     network.emplace(Moved(weights.Make(), to), kSlots, kSmall.name);
   });
@@ -315,9 +318,8 @@ void TimeSteps(Runtime& runtime, const CachedTransformer& network, const Network
   });
 }
 
-void TimeTranslations(Runtime& runtime, const CachedTransformer& network,
-                      const NetworkShape& shape, int workers, size_t concurrent,
-                      Seconds seconds) {
+void TimeTranslations(Runtime& runtime, const CachedTransformer& network, const NetworkShape& shape,
+                      int workers, size_t concurrent, Seconds seconds) {
   std::atomic<bool> stop = false;
   std::atomic<int64_t> sentences = 0;
   std::barrier start(workers + 1);

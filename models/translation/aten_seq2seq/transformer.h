@@ -56,8 +56,9 @@ struct TransformerWeights {
   std::vector<AtenDecoderLayer> decoder;
   AtenNorm encoder_norm, decoder_norm;  // with norm_first
   AtenLinear memory;                    // keys and values of all decoder layers, from the source
-  // [words padded, dim], and float32 [words padded]: minus infinity for words that never come.
+  // [words padded, dim], and float32 [words padded]: minus infinity for the padding.
   AtenLinear output;
+  at::Tensor suppressed;  // int64, words that never come
 
   int64_t dim() const { return positions.size(1); }
 };

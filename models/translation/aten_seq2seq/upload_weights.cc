@@ -2,11 +2,13 @@
 
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/cat.h>
+#include <ATen/ops/empty.h>
 #include <ATen/ops/from_blob.h>
 #include <ATen/ops/full.h>
 #include <ATen/ops/zeros.h>
 #include <c10/core/InferenceMode.h>
 
+#include <algorithm>
 #include <limits>
 #include <string>
 #include <vector>
@@ -46,21 +48,24 @@ class Uploader {
   AtenLinear Inputs(const FloatAttentionWeights& layer) const {
     return SideBySide({layer.query, layer.key, layer.value});
   }
-  // Its words are padded, and neither the padding nor what is suppressed ever comes.
-  AtenLinear Output(const FloatLinear& output, const std::vector<int32_t>& suppressed) const {
-    constexpr float kNever = -std::numeric_limits<float>::infinity();
+  // Its words are padded, and the padding never comes.
+  AtenLinear Output(const FloatLinear& output) const {
     const int64_t words = output.matrix.outputs;
     const int64_t padded = (words + kWordsStep - 1) / kWordsStep * kWordsStep;
     const at::Tensor matrix = at::zeros({padded, output.matrix.inputs}, type_);
     matrix.narrow(0, 0, words).copy_(View(output.matrix));
-    const at::Tensor bias = at::full({padded}, kNever, at::kFloat);
+    const at::Tensor bias = at::full({padded}, -std::numeric_limits<float>::infinity(), at::kFloat);
     if (output.bias.empty()) {
       bias.narrow(0, 0, words).zero_();
     } else {
       bias.narrow(0, 0, words).copy_(View(output.bias));
     }
-    for (const int32_t word : suppressed) bias.mutable_data_ptr<float>()[word] = kNever;
     return {matrix.to(device_), bias.to(device_)};
+  }
+  at::Tensor Words(const std::vector<int32_t>& words) const {
+    const at::Tensor all = at::empty({static_cast<int64_t>(words.size())}, at::kLong);
+    std::copy(words.begin(), words.end(), all.mutable_data_ptr<int64_t>());
+    return all.to(device_);
   }
 
  private:
@@ -91,15 +96,15 @@ TransformerWeights UploadWeights(const Seq2SeqWeights& weights, const Seq2SeqCon
   uploaded.embedding_scale = config.embedding_scale;
   uploaded.norm_epsilon = config.norm_epsilon;
   uploaded.positions = upload(weights.positions);
-  uploaded.output = upload.Output(weights.output, config.suppressed);
+  uploaded.output = upload.Output(weights.output);
+  uploaded.suppressed = upload.Words(config.suppressed);
   const auto embeddings = [&](const FloatMatrix& matrix) {
     return matrix.values == weights.output.matrix.values ? uploaded.output.weight : upload(matrix);
   };
   uploaded.target_embeddings = embeddings(weights.target_embeddings);
-  uploaded.source_embeddings =
-      weights.source_embeddings.values == weights.target_embeddings.values
-          ? uploaded.target_embeddings
-          : embeddings(weights.source_embeddings);
+  uploaded.source_embeddings = weights.source_embeddings.values == weights.target_embeddings.values
+                                   ? uploaded.target_embeddings
+                                   : embeddings(weights.source_embeddings);
   for (const FloatEncoderLayerWeights& layer : weights.encoder) {
     uploaded.encoder.push_back({upload.Inputs(layer.self), upload.SideBySide({layer.self.output}),
                                 upload(layer.self.norm), upload(layer.feed_forward)});
