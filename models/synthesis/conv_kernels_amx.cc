@@ -9,6 +9,7 @@
 
 #include <new>
 
+#include "models/core/tile_shapes.h"
 #include "models/synthesis/conv_kernels_impl.h"
 
 namespace millrace::models {
@@ -108,18 +109,11 @@ void SplitRows(const ConvTask& task, int64_t first, int64_t rows, unsigned char*
 }
 
 // All eight tile registers at their full size.
-struct alignas(64) TileShapes {
-  unsigned char palette, start_row, reserved[14];
-  unsigned short row_bytes[16];
-  unsigned char rows[16];
-};
 constexpr unsigned char kRows = kTileRows;
-constexpr TileShapes kTileShapes = {1,
-                                    0,
-                                    {},
-                                    {kTileBytes, kTileBytes, kTileBytes, kTileBytes, kTileBytes,
-                                     kTileBytes, kTileBytes, kTileBytes},
-                                    {kRows, kRows, kRows, kRows, kRows, kRows, kRows, kRows}};
+constexpr TileShapes kTileShapes = {
+    .row_bytes = {kTileBytes, kTileBytes, kTileBytes, kTileBytes, kTileBytes, kTileBytes,
+                  kTileBytes, kTileBytes},
+    .rows = {kRows, kRows, kRows, kRows, kRows, kRows, kRows, kRows}};
 
 // The sums of 16 or 32 rows of the split, from `row`, and of a block, to rows of kChannelBlock.
 template <bool kBoth>

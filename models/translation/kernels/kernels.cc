@@ -8,7 +8,7 @@ std::span<const Kernels* const> SupportedKernels() {
   static const auto* const supported = [] {
     auto* found = new std::vector<const Kernels*>;
 #if defined(__x86_64__)
-    for (const Kernels* kernels : {&kAvx512Vnni, &kAvx2}) {
+    for (const Kernels* kernels : {&kAmx, &kAvx512Vnni, &kAvx2}) {
       if (kernels->supported()) found->push_back(kernels);
     }
 #endif

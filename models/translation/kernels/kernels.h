@@ -97,6 +97,7 @@ extern const Kernels kPortable;
 #if defined(__x86_64__)
 extern const Kernels kAvx2;
 extern const Kernels kAvx512Vnni;
+extern const Kernels kAmx;
 #endif
 
 // Those of this build that this CPU can run, best first; kPortable is always among them.

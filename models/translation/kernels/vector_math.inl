@@ -1,6 +1,6 @@
 // Vectors of floats and the functions over them that the kernels share, in the compiler's vector
-// extension. Included by files that are compiled for one instruction set only, behind the definition
-// of MILLRACE_VECTOR_BYTES. Sums are taken in an order that depends on the length alone.
+// extension. Included by files that are compiled for one instruction set only, behind the
+// definition of MILLRACE_VECTOR_BYTES. Sums are taken in an order that depends on the length alone.
 
 #include <cstdint>
 
