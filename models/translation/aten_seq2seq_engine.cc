@@ -17,16 +17,11 @@
 namespace millrace::models {
 namespace {
 
-// Of the cache of keys and values: on CUDA 43,000 words of NLLB-600M.
-constexpr int64_t kCudaCacheBytes = int64_t{2} << 30;
-constexpr int64_t kOtherCacheBytes = int64_t{256} << 20;
-
-// Enough for any one sentence.
-size_t CacheSlots(const TransformerWeights& weights, runtime::DeviceType device) {
-  const int64_t bytes = device == runtime::DeviceType::kCuda ? kCudaCacheBytes : kOtherCacheBytes;
+size_t CacheSlots(const TransformerWeights& weights, int64_t bytes) {
   const int64_t word = std::ssize(weights.decoder) * 2 * weights.dim() *
                        static_cast<int64_t>(weights.positions.element_size());
   const int64_t longest = weights.positions.size(0);
+  // Of a source and the most hypotheses, and those that are never given out.
   return static_cast<size_t>(std::max(bytes / word, (1 + SearchOptions::kMaxBeam) * longest + 2));
 }
 
@@ -127,30 +122,29 @@ class AtenSeq2SeqEngine final : public TranslationEngine {
                absl::FunctionRef<bool(size_t)> should_stop,
                runtime::WorkerContext& context) const override {
     const c10::InferenceMode inference;
-    Begin(jobs, should_stop, context);
-    std::vector<size_t> at_work;
-    for (size_t i = 0; i < jobs.size(); ++i) {
-      if (jobs[i]->at_work() && jobs[i]->state != nullptr) at_work.push_back(i);
-    }
-    for (size_t words = 0; words < max_words && !at_work.empty();) {
+    for (size_t words = 0; words < max_words;) {
+      Begin(jobs, should_stop, context);
+      std::vector<size_t> at_work;
       std::vector<Decoding*> greedy;
       std::vector<Decoding*> others;
-      for (const size_t i : at_work) {
+      for (size_t i = 0; i < jobs.size(); ++i) {
+        if (!jobs[i]->at_work() || jobs[i]->state == nullptr) continue;
+        at_work.push_back(i);
         Decoding& decoding = DecodingOf(*jobs[i]);
         (decoding.is_greedy() ? greedy : others).push_back(&decoding);
       }
+      if (at_work.empty()) return;
       const size_t step =
           greedy.empty() ? 1 : std::bit_floor(std::min(max_words - words, transformer_.kMaxWords));
       Continue(greedy, step, context);
       for (size_t i = 0; i < step; ++i) Score(others, context);
       words += step;
-      std::erase_if(at_work, [&](size_t i) {
+      for (const size_t i : at_work) {
         SentenceJob& job = *jobs[i];
         if (!DecodingOf(job).over()) job.stopped = should_stop(i);
         if (!job.stopped) TakeFromSearch(DecodingOf(job).search(), job);
         if (!job.at_work()) job.state.reset();
-        return !job.at_work();
-      });
+      }
     }
   }
 
@@ -161,7 +155,7 @@ class AtenSeq2SeqEngine final : public TranslationEngine {
     std::vector<CachedTransformer::Source> sources;
     for (size_t i = 0; i < jobs.size(); ++i) {
       SentenceJob& job = *jobs[i];
-      if (job.state != nullptr) continue;
+      if (job.state != nullptr || !job.at_work()) continue;
       job.stopped = should_stop(i);
       job.done = !job.stopped && job.max_target == 0;
       if (!job.at_work()) continue;
@@ -213,13 +207,18 @@ class AtenSeq2SeqEngine final : public TranslationEngine {
 
 }  // namespace
 
+int64_t UsualCacheBytes(runtime::DeviceType device) {
+  return device == runtime::DeviceType::kCuda ? int64_t{2} << 30 : int64_t{256} << 20;
+}
+
 std::unique_ptr<const TranslationEngine> MakeAtenSeq2SeqEngine(const Seq2SeqWeights& weights,
                                                                const Seq2SeqConfig& config,
                                                                runtime::DeviceType device,
-                                                               std::string model) {
+                                                               std::string model,
+                                                               int64_t cache_bytes) {
   const c10::InferenceMode inference;
   TransformerWeights uploaded = UploadWeights(weights, config, device);
-  const size_t slots = CacheSlots(uploaded, device);
+  const size_t slots = CacheSlots(uploaded, cache_bytes);
   return std::make_unique<AtenSeq2SeqEngine>(std::move(uploaded), slots,
                                              CommonTask(config, weights.words()), std::move(model));
 }

@@ -78,7 +78,8 @@ absl::StatusOr<std::unique_ptr<Model>> Seq2SeqModel::Load(const Seq2SeqOptions& 
         std::make_unique<Seq2SeqNetwork>(*weights, *config, LinearKernels::For(options.precision)),
         *config, static_cast<size_t>(weights->longest()));
   } else {
-    engine = MakeAtenSeq2SeqEngine(*weights, *config, options.device, info.name);
+    engine = MakeAtenSeq2SeqEngine(*weights, *config, options.device, info.name,
+                                   UsualCacheBytes(options.device));
   }
   return std::unique_ptr<Model>(new Seq2SeqModel(options, *std::move(config), std::move(info),
                                                  std::move(vocabulary), std::move(engine)));

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <memory>
 #include <random>
@@ -16,6 +17,8 @@
 
 namespace millrace::models {
 namespace {
+
+constexpr int64_t kAmpleBytes = 8 << 20;
 
 struct Search {
   std::string name;
@@ -40,12 +43,14 @@ class AtenSeq2SeqEngineTest : public ::testing::TestWithParam<std::tuple<TinyKin
   AtenSeq2SeqEngineTest()
       : kind_(std::get<0>(GetParam())), search_(Searches()[std::get<1>(GetParam())].options) {}
 
-  std::unique_ptr<const TranslationEngine> MakeEngine(const TinyTensors& tensors) const {
+  std::unique_ptr<const TranslationEngine> MakeEngine(const TinyTensors& tensors,
+                                                      int64_t cache_bytes = kAmpleBytes) const {
     const testing::TemporaryFolder folder;
     const auto file = folder.path() / "weights.safetensors";
     WriteSafetensors(file, tensors);
     const auto weights = Seq2SeqWeights::Load(file, TinyConfig(kind_));
-    return MakeAtenSeq2SeqEngine(*weights, TinyConfig(kind_), runtime::DeviceType::kCpu, "tiny");
+    return MakeAtenSeq2SeqEngine(*weights, TinyConfig(kind_), runtime::DeviceType::kCpu, "tiny",
+                                 cache_bytes);
   }
   std::unique_ptr<const TranslationEngine> MakeEngine() const {
     return MakeEngine(MakeTinySeq2Seq(kind_));
@@ -68,14 +73,15 @@ class AtenSeq2SeqEngineTest : public ::testing::TestWithParam<std::tuple<TinyKin
   void ExpectAsTheCpusOwn(const std::vector<SentenceJob>& jobs) {
     const Seq2SeqEngine own(MakeTinyNetwork(kind_), TinyConfig(kind_), 64);
     std::vector<SentenceJob> expected = MakeJobs(jobs.size());
-    own.Translate(expected, [](size_t) { return false; }, context_);
+    own.Translate(
+        expected, [](size_t) { return false; }, context_);
     for (size_t i = 0; i < jobs.size(); ++i) {
       EXPECT_TRUE(jobs[i].done);
       EXPECT_EQ(jobs[i].target, expected[i].target) << i;
       ASSERT_EQ(jobs[i].found.size(), expected[i].found.size()) << i;
       for (size_t k = 0; k < jobs[i].found.size(); ++k) {
         EXPECT_EQ(jobs[i].found[k].words, expected[i].found[k].words) << i;
-        EXPECT_NEAR(jobs[i].found[k].score, expected[i].found[k].score, 1e-3F) << i;
+        EXPECT_NEAR(jobs[i].found[k].score, expected[i].found[k].score, 3e-3F) << i;
       }
     }
   }
@@ -87,7 +93,8 @@ class AtenSeq2SeqEngineTest : public ::testing::TestWithParam<std::tuple<TinyKin
 
 TEST_P(AtenSeq2SeqEngineTest, FindsWhatTheCpusOwnEngineFinds) {
   std::vector<SentenceJob> jobs = MakeJobs(60);
-  MakeEngine()->Translate(jobs, [](size_t) { return false; }, context_);
+  MakeEngine()->Translate(
+      jobs, [](size_t) { return false; }, context_);
   ExpectAsTheCpusOwn(jobs);
 }
 
@@ -100,7 +107,8 @@ TEST_P(AtenSeq2SeqEngineTest, SentencesJoinAndEndWhileOthersAreAtWork) {
     if (next < jobs.size()) at_work.push_back(&jobs[next++]);
     std::vector<std::vector<int32_t>> before;
     for (const SentenceJob* job : at_work) before.push_back(job->target);
-    engine->Advance(at_work, 1 + next % 5, [](size_t) { return false; }, context_);
+    engine->Advance(
+        at_work, 1 + next % 5, [](size_t) { return false; }, context_);
     for (size_t i = 0; i < at_work.size(); ++i) {
       // What was decided stays.
       ASSERT_GE(at_work[i]->target.size(), before[i].size());
@@ -113,18 +121,41 @@ TEST_P(AtenSeq2SeqEngineTest, SentencesJoinAndEndWhileOthersAreAtWork) {
 
 TEST_P(AtenSeq2SeqEngineTest, AStoppedSentenceLeavesAndTheOthersDoNotNotice) {
   const auto engine = MakeEngine();
-  std::vector<SentenceJob> jobs = MakeJobs(6);
+  std::vector<SentenceJob> jobs = MakeJobs(20);
+  engine->Translate(
+      jobs, [](size_t) { return false; }, context_);
+  const size_t longest = static_cast<size_t>(
+      std::ranges::max_element(jobs, {}, [](const SentenceJob& job) { return job.target.size(); }) -
+      jobs.begin());
+  ASSERT_GT(jobs[longest].target.size(), 8u);
+  jobs = MakeJobs(20);
   int asked = 0;
-  engine->Translate(jobs, [&](size_t i) { return i == 2 && ++asked == 2; }, context_);
-  EXPECT_TRUE(jobs[2].stopped || jobs[2].done);
-  if (jobs[2].stopped) EXPECT_EQ(jobs[2].state, nullptr);
-  jobs.resize(2);
+  engine->Translate(
+      jobs, [&](size_t i) { return i == longest && ++asked == 2; }, context_);
+  EXPECT_TRUE(jobs[longest].stopped);
+  EXPECT_FALSE(jobs[longest].done);
+  EXPECT_EQ(jobs[longest].state, nullptr);
+  std::vector<SentenceJob*> stopped = {&jobs[longest]};
+  jobs[longest].Restart();
+  while (jobs[longest].at_work())
+    engine->Advance(
+        stopped, 3, [](size_t) { return false; }, context_);
+  ExpectAsTheCpusOwn(jobs);
+}
+
+TEST_P(AtenSeq2SeqEngineTest, SentencesWaitForRoomInTheCache) {
+  // Room for a sentence of the greatest length with 16 hypotheses, which is far less than all need.
+  const auto engine = MakeEngine(MakeTinySeq2Seq(kind_), 1);
+  std::vector<SentenceJob> jobs = MakeJobs(60);
+  engine->Translate(
+      jobs, [](size_t) { return false; }, context_);
   ExpectAsTheCpusOwn(jobs);
 }
 
 TEST_P(AtenSeq2SeqEngineTest, ASentenceStoppedAtTheDoorIsNotBegun) {
   std::vector<SentenceJob> jobs = MakeJobs(2);
-  MakeEngine()->Translate(jobs, [](size_t i) { return i == 0; }, context_);
+  MakeEngine()->Translate(
+      jobs, [](size_t i) { return i == 0; }, context_);
   EXPECT_TRUE(jobs[0].stopped);
   EXPECT_TRUE(jobs[0].target.empty());
   EXPECT_TRUE(jobs[1].done);
@@ -134,18 +165,20 @@ TEST_P(AtenSeq2SeqEngineTest, WeightsThatGiveNoNumbersFail) {
   TinyTensors tensors = MakeTinySeq2Seq(kind_);
   tensors.at("decoder.1.ffn.norm.weight") = FloatTensor(std::vector<float>(64, NAN));
   std::vector<SentenceJob> jobs = MakeJobs(2);
-  EXPECT_THROW(MakeEngine(tensors)->Translate(jobs, [](size_t) { return false; }, context_),
+  EXPECT_THROW(MakeEngine(tensors)->Translate(
+                   jobs, [](size_t) { return false; }, context_),
                std::runtime_error);
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    All, AtenSeq2SeqEngineTest,
-    ::testing::Combine(::testing::Values(TinyKind::kMarian, TinyKind::kM2m100),
-                       ::testing::Range(size_t{0}, Searches().size())),
-    [](const auto& info) {
-      return std::string(std::get<0>(info.param) == TinyKind::kMarian ? "marian_" : "m2m100_") +
-             Searches()[std::get<1>(info.param)].name;
-    });
+INSTANTIATE_TEST_SUITE_P(All, AtenSeq2SeqEngineTest,
+                         ::testing::Combine(::testing::Values(TinyKind::kMarian, TinyKind::kM2m100),
+                                            ::testing::Range(size_t{0}, Searches().size())),
+                         [](const auto& info) {
+                           return std::string(std::get<0>(info.param) == TinyKind::kMarian
+                                                  ? "marian_"
+                                                  : "m2m100_") +
+                                  Searches()[std::get<1>(info.param)].name;
+                         });
 
 }  // namespace
 }  // namespace millrace::models

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "models/translation/aten_seq2seq/upload_weights.h"
-#include "models/translation/seq2seq/decoding_session.h"
+#include "models/translation/seq2seq_engine.h"
 #include "tests/fakes/fake_worker_context.h"
 #include "tests/fakes/temporary_folder.h"
 #include "tests/unit/models/translation/tiny_seq2seq.h"
@@ -93,19 +93,18 @@ class CachedTransformerTest : public ::testing::TestWithParam<TinyKind> {
   }
   // The same by the engine of the CPU.
   std::vector<Words> Expected(const std::vector<Words>& sources) {
-    const auto network = MakeTinyNetwork(GetParam());
-    DecodingSession session(*network);
-    SearchTask task = TinyTask(GetParam());
-    task.forced_end = false;
-    task.max_words = kTargetWords;
-    std::vector<DecodingSession::Entry> entries;
-    for (size_t i = 0; i < sources.size(); ++i)
-      entries.push_back({i, sources[i], MakeSearch({}, task)});
-    session.Join(std::move(entries));
-    std::vector<Words> translations(sources.size());
-    while (session.size() > 0) {
-      for (auto& result : session.Step()) translations[result.id] = result.found.front().words;
+    Seq2SeqConfig config = TinyConfig(GetParam());
+    config.forced_end = false;
+    const Seq2SeqEngine engine(MakeTinyNetwork(GetParam()), config, 64);
+    std::vector<SentenceJob> jobs(sources.size());
+    for (size_t i = 0; i < sources.size(); ++i) {
+      jobs[i].source = sources[i];
+      jobs[i].max_target = kTargetWords;
     }
+    engine.Translate(
+        jobs, [](size_t) { return false; }, context_);
+    std::vector<Words> translations;
+    for (const SentenceJob& job : jobs) translations.push_back(job.target);
     return translations;
   }
   static void CutAtEnd(std::vector<Words>& translations) {
