@@ -17,6 +17,11 @@
 namespace millrace::models {
 namespace {
 
+// On CUDA room for 43,000 words of NLLB-600M.
+int64_t UsualCacheBytes(runtime::DeviceType device) {
+  return device == runtime::DeviceType::kCuda ? int64_t{2} << 30 : int64_t{256} << 20;
+}
+
 size_t CacheSlots(const TransformerWeights& weights, int64_t bytes) {
   const int64_t word = std::ssize(weights.decoder) * 2 * weights.dim() *
                        static_cast<int64_t>(weights.positions.element_size());
@@ -115,8 +120,10 @@ Decoding& DecodingOf(const SentenceJob& job) { return static_cast<Decoding&>(*jo
 
 class AtenSeq2SeqEngine final : public TranslationEngine {
  public:
-  AtenSeq2SeqEngine(TransformerWeights weights, size_t slots, SearchTask task, std::string model)
-      : transformer_(std::move(weights), slots, std::move(model)), task_(std::move(task)) {}
+  AtenSeq2SeqEngine(TransformerWeights weights, size_t slots, SearchTask task, std::string model,
+                    bool few_shapes)
+      : transformer_(std::move(weights), slots, std::move(model), few_shapes),
+        task_(std::move(task)) {}
 
   void Advance(std::span<SentenceJob* const> jobs, size_t max_words,
                absl::FunctionRef<bool(size_t)> should_stop,
@@ -135,7 +142,8 @@ class AtenSeq2SeqEngine final : public TranslationEngine {
       }
       if (at_work.empty()) return;
       const size_t step =
-          greedy.empty() ? 1 : std::bit_floor(std::min(max_words - words, transformer_.kMaxWords));
+          greedy.empty() ? 1
+                         : std::bit_floor(std::min(max_words - words, transformer_.max_words()));
       Continue(greedy, step, context);
       for (size_t i = 0; i < step; ++i) Score(others, context);
       words += step;
@@ -207,20 +215,16 @@ class AtenSeq2SeqEngine final : public TranslationEngine {
 
 }  // namespace
 
-int64_t UsualCacheBytes(runtime::DeviceType device) {
-  return device == runtime::DeviceType::kCuda ? int64_t{2} << 30 : int64_t{256} << 20;
-}
-
 std::unique_ptr<const TranslationEngine> MakeAtenSeq2SeqEngine(const Seq2SeqWeights& weights,
                                                                const Seq2SeqConfig& config,
-                                                               runtime::DeviceType device,
-                                                               std::string model,
-                                                               int64_t cache_bytes) {
+                                                               const AtenSeq2SeqOptions& options) {
   const c10::InferenceMode inference;
-  TransformerWeights uploaded = UploadWeights(weights, config, device);
-  const size_t slots = CacheSlots(uploaded, cache_bytes);
+  TransformerWeights uploaded = UploadWeights(weights, config, options.device);
+  const size_t slots = CacheSlots(
+      uploaded, options.cache_bytes > 0 ? options.cache_bytes : UsualCacheBytes(options.device));
   return std::make_unique<AtenSeq2SeqEngine>(std::move(uploaded), slots,
-                                             CommonTask(config, weights.words()), std::move(model));
+                                             CommonTask(config, weights.words()), options.model,
+                                             options.few_shapes);
 }
 
 }  // namespace millrace::models

@@ -28,6 +28,7 @@ struct Seq2SeqOptions {
   SearchOptions search;                       // with one hypothesis
   Precision precision = Precision::kFloat32;  // on the CPU; CUDA: float16, mps: float32
   runtime::DeviceType device = runtime::DeviceType::kCpu;
+  bool few_shapes = false;  // not on the CPU: pads to few shapes, which the warm-up runs
 };
 
 // An encoder-decoder transformer, of one pair of languages or of many. A step takes the next
@@ -35,6 +36,8 @@ struct Seq2SeqOptions {
 // as it went in. Thread-safe; the weights are shared by all workers.
 class Seq2SeqModel final : public Model {
  public:
+  static constexpr size_t kCudaMaxBatch = 128;
+
   // Sets the task, platform and languages of `info`, whose source_language and target_language must
   // be set. NotFound, DataLoss or InvalidArgument naming the file or field.
   static absl::StatusOr<std::unique_ptr<Model>> Load(const Seq2SeqOptions& options, ModelInfo info);
@@ -58,6 +61,7 @@ class Seq2SeqModel final : public Model {
   const float max_length_factor_;
   const size_t max_source_tokens_;
   const SearchOptions search_;
+  const bool few_shapes_;
   const std::unique_ptr<const Vocabulary> vocabulary_;
   const std::unique_ptr<const TranslationEngine> engine_;
 };

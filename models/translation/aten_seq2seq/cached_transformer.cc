@@ -20,15 +20,6 @@ constexpr int64_t kNarrowest = 32;
 // Of a batch of sources with its padding: so many keep a GPU busy.
 constexpr size_t kMaxEncodedWords = 4096;
 
-// Powers of two with a step between them. Attention's kernels want multiples of 8.
-int64_t WidthBucket(size_t words) {
-  const auto power = static_cast<int64_t>(std::bit_ceil(words));
-  if (power <= kNarrowest) return kNarrowest;
-  return static_cast<int64_t>(words) <= power / 4 * 3 ? power / 4 * 3 : power;
-}
-
-int64_t RowsBucket(size_t rows) { return static_cast<int64_t>(std::bit_ceil(rows)); }
-
 WordCache MakeCache(const TransformerWeights& weights, size_t slots) {
   WordCache cache;
   for (size_t i = 0; i < weights.decoder.size(); ++i) {
@@ -81,15 +72,17 @@ class Unpacker {
 
 // Of a step.
 struct CachedTransformer::Shape {
-  Shape(std::span<const Row> given, int64_t words) : rows(RowsBucket(given.size())), words(words) {
+  Shape(const CachedTransformer& of, std::span<const Row> given, int64_t words)
+      : rows(of.RowsBucket(given.size())), words(words) {
     size_t longest_path = 1;
     size_t longest_source = 1;
     for (const Row& row : given) {
       longest_path = std::max(longest_path, row.position + static_cast<size_t>(words));
       longest_source = std::max(longest_source, row.source.size());
     }
-    path = WidthBucket(longest_path);
-    source = WidthBucket(longest_source);
+    path = of.WidthBucket(longest_path);
+    source = of.WidthBucket(longest_source);
+    if (of.few_shapes_) path = source = std::max(path, source);
   }
 
   int64_t packed_size() const { return rows * (3 + words + path + source); }
@@ -107,12 +100,28 @@ struct CachedTransformer::Shape {
   int64_t source;  // slots of each row
 };
 
-CachedTransformer::CachedTransformer(TransformerWeights weights, size_t slots, std::string model)
+CachedTransformer::CachedTransformer(TransformerWeights weights, size_t slots, std::string model,
+                                     bool few_shapes)
     : model_(std::move(model)),
+      few_shapes_(few_shapes),
       longest_(static_cast<size_t>(weights.positions.size(0))),
       transformer_(std::move(weights)),
       cache_(MakeCache(transformer_.weights(), slots)),
       slots_(slots) {}
+
+// Powers of two with a step between them. Attention's kernels want multiples of 8.
+int64_t CachedTransformer::WidthBucket(size_t words) const {
+  const auto power = static_cast<int64_t>(std::bit_ceil(words));
+  if (power <= kNarrowest) return kNarrowest;
+  return !few_shapes_ && static_cast<int64_t>(words) <= power / 4 * 3 ? power / 4 * 3 : power;
+}
+
+// Powers of two, or of four.
+int64_t CachedTransformer::RowsBucket(size_t rows) const {
+  const auto power = std::bit_ceil(rows);
+  const bool is_power_of_four = std::countr_zero(power) % 2 == 0;
+  return static_cast<int64_t>(few_shapes_ && !is_power_of_four ? 2 * power : power);
+}
 
 void CachedTransformer::Encode(std::span<const Source> sources,
                                runtime::WorkerContext& context) const {
@@ -222,7 +231,7 @@ std::vector<std::vector<int32_t>> CachedTransformer::Continue(
   std::vector<std::vector<int32_t>> all(rows.size());
   for (size_t first = 0; first < rows.size(); first += kMaxRows) {
     const auto group = rows.subspan(first, std::min(kMaxRows, rows.size() - first));
-    const Shape shape(group, static_cast<int64_t>(words));
+    const Shape shape(*this, group, static_cast<int64_t>(words));
     const at::Tensor chosen =
         runtime::RunCachedOnHost(context, shape.Key("continue", *this), {Pack(group, shape)},
                                  [&](const std::vector<at::Tensor>& given) {
@@ -239,7 +248,7 @@ std::vector<std::vector<int32_t>> CachedTransformer::Continue(
 
 at::Tensor CachedTransformer::Score(std::span<const Row> rows,
                                     runtime::WorkerContext& context) const {
-  const Shape shape(rows, 1);
+  const Shape shape(*this, rows, 1);
   return runtime::RunCachedOnHost(context, shape.Key("score", *this), {Pack(rows, shape)},
                                   [&](const std::vector<at::Tensor>& given) {
                                     return Run(given[0], shape, /*choose=*/false);

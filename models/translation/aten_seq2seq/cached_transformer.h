@@ -24,7 +24,7 @@ namespace millrace::models {
 class CachedTransformer {
  public:
   static constexpr size_t kMaxRows = 128;  // in a step
-  static constexpr size_t kMaxWords = 4;   // of a row in one submission
+  static constexpr size_t kMaxWords = 4;   // of a row in one submission, unless shapes are few
 
   struct Source {
     std::span<const int32_t> words;
@@ -38,16 +38,19 @@ class CachedTransformer {
     std::span<const int32_t> forced;  // the next words, where they are given
   };
 
-  // slots: as WordSlots. model: its name in the graph caches.
-  CachedTransformer(TransformerWeights weights, size_t slots, std::string model);
+  // slots: as WordSlots. model: its name in the graph caches. few_shapes: pads further, for a
+  // device that keeps each shape for ever, or caches that are frozen.
+  CachedTransformer(TransformerWeights weights, size_t slots, std::string model, bool few_shapes);
 
   WordSlots& slots() const { return slots_; }
+  // Of a row in one submission.
+  size_t max_words() const { return few_shapes_ ? 1 : kMaxWords; }
   // Places of the network: the longest source and translation, its start counted.
   size_t longest() const { return longest_; }
 
   // Writes the slots of the sources' words.
   void Encode(std::span<const Source> sources, runtime::WorkerContext& context) const;
-  // The likeliest next words of each row, `words` (a power of two up to kMaxWords) of them, what
+  // The likeliest next words of each row, `words` (a power of two up to max_words()) of them, what
   // follows an end included; -1 where the scores are no numbers.
   std::vector<std::vector<int32_t>> Continue(std::span<const Row> rows, size_t words,
                                              runtime::WorkerContext& context) const;
@@ -60,9 +63,13 @@ class CachedTransformer {
 
   at::Tensor Pack(std::span<const Row> rows, const Shape& shape) const;
   std::vector<at::Tensor> Run(const at::Tensor& packed, const Shape& shape, bool choose) const;
+  // What so many are padded to.
+  int64_t WidthBucket(size_t words) const;
+  int64_t RowsBucket(size_t rows) const;
   void EncodeTogether(std::span<const Source> sources, runtime::WorkerContext& context) const;
 
   const std::string model_;
+  const bool few_shapes_;
   const uint64_t instance_ = runtime::NextInstance();
   const size_t longest_;
   const Transformer transformer_;

@@ -268,7 +268,7 @@ std::vector<Words> Translations(runtime::DeviceType device, const at::TensorOpti
     at::Generator generator = at::globalContext().defaultGenerator(at::kCPU);
     generator.set_current_seed(1);
     const RandomWeights weights(kSmall, at::TensorOptions(at::kFloat), 0.1);
-    network.emplace(Moved(weights.Make(), to), kSlots, kSmall.name);
+    network.emplace(Moved(weights.Make(), to), kSlots, kSmall.name, false);
   });
   OnWorker(*runtime, [&](WorkerContext& context) {
     // The third time is a replay of what the second recorded.
@@ -359,7 +359,7 @@ void Measure(runtime::DeviceType device, const at::TensorOptions& options,
     const auto runtime = Begin(device, 4, graphs);
     std::optional<CachedTransformer> network;
     OnMainThread(*runtime, [&](WorkerContext& context) {
-      network.emplace(RandomWeights(shape, options, 0.02).Make(), kSlots, shape.name);
+      network.emplace(RandomWeights(shape, options, 0.02).Make(), kSlots, shape.name, false);
       context.Synchronize();
     });
     TimeSteps(*runtime, *network, shape, graphs ? "graph" : "eager", seconds / 10);

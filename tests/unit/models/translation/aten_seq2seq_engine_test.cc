@@ -44,13 +44,17 @@ class AtenSeq2SeqEngineTest : public ::testing::TestWithParam<std::tuple<TinyKin
       : kind_(std::get<0>(GetParam())), search_(Searches()[std::get<1>(GetParam())].options) {}
 
   std::unique_ptr<const TranslationEngine> MakeEngine(const TinyTensors& tensors,
-                                                      int64_t cache_bytes = kAmpleBytes) const {
+                                                      int64_t cache_bytes = kAmpleBytes,
+                                                      bool few_shapes = false) const {
     const testing::TemporaryFolder folder;
     const auto file = folder.path() / "weights.safetensors";
     WriteSafetensors(file, tensors);
     const auto weights = Seq2SeqWeights::Load(file, TinyConfig(kind_));
-    return MakeAtenSeq2SeqEngine(*weights, TinyConfig(kind_), runtime::DeviceType::kCpu, "tiny",
-                                 cache_bytes);
+    return MakeAtenSeq2SeqEngine(*weights, TinyConfig(kind_),
+                                 {.device = runtime::DeviceType::kCpu,
+                                  .model = "tiny",
+                                  .few_shapes = few_shapes,
+                                  .cache_bytes = cache_bytes});
   }
   std::unique_ptr<const TranslationEngine> MakeEngine() const {
     return MakeEngine(MakeTinySeq2Seq(kind_));
@@ -140,6 +144,14 @@ TEST_P(AtenSeq2SeqEngineTest, AStoppedSentenceLeavesAndTheOthersDoNotNotice) {
   while (jobs[longest].at_work())
     engine->Advance(
         stopped, 3, [](size_t) { return false; }, context_);
+  ExpectAsTheCpusOwn(jobs);
+}
+
+TEST_P(AtenSeq2SeqEngineTest, FewShapesChangeNothing) {
+  std::vector<SentenceJob> jobs = MakeJobs(60);
+  MakeEngine(MakeTinySeq2Seq(kind_), kAmpleBytes, true)
+      ->Translate(
+          jobs, [](size_t) { return false; }, context_);
   ExpectAsTheCpusOwn(jobs);
 }
 

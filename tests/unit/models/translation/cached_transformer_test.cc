@@ -36,7 +36,7 @@ std::vector<Words> RandomSources(size_t count) {
 
 class CachedTransformerTest : public ::testing::TestWithParam<TinyKind> {
  protected:
-  CachedTransformerTest() : cached_(Upload(), kSlots, "tiny") {}
+  CachedTransformerTest() : cached_(Upload(), kSlots, "tiny", /*few_shapes=*/false) {}
 
   static TransformerWeights Upload() {
     const testing::TemporaryFolder folder;
