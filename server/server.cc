@@ -26,6 +26,7 @@
 #include "server/control/systemd.h"
 #include "server/grpc_server.h"
 #include "server/http/http_server.h"
+#include "server/libretranslate/libretranslate_routes.h"
 #include "server/logging/logging.h"
 #include "server/metrics/metrics.h"
 #include "server/openai/openai_routes.h"
@@ -203,7 +204,9 @@ class Server {
                               .max_body_bytes = kMaxHttpBody,
                               .write_timeout = config_.write_stall_timeout});
       AddKServeRoutes(*http_, status_, keys_.get());
-      AddOpenAiRoutes(*http_, *services_, {.started = [this] { return started_.load(); }});
+      const auto started = [this] { return started_.load(); };
+      AddOpenAiRoutes(*http_, *services_, {.started = started});
+      AddLibreTranslateRoutes(*http_, *services_, {.started = started});
       if (absl::Status status = http_->Start(); !status.ok()) return status;
     }
 

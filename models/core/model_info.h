@@ -50,6 +50,7 @@ struct ModelInfo {
   // kTranslation: all that requests may name, where there are several.
   std::vector<std::string> source_languages = {};
   std::vector<std::string> target_languages = {};
+  int max_hypotheses = 1;              // kTranslation: of a sentence, that requests may ask for
   std::vector<std::string> voices;     // kSynthesis; the first is the default
   std::string language;                // kSynthesis: BCP 47, of texts that name none
   std::vector<std::string> languages;  // kSynthesis: all that texts may be in, that one first

@@ -31,9 +31,10 @@ size_t CacheSlots(const TransformerWeights& weights, int64_t bytes) {
 }
 
 // Whether it takes the likeliest of all words, so that the device can choose.
-bool TakesTheLikeliest(const SearchOptions& search) {
+bool TakesTheLikeliest(const SentenceJob& job) {
+  const SearchOptions& search = job.search;
   return search.beam_size == 1 && !search.sample && search.repetition_penalty == 1.0F &&
-         search.no_repeat_ngram_size == 0;
+         search.no_repeat_ngram_size == 0 && job.min_target == 0;
 }
 
 // A sentence that is being decoded, and the slots that it holds.
@@ -99,7 +100,7 @@ class Decoding final : public SentenceState {
       : pool_(pool),
         source_(slots.begin() + static_cast<std::ptrdiff_t>(words), slots.end()),
         words_({slots.begin(), slots.begin() + static_cast<std::ptrdiff_t>(words)}) {
-    if (TakesTheLikeliest(job.search)) {
+    if (TakesTheLikeliest(job)) {
       auto greedy = std::make_unique<SingleSearch>(job.search, std::move(task));
       greedy_ = greedy.get();
       search_ = std::move(greedy);

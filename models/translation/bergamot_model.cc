@@ -7,6 +7,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "models/translation/bergamot_weights.h"
+#include "models/translation/search/search_request.h"
 #include "models/translation/translation_batch.h"
 #include "models/translation/translation_engine.h"
 #include "models/translation/vocabulary.h"
@@ -82,15 +83,24 @@ absl::Status BergamotModel::Validate(const Input& input) const {
     return absl::InvalidArgumentError(
         absl::StrCat("model '", info_.name, "' translates text; it takes no other input"));
   }
-  return CheckTexts(*translate);
+  if (absl::Status status = CheckTexts(*translate); !status.ok()) return status;
+  const auto begins = [](const std::string& beginning) { return !beginning.empty(); };
+  if (std::ranges::any_of(translate->target_prefixes, begins)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("target_prefixes: model '", info_.name,
+                     "' begins its translations as it will; leave them out"));
+  }
+  return CheckGreedy(translate->search);
 }
 
 std::unique_ptr<Batch> BergamotModel::Prepare(std::span<Request* const> requests) const {
   StepLimits limits;
   limits.max_source_tokens = max_source_tokens_;
-  const auto settings_of = [this](const TranslateInput&) {
-    return TranslationSettings{.frame = {.after = {BergamotWeights::kEndOfSentence}},
-                               .max_length_factor = max_length_factor_};
+  const auto settings_of = [this](const TranslateInput& input) {
+    return TranslationSettings{
+        .frame = {.after = {BergamotWeights::kEndOfSentence}},
+        .max_length_factor = max_length_factor_,
+        .max_target = static_cast<size_t>(input.search.max_target_tokens.value_or(0))};
   };
   return std::make_unique<TranslationBatch>(requests, limits, settings_of, *vocabulary_, *engine_);
 }

@@ -29,6 +29,7 @@ SearchTask CommonTask(const Seq2SeqConfig& config, int64_t words) {
 
 SearchTask TaskOf(const SentenceJob& job, SearchTask common, size_t longest) {
   common.prefix = job.prefix;
+  common.min_words = job.prefix.size() + job.min_target;
   // With the end; the last word needs no place, for nothing follows it.
   common.max_words = std::min(job.prefix.size() + job.max_target + 1, longest);
   return common;

@@ -8,6 +8,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "models/translation/aten_seq2seq_engine.h"
+#include "models/translation/search/search_request.h"
 #include "models/translation/seq2seq/seq2seq_weights.h"
 #include "models/translation/seq2seq_engine.h"
 #include "models/translation/translation_batch.h"
@@ -64,6 +65,7 @@ absl::StatusOr<std::unique_ptr<Model>> Seq2SeqModel::Load(const Seq2SeqOptions& 
   info.platform = "seq2seq";
   info.batching.continuous = true;
   info.batching.divided = options.device == runtime::DeviceType::kCpu;
+  info.max_hypotheses = SearchOptions::kMaxBeam;
   for (const LanguageToken& language : config->languages) {
     info.target_languages.push_back(language.tag);
     if (config->language_tokens == LanguageTokens::kSourceAndTarget)
@@ -115,6 +117,7 @@ absl::Status Seq2SeqModel::Validate(const Input& input) const {
     status.Update(
         CheckDefault("target_language", translate->target_language, TargetLanguages(info_)));
   }
+  status.Update(SearchFor(search_, translate->search).status());
   return status;
 }
 
@@ -148,7 +151,12 @@ std::unique_ptr<Batch> Seq2SeqModel::Prepare(std::span<Request* const> requests)
   StepLimits limits;
   limits.max_source_tokens = max_source_tokens_;
   const auto settings_of = [this](const TranslateInput& input) {
-    return TranslationSettings{FrameOf(input), search_, max_length_factor_};
+    return TranslationSettings{
+        .frame = FrameOf(input),
+        .search = *SearchFor(search_, input.search),  // it was validated
+        .max_length_factor = max_length_factor_,
+        .min_target = static_cast<size_t>(input.search.min_target_tokens.value_or(0)),
+        .max_target = static_cast<size_t>(input.search.max_target_tokens.value_or(0))};
   };
   return std::make_unique<TranslationBatch>(requests, limits, settings_of, *vocabulary_, *engine_);
 }

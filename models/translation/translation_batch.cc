@@ -54,7 +54,7 @@ TranslationBatch::~TranslationBatch() {
 
 void TranslationBatch::TakeSentences() {
   for (const Participant& participant : participants_) {
-    if (participant.plan->units().empty()) TakeNext(*participant.plan);
+    if (participant.plan->units().empty()) TakeNext(participant);
   }
   // Then whoever has fewest.
   for (size_t share = 2; units_ < limits_.max_sentences; ++share) {
@@ -63,18 +63,20 @@ void TranslationBatch::TakeSentences() {
       TranslationPlan& plan = *participant.plan;
       if (plan.all_taken()) continue;
       if (units_ >= limits_.max_sentences || tokens_ >= limits_.max_step_tokens) return;
-      if (plan.units().size() < share) TakeNext(plan);
+      if (plan.units().size() < share) TakeNext(participant);
       more = true;
     }
     if (!more) return;
   }
 }
 
-void TranslationBatch::TakeNext(TranslationPlan& plan) {
+void TranslationBatch::TakeNext(const Participant& participant) {
+  TranslationPlan& plan = *participant.plan;
   const TranslationSettings& settings = plan.settings();
   TranslationUnit& unit = plan.units().emplace_back();
   unit.text = plan.next_text();
   unit.sentence = plan.Next();
+  const bool begins_text = plan.next_begins_text();
   const size_t framing = settings.frame.before.size() + settings.frame.after.size();
   auto [words, bytes] = vocabulary_.Encode(unit.sentence.text, limits_.max_source_tokens - framing);
   if (bytes < unit.sentence.text.size()) {
@@ -92,6 +94,20 @@ void TranslationBatch::TakeNext(TranslationPlan& plan) {
   if (unit.copied) return;
   unit.job = MakeSentenceJob(words, settings.frame, settings.max_length_factor);
   unit.job.search = settings.search;
+  unit.job.min_target = settings.min_target;
+  unit.job.max_target = settings.max_target != 0
+                            ? settings.max_target
+                            : std::max(unit.job.max_target, settings.min_target);
+  const std::vector<std::string>& beginnings = InputOf(*participant.request).target_prefixes;
+  if (begins_text && !beginnings.empty()) Force(beginnings[unit.text], unit);
+}
+
+void TranslationBatch::Force(const std::string& beginning, TranslationUnit& unit) const {
+  if (beginning.empty()) return;
+  unit.begun = vocabulary_.Encode(beginning, unit.job.max_target).words;
+  unit.job.prefix.insert(unit.job.prefix.end(), unit.begun.begin(), unit.begun.end());
+  unit.job.max_target -= unit.begun.size();
+  unit.job.min_target -= std::min(unit.job.min_target, unit.begun.size());
 }
 
 std::vector<TranslationBatch::Job> TranslationBatch::JobsAtWork() const {
@@ -130,10 +146,19 @@ bool TranslationBatch::SomebodyWaitsForFirstWord() const {
   });
 }
 
-std::string TranslationBatch::StableText(const SentenceJob& job) const {
-  if (job.target.size() < 2) return {};
-  std::string text = vocabulary_.Decode(job.target);
-  const std::string before = vocabulary_.Decode(std::span(job.target).first(job.target.size() - 1));
+std::string TranslationBatch::TextOf(const TranslationUnit& unit,
+                                     std::span<const int32_t> words) const {
+  if (unit.begun.empty()) return vocabulary_.Decode(words);
+  std::vector<int32_t> all = unit.begun;
+  all.insert(all.end(), words.begin(), words.end());
+  return vocabulary_.Decode(all);
+}
+
+std::string TranslationBatch::StableText(const TranslationUnit& unit) const {
+  const std::vector<int32_t>& target = unit.job.target;
+  if (target.size() < 2) return {};
+  std::string text = TextOf(unit, target);
+  const std::string before = TextOf(unit, std::span(target).first(target.size() - 1));
   const auto differs = std::ranges::mismatch(before, text).in1;
   text.resize(static_cast<size_t>(differs - before.begin()));
   // Neither half a character nor what stands for one.
@@ -149,7 +174,7 @@ std::string TranslationBatch::StableText(const SentenceJob& job) const {
 }
 
 void TranslationBatch::EmitPart(const Participant& participant, TranslationUnit& unit) const {
-  std::string text = StableText(unit.job);
+  std::string text = StableText(unit);
   if (text.size() <= unit.emitted) return;
   TranslateOutput output;
   output.text_index = unit.text;
@@ -166,10 +191,16 @@ void TranslationBatch::Emit(const Participant& participant, TranslationUnit& uni
   if (unit.copied) {
     output.text = unit.sentence.text;
   } else {
-    output.text = vocabulary_.Decode(unit.job.target);
+    output.text = TextOf(unit, unit.job.target);
     output.text.erase(0, unit.emitted);
     output.source_tokens = static_cast<int64_t>(unit.words);
-    output.target_tokens = static_cast<int64_t>(unit.job.target.size());
+    output.target_tokens = static_cast<int64_t>(unit.begun.size() + unit.job.target.size());
+    const std::vector<Hypothesis>& found = unit.job.found;
+    if (!found.empty()) output.score = found.front().score;
+    for (size_t i = 1; i < found.size(); ++i) {
+      output.alternatives.push_back(
+          {TextOf(unit, found[i].words) + std::string(unit.sentence.space), found[i].score});
+    }
   }
   output.text += unit.sentence.space;
   participant.request->Emit(std::move(output));

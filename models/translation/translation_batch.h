@@ -1,7 +1,9 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -54,12 +56,16 @@ class TranslationBatch final : public Batch {
 
   // Takes the next sentences of the participants, in turns.
   void TakeSentences();
-  void TakeNext(TranslationPlan& plan);
+  void TakeNext(const Participant& participant);
+  // Has the translation begin with that text.
+  void Force(const std::string& beginning, TranslationUnit& unit) const;
   std::vector<Job> JobsAtWork() const;
   // Whether there is a word to send to a listener who has heard nothing of the sentence.
   bool SomebodyWaitsForFirstWord() const;
   // What of its translation later words do not change.
-  std::string StableText(const SentenceJob& job) const;
+  std::string StableText(const TranslationUnit& unit) const;
+  // Of words that follow on what the translation begins with.
+  std::string TextOf(const TranslationUnit& unit, std::span<const int32_t> words) const;
   void Emit(const Participant& participant, TranslationUnit& unit) const;
   void EmitPart(const Participant& participant, TranslationUnit& unit) const;
 

@@ -30,6 +30,7 @@ class SentenceState {
 struct SentenceJob {
   std::vector<int32_t> source;  // ends with the end of sentence
   std::vector<int32_t> prefix;  // what the translation must begin with; not part of target
+  size_t min_target = 0;        // words before the end may come, of engines that search
   size_t max_target = 0;        // words; a longer translation is cut
   SearchOptions search;         // an engine that is greedy by nature takes no notice of it
 

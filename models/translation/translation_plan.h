@@ -27,6 +27,8 @@ struct TranslationSettings {
   SentenceFrame frame = {};
   SearchOptions search = {};
   float max_length_factor = 2.5F;  // target words per source word, plus 5
+  size_t min_target = 0;           // words of a sentence
+  size_t max_target = 0;           // words of a sentence; 0: by the factor
 };
 
 // A sentence in work, or a part of one that is too long for one pass.
@@ -37,6 +39,7 @@ struct TranslationUnit {
   bool text_finished = false;  // the last of its text
   bool copied = false;         // it holds nothing the vocabulary knows, and comes out as it went in
   SentenceJob job;             // unless it is copied
+  std::vector<int32_t> begun;  // what the request has the translation begin with
   size_t emitted = 0;          // bytes of its translation that went out before it is done
 
   bool done() const { return copied || job.done; }
@@ -55,6 +58,7 @@ class TranslationPlan final : public RequestState {
   // The next sentence to take, or the rest of it; not when all are taken.
   Sentence Next() const;
   size_t next_text() const { return next_.text; }
+  bool next_begins_text() const { return next_.sentence == 0 && next_.byte == 0; }
   // Takes `bytes` bytes of it.
   void Take(size_t bytes);
 

@@ -32,7 +32,7 @@ class HttpServer {
   struct Options {
     std::string address = "127.0.0.1:8000";  // port 0: a free one
     size_t max_body_bytes = size_t{16} << 20;
-    int max_connections = 64;
+    int max_connections = 128;
     size_t max_head_bytes = size_t{64} << 10;  // request line and headers
     std::chrono::milliseconds request_timeout =
         std::chrono::seconds(15);  // from a request's first byte to its last

@@ -21,9 +21,10 @@ enum class Method : uint8_t {
   kSynthesize,
   kStreamSynthesize,
   kSynthesizeTextStream,
-  kHttpSpeech
+  kHttpSpeech,
+  kHttpTranslate
 };
-inline constexpr size_t kMethods = 7;
+inline constexpr size_t kMethods = 8;
 std::string_view ToString(Method method);
 
 // Why a request was refused at the door, as the label `reason`.

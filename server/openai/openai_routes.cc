@@ -32,13 +32,6 @@ void SendJson(httplib::Response& response, const Json& json) {
                        "application/json");
 }
 
-int RetryAfterSeconds(const absl::Status& status) {
-  const auto hint = RetryHint(status);
-  if (hint.count() > 0)
-    return static_cast<int>(std::chrono::ceil<std::chrono::seconds>(hint).count());
-  return absl::IsUnavailable(status) ? 1 : 0;
-}
-
 // OpenAI calls the text "input".
 absl::Status InOpenAiTerms(const absl::Status& status) {
   constexpr std::string_view kText = "text: ";

@@ -30,4 +30,11 @@ std::chrono::milliseconds RetryHint(const absl::Status& status) {
   return std::chrono::milliseconds(hint);
 }
 
+int RetryAfterSeconds(const absl::Status& status) {
+  const auto hint = RetryHint(status);
+  if (hint.count() > 0)
+    return static_cast<int>(std::chrono::ceil<std::chrono::seconds>(hint).count());
+  return absl::IsUnavailable(status) ? 1 : 0;
+}
+
 }  // namespace millrace::server

@@ -12,5 +12,7 @@ absl::Status Refused(std::string message, std::chrono::duration<double> retry_af
 
 // How long a refused client should wait before it tries again; zero when the status does not say.
 std::chrono::milliseconds RetryHint(const absl::Status& status);
+// The same as HTTP's Retry-After; 0: none.
+int RetryAfterSeconds(const absl::Status& status);
 
 }  // namespace millrace::server

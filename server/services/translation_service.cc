@@ -1,28 +1,31 @@
 #include "server/services/translation_service.h"
 
+#include <cstddef>
+#include <optional>
+#include <string>
 #include <utility>
 #include <variant>
+#include <vector>
 
 #include "models/core/strings.h"
 #include "server/services/message_codec.h"
+#include "server/services/status_mapping.h"
 #include "server/services/stream_call.h"
 #include "server/services/translation_messages.h"
+#include "server/services/translation_progress.h"
+#include "server/services/translation_results.h"
 #include "server/services/unary_call.h"
 
 namespace millrace::server {
 namespace {
 
-absl::StatusOr<Work> DecodeTranslate(const grpc::ByteBuffer& buffer, Services& services) {
+absl::StatusOr<TranslationWork> DecodeTranslate(const grpc::ByteBuffer& buffer,
+                                                Services& services) {
   v1::TranslateRequest message;
   if (absl::Status status = ParseMessage(buffer, message); !status.ok()) return status;
   auto request = ToTranslationRequest(std::move(message));
   if (!request.ok()) return request.status();
   return MakeTranslationWork(*std::move(request), services);
-}
-
-void CountTokens(ModelMetrics& metrics, const models::TranslateOutput& part) {
-  metrics.source_tokens.Increment(static_cast<double>(part.source_tokens));
-  metrics.target_tokens.Increment(static_cast<double>(part.target_tokens));
 }
 
 class TranslateCall final : public UnaryCall {
@@ -32,27 +35,45 @@ class TranslateCall final : public UnaryCall {
       : UnaryCall(services, rpc, Method::kTranslate, request, response) {}
 
   void Emit(models::Output output) override {
-    const auto& part = std::get<models::TranslateOutput>(output);
-    CountTokens(metrics(), part);
-    while (static_cast<size_t>(response_.translations_size()) <= part.text_index)
-      response_.add_translations();
-    v1::Translation& translation =
-        *response_.mutable_translations(static_cast<int>(part.text_index));
-    translation.mutable_text()->append(part.text);
-    translation.set_source_tokens(translation.source_tokens() + part.source_tokens);
-    translation.set_target_tokens(translation.target_tokens() + part.target_tokens);
+    auto part = progress_.Take(std::get<models::TranslateOutput>(std::move(output)));
+    if (part) results_->Add(*std::move(part));
+  }
+
+  void Finish(const absl::Status& status) override {
+    absl::Status result = status;
+    if (result.ok() && SubmitNext(progress_.Next(), result)) return;
+    UnaryCall::Finish(result);
   }
 
  private:
-  absl::StatusOr<Work> Decode() override { return DecodeTranslate(request(), services()); }
-
-  absl::Status Encode(grpc::ByteBuffer& buffer) override {
-    response_.set_model(model()->info().name);
-    response_.set_model_version(StrCat(model()->info().version));
-    return SerializeMessage(response_, buffer);
+  absl::StatusOr<Work> Decode() override {
+    auto work = DecodeTranslate(request(), services());
+    if (!work.ok()) return work.status();
+    results_.emplace(work->texts.size(), work->alternatives);
+    for (size_t i = 0; i < work->unchanged.size(); ++i)
+      results_->Add({.text_index = work->places[i], .text = std::move(work->unchanged[i])});
+    progress_.Start(*work);
+    return std::move(work->work);
   }
 
-  v1::TranslateResponse response_;  // collects the parts; one worker at a time
+  absl::Status Encode(grpc::ByteBuffer& buffer) override {
+    const TranslationRoute& route = progress_.route();
+    v1::TranslateResponse response;
+    *response.mutable_route() = ToMessage(route);
+    if (!route.models.empty()) {
+      const models::ModelInfo& info = route.models.back()->info();
+      response.set_model(info.name);
+      response.set_model_version(StrCat(info.version));
+    }
+    std::vector<TranslationResults::Text> results = results_->Take();
+    for (size_t i = 0; i < results.size(); ++i)
+      *response.add_translations() = ToMessage(std::move(results[i]), progress_.texts()[i]);
+    return SerializeMessage(response, buffer);
+  }
+
+  // Touched by the call's job, of which there is one at a time.
+  TranslationProgress progress_;
+  std::optional<TranslationResults> results_;  // once decoded
 };
 
 class StreamTranslateCall final : public StreamCall {
@@ -62,20 +83,81 @@ class StreamTranslateCall final : public StreamCall {
       : StreamCall(services, rpc, Method::kStreamTranslate, request) {}
 
   void Emit(models::Output output) override {
-    auto part = std::get<models::TranslateOutput>(std::move(output));
-    CountTokens(metrics(), part);
+    auto part = progress_.Take(std::get<models::TranslateOutput>(std::move(output)));
+    if (part) SendPart(*std::move(part));
+  }
+
+  void Finish(const absl::Status& status) override {
+    absl::Status result = status;
+    if (result.ok() && SubmitNext(progress_.Next(), result)) return;
+    StreamCall::Finish(result);
+  }
+
+ private:
+  absl::StatusOr<Work> Decode() override {
+    auto work = DecodeTranslate(request(), services());
+    if (!work.ok()) return work.status();
+    places_ = work->places;
+    unchanged_ = std::move(work->unchanged);
+    progress_.Start(*work);
+    begun_.resize(progress_.texts().size());
+    return std::move(work->work);
+  }
+
+  absl::Status Outcome(const absl::Status& status) override {
+    if (!status.ok()) return status;
+    for (size_t i = 0; i < unchanged_.size(); ++i) {
+      SendPart({.text_index = places_[i], .text = std::move(unchanged_[i]), .text_finished = true});
+    }
+    SendBadTexts();
+    return status;
+  }
+
+  void SendPart(models::TranslateOutput part) {
+    SendBadTexts();
     v1::StreamTranslateResponse message;
     message.set_text_index(static_cast<uint32_t>(part.text_index));
     message.set_text(std::move(part.text));
     message.set_text_finished(part.text_finished);
+    message.set_sentence_finished(part.sentence_finished);
     message.set_source_tokens(part.source_tokens);
     message.set_target_tokens(part.target_tokens);
-    message.set_sentence_finished(part.sentence_finished);
+    message.set_score(part.score);
+    *message.mutable_alternatives() = ToMessages(std::move(part.alternatives));
+    const TranslationText& text = progress_.texts()[part.text_index];
+    if (!begun_[part.text_index] && text.detected)
+      *message.mutable_detected_language() = ToMessage(*text.detected);
+    begun_[part.text_index] = true;
+    SendMessage(message);
+  }
+
+  // Once the work has begun: a call that is refused says nothing else.
+  void SendBadTexts() {
+    if (std::exchange(bad_texts_sent_, true)) return;
+    for (size_t i = 0; i < progress_.texts().size(); ++i) {
+      const absl::Status& status = progress_.texts()[i].status;
+      if (status.ok()) continue;
+      v1::StreamTranslateResponse message;
+      message.set_text_index(static_cast<uint32_t>(i));
+      message.set_text_finished(true);
+      message.set_sentence_finished(true);
+      *message.mutable_status() = ToMessage(status);
+      SendMessage(message);
+    }
+  }
+
+  void SendMessage(v1::StreamTranslateResponse& message) {
+    if (!std::exchange(route_sent_, true)) *message.mutable_route() = ToMessage(progress_.route());
     Send(message);
   }
 
- private:
-  absl::StatusOr<Work> Decode() override { return DecodeTranslate(request(), services()); }
+  // Touched by the call's job, of which there is one at a time.
+  TranslationProgress progress_;
+  std::vector<size_t> places_;  // of unchanged_
+  std::vector<std::string> unchanged_;
+  std::vector<bool> begun_;  // of the request's texts: something of it was sent
+  bool bad_texts_sent_ = false;
+  bool route_sent_ = false;
 };
 
 }  // namespace
@@ -93,6 +175,33 @@ grpc::ServerWriteReactor<grpc::ByteBuffer>* TranslationService::StreamTranslate(
   auto* call = new StreamTranslateCall(services_, *rpc, *request);
   call->Start();
   return call;
+}
+
+grpc::ServerUnaryReactor* TranslationService::ListLanguages(grpc::CallbackServerContext* rpc,
+                                                            const v1::ListLanguagesRequest*,
+                                                            v1::ListLanguagesResponse* response) {
+  const absl::Status allowed = Authenticate(services_.keys, *rpc, Role::kUser);
+  if (allowed.ok()) *response = ToMessage(AllRoutes(services_.models));
+  return Answer(rpc, allowed);
+}
+
+grpc::ServerUnaryReactor* TranslationService::DetectLanguage(grpc::CallbackServerContext* rpc,
+                                                             const grpc::ByteBuffer* request,
+                                                             grpc::ByteBuffer* response) {
+  if (absl::Status status = Authenticate(services_.keys, *rpc, Role::kUser); !status.ok())
+    return Answer(rpc, status);
+  v1::DetectLanguageRequest message;
+  if (absl::Status status = ParseMessage(*request, message); !status.ok())
+    return Answer(rpc, status);
+  auto detected = DetectLanguagesOf({message.texts().begin(), message.texts().end()});
+  if (!detected.ok()) return Answer(rpc, detected.status());
+  v1::DetectLanguageResponse results;
+  for (std::vector<models::DetectedLanguage>& candidates : *detected) {
+    v1::LanguageCandidates& result = *results.add_results();
+    for (models::DetectedLanguage& candidate : candidates)
+      *result.add_candidates() = ToMessage(std::move(candidate));
+  }
+  return Answer(rpc, SerializeMessage(results, *response));
 }
 
 }  // namespace millrace::server

@@ -5,10 +5,14 @@
 
 namespace millrace::server {
 
-// millrace.v1.TranslationService. Thread-safe.
-class TranslationService final : public v1::TranslationService::WithRawCallbackMethod_Translate<
-                                     v1::TranslationService::WithRawCallbackMethod_StreamTranslate<
-                                         v1::TranslationService::Service>> {
+// millrace.v1.TranslationService. Thread-safe. Calls with texts take the bytes as they came, so
+// that text that is no UTF-8 is refused by its field.
+class TranslationService final
+    : public v1::TranslationService::WithRawCallbackMethod_Translate<
+          v1::TranslationService::WithRawCallbackMethod_StreamTranslate<
+              v1::TranslationService::WithCallbackMethod_ListLanguages<
+                  v1::TranslationService::WithRawCallbackMethod_DetectLanguage<
+                      v1::TranslationService::Service>>>> {
  public:
   explicit TranslationService(Services& services) : services_(services) {}
 
@@ -17,6 +21,12 @@ class TranslationService final : public v1::TranslationService::WithRawCallbackM
                                       grpc::ByteBuffer* response) override;
   grpc::ServerWriteReactor<grpc::ByteBuffer>* StreamTranslate(
       grpc::CallbackServerContext* rpc, const grpc::ByteBuffer* request) override;
+  grpc::ServerUnaryReactor* ListLanguages(grpc::CallbackServerContext* rpc,
+                                          const v1::ListLanguagesRequest* request,
+                                          v1::ListLanguagesResponse* response) override;
+  grpc::ServerUnaryReactor* DetectLanguage(grpc::CallbackServerContext* rpc,
+                                           const grpc::ByteBuffer* request,
+                                           grpc::ByteBuffer* response) override;
 
  private:
   Services& services_;

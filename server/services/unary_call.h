@@ -13,7 +13,7 @@ class UnaryCall : public grpc::ServerUnaryReactor, public WorkCall {
   // Decodes the request and queues it, or ends the call. Call it last.
   void Start() { Begin(); }
 
-  void Finish(const absl::Status& status) final {
+  void Finish(const absl::Status& status) override {
     absl::Status result = Outcome(status);
     if (result.ok()) result = Encode(response_);
     const grpc::Status end = AddTrailers(result);

@@ -42,16 +42,17 @@ absl::Status Authenticate(const ApiKeyStore* keys, const grpc::CallbackServerCon
 }
 
 void WorkCall::Begin() {
-  const absl::Status status = Enqueue();
+  absl::StatusOr<Work> work = DecodeForUser();
+  if (!work.ok()) return Finish(work.status());
+  if (work->model == nullptr) return Finish(absl::OkStatus());
+  const absl::Status status = Submit(*std::move(work), Deadline());
   if (!status.ok()) Finish(status);
 }
 
-absl::Status WorkCall::Enqueue() {
+absl::StatusOr<Work> WorkCall::DecodeForUser() {
   if (absl::Status status = Authenticate(services().keys, rpc_, Role::kUser); !status.ok())
     return status;
-  absl::StatusOr<Work> work = Decode();
-  if (!work.ok()) return work.status();
-  return Submit(*std::move(work), Deadline());
+  return Decode();
 }
 
 TimePoint WorkCall::Deadline() const {

@@ -23,7 +23,8 @@ class WorkCall : public WorkReply {
   WorkCall(Services& services, grpc::CallbackServerContext& rpc, Method method)
       : WorkReply(services, method), rpc_(rpc) {}
 
-  // The request's work or what is wrong with it: checks what needs no model, finds the model.
+  // The request's work or what is wrong with it: checks what needs no model, finds the model. Work
+  // without a model is done already.
   virtual absl::StatusOr<Work> Decode() = 0;
 
   // Takes the call to its queue; on failure ends it by Finish. Call it last: `this` may be gone by
@@ -36,7 +37,7 @@ class WorkCall : public WorkReply {
   TimePoint Deadline() const;
 
  private:
-  absl::Status Enqueue();
+  absl::StatusOr<Work> DecodeForUser();
   std::string_view ClientRequestId() const final;
 
   grpc::CallbackServerContext& rpc_;

@@ -29,6 +29,8 @@ LogLevel LevelOf(absl::StatusCode code) {
 
 absl::Status WorkReply::Submit(Work work, TimePoint deadline) {
   model_ = std::move(work.model);
+  next_model_ = std::move(work.next_model);
+  deadline_ = deadline;
   if (absl::Status status = model_->model().Validate(work.input); !status.ok()) return status;
   if (ticket_.held()) {
     // The next part of what was let in already: it is not refused halfway.
@@ -56,12 +58,26 @@ absl::Status WorkReply::Submit(Work work, TimePoint deadline) {
   return status;
 }
 
+bool WorkReply::SubmitNext(std::optional<models::Input> input, absl::Status& status) {
+  if (!input) return false;
+  status = cancelled() ? absl::CancelledError("the caller went away")
+                       : next_model_->model().Validate(*input);
+  if (!status.ok()) return false;
+  services_.scheduler.Requeue(
+      std::make_unique<Job>(*std::move(input), deadline_, *this, next_model_, services_.clock));
+  return true;
+}
+
 void WorkReply::CancelWork() {
   Cancel();
-  if (model_ == nullptr) return;
-  if (auto job = services_.scheduler.Remove(model_->queue(), *this)) {
-    const absl::Status why = StopStatus(job->request);
-    FinishJob(std::move(job), why);
+  // Whichever of them has the job; once it has ended, this may be gone.
+  const std::shared_ptr<ServedModel> models[] = {model_, next_model_};
+  for (const auto& model : models) {
+    if (model == nullptr) continue;
+    if (auto job = services_.scheduler.Remove(model->queue(), *this)) {
+      const absl::Status why = StopStatus(job->request);
+      return FinishJob(std::move(job), why);
+    }
   }
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -18,6 +19,8 @@ struct Work {
   std::shared_ptr<ServedModel> model;
   models::Input input;
   size_t characters = 0;  // of text taken in, where it counts at once
+  // What goes on with what the model gives (SubmitNext); else null.
+  std::shared_ptr<ServedModel> next_model = nullptr;
 };
 
 // The way of a request through the server, whatever it came by: from the model's check to the
@@ -31,6 +34,9 @@ class WorkReply : public Reply {
   // job. Once it is queued, `this` may be gone by the return; on failure nothing was queued. Never
   // blocks.
   absl::Status Submit(Work work, TimePoint deadline);
+  // From Finish, of work that ended well: queues what next_model is to do, if anything, within the
+  // deadline and on the ticket of the first. False: this is the end, with that status.
+  bool SubmitNext(std::optional<models::Input> input, absl::Status& status);
   // Tells the work to stop and takes it out of the queue.
   void CancelWork();
   // Counts and logs the end, once.
@@ -57,6 +63,8 @@ class WorkReply : public Reply {
   const TimePoint start_;
   // Set in Submit, before any other thread sees this.
   std::shared_ptr<ServedModel> model_;
+  std::shared_ptr<ServedModel> next_model_;
+  TimePoint deadline_{};
   Ticket ticket_;
   std::string request_id_;  // made when it is first needed
 };

@@ -116,17 +116,49 @@ def test_one_word_as_long_as_a_page_is_translated(daemon, bystander):
     assert len(translate(daemon, "a" * 20_000).translations) == 1
 
 
+def test_ten_thousand_texts_are_translated_in_one_call(daemon, bystander):
+    texts = [str(number) for number in range(10_000)]
+    translations = translate(daemon, *texts).translations
+    assert len(translations) == len(texts)
+    assert all(translation.text for translation in translations)
+
+
+def test_a_sentence_of_five_thousand_words_is_translated(daemon, bystander):
+    translation = translate(daemon, "the old house " * 1667).translations[0]
+    assert translation.source_tokens > 4_000
+    assert translation.target_tokens > 1_000
+
+
+def test_a_bad_text_has_its_status_and_the_others_their_translations(daemon, bystander):
+    texts = ["Hello.", "", "with a \0 inside", "Thank you."]
+    response = translate(daemon, *texts)
+    assert [translation.status.code for translation in response.translations] == [0, 3, 3, 0]
+    assert response.translations[1].status.message == "texts[1]: is empty"
+    assert "texts[2]" in response.translations[2].status.message and "NUL" in response.translations[2].status.message
+    assert texts_of(response)[::3] == texts_of(translate(daemon, "Hello.", "Thank you."))
+    messages = list(daemon.translation.StreamTranslate(translate_request(*texts), timeout=PATIENCE))
+    assert {message.text_index: message.status.code for message in messages} == {0: 0, 1: 3, 2: 3, 3: 0}
+    assert all(message.text_finished for message in messages)
+
+
+def test_characters_and_the_route_are_told(daemon):
+    response = translate(daemon, "Olá.", model=PT_EN)
+    translation = response.translations[0]
+    assert (translation.source_characters, translation.target_characters) == (4, len(translation.text))
+    assert (response.route.source_language, response.route.target_language, list(response.route.models)) == ("pt", "en", [PT_EN])
+
+
 # --- what bad requests get: from both methods, with the field and what is allowed ---
 
 BAD = {
-    "no text": ({"texts": []}, ["texts", "empty", "1 to 256"]),
+    "no text": ({"texts": []}, ["texts", "empty", "1 to 10000"]),
     "empty text": ({"texts": [""]}, ["texts[0]", "empty"]),
-    "second text empty": ({"texts": ["Hello.", ""]}, ["texts[1]", "empty"]),
+    "all texts bad": ({"texts": ["", "a\0"]}, ["texts[0]", "empty"]),
     "1 MB of text": ({"texts": ["word " * 200_000]}, ["texts", "1000000 characters", "100000"]),
     "1 MB in many texts": ({"texts": ["word " * 1000] * 200}, ["texts", "1000000 characters", "100000"]),
     "one character too many": ({"texts": ["ã" * 50_000, "ã" * 50_001]}, ["texts", "100001 characters", "100000"]),
-    "too many texts": ({"texts": ["Hi."] * 257}, ["texts", "257", "256"]),
-    "NUL": ({"texts": ["Hello.", "with a \0 inside"]}, ["texts[1]", "NUL", "byte 7"]),
+    "too many texts": ({"texts": ["Hi."] * 10_001}, ["texts", "10001", "10000"]),
+    "NUL": ({"texts": ["with a \0 inside"]}, ["texts[0]", "NUL", "byte 7"]),
     "only NUL": ({"texts": ["\0"]}, ["texts[0]", "NUL"]),
     "wrong source language": ({"texts": ["Hi."], "source_language": "de"}, ["source_language", "'de'", "'en'"]),
     "wrong target language": ({"texts": ["Hi."], "target_language": "de"}, ["target_language", "'de'", "'pt'"]),

@@ -23,6 +23,7 @@ constexpr int64_t kAmpleBytes = 8 << 20;
 struct Search {
   std::string name;
   SearchOptions options;
+  size_t min_target = 0;
 };
 
 std::vector<Search> Searches() {
@@ -35,13 +36,17 @@ std::vector<Search> Searches() {
   SearchOptions sampled;
   sampled.sample = true;
   sampled.seed = 3;
-  return {{"greedy", {}}, {"beam", beam}, {"penalised", penalised}, {"sampled", sampled}};
+  return {{"greedy", {}},
+          {"beam", beam},
+          {"penalised", penalised},
+          {"sampled", sampled},
+          {"at_least", {}, 9}};
 }
 
 class AtenSeq2SeqEngineTest : public ::testing::TestWithParam<std::tuple<TinyKind, size_t>> {
  protected:
   AtenSeq2SeqEngineTest()
-      : kind_(std::get<0>(GetParam())), search_(Searches()[std::get<1>(GetParam())].options) {}
+      : kind_(std::get<0>(GetParam())), search_(Searches()[std::get<1>(GetParam())]) {}
 
   std::unique_ptr<const TranslationEngine> MakeEngine(const TinyTensors& tensors,
                                                       int64_t cache_bytes = kAmpleBytes,
@@ -70,7 +75,8 @@ class AtenSeq2SeqEngineTest : public ::testing::TestWithParam<std::tuple<TinyKin
       job.source.push_back(TinyConfig(kind_).end);
       if (kind_ == TinyKind::kM2m100) job.prefix = {61};
       job.max_target = 1 + random() % 20;
-      job.search = search_;
+      job.search = search_.options;
+      job.min_target = std::min(search_.min_target, job.max_target);
     }
     return jobs;
   }
@@ -91,7 +97,7 @@ class AtenSeq2SeqEngineTest : public ::testing::TestWithParam<std::tuple<TinyKin
   }
 
   const TinyKind kind_;
-  const SearchOptions search_;
+  const Search search_;
   FakeWorkerContext context_;
 };
 

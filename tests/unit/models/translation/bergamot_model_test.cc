@@ -346,5 +346,19 @@ TEST_F(BergamotModelTest, WarmupInputsAreValidAndRun) {
   }
 }
 
+TEST_F(BergamotModelTest, SearchesThatItDoesNotKnowAreRefused) {
+  const auto model = Load();
+  EXPECT_TRUE(model->Validate(TranslateInput{.texts = {"a"}, .search = {.beam_size = 1}}).ok());
+  EXPECT_THAT(
+      std::string(
+          model->Validate(TranslateInput{.texts = {"a"}, .search = {.beam_size = 4}}).message()),
+      ::testing::HasSubstr("beam_size: this model takes the likeliest word each time"));
+  EXPECT_THAT(
+      std::string(
+          model->Validate(TranslateInput{.texts = {"a"}, .target_prefixes = {"b"}}).message()),
+      ::testing::HasSubstr("target_prefixes: model"));
+  EXPECT_TRUE(model->Validate(TranslateInput{.texts = {"a"}, .target_prefixes = {""}}).ok());
+}
+
 }  // namespace
 }  // namespace millrace::models

@@ -23,9 +23,11 @@ using ::testing::HasSubstr;
 
 class Sink final : public OutputSink {
  public:
-  void Emit(Output output) override { text += std::get<TranslateOutput>(output).text; }
+  void Emit(Output output) override {
+    parts.push_back(std::get<TranslateOutput>(std::move(output)));
+  }
 
-  std::string text;
+  std::vector<TranslateOutput> parts;
 };
 
 std::string ConfigJson(const std::string& languages) {
@@ -77,6 +79,12 @@ class Seq2SeqModelTest : public ::testing::Test {
     return model.ok() ? "no error" : std::string(model.status().message());
   }
   std::string Translate(const Model& model, TranslateInput input) {
+    std::string text;
+    for (const TranslateOutput& part : Outputs(model, std::move(input))) text += part.text;
+    return text;
+  }
+  std::vector<TranslateOutput> Outputs(const Model& model, TranslateInput input) {
+    EXPECT_TRUE(model.Validate(input).ok()) << model.Validate(input);
     Sink sink;
     Request request(std::move(input), TimePoint::max(), sink);
     Request* const requests[] = {&request};
@@ -86,7 +94,7 @@ class Seq2SeqModelTest : public ::testing::Test {
       batch->Complete();
     }
     EXPECT_TRUE(request.outcome()->ok()) << *request.outcome();
-    return sink.text;
+    return std::move(sink.parts);
   }
 
   const testing::TemporaryFolder folder_;
@@ -112,6 +120,70 @@ TEST_F(Seq2SeqModelTest, TheLanguagesOfARequestDecide) {
   EXPECT_EQ(Translate(*model, {{kText}, "en", "PT"}), usual);
   EXPECT_NE(Translate(*model, {{kText}, "en", "de"}), usual);
   EXPECT_NE(Translate(*model, {{kText}, "de", "pt"}), usual);
+}
+
+TEST_F(Seq2SeqModelTest, ARequestHasItsOwnSearch) {
+  const auto model = Load();
+  EXPECT_EQ(model->info().max_hypotheses, 16);
+  const auto usual = Outputs(*model, {.texts = {kText}});
+  ASSERT_EQ(usual.size(), 1u);
+  EXPECT_TRUE(usual[0].alternatives.empty());
+  EXPECT_GT(usual[0].target_tokens, 3);
+
+  options_.search.beam_size = 4;
+  const std::string beam_text = Translate(*Load(), {.texts = {kText}});
+  const auto beam =
+      Outputs(*model, {.texts = {kText}, .search = {.beam_size = 4, .hypotheses = 3}});
+  ASSERT_EQ(beam.size(), 1u);
+  EXPECT_EQ(beam[0].text, beam_text);
+  ASSERT_EQ(beam[0].alternatives.size(), 2u);
+  EXPECT_NE(beam[0].alternatives[0].text, beam[0].text);
+  EXPECT_GE(beam[0].score, beam[0].alternatives[0].score);
+  EXPECT_GE(beam[0].alternatives[0].score, beam[0].alternatives[1].score);
+
+  const auto tokens = [&](SearchOverrides search) {
+    return Outputs(*model, {.texts = {kText}, .search = search})[0].target_tokens;
+  };
+  EXPECT_EQ(tokens({.max_target_tokens = 3}), 3);
+  EXPECT_EQ(tokens({.min_target_tokens = 40, .max_target_tokens = 40}), 40);
+  EXPECT_GE(tokens({.min_target_tokens = 45}), 45);
+
+  const auto drawn = [&](uint64_t seed) {
+    return Translate(
+        *model, {.texts = {kText}, .search = {.sampling = {{.temperature = 2, .seed = seed}}}});
+  };
+  EXPECT_EQ(drawn(1), drawn(1));
+  EXPECT_NE(drawn(1), drawn(2));
+}
+
+TEST_F(Seq2SeqModelTest, ATranslationMayBeMadeToBeginWithAText) {
+  const auto model = Load();
+  const std::string two = "the cat.\n\nthe mat.";
+  const auto begun = Outputs(
+      *model,
+      {.texts = {two, kText}, .search = {.hypotheses = 2}, .target_prefixes = {"the old", ""}});
+  ASSERT_EQ(begun.size(), 3u);
+  EXPECT_TRUE(begun[0].text.starts_with("the old")) << begun[0].text;
+  ASSERT_EQ(begun[0].alternatives.size(), 1u);
+  EXPECT_TRUE(begun[0].alternatives[0].text.starts_with("the old"));
+  EXPECT_FALSE(begun[1].text.starts_with("the old"));
+  EXPECT_FALSE(begun[2].text.starts_with("the old"));
+  // Longer than any translation may be.
+  std::string longest;
+  for (int i = 0; i < 200; ++i) longest += "the old cat ";
+  EXPECT_FALSE(Translate(*model, {.texts = {kText}, .target_prefixes = {longest}}).empty());
+  EXPECT_TRUE(Translate(*model, {.texts = {kText},
+                                 .search = {.max_target_tokens = 2},
+                                 .target_prefixes = {longest}})
+                  .starts_with("the"));
+}
+
+TEST_F(Seq2SeqModelTest, ASearchOutOfRangeIsRefused) {
+  const auto model = Load();
+  EXPECT_THAT(
+      std::string(
+          model->Validate(TranslateInput{.texts = {kText}, .search = {.beam_size = 17}}).message()),
+      HasSubstr("beam_size: 17 is out of range, allowed 1..16"));
 }
 
 TEST_F(Seq2SeqModelTest, ATokenOfTheTargetMayStandInTheSource) {

@@ -1,0 +1,50 @@
+#include "server/http/form.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <optional>
+
+namespace millrace {
+namespace {
+
+std::optional<int> HexDigit(char c) {
+  if (c >= '0' && c <= '9') return c - '0';
+  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
+  return std::nullopt;
+}
+
+std::string Decode(std::string_view text) {
+  std::string decoded;
+  decoded.reserve(text.size());
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '%' && i + 2 < text.size()) {
+      const auto high = HexDigit(text[i + 1]);
+      const auto low = HexDigit(text[i + 2]);
+      if (high && low) {
+        decoded += static_cast<char>(*high * 16 + *low);
+        i += 2;
+        continue;
+      }
+    }
+    decoded += text[i] == '+' ? ' ' : text[i];
+  }
+  return decoded;
+}
+
+}  // namespace
+
+std::vector<std::pair<std::string, std::string>> ParseForm(std::string_view body) {
+  std::vector<std::pair<std::string, std::string>> members;
+  while (!body.empty()) {
+    const std::string_view member = body.substr(0, body.find('&'));
+    body.remove_prefix(std::min(member.size() + 1, body.size()));
+    if (member.empty()) continue;
+    const size_t equals = std::min(member.find('='), member.size());
+    members.emplace_back(Decode(member.substr(0, equals)),
+                         Decode(member.substr(std::min(equals + 1, member.size()))));
+  }
+  return members;
+}
+
+}  // namespace millrace

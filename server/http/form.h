@@ -1,0 +1,14 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace millrace {
+
+// The members of a body of application/x-www-form-urlencoded, in order; a name may come several
+// times. What is not well encoded stays as it is.
+std::vector<std::pair<std::string, std::string>> ParseForm(std::string_view body);
+
+}  // namespace millrace

@@ -1,0 +1,171 @@
+#include "server/libretranslate/libretranslate_routes.h"
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "httplib.h"
+#include "models/core/strings.h"
+#include "server/http/openai_error.h"
+#include "server/libretranslate/translate_message.h"
+#include "server/libretranslate/translate_reply.h"
+#include "server/logging/request_id.h"
+#include "server/scheduling/refusal.h"
+#include "server/services/translation_route.h"
+
+namespace millrace::server {
+namespace {
+
+// How soon a connection without news looks whether its client is still there.
+constexpr std::chrono::milliseconds kLook{100};
+
+// The original's text is called q, and it knows neither 401 nor 404.
+void SendStatus(httplib::Response& response, const absl::Status& status) {
+  int code = HttpStatusOf(status);
+  if (code == 401) code = 403;
+  if (code == 404) code = 400;
+  if (const int seconds = RetryAfterSeconds(status); seconds > 0)
+    response.set_header("Retry-After", StrCat(seconds));
+  std::string message(Message(status));
+  for (const auto& [ours, theirs] : {std::pair<std::string_view, std::string_view>{"texts", "q"},
+                                     {"source_language", "source"},
+                                     {"target_language", "target"}}) {
+    if (message.starts_with(ours)) message.replace(0, ours.size(), theirs);
+  }
+  SendError(response, code, message);
+}
+
+void SendJson(httplib::Response& response, const std::string& body) {
+  response.set_content(body, "application/json");
+}
+
+class LibreTranslateRoutes {
+ public:
+  LibreTranslateRoutes(Services& services, LibreTranslateOptions options)
+      : services_(services), options_(std::move(options)), connections_(options_.max_connections) {}
+
+  void Translate(const httplib::Request& request, httplib::Response& response,
+                 const httplib::ContentReader& reader) {
+    std::string body;
+    if (!Read(reader, body)) return;  // the library has said what is wrong
+    const std::string id = logging::RequestIdFrom(request.get_header_value("X-Request-Id"));
+    response.set_header("X-Request-Id", id);
+    const auto reply = std::make_shared<TranslateReply>(services_, id);
+    HttpTranslateRequest wanted;
+    Ticket place;  // until the connection is done with it
+    reply->Start(Prepare(request, body, place, wanted));
+    std::optional<absl::Status> end;
+    while (!(end = reply->Wait(kLook))) {
+      if (!HttpClientGone()) continue;
+      reply->Abandon();
+      return SendStatus(response, absl::CancelledError("the caller went away"));
+    }
+    if (!end->ok()) return SendStatus(response, *end);
+    SendJson(response, TranslateBody(wanted, reply->progress().route(), reply->progress().texts(),
+                                     reply->TakeResults()));
+  }
+
+  void Detect(const httplib::Request& request, httplib::Response& response,
+              const httplib::ContentReader& reader) {
+    std::string body;
+    if (!Read(reader, body)) return;
+    auto wanted = Parse(request, body);
+    absl::Status status = wanted.status();
+    if (status.ok()) status = CheckDetect(*wanted);
+    if (!status.ok()) return SendStatus(response, status);
+    auto detected = DetectLanguagesOf(wanted->translation.input.texts);
+    if (!detected.ok()) return SendStatus(response, detected.status());
+    SendJson(response, DetectBody(detected->front()));
+  }
+
+  void Languages(const httplib::Request&, httplib::Response& response) {
+    SendJson(response, LanguagesBody(AllRoutes(services_.models)));
+  }
+
+  void Settings(const httplib::Request&, httplib::Response& response) {
+    SendJson(response, SettingsBody(AllRoutes(services_.models), services_.keys != nullptr));
+  }
+
+ private:
+  // All of the body, which the library would not keep of a long form.
+  static bool Read(const httplib::ContentReader& reader, std::string& body) {
+    return reader([&body](const char* data, size_t size) {
+      body.append(data, size);
+      return true;
+    });
+  }
+
+  // The body of a client that may ask.
+  absl::StatusOr<HttpTranslateRequest> Parse(const httplib::Request& request,
+                                             const std::string& body) const {
+    auto wanted = ParseTranslateBody(request.get_header_value("Content-Type"), body);
+    const bool has_key = wanted.ok() && services_.keys != nullptr &&
+                         services_.keys->Authenticate(wanted->api_key).has_value();
+    if (!has_key) {
+      if (absl::Status status = AuthenticateHttp(request, services_.keys); !status.ok())
+        return status;
+    }
+    if (!options_.started())
+      return absl::UnavailableError("the server is starting; try again soon");
+    return wanted;
+  }
+
+  absl::StatusOr<TranslationWork> Prepare(const httplib::Request& request, const std::string& body,
+                                          Ticket& place, HttpTranslateRequest& wanted) {
+    auto parsed = Parse(request, body);
+    if (!parsed.ok()) return parsed.status();
+    if (absl::Status status = CheckTranslate(*parsed); !status.ok()) return status;
+    absl::StatusOr<Ticket> entered = connections_.TryEnter();
+    if (!entered.ok()) {
+      services_.no_model_metrics.CountRefusal(Refusal::kTooMany);
+      return Refused(StrCat("the server already translates on ", options_.max_connections,
+                            " HTTP connections, which is its limit"),
+                     std::chrono::seconds(1));
+    }
+    place = *std::move(entered);
+    wanted = *std::move(parsed);
+    TranslationRequest translation = std::move(wanted.translation);
+    // The original's clients cannot name a model, and it takes what it cannot tell for English.
+    translation.choose_model = true;
+    translation.fallback_language = "en";
+    translation.preferred_hypotheses = wanted.alternatives + 1;
+    auto work = MakeTranslationWork(std::move(translation), services_);
+    if (!work.ok()) return work;
+    // There is no place for a status: a text that is not empty must be fit to be translated.
+    for (const TranslationText& text : work->texts) {
+      if (!text.status.ok() && text.characters > 0) return text.status;
+    }
+    return work;
+  }
+
+  Services& services_;
+  const LibreTranslateOptions options_;
+  Admission connections_;
+};
+
+}  // namespace
+
+void AddLibreTranslateRoutes(HttpServer& server, Services& services,
+                             LibreTranslateOptions options) {
+  const auto routes = std::make_shared<LibreTranslateRoutes>(services, std::move(options));
+  const auto get = [&routes](auto handler) {
+    return [routes, handler](const httplib::Request& request, httplib::Response& response) {
+      (*routes.*handler)(request, response);
+    };
+  };
+  const auto post = [&routes](auto handler) {
+    return [routes, handler](const httplib::Request& request, httplib::Response& response,
+                             const httplib::ContentReader& reader) {
+      (*routes.*handler)(request, response, reader);
+    };
+  };
+  server.routes().Post("/translate", post(&LibreTranslateRoutes::Translate));
+  server.routes().Post("/detect", post(&LibreTranslateRoutes::Detect));
+  server.routes().Get("/languages", get(&LibreTranslateRoutes::Languages));
+  server.routes().Get("/frontend/settings", get(&LibreTranslateRoutes::Settings));
+}
+
+}  // namespace millrace::server

@@ -1,0 +1,168 @@
+"""Translation over HTTP as LibreTranslate's clients ask for it: a published client, and bodies by hand."""
+
+import contextlib
+import http.client
+import json
+import socket
+import urllib.error
+
+import pytest
+from libretranslatepy import LibreTranslateAPI
+from wire import daemon as daemons
+from wire import repository
+from wire.daemon import run
+from wire.paths import EN_PT, PT_EN
+from wire.polling import eventually
+from wire.requests import PATIENCE, translate_request
+
+TEXT = "Where is the nearest station?"
+LONG = "The children were playing in the garden behind the old house. " * 1500
+KEY = "the-key-of-alice"
+
+
+@pytest.fixture(scope="module")
+def client(daemon):
+    return LibreTranslateAPI(f"http://127.0.0.1:{daemon.ports['http']}/")
+
+
+def post(daemon, path, body, content_type="application/json", **headers):
+    """Status, headers and what the answer's JSON holds."""
+    connection = http.client.HTTPConnection("127.0.0.1", daemon.ports["http"], timeout=PATIENCE)
+    with contextlib.closing(connection):
+        if not isinstance(body, bytes):
+            body = json.dumps(body).encode()
+        connection.request("POST", path, body, headers={"Content-Type": content_type} | headers)
+        answer = connection.getresponse()
+        return answer.status, answer.headers, json.loads(answer.read())
+
+
+def over_grpc(daemon, text, model=EN_PT):
+    return daemon.translation.Translate(translate_request(text, model=model), timeout=PATIENCE).translations[0].text
+
+
+# --- what comes out ---
+
+def test_the_published_client_translates_detects_and_lists(daemon, client):
+    assert client.translate(TEXT, "en", "pt", timeout=PATIENCE) == over_grpc(daemon, TEXT)
+    assert client.translate("Bom dia. Tudo bem?", "pt", "en", timeout=PATIENCE) == over_grpc(daemon, "Bom dia. Tudo bem?", PT_EN)
+    assert client.translate("Olá & 100% +1", "pt", "pt", timeout=PATIENCE) == "Olá & 100% +1"
+    detected = client.detect("Onde fica a estação mais próxima?", timeout=PATIENCE)
+    assert detected[0]["language"] == "pt" and 80 < detected[0]["confidence"] <= 100
+    assert client.languages(timeout=PATIENCE) == [{"code": "en", "name": "English", "targets": ["en", "pt"]},
+                                                  {"code": "pt", "name": "Portuguese", "targets": ["en", "pt"]}]
+    long = "The weather is lovely today. " * 600
+    assert client.translate(long, "en", "pt", timeout=PATIENCE) == over_grpc(daemon, long)
+
+
+def test_the_published_client_has_the_language_found(daemon, client):
+    assert client.translate(TEXT, "auto", "pt", timeout=PATIENCE) == over_grpc(daemon, TEXT)
+
+
+def test_a_list_comes_back_as_a_list(daemon):
+    status, _, answer = post(daemon, "/translate", {"q": [TEXT, "", "Thank you."], "source": "auto", "target": "pt", "alternatives": 2})
+    assert status == 200
+    assert answer["translatedText"] == [over_grpc(daemon, TEXT), "", over_grpc(daemon, "Thank you.")]
+    assert answer["alternatives"] == [[], [], []]   # the model has none
+    assert [detected["language"] for detected in answer["detectedLanguage"]] == ["en"] * 3
+
+
+def test_settings_are_those_that_front_ends_read(daemon):
+    status, settings = daemon.http("/frontend/settings")
+    assert status == 200
+    assert (settings["charLimit"], settings["keyRequired"], settings["language"]["source"]["code"]) == (100_000, False, "en")
+
+
+# --- what bad requests get ---
+
+GOOD = {"q": TEXT, "source": "en", "target": "pt"}
+BAD = {
+    "no JSON": (b"{", 400, ["JSON", "byte"]),
+    "nothing": (b"", 400, ["JSON"]),
+    "a list": (b"[]", 400, ["object", "array"]),
+    "deep": (b"[" * 500_000, 400, ["JSON"]),
+    "not UTF-8": (b'{"q": "\xff\xfe"}', 400, ["UTF-8"]),
+    "half a surrogate": (rb'{"q": "\ud83d"}', 400, ["JSON"]),
+    "no q": ({"source": "en", "target": "pt"}, 400, ["missing q parameter"]),
+    "empty q": (GOOD | {"q": ""}, 400, ["missing q parameter"]),
+    "no source": ({"q": "x", "target": "pt"}, 400, ["missing source parameter"]),
+    "no target": ({"q": "x", "source": "en"}, 400, ["missing target parameter"]),
+    "q a number": (GOOD | {"q": 7}, 400, ["q:", "string", "number"]),
+    "q a list of lists": (GOOD | {"q": [["x"]]}, 400, ["q[0]", "string", "array"]),
+    "only empty texts": (GOOD | {"q": ["", ""]}, 400, ["q[0]", "empty"]),
+    "NUL": (GOOD | {"q": ["x", "a\0b"]}, 400, ["q[1]", "NUL", "byte 1"]),
+    "long q": (GOOD | {"q": "a" * 100_001}, 400, ["100001 characters", "100000"]),
+    "many texts": (GOOD | {"q": ["a"] * 10_001}, 400, ["10001", "10000"]),
+    "unknown source": (GOOD | {"source": "xx"}, 400, ["'xx'", "'pt'"]),
+    "unknown target": (GOOD | {"target": "xx"}, 400, ["'en'", "'xx'"]),
+    "unknown format": (GOOD | {"format": "pdf"}, 400, ["format", "'pdf'", "html"]),
+    "alternatives a word": (GOOD | {"alternatives": "many"}, 400, ["alternatives", "'many'"]),
+    "huge body": (b'{"q": "' + b"x" * 1_100_000, 413, ["1048576 bytes"]),
+}
+
+
+@pytest.mark.parametrize("body, status, words", BAD.values(), ids=BAD.keys())
+def test_bad_request_is_refused_in_the_originals_shape(daemon, bystander, body, status, words):
+    got, headers, answer = post(daemon, "/translate", body)
+    assert (got, headers.get_content_type(), list(answer)) == (status, "application/json", ["error"])
+    for word in words:
+        assert word in answer["error"], f"{word!r} is not in {answer['error']!r}"
+
+
+def test_other_kinds_of_bodies_are_refused(daemon):
+    status, _, answer = post(daemon, "/translate", b"q", content_type="multipart/form-data; boundary=x")
+    assert status == 400 and "multipart/form-data" in answer["error"]
+    assert daemon.http("/translate")[0] == 404
+
+
+def test_the_client_knows_our_errors(client):
+    with pytest.raises(urllib.error.HTTPError) as refused:
+        client.translate("x", "xx", "pt", timeout=PATIENCE)
+    assert refused.value.code == 400
+
+
+def test_emptiness_of_a_detection(daemon):
+    assert post(daemon, "/detect", {"q": "42"})[2] == [{"confidence": 0.0, "language": "en"}]
+    assert post(daemon, "/detect", {})[0] == 400
+
+
+# --- clients that leave, deadlines, overload, keys ---
+
+def requests_ended(daemon, code):
+    return daemon.metrics().total("millrace_requests_total", method="HttpTranslate", code=code)
+
+
+def test_client_that_leaves_stops_the_translation(daemon, bystander):
+    cancelled = requests_ended(daemon, "CANCELLED")
+    body = json.dumps(GOOD | {"q": LONG}).encode()
+    with socket.create_connection(("127.0.0.1", daemon.ports["http"]), timeout=PATIENCE) as connection:
+        connection.sendall(b"POST /translate HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n" % len(body) + body)
+        eventually("it is translated", lambda: daemon.metrics().total("millrace_target_tokens_total", model=EN_PT) > 0, 10)
+    eventually("the request ends", lambda: requests_ended(daemon, "CANCELLED") == cancelled + 1, 10)
+
+
+def test_deadline_of_the_server_holds(tmp_path):
+    models = repository.link(tmp_path / "models", EN_PT)
+    with daemons.start(tmp_path, "--max-request-time", "1s", "--workers", "1", models=models) as daemon:
+        status, _, answer = post(daemon, "/translate", GOOD | {"q": LONG})
+        assert status in (429, 504), answer   # 429: it is known at the door that there is no time for it
+        assert "deadline" in answer["error"]
+
+
+def test_keys_are_asked_for(tmp_path):
+    made = run("hash-key", "alice", "--role", "user", "--stdin", stdin=KEY.encode())
+    assert made.returncode == 0, made.stderr
+    (tmp_path / "keys").write_bytes(made.stdout)
+    (tmp_path / "keys").chmod(0o600)
+    models = repository.link(tmp_path / "models", EN_PT)
+    with daemons.start(tmp_path, "--api-keys", tmp_path / "keys", models=models) as daemon:
+        url = f"http://127.0.0.1:{daemon.ports['http']}"
+        known = LibreTranslateAPI(url, KEY)
+        assert known.translate(TEXT, "en", "pt", timeout=PATIENCE)
+        assert known.detect(TEXT, timeout=PATIENCE)[0]["language"] == "en"
+        assert [language["code"] for language in known.languages(timeout=PATIENCE)] == ["en", "pt"]
+        for stranger in (LibreTranslateAPI(url), LibreTranslateAPI(url, "wrong")):
+            with pytest.raises(urllib.error.HTTPError) as refused:
+                stranger.translate(TEXT, "en", "pt", timeout=PATIENCE)
+            assert refused.value.code == 403
+        assert post(daemon, "/translate", GOOD, Authorization=f"Bearer {KEY}")[0] == 200
+        assert post(daemon, "/translate", GOOD)[2].keys() == {"error"}
