@@ -77,6 +77,11 @@ struct Loader {
     options.search.repetition_penalty = config.repetition_penalty;
     options.precision = config.precision;
     options.cache = MakeCache();
+    options.device = device;
+    options.few_shapes = few_shapes && device != runtime::DeviceType::kCpu;
+    // As many as a GPU takes about as long for as for one.
+    if (batch_is_ours && device == runtime::DeviceType::kCuda)
+      info.batching.max_batch = Seq2SeqModel::kCudaMaxBatch;
     return Seq2SeqModel::Load(options, std::move(info));
   }
 
