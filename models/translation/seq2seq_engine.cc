@@ -1,8 +1,8 @@
 #include "models/translation/seq2seq_engine.h"
 
-#include <algorithm>
-#include <stdexcept>
 #include <utility>
+
+#include "models/translation/search_job.h"
 
 namespace millrace::models {
 namespace {
@@ -18,49 +18,29 @@ SentenceDecoding& DecodingOf(const SentenceJob& job) {
   return *static_cast<Seq2SeqState&>(*job.state).decoding;
 }
 
-// What of the words belongs to the translation: not the prefix, nor what is too much.
-std::vector<int32_t> TargetOf(const SentenceJob& job, std::span<const int32_t> words) {
-  words = words.subspan(std::min(job.prefix.size(), words.size()));
-  words = words.first(std::min(job.max_target, words.size()));
-  return {words.begin(), words.end()};
-}
-
-// Takes over what the search has come to.
-void Take(SentenceJob& job) {
-  const SentenceDecoding& decoding = DecodingOf(job);
-  if (!decoding.over()) {
-    job.target = TargetOf(job, decoding.search().Decided());
-    return;
-  }
-  job.found = decoding.search().Found();
-  if (job.found.empty()) throw std::runtime_error("the model gave scores that are no numbers");
-  for (Hypothesis& hypothesis : job.found) hypothesis.words = TargetOf(job, hypothesis.words);
-  job.target = job.found.front().words;
-  job.done = true;
-  job.state.reset();
-}
-
 }  // namespace
 
 Seq2SeqEngine::Seq2SeqEngine(std::unique_ptr<const Seq2SeqNetwork> network,
                              const Seq2SeqConfig& config, size_t longest)
     : network_(std::move(network)),
       longest_(longest),
-      decoder_(std::make_unique<SentenceDecoder>(*network_)) {
-  task_.words = network_->words();
-  task_.start = config.start;
-  task_.end = config.end;
-  task_.forced_end = config.forced_end;
-  task_.suppressed = config.suppressed;
-}
+      task_(CommonTask(config, network_->words())),
+      decoder_(std::make_unique<SentenceDecoder>(*network_)) {}
 
-SearchTask Seq2SeqEngine::TaskOf(const SentenceJob& job) const {
-  SearchTask task = task_;
-  task.prefix = job.prefix;
-  task.min_words = job.prefix.size() + job.min_target;
-  // With the end; the last word needs no place, for nothing follows it.
-  task.max_words = std::min(job.prefix.size() + job.max_target + 1, longest_);
-  return task;
+void Seq2SeqEngine::Take(SentenceJob& job, DecodingScratch& scratch) const {
+  const SentenceDecoding& decoding = DecodingOf(job);
+  if (decoding.over() && job.align) {
+    const std::vector<Hypothesis> found = decoding.search().Found();
+    if (!found.empty() && !found.front().words.empty()) {
+      std::vector<int32_t> words = found.front().words;
+      words.insert(words.begin(), task_.start);
+      words.pop_back();
+      job.alignment =
+          TargetOf(job, network_->decoder().Align(words, decoding.memory(), scratch.layers));
+    }
+  }
+  TakeFromSearch(decoding.search(), job);
+  if (job.done) job.state.reset();
 }
 
 std::unique_ptr<DecodingScratch> Seq2SeqEngine::TakeScratch() const {
@@ -88,7 +68,7 @@ void Seq2SeqEngine::Begin(std::span<SentenceJob* const> jobs,
     job.done = !job.stopped && job.max_target == 0;
     if (!job.at_work()) continue;
     begun.push_back(&job);
-    entries.push_back({job.source, MakeSearch(job.search, TaskOf(job))});
+    entries.push_back({job.source, MakeSearch(job.search, TaskOf(job, task_, longest_))});
   }
   auto decodings = decoder_->Begin(std::move(entries), scratch);
   for (size_t i = 0; i < begun.size(); ++i)
@@ -112,14 +92,14 @@ void Seq2SeqEngine::Advance(std::span<SentenceJob* const> jobs, size_t max_words
     std::erase_if(at_work, [&](size_t i) {
       SentenceJob& job = *jobs[i];
       if (DecodingOf(job).over()) {
-        Take(job);
+        Take(job, *scratch);
       } else if (job.stopped = should_stop(i); job.stopped) {
         job.state.reset();
       }
       return !job.at_work();
     });
   }
-  for (const size_t i : at_work) Take(*jobs[i]);
+  for (const size_t i : at_work) Take(*jobs[i], *scratch);
   GiveScratch(std::move(scratch));
 }
 

@@ -7,6 +7,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "models/translation/aten_seq2seq_engine.h"
 #include "models/translation/search/search_request.h"
 #include "models/translation/seq2seq/seq2seq_weights.h"
 #include "models/translation/seq2seq_engine.h"
@@ -62,7 +63,8 @@ absl::StatusOr<std::unique_ptr<Model>> Seq2SeqModel::Load(const Seq2SeqOptions& 
   if (vocabulary == nullptr) return absl::DataLossError(error);
   info.task = Task::kTranslation;
   info.platform = "seq2seq";
-  info.batching.continuous = info.batching.divided = true;
+  info.batching.continuous = true;
+  info.batching.divided = options.device == runtime::DeviceType::kCpu;
   info.max_hypotheses = SearchOptions::kMaxBeam;
   for (const LanguageToken& language : config->languages) {
     info.target_languages.push_back(language.tag);
@@ -73,9 +75,16 @@ absl::StatusOr<std::unique_ptr<Model>> Seq2SeqModel::Load(const Seq2SeqOptions& 
       CheckDefault("source_language", info.source_language, SourceLanguages(info));
   status.Update(CheckDefault("target_language", info.target_language, TargetLanguages(info)));
   if (!status.ok()) return status;
-  auto engine = std::make_unique<Seq2SeqEngine>(
-      std::make_unique<Seq2SeqNetwork>(*weights, *config, LinearKernels::For(options.precision)),
-      *config, static_cast<size_t>(weights->longest()));
+  std::unique_ptr<const TranslationEngine> engine;
+  if (options.device == runtime::DeviceType::kCpu) {
+    engine = std::make_unique<Seq2SeqEngine>(
+        std::make_unique<Seq2SeqNetwork>(*weights, *config, LinearKernels::For(options.precision)),
+        *config, static_cast<size_t>(weights->longest()));
+  } else {
+    engine = MakeAtenSeq2SeqEngine(
+        *weights, *config,
+        {.device = options.device, .model = info.name, .few_shapes = options.few_shapes});
+  }
   return std::unique_ptr<Model>(new Seq2SeqModel(options, *std::move(config), std::move(info),
                                                  std::move(vocabulary), std::move(engine)));
 }
@@ -88,8 +97,10 @@ Seq2SeqModel::Seq2SeqModel(const Seq2SeqOptions& options, Seq2SeqConfig config, 
       max_length_factor_(options.max_length_factor),
       max_source_tokens_(options.max_source_tokens),
       search_(options.search),
+      few_shapes_(options.few_shapes),
       vocabulary_(std::move(vocabulary)),
-      engine_(std::move(engine)) {}
+      engine_(std::move(engine)),
+      cache_(options.cache) {}
 
 absl::Status Seq2SeqModel::Validate(const Input& input) const {
   const auto* translate = std::get_if<TranslateInput>(&input);
@@ -146,15 +157,31 @@ std::unique_ptr<Batch> Seq2SeqModel::Prepare(std::span<Request* const> requests)
         .search = *SearchFor(search_, input.search),  // it was validated
         .max_length_factor = max_length_factor_,
         .min_target = static_cast<size_t>(input.search.min_target_tokens.value_or(0)),
-        .max_target = static_cast<size_t>(input.search.max_target_tokens.value_or(0))};
+        .max_target = static_cast<size_t>(input.search.max_target_tokens.value_or(0)),
+        .source_language =
+            input.source_language.empty() ? info_.source_language : input.source_language};
   };
-  return std::make_unique<TranslationBatch>(requests, limits, settings_of, *vocabulary_, *engine_);
+  return std::make_unique<TranslationBatch>(requests, limits, settings_of, *vocabulary_, *engine_,
+                                            cache_);
 }
 
 std::vector<Input> Seq2SeqModel::WarmupInputs() const {
-  TranslateInput input;
-  input.texts.emplace_back("1 2, 3.");
-  return {std::move(input)};
+  constexpr char kPhrase[] = "1 2, 3";
+  TranslateInput one;
+  one.texts.push_back(absl::StrCat(kPhrase, "."));
+  std::vector<Input> inputs = {std::move(one)};
+  if (!few_shapes_) return inputs;
+  // The usual lengths, each with the usual numbers of sentences.
+  for (const size_t phrases : {1, 6, 12}) {
+    std::string text;
+    for (size_t i = 0; i < phrases; ++i) absl::StrAppend(&text, i == 0 ? "" : " ", kPhrase);
+    for (size_t sentences = 1; sentences <= 64; sentences *= 4) {
+      TranslateInput input;
+      input.texts.assign(sentences, text);
+      inputs.emplace_back(std::move(input));
+    }
+  }
+  return inputs;
 }
 
 }  // namespace millrace::models

@@ -13,6 +13,7 @@
 #include "models/translation/search/search_options.h"
 #include "models/translation/seq2seq/precision.h"
 #include "models/translation/seq2seq/seq2seq_config.h"
+#include "models/translation/translation_cache.h"
 #include "models/translation/translation_engine.h"
 #include "models/translation/vocabulary.h"
 
@@ -23,17 +24,22 @@ struct Seq2SeqOptions {
   std::filesystem::path config_file;
   std::filesystem::path pieces_file;
   std::filesystem::path words_file;
-  float max_length_factor = 2.5F;  // target words per source word, plus 5
-  size_t max_source_tokens = 256;  // a longer sentence is cut at a word
-  SearchOptions search;            // with one hypothesis
-  Precision precision = Precision::kFloat32;
+  float max_length_factor = 2.5F;             // target words per source word, plus 5
+  size_t max_source_tokens = 256;             // a longer sentence is cut at a word
+  SearchOptions search;                       // with one hypothesis
+  Precision precision = Precision::kFloat32;  // on the CPU; CUDA: float16, mps: float32
+  runtime::DeviceType device = runtime::DeviceType::kCpu;
+  bool few_shapes = false;  // not on the CPU: pads to few shapes, which the warm-up runs
+  TranslationCache::ForModel cache = {};  // of translations that were made
 };
 
-// An encoder-decoder transformer, of one pair of languages or of many, on the CPU whatever the
-// device. A step takes the next sentences of each of its requests in turn. Text that holds nothing
-// the vocabulary knows comes out as it went in. Thread-safe; the weights are shared by all workers.
+// An encoder-decoder transformer, of one pair of languages or of many. A step takes the next
+// sentences of each of its requests in turn. Text that holds nothing the vocabulary knows comes out
+// as it went in. Thread-safe; the weights are shared by all workers.
 class Seq2SeqModel final : public Model {
  public:
+  static constexpr size_t kCudaMaxBatch = 128;
+
   // Sets the task, platform and languages of `info`, whose source_language and target_language must
   // be set. NotFound, DataLoss or InvalidArgument naming the file or field.
   static absl::StatusOr<std::unique_ptr<Model>> Load(const Seq2SeqOptions& options, ModelInfo info);
@@ -57,8 +63,10 @@ class Seq2SeqModel final : public Model {
   const float max_length_factor_;
   const size_t max_source_tokens_;
   const SearchOptions search_;
+  const bool few_shapes_;
   const std::unique_ptr<const Vocabulary> vocabulary_;
   const std::unique_ptr<const TranslationEngine> engine_;
+  const TranslationCache::ForModel cache_;
 };
 
 }  // namespace millrace::models

@@ -21,9 +21,19 @@ void SingleSearch::Advance(float* logits, int64_t) {
   rules_.Apply(history_, scores);
   const int32_t word =
       options_.sample ? sampler_.Draw(scores) : static_cast<int32_t>(argmax(logits, task_.words));
+  Append(std::isfinite(scores[static_cast<size_t>(word)]) ? word : -1);
+}
+
+int32_t SingleSearch::GivenWord(size_t ahead) const {
+  const size_t written = history_.size() - 1 + ahead;
+  if (task_.forced_end && written + 1 == task_.max_words) return task_.end;
+  return written < task_.prefix.size() ? task_.prefix[written] : -1;
+}
+
+void SingleSearch::Append(int32_t word) {
   history_.push_back(word);
   row_.word = word;
-  failed_ = !std::isfinite(scores[static_cast<size_t>(word)]);
+  failed_ = word < 0;
   done_ = failed_ || word == task_.end || history_.size() > task_.max_words;
 }
 

@@ -18,6 +18,12 @@ class SingleSearch final : public Search {
   std::span<const int32_t> Decided() const override { return std::span(history_).subspan(1); }
   std::vector<Hypothesis> Found() const override;
 
+  // For who chooses the likeliest words itself. The `ahead`-th next word, when it is given and not
+  // chosen; else -1.
+  int32_t GivenWord(size_t ahead) const;
+  // In place of Advance: goes on with that word; a negative one: the scores were no numbers.
+  void Append(int32_t word);
+
  private:
   const SearchOptions options_;
   const SearchTask task_;

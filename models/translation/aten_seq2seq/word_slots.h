@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "mps_runtime/base/mutex.h"
+
+namespace millrace::models {
+
+// Which places of a cache of keys and values are free. A sentence takes at once as many as it can
+// come to need, so that it never waits for one in the middle, and gives them back when it ends. Two
+// are never given out. Thread-safe.
+class WordSlots {
+ public:
+  // Reads as zeros: what padding attends to.
+  static constexpr int32_t kZeros = 0;
+  // What padding writes to; never read.
+  static constexpr int32_t kWaste = 1;
+
+  // slots: of the cache, more than those two.
+  explicit WordSlots(size_t slots);
+
+  // That many of them, or none when fewer are free.
+  std::vector<int32_t> Take(size_t words) MILLRACE_EXCLUDES(mu_);
+  void Give(std::span<const int32_t> slots) MILLRACE_EXCLUDES(mu_);
+
+  size_t capacity() const { return capacity_; }
+  size_t used() const MILLRACE_EXCLUDES(mu_);
+
+ private:
+  const size_t capacity_;
+  mutable Mutex mu_;
+  std::vector<int32_t> free_ MILLRACE_GUARDED_BY(mu_);
+};
+
+}  // namespace millrace::models

@@ -1,0 +1,202 @@
+#include "models/translation/aten_seq2seq_engine.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <random>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "models/translation/seq2seq_engine.h"
+#include "tests/fakes/fake_worker_context.h"
+#include "tests/fakes/temporary_folder.h"
+#include "tests/unit/models/translation/tiny_seq2seq.h"
+
+namespace millrace::models {
+namespace {
+
+constexpr int64_t kAmpleBytes = 8 << 20;
+
+struct Search {
+  std::string name;
+  SearchOptions options;
+  size_t min_target = 0;
+};
+
+std::vector<Search> Searches() {
+  SearchOptions beam;
+  beam.beam_size = 4;
+  beam.hypotheses = 3;
+  SearchOptions penalised;
+  penalised.repetition_penalty = 1.3F;
+  penalised.no_repeat_ngram_size = 2;
+  SearchOptions sampled;
+  sampled.sample = true;
+  sampled.seed = 3;
+  return {{"greedy", {}},
+          {"beam", beam},
+          {"penalised", penalised},
+          {"sampled", sampled},
+          {"at_least", {}, 9}};
+}
+
+class AtenSeq2SeqEngineTest : public ::testing::TestWithParam<std::tuple<TinyKind, size_t>> {
+ protected:
+  AtenSeq2SeqEngineTest()
+      : kind_(std::get<0>(GetParam())), search_(Searches()[std::get<1>(GetParam())]) {}
+
+  std::unique_ptr<const TranslationEngine> MakeEngine(const TinyTensors& tensors,
+                                                      int64_t cache_bytes = kAmpleBytes,
+                                                      bool few_shapes = false) const {
+    const testing::TemporaryFolder folder;
+    const auto file = folder.path() / "weights.safetensors";
+    WriteSafetensors(file, tensors);
+    const auto weights = Seq2SeqWeights::Load(file, TinyConfig(kind_));
+    return MakeAtenSeq2SeqEngine(*weights, TinyConfig(kind_),
+                                 {.device = runtime::DeviceType::kCpu,
+                                  .model = "tiny",
+                                  .few_shapes = few_shapes,
+                                  .cache_bytes = cache_bytes});
+  }
+  std::unique_ptr<const TranslationEngine> MakeEngine() const {
+    return MakeEngine(MakeTinySeq2Seq(kind_));
+  }
+  // Sentences of 1 to 45 random words, of different greatest lengths.
+  std::vector<SentenceJob> MakeJobs(size_t count) const {
+    std::mt19937 random(11);
+    std::vector<SentenceJob> jobs;
+    for (size_t i = 0; i < count; ++i) {
+      SentenceJob& job = jobs.emplace_back();
+      job.source.resize(1 + random() % 44);
+      for (int32_t& word : job.source) word = static_cast<int32_t>(3 + random() % 55);
+      job.source.push_back(TinyConfig(kind_).end);
+      if (kind_ == TinyKind::kM2m100) job.prefix = {61};
+      job.max_target = 1 + random() % 20;
+      job.search = search_.options;
+      job.min_target = std::min(search_.min_target, job.max_target);
+    }
+    return jobs;
+  }
+  void ExpectAsTheCpusOwn(const std::vector<SentenceJob>& jobs) {
+    const Seq2SeqEngine own(MakeTinyNetwork(kind_), TinyConfig(kind_), 64);
+    std::vector<SentenceJob> expected = MakeJobs(jobs.size());
+    own.Translate(
+        expected, [](size_t) { return false; }, context_);
+    for (size_t i = 0; i < jobs.size(); ++i) {
+      EXPECT_TRUE(jobs[i].done);
+      EXPECT_EQ(jobs[i].target, expected[i].target) << i;
+      ASSERT_EQ(jobs[i].found.size(), expected[i].found.size()) << i;
+      for (size_t k = 0; k < jobs[i].found.size(); ++k) {
+        EXPECT_EQ(jobs[i].found[k].words, expected[i].found[k].words) << i;
+        EXPECT_NEAR(jobs[i].found[k].score, expected[i].found[k].score, 3e-3F) << i;
+      }
+    }
+  }
+
+  const TinyKind kind_;
+  const Search search_;
+  FakeWorkerContext context_;
+};
+
+TEST_P(AtenSeq2SeqEngineTest, FindsWhatTheCpusOwnEngineFinds) {
+  std::vector<SentenceJob> jobs = MakeJobs(60);
+  MakeEngine()->Translate(
+      jobs, [](size_t) { return false; }, context_);
+  ExpectAsTheCpusOwn(jobs);
+}
+
+TEST_P(AtenSeq2SeqEngineTest, SentencesJoinAndEndWhileOthersAreAtWork) {
+  const auto engine = MakeEngine();
+  std::vector<SentenceJob> jobs = MakeJobs(12);
+  std::vector<SentenceJob*> at_work;
+  size_t next = 0;
+  while (next < jobs.size() || !at_work.empty()) {
+    if (next < jobs.size()) at_work.push_back(&jobs[next++]);
+    std::vector<std::vector<int32_t>> before;
+    for (const SentenceJob* job : at_work) before.push_back(job->target);
+    engine->Advance(
+        at_work, 1 + next % 5, [](size_t) { return false; }, context_);
+    for (size_t i = 0; i < at_work.size(); ++i) {
+      // What was decided stays.
+      ASSERT_GE(at_work[i]->target.size(), before[i].size());
+      EXPECT_TRUE(std::equal(before[i].begin(), before[i].end(), at_work[i]->target.begin()));
+    }
+    std::erase_if(at_work, [](const SentenceJob* job) { return !job->at_work(); });
+  }
+  ExpectAsTheCpusOwn(jobs);
+}
+
+TEST_P(AtenSeq2SeqEngineTest, AStoppedSentenceLeavesAndTheOthersDoNotNotice) {
+  const auto engine = MakeEngine();
+  std::vector<SentenceJob> jobs = MakeJobs(20);
+  engine->Translate(
+      jobs, [](size_t) { return false; }, context_);
+  const size_t longest = static_cast<size_t>(
+      std::ranges::max_element(jobs, {}, [](const SentenceJob& job) { return job.target.size(); }) -
+      jobs.begin());
+  ASSERT_GT(jobs[longest].target.size(), 8u);
+  jobs = MakeJobs(20);
+  int asked = 0;
+  engine->Translate(
+      jobs, [&](size_t i) { return i == longest && ++asked == 2; }, context_);
+  EXPECT_TRUE(jobs[longest].stopped);
+  EXPECT_FALSE(jobs[longest].done);
+  EXPECT_EQ(jobs[longest].state, nullptr);
+  std::vector<SentenceJob*> stopped = {&jobs[longest]};
+  jobs[longest].Restart();
+  while (jobs[longest].at_work())
+    engine->Advance(
+        stopped, 3, [](size_t) { return false; }, context_);
+  ExpectAsTheCpusOwn(jobs);
+}
+
+TEST_P(AtenSeq2SeqEngineTest, FewShapesChangeNothing) {
+  std::vector<SentenceJob> jobs = MakeJobs(60);
+  MakeEngine(MakeTinySeq2Seq(kind_), kAmpleBytes, true)
+      ->Translate(
+          jobs, [](size_t) { return false; }, context_);
+  ExpectAsTheCpusOwn(jobs);
+}
+
+TEST_P(AtenSeq2SeqEngineTest, SentencesWaitForRoomInTheCache) {
+  // Room for a sentence of the greatest length with 16 hypotheses, which is far less than all need.
+  const auto engine = MakeEngine(MakeTinySeq2Seq(kind_), 1);
+  std::vector<SentenceJob> jobs = MakeJobs(60);
+  engine->Translate(
+      jobs, [](size_t) { return false; }, context_);
+  ExpectAsTheCpusOwn(jobs);
+}
+
+TEST_P(AtenSeq2SeqEngineTest, ASentenceStoppedAtTheDoorIsNotBegun) {
+  std::vector<SentenceJob> jobs = MakeJobs(2);
+  MakeEngine()->Translate(
+      jobs, [](size_t i) { return i == 0; }, context_);
+  EXPECT_TRUE(jobs[0].stopped);
+  EXPECT_TRUE(jobs[0].target.empty());
+  EXPECT_TRUE(jobs[1].done);
+}
+
+TEST_P(AtenSeq2SeqEngineTest, WeightsThatGiveNoNumbersFail) {
+  TinyTensors tensors = MakeTinySeq2Seq(kind_);
+  tensors.at("decoder.1.ffn.norm.weight") = FloatTensor(std::vector<float>(64, NAN));
+  std::vector<SentenceJob> jobs = MakeJobs(2);
+  EXPECT_THROW(MakeEngine(tensors)->Translate(
+                   jobs, [](size_t) { return false; }, context_),
+               std::runtime_error);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, AtenSeq2SeqEngineTest,
+                         ::testing::Combine(::testing::Values(TinyKind::kMarian, TinyKind::kM2m100),
+                                            ::testing::Range(size_t{0}, Searches().size())),
+                         [](const auto& info) {
+                           return std::string(std::get<0>(info.param) == TinyKind::kMarian
+                                                  ? "marian_"
+                                                  : "m2m100_") +
+                                  Searches()[std::get<1>(info.param)].name;
+                         });
+
+}  // namespace
+}  // namespace millrace::models

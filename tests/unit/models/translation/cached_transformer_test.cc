@@ -1,0 +1,176 @@
+#include "models/translation/aten_seq2seq/cached_transformer.h"
+
+#include <c10/core/InferenceMode.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <memory>
+#include <random>
+#include <vector>
+
+#include "models/translation/aten_seq2seq/upload_weights.h"
+#include "models/translation/seq2seq_engine.h"
+#include "tests/fakes/fake_worker_context.h"
+#include "tests/fakes/temporary_folder.h"
+#include "tests/unit/models/translation/tiny_seq2seq.h"
+
+namespace millrace::models {
+namespace {
+
+using Words = std::vector<int32_t>;
+
+constexpr size_t kSlots = 16384;
+constexpr size_t kTargetWords = 18;
+
+// Sources of 1 to 45 random words.
+std::vector<Words> RandomSources(size_t count) {
+  std::mt19937 random(7);
+  std::vector<Words> sources;
+  for (size_t i = 0; i < count; ++i) {
+    Words& source = sources.emplace_back(1 + random() % 44);
+    for (int32_t& word : source) word = static_cast<int32_t>(3 + random() % 55);
+    source.push_back(0);
+  }
+  return sources;
+}
+
+class CachedTransformerTest : public ::testing::TestWithParam<TinyKind> {
+ protected:
+  CachedTransformerTest() : cached_(Upload(), kSlots, "tiny", /*few_shapes=*/false) {}
+
+  static TransformerWeights Upload() {
+    const testing::TemporaryFolder folder;
+    const auto file = folder.path() / "weights.safetensors";
+    WriteSafetensors(file, MakeTinySeq2Seq(GetParam()));
+    const auto weights = Seq2SeqWeights::Load(file, TinyConfig(GetParam()));
+    return UploadWeights(*weights, TinyConfig(GetParam()), runtime::DeviceType::kCpu);
+  }
+
+  struct Sentence {
+    Words source_slots, slots, history;
+  };
+  // Sources that were encoded, the first word of each translation being the start.
+  std::vector<Sentence> Begin(const std::vector<Words>& sources) {
+    std::vector<Sentence> sentences;
+    std::vector<CachedTransformer::Source> encode;
+    for (const Words& source : sources) {
+      sentences.push_back({cached_.slots().Take(source.size()),
+                           cached_.slots().Take(kTargetWords + 1),
+                           {TinyTask(GetParam()).start}});
+    }
+    for (size_t i = 0; i < sources.size(); ++i)
+      encode.push_back({sources[i], sentences[i].source_slots});
+    cached_.Encode(encode, context_);
+    return sentences;
+  }
+  static CachedTransformer::Row RowOf(const Sentence& sentence) {
+    return {.word = sentence.history.back(),
+            .position = sentence.history.size() - 1,
+            .path = sentence.slots,
+            .source = sentence.source_slots,
+            .forced = {}};
+  }
+  // The likeliest words, an end and what follows it included.
+  std::vector<Words> Translate(const std::vector<Words>& sources, size_t words_at_once) {
+    std::vector<Sentence> sentences = Begin(sources);
+    while (sentences.front().history.size() <= kTargetWords) {
+      std::vector<CachedTransformer::Row> rows;
+      for (const Sentence& sentence : sentences) rows.push_back(RowOf(sentence));
+      const auto words = cached_.Continue(rows, words_at_once, context_);
+      for (size_t i = 0; i < sentences.size(); ++i) {
+        Words& history = sentences[i].history;
+        history.insert(history.end(), words[i].begin(), words[i].end());
+      }
+    }
+    std::vector<Words> translations;
+    for (Sentence& sentence : sentences) {
+      cached_.slots().Give(sentence.source_slots);
+      cached_.slots().Give(sentence.slots);
+      sentence.history.resize(kTargetWords + 1);
+      translations.emplace_back(sentence.history.begin() + 1, sentence.history.end());
+    }
+    return translations;
+  }
+  // The same by the engine of the CPU.
+  std::vector<Words> Expected(const std::vector<Words>& sources) {
+    Seq2SeqConfig config = TinyConfig(GetParam());
+    config.forced_end = false;
+    const Seq2SeqEngine engine(MakeTinyNetwork(GetParam()), config, 64);
+    std::vector<SentenceJob> jobs(sources.size());
+    for (size_t i = 0; i < sources.size(); ++i) {
+      jobs[i].source = sources[i];
+      jobs[i].max_target = kTargetWords;
+    }
+    engine.Translate(
+        jobs, [](size_t) { return false; }, context_);
+    std::vector<Words> translations;
+    for (const SentenceJob& job : jobs) translations.push_back(job.target);
+    return translations;
+  }
+  static void CutAtEnd(std::vector<Words>& translations) {
+    for (Words& words : translations)
+      words.erase(std::ranges::find(words, TinyTask(GetParam()).end), words.end());
+  }
+
+  const c10::InferenceMode inference_;
+  FakeWorkerContext context_;
+  CachedTransformer cached_;
+};
+
+TEST_P(CachedTransformerTest, TheLikeliestWordsAreThoseOfTheCpusOwnEngine) {
+  const std::vector<Words> sources = RandomSources(150);
+  std::vector<Words> translations = Translate(sources, 1);
+  CutAtEnd(translations);
+  const std::vector<Words> expected = Expected(sources);
+  for (size_t i = 0; i < sources.size(); ++i) EXPECT_EQ(translations[i], expected[i]) << i;
+  EXPECT_EQ(cached_.slots().used(), 0u);
+}
+
+TEST_P(CachedTransformerTest, SeveralWordsAtOnceAreThoseOfOneAtATime) {
+  const std::vector<Words> sources = RandomSources(20);
+  EXPECT_EQ(Translate(sources, CachedTransformer::kMaxWords), Translate(sources, 1));
+}
+
+TEST_P(CachedTransformerTest, GivenWordsComeInPlaceOfTheLikeliest) {
+  const std::vector<Words> sources = RandomSources(2);
+  const std::vector<Sentence> sentences = Begin(sources);
+  const Words forced = {33, 5};
+  std::vector<CachedTransformer::Row> rows = {RowOf(sentences[0]), RowOf(sentences[1])};
+  const auto free = cached_.Continue(rows, 4, context_);
+  rows[0].forced = forced;
+  const auto words = cached_.Continue(rows, 4, context_);
+  EXPECT_EQ((Words{words[0][0], words[0][1]}), forced);
+  EXPECT_NE(words[0], free[0]);
+  EXPECT_EQ(words[1], free[1]);
+}
+
+TEST_P(CachedTransformerTest, ScoresAreThoseTheLikeliestWordIsTakenFrom) {
+  const std::vector<Words> sources = RandomSources(3);
+  const std::vector<Sentence> sentences = Begin(sources);
+  std::vector<CachedTransformer::Row> rows;
+  for (const Sentence& sentence : sentences) rows.push_back(RowOf(sentence));
+  const at::Tensor scores = cached_.Score(rows, context_);
+  const auto words = cached_.Continue(rows, 1, context_);
+  for (size_t i = 0; i < rows.size(); ++i) {
+    const float* row = scores.const_data_ptr<float>() + static_cast<int64_t>(i) * scores.size(1);
+    const auto best = std::max_element(row, row + scores.size(1)) - row;
+    EXPECT_EQ(words[i], Words{static_cast<int32_t>(best)});
+    // The padding of the vocabulary never comes.
+    EXPECT_TRUE(std::isinf(row[TinyTask(GetParam()).words]));
+  }
+}
+
+TEST_P(CachedTransformerTest, SlotsOfOthersDoNotMatter) {
+  const std::vector<Words> sources = RandomSources(8);
+  const std::vector<Words> alone = Translate({sources[3]}, 2);
+  EXPECT_EQ(Translate(sources, 2)[3], alone[0]);
+}
+
+INSTANTIATE_TEST_SUITE_P(Kinds, CachedTransformerTest,
+                         ::testing::Values(TinyKind::kMarian, TinyKind::kM2m100),
+                         [](const auto& info) {
+                           return info.param == TinyKind::kMarian ? "marian" : "m2m100";
+                         });
+
+}  // namespace
+}  // namespace millrace::models

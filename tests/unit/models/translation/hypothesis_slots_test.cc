@@ -1,0 +1,52 @@
+#include "models/translation/aten_seq2seq/hypothesis_slots.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <vector>
+
+namespace millrace::models {
+namespace {
+
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::WhenSorted;
+using Parents = std::vector<int32_t>;
+
+std::vector<int32_t> PathOf(const HypothesisSlots& slots, size_t hypothesis) {
+  const auto path = slots.path(hypothesis);
+  return {path.begin(), path.end()};
+}
+
+TEST(HypothesisSlotsTest, HypothesesShareTheSlotsOfTheirBeginning) {
+  HypothesisSlots slots({10, 11, 12, 13});
+  slots.Extend();
+  const std::vector<int32_t> beginning = PathOf(slots, 0);
+  slots.Follow(Parents{0, 0});
+  slots.Extend();
+  ASSERT_EQ(slots.hypotheses(), 2u);
+  EXPECT_EQ(slots.path(0).front(), beginning.front());
+  EXPECT_EQ(slots.path(1).front(), beginning.front());
+  EXPECT_NE(slots.path(0).back(), slots.path(1).back());
+}
+
+TEST(HypothesisSlotsTest, SlotsOfDroppedHypothesesAreTakenAgain) {
+  HypothesisSlots slots({10, 11, 12, 13, 14, 15});
+  slots.Extend();
+  slots.Follow(Parents{0, 0});
+  slots.Extend();
+  const std::vector<int32_t> kept = PathOf(slots, 1);
+  const int32_t dropped = slots.path(0).back();
+  slots.Follow(Parents{1, 1});
+  EXPECT_EQ(PathOf(slots, 0), kept);
+  EXPECT_EQ(PathOf(slots, 1), kept);
+  slots.Follow(Parents{0, 0, 1, 1});
+  slots.Extend();  // all six are in use now, that of the dropped word too
+  std::vector<int32_t> used = kept;
+  for (size_t i = 0; i < 4; ++i) used.push_back(slots.path(i).back());
+  EXPECT_THAT(used, Contains(dropped));
+  EXPECT_THAT(used, WhenSorted(ElementsAre(10, 11, 12, 13, 14, 15)));
+}
+
+}  // namespace
+}  // namespace millrace::models
