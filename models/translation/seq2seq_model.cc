@@ -45,6 +45,11 @@ absl::Status CheckDefault(const char* field, const std::string& language,
 absl::StatusOr<std::unique_ptr<Model>> Seq2SeqModel::Load(const Seq2SeqOptions& options,
                                                           ModelInfo info) {
   if (absl::Status status = CheckSearchOptions(options.search); !status.ok()) return status;
+  if (options.device != runtime::DeviceType::kCpu && options.precision != Precision::kFloat32) {
+    return absl::InvalidArgumentError(
+        "precision: bfloat16 and int8 are for the CPU; on a device none may be set, or "
+        "PRECISION_FLOAT32");
+  }
   auto config = ReadSeq2SeqConfig(options.config_file);
   if (!config.ok()) return config.status();
   auto weights = Seq2SeqWeights::Load(options.weights_file, *config);

@@ -27,7 +27,7 @@ struct Seq2SeqOptions {
   float max_length_factor = 2.5F;             // target words per source word, plus 5
   size_t max_source_tokens = 256;             // a longer sentence is cut at a word
   SearchOptions search;                       // with one hypothesis
-  Precision precision = Precision::kFloat32;  // on the CPU; CUDA: float16, mps: float32
+  Precision precision = Precision::kFloat32;  // CUDA: float16 instead; others on the CPU only
   runtime::DeviceType device = runtime::DeviceType::kCpu;
   bool few_shapes = false;  // not on the CPU: pads to few shapes, which the warm-up runs
   TranslationCache::ForModel cache = {};  // of translations that were made

@@ -246,6 +246,12 @@ TEST_F(Seq2SeqModelTest, WhatIsWrongIsNamed) {
   EXPECT_THAT(LoadError(), HasSubstr("words.txt: 2 lines, but the weights have 74 words"));
 }
 
+TEST_F(Seq2SeqModelTest, RoundedPrecisionsAreForTheCpu) {
+  options_.device = runtime::DeviceType::kCuda;
+  options_.precision = Precision::kInt8;
+  EXPECT_THAT(LoadError(), HasSubstr("precision: bfloat16 and int8 are for the CPU"));
+}
+
 TEST_F(Seq2SeqModelTest, WordsThatTheWeightsLackAreRefused) {
   std::string config = ConfigJson(kManyLanguages);
   config.replace(config.find("62"), 2, "74");
