@@ -25,21 +25,6 @@ std::vector<int32_t> TargetOf(const SentenceJob& job, std::span<const int32_t> w
   return {words.begin(), words.end()};
 }
 
-// Takes over what the search has come to.
-void Take(SentenceJob& job) {
-  const SentenceDecoding& decoding = DecodingOf(job);
-  if (!decoding.over()) {
-    job.target = TargetOf(job, decoding.search().Decided());
-    return;
-  }
-  job.found = decoding.search().Found();
-  if (job.found.empty()) throw std::runtime_error("the model gave scores that are no numbers");
-  for (Hypothesis& hypothesis : job.found) hypothesis.words = TargetOf(job, hypothesis.words);
-  job.target = job.found.front().words;
-  job.done = true;
-  job.state.reset();
-}
-
 }  // namespace
 
 Seq2SeqEngine::Seq2SeqEngine(std::unique_ptr<const Seq2SeqNetwork> network,
@@ -52,6 +37,27 @@ Seq2SeqEngine::Seq2SeqEngine(std::unique_ptr<const Seq2SeqNetwork> network,
   task_.end = config.end;
   task_.forced_end = config.forced_end;
   task_.suppressed = config.suppressed;
+}
+
+void Seq2SeqEngine::Take(SentenceJob& job, DecodingScratch& scratch) const {
+  const SentenceDecoding& decoding = DecodingOf(job);
+  if (!decoding.over()) {
+    job.target = TargetOf(job, decoding.search().Decided());
+    return;
+  }
+  job.found = decoding.search().Found();
+  if (job.found.empty()) throw std::runtime_error("the model gave scores that are no numbers");
+  if (job.align && !job.found.front().words.empty()) {
+    std::vector<int32_t> words = job.found.front().words;
+    words.insert(words.begin(), task_.start);
+    words.pop_back();
+    job.alignment =
+        TargetOf(job, network_->decoder().Align(words, decoding.memory(), scratch.layers));
+  }
+  for (Hypothesis& hypothesis : job.found) hypothesis.words = TargetOf(job, hypothesis.words);
+  job.target = job.found.front().words;
+  job.done = true;
+  job.state.reset();
 }
 
 SearchTask Seq2SeqEngine::TaskOf(const SentenceJob& job) const {
@@ -112,14 +118,14 @@ void Seq2SeqEngine::Advance(std::span<SentenceJob* const> jobs, size_t max_words
     std::erase_if(at_work, [&](size_t i) {
       SentenceJob& job = *jobs[i];
       if (DecodingOf(job).over()) {
-        Take(job);
+        Take(job, *scratch);
       } else if (job.stopped = should_stop(i); job.stopped) {
         job.state.reset();
       }
       return !job.at_work();
     });
   }
-  for (const size_t i : at_work) Take(*jobs[i]);
+  for (const size_t i : at_work) Take(*jobs[i], *scratch);
   GiveScratch(std::move(scratch));
 }
 

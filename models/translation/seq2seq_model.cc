@@ -89,7 +89,8 @@ Seq2SeqModel::Seq2SeqModel(const Seq2SeqOptions& options, Seq2SeqConfig config, 
       max_source_tokens_(options.max_source_tokens),
       search_(options.search),
       vocabulary_(std::move(vocabulary)),
-      engine_(std::move(engine)) {}
+      engine_(std::move(engine)),
+      cache_(options.cache) {}
 
 absl::Status Seq2SeqModel::Validate(const Input& input) const {
   const auto* translate = std::get_if<TranslateInput>(&input);
@@ -146,9 +147,12 @@ std::unique_ptr<Batch> Seq2SeqModel::Prepare(std::span<Request* const> requests)
         .search = *SearchFor(search_, input.search),  // it was validated
         .max_length_factor = max_length_factor_,
         .min_target = static_cast<size_t>(input.search.min_target_tokens.value_or(0)),
-        .max_target = static_cast<size_t>(input.search.max_target_tokens.value_or(0))};
+        .max_target = static_cast<size_t>(input.search.max_target_tokens.value_or(0)),
+        .source_language =
+            input.source_language.empty() ? info_.source_language : input.source_language};
   };
-  return std::make_unique<TranslationBatch>(requests, limits, settings_of, *vocabulary_, *engine_);
+  return std::make_unique<TranslationBatch>(requests, limits, settings_of, *vocabulary_, *engine_,
+                                            cache_);
 }
 
 std::vector<Input> Seq2SeqModel::WarmupInputs() const {

@@ -13,6 +13,7 @@
 #include "models/translation/search/search_options.h"
 #include "models/translation/seq2seq/precision.h"
 #include "models/translation/seq2seq/seq2seq_config.h"
+#include "models/translation/translation_cache.h"
 #include "models/translation/translation_engine.h"
 #include "models/translation/vocabulary.h"
 
@@ -27,6 +28,7 @@ struct Seq2SeqOptions {
   size_t max_source_tokens = 256;  // a longer sentence is cut at a word
   SearchOptions search;            // with one hypothesis
   Precision precision = Precision::kFloat32;
+  TranslationCache::ForModel cache = {};  // of translations that were made
 };
 
 // An encoder-decoder transformer, of one pair of languages or of many, on the CPU whatever the
@@ -59,6 +61,7 @@ class Seq2SeqModel final : public Model {
   const SearchOptions search_;
   const std::unique_ptr<const Vocabulary> vocabulary_;
   const std::unique_ptr<const TranslationEngine> engine_;
+  const TranslationCache::ForModel cache_;
 };
 
 }  // namespace millrace::models
