@@ -158,6 +158,7 @@ std::unique_ptr<Batch> Seq2SeqModel::Prepare(std::span<Request* const> requests)
 std::vector<Input> Seq2SeqModel::WarmupInputs() const {
   TranslateInput input;
   input.texts.emplace_back("1 2, 3.");
+  input.use_cache = false;
   return {std::move(input)};
 }
 
