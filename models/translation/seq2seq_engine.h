@@ -12,8 +12,8 @@
 
 namespace millrace::models {
 
-// Translates with an encoder-decoder transformer in float32 on the CPU. A translation is the same,
-// bit for bit, in any company. Thread-safe.
+// Translates with an encoder-decoder transformer on the CPU. A translation is the same, bit for bit,
+// in any company. Thread-safe.
 class Seq2SeqEngine final : public TranslationEngine {
  public:
   // longest: places of the network. The jobs' search options must have been checked.
