@@ -14,6 +14,7 @@
 #include "models/core/strings.h"
 #include "models/repository/model_factory.h"
 #include "models/repository/model_repository.h"
+#include "models/translation/translation_cache.h"
 #include "mps_runtime/probe/operator_probe.h"
 #include "mps_runtime/runtime.h"
 #include "server/connection_listener.h"
@@ -88,10 +89,12 @@ runtime::RuntimeOptions MakeRuntimeOptions(const ServerConfig& config, ModelSafe
   return options;
 }
 
-models::ModelFactory MakeFactory(const ServerConfig& config, const runtime::Runtime& runtime) {
-  return models::MakeModelFactory(runtime.device(),
-                                  runtime.max_compiled_shapes() != 0 ||
-                                      config.graph_cache == runtime::GraphCachePolicy::kFrozen);
+// `translations` must outlive the models.
+models::ModelFactory MakeFactory(const ServerConfig& config, const runtime::Runtime& runtime,
+                                 models::TranslationCache& translations) {
+  const bool few_shapes = runtime.max_compiled_shapes() != 0 ||
+                          config.graph_cache == runtime::GraphCachePolicy::kFrozen;
+  return models::MakeModelFactory(runtime.device(), few_shapes, &translations);
 }
 
 absl::StatusOr<std::shared_ptr<grpc::ServerCredentials>> MakeCredentials(
@@ -132,7 +135,8 @@ class Server {
         runtime_(runtime::Runtime::Bootstrap(MakeRuntimeOptions(config, safety_))),
         device_(*runtime_),
         main_context_(runtime_->EnterMainThread()),
-        repository_(config.models, MakeFactory(config, *runtime_)),
+        translations_({config.translation_cache_bytes, config.translation_cache_entries}),
+        repository_(config.models, MakeFactory(config, *runtime_, translations_)),
         metrics_({.version = kVersion,
                   .libtorch = runtime_->provenance().libtorch_version,
                   .device = runtime_->provenance().device,
@@ -142,7 +146,11 @@ class Server {
                 [this](const auto& package) { return MayServe(package); }),
         status_(*runtime_, models_, directory_, scheduler_, admission_, runtime_->workers()),
         streams_(config.write_stall_timeout) {
-    metrics_.SetSnapshot([this] { return status_.Gauges(); });
+    metrics_.SetSnapshot([this] {
+      Snapshot snapshot = status_.Gauges();
+      snapshot.translations = translations_.stats();
+      return snapshot;
+    });
   }
 
   ~Server() {
@@ -318,6 +326,7 @@ class Server {
   const std::unique_ptr<runtime::Runtime> runtime_;
   RuntimeDevice device_;
   const std::unique_ptr<runtime::WorkerContext> main_context_;
+  models::TranslationCache translations_;
   const models::ModelRepository repository_;
   Metrics metrics_;
   const std::shared_ptr<ModelMetrics> no_model_metrics_ = metrics_.ForModel("");
@@ -402,7 +411,9 @@ int Check(const ServerConfig& config) {
              absl::OkStatus());
     }
     const auto context = runtime->EnterMainThread();
-    const models::ModelRepository repository(config.models, MakeFactory(config, *runtime));
+    models::TranslationCache translations({});
+    const models::ModelRepository repository(config.models,
+                                             MakeFactory(config, *runtime, translations));
     const auto entries = repository.List();
     report(StrCat("models ", config.models.string()), repository.Check());
     if (entries.ok()) {

@@ -177,6 +177,14 @@ def build() -> dict:
                 "none", "Forwards of a shape that the frozen graph cache or the limit of compiled shapes kept out; and the shapes "
                 "that Apple's GPU has compiled, which it keeps.")
 
+    hits, misses = (f"rate(millrace_translation_cache_{kind}_total{ONE}[$__rate_interval])" for kind in ("hits", "misses"))
+    board.graph("Translation cache hit ratio", [(f"{hits} / clamp_min({hits} + {misses}, 1e-9)", "{{instance}}")], "percentunit",
+                "Sentences whose translation was remembered; 0 % without --translation-cache-bytes.", width=8)
+    board.graph("Translation cache entries", [(f"millrace_translation_cache_entries{ONE}", "{{instance}} entries"),
+                                              (f"increase(millrace_translation_cache_evictions_total{ONE}[$__rate_interval])",
+                                               "{{instance}} evicted")], "none", width=8)
+    board.graph("Translation cache memory", [(f"millrace_translation_cache_bytes{ONE}", "{{instance}}")], "bytes", width=8)
+
     board.row("Process")
     board.graph("Memory", [(f"process_resident_memory_bytes{ONE}", "resident {{instance}}"),
                            (f"millrace_device_memory_bytes{ONE}", "device {{instance}}")], "bytes")

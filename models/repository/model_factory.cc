@@ -8,6 +8,7 @@
 #include "models/synthesis/vits_model.h"
 #include "models/translation/bergamot_model.h"
 #include "models/translation/seq2seq_model.h"
+#include "models/translation/translation_cache.h"
 
 namespace millrace::models {
 namespace {
@@ -21,6 +22,11 @@ struct Loader {
   runtime::DeviceType device;
   bool few_shapes;
   bool batch_is_ours;  // the operator has not said how large
+  TranslationCache* translations;
+
+  TranslationCache::ForModel MakeCache() const {
+    return translations == nullptr ? TranslationCache::ForModel() : translations->MakeForModel();
+  }
 
   Loaded operator()(const TorchScriptConfig& config) {
     return LoadTorchScript({.file = folder / config.file,
@@ -52,6 +58,7 @@ struct Loader {
     if (device != runtime::DeviceType::kCpu) options.engine = TranslationEngineKind::kAten;
     options.device = device;
     options.few_shapes = few_shapes && device != runtime::DeviceType::kCpu;
+    options.cache = MakeCache();
     return BergamotModel::Load(options, std::move(info));
   }
 
@@ -69,6 +76,7 @@ struct Loader {
     options.search.no_repeat_ngram_size = config.no_repeat_ngram_size;
     options.search.repetition_penalty = config.repetition_penalty;
     options.precision = config.precision;
+    options.cache = MakeCache();
     options.device = device;
     options.few_shapes = few_shapes && device != runtime::DeviceType::kCpu;
     // As many as a GPU takes about as long for as for one.
@@ -98,11 +106,12 @@ struct Loader {
 
 }  // namespace
 
-ModelFactory MakeModelFactory(runtime::DeviceType device, bool few_shapes) {
+ModelFactory MakeModelFactory(runtime::DeviceType device, bool few_shapes,
+                              TranslationCache* translations) {
   return [=](const ModelConfig& config, const std::filesystem::path& folder, ModelInfo info) {
-    return std::visit(
-        Loader{folder, std::move(info), device, few_shapes, config.batching.max_batch == 0},
-        config.kind);
+    return std::visit(Loader{folder, std::move(info), device, few_shapes,
+                             config.batching.max_batch == 0, translations},
+                      config.kind);
   };
 }
 

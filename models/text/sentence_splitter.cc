@@ -1,9 +1,11 @@
 #include "models/text/sentence_splitter.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <utility>
 
 #include "models/text/abbreviations.h"
+#include "models/text/splitting_language.h"
 #include "models/text/unicode.h"
 
 namespace millrace::models {
@@ -12,11 +14,30 @@ namespace {
 // A word before or behind a stop that is longer than this decides nothing; looking no further keeps
 // the time linear.
 constexpr size_t kMaxWordBytes = 48;
+// A line that was wrapped is at least so long.
+constexpr size_t kFullLineBytes = 40;
 
 // Stands in no word and for no abbreviation, so no space behind it is needed.
 bool IsSureStop(char32_t c) {
-  return c == U'。' || c == U'！' || c == U'？' || c == U'｡' || c == U'．' || c == U'।' ||
-         c == U'॥';
+  switch (c) {
+    case U'。':
+    case U'！':
+    case U'？':
+    case U'｡':
+    case U'．':
+    case U'।':  // Hindi
+    case U'॥':
+    case U'։':  // Armenian
+    case U'۔':  // Urdu
+    case U'។':  // Khmer
+    case U'៕':
+    case U'။':  // Burmese
+    case U'።':  // Amharic
+    case U'፧':
+      return true;
+    default:
+      return false;
+  }
 }
 
 bool IsStop(char32_t c) {
@@ -133,18 +154,22 @@ size_t FirstOfNext(std::string_view text, size_t at) {
   return at;
 }
 
-// Whether one full stop at `stop` only marks an abbreviation, an initial or a list number.
-bool MarksAbbreviation(std::string_view text, size_t begin, size_t stop, size_t next) {
+// Whether one full stop at `stop` only marks an abbreviation, an initial or a number in a list.
+bool MarksAbbreviation(const SplittingLanguage& language, std::string_view text, size_t begin,
+                       size_t stop, size_t next) {
   const std::string_view word = WordBefore(text, begin, stop);
   if (word.empty()) return false;
   const CodePoint follows = DecodeAt(text, next);
   // "1. Open the box": the number of a list item. "In 1999. Then" ends a sentence.
-  if (AllDigits(word)) return word.data() == text.data() + begin && word.size() <= 3;
-  switch (FindAbbreviation(word)) {
+  if (AllDigits(word)) {
+    if (word.data() == text.data() + begin && word.size() <= 3) return true;
+    return language.ordinal_stops && word.size() <= 2 && !language.IsStarter(WordAt(text, next));
+  }
+  switch (language.Find(word)) {
     case Abbreviation::kAlways:
       return true;
     case Abbreviation::kUnlessStarter:
-      return !IsSentenceStarter(WordAt(text, next));
+      return !language.IsStarter(WordAt(text, next));
     case Abbreviation::kBeforeNumber:
       return IsDigit(follows.value);
     case Abbreviation::kNone:
@@ -153,27 +178,30 @@ bool MarksAbbreviation(std::string_view text, size_t begin, size_t stop, size_t 
   const CodePoint first = DecodeAt(word, 0);
   // "J. Smith", but "I." and Portuguese "É." are words.
   const bool initial = word.size() == first.bytes && IsUpper(first.value) && first.value != 'I' &&
-                       first.value < 0x80;
+                       (first.value < 0x80 || first.value >= 0x400);
   const bool dotted = word.find('.') != std::string_view::npos;  // "U.S.", "a.m."
   if (!initial && !dotted) return false;
   // A number goes on with an initial or a dotted word ("A. 5"); a starter word begins a sentence.
-  return IsDigit(follows.value) ? dotted : !IsSentenceStarter(WordAt(text, next));
+  return IsDigit(follows.value) ? dotted : !language.IsStarter(WordAt(text, next));
 }
 
 // Splits off one sentence after another from the front.
 class Splitter {
  public:
-  explicit Splitter(std::string_view text) : text_(text) {}
+  Splitter(std::string_view text, const SplitOptions& options)
+      : text_(text),
+        language_(SplittingLanguageOf(options.language)),
+        joins_lines_(options.joins_lines) {}
 
   std::vector<Sentence> Run() {
     const size_t lead = SkipSpace(text_, 0);
     if (lead > 0) sentences_.push_back({text_.substr(0, 0), text_.substr(0, lead)});
-    begin_ = at_ = lead;
+    begin_ = at_ = line_ = lead;
     while (at_ < text_.size()) {
       const CodePoint c = DecodeAt(text_, at_);
       if (IsLineBreak(c.value)) {
-        EndAt(TrimmedEnd(at_));
-      } else if (IsStop(c.value)) {
+        AtLineBreak();
+      } else if (Stops(c.value)) {
         AtStop();
       } else {
         at_ += c.bytes;
@@ -184,6 +212,20 @@ class Splitter {
   }
 
  private:
+  bool Stops(char32_t c) const { return IsStop(c) || (c == ';' && language_.semicolon_asks); }
+
+  // Ends the sentence, unless the line was full and the next goes on with a small letter.
+  void AtLineBreak() {
+    const size_t end = TrimmedEnd(at_);
+    const size_t next = at_ + (text_.substr(at_, 2) == "\r\n" ? 2 : 1);
+    const bool full = end - std::min(line_, end) >= kFullLineBytes;
+    if (!joins_lines_ || !full || DecodeBefore(text_, end).value == ':' ||
+        !IsLower(DecodeAt(text_, next).value)) {
+      return EndAt(end);
+    }
+    at_ = line_ = next;
+  }
+
   // Takes a run of stops and closing marks; at_ is on the first of them.
   void AtStop() {
     const size_t stop = at_;
@@ -191,7 +233,7 @@ class Splitter {
     bool sure = false;
     CodePoint c = DecodeAt(text_, at_);
     const char32_t first = c.value;
-    for (; c.bytes > 0 && IsStop(c.value); c = DecodeAt(text_, at_)) {
+    for (; c.bytes > 0 && Stops(c.value); c = DecodeAt(text_, at_)) {
       sure = sure || IsSureStop(c.value);
       at_ += c.bytes;
       ++stops;
@@ -210,7 +252,8 @@ class Splitter {
     const size_t next = FirstOfNext(text_, at_);
     const CodePoint follows = DecodeAt(text_, next);
     if (IsLower(follows.value)) return;
-    if (stops == 1 && first == '.' && MarksAbbreviation(text_, begin_, stop, next)) return;
+    if (stops == 1 && first == '.' && MarksAbbreviation(language_, text_, begin_, stop, next))
+      return;
     EndAt(at_);
   }
 
@@ -227,10 +270,13 @@ class Splitter {
   void EndAt(size_t end) {
     const size_t next = SkipSpace(text_, end);
     sentences_.push_back({text_.substr(begin_, end - begin_), text_.substr(end, next - end)});
-    begin_ = at_ = next;
+    begin_ = at_ = line_ = next;
   }
 
   const std::string_view text_;
+  const SplittingLanguage& language_;
+  const bool joins_lines_;
+  size_t line_ = 0;   // where the line at hand begins
   size_t begin_ = 0;  // of the sentence at hand
   size_t at_ = 0;
   std::vector<Sentence> sentences_;
@@ -238,6 +284,8 @@ class Splitter {
 
 }  // namespace
 
-std::vector<Sentence> SplitSentences(std::string_view text) { return Splitter(text).Run(); }
+std::vector<Sentence> SplitSentences(std::string_view text, const SplitOptions& options) {
+  return Splitter(text, options).Run();
+}
 
 }  // namespace millrace::models

@@ -35,6 +35,14 @@ CodePoint DecodeBefore(std::string_view text, size_t at) {
   return {kReplacement, 1};
 }
 
+std::string EncodeUtf8(char32_t c) {
+  const auto tail = [c](int shift) { return static_cast<char>(0x80 | ((c >> shift) & 0x3F)); };
+  if (c < 0x80) return {static_cast<char>(c)};
+  if (c < 0x800) return {static_cast<char>(0xC0 | (c >> 6)), tail(0)};
+  if (c < 0x10000) return {static_cast<char>(0xE0 | (c >> 12)), tail(6), tail(0)};
+  return {static_cast<char>(0xF0 | (c >> 18)), tail(12), tail(6), tail(0)};
+}
+
 size_t CountCodePoints(std::string_view text) {
   return static_cast<size_t>(
       std::count_if(text.begin(), text.end(), [](char c) { return !IsContinuation(c); }));
@@ -69,6 +77,48 @@ bool IsUpper(char32_t c) {
   if (c < 0x100) return Between(c, 0xC0, 0xDE) && c != 0xD7;
   if (c < 0x180) return !IsLower(c);
   return Between(c, 0x386, 0x3AB) || Between(c, 0x400, 0x42F);
+}
+
+char32_t ToLower(char32_t c) {
+  if (!IsUpper(c)) return c;
+  if (c < 0x100 || Between(c, 0x391, 0x3AB) || Between(c, 0x410, 0x42F)) return c + 0x20;
+  if (c == 0x178) return 0xFF;
+  if (c < 0x180) return c + 1;
+  if (c >= 0x400) return c + 0x50;
+  switch (c) {  // the accented Greek ones
+    case 0x386:
+      return 0x3AC;
+    case 0x38C:
+      return 0x3CC;
+    case 0x38E:
+    case 0x38F:
+      return c + 0x3F;
+    default:
+      return Between(c, 0x388, 0x38A) ? c + 0x25 : c;
+  }
+}
+
+bool IsWordCharacter(char32_t c) {
+  if (c < 0x80) return IsDigit(c) || Between(c, 'a', 'z') || Between(c, 'A', 'Z');
+  if (c < 0xC0) return c == 0xAA || c == 0xB5 || c == 0xBA;
+  // From U+2000 on are punctuation and symbols, then scripts without spaces, but for Hangul.
+  if (c >= 0x2000) return Between(c, 0xAC00, 0xD7A3);
+  switch (c) {
+    case U'×':
+    case U'÷':
+    case U';':
+    case U'·':
+    case U'։':
+    case U'،':
+    case U'؛':
+    case U'؟':
+    case U'۔':
+    case U'।':
+    case U'॥':
+      return false;
+    default:
+      return true;
+  }
 }
 
 }  // namespace millrace::models

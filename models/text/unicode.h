@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 #include <string_view>
 
 namespace millrace::models {
@@ -16,6 +17,9 @@ CodePoint DecodeAt(std::string_view text, size_t at);
 // What ends at `at`, which must be greater than 0.
 CodePoint DecodeBefore(std::string_view text, size_t at);
 
+// A code point that is no surrogate, as UTF-8.
+std::string EncodeUtf8(char32_t c);
+
 // Of valid UTF-8.
 size_t CountCodePoints(std::string_view text);
 
@@ -29,5 +33,9 @@ bool IsDigit(char32_t c);  // ASCII only
 // Letter case of the Latin, Greek and Cyrillic letters of European languages.
 bool IsLower(char32_t c);
 bool IsUpper(char32_t c);
+// Of these letters; any other stays.
+char32_t ToLower(char32_t c);
+// A letter or digit of a script that writes words apart: of Chinese and Japanese it is none.
+bool IsWordCharacter(char32_t c);
 
 }  // namespace millrace::models

@@ -73,7 +73,8 @@ BergamotModel::BergamotModel(const BergamotOptions& options, ModelInfo info,
       few_shapes_(options.few_shapes),
       weights_(std::move(weights)),
       vocabulary_(std::move(vocabulary)),
-      engine_(std::move(engine)) {}
+      engine_(std::move(engine)),
+      cache_(options.cache) {}
 
 BergamotModel::~BergamotModel() = default;
 
@@ -100,9 +101,12 @@ std::unique_ptr<Batch> BergamotModel::Prepare(std::span<Request* const> requests
     return TranslationSettings{
         .frame = {.after = {BergamotWeights::kEndOfSentence}},
         .max_length_factor = max_length_factor_,
-        .max_target = static_cast<size_t>(input.search.max_target_tokens.value_or(0))};
+        .max_target = static_cast<size_t>(input.search.max_target_tokens.value_or(0)),
+        .source_language =
+            input.source_language.empty() ? info_.source_language : input.source_language};
   };
-  return std::make_unique<TranslationBatch>(requests, limits, settings_of, *vocabulary_, *engine_);
+  return std::make_unique<TranslationBatch>(requests, limits, settings_of, *vocabulary_, *engine_,
+                                            cache_);
 }
 
 std::vector<Input> BergamotModel::WarmupInputs() const {

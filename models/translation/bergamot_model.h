@@ -9,6 +9,7 @@
 
 #include "absl/status/statusor.h"
 #include "models/core/model.h"
+#include "models/translation/translation_cache.h"
 #include "models/translation/translation_engine.h"
 
 namespace millrace::models {
@@ -23,7 +24,8 @@ struct BergamotOptions {
   size_t max_source_tokens = 0;  // 16..1024; a longer sentence is cut at a word; 0: 256
   TranslationEngineKind engine = TranslationEngineKind::kQuantised;
   runtime::DeviceType device = runtime::DeviceType::kCpu;  // of kAten
-  bool few_shapes = false;  // the warm-up runs every usual shape of kAten's batches
+  bool few_shapes = false;                // the warm-up runs every usual shape of kAten's batches
+  TranslationCache::ForModel cache = {};  // of translations that were made
 };
 
 // A Bergamot tiny student: SentencePiece, transformer encoder, SSRU decoder, greedy search. A step
@@ -56,6 +58,7 @@ class BergamotModel final : public Model {
   const std::unique_ptr<const BergamotWeights> weights_;
   const std::unique_ptr<const Vocabulary> vocabulary_;
   const std::unique_ptr<const TranslationEngine> engine_;
+  const TranslationCache::ForModel cache_;
 };
 
 }  // namespace millrace::models

@@ -4,6 +4,8 @@
 #include <limits>
 #include <utility>
 
+#include "models/translation/attention_peak.h"
+
 namespace millrace::models {
 
 OutputWords::OutputWords(std::span<const int32_t> candidates,
@@ -132,6 +134,11 @@ void QuantisedDecoder::Attend(const Layer& layer, size_t index, DecoderBatch& ba
     args.out = out;
     args.out_stride = dim;
     kernels_.attend(args);
+    // The last layer is the one that was trained to align.
+    if (row.sentence->align && index + 1 == layers_.size()) {
+      row.sentence->alignment.push_back(
+          AttentionPeak({query, static_cast<size_t>(dim)}, memory, BergamotWeights::kHeads));
+    }
     query += dim;
     out += dim;
   }

@@ -28,6 +28,8 @@ struct DecodedSentence {
   std::vector<float> cells = {};  // of the SSRU, [layers][dim]; none: all zero
   int32_t last_word = -1;         // none yet
   int64_t position = 0;           // words so far
+  bool align = false;
+  std::vector<int32_t> alignment = {};  // when align: of each word the source's that it comes from
 };
 
 // Sentences that are decoded together for some steps. Their SSRU cells lie row by row meanwhile, so

@@ -21,6 +21,12 @@ struct QuantisedState final : SentenceState {
   DecodedSentence sentence;
 };
 
+void TakeAlignment(SentenceJob& job, DecodedSentence& sentence) {
+  if (!job.align) return;
+  job.alignment = std::move(sentence.alignment);
+  job.alignment.resize(job.target.size());  // without that of the end
+}
+
 class QuantisedEngine final : public TranslationEngine {
  public:
   QuantisedEngine(const BergamotWeights& weights, const kernels::Kernels& kernels)
@@ -52,6 +58,7 @@ class QuantisedEngine final : public TranslationEngine {
           job.done = job.target.size() >= job.max_target;
         }
         job.stopped = !job.done && should_stop(row.job);
+        if (job.done) TakeAlignment(job, *row.sentence);
         if (!job.at_work()) job.state.reset();
         return job.at_work();
       });
@@ -82,8 +89,10 @@ class QuantisedEngine final : public TranslationEngine {
     if (members.empty()) return next;
     auto memories = encoder_.Encode(sources);
     for (size_t i = 0; i < members.size(); ++i) {
-      members[i]->state = std::make_unique<QuantisedState>(DecodedSentence{
-          std::move(memories[i]), decoder_.WordsFor(shortlist_.Candidates(sources[i]))});
+      members[i]->state = std::make_unique<QuantisedState>(
+          DecodedSentence{.memory = std::move(memories[i]),
+                          .output = decoder_.WordsFor(shortlist_.Candidates(sources[i])),
+                          .align = members[i]->align});
     }
     return next;
   }

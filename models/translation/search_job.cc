@@ -6,16 +6,12 @@
 #include <vector>
 
 namespace millrace::models {
-namespace {
 
-// What of the words belongs to the translation: not the prefix, nor what is too much.
 std::vector<int32_t> TargetOf(const SentenceJob& job, std::span<const int32_t> words) {
   words = words.subspan(std::min(job.prefix.size(), words.size()));
   words = words.first(std::min(job.max_target, words.size()));
   return {words.begin(), words.end()};
 }
-
-}  // namespace
 
 SearchTask CommonTask(const Seq2SeqConfig& config, int64_t words) {
   SearchTask task;

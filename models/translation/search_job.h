@@ -2,6 +2,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
+#include <vector>
 
 #include "models/translation/search/search.h"
 #include "models/translation/seq2seq/seq2seq_config.h"
@@ -13,6 +15,9 @@ namespace millrace::models {
 SearchTask CommonTask(const Seq2SeqConfig& config, int64_t words);
 // The job's own, for a network with so many places.
 SearchTask TaskOf(const SentenceJob& job, SearchTask common, size_t longest);
+// What of a hypothesis belongs to the translation, or of what there is one of for each of its
+// words: not the prefix, nor what is too much.
+std::vector<int32_t> TargetOf(const SentenceJob& job, std::span<const int32_t> words);
 // Takes over what the search has come to; the job is done when the search is over. Throws when the
 // scores were no numbers.
 void TakeFromSearch(const Search& search, SentenceJob& job);

@@ -18,12 +18,6 @@ SentenceDecoding& DecodingOf(const SentenceJob& job) {
   return *static_cast<Seq2SeqState&>(*job.state).decoding;
 }
 
-// Takes over what the search has come to.
-void Take(SentenceJob& job) {
-  TakeFromSearch(DecodingOf(job).search(), job);
-  if (job.done) job.state.reset();
-}
-
 }  // namespace
 
 Seq2SeqEngine::Seq2SeqEngine(std::unique_ptr<const Seq2SeqNetwork> network,
@@ -32,6 +26,22 @@ Seq2SeqEngine::Seq2SeqEngine(std::unique_ptr<const Seq2SeqNetwork> network,
       longest_(longest),
       task_(CommonTask(config, network_->words())),
       decoder_(std::make_unique<SentenceDecoder>(*network_)) {}
+
+void Seq2SeqEngine::Take(SentenceJob& job, DecodingScratch& scratch) const {
+  const SentenceDecoding& decoding = DecodingOf(job);
+  if (decoding.over() && job.align) {
+    const std::vector<Hypothesis> found = decoding.search().Found();
+    if (!found.empty() && !found.front().words.empty()) {
+      std::vector<int32_t> words = found.front().words;
+      words.insert(words.begin(), task_.start);
+      words.pop_back();
+      job.alignment =
+          TargetOf(job, network_->decoder().Align(words, decoding.memory(), scratch.layers));
+    }
+  }
+  TakeFromSearch(decoding.search(), job);
+  if (job.done) job.state.reset();
+}
 
 std::unique_ptr<DecodingScratch> Seq2SeqEngine::TakeScratch() const {
   MutexLock lock(mu_);
@@ -82,14 +92,14 @@ void Seq2SeqEngine::Advance(std::span<SentenceJob* const> jobs, size_t max_words
     std::erase_if(at_work, [&](size_t i) {
       SentenceJob& job = *jobs[i];
       if (DecodingOf(job).over()) {
-        Take(job);
+        Take(job, *scratch);
       } else if (job.stopped = should_stop(i); job.stopped) {
         job.state.reset();
       }
       return !job.at_work();
     });
   }
-  for (const size_t i : at_work) Take(*jobs[i]);
+  for (const size_t i : at_work) Take(*jobs[i], *scratch);
   GiveScratch(std::move(scratch));
 }
 

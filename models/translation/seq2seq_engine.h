@@ -12,8 +12,8 @@
 
 namespace millrace::models {
 
-// Translates with an encoder-decoder transformer in float32 on the CPU. A translation is the same,
-// bit for bit, in any company. Thread-safe.
+// Translates with an encoder-decoder transformer on the CPU. A translation is the same, bit for
+// bit, in any company. Thread-safe.
 class Seq2SeqEngine final : public TranslationEngine {
  public:
   // longest: places of the network. The jobs' search options must have been checked.
@@ -28,6 +28,8 @@ class Seq2SeqEngine final : public TranslationEngine {
   // Encodes those of the jobs that are new.
   void Begin(std::span<SentenceJob* const> jobs, absl::FunctionRef<bool(size_t)> should_stop,
              DecodingScratch& scratch) const;
+  // Takes over what the search has come to.
+  void Take(SentenceJob& job, DecodingScratch& scratch) const;
   std::unique_ptr<DecodingScratch> TakeScratch() const MILLRACE_EXCLUDES(mu_);
   void GiveScratch(std::unique_ptr<DecodingScratch> scratch) const MILLRACE_EXCLUDES(mu_);
 

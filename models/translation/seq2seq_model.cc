@@ -45,6 +45,11 @@ absl::Status CheckDefault(const char* field, const std::string& language,
 absl::StatusOr<std::unique_ptr<Model>> Seq2SeqModel::Load(const Seq2SeqOptions& options,
                                                           ModelInfo info) {
   if (absl::Status status = CheckSearchOptions(options.search); !status.ok()) return status;
+  if (options.device != runtime::DeviceType::kCpu && options.precision != Precision::kFloat32) {
+    return absl::InvalidArgumentError(
+        "precision: bfloat16 and int8 are for the CPU; on a device none may be set, or "
+        "PRECISION_FLOAT32");
+  }
   auto config = ReadSeq2SeqConfig(options.config_file);
   if (!config.ok()) return config.status();
   auto weights = Seq2SeqWeights::Load(options.weights_file, *config);
@@ -99,7 +104,8 @@ Seq2SeqModel::Seq2SeqModel(const Seq2SeqOptions& options, Seq2SeqConfig config, 
       search_(options.search),
       few_shapes_(options.few_shapes),
       vocabulary_(std::move(vocabulary)),
-      engine_(std::move(engine)) {}
+      engine_(std::move(engine)),
+      cache_(options.cache) {}
 
 absl::Status Seq2SeqModel::Validate(const Input& input) const {
   const auto* translate = std::get_if<TranslateInput>(&input);
@@ -156,9 +162,12 @@ std::unique_ptr<Batch> Seq2SeqModel::Prepare(std::span<Request* const> requests)
         .search = *SearchFor(search_, input.search),  // it was validated
         .max_length_factor = max_length_factor_,
         .min_target = static_cast<size_t>(input.search.min_target_tokens.value_or(0)),
-        .max_target = static_cast<size_t>(input.search.max_target_tokens.value_or(0))};
+        .max_target = static_cast<size_t>(input.search.max_target_tokens.value_or(0)),
+        .source_language =
+            input.source_language.empty() ? info_.source_language : input.source_language};
   };
-  return std::make_unique<TranslationBatch>(requests, limits, settings_of, *vocabulary_, *engine_);
+  return std::make_unique<TranslationBatch>(requests, limits, settings_of, *vocabulary_, *engine_,
+                                            cache_);
 }
 
 std::vector<Input> Seq2SeqModel::WarmupInputs() const {

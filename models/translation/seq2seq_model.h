@@ -13,6 +13,7 @@
 #include "models/translation/search/search_options.h"
 #include "models/translation/seq2seq/precision.h"
 #include "models/translation/seq2seq/seq2seq_config.h"
+#include "models/translation/translation_cache.h"
 #include "models/translation/translation_engine.h"
 #include "models/translation/vocabulary.h"
 
@@ -26,9 +27,10 @@ struct Seq2SeqOptions {
   float max_length_factor = 2.5F;             // target words per source word, plus 5
   size_t max_source_tokens = 256;             // a longer sentence is cut at a word
   SearchOptions search;                       // with one hypothesis
-  Precision precision = Precision::kFloat32;  // on the CPU; CUDA: float16, mps: float32
+  Precision precision = Precision::kFloat32;  // CUDA: float16 instead; others on the CPU only
   runtime::DeviceType device = runtime::DeviceType::kCpu;
   bool few_shapes = false;  // not on the CPU: pads to few shapes, which the warm-up runs
+  TranslationCache::ForModel cache = {};  // of translations that were made
 };
 
 // An encoder-decoder transformer, of one pair of languages or of many. A step takes the next
@@ -64,6 +66,7 @@ class Seq2SeqModel final : public Model {
   const bool few_shapes_;
   const std::unique_ptr<const Vocabulary> vocabulary_;
   const std::unique_ptr<const TranslationEngine> engine_;
+  const TranslationCache::ForModel cache_;
 };
 
 }  // namespace millrace::models

@@ -6,17 +6,10 @@
 
 #include "absl/status/status.h"
 #include "models/text/unicode.h"
+#include "models/translation/markup/restore.h"
 
 namespace millrace::models {
 namespace {
-
-size_t LeadingSpace(std::string_view text) {
-  size_t at = 0;
-  for (CodePoint c = DecodeAt(text, at); c.bytes > 0 && IsSpace(c.value); c = DecodeAt(text, at)) {
-    at += c.bytes;
-  }
-  return at;
-}
 
 constexpr char32_t kReplacementCharacter = 0xFFFD;
 
@@ -29,12 +22,13 @@ const TranslateInput& InputOf(const Request& request) {
 TranslationBatch::TranslationBatch(
     std::span<Request* const> requests, const StepLimits& limits,
     absl::FunctionRef<TranslationSettings(const TranslateInput&)> settings_of,
-    const Vocabulary& vocabulary, const TranslationEngine& engine)
-    : limits_(limits), vocabulary_(vocabulary), engine_(engine) {
+    const Vocabulary& vocabulary, const TranslationEngine& engine,
+    const TranslationCache::ForModel& cache)
+    : limits_(limits), vocabulary_(vocabulary), engine_(engine), cache_(cache) {
   for (Request* request : requests) {
     if (request->state() == nullptr) {
       const TranslateInput& input = InputOf(*request);
-      request->set_state(std::make_unique<TranslationPlan>(input.texts, settings_of(input)));
+      request->set_state(std::make_unique<TranslationPlan>(input, settings_of(input)));
     }
     auto* plan = static_cast<TranslationPlan*>(request->state());
     participants_.push_back({request, plan});
@@ -75,31 +69,36 @@ void TranslationBatch::TakeNext(const Participant& participant) {
   const TranslationSettings& settings = plan.settings();
   TranslationUnit& unit = plan.units().emplace_back();
   unit.text = plan.next_text();
-  unit.sentence = plan.Next();
   const bool begins_text = plan.next_begins_text();
+  const SourceSentence& next = plan.Next();
   const size_t framing = settings.frame.before.size() + settings.frame.after.size();
-  auto [words, bytes] = vocabulary_.Encode(unit.sentence.text, limits_.max_source_tokens - framing);
-  if (bytes < unit.sentence.text.size()) {
-    const std::string_view rest = unit.sentence.text.substr(bytes);
-    unit.sentence = {unit.sentence.text.substr(0, bytes), rest.substr(0, LeadingSpace(rest))};
-    bytes += unit.sentence.space.size();
+  const size_t most = limits_.max_source_tokens - framing;
+  auto [words, bytes] = vocabulary_.Encode(next.marked.text, most);
+  if (bytes < next.marked.text.size()) {
+    unit.sentence = plan.TakeFront(bytes);
+    if (unit.sentence.marked.text.size() != bytes)
+      words = vocabulary_.Encode(unit.sentence.marked.text, most).words;
+  } else {
+    unit.sentence = plan.Take();
   }
-  plan.Take(bytes);
   unit.text_finished = plan.all_taken() || plan.next_text() != unit.text;
   unit.words = words.size();
   // What needs no job has been encoded all the same: it counts as the others do.
   ++units_;
   tokens_ += words.size() + framing;
-  unit.copied = !vocabulary_.AnyKnown(words);
+  unit.copied = !unit.sentence.has_words || !vocabulary_.AnyKnown(words);
   if (unit.copied) return;
   unit.job = MakeSentenceJob(words, settings.frame, settings.max_length_factor);
   unit.job.search = settings.search;
+  const MarkedText& marked = unit.sentence.marked;
+  unit.job.align = !marked.events.empty() || !marked.kept.empty();
   unit.job.min_target = settings.min_target;
   unit.job.max_target = settings.max_target != 0
                             ? settings.max_target
                             : std::max(unit.job.max_target, settings.min_target);
   const std::vector<std::string>& beginnings = InputOf(*participant.request).target_prefixes;
   if (begins_text && !beginnings.empty()) Force(beginnings[unit.text], unit);
+  unit.known = cache_.Find(unit.job);
 }
 
 void TranslationBatch::Force(const std::string& beginning, TranslationUnit& unit) const {
@@ -142,7 +141,8 @@ bool TranslationBatch::SomebodyWaitsForFirstWord() const {
   return std::ranges::any_of(participants_, [](const Participant& participant) {
     if (!InputOf(*participant.request).partial) return false;
     const TranslationUnit& first = participant.plan->units().front();
-    return first.emitted == 0 && first.job.at_work() && first.job.target.size() > 1;
+    return first.sentence.is_plain && first.emitted == 0 && first.job.at_work() &&
+           first.job.target.size() > 1;
   });
 }
 
@@ -174,6 +174,7 @@ std::string TranslationBatch::StableText(const TranslationUnit& unit) const {
 }
 
 void TranslationBatch::EmitPart(const Participant& participant, TranslationUnit& unit) const {
+  if (!unit.sentence.is_plain) return;
   std::string text = StableText(unit);
   if (text.size() <= unit.emitted) return;
   TranslateOutput output;
@@ -184,14 +185,41 @@ void TranslationBatch::EmitPart(const Participant& participant, TranslationUnit&
   participant.request->Emit(std::move(output));
 }
 
+std::string TranslationBatch::Restored(const TranslationSettings& settings,
+                                       const TranslationUnit& unit, std::span<const int32_t> words,
+                                       std::span<const int32_t> alignment) const {
+  std::string text = TextOf(unit, words);
+  if (unit.sentence.is_plain) return text;
+  const MarkedText& marked = unit.sentence.marked;
+  std::vector<AlignedPiece> pieces;
+  if (!alignment.empty()) {
+    std::vector<int32_t> all = unit.begun;
+    all.insert(all.end(), words.begin(), words.end());
+    const std::vector<size_t> sources = vocabulary_.PlacesOf(marked.text);
+    const std::vector<size_t> ends = vocabulary_.EndsOf(all);
+    for (size_t i = 0; i < ends.size(); ++i) {
+      // Nothing is known of what the translation begins with.
+      size_t source = 0;
+      if (i >= unit.begun.size()) {
+        const auto word = static_cast<size_t>(alignment[i - unit.begun.size()]);
+        const size_t place = word - settings.frame.before.size();
+        // What stands around the sentence is none of its words.
+        source = place < sources.size() ? sources[place] : marked.text.size();
+      }
+      pieces.push_back({i == 0 ? 0 : ends[i - 1], ends[i], source});
+    }
+  }
+  return Restore(marked, text, pieces);
+}
+
 void TranslationBatch::Emit(const Participant& participant, TranslationUnit& unit) const {
   TranslateOutput output;
   output.text_index = unit.text;
   output.text_finished = unit.text_finished;
   if (unit.copied) {
-    output.text = unit.sentence.text;
+    output.text = Untouched(unit.sentence.marked);
   } else {
-    output.text = TextOf(unit, unit.job.target);
+    output.text = Restored(participant.plan->settings(), unit, unit.job.target, unit.job.alignment);
     output.text.erase(0, unit.emitted);
     output.source_tokens = static_cast<int64_t>(unit.words);
     output.target_tokens = static_cast<int64_t>(unit.begun.size() + unit.job.target.size());
@@ -199,10 +227,11 @@ void TranslationBatch::Emit(const Participant& participant, TranslationUnit& uni
     if (!found.empty()) output.score = found.front().score;
     for (size_t i = 1; i < found.size(); ++i) {
       output.alternatives.push_back(
-          {TextOf(unit, found[i].words) + std::string(unit.sentence.space), found[i].score});
+          {Restored(participant.plan->settings(), unit, found[i].words, {}) + unit.sentence.behind,
+           found[i].score});
     }
   }
-  output.text += unit.sentence.space;
+  output.text += unit.sentence.behind;
   participant.request->Emit(std::move(output));
 }
 
@@ -217,8 +246,10 @@ void TranslationBatch::Complete() {
                          : absl::DeadlineExceededError("the deadline passed during translation"));
       continue;
     }
-    for (; !units.empty() && units.front().done(); units.pop_front())
+    for (; !units.empty() && units.front().done(); units.pop_front()) {
       Emit(participant, units.front());
+      if (!units.front().copied && !units.front().known) cache_.Insert(units.front().job);
+    }
     if (!units.empty()) {
       if (InputOf(request).partial) EmitPart(participant, units.front());
     } else if (participant.plan->all_taken()) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "models/core/model.h"
+#include "models/translation/translation_cache.h"
 #include "models/translation/translation_engine.h"
 #include "models/translation/translation_plan.h"
 #include "models/translation/vocabulary.h"
@@ -34,7 +35,8 @@ class TranslationBatch final : public Batch {
   // settings_of: asked once for each request.
   TranslationBatch(std::span<Request* const> requests, const StepLimits& limits,
                    absl::FunctionRef<TranslationSettings(const TranslateInput&)> settings_of,
-                   const Vocabulary& vocabulary, const TranslationEngine& engine);
+                   const Vocabulary& vocabulary, const TranslationEngine& engine,
+                   const TranslationCache::ForModel& cache = {});
   TranslationBatch(const TranslationBatch&) = delete;
   TranslationBatch& operator=(const TranslationBatch&) = delete;
   // What was not completed begins anew with the next step.
@@ -66,12 +68,16 @@ class TranslationBatch final : public Batch {
   std::string StableText(const TranslationUnit& unit) const;
   // Of words that follow on what the translation begins with.
   std::string TextOf(const TranslationUnit& unit, std::span<const int32_t> words) const;
+  // The same with everything put back that must survive; of a sentence that is done.
+  std::string Restored(const TranslationSettings& settings, const TranslationUnit& unit,
+                       std::span<const int32_t> words, std::span<const int32_t> alignment) const;
   void Emit(const Participant& participant, TranslationUnit& unit) const;
   void EmitPart(const Participant& participant, TranslationUnit& unit) const;
 
   const StepLimits limits_;
   const Vocabulary& vocabulary_;
   const TranslationEngine& engine_;
+  const TranslationCache::ForModel cache_;
   std::vector<Participant> participants_;
   size_t units_ = 0;   // in work, those without a job too
   size_t tokens_ = 0;  // of those that this step begins

@@ -28,6 +28,7 @@ SentenceJob MakeSentenceJob(const std::vector<int32_t>& words, float max_length_
 
 void SentenceJob::Restart() {
   target.clear();
+  alignment.clear();
   found.clear();
   done = stopped = false;
   state.reset();

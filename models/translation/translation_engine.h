@@ -34,8 +34,13 @@ struct SentenceJob {
   size_t max_target = 0;        // words; a longer translation is cut
   SearchOptions search;         // an engine that is greedy by nature takes no notice of it
 
+  bool align = false;  // alignment is asked for
+
   // Out. The words that are decided, without the end of sentence; they only become more.
   std::vector<int32_t> target;
+  // Once done, of engines that can tell, when asked for: of each word of target the word of source
+  // that it comes from. Else empty.
+  std::vector<int32_t> alignment;
   std::vector<Hypothesis>
       found;             // once done, of engines that search: the first one's words are target
   bool done = false;     // target is complete

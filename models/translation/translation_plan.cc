@@ -6,14 +6,37 @@
 
 namespace millrace::models {
 
-TranslationPlan::TranslationPlan(const std::vector<std::string>& texts,
-                                 TranslationSettings settings)
+TranslationPlan::TranslationPlan(const TranslateInput& input, TranslationSettings settings)
     : settings_(std::move(settings)) {
-  texts_.reserve(texts.size());
-  for (const std::string& text : texts) {
-    texts_.push_back(SplitSentences(text));
+  TermIndex terms;
+  for (const GlossaryEntry& entry : input.glossary) terms.Add(entry.source, entry.target);
+  for (const std::string& term : input.do_not_translate) terms.Add(term, {});
+  terms.Finish();
+  texts_.reserve(input.texts.size());
+  for (const std::string& text : input.texts) {
+    texts_.push_back(ReadSentences(text, input.format, settings_.source_language, terms));
     if (texts_.back().empty()) texts_.back().emplace_back();
   }
+}
+
+SourceSentence TranslationPlan::Take() {
+  SourceSentence taken = std::move(texts_[text_][sentence_]);
+  begins_text_ = begins_text_ && taken.marked.text.empty();
+  if (++sentence_ == texts_[text_].size()) {
+    // What was taken is not needed any more.
+    texts_[text_++] = {};
+    sentence_ = 0;
+    begins_text_ = true;
+  }
+  return taken;
+}
+
+SourceSentence TranslationPlan::TakeFront(size_t bytes) {
+  SourceSentence& sentence = texts_[text_][sentence_];
+  SourceSentence front = models::TakeFront(sentence, bytes);
+  begins_text_ = false;
+  if (sentence.marked.text.empty()) front.behind += Take().behind;
+  return front;
 }
 
 absl::Status CheckTexts(const TranslateInput& input) {
@@ -23,21 +46,6 @@ absl::Status CheckTexts(const TranslateInput& input) {
       return absl::InvalidArgumentError(absl::StrCat("texts[", i, "]: is empty"));
   }
   return absl::OkStatus();
-}
-
-Sentence TranslationPlan::Next() const {
-  Sentence sentence = texts_[next_.text][next_.sentence];
-  sentence.text.remove_prefix(next_.byte);
-  return sentence;
-}
-
-void TranslationPlan::Take(size_t bytes) {
-  next_.byte += bytes;
-  if (next_.byte < texts_[next_.text][next_.sentence].text.size()) return;
-  next_.byte = 0;
-  if (++next_.sentence < texts_[next_.text].size()) return;
-  next_.sentence = 0;
-  ++next_.text;
 }
 
 }  // namespace millrace::models

@@ -92,6 +92,29 @@ Vocabulary::Prefix Vocabulary::Encode(std::string_view text, size_t max_words) c
   return prefix;
 }
 
+std::vector<size_t> Vocabulary::PlacesOf(std::string_view text) const {
+  std::vector<size_t> places;
+  for (const PieceModel::Piece& piece : pieces_->EncodeWithPlaces(text)) {
+    size_t at = piece.begin;
+    for (CodePoint c = DecodeAt(text, at); c.bytes > 0 && IsSpace(c.value); c = DecodeAt(text, at))
+      at += c.bytes;
+    places.push_back(at);
+  }
+  return places;
+}
+
+std::vector<size_t> Vocabulary::EndsOf(std::span<const int32_t> words) const {
+  std::vector<size_t> ends;
+  // A word's text can depend on those before it: it may be a part of a character.
+  for (size_t i = 1; i <= words.size(); ++i) {
+    const size_t end = Decode(words.first(i)).size();
+    ends.push_back(ends.empty() ? end : std::max(end, ends.back()));
+  }
+  const size_t whole = Decode(words).size();
+  for (size_t& end : ends) end = std::min(end, whole);
+  return ends;
+}
+
 std::string Vocabulary::Decode(std::span<const int32_t> words) const {
   return table_ ? table_->Text(words) : pieces_->Decode({words.begin(), words.end()});
 }

@@ -39,6 +39,10 @@ class Vocabulary {
   // word of the language starts if there is one. Takes at least one code point of a text that is
   // not empty. Time linear in what it takes, not in the text.
   Prefix Encode(std::string_view text, size_t max_words) const;
+  // Where each word of a text begins there: bytes, behind the white space before it.
+  std::vector<size_t> PlacesOf(std::string_view text) const;
+  // Where each word ends in what Decode gives: bytes.
+  std::vector<size_t> EndsOf(std::span<const int32_t> words) const;
   std::string Decode(std::span<const int32_t> words) const;
 
   // Whether there is anything to translate: emoji and letters of other scripts are unknown.

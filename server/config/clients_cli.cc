@@ -128,17 +128,44 @@ ClientCommands::ClientCommands(CLI::App& app) : values_(std::make_unique<Values>
   v.AddClientOptions(models);
 
   CLI::App& translate = *app.add_subcommand("translate", "Translate a text with a running server");
-  Named(translate.add_option("text", v.translate.text, "Text, or - for standard input"), "TEXT")
-      ->required();
+  CLI::Option* text =
+      Named(translate.add_option("text", v.translate.text, "Text, or - for standard input"), "TEXT")
+          ->required();
   Named(translate.add_option("--model", v.translate.model,
                              "Model; without it the one that fits the languages"),
         "NAME");
   Named(translate.add_option("--source", v.translate.source_language,
-                             "Language of the text, such as en"),
+                             "Language of the text, such as en; auto has it detected"),
         "LANG");
   Named(translate.add_option("--target", v.translate.target_language,
                              "Language to translate to, such as pt"),
         "LANG");
+  Named(translate.add_option("--format", v.translate.format,
+                             "What the text is: text, html or markdown (default: text)"),
+        "FORMAT")
+      ->check(Quiet(CLI::IsMember({"text", "html", "markdown"})));
+  Named(translate.add_option("--beam-size", v.translate.beam_size,
+                             "Hypotheses that the search keeps, 1..16 (default: the model's)"),
+        "N")
+      ->check(Quiet(CLI::Range(1, 16)));
+  Named(translate.add_option("--alternatives", v.translate.alternatives,
+                             "Print so many other translations too, 1..15, each line with its "
+                             "score"),
+        "N")
+      ->check(Quiet(CLI::Range(1, 15)));
+  CLI::Option* detect =
+      translate.add_flag("--detect", v.translate.detect, "Only tell the language of the text");
+  translate
+      .add_flag_callback(
+          "--list-languages",
+          [&v, text] {
+            v.translate.list_languages = true;
+            text->required(false);
+          },
+          "List what the server translates into what")
+      ->trigger_on_parse()
+      ->excludes(text)
+      ->excludes(detect);
   v.AddClientOptions(translate);
 
   CLI::App& synthesize =

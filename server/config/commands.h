@@ -61,6 +61,11 @@ struct TranslateCommand {
   std::string model;
   std::string source_language;
   std::string target_language;
+  std::string format = "text";  // text, html or markdown
+  int beam_size = 0;            // 0: the model's
+  int alternatives = 0;         // to print beside the translation
+  bool detect = false;          // tell the text's language instead
+  bool list_languages = false;  // list what the server translates instead
 };
 
 struct SynthesizeCommand {

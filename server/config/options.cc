@@ -222,6 +222,12 @@ std::vector<Option> MakeOptions() {
                      &C::graph_cache_entries, 1, 1'000'000));
   o.push_back(Bytes(Row("graph-cache-bytes", models, "SIZE", "Memory for them, per worker"),
                     &C::graph_cache_bytes, 0, 1024 * kGiB));
+  o.push_back(Bytes(Row("translation-cache-bytes", models, "SIZE",
+                        "Memory for translations of sentences that may come again; 0: none is "
+                        "kept"),
+                    &C::translation_cache_bytes, 0, 1024 * kGiB));
+  o.push_back(Number(Row("translation-cache-entries", models, "N", "Sentences in it"),
+                     &C::translation_cache_entries, 1, 100'000'000));
   o.push_back(Version(Row("require-libtorch", models, "VERSION",
                           "Refuse to start with a libtorch of another version"),
                       &C::require_libtorch));

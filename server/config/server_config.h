@@ -39,6 +39,8 @@ struct ServerConfig {
   uint64_t graph_cache_bytes = uint64_t{1} << 30;
   runtime::GraphCachePolicy graph_cache = runtime::GraphCachePolicy::kGrow;
   runtime::NewShape graph_cache_new_shape = runtime::NewShape::kEager;
+  uint64_t translation_cache_bytes = 0;  // of the process; 0: translations are not kept
+  size_t translation_cache_entries = 100'000;
   std::string require_libtorch;  // version prefix; empty: any
 
   // Addresses: host:port, port 0 takes a free one. http and metrics may be empty: not served.

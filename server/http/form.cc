@@ -34,8 +34,8 @@ std::string Decode(std::string_view text) {
 
 }  // namespace
 
-std::vector<std::pair<std::string, std::string>> ParseForm(std::string_view body) {
-  std::vector<std::pair<std::string, std::string>> members;
+FormMembers ParseForm(std::string_view body) {
+  FormMembers members;
   while (!body.empty()) {
     const std::string_view member = body.substr(0, body.find('&'));
     body.remove_prefix(std::min(member.size() + 1, body.size()));

@@ -7,8 +7,10 @@
 
 namespace millrace {
 
+using FormMembers = std::vector<std::pair<std::string, std::string>>;
+
 // The members of a body of application/x-www-form-urlencoded, in order; a name may come several
 // times. What is not well encoded stays as it is.
-std::vector<std::pair<std::string, std::string>> ParseForm(std::string_view body);
+FormMembers ParseForm(std::string_view body);
 
 }  // namespace millrace

@@ -49,14 +49,14 @@ class LibreTranslateRoutes {
 
   void Translate(const httplib::Request& request, httplib::Response& response,
                  const httplib::ContentReader& reader) {
-    std::string body;
-    if (!Read(reader, body)) return;  // the library has said what is wrong
+    const auto parsed = Read(request, reader);
+    if (!parsed) return;  // the library has said what is wrong
     const std::string id = logging::RequestIdFrom(request.get_header_value("X-Request-Id"));
     response.set_header("X-Request-Id", id);
     const auto reply = std::make_shared<TranslateReply>(services_, id);
     HttpTranslateRequest wanted;
     Ticket place;  // until the connection is done with it
-    reply->Start(Prepare(request, body, place, wanted));
+    reply->Start(Prepare(request, *parsed, place, wanted));
     std::optional<absl::Status> end;
     while (!(end = reply->Wait(kLook))) {
       if (!HttpClientGone()) continue;
@@ -70,13 +70,12 @@ class LibreTranslateRoutes {
 
   void Detect(const httplib::Request& request, httplib::Response& response,
               const httplib::ContentReader& reader) {
-    std::string body;
-    if (!Read(reader, body)) return;
-    auto wanted = Parse(request, body);
-    absl::Status status = wanted.status();
-    if (status.ok()) status = CheckDetect(*wanted);
+    const auto wanted = Read(request, reader);
+    if (!wanted) return;
+    absl::Status status = Check(request, *wanted);
+    if (status.ok()) status = CheckDetect(**wanted);
     if (!status.ok()) return SendStatus(response, status);
-    auto detected = DetectLanguagesOf(wanted->translation.input.texts);
+    auto detected = DetectLanguagesOf((*wanted)->translation.input.texts);
     if (!detected.ok()) return SendStatus(response, detected.status());
     SendJson(response, DetectBody(detected->front()));
   }
@@ -90,33 +89,50 @@ class LibreTranslateRoutes {
   }
 
  private:
-  // All of the body, which the library would not keep of a long form.
-  static bool Read(const httplib::ContentReader& reader, std::string& body) {
-    return reader([&body](const char* data, size_t size) {
+  using Parsed = absl::StatusOr<HttpTranslateRequest>;
+
+  // By the reader, since the library by itself keeps no long form. None when the body did not come.
+  static std::optional<Parsed> Read(const httplib::Request& request,
+                                    const httplib::ContentReader& reader) {
+    if (request.is_multipart_form_data()) {
+      FormMembers members;
+      const bool read = reader(
+          [&members](const httplib::MultipartFormData& member) {
+            members.emplace_back(member.name, "");
+            return true;
+          },
+          [&members](const char* data, size_t size) {
+            members.back().second.append(data, size);
+            return true;
+          });
+      if (!read) return std::nullopt;
+      return ParseTranslateForm(std::move(members));
+    }
+    std::string body;
+    const bool read = reader([&body](const char* data, size_t size) {
       body.append(data, size);
       return true;
     });
+    if (!read) return std::nullopt;
+    return ParseTranslateBody(request.get_header_value("Content-Type"), body);
   }
 
-  // The body of a client that may ask.
-  absl::StatusOr<HttpTranslateRequest> Parse(const httplib::Request& request,
-                                             const std::string& body) const {
-    auto wanted = ParseTranslateBody(request.get_header_value("Content-Type"), body);
-    const bool has_key = wanted.ok() && services_.keys != nullptr &&
-                         services_.keys->Authenticate(wanted->api_key).has_value();
+  // That the client may ask, then that it has been understood.
+  absl::Status Check(const httplib::Request& request, const Parsed& parsed) const {
+    const bool has_key = parsed.ok() && services_.keys != nullptr &&
+                         services_.keys->Authenticate(parsed->api_key).has_value();
     if (!has_key) {
       if (absl::Status status = AuthenticateHttp(request, services_.keys); !status.ok())
         return status;
     }
     if (!options_.started())
       return absl::UnavailableError("the server is starting; try again soon");
-    return wanted;
+    return parsed.status();
   }
 
-  absl::StatusOr<TranslationWork> Prepare(const httplib::Request& request, const std::string& body,
+  absl::StatusOr<TranslationWork> Prepare(const httplib::Request& request, const Parsed& parsed,
                                           Ticket& place, HttpTranslateRequest& wanted) {
-    auto parsed = Parse(request, body);
-    if (!parsed.ok()) return parsed.status();
+    if (absl::Status status = Check(request, parsed); !status.ok()) return status;
     if (absl::Status status = CheckTranslate(*parsed); !status.ok()) return status;
     absl::StatusOr<Ticket> entered = connections_.TryEnter();
     if (!entered.ok()) {
@@ -126,7 +142,7 @@ class LibreTranslateRoutes {
                      std::chrono::seconds(1));
     }
     place = *std::move(entered);
-    wanted = *std::move(parsed);
+    wanted = *parsed;
     TranslationRequest translation = std::move(wanted.translation);
     // The original's clients cannot name a model, and it takes what it cannot tell for English.
     translation.choose_model = true;

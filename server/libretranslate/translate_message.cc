@@ -10,7 +10,7 @@
 #include "models/core/language_names.h"
 #include "models/core/strings.h"
 #include "nlohmann/json.hpp"
-#include "server/http/form.h"
+#include "server/http/json_body.h"
 #include "server/services/utf8.h"
 
 namespace millrace::server {
@@ -25,7 +25,8 @@ std::string Dump(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-absl::Status WrongType(std::string_view name, std::string_view wanted, const Json& value) {
+absl::Status WrongType(std::string_view name, std::string_view wanted,
+                       const nlohmann::json& value) {
   return absl::InvalidArgumentError(
       StrCat(name, ": must be ", wanted, ", not ", std::string_view(value.type_name())));
 }
@@ -72,7 +73,7 @@ absl::Status TakeText(std::string_view name, std::string value, HttpTranslateReq
   return absl::OkStatus();
 }
 
-absl::Status TakeQuery(const Json& value, HttpTranslateRequest& request) {
+absl::Status TakeQuery(const nlohmann::json& value, HttpTranslateRequest& request) {
   std::vector<std::string>& texts = request.translation.input.texts;
   if (value.is_string()) {
     texts = {value.get<std::string>()};
@@ -80,14 +81,15 @@ absl::Status TakeQuery(const Json& value, HttpTranslateRequest& request) {
   }
   if (!value.is_array()) return WrongType("q", "a string or a list of strings", value);
   request.list = true;
-  for (const Json& text : value) {
+  for (const nlohmann::json& text : value) {
     if (!text.is_string()) return WrongType(StrCat("q[", texts.size(), "]"), "a string", text);
     texts.push_back(text.get<std::string>());
   }
   return absl::OkStatus();
 }
 
-absl::Status TakeJson(std::string_view name, const Json& value, HttpTranslateRequest& request) {
+absl::Status TakeJson(std::string_view name, const nlohmann::json& value,
+                      HttpTranslateRequest& request) {
   if (name == "q") return TakeQuery(value, request);
   if (name == "alternatives" && value.is_number_integer())
     return TakeAlternatives(value.dump(), request);
@@ -99,38 +101,13 @@ absl::Status TakeJson(std::string_view name, const Json& value, HttpTranslateReq
 }
 
 absl::StatusOr<HttpTranslateRequest> ParseJson(std::string_view body) {
-  Json members;
-  try {
-    members = Json::parse(body);
-  } catch (const Json::parse_error& error) {
-    return absl::InvalidArgumentError(StrCat("the body is not valid JSON at byte ", error.byte));
-  } catch (const Json::exception&) {
-    return absl::InvalidArgumentError("the body is not valid JSON: a number is out of range");
-  }
-  if (!members.is_object()) {
-    return absl::InvalidArgumentError(
-        StrCat("the body must be a JSON object, not ", std::string_view(members.type_name())));
-  }
+  const absl::StatusOr<nlohmann::json> members = ParseJsonObject(body);
+  if (!members.ok()) return members.status();
   HttpTranslateRequest request;
-  for (const auto& [name, value] : members.items()) {
+  for (const auto& [name, value] : members->items()) {
     if (value.is_null()) continue;  // as if it were not there
     if (absl::Status status = TakeJson(name, value, request); !status.ok()) return status;
   }
-  return request;
-}
-
-absl::StatusOr<HttpTranslateRequest> ParseFormBody(std::string_view body) {
-  HttpTranslateRequest request;
-  std::vector<std::string>& texts = request.translation.input.texts;
-  for (auto& [name, value] : ParseForm(body)) {
-    if (!IsValidUtf8(value)) return absl::InvalidArgumentError("the body is not valid UTF-8");
-    if (name == "q") {
-      texts.push_back(std::move(value));
-    } else if (absl::Status status = TakeText(name, std::move(value), request); !status.ok()) {
-      return status;
-    }
-  }
-  request.list = texts.size() > 1;
   return request;
 }
 
@@ -156,15 +133,31 @@ absl::StatusOr<HttpTranslateRequest> ParseTranslateBody(std::string_view content
   const std::string_view type = content_type.substr(0, content_type.find(';'));
   absl::StatusOr<HttpTranslateRequest> request;
   if (absl::EqualsIgnoreCase(View(type), "application/x-www-form-urlencoded")) {
-    request = ParseFormBody(body);
+    request = ParseTranslateForm(ParseForm(body));
   } else if (absl::EndsWithIgnoreCase(View(type), "json")) {
     if (!IsValidUtf8(body)) return absl::InvalidArgumentError("the body is not valid UTF-8");
     request = ParseJson(body);
   } else {
     return absl::InvalidArgumentError(
         StrCat("Content-Type: '", type.substr(0, 64),
-               "' is not supported; application/json and application/x-www-form-urlencoded are"));
+               "' is not supported; application/json, application/x-www-form-urlencoded "
+               "and multipart/form-data are"));
   }
+  return request;
+}
+
+absl::StatusOr<HttpTranslateRequest> ParseTranslateForm(FormMembers members) {
+  HttpTranslateRequest request;
+  std::vector<std::string>& texts = request.translation.input.texts;
+  for (auto& [name, value] : members) {
+    if (!IsValidUtf8(value)) return absl::InvalidArgumentError("the body is not valid UTF-8");
+    if (name == "q") {
+      texts.push_back(std::move(value));
+    } else if (absl::Status status = TakeText(name, std::move(value), request); !status.ok()) {
+      return status;
+    }
+  }
+  request.list = texts.size() > 1;
   return request;
 }
 

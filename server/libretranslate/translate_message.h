@@ -6,6 +6,7 @@
 
 #include "absl/status/statusor.h"
 #include "models/text/language_detector.h"
+#include "server/http/form.h"
 #include "server/services/translation_request.h"
 #include "server/services/translation_results.h"
 
@@ -24,6 +25,8 @@ struct HttpTranslateRequest {
 // know. InvalidArgument names the member.
 absl::StatusOr<HttpTranslateRequest> ParseTranslateBody(std::string_view content_type,
                                                         std::string_view body);
+// The same of a form that has been read.
+absl::StatusOr<HttpTranslateRequest> ParseTranslateForm(FormMembers members);
 // OK when it has what POST /translate needs, and POST /detect.
 absl::Status CheckTranslate(const HttpTranslateRequest& request);
 absl::Status CheckDetect(const HttpTranslateRequest& request);

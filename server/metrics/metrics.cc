@@ -99,6 +99,18 @@ class Metrics::SnapshotCollector final : public prometheus::Collectable {
             static_cast<double>(s.graph_cache_misses_total));
     counter("millrace_graph_cache_evictions_total", "Shapes dropped to stay within the limits.",
             static_cast<double>(s.graph_cache_evictions_total));
+    gauge("millrace_translation_cache_entries", "Sentences whose translations are kept.",
+          static_cast<double>(s.translations.entries));
+    gauge("millrace_translation_cache_bytes", "Memory of the translations that are kept.",
+          static_cast<double>(s.translations.bytes));
+    counter("millrace_translation_cache_hits_total", "Sentences whose translations were kept.",
+            static_cast<double>(s.translations.hits));
+    counter("millrace_translation_cache_misses_total",
+            "Sentences that were translated, while the cache is on.",
+            static_cast<double>(s.translations.misses));
+    counter("millrace_translation_cache_evictions_total",
+            "Translations dropped to stay within the limits.",
+            static_cast<double>(s.translations.evictions));
     gauge("millrace_compiled_shapes",
           "Shapes that the device has compiled and keeps; 0 where it keeps none.",
           static_cast<double>(s.shapes.compiled));
@@ -158,8 +170,9 @@ struct Metrics::Families {
                    .Register(registry)),
         request_seconds(MakeHistogram(registry, "millrace_request_duration_seconds",
                                       "From arrival to the last reply.")),
-        queue_seconds(MakeHistogram(registry, "millrace_queue_duration_seconds",
-                                    "Waiting in the queue, before all of a request's steps together.")),
+        queue_seconds(
+            MakeHistogram(registry, "millrace_queue_duration_seconds",
+                          "Waiting in the queue, before all of a request's steps together.")),
         compute_seconds(MakeHistogram(registry, "millrace_compute_duration_seconds",
                                       "The forward of one batch.")),
         permit_seconds(MakeHistogram(registry, "millrace_permit_wait_seconds",

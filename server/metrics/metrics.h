@@ -9,6 +9,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "models/translation/translation_cache.h"
 #include "mps_runtime/shape_registry.h"
 #include "prometheus/registry.h"
 #include "server/metrics/model_metrics.h"
@@ -42,6 +43,7 @@ struct Snapshot {
   uint64_t graph_cache_misses_total = 0;
   uint64_t graph_cache_evictions_total = 0;
   runtime::ShapeStats shapes = {};
+  models::TranslationCache::Stats translations = {};
 };
 
 // Labels of millrace_build_info.

@@ -7,6 +7,7 @@
 
 #include "models/core/strings.h"
 #include "nlohmann/json.hpp"
+#include "server/http/json_body.h"
 #include "server/services/utf8.h"
 
 namespace millrace::server {
@@ -126,18 +127,9 @@ absl::Status TakeMember(const std::string& name, const json& value, HttpSpeechRe
 
 absl::StatusOr<HttpSpeechRequest> ParseSpeechJson(std::string_view body) {
   if (!IsValidUtf8(body)) return absl::InvalidArgumentError("the body is not valid UTF-8");
-  json members;
-  try {
-    members = json::parse(body);
-  } catch (const json::parse_error& error) {
-    return absl::InvalidArgumentError(StrCat("the body is not valid JSON at byte ", error.byte));
-  } catch (const json::exception&) {
-    return absl::InvalidArgumentError("the body is not valid JSON: a number is out of range");
-  }
-  if (!members.is_object()) {
-    return absl::InvalidArgumentError(
-        StrCat("the body must be a JSON object, not ", std::string_view(members.type_name())));
-  }
+  const absl::StatusOr<json> parsed = ParseJsonObject(body);
+  if (!parsed.ok()) return parsed.status();
+  const json& members = *parsed;
   HttpSpeechRequest request;
   request.speech.format = models::AudioFormat::kMp3;  // OpenAI's default
   for (const auto& [name, value] : members.items()) {

@@ -38,8 +38,8 @@ struct TranslationRequest {
 
 // One text of a request.
 struct TranslationText {
-  absl::Status status;    // why it is not translated
-  size_t characters = 0;  // Unicode code points
+  absl::Status status = {};  // why it is not translated
+  size_t characters = 0;     // Unicode code points
   // When asked for; empty when it cannot be told.
   std::optional<models::DetectedLanguage> detected = {};
 };

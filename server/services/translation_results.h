@@ -19,7 +19,7 @@ class TranslationResults {
     float score = 0;  // summed over the sentences
     // The k-th is made of the k-th of each sentence, or of its best where it has no so many; none
     // twice, and none that is the text.
-    std::vector<models::TranslationAlternative> alternatives;
+    std::vector<models::TranslationAlternative> alternatives = {};
   };
 
   // texts: of the request. alternatives: at most so many of each text.

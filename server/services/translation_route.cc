@@ -104,7 +104,7 @@ std::vector<TranslationRoute> AllRoutes(const ModelDirectory& directory) {
   }
   for (std::vector<std::string>* languages : {&sources, &targets}) {
     std::ranges::sort(*languages);
-    languages->erase(std::ranges::unique(*languages).begin(), languages->end());
+    languages->erase(std::unique(languages->begin(), languages->end()), languages->end());
   }
   std::vector<TranslationRoute> routes;
   for (const std::string& source : sources) {

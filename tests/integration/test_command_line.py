@@ -48,11 +48,25 @@ def test_translate_reads_standard_input(daemon):
     assert ended.returncode == 0 and first == second
 
 
+def test_translate_lists_languages_and_detects_them(daemon):
+    listed = client(daemon, "translate", "--list-languages")
+    assert listed.returncode == 0
+    assert [line.split() for line in out(listed).splitlines()] == [
+        ["SOURCE", "TARGET", "PIVOT", "MODELS"], ["en", "pt", "-", EN_PT], ["pt", "en", "-", PT_EN]]
+    detected = client(daemon, "translate", "Onde fica a estação mais próxima?", "--detect")
+    assert detected.returncode == 0 and out(detected).startswith("pt 0.9")
+    unknown = client(daemon, "translate", "42", "--detect")
+    assert (unknown.returncode, out(unknown)) == (1, "") and "cannot be told" in err(unknown)
+    found = client(daemon, "translate", "Muito obrigado pela ajuda.", "--source", "auto", "--target", "en")
+    assert found.returncode == 0 and "hank" in out(found)
+
+
 @pytest.mark.parametrize("arguments, words", [
     (["Hello.", "--model", "nobody"], ["model", "nobody", EN_PT]),
     (["Hello."], ["model", EN_PT, PT_EN]),
     (["", "--model", EN_PT], ["texts[0]", "empty"]),
-], ids=["unknown model", "no model", "empty text"])
+    (["Hello.", "--model", EN_PT, "--alternatives", "2"], ["hypotheses", "likeliest word"]),
+], ids=["unknown model", "no model", "empty text", "alternatives"])
 def test_translate_says_what_the_server_refused(daemon, arguments, words):
     ended = client(daemon, "translate", *arguments)
     assert (ended.returncode, out(ended)) == (1, "")

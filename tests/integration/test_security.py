@@ -10,7 +10,7 @@ from wire.http2 import PREFACE, RawConnection
 from wire.paths import EN_PT, NULL, VOICE
 from wire.polling import eventually, stays
 from wire.requests import PATIENCE, assert_refused, null_request, refused, speak_request, translate_request
-from wire.stubs import admin, kserve
+from wire.stubs import admin, kserve, translation
 
 USER, ADMIN = "the-key-of-a-user", "the-key-of-an-admin"
 
@@ -50,6 +50,8 @@ def calls(daemon):
         (daemon.kserve.ModelMetadata, kserve.ModelMetadataRequest(name=NULL)),
         (daemon.translation.Translate, translate_request("Hello.")),
         (daemon.translation.StreamTranslate, translate_request("Hello.")),
+        (daemon.translation.ListLanguages, translation.ListLanguagesRequest()),
+        (daemon.translation.DetectLanguage, translation.DetectLanguageRequest(texts=["Hello."])),
         (daemon.synthesis.Synthesize, speak_request("Hello.")),
         (daemon.synthesis.StreamSynthesize, speak_request("Hello.")),
     ]

@@ -3,7 +3,7 @@
 import pytest
 from wire import daemon as daemons
 from wire import repository, tiny_translator
-from wire.paths import EN_PT, PT_EN
+from wire.paths import EN_PT, NULL, PT_EN
 from wire.requests import PATIENCE, assert_refused
 from wire.stubs import translation
 
@@ -15,7 +15,7 @@ TINY = "tiny"
 def daemon(tmp_path_factory):
     """Bergamot's two, and one of many languages, which is small and random."""
     folder = tmp_path_factory.mktemp("daemon")
-    models = repository.link(folder / "models", EN_PT, PT_EN)
+    models = repository.link(folder / "models", EN_PT, PT_EN, NULL)
     tiny_translator.add(models, TINY, "en", "de", "eng_Latn", "deu_Latn", "fra_Latn")
     with daemons.start(folder, "--workers", "2", models=models) as running:
         yield running
@@ -71,8 +71,8 @@ def test_draws_are_those_of_their_seed(daemon):
 
 
 def test_each_text_may_begin_as_it_is_told(daemon):
-    begun = translate(daemon, TEXT, TEXT, target_prefixes=["the old", ""]).translations
-    assert begun[0].text.startswith("the old")
+    begun = translate(daemon, TEXT, TEXT, target_prefixes=["one old", ""]).translations
+    assert begun[0].text.startswith("one old")
     assert begun[1].text == only(daemon, TEXT).text
 
 

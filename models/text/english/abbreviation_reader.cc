@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "models/text/english/ascii.h"
+#include "models/text/ascii.h"
 #include "models/text/english/spoken_abbreviations.h"
 #include "models/text/unicode.h"
 

@@ -1,6 +1,6 @@
 #include "models/text/english/amount.h"
 
-#include "models/text/english/ascii.h"
+#include "models/text/ascii.h"
 
 namespace millrace::models {
 

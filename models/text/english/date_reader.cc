@@ -4,7 +4,7 @@
 #include <string>
 #include <utility>
 
-#include "models/text/english/ascii.h"
+#include "models/text/ascii.h"
 
 namespace millrace::models {
 namespace {

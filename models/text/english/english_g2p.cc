@@ -5,7 +5,7 @@
 #include <optional>
 #include <utility>
 
-#include "models/text/english/ascii.h"
+#include "models/text/ascii.h"
 #include "models/text/english/part_of_speech.h"
 #include "models/text/english/phonetics.h"
 #include "models/text/inline_pronunciation.h"

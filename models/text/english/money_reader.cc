@@ -2,8 +2,8 @@
 
 #include <array>
 
+#include "models/text/ascii.h"
 #include "models/text/english/amount.h"
-#include "models/text/english/ascii.h"
 
 namespace millrace::models {
 namespace {

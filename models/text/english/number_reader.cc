@@ -4,7 +4,7 @@
 #include <string>
 #include <utility>
 
-#include "models/text/english/ascii.h"
+#include "models/text/ascii.h"
 #include "models/text/english/money_reader.h"
 #include "models/text/english/phone_reader.h"
 #include "models/text/english/time_reader.h"

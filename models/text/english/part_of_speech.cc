@@ -4,7 +4,7 @@
 #include <array>
 #include <string>
 
-#include "models/text/english/ascii.h"
+#include "models/text/ascii.h"
 
 namespace millrace::models {
 namespace {

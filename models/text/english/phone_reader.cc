@@ -2,7 +2,7 @@
 
 #include <array>
 
-#include "models/text/english/ascii.h"
+#include "models/text/ascii.h"
 
 namespace millrace::models {
 namespace {

@@ -7,8 +7,8 @@
 #include <optional>
 #include <utility>
 
+#include "models/text/ascii.h"
 #include "models/text/english/abbreviation_reader.h"
-#include "models/text/english/ascii.h"
 #include "models/text/english/money_reader.h"
 #include "models/text/english/roman_numeral.h"
 #include "models/text/english/spoken_symbols.h"

@@ -1,6 +1,6 @@
 #include "models/text/english/time_reader.h"
 
-#include "models/text/english/ascii.h"
+#include "models/text/ascii.h"
 
 namespace millrace::models {
 namespace {

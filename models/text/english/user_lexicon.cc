@@ -11,7 +11,7 @@
 
 #include "absl/status/status.h"
 #include "models/core/strings.h"
-#include "models/text/english/ascii.h"
+#include "models/text/ascii.h"
 #include "models/text/trim.h"
 #include "models/text/unicode.h"
 #include "mps_runtime/base/file.h"

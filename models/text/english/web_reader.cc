@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "models/text/english/ascii.h"
+#include "models/text/ascii.h"
 
 namespace millrace::models {
 namespace {

@@ -5,7 +5,7 @@
 #include <tuple>
 #include <vector>
 
-#include "models/text/english/ascii.h"
+#include "models/text/ascii.h"
 #include "models/text/english/phonetics.h"
 
 namespace millrace::models {

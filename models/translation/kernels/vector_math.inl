@@ -19,7 +19,8 @@ inline Floats Load(const float* p) {
 
 inline void Store(float* p, Floats v) { __builtin_memcpy(p, &v, sizeof(v)); }
 
-inline Floats Broadcast(float x) { return Floats{} + x; }
+// x - 0 is x to the bit, so nothing is computed; 0 + x would have to be, for it makes 0 of -0.
+inline Floats Broadcast(float x) { return x - Floats{}; }
 
 inline Floats Max(Floats a, Floats b) { return a > b ? a : b; }
 

@@ -33,6 +33,11 @@ class FloatDecoder {
 
   // Writes the slot of each row's last word, and the logits of each row's next word.
   void Step(std::span<const DecoderRow> rows, LayerScratch& scratch, float* logits) const;
+  // For each of a hypothesis's words, its start first, the source word that the next one comes
+  // from: the one that the layer before the last, whose attention is nearest to an alignment,
+  // attends to most.
+  std::vector<int32_t> Align(std::span<const int32_t> words, const SourceMemory& memory,
+                             LayerScratch& scratch) const;
 
  private:
   struct Layer {
@@ -45,12 +50,18 @@ class FloatDecoder {
     FloatFeedForward feed_forward;
   };
 
+  void Embed(std::span<const DecoderRow> rows, float* x) const;
+  // peaks: null, or gets the source word that each row attends to most.
+  void RunLayer(size_t index, std::span<const DecoderRow> rows, float* x, LayerScratch& scratch,
+                std::vector<int32_t>* peaks) const;
   void AttendToPath(const Layer& layer, int64_t index, std::span<const DecoderRow> rows,
                     const float* in, LayerScratch& scratch, float* out) const;
   void AttendToSource(const Layer& layer, int64_t index, std::span<const DecoderRow> rows,
-                      const float* in, LayerScratch& scratch, float* out) const;
-  void Attend(int64_t index, std::span<const float* const> tokens, const float* query,
-              LayerScratch& scratch, float* out) const;
+                      const float* in, LayerScratch& scratch, float* out,
+                      std::vector<int32_t>* peaks) const;
+  // Returns the weights of each head, PadScores(tokens) apart, until the scratch is used again.
+  const float* Attend(int64_t index, std::span<const float* const> tokens, const float* query,
+                      LayerScratch& scratch, float* out) const;
 
   const LayerSettings& settings_;
   const FloatEmbeddings& embeddings_;

@@ -3,9 +3,9 @@
 #include <cstdint>
 #include <span>
 
-// The hot loops of the float32 engine, once per instruction set. Plain pointers and strides: the
-// files behind this header are compiled with other flags than the rest, so they include nothing
-// that could leak an inline function compiled for a newer CPU into the program.
+// The hot loops in float32, once per instruction set. Plain pointers and strides: the files behind
+// this header are compiled with other flags than the rest, so they include nothing that could leak
+// an inline function compiled for a newer CPU into the program.
 //
 // Every row is summed in an order that depends on its own length alone: a row's result is the same,
 // bit for bit, whatever rows are computed beside it.

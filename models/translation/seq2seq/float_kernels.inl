@@ -13,11 +13,17 @@ namespace {
 constexpr int64_t kTileVectors = 2;
 constexpr int64_t kTileColumns = kTileVectors * kLanes;
 constexpr int64_t kLineFloats = 16;
+constexpr int64_t kPanelLines = kFloatPanel / kLineFloats;  // an input
 
-// kRows rows times kTileColumns columns, all sums in registers. `ahead`, unless null: the panel
-// that comes next, which is fetched meanwhile.
+// What is fetched into the cache meanwhile: lines of 16 floats, so many an input.
+struct Ahead {
+  const float* from;
+  int64_t lines;
+};
+
+// kRows rows times kTileColumns columns, all sums in registers.
 template <int kRows>
-void FloatTile(const FloatProduct& p, int64_t row, int64_t column, const float* ahead) {
+void FloatTile(const FloatProduct& p, int64_t row, int64_t column, Ahead ahead) {
   const float* a = p.a + row * p.a_stride;
   const int64_t stride = p.a_stride;
   const float* b = p.panels + column / kFloatPanel * kFloatPanel * p.inputs + column % kFloatPanel;
@@ -28,10 +34,8 @@ void FloatTile(const FloatProduct& p, int64_t row, int64_t column, const float* 
     for (int v = 0; v < kTileVectors; ++v) sums[r][v] = Load(p.bias + column + v * kLanes);
   }
   for (int64_t k = 0; k < p.inputs; ++k, b += kFloatPanel) {
-    if (ahead != nullptr) {
-      __builtin_prefetch(ahead, 0, 2);
-      ahead += kLineFloats;
-    }
+    for (int64_t line = 0; line < ahead.lines; ++line, ahead.from += kLineFloats)
+      __builtin_prefetch(ahead.from, 0, 2);
     Floats weights[kTileVectors];
 #pragma GCC unroll 2
     for (int v = 0; v < kTileVectors; ++v) weights[v] = Load(b + v * kLanes);
@@ -53,7 +57,7 @@ void FloatTile(const FloatProduct& p, int64_t row, int64_t column, const float* 
 
 template <int kRows>
 void FloatTileOf(const FloatProduct& p, int64_t rows, int64_t row, int64_t column,
-                 const float* ahead) {
+                 Ahead ahead) {
   if constexpr (kRows == 1) {
     FloatTile<1>(p, row, column, ahead);
   } else if (rows == kRows) {
@@ -67,18 +71,19 @@ void Multiply(const FloatProduct& p) {
   // Tiles of about equal height: the last one is not left with a single row.
   const int64_t tiles = (p.rows + MILLRACE_TILE_ROWS - 1) / MILLRACE_TILE_ROWS;
   for (int64_t column = 0; column < p.outputs; column += kFloatPanel) {
-    // The next panel comes while this one is used from the cache: half of it with the first tile
-    // that follows the reading of this one, half with the second.
+    // The next panel comes while this one is used: a share of its lines with each tile.
     const bool more = column + kFloatPanel < p.outputs;
     const float* next = p.panels + (column + kFloatPanel) * p.inputs;
+    const int64_t pieces = tiles * (kFloatPanel / kTileColumns);
+    int64_t piece = 0;
     for (int64_t tile = 0; tile < tiles; ++tile) {
       const int64_t row = tile * p.rows / tiles;
       const int64_t rows = (tile + 1) * p.rows / tiles - row;
-      for (int64_t part = 0; part < kFloatPanel; part += kTileColumns) {
-        const int64_t piece = (tile - 1) * (kFloatPanel / kTileColumns) + part / kTileColumns;
-        const bool fetch = more && piece >= 0 && piece < kFloatPanel / kLineFloats;
+      for (int64_t part = 0; part < kFloatPanel; part += kTileColumns, ++piece) {
+        const int64_t line = piece * kPanelLines / pieces;
+        const int64_t lines = more ? (piece + 1) * kPanelLines / pieces - line : 0;
         FloatTileOf<MILLRACE_TILE_ROWS>(p, rows, row, column + part,
-                                        fetch ? next + piece * p.inputs * kLineFloats : nullptr);
+                                        {next + line * kLineFloats * p.inputs, lines});
       }
     }
   }

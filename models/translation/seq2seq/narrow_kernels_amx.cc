@@ -4,6 +4,7 @@
 
 #define MILLRACE_VECTOR_BYTES 64
 #include "models/core/matrix_unit.h"
+#include "models/core/tile_shapes.h"
 #include "models/translation/seq2seq/narrow_kernels.inl"
 
 namespace millrace::models::kernels {
@@ -22,25 +23,17 @@ bool SupportsVectors() {
 bool SupportsInt8() { return SupportsVectors() && MatrixUnit().int8; }
 bool SupportsBfloat() { return SupportsVectors() && MatrixUnit().bfloat16; }
 
-// Registers 0 to 3 are sums, of the upper and the lower rows times the two halves; 4 and 5 the
-// upper and the lower rows, 6 and 7 weights.
-struct alignas(64) TileShapes {
-  unsigned char palette, start_row, reserved[14];
-  unsigned short row_bytes[16];
-  unsigned char rows[16];
-};
-
-// For 1 to kTaskRows rows.
+// For 1 to kTaskRows rows. Registers 0 to 3 are sums, of the upper and the lower rows times the two
+// halves; 4 and 5 the upper and the lower rows, 6 and 7 weights.
 void Configure(int64_t rows) {
   constexpr unsigned short kBytes = kBlockDepth;
   const auto up = static_cast<unsigned char>(rows < kTileRows ? rows : kTileRows);
   // Without lower rows their registers are not used, yet none may be of no rows.
   const auto low = static_cast<unsigned char>(rows > kTileRows ? rows - kTileRows : kTileRows);
-  const TileShapes shapes = {1,
-                             0,
-                             {},
-                             {kBytes, kBytes, kBytes, kBytes, kBytes, kBytes, kBytes, kBytes},
-                             {up, up, low, low, up, low, kTileRows, kTileRows}};
+  const TileShapes shapes = {
+      .row_bytes = {kBytes, kBytes, kBytes, kBytes, kBytes, kBytes, kBytes, kBytes},
+      .rows = {up, up, low, low, up, low, kTileRows, kTileRows}};
+  __asm__ volatile("" ::"r"(&shapes) : "memory");  // the compiler is told of its first bytes only
   _tile_loadconfig(&shapes);
 }
 

@@ -24,6 +24,7 @@ class SentenceDecoding {
         paths_(1) {}
 
   const Search& search() const { return *search_; }
+  const SourceMemory& memory() const { return memory_; }
   bool over() const { return search_->rows().empty(); }
   // Words whose keys and values are held.
   size_t cached_words() const { return cache_.used(); }

@@ -18,27 +18,9 @@ from models.convert.safetensors import read_safetensors, write_safetensors
 from models.convert.seq2seq_check import Oracle
 from models.convert.seq2seq_languages import code_of, tags
 from models.convert.seq2seq_vocabulary import read_vocabulary
+from tiny_checkpoint import PIECES, config, state
 
 DATA = pathlib.Path("tests/data/translation")
-PIECES = 72   # of tiny.spm
-
-
-def config(kind: str, words: int) -> dict:
-    return {"model_type": kind, "d_model": 32, "encoder_layers": 1, "decoder_layers": 1, "encoder_attention_heads": 2,
-            "decoder_attention_heads": 2, "encoder_ffn_dim": 64, "decoder_ffn_dim": 64, "activation_function": "relu",
-            "scale_embedding": True, "max_position_embeddings": 32, "pad_token_id": 1, "eos_token_id": 2,
-            "decoder_start_token_id": 2, "vocab_size": words}
-
-
-def state(given: dict) -> dict[str, np.ndarray]:
-    chance, dim, hidden = np.random.default_rng(3), given["d_model"], given["encoder_ffn_dim"]
-    arrays = {"model.shared.weight": chance.normal(size=(given["vocab_size"], dim)).astype(np.float32)}
-    for _, theirs in seq2seq_layout._names(given):
-        rows = {"fc1": hidden}.get(theirs.split(".")[-2], dim)
-        matrix = theirs.endswith("weight") and "norm" not in theirs
-        shape = (rows, hidden if ".fc2." in theirs else dim) if matrix else (rows,)
-        arrays[theirs] = chance.normal(size=shape).astype(np.float32)
-    return arrays
 
 
 class Layout(unittest.TestCase):

@@ -135,6 +135,77 @@ TEST(Splitter, KeepsEveryByteOfRandomText) {
   }
 }
 
+// In a language: one sentence, or several divided by bars.
+struct InLanguage {
+  const char* language;
+  const char* marked;
+};
+class SplitterLanguage : public testing::TestWithParam<InLanguage> {};
+
+TEST_P(SplitterLanguage, SplitsAtTheBars) {
+  List expected = {""};
+  std::string text;
+  for (const char* c = GetParam().marked; *c != 0; ++c) {
+    if (*c == '|') {
+      expected.emplace_back();
+      text += ' ';
+    } else {
+      expected.back() += *c;
+      text += *c;
+    }
+  }
+  List texts;
+  for (const Sentence& sentence : SplitSentences(text, {.language = GetParam().language}))
+    texts.emplace_back(sentence.text);
+  EXPECT_EQ(texts, expected);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Splitter, SplitterLanguage,
+    testing::Values(
+        InLanguage{"de", "Am 3. Oktober kommt Dr. Braun.|Er bleibt bis zum 5. November."},
+        InLanguage{"de-AT", "Das gilt z. B. Montags bzw. Dienstags, vgl. Abb. 3.|Es ist so."},
+        InLanguage{"de", "Siehe Kapitel 3.|Die Antwort steht dort."},
+        InLanguage{"de", "Es waren 1999.|Danach nie mehr."},
+        InLanguage{"nl", "Dhr. Jansen koopt o.a. Brood, melk enz.|De winkel sluit."},
+        InLanguage{"pl", "Ul. Długa 5, tj. Stare Miasto.|To jest ul. Krótka."},
+        InLanguage{"ru", "Он живёт на ул. Ленина, д. 5.|Это в центре и т.д.|Он рад."},
+        InLanguage{"ru", "Родился в 1990 г. Москва, т.е. Россия."},
+        InLanguage{"ru", "Л. Н. Толстой жил здесь.|Потом он уехал."},
+        InLanguage{"uk", "Він живе на вул. Шевченка.|Це в центрі."},
+        InLanguage{"cs", "Dne 3. Ledna přišel Dr. Novák.|Bylo ticho."},
+        InLanguage{"sv", "Han köpte bl.a. Volvo, Saab osv.|De var dyra."},
+        InLanguage{"fi", "Se on ts. Helsinki.|Hän asuu siellä."},
+        InLanguage{"tr", "Dr. Yılmaz geldi.|Bu iyi."},
+        InLanguage{"el", "Πού είναι ο κ. Παππάς;|Είναι εδώ."}, InLanguage{"en", "Yes; No."},
+        InLanguage{"ar", "هل أنت هنا؟|نعم، أنا هنا."}, InLanguage{"ur", "میں آیا۔|وہ گیا۔"},
+        InLanguage{"hy", "Բարեւ։|Ինչպես եք։"}, InLanguage{"km", "ខ្ញុំមក។|គាត់ទៅ។"},
+        InLanguage{"am", "ሰላም።|እንዴት ነህ፧"}, InLanguage{"th", "ฉันไปตลาด แล้วกลับบ้าน"}));
+
+List Joining(std::string_view text) {
+  List texts;
+  for (const Sentence& sentence : SplitSentences(text, {.joins_lines = true}))
+    texts.emplace_back(sentence.text);
+  return texts;
+}
+
+TEST(Splitter, AWrappedLineGoesOnWhereThatIsAskedFor) {
+  const std::string wrapped =
+      "This mail was wrapped by a program that thinks\nof narrow screens and of nobody else, as "
+      "was\r\nusual.";
+  EXPECT_EQ(Joining(wrapped), List{wrapped});
+  EXPECT_EQ(Texts(wrapped).size(), 3u);
+}
+
+TEST(Splitter, ListsAndParagraphsAreNoWrappedLines) {
+  const std::string line = "This line is long enough to have been wrapped by one";
+  for (const std::string next : {"\n\nand", "\n- and", "\n And", "\n1. and", "\nAnd"}) {
+    EXPECT_EQ(Joining(line + next).size(), 2u) << next;
+  }
+  EXPECT_EQ(Joining(line + ":\nand").size(), 2u);
+  EXPECT_EQ(Joining("apples\npears").size(), 2u);
+}
+
 // Inputs that a careless splitter scans again and again.
 class Megabyte : public testing::TestWithParam<const char*> {};
 

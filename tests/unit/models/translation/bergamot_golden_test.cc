@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <fstream>
 #include <iostream>
 #include <map>
@@ -17,6 +16,7 @@
 #include "models/translation/quantised_engine.h"
 #include "models/translation/vocabulary.h"
 #include "tests/fakes/fake_worker_context.h"
+#include "tests/unit/models/translation/models_folder.h"
 #include "tests/unit/models/translation/tiny_model.h"
 
 namespace millrace::models {
@@ -24,12 +24,6 @@ namespace {
 
 constexpr double kIdenticalAtLeast = 0.98;
 constexpr double kChrfAtLeast = 99.0;
-
-std::filesystem::path ModelsFolder() {
-  const char* folder = std::getenv("MILLRACE_MODELS");
-  return folder != nullptr ? std::filesystem::path(folder)
-                           : std::filesystem::path(MILLRACE_SOURCE_DIR) / "var" / "models";
-}
 
 std::vector<std::string> ReadLines(const std::string& name) {
   std::vector<std::string> lines;

@@ -200,5 +200,27 @@ TEST_P(SentenceDecoderTest, HypothesesShareTheCacheOfTheirBeginning) {
   }
 }
 
+// Aligned at once as it would be word by word: later words change nothing.
+TEST(FloatDecoderAlign, AWordsAlignmentDependsOnlyOnThoseBeforeIt) {
+  const auto network = MakeTinyNetwork(TinyKind::kMarian);
+  LayerScratch scratch;
+  const std::vector<int32_t> source = {9, 14, 33, 21, 5, 40, 0};
+  const std::vector<SourceMemory> memories =
+      network->encoder().Encode(std::vector<std::span<const int32_t>>{source}, scratch);
+  const std::vector<int32_t> words = {TinyTask(TinyKind::kMarian).start, 7, 30, 8, 44, 12, 51, 9};
+  const std::vector<int32_t> whole = network->decoder().Align(words, memories.front(), scratch);
+  ASSERT_EQ(whole.size(), words.size());
+  for (size_t count = 1; count < words.size(); ++count) {
+    const auto part =
+        network->decoder().Align(std::span(words).first(count), memories.front(), scratch);
+    EXPECT_EQ(part, std::vector<int32_t>(whole.begin(), whole.begin() + count));
+  }
+  for (const int32_t word : whole) {
+    EXPECT_GE(word, 0);
+    EXPECT_LT(static_cast<size_t>(word), source.size());
+  }
+  EXPECT_NE(std::ranges::count(whole, whole.front()), static_cast<ptrdiff_t>(whole.size()));
+}
+
 }  // namespace
 }  // namespace millrace::models

@@ -219,13 +219,16 @@ TEST_F(Seq2SeqModelTest, WeightsThatGiveNoNumbersFailTheRequest) {
   TinyTensors tensors = MakeTinySeq2Seq(TinyKind::kM2m100);
   tensors.at("decoder.norm.weight") = FloatTensor(std::vector<float>(64, NAN));
   WriteSafetensors(options_.weights_file, tensors);
-  for (const int beam : {1, 4}) {
-    options_.search.beam_size = beam;
-    const auto model = Load();
-    Sink sink;
-    Request request(TranslateInput{.texts = {kText}}, TimePoint::max(), sink);
-    Request* const requests[] = {&request};
-    EXPECT_THROW(model->Prepare(requests)->Forward(context_), std::runtime_error);
+  for (const Precision precision : {Precision::kFloat32, Precision::kBfloat16, Precision::kInt8}) {
+    options_.precision = precision;
+    for (const int beam : {1, 4}) {
+      options_.search.beam_size = beam;
+      const auto model = Load();
+      Sink sink;
+      Request request(TranslateInput{.texts = {kText}}, TimePoint::max(), sink);
+      Request* const requests[] = {&request};
+      EXPECT_THROW(model->Prepare(requests)->Forward(context_), std::runtime_error);
+    }
   }
 }
 
@@ -241,6 +244,12 @@ TEST_F(Seq2SeqModelTest, WhatIsWrongIsNamed) {
   options_.search.beam_size = 2;
   Write(options_.words_file, "a\nb\n");
   EXPECT_THAT(LoadError(), HasSubstr("words.txt: 2 lines, but the weights have 74 words"));
+}
+
+TEST_F(Seq2SeqModelTest, RoundedPrecisionsAreForTheCpu) {
+  options_.device = runtime::DeviceType::kCuda;
+  options_.precision = Precision::kInt8;
+  EXPECT_THAT(LoadError(), HasSubstr("precision: bfloat16 and int8 are for the CPU"));
 }
 
 TEST_F(Seq2SeqModelTest, WordsThatTheWeightsLackAreRefused) {

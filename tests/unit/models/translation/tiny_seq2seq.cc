@@ -149,9 +149,14 @@ Seq2SeqConfig TinyConfig(TinyKind kind) {
 TinyTensors MakeTinySeq2Seq(TinyKind kind) { return Maker(kind).Make(); }
 
 std::unique_ptr<const Seq2SeqNetwork> MakeTinyNetwork(TinyKind kind, const LinearKernels& kernels) {
+  return MakeTinyNetwork(kind, MakeTinySeq2Seq(kind), kernels);
+}
+
+std::unique_ptr<const Seq2SeqNetwork> MakeTinyNetwork(TinyKind kind, const TinyTensors& tensors,
+                                                      const LinearKernels& kernels) {
   const testing::TemporaryFolder folder;
   const auto file = folder.path() / "weights.safetensors";
-  WriteSafetensors(file, MakeTinySeq2Seq(kind));
+  WriteSafetensors(file, tensors);
   const auto weights = Seq2SeqWeights::Load(file, TinyConfig(kind));
   EXPECT_TRUE(weights.ok()) << weights.status();
   if (!weights.ok()) return nullptr;

@@ -18,6 +18,9 @@ Seq2SeqConfig TinyConfig(TinyKind kind);
 TinyTensors MakeTinySeq2Seq(TinyKind kind);
 std::unique_ptr<const Seq2SeqNetwork> MakeTinyNetwork(
     TinyKind kind, const LinearKernels& kernels = LinearKernels::For(Precision::kFloat32));
+// The same with other weights of its shapes.
+std::unique_ptr<const Seq2SeqNetwork> MakeTinyNetwork(TinyKind kind, const TinyTensors& tensors,
+                                                      const LinearKernels& kernels);
 // A search over its words.
 SearchTask TinyTask(TinyKind kind);
 

@@ -95,7 +95,7 @@ class TranslationBatchTest : public ::testing::Test {
     return std::make_unique<TranslationBatch>(
         requests, limits_,
         [](const TranslateInput&) { return TranslationSettings{.frame = {.after = {0}}}; },
-        *vocabulary_, engine_);
+        *vocabulary_, engine_, cache_);
   }
   void Step(const std::vector<Request*>& requests) {
     const auto batch = Prepare(requests);
@@ -107,6 +107,7 @@ class TranslationBatchTest : public ::testing::Test {
   StepLimits limits_{.time = milliseconds(4)};
   EchoEngine engine_{clock_};
   std::unique_ptr<const Vocabulary> vocabulary_;
+  TranslationCache::ForModel cache_;
   FakeWorkerContext context_;
 };
 
@@ -233,6 +234,68 @@ TEST_F(TranslationBatchTest, ACallerWhoLeavesTakesHisSentencesAlong) {
   EXPECT_EQ(leaver->outcome()->code(), absl::StatusCode::kCancelled);
   while (!other->outcome()) Step({other.get()});
   EXPECT_EQ(sinks[1].Text(), kLong);
+}
+
+TEST_F(TranslationBatchTest, WhatACacheKnowsNeverReachesTheEngine) {
+  TranslationCache cache({uint64_t{1} << 20, 100});
+  cache_ = cache.MakeForModel();
+  std::string first;
+  for (int round = 0; round < 2; ++round) {
+    Sink sink;
+    const auto request = MakeRequest({{"the cat sat.  the dog\nran"}}, sink);
+    while (!request->outcome()) Step({request.get()});
+    EXPECT_TRUE(request->outcome()->ok());
+    ASSERT_EQ(sink.parts.size(), 2u);
+    EXPECT_GT(sink.parts[0].source_tokens, 0);
+    EXPECT_GT(sink.parts[0].target_tokens, 0);
+    if (round == 0) {
+      first = sink.Text();
+      engine_.calls.clear();
+    } else {
+      EXPECT_EQ(sink.Text(), first);
+    }
+  }
+  EXPECT_TRUE(engine_.calls.empty());
+  EXPECT_EQ(cache.stats().hits, 2u);
+}
+
+TEST_F(TranslationBatchTest, ASentenceThatWasStoppedIsNotRemembered) {
+  TranslationCache cache({uint64_t{1} << 20, 100});
+  cache_ = cache.MakeForModel();
+  Sink sink;
+  const auto request = MakeRequest({{kLong}}, sink);
+  Step({request.get()});
+  sink.Cancel();
+  while (!request->outcome()) Step({request.get()});
+  EXPECT_EQ(cache.stats().entries, 0u);
+}
+
+TEST_F(TranslationBatchTest, MarkupComesOutAroundWhatIsTranslated) {
+  Sink sink;
+  TranslateInput input{{"<p>the <b>cat</b> sat</p> <p>one\n two</p>"}};
+  input.format = TextFormat::kHtml;
+  input.partial = true;
+  const auto request = MakeRequest(std::move(input), sink);
+  while (!request->outcome()) Step({request.get()});
+  EXPECT_EQ(sink.Text(), "<p>the <b>cat</b> sat</p> <p>one\n two</p>");
+  // A sentence with marks comes as a whole.
+  for (const TranslateOutput& part : sink.parts) EXPECT_TRUE(part.sentence_finished);
+}
+
+TEST_F(TranslationBatchTest, ALongSentenceIsNotCutWithinItsMarks) {
+  limits_.max_source_tokens = 8;
+  Sink sink;
+  std::string text;
+  for (int i = 0; i < 40; ++i) text += "the <i>cat {x}</i> sat ";
+  TranslateInput input{{text}};
+  input.format = TextFormat::kHtml;
+  const auto request = MakeRequest(std::move(input), sink);
+  while (!request->outcome()) Step({request.get()});
+  const std::string got = sink.Text();
+  size_t kept = 0;
+  for (size_t at = got.find("{x}"); at != std::string::npos; at = got.find("{x}", at + 1)) ++kept;
+  EXPECT_EQ(kept, 40u);
+  EXPECT_EQ(std::ranges::count(got, '<'), 80);
 }
 
 }  // namespace

@@ -92,6 +92,26 @@ TEST_P(TranslationEngineTest, CompanyDoesNotChangeATranslation) {
   }
 }
 
+TEST_P(TranslationEngineTest, AnAlignmentHasAWordOfTheSourceForEachOfTheTarget) {
+  const auto plain = TranslateOneByOne(RandomJobs(12));
+  auto jobs = RandomJobs(12);
+  for (SentenceJob& job : jobs) job.align = true;
+  engine_->Translate(jobs, Never, context_);
+  size_t distinct = 0;
+  for (size_t i = 0; i < jobs.size(); ++i) {
+    EXPECT_EQ(jobs[i].target, plain[i].target);
+    EXPECT_TRUE(plain[i].alignment.empty());
+    if (GetParam() == "aten") continue;  // cannot tell
+    ASSERT_EQ(jobs[i].alignment.size(), jobs[i].target.size());
+    for (const int32_t word : jobs[i].alignment) {
+      EXPECT_GE(word, 0);
+      EXPECT_LT(static_cast<size_t>(word), jobs[i].source.size());
+      distinct += word != jobs[i].alignment.front() ? 1 : 0;
+    }
+  }
+  EXPECT_EQ(distinct > 0, GetParam() != "aten");
+}
+
 TEST_P(TranslationEngineTest, SentencesJoinAndLeaveBetweenCalls) {
   const auto alone = TranslateOneByOne(RandomJobs(24));
   auto jobs = RandomJobs(24);

@@ -209,7 +209,19 @@ TEST(Commands, Translate) {
   EXPECT_EQ(command.target_language, "pt");
   EXPECT_EQ(command.client.address, "host:1");
   EXPECT_EQ(command.client.timeout, std::chrono::seconds(5));
+  EXPECT_EQ(command.beam_size, 0);
   EXPECT_EQ(Refused({"translate"}).status, kExitUsage);
+  EXPECT_EQ(Refused({"translate", "a", "--beam-size", "17"}).status, kExitUsage);
+  EXPECT_EQ(Refused({"translate", "a", "--format", "pdf"}).status, kExitUsage);
+  const TranslateCommand options =
+      Parse<TranslateCommand>({"translate", "a", "--beam-size", "5", "--alternatives", "3",
+                               "--format", "html", "--detect"});
+  EXPECT_EQ(options.beam_size, 5);
+  EXPECT_EQ(options.alternatives, 3);
+  EXPECT_EQ(options.format, "html");
+  EXPECT_TRUE(options.detect);
+  EXPECT_TRUE(Parse<TranslateCommand>({"translate", "--list-languages"}).list_languages);
+  EXPECT_EQ(Refused({"translate", "a", "--list-languages"}).status, kExitUsage);
 }
 
 TEST(Commands, SynthesizeReadsADashAsText) {

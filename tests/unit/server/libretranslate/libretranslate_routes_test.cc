@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "httplib.h"
+#include "models/text/language_detector.h"
 #include "nlohmann/json.hpp"
 #include "server/security/api_key_store.h"
 #include "tests/fakes/joining_thread.h"

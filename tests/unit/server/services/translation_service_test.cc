@@ -179,7 +179,7 @@ TEST_F(TranslationServiceTest, APairWithoutAModelGoesThroughEnglish) {
                                      response_.route().models().end()),
             (std::vector<std::string>{"pt-en", "en-de"}));
   EXPECT_EQ(server_.metrics.ForModel("en-de")->target_tokens.Value(), 6);
-  EXPECT_EQ(server_.admission.in_flight(), 0);
+  Await([&] { return server_.admission.in_flight() == 0; });
 
   const auto stub = v1::TranslationService::NewStub(server_.channel);
   grpc::ClientContext context;

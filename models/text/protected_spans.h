@@ -1,0 +1,27 @@
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+#include <vector>
+
+#include "models/text/term_index.h"
+
+namespace millrace::models {
+
+// A part of a text that a translation must not touch, and what stands there then: a view into the
+// text, or into the terms.
+struct ProtectedSpan {
+  size_t begin = 0;
+  size_t end = 0;
+  std::string_view becomes;
+
+  friend bool operator==(const ProtectedSpan&, const ProtectedSpan&) = default;
+};
+
+// Finds placeholders ({name}, {{x}}, ${x}, %s, %1$d, :name:), addresses of the web and of mail,
+// file paths and names, versions, `code`, names_like_this and calls(), @mentions, #tags, and the
+// terms, as whole words. In order, without overlap; of two that begin together the longer. Plain
+// numbers are none of them. Thread-safe; time linear in the text.
+std::vector<ProtectedSpan> FindProtectedSpans(std::string_view text, const TermIndex& terms);
+
+}  // namespace millrace::models

@@ -1,0 +1,95 @@
+#include "models/translation/markup/block_builder.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "models/text/unicode.h"
+
+namespace millrace::models {
+namespace {
+
+// What is nested deeper stands alone, which bounds the work for a sentence.
+constexpr size_t kDeepest = 32;
+
+}  // namespace
+
+void BlockBuilder::Add(MarkEvent::Kind kind, std::string_view markup) {
+  block_.marked.events.push_back({block_.marked.text.size(), kind, std::string(markup)});
+}
+
+void BlockBuilder::Text(std::string_view text) {
+  MarkedText& marked = block_.marked;
+  // "a <br> b": of the two spaces one goes with what stands alone between them.
+  if (!marked.events.empty() && marked.events.back().kind == MarkEvent::Kind::kAlone &&
+      marked.events.back().at == marked.text.size() && marked.text.ends_with(' ') &&
+      text.starts_with(' ')) {
+    marked.events.back().markup += ' ';
+    text.remove_prefix(1);
+  }
+  marked.text += text;
+}
+
+void BlockBuilder::Alone(std::string_view markup) { Add(MarkEvent::Kind::kAlone, markup); }
+
+void BlockBuilder::Open(std::string_view name, std::string_view markup) {
+  if (open_.size() >= kDeepest) return Alone(markup);
+  open_.push_back({std::string(name), block_.marked.events.size(), false});
+  Add(MarkEvent::Kind::kOpen, markup);
+}
+
+bool BlockBuilder::IsOpen(std::string_view name) const {
+  return std::ranges::find(open_, name, &OpenMark::name) != open_.end();
+}
+
+void BlockBuilder::Close(std::string_view name, std::string_view markup) {
+  if (!IsOpen(name)) return Alone(markup);
+  for (bool found = false; !found;) {
+    const OpenMark mark = std::move(open_.back());
+    open_.pop_back();
+    found = mark.name == name;
+    // It crosses the pair: what began in this block stands alone.
+    if (!found && !mark.from_earlier)
+      block_.marked.events[mark.event].kind = MarkEvent::Kind::kAlone;
+    if (!found && mark.from_earlier) Add(MarkEvent::Kind::kClose, "");
+  }
+  Add(MarkEvent::Kind::kClose, markup);
+}
+
+void BlockBuilder::Keep(std::string_view bytes) {
+  const size_t begin = block_.marked.text.size();
+  block_.marked.text += bytes;
+  block_.marked.kept.push_back({begin, block_.marked.text.size(), std::string(bytes)});
+}
+
+void BlockBuilder::Divide(std::string_view markup) {
+  if (block_.marked.text.empty() && block_.marked.events.empty()) {
+    block_.before += markup;
+    return;
+  }
+  if (!options_.crosses_blocks) LeaveAlone();
+  blocks_.push_back(TakeBlock());
+  block_.before = markup;
+  for (OpenMark& mark : open_) mark.from_earlier = true;
+}
+
+void BlockBuilder::LeaveAlone() {
+  for (const OpenMark& mark : open_) {
+    if (!mark.from_earlier) block_.marked.events[mark.event].kind = MarkEvent::Kind::kAlone;
+  }
+  open_.clear();
+}
+
+MarkedBlock BlockBuilder::TakeBlock() {
+  block_.marked.is_html = options_.is_html;
+  block_.flows = options_.flows;
+  return std::exchange(block_, {});
+}
+
+std::vector<MarkedBlock> BlockBuilder::Finish() {
+  LeaveAlone();
+  Divide("");
+  if (blocks_.empty() || !block_.before.empty()) blocks_.push_back(TakeBlock());
+  return std::move(blocks_);
+}
+
+}  // namespace millrace::models

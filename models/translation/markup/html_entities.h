@@ -1,0 +1,15 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace millrace::models {
+
+// The character of an HTML entity, such as &eacute; or &#233;, at the front of `text`, as UTF-8,
+// and how many bytes of the text it takes; 0: none stands there, or one of the rarer names.
+size_t ReadEntity(std::string_view text, std::string& character);
+// Whether something in the form of an entity stands at the front; its bytes, else 0.
+size_t EntityBytes(std::string_view text);
+
+}  // namespace millrace::models

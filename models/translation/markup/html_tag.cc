@@ -1,0 +1,89 @@
+#include "models/translation/markup/html_tag.h"
+
+#include "models/text/ascii.h"
+#include "models/text/trim.h"
+
+namespace millrace::models {
+namespace {
+
+bool IsNameByte(char c) { return IsAsciiAlnum(c) || c == '-' || c == ':' || c == '_'; }
+
+bool HasWord(std::string_view words, std::string_view word) {
+  for (size_t at = words.find(word); at != std::string_view::npos; at = words.find(word, at + 1)) {
+    const size_t end = at + word.size();
+    const bool begins = at == 0 || kAsciiSpace.find(words[at - 1]) != std::string_view::npos;
+    const bool ends = end == words.size() || kAsciiSpace.find(words[end]) != std::string_view::npos;
+    if (begins && ends) return true;
+  }
+  return false;
+}
+
+bool SaysUntranslated(std::string_view attribute, std::string_view value) {
+  const std::string name = AsciiLower(attribute);
+  if (name == "translate") return AsciiLower(value) == "no";
+  return name == "class" && HasWord(value, "notranslate");
+}
+
+}  // namespace
+
+size_t HtmlTagReader::Behind(std::string_view mark, size_t at) const {
+  const size_t found = text_.find(mark, at);
+  return found == std::string_view::npos ? found : found + mark.size();
+}
+
+bool HtmlTagReader::Read(size_t at, HtmlTag& tag) {
+  tag = {};
+  size_t next = at + 1;
+  tag.closes = ByteAt(text_, next) == '/';
+  if (tag.closes) ++next;
+  const size_t name = next;
+  while (IsNameByte(ByteAt(text_, next))) ++next;
+  if (next == name) return false;
+  tag.name = AsciiLower(text_.substr(name, next - name));
+  size_t attribute = next;      // where its name begins
+  size_t attribute_end = next;  // 0 bytes: none yet
+  bool equals = false;
+  while (next < text_.size()) {
+    const char c = text_[next];
+    if (c == '>') {
+      tag.is_empty = text_[next - 1] == '/';
+      tag.end = next + 1;
+      return true;
+    }
+    if (c == '<') return false;
+    if (c == '"' || c == '\'') {
+      size_t& none = c == '"' ? no_double_quote_ : no_single_quote_;
+      const size_t close = next + 1 >= none ? std::string_view::npos : text_.find(c, next + 1);
+      if (close == std::string_view::npos) {
+        none = next + 1 < none ? next + 1 : none;
+        return false;
+      }
+      if (equals) {
+        tag.untranslated =
+            tag.untranslated || SaysUntranslated(text_.substr(attribute, attribute_end - attribute),
+                                                 text_.substr(next + 1, close - next - 1));
+      }
+      next = close + 1;
+      equals = false;
+      continue;
+    }
+    if (c == '=') {
+      equals = true;
+    } else if (equals && IsNameByte(c)) {  // a value without quotes
+      const size_t value = next;
+      while (IsNameByte(ByteAt(text_, next + 1))) ++next;
+      tag.untranslated =
+          tag.untranslated || SaysUntranslated(text_.substr(attribute, attribute_end - attribute),
+                                               text_.substr(value, next + 1 - value));
+      equals = false;
+    } else if (IsNameByte(c)) {
+      attribute = next;
+      while (IsNameByte(ByteAt(text_, next + 1))) ++next;
+      attribute_end = next + 1;
+    }
+    ++next;
+  }
+  return false;
+}
+
+}  // namespace millrace::models

@@ -1,0 +1,163 @@
+#include "models/translation/markup/mark_placer.h"
+
+#include <algorithm>
+#include <limits>
+#include <tuple>
+#include <utility>
+
+#include "models/text/unicode.h"
+
+namespace millrace::models {
+namespace {
+
+bool AllSpace(std::string_view text) {
+  for (size_t at = 0; at < text.size();) {
+    const CodePoint c = DecodeAt(text, at);
+    if (!IsSpace(c.value)) return false;
+    at += c.bytes;
+  }
+  return true;
+}
+
+}  // namespace
+
+bool MarkPlacer::IsBlank(const MarkNode& mark) const {
+  return AllSpace(source_.substr(mark.begin, mark.end - mark.begin));
+}
+
+bool MarkPlacer::LeansLeft(const MarkNode& mark) const {
+  if (mark.begin == 0 || IsSpace(DecodeBefore(source_, mark.begin).value)) return false;
+  return mark.end == source_.size() || IsSpace(DecodeAt(source_, mark.end).value);
+}
+
+bool MarkPlacer::CoversAll(const MarkNode& mark) const {
+  return AllSpace(source_.substr(0, mark.begin)) && AllSpace(source_.substr(mark.end));
+}
+
+std::vector<PlacedMark> MarkPlacer::Place(std::span<const MarkNode> marks) {
+  placed_.clear();
+  taken_.assign(units_.size(), false);
+  PlaceWithin(marks, {0, units_.size()}, 0, target_.size());
+  return std::move(placed_);
+}
+
+int MarkPlacer::Vote(const TargetUnit& unit, size_t source, bool inside) const {
+  // A sign counts only for the sign that it comes from.
+  if (IsWordCharacter(DecodeAt(target_, unit.begin).value)) return inside ? 1 : -1;
+  return inside && !IsWordCharacter(DecodeAt(source_, source).value) ? 1 : 0;
+}
+
+MarkPlacer::Range MarkPlacer::BestStretch(const MarkNode& mark, Range range) const {
+  // The stretch with the greatest sum: what comes from the mark's words counts for it, all else
+  // against it.
+  constexpr int kNever = -1'000'000;
+  Range best = {range.begin, range.begin};
+  int best_sum = mark.from_before ? -1 : 0;
+  int sum = 0;
+  bool has_words = false;
+  size_t begin = range.begin;
+  size_t nearest = range.end;
+  size_t least = std::numeric_limits<size_t>::max();
+  for (size_t i = range.begin; i < range.end; ++i) {
+    int value = 0;
+    for (const size_t source : units_[i].sources) {
+      const bool inside = source >= mark.begin && source < mark.end;
+      value += Vote(units_[i], source, inside);
+      const size_t distance = source < mark.begin ? mark.begin - source
+                              : inside            ? 0
+                                                  : source - mark.end + 1;
+      if (!taken_[i] && distance < least) {
+        least = distance;
+        nearest = i;
+      }
+    }
+    if (taken_[i]) value = kNever;
+    if (sum < 0 && !mark.from_before) {
+      sum = 0;
+      has_words = false;
+    }
+    if (!has_words && !mark.from_before) begin = i;
+    has_words = has_words || value > 0;
+    sum += value;
+    const bool longer = value > 0 && begin == best.begin && best.end > best.begin;
+    const bool better = mark.goes_on ? i + 1 == range.end && sum > 0
+                                     : sum > best_sum || (sum == best_sum && longer);
+    if (better) {
+      best_sum = sum;
+      best = {begin, i + 1};
+    }
+  }
+  if (best.begin < best.end) return best;
+  if (mark.from_before) return {range.begin, range.begin};
+  if (mark.goes_on) return {range.end, range.end};
+  return nearest < range.end ? Range{nearest, nearest + 1} : best;
+}
+
+size_t MarkPlacer::BestPlace(size_t source, Range range, std::span<const Placed> taken) const {
+  // How many pieces stand on the wrong side when it stands before unit i.
+  size_t wrong = 0;
+  for (size_t i = range.begin; i < range.end; ++i) {
+    wrong += static_cast<size_t>(
+        std::ranges::count_if(units_[i].sources, [&](size_t from) { return from < source; }));
+  }
+  size_t best = range.begin;
+  size_t least = wrong;
+  auto within = taken.begin();
+  for (size_t i = range.begin; i < range.end; ++i) {
+    for (const size_t from : units_[i].sources) from < source ? --wrong : ++wrong;
+    while (within != taken.end() && within->range.end <= i + 1) ++within;
+    const bool divides = within != taken.end() && within->range.begin < i + 1;
+    if (wrong < least && !divides) {
+      least = wrong;
+      best = i + 1;
+    }
+  }
+  return best;
+}
+
+void MarkPlacer::PlaceWithin(std::span<const MarkNode> marks, Range range, size_t begin,
+                             size_t end) {
+  std::vector<Placed> pairs;
+  const auto place_pair = [&](const MarkNode& mark) {
+    const bool all = CoversAll(mark) || (mark.from_before && mark.goes_on);
+    const Range stretch = all ? range : BestStretch(mark, range);
+    std::fill(taken_.begin() + static_cast<std::ptrdiff_t>(stretch.begin),
+              taken_.begin() + static_cast<std::ptrdiff_t>(stretch.end), true);
+    pairs.push_back({stretch, &mark});
+  };
+  // Those first whose beginning or end is given.
+  const auto bound = [](const MarkNode& mark) { return mark.from_before || mark.goes_on; };
+  for (const MarkNode& mark : marks) {
+    if (bound(mark)) place_pair(mark);
+  }
+  for (const MarkNode& mark : marks) {
+    if (!bound(mark) && !IsBlank(mark)) place_pair(mark);
+  }
+  const auto by_place = [](const Placed& placed) {
+    return std::tuple(placed.range.begin, placed.range.end, placed.mark);
+  };
+  std::ranges::sort(pairs, {}, by_place);
+  const size_t with_words = pairs.size();
+  for (const MarkNode& mark : marks) {
+    if (bound(mark) || !IsBlank(mark)) continue;
+    const size_t place = BestPlace(mark.begin, range, std::span(pairs).first(with_words));
+    pairs.push_back({{place, place}, &mark});
+  }
+  std::ranges::sort(pairs, {}, by_place);
+  for (const auto& [stretch, mark] : pairs)
+    std::fill(taken_.begin() + static_cast<std::ptrdiff_t>(stretch.begin),
+              taken_.begin() + static_cast<std::ptrdiff_t>(stretch.end), false);
+  for (const auto& [stretch, mark] : pairs) {
+    const bool empty = stretch.begin == stretch.end;
+    size_t from = stretch.begin < units_.size() ? units_[stretch.begin].begin : target_.size();
+    if (empty && stretch.begin > 0 && LeansLeft(*mark)) from = units_[stretch.begin - 1].end;
+    from = mark->from_before ? begin : std::clamp(from, begin, end);
+    const size_t to = mark->goes_on ? end : empty ? from : units_[stretch.end - 1].end;
+    begin = to;
+    placed_.push_back({from, mark->opening});
+    PlaceWithin(mark->inner, stretch, from, to);
+    placed_.push_back({to, mark->closing});
+  }
+}
+
+}  // namespace millrace::models

@@ -1,0 +1,42 @@
+#include "models/translation/markup/mark_tree.h"
+
+#include <utility>
+
+namespace millrace::models {
+
+std::vector<MarkNode> MarksOf(const MarkedText& marked) {
+  // What is open, the outermost first; the bottom one stands for the text.
+  std::vector<MarkNode> open(1);
+  const auto close = [&open](size_t end, std::string_view closing) {
+    MarkNode node = std::move(open.back());
+    open.pop_back();
+    node.end = end;
+    node.closing = closing;
+    open.back().inner.push_back(std::move(node));
+  };
+  for (const MarkEvent& event : marked.events) {
+    switch (event.kind) {
+      case MarkEvent::Kind::kOpen:
+        open.push_back({.begin = event.at, .opening = event.markup});
+        break;
+      case MarkEvent::Kind::kAlone:
+        open.back().inner.push_back({.begin = event.at, .end = event.at, .opening = event.markup});
+        break;
+      case MarkEvent::Kind::kClose:
+        if (open.size() == 1) {
+          // It opened before the text: all so far is within it.
+          open.push_back({.from_before = true, .inner = std::move(open.front().inner)});
+          open.front().inner.clear();
+        }
+        close(event.at, event.markup);
+        break;
+    }
+  }
+  while (open.size() > 1) {
+    open.back().goes_on = true;
+    close(marked.text.size(), {});
+  }
+  return std::move(open.front().inner);
+}
+
+}  // namespace millrace::models

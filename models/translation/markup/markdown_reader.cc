@@ -1,0 +1,306 @@
+#include <algorithm>
+#include <map>
+
+#include "models/text/ascii.h"
+#include "models/text/trim.h"
+#include "models/text/unicode.h"
+#include "models/translation/markup/block_builder.h"
+#include "models/translation/markup/html_tag.h"
+
+namespace millrace::models {
+namespace {
+
+constexpr std::string_view kBlanks = " \t";
+// How far a bracket may be from its counterpart; looking no further keeps the time linear.
+constexpr size_t kLongestLink = 2048;
+
+bool OnlyOf(std::string_view line, std::string_view characters) {
+  return line.find_first_not_of(characters) == std::string_view::npos;
+}
+
+bool IsRule(std::string_view line) {
+  line = Trim(line);
+  return line.size() >= 2 &&
+         (OnlyOf(line, "= ") || OnlyOf(line, "- ") || OnlyOf(line, "* ") || OnlyOf(line, "_ "));
+}
+
+bool IsTableRule(std::string_view line) {
+  line = Trim(line);
+  return line.find('-') != std::string_view::npos && line.find('|') != std::string_view::npos &&
+         OnlyOf(line, "|:- \t");
+}
+
+std::string_view FenceOf(std::string_view line) {
+  line = TrimLeft(line);
+  const char mark = ByteAt(line, 0);
+  if (mark != '`' && mark != '~') return {};
+  const size_t end = std::min(line.find_first_not_of(mark), line.size());
+  return end >= 3 ? line.substr(0, end) : std::string_view();
+}
+
+// What stands before the words of a line: quote marks, a list mark, the marks of a heading.
+size_t PrefixEnd(std::string_view line) {
+  size_t end = 0;
+  for (bool more = true; more;) {
+    more = false;
+    const size_t at = std::min(line.find_first_not_of(kBlanks, end), line.size());
+    const char c = ByteAt(line, at);
+    const auto blank_at = [&](size_t place) {
+      return place >= line.size() || kBlanks.find(line[place]) != std::string_view::npos;
+    };
+    size_t next = at;
+    if (c == '>') {
+      next = at + 1;
+    } else if ((c == '-' || c == '*' || c == '+') && blank_at(at + 1)) {
+      next = at + 1;
+    } else if (const size_t digits = DigitsEnd(line, at);
+               digits > at && digits - at <= 9 &&
+               (ByteAt(line, digits) == '.' || ByteAt(line, digits) == ')') &&
+               blank_at(digits + 1)) {
+      next = digits + 1;
+    } else if (c == '#') {
+      next = std::min(line.find_first_not_of('#', at), line.size());
+      if (next - at > 6 || !blank_at(next)) next = at;
+    } else if (end > 0 && c == '[' && ByteAt(line, at + 2) == ']' && blank_at(at + 3)) {
+      next = at + 3;  // of a task list
+    }
+    more = next > at;
+    if (more) end = next;
+  }
+  return end == 0 ? 0 : std::min(line.find_first_not_of(kBlanks, end), line.size());
+}
+
+class MarkdownReader {
+ public:
+  explicit MarkdownReader(std::string_view text) : text_(text) {}
+
+  std::vector<MarkedBlock> Run() {
+    for (size_t at = 0; at < text_.size();) {
+      const size_t end = std::min(text_.find('\n', at), text_.size());
+      const size_t next = std::min(end + 1, text_.size());
+      size_t content = end;
+      while (content > at && text_[content - 1] == '\r') --content;
+      next_line_ = text_.substr(next, text_.find('\n', next) - next);
+      Line(text_.substr(at, content - at), text_.substr(content, next - content));
+      at = next;
+    }
+    out_.Divide(break_);
+    return out_.Finish();
+  }
+
+ private:
+  void Line(std::string_view line, std::string_view line_break) {
+    const bool after_blank = was_blank_;
+    was_blank_ = Trim(line).empty();
+    if (was_blank_) in_table_ = false;
+    const bool code =
+        after_blank && !in_list_ && (line.starts_with("    ") || line.starts_with("\t"));
+    if (InFence(line) || was_blank_ || code || IsRule(line) || IsTableRule(line) ||
+        IsDefinition(line)) {
+      in_table_ = in_table_ || IsTableRule(line);
+      was_blank_ = was_blank_ || code;
+      Divide(line);
+      break_ = line_break;
+      paragraph_ = false;
+      return;
+    }
+    const size_t prefix = PrefixEnd(line);
+    const bool table = in_table_ || IsTableRule(next_line_) || TrimLeft(line).starts_with('|');
+    if (prefix > 0 || !paragraph_ || table) {
+      Divide(line.substr(0, prefix));
+      if (prefix > 0 || after_blank) in_list_ = prefix > 0 || kBlanks.find(line[0]) != kBlanks.npos;
+    } else {
+      out_.Text(break_);
+    }
+    std::string_view words = line.substr(prefix);
+    // A break that is meant: two spaces or a backslash.
+    const bool hard = words.ends_with("  ") || words.ends_with('\\');
+    const size_t end = hard ? TrimRight(words.substr(0, words.size() - 1)).size() : words.size();
+    table ? Cells(words.substr(0, end)) : Words(words.substr(0, end));
+    break_ = words.substr(end);
+    break_ += line_break;
+    paragraph_ = !hard && !table && TrimLeft(line)[0] != '#';
+  }
+
+  void Divide(std::string_view markup) {
+    break_ += markup;
+    out_.Divide(break_);
+    break_.clear();
+  }
+
+  // Whether the line is of a fenced block, or begins or ends one.
+  bool InFence(std::string_view line) {
+    const std::string_view fence = FenceOf(line);
+    if (fence_.empty()) {
+      fence_ = fence;
+      return !fence.empty();
+    }
+    if (fence.starts_with(fence_) && Trim(line).size() == fence.size()) fence_ = {};
+    return true;
+  }
+
+  // [name]: address
+  static bool IsDefinition(std::string_view line) {
+    line = TrimLeft(line);
+    return line.starts_with('[') && line.find("]:") != std::string_view::npos &&
+           line.find("]:") < line.find(' ');
+  }
+
+  void Cells(std::string_view row) {
+    size_t begin = 0;
+    for (size_t at = 0; at < row.size(); ++at) {
+      if (row[at] == '\\') {
+        ++at;
+      } else if (row[at] == '|') {
+        Words(row.substr(begin, at - begin));
+        out_.Divide("|");
+        begin = at + 1;
+      }
+    }
+    Words(row.substr(begin));
+  }
+
+  void Words(std::string_view line) {
+    line_ = line;
+    closing_.clear();
+    HtmlTagReader tags(line);
+    size_t plain = 0;  // where the text begins that was not put out
+    for (size_t at = 0; at < line.size();) {
+      const size_t end = MarkupEnd(at, tags);
+      if (end == at) {
+        ++at;
+        continue;
+      }
+      out_.Text(line.substr(plain, at - plain));
+      Markup(at, end, tags);
+      at = plain = end;
+    }
+    out_.Text(line.substr(plain));
+  }
+
+  // Behind the markup that begins at `at`, or `at`.
+  size_t MarkupEnd(size_t at, HtmlTagReader& tags) {
+    switch (line_[at]) {
+      case '\\':
+        return at + 1 < line_.size() && !IsAsciiAlnum(line_[at + 1]) && line_[at + 1] != ' ' &&
+                       static_cast<unsigned char>(line_[at + 1]) < 0x80
+                   ? at + 2
+                   : at;
+      case '`':
+        return CodeEnd(at);
+      case '!':
+        return ByteAt(line_, at + 1) == '[' ? LinkEnd(at + 1).second : at;
+      case '[':
+        return LinkEnd(at).second > at ? at + 1 : at;
+      case ']':
+        return closing_.contains(at) ? closing_[at] : at;
+      case '<': {
+        HtmlTag tag;
+        if (line_.substr(at, 4) == "<!--") return std::min(tags.Behind("-->", at), line_.size());
+        return tags.Read(at, tag) ? tag.end : at;
+      }
+      case '*':
+      case '_':
+      case '~':
+        return EmphasisEnd(at);
+      default:
+        return at;
+    }
+  }
+
+  void Markup(size_t at, size_t end, HtmlTagReader& tags) {
+    const std::string_view markup = line_.substr(at, end - at);
+    HtmlTag tag;
+    switch (line_[at]) {
+      case '\\':
+      case '`':
+        return out_.Keep(markup);
+      case '!':
+        return out_.Alone(markup);
+      case '[': {
+        const auto [close, behind] = LinkEnd(at);
+        closing_[close] = behind;
+        return out_.Open("[", markup);
+      }
+      case ']':
+        return out_.Close("[", markup);
+      case '<':
+        if (!tags.Read(at, tag) || tag.is_empty) return out_.Alone(markup);
+        if (markup.find_first_of(":@") < markup.find_first_of(" =")) return out_.Keep(markup);
+        return tag.closes ? out_.Close(tag.name, markup) : out_.Open(tag.name, markup);
+      default:
+        return CanClose(at) && out_.IsOpen(markup) ? out_.Close(markup, markup)
+                                                   : out_.Open(markup, markup);
+    }
+  }
+
+  size_t CodeEnd(size_t at) const {
+    const size_t inner = std::min(line_.find_first_not_of('`', at), line_.size());
+    const std::string_view mark = line_.substr(at, inner - at);
+    const size_t close = line_.substr(0, inner + kLongestLink).find(mark, inner);
+    return close == std::string_view::npos ? at : close + mark.size();
+  }
+
+  // Of [words](address) or [words][name] at `at`: where its ] stands, and where it ends; `at` twice
+  // when it is none.
+  std::pair<size_t, size_t> LinkEnd(size_t at) const {
+    const size_t limit = std::min(line_.size(), at + kLongestLink);
+    const auto paired = [&](size_t from, char opens, char closes) {
+      size_t depth = 0;
+      for (size_t i = from; i < limit; ++i) {
+        if (line_[i] == '\\') {
+          ++i;
+        } else if (line_[i] == opens) {
+          ++depth;
+        } else if (line_[i] == closes && --depth == 0) {
+          return i;
+        }
+      }
+      return std::string_view::npos;
+    };
+    const size_t close = paired(at, '[', ']');
+    if (close == std::string_view::npos) return {at, at};
+    const char next = ByteAt(line_, close + 1);
+    if (next != '(' && next != '[') return {at, at};
+    const size_t end = paired(close + 1, next, next == '(' ? ')' : ']');
+    return end == std::string_view::npos ? std::pair(at, at) : std::pair(close, end + 1);
+  }
+
+  size_t RunEnd(size_t at) const {
+    return std::min(line_.find_first_not_of(line_[at], at), line_.size());
+  }
+  bool CanClose(size_t at) const {
+    if (at == 0 || IsSpace(DecodeBefore(line_, at).value)) return false;
+    const CodePoint next = DecodeAt(line_, RunEnd(at));
+    return line_[at] != '_' || !IsWordCharacter(next.value);
+  }
+  bool CanOpen(size_t at) const {
+    const CodePoint next = DecodeAt(line_, RunEnd(at));
+    if (next.bytes == 0 || IsSpace(next.value)) return false;
+    return line_[at] != '_' || at == 0 || !IsWordCharacter(DecodeBefore(line_, at).value);
+  }
+  size_t EmphasisEnd(size_t at) const {
+    const size_t end = RunEnd(at);
+    const bool fits = line_[at] == '~' ? end - at == 2 : end - at <= 3;
+    const std::string_view mark = line_.substr(at, end - at);
+    return fits && ((CanClose(at) && out_.IsOpen(mark)) || CanOpen(at)) ? end : at;
+  }
+
+  const std::string_view text_;
+  std::string_view line_;             // whose words are read
+  std::string_view next_line_;        // of the text
+  std::string_view fence_;            // of the fenced block at hand
+  std::string break_;                 // what stands between the last line's words and the next's
+  std::map<size_t, size_t> closing_;  // the ] of links in the line, and where each link ends
+  bool paragraph_ = false;            // the next line may go on with it
+  bool was_blank_ = true;
+  bool in_list_ = false;
+  bool in_table_ = false;
+  BlockBuilder out_{{}};
+};
+
+}  // namespace
+
+std::vector<MarkedBlock> ReadMarkdown(std::string_view text) { return MarkdownReader(text).Run(); }
+
+}  // namespace millrace::models

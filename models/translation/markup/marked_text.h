@@ -1,0 +1,63 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace millrace::models {
+
+// Markup at a place of a text: it begins or ends a stretch, or stands alone.
+struct MarkEvent {
+  enum class Kind : unsigned char { kOpen, kClose, kAlone };
+
+  size_t at = 0;  // byte of the text
+  Kind kind = Kind::kAlone;
+  std::string markup;
+
+  friend bool operator==(const MarkEvent&, const MarkEvent&) = default;
+};
+
+// A stretch of a text in whose place something else is put out.
+struct KeptSpan {
+  size_t begin = 0;
+  size_t end = 0;
+  std::string becomes;  // as it is put out
+
+  friend bool operator==(const KeptSpan&, const KeptSpan&) = default;
+};
+
+// Text that was read out of markup. Marks open and close like brackets; one may be open at the
+// beginning or the end, when it goes on in the text before or behind.
+struct MarkedText {
+  std::string text = {};
+  std::vector<MarkEvent> events = {};  // in reading order
+  std::vector<KeptSpan> kept = {};     // in order, without overlap; no event stands within one
+  bool is_html = false;                // what is put out is escaped
+};
+
+// As it is put out by its format.
+std::string Escaped(std::string_view text, bool is_html);
+// Adds markup to what was put out; a line break takes the place of the space before it.
+void PutMarkup(std::string_view markup, std::string& out);
+// The text put out as it was read: with its markup, unchanged.
+std::string Untouched(const MarkedText& marked);
+
+// Cuts a marked text into one piece after another. The text must outlive it.
+class MarkedTextCutter {
+ public:
+  explicit MarkedTextCutter(const MarkedText& marked) : marked_(marked) {}
+
+  size_t at() const { return at_; }
+  // The piece up to the byte `end`, not before at() nor within what is kept. What closes there
+  // belongs to the piece, what opens there to the next; the end of the text takes everything.
+  MarkedText Take(size_t end);
+
+ private:
+  const MarkedText& marked_;
+  size_t at_ = 0;
+  size_t next_event_ = 0;
+  size_t next_kept_ = 0;
+};
+
+}  // namespace millrace::models

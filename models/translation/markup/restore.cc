@@ -1,0 +1,176 @@
+#include "models/translation/markup/restore.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "models/text/ascii.h"
+#include "models/text/unicode.h"
+#include "models/translation/markup/mark_placer.h"
+#include "models/translation/markup/mark_tree.h"
+#include "models/translation/markup/number_repair.h"
+#include "models/translation/markup/target_units.h"
+
+namespace millrace::models {
+namespace {
+
+// What is put out in place of some bytes of a translation.
+struct Edit {
+  size_t begin = 0;
+  size_t end = 0;
+  std::string becomes;
+};
+
+// Where a stand-in stands as a word of its own, in either case.
+std::vector<size_t> FindStandIn(std::string_view lower_target, std::string_view stand_in) {
+  std::vector<size_t> places;
+  const std::string name = AsciiLower(stand_in);
+  for (size_t at = lower_target.find(name); at != std::string_view::npos;
+       at = lower_target.find(name, at + 1)) {
+    const size_t end = at + name.size();
+    const bool begins = at == 0 || !IsWordCharacter(DecodeBefore(lower_target, at).value);
+    const bool ends = !IsWordCharacter(DecodeAt(lower_target, end).value);
+    if (begins && ends) places.push_back(at);
+  }
+  return places;
+}
+
+class Restorer {
+ public:
+  Restorer(const MarkedText& source, std::string_view target, std::span<const AlignedPiece> pieces)
+      : source_(source), target_(target), units_(FindUnits(target, pieces, source.text.size())) {}
+
+  std::string Run() {
+    PutBackKept();
+    PutBackNumbers();
+    std::ranges::stable_sort(edits_, {}, &Edit::begin);
+    JoinUnits();
+    const std::vector<MarkNode> marks = MarksOf(source_);
+    MarkPlacer placer(source_.text, target_, units_);
+    const std::vector<PlacedMark> placed = placer.Place(marks);
+    for (const PlacedMark& mark : placed) {
+      PutUntil(mark.at);
+      PutMarkup(mark.markup, out_);
+    }
+    PutUntil(target_.size());
+    return std::move(out_);
+  }
+
+ private:
+  bool IsEdited(size_t begin, size_t end) const {
+    return std::ranges::any_of(
+        edits_, [&](const Edit& edit) { return edit.begin < end && begin < edit.end; });
+  }
+
+  void PutBackKept() {
+    const std::string lower = AsciiLower(target_);
+    std::vector<const KeptSpan*> lost;
+    for (const KeptSpan& kept : source_.kept) {
+      const std::string_view stand_in =
+          std::string_view(source_.text).substr(kept.begin, kept.end - kept.begin);
+      const std::vector<size_t> places = FindStandIn(lower, stand_in);
+      if (places.empty()) {
+        lost.push_back(&kept);
+        continue;
+      }
+      edits_.push_back({places[0], places[0] + stand_in.size(), kept.becomes});
+      // Said twice: the second time with the space before it.
+      for (size_t i = 1; i < places.size(); ++i) {
+        const size_t begin = places[i] - (target_[places[i] - 1] == ' ' ? 1 : 0);
+        edits_.push_back({begin, places[i] + stand_in.size(), {}});
+      }
+    }
+    for (const KeptSpan* kept : lost) PutBackLost(*kept);
+  }
+
+  // In place of the words that come from there, else before those that come from behind it.
+  void PutBackLost(const KeptSpan& kept) {
+    const auto comes_from = [&](const TargetUnit& unit) {
+      return std::ranges::any_of(
+                 unit.sources,
+                 [&](size_t source) { return source >= kept.begin && source < kept.end; }) &&
+             !IsEdited(unit.begin, unit.end);
+    };
+    const auto first = std::ranges::find_if(units_, comes_from);
+    if (first != units_.end()) {
+      const auto behind = std::find_if_not(first, units_.end(), comes_from);
+      edits_.push_back({first->begin, (behind - 1)->end, kept.becomes});
+      return;
+    }
+    const auto next = std::ranges::find_if(units_, [&](const TargetUnit& unit) {
+      return std::ranges::all_of(unit.sources, [&](size_t from) { return from >= kept.end; }) &&
+             !IsEdited(unit.begin, unit.end);
+    });
+    if (next != units_.end()) {
+      edits_.push_back({next->begin, next->begin, kept.becomes + ' '});
+    } else {
+      edits_.push_back({target_.size(), target_.size(), ' ' + kept.becomes});
+    }
+  }
+
+  void PutBackNumbers() {
+    // Those of stand-ins are no numbers of the text.
+    std::string source = source_.text;
+    for (const KeptSpan& kept : source_.kept)
+      std::fill_n(source.begin() + static_cast<std::ptrdiff_t>(kept.begin), kept.end - kept.begin,
+                  ' ');
+    std::string target(target_);
+    for (const Edit& edit : edits_)
+      std::fill_n(target.begin() + static_cast<std::ptrdiff_t>(edit.begin), edit.end - edit.begin,
+                  ' ');
+    for (const NumberRepair& repair : RepairNumbers(source, target))
+      edits_.push_back({repair.target.begin, repair.target.end, std::string(repair.source)});
+  }
+
+  // No mark divides what is put in place of several units.
+  void JoinUnits() {
+    std::vector<TargetUnit> joined;
+    auto edit = edits_.begin();
+    for (TargetUnit& unit : units_) {
+      while (edit != edits_.end() && edit->end <= unit.begin) ++edit;
+      const bool goes_on = !joined.empty() && edit != edits_.end() &&
+                           edit->begin < joined.back().end && edit->end > unit.begin;
+      if (!goes_on) {
+        joined.push_back(std::move(unit));
+        continue;
+      }
+      joined.back().end = unit.end;
+      joined.back().sources.insert(joined.back().sources.end(), unit.sources.begin(),
+                                   unit.sources.end());
+    }
+    units_ = std::move(joined);
+  }
+
+  // Puts out the translation up to a byte that is in no edit.
+  void PutUntil(size_t end) {
+    while (next_edit_ < edits_.size() && edits_[next_edit_].end <= end &&
+           (edits_[next_edit_].begin < end || end == target_.size())) {
+      const Edit& edit = edits_[next_edit_++];
+      if (edit.begin > at_) out_ += Escaped(target_.substr(at_, edit.begin - at_), source_.is_html);
+      out_ += edit.becomes;
+      at_ = std::max(at_, edit.end);
+    }
+    if (end > at_) {
+      out_ += Escaped(target_.substr(at_, end - at_), source_.is_html);
+      at_ = end;
+    }
+  }
+
+  const MarkedText& source_;
+  const std::string_view target_;
+  std::vector<TargetUnit> units_;
+  std::vector<Edit> edits_;
+  std::string out_;
+  size_t at_ = 0;  // up to there the translation was put out
+  size_t next_edit_ = 0;
+};
+
+}  // namespace
+
+std::string Restore(const MarkedText& source, std::string_view target,
+                    std::span<const AlignedPiece> pieces) {
+  return Restorer(source, target, pieces).Run();
+}
+
+}  // namespace millrace::models

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "models/core/payload.h"
+#include "models/text/term_index.h"
+#include "models/translation/markup/marked_text.h"
+
+namespace millrace::models {
+
+// A sentence as a model reads it: what must survive has become stand-ins, which models copy.
+struct SourceSentence {
+  MarkedText marked;
+  std::string behind;  // what stands between it and the next; not translated
+  // Whether its translation is put out word by word as it comes: Restore has nothing to do.
+  bool is_plain = true;   // no marks, nothing kept, nothing escaped
+  bool has_words = true;  // besides what is kept
+};
+
+// Takes the first `bytes` bytes of a sentence's text off its front, and the white space behind
+// them; a few more, or less, so that no stand-in is divided.
+SourceSentence TakeFront(SourceSentence& sentence, size_t bytes);
+
+// The sentences of a text. Putting out each Untouched, with what is behind it, gives the text back:
+// byte for byte but for entities that became characters. The first may be empty, others not.
+// Linear time.
+std::vector<SourceSentence> ReadSentences(std::string_view text, TextFormat format,
+                                          std::string_view language, const TermIndex& terms);
+
+}  // namespace millrace::models

@@ -1,0 +1,60 @@
+#include "models/translation/markup/target_units.h"
+
+#include <utility>
+
+#include "models/text/unicode.h"
+
+namespace millrace::models {
+namespace {
+
+// Without the white space at its front and back.
+std::pair<size_t, size_t> Trimmed(std::string_view text, size_t begin, size_t end) {
+  while (begin < end && IsSpace(DecodeAt(text, begin).value)) begin += DecodeAt(text, begin).bytes;
+  while (begin < end && IsSpace(DecodeBefore(text, end).value))
+    end -= DecodeBefore(text, end).bytes;
+  return {begin, end};
+}
+
+// Whether a word goes on across `at`; letters and digits are not of one word: H<sub>2</sub>O.
+bool WithinWord(std::string_view text, size_t at) {
+  if (at == 0 || at >= text.size()) return false;
+  const char32_t before = DecodeBefore(text, at).value;
+  const char32_t behind = DecodeAt(text, at).value;
+  return IsWordCharacter(before) && IsWordCharacter(behind) && IsDigit(before) == IsDigit(behind);
+}
+
+// A word or a sign each, as far along in the source as in the translation.
+std::vector<AlignedPiece> GuessPieces(std::string_view target, size_t source_bytes) {
+  std::vector<AlignedPiece> pieces;
+  for (size_t at = 0; at < target.size();) {
+    const size_t begin = at;
+    at += DecodeAt(target, at).bytes;
+    while (WithinWord(target, at)) at += DecodeAt(target, at).bytes;
+    const auto place = static_cast<double>(begin) / static_cast<double>(target.size());
+    pieces.push_back({begin, at, static_cast<size_t>(place * static_cast<double>(source_bytes))});
+  }
+  return pieces;
+}
+
+}  // namespace
+
+std::vector<TargetUnit> FindUnits(std::string_view target, std::span<const AlignedPiece> pieces,
+                                  size_t source_bytes) {
+  std::vector<AlignedPiece> guessed;
+  if (pieces.empty()) {
+    guessed = GuessPieces(target, source_bytes);
+    pieces = guessed;
+  }
+  std::vector<TargetUnit> units;
+  for (const AlignedPiece& piece : pieces) {
+    const auto [begin, end] = Trimmed(target, piece.begin, piece.end);
+    if (begin == end) continue;
+    if (units.empty() || units.back().end != begin || !WithinWord(target, begin))
+      units.push_back({begin, end, {}});
+    units.back().end = end;
+    units.back().sources.push_back(piece.source);
+  }
+  return units;
+}
+
+}  // namespace millrace::models

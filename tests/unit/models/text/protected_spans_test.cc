@@ -1,0 +1,134 @@
+#include "models/text/protected_spans.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+#include <string>
+#include <vector>
+
+#include "fakes/linear_time.h"
+
+namespace millrace::models {
+namespace {
+
+using List = std::vector<std::string>;
+
+List Found(std::string_view text, const TermIndex& terms = {}) {
+  List found;
+  for (const ProtectedSpan& span : FindProtectedSpans(text, terms))
+    found.emplace_back(text.substr(span.begin, span.end - span.begin));
+  return found;
+}
+
+// What is protected stands between « and ».
+class Protected : public testing::TestWithParam<const char*> {};
+
+TEST_P(Protected, IsWhatIsMarked) {
+  std::string text;
+  List expected;
+  const std::string marked = GetParam();
+  for (size_t at = 0; at < marked.size();) {
+    if (marked.compare(at, 2, "«") == 0) {
+      const size_t end = marked.find("»", at);
+      expected.push_back(marked.substr(at + 2, end - at - 2));
+      text += expected.back();
+      at = end + 2;
+    } else {
+      text += marked[at++];
+    }
+  }
+  EXPECT_EQ(Found(text), expected) << text;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Spans, Protected,
+    testing::Values(
+        "Hello «{name}», you have «{0}» of «{{ total }}».", "Use «${HOME}» or «$PATH», for $5.",
+        "«{n, plural, one {# cat} other {# cats}}» (see {a remark}).",
+        "«%s» has «%1$d» of «%(size)s», «%-5.2f» %, 100% done, 5%d.", "Press «%@», 50 % sure.",
+        "It is «:smile:» and «:count» at 10:30: yes.", "See «https://a.b/c?d=e#f», or «www.x.com».",
+        "(«http://a.b/c_(d)») and («https://a.b»)!", "Write to «me.you+x@mail.example.com».",
+        "Ask «@maria_s» about «#topic» and «#12», C# is no tag.",
+        "Open «/etc/hosts», «./run.sh» or «~/a/b.txt»: and/or, 1/2, km/h.",
+        "In «src/main.cc» and «C:\\Users\\x.doc» of «report.pdf».",
+        "Version «1.2.3», «v2», «2.0.1-rc1», not 3.14, 1.234.567 or 1999.",
+        "Call «get_name» or «open()» of `x", "The «`a b`» and «``c`d``» there.",
+        "Visit «example.com». Then go.", "A sentence. Another one, isn't it? Yes: no; (so)!",
+        "É «{nome}» à «https://é.com/ã», não é?", "mail@ and @ and # and % and { and $.",
+        "snake «a_b_c», __ and dash - or – so-called e.g. this i.e. that."));
+
+TEST(ProtectedSpans, TermsAreFoundAsWholeWordsTheLongestFirst) {
+  TermIndex terms;
+  terms.Add("data", "Daten");
+  terms.Add("data base", "Datenbank");
+  terms.Add("Apple", "");
+  terms.Add("C++", "");
+  terms.Add("日本", "Japan");
+  terms.Finish();
+  const std::string text = "Data of the data base, an apple of Apple, metadata, C++ 日本語 C++x";
+  std::vector<std::pair<std::string, std::string>> found;
+  for (const ProtectedSpan& span : FindProtectedSpans(text, terms))
+    found.emplace_back(text.substr(span.begin, span.end - span.begin), span.becomes);
+  const std::vector<std::pair<std::string, std::string>> expected = {
+      {"Data", "Daten"}, {"data base", "Datenbank"}, {"Apple", "Apple"},
+      {"C++", "C++"},    {"日本", "Japan"},          {"C++", "C++"}};
+  EXPECT_EQ(found, expected);
+}
+
+TEST(ProtectedSpans, AnyCaseHoldsForOtherLettersToo) {
+  TermIndex terms;
+  terms.Add("ação", "action");
+  terms.Add("ёлка", "tree");
+  terms.Finish();
+  EXPECT_EQ(Found("AÇÃO, Ação, ЁЛКА", terms), (List{"AÇÃO", "Ação", "ЁЛКА"}));
+}
+
+TEST(ProtectedSpans, ATermBeatsAShorterPatternAndLosesToALongerOne) {
+  TermIndex terms;
+  terms.Add("www.x.com is ours", "");
+  terms.Add("http", "");
+  terms.Finish();
+  EXPECT_EQ(Found("www.x.com is ours. http://x.com or http", terms),
+            (List{"www.x.com is ours", "http://x.com", "http"}));
+}
+
+TEST(ProtectedSpans, OfRandomTextAreInOrderAndWithin) {
+  const List parts = {"{",    "}",  "%",  "$",     "s",    "1",       ".", "/", ":",
+                      "@",    "`",  " ",  "\n",    "www.", "http://", "_", "#", "é",
+                      "\xFF", "日", "()", "x.com", "~",    "\\",      "C:"};
+  TermIndex terms;
+  terms.Add("s 1", "t");
+  terms.Add("é", "");
+  terms.Finish();
+  std::mt19937 random(5);
+  for (int round = 0; round < 5000; ++round) {
+    std::string text;
+    for (int i = 0; i < 20; ++i) text += parts[random() % parts.size()];
+    size_t last = 0;
+    for (const ProtectedSpan& span : FindProtectedSpans(text, terms)) {
+      ASSERT_LE(last, span.begin) << text;
+      ASSERT_LT(span.begin, span.end) << text;
+      ASSERT_LE(span.end, text.size()) << text;
+      last = span.end;
+    }
+  }
+}
+
+class ManySpans : public testing::TestWithParam<const char*> {};
+
+TEST_P(ManySpans, TakeLinearTime) {
+  TermIndex terms;
+  terms.Add(std::string(200, 'a'), "");
+  terms.Add("a a a a a a a a a b", "");
+  terms.Finish();
+  ExpectLinearTime(GetParam(), 400'000,
+                   [&](const std::string& text) { FindProtectedSpans(text, terms); });
+}
+
+INSTANTIATE_TEST_SUITE_P(Spans, ManySpans,
+                         testing::Values("a", "a ", "{", "{{", "`", "` ", "%", "%1$", "a@", "a.",
+                                         "http://", "(http://a)", "www.", ")", "/a", "/", "_", ":a",
+                                         "#", "\xC3", "C:\\", "1.", "a()", "http://)))"));
+
+}  // namespace
+}  // namespace millrace::models

@@ -1,0 +1,239 @@
+#include "models/translation/markup/restore.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "models/translation/markup/number_repair.h"
+#include "models/translation/markup/source_sentences.h"
+
+namespace millrace::models {
+namespace {
+
+MarkedText Read(std::string_view text, TextFormat format = TextFormat::kHtml) {
+  const auto sentences = ReadSentences(text, format, "en", {});
+  return sentences.front().marked;
+}
+
+// A translation by hand: words, each with the word of the source that it comes from behind a
+// slash; one that has none comes from nowhere in particular, and "+" joins to the word before.
+std::string Restored(const MarkedText& source, std::string_view by_hand) {
+  std::vector<size_t> places;  // of the source's words
+  for (size_t at = 0; at < source.text.size(); ++at) {
+    if (source.text[at] != ' ' && (at == 0 || source.text[at - 1] == ' ')) places.push_back(at);
+  }
+  std::string target;
+  std::vector<AlignedPiece> pieces;
+  std::istringstream words{std::string(by_hand)};
+  for (std::string word; words >> word;) {
+    const size_t slash = word.find('/');
+    std::string written = word.substr(0, slash);
+    const bool joined = written[0] == '+';
+    if (joined) written.erase(0, 1);
+    const size_t begin = target.size();
+    if (!joined && begin > 0) target += ' ';
+    target += written;
+    pieces.push_back({begin, target.size(), places.at(std::stoul(word.substr(slash + 1)))});
+  }
+  return Restore(source, target, pieces);
+}
+
+TEST(Restore, ATagFollowsItsWords) {
+  EXPECT_EQ(Restored(Read("The <b>white</b> house"), "A/0 casa/2 branca/1"),
+            "A casa <b>branca</b>");
+  EXPECT_EQ(Restored(Read("The <b>white</b> <i>house</i>"), "A/0 casa/2 branca/1"),
+            "A <i>casa</i> <b>branca</b>");
+}
+
+TEST(Restore, ATagStandsOnceAroundOneStretch) {
+  EXPECT_EQ(Restored(Read("I do <b>not want</b> it"), "Não/2 o/4 quero/3"), "<b>Não o quero</b>");
+  EXPECT_EQ(Restored(Read("I do <b>not want</b> it"), "Não/2 a/4 b/0 c/1 d/4 quero/3"),
+            "<b>Não</b> a b c d quero");
+}
+
+TEST(Restore, TagsStayNested) {
+  EXPECT_EQ(Restored(Read("<i>The <b>white</b> house</i> here"), "Aqui/3 a/0 casa/2 branca/1"),
+            "Aqui <i>a casa <b>branca</b></i>");
+  // The inner one's word has left the outer one's.
+  EXPECT_EQ(Restored(Read("<i>one <b>two</b> three</i> four five"),
+                     "dois/1 quatro/3 cinco/4 um/0 três/2"),
+            "dois quatro cinco <i>um <b>três</b></i>");
+}
+
+TEST(Restore, ATagAroundAllIsAroundAll) {
+  EXPECT_EQ(Restored(Read("<b>The white house.</b>"), "Casa/2 branca/1 sim/0 +./2"),
+            "<b>Casa branca sim.</b>");
+}
+
+TEST(Restore, AMarkAloneStandsWhereItDivides) {
+  EXPECT_EQ(Restored(Read("one two <img src=x> three four"), "dois/1 um/0 quatro/3 três/2"),
+            "dois um <img src=x> quatro três");
+  EXPECT_EQ(Restored(Read("one two<img> three"), "dois/1 um/0 três/2"), "dois um<img> três");
+}
+
+TEST(Restore, ATagWhoseWordsAreGoneStandsAtTheNearest) {
+  EXPECT_EQ(Restored(Read("one <a>the</a> two three"), "um/0 dois/2 três/3"),
+            "um <a>dois</a> três");
+}
+
+TEST(Restore, APairMayGoOnInTheNextSentence) {
+  const auto sentences = ReadSentences("One <b>two. Three</b> four.", TextFormat::kHtml, "en", {});
+  ASSERT_EQ(sentences.size(), 2u);
+  EXPECT_EQ(Restored(sentences[0].marked, "Um/0 dois/1 +./1"), "Um <b>dois.");
+  EXPECT_EQ(Restored(sentences[1].marked, "Três/0 quatro/1 +./1"), "Três</b> quatro.");
+  EXPECT_EQ(Restored(sentences[1].marked, "Quatro/1 três/0"), "Quatro três</b>");
+}
+
+TEST(Restore, MarksDoNotDivideWords) {
+  EXPECT_EQ(Restored(Read("play<b>ing</b> now"), "jog/0 +ando/1 agora/1"), "<b>jogando</b> agora");
+}
+
+TEST(Restore, StandInsBecomeWhatTheyStandFor) {
+  const MarkedText source = Read("Dear {name}, see {url}.", TextFormat::kText);
+  EXPECT_EQ(source.text, "Dear X1, see X2.");
+  EXPECT_EQ(Restored(source, "Veja/2 X2/3 +,/1 caro/0 X1/1 +./3"), "Veja {url}, caro {name}.");
+  EXPECT_EQ(Restored(source, "Veja/2 x2/3 +,/1 x1/1"), "Veja {url}, {name}");
+}
+
+TEST(Restore, ALostStandInTakesThePlaceOfTheWordsThatComeFromIt) {
+  const MarkedText source = Read("Dear {name}, see {url}.", TextFormat::kText);
+  EXPECT_EQ(Restored(source, "Caro/0 Sr/1 Xis/1 veja/2 X2/3"), "Caro {name} veja {url}");
+}
+
+TEST(Restore, AStandInThatNothingComesFromStandsBeforeWhatCameBehindIt) {
+  const MarkedText source = Read("Dear {name}, see {url}.", TextFormat::kText);
+  EXPECT_EQ(Restored(source, "Caro/0 veja/2 X2/3"), "Caro {name} veja {url}");
+  EXPECT_EQ(Restored(source, "Caro/0 X1/1"), "Caro {name} {url}");
+}
+
+TEST(Restore, AStandInThatIsSaidTwiceComesOnce) {
+  const MarkedText source = Read("Dear {name}, see {url}.", TextFormat::kText);
+  EXPECT_EQ(Restored(source, "Caro/0 X1/1 X1/1 veja/2 X2/3"), "Caro {name} veja {url}");
+}
+
+TEST(Restore, WhatIsPutBackIsWithinItsTag) {
+  const MarkedText source = Read("Open <b>{name}</b> &amp; go");
+  EXPECT_EQ(Restored(source, "Abra/0 X1/1 +&/2 vá/3"), "Abra <b>{name}</b>&amp; vá");
+  EXPECT_EQ(Restored(source, "Abra/0 Xis/1 um/1 <vá>/3"), "Abra <b>{name}</b> &lt;vá&gt;");
+}
+
+TEST(Restore, AWrappedLineIsWrappedAgain) {
+  const MarkedText source =
+      Read("This line is long enough that it could be wrapped\nby somebody.", TextFormat::kText);
+  const std::string restored =
+      Restore(source, "Esta linha é tão longa que podia ser quebrada por alguém.", {});
+  EXPECT_EQ(std::ranges::count(restored, '\n'), 1);
+  EXPECT_EQ(restored.find(" \n"), std::string::npos);
+}
+
+TEST(Restore, ANumberThatWasChangedIsCorrected) {
+  const MarkedText source = Read("In 2019 we sold 1,250 of 34.", TextFormat::kText);
+  EXPECT_EQ(Restored(source, "Em/0 2009/1 vendemos/3 1.250/4 de/5 34/6"),
+            "Em 2019 vendemos 1.250 de 34");
+  EXPECT_EQ(Restored(source, "Vendemos/3 1.250/4"), "Vendemos 1.250");
+}
+
+TEST(NumberRepair, LeavesWhatItCannotTell) {
+  EXPECT_TRUE(RepairNumbers("1,234.5 and 12", "1.234,5 e 13").empty());
+  EXPECT_TRUE(RepairNumbers("At 5 pm in 2020", "Às 17h em 2020").empty());
+  EXPECT_TRUE(RepairNumbers("100 and 200", "duzentos").empty());
+  EXPECT_TRUE(RepairNumbers("no number", "12345").empty());
+}
+
+// Whether each tag of `text` closes what was opened last.
+bool WellNested(const std::string& text) {
+  std::vector<std::string> open;
+  for (size_t at = text.find('<'); at != std::string::npos; at = text.find('<', at + 1)) {
+    const std::string tag = text.substr(at + 1, text.find('>', at) - at - 1);
+    if (tag == "img") continue;
+    if (tag[0] != '/') {
+      open.push_back(tag);
+    } else if (open.empty() || open.back() != tag.substr(1)) {
+      return false;
+    } else {
+      open.pop_back();
+    }
+  }
+  return open.empty();
+}
+
+// Trees of tags around random words, translated into words in any order.
+TEST(Restore, WhateverTheOrderOfTheWordsNothingIsLostAndAllStaysNested) {
+  std::mt19937 random(3);
+  for (int round = 0; round < 3000; ++round) {
+    std::string text;
+    std::vector<std::string> open;
+    size_t tags = 0;
+    size_t kept = 0;
+    for (int i = 0; i < 20; ++i) {
+      switch (random() % 5) {
+        case 0:
+          open.push_back("t" + std::to_string(++tags));
+          text += "<span" + std::to_string(tags) + "></span" + std::to_string(tags) + ">";
+          text += "<b>";
+          open.back() = "b";
+          break;
+        case 1:
+          if (!open.empty()) {
+            text += "</" + open.back() + "> ";
+            open.pop_back();
+          }
+          break;
+        case 2:
+          text += "{p" + std::to_string(++kept) + "} ";
+          break;
+        case 3:
+          text += "<img> ";
+          break;
+        default:
+          text += "word" + std::to_string(i) + " ";
+      }
+    }
+    for (; !open.empty(); open.pop_back()) text += "</" + open.back() + ">";
+    std::string inline_text;
+    for (size_t at = 0; at < text.size();) {
+      // Elements that are no inline ones would divide.
+      const bool own = text.compare(at, 5, "<span") == 0 || text.compare(at, 6, "</span") == 0;
+      const size_t end = own ? text.find('>', at) + 1 : at + 1;
+      if (!own) inline_text += text[at];
+      at = end;
+    }
+    std::string out;
+    size_t expected_images = 0;
+    for (const SourceSentence& sentence : ReadSentences(inline_text, TextFormat::kHtml, "en", {})) {
+      std::string target;
+      std::vector<AlignedPiece> pieces;
+      const size_t words = random() % 12;
+      for (size_t i = 0; i < words; ++i) {
+        const size_t begin = target.size();
+        target += (i == 0 ? "" : " ");
+        target += random() % 4 == 0 ? "X" + std::to_string(1 + random() % 6) : "palavra";
+        pieces.push_back({begin, target.size(), random() % (sentence.marked.text.size() + 1)});
+      }
+      if (random() % 3 == 0) pieces.clear();
+      out += Restore(sentence.marked, target, pieces) + sentence.behind;
+    }
+    for (size_t at = inline_text.find("<img>"); at != std::string::npos;
+         at = inline_text.find("<img>", at + 1))
+      ++expected_images;
+    ASSERT_TRUE(WellNested(out)) << inline_text << "\n" << out;
+    for (size_t i = 1; i <= kept; ++i) {
+      const std::string name = "{p" + std::to_string(i) + "}";
+      const size_t first = out.find(name);
+      ASSERT_NE(first, std::string::npos) << inline_text << "\n" << out;
+      ASSERT_EQ(out.find(name, first + 1), std::string::npos) << inline_text << "\n" << out;
+    }
+    size_t images = 0;
+    for (size_t at = out.find("<img>"); at != std::string::npos; at = out.find("<img>", at + 1))
+      ++images;
+    ASSERT_EQ(images, expected_images) << inline_text << "\n" << out;
+    ASSERT_EQ(std::ranges::count(out, '<'), std::ranges::count(inline_text, '<'));
+  }
+}
+
+}  // namespace
+}  // namespace millrace::models

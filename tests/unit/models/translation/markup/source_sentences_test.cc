@@ -1,0 +1,259 @@
+#include "models/translation/markup/source_sentences.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "models/translation/markup/restore.h"
+#include "tests/fakes/linear_time.h"
+
+namespace millrace::models {
+namespace {
+
+using List = std::vector<std::string>;
+
+std::vector<SourceSentence> Read(std::string_view text, TextFormat format,
+                                 const TermIndex& terms = {}) {
+  return ReadSentences(text, format, "en", terms);
+}
+
+List Texts(std::string_view text, TextFormat format) {
+  List texts;
+  for (const SourceSentence& sentence : Read(text, format)) {
+    if (!sentence.marked.text.empty()) texts.push_back(sentence.marked.text);
+  }
+  return texts;
+}
+
+std::string Joined(std::string_view text, TextFormat format) {
+  std::string joined;
+  for (const SourceSentence& sentence : Read(text, format))
+    joined += Untouched(sentence.marked) + sentence.behind;
+  return joined;
+}
+
+// What a model that changes nothing makes of it.
+std::string Echoed(std::string_view text, TextFormat format) {
+  std::string joined;
+  for (const SourceSentence& sentence : Read(text, format))
+    joined += Restore(sentence.marked, sentence.marked.text, {}) + sentence.behind;
+  return joined;
+}
+
+struct Case {
+  TextFormat format;
+  const char* text;
+  List read;  // what a model reads of it
+};
+
+class Reading : public ::testing::TestWithParam<Case> {};
+
+TEST_P(Reading, GivesTheSentences) {
+  EXPECT_EQ(Texts(GetParam().text, GetParam().format), GetParam().read);
+}
+TEST_P(Reading, LosesNothing) {
+  EXPECT_EQ(Joined(GetParam().text, GetParam().format), GetParam().text);
+  EXPECT_EQ(Echoed(GetParam().text, GetParam().format), GetParam().text);
+}
+
+constexpr TextFormat kText = TextFormat::kText;
+constexpr TextFormat kHtml = TextFormat::kHtml;
+constexpr TextFormat kMarkdown = TextFormat::kMarkdown;
+
+INSTANTIATE_TEST_SUITE_P(
+    Plain, Reading,
+    ::testing::Values(
+        Case{kText, "  One. Two!\n\nThree ", {"One.", "Two!", "Three"}},
+        Case{kText, "Hi {name}, see https://a.b?c. Bye.", {"Hi X1, see X2.", "Bye."}},
+        Case{kText, "A {a}{b} is {c}s.", {"A X1 is s."}},
+        Case{kText, "The X1 is at {place}.", {"The X1 is at K1."}},
+        Case{kText, "Click <0>here</0> or <1/> now.", {"Click here or X1 now."}},
+        Case{kText,
+             "Dear <name>, 1 < 2 & 3 > 2, if a <b and c> d.",
+             {"Dear X1, 1 < 2 & 3 > 2, if a <b and c> d."}},
+        Case{kText,
+             "A line that was wrapped by some mail program\nhere is no sentence.\nNew.",
+             {"A line that was wrapped by some mail program here is no sentence.", "New."}}));
+
+INSTANTIATE_TEST_SUITE_P(
+    Html, Reading,
+    ::testing::Values(
+        Case{kHtml,
+             "<p>One <b>two</b>. Three.</p>\n<ul><li>four<li>five</ul>",
+             {"One two.", "Three.", "four", "five"}},
+        Case{kHtml, "a &amp; b &lt;c&gt;&nbsp;&unknown; d", {"a & b <c>\u00a0X1 d"}},
+        Case{kHtml,
+             "See <a href=\"x?a=1&b='>'\" title='a > b'>this\n  page</a>.",
+             {"See this page."}},
+        Case{kHtml,
+             "<script>if (a < b) x = \"</p>\";</script><p>One</p><style>p > a {}</style>",
+             {"One"}},
+        Case{kHtml,
+             "Run <code>rm -rf &lt;x&gt;</code> or <span translate=\"no\">Foo <b>Bar</b></span>.",
+             {"Run X1 or X2."}},
+        Case{kHtml, "<div class=\"a notranslate\"><div>One</div> two</div>Three", {"Three"}},
+        Case{kHtml, "<b>One. Two.</b> <i>Three</i>", {"One.", "Two.", "Three"}},
+        Case{kHtml, "<a href=x><h3>One</h3><p>Two</p></a>", {"One", "Two"}},
+        Case{kHtml,
+             "<b><i>crossed</b> pairs</i> and </u>lost <s>ones",
+             {"crossed pairs and lost ones"}},
+        Case{kHtml,
+             "One<!-- a <b> comment --> two <br> three<hr/>four",
+             {"One two", "three", "four"}},
+        Case{kHtml,
+             "<!DOCTYPE html><html lang=en><head><title>T</title><meta x></head><body>B</body>",
+             {"T", "B"}},
+        Case{kHtml,
+             "<table><tr><td>One</td><td><img src=a.png> two</td></tr></table>",
+             {"One", "two"}},
+        Case{kHtml, "<pre>  code\n</pre><p>Text {x}</p><textarea> a </textarea>", {"Text X1"}},
+        Case{kHtml, "<b> <i></i></b> <p> </p> word", {"word"}}));
+
+INSTANTIATE_TEST_SUITE_P(
+    Markdown, Reading,
+    ::testing::Values(
+        Case{kMarkdown,
+             "# A *title*\n\nSome **bold** text, `code` and [a link](http://x.y \"t\").\n",
+             {"A title", "Some bold text, X1 and a link."}},
+        Case{kMarkdown,
+             "- one\n- [ ] two\n  1. three\n\n> quoted\n> words\n",
+             {"one", "two", "three", "quoted", "words"}},
+        Case{kMarkdown,
+             "Words that go\non here.  \nHard break\\\nthere.",
+             {"Words that go on here.", "Hard break", "there."}},
+        Case{kMarkdown,
+             "```cpp\nint a; // No.\n```\nAfter.\n\n    indented\n\nEnd.",
+             {"After.", "End."}},
+        Case{kMarkdown,
+             "| Name | Price |\n|---|:-:|\n| A pear | `x|y` |\n\nEnd.",
+             {"Name", "Price", "A pear", "`x", "y`", "End."}},
+        Case{kMarkdown,
+             "![image](a.png) see [this][ref] and <https://a.b>.\n\n[ref]: http://x \"T\"\n",
+             {"see this and X1."}},
+        Case{kMarkdown,
+             "5 * 3 = 15, snake_case_name, \\*no\\*, ~~old~~ *open",
+             {"5 * 3 = 15, X1, no, old open"}},
+        Case{kMarkdown,
+             "Title\n=====\n\n***\n\nA <b>tag</b>, a [bracket] and (round).",
+             {"Title", "A tag, a [bracket] and (round)."}}));
+
+TEST(SourceSentences, OfHtmlHaveNoEntities) {
+  const auto sentences =
+      Read("<p>Caf&eacute;&nbsp;&amp; &lt;b&gt; &quot;x&quot; &notknown; &#241;</p>", kHtml);
+  ASSERT_EQ(sentences.size(), 2u);
+  EXPECT_EQ(sentences[1].marked.text, "Café\u00a0& <b> \"x\" X1 ñ");
+  EXPECT_EQ(Untouched(sentences[1].marked), "Café&nbsp;&amp; &lt;b&gt; \"x\" &notknown; ñ");
+}
+
+TEST(SourceSentences, AreNotDividedWithinATerm) {
+  TermIndex terms;
+  terms.Add("Yahoo! Mail", "");
+  terms.Finish();
+  const auto sentences = Read("I use Yahoo! Mail. You too.", kText, terms);
+  ASSERT_EQ(sentences.size(), 2u);
+  EXPECT_EQ(sentences[0].marked.text, "I use X1.");
+  EXPECT_EQ(Untouched(sentences[0].marked), "I use Yahoo! Mail.");
+}
+
+TEST(SourceSentences, KnowWhetherThereIsAnythingToTranslate) {
+  EXPECT_FALSE(Read("{name}: {value} (12)!", kText)[0].has_words);
+  EXPECT_TRUE(Read("{name} é {value}", kText)[0].has_words);
+  EXPECT_TRUE(Read("Plain words.", kText)[0].is_plain);
+  EXPECT_FALSE(Read("Plain {words}.", kText)[0].is_plain);
+}
+
+// Signs come back as entities where they were none.
+std::string WithoutEntities(std::string html) {
+  for (const auto& [entity, sign] : {std::pair("&amp;", "&"), {"&lt;", "<"}, {"&gt;", ">"}}) {
+    for (size_t at; (at = html.find(entity)) != std::string::npos;)
+      html.replace(at, std::string(entity).size(), sign);
+  }
+  return html;
+}
+
+std::string Sorted(std::string text) {
+  std::erase_if(text, [](char c) { return c == ' ' || c == '\n'; });
+  std::ranges::sort(text);
+  return text;
+}
+
+TEST(SourceSentences, OfRandomMarkupLoseNothing) {
+  const List parts = {"<b>",
+                      "</b>",
+                      "<i>",
+                      "</i>",
+                      "<p>",
+                      "</p>",
+                      "<br/>",
+                      "<code>",
+                      "</code>",
+                      "<a href=\"x\">",
+                      "</a>",
+                      "<!--",
+                      "-->",
+                      "&amp;",
+                      " ",
+                      "word",
+                      "Dr. ",
+                      "Two. ",
+                      "\n",
+                      "{x}",
+                      "`",
+                      "*",
+                      "**",
+                      "_",
+                      "[",
+                      "](u)",
+                      "|",
+                      "#",
+                      "- ",
+                      "> ",
+                      "\\",
+                      "```",
+                      "<",
+                      ">",
+                      "\"",
+                      "é",
+                      "日本。",
+                      "http://a.b/c",
+                      "<b translate=no>",
+                      "~~"};
+  TermIndex terms;
+  terms.Add("word two", "x");
+  terms.Finish();
+  std::mt19937 random(11);
+  for (int round = 0; round < 6000; ++round) {
+    std::string text;
+    for (int i = 0; i < 25; ++i) text += parts[random() % parts.size()];
+    for (const TextFormat format : {kText, kHtml, kMarkdown}) {
+      std::string joined = Joined(text, format);
+      std::string echoed = Echoed(text, format);
+      if (format == kHtml) joined = WithoutEntities(joined), echoed = WithoutEntities(echoed);
+      const std::string expected = format == kHtml ? WithoutEntities(text) : text;
+      ASSERT_EQ(joined, expected);
+      // Marks may move a little to where words begin, and spaces with them.
+      ASSERT_EQ(Sorted(echoed), Sorted(expected)) << expected << "\n" << echoed;
+    }
+  }
+}
+
+class ManyMarks : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(ManyMarks, TakeLinearTime) {
+  for (const TextFormat format : {kText, kHtml, kMarkdown}) {
+    ExpectLinearTime(GetParam(), 100'000, [&](const std::string& text) { Read(text, format); });
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Sentences, ManyMarks,
+                         ::testing::Values("<b>", "</b>", "<b></i>", "<a \"", "<a b='", "<", "<!--",
+                                           "<code>", "<p>", "<b>a. B</b> ", "&", "&amp;", "[",
+                                           "[](", "*", "* ", "**a", "_a_ ", "`", "a\n", "|",
+                                           "|a|\n", "> ", "- ", "```\n", "<x translate=no>", "{a} ",
+                                           "\\", "![", "<b>\n", "a <b>b</b> "));
+
+}  // namespace
+}  // namespace millrace::models

@@ -1,0 +1,165 @@
+// What must survive a translation, through the real models. Needs converted models:
+// MILLRACE_MODELS, or var/models.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <fstream>
+#include <iostream>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "models/translation/bergamot_model.h"
+#include "tests/fakes/fake_clock.h"
+#include "tests/fakes/fake_worker_context.h"
+#include "tests/unit/models/translation/models_folder.h"
+#include "tests/unit/models/translation/tiny_model.h"
+
+namespace millrace::models {
+namespace {
+
+class TextSink final : public OutputSink {
+ public:
+  void Emit(Output output) override {
+    const auto& part = std::get<TranslateOutput>(output);
+    texts.resize(std::max(texts.size(), part.text_index + 1));
+    texts[part.text_index] += part.text;
+  }
+
+  std::vector<std::string> texts;
+};
+
+class MarkupGoldenTest : public ::testing::Test {
+ protected:
+  // Loads one direction; false when it is not there.
+  bool Load(const std::string& source, const std::string& target) {
+    const auto folder = ModelsFolder() / ("bergamot-" + source + "-" + target) / "1";
+    if (!std::filesystem::exists(folder)) return false;
+    BergamotOptions options;
+    options.weights_file = folder / "weights.safetensors";
+    options.vocabulary_file = folder / "vocab.spm";
+    ModelInfo info;
+    info.source_language = source;
+    auto model = BergamotModel::Load(options, info);
+    EXPECT_TRUE(model.ok()) << model.status();
+    model_ = *std::move(model);
+    return true;
+  }
+
+  std::vector<std::string> Translate(TranslateInput input) {
+    TextSink sink;
+    Request request(std::move(input), TimePoint::max(), sink, clock_);
+    Request* const pointer = &request;
+    while (!request.outcome()) {
+      const auto batch = model_->Prepare({&pointer, 1});
+      batch->Forward(context_);
+      batch->Complete();
+    }
+    EXPECT_TRUE(request.outcome()->ok());
+    return sink.texts;
+  }
+  std::string Translate(const std::string& text, TextFormat format) {
+    TranslateInput input;
+    input.texts = {text};
+    input.format = format;
+    return Translate(std::move(input)).front();
+  }
+
+  millrace::testing::FakeClock clock_;
+  FakeWorkerContext context_;
+  std::unique_ptr<Model> model_;
+};
+
+size_t Count(const std::string& text, const std::string& part) {
+  size_t count = 0;
+  for (size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + part.size()))
+    ++count;
+  return count;
+}
+
+TEST_F(MarkupGoldenTest, WhatIsProtectedComesOutAsOftenAsItWentIn) {
+  for (const auto& [source, target] : {std::pair("en", "pt"), {"pt", "en"}}) {
+    if (!Load(source, target)) GTEST_SKIP() << "run `make models`";
+    std::ifstream file(TestDataFolder() / ("protected." + std::string(source) + ".txt"));
+    TranslateInput input;
+    std::vector<std::vector<std::string>> protected_spans;
+    for (std::string line; std::getline(file, line);) {
+      protected_spans.emplace_back();
+      std::string text;
+      for (size_t at = 0; at < line.size();) {
+        if (line.compare(at, 2, "«") != 0) {
+          text += line[at++];
+          continue;
+        }
+        const size_t end = line.find("»", at);
+        protected_spans.back().push_back(line.substr(at + 2, end - at - 2));
+        text += protected_spans.back().back();
+        at = end + 2;
+      }
+      input.texts.push_back(text);
+    }
+    ASSERT_GT(input.texts.size(), 100u);
+    const std::vector<std::string> translations = Translate(input);
+    for (size_t i = 0; i < translations.size(); ++i) {
+      for (const std::string& span : protected_spans[i]) {
+        EXPECT_EQ(Count(translations[i], span), Count(input.texts[i], span))
+            << input.texts[i] << "\n"
+            << translations[i];
+      }
+    }
+  }
+}
+
+TEST_F(MarkupGoldenTest, TagsFollowTheirWords) {
+  if (!Load("en", "pt")) GTEST_SKIP() << "run `make models`";
+  const std::vector<std::pair<const char*, const char*>> pairs = {
+      {"<ul><li>Fresh <em>bread</em></li><li>Cold <b>water</b> and milk</li></ul>",
+       "<ul><li><em>Pão</em> fresco</li><li><b>Água</b> fria e leite</li></ul>"},
+      {"The <span class=\"c\">red <b>car</b></span> belongs to my <i>brother</i>.",
+       "O <span class=\"c\"><b>carro</b> vermelho</span> pertence ao meu <i>irmão</i>."},
+      {"<b>Please close the door.</b> Then <u>turn off</u> the light.",
+       "<b>Por favor, feche a porta.</b> Em seguida, <u>desligue</u> a luz."},
+      {"Click <code>a &lt; b</code> &amp; wait for the <b>green</b> light.",
+       "Clique em <code>a &lt; b</code> e aguarde a luz <b>verde</b>."},
+      {"Water is H<sub>2</sub>O, he said.<br>We met in <time>2019</time>.",
+       "A água é H<sub>2</sub>O, disse ele.<br>Nós nos conhecemos em <time>2019</time>."},
+      {"My <b>younger sister</b> works in a <i>small hospital</i> near the <u>river</u>.",
+       "Minha <b>irmã mais nova</b> trabalha em um <i>pequeno hospital</i> perto do <u>rio</u>."},
+      {"<a href=\"/\">Home</a> | <a href=\"/news\">Latest news</a> | <a href=\"/x\">Contact us</a>",
+       "<a href=\"/\">Home</a> | <a href=\"/news\">As últimas notícias</a> | "
+       "<a href=\"/x\">Contacte-nos</a>"}};
+  // Computers may differ in a word now and then.
+  size_t same = 0;
+  for (const auto& [text, expected] : pairs) {
+    const std::string got = Translate(text, TextFormat::kHtml);
+    same += got == expected;
+    if (got != expected) std::cout << text << "\n  " << expected << "\n  " << got << "\n";
+  }
+  EXPECT_GE(same + 1, pairs.size());
+}
+
+TEST_F(MarkupGoldenTest, MarkdownStaysMarkdown) {
+  if (!Load("en", "pt")) GTEST_SKIP() << "run `make models`";
+  const std::string got = Translate(
+      "# The new library\n\nRead the **first chapter** in [our guide](https://a.b/c \"t\").\n\n"
+      "- Run `make`\n- Open the door\n\n```\nDo not touch.\n```\n",
+      TextFormat::kMarkdown);
+  EXPECT_EQ(got,
+            "# A nova biblioteca\n\nLeia o **primeiro capítulo** do [nosso guia](https://a.b/c "
+            "\"t\").\n\n- Executar `make`\n- Abra a porta\n\n```\nDo not touch.\n```\n");
+}
+
+TEST_F(MarkupGoldenTest, TermsAreTranslatedAsTheGlossarySays) {
+  if (!Load("en", "pt")) GTEST_SKIP() << "run `make models`";
+  TranslateInput input;
+  input.texts = {"The cat sat on the mat. Cats love Black Forest ham, said Black Forest."};
+  input.glossary = {{"cat", "bichano"}, {"ham", "fiambre"}};
+  input.do_not_translate = {"Black Forest"};
+  const std::string got = Translate(input).front();
+  EXPECT_EQ(Count(got, "bichano"), 1u) << got;
+  EXPECT_EQ(Count(got, "fiambre"), 1u) << got;
+  EXPECT_EQ(Count(got, "Black Forest"), 2u) << got;
+}
+
+}  // namespace
+}  // namespace millrace::models
