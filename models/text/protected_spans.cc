@@ -63,6 +63,7 @@ class Reader {
       case '.':
         return AtWordStart(at) ? Path(at) : 0;
       default:
+        if (static_cast<unsigned char>(c) >= 0xE2) return Emoji(at);
         return IsNameByte(c) && AtWordStart(at) ? Word(at) : 0;
     }
   }
@@ -222,6 +223,19 @@ class Reader {
     return Name(at, end);
   }
 
+  // Emoji together, with the marks that join and colour them.
+  size_t Emoji(size_t at) const {
+    size_t end = at;
+    for (CodePoint c = DecodeAt(text_, at); c.bytes > 0; c = DecodeAt(text_, end)) {
+      const bool emoji = (c.value >= 0x1F000 && c.value < 0x1FB00) ||
+                         (c.value >= 0x2600 && c.value < 0x27C0) || c.value == U'⭐';
+      const bool joiner = c.value == 0x200D || c.value == 0xFE0F;
+      if (end - at >= kMaxBytes || !(emoji || (joiner && end > at))) break;
+      end += c.bytes;
+    }
+    return end;
+  }
+
   // The end of the domain behind an @; 0 when it is none.
   size_t Mail(size_t at) const {
     size_t end = RunEnd(at, [](char c) { return IsAsciiAlnum(c) || c == '.' || c == '-'; });
@@ -284,7 +298,7 @@ std::vector<ProtectedSpan> FindProtectedSpans(std::string_view text, const TermI
   std::vector<ProtectedSpan> spans;
   const Reader reader(text);
   for (size_t at = 0; at < text.size();) {
-    const size_t end = reader.EndAt(at);
+    const size_t end = reader.EndAt(at);  // `at` or less: nothing
     const auto term = terms.empty() ? std::nullopt : terms.Find(text, at);
     if (term && term->end >= end) {
       const std::string_view own = text.substr(at, term->end - at);

@@ -14,14 +14,12 @@ struct ProtectedSpan {
   size_t begin = 0;
   size_t end = 0;
   std::string_view becomes;
-
-  friend bool operator==(const ProtectedSpan&, const ProtectedSpan&) = default;
 };
 
 // Finds placeholders ({name}, {{x}}, ${x}, %s, %1$d, :name:), addresses of the web and of mail,
-// file paths and names, versions, `code`, names_like_this and calls(), @mentions, #tags, and the
-// terms, as whole words. In order, without overlap; of two that begin together the longer. Plain
-// numbers are none of them. Thread-safe; time linear in the text.
+// file paths and names, versions, `code`, names_like_this and calls(), @mentions, #tags, emoji, and
+// the terms, as whole words. In order, without overlap; of two that begin together the longer.
+// Plain numbers are none of them. Thread-safe; time linear in the text.
 std::vector<ProtectedSpan> FindProtectedSpans(std::string_view text, const TermIndex& terms);
 
 }  // namespace millrace::models

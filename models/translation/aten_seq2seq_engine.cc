@@ -41,16 +41,17 @@ bool TakesTheLikeliest(const SentenceJob& job) {
 class Decoding final : public SentenceState {
  public:
   // Null when there are too few slots.
-  static std::unique_ptr<Decoding> Begin(WordSlots& pool, const SentenceJob& job, SearchTask task) {
+  static std::unique_ptr<Decoding> Begin(const std::shared_ptr<WordSlots>& pool,
+                                         const SentenceJob& job, SearchTask task) {
     const size_t hypotheses = static_cast<size_t>(job.search.beam_size);
     const size_t words = hypotheses * task.max_words;
-    std::vector<int32_t> slots = pool.Take(job.source.size() + words);
+    std::vector<int32_t> slots = pool->Take(job.source.size() + words);
     if (slots.empty()) return nullptr;
     return std::unique_ptr<Decoding>(new Decoding(pool, job, std::move(task), slots, words));
   }
   ~Decoding() override {
-    pool_.Give(source_);
-    pool_.Give(words_.all());
+    pool_->Give(source_);
+    pool_->Give(words_.all());
   }
 
   const Search& search() const { return *search_; }
@@ -95,8 +96,8 @@ class Decoding final : public SentenceState {
   }
 
  private:
-  Decoding(WordSlots& pool, const SentenceJob& job, SearchTask task, std::span<int32_t> slots,
-           size_t words)
+  Decoding(const std::shared_ptr<WordSlots>& pool, const SentenceJob& job, SearchTask task,
+           std::span<int32_t> slots, size_t words)
       : pool_(pool),
         source_(slots.begin() + static_cast<std::ptrdiff_t>(words), slots.end()),
         words_({slots.begin(), slots.begin() + static_cast<std::ptrdiff_t>(words)}) {
@@ -109,7 +110,7 @@ class Decoding final : public SentenceState {
     }
   }
 
-  WordSlots& pool_;
+  const std::shared_ptr<WordSlots> pool_;  // the engine may go before
   const std::vector<int32_t> source_;
   HypothesisSlots words_;  // of a greedy one all, in their order
   std::unique_ptr<Search> search_;

@@ -1,6 +1,7 @@
 #include "models/translation/bergamot_model.h"
 
 #include <algorithm>
+#include <iterator>
 #include <string>
 #include <utility>
 
@@ -110,25 +111,19 @@ std::unique_ptr<Batch> BergamotModel::Prepare(std::span<Request* const> requests
 }
 
 std::vector<Input> BergamotModel::WarmupInputs() const {
-  TranslateInput one;
-  one.texts.emplace_back("2025");
-  TranslateInput many;
+  std::vector<TranslateInput> inputs(2);
+  inputs[0].texts.emplace_back("2025");
   for (size_t i = 1; i <= info_.batching.max_batch; ++i)
-    many.texts.push_back(WarmupText(std::min(i, kMostWarmupPhrases)));
-  std::vector<Input> inputs = {std::move(one), std::move(many)};
-  if (!few_shapes_) return inputs;
-  // One sentence of each length, and each number of sentences of the commonest length.
-  for (const size_t phrases : {1, 3, 6, 12}) {
-    TranslateInput input;
-    input.texts.push_back(WarmupText(phrases));
-    inputs.emplace_back(std::move(input));
+    inputs[1].texts.push_back(WarmupText(std::min(i, kMostWarmupPhrases)));
+  if (few_shapes_) {
+    // One sentence of each length, and each number of sentences of the commonest length.
+    for (const size_t phrases : {1, 3, 6, 12})
+      inputs.emplace_back().texts.push_back(WarmupText(phrases));
+    for (size_t sentences = 2; sentences <= info_.batching.max_batch; sentences *= 2)
+      inputs.emplace_back().texts.assign(sentences, WarmupText(3));
   }
-  for (size_t sentences = 2; sentences <= info_.batching.max_batch; sentences *= 2) {
-    TranslateInput input;
-    input.texts.assign(sentences, WarmupText(3));
-    inputs.emplace_back(std::move(input));
-  }
-  return inputs;
+  for (TranslateInput& input : inputs) input.use_cache = false;
+  return {std::make_move_iterator(inputs.begin()), std::make_move_iterator(inputs.end())};
 }
 
 }  // namespace millrace::models

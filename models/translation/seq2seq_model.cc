@@ -156,6 +156,7 @@ SentenceFrame Seq2SeqModel::FrameOf(const TranslateInput& input) const {
 std::unique_ptr<Batch> Seq2SeqModel::Prepare(std::span<Request* const> requests) const {
   StepLimits limits;
   limits.max_source_tokens = max_source_tokens_;
+  limits.max_sentences = std::max(limits.max_sentences, info_.batching.max_batch);
   const auto settings_of = [this](const TranslateInput& input) {
     return TranslationSettings{
         .frame = FrameOf(input),
@@ -172,19 +173,20 @@ std::unique_ptr<Batch> Seq2SeqModel::Prepare(std::span<Request* const> requests)
 
 std::vector<Input> Seq2SeqModel::WarmupInputs() const {
   constexpr char kPhrase[] = "1 2, 3";
-  TranslateInput one;
-  one.texts.push_back(absl::StrCat(kPhrase, "."));
-  std::vector<Input> inputs = {std::move(one)};
+  const auto input_of = [](size_t sentences, const std::string& text) {
+    TranslateInput input;
+    input.texts.assign(sentences, text);
+    input.use_cache = false;
+    return input;
+  };
+  std::vector<Input> inputs = {input_of(1, absl::StrCat(kPhrase, "."))};
   if (!few_shapes_) return inputs;
   // The usual lengths, each with the usual numbers of sentences.
   for (const size_t phrases : {1, 6, 12}) {
     std::string text;
     for (size_t i = 0; i < phrases; ++i) absl::StrAppend(&text, i == 0 ? "" : " ", kPhrase);
-    for (size_t sentences = 1; sentences <= 64; sentences *= 4) {
-      TranslateInput input;
-      input.texts.assign(sentences, text);
-      inputs.emplace_back(std::move(input));
-    }
+    for (size_t sentences = 1; sentences <= 64; sentences *= 4)
+      inputs.emplace_back(input_of(sentences, text));
   }
   return inputs;
 }

@@ -98,7 +98,7 @@ void TranslationBatch::TakeNext(const Participant& participant) {
                             : std::max(unit.job.max_target, settings.min_target);
   const std::vector<std::string>& beginnings = InputOf(*participant.request).target_prefixes;
   if (begins_text && !beginnings.empty()) Force(beginnings[unit.text], unit);
-  unit.known = cache_.Find(unit.job);
+  unit.remember = InputOf(*participant.request).use_cache && !cache_.Find(unit.job);
 }
 
 void TranslationBatch::Force(const std::string& beginning, TranslationUnit& unit) const {
@@ -248,7 +248,7 @@ void TranslationBatch::Complete() {
     }
     for (; !units.empty() && units.front().done(); units.pop_front()) {
       Emit(participant, units.front());
-      if (!units.front().copied && !units.front().known) cache_.Insert(units.front().job);
+      if (units.front().remember) cache_.Insert(units.front().job);
     }
     if (!units.empty()) {
       if (InputOf(request).partial) EmitPart(participant, units.front());

@@ -30,7 +30,7 @@ struct TranslationUnit {
   bool text_finished = false;  // the last of its text
   bool copied = false;         // it holds nothing to translate, and comes out as it went in
   SentenceJob job;             // unless it is copied
-  bool known = false;          // the job was done by a cache
+  bool remember = false;       // the job's translation is to go into the cache
   std::vector<int32_t> begun;  // what the request has the translation begin with
   size_t emitted = 0;          // bytes of its translation that went out before it is done
 

@@ -4,7 +4,7 @@ namespace millrace::server {
 
 std::string_view ToString(Method method) {
   static constexpr std::array<std::string_view, kMethods> kNames = {
-      "ModelInfer",           "Translate", "StreamTranslate", "Synthesize", "StreamSynthesize",
+      "ModelInfer",           "Translate",  "StreamTranslate", "Synthesize", "StreamSynthesize",
       "SynthesizeTextStream", "HttpSpeech", "HttpTranslate"};
   return kNames[static_cast<size_t>(method)];
 }

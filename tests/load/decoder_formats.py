@@ -1,16 +1,15 @@
 #!/usr/bin/env python3
-"""What runs a decoder step best: PyTorch's operators one by one, TorchScript or AOTInductor.
+"""What runs a decoder step best: PyTorch's operators one by one, or TorchScript.
 
 The step is that of models/translation/aten_seq2seq/transformer.cc with random weights of NLLB-600M's
 shape (or OPUS-MT-base's), paths of 32 words and sources of 32; on CUDA also recorded as a graph. One
 JSON object a line, the time of a step in microseconds, median of repeats.
 
-Usage: decoder_formats.py cpu|cuda nllb-600m|opus-base ROWS [eager|script|aoti ...]
+Usage: decoder_formats.py cpu|cuda nllb-600m|opus-base ROWS [eager|script ...]
 """
 
 import json
 import sys
-import tempfile
 import time
 
 import torch
@@ -92,12 +91,6 @@ def median_us(run, device):
 def made(form, step, inputs):
     if form == "script":
         return torch.jit.freeze(torch.jit.trace(step, inputs, check_trace=False))
-    if form == "aoti":
-        with tempfile.TemporaryDirectory() as folder:
-            path = torch._inductor.aoti_compile_and_package(
-                torch.export.export(step, inputs), package_path=f"{folder}/step.pt2"
-            )
-            return torch._inductor.aoti_load_package(path)
     return step
 
 
@@ -118,12 +111,14 @@ def main():
         some + SLOTS // 2,
         torch.randn(layers, SLOTS, 2 * dim, device=device, dtype=dtype),
     )
-    for form in sys.argv[4:] or ["eager", "script", "aoti"]:
+    for form in sys.argv[4:] or ["eager", "script"]:
         begin = time.perf_counter()
         network = made(form, step, inputs)
         seconds = time.perf_counter() - begin
         for graph in [False, True] if device == "cuda" else [False]:
-            run = lambda: network(*inputs)
+            def run():
+                return network(*inputs)
+
             for _ in range(5):  # TorchScript specialises itself in its first runs
                 run()
             us = median_us(recorded(run) if graph else run, device)

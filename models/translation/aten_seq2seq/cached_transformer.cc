@@ -1,6 +1,7 @@
 #include "models/translation/aten_seq2seq/cached_transformer.h"
 
 #include <ATen/TensorOperators.h>
+#include <ATen/ops/arange.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/max.h>
 #include <ATen/ops/stack.h>
@@ -10,7 +11,6 @@
 #include <algorithm>
 #include <bit>
 #include <limits>
-#include <numeric>
 #include <utility>
 
 namespace millrace::models {
@@ -107,7 +107,7 @@ CachedTransformer::CachedTransformer(TransformerWeights weights, size_t slots, s
       longest_(static_cast<size_t>(weights.positions.size(0))),
       transformer_(std::move(weights)),
       cache_(MakeCache(transformer_.weights(), slots)),
-      slots_(slots) {}
+      slots_(std::make_shared<WordSlots>(slots)) {}
 
 // Powers of two with a step between them. Attention's kernels want multiples of 8.
 int64_t CachedTransformer::WidthBucket(size_t words) const {
@@ -205,13 +205,16 @@ std::vector<at::Tensor> CachedTransformer::Run(const at::Tensor& packed, const S
   const at::Tensor positions = unpacker.Next(shape.rows);
   input.source_lengths = unpacker.Next(shape.rows);
   const at::Tensor forced = unpacker.Next(shape.words * shape.rows).view({shape.words, -1});
-  input.path = unpacker.Next(shape.rows * shape.path);
+  const at::Tensor path = unpacker.Next(shape.rows * shape.path).view({shape.rows, -1});
   input.sources = unpacker.Next(shape.rows * shape.source);
+  const at::Tensor numbers = at::arange(shape.path, packed.options());
   std::vector<at::Tensor> chosen;
   for (int64_t i = 0; i < shape.words; ++i) {
     const at::Tensor places = positions + i;
     input.positions = places.clamp_max(static_cast<int64_t>(longest_) - 1);
-    input.slots = input.path.view({shape.rows, -1}).gather(1, places.unsqueeze(1)).squeeze(1);
+    input.slots = path.gather(1, places.unsqueeze(1)).squeeze(1);
+    // Slots of words to come hold what others left there, which may be no numbers.
+    input.path = path.masked_fill(numbers.gt(places.unsqueeze(1)), WordSlots::kZeros).flatten();
     const at::Tensor scores = transformer_.Step(input, cache_);
     if (!choose) return {scores};
     const at::Tensor& suppressed = transformer_.weights().suppressed;

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -42,7 +43,8 @@ class CachedTransformer {
   // device that keeps each shape for ever, or caches that are frozen.
   CachedTransformer(TransformerWeights weights, size_t slots, std::string model, bool few_shapes);
 
-  WordSlots& slots() const { return slots_; }
+  // Shared with the sentences that hold some, which may outlive this.
+  const std::shared_ptr<WordSlots>& slots() const { return slots_; }
   // Of a row in one submission.
   size_t max_words() const { return few_shapes_ ? 1 : kMaxWords; }
   // Places of the network: the longest source and translation, its start counted.
@@ -74,7 +76,7 @@ class CachedTransformer {
   const size_t longest_;
   const Transformer transformer_;
   const WordCache cache_;
-  mutable WordSlots slots_;
+  const std::shared_ptr<WordSlots> slots_;
 };
 
 }  // namespace millrace::models

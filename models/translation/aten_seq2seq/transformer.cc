@@ -47,8 +47,9 @@ at::Tensor Attend(const at::Tensor& queries, const at::Tensor& keys, const at::T
   return mixed.transpose(1, 2).reshape({q.size(0) * q.size(2), q.size(1) * q.size(3)});
 }
 
-// Rows of the cache, copied 16 bytes at a time.
 at::Tensor Gather(const at::Tensor& cache, const at::Tensor& slots) {
+  if (!cache.is_cuda()) return cache.index_select(0, slots);
+  // 16 bytes at a time.
   return cache.view(at::kComplexDouble).index_select(0, slots).view(cache.scalar_type());
 }
 

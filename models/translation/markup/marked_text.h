@@ -14,8 +14,6 @@ struct MarkEvent {
   size_t at = 0;  // byte of the text
   Kind kind = Kind::kAlone;
   std::string markup;
-
-  friend bool operator==(const MarkEvent&, const MarkEvent&) = default;
 };
 
 // A stretch of a text in whose place something else is put out.
@@ -23,8 +21,6 @@ struct KeptSpan {
   size_t begin = 0;
   size_t end = 0;
   std::string becomes;  // as it is put out
-
-  friend bool operator==(const KeptSpan&, const KeptSpan&) = default;
 };
 
 // Text that was read out of markup. Marks open and close like brackets; one may be open at the

@@ -1,12 +1,10 @@
 #include "models/translation/markup/restore.h"
 
 #include <algorithm>
-#include <optional>
 #include <utility>
 #include <vector>
 
 #include "models/text/ascii.h"
-#include "models/text/unicode.h"
 #include "models/translation/markup/mark_placer.h"
 #include "models/translation/markup/mark_tree.h"
 #include "models/translation/markup/number_repair.h"
@@ -22,16 +20,14 @@ struct Edit {
   std::string becomes;
 };
 
-// Where a stand-in stands as a word of its own, in either case.
+// Where a stand-in stands, in either case. Letters of other scripts may touch it, such as a suffix.
 std::vector<size_t> FindStandIn(std::string_view lower_target, std::string_view stand_in) {
   std::vector<size_t> places;
   const std::string name = AsciiLower(stand_in);
   for (size_t at = lower_target.find(name); at != std::string_view::npos;
        at = lower_target.find(name, at + 1)) {
-    const size_t end = at + name.size();
-    const bool begins = at == 0 || !IsWordCharacter(DecodeBefore(lower_target, at).value);
-    const bool ends = !IsWordCharacter(DecodeAt(lower_target, end).value);
-    if (begins && ends) places.push_back(at);
+    const bool begins = at == 0 || !IsAsciiAlnum(lower_target[at - 1]);
+    if (begins && !IsAsciiAlnum(ByteAt(lower_target, at + name.size()))) places.push_back(at);
   }
   return places;
 }

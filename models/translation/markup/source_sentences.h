@@ -15,7 +15,7 @@ struct SourceSentence {
   MarkedText marked;
   std::string behind;  // what stands between it and the next; not translated
   // Whether its translation is put out word by word as it comes: Restore has nothing to do.
-  bool is_plain = true;   // no marks, nothing kept, nothing escaped
+  bool is_plain = true;
   bool has_words = true;  // besides what is kept
 };
 

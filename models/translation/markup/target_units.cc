@@ -48,11 +48,19 @@ std::vector<TargetUnit> FindUnits(std::string_view target, std::span<const Align
   std::vector<TargetUnit> units;
   for (const AlignedPiece& piece : pieces) {
     const auto [begin, end] = Trimmed(target, piece.begin, piece.end);
-    if (begin == end) continue;
-    if (units.empty() || units.back().end != begin || !WithinWord(target, begin))
-      units.push_back({begin, end, {}});
-    units.back().end = end;
-    units.back().sources.push_back(piece.source);
+    // A piece may be a word and the sign behind it.
+    for (size_t at = begin; at < end;) {
+      const size_t first = at;
+      const bool is_word = IsWordCharacter(DecodeAt(target, at).value);
+      do {
+        at += DecodeAt(target, at).bytes;
+      } while (at < end &&
+               (is_word ? WithinWord(target, at) : !IsWordCharacter(DecodeAt(target, at).value)));
+      if (units.empty() || units.back().end != first || !WithinWord(target, first))
+        units.push_back({first, at, {}});
+      units.back().end = at;
+      units.back().sources.push_back(piece.source);
+    }
   }
   return units;
 }

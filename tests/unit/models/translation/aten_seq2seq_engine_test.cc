@@ -20,13 +20,13 @@ namespace {
 
 constexpr int64_t kAmpleBytes = 8 << 20;
 
-struct Search {
+struct SearchCase {
   std::string name;
   SearchOptions options;
   size_t min_target = 0;
 };
 
-std::vector<Search> Searches() {
+std::vector<SearchCase> Searches() {
   SearchOptions beam;
   beam.beam_size = 4;
   beam.hypotheses = 3;
@@ -97,7 +97,7 @@ class AtenSeq2SeqEngineTest : public ::testing::TestWithParam<std::tuple<TinyKin
   }
 
   const TinyKind kind_;
-  const Search search_;
+  const SearchCase search_;
   FakeWorkerContext context_;
 };
 
@@ -177,6 +177,16 @@ TEST_P(AtenSeq2SeqEngineTest, ASentenceStoppedAtTheDoorIsNotBegun) {
   EXPECT_TRUE(jobs[0].stopped);
   EXPECT_TRUE(jobs[0].target.empty());
   EXPECT_TRUE(jobs[1].done);
+}
+
+TEST_P(AtenSeq2SeqEngineTest, ASentenceMayOutliveItsEngine) {
+  std::vector<SentenceJob> jobs = MakeJobs(1);
+  SentenceJob* const job = &jobs.front();
+  job->max_target = job->min_target = 9;  // so that it does not end at once
+  MakeEngine()->Advance(
+      {&job, 1}, 1, [](size_t) { return false; }, context_);
+  ASSERT_NE(job->state, nullptr);
+  job->state.reset();  // AddressSanitizer looks
 }
 
 TEST_P(AtenSeq2SeqEngineTest, WeightsThatGiveNoNumbersFail) {

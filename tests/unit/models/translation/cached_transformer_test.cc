@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <memory>
 #include <random>
+#include <span>
+#include <string>
 #include <vector>
 
 #include "models/translation/aten_seq2seq/upload_weights.h"
@@ -38,10 +40,10 @@ class CachedTransformerTest : public ::testing::TestWithParam<TinyKind> {
  protected:
   CachedTransformerTest() : cached_(Upload(), kSlots, "tiny", /*few_shapes=*/false) {}
 
-  static TransformerWeights Upload() {
+  static TransformerWeights Upload(const TinyTensors& tensors = MakeTinySeq2Seq(GetParam())) {
     const testing::TemporaryFolder folder;
     const auto file = folder.path() / "weights.safetensors";
-    WriteSafetensors(file, MakeTinySeq2Seq(GetParam()));
+    WriteSafetensors(file, tensors);
     const auto weights = Seq2SeqWeights::Load(file, TinyConfig(GetParam()));
     return UploadWeights(*weights, TinyConfig(GetParam()), runtime::DeviceType::kCpu);
   }
@@ -54,8 +56,8 @@ class CachedTransformerTest : public ::testing::TestWithParam<TinyKind> {
     std::vector<Sentence> sentences;
     std::vector<CachedTransformer::Source> encode;
     for (const Words& source : sources) {
-      sentences.push_back({cached_.slots().Take(source.size()),
-                           cached_.slots().Take(kTargetWords + 1),
+      sentences.push_back({cached_.slots()->Take(source.size()),
+                           cached_.slots()->Take(kTargetWords + 1),
                            {TinyTask(GetParam()).start}});
     }
     for (size_t i = 0; i < sources.size(); ++i)
@@ -84,8 +86,8 @@ class CachedTransformerTest : public ::testing::TestWithParam<TinyKind> {
     }
     std::vector<Words> translations;
     for (Sentence& sentence : sentences) {
-      cached_.slots().Give(sentence.source_slots);
-      cached_.slots().Give(sentence.slots);
+      cached_.slots()->Give(sentence.source_slots);
+      cached_.slots()->Give(sentence.slots);
       sentence.history.resize(kTargetWords + 1);
       translations.emplace_back(sentence.history.begin() + 1, sentence.history.end());
     }
@@ -123,7 +125,7 @@ TEST_P(CachedTransformerTest, TheLikeliestWordsAreThoseOfTheCpusOwnEngine) {
   CutAtEnd(translations);
   const std::vector<Words> expected = Expected(sources);
   for (size_t i = 0; i < sources.size(); ++i) EXPECT_EQ(translations[i], expected[i]) << i;
-  EXPECT_EQ(cached_.slots().used(), 0u);
+  EXPECT_EQ(cached_.slots()->used(), 0u);
 }
 
 TEST_P(CachedTransformerTest, SeveralWordsAtOnceAreThoseOfOneAtATime) {
@@ -158,6 +160,41 @@ TEST_P(CachedTransformerTest, ScoresAreThoseTheLikeliestWordIsTakenFrom) {
     // The padding of the vocabulary never comes.
     EXPECT_TRUE(std::isinf(row[TinyTask(GetParam()).words]));
   }
+}
+
+TEST_P(CachedTransformerTest, WhatIsNoNumberStaysWithItsSentence) {
+  constexpr int32_t kBroken = 33;
+  TinyTensors tensors = MakeTinySeq2Seq(GetParam());
+  tensors["output"] = tensors.at("embeddings");
+  std::string& embeddings = tensors.at("embeddings").bytes;
+  const size_t row = static_cast<size_t>(TinyConfig(GetParam()).dim) * sizeof(float);
+  std::fill_n(embeddings.begin() + static_cast<std::ptrdiff_t>(kBroken * row), row, '\xFF');
+  const CachedTransformer broken(Upload(tensors), kSlots, "broken", /*few_shapes=*/false);
+  const Words source = {5, 6, 0};
+  const Words forced(4, kBroken);
+  const auto translate = [&](std::span<const int32_t> given) {
+    const Words source_slots = broken.slots()->Take(source.size());
+    const Words slots = broken.slots()->Take(9);
+    const CachedTransformer::Source encoded = {source, source_slots};
+    broken.Encode({&encoded, 1}, context_);
+    Words words = {TinyTask(GetParam()).start};
+    while (words.size() < 9) {
+      const CachedTransformer::Row next = {.word = std::max(words.back(), 0),
+                                           .position = words.size() - 1,
+                                           .path = slots,
+                                           .source = source_slots,
+                                           .forced = given};
+      const Words four = broken.Continue({&next, 1}, 4, context_).front();
+      words.insert(words.end(), four.begin(), four.end());
+    }
+    broken.slots()->Give(slots);
+    broken.slots()->Give(source_slots);
+    return words;
+  };
+  const Words before = translate({});
+  EXPECT_EQ(std::ranges::count(before, -1), 0);
+  translate(forced);  // leaves its slots without numbers
+  EXPECT_EQ(translate({}), before);
 }
 
 TEST_P(CachedTransformerTest, SlotsOfOthersDoNotMatter) {

@@ -259,6 +259,21 @@ TEST_F(TranslationBatchTest, WhatACacheKnowsNeverReachesTheEngine) {
   EXPECT_EQ(cache.stats().hits, 2u);
 }
 
+TEST_F(TranslationBatchTest, AWarmUpRunsWhateverACacheKnows) {
+  TranslationCache cache({uint64_t{1} << 20, 100});
+  cache_ = cache.MakeForModel();
+  for (int round = 0; round < 2; ++round) {
+    engine_.calls.clear();
+    Sink sink;
+    TranslateInput input{{kShort}};
+    input.use_cache = false;
+    const auto request = MakeRequest(std::move(input), sink);
+    while (!request->outcome()) Step({request.get()});
+    EXPECT_FALSE(engine_.calls.empty());
+  }
+  EXPECT_EQ(cache.stats().entries + cache.stats().misses, 0u);
+}
+
 TEST_F(TranslationBatchTest, ASentenceThatWasStoppedIsNotRemembered) {
   TranslationCache cache({uint64_t{1} << 20, 100});
   cache_ = cache.MakeForModel();

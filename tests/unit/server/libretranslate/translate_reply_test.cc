@@ -28,12 +28,16 @@ void Wrap(models::Request& request) {
 class TranslateReplyTest : public ::testing::Test {
  protected:
   std::shared_ptr<TranslateReply> Start(const std::string& source, const std::string& target) {
+    return Start(server_, source, target);
+  }
+  static std::shared_ptr<TranslateReply> Start(TestServer& server, const std::string& source,
+                                               const std::string& target) {
     TranslationRequest request;
     request.input.texts = {"x"};
     request.input.source_language = source;
     request.input.target_language = target;
-    auto reply = std::make_shared<TranslateReply>(server_.services(), "id");
-    reply->Start(MakeTranslationWork(std::move(request), server_.services()));
+    auto reply = std::make_shared<TranslateReply>(server.services(), "id");
+    reply->Start(MakeTranslationWork(std::move(request), server.services()));
     return reply;
   }
   double Ended(const std::string& model, absl::StatusCode code) {
@@ -95,6 +99,30 @@ TEST_F(TranslateReplyTest, AClientThatLeavesStopsTheWorkOfEitherModel) {
     Await([&] { return server_.admission.in_flight() == 0; });
   }
   EXPECT_EQ(Ended("pt-en", absl::StatusCode::kCancelled), 2);
+}
+
+TEST_F(TranslateReplyTest, WorkThatWaitsForItsSecondModelLeavesTheQueueWithItsClient) {
+  Gate first;
+  Gate second;
+  TestServer server({.workers = 1});
+  models::ModelInfo together = TranslatorInfo("pt-en", "pt", "en");
+  together.batching.max_batch = 2;
+  server.Add(together, {.forward = [&first](models::Request&) { first.Pass(); }, .complete = Wrap});
+  server.Add(TranslatorInfo("en-de", "en", "de"),
+             {.forward = [&second](models::Request&) { second.Pass(); }, .complete = Wrap});
+  auto before = Start(server, "pt", "en");
+  first.AwaitInside();
+  auto served = Start(server, "pt", "de");
+  auto waiting = Start(server, "pt", "de");
+  first.Open();
+  second.AwaitInside();
+  waiting->Abandon();
+  // The only worker is with the other one.
+  const auto end = waiting->Wait(kPatience);
+  second.Open();
+  ASSERT_TRUE(end);
+  EXPECT_EQ(end->code(), absl::StatusCode::kCancelled);
+  EXPECT_EQ(served->Wait(kPatience), absl::OkStatus());
 }
 
 }  // namespace

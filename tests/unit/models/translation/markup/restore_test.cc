@@ -121,6 +121,17 @@ TEST(Restore, WhatIsPutBackIsWithinItsTag) {
   EXPECT_EQ(Restored(source, "Abra/0 Xis/1 um/1 <vá>/3"), "Abra <b>{name}</b> &lt;vá&gt;");
 }
 
+TEST(Restore, ASuffixOfAnotherScriptMayFollowAStandIn) {
+  const MarkedText source = Read("Open {name} now", TextFormat::kText);
+  EXPECT_EQ(Restored(source, "지금/2 X1을/1 열어요/0"), "지금 {name}을 열어요");
+}
+
+TEST(Restore, ASignBehindAWordIsNotOfItsTag) {
+  const MarkedText source = Read("Open <b>{name}</b>.");
+  EXPECT_EQ(Restored(source, "Abra/0 X1./1"), "Abra <b>{name}</b>.");
+  EXPECT_EQ(Restored(Read("Open <b>it</b>."), "Abra/0 isso./1"), "Abra <b>isso</b>.");
+}
+
 TEST(Restore, AWrappedLineIsWrappedAgain) {
   const MarkedText source =
       Read("This line is long enough that it could be wrapped\nby somebody.", TextFormat::kText);
