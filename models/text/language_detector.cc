@@ -28,15 +28,15 @@ std::string TagOf(CLD2::Language language) {
   return std::string(known == std::end(kTags) ? code : known->second);
 }
 
-std::vector<DetectedLanguage> Detect(std::string_view text, int flags, float weight) {
+std::vector<DetectedLanguage> Detect(std::string_view text, bool is_html, int flags, float weight) {
   const CLD2::CLDHints hints = {nullptr, nullptr, CLD2::UNKNOWN_ENCODING, CLD2::UNKNOWN_LANGUAGE};
   std::array<CLD2::Language, kCandidates> languages;
   std::array<int, kCandidates> percents;
   std::array<double, kCandidates> scores;
   int letters = 0;
   bool reliable = false;
-  CLD2::ExtDetectLanguageSummary(text.data(), static_cast<int>(text.size()), true, &hints, flags,
-                                 languages.data(), percents.data(), scores.data(), nullptr,
+  CLD2::ExtDetectLanguageSummary(text.data(), static_cast<int>(text.size()), !is_html, &hints,
+                                 flags, languages.data(), percents.data(), scores.data(), nullptr,
                                  &letters, &reliable);
   std::vector<DetectedLanguage> found;
   for (size_t i = 0; i < kCandidates; ++i) {
@@ -51,15 +51,15 @@ std::vector<DetectedLanguage> Detect(std::string_view text, int flags, float wei
 
 bool CanDetectLanguages() { return true; }
 
-std::vector<DetectedLanguage> DetectLanguages(std::string_view text) {
+std::vector<DetectedLanguage> DetectLanguages(std::string_view text, bool is_html) {
   if (text.size() > kMaxBytes) {
     size_t end = kMaxBytes;
     while ((text[end] & 0xC0) == 0x80) --end;  // not inside a UTF-8 sequence
     text = text.substr(0, end);
   }
-  std::vector<DetectedLanguage> found = Detect(text, 0, 1.0F);
+  std::vector<DetectedLanguage> found = Detect(text, is_html, 0, 1.0F);
   // Of a word or two it only says something when it is pressed to.
-  if (found.empty()) found = Detect(text, CLD2::kCLDFlagBestEffort, 0.5F);
+  if (found.empty()) found = Detect(text, is_html, CLD2::kCLDFlagBestEffort, 0.5F);
   return found;
 }
 

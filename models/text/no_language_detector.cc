@@ -4,6 +4,6 @@ namespace millrace::models {
 
 bool CanDetectLanguages() { return false; }
 
-std::vector<DetectedLanguage> DetectLanguages(std::string_view) { return {}; }
+std::vector<DetectedLanguage> DetectLanguages(std::string_view, bool) { return {}; }
 
 }  // namespace millrace::models

@@ -59,6 +59,10 @@ absl::Status CheckPrefixes(const std::vector<std::string>& prefixes, size_t text
   return absl::OkStatus();
 }
 
+bool IsHtml(const models::TranslateInput& input) {
+  return input.format == models::TextFormat::kHtml;
+}
+
 absl::Status CheckDetector() {
   if (models::CanDetectLanguages()) return absl::OkStatus();
   return absl::UnimplementedError(
@@ -117,7 +121,7 @@ absl::StatusOr<TranslationRoute> DetectedRoute(const TranslationRequest& request
     absl::StrAppend(&all, text, "\n");
   }
   const std::vector<std::string> languages = LanguagesOf(request, services);
-  const auto candidates = models::DetectLanguages(all);
+  const auto candidates = models::DetectLanguages(all, IsHtml(request.input));
   for (const models::DetectedLanguage& candidate : candidates) {
     const std::string language = LanguageMeant(languages, candidate.language);
     if (language.empty()) continue;
@@ -197,7 +201,7 @@ absl::StatusOr<TranslationWork> MakeTranslationWork(TranslationRequest request,
   if (!route.ok()) return route.status();
   if (detects || request.detect_language) {
     for (size_t i = 0; i < sorted.places.size(); ++i) {
-      auto found = models::DetectLanguages(input.texts[i]);
+      auto found = models::DetectLanguages(input.texts[i], IsHtml(input));
       if (found.empty()) found.emplace_back();
       sorted.all[sorted.places[i]].detected = std::move(found.front());
     }

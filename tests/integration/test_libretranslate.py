@@ -18,6 +18,7 @@ from wire.requests import PATIENCE, translate_request
 TEXT = "Where is the nearest station?"
 LONG = "The children were playing in the garden behind the old house. " * 1500
 KEY = "the-key-of-alice"
+GOOD = {"q": TEXT, "source": "en", "target": "pt"}
 
 
 @pytest.fixture(scope="module")
@@ -66,6 +67,13 @@ def test_a_list_comes_back_as_a_list(daemon):
     assert [detected["language"] for detected in answer["detectedLanguage"]] == ["en"] * 3
 
 
+def test_tags_of_html_stay(daemon):
+    _, _, answer = post(daemon, "/translate", GOOD | {"q": "<p>Where is the <b>nearest station</b>?</p>", "format": "html"})
+    text = answer["translatedText"]
+    assert text.startswith("<p>") and text.endswith("</p>")
+    assert text.count("<b>") == text.count("</b>") == 1 and text.index("<b>") < text.index("</b>")
+
+
 def test_a_form_with_parts_is_read(daemon):
     members = {"q": TEXT, "source": "en", "target": "pt"}
     parts = "".join(f'--x\r\nContent-Disposition: form-data; name="{name}"\r\n\r\n{value}\r\n' for name, value in members.items())
@@ -81,7 +89,6 @@ def test_settings_are_those_that_front_ends_read(daemon):
 
 # --- what bad requests get ---
 
-GOOD = {"q": TEXT, "source": "en", "target": "pt"}
 BAD = {
     "no JSON": (b"{", 400, ["JSON", "byte"]),
     "nothing": (b"", 400, ["JSON"]),

@@ -51,6 +51,16 @@ TEST_F(LanguageDetectorTest, WithoutWordsItCannotBeTold) {
     EXPECT_TRUE(DetectLanguages(text).empty()) << text;
 }
 
+TEST_F(LanguageDetectorTest, TagsOfHtmlAreNoWords) {
+  const std::string html =
+      "<div class='the important button of this page and that'><p title='what is this and where "
+      "are they'>merci beaucoup</p><section id='all about the house in the "
+      "garden'></section></div>";
+  EXPECT_EQ(Best(html).language, "en");
+  ASSERT_FALSE(DetectLanguages(html, true).empty());
+  EXPECT_EQ(DetectLanguages(html, true).front().language, "fr");
+}
+
 TEST_F(LanguageDetectorTest, LongTextIsToldByItsBeginning) {
   std::string text;
   while (text.size() < (1 << 20)) text += "\xC3\xA9t\xC3\xA9 comme hiver, la maison est belle. ";
