@@ -37,11 +37,11 @@ TermIndex::Range TermIndex::Narrow(Range range, size_t depth, char32_t c) const 
   const auto at = [depth](const Term& term) {
     return depth < term.characters.size() ? std::optional(term.characters[depth]) : std::nullopt;
   };
-  const auto found = std::ranges::equal_range(
-      terms_.begin() + static_cast<std::ptrdiff_t>(range.begin),
-      terms_.begin() + static_cast<std::ptrdiff_t>(range.end), std::optional(c), {}, at);
-  return {static_cast<size_t>(found.begin() - terms_.begin()),
-          static_cast<size_t>(found.end() - terms_.begin())};
+  const auto begin = terms_.begin() + static_cast<std::ptrdiff_t>(range.begin);
+  const auto end = terms_.begin() + static_cast<std::ptrdiff_t>(range.end);
+  const auto first = std::ranges::lower_bound(begin, end, std::optional(c), {}, at);
+  const auto last = std::ranges::upper_bound(first, end, std::optional(c), {}, at);
+  return {static_cast<size_t>(first - terms_.begin()), static_cast<size_t>(last - terms_.begin())};
 }
 
 std::optional<TermIndex::Match> TermIndex::Find(std::string_view text, size_t at, Range range,

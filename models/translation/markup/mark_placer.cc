@@ -37,6 +37,7 @@ bool MarkPlacer::CoversAll(const MarkNode& mark) const {
 std::vector<PlacedMark> MarkPlacer::Place(std::span<const MarkNode> marks) {
   placed_.clear();
   taken_.assign(units_.size(), false);
+  owners_.assign(units_.size(), nullptr);
   PlaceWithin(marks, {0, units_.size()}, 0, target_.size());
   return std::move(placed_);
 }
@@ -71,7 +72,7 @@ MarkPlacer::Range MarkPlacer::BestStretch(const MarkNode& mark, Range range) con
         nearest = i;
       }
     }
-    if (taken_[i]) value = kNever;
+    if (taken_[i] || (owners_[i] != nullptr && owners_[i] != &mark)) value = kNever;
     if (sum < 0 && !mark.from_before) {
       sum = 0;
       has_words = false;
@@ -115,8 +116,24 @@ size_t MarkPlacer::BestPlace(size_t source, Range range, std::span<const Placed>
   return best;
 }
 
+void MarkPlacer::FindOwners(std::span<const MarkNode> marks, Range range) {
+  // The first mark that ends behind a byte is the one that may have it: marks are in order.
+  const auto owner_of = [&](size_t source) -> const MarkNode* {
+    const auto mark = std::ranges::upper_bound(marks, source, {}, &MarkNode::end);
+    return mark != marks.end() && mark->begin <= source ? &*mark : nullptr;
+  };
+  for (size_t i = range.begin; i < range.end; ++i) {
+    owners_[i] = owner_of(units_[i].sources.front());
+    for (const size_t source : units_[i].sources) {
+      if (owner_of(source) != owners_[i]) owners_[i] = nullptr;
+    }
+  }
+}
+
 void MarkPlacer::PlaceWithin(std::span<const MarkNode> marks, Range range, size_t begin,
                              size_t end) {
+  if (marks.empty()) return;
+  FindOwners(marks, range);
   std::vector<Placed> pairs;
   const auto place_pair = [&](const MarkNode& mark) {
     const bool all = CoversAll(mark) || (mark.from_before && mark.goes_on);

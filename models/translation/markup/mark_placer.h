@@ -38,6 +38,8 @@ class MarkPlacer {
 
   // Places marks within a range of units, and of bytes, of the translation.
   void PlaceWithin(std::span<const MarkNode> marks, Range range, size_t begin, size_t end);
+  // Finds the marks whose words units come from.
+  void FindOwners(std::span<const MarkNode> marks, Range range);
   // What a piece of a unit says for a mark: that the unit is in it, that it is not, or nothing.
   int Vote(const TargetUnit& unit, size_t source, bool inside) const;
   // The stretch of free units that comes from the mark's most; empty when none does.
@@ -53,7 +55,9 @@ class MarkPlacer {
   const std::string_view source_;
   const std::string_view target_;
   const std::span<const TargetUnit> units_;
-  std::vector<bool> taken_;  // of the units: by marks of the level at hand
+  // Of the units: whether a mark of the level at hand has it, and which one it comes from.
+  std::vector<bool> taken_;
+  std::vector<const MarkNode*> owners_;
   std::vector<PlacedMark> placed_;
 };
 

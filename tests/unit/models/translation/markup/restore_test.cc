@@ -55,6 +55,11 @@ TEST(Restore, ATagStandsOnceAroundOneStretch) {
             "<b>Não</b> a b c d quero");
 }
 
+TEST(Restore, ATagDoesNotReachOverAnothersWords) {
+  EXPECT_EQ(Restored(Read("<b>one</b> <i>two</i> three"), "um/0 dois/1 um/0 três/2"),
+            "<b>um</b> <i>dois</i> um três");
+}
+
 TEST(Restore, TagsStayNested) {
   EXPECT_EQ(Restored(Read("<i>The <b>white</b> house</i> here"), "Aqui/3 a/0 casa/2 branca/1"),
             "Aqui <i>a casa <b>branca</b></i>");
