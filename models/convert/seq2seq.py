@@ -16,7 +16,6 @@ from .seq2seq_vocabulary import Vocabulary, read_json, read_vocabulary
 
 PBTXT = """\
 license: {license}
-batching {{ max_batch: 32 linger_us: 0 }}
 seq2seq {{
   file: "weights.safetensors"
   config_file: "config.json"

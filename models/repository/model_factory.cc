@@ -79,9 +79,7 @@ struct Loader {
     options.cache = MakeCache();
     options.device = device;
     options.few_shapes = few_shapes && device != runtime::DeviceType::kCpu;
-    // As many as a GPU takes about as long for as for one.
-    if (batch_is_ours && device == runtime::DeviceType::kCuda)
-      info.batching.max_batch = Seq2SeqModel::kCudaMaxBatch;
+    if (batch_is_ours) info.batching.max_batch = Seq2SeqModel::MaxBatch(device);
     return Seq2SeqModel::Load(options, std::move(info));
   }
 

@@ -38,7 +38,11 @@ struct Seq2SeqOptions {
 // as it went in. Thread-safe; the weights are shared by all workers.
 class Seq2SeqModel final : public Model {
  public:
-  static constexpr size_t kCudaMaxBatch = 128;
+  // Requests in a batch where the config leaves it open: as many as a step takes little longer for
+  // than for fewer.
+  static constexpr size_t MaxBatch(runtime::DeviceType device) {
+    return device == runtime::DeviceType::kCuda ? 128 : 32;
+  }
 
   // Sets the task, platform and languages of `info`, whose source_language and target_language must
   // be set. NotFound, DataLoss or InvalidArgument naming the file or field.

@@ -34,14 +34,15 @@ class Job {
  public:
   Job(models::Input input, TimePoint deadline, Reply& reply, std::shared_ptr<ServedModel> model,
       const Clock& clock)
-      : request(std::move(input), deadline, reply, clock),
+      : model(std::move(model)),
+        request(std::move(input), deadline, reply, clock),
         reply(reply),
-        model(std::move(model)),
         admitted(clock.Now()) {}
 
+  // Before the request, whose state may lie in the model's memory.
+  const std::shared_ptr<ServedModel> model;
   models::Request request;
   Reply& reply;
-  const std::shared_ptr<ServedModel> model;
   const TimePoint admitted;
   TimePoint enqueued{};  // when it last entered its queue; set by the scheduler
   // What it has had so far, summed over its steps: the wait before them, their time, and its part

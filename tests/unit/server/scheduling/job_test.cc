@@ -35,6 +35,24 @@ TEST_F(JobTest, ModelAndStateAreReleasedBeforeTheReplyEnds) {
   EXPECT_TRUE(released);
 }
 
+TEST_F(JobTest, WhatARequestRemembersGoesBeforeTheModel) {
+  struct State final : models::RequestState {
+    State(const std::weak_ptr<ServedModel>& model, bool& was_there)
+        : model(model), was_there(was_there) {}
+    ~State() override { was_there = !model.expired(); }
+    const std::weak_ptr<ServedModel> model;
+    bool& was_there;
+  };
+  auto model = MakeModel("m");
+  FakeReply reply;
+  bool was_there = false;
+  auto job = MakeJob(model, reply);
+  job->request.set_state(std::make_unique<State>(model, was_there));
+  model.reset();
+  FinishJob(std::move(job), absl::OkStatus());
+  EXPECT_TRUE(was_there);
+}
+
 TEST_F(JobTest, KnowsWhenItWasAdmitted) {
   const auto model = MakeModel("m");
   FakeReply reply;
