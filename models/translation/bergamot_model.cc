@@ -22,6 +22,7 @@ constexpr size_t kDefaultSourceTokens = 256;
 constexpr size_t kMinSourceTokens = 16;
 constexpr size_t kMaxSourceTokens = 1024;
 constexpr size_t kMostWarmupPhrases = 16;  // of one text
+constexpr size_t kWholeStepTokens = 2048;
 
 // About four words of the vocabulary a phrase.
 std::string WarmupText(size_t phrases) {
@@ -98,6 +99,8 @@ absl::Status BergamotModel::Validate(const Input& input) const {
 std::unique_ptr<Batch> BergamotModel::Prepare(std::span<Request* const> requests) const {
   StepLimits limits;
   limits.max_source_tokens = max_source_tokens_;
+  // Where a step is the whole translation, as many as a device takes together.
+  if (!info_.batching.continuous) limits.max_step_tokens = kWholeStepTokens;
   const auto settings_of = [this](const TranslateInput& input) {
     return TranslationSettings{
         .frame = {.after = {BergamotWeights::kEndOfSentence}},

@@ -157,7 +157,7 @@ def test_client_that_leaves_stops_the_translation(daemon, bystander):
 
 def test_deadline_of_the_server_holds(tmp_path):
     models = repository.link(tmp_path / "models", EN_PT)
-    with daemons.start(tmp_path, "--max-request-time", "1s", "--workers", "1", models=models) as daemon:
+    with daemons.start(tmp_path, "--max-request-time", "100ms", "--workers", "1", models=models) as daemon:
         status, _, answer = post(daemon, "/translate", GOOD | {"q": LONG})
         assert status in (429, 504), answer   # 429: it is known at the door that there is no time for it
         assert "deadline" in answer["error"]
