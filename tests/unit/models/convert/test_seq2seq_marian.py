@@ -13,7 +13,7 @@ import sentencepiece
 
 from models.convert.__main__ import main
 from models.convert.package import ConvertError
-from models.convert.safetensors import read_safetensors
+from models.convert.safetensors import read_safetensors, write_safetensors
 from models.convert.seq2seq_check import Oracle
 from models.convert.seq2seq_layout import Network
 from models.convert.seq2seq_marian import read_checkpoint, read_network
@@ -240,6 +240,12 @@ class Vocabularies(InFolder):
         self.write(vocabulary=False)
         (self.folder / "vocab.spm").write_bytes(model.getvalue())
         self.assert_refused(r"vocab.spm: its bytes in the place of rare characters \(--byte_fallback\) are not supported")
+
+    def test_two_vocabularies_of_the_hub_are_named(self):
+        given = {**tiny_checkpoint.config("marian", PIECES), "decoder_vocab_size": 60}
+        (self.folder / "config.json").write_text(json.dumps(given))
+        write_safetensors(self.folder / "model.safetensors", tiny_checkpoint.state(given), {})
+        self.assert_refused(r"separate vocabularies \(vocab_size 72, decoder_vocab_size 60\) are not supported")
 
 
 class Yaml(InFolder):
