@@ -13,7 +13,7 @@ KINDS = {
     "vits": "speech: a Piper voice",
     "english-lexicon": "pronunciations of English words, for a speech model's package",
     "kokoro": "speech: Kokoro-82M",
-    "seq2seq": "translation: Marian (OPUS-MT), M2M-100 or NLLB-200 from a folder as the hub has them",
+    "seq2seq": "translation: Marian (OPUS-MT), M2M-100 or NLLB-200, as the hub has them or from Marian itself",
     "null": "a TorchScript model that returns its input, for measuring the server itself",
 }
 

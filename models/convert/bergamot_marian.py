@@ -1,4 +1,4 @@
-"""Reads what Marian writes for a Bergamot tiny model: the weights ("binary v1") and the lexical shortlist. All little endian.
+"""Reads Marian's binary files: the weights ("binary v1") and, of a Bergamot tiny model, the lexical shortlist. All little endian.
 
 Weights: u64 version, u64 count; per tensor u64 name bytes, type, dimensions, data bytes; the names; the shapes, u32 each; u64
 padding and that many bytes; the data. An intgemm8 tensor is int8 followed by one float32, its multiplier: weight = int8 /
@@ -57,6 +57,11 @@ class _Reader:
 
 
 def read_weights(path: pathlib.Path) -> dict[str, np.ndarray | Int8Matrix]:
+    return read_binary(path)[0]
+
+
+def read_binary(path: pathlib.Path) -> tuple[dict[str, np.ndarray | Int8Matrix], dict[str, bytes]]:
+    """The weights, and what is no weight by its name, such as "special:model.yml", the training configuration."""
     reader = _Reader(path)
     version, count = reader.unpack("2Q")
     if version != 1 or not 0 < count <= MAX_TENSORS:
@@ -68,9 +73,10 @@ def read_weights(path: pathlib.Path) -> dict[str, np.ndarray | Int8Matrix]:
     shapes = [reader.unpack(f"{header[2]}I") for header in headers]
     reader.take(reader.unpack("Q")[0])
     weights: dict[str, np.ndarray | Int8Matrix] = {}
+    special: dict[str, bytes] = {}
     for (_, kind, _, size), name, shape in zip(headers, names, shapes):
-        if name.startswith("special:"):   # the training configuration, as text
-            reader.take(size)
+        if name.startswith("special:"):
+            special[name] = reader.take(size)
             continue
         elements = int(np.prod(shape, dtype=object))
         needed = {FLOAT32: 4 * elements, INTGEMM8: elements + 4}.get(kind)
@@ -85,7 +91,7 @@ def read_weights(path: pathlib.Path) -> dict[str, np.ndarray | Int8Matrix]:
                 raise reader.fail(f"tensor {name}: multiplier {multiplier}")
             transposed = shape if name == "Wemb" or len(shape) != 2 else (shape[1], shape[0])
             weights[name] = Int8Matrix(np.frombuffer(data, "i1", elements).reshape(transposed), multiplier)
-    return weights
+    return weights, special
 
 
 def read_shortlist(path: pathlib.Path, words: int) -> Shortlist:

@@ -1,18 +1,23 @@
-"""Marian (OPUS-MT), M2M-100 and NLLB-200 from a local folder as the hub has them: weights, config and tokenizer become a package."""
+"""Marian (OPUS-MT), M2M-100 and NLLB-200 as the hub has them, and Marian's own checkpoints: weights, settings, words make a package."""
 
 import argparse
+import dataclasses
 import json
 import pathlib
 import re
 import shutil
+from collections.abc import Callable
+from typing import Any
 
+from . import seq2seq_check, seq2seq_marian, seq2seq_marian_check
 from .kokoro_checkpoint import read_checkpoint
 from .package import ConvertError, new_version
 from .safetensors import read_safetensors, write_safetensors
-from .seq2seq_check import check
 from .seq2seq_languages import code_of
-from .seq2seq_layout import read_network
-from .seq2seq_vocabulary import Vocabulary, read_json, read_vocabulary
+from .seq2seq_layout import Network, read_network
+from .seq2seq_place import Place, locate
+from .seq2seq_vocabulary import Vocabulary, read_json, read_marian_vocabulary, read_vocabulary
+from .seq2seq_yaml import read_settings
 
 PBTXT = """\
 license: {license}
@@ -30,35 +35,39 @@ seq2seq {{
 """
 
 
+@dataclasses.dataclass(frozen=True)
+class Model:
+    network: Network
+    vocabulary: Vocabulary
+    search: dict[str, Any]        # as the hub's generation_config.json names it
+    reference: str                # what `check` compares with
+    check: Callable[[], int]      # returns how many translations were compared
+
+
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("folder", type=pathlib.Path, help="with config.json, the weights and the tokenizer's files")
+    parser.add_argument("model", help="folder with config.json, the weights and the tokenizer's files; or with Marian's model.npz or "
+                        "model.bin and its vocabulary; or that file; or the model's name on the hub, <owner>/<model>")
     parser.add_argument("--name", help="of the package (default: the folder's name in small letters)")
     parser.add_argument("--source", help="language that requests are in which name none, BCP 47 "
                         "(default: of opus-mt-<source>-<target> by the folder's name)")
     parser.add_argument("--target", help="language into which they are translated")
     parser.add_argument("--license", default="", help="SPDX expression of the weights' licence")
     parser.add_argument("--check", choices=("none", "quick"), default="quick",
-                        help="compare with transformers before writing (default: %(default)s)")
+                        help="compare with transformers, or with Marian's equations, before writing (default: %(default)s)")
 
 
 def run(args: argparse.Namespace) -> None:
-    folder = args.folder
-    name = args.name or folder.resolve().name.lower()
-    config = read_json(folder / "config.json")
-    generation = read_json(folder / "generation_config.json") if (folder / "generation_config.json").exists() else {}
-    try:
-        network = read_network(config, generation, read_weights(folder))
-    except (KeyError, TypeError) as error:
-        raise ConvertError(f"{folder / 'config.json'}: {error} is missing or of another type") from error
-    vocabulary = read_vocabulary(folder, len(network.tensors["embeddings"]))
-    source, target = default_languages(args, folder, vocabulary)
+    place = locate(args.model)
+    name = args.name or place.name.lower()
+    model = read_hub(place.folder) if place.checkpoint is None else read_marian(place)
+    network, vocabulary, search = model.network, model.vocabulary, model.search
+    source, target = default_languages(args, place.name, vocabulary)
     if args.check != "none":
-        words = list(vocabulary.languages.values()) if vocabulary.language_tokens == "source_and_target" else []
-        print(f"{name}: {check(folder, network, words)} sources give transformers' translations, word for word", flush=True)
-    settings = {**config, **generation}
+        print(f"{name}: {model.check()} sources give {model.reference} translations, word for word", flush=True)
+    penalty = search.get("length_penalty")
     pbtxt = PBTXT.format(license=json.dumps(args.license), source=source, target=target,
-                         beams=min(int(settings.get("num_beams") or 1), 16), length_penalty=float(settings.get("length_penalty") or 1),
-                         early_stopping="true" if settings.get("early_stopping") is True else "false")
+                         beams=min(int(search.get("num_beams") or 1), 16), length_penalty=1.0 if penalty is None else float(penalty),
+                         early_stopping="true" if search.get("early_stopping") is True else "false")
     package = {**network.config, "unknown": vocabulary.unknown, "language_tokens": vocabulary.language_tokens,
                "languages": [{"tag": vocabulary.tags[code], "code": code, "word": word} for code, word in vocabulary.languages.items()]}
     with new_version(args.models, name) as staging:
@@ -70,6 +79,38 @@ def run(args: argparse.Namespace) -> None:
     print(f"{args.models / name / '1'}: written", flush=True)
 
 
+def read_hub(folder: pathlib.Path) -> Model:
+    config = read_json(folder / "config.json")
+    generation = read_json(folder / "generation_config.json") if (folder / "generation_config.json").exists() else {}
+    try:
+        network = read_network(config, generation, read_weights(folder))
+    except (KeyError, TypeError) as error:
+        raise ConvertError(f"{folder / 'config.json'}: {error} is missing or of another type") from error
+    vocabulary = read_vocabulary(folder, len(network.tensors["embeddings"]))
+    words = list(vocabulary.languages.values()) if vocabulary.language_tokens == "source_and_target" else []
+    return Model(network, vocabulary, {**config, **generation}, "transformers'",
+                 lambda: seq2seq_check.check(folder, network, words))
+
+
+def read_marian(place: Place) -> Model:
+    checkpoint = seq2seq_marian.read_checkpoint(place.checkpoint)
+    vocabulary = read_marian_vocabulary(place.folder, len(checkpoint.embeddings("decoder")) + 1)
+    network = seq2seq_marian.read_network(checkpoint, vocabulary.end, vocabulary.unknown)
+    return Model(network, vocabulary, _decoder_settings(place.folder / "decoder.yml"), "Marian's",
+                 lambda: seq2seq_marian_check.check(checkpoint, network, vocabulary.end, vocabulary.unknown))
+
+
+def _decoder_settings(path: pathlib.Path) -> dict[str, Any]:
+    """How Marian's decoder is told to search, where such a file lies beside the model: without `normalize` it does not."""
+    if not path.exists():
+        return {"num_beams": 4}
+    settings = read_settings(path.read_text(encoding="utf-8", errors="replace"), str(path))
+    try:
+        return {"num_beams": int(settings.get("beam-size", 4)), "length_penalty": float(settings.get("normalize", "0") or 1)}
+    except (TypeError, ValueError) as error:
+        raise ConvertError(f"{path}: beam-size and normalize are to be numbers: {error}") from error
+
+
 def read_weights(folder: pathlib.Path):
     if (folder / "model.safetensors").exists():
         return read_safetensors(folder / "model.safetensors")
@@ -78,8 +119,8 @@ def read_weights(folder: pathlib.Path):
     raise ConvertError(f"{folder}: has neither model.safetensors nor pytorch_model.bin")
 
 
-def default_languages(args: argparse.Namespace, folder: pathlib.Path, vocabulary: Vocabulary) -> tuple[str, str]:
-    named = re.fullmatch(r"opus-mt(?:-tc)?(?:-[a-z]+)?-([A-Za-z]+)-([A-Za-z]+)", folder.resolve().name)
+def default_languages(args: argparse.Namespace, name: str, vocabulary: Vocabulary) -> tuple[str, str]:
+    named = re.fullmatch(r"opus-mt(?:-tc)?(?:-[a-z]+)?-([A-Za-z]+)-([A-Za-z]+)", name)
     source, target = args.source or (named and named[1]), args.target or (named and named[2])
     for option, value in (("--source", source), ("--target", target)):
         if not value:

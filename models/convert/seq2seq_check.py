@@ -19,18 +19,25 @@ class Oracle:
         self.config, self.tensors = network.config, network.tensors
 
     def translate(self, source: list[int], prefix: list[int], steps: int) -> list[int]:
-        memory = self._run("encoder", self._embed("source_embeddings", source), None)
-        words = [self.config["start"]]
-        output = self.tensors.get("output", self.tensors["embeddings"])
-        for _ in range(steps):
-            x = self._run("decoder", self._embed("embeddings", words), memory)[-1]
-            logits = output @ x + self.tensors.get("output.bias", np.float32(0))
-            logits[self.config["suppressed"]] = -np.inf
-            written = len(words) - 1
-            words.append(prefix[written] if written < len(prefix) else int(np.argmax(logits)))
+        memory, words = self._memory(source), [self.config["start"]]
+        for written in range(steps):
+            words.append(prefix[written] if written < len(prefix) else int(np.argmax(self._scores(words, memory))))
             if words[-1] == self.config["end"]:
                 break
         return words[1:]
+
+    def scores(self, source: list[int], written: list[int]) -> np.ndarray:
+        """Of each word, to be the next one."""
+        return self._scores([self.config["start"], *written], self._memory(source))
+
+    def _memory(self, source: list[int]) -> np.ndarray:
+        return self._run("encoder", self._embed("source_embeddings", source), None)
+
+    def _scores(self, words: list[int], memory: np.ndarray) -> np.ndarray:
+        x = self._run("decoder", self._embed("embeddings", words), memory)[-1]
+        logits = self.tensors.get("output", self.tensors["embeddings"]) @ x + self.tensors.get("output.bias", np.float32(0))
+        logits[self.config["suppressed"]] = -np.inf
+        return logits
 
     def _embed(self, name: str, words: list[int]) -> np.ndarray:
         embeddings = self.tensors.get(name, self.tensors["embeddings"])

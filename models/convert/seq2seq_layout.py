@@ -33,6 +33,9 @@ def read_network(config: Mapping[str, Any], generation: Mapping[str, Any], state
                            f"allowed are {', '.join(sorted(_ACTIVATIONS))}")
     if config.get("normalize_embedding") or (kind == MARIAN and config.get("normalize_before")):
         raise ConvertError("config.json: normalize_embedding and normalize_before are not supported")
+    words, target_words = (config.get(name) for name in ("vocab_size", "decoder_vocab_size"))
+    if target_words and target_words != words:
+        raise ConvertError(f"config.json: separate vocabularies (vocab_size {words}, decoder_vocab_size {target_words}) are not supported")
     names = dict(_names(config))
     tensors = {ours: _array(state, theirs) for ours, theirs in names.items()}
     dim = int(config["d_model"])
