@@ -7,11 +7,11 @@ namespace {
 
 constexpr char32_t kReplacement = 0xFFFD;
 
-bool IsContinuation(char byte) { return (static_cast<unsigned char>(byte) & 0xC0) == 0x80; }
-
 bool Between(char32_t c, char32_t first, char32_t last) { return c >= first && c <= last; }
 
 }  // namespace
+
+bool IsContinuationByte(char byte) { return (static_cast<unsigned char>(byte) & 0xC0) == 0x80; }
 
 CodePoint DecodeAt(std::string_view text, size_t at) {
   if (at >= text.size()) return {};
@@ -21,7 +21,7 @@ CodePoint DecodeAt(std::string_view text, size_t at) {
   if (lead < 0xC2 || lead > 0xF4 || bytes > text.size() - at) return {kReplacement, 1};
   char32_t value = lead & (0x7F >> bytes);
   for (size_t i = 1; i < bytes; ++i) {
-    if (!IsContinuation(text[at + i])) return {kReplacement, 1};
+    if (!IsContinuationByte(text[at + i])) return {kReplacement, 1};
     value = (value << 6) | (static_cast<unsigned char>(text[at + i]) & 0x3F);
   }
   return {value, bytes};
@@ -29,7 +29,7 @@ CodePoint DecodeAt(std::string_view text, size_t at) {
 
 CodePoint DecodeBefore(std::string_view text, size_t at) {
   size_t start = at - 1;
-  while (start > 0 && at - start < 4 && IsContinuation(text[start])) --start;
+  while (start > 0 && at - start < 4 && IsContinuationByte(text[start])) --start;
   const CodePoint whole = DecodeAt(text, start);
   if (start + whole.bytes == at) return whole;
   return {kReplacement, 1};
@@ -45,7 +45,7 @@ std::string EncodeUtf8(char32_t c) {
 
 size_t CountCodePoints(std::string_view text) {
   return static_cast<size_t>(
-      std::count_if(text.begin(), text.end(), [](char c) { return !IsContinuation(c); }));
+      std::count_if(text.begin(), text.end(), [](char c) { return !IsContinuationByte(c); }));
 }
 
 bool IsLineBreak(char32_t c) {

@@ -17,6 +17,9 @@ CodePoint DecodeAt(std::string_view text, size_t at);
 // What ends at `at`, which must be greater than 0.
 CodePoint DecodeBefore(std::string_view text, size_t at);
 
+// Whether a byte of UTF-8 belongs to a character that began before it.
+bool IsContinuationByte(char byte);
+
 // A code point that is no surrogate, as UTF-8.
 std::string EncodeUtf8(char32_t c);
 

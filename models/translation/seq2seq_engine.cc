@@ -52,6 +52,9 @@ std::unique_ptr<DecodingScratch> Seq2SeqEngine::TakeScratch() const {
 }
 
 void Seq2SeqEngine::GiveScratch(std::unique_ptr<DecodingScratch> scratch) const {
+  // Of a rare wide step.
+  constexpr size_t kMostLogits = size_t{32} << 20;
+  if (scratch->logits.floats() > kMostLogits) return;
   MutexLock lock(mu_);
   scratches_.push_back(std::move(scratch));
 }

@@ -156,7 +156,7 @@ SentenceFrame Seq2SeqModel::FrameOf(const TranslateInput& input) const {
 std::unique_ptr<Batch> Seq2SeqModel::Prepare(std::span<Request* const> requests) const {
   StepLimits limits;
   limits.max_source_tokens = max_source_tokens_;
-  limits.max_sentences = std::max(limits.max_sentences, info_.batching.max_batch);
+  limits.max_rows = std::max(limits.max_rows, info_.batching.max_batch);
   const auto settings_of = [this](const TranslateInput& input) {
     return TranslationSettings{
         .frame = FrameOf(input),

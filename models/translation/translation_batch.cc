@@ -17,6 +17,11 @@ const TranslateInput& InputOf(const Request& request) {
   return std::get<TranslateInput>(request.input());
 }
 
+// That a sentence of the request takes in a decoder step.
+size_t RowsOf(const TranslationPlan& plan) {
+  return static_cast<size_t>(plan.settings().search.beam_size);
+}
+
 }  // namespace
 
 TranslationBatch::TranslationBatch(
@@ -32,7 +37,7 @@ TranslationBatch::TranslationBatch(
     }
     auto* plan = static_cast<TranslationPlan*>(request->state());
     participants_.push_back({request, plan});
-    units_ += plan->units().size();
+    rows_ += plan->units().size() * RowsOf(*plan);
   }
   TakeSentences();
 }
@@ -51,12 +56,12 @@ void TranslationBatch::TakeSentences() {
     if (participant.plan->units().empty()) TakeNext(participant);
   }
   // Then whoever has fewest.
-  for (size_t share = 2; units_ < limits_.max_sentences; ++share) {
+  for (size_t share = 2; rows_ < limits_.max_rows; ++share) {
     bool more = false;
     for (const Participant& participant : participants_) {
       TranslationPlan& plan = *participant.plan;
       if (plan.all_taken()) continue;
-      if (units_ >= limits_.max_sentences || tokens_ >= limits_.max_step_tokens) return;
+      if (rows_ >= limits_.max_rows || tokens_ >= limits_.max_step_tokens) return;
       if (plan.units().size() < share) TakeNext(participant);
       more = true;
     }
@@ -84,7 +89,7 @@ void TranslationBatch::TakeNext(const Participant& participant) {
   unit.text_finished = plan.all_taken() || plan.next_text() != unit.text;
   unit.words = words.size();
   // What needs no job has been encoded all the same: it counts as the others do.
-  ++units_;
+  rows_ += RowsOf(plan);
   tokens_ += words.size() + framing;
   unit.copied = !unit.sentence.has_words || !vocabulary_.AnyKnown(words);
   if (unit.copied) return;
@@ -127,12 +132,17 @@ void TranslationBatch::Forward(runtime::WorkerContext& context) {
   const TimePoint end = clock.now() + limits_.time;
   std::vector<SentenceJob*> advanced;
   // Ever more words a call: few when each takes long, and little to do between calls else.
-  for (size_t words = 1; !jobs.empty() && (words == 1 || clock.now() < end); words *= 2) {
+  constexpr size_t kMostWords = 1024;
+  for (size_t words = 1; !jobs.empty() && (words == 1 || clock.now() < end);
+       words = std::min(2 * words, kMostWords)) {
     advanced.clear();
     for (const Job& job : jobs) advanced.push_back(job.job);
     engine_.Advance(
         advanced, words, [&jobs](size_t job) { return jobs[job].request->ShouldStop(); }, context);
     std::erase_if(jobs, [](const Job& job) { return !job.job->at_work(); });
+    // Those that are left wait for what sentences of other steps hold.
+    if (std::ranges::none_of(jobs, [](const Job& job) { return job.job->state != nullptr; }))
+      return;
     if (SomebodyWaitsForFirstWord()) return;
   }
 }

@@ -19,8 +19,9 @@ namespace millrace::models {
 // How much one step takes on.
 struct StepLimits {
   size_t max_source_tokens = 256;  // of one sentence
-  // Sentences in work, of all requests together; each request has one in any case.
-  size_t max_sentences = 32;
+  // Hypotheses of the sentences in work, of all requests together; each request has one sentence in
+  // any case.
+  size_t max_rows = 32;
   // Of the sentences that a step begins; each request that has none in work begins one in any case.
   size_t max_step_tokens = 768;
   // A step ends soon after it had so much time, so that others can join and finished sentences go
@@ -79,7 +80,7 @@ class TranslationBatch final : public Batch {
   const TranslationEngine& engine_;
   const TranslationCache::ForModel cache_;
   std::vector<Participant> participants_;
-  size_t units_ = 0;   // in work, those without a job too
+  size_t rows_ = 0;    // of the sentences in work, those without a job too
   size_t tokens_ = 0;  // of those that this step begins
   bool begun_ = false;
 };

@@ -110,8 +110,11 @@ std::vector<size_t> Vocabulary::EndsOf(std::span<const int32_t> words) const {
     const size_t end = Decode(words.first(i)).size();
     ends.push_back(ends.empty() ? end : std::max(end, ends.back()));
   }
-  const size_t whole = Decode(words).size();
-  for (size_t& end : ends) end = std::min(end, whole);
+  const std::string whole = Decode(words);
+  for (size_t& end : ends) {
+    end = std::min(end, whole.size());
+    while (end < whole.size() && IsContinuationByte(whole[end])) --end;
+  }
   return ends;
 }
 

@@ -50,6 +50,9 @@ class Job {
   Duration waited{};
   Duration service{};
   Duration work{};
+  // A step in company failed that no request failed by itself, as for want of memory: it goes on
+  // alone, for the same company would fail again.
+  bool alone = false;
 };
 
 // Why a request that ShouldStop does: DEADLINE_EXCEEDED or CANCELLED. The deadline goes first,

@@ -71,13 +71,21 @@ absl::Status Scheduler::Submit(std::unique_ptr<Job>& job) {
 }
 
 void Scheduler::Requeue(std::unique_ptr<Job> job, Wake whom) {
+  PutBack(std::move(job), &Queue::started, whom);
+}
+
+void Scheduler::Enter(std::unique_ptr<Job> job) {
+  PutBack(std::move(job), &Queue::fresh, Wake::kWorker);
+}
+
+void Scheduler::PutBack(std::unique_ptr<Job> job, Line Queue::*line, Wake whom) {
   bool wake = false;
   {
     MutexLock lock(mu_);
     if (!closed_) {
       job->enqueued = clock_.Now();
       Queue& queue = queues_[job->model->queue()];
-      Push(queue, queue.started, std::move(job));
+      Push(queue, queue.*line, std::move(job));
       wake = whom == Wake::kWorker && ShouldWake();
     }
   }
@@ -122,7 +130,11 @@ Scheduler::Line& Scheduler::NextLine(Queue& queue) const {
   if (queue.fresh.empty()) return queue.started;
   if (queue.started.empty()) return queue.fresh;
   // There is one to take from: `running` alone never reaches the limit.
-  if (queue.running + queue.short_started >= UnderWayLimit(queue)) return queue.started;
+  const size_t limit = UnderWayLimit(queue);
+  if (queue.running + queue.short_started >= limit) return queue.started;
+  // Each that is under way holds what it has decoded: long ones are bounded, too.
+  if (queue.policy.continuous && queue.running + queue.started.size() >= 2 * limit)
+    return queue.started;
   return queue.fresh.front()->enqueued < queue.started.front()->enqueued ? queue.fresh
                                                                          : queue.started;
 }
@@ -215,10 +227,13 @@ bool Scheduler::PopBatch(Popped& popped) {
           const size_t most = BatchSize(*queue);
           while (!queue->empty() && popped.batch.size() < most) {
             Line& line = NextLine(*queue);
+            if (line.front()->alone && !popped.batch.empty()) break;
             std::unique_ptr<Job> job = Take(*queue, line, line.begin());
+            const bool alone = job->alone;
             const bool late = job->request.cancelled() || now >= job->request.deadline();
             if (!late) ++queue->running;
             (late ? popped.dropped : popped.batch).push_back(std::move(job));
+            if (alone && !late) break;
           }
           wake = total_ != 0 && ShouldWake();
           break;

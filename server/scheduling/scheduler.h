@@ -62,6 +62,9 @@ class Scheduler {
   // job itself, or wakes one for what it leaves.
   enum class Wake : uint8_t { kWorker, kNobody };
   void Requeue(std::unique_ptr<Job> job, Wake wake = Wake::kWorker) MILLRACE_EXCLUDES(mu_);
+  // Puts in a job of a request that another model has served so far: never refused for size, but it
+  // waits for its turn as newcomers do.
+  void Enter(std::unique_ptr<Job> job) MILLRACE_EXCLUDES(mu_);
   // Takes the waiting job of this reply out again (its caller left). Null when it does not wait: it
   // runs, is parked or has ended.
   std::unique_ptr<Job> Remove(QueueId queue, const Reply& reply) MILLRACE_EXCLUDES(mu_);
@@ -128,6 +131,7 @@ class Scheduler {
   Forecast Predict(const Queue& queue) const;
   // The line of the queue, which is not empty, that the next job comes from.
   Line& NextLine(Queue& queue) const;
+  void PutBack(std::unique_ptr<Job> job, Line Queue::*line, Wake whom) MILLRACE_EXCLUDES(mu_);
   void Push(Queue& queue, Line& line, std::unique_ptr<Job> job) MILLRACE_REQUIRES(mu_);
   // Takes the job there out of its line.
   std::unique_ptr<Job> Take(Queue& queue, Line& line, Line::iterator at) MILLRACE_REQUIRES(mu_);

@@ -122,12 +122,16 @@ void RunStep(std::vector<std::unique_ptr<Job>> batch, Device& device,
 
   absl::Status status = TryStep(model->model(), requests, device, context, metrics, clock);
   if (!status.ok()) {
+    bool one_is_at_fault = requests.size() == 1;
     for (models::Request*& request : requests) {
       if (request->outcome()) continue;  // it was finished before the failure
       if (requests.size() > 1)
         status = TryStep(model->model(), {&request, 1}, device, context, metrics, clock);
-      if (!status.ok()) request->Finish(status);
+      if (status.ok()) continue;
+      request->Finish(status);
+      one_is_at_fault = true;
     }
+    for (const auto& job : batch) job->alone |= !one_is_at_fault;
   }
 
   Scheduler::StepReport report{.jobs = batch.size(), .took = clock.Now() - start};
@@ -140,8 +144,9 @@ void RunStep(std::vector<std::unique_ptr<Job>> batch, Device& device,
       report.finished_work += job->work;
     }
   }
-  scheduler.ReportStep(model->queue(), report);
+  // Until they are back in the queue they count as running: another worker would let others begin.
   Settle(std::move(batch), scheduler);
+  scheduler.ReportStep(model->queue(), report);
 }
 
 absl::Status WarmUp(const models::Model& model, Device& device, runtime::WorkerContext& context,

@@ -214,11 +214,11 @@ absl::StatusOr<TranslationWork> MakeTranslationWork(TranslationRequest request,
     input.search.hypotheses = std::clamp(*request.preferred_hypotheses, 1,
                                          work.route.models.back()->info().max_hypotheses);
   }
-  work.alternatives = static_cast<size_t>(std::max(input.search.hypotheses.value_or(1), 1)) - 1;
   if (work.route.models.empty()) {
-    work.unchanged = std::move(input.texts);
+    work.unchanged = std::move(input.texts);  // and without alternatives
     return work;
   }
+  work.alternatives = static_cast<size_t>(std::max(input.search.hypotheses.value_or(1), 1)) - 1;
   const bool named = !input.source_language.empty();
   if (work.route.models.size() == 1) {
     // Left open, they stay open: the model has its own.

@@ -63,7 +63,7 @@ bool WorkReply::SubmitNext(std::optional<models::Input> input, absl::Status& sta
   status = cancelled() ? absl::CancelledError("the caller went away")
                        : next_model_->model().Validate(*input);
   if (!status.ok()) return false;
-  services_.scheduler.Requeue(
+  services_.scheduler.Enter(
       std::make_unique<Job>(*std::move(input), deadline_, *this, next_model_, services_.clock));
   return true;
 }

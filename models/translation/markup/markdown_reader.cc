@@ -234,11 +234,14 @@ class MarkdownReader {
     }
   }
 
-  size_t CodeEnd(size_t at) const {
+  size_t CodeEnd(size_t at) {
+    if (IsPlain(at)) return at;
     const size_t inner = std::min(line_.find_first_not_of('`', at), line_.size());
     const std::string_view mark = line_.substr(at, inner - at);
     const size_t close = line_.substr(0, inner + kLongestLink).find(mark, inner);
-    return close == std::string_view::npos ? at : close + mark.size();
+    if (close != std::string_view::npos) return close + mark.size();
+    plain_until_ = line_.data() + inner;
+    return at;
   }
 
   // Of [words](address) or [words][name] at `at`: where its ] stands, and where it ends; `at` twice
@@ -279,20 +282,26 @@ class MarkdownReader {
     if (next.bytes == 0 || IsSpace(next.value)) return false;
     return line_[at] != '_' || at == 0 || !IsWordCharacter(DecodeBefore(line_, at).value);
   }
-  size_t EmphasisEnd(size_t at) const {
+  size_t EmphasisEnd(size_t at) {
+    if (IsPlain(at)) return at;
     const size_t end = RunEnd(at);
     const bool fits = line_[at] == '~' ? end - at == 2 : end - at <= 3;
     const std::string_view mark = line_.substr(at, end - at);
-    return fits && ((CanClose(at) && out_.IsOpen(mark)) || CanOpen(at)) ? end : at;
+    if (fits && ((CanClose(at) && out_.IsOpen(mark)) || CanOpen(at))) return end;
+    plain_until_ = line_.data() + end;
+    return at;
   }
+  // Of a run that was found to be no markup: else each of its characters would look at the rest.
+  bool IsPlain(size_t at) const { return line_.data() + at < plain_until_; }
 
   const std::string_view text_;
-  std::string_view line_;             // whose words are read
-  std::string_view next_line_;        // of the text
-  std::string_view fence_;            // of the fenced block at hand
-  std::string break_;                 // what stands between the last line's words and the next's
-  std::map<size_t, size_t> closing_;  // the ] of links in the line, and where each link ends
-  bool paragraph_ = false;            // the next line may go on with it
+  std::string_view line_;              // whose words are read
+  const char* plain_until_ = nullptr;  // see IsPlain; into the text
+  std::string_view next_line_;         // of the text
+  std::string_view fence_;             // of the fenced block at hand
+  std::string break_;                  // what stands between the last line's words and the next's
+  std::map<size_t, size_t> closing_;   // the ] of links in the line, and where each link ends
+  bool paragraph_ = false;             // the next line may go on with it
   bool was_blank_ = true;
   bool in_list_ = false;
   bool in_table_ = false;

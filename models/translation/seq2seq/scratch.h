@@ -17,6 +17,8 @@ class Scratch {
     return buffer_.data();
   }
 
+  size_t floats() const { return buffer_.size(); }
+
  private:
   AlignedBuffer<float> buffer_;
 };

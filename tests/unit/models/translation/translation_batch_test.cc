@@ -46,6 +46,7 @@ class EchoEngine final : public TranslationEngine {
                absl::FunctionRef<bool(size_t)> should_stop,
                runtime::WorkerContext&) const override {
     calls.push_back(jobs.size());
+    if (full) return;
     for (SentenceJob* job : jobs) {
       EXPECT_TRUE(job->at_work());
       if (job->state == nullptr) {
@@ -75,6 +76,7 @@ class EchoEngine final : public TranslationEngine {
 
   mutable std::vector<size_t> calls;  // sentences of each
   mutable size_t fail_after_words = 0;
+  bool full = false;  // begins nothing
 
  private:
   millrace::testing::FakeClock& clock_;
@@ -94,7 +96,9 @@ class TranslationBatchTest : public ::testing::Test {
   std::unique_ptr<TranslationBatch> Prepare(const std::vector<Request*>& requests) {
     return std::make_unique<TranslationBatch>(
         requests, limits_,
-        [](const TranslateInput&) { return TranslationSettings{.frame = {.after = {0}}}; },
+        [this](const TranslateInput&) {
+          return TranslationSettings{.frame = {.after = {0}}, .search = search_};
+        },
         *vocabulary_, engine_, cache_);
   }
   void Step(const std::vector<Request*>& requests) {
@@ -105,6 +109,7 @@ class TranslationBatchTest : public ::testing::Test {
 
   millrace::testing::FakeClock clock_;
   StepLimits limits_{.time = milliseconds(4)};
+  SearchOptions search_;
   EchoEngine engine_{clock_};
   std::unique_ptr<const Vocabulary> vocabulary_;
   TranslationCache::ForModel cache_;
@@ -142,7 +147,7 @@ TEST_F(TranslationBatchTest, OthersJoinAndLeaveWhileOneIsAtWork) {
 }
 
 TEST_F(TranslationBatchTest, ALongTextLeavesRoomForThoseWhoCome) {
-  limits_.max_sentences = 4;
+  limits_.max_rows = 4;
   std::string document;
   for (int i = 0; i < 40; ++i) document += "The cat sat on the mat.\n";
   Sink sinks[3];
@@ -168,6 +173,30 @@ TEST_F(TranslationBatchTest, ALongTextLeavesRoomForThoseWhoCome) {
   EXPECT_EQ(sinks[0].parts.size(), 40u);
   // Both had as many places.
   EXPECT_EQ(sinks[1].Text(), sinks[0].Text());
+}
+
+TEST_F(TranslationBatchTest, HypothesesCountAsSentencesDo) {
+  limits_.max_rows = 8;
+  search_.beam_size = 4;
+  std::string document;
+  for (int i = 0; i < 40; ++i) document += "the cat sat on the mat\n";
+  Sink sink;
+  const auto request = MakeRequest({{document}}, sink);
+  Step({request.get()});
+  EXPECT_EQ(engine_.calls.front(), 2u);
+  Step({request.get()});
+  EXPECT_EQ(engine_.calls.back(), 2u);
+}
+
+TEST_F(TranslationBatchTest, AStepEndsWhenNothingCanBegin) {
+  Sink sink;
+  const auto request = MakeRequest({{kLong}}, sink);
+  engine_.full = true;
+  Step({request.get()});
+  EXPECT_EQ(engine_.calls.size(), 1u);
+  engine_.full = false;
+  while (!request->outcome()) Step({request.get()});
+  EXPECT_EQ(sink.Text(), kLong);
 }
 
 TEST_F(TranslationBatchTest, WhatIsBegunAtOnceIsBoundedByItsWords) {

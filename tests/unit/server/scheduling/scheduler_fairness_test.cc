@@ -69,6 +69,28 @@ TEST_F(SchedulerFairness, WithContinuousBatchesANewcomerWaitsForAPlace) {
   EXPECT_THAT(Pop(), ElementsAre(&fresh_, &started[0]));
 }
 
+TEST_F(SchedulerFairness, WithContinuousBatchesLongRequestsAreBoundedToo) {
+  const auto model = MakeModel("m", {.max_batch = 2, .continuous = true});
+  ASSERT_TRUE(Submit(model, fresh_).ok());
+  clock_.Advance(milliseconds(1));
+  for (int i = 0; i < 3; ++i) Requeue(model, long_, Scheduler::kLong);
+  EXPECT_THAT(Pop(), ElementsAre(&fresh_, &long_));
+  scheduler_.ReportStep(model->queue(), {.jobs = 2, .took = milliseconds(1), .finished = 2});
+  ASSERT_TRUE(Submit(model, short_).ok());
+  clock_.Advance(milliseconds(1));
+  for (int i = 0; i < 2; ++i) Requeue(model, long_, Scheduler::kLong);
+  EXPECT_THAT(Pop(), ElementsAre(&long_, &long_));  // four are under way
+}
+
+TEST_F(SchedulerFairness, WhatAnotherModelBeganWaitsForItsTurn) {
+  const auto model = MakeModel("m");
+  ASSERT_TRUE(Submit(model, fresh_).ok());
+  clock_.Advance(milliseconds(1));
+  scheduler_.Enter(MakeJob(model, started_));
+  EXPECT_THAT(Pop(), ElementsAre(&fresh_));
+  EXPECT_THAT(Pop(), ElementsAre(&started_));
+}
+
 TEST_F(SchedulerFairness, RequestThatRunsKeepsAnotherFromBeginning) {
   const auto model = MakeModel("m");
   FakeReply started[kLimit];

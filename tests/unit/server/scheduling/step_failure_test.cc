@@ -109,6 +109,24 @@ TEST_F(StepFailure, ThatPassesIsForgotten) {
   for (const FakeReply& reply : replies_) EXPECT_TRUE(reply.status()->ok());
 }
 
+TEST_F(StepFailure, OfACompanyThatNoneIsAtFaultForLetsEachGoOnAlone) {
+  size_t together = 0;
+  const auto model = MakeModel("m", {.max_batch = 4},
+                               {.prepare = [&](Request&) { ++together; },
+                                .forward =
+                                    [&](Request&) {
+                                      if (std::exchange(together, 0) > 1)
+                                        throw std::runtime_error("no memory");
+                                    },
+                                .complete = [](Request&) {}});
+  FakeReply replies[3];
+  for (FakeReply& reply : replies) ASSERT_TRUE(Submit(model, reply).ok());
+  EXPECT_EQ(Pop().size(), 3U);
+  Run(std::move(popped_.batch));
+  for (const FakeReply& reply : replies) EXPECT_FALSE(reply.status());
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(Pop().size(), 1U) << i;
+}
+
 TEST_F(StepFailure, OfASingleRequestIsNotTriedTwice) {
   FakeReply reply;
   const auto model = MakeModel("m", {}, {.forward = ThrowFor("only", "broken")});

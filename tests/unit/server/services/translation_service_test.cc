@@ -253,8 +253,10 @@ TEST_F(TranslationServiceTest, TextInTheTargetLanguageComesBackAsItIs) {
   auto request = Texts({"Ol\xC3\xA1.", ""});
   request.set_source_language("pt");
   request.set_target_language("PT");
+  request.mutable_search()->set_hypotheses(2'000'000'000);  // of which there are none
   ASSERT_TRUE(Translate(request).ok());
   EXPECT_EQ(response_.translations(0).text(), "Ol\xC3\xA1.");
+  EXPECT_EQ(response_.translations(0).alternatives_size(), 0);
   EXPECT_EQ(response_.translations(0).target_characters(), 4);
   EXPECT_EQ(response_.translations(1).status().code(), StatusCode::INVALID_ARGUMENT);
   EXPECT_EQ(response_.model(), "");

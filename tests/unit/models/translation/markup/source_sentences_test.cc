@@ -245,6 +245,8 @@ class ManyMarks : public ::testing::TestWithParam<const char*> {};
 TEST_P(ManyMarks, TakeLinearTime) {
   for (const TextFormat format : {kText, kHtml, kMarkdown}) {
     ExpectLinearTime(GetParam(), 100'000, [&](const std::string& text) { Read(text, format); });
+    ExpectLinearTime(GetParam(), 100'000,
+                     [&](const std::string& text) { Read("a" + text, format); });
   }
 }
 
