@@ -61,7 +61,7 @@ TEST(SearchRequestTest, WhatIsOutOfRangeIsNamed) {
       {{.max_target_tokens = 1025}, "max_target_tokens: 1025 is out of range"},
       {{.min_target_tokens = 9, .max_target_tokens = 8},
        "min_target_tokens: 9 is above max_target_tokens, which is 8"},
-      {{.beam_size = 2, .sampling = SearchOverrides::Sampling{}}, "beam_size: 2 with sample"},
+      {{.beam_size = 2, .sampling = SamplingOverride{}}, "beam_size: 2 with sample"},
       {{.sampling = {{.temperature = 0}}}, "temperature: 0 is out of range"},
       {{.sampling = {{.top_p = 2}}}, "top_p: 2 is out of range"}};
   for (const Case& bad : cases) {
@@ -83,7 +83,7 @@ TEST(SearchRequestTest, AGreedyModelRefusesWhatItCannotDo) {
       {{.no_repeat_ngram_size = 2}, "no_repeat_ngram_size: this model"},
       {{.repetition_penalty = 2.0F}, "repetition_penalty: this model"},
       {{.min_target_tokens = 2}, "min_target_tokens: this model"},
-      {{.sampling = SearchOverrides::Sampling{}}, "sampling: this model"}};
+      {{.sampling = SamplingOverride{}}, "sampling: this model"}};
   for (const auto& [wanted, message] : cases)
     EXPECT_THAT(std::string(CheckGreedy(wanted).message()), HasSubstr(message));
 }
