@@ -30,7 +30,9 @@ void SendStatus(httplib::Response& response, const absl::Status& status) {
   if (const int seconds = RetryAfterSeconds(status); seconds > 0)
     response.set_header("Retry-After", StrCat(seconds));
   std::string message(Message(status));
-  for (const auto& [ours, theirs] : {std::pair<std::string_view, std::string_view>{"texts", "q"},
+  for (const auto& [ours, theirs] : {std::pair<std::string_view, std::string_view>{
+                                         "source_language, target_language", "source, target"},
+                                     {"texts", "q"},
                                      {"source_language", "source"},
                                      {"target_language", "target"}}) {
     if (message.starts_with(ours)) message.replace(0, ours.size(), theirs);
