@@ -31,6 +31,7 @@ constexpr std::array<std::string_view, 40> kCsStarters = {
     "Ne",  "Od",   "On",  "Ona",  "Oni",  "Po",  "Pro",  "S",   "Se",   "Tak",
     "Tam", "Tato", "Ten", "To",   "Toto", "V",   "Ve",   "Z",   "Za",   "Že"};
 
+// Of Norwegian, too.
 constexpr std::array<Entry, 27> kDaAbbreviations = {
     Entry{"bl.a", kAlways},      Entry{"ca", kAlways},         Entry{"dr", kAlways},
     Entry{"dvs", kAlways},       Entry{"ekskl", kAlways},      Entry{"etc", kUnlessStarter},
@@ -114,17 +115,6 @@ constexpr std::array<Entry, 16> kHuAbbreviations = {
 constexpr std::array<std::string_view, 25> kHuStarters = {
     "A",  "Az",   "Azt", "Azért", "Csak", "De",  "Egy", "Ez", "Ezt", "Ha", "Hogy", "Is", "Itt",
     "Ki", "Mert", "Mi",  "Mikor", "Most", "Nem", "Ott", "Te", "Én",  "És", "Ő",    "Ők"};
-
-constexpr std::array<Entry, 27> kNbAbbreviations = {
-    Entry{"bl.a", kAlways},      Entry{"ca", kAlways},         Entry{"dr", kAlways},
-    Entry{"dvs", kAlways},       Entry{"ekskl", kAlways},      Entry{"etc", kUnlessStarter},
-    Entry{"evt", kAlways},       Entry{"f.eks", kAlways},      Entry{"fig", kBeforeNumber},
-    Entry{"fr", kAlways},        Entry{"hr", kAlways},         Entry{"iflg", kAlways},
-    Entry{"inkl", kAlways},      Entry{"jf", kAlways},         Entry{"kap", kBeforeNumber},
-    Entry{"kl", kBeforeNumber},  Entry{"m.m", kUnlessStarter}, Entry{"m.v", kUnlessStarter},
-    Entry{"mv", kUnlessStarter}, Entry{"nr", kBeforeNumber},   Entry{"osv", kUnlessStarter},
-    Entry{"pga", kAlways},       Entry{"prof", kAlways},       Entry{"s", kBeforeNumber},
-    Entry{"s.k", kAlways},       Entry{"side", kBeforeNumber}, Entry{"tlf", kBeforeNumber}};
 
 constexpr std::array<std::string_view, 27> kNbStarters = {
     "At", "De",  "Den", "Der", "Det", "Du",  "En", "Et", "For", "Han", "Her", "Hun", "Hva", "Hvor",
@@ -249,9 +239,9 @@ constexpr std::array kLanguages = {
     SplittingLanguage{"el", kElAbbreviations, kElStarters, false, true},
     SplittingLanguage{"fi", kFiAbbreviations, kFiStarters, true, false},
     SplittingLanguage{"hu", kHuAbbreviations, kHuStarters, true, false},
-    SplittingLanguage{"nb", kNbAbbreviations, kNbStarters, true, false},
+    SplittingLanguage{"nb", kDaAbbreviations, kNbStarters, true, false},
     SplittingLanguage{"nl", kNlAbbreviations, kNlStarters, false, false},
-    SplittingLanguage{"no", kNbAbbreviations, kNbStarters, true, false},
+    SplittingLanguage{"no", kDaAbbreviations, kNbStarters, true, false},
     SplittingLanguage{"pl", kPlAbbreviations, kPlStarters, true, false},
     SplittingLanguage{"ru", kRuAbbreviations, kRuStarters, false, false},
     SplittingLanguage{"sv", kSvAbbreviations, kSvStarters, false, false},

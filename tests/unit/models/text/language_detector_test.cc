@@ -4,14 +4,14 @@
 
 #include <string>
 
+#include "tests/fakes/needed.h"
+
 namespace millrace::models {
 namespace {
 
 class LanguageDetectorTest : public ::testing::Test {
  protected:
-  void SetUp() override {
-    if (!CanDetectLanguages()) GTEST_SKIP() << "built without a detector";
-  }
+  void SetUp() override { MILLRACE_NEEDS(CanDetectLanguages(), "built without a detector"); }
   static DetectedLanguage Best(const std::string& text) {
     const auto found = DetectLanguages(text);
     return found.empty() ? DetectedLanguage{} : found.front();

@@ -16,6 +16,7 @@
 #include "models/translation/quantised_engine.h"
 #include "models/translation/vocabulary.h"
 #include "tests/fakes/fake_worker_context.h"
+#include "tests/fakes/needed.h"
 #include "tests/unit/models/translation/models_folder.h"
 #include "tests/unit/models/translation/tiny_model.h"
 
@@ -70,9 +71,7 @@ class BergamotGoldenTest : public testing::TestWithParam<Direction> {
  protected:
   void SetUp() override {
     const auto folder = ModelsFolder() / GetParam().model / "1";
-    if (!std::filesystem::exists(folder)) {
-      GTEST_SKIP() << folder << " is missing: run `make models`";
-    }
+    MILLRACE_NEEDS(std::filesystem::exists(folder), folder << " is missing: run `make models`");
     auto weights = BergamotWeights::Load(folder / "weights.safetensors");
     ASSERT_TRUE(weights.ok()) << weights.status();
     weights_ = *std::move(weights);

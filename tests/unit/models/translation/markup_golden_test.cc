@@ -12,6 +12,7 @@
 #include "models/translation/bergamot_model.h"
 #include "tests/fakes/fake_clock.h"
 #include "tests/fakes/fake_worker_context.h"
+#include "tests/fakes/needed.h"
 #include "tests/unit/models/translation/models_folder.h"
 #include "tests/unit/models/translation/tiny_model.h"
 
@@ -79,7 +80,7 @@ size_t Count(const std::string& text, const std::string& part) {
 
 TEST_F(MarkupGoldenTest, WhatIsProtectedComesOutAsOftenAsItWentIn) {
   for (const auto& [source, target] : {std::pair("en", "pt"), {"pt", "en"}}) {
-    if (!Load(source, target)) GTEST_SKIP() << "run `make models`";
+    MILLRACE_NEEDS(Load(source, target), "run `make models`");
     std::ifstream file(TestDataFolder() / ("protected." + std::string(source) + ".txt"));
     TranslateInput input;
     std::vector<std::vector<std::string>> protected_spans;
@@ -111,7 +112,7 @@ TEST_F(MarkupGoldenTest, WhatIsProtectedComesOutAsOftenAsItWentIn) {
 }
 
 TEST_F(MarkupGoldenTest, TagsFollowTheirWords) {
-  if (!Load("en", "pt")) GTEST_SKIP() << "run `make models`";
+  MILLRACE_NEEDS(Load("en", "pt"), "run `make models`");
   const std::vector<std::pair<const char*, const char*>> pairs = {
       {"<ul><li>Fresh <em>bread</em></li><li>Cold <b>water</b> and milk</li></ul>",
        "<ul><li><em>Pão</em> fresco</li><li><b>Água</b> fria e leite</li></ul>"},
@@ -139,7 +140,7 @@ TEST_F(MarkupGoldenTest, TagsFollowTheirWords) {
 }
 
 TEST_F(MarkupGoldenTest, MarkdownStaysMarkdown) {
-  if (!Load("en", "pt")) GTEST_SKIP() << "run `make models`";
+  MILLRACE_NEEDS(Load("en", "pt"), "run `make models`");
   const std::string got = Translate(
       "# The new library\n\nRead the **first chapter** in [our guide](https://a.b/c \"t\").\n\n"
       "- Run `make`\n- Open the door\n\n```\nDo not touch.\n```\n",
@@ -150,7 +151,7 @@ TEST_F(MarkupGoldenTest, MarkdownStaysMarkdown) {
 }
 
 TEST_F(MarkupGoldenTest, TermsAreTranslatedAsTheGlossarySays) {
-  if (!Load("en", "pt")) GTEST_SKIP() << "run `make models`";
+  MILLRACE_NEEDS(Load("en", "pt"), "run `make models`");
   TranslateInput input;
   input.texts = {"The cat sat on the mat. Cats love Black Forest ham, said Black Forest."};
   input.glossary = {{"cat", "bichano"}, {"ham", "fiambre"}};

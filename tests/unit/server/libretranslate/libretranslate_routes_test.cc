@@ -13,6 +13,7 @@
 #include "nlohmann/json.hpp"
 #include "server/security/api_key_store.h"
 #include "tests/fakes/joining_thread.h"
+#include "tests/fakes/needed.h"
 #include "tests/fakes/temporary_folder.h"
 #include "tests/unit/server/services/test_server.h"
 
@@ -131,7 +132,7 @@ TEST_F(LibreTranslateRoutesTest, TheModelOfThePairGoesBeforeOneOfManyLanguages) 
 }
 
 TEST_F(LibreTranslateRoutesTest, TheLanguageIsDetected) {
-  if (!models::CanDetectLanguages()) GTEST_SKIP() << "built without a detector";
+  MILLRACE_NEEDS(models::CanDetectLanguages(), "built without a detector");
   Serve();
   AddModels();
   const Answer answer = Post(

@@ -176,7 +176,7 @@ TEST_F(MetricsTest, LabelValuesAreBounded) {
   }
   const std::string page = metrics_.Text();
   EXPECT_LE(Matches(page, "code=\"([^\"]*)\"", 1).size(), 17U);
-  EXPECT_LE(Matches(page, "method=\"([^\"]*)\"", 1).size(), 8U);
+  EXPECT_LE(Matches(page, "method=\"([^\"]*)\"", 1).size(), kMethods);
   EXPECT_LE(Matches(page, "reason=\"([^\"]*)\"", 1).size(), 3U);
   EXPECT_EQ(Matches(page, "model=\"([^\"]*)\"", 1), (std::set<std::string>{"", "null"}));
 }

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "models/text/language_detector.h"
+#include "tests/fakes/needed.h"
 #include "tests/unit/server/services/test_server.h"
 
 namespace millrace::server {
@@ -333,7 +334,7 @@ TEST_F(TranslationServiceTest, LanguagesAreListedWithTheWayBetweenThem) {
 }
 
 TEST_F(TranslationServiceTest, TheLanguageIsDetectedWhenAskedFor) {
-  if (!models::CanDetectLanguages()) GTEST_SKIP() << "built without a detector";
+  MILLRACE_NEEDS(models::CanDetectLanguages(), "built without a detector");
   server_.Add(TranslatorInfo("en-pt", "en", "pt"), {.complete = Wrap});
   server_.Add(TranslatorInfo("pt-en", "pt", "en"), {.complete = Wrap});
   auto request = Texts({"Where is the nearest station?", "123"});
@@ -383,7 +384,7 @@ TEST_F(TranslationServiceTest, TheLanguageIsDetectedWhenAskedFor) {
 }
 
 TEST_F(TranslationServiceTest, LanguagesOfTextsAreDetected) {
-  if (!models::CanDetectLanguages()) GTEST_SKIP() << "built without a detector";
+  MILLRACE_NEEDS(models::CanDetectLanguages(), "built without a detector");
   v1::DetectLanguageRequest request;
   request.add_texts("Where is the nearest station?");
   request.add_texts("123");
