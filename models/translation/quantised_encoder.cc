@@ -91,7 +91,7 @@ void QuantisedEncoder::Attend(const Layer& layer, std::span<const std::span<cons
   }
   const int64_t most = kernels::PadLength(longest);
   AlignedBuffer<float> keys(static_cast<size_t>(most * dim_));
-  AlignedBuffer<float> scores(static_cast<size_t>(most));
+  AlignedBuffer<float> scores(static_cast<size_t>(kernels::AttentionArgs::kQueriesTogether * most));
   const int64_t stride = 3 * dim_;
   const float* first = buffers.wide.data();
   float* out = buffers.mixed.data();

@@ -133,8 +133,8 @@ void TranslationBatch::Forward(runtime::WorkerContext& context) {
   std::vector<SentenceJob*> advanced;
   // Ever more words a call: few when each takes long, and little to do between calls else.
   constexpr size_t kMostWords = 1024;
-  for (size_t words = 1; !jobs.empty() && (words == 1 || clock.now() < end);
-       words = std::min(2 * words, kMostWords)) {
+  size_t words = 1;
+  do {
     advanced.clear();
     for (const Job& job : jobs) advanced.push_back(job.job);
     engine_.Advance(
@@ -143,16 +143,18 @@ void TranslationBatch::Forward(runtime::WorkerContext& context) {
     // Those that are left wait for what sentences of other steps hold.
     if (std::ranges::none_of(jobs, [](const Job& job) { return job.job->state != nullptr; }))
       return;
-    if (SomebodyWaitsForFirstWord()) return;
-  }
+    // The last word may still become another.
+    if (SomebodyWaitsForFirstWord(/*decided=*/2)) return;
+    if (!SomebodyWaitsForFirstWord(/*decided=*/0)) words = std::min(2 * words, kMostWords);
+  } while (!jobs.empty() && clock.now() < end);
 }
 
-bool TranslationBatch::SomebodyWaitsForFirstWord() const {
-  return std::ranges::any_of(participants_, [](const Participant& participant) {
+bool TranslationBatch::SomebodyWaitsForFirstWord(size_t decided) const {
+  return std::ranges::any_of(participants_, [decided](const Participant& participant) {
     if (!InputOf(*participant.request).partial) return false;
     const TranslationUnit& first = participant.plan->units().front();
     return first.sentence.is_plain && first.emitted == 0 && first.job.at_work() &&
-           first.job.target.size() > 1;
+           first.job.target.size() >= decided;
   });
 }
 

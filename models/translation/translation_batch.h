@@ -63,8 +63,8 @@ class TranslationBatch final : public Batch {
   // Has the translation begin with that text.
   void Force(const std::string& beginning, TranslationUnit& unit) const;
   std::vector<Job> JobsAtWork() const;
-  // Whether there is a word to send to a listener who has heard nothing of the sentence.
-  bool SomebodyWaitsForFirstWord() const;
+  // Whether so many words are decided for somebody who has read nothing of the sentence.
+  bool SomebodyWaitsForFirstWord(size_t decided) const;
   // What of its translation later words do not change.
   std::string StableText(const TranslationUnit& unit) const;
   // Of words that follow on what the translation begins with.

@@ -41,6 +41,8 @@ struct PackedView {
 
 // One query each against the keys and values of a sentence.
 struct AttentionArgs {
+  static constexpr int64_t kQueriesTogether = 4;
+
   const float* queries = nullptr;
   int64_t query_stride = 0;
   int64_t query_count = 0;
@@ -51,7 +53,7 @@ struct AttentionArgs {
   int64_t padded = 0;  // PadLength(length)
   int64_t dim = 0;
   int64_t heads = 0;
-  float* scores = nullptr;  // scratch, [padded]
+  float* scores = nullptr;  // scratch, [least of query_count and kQueriesTogether][padded]
   float* out = nullptr;
   int64_t out_stride = 0;
 };

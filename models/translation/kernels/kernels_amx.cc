@@ -1,5 +1,7 @@
 #include <immintrin.h>
 
+#include <algorithm>
+
 #define MILLRACE_VECTOR_BYTES 64
 #include "models/core/matrix_unit.h"
 #include "models/core/tile_shapes.h"
@@ -14,6 +16,8 @@ namespace {
 constexpr int64_t kDepth = 64;
 constexpr int64_t kTileRows = 16;
 constexpr int64_t kPanelsTogether = 2;
+// Activations that stay in the L2 cache beside the weights.
+constexpr int64_t kRowsTogether = 4 * kTileRows;
 
 bool Supported() {
   return MatrixUnit().int8 && __builtin_cpu_supports("avx512f") &&
@@ -58,21 +62,22 @@ inline void Prefetch(const int8_t* tile) {
     _mm_prefetch(reinterpret_cast<const char*>(tile + line * kDepth), _MM_HINT_T0);
 }
 
-// Up to kTileRows rows of activations, which Configure was told, times two panels. `ahead`: the two
-// that come next, which are fetched meanwhile.
-inline void SumTiles(const uint8_t* activations, const PackedView& m, int64_t panel, int64_t ahead,
-                     int32_t* sums) {
+// The rows of activations that Configure was told, times two panels. `ahead`: the two that come
+// next, which are fetched meanwhile; or null.
+inline void SumTiles(const uint8_t* activations, const PackedView& m, int64_t panel,
+                     const int8_t* ahead, int32_t* sums) {
   const int64_t stride = 2 * m.inputs;
   const int8_t* first = m.values + panel * kPanel * m.inputs;
   const int8_t* second = first + kPanel * m.inputs;
-  const int8_t* next = m.values + ahead * kPanel * m.inputs;
   _tile_zero(0);
   _tile_zero(1);
   _tile_zero(2);
   _tile_zero(3);
   for (int64_t k = 0; k < m.inputs; k += kDepth) {
-    Prefetch(next + 2 * k * kPanel);
-    Prefetch(next + (2 * k + kDepth) * kPanel);
+    if (ahead != nullptr) {
+      Prefetch(ahead + 2 * k * kPanel);
+      Prefetch(ahead + (2 * k + kDepth) * kPanel);
+    }
     _tile_loadd(4, activations + 2 * k, stride);
     _tile_loadd(5, activations + 2 * k + kDepth, stride);
     _tile_loadd(6, first + k * kPanel, kDepth);
@@ -91,36 +96,46 @@ inline void SumTiles(const uint8_t* activations, const PackedView& m, int64_t pa
   __asm__ volatile("" ::: "memory");  // stores of tiles do not tell the compiler what they write
 }
 
-void MultiplyTile(const Activations& a, int64_t row, int64_t rows, const PackedView& m, bool relu,
+// `rows` of them from `row` on, as many as Configure was told.
+void StoreTiles(const int32_t* sums, const Activations& a, int64_t row, int64_t rows,
+                const PackedView& m, int64_t panel, bool relu, float* out) {
+  for (int64_t p = 0; p < kPanelsTogether; ++p) {
+    const int64_t column = (panel + p) * kPanel;
+    const __m512i correction = _mm512_loadu_si512(m.corrections + column);
+    const int32_t* high = sums + 2 * p * kTileRows * kPanel;
+    const int32_t* low = high + kTileRows * kPanel;
+    for (int64_t r = 0; r < rows; ++r) {
+      StoreSums(_mm512_sub_epi32(_mm512_load_si512(high + r * kPanel), correction),
+                _mm512_load_si512(low + r * kPanel), a, row + r, m, column, relu, out);
+    }
+  }
+}
+
+// Up to kRowsTogether rows in tiles of equal height, of which the last may overlap the one before
+// it: the weights are read once for all, and the tiles are configured once.
+void MultiplyRows(const Activations& a, int64_t row, int64_t rows, const PackedView& m, bool relu,
                   float* out) {
   alignas(64) int32_t sums[2 * kPanelsTogether * kTileRows * kPanel];
-  const uint8_t* activations = a.values + row * 2 * m.inputs;
+  const int64_t tiles = (rows + kTileRows - 1) / kTileRows;
+  const int64_t height = (rows + tiles - 1) / tiles;
+  Configure(height);
   const int64_t panels = m.outputs / kPanel;
   for (int64_t panel = 0; panel < panels; panel += kPanelsTogether) {
-    const int64_t ahead = panel + kPanelsTogether < panels ? panel + kPanelsTogether : 0;
-    SumTiles(activations, m, panel, ahead, sums);
-    for (int64_t p = 0; p < kPanelsTogether; ++p) {
-      const int64_t column = (panel + p) * kPanel;
-      const __m512i correction = _mm512_loadu_si512(m.corrections + column);
-      const int32_t* high = sums + 2 * p * kTileRows * kPanel;
-      const int32_t* low = high + kTileRows * kPanel;
-      for (int64_t r = 0; r < rows; ++r) {
-        StoreSums(_mm512_sub_epi32(_mm512_load_si512(high + r * kPanel), correction),
-                  _mm512_load_si512(low + r * kPanel), a, row + r, m, column, relu, out);
-      }
+    const int8_t* ahead = panel + kPanelsTogether < panels
+                              ? m.values + (panel + kPanelsTogether) * kPanel * m.inputs
+                              : nullptr;
+    for (int64_t tile = 0; tile < tiles; ++tile) {
+      const int64_t first = row + (tile + 1 < tiles ? tile * height : rows - height);
+      SumTiles(a.values + first * 2 * m.inputs, m, panel, tile == 0 ? ahead : nullptr, sums);
+      StoreTiles(sums, a, first, height, m, panel, relu, out);
     }
   }
 }
 
 void Multiply(const Activations& a, int64_t rows, const PackedView& m, bool relu, float* out) {
   __asm__ volatile("" ::: "memory");  // nor do loads of tiles tell what they read
-  int64_t configured = 0;
-  for (int64_t row = 0; row < rows; row += kTileRows) {
-    const int64_t count = rows - row < kTileRows ? rows - row : kTileRows;
-    if (count != configured) Configure(count);
-    configured = count;
-    MultiplyTile(a, row, count, m, relu, out);
-  }
+  for (int64_t row = 0; row < rows; row += kRowsTogether)
+    MultiplyRows(a, row, std::min(rows - row, kRowsTogether), m, relu, out);
   _tile_release();
 }
 

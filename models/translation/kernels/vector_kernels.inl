@@ -10,29 +10,52 @@
 namespace millrace::models::kernels {
 namespace {
 
-void Attend(const AttentionArgs& a) {
-  constexpr int64_t kMaxVectors = 16;  // a head of 64 floats in vectors of 4
-  const int64_t size = a.dim / a.heads;
+// kQueries of them together, from `first` on, so that keys and values are loaded once for all; each
+// adds up in the same order as it would alone.
+template <int64_t kQueries>
+void AttendHead(const AttentionArgs& a, int64_t first, int64_t head, int64_t size, float scale) {
   const int64_t vectors = size / kLanes;
-  const float scale = 1.0F / __builtin_sqrtf(static_cast<float>(size));
-  for (int64_t i = 0; i < a.query_count; ++i) {
-    for (int64_t head = 0; head < a.heads; ++head) {
-      const float* query = a.queries + i * a.query_stride + head * size;
-      const float* keys = a.keys + head * size * a.padded;
-      for (int64_t j = 0; j < a.padded; j += kLanes) {
-        Floats score = {};
-        for (int64_t d = 0; d < size; ++d) score += Load(keys + d * a.padded + j) * query[d];
-        Store(a.scores + j, score * scale);
-      }
-      Softmax(a.scores, a.length, a.padded);
-      Floats mixed[kMaxVectors] = {};
-      for (int64_t j = 0; j < a.length; ++j) {
-        const float* value = a.values + j * a.value_stride + head * size;
-        for (int64_t v = 0; v < vectors; ++v) mixed[v] += Load(value + v * kLanes) * a.scores[j];
-      }
-      float* out = a.out + i * a.out_stride + head * size;
-      for (int64_t v = 0; v < vectors; ++v) Store(out + v * kLanes, mixed[v]);
+  const float* query = a.queries + first * a.query_stride + head * size;
+  const float* keys = a.keys + head * size * a.padded;
+  for (int64_t j = 0; j < a.padded; j += kLanes) {
+    Floats score[kQueries] = {};
+    for (int64_t d = 0; d < size; ++d) {
+      const Floats key = Load(keys + d * a.padded + j);
+      for (int64_t q = 0; q < kQueries; ++q) score[q] += key * query[q * a.query_stride + d];
     }
+    for (int64_t q = 0; q < kQueries; ++q) Store(a.scores + q * a.padded + j, score[q] * scale);
+  }
+  SoftmaxRows<kQueries>(a.scores, a.length, a.padded);
+  float* out = a.out + first * a.out_stride + head * size;
+  const auto mix = [&]<int64_t kVectors>(int64_t from) {
+    Floats mixed[kQueries][kVectors] = {};
+    for (int64_t j = 0; j < a.length; ++j) {
+      const float* value = a.values + j * a.value_stride + head * size + from * kLanes;
+      for (int64_t v = 0; v < kVectors; ++v) {
+        const Floats part = Load(value + v * kLanes);
+        for (int64_t q = 0; q < kQueries; ++q) mixed[q][v] += part * a.scores[q * a.padded + j];
+      }
+    }
+    for (int64_t q = 0; q < kQueries; ++q) {
+      for (int64_t v = 0; v < kVectors; ++v)
+        Store(out + q * a.out_stride + (from + v) * kLanes, mixed[q][v]);
+    }
+  };
+  int64_t v = 0;
+  for (; v + 2 <= vectors; v += 2) mix.template operator()<2>(v);
+  if (v < vectors) mix.template operator()<1>(v);
+}
+
+void Attend(const AttentionArgs& a) {
+  constexpr int64_t kTogether = AttentionArgs::kQueriesTogether;
+  const int64_t size = a.dim / a.heads;
+  const float scale = 1.0F / __builtin_sqrtf(static_cast<float>(size));
+  int64_t i = 0;
+  for (; i + kTogether <= a.query_count; i += kTogether) {
+    for (int64_t head = 0; head < a.heads; ++head) AttendHead<kTogether>(a, i, head, size, scale);
+  }
+  for (; i < a.query_count; ++i) {
+    for (int64_t head = 0; head < a.heads; ++head) AttendHead<1>(a, i, head, size, scale);
   }
 }
 

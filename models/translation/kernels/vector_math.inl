@@ -95,20 +95,38 @@ inline Floats Exp(Floats x) {
   return p * power;
 }
 
-// Turns scores into weights that sum to 1; what is behind length becomes 0.
-inline void Softmax(float* scores, int64_t length, int64_t padded) {
-  for (int64_t i = length; i < padded; ++i) scores[i] = -1e30F;
-  Floats largest = Load(scores);
-  for (int64_t i = kLanes; i < padded; i += kLanes) largest = Max(largest, Load(scores + i));
-  const Floats top = Broadcast(Largest(largest));
-  Floats total = {};
-  for (int64_t i = 0; i < padded; i += kLanes) {
-    const Floats weight = Exp(Load(scores + i) - top);
-    total += weight;
-    Store(scores + i, weight);
+// Turns rows of `padded` scores into weights that sum to 1 in each; what is behind length becomes
+// 0. Row by row each part would wait for the sum or the largest value before it.
+template <int64_t kRows>
+inline void SoftmaxRows(float* scores, int64_t length, int64_t padded) {
+  Floats top[kRows];
+  Floats total[kRows] = {};
+  Floats inverse[kRows];
+  for (int64_t row = 0; row < kRows; ++row) {
+    float* own = scores + row * padded;
+    for (int64_t i = length; i < padded; ++i) own[i] = -1e30F;
+    Floats largest = Load(own);
+    for (int64_t i = kLanes; i < padded; i += kLanes) largest = Max(largest, Load(own + i));
+    top[row] = largest;
   }
-  const Floats inverse = Broadcast(1.0F / Sum(total));
-  for (int64_t i = 0; i < padded; i += kLanes) Store(scores + i, Load(scores + i) * inverse);
+  for (int64_t row = 0; row < kRows; ++row) top[row] = Broadcast(Largest(top[row]));
+  for (int64_t i = 0; i < padded; i += kLanes) {
+    for (int64_t row = 0; row < kRows; ++row) {
+      float* at = scores + row * padded + i;
+      const Floats weight = Exp(Load(at) - top[row]);
+      total[row] += weight;
+      Store(at, weight);
+    }
+  }
+  for (int64_t row = 0; row < kRows; ++row) inverse[row] = Broadcast(1.0F / Sum(total[row]));
+  for (int64_t row = 0; row < kRows; ++row) {
+    float* own = scores + row * padded;
+    for (int64_t i = 0; i < padded; i += kLanes) Store(own + i, Load(own + i) * inverse[row]);
+  }
+}
+
+inline void Softmax(float* scores, int64_t length, int64_t padded) {
+  SoftmaxRows<1>(scores, length, padded);
 }
 
 }  // namespace

@@ -204,7 +204,7 @@ TEST_P(KernelsTest, AttendsAsTheDefinitionSays) {
   constexpr int64_t kDim = 256;
   constexpr int64_t kHeads = 8;
   constexpr int64_t kSize = kDim / kHeads;
-  constexpr int64_t kQueries = 3;
+  constexpr int64_t kQueries = 7;
   for (const int64_t length : {1, 15, 16, 17, 100}) {
     const int64_t padded = kernels::PadLength(length);
     const auto queries = RandomFloats(kQueries * kDim, 2.0F, 14);
@@ -216,11 +216,16 @@ TEST_P(KernelsTest, AttendsAsTheDefinitionSays) {
         keys[static_cast<size_t>(d * padded + j)] = rows[static_cast<size_t>(j * kDim + d)];
       }
     }
-    std::vector<float> scores(static_cast<size_t>(padded));
+    std::vector<float> scores(static_cast<size_t>(kQueries * padded));
     std::vector<float> out(kQueries * kDim);
     kernels().attend({queries.data(), kDim, kQueries, keys.data(), values.data(), kDim, length,
                       padded, kDim, kHeads, scores.data(), out.data(), kDim});
     for (int64_t i = 0; i < kQueries; ++i) {
+      std::vector<float> alone(kDim);
+      kernels().attend({&queries[static_cast<size_t>(i * kDim)], kDim, 1, keys.data(),
+                        values.data(), kDim, length, padded, kDim, kHeads, scores.data(),
+                        alone.data(), kDim});
+      ASSERT_TRUE(std::equal(alone.begin(), alone.end(), &out[static_cast<size_t>(i * kDim)]));
       for (int64_t head = 0; head < kHeads; ++head) {
         std::vector<double> weights;
         double total = 0;
