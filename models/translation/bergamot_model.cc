@@ -1,6 +1,7 @@
 #include "models/translation/bergamot_model.h"
 
 #include <algorithm>
+#include <chrono>
 #include <iterator>
 #include <string>
 #include <utility>
@@ -99,6 +100,8 @@ absl::Status BergamotModel::Validate(const Input& input) const {
 std::unique_ptr<Batch> BergamotModel::Prepare(std::span<Request* const> requests) const {
   StepLimits limits;
   limits.max_source_tokens = max_source_tokens_;
+  // Its words are quick: longer steps only keep newcomers waiting.
+  limits.time = std::chrono::milliseconds(4);
   // Where a step is the whole translation, as many as a device takes together.
   if (!info_.batching.continuous) limits.max_step_tokens = kWholeStepTokens;
   const auto settings_of = [this](const TranslateInput& input) {
