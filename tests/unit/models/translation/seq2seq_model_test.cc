@@ -168,6 +168,14 @@ TEST_F(Seq2SeqModelTest, ATranslationMayBeMadeToBeginWithAText) {
   EXPECT_TRUE(begun[0].alternatives[0].text.starts_with("the old"));
   EXPECT_FALSE(begun[1].text.starts_with("the old"));
   EXPECT_FALSE(begun[2].text.starts_with("the old"));
+  // What is not translated cannot begin so: what comes behind it does.
+  const auto behind = Outputs(*model, {.texts = {"\xF0\x9F\x98\x80\n\n" + two, "\xF0\x9F\x98\x80"},
+                                       .target_prefixes = {"the old", "the"}});
+  ASSERT_EQ(behind.size(), 4u);
+  EXPECT_EQ(behind[0].text, "\xF0\x9F\x98\x80\n\n");
+  EXPECT_TRUE(behind[1].text.starts_with("the old")) << behind[1].text;
+  EXPECT_FALSE(behind[2].text.starts_with("the old"));
+  EXPECT_EQ(behind[3].text, "\xF0\x9F\x98\x80");
   // Longer than any translation may be.
   std::string longest;
   for (int i = 0; i < 200; ++i) longest += "the old cat ";
