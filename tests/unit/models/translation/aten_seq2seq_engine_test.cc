@@ -199,12 +199,12 @@ TEST_P(AtenSeq2SeqEngineTest, WeightsThatGiveNoNumbersFail) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, AtenSeq2SeqEngineTest,
-                         ::testing::Combine(::testing::Values(TinyKind::kMarian, TinyKind::kM2m100),
+                         ::testing::Combine(::testing::Values(TinyKind::kMarian,
+                                                              TinyKind::kMarianTwo,
+                                                              TinyKind::kM2m100),
                                             ::testing::Range(size_t{0}, Searches().size())),
                          [](const auto& info) {
-                           return std::string(std::get<0>(info.param) == TinyKind::kMarian
-                                                  ? "marian_"
-                                                  : "m2m100_") +
+                           return NameOf(std::get<0>(info.param)) + "_" +
                                   Searches()[std::get<1>(info.param)].name;
                          });
 

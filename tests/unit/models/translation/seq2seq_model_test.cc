@@ -103,6 +103,39 @@ class Seq2SeqModelTest : public ::testing::Test {
   FakeWorkerContext context_;
 };
 
+// A package of one pair of languages with a vocabulary of each: words 3 to 59 of the source are
+// pieces of tiny.spm, words 3 to 46 of the target those of tiny-de.spm.
+class TwoVocabulariesTest : public Seq2SeqModelTest {
+ protected:
+  void SetUp() override {
+    Seq2SeqModelTest::SetUp();
+    options_.target_words_file = folder_.path() / "target_words.txt";
+    options_.target_pieces_file = folder_.path() / "target.spm";
+    WriteSafetensors(options_.weights_file, MakeTinySeq2Seq(TinyKind::kMarianTwo));
+    Write(options_.config_file, Config(""));
+    std::filesystem::copy_file(TestDataFolder() / "tiny-de.spm", options_.target_pieces_file);
+    Write(options_.words_file, Table(options_.pieces_file, 3, 57) + "\n");
+    Write(options_.target_words_file, Table(options_.target_pieces_file, 4, 44) + "\n\n\n");
+  }
+
+  static std::string Config(const std::string& more) {
+    return R"({"dim": 64, "encoder_layers": 2, "decoder_layers": 2, "encoder_heads": 4,
+      "decoder_heads": 2, "norm_first": false, "activation": "swish", "embedding_scale": 8,
+      "norm_epsilon": 1e-5, "start": 49, "end": 0, "unknown": 1, "forced_end": true,
+      "suppressed": [1, 49], "language_tokens": "none", "languages": [])" +
+           more + "}";
+  }
+  // Three words that no text has, then the pieces.
+  static std::string Table(const std::filesystem::path& file, int32_t first, int32_t count) {
+    std::string error;
+    const auto pieces = PieceModel::Load(file, error);
+    EXPECT_NE(pieces, nullptr) << error;
+    std::string lines(3, '\n');
+    for (int32_t id = first; id < first + count; ++id) lines += pieces->TextOf(id) + "\n";
+    return lines;
+  }
+};
+
 constexpr char kText[] = "the cat sat on the mat.";
 
 TEST_F(Seq2SeqModelTest, SaysWhatItIsAndSpeaks) {
@@ -252,6 +285,57 @@ TEST_F(Seq2SeqModelTest, WhatIsWrongIsNamed) {
   options_.search.beam_size = 2;
   Write(options_.words_file, "a\nb\n");
   EXPECT_THAT(LoadError(), HasSubstr("words.txt: 2 lines, but the weights have 74 words"));
+}
+
+TEST_F(TwoVocabulariesTest, ATranslationIsOfTheTargetsWords) {
+  const auto model = Load();
+  const std::string text = Translate(*model, {.texts = {kText}});
+  std::ifstream file(options_.target_words_file);
+  std::string known = " ";  // every character that its words have
+  for (std::string line; std::getline(file, line);) known += line;
+  EXPECT_GT(text.size(), 3u);
+  EXPECT_EQ(text.find_first_not_of(known), std::string::npos) << text;
+  // Of the other table the same network writes other words.
+  Write(options_.target_words_file, Table(options_.pieces_file, 3, 44) + "\n\n\n");
+  EXPECT_NE(Translate(*Load(), {.texts = {kText}}), text);
+}
+
+TEST_F(TwoVocabulariesTest, WhatATranslationBeginsWithIsReadByTheTargetsPieces) {
+  const auto model = Load();
+  const auto begun = Outputs(
+      *model,
+      {.texts = {"the cat."}, .search = {.max_target_tokens = 2}, .target_prefixes = {"ich habe"}});
+  // ▁i c h ▁habe: more than two words.
+  EXPECT_EQ(begun[0].text, "ic");
+  EXPECT_EQ(begun[0].target_tokens, 2);
+  EXPECT_TRUE(
+      Translate(*model, {.texts = {"the cat."}, .target_prefixes = {"habe"}}).starts_with("habe"));
+}
+
+TEST_F(TwoVocabulariesTest, EachSideHasItsOwnEndAndUnknownWord) {
+  const std::string usual = Translate(*Load(), {.texts = {kText}});
+  Write(options_.config_file, Config(R"(, "source_end": 2, "target_unknown": 48)"));
+  EXPECT_NE(Translate(*Load(), {.texts = {kText}}), usual);
+  // A source word may have a number that the target lacks, and only a source word.
+  Write(options_.config_file, Config(R"(, "source_end": 60)"));
+  EXPECT_NE(Load(), nullptr);
+  Write(options_.config_file, Config(R"(, "source_end": 61)"));
+  EXPECT_THAT(LoadError(), HasSubstr("source_end: 61 is not a word, allowed 0..60"));
+  Write(options_.config_file, Config(R"(, "target_unknown": 50)"));
+  EXPECT_THAT(LoadError(), HasSubstr("target_unknown: 50 is not a word, allowed 0..49"));
+  Write(options_.config_file, Config(R"(, "target_unknown": -1)"));
+  EXPECT_THAT(LoadError(), HasSubstr("target_unknown: -1 is out of range"));
+}
+
+TEST_F(TwoVocabulariesTest, TablesThatDoNotFitTheWeightsAreNamed) {
+  Write(options_.target_words_file, Table(options_.target_pieces_file, 4, 44));
+  EXPECT_THAT(LoadError(), HasSubstr("target_words.txt: 47 lines, but the weights have 50 words"));
+  std::filesystem::remove(options_.target_words_file);
+  EXPECT_THAT(LoadError(), HasSubstr("target_words.txt: 0 lines"));
+  options_.target_words_file.clear();
+  EXPECT_THAT(LoadError(),
+              HasSubstr("weights.safetensors: has embeddings of 61 source words and 50 target "
+                        "words: these need a vocabulary each, and target_words_file names none"));
 }
 
 TEST_F(Seq2SeqModelTest, RoundedPrecisionsAreForTheCpu) {
