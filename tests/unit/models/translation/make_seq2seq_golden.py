@@ -4,7 +4,7 @@ usage, with transformers 5.23.0 and torch 2.15.0:
   PYTHONPATH=<checkout> python tests/unit/models/translation/make_seq2seq_golden.py [folder for the files]
 
 The C++ tests make the same weights (tiny_seq2seq.cc). Each input is searched in float32 and in float64, and taken only if both agree
-in words and scores: where rounding decides, a search says nothing.
+in words and scores, and no two hypotheses have about the same score: where rounding decides, a search says nothing.
 """
 
 import json
@@ -19,6 +19,7 @@ import transformers
 from models.convert import seq2seq_layout
 
 INPUTS = 300
+APART = 5e-4   # that scores of hypotheses are at least
 LONGEST = 20   # words of a source, and of a translation
 VARIANTS = [
     {"num_beams": 4, "num_return_sequences": 4, "length_penalty": 0.6},
@@ -137,7 +138,8 @@ def make(kind: str) -> dict:
             if name == "variant":
                 case["scores"] = [round(score, 5) for score in scores]
             exact, exact_scores = search(precise, config, source, forced, asked)
-            if found != exact or not np.allclose(scores, exact_scores, rtol=1e-4, atol=1e-4):
+            apart = [better - worse for better, worse in zip(scores, scores[1:])]
+            if found != exact or not np.allclose(scores, exact_scores, rtol=1e-4, atol=1e-4) or min(apart, default=1) < APART:
                 ties += 1
                 break
         else:
