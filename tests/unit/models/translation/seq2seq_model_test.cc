@@ -314,8 +314,14 @@ TEST_F(TwoVocabulariesTest, WhatATranslationBeginsWithIsReadByTheTargetsPieces) 
 
 TEST_F(TwoVocabulariesTest, EachSideHasItsOwnEndAndUnknownWord) {
   const std::string usual = Translate(*Load(), {.texts = {kText}});
-  Write(options_.config_file, Config(R"(, "source_end": 2, "target_unknown": 48)"));
+  Write(options_.config_file, Config(R"(, "source_end": 2)"));
   EXPECT_NE(Translate(*Load(), {.texts = {kText}}), usual);
+  // A digit, and the space before it, which the target has not alone; word 22 is a piece of text.
+  Write(options_.config_file, Config(R"(, "target_unknown": 22)"));
+  EXPECT_EQ(
+      Translate(*Load(),
+                {.texts = {kText}, .search = {.max_target_tokens = 2}, .target_prefixes = {"7"}}),
+      "habe habe");
   // A source word may have a number that the target lacks, and only a source word.
   Write(options_.config_file, Config(R"(, "source_end": 60)"));
   EXPECT_NE(Load(), nullptr);
