@@ -305,11 +305,27 @@ TEST_F(TwoVocabulariesTest, WhatATranslationBeginsWithIsReadByTheTargetsPieces) 
   const auto begun = Outputs(
       *model,
       {.texts = {"the cat."}, .search = {.max_target_tokens = 2}, .target_prefixes = {"ich habe"}});
-  // ▁i c h ▁habe: more than two words.
+  // Four pieces, of which two have room.
   EXPECT_EQ(begun[0].text, "ic");
   EXPECT_EQ(begun[0].target_tokens, 2);
   EXPECT_TRUE(
       Translate(*model, {.texts = {"the cat."}, .target_prefixes = {"habe"}}).starts_with("habe"));
+}
+
+TEST_F(Seq2SeqModelTest, ASharedVocabularyMayHaveThePiecesOfEachSide) {
+  // Pieces of tiny.spm, then those of tiny-de.spm.
+  std::string error;
+  const auto source = PieceModel::Load(options_.pieces_file, error);
+  const auto target = PieceModel::Load(TestDataFolder() / "tiny-de.spm", error);
+  std::string words(4, '\n');
+  for (int32_t id = 2; id < 28; ++id) words += source->TextOf(id) + "\n";
+  for (int32_t id = 4; id < 48; ++id) words += target->TextOf(id) + "\n";
+  Write(options_.words_file, words);
+  const TranslateInput input = {
+      .texts = {kText}, .search = {.max_target_tokens = 4}, .target_prefixes = {"ich habe"}};
+  EXPECT_NE(Translate(*Load(), input), "ich habe");
+  options_.target_pieces_file = TestDataFolder() / "tiny-de.spm";
+  EXPECT_EQ(Translate(*Load(), input), "ich habe");  // four pieces
 }
 
 TEST_F(TwoVocabulariesTest, EachSideHasItsOwnEndAndUnknownWord) {
