@@ -16,7 +16,7 @@ from .safetensors import read_safetensors, write_safetensors
 from .seq2seq_languages import code_of
 from .seq2seq_layout import Network, read_network
 from .seq2seq_place import Place, locate
-from .seq2seq_vocabulary import Vocabulary, read_json, read_marian_vocabulary, read_vocabulary
+from .seq2seq_vocabulary import Vocabulary, Words, read_json, read_marian_vocabulary, read_vocabulary
 from .seq2seq_yaml import read_settings
 
 PBTXT = """\
@@ -26,7 +26,7 @@ seq2seq {{
   config_file: "config.json"
   pieces_file: "source.spm"
   words_file: "words.txt"
-  source_language: "{source}"
+{target_files}  source_language: "{source}"
   target_language: "{target}"
   beam_size: {beams}
   length_penalty: {length_penalty}
@@ -65,16 +65,23 @@ def run(args: argparse.Namespace) -> None:
     if args.check != "none":
         print(f"{name}: {model.check()} sources give {model.reference} translations, word for word", flush=True)
     penalty = search.get("length_penalty")
-    pbtxt = PBTXT.format(license=json.dumps(args.license), source=source, target=target,
+    target_files = ("" if vocabulary.shared else '  target_words_file: "target_words.txt"\n') + \
+        ('  target_pieces_file: "target.spm"\n' if vocabulary.target_pieces_file is not None else "")
+    pbtxt = PBTXT.format(license=json.dumps(args.license), source=source, target=target, target_files=target_files,
                          beams=min(int(search.get("num_beams") or 1), 16), length_penalty=1.0 if penalty is None else float(penalty),
                          early_stopping="true" if search.get("early_stopping") is True else "false")
-    package = {**network.config, "unknown": vocabulary.unknown, "language_tokens": vocabulary.language_tokens,
+    own = {} if vocabulary.shared else {"source_end": vocabulary.source.end, "target_unknown": vocabulary.target.unknown}
+    package = {**network.config, "unknown": vocabulary.source.unknown, **own, "language_tokens": vocabulary.language_tokens,
                "languages": [{"tag": vocabulary.tags[code], "code": code, "word": word} for code, word in vocabulary.languages.items()]}
     with new_version(args.models, name) as staging:
         write_safetensors(staging / "weights.safetensors", network.tensors, {"format": "seq2seq"})
         (staging / "config.json").write_text(json.dumps(package, indent=1) + "\n")
         shutil.copyfile(vocabulary.pieces_file, staging / "source.spm")
-        (staging / "words.txt").write_text("".join(line + "\n" for line in vocabulary.lines), encoding="utf-8", newline="\n")
+        write_words(staging / "words.txt", vocabulary.source)
+        if not vocabulary.shared:
+            write_words(staging / "target_words.txt", vocabulary.target)
+        if vocabulary.target_pieces_file is not None:
+            shutil.copyfile(vocabulary.target_pieces_file, staging / "target.spm")
         (staging / "model.pbtxt").write_text(pbtxt)
     print(f"{args.models / name / '1'}: written", flush=True)
 
@@ -86,18 +93,21 @@ def read_hub(folder: pathlib.Path) -> Model:
         network = read_network(config, generation, read_weights(folder))
     except (KeyError, TypeError) as error:
         raise ConvertError(f"{folder / 'config.json'}: {error} is missing or of another type") from error
-    vocabulary = read_vocabulary(folder, len(network.tensors["embeddings"]))
+    vocabulary = read_vocabulary(folder, network.source_words, network.words)
     words = list(vocabulary.languages.values()) if vocabulary.language_tokens == "source_and_target" else []
     return Model(network, vocabulary, {**config, **generation}, "transformers'",
-                 lambda: seq2seq_check.check(folder, network, words))
+                 lambda: seq2seq_check.check(folder, network, words, vocabulary.source.end))
 
 
 def read_marian(place: Place) -> Model:
     checkpoint = seq2seq_marian.read_checkpoint(place.checkpoint)
-    vocabulary = read_marian_vocabulary(place.folder, len(checkpoint.embeddings("decoder")) + 1)
-    network = seq2seq_marian.read_network(checkpoint, vocabulary.end, vocabulary.unknown)
+    source, target = checkpoint.embeddings("encoder"), checkpoint.embeddings("decoder")
+    vocabulary = read_marian_vocabulary(place.folder, len(source), len(target))
+    if source is target and not vocabulary.shared:
+        raise ConvertError(f"{place.folder}: has a vocabulary of each language, but the model has only Wemb for both")
+    network = seq2seq_marian.read_network(checkpoint, vocabulary)
     return Model(network, vocabulary, _decoder_settings(place.folder / "decoder.yml"), "Marian's",
-                 lambda: seq2seq_marian_check.check(checkpoint, network, vocabulary.end, vocabulary.unknown))
+                 lambda: seq2seq_marian_check.check(checkpoint, network, vocabulary))
 
 
 def _decoder_settings(path: pathlib.Path) -> dict[str, Any]:
@@ -109,6 +119,10 @@ def _decoder_settings(path: pathlib.Path) -> dict[str, Any]:
         return {"num_beams": int(settings.get("beam-size", 4)), "length_penalty": float(settings.get("normalize", "0") or 1)}
     except (TypeError, ValueError) as error:
         raise ConvertError(f"{path}: beam-size and normalize are to be numbers: {error}") from error
+
+
+def write_words(path: pathlib.Path, words: Words) -> None:
+    path.write_text("".join(line + "\n" for line in words.lines), encoding="utf-8", newline="\n")
 
 
 def read_weights(folder: pathlib.Path):

@@ -81,8 +81,9 @@ class Oracle:
         return self._linear(f"{name}.output", mixed.transpose(1, 0, 2).reshape(len(x), -1))
 
 
-def check(folder: pathlib.Path, network: Network, languages: list[int]) -> int:
-    """Word for word, over random sources; returns how many. languages: words that a translation may have to begin with."""
+def check(folder: pathlib.Path, network: Network, languages: list[int], source_end: int | None) -> int:
+    """Word for word, over random sources; returns how many. languages: words that a translation may have to begin with.
+    source_end: ends a source; None: what ends a translation."""
     try:
         import torch
         import transformers
@@ -90,13 +91,15 @@ def check(folder: pathlib.Path, network: Network, languages: list[int]) -> int:
         raise ConvertError(f"{error}: the check needs transformers and torch (--check none does without)") from error
     model = transformers.AutoModelForSeq2SeqLM.from_pretrained(folder, local_files_only=True, dtype=torch.float32).eval()
     oracle, chance = Oracle(network), random.Random(1)
-    config, words = network.config, len(network.tensors["embeddings"])
+    config = network.config
+    end = config["end"] if source_end is None else source_end
     for _ in range(_SOURCES):
-        source = [chance.randrange(4, words) for _ in range(chance.randrange(2, _LONGEST))] + [config["end"]]
+        source = [chance.randrange(4, network.source_words) for _ in range(chance.randrange(2, _LONGEST))] + [end]
         prefix = [chance.choice(languages)] if languages else []
         got = oracle.translate(source, prefix, _STEPS)
+        given = torch.tensor([source])
         with torch.no_grad():
-            out = model.generate(torch.tensor([source]), num_beams=1, do_sample=False, max_length=_STEPS + 1,
+            out = model.generate(given, attention_mask=torch.ones_like(given), num_beams=1, do_sample=False, max_length=_STEPS + 1,
                                  forced_bos_token_id=prefix[0] if prefix else None, forced_eos_token_id=None,
                                  bad_words_ids=[[word] for word in config["suppressed"]] or None)
         expected = out[0].tolist()[1:]

@@ -20,6 +20,15 @@ class Network:
     config: dict[str, Any]
     tensors: dict[str, np.ndarray]
 
+    @property
+    def words(self) -> int:
+        """Of translations."""
+        return len(self.tensors["embeddings"])
+
+    @property
+    def source_words(self) -> int:
+        return len(self.tensors.get("source_embeddings", self.tensors["embeddings"]))
+
 
 def read_network(config: Mapping[str, Any], generation: Mapping[str, Any], state: Mapping[str, np.ndarray]) -> Network:
     """config and generation: the hub's config.json and generation_config.json; state: the checkpoint's arrays by name."""
@@ -33,9 +42,6 @@ def read_network(config: Mapping[str, Any], generation: Mapping[str, Any], state
                            f"allowed are {', '.join(sorted(_ACTIVATIONS))}")
     if config.get("normalize_embedding") or (kind == MARIAN and config.get("normalize_before")):
         raise ConvertError("config.json: normalize_embedding and normalize_before are not supported")
-    words, target_words = (config.get(name) for name in ("vocab_size", "decoder_vocab_size"))
-    if target_words and target_words != words:
-        raise ConvertError(f"config.json: separate vocabularies (vocab_size {words}, decoder_vocab_size {target_words}) are not supported")
     names = dict(_names(config))
     tensors = {ours: _array(state, theirs) for ours, theirs in names.items()}
     dim = int(config["d_model"])
@@ -51,6 +57,10 @@ def read_network(config: Mapping[str, Any], generation: Mapping[str, Any], state
     places = int(config["max_position_embeddings"])
     tensors["positions"] = marian_positions(places, dim) if kind == MARIAN else m2m_positions(places, dim, int(config["pad_token_id"]))
     pad, end = int(config["pad_token_id"]), int(config["eos_token_id"])
+    start = int(settings["decoder_start_token_id"])
+    for name, word in (("pad_token_id", pad), ("eos_token_id", end), ("decoder_start_token_id", start)):
+        if not 0 <= word < len(tensors["embeddings"]):
+            raise ConvertError(f"config.json: {name} {word} is not a word, allowed 0..{len(tensors['embeddings']) - 1}")
     suppressed = {pad, *(words[0] for words in settings.get("bad_words_ids") or [] if len(words) == 1)} - {end}
     return Network({
         "dim": dim,
@@ -62,7 +72,7 @@ def read_network(config: Mapping[str, Any], generation: Mapping[str, Any], state
         "activation": activation,
         "embedding_scale": math.sqrt(dim) if config.get("scale_embedding") else 1.0,
         "norm_epsilon": 1e-5,
-        "start": int(settings["decoder_start_token_id"]),
+        "start": start,
         "end": end,
         "forced_end": settings.get("forced_eos_token_id") == end,
         "suppressed": sorted(suppressed),

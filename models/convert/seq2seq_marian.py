@@ -16,6 +16,7 @@ import numpy as np
 from .bergamot_marian import Int8Matrix, read_binary
 from .package import ConvertError
 from .seq2seq_layout import Network, m2m_positions
+from .seq2seq_vocabulary import Vocabulary
 from .seq2seq_yaml import read_settings
 
 _SETTINGS = "special:model.yml"
@@ -80,7 +81,7 @@ def read_checkpoint(path: pathlib.Path) -> Checkpoint:
     return Checkpoint(path, settings, {name: np.asarray(array, np.float32) for name, array in arrays.items()})
 
 
-def read_network(checkpoint: Checkpoint, end: int, unknown: int) -> Network:
+def read_network(checkpoint: Checkpoint, vocabulary: Vocabulary) -> Network:
     arrays = _Arrays(checkpoint)
     dim, heads = checkpoint.number("dim-emb"), checkpoint.number("transformer-heads")
     layers = {side: checkpoint.number(f"{side[:3]}-depth") for side in ("encoder", "decoder")}
@@ -100,7 +101,7 @@ def read_network(checkpoint: Checkpoint, end: int, unknown: int) -> Network:
             arrays.norm(tensors, f"{ours}.ffn.norm", f"{theirs}_ffn_ffn_ln", suffix, dim)
         if pre_norm:
             arrays.norm(tensors, f"{side}.norm", f"{side}_top_ln", "", dim)
-    words = _words(arrays, tensors, dim)
+    words = _words(arrays, tensors, dim, vocabulary.shared)
     arrays.check_all_taken()
     tensors["positions"] = m2m_positions(_PLACES, dim, -1)   # the first word stands at 0
     return Network({
@@ -114,24 +115,23 @@ def read_network(checkpoint: Checkpoint, end: int, unknown: int) -> Network:
         "embedding_scale": math.sqrt(dim),
         "norm_epsilon": 1e-6,
         "start": words,
-        "end": end,
+        "end": vocabulary.target.end,
         "forced_end": False,
-        "suppressed": sorted({unknown, words}),
+        "suppressed": sorted({vocabulary.target.unknown, words}),
     }, tensors)
 
 
-def _words(arrays: "_Arrays", tensors: dict[str, np.ndarray], dim: int) -> int:
-    """Embeddings and output, each with one more word, of zeros. Returns how many words there are without it."""
+def _words(arrays: "_Arrays", tensors: dict[str, np.ndarray], dim: int, shared: bool) -> int:
+    """Embeddings and output with one more word, of zeros, which a source that has words of its own needs not. Returns how many words
+    the target has without it."""
     checkpoint = arrays.checkpoint
     source, target = checkpoint.embeddings("encoder"), checkpoint.embeddings("decoder")
     words = len(target)
-    if len(source) != words:
-        raise ConvertError(f"{checkpoint.path}: separate vocabularies ({len(source)} and {words} words) are not supported")
-    for side in ("encoder", "decoder"):
-        arrays.take(f"{side}_Wemb" if f"{side}_Wemb" in checkpoint.arrays else "Wemb", words, dim)
+    for side, rows in (("encoder", len(source)), ("decoder", words)):
+        arrays.take(f"{side}_Wemb" if f"{side}_Wemb" in checkpoint.arrays else "Wemb", rows, dim)
     tensors["embeddings"] = _and_zeros(target)
     if source is not target:
-        tensors["source_embeddings"] = _and_zeros(source)
+        tensors["source_embeddings"] = _and_zeros(source) if shared else source
     if not (checkpoint.flag("tied-embeddings") or checkpoint.flag("tied-embeddings-all")):
         name = "decoder_ff_logit_out_W"
         tensors["output"] = _and_zeros(arrays.take(name, dim, words).T if name in checkpoint.arrays
@@ -189,9 +189,6 @@ def _check_settings(path: pathlib.Path, settings: Settings) -> None:
     if _norms(settings) not in (_POST_NORM, _PRE_NORM):
         shown = ", ".join(f"transformer-{name} '{settings.get(f'transformer-{name}', otherwise)}'" for name, otherwise in _NORMS)
         raise ConvertError(f"{path}: {shown} together are not supported, allowed are '', 'dan' and '', or 'n', 'da' and 'n'")
-    sizes = settings.get("dim-vocabs", [])
-    if isinstance(sizes, list) and len(set(sizes)) > 1:
-        raise ConvertError(f"{path}: separate vocabularies (dim-vocabs {', '.join(sizes)}) are not supported")
 
 
 def _norms(settings: Settings) -> tuple[str, ...]:

@@ -13,6 +13,7 @@ from .package import ConvertError
 from .seq2seq_check import Oracle
 from .seq2seq_layout import Network
 from .seq2seq_marian import Checkpoint
+from .seq2seq_vocabulary import Vocabulary
 
 _SOURCES, _LONGEST, _STEPS, _GIVEN = 8, 24, 16, 6
 _APART = 1e-3   # scores may be at most, as a part of the largest
@@ -118,12 +119,14 @@ class Reference:
         return scaled * self.arrays[f"{name}_ln_scale{suffix}"] + self.arrays[f"{name}_ln_bias{suffix}"]
 
 
-def check(checkpoint: Checkpoint, network: Network, end: int, unknown: int) -> int:
+def check(checkpoint: Checkpoint, network: Network, vocabulary: Vocabulary) -> int:
     """Word for word and by the scores, over random sources and random beginnings of translations; returns how many."""
-    reference, oracle, chance = Reference(checkpoint, end, unknown), Oracle(network), random.Random(1)
-    words = [word for word in range(len(network.tensors["embeddings"]) - 1) if word not in (end, unknown)]
+    reference, oracle = Reference(checkpoint, vocabulary.target.end, vocabulary.target.unknown), Oracle(network)
+    chance = random.Random(1)
+    source_words, words = ([word for word in range(len(rows)) if word not in (side.end, side.unknown)]
+                           for rows, side in ((reference.source, vocabulary.source), (reference.target, vocabulary.target)))
     for _ in range(_SOURCES):
-        source = chance.choices(words, k=chance.randrange(2, _LONGEST)) + [end]
+        source = chance.choices(source_words, k=chance.randrange(2, _LONGEST)) + [vocabulary.source.end]
         prefix = chance.choices(words, k=chance.randrange(_GIVEN))
         expected, wanted = reference.translate(source, prefix, _STEPS)
         got, scores = oracle.translate(source, prefix, _STEPS), oracle.scores(source, expected[:-1])

@@ -26,20 +26,25 @@ std::string_view Platform(const ModelConfig& config) {
 
 std::vector<std::string> Files(const ModelConfig& config) {
   using Names = std::vector<std::string>;
-  return std::visit(Overloaded{[](const TorchScriptConfig& c) { return Names{c.file}; },
-                               [](const VitsConfig& c) {
-                                 return Names{c.file, c.voice_file};
-                               },
-                               [](const BergamotConfig& c) {
-                                 return Names{c.file, c.vocabulary_file};
-                               },
-                               [](const KokoroConfig& c) {
-                                 return Names{c.file, c.config_file, c.lexicon_file};
-                               },
-                               [](const Seq2SeqModelConfig& c) {
-                                 return Names{c.file, c.config_file, c.pieces_file, c.words_file};
-                               }},
-                    config.kind);
+  return std::visit(
+      Overloaded{[](const TorchScriptConfig& c) { return Names{c.file}; },
+                 [](const VitsConfig& c) {
+                   return Names{c.file, c.voice_file};
+                 },
+                 [](const BergamotConfig& c) {
+                   return Names{c.file, c.vocabulary_file};
+                 },
+                 [](const KokoroConfig& c) {
+                   return Names{c.file, c.config_file, c.lexicon_file};
+                 },
+                 [](const Seq2SeqModelConfig& c) {
+                   Names names{c.file, c.config_file, c.pieces_file, c.words_file};
+                   for (const std::string* own : {&c.target_words_file, &c.target_pieces_file}) {
+                     if (!own->empty()) names.push_back(*own);
+                   }
+                   return names;
+                 }},
+      config.kind);
 }
 
 ModelInfo MakeModelInfo(const ModelConfig& config, std::string name, int64_t version) {

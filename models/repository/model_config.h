@@ -57,6 +57,8 @@ struct Seq2SeqModelConfig {
   std::string config_file;
   std::string pieces_file;
   std::string words_file;
+  std::string target_words_file;   // empty: words_file
+  std::string target_pieces_file;  // empty: pieces_file
   std::string source_language;
   std::string target_language;
   float max_length_factor = 2.5F;

@@ -268,12 +268,18 @@ Seq2SeqModelConfig Convert(const v1::Seq2Seq& message, const Section& section) {
   section.FileName("config_file", message.config_file());
   section.FileName("pieces_file", message.pieces_file());
   section.FileName("words_file", message.words_file());
+  if (!message.target_words_file().empty())
+    section.FileName("target_words_file", message.target_words_file());
+  if (!message.target_pieces_file().empty())
+    section.FileName("target_pieces_file", message.target_pieces_file());
   section.Text("source_language", message.source_language(), 35);
   section.Text("target_language", message.target_language(), 35);
   Seq2SeqModelConfig config{.file = message.file(),
                             .config_file = message.config_file(),
                             .pieces_file = message.pieces_file(),
                             .words_file = message.words_file(),
+                            .target_words_file = message.target_words_file(),
+                            .target_pieces_file = message.target_pieces_file(),
                             .source_language = message.source_language(),
                             .target_language = message.target_language(),
                             .early_stopping = message.early_stopping()};

@@ -68,6 +68,10 @@ struct Loader {
     options.config_file = folder / config.config_file;
     options.pieces_file = folder / config.pieces_file;
     options.words_file = folder / config.words_file;
+    if (!config.target_words_file.empty())
+      options.target_words_file = folder / config.target_words_file;
+    if (!config.target_pieces_file.empty())
+      options.target_pieces_file = folder / config.target_pieces_file;
     options.max_length_factor = config.max_length_factor;
     options.max_source_tokens = static_cast<size_t>(config.max_source_tokens);
     options.search.beam_size = config.beam_size;

@@ -52,7 +52,8 @@ absl::StatusOr<std::unique_ptr<Model>> BergamotModel::Load(const BergamotOptions
   auto weights = BergamotWeights::Load(options.weights_file);
   if (!weights.ok()) return weights.status();
   std::string error;
-  auto vocabulary = Vocabulary::Load(options.vocabulary_file, (*weights)->words(), error);
+  const std::shared_ptr<const Vocabulary> vocabulary =
+      Vocabulary::Load(options.vocabulary_file, (*weights)->words(), error);
   if (vocabulary == nullptr) return absl::DataLossError(error);
   auto engine = MakeTranslationEngine(options.engine, **weights, options.device,
                                       absl::StrCat(info.name, "/", info.version));
@@ -63,19 +64,20 @@ absl::StatusOr<std::unique_ptr<Model>> BergamotModel::Load(const BergamotOptions
   info.batching.continuous = info.batching.divided =
       options.engine == TranslationEngineKind::kQuantised;
   return std::unique_ptr<Model>(new BergamotModel(options, std::move(info), *std::move(weights),
-                                                  std::move(vocabulary), std::move(engine)));
+                                                  Vocabularies{vocabulary, vocabulary},
+                                                  std::move(engine)));
 }
 
 BergamotModel::BergamotModel(const BergamotOptions& options, ModelInfo info,
                              std::unique_ptr<const BergamotWeights> weights,
-                             std::unique_ptr<const Vocabulary> vocabulary,
+                             Vocabularies vocabularies,
                              std::unique_ptr<const TranslationEngine> engine)
     : info_(std::move(info)),
       max_length_factor_(options.max_length_factor),
       max_source_tokens_(options.max_source_tokens),
       few_shapes_(options.few_shapes),
       weights_(std::move(weights)),
-      vocabulary_(std::move(vocabulary)),
+      vocabularies_(std::move(vocabularies)),
       engine_(std::move(engine)),
       cache_(options.cache) {}
 
@@ -112,7 +114,7 @@ std::unique_ptr<Batch> BergamotModel::Prepare(std::span<Request* const> requests
         .source_language =
             input.source_language.empty() ? info_.source_language : input.source_language};
   };
-  return std::make_unique<TranslationBatch>(requests, limits, settings_of, *vocabulary_, *engine_,
+  return std::make_unique<TranslationBatch>(requests, limits, settings_of, vocabularies_, *engine_,
                                             cache_);
 }
 

@@ -11,11 +11,11 @@
 #include "models/core/model.h"
 #include "models/translation/translation_cache.h"
 #include "models/translation/translation_engine.h"
+#include "models/translation/vocabulary.h"
 
 namespace millrace::models {
 
 class BergamotWeights;
-class Vocabulary;
 
 struct BergamotOptions {
   std::filesystem::path weights_file;
@@ -47,8 +47,7 @@ class BergamotModel final : public Model {
 
  private:
   BergamotModel(const BergamotOptions& options, ModelInfo info,
-                std::unique_ptr<const BergamotWeights> weights,
-                std::unique_ptr<const Vocabulary> vocabulary,
+                std::unique_ptr<const BergamotWeights> weights, Vocabularies vocabularies,
                 std::unique_ptr<const TranslationEngine> engine);
 
   const ModelInfo info_;
@@ -56,7 +55,7 @@ class BergamotModel final : public Model {
   const size_t max_source_tokens_;
   const bool few_shapes_;
   const std::unique_ptr<const BergamotWeights> weights_;
-  const std::unique_ptr<const Vocabulary> vocabulary_;
+  const Vocabularies vocabularies_;
   const std::unique_ptr<const TranslationEngine> engine_;
   const TranslationCache::ForModel cache_;
 };

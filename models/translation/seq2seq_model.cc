@@ -17,19 +17,54 @@ namespace millrace::models {
 namespace {
 
 // Words of the config that the weights do not have would be read beyond the embeddings.
-absl::Status CheckWords(const Seq2SeqConfig& config, int64_t words, const std::string& file) {
-  const auto check = [&](const char* field, int32_t word) {
+absl::Status CheckWords(const Seq2SeqConfig& config, const Seq2SeqWeights& weights,
+                        const std::string& file) {
+  const auto check = [&](const char* field, int32_t word, int64_t words) {
     if (word < words) return absl::OkStatus();
     return absl::InvalidArgumentError(
         absl::StrCat(file, ": ", field, ": ", word, " is not a word, allowed 0..", words - 1));
   };
-  absl::Status status = check("start", config.start);
-  status.Update(check("end", config.end));
-  status.Update(check("unknown", config.unknown));
-  for (const int32_t word : config.suppressed) status.Update(check("suppressed", word));
-  for (const LanguageToken& language : config.languages)
-    status.Update(check("languages", language.word));
+  const int64_t source = weights.source_words();
+  const int64_t target = weights.words();
+  absl::Status status = check("start", config.start, target);
+  status.Update(check("end", config.end, target));
+  status.Update(check("source_end", config.source_end, source));
+  status.Update(check("unknown", config.unknown, source));
+  status.Update(check("target_unknown", config.target_unknown, target));
+  for (const int32_t word : config.suppressed) status.Update(check("suppressed", word, target));
+  for (const LanguageToken& language : config.languages) {
+    status.Update(check("languages", language.word, source));
+    if (config.language_tokens == LanguageTokens::kSourceAndTarget)
+      status.Update(check("languages", language.word, target));
+  }
   return status;
+}
+
+absl::StatusOr<Vocabularies> LoadVocabularies(const Seq2SeqOptions& options,
+                                              const Seq2SeqConfig& config,
+                                              const Seq2SeqWeights& weights) {
+  const bool own_words = !options.target_words_file.empty();
+  if (!own_words && weights.source_words() != weights.words()) {
+    return absl::DataLossError(absl::StrCat(
+        options.weights_file.string(), ": has embeddings of ", weights.source_words(),
+        " source words and ", weights.words(),
+        " target words: these need a vocabulary each, and target_words_file names none"));
+  }
+  std::string error;
+  Vocabularies vocabularies;
+  vocabularies.source = Vocabulary::LoadWithTable(options.pieces_file, options.words_file,
+                                                  weights.source_words(), config.unknown, error);
+  if (vocabularies.source == nullptr) return absl::DataLossError(error);
+  vocabularies.target = vocabularies.source;
+  const bool own_pieces = !options.target_pieces_file.empty();
+  if (own_words || own_pieces) {
+    vocabularies.target =
+        Vocabulary::LoadWithTable(own_pieces ? options.target_pieces_file : options.pieces_file,
+                                  own_words ? options.target_words_file : options.words_file,
+                                  weights.words(), config.target_unknown, error);
+  }
+  if (vocabularies.target == nullptr) return absl::DataLossError(error);
+  return vocabularies;
 }
 
 absl::Status CheckDefault(const char* field, const std::string& language,
@@ -54,18 +89,16 @@ absl::StatusOr<std::unique_ptr<Model>> Seq2SeqModel::Load(const Seq2SeqOptions& 
   if (!config.ok()) return config.status();
   auto weights = Seq2SeqWeights::Load(options.weights_file, *config);
   if (!weights.ok()) return weights.status();
-  const int64_t words = std::min(weights->words(), weights->source_embeddings.outputs);
-  if (absl::Status status = CheckWords(*config, words, options.config_file.string()); !status.ok())
+  if (absl::Status status = CheckWords(*config, *weights, options.config_file.string());
+      !status.ok())
     return status;
   if (static_cast<int64_t>(options.max_source_tokens) > weights->longest()) {
     return absl::InvalidArgumentError(absl::StrCat("max_source_tokens: ", options.max_source_tokens,
                                                    " is out of range, allowed 16..",
                                                    weights->longest()));
   }
-  std::string error;
-  auto vocabulary = Vocabulary::LoadWithTable(options.pieces_file, options.words_file, words,
-                                              config->unknown, error);
-  if (vocabulary == nullptr) return absl::DataLossError(error);
+  auto vocabularies = LoadVocabularies(options, *config, *weights);
+  if (!vocabularies.ok()) return vocabularies.status();
   info.task = Task::kTranslation;
   info.platform = "seq2seq";
   info.batching.continuous = true;
@@ -91,11 +124,11 @@ absl::StatusOr<std::unique_ptr<Model>> Seq2SeqModel::Load(const Seq2SeqOptions& 
         {.device = options.device, .model = info.name, .few_shapes = options.few_shapes});
   }
   return std::unique_ptr<Model>(new Seq2SeqModel(options, *std::move(config), std::move(info),
-                                                 std::move(vocabulary), std::move(engine)));
+                                                 *std::move(vocabularies), std::move(engine)));
 }
 
 Seq2SeqModel::Seq2SeqModel(const Seq2SeqOptions& options, Seq2SeqConfig config, ModelInfo info,
-                           std::unique_ptr<const Vocabulary> vocabulary,
+                           Vocabularies vocabularies,
                            std::unique_ptr<const TranslationEngine> engine)
     : info_(std::move(info)),
       config_(std::move(config)),
@@ -103,7 +136,7 @@ Seq2SeqModel::Seq2SeqModel(const Seq2SeqOptions& options, Seq2SeqConfig config, 
       max_source_tokens_(options.max_source_tokens),
       search_(options.search),
       few_shapes_(options.few_shapes),
-      vocabulary_(std::move(vocabulary)),
+      vocabularies_(std::move(vocabularies)),
       engine_(std::move(engine)),
       cache_(options.cache) {}
 
@@ -138,7 +171,7 @@ int32_t Seq2SeqModel::LanguageWord(const std::string& asked, const std::string& 
 
 SentenceFrame Seq2SeqModel::FrameOf(const TranslateInput& input) const {
   SentenceFrame frame;
-  frame.after = {config_.end};
+  frame.after = {config_.source_end};
   switch (config_.language_tokens) {
     case LanguageTokens::kNone:
       break;
@@ -167,7 +200,7 @@ std::unique_ptr<Batch> Seq2SeqModel::Prepare(std::span<Request* const> requests)
         .source_language =
             input.source_language.empty() ? info_.source_language : input.source_language};
   };
-  return std::make_unique<TranslationBatch>(requests, limits, settings_of, *vocabulary_, *engine_,
+  return std::make_unique<TranslationBatch>(requests, limits, settings_of, vocabularies_, *engine_,
                                             cache_);
 }
 

@@ -24,6 +24,8 @@ struct Seq2SeqOptions {
   std::filesystem::path config_file;
   std::filesystem::path pieces_file;
   std::filesystem::path words_file;
+  std::filesystem::path target_words_file;    // of translations; empty: words_file
+  std::filesystem::path target_pieces_file;   // of their beginnings; empty: pieces_file
   float max_length_factor = 2.5F;             // target words per source word, plus 5
   size_t max_source_tokens = 256;             // a longer sentence is cut at a word
   SearchOptions search;                       // with one hypothesis
@@ -55,8 +57,7 @@ class Seq2SeqModel final : public Model {
 
  private:
   Seq2SeqModel(const Seq2SeqOptions& options, Seq2SeqConfig config, ModelInfo info,
-               std::unique_ptr<const Vocabulary> vocabulary,
-               std::unique_ptr<const TranslationEngine> engine);
+               Vocabularies vocabularies, std::unique_ptr<const TranslationEngine> engine);
 
   // The language's word: of the tag, which was validated, or of the default.
   int32_t LanguageWord(const std::string& asked, const std::string& otherwise) const;
@@ -68,7 +69,7 @@ class Seq2SeqModel final : public Model {
   const size_t max_source_tokens_;
   const SearchOptions search_;
   const bool few_shapes_;
-  const std::unique_ptr<const Vocabulary> vocabulary_;
+  const Vocabularies vocabularies_;
   const std::unique_ptr<const TranslationEngine> engine_;
   const TranslationCache::ForModel cache_;
 };

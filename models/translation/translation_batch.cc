@@ -27,9 +27,9 @@ size_t RowsOf(const TranslationPlan& plan) {
 TranslationBatch::TranslationBatch(
     std::span<Request* const> requests, const StepLimits& limits,
     absl::FunctionRef<TranslationSettings(const TranslateInput&)> settings_of,
-    const Vocabulary& vocabulary, const TranslationEngine& engine,
+    const Vocabularies& vocabularies, const TranslationEngine& engine,
     const TranslationCache::ForModel& cache)
-    : limits_(limits), vocabulary_(vocabulary), engine_(engine), cache_(cache) {
+    : limits_(limits), vocabularies_(vocabularies), engine_(engine), cache_(cache) {
   for (Request* request : requests) {
     if (request->state() == nullptr) {
       const TranslateInput& input = InputOf(*request);
@@ -74,15 +74,14 @@ void TranslationBatch::TakeNext(const Participant& participant) {
   const TranslationSettings& settings = plan.settings();
   TranslationUnit& unit = plan.units().emplace_back();
   unit.text = plan.next_text();
-  const bool begins_text = plan.next_begins_text();
   const SourceSentence& next = plan.Next();
   const size_t framing = settings.frame.before.size() + settings.frame.after.size();
   const size_t most = limits_.max_source_tokens - framing;
-  auto [words, bytes] = vocabulary_.Encode(next.marked.text, most);
+  auto [words, bytes] = vocabularies_.source->Encode(next.marked.text, most);
   if (bytes < next.marked.text.size()) {
     unit.sentence = plan.TakeFront(bytes);
     if (unit.sentence.marked.text.size() != bytes)
-      words = vocabulary_.Encode(unit.sentence.marked.text, most).words;
+      words = vocabularies_.source->Encode(unit.sentence.marked.text, most).words;
   } else {
     unit.sentence = plan.Take();
   }
@@ -91,7 +90,7 @@ void TranslationBatch::TakeNext(const Participant& participant) {
   // What needs no job has been encoded all the same: it counts as the others do.
   rows_ += RowsOf(plan);
   tokens_ += words.size() + framing;
-  unit.copied = !unit.sentence.has_words || !vocabulary_.AnyKnown(words);
+  unit.copied = !unit.sentence.has_words || !vocabularies_.source->AnyKnown(words);
   if (unit.copied) return;
   unit.job = MakeSentenceJob(words, settings.frame, settings.max_length_factor);
   unit.job.search = settings.search;
@@ -102,13 +101,13 @@ void TranslationBatch::TakeNext(const Participant& participant) {
                             ? settings.max_target
                             : std::max(unit.job.max_target, settings.min_target);
   const std::vector<std::string>& beginnings = InputOf(*participant.request).target_prefixes;
-  if (begins_text && !beginnings.empty()) Force(beginnings[unit.text], unit);
+  if (plan.BeginsText(unit.text) && !beginnings.empty()) Force(beginnings[unit.text], unit);
   unit.remember = InputOf(*participant.request).use_cache && !cache_.Find(unit.job);
 }
 
 void TranslationBatch::Force(const std::string& beginning, TranslationUnit& unit) const {
   if (beginning.empty()) return;
-  unit.begun = vocabulary_.Encode(beginning, unit.job.max_target).words;
+  unit.begun = vocabularies_.target->Encode(beginning, unit.job.max_target).words;
   unit.job.prefix.insert(unit.job.prefix.end(), unit.begun.begin(), unit.begun.end());
   unit.job.max_target -= unit.begun.size();
   unit.job.min_target -= std::min(unit.job.min_target, unit.begun.size());
@@ -160,10 +159,10 @@ bool TranslationBatch::SomebodyWaitsForFirstWord(size_t decided) const {
 
 std::string TranslationBatch::TextOf(const TranslationUnit& unit,
                                      std::span<const int32_t> words) const {
-  if (unit.begun.empty()) return vocabulary_.Decode(words);
+  if (unit.begun.empty()) return vocabularies_.target->Decode(words);
   std::vector<int32_t> all = unit.begun;
   all.insert(all.end(), words.begin(), words.end());
-  return vocabulary_.Decode(all);
+  return vocabularies_.target->Decode(all);
 }
 
 std::string TranslationBatch::StableText(const TranslationUnit& unit) const {
@@ -207,8 +206,8 @@ std::string TranslationBatch::Restored(const TranslationSettings& settings,
   if (!alignment.empty()) {
     std::vector<int32_t> all = unit.begun;
     all.insert(all.end(), words.begin(), words.end());
-    const std::vector<size_t> sources = vocabulary_.PlacesOf(marked.text);
-    const std::vector<size_t> ends = vocabulary_.EndsOf(all);
+    const std::vector<size_t> sources = vocabularies_.source->PlacesOf(marked.text);
+    const std::vector<size_t> ends = vocabularies_.target->EndsOf(all);
     for (size_t i = 0; i < ends.size(); ++i) {
       // Nothing is known of what the translation begins with.
       size_t source = 0;

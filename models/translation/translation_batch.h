@@ -30,13 +30,13 @@ struct StepLimits {
 };
 
 // One step of translation requests: some words more of the sentences that they have in work, and of
-// the next ones as far as there is room. The engine and vocabulary must outlive it.
+// the next ones as far as there is room. The engine and vocabularies must outlive it.
 class TranslationBatch final : public Batch {
  public:
   // settings_of: asked once for each request.
   TranslationBatch(std::span<Request* const> requests, const StepLimits& limits,
                    absl::FunctionRef<TranslationSettings(const TranslateInput&)> settings_of,
-                   const Vocabulary& vocabulary, const TranslationEngine& engine,
+                   const Vocabularies& vocabularies, const TranslationEngine& engine,
                    const TranslationCache::ForModel& cache = {});
   TranslationBatch(const TranslationBatch&) = delete;
   TranslationBatch& operator=(const TranslationBatch&) = delete;
@@ -76,7 +76,7 @@ class TranslationBatch final : public Batch {
   void EmitPart(const Participant& participant, TranslationUnit& unit) const;
 
   const StepLimits limits_;
-  const Vocabulary& vocabulary_;
+  const Vocabularies& vocabularies_;
   const TranslationEngine& engine_;
   const TranslationCache::ForModel cache_;
   std::vector<Participant> participants_;

@@ -21,12 +21,10 @@ TranslationPlan::TranslationPlan(const TranslateInput& input, TranslationSetting
 
 SourceSentence TranslationPlan::Take() {
   SourceSentence taken = std::move(texts_[text_][sentence_]);
-  begins_text_ = begins_text_ && taken.marked.text.empty();
   if (++sentence_ == texts_[text_].size()) {
     // What was taken is not needed any more.
     texts_[text_++] = {};
     sentence_ = 0;
-    begins_text_ = true;
   }
   return taken;
 }
@@ -34,9 +32,14 @@ SourceSentence TranslationPlan::Take() {
 SourceSentence TranslationPlan::TakeFront(size_t bytes) {
   SourceSentence& sentence = texts_[text_][sentence_];
   SourceSentence front = models::TakeFront(sentence, bytes);
-  begins_text_ = false;
   if (sentence.marked.text.empty()) front.behind += Take().behind;
   return front;
+}
+
+bool TranslationPlan::BeginsText(size_t text) {
+  if (text < begun_) return false;
+  begun_ = text + 1;
+  return true;
 }
 
 absl::Status CheckTexts(const TranslateInput& input) {

@@ -50,8 +50,9 @@ class TranslationPlan final : public RequestState {
   // The next sentence to take, or the rest of it; not when all are taken.
   const SourceSentence& Next() const { return texts_[text_][sentence_]; }
   size_t next_text() const { return text_; }
-  // Whether nothing of its text that has words was taken.
-  bool next_begins_text() const { return begins_text_; }
+  // Whether a sentence of that text, which is to be translated, is the first such one. Asked once
+  // for each, in order.
+  bool BeginsText(size_t text);
   // Takes it, or about the first `bytes` bytes of it.
   SourceSentence Take();
   SourceSentence TakeFront(size_t bytes);
@@ -62,7 +63,7 @@ class TranslationPlan final : public RequestState {
   std::vector<std::vector<SourceSentence>> texts_;
   size_t text_ = 0;  // of the next sentence
   size_t sentence_ = 0;
-  bool begins_text_ = true;
+  size_t begun_ = 0;  // texts of which a sentence is translated, or were before
   std::deque<TranslationUnit> units_;
 };
 

@@ -58,4 +58,10 @@ class Vocabulary {
   int32_t space_ = 0;                             // the piece that stands for a space alone
 };
 
+// Of sources and of translations; one and the same where the languages share it.
+struct Vocabularies {
+  std::shared_ptr<const Vocabulary> source;
+  std::shared_ptr<const Vocabulary> target;
+};
+
 }  // namespace millrace::models

@@ -14,6 +14,7 @@
 #include "server/libretranslate/translate_reply.h"
 #include "server/logging/request_id.h"
 #include "server/scheduling/refusal.h"
+#include "server/services/models_answer.h"
 #include "server/services/translation_route.h"
 
 namespace millrace::server {
@@ -47,7 +48,14 @@ void SendJson(httplib::Response& response, const std::string& body) {
 class LibreTranslateRoutes {
  public:
   LibreTranslateRoutes(Services& services, LibreTranslateOptions options)
-      : services_(services), options_(std::move(options)), connections_(options_.max_connections) {}
+      : services_(services),
+        options_(std::move(options)),
+        connections_(options_.max_connections),
+        languages_(services.models,
+                   [](const ModelDirectory& models) { return LanguagesBody(AllRoutes(models)); }),
+        settings_(services.models, [keys = services.keys != nullptr](const ModelDirectory& models) {
+          return SettingsBody(AllRoutes(models), keys);
+        }) {}
 
   void Translate(const httplib::Request& request, httplib::Response& response,
                  const httplib::ContentReader& reader) {
@@ -83,11 +91,11 @@ class LibreTranslateRoutes {
   }
 
   void Languages(const httplib::Request&, httplib::Response& response) {
-    SendJson(response, LanguagesBody(AllRoutes(services_.models)));
+    SendJson(response, *languages_.Get());
   }
 
   void Settings(const httplib::Request&, httplib::Response& response) {
-    SendJson(response, SettingsBody(AllRoutes(services_.models), services_.keys != nullptr));
+    SendJson(response, *settings_.Get());
   }
 
  private:
@@ -162,6 +170,8 @@ class LibreTranslateRoutes {
   Services& services_;
   const LibreTranslateOptions options_;
   Admission connections_;
+  ModelsAnswer<std::string> languages_;
+  ModelsAnswer<std::string> settings_;
 };
 
 }  // namespace

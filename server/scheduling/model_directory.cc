@@ -79,6 +79,7 @@ void ModelDirectory::Put(std::shared_ptr<ServedModel> model) {
     MutexLock lock(mu_);
     std::shared_ptr<ServedModel>& slot = models_[model->info().name];
     old = std::exchange(slot, std::move(model));
+    ++changes_;
   }
 }
 
@@ -90,8 +91,14 @@ bool ModelDirectory::Remove(std::string_view name) {
     if (found == models_.end()) return false;
     old = std::move(found->second);
     models_.erase(found);
+    ++changes_;
   }
   return true;
+}
+
+uint64_t ModelDirectory::changes() const {
+  MutexLock lock(mu_);
+  return changes_;
 }
 
 std::vector<std::shared_ptr<ServedModel>> ModelDirectory::All() const {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <string>
@@ -33,12 +34,15 @@ class ModelDirectory {
   void Put(std::shared_ptr<ServedModel> model) MILLRACE_EXCLUDES(mu_);
   // False when there is none.
   bool Remove(std::string_view name) MILLRACE_EXCLUDES(mu_);
+  // How often models were put in or removed.
+  uint64_t changes() const MILLRACE_EXCLUDES(mu_);
   // By name.
   std::vector<std::shared_ptr<ServedModel>> All() const MILLRACE_EXCLUDES(mu_);
 
  private:
   mutable Mutex mu_;
   std::map<std::string, std::shared_ptr<ServedModel>, std::less<>> models_ MILLRACE_GUARDED_BY(mu_);
+  uint64_t changes_ MILLRACE_GUARDED_BY(mu_) = 0;
 };
 
 }  // namespace millrace::server

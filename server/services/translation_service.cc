@@ -160,7 +160,17 @@ class StreamTranslateCall final : public StreamCall {
   bool route_sent_ = false;
 };
 
+absl::StatusOr<grpc::ByteBuffer> ListedLanguages(const ModelDirectory& models) {
+  grpc::ByteBuffer buffer;
+  if (absl::Status status = SerializeMessage(ToMessage(AllRoutes(models)), buffer); !status.ok())
+    return status;
+  return buffer;
+}
+
 }  // namespace
+
+TranslationService::TranslationService(Services& services)
+    : services_(services), languages_(services.models, ListedLanguages) {}
 
 grpc::ServerUnaryReactor* TranslationService::Translate(grpc::CallbackServerContext* rpc,
                                                         const grpc::ByteBuffer* request,
@@ -178,11 +188,16 @@ grpc::ServerWriteReactor<grpc::ByteBuffer>* TranslationService::StreamTranslate(
 }
 
 grpc::ServerUnaryReactor* TranslationService::ListLanguages(grpc::CallbackServerContext* rpc,
-                                                            const v1::ListLanguagesRequest*,
-                                                            v1::ListLanguagesResponse* response) {
-  const absl::Status allowed = Authenticate(services_.keys, *rpc, Role::kUser);
-  if (allowed.ok()) *response = ToMessage(AllRoutes(services_.models));
-  return Answer(rpc, allowed);
+                                                            const grpc::ByteBuffer* request,
+                                                            grpc::ByteBuffer* response) {
+  if (absl::Status status = Authenticate(services_.keys, *rpc, Role::kUser); !status.ok())
+    return Answer(rpc, status);
+  v1::ListLanguagesRequest message;
+  if (absl::Status status = ParseMessage(*request, message); !status.ok())
+    return Answer(rpc, status);
+  const auto languages = languages_.Get();
+  if (languages->ok()) *response = **languages;
+  return Answer(rpc, languages->status());
 }
 
 grpc::ServerUnaryReactor* TranslationService::DetectLanguage(grpc::CallbackServerContext* rpc,

@@ -45,6 +45,9 @@ class Fields {
   int32_t Word(const std::string& field) {
     return static_cast<int32_t>(Integer(field, 0, kMaxWord));
   }
+  int32_t WordOr(const std::string& field, int32_t otherwise) {
+    return object_.contains(field) ? Word(field) : otherwise;
+  }
   float Number(const std::string& field, float low, float high) {
     const auto found = object_.find(field);
     const float value = found != object_.end() && found->is_number() ? found->get<float>() : NAN;
@@ -140,7 +143,9 @@ Seq2SeqConfig Read(const nlohmann::json& json, const std::string& path, absl::St
   config.norm_epsilon = fields.Number("norm_epsilon", 1e-12F, 1e-2F);
   config.start = fields.Word("start");
   config.end = fields.Word("end");
+  config.source_end = fields.WordOr("source_end", config.end);
   config.unknown = fields.Word("unknown");
+  config.target_unknown = fields.WordOr("target_unknown", config.unknown);
   config.forced_end = fields.Flag("forced_end");
   for (const nlohmann::json& word : fields.Array("suppressed", kMaxSuppressed)) {
     if (!word.is_number_integer() || word.get<int64_t>() < 0 || word.get<int64_t>() > kMaxWord) {

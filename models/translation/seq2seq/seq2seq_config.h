@@ -37,8 +37,10 @@ struct Seq2SeqConfig {
   float norm_epsilon = 1e-5F;
 
   int32_t start = 0;                // what a translation begins with, not part of it
-  int32_t end = 0;                  // ends a source and a translation
-  int32_t unknown = 0;              // stands for pieces that the vocabulary lacks
+  int32_t end = 0;                  // ends a translation
+  int32_t source_end = 0;           // ends a source; as `end` unless a vocabulary of its own says
+  int32_t unknown = 0;              // stands for pieces that the source's vocabulary lacks
+  int32_t target_unknown = 0;       // and the target's; as `unknown` unless it has its own
   bool forced_end = false;          // a translation of the greatest length is made to end
   std::vector<int32_t> suppressed;  // never produced
 

@@ -105,26 +105,26 @@ class Folder(unittest.TestCase):
     def test_words_of_nllb_stand_one_behind_the_pieces(self):
         shutil.copy(DATA / "tiny.spm", self.folder / "sentencepiece.bpe.model")
         self.write("special_tokens_map.json", {"additional_special_tokens": ["eng_Latn", "por_Latn"]})
-        vocabulary = read_vocabulary(self.folder, PIECES + 4)
-        self.assertEqual(vocabulary.lines[:4], [""] * 4)
-        self.assertEqual(vocabulary.lines[4], ".")   # piece 3
+        vocabulary = read_vocabulary(self.folder, PIECES + 4, PIECES + 4)
+        self.assertEqual(vocabulary.source.lines[:4], [""] * 4)
+        self.assertEqual(vocabulary.source.lines[4], ".")   # piece 3
         self.assertEqual(vocabulary.languages, {"eng_Latn": PIECES + 1, "por_Latn": PIECES + 2})
-        self.assertEqual(vocabulary.unknown, 3)
+        self.assertEqual(vocabulary.source.unknown, 3)
 
     def test_a_tokenizer_that_numbers_its_languages_is_believed(self):
         shutil.copy(DATA / "tiny.spm", self.folder / "sentencepiece.bpe.model")
         self.write("tokenizer.json", {"added_tokens": [{"content": "eng_Latn", "id": 75}, {"content": "<pad>", "id": 1}]})
-        self.assertEqual(read_vocabulary(self.folder, PIECES + 4).languages, {"eng_Latn": 75})
+        self.assertEqual(read_vocabulary(self.folder, PIECES + 4, PIECES + 4).languages, {"eng_Latn": 75})
 
     def test_words_of_marian_are_those_of_its_table(self):
         shutil.copy(DATA / "tiny.spm", self.folder / "source.spm")
         self.write("vocab.json", {"</s>": 0, "<unk>": 1, ">>por<<": 2, "x": 3, "<pad>": 4})
-        vocabulary = read_vocabulary(self.folder, 5)
-        self.assertEqual(vocabulary.lines, ["", "", "", "x", ""])
+        vocabulary = read_vocabulary(self.folder, 5, 5)
+        self.assertEqual(vocabulary.source.lines, ["", "", "", "x", ""])
         self.assertEqual((vocabulary.language_tokens, vocabulary.tags), ("target_in_source", {">>por<<": "pt"}))
         self.write("vocab.json", {"<unk>": 1, "x": 5})
         with self.assertRaisesRegex(ConvertError, "'x' is word 5, but the model has 5 words"):
-            read_vocabulary(self.folder, 5)
+            read_vocabulary(self.folder, 5, 5)
 
     def test_a_folder_becomes_a_package(self):
         models = self.folder / "models"

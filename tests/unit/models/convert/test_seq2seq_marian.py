@@ -16,12 +16,12 @@ import sentencepiece
 
 from models.convert.__main__ import main
 from models.convert.package import ConvertError
-from models.convert.safetensors import read_safetensors, write_safetensors
+from models.convert.safetensors import read_safetensors
 from models.convert.seq2seq_check import Oracle
 from models.convert.seq2seq_layout import Network
 from models.convert.seq2seq_marian import read_checkpoint, read_network
 from models.convert.seq2seq_marian_check import Reference, check
-from models.convert.seq2seq_vocabulary import read_marian_vocabulary
+from models.convert.seq2seq_vocabulary import Vocabulary, Words, read_marian_vocabulary
 from models.convert.seq2seq_yaml import read_numbers, read_settings
 import tiny_checkpoint
 from tiny_marian import PRE_NORM, SETTINGS, UNTIED, arrays, write_bin, write_npz
@@ -29,6 +29,8 @@ from tiny_marian import PRE_NORM, SETTINGS, UNTIED, arrays, write_bin, write_npz
 DATA = pathlib.Path("tests/data/translation")
 PIECES = tiny_checkpoint.PIECES
 END, UNKNOWN = 0, 1   # of tiny.spm
+WORDS = Words([], UNKNOWN, END)
+SHARED = Vocabulary(DATA / "tiny.spm", WORDS, WORDS, "none", {}, {})
 RELU = {"transformer-ffn-activation": "relu"}
 KINDS = {"post-norm, tied": {}, "post-norm, untied": UNTIED, "pre-norm, tied": PRE_NORM,
          "pre-norm, untied": {**PRE_NORM, **UNTIED, **RELU}}
@@ -81,7 +83,7 @@ class Checkpoints(InFolder):
 
     def test_a_translation_begins_with_zeros_that_nothing_writes(self):
         path = self.write(UNTIED)
-        network = read_network(read_checkpoint(path), END, UNKNOWN)
+        network = read_network(read_checkpoint(path), SHARED)
         self.assertEqual((network.config["start"], network.config["suppressed"]), (PIECES, [UNKNOWN, PIECES]))
         for name in ("embeddings", "source_embeddings", "output"):
             self.assertEqual(len(network.tensors[name]), PIECES + 1)
@@ -89,23 +91,23 @@ class Checkpoints(InFolder):
         self.assertEqual(network.tensors["output.bias"].shape, (PIECES + 1,))
 
     def test_places_are_those_of_marian(self):
-        positions = read_network(read_checkpoint(self.write()), END, UNKNOWN).tensors["positions"]
+        positions = read_network(read_checkpoint(self.write()), SHARED).tensors["positions"]
         self.assertAlmostEqual(float(positions[5, 3]), np.sin(5 / 10000 ** (3 / 15)), 5)
         self.assertAlmostEqual(float(positions[7, 31]), np.cos(7 / 10000), 5)
 
     def test_the_check_notices_each_tensor_and_setting_that_is_wrong(self):
         for kind, change in KINDS.items():
             checkpoint = read_checkpoint(self.write(change))
-            network = read_network(checkpoint, END, UNKNOWN)
+            network = read_network(checkpoint, SHARED)
             for name, tensor in network.tensors.items():
                 if name.endswith("key.bias"):   # adds the same to every score
                     continue
                 with self.subTest(kind, tensor=name), self.assertRaisesRegex(ConvertError, "do not translate as Marian's do"):
-                    check(checkpoint, Network(network.config, {**network.tensors, name: tensor[..., ::-1].copy()}), END, UNKNOWN)
+                    check(checkpoint, Network(network.config, {**network.tensors, name: tensor[..., ::-1].copy()}), SHARED)
             for setting in ({"norm_first": False, "activation": "relu"} if change == PRE_NORM else {"embedding_scale": 1.0},
                             {"encoder_heads": 1}, {"suppressed": [PIECES]}, {"start": 5}):
                 with self.subTest(kind, setting=setting), self.assertRaisesRegex(ConvertError, "do not translate as Marian's do"):
-                    check(checkpoint, Network({**network.config, **setting}, network.tensors), END, UNKNOWN)
+                    check(checkpoint, Network({**network.config, **setting}, network.tensors), SHARED)
 
     def test_an_output_that_lies_transposed_and_one_without_a_bias_are_read(self):
         settings = {**SETTINGS, **UNTIED, "output-omit-bias": "true"}
@@ -113,7 +115,7 @@ class Checkpoints(InFolder):
         found["decoder_ff_logit_out_Wt"] = found.pop("decoder_ff_logit_out_W").T.copy()
         del found["decoder_ff_logit_out_b"]
         checkpoint = read_checkpoint(self.write(settings, found))
-        self.assertEqual(check(checkpoint, read_network(checkpoint, END, UNKNOWN), END, UNKNOWN), 8)
+        self.assertEqual(check(checkpoint, read_network(checkpoint, SHARED), SHARED), 8)
 
     def test_what_the_decoder_is_told_is_the_default(self):
         self.write()
@@ -145,7 +147,6 @@ class Refused(InFolder):
                 ({"ulr": "true"}, "ulr 'true'"),
                 ({"right-left": "true"}, "right-left 'true'"),
                 ({"lemma-dim-emb": "64"}, "lemma-dim-emb '64'"),
-                ({"dim-vocabs": "\n  - 72\n  - 80"}, r"separate vocabularies \(dim-vocabs 72, 80\) are not supported"),
                 ({"transformer-postprocess": "dar"}, "transformer-postprocess 'dar', transformer-postprocess-top '' together"),
                 ({"transformer-postprocess": "dhn"}, "transformer-postprocess 'dhn'"),
                 ({**PRE_NORM, "transformer-postprocess-top": "a"}, "transformer-preprocess 'n', .*-top 'a' together are not supported"),
@@ -164,12 +165,6 @@ class Refused(InFolder):
             with self.subTest(message):
                 self.write((), {name: array for name, array in {**whole, **change}.items() if array is not None})
                 self.assert_refused(message)
-
-    def test_embeddings_of_two_vocabularies(self):
-        found = arrays(PIECES, {**SETTINGS, **UNTIED})
-        found["encoder_Wemb"] = found["encoder_Wemb"][:40]
-        self.write(UNTIED, found)
-        self.assert_refused(r"separate vocabularies \(40 and 72 words\) are not supported")
 
     def test_files_that_are_no_models_of_marian(self):
         self.write()
@@ -195,24 +190,24 @@ class Refused(InFolder):
 class Vocabularies(InFolder):
     def test_words_are_the_pieces_of_the_model(self):
         shutil.copy(DATA / "tiny.spm", self.folder / "vocab.deen.spm")
-        vocabulary = read_marian_vocabulary(self.folder, PIECES + 1)
-        self.assertEqual(vocabulary.lines[:4], ["", "", "▁the", "."])
-        self.assertEqual((len(vocabulary.lines), vocabulary.lines[PIECES]), (PIECES + 1, ""))
-        self.assertEqual((vocabulary.end, vocabulary.unknown, vocabulary.language_tokens), (END, UNKNOWN, "none"))
+        vocabulary = read_marian_vocabulary(self.folder, PIECES, PIECES)
+        self.assertEqual(vocabulary.target.lines[:4], ["", "", "▁the", "."])
+        self.assertEqual((len(vocabulary.target.lines), vocabulary.target.lines[PIECES]), (PIECES + 1, ""))
+        self.assertEqual((vocabulary.target.end, vocabulary.target.unknown, vocabulary.language_tokens), (END, UNKNOWN, "none"))
         with self.assertRaisesRegex(ConvertError, "is word 70, but the model has 70 words"):
-            read_marian_vocabulary(self.folder, 71)
+            read_marian_vocabulary(self.folder, 70, 70)
 
     def test_words_are_those_of_a_table_with_the_pieces_of_the_source(self):
         shutil.copy(DATA / "tiny.spm", self.folder / "source.spm")
         shutil.copy(DATA / "tiny.spm", self.folder / "target.spm")
         (self.folder / "opus.spm32k-spm32k.vocab.yml").write_text(
             '</s>: 0\n<unk>: 1\n>>fra<<: 2\n"\\"": 3\n\'it\'\'s\': 4\n▁a:b: 5\n"\\u2028\\x85": 6\n', encoding="utf-8")
-        vocabulary = read_marian_vocabulary(self.folder, 9)
-        self.assertEqual(vocabulary.lines, ["", "", "", '"', "it's", "▁a:b", "\u2028\x85", "", ""])
+        vocabulary = read_marian_vocabulary(self.folder, 8, 8)
+        self.assertEqual(vocabulary.target.lines, ["", "", "", '"', "it's", "▁a:b", "\u2028\x85", "", ""])
         self.assertEqual((vocabulary.language_tokens, vocabulary.tags), ("target_in_source", {">>fra<<": "fr"}))
-        self.assertEqual((vocabulary.end, vocabulary.unknown), (0, 1))
+        self.assertEqual((vocabulary.target.end, vocabulary.target.unknown), (0, 1))
         with self.assertRaisesRegex(ConvertError, "is word 6, but the model has 6 words"):
-            read_marian_vocabulary(self.folder, 7)
+            read_marian_vocabulary(self.folder, 6, 6)
 
     def test_a_table_becomes_a_package(self):
         self.write(vocabulary=False)
@@ -230,9 +225,6 @@ class Vocabularies(InFolder):
         self.assert_refused("vocab.yml: has no <unk>")
         (self.folder / "vocab.yml").write_text("</s>: zero\n")
         self.assert_refused("vocab.yml: line 1: '</s>: zero' is not 'word: number'")
-        (self.folder / "vocab.yml").rename(self.folder / "src.vocab.yml")
-        shutil.copy(self.folder / "src.vocab.yml", self.folder / "trg.vocab.yml")
-        self.assert_refused(r"separate vocabularies \(src.vocab.yml, trg.vocab.yml\) are not supported")
         (self.folder / "vocab.en.fsv").write_text("")
         self.assert_refused("vocab.en.fsv: factored vocabularies are not supported")
 
@@ -243,12 +235,6 @@ class Vocabularies(InFolder):
         self.write(vocabulary=False)
         (self.folder / "vocab.spm").write_bytes(model.getvalue())
         self.assert_refused(r"vocab.spm: its bytes in the place of rare characters \(--byte_fallback\) are not supported")
-
-    def test_two_vocabularies_of_the_hub_are_named(self):
-        given = {**tiny_checkpoint.config("marian", PIECES), "decoder_vocab_size": 60}
-        (self.folder / "config.json").write_text(json.dumps(given))
-        write_safetensors(self.folder / "model.safetensors", tiny_checkpoint.state(given), {})
-        self.assert_refused(r"separate vocabularies \(vocab_size 72, decoder_vocab_size 60\) are not supported")
 
 
 class Yaml(InFolder):

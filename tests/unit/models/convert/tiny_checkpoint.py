@@ -17,6 +17,10 @@ def config(kind: str, words: int) -> dict:
 def state(given: dict, scale: float = 1) -> dict[str, np.ndarray]:
     chance, dim, hidden = np.random.default_rng(3), given["d_model"], given["encoder_ffn_dim"]
     arrays = {"model.shared.weight": chance.normal(size=(given["vocab_size"], dim)).astype(np.float32)}
+    if not given.get("share_encoder_decoder_embeddings", True):
+        arrays = {f"model.{side}.embed_tokens.weight": chance.normal(size=(given[words], dim)).astype(np.float32)
+                  for side, words in (("encoder", "vocab_size"), ("decoder", "decoder_vocab_size"))}
+        arrays["final_logits_bias"] = chance.normal(size=(1, given["decoder_vocab_size"])).astype(np.float32)
     for _, theirs in seq2seq_layout._names(given):
         rows = {"fc1": hidden}.get(theirs.split(".")[-2], dim)
         matrix = theirs.endswith("weight") and "norm" not in theirs

@@ -15,7 +15,8 @@ PRE_NORM = {"transformer-preprocess": "n", "transformer-postprocess": "da", "tra
 UNTIED = {"tied-embeddings-all": "false"}
 
 
-def arrays(words: int, settings: dict[str, str], seed: int = 3) -> dict[str, np.ndarray]:
+def arrays(words: int, settings: dict[str, str], source_words: int | None = None, seed: int = 3) -> dict[str, np.ndarray]:
+    """source_words: where the encoder has others than the decoder."""
     chance, found = np.random.default_rng(seed), {}
     pre = "_pre" if "n" in settings["transformer-preprocess"] else ""
 
@@ -41,7 +42,7 @@ def arrays(words: int, settings: dict[str, str], seed: int = 3) -> dict[str, np.
             norm(f"{side}_top", "")
     tied = settings["tied-embeddings-all"] == "true"
     for name in ("Wemb",) if tied else ("encoder_Wemb", "decoder_Wemb"):
-        matrix(name, words, DIM, 0.2)
+        matrix(name, (source_words or words) if name == "encoder_Wemb" else words, DIM, 0.2)
     if not tied:
         matrix("decoder_ff_logit_out_W", DIM, words, 0.5)
     matrix("decoder_ff_logit_out_b", 1, words, 0.5)

@@ -63,6 +63,15 @@ TEST(ModelConfig, Seq2SeqAndItsDefaults) {
   ASSERT_TRUE(config.ok()) << config.status();
   EXPECT_EQ(Files(*config), (std::vector<std::string>{"m", "c", "p", "w"}));
   EXPECT_EQ(Platform(*config), "seq2seq");
+  config = ParseModelConfig(
+      "seq2seq { " + required + "target_words_file: 't' target_pieces_file: 'q' }", "model.pbtxt");
+  ASSERT_TRUE(config.ok()) << config.status();
+  EXPECT_EQ(Files(*config), (std::vector<std::string>{"m", "c", "p", "w", "t", "q"}));
+  for (const std::string field : {"target_words_file", "target_pieces_file"}) {
+    EXPECT_NE(Error("seq2seq { " + required + field + ": '../t' }")
+                  .find("seq2seq." + field + ": '../t' may not leave the model's folder"),
+              std::string::npos);
+  }
   EXPECT_EQ(std::get<Seq2SeqModelConfig>(config->kind).beam_size, 4);
   EXPECT_EQ(std::get<Seq2SeqModelConfig>(config->kind).length_penalty, 1.0F);
   EXPECT_EQ(MakeModelInfo(*config, "m", 1).target_language, "de");

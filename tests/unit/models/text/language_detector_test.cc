@@ -63,8 +63,11 @@ TEST_F(LanguageDetectorTest, TagsOfHtmlAreNoWords) {
 
 TEST_F(LanguageDetectorTest, LongTextIsToldByItsBeginning) {
   std::string text;
+  while (text.size() < 20'000) text += "The children were playing in the garden behind the house. ";
   while (text.size() < (1 << 20)) text += "\xC3\xA9t\xC3\xA9 comme hiver, la maison est belle. ";
-  EXPECT_EQ(Best(text).language, "fr");
+  const auto found = DetectLanguages(text);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found.front().language, "en");
 }
 
 }  // namespace

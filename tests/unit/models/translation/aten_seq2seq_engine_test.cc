@@ -131,14 +131,14 @@ TEST_P(AtenSeq2SeqEngineTest, SentencesJoinAndEndWhileOthersAreAtWork) {
 
 TEST_P(AtenSeq2SeqEngineTest, AStoppedSentenceLeavesAndTheOthersDoNotNotice) {
   const auto engine = MakeEngine();
-  std::vector<SentenceJob> jobs = MakeJobs(20);
+  std::vector<SentenceJob> jobs = MakeJobs(40);
   engine->Translate(
       jobs, [](size_t) { return false; }, context_);
   const size_t longest = static_cast<size_t>(
       std::ranges::max_element(jobs, {}, [](const SentenceJob& job) { return job.target.size(); }) -
       jobs.begin());
   ASSERT_GT(jobs[longest].target.size(), 8u);
-  jobs = MakeJobs(20);
+  jobs = MakeJobs(40);
   int asked = 0;
   engine->Translate(
       jobs, [&](size_t i) { return i == longest && ++asked == 2; }, context_);
@@ -199,12 +199,12 @@ TEST_P(AtenSeq2SeqEngineTest, WeightsThatGiveNoNumbersFail) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, AtenSeq2SeqEngineTest,
-                         ::testing::Combine(::testing::Values(TinyKind::kMarian, TinyKind::kM2m100),
+                         ::testing::Combine(::testing::Values(TinyKind::kMarian,
+                                                              TinyKind::kMarianTwo,
+                                                              TinyKind::kM2m100),
                                             ::testing::Range(size_t{0}, Searches().size())),
                          [](const auto& info) {
-                           return std::string(std::get<0>(info.param) == TinyKind::kMarian
-                                                  ? "marian_"
-                                                  : "m2m100_") +
+                           return NameOf(std::get<0>(info.param)) + "_" +
                                   Searches()[std::get<1>(info.param)].name;
                          });
 

@@ -1,10 +1,10 @@
-"""Makes seq2seq_golden_*.json: what transformers' generate() says of two tiny models, whose weights come from a formula.
+"""Makes seq2seq_golden_*.json: what transformers' generate() says of tiny models, whose weights come from a formula.
 
 usage, with transformers 5.23.0 and torch 2.15.0:
   PYTHONPATH=<checkout> python tests/unit/models/translation/make_seq2seq_golden.py [folder for the files]
 
 The C++ tests make the same weights (tiny_seq2seq.cc). Each input is searched in float32 and in float64, and taken only if both agree
-in words and scores: where rounding decides, a search says nothing.
+in words and scores, and no two hypotheses have about the same score: where rounding decides, a search says nothing.
 """
 
 import json
@@ -19,6 +19,7 @@ import transformers
 from models.convert import seq2seq_layout
 
 INPUTS = 300
+APART = 5e-4   # that scores of hypotheses are at least
 LONGEST = 20   # words of a source, and of a translation
 VARIANTS = [
     {"num_beams": 4, "num_return_sequences": 4, "length_penalty": 0.6},
@@ -47,13 +48,13 @@ def formula(name: str, count: int) -> np.ndarray:
 
 
 # Of the embeddings, of queries and keys, of the other matrices: such that translations differ from source to source.
-SCALES = {"marian": (0.45, 1.5, 0.3), "m2m100": (0.2, 2.5, 0.8)}
+SCALES = {"marian": (0.45, 1.5, 0.3), "marian_two": (0.45, 1.5, 0.3), "m2m100": (0.2, 2.5, 0.8)}
 END_SCALE = 2   # of the end's embedding, so that some translations end
 
 
 def scale_of(kind: str, name: str) -> float:
     embeddings, attention, matrices = SCALES[kind]
-    if name == "embeddings":
+    if name.endswith("embeddings"):
         return embeddings
     if name.endswith("bias"):
         return 0.02
@@ -72,10 +73,11 @@ def tensor(kind: str, name: str, shape) -> torch.Tensor:
 def tiny_model(kind: str):
     shape = dict(d_model=64, encoder_layers=2, decoder_layers=2, encoder_attention_heads=4, decoder_attention_heads=2,
                  encoder_ffn_dim=96, decoder_ffn_dim=128, scale_embedding=True, max_position_embeddings=64)
-    if kind == "marian":
+    if kind != "m2m100":
+        words = 50 if kind == "marian_two" else 61   # of translations
         config = transformers.MarianConfig(
-            vocab_size=61, decoder_vocab_size=61, pad_token_id=60, eos_token_id=0, decoder_start_token_id=60,
-            forced_eos_token_id=0, activation_function="swish", share_encoder_decoder_embeddings=True, **shape)
+            vocab_size=61, decoder_vocab_size=words, pad_token_id=words - 1, eos_token_id=0, decoder_start_token_id=words - 1,
+            forced_eos_token_id=0, activation_function="swish", share_encoder_decoder_embeddings=words == 61, **shape)
         model = transformers.MarianMTModel(config)
     else:
         config = transformers.M2M100Config(
@@ -85,12 +87,16 @@ def tiny_model(kind: str):
     theirs = dict(model.state_dict())
     names = dict(seq2seq_layout._names(config.to_dict()))
     state = {name: tensor(kind, ours, theirs[name].shape) for ours, name in names.items()}
-    embeddings = tensor(kind, "embeddings", (config.vocab_size, 64))
+    words = theirs["lm_head.weight"].shape[0]
+    embeddings = tensor(kind, "embeddings", (words, 64))
     embeddings[config.eos_token_id] *= END_SCALE
     for name in ("model.shared.weight", "model.encoder.embed_tokens.weight", "model.decoder.embed_tokens.weight", "lm_head.weight"):
-        state[name] = embeddings
-    if kind == "marian":
-        state["final_logits_bias"] = tensor(kind, "output.bias", (1, config.vocab_size))
+        if name in theirs:
+            state[name] = embeddings
+    if kind == "marian_two":
+        state["model.encoder.embed_tokens.weight"] = tensor(kind, "source_embeddings", (config.vocab_size, 64))
+    if kind != "m2m100":
+        state["final_logits_bias"] = tensor(kind, "output.bias", (1, words))
         for side in ("encoder", "decoder"):
             name = f"model.{side}.embed_positions.weight"
             state[name] = torch.from_numpy(seq2seq_layout.marian_positions(64, 64))
@@ -104,7 +110,9 @@ def search(model, config, source: list[int], forced: int | None, options: dict) 
     given = {"max_length": LONGEST, "num_beams": 1, "bad_words_ids": [[config.pad_token_id]], "do_sample": False,
              "forced_bos_token_id": forced, **options}
     with torch.no_grad():
-        out = model.generate(torch.tensor([source]), return_dict_in_generate=True, output_scores=True, **given)
+        sources = torch.tensor([source])
+        # A word of the source may have the number of the target's padding.
+        out = model.generate(sources, attention_mask=torch.ones_like(sources), return_dict_in_generate=True, output_scores=True, **given)
     found = []
     for words in out.sequences.tolist():
         words = words[1:]
@@ -121,7 +129,7 @@ def make(kind: str) -> dict:
     cases, ties = [], 0
     while len(cases) < INPUTS:
         source = [chance.randrange(3, 60) for _ in range(chance.randrange(1, LONGEST))] + [config.eos_token_id]
-        forced = None if kind == "marian" else chance.randrange(60, 74)
+        forced = None if kind != "m2m100" else chance.randrange(60, 74)
         options = VARIANTS[len(cases) % len(VARIANTS)]
         case = {"source": source, "prefix": [] if forced is None else [forced], "options": options}
         for name, asked in (("greedy", {}), ("beam", {"num_beams": 4}), ("variant", options)):
@@ -130,7 +138,8 @@ def make(kind: str) -> dict:
             if name == "variant":
                 case["scores"] = [round(score, 5) for score in scores]
             exact, exact_scores = search(precise, config, source, forced, asked)
-            if found != exact or not np.allclose(scores, exact_scores, rtol=1e-4, atol=1e-4):
+            apart = [better - worse for better, worse in zip(scores, scores[1:])]
+            if found != exact or not np.allclose(scores, exact_scores, rtol=1e-4, atol=1e-4) or min(apart, default=1) < APART:
                 ties += 1
                 break
         else:
@@ -145,7 +154,7 @@ def make(kind: str) -> dict:
 def main() -> None:
     folder = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else pathlib.Path(__file__).parent
     torch.set_num_threads(1)   # the networks are too small for more
-    for kind in ("marian", "m2m100"):
+    for kind in SCALES:
         text = json.dumps(make(kind), separators=(",", ":")).replace('{"source"', '\n{"source"')
         (folder / f"seq2seq_golden_{kind}.json").write_text(text + "\n")
 

@@ -21,9 +21,8 @@ namespace {
 using nlohmann::json;
 
 json ReadGolden(TinyKind kind) {
-  const std::string name =
-      kind == TinyKind::kMarian ? "seq2seq_golden_marian.json" : "seq2seq_golden_m2m100.json";
-  std::ifstream file(std::string(MILLRACE_SOURCE_DIR) + "/tests/unit/models/translation/" + name);
+  std::ifstream file(std::string(MILLRACE_SOURCE_DIR) +
+                     "/tests/unit/models/translation/seq2seq_golden_" + NameOf(kind) + ".json");
   return json::parse(file);
 }
 
@@ -188,11 +187,11 @@ TEST(Seq2SeqPrecision, RoundingMovesTheScoresByNoMoreThanItsSteps) {
 
 INSTANTIATE_TEST_SUITE_P(
     All, Seq2SeqGolden,
-    ::testing::Combine(::testing::Values(TinyKind::kMarian, TinyKind::kM2m100),
+    ::testing::Combine(::testing::Values(TinyKind::kMarian, TinyKind::kMarianTwo,
+                                         TinyKind::kM2m100),
                        ::testing::Range(size_t{0}, kernels::SupportedFloatKernels().size())),
     [](const auto& info) {
-      return std::string(std::get<0>(info.param) == TinyKind::kMarian ? "marian_" : "m2m100_") +
-             Kernels(std::get<1>(info.param));
+      return NameOf(std::get<0>(info.param)) + "_" + Kernels(std::get<1>(info.param));
     });
 
 }  // namespace

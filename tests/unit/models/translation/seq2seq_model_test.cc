@@ -103,6 +103,39 @@ class Seq2SeqModelTest : public ::testing::Test {
   FakeWorkerContext context_;
 };
 
+// A package of one pair of languages with a vocabulary of each: words 3 to 59 of the source are
+// pieces of tiny.spm, words 3 to 46 of the target those of tiny-de.spm.
+class TwoVocabulariesTest : public Seq2SeqModelTest {
+ protected:
+  void SetUp() override {
+    Seq2SeqModelTest::SetUp();
+    options_.target_words_file = folder_.path() / "target_words.txt";
+    options_.target_pieces_file = folder_.path() / "target.spm";
+    WriteSafetensors(options_.weights_file, MakeTinySeq2Seq(TinyKind::kMarianTwo));
+    Write(options_.config_file, Config(""));
+    std::filesystem::copy_file(TestDataFolder() / "tiny-de.spm", options_.target_pieces_file);
+    Write(options_.words_file, Table(options_.pieces_file, 3, 57) + "\n");
+    Write(options_.target_words_file, Table(options_.target_pieces_file, 4, 44) + "\n\n\n");
+  }
+
+  static std::string Config(const std::string& more) {
+    return R"({"dim": 64, "encoder_layers": 2, "decoder_layers": 2, "encoder_heads": 4,
+      "decoder_heads": 2, "norm_first": false, "activation": "swish", "embedding_scale": 8,
+      "norm_epsilon": 1e-5, "start": 49, "end": 0, "unknown": 1, "forced_end": true,
+      "suppressed": [1, 49], "language_tokens": "none", "languages": [])" +
+           more + "}";
+  }
+  // Three words that no text has, then the pieces.
+  static std::string Table(const std::filesystem::path& file, int32_t first, int32_t count) {
+    std::string error;
+    const auto pieces = PieceModel::Load(file, error);
+    EXPECT_NE(pieces, nullptr) << error;
+    std::string lines(3, '\n');
+    for (int32_t id = first; id < first + count; ++id) lines += pieces->TextOf(id) + "\n";
+    return lines;
+  }
+};
+
 constexpr char kText[] = "the cat sat on the mat.";
 
 TEST_F(Seq2SeqModelTest, SaysWhatItIsAndSpeaks) {
@@ -168,6 +201,14 @@ TEST_F(Seq2SeqModelTest, ATranslationMayBeMadeToBeginWithAText) {
   EXPECT_TRUE(begun[0].alternatives[0].text.starts_with("the old"));
   EXPECT_FALSE(begun[1].text.starts_with("the old"));
   EXPECT_FALSE(begun[2].text.starts_with("the old"));
+  // What is not translated cannot begin so: what comes behind it does.
+  const auto behind = Outputs(*model, {.texts = {"\xF0\x9F\x98\x80\n\n" + two, "\xF0\x9F\x98\x80"},
+                                       .target_prefixes = {"the old", "the"}});
+  ASSERT_EQ(behind.size(), 4u);
+  EXPECT_EQ(behind[0].text, "\xF0\x9F\x98\x80\n\n");
+  EXPECT_TRUE(behind[1].text.starts_with("the old")) << behind[1].text;
+  EXPECT_FALSE(behind[2].text.starts_with("the old"));
+  EXPECT_EQ(behind[3].text, "\xF0\x9F\x98\x80");
   // Longer than any translation may be.
   std::string longest;
   for (int i = 0; i < 200; ++i) longest += "the old cat ";
@@ -244,6 +285,79 @@ TEST_F(Seq2SeqModelTest, WhatIsWrongIsNamed) {
   options_.search.beam_size = 2;
   Write(options_.words_file, "a\nb\n");
   EXPECT_THAT(LoadError(), HasSubstr("words.txt: 2 lines, but the weights have 74 words"));
+}
+
+TEST_F(TwoVocabulariesTest, ATranslationIsOfTheTargetsWords) {
+  const auto model = Load();
+  const std::string text = Translate(*model, {.texts = {kText}});
+  std::ifstream file(options_.target_words_file);
+  std::string known = " ";  // every character that its words have
+  for (std::string line; std::getline(file, line);) known += line;
+  EXPECT_GT(text.size(), 3u);
+  EXPECT_EQ(text.find_first_not_of(known), std::string::npos) << text;
+  // Of the other table the same network writes other words.
+  Write(options_.target_words_file, Table(options_.pieces_file, 3, 44) + "\n\n\n");
+  EXPECT_NE(Translate(*Load(), {.texts = {kText}}), text);
+}
+
+TEST_F(TwoVocabulariesTest, WhatATranslationBeginsWithIsReadByTheTargetsPieces) {
+  const auto model = Load();
+  const auto begun = Outputs(
+      *model,
+      {.texts = {"the cat."}, .search = {.max_target_tokens = 2}, .target_prefixes = {"ich habe"}});
+  // Four pieces, of which two have room.
+  EXPECT_EQ(begun[0].text, "ic");
+  EXPECT_EQ(begun[0].target_tokens, 2);
+  EXPECT_TRUE(
+      Translate(*model, {.texts = {"the cat."}, .target_prefixes = {"habe"}}).starts_with("habe"));
+}
+
+TEST_F(Seq2SeqModelTest, ASharedVocabularyMayHaveThePiecesOfEachSide) {
+  // Pieces of tiny.spm, then those of tiny-de.spm.
+  std::string error;
+  const auto source = PieceModel::Load(options_.pieces_file, error);
+  const auto target = PieceModel::Load(TestDataFolder() / "tiny-de.spm", error);
+  std::string words(4, '\n');
+  for (int32_t id = 2; id < 28; ++id) words += source->TextOf(id) + "\n";
+  for (int32_t id = 4; id < 48; ++id) words += target->TextOf(id) + "\n";
+  Write(options_.words_file, words);
+  const TranslateInput input = {
+      .texts = {kText}, .search = {.max_target_tokens = 4}, .target_prefixes = {"ich habe"}};
+  EXPECT_NE(Translate(*Load(), input), "ich habe");
+  options_.target_pieces_file = TestDataFolder() / "tiny-de.spm";
+  EXPECT_EQ(Translate(*Load(), input), "ich habe");  // four pieces
+}
+
+TEST_F(TwoVocabulariesTest, EachSideHasItsOwnEndAndUnknownWord) {
+  const std::string usual = Translate(*Load(), {.texts = {kText}});
+  Write(options_.config_file, Config(R"(, "source_end": 2)"));
+  EXPECT_NE(Translate(*Load(), {.texts = {kText}}), usual);
+  // A digit, and the space before it, which the target has not alone; word 22 is a piece of text.
+  Write(options_.config_file, Config(R"(, "target_unknown": 22)"));
+  EXPECT_EQ(
+      Translate(*Load(),
+                {.texts = {kText}, .search = {.max_target_tokens = 2}, .target_prefixes = {"7"}}),
+      "habe habe");
+  // A source word may have a number that the target lacks, and only a source word.
+  Write(options_.config_file, Config(R"(, "source_end": 60)"));
+  EXPECT_NE(Load(), nullptr);
+  Write(options_.config_file, Config(R"(, "source_end": 61)"));
+  EXPECT_THAT(LoadError(), HasSubstr("source_end: 61 is not a word, allowed 0..60"));
+  Write(options_.config_file, Config(R"(, "target_unknown": 50)"));
+  EXPECT_THAT(LoadError(), HasSubstr("target_unknown: 50 is not a word, allowed 0..49"));
+  Write(options_.config_file, Config(R"(, "target_unknown": -1)"));
+  EXPECT_THAT(LoadError(), HasSubstr("target_unknown: -1 is out of range"));
+}
+
+TEST_F(TwoVocabulariesTest, TablesThatDoNotFitTheWeightsAreNamed) {
+  Write(options_.target_words_file, Table(options_.target_pieces_file, 4, 44));
+  EXPECT_THAT(LoadError(), HasSubstr("target_words.txt: 47 lines, but the weights have 50 words"));
+  std::filesystem::remove(options_.target_words_file);
+  EXPECT_THAT(LoadError(), HasSubstr("target_words.txt: 0 lines"));
+  options_.target_words_file.clear();
+  EXPECT_THAT(LoadError(),
+              HasSubstr("weights.safetensors: has embeddings of 61 source words and 50 target "
+                        "words: these need a vocabulary each, and target_words_file names none"));
 }
 
 TEST_F(Seq2SeqModelTest, RoundedPrecisionsAreForTheCpu) {

@@ -19,6 +19,19 @@ constexpr int64_t kEncoderHidden = 96;
 constexpr int64_t kDecoderHidden = 128;
 constexpr int64_t kPlaces = 64;
 constexpr float kEndScale = 2;
+constexpr int64_t kSourceWords = 61;  // of kMarianTwo
+
+int32_t WordsOf(TinyKind kind) {
+  switch (kind) {
+    case TinyKind::kMarian:
+      return 61;
+    case TinyKind::kMarianTwo:
+      return 50;
+    case TinyKind::kM2m100:
+      break;
+  }
+  return 74;
+}
 
 // Numbers in -1 .. 1: the top 24 bits of splitmix64 from the FNV-1a hash of the name on.
 std::vector<float> Formula(const std::string& name, int64_t count) {
@@ -37,15 +50,20 @@ std::vector<float> Formula(const std::string& name, int64_t count) {
 
 class Maker {
  public:
-  explicit Maker(TinyKind kind) : marian_(kind == TinyKind::kMarian), config_(TinyConfig(kind)) {}
+  explicit Maker(TinyKind kind)
+      : kind_(kind), marian_(kind != TinyKind::kM2m100), config_(TinyConfig(kind)) {}
 
   TinyTensors Make() {
-    const int64_t words = TinyTask(marian_ ? TinyKind::kMarian : TinyKind::kM2m100).words;
+    const int64_t words = TinyTask(kind_).words;
     std::vector<float> embeddings = Scaled("embeddings", words * kDim, marian_ ? 0.45F : 0.2F);
     for (int64_t i = 0; i < kDim; ++i) {
       embeddings[static_cast<size_t>(config_.end * kDim + i)] *= kEndScale;
     }
     Add("embeddings", {words, kDim}, embeddings);
+    if (kind_ == TinyKind::kMarianTwo) {
+      Add("source_embeddings", {kSourceWords, kDim},
+          Scaled("source_embeddings", kSourceWords * kDim, 0.45F));
+    }
     if (marian_) Add("output.bias", {words}, Scaled("output.bias", words, kBiasScale));
     Add("positions", {kPlaces, kDim}, Positions());
     for (const char* layer : {"encoder.0", "encoder.1"}) {
@@ -116,6 +134,7 @@ class Maker {
     return table;
   }
 
+  const TinyKind kind_;
   const bool marian_;
   const Seq2SeqConfig config_;
   TinyTensors tensors_;
@@ -123,8 +142,20 @@ class Maker {
 
 }  // namespace
 
+std::string NameOf(TinyKind kind) {
+  switch (kind) {
+    case TinyKind::kMarian:
+      return "marian";
+    case TinyKind::kMarianTwo:
+      return "marian_two";
+    case TinyKind::kM2m100:
+      break;
+  }
+  return "m2m100";
+}
+
 Seq2SeqConfig TinyConfig(TinyKind kind) {
-  const bool marian = kind == TinyKind::kMarian;
+  const bool marian = kind != TinyKind::kM2m100;
   Seq2SeqConfig config;
   config.dim = kDim;
   config.encoder_layers = 2;
@@ -134,11 +165,11 @@ Seq2SeqConfig TinyConfig(TinyKind kind) {
   config.norm_first = !marian;
   config.activation = marian ? Activation::kSwish : Activation::kRelu;
   config.embedding_scale = 8;
-  config.start = marian ? 60 : 2;
+  config.start = marian ? WordsOf(kind) - 1 : 2;  // Marian's is the padding
   config.end = marian ? 0 : 2;
   config.unknown = marian ? 1 : 3;
   config.forced_end = marian;
-  config.suppressed = {marian ? 60 : 1};
+  config.suppressed = {marian ? config.start : 1};
   if (!marian) {
     config.language_tokens = LanguageTokens::kSourceAndTarget;
     config.languages = {{"en", "en", 60}, {"pt", "pt", 61}};
@@ -166,7 +197,7 @@ std::unique_ptr<const Seq2SeqNetwork> MakeTinyNetwork(TinyKind kind, const TinyT
 SearchTask TinyTask(TinyKind kind) {
   const Seq2SeqConfig config = TinyConfig(kind);
   SearchTask task;
-  task.words = kind == TinyKind::kMarian ? 61 : 74;
+  task.words = WordsOf(kind);
   task.start = config.start;
   task.end = config.end;
   task.forced_end = config.forced_end;

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <string>
 
 #include "models/translation/search/search.h"
 #include "models/translation/seq2seq/seq2seq_config.h"
@@ -11,8 +12,10 @@
 
 namespace millrace::models {
 
-enum class TinyKind { kMarian, kM2m100 };
+// kMarianTwo: with a vocabulary of each language.
+enum class TinyKind { kMarian, kMarianTwo, kM2m100 };
 
+std::string NameOf(TinyKind kind);
 // The tiny networks of make_seq2seq_golden.py: weights from the same formula.
 Seq2SeqConfig TinyConfig(TinyKind kind);
 TinyTensors MakeTinySeq2Seq(TinyKind kind);

@@ -86,8 +86,9 @@ class TranslationBatchTest : public ::testing::Test {
  protected:
   void SetUp() override {
     std::string error;
-    vocabulary_ = Vocabulary::Load(TestDataFolder() / "tiny.spm", kTinyWords, error);
-    ASSERT_NE(vocabulary_, nullptr) << error;
+    vocabularies_.source = vocabularies_.target =
+        Vocabulary::Load(TestDataFolder() / "tiny.spm", kTinyWords, error);
+    ASSERT_NE(vocabularies_.source, nullptr) << error;
   }
 
   std::unique_ptr<Request> MakeRequest(TranslateInput input, Sink& sink) {
@@ -99,7 +100,7 @@ class TranslationBatchTest : public ::testing::Test {
         [this](const TranslateInput&) {
           return TranslationSettings{.frame = {.after = {0}}, .search = search_};
         },
-        *vocabulary_, engine_, cache_);
+        vocabularies_, engine_, cache_);
   }
   void Step(const std::vector<Request*>& requests) {
     const auto batch = Prepare(requests);
@@ -111,7 +112,7 @@ class TranslationBatchTest : public ::testing::Test {
   StepLimits limits_{.time = milliseconds(4)};
   SearchOptions search_;
   EchoEngine engine_{clock_};
-  std::unique_ptr<const Vocabulary> vocabulary_;
+  Vocabularies vocabularies_;
   TranslationCache::ForModel cache_;
   FakeWorkerContext context_;
 };

@@ -7,29 +7,15 @@
 #include <functional>
 #include <memory>
 #include <string>
-#include <thread>
-#include <utility>
 #include <vector>
 
-#include "models/text/language_detector.h"
-#include "tests/fakes/needed.h"
-#include "tests/unit/server/services/test_server.h"
+#include "tests/unit/server/services/translation_fixture.h"
 
 namespace millrace::server {
 namespace {
 
 using grpc::StatusCode;
 using ::testing::HasSubstr;
-
-models::TranslateOutput Part(size_t index, std::string text, bool finished) {
-  models::TranslateOutput part;
-  part.text_index = index;
-  part.text = std::move(text);
-  part.text_finished = finished;
-  part.source_tokens = 2;
-  part.target_tokens = 3;
-  return part;
-}
 
 // Two texts whose sentences come interleaved, the second's first.
 void Interleaved(models::Request& request) {
@@ -38,23 +24,6 @@ void Interleaved(models::Request& request) {
   request.Emit(Part(1, "B2.", true));
   request.Finish(absl::OkStatus());
 }
-
-class TranslationServiceTest : public ::testing::Test {
- protected:
-  grpc::Status Translate(const v1::TranslateRequest& request) {
-    grpc::ClientContext context;
-    return v1::TranslationService::NewStub(server_.channel)
-        ->Translate(&context, request, &response_);
-  }
-  static v1::TranslateRequest Texts(const std::vector<std::string>& texts) {
-    v1::TranslateRequest request;
-    for (const std::string& text : texts) request.add_texts(text);
-    return request;
-  }
-
-  TestServer server_;
-  v1::TranslateResponse response_;
-};
 
 TEST_F(TranslationServiceTest, CollectsTheSentencesOfEachText) {
   server_.Add(TranslatorInfo("en-pt", "en", "pt"), {.complete = Interleaved});
@@ -72,18 +41,6 @@ TEST_F(TranslationServiceTest, CollectsTheSentencesOfEachText) {
   EXPECT_EQ(metrics->source_tokens.Value(), 6);
   EXPECT_EQ(metrics->target_tokens.Value(), 9);
   EXPECT_EQ(metrics->characters.Value(), 2);
-}
-
-// "<source><target>(<text>)" as one sentence for each text.
-void Wrap(models::Request& request) {
-  const auto& input = std::get<models::TranslateInput>(request.input());
-  for (size_t i = 0; i < input.texts.size(); ++i) {
-    std::string text = input.source_language + input.target_language + "(" + input.texts[i] + ")";
-    for (const models::GlossaryEntry& entry : input.glossary) text += " g:" + entry.target;
-    for (const std::string& kept : input.do_not_translate) text += " k:" + kept;
-    request.Emit(Part(i, text, true));
-  }
-  request.Finish(absl::OkStatus());
 }
 
 TEST_F(TranslationServiceTest, ABadTextHasItsStatusAndTheOthersTheirTranslations) {
@@ -154,129 +111,6 @@ TEST_F(TranslationServiceTest, TheOptionsReachTheModel) {
   EXPECT_EQ(seen.search, models::SearchOverrides{});
 }
 
-TEST_F(TranslationServiceTest, APairWithoutAModelGoesThroughEnglish) {
-  server_.Add(TranslatorInfo("pt-en", "pt", "en"), {.complete = Wrap});
-  server_.Add(TranslatorInfo("en-de", "en", "de"), {.complete = Wrap});
-  auto request = Texts({"a", "", "b"});
-  request.set_source_language("pt");
-  request.set_target_language("de");
-  auto& entry = *request.add_glossary();
-  entry.set_source("rio");
-  entry.set_target("Fluss");
-  request.add_do_not_translate("X");
-  const grpc::Status status = Translate(request);
-  ASSERT_TRUE(status.ok()) << status.error_message();
-  // A term of the glossary is kept for the second model.
-  EXPECT_EQ(response_.translations(0).text(), "ende(pten(a) k:X k:rio) g:Fluss k:X");
-  EXPECT_EQ(response_.translations(1).status().code(), StatusCode::INVALID_ARGUMENT);
-  EXPECT_EQ(response_.translations(2).text(), "ende(pten(b) k:X k:rio) g:Fluss k:X");
-  EXPECT_EQ(response_.translations(2).source_tokens(), 2);
-  EXPECT_EQ(response_.translations(2).target_tokens(), 3);
-  EXPECT_EQ(response_.model(), "en-de");
-  EXPECT_EQ(response_.route().pivot_language(), "en");
-  EXPECT_EQ(response_.route().source_language(), "pt");
-  EXPECT_EQ(response_.route().target_language(), "de");
-  EXPECT_EQ(std::vector<std::string>(response_.route().models().begin(),
-                                     response_.route().models().end()),
-            (std::vector<std::string>{"pt-en", "en-de"}));
-  EXPECT_EQ(server_.metrics.ForModel("en-de")->target_tokens.Value(), 6);
-  Await([&] { return server_.admission.in_flight() == 0; });
-
-  const auto stub = v1::TranslationService::NewStub(server_.channel);
-  grpc::ClientContext context;
-  const auto reader = stub->StreamTranslate(&context, request);
-  std::string all;
-  std::string pivot;
-  for (v1::StreamTranslateResponse part; reader->Read(&part);) {
-    all += std::to_string(part.text_index()) + part.text() + "|";
-    pivot += part.route().pivot_language();
-  }
-  EXPECT_TRUE(reader->Finish().ok());
-  EXPECT_EQ(all, "1|0ende(pten(a) k:X k:rio) g:Fluss k:X|2ende(pten(b) k:X k:rio) g:Fluss k:X|");
-  EXPECT_EQ(pivot, "en");
-}
-
-TEST_F(TranslationServiceTest, WhatTheFirstModelGivesNothingOfIsDone) {
-  server_.Add(TranslatorInfo("pt-en", "pt", "en"), {.complete = [](models::Request& request) {
-                request.Emit(Part(0, "", true));
-                request.Finish(absl::OkStatus());
-              }});
-  server_.Add(TranslatorInfo("en-de", "en", "de"), {.complete = Wrap});
-  auto request = Texts({"a"});
-  request.set_source_language("pt");
-  request.set_target_language("de");
-  ASSERT_TRUE(Translate(request).ok());
-  EXPECT_EQ(response_.translations(0).text(), "");
-  EXPECT_EQ(response_.translations(0).source_tokens(), 2);
-}
-
-TEST_F(TranslationServiceTest, WhatTheSecondModelCannotDoIsToldAtOnce) {
-  server_.Add(TranslatorInfo("pt-en", "pt", "en"),
-              {.complete = [](models::Request&) { FAIL() << "the first model was run"; }});
-  server_.Add(TranslatorInfo("en-de", "en", "de"), {.validate = [](const models::Input&) {
-                return absl::InvalidArgumentError("hypotheses: no");
-              }});
-  auto request = Texts({"a"});
-  request.set_source_language("pt");
-  request.set_target_language("de");
-  const grpc::Status status = Translate(request);
-  EXPECT_EQ(status.error_code(), StatusCode::INVALID_ARGUMENT);
-  EXPECT_EQ(status.error_message(), "hypotheses: no");
-}
-
-TEST_F(TranslationServiceTest, ACallThatIsCancelledInItsSecondHalfEnds) {
-  Gate gate;
-  server_.Add(TranslatorInfo("pt-en", "pt", "en"), {.complete = Wrap});
-  server_.Add(
-      TranslatorInfo("en-de", "en", "de"),
-      {.forward = [&gate](models::Request&) { gate.Pass(); }, .complete = [](models::Request&) {}});
-  auto request = Texts({"a"});
-  request.set_source_language("pt");
-  request.set_target_language("de");
-  grpc::ClientContext context;
-  std::thread client([&] {
-    v1::TranslateResponse response;
-    EXPECT_EQ(v1::TranslationService::NewStub(server_.channel)
-                  ->Translate(&context, request, &response)
-                  .error_code(),
-              StatusCode::CANCELLED);
-  });
-  gate.AwaitInside();
-  EXPECT_EQ(server_.admission.in_flight(), 1);
-  context.TryCancel();
-  client.join();
-  gate.Open();  // what never finishes goes on until it is seen that nobody wants it
-  Await([&] { return server_.admission.in_flight() == 0; });
-}
-
-TEST_F(TranslationServiceTest, TextInTheTargetLanguageComesBackAsItIs) {
-  server_.Add(TranslatorInfo("en-pt", "en", "pt"), {});
-  auto request = Texts({"Ol\xC3\xA1.", ""});
-  request.set_source_language("pt");
-  request.set_target_language("PT");
-  request.mutable_search()->set_hypotheses(2'000'000'000);  // of which there are none
-  ASSERT_TRUE(Translate(request).ok());
-  EXPECT_EQ(response_.translations(0).text(), "Ol\xC3\xA1.");
-  EXPECT_EQ(response_.translations(0).alternatives_size(), 0);
-  EXPECT_EQ(response_.translations(0).target_characters(), 4);
-  EXPECT_EQ(response_.translations(1).status().code(), StatusCode::INVALID_ARGUMENT);
-  EXPECT_EQ(response_.model(), "");
-  EXPECT_EQ(response_.route().models_size(), 0);
-
-  const auto stub = v1::TranslationService::NewStub(server_.channel);
-  grpc::ClientContext context;
-  const auto reader = stub->StreamTranslate(&context, request);
-  std::string all;
-  for (v1::StreamTranslateResponse part; reader->Read(&part);)
-    all += std::to_string(part.text_index()) + part.text() + "|";
-  EXPECT_TRUE(reader->Finish().ok());
-  EXPECT_EQ(all, "1|0Ol\xC3\xA1.|");
-
-  request.set_source_language("xx");
-  request.set_target_language("xx");
-  EXPECT_EQ(Translate(request).error_code(), StatusCode::NOT_FOUND);
-}
-
 TEST_F(TranslationServiceTest, AlternativesOfATextAreMadeOfThoseOfItsSentences) {
   server_.Add(TranslatorInfo("en-pt", "en", "pt"), {.complete = [](models::Request& request) {
                 models::TranslateOutput first = Part(0, "A. ", false);
@@ -303,105 +137,6 @@ TEST_F(TranslationServiceTest, AlternativesOfATextAreMadeOfThoseOfItsSentences) 
   EXPECT_FLOAT_EQ(translation.alternatives(0).score(), -6);
   EXPECT_EQ(translation.alternatives(1).text(), "C. xy");
   EXPECT_FLOAT_EQ(translation.alternatives(1).score(), -4);
-}
-
-TEST_F(TranslationServiceTest, LanguagesAreListedWithTheWayBetweenThem) {
-  server_.Add(TranslatorInfo("pt-en", "pt", "en"), {});
-  server_.Add(TranslatorInfo("en-de", "en", "de"), {});
-  models::ModelInfo many = TranslatorInfo("many", "en", "de");
-  many.source_languages = many.target_languages = {"en", "de", "x-y"};
-  server_.Add(many, {});
-  v1::ListLanguagesResponse response;
-  grpc::ClientContext context;
-  ASSERT_TRUE(v1::TranslationService::NewStub(server_.channel)
-                  ->ListLanguages(&context, {}, &response)
-                  .ok());
-  std::string all;
-  for (const v1::SourceLanguage& source : response.languages()) {
-    all += source.language() + "=" + source.name() + ":";
-    for (const v1::TargetLanguage& target : source.targets()) {
-      all += " " + target.language();
-      for (const std::string& model : target.models()) all += "," + model;
-      if (!target.pivot_language().empty()) all += " by " + target.pivot_language();
-    }
-    all += "\n";
-  }
-  EXPECT_EQ(all,
-            "de=German: en,many x-y,many\n"
-            "en=English: de,en-de,many x-y,many\n"
-            "pt=Portuguese: de,pt-en,en-de by en en,pt-en x-y,pt-en,many by en\n"
-            "x-y=x-y: de,many en,many\n");
-}
-
-TEST_F(TranslationServiceTest, TheLanguageIsDetectedWhenAskedFor) {
-  MILLRACE_NEEDS(models::CanDetectLanguages(), "built without a detector");
-  server_.Add(TranslatorInfo("en-pt", "en", "pt"), {.complete = Wrap});
-  server_.Add(TranslatorInfo("pt-en", "pt", "en"), {.complete = Wrap});
-  auto request = Texts({"Where is the nearest station?", "123"});
-  request.set_source_language("auto");
-  request.set_target_language("pt");
-  ASSERT_TRUE(Translate(request).ok());
-  EXPECT_EQ(response_.route().source_language(), "en");
-  EXPECT_THAT(response_.translations(0).text(), HasSubstr("enpt("));
-  EXPECT_EQ(response_.translations(0).detected_language().language(), "en");
-  EXPECT_GT(response_.translations(0).detected_language().confidence(), 0.8F);
-  EXPECT_EQ(response_.translations(1).detected_language().language(), "");
-
-  // In the language that is asked for already.
-  request = Texts({"Onde fica a esta\xC3\xA7\xC3\xA3o mais pr\xC3\xB3xima?"});
-  request.set_source_language("auto");
-  request.set_target_language("pt");
-  ASSERT_TRUE(Translate(request).ok());
-  EXPECT_EQ(response_.route().source_language(), "pt");
-  EXPECT_EQ(response_.translations(0).text(), request.texts(0));
-
-  // Declared as another: translated as declared, with the hint when it is wanted.
-  request.set_source_language("en");
-  ASSERT_TRUE(Translate(request).ok());
-  EXPECT_FALSE(response_.translations(0).has_detected_language());
-  request.set_detect_language(true);
-  ASSERT_TRUE(Translate(request).ok());
-  EXPECT_THAT(response_.translations(0).text(), HasSubstr("enpt("));
-  EXPECT_EQ(response_.translations(0).detected_language().language(), "pt");
-
-  struct Case {
-    std::string text;
-    std::string model;
-    std::string message;
-  };
-  for (const Case& bad : std::vector<Case>{
-           {"123 456", "", "source_language: 'auto' cannot tell the language"},
-           {"Wo ist der n\xC3\xA4\x63hste Bahnhof, bitte?", "", "takes the texts for 'de'"},
-           {"Onde fica a esta\xC3\xA7\xC3\xA3o?", "en-pt", "takes the texts for 'pt'"}}) {
-    auto wrong = Texts({bad.text});
-    wrong.set_source_language("auto");
-    wrong.set_target_language("pt");
-    wrong.set_model(bad.model);
-    const grpc::Status status = Translate(wrong);
-    EXPECT_EQ(status.error_code(), StatusCode::INVALID_ARGUMENT) << bad.text;
-    EXPECT_THAT(status.error_message(), HasSubstr(bad.message));
-  }
-}
-
-TEST_F(TranslationServiceTest, LanguagesOfTextsAreDetected) {
-  MILLRACE_NEEDS(models::CanDetectLanguages(), "built without a detector");
-  v1::DetectLanguageRequest request;
-  request.add_texts("Where is the nearest station?");
-  request.add_texts("123");
-  v1::DetectLanguageResponse response;
-  const auto stub = v1::TranslationService::NewStub(server_.channel);
-  {
-    grpc::ClientContext context;
-    ASSERT_TRUE(stub->DetectLanguage(&context, request, &response).ok());
-  }
-  ASSERT_EQ(response.results_size(), 2);
-  EXPECT_EQ(response.results(0).candidates(0).language(), "en");
-  EXPECT_EQ(response.results(1).candidates_size(), 0);
-  request.add_texts("");
-  grpc::ClientContext context;
-  const grpc::Status status = stub->DetectLanguage(&context, request, &response);
-  EXPECT_EQ(status.error_code(), StatusCode::INVALID_ARGUMENT);
-  EXPECT_EQ(status.error_message(), "texts[2]: is empty");
 }
 
 TEST_F(TranslationServiceTest, StreamsEachSentence) {
