@@ -83,13 +83,13 @@ def _write_network(folder):
 
     chance = np.random.default_rng(1)
 
-    def matrix(*shape):
-        return chance.standard_normal(shape, np.float32) * np.float32(0.05)
+    def matrix(*shape, scale=0.03):
+        return chance.standard_normal(shape, np.float32) * np.float32(scale)
 
     # Neither the unknown word nor the one that begins: they have no text.
     bias = np.zeros((1, _WORDS), np.float32)
     bias[0, [_UNKNOWN, _PAD]] = -1e4
-    tensors = {"model.shared.weight": matrix(_WORDS, _DIM), "final_logits_bias": bias}
+    tensors = {"model.shared.weight": matrix(_WORDS, _DIM, scale=0.1), "final_logits_bias": bias}
     for side, attentions in (("encoder", ("self_attn",)), ("decoder", ("self_attn", "encoder_attn"))):
         for i in range(_LAYERS):
             layer = f"model.{side}.layers.{i}"
@@ -99,7 +99,8 @@ def _write_network(folder):
                 tensors[f"{layer}.{name}.weight"] = matrix(*shape)
                 tensors[f"{layer}.{name}.bias"] = matrix(shape[0])
             for norm in (*(f"{a}_layer_norm" for a in attentions), "final_layer_norm"):
-                tensors[f"{layer}.{norm}.weight"] = 1 + matrix(_DIM)
+                # Signs keep a word from being likeliest behind itself, again and again.
+                tensors[f"{layer}.{norm}.weight"] = chance.choice(np.float32([-1, 1]), _DIM)
                 tensors[f"{layer}.{norm}.bias"] = matrix(_DIM)
     write_safetensors(folder / "model.safetensors", tensors, {"format": "pt"})
     sides = {f"{side}_{name}": value for side in ("encoder", "decoder")
