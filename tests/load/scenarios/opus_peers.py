@@ -84,7 +84,31 @@ def run(context):
         millrace(precision, CALLERS, 2 * CALLERS)   # warm
     trials = interleaved(context, [*OURS, *CTRANSLATE2, TRANSFORMERS], trial)
     rates = {case: median(results, "rate") for case, results in trials.items()}
+    plot = context.plot("opus-peers.png")
+    plots.bars(plot, "Shape of OPUS-MT-base, target tokens per second", "tokens/s", [case.replace(", ", "\n") for case in trials],
+               {"": list(rates.values())})
+    return Result(
+        title="The shape of OPUS-MT-base against its peers",
+        about=f"6 + 6 layers, dim 512, ffn 2048, a vocabulary of 32001; the same random weights on all sides, greedy. Sources of 5 to 40 words in "
+              "any order; each translation has a forced length of 0.8 to 1.4 times its source, 38.5 tokens on average. To the daemon with its "
+              f"defaults one a Translate call by millrace_loadgen on the same cores. CTranslate2 in process with {CORES} workers of a thread, from "
+              "tokens that were made before: a sentence a call with its own length, or all in one call, which it sorts, with their mean length "
+              "(tests/load/peers/opus_ctranslate2.py). transformers in process likewise, of requests sorted by length, each batch as long as its "
+              "longest (opus_transformers.py). Memory is what is anonymous in a daemon with this model alone once it serves.",
+        columns=["runtime", "target tokens/s", "lowest-highest", "p50 ms of a call", "CPU ms/token", "memory MB"],
+        rows=[[case, f"{rates[case]:,.0f}", spread(results, "rate"), "" if results[0]["p50_ms"] is None else f"{median(results, 'p50_ms'):,.0f}",
+               f"{median(results, 'cpu_ms'):.3f}", f"{memory[OURS[case][0]]:.0f}" if case in OURS else ""] for case, results in trials.items()],
+        bars=bars_of(rates, differ),
+        plots=[(plot.name, "Target tokens per second")],
+        trials=trials)
 
+
+def figures(tokens, wall, cpu, p50_ms):
+    return {"rate": tokens / wall, "cpu_ms": cpu / tokens * 1e3, "p50_ms": p50_ms}
+
+
+def bars_of(rates, differ):
+    """rates: target tokens a second by case; differ: texts other than transformers'."""
     def ours(precision, callers=CALLERS):
         return rates[f"millrace over gRPC, {precision}, {callers} at once"]
 
@@ -101,24 +125,4 @@ def run(context):
     bars += [Bar(f"float32: target tokens/s with {CALLERS} at once, of transformers", f"{gain:.2f}x", f">= {TRANSFORMERS_GOAL}x",
                  gain >= TRANSFORMERS_GOAL),
              Bar(f"float32: texts other than transformers', of {CHECKED}", str(differ), "0", differ == 0)]
-    plot = context.plot("opus-peers.png")
-    plots.bars(plot, "Shape of OPUS-MT-base, target tokens per second", "tokens/s", [case.replace(", ", "\n") for case in trials],
-               {"": list(rates.values())})
-    return Result(
-        title="The shape of OPUS-MT-base against its peers",
-        about=f"6 + 6 layers, dim 512, ffn 2048, a vocabulary of 32001; the same random weights on all sides, greedy. Sources of 5 to 40 words in "
-              "any order; each translation has a forced length of 0.8 to 1.4 times its source, 38.5 tokens on average. To the daemon with its "
-              f"defaults one a Translate call by millrace_loadgen on the same cores. CTranslate2 in process with {CORES} workers of a thread, from "
-              "tokens that were made before: a sentence a call with its own length, or all in one call, which it sorts, with their mean length "
-              "(tests/load/peers/opus_ctranslate2.py). transformers in process likewise, of requests sorted by length, each batch as long as its "
-              "longest (opus_transformers.py). Memory is what is anonymous in a daemon with this model alone once it serves.",
-        columns=["runtime", "target tokens/s", "lowest-highest", "p50 ms of a call", "CPU ms/token", "memory MB"],
-        rows=[[case, f"{rates[case]:,.0f}", spread(results, "rate"), "" if results[0]["p50_ms"] is None else f"{median(results, 'p50_ms'):,.0f}",
-               f"{median(results, 'cpu_ms'):.3f}", f"{memory[OURS[case][0]]:.0f}" if case in OURS else ""] for case, results in trials.items()],
-        bars=bars,
-        plots=[(plot.name, "Target tokens per second")],
-        trials=trials)
-
-
-def figures(tokens, wall, cpu, p50_ms):
-    return {"rate": tokens / wall, "cpu_ms": cpu / tokens * 1e3, "p50_ms": p50_ms}
+    return bars
