@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # Installs programs that Millrace is compared with, each in a Python environment of its own: var/peers/NAME. Run again at will.
-# Usage: peers.sh NAME...      (NAME: kokoro, 2.8 GB on Linux; piper, ctranslate2, 0.1 GB each)
+# Usage: peers.sh NAME...      (NAME: kokoro, opus, 2.8 GB each on Linux; piper, ctranslate2, 0.1 GB each)
 # shellcheck source=scripts/lib.sh
 source "$(dirname "$0")/lib.sh"
 
-[ $# -gt 0 ] || die "peers.sh: name what to install: kokoro, piper, ctranslate2"
+[ $# -gt 0 ] || die "peers.sh: name what to install: kokoro, opus, piper, ctranslate2"
 [ -x "$VENV/bin/python" ] || die "the Python environment .venv is missing" "run: make load, which makes it"
 
 packages_of() { "$1" -c 'import sysconfig; print(sysconfig.get_path("purelib"))'; }
@@ -12,7 +12,7 @@ packages_of() { "$1" -c 'import sysconfig; print(sysconfig.get_path("purelib"))'
 for name in "$@"; do
   requirements="tests/load/peers/requirements-$name.txt"
   folder="var/peers/$name"
-  [ -f "$requirements" ] || die "peers.sh: '$name' is not one of kokoro, piper, ctranslate2"
+  [ -f "$requirements" ] || die "peers.sh: '$name' is not one of kokoro, opus, piper, ctranslate2"
   hash="$(hash_of "$requirements" scripts/peers.sh)"
   stamp_is "$folder/stamp" "$hash" && continue
   say "peer $name: $folder"

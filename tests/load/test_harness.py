@@ -11,11 +11,11 @@ from pathlib import Path
 from types import SimpleNamespace
 from unittest import mock
 
-from harness import clients, context, machine, peers, report
+from harness import clients, context, machine, opus, peers, report
 from harness.journal import Journal
 from harness.levels import by_share, level
 from harness.long_text import chapter
-from scenarios import formats, metrics_cost, overload, speech_peers
+from scenarios import formats, metrics_cost, opus_peers, overload, speech_peers
 
 PAGE = """# HELP millrace_request_duration_seconds From arrival to the last reply.
 # TYPE millrace_request_duration_seconds histogram
@@ -177,6 +177,31 @@ class PeersTest(unittest.TestCase):
             self.assertEqual(speech_peers.row(case, result, rates)[-1], ratio)
 
 
+class OpusTest(unittest.TestCase):
+    def test_requests_are_mixed_single_sentences_and_the_same_each_time(self):
+        sentences = opus._sentences()
+        self.assertEqual(sentences, opus._sentences())
+        self.assertEqual(len(sentences), opus.REQUESTS)
+        lengths = [len(sentence.split()) for sentence in sentences]
+        self.assertEqual((min(lengths), max(lengths)), (5, 40))
+        self.assertTrue(all(sentence.endswith(".") and sentence.count(".") == 1 for sentence in sentences))
+
+    def test_tokens_are_those_of_the_first_requests(self):
+        with tempfile.TemporaryDirectory() as folder:
+            lengths = Path(folder) / "lengths.txt"
+            lengths.write_text("5\n7\n11\n")
+            self.assertEqual(opus.Opus(Path(), {}, Path(), lengths, Path()).tokens(2), 12)
+
+    def test_bars_compare_with_the_better_case_of_as_many_requests(self):
+        rates = {case: 1000 if callers == 32 else 1500 for case, (_, callers, _) in opus_peers.OURS.items()}
+        rates |= {case: {"32 callers": 100, "one call, 32 at work": 800, "one call, 64 at work": 1200}[case.split(", ", 2)[2]]
+                  for case in opus_peers.CTRANSLATE2}
+        rates[opus_peers.TRANSFORMERS] = 400
+        bars = opus_peers.bars_of(rates, differ=1)
+        self.assertEqual([bar.measured for bar in bars], ["1.25x", "1.25x", "1.25x", "1.25x", "2.50x", "1"])
+        self.assertEqual([bar.met for bar in bars], [False, None, True, None, False, False])
+
+
 class RunnerTest(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
@@ -214,6 +239,11 @@ class MachineTest(unittest.TestCase):
         while time.process_time() < end:
             pass
         self.assertAlmostEqual(machine.cpu_seconds(os.getpid()) - before, 0.2, delta=0.05)
+
+    def test_anonymous_memory_is_what_was_written_and_of_no_file(self):
+        before = machine.anonymous_mb(os.getpid())
+        block = b"x" * 50_000_000
+        self.assertAlmostEqual(machine.anonymous_mb(os.getpid()) - before, len(block) / 1e6, delta=2)
 
     def test_memory_figures_are_consistent(self):
         memory = machine.memory_mib(os.getpid())

@@ -86,6 +86,12 @@ def memory_mib(pid):
     return {"rss": sizes["Rss"], "pss": sizes["Pss"], "private": sizes["Private_Clean"] + sizes["Private_Dirty"]}
 
 
+def anonymous_mb(pid):
+    """What is resident and of no file, in 10^6 bytes."""
+    line = next(line for line in Path(f"/proc/{pid}/status").read_text().splitlines() if line.startswith("RssAnon:"))
+    return int(line.split()[1]) * 1024 / 1e6
+
+
 def resident_mib(pid):
     """Cheap enough to ask many times a second."""
     pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])

@@ -71,6 +71,10 @@ std::vector<TranslateRequest> MakeTranslateRequests(const Options& options) {
   for (size_t i = 0; i < requests.size(); ++i) {
     requests[i].set_model(options.model);
     requests[i].add_texts(options.texts[i]);
+    if (options.target_tokens.empty()) continue;
+    v1::TranslateSearch& search = *requests[i].mutable_search();
+    search.set_min_target_tokens(options.target_tokens[i]);
+    search.set_max_target_tokens(options.target_tokens[i]);
   }
   return requests;
 }
@@ -109,11 +113,16 @@ void Check(const ModelInferRequest& request, const ModelInferResponse& response,
     sinks.recorder.AddWrong();
   }
 }
-void Check(const TranslateRequest& /*request*/, const TranslateResponse& response, size_t input,
+void Check(const TranslateRequest& request, const TranslateResponse& response, size_t input,
            const Sinks& sinks) {
   if (response.translations_size() != 1 || response.translations(0).text().empty()) {
     sinks.recorder.AddWrong();
     return;
+  }
+  const v1::TranslateSearch& search = request.search();
+  if (search.has_max_target_tokens() &&
+      response.translations(0).target_tokens() != search.max_target_tokens()) {
+    sinks.recorder.AddWrong();
   }
   const std::string& text = response.translations(0).text();
   Hash hash;

@@ -1,13 +1,17 @@
 #include "tests/load/loadgen/options.h"
 
 #include <CLI/CLI.hpp>
+#include <charconv>
 #include <fstream>
+#include <iostream>
 #include <map>
+#include <system_error>
 
 namespace millrace::loadgen {
 namespace {
 
 constexpr int kUsage = 2;
+constexpr int kMostTargetTokens = 1024;
 
 std::chrono::nanoseconds FromSeconds(double seconds) {
   return std::chrono::nanoseconds(static_cast<int64_t>(seconds * 1e9));
@@ -23,6 +27,27 @@ std::vector<std::string> ReadTexts(const std::string& path) {
   return texts;
 }
 
+// One number per line for each of the texts; empty, and the reason printed, when the file is
+// otherwise.
+std::vector<int> ReadTargetTokens(const std::string& path, size_t texts) {
+  std::vector<int> numbers;
+  for (const std::string& line : ReadTexts(path)) {
+    int number = 0;
+    const auto [end, error] = std::from_chars(line.data(), line.data() + line.size(), number);
+    if (error != std::errc() || end != line.data() + line.size() || number < 1 ||
+        number > kMostTargetTokens) {
+      std::cerr << "--target-tokens: '" << line << "' in " << path << " is not a number, 1.."
+                << kMostTargetTokens << "\n";
+      return {};
+    }
+    numbers.push_back(number);
+  }
+  if (numbers.size() == texts) return numbers;
+  std::cerr << "--target-tokens: " << path << " has " << numbers.size() << " numbers, --texts "
+            << texts << " texts\n";
+  return {};
+}
+
 }  // namespace
 
 std::optional<Options> ParseOptions(int argc, char** argv, int* exit_code) {
@@ -33,6 +58,7 @@ std::optional<Options> ParseOptions(int argc, char** argv, int* exit_code) {
                                                  {"stream-synthesize", Method::kStreamSynthesize}};
   Options options;
   std::string texts_file;
+  std::string target_tokens_file;
   double duration_s = 0;
   double deadline_ms = 30000;
 
@@ -47,6 +73,10 @@ std::optional<Options> ParseOptions(int argc, char** argv, int* exit_code) {
   app.add_option("--model", options.model, "name of the model")->required();
   app.add_option("--texts", texts_file, "file of inputs, one per line, used in turn")
       ->check(CLI::ExistingFile);
+  auto* target_tokens =
+      app.add_option("--target-tokens", target_tokens_file,
+                     "translate: file of how many tokens each text's translation is to have")
+          ->check(CLI::ExistingFile);
   app.add_option("--connections", options.connections, "HTTP/2 connections")
       ->check(CLI::Range(1, 64));
   auto* concurrency =
@@ -79,6 +109,14 @@ std::optional<Options> ParseOptions(int argc, char** argv, int* exit_code) {
     std::cerr << "--texts: a file with at least one line is needed for " << options.method_name
               << "\n";
     return std::nullopt;
+  }
+  if (target_tokens->count() > 0) {
+    if (options.method != Method::kTranslate) {
+      std::cerr << "--target-tokens: only for translate\n";
+      return std::nullopt;
+    }
+    options.target_tokens = ReadTargetTokens(target_tokens_file, options.texts.size());
+    if (options.target_tokens.empty()) return std::nullopt;
   }
   if (duration_s == 0 && options.count == 0) {
     std::cerr << "--duration-s or --count: one of them is needed\n";

@@ -18,6 +18,9 @@ struct Options {
   std::string method_name;  // as on the command line
   std::string model;
   std::vector<std::string> texts;  // at least one, except for infer
+  // Translate: how many tokens the translation of each text is to have, 1..1024. Empty: as many as
+  // the model finds.
+  std::vector<int> target_tokens;
   int connections = 1;
 
   // Closed loop: this many calls in flight, each answered one replaced at once. 0: open loop.
