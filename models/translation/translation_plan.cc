@@ -39,6 +39,12 @@ SourceSentence TranslationPlan::TakeFront(size_t bytes) {
   return front;
 }
 
+void TranslationPlan::Suspend() {
+  for (TranslationUnit& unit : units_) {
+    if (!unit.done()) unit.job.Suspend();
+  }
+}
+
 absl::Status CheckTexts(const TranslateInput& input) {
   if (input.texts.empty()) return absl::InvalidArgumentError("texts: at least one is needed");
   for (size_t i = 0; i < input.texts.size(); ++i) {

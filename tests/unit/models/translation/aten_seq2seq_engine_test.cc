@@ -83,17 +83,25 @@ class AtenSeq2SeqEngineTest : public ::testing::TestWithParam<std::tuple<TinyKin
   void ExpectAsTheCpusOwn(const std::vector<SentenceJob>& jobs) {
     const Seq2SeqEngine own(MakeTinyNetwork(kind_), TinyConfig(kind_), 64);
     std::vector<SentenceJob> expected = MakeJobs(jobs.size());
+    for (SentenceJob& job : expected) job.align = true;
     own.Translate(
         expected, [](size_t) { return false; }, context_);
+    size_t aligned = 0;
+    size_t differ = 0;
     for (size_t i = 0; i < jobs.size(); ++i) {
       EXPECT_TRUE(jobs[i].done);
       EXPECT_EQ(jobs[i].target, expected[i].target) << i;
+      ASSERT_EQ(jobs[i].alignment.size(), jobs[i].align ? jobs[i].target.size() : 0) << i;
+      for (size_t k = 0; k < jobs[i].alignment.size(); ++k, ++aligned)
+        differ += jobs[i].alignment[k] != expected[i].alignment[k];
       ASSERT_EQ(jobs[i].found.size(), expected[i].found.size()) << i;
       for (size_t k = 0; k < jobs[i].found.size(); ++k) {
         EXPECT_EQ(jobs[i].found[k].words, expected[i].found[k].words) << i;
         EXPECT_NEAR(jobs[i].found[k].score, expected[i].found[k].score, 3e-3F) << i;
       }
     }
+    // Where two heads look at a place each, their sums are as good as equal.
+    EXPECT_LE(differ, aligned / 200);
   }
 
   const TinyKind kind_;
@@ -106,6 +114,104 @@ TEST_P(AtenSeq2SeqEngineTest, FindsWhatTheCpusOwnEngineFinds) {
   MakeEngine()->Translate(
       jobs, [](size_t) { return false; }, context_);
   ExpectAsTheCpusOwn(jobs);
+}
+
+TEST_P(AtenSeq2SeqEngineTest, SentencesThatAskAreAlignedAsTheCpusOwnEngineDoes) {
+  std::vector<SentenceJob> jobs = MakeJobs(60);
+  for (size_t i = 0; i < jobs.size(); ++i) jobs[i].align = i % 3 != 0;
+  for (const bool few_shapes : {false, true}) {
+    MakeEngine(MakeTinySeq2Seq(kind_), kAmpleBytes, few_shapes)
+        ->Translate(
+            jobs, [](size_t) { return false; }, context_);
+    ExpectAsTheCpusOwn(jobs);
+    jobs = MakeJobs(60);
+    for (SentenceJob& job : jobs) job.align = true;
+  }
+}
+
+TEST_P(AtenSeq2SeqEngineTest, ASuspendedSentenceLeavesItsRoomToOthersAndGoesOn) {
+  const auto never = [](size_t) { return false; };
+  const auto make_widest = [&] {
+    SentenceJob job = std::move(MakeJobs(1).front());
+    job.source.insert(job.source.begin(), 64 - job.source.size(), 5);
+    job.search = {.beam_size = SearchOptions::kMaxBeam};
+    job.min_target = 60;
+    job.max_target = 63;
+    return job;
+  };
+  SentenceJob expected = make_widest();
+  MakeEngine()->Translate({&expected, 1}, never, context_);
+  // Room for it alone.
+  const auto engine = MakeEngine(MakeTinySeq2Seq(kind_), 1);
+  SentenceJob widest = make_widest();
+  SentenceJob* const stalled[] = {&widest};
+  engine->Advance(stalled, 20, never, context_);
+  std::vector<SentenceJob> jobs = MakeJobs(60);
+  engine->Translate(jobs, never, context_);
+  ASSERT_TRUE(std::ranges::all_of(jobs, &SentenceJob::at_work));
+  widest.Suspend();
+  const std::vector<int32_t> decided = widest.target;
+  engine->Translate(jobs, never, context_);
+  ExpectAsTheCpusOwn(jobs);
+  EXPECT_EQ(widest.target, decided);
+  engine->Advance(stalled, 1000, never, context_);
+  EXPECT_TRUE(widest.done);
+  EXPECT_EQ(widest.target, expected.target);
+}
+
+TEST_P(AtenSeq2SeqEngineTest, AFailureInTheMiddleChangesNothing) {
+  const auto engine = MakeEngine();
+  std::vector<SentenceJob> jobs = MakeJobs(12);
+  for (SentenceJob& job : jobs) job.align = true;
+  std::vector<SentenceJob*> at_work;
+  for (SentenceJob& job : jobs) at_work.push_back(&job);
+  // In the middle of a step, ever later.
+  for (const int steps : {2, 5, 9}) {
+    int left = steps * static_cast<int>(at_work.size()) + 1;
+    const auto fail = [&](size_t) {
+      if (--left < 0) throw std::runtime_error("out of memory");
+      return false;
+    };
+    EXPECT_THROW(
+        {
+          for (;;) engine->Advance(at_work, 1, fail, context_);
+        },
+        std::runtime_error);
+    std::erase_if(at_work, [](const SentenceJob* job) { return !job->at_work(); });
+    for (SentenceJob* job : at_work) job->Suspend();
+  }
+  engine->Advance(
+      at_work, 1000, [](size_t) { return false; }, context_);
+  ExpectAsTheCpusOwn(jobs);
+}
+
+TEST_P(AtenSeq2SeqEngineTest, WhatWasDecidedStaysWhateverTheDeviceSaysAfterAFailure) {
+  TinyTensors tensors = MakeTinySeq2Seq(kind_);
+  TinyTensor& query = tensors.at("decoder.1.cross.query.weight");
+  std::ranges::fill(query.bytes, '\0');
+  const auto other = MakeEngine(tensors);
+  std::vector<SentenceJob> jobs = MakeJobs(20);
+  std::vector<SentenceJob*> all;
+  for (SentenceJob& job : jobs) all.push_back(&job);
+  MakeEngine()->Advance(
+      all, 6, [](size_t) { return false; }, context_);
+  std::vector<SentenceJob> anew = MakeJobs(20);
+  other->Translate(
+      anew, [](size_t) { return false; }, context_);
+  size_t differ = 0;
+  for (size_t i = 0; i < jobs.size(); ++i) {
+    SentenceJob& job = jobs[i];
+    if (!job.at_work()) continue;
+    job.Suspend();
+    const std::vector<int32_t> decided = job.target;
+    while (job.at_work())
+      other->Advance(
+          {&all[i], 1}, 2, [](size_t) { return false; }, context_);
+    EXPECT_TRUE(std::ranges::equal(decided, std::span(job.target).first(decided.size())));
+    differ += !std::ranges::equal(
+        decided, std::span(anew[i].target).first(std::min(decided.size(), anew[i].target.size())));
+  }
+  EXPECT_GT(differ, 0u);  // it would have said something else
 }
 
 TEST_P(AtenSeq2SeqEngineTest, SentencesJoinAndEndWhileOthersAreAtWork) {
@@ -146,7 +252,7 @@ TEST_P(AtenSeq2SeqEngineTest, AStoppedSentenceLeavesAndTheOthersDoNotNotice) {
   EXPECT_FALSE(jobs[longest].done);
   EXPECT_EQ(jobs[longest].state, nullptr);
   std::vector<SentenceJob*> stopped = {&jobs[longest]};
-  jobs[longest].Restart();
+  jobs[longest].Suspend();
   while (jobs[longest].at_work())
     engine->Advance(
         stopped, 3, [](size_t) { return false; }, context_);
