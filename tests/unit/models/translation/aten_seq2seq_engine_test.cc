@@ -165,8 +165,8 @@ TEST_P(AtenSeq2SeqEngineTest, AFailureInTheMiddleChangesNothing) {
   for (SentenceJob& job : jobs) job.align = true;
   std::vector<SentenceJob*> at_work;
   for (SentenceJob& job : jobs) at_work.push_back(&job);
-  // In the middle of a step, ever later.
-  for (const int steps : {2, 5, 9}) {
+  // In the middle of a step, ever later; at first with sentences that were not encoded.
+  for (const int steps : {0, 2, 5, 9}) {
     int left = steps * static_cast<int>(at_work.size()) + 1;
     const auto fail = [&](size_t) {
       if (--left < 0) throw std::runtime_error("out of memory");
