@@ -6,6 +6,6 @@ source "$(dirname "$0")/lib.sh"
 
 # The load tools are part of the tests' CMake folder.
 scripts/deps.sh serve test load
-WITH_TESTS=ON scripts/build.sh millrace millrace_floor millrace_hotpart millrace_loadgen
+WITH_TESTS=ON scripts/build.sh millrace millrace_floor millrace_hotpart millrace_loadgen metrics_bench
 scripts/models.sh
 exec "$VENV/bin/python" tests/load/bench.py "$@"

@@ -24,3 +24,9 @@ def write_distinct_sentences(path, count):
     if len(sentences) < count:
         raise ValueError(f"{count} sentences asked for, {len(sentences)} are there")
     path.write_text("\n".join(sentences[:count]) + "\n")
+
+
+def write_paragraphs(path, sentences):
+    """The sentences of TRANSLATION_TEXTS, so many on each line."""
+    lines = [line for line in TRANSLATION_TEXTS.read_text().splitlines() if line]
+    path.write_text("".join(" ".join(lines[i:i + sentences]) + "\n" for i in range(0, len(lines) - sentences + 1, sentences)))

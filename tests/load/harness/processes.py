@@ -103,7 +103,7 @@ def find_tool(build, name):
     if name == "millrace":
         candidates = [build / name]
     else:
-        candidates = [build / name, build / "tests/load" / name.removeprefix("millrace_") / name]
+        candidates = [build / name, build / "tests/load" / name.removeprefix("millrace_") / name, build / "server/metrics" / name]
     for path in candidates:
         if os.access(path, os.X_OK):
             return path

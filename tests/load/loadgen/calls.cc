@@ -20,6 +20,7 @@ using inference::GRPCInferenceService;
 using inference::ModelInferRequest;
 using inference::ModelInferResponse;
 using v1::StreamSynthesizeResponse;
+using v1::StreamTranslateResponse;
 using v1::SynthesisService;
 using v1::SynthesizeRequest;
 using v1::SynthesizeResponse;
@@ -191,33 +192,99 @@ class UnaryCaller final : public Caller {
   std::vector<std::unique_ptr<typename Service::Stub>> stubs_;
 };
 
-class StreamCall final : public CallBase, public grpc::ClientReadReactor<StreamSynthesizeResponse> {
+// Hears the audio of one stream.
+class Listener {
+ public:
+  using Service = SynthesisService;
+  using Request = SynthesizeRequest;
+  using Response = StreamSynthesizeResponse;
+
+  explicit Listener(SteadyTime intended) : player_(intended) {}
+
+  static void Begin(Service::Stub& stub, grpc::ClientContext* context, const Request* request,
+                    grpc::ClientReadReactor<Response>* reactor) {
+    stub.async()->StreamSynthesize(context, request, reactor);
+  }
+
+  void OnMessage(const Response& response, SteadyTime now, const Sinks& sinks) {
+    const size_t bytes = response.audio().size();
+    if (bytes == 0) return;
+    const double seconds = static_cast<double>(bytes) / kPcm16BytesPerSample /
+                           std::max<uint32_t>(response.sample_rate(), 1);
+    if (const auto gap = player_.OnPiece(now, seconds)) sinks.recorder.AddGap(*gap);
+    bytes_ += bytes;
+    hash_.Append(response.audio());
+  }
+
+  void OnEnd(size_t input, const Sinks& sinks) const {
+    if (bytes_ == 0) sinks.recorder.AddWrong();
+    sinks.outputs.Add(input, bytes_, hash_.value(), "");
+    sinks.recorder.AddWork(player_.playback().audio_seconds, bytes_);
+    sinks.recorder.AddPlayback(player_.playback());
+  }
+
+ private:
+  Player player_;
+  Hash hash_;
+  uint64_t bytes_ = 0;
+};
+
+// Reads the words of one stream.
+class Reader {
+ public:
+  using Service = TranslationService;
+  using Request = TranslateRequest;
+  using Response = StreamTranslateResponse;
+
+  explicit Reader(SteadyTime intended) : intended_(intended) {}
+
+  static void Begin(Service::Stub& stub, grpc::ClientContext* context, const Request* request,
+                    grpc::ClientReadReactor<Response>* reactor) {
+    stub.async()->StreamTranslate(context, request, reactor);
+  }
+
+  void OnMessage(const Response& response, SteadyTime now, const Sinks& sinks) {
+    if (text_.empty() && !response.text().empty()) sinks.recorder.AddFirstText(now - intended_);
+    text_ += response.text();
+  }
+
+  void OnEnd(size_t input, const Sinks& sinks) const {
+    if (text_.empty()) sinks.recorder.AddWrong();
+    Hash hash;
+    hash.Append(text_);
+    sinks.recorder.AddWork(0, text_.size());
+    sinks.outputs.Add(input, text_.size(), hash.value(), text_);
+  }
+
+ private:
+  const SteadyTime intended_;
+  std::string text_;
+};
+
+template <typename Client>
+class StreamCall final : public CallBase,
+                         public grpc::ClientReadReactor<typename Client::Response> {
  public:
   StreamCall(SteadyTime intended, std::chrono::nanoseconds deadline, CallObserver& observer,
              size_t input, const Sinks& sinks)
-      : CallBase(intended, deadline, observer), input_(input), sinks_(sinks), player_(intended) {}
+      : CallBase(intended, deadline, observer), input_(input), sinks_(sinks), client_(intended) {}
 
   // Deletes itself when it is done.
-  void Start(SynthesisService::Stub& stub, const SynthesizeRequest& request) {
-    stub.async()->StreamSynthesize(&context_, &request, this);
-    StartRead(&response_);
-    StartCall();
+  void Start(typename Client::Service::Stub& stub, const typename Client::Request& request) {
+    Client::Begin(stub, &context_, &request, this);
+    this->StartRead(&response_);
+    this->StartCall();
   }
 
   void OnReadDone(bool ok) override {
     if (!ok) return;
-    if (!response_.audio().empty()) Play(std::chrono::steady_clock::now());
-    StartRead(&response_);
+    client_.OnMessage(response_, std::chrono::steady_clock::now(), sinks_);
+    this->StartRead(&response_);
   }
 
   void OnDone(const grpc::Status& status) override {
     times_.done = std::chrono::steady_clock::now();
-    if (status.ok()) {
-      if (bytes_ == 0) sinks_.recorder.AddWrong();
-      sinks_.outputs.Add(input_, bytes_, hash_.value(), "");
-      sinks_.recorder.AddWork(player_.playback().audio_seconds, bytes_);
-      sinks_.recorder.AddPlayback(player_.playback());
-    }
+    if (status.ok()) client_.OnEnd(input_, sinks_);
     sinks_.recorder.AddCall(status, times_);
     CallObserver& observer = observer_;
     delete this;
@@ -225,43 +292,39 @@ class StreamCall final : public CallBase, public grpc::ClientReadReactor<StreamS
   }
 
  private:
-  void Play(SteadyTime now) {
-    const size_t bytes = response_.audio().size();
-    const double seconds = static_cast<double>(bytes) / kPcm16BytesPerSample /
-                           std::max<uint32_t>(response_.sample_rate(), 1);
-    if (const auto gap = player_.OnPiece(now, seconds)) sinks_.recorder.AddGap(*gap);
-    bytes_ += bytes;
-    hash_.Append(response_.audio());
-  }
-
   const size_t input_;
   const Sinks& sinks_;
-  StreamSynthesizeResponse response_;
-  Player player_;
-  Hash hash_;
-  uint64_t bytes_ = 0;
+  typename Client::Response response_;
+  Client client_;
 };
 
+template <typename Client>
 class StreamCaller final : public Caller {
  public:
-  StreamCaller(const Options& options, Sinks sinks)
-      : deadline_(options.deadline), requests_(MakeSynthesizeRequests(options)), sinks_(sinks) {
-    for (auto& channel : MakeChannels(options))
-      stubs_.push_back(SynthesisService::NewStub(channel));
+  StreamCaller(const Options& options, std::vector<typename Client::Request> requests, Sinks sinks)
+      : deadline_(options.deadline), requests_(std::move(requests)), sinks_(sinks) {
+    for (auto& channel : MakeChannels(options)) stubs_.push_back(Client::Service::NewStub(channel));
   }
 
   void Start(uint64_t index, SteadyTime intended, CallObserver& observer) override {
     const size_t input = index % requests_.size();
-    auto* call = new StreamCall(intended, deadline_, observer, input, sinks_);
+    auto* call = new StreamCall<Client>(intended, deadline_, observer, input, sinks_);
     call->Start(*stubs_[index % stubs_.size()], requests_[input]);
   }
 
  private:
   const std::chrono::nanoseconds deadline_;
-  const std::vector<SynthesizeRequest> requests_;
+  const std::vector<typename Client::Request> requests_;
   const Sinks sinks_;
-  std::vector<std::unique_ptr<SynthesisService::Stub>> stubs_;
+  std::vector<std::unique_ptr<typename Client::Service::Stub>> stubs_;
 };
+
+// Whose replies come as their words are decided.
+std::vector<TranslateRequest> MakePartialRequests(const Options& options) {
+  std::vector<TranslateRequest> requests = MakeTranslateRequests(options);
+  for (TranslateRequest& request : requests) request.set_partial(true);
+  return requests;
+}
 
 }  // namespace
 
@@ -279,7 +342,10 @@ std::unique_ptr<Caller> MakeCaller(const Options& options, Recorder& recorder, O
       return std::make_unique<UnaryCaller<SynthesisService, SynthesizeRequest, SynthesizeResponse>>(
           options, MakeSynthesizeRequests(options), sinks);
     case Method::kStreamSynthesize:
-      return std::make_unique<StreamCaller>(options, sinks);
+      return std::make_unique<StreamCaller<Listener>>(options, MakeSynthesizeRequests(options),
+                                                      sinks);
+    case Method::kStreamTranslate:
+      return std::make_unique<StreamCaller<Reader>>(options, MakePartialRequests(options), sinks);
   }
   return nullptr;
 }

@@ -29,6 +29,7 @@ std::optional<Options> ParseOptions(int argc, char** argv, int* exit_code) {
   const std::map<std::string, Method> methods = {{"infer", Method::kInfer},
                                                  {"translate", Method::kTranslate},
                                                  {"synthesize", Method::kSynthesize},
+                                                 {"stream-translate", Method::kStreamTranslate},
                                                  {"stream-synthesize", Method::kStreamSynthesize}};
   Options options;
   std::string texts_file;
@@ -40,7 +41,7 @@ std::optional<Options> ParseOptions(int argc, char** argv, int* exit_code) {
       "output.");
   app.add_option("--address", options.address, "host:port")->required();
   app.add_option("--method", options.method_name,
-                 "infer, translate, synthesize or stream-synthesize")
+                 "infer, translate, stream-translate (partial), synthesize or stream-synthesize")
       ->required()
       ->check(CLI::IsMember(methods));
   app.add_option("--model", options.model, "name of the model")->required();

@@ -9,7 +9,7 @@
 
 namespace millrace::loadgen {
 
-enum class Method { kInfer, kTranslate, kSynthesize, kStreamSynthesize };
+enum class Method { kInfer, kTranslate, kStreamTranslate, kSynthesize, kStreamSynthesize };
 
 // What the command line asks for: plain data, validated by ParseOptions.
 struct Options {

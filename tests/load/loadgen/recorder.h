@@ -49,12 +49,15 @@ class Recorder {
   void AddWork(double audio_seconds, uint64_t output_bytes);
   void AddGap(std::chrono::nanoseconds gap) { gaps_.Add(gap); }
   void AddPlayback(const Playback& playback);
+  // When the first words of a streamed translation came, from the intended start.
+  void AddFirstText(std::chrono::nanoseconds after) { first_text_.Add(after); }
 
   SteadyTime start() const { return start_; }
   const PerStatus& status(size_t code) const { return statuses_[code]; }
   const Histogram& send_lag() const { return send_lag_; }
   const Histogram& gaps() const { return gaps_; }
   const Histogram& first_audio() const { return first_audio_; }
+  const Histogram& first_text() const { return first_text_; }
   uint64_t unsent() const { return unsent_.load(std::memory_order_relaxed); }
   uint64_t wrong() const { return wrong_.load(std::memory_order_relaxed); }
   // OK answers that came within the window, which starts at start(); all of them without a window.
@@ -77,6 +80,7 @@ class Recorder {
   Histogram send_lag_;
   Histogram gaps_;
   Histogram first_audio_;
+  Histogram first_text_;
   std::atomic<uint64_t> unsent_{0};
   std::atomic<uint64_t> wrong_{0};
   std::atomic<uint64_t> ok_in_window_{0};

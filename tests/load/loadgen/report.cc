@@ -88,6 +88,9 @@ std::string ReportJson(const Options& options, const Recorder& recorder, const O
     Put(stream, "stalled_seconds", recorder.stalled_seconds());
   }
 
+  if (options.method == Method::kStreamTranslate)
+    PutPercentiles(PutObject(root, "stream"), "first_text_ms", recorder.first_text());
+
   std::string json;
   const auto status = google::protobuf::util::MessageToJsonString(root, &json);
   return status.ok() ? json : "{}";

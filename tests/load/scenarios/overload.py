@@ -5,7 +5,7 @@ import statistics
 
 from harness import clients, machine, plots
 from harness.context import median
-from harness.models import SPEECH, SPEECH_TEXTS, TRANSLATION, TRANSLATION_TEXTS
+from harness.models import SPEECH, SPEECH_TEXTS, TRANSLATION, TRANSLATION_TEXTS, write_paragraphs
 from harness.processes import start_millrace
 from harness.report import Bar, Result
 
@@ -16,10 +16,15 @@ PEAK_SECONDS = 12
 RESIDENT_SAMPLE_S = 0.25
 CONNECTIONS = 4
 PATIENT_MS = 300000  # while the peak is sought: the longest that the daemon accepts
+PARAGRAPHS = "translation of paragraphs"
+SENTENCES_EACH = 10
 # Deadlines are bucket bounds of the server's histograms, so that what is late can be counted there.
 CASES = {
     "translation": {"method": "translate", "model": TRANSLATION, "texts": TRANSLATION_TEXTS, "deadline_ms": 2500,
                     "rpc": "Translate", "peak_concurrency": (16, 32, 64, 128), "unit": "texts"},
+    # Beside a translation of this length a refusal costs little. The texts are written when it runs.
+    PARAGRAPHS: {"method": "translate", "model": TRANSLATION, "texts": None, "deadline_ms": 2500,
+                 "rpc": "Translate", "peak_concurrency": (8, 16, 32), "unit": "texts"},
     "speech": {"method": "synthesize", "model": SPEECH, "texts": SPEECH_TEXTS, "deadline_ms": 60000,
                "rpc": "Synthesize", "peak_concurrency": (4, 8, 16), "unit": "audio-s"},
     "null model": {"method": "infer", "model": clients.NULL_MODEL, "texts": None, "deadline_ms": 1000,
@@ -155,7 +160,10 @@ def row(name, r, case):
 
 
 def run(context):
-    trials = {name: run_case(context, name, case) for name, case in CASES.items()}
+    paragraphs = context.out / "paragraphs.txt"
+    write_paragraphs(paragraphs, SENTENCES_EACH)
+    cases = {name: case | ({"texts": paragraphs} if name == PARAGRAPHS else {}) for name, case in CASES.items()}
+    trials = {name: run_case(context, name, case) for name, case in cases.items()}
     strange = sorted({code for results in trials.values() for r in results for code in r["other_statuses"]})
     weak = [name for name, results in trials.items() if offered_factor(results) < 0.98 * FACTOR]
     plot = context.plot("overload.png")
@@ -172,7 +180,8 @@ def run(context):
     return Result(
         title=f"Overload: {FACTOR} times the sustainable load for {context.seconds} s",
         about="The peak is the best closed loop over several numbers of calls in flight; then millrace_loadgen offers "
-              f"{FACTOR} times as many calls on a fixed schedule, whatever comes back, from the same cores.",
+              f"{FACTOR} times as many calls on a fixed schedule, whatever comes back, from the same cores. Paragraphs are of {SENTENCES_EACH} "
+              "sentences.",
         columns=["load", "peak/s", "offered, of the peak", "served/s", "peak/s after", "refused", "refusal p50 / p99 ms", "DEADLINE_EXCEEDED",
                  "OK p50 ms", "largest resident MiB", "cores of generator / server"],
         rows=[row(name, r, CASES[name]) for name, results in trials.items() for r in results],
