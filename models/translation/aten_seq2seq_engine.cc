@@ -184,19 +184,22 @@ class AtenSeq2SeqEngine final : public TranslationEngine {
   }
 
  private:
-  // Encodes those of the jobs that have no state and for which there is room.
+  // Encodes those of the jobs that have no state and for which there is room. None overtakes one
+  // before it, or those who need much would wait for ever.
   void Begin(std::span<SentenceJob* const> jobs, absl::FunctionRef<bool(size_t)> should_stop,
              runtime::WorkerContext& context) const {
     std::vector<CachedTransformer::Source> sources;
+    bool full = false;
     for (size_t i = 0; i < jobs.size(); ++i) {
       SentenceJob& job = *jobs[i];
       if (job.state != nullptr || !job.at_work()) continue;
       job.stopped = should_stop(i);
       job.done = !job.stopped && job.max_target == 0;
-      if (!job.at_work()) continue;
+      if (!job.at_work() || full) continue;
       auto decoding =
           Decoding::Begin(transformer_.slots(), job, TaskOf(job, task_, transformer_.longest()));
-      if (decoding == nullptr) continue;
+      full = decoding == nullptr;
+      if (full) continue;
       sources.push_back(decoding->Source(job));
       job.state = std::move(decoding);
     }

@@ -80,6 +80,15 @@ class AtenSeq2SeqEngineTest : public ::testing::TestWithParam<std::tuple<TinyKin
     }
     return jobs;
   }
+  // One that needs the least cache there can be for itself.
+  SentenceJob MakeWidest() const {
+    SentenceJob job = std::move(MakeJobs(1).front());
+    job.source.insert(job.source.begin(), 64 - job.source.size(), 5);
+    job.search = {.beam_size = SearchOptions::kMaxBeam};
+    job.min_target = 60;
+    job.max_target = 63;
+    return job;
+  }
   void ExpectAsTheCpusOwn(const std::vector<SentenceJob>& jobs) {
     const Seq2SeqEngine own(MakeTinyNetwork(kind_), TinyConfig(kind_), 64);
     std::vector<SentenceJob> expected = MakeJobs(jobs.size());
@@ -131,19 +140,11 @@ TEST_P(AtenSeq2SeqEngineTest, SentencesThatAskAreAlignedAsTheCpusOwnEngineDoes) 
 
 TEST_P(AtenSeq2SeqEngineTest, ASuspendedSentenceLeavesItsRoomToOthersAndGoesOn) {
   const auto never = [](size_t) { return false; };
-  const auto make_widest = [&] {
-    SentenceJob job = std::move(MakeJobs(1).front());
-    job.source.insert(job.source.begin(), 64 - job.source.size(), 5);
-    job.search = {.beam_size = SearchOptions::kMaxBeam};
-    job.min_target = 60;
-    job.max_target = 63;
-    return job;
-  };
-  SentenceJob expected = make_widest();
+  SentenceJob expected = MakeWidest();
   MakeEngine()->Translate({&expected, 1}, never, context_);
   // Room for it alone.
   const auto engine = MakeEngine(MakeTinySeq2Seq(kind_), 1);
-  SentenceJob widest = make_widest();
+  SentenceJob widest = MakeWidest();
   SentenceJob* const stalled[] = {&widest};
   engine->Advance(stalled, 20, never, context_);
   std::vector<SentenceJob> jobs = MakeJobs(60);
@@ -157,6 +158,25 @@ TEST_P(AtenSeq2SeqEngineTest, ASuspendedSentenceLeavesItsRoomToOthersAndGoesOn) 
   engine->Advance(stalled, 1000, never, context_);
   EXPECT_TRUE(widest.done);
   EXPECT_EQ(widest.target, expected.target);
+}
+
+TEST_P(AtenSeq2SeqEngineTest, NobodyOvertakesASentenceThatNeedsMuchRoom) {
+  const auto never = [](size_t) { return false; };
+  const auto engine = MakeEngine(MakeTinySeq2Seq(kind_), 1);
+  std::vector<SentenceJob> jobs = MakeJobs(20);
+  SentenceJob widest = MakeWidest();
+  std::vector<SentenceJob*> line;
+  for (SentenceJob& job : jobs) line.push_back(&job);
+  jobs[0].max_target = 30;
+  jobs[0].min_target = 25;
+  line.insert(line.begin() + 1, &widest);
+  engine->Advance(line, 1, never, context_);
+  ASSERT_NE(jobs[0].state, nullptr);
+  EXPECT_EQ(widest.state, nullptr);
+  for (size_t i = 1; i < jobs.size(); ++i) EXPECT_EQ(jobs[i].state, nullptr);
+  engine->Advance(line, 1000, never, context_);
+  EXPECT_TRUE(widest.done);
+  for (const SentenceJob& job : jobs) EXPECT_TRUE(job.done);
 }
 
 TEST_P(AtenSeq2SeqEngineTest, AFailureInTheMiddleChangesNothing) {
