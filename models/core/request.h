@@ -32,6 +32,9 @@ class OutputSink {
 class RequestState {
  public:
   virtual ~RequestState() = default;
+  // The next step is long in coming, as for a client who reads slowly: gives back what others may
+  // wait for. What was emitted holds.
+  virtual void Suspend() {}
 };
 
 // One request as its model sees it. Touched by one worker at a time; others may only cancel it,

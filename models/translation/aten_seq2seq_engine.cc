@@ -37,12 +37,14 @@ bool TakesTheLikeliest(const SentenceJob& job) {
          search.no_repeat_ngram_size == 0 && job.min_target == 0;
 }
 
-// A sentence that is being decoded, and the slots that it holds.
+// A sentence that is being decoded, and the slots that it holds. Of one that was suspended the
+// search knows words that the cache does not: they go through the decoder first, and what it says
+// of them is no news.
 class Decoding final : public SentenceState {
  public:
-  // Null when there are too few slots.
-  static std::unique_ptr<Decoding> Begin(const std::shared_ptr<WordSlots>& pool,
-                                         const SentenceJob& job, SearchTask task) {
+  // Of a job that is new or suspended. Null when there are too few slots.
+  static std::unique_ptr<Decoding> Begin(const std::shared_ptr<WordSlots>& pool, SentenceJob& job,
+                                         SearchTask task) {
     const size_t hypotheses = static_cast<size_t>(job.search.beam_size);
     const size_t words = hypotheses * task.max_words;
     std::vector<int32_t> slots = pool->Take(job.source.size() + words);
@@ -53,6 +55,7 @@ class Decoding final : public SentenceState {
     pool_->Give(source_);
     pool_->Give(words_.all());
   }
+  std::unique_ptr<Search> TakeSearch() override { return std::move(search_); }
 
   const Search& search() const { return *search_; }
   bool over() const { return search_->rows().empty(); }
@@ -61,27 +64,30 @@ class Decoding final : public SentenceState {
 
   // Of a greedy one, to be continued by so many words. It holds until Continue.
   CachedTransformer::Row GreedyRow(size_t words) {
+    const std::span<const int32_t> known = search_->Words(0);
     given_.clear();
-    for (size_t i = 0; i < words; ++i) given_.push_back(greedy_->GivenWord(i));
-    return {.word = search_->rows().front().word,
-            .position = search_->Decided().size(),
+    for (size_t next = cached_ + 1; next <= cached_ + words; ++next) {
+      given_.push_back(next < known.size() ? known[next] : greedy_->GivenWord(next - known.size()));
+    }
+    return {.word = known[cached_],
+            .position = cached_,
             .path = words_.all(),
             .source = source_,
             .forced = given_};
   }
   void Continue(std::span<const int32_t> words) {
     for (const int32_t word : words) {
-      if (!over()) greedy_->Append(word);
+      if (over()) return;
+      if (++cached_ == search_->Words(0).size()) greedy_->Append(word);
     }
   }
 
   // Of another, one each hypothesis. They hold until Advance.
   void AddRows(std::vector<CachedTransformer::Row>& rows) {
     words_.Extend();
-    const std::span<const Search::Row> wanted = search_->rows();
-    for (size_t i = 0; i < wanted.size(); ++i) {
-      rows.push_back({.word = wanted[i].word,
-                      .position = words_.path(i).size() - 1,
+    for (size_t i = 0; i < this->rows(); ++i) {
+      rows.push_back({.word = search_->Words(i)[cached_],
+                      .position = cached_,
                       .path = words_.path(i),
                       .source = source_,
                       .forced = {}});
@@ -89,32 +95,49 @@ class Decoding final : public SentenceState {
   }
   size_t rows() const { return search_->rows().size(); }
   void Advance(float* scores, int64_t stride) {
+    if (++cached_ < search_->Words(0).size()) return;
     search_->Advance(scores, stride);
     std::vector<int32_t> parents;
     for (const Search::Row& row : search_->rows()) parents.push_back(row.parent);
     words_.Follow(parents);
   }
 
+  // Of one that is over: a row for each word of the translation. Returns how many.
+  size_t AddFound(std::vector<CachedTransformer::Row>& rows) const {
+    const std::vector<Hypothesis> found = search_->Found();
+    if (found.empty()) return 0;
+    int32_t word = start_;
+    const std::vector<int32_t>& next = found.front().words;
+    for (size_t i = 0; i < next.size(); ++i) {
+      rows.push_back({.word = std::exchange(word, next[i]),
+                      .position = i,
+                      .path = words_.all(),
+                      .source = source_,
+                      .forced = {}});
+    }
+    return next.size();
+  }
+
  private:
-  Decoding(const std::shared_ptr<WordSlots>& pool, const SentenceJob& job, SearchTask task,
+  Decoding(const std::shared_ptr<WordSlots>& pool, SentenceJob& job, SearchTask task,
            std::span<int32_t> slots, size_t words)
       : pool_(pool),
         source_(slots.begin() + static_cast<std::ptrdiff_t>(words), slots.end()),
-        words_({slots.begin(), slots.begin() + static_cast<std::ptrdiff_t>(words)}) {
-    if (TakesTheLikeliest(job)) {
-      auto greedy = std::make_unique<SingleSearch>(job.search, std::move(task));
-      greedy_ = greedy.get();
-      search_ = std::move(greedy);
-    } else {
-      search_ = MakeSearch(job.search, std::move(task));
-    }
+        start_(task.start),
+        search_(job.suspended != nullptr ? std::move(job.suspended)
+                                         : MakeSearch(job.search, std::move(task))),
+        words_({slots.begin(), slots.begin() + static_cast<std::ptrdiff_t>(words)},
+               std::max<size_t>(1, search_->rows().size())) {
+    if (TakesTheLikeliest(job)) greedy_ = static_cast<SingleSearch*>(search_.get());
   }
 
   const std::shared_ptr<WordSlots> pool_;  // the engine may go before
   const std::vector<int32_t> source_;
-  HypothesisSlots words_;  // of a greedy one all, in their order
+  const int32_t start_;
   std::unique_ptr<Search> search_;
   SingleSearch* greedy_ = nullptr;  // the same, or null
+  HypothesisSlots words_;           // of a greedy one all, in their order
+  size_t cached_ = 0;               // of each hypothesis, the start among them
   std::vector<int32_t> given_;
 };
 
@@ -140,7 +163,8 @@ class AtenSeq2SeqEngine final : public TranslationEngine {
         if (!jobs[i]->at_work() || jobs[i]->state == nullptr) continue;
         at_work.push_back(i);
         Decoding& decoding = DecodingOf(*jobs[i]);
-        (decoding.is_greedy() ? greedy : others).push_back(&decoding);
+        // Over it may be when it was suspended before its end was noticed.
+        if (!decoding.over()) (decoding.is_greedy() ? greedy : others).push_back(&decoding);
       }
       if (at_work.empty()) return;
       const size_t step =
@@ -149,6 +173,7 @@ class AtenSeq2SeqEngine final : public TranslationEngine {
       Continue(greedy, step, context);
       for (size_t i = 0; i < step; ++i) Score(others, context);
       words += step;
+      Align(jobs, at_work, context);
       for (const size_t i : at_work) {
         SentenceJob& job = *jobs[i];
         if (!DecodingOf(job).over()) job.stopped = should_stop(i);
@@ -159,19 +184,22 @@ class AtenSeq2SeqEngine final : public TranslationEngine {
   }
 
  private:
-  // Encodes those of the jobs that are new and for which there is room.
+  // Encodes those of the jobs that have no state and for which there is room. None overtakes one
+  // before it, or those who need much would wait for ever.
   void Begin(std::span<SentenceJob* const> jobs, absl::FunctionRef<bool(size_t)> should_stop,
              runtime::WorkerContext& context) const {
     std::vector<CachedTransformer::Source> sources;
+    bool full = false;
     for (size_t i = 0; i < jobs.size(); ++i) {
       SentenceJob& job = *jobs[i];
       if (job.state != nullptr || !job.at_work()) continue;
       job.stopped = should_stop(i);
       job.done = !job.stopped && job.max_target == 0;
-      if (!job.at_work()) continue;
+      if (!job.at_work() || full) continue;
       auto decoding =
           Decoding::Begin(transformer_.slots(), job, TaskOf(job, task_, transformer_.longest()));
-      if (decoding == nullptr) continue;
+      full = decoding == nullptr;
+      if (full) continue;
       sources.push_back(decoding->Source(job));
       job.state = std::move(decoding);
     }
@@ -209,6 +237,23 @@ class AtenSeq2SeqEngine final : public TranslationEngine {
       together.push_back(decoding);
     }
     score();
+  }
+
+  // Of those whose search is over, where they ask for it.
+  void Align(std::span<SentenceJob* const> jobs, std::span<const size_t> at_work,
+             runtime::WorkerContext& context) const {
+    std::vector<CachedTransformer::Row> rows;
+    std::vector<std::pair<SentenceJob*, size_t>> ended;  // and how many words
+    for (const size_t i : at_work) {
+      const Decoding& decoding = DecodingOf(*jobs[i]);
+      if (jobs[i]->align && decoding.over()) ended.emplace_back(jobs[i], decoding.AddFound(rows));
+    }
+    const std::vector<int32_t> places = transformer_.Align(rows, context);
+    std::span<const int32_t> left = places;
+    for (const auto& [job, words] : ended) {
+      job->alignment = TargetOf(*job, left.first(words));
+      left = left.subspan(words);
+    }
   }
 
   const CachedTransformer transformer_;

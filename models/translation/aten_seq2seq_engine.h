@@ -22,9 +22,10 @@ struct AtenSeq2SeqOptions {
 // Where a search takes the likeliest word, the device chooses, several words a submission; for
 // others the scores of all words come to the host. Which words stand beside a sentence may change
 // its scores within rounding. A sentence for which the cache has no room waits for others to end,
-// without progress when none of its own call does. On the main thread, with a device that was
-// bootstrapped; the weights may go afterwards. Throws what libtorch throws when there is too little
-// memory.
+// without progress when none of its own call does, and those behind it in the call wait with it.
+// One that was suspended keeps its search: words that it had found go through the decoder again. On
+// the main thread, with a device that was bootstrapped; the weights may go afterwards. Throws what
+// libtorch throws when there is too little memory.
 std::unique_ptr<const TranslationEngine> MakeAtenSeq2SeqEngine(const Seq2SeqWeights& weights,
                                                                const Seq2SeqConfig& config,
                                                                const AtenSeq2SeqOptions& options);

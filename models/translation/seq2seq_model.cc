@@ -220,6 +220,10 @@ std::vector<Input> Seq2SeqModel::WarmupInputs() const {
     for (size_t i = 0; i < phrases; ++i) absl::StrAppend(&text, i == 0 ? "" : " ", kPhrase);
     for (size_t sentences = 1; sentences <= 64; sentences *= 4)
       inputs.emplace_back(input_of(sentences, text));
+    // With what is put back by an alignment.
+    TranslateInput marked = input_of(1, absl::StrCat("<b>1</b> ", text));
+    marked.format = TextFormat::kHtml;
+    inputs.emplace_back(std::move(marked));
   }
   return inputs;
 }

@@ -44,11 +44,7 @@ TranslationBatch::TranslationBatch(
 
 TranslationBatch::~TranslationBatch() {
   if (!begun_) return;
-  for (const Participant& participant : participants_) {
-    for (TranslationUnit& unit : participant.plan->units()) {
-      if (!unit.done()) unit.job.Restart();
-    }
-  }
+  for (const Participant& participant : participants_) participant.plan->Suspend();
 }
 
 void TranslationBatch::TakeSentences() {

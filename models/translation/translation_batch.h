@@ -40,7 +40,7 @@ class TranslationBatch final : public Batch {
                    const TranslationCache::ForModel& cache = {});
   TranslationBatch(const TranslationBatch&) = delete;
   TranslationBatch& operator=(const TranslationBatch&) = delete;
-  // What was not completed begins anew with the next step.
+  // What was not completed goes on with the next step from what was decided before.
   ~TranslationBatch() override;
 
   void Forward(runtime::WorkerContext& context) override;

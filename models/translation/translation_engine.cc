@@ -26,12 +26,12 @@ SentenceJob MakeSentenceJob(const std::vector<int32_t>& words, float max_length_
   return MakeSentenceJob(words, {.after = {BergamotWeights::kEndOfSentence}}, max_length_factor);
 }
 
-void SentenceJob::Restart() {
-  target.clear();
-  alignment.clear();
-  found.clear();
-  done = stopped = false;
+void SentenceJob::Suspend() {
+  if (state != nullptr) suspended = state->TakeSearch();
   state.reset();
+  alignment.clear();
+  stopped = false;
+  if (suspended == nullptr) target.clear();
 }
 
 void TranslationEngine::Translate(std::span<SentenceJob> jobs,

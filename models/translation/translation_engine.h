@@ -24,6 +24,9 @@ enum class TranslationEngineKind : uint8_t { kQuantised, kAten };
 class SentenceState {
  public:
   virtual ~SentenceState() = default;
+  // Its search, from which a new state can go on; null when the sentence begins anew, and comes to
+  // the same words.
+  virtual std::unique_ptr<Search> TakeSearch() { return nullptr; }
 };
 
 // One sentence in an engine: words of the vocabulary in, words out.
@@ -46,10 +49,12 @@ struct SentenceJob {
   bool done = false;     // target is complete
   bool stopped = false;  // it left early: target is not complete
   std::unique_ptr<SentenceState> state;  // until it is done
+  std::unique_ptr<Search> suspended;     // what its search had come to, when it has no state
 
   bool at_work() const { return !done && !stopped; }
-  // Forgets what was found: the sentence begins anew.
-  void Restart();
+  // Gives back what an engine holds for it, after a failure or for a long wait. It goes on to words
+  // that begin with those that were decided. Not for one that is done.
+  void Suspend();
 };
 
 // What stands around the words of every sentence of a request.
@@ -75,7 +80,7 @@ class TranslationEngine {
   // Goes on with each of the jobs, which are at work and may be new, by up to max_words words, and
   // at least one. An engine that cannot pause goes on to their end. should_stop(i) is asked once a
   // decoder step, and once before the first, for each job at work; such a job leaves at once. After
-  // an exception the jobs must be restarted.
+  // an exception the jobs must be suspended.
   virtual void Advance(std::span<SentenceJob* const> jobs, size_t max_words,
                        absl::FunctionRef<bool(size_t)> should_stop,
                        runtime::WorkerContext& context) const = 0;

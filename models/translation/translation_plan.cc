@@ -42,6 +42,12 @@ bool TranslationPlan::BeginsText(size_t text) {
   return true;
 }
 
+void TranslationPlan::Suspend() {
+  for (TranslationUnit& unit : units_) {
+    if (!unit.done()) unit.job.Suspend();
+  }
+}
+
 absl::Status CheckTexts(const TranslateInput& input) {
   if (input.texts.empty()) return absl::InvalidArgumentError("texts: at least one is needed");
   for (size_t i = 0; i < input.texts.size(); ++i) {

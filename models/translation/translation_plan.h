@@ -56,6 +56,8 @@ class TranslationPlan final : public RequestState {
   // Takes it, or about the first `bytes` bytes of it.
   SourceSentence Take();
   SourceSentence TakeFront(size_t bytes);
+  // The sentences in work give back what an engine holds for them.
+  void Suspend() override;
 
  private:
   const TranslationSettings settings_;

@@ -30,6 +30,7 @@ void Settle(std::vector<std::unique_ptr<Job>> batch, Scheduler& scheduler) {
       const absl::Status status = StopStatus(job->request);
       FinishJob(std::move(job), status);
     } else if (job->reply.Congested()) {
+      if (job->request.state() != nullptr) job->request.state()->Suspend();
       Reply& reply = job->reply;
       reply.Park(std::move(job));
     } else {

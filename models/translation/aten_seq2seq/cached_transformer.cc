@@ -198,7 +198,7 @@ at::Tensor CachedTransformer::Pack(std::span<const Row> rows, const Shape& shape
 }
 
 std::vector<at::Tensor> CachedTransformer::Run(const at::Tensor& packed, const Shape& shape,
-                                               bool choose) const {
+                                               Wanted wanted) const {
   Unpacker unpacker(packed);
   DecoderStepInput input;
   input.words = unpacker.Next(shape.rows);
@@ -215,8 +215,9 @@ std::vector<at::Tensor> CachedTransformer::Run(const at::Tensor& packed, const S
     input.slots = path.gather(1, places.unsqueeze(1)).squeeze(1);
     // Slots of words to come hold what others left there, which may be no numbers.
     input.path = path.masked_fill(numbers.gt(places.unsqueeze(1)), WordSlots::kZeros).flatten();
+    if (wanted == Wanted::kAlignment) return {transformer_.Align(input, cache_)};
     const at::Tensor scores = transformer_.Step(input, cache_);
-    if (!choose) return {scores};
+    if (wanted == Wanted::kScores) return {scores};
     const at::Tensor& suppressed = transformer_.weights().suppressed;
     if (suppressed.numel() > 0)
       scores.index_fill_(1, suppressed, -std::numeric_limits<double>::infinity());
@@ -238,7 +239,7 @@ std::vector<std::vector<int32_t>> CachedTransformer::Continue(
     const at::Tensor chosen =
         runtime::RunCachedOnHost(context, shape.Key("continue", *this), {Pack(group, shape)},
                                  [&](const std::vector<at::Tensor>& given) {
-                                   return Run(given[0], shape, /*choose=*/true);
+                                   return Run(given[0], shape, Wanted::kWords);
                                  })[0];
     const int64_t* word = chosen.const_data_ptr<int64_t>();
     for (size_t i = 0; i < words; ++i, word += shape.rows) {
@@ -254,8 +255,27 @@ at::Tensor CachedTransformer::Score(std::span<const Row> rows,
   const Shape shape(*this, rows, 1);
   return runtime::RunCachedOnHost(context, shape.Key("score", *this), {Pack(rows, shape)},
                                   [&](const std::vector<at::Tensor>& given) {
-                                    return Run(given[0], shape, /*choose=*/false);
+                                    return Run(given[0], shape, Wanted::kScores);
                                   })[0];
+}
+
+std::vector<int32_t> CachedTransformer::Align(std::span<const Row> rows,
+                                              runtime::WorkerContext& context) const {
+  std::vector<int32_t> all;
+  for (size_t first = 0; first < rows.size(); first += kMaxRows) {
+    const auto group = rows.subspan(first, std::min(kMaxRows, rows.size() - first));
+    Shape shape(*this, group, 1);
+    // How many words end at once is nobody's choice.
+    if (few_shapes_) shape.rows = kMaxRows;
+    const at::Tensor places =
+        runtime::RunCachedOnHost(context, shape.Key("align", *this), {Pack(group, shape)},
+                                 [&](const std::vector<at::Tensor>& given) {
+                                   return Run(given[0], shape, Wanted::kAlignment);
+                                 })[0];
+    const int64_t* place = places.const_data_ptr<int64_t>();
+    for (size_t row = 0; row < group.size(); ++row) all.push_back(static_cast<int32_t>(place[row]));
+  }
+  return all;
 }
 
 }  // namespace millrace::models

@@ -59,12 +59,17 @@ class CachedTransformer {
   // The scores of each row's next word on the host, float32 [at least as many, words padded], for
   // at most kMaxRows. They hold until the next call on this thread, which may overwrite them.
   at::Tensor Score(std::span<const Row> rows, runtime::WorkerContext& context) const;
+  // For each row the place in its source that the word after it comes from. The words of a sentence
+  // are rows, one behind the other, along one path.
+  std::vector<int32_t> Align(std::span<const Row> rows, runtime::WorkerContext& context) const;
 
  private:
   struct Shape;
+  // What comes of a step.
+  enum class Wanted : uint8_t { kWords, kScores, kAlignment };
 
   at::Tensor Pack(std::span<const Row> rows, const Shape& shape) const;
-  std::vector<at::Tensor> Run(const at::Tensor& packed, const Shape& shape, bool choose) const;
+  std::vector<at::Tensor> Run(const at::Tensor& packed, const Shape& shape, Wanted wanted) const;
   // What so many are padded to.
   int64_t WidthBucket(size_t words) const;
   int64_t RowsBucket(size_t rows) const;

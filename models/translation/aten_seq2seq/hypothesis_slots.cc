@@ -1,19 +1,14 @@
 #include "models/translation/aten_seq2seq/hypothesis_slots.h"
 
-#include <algorithm>
-#include <unordered_set>
 #include <utility>
 
 namespace millrace::models {
 
-HypothesisSlots::HypothesisSlots(std::vector<int32_t> slots)
-    : all_(std::move(slots)), free_(all_), paths_(1) {}
+HypothesisSlots::HypothesisSlots(std::vector<int32_t> slots, size_t hypotheses)
+    : all_(std::move(slots)), paths_(hypotheses) {}
 
 void HypothesisSlots::Extend() {
-  for (std::vector<int32_t>& path : paths_) {
-    path.push_back(free_.back());
-    free_.pop_back();
-  }
+  for (std::vector<int32_t>& path : paths_) path.push_back(all_.at(taken_++));
 }
 
 void HypothesisSlots::Follow(std::span<const int32_t> parents) {
@@ -22,11 +17,6 @@ void HypothesisSlots::Follow(std::span<const int32_t> parents) {
   std::vector<std::vector<int32_t>> paths;
   for (const int32_t parent : parents) paths.push_back(paths_[static_cast<size_t>(parent)]);
   paths_ = std::move(paths);
-  std::unordered_set<int32_t> used;
-  for (const std::vector<int32_t>& path : paths_) used.insert(path.begin(), path.end());
-  free_.clear();
-  std::ranges::copy_if(all_, std::back_inserter(free_),
-                       [&](int32_t slot) { return !used.contains(slot); });
 }
 
 }  // namespace millrace::models

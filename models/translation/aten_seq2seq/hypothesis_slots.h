@@ -11,9 +11,9 @@ namespace millrace::models {
 // share the slots of their beginning. One thread at a time.
 class HypothesisSlots {
  public:
-  // All slots of the sentence: as many as its hypotheses can come to have words. There is one
-  // hypothesis, of no word.
-  explicit HypothesisSlots(std::vector<int32_t> slots);
+  // All slots of the sentence: as many as its hypotheses can come to have words, those that will be
+  // dropped too. The hypotheses have no word yet.
+  explicit HypothesisSlots(std::vector<int32_t> slots, size_t hypotheses = 1);
 
   const std::vector<int32_t>& all() const { return all_; }
   size_t hypotheses() const { return paths_.size(); }
@@ -26,7 +26,7 @@ class HypothesisSlots {
 
  private:
   const std::vector<int32_t> all_;
-  std::vector<int32_t> free_;
+  size_t taken_ = 0;
   std::vector<std::vector<int32_t>> paths_;
 };
 

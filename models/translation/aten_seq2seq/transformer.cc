@@ -4,13 +4,17 @@
 #include <ATen/ops/_addmm_activation.h>
 #include <ATen/ops/_scaled_dot_product_efficient_attention.h>
 #include <ATen/ops/arange.h>
+#include <ATen/ops/argmax.h>
 #include <ATen/ops/layer_norm.h>
 #include <ATen/ops/mm.h>
 #include <ATen/ops/relu.h>
 #include <ATen/ops/scaled_dot_product_attention.h>
 #include <ATen/ops/silu.h>
+#include <ATen/ops/softmax.h>
 #include <ATen/ops/zeros.h>
 
+#include <algorithm>
+#include <cmath>
 #include <limits>
 #include <tuple>
 #include <utility>
@@ -59,6 +63,15 @@ std::pair<at::Tensor, at::Tensor> SplitMemory(const at::Tensor& memory, int64_t 
   const at::Tensor parts =
       memory.view({rows, memory.size(0) / rows, 2, heads, memory.size(1) / (2 * heads)});
   return {parts.select(2, 0), parts.select(2, 1)};
+}
+
+// Where the weights of all heads together are greatest, int64 [rows]: of queries [rows, 1, heads,
+// size] on keys [rows, width, heads, size].
+at::Tensor PeaksOf(const at::Tensor& queries, const at::Tensor& keys, const at::Tensor& mask) {
+  const double scale = 1 / std::sqrt(static_cast<double>(queries.size(3)));
+  const at::Tensor scores = (queries.to(at::kFloat) * keys).sum(-1) * scale;
+  const at::Tensor beyond = mask.view({mask.size(0), mask.size(3), 1});
+  return at::argmax(at::softmax(scores + beyond, 1).sum(-1), 1);
 }
 
 }  // namespace
@@ -131,31 +144,53 @@ at::Tensor Transformer::Encode(const at::Tensor& words, const at::Tensor& length
       .transpose(0, 1);
 }
 
-at::Tensor Transformer::Step(const DecoderStepInput& input, const WordCache& cache) const {
+Transformer::StepMasks Transformer::MasksOf(const DecoderStepInput& input) const {
+  const int64_t rows = input.words.size(0);
+  return {MaskBeyond(input.positions + 1, input.path.size(0) / rows),
+          MaskBeyond(input.source_lengths, input.sources.size(0) / rows)};
+}
+
+at::Tensor Transformer::RunDecoderLayer(size_t index, const DecoderStepInput& input,
+                                        const StepMasks& masks, const WordCache& cache,
+                                        at::Tensor x, at::Tensor* peaks) const {
+  const AtenDecoderLayer& layer = weights_.decoder[index];
+  const at::Tensor& words = cache[index];
   const int64_t rows = input.words.size(0);
   const int64_t dim = weights_.dim();
   const int64_t heads = weights_.decoder_heads;
-  const at::Tensor mask = MaskBeyond(input.positions + 1, input.path.size(0) / rows);
-  const at::Tensor source_mask = MaskBeyond(input.source_lengths, input.sources.size(0) / rows);
+  x = Sublayer(layer.norm, x, [&](const at::Tensor& in) {
+    const at::Tensor parts = Linear(layer.inputs, in);
+    words.index_copy_(0, input.slots, parts.narrow(1, dim, 2 * dim));
+    const auto [keys, values] = SplitMemory(Gather(words, input.path), rows, heads);
+    const at::Tensor query = parts.narrow(1, 0, dim).view({rows, 1, heads, -1});
+    return Linear(layer.output, Attend(query, keys, values, masks.path));
+  });
+  x = Sublayer(layer.cross_norm, x, [&](const at::Tensor& in) {
+    const auto [keys, values] = SplitMemory(Gather(words, input.sources), rows, heads);
+    const at::Tensor query = Linear(layer.cross_query, in).view({rows, 1, heads, -1});
+    if (peaks != nullptr) *peaks = PeaksOf(query, keys, masks.source);
+    return Linear(layer.cross_output, Attend(query, keys, values, masks.source));
+  });
+  return FeedForward(layer.feed_forward, x);
+}
+
+at::Tensor Transformer::Step(const DecoderStepInput& input, const WordCache& cache) const {
+  const StepMasks masks = MasksOf(input);
   at::Tensor x = Embed(weights_.target_embeddings, input.words, input.positions);
-  for (size_t i = 0; i < weights_.decoder.size(); ++i) {
-    const AtenDecoderLayer& layer = weights_.decoder[i];
-    x = Sublayer(layer.norm, x, [&](const at::Tensor& in) {
-      const at::Tensor parts = Linear(layer.inputs, in);
-      cache[i].index_copy_(0, input.slots, parts.narrow(1, dim, 2 * dim));
-      const auto [keys, values] = SplitMemory(Gather(cache[i], input.path), rows, heads);
-      const at::Tensor query = parts.narrow(1, 0, dim).view({rows, 1, heads, -1});
-      return Linear(layer.output, Attend(query, keys, values, mask));
-    });
-    x = Sublayer(layer.cross_norm, x, [&](const at::Tensor& in) {
-      const auto [keys, values] = SplitMemory(Gather(cache[i], input.sources), rows, heads);
-      const at::Tensor query = Linear(layer.cross_query, in).view({rows, 1, heads, -1});
-      return Linear(layer.cross_output, Attend(query, keys, values, source_mask));
-    });
-    x = FeedForward(layer.feed_forward, x);
-  }
+  for (size_t i = 0; i < weights_.decoder.size(); ++i)
+    x = RunDecoderLayer(i, input, masks, cache, x, nullptr);
   if (weights_.norm_first) x = Norm(weights_.decoder_norm, x);
   return Logits(x);
+}
+
+at::Tensor Transformer::Align(const DecoderStepInput& input, const WordCache& cache) const {
+  const StepMasks masks = MasksOf(input);
+  const size_t last = std::max<size_t>(weights_.decoder.size(), 2) - 2;
+  at::Tensor x = Embed(weights_.target_embeddings, input.words, input.positions);
+  at::Tensor peaks;
+  for (size_t i = 0; i <= last; ++i)
+    x = RunDecoderLayer(i, input, masks, cache, x, i == last ? &peaks : nullptr);
+  return peaks;
 }
 
 }  // namespace millrace::models

@@ -91,8 +91,21 @@ class Transformer {
   at::Tensor Encode(const at::Tensor& words, const at::Tensor& lengths) const;
   // Scores of the next words, float32 [rows, words padded]. Writes the slots of the words.
   at::Tensor Step(const DecoderStepInput& input, const WordCache& cache) const;
+  // The place in each row's source that its next word comes from, int64 [rows]: the one that the
+  // layer before the last, whose attention is nearest to an alignment, attends to most. Writes the
+  // slots of the words for the layers up to there.
+  at::Tensor Align(const DecoderStepInput& input, const WordCache& cache) const;
 
  private:
+  // Zero for what a step's words may attend to, minus infinity for other places.
+  struct StepMasks {
+    at::Tensor path, source;  // [rows, 1, 1, width]
+  };
+
+  StepMasks MasksOf(const DecoderStepInput& input) const;
+  // peaks: null, or gets the place in the source that each row attends to most.
+  at::Tensor RunDecoderLayer(size_t index, const DecoderStepInput& input, const StepMasks& masks,
+                             const WordCache& cache, at::Tensor x, at::Tensor* peaks) const;
   at::Tensor Embed(const at::Tensor& embeddings, const at::Tensor& words,
                    const at::Tensor& places) const;
   at::Tensor Norm(const AtenNorm& norm, const at::Tensor& x) const;

@@ -17,6 +17,7 @@ class BeamSearch final : public Search {
   BeamSearch(const SearchOptions& options, SearchTask task);
 
   std::span<const Row> rows() const override { return rows_; }
+  std::span<const int32_t> Words(size_t row) const override { return live_[row].history; }
   void Advance(float* logits, int64_t stride) override;
   std::span<const int32_t> Decided() const override;
   std::vector<Hypothesis> Found() const override;

@@ -29,6 +29,8 @@ class Search {
 
   // The hypotheses that need scores; none: the search is over. At first one, with the start.
   virtual std::span<const Row> rows() const = 0;
+  // The start and the words of the hypothesis of that row.
+  virtual std::span<const int32_t> Words(size_t row) const = 0;
   // logits: task.words scores for each of the rows, which lie `stride` apart. Overwrites them.
   virtual void Advance(float* logits, int64_t stride) = 0;
   // The words, without the start, that whatever will be found begins with; until the search is

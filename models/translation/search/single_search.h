@@ -14,6 +14,7 @@ class SingleSearch final : public Search {
   SingleSearch(const SearchOptions& options, SearchTask task);
 
   std::span<const Row> rows() const override { return {&row_, done_ ? size_t{0} : size_t{1}}; }
+  std::span<const int32_t> Words(size_t) const override { return history_; }
   void Advance(float* logits, int64_t stride) override;
   std::span<const int32_t> Decided() const override { return std::span(history_).subspan(1); }
   std::vector<Hypothesis> Found() const override;

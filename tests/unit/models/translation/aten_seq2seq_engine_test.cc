@@ -80,20 +80,37 @@ class AtenSeq2SeqEngineTest : public ::testing::TestWithParam<std::tuple<TinyKin
     }
     return jobs;
   }
+  // One that needs the least cache there can be for itself.
+  SentenceJob MakeWidest() const {
+    SentenceJob job = std::move(MakeJobs(1).front());
+    job.source.insert(job.source.begin(), 64 - job.source.size(), 5);
+    job.search = {.beam_size = SearchOptions::kMaxBeam};
+    job.min_target = 60;
+    job.max_target = 63;
+    return job;
+  }
   void ExpectAsTheCpusOwn(const std::vector<SentenceJob>& jobs) {
     const Seq2SeqEngine own(MakeTinyNetwork(kind_), TinyConfig(kind_), 64);
     std::vector<SentenceJob> expected = MakeJobs(jobs.size());
+    for (SentenceJob& job : expected) job.align = true;
     own.Translate(
         expected, [](size_t) { return false; }, context_);
+    size_t aligned = 0;
+    size_t differ = 0;
     for (size_t i = 0; i < jobs.size(); ++i) {
       EXPECT_TRUE(jobs[i].done);
       EXPECT_EQ(jobs[i].target, expected[i].target) << i;
+      ASSERT_EQ(jobs[i].alignment.size(), jobs[i].align ? jobs[i].target.size() : 0) << i;
+      for (size_t k = 0; k < jobs[i].alignment.size(); ++k, ++aligned)
+        differ += jobs[i].alignment[k] != expected[i].alignment[k];
       ASSERT_EQ(jobs[i].found.size(), expected[i].found.size()) << i;
       for (size_t k = 0; k < jobs[i].found.size(); ++k) {
         EXPECT_EQ(jobs[i].found[k].words, expected[i].found[k].words) << i;
         EXPECT_NEAR(jobs[i].found[k].score, expected[i].found[k].score, 3e-3F) << i;
       }
     }
+    // Where two heads look at a place each, their sums are as good as equal.
+    EXPECT_LE(differ, aligned / 200);
   }
 
   const TinyKind kind_;
@@ -106,6 +123,123 @@ TEST_P(AtenSeq2SeqEngineTest, FindsWhatTheCpusOwnEngineFinds) {
   MakeEngine()->Translate(
       jobs, [](size_t) { return false; }, context_);
   ExpectAsTheCpusOwn(jobs);
+}
+
+TEST_P(AtenSeq2SeqEngineTest, SentencesThatAskAreAlignedAsTheCpusOwnEngineDoes) {
+  std::vector<SentenceJob> jobs = MakeJobs(60);
+  for (size_t i = 0; i < jobs.size(); ++i) jobs[i].align = i % 3 != 0;
+  for (const bool few_shapes : {false, true}) {
+    MakeEngine(MakeTinySeq2Seq(kind_), kAmpleBytes, few_shapes)
+        ->Translate(
+            jobs, [](size_t) { return false; }, context_);
+    ExpectAsTheCpusOwn(jobs);
+    jobs = MakeJobs(60);
+    for (SentenceJob& job : jobs) job.align = true;
+  }
+}
+
+TEST_P(AtenSeq2SeqEngineTest, ASuspendedSentenceLeavesItsRoomToOthersAndGoesOn) {
+  const auto never = [](size_t) { return false; };
+  SentenceJob expected = MakeWidest();
+  MakeEngine()->Translate({&expected, 1}, never, context_);
+  // Room for it alone.
+  const auto engine = MakeEngine(MakeTinySeq2Seq(kind_), 1);
+  SentenceJob widest = MakeWidest();
+  SentenceJob* const stalled[] = {&widest};
+  engine->Advance(stalled, 20, never, context_);
+  std::vector<SentenceJob> jobs = MakeJobs(60);
+  engine->Translate(jobs, never, context_);
+  ASSERT_TRUE(std::ranges::all_of(jobs, &SentenceJob::at_work));
+  widest.Suspend();
+  const std::vector<int32_t> decided = widest.target;
+  engine->Translate(jobs, never, context_);
+  ExpectAsTheCpusOwn(jobs);
+  EXPECT_EQ(widest.target, decided);
+  engine->Advance(stalled, 1000, never, context_);
+  EXPECT_TRUE(widest.done);
+  EXPECT_EQ(widest.target, expected.target);
+}
+
+TEST_P(AtenSeq2SeqEngineTest, NobodyOvertakesASentenceThatNeedsMuchRoom) {
+  const auto never = [](size_t) { return false; };
+  const auto engine = MakeEngine(MakeTinySeq2Seq(kind_), 1);
+  std::vector<SentenceJob> jobs = MakeJobs(20);
+  SentenceJob widest = MakeWidest();
+  std::vector<SentenceJob*> line;
+  for (SentenceJob& job : jobs) line.push_back(&job);
+  jobs[0].max_target = 30;
+  jobs[0].min_target = 25;
+  line.insert(line.begin() + 1, &widest);
+  engine->Advance(line, 1, never, context_);
+  ASSERT_NE(jobs[0].state, nullptr);
+  EXPECT_EQ(widest.state, nullptr);
+  for (size_t i = 1; i < jobs.size(); ++i) EXPECT_EQ(jobs[i].state, nullptr);
+  engine->Advance(line, 1000, never, context_);
+  EXPECT_TRUE(widest.done);
+  for (const SentenceJob& job : jobs) EXPECT_TRUE(job.done);
+}
+
+TEST_P(AtenSeq2SeqEngineTest, AFailureInTheMiddleChangesNothing) {
+  const auto engine = MakeEngine();
+  std::vector<SentenceJob> jobs = MakeJobs(12);
+  for (SentenceJob& job : jobs) job.align = true;
+  std::vector<SentenceJob*> at_work;
+  for (SentenceJob& job : jobs) at_work.push_back(&job);
+  // In the middle of a step, ever later; at first with sentences that were not encoded.
+  for (const int steps : {0, 2, 5, 9}) {
+    int left = steps * static_cast<int>(at_work.size()) + 1;
+    const auto fail = [&](size_t) {
+      if (--left < 0) throw std::runtime_error("out of memory");
+      return false;
+    };
+    EXPECT_THROW(
+        {
+          for (int i = 0; i < 100; ++i) engine->Advance(at_work, 1, fail, context_);
+        },
+        std::runtime_error);
+    std::erase_if(at_work, [](const SentenceJob* job) { return !job->at_work(); });
+    for (SentenceJob* job : at_work) job->Suspend();
+  }
+  engine->Advance(
+      at_work, 1000, [](size_t) { return false; }, context_);
+  ExpectAsTheCpusOwn(jobs);
+}
+
+TEST_P(AtenSeq2SeqEngineTest, WhatWasDecidedStaysWhateverTheDeviceSaysAfterAFailure) {
+  TinyTensors tensors = MakeTinySeq2Seq(kind_);
+  const auto never = [](size_t) { return false; };
+  TinyTensor& query = tensors.at("decoder.1.cross.query.weight");
+  std::ranges::fill(query.bytes, '\0');
+  const auto other = MakeEngine(tensors);
+  std::vector<SentenceJob> jobs = MakeJobs(20);
+  std::vector<SentenceJob*> all;
+  for (SentenceJob& job : jobs) all.push_back(&job);
+  MakeEngine()->Advance(all, 6, never, context_);
+  std::vector<SentenceJob> begun = MakeJobs(20);
+  std::vector<SentenceJob> anew = MakeJobs(20);
+  other->Translate(anew, never, context_);
+  size_t differ = 0;
+  for (size_t i = 0; i < jobs.size(); ++i) {
+    SentenceJob& job = jobs[i];
+    if (!job.at_work()) continue;
+    job.Suspend();
+    const std::vector<int32_t> decided = job.target;
+    while (job.at_work()) other->Advance({&all[i], 1}, 2, never, context_);
+    const auto begins = [&decided](const std::vector<int32_t>& words) {
+      return std::ranges::mismatch(decided, words).in1 == decided.end();
+    };
+    EXPECT_TRUE(begins(job.target));
+    differ += begins(anew[i].target) ? 0 : 1;
+    if (search_.options.beam_size > 1) continue;
+    // It goes on as what is made to begin so.
+    SentenceJob& forced = begun[i];
+    forced.prefix.insert(forced.prefix.end(), decided.begin(), decided.end());
+    forced.max_target -= decided.size();
+    forced.min_target -= std::min(forced.min_target, decided.size());
+    other->Translate({&forced, 1}, never, context_);
+    EXPECT_TRUE(std::ranges::equal(forced.target, std::span(job.target).subspan(decided.size())));
+  }
+  EXPECT_GT(differ, 0u);  // it would have said something else
 }
 
 TEST_P(AtenSeq2SeqEngineTest, SentencesJoinAndEndWhileOthersAreAtWork) {
@@ -146,7 +280,7 @@ TEST_P(AtenSeq2SeqEngineTest, AStoppedSentenceLeavesAndTheOthersDoNotNotice) {
   EXPECT_FALSE(jobs[longest].done);
   EXPECT_EQ(jobs[longest].state, nullptr);
   std::vector<SentenceJob*> stopped = {&jobs[longest]};
-  jobs[longest].Restart();
+  jobs[longest].Suspend();
   while (jobs[longest].at_work())
     engine->Advance(
         stopped, 3, [](size_t) { return false; }, context_);

@@ -134,13 +134,16 @@ TEST_P(TranslationEngineTest, SentencesJoinAndLeaveBetweenCalls) {
   for (size_t i = 0; i < jobs.size(); ++i) ASSERT_EQ(jobs[i].target, alone[i].target) << i;
 }
 
-TEST_P(TranslationEngineTest, ARestartedSentenceIsTranslatedAnew) {
+TEST_P(TranslationEngineTest, ASuspendedSentenceComesToTheSameWords) {
   const auto alone = TranslateOneByOne(RandomJobs(6));
   auto jobs = RandomJobs(6);
   std::vector<SentenceJob*> all;
   for (SentenceJob& job : jobs) all.push_back(&job);
   engine_->Advance(all, 2, Never, context_);
-  for (SentenceJob& job : jobs) job.Restart();
+  for (SentenceJob& job : jobs) {
+    if (job.at_work()) job.Suspend();
+    EXPECT_EQ(job.state, nullptr);
+  }
   engine_->Translate(jobs, Never, context_);
   for (size_t i = 0; i < jobs.size(); ++i) EXPECT_EQ(jobs[i].target, alone[i].target) << i;
 }

@@ -28,7 +28,10 @@ uint64_t Count(const prometheus::Histogram& histogram) {
 
 // Each request of a model that needs several steps counts its own.
 struct StepsDone final : models::RequestState {
+  void Suspend() override { ++suspended; }
+
   int steps = 0;
+  int suspended = 0;
 };
 
 testing::ModelHooks::Hook FinishAfter(int steps) {
@@ -125,8 +128,15 @@ TEST_F(Step, RequestWithACongestedReplyIsParkedInsteadOfQueued) {
   EXPECT_EQ(scheduler_.depth(model->queue()), 1U);  // the quick one
 
   slow.congested = false;
-  scheduler_.Requeue(slow.WaitParked());
+  std::unique_ptr<Job> job = slow.WaitParked();
+  // It gave back what others may wait for; those that go on did not.
+  EXPECT_EQ(static_cast<StepsDone&>(*job->request.state()).suspended, 1);
+  scheduler_.Requeue(std::move(job));
   Pop();
+  for (const auto& waiting : popped_.batch) {
+    const auto& done = static_cast<StepsDone&>(*waiting->request.state());
+    EXPECT_EQ(done.suspended, &waiting->reply == &slow ? 1 : 0);
+  }
   Run(std::move(popped_.batch));
   EXPECT_TRUE(slow.status()->ok());
   EXPECT_TRUE(quick.status()->ok());
