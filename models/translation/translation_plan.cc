@@ -19,6 +19,12 @@ TranslationPlan::TranslationPlan(const TranslateInput& input, TranslationSetting
   }
 }
 
+bool TranslationPlan::BeginsText(size_t text) {
+  if (text < begun_) return false;
+  begun_ = text + 1;
+  return true;
+}
+
 SourceSentence TranslationPlan::Take() {
   SourceSentence taken = std::move(texts_[text_][sentence_]);
   if (++sentence_ == texts_[text_].size()) {
@@ -34,12 +40,6 @@ SourceSentence TranslationPlan::TakeFront(size_t bytes) {
   SourceSentence front = models::TakeFront(sentence, bytes);
   if (sentence.marked.text.empty()) front.behind += Take().behind;
   return front;
-}
-
-bool TranslationPlan::BeginsText(size_t text) {
-  if (text < begun_) return false;
-  begun_ = text + 1;
-  return true;
 }
 
 void TranslationPlan::Suspend() {

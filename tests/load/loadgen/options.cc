@@ -111,8 +111,8 @@ std::optional<Options> ParseOptions(int argc, char** argv, int* exit_code) {
     return std::nullopt;
   }
   if (target_tokens->count() > 0) {
-    if (options.method != Method::kTranslate) {
-      std::cerr << "--target-tokens: only for translate\n";
+    if (options.method != Method::kTranslate && options.method != Method::kStreamTranslate) {
+      std::cerr << "--target-tokens: only for translate and stream-translate\n";
       return std::nullopt;
     }
     options.target_tokens = ReadTargetTokens(target_tokens_file, options.texts.size());
