@@ -78,9 +78,9 @@ class TranslationEngine {
   virtual ~TranslationEngine() = default;
 
   // Goes on with each of the jobs, which are at work and may be new, by up to max_words words, and
-  // at least one. An engine that cannot pause goes on to their end. should_stop(i) is asked once a
-  // decoder step, and once before the first, for each job at work; such a job leaves at once. After
-  // an exception the jobs must be suspended.
+  // at least one; what was suspended comes to where it was first. An engine that cannot pause goes
+  // on to their end. should_stop(i) is asked once a decoder step, and once before the first, for
+  // each job at work; such a job leaves at once. After an exception the jobs must be suspended.
   virtual void Advance(std::span<SentenceJob* const> jobs, size_t max_words,
                        absl::FunctionRef<bool(size_t)> should_stop,
                        runtime::WorkerContext& context) const = 0;
