@@ -70,9 +70,9 @@ class Seq2SeqStreamTest : public ::testing::TestWithParam<std::tuple<Engine, int
     for (int32_t id = 2; id < kTinyWords; ++id) words += pieces->TextOf(id) + "\n";
     const auto words_file = folder_.path() / "words.txt";
     std::ofstream(words_file, std::ios::binary) << words;
-    vocabulary_ = Vocabulary::LoadWithTable(pieces_file, words_file, TinyTask(kKind).words,
-                                            TinyConfig(kKind).unknown, error);
-    ASSERT_NE(vocabulary_, nullptr) << error;
+    vocabularies_.source = vocabularies_.target = Vocabulary::LoadWithTable(
+        pieces_file, words_file, TinyTask(kKind).words, TinyConfig(kKind).unknown, error);
+    ASSERT_NE(vocabularies_.source, nullptr) << error;
     SetEngine(std::get<0>(GetParam()));
   }
 
@@ -102,7 +102,7 @@ class Seq2SeqStreamTest : public ::testing::TestWithParam<std::tuple<Engine, int
                                      .min_target = min_target_,
                                      .max_target = 62};
         },
-        *vocabulary_, *engine_);
+        vocabularies_, *engine_);
     batch.Forward(context_);
     batch.Complete();
   }
@@ -118,7 +118,7 @@ class Seq2SeqStreamTest : public ::testing::TestWithParam<std::tuple<Engine, int
   testing::FakeClock clock_;
   SearchOptions search_;
   size_t min_target_ = 30;
-  std::unique_ptr<const Vocabulary> vocabulary_;
+  Vocabularies vocabularies_;
   std::unique_ptr<FailingEngine> engine_;
   FakeWorkerContext context_;
 };
