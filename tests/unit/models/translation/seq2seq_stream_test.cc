@@ -102,7 +102,7 @@ class Seq2SeqStreamTest : public ::testing::TestWithParam<std::tuple<Engine, int
                                      .min_target = min_target_,
                                      .max_target = 62};
         },
-        *vocabulary_, *engine_);
+        {vocabulary_, vocabulary_}, *engine_);
     batch.Forward(context_);
     batch.Complete();
   }
@@ -118,7 +118,7 @@ class Seq2SeqStreamTest : public ::testing::TestWithParam<std::tuple<Engine, int
   testing::FakeClock clock_;
   SearchOptions search_;
   size_t min_target_ = 30;
-  std::unique_ptr<const Vocabulary> vocabulary_;
+  std::shared_ptr<const Vocabulary> vocabulary_;
   std::unique_ptr<FailingEngine> engine_;
   FakeWorkerContext context_;
 };
