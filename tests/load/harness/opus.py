@@ -1,10 +1,12 @@
 """A model of the shape of OPUS-MT-base with random weights, as the hub has such models and as packages of Millrace, and requests for it whose
 translations have lengths that are forced. NumPy and SentencePiece are imported late, as only this needs them."""
 
+import hashlib
 import json
 import os
 import random
 import re
+import shutil
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -36,18 +38,19 @@ class Opus:
 
 
 def prepare(context):
-    """Made once in the context's folder, and found there later."""
+    """Made once in the context's folder, and found there later, until this file changes."""
     root = context.out / "opus"
     opus = Opus(root / "model", {precision: root / precision for precision in PRECISIONS}, root / "texts.txt", root / "lengths.txt",
                 root / "requests.json")
-    done = root / "done"
-    if not done.exists():
-        opus.folder.mkdir(parents=True, exist_ok=True)
+    made, stamp = root / "made-by", hashlib.sha256(Path(__file__).read_bytes()).hexdigest()
+    if not made.exists() or made.read_text() != stamp:
+        shutil.rmtree(root, ignore_errors=True)   # also what an interrupted run left
+        opus.folder.mkdir(parents=True)
         numbers = _write_vocabulary(opus.folder)
         _write_network(opus.folder)
         _write_requests(opus, numbers)
         _write_packages(opus)
-        done.touch()
+        made.write_text(stamp)
     return opus
 
 
@@ -134,10 +137,9 @@ def _write_packages(opus):
     made = opus.packages["float32"] / NAME / "1"
     for precision in PRECISIONS[1:]:
         folder = opus.packages[precision] / NAME / "1"
-        folder.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(parents=True)
         for file in made.iterdir():
             if file.name != "model.pbtxt":
-                (folder / file.name).unlink(missing_ok=True)
                 os.link(file, folder / file.name)
         config = (made / "model.pbtxt").read_text()
         (folder / "model.pbtxt").write_text(config.replace("seq2seq {", f"seq2seq {{\n  precision: PRECISION_{precision.upper()}"))
