@@ -104,6 +104,7 @@ std::unique_ptr<Batch> BergamotModel::Prepare(std::span<Request* const> requests
   limits.max_source_tokens = max_source_tokens_;
   // Its words are quick: longer steps only keep newcomers waiting.
   limits.time = std::chrono::milliseconds(4);
+  limits.time_each = std::chrono::microseconds(250);
   // Where a step is the whole translation, as many as a device takes together.
   if (!info_.batching.continuous) limits.max_step_tokens = kWholeStepTokens;
   const auto settings_of = [this](const TranslateInput& input) {

@@ -124,7 +124,8 @@ void TranslationBatch::Forward(runtime::WorkerContext& context) {
   std::vector<Job> jobs = JobsAtWork();
   if (jobs.empty()) return;
   const Request& clock = *participants_.front().request;
-  const TimePoint end = clock.now() + limits_.time;
+  const TimePoint end =
+      clock.now() + std::max<Duration>(limits_.time, jobs.size() * limits_.time_each);
   std::vector<SentenceJob*> advanced;
   // Ever more words a call: few when each takes long, and little to do between calls else.
   constexpr size_t kMostWords = 1024;

@@ -27,6 +27,8 @@ struct StepLimits {
   // A step ends soon after it had so much time, so that others can join and finished sentences go
   // out.
   Duration time = std::chrono::milliseconds(8);
+  // Or so much for each sentence in work, if that is more: each costs something to put back.
+  Duration time_each{};
 };
 
 // One step of translation requests: some words more of the sentences that they have in work, and of
