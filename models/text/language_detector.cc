@@ -16,7 +16,7 @@ namespace millrace::models {
 namespace {
 
 // Beyond so much of a text nothing new is learnt.
-constexpr size_t kMaxBytes = 16 << 10;
+constexpr size_t kMaxBytes = 32 << 10;
 constexpr size_t kCandidates = 3;
 
 // The library has some codes of before 1989, and names a script where it is the usual one.

@@ -47,7 +47,7 @@ class Decoding final : public SentenceState {
                                          SearchTask task) {
     const size_t hypotheses = static_cast<size_t>(job.search.beam_size);
     const size_t words = hypotheses * task.max_words;
-    std::vector<int32_t> slots = pool->Take(job.source.size() + words);
+    std::vector<int32_t> slots = pool->Take(job.source.size() + words, &job);
     if (slots.empty()) return nullptr;
     return std::unique_ptr<Decoding>(new Decoding(pool, job, std::move(task), slots, words));
   }
@@ -184,22 +184,19 @@ class AtenSeq2SeqEngine final : public TranslationEngine {
   }
 
  private:
-  // Encodes those of the jobs that have no state and for which there is room. None overtakes one
-  // before it, or those who need much would wait for ever.
+  // Encodes those of the jobs that have no state and for which there is room.
   void Begin(std::span<SentenceJob* const> jobs, absl::FunctionRef<bool(size_t)> should_stop,
              runtime::WorkerContext& context) const {
     std::vector<CachedTransformer::Source> sources;
-    bool full = false;
     for (size_t i = 0; i < jobs.size(); ++i) {
       SentenceJob& job = *jobs[i];
       if (job.state != nullptr || !job.at_work()) continue;
       job.stopped = should_stop(i);
       job.done = !job.stopped && job.max_target == 0;
-      if (!job.at_work() || full) continue;
+      if (!job.at_work()) continue;
       auto decoding =
           Decoding::Begin(transformer_.slots(), job, TaskOf(job, task_, transformer_.longest()));
-      full = decoding == nullptr;
-      if (full) continue;
+      if (decoding == nullptr) continue;
       sources.push_back(decoding->Source(job));
       job.state = std::move(decoding);
     }

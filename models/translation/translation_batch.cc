@@ -129,8 +129,11 @@ void TranslationBatch::Forward(runtime::WorkerContext& context) {
   std::vector<SentenceJob*> advanced;
   // Ever more words a call: few when each takes long, and little to do between calls else.
   constexpr size_t kMostWords = 1024;
+  constexpr size_t kCallsForFirstWord = 4;
   size_t words = 1;
+  size_t calls = 0;
   do {
+    ++calls;
     advanced.clear();
     for (const Job& job : jobs) advanced.push_back(job.job);
     engine_.Advance(
@@ -141,7 +144,9 @@ void TranslationBatch::Forward(runtime::WorkerContext& context) {
       return;
     // The last word may still become another.
     if (SomebodyWaitsForFirstWord(/*decided=*/2)) return;
-    if (!SomebodyWaitsForFirstWord(/*decided=*/0)) words = std::min(2 * words, kMostWords);
+    // But a search may be long in deciding any.
+    if (calls > kCallsForFirstWord || !SomebodyWaitsForFirstWord(/*decided=*/0))
+      words = std::min(2 * words, kMostWords);
   } while (!jobs.empty() && clock.now() < end);
 }
 
@@ -149,8 +154,8 @@ bool TranslationBatch::SomebodyWaitsForFirstWord(size_t decided) const {
   return std::ranges::any_of(participants_, [decided](const Participant& participant) {
     if (!InputOf(*participant.request).partial) return false;
     const TranslationUnit& first = participant.plan->units().front();
-    return first.sentence.is_plain && first.emitted == 0 && first.job.at_work() &&
-           first.job.target.size() >= decided;
+    return first.sentence.is_plain && first.emitted == 0 && !first.done() &&
+           first.job.state != nullptr && first.job.target.size() >= decided;
   });
 }
 

@@ -155,8 +155,8 @@ class Group {
       : network_(network) {
     for (size_t i = 0; i < sentences; ++i) {
       Sentence& sentence = sentences_.emplace_back();
-      sentence.source_slots = network.slots()->Take(kSourceWords);
-      sentence.slots = network.slots()->Take(kTargetWords);
+      sentence.source_slots = network.slots()->Take(kSourceWords, this);
+      sentence.slots = network.slots()->Take(kTargetWords, this);
       if (sentence.slots.empty()) throw std::runtime_error("too few slots");
       for (size_t word = 0; word < kSourceWords; ++word) {
         sentence.source.push_back(

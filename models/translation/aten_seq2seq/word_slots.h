@@ -11,7 +11,11 @@ namespace millrace::models {
 
 // Which places of a cache of keys and values are free. A sentence takes at once as many as it can
 // come to need, so that it never waits for one in the middle, and gives them back when it ends. Two
-// are never given out. Thread-safe.
+// are never given out.
+//
+// Whoever finds too few free is waited for: until it has come back and got them, others only take
+// what leaves room for it, or those who need much would never have their turn. It is forgotten when
+// others were refused kPatience times meanwhile, for it may have given up. Thread-safe.
 class WordSlots {
  public:
   // Reads as zeros: what padding attends to.
@@ -19,11 +23,13 @@ class WordSlots {
   // What padding writes to; never read.
   static constexpr int32_t kWaste = 1;
 
+  static constexpr size_t kPatience = 1 << 14;
+
   // slots: of the cache, more than those two.
   explicit WordSlots(size_t slots);
 
-  // That many of them, or none when fewer are free.
-  std::vector<int32_t> Take(size_t words) MILLRACE_EXCLUDES(mu_);
+  // That many of them, or none when fewer are free. who: names a sentence.
+  std::vector<int32_t> Take(size_t words, const void* who) MILLRACE_EXCLUDES(mu_);
   void Give(std::span<const int32_t> slots) MILLRACE_EXCLUDES(mu_);
 
   size_t capacity() const { return capacity_; }
@@ -33,6 +39,10 @@ class WordSlots {
   const size_t capacity_;
   mutable Mutex mu_;
   std::vector<int32_t> free_ MILLRACE_GUARDED_BY(mu_);
+  // Of the one that is waited for; words is 0 when there is none.
+  const void* waiting_ MILLRACE_GUARDED_BY(mu_) = nullptr;
+  size_t waiting_words_ MILLRACE_GUARDED_BY(mu_) = 0;
+  size_t refused_ MILLRACE_GUARDED_BY(mu_) = 0;
 };
 
 }  // namespace millrace::models

@@ -113,17 +113,18 @@ void Check(const ModelInferRequest& request, const ModelInferResponse& response,
     sinks.recorder.AddWrong();
   }
 }
+// Whether another length was asked for.
+bool IsOfWrongLength(const TranslateRequest& request, int64_t target_tokens) {
+  const v1::TranslateSearch& search = request.search();
+  return search.has_max_target_tokens() && target_tokens != search.max_target_tokens();
+}
 void Check(const TranslateRequest& request, const TranslateResponse& response, size_t input,
            const Sinks& sinks) {
   if (response.translations_size() != 1 || response.translations(0).text().empty()) {
     sinks.recorder.AddWrong();
     return;
   }
-  const v1::TranslateSearch& search = request.search();
-  if (search.has_max_target_tokens() &&
-      response.translations(0).target_tokens() != search.max_target_tokens()) {
-    sinks.recorder.AddWrong();
-  }
+  if (IsOfWrongLength(request, response.translations(0).target_tokens())) sinks.recorder.AddWrong();
   const std::string& text = response.translations(0).text();
   Hash hash;
   hash.Append(text);
@@ -225,7 +226,7 @@ class Listener {
     hash_.Append(response.audio());
   }
 
-  void OnEnd(size_t input, const Sinks& sinks) const {
+  void OnEnd(const Request& /*request*/, size_t input, const Sinks& sinks) const {
     if (bytes_ == 0) sinks.recorder.AddWrong();
     sinks.outputs.Add(input, bytes_, hash_.value(), "");
     sinks.recorder.AddWork(player_.playback().audio_seconds, bytes_);
@@ -255,10 +256,11 @@ class Reader {
   void OnMessage(const Response& response, SteadyTime now, const Sinks& sinks) {
     if (text_.empty() && !response.text().empty()) sinks.recorder.AddFirstText(now - intended_);
     text_ += response.text();
+    target_tokens_ += response.target_tokens();
   }
 
-  void OnEnd(size_t input, const Sinks& sinks) const {
-    if (text_.empty()) sinks.recorder.AddWrong();
+  void OnEnd(const Request& request, size_t input, const Sinks& sinks) const {
+    if (text_.empty() || IsOfWrongLength(request, target_tokens_)) sinks.recorder.AddWrong();
     Hash hash;
     hash.Append(text_);
     sinks.recorder.AddWork(0, text_.size());
@@ -268,6 +270,7 @@ class Reader {
  private:
   const SteadyTime intended_;
   std::string text_;
+  int64_t target_tokens_ = 0;
 };
 
 template <typename Client>
@@ -280,6 +283,7 @@ class StreamCall final : public CallBase,
 
   // Deletes itself when it is done.
   void Start(typename Client::Service::Stub& stub, const typename Client::Request& request) {
+    request_ = &request;
     Client::Begin(stub, &context_, &request, this);
     this->StartRead(&response_);
     this->StartCall();
@@ -293,7 +297,7 @@ class StreamCall final : public CallBase,
 
   void OnDone(const grpc::Status& status) override {
     times_.done = std::chrono::steady_clock::now();
-    if (status.ok()) client_.OnEnd(input_, sinks_);
+    if (status.ok()) client_.OnEnd(*request_, input_, sinks_);
     sinks_.recorder.AddCall(status, times_);
     CallObserver& observer = observer_;
     delete this;
@@ -303,6 +307,7 @@ class StreamCall final : public CallBase,
  private:
   const size_t input_;
   const Sinks& sinks_;
+  const typename Client::Request* request_ = nullptr;
   typename Client::Response response_;
   Client client_;
 };

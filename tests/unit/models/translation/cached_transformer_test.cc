@@ -56,8 +56,8 @@ class CachedTransformerTest : public ::testing::TestWithParam<TinyKind> {
     std::vector<Sentence> sentences;
     std::vector<CachedTransformer::Source> encode;
     for (const Words& source : sources) {
-      sentences.push_back({cached_.slots()->Take(source.size()),
-                           cached_.slots()->Take(kTargetWords + 1),
+      sentences.push_back({cached_.slots()->Take(source.size(), this),
+                           cached_.slots()->Take(kTargetWords + 1, this),
                            {TinyTask(GetParam()).start}});
     }
     for (size_t i = 0; i < sources.size(); ++i)
@@ -173,8 +173,8 @@ TEST_P(CachedTransformerTest, WhatIsNoNumberStaysWithItsSentence) {
   const Words source = {5, 6, 0};
   const Words forced(4, kBroken);
   const auto translate = [&](std::span<const int32_t> given) {
-    const Words source_slots = broken.slots()->Take(source.size());
-    const Words slots = broken.slots()->Take(9);
+    const Words source_slots = broken.slots()->Take(source.size(), this);
+    const Words slots = broken.slots()->Take(9, this);
     const CachedTransformer::Source encoded = {source, source_slots};
     broken.Encode({&encoded, 1}, context_);
     Words words = {TinyTask(GetParam()).start};

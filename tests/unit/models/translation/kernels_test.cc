@@ -130,15 +130,20 @@ TEST_P(KernelsTest, LargestValuesDoNotOverflow) {
 TEST_P(KernelsTest, ARowIsTheSameInAnyCompany) {
   constexpr int64_t kInputs = 256;
   constexpr int64_t kOutputs = 128;
-  constexpr int64_t kRows = 50;
+  constexpr int64_t kMostRows = 129;
   const TestMatrix matrix(kOutputs, kInputs, RandomBytes(kOutputs * kInputs, 3));
   const PackedMatrix packed({&matrix.weights});
-  const auto x = RandomFloats(kRows * kInputs, 1.0F, 4);
-  const auto together = Multiply(x, kRows, packed, /*relu=*/false);
-  for (int64_t row = 0; row < kRows; ++row) {
+  const auto x = RandomFloats(kMostRows * kInputs, 1.0F, 4);
+  std::vector<float> alone;
+  for (int64_t row = 0; row < kMostRows; ++row) {
     const std::vector<float> one(x.begin() + row * kInputs, x.begin() + (row + 1) * kInputs);
-    const auto alone = Multiply(one, 1, packed, /*relu=*/false);
-    ASSERT_TRUE(std::equal(alone.begin(), alone.end(), together.begin() + row * kOutputs));
+    const auto out = Multiply(one, 1, packed, /*relu=*/false);
+    alone.insert(alone.end(), out.begin(), out.end());
+  }
+  // Tiles of any height, alone, overlapping and in several groups.
+  for (const int64_t rows : {15, 16, 17, 33, 34, 49, 50, 63, 64, 65, 81, 128, 129}) {
+    const auto together = Multiply(x, rows, packed, /*relu=*/false);
+    ASSERT_TRUE(std::equal(together.begin(), together.end(), alone.begin())) << rows << " rows";
   }
 }
 

@@ -229,6 +229,13 @@ TEST_F(TranslationBatchTest, PartsComeAsTheyAreDecided) {
   EXPECT_EQ(sink.parts.back().target_tokens, 18);
 }
 
+TEST_F(TranslationBatchTest, NobodyWaitsForTheFirstWordOfWhatIsCopied) {
+  Sink sink;
+  const auto request = MakeRequest({.texts = {"...", kLong}, .partial = true}, sink);
+  Step({request.get()});
+  EXPECT_LE(engine_.calls.size(), 4u);  // 1, 2, 4 and 8 words, not 8 times one
+}
+
 TEST_F(TranslationBatchTest, WhatFailedHalfwayBeginsAnew) {
   Sink sink;
   const auto request = MakeRequest({.texts = {kLong}, .partial = true}, sink);

@@ -17,8 +17,8 @@ using ::testing::SizeIs;
 TEST(WordSlotsTest, GivesEachSlotToOneHolder) {
   WordSlots slots(10);
   EXPECT_EQ(slots.capacity(), 8u);
-  const std::vector<int32_t> first = slots.Take(5);
-  const std::vector<int32_t> second = slots.Take(3);
+  const std::vector<int32_t> first = slots.Take(5, &slots);
+  const std::vector<int32_t> second = slots.Take(3, &slots);
   std::set<int32_t> all(first.begin(), first.end());
   all.insert(second.begin(), second.end());
   EXPECT_THAT(all, SizeIs(8));
@@ -28,11 +28,37 @@ TEST(WordSlotsTest, GivesEachSlotToOneHolder) {
 
 TEST(WordSlotsTest, GivesAllOrNothing) {
   WordSlots slots(10);
-  const std::vector<int32_t> most = slots.Take(6);
-  EXPECT_THAT(slots.Take(3), IsEmpty());
+  const std::vector<int32_t> most = slots.Take(6, &slots);
+  EXPECT_THAT(slots.Take(3, &slots), IsEmpty());
   EXPECT_EQ(slots.used(), 6u);
   slots.Give(most);
-  EXPECT_THAT(slots.Take(8), SizeIs(8));
+  EXPECT_THAT(slots.Take(8, &slots), SizeIs(8));
+}
+
+TEST(WordSlotsTest, WhoFindsTooFewIsWaitedFor) {
+  WordSlots slots(12);
+  const int wide = 0;
+  const int narrow = 0;
+  const std::vector<int32_t> first = slots.Take(4, &narrow);
+  const std::vector<int32_t> second = slots.Take(2, &narrow);
+  EXPECT_THAT(slots.Take(7, &wide), IsEmpty());
+  EXPECT_THAT(slots.Take(1, &narrow), IsEmpty());
+  slots.Give(first);
+  EXPECT_THAT(slots.Take(1, &narrow), SizeIs(1)) << "there is room for both";
+  EXPECT_THAT(slots.Take(1, &narrow), IsEmpty());
+  EXPECT_THAT(slots.Take(7, &wide), SizeIs(7));
+  slots.Give(second);
+  EXPECT_THAT(slots.Take(2, &narrow), SizeIs(2));
+}
+
+TEST(WordSlotsTest, WhoDoesNotComeBackIsForgotten) {
+  WordSlots slots(12);
+  const int wide = 0;
+  const int narrow = 0;
+  const std::vector<int32_t> taken = slots.Take(6, &narrow);
+  EXPECT_THAT(slots.Take(10, &wide), IsEmpty());
+  for (size_t i = 0; i < WordSlots::kPatience; ++i) ASSERT_THAT(slots.Take(1, &narrow), IsEmpty());
+  EXPECT_THAT(slots.Take(1, &narrow), SizeIs(1));
 }
 
 TEST(WordSlotsTest, ThreadsNeverHoldTheSameSlot) {
@@ -45,7 +71,7 @@ TEST(WordSlotsTest, ThreadsNeverHoldTheSameSlot) {
     threads.emplace_back([&] {
       start.arrive_and_wait();
       for (int round = 0; round < 1000; ++round) {
-        const std::vector<int32_t> taken = slots.Take(3);
+        const std::vector<int32_t> taken = slots.Take(3, &slots);
         ASSERT_THAT(taken, SizeIs(3));
         for (const int32_t slot : taken) EXPECT_EQ(++holders[static_cast<size_t>(slot)], 1);
         for (const int32_t slot : taken) --holders[static_cast<size_t>(slot)];
