@@ -231,7 +231,7 @@ TEST_F(TranslationBatchTest, PartsComeAsTheyAreDecided) {
 
 TEST_F(TranslationBatchTest, NobodyWaitsForTheFirstWordOfWhatIsCopied) {
   Sink sink;
-  const auto request = MakeRequest({.texts = {"...", kLong}, .partial = true}, sink);
+  const auto request = MakeRequest({.texts = {"\xE6\xBC\xA2", kLong}, .partial = true}, sink);
   Step({request.get()});
   EXPECT_EQ(engine_.calls.size(), 3u);  // of 1, 2 and 4 words
 }
