@@ -38,6 +38,21 @@ def bars(path, title, y_label, groups, series, errors=None):
     _finish(figure, axes, path, title, "", y_label)
 
 
+def lying_bars(path, title, x_label, values):
+    """One bar for each name, from the top down: for names too long to stand side by side."""
+    figure, axes = _figure()
+    positions = range(len(values))
+    axes.barh(positions, list(values.values()), 0.8)
+    axes.set_yticks(positions, list(values), fontsize=8)
+    axes.invert_yaxis()
+    axes.set_title(title, fontsize=10)
+    axes.set_xlabel(x_label, fontsize=9)
+    axes.grid(axis="x", alpha=0.3)
+    figure.tight_layout()
+    figure.savefig(path, metadata={"Software": None})
+    figure.clear()
+
+
 def lines(path, title, x_label, y_label, series, x_ticks=None, marks=()):
     """Lines: `series` maps a name to [(x, y)]; `marks` are (x, text) of vertical lines."""
     figure, axes = _figure()
