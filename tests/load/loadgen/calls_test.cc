@@ -22,18 +22,33 @@ class FixedLength final : public v1::TranslationService::Service {
                          v1::TranslateResponse* response) override {
     v1::Translation& translation = *response->add_translations();
     translation.set_text(request->texts(0));
-    const v1::TranslateSearch& search = request->search();
-    const bool is_forced = search.min_target_tokens() == search.max_target_tokens();
-    translation.set_target_tokens(is_forced ? tokens_ : 0);
+    translation.set_target_tokens(TokensOf(*request));
+    return grpc::Status::OK;
+  }
+
+  // As words are decided: the tokens are told with the last of them.
+  grpc::Status StreamTranslate(grpc::ServerContext* /*context*/,
+                               const v1::TranslateRequest* request,
+                               grpc::ServerWriter<v1::StreamTranslateResponse>* writer) override {
+    v1::StreamTranslateResponse part;
+    part.set_text(request->texts(0));
+    if (request->partial()) writer->Write(part);
+    part.set_target_tokens(TokensOf(*request));
+    writer->Write(part);
     return grpc::Status::OK;
   }
 
  private:
+  int64_t TokensOf(const v1::TranslateRequest& request) const {
+    const v1::TranslateSearch& search = request.search();
+    return search.min_target_tokens() == search.max_target_tokens() ? tokens_ : 0;
+  }
+
   const int64_t tokens_;
 };
 
 // Wrong translations of two texts that were to have 5 and 6 tokens.
-uint64_t WrongOf(int64_t tokens) {
+uint64_t WrongOf(Method method, int64_t tokens) {
   FixedLength service(tokens);
   grpc::ServerBuilder builder;
   int port = 0;
@@ -43,7 +58,7 @@ uint64_t WrongOf(int64_t tokens) {
 
   Options options;
   options.address = "127.0.0.1:" + std::to_string(port);
-  options.method = Method::kTranslate;
+  options.method = method;
   options.texts = {"One.", "Two."};
   options.target_tokens = {5, 6};
   options.count = 2;
@@ -51,12 +66,15 @@ uint64_t WrongOf(int64_t tokens) {
   Outputs outputs;
   Runner(options, *MakeCaller(options, recorder, outputs), recorder).Run();
   EXPECT_EQ(recorder.status(grpc::OK).latency.count(), 2U);
+  EXPECT_EQ(recorder.first_text().count(), method == Method::kStreamTranslate ? 2U : 0U);
   return recorder.wrong();
 }
 
 TEST(TranslateCalls, TranslationsOfOtherLengthsThanAskedForAreWrong) {
-  EXPECT_EQ(WrongOf(5), 1U);
-  EXPECT_EQ(WrongOf(7), 2U);
+  for (const Method method : {Method::kTranslate, Method::kStreamTranslate}) {
+    EXPECT_EQ(WrongOf(method, 5), 1U);
+    EXPECT_EQ(WrongOf(method, 7), 2U);
+  }
 }
 
 }  // namespace

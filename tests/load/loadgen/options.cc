@@ -73,10 +73,10 @@ std::optional<Options> ParseOptions(int argc, char** argv, int* exit_code) {
   app.add_option("--model", options.model, "name of the model")->required();
   app.add_option("--texts", texts_file, "file of inputs, one per line, used in turn")
       ->check(CLI::ExistingFile);
-  auto* target_tokens =
-      app.add_option("--target-tokens", target_tokens_file,
-                     "translate: file of how many tokens each text's translation is to have")
-          ->check(CLI::ExistingFile);
+  auto* target_tokens = app.add_option("--target-tokens", target_tokens_file,
+                                       "translate, stream-translate: file of how many tokens each "
+                                       "text's translation is to have")
+                            ->check(CLI::ExistingFile);
   app.add_option("--connections", options.connections, "HTTP/2 connections")
       ->check(CLI::Range(1, 64));
   auto* concurrency =
