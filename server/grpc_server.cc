@@ -2,11 +2,11 @@
 
 #include <grpc/grpc.h>
 
+#include <string>
 #include <utility>
 
 #include "google/protobuf/stubs/common.h"
 #include "grpcpp/ext/proto_server_reflection_plugin.h"
-#include "grpcpp/health_check_service_interface.h"
 #include "grpcpp/server_builder.h"
 #include "models/core/strings.h"
 #if GOOGLE_PROTOBUF_VERSION < 4022000  // later ones log through Abseil
@@ -32,15 +32,18 @@ class WithoutReflection final : public grpc::ServerBuilderOption {
 
 absl::StatusOr<std::unique_ptr<GrpcServer>> GrpcServer::Listen(
     const ServerConfig& config, std::unique_ptr<ConnectionListener> listener,
-    std::shared_ptr<grpc::ServerCredentials> credentials,
-    const std::vector<grpc::Service*>& services) {
+    std::shared_ptr<grpc::ServerCredentials> credentials, std::vector<RpcService*> services) {
 #if GOOGLE_PROTOBUF_VERSION < 4022000
   // Its lines on bad requests would stand between the log's own; their statuses say the same.
   google::protobuf::SetLogHandler(nullptr);
 #endif
 
-  // Both are switches of the process that the next builder obeys.
-  grpc::EnableDefaultHealthCheckService(true);
+  std::vector<std::string> names;
+  for (const RpcService* service : services) names.push_back(service->full_name());
+  auto health = std::make_unique<HealthService>(std::move(names));
+  services.push_back(health.get());
+
+  // A switch of the process that the next builder obeys.
   grpc::reflection::InitProtoReflectionServerBuilderPlugin();
 
   grpc::ServerBuilder builder;
@@ -48,7 +51,6 @@ absl::StatusOr<std::unique_ptr<GrpcServer>> GrpcServer::Listen(
   auto acceptor = builder.experimental().AddExternalConnectionAcceptor(
       grpc::ServerBuilder::experimental_type::ExternalConnectionType::FROM_FD,
       std::move(credentials));
-  for (grpc::Service* service : services) builder.RegisterService(service);
   builder.SetMaxReceiveMessageSize(static_cast<int>(config.max_message_bytes));
   builder.SetMaxSendMessageSize(-1);  // long speech in one reply
   builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, config.max_streams_per_connection);
@@ -59,10 +61,10 @@ absl::StatusOr<std::unique_ptr<GrpcServer>> GrpcServer::Listen(
   // Finds clients that vanished without a word.
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, 60'000);
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, 20'000);
-  std::unique_ptr<grpc::Server> server = builder.BuildAndStart();
+  std::unique_ptr<RpcServer> server = RpcServer::Start(builder, services);
   if (server == nullptr) return absl::InternalError("gRPC could not start its server");
-  std::unique_ptr<GrpcServer> result(
-      new GrpcServer(std::move(server), std::move(acceptor), std::move(listener)));
+  std::unique_ptr<GrpcServer> result(new GrpcServer(std::move(health), std::move(server),
+                                                    std::move(acceptor), std::move(listener)));
   if (absl::Status status = result->StartListening(); !status.ok()) return status;
   return result;
 }
@@ -76,12 +78,9 @@ absl::Status GrpcServer::StartListening() {
   });
 }
 
-void GrpcServer::SetServing(bool serving) {
-  if (auto* health = server_->GetHealthCheckService()) health->SetServingStatus(serving);
-}
-
 void GrpcServer::Shutdown(std::chrono::system_clock::time_point deadline) {
   listener_->Stop();
+  health_->EndWatches();  // they would last until the deadline
   server_->Shutdown(deadline);
 }
 

@@ -1,16 +1,16 @@
 #pragma once
 
 #include <memory>
-#include <string>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "grpcpp/security/server_credentials.h"
-#include "grpcpp/server.h"
 #include "grpcpp/server_builder.h"
 #include "server/config/server_config.h"
 #include "server/connection_listener.h"
+#include "server/rpc/rpc_server.h"
+#include "server/services/health_service.h"
 
 namespace millrace::server {
 
@@ -20,12 +20,11 @@ class GrpcServer {
   // Takes calls from the bound listener; the services must outlive it.
   static absl::StatusOr<std::unique_ptr<GrpcServer>> Listen(
       const ServerConfig& config, std::unique_ptr<ConnectionListener> listener,
-      std::shared_ptr<grpc::ServerCredentials> credentials,
-      const std::vector<grpc::Service*>& services);
+      std::shared_ptr<grpc::ServerCredentials> credentials, std::vector<RpcService*> services);
 
   int port() const { return listener_->port(); }
   // What grpc.health.v1 says, for the server as a whole and each service.
-  void SetServing(bool serving);
+  void SetServing(bool serving) { health_->SetServing(serving); }
   // Takes no more calls, cancels at the deadline what still runs, and waits until every call has
   // ended.
   void Shutdown(std::chrono::system_clock::time_point deadline);
@@ -33,15 +32,17 @@ class GrpcServer {
  private:
   using Acceptor = grpc::experimental::ExternalConnectionAcceptor;
 
-  GrpcServer(std::unique_ptr<grpc::Server> server, std::unique_ptr<Acceptor> acceptor,
-             std::unique_ptr<ConnectionListener> listener)
-      : server_(std::move(server)),
+  GrpcServer(std::unique_ptr<HealthService> health, std::unique_ptr<RpcServer> server,
+             std::unique_ptr<Acceptor> acceptor, std::unique_ptr<ConnectionListener> listener)
+      : health_(std::move(health)),
+        server_(std::move(server)),
         acceptor_(std::move(acceptor)),
         listener_(std::move(listener)) {}
 
   absl::Status StartListening();
 
-  const std::unique_ptr<grpc::Server> server_;
+  const std::unique_ptr<HealthService> health_;
+  const std::unique_ptr<RpcServer> server_;
   const std::unique_ptr<Acceptor> acceptor_;
   const std::unique_ptr<ConnectionListener> listener_;  // last: its thread uses the acceptor
 };

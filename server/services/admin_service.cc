@@ -4,7 +4,8 @@
 #include <utility>
 
 #include "models/core/strings.h"
-#include "server/services/status_mapping.h"
+#include "server/services/answer.h"
+#include "server/services/message_codec.h"
 #include "server/services/work_call.h"
 #include "server/version.h"
 
@@ -25,22 +26,22 @@ v1::ModelState ToProto(ModelState state) {
   return v1::MODEL_STATE_UNSPECIFIED;
 }
 
-// Ends a call exactly once: also when the task that holds it is dropped without a run, at the end
-// of the server.
-class PendingCall {
+// Ends a call of LoadModel exactly once: also when the task that holds it is dropped without a run,
+// at the end of the server.
+class PendingLoad {
  public:
-  explicit PendingCall(grpc::ServerUnaryReactor* reactor) : reactor_(reactor) {}
-  PendingCall(const PendingCall&) = delete;
-  PendingCall& operator=(const PendingCall&) = delete;
-  ~PendingCall() {
-    if (reactor_ != nullptr) End(absl::UnavailableError("the server is shutting down"));
+  explicit PendingLoad(Rpc& rpc) : rpc_(&rpc) {}
+  PendingLoad(const PendingLoad&) = delete;
+  PendingLoad& operator=(const PendingLoad&) = delete;
+  ~PendingLoad() {
+    if (rpc_ != nullptr) End(absl::UnavailableError("the server is shutting down"), {});
   }
-  void End(const absl::Status& status) {
-    std::exchange(reactor_, nullptr)->Finish(ToGrpcStatus(status));
+  void End(const absl::Status& status, const v1::LoadModelResponse& response) {
+    Answer(*std::exchange(rpc_, nullptr), status, response);
   }
 
  private:
-  grpc::ServerUnaryReactor* reactor_;
+  Rpc* rpc_;
 };
 
 }  // namespace
@@ -67,51 +68,66 @@ void AdminService::Fill(const ModelStatusView& view, v1::ModelStatus& status) co
   status.set_queue_size(static_cast<uint32_t>(size));
 }
 
-grpc::ServerUnaryReactor* AdminService::ListModels(grpc::CallbackServerContext* rpc,
-                                                   const v1::ListModelsRequest*,
-                                                   v1::ListModelsResponse* response) {
-  const absl::Status allowed = Authenticate(services_.keys, *rpc, Role::kAdmin);
-  if (!allowed.ok()) return Answer(rpc, allowed);
-  for (const ModelStatusView& view : models_.Models()) Fill(view, *response->add_models());
-  return Answer(rpc, absl::OkStatus());
+AdminService::AdminService(Services& services, ModelManager& models, const ServerStatus& status,
+                           MainLoop& main_loop)
+    : RpcService(v1::AdminService::service_full_name()),
+      services_(services),
+      models_(models),
+      status_(status),
+      main_loop_(main_loop) {
+  Serve("ListModels", Answering<v1::ListModelsRequest, v1::ListModelsResponse>(
+                          [this](const Rpc& rpc, const auto&, auto& response) {
+                            return ListModels(rpc, response);
+                          }));
+  Serve("LoadModel", [this](Rpc& rpc) { LoadModel(rpc); });
+  Serve("UnloadModel", Answering<v1::UnloadModelRequest, v1::UnloadModelResponse>(
+                           [this](const Rpc& rpc, const auto& request, auto&) {
+                             return UnloadModel(rpc, request);
+                           }));
+  Serve("GetServerInfo", Answering<v1::GetServerInfoRequest, v1::GetServerInfoResponse>(
+                             [this](const Rpc& rpc, const auto&, auto& response) {
+                               return GetServerInfo(rpc, response);
+                             }));
 }
 
-grpc::ServerUnaryReactor* AdminService::LoadModel(grpc::CallbackServerContext* rpc,
-                                                  const v1::LoadModelRequest* request,
-                                                  v1::LoadModelResponse* response) {
-  absl::Status allowed = Authenticate(services_.keys, *rpc, Role::kAdmin);
-  allowed.Update(models::CheckModelName(request->model()));
-  if (!allowed.ok()) return Answer(rpc, allowed);
-  grpc::ServerUnaryReactor* reactor = rpc->DefaultReactor();
-  auto call = std::make_shared<PendingCall>(reactor);  // shared: std::function wants to be copyable
-  main_loop_.Post([this, call, request, response] {
-    const absl::Status status = models_.Load(request->model());
+absl::Status AdminService::ListModels(const Rpc& rpc, v1::ListModelsResponse& response) const {
+  if (absl::Status status = Authenticate(services_.keys, rpc, Role::kAdmin); !status.ok())
+    return status;
+  for (const ModelStatusView& view : models_.Models()) Fill(view, *response.add_models());
+  return absl::OkStatus();
+}
+
+void AdminService::LoadModel(Rpc& rpc) {
+  v1::LoadModelRequest request;
+  absl::Status status = ParseMessage(rpc.request(), request);
+  status.Update(Authenticate(services_.keys, rpc, Role::kAdmin));
+  status.Update(models::CheckModelName(request.model()));
+  if (!status.ok()) return Answer(rpc, status, grpc::ByteBuffer());
+  auto load = std::make_shared<PendingLoad>(rpc);  // shared: std::function wants to be copyable
+  main_loop_.Post([this, load, model = request.model()] {
+    const absl::Status status = models_.Load(model);
+    v1::LoadModelResponse response;
     if (status.ok()) {
-      if (const auto view = status_.FindModel(request->model()))
-        Fill(*view, *response->mutable_model());
+      if (const auto view = status_.FindModel(model)) Fill(*view, *response.mutable_model());
     }
-    call->End(status);
+    load->End(status, response);
   });
-  return reactor;
 }
 
-grpc::ServerUnaryReactor* AdminService::UnloadModel(grpc::CallbackServerContext* rpc,
-                                                    const v1::UnloadModelRequest* request,
-                                                    v1::UnloadModelResponse*) {
-  absl::Status status = Authenticate(services_.keys, *rpc, Role::kAdmin);
-  if (status.ok()) status = models_.Unload(request->model());
-  return Answer(rpc, status);
+absl::Status AdminService::UnloadModel(const Rpc& rpc, const v1::UnloadModelRequest& request) {
+  if (absl::Status status = Authenticate(services_.keys, rpc, Role::kAdmin); !status.ok())
+    return status;
+  return models_.Unload(request.model());
 }
 
-grpc::ServerUnaryReactor* AdminService::GetServerInfo(grpc::CallbackServerContext* rpc,
-                                                      const v1::GetServerInfoRequest*,
-                                                      v1::GetServerInfoResponse* response) {
-  const absl::Status allowed = Authenticate(services_.keys, *rpc, Role::kAdmin);
-  if (!allowed.ok()) return Answer(rpc, allowed);
+absl::Status AdminService::GetServerInfo(const Rpc& rpc,
+                                         v1::GetServerInfoResponse& response) const {
+  if (absl::Status status = Authenticate(services_.keys, rpc, Role::kAdmin); !status.ok())
+    return status;
   runtime::Runtime& runtime = status_.runtime();
   const runtime::Provenance& provenance = runtime.provenance();
-  response->set_version(kVersion);
-  v1::Provenance& p = *response->mutable_provenance();
+  response.set_version(kVersion);
+  v1::Provenance& p = *response.mutable_provenance();
   p.set_device(provenance.device);
   p.set_device_name(provenance.device_name);
   p.set_libtorch_version(provenance.libtorch_version);
@@ -121,18 +137,18 @@ grpc::ServerUnaryReactor* AdminService::GetServerInfo(grpc::CallbackServerContex
   p.set_blas(provenance.blas);
   p.set_mps_stream_pool(provenance.pool_symbols != "none");
   const auto streams = runtime.stream_pool().stats();
-  response->mutable_streams()->set_slots(runtime::kStreamSlots);
-  response->mutable_streams()->set_leased(static_cast<uint32_t>(streams.leased));
-  response->mutable_streams()->set_leases_total(streams.leases_total);
-  response->mutable_streams()->set_refusals_total(streams.refusals_total);
-  response->mutable_limiter()->set_permits(static_cast<uint32_t>(runtime.limiter().permits()));
-  response->mutable_limiter()->set_in_use(static_cast<uint32_t>(runtime.limiter().in_use()));
-  response->mutable_limiter()->set_source(std::string(runtime.safe_concurrency_source()));
-  response->set_workers(static_cast<uint32_t>(status_.workers()));
-  response->set_mode(std::string(runtime::ToString(runtime.mode())));
-  response->set_uptime_seconds(status_.uptime().count());
-  response->set_requests_in_flight(static_cast<uint32_t>(status_.requests_in_flight()));
-  return Answer(rpc, absl::OkStatus());
+  response.mutable_streams()->set_slots(runtime::kStreamSlots);
+  response.mutable_streams()->set_leased(static_cast<uint32_t>(streams.leased));
+  response.mutable_streams()->set_leases_total(streams.leases_total);
+  response.mutable_streams()->set_refusals_total(streams.refusals_total);
+  response.mutable_limiter()->set_permits(static_cast<uint32_t>(runtime.limiter().permits()));
+  response.mutable_limiter()->set_in_use(static_cast<uint32_t>(runtime.limiter().in_use()));
+  response.mutable_limiter()->set_source(std::string(runtime.safe_concurrency_source()));
+  response.set_workers(static_cast<uint32_t>(status_.workers()));
+  response.set_mode(std::string(runtime::ToString(runtime.mode())));
+  response.set_uptime_seconds(status_.uptime().count());
+  response.set_requests_in_flight(static_cast<uint32_t>(status_.requests_in_flight()));
+  return absl::OkStatus();
 }
 
 }  // namespace millrace::server

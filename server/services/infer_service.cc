@@ -5,9 +5,9 @@
 
 #include "google/protobuf/arena.h"
 #include "models/core/strings.h"
+#include "server/services/answer.h"
 #include "server/services/infer_codec.h"
 #include "server/services/message_codec.h"
-#include "server/services/status_mapping.h"
 #include "server/services/unary_call.h"
 #include "server/version.h"
 
@@ -18,9 +18,7 @@ constexpr size_t kMaxIdBytes = 128;
 
 class InferCall final : public UnaryCall {
  public:
-  InferCall(Services& services, grpc::CallbackServerContext& rpc, const grpc::ByteBuffer& request,
-            grpc::ByteBuffer& response)
-      : UnaryCall(services, rpc, Method::kModelInfer, request, response) {}
+  InferCall(Services& services, Rpc& rpc) : UnaryCall(services, rpc, Method::kModelInfer) {}
 
   void Emit(models::Output output) override {
     output_ = std::get<models::InferOutput>(std::move(output));
@@ -30,8 +28,7 @@ class InferCall final : public UnaryCall {
   absl::StatusOr<Work> Decode() override {
     google::protobuf::Arena arena;
     auto& request = *google::protobuf::Arena::CreateMessage<inference::ModelInferRequest>(&arena);
-    if (absl::Status status = ParseMessage(UnaryCall::request(), request); !status.ok())
-      return status;
+    if (absl::Status status = ParseMessage(rpc().request(), request); !status.ok()) return status;
     if (request.model_name().empty()) return absl::InvalidArgumentError("model_name: is empty");
     if (request.id().size() > kMaxIdBytes) {
       return absl::InvalidArgumentError(
@@ -69,61 +66,67 @@ void AddTensor(const models::TensorSpec& spec,
 
 }  // namespace
 
-grpc::ServerUnaryReactor* InferService::ServerLive(grpc::CallbackServerContext* rpc,
-                                                   const inference::ServerLiveRequest*,
-                                                   inference::ServerLiveResponse* response) {
-  response->set_live(true);
-  return Answer(rpc, absl::OkStatus());
+InferService::InferService(Services& services, std::function<bool()> ready)
+    : RpcService(inference::GRPCInferenceService::service_full_name()),
+      services_(services),
+      ready_(std::move(ready)) {
+  using namespace inference;  // of long names
+  Serve("ServerLive", Answering<ServerLiveRequest, ServerLiveResponse>(
+                          [](const Rpc&, const auto&, auto& response) {
+                            response.set_live(true);
+                            return absl::OkStatus();
+                          }));
+  Serve("ServerReady", Answering<ServerReadyRequest, ServerReadyResponse>(
+                           [this](const Rpc&, const auto&, auto& response) {
+                             response.set_ready(ready_());
+                             return absl::OkStatus();
+                           }));
+  Serve("ModelReady", Answering<ModelReadyRequest, ModelReadyResponse>(
+                          [this](const Rpc& rpc, const auto& request, auto& response) {
+                            return ModelReady(rpc, request, response);
+                          }));
+  Serve("ServerMetadata", Answering<ServerMetadataRequest, ServerMetadataResponse>(
+                              [this](const Rpc& rpc, const auto&, auto& response) {
+                                return ServerMetadata(rpc, response);
+                              }));
+  Serve("ModelMetadata", Answering<ModelMetadataRequest, ModelMetadataResponse>(
+                             [this](const Rpc& rpc, const auto& request, auto& response) {
+                               return ModelMetadata(rpc, request, response);
+                             }));
+  Serve("ModelInfer", [this](Rpc& rpc) { (new InferCall(services_, rpc))->Start(); });
 }
 
-grpc::ServerUnaryReactor* InferService::ServerReady(grpc::CallbackServerContext* rpc,
-                                                    const inference::ServerReadyRequest*,
-                                                    inference::ServerReadyResponse* response) {
-  response->set_ready(ready_());
-  return Answer(rpc, absl::OkStatus());
+absl::Status InferService::ModelReady(const Rpc& rpc, const inference::ModelReadyRequest& request,
+                                      inference::ModelReadyResponse& response) const {
+  if (absl::Status status = Authenticate(services_.keys, rpc, Role::kUser); !status.ok())
+    return status;
+  response.set_ready(ready_() && services_.models.Find(request.name(), request.version()).ok());
+  return absl::OkStatus();
 }
 
-grpc::ServerUnaryReactor* InferService::ModelReady(grpc::CallbackServerContext* rpc,
-                                                   const inference::ModelReadyRequest* request,
-                                                   inference::ModelReadyResponse* response) {
-  if (absl::Status status = Authenticate(services_.keys, *rpc, Role::kUser); !status.ok())
-    return Answer(rpc, status);
-  response->set_ready(ready_() && services_.models.Find(request->name(), request->version()).ok());
-  return Answer(rpc, absl::OkStatus());
+absl::Status InferService::ServerMetadata(const Rpc& rpc,
+                                          inference::ServerMetadataResponse& response) const {
+  if (absl::Status status = Authenticate(services_.keys, rpc, Role::kUser); !status.ok())
+    return status;
+  response.set_name("millrace");
+  response.set_version(kVersion);
+  return absl::OkStatus();
 }
 
-grpc::ServerUnaryReactor* InferService::ServerMetadata(
-    grpc::CallbackServerContext* rpc, const inference::ServerMetadataRequest*,
-    inference::ServerMetadataResponse* response) {
-  if (absl::Status status = Authenticate(services_.keys, *rpc, Role::kUser); !status.ok())
-    return Answer(rpc, status);
-  response->set_name("millrace");
-  response->set_version(kVersion);
-  return Answer(rpc, absl::OkStatus());
-}
-
-grpc::ServerUnaryReactor* InferService::ModelMetadata(
-    grpc::CallbackServerContext* rpc, const inference::ModelMetadataRequest* request,
-    inference::ModelMetadataResponse* response) {
-  if (absl::Status status = Authenticate(services_.keys, *rpc, Role::kUser); !status.ok())
-    return Answer(rpc, status);
-  const auto model = services_.models.Find(request->name(), request->version());
-  if (!model.ok()) return Answer(rpc, model.status());
+absl::Status InferService::ModelMetadata(const Rpc& rpc,
+                                         const inference::ModelMetadataRequest& request,
+                                         inference::ModelMetadataResponse& response) const {
+  if (absl::Status status = Authenticate(services_.keys, rpc, Role::kUser); !status.ok())
+    return status;
+  const auto model = services_.models.Find(request.name(), request.version());
+  if (!model.ok()) return model.status();
   const models::ModelInfo& info = (*model)->info();
-  response->set_name(info.name);
-  response->add_versions(StrCat(info.version));
-  response->set_platform(info.platform);
-  for (const models::TensorSpec& spec : info.inputs) AddTensor(spec, *response->add_inputs());
-  for (const models::TensorSpec& spec : info.outputs) AddTensor(spec, *response->add_outputs());
-  return Answer(rpc, absl::OkStatus());
-}
-
-grpc::ServerUnaryReactor* InferService::ModelInfer(grpc::CallbackServerContext* rpc,
-                                                   const grpc::ByteBuffer* request,
-                                                   grpc::ByteBuffer* response) {
-  auto* call = new InferCall(services_, *rpc, *request, *response);
-  call->Start();
-  return call;
+  response.set_name(info.name);
+  response.add_versions(StrCat(info.version));
+  response.set_platform(info.platform);
+  for (const models::TensorSpec& spec : info.inputs) AddTensor(spec, *response.add_inputs());
+  for (const models::TensorSpec& spec : info.outputs) AddTensor(spec, *response.add_outputs());
+  return absl::OkStatus();
 }
 
 }  // namespace millrace::server

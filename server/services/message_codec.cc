@@ -44,8 +44,6 @@ std::string FindInvalidUtf8(const UnknownFieldSet& fields, const Descriptor& typ
 }  // namespace
 
 absl::Status ParseMessage(const grpc::ByteBuffer& buffer, google::protobuf::Message& message) {
-  // gRPC starts the call all the same.
-  if (!buffer.Valid()) return absl::CancelledError("the caller went away before its message came");
   grpc::ProtoBufferReader reader(
       const_cast<grpc::ByteBuffer*>(&buffer));  // reads only; its constructor predates const
   if (reader.status().ok() && message.ParseFromZeroCopyStream(&reader)) return absl::OkStatus();

@@ -25,10 +25,4 @@ grpc::Status ToGrpcStatus(const absl::Status& status) {
   return grpc::Status(static_cast<grpc::StatusCode>(status.code()), message);
 }
 
-grpc::ServerUnaryReactor* Answer(grpc::CallbackServerContext* rpc, const absl::Status& status) {
-  grpc::ServerUnaryReactor* reactor = rpc->DefaultReactor();
-  reactor->Finish(ToGrpcStatus(status));
-  return reactor;
-}
-
 }  // namespace millrace::server

@@ -1,7 +1,6 @@
 #pragma once
 
 #include "absl/status/status.h"
-#include "grpcpp/server_context.h"
 #include "grpcpp/support/status.h"
 
 namespace millrace::server {
@@ -9,8 +8,5 @@ namespace millrace::server {
 // The one place where our statuses become gRPC's: the code as it is, the message cut to what fits a
 // header.
 grpc::Status ToGrpcStatus(const absl::Status& status);
-
-// Ends a call that needs no work.
-grpc::ServerUnaryReactor* Answer(grpc::CallbackServerContext* rpc, const absl::Status& status);
 
 }  // namespace millrace::server

@@ -6,19 +6,23 @@
 
 #include "google/protobuf/message.h"
 #include "grpcpp/support/byte_buffer.h"
-#include "grpcpp/support/server_callback.h"
+#include "grpcpp/support/status.h"
 #include "mps_runtime/base/mutex.h"
 #include "server/services/work_call.h"
 
 namespace millrace::server {
 
-// A call with a stream of replies, on one of gRPC's reactors that write. Outputs wait here while
-// the client takes its time; when too much waits, the job is parked until the client has caught up,
-// so that neither memory nor a worker is held by a slow reader. It owns itself: made by the
-// handler, deleted by OnDone.
-template <class Reactor>
-class BasicStreamCall : public Reactor, public WorkCall, public StallingStream {
+// A call with a stream of replies. Outputs wait here while the client takes its time; when too much
+// waits, the job is parked until the client has caught up, so that neither memory nor a worker is
+// held by a slow reader. It owns itself: made by the method's function, deleted by OnDone.
+class StreamCall : public Rpc::Handler, public WorkCall, public StallingStream {
  public:
+  // Decodes the one request and queues it, or ends the call. Call it last.
+  void Start() {
+    Register();
+    Begin();
+  }
+
   void Finish(const absl::Status& status) override MILLRACE_EXCLUDES(mu_);
   bool Congested() const final MILLRACE_EXCLUDES(mu_);
   void Park(std::unique_ptr<Job> job) final MILLRACE_EXCLUDES(mu_);
@@ -27,11 +31,15 @@ class BasicStreamCall : public Reactor, public WorkCall, public StallingStream {
   void Abort() final { rpc().TryCancel(); }
 
  protected:
-  BasicStreamCall(Services& services, grpc::CallbackServerContext& rpc, Method method)
+  StreamCall(Services& services, Rpc& rpc, Method method)
       : WorkCall(services, rpc, method), last_progress_(services.clock.Now()) {}
 
-  // Makes the call known to the registry of streams. First of all, once it is made as a whole.
-  void Register() { services().streams.Add(*this); }
+  // Makes the call known to gRPC and the registry of streams. First of all, once it is made as a
+  // whole.
+  void Register() {
+    rpc().SetHandler(*this);
+    services().streams.Add(*this);
+  }
   // When the client last took something, or something began to wait for it.
   TimePoint last_progress() const MILLRACE_EXCLUDES(mu_);
 
@@ -48,10 +56,9 @@ class BasicStreamCall : public Reactor, public WorkCall, public StallingStream {
   void OnWriteDone(bool ok) final MILLRACE_EXCLUDES(mu_);
   void OnDone() final MILLRACE_EXCLUDES(mu_);
 
-  // What to do with gRPC once the lock is gone: its calls may come back to us on this thread.
-  enum class Next { kNothing, kWrite, kFinish };
-  Next Advance() MILLRACE_REQUIRES(mu_);
-  void Do(Next next) MILLRACE_EXCLUDES(mu_);
+  // Writes what comes next. Returns what to finish the call with once the lock is gone, if it is
+  // time for that: it may be gone at once.
+  std::optional<grpc::Status> Advance() MILLRACE_REQUIRES(mu_);
 
   mutable Mutex mu_;
   std::deque<grpc::ByteBuffer> pending_
@@ -61,29 +68,8 @@ class BasicStreamCall : public Reactor, public WorkCall, public StallingStream {
   bool broken_ MILLRACE_GUARDED_BY(mu_) = false;  // the client is gone: nothing more is written
   TimePoint last_progress_ MILLRACE_GUARDED_BY(mu_);
   std::unique_ptr<Job> parked_ MILLRACE_GUARDED_BY(mu_);
-  std::optional<grpc::Status> end_ MILLRACE_GUARDED_BY(mu_);
-  absl::Status outcome_ MILLRACE_GUARDED_BY(mu_);  // the same as ours
+  std::optional<absl::Status> end_ MILLRACE_GUARDED_BY(mu_);
   bool finished_ MILLRACE_GUARDED_BY(mu_) = false;
-};
-
-// A call with one request and a stream of replies.
-class StreamCall : public BasicStreamCall<grpc::ServerWriteReactor<grpc::ByteBuffer>> {
- public:
-  // Decodes the request and queues it, or ends the call. Call it last.
-  void Start() {
-    Register();
-    Begin();
-  }
-
- protected:
-  StreamCall(Services& services, grpc::CallbackServerContext& rpc, Method method,
-             const grpc::ByteBuffer& request)
-      : BasicStreamCall(services, rpc, method), request_(request) {}
-
-  const grpc::ByteBuffer& request() const { return request_; }
-
- private:
-  const grpc::ByteBuffer& request_;  // gRPC's, valid while Start decodes it
 };
 
 }  // namespace millrace::server

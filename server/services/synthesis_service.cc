@@ -35,9 +35,7 @@ absl::StatusOr<SpeechWork> DecodeSynthesize(const grpc::ByteBuffer& buffer,
 
 class SynthesizeCall final : public UnaryCall {
  public:
-  SynthesizeCall(Services& services, grpc::CallbackServerContext& rpc,
-                 const grpc::ByteBuffer& request, grpc::ByteBuffer& response)
-      : UnaryCall(services, rpc, Method::kSynthesize, request, response) {}
+  SynthesizeCall(Services& services, Rpc& rpc) : UnaryCall(services, rpc, Method::kSynthesize) {}
 
   void Emit(models::Output output) override {
     if (too_long_) return;
@@ -60,8 +58,8 @@ class SynthesizeCall final : public UnaryCall {
   }
 
   absl::StatusOr<Work> Decode() override {
-    auto decoded =
-        DecodeSynthesize(request(), services(), models::AudioContainer::kFile, kMaxUnaryCharacters);
+    auto decoded = DecodeSynthesize(rpc().request(), services(), models::AudioContainer::kFile,
+                                    kMaxUnaryCharacters);
     if (!decoded.ok()) return decoded.status();
     audio_.Start(decoded->encoding);
     voice_ = std::move(decoded->voice);
@@ -93,9 +91,8 @@ class SynthesizeCall final : public UnaryCall {
 
 class StreamSynthesizeCall final : public StreamCall {
  public:
-  StreamSynthesizeCall(Services& services, grpc::CallbackServerContext& rpc,
-                       const grpc::ByteBuffer& request)
-      : StreamCall(services, rpc, Method::kStreamSynthesize, request) {}
+  StreamSynthesizeCall(Services& services, Rpc& rpc)
+      : StreamCall(services, rpc, Method::kStreamSynthesize) {}
 
   void Emit(models::Output output) override {
     auto part = std::get<models::SynthesizeOutput>(std::move(output));
@@ -106,7 +103,7 @@ class StreamSynthesizeCall final : public StreamCall {
 
  private:
   absl::StatusOr<Work> Decode() override {
-    auto decoded = DecodeSynthesize(request(), services(), models::AudioContainer::kStream,
+    auto decoded = DecodeSynthesize(rpc().request(), services(), models::AudioContainer::kStream,
                                     kMaxStreamCharacters);
     if (!decoded.ok()) return decoded.status();
     audio_.Start(decoded->encoding);
@@ -132,26 +129,13 @@ class StreamSynthesizeCall final : public StreamCall {
 
 }  // namespace
 
-grpc::ServerUnaryReactor* SynthesisService::Synthesize(grpc::CallbackServerContext* rpc,
-                                                       const grpc::ByteBuffer* request,
-                                                       grpc::ByteBuffer* response) {
-  auto* call = new SynthesizeCall(services_, *rpc, *request, *response);
-  call->Start();
-  return call;
-}
-
-grpc::ServerWriteReactor<grpc::ByteBuffer>* SynthesisService::StreamSynthesize(
-    grpc::CallbackServerContext* rpc, const grpc::ByteBuffer* request) {
-  auto* call = new StreamSynthesizeCall(services_, *rpc, *request);
-  call->Start();
-  return call;
-}
-
-grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>* SynthesisService::SynthesizeTextStream(
-    grpc::CallbackServerContext* rpc) {
-  auto* call = new TextStreamCall(services_, *rpc);
-  call->Start();
-  return call;
+SynthesisService::SynthesisService(Services& services)
+    : RpcService(v1::SynthesisService::service_full_name()) {
+  Serve("Synthesize", [&services](Rpc& rpc) { (new SynthesizeCall(services, rpc))->Start(); });
+  Serve("StreamSynthesize",
+        [&services](Rpc& rpc) { (new StreamSynthesizeCall(services, rpc))->Start(); });
+  Serve("SynthesizeTextStream",
+        [&services](Rpc& rpc) { (new TextStreamCall(services, rpc))->Listen(); });
 }
 
 }  // namespace millrace::server

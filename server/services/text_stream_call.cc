@@ -20,7 +20,7 @@ constexpr size_t kMaxReadyBytes = 4'000;
 
 }  // namespace
 
-void TextStreamCall::Start() {
+void TextStreamCall::Listen() {
   Register();
   if (absl::Status status = Authenticate(services().keys, rpc(), Role::kUser); !status.ok())
     return Fail(status);
@@ -34,14 +34,14 @@ void TextStreamCall::ReadOn() {
     reading_ = true;
   }
   message_.Clear();
-  StartRead(&message_);
+  rpc().StartRead(&message_);
 }
 
 void TextStreamCall::OnReadDone(bool ok) {
   absl::Status status;
   if (ok) {
     status = Take();
-  } else if (rpc().IsCancelled()) {
+  } else if (rpc().cancelled()) {
     status = absl::CancelledError("the caller went away");
   } else {
     MutexLock lock(text_mu_);
@@ -135,7 +135,7 @@ void TextStreamCall::Advance(std::optional<absl::Status> job_end) {
         return;
       }
     }
-    if (over) return BasicStreamCall::Finish(status);
+    if (over) return StreamCall::Finish(status);
     ReadOn();
     absl::StatusOr<Work> work = Decode();
     status = work.ok() ? Submit(*std::move(work), Deadline()) : work.status();
@@ -228,7 +228,7 @@ void TextStreamCall::Fail(const absl::Status& status) {
 void TextStreamCall::OnCancel() { Fail(absl::CancelledError("the caller went away")); }
 
 TimePoint TextStreamCall::waiting_since() const {
-  const TimePoint reply = BasicStreamCall::waiting_since();
+  const TimePoint reply = StreamCall::waiting_since();
   if (reply != TimePoint::max()) return reply;  // it is the client's turn to read
   const TimePoint written = last_progress();
   MutexLock lock(text_mu_);

@@ -17,14 +17,13 @@ namespace millrace::server {
 // Speech of a text that is still being written. What has come and ended is spoken as one job after
 // another, so the call waits its turn like any other and holds no worker while it waits for text.
 // When more text waits than is spoken, the client is not read from.
-class TextStreamCall final
-    : public BasicStreamCall<grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>> {
+class TextStreamCall final : public StreamCall {
  public:
-  TextStreamCall(Services& services, grpc::CallbackServerContext& rpc)
-      : BasicStreamCall(services, rpc, Method::kSynthesizeTextStream) {}
+  TextStreamCall(Services& services, Rpc& rpc)
+      : StreamCall(services, rpc, Method::kSynthesizeTextStream) {}
 
   // Begins to read.
-  void Start();
+  void Listen();
 
   void Emit(models::Output output) override;
   // The end of a job, or of the call.

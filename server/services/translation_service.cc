@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "models/core/strings.h"
+#include "server/services/answer.h"
 #include "server/services/message_codec.h"
-#include "server/services/status_mapping.h"
 #include "server/services/stream_call.h"
 #include "server/services/translation_messages.h"
 #include "server/services/translation_progress.h"
@@ -30,9 +30,7 @@ absl::StatusOr<TranslationWork> DecodeTranslate(const grpc::ByteBuffer& buffer,
 
 class TranslateCall final : public UnaryCall {
  public:
-  TranslateCall(Services& services, grpc::CallbackServerContext& rpc,
-                const grpc::ByteBuffer& request, grpc::ByteBuffer& response)
-      : UnaryCall(services, rpc, Method::kTranslate, request, response) {}
+  TranslateCall(Services& services, Rpc& rpc) : UnaryCall(services, rpc, Method::kTranslate) {}
 
   void Emit(models::Output output) override {
     auto part = progress_.Take(std::get<models::TranslateOutput>(std::move(output)));
@@ -47,7 +45,7 @@ class TranslateCall final : public UnaryCall {
 
  private:
   absl::StatusOr<Work> Decode() override {
-    auto work = DecodeTranslate(request(), services());
+    auto work = DecodeTranslate(rpc().request(), services());
     if (!work.ok()) return work.status();
     results_.emplace(work->texts.size(), work->alternatives);
     for (size_t i = 0; i < work->unchanged.size(); ++i)
@@ -78,9 +76,8 @@ class TranslateCall final : public UnaryCall {
 
 class StreamTranslateCall final : public StreamCall {
  public:
-  StreamTranslateCall(Services& services, grpc::CallbackServerContext& rpc,
-                      const grpc::ByteBuffer& request)
-      : StreamCall(services, rpc, Method::kStreamTranslate, request) {}
+  StreamTranslateCall(Services& services, Rpc& rpc)
+      : StreamCall(services, rpc, Method::kStreamTranslate) {}
 
   void Emit(models::Output output) override {
     auto part = progress_.Take(std::get<models::TranslateOutput>(std::move(output)));
@@ -95,7 +92,7 @@ class StreamTranslateCall final : public StreamCall {
 
  private:
   absl::StatusOr<Work> Decode() override {
-    auto work = DecodeTranslate(request(), services());
+    auto work = DecodeTranslate(rpc().request(), services());
     if (!work.ok()) return work.status();
     places_ = work->places;
     unchanged_ = std::move(work->unchanged);
@@ -170,53 +167,41 @@ absl::StatusOr<grpc::ByteBuffer> ListedLanguages(const ModelDirectory& models) {
 }  // namespace
 
 TranslationService::TranslationService(Services& services)
-    : services_(services), languages_(services.models, ListedLanguages) {}
-
-grpc::ServerUnaryReactor* TranslationService::Translate(grpc::CallbackServerContext* rpc,
-                                                        const grpc::ByteBuffer* request,
-                                                        grpc::ByteBuffer* response) {
-  auto* call = new TranslateCall(services_, *rpc, *request, *response);
-  call->Start();
-  return call;
+    : RpcService(v1::TranslationService::service_full_name()),
+      services_(services),
+      languages_(services.models, ListedLanguages) {
+  Serve("Translate", [this](Rpc& rpc) { (new TranslateCall(services_, rpc))->Start(); });
+  Serve("StreamTranslate",
+        [this](Rpc& rpc) { (new StreamTranslateCall(services_, rpc))->Start(); });
+  Serve("ListLanguages", [this](Rpc& rpc) { ListLanguages(rpc); });
+  Serve("DetectLanguage", Answering<v1::DetectLanguageRequest, v1::DetectLanguageResponse>(
+                              [this](const Rpc& rpc, const auto& request, auto& response) {
+                                return DetectLanguage(rpc, request, response);
+                              }));
 }
 
-grpc::ServerWriteReactor<grpc::ByteBuffer>* TranslationService::StreamTranslate(
-    grpc::CallbackServerContext* rpc, const grpc::ByteBuffer* request) {
-  auto* call = new StreamTranslateCall(services_, *rpc, *request);
-  call->Start();
-  return call;
-}
-
-grpc::ServerUnaryReactor* TranslationService::ListLanguages(grpc::CallbackServerContext* rpc,
-                                                            const grpc::ByteBuffer* request,
-                                                            grpc::ByteBuffer* response) {
-  if (absl::Status status = Authenticate(services_.keys, *rpc, Role::kUser); !status.ok())
-    return Answer(rpc, status);
-  v1::ListLanguagesRequest message;
-  if (absl::Status status = ParseMessage(*request, message); !status.ok())
-    return Answer(rpc, status);
+void TranslationService::ListLanguages(Rpc& rpc) {
+  absl::Status status = Authenticate(services_.keys, rpc, Role::kUser);
+  v1::ListLanguagesRequest request;
+  if (status.ok()) status = ParseMessage(rpc.request(), request);
+  if (!status.ok()) return Answer(rpc, status, grpc::ByteBuffer());
   const auto languages = languages_.Get();
-  if (languages->ok()) *response = **languages;
-  return Answer(rpc, languages->status());
+  Answer(rpc, languages->status(), languages->ok() ? **languages : grpc::ByteBuffer());
 }
 
-grpc::ServerUnaryReactor* TranslationService::DetectLanguage(grpc::CallbackServerContext* rpc,
-                                                             const grpc::ByteBuffer* request,
-                                                             grpc::ByteBuffer* response) {
-  if (absl::Status status = Authenticate(services_.keys, *rpc, Role::kUser); !status.ok())
-    return Answer(rpc, status);
-  v1::DetectLanguageRequest message;
-  if (absl::Status status = ParseMessage(*request, message); !status.ok())
-    return Answer(rpc, status);
-  auto detected = DetectLanguagesOf({message.texts().begin(), message.texts().end()});
-  if (!detected.ok()) return Answer(rpc, detected.status());
-  v1::DetectLanguageResponse results;
+absl::Status TranslationService::DetectLanguage(const Rpc& rpc,
+                                                const v1::DetectLanguageRequest& request,
+                                                v1::DetectLanguageResponse& response) const {
+  if (absl::Status status = Authenticate(services_.keys, rpc, Role::kUser); !status.ok())
+    return status;
+  auto detected = DetectLanguagesOf({request.texts().begin(), request.texts().end()});
+  if (!detected.ok()) return detected.status();
   for (std::vector<models::DetectedLanguage>& candidates : *detected) {
-    v1::LanguageCandidates& result = *results.add_results();
+    v1::LanguageCandidates& result = *response.add_results();
     for (models::DetectedLanguage& candidate : candidates)
       *result.add_candidates() = ToMessage(std::move(candidate));
   }
-  return Answer(rpc, SerializeMessage(results, *response));
+  return absl::OkStatus();
 }
 
 }  // namespace millrace::server

@@ -1,36 +1,24 @@
 #pragma once
 
 #include "absl/status/statusor.h"
+#include "grpcpp/support/byte_buffer.h"
 #include "millrace/v1/translation.grpc.pb.h"
+#include "server/rpc/rpc_service.h"
 #include "server/services/models_answer.h"
 #include "server/services/services.h"
 
 namespace millrace::server {
 
-// millrace.v1.TranslationService. Thread-safe. Calls take the bytes as they came, so that text that
-// is no UTF-8 is refused by its field, and a long list of languages is serialised once for all.
-class TranslationService final
-    : public v1::TranslationService::WithRawCallbackMethod_Translate<
-          v1::TranslationService::WithRawCallbackMethod_StreamTranslate<
-              v1::TranslationService::WithRawCallbackMethod_ListLanguages<
-                  v1::TranslationService::WithRawCallbackMethod_DetectLanguage<
-                      v1::TranslationService::Service>>>> {
+// millrace.v1.TranslationService. Thread-safe. A long list of languages is serialised once for all.
+class TranslationService final : public RpcService {
  public:
   explicit TranslationService(Services& services);
 
-  grpc::ServerUnaryReactor* Translate(grpc::CallbackServerContext* rpc,
-                                      const grpc::ByteBuffer* request,
-                                      grpc::ByteBuffer* response) override;
-  grpc::ServerWriteReactor<grpc::ByteBuffer>* StreamTranslate(
-      grpc::CallbackServerContext* rpc, const grpc::ByteBuffer* request) override;
-  grpc::ServerUnaryReactor* ListLanguages(grpc::CallbackServerContext* rpc,
-                                          const grpc::ByteBuffer* request,
-                                          grpc::ByteBuffer* response) override;
-  grpc::ServerUnaryReactor* DetectLanguage(grpc::CallbackServerContext* rpc,
-                                           const grpc::ByteBuffer* request,
-                                           grpc::ByteBuffer* response) override;
-
  private:
+  void ListLanguages(Rpc& rpc);
+  absl::Status DetectLanguage(const Rpc& rpc, const v1::DetectLanguageRequest& request,
+                              v1::DetectLanguageResponse& response) const;
+
   Services& services_;
   ModelsAnswer<absl::StatusOr<grpc::ByteBuffer>> languages_;  // of ListLanguages
 };

@@ -5,7 +5,6 @@
 
 #include "models/core/strings.h"
 #include "server/scheduling/refusal.h"
-#include "server/services/status_mapping.h"
 
 namespace millrace::server {
 namespace {
@@ -14,7 +13,7 @@ namespace {
 constexpr char kRetryPushback[] = "grpc-retry-pushback-ms";
 constexpr char kRequestId[] = "x-request-id";
 
-std::string_view Metadata(const grpc::CallbackServerContext& rpc, const char* key) {
+std::string_view Metadata(const Rpc& rpc, const char* key) {
   const auto& metadata = rpc.client_metadata();
   const auto found = metadata.find(key);
   return found == metadata.end() ? std::string_view()
@@ -23,8 +22,7 @@ std::string_view Metadata(const grpc::CallbackServerContext& rpc, const char* ke
 
 }  // namespace
 
-absl::Status Authenticate(const ApiKeyStore* keys, const grpc::CallbackServerContext& rpc,
-                          Role role) {
+absl::Status Authenticate(const ApiKeyStore* keys, const Rpc& rpc, Role role) {
   if (keys == nullptr) return absl::OkStatus();
   std::string_view key = BearerToken(Metadata(rpc, "authorization"));
   if (key.empty()) key = Metadata(rpc, "x-api-key");
@@ -66,7 +64,7 @@ TimePoint WorkCall::Deadline() const {
 
 std::string_view WorkCall::ClientRequestId() const { return Metadata(rpc_, kRequestId); }
 
-grpc::Status WorkCall::AddTrailers(const absl::Status& status) {
+void WorkCall::AddTrailers(const absl::Status& status) {
   if (!status.ok()) {
     if (const auto hint = RetryHint(status); hint.count() > 0)
       rpc_.AddTrailingMetadata(kRetryPushback, StrCat(hint.count()));
@@ -74,7 +72,6 @@ grpc::Status WorkCall::AddTrailers(const absl::Status& status) {
   // Refusals are not logged: they go without an id to look for.
   if ((!status.ok() && !absl::IsResourceExhausted(status)) || IsLogged(status))
     rpc_.AddTrailingMetadata(kRequestId, RequestId());
-  return ToGrpcStatus(status);
 }
 
 }  // namespace millrace::server

@@ -10,6 +10,7 @@
 
 #include "mps_runtime/runtime.h"
 #include "server/control/server_status.h"
+#include "server/rpc/rpc_server.h"
 #include "tests/fakes/joining_thread.h"
 #include "tests/unit/server/control/repository_fixture.h"
 #include "tests/unit/server/services/test_server.h"
@@ -28,8 +29,7 @@ class AdminServiceTest : public RepositoryTest {
     grpc::ServerBuilder builder;
     int port = 0;
     builder.AddListeningPort("127.0.0.1:0", grpc::InsecureServerCredentials(), &port);
-    builder.RegisterService(&service_);
-    server_ = builder.BuildAndStart();
+    server_ = RpcServer::Start(builder, {&service_});
     stub_ = v1::AdminService::NewStub(grpc::CreateChannel("127.0.0.1:" + std::to_string(port),
                                                           grpc::InsecureChannelCredentials()));
   }
@@ -69,7 +69,7 @@ class AdminServiceTest : public RepositoryTest {
                      .streams = streams_,
                      .no_model_metrics = *no_model_metrics_};
   AdminService service_{services_, *manager_, status_, main_loop_};
-  std::unique_ptr<grpc::Server> server_;
+  std::unique_ptr<RpcServer> server_;
   std::unique_ptr<v1::AdminService::Stub> stub_;
 };
 
@@ -175,7 +175,7 @@ TEST_F(AdminServiceTest, LoadThatWaitsAtTheEndIsAnswered) {
   }
   EXPECT_EQ(before.error_code(), StatusCode::UNAVAILABLE);
   EXPECT_EQ(Load("m", response).error_code(), StatusCode::UNAVAILABLE);
-  server_->Shutdown();
+  server_->Shutdown(std::chrono::system_clock::now());
   EXPECT_EQ(Serving("m"), 0);
 }
 

@@ -10,9 +10,9 @@
 #include <string>
 #include <thread>
 #include <utility>
-#include <vector>
 
 #include "server/metrics/metrics.h"
+#include "server/rpc/rpc_server.h"
 #include "server/scheduling/admission.h"
 #include "server/scheduling/model_directory.h"
 #include "server/scheduling/scheduler.h"
@@ -62,9 +62,7 @@ class TestServer {
     int port = 0;
     builder.AddListeningPort("127.0.0.1:0", grpc::InsecureServerCredentials(), &port);
     builder.SetMaxReceiveMessageSize(16 << 20);
-    for (grpc::Service* service : std::vector<grpc::Service*>{&infer_, &translation_, &synthesis_})
-      builder.RegisterService(service);
-    server_ = builder.BuildAndStart();
+    server_ = RpcServer::Start(builder, {&infer_, &translation_, &synthesis_});
     address_ = "127.0.0.1:" + std::to_string(port);
     channel = NewChannel();
   }
@@ -125,7 +123,7 @@ class TestServer {
   TranslationService translation_{services_};
   SynthesisService synthesis_{services_};
   std::string address_;
-  std::unique_ptr<grpc::Server> server_;
+  std::unique_ptr<RpcServer> server_;
 };
 
 // A gate in a model's forward: the test knows when a step is inside, and lets it go.

@@ -1,0 +1,48 @@
+#include "server/rpc/polling_thread.h"
+
+#include <pthread.h>
+
+#include <chrono>
+#include <utility>
+
+namespace millrace::server {
+namespace {
+
+thread_local const PollingThread* this_polling_thread = nullptr;
+
+}  // namespace
+
+void PollingThread::Start() {
+  thread_ = std::thread([this] { Run(); });
+}
+
+void PollingThread::Stop() {
+  if (!thread_.joinable()) return;
+  Post(stop_order_);
+  thread_.join();
+}
+
+void PollingThread::Post(Mail& mail) {
+  if (this_polling_thread == this) return mail.Deliver();
+  if (mailbox_.Post(mail))
+    alarm_.Set(queue_.get(), std::chrono::system_clock::time_point(), &mail_came_);
+}
+
+void PollingThread::Run() {
+  this_polling_thread = this;
+#ifdef __APPLE__
+  pthread_setname_np("millrace-grpc");
+#else
+  pthread_setname_np(pthread_self(), "millrace-grpc");
+#endif
+  void* tag = nullptr;
+  bool ok = false;
+  bool shut_down = false;
+  while (queue_->Next(&tag, &ok)) {
+    static_cast<Event*>(tag)->Happen(ok);
+    // gRPC forbids operations on a queue that is shut down, and every call still has one to do.
+    if (stopping_ && calls_ == 0 && !std::exchange(shut_down, true)) queue_->Shutdown();
+  }
+}
+
+}  // namespace millrace::server

@@ -1,0 +1,91 @@
+#include "server/rpc/rpc.h"
+
+#include <utility>
+
+#include "server/rpc/background_thread.h"
+#include "server/rpc/rpc_service.h"
+
+namespace millrace::server {
+namespace {
+
+// To decode a message of this size takes well under a millisecond, which other calls can wait.
+constexpr size_t kLongMessage = 64 << 10;
+
+}  // namespace
+
+Rpc::Rpc(RpcService& service, size_t method, PollingThread& thread)
+    : service_(service), method_(method), thread_(thread) {
+  thread_.AddCall();
+  context_.AsyncNotifyWhenDone(&closed_);
+  service_.Request(method_, context_, request_, stream_, thread_.queue(), came_);
+}
+
+void Rpc::Came(bool ok) {
+  if (!ok) {  // the server shuts down; gRPC does not tell of the close of what never came
+    delete this;
+    return;
+  }
+  Await(service_, method_, thread_);
+  if (request_.Length() > kLongMessage) return thread_.background().Post(begin_elsewhere_);
+  service_.Begin(method_, *this);
+  Release();
+}
+
+void Rpc::BeginElsewhere() {
+  service_.Begin(method_, *this);
+  thread_.Post(begun_);
+}
+
+void Rpc::StartRead(grpc::ByteBuffer* message) {
+  message_read_ = message;
+  ++pending_;
+  thread_.Post(read_);
+}
+
+void Rpc::ReadDone(bool ok) {
+  handler_->OnReadDone(ok);
+  Release();
+}
+
+void Rpc::StartWrite(const grpc::ByteBuffer* message) {
+  message_written_ = message;
+  ++pending_;
+  thread_.Post(write_);
+}
+
+void Rpc::WriteDone(bool ok) {
+  handler_->OnWriteDone(ok);
+  Release();
+}
+
+void Rpc::Finish(const grpc::Status& status) {
+  status_ = status;
+  thread_.Post(end_);
+}
+
+void Rpc::Finish(grpc::ByteBuffer reply) {
+  reply_ = std::move(reply);
+  thread_.Post(end_);
+}
+
+void Rpc::End() {
+  if (reply_) {
+    stream_.WriteAndFinish(*reply_, grpc::WriteOptions(), status_, &ended_);
+  } else {
+    stream_.Finish(status_, &ended_);
+  }
+}
+
+void Rpc::Closed(bool) {
+  cancelled_ = context_.IsCancelled();
+  if (cancelled_ && handler_ != nullptr) handler_->OnCancel();
+  Release();
+}
+
+void Rpc::Release() {
+  if (--pending_ != 0) return;
+  if (handler_ != nullptr) handler_->OnDone();
+  delete this;
+}
+
+}  // namespace millrace::server

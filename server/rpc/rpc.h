@@ -1,0 +1,142 @@
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "grpcpp/server_context.h"
+#include "grpcpp/support/async_stream.h"
+#include "grpcpp/support/byte_buffer.h"
+#include "grpcpp/support/status.h"
+#include "server/rpc/polling_thread.h"
+
+namespace millrace::server {
+
+class RpcService;
+
+// One call as it comes and goes over the wire, in bytes: unary, with a stream of replies, or with
+// streams both ways. It owns itself: made before the call comes, gone once Finish has been called
+// and all has been told.
+//
+// Operations may be called on any thread, and the polling thread starts them: at most one read and
+// one write at a time, and Finish last. What is told comes on the polling thread, so it must be
+// short and must not block.
+class Rpc {
+ public:
+  // What is told of a call.
+  class Handler {
+   public:
+    // The client has gone, or the deadline has passed: at most once. Finish must be called all the
+    // same.
+    virtual void OnCancel() {}
+    // Not ok: no message was read, and none will be.
+    virtual void OnReadDone(bool /*ok*/) {}
+    // The client has room for the message. Not ok: it never will.
+    virtual void OnWriteDone(bool /*ok*/) {}
+    // The end. The call is gone by the return; handlers delete themselves here.
+    virtual void OnDone() = 0;
+
+   protected:
+    ~Handler() = default;
+  };
+
+  // Waits for the next call of a method. On the polling thread, or before it starts.
+  static void Await(RpcService& service, size_t method, PollingThread& thread) {
+    new Rpc(service, method, thread);
+  }
+  Rpc(const Rpc&) = delete;
+  Rpc& operator=(const Rpc&) = delete;
+
+  // To be set before the method's function returns, if anything is to be told.
+  void SetHandler(Handler& handler) { handler_ = &handler; }
+
+  // The one message of a unary call or of one with a stream of replies.
+  const grpc::ByteBuffer& request() const { return request_; }
+  const std::multimap<grpc::string_ref, grpc::string_ref>& client_metadata() const {
+    return context_.client_metadata();
+  }
+  // system_clock's max: none.
+  std::chrono::system_clock::time_point deadline() const { return context_.deadline(); }
+  // Whether OnCancel has been told, or would have been. On the polling thread.
+  bool cancelled() const { return cancelled_; }
+
+  // Before Finish, on the thread that calls it.
+  void AddTrailingMetadata(const std::string& key, const std::string& value) {
+    context_.AddTrailingMetadata(key, value);
+  }
+  void TryCancel() { context_.TryCancel(); }
+  // The message must live until OnReadDone.
+  void StartRead(grpc::ByteBuffer* message);
+  // The message must live until OnWriteDone.
+  void StartWrite(const grpc::ByteBuffer* message);
+  void Finish(const grpc::Status& status);
+  // The end of a unary call that went well.
+  void Finish(grpc::ByteBuffer reply);
+
+ private:
+  template <void (Rpc::*kDeliver)()>
+  class RpcMail final : public Mail {
+   public:
+    explicit RpcMail(Rpc& rpc) : rpc_(rpc) {}
+    void Deliver() override { (rpc_.*kDeliver)(); }
+
+   private:
+    Rpc& rpc_;
+  };
+  template <void (Rpc::*kHappen)(bool)>
+  class RpcEvent final : public Event {
+   public:
+    explicit RpcEvent(Rpc& rpc) : rpc_(rpc) {}
+    void Happen(bool ok) override { (rpc_.*kHappen)(ok); }
+
+   private:
+    Rpc& rpc_;
+  };
+
+  Rpc(RpcService& service, size_t method, PollingThread& thread);
+  ~Rpc() { thread_.RemoveCall(); }
+
+  void Came(bool ok);
+  void BeginElsewhere();
+  void Read() { stream_.Read(message_read_, &read_done_); }
+  void ReadDone(bool ok);
+  void Write() { stream_.Write(*message_written_, &write_done_); }
+  void WriteDone(bool ok);
+  void End();
+  void Ended(bool) { Release(); }
+  void Closed(bool);
+  // Of one of `pending_`; with the last the call is gone.
+  void Release();
+
+  RpcService& service_;
+  const size_t method_;
+  PollingThread& thread_;
+  grpc::ServerContext context_;
+  grpc::ServerAsyncReaderWriter<grpc::ByteBuffer, grpc::ByteBuffer> stream_{&context_};
+  grpc::ByteBuffer request_;
+  Handler* handler_ = nullptr;
+  bool cancelled_ = false;
+  grpc::ByteBuffer* message_read_ = nullptr;
+  const grpc::ByteBuffer* message_written_ = nullptr;
+  std::optional<grpc::ByteBuffer> reply_;
+  grpc::Status status_;
+
+  RpcEvent<&Rpc::Came> came_{*this};
+  RpcMail<&Rpc::BeginElsewhere> begin_elsewhere_{*this};
+  RpcMail<&Rpc::Release> begun_{*this};
+  RpcMail<&Rpc::Read> read_{*this};
+  RpcEvent<&Rpc::ReadDone> read_done_{*this};
+  RpcMail<&Rpc::Write> write_{*this};
+  RpcEvent<&Rpc::WriteDone> write_done_{*this};
+  RpcMail<&Rpc::End> end_{*this};
+  RpcEvent<&Rpc::Ended> ended_{*this};
+  RpcEvent<&Rpc::Closed> closed_{*this};
+  // What is still to come: the return of the method's function, the end, that gRPC has closed the
+  // call, and each read and write from its being asked for.
+  std::atomic<int> pending_{3};
+};
+
+}  // namespace millrace::server

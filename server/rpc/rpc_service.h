@@ -1,0 +1,53 @@
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "google/protobuf/descriptor.h"
+#include "grpcpp/completion_queue.h"
+#include "grpcpp/impl/service_type.h"
+#include "grpcpp/server_context.h"
+#include "server/rpc/rpc.h"
+
+namespace millrace::server {
+
+// A service whose methods take calls in bytes. What it is made of must be thread-safe: calls begin
+// on every polling thread.
+class RpcService : public grpc::Service {
+ public:
+  // Begins a call: has it ended by Rpc::Finish, then or later. Must not block.
+  using Function = std::function<void(Rpc&)>;
+
+  // As "millrace.v1.AdminService".
+  const std::string& full_name() const { return descriptor_.full_name(); }
+  size_t methods() const { return methods_.size(); }
+
+ protected:
+  // full_name: of a service that is linked into the program.
+  explicit RpcService(std::string_view full_name);
+
+  // Serves the method of that name; the others answer UNIMPLEMENTED. In the constructor.
+  void Serve(std::string_view method, Function function);
+
+ private:
+  friend class Rpc;
+
+  struct Method {
+    std::string path;
+    bool takes_stream;
+    bool gives_stream;
+    Function function;
+  };
+
+  void Request(size_t method, grpc::ServerContext& context, grpc::ByteBuffer& request,
+               grpc::ServerAsyncReaderWriter<grpc::ByteBuffer, grpc::ByteBuffer>& stream,
+               grpc::ServerCompletionQueue& queue, Event& came);
+  void Begin(size_t method, Rpc& rpc) { methods_[method].function(rpc); }
+
+  const google::protobuf::ServiceDescriptor& descriptor_;
+  std::deque<Method> methods_;  // gRPC keeps pointers to the paths
+};
+
+}  // namespace millrace::server
