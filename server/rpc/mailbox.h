@@ -23,19 +23,20 @@ class Mail {
 // and turned round). Allocates nothing.
 class Mailbox {
  public:
-  // True when the mailbox was empty: its thread has to be told. Any thread.
+  // True when the mailbox was empty: its thread has to be told. What that thread did before it
+  // emptied the mailbox has then happened before. Any thread.
   bool Post(Mail& mail) {
     Mail* newest = newest_.load(std::memory_order_relaxed);
     do {
       mail.next_ = newest;
-    } while (!newest_.compare_exchange_weak(newest, &mail, std::memory_order_release,
+    } while (!newest_.compare_exchange_weak(newest, &mail, std::memory_order_acq_rel,
                                             std::memory_order_relaxed));
     return newest == nullptr;
   }
 
   // Delivers what has come, in the order in which each thread posted it. On the mailbox's thread.
   void DeliverAll() {
-    Mail* newest = newest_.exchange(nullptr, std::memory_order_acquire);
+    Mail* newest = newest_.exchange(nullptr, std::memory_order_acq_rel);
     Mail* oldest = nullptr;
     while (newest != nullptr) {
       Mail* const before = newest->next_;

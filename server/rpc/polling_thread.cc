@@ -20,12 +20,14 @@ void PollingThread::Stop() {
   if (!thread_.joinable()) return;
   Post(stop_order_);
   thread_.join();
+  MutexLock lock(waking_);  // who sent the last mail has let go of the alarm
 }
 
 void PollingThread::Post(Mail& mail) {
   if (this_polling_thread == this) return mail.Deliver();
-  if (mailbox_.Post(mail))
-    alarm_.Set(queue_.get(), std::chrono::system_clock::time_point(), &mail_came_);
+  if (!mailbox_.Post(mail)) return;
+  MutexLock lock(waking_);
+  alarm_.Set(queue_.get(), std::chrono::system_clock::time_point(), &mail_came_);
 }
 
 void PollingThread::Run() {

@@ -6,6 +6,7 @@
 
 #include "grpcpp/alarm.h"
 #include "grpcpp/completion_queue.h"
+#include "mps_runtime/base/mutex.h"
 #include "server/rpc/background_thread.h"
 #include "server/rpc/mailbox.h"
 
@@ -36,11 +37,11 @@ class PollingThread {
 
   void Start();
   // Waits until no call is left, which takes that the server has been shut down. Idempotent.
-  void Stop();
+  void Stop() MILLRACE_EXCLUDES(waking_);
 
   // Delivers on the polling thread: at once when this is it, else soon. Any thread; not once the
   // last call has ended.
-  void Post(Mail& mail);
+  void Post(Mail& mail) MILLRACE_EXCLUDES(waking_);
   grpc::ServerCompletionQueue& queue() { return *queue_; }
   BackgroundThread& background() { return background_; }
 
@@ -72,7 +73,10 @@ class PollingThread {
   BackgroundThread& background_;
   Mailbox mailbox_;
   MailCame mail_came_{mailbox_};
-  grpc::Alarm alarm_;  // set when the mailbox was empty, and so never twice at a time
+  // Set when the mailbox was empty, and so never twice at a time. But it may be delivered, and be
+  // set anew or destroyed, while the Set before is still about to return.
+  Mutex waking_;
+  grpc::Alarm alarm_ MILLRACE_GUARDED_BY(waking_);
   // The polling thread's.
   int calls_ = 0;
   bool stopping_ = false;
