@@ -28,12 +28,18 @@ void Rpc::Came(bool ok) {
   Await(service_, method_, thread_);
   if (request_.Length() > kLongMessage) return thread_.background().Post(begin_elsewhere_);
   service_.Begin(method_, *this);
-  Release();
+  Begun();
 }
 
 void Rpc::BeginElsewhere() {
   service_.Begin(method_, *this);
   thread_.Post(begun_);
+}
+
+void Rpc::Begun() {
+  has_begun_ = true;
+  TellOfCancel();
+  Release();
 }
 
 void Rpc::StartRead(grpc::ByteBuffer* message) {
@@ -78,8 +84,13 @@ void Rpc::End() {
 
 void Rpc::Closed(bool) {
   cancelled_ = context_.IsCancelled();
-  if (cancelled_ && handler_ != nullptr) handler_->OnCancel();
+  TellOfCancel();
   Release();
+}
+
+void Rpc::TellOfCancel() {
+  // Until the method's function has returned, the handler is its thread's.
+  if (cancelled_ && has_begun_ && handler_ != nullptr) handler_->OnCancel();
 }
 
 void Rpc::Release() {

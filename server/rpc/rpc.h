@@ -29,8 +29,8 @@ class Rpc {
   // What is told of a call.
   class Handler {
    public:
-    // The client has gone, or the deadline has passed: at most once. Finish must be called all the
-    // same.
+    // The client has gone, or the deadline has passed: at most once, and after the method's
+    // function has returned. Finish must be called all the same.
     virtual void OnCancel() {}
     // Not ok: no message was read, and none will be.
     virtual void OnReadDone(bool /*ok*/) {}
@@ -101,6 +101,7 @@ class Rpc {
 
   void Came(bool ok);
   void BeginElsewhere();
+  void Begun();
   void Read() { stream_.Read(message_read_, &read_done_); }
   void ReadDone(bool ok);
   void Write() { stream_.Write(*message_written_, &write_done_); }
@@ -108,6 +109,7 @@ class Rpc {
   void End();
   void Ended(bool) { Release(); }
   void Closed(bool);
+  void TellOfCancel();
   // Of one of `pending_`; with the last the call is gone.
   void Release();
 
@@ -119,6 +121,7 @@ class Rpc {
   grpc::ByteBuffer request_;
   Handler* handler_ = nullptr;
   bool cancelled_ = false;
+  bool has_begun_ = false;  // the method's function has returned
   grpc::ByteBuffer* message_read_ = nullptr;
   const grpc::ByteBuffer* message_written_ = nullptr;
   std::optional<grpc::ByteBuffer> reply_;
@@ -126,7 +129,7 @@ class Rpc {
 
   RpcEvent<&Rpc::Came> came_{*this};
   RpcMail<&Rpc::BeginElsewhere> begin_elsewhere_{*this};
-  RpcMail<&Rpc::Release> begun_{*this};
+  RpcMail<&Rpc::Begun> begun_{*this};
   RpcMail<&Rpc::Read> read_{*this};
   RpcEvent<&Rpc::ReadDone> read_done_{*this};
   RpcMail<&Rpc::Write> write_{*this};
