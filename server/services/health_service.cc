@@ -22,6 +22,8 @@ HealthCheckResponse Response(bool serving) {
   return response;
 }
 
+absl::Status ShuttingDown() { return absl::UnavailableError("the server is shutting down"); }
+
 }  // namespace
 
 // A client that is told of changes. When it is slow it misses those that did not last.
@@ -119,6 +121,7 @@ bool HealthService::serving() const {
 
 void HealthService::Add(Watch& watch) {
   MutexLock lock(mu_);
+  if (ended_) return watch.End(ShuttingDown());
   watches_.insert(&watch);
   watch.Tell(serving_);
 }
@@ -136,7 +139,8 @@ void HealthService::SetServing(bool serving) {
 
 void HealthService::EndWatches() {
   MutexLock lock(mu_);
-  for (Watch* watch : watches_) watch->End(absl::UnavailableError("the server is shutting down"));
+  ended_ = true;
+  for (Watch* watch : watches_) watch->End(ShuttingDown());
 }
 
 }  // namespace millrace::server

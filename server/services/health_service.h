@@ -19,7 +19,7 @@ class HealthService final : public RpcService {
 
   // Tells all who watch.
   void SetServing(bool serving) MILLRACE_EXCLUDES(mu_);
-  // Ends the calls that watch: UNAVAILABLE.
+  // Ends the calls that watch, also those still to come: UNAVAILABLE.
   void EndWatches() MILLRACE_EXCLUDES(mu_);
 
  private:
@@ -33,6 +33,7 @@ class HealthService final : public RpcService {
   const std::vector<std::string> services_;
   mutable Mutex mu_;
   bool serving_ MILLRACE_GUARDED_BY(mu_) = false;
+  bool ended_ MILLRACE_GUARDED_BY(mu_) = false;
   std::unordered_set<Watch*> watches_ MILLRACE_GUARDED_BY(mu_);
 };
 
