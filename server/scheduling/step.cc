@@ -147,6 +147,10 @@ void RunStep(std::vector<std::unique_ptr<Job>> batch, Device& device,
   }
   // Until they are back in the queue they count as running: another worker would let others begin.
   Settle(std::move(batch), scheduler);
+  // To deliver takes the worker's time, too; nearly all of it goes to those that ended.
+  const Duration settling = clock.Now() - start - report.took;
+  report.took += settling;
+  if (report.finished != 0) report.finished_work += settling;
   scheduler.ReportStep(model->queue(), report);
 }
 
