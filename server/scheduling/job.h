@@ -6,6 +6,7 @@
 
 #include "absl/status/status.h"
 #include "models/core/request.h"
+#include "server/scheduling/forecast_margin.h"
 
 namespace millrace::server {
 
@@ -53,6 +54,9 @@ class Job {
   // A step in company failed that no request failed by itself, as for want of memory: it goes on
   // alone, for the same company would fail again.
   bool alone = false;
+  // From admission to its end, as the scheduler foresaw it; none for one that was not admitted by a
+  // forecast, or whose time was its client's since.
+  ForecastMargin::Made forecast;
 };
 
 // Why a request that ShouldStop does: DEADLINE_EXCEEDED or CANCELLED. The deadline goes first,

@@ -47,7 +47,7 @@ absl::Status Scheduler::Submit(std::unique_ptr<Job>& job) {
     MutexLock lock(mu_);
     if (closed_) return absl::UnavailableError("the server is shutting down; try another one");
     Queue& queue = queues_[job->model->queue()];
-    const auto [wait, service] = Predict(queue);
+    const auto [wait, service, behind] = Predict(queue);
     if (queue.size() >= queue.capacity) {
       return Refused(StrCat("the queue of model '", job->model->info().name, "' is full (",
                             queue.capacity, " requests)"),
@@ -56,13 +56,15 @@ absl::Status Scheduler::Submit(std::unique_ptr<Job>& job) {
     // A job that would end too late only takes the place of one that could still make it.
     if (!queue.empty() && job->request.deadline() != TimePoint::max()) {
       const double left = Seconds(job->request.deadline() - now);
-      if (wait + service > left) {
+      const double factor = behind ? queue.margin.factor() : 1;
+      if (factor * (wait + service) > left) {
         return Refused(StrCat("model '", job->model->info().name,
                               "' is busy: the deadline would pass before this request's turn"),
                        std::chrono::duration<double>(wait));
       }
     }
     job->enqueued = now;
+    if (behind) job->forecast = queue.margin.Expect(wait + service);
     Push(queue, queue.fresh, std::move(job));
     wake = ShouldWake();
   }
@@ -118,10 +120,12 @@ Scheduler::Forecast Scheduler::Predict(const Queue& queue) const {
                static_cast<double>(steps) * queue.seconds_per_job) /
               options_.workers,
       .service = queue.seconds_per_step,
+      .behind = ends != 0,
   };
-  if (ends != 0) {
-    // It shares the workers with as many as may be under way.
-    forecast.service += per_request * static_cast<double>(limit) / options_.workers;
+  if (forecast.behind) {
+    // After its first step it shares the workers with as many as may be under way.
+    forecast.service +=
+        (per_request - queue.seconds_per_job) * static_cast<double>(limit) / options_.workers;
   }
   return forecast;
 }
@@ -156,12 +160,15 @@ std::unique_ptr<Job> Scheduler::Take(Queue& queue, Line& line, Line::iterator at
 }
 
 std::unique_ptr<Job> Scheduler::Remove(QueueId queue_id, const Reply& reply) {
+  const TimePoint now = clock_.Now();
   MutexLock lock(mu_);
   Queue& queue = queues_[queue_id];
   for (Line* line : {&queue.fresh, &queue.started}) {
     const auto found = std::find_if(line->begin(), line->end(),
                                     [&reply](const auto& job) { return &job->reply == &reply; });
-    if (found != line->end()) return Take(queue, *line, found);
+    if (found == line->end()) continue;
+    LearnFromLeaving(queue, **found, now);
+    return Take(queue, *line, found);
   }
   return nullptr;
 }
@@ -175,6 +182,7 @@ std::vector<std::unique_ptr<Job>> Scheduler::TakeExpired() {
       for (std::unique_ptr<Job>& job : *line) {
         if (now < job->request.deadline()) continue;
         if (line == &queue.started && IsShort(*job)) --queue.short_started;
+        LearnFromLeaving(queue, *job, now);
         expired.push_back(std::move(job));
       }
       std::erase(*line, nullptr);
@@ -231,7 +239,10 @@ bool Scheduler::PopBatch(Popped& popped) {
             std::unique_ptr<Job> job = Take(*queue, line, line.begin());
             const bool alone = job->alone;
             const bool late = job->request.cancelled() || now >= job->request.deadline();
-            if (!late) ++queue->running;
+            if (!late)
+              ++queue->running;
+            else
+              LearnFromLeaving(*queue, *job, now);
             (late ? popped.dropped : popped.batch).push_back(std::move(job));
             if (alone && !late) break;
           }
@@ -266,6 +277,25 @@ void Scheduler::ReportStep(QueueId queue_id, const StepReport& step) {
   average(queue.seconds_per_job, kStepWeight, step.took, step.jobs);
   if (step.finished != 0)
     average(queue.seconds_per_request, kRequestWeight, step.finished_work, step.finished);
+}
+
+void Scheduler::LearnFromLeaving(Queue& queue, const Job& job, TimePoint now) {
+  queue.margin.TookMoreThan(Seconds(now - job.admitted), job.forecast);
+}
+
+void Scheduler::ReportEnd(const Job& job) {
+  if (job.forecast.seconds == 0) return;
+  const TimePoint now = clock_.Now();
+  const auto& outcome = job.request.outcome();
+  const bool left = !outcome && job.request.ShouldStop();
+  if (!left && !(outcome && outcome->ok())) return;
+  MutexLock lock(mu_);
+  Queue& queue = queues_[job.model->queue()];
+  if (left) {
+    LearnFromLeaving(queue, job, now);
+  } else {
+    queue.margin.Took(Seconds(now - job.admitted), job.forecast);
+  }
 }
 
 std::vector<std::unique_ptr<Job>> Scheduler::Close() {

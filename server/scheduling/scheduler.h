@@ -84,6 +84,9 @@ class Scheduler {
     Duration finished_work{};  // Job::work of those
   };
   void ReportStep(QueueId queue, const StepReport& step) MILLRACE_EXCLUDES(mu_);
+  // For a job that is about to be finished after a step: how long it took, against its forecast.
+  // Does nothing for one that failed or goes on.
+  void ReportEnd(const Job& job) MILLRACE_EXCLUDES(mu_);
 
   // Takes out the jobs whose deadline has passed. Workers drop them too, but only once they are
   // free; called every second or so. Costs a look at each waiting job.
@@ -113,6 +116,7 @@ class Scheduler {
     double seconds_per_step = 0;
     double seconds_per_job = 0;      // a step's time over its jobs
     double seconds_per_request = 0;  // Job::work of a finished one
+    ForecastMargin margin;
 
     size_t size() const { return fresh.size() + started.size(); }
     bool empty() const { return fresh.empty() && started.empty(); }
@@ -127,8 +131,14 @@ class Scheduler {
   struct Forecast {
     double wait = 0;
     double service = 0;
+    // Whether others must end before it begins. For those that find a place the forecast is of
+    // their first step: it is not held against them how long requests take, nor measured how far it
+    // is off.
+    bool behind = false;
   };
   Forecast Predict(const Queue& queue) const;
+  // From a job that leaves its line without having ended.
+  static void LearnFromLeaving(Queue& queue, const Job& job, TimePoint now);
   // The line of the queue, which is not empty, that the next job comes from.
   Line& NextLine(Queue& queue) const;
   void PutBack(std::unique_ptr<Job> job, Line Queue::*line, Wake whom) MILLRACE_EXCLUDES(mu_);

@@ -31,6 +31,7 @@ void Settle(std::vector<std::unique_ptr<Job>> batch, Scheduler& scheduler) {
       FinishJob(std::move(job), status);
     } else if (job->reply.Congested()) {
       if (job->request.state() != nullptr) job->request.state()->Suspend();
+      job->forecast = {};  // it waits for its client now
       Reply& reply = job->reply;
       reply.Park(std::move(job));
     } else {
@@ -144,9 +145,14 @@ void RunStep(std::vector<std::unique_ptr<Job>> batch, Device& device,
       ++report.finished;
       report.finished_work += job->work;
     }
+    scheduler.ReportEnd(*job);
   }
   // Until they are back in the queue they count as running: another worker would let others begin.
   Settle(std::move(batch), scheduler);
+  // To deliver takes the worker's time, too; nearly all of it goes to those that ended.
+  const Duration settling = clock.Now() - start - report.took;
+  report.took += settling;
+  if (report.finished != 0) report.finished_work += settling;
   scheduler.ReportStep(model->queue(), report);
 }
 

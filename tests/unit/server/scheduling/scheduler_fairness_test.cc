@@ -145,8 +145,8 @@ TEST_F(SchedulerFairness, WaitCountsWhatMustEndBeforeANewcomerBegins) {
       model->queue(), {.jobs = 1, .took = seconds(1), .finished = 1, .finished_work = seconds(3)});
   for (size_t i = 0; i < kLimit; ++i) Requeue(model, started_, seconds(1));
   ASSERT_TRUE(Submit(model, fresh_).ok());
-  // One must end (3 s), the others have a step (4 s); then it has a step among the others' (1 + 12
-  // s).
+  // One must end (3 s), the others have a step (4 s); then it has a step among the others' (1 + 8
+  // s); a quarter is added to all.
   EXPECT_FALSE(Submit(model, short_, clock_.Now() + milliseconds(19900)).ok());
   EXPECT_TRUE(Submit(model, short_, clock_.Now() + milliseconds(20100)).ok());
 }

@@ -226,6 +226,17 @@ TEST_F(Step, WaitingCountsOnceForARequestOfManySteps) {
   EXPECT_DOUBLE_EQ(Sum(model->metrics().queue_seconds), 0.75);
 }
 
+TEST_F(Step, ReportsTheTimeToDeliverToo) {
+  FakeReply done, waiting, refused;
+  const auto model =
+      MakeModel("m", {}, {.forward = [this](Request&) { clock_.Advance(seconds(1)); }});
+  done.on_finish = [this] { clock_.Advance(seconds(1)); };
+  Run(model, {&done});
+  ASSERT_TRUE(Submit(model, waiting).ok());
+  EXPECT_FALSE(Submit(model, refused, clock_.Now() + milliseconds(3900)).ok());
+  EXPECT_TRUE(Submit(model, refused, clock_.Now() + milliseconds(4100)).ok());
+}
+
 TEST_F(Step, ReportsItsTimeToTheScheduler) {
   FakeReply a, b, waiting, refused;
   const auto model = MakeModel("m", {.max_batch = 2},

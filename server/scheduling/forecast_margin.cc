@@ -1,0 +1,37 @@
+#include "server/scheduling/forecast_margin.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace millrace::server {
+namespace {
+
+constexpr double kDeviations = 4;
+// An eighth and a quarter, divided by the requests that end in the time of a few steps.
+constexpr double kMeanWeight = 1.0 / 32;
+constexpr double kDeviationWeight = 1.0 / 64;
+
+}  // namespace
+
+double ForecastMargin::factor() const {
+  return std::clamp(mean_ + kDeviations * deviation_, 1.0, kMost);
+}
+
+void ForecastMargin::Took(double seconds, const Made& made) {
+  if (made.seconds <= 0) return;
+  const double ratio = std::min(seconds / made.seconds, kMost);
+  const double error = std::abs(ratio - made.expected / made.seconds);
+  mean_ += kMeanWeight * (ratio - mean_);
+  deviation_ += kDeviationWeight * (error - deviation_);
+}
+
+void ForecastMargin::TookMoreThan(double seconds, const Made& made) {
+  if (seconds <= made.expected) return;
+  // A bound never says that less margin would do.
+  const ForecastMargin before = *this;
+  Took(seconds, made);
+  mean_ = std::max(mean_, before.mean_);
+  deviation_ = std::max(deviation_, before.deviation_);
+}
+
+}  // namespace millrace::server
