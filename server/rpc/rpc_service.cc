@@ -1,5 +1,6 @@
 #include "server/rpc/rpc_service.h"
 
+#include <exception>
 #include <utility>
 
 #include "grpcpp/impl/rpc_service_method.h"
@@ -31,6 +32,14 @@ void RpcService::Serve(std::string_view method, Function function) {
   AddMethod(new grpc::internal::RpcServiceMethod(
       added.path.c_str(), TypeOf(added.takes_stream, added.gives_stream), nullptr));
   MarkMethodRaw(static_cast<int>(methods_.size()) - 1);
+}
+
+void RpcService::Begin(size_t method, Rpc& rpc) {
+  try {
+    methods_[method].function(rpc);
+  } catch (const std::exception& error) {
+    rpc.Finish(grpc::Status(grpc::StatusCode::INTERNAL, error.what()));
+  }
 }
 
 void RpcService::Request(size_t method, grpc::ServerContext& context, grpc::ByteBuffer& request,

@@ -17,7 +17,8 @@ namespace millrace::server {
 // on every polling thread.
 class RpcService : public grpc::Service {
  public:
-  // Begins a call: has it ended by Rpc::Finish, then or later. Must not block.
+  // Begins a call: has it ended by Rpc::Finish, then or later. Must not block, nor throw once it
+  // has given the call to another thread.
   using Function = std::function<void(Rpc&)>;
 
   // As "millrace.v1.AdminService".
@@ -44,7 +45,8 @@ class RpcService : public grpc::Service {
   void Request(size_t method, grpc::ServerContext& context, grpc::ByteBuffer& request,
                grpc::ServerAsyncReaderWriter<grpc::ByteBuffer, grpc::ByteBuffer>& stream,
                grpc::ServerCompletionQueue& queue, Event& came);
-  void Begin(size_t method, Rpc& rpc) { methods_[method].function(rpc); }
+  // A function that throws, as for want of memory, costs its call alone.
+  void Begin(size_t method, Rpc& rpc);
 
   const google::protobuf::ServiceDescriptor& descriptor_;
   std::deque<Method> methods_;  // gRPC keeps pointers to the paths

@@ -14,7 +14,7 @@ class Job;
 class ServedModel;
 
 // The caller's side of a job: takes the outputs and the final status to the client. Implemented by
-// the services' reactors.
+// the calls of the services.
 class Reply : public models::OutputSink {
  public:
   // The end of the call, exactly once, after the last Emit. Not to be touched afterwards: it may be

@@ -239,10 +239,11 @@ bool Scheduler::PopBatch(Popped& popped) {
             std::unique_ptr<Job> job = Take(*queue, line, line.begin());
             const bool alone = job->alone;
             const bool late = job->request.cancelled() || now >= job->request.deadline();
-            if (!late)
-              ++queue->running;
-            else
+            if (late) {
               LearnFromLeaving(*queue, *job, now);
+            } else {
+              ++queue->running;
+            }
             (late ? popped.dropped : popped.batch).push_back(std::move(job));
             if (alone && !late) break;
           }

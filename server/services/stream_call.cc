@@ -103,8 +103,10 @@ void StreamCall::OnDone() {
   {
     MutexLock lock(mu_);
     outcome = *end_;
-    // The work was done, but not all of it arrived.
-    if (outcome.ok() && (broken_ || cancelled()))
+    // The work was done, but not all of it arrived. And when a client that sends a stream leaves,
+    // it is told of the stream's end first, which may have come too early.
+    if ((outcome.ok() && (broken_ || cancelled())) ||
+        (rpc().cancelled() && (outcome.ok() || absl::IsInvalidArgument(outcome))))
       outcome = absl::CancelledError("the caller went away");
   }
   Record(outcome);

@@ -41,9 +41,8 @@ void TextStreamCall::OnReadDone(bool ok) {
   absl::Status status;
   if (ok) {
     status = Take();
-  } else if (rpc().cancelled()) {
-    status = absl::CancelledError("the caller went away");
   } else {
+    // Or the client has cancelled, which is told after this.
     MutexLock lock(text_mu_);
     ended_ = true;
     ready_ += sentences_in_.TakeRest();

@@ -9,6 +9,7 @@
 #include <latch>
 #include <mutex>
 #include <semaphore>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -59,6 +60,17 @@ TEST(RpcUnary, IsAnsweredFromAnotherThread) {
   call.AwaitDone();
   EXPECT_EQ(call.dones.load(), 1);
   EXPECT_EQ(call.cancels.load(), 0);
+}
+
+TEST(RpcUnary, FunctionThatThrowsCostsItsCallAlone) {
+  RpcTestServer server({{"Synthesize", [](Rpc& rpc) {
+                           if (rpc.request().Length() == 0) throw std::length_error("too long");
+                           Echo(rpc);
+                         }}});
+  const grpc::Status status = Call(server.channel(), "");
+  EXPECT_EQ(status.error_code(), StatusCode::INTERNAL);
+  EXPECT_EQ(status.error_message(), "too long");
+  EXPECT_TRUE(Call(server.channel(), "abc").ok());
 }
 
 // More than are awaited at once, all at the same time.

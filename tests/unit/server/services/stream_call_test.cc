@@ -268,7 +268,7 @@ TEST_F(StreamCallTest, ShutdownEndsWaitingRunningAndParkedCalls) {
   Client waiting(server_, "endless");
   Await([this] { return server_.admission.in_flight() == 3; });
 
-  server_.Stop();  // returns: every reactor is gone
+  server_.Stop();  // returns: every call is gone
   EXPECT_EQ(server_.admission.in_flight(), 0);
   EXPECT_EQ(waiting.Finish().error_code(), StatusCode::UNAVAILABLE);
   EXPECT_FALSE(running.Finish().ok());

@@ -320,6 +320,22 @@ TEST_F(TextStreamTest, ACancelledCallLeavesNothingBehind) {
   Await([&] { return server_.admission.in_flight() == 0; });
 }
 
+// gRPC tells of the end of what the client sends before it tells that the client has gone.
+TEST_F(TextStreamTest, AClientThatLeavesBetweenSentencesIsCountedAsCancelled) {
+  const auto ended = [&](absl::StatusCode code) {
+    return server_.Count("joe", Method::kSynthesizeTextStream, code);
+  };
+  constexpr int kClients = 20;
+  for (int i = 0; i < kClients; ++i) {
+    Client client(server_);
+    client.Configure();
+    client.Say("One.", true);
+    Await([&] { return voice_.seen().size() > static_cast<size_t>(i); });
+  }
+  Await([&] { return ended(absl::StatusCode::kCancelled) == kClients; });
+  EXPECT_EQ(ended(absl::StatusCode::kOk), 0);
+}
+
 // A client that sends faster than the voice speaks is not read from for ever.
 TEST_F(TextStreamTest, AThousandSentencesAtOnceAreSpokenInOrder) {
   Client client(server_);
