@@ -3,8 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <barrier>
-#include <set>
+#include <cstdint>
 #include <thread>
 #include <vector>
 
@@ -62,6 +63,27 @@ TEST(CountShard, IsASharedOneWhileTheThreadEnds) {
   EXPECT_LT(before, kOwnedShards);
   EXPECT_GE(after, kOwnedShards);
   EXPECT_LT(after, kCountShards);
+}
+
+TEST(CountShard, AnyNumberOfThreadsAddToASharedOne) {
+  constexpr size_t kThreads = 4;
+  constexpr uint64_t kEach = 200000;
+  std::atomic<uint64_t> count{0};
+  std::atomic<double> sum{0};
+  std::barrier start(kThreads);
+  std::vector<std::thread> threads;
+  for (size_t t = 0; t < kThreads; ++t) {
+    threads.emplace_back([&] {
+      start.arrive_and_wait();
+      for (uint64_t i = 0; i < kEach; ++i) {
+        AddInShard(kOwnedShards, count, uint64_t{1});
+        AddInShard(kOwnedShards, sum, 0.5);
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(count.load(), kThreads * kEach);
+  EXPECT_EQ(sum.load(), 0.5 * static_cast<double>(kThreads * kEach));
 }
 
 }  // namespace

@@ -53,6 +53,7 @@ TEST(ShardedCounters, EachKeepsItsOwnCountOfManyThreads) {
   std::vector<std::thread> threads;
   for (size_t t = 0; t < kThreads; ++t) {
     threads.emplace_back([&] {
+      CountShard();  // before any of them ends, so that all shards are in use
       start.arrive_and_wait();
       for (size_t time = 0; time < kTimes; ++time)
         for (size_t i = 0; i < kCounters; ++i) counters[i].Increment(static_cast<double>(i));

@@ -106,6 +106,7 @@ TEST(ShardedHistogram, ManyThreadsLoseNothingAndReadersSeeItGrow) {
   std::vector<std::thread> threads;
   for (size_t t = 0; t < kThreads; ++t) {
     threads.emplace_back([&] {
+      CountShard();  // before any of them ends, so that all shards are in use
       start.arrive_and_wait();
       for (uint64_t i = 0; i < kEach; ++i) histogram.Observe(static_cast<double>(1 + i % 3));
       running.fetch_sub(1);
