@@ -1,12 +1,13 @@
 #include "server/metrics/metrics.h"
 
-#include <algorithm>
+#include <deque>
 #include <exception>
 #include <map>
 #include <utility>
 
 #include "models/core/strings.h"
 #include "mps_runtime/base/mutex.h"
+#include "prometheus/collectable.h"
 #include "prometheus/exposer.h"
 #include "prometheus/text_serializer.h"
 #include "server/metrics/process_stats.h"
@@ -16,15 +17,14 @@ namespace millrace::server {
 namespace {
 
 using prometheus::ClientMetric;
-using prometheus::Histogram;
 using prometheus::MetricFamily;
 using prometheus::MetricType;
 
 // From a null model's tens of microseconds to a minute of speech, about three a decade.
-const Histogram::BucketBoundaries kLatencyBuckets = {
-    0.00005, 0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05,
-    0.1,     0.25,   0.5,     1,      2.5,   5,      10,    25,   60};
-const Histogram::BucketBoundaries kBatchBuckets = {1, 2, 4, 8, 16, 32, 64, 128, 256};
+const std::vector<double> kLatencyBuckets = {0.00005, 0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005,
+                                             0.01,    0.025,  0.05,    0.1,    0.25,  0.5,    1,
+                                             2.5,     5,      10,      25,     60};
+const std::vector<double> kBatchBuckets = {1, 2, 4, 8, 16, 32, 64, 128, 256};
 
 ClientMetric Value(double value, MetricType type, std::vector<ClientMetric::Label> labels = {}) {
   ClientMetric metric;
@@ -35,6 +35,28 @@ ClientMetric Value(double value, MetricType type, std::vector<ClientMetric::Labe
 
 MetricFamily Single(std::string name, std::string help, MetricType type, double value) {
   return {std::move(name), std::move(help), type, {Value(value, type)}};
+}
+
+// A label's value as the page has it.
+std::string Escaped(const std::string& value) {
+  std::string escaped;
+  for (const char c : value) {
+    if (c == '\\' || c == '"' || c == '\n') escaped += '\\';
+    escaped += c == '\n' ? 'n' : c;
+  }
+  return escaped;
+}
+
+// The labels as one whose name holds all but the last value. The page is the same, but the library
+// writes names in one piece and values letter by letter, which took a quarter of a page.
+std::vector<ClientMetric::Label> InOnePiece(const std::vector<ClientMetric::Label>& labels) {
+  ClientMetric::Label piece;
+  for (const ClientMetric::Label& label : labels) {
+    if (!piece.name.empty()) piece.name += StrCat("=\"", Escaped(piece.value), "\",");
+    piece.name += label.name;
+    piece.value = label.value;
+  }
+  return {piece};
 }
 
 }  // namespace
@@ -146,110 +168,154 @@ class Metrics::SnapshotCollector final : public prometheus::Collectable {
   std::function<Snapshot()> source_ MILLRACE_GUARDED_BY(mu_);
 };
 
-struct Metrics::Families {
-  explicit Families(prometheus::Registry& registry)
-      : requests(prometheus::BuildCounter()
-                     .Name("millrace_requests_total")
-                     .Help("Finished requests by gRPC status code.")
-                     .Register(registry)),
-        refused(prometheus::BuildCounter()
-                    .Name("millrace_requests_refused_total")
-                    .Help("Requests refused before they were queued.")
-                    .Register(registry)),
-        audio(prometheus::BuildCounter()
-                  .Name("millrace_audio_seconds_total")
-                  .Help("Seconds of speech produced.")
-                  .Register(registry)),
-        characters(prometheus::BuildCounter()
-                       .Name("millrace_characters_total")
-                       .Help("Characters of text processed.")
-                       .Register(registry)),
-        tokens(prometheus::BuildCounter()
-                   .Name("millrace_tokens_total")
-                   .Help("Tokens read and produced.")
-                   .Register(registry)),
-        request_seconds(MakeHistogram(registry, "millrace_request_duration_seconds",
-                                      "From arrival to the last reply.")),
-        queue_seconds(
-            MakeHistogram(registry, "millrace_queue_duration_seconds",
-                          "Waiting in the queue, before all of a request's steps together.")),
-        compute_seconds(MakeHistogram(registry, "millrace_compute_duration_seconds",
-                                      "The forward of one batch.")),
-        permit_seconds(MakeHistogram(registry, "millrace_permit_wait_seconds",
-                                     "Waiting for a permit before a forward.")),
-        first_audio_seconds(MakeHistogram(registry, "millrace_time_to_first_audio_seconds",
-                                          "From arrival to the first audio.")),
-        batch_size(MakeHistogram(registry, "millrace_batch_size", "Requests in one step.")) {}
+// What requests count into, of all models, and what never changes. Thread-safe.
+class Metrics::CountedCollector final : public prometheus::Collectable {
+ public:
+  explicit CountedCollector(const BuildInfo& build)
+      : build_info_{"millrace_build_info",
+                    "1; its labels say what runs.",
+                    MetricType::Gauge,
+                    {Value(1, MetricType::Gauge,
+                           {{"device", build.device},
+                            {"libtorch", build.libtorch},
+                            {"mode", build.mode},
+                            {"version", build.version}})}} {}
 
-  static prometheus::Family<Histogram>& MakeHistogram(prometheus::Registry& registry,
-                                                      const char* name, const char* help) {
-    return prometheus::BuildHistogram().Name(name).Help(help).Register(registry);
+  std::shared_ptr<ModelMetrics> ForModel(const std::string& name) MILLRACE_EXCLUDES(mu_) {
+    MutexLock lock(mu_);
+    std::shared_ptr<ModelMetrics>& model = models_[name];
+    if (!model) model = MakeModel(name);
+    return model;
   }
 
-  prometheus::Family<prometheus::Counter>& requests;
-  prometheus::Family<prometheus::Counter>& refused;
-  prometheus::Family<prometheus::Counter>& audio;
-  prometheus::Family<prometheus::Counter>& characters;
-  prometheus::Family<prometheus::Counter>& tokens;
-  prometheus::Family<Histogram>& request_seconds;
-  prometheus::Family<Histogram>& queue_seconds;
-  prometheus::Family<Histogram>& compute_seconds;
-  prometheus::Family<Histogram>& permit_seconds;
-  prometheus::Family<Histogram>& first_audio_seconds;
-  prometheus::Family<Histogram>& batch_size;
+  std::vector<MetricFamily> Collect() const override MILLRACE_EXCLUDES(mu_) {
+    std::vector<MetricFamily> families;
+    MutexLock lock(mu_);
+    for (const Family<ShardedCounter>* family :
+         {&requests_, &refused_, &audio_, &characters_, &tokens_})
+      families.push_back(family->Collect(MetricType::Counter));
+    families.push_back(build_info_);
+    for (const Family<ShardedHistogram>* family :
+         {&request_seconds_, &queue_seconds_, &compute_seconds_, &permit_seconds_,
+          &first_audio_seconds_, &batch_size_})
+      families.push_back(family->Collect(MetricType::Histogram));
+    return families;
+  }
+
+ private:
+  using Labels = std::vector<ClientMetric::Label>;
+
+  // The metrics of one name.
+  template <typename Metric>
+  struct Family {
+    MetricFamily Collect(MetricType type) const {
+      MetricFamily family{name, help, type, {}};
+      family.metric.reserve(members.size());
+      for (const auto& [labels, metric] : members) {
+        family.metric.push_back(metric->Collect());
+        family.metric.back().label = labels;
+      }
+      return family;
+    }
+
+    const char* name;
+    const char* help;
+    std::vector<std::pair<Labels, const Metric*>> members;
+  };
+
+  ShardedHistogram& AddHistogram(Family<ShardedHistogram>& family, const Labels& labels,
+                                 const std::vector<double>& bounds) MILLRACE_REQUIRES(mu_) {
+    ShardedHistogram& made = histograms_.emplace_back(bounds);
+    family.members.emplace_back(InOnePiece(labels), &made);
+    return made;
+  }
+
+  std::shared_ptr<ModelMetrics> MakeModel(const std::string& name) MILLRACE_REQUIRES(mu_) {
+    const Labels model = {{"model", name}};
+    const auto with = [&](const char* key, std::string_view value) {
+      return Labels{{key, std::string(value)}, {"model", name}};
+    };
+    ShardedCounters& counters = counters_.emplace_back(kCountersOfAModel);
+    size_t used = 0;
+    const auto counter = [&](Family<ShardedCounter>& family,
+                             const Labels& labels) -> ShardedCounter& {
+      ShardedCounter& made = counters[used++];
+      family.members.emplace_back(InOnePiece(labels), &made);
+      return made;
+    };
+    auto metrics = std::make_shared<ModelMetrics>(ModelMetrics{
+        .queue_seconds = AddHistogram(queue_seconds_, model, kLatencyBuckets),
+        .compute_seconds = AddHistogram(compute_seconds_, model, kLatencyBuckets),
+        .permit_wait_seconds = AddHistogram(permit_seconds_, model, kLatencyBuckets),
+        .first_audio_seconds = AddHistogram(first_audio_seconds_, model, kLatencyBuckets),
+        .batch_size = AddHistogram(batch_size_, model, kBatchBuckets),
+        .audio_seconds = counter(audio_, model),
+        .characters = counter(characters_, model),
+        .source_tokens = counter(tokens_, with("direction", "source")),
+        .target_tokens = counter(tokens_, with("direction", "target")),
+        .refused = {},
+        .request_seconds = {},
+        .requests = {},
+    });
+    for (size_t i = 0; i < kRefusals; ++i) {
+      const std::string reason(ToString(static_cast<Refusal>(i)));
+      metrics->refused[i] = &counter(refused_, {{"model", name}, {"reason", reason}});
+    }
+    for (size_t m = 0; m < kMethods; ++m) {
+      const Labels method = with("method", ToString(static_cast<Method>(m)));
+      metrics->request_seconds[m] = &AddHistogram(request_seconds_, method, kLatencyBuckets);
+      for (size_t code = 0; code < kStatusCodes; ++code) {
+        Labels labels = method;
+        labels.insert(labels.begin(),
+                      {"code", std::string(StatusCodeName(static_cast<absl::StatusCode>(code)))});
+        metrics->requests[m][code] = &counter(requests_, labels);
+      }
+    }
+    return metrics;
+  }
+
+  static constexpr size_t kCountersOfAModel = 4 + kRefusals + kMethods * kStatusCodes;
+
+  const MetricFamily build_info_;
+  mutable Mutex mu_;
+  std::map<std::string, std::shared_ptr<ModelMetrics>> models_ MILLRACE_GUARDED_BY(mu_);
+  // Deques, since neither may move.
+  std::deque<ShardedCounters> counters_ MILLRACE_GUARDED_BY(mu_);
+  std::deque<ShardedHistogram> histograms_ MILLRACE_GUARDED_BY(mu_);
+  Family<ShardedCounter> requests_ MILLRACE_GUARDED_BY(mu_){
+      "millrace_requests_total", "Finished requests by gRPC status code.", {}};
+  Family<ShardedCounter> refused_ MILLRACE_GUARDED_BY(mu_){
+      "millrace_requests_refused_total", "Requests refused before they were queued.", {}};
+  Family<ShardedCounter> audio_ MILLRACE_GUARDED_BY(mu_){
+      "millrace_audio_seconds_total", "Seconds of speech produced.", {}};
+  Family<ShardedCounter> characters_ MILLRACE_GUARDED_BY(mu_){
+      "millrace_characters_total", "Characters of text processed.", {}};
+  Family<ShardedCounter> tokens_ MILLRACE_GUARDED_BY(mu_){
+      "millrace_tokens_total", "Tokens read and produced.", {}};
+  Family<ShardedHistogram> request_seconds_ MILLRACE_GUARDED_BY(mu_){
+      "millrace_request_duration_seconds", "From arrival to the last reply.", {}};
+  Family<ShardedHistogram> queue_seconds_ MILLRACE_GUARDED_BY(mu_){
+      "millrace_queue_duration_seconds",
+      "Waiting in the queue, before all of a request's steps together.",
+      {}};
+  Family<ShardedHistogram> compute_seconds_ MILLRACE_GUARDED_BY(mu_){
+      "millrace_compute_duration_seconds", "The forward of one batch.", {}};
+  Family<ShardedHistogram> permit_seconds_ MILLRACE_GUARDED_BY(mu_){
+      "millrace_permit_wait_seconds", "Waiting for a permit before a forward.", {}};
+  Family<ShardedHistogram> first_audio_seconds_ MILLRACE_GUARDED_BY(mu_){
+      "millrace_time_to_first_audio_seconds", "From arrival to the first audio.", {}};
+  Family<ShardedHistogram> batch_size_ MILLRACE_GUARDED_BY(mu_){
+      "millrace_batch_size", "Requests in one step.", {}};
 };
 
 Metrics::Metrics(const BuildInfo& build)
-    : registry_(std::make_shared<prometheus::Registry>()),
-      snapshot_(std::make_shared<SnapshotCollector>()),
-      families_(std::make_unique<Families>(*registry_)) {
-  prometheus::BuildGauge()
-      .Name("millrace_build_info")
-      .Help("1; its labels say what runs.")
-      .Register(*registry_)
-      .Add({{"version", build.version},
-            {"libtorch", build.libtorch},
-            {"device", build.device},
-            {"mode", build.mode}})
-      .Set(1);
-}
+    : counted_(std::make_shared<CountedCollector>(build)),
+      snapshot_(std::make_shared<SnapshotCollector>()) {}
 
 Metrics::~Metrics() = default;
 
 std::shared_ptr<ModelMetrics> Metrics::ForModel(const std::string& name) {
-  // Family::Add returns the metric that it already has for these labels.
-  const prometheus::Labels model = {{"model", name}};
-  const auto with = [&](const char* key, std::string_view value) {
-    prometheus::Labels labels = model;
-    labels.emplace(key, value);
-    return labels;
-  };
-  Families& f = *families_;
-  auto metrics = std::make_shared<ModelMetrics>(ModelMetrics{
-      .queue_seconds = f.queue_seconds.Add(model, kLatencyBuckets),
-      .compute_seconds = f.compute_seconds.Add(model, kLatencyBuckets),
-      .permit_wait_seconds = f.permit_seconds.Add(model, kLatencyBuckets),
-      .first_audio_seconds = f.first_audio_seconds.Add(model, kLatencyBuckets),
-      .batch_size = f.batch_size.Add(model, kBatchBuckets),
-      .audio_seconds = f.audio.Add(model),
-      .characters = f.characters.Add(model),
-      .source_tokens = f.tokens.Add(with("direction", "source")),
-      .target_tokens = f.tokens.Add(with("direction", "target")),
-      .refused = {},
-      .request_seconds = {},
-      .requests = {},
-  });
-  for (size_t i = 0; i < kRefusals; ++i)
-    metrics->refused[i] = &f.refused.Add(with("reason", ToString(static_cast<Refusal>(i))));
-  for (size_t m = 0; m < kMethods; ++m) {
-    prometheus::Labels labels = with("method", ToString(static_cast<Method>(m)));
-    metrics->request_seconds[m] = &f.request_seconds.Add(labels, kLatencyBuckets);
-    for (size_t code = 0; code < kStatusCodes; ++code) {
-      labels["code"] = StatusCodeName(static_cast<absl::StatusCode>(code));
-      metrics->requests[m][code] = &f.requests.Add(labels);
-    }
-  }
-  return metrics;
+  return counted_->ForModel(name);
 }
 
 void Metrics::SetSnapshot(std::function<Snapshot()> snapshot) {
@@ -271,13 +337,13 @@ absl::StatusOr<int> Metrics::Expose(const std::string& address) {
     return absl::UnavailableError(StrCat("--metrics-address ", address, ": cannot listen there (",
                                          error.what(), "); is the port in use?"));
   }
-  exposer_->RegisterCollectable(registry_);
+  exposer_->RegisterCollectable(counted_);
   exposer_->RegisterCollectable(snapshot_);
   return exposer_->GetListeningPorts().front();
 }
 
 std::string Metrics::Text() const {
-  std::vector<MetricFamily> families = registry_->Collect();
+  std::vector<MetricFamily> families = counted_->Collect();
   for (MetricFamily& family : snapshot_->Collect()) families.push_back(std::move(family));
   return prometheus::TextSerializer().Serialize(families);
 }

@@ -11,7 +11,6 @@
 #include "absl/status/statusor.h"
 #include "models/translation/translation_cache.h"
 #include "mps_runtime/shape_registry.h"
-#include "prometheus/registry.h"
 #include "server/metrics/model_metrics.h"
 
 namespace prometheus {
@@ -74,12 +73,11 @@ class Metrics {
   std::string Text() const;
 
  private:
+  class CountedCollector;
   class SnapshotCollector;
-  struct Families;
 
-  const std::shared_ptr<prometheus::Registry> registry_;
+  const std::shared_ptr<CountedCollector> counted_;
   const std::shared_ptr<SnapshotCollector> snapshot_;
-  const std::unique_ptr<Families> families_;
   std::unique_ptr<prometheus::Exposer> exposer_;  // last: its threads read the others
 };
 

@@ -8,8 +8,8 @@
 
 #include "absl/status/status.h"
 #include "mps_runtime/base/clock.h"
-#include "prometheus/counter.h"
-#include "prometheus/histogram.h"
+#include "server/metrics/sharded_counter.h"
+#include "server/metrics/sharded_histogram.h"
 
 namespace millrace::server {
 
@@ -39,18 +39,18 @@ std::string_view StatusCodeName(absl::StatusCode code);
 // Counters and histograms of one model, looked up once so that a request pays for the increment
 // alone. References stay valid as long as the Metrics that made this. Thread-safe.
 struct ModelMetrics {
-  prometheus::Histogram& queue_seconds;
-  prometheus::Histogram& compute_seconds;
-  prometheus::Histogram& permit_wait_seconds;
-  prometheus::Histogram& first_audio_seconds;
-  prometheus::Histogram& batch_size;
-  prometheus::Counter& audio_seconds;
-  prometheus::Counter& characters;
-  prometheus::Counter& source_tokens;
-  prometheus::Counter& target_tokens;
-  std::array<prometheus::Counter*, kRefusals> refused;
-  std::array<prometheus::Histogram*, kMethods> request_seconds;
-  std::array<std::array<prometheus::Counter*, kStatusCodes>, kMethods> requests;
+  ShardedHistogram& queue_seconds;
+  ShardedHistogram& compute_seconds;
+  ShardedHistogram& permit_wait_seconds;
+  ShardedHistogram& first_audio_seconds;
+  ShardedHistogram& batch_size;
+  ShardedCounter& audio_seconds;
+  ShardedCounter& characters;
+  ShardedCounter& source_tokens;
+  ShardedCounter& target_tokens;
+  std::array<ShardedCounter*, kRefusals> refused;
+  std::array<ShardedHistogram*, kMethods> request_seconds;
+  std::array<std::array<ShardedCounter*, kStatusCodes>, kMethods> requests;
 
   // The end of a call: one more of its code, and its time from the first byte to the last.
   void CountRequest(Method method, absl::StatusCode code, Duration took);

@@ -167,6 +167,15 @@ TEST_F(MetricsTest, SeriesOfAModelStartAtZero) {
                               "reason=\"queue_full\"} 0\n"));
 }
 
+// Wherever among the labels the name is.
+TEST_F(MetricsTest, LettersOfANameThatThePageReservesAreEscaped) {
+  metrics_.ForModel("a\"b\\c\nd");
+  const std::string page = metrics_.Text();
+  EXPECT_THAT(page, HasSubstr("millrace_characters_total{model=\"a\\\"b\\\\c\\nd\"} 0\n"));
+  EXPECT_THAT(page, HasSubstr("millrace_requests_refused_total{model=\"a\\\"b\\\\c\\nd\","
+                              "reason=\"draining\"} 0\n"));
+}
+
 TEST_F(MetricsTest, LabelValuesAreBounded) {
   const auto model = metrics_.ForModel("null");
   metrics_.ForModel("");

@@ -19,10 +19,10 @@ using testing::FakeReply;
 
 using Step = StepTest;
 
-double Sum(const prometheus::Histogram& histogram) {
+double Sum(const ShardedHistogram& histogram) {
   return histogram.Collect().histogram.sample_sum;
 }
-uint64_t Count(const prometheus::Histogram& histogram) {
+uint64_t Count(const ShardedHistogram& histogram) {
   return histogram.Collect().histogram.sample_count;
 }
 

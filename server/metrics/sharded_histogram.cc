@@ -1,0 +1,48 @@
+#include "server/metrics/sharded_histogram.h"
+
+#include <algorithm>
+#include <limits>
+#include <stdexcept>
+
+namespace millrace::server {
+
+ShardedHistogram::ShardedHistogram(const std::vector<double>& bounds)
+    : bounds_count_(bounds.size()), bounds_{} {
+  if (bounds.size() > kMaxBounds) throw std::invalid_argument("too many buckets");
+  if (!std::is_sorted(bounds.begin(), bounds.end()))
+    throw std::invalid_argument("buckets out of order");
+  std::copy(bounds.begin(), bounds.end(), bounds_.begin());
+}
+
+void ShardedHistogram::Observe(double value) {
+  const double* const first = bounds_.data();
+  // NaN is not above any bound and so in the first bucket, where prometheus::Histogram has it too.
+  const auto bucket =
+      static_cast<size_t>(std::lower_bound(first, first + bounds_count_, value) - first);
+  const size_t index = CountShard();
+  Shard& shard = shards_[index];
+  AddInShard(index, shard.sum, value);
+  AddInShard(index, shard.counts[bucket], uint64_t{1});
+}
+
+prometheus::ClientMetric ShardedHistogram::Collect() const {
+  std::array<uint64_t, kMaxBounds + 1> counts{};
+  prometheus::ClientMetric metric;
+  // Always in this order, so that the rounding of the total cannot make it fall.
+  for (const Shard& shard : shards_) {
+    metric.histogram.sample_sum += shard.sum.load(std::memory_order_relaxed);
+    for (size_t i = 0; i <= bounds_count_; ++i)
+      counts[i] += shard.counts[i].load(std::memory_order_relaxed);
+  }
+  metric.histogram.bucket.reserve(bounds_count_ + 1);
+  uint64_t cumulative = 0;
+  for (size_t i = 0; i <= bounds_count_; ++i) {
+    cumulative += counts[i];
+    const double bound = i < bounds_count_ ? bounds_[i] : std::numeric_limits<double>::infinity();
+    metric.histogram.bucket.push_back({.cumulative_count = cumulative, .upper_bound = bound});
+  }
+  metric.histogram.sample_count = cumulative;
+  return metric;
+}
+
+}  // namespace millrace::server

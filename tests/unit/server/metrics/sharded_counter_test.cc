@@ -1,0 +1,68 @@
+#include "server/metrics/sharded_counter.h"
+
+#include <gtest/gtest.h>
+
+#include <barrier>
+#include <limits>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "prometheus/counter.h"
+#include "prometheus/text_serializer.h"
+
+namespace millrace::server {
+namespace {
+
+std::string Page(const prometheus::ClientMetric& metric) {
+  return prometheus::TextSerializer().Serialize(
+      {{"things_total", "Help.", prometheus::MetricType::Counter, {metric}}});
+}
+
+TEST(ShardedCounter, AddsOneOrWhatItIsTold) {
+  ShardedCounters counters(1);
+  EXPECT_EQ(counters[0].Value(), 0);
+  counters[0].Increment();
+  counters[0].Increment(0.25);
+  EXPECT_EQ(counters[0].Value(), 1.25);
+  EXPECT_EQ(counters[0].Collect().counter.value, 1.25);
+}
+
+TEST(ShardedCounter, PageIsThatOfTheLibrarysCounter) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+  for (const std::vector<double>& values : std::vector<std::vector<double>>{
+           {}, {1, 2.5, 1e9}, {3, -2}, {3, -kInfinity}, {kInfinity, 1}, {1, kNaN, 2}}) {
+    ShardedCounters ours(1);
+    prometheus::Counter theirs;
+    for (const double value : values) {
+      ours[0].Increment(value);
+      theirs.Increment(value);
+    }
+    EXPECT_EQ(Page(ours[0].Collect()), Page(theirs.Collect()));
+  }
+}
+
+// Of several lines, the last not full; more threads than shards.
+TEST(ShardedCounters, EachKeepsItsOwnCountOfManyThreads) {
+  constexpr size_t kCounters = 2 * kShardAlignment / sizeof(double) + 3;
+  constexpr size_t kThreads = 2 * kCountShards;
+  constexpr size_t kTimes = 300;
+  ShardedCounters counters(kCounters);
+  std::barrier start(kThreads);
+  std::vector<std::thread> threads;
+  for (size_t t = 0; t < kThreads; ++t) {
+    threads.emplace_back([&] {
+      CountShard();  // before any of them ends, so that all shards are in use
+      start.arrive_and_wait();
+      for (size_t time = 0; time < kTimes; ++time)
+        for (size_t i = 0; i < kCounters; ++i) counters[i].Increment(static_cast<double>(i));
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  for (size_t i = 0; i < kCounters; ++i)
+    EXPECT_EQ(counters[i].Value(), static_cast<double>(kThreads * kTimes * i)) << i;
+}
+
+}  // namespace
+}  // namespace millrace::server
