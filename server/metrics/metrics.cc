@@ -37,28 +37,6 @@ MetricFamily Single(std::string name, std::string help, MetricType type, double 
   return {std::move(name), std::move(help), type, {Value(value, type)}};
 }
 
-// A label's value as the page has it.
-std::string Escaped(const std::string& value) {
-  std::string escaped;
-  for (const char c : value) {
-    if (c == '\\' || c == '"' || c == '\n') escaped += '\\';
-    escaped += c == '\n' ? 'n' : c;
-  }
-  return escaped;
-}
-
-// The labels as one whose name holds all but the last value. The page is the same, but the library
-// writes names in one piece and values letter by letter, which took a quarter of a page.
-std::vector<ClientMetric::Label> InOnePiece(const std::vector<ClientMetric::Label>& labels) {
-  ClientMetric::Label piece;
-  for (const ClientMetric::Label& label : labels) {
-    if (!piece.name.empty()) piece.name += StrCat("=\"", Escaped(piece.value), "\",");
-    piece.name += label.name;
-    piece.value = label.value;
-  }
-  return {piece};
-}
-
 }  // namespace
 
 // Reads the gauges when a scrape asks for them, so that requests pay nothing for them.
@@ -226,7 +204,7 @@ class Metrics::CountedCollector final : public prometheus::Collectable {
   ShardedHistogram& AddHistogram(Family<ShardedHistogram>& family, const Labels& labels,
                                  const std::vector<double>& bounds) MILLRACE_REQUIRES(mu_) {
     ShardedHistogram& made = histograms_.emplace_back(bounds);
-    family.members.emplace_back(InOnePiece(labels), &made);
+    family.members.emplace_back(labels, &made);
     return made;
   }
 
@@ -240,7 +218,7 @@ class Metrics::CountedCollector final : public prometheus::Collectable {
     const auto counter = [&](Family<ShardedCounter>& family,
                              const Labels& labels) -> ShardedCounter& {
       ShardedCounter& made = counters[used++];
-      family.members.emplace_back(InOnePiece(labels), &made);
+      family.members.emplace_back(labels, &made);
       return made;
     };
     auto metrics = std::make_shared<ModelMetrics>(ModelMetrics{
