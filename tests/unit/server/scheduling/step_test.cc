@@ -19,9 +19,7 @@ using testing::FakeReply;
 
 using Step = StepTest;
 
-double Sum(const ShardedHistogram& histogram) {
-  return histogram.Collect().histogram.sample_sum;
-}
+double Sum(const ShardedHistogram& histogram) { return histogram.Collect().histogram.sample_sum; }
 uint64_t Count(const ShardedHistogram& histogram) {
   return histogram.Collect().histogram.sample_count;
 }
