@@ -1,4 +1,4 @@
-# The daemon's allocator as millrace::allocator. A request's memory is allocated on gRPC's threads and freed on a worker's, which
+# The daemon's allocator as millrace::allocator. A request's memory is allocated on the polling threads and freed on a worker's, which
 # glibc's allocator is slow at; macOS keeps its own, and the sanitizers bring theirs.
 if(CMAKE_SYSTEM_NAME STREQUAL "Linux" AND NOT MILLRACE_SANITIZE)
   set(default_allocator jemalloc)

@@ -22,10 +22,11 @@ class Event {
   ~Event() = default;
 };
 
-// The one thread of a completion queue. It alone reads and writes the sockets of the calls on its
-// queue and starts their operations, also those that other threads ask for: they arrive by mail,
-// many with one wake-up, so that threads never contend for a connection. gRPC's own callback
-// threads, two at least, hand every event from one to the other, which costs a third more.
+// The one thread of a completion queue. It tells of the calls on its queue and starts their
+// operations, which is where sockets are read and written, also those that other threads ask for:
+// they arrive by mail, many with one wake-up, so that threads never contend for a connection.
+// gRPC's own callback threads, two at least, hand every event from one to the other, which costs a
+// third more.
 class PollingThread {
  public:
   // background: for what would hold up the other calls; must outlive it.

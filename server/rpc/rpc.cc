@@ -6,12 +6,6 @@
 #include "server/rpc/rpc_service.h"
 
 namespace millrace::server {
-namespace {
-
-// To decode a message of this size takes well under a millisecond, which other calls can wait.
-constexpr size_t kLongMessage = 64 << 10;
-
-}  // namespace
 
 Rpc::Rpc(RpcService& service, size_t method, PollingThread& thread)
     : service_(service), method_(method), thread_(thread) {
@@ -26,7 +20,7 @@ void Rpc::Came(bool ok) {
     return;
   }
   Await(service_, method_, thread_);
-  if (request_.Length() > kLongMessage) return thread_.background().Post(begin_elsewhere_);
+  if (service_.IsLong(method_, request_)) return thread_.background().Post(begin_elsewhere_);
   service_.Begin(method_, *this);
   Begun();
 }
@@ -65,11 +59,13 @@ void Rpc::WriteDone(bool ok) {
 }
 
 void Rpc::Finish(const grpc::Status& status) {
+  if (!IsFirstFinish()) return;
   status_ = status;
   thread_.Post(end_);
 }
 
 void Rpc::Finish(grpc::ByteBuffer reply) {
+  if (!IsFirstFinish()) return;
   reply_ = std::move(reply);
   thread_.Post(end_);
 }

@@ -72,6 +72,7 @@ class Rpc {
   void StartRead(grpc::ByteBuffer* message);
   // The message must live until OnWriteDone.
   void StartWrite(const grpc::ByteBuffer* message);
+  // Only the first Finish counts.
   void Finish(const grpc::Status& status);
   // The end of a unary call that went well.
   void Finish(grpc::ByteBuffer reply);
@@ -110,6 +111,7 @@ class Rpc {
   void Ended(bool) { Release(); }
   void Closed(bool);
   void TellOfCancel();
+  bool IsFirstFinish() { return !finished_.exchange(true, std::memory_order_relaxed); }
   // Of one of `pending_`; with the last the call is gone.
   void Release();
 
@@ -124,6 +126,7 @@ class Rpc {
   bool has_begun_ = false;  // the method's function has returned
   grpc::ByteBuffer* message_read_ = nullptr;
   const grpc::ByteBuffer* message_written_ = nullptr;
+  std::atomic<bool> finished_{false};
   std::optional<grpc::ByteBuffer> reply_;
   grpc::Status status_;
 

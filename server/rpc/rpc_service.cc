@@ -22,13 +22,14 @@ RpcService::RpcService(std::string_view full_name)
     : descriptor_(*google::protobuf::DescriptorPool::generated_pool()->FindServiceByName(
           std::string(full_name))) {}
 
-void RpcService::Serve(std::string_view method, Function function) {
+void RpcService::Serve(std::string_view method, Function function, size_t longest_at_once) {
   const auto& descriptor = *descriptor_.FindMethodByName(std::string(method));
   const Method& added = methods_.emplace_back(
       Method{.path = StrCat("/", descriptor_.full_name(), "/", descriptor.name()),
              .takes_stream = descriptor.client_streaming(),
              .gives_stream = descriptor.server_streaming(),
-             .function = std::move(function)});
+             .function = std::move(function),
+             .longest_at_once = longest_at_once});
   AddMethod(new grpc::internal::RpcServiceMethod(
       added.path.c_str(), TypeOf(added.takes_stream, added.gives_stream), nullptr));
   MarkMethodRaw(static_cast<int>(methods_.size()) - 1);

@@ -4,6 +4,7 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "google/protobuf/descriptor.h"
 #include "grpcpp/completion_queue.h"
@@ -29,8 +30,16 @@ class RpcService : public grpc::Service {
   // full_name: of a service that is linked into the program.
   explicit RpcService(std::string_view full_name);
 
-  // Serves the method of that name; the others answer UNIMPLEMENTED. In the constructor.
-  void Serve(std::string_view method, Function function);
+  // Bytes of a message that take well under a millisecond to decode, which other calls can wait.
+  static constexpr size_t kShort = 64 << 10;
+
+  // Serves the method of that name; the others answer UNIMPLEMENTED. A call whose request is longer
+  // begins on a thread for such, so that it holds up none but those. In the constructor.
+  void Serve(std::string_view method, Function function, size_t longest_at_once = kShort);
+  // The same, on that thread always.
+  void ServeSlowly(std::string_view method, Function function) {
+    Serve(method, std::move(function), kAlwaysLong);
+  }
 
  private:
   friend class Rpc;
@@ -40,11 +49,17 @@ class RpcService : public grpc::Service {
     bool takes_stream;
     bool gives_stream;
     Function function;
+    size_t longest_at_once;
   };
+  static constexpr size_t kAlwaysLong = static_cast<size_t>(-1);
 
   void Request(size_t method, grpc::ServerContext& context, grpc::ByteBuffer& request,
                grpc::ServerAsyncReaderWriter<grpc::ByteBuffer, grpc::ByteBuffer>& stream,
                grpc::ServerCompletionQueue& queue, Event& came);
+  bool IsLong(size_t method, const grpc::ByteBuffer& request) const {
+    const size_t longest = methods_[method].longest_at_once;
+    return longest == kAlwaysLong || (!methods_[method].takes_stream && request.Length() > longest);
+  }
   // A function that throws, as for want of memory, costs its call alone.
   void Begin(size_t method, Rpc& rpc);
 

@@ -75,15 +75,16 @@ AdminService::AdminService(Services& services, ModelManager& models, const Serve
       models_(models),
       status_(status),
       main_loop_(main_loop) {
-  Serve("ListModels", Answering<v1::ListModelsRequest, v1::ListModelsResponse>(
-                          [this](const Rpc& rpc, const auto&, auto& response) {
-                            return ListModels(rpc, response);
-                          }));
+  // These list a folder, or free a model's weights.
+  ServeSlowly("ListModels", Answering<v1::ListModelsRequest, v1::ListModelsResponse>(
+                                [this](const Rpc& rpc, const auto&, auto& response) {
+                                  return ListModels(rpc, response);
+                                }));
   Serve("LoadModel", [this](Rpc& rpc) { LoadModel(rpc); });
-  Serve("UnloadModel", Answering<v1::UnloadModelRequest, v1::UnloadModelResponse>(
-                           [this](const Rpc& rpc, const auto& request, auto&) {
-                             return UnloadModel(rpc, request);
-                           }));
+  ServeSlowly("UnloadModel", Answering<v1::UnloadModelRequest, v1::UnloadModelResponse>(
+                                 [this](const Rpc& rpc, const auto& request, auto&) {
+                                   return UnloadModel(rpc, request);
+                                 }));
   Serve("GetServerInfo", Answering<v1::GetServerInfoRequest, v1::GetServerInfoResponse>(
                              [this](const Rpc& rpc, const auto&, auto& response) {
                                return GetServerInfo(rpc, response);

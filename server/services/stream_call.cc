@@ -102,7 +102,8 @@ void StreamCall::OnDone() {
   absl::Status outcome;
   {
     MutexLock lock(mu_);
-    outcome = *end_;
+    // Without an end it threw before it could be queued.
+    outcome = end_.value_or(absl::InternalError("the call could not begin"));
     // The work was done, but not all of it arrived. And when a client that sends a stream leaves,
     // it is told of the stream's end first, which may have come too early.
     if ((outcome.ok() && (broken_ || cancelled())) ||

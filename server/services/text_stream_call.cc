@@ -14,6 +14,8 @@ namespace millrace::server {
 namespace {
 
 constexpr size_t kMaxMessageCharacters = 5'000;
+// Decoded on the polling thread, and far above what so many characters and a config take.
+constexpr size_t kMaxMessageBytes = 64 << 10;
 constexpr size_t kMaxCharacters = 1'000'000;
 // Of text that waits to be spoken: more than a minute of speech.
 constexpr size_t kMaxReadyBytes = 4'000;
@@ -40,7 +42,7 @@ void TextStreamCall::ReadOn() {
 void TextStreamCall::OnReadDone(bool ok) {
   absl::Status status;
   if (ok) {
-    status = Take();
+    status = OrInternal([this] { return Take(); });
   } else {
     // Or the client has cancelled, which is told after this.
     MutexLock lock(text_mu_);
@@ -57,6 +59,11 @@ void TextStreamCall::OnReadDone(bool ok) {
 }
 
 absl::Status TextStreamCall::Take() {
+  if (message_.Length() > kMaxMessageBytes) {
+    return absl::InvalidArgumentError(
+        StrCat("text: the message has ", message_.Length(), " bytes; at most ", kMaxMessageBytes,
+               " are allowed, and ", kMaxMessageCharacters, " characters of text"));
+  }
   v1::SynthesizeTextStreamRequest message;
   if (absl::Status status = ParseMessage(message_, message); !status.ok()) return status;
   if (message.has_config() == config_.has_value()) {
@@ -136,8 +143,10 @@ void TextStreamCall::Advance(std::optional<absl::Status> job_end) {
     }
     if (over) return StreamCall::Finish(status);
     ReadOn();
-    absl::StatusOr<Work> work = Decode();
-    status = work.ok() ? Submit(*std::move(work), Deadline()) : work.status();
+    status = OrInternal([this]() -> absl::Status {
+      absl::StatusOr<Work> work = Decode();
+      return work.ok() ? Submit(*std::move(work), Deadline()) : work.status();
+    });
     MutexLock lock(text_mu_);
     if (!status.ok()) job_end_ = status;
     if (!job_end_) {

@@ -42,7 +42,7 @@ class TextStreamCall final : public StreamCall {
   // Takes the text of the client's message.
   absl::Status Take() MILLRACE_EXCLUDES(text_mu_);
   absl::Status TakeConfig(v1::SynthesizeRequest config);
-  // Ends the call, now or when its job has stopped. On one of gRPC's threads.
+  // Ends the call, now or when its job has stopped. On the polling thread.
   void Fail(const absl::Status& status) MILLRACE_EXCLUDES(text_mu_);
   // Takes note of a job's end, then begins the next one, or ends the call when there is nothing
   // more to come. Call it last: `this` may be gone by the return.

@@ -19,6 +19,10 @@
 namespace millrace::server {
 namespace {
 
+// Bytes of a request that is decoded at once: hundreds of tiny texts fit in, and each may be asked
+// for its language.
+constexpr size_t kShortTexts = 2 << 10;
+
 absl::StatusOr<TranslationWork> DecodeTranslate(const grpc::ByteBuffer& buffer,
                                                 Services& services) {
   v1::TranslateRequest message;
@@ -170,14 +174,17 @@ TranslationService::TranslationService(Services& services)
     : RpcService(v1::TranslationService::service_full_name()),
       services_(services),
       languages_(services.models, ListedLanguages) {
-  Serve("Translate", [this](Rpc& rpc) { (new TranslateCall(services_, rpc))->Start(); });
-  Serve("StreamTranslate",
-        [this](Rpc& rpc) { (new StreamTranslateCall(services_, rpc))->Start(); });
-  Serve("ListLanguages", [this](Rpc& rpc) { ListLanguages(rpc); });
-  Serve("DetectLanguage", Answering<v1::DetectLanguageRequest, v1::DetectLanguageResponse>(
-                              [this](const Rpc& rpc, const auto& request, auto& response) {
-                                return DetectLanguage(rpc, request, response);
-                              }));
+  Serve(
+      "Translate", [this](Rpc& rpc) { (new TranslateCall(services_, rpc))->Start(); }, kShortTexts);
+  Serve(
+      "StreamTranslate", [this](Rpc& rpc) { (new StreamTranslateCall(services_, rpc))->Start(); },
+      kShortTexts);
+  // Many languages may have to be put together, or told of many texts.
+  ServeSlowly("ListLanguages", [this](Rpc& rpc) { ListLanguages(rpc); });
+  ServeSlowly("DetectLanguage", Answering<v1::DetectLanguageRequest, v1::DetectLanguageResponse>(
+                                    [this](const Rpc& rpc, const auto& request, auto& response) {
+                                      return DetectLanguage(rpc, request, response);
+                                    }));
 }
 
 void TranslationService::ListLanguages(Rpc& rpc) {

@@ -40,11 +40,16 @@ absl::Status Authenticate(const ApiKeyStore* keys, const Rpc& rpc, Role role) {
 }
 
 void WorkCall::Begin() {
-  absl::StatusOr<Work> work = DecodeForUser();
-  if (!work.ok()) return Finish(work.status());
-  if (work->model == nullptr) return Finish(absl::OkStatus());
-  const absl::Status status = Submit(*std::move(work), Deadline());
-  if (!status.ok()) Finish(status);
+  bool queued = false;  // then `this` may be gone
+  const absl::Status end = OrInternal([this, &queued]() -> absl::Status {
+    absl::StatusOr<Work> work = DecodeForUser();
+    if (!work.ok()) return work.status();
+    if (work->model == nullptr) return absl::OkStatus();
+    absl::Status status = Submit(*std::move(work), Deadline());
+    queued = status.ok();
+    return status;
+  });
+  if (!queued) Finish(end);
 }
 
 absl::StatusOr<Work> WorkCall::DecodeForUser() {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <exception>
 #include <string_view>
 
 #include "absl/status/status.h"
@@ -13,6 +14,16 @@ namespace millrace::server {
 // OK when no keys are asked for or the call carries a known one of that role (an admin may do
 // everything); else UNAUTHENTICATED or PERMISSION_DENIED.
 absl::Status Authenticate(const ApiKeyStore* keys, const Rpc& rpc, Role role);
+
+// What the function returns, or INTERNAL when it throws, as for want of memory.
+template <typename Function>
+auto OrInternal(Function function) -> decltype(function()) {
+  try {
+    return function();
+  } catch (const std::exception& error) {
+    return absl::InternalError(error.what());
+  }
+}
 
 // The common part of the gRPC calls that do work. Begin runs on a thread of gRPC's and
 // never blocks; the end may come on any thread.

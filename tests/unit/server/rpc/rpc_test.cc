@@ -469,12 +469,29 @@ TEST(RpcCancel, CallWithoutAHandlerMayBeCancelled) {
   RpcTestServer server({{"Synthesize", [&](Rpc& rpc) { came.set_value(&rpc); }},
                         {"StreamSynthesize", [](Rpc& rpc) { rpc.Finish(grpc::Status::OK); }}});
   Context context;
-  JoiningThread client([&] { EXPECT_FALSE(Call(server.channel(), context, "").ok()); });
-  Rpc& rpc = *came.get_future().get();
-  context.TryCancel();
-  Context other;
-  EXPECT_TRUE(StartReplies(server.channel(), other)->Finish().ok());
-  rpc.Finish(grpc::Status::OK);
+  Rpc* rpc = nullptr;
+  {
+    JoiningThread client([&] { EXPECT_FALSE(Call(server.channel(), context, "").ok()); });
+    rpc = came.get_future().get();
+    context.TryCancel();
+  }
+  // The server has seen the cancel, which was sent before these.
+  for (int i = 0; i < 3; ++i) {
+    Context other;
+    EXPECT_TRUE(StartReplies(server.channel(), other)->Finish().ok());
+  }
+  rpc->Finish(grpc::Status::OK);
+}
+
+TEST(RpcUnary, OnlyTheFirstFinishCounts) {
+  RpcTestServer server({{"Synthesize", [](Rpc& rpc) {
+                           rpc.Finish(Bytes("first"));
+                           rpc.Finish(grpc::Status(StatusCode::INTERNAL, "second"));
+                           rpc.Finish(Bytes("third"));
+                         }}});
+  std::string reply;
+  EXPECT_TRUE(Call(server.channel(), "", &reply).ok());
+  EXPECT_EQ(reply, "first");
 }
 
 // Blocks in the function of a long message until it is told to go on.
@@ -523,6 +540,44 @@ TEST(RpcLongMessage, SmallCallsAreAnsweredWhileItsFunctionBlocks) {
   inside.wait();
   RoundTrips(server.channel(), 20);
   open.count_down();
+}
+
+// Each method says what is long for it; one that is always slow says so.
+TEST(RpcLongMessage, SlowMethodsHoldUpOnlyOneAnother) {
+  class SlowService final : public RpcService {
+   public:
+    explicit SlowService(std::latch& inside, std::latch& open)
+        : RpcService(v1::SynthesizeRequest::descriptor()->file()->service(0)->full_name()) {
+      Serve("Synthesize", Echo, 10);
+      ServeSlowly("StreamSynthesize", [&](Rpc& rpc) {
+        inside.count_down();
+        open.wait();
+        rpc.Finish(grpc::Status::OK);
+      });
+    }
+  };
+  std::latch inside(1);
+  std::latch open(1);
+  SlowService service(inside, open);
+  grpc::ServerBuilder builder;
+  int port = 0;
+  builder.AddListeningPort("127.0.0.1:0", grpc::InsecureServerCredentials(), &port);
+  const auto server = RpcServer::Start(builder, {&service});
+  const auto channel =
+      grpc::CreateChannel("127.0.0.1:" + std::to_string(port), grpc::InsecureChannelCredentials());
+  Context slow;
+  const Reader reader = StartReplies(*channel, slow);
+  inside.wait();
+  RoundTrips(*channel, 5);
+  std::atomic<bool> answered{false};
+  JoiningThread longer([&] {
+    EXPECT_TRUE(Call(*channel, "eleven bytes").ok());
+    answered = true;
+  });
+  RoundTrips(*channel, 5);
+  EXPECT_FALSE(answered.load());
+  open.count_down();
+  EXPECT_TRUE(reader->Finish().ok());
 }
 
 class RpcLongMessageCancel : public ::testing::TestWithParam<bool> {};

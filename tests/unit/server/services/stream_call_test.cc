@@ -5,6 +5,7 @@
 #include <atomic>
 #include <chrono>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -124,6 +125,20 @@ TEST_F(StreamCallTest, RefusedCallEndsWithoutParts) {
   Client client(server_, "nil");
   EXPECT_EQ(client.Read(), "");
   EXPECT_EQ(client.Finish().error_code(), StatusCode::NOT_FOUND);
+}
+
+// As for want of memory.
+TEST_F(StreamCallTest, CallThatThrowsBeforeItIsQueuedEndsInternalAndCounts) {
+  server_.Add(TranslatorInfo("throws", "en", "pt"),
+              {.validate = [](const models::Input&) -> absl::Status {
+                throw std::length_error("too long");
+              }});
+  const grpc::Status status = Client(server_, "throws").Finish();
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::INTERNAL);
+  EXPECT_EQ(status.error_message(), "too long");
+  Await([&] {
+    return server_.Count("throws", Method::kStreamTranslate, absl::StatusCode::kInternal) == 1;
+  });
 }
 
 TEST_F(StreamCallTest, ErrorAfterPartialOutputArrivesBehindIt) {

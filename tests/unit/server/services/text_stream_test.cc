@@ -230,6 +230,11 @@ TEST_F(TextStreamTest, BadMessagesNameTheField) {
        },
        "text: has 5001 characters; at most 5000"},
       {[](Client& c) {
+         c.Configure();
+         c.Say(std::string(100'000, 'x'));
+       },
+       "text: the message has 100004 bytes; at most 65536"},
+      {[](Client& c) {
          v1::SynthesizeTextStreamRequest request;
          request.mutable_config()->set_text("x");
          c.Write(request);
