@@ -13,21 +13,13 @@
 #include <vector>
 
 #include "tests/fakes/joining_thread.h"
+#include "tests/unit/server/rpc/letter.h"
 
 namespace millrace::server {
 namespace {
 
 using ::testing::ElementsAre;
 using testing::JoiningThread;
-
-class Letter final : public Mail {
- public:
-  explicit Letter(std::function<void()> read) : read_(std::move(read)) {}
-  void Deliver() override { read_(); }
-
- private:
-  std::function<void()> read_;
-};
 
 TEST(BackgroundThreadTest, DeliversOnAThreadOfItsOwn) {
   std::thread::id delivered_on;

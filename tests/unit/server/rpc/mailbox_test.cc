@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "tests/fakes/joining_thread.h"
+#include "tests/unit/server/rpc/letter.h"
 
 namespace millrace::server {
 namespace {
@@ -20,15 +21,6 @@ using ::testing::ElementsAre;
 using testing::JoiningThread;
 
 constexpr int kThreads = 8;
-
-class Letter final : public Mail {
- public:
-  explicit Letter(std::function<void()> read) : read_(std::move(read)) {}
-  void Deliver() override { read_(); }
-
- private:
-  std::function<void()> read_;
-};
 
 class MailboxTest : public ::testing::Test {
  protected:

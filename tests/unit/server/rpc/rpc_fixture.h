@@ -6,6 +6,7 @@
 #include <atomic>
 #include <chrono>
 #include <functional>
+#include <future>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -61,6 +62,24 @@ class Recorder : public Rpc::Handler {
 
   std::atomic<int> cancels{0};
   std::atomic<int> dones{0};
+};
+
+constexpr size_t kLong = 100 << 10;  // such a message is begun on another thread
+
+// A call that the test holds: it comes, and ends when the test ends it.
+class HeldCall : public Recorder {
+ public:
+  RpcService::Function Function() {
+    return [this](Rpc& rpc) {
+      rpc.SetHandler(*this);
+      rpc_.set_value(&rpc);
+    };
+  }
+  // Waits until it has come. Once.
+  Rpc& rpc() { return *rpc_.get_future().get(); }
+
+ private:
+  std::promise<Rpc*> rpc_;
 };
 
 // A server of methods that the test gives it, on a port of its own.

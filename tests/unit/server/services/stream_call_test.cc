@@ -139,6 +139,15 @@ TEST_F(StreamCallTest, CallThatThrowsBeforeItIsQueuedEndsInternalAndCounts) {
   Await([&] {
     return server_.Count("throws", Method::kStreamTranslate, absl::StatusCode::kInternal) == 1;
   });
+  // So does one without a stream, which is counted before it is answered.
+  grpc::ClientContext context;
+  v1::TranslateRequest request;
+  request.set_model("throws");
+  request.add_texts("x");
+  v1::TranslateResponse response;
+  const auto stub = v1::TranslationService::NewStub(server_.channel);
+  EXPECT_EQ(stub->Translate(&context, request, &response).error_message(), "too long");
+  EXPECT_EQ(server_.Count("throws", Method::kTranslate, absl::StatusCode::kInternal), 1);
 }
 
 TEST_F(StreamCallTest, ErrorAfterPartialOutputArrivesBehindIt) {
