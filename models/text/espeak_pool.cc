@@ -39,20 +39,28 @@ absl::StatusOr<std::vector<std::string>> EspeakPool::Translate(std::span<const s
   if (!idle.ok()) return idle.status();
   Lease lease(*this);
   lease.process = *std::move(idle);
-  if (lease.process == nullptr || !lease.process->Running()) {
+  auto answers = Ask(lease.process, lines, deadline);
+  // One that somebody has killed is no fault of the text: another may say it.
+  if (absl::IsAborted(answers.status())) answers = Ask(lease.process, lines, deadline);
+  if (absl::IsAborted(answers.status()))
+    return absl::UnavailableError(answers.status().message());  // then it is the text's
+  return answers;
+}
+
+absl::StatusOr<std::vector<std::string>> EspeakPool::Ask(
+    std::unique_ptr<EspeakProcess>& process, std::span<const std::string> lines,
+    std::chrono::steady_clock::time_point deadline) const {
+  // Out of the lease meanwhile: one that threw in the middle of an answer is of no further use.
+  std::unique_ptr<EspeakProcess> asked = std::move(process);
+  if (asked == nullptr || !asked->Running()) {
     auto started = EspeakProcess::Start(options_.process);
-    if (!started.ok()) {
-      lease.process.reset();
-      return started.status();
-    }
-    lease.process = *std::move(started);
+    if (!started.ok()) return started.status();
+    asked = *std::move(started);
   }
   const auto left =
       std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
-  // Out of the lease meanwhile: one that threw in the middle of an answer is of no further use.
-  std::unique_ptr<EspeakProcess> process = std::move(lease.process);
-  auto answers = process->Translate(lines, left);
-  if (answers.ok()) lease.process = std::move(process);
+  auto answers = asked->Translate(lines, left);
+  if (answers.ok()) process = std::move(asked);
   return answers;
 }
 

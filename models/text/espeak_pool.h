@@ -21,8 +21,8 @@ namespace millrace::models {
 absl::StatusOr<std::filesystem::path> FindEspeak(const std::string& program);
 
 // A bounded set of espeak-ng processes of one voice, started when they are needed and kept. One
-// that died or hung costs only the call that met it: it is replaced. Thread-safe; a call waits
-// while all are busy.
+// that died is replaced, and the call that met it asks once more; one that hung costs that call.
+// Thread-safe; a call waits while all are busy.
 class EspeakPool {
  public:
   struct Options {
@@ -33,7 +33,7 @@ class EspeakPool {
 
   explicit EspeakPool(Options options) : options_(std::move(options)) {}
 
-  // As EspeakProcess::Translate.
+  // As EspeakProcess::Translate, but Unavailable for a text that ends the process each time.
   absl::StatusOr<std::vector<std::string>> Translate(std::span<const std::string> lines)
       MILLRACE_EXCLUDES(mu_);
 
@@ -52,6 +52,10 @@ class EspeakPool {
     EspeakPool& pool_;
   };
 
+  // Asks the process, or a new one where there is none; null afterwards unless it is worth keeping.
+  absl::StatusOr<std::vector<std::string>> Ask(
+      std::unique_ptr<EspeakProcess>& process, std::span<const std::string> lines,
+      std::chrono::steady_clock::time_point deadline) const;
   // Waits for the right to use a process. Null with it: there is no idle one.
   absl::StatusOr<std::unique_ptr<EspeakProcess>> Acquire(
       std::chrono::steady_clock::time_point deadline) MILLRACE_EXCLUDES(mu_);

@@ -177,13 +177,13 @@ absl::Status EspeakProcess::Exchange(std::string_view input, std::string_view ma
       const ssize_t sent = send(socket_, input.data(), input.size(), kSendFlags);
       if (sent > 0) input.remove_prefix(static_cast<size_t>(sent));
       if (sent < 0 && errno != EAGAIN && errno != EINTR)
-        return absl::UnavailableError("espeak-ng ended unexpectedly");
+        return absl::AbortedError("espeak-ng ended unexpectedly");
     }
     if ((poller.revents & (POLLIN | POLLHUP | POLLERR)) == 0) continue;
     std::array<char, 16384> buffer;
     const ssize_t received = recv(socket_, buffer.data(), buffer.size(), 0);
     if (received == 0 || (received < 0 && errno != EAGAIN && errno != EINTR)) {
-      return absl::UnavailableError("espeak-ng ended unexpectedly");
+      return absl::AbortedError("espeak-ng ended unexpectedly");
     }
     if (received < 0) continue;
     output.append(buffer.data(), static_cast<size_t>(received));

@@ -32,8 +32,8 @@ class EspeakProcess {
   ~EspeakProcess();
 
   // What espeak-ng says to each line, its own line breaks kept. A line is UTF-8 without control
-  // characters and at most 900 bytes long. After an error the process is of no further use:
-  // Unavailable when it died, was too slow or answered nonsense.
+  // characters and at most 900 bytes long. After an error the process is of no further use: Aborted
+  // when it died, Unavailable when it was too slow or answered nonsense.
   absl::StatusOr<std::vector<std::string>> Translate(std::span<const std::string> lines,
                                                      std::chrono::milliseconds timeout);
   // False once it has ended by itself.

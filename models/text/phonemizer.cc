@@ -77,16 +77,26 @@ absl::StatusOr<std::string> Phonemizer::Phonemize(std::string_view sentence) con
 }
 
 absl::StatusOr<PhonemeText> Phonemizer::PhonemizeWords(std::string_view sentence) const {
+  std::vector<PartToSpeak> words;
+  for (const WrittenWord& word : SplitWrittenWords(sentence)) {
+    const std::string_view written = sentence.substr(word.begin, word.end - word.begin);
+    words.push_back({word.begin, word.end, std::string(written)});
+  }
+  return PhonemizeParts(sentence, words);
+}
+
+absl::StatusOr<PhonemeText> Phonemizer::PhonemizeParts(
+    std::string_view spoken, const std::vector<PartToSpeak>& parts) const {
   std::vector<WordAlone> words;
   std::vector<std::string> lines;
-  for (const WrittenWord& word : SplitWrittenWords(sentence)) {
-    words.push_back({word.begin, word.end, ""});
+  for (const PartToSpeak& part : parts) {
+    words.push_back({part.begin, part.end, ""});
     std::string& line = lines.emplace_back();
-    for (const Clause& clause : SplitClauses(sentence.substr(word.begin, word.end - word.begin)))
+    for (const Clause& clause : SplitClauses(part.spoken))
       absl::StrAppend(&line, line.empty() ? "" : " ", clause.text);
     if (line.size() > kMaxClauseBytes) line.clear();
   }
-  auto answers = Ask(sentence, std::move(lines));
+  auto answers = Ask(spoken, std::move(lines));
   if (!answers.ok()) return answers.status();
   for (size_t i = 0; i < answers->lines.size(); ++i)
     words[i].phonemes = std::move(answers->lines[i]);

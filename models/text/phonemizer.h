@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -12,6 +13,15 @@
 namespace millrace::models {
 
 class EspeakPool;
+
+// A word as it is written, and what is said for it.
+struct PartToSpeak {
+  size_t begin = 0;  // bytes of the source
+  size_t end = 0;
+  std::string spoken;
+
+  friend bool operator==(const PartToSpeak&, const PartToSpeak&) = default;
+};
 
 // Text to IPA by espeak-ng, with the punctuation kept, as Piper voices were trained on.
 // Thread-safe; a call takes about 1 ms.
@@ -36,6 +46,10 @@ class Phonemizer {
   // the sounds are compared, as espeak-ng joins some ("of the") and makes several of others
   // ("1984"). About three times the time.
   absl::StatusOr<PhonemeText> PhonemizeWords(std::string_view sentence) const;
+  // The same of a sentence that is spoken in other words than it is written: `spoken` is all of it,
+  // `parts` are the words of the source, in order, whose bytes the result has.
+  absl::StatusOr<PhonemeText> PhonemizeParts(std::string_view spoken,
+                                             const std::vector<PartToSpeak>& parts) const;
 
  private:
   // What espeak-ng says to the sentence and to further lines.

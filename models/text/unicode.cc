@@ -98,6 +98,34 @@ char32_t ToLower(char32_t c) {
   }
 }
 
+char32_t ToUpper(char32_t c) {
+  if (!IsLower(c)) return c;
+  switch (c) {
+    case U'ß':
+    case U'ı':
+    case U'ŉ':
+    case U'ſ':
+    case U'ΰ':
+      return c;
+    case U'ÿ':
+      return U'Ÿ';
+    case U'ς':
+      return U'Σ';
+    case U'ά':
+      return U'Ά';
+    case U'ό':
+      return U'Ό';
+    case U'ύ':
+    case U'ώ':
+      return c - 0x3F;
+    default:
+      break;
+  }
+  if (c < 0x100 || Between(c, 0x3B1, 0x3CB) || Between(c, 0x430, 0x44F)) return c - 0x20;
+  if (c < 0x180) return c - 1;
+  return c >= 0x450 ? c - 0x50 : c - 0x25;
+}
+
 bool IsWordCharacter(char32_t c) {
   if (c < 0x80) return IsDigit(c) || Between(c, 'a', 'z') || Between(c, 'A', 'Z');
   if (c < 0xC0) return c == 0xAA || c == 0xB5 || c == 0xBA;

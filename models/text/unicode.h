@@ -36,8 +36,9 @@ bool IsDigit(char32_t c);  // ASCII only
 // Letter case of the Latin, Greek and Cyrillic letters of European languages.
 bool IsLower(char32_t c);
 bool IsUpper(char32_t c);
-// Of these letters; any other stays.
+// Of these letters; any other stays, and so does what has no counterpart of one letter (ß).
 char32_t ToLower(char32_t c);
+char32_t ToUpper(char32_t c);
 // A letter or digit of a script that writes words apart: of Chinese and Japanese it is none.
 bool IsWordCharacter(char32_t c);
 

@@ -56,7 +56,9 @@ bool Applies(When when, std::string_view text, std::string_view word, size_t end
     case When::kStopAndName:
       return stop && NextIsCapital(text, end + 1);
     case When::kStopAfterName:
-      return stop && IsAsciiUpper(ByteAt(previous, 0));
+      // "Main St." or "5th Ave.".
+      return stop && (IsAsciiUpper(ByteAt(previous, 0)) ||
+                      (IsAsciiDigit(ByteAt(previous, 0)) && IsAsciiLetter(previous.back())));
   }
   return false;
 }

@@ -1,5 +1,6 @@
 #include "models/text/english/date_reader.h"
 
+#include <algorithm>
 #include <array>
 #include <string>
 #include <utility>
@@ -22,6 +23,21 @@ unsigned MonthOf(std::string_view name) {
       return static_cast<unsigned>(i + 1);
   }
   return lower == "sept" ? 9 : 0;
+}
+
+constexpr std::array<std::string_view, 7> kWeekdays = {
+    "monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"};
+
+// 1..7 of a name or an abbreviation that begins with a capital; 0 if it is none.
+unsigned WeekdayOf(std::string_view name) {
+  if (name.size() < 3 || name.size() > 9 || !IsAsciiUpper(name[0])) return 0;
+  const std::string lower = AsciiLower(name);
+  for (size_t i = 0; i < kWeekdays.size(); ++i) {
+    if (lower == kWeekdays[i] || lower == kWeekdays[i].substr(0, 3))
+      return static_cast<unsigned>(i + 1);
+  }
+  if (lower == "tues") return 2;
+  return lower == "thurs" ? 4 : 0;
 }
 
 // A number of `min` to `max` digits that ends there; moves `at` behind it.
@@ -163,6 +179,23 @@ std::optional<Reading> DateReader::ReadMonthDay(std::string_view text, size_t at
   if (const unsigned year = TakeYear(text, end); year != 0) reading.Append(numbers_.Year(year));
   reading.end = end;
   return reading;
+}
+
+std::optional<Reading> DateReader::ReadNameRange(std::string_view text, size_t at) const {
+  const size_t end = LettersEnd(text.substr(0, at + 10), at);
+  const size_t dash = ByteAt(text, end) == '-' ? 1 : text.substr(end, 3) == "–" ? 3 : 0;
+  if (dash == 0 || end == at) return std::nullopt;
+  const size_t second = end + dash;
+  const size_t last = LettersEnd(text.substr(0, std::min(text.size(), second + 10)), second);
+  if (IsAsciiAlnum(ByteAt(text, last))) return std::nullopt;
+  const std::string_view from = text.substr(at, end - at);
+  const std::string_view to = text.substr(second, last - second);
+  if (const unsigned first = WeekdayOf(from), day = WeekdayOf(to); first != 0 && day != 0)
+    return Reading{last,
+                   {std::string(kWeekdays[first - 1]), "to", std::string(kWeekdays[day - 1])}};
+  if (const unsigned first = MonthOf(from), month = MonthOf(to); first != 0 && month != 0)
+    return Reading{last, {std::string(kMonths[first - 1]), "to", std::string(kMonths[month - 1])}};
+  return std::nullopt;
 }
 
 }  // namespace millrace::models

@@ -22,6 +22,8 @@ class DateReader {
                                       std::string_view previous) const;
   // "Nov. 21, 2026", "November 21st", "Jan 2026".
   std::optional<Reading> ReadMonthDay(std::string_view text, size_t at) const;
+  // "Mon-Fri", "Jan–Mar": two days of the week or two months.
+  std::optional<Reading> ReadNameRange(std::string_view text, size_t at) const;
 
  private:
   std::optional<Reading> Spoken(size_t end, unsigned year, unsigned month, unsigned day,

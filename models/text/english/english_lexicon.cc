@@ -1,8 +1,6 @@
 #include "models/text/english/english_lexicon.h"
 
-#include <fcntl.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 
 #include <array>
 #include <cerrno>
@@ -10,9 +8,9 @@
 #include <string>
 #include <utility>
 
+#include "models/core/regular_file.h"
 #include "models/core/strings.h"
 #include "models/text/unicode.h"
-#include "mps_runtime/base/file.h"
 
 namespace millrace::models {
 namespace {
@@ -81,15 +79,11 @@ std::optional<std::string_view> LexiconEntry::Variant(std::string_view name) con
 }
 
 absl::StatusOr<EnglishLexicon> EnglishLexicon::Open(const std::filesystem::path& path) {
-  const FileDescriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (file.get() < 0) return absl::NotFoundError(StrCat(path.string(), ": ", std::strerror(errno)));
-  struct stat info = {};
-  if (fstat(file.get(), &info) != 0 || !S_ISREG(info.st_mode) ||
-      info.st_size < static_cast<off_t>(kHeaderBytes)) {
-    return Damaged(path, "shorter than its header");
-  }
-  const auto size = static_cast<size_t>(info.st_size);
-  void* mapping = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.get(), 0);
+  const absl::StatusOr<RegularFile> file = OpenRegularFile(path, kMaxLexiconBytes);
+  if (!file.ok()) return file.status();
+  const auto size = static_cast<size_t>(file->bytes);
+  if (size < kHeaderBytes) return Damaged(path, "shorter than its header");
+  void* mapping = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file->descriptor.get(), 0);
   if (mapping == MAP_FAILED) {
     return absl::InternalError(StrCat(path.string(), ": cannot map: ", std::strerror(errno)));
   }

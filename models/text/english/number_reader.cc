@@ -1,5 +1,6 @@
 #include "models/text/english/number_reader.h"
 
+#include <algorithm>
 #include <array>
 #include <string>
 #include <utility>
@@ -9,6 +10,7 @@
 #include "models/text/english/phone_reader.h"
 #include "models/text/english/time_reader.h"
 #include "models/text/english/units.h"
+#include "models/text/english/zip_reader.h"
 #include "models/text/unicode.h"
 
 namespace millrace::models {
@@ -51,6 +53,9 @@ std::optional<Reading> NumberReader::Read(std::string_view text, size_t at,
   if (!IsAsciiDigit(first) && (first != '.' || !IsAsciiDigit(ByteAt(text, at + 1)))) {
     return std::nullopt;
   }
+  if (auto zip = ReadZip(numbers_, text, at)) return zip;
+  if (auto code = ReadCode(text, at, previous)) return code;
+  if (auto minutes = ReadMinutes(text, at, previous)) return minutes;
   if (auto date = dates_.ReadNumeric(text, at)) return date;
   if (auto time = ReadTime(numbers_, text, at)) return time;
   if (auto fraction = ReadFraction(text, at)) return fraction;
@@ -92,6 +97,43 @@ std::optional<Reading> NumberReader::ReadVersion(std::string_view text, size_t a
     reading.Append(numbers_.Whole(text.substr(at, part_end - at)));
     at = part_end + 1;
   }
+  return reading;
+}
+
+std::optional<Reading> NumberReader::ReadCode(std::string_view text, size_t at,
+                                              std::string_view previous) const {
+  constexpr std::array<std::string_view, 6> kCalls = {"call", "called", "calling",
+                                                      "dial", "dialed", "dialing"};
+  constexpr std::array<std::string_view, 6> kCodes = {"code", "ext",      "extension",
+                                                      "pin",  "postcode", "zip"};
+  constexpr size_t kMaxDigits = 8;
+  const size_t end = DigitsEnd(text.substr(0, at + kMaxDigits + 1), at);
+  const std::string_view digits = text.substr(at, end - at);
+  if (digits.size() < 3 || digits.size() > kMaxDigits) return std::nullopt;
+  const char follows = ByteAt(text, end);
+  if (IsAsciiLetter(follows) || follows == '%' ||
+      ((follows == ',' || follows == '.' || follows == '-') &&
+       IsAsciiDigit(ByteAt(text, end + 1)))) {
+    return std::nullopt;
+  }
+  const bool service = digits.size() == 3 && (digits.ends_with("11") || digits == "999" ||
+                                              digits == "112" || digits == "000");
+  const bool called = service && std::ranges::find(kCalls, previous) != kCalls.end();
+  if (!called && std::ranges::find(kCodes, previous) == kCodes.end()) return std::nullopt;
+  return Reading{end, numbers_.Digits(digits)};
+}
+
+std::optional<Reading> NumberReader::ReadMinutes(std::string_view text, size_t at,
+                                                 std::string_view previous) const {
+  if (previous != "hour" && previous != "hours") return std::nullopt;
+  const size_t end = DigitsEnd(text.substr(0, at + 3), at);
+  if (end == at || end - at > 2 || ByteAt(text, end) != 'm' ||
+      IsAsciiAlnum(ByteAt(text, end + 1))) {
+    return std::nullopt;
+  }
+  const uint64_t minutes = ParseDigits(text.substr(at, end - at));
+  Reading reading{end + 1, numbers_.Cardinal(minutes)};
+  reading.Append(minutes == 1 ? "minute" : "minutes");
   return reading;
 }
 

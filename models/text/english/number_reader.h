@@ -29,6 +29,12 @@ class NumberReader {
  private:
   std::optional<Reading> ReadFraction(std::string_view text, size_t at) const;
   std::optional<Reading> ReadVersion(std::string_view text, size_t at) const;
+  // Numbers that are names: "dial 911", "ZIP code 10001".
+  std::optional<Reading> ReadCode(std::string_view text, size_t at,
+                                  std::string_view previous) const;
+  // The "30m" of "2h 30m".
+  std::optional<Reading> ReadMinutes(std::string_view text, size_t at,
+                                     std::string_view previous) const;
   Reading ReadPlain(std::string_view text, const Amount& amount) const;
   // Ordinal and plural endings; false when there is none.
   bool TakeEnding(std::string_view text, const Amount& amount, Reading& reading) const;

@@ -21,15 +21,26 @@ constexpr std::array<std::string_view, 30> kRulers = {
     "Philip",    "Pius",      "Ramesses", "Richard",   "Urban",   "William"};
 static_assert(std::ranges::is_sorted(kRulers));
 
-constexpr size_t kMaxLetters = 6;
+constexpr size_t kMaxLetters = 8;
+// Higher ones have letters that are more often initials or sizes ("XL").
+constexpr unsigned kMaxWithoutPart = 39;
 
-// The value of a well-formed numeral below 40; 0 if it is none.
+// The value of a well-formed numeral below 90; 0 if it is none.
 unsigned ValueOf(std::string_view word) {
   if (word.empty() || word.size() > kMaxLetters) return 0;
   size_t at = 0;
-  unsigned value = 0;
-  while (at < word.size() && word[at] == 'X' && at < 3) ++at;
-  value = static_cast<unsigned>(at) * 10;
+  unsigned tens = 0;
+  if (word.starts_with("XL")) {
+    at = 2;
+    tens = 4;
+  } else {
+    if (word[0] == 'L') {
+      at = 1;
+      tens = 5;
+    }
+    for (const size_t most = at + 3; at < word.size() && word[at] == 'X' && at < most; ++at) ++tens;
+  }
+  const unsigned value = tens * 10;
   const std::string_view ones = word.substr(at);
   constexpr std::array<std::string_view, 10> kOnes = {"",  "I",  "II",  "III",  "IV",
                                                       "V", "VI", "VII", "VIII", "IX"};
@@ -47,7 +58,7 @@ std::vector<std::string> ReadRomanNumeral(const NumberWords& numbers, std::strin
   if (std::ranges::binary_search(kParts, std::string_view(AsciiLower(previous)))) {
     return numbers.Cardinal(value);
   }
-  if (!IsAsciiUpper(previous[0]) || previous.size() < 3) return {};
+  if (!IsAsciiUpper(previous[0]) || previous.size() < 3 || value > kMaxWithoutPart) return {};
   const bool all_capitals = IsAsciiUpper(previous[1]);
   if (std::ranges::binary_search(kRulers, previous)) {
     // "Elizabeth I" may be a name and "I": only where nothing goes on is it a numeral.

@@ -10,9 +10,11 @@
 #include "models/text/ascii.h"
 #include "models/text/english/abbreviation_reader.h"
 #include "models/text/english/money_reader.h"
+#include "models/text/english/number_joint.h"
 #include "models/text/english/roman_numeral.h"
 #include "models/text/english/spoken_symbols.h"
 #include "models/text/english/web_reader.h"
+#include "models/text/english/zip_reader.h"
 #include "models/text/unicode.h"
 
 namespace millrace::models {
@@ -72,6 +74,10 @@ class Walk {
 
  private:
   void Step() {
+    if (at_ == number_end_ && TakeReading(ReadNumberJoint(text_, at_))) {
+      joint_end_ = at_;
+      return;
+    }
     const CodePoint c = DecodeAt(text_, at_);
     if (IsSpace(c.value) || c.value < 0x20) {
       AddSpace();
@@ -118,19 +124,32 @@ class Walk {
     } else if (c.value == '.' && !AtStart()) {
       return false;
     }
-    if (auto sign = ReadFractionSign(text_, number)) return TakeReading(std::move(sign));
+    if (auto sign = ReadFractionSign(text_, number)) {
+      DropCountBehindArticle(*sign);
+      return TakeReading(std::move(sign));
+    }
     if (c.value >= 0x80 && CurrencySignBytes(text_, number) == 0 && !minus) return false;
     if (auto code = ReadCode(c)) return TakeReading(std::move(code));
     auto reading = numbers_.Read(text_, number, Previous());
     if (!reading) return false;
     number_end_ = reading->end;
+    DropCountBehindArticle(*reading);
     if (minus) reading->words.insert(reading->words.begin(), "minus");
     return TakeReading(std::move(reading));
+  }
+
+  // "a ½ inch" is half an inch, not one half.
+  void DropCountBehindArticle(Reading& reading) const {
+    if (reading.words.size() != 2 || reading.words[0] != "one" || Previous() != "a") return;
+    const std::string& part = reading.words[1];
+    if (part == "half" || part == "quarter" || part == "third" || part.ends_with("th"))
+      reading.words.erase(reading.words.begin());
   }
 
   // Three digits or more right behind letters are a code: "BA2490".
   std::optional<Reading> ReadCode(const CodePoint& c) const {
     if (!IsDigit(c.value) || at_ == 0 || !IsAsciiLetter(text_[at_ - 1])) return std::nullopt;
+    if (at_ == joint_end_) return std::nullopt;
     const size_t end = DigitsEnd(text_, at_);
     if (end - at_ < 3 || IsAsciiAlnum(ByteAt(text_, end))) return std::nullopt;
     return Reading{end, numbers_.numbers().Digits(text_.substr(at_, end - at_))};
@@ -155,6 +174,13 @@ class Walk {
     const size_t begin = at_;
     if (TakeCurrencyWord()) return;
     if (AtStart() && TakeReading(numbers_.dates().ReadMonthDay(text_, at_))) return;
+    if (AtStart() && TakeReading(numbers_.dates().ReadNameRange(text_, at_))) return;
+    if (AtStart() && TakeReading(ReadStateBeforeZip(text_, at_))) return;
+    if (AtStart() && text_[at_] == 'v' && IsAsciiDigit(ByteAt(text_, at_ + 1))) {
+      AddWord("version", at_, at_ + 1);
+      joint_end_ = ++at_;
+      return;
+    }
     if (TakeReading(ReadDotted(text_, at_))) return;
     size_t end = at_;
     size_t parts = 1;
@@ -178,6 +204,11 @@ class Walk {
     }
     std::string word = Written(begin, end);
     if (plain && TakeAbbreviation(end)) return;
+    // "AD 500" and "500 AD" are no advertisements.
+    if (word == "AD" && ((number_end_ < begin && number_end_ + 1 == begin) ||
+                         (ByteAt(text_, end) == ' ' && IsAsciiDigit(ByteAt(text_, end + 1))))) {
+      word = "A.D.";
+    }
     const char follows = ByteAt(text_, end);
     if (const std::string previous = words_.empty() ? "" : words_.back().text;
         word.size() <= 8 && IsAsciiUpper(word[0]) && words_.size() > 0 &&
@@ -228,7 +259,10 @@ class Walk {
   // Whether an abbreviation, initials or "w/" stand at at_; `end` is behind the word.
   bool TakeAbbreviation(size_t end) {
     const bool adjacent = !words_.empty() && words_.back().after == " ";
-    const std::string previous = adjacent ? words_.back().text : "";
+    const std::string_view previous =
+        adjacent
+            ? text_.substr(words_.back().begin - offset_, words_.back().end - words_.back().begin)
+            : std::string_view();
     return TakeReading(ReadAbbreviation(text_, at_, end, previous, last_ <= end));
   }
 
@@ -270,7 +304,7 @@ class Walk {
     }
     if (c.value == '.' && count == 1 && TakeInnerDot(run)) return;
     // "$5/page", "3/week".
-    if (c.value == '/' && at_ > 0 && at_ == number_end_ && IsAsciiLetter(follows)) {
+    if (c.value == '/' && at_ == number_end_ && IsAsciiLetter(follows)) {
       AddWord("per", at_, run);
       at_ = run;
       return;
@@ -341,8 +375,9 @@ class Walk {
   const std::string_view text_;
   const size_t offset_;
   size_t at_ = 0;
-  size_t last_ = 0;        // behind the last byte that is spoken
-  size_t number_end_ = 0;  // of the last number
+  size_t last_ = 0;                             // behind the last byte that is spoken
+  size_t number_end_ = std::string_view::npos;  // of the last number
+  size_t joint_end_ = std::string_view::npos;   // where what leads to a number ends
   std::vector<SpokenWord> words_;
 };
 

@@ -9,8 +9,8 @@
 #include "models/text/espeak_answer.h"
 #include "models/text/espeak_pool.h"
 #include "models/text/inline_pronunciation.h"
-#include "models/text/multilingual/marked_text.h"
 #include "models/text/multilingual/misaki_symbols.h"
+#include "models/text/multilingual/paused_text.h"
 #include "models/text/word_alignment.h"
 #include "models/text/written_words.h"
 
@@ -49,18 +49,18 @@ class Dialogue {
 
 // A part of a sentence that espeak-ng reads.
 struct PlainText {
-  std::vector<MarkedText> pieces;
+  std::vector<PausedText> pieces;
   std::vector<WordAlone> words;
 };
 
 PlainText AskAbout(const TextSegment& segment, bool ends, bool with_words, Dialogue& dialogue) {
   PlainText plain{DivideAtMarks(segment.text, ends), {}};
-  for (const MarkedText& piece : plain.pieces) dialogue.Ask(piece.text);
+  for (const PausedText& piece : plain.pieces) dialogue.Ask(piece.text);
   if (!with_words) return plain;
   for (const WrittenWord& word : SplitWrittenWords(segment.text)) {
     std::string alone;
     const auto pieces = DivideAtMarks(segment.text.substr(word.begin, word.end - word.begin), true);
-    for (const MarkedText& piece : pieces)
+    for (const PausedText& piece : pieces)
       absl::StrAppend(&alone, alone.empty() ? "" : " ", piece.text);
     dialogue.Ask(alone);
     plain.words.push_back({segment.begin + word.begin, segment.begin + word.end, ""});
@@ -72,7 +72,7 @@ PlainText AskAbout(const TextSegment& segment, bool ends, bool with_words, Dialo
 bool AddAnswers(PlainText plain, Dialogue& dialogue, PhonemeText& text) {
   const size_t begin = text.phonemes.size();
   bool spoken = false;
-  for (const MarkedText& piece : plain.pieces) {
+  for (const PausedText& piece : plain.pieces) {
     const std::string answer = dialogue.NextAnswer();
     spoken = spoken || !answer.empty();
     text.phonemes += answer;

@@ -1,4 +1,4 @@
-#include "models/text/multilingual/marked_text.h"
+#include "models/text/multilingual/paused_text.h"
 
 #include <utf8proc.h>
 
@@ -74,7 +74,7 @@ class Divider {
     }
   }
 
-  std::vector<MarkedText> Run() {
+  std::vector<PausedText> Run() {
     bool blank = false;
     for (size_t i = 0; i < characters_.size(); ++i) {
       const Character& c = characters_[i];
@@ -95,7 +95,7 @@ class Divider {
       piece_.text += c.bytes;
     }
     if (blank) piece_.marks += ' ';
-    if (piece_ != MarkedText()) pieces_.push_back(std::move(piece_));
+    if (piece_ != PausedText()) pieces_.push_back(std::move(piece_));
     return std::move(pieces_);
   }
 
@@ -137,13 +137,13 @@ class Divider {
   const std::vector<Character> characters_;
   const bool ends_;
   size_t words_end_ = 0;  // behind it are marks and blanks alone
-  MarkedText piece_;
-  std::vector<MarkedText> pieces_;
+  PausedText piece_;
+  std::vector<PausedText> pieces_;
 };
 
 }  // namespace
 
-std::vector<MarkedText> DivideAtMarks(std::string_view text, bool ends) {
+std::vector<PausedText> DivideAtMarks(std::string_view text, bool ends) {
   return Divider(text, ends).Run();
 }
 

@@ -1,0 +1,56 @@
+#include "models/text/english/number_joint.h"
+
+#include "models/text/ascii.h"
+
+namespace millrace::models {
+namespace {
+
+constexpr size_t kMaxOperandBytes = 16;
+
+// A hyphen behind a plain number is that of a range, which the number's own reader knows; behind
+// "10:00", "50%" or "9am" it is left for us.
+bool EndsAsRange(std::string_view text, size_t end) {
+  const char last = text[end - 1];
+  const bool minutes = end >= 3 && IsAsciiDigit(last) && text[end - 3] == ':';
+  return minutes || last == '%' || last == 'm' || last == 'M';
+}
+
+// "= " behind the number at `at`.
+bool IsEquated(std::string_view text, size_t at) {
+  size_t end = at;
+  while (end - at < kMaxOperandBytes &&
+         (IsAsciiDigit(ByteAt(text, end)) || ByteAt(text, end) == '.')) {
+    ++end;
+  }
+  return text.substr(end, 2) == " =";
+}
+
+}  // namespace
+
+std::optional<Reading> ReadNumberJoint(std::string_view text, size_t at) {
+  if (at == 0 || at >= text.size()) return std::nullopt;
+  const bool spaced = text[at] == ' ';
+  const size_t sign = at + (spaced ? 1 : 0);
+  const bool en_dash = text.substr(sign, 3) == "–";
+  const size_t behind = sign + (en_dash ? 3 : 1);
+  if (spaced && ByteAt(text, behind) != ' ') return std::nullopt;
+  const size_t second = behind + (spaced ? 1 : 0);
+  if (!IsAsciiDigit(ByteAt(text, second))) return std::nullopt;
+  switch (en_dash ? '-' : ByteAt(text, sign)) {
+    case 'x':
+    case 'X':
+      // "3 x 4" is a product, "3x4" a size.
+      return Reading{second, {spaced ? "times" : "by"}};
+    case '/':
+      if (!spaced) return std::nullopt;
+      return Reading{second, {"divided", "by"}};
+    case '-':
+      if (spaced && IsEquated(text, second)) return Reading{second, {"minus"}};
+      if (!spaced && EndsAsRange(text, at)) return Reading{second, {"to"}};
+      return std::nullopt;
+    default:
+      return std::nullopt;
+  }
+}
+
+}  // namespace millrace::models

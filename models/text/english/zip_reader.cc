@@ -1,0 +1,80 @@
+#include "models/text/english/zip_reader.h"
+
+#include <algorithm>
+#include <array>
+
+#include "models/text/ascii.h"
+
+namespace millrace::models {
+namespace {
+
+struct State {
+  std::string_view letters;
+  std::string_view name;
+};
+
+// Sorted by their letters.
+constexpr std::array<State, 52> kStates = {{
+    {"AK", "Alaska"},         {"AL", "Alabama"},       {"AR", "Arkansas"},
+    {"AZ", "Arizona"},        {"CA", "California"},    {"CO", "Colorado"},
+    {"CT", "Connecticut"},    {"DC", "D.C."},          {"DE", "Delaware"},
+    {"FL", "Florida"},        {"GA", "Georgia"},       {"HI", "Hawaii"},
+    {"IA", "Iowa"},           {"ID", "Idaho"},         {"IL", "Illinois"},
+    {"IN", "Indiana"},        {"KS", "Kansas"},        {"KY", "Kentucky"},
+    {"LA", "Louisiana"},      {"MA", "Massachusetts"}, {"MD", "Maryland"},
+    {"ME", "Maine"},          {"MI", "Michigan"},      {"MN", "Minnesota"},
+    {"MO", "Missouri"},       {"MS", "Mississippi"},   {"MT", "Montana"},
+    {"NC", "North Carolina"}, {"ND", "North Dakota"},  {"NE", "Nebraska"},
+    {"NH", "New Hampshire"},  {"NJ", "New Jersey"},    {"NM", "New Mexico"},
+    {"NV", "Nevada"},         {"NY", "New York"},      {"OH", "Ohio"},
+    {"OK", "Oklahoma"},       {"OR", "Oregon"},        {"PA", "Pennsylvania"},
+    {"PR", "Puerto Rico"},    {"RI", "Rhode Island"},  {"SC", "South Carolina"},
+    {"SD", "South Dakota"},   {"TN", "Tennessee"},     {"TX", "Texas"},
+    {"UT", "Utah"},           {"VA", "Virginia"},      {"VT", "Vermont"},
+    {"WA", "Washington"},     {"WI", "Wisconsin"},     {"WV", "West Virginia"},
+    {"WY", "Wyoming"},
+}};
+static_assert(std::ranges::is_sorted(kStates, {}, &State::letters));
+
+const State* FindState(std::string_view letters) {
+  const auto found = std::ranges::lower_bound(kStates, letters, {}, &State::letters);
+  return found != kStates.end() && found->letters == letters ? &*found : nullptr;
+}
+
+// Where the ZIP code at `at` ends; `at` if there is none.
+size_t ZipEnd(std::string_view text, size_t at) {
+  constexpr size_t kDigits = 5;
+  constexpr size_t kMoreDigits = 4;
+  const auto run = [&](size_t from) { return DigitsEnd(text.substr(0, from + 6), from) - from; };
+  if (run(at) != kDigits) return at;
+  size_t end = at + kDigits;
+  if (ByteAt(text, end) == '-' && run(end + 1) == kMoreDigits) end += 1 + kMoreDigits;
+  const char follows = ByteAt(text, end);
+  const bool goes_on = IsAsciiAlnum(follows) || follows == '%' ||
+                       ((follows == ',' || follows == '.') && IsAsciiDigit(ByteAt(text, end + 1)));
+  return goes_on ? at : end;
+}
+
+}  // namespace
+
+std::optional<Reading> ReadStateBeforeZip(std::string_view text, size_t at) {
+  if (ByteAt(text, at + 2) != ' ' || ZipEnd(text, at + 3) == at + 3) return std::nullopt;
+  const State* state = FindState(text.substr(at, 2));
+  if (state == nullptr) return std::nullopt;
+  Reading reading{at + 2, {}};
+  reading.AppendEach(state->name);
+  return reading;
+}
+
+std::optional<Reading> ReadZip(const NumberWords& numbers, std::string_view text, size_t at) {
+  if (at < 3 || text[at - 1] != ' ' || FindState(text.substr(at - 3, 2)) == nullptr)
+    return std::nullopt;
+  if (at > 3 && IsAsciiAlnum(text[at - 4])) return std::nullopt;
+  const size_t end = ZipEnd(text, at);
+  if (end == at) return std::nullopt;
+  Reading reading{end, numbers.Digits(text.substr(at, 5))};
+  if (end > at + 5) reading.Append(numbers.Digits(text.substr(at + 6, end - at - 6)));
+  return reading;
+}
+
+}  // namespace millrace::models
