@@ -63,6 +63,7 @@ absl::StatusOr<std::unique_ptr<Model>> BergamotModel::Load(const BergamotOptions
   // On a device, where a batch is decoded to its end, neither holds.
   info.batching.continuous = info.batching.divided =
       options.engine == TranslationEngineKind::kQuantised;
+  info.batching.full_work = StepLimits::kWorkOfRow * static_cast<double>(StepLimits().max_rows);
   return std::unique_ptr<Model>(new BergamotModel(options, std::move(info), *std::move(weights),
                                                   Vocabularies{vocabulary, vocabulary},
                                                   std::move(engine)));
@@ -97,6 +98,10 @@ absl::Status BergamotModel::Validate(const Input& input) const {
                      "' begins its translations as it will; leave them out"));
   }
   return CheckGreedy(translate->search);
+}
+
+double BergamotModel::EstimateWork(const Input& input) const {
+  return models::EstimateWork(std::get<TranslateInput>(input));
 }
 
 std::unique_ptr<Batch> BergamotModel::Prepare(std::span<Request* const> requests) const {

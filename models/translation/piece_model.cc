@@ -2,10 +2,12 @@
 
 #include <dlfcn.h>
 
+#include "models/core/regular_file.h"
+
 namespace millrace::models {
 namespace {
 
-using LoadFunction = PieceModel* (*)(const char* path, std::string* error);
+using LoadFunction = PieceModel* (*)(std::string_view bytes, std::string* error);
 
 // The module stays loaded for the life of the process. Null with the reason when it is not there.
 LoadFunction FindLoader(std::string& error) {
@@ -42,7 +44,13 @@ std::unique_ptr<const PieceModel> PieceModel::Load(const std::filesystem::path& 
     error = "cannot load the SentencePiece module: " + module_error;
     return nullptr;
   }
-  std::unique_ptr<const PieceModel> model(load(path.c_str(), &error));
+  // Read here: the library would take any size, and end the process when memory runs out.
+  const absl::StatusOr<std::string> bytes = ReadRegularFile(path, kMaxVocabularyBytes);
+  if (!bytes.ok()) {
+    error = std::string(bytes.status().message());
+    return nullptr;
+  }
+  std::unique_ptr<const PieceModel> model(load(*bytes, &error));
   if (model == nullptr) error = path.string() + ": not a SentencePiece model: " + error;
   return model;
 }

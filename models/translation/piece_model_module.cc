@@ -10,8 +10,8 @@ namespace {
 class SentencePieceModel final : public PieceModel {
  public:
   // Empty, or why it failed.
-  std::string Load(const std::string& path) {
-    const auto status = processor_.Load(path);
+  std::string Load(std::string_view bytes) {
+    const auto status = processor_.LoadFromSerializedProto(bytes);
     return status.ok() ? std::string() : std::string(status.error_message());
   }
 
@@ -49,9 +49,9 @@ class SentencePieceModel final : public PieceModel {
 }  // namespace millrace::models
 
 // Found by name; see PieceModel::Load.
-extern "C" millrace::models::PieceModel* MillraceLoadPieceModel(const char* path,
+extern "C" millrace::models::PieceModel* MillraceLoadPieceModel(std::string_view bytes,
                                                                 std::string* error) {
   auto model = std::make_unique<millrace::models::SentencePieceModel>();
-  *error = model->Load(path);
+  *error = model->Load(bytes);
   return error->empty() ? model.release() : nullptr;
 }

@@ -103,6 +103,9 @@ absl::StatusOr<std::unique_ptr<Model>> Seq2SeqModel::Load(const Seq2SeqOptions& 
   info.platform = "seq2seq";
   info.batching.continuous = true;
   info.batching.divided = options.device == runtime::DeviceType::kCpu;
+  info.batching.full_work =
+      StepLimits::kWorkOfRow *
+      static_cast<double>(std::max(StepLimits().max_rows, info.batching.max_batch));
   info.max_hypotheses = SearchOptions::kMaxBeam;
   for (const LanguageToken& language : config->languages) {
     info.target_languages.push_back(language.tag);
@@ -184,6 +187,10 @@ SentenceFrame Seq2SeqModel::FrameOf(const TranslateInput& input) const {
       break;
   }
   return frame;
+}
+
+double Seq2SeqModel::EstimateWork(const Input& input) const {
+  return models::EstimateWork(std::get<TranslateInput>(input));
 }
 
 std::unique_ptr<Batch> Seq2SeqModel::Prepare(std::span<Request* const> requests) const {

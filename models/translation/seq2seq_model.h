@@ -52,6 +52,7 @@ class Seq2SeqModel final : public Model {
 
   const ModelInfo& info() const override { return info_; }
   absl::Status Validate(const Input& input) const override;
+  double EstimateWork(const Input& input) const override;
   std::unique_ptr<Batch> Prepare(std::span<Request* const> requests) const override;
   std::vector<Input> WarmupInputs() const override;
 

@@ -1,11 +1,13 @@
 #include "models/translation/translation_batch.h"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 #include <variant>
 
 #include "absl/status/status.h"
 #include "models/text/unicode.h"
+#include "models/translation/markup/capitals.h"
 #include "models/translation/markup/restore.h"
 
 namespace millrace::models {
@@ -15,6 +17,26 @@ constexpr char32_t kReplacementCharacter = 0xFFFD;
 
 const TranslateInput& InputOf(const Request& request) {
   return std::get<TranslateInput>(request.input());
+}
+
+// Returns true if the vocabulary has a part of a text as small letters, from which the model learnt
+// to guess capitals.
+bool IsKnownInLowerCase(const Vocabulary& vocabulary, std::string_view part) {
+  for (size_t at = 0; at < part.size();) {
+    const CodePoint c = DecodeAt(part, at);
+    if (vocabulary.FitOf(ToLower(c.value)) != CharacterFit::kKnown) return false;
+    at += c.bytes;
+  }
+  return true;
+}
+
+size_t CountIn(std::string_view text, std::string_view part) {
+  size_t count = 0;
+  for (size_t at = text.find(part); at != std::string_view::npos;
+       at = text.find(part, at + part.size())) {
+    ++count;
+  }
+  return count;
 }
 
 // That a sentence of the request takes in a decoder step.
@@ -33,7 +55,10 @@ TranslationBatch::TranslationBatch(
   for (Request* request : requests) {
     if (request->state() == nullptr) {
       const TranslateInput& input = InputOf(*request);
-      request->set_state(std::make_unique<TranslationPlan>(input, settings_of(input)));
+      const Vocabulary& source = *vocabularies_.source;
+      request->set_state(std::make_unique<TranslationPlan>(
+          input, settings_of(input), [&source](char32_t c) { return source.FitOf(c); }));
+      request->EstimateWorkLeft(static_cast<TranslationPlan*>(request->state())->WorkLeft());
     }
     auto* plan = static_cast<TranslationPlan*>(request->state());
     participants_.push_back({request, plan});
@@ -75,6 +100,7 @@ void TranslationBatch::TakeNext(const Participant& participant) {
   const size_t most = limits_.max_source_tokens - framing;
   auto [words, bytes] = vocabularies_.source->Encode(next.marked.text, most);
   if (bytes < next.marked.text.size()) {
+    unit.is_part = true;
     unit.sentence = plan.TakeFront(bytes);
     if (unit.sentence.marked.text.size() != bytes)
       words = vocabularies_.source->Encode(unit.sentence.marked.text, most).words;
@@ -86,8 +112,17 @@ void TranslationBatch::TakeNext(const Participant& participant) {
   // What needs no job has been encoded all the same: it counts as the others do.
   rows_ += RowsOf(plan);
   tokens_ += words.size() + framing;
+  // What the translation must begin with is written as it is to come out.
+  if (InputOf(*participant.request).target_prefixes.empty()) ReadCapitals(unit, words);
   unit.copied = !unit.sentence.has_words || !vocabularies_.source->AnyKnown(words);
   if (unit.copied) return;
+  const Vocabulary& vocabulary = *vocabularies_.source;
+  if (std::ranges::any_of(words, [&](int32_t word) { return vocabulary.IsUnknown(word); })) {
+    for (const std::string_view part : vocabulary.UnknownParts(unit.sentence.marked.text)) {
+      if (!IsKnownInLowerCase(vocabulary, part))
+        unit.unread.push_back(Escaped(part, unit.sentence.marked.is_html));
+    }
+  }
   unit.job = MakeSentenceJob(words, settings.frame, settings.max_length_factor);
   unit.job.search = settings.search;
   const MarkedText& marked = unit.sentence.marked;
@@ -98,7 +133,35 @@ void TranslationBatch::TakeNext(const Participant& participant) {
                             : std::max(unit.job.max_target, settings.min_target);
   const std::vector<std::string>& beginnings = InputOf(*participant.request).target_prefixes;
   if (plan.BeginsText(unit.text) && !beginnings.empty()) Force(beginnings[unit.text], unit);
-  unit.remember = InputOf(*participant.request).use_cache && !cache_.Find(unit.job);
+  if (!InputOf(*participant.request).use_cache) return;
+  unit.remember = !cache_.Find(unit.job);
+  if (unit.is_part && !unit.done()) ShareWork(plan, unit);
+}
+
+void TranslationBatch::ShareWork(TranslationPlan& plan, TranslationUnit& unit) {
+  if (plan.parts().Find(unit.job)) return;
+  unit.repeats = std::ranges::any_of(plan.units(), [&unit](const TranslationUnit& before) {
+    return &before != &unit && before.is_part && !before.done() &&
+           before.job.source == unit.job.source && before.job.prefix == unit.job.prefix &&
+           before.job.align == unit.job.align;
+  });
+}
+
+void TranslationBatch::ReadCapitals(TranslationUnit& unit, std::vector<int32_t>& words) const {
+  MarkedText& marked = unit.sentence.marked;
+  if (!IsInCapitals(marked)) return;
+  // Of a word that a vocabulary has in pieces alone a model knows nothing, and copies it. NASA is
+  // one word in capitals and several else.
+  std::string small = InSmallLetters(marked);
+  Vocabulary::Prefix read = vocabularies_.source->Encode(small, words.size());
+  if (read.bytes < small.size() || read.words.size() >= words.size() ||
+      !vocabularies_.source->AnyKnown(read.words)) {
+    return;
+  }
+  marked.text = std::move(small);
+  words = std::move(read.words);
+  unit.words = words.size();
+  unit.in_capitals = true;
 }
 
 void TranslationBatch::Force(const std::string& beginning, TranslationUnit& unit) const {
@@ -113,7 +176,7 @@ std::vector<TranslationBatch::Job> TranslationBatch::JobsAtWork() const {
   std::vector<Job> jobs;
   for (const Participant& participant : participants_) {
     for (TranslationUnit& unit : participant.plan->units()) {
-      if (!unit.done()) jobs.push_back({&unit.job, participant.request});
+      if (!unit.done() && !unit.repeats) jobs.push_back({&unit.job, participant.request});
     }
   }
   return jobs;
@@ -161,6 +224,7 @@ bool TranslationBatch::SomebodyWaitsForFirstWord(size_t decided) const {
 
 std::string TranslationBatch::TextOf(const TranslationUnit& unit,
                                      std::span<const int32_t> words) const {
+  if (unit.in_capitals) return InCapitals(vocabularies_.target->Decode(words));
   if (unit.begun.empty()) return vocabularies_.target->Decode(words);
   std::vector<int32_t> all = unit.begun;
   all.insert(all.end(), words.begin(), words.end());
@@ -225,6 +289,18 @@ std::string TranslationBatch::Restored(const TranslationSettings& settings,
   return Restore(marked, text, pieces);
 }
 
+std::vector<std::string> TranslationBatch::LostOf(const TranslationUnit& unit,
+                                                  std::string_view translation) const {
+  std::map<std::string_view, size_t> wanted;
+  for (const KeptSpan& kept : unit.sentence.marked.kept) ++wanted[kept.becomes];
+  for (const std::string& part : unit.unread) ++wanted[part];
+  std::vector<std::string> lost;
+  for (const auto& [part, count] : wanted) {
+    if (!part.empty() && CountIn(translation, part) < count) lost.emplace_back(part);
+  }
+  return lost;
+}
+
 void TranslationBatch::Emit(const Participant& participant, TranslationUnit& unit) const {
   TranslateOutput output;
   output.text_index = unit.text;
@@ -233,6 +309,7 @@ void TranslationBatch::Emit(const Participant& participant, TranslationUnit& uni
     output.text = Untouched(unit.sentence.marked);
   } else {
     output.text = Restored(participant.plan->settings(), unit, unit.job.target, unit.job.alignment);
+    output.lost = LostOf(unit, output.text);
     output.text.erase(0, unit.emitted);
     output.source_tokens = static_cast<int64_t>(unit.words);
     output.target_tokens = static_cast<int64_t>(unit.begun.size() + unit.job.target.size());
@@ -259,10 +336,16 @@ void TranslationBatch::Complete() {
                          : absl::DeadlineExceededError("the deadline passed during translation"));
       continue;
     }
-    for (; !units.empty() && units.front().done(); units.pop_front()) {
-      Emit(participant, units.front());
-      if (units.front().remember) cache_.Insert(units.front().job);
+    for (; !units.empty(); units.pop_front()) {
+      TranslationUnit& unit = units.front();
+      // What it repeats has been done, unless too much else was since.
+      if (unit.repeats && !participant.plan->parts().Find(unit.job)) unit.repeats = false;
+      if (!unit.done()) break;
+      Emit(participant, unit);
+      if (unit.remember) cache_.Insert(unit.job);
+      if (unit.is_part && !unit.copied && !unit.repeats) participant.plan->parts().Insert(unit.job);
     }
+    request.AdvanceTo(participant.plan->WorkLeft());
     if (!units.empty()) {
       if (InputOf(request).partial) EmitPart(participant, units.front());
     } else if (participant.plan->all_taken()) {

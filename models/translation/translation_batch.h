@@ -18,6 +18,9 @@ namespace millrace::models {
 
 // How much one step takes on.
 struct StepLimits {
+  // Work (EstimateWork) of requests that keep a row busy with a usual sentence each.
+  static constexpr double kWorkOfRow = 125;
+
   size_t max_source_tokens = 256;  // of one sentence
   // Hypotheses of the sentences in work, of all requests together; each request has one sentence in
   // any case.
@@ -62,6 +65,11 @@ class TranslationBatch final : public Batch {
   // Takes the next sentences of the participants, in turns.
   void TakeSentences();
   void TakeNext(const Participant& participant);
+  // Has a sentence in capitals read in small letters where the vocabulary knows its words only so.
+  // `words`: of the sentence.
+  void ReadCapitals(TranslationUnit& unit, std::vector<int32_t>& words) const;
+  // Spares a part of a sentence its job where an equal one before it is done or at work.
+  static void ShareWork(TranslationPlan& plan, TranslationUnit& unit);
   // Has the translation begin with that text.
   void Force(const std::string& beginning, TranslationUnit& unit) const;
   std::vector<Job> JobsAtWork() const;
@@ -74,6 +82,8 @@ class TranslationBatch final : public Batch {
   // The same with everything put back that must survive; of a sentence that is done.
   std::string Restored(const TranslationSettings& settings, const TranslationUnit& unit,
                        std::span<const int32_t> words, std::span<const int32_t> alignment) const;
+  // What should have come out again, as it is, in the translation of a sentence, and has not.
+  std::vector<std::string> LostOf(const TranslationUnit& unit, std::string_view translation) const;
   void Emit(const Participant& participant, TranslationUnit& unit) const;
   void EmitPart(const Participant& participant, TranslationUnit& unit) const;
 

@@ -1,12 +1,44 @@
 #include "models/translation/translation_plan.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "models/core/text_work.h"
 
 namespace millrace::models {
+namespace {
 
-TranslationPlan::TranslationPlan(const TranslateInput& input, TranslationSettings settings)
+// Translations are seldom longer than what is read; what is longer still is not done before its
+// end.
+constexpr double kMostDone = 0.9;
+
+// Bytes of HTML that are no tags, as far as can be told by their brackets.
+size_t CountOutsideTags(std::string_view html) {
+  size_t count = 0;
+  bool tag = false;
+  for (const char c : html) {
+    if (c == '<') tag = true;
+    if (!tag) ++count;
+    if (c == '>') tag = false;
+  }
+  return count;
+}
+
+}  // namespace
+
+double EstimateWork(const TranslateInput& input) {
+  double work = 0;
+  for (const std::string& text : input.texts) {
+    work += kSentenceWork + static_cast<double>(input.format == TextFormat::kHtml
+                                                    ? CountOutsideTags(text)
+                                                    : text.size());
+  }
+  return work * input.search.beam_size.value_or(1);
+}
+
+TranslationPlan::TranslationPlan(const TranslateInput& input, TranslationSettings settings,
+                                 Alphabet alphabet)
     : settings_(std::move(settings)) {
   TermIndex terms;
   for (const GlossaryEntry& entry : input.glossary) terms.Add(entry.source, entry.target);
@@ -14,9 +46,27 @@ TranslationPlan::TranslationPlan(const TranslateInput& input, TranslationSetting
   terms.Finish();
   texts_.reserve(input.texts.size());
   for (const std::string& text : input.texts) {
-    texts_.push_back(ReadSentences(text, input.format, settings_.source_language, terms));
+    texts_.push_back(ReadSentences(text, input.format, settings_.source_language, terms, alphabet));
     if (texts_.back().empty()) texts_.back().emplace_back();
+    for (const SourceSentence& sentence : texts_.back()) waiting_work_ += WorkOf(sentence);
   }
+}
+
+double TranslationPlan::WorkOf(const SourceSentence& sentence) const {
+  if (!sentence.has_words) return 0;
+  return (kSentenceWork + static_cast<double>(sentence.marked.text.size())) *
+         settings_.search.beam_size;
+}
+
+double TranslationPlan::WorkLeft() const {
+  double work = waiting_work_;
+  for (const TranslationUnit& unit : units_) {
+    if (unit.done()) continue;
+    const double done =
+        static_cast<double>(unit.job.target.size()) / static_cast<double>(unit.words + 1);
+    work += WorkOf(unit.sentence) * (1 - std::min(done, kMostDone));
+  }
+  return work;
 }
 
 bool TranslationPlan::BeginsText(size_t text) {
@@ -26,6 +76,7 @@ bool TranslationPlan::BeginsText(size_t text) {
 }
 
 SourceSentence TranslationPlan::Take() {
+  waiting_work_ -= WorkOf(texts_[text_][sentence_]);
   SourceSentence taken = std::move(texts_[text_][sentence_]);
   if (++sentence_ == texts_[text_].size()) {
     // What was taken is not needed any more.
@@ -37,9 +88,20 @@ SourceSentence TranslationPlan::Take() {
 
 SourceSentence TranslationPlan::TakeFront(size_t bytes) {
   SourceSentence& sentence = texts_[text_][sentence_];
+  waiting_work_ -= WorkOf(sentence);
   SourceSentence front = models::TakeFront(sentence, bytes);
+  waiting_work_ += WorkOf(sentence);
   if (sentence.marked.text.empty()) front.behind += Take().behind;
   return front;
+}
+
+TranslationCache::ForModel TranslationPlan::parts() {
+  if (parts_ == nullptr) {
+    parts_ = std::make_unique<TranslationCache>(
+        TranslationCache::Limits{.max_bytes = 1 << 20, .max_entries = 1024});
+    known_parts_ = parts_->MakeForModel();
+  }
+  return known_parts_;
 }
 
 void TranslationPlan::Suspend() {

@@ -2,12 +2,14 @@
 
 #include <cstddef>
 #include <deque>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "models/core/request.h"
 #include "models/translation/markup/source_sentences.h"
+#include "models/translation/translation_cache.h"
 #include "models/translation/translation_engine.h"
 
 namespace millrace::models {
@@ -29,10 +31,14 @@ struct TranslationUnit {
   size_t words = 0;            // of the vocabulary, without the frame
   bool text_finished = false;  // the last of its text
   bool copied = false;         // it holds nothing to translate, and comes out as it went in
+  bool in_capitals = false;    // it was, is read in small letters, and comes out in capitals
   SentenceJob job;             // unless it is copied
+  bool is_part = false;        // of a sentence that is too long for one pass; not the last one
+  bool repeats = false;        // an equal part before it is at work, whose translation it takes
   bool remember = false;       // the job's translation is to go into the cache
   std::vector<int32_t> begun;  // what the request has the translation begin with
   size_t emitted = 0;          // bytes of its translation that went out before it is done
+  std::vector<std::string> unread = {};  // parts of its text that the model reads as unknown
 
   bool done() const { return copied || job.done; }
 };
@@ -41,7 +47,7 @@ struct TranslationUnit {
 // at a time.
 class TranslationPlan final : public RequestState {
  public:
-  TranslationPlan(const TranslateInput& input, TranslationSettings settings);
+  TranslationPlan(const TranslateInput& input, TranslationSettings settings, Alphabet alphabet);
 
   const TranslationSettings& settings() const { return settings_; }
   std::deque<TranslationUnit>& units() { return units_; }
@@ -56,18 +62,31 @@ class TranslationPlan final : public RequestState {
   // Takes it, or about the first `bytes` bytes of it.
   SourceSentence Take();
   SourceSentence TakeFront(size_t bytes);
+  // Translations of parts that may come again: a text without sentences is often one pattern over
+  // and over.
+  TranslationCache::ForModel parts();
   // The sentences in work give back what an engine holds for them.
   void Suspend() override;
+  // Of all that is not done, as EstimateWork counts it. Costs a look at each sentence in work.
+  double WorkLeft() const;
 
  private:
+  double WorkOf(const SourceSentence& sentence) const;
+
   const TranslationSettings settings_;
   // A text without sentences has one that is empty.
   std::vector<std::vector<SourceSentence>> texts_;
   size_t text_ = 0;  // of the next sentence
   size_t sentence_ = 0;
-  size_t begun_ = 0;  // texts of which a sentence is translated, or were before
+  size_t begun_ = 0;         // texts of which a sentence is translated, or were before
+  double waiting_work_ = 0;  // of the sentences that are not taken
   std::deque<TranslationUnit> units_;
+  std::unique_ptr<TranslationCache> parts_;  // once there is a part
+  TranslationCache::ForModel known_parts_;
 };
+
+// The work of a request, in bytes to translate for each hypothesis that is kept. Linear time.
+double EstimateWork(const TranslateInput& input);
 
 // That there is something to translate: InvalidArgument naming the text that is empty.
 absl::Status CheckTexts(const TranslateInput& input);

@@ -9,6 +9,7 @@ namespace millrace::models {
 namespace {
 
 constexpr std::string_view kSpace = "\xE2\x96\x81";  // U+2581, how SentencePiece writes a space
+constexpr size_t kCodePoints = 0x110000;
 // More text than max_words pieces hardly ever cover. Encoding no more keeps long texts linear.
 constexpr size_t kBytesPerWord = 16;
 
@@ -29,7 +30,8 @@ Vocabulary::Vocabulary(std::unique_ptr<const PieceModel> pieces,
                        std::unique_ptr<const WordTable> table)
     : pieces_(std::move(pieces)),
       table_(std::move(table)),
-      space_(table_ ? table_->WordOf(kSpace) : pieces_->IdOf(kSpace)) {}
+      space_(table_ ? table_->WordOf(kSpace) : pieces_->IdOf(kSpace)),
+      fits_(std::make_unique<std::atomic<uint8_t>[]>(kCodePoints)) {}
 
 Vocabulary::~Vocabulary() = default;
 
@@ -104,11 +106,21 @@ std::vector<size_t> Vocabulary::PlacesOf(std::string_view text) const {
 }
 
 std::vector<size_t> Vocabulary::EndsOf(std::span<const int32_t> words) const {
+  // A word's text can depend on the few before it: it may be a part of a character. So much is
+  // decoded with it, from a word that stands by itself on.
+  constexpr size_t kFewestBefore = 4;
+  constexpr std::string_view kPartOfCharacter = "\uFFFD";
   std::vector<size_t> ends;
-  // A word's text can depend on those before it: it may be a part of a character.
-  for (size_t i = 1; i <= words.size(); ++i) {
-    const size_t end = Decode(words.first(i)).size();
+  size_t first = 0;   // of the words that are decoded with the next
+  size_t before = 0;  // bytes of the text that stand before those
+  for (size_t i = 0; i < words.size(); ++i) {
+    const size_t end = before + Decode(words.subspan(first, i + 1 - first)).size();
     ends.push_back(ends.empty() ? end : std::max(end, ends.back()));
+    if (i - first < kFewestBefore) continue;
+    const std::string alone = Decode(words.subspan(i, 1));
+    if (alone.empty() || alone.find(kPartOfCharacter) != std::string::npos) continue;
+    first = i;
+    before = end - alone.size();
   }
   const std::string whole = Decode(words);
   for (size_t& end : ends) {
@@ -123,10 +135,52 @@ std::string Vocabulary::Decode(std::span<const int32_t> words) const {
 }
 
 bool Vocabulary::AnyKnown(std::span<const int32_t> words) const {
-  return std::ranges::any_of(words, [this](int32_t word) {
-    const bool unknown = table_ ? word == table_->unknown() : pieces_->IsUnknown(word);
-    return word != space_ && !unknown;
-  });
+  return std::ranges::any_of(words,
+                             [this](int32_t word) { return word != space_ && !IsUnknown(word); });
+}
+
+bool Vocabulary::IsUnknown(int32_t word) const {
+  return table_ ? word == table_->unknown() : pieces_->IsUnknown(word);
+}
+
+std::vector<std::string_view> Vocabulary::UnknownParts(std::string_view text) const {
+  const std::vector<PieceModel::Piece> pieces = pieces_->EncodeWithPlaces(text);
+  std::vector<std::string_view> parts;
+  for (size_t i = 0; i < pieces.size(); ++i) {
+    const int32_t word = table_ ? table_->WordOf(pieces[i].text) : pieces_->IdOf(pieces[i].text);
+    if (!IsUnknown(word)) continue;
+    size_t begin = pieces[i].begin;
+    const size_t end = i + 1 < pieces.size() ? pieces[i + 1].begin : text.size();
+    while (begin < end && IsSpace(DecodeAt(text, begin).value))
+      begin += DecodeAt(text, begin).bytes;
+    if (begin < end) parts.push_back(text.substr(begin, end - begin));
+  }
+  return parts;
+}
+
+CharacterFit Vocabulary::FitOf(char32_t c) const {
+  if (c >= kCodePoints) return CharacterFit::kUnknown;
+  std::atomic<uint8_t>& fit = fits_[c];
+  if (const uint8_t known = fit.load(std::memory_order_relaxed); known != 0)
+    return static_cast<CharacterFit>(known - 1);
+  const CharacterFit found = TryCharacter(c);
+  // Two threads that try the same character come to the same.
+  fit.store(static_cast<uint8_t>(static_cast<uint8_t>(found) + 1), std::memory_order_relaxed);
+  return found;
+}
+
+CharacterFit Vocabulary::TryCharacter(char32_t c) const {
+  const std::string character = EncodeUtf8(c);
+  const CharacterFit fit = TryText(character);
+  // The space that stands before a text may be unknown by itself where the character is not.
+  return fit == CharacterFit::kUnknown ? TryText("a" + character) : fit;
+}
+
+CharacterFit Vocabulary::TryText(const std::string& text) const {
+  const std::vector<int32_t> words = WordsOf(text);
+  const bool unknown = std::ranges::any_of(words, [this](int32_t word) { return IsUnknown(word); });
+  if (unknown) return CharacterFit::kUnknown;
+  return Decode(words) == text ? CharacterFit::kKnown : CharacterFit::kRespelled;
 }
 
 }  // namespace millrace::models

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -9,13 +10,14 @@
 #include <string_view>
 #include <vector>
 
+#include "models/translation/markup/alphabet.h"
 #include "models/translation/piece_model.h"
 #include "models/translation/word_table.h"
 
 namespace millrace::models {
 
 // Text to words and back, with a SentencePiece model: words are its pieces, or stand in a table of
-// their own, as where each language has pieces of its own. Immutable, so thread-safe.
+// their own, as where each language has pieces of its own. Thread-safe.
 class Vocabulary {
  public:
   // A beginning of a text, as words.
@@ -41,21 +43,31 @@ class Vocabulary {
   Prefix Encode(std::string_view text, size_t max_words) const;
   // Where each word of a text begins there: bytes, behind the white space before it.
   std::vector<size_t> PlacesOf(std::string_view text) const;
-  // Where each word ends in what Decode gives: bytes.
+  // Where each word ends in what Decode gives: bytes. Linear time.
   std::vector<size_t> EndsOf(std::span<const int32_t> words) const;
   std::string Decode(std::span<const int32_t> words) const;
 
   // Whether there is anything to translate: emoji and letters of other scripts are unknown.
   bool AnyKnown(std::span<const int32_t> words) const;
+  bool IsUnknown(int32_t word) const;
+  // The parts of a text that have become unknown words, in order. Views into the text.
+  std::vector<std::string_view> UnknownParts(std::string_view text) const;
+  // How the character comes through the vocabulary alone. It is encoded when it is first asked for,
+  // which takes a microsecond; later the answer is looked up.
+  CharacterFit FitOf(char32_t c) const;
 
  private:
   Vocabulary(std::unique_ptr<const PieceModel> pieces, std::unique_ptr<const WordTable> table);
 
   std::vector<int32_t> WordsOf(std::string_view text) const;
+  CharacterFit TryCharacter(char32_t c) const;
+  CharacterFit TryText(const std::string& text) const;
 
   const std::unique_ptr<const PieceModel> pieces_;
   const std::unique_ptr<const WordTable> table_;  // none: words are the pieces
   int32_t space_ = 0;                             // the piece that stands for a space alone
+  // By code point: 0 until it was tried, then 1 more than its CharacterFit.
+  const std::unique_ptr<std::atomic<uint8_t>[]> fits_;
 };
 
 // Of sources and of translations; one and the same where the languages share it.

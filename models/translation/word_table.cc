@@ -1,7 +1,9 @@
 #include "models/translation/word_table.h"
 
-#include <fstream>
+#include <algorithm>
 #include <utility>
+
+#include "models/core/regular_file.h"
 
 namespace millrace::models {
 namespace {
@@ -13,9 +15,17 @@ constexpr std::string_view kSpace = "\xE2\x96\x81";  // U+2581, how SentencePiec
 std::unique_ptr<const WordTable> WordTable::Load(const std::filesystem::path& path,
                                                  const PieceModel& pieces, int64_t words,
                                                  int32_t unknown, std::string& error) {
-  std::ifstream file(path, std::ios::binary);
+  const absl::StatusOr<std::string> file = ReadRegularFile(path, kMaxVocabularyBytes);
+  if (!file.ok()) {
+    error = std::string(file.status().message());
+    return nullptr;
+  }
   std::vector<std::string> texts;
-  for (std::string line; std::getline(file, line);) texts.push_back(std::move(line));
+  for (size_t at = 0; at < file->size();) {
+    const size_t end = std::min(file->find('\n', at), file->size());
+    texts.emplace_back(*file, at, end - at);
+    at = end + 1;
+  }
   if (static_cast<int64_t>(texts.size()) != words) {
     error = path.string() + ": " + std::to_string(texts.size()) + " lines, but the weights have " +
             std::to_string(words) + " words";

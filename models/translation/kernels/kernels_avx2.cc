@@ -1,6 +1,7 @@
 #include <immintrin.h>
 
 #define MILLRACE_VECTOR_BYTES 32
+#include "models/core/instruction_set.h"
 #include "models/translation/kernels/vector_kernels.inl"
 
 namespace millrace::models::kernels {
@@ -9,7 +10,10 @@ namespace {
 // VPMADDWD multiplies 16-bit integers and adds pairs: activations stay 16-bit, weights are widened
 // as they are read. VPMADDUBSW would be wider, but it saturates.
 
-bool Supported() { return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"); }
+bool Supported() {
+  return MayUse(InstructionSet::kAvx2) && __builtin_cpu_supports("avx2") &&
+         __builtin_cpu_supports("fma");
+}
 
 void Quantise(const float* x, int64_t rows, const Activations& out) {
   for (int64_t row = 0; row < rows; ++row, x += out.inputs) {

@@ -1,6 +1,7 @@
 #include <immintrin.h>
 
 #define MILLRACE_VECTOR_BYTES 64
+#include "models/core/instruction_set.h"
 #include "models/translation/kernels/vector_kernels.inl"
 #include "models/translation/kernels/vnni.inl"
 
@@ -11,9 +12,9 @@ namespace {
 // group.
 
 bool Supported() {
-  return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-         __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
-         __builtin_cpu_supports("avx512vnni");
+  return MayUse(InstructionSet::kAvx512) && __builtin_cpu_supports("avx512f") &&
+         __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
+         __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512vnni");
 }
 
 void Quantise(const float* x, int64_t rows, const Activations& out) {

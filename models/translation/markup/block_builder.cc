@@ -10,6 +10,7 @@ namespace {
 
 // What is nested deeper stands alone, which bounds the work for a sentence.
 constexpr size_t kDeepest = 32;
+constexpr std::string_view kNoBreakSpace = "\u00a0";
 
 }  // namespace
 
@@ -26,7 +27,27 @@ void BlockBuilder::Text(std::string_view text) {
     marked.events.back().markup += ' ';
     text.remove_prefix(1);
   }
+  if (options_.is_html) {
+    // Signs that stand bare where Escaped would write entities.
+    for (size_t at = 0; at < text.size();) {
+      const size_t bytes = DecodeAt(text, at).bytes;
+      const std::string_view sign = text.substr(at, bytes);
+      if (sign == "<" || sign == ">" || sign == "&" || sign == kNoBreakSpace) {
+        const size_t begin = marked.text.size() + at;
+        marked.spellings.push_back({begin, begin + bytes, std::string(sign)});
+      }
+      at += bytes;
+    }
+  }
   marked.text += text;
+}
+
+void BlockBuilder::Character(std::string_view character, std::string_view written) {
+  MarkedText& marked = block_.marked;
+  const size_t begin = marked.text.size();
+  marked.text += character;
+  if (character == kNoBreakSpace || Escaped(character, options_.is_html) != written)
+    marked.spellings.push_back({begin, marked.text.size(), std::string(written)});
 }
 
 void BlockBuilder::Alone(std::string_view markup) { Add(MarkEvent::Kind::kAlone, markup); }

@@ -22,6 +22,8 @@ class BlockBuilder {
   explicit BlockBuilder(const Options& options) : options_(options) {}
 
   void Text(std::string_view text);
+  // A character, and how the source writes it.
+  void Character(std::string_view character, std::string_view written);
   // Markup within a sentence.
   void Alone(std::string_view markup);
   void Open(std::string_view name, std::string_view markup);

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "models/text/ascii.h"
+#include "models/text/trim.h"
 #include "models/text/unicode.h"
 
 namespace millrace::models {
@@ -73,6 +74,27 @@ char32_t Numbered(std::string_view digits) {
   return value > 0x10FFFF || surrogate ? 0 : value;
 }
 
+// 0: none of ours.
+char32_t CharacterNamed(std::string_view name) {
+  const auto found = std::ranges::lower_bound(kNamed, name, {}, &Named::name);
+  return found != kNamed.end() && found->name == name ? found->character : 0;
+}
+
+// HTML's oldest names, those of Latin 1, need no semicolon: &amp&copy
+size_t ReadOpenEntity(std::string_view text, std::string& character) {
+  constexpr size_t kLongestName = 6;
+  if (ByteAt(text, 0) != '&') return 0;
+  size_t end = 1;
+  while (end <= kLongestName && IsAsciiAlnum(ByteAt(text, end))) ++end;
+  for (; end > 1; --end) {
+    const char32_t value = CharacterNamed(text.substr(1, end - 1));
+    if (value == 0 || value > 0xFF || value == '\'') continue;
+    character = EncodeUtf8(value);
+    return end;
+  }
+  return 0;
+}
+
 }  // namespace
 
 size_t EntityBytes(std::string_view text) {
@@ -83,17 +105,31 @@ size_t EntityBytes(std::string_view text) {
   return at > begin && ByteAt(text, at) == ';' ? at + 1 : 0;
 }
 
+size_t EscapedTagBytes(std::string_view text) {
+  constexpr std::string_view kOpens = "&lt;";
+  constexpr std::string_view kCloses = "&gt;";
+  constexpr size_t kLongest = 256;
+  if (!text.starts_with(kOpens)) return 0;
+  text = text.substr(0, kLongest);
+  const size_t close = text.find(kCloses);
+  if (close == std::string_view::npos) return 0;
+  std::string_view inner = text.substr(kOpens.size(), close - kOpens.size());
+  const size_t bytes = close + kCloses.size();
+  if (inner.starts_with('/')) inner.remove_prefix(1);
+  if (!IsAsciiLetter(ByteAt(inner, 0)) || inner.find_first_of("<>\n") != std::string_view::npos ||
+      inner.find(kOpens) != std::string_view::npos) {
+    return 0;
+  }
+  const size_t space = inner.find_first_of(kAsciiSpace);
+  const bool attributes = inner.find('=') != std::string_view::npos || inner.ends_with('/');
+  return space == std::string_view::npos || attributes ? bytes : 0;
+}
+
 size_t ReadEntity(std::string_view text, std::string& character) {
   const size_t bytes = EntityBytes(text);
-  if (bytes == 0) return 0;
+  if (bytes == 0) return ReadOpenEntity(text, character);
   const std::string_view name = text.substr(1, bytes - 2);
-  char32_t value = 0;
-  if (name.front() == '#') {
-    value = Numbered(name.substr(1));
-  } else {
-    const auto found = std::ranges::lower_bound(kNamed, name, {}, &Named::name);
-    if (found != kNamed.end() && found->name == name) value = found->character;
-  }
+  const char32_t value = name.front() == '#' ? Numbered(name.substr(1)) : CharacterNamed(name);
   // White space other than a space, and what Unicode has no character for, stay as they are
   // written.
   if (value <= 0x20 && value != ' ') return 0;

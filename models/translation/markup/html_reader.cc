@@ -56,9 +56,10 @@ class HtmlReader {
   void Entity() {
     std::string character;
     const std::string_view rest = text_.substr(at_);
-    if (const size_t bytes = ReadEntity(rest, character); bytes > 0) {
-      out_.Text(character);
-      at_ += bytes;
+    if (const size_t escaped = EscapedTagBytes(rest); escaped > 0) {
+      out_.Keep(Taken(at_ + escaped));
+    } else if (const size_t bytes = ReadEntity(rest, character); bytes > 0) {
+      out_.Character(character, Taken(at_ + bytes));
     } else if (const size_t unknown = EntityBytes(rest); unknown > 0) {
       out_.Keep(Taken(at_ + unknown));
     } else {
@@ -72,7 +73,10 @@ class HtmlReader {
     if (rest.starts_with("<!") || rest.starts_with("<?"))
       return out_.Divide(Taken(tags_.Behind(">", at_)));
     HtmlTag tag;
-    if (!tags_.Read(at_, tag)) return out_.Text(Taken(at_ + 1));
+    if (!tags_.Read(at_, tag)) {
+      const size_t unfinished = tags_.UnfinishedEnd(at_);
+      return unfinished > at_ ? out_.Alone(Taken(unfinished)) : out_.Text(Taken(at_ + 1));
+    }
     const bool is_inline = Among(tag.name, kInline) || Among(tag.name, kInlineWithoutEnd);
     const bool opens = !tag.closes && !tag.is_empty && !Among(tag.name, kInlineWithoutEnd) &&
                        !Among(tag.name, kWithoutEnd);

@@ -1,5 +1,7 @@
 #include "models/translation/markup/html_tag.h"
 
+#include <algorithm>
+
 #include "models/text/ascii.h"
 #include "models/text/trim.h"
 
@@ -84,6 +86,41 @@ bool HtmlTagReader::Read(size_t at, HtmlTag& tag) {
     ++next;
   }
   return false;
+}
+
+size_t HtmlTagReader::UnfinishedEnd(size_t at) const {
+  constexpr size_t kLongest = 4096;
+  const std::string_view text = text_.substr(0, at + kLongest);
+  const auto name_end = [text](size_t from) {
+    while (IsNameByte(ByteAt(text, from))) ++from;
+    return from;
+  };
+  const auto space_end = [text](size_t from) {
+    return std::min(text.find_first_not_of(kAsciiSpace, from), text.size());
+  };
+  const size_t name = at + (ByteAt(text, at + 1) == '/' ? 2 : 1);
+  if (!IsAsciiLetter(ByteAt(text, name))) return at;
+  size_t end = name_end(name);
+  for (size_t next = space_end(end); next > end; next = space_end(end)) {
+    const size_t equals = space_end(name_end(next));
+    if (equals == next || ByteAt(text, equals) != '=') break;
+    size_t value = space_end(equals + 1);
+    const char quote = ByteAt(text, value);
+    if (quote == '"' || quote == '\'') {
+      end = text.find(quote, value + 1);
+      if (end == std::string_view::npos)
+        end = std::min(text.find_first_of("<>\n", value + 1), text.size());
+      if (ByteAt(text, end) == quote || ByteAt(text, end) == '>') ++end;
+      if (text[end - 1] == '>') break;
+    } else {
+      while (value < text.size() && kAsciiSpace.find(text[value]) == std::string_view::npos &&
+             text[value] != '<') {
+        ++value;
+      }
+      end = value;
+    }
+  }
+  return end;
 }
 
 }  // namespace millrace::models

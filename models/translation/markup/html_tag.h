@@ -23,6 +23,9 @@ class HtmlTagReader {
 
   // The tag whose < stands at `at`; false when none does: "a < b".
   bool Read(size_t at, HtmlTag& tag);
+  // Behind a tag that begins at `at` and has no end, such as the last one of a text that was cut:
+  // its name, and its attributes as far as they go; `at` when none begins there.
+  size_t UnfinishedEnd(size_t at) const;
   // Behind the next `mark` from `at` on; npos: there is none.
   size_t Behind(std::string_view mark, size_t at) const;
 

@@ -116,6 +116,31 @@ size_t MarkPlacer::BestPlace(size_t source, Range range, std::span<const Placed>
   return best;
 }
 
+size_t MarkPlacer::BestSpace(size_t source, Range range, std::span<const Placed> taken) const {
+  if (range.end - range.begin < 2) return BestPlace(source, range, taken);
+  size_t before = source_.substr(0, source).find_last_not_of(' ');
+  before = source_.substr(0, before).rfind(' ') + 1;  // npos + 1 is the beginning
+  const auto distance = [this](size_t unit, size_t from) {
+    size_t least = std::numeric_limits<size_t>::max() / 2;
+    for (const size_t at : units_[unit].sources)
+      least = std::min(least, at < from ? from - at : at - from);
+    return least;
+  };
+  size_t best = range.begin;
+  size_t least = std::numeric_limits<size_t>::max();
+  auto within = taken.begin();
+  for (size_t i = range.begin + 1; i < range.end; ++i) {
+    while (within != taken.end() && within->range.end <= i) ++within;
+    if (within != taken.end() && within->range.begin < i) continue;
+    const size_t sum = distance(i - 1, before) + distance(i, source);
+    if (sum < least) {
+      least = sum;
+      best = i;
+    }
+  }
+  return best;
+}
+
 void MarkPlacer::FindOwners(std::span<const MarkNode> marks, Range range) {
   // The first mark that ends behind a byte is the one that may have it: marks are in order.
   const auto owner_of = [&](size_t source) -> const MarkNode* {
@@ -157,7 +182,11 @@ void MarkPlacer::PlaceWithin(std::span<const MarkNode> marks, Range range, size_
   const size_t with_words = pairs.size();
   for (const MarkNode& mark : marks) {
     if (bound(mark) || !IsBlank(mark)) continue;
-    const size_t place = BestPlace(mark.begin, range, std::span(pairs).first(with_words));
+    const bool holds_together =
+        IsWrittenSpace(mark.opening) && mark.opening.find_first_of("\n\r") == mark.opening.npos;
+    const auto taken = std::span(pairs).first(with_words);
+    const size_t place =
+        holds_together ? BestSpace(mark.begin, range, taken) : BestPlace(mark.begin, range, taken);
     pairs.push_back({{place, place}, &mark});
   }
   std::ranges::sort(pairs, {}, by_place);

@@ -47,6 +47,8 @@ class MarkPlacer {
   // Where a mark without words stands: the place that has least of what stood behind it before it,
   // and the other way round.
   size_t BestPlace(size_t source, Range range, std::span<const Placed> taken) const;
+  // The same of a no-break space: between the words that come from those that it holds together.
+  size_t BestSpace(size_t source, Range range, std::span<const Placed> taken) const;
   bool IsBlank(const MarkNode& mark) const;
   // Whether it stands at the end of a word.
   bool LeansLeft(const MarkNode& mark) const;

@@ -5,14 +5,16 @@
 #include "models/text/trim.h"
 #include "models/text/unicode.h"
 #include "models/translation/markup/block_builder.h"
+#include "models/translation/markup/html_entities.h"
 #include "models/translation/markup/html_tag.h"
 
 namespace millrace::models {
 namespace {
 
 constexpr std::string_view kBlanks = " \t";
-// How far a bracket may be from its counterpart; looking no further keeps the time linear.
-constexpr size_t kLongestLink = 2048;
+// Within a line; looking no further for its end keeps the time linear.
+constexpr size_t kLongestCode = 2048;
+constexpr size_t kLongestFootnoteName = 64;
 
 bool OnlyOf(std::string_view line, std::string_view characters) {
   return line.find_first_not_of(characters) == std::string_view::npos;
@@ -38,6 +40,14 @@ std::string_view FenceOf(std::string_view line) {
   return end >= 3 ? line.substr(0, end) : std::string_view();
 }
 
+// Behind the [^name] of a footnote that begins at `at`, or `at`.
+size_t FootnoteEnd(std::string_view line, size_t at) {
+  if (line.substr(at, 2) != "[^") return at;
+  const std::string_view window = line.substr(0, at + kLongestFootnoteName);
+  const size_t end = window.find_first_of(" \t[]", at + 2);
+  return ByteAt(window, end) == ']' && end > at + 2 ? end + 1 : at;
+}
+
 // What stands before the words of a line: quote marks, a list mark, the marks of a heading.
 size_t PrefixEnd(std::string_view line) {
   size_t end = 0;
@@ -58,6 +68,8 @@ size_t PrefixEnd(std::string_view line) {
                (ByteAt(line, digits) == '.' || ByteAt(line, digits) == ')') &&
                blank_at(digits + 1)) {
       next = digits + 1;
+    } else if (const size_t note = FootnoteEnd(line, at); note > at && ByteAt(line, note) == ':') {
+      next = note + 1;
     } else if (c == '#') {
       next = std::min(line.find_first_not_of('#', at), line.size());
       if (next - at > 6 || !blank_at(next)) next = at;
@@ -139,11 +151,11 @@ class MarkdownReader {
     return true;
   }
 
-  // [name]: address
+  // [name]: address; what stands behind the name of a footnote is text.
   static bool IsDefinition(std::string_view line) {
     line = TrimLeft(line);
-    return line.starts_with('[') && line.find("]:") != std::string_view::npos &&
-           line.find("]:") < line.find(' ');
+    return line.starts_with('[') && !line.starts_with("[^") &&
+           line.find("]:") != std::string_view::npos && line.find("]:") < line.find(' ');
   }
 
   void Cells(std::string_view row) {
@@ -163,6 +175,7 @@ class MarkdownReader {
   void Words(std::string_view line) {
     line_ = line;
     closing_.clear();
+    FindCounterparts();
     HtmlTagReader tags(line);
     size_t plain = 0;  // where the text begins that was not put out
     for (size_t at = 0; at < line.size();) {
@@ -191,6 +204,7 @@ class MarkdownReader {
       case '!':
         return ByteAt(line_, at + 1) == '[' ? LinkEnd(at + 1).second : at;
       case '[':
+        if (const size_t note = FootnoteEnd(line_, at); note > at) return note;
         return LinkEnd(at).second > at ? at + 1 : at;
       case ']':
         return closing_.contains(at) ? closing_[at] : at;
@@ -198,6 +212,12 @@ class MarkdownReader {
         HtmlTag tag;
         if (line_.substr(at, 4) == "<!--") return std::min(tags.Behind("-->", at), line_.size());
         return tags.Read(at, tag) ? tag.end : at;
+      }
+      case '&': {
+        const std::string_view rest = line_.substr(at);
+        std::string character;
+        if (const size_t escaped = EscapedTagBytes(rest); escaped > 0) return at + escaped;
+        return EntityBytes(rest) > 0 ? at + ReadEntity(rest, character) : at;
       }
       case '*':
       case '_':
@@ -217,7 +237,14 @@ class MarkdownReader {
         return out_.Keep(markup);
       case '!':
         return out_.Alone(markup);
+      case '&': {
+        std::string character;
+        if (EscapedTagBytes(markup) > 0) return out_.Keep(markup);
+        ReadEntity(markup, character);
+        return out_.Character(character, markup);
+      }
       case '[': {
+        if (FootnoteEnd(line_, at) > at) return out_.Alone(markup);
         const auto [close, behind] = LinkEnd(at);
         closing_[close] = behind;
         return out_.Open("[", markup);
@@ -238,35 +265,40 @@ class MarkdownReader {
     if (IsPlain(at)) return at;
     const size_t inner = std::min(line_.find_first_not_of('`', at), line_.size());
     const std::string_view mark = line_.substr(at, inner - at);
-    const size_t close = line_.substr(0, inner + kLongestLink).find(mark, inner);
+    const size_t close = line_.substr(0, inner + kLongestCode).find(mark, inner);
     if (close != std::string_view::npos) return close + mark.size();
     plain_until_ = line_.data() + inner;
     return at;
   }
 
+  // Where the ] of each [ in the line stands, and the ) of each (.
+  void FindCounterparts() {
+    counterparts_.assign(line_.find('[') == std::string_view::npos ? 0 : line_.size(), kNone);
+    std::vector<size_t> square;
+    std::vector<size_t> round;
+    for (size_t at = 0; at < counterparts_.size(); ++at) {
+      const char c = line_[at];
+      if (c == '\\') {
+        ++at;
+      } else if (c == '[' || c == '(') {
+        (c == '[' ? square : round).push_back(at);
+      } else if (std::vector<size_t>& open = c == ']' ? square : round;
+                 (c == ']' || c == ')') && !open.empty()) {
+        counterparts_[open.back()] = at;
+        open.pop_back();
+      }
+    }
+  }
+
   // Of [words](address) or [words][name] at `at`: where its ] stands, and where it ends; `at` twice
   // when it is none.
   std::pair<size_t, size_t> LinkEnd(size_t at) const {
-    const size_t limit = std::min(line_.size(), at + kLongestLink);
-    const auto paired = [&](size_t from, char opens, char closes) {
-      size_t depth = 0;
-      for (size_t i = from; i < limit; ++i) {
-        if (line_[i] == '\\') {
-          ++i;
-        } else if (line_[i] == opens) {
-          ++depth;
-        } else if (line_[i] == closes && --depth == 0) {
-          return i;
-        }
-      }
-      return std::string_view::npos;
-    };
-    const size_t close = paired(at, '[', ']');
-    if (close == std::string_view::npos) return {at, at};
+    const size_t close = counterparts_[at];
+    if (close == kNone) return {at, at};
     const char next = ByteAt(line_, close + 1);
     if (next != '(' && next != '[') return {at, at};
-    const size_t end = paired(close + 1, next, next == '(' ? ')' : ']');
-    return end == std::string_view::npos ? std::pair(at, at) : std::pair(close, end + 1);
+    const size_t end = counterparts_[close + 1];
+    return end == kNone ? std::pair(at, at) : std::pair(close, end + 1);
   }
 
   size_t RunEnd(size_t at) const {
@@ -294,12 +326,15 @@ class MarkdownReader {
   // Of a run that was found to be no markup: else each of its characters would look at the rest.
   bool IsPlain(size_t at) const { return line_.data() + at < plain_until_; }
 
+  static constexpr size_t kNone = std::string_view::npos;
+
   const std::string_view text_;
   std::string_view line_;              // whose words are read
   const char* plain_until_ = nullptr;  // see IsPlain; into the text
   std::string_view next_line_;         // of the text
   std::string_view fence_;             // of the fenced block at hand
   std::string break_;                  // what stands between the last line's words and the next's
+  std::vector<size_t> counterparts_;   // of its brackets; kNone: it has none
   std::map<size_t, size_t> closing_;   // the ] of links in the line, and where each link ends
   bool paragraph_ = false;             // the next line may go on with it
   bool was_blank_ = true;

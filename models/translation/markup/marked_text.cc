@@ -1,8 +1,16 @@
 #include "models/translation/markup/marked_text.h"
 
+#include <algorithm>
+
 #include "models/text/unicode.h"
+#include "models/translation/markup/html_entities.h"
 
 namespace millrace::models {
+namespace {
+
+constexpr char32_t kNoBreakSpace = 0xA0;
+
+}  // namespace
 
 std::string Escaped(std::string_view text, bool is_html) {
   if (!is_html) return std::string(text);
@@ -20,7 +28,7 @@ std::string Escaped(std::string_view text, bool is_html) {
       case '>':
         out += "&gt;";
         break;
-      case 0xA0:
+      case kNoBreakSpace:
         out += "&nbsp;";
         break;
       default:
@@ -31,28 +39,57 @@ std::string Escaped(std::string_view text, bool is_html) {
   return out;
 }
 
-void PutMarkup(std::string_view markup, std::string& out) {
-  const bool breaks = markup.starts_with('\n') || markup.starts_with('\r');
-  if (breaks && out.ends_with(' ')) out.pop_back();
+bool IsWrittenSpace(std::string_view markup) {
+  for (size_t at = 0; at < markup.size();) {
+    std::string entity;
+    if (const size_t bytes = ReadEntity(markup.substr(at), entity); bytes > 0) {
+      if (DecodeAt(entity, 0).value != kNoBreakSpace) return false;
+      at += bytes;
+      continue;
+    }
+    const CodePoint c = DecodeAt(markup, at);
+    if (!IsSpace(c.value)) return false;
+    at += c.bytes;
+  }
+  return !markup.empty();
+}
+
+void PutMarkup(std::string_view markup, size_t& text, std::string& out) {
+  if (out.size() > text && out.back() == ' ' && IsWrittenSpace(markup)) out.pop_back();
   out += markup;
+  text = out.size();
+}
+
+std::string Written(const MarkedText& marked, size_t begin, size_t end) {
+  const std::string_view text = marked.text;
+  std::string out;
+  for (auto spelling = std::ranges::lower_bound(marked.spellings, begin, {}, &Spelling::begin);
+       spelling != marked.spellings.end() && spelling->end <= end; ++spelling) {
+    out += Escaped(text.substr(begin, spelling->begin - begin), marked.is_html);
+    out += spelling->written;
+    begin = spelling->end;
+  }
+  out += Escaped(text.substr(begin, end - begin), marked.is_html);
+  return out;
 }
 
 std::string Untouched(const MarkedText& marked) {
   std::string out;
+  size_t text_begin = 0;
   size_t at = 0;
   auto kept = marked.kept.begin();
   const auto put_until = [&](size_t end) {
     for (; kept != marked.kept.end() && kept->end <= end; ++kept) {
-      out += Escaped(std::string_view(marked.text).substr(at, kept->begin - at), marked.is_html);
+      out += Written(marked, at, kept->begin);
       out += kept->becomes;
       at = kept->end;
     }
-    out += Escaped(std::string_view(marked.text).substr(at, end - at), marked.is_html);
+    out += Written(marked, at, end);
     at = end;
   };
   for (const MarkEvent& event : marked.events) {
     put_until(event.at);
-    PutMarkup(event.markup, out);
+    PutMarkup(event.markup, text_begin, out);
   }
   put_until(marked.text.size());
   return out;
@@ -70,8 +107,15 @@ MarkedText MarkedTextCutter::Take(size_t end) {
     piece.events.push_back({event.at - at_, event.kind, event.markup});
   }
   for (; next_kept_ < marked_.kept.size() && marked_.kept[next_kept_].end <= end; ++next_kept_) {
-    const KeptSpan& kept = marked_.kept[next_kept_];
-    piece.kept.push_back({kept.begin - at_, kept.end - at_, kept.becomes});
+    KeptSpan& kept = piece.kept.emplace_back(marked_.kept[next_kept_]);
+    kept.begin -= at_;
+    kept.end -= at_;
+  }
+  const std::vector<Spelling>& spellings = marked_.spellings;
+  for (; next_spelling_ < spellings.size() && spellings[next_spelling_].end <= end;
+       ++next_spelling_) {
+    const Spelling& spelling = spellings[next_spelling_];
+    piece.spellings.push_back({spelling.begin - at_, spelling.end - at_, spelling.written});
   }
   at_ = end;
   return piece;

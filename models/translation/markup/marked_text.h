@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,22 +22,39 @@ struct KeptSpan {
   size_t begin = 0;
   size_t end = 0;
   std::string becomes;  // as it is put out
+  // What a model reads in its place, of static storage; none: a stand-in.
+  std::optional<std::string_view> reads = {};
+  bool returns = true;  // it comes out again; else what a model makes of what it reads does
+};
+
+// A character that its source writes in another way than Escaped does, such as &eacute;.
+struct Spelling {
+  size_t begin = 0;
+  size_t end = 0;
+  std::string written;
 };
 
 // Text that was read out of markup. Marks open and close like brackets; one may be open at the
 // beginning or the end, when it goes on in the text before or behind.
 struct MarkedText {
   std::string text = {};
-  std::vector<MarkEvent> events = {};  // in reading order
-  std::vector<KeptSpan> kept = {};     // in order, without overlap; no event stands within one
-  bool is_html = false;                // what is put out is escaped
+  std::vector<MarkEvent> events = {};    // in reading order
+  std::vector<KeptSpan> kept = {};       // in order, without overlap; no event stands within one
+  std::vector<Spelling> spellings = {};  // in order, without overlap
+  bool is_html = false;                  // what is put out is escaped
 };
 
 // As it is put out by its format.
 std::string Escaped(std::string_view text, bool is_html);
-// Adds markup to what was put out; a line break takes the place of the space before it.
-void PutMarkup(std::string_view markup, std::string& out);
-// The text put out as it was read: with its markup, unchanged.
+// A stretch of the text, which divides no character, as its source wrote it.
+std::string Written(const MarkedText& marked, size_t begin, size_t end);
+// Whether markup is white space as its format writes it, such as a line break or &nbsp;
+bool IsWrittenSpace(std::string_view markup);
+// Adds markup to what was put out, where the text since the last markup begins at `text`. A line
+// break, or another space that was written as markup, takes the place of the text's space before
+// it.
+void PutMarkup(std::string_view markup, size_t& text, std::string& out);
+// The text put out as it was read: with its markup, byte for byte.
 std::string Untouched(const MarkedText& marked);
 
 // Cuts a marked text into one piece after another. The text must outlive it.
@@ -54,6 +72,7 @@ class MarkedTextCutter {
   size_t at_ = 0;
   size_t next_event_ = 0;
   size_t next_kept_ = 0;
+  size_t next_spelling_ = 0;
 };
 
 }  // namespace millrace::models

@@ -18,7 +18,7 @@ struct WrittenNumber {
 // In order. Time linear in the text.
 std::vector<WrittenNumber> FindNumbers(std::string_view text);
 
-// A number of a translation that should be one of the source.
+// A number of a translation that should be one of the source, or the sign of its currency.
 struct NumberRepair {
   WrittenNumber target;
   std::string_view source;
@@ -28,5 +28,10 @@ struct NumberRepair {
 // translation's are not in the source as of the source's are not in the translation. A number that
 // is only written in another way (1,000 and 1.000) is the same.
 std::vector<NumberRepair> RepairNumbers(std::string_view source, std::string_view target);
+
+// Dollars, reais and pesos that a model changed into one another: the signs ($, US$, R$, ...)
+// before a number of the translation whose number has another sign in the source. $ and US$ are the
+// same. In order. Time linear in the text.
+std::vector<NumberRepair> RepairMoneySigns(std::string_view source, std::string_view target);
 
 }  // namespace millrace::models

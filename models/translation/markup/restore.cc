@@ -8,6 +8,8 @@
 #include "models/translation/markup/mark_placer.h"
 #include "models/translation/markup/mark_tree.h"
 #include "models/translation/markup/number_repair.h"
+#include "models/translation/markup/respelled.h"
+#include "models/translation/markup/speller.h"
 #include "models/translation/markup/target_units.h"
 
 namespace millrace::models {
@@ -35,7 +37,11 @@ std::vector<size_t> FindStandIn(std::string_view lower_target, std::string_view 
 class Restorer {
  public:
   Restorer(const MarkedText& source, std::string_view target, std::span<const AlignedPiece> pieces)
-      : source_(source), target_(target), units_(FindUnits(target, pieces, source.text.size())) {}
+      : source_(source),
+        target_(target),
+        units_(FindUnits(target, pieces, source.text.size())),
+        is_edited_(target.size(), false),
+        speller_(source) {}
 
   std::string Run() {
     PutBackKept();
@@ -47,22 +53,31 @@ class Restorer {
     const std::vector<PlacedMark> placed = placer.Place(marks);
     for (const PlacedMark& mark : placed) {
       PutUntil(mark.at);
-      PutMarkup(mark.markup, out_);
+      PutMarkup(mark.markup, text_, out_);
     }
     PutUntil(target_.size());
     return std::move(out_);
   }
 
  private:
-  bool IsEdited(size_t begin, size_t end) const {
-    return std::ranges::any_of(
-        edits_, [&](const Edit& edit) { return edit.begin < end && begin < edit.end; });
+  bool IsEdited(const TargetUnit& unit) const {
+    return std::find(At(unit.begin), At(unit.end), true) != At(unit.end);
+  }
+  std::vector<bool>::const_iterator At(size_t byte) const {
+    return is_edited_.begin() + static_cast<std::ptrdiff_t>(byte);
+  }
+  void Put(Edit edit) {
+    for (size_t at = edit.begin; at < edit.end; ++at) is_edited_[at] = true;
+    edits_.push_back(std::move(edit));
   }
 
   void PutBackKept() {
     const std::string lower = AsciiLower(target_);
     std::vector<const KeptSpan*> lost;
+    for (RespelledEdit& edit : PutBackRespelled(source_, target_, units_))
+      Put({edit.begin, edit.end, std::move(edit.becomes)});
     for (const KeptSpan& kept : source_.kept) {
+      if (kept.reads) continue;
       const std::string_view stand_in =
           std::string_view(source_.text).substr(kept.begin, kept.end - kept.begin);
       const std::vector<size_t> places = FindStandIn(lower, stand_in);
@@ -70,11 +85,11 @@ class Restorer {
         lost.push_back(&kept);
         continue;
       }
-      edits_.push_back({places[0], places[0] + stand_in.size(), kept.becomes});
+      Put({places[0], places[0] + stand_in.size(), kept.becomes});
       // Said twice: the second time with the space before it.
       for (size_t i = 1; i < places.size(); ++i) {
         const size_t begin = places[i] - (target_[places[i] - 1] == ' ' ? 1 : 0);
-        edits_.push_back({begin, places[i] + stand_in.size(), {}});
+        Put({begin, places[i] + stand_in.size(), {}});
       }
     }
     for (const KeptSpan* kept : lost) PutBackLost(*kept);
@@ -86,22 +101,22 @@ class Restorer {
       return std::ranges::any_of(
                  unit.sources,
                  [&](size_t source) { return source >= kept.begin && source < kept.end; }) &&
-             !IsEdited(unit.begin, unit.end);
+             !IsEdited(unit);
     };
     const auto first = std::ranges::find_if(units_, comes_from);
     if (first != units_.end()) {
       const auto behind = std::find_if_not(first, units_.end(), comes_from);
-      edits_.push_back({first->begin, (behind - 1)->end, kept.becomes});
+      Put({first->begin, (behind - 1)->end, kept.becomes});
       return;
     }
     const auto next = std::ranges::find_if(units_, [&](const TargetUnit& unit) {
       return std::ranges::all_of(unit.sources, [&](size_t from) { return from >= kept.end; }) &&
-             !IsEdited(unit.begin, unit.end);
+             !IsEdited(unit);
     });
     if (next != units_.end()) {
-      edits_.push_back({next->begin, next->begin, kept.becomes + ' '});
+      Put({next->begin, next->begin, kept.becomes + ' '});
     } else {
-      edits_.push_back({target_.size(), target_.size(), ' ' + kept.becomes});
+      Put({target_.size(), target_.size(), ' ' + kept.becomes});
     }
   }
 
@@ -115,8 +130,10 @@ class Restorer {
     for (const Edit& edit : edits_)
       std::fill_n(target.begin() + static_cast<std::ptrdiff_t>(edit.begin), edit.end - edit.begin,
                   ' ');
-    for (const NumberRepair& repair : RepairNumbers(source, target))
-      edits_.push_back({repair.target.begin, repair.target.end, std::string(repair.source)});
+    for (const auto& repairs : {RepairNumbers(source, target), RepairMoneySigns(source, target)}) {
+      for (const NumberRepair& repair : repairs)
+        Put({repair.target.begin, repair.target.end, std::string(repair.source)});
+    }
   }
 
   // No mark divides what is put in place of several units.
@@ -143,12 +160,12 @@ class Restorer {
     while (next_edit_ < edits_.size() && edits_[next_edit_].end <= end &&
            (edits_[next_edit_].begin < end || end == target_.size())) {
       const Edit& edit = edits_[next_edit_++];
-      if (edit.begin > at_) out_ += Escaped(target_.substr(at_, edit.begin - at_), source_.is_html);
+      if (edit.begin > at_) out_ += speller_.Spell(target_.substr(at_, edit.begin - at_));
       out_ += edit.becomes;
       at_ = std::max(at_, edit.end);
     }
     if (end > at_) {
-      out_ += Escaped(target_.substr(at_, end - at_), source_.is_html);
+      out_ += speller_.Spell(target_.substr(at_, end - at_));
       at_ = end;
     }
   }
@@ -157,8 +174,11 @@ class Restorer {
   const std::string_view target_;
   std::vector<TargetUnit> units_;
   std::vector<Edit> edits_;
+  std::vector<bool> is_edited_;  // each byte of the translation
+  Speller speller_;
   std::string out_;
-  size_t at_ = 0;  // up to there the translation was put out
+  size_t text_ = 0;  // of out_, where the text behind the last markup begins
+  size_t at_ = 0;    // up to there the translation was put out
   size_t next_edit_ = 0;
 };
 

@@ -1,17 +1,25 @@
 #include "models/translation/markup/source_sentences.h"
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 #include "models/text/ascii.h"
 #include "models/text/protected_spans.h"
 #include "models/text/sentence_splitter.h"
+#include "models/text/trim.h"
 #include "models/text/unicode.h"
 #include "models/translation/markup/marked_block.h"
 #include "models/translation/markup/number_repair.h"
+#include "models/translation/markup/unknown_text.h"
 
 namespace millrace::models {
 namespace {
+
+constexpr std::string_view kNoBreakSpace = "\u00a0";
+// What has no end for longer is cut (bytes): no model reads as much in one pass, and taking parts
+// of it off its front takes linear time.
+constexpr size_t kLongestSentence = 16 << 10;
 
 std::vector<MarkedBlock> ReadBlocks(std::string_view text, TextFormat format) {
   switch (format) {
@@ -27,6 +35,7 @@ std::vector<MarkedBlock> ReadBlocks(std::string_view text, TextFormat format) {
 
 // Adds what must survive to what the reader keeps; where the two or marks cross, it is not added.
 void KeepProtected(MarkedText& marked, const TermIndex& terms) {
+  const std::string_view text = marked.text;
   std::vector<KeptSpan> all;
   auto own = marked.kept.begin();
   auto event = marked.events.begin();
@@ -35,10 +44,70 @@ void KeepProtected(MarkedText& marked, const TermIndex& terms) {
     if (!all.empty() && all.back().end > span.begin) continue;
     while (event != marked.events.end() && event->at <= span.begin) ++event;
     if (event != marked.events.end() && event->at < span.end) continue;
-    all.push_back({span.begin, span.end, Escaped(span.becomes, marked.is_html)});
+    const bool itself = span.becomes.data() == text.data() + span.begin;
+    all.push_back(
+        {span.begin, span.end,
+         itself ? Written(marked, span.begin, span.end) : Escaped(span.becomes, marked.is_html)});
   }
   std::move(own, marked.kept.end(), std::back_inserter(all));
   marked.kept = std::move(all);
+}
+
+// Text without white space that is longer than any word, of a script that puts spaces between
+// words.
+struct EndlessWord {
+  size_t begin = 0;
+  size_t end = 0;
+};
+
+std::vector<EndlessWord> FindEndlessWords(std::string_view text) {
+  constexpr size_t kLongestWord = 512;  // bytes
+  const auto is_spaced = [](char32_t c) { return c < 0xE00 || (c >= 0x2000 && c < 0x3000); };
+  std::vector<EndlessWord> found;
+  size_t begin = 0;
+  for (size_t at = 0; at <= text.size();) {
+    const CodePoint c = DecodeAt(text, at);
+    if (c.bytes > 0 && !IsSpace(c.value) && is_spaced(c.value)) {
+      at += c.bytes;
+      continue;
+    }
+    if (at - begin > kLongestWord) found.push_back({begin, at});
+    begin = at += std::max<size_t>(c.bytes, 1);
+  }
+  return found;
+}
+
+// Adds what no language has words for, as far as it is not kept already: a model would make twice
+// as much nonsense of it, at the cost of a long text. No event stands within what is added.
+void KeepEndlessWords(MarkedText& marked) {
+  std::vector<KeptSpan> all;
+  auto own = marked.kept.begin();
+  auto event = marked.events.begin();
+  for (const EndlessWord& word : FindEndlessWords(marked.text)) {
+    size_t at = word.begin;
+    for (; own != marked.kept.end() && own->begin < word.begin; ++own) {
+      at = std::max(at, own->end);
+      all.push_back(std::move(*own));
+    }
+    while (at < word.end) {
+      while (event != marked.events.end() && event->at <= at) ++event;
+      size_t end = word.end;
+      if (event != marked.events.end()) end = std::min(end, event->at);
+      if (own != marked.kept.end()) end = std::min(end, own->begin);
+      if (end > at) all.push_back({at, end, Written(marked, at, end)});
+      at = end;
+      for (; own != marked.kept.end() && own->begin == at; ++own) {
+        at = own->end;
+        all.push_back(std::move(*own));
+      }
+    }
+  }
+  std::move(own, marked.kept.end(), std::back_inserter(all));
+  marked.kept = std::move(all);
+}
+
+bool IsWrittenInAscii(std::string_view language) {
+  return AsciiLower(language.substr(0, language.find('-'))) == "en";
 }
 
 // A letter that with a number behind it is no word of the sentence.
@@ -65,19 +134,46 @@ void PutStandIns(MarkedText& marked) {
   MarkedText out;
   out.is_html = marked.is_html;
   size_t at = 0;
+  size_t stand_ins = 0;
   auto event = marked.events.begin();
+  auto spelling = marked.spellings.begin();
   const auto copy_until = [&](size_t end) {
     for (; event != marked.events.end() && event->at <= end; ++event) {
       out.events.push_back(
           {event->at - at + out.text.size(), event->kind, std::move(event->markup)});
+    }
+    for (; spelling != marked.spellings.end() && spelling->end <= end; ++spelling) {
+      if (spelling->begin < at) continue;
+      const size_t begin = spelling->begin - at + out.text.size();
+      out.spellings.push_back(
+          {begin, begin + spelling->end - spelling->begin, std::move(spelling->written)});
     }
     out.text.append(marked.text, at, end - at);
     at = end;
   };
   const auto kept_end = marked.kept.end();
   for (auto first = marked.kept.begin(), last = first; first != kept_end; first = last) {
+    if (first->reads) {
+      ++last;
+      copy_until(first->begin);
+      at = first->end;
+      const size_t begin = out.text.size();
+      if (begin == 0 && first->reads->starts_with('-')) {
+        // A dash that a speech or an item of a list begins with is none of its words.
+        const size_t end = event != marked.events.end() ? event->at : marked.text.size();
+        for (; at < end && marked.text[at] == ' '; ++at) first->becomes += ' ';
+        out.events.push_back({0, MarkEvent::Kind::kAlone, std::move(first->becomes)});
+        continue;
+      }
+      out.text += *first->reads;
+      if (!first->returns) continue;
+      first->begin = begin;
+      first->end = out.text.size();
+      out.kept.push_back(std::move(*first));
+      continue;
+    }
     // What stands together has one stand-in.
-    while (++last != kept_end && last->begin == (last - 1)->end) continue;
+    while (++last != kept_end && last->begin == (last - 1)->end && !last->reads) continue;
     const size_t end = (last - 1)->end;
     copy_until(first->begin);
     if (TouchesWord(marked.text, first->begin, end) ||
@@ -92,7 +188,7 @@ void PutStandIns(MarkedText& marked) {
     }
     at = end;
     const size_t begin = out.text.size();
-    out.text += letter + std::to_string(out.kept.size() + 1);
+    out.text += letter + std::to_string(++stand_ins);
     out.kept.push_back({begin, out.text.size(), {}});
     for (; first != last; ++first) out.kept.back().becomes += first->becomes;
   }
@@ -100,9 +196,51 @@ void PutStandIns(MarkedText& marked) {
   marked = std::move(out);
 }
 
-// A model reads a space where a line was wrapped; the line break becomes a mark.
-void MarkLineBreaks(MarkedText& marked) {
-  if (marked.text.find_first_of("\n\r") == std::string::npos) return;
+// Returns true if a no-break space only keeps a sign of French with its word: « so », and so !
+bool BelongsToSign(std::string_view text, size_t begin, size_t end) {
+  constexpr std::u32string_view kSigns = U"!?:;»";
+  return kSigns.find(DecodeAt(text, end).value) != kSigns.npos ||
+         (begin > 0 && DecodeBefore(text, begin).value == U'«');
+}
+
+// The next white space that a model reads as a space and that is to come back as it is: line
+// breaks and, where there are entities, no-break spaces, with what white space stands around.
+// Empty: none comes.
+std::pair<size_t, size_t> FindWideSpace(const MarkedText& marked, size_t from) {
+  const std::string_view text = marked.text;
+  const bool has_entities = marked.is_html || !marked.spellings.empty();
+  for (size_t at = from; at < text.size();) {
+    at = text.find_first_of(has_entities ? "\n\r\xC2" : "\n\r", at);
+    if (at == std::string_view::npos) break;
+    const bool no_break = text[at] == kNoBreakSpace[0];
+    if (no_break && text.substr(at, kNoBreakSpace.size()) != kNoBreakSpace) {
+      ++at;
+      continue;
+    }
+    size_t begin = at;
+    size_t end = at;
+    if (has_entities) {
+      while (begin > from && kAsciiSpace.find(text[begin - 1]) != kAsciiSpace.npos) --begin;
+    }
+    for (bool more = true; more;) {
+      const size_t before = end;
+      end = std::min(text.find_first_not_of(" \t\n\r", end), text.size());
+      if (has_entities && text.substr(end, kNoBreakSpace.size()) == kNoBreakSpace)
+        end += kNoBreakSpace.size();
+      more = end > before;
+    }
+    const bool alone = begin == at && end == at + kNoBreakSpace.size();
+    if (!no_break || !alone || !BelongsToSign(text, begin, end)) return {begin, end};
+    at = end;
+  }
+  return {text.size(), text.size()};
+}
+
+// A model reads a space where a line was wrapped or no line may be; what stands there becomes a
+// mark.
+void MarkWideSpaces(MarkedText& marked) {
+  auto [begin, end] = FindWideSpace(marked, 0);
+  if (begin == end) return;
   MarkedText joined;
   joined.is_html = marked.is_html;
   const auto append = [&joined](MarkedText piece) {
@@ -115,40 +253,46 @@ void MarkLineBreaks(MarkedText& marked) {
       kept.end += joined.text.size();
       joined.kept.push_back(std::move(kept));
     }
+    for (Spelling& spelling : piece.spellings) {
+      spelling.begin += joined.text.size();
+      spelling.end += joined.text.size();
+      joined.spellings.push_back(std::move(spelling));
+    }
     joined.text += piece.text;
   };
   MarkedTextCutter cutter(marked);
-  for (size_t at = 0; at < marked.text.size();) {
-    const size_t end = std::min(marked.text.find_first_of("\n\r", at), marked.text.size());
-    append(cutter.Take(end));
-    at = std::min(marked.text.find_first_not_of(" \t\n\r", end), marked.text.size());
-    if (at == end) break;
-    MarkedText line_break = cutter.Take(at);
+  for (; begin < end; std::tie(begin, end) = FindWideSpace(marked, end)) {
+    append(cutter.Take(begin));
+    MarkedText wide = cutter.Take(end);
     MarkedText space{.text = " "};
     size_t put = 0;
-    const auto put_until = [&](size_t end) {
-      if (end == put) return;
-      space.events.push_back({1, MarkEvent::Kind::kAlone, line_break.text.substr(put, end - put)});
-      put = end;
+    const auto put_until = [&](size_t until) {
+      if (until == put) return;
+      space.events.push_back({1, MarkEvent::Kind::kAlone, Written(wide, put, until)});
+      put = until;
     };
-    for (MarkEvent& event : line_break.events) {
+    for (MarkEvent& event : wide.events) {
       put_until(event.at);
       event.at = put == 0 ? 0 : 1;
       space.events.push_back(std::move(event));
     }
-    put_until(line_break.text.size());
+    put_until(wide.text.size());
     append(std::move(space));
   }
+  append(cutter.Take(marked.text.size()));
   marked = std::move(joined);
 }
 
+// Returns true if there is anything to translate. A number by itself may be written in another way.
 bool HasWords(const MarkedText& marked) {
+  const bool numbers_count = marked.kept.empty();
   size_t at = 0;
   const auto has_letter = [&](size_t end) {
     while (at < end) {
       const CodePoint c = DecodeAt(marked.text, at);
       // Scripts without spaces have letters above the punctuation.
-      if (!IsDigit(c.value) && (IsWordCharacter(c.value) || c.value >= 0x3040)) return true;
+      const bool word = IsWordCharacter(c.value) || c.value >= 0x3040;
+      if (word && (numbers_count || !IsDigit(c.value))) return true;
       at += c.bytes;
     }
     return false;
@@ -160,10 +304,12 @@ bool HasWords(const MarkedText& marked) {
   return has_letter(marked.text.size());
 }
 
-// Whether a number is long enough that RepairNumbers might correct it.
-bool HasLongNumber(std::string_view text) {
+// Returns true if a number is long enough that RepairNumbers might correct it, or has a sign of
+// money.
+bool MayNeedRepair(std::string_view text) {
   size_t digits = 0;
   for (const char c : text) {
+    if (c == '$') return true;
     if (IsAsciiDigit(c)) {
       if (++digits == kFewestDigits) return true;
     } else if (c != '.' && c != ',') {
@@ -175,13 +321,11 @@ bool HasLongNumber(std::string_view text) {
 
 SourceSentence MakeSentence(MarkedText marked, std::string behind) {
   SourceSentence sentence;
-  if (!marked.kept.empty()) {
-    sentence.has_words = HasWords(marked);
-    PutStandIns(marked);
-  }
-  MarkLineBreaks(marked);
+  sentence.has_words = HasWords(marked);
+  if (!marked.kept.empty()) PutStandIns(marked);
+  MarkWideSpaces(marked);
   sentence.is_plain = marked.events.empty() && marked.kept.empty() && !marked.is_html &&
-                      !HasLongNumber(marked.text);
+                      !MayNeedRepair(marked.text);
   sentence.marked = std::move(marked);
   sentence.behind = std::move(behind);
   return sentence;
@@ -193,11 +337,24 @@ std::string ForSplitting(const MarkedText& marked, bool flows) {
   const auto is_break = [](char c) { return c == '\n' || c == '\r'; };
   if (flows) std::ranges::replace_if(text, is_break, ' ');
   for (const KeptSpan& kept : marked.kept) {
+    if (kept.reads) continue;
     std::fill(text.begin() + static_cast<std::ptrdiff_t>(kept.begin),
               text.begin() + static_cast<std::ptrdiff_t>(kept.end), 'x');
     text[kept.begin] = 'X';
   }
   return text;
+}
+
+// Where a sentence that begins at `begin` and is too long is cut: before a space, else between two
+// characters; not within what is kept, which has become a word.
+size_t CutPlace(std::string_view text, const std::vector<KeptSpan>& kept, size_t begin) {
+  size_t cut = begin + kLongestSentence;
+  const size_t space = text.substr(0, cut).rfind(' ');
+  if (space != std::string_view::npos && space > begin) return space;
+  while (IsContinuationByte(text[cut])) --cut;
+  const auto behind = std::ranges::upper_bound(kept, cut, {}, &KeptSpan::begin);
+  if (behind == kept.begin() || (behind - 1)->end <= cut) return cut;
+  return (behind - 1)->begin > begin ? (behind - 1)->begin : (behind - 1)->end;
 }
 
 // What is no sentence stands behind the one before.
@@ -209,9 +366,11 @@ void AddBehind(std::string_view text, std::vector<SourceSentence>& sentences) {
 
 // The sentences of a block, to the end of `sentences`.
 void CutBlock(MarkedBlock block, std::string_view language, const TermIndex& terms,
-              std::vector<SourceSentence>& sentences) {
+              Alphabet alphabet, std::vector<SourceSentence>& sentences) {
   MarkedText& marked = block.marked;
   KeepProtected(marked, terms);
+  KeepEndlessWords(marked);
+  KeepUnknownText(marked, {alphabet, IsWrittenInAscii(language)});
   const std::string text = ForSplitting(marked, block.flows);
   MarkedTextCutter cutter(marked);
   const auto take = [&](size_t end, size_t next) {
@@ -225,6 +384,11 @@ void CutBlock(MarkedBlock block, std::string_view language, const TermIndex& ter
   };
   for (const Sentence& found : SplitSentences(text, {language, /*joins_lines=*/true})) {
     const size_t end = cutter.at() + found.text.size();
+    while (end - cutter.at() > kLongestSentence) {
+      const size_t cut = CutPlace(text, marked.kept, cutter.at());
+      if (cut >= end) break;
+      take(cut, std::min(text.find_first_not_of(' ', cut), end));
+    }
     take(end, end + found.space.size());
   }
 }
@@ -244,17 +408,19 @@ SourceSentence TakeFront(SourceSentence& sentence, size_t bytes) {
   }
   SourceSentence front;
   front.is_plain = sentence.is_plain;
-  front.has_words = sentence.has_words;
   MarkedTextCutter cutter(marked);
   front.marked = cutter.Take(bytes);
+  front.has_words = HasWords(front.marked);
   front.behind = Untouched(cutter.Take(next));
   MarkedText rest = cutter.Take(marked.text.size());
   sentence.marked = std::move(rest);
+  sentence.has_words = HasWords(sentence.marked);
   return front;
 }
 
 std::vector<SourceSentence> ReadSentences(std::string_view text, TextFormat format,
-                                          std::string_view language, const TermIndex& terms) {
+                                          std::string_view language, const TermIndex& terms,
+                                          Alphabet alphabet) {
   std::vector<SourceSentence> sentences;
   for (MarkedBlock& block : ReadBlocks(text, format)) {
     AddBehind(block.before, sentences);
@@ -262,7 +428,7 @@ std::vector<SourceSentence> ReadSentences(std::string_view text, TextFormat form
       AddBehind(Untouched(block.marked), sentences);
       continue;
     }
-    CutBlock(std::move(block), language, terms, sentences);
+    CutBlock(std::move(block), language, terms, alphabet, sentences);
   }
   return sentences;
 }

@@ -6,6 +6,7 @@
 
 #include "models/core/payload.h"
 #include "models/text/term_index.h"
+#include "models/translation/markup/alphabet.h"
 #include "models/translation/markup/marked_text.h"
 
 namespace millrace::models {
@@ -23,10 +24,12 @@ struct SourceSentence {
 // them; a few more, or less, so that no stand-in is divided.
 SourceSentence TakeFront(SourceSentence& sentence, size_t bytes);
 
-// The sentences of a text. Putting out each Untouched, with what is behind it, gives the text back:
-// byte for byte but for entities that became characters. The first may be empty, others not.
-// Linear time.
+// The sentences of a text. Putting out each Untouched, with what is behind it, gives the text back
+// byte for byte. The first may be empty, others not; one of more than 16 KiB is cut. What has no
+// words, or is longer than any word, is not for the model; what the alphabet lacks survives as what
+// is protected does. Linear time.
 std::vector<SourceSentence> ReadSentences(std::string_view text, TextFormat format,
-                                          std::string_view language, const TermIndex& terms);
+                                          std::string_view language, const TermIndex& terms,
+                                          Alphabet alphabet = KnowsAll);
 
 }  // namespace millrace::models

@@ -1,11 +1,15 @@
 #define MILLRACE_VECTOR_BYTES 32
 #define MILLRACE_TILE_ROWS 6
+#include "models/core/instruction_set.h"
 #include "models/translation/seq2seq/float_kernels.inl"
 
 namespace millrace::models::kernels {
 namespace {
 
-bool Supported() { return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"); }
+bool Supported() {
+  return MayUse(InstructionSet::kAvx2) && __builtin_cpu_supports("avx2") &&
+         __builtin_cpu_supports("fma");
+}
 
 }  // namespace
 

@@ -1,13 +1,17 @@
 #include <immintrin.h>
 
 #define MILLRACE_VECTOR_BYTES 32
+#include "models/core/instruction_set.h"
 #include "models/translation/seq2seq/narrow_kernels.inl"
 #include "models/translation/seq2seq/widening_kernels.inl"
 
 namespace millrace::models::kernels {
 namespace {
 
-bool Supported() { return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"); }
+bool Supported() {
+  return MayUse(InstructionSet::kAvx2) && __builtin_cpu_supports("avx2") &&
+         __builtin_cpu_supports("fma");
+}
 
 // kRows rows times a half panel. VPMADDUBSW takes one factor without its sign, which the other is
 // given: pairs of products of numbers up to 127 do not saturate.

@@ -1,6 +1,7 @@
 #include <immintrin.h>
 
 #define MILLRACE_VECTOR_BYTES 64
+#include "models/core/instruction_set.h"
 #include "models/translation/seq2seq/narrow_kernels.inl"
 
 namespace millrace::models::kernels {
@@ -10,9 +11,9 @@ constexpr int64_t kHalves = kNarrowPanel / kNarrowHalf;
 constexpr int64_t kTileRows = 12;  // times two vectors of sums fill the registers
 
 bool SupportsInt8() {
-  return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-         __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
-         __builtin_cpu_supports("avx512vnni");
+  return MayUse(InstructionSet::kAvx512) && __builtin_cpu_supports("avx512f") &&
+         __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
+         __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512vnni");
 }
 
 bool SupportsBfloat() { return SupportsInt8() && __builtin_cpu_supports("avx512bf16"); }

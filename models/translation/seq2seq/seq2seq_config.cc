@@ -1,13 +1,13 @@
 #include "models/translation/seq2seq/seq2seq_config.h"
 
 #include <cmath>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <set>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "models/core/regular_file.h"
 
 namespace millrace::models {
 namespace {
@@ -161,9 +161,9 @@ Seq2SeqConfig Read(const nlohmann::json& json, const std::string& path, absl::St
 }  // namespace
 
 absl::StatusOr<Seq2SeqConfig> ReadSeq2SeqConfig(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return absl::NotFoundError(absl::StrCat(path.string(), ": cannot be read"));
-  const nlohmann::json json = nlohmann::json::parse(file, nullptr, /*allow_exceptions=*/false);
+  const absl::StatusOr<std::string> text = ReadRegularFile(path, kMaxSettingsBytes);
+  if (!text.ok()) return text.status();
+  const nlohmann::json json = nlohmann::json::parse(*text, nullptr, /*allow_exceptions=*/false);
   if (!json.is_object())
     return absl::DataLossError(absl::StrCat(path.string(), ": is not a JSON object"));
   absl::Status status;

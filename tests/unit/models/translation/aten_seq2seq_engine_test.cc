@@ -19,6 +19,9 @@ namespace millrace::models {
 namespace {
 
 constexpr int64_t kAmpleBytes = 8 << 20;
+// Instruction sets round in orders of their own, which attention that chooses one word of two
+// enlarges.
+constexpr float kScoreError = 0.01F;
 
 struct SearchCase {
   std::string name;
@@ -106,7 +109,7 @@ class AtenSeq2SeqEngineTest : public ::testing::TestWithParam<std::tuple<TinyKin
       ASSERT_EQ(jobs[i].found.size(), expected[i].found.size()) << i;
       for (size_t k = 0; k < jobs[i].found.size(); ++k) {
         EXPECT_EQ(jobs[i].found[k].words, expected[i].found[k].words) << i;
-        EXPECT_NEAR(jobs[i].found[k].score, expected[i].found[k].score, 3e-3F) << i;
+        EXPECT_NEAR(jobs[i].found[k].score, expected[i].found[k].score, kScoreError) << i;
       }
     }
     // Where two heads look at a place each, their sums are as good as equal.

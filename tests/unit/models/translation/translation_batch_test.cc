@@ -120,6 +120,33 @@ class TranslationBatchTest : public ::testing::Test {
 const char kLong[] = "the cat sat on the mat the cat sat on the mat the cat sat on the mat";
 const char kShort[] = "the cat";
 
+TEST_F(TranslationBatchTest, WorkLeftFallsWithEachStepToNothing) {
+  TranslateInput input{.texts = {std::string(kLong) + ". " + kLong, kShort}};
+  const double estimate = EstimateWork(input);
+  EXPECT_GT(estimate, 2 * sizeof(kLong) + sizeof(kShort));
+  Sink sink;
+  const auto request = MakeRequest(std::move(input), sink);
+  Step({request.get()});
+  double left = request->work_left();
+  EXPECT_NEAR(left + request->work_done(), estimate, 0.2 * estimate);
+  EXPECT_LT(left, estimate);
+  while (true) {
+    Step({request.get()});
+    EXPECT_LT(request->work_left(), left);
+    left = request->work_left();
+    if (request->outcome()) break;
+  }
+  EXPECT_EQ(left, 0);
+  EXPECT_NEAR(request->TakeWorkDone(), estimate, 0.2 * estimate);
+}
+
+TEST_F(TranslationBatchTest, TagsAreNoWorkAndEachHypothesisIs) {
+  EXPECT_DOUBLE_EQ(EstimateWork({.texts = {"<p class='x'>ab</p>"}, .format = TextFormat::kHtml}),
+                   EstimateWork({.texts = {"ab"}}));
+  EXPECT_DOUBLE_EQ(EstimateWork({.texts = {"ab"}, .search = {.beam_size = 4}}),
+                   4 * EstimateWork({.texts = {"ab"}}));
+}
+
 TEST_F(TranslationBatchTest, AStepEndsWhenItsTimeIsOver) {
   Sink sink;
   const auto request = MakeRequest({{kLong}}, sink);
@@ -320,6 +347,26 @@ TEST_F(TranslationBatchTest, ASentenceThatWasStoppedIsNotRemembered) {
   sink.Cancel();
   while (!request->outcome()) Step({request.get()});
   EXPECT_EQ(cache.stats().entries, 0u);
+}
+
+TEST_F(TranslationBatchTest, EqualPartsOfASentenceAreTranslatedOnce) {
+  limits_.max_source_tokens = 8;
+  std::string text;
+  for (int i = 0; i < 200; ++i) text += "the cat sat on the mat ";
+  Sink sink;
+  const auto request = MakeRequest({{text}}, sink);
+  while (!request->outcome()) Step({request.get()});
+  EXPECT_EQ(sink.Text(), text);
+  // Seven words each of a pattern of six.
+  EXPECT_LE(std::ranges::max(engine_.calls), 7u);
+}
+
+TEST_F(TranslationBatchTest, CapitalsThatTheVocabularyLacksAreReadAsSmallLetters) {
+  Sink sink;
+  const auto request = MakeRequest({{"THE CAT SAT."}}, sink);
+  while (!request->outcome()) Step({request.get()});
+  EXPECT_EQ(sink.Text(), "THE CAT SAT.");
+  EXPECT_EQ(sink.parts[0].source_tokens, 4);
 }
 
 TEST_F(TranslationBatchTest, MarkupComesOutAroundWhatIsTranslated) {

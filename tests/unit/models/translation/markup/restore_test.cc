@@ -153,6 +153,28 @@ TEST(Restore, ANumberThatWasChangedIsCorrected) {
   EXPECT_EQ(Restored(source, "Vendemos/3 1.250/4"), "Vendemos 1.250");
 }
 
+std::string MoneyRepaired(std::string_view source, std::string target) {
+  const auto repairs = RepairMoneySigns(source, target);
+  for (auto repair = repairs.rbegin(); repair != repairs.rend(); ++repair)
+    target.replace(repair->target.begin, repair->target.end - repair->target.begin, repair->source);
+  return target;
+}
+
+TEST(MoneyRepair, ASignThatBecameAnotherIsPutBack) {
+  EXPECT_EQ(MoneyRepaired("Custa US$ 10 ou R$ 55.", "It costs $10 or $55."),
+            "It costs $10 or R$ 55.");
+  EXPECT_EQ(MoneyRepaired("C$20, A$20 or $20", "$20, $20 ou $20"), "C$20, A$20 ou $20");
+  EXPECT_EQ(MoneyRepaired("R$ 1.000,50", "US $ 1,000.50"), "R$ 1,000.50");
+}
+
+TEST(MoneyRepair, ASignThatMeansTheSameStays) {
+  for (const char* target : {"$5", "US$5", "US $ 5", "US$ 5", "5 dólares"})
+    EXPECT_EQ(MoneyRepaired("$5", target), target);
+  EXPECT_EQ(MoneyRepaired("R$ 5", "R$ 5,00"), "R$ 5,00");
+  EXPECT_EQ(MoneyRepaired("no money", "$5"), "$5");
+  EXPECT_EQ(MoneyRepaired("PRICE $5", "PREÇO $5"), "PREÇO $5");
+}
+
 TEST(NumberRepair, LeavesWhatItCannotTell) {
   EXPECT_TRUE(RepairNumbers("1,234.5 and 12", "1.234,5 e 13").empty());
   EXPECT_TRUE(RepairNumbers("At 5 pm in 2020", "Às 17h em 2020").empty());
@@ -178,6 +200,26 @@ bool WellNested(const std::string& text) {
 }
 
 // Trees of tags around random words, translated into words in any order.
+TEST(Restore, ANoBreakSpaceStandsBetweenTheSameWords) {
+  EXPECT_EQ(Restored(Read("It is 10&nbsp;km away"), "Está/0 a/1 10/2 km/3"), "Está a 10&nbsp;km");
+  EXPECT_EQ(Restored(Read("It is 10&nbsp;km away"), "Longe/4 fica/1 a/1 10/2 km/3 daqui/0"),
+            "Longe fica a 10&nbsp;km daqui");
+  EXPECT_EQ(Restored(Read("It is 10&#160;km away"), "Sono/0 10/2 km/3"), "Sono 10&#160;km");
+}
+
+TEST(Restore, CharactersAreWrittenAsTheSourceWroteThem) {
+  EXPECT_EQ(Restored(Read("Caf&eacute; &amp; caf&#233;"), "Café/0 e/1 café/2 é/2"),
+            "Caf&eacute; e caf&#233; é");
+  EXPECT_EQ(Restored(Read("a < b > c & d"), "d/6 >/3 e/4 </1 f/0 &/5 g/6"), "d > e < f & g");
+}
+
+TEST(Restore, ASignThatWouldBecomeMarkupIsEscaped) {
+  EXPECT_EQ(Restored(Read("a < b"), "<a/0"), "&lt;a");
+  EXPECT_EQ(Restored(Read("a < b"), "</1"), "&lt;");
+  EXPECT_EQ(Restored(Read("x & y"), "&y/0"), "&amp;y");
+  EXPECT_EQ(Restored(Read("x &amp y"), "&y/0"), "&amp;y");
+}
+
 TEST(Restore, WhateverTheOrderOfTheWordsNothingIsLostAndAllStaysNested) {
   std::mt19937 random(3);
   for (int round = 0; round < 3000; ++round) {

@@ -1,0 +1,66 @@
+#include "models/translation/markup/capitals.h"
+
+#include "models/text/unicode.h"
+
+namespace millrace::models {
+namespace {
+
+// Calls `take` for each stretch of the text, in order, and whether it is kept.
+template <typename Take>
+void ForEachStretch(const MarkedText& marked, const Take& take) {
+  const std::string_view text = marked.text;
+  size_t at = 0;
+  for (const KeptSpan& kept : marked.kept) {
+    take(text.substr(at, kept.begin - at), /*is_kept=*/false);
+    take(text.substr(kept.begin, kept.end - kept.begin), /*is_kept=*/true);
+    at = kept.end;
+  }
+  take(text.substr(at), /*is_kept=*/false);
+}
+
+// The text with another letter for each that has one of as many bytes.
+template <typename Other>
+std::string WithOtherLetters(std::string_view text, const Other& other) {
+  std::string out;
+  out.reserve(text.size());
+  for (size_t at = 0; at < text.size();) {
+    const CodePoint c = DecodeAt(text, at);
+    const std::string_view own = text.substr(at, c.bytes);
+    const std::string letter = other(c.value);
+    out += letter.size() == own.size() ? letter : own;
+    at += c.bytes;
+  }
+  return out;
+}
+
+}  // namespace
+
+bool IsInCapitals(const MarkedText& marked) {
+  size_t capitals = 0;
+  bool small = false;
+  ForEachStretch(marked, [&](std::string_view text, bool is_kept) {
+    for (size_t at = 0; !is_kept && !small && at < text.size();) {
+      const CodePoint c = DecodeAt(text, at);
+      small = IsLower(c.value);
+      if (IsUpper(c.value)) ++capitals;
+      at += c.bytes;
+    }
+  });
+  return !small && capitals >= 2;
+}
+
+std::string InSmallLetters(const MarkedText& marked) {
+  std::string out;
+  ForEachStretch(marked, [&out](std::string_view text, bool is_kept) {
+    out += is_kept ? std::string(text)
+                   : WithOtherLetters(text, [](char32_t c) { return EncodeUtf8(ToLower(c)); });
+  });
+  return out;
+}
+
+std::string InCapitals(std::string_view text) {
+  return WithOtherLetters(
+      text, [](char32_t c) { return c == U'ß' ? std::string("SS") : EncodeUtf8(ToUpper(c)); });
+}
+
+}  // namespace millrace::models

@@ -1,0 +1,422 @@
+#include "models/translation/markup/unknown_text.h"
+
+#include <utf8proc.h>
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "models/text/ascii.h"
+#include "models/text/unicode.h"
+
+namespace millrace::models {
+namespace {
+
+// More marks on one letter than any script has; looking at no more keeps the time linear.
+constexpr size_t kMostMarks = 8;
+constexpr char32_t kApostrophe = 0x2019;  // ’, which is a closing quotation mark, too
+constexpr char32_t kZeroWidthSpace = 0x200B;
+
+utf8proc_category_t CategoryOf(char32_t c) {
+  return utf8proc_category(static_cast<utf8proc_int32_t>(c));
+}
+
+bool IsLetter(utf8proc_category_t category) {
+  return category >= UTF8PROC_CATEGORY_LU && category <= UTF8PROC_CATEGORY_LO;
+}
+bool IsMark(utf8proc_category_t category) {
+  return category >= UTF8PROC_CATEGORY_MN && category <= UTF8PROC_CATEGORY_ME;
+}
+bool IsNumber(utf8proc_category_t category) {
+  return category >= UTF8PROC_CATEGORY_ND && category <= UTF8PROC_CATEGORY_NO;
+}
+bool IsPunctuation(utf8proc_category_t category) {
+  return category >= UTF8PROC_CATEGORY_PC && category <= UTF8PROC_CATEGORY_PO;
+}
+
+bool IsMoney(char32_t c) { return c != 0 && CategoryOf(c) == UTF8PROC_CATEGORY_SC; }
+bool IsDash(char32_t c) { return c >= 0x2012 && c <= 0x2015; }
+bool IsHyphen(char32_t c) { return c == 0x2010 || c == 0x2011; }
+bool IsSingleQuote(char32_t c) { return c >= 0x2018 && c <= 0x201B; }
+bool IsDoubleQuote(char32_t c) {
+  return (c >= 0x201C && c <= 0x201F) || c == U'«' || c == U'»' || c == U'‹' || c == U'›';
+}
+
+// These characters join the digits of a number, where one follows.
+bool JoinsDigits(char32_t c) {
+  return c == '.' || c == ',' || c == '\'' || c == kApostrophe || c == 0xA0 || c == 0x2009 ||
+         c == 0x202F;
+}
+
+class Finder {
+  using Events = std::vector<MarkEvent>::const_iterator;
+
+ public:
+  Finder(const MarkedText& marked, const UnknownTextOptions& options)
+      : marked_(marked), events_(marked.events), text_(marked.text), options_(options) {}
+
+  void Run() {
+    size_t at = 0;
+    for (const KeptSpan& kept : marked_.kept) {
+      Search(at, kept.begin);
+      at = kept.end;
+    }
+    Search(at, text_.size());
+  }
+  std::vector<KeptSpan>& found() { return found_; }
+  // Marks that are a part of what was found; in order.
+  const std::vector<size_t>& swallowed() const { return swallowed_; }
+
+ private:
+  // A character with the marks that stand on it.
+  struct Cluster {
+    char32_t base = 0;
+    size_t end = 0;
+    CharacterFit fit = CharacterFit::kKnown;
+  };
+  struct Range {
+    size_t begin = 0;
+    size_t end = 0;
+  };
+
+  CharacterFit FitOf(char32_t c) const { return options_.alphabet(c); }
+  bool Knows(char32_t c) const { return FitOf(c) == CharacterFit::kKnown; }
+  CodePoint At(size_t at) const { return at < end_ ? DecodeAt(text_, at) : CodePoint{}; }
+  // 0 where what is searched begins.
+  char32_t Before(size_t at) const { return at > begin_ ? DecodeBefore(text_, at).value : 0; }
+
+  void Search(size_t begin, size_t end) {
+    begin_ = free_ = begin;
+    end_ = end;
+    for (size_t at = begin; at < end;) {
+      const char c = text_[at];
+      // Without a mark that may stand on it.
+      const bool alone = static_cast<unsigned char>(ByteAt(text_, at + 1)) < 0xCC;
+      if (alone && (IsAsciiAlnum(c) || c == ' ')) {
+        ++at;
+        continue;
+      }
+      const Cluster cluster = ReadCluster(at);
+      at = std::max(Take(at, cluster), cluster.end);
+    }
+  }
+
+  Cluster ReadCluster(size_t at) const {
+    const CodePoint base = At(at);
+    Cluster cluster{base.value, at + base.bytes, FitOf(base.value)};
+    std::u32string characters(1, base.value);
+    for (CodePoint c = At(cluster.end);
+         c.value >= 0x300 && characters.size() <= kMostMarks && IsMark(CategoryOf(c.value));
+         c = At(cluster.end)) {
+      characters += c.value;
+      cluster.end += c.bytes;
+    }
+    if (characters.size() == 1) return cluster;
+    std::array<utf8proc_int32_t, kMostMarks + 1> composed{};
+    std::ranges::copy(characters, composed.begin());
+    utf8proc_ssize_t count = utf8proc_normalize_utf32(
+        composed.data(), static_cast<utf8proc_ssize_t>(characters.size()),
+        static_cast<utf8proc_option_t>(UTF8PROC_STABLE | UTF8PROC_COMPOSE));
+    cluster.fit = CharacterFit::kKnown;
+    for (utf8proc_ssize_t i = 0; i < count; ++i) {
+      const auto c = static_cast<char32_t>(composed[static_cast<size_t>(i)]);
+      if (i == 0) cluster.base = c;
+      cluster.fit = std::max(cluster.fit, FitOf(c));
+    }
+    return cluster;
+  }
+
+  // Keeps what the cluster at a place asks for. Returns the end of it, or the place.
+  size_t Take(size_t at, const Cluster& cluster) {
+    const char32_t c = cluster.base;
+    if (c == '$' && cluster.fit == CharacterFit::kKnown) return TakeDollar(at, cluster.end);
+    if (cluster.fit == CharacterFit::kKnown || IsSpace(c)) return at;
+    const utf8proc_category_t category = CategoryOf(c);
+    if (category == UTF8PROC_CATEGORY_CC || category == UTF8PROC_CATEGORY_CF)
+      return TakeInvisible(at, cluster);
+    if (const std::optional<size_t> end = TakeRespelled(at, cluster)) return *end;
+    if (cluster.fit == CharacterFit::kRespelled && IsHarmless(category)) return at;
+    if (IsLetter(category)) {
+      if (!options_.ascii_letters && !Knows(c) && Knows(ToLower(c))) return at;
+      return KeepWord(at, cluster.end);
+    }
+    if (IsMark(category)) return KeepWord(at, cluster.end);
+    if (IsMoney(c)) return KeepMoney(at, cluster.end);
+    if (IsNumber(category)) {
+      const Range word = {WordBegin(at), WordEnd(cluster.end)};
+      return Keep({NumberBegin(word.begin), word.end});
+    }
+    return KeepSymbol(at, cluster);
+  }
+
+  // The vocabulary writes these in another way that means the same: wide letters, signs, digits.
+  static bool IsHarmless(utf8proc_category_t category) {
+    return IsLetter(category) || IsPunctuation(category) || category == UTF8PROC_CATEGORY_ND ||
+           category == UTF8PROC_CATEGORY_SM || category == UTF8PROC_CATEGORY_SC;
+  }
+
+  // A soft hyphen or a joiner says nothing of the translation; a vocabulary may take it for the end
+  // of a word.
+  size_t TakeInvisible(size_t at, const Cluster& cluster) {
+    if (cluster.base == kZeroWidthSpace && cluster.fit == CharacterFit::kRespelled) return at;
+    return Respell(at, cluster.end, "", /*returns=*/false);
+  }
+
+  // None: it has no other spelling.
+  std::optional<size_t> TakeRespelled(size_t at, const Cluster& cluster) {
+    const char32_t c = cluster.base;
+    const size_t end = cluster.end;
+    const bool behind_word = IsWordCharacter(Before(at));
+    const bool before_word = IsWordCharacter(At(end).value);
+    if (IsHyphen(c) && behind_word && before_word && Knows('-'))
+      return Respell(at, end, "-", /*returns=*/false);
+    if ((IsDash(c) || IsHyphen(c)) && Knows('-')) return TakeDash(at, end);
+    if (c == U'…' && Knows('.')) return Respell(at, end, "...", /*returns=*/true);
+    if (IsDoubleQuote(c) && Knows('"')) return Respell(at, end, "\"", /*returns=*/true);
+    if (!IsSingleQuote(c)) return std::nullopt;
+    const bool closes = c == kApostrophe && in_single_quotes_ && !before_word;
+    const bool apostrophe =
+        (c == kApostrophe && !closes) || (behind_word && before_word) || IsDigit(At(end).value);
+    if (apostrophe) {
+      if (!Knows('\'')) return std::nullopt;
+      return Respell(at, end, "'", /*returns=*/false);
+    }
+    if (!Knows('"')) return std::nullopt;
+    in_single_quotes_ = !closes;
+    return Respell(at, end, "\"", /*returns=*/true);
+  }
+
+  // Models read a dash as a hyphen with spaces; between numbers and sums it is a part of them.
+  size_t TakeDash(size_t at, size_t end) {
+    const char32_t before = Before(at);
+    const char32_t behind = At(end).value;
+    if ((IsDigit(before) || IsMoney(before)) && (IsDigit(behind) || IsMoney(behind))) {
+      size_t begin = NumberBegin(at);
+      if (begin > free_ && IsMoney(Before(begin)))
+        begin = WordBegin(begin - DecodeBefore(text_, begin).bytes);
+      return Keep({begin, NumberEnd(IsMoney(behind) ? end + At(end).bytes : end)});
+    }
+    std::string_view reads = " - ";
+    if (before == 0 || IsSpace(before)) reads.remove_prefix(1);
+    if (behind == 0 || IsSpace(behind)) reads.remove_suffix(1);
+    return Respell(at, end, reads, /*returns=*/true);
+  }
+
+  // Models know it in front of a number; alone it goes lost.
+  size_t TakeDollar(size_t at, size_t end) {
+    const size_t space = IsSpace(At(end).value) ? At(end).bytes : 0;
+    if (IsDigit(At(end + space).value) || IsDigit(Before(at))) return at;
+    return Keep({at, end});
+  }
+
+  // The number beside it, at most one space away, and what is joined to either.
+  size_t KeepMoney(size_t at, size_t end) {
+    const auto sign = [](char32_t c) { return c == '-' || c == '+' || c == 0x2212; };
+    size_t number = end;
+    if (sign(At(number).value)) number += At(number).bytes;
+    if (IsDigit(At(number).value)) return Keep({WordBegin(at), NumberEnd(number)});
+    size_t before = at;
+    if (IsSpace(Before(at))) before -= DecodeBefore(text_, at).bytes;
+    if (before > free_ && IsDigit(Before(before))) return Keep({NumberBegin(before), WordEnd(end)});
+    number = end;
+    if (IsSpace(At(number).value)) number += At(number).bytes;
+    if (IsDigit(At(number).value)) return Keep({WordBegin(at), NumberEnd(number)});
+    return Keep({WordBegin(at), WordEnd(end)});
+  }
+
+  size_t KeepWord(size_t at, size_t end) {
+    const Range word = {WordBegin(at), WordEnd(end)};
+    // The words of a name in another script have one stand-in.
+    if (!found_.empty() && found_.back().end == free_ && !found_.back().reads && ends_with_word_ &&
+        word.begin == free_ + 1 && text_[free_] == ' ' && !HasEventIn(free_, word.end)) {
+      found_.back().becomes += ' ';
+      found_.back().becomes.append(text_.substr(word.begin, word.end - word.begin));
+      found_.back().end = free_ = word.end;
+      return word.end;
+    }
+    const size_t kept = Keep(word);
+    ends_with_word_ = true;
+    return kept;
+  }
+
+  size_t KeepSymbol(size_t at, const Cluster& cluster) {
+    constexpr std::u32string_view kOfWords = U"®™©℠";
+    const char32_t c = cluster.base;
+    size_t begin = at;
+    size_t end = cluster.end;
+    if (c < 0x80 || kOfWords.find(c) != std::u32string_view::npos) {
+      begin = WordBegin(begin);
+      end = WordEnd(end);
+      if (c == '<' && At(end).value == '>') ++end;
+      // An address or a name with a stop in it goes on: @example.com, C#.NET.
+      while (At(end).value == '.' && WordEnd(end + 1) > end + 1) end = WordEnd(end + 1);
+    }
+    if (IsDigit(Before(begin))) begin = NumberBegin(begin);
+    if (IsDigit(At(end).value)) end = NumberEnd(end);
+    return Keep({begin, end});
+  }
+
+  bool IsOfWord(char32_t c) const {
+    if (c < 0x80) return IsAsciiAlnum(static_cast<char>(c));
+    const utf8proc_category_t category = CategoryOf(c);
+    if (IsMark(category) || category == UTF8PROC_CATEGORY_CF) return true;
+    if (!IsLetter(category) && !IsNumber(category)) return false;
+    return IsWordCharacter(c) || !Knows(c);
+  }
+  size_t WordBegin(size_t at) const {
+    while (at > free_) {
+      const CodePoint c = DecodeBefore(text_, at);
+      if (!IsOfWord(c.value)) break;
+      at -= c.bytes;
+    }
+    return at;
+  }
+  size_t WordEnd(size_t at) const {
+    for (CodePoint c = At(at); c.bytes > 0 && IsOfWord(c.value); c = At(at)) at += c.bytes;
+    return at;
+  }
+  size_t NumberBegin(size_t at) const {
+    while (at > free_) {
+      CodePoint c = DecodeBefore(text_, at);
+      if (IsDigit(c.value)) {
+        at -= c.bytes;
+        continue;
+      }
+      const size_t joined = at - c.bytes;
+      if (!IsDigit(At(at).value) || !JoinsDigits(c.value) || joined <= free_ ||
+          !IsDigit(DecodeBefore(text_, joined).value)) {
+        break;
+      }
+      at = joined;
+    }
+    return at;
+  }
+  // With what is joined to it: 5k, 20th.
+  size_t NumberEnd(size_t at) const {
+    while (true) {
+      at = WordEnd(at);
+      const CodePoint c = At(at);
+      if (!JoinsDigits(c.value) || !IsDigit(At(at + c.bytes).value)) return at;
+      at += c.bytes;
+    }
+  }
+
+  bool HasEventIn(size_t begin, size_t end) const {
+    const auto first = std::ranges::lower_bound(events_, begin, {}, &MarkEvent::at);
+    return first != events_.end() && first->at < end;
+  }
+
+  size_t Respell(size_t at, size_t end, std::string_view reads, bool returns) {
+    const bool goes_on = !found_.empty() && found_.back().end == at && found_.back().reads == "";
+    if (goes_on && reads.empty()) {
+      found_.back().becomes += Written(at, end);
+      found_.back().end = free_ = end;
+      return end;
+    }
+    Add(at, end);
+    found_.back().reads = reads;
+    found_.back().returns = returns;
+    return end;
+  }
+
+  // Marks that stand within it are kept with it, if all of them are; else it is cut by them.
+  size_t Keep(Range range) {
+    const auto first = std::ranges::upper_bound(events_, range.begin, {}, &MarkEvent::at);
+    const auto last = std::ranges::lower_bound(first, events_.end(), range.end, {}, &MarkEvent::at);
+    if (first != last && KeepMarked(range, first, last)) return range.end;
+    size_t begin = range.begin;
+    for (auto event = first; event != last; ++event) {
+      if (event->at == begin) continue;
+      Add(begin, event->at);
+      begin = event->at;
+    }
+    Add(begin, range.end);
+    return range.end;
+  }
+
+  // [first, last): the marks within it. False when one of them belongs to one outside.
+  bool KeepMarked(Range range, Events first, Events last) {
+    size_t open = 0;
+    size_t opened_before = 0;
+    for (auto event = first; event != last; ++event) {
+      if (event->kind == MarkEvent::Kind::kOpen) ++open;
+      if (event->kind == MarkEvent::Kind::kClose && open > 0) {
+        --open;
+      } else if (event->kind == MarkEvent::Kind::kClose) {
+        ++opened_before;
+      }
+    }
+    for (; opened_before > 0; --opened_before) {
+      if (first == events_.begin()) return false;
+      --first;
+      if (first->kind != MarkEvent::Kind::kOpen || first->at != range.begin) return false;
+    }
+    for (; open > 0; --open, ++last) {
+      if (last == events_.end() || last->kind != MarkEvent::Kind::kClose || last->at != range.end)
+        return false;
+    }
+    Add(range.begin, range.begin);
+    KeptSpan& kept = found_.back();
+    for (auto event = first; event != last; ++event) {
+      kept.becomes += Written(kept.end, event->at) + event->markup;
+      kept.end = event->at;
+      swallowed_.push_back(static_cast<size_t>(event - events_.begin()));
+    }
+    kept.becomes += Written(kept.end, range.end);
+    kept.end = free_ = range.end;
+    return true;
+  }
+
+  std::string Written(size_t begin, size_t end) const {
+    return models::Written(marked_, begin, end);
+  }
+  void Add(size_t begin, size_t end) {
+    found_.push_back({begin, end, Written(begin, end)});
+    free_ = end;
+    ends_with_word_ = false;
+  }
+
+  const MarkedText& marked_;
+  const std::vector<MarkEvent>& events_;
+  const std::string_view text_;
+  const UnknownTextOptions& options_;
+  std::vector<KeptSpan> found_;
+  std::vector<size_t> swallowed_;
+  // The range that is searched, between two spans that are kept already.
+  size_t begin_ = 0;
+  size_t end_ = 0;
+  size_t free_ = 0;              // what stands before it is searched or kept
+  bool ends_with_word_ = false;  // the last of found_
+  bool in_single_quotes_ = false;
+};
+
+}  // namespace
+
+void KeepUnknownText(MarkedText& marked, const UnknownTextOptions& options) {
+  Finder finder(marked, options);
+  finder.Run();
+  std::vector<KeptSpan>& found = finder.found();
+  if (found.empty()) return;
+  auto swallowed = finder.swallowed().begin();
+  size_t left = 0;
+  for (size_t i = 0; i < marked.events.size(); ++i) {
+    if (swallowed != finder.swallowed().end() && *swallowed == i) {
+      ++swallowed;
+    } else if (left++ != i) {
+      marked.events[left - 1] = std::move(marked.events[i]);
+    }
+  }
+  marked.events.resize(left);
+  std::vector<KeptSpan> all;
+  all.reserve(marked.kept.size() + found.size());
+  std::ranges::merge(std::make_move_iterator(marked.kept.begin()),
+                     std::make_move_iterator(marked.kept.end()),
+                     std::make_move_iterator(found.begin()), std::make_move_iterator(found.end()),
+                     std::back_inserter(all), {}, &KeptSpan::begin, &KeptSpan::begin);
+  marked.kept = std::move(all);
+}
+
+}  // namespace millrace::models

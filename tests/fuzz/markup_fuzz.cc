@@ -1,0 +1,52 @@
+// Looks for texts that reading and restoring markup damages. Built with -DMILLRACE_FUZZERS=ON by
+// clang.
+//
+// usage: markup_fuzz [-max_total_time=60] [CORPUS_FOLDER]
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+
+#include "models/translation/markup/restore.h"
+#include "models/translation/markup/source_sentences.h"
+
+namespace millrace::models {
+namespace {
+
+void Require(bool holds, const char* what, std::string_view text) {
+  if (holds) return;
+  std::fprintf(stderr, "%s: '%.*s'\n", what, static_cast<int>(text.size()), text.data());
+  std::abort();
+}
+
+void TryFormat(std::string_view text, TextFormat format) {
+  std::string untouched;
+  for (SourceSentence& sentence : ReadSentences(text, format, "en", {})) {
+    const size_t tags = static_cast<size_t>(std::ranges::count(Untouched(sentence.marked), '{'));
+    // A model that copies, and one that says nothing.
+    const std::string copied = Restore(sentence.marked, sentence.marked.text, {});
+    Require(static_cast<size_t>(std::ranges::count(copied, '{')) == tags, "lost a brace", text);
+    Restore(sentence.marked, "", {});
+    while (sentence.marked.text.size() > 16) {
+      const SourceSentence front = TakeFront(sentence, 16);
+      untouched += Untouched(front.marked) + front.behind;
+    }
+    untouched += Untouched(sentence.marked) + sentence.behind;
+  }
+  Require(untouched == text, "not byte for byte", text);
+}
+
+}  // namespace
+}  // namespace millrace::models
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  using millrace::models::TextFormat;
+  for (const TextFormat format : {TextFormat::kText, TextFormat::kHtml, TextFormat::kMarkdown})
+    millrace::models::TryFormat(text, format);
+  return 0;
+}

@@ -1,0 +1,48 @@
+#include "models/translation/markup/capitals.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "models/text/unicode.h"
+#include "models/translation/markup/source_sentences.h"
+
+namespace millrace::models {
+namespace {
+
+MarkedText Read(std::string_view text, TextFormat format = TextFormat::kText) {
+  return ReadSentences(text, format, "en", {}).front().marked;
+}
+
+TEST(Capitals, AreThoseOfAWholeSentence) {
+  EXPECT_TRUE(IsInCapitals(Read("STOP")));
+  EXPECT_TRUE(IsInCapitals(Read("NÃO ENTRE, 24 HORAS")));
+  EXPECT_TRUE(IsInCapitals(Read("СТОП ΤΕΛΟΣ")));
+  EXPECT_TRUE(IsInCapitals(Read("DO <b>NOT</b> ENTER", TextFormat::kHtml)));
+  EXPECT_FALSE(IsInCapitals(Read("Press STOP")));
+  EXPECT_FALSE(IsInCapitals(Read("I")));
+  EXPECT_FALSE(IsInCapitals(Read("12:30")));
+  EXPECT_FALSE(IsInCapitals(Read("日本")));
+}
+
+TEST(Capitals, OfWhatIsKeptDoNotCount) {
+  const MarkedText marked = Read("CALL {name} NOW");
+  EXPECT_TRUE(IsInCapitals(marked));
+  EXPECT_EQ(InSmallLetters(marked), "call X1 now");
+  EXPECT_FALSE(IsInCapitals(Read("{name} A")));
+}
+
+TEST(Capitals, ComeBackAtTheSameBytes) {
+  EXPECT_EQ(InSmallLetters(Read("É ÖL, ŠTO, ŽE, ŸÑ; ΆΌΎ; ЁЖ, İ")), "é öl, što, že, ÿñ; άόύ; ёж, ı");
+  EXPECT_EQ(InCapitals("é öl, što, že, ÿñ; άόύς; ёж X1"), "É ÖL, ŠTO, ŽE, ŸÑ; ΆΌΎΣ; ЁЖ X1");
+  EXPECT_EQ(InCapitals("straße, ŉ, ſ, ı"), "STRASSE, ŉ, ſ, ı");
+  for (char32_t c = 1; c < 0x500; ++c) {
+    EXPECT_EQ(InCapitals(EncodeUtf8(c)).size(), EncodeUtf8(c).size());
+    if (!IsLower(c) || ToUpper(c) == c) continue;
+    EXPECT_TRUE(IsUpper(ToUpper(c))) << static_cast<uint32_t>(c);
+    EXPECT_EQ(ToLower(ToUpper(c)), c == U'ς' ? U'σ' : c) << static_cast<uint32_t>(c);
+  }
+}
+
+}  // namespace
+}  // namespace millrace::models

@@ -1,0 +1,142 @@
+#include "models/translation/markup/unknown_text.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "models/text/unicode.h"
+#include "models/translation/markup/restore.h"
+#include "models/translation/markup/source_sentences.h"
+#include "tests/fakes/linear_time.h"
+
+namespace millrace::models {
+namespace {
+
+// What Bergamot's model of English and Portuguese knows.
+CharacterFit FitOf(char32_t c) {
+  constexpr std::u32string_view kKnown = U" !\"$%&'()*+,-./:;=>?[]_|°ÁÉàáâãçêéíóôõú";
+  constexpr std::u32string_view kRespelled = U"²³…ﬁＡ№™º\u00A0\u200D";
+  if (IsWordCharacter(c) && c < 0x80) return CharacterFit::kKnown;
+  if (kKnown.find(c) != std::u32string_view::npos) return CharacterFit::kKnown;
+  if (kRespelled.find(c) != std::u32string_view::npos) return CharacterFit::kRespelled;
+  return CharacterFit::kUnknown;
+}
+
+std::vector<SourceSentence> Read(std::string_view text, TextFormat format = TextFormat::kText,
+                                 std::string_view language = "en") {
+  return ReadSentences(text, format, language, {}, FitOf);
+}
+
+// What a model reads of a sentence.
+std::string TextOf(std::string_view text, std::string_view language = "en") {
+  return Read(text, TextFormat::kText, language).front().marked.text;
+}
+
+// What a model that changes nothing makes of it.
+std::string Echoed(std::string_view text, TextFormat format = TextFormat::kText) {
+  std::string all;
+  for (const SourceSentence& sentence : Read(text, format))
+    all += Restore(sentence.marked, sentence.marked.text, {}) + sentence.behind;
+  return all;
+}
+
+struct Case {
+  const char* text;
+  const char* read;
+};
+
+class Unknown : public ::testing::TestWithParam<Case> {};
+
+TEST_P(Unknown, IsReadSoThatAModelKnowsIt) {
+  const std::string read = TextOf(GetParam().text);
+  EXPECT_EQ(read, GetParam().read);
+  for (size_t at = 0; at < read.size(); at += DecodeAt(read, at).bytes) {
+    const char32_t c = DecodeAt(read, at).value;
+    EXPECT_TRUE(IsSpace(c) || FitOf(c) == CharacterFit::kKnown) << read;
+  }
+}
+TEST_P(Unknown, ComesOutAgain) { EXPECT_EQ(Echoed(GetParam().text), GetParam().text); }
+
+INSTANTIATE_TEST_SUITE_P(
+    Sums, Unknown,
+    ::testing::Values(
+        Case{"Pay £20 or ¥500.", "Pay X1 or X2."}, Case{"Pay 1.000,50 € now.", "Pay X1 now."},
+        Case{"Pay 20€, €5k or € 7.", "Pay X1, X2 or X3."}, Case{"The € rose.", "The X1 rose."},
+        Case{"Pay £20–£30 or €5-€6.", "Pay X1 or X2-X3."}, Case{"Pay $5–$10.", "Pay X1."},
+        Case{"Pay $5, US$ 10 or R$ 5.", "Pay $5, US$ 10 or R$ 5."},
+        Case{"Save $$$ today.", "Save X1 today."}, Case{"A\u00A0₹1,00,000 car", "A\u00A0X1 car"}));
+
+INSTANTIATE_TEST_SUITE_P(
+    Words, Unknown,
+    ::testing::Values(Case{"Learn C# and F#.", "Learn X1 and X2."},
+                      Case{"Mr Müller's car is in Łódź.", "Mr X1's car is in X2."},
+                      Case{"Köln-based", "X1-based"}, Case{"Talk to 田中さん.", "Talk to X1."},
+                      Case{"Read Лев Толстой today.", "Read X1 today."},
+                      Case{"See Лев, Толстой", "See X1, X2"}, Case{"An n\u0303u", "An X1"},
+                      Case{"Ângela saw São Paulo.", "X1 saw São Paulo."}));
+
+INSTANTIATE_TEST_SUITE_P(Signs, Unknown,
+                         ::testing::Values(Case{"If x < y then stop.", "If x X1 y then stop."},
+                                           Case{"If x<y stop.", "If X1 stop."},
+                                           Case{"Home → Settings", "Home X1 Settings"},
+                                           Case{"© 2024 Acme™", "X1 2024 X2"},
+                                           Case{"Take 1½ cups or 10 m².", "Take X1 cups or 10 X2."},
+                                           Case{"About ~5 or ±3.5 km", "About X1 or X2 km"},
+                                           Case{"It is 5′10″ high", "It is X1 high"},
+                                           Case{"In 2019–2020, 3×4", "In X1, X2"},
+                                           Case{"№ 5 of a^2", "X1 5 of X2"}));
+
+INSTANTIATE_TEST_SUITE_P(
+    Punctuation, Unknown,
+    ::testing::Values(Case{"He said “yes” and «no».", "He said \"yes\" and \"no\"."},
+                      Case{"He said ‘yes’ twice.", "He said \"yes\" twice."},
+                      Case{"He came — late—home – now.", "He came - late - home - now."},
+                      Case{"Wait… what?", "Wait... what?"},
+                      Case{"— Yes, he said.", "Yes, he said."}));
+
+TEST(UnknownText, WhatBelongsToAWordNeedNotComeBack) {
+  EXPECT_EQ(TextOf("Don’t stop, it’s the boys’ car."), "Don't stop, it's the boys' car.");
+  EXPECT_EQ(TextOf("A well‑known soft\u00ADware, a\u200Db."), "A well-known software, ab.");
+  const auto sentences = Read("Don’t stop.");
+  EXPECT_EQ(TextOf("A cafe\u0301."), "A cafe\u0301.");
+  EXPECT_TRUE(sentences.front().is_plain);
+  EXPECT_TRUE(sentences.front().marked.kept.empty());
+  EXPECT_EQ(Untouched(Read("— it’s —").front().marked), "— it's —");
+}
+
+TEST(UnknownText, CapitalsOfKnownLettersAreLeftToTheModel) {
+  EXPECT_EQ(TextOf("Última hora: NÃO vá à Índia.", "pt"), "Última hora: NÃO vá à Índia.");
+  EXPECT_EQ(TextOf("Índia", "en-GB"), "X1");
+  EXPECT_EQ(TextOf("Östlich", "pt"), "X1");
+}
+
+TEST(UnknownText, IsFoundWithinMarks) {
+  for (const char* text : {"<p>A <b>Müller</b> pays &pound;20 &ndash; &ldquo;now&rdquo;.</p>",
+                           "<i>M<b>ü</b>ller</i> is here.", "Costs <b>£</b>20 or 20<sup>€</sup>.",
+                           "a &lt; b &lt;now&gt; c", "<b>He said “yes</b>” – and left…"}) {
+    EXPECT_EQ(Echoed(text, TextFormat::kHtml), text);
+  }
+  EXPECT_EQ(Read("a &lt; b &lt;now&gt; c", TextFormat::kHtml).front().marked.text, "a X1 b X2 c");
+  EXPECT_EQ(Read("**C#** and `C#` – [Łódź](x)", TextFormat::kMarkdown).front().marked.text,
+            "X1 and X2 - X3");
+}
+
+TEST(UnknownText, WhatIsProtectedStaysWhole) {
+  EXPECT_EQ(TextOf("Mail a@müller.com, {größe}, `ü` #Köln 🎉"), "Mail X1, X2, X3 X4 X5");
+}
+
+TEST(UnknownText, TakesLinearTime) {
+  for (const char* piece : {"e\u0301\u0301\u0301", "ü", "£1", "“", "—", "1.1.", "<a ", "ü ", "’",
+                            "1–", "\u00AD", "$ "}) {
+    ExpectLinearTime(piece, 100'000, [](const std::string& text) {
+      MarkedText marked;
+      marked.text = text;
+      KeepUnknownText(marked, {FitOf, true});
+    });
+  }
+}
+
+}  // namespace
+}  // namespace millrace::models
