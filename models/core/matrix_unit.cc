@@ -1,5 +1,7 @@
 #include "models/core/matrix_unit.h"
 
+#include "models/core/instruction_set.h"
+
 #if defined(__x86_64__) && defined(__linux__)
 #include <cpuid.h>
 #include <sys/syscall.h>
@@ -12,6 +14,7 @@ namespace {
 MatrixUnitNumbers AskForMatrixUnit() {
   MatrixUnitNumbers numbers;
 #if defined(__x86_64__) && defined(__linux__)
+  if (!MayUse(InstructionSet::kAmx)) return numbers;
   constexpr unsigned kAmxBf16 = 1U << 22;
   constexpr unsigned kAmxTile = 1U << 24;
   constexpr unsigned kAmxInt8 = 1U << 25;

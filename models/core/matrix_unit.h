@@ -9,8 +9,8 @@ struct MatrixUnitNumbers {
   bool int8 = false;
 };
 
-// All false where there is none, or the kernel does not let this process use it. Asks for leave at
-// the first call: its registers are not saved for those who have not. Thread-safe.
+// All false where there is none, or MayUse or the kernel does not let this process use it. Asks for
+// leave at the first call: its registers are not saved for those who have not. Thread-safe.
 const MatrixUnitNumbers& MatrixUnit();
 
 }  // namespace millrace::models

@@ -40,6 +40,10 @@ class Model {
   // Says what is wrong with an input, naming field, value and what is allowed. Any thread; never
   // blocks, no libtorch.
   virtual absl::Status Validate(const Input& input) const = 0;
+  // How much work an input is: more than 0, in units of which a worker does about as many a second
+  // whatever the request, such as bytes of text. Validated inputs only; any thread, no more than a
+  // look at each byte. Requests correct it once they are prepared (Request::EstimateWorkLeft).
+  virtual double EstimateWork(const Input& /*input*/) const { return 1; }
   // Host phase without a permit: tokenise, find phonemes. May Finish a request with an error; the
   // others go on. State that another attempt would miss must not be consumed before Complete: when
   // Forward throws, the worker runs the requests of a batch again one by one, so that the one at

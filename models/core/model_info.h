@@ -33,6 +33,17 @@ struct BatchPolicy {
   // Whether workers divide what is there among them, rather than that one takes a full batch: where
   // a batch costs about as much as its requests one by one.
   bool divided = false;
+  // With continuous batches: the work (Model::EstimateWork) with which a batch is full however few
+  // requests it is of. 0: only max_batch says.
+  double full_work = 0;
+};
+
+// The voice of a model for texts in a language.
+struct LanguageVoice {
+  std::string language;  // BCP 47
+  std::string voice;
+
+  friend bool operator==(const LanguageVoice&, const LanguageVoice&) = default;
 };
 
 // What is known of a loaded model without running it. Constant after load.
@@ -54,7 +65,13 @@ struct ModelInfo {
   std::vector<std::string> voices;     // kSynthesis; the first is the default
   std::string language;                // kSynthesis: BCP 47, of texts that name none
   std::vector<std::string> languages;  // kSynthesis: all that texts may be in, that one first
-  int sample_rate = 0;                 // kSynthesis: hertz
+  // kSynthesis: BCP 47, what each of the voices was made for, in their order; empty: unknown.
+  std::vector<std::string> voice_languages = {};
+  // kSynthesis: of requests that name none, where it is not the first.
+  std::vector<LanguageVoice> default_voices = {};
+  // kSynthesis: about the work of a second of speech, that of a Piper voice being 1.
+  float speech_cost = 1;
+  int sample_rate = 0;  // kSynthesis: hertz
 };
 
 // The languages that a translation model reads, and gives: at least one.

@@ -70,6 +70,21 @@ struct TranslateOutput {
   float score = 0;
   // The next best of the whole sentence, the best first, each with the white space behind it.
   std::vector<TranslationAlternative> alternatives = {};
+  // With the sentence's last piece: parts of it that the model could not read and that its
+  // translation does not have.
+  std::vector<std::string> lost = {};
+};
+
+// The kind of break between two pieces of speech.
+enum class SpeechBreak : uint8_t { kNone, kClause, kSentence, kParagraph };
+
+// Seconds of silence between two sentences, and two paragraphs, where a request leaves it open;
+// they are shorter for what is said faster.
+struct SpeechPauses {
+  float sentence = 0.4F;
+  float paragraph = 0.8F;
+
+  friend bool operator==(const SpeechPauses&, const SpeechPauses&) = default;
 };
 
 struct SynthesizeInput {
@@ -88,7 +103,11 @@ struct SynthesizeInput {
   size_t first_sentence = 0;
   // More of the text is in other requests: that there is nothing to speak in this one is no error.
   bool part_of_text = false;
-  bool word_times = false;  // whether outputs tell when each word, or phoneme, is heard
+  // How the text before this one ends, when earlier requests spoke it.
+  SpeechBreak break_before = SpeechBreak::kNone;
+  float sentence_pause = -1.0F;   // seconds, 0 .. 10; negative: the model's default
+  float paragraph_pause = -1.0F;  // the same between paragraphs
+  bool word_times = false;        // whether outputs tell when each word, or phoneme, is heard
   bool phoneme_times = false;
 };
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <memory>
 #include <optional>
@@ -61,10 +62,26 @@ class Request {
 
   // Ends the request; later calls are ignored, the first status stays. The worker loop delivers it.
   void Finish(absl::Status status) {
-    if (!outcome_) outcome_ = std::move(status);
+    if (outcome_) return;
+    if (status.ok()) work_done_ += work_left_;
+    work_left_ = 0;
+    outcome_ = std::move(status);
   }
   // Set once finished; empty while another step is needed.
   const std::optional<absl::Status>& outcome() const { return outcome_; }
+
+  // How much work is left, in the units of Model::EstimateWork.
+  double work_left() const { return work_left_; }
+  // The work that is left is now known to be so much. Nothing was done.
+  void EstimateWorkLeft(double work) { work_left_ = work; }
+  // So much work is left after a step: what became less was done.
+  void AdvanceTo(double work_left) {
+    work_done_ += std::max(0.0, work_left_ - work_left);
+    work_left_ = work_left;
+  }
+  // The work done since TakeWorkDone was last called.
+  double work_done() const { return work_done_; }
+  double TakeWorkDone() { return std::exchange(work_done_, 0.0); }
 
   RequestState* state() { return state_.get(); }
   void set_state(std::unique_ptr<RequestState> state) { state_ = std::move(state); }
@@ -75,6 +92,8 @@ class Request {
   OutputSink& sink_;
   const Clock& clock_;
   std::optional<absl::Status> outcome_;
+  double work_left_ = 1;
+  double work_done_ = 0;
   std::unique_ptr<RequestState> state_;
 };
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "models/core/regular_file.h"
+
 namespace millrace::models {
 namespace {
 
@@ -24,26 +26,37 @@ std::string_view Platform(const ModelConfig& config) {
                     config.kind);
 }
 
-std::vector<std::string> Files(const ModelConfig& config) {
-  using Names = std::vector<std::string>;
+std::vector<PackageFile> Files(const ModelConfig& config) {
+  using Named = std::vector<PackageFile>;
+  const auto weights = [](const std::string& name) {
+    return PackageFile{name, "file", kMaxWeightsBytes};
+  };
   return std::visit(
-      Overloaded{[](const TorchScriptConfig& c) { return Names{c.file}; },
-                 [](const VitsConfig& c) {
-                   return Names{c.file, c.voice_file};
-                 },
-                 [](const BergamotConfig& c) {
-                   return Names{c.file, c.vocabulary_file};
-                 },
-                 [](const KokoroConfig& c) {
-                   return Names{c.file, c.config_file, c.lexicon_file};
-                 },
-                 [](const Seq2SeqModelConfig& c) {
-                   Names names{c.file, c.config_file, c.pieces_file, c.words_file};
-                   for (const std::string* own : {&c.target_words_file, &c.target_pieces_file}) {
-                     if (!own->empty()) names.push_back(*own);
-                   }
-                   return names;
-                 }},
+      Overloaded{
+          [&](const TorchScriptConfig& c) { return Named{weights(c.file)}; },
+          [&](const VitsConfig& c) {
+            return Named{weights(c.file), {c.voice_file, "voice_file", kMaxSettingsBytes}};
+          },
+          [&](const BergamotConfig& c) {
+            return Named{weights(c.file),
+                         {c.vocabulary_file, "vocabulary_file", kMaxVocabularyBytes}};
+          },
+          [&](const KokoroConfig& c) {
+            return Named{weights(c.file),
+                         {c.config_file, "config_file", kMaxSettingsBytes},
+                         {c.lexicon_file, "lexicon_file", kMaxLexiconBytes}};
+          },
+          [&](const Seq2SeqModelConfig& c) {
+            Named files{weights(c.file),
+                        {c.config_file, "config_file", kMaxSettingsBytes},
+                        {c.pieces_file, "pieces_file", kMaxVocabularyBytes},
+                        {c.words_file, "words_file", kMaxVocabularyBytes}};
+            if (!c.target_words_file.empty())
+              files.push_back({c.target_words_file, "target_words_file", kMaxVocabularyBytes});
+            if (!c.target_pieces_file.empty())
+              files.push_back({c.target_pieces_file, "target_pieces_file", kMaxVocabularyBytes});
+            return files;
+          }},
       config.kind);
 }
 

@@ -9,12 +9,14 @@
 
 #include "absl/status/statusor.h"
 #include "models/core/model_info.h"
+#include "models/core/payload.h"
 #include "models/translation/seq2seq/precision.h"
 
 namespace millrace::models {
 
 // The name of a model's config in its folder.
 inline constexpr char kModelConfigFile[] = "model.pbtxt";
+inline constexpr uint64_t kMaxConfigBytes = uint64_t{1} << 20;
 
 // The native form of model.pbtxt (schema: proto/millrace/config/v1/model.proto): values checked,
 // defaults filled in. File names are plain names of files in the model's own folder.
@@ -32,6 +34,16 @@ struct VitsConfig {
   std::string voice_file;
   std::string language;
   std::string voice;
+  float gain_db = 0;  // -20..20
+  SpeechPauses pauses = {};
+};
+
+struct KokoroVoiceConfig {
+  std::string name;
+  std::string language;                  // that it was made for
+  std::vector<std::string> default_for;  // languages
+
+  friend bool operator==(const KokoroVoiceConfig&, const KokoroVoiceConfig&) = default;
 };
 
 struct KokoroConfig {
@@ -41,6 +53,8 @@ struct KokoroConfig {
   std::string voice;  // empty: the first
   std::string lexicon_file;
   std::string user_lexicon_file;  // empty: none
+  std::vector<KokoroVoiceConfig> voices = {};
+  SpeechPauses pauses = {};
 };
 
 struct BergamotConfig {
@@ -80,8 +94,15 @@ struct ModelConfig {
 
 // "torchscript", "vits", "bergamot", "kokoro" or "seq2seq".
 std::string_view Platform(const ModelConfig& config);
-// The files that the model needs, as named in its config.
-std::vector<std::string> Files(const ModelConfig& config);
+
+// A file that a config names.
+struct PackageFile {
+  std::string name;
+  std::string_view field;  // that names it
+  uint64_t max_bytes = 0;  // larger ones are refused before they are read
+};
+// The files that the model needs.
+std::vector<PackageFile> Files(const ModelConfig& config);
 // What the config tells of the model; the loader adds what only the weights know.
 ModelInfo MakeModelInfo(const ModelConfig& config, std::string name, int64_t version);
 

@@ -1,7 +1,4 @@
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
-#include <fstream>
 #include <optional>
 #include <set>
 #include <utility>
@@ -14,6 +11,7 @@
 #include "google/protobuf/io/tokenizer.h"
 #include "google/protobuf/text_format.h"
 #include "millrace/config/v1/model.pb.h"
+#include "models/core/regular_file.h"
 #include "models/core/strings.h"
 #include "models/repository/model_config.h"
 #include "models/text/multilingual/espeak_language.h"
@@ -24,12 +22,15 @@ namespace {
 namespace pb = google::protobuf;
 namespace v1 = millrace::config::v1;
 
-constexpr size_t kMaxConfigBytes = size_t{1} << 20;
 constexpr size_t kMaxReportedErrors = 8;
 constexpr size_t kMaxTensors = 256;
 constexpr int kMaxRank = 32;
 constexpr size_t kMaxWarmupSizes = 64;
 constexpr int64_t kMaxWarmupSize = 65'536;
+// Bounds a tensor, and all inputs of the warm-up together; a gRPC message cannot hold more than
+// twice that.
+constexpr int64_t kMaxTensorBytes = int64_t{1} << 30;
+constexpr size_t kMaxVoices = 256;
 
 // Collects one line per mistake, as "<source>:<line>:<column>: <message>".
 class Errors final : public pb::io::ErrorCollector {
@@ -133,6 +134,41 @@ class Section {
   Errors& errors_;
 };
 
+// The bytes of a tensor with `any` in place of each -1; nullopt when they are more than allowed.
+std::optional<int64_t> BytesOf(const TensorSpec& spec, int64_t any) {
+  auto bytes = static_cast<int64_t>(ElementSize(spec.type));
+  if (std::find(spec.shape.begin(), spec.shape.end(), 0) != spec.shape.end()) return 0;
+  for (const int64_t dim : spec.shape) {
+    const int64_t size = dim < 0 ? any : dim;
+    if (size > kMaxTensorBytes / bytes) return std::nullopt;
+    bytes *= size;
+  }
+  return bytes;
+}
+
+std::string Text(const std::vector<int64_t>& shape) {
+  return absl::StrCat("[", absl::StrJoin(shape, ", "), "]");
+}
+
+// The inputs that the warm-up makes, all at once, which nothing else bounds.
+void CheckWarmUpBytes(const TorchScriptConfig& config, const Section& section) {
+  int64_t left = kMaxTensorBytes;
+  for (const int64_t any :
+       config.warmup_sizes.empty() ? std::vector<int64_t>{1} : config.warmup_sizes) {
+    for (const TensorSpec& spec : config.inputs) {
+      if (!BytesOf(spec, 1)) return;  // it has its own message
+      const std::optional<int64_t> bytes = BytesOf(spec, any);
+      if (!bytes || *bytes > left) {
+        return section.Error(
+            "inputs", absl::StrCat("are larger than the ", kMaxTensorBytes,
+                                   " bytes that are allowed together, with '", spec.name, "' of ",
+                                   Text(spec.shape), " and ", any, " in place of each -1"));
+      }
+      left -= *bytes;
+    }
+  }
+}
+
 std::vector<TensorSpec> ConvertTensors(const pb::RepeatedPtrField<v1::TensorSpec>& specs,
                                        const char* field, const Section& section) {
   if (specs.empty() || static_cast<size_t>(specs.size()) > kMaxTensors) {
@@ -169,6 +205,11 @@ std::vector<TensorSpec> ConvertTensors(const pb::RepeatedPtrField<v1::TensorSpec
       }
     }
     converted.shape.assign(spec.shape().begin(), spec.shape().end());
+    if (!BytesOf(converted, 1)) {
+      entry.Error("shape",
+                  absl::StrCat(Text(converted.shape), " of ", spec.datatype(),
+                               " is larger than the ", kMaxTensorBytes, " bytes that are allowed"));
+    }
   }
   return result;
 }
@@ -181,6 +222,7 @@ TorchScriptConfig Convert(const v1::TorchScript& message, const Section& section
       .outputs = ConvertTensors(message.outputs(), "outputs", section),
       .stack = message.stack(),
       .warmup_sizes = {message.warmup_sizes().begin(), message.warmup_sizes().end()}};
+  CheckWarmUpBytes(config, section);
   for (size_t i = 0; config.stack && i < config.inputs.size(); ++i) {
     for (const int64_t dim : config.inputs[i].shape) {
       if (dim == -1) {
@@ -209,7 +251,23 @@ TorchScriptConfig Convert(const v1::TorchScript& message, const Section& section
   return config;
 }
 
+template <typename Message>
+SpeechPauses ConvertPauses(const Message& message, const Section& section) {
+  constexpr float kMaxPause = 10;
+  SpeechPauses pauses;
+  if (message.has_sentence_pause_seconds()) {
+    section.Range("sentence_pause_seconds", message.sentence_pause_seconds(), 0.0F, kMaxPause);
+    pauses.sentence = message.sentence_pause_seconds();
+  }
+  if (message.has_paragraph_pause_seconds()) {
+    section.Range("paragraph_pause_seconds", message.paragraph_pause_seconds(), 0.0F, kMaxPause);
+    pauses.paragraph = message.paragraph_pause_seconds();
+  }
+  return pauses;
+}
+
 VitsConfig Convert(const v1::Vits& message, const Section& section) {
+  section.Range("gain_db", message.gain_db(), -20.0F, 20.0F);
   section.FileName("file", message.file());
   section.FileName("voice_file", message.voice_file());
   section.Text("language", message.language(), 35);
@@ -217,7 +275,9 @@ VitsConfig Convert(const v1::Vits& message, const Section& section) {
   return {.file = message.file(),
           .voice_file = message.voice_file(),
           .language = message.language(),
-          .voice = message.voice()};
+          .voice = message.voice(),
+          .gain_db = message.gain_db(),
+          .pauses = ConvertPauses(message, section)};
 }
 
 // The bounds that every translator has.
@@ -302,6 +362,39 @@ Seq2SeqModelConfig Convert(const v1::Seq2Seq& message, const Section& section) {
   return config;
 }
 
+std::vector<KokoroVoiceConfig> ConvertVoices(const v1::Kokoro& message, const Section& section) {
+  if (static_cast<size_t>(message.voices_size()) > kMaxVoices) {
+    section.Error("voices",
+                  absl::StrCat("has ", message.voices_size(), " entries, allowed 0..", kMaxVoices));
+  }
+  std::vector<KokoroVoiceConfig> voices;
+  std::set<std::string> names;
+  std::set<std::string> languages;  // that have a default
+  for (int i = 0; i < message.voices_size(); ++i) {
+    const v1::KokoroVoice& voice = message.voices(i);
+    const Section entry = section.Child(voice, "voices", i);
+    entry.Text("name", voice.name());
+    entry.Text("language", voice.language(), 35);
+    if (!names.insert(voice.name()).second)
+      entry.Error("name", absl::StrCat("'", voice.name(), "' is used twice, each needs its own"));
+    for (int j = 0; j < voice.default_for_size(); ++j) {
+      if (voice.default_for(j).empty() || voice.default_for(j).size() > 35) {
+        entry.Error("default_for",
+                    absl::StrCat("'", voice.default_for(j), "' is no language, allowed 1..35 ",
+                                 "characters"),
+                    j);
+      } else if (!languages.insert(voice.default_for(j)).second) {
+        entry.Error("default_for",
+                    absl::StrCat("'", voice.default_for(j), "' has two voices, allowed is one"), j);
+      }
+    }
+    voices.push_back({.name = voice.name(),
+                      .language = voice.language(),
+                      .default_for = {voice.default_for().begin(), voice.default_for().end()}});
+  }
+  return voices;
+}
+
 KokoroConfig Convert(const v1::Kokoro& message, const Section& section) {
   section.FileName("file", message.file());
   section.FileName("config_file", message.config_file());
@@ -325,7 +418,9 @@ KokoroConfig Convert(const v1::Kokoro& message, const Section& section) {
           .language = message.language(),
           .voice = message.voice(),
           .lexicon_file = message.lexicon_file(),
-          .user_lexicon_file = message.user_lexicon_file()};
+          .user_lexicon_file = message.user_lexicon_file(),
+          .voices = ConvertVoices(message, section),
+          .pauses = ConvertPauses(message, section)};
 }
 
 BatchPolicy Convert(const v1::Batching& message, const Section& section) {
@@ -388,20 +483,9 @@ absl::StatusOr<ModelConfig> ParseModelConfig(std::string_view text, std::string_
 }
 
 absl::StatusOr<ModelConfig> ReadModelConfig(const std::filesystem::path& file) {
-  std::ifstream stream(file, std::ios::binary);
-  if (!stream) {
-    return absl::NotFoundError(
-        absl::StrCat(file.string(), ": cannot be read: ", std::strerror(errno)));
-  }
-  std::string text(kMaxConfigBytes + 1, '\0');
-  stream.read(text.data(), static_cast<std::streamsize>(text.size()));
-  if (stream.bad()) return absl::DataLossError(absl::StrCat(file.string(), ": cannot be read"));
-  text.resize(static_cast<size_t>(stream.gcount()));
-  if (text.size() > kMaxConfigBytes) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(file.string(), ": is larger than ", kMaxConfigBytes, " bytes"));
-  }
-  return ParseModelConfig(text, file.string());
+  const absl::StatusOr<std::string> text = ReadRegularFile(file, kMaxConfigBytes);
+  if (!text.ok()) return text.status();
+  return ParseModelConfig(*text, file.string());
 }
 
 }  // namespace millrace::models

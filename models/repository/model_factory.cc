@@ -43,6 +43,8 @@ struct Loader {
     options.voice_file = folder / config.voice_file;
     options.language = config.language;
     options.voice = config.voice;
+    options.gain_db = config.gain_db;
+    options.pauses = config.pauses;
     options.device = device;
     options.few_lengths = few_shapes && device != runtime::DeviceType::kCpu;
     return VitsModel::Load(options, std::move(info));
@@ -96,6 +98,12 @@ struct Loader {
       options.user_lexicon_file = folder / config.user_lexicon_file;
     options.language = config.language;
     options.voice = config.voice;
+    for (const KokoroVoiceConfig& voice : config.voices) {
+      options.voice_languages.push_back({voice.language, voice.name});
+      for (const std::string& language : voice.default_for)
+        options.default_voices.push_back({language, voice.name});
+    }
+    options.pauses = config.pauses;
     options.device = device;
     options.padded = device != runtime::DeviceType::kCpu;
     options.few_shapes = few_shapes;

@@ -50,15 +50,18 @@ absl::Status Broken(const absl::Status& status) {
   return absl::IsNotFound(status) ? absl::FailedPreconditionError(status.message()) : status;
 }
 
-// The config named it, so it must be there, and no symbolic link may lead out of the folder.
-absl::Status CheckFile(const fs::path& folder, const std::string& name) {
-  const fs::path file = folder / name;
+// The config named it, so it must be there and no larger than such a file may be, and no symbolic
+// link may lead out of the folder.
+absl::Status CheckFile(const fs::path& folder, const PackageFile& named) {
+  const fs::path file = folder / named.name;
   std::error_code error;
   if (!fs::is_regular_file(file, error)) {
-    return absl::FailedPreconditionError(absl::StrCat(
-        file.string(), ": ",
-        error && error != std::errc::no_such_file_or_directory ? error.message() : "no such file",
-        ", but ", kModelConfigFile, " names it"));
+    return absl::FailedPreconditionError(
+        absl::StrCat(file.string(), ": ",
+                     error && error != std::errc::no_such_file_or_directory ? error.message()
+                     : fs::exists(file, error) ? "is not a regular file"
+                                               : "no such file",
+                     ", but ", kModelConfigFile, " names it"));
   }
   const fs::path real_folder = fs::canonical(folder, error);
   const fs::path real_file = error ? fs::path() : fs::canonical(file, error);
@@ -67,6 +70,14 @@ absl::Status CheckFile(const fs::path& folder, const std::string& name) {
   if (real_file.parent_path() != real_folder) {
     return absl::FailedPreconditionError(
         absl::StrCat(file.string(), ": is a link that leaves the model's folder"));
+  }
+  const uintmax_t bytes = fs::file_size(file, error);
+  if (error)
+    return absl::FailedPreconditionError(absl::StrCat(file.string(), ": ", error.message()));
+  if (bytes > named.max_bytes) {
+    return absl::FailedPreconditionError(absl::StrCat(file.string(), ": has ", bytes, " bytes, a ",
+                                                      std::string(named.field),
+                                                      " may have at most ", named.max_bytes));
   }
   return absl::OkStatus();
 }
@@ -153,7 +164,7 @@ absl::StatusOr<ModelRepository::Package> ModelRepository::Find(
   absl::StatusOr<ModelConfig> config = ReadModelConfig(package.folder / kModelConfigFile);
   if (!config.ok()) return Broken(config.status());
   package.config = *std::move(config);
-  for (const std::string& file : Files(package.config)) {
+  for (const PackageFile& file : Files(package.config)) {
     if (absl::Status status = CheckFile(package.folder, file); !status.ok()) return status;
   }
   return package;

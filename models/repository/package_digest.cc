@@ -1,17 +1,18 @@
 #include "models/repository/package_digest.h"
 
 #include <openssl/evp.h>
+#include <unistd.h>
 
 #include <array>
 #include <cerrno>
 #include <cstring>
-#include <fstream>
+#include <map>
 #include <memory>
-#include <set>
 #include <vector>
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
+#include "models/core/regular_file.h"
 
 namespace millrace::models {
 namespace {
@@ -27,24 +28,22 @@ bool Add(EVP_MD_CTX* digest, absl::string_view bytes) {
   return EVP_DigestUpdate(digest, bytes.data(), bytes.size()) == 1;
 }
 
-absl::Status AddFile(EVP_MD_CTX* digest, const std::filesystem::path& folder,
-                     const std::string& name, std::vector<char>& part) {
-  const std::filesystem::path path = folder / name;
-  std::error_code error;
-  const uintmax_t size = std::filesystem::file_size(path, error);
-  std::ifstream file(path, std::ios::binary);
-  if (error || !file) {
-    return absl::FailedPreconditionError(absl::StrCat(
-        path.string(),
-        ": cannot be read: ", error ? error.message() : std::string(std::strerror(errno))));
-  }
+absl::Status AddFile(EVP_MD_CTX* digest, const std::filesystem::path& path, const std::string& name,
+                     uint64_t max_bytes, std::vector<char>& part) {
+  const absl::StatusOr<RegularFile> file = OpenRegularFile(path, max_bytes);
+  if (!file.ok()) return absl::FailedPreconditionError(file.status().message());
   // Name and size first, so that no two packages give the same bytes.
-  bool added = Add(digest, absl::StrCat(name, absl::string_view("\0", 1), size, "\n"));
-  while (added && file) {
-    file.read(part.data(), static_cast<std::streamsize>(part.size()));
-    added = Add(digest, {part.data(), static_cast<size_t>(file.gcount())});
+  bool added = Add(digest, absl::StrCat(name, absl::string_view("\0", 1), file->bytes, "\n"));
+  while (added) {
+    const ssize_t got = read(file->descriptor.get(), part.data(), part.size());
+    if (got == 0) break;
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) {
+      return absl::DataLossError(
+          absl::StrCat(path.string(), ": cannot be read: ", std::strerror(errno)));
+    }
+    added = Add(digest, {part.data(), static_cast<size_t>(got)});
   }
-  if (file.bad()) return absl::DataLossError(absl::StrCat(path.string(), ": cannot be read"));
   return added ? absl::OkStatus() : absl::InternalError("OpenSSL computes no SHA-256");
 }
 
@@ -55,12 +54,11 @@ absl::StatusOr<std::string> DigestOf(const ModelRepository::Package& package) {
   if (digest == nullptr || EVP_DigestInit_ex(digest.get(), EVP_sha256(), nullptr) != 1) {
     return absl::InternalError("OpenSSL computes no SHA-256");
   }
-  std::vector<std::string> named = Files(package.config);
-  std::set<std::string> files(named.begin(), named.end());
-  files.insert(kModelConfigFile);
+  std::map<std::string, uint64_t> files = {{kModelConfigFile, kMaxConfigBytes}};
+  for (const PackageFile& file : Files(package.config)) files[file.name] = file.max_bytes;
   std::vector<char> part(kPartBytes);
-  for (const std::string& name : files) {
-    absl::Status status = AddFile(digest.get(), package.folder, name, part);
+  for (const auto& [name, max_bytes] : files) {
+    absl::Status status = AddFile(digest.get(), package.folder / name, name, max_bytes, part);
     if (!status.ok()) return status;
   }
   std::array<unsigned char, EVP_MAX_MD_SIZE> bytes;

@@ -1,5 +1,6 @@
 #include "models/synthesis/conv_kernels.h"
 
+#include "models/core/instruction_set.h"
 #include "models/core/matrix_unit.h"
 
 namespace millrace::models {
@@ -24,10 +25,11 @@ const ConvKernels* const* ListConvKernels() {
     static const ConvKernels* kernels[5] = {};
     int count = 0;
 #ifdef MILLRACE_X86_KERNELS
-    const bool avx512 = __builtin_cpu_supports("avx512f");
+    const bool avx512 = MayUse(InstructionSet::kAvx512) && __builtin_cpu_supports("avx512f");
     if (avx512 && SupportsTiles()) kernels[count++] = &kConvKernelsAmx;
     if (avx512) kernels[count++] = &kConvKernelsAvx512;
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+    if (MayUse(InstructionSet::kAvx2) && __builtin_cpu_supports("avx2") &&
+        __builtin_cpu_supports("fma"))
       kernels[count++] = &kConvKernelsAvx2;
 #endif
     kernels[count] = &kConvKernelsBaseline;

@@ -38,8 +38,10 @@ constexpr float kMaxSpeed = 2.0F;
 // Of one unit: the decoder's memory grows with it, by about 15 MB a second.
 constexpr int64_t kMaxUnitSeconds = 60;
 // About 200 phonemes are what it speaks best, and the decoder's memory grows with them.
-constexpr SpeechPlan::Cuts kCuts = {.max_bytes = 200, .first_clause_alone = true};
+constexpr size_t kMaxUnitBytes = 200;
 constexpr int64_t kEndMarks = 2;
+// The cost of a second of speech on the CPU, relative to Piper's medium voices.
+constexpr float kSpeechCost = 20;
 static_assert(KokoroModel::kMaxBatch == KokoroBatch::kMaxSentences);
 constexpr char kWarmupPhrase[] = "Thank you very much.";
 constexpr char kWarmupSentence[] =
@@ -52,7 +54,8 @@ constexpr float kWarmupStep = 1.14F;  // 8 / 7 is the least between two ShapeBuc
 
 // What is left to say of one request.
 struct SpeechState final : RequestState {
-  explicit SpeechState(const SynthesizeInput& input) : plan(input, kCuts) {}
+  SpeechState(const SynthesizeInput& input, const SpeechPauses& pauses)
+      : plan(input, {.max_bytes = kMaxUnitBytes, .first_clause_alone = true, .pauses = pauses}) {}
 
   SpeechPlan plan;
 };
@@ -67,6 +70,7 @@ struct Parts {
   std::unique_ptr<KokoroDecoder> decoder;
   std::unique_ptr<KokoroBatch> batch;  // null: requests are spoken one by one
   int64_t samples_per_frame = 0;
+  SpeechPauses pauses;
   bool few_shapes = false;
 };
 
@@ -83,6 +87,9 @@ class LoadedKokoro final : public Model {
 
   const ModelInfo& info() const override { return info_; }
   absl::Status Validate(const Input& input) const override;
+  double EstimateWork(const Input& input) const override {
+    return models::EstimateWork(std::get<SynthesizeInput>(input));
+  }
   std::unique_ptr<Batch> Prepare(std::span<Request* const> requests) const override;
   std::vector<Input> WarmupInputs() const override;
   std::vector<size_t> WarmupBatches() const override;
@@ -132,7 +139,9 @@ class SpeechBatch final : public Batch {
       if (!*results_[i]) continue;  // cancelled, late or to go round again: the queue sees to it
       SpeechPlan& plan = PlanOf(request);
       request.Emit(plan.TakePiece(**std::move(results_[i]), model_.info().sample_rate, true));
-      if (!plan.Advance()) request.Finish(absl::OkStatus());
+      const bool more = plan.Advance();
+      request.AdvanceTo(plan.WorkLeft());
+      if (!more) request.Finish(absl::OkStatus());
     }
   }
 
@@ -171,8 +180,9 @@ std::unique_ptr<Batch> LoadedKokoro::Prepare(std::span<Request* const> requests)
   std::vector<Request*> ready;
   for (Request* request : requests) {
     if (request->state() == nullptr) {
-      request->set_state(
-          std::make_unique<SpeechState>(std::get<SynthesizeInput>(request->input())));
+      request->set_state(std::make_unique<SpeechState>(std::get<SynthesizeInput>(request->input()),
+                                                       parts_.pauses));
+      request->EstimateWorkLeft(PlanOf(*request).WorkLeft());
     }
     if (PlanOf(*request).Prepare(*request, reader_)) ready.push_back(request);
   }
@@ -362,6 +372,25 @@ absl::StatusOr<std::vector<std::string>> OrderVoices(const KokoroSettings& setti
   return voices;
 }
 
+// Fills in what the voices were made for; an error when one is named that is not there.
+absl::Status DescribeVoices(const KokoroOptions& options, ModelInfo& info) {
+  info.voice_languages.assign(info.voices.size(), "");
+  const auto find = [&](const std::string& name) {
+    return std::ranges::find(info.voices, name) - info.voices.begin();
+  };
+  for (const LanguageVoice& made : options.voice_languages) {
+    const auto index = static_cast<size_t>(find(made.voice));
+    if (index == info.voices.size()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("voices: ", options.config_file.string(), " has no voice '", made.voice,
+                       "'; it has: ", absl::StrJoin(info.voices, ", ")));
+    }
+    info.voice_languages[index] = made.language;
+  }
+  info.default_voices = options.default_voices;
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Model>> KokoroModel::Load(const KokoroOptions& options,
@@ -432,12 +461,15 @@ absl::StatusOr<std::unique_ptr<Model>> KokoroModel::Load(const KokoroOptions& op
   info.language = options.language;
   info.sample_rate = parts.settings.sample_rate;
   info.voices = *std::move(voices);
+  info.speech_cost = kSpeechCost;
+  if (absl::Status status = DescribeVoices(options, info); !status.ok()) return status;
   parts.samples_per_frame = weights->shape().samples_per_frame();
   if (options.padded) {
     parts.batch =
         std::make_unique<KokoroBatch>(*parts.encoder, *parts.decoder, parts.samples_per_frame,
                                       absl::StrCat(info.name, "/", info.version));
   }
+  parts.pauses = options.pauses;
   parts.few_shapes = options.padded && options.few_shapes;
   return std::make_unique<LoadedKokoro>(std::move(info), std::move(parts), std::move(front_ends));
 }

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "models/core/model.h"
@@ -17,9 +18,12 @@ struct KokoroOptions {
   std::filesystem::path weights_file;  // safetensors
   std::filesystem::path config_file;   // kokoro.json
   std::filesystem::path lexicon_file;
-  std::filesystem::path user_lexicon_file;  // empty: none
-  std::string language;                     // BCP 47, of the texts
-  std::string voice;                        // the default; empty: the first of the config
+  std::filesystem::path user_lexicon_file;     // empty: none
+  std::string language;                        // BCP 47, of the texts
+  std::string voice;                           // the default; empty: the first of the config
+  std::vector<LanguageVoice> voice_languages;  // what voices of the config were made for
+  std::vector<LanguageVoice> default_voices;   // of texts in a language, where it is another
+  SpeechPauses pauses = {};
   runtime::DeviceType device = runtime::DeviceType::kCpu;
   // Requests are spoken together and padded to few shapes; needed on accelerators, slower on the
   // CPU.

@@ -3,12 +3,12 @@
 #include <utf8proc.h>
 
 #include <algorithm>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <set>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "models/core/regular_file.h"
 #include "models/text/unicode.h"
 
 namespace millrace::models {
@@ -44,11 +44,11 @@ std::string FindMistake(const KokoroSettings& settings) {
 }  // namespace
 
 absl::StatusOr<KokoroSettings> KokoroSettings::Read(const std::filesystem::path& file) {
-  std::ifstream stream(file);
-  if (!stream) return absl::NotFoundError(absl::StrCat(file.string(), ": cannot read"));
+  const absl::StatusOr<std::string> text = ReadRegularFile(file, kMaxSettingsBytes);
+  if (!text.ok()) return text.status();
   KokoroSettings settings;
   try {
-    const nlohmann::json json = nlohmann::json::parse(stream);
+    const nlohmann::json json = nlohmann::json::parse(*text);
     settings.sample_rate = json.at("sample_rate").get<int>();
     settings.voices = json.at("voices").get<std::vector<std::string>>();
     for (const auto& [symbol, id] : json.at("vocab").items()) {

@@ -1,14 +1,16 @@
 #include "models/synthesis/speech_plan.h"
 
 #include <algorithm>
-#include <iterator>
+#include <cmath>
 #include <string>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "models/core/strings.h"
+#include "models/core/text_work.h"
 #include "models/synthesis/first_clause.h"
+#include "models/synthesis/sound_edges.h"
 #include "models/synthesis/speech_units.h"
 #include "models/text/phoneme_words.h"
 #include "models/text/unicode.h"
@@ -17,6 +19,13 @@ namespace millrace::models {
 namespace {
 
 constexpr size_t kMaxUnitsTried = 8;  // in a step, until one has something to speak
+// Seconds at a speed of 1: between two clauses that are spoken apart, before the first sound of a
+// unit and behind its last, and at least for the marks there.
+constexpr float kClausePause = 0.15F;
+constexpr float kLead = 0.03F;
+constexpr float kTail = 0.1F;
+constexpr float kMarks = 0.02F;
+constexpr float kMaxPause = 10;
 
 // The first symbol that the voice does not know, but for line breaks, which end sentences.
 absl::Status CheckSymbols(std::string_view phonemes, const SpeechReader& reader) {
@@ -41,6 +50,12 @@ absl::Status CheckSymbols(std::string_view phonemes, const SpeechReader& reader)
   return check(known, phonemes.size());
 }
 
+absl::Status CheckPause(const char* field, float seconds) {
+  if (seconds <= kMaxPause) return absl::OkStatus();  // not so of NaN
+  return absl::InvalidArgumentError(absl::StrCat(field, ": ", seconds, " is not allowed; it is 0..",
+                                                 kMaxPause, ", or unset for the model's own"));
+}
+
 }  // namespace
 
 absl::Status CheckSpeech(const SynthesizeInput& input, const ModelInfo& info,
@@ -56,14 +71,26 @@ absl::Status CheckSpeech(const SynthesizeInput& input, const ModelInfo& info,
         absl::StrCat("language: model '", info.name, "' does not speak '", input.language,
                      "'; it speaks: ", absl::StrJoin(info.languages, ", ")));
   }
+  if (absl::Status status = CheckPause("sentence_pause_seconds", input.sentence_pause);
+      !status.ok())
+    return status;
+  if (absl::Status status = CheckPause("paragraph_pause_seconds", input.paragraph_pause);
+      !status.ok()) {
+    return status;
+  }
   return input.is_phonemes ? CheckSymbols(input.text, reader) : absl::OkStatus();
 }
 
-SpeechPlan::SpeechPlan(const SynthesizeInput& input, const Cuts& cuts)
+double EstimateWork(const SynthesizeInput& input) {
+  return (kSentenceWork + static_cast<double>(input.text.size())) / input.speed;
+}
+
+SpeechPlan::SpeechPlan(const SynthesizeInput& input, const Manner& manner)
     : input_(input),
-      units_(input.is_phonemes ? SplitPhonemeUnits(input.text, cuts.max_bytes)
-                               : SplitSpeechUnits(input.text, cuts.max_bytes)) {
-  if (cuts.first_clause_alone && input.streamed && input.first_sentence == 0)
+      manner_(manner),
+      units_(input.is_phonemes ? SplitPhonemeUnits(input.text, manner.max_bytes)
+                               : SplitSpeechUnits(input.text, manner.max_bytes)) {
+  if (manner.first_clause_alone && input.streamed && input.first_sentence == 0)
     CutFirstClause(units_);
 }
 
@@ -100,6 +127,16 @@ bool SpeechPlan::Prepare(Request& request, const SpeechReader& reader) {
   return false;
 }
 
+double SpeechPlan::WorkLeft(double spoken_part) const {
+  if (next_ >= units_.size()) return 0;
+  const std::string_view unit = units_[next_];
+  const char* end = input_.text.data() + input_.text.size();
+  const double work = kSentenceWork * static_cast<double>(units_.size() - next_) +
+                      static_cast<double>(end - unit.data());
+  const double spoken = spoken_part * (kSentenceWork + static_cast<double>(unit.size()));
+  return (work - spoken) / input_.speed;
+}
+
 bool SpeechPlan::Halve() {
   if (!HalveSpeechUnit(units_, next_)) return false;
   Forget();
@@ -112,15 +149,56 @@ size_t SpeechPlan::CharactersBefore(size_t byte) const {
 }
 
 void SpeechPlan::SetFrames(std::span<const int64_t> frames, int64_t samples_per_frame) {
-  words_.clear();
-  phonemes_.clear();
-  std::vector<int64_t> starts = {0};  // of each of ids(), and the end
-  for (const int64_t count : frames) starts.push_back(starts.back() + count * samples_per_frame);
+  times_ = SymbolTimes::FromFrames(read_, text_.phonemes, frames, samples_per_frame);
+}
+
+int64_t SpeechPlan::Scaled(float seconds, int sample_rate) const {
+  return std::lround(static_cast<double>(seconds) * sample_rate / input_.speed);
+}
+
+int64_t SpeechPlan::PauseBefore(int sample_rate) const {
+  SpeechBreak before = input_.break_before;
+  if (spoken_ > 0) {
+    const size_t begin = units_[next_].data() - input_.text.data();
+    before = BreakBehind(std::string_view(input_.text).substr(0, begin));
+  }
+  const auto pause = [&](float asked, float usual) {
+    return asked < 0 ? Scaled(usual, sample_rate)
+                     : std::lround(static_cast<double>(asked) * sample_rate);
+  };
+  int64_t samples = 0;
+  switch (before) {
+    case SpeechBreak::kNone:
+      return 0;
+    case SpeechBreak::kClause:
+      samples = Scaled(kClausePause, sample_rate);
+      break;
+    case SpeechBreak::kSentence:
+      samples = pause(input_.sentence_pause, manner_.pauses.sentence);
+      break;
+    case SpeechBreak::kParagraph:
+      samples = pause(input_.paragraph_pause, manner_.pauses.paragraph);
+      break;
+  }
+  // The ends of both units are a part of it.
+  return std::max<int64_t>(samples - Scaled(kLead, sample_rate) - Scaled(kTail, sample_rate), 0);
+}
+
+void SpeechPlan::TellTimes(int64_t shift, SynthesizeOutput& piece) {
+  const std::vector<int64_t>& bounds = times_.bounds;
+  if (bounds.empty()) return;
   const std::string_view phonemes = text_.phonemes;
+  // Sound that was cut off in front has no time of its own.
+  const auto add = [shift](std::string text, int64_t begin, int64_t end, size_t character,
+                           std::vector<SpeechTime>& times) {
+    begin = std::max<int64_t>(begin + shift, 0);
+    if (end + shift > begin) times.push_back({std::move(text), begin, end + shift, character});
+  };
   if (input_.phoneme_times) {
-    for (const PhonemeSymbol& symbol : read_.symbols) {
-      phonemes_.push_back({std::string(phonemes.substr(symbol.begin, symbol.end - symbol.begin)),
-                           starts[symbol.first_id], starts[symbol.end_id]});
+    for (size_t i = 0; i < read_.symbols.size(); ++i) {
+      const PhonemeSymbol& symbol = read_.symbols[i];
+      add(std::string(phonemes.substr(symbol.begin, symbol.end - symbol.begin)), bounds[i],
+          bounds[i + 1], 0, piece.phonemes);
     }
   }
   if (!input_.word_times) return;
@@ -128,29 +206,58 @@ void SpeechPlan::SetFrames(std::span<const int64_t> frames, int64_t samples_per_
   const auto unit_begin = static_cast<size_t>(unit.data() - input_.text.data());
   left_characters_ = CharactersBefore(unit_begin);
   left_bytes_ = unit_begin;
-  auto symbol = read_.symbols.begin();
+  size_t symbol = 0;
+  const std::vector<PhonemeSymbol>& symbols = read_.symbols;
   for (const PhonemeWord& word : text_.words) {
-    while (symbol != read_.symbols.end() && symbol->begin < word.phonemes_begin) ++symbol;
-    const auto first = symbol;
-    while (symbol != read_.symbols.end() && symbol->end <= word.phonemes_end) ++symbol;
+    while (symbol < symbols.size() && symbols[symbol].begin < word.phonemes_begin) ++symbol;
+    const size_t first = symbol;
+    while (symbol < symbols.size() && symbols[symbol].end <= word.phonemes_end) ++symbol;
     if (symbol == first) continue;  // the voice knows none of its sounds
-    words_.push_back({std::string(unit.substr(word.begin, word.end - word.begin)),
-                      starts[first->first_id], starts[std::prev(symbol)->end_id],
-                      CharactersBefore(unit_begin + word.begin)});
+    add(std::string(unit.substr(word.begin, word.end - word.begin)), bounds[first], bounds[symbol],
+        CharactersBefore(unit_begin + word.begin), piece.words);
   }
 }
 
 SynthesizeOutput SpeechPlan::TakePiece(std::vector<float> samples, int sample_rate, bool last) {
   SynthesizeOutput piece;
   piece.sample_rate = sample_rate;
-  piece.samples = std::move(samples);
   piece.sentence_index = spoken_;
   piece.sentence_finished = last;
-  if (!std::exchange(begun_, true)) {
+  const auto size = static_cast<int64_t>(samples.size());
+  const std::span<const float> all(samples);
+  const bool whole = manner_.lead_samples == 0;
+  const auto lead = all.first(whole ? all.size() : std::min(all.size(), manner_.lead_samples));
+  const auto tail = all.last(whole ? all.size() : std::min(all.size(), manner_.tail_samples));
+  const bool first = !std::exchange(begun_, true);
+  int64_t begin = 0;   // of the piece, in samples; less than 0: silence is added
+  int64_t before = 0;  // samples of the pause
+  if (first) {
     piece.text = units_[next_];
-    piece.words = std::move(words_);
-    piece.phonemes = std::move(phonemes_);
+    if (whole) times_.FollowSound(all, sample_rate);
+    before = PauseBefore(sample_rate);
+    if (const auto sound = FirstSound(lead, sample_rate))
+      begin = static_cast<int64_t>(*sound) - Scaled(kLead, sample_rate);
   }
+  int64_t end = size;
+  if (last) {
+    const auto searched = static_cast<int64_t>(all.size() - tail.size());  // where that begins
+    const auto sound = LastSound(tail, sample_rate);
+    if (sound || searched > 0)
+      end = searched + static_cast<int64_t>(sound.value_or(0)) + Scaled(kTail, sample_rate);
+    // The times of a unit are told before its end is heard.
+    if (!times_.bounds.empty())
+      end = std::max(end, times_.SoundsEnd() + Scaled(kMarks, sample_rate) - given_);
+  }
+  if (first) {
+    times_.EndMarksAt(times_.SoundsEnd() + Scaled(kMarks, sample_rate));
+    TellTimes(before - begin, piece);
+  }
+  given_ += size;
+  if (begin < 0) before -= std::exchange(begin, 0);
+  piece.samples.assign(static_cast<size_t>(before), 0.0F);
+  piece.samples.insert(piece.samples.end(), samples.begin() + begin,
+                       samples.begin() + std::clamp(end, begin, size));
+  if (end > size) piece.samples.insert(piece.samples.end(), static_cast<size_t>(end - size), 0.0F);
   return piece;
 }
 
@@ -163,7 +270,9 @@ bool SpeechPlan::Advance() {
 void SpeechPlan::Forget() {
   text_ = {};
   read_ = {};
+  times_ = {};
   begun_ = false;
+  given_ = 0;
 }
 
 }  // namespace millrace::models

@@ -92,6 +92,23 @@ bool HalveSpeechUnit(std::vector<std::string_view>& units, size_t index) {
   return true;
 }
 
+SpeechBreak BreakBehind(std::string_view text) {
+  const std::string_view spoken = TrimRight(text);
+  if (spoken.empty()) return SpeechBreak::kNone;
+  const std::string_view space = text.substr(spoken.size());
+  if (const auto breaks = std::ranges::count(space, '\n'); breaks > 0)
+    return breaks > 1 ? SpeechBreak::kParagraph : SpeechBreak::kSentence;
+  constexpr std::u32string_view kStops = U".!?…।॥。！？";
+  constexpr std::u32string_view kClosers = U"\"'”’»)]";
+  for (size_t end = spoken.size(); end > 0;) {
+    const CodePoint c = DecodeBefore(spoken, end);
+    if (kStops.find(c.value) != std::u32string_view::npos) return SpeechBreak::kSentence;
+    if (kClosers.find(c.value) == std::u32string_view::npos) break;
+    end -= c.bytes;
+  }
+  return SpeechBreak::kClause;
+}
+
 bool HasLetterOrDigit(std::string_view text) {
   for (size_t at = 0; at < text.size();) {
     const CodePoint point = DecodeAt(text, at);

@@ -4,6 +4,8 @@
 #include <string_view>
 #include <vector>
 
+#include "models/core/payload.h"
+
 namespace millrace::models {
 
 // Bytes of text, as CountSpokenBytes has them, that are spoken at once: bounds a step's time and
@@ -24,6 +26,10 @@ std::vector<std::string_view> SplitPhonemeUnits(std::string_view phonemes,
 
 // Puts the halves of a unit in its place; false when it is too short for that.
 bool HalveSpeechUnit(std::vector<std::string_view>& units, size_t index);
+
+// Returns the break that ends the text: a paragraph for a blank line, a sentence for a line break
+// or a stop (with quotes or brackets behind it), else a clause; kNone if empty. Thread-safe.
+SpeechBreak BreakBehind(std::string_view text);
 
 // Whether there is a letter or a digit of any script.
 bool HasLetterOrDigit(std::string_view text);

@@ -1,6 +1,5 @@
 #include "models/synthesis/text_to_phonemes.h"
 
-#include <cstdio>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -15,6 +14,7 @@
 #include "models/text/multilingual/espeak_g2p.h"
 #include "models/text/multilingual/espeak_language.h"
 #include "models/text/phoneme_vocabulary.h"
+#include "mps_runtime/base/log_sink.h"
 
 namespace millrace::models {
 namespace {
@@ -88,8 +88,9 @@ absl::StatusOr<std::unique_ptr<TextToPhonemes>> MakeEnglish(const TextToPhonemes
   if (!options.user_lexicon_file.empty()) {
     const auto report = [](const absl::Status& status) {
       if (status.ok()) return;
-      std::fprintf(stderr, "millrace: the words before stay in use: %s\n",
-                   std::string(status.message()).c_str());
+      SendToLog(LogSeverity::kWarning,
+                absl::StrCat("user lexicon not reloaded, the words before stay in use: ",
+                             status.message()));
     };
     auto user = UserLexicon::Open(
         {.path = options.user_lexicon_file, .vocabulary = parts.vocabulary, .report = report});

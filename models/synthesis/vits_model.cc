@@ -16,6 +16,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "models/synthesis/aten_device.h"
+#include "models/synthesis/frame_scaling.h"
 #include "models/synthesis/noise.h"
 #include "models/synthesis/speech_plan.h"
 #include "models/synthesis/vits_decoder.h"
@@ -23,6 +24,7 @@
 #include "models/synthesis/vits_reader.h"
 #include "models/synthesis/vits_weights.h"
 #include "models/synthesis/voice_config.h"
+#include "models/synthesis/voice_level.h"
 #include "models/text/phonemizer.h"
 
 namespace millrace::models {
@@ -45,7 +47,11 @@ constexpr uint64_t kLatentStream = 1;
 
 // What is left to say of one request.
 struct SpeechState final : RequestState {
-  explicit SpeechState(const SynthesizeInput& input) : plan(input, {}) {}
+  SpeechState(const SynthesizeInput& input, const SpeechPauses& pauses, int64_t hop)
+      : tail_frames(std::lround(kFirstPieceFrames / std::min(input.speed, 1.0F))),
+        plan(input, {.lead_samples = static_cast<size_t>(kFirstPieceFrames * hop),
+                     .tail_samples = static_cast<size_t>(tail_frames * hop),
+                     .pauses = pauses}) {}
 
   // Frames of the unit that the next step speaks.
   int64_t NextPiece(bool streamed) const {
@@ -53,9 +59,10 @@ struct SpeechState final : RequestState {
     if (!streamed) return rest;
     // The listener has what was spoken to pass the time with.
     const int64_t piece = std::clamp(spoken, kFirstPieceFrames, kPieceFrames);
-    return rest < piece + kFirstPieceFrames ? rest : piece;
+    return rest < piece + tail_frames ? rest : piece;
   }
 
+  const int64_t tail_frames;  // that the last piece has at least: slow speech ends slowly
   SpeechPlan plan;
   std::unique_ptr<VitsDecoder::Decoding> decoding;  // of the unit at hand; null: not yet begun
   int64_t frames = 0;                               // of that decoding
@@ -83,8 +90,7 @@ class LoadedVits final : public Model {
  public:
   LoadedVits(ModelInfo info, VoiceConfig voice, std::vector<Speaker> speakers,
              std::unique_ptr<const Phonemizer> phonemizer, std::unique_ptr<VitsEncoder> encoder,
-             std::unique_ptr<VitsDecoder> decoder, int64_t hop, bool decodes_elsewhere,
-             bool few_lengths)
+             std::unique_ptr<VitsDecoder> decoder, int64_t hop, const VitsOptions& options)
       : info_(std::move(info)),
         voice_(std::move(voice)),
         speakers_(std::move(speakers)),
@@ -92,11 +98,16 @@ class LoadedVits final : public Model {
         encoder_(std::move(encoder)),
         decoder_(std::move(decoder)),
         hop_(hop),
-        decodes_elsewhere_(decodes_elsewhere),
-        few_lengths_(few_lengths) {}
+        gain_db_(options.gain_db),
+        pauses_(options.pauses),
+        decodes_elsewhere_(options.device != runtime::DeviceType::kCpu),
+        few_lengths_(options.few_lengths) {}
 
   const ModelInfo& info() const override { return info_; }
   absl::Status Validate(const Input& input) const override;
+  double EstimateWork(const Input& input) const override {
+    return models::EstimateWork(std::get<SynthesizeInput>(input));
+  }
   std::unique_ptr<Batch> Prepare(std::span<Request* const> requests) const override;
   std::vector<Input> WarmupInputs() const override;
 
@@ -128,6 +139,8 @@ class LoadedVits final : public Model {
   const std::unique_ptr<VitsEncoder> encoder_;
   const std::unique_ptr<VitsDecoder> decoder_;
   const int64_t hop_;  // samples of a frame
+  const float gain_db_;
+  const SpeechPauses pauses_;
   const bool decodes_elsewhere_;
   const bool few_lengths_;  // those that are decoded are known before the first request
 };
@@ -169,9 +182,15 @@ class SpeechBatch final : public Batch {
       state.spoken += static_cast<int64_t>(samples.size()) / model_.hop();
       const bool finished = state.spoken == state.frames;
       request.Emit(state.plan.TakePiece(std::move(samples), model_.info().sample_rate, finished));
-      if (!finished) continue;
+      if (!finished) {
+        request.AdvanceTo(state.plan.WorkLeft(static_cast<double>(state.spoken) /
+                                              static_cast<double>(state.frames)));
+        continue;
+      }
       state.decoding.reset();
-      if (!state.plan.Advance()) request.Finish(absl::OkStatus());
+      const bool more = state.plan.Advance();
+      request.AdvanceTo(state.plan.WorkLeft());
+      if (!more) request.Finish(absl::OkStatus());
     }
   }
 
@@ -222,8 +241,9 @@ std::unique_ptr<Batch> LoadedVits::Prepare(std::span<Request* const> requests) c
   std::vector<Request*> ready;
   for (Request* request : requests) {
     if (request->state() == nullptr) {
-      request->set_state(
-          std::make_unique<SpeechState>(std::get<SynthesizeInput>(request->input())));
+      request->set_state(std::make_unique<SpeechState>(std::get<SynthesizeInput>(request->input()),
+                                                       pauses_, hop_));
+      request->EstimateWorkLeft(static_cast<SpeechState&>(*request->state()).plan.WorkLeft());
     }
     if (static_cast<SpeechState&>(*request->state()).plan.Prepare(*request, reader_))
       ready.push_back(request);
@@ -242,13 +262,15 @@ absl::StatusOr<std::optional<LoadedVits::Latents>> LoadedVits::Encode(Request& r
   const std::vector<float> rhythm = MakeNoise(input.seed, input.first_sentence + plan.spoken(),
                                               kDurationStream, 2 * plan.ids().size());
   VitsEncoder::Output encoded =
-      encoder_->Forward(plan.ids(), rhythm, noise_w, voice_.length_scale / input.speed, speaker);
+      encoder_->Forward(plan.ids(), rhythm, noise_w, voice_.length_scale, speaker);
   const bool usable = std::ranges::all_of(
       encoded.frames, [](int64_t count) { return count >= 1 && count <= VitsEncoder::kMaxFrames; });
   if (!usable) {
     return absl::InternalError(
         absl::StrCat("model '", info_.name, "' gave a phoneme a length that is no number"));
   }
+  // The network rounds each length up: of shorter ones it would be too much.
+  encoded.frames = ScaleFrames(encoded.frames, plan.ids(), voice_.pad_ids.front(), input.speed);
   const int64_t frames = std::accumulate(encoded.frames.begin(), encoded.frames.end(), int64_t{0});
   if (frames * hop_ > kMaxUnitSeconds * voice_.sample_rate) {
     if (plan.Halve()) return std::nullopt;
@@ -283,9 +305,11 @@ std::optional<std::vector<float>> LoadedVits::Decode(Request& request,
   if (request.ShouldStop()) return std::nullopt;
   const auto& state = static_cast<const SpeechState&>(*request.state());
   const bool streamed = std::get<SynthesizeInput>(request.input()).streamed;
-  return state.decoding->Generate(
+  auto samples = state.decoding->Generate(
       state.spoken, state.NextPiece(streamed), [&request] { return request.ShouldStop(); },
       context);
+  if (samples) ApplyGain(gain_db_, *samples);
+  return samples;
 }
 
 std::vector<Input> LoadedVits::WarmupInputs() const {
@@ -360,10 +384,12 @@ absl::StatusOr<std::unique_ptr<Model>> VitsModel::Load(const VitsOptions& option
   info.sample_rate = voice->sample_rate;
   info.voices.clear();
   for (const Speaker& speaker : speakers) info.voices.push_back(speaker.name);
+  info.voice_languages.assign(info.voices.size(), options.language);
+  info.speech_cost = 1;
   const int64_t hop = weights->shape().hop();
-  return std::make_unique<LoadedVits>(
-      std::move(info), *std::move(voice), std::move(speakers), *std::move(phonemizer),
-      std::move(encoder), std::move(decoder), hop, !device.is_cpu(), options.few_lengths);
+  return std::make_unique<LoadedVits>(std::move(info), *std::move(voice), std::move(speakers),
+                                      *std::move(phonemizer), std::move(encoder),
+                                      std::move(decoder), hop, options);
 }
 
 }  // namespace millrace::models

@@ -18,6 +18,8 @@ struct VitsOptions {
   std::filesystem::path voice_file;    // the voice's JSON
   std::string language;                // BCP 47
   std::string voice;                   // as requests name it
+  float gain_db = 0;                   // of the network's samples
+  SpeechPauses pauses = {};
   runtime::DeviceType device = runtime::DeviceType::kCpu;
   bool few_lengths = false;  // the warm-up runs every usual length, where the device pads to few
   std::string espeak_program = "espeak-ng";  // a name to find in PATH, or a path
@@ -25,9 +27,9 @@ struct VitsOptions {
   std::chrono::milliseconds espeak_timeout{5000};  // of one sentence
 };
 
-// A Piper voice: English or other text to speech by VITS, a sentence a step. Samples are the
-// network's own, with no normalisation of each sentence's peak, so that a quiet sentence stays
-// quiet and a stream sounds as the whole does.
+// A Piper voice: English or other text to speech by VITS, a sentence a step. Samples have
+// one gain for the voice and no normalisation of each sentence's peak, so that a quiet sentence
+// stays quiet and a stream sounds as the whole does.
 class VitsModel {
  public:
   // Reads and checks the weights, and starts espeak-ng once. Errors name the file or the program

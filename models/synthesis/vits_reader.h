@@ -1,18 +1,20 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 
 #include "models/synthesis/speech_reader.h"
 #include "models/synthesis/voice_config.h"
+#include "models/text/english/text_normalizer.h"
 #include "models/text/phonemizer.h"
 
 namespace millrace::models {
 
-// How a Piper voice reads: phonemes by espeak-ng, a pad behind each. Borrows the voice.
+// How a Piper voice reads: phonemes by espeak-ng, a pad behind each; numbers, dates, abbreviations
+// and symbols of English are made words before, as espeak-ng reads them badly. Borrows the voice.
 class VitsReader final : public SpeechReader {
  public:
-  VitsReader(const VoiceConfig& voice, std::unique_ptr<const Phonemizer> phonemizer)
-      : voice_(voice), phonemizer_(std::move(phonemizer)) {}
+  VitsReader(const VoiceConfig& voice, std::unique_ptr<const Phonemizer> phonemizer);
 
   absl::StatusOr<PhonemeText> ToPhonemes(std::string_view sentence,
                                          const SynthesizeInput& input) const override;
@@ -25,6 +27,7 @@ class VitsReader final : public SpeechReader {
  private:
   const VoiceConfig& voice_;
   const std::unique_ptr<const Phonemizer> phonemizer_;
+  const std::optional<TextNormalizer> english_;  // none: the voice speaks another language
 };
 
 }  // namespace millrace::models

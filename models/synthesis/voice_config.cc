@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <utility>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "models/core/regular_file.h"
 #include "models/core/strings.h"
 
 namespace millrace::models {
@@ -82,11 +82,11 @@ size_t CharacterBytes(char first) {
 }  // namespace
 
 absl::StatusOr<VoiceConfig> VoiceConfig::Read(const std::filesystem::path& file) {
-  std::ifstream stream(file);
-  if (!stream) return absl::NotFoundError(absl::StrCat(file.string(), ": cannot read"));
+  const absl::StatusOr<std::string> text = ReadRegularFile(file, kMaxSettingsBytes);
+  if (!text.ok()) return text.status();
   VoiceConfig config;
   try {
-    const nlohmann::json json = nlohmann::json::parse(stream);
+    const nlohmann::json json = nlohmann::json::parse(*text);
     config.sample_rate = json.at("audio").at("sample_rate").get<int>();
     config.espeak_voice = json.at("espeak").at("voice").get<std::string>();
     const nlohmann::json& inference = json.at("inference");

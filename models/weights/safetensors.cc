@@ -1,9 +1,6 @@
 #include "models/weights/safetensors.h"
 
-#include <fcntl.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
@@ -13,6 +10,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "models/core/regular_file.h"
 
 namespace millrace::models {
 namespace {
@@ -71,23 +69,18 @@ absl::StatusOr<SafetensorsFile::View> ReadEntry(const nlohmann::json& entry, con
 }  // namespace
 
 absl::StatusOr<SafetensorsFile> SafetensorsFile::Open(const std::filesystem::path& path) {
-  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return absl::NotFoundError(absl::StrCat(path.string(), ": ", std::strerror(errno)));
-  struct stat info = {};
-  if (fstat(fd, &info) != 0 || info.st_size < static_cast<off_t>(kLengthBytes)) {
-    close(fd);
-    return Damaged(path, "shorter than its header");
-  }
-  void* mapping = mmap(nullptr, static_cast<size_t>(info.st_size), PROT_READ, MAP_PRIVATE, fd, 0);
-  const int error = errno;
-  close(fd);
+  const absl::StatusOr<RegularFile> opened = OpenRegularFile(path, kMaxWeightsBytes);
+  if (!opened.ok()) return opened.status();
+  const auto size = static_cast<size_t>(opened->bytes);
+  if (size < kLengthBytes) return Damaged(path, "shorter than its header");
+  void* mapping = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, opened->descriptor.get(), 0);
   if (mapping == MAP_FAILED) {
-    return absl::InternalError(absl::StrCat(path.string(), ": cannot map: ", std::strerror(error)));
+    return absl::InternalError(absl::StrCat(path.string(), ": cannot map: ", std::strerror(errno)));
   }
   SafetensorsFile file;
   file.path_ = path;
   file.mapping_ = static_cast<const std::byte*>(mapping);
-  file.size_ = static_cast<size_t>(info.st_size);
+  file.size_ = size;
   if (absl::Status status = file.ReadHeader(); !status.ok()) return status;
   return file;
 }

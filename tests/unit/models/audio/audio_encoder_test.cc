@@ -100,6 +100,33 @@ TEST(AudioEncoderTest, StreamsDecodeToWhatWentIn) {
   }
 }
 
+// Where there is silence before it, as there is before speech.
+TEST(AudioEncoderTest, AnMp3StreamSoundsWhenTheFileDoes) {
+  for (const int rate : {8000, 16000, 22050, 24000, 44100, 48000}) {
+    const int frame = rate < 32000 ? 576 : 1152;
+    constexpr int kSpare = 48;  // by which LAME fills its last frame at least
+    for (const double seconds : {1.0, 1.1, 1.333}) {
+      const auto sine = Sine(440, rate, seconds);
+      const size_t silent = 2000;
+      std::vector<float> sound(silent, 1e-3F);
+      sound.insert(sound.end(), sine.begin(), sine.end());
+      const auto samples = [&](AudioContainer container) {
+        return Decode(Encode(sound, AudioFormat::kMp3, container, rate, rate, 700)).samples;
+      };
+      const auto begin = [](const std::vector<float>& decoded) {
+        return std::ranges::find_if(decoded, [](float s) { return std::abs(s) > 0.1F; }) -
+               decoded.begin();
+      };
+      const auto file = samples(AudioContainer::kFile);
+      const auto stream = samples(AudioContainer::kStream);
+      EXPECT_EQ(file.size(), sound.size());
+      EXPECT_LE(stream.size(), file.size() + frame + kSpare) << rate << " " << seconds;
+      EXPECT_GE(stream.size(), file.size()) << rate << " " << seconds;
+      EXPECT_NEAR(begin(stream), begin(file), 2) << rate << " " << seconds;
+    }
+  }
+}
+
 TEST(AudioEncoderTest, AStreamComesWhileItIsMade) {
   for (const AudioFormat format : {AudioFormat::kPcmS16, AudioFormat::kPcmF32, AudioFormat::kWav,
                                    AudioFormat::kFlac, AudioFormat::kMp3, AudioFormat::kOggOpus}) {

@@ -150,6 +150,22 @@ class Folder(unittest.TestCase):
             kokoro.check_instance_norms({"a.norm.bias": np.ones(3)}, "x")
 
 
+class Voices(unittest.TestCase):
+    def test_english_is_spoken_by_who_is_understood_best_in_it(self):
+        japanese = ["jf_alpha", "jf_nezumi", "jm_kumo"]
+        self.assertEqual(kokoro.default_voice(japanese, "en-US"), "jm_kumo")
+        everybody = ["af_alloy", "af_heart", "bf_emma", *japanese]
+        self.assertEqual(kokoro.default_voice(everybody, "en-US"), "af_heart")
+        self.assertEqual(kokoro.default_voice(everybody, "en-GB"), "bf_emma")
+        self.assertEqual(kokoro.default_voice(["anna", "ben"], "en-US"), "anna")
+
+    def test_a_voice_says_what_it_was_made_for(self):
+        text = kokoro.describe_voices(["jf_alpha", "jm_kumo", "pf_dora", "xx"], "jm_kumo")
+        self.assertEqual(" ".join(text.split()), 'voices { name: "jf_alpha" language: "ja" default_for: "ja" } '
+                         'voices { name: "jm_kumo" language: "ja" } voices { name: "pf_dora" language: "pt-BR" }')
+        self.assertNotIn("default_for", kokoro.describe_voices(["af_heart", "jf_alpha"], "af_heart"))
+
+
 class Parts(unittest.TestCase):
     def test_damaged_parts_are_refused(self):
         with tempfile.TemporaryDirectory() as folder:

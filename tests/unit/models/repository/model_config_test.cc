@@ -20,6 +20,13 @@ std::string Error(const std::string& text) {
   return config.ok() ? "accepted" : std::string(config.status().message());
 }
 
+// The names that the config gives its files.
+std::vector<std::string> FileNames(const ModelConfig& config) {
+  std::vector<std::string> names;
+  for (const PackageFile& file : Files(config)) names.push_back(file.name);
+  return names;
+}
+
 TEST(ModelConfig, TorchScript) {
   const auto config = ParseModelConfig(kNull, "model.pbtxt");
   ASSERT_TRUE(config.ok()) << config.status();
@@ -48,7 +55,7 @@ TEST(ModelConfig, VitsAndItsFiles) {
       R"(vits { file: "m.pt" voice_file: "v.json" language: "en-US" voice: "joe" })",
       "model.pbtxt");
   ASSERT_TRUE(config.ok()) << config.status();
-  EXPECT_EQ(Files(*config), (std::vector<std::string>{"m.pt", "v.json"}));
+  EXPECT_EQ(FileNames(*config), (std::vector<std::string>{"m.pt", "v.json"}));
   const ModelInfo info = MakeModelInfo(*config, "joe", 1);
   EXPECT_EQ(info.task, Task::kSynthesis);
   EXPECT_EQ(info.voices, std::vector<std::string>{"joe"});
@@ -61,12 +68,12 @@ TEST(ModelConfig, Seq2SeqAndItsDefaults) {
       "target_language: 'de' ";
   auto config = ParseModelConfig("seq2seq { " + required + "}", "model.pbtxt");
   ASSERT_TRUE(config.ok()) << config.status();
-  EXPECT_EQ(Files(*config), (std::vector<std::string>{"m", "c", "p", "w"}));
+  EXPECT_EQ(FileNames(*config), (std::vector<std::string>{"m", "c", "p", "w"}));
   EXPECT_EQ(Platform(*config), "seq2seq");
   config = ParseModelConfig(
       "seq2seq { " + required + "target_words_file: 't' target_pieces_file: 'q' }", "model.pbtxt");
   ASSERT_TRUE(config.ok()) << config.status();
-  EXPECT_EQ(Files(*config), (std::vector<std::string>{"m", "c", "p", "w", "t", "q"}));
+  EXPECT_EQ(FileNames(*config), (std::vector<std::string>{"m", "c", "p", "w", "t", "q"}));
   for (const std::string field : {"target_words_file", "target_pieces_file"}) {
     EXPECT_NE(Error("seq2seq { " + required + field + ": '../t' }")
                   .find("seq2seq." + field + ": '../t' may not leave the model's folder"),
@@ -122,7 +129,7 @@ TEST(ModelConfig, Kokoro) {
       "model.pbtxt");
   ASSERT_TRUE(config.ok()) << config.status();
   EXPECT_EQ(Platform(*config), "kokoro");
-  EXPECT_EQ(Files(*config), (std::vector<std::string>{"m", "c", "l"}));
+  EXPECT_EQ(FileNames(*config), (std::vector<std::string>{"m", "c", "l"}));
   const ModelInfo info = MakeModelInfo(*config, "m", 1);
   EXPECT_EQ(info.task, Task::kSynthesis);
   EXPECT_EQ(info.language, "en-GB");
@@ -135,6 +142,26 @@ TEST(ModelConfig, KokoroSpeaksALanguageOfEspeakByDefault) {
       "model.pbtxt");
   ASSERT_TRUE(config.ok()) << config.status();
   EXPECT_EQ(MakeModelInfo(*config, "m", 1).language, "pt-BR");
+}
+
+TEST(ModelConfig, KokorosVoicesSayWhatTheyWereMadeFor) {
+  const std::string begin =
+      "kokoro { file: 'm' config_file: 'c' lexicon_file: 'l' language: 'en-US'\n";
+  const auto config = ParseModelConfig(
+      begin +
+          "voices { name: 'jm' language: 'ja' } voices { name: 'jf' language: 'ja' "
+          "default_for: 'ja' } }",
+      "x");
+  ASSERT_TRUE(config.ok()) << config.status();
+  const auto& voices = std::get<KokoroConfig>(config->kind).voices;
+  EXPECT_EQ(voices, (std::vector<KokoroVoiceConfig>{{"jm", "ja", {}}, {"jf", "ja", {"ja"}}}));
+  const std::string error = Error(begin +
+                                  "voices { name: 'a' default_for: 'ja' }\n"
+                                  "voices { name: 'a' language: 'ja' default_for: ['ja', ''] } }");
+  EXPECT_NE(error.find("kokoro.voices[0].language: is missing"), std::string::npos) << error;
+  EXPECT_NE(error.find("kokoro.voices[1].name: 'a' is used twice"), std::string::npos) << error;
+  EXPECT_NE(error.find("default_for[0]: 'ja' has two voices"), std::string::npos) << error;
+  EXPECT_NE(error.find("default_for[1]: '' is no language"), std::string::npos) << error;
 }
 
 TEST(ModelConfig, KokoroNamesEachWrongField) {
@@ -241,6 +268,51 @@ TEST(ModelConfig, TensorsAreChecked) {
   EXPECT_NE(twice.find("model.pbtxt:3:10: torchscript.inputs[1].name: 'a' is used twice"),
             std::string::npos)
       << twice;
+}
+
+TEST(ModelConfig, ShapesThatNoMessageCouldHoldAreRefused) {
+  const auto with = [](const std::string& inputs, const std::string& rest = "") {
+    return Error("torchscript { file: 'm' outputs { name: 'b' datatype: 'FP32' }\n" + inputs +
+                 rest + "}");
+  };
+  EXPECT_EQ(with("inputs { name: 'a' datatype: 'FP32' shape: 100000000000 }"),
+            "model.pbtxt:2:37: torchscript.inputs[0].shape: [100000000000] of FP32 is larger than "
+            "the 1073741824 bytes that are allowed");
+  // The product counts, and it must not overflow.
+  for (const char* shape : {"[65536, 65536]", "[-1, 8589934592]", "[4294967296, 4294967296, 2]",
+                            "[9223372036854775807, 9223372036854775807]"}) {
+    EXPECT_NE(with(std::string("inputs { name: 'a' datatype: 'INT8' shape: ") + shape + " }")
+                  .find("torchscript.inputs[0].shape: "),
+              std::string::npos)
+        << shape;
+  }
+  EXPECT_EQ(with("inputs { name: 'a' datatype: 'FP32' shape: [1024, 1024, 256] }"), "accepted");
+  EXPECT_EQ(with("inputs { name: 'a' datatype: 'FP32' shape: [0, 9223372036854775807] }"),
+            "accepted");
+  EXPECT_NE(Error("torchscript { file: 'm' inputs { name: 'b' datatype: 'FP32' }\n"
+                  "outputs { name: 'a' datatype: 'FP32' shape: 100000000000 } }")
+                .find("torchscript.outputs[0].shape: [100000000000] of FP32 is larger"),
+            std::string::npos);
+}
+
+TEST(ModelConfig, InputsOfTheWarmUpAreBoundedTogether) {
+  const auto with = [](const std::string& inputs) {
+    return Error("torchscript { file: 'm' outputs { name: 'b' datatype: 'FP32' }\n" + inputs + "}");
+  };
+  const std::string any = "inputs { name: 'a' datatype: 'FP32' shape: [-1, -1] }\n";
+  EXPECT_EQ(with(any + "warmup_sizes: 8192"), "accepted");
+  EXPECT_NE(with(any + "warmup_sizes: 65536")
+                .find("torchscript.inputs: are larger than the 1073741824 bytes that are allowed "
+                      "together, with 'a' of [-1, -1] and 65536 in place of each -1"),
+            std::string::npos);
+  EXPECT_NE(with(any + "warmup_sizes: [8192, 16384]").find("torchscript.inputs: are larger"),
+            std::string::npos);
+  const std::string half = " datatype: 'UINT8' shape: 536870912 }\n";
+  EXPECT_EQ(with("inputs { name: 'a'" + half + "inputs { name: 'c'" + half), "accepted");
+  EXPECT_NE(with("inputs { name: 'a'" + half + "inputs { name: 'c'" + half +
+                 "inputs { name: 'd' datatype: 'UINT8' shape: 1 }")
+                .find("torchscript.inputs: are larger"),
+            std::string::npos);
 }
 
 TEST(ModelConfig, TheLengthFactorHasTheRangeOfTheModel) {

@@ -1,8 +1,10 @@
 #include "models/repository/model_repository.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <fstream>
+#include <map>
 
 #include "gtest/gtest.h"
 
@@ -144,6 +146,52 @@ TEST_F(RepositoryTest, MissingWeightsAreNamed) {
   EXPECT_NE(std::string(status.message()).find("m.pt: no such file, but model.pbtxt names it"),
             std::string::npos)
       << status;
+}
+
+// Opening a pipe waits for its writer: for ever, where nobody writes.
+TEST_F(RepositoryTest, PipesAreRefusedAndNotWaitedFor) {
+  AddVoice("joe", "1");
+  AddVoice("anna", "1");
+  const fs::path config = root_ / "joe" / "1" / "model.pbtxt";
+  const fs::path weights = root_ / "anna" / "1" / "m.pt";
+  for (const fs::path& file : {config, weights}) {
+    fs::remove(file);
+    ASSERT_EQ(mkfifo(file.c_str(), 0600), 0);
+  }
+  const absl::Status joe = repository_.Find("joe").status();
+  EXPECT_EQ(joe.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(joe.message(), config.string() + ": is not a regular file, and only such are read");
+  const absl::Status anna = repository_.Find("anna").status();
+  EXPECT_EQ(anna.message(), weights.string() + ": is not a regular file, but model.pbtxt names it");
+}
+
+TEST_F(RepositoryTest, FilesThatAreTooLargeAreRefusedUnread) {
+  const std::map<std::string, std::string> kinds = {
+      {"vits { file: 'f' voice_file: 'BIG' language: 'en' voice: 'joe' }", "voice_file"},
+      {"bergamot { file: 'f' vocabulary_file: 'BIG' source_language: 'en' target_language: 'pt' }",
+       "vocabulary_file"},
+      {"kokoro { file: 'f' config_file: 'f' lexicon_file: 'BIG' language: 'en-US' }",
+       "lexicon_file"},
+      {"seq2seq { file: 'f' config_file: 'f' pieces_file: 'f' words_file: 'BIG' "
+       "source_language: 'en' target_language: 'pt' }",
+       "words_file"}};
+  for (const auto& [config, field] : kinds) {
+    Write(root_ / field / "1" / "model.pbtxt", config);
+    Write(root_ / field / "1" / "f", "small");
+    Write(root_ / field / "1" / "BIG", "");
+    fs::resize_file(root_ / field / "1" / "BIG", uintmax_t{10} << 30);  // it takes no place
+    const absl::Status status = repository_.Find(field).status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
+    EXPECT_NE(std::string(status.message())
+                  .find("BIG: has 10737418240 bytes, a " + field + " may have at most "),
+              std::string::npos)
+        << status;
+  }
+  Write(root_ / "joe" / "1" / "model.pbtxt", kVoice);
+  fs::resize_file(root_ / "joe" / "1" / "model.pbtxt", uintmax_t{10} << 30);
+  EXPECT_NE(std::string(repository_.Find("joe").status().message())
+                .find("model.pbtxt: has 10737418240 bytes, allowed are at most 1048576"),
+            std::string::npos);
 }
 
 TEST_F(RepositoryTest, TypoInTheConfigIsReportedWithFileAndLine) {

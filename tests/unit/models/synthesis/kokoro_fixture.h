@@ -17,8 +17,6 @@
 
 namespace millrace::models {
 
-inline constexpr size_t kSamplesPerFrame = 32;  // of the tiny model
-
 // Loads Kokoro on small random weights, with the real espeak-ng.
 class KokoroFixture : public ::testing::Test {
  protected:

@@ -41,12 +41,11 @@ TEST_F(KokoroModelTest, TheDefaultVoiceIsFirst) {
       << none.status();
 }
 
-TEST_F(KokoroModelTest, SpeaksWholeFramesOfFiniteSamples) {
+TEST_F(KokoroModelTest, SpeaksFiniteSamples) {
   const auto model = Load();
   for (const SynthesizeInput& input : {Say("Hello there."), Say("Why? Because!")}) {
     const std::vector<float> samples = Samples(*model, input);
     ASSERT_FALSE(samples.empty());
-    EXPECT_EQ(samples.size() % kSamplesPerFrame, 0U);
     float loudest = 0;
     for (const float sample : samples) {
       ASSERT_TRUE(std::isfinite(sample));

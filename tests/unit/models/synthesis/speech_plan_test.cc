@@ -6,53 +6,13 @@
 #include <string>
 #include <vector>
 
-#include "absl/strings/ascii.h"
-#include "models/text/phoneme_words.h"
-#include "models/text/unicode.h"
+#include "tests/unit/models/synthesis/letter_reader.h"
 
 namespace millrace::models {
 namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-
-class Sink final : public OutputSink {
- public:
-  void Emit(Output) override {}
-};
-
-// Says the letters of a text in capitals, between marks of 0, each one followed by a 0; knows A to
-// Z, a space and the usual marks.
-class LetterReader final : public SpeechReader {
- public:
-  absl::StatusOr<PhonemeText> ToPhonemes(std::string_view sentence,
-                                         const SynthesizeInput&) const override {
-    if (sentence == "fail") return absl::UnavailableError("no front end");
-    PhonemeText text{std::string(sentence), SplitPhonemeWords(sentence)};
-    absl::AsciiStrToUpper(&text.phonemes);
-    if (text.words.empty()) text.phonemes.clear();
-    return text;
-  }
-  PhonemeIds ToIds(std::string_view phonemes) const override {
-    PhonemeIds read;
-    read.ids.push_back(0);
-    for (size_t at = 0; at < phonemes.size();) {
-      const size_t bytes = DecodeAt(phonemes, at).bytes;
-      if (Symbols().find(phonemes.substr(at, bytes)) != std::string::npos) {
-        const size_t first = read.ids.size();
-        read.ids.insert(read.ids.end(), {phonemes[at], 0});
-        read.symbols.push_back({at, at + bytes, first, first + 2});
-      }
-      at += bytes;
-    }
-    read.ids.push_back(0);
-    return read;
-  }
-  std::string Symbols() const override { return "A B C D E F . , !"; }
-  size_t max_symbols() const override { return max; }
-
-  size_t max = 8;
-};
 
 class SpeechPlanTest : public ::testing::Test {
  protected:
@@ -84,7 +44,7 @@ class SpeechPlanTest : public ::testing::Test {
 
   ModelInfo info_;
   LetterReader reader_;
-  Sink sink_;
+  NoSink sink_;
   absl::Status status_;
 };
 
@@ -93,6 +53,25 @@ TEST_F(SpeechPlanTest, GoesThroughTheSentencesThatHaveSomethingToSpeak) {
   EXPECT_TRUE(status_.ok()) << status_;
   EXPECT_THAT(Units(Say("xyz")), ElementsAre());
   EXPECT_EQ(status_.message(), "text: there is nothing in it that the voice can speak");
+}
+
+TEST_F(SpeechPlanTest, WorkLeftFallsWithEachUnitToNothing) {
+  SynthesizeInput input = Say("Abc. Def. Fed cab.");
+  input.speed = 2;
+  Request request(input, TimePoint::max(), sink_);
+  SpeechPlan plan(std::get<SynthesizeInput>(request.input()), {});
+  double left = plan.WorkLeft();
+  EXPECT_GE(left, EstimateWork(input));
+  EXPECT_DOUBLE_EQ(EstimateWork(input), EstimateWork(Say(input.text)) / 2);
+  while (plan.Prepare(request, reader_)) {
+    EXPECT_DOUBLE_EQ(plan.WorkLeft(), left);
+    EXPECT_LT(plan.WorkLeft(0.5), left);
+    const bool more = plan.Advance();
+    EXPECT_LT(plan.WorkLeft(), left);
+    left = plan.WorkLeft();
+    if (!more) break;
+  }
+  EXPECT_EQ(left, 0);
 }
 
 TEST_F(SpeechPlanTest, PhonemesAreSpokenAsTheyAre) {
@@ -120,11 +99,11 @@ TEST_F(SpeechPlanTest, TheTextGoesWithTheFirstPiece) {
   Request request(Say("Abc."), TimePoint::max(), sink_);
   SpeechPlan plan(std::get<SynthesizeInput>(request.input()), {});
   ASSERT_TRUE(plan.Prepare(request, reader_));
-  const SynthesizeOutput first = plan.TakePiece({1, 2}, 8000, false);
+  const SynthesizeOutput first = plan.TakePiece({0, 0}, 8000, false);
   EXPECT_EQ(first.text, "Abc.");
   EXPECT_FALSE(first.sentence_finished);
   EXPECT_EQ(first.sample_rate, 8000);
-  EXPECT_EQ(first.samples, (std::vector<float>{1, 2}));
+  EXPECT_EQ(first.samples, (std::vector<float>{0, 0}));
   const SynthesizeOutput second = plan.TakePiece({}, 8000, true);
   EXPECT_EQ(second.text, "");
   EXPECT_TRUE(second.sentence_finished);
@@ -154,7 +133,7 @@ TEST_F(SpeechPlanTest, TimesFollowFromTheFramesAndGoWithTheFirstPiece) {
   const SynthesizeOutput piece = plan.TakePiece({}, 8000, false);
   EXPECT_EQ(Shown(piece.phonemes),
             "A:50-70@0 B:70-100@0 ,:100-140@0  :140-160@0 C:160-210@0 "
-            "D:210-270@0 !:270-340@0 ");
+            "D:210-270@0 !:270-430@0 ");  // a mark at the end has 20 ms
   EXPECT_EQ(Shown(piece.words), "Abx:50-100@3 cd:160-270@9 ");
   const SynthesizeOutput next = plan.TakePiece({}, 8000, true);
   EXPECT_TRUE(next.words.empty());
@@ -164,6 +143,7 @@ TEST_F(SpeechPlanTest, TimesFollowFromTheFramesAndGoWithTheFirstPiece) {
 TEST_F(SpeechPlanTest, TimesOfPhonemesInPlaceOfATextAreTheirs) {
   SynthesizeInput input = Say("A. BC, D.", true);
   input.word_times = true;
+  input.sentence_pause = 0;
   Request request(input, TimePoint::max(), sink_);
   SpeechPlan plan(std::get<SynthesizeInput>(request.input()), {});
   std::string words;

@@ -145,6 +145,40 @@ TEST_F(VitsModelTest, SlowSpeechIsLonger) {
   EXPECT_GT(Samples(*model, input).size(), 2 * normal);
 }
 
+TEST_F(VitsModelTest, SpeedIsTrue) {
+  const auto model = Load();
+  SynthesizeInput input =
+      Say("Hello there, world. The first words of a sentence that is long enough to count.");
+  const auto normal = static_cast<double>(Samples(*model, input).size());
+  for (const float speed : {0.25F, 0.5F, 1.3F, 2.0F, 4.0F}) {
+    input.speed = speed;
+    EXPECT_NEAR(static_cast<double>(Samples(*model, input).size()) * speed / normal, 1, 0.03)
+        << speed;
+  }
+}
+
+TEST_F(VitsModelTest, EnglishNumbersAreReadAsWords) {
+  const auto model = Load();
+  EXPECT_EQ(Samples(*model, Say("World War II cost $5.50.")),
+            Samples(*model, Say("World War two cost five dollars and fifty cents.")));
+}
+
+TEST_F(VitsModelTest, AVoiceHasItsOwnGain) {
+  const std::vector<float> quiet = Samples(*Load(), Say("Hello."));
+  VitsOptions options = OptionsFor(folder_.path());
+  options.gain_db = 6.0206F;
+  const auto model = VitsModel::Load(options, {});
+  ASSERT_TRUE(model.ok()) << model.status();
+  const std::vector<float> loud = Samples(**model, Say("Hello."));
+  ASSERT_EQ(loud.size(), quiet.size());
+  for (size_t i = 0; i < loud.size(); ++i) {
+    ASSERT_LT(std::abs(loud[i]), 1);
+    if (std::abs(quiet[i]) < 0.4F) {
+      ASSERT_NEAR(loud[i], 2 * quiet[i], 1e-4F);
+    }
+  }
+}
+
 TEST_F(VitsModelTest, RequestsAtOnceSoundAsAlone) {
   const auto model = Load();
   const std::vector<SynthesizeInput> inputs = {Say("One two three."),

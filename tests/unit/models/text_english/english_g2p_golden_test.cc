@@ -9,6 +9,7 @@
 #include <sstream>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "models/text/english/english_g2p.h"
@@ -78,6 +79,26 @@ double Agreement(const std::string& dialect) {
     same += Common(theirs, ours);
   }
   return 100.0 * static_cast<double>(same) / static_cast<double>(words);
+}
+
+TEST(EnglishGoldenTest, HeteronymsSoundByWhatTheyAreInTheirSentence) {
+  for (const std::string& row : Lines("heteronyms.txt")) {
+    const size_t first = row.find('\t');
+    const size_t second = row.find('\t', first + 1);
+    std::string expected = row.substr(second + 1);
+    // In misaki's letters.
+    for (const auto& [from, to] : std::vector<std::pair<std::string, std::string>>{
+             {"aɪ", "I"}, {"aʊ", "W"}, {"oʊ", "O"}, {"dʒ", "ʤ"}, {"ɝ", "ɜɹ"}, {"ɚ", "əɹ"}}) {
+      const size_t at = expected.find(from);
+      if (at != std::string::npos) expected.replace(at, from.size(), to);
+    }
+    std::string spoken = Spoken(row.substr(0, first));
+    for (const std::string mark : {"ˈ", "ˌ", "ː"}) {
+      for (size_t at = 0; (at = spoken.find(mark)) != std::string::npos;)
+        spoken.erase(at, mark.size());
+    }
+    EXPECT_NE(spoken.find(expected), std::string::npos) << row << " is " << spoken;
+  }
 }
 
 // What is left are heteronyms, which the tagger of the reference does not tell apart, words that it

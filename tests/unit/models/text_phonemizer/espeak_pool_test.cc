@@ -88,6 +88,18 @@ TEST(EspeakPoolTest, ADeadProcessIsReplaced) {
   EXPECT_EQ(next->front(), "<hello>\n");
 }
 
+// Whoever kills one, the request does not notice.
+TEST(EspeakPoolTest, ACallWhoseProcessDiesAsksAnotherOne) {
+  const std::string mark = testing::TempDir() + "espeak-died-" + std::to_string(getpid());
+  EspeakPool pool(Fake(kLong, 1));
+  const std::vector<std::string> lines = {"one", "die-once " + mark, "three"};
+  const auto answers = pool.Translate(lines);
+  ASSERT_TRUE(answers.ok()) << answers.status();
+  EXPECT_EQ(answers->front(), "<one>\n");
+  EXPECT_EQ(answers->back(), "<three>\n");
+  EXPECT_TRUE(std::filesystem::remove(mark));
+}
+
 TEST(EspeakPoolTest, ADeadProcessFailsItsCallWithoutASignal) {
   EspeakPool pool(Fake(kLong));
   const auto dead = pool.Translate(Lines({"die", "more", "and more"}));

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Stands in for espeak-ng, line by line, and misbehaves on command: a line may begin with hang, wait (for the writer of a FIFO), die or flood."""
+"""Stands in for espeak-ng, line by line, and misbehaves on command: a line may begin with hang, wait (for the writer of a FIFO),
+die, die-once (unless a file is there, which it makes) or flood."""
 
 import re
 import signal
@@ -16,6 +17,12 @@ for line in sys.stdin:
         with open(line[5:]) as gate:
             gate.read()
         print(f"<{line}>", flush=True)
+    elif line.startswith("die-once "):
+        try:
+            open(line[9:], "x").close()
+            sys.exit(3)
+        except FileExistsError:
+            print(f"<{line}>", flush=True)
     elif line.startswith("die"):
         sys.exit(3)
     elif line.startswith("flood"):

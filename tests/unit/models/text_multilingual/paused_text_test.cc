@@ -1,4 +1,4 @@
-#include "models/text/multilingual/marked_text.h"
+#include "models/text/multilingual/paused_text.h"
 
 #include <gtest/gtest.h>
 
@@ -10,12 +10,12 @@ namespace {
 // "text|marks|text|marks|"
 std::string Divided(std::string_view text, bool ends = true) {
   std::string divided;
-  for (const MarkedText& piece : DivideAtMarks(text, ends))
+  for (const PausedText& piece : DivideAtMarks(text, ends))
     divided += piece.text + "|" + piece.marks + "|";
   return divided;
 }
 
-TEST(MarkedTextTest, DividesAtPausesQuotesAndBrackets) {
+TEST(PausedTextTest, DividesAtPausesQuotesAndBrackets) {
   EXPECT_EQ(Divided("Hola, mundo; (sí): no!"), "Hola|, |mundo|; (|sí|): |no|!|");
   EXPECT_EQ(Divided("¿Y \"él\"?"), "|¿|Y| \"|él|\"?|");
   EXPECT_EQ(Divided("Ma — bella"), "Ma| — |bella||");
@@ -24,25 +24,25 @@ TEST(MarkedTextTest, DividesAtPausesQuotesAndBrackets) {
   EXPECT_EQ(Divided("Fine? Sì. dopo"), "Fine|? |Sì|. |dopo||");
 }
 
-TEST(MarkedTextTest, GuillemetsAndTheDandaAreReadAsWhatKokoroKnows) {
+TEST(PausedTextTest, GuillemetsAndTheDandaAreReadAsWhatKokoroKnows) {
   EXPECT_EQ(Divided("« Oui ! » dit-il."), "|“ |Oui| ! ” |dit-il|.|");
   EXPECT_EQ(Divided("गर्मी है।"), "गर्मी है|.|");
   EXPECT_EQ(Divided("गया॥"), "गया|.|");
 }
 
-TEST(MarkedTextTest, WhiteSpaceOfAnyKindIsOneSpace) {
+TEST(PausedTextTest, WhiteSpaceOfAnyKindIsOneSpace) {
   EXPECT_EQ(Divided(" Ça\u00a0va \t bien\u202f? "), "| |Ça va bien| ? |");
   EXPECT_EQ(Divided("a\x01\nb"), "a b||");
 }
 
-TEST(MarkedTextTest, AMarkWithinANumberOrAnAddressIsPartOfIt) {
+TEST(PausedTextTest, AMarkWithinANumberOrAnAddressIsPartOfIt) {
   for (const char* text : {"3,14", "1.500", "10:30", "३.१४", "www.ejemplo.com", "p.ej", "1.º piso"})
     EXPECT_EQ(Divided(text), std::string(text) + "||");
   EXPECT_EQ(Divided("en 1984, 27"), "en 1984|, |27||");
   EXPECT_EQ(Divided("nota:sí"), "nota|:|sí||");
 }
 
-TEST(MarkedTextTest, TheStopOfAnAbbreviationIsLeftOut) {
+TEST(PausedTextTest, TheStopOfAnAbbreviationIsLeftOut) {
   EXPECT_EQ(Divided("El Sr. Pérez."), "El Sr Pérez|.|");
   EXPECT_EQ(Divided("J. R. Silva (Dr. Costa) veio."), "J R Silva| (|Dr Costa|) |veio|.|");
   EXPECT_EQ(Divided("La pág. 42 no"), "La pág 42 no||");
@@ -53,13 +53,13 @@ TEST(MarkedTextTest, TheStopOfAnAbbreviationIsLeftOut) {
   EXPECT_EQ(Divided("El Sr. ", false), "El Sr| |");
 }
 
-TEST(MarkedTextTest, NothingGivesNothing) {
+TEST(PausedTextTest, NothingGivesNothing) {
   EXPECT_EQ(Divided(""), "");
   EXPECT_EQ(Divided("..."), "|...|");
   EXPECT_EQ(Divided("a\xff\xc3"), "a||");
 }
 
-TEST(MarkedTextTest, TakesLinearTime) {
+TEST(PausedTextTest, TakesLinearTime) {
   for (const char* unit : {"a", ".", " ", ". ", "a. ", "(a", "Sr. "}) {
     ExpectLinearTime(unit, 200'000, [](const std::string& text) { DivideAtMarks(text, true); });
   }
