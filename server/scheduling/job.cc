@@ -1,6 +1,20 @@
 #include "server/scheduling/job.h"
 
+#include <utility>
+
+#include "server/scheduling/served_model.h"
+
 namespace millrace::server {
+
+Job::Job(models::Input input, TimePoint deadline, Reply& reply, std::shared_ptr<ServedModel> model,
+         const Clock& clock)
+    : model(std::move(model)),
+      request(std::move(input), deadline, reply, clock),
+      reply(reply),
+      admitted(clock.Now()),
+      estimate(this->model->model().EstimateWork(request.input())) {
+  request.EstimateWorkLeft(estimate);
+}
 
 void Reply::Park(std::unique_ptr<Job> job) {
   FinishJob(std::move(job),

@@ -1,8 +1,8 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <utility>
 
 #include "absl/status/status.h"
 #include "models/core/request.h"
@@ -34,26 +34,27 @@ class Reply : public models::OutputSink {
 class Job {
  public:
   Job(models::Input input, TimePoint deadline, Reply& reply, std::shared_ptr<ServedModel> model,
-      const Clock& clock)
-      : model(std::move(model)),
-        request(std::move(input), deadline, reply, clock),
-        reply(reply),
-        admitted(clock.Now()) {}
+      const Clock& clock);
 
   // Before the request, whose state may lie in the model's memory.
   const std::shared_ptr<ServedModel> model;
   models::Request request;
   Reply& reply;
   const TimePoint admitted;
-  TimePoint enqueued{};  // when it last entered its queue; set by the scheduler
-  // What it has had so far, summed over its steps: the wait before them, their time, and its part
-  // of that when a step served several jobs.
+  const double estimate;  // of all its work, before anything was known of it
+  TimePoint enqueued{};   // when it last entered its queue; set by the scheduler
+  // What it has had so far, summed over its steps: the wait before them, and their time.
   Duration waited{};
   Duration service{};
-  Duration work{};
   // A step in company failed that no request failed by itself, as for want of memory: it goes on
   // alone, for the same company would fail again.
   bool alone = false;
+  // Much shorter than the others when it came.
+  bool quick = false;
+  // It waits to begin, and may still be told to come again later.
+  bool may_be_refused = false;
+  // Where the scheduler keeps account of it while it runs; 0: nowhere.
+  size_t running_place = 0;
   // From admission to its end, as the scheduler foresaw it; none for one that was not admitted by a
   // forecast, or whose time was its client's since.
   ForecastMargin::Made forecast;

@@ -1,5 +1,8 @@
 #include "server/scheduling/model_directory.h"
 
+#include <algorithm>
+#include <cstddef>
+
 #include "absl/strings/str_join.h"
 #include "models/core/strings.h"
 
@@ -13,6 +16,34 @@ std::string Names(const std::vector<std::shared_ptr<ServedModel>>& models) {
   return absl::StrJoin(models, ", ", [](std::string* out, const auto& model) {
     absl::StrAppend(out, model->info().name);
   });
+}
+
+// Some of the languages, for an error.
+std::string Shown(const std::vector<std::string>& languages) {
+  constexpr size_t kMost = 8;
+  const size_t shown = std::min(languages.size(), kMost);
+  std::string list =
+      absl::StrJoin(languages.begin(), languages.begin() + static_cast<ptrdiff_t>(shown), "|");
+  if (shown < languages.size()) absl::StrAppend(&list, "|... (", languages.size(), ")");
+  return list;
+}
+
+// What the translators among the models do, for an error.
+std::string Directions(const std::vector<std::shared_ptr<ServedModel>>& models) {
+  constexpr size_t kMost = 16;
+  std::vector<std::string> directions;
+  for (const auto& model : models) {
+    const models::ModelInfo& info = model->info();
+    if (info.task != models::Task::kTranslation) continue;
+    directions.push_back(
+        StrCat(Shown(SourceLanguages(info)), " to ", Shown(TargetLanguages(info))));
+  }
+  if (directions.empty()) return "none is loaded";
+  const size_t more = directions.size() - std::min(directions.size(), kMost);
+  directions.resize(directions.size() - more);
+  std::string list = StrCat("loaded ones do ", absl::StrJoin(directions, ", "));
+  if (more > 0) absl::StrAppend(&list, " and ", more, " more");
+  return list;
 }
 
 }  // namespace
@@ -67,7 +98,8 @@ absl::StatusOr<std::shared_ptr<ServedModel>> ModelDirectory::FindTranslator(
   if (candidates.empty()) {
     return absl::NotFoundError(
         StrCat("source_language, target_language: no loaded model translates from '",
-               source.substr(0, kMaxShownName), "' to '", target.substr(0, kMaxShownName), "'"));
+               source.substr(0, kMaxShownName), "' to '", target.substr(0, kMaxShownName), "'; ",
+               Directions(All())));
   }
   return absl::InvalidArgumentError(StrCat("model: is empty and several could be meant: ",
                                            Names(candidates), "; name one or give both languages"));

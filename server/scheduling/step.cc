@@ -137,22 +137,20 @@ void RunStep(std::vector<std::unique_ptr<Job>> batch, Device& device,
   }
 
   Scheduler::StepReport report{.jobs = batch.size(), .took = clock.Now() - start};
+  scheduler.EndStep(batch, report.took);
+  report.tells_pace = false;
   for (const auto& job : batch) {
-    job->service += report.took;
-    job->work += report.took / static_cast<Duration::rep>(batch.size());
-    if (job->request.outcome()) metrics.queue_seconds.Observe(Seconds(job->waited));
-    if (const auto& outcome = job->request.outcome(); outcome && outcome->ok()) {
-      ++report.finished;
-      report.finished_work += job->work;
-    }
-    scheduler.ReportEnd(*job);
+    report.work += job->request.TakeWorkDone();
+    if (job->quick) ++report.quick;
+    const auto& outcome = job->request.outcome();
+    report.tells_pace |= outcome ? outcome->ok() : !job->request.ShouldStop();
+    if (outcome) metrics.queue_seconds.Observe(Seconds(job->waited));
   }
+  report.tells_pace |= report.work > 0;
   // Until they are back in the queue they count as running: another worker would let others begin.
   Settle(std::move(batch), scheduler);
-  // To deliver takes the worker's time, too; nearly all of it goes to those that ended.
-  const Duration settling = clock.Now() - start - report.took;
-  report.took += settling;
-  if (report.finished != 0) report.finished_work += settling;
+  // To deliver takes the worker's time, too.
+  report.took = clock.Now() - start;
   scheduler.ReportStep(model->queue(), report);
 }
 

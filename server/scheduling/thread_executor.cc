@@ -72,7 +72,8 @@ void ThreadExecutor::Run(std::span<const std::shared_ptr<ServedModel>> models) {
   Scheduler::Popped popped;
   while (scheduler_.PopBatch(popped)) {
     for (auto& job : popped.dropped) {
-      const absl::Status why = StopStatus(job->request);
+      const auto& outcome = job->request.outcome();
+      const absl::Status why = outcome ? *outcome : StopStatus(job->request);
       FinishJob(std::move(job), why);
     }
     if (!popped.batch.empty()) RunStep(std::move(popped.batch), device_, *context, scheduler_);

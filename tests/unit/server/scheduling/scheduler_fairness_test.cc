@@ -34,7 +34,7 @@ class SchedulerFairness : public SchedulingTest {
 };
 
 // One worker that takes one job at a time.
-constexpr size_t kLimit = Scheduler::kUnderWayPerPlace;
+constexpr size_t kLimit = ModelQueue::kUnderWayPerPlace;
 
 TEST_F(SchedulerFairness, NewcomerGoesBeforeARequestThatCameBackLater) {
   const auto model = MakeModel("m");
@@ -64,7 +64,7 @@ TEST_F(SchedulerFairness, WithContinuousBatchesANewcomerWaitsForAPlace) {
   clock_.Advance(milliseconds(1));
   for (FakeReply& reply : started) Requeue(model, reply, milliseconds(100));
   EXPECT_THAT(Pop(), ElementsAre(&started[0], &started[1]));
-  scheduler_.ReportStep(model->queue(), {.jobs = 2, .took = milliseconds(10), .finished = 1});
+  scheduler_.ReportStep(model->queue(), {.jobs = 2, .took = milliseconds(10)});
   scheduler_.Requeue(std::move(popped_.batch.front()));
   EXPECT_THAT(Pop(), ElementsAre(&fresh_, &started[0]));
 }
@@ -73,12 +73,12 @@ TEST_F(SchedulerFairness, WithContinuousBatchesLongRequestsAreBoundedToo) {
   const auto model = MakeModel("m", {.max_batch = 2, .continuous = true});
   ASSERT_TRUE(Submit(model, fresh_).ok());
   clock_.Advance(milliseconds(1));
-  for (int i = 0; i < 3; ++i) Requeue(model, long_, Scheduler::kLong);
+  for (int i = 0; i < 3; ++i) Requeue(model, long_, ModelQueue::kLong);
   EXPECT_THAT(Pop(), ElementsAre(&fresh_, &long_));
-  scheduler_.ReportStep(model->queue(), {.jobs = 2, .took = milliseconds(1), .finished = 2});
+  scheduler_.ReportStep(model->queue(), {.jobs = 2, .took = milliseconds(1)});
   ASSERT_TRUE(Submit(model, short_).ok());
   clock_.Advance(milliseconds(1));
-  for (int i = 0; i < 2; ++i) Requeue(model, long_, Scheduler::kLong);
+  for (int i = 0; i < 2; ++i) Requeue(model, long_, ModelQueue::kLong);
   EXPECT_THAT(Pop(), ElementsAre(&long_, &long_));  // four are under way
 }
 
@@ -105,7 +105,7 @@ TEST_F(SchedulerFairness, LongRequestsNeverKeepAShortOneFromBeginning) {
   const auto model = MakeModel("m");
   ASSERT_TRUE(Submit(model, short_).ok());
   clock_.Advance(milliseconds(1));
-  for (size_t i = 0; i < 10 * kLimit; ++i) Requeue(model, long_, Scheduler::kLong);
+  for (size_t i = 0; i < 10 * kLimit; ++i) Requeue(model, long_, ModelQueue::kLong);
   EXPECT_THAT(Pop(), ElementsAre(&short_));
 }
 
@@ -128,27 +128,26 @@ TEST_F(SchedulerFairness, WhatLeavesTheQueueIsNoLongerUnderWay) {
   EXPECT_THAT(Pop(), ElementsAre(&short_));
 }
 
-TEST_F(SchedulerFairness, ShortRequestIsNotRefusedForLongOnes) {
+TEST_F(SchedulerFairness, MuchShorterRequestNeedNotWaitForOthersToEnd) {
   const auto model = MakeModel("m");
-  scheduler_.ReportStep(
-      model->queue(),
-      {.jobs = 1, .took = milliseconds(100), .finished = 1, .finished_work = seconds(60)});
-  for (int i = 0; i < 5; ++i) Requeue(model, long_, seconds(20));
-  // A step of each, and one of its own.
-  EXPECT_FALSE(Submit(model, short_, clock_.Now() + milliseconds(590)).ok());
-  EXPECT_TRUE(Submit(model, short_, clock_.Now() + milliseconds(610)).ok());
-}
-
-TEST_F(SchedulerFairness, WaitCountsWhatMustEndBeforeANewcomerBegins) {
-  const auto model = MakeModel("m");
-  scheduler_.ReportStep(
-      model->queue(), {.jobs = 1, .took = seconds(1), .finished = 1, .finished_work = seconds(3)});
-  for (size_t i = 0; i < kLimit; ++i) Requeue(model, started_, seconds(1));
-  ASSERT_TRUE(Submit(model, fresh_).ok());
-  // One must end (3 s), the others have a step (4 s); then it has a step among the others' (1 + 8
-  // s); a quarter is added to all.
-  EXPECT_FALSE(Submit(model, short_, clock_.Now() + milliseconds(19900)).ok());
-  EXPECT_TRUE(Submit(model, short_, clock_.Now() + milliseconds(20100)).ok());
+  FakeReply started[kLimit], longer;
+  for (FakeReply& reply : started) {
+    std::unique_ptr<Job> job = MakeJob(model, reply);
+    job->request.EstimateWorkLeft(20);
+    scheduler_.Requeue(std::move(job));
+  }
+  std::unique_ptr<Job> job = MakeJob(model, longer);
+  job->request.EstimateWorkLeft(3);
+  ASSERT_TRUE(scheduler_.Submit(job).ok());
+  ASSERT_TRUE(Submit(model, short_).ok());  // an eighth of the others, at most
+  clock_.Advance(milliseconds(1));
+  for (size_t i = 0; i < kLimit; ++i) {
+    EXPECT_THAT(Pop(), ElementsAre(&started[i]));
+    scheduler_.Requeue(std::move(popped_.batch.front()));
+    scheduler_.ReportStep(model->queue(), {.jobs = 1, .took = milliseconds(1)});
+  }
+  EXPECT_THAT(Pop(), ElementsAre(&short_));
+  EXPECT_THAT(Pop(), ElementsAre(&started[0]));  // the longer one waits for an end
 }
 
 TEST_F(SchedulerFairness, FloodOnOneModelLeavesAnotherItsShare) {

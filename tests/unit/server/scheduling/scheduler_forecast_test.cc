@@ -13,26 +13,16 @@ using std::chrono::seconds;
 using testing::FakeReply;
 
 // What the scheduler learns from how its forecasts came true, and what it then lets in. One worker,
-// one job a step: kUnderWayPerPlace are under way, whoever comes then waits for ends.
+// one job a step of a second.
 class SchedulerForecast : public StepTest {
  protected:
-  static constexpr int kLimit = Scheduler::kUnderWayPerPlace;
+  static constexpr int kAhead = 5;
 
-  SchedulerForecast() {
-    ReportPace();
-    Fill();
-  }
+  SchedulerForecast() { ReportPace(); }
 
   void ReportPace() {
-    scheduler_.ReportStep(
-        model_->queue(),
-        {.jobs = 1, .took = seconds(1), .finished = 1, .finished_work = seconds(1)});
+    scheduler_.ReportStep(model_->queue(), {.jobs = 1, .took = seconds(1), .work = 1});
   }
-
-  void Fill() {
-    for (int i = 0; i <= kLimit; ++i) EXPECT_TRUE(Submit(model_, waiting_).ok());
-  }
-  // Somebody comes behind the others: five steps of a second, then its own.
   void Come(Reply& reply, Duration left = seconds(1000)) {
     EXPECT_TRUE(Submit(model_, reply, clock_.Now() + left).ok());
   }
@@ -57,9 +47,19 @@ class SchedulerForecast : public StepTest {
       Run(reply, took);
     }
   }
-  // The least time left with which a newcomer is let in, to a millisecond: its forecast with what
-  // is added to it.
+  // Somebody is let in, and expires.
+  void Expire() {
+    FakeReply reply;
+    Come(reply, seconds(8));
+    clock_.Advance(seconds(8));
+    EXPECT_EQ(scheduler_.TakeExpired().size(), 1U);
+  }
+  // The least time left with which a newcomer is let in behind five steps, to a millisecond. It is
+  // a step, two are in reserve, and what is over is for the wait, with what is added to it.
   double Needed() {
+    FakeReply ahead[kAhead];
+    for (FakeReply& reply : ahead)
+      scheduler_.Enter(MakeJob(model_, reply, clock_.Now() + seconds(8)));
     Duration low{}, high = seconds(1000);
     while (high - low > milliseconds(1)) {
       const Duration middle = low + (high - low) / 2;
@@ -68,8 +68,10 @@ class SchedulerForecast : public StepTest {
       if (let_in) scheduler_.Remove(model_->queue(), reply);
       (let_in ? high : low) = middle;
     }
+    for (FakeReply& reply : ahead) EXPECT_NE(scheduler_.Remove(model_->queue(), reply), nullptr);
     return Seconds(high);
   }
+  static constexpr double kWithout = 3 + 4.0 / 3 * kAhead;
 
   bool finishes_ = true;
   const std::shared_ptr<ServedModel> model_ =
@@ -79,63 +81,61 @@ class SchedulerForecast : public StepTest {
                      [this](models::Request& request) {
                        if (finishes_) request.Finish(absl::OkStatus());
                      }});
-  FakeReply waiting_;
 };
 
-TEST_F(SchedulerForecast, AtFirstAQuarterIsAdded) { EXPECT_NEAR(Needed(), 7.5, 0.01); }
-
-TEST_F(SchedulerForecast, NothingIsAddedWhereForecastsCameTrue) {
-  Serve(seconds(6));
-  EXPECT_NEAR(Needed(), 6, 0.05);
+TEST_F(SchedulerForecast, AtFirstAQuarterIsAdded) {
+  EXPECT_NEAR(Needed(), 3 + 1.25 * 4 / 3 * kAhead, 0.01);
 }
 
-TEST_F(SchedulerForecast, NobodyIsLetInWhoWouldBeLateAsThoseBefore) {
-  Serve(seconds(9));
-  EXPECT_NEAR(Needed(), 9, 0.05);
+TEST_F(SchedulerForecast, NothingIsAddedWhereRequestsEndInTime) {
+  Serve(seconds(1));
+  EXPECT_NEAR(Needed(), kWithout, 0.05);
+}
+
+// Requests take turns while there is time for it.
+TEST_F(SchedulerForecast, HowLongBeforeTheirDeadlineTheyEndIsNoMatter) {
+  Serve(seconds(900));
+  EXPECT_NEAR(Needed(), kWithout, 0.05);
 }
 
 TEST_F(SchedulerForecast, WhatExpiredWhileItWaitedCounts) {
-  Serve(seconds(6));
-  FakeReply reply;
-  Come(reply, seconds(8));
-  clock_.Advance(seconds(8));
-  EXPECT_EQ(scheduler_.TakeExpired().size(), 1U);
-  EXPECT_GT(Needed(), 6.1);
+  Serve(seconds(1));
+  const double before = Needed();
+  Expire();
+  EXPECT_GT(Needed(), before + 0.1);
 }
 
 TEST_F(SchedulerForecast, WhatAWorkerFindsExpiredCounts) {
-  Serve(seconds(6));
+  Serve(seconds(1));
+  const double before = Needed();
   FakeReply reply;
   Come(reply, seconds(8));
   clock_.Advance(seconds(8));
-  for (int i = 0; i <= kLimit; ++i) {
-    Pop();
-    RunNow(std::move(popped_.batch.front()));
-  }
   EXPECT_TRUE(Pop().empty());
   EXPECT_EQ(popped_.dropped.size(), 1U);
-  Fill();
-  EXPECT_GT(Needed(), 6.1);
+  EXPECT_GT(Needed(), before + 0.1);
 }
 
 TEST_F(SchedulerForecast, WhatExpiredWhileItRanCounts) {
-  Serve(seconds(6));
+  Serve(seconds(1));
+  const double before = Needed();
   FakeReply reply;
   Come(reply, seconds(8));
   finishes_ = false;
   Run(reply, seconds(8));
   EXPECT_TRUE(reply.status());
-  EXPECT_GT(Needed(), 6.1);
+  EXPECT_GT(Needed(), before + 0.1);
 }
 
 // gRPC cancels a call whose deadline passes, often just before it has passed here.
 TEST_F(SchedulerForecast, WhoLeavesAfterItShouldHaveEndedCounts) {
-  Serve(seconds(6));
+  Serve(seconds(1));
+  const double before = Needed();
   FakeReply reply;
   Come(reply, seconds(8));
   clock_.Advance(milliseconds(7999));
   EXPECT_NE(scheduler_.Remove(model_->queue(), reply), nullptr);
-  EXPECT_GT(Needed(), 6.1);
+  EXPECT_GT(Needed(), before + 0.1);
 }
 
 TEST_F(SchedulerForecast, WhoLeavesEarlyTellsNothing) {
@@ -144,14 +144,13 @@ TEST_F(SchedulerForecast, WhoLeavesEarlyTellsNothing) {
     FakeReply waits, runs;
     Come(waits);
     Come(runs);
-    clock_.Advance(seconds(1));
     EXPECT_NE(scheduler_.Remove(model_->queue(), waits), nullptr);
     finishes_ = false;
     runs.Cancel();
-    Run(runs, seconds(3));
+    Run(runs, seconds(1));
     EXPECT_TRUE(runs.status());
   }
-  EXPECT_EQ(Needed(), before);
+  EXPECT_NEAR(Needed(), before, 0.002);
 }
 
 TEST_F(SchedulerForecast, WhoReadsSlowlyTellsNothing) {
@@ -174,38 +173,15 @@ TEST_F(SchedulerForecast, WhoReadsSlowlyTellsNothing) {
   EXPECT_NEAR(Needed(), before, 0.002);
 }
 
-TEST_F(SchedulerForecast, WhoIsLetInForThatTheQueueIsEmptyTellsNothing) {
-  const double before = Needed();
-  for (int i = 0; i <= kLimit; ++i) {
-    Pop();
-    RunNow(std::move(popped_.batch.front()));
-  }
-  for (int i = 0; i < 100; ++i) {
-    FakeReply reply;
-    Come(reply, milliseconds(1));
-    clock_.Advance(seconds(1000));
-    EXPECT_EQ(scheduler_.TakeExpired().size(), 1U);
-  }
-  Fill();
-  EXPECT_EQ(Needed(), before);
-}
-
 TEST_F(SchedulerForecast, NoFloodDoublesTheForecastOfOthers) {
-  Serve(seconds(1000));
-  EXPECT_NEAR(Needed(), 12, 0.01);
+  for (int i = 0; i < 1000; ++i) Expire();
+  EXPECT_NEAR(Needed(), 3 + 2 * 4.0 / 3 * kAhead, 0.01);
 }
 
 TEST_F(SchedulerForecast, WhereForecastsComeTrueAgainTheMarginGoes) {
-  Serve(seconds(1000));
-  Serve(seconds(6), 1000);
-  EXPECT_NEAR(Needed(), 6, 0.01);
-}
-
-TEST_F(SchedulerForecast, WhoFindsAPlaceNeedsNoMargin) {
-  Serve(seconds(1000));
-  Pop();
-  RunNow(std::move(popped_.batch.front()));
-  EXPECT_NEAR(Needed(), 5, 0.01);  // four steps, and its own
+  for (int i = 0; i < 1000; ++i) Expire();
+  Serve(seconds(1), 1000);
+  EXPECT_NEAR(Needed(), kWithout, 0.01);
 }
 
 TEST_F(SchedulerForecast, FailedRequestTellsNothing) {
@@ -213,13 +189,30 @@ TEST_F(SchedulerForecast, FailedRequestTellsNothing) {
   for (int i = 0; i < 100; ++i) {
     FakeReply reply;
     Come(reply);
-    auto job = scheduler_.Remove(model_->queue(), reply);
-    ASSERT_NE(job, nullptr);
+    std::vector<std::unique_ptr<Job>> batch;
+    batch.push_back(scheduler_.Remove(model_->queue(), reply));
+    ASSERT_NE(batch.front(), nullptr);
     clock_.Advance(seconds(100));
-    job->request.Finish(absl::InternalError("failed"));
-    scheduler_.ReportEnd(*job);
+    batch.front()->request.Finish(absl::InternalError("failed"));
+    scheduler_.EndStep(batch, seconds(1));
   }
   EXPECT_EQ(Needed(), before);
+}
+
+// What began may prove to be more than it was judged; newcomers are then judged so, too.
+TEST_F(SchedulerForecast, WorkThatWasJudgedTooSmallCountsAsItProves) {
+  Serve(seconds(1));
+  for (int i = 0; i < 1000; ++i) {
+    FakeReply reply;
+    std::vector<std::unique_ptr<Job>> batch;
+    batch.push_back(MakeJob(model_, reply));
+    batch.front()->request.EstimateWorkLeft(2);
+    batch.front()->request.Finish(absl::OkStatus());
+    scheduler_.EndStep(batch, seconds(2));
+    scheduler_.ReportStep(model_->queue(), {.jobs = 1, .took = seconds(2), .work = 2});
+  }
+  // Each is two units: ten seconds before it, two steps of one, and two of two in reserve.
+  EXPECT_NEAR(Needed(), 4.0 / 3 * 10 + 2 + 4, 0.1);
 }
 
 }  // namespace

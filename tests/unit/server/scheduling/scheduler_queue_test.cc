@@ -186,7 +186,7 @@ TEST_F(SchedulerQueue, SlotOfARemovedModelIsUsedAgainAsNew) {
   {
     const auto first = MakeModel("first", {.max_batch = 7, .queue_size = 3});
     freed = first->queue();
-    scheduler_.ReportStep(freed, {.jobs = 1, .took = seconds(100)});
+    scheduler_.ReportStep(freed, {.jobs = 1, .took = seconds(100), .work = 1});
   }
   const auto second = MakeModel("second");
   EXPECT_EQ(second->queue(), freed);

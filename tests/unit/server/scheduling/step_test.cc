@@ -230,9 +230,10 @@ TEST_F(Step, ReportsTheTimeToDeliverToo) {
       MakeModel("m", {}, {.forward = [this](Request&) { clock_.Advance(seconds(1)); }});
   done.on_finish = [this] { clock_.Advance(seconds(1)); };
   Run(model, {&done});
-  ASSERT_TRUE(Submit(model, waiting).ok());
-  EXPECT_FALSE(Submit(model, refused, clock_.Now() + milliseconds(3900)).ok());
-  EXPECT_TRUE(Submit(model, refused, clock_.Now() + milliseconds(4100)).ok());
+  ASSERT_TRUE(Submit(model, waiting, clock_.Now() + seconds(9)).ok());
+  // Two seconds of waiting, with what is added, two of its own, and two steps.
+  EXPECT_FALSE(Submit(model, refused, clock_.Now() + milliseconds(9300)).ok());
+  EXPECT_TRUE(Submit(model, refused, clock_.Now() + milliseconds(9400)).ok());
 }
 
 TEST_F(Step, ReportsItsTimeToTheScheduler) {
@@ -240,10 +241,10 @@ TEST_F(Step, ReportsItsTimeToTheScheduler) {
   const auto model = MakeModel("m", {.max_batch = 2},
                                {.forward = [this](Request&) { clock_.Advance(seconds(1)); }});
   Run(model, {&a, &b});
-  ASSERT_TRUE(Submit(model, waiting).ok());
-  // One second a job waits, then a step of two.
-  EXPECT_FALSE(Submit(model, refused, clock_.Now() + milliseconds(2900)).ok());
-  EXPECT_TRUE(Submit(model, refused, clock_.Now() + milliseconds(3100)).ok());
+  ASSERT_TRUE(Submit(model, waiting, clock_.Now() + seconds(7)).ok());
+  // One second a job waits, with what is added, then a step of two; two more are in reserve.
+  EXPECT_FALSE(Submit(model, refused, clock_.Now() + milliseconds(7600)).ok());
+  EXPECT_TRUE(Submit(model, refused, clock_.Now() + milliseconds(7700)).ok());
 }
 
 }  // namespace
