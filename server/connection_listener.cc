@@ -11,10 +11,12 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <utility>
 
 #include "models/core/strings.h"
+#include "server/http2/connection_guard.h"
 #include "server/logging/logging.h"
 #include "server/security/address_policy.h"
 
@@ -72,7 +74,7 @@ int BindTo(const addrinfo& address) {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<ConnectionListener>> ConnectionListener::Bind(
-    const std::string& address, int max_connections) {
+    const std::string& address, const ConnectionLimits& limits) {
   const absl::StatusOr<HostPort> parsed = ParseHostPort(address);
   if (!parsed.ok()) return parsed.status();
   addrinfo hints = {};
@@ -94,8 +96,7 @@ absl::StatusOr<std::unique_ptr<ConnectionListener>> ConnectionListener::Bind(
     return absl::UnavailableError(StrCat(
         "--grpc-address ", address, ": cannot listen there: ", std::string(std::strerror(errno))));
   }
-  return std::unique_ptr<ConnectionListener>(
-      new ConnectionListener(fd, BoundPort(fd), max_connections));
+  return std::unique_ptr<ConnectionListener>(new ConnectionListener(fd, BoundPort(fd), limits));
 }
 
 ConnectionListener::~ConnectionListener() {
@@ -103,8 +104,8 @@ ConnectionListener::~ConnectionListener() {
   close(fd_);
 }
 
-absl::Status ConnectionListener::Start(std::function<void(int, int)> handler) {
-  RaiseDescriptorLimit(max_connections_);
+absl::Status ConnectionListener::Start(Handler handler) {
+  RaiseDescriptorLimit(limits_.connections);
   if (listen(fd_, SOMAXCONN) != 0 || pipe(stop_pipe_) != 0) {
     return absl::UnavailableError(StrCat("--grpc-address: cannot listen on port ", port_, ": ",
                                          std::string(std::strerror(errno))));
@@ -121,62 +122,132 @@ void ConnectionListener::Stop() {
   close(std::exchange(stop_pipe_[0], -1));
 }
 
-void ConnectionListener::Run(const std::function<void(int, int)>& handler) {
+void ConnectionListener::Run(const Handler& handler) {
+  ConnectionGuard& guard = ConnectionGuard::Process();
   std::vector<pollfd> waits;
   bool pause = false;
   for (;;) {
+    const int next_turn = HandOver(handler, Clock::Real().Now());
+    guard.SetOpen(open_.size());
     // A connection that cannot be accepted keeps the socket readable: it is left alone for a while,
     // and hang-ups go on freeing descriptors.
     waits.assign({{.fd = stop_pipe_[0], .events = POLLIN, .revents = 0},
                   {.fd = pause ? -1 : fd_, .events = POLLIN, .revents = 0}});
-    for (const int fd : open_) waits.push_back({.fd = fd, .events = kClosed, .revents = 0});
-    if (poll(waits.data(), waits.size(), pause ? kAcceptPauseMs : -1) < 0) continue;  // a signal
+    for (const OpenConnection& one : open_)
+      waits.push_back({.fd = one.fd, .events = kClosed, .revents = 0});
+    const int pause_ms = pause ? kAcceptPauseMs : -1;
+    const int wait_ms = next_turn < 0 || pause_ms < 0 ? std::max(next_turn, pause_ms)
+                                                      : std::min(next_turn, pause_ms);
+    if (poll(waits.data(), waits.size(), wait_ms) < 0) continue;  // a signal
     if (waits[0].revents != 0) break;
-    open_.clear();
-    for (size_t i = 2; i < waits.size(); ++i) {
-      if (waits[i].revents != 0) {
-        close(waits[i].fd);
+    size_t kept = 0;
+    for (size_t i = 0; i < open_.size(); ++i) {
+      if (waits[i + 2].revents != 0) {
+        close(open_[i].fd);
       } else {
-        open_.push_back(waits[i].fd);
+        open_[kept++] = open_[i];
       }
     }
-    pause = waits[1].revents != 0 && !Accept(handler);
+    open_.resize(kept);
+    pause = waits[1].revents != 0 && !Accept();
   }
-  for (const int fd : open_) close(fd);
+  // The connection ends, whoever else holds its descriptor: its client sees UNAVAILABLE.
+  for (const OpenConnection& one : open_) {
+    shutdown(one.fd, SHUT_RDWR);
+    close(one.fd);
+  }
   open_.clear();
+  guard.SetOpen(0);
 }
 
-bool ConnectionListener::Accept(const std::function<void(int, int)>& handler) {
-  const auto log_once = [this](const char* message, logging::Field field) {
-    if (!std::exchange(refusing_, true)) logging::Warning(message, {std::move(field)});
-  };
+bool ConnectionListener::Accept() {
   for (;;) {
-    const int fd = accept(fd_, nullptr, nullptr);
+    sockaddr_storage address = {};
+    socklen_t size = sizeof(address);
+    const int fd = accept(fd_, reinterpret_cast<sockaddr*>(&address), &size);
     if (fd < 0) {
       const int error = errno;
       if (error != EMFILE && error != ENFILE && error != ENOBUFS && error != ENOMEM) return true;
-      log_once("connection not accepted", {"reason", std::strerror(error)});
+      LogOnce("connection not accepted", {{"reason", std::strerror(error)}});
       return false;
     }
-    if (static_cast<int>(open_.size()) >= max_connections_) {
-      log_once("connection refused: too many are open", {"max_connections", max_connections_});
+    const Peer peer(address);
+    const TimePoint now = Clock::Real().Now();
+    if (!MakePlace(peer, now)) {
+      ConnectionGuard::Process().CountRefused();
       close(fd);
       continue;
     }
-    const int duplicate = fcntl(fd, F_DUPFD_CLOEXEC, 0);
-    if (duplicate < 0) {
-      log_once("connection refused: no descriptor to watch it", {"reason", std::strerror(errno)});
-      close(fd);
-      continue;
-    }
-    refusing_ = false;
     const int on = 1;
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
     fcntl(fd, F_SETFD, FD_CLOEXEC);
     fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
-    open_.push_back(duplicate);
-    handler(fd_, fd);
+    open_.push_back({.fd = fd,
+                     .peer = peer,
+                     .accepted = now,
+                     .due = now + ConnectionGuard::Process().Delay(peer, now)});
   }
+}
+
+bool ConnectionListener::MakePlace(const Peer& peer, TimePoint now) {
+  if (static_cast<int>(open_.size()) < std::min(limits_.connections, limits_.connections_per_peer))
+    return true;
+  for (OpenConnection& one : open_) {
+    one.began = !one.waits && (one.watched == nullptr || one.watched->calls() != 0);
+  }
+  const Place place = FindPlace(open_, peer, limits_, now);
+  switch (place.answer) {
+    case Place::Answer::kFree:
+      return true;
+    case Place::Answer::kMakeRoom:
+      ConnectionGuard::Process().CountMadeRoom();
+      shutdown(open_[place.closed].fd, SHUT_RDWR);  // gRPC sees its end
+      close(open_[place.closed].fd);
+      open_.erase(open_.begin() + static_cast<ptrdiff_t>(place.closed));
+      return true;
+    case Place::Answer::kTooMany:
+      LogOnce("connection refused: too many are open", {{"max_connections", limits_.connections}});
+      return false;
+    case Place::Answer::kTooManyOfPeer:
+      LogOnce(
+          "connection refused: too many of its peer are open",
+          {{"peer", peer.ToString()}, {"max_connections_per_peer", limits_.connections_per_peer}});
+      return false;
+  }
+  return false;
+}
+
+int ConnectionListener::HandOver(const Handler& handler, TimePoint now) {
+  Duration next = Duration::max();
+  std::erase_if(open_, [&](OpenConnection& one) {
+    if (!one.waits) return false;
+    if (one.due <= now) return !HandOver(handler, one);
+    next = std::min(next, one.due - now);
+    return false;
+  });
+  if (next == Duration::max()) return -1;
+  return static_cast<int>(std::chrono::ceil<std::chrono::milliseconds>(next).count());
+}
+
+bool ConnectionListener::HandOver(const Handler& handler, OpenConnection& connection) {
+  const int fd = connection.fd;
+  const int duplicate = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+  if (duplicate < 0) {
+    LogOnce("connection refused: no descriptor to watch it", {{"reason", std::strerror(errno)}});
+    ConnectionGuard::Process().CountRefused();
+    close(fd);
+    return false;
+  }
+  refusing_ = false;
+  connection.fd = duplicate;
+  connection.waits = false;
+  connection.watched = ConnectionGuard::Process().Watch(fd, connection.peer);
+  handler(fd_, fd);
+  return true;
+}
+
+void ConnectionListener::LogOnce(const char* message, logging::Fields fields) {
+  if (!std::exchange(refusing_, true)) logging::Warning(message, fields);
 }
 
 }  // namespace millrace::server

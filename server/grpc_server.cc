@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "google/protobuf/stubs/common.h"
-#include "grpcpp/ext/proto_server_reflection_plugin.h"
 #include "grpcpp/server_builder.h"
 #include "models/core/strings.h"
+#include "server/services/reflection_service.h"
 #if GOOGLE_PROTOBUF_VERSION < 4022000  // later ones log through Abseil
 #include "google/protobuf/stubs/logging.h"
 #endif
@@ -16,17 +16,8 @@
 namespace millrace::server {
 namespace {
 
-// The reflection library adds its plugin to every builder of a process that links it; this takes it
-// out again.
-class WithoutReflection final : public grpc::ServerBuilderOption {
- public:
-  void UpdateArguments(grpc::ChannelArguments*) override {}
-  void UpdatePlugins(std::vector<std::unique_ptr<grpc::ServerBuilderPlugin>>* plugins) override {
-    std::erase_if(*plugins, [](const auto& plugin) {
-      return dynamic_cast<grpc::reflection::ProtoServerReflectionPlugin*>(plugin.get()) != nullptr;
-    });
-  }
-};
+// At some 12 KB each.
+constexpr int kMostWaitingCalls = 16'384;
 
 }  // namespace
 
@@ -40,24 +31,36 @@ absl::StatusOr<std::unique_ptr<GrpcServer>> GrpcServer::Listen(
 
   std::vector<std::string> names;
   for (const RpcService* service : services) names.push_back(service->full_name());
-  auto health = std::make_unique<HealthService>(std::move(names));
+  auto health = std::make_unique<HealthService>(names);
   services.push_back(health.get());
-
-  // A switch of the process that the next builder obeys.
-  grpc::reflection::InitProtoReflectionServerBuilderPlugin();
+  std::vector<std::unique_ptr<RpcService>> reflection;
+  if (config.reflection) {
+    using Version = ReflectionService::Version;
+    names.push_back(health->full_name());
+    for (const Version version : {Version::kV1, Version::kV1Alpha})
+      names.push_back(ReflectionService::FullName(version));
+    for (const Version version : {Version::kV1, Version::kV1Alpha}) {
+      reflection.push_back(std::make_unique<ReflectionService>(version, names));
+      services.push_back(reflection.back().get());
+    }
+  }
 
   grpc::ServerBuilder builder;
-  if (!config.reflection) builder.SetOption(std::make_unique<WithoutReflection>());
   auto acceptor = builder.experimental().AddExternalConnectionAcceptor(
       grpc::ServerBuilder::experimental_type::ExternalConnectionType::FROM_FD,
       std::move(credentials));
   builder.SetMaxReceiveMessageSize(static_cast<int>(config.max_message_bytes));
   builder.SetMaxSendMessageSize(-1);  // long speech in one reply
-  // Newer versions refuse calls by themselves while a thousand wait to be begun; ours are refused
-  // with a hint and counted.
-  builder.AddChannelArgument("grpc.server.max_pending_requests", 1 << 20);
-  builder.AddChannelArgument("grpc.server.max_pending_requests_hard_limit", 1 << 20);
+  // Newer versions refuse calls by themselves while so many wait to be begun, by default a
+  // thousand; ours are refused with a hint and counted.
+  builder.AddChannelArgument("grpc.server.max_pending_requests", kMostWaitingCalls);
+  builder.AddChannelArgument("grpc.server.max_pending_requests_hard_limit", kMostWaitingCalls);
   builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, config.max_streams_per_connection);
+  // Ends with the client's first settings.
+  builder.AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS,
+                             static_cast<int>(config.handshake_timeout.count()));
+  builder.AddChannelArgument(GRPC_ARG_MAX_CONNECTION_IDLE_MS,
+                             static_cast<int>(config.idle_connection_timeout.count()));
   builder.AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS,
                              static_cast<int>(config.keepalive_min_interval.count()));
   builder.AddChannelArgument(GRPC_ARG_HTTP2_MAX_PING_STRIKES, 2);
@@ -67,8 +70,9 @@ absl::StatusOr<std::unique_ptr<GrpcServer>> GrpcServer::Listen(
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, 20'000);
   std::unique_ptr<RpcServer> server = RpcServer::Start(builder, services);
   if (server == nullptr) return absl::InternalError("gRPC could not start its server");
-  std::unique_ptr<GrpcServer> result(new GrpcServer(std::move(health), std::move(server),
-                                                    std::move(acceptor), std::move(listener)));
+  std::unique_ptr<GrpcServer> result(new GrpcServer(std::move(health), std::move(reflection),
+                                                    std::move(server), std::move(acceptor),
+                                                    std::move(listener)));
   if (absl::Status status = result->StartListening(); !status.ok()) return status;
   return result;
 }
@@ -83,8 +87,10 @@ absl::Status GrpcServer::StartListening() {
 }
 
 void GrpcServer::Shutdown(std::chrono::system_clock::time_point deadline) {
-  listener_->Stop();
   health_->EndWatches();  // they would last until the deadline
+  // Before gRPC stops: what it gets afterwards, or has not ended, it would cancel, and a client
+  // would take that for its own doing.
+  listener_->Stop();
   server_->Shutdown(deadline);
 }
 

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <memory>
+#include <optional>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -25,16 +27,22 @@ class GrpcServer {
   int port() const { return listener_->port(); }
   // What grpc.health.v1 says, for the server as a whole and each service.
   void SetServing(bool serving) { health_->SetServing(serving); }
-  // Takes no more calls, cancels at the deadline what still runs, and waits until every call has
-  // ended.
+  // The same of a model; none: there is no such model.
+  void SetModelHealth(std::string_view model, std::optional<bool> ready) {
+    health_->SetModel(model, ready);
+  }
+  // Ends all connections, so that clients see what still runs end with UNAVAILABLE, and waits until
+  // every call has ended; those that have not by the deadline are cancelled.
   void Shutdown(std::chrono::system_clock::time_point deadline);
 
  private:
   using Acceptor = grpc::experimental::ExternalConnectionAcceptor;
 
-  GrpcServer(std::unique_ptr<HealthService> health, std::unique_ptr<RpcServer> server,
+  GrpcServer(std::unique_ptr<HealthService> health,
+             std::vector<std::unique_ptr<RpcService>> reflection, std::unique_ptr<RpcServer> server,
              std::unique_ptr<Acceptor> acceptor, std::unique_ptr<ConnectionListener> listener)
       : health_(std::move(health)),
+        reflection_(std::move(reflection)),
         server_(std::move(server)),
         acceptor_(std::move(acceptor)),
         listener_(std::move(listener)) {}
@@ -42,6 +50,7 @@ class GrpcServer {
   absl::Status StartListening();
 
   const std::unique_ptr<HealthService> health_;
+  const std::vector<std::unique_ptr<RpcService>> reflection_;  // each version of it, or none
   const std::unique_ptr<RpcServer> server_;
   const std::unique_ptr<Acceptor> acceptor_;
   const std::unique_ptr<ConnectionListener> listener_;  // last: its thread uses the acceptor

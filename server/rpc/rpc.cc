@@ -1,7 +1,9 @@
 #include "server/rpc/rpc.h"
 
+#include <exception>
 #include <utility>
 
+#include "server/logging/logging.h"
 #include "server/rpc/background_thread.h"
 #include "server/rpc/rpc_service.h"
 
@@ -12,6 +14,19 @@ Rpc::Rpc(RpcService& service, size_t method, PollingThread& thread)
   thread_.AddCall();
   context_.AsyncNotifyWhenDone(&closed_);
   service_.Request(method_, context_, request_, stream_, thread_.queue(), came_);
+}
+
+template <typename Tell>
+void Rpc::Guard(Tell tell) noexcept {
+  try {
+    tell();
+  } catch (const std::exception& error) {
+    logging::Error("a call failed and is cancelled", {{"reason", error.what()}});
+    context_.TryCancel();
+  } catch (...) {
+    logging::Error("a call failed and is cancelled");
+    context_.TryCancel();
+  }
 }
 
 void Rpc::Came(bool ok) {
@@ -43,7 +58,7 @@ void Rpc::StartRead(grpc::ByteBuffer* message) {
 }
 
 void Rpc::ReadDone(bool ok) {
-  handler_->OnReadDone(ok);
+  Guard([this, ok] { handler_->OnReadDone(ok); });
   Release();
 }
 
@@ -54,7 +69,7 @@ void Rpc::StartWrite(const grpc::ByteBuffer* message) {
 }
 
 void Rpc::WriteDone(bool ok) {
-  handler_->OnWriteDone(ok);
+  Guard([this, ok] { handler_->OnWriteDone(ok); });
   Release();
 }
 
@@ -86,7 +101,7 @@ void Rpc::Closed(bool) {
 
 void Rpc::TellOfCancel() {
   // Until the method's function has returned, the handler is its thread's.
-  if (cancelled_ && has_begun_ && handler_ != nullptr) handler_->OnCancel();
+  if (cancelled_ && has_begun_ && handler_ != nullptr) Guard([this] { handler_->OnCancel(); });
 }
 
 void Rpc::Release() {

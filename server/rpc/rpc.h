@@ -58,6 +58,8 @@ class Rpc {
   const std::multimap<grpc::string_ref, grpc::string_ref>& client_metadata() const {
     return context_.client_metadata();
   }
+  // The client's address, as gRPC writes it.
+  std::string peer() const { return context_.peer(); }
   // system_clock's max: none.
   std::chrono::system_clock::time_point deadline() const { return context_.deadline(); }
   // Whether OnCancel has been told, or would have been. On the polling thread.
@@ -99,6 +101,11 @@ class Rpc {
 
   Rpc(RpcService& service, size_t method, PollingThread& thread);
   ~Rpc() { thread_.RemoveCall(); }
+
+  // Tells the handler of something. What that throws, as for want of memory, costs this call alone:
+  // it is cancelled, of which the handler is told as of any other cancellation.
+  template <typename Tell>
+  void Guard(Tell tell) noexcept;
 
   void Came(bool ok);
   void BeginElsewhere();

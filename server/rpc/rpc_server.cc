@@ -21,8 +21,9 @@ unsigned ThreadCount() {
 
 std::unique_ptr<RpcServer> RpcServer::Start(grpc::ServerBuilder& builder,
                                             const std::vector<RpcService*>& services) {
-  std::unique_ptr<RpcServer> result(new RpcServer);
+  std::unique_ptr<RpcServer> result(new RpcServer(services));
   for (RpcService* service : services) builder.RegisterService(service);
+  result->unknown_methods_.Register(builder);
   for (unsigned i = 0; i < ThreadCount(); ++i) {
     result->threads_.push_back(
         std::make_unique<PollingThread>(builder.AddCompletionQueue(), result->background_));
@@ -30,6 +31,7 @@ std::unique_ptr<RpcServer> RpcServer::Start(grpc::ServerBuilder& builder,
   result->server_ = builder.BuildAndStart();
   if (result->server_ != nullptr) {
     for (const auto& thread : result->threads_) {
+      result->unknown_methods_.Await(*thread);
       for (RpcService* service : services) {
         for (size_t method = 0; method < service->methods(); ++method) {
           for (int i = 0; i < kAwaited; ++i) Rpc::Await(*service, method, *thread);

@@ -9,6 +9,7 @@
 #include "server/rpc/background_thread.h"
 #include "server/rpc/polling_thread.h"
 #include "server/rpc/rpc_service.h"
+#include "server/rpc/unknown_methods.h"
 
 namespace millrace::server {
 
@@ -27,8 +28,9 @@ class RpcServer {
   void Shutdown(std::chrono::system_clock::time_point deadline);
 
  private:
-  RpcServer() = default;
+  explicit RpcServer(const std::vector<RpcService*>& services) : unknown_methods_(services) {}
 
+  UnknownMethods unknown_methods_;
   BackgroundThread background_;
   std::vector<std::unique_ptr<PollingThread>> threads_;
   std::unique_ptr<grpc::Server> server_;

@@ -35,6 +35,13 @@ void RpcService::Serve(std::string_view method, Function function, size_t longes
   MarkMethodRaw(static_cast<int>(methods_.size()) - 1);
 }
 
+std::vector<std::string> RpcService::MethodNames() const {
+  std::vector<std::string> names;
+  for (const Method& method : methods_)
+    names.push_back(method.path.substr(method.path.rfind('/') + 1));
+  return names;
+}
+
 void RpcService::Begin(size_t method, Rpc& rpc) {
   try {
     methods_[method].function(rpc);

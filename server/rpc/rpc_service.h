@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "google/protobuf/descriptor.h"
 #include "grpcpp/completion_queue.h"
@@ -25,6 +26,8 @@ class RpcService : public grpc::Service {
   // As "millrace.v1.AdminService".
   const std::string& full_name() const { return descriptor_.full_name(); }
   size_t methods() const { return methods_.size(); }
+  // Those that are served, as "LoadModel".
+  std::vector<std::string> MethodNames() const;
 
  protected:
   // full_name: of a service that is linked into the program.

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <future>
+#include <new>
 
 #include "server/rpc/rpc.h"
 #include "tests/fakes/joining_thread.h"
@@ -85,6 +86,43 @@ TEST(RpcCancel, CallWithoutAHandlerMayBeCancelled) {
     EXPECT_TRUE(StartReplies(server.channel(), other)->Finish().ok());
   }
   rpc->Finish(grpc::Status::OK);
+}
+
+// A handler that throws, as for want of memory, costs its call alone.
+TEST(RpcCancel, HandlerThatThrowsHasItsCallCancelled) {
+  struct Throwing final : Recorder {
+    void OnReadDone(bool ok) override {
+      if (ok && reading) throw std::bad_alloc();
+      if (ok) rpc->StartWrite(&message);
+    }
+    void OnWriteDone(bool) override { throw std::bad_alloc(); }
+    void OnCancel() override {
+      rpc->Finish(grpc::Status(StatusCode::INTERNAL, "no memory"));
+      Recorder::OnCancel();
+      throw std::bad_alloc();
+    }
+    Rpc* rpc = nullptr;
+    bool reading = false;
+    grpc::ByteBuffer message;
+  } call;
+  RpcTestServer server({{"Synthesize", Echo}, {"SynthesizeTextStream", [&](Rpc& rpc) {
+                                                 rpc.SetHandler(call);
+                                                 call.rpc = &rpc;
+                                                 rpc.StartRead(&call.message);
+                                               }}});
+  for (const bool reading : {true, false}) {
+    call.reading = reading;
+    call.cancels = call.dones = 0;
+    Context context;
+    const ReaderWriter client = StartBothWays(server.channel(), context);
+    client->Write(Bytes("x"));
+    // gRPC tells of the end of a call only when its messages have been read.
+    for (grpc::ByteBuffer reply; client->Read(&reply);) reply.Clear();
+    EXPECT_FALSE(client->Finish().ok());
+    call.AwaitDone();
+    EXPECT_EQ(call.cancels.load(), 1);
+    EXPECT_TRUE(Call(server.channel(), "abc").ok());
+  }
 }
 
 }  // namespace

@@ -1,0 +1,49 @@
+#include "server/http2/peer.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace millrace::server {
+namespace {
+
+constexpr std::array<uint8_t, 12> kMapped = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
+constexpr size_t kNetwork = 8;
+
+bool IsIpv4(const std::array<uint8_t, 16>& address) {
+  return std::equal(kMapped.begin(), kMapped.end(), address.begin());
+}
+
+// IPv4 also where it came over a socket of IPv6.
+std::string ToText(const std::array<uint8_t, 16>& address) {
+  char text[INET6_ADDRSTRLEN] = "";
+  const bool mapped = IsIpv4(address);
+  inet_ntop(mapped ? AF_INET : AF_INET6, address.data() + (mapped ? kMapped.size() : 0), text,
+            sizeof(text));
+  return text;
+}
+
+std::array<uint8_t, 16> ToBytes(const sockaddr_storage& address) {
+  std::array<uint8_t, 16> bytes = {};
+  if (address.ss_family == AF_INET) {
+    std::ranges::copy(kMapped, bytes.begin());
+    std::memcpy(bytes.data() + kMapped.size(),
+                &reinterpret_cast<const sockaddr_in&>(address).sin_addr, sizeof(in_addr));
+  } else if (address.ss_family == AF_INET6) {
+    std::memcpy(bytes.data(), &reinterpret_cast<const sockaddr_in6&>(address).sin6_addr,
+                bytes.size());
+  }
+  return bytes;
+}
+
+}  // namespace
+
+Peer::Peer(const sockaddr_storage& address) : bytes_(ToBytes(address)) {
+  if (!IsIpv4(bytes_)) std::fill(bytes_.begin() + kNetwork, bytes_.end(), 0);
+}
+
+std::string Peer::ToString() const { return ToText(bytes_) + (IsIpv4(bytes_) ? "" : "/64"); }
+
+}  // namespace millrace::server

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <sys/socket.h>
+
+#include <array>
+#include <compare>
+#include <cstdint>
+#include <string>
+
+namespace millrace::server {
+
+// The other end of a connection, without its port. An IPv6 client is its /64 network, within which
+// it can take any address.
+class Peer {
+ public:
+  Peer() = default;
+  // Of IPv4 or IPv6; all others are one peer.
+  explicit Peer(const sockaddr_storage& address);
+
+  // As "192.0.2.1" or "2001:db8::/64".
+  std::string ToString() const;
+
+  friend auto operator<=>(const Peer&, const Peer&) = default;
+
+ private:
+  std::array<uint8_t, 16> bytes_ = {};  // IPv4 as IPv6 knows it, ::ffff:0:0/96
+};
+
+}  // namespace millrace::server

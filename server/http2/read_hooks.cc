@@ -1,0 +1,86 @@
+// gRPC has no place for a look at what a client sends before its HTTP/2 transport acts on it. So
+// the functions by which it reads are defined here too: the dynamic linker takes the program's
+// before a library's, and these ask the next ones in line.
+
+#include <dlfcn.h>
+#include <openssl/ssl.h>
+#include <sys/socket.h>
+
+#include <cerrno>
+#include <string_view>
+
+#include "server/http2/connection_guard.h"
+
+namespace millrace::server {
+namespace {
+
+template <typename Function>
+Function Next(const char* name) {
+  return reinterpret_cast<Function>(dlsym(RTLD_NEXT, name));
+}
+
+// Where a session keeps its connection.
+int SessionIndex() {
+  static const int index = SSL_get_ex_new_index(0, nullptr, nullptr, nullptr, nullptr);
+  return index;
+}
+
+bool IsGrpcServer(SSL* session) {
+  if (SSL_is_server(session) == 0) return false;
+  const unsigned char* protocol = nullptr;
+  unsigned int length = 0;
+  SSL_get0_alpn_selected(session, &protocol, &length);
+  return std::string_view(reinterpret_cast<const char*>(protocol), length) == "h2";
+}
+
+// Null for a session whose hello was cut into records as no TLS library does.
+WatchedConnection* ConnectionOf(SSL* session) {
+  auto* connection = static_cast<WatchedConnection*>(SSL_get_ex_data(session, SessionIndex()));
+  if (connection == nullptr) {
+    TlsRandom random;
+    if (SSL_get_client_random(session, random.data(), random.size()) == random.size())
+      connection = ConnectionGuard::Process().FindTls(random);
+    if (connection != nullptr) SSL_set_ex_data(session, SessionIndex(), connection);
+  }
+  return connection;
+}
+
+}  // namespace
+}  // namespace millrace::server
+
+using millrace::server::ConnectionGuard;
+
+extern "C" ssize_t recvmsg(int fd, msghdr* message, int flags) {
+  static const auto next = millrace::server::Next<decltype(&::recvmsg)>("recvmsg");
+  const ssize_t size = next(fd, message, flags);
+  if (size > 0 && (flags & (MSG_PEEK | MSG_ERRQUEUE)) == 0 &&
+      !ConnectionGuard::Process().Received(fd, {message->msg_iov, message->msg_iovlen},
+                                           static_cast<size_t>(size))) {
+    errno = ECONNRESET;
+    return -1;
+  }
+  return size;
+}
+
+extern "C" int SSL_read(SSL* session, void* buffer, int size) {
+  static const auto next = millrace::server::Next<decltype(&::SSL_read)>("SSL_read");
+  const int read = next(session, buffer, size);
+  if (read <= 0 || !millrace::server::IsGrpcServer(session)) return read;
+  auto* const connection = millrace::server::ConnectionOf(session);
+  if (connection == nullptr ||
+      !ConnectionGuard::Process().Received(
+          *connection, {static_cast<const char*>(buffer), static_cast<size_t>(read)})) {
+    return -1;
+  }
+  return read;
+}
+
+namespace {
+
+[[maybe_unused]] const bool hooked = [] {
+  const bool ours = dlsym(RTLD_DEFAULT, "recvmsg") == reinterpret_cast<void*>(&recvmsg);
+  if (ours) ConnectionGuard::Process().SetHooked();
+  return ours;
+}();
+
+}  // namespace

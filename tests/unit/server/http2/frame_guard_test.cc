@@ -1,0 +1,184 @@
+#include "server/http2/frame_guard.h"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <string>
+
+#include "tests/unit/server/http2/frames.h"
+
+namespace millrace::server {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+constexpr FrameLimits kLimits = {
+    .header_bytes = 1000, .resets_per_second = 40, .control_frames_per_second = 80};
+constexpr int kResetsAtOnce = 10;
+constexpr int kControlFramesAtOnce = 20;
+
+class FrameGuardTest : public ::testing::Test {
+ protected:
+  FrameGuardTest() { EXPECT_EQ(Read(kPreface), FrameAbuse::kNone); }
+
+  FrameAbuse Read(const std::string& bytes) { return guard_.Read(bytes, now_); }
+  std::string Call(bool reset = false) {
+    stream_ += 2;
+    std::string frames = Frame(kHeadersFrame, kEndHeadersFlag, stream_, 100);
+    return reset ? frames + Frame(kRstStreamFrame, 0, stream_, 4) : frames;
+  }
+
+  FrameGuard guard_{kLimits};
+  TimePoint now_{std::chrono::hours(1)};
+  uint32_t stream_ = 1;
+};
+
+TEST_F(FrameGuardTest, CallsOfAnyNumberPass) {
+  for (int i = 0; i < 10'000; ++i) {
+    const std::string call = Call();
+    ASSERT_EQ(Read(call + Frame(kDataFrame, 0, stream_, 5000) +
+                   Frame(kDataFrame, kEndStreamFlag, stream_, 0)),
+              FrameAbuse::kNone);
+  }
+  EXPECT_EQ(guard_.calls(), 10'000U);
+}
+
+TEST_F(FrameGuardTest, TrailersAreNoCall) {
+  Read(Frame(kHeadersFrame, kEndHeadersFlag, 1, 100));
+  Read(Frame(kHeadersFrame, kEndHeadersFlag | kEndStreamFlag, 1, 10));
+  EXPECT_EQ(guard_.calls(), 1U);
+}
+
+TEST_F(FrameGuardTest, PiecesOfAnySizeAreTheSame) {
+  std::string all;
+  for (int i = 0; i < 20; ++i) all += Call() + Frame(kDataFrame, kEndStreamFlag, stream_, 300);
+  all += Frame(kHeadersFrame, 0, 101, 500) + Frame(kContinuationFrame, 0, 101, 500);
+  const size_t abuse_at = all.size() - 500;  // the second header says too much
+  for (size_t piece = 1; piece < 40; ++piece) {
+    FrameGuard guard(kLimits);
+    guard.Read(kPreface, now_);
+    size_t read = 0;
+    while (read < all.size() && guard.abuse() == FrameAbuse::kNone) {
+      const std::string bytes = all.substr(read, piece);
+      guard.Read(bytes, now_);
+      read += bytes.size();
+    }
+    EXPECT_EQ(guard.abuse(), FrameAbuse::kHeaders) << piece;
+    EXPECT_EQ(guard.calls(), 21U) << piece;
+    EXPECT_EQ(read, std::min((abuse_at + piece - 1) / piece * piece, all.size())) << piece;
+  }
+}
+
+TEST_F(FrameGuardTest, HeadersUpToTheLimitPass) {
+  EXPECT_EQ(Read(Frame(kHeadersFrame, kEndHeadersFlag, 1, 991)), FrameAbuse::kNone);
+  EXPECT_EQ(Read(FrameHeader(kHeadersFrame, kEndHeadersFlag, 3, 992)), FrameAbuse::kHeaders);
+}
+
+TEST_F(FrameGuardTest, HeadersInManyPiecesCountTogether) {
+  EXPECT_EQ(Read(Frame(kHeadersFrame, 0, 1, 491)), FrameAbuse::kNone);
+  EXPECT_EQ(Read(Frame(kContinuationFrame, 0, 1, 200)), FrameAbuse::kNone);
+  EXPECT_EQ(Read(Frame(kContinuationFrame, kEndHeadersFlag, 1, 282)), FrameAbuse::kNone);
+  EXPECT_EQ(Read(Frame(kHeadersFrame, 0, 3, 491)), FrameAbuse::kNone);
+  EXPECT_EQ(Read(Frame(kContinuationFrame, 0, 3, 492)), FrameAbuse::kHeaders);
+}
+
+TEST_F(FrameGuardTest, EmptyContinuationsHaveAnEnd) {
+  Read(Frame(kHeadersFrame, 0, 1, 100));
+  int frames = 0;
+  while (Read(Frame(kContinuationFrame, 0, 1, 0)) == FrameAbuse::kNone) ASSERT_LT(++frames, 1000);
+}
+
+TEST_F(FrameGuardTest, CallsResetAsTheyAreMadeAreAbuse) {
+  for (int i = 0; i < kResetsAtOnce; ++i) ASSERT_EQ(Read(Call(true)), FrameAbuse::kNone);
+  EXPECT_EQ(Read(Call(true)), FrameAbuse::kResets);
+}
+
+TEST_F(FrameGuardTest, ResetsWithinTheRateGoOnForEver) {
+  for (int i = 0; i < 4000; ++i) {
+    now_ += std::chrono::microseconds(1'000'000) / kLimits.resets_per_second;
+    ASSERT_EQ(Read(Call(true)), FrameAbuse::kNone) << i;
+  }
+}
+
+TEST_F(FrameGuardTest, ResetsAtTwiceTheRateAreAbuseBeforeLong) {
+  int resets = 0;
+  while (Read(Call(true)) == FrameAbuse::kNone) {
+    now_ += std::chrono::microseconds(1'000'000) / kLimits.resets_per_second / 2;
+    ASSERT_LE(++resets, 3 * kResetsAtOnce);
+  }
+}
+
+TEST_F(FrameGuardTest, AClientMayDropAtOnceWhatItHasHadForAWhile) {
+  constexpr int kCalls = 15;  // more than may be reset at once
+  for (const bool others_go_on : {false, true}) {
+    std::string resets;
+    for (int i = 0; i < kCalls; ++i) {
+      ASSERT_EQ(Read(Call()), FrameAbuse::kNone);
+      resets += Frame(kRstStreamFrame, 0, stream_, 4);
+    }
+    for (int i = 0; i < 20; ++i) {
+      now_ += std::chrono::milliseconds(100);
+      if (others_go_on) Read(Call());
+    }
+    EXPECT_EQ(Read(resets), FrameAbuse::kNone) << others_go_on;
+    now_ += seconds(1);
+  }
+}
+
+TEST_F(FrameGuardTest, YoungCallsAreAbuseBesideOldOnes) {
+  ASSERT_EQ(Read(Call()), FrameAbuse::kNone);
+  now_ += seconds(10);
+  for (int i = 0; i < kResetsAtOnce; ++i) ASSERT_EQ(Read(Call(true)), FrameAbuse::kNone);
+  EXPECT_EQ(Read(Call(true)), FrameAbuse::kResets);
+}
+
+TEST_F(FrameGuardTest, AnOldCallCannotBeResetForEver) {
+  ASSERT_EQ(Read(Call()), FrameAbuse::kNone);
+  now_ += seconds(10);
+  const std::string reset = Frame(kRstStreamFrame, 0, stream_, 4);
+  for (int i = 0; i < kControlFramesAtOnce; ++i) ASSERT_EQ(Read(reset), FrameAbuse::kNone);
+  EXPECT_EQ(Read(reset), FrameAbuse::kControlFrames);
+}
+
+class FramesWithoutData : public FrameGuardTest,
+                          public ::testing::WithParamInterface<std::pair<FrameType, size_t>> {};
+
+TEST_P(FramesWithoutData, AreAbuseInAFlood) {
+  const std::string frame = Frame(GetParam().first, 0, 0, GetParam().second);
+  for (int i = 0; i < kControlFramesAtOnce; ++i) ASSERT_EQ(Read(frame), FrameAbuse::kNone);
+  EXPECT_EQ(Read(frame), FrameAbuse::kControlFrames);
+}
+
+TEST_P(FramesWithoutData, PassWithinTheRate) {
+  const std::string frame = Frame(GetParam().first, 0, 0, GetParam().second);
+  for (int i = 0; i < 1000; ++i) {
+    now_ += std::chrono::microseconds(1'000'000) / kLimits.control_frames_per_second;
+    ASSERT_EQ(Read(frame), FrameAbuse::kNone) << i;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Kinds, FramesWithoutData,
+                         ::testing::Values(std::pair(kDataFrame, 0), std::pair(kPriorityFrame, 5),
+                                           std::pair(kSettingsFrame, 6), std::pair(kPingFrame, 8),
+                                           std::pair(kWindowUpdateFrame, 4),
+                                           std::pair(kUnknownFrame, 30)));
+
+TEST_F(FrameGuardTest, WhatAFrameCarriesIsNotReadAsFrames) {
+  // The payload looks like a flood of resets.
+  std::string inside;
+  for (int i = 0; i < 1000; ++i) inside += Frame(kRstStreamFrame, 0, 1, 4);
+  EXPECT_EQ(Read(FrameHeader(kDataFrame, 0, 1, static_cast<uint32_t>(inside.size())) + inside),
+            FrameAbuse::kNone);
+  EXPECT_EQ(guard_.calls(), 0U);
+}
+
+TEST_F(FrameGuardTest, AbuseStays) {
+  Read(Frame(kHeadersFrame, 0, 1, 5000));
+  now_ += seconds(100);
+  EXPECT_EQ(Read(Call()), FrameAbuse::kHeaders);
+  EXPECT_EQ(guard_.abuse(), FrameAbuse::kHeaders);
+}
+
+}  // namespace
+}  // namespace millrace::server
