@@ -4,13 +4,13 @@
 #include <c10/util/Exception.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <exception>
 #include <set>
 #include <sstream>
 #include <string>
 #include <utility>
 
+#include "mps_runtime/base/log_sink.h"
 #include "mps_runtime/base/mutex.h"
 
 namespace millrace::runtime {
@@ -52,8 +52,8 @@ void PrintOnce(const GraphKey& key, const std::string& reason) {
   const std::string name = key.model + "/" + key.entry_point;
   MutexLock lock(mu);
   if (!printed->insert(name).second) return;
-  std::fprintf(stderr, "millrace: %s runs without a graph: %s\n", name.c_str(),
-               reason.substr(0, reason.find('\n')).c_str());
+  SendToLog(LogSeverity::kWarning,
+            name + " runs without a graph: " + reason.substr(0, reason.find('\n')));
 }
 
 std::unique_ptr<Entry> Eager() {

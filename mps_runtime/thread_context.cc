@@ -8,7 +8,9 @@
 #include <utility>
 
 #include "mps_runtime/backend.h"
+#include "mps_runtime/base/log_sink.h"
 #include "mps_runtime/errors.h"
+#include "mps_runtime/torch_warnings.h"
 
 namespace millrace::runtime {
 namespace {
@@ -61,6 +63,7 @@ ThreadContext::ThreadContext(Runtime& runtime, Stream stream,
   runtime_.backend_->BindThread(stream_, runtime_.intra_op_threads_);
   if (lease_) NameThisThread("millrace-w" + std::to_string(stream_.slot));
   runtime_.Register(this);
+  SendTorchWarningsToLog();
   current_context = this;
 }
 
@@ -74,8 +77,8 @@ ThreadContext::~ThreadContext() {
   try {
     runtime_.backend_->Synchronize(stream_);
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "millrace: stream %d failed while its thread ended: %s\n", stream_.slot,
-                 error.what());
+    SendToLog(LogSeverity::kError, "stream " + std::to_string(stream_.slot) +
+                                       " failed while its thread ended: " + error.what());
   }
   current_context = nullptr;
   runtime_.Unregister(this);

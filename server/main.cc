@@ -12,6 +12,7 @@
 #include "server/calibrate/calibrate.h"
 #include "server/client/client.h"
 #include "server/config/command_line.h"
+#include "server/logging/logging.h"
 #include "server/server.h"
 #include "server/version.h"
 
@@ -61,7 +62,13 @@ int main(int argc, char** argv) {
   auto parsed = millrace::ParseCommandLine(arguments, millrace::ProcessEnvironment());
   if (const auto* exit = std::get_if<millrace::EarlyExit>(&parsed)) {
     std::fputs(exit->out.c_str(), stdout);
-    std::fputs(exit->err.c_str(), stderr);
+    if (exit->json_log) {
+      millrace::logging::Init({.format = millrace::LogFormat::kJson});
+      millrace::logging::LastWords(exit->err);
+      millrace::logging::Shutdown();
+    } else {
+      std::fputs(exit->err.c_str(), stderr);
+    }
     return exit->status;
   }
   return std::visit([](const auto& command) { return millrace::Run(command); },

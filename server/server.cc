@@ -4,7 +4,6 @@
 #include <chrono>
 #include <cstdio>
 #include <exception>
-#include <fstream>
 #include <memory>
 #include <optional>
 #include <string>
@@ -15,6 +14,7 @@
 #include "models/repository/model_factory.h"
 #include "models/repository/model_repository.h"
 #include "models/translation/translation_cache.h"
+#include "mps_runtime/base/log_sink.h"
 #include "mps_runtime/probe/operator_probe.h"
 #include "mps_runtime/runtime.h"
 #include "server/connection_listener.h"
@@ -22,15 +22,22 @@
 #include "server/control/model_manager.h"
 #include "server/control/model_safety.h"
 #include "server/control/periodic.h"
+#include "server/control/port_file.h"
+#include "server/control/reload_hook.h"
 #include "server/control/runtime_device.h"
 #include "server/control/server_status.h"
+#include "server/control/shutdown_sequence.h"
+#include "server/control/signal_watch.h"
 #include "server/control/systemd.h"
 #include "server/grpc_server.h"
 #include "server/http/http_server.h"
+#include "server/http2/connection_guard.h"
 #include "server/libretranslate/libretranslate_routes.h"
 #include "server/logging/logging.h"
 #include "server/metrics/metrics.h"
+#include "server/metrics/metrics_routes.h"
 #include "server/openai/openai_routes.h"
+#include "server/rpc/grpc_log.h"
 #include "server/scheduling/admission.h"
 #include "server/scheduling/model_directory.h"
 #include "server/scheduling/scheduler.h"
@@ -55,8 +62,11 @@ constexpr int64_t kMaxRequests = 65'536;
 // Over HTTP; the longest text that may be spoken takes a quarter of it.
 constexpr size_t kMaxHttpBody = 1 << 20;
 
-// After a drain the last replies may still be on their way to their clients.
+// For gRPC to let go of connections that have ended.
 constexpr std::chrono::seconds kFlushTime{1};
+
+// After the drain's time is over, for the steps that run: each is the last of its request then.
+constexpr std::chrono::seconds kLastStepTime{3};
 
 constexpr std::chrono::seconds kHousekeepingInterval{1};
 
@@ -97,40 +107,25 @@ models::ModelFactory MakeFactory(const ServerConfig& config, const runtime::Runt
   return models::MakeModelFactory(runtime.device(), few_shapes, &translations);
 }
 
+TlsFiles TlsFilesOf(const ServerConfig& config) {
+  return {config.tls_cert, config.tls_key, config.tls_client_ca};
+}
+
 absl::StatusOr<std::shared_ptr<grpc::ServerCredentials>> MakeCredentials(
     const ServerConfig& config) {
   if (config.tls_cert.empty()) return grpc::InsecureServerCredentials();
-  return MakeTlsServerCredentials({config.tls_cert, config.tls_key, config.tls_client_ca});
-}
-
-absl::Status WritePortFile(const ServerConfig& config, int grpc_port, int http_port,
-                           int metrics_port) {
-  if (config.port_file.empty()) return absl::OkStatus();
-  // Written beside and renamed, so that a reader never sees half of it.
-  const std::string partial = config.port_file.string() + ".partial";
-  {
-    std::ofstream file(partial, std::ios::trunc);
-    file << "{\"grpc\": " << grpc_port << ", \"http\": " << http_port
-         << ", \"metrics\": " << metrics_port << "}\n";
-    file.close();
-    if (!file)
-      return absl::UnavailableError(
-          StrCat("--port-file ", config.port_file.string(), ": cannot be written"));
-  }
-  std::error_code error;
-  std::filesystem::rename(partial, config.port_file, error);
-  if (error)
-    return absl::UnavailableError(
-        StrCat("--port-file ", config.port_file.string(), ": ", error.message()));
-  return absl::OkStatus();
+  return MakeTlsServerCredentials(TlsFilesOf(config));
 }
 
 // Everything of a serving process, in the order in which it is built; destroyed in the opposite
 // order, so that what borrows goes before what it borrows from. Main thread only.
 class Server {
  public:
-  explicit Server(const ServerConfig& config)
+  // The rest is borrowed.
+  Server(const ServerConfig& config, MainLoop& main_loop, ShutdownSequence& shutdown)
       : config_(config),
+        main_loop_(main_loop),
+        shutdown_(shutdown),
         safety_(MakeSafetyOptions(config), [](const std::string& line) { logging::Warning(line); }),
         runtime_(runtime::Runtime::Bootstrap(MakeRuntimeOptions(config, safety_))),
         device_(*runtime_),
@@ -140,7 +135,8 @@ class Server {
         metrics_({.version = kVersion,
                   .libtorch = runtime_->provenance().libtorch_version,
                   .device = runtime_->provenance().device,
-                  .mode = std::string(runtime::ToString(runtime_->mode()))}),
+                  .mode = std::string(runtime::ToString(runtime_->mode()))},
+                 config.max_request_time),
         scheduler_({.default_queue_size = config.queue_size, .workers = runtime_->workers()}),
         models_(repository_, device_, *main_context_, scheduler_, metrics_, directory_,
                 [this](const auto& package) { return MayServe(package); }),
@@ -149,16 +145,25 @@ class Server {
     metrics_.SetSnapshot([this] {
       Snapshot snapshot = status_.Gauges();
       snapshot.translations = translations_.stats();
+      const ConnectionGuard::Counts connections = ConnectionGuard::Process().counts();
+      snapshot.connections = {.open = connections.open,
+                              .refused = connections.refused,
+                              .made_room = connections.made_room,
+                              .headers = connections.headers,
+                              .resets = connections.resets,
+                              .control_frames = connections.control_frames};
       return snapshot;
     });
   }
 
   ~Server() {
     // After a failure nobody called Stop; the workers must end all the same.
+    shutdown_.Await();
     status_.SetReady(false);
     main_loop_.CloseTasks();
     for (auto& job : scheduler_.Close())
       FinishJob(std::move(job), absl::UnavailableError("the server failed"));
+    models_.SetListener(nullptr);
     // A scrape must not read what is being taken down.
     metrics_.SetSnapshot(nullptr);
   }
@@ -179,6 +184,8 @@ class Server {
         runtime_->device() == runtime::DeviceType::kCpu) {
       logging::Warning("--graph-cache frozen has no effect: nothing is compiled on the CPU");
     }
+    if (const std::string warning = AccessWarning(config_); !warning.empty())
+      logging::Warning(warning);
     if (!config_.api_keys.empty()) {
       auto keys = ApiKeyStore::Open(config_.api_keys);
       if (!keys.ok()) return keys.status();
@@ -187,7 +194,14 @@ class Server {
     auto credentials = MakeCredentials(config_);
     if (!credentials.ok()) return credentials.status();
 
-    auto listener = ConnectionListener::Bind(config_.grpc_address, config_.max_connections);
+    ConnectionGuard::Process().Configure(
+        {.header_bytes = config_.max_header_bytes,
+         .resets_per_second = config_.max_resets_per_second,
+         .control_frames_per_second = config_.max_control_frames_per_second},
+        /*tls=*/!config_.tls_cert.empty());
+    auto listener = ConnectionListener::Bind(
+        config_.grpc_address, {.connections = config_.max_connections,
+                               .connections_per_peer = config_.max_connections_per_peer});
     if (!listener.ok()) return listener.status();
 
     services_.emplace(Services{.admission = admission_,
@@ -202,9 +216,10 @@ class Server {
     // Health and metrics answer from here on: live, not ready.
     int metrics_port = 0;
     if (!config_.metrics_address.empty()) {
-      auto port = metrics_.Expose(config_.metrics_address);
-      if (!port.ok()) return port.status();
-      metrics_port = *port;
+      metrics_http_ = std::make_unique<HttpServer>(MetricsServerOptions(config_.metrics_address));
+      AddMetricsRoute(*metrics_http_, metrics_);
+      if (absl::Status status = metrics_http_->Start(); !status.ok()) return status;
+      metrics_port = metrics_http_->port();
     }
     if (!config_.http_address.empty()) {
       http_ = std::make_unique<HttpServer>(
@@ -218,10 +233,11 @@ class Server {
       if (absl::Status status = http_->Start(); !status.ok()) return status;
     }
 
-    const auto stopping = [] { return MainLoop::signals() != 0; };
+    const auto stopping = [this] { return shutdown_.requested(); };
     if (absl::Status status = models_.LoadAll(stopping); !status.ok() || stopping()) return status;
     // Workers only start once the main thread has warmed up every model.
     const auto loaded = directory_.All();
+    logging::Info("warming up workers", {{"workers", runtime_->workers()}});
     executor_ = std::make_unique<ThreadExecutor>(runtime_->workers(), device_, scheduler_);
     if (absl::Status status = executor_->Start(loaded); !status.ok() || stopping()) return status;
     runtime_->FinishWarmUp();
@@ -234,19 +250,20 @@ class Server {
                                    {&*infer_, &*translation_, &*synthesis_, &*admin_});
     if (!grpc.ok()) return grpc.status();
     grpc_ = *std::move(grpc);
+    models_.SetListener([this](std::string_view model, std::optional<bool> ready) {
+      grpc_->SetModelHealth(model, ready);
+    });
     housekeeping_.emplace(kHousekeepingInterval, [this] { EndOverdue(); });
 
     started_ = true;
     status_.SetReady(true);
     grpc_->SetServing(true);
-    if (absl::Status status =
-            WritePortFile(config_, grpc_->port(), http_ ? http_->port() : 0, metrics_port);
-        !status.ok())
-      return status;
+    const Ports ports{grpc_->port(), http_ ? http_->port() : 0, metrics_port};
+    if (absl::Status status = WritePortFile(config_.port_file, ports); !status.ok()) return status;
     NotifySystemd("READY=1");
-    logging::Info("serving", {{"grpc_port", grpc_->port()},
-                              {"http_port", http_ ? http_->port() : 0},
-                              {"metrics_port", metrics_port},
+    logging::Info("serving", {{"grpc_port", ports.grpc},
+                              {"http_port", ports.http},
+                              {"metrics_port", ports.metrics},
                               {"models", static_cast<int64_t>(loaded.size())},
                               {"workers", runtime_->workers()},
                               {"permits", runtime_->limiter().permits()},
@@ -254,51 +271,56 @@ class Server {
     return absl::OkStatus();
   }
 
-  void RunUntilSignal() {
-    const int signal = main_loop_.RunUntilSignal();
-    logging::Info("stopping", {{"signal", signal}});
-  }
-
-  // NOT_SERVING, drain delay, end what runs by the deadline, then workers, streams and the rest. A
-  // second signal cuts the waiting short. Also undoes a Start that failed halfway.
-  void Stop() {
+  // NOT_SERVING, drain delay, what runs by the deadline, an end for the rest. A second signal cuts
+  // the waiting short. Runs once, after Start, perhaps while the main thread loads a model.
+  void Drain() {
+    if (shutdown_.requested()) logging::Info("stopping", {{"signal", shutdown_.signal()}});
     NotifySystemd("STOPPING=1");
     status_.SetReady(false);
-    bool patient = true;
     if (grpc_ != nullptr) {
       grpc_->SetServing(false);
       // Load balancers need a moment to see that and send no more.
-      patient = main_loop_.WaitWithoutSignal(config_.drain_delay);
+      shutdown_.WaitUnlessForced(config_.drain_delay);
     }
     admission_.Close();
-    const bool drained = grpc_ != nullptr && patient && Drain();
-    const int64_t unfinished = admission_.in_flight();
+    if (grpc_ != nullptr) WaitUntilEmpty(config_.drain_timeout);
+    unfinished_ = admission_.in_flight();
     main_loop_.CloseTasks();
     for (auto& job : scheduler_.Close())
       FinishJob(std::move(job), absl::UnavailableError("the server is shutting down"));
-    // Cancels the calls that are left, which stops their work at its next step, and waits for the
-    // last of them.
-    if (grpc_ != nullptr) {
-      grpc_->Shutdown(std::chrono::system_clock::now() +
-                      (drained ? kFlushTime : std::chrono::seconds(0)));
-    }
+    // What runs ends with the same after its step.
+    admission_.WaitUntilEmpty(std::chrono::steady_clock::now() +
+                              (shutdown_.forced() ? std::chrono::seconds(1) : kLastStepTime));
+  }
+
+  // Main thread: after Drain, calls, workers, streams and the rest. Also undoes a Start that failed
+  // halfway.
+  void Stop() {
+    shutdown_.Await();
+    if (grpc_ != nullptr) grpc_->Shutdown(std::chrono::system_clock::now() + kFlushTime);
     housekeeping_.reset();
     if (executor_ != nullptr) executor_->Join();
     if (http_ != nullptr) http_->Stop();
-    logging::Info("stopped", {{"unfinished", unfinished}});
+    logging::Info("stopped", {{"unfinished", unfinished_}});
+  }
+
+  // SIGHUP, on its thread, while the server runs.
+  void Reload() {
+    logging::Info("reloading keys and certificates");
+    // It logs what goes wrong, and the keys before stay.
+    if (keys_ != nullptr) keys_->Reload().IgnoreError();
+    if (!config_.tls_cert.empty()) ReportTlsFiles(TlsFilesOf(config_));
   }
 
  private:
-  // Waits for the admitted requests in short turns, so that a signal is seen. Whether all ended.
-  bool Drain() {
-    const auto end = std::chrono::steady_clock::now() + config_.drain_timeout;
-    const int signals = MainLoop::signals();
-    while (std::chrono::steady_clock::now() < end && MainLoop::signals() == signals) {
+  // Waits for the admitted requests in short turns, so that a second signal is seen.
+  void WaitUntilEmpty(std::chrono::milliseconds time) {
+    const auto end = std::chrono::steady_clock::now() + time;
+    while (std::chrono::steady_clock::now() < end && !shutdown_.forced()) {
       const auto turn =
           std::min(end, std::chrono::steady_clock::now() + std::chrono::milliseconds(100));
-      if (admission_.WaitUntilEmpty(turn)) return true;
+      if (admission_.WaitUntilEmpty(turn)) return;
     }
-    return admission_.in_flight() == 0;
   }
 
   // Ends what nothing else would end while all workers are busy: calls whose client does not read,
@@ -321,7 +343,8 @@ class Server {
   }
 
   const ServerConfig config_;
-  MainLoop main_loop_;
+  MainLoop& main_loop_;
+  ShutdownSequence& shutdown_;
   ModelSafety safety_;
   const std::unique_ptr<runtime::Runtime> runtime_;
   RuntimeDevice device_;
@@ -339,6 +362,7 @@ class Server {
   std::unique_ptr<ApiKeyStore> keys_;
   std::optional<Services> services_;
   std::atomic<bool> started_{false};
+  std::unique_ptr<HttpServer> metrics_http_;
   std::unique_ptr<HttpServer> http_;
   std::unique_ptr<ThreadExecutor> executor_;
   std::optional<InferService> infer_;
@@ -347,11 +371,8 @@ class Server {
   std::optional<AdminService> admin_;
   std::unique_ptr<GrpcServer> grpc_;
   std::optional<Periodic> housekeeping_;
+  int64_t unfinished_ = 0;  // requests, when their time was over; of Drain's thread
 };
-
-void PrintError(std::string_view message) {
-  std::fprintf(stderr, "millrace: %.*s\n", static_cast<int>(message.size()), message.data());
-}
 
 // Whether the model loads and answers its own warm-up inputs.
 absl::Status CheckModel(const models::ModelRepository& repository, const std::string& name,
@@ -368,18 +389,31 @@ absl::Status CheckModel(const models::ModelRepository& repository, const std::st
 
 int Serve(const ServerConfig& config) {
   logging::Init({.level = config.log_level, .format = config.log_format});
+  RouteGrpcLog();
   absl::Status status;
-  try {
-    Server server(config);
-    status = server.Start();
-    if (status.ok()) server.RunUntilSignal();
-    server.Stop();
-  } catch (const std::exception& error) {
-    status = absl::InternalError(error.what());
+  MainLoop main_loop;
+  ReloadHook reload;
+  ExitGuard guard;
+  ShutdownSequence shutdown([&main_loop] { main_loop.Stop(); }, guard, ExitGuard::ExitNow);
+  {
+    const SignalWatch signals({.stop = [&shutdown](int signal) { shutdown.OnSignal(signal); },
+                               .reload = [&reload] { reload.Call(); }});
+    try {
+      Server server(config, main_loop, shutdown);
+      status = server.Start();
+      shutdown.SetDrain([&server] { server.Drain(); });
+      if (status.ok()) {
+        const ReloadHook::Use use(reload, [&server] { server.Reload(); });
+        main_loop.Run();
+      }
+      server.Stop();
+    } catch (const std::exception& error) {
+      status = absl::InternalError(error.what());
+    }
   }
+  if (!status.ok()) logging::LastWords(Message(status));
   logging::Shutdown();
-  if (!status.ok()) PrintError(Message(status));
-  return status.ok() ? 0 : 1;
+  return status.ok() ? shutdown.exit_status() : 1;
 }
 
 int Check(const ServerConfig& config) {
@@ -390,11 +424,14 @@ int Check(const ServerConfig& config) {
     failures += !status.ok();
   };
   logging::Init({.level = LogLevel::kOff, .format = config.log_format});
+  SetLogSink(nullptr);  // what models say stands between the findings
   try {
     report("configuration", Validate(config));
     if (!config.api_keys.empty())
       report(StrCat("API keys ", config.api_keys.string()),
              ApiKeyStore::Open(config.api_keys).status());
+    if (const std::string warning = AccessWarning(config); !warning.empty())
+      std::printf("warning %s\n", warning.c_str());
     if (!config.tls_cert.empty())
       report(StrCat("TLS ", config.tls_cert.string()), MakeCredentials(config).status());
     const ModelSafety::Options safety_options = MakeSafetyOptions(config);

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <csignal>
 #include <cstdio>
 #include <exception>
@@ -25,7 +26,7 @@
 #include "server/calibrate/matrix.h"
 #include "server/calibrate/progress.h"
 #include "server/config/command_line.h"
-#include "server/control/main_loop.h"
+#include "server/control/signal_watch.h"
 
 namespace millrace {
 namespace {
@@ -42,7 +43,9 @@ using runtime::SafetyProfile;
 constexpr size_t kBarWidth = 24;
 constexpr int kSignalStatus = 128;  // and its number: as shells say it
 
-bool Stopped() { return server::MainLoop::signals() > 0; }
+std::atomic<int> stop_signal{0};  // the last
+
+bool Stopped() { return stop_signal.load() != 0; }
 
 std::string NameOf(const CalibrationItem& item) {
   return StrCat(item.is_model() ? "model " : "operator ", item.name);
@@ -295,13 +298,13 @@ absl::StatusOr<bool> Calibrate(const CalibrateCommand& command, Display& display
 }  // namespace
 
 int RunCalibrate(const CalibrateCommand& command) {
-  server::MainLoop signals;
+  const server::SignalWatch signals({.stop = [](int signal) { stop_signal.store(signal); }});
   std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error of its write
   Display display;
   std::string failure;
   try {
     const auto complete = Calibrate(command, display);
-    if (complete.ok()) return *complete ? kExitOk : kSignalStatus + signals.RunUntilSignal();
+    if (complete.ok()) return *complete ? kExitOk : kSignalStatus + stop_signal.load();
     failure = Message(complete.status());
   } catch (const std::exception& error) {
     failure = error.what();

@@ -4,7 +4,7 @@
 
 namespace millrace {
 
-// The small clients of the binary. Each returns the exit status, 0 or 1, and prints an error as one
+// The small clients of the binary. Each returns the exit status and prints an error as one
 // line on stderr.
 int RunModels(const ModelsCommand& command);
 int RunTranslate(const TranslateCommand& command);

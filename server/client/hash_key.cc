@@ -10,6 +10,7 @@ namespace millrace {
 
 int RunHashKey(const HashKeyCommand& command) {
   std::string key;
+  bool made_here = false;
   if (command.from_stdin) {
     key = TextOrInput("-");
     while (key.ends_with('\n') || key.ends_with('\r')) key.pop_back();
@@ -18,13 +19,18 @@ int RunHashKey(const HashKeyCommand& command) {
     const auto made = GenerateApiKey();
     if (!made.ok()) return Fail(std::string(made.status().message()));
     key = *made;
-    // On the other stream, so that the line alone can be appended to the file.
-    std::fprintf(stderr, "key, shown only now: %s\n", key.c_str());
+    made_here = true;
   }
   const auto line =
       ApiKeyLine(command.name, command.role == "admin" ? Role::kAdmin : Role::kUser, key);
   if (!line.ok()) return Fail(std::string(line.status().message()));
-  std::printf("%s\n", line->c_str());
+  if (!command.append.empty()) {
+    if (absl::Status status = AppendApiKeyLine(command.append, *line); !status.ok())
+      return Fail(std::string(status.message()));
+  }
+  // On the other stream, so that the line stands alone on this one.
+  if (made_here) std::fprintf(stderr, "key, shown only now: %s\n", key.c_str());
+  if (command.append.empty()) std::printf("%s\n", line->c_str());
   return kExitOk;
 }
 

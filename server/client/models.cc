@@ -19,7 +19,12 @@ std::string Details(const v1::ModelStatus& model) {
   if (model.task() == "translation")
     return absl::StrCat(model.source_language(), " -> ", model.target_language());
   if (model.task() == "synthesis") {
-    std::string details = absl::StrCat("voices: ", absl::StrJoin(model.voices(), ", "));
+    std::string details = "voices: ";
+    for (int i = 0; i < model.voices_size(); ++i) {
+      absl::StrAppend(&details, i == 0 ? "" : ", ", model.voices(i));
+      if (i < model.voice_languages_size() && !model.voice_languages(i).empty())
+        absl::StrAppend(&details, " (", model.voice_languages(i), ")");
+    }
     if (!model.languages().empty())
       absl::StrAppend(&details, "; ", absl::StrJoin(model.languages(), ", "));
     return absl::StrCat(details, "; ", model.sample_rate(), " Hz");

@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstring>
@@ -8,6 +7,7 @@
 #include <vector>
 
 #include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
 #include "millrace/v1/synthesis.grpc.pb.h"
 #include "models/audio/audio_encoder.h"
 #include "server/client/client.h"
@@ -20,20 +20,36 @@ namespace {
 
 using models::AudioFormat;
 
-AudioFormat FormatOf(const SynthesizeCommand& command) {
+// The ending of the file's name in lower case, such as ".wav"; empty where it has none.
+std::string EndingOf(const std::string& file) {
+  return absl::AsciiStrToLower(std::filesystem::path(file).extension().string());
+}
+
+// The format that --format names, else that of the file's ending. InvalidArgument lists the
+// endings.
+absl::StatusOr<AudioFormat> FormatOf(const SynthesizeCommand& command) {
   if (const auto format = models::AudioFormatNamed(command.format)) return *format;
-  std::string extension = std::filesystem::path(command.output).extension().string();
-  std::transform(extension.begin(), extension.end(), extension.begin(), absl::ascii_tolower);
-  if (extension == ".ogg") return AudioFormat::kOggOpus;
-  if (extension == ".raw") return AudioFormat::kPcmS16;
-  return models::AudioFormatNamed(extension.empty() ? "" : extension.substr(1))
-      .value_or(AudioFormat::kWav);
+  const std::string ending = EndingOf(command.output);
+  if (ending.empty()) return AudioFormat::kWav;
+  if (ending == ".ogg") return AudioFormat::kOggOpus;
+  if (ending == ".raw") return AudioFormat::kPcmS16;
+  if (const auto format = models::AudioFormatNamed(ending.substr(1))) return *format;
+  return absl::InvalidArgumentError(
+      absl::StrCat("--output: the ending of '", command.output,
+                   "' names no format, allowed: .wav, .flac, .mp3, .opus or .ogg, .pcm or .raw; "
+                   "--format names one for any ending"));
+}
+
+absl::Status CheckTimestamps(const std::string& file) {
+  const std::string ending = EndingOf(file);
+  if (file.empty() || ending == ".vtt" || ending == ".json") return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat("--timestamps: the ending of '", file,
+                                                 "' names no format, allowed: .vtt, .json"));
 }
 
 // The bytes of the file.
 absl::StatusOr<std::string> Encode(const std::vector<float>& samples, int sample_rate,
-                                   const SynthesizeCommand& command) {
-  const AudioFormat format = FormatOf(command);
+                                   AudioFormat format, const SynthesizeCommand& command) {
   const auto rate = models::ResolveSampleRate(format, command.sample_rate, sample_rate);
   if (!rate.ok()) return rate.status();
   const auto encoder =
@@ -53,9 +69,14 @@ bool WriteFile(const std::string& name, const std::string& bytes) {
 }  // namespace
 
 int RunSynthesize(const SynthesizeCommand& command) {
-  // Before the server is asked: a rate that the format lacks.
-  if (const auto rate = models::ResolveSampleRate(FormatOf(command), command.sample_rate, 0);
-      !rate.ok())
+  // Before the server is asked: a format that there is not, or a rate that it lacks.
+  const absl::StatusOr<AudioFormat> format = FormatOf(command);
+  for (const absl::Status& status : {format.status(), CheckTimestamps(command.timestamps)}) {
+    if (status.ok()) continue;
+    Fail(std::string(status.message()));
+    return kExitUsage;
+  }
+  if (const auto rate = models::ResolveSampleRate(*format, command.sample_rate, 0); !rate.ok())
     return Fail(std::string(rate.status().message()));
   const auto channel = Connect(command.client);
   if (!channel.ok()) return Fail(std::string(channel.status().message()));
@@ -98,7 +119,7 @@ int RunSynthesize(const SynthesizeCommand& command) {
   if (samples.empty() || sample_rate <= 0) return Fail("the server sent no audio");
 
   // Encoded here and not by the server: headers hold the length, which is known when all is there.
-  const absl::StatusOr<std::string> audio = Encode(samples, sample_rate, command);
+  const absl::StatusOr<std::string> audio = Encode(samples, sample_rate, *format, command);
   if (!audio.ok()) return Fail(std::string(audio.status().message()));
   if (command.output == "-") {
     std::cout.write(audio->data(), static_cast<std::streamsize>(audio->size())).flush();
@@ -107,7 +128,7 @@ int RunSynthesize(const SynthesizeCommand& command) {
     if (!WriteFile(command.output, *audio)) return Fail(command.output + ": cannot be written");
   }
   if (!command.timestamps.empty()) {
-    const bool vtt = std::filesystem::path(command.timestamps).extension() == ".vtt";
+    const bool vtt = EndingOf(command.timestamps) == ".vtt";
     if (!WriteFile(command.timestamps, vtt ? TimesAsWebVtt(times, text) : TimesAsJson(times)))
       return Fail(command.timestamps + ": cannot be written");
   }

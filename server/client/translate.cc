@@ -78,6 +78,8 @@ int RunTranslate(const TranslateCommand& command) {
   const grpc::Status status = stub->Translate(&context, request, &response);
   if (!status.ok()) return Fail(Explain(status, command.client));
   for (const v1::Translation& translation : response.translations()) {
+    for (const std::string& lost : translation.lost())
+      std::fprintf(stderr, "millrace: not in the translation: %s\n", lost.c_str());
     if (command.alternatives == 0) {
       PrintLine(translation.text());
       continue;

@@ -175,9 +175,11 @@ ClientCommands::ClientCommands(CLI::App& app) : values_(std::make_unique<Values>
   Named(synthesize.add_option("-o,--output", v.synthesize.output,
                               "File, or - for standard output (default: out.wav)"),
         "FILE");
-  Named(synthesize.add_option("--format", v.synthesize.format,
-                              "wav, flac, mp3, opus (in Ogg) or pcm (16 bit, little-endian, no "
-                              "header); without it by the file's extension, else wav"),
+  Named(synthesize.add_option(
+            "--format", v.synthesize.format,
+            "wav, flac, mp3, opus (in Ogg) or pcm (16 bit, little-endian, no "
+            "header); without it as the file's name ends: .wav, .flac, .mp3, .opus or .ogg, "
+            ".pcm or .raw; wav where it has no ending"),
         "FORMAT")
       ->check(Quiet(CLI::IsMember({"wav", "flac", "mp3", "opus", "pcm"})));
   Named(synthesize.add_option("--sample-rate", v.synthesize.sample_rate,
@@ -202,7 +204,7 @@ ClientCommands::ClientCommands(CLI::App& app) : values_(std::make_unique<Values>
                       "The text is phonemes, in the model's own symbols");
   Named(synthesize.add_option("--timestamps", v.synthesize.timestamps,
                               "Also write when each word is heard: WebVTT if the file ends in "
-                              ".vtt, else JSON, with the phonemes"),
+                              ".vtt, with the phonemes as JSON if in .json"),
         "FILE");
   v.AddClientOptions(synthesize);
 
@@ -223,7 +225,7 @@ ClientCommands::ClientCommands(CLI::App& app) : values_(std::make_unique<Values>
       ->check(DurationFrom(std::chrono::milliseconds(0)));
   v.AddClientOptions(bench);
 
-  CLI::App& hash_key = *app.add_subcommand("hash-key", "Print a line for the file of --api-keys");
+  CLI::App& hash_key = *app.add_subcommand("hash-key", "Make a line for the file of --api-keys");
   Named(hash_key.add_option("name", v.hash_key.name, "Whose key it is"), "NAME")->required();
   Named(hash_key.add_option("--role", v.hash_key.role,
                             "user, or admin for AdminService (default: user)"),
@@ -232,6 +234,10 @@ ClientCommands::ClientCommands(CLI::App& app) : values_(std::make_unique<Values>
   hash_key.add_flag(
       "--stdin", v.hash_key.from_stdin,
       "Read the key from standard input; without it a new one is made and shown once");
+  Named(hash_key.add_option("--append", v.hash_key.append,
+                            "Add the line to this file instead of printing it; one that is not "
+                            "there is made, for its owner's eyes only"),
+        "FILE");
 
   CLI::App& selftest = *app.add_subcommand(
       "selftest",

@@ -22,7 +22,8 @@ constexpr char kServeFooter[] =
     "variable over the file.\n"
     "--print-config shows every value and where it came from.";
 
-EarlyExit UsageError(absl::string_view message, const std::string& command) {
+EarlyExit UsageError(absl::string_view message, const std::string& command, bool json_log = false) {
+  if (json_log) return {kExitUsage, "", std::string(message), true};
   const std::string help =
       command.empty() ? "millrace --help" : absl::StrCat("millrace ", command, " --help");
   return {kExitUsage, "", absl::StrCat("millrace: ", message, "\nTry `", help, "`.\n")};
@@ -88,8 +89,17 @@ absl::Status Resolve(const ServeFlags& flags, const Environment& environment, Se
   return Validate(config);
 }
 
+// What the log is to be, as far as that is known when something else is wrong.
+bool AsksForJson(const ServeFlags& flags, const Environment& environment) {
+  const GivenValues given = GivenFlags(flags);
+  if (const auto flag = given.find("log-format"); flag != given.end())
+    return flag->second.value == "json";
+  const auto variable = environment.find(VariableOf("log-format"));
+  return variable != environment.end() && variable->second == "json";
+}
+
 // An argument that nothing took, with the flag that it may have meant.
-EarlyExit UnexpectedArgument(const CLI::App& command, const std::string& argument) {
+EarlyExit UnexpectedArgument(const CLI::App& command, const std::string& argument, bool json_log) {
   std::vector<std::string> names;
   for (const CLI::Option* option : command.get_options())
     names.push_back(option->get_name(false, true));
@@ -102,7 +112,7 @@ EarlyExit UnexpectedArgument(const CLI::App& command, const std::string& argumen
           ? "unknown option "
           : (command.get_parent() == nullptr ? "unknown command " : "unexpected argument ");
   return UsageError(absl::StrCat(kind, word, Suggestion(word, names)),
-                    command.get_parent() == nullptr ? "" : command.get_name());
+                    command.get_parent() == nullptr ? "" : command.get_name(), json_log);
 }
 
 std::string QuoteToml(const std::string& text) {
@@ -173,7 +183,10 @@ std::variant<Command, EarlyExit> ParseCommandLine(std::span<const std::string> a
   const std::vector<CLI::App*> given = app.get_subcommands();
   for (const CLI::App* command : {given.empty() ? &app : given[0], &app}) {
     const std::vector<std::string> remaining = command->remaining();
-    if (!remaining.empty()) return UnexpectedArgument(*command, remaining[0]);
+    if (!remaining.empty()) {
+      return UnexpectedArgument(*command, remaining[0],
+                                command == &serve && AsksForJson(serve_flags, environment));
+    }
   }
   if (given.empty()) return EarlyExit{kExitUsage, "", app.help()};
 
@@ -182,7 +195,11 @@ std::variant<Command, EarlyExit> ParseCommandLine(std::span<const std::string> a
     ServeCommand result;
     result.print_config = serve_flags.print_config;
     absl::Status status = Resolve(serve_flags, environment, result.config, result.origins);
-    if (!status.ok()) return UsageError(status.message(), "serve");
+    if (!status.ok()) {
+      return UsageError(
+          status.message(), "serve",
+          AsksForJson(serve_flags, environment) || result.config.log_format == LogFormat::kJson);
+    }
     return Command(std::move(result));
   }
   if (&command == &check) {

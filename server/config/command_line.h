@@ -23,6 +23,8 @@ struct EarlyExit {
   int status = kExitOk;
   std::string out;  // for standard output
   std::string err;  // for standard error
+  // `serve` was to log JSON: err is then the bare message, to be logged so.
+  bool json_log = false;
 };
 
 // Reads arguments (without the program's name), then the environment, then the TOML file, with

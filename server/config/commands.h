@@ -79,7 +79,7 @@ struct SynthesizeCommand {
   float speed = 1.0F;
   std::string language;    // BCP 47; empty: the model's default
   bool phonemes = false;   // the text is phonemes in the model's symbols
-  std::string timestamps;  // file: WebVTT if it ends so, else JSON; empty: none
+  std::string timestamps;  // file that ends in .vtt or .json; empty: none
 };
 
 struct BenchNullCommand {
@@ -90,11 +90,12 @@ struct BenchNullCommand {
   std::chrono::milliseconds warmup = std::chrono::seconds(1);
 };
 
-// Prints a line for the file of --api-keys.
+// Makes a line for the file of --api-keys.
 struct HashKeyCommand {
   std::string name;
   std::string role = "user";
-  bool from_stdin = false;  // the key; otherwise a new one is made and shown
+  bool from_stdin = false;       // the key; otherwise a new one is made and shown
+  std::filesystem::path append;  // file that the line is added to; empty: it is printed
 };
 
 // Tests the device and libtorch of this machine, without a server.

@@ -265,9 +265,28 @@ std::vector<Option> MakeOptions() {
                     &C::max_message_bytes, kKiB, kGiB));
   o.push_back(Number(Row("max-connections", limits, "N", "gRPC connections at once"),
                      &C::max_connections, 1, 1'000'000));
+  o.push_back(Number(Row("max-connections-per-peer", limits, "N",
+                         "gRPC connections at once from one address, or from one IPv6 /64"),
+                     &C::max_connections_per_peer, 1, 1'000'000));
   o.push_back(
       Number(Row("max-streams-per-connection", limits, "N", "gRPC calls at once on one connection"),
              &C::max_streams_per_connection, 1, 1'000'000));
+  o.push_back(Time(Row("handshake-timeout", limits, "TIME",
+                       "A connection that has not begun to speak TLS and HTTP/2 is closed"),
+                   &C::handshake_timeout, milliseconds(100), hours(1)));
+  o.push_back(
+      Time(Row("idle-connection-timeout", limits, "TIME",
+               "A connection without a call is told to go; clients come back by themselves"),
+           &C::idle_connection_timeout, milliseconds(100), hours(24)));
+  o.push_back(Bytes(Row("max-header-bytes", limits, "SIZE",
+                        "Headers of a call as they are sent; more closes the connection"),
+                    &C::max_header_bytes, kKiB, 16 * kMiB));
+  o.push_back(Number(Row("max-resets-per-second", limits, "N",
+                         "Cancelled calls on one connection; more closes it"),
+                     &C::max_resets_per_second, 1, 1'000'000));
+  o.push_back(Number(Row("max-control-frames-per-second", limits, "N",
+                         "HTTP/2 frames without data on one connection; more closes it"),
+                     &C::max_control_frames_per_second, 100, 10'000'000));
   o.push_back(Time(Row("keepalive-min-interval", limits, "TIME",
                        "A client that pings more often is disconnected"),
                    &C::keepalive_min_interval, milliseconds(0), hours(24)));

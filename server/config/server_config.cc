@@ -52,4 +52,12 @@ absl::Status Validate(const ServerConfig& config) {
   return absl::OkStatus();
 }
 
+std::string AccessWarning(const ServerConfig& config) {
+  if (!config.api_keys.empty() || !config.tls_client_ca.empty()) return "";
+  return absl::StrCat("AdminService is open: ",
+                      Exposed(config.grpc_address) ? "whoever" : "every user of this machine who",
+                      " reaches ", config.grpc_address,
+                      " may load and unload models; --api-keys FILE asks for a key");
+}
+
 }  // namespace millrace

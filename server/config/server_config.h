@@ -60,7 +60,13 @@ struct ServerConfig {
   // Limits.
   uint64_t max_message_bytes = uint64_t{16} << 20;
   int max_connections = 1024;
+  int max_connections_per_peer = 768;
   int max_streams_per_connection = 1024;
+  std::chrono::milliseconds handshake_timeout = std::chrono::seconds(10);
+  std::chrono::milliseconds idle_connection_timeout = std::chrono::minutes(5);
+  uint64_t max_header_bytes = 32 << 10;        // of one call, on the wire
+  int max_resets_per_second = 1000;            // per connection
+  int max_control_frames_per_second = 10'000;  // per connection
   std::chrono::milliseconds keepalive_min_interval = std::chrono::seconds(30);
   std::chrono::milliseconds max_request_time = std::chrono::minutes(5);
   std::chrono::milliseconds write_stall_timeout = std::chrono::seconds(30);
@@ -83,5 +89,9 @@ std::filesystem::path DefaultSafetyProfile(const std::filesystem::path& models);
 // What no single option can tell: options that belong together, addresses beyond loopback without
 // TLS. Touches no file.
 absl::Status Validate(const ServerConfig& config);
+
+// What the operator should know of who may load and unload models; empty: only who has a key or a
+// certificate may.
+std::string AccessWarning(const ServerConfig& config);
 
 }  // namespace millrace

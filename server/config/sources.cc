@@ -1,11 +1,15 @@
 #include "server/config/sources.h"
 
-#include <fstream>
-#include <iterator>
+#include <fcntl.h>
+
+#include <cerrno>
+#include <cstring>
 #include <regex>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "models/core/instruction_set.h"
+#include "mps_runtime/base/file.h"
 #include "server/config/edit_distance.h"
 #include "server/config/options.h"
 
@@ -17,9 +21,11 @@ namespace millrace {
 namespace {
 
 constexpr char kPrefix[] = "MILLRACE_";
-// What else reads the environment: the file's name, and the clients.
+constexpr size_t kMaxFileBytes = size_t{1} << 20;
+// What else reads the environment: the file's name, the clients, and the choice of kernels.
 constexpr const char* kOtherVariables[] = {"MILLRACE_CONFIG", "MILLRACE_ADDRESS",
-                                           "MILLRACE_API_KEY", "MILLRACE_TLS_CA"};
+                                           "MILLRACE_API_KEY", "MILLRACE_TLS_CA",
+                                           models::kMaxInstructionSetVariable};
 
 // A TOML value as the text that its option reads; nullopt for kinds that no option has.
 std::optional<std::string> ToText(const toml::node& node) {
@@ -52,6 +58,12 @@ absl::StatusOr<GivenValues> ReadEnvironment(const Environment& environment) {
       values[option->second] = {value, name, absl::StrCat("env ", name)};
       continue;
     }
+    models::InstructionSet set{};
+    if (name == models::kMaxInstructionSetVariable &&
+        !models::InstructionSetNamed(value.c_str(), set)) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          name, ": '", value, "' is not allowed, allowed: ", models::kInstructionSetNames));
+    }
     if (std::find(std::begin(kOtherVariables), std::end(kOtherVariables), name) !=
             std::end(kOtherVariables) ||
         IsKubernetesServiceVariable(name, value)) {
@@ -66,14 +78,19 @@ absl::StatusOr<GivenValues> ReadEnvironment(const Environment& environment) {
 }
 
 absl::StatusOr<GivenValues> ReadTomlFile(const std::string& file) {
-  std::ifstream stream(file, std::ios::binary);
-  std::string text;
-  if (stream) text.assign(std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>());
-  if (!stream) {
+  // A pipe is waited for: a shell may give one, and signals still end the process here.
+  const FileDescriptor descriptor(open(file.c_str(), O_RDONLY | O_CLOEXEC));
+  std::optional<std::string> text;
+  if (descriptor.get() >= 0) text = ReadToEnd(descriptor.get(), kMaxFileBytes);
+  if (!text) {
     return absl::InvalidArgumentError(
         absl::StrCat("--config: ", file, " cannot be read: ", std::strerror(errno)));
   }
-  const toml::parse_result table = toml::parse(text, file);
+  if (text->size() > kMaxFileBytes) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--config: ", file, " has more than ", kMaxFileBytes, " bytes"));
+  }
+  const toml::parse_result table = toml::parse(*text, file);
   if (!table) {
     const toml::source_position at = table.error().source().begin;
     return absl::InvalidArgumentError(absl::StrCat(file, ":", at.line, ":", at.column, ": ",

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <chrono>
 #include <deque>
 #include <functional>
 
@@ -9,33 +8,29 @@
 namespace millrace::server {
 
 // The main thread's loop: runs what other threads post (loading and warming up a model belongs on
-// the main thread) and reacts to SIGTERM and SIGINT. One at a time in a process.
+// the main thread) until it is told to stop.
 class MainLoop {
  public:
-  // Installs the signal handlers.
-  MainLoop();
-  ~MainLoop();
+  MainLoop() = default;
   MainLoop(const MainLoop&) = delete;
   MainLoop& operator=(const MainLoop&) = delete;
 
   // Any thread. Tasks run in order on the main thread; after CloseTasks they are destroyed without
   // a run.
   void Post(std::function<void()> task) MILLRACE_EXCLUDES(mu_);
-  // Destroys what is queued and takes no more.
+  // Any thread. Destroys what is queued and takes no more.
   void CloseTasks() MILLRACE_EXCLUDES(mu_);
-  // Main thread: runs tasks until the first signal, which it returns; tasks behind it stay queued.
-  int RunUntilSignal() MILLRACE_EXCLUDES(mu_);
-  // Waits for the time to pass, running nothing; false when a further signal cut it short.
-  bool WaitWithoutSignal(std::chrono::milliseconds time);
-  // How many signals came since the loop was made.
-  static int signals();
+  // Main thread: runs tasks until Stop; those behind it stay queued.
+  void Run() MILLRACE_EXCLUDES(mu_);
+  // Any thread, for good: Run returns after the task that runs.
+  void Stop() MILLRACE_EXCLUDES(mu_);
 
  private:
-  void RunTasks() MILLRACE_EXCLUDES(mu_);
-
   Mutex mu_;
+  CondVar changed_;
   std::deque<std::function<void()>> tasks_ MILLRACE_GUARDED_BY(mu_);
   bool tasks_closed_ MILLRACE_GUARDED_BY(mu_) = false;
+  bool stopped_ MILLRACE_GUARDED_BY(mu_) = false;
 };
 
 }  // namespace millrace::server

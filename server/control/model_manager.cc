@@ -17,11 +17,14 @@ absl::Status ModelManager::LoadAndWarmUp(std::string_view name) {
   if (may_serve_ != nullptr) {
     if (absl::Status status = may_serve_(*package); !status.ok()) return status;
   }
+  // A slow start says what it is at.
+  logging::Info("loading model", {{"model", name}, {"version", package->version}});
   absl::StatusOr<std::unique_ptr<models::Model>> model = repository_.Load(name, package->version);
   if (!model.ok()) return model.status();
+  logging::Info("warming up model", {{"model", name}, {"version", package->version}});
   main_context_.Synchronize();  // the weights are there before another stream reads them
   if (absl::Status status = WarmUp(**model, device_, main_context_); !status.ok()) return status;
-  auto metrics = metrics_.ForModel((*model)->info().name);
+  auto metrics = metrics_.ForModel((*model)->info().name, (*model)->info().task);
   directory_.Put(std::make_shared<ServedModel>(*std::move(model), scheduler_, std::move(metrics)));
   return absl::OkStatus();
 }
@@ -32,6 +35,7 @@ absl::Status ModelManager::Load(std::string_view name) {
     MutexLock lock(mu_);
     attempts_.insert_or_assign(std::string(name), Attempt{});
   }
+  Announce(name, true);
   const auto start = std::chrono::steady_clock::now();
   absl::Status status;
   try {
@@ -47,10 +51,13 @@ absl::Status ModelManager::Load(std::string_view name) {
       attempts_[std::string(name)] = {ModelState::kFailed, std::string(Message(status))};
     }
   }
+  Announce(name, !absl::IsNotFound(status));
   if (status.ok()) {
     logging::Info("model loaded", {{"model", name},
                                    {"seconds", Seconds(std::chrono::steady_clock::now() - start)}});
   } else {
+    // One that is not there is a mistake of the caller's.
+    if (!absl::IsNotFound(status)) load_failures_.fetch_add(1, std::memory_order_relaxed);
     logging::Error("model not loaded", {{"model", name}, {"error", Message(status)}});
   }
   return status;
@@ -76,8 +83,36 @@ absl::Status ModelManager::Unload(std::string_view name) {
   if (absl::Status status = models::CheckModelName(name); !status.ok()) return status;
   if (!directory_.Remove(name))
     return absl::NotFoundError(StrCat("model: '", name, "' is not loaded"));
+  Announce(name, true);
   logging::Info("model unloaded", {{"model", name}});
   return absl::OkStatus();
+}
+
+std::vector<std::string> ModelManager::Failed() const {
+  std::vector<std::string> names;
+  MutexLock lock(mu_);
+  for (const auto& [name, attempt] : attempts_) {
+    if (attempt.state == ModelState::kFailed) names.push_back(name);
+  }
+  return names;
+}
+
+void ModelManager::SetListener(Listener listener) {
+  MutexLock lock(listener_mu_);
+  listener_ = std::move(listener);
+  if (listener_ == nullptr) return;
+  {
+    MutexLock attempts_lock(mu_);
+    for (const auto& [name, attempt] : attempts_) listener_(name, false);
+  }
+  for (const auto& model : directory_.All()) listener_(model->info().name, true);
+}
+
+void ModelManager::Announce(std::string_view name, bool exists) {
+  MutexLock lock(listener_mu_);
+  if (listener_ == nullptr) return;
+  const bool ready = directory_.Find(name, "").ok();
+  listener_(name, ready || exists ? std::optional(ready) : std::nullopt);
 }
 
 std::vector<ModelStatusView> ModelManager::Models() const {

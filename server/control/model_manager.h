@@ -1,7 +1,10 @@
 #pragma once
 
+#include <atomic>
+#include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -48,6 +51,16 @@ class ModelManager {
   // NOT_FOUND when it is not loaded. Requests in flight finish.
   absl::Status Unload(std::string_view name);
 
+  // Models of the repository whose last load failed, by name; one may serve in an older version.
+  std::vector<std::string> Failed() const MILLRACE_EXCLUDES(mu_);
+  // Loads that failed since the start.
+  uint64_t load_failures() const { return load_failures_.load(std::memory_order_relaxed); }
+  // Tells whether each model is ready, now and at every change; none: there is no such model. What
+  // it is told last is how things are. It is called on the thread that loads or unloads, and must
+  // not call this. Null ends it.
+  using Listener = std::function<void(std::string_view model, std::optional<bool> ready)>;
+  void SetListener(Listener listener) MILLRACE_EXCLUDES(listener_mu_, mu_);
+
   // By name: what serves, and what else is on disk.
   std::vector<ModelStatusView> Models() const MILLRACE_EXCLUDES(mu_);
 
@@ -58,6 +71,8 @@ class ModelManager {
   };
 
   absl::Status LoadAndWarmUp(std::string_view name);
+  // `exists`: there is such a model, whether it is loaded or not.
+  void Announce(std::string_view name, bool exists) MILLRACE_EXCLUDES(listener_mu_);
 
   const models::ModelRepository& repository_;
   Device& device_;
@@ -67,9 +82,15 @@ class ModelManager {
   ModelDirectory& directory_;
   const MayServe may_serve_;
 
+  std::atomic<uint64_t> load_failures_{0};
+
   mutable Mutex mu_;
   std::map<std::string, Attempt, std::less<>> attempts_
       MILLRACE_GUARDED_BY(mu_);  // loading now, or failed last time
+
+  // Held while the listener is told, so that what it is told last is how things are.
+  Mutex listener_mu_;
+  Listener listener_ MILLRACE_GUARDED_BY(listener_mu_);
 };
 
 }  // namespace millrace::server

@@ -1,6 +1,9 @@
 #include "server/control/periodic.h"
 
+#include <exception>
 #include <utility>
+
+#include "server/logging/logging.h"
 
 namespace millrace::server {
 
@@ -23,7 +26,11 @@ void Periodic::Run() {
     while (!stop_ && clock_.Now() < next) clock_.WaitUntil(stopped_, mu_, next);
     if (stop_) return;
     lock.Unlock();
-    call_();
+    try {
+      call_();
+    } catch (const std::exception& error) {  // as for want of memory; the next call may find some
+      logging::Error("periodic work failed", {{"reason", error.what()}});
+    }
     lock.Lock();
   }
 }

@@ -26,6 +26,8 @@ Snapshot ServerStatus::Gauges() const {
     s.models.push_back({info.name, info.version, std::string(models::ToString(info.task)),
                         scheduler_.depth(model->queue())});
   }
+  s.failed_models = models_.Failed();
+  s.model_load_failures_total = models_.load_failures();
   s.ready = Ready();
   s.requests_in_flight = requests_in_flight();
   s.permits = runtime_.limiter().permits();

@@ -1,28 +1,44 @@
 #include "server/http/bounded_server.h"
 
-#include <sys/socket.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
+#include <cstdint>
+#include <exception>
 #include <iterator>
 #include <optional>
-#include <string>
 #include <string_view>
+#include <utility>
 
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
+#include "server/http/request_head.h"
 #include "server/logging/logging.h"
 
 namespace millrace {
 namespace {
 
-// How long a client that was refused may take to stop sending.
-constexpr std::chrono::milliseconds kLinger{1000};
+using Fate = Connection::Fate;
 
-// Of the connection that this thread serves.
-thread_local const BoundedStream* current_stream = nullptr;
+// Bounds the work of the library's regular expressions, which recurse once a character.
+constexpr size_t kMaxPathBytes = 1024;
+
+// A number that the library takes for a socket and nobody reads or writes.
+constexpr socket_t kServing = 0;
+
+struct Current {
+  const BoundedStream* stream = nullptr;
+  int refusal = 0;
+};
+// Of the request that this thread serves.
+thread_local Current current;
+
+// For the scope of a request.
+class CurrentScope {
+ public:
+  explicit CurrentScope(const BoundedStream& stream) { current = {.stream = &stream}; }
+  CurrentScope(const CurrentScope&) = delete;
+  CurrentScope& operator=(const CurrentScope&) = delete;
+  ~CurrentScope() { current = {}; }
+};
 
 // The body's length that a request announces: digits only, named once. Nothing: malformed.
 std::optional<uint64_t> ContentLength(const httplib::Request& request) {
@@ -42,7 +58,25 @@ bool TakesBody(const httplib::Request& request) {
   return std::find(std::begin(kWithout), std::end(kWithout), request.method) == std::end(kWithout);
 }
 
+// Returns true if nothing of the request follows its head.
+bool EndsWithHead(const httplib::Request& request) {
+  return !TakesBody(request) && !request.has_header("Transfer-Encoding") &&
+         ContentLength(request) == uint64_t{0};
+}
+
 }  // namespace
+
+BoundedServer::BoundedServer(size_t max_body_bytes) : max_body_bytes_(max_body_bytes) {
+  svr_sock_ = kServing;
+}
+
+int BoundedServer::Refusal(const httplib::Request& request) const {
+  if (request.path.size() > kMaxPathBytes) return 414;
+  const std::string methods = routes_.Methods(request.path);
+  if (!methods.empty() && !HttpRoutes::Has(methods, request.method)) return 405;
+  if (const int refusal = BodyRefusal(request); refusal != 0) return refusal;
+  return methods.empty() ? 404 : 0;
+}
 
 int BoundedServer::BodyRefusal(const httplib::Request& request) const {
   if (request.has_header("Transfer-Encoding")) return 411;
@@ -59,89 +93,72 @@ int BoundedServer::BodyRefusal(const httplib::Request& request) const {
 // A template, so that only the form that the library has is looked up: newer versions ask for the
 // addresses here.
 template <class Self>
-bool BoundedServer::ProcessRequest(Self& self, BoundedStream& stream, bool last, bool& closed,
+bool BoundedServer::ProcessRequest(Self& self, BoundedStream& stream, bool& closed,
                                    const std::function<void(httplib::Request&)>& setup) {
-  if constexpr (requires { self.process_request(stream, last, closed, setup); }) {
-    return self.process_request(stream, last, closed, setup);
+  if constexpr (requires { self.process_request(stream, false, closed, setup); }) {
+    return self.process_request(stream, false, closed, setup);
   } else {
     std::string remote, local;
     int remote_port = 0, local_port = 0;
     stream.get_remote_ip_and_port(remote, remote_port);
     stream.get_local_ip_and_port(local, local_port);
-    return self.process_request(stream, remote, remote_port, local, local_port, last, closed,
+    return self.process_request(stream, remote, remote_port, local, local_port, false, closed,
                                 setup);
   }
 }
 
-bool BoundedServer::process_and_close_socket(socket_t socket) {
-  BoundedStream stream(socket, limits_, [this] { return svr_sock_ == INVALID_SOCKET; });
-  current_stream = &stream;
-  bool written = false;
-  bool more = true;     // what follows on the connection is a request
-  bool drained = true;  // the client has nothing left to send of this one
-  for (size_t left = keep_alive_max_count_;
-       more && left > 0 && stream.WaitForRequest(std::chrono::seconds(keep_alive_timeout_sec_));
-       --left) {
-    bool closed = false;
-    bool parsed = false;
-    // Called once the head has been read and before anything else is looked at.
-    const std::function<void(httplib::Request&)> setup = [&](httplib::Request& request) {
-      parsed = true;
-      const uint64_t length = ContentLength(request).value_or(0);
-      if (BodyRefusal(request) == 0 && (TakesBody(request) || length == 0)) {
-        stream.AllowBody(length);
-        return;
-      }
-      drained = false;
-      closed = true;
-      request.headers.erase("Expect");  // asks to be told to go on
-      request.headers.erase("Connection");
-      request.headers.emplace("Connection", "close");  // the answer says so then
-    };
-    written = ProcessRequest(*this, stream, left == 1, closed, setup);
-    more = written && !closed && parsed;
-    drained = drained && parsed;
+Fate BoundedServer::Serve(Connection& connection, const BoundedStream::Limits& limits) noexcept {
+  try {
+    const size_t size = HeadSize(connection.received, 0);
+    // The library answers a range with as many copies as it has parts, and one of a stream not as
+    // it ought to. A server may ignore it (RFC 9110, 14.2).
+    std::string head =
+        WithoutHeader(std::string_view(connection.received).substr(0, size), "range");
+    const size_t head_bytes = head.size();
+    head.append(connection.received, size);
+    BoundedStream stream(connection.descriptor, std::move(head), head_bytes, limits,
+                         [this] { return svr_sock_ == INVALID_SOCKET; });
+    const CurrentScope scope(stream);
+    const Fate fate = ServeRequest(stream);
+    connection.received = stream.TakeUnread();
+    return fate;
+  } catch (const std::exception& error) {
+    logging::Error("HTTP request failed, its connection is closed", {{"reason", error.what()}});
+  } catch (...) {
+    logging::Error("HTTP request failed, its connection is closed", {{"reason", "unknown"}});
   }
-  if (written && !drained) stream.Linger(kLinger);
-  current_stream = nullptr;
-  shutdown(socket, SHUT_RDWR);
-  close(socket);
-  return written;
+  return Fate::kClose;
 }
 
-bool BoundedServer::ClientGone() { return current_stream != nullptr && current_stream->Gone(); }
-
-void BoundedServer::Serve(const std::string& host, int port, std::chrono::milliseconds retry) {
-  for (;;) {
-    listen_after_bind();
-    {
-      MutexLock lock(mu_);
-      if (stopping_) return;
+Fate BoundedServer::ServeRequest(BoundedStream& stream) {
+  bool closed = false;
+  bool parsed = false;
+  bool drained = true;  // the client has nothing left to send of this request
+  // Called once the head has been read and before anything else is looked at.
+  const std::function<void(httplib::Request&)> setup = [&](httplib::Request& request) {
+    parsed = true;
+    current.refusal = Refusal(request);
+    const uint64_t length = ContentLength(request).value_or(0);
+    if (current.refusal == 0 && (TakesBody(request) || length == 0)) {
+      stream.AllowBody(length);
+      return;
     }
-    logging::Error("HTTP cannot accept connections, listening again",
-                   {{"port", port}, {"reason", std::strerror(accept_error_)}});
-    MutexLock lock(mu_);
-    do {
-      const auto end = std::chrono::steady_clock::now() + retry;
-      while (!stopping_ && std::chrono::steady_clock::now() < end) changed_.WaitUntil(mu_, end);
-      if (stopping_) return;
-    } while (!bind_to_port(host, port));
-  }
+    if (EndsWithHead(request)) return;
+    drained = false;
+    closed = true;
+    request.headers.erase("Expect");  // asks to be told to go on
+    request.headers.erase("Connection");
+    request.headers.emplace("Connection", "close");  // the answer says so then
+  };
+  const bool written = ProcessRequest(*this, stream, closed, setup);
+  if (!written) return Fate::kClose;
+  // Where the library gives up on a body, the rest of it is no request.
+  if (!drained || !parsed || !stream.drained()) return Fate::kLinger;
+  return closed ? Fate::kClose : Fate::kKeep;
 }
 
-void BoundedServer::Stop() {
-  MutexLock lock(mu_);
-  stopping_ = true;
-  changed_.NotifyAll();
-  const socket_t listening = svr_sock_.exchange(INVALID_SOCKET);
-  if (listening == INVALID_SOCKET) return;
-  shutdown(listening, SHUT_RDWR);  // wakes accept
-  close(listening);
-}
+int BoundedServer::CurrentRefusal() { return current.refusal; }
 
-void BoundedServer::AcceptLoopEnded() {
-  const int error = errno;
-  if (svr_sock_.exchange(INVALID_SOCKET) != INVALID_SOCKET) accept_error_ = error;
-}
+bool BoundedServer::ClientGone() { return current.stream != nullptr && current.stream->Gone(); }
 
 }  // namespace millrace

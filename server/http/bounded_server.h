@@ -1,54 +1,48 @@
 #pragma once
 
-#include <chrono>
 #include <cstddef>
 #include <functional>
 #include <string>
 
 #include "httplib.h"
-#include "mps_runtime/base/mutex.h"
 #include "server/http/bounded_stream.h"
+#include "server/http/connection.h"
+#include "server/http/http_routes.h"
 
 namespace millrace {
 
-// The library's server, with each request bounded in time and size, and with a stop and an accept
-// loop that survive what the library's own do not.
+// The library's parser, routing and answers, for one request at a time, each bounded in time and
+// size. Its sockets and threads are not used. Thread-safe once the routes are added.
 class BoundedServer final : public httplib::Server {
  public:
-  BoundedServer(const BoundedStream::Limits& limits, size_t max_body_bytes)
-      : limits_(limits), max_body_bytes_(max_body_bytes) {}
+  explicit BoundedServer(size_t max_body_bytes);
   ~BoundedServer() override = default;
 
-  // The status with which a request is refused for its body's framing before that is read; 0: none.
-  int BodyRefusal(const httplib::Request& request) const;
+  HttpRoutes& routes() { return routes_; }
 
-  // Serves until Stop. When the library gives up on the listening socket it is bound again, after
-  // `retry`, to the same address.
-  void Serve(const std::string& host, int port, std::chrono::milliseconds retry)
-      MILLRACE_EXCLUDES(mu_);
-  // Closes the listening socket; connections end soon after. Idempotent, from any thread, also
-  // before Serve; the library's own does nothing then.
-  void Stop() MILLRACE_EXCLUDES(mu_);
+  // Serves the next request of a connection, whose head has come, and says what becomes of the
+  // connection. What throws, as for want of memory, costs the connection.
+  Connection::Fate Serve(Connection& connection, const BoundedStream::Limits& limits) noexcept;
+  // Ends soon what is being served. Idempotent, from any thread.
+  void Stop() { svr_sock_ = INVALID_SOCKET; }
+
+  // Why the request that the calling thread serves is not given to a handler, as an HTTP status; 0:
+  // it is.
+  static int CurrentRefusal();
   // Whether the client of the request that the calling thread serves has gone.
   static bool ClientGone();
-  // For the task queue, when the library has left its accept loop: connections shall end too. The
-  // library leaves a closed socket's number behind after an error.
-  void AcceptLoopEnded();
 
  private:
+  Connection::Fate ServeRequest(BoundedStream& stream);
+  int Refusal(const httplib::Request& request) const;
+  // The refusal of a request for its body's framing, before that is read.
+  int BodyRefusal(const httplib::Request& request) const;
   template <class Self>
-  static bool ProcessRequest(Self& self, BoundedStream& stream, bool last, bool& closed,
+  static bool ProcessRequest(Self& self, BoundedStream& stream, bool& closed,
                              const std::function<void(httplib::Request&)>& setup);
-  bool process_and_close_socket(socket_t socket) override;
 
-  const BoundedStream::Limits limits_;
   const size_t max_body_bytes_;
-
-  int accept_error_ = 0;  // of the thread that serves
-
-  Mutex mu_;
-  CondVar changed_;
-  bool stopping_ MILLRACE_GUARDED_BY(mu_) = false;
+  HttpRoutes routes_{*this};
 };
 
 }  // namespace millrace

@@ -20,6 +20,7 @@ using std::chrono::steady_clock;
 constexpr milliseconds kSlice{50};
 // What sending an answer may still take once the server stops.
 constexpr milliseconds kStopGrace{1000};
+constexpr size_t kReceivedAtOnce = 4096;
 
 #ifdef MSG_NOSIGNAL
 constexpr int kSendFlags = MSG_NOSIGNAL | MSG_DONTWAIT;
@@ -47,22 +48,17 @@ void NameAddress(const sockaddr_storage& address, socklen_t size, std::string& i
 
 }  // namespace
 
-BoundedStream::BoundedStream(socket_t socket, const Limits& limits, std::function<bool()> stopping)
-    : socket_(socket), limits_(limits), stopping_(std::move(stopping)) {}
+BoundedStream::BoundedStream(socket_t socket, std::string received, size_t head_bytes,
+                             const Limits& limits, std::function<bool()> stopping)
+    : socket_(socket),
+      limits_(limits),
+      stopping_(std::move(stopping)),
+      received_(std::move(received)),
+      bytes_left_(head_bytes) {}
 
-bool BoundedStream::WaitForRequest(milliseconds timeout) {
-  const auto now = steady_clock::now();
-  if (stopping_() || (next_ == filled_ && Fill(now + timeout) <= 0)) return false;
-  request_end_ = steady_clock::now() + limits_.request_timeout;
-  bytes_left_ = limits_.head_bytes;
-  return true;
-}
-
-void BoundedStream::Linger(milliseconds timeout) {
-  shutdown(socket_, SHUT_WR);
-  const auto end = steady_clock::now() + timeout;
-  while (Fill(end) > 0) {
-  }
+std::string BoundedStream::TakeUnread() {
+  received_.erase(0, std::exchange(next_, 0));
+  return std::move(received_);
 }
 
 bool BoundedStream::WaitFor(short events, TimePoint end, bool answering) const {
@@ -73,20 +69,22 @@ bool BoundedStream::WaitFor(short events, TimePoint end, bool answering) const {
       if (!stop_end_) stop_end_ = now + kStopGrace;
       end = std::min(end, *stop_end_);
     }
-    if (now >= end) return false;
     pollfd wait = {.fd = socket_, .events = events, .revents = 0};
-    const auto left = std::min(kSlice, std::chrono::ceil<milliseconds>(end - now));
+    const auto left =
+        std::clamp(std::chrono::ceil<milliseconds>(end - now), milliseconds(0), kSlice);
     if (poll(&wait, 1, static_cast<int>(left.count())) > 0) return true;
+    if (now >= end) return false;
   }
 }
 
-ssize_t BoundedStream::Fill(TimePoint end) {
+ssize_t BoundedStream::Fill() {
   for (;;) {
-    if (!WaitFor(POLLIN, end, false)) return -1;
-    const ssize_t count = recv(socket_, buffer_, sizeof(buffer_), MSG_DONTWAIT);
-    if (count < 0 && (errno == EINTR || errno == EAGAIN || errno == EWOULDBLOCK)) continue;
+    if (!WaitFor(POLLIN, opened_ + limits_.body_timeout, false)) return -1;
+    received_.resize(kReceivedAtOnce);
+    const ssize_t count = recv(socket_, received_.data(), received_.size(), MSG_DONTWAIT);
     next_ = 0;
-    filled_ = count > 0 ? static_cast<size_t>(count) : 0;
+    received_.resize(count > 0 ? static_cast<size_t>(count) : 0);
+    if (count < 0 && (errno == EINTR || errno == EAGAIN || errno == EWOULDBLOCK)) continue;
     return count;
   }
 }
@@ -99,7 +97,8 @@ bool BoundedStream::Gone() const {
 }
 
 bool BoundedStream::is_readable() const {
-  return bytes_left_ > 0 && (next_ < filled_ || WaitFor(POLLIN, request_end_, false));
+  return bytes_left_ > 0 &&
+         (next_ < received_.size() || WaitFor(POLLIN, opened_ + limits_.body_timeout, false));
 }
 
 bool BoundedStream::is_writable() const {
@@ -108,11 +107,11 @@ bool BoundedStream::is_writable() const {
 
 ssize_t BoundedStream::read(char* bytes, size_t size) {
   if (bytes_left_ == 0) return -1;
-  if (next_ == filled_) {
-    if (const ssize_t count = Fill(request_end_); count <= 0) return count;
+  if (next_ == received_.size()) {
+    if (const ssize_t count = Fill(); count <= 0) return count;
   }
-  const size_t count = std::min({size, filled_ - next_, bytes_left_});
-  std::memcpy(bytes, buffer_ + next_, count);
+  const size_t count = std::min({size, received_.size() - next_, bytes_left_});
+  std::memcpy(bytes, received_.data() + next_, count);
   next_ += count;
   bytes_left_ -= count;
   return static_cast<ssize_t>(count);

@@ -10,30 +10,29 @@
 
 namespace millrace {
 
-// One connection as the HTTP library sees it, with what the library lacks: a request as a whole has
-// a time and a size, and waiting ends soon after the server stops. For one thread. It borrows the
-// socket.
+// One request on a connection as the HTTP library sees it, with what the library lacks: a request
+// has a time and a size, and waiting ends soon after the server stops. For one thread. It borrows
+// the socket.
 //
 // Nothing says `override`: which of these the library declares differs between its versions.
 class BoundedStream final : public httplib::Stream {
  public:
   struct Limits {
-    std::chrono::milliseconds request_timeout;  // from the first byte of a request to its last
-    size_t head_bytes;                          // request line and headers
-    std::chrono::milliseconds write_timeout;    // of one write
+    std::chrono::milliseconds body_timeout;   // from now to the last byte of the body
+    std::chrono::milliseconds write_timeout;  // of one write; 0: what the socket takes at once
   };
 
-  BoundedStream(socket_t socket, const Limits& limits, std::function<bool()> stopping);
+  // received: the head of the request, and what came behind it.
+  BoundedStream(socket_t socket, std::string received, size_t head_bytes, const Limits& limits,
+                std::function<bool()> stopping);
   ~BoundedStream() = default;
 
-  // Waits for the next request; its limits count from here. False: none came in time, the client
-  // closed, or the server stops.
-  bool WaitForRequest(std::chrono::milliseconds timeout);
-  // Lets this request be larger, by a body that was announced.
+  // Lets this request be larger than its head, by a body that was announced.
   void AllowBody(size_t bytes) { bytes_left_ += bytes; }
-  // Sends the end of the answer and discards for a moment what the client still sends: closing a
-  // socket with unread bytes would reset the connection before the client has read the answer.
-  void Linger(std::chrono::milliseconds timeout);
+  // Whether the library has read all of this request.
+  bool drained() const { return bytes_left_ == 0; }
+  // What came and was not read: the beginning of the next request.
+  std::string TakeUnread();
 
   // Whether the client has closed its end or reset the connection. Does not wait.
   bool Gone() const;
@@ -58,19 +57,17 @@ class BoundedStream final : public httplib::Stream {
   // Whether the socket is ready for the events before `end`. Once the server stops, only an answer
   // is still waited for, and for a moment only.
   bool WaitFor(short events, TimePoint end, bool answering) const;
-  // Refills the empty buffer: bytes, 0 at the client's end, -1.
-  ssize_t Fill(TimePoint end);
+  // Receives more once all has been read: bytes, 0 at the client's end, -1.
+  ssize_t Fill();
 
   const socket_t socket_;
   const Limits limits_;
   const std::function<bool()> stopping_;
   const TimePoint opened_ = std::chrono::steady_clock::now();
-  TimePoint request_end_ = opened_;
   mutable std::optional<TimePoint> stop_end_;  // set once a write saw that the server stops
-  size_t bytes_left_ = 0;
-  char buffer_[4096];
+  std::string received_;                       // of the client, read up to next_
   size_t next_ = 0;
-  size_t filled_ = 0;
+  size_t bytes_left_;  // that the library may read of this request
 };
 
 }  // namespace millrace

@@ -1,9 +1,6 @@
 #include "server/http/http_server.h"
 
-#include <sys/socket.h>
-
-#include <cerrno>
-#include <cstring>
+#include <algorithm>
 #include <exception>
 #include <utility>
 
@@ -12,8 +9,10 @@
 #include "models/core/strings.h"
 #include "nlohmann/json.hpp"
 #include "server/http/bounded_server.h"
-#include "server/http/connection_threads.h"
+#include "server/http/connection_poller.h"
 #include "server/http/openai_error.h"
+#include "server/http/request_head.h"
+#include "server/http/request_threads.h"
 #include "server/logging/logging.h"
 #include "server/security/address_policy.h"
 #include "server/security/api_key_store.h"
@@ -21,68 +20,91 @@
 namespace millrace {
 namespace {
 
-// Bounds the work of the library's regular expressions, which recurse once a character.
-constexpr size_t kMaxPathBytes = 1024;
+constexpr size_t kReservedThreads = 2;
 
 std::string DefaultMessage(int status, size_t max_body_bytes) {
   switch (status) {
     case 400:
       return "malformed request";
     case 404:
-      return "no such path or method";
+      return "no such path";
     case 411:
       return "a body needs a Content-Length and no Transfer-Encoding";
     case 413:
       return absl::StrCat("body is larger than the ", max_body_bytes, " bytes allowed");
     case 414:
-      return "request line is too long";
+      return "the path is longer than the 1024 bytes allowed";
     case 415:
       return "a body must not be compressed";
+    case 431:
+      return "request line and headers are too long";
+    case 503:
+      return "too many requests wait already; try again soon";
     default:
       return absl::StrCat("failed with status ", status);
   }
 }
 
-void SendErrorFor(const httplib::Request& request, httplib::Response& response, int status,
-                  const std::string& message) {
-  if (!IsOpenAiPath(request.path)) return SendError(response, status, message);
-  response.status = status;
-  response.set_content(OpenAiErrorBody(status, message, "", ""), "application/json");
+std::string ErrorBody(const std::string& message) {
+  return nlohmann::json{{"error", message}}.dump(-1, ' ', false,
+                                                 nlohmann::json::error_handler_t::replace);
 }
 
-// The library's own options allow several processes to share a port; a port in use must be an
-// error.
-void SetListenOptions(socket_t socket) {
-  const int yes = 1;
-  setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
+std::string ErrorBodyFor(std::string_view path, int status, const std::string& message) {
+  return IsOpenAiPath(path) ? OpenAiErrorBody(status, message, "", "") : ErrorBody(message);
+}
+
+void SendErrorFor(const httplib::Request& request, httplib::Response& response, int status,
+                  const std::string& message) {
+  response.status = status;
+  response.set_content(ErrorBodyFor(request.path, status, message), "application/json");
+}
+
+// An answer to a request that no handler sees, with what the client may do about it.
+void SendRefusal(const httplib::Request& request, httplib::Response& response, int status,
+                 const HttpRoutes& routes, size_t max_body_bytes) {
+  if (status != 405)
+    return SendErrorFor(request, response, status, DefaultMessage(status, max_body_bytes));
+  const std::string methods = routes.Methods(request.path);
+  response.set_header("Allow", methods);
+  SendErrorFor(request, response, status,
+               absl::StrCat("the method ", request.method, " is not allowed here; ", methods,
+                            methods.find(',') == methods.npos ? " is" : " are"));
+}
+
+// The same, of a request that has not been parsed.
+std::string RawRefusal(std::string_view received, int status, size_t max_body_bytes) {
+  const std::string body =
+      ErrorBodyFor(PathOf(received), status, DefaultMessage(status, max_body_bytes));
+  return absl::StrCat(
+      "HTTP/1.1 ", status,
+      status == 503 ? " Service Unavailable\r\nRetry-After: 1" : " Request Header Fields Too Large",
+      "\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: ", body.size(),
+      "\r\n\r\n", body);
 }
 
 }  // namespace
 
 HttpServer::HttpServer(Options options)
     : options_(std::move(options)),
-      gate_(std::make_unique<ConnectionGate>(options_.max_connections)),
-      server_(std::make_unique<BoundedServer>(
-          BoundedStream::Limits{.request_timeout = options_.request_timeout,
-                                .head_bytes = options_.max_head_bytes,
-                                .write_timeout = options_.write_timeout},
-          options_.max_body_bytes)) {
-  server_->set_socket_options(SetListenOptions);
-  server_->set_tcp_nodelay(true);
+      server_(std::make_unique<BoundedServer>(options_.max_body_bytes)) {
   server_->set_payload_max_length(options_.max_body_bytes);
-  server_->set_keep_alive_timeout(options_.keep_alive_timeout.count());
-  server_->set_pre_routing_handler([this](const httplib::Request& request,
-                                          httplib::Response& response) {
-    using enum httplib::Server::HandlerResponse;
-    if (const int refusal = server_->BodyRefusal(request); refusal != 0) {
-      SendErrorFor(request, response, refusal, DefaultMessage(refusal, options_.max_body_bytes));
-      return Handled;
-    }
-    if (request.path.size() <= kMaxPathBytes) return Unhandled;
-    SendErrorFor(request, response, 414,
-                 absl::StrCat("path is longer than ", kMaxPathBytes, " bytes"));
-    return Handled;
-  });
+  server_->set_pre_routing_handler(
+      [this](const httplib::Request& request, httplib::Response& response) {
+        using enum httplib::Server::HandlerResponse;
+        const int refusal = BoundedServer::CurrentRefusal();
+        if (refusal == 0) return Unhandled;
+        SendRefusal(request, response, refusal, server_->routes(), options_.max_body_bytes);
+        return Handled;
+      });
+  // The library tells of a bound on the requests of a connection, and of ranges; there are none.
+  server_->set_post_routing_handler(
+      [keep_alive = absl::StrCat("timeout=", options_.keep_alive_timeout.count())](
+          const httplib::Request&, httplib::Response& response) {
+        response.headers.erase("Accept-Ranges");
+        if (response.headers.erase("Keep-Alive") != 0)
+          response.set_header("Keep-Alive", keep_alive);
+      });
   server_->set_error_handler([max = options_.max_body_bytes](const httplib::Request& request,
                                                              httplib::Response& response) {
     if (response.body.empty())
@@ -104,42 +126,79 @@ HttpServer::HttpServer(Options options)
 
 HttpServer::~HttpServer() { Stop(); }
 
-httplib::Server& HttpServer::routes() { return *server_; }
+HttpRoutes& HttpServer::routes() { return server_->routes(); }
+
+void HttpServer::ReserveThreadsFor(std::string path_prefix) {
+  reserved_prefixes_.push_back(std::move(path_prefix));
+}
 
 absl::Status HttpServer::Start() {
   const absl::StatusOr<HostPort> address = ParseHostPort(options_.address);
-  if (!address.ok()) return address.status();
-  errno = 0;
-  if (address->port == 0) {
-    port_ = server_->bind_to_any_port(address->host);
-  } else {
-    port_ = server_->bind_to_port(address->host, address->port) ? address->port : -1;
+  if (!address.ok()) {
+    return absl::InvalidArgumentError(
+        StrCat(options_.setting, " ", options_.address, ": ", Message(address.status())));
   }
-  if (port_ <= 0) {
-    const char* why = errno != 0 ? std::strerror(errno) : "the host is unknown";
-    return absl::UnavailableError(
-        absl::StrCat("HTTP address ", options_.address, ": cannot listen: ", why));
-  }
-  server_->new_task_queue = [this] {
-    return new ConnectionThreads(*gate_, [this] { server_->AcceptLoopEnded(); });
+  poller_ = std::make_unique<ConnectionPoller>(
+      ConnectionPoller::Options{.host = address->host,
+                                .port = address->port,
+                                .max_connections = options_.max_connections,
+                                .max_head_bytes = options_.max_head_bytes,
+                                .head_timeout = options_.request_timeout,
+                                .keep_alive_timeout = options_.keep_alive_timeout,
+                                .accept_retry = options_.accept_retry},
+      [this](std::unique_ptr<Connection>& connection) { return Dispatch(connection); },
+      [max = options_.max_body_bytes](std::string_view received, int status) {
+        return RawRefusal(received, status, max);
+      });
+  const auto make_threads = [this](size_t max_threads, size_t max_waiting,
+                                   std::chrono::milliseconds write_timeout) {
+    const BoundedStream::Limits limits{.body_timeout = options_.request_timeout,
+                                       .write_timeout = write_timeout};
+    return std::make_unique<RequestThreads>(
+        max_threads, max_waiting,
+        [this, limits](Connection& connection) { return server_->Serve(connection, limits); },
+        [this](std::unique_ptr<Connection> connection, Connection::Fate fate) {
+          poller_->Return(std::move(connection), fate);
+        });
   };
-  listener_ = std::thread(
-      [this, host = address->host] { server_->Serve(host, port_, options_.accept_retry); });
-  return absl::OkStatus();
+  threads_ = make_threads(options_.max_requests, options_.max_waiting, options_.write_timeout);
+  // An answer that the socket does not take at once must not hold one of these.
+  reserved_threads_ = make_threads(kReservedThreads, options_.max_connections, {});
+  absl::Status status = threads_->Start();
+  if (status.ok() && !reserved_prefixes_.empty()) status = reserved_threads_->Start();
+  if (status.ok()) status = poller_->Start();
+  if (status.ok()) return status;
+  Stop();
+  return absl::UnavailableError(
+      StrCat(options_.setting, " ", options_.address, ": ", Message(status)));
 }
 
+int HttpServer::port() const { return poller_ == nullptr ? 0 : poller_->port(); }
+
 void HttpServer::Stop() {
-  if (!listener_.joinable()) return;
+  if (poller_ == nullptr) return;
   server_->Stop();
-  gate_->Close();
-  listener_.join();
+  poller_->Stop();
+  threads_->Stop();
+  reserved_threads_->Stop();
+}
+
+bool HttpServer::Dispatch(std::unique_ptr<Connection>& connection) {
+  const bool reserved = IsReserved(connection->received);
+  return (reserved ? reserved_threads_ : threads_)->Submit(connection);
+}
+
+bool HttpServer::IsReserved(std::string_view head) const {
+  const std::string_view method = MethodOf(head);
+  if (method != "GET" && method != "HEAD") return false;
+  const std::string_view path = PathOf(head);
+  return std::ranges::any_of(
+      reserved_prefixes_, [path](const std::string& prefix) { return path.starts_with(prefix); });
 }
 
 void SendError(httplib::Response& response, int http_status, const std::string& message) {
   response.status = http_status;
-  response.set_content(nlohmann::json{{"error", message}}.dump(
-                           -1, ' ', false, nlohmann::json::error_handler_t::replace),
-                       "application/json");
+  response.set_content(ErrorBody(message), "application/json");
 }
 
 bool HttpClientGone() { return BoundedServer::ClientGone(); }
@@ -154,6 +213,21 @@ absl::Status AuthenticateHttp(const httplib::Request& request, const ApiKeyStore
       bearer.empty() && plain.empty()
           ? "an API key is needed, as `authorization: Bearer <key>` or `x-api-key: <key>`"
           : "the API key is not known");
+}
+
+Caller HttpCaller(const httplib::Request& request, const ApiKeyStore* keys,
+                  std::string_view other_key) {
+  Caller caller;
+  caller.address = ToString(HostPort{request.remote_addr, request.remote_port});
+  if (keys == nullptr) return caller;
+  const std::string authorization = request.get_header_value("Authorization");
+  const std::string plain = request.get_header_value("X-Api-Key");
+  for (const std::string_view key :
+       {BearerToken(authorization), std::string_view(plain), other_key}) {
+    if (key.empty() || !caller.key.empty()) continue;
+    if (const auto principal = keys->Authenticate(key)) caller.key = principal->name;
+  }
+  return caller;
 }
 
 bool CheckApiKey(const httplib::Request& request, httplib::Response& response,

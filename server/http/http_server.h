@@ -4,13 +4,14 @@
 #include <cstddef>
 #include <memory>
 #include <string>
-#include <thread>
+#include <string_view>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "server/security/caller.h"
 
 namespace httplib {
-class Server;
 struct Request;
 struct Response;
 }  // namespace httplib
@@ -19,25 +20,31 @@ namespace millrace {
 
 class ApiKeyStore;
 class BoundedServer;
-class ConnectionGate;
+class ConnectionPoller;
+class HttpRoutes;
+class RequestThreads;
 class ServerView;
+struct Connection;
 
-// HTTP/1.1 on one address. A connection occupies one of its own threads while it is open, at most
-// max_connections of them; further ones wait in the kernel's backlog. Routes are added with
-// routes() before Start.
+// HTTP/1.1 on one address. One thread waits for what all clients send; a request has a thread of
+// its own once its head has come, while its body comes and its answer goes. Routes are added before
+// Start.
 //
 // Start and Stop belong to one thread; handlers run on the server's threads.
 class HttpServer {
  public:
   struct Options {
     std::string address = "127.0.0.1:8000";  // port 0: a free one
+    std::string setting = "HTTP address";    // how errors call the address
     size_t max_body_bytes = size_t{16} << 20;
-    int max_connections = 128;
+    size_t max_requests = 128;     // served at once
+    size_t max_waiting = 64;       // that wait for one of these; the next gets 503
+    size_t max_connections = 320;  // more than both; those that are idle give way to new ones
     size_t max_head_bytes = size_t{64} << 10;  // request line and headers
     std::chrono::milliseconds request_timeout =
-        std::chrono::seconds(15);  // from a request's first byte to its last
+        std::chrono::seconds(15);  // from first to last byte: of the head, and of the body
     std::chrono::milliseconds write_timeout = std::chrono::seconds(30);  // of one write
-    std::chrono::seconds keep_alive_timeout{2};  // of a connection without a request
+    std::chrono::seconds keep_alive_timeout{75};  // of a connection without a request
     std::chrono::milliseconds accept_retry = std::chrono::seconds(1);  // when accepting fails
   };
 
@@ -47,25 +54,33 @@ class HttpServer {
   HttpServer& operator=(const HttpServer&) = delete;
 
   // Handlers run for paths of at most 1024 bytes; errors without a body get a JSON one, below
-  // /v1/ in OpenAI's shape. A body
-  // needs a Content-Length and comes as it is: neither chunked nor compressed. Where services add
-  // their endpoints, streaming ones with set_chunked_content_provider. Only before Start.
-  httplib::Server& routes();
+  // /v1/ in OpenAI's shape. A body needs a Content-Length and must not be compressed. What a
+  // handler throws is answered with 500. Where services add their endpoints, streaming ones with
+  // set_chunked_content_provider. Only before Start.
+  HttpRoutes& routes();
+  // Keeps threads for GET below the path: they answer whatever all others do. Handlers there must
+  // not wait, and their answers must be short. Only before Start.
+  void ReserveThreadsFor(std::string path_prefix);
 
   // Listens when it returns OK. A port in use gives an error that names the address.
   absl::Status Start();
-  int port() const { return port_; }  // the real one, after Start
-  // Refuses new connections, waits for the handlers that run, joins. Idempotent. Clients cannot
-  // hold it up: what is not received yet is dropped, an answer under way has a second. A handler
-  // that streams must end by itself.
+  int port() const;  // the real one, after Start
+  // Refuses new connections, closes those that are idle, waits for the handlers that run, joins.
+  // Idempotent. Clients cannot hold it up: what is not received yet is dropped, an answer under way
+  // has a second. A handler that streams must end by itself.
   void Stop();
 
  private:
+  // Gives a request to threads; false: too many wait for one.
+  bool Dispatch(std::unique_ptr<Connection>& connection);
+  bool IsReserved(std::string_view head) const;
+
   const Options options_;
-  const std::unique_ptr<ConnectionGate> gate_;
+  std::vector<std::string> reserved_prefixes_;
   const std::unique_ptr<BoundedServer> server_;
-  int port_ = 0;
-  std::thread listener_;
+  std::unique_ptr<ConnectionPoller> poller_;
+  std::unique_ptr<RequestThreads> threads_;
+  std::unique_ptr<RequestThreads> reserved_threads_;
 };
 
 // For a handler or what it streams: whether the client of the request that this thread serves has
@@ -82,7 +97,10 @@ void AddKServeRoutes(HttpServer& server, const ServerView& view, const ApiKeySto
 // OK when the request carries a known key, as `authorization: Bearer` or `x-api-key`, or keys is
 // null; else UNAUTHENTICATED.
 absl::Status AuthenticateHttp(const httplib::Request& request, const ApiKeyStore* keys);
-// The same; otherwise the response is 401. True when keys is null.
+// Who sent it, for the log. other_key: one that came in another way, perhaps none.
+Caller HttpCaller(const httplib::Request& request, const ApiKeyStore* keys,
+                  std::string_view other_key = {});
+// As AuthenticateHttp; otherwise the response is 401. True when keys is null.
 bool CheckApiKey(const httplib::Request& request, httplib::Response& response,
                  const ApiKeyStore* keys);
 

@@ -3,6 +3,7 @@
 #include "absl/strings/str_cat.h"
 #include "httplib.h"
 #include "nlohmann/json.hpp"
+#include "server/http/http_routes.h"
 #include "server/http/http_server.h"
 #include "server/http/server_view.h"
 
@@ -64,6 +65,7 @@ Json MetadataToJson(const ModelStatusView& model) {
   }
   if (info.task == models::Task::kSynthesis) {
     json["voices"] = info.voices;
+    json["voice_languages"] = info.voice_languages;
     json["language"] = info.language;
     json["languages"] = info.languages;
     json["sample_rate"] = info.sample_rate;
@@ -94,13 +96,15 @@ std::optional<ModelStatusView> FindModel(const ServerView& view, const httplib::
 }  // namespace
 
 void AddKServeRoutes(HttpServer& server, const ServerView& view, const ApiKeyStore* keys) {
-  httplib::Server& routes = server.routes();
+  HttpRoutes& routes = server.routes();
   const auto guarded = [keys](auto handler) {
     return [keys, handler](const httplib::Request& request, httplib::Response& response) {
       if (CheckApiKey(request, response, keys)) handler(request, response);
     };
   };
 
+  // A probe that is not answered has the server restarted, or taken from its load balancer.
+  server.ReserveThreadsFor("/v2/health/");
   routes.Get("/v2/health/live", [&view](const httplib::Request&, httplib::Response& response) {
     const bool live = view.Live();
     Send(response, live ? 200 : 503, {{"live", live}});
@@ -110,11 +114,11 @@ void AddKServeRoutes(HttpServer& server, const ServerView& view, const ApiKeySto
     Send(response, ready ? 200 : 503, {{"ready", ready}});
   });
   routes.Get(
-      "/v2/?", guarded([&view](const httplib::Request&, httplib::Response& response) {
+      "/v2", guarded([&view](const httplib::Request&, httplib::Response& response) {
         Send(response, 200,
              {{"name", "millrace"}, {"version", view.Version()}, {"extensions", Json::array()}});
       }));
-  routes.Get("/v2/models/?", guarded([&view](const httplib::Request&, httplib::Response& response) {
+  routes.Get("/v2/models", guarded([&view](const httplib::Request&, httplib::Response& response) {
                Json models = Json::array();
                for (const ModelStatusView& model : view.Models())
                  models.push_back(SummaryToJson(model));

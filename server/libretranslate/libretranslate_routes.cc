@@ -9,6 +9,7 @@
 
 #include "httplib.h"
 #include "models/core/strings.h"
+#include "server/http/http_routes.h"
 #include "server/http/openai_error.h"
 #include "server/libretranslate/translate_message.h"
 #include "server/libretranslate/translate_reply.h"
@@ -63,7 +64,9 @@ class LibreTranslateRoutes {
     if (!parsed) return;  // the library has said what is wrong
     const std::string id = logging::RequestIdFrom(request.get_header_value("X-Request-Id"));
     response.set_header("X-Request-Id", id);
-    const auto reply = std::make_shared<TranslateReply>(services_, id);
+    const auto reply = std::make_shared<TranslateReply>(
+        services_, id,
+        HttpCaller(request, services_.keys, parsed->ok() ? (*parsed)->api_key : std::string()));
     HttpTranslateRequest wanted;
     Ticket place;  // until the connection is done with it
     reply->Start(Prepare(request, *parsed, place, wanted));
@@ -74,8 +77,7 @@ class LibreTranslateRoutes {
       return SendStatus(response, absl::CancelledError("the caller went away"));
     }
     if (!end->ok()) return SendStatus(response, *end);
-    SendJson(response, TranslateBody(wanted, reply->progress().route(), reply->progress().texts(),
-                                     reply->TakeResults()));
+    SendJson(response, TranslateBody(wanted, reply->texts(), reply->TakeResults()));
   }
 
   void Detect(const httplib::Request& request, httplib::Response& response,
@@ -132,16 +134,24 @@ class LibreTranslateRoutes {
     const bool has_key = parsed.ok() && services_.keys != nullptr &&
                          services_.keys->Authenticate(parsed->api_key).has_value();
     if (!has_key) {
-      if (absl::Status status = AuthenticateHttp(request, services_.keys); !status.ok())
-        return status;
+      if (!AuthenticateHttp(request, services_.keys).ok()) {
+        const bool sent = (parsed.ok() && !parsed->api_key.empty()) ||
+                          request.has_header("Authorization") || request.has_header("X-Api-Key");
+        return absl::UnauthenticatedError(
+            sent
+                ? "api_key: the API key is not known"
+                : "api_key: is missing; a key is needed, as this member, as `authorization: Bearer "
+                  "<key>` or as `x-api-key: <key>`");
+      }
     }
     if (!options_.started())
       return absl::UnavailableError("the server is starting; try again soon");
     return parsed.status();
   }
 
-  absl::StatusOr<TranslationWork> Prepare(const httplib::Request& request, const Parsed& parsed,
-                                          Ticket& place, HttpTranslateRequest& wanted) {
+  absl::StatusOr<TranslateReply::Works> Prepare(const httplib::Request& request,
+                                                const Parsed& parsed, Ticket& place,
+                                                HttpTranslateRequest& wanted) {
     if (absl::Status status = Check(request, parsed); !status.ok()) return status;
     if (absl::Status status = CheckTranslate(*parsed); !status.ok()) return status;
     absl::StatusOr<Ticket> entered = connections_.TryEnter();
@@ -158,13 +168,14 @@ class LibreTranslateRoutes {
     translation.choose_model = true;
     translation.fallback_language = "en";
     translation.preferred_hypotheses = wanted.alternatives + 1;
-    auto work = MakeTranslationWork(std::move(translation), services_);
-    if (!work.ok()) return work;
+    translation.detect_each = true;
+    auto works = MakeTranslationWorks(std::move(translation), services_);
+    if (!works.ok()) return works;
     // There is no place for a status: a text that is not empty must be fit to be translated.
-    for (const TranslationText& text : work->texts) {
+    for (const TranslationText& text : works->front().texts) {
       if (!text.status.ok() && text.characters > 0) return text.status;
     }
-    return work;
+    return works;
   }
 
   Services& services_;

@@ -174,22 +174,20 @@ absl::Status CheckDetect(const HttpTranslateRequest& request) {
   return absl::OkStatus();
 }
 
-std::string TranslateBody(const HttpTranslateRequest& request, const TranslationRoute& route,
+std::string TranslateBody(const HttpTranslateRequest& request,
                           const std::vector<TranslationText>& texts,
                           std::vector<TranslationResults::Text> results) {
   Json translated = Json::array();
   Json detected = Json::array();
   Json alternatives = Json::array();
-  // One language is read of the whole request; how sure it is, the surest text says.
-  models::DetectedLanguage language;
-  for (const TranslationText& text : texts) {
-    if (!text.detected || text.detected->language.empty()) continue;
-    language.language = route.source_language;
-    language.confidence = std::max(language.confidence, text.detected->confidence);
-  }
-  for (TranslationResults::Text& result : results) {
+  Json lost = Json::array();
+  bool any_lost = false;
+  for (size_t i = 0; i < results.size(); ++i) {
+    TranslationResults::Text& result = results[i];
     translated.push_back(std::move(result.text));
-    detected.push_back(ToJson(language));
+    detected.push_back(ToJson(texts[i].read_in.value_or(models::DetectedLanguage())));
+    any_lost = any_lost || !result.lost.empty();
+    lost.push_back(std::move(result.lost));
     Json& others = alternatives.emplace_back(Json::array());
     for (models::TranslationAlternative& other : result.alternatives)
       others.push_back(std::move(other.text));
@@ -200,6 +198,7 @@ std::string TranslateBody(const HttpTranslateRequest& request, const Translation
   Json answer = {{"translatedText", shaped(translated)}};
   if (request.auto_source) answer["detectedLanguage"] = shaped(detected);
   if (request.alternatives > 0) answer["alternatives"] = shaped(alternatives);
+  if (any_lost) answer["lost"] = shaped(lost);
   return Dump(answer);
 }
 

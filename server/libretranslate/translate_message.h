@@ -31,8 +31,9 @@ absl::StatusOr<HttpTranslateRequest> ParseTranslateForm(FormMembers members);
 absl::Status CheckTranslate(const HttpTranslateRequest& request);
 absl::Status CheckDetect(const HttpTranslateRequest& request);
 
-// Answers, as JSON. What was asked for has been moved out of the request but for its flags.
-std::string TranslateBody(const HttpTranslateRequest& request, const TranslationRoute& route,
+// Answers, as JSON. What was asked for has been moved out of the request but for its flags. What
+// was lost in a translation stands in a member of its own, which the original does not have.
+std::string TranslateBody(const HttpTranslateRequest& request,
                           const std::vector<TranslationText>& texts,
                           std::vector<TranslationResults::Text> results);
 std::string DetectBody(const std::vector<models::DetectedLanguage>& candidates);

@@ -1,20 +1,43 @@
 #include "server/libretranslate/translate_reply.h"
 
+#include <algorithm>
+#include <utility>
 #include <variant>
 
 namespace millrace::server {
 
-void TranslateReply::Start(absl::StatusOr<TranslationWork> work) {
+void TranslateReply::Start(absl::StatusOr<Works> works) {
+  if (!works.ok()) {
+    self_ = shared_from_this();
+    return Finish(works.status());
+  }
+  works_ = *std::move(works);
+  texts_ = std::move(works_.front().texts);
+  size_t alternatives = 0;
+  for (const TranslationWork& work : works_)
+    alternatives = std::max(alternatives, work.alternatives);
+  results_.emplace(texts_.size(), alternatives);
+  StartNext();
+}
+
+void TranslateReply::StartNext() {
   self_ = shared_from_this();
-  if (!work.ok()) return Finish(work.status());
-  results_.emplace(work->texts.size(), work->alternatives);
-  for (size_t i = 0; i < work->unchanged.size(); ++i)
-    results_->Add({.text_index = work->places[i], .text = std::move(work->unchanged[i])});
-  progress_.Start(*work);
-  if (work->work.model == nullptr) return Finish(absl::OkStatus());
-  const absl::Status status = Submit(std::move(work->work), start() + services().max_request_time);
-  // Once it is queued, a worker may have ended it already.
-  if (!status.ok()) Finish(status);
+  bool queued = false;  // then a worker may have ended it already
+  const absl::Status status = OrInternal([&]() -> absl::Status {
+    while (started_ < works_.size()) {
+      TranslationWork& work = works_[started_++];
+      for (size_t i = 0; i < work.unchanged.size(); ++i)
+        results_->Add({.text_index = work.places[i], .text = std::move(work.unchanged[i])});
+      if (work.work.model == nullptr) continue;
+      progress_ = TranslationProgress();
+      progress_.Start(work);
+      absl::Status submitted = Submit(std::move(work.work), start() + services().max_request_time);
+      queued = submitted.ok();
+      return submitted;
+    }
+    return absl::OkStatus();
+  });
+  if (!queued) Finish(status);
 }
 
 TranslateReply::~TranslateReply() {
@@ -28,10 +51,15 @@ TranslateReply::~TranslateReply() {
 
 std::optional<absl::Status> TranslateReply::Wait(std::chrono::milliseconds patience) {
   const auto until = std::chrono::steady_clock::now() + patience;
-  MutexLock lock(mu_);
-  while (!end_ && changed_.WaitUntil(mu_, until)) {
+  {
+    MutexLock lock(mu_);
+    while (!end_ && changed_.WaitUntil(mu_, until)) {
+    }
+    if (!end_ || !end_->ok() || started_ == works_.size()) return end_;
+    end_.reset();
   }
-  return end_;
+  StartNext();
+  return std::nullopt;
 }
 
 void TranslateReply::Abandon() {
@@ -49,7 +77,7 @@ void TranslateReply::Emit(models::Output output) {
 
 void TranslateReply::Finish(const absl::Status& status) {
   absl::Status result = status;
-  if (result.ok() && SubmitNext(progress_.Next(), result)) return;
+  if (result.ok() && SubmitNext([this] { return progress_.Next(); }, result)) return;
   const std::shared_ptr<TranslateReply> self = std::move(self_);
   {
     MutexLock lock(mu_);

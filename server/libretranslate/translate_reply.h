@@ -24,20 +24,26 @@ namespace millrace::server {
 // gives its ticket back.
 class TranslateReply final : public WorkReply, public std::enable_shared_from_this<TranslateReply> {
  public:
-  // request_id: for the log.
-  TranslateReply(Services& services, std::string request_id)
-      : WorkReply(services, Method::kHttpTranslate), request_id_(std::move(request_id)) {}
+  // request_id, caller: for the log.
+  TranslateReply(Services& services, std::string request_id, Caller caller = {})
+      : WorkReply(services, Method::kHttpTranslate),
+        request_id_(std::move(request_id)),
+        caller_(std::move(caller)) {}
   ~TranslateReply() override;
 
-  // Queues the work, or ends with what is wrong with it. Call it once, first. Never blocks.
-  void Start(absl::StatusOr<TranslationWork> work);
-  // The end, waiting for it at most that long.
+  using Works = std::vector<TranslationWork>;
+
+  // Queues the first of the works, or ends with what is wrong with them. Call it once, first. Never
+  // blocks.
+  void Start(absl::StatusOr<Works> works) MILLRACE_EXCLUDES(mu_);
+  // The end, waiting for it at most that long. Queues each further work when the one before it has
+  // ended, on the same ticket and deadline.
   std::optional<absl::Status> Wait(std::chrono::milliseconds patience) MILLRACE_EXCLUDES(mu_);
   // The client is gone: stops the work. Idempotent.
   void Abandon() MILLRACE_EXCLUDES(mu_);
 
   // Once it has ended well.
-  const TranslationProgress& progress() const { return progress_; }
+  const std::vector<TranslationText>& texts() const { return texts_; }
   std::vector<TranslationResults::Text> TakeResults() { return results_->Take(); }
 
   void Emit(models::Output output) override;
@@ -45,8 +51,16 @@ class TranslateReply final : public WorkReply, public std::enable_shared_from_th
 
  private:
   std::string_view ClientRequestId() const override { return request_id_; }
+  Caller GetCaller() const override { return caller_; }
+  // The next work that has a model, or the end.
+  void StartNext() MILLRACE_EXCLUDES(mu_);
 
   const std::string request_id_;
+  const Caller caller_;
+  // Of the connection.
+  std::vector<TranslationText> texts_;
+  Works works_;
+  size_t started_ = 0;  // of works_
   // Of the worker that has the job, then of the connection.
   TranslationProgress progress_;
   std::optional<TranslationResults> results_;

@@ -1,20 +1,23 @@
 #include "server/logging/logging.h"
 
 #include <chrono>
+#include <cstdio>
 #include <ctime>
 #include <memory>
 #include <string>
 #include <utility>
 
+#include "mps_runtime/base/log_sink.h"
 #include "server/logging/line_format.h"
-#include "spdlog/async.h"
-#include "spdlog/sinks/stdout_sinks.h"
+#include "server/logging/line_writer.h"
+#include "spdlog/sinks/sink.h"
 #include "spdlog/spdlog.h"
 
 namespace millrace::logging {
 namespace {
 
-constexpr size_t kQueuedLines = 8192;
+// With a reader who takes nothing.
+constexpr std::chrono::milliseconds kPatience{1000};
 // Lines of this logger are rendered by Log on the caller's thread; those of any other are plain
 // text that must be rendered here.
 constexpr char kRendered[] = "millrace";
@@ -107,43 +110,91 @@ class LineFormatter final : public spdlog::formatter {
   const LogFormat format_;
 };
 
+// Hands lines to the writer as they come: nothing is kept, so there is nothing to lock.
+class WriterSink final : public spdlog::sinks::sink {
+ public:
+  WriterSink(LineWriter& writer, LogFormat format) : writer_(writer), formatter_(format) {}
+
+  void log(const spdlog::details::log_msg& message) override {
+    spdlog::memory_buf_t line;
+    formatter_.format(message, line);
+    writer_.Write(std::string(line.data(), line.size()));
+  }
+  void flush() override {}
+  void set_pattern(const std::string&) override {}
+  void set_formatter(std::unique_ptr<spdlog::formatter>) override {}
+
+ private:
+  LineWriter& writer_;
+  LineFormatter formatter_;
+};
+
 // Set by Init before other threads log and never changed while they do, hence no lock.
 struct State {
   LogFormat format = LogFormat::kText;
-  std::shared_ptr<spdlog::logger> logger;  // shared: spdlog's registry and its queue hold it too
+  std::unique_ptr<LineWriter> writer;
+  std::shared_ptr<spdlog::logger> logger;  // shared: spdlog's own interface
+  std::shared_ptr<spdlog::logger> plain;   // spdlog's default one
 };
 State& GetState() {
-  static State state;
-  return state;
+  static auto* const state = new State;  // threads may log until the very end
+  return *state;
 }
 
-std::shared_ptr<spdlog::logger> MakeLogger(const char* name, const Options& options,
+std::shared_ptr<spdlog::logger> MakeLogger(const char* name, LogLevel level,
                                            const spdlog::sink_ptr& sink) {
-  std::shared_ptr<spdlog::logger> logger;
-  if (options.async) {
-    logger = std::make_shared<spdlog::async_logger>(name, sink, spdlog::thread_pool(),
-                                                    spdlog::async_overflow_policy::overrun_oldest);
-  } else {
-    logger = std::make_shared<spdlog::logger>(name, sink);
-  }
-  logger->set_level(ToSpdlog(options.level));
+  auto logger = std::make_shared<spdlog::logger>(name, sink);
+  logger->set_level(ToSpdlog(level));
+  // By itself it prints what goes wrong, as for want of memory, between the lines.
+  logger->set_error_handler([](const std::string&) {});
   return logger;
+}
+
+// A line of the log that no logger has seen.
+std::string Line(LogFormat format, LogLevel level, std::string_view message, Fields fields) {
+  const std::string text =
+      format == LogFormat::kJson ? RenderJson(message, fields) : RenderText(message, fields);
+  spdlog::memory_buf_t line;
+  LineFormatter(format).format(
+      spdlog::details::log_msg(kRendered, ToSpdlog(level), {text.data(), text.size()}), line);
+  return std::string(line.data(), line.size());
 }
 
 }  // namespace
 
 void Init(const Options& options) {
-  if (options.async) spdlog::init_thread_pool(kQueuedLines, 1);
-  auto sink = std::make_shared<spdlog::sinks::stderr_sink_mt>();
-  sink->set_formatter(std::make_unique<LineFormatter>(options.format));
-  GetState() = {options.format, MakeLogger(kRendered, options, sink)};
-  spdlog::set_default_logger(MakeLogger("", options, sink));
+  State& state = GetState();
+  const LogFormat format = options.format;
+  auto writer =
+      std::make_unique<LineWriter>(LineWriter::Options{.tell_lost = [format](uint64_t lost) {
+        return Line(format, LogLevel::kWarning, "log lines lost: nobody read them in time",
+                    {{"lines", lost}});
+      }});
+  const auto sink = std::make_shared<WriterSink>(*writer, format);
+  auto logger = MakeLogger(kRendered, options.level, sink);
+  auto plain = MakeLogger("", options.level, sink);
+  spdlog::set_default_logger(plain);
+  state = {format, std::move(writer), std::move(logger), std::move(plain)};
+  SetLogSink([](LogSeverity severity, std::string_view message) {
+    Log(severity == LogSeverity::kError ? LogLevel::kError : LogLevel::kWarning, message);
+  });
+}
+
+void LastWords(std::string_view error) {
+  const State& state = GetState();
+  const std::string line = state.format == LogFormat::kJson
+                               ? Line(LogFormat::kJson, LogLevel::kError, error, {})
+                               : "millrace: " + std::string(error) + "\n";
+  if (state.writer != nullptr) return state.writer->Write(line);
+  std::fputs(line.c_str(), stderr);
 }
 
 void Shutdown() {
-  State& state = GetState();
-  if (state.logger) state.logger->set_level(spdlog::level::off);
-  spdlog::shutdown();
+  const State& state = GetState();
+  for (const auto& logger : {state.logger, state.plain}) {
+    if (logger != nullptr) logger->set_level(spdlog::level::off);
+  }
+  if (state.writer != nullptr) state.writer->Close(kPatience);
 }
 
 bool Enabled(LogLevel level) {
@@ -152,7 +203,7 @@ bool Enabled(LogLevel level) {
                       : spdlog::should_log(ToSpdlog(level));
 }
 
-void Log(LogLevel level, std::string_view message, Fields fields) {
+void Log(LogLevel level, std::string_view message, Fields fields) noexcept try {
   if (!Enabled(level)) return;
   const State& state = GetState();
   const std::string line =
@@ -160,6 +211,7 @@ void Log(LogLevel level, std::string_view message, Fields fields) {
   spdlog::logger* logger = state.logger ? state.logger.get() : spdlog::default_logger_raw();
   if (logger != nullptr)
     logger->log(ToSpdlog(level), spdlog::string_view_t(line.data(), line.size()));
+} catch (const std::exception&) {  // no memory for the line
 }
 
 }  // namespace millrace::logging

@@ -13,15 +13,18 @@ namespace millrace::logging {
 struct Options {
   LogLevel level = LogLevel::kInfo;
   LogFormat format = LogFormat::kText;
-  // A queue and a thread of its own, so that a slow reader of stderr never delays a request; when
-  // the queue is full the oldest lines go.
-  bool async = true;
 };
 
-// Sends log lines to stderr, also those of spdlog's default logger. Main thread, before other
-// threads log. Before it, lines go to stderr as spdlog's own text.
+// Sends log lines to stderr, also those of spdlog's default logger and of models and runtime
+// (mps_runtime/base/log_sink.h). They wait in a queue with a thread of its own, so that a slow
+// reader of stderr never delays a request; when it is full the oldest go, and their number is
+// logged. Main thread, before other threads log. Before it, lines go to stderr as spdlog's own
+// text.
 void Init(const Options& options);
-// Writes out what is queued. Later lines are dropped.
+// Says why the process ends, whatever the level: "millrace: <error>" in text, an object in JSON.
+void LastWords(std::string_view error);
+// Writes out what is queued, which takes a second at most when nobody reads it. Later lines are
+// dropped. Any thread.
 void Shutdown();
 
 using Value = std::variant<bool, int64_t, uint64_t, double, std::string_view>;
@@ -48,9 +51,9 @@ using Fields = std::initializer_list<Field>;
 
 bool Enabled(LogLevel level);
 // One line: time, level, message, then the fields as key=value or as members of a JSON object. Text
-// of others in message or values cannot break out of its line. Thread-safe; waits for nothing when
-// async.
-void Log(LogLevel level, std::string_view message, Fields fields = {});
+// of others in message or values cannot break out of its line. Thread-safe; waits for nothing. A
+// line for which there is no memory is dropped.
+void Log(LogLevel level, std::string_view message, Fields fields = {}) noexcept;
 
 inline void Debug(std::string_view message, Fields fields = {}) {
   Log(LogLevel::kDebug, message, fields);

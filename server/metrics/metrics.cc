@@ -1,17 +1,14 @@
 #include "server/metrics/metrics.h"
 
 #include <deque>
-#include <exception>
 #include <map>
 #include <utility>
 
 #include "models/core/strings.h"
 #include "mps_runtime/base/mutex.h"
 #include "prometheus/collectable.h"
-#include "prometheus/exposer.h"
 #include "prometheus/text_serializer.h"
 #include "server/metrics/process_stats.h"
-#include "server/security/address_policy.h"
 
 namespace millrace::server {
 namespace {
@@ -20,10 +17,21 @@ using prometheus::ClientMetric;
 using prometheus::MetricFamily;
 using prometheus::MetricType;
 
-// From a null model's tens of microseconds to a minute of speech, about three a decade.
-const std::vector<double> kLatencyBuckets = {0.00005, 0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005,
-                                             0.01,    0.025,  0.05,    0.1,    0.25,  0.5,    1,
-                                             2.5,     5,      10,      25,     60};
+// From a null model's tens of microseconds on, about three a decade, up to the longest request:
+// what is longer still was ended at its deadline.
+std::vector<double> LatencyBuckets(Duration longest_request) {
+  constexpr double kBounds[] = {0.00005, 0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01,
+                                0.025,   0.05,   0.1,     0.25,   0.5,   1,      2.5,   5,
+                                10,      25,     60,      120,    300,   900,    3600,  14400};
+  const double longest = Seconds(longest_request);
+  std::vector<double> bounds;
+  for (const double bound : kBounds) {
+    if (bound < longest) bounds.push_back(bound);
+  }
+  bounds.push_back(longest);
+  return bounds;
+}
+
 const std::vector<double> kBatchBuckets = {1, 2, 4, 8, 16, 32, 64, 128, 256};
 
 ClientMetric Value(double value, MetricType type, std::vector<ClientMetric::Label> labels = {}) {
@@ -128,6 +136,24 @@ class Metrics::SnapshotCollector final : public prometheus::Collectable {
     }
     families.push_back(std::move(new_shapes));
 
+    gauge("millrace_connections", "gRPC connections that are open.",
+          static_cast<double>(s.connections.open));
+    MetricFamily closed{
+        "millrace_connections_closed_total",
+        "gRPC connections that the server closed: refused because too many were open, to make room "
+        "for others as they had begun no call, or because of what their clients sent.",
+        MetricType::Counter,
+        {}};
+    for (const auto& [reason, count] :
+         {std::pair("refused", s.connections.refused),
+          std::pair("made_room", s.connections.made_room),
+          std::pair("headers", s.connections.headers), std::pair("resets", s.connections.resets),
+          std::pair("control_frames", s.connections.control_frames)}) {
+      closed.metric.push_back(
+          Value(static_cast<double>(count), MetricType::Counter, {{"reason", reason}}));
+    }
+    families.push_back(std::move(closed));
+
     MetricFamily depth{
         "millrace_queue_depth", "Requests that wait in the model's queue.", MetricType::Gauge, {}};
     MetricFamily ready{"millrace_models_ready", "1 for each loaded model.", MetricType::Gauge, {}};
@@ -140,6 +166,26 @@ class Metrics::SnapshotCollector final : public prometheus::Collectable {
     }
     families.push_back(std::move(depth));
     families.push_back(std::move(ready));
+    AppendLoads(s, families);
+  }
+
+  static void AppendLoads(const Snapshot& s, std::vector<MetricFamily>& families) {
+    families.push_back(Single("millrace_model_load_failures_total",
+                              "Models that could not be loaded, counted at each attempt.",
+                              MetricType::Counter,
+                              static_cast<double>(s.model_load_failures_total)));
+    std::map<std::string, double> failed;
+    for (const Snapshot::Model& model : s.models) failed[model.name] = 0;
+    for (const std::string& name : s.failed_models) failed[name] = 1;
+    MetricFamily family{
+        "millrace_model_load_failed",
+        "1 for each model whose last load failed, be it that an older version serves; 0 for the "
+        "others that are loaded.",
+        MetricType::Gauge,
+        {}};
+    for (const auto& [name, value] : failed)
+      family.metric.push_back(Value(value, MetricType::Gauge, {{"model", name}}));
+    families.push_back(std::move(family));
   }
 
   mutable Mutex mu_;
@@ -149,8 +195,9 @@ class Metrics::SnapshotCollector final : public prometheus::Collectable {
 // What requests count into, of all models, and what never changes. Thread-safe.
 class Metrics::CountedCollector final : public prometheus::Collectable {
  public:
-  explicit CountedCollector(const BuildInfo& build)
-      : build_info_{"millrace_build_info",
+  CountedCollector(const BuildInfo& build, Duration longest_request)
+      : latency_buckets_(LatencyBuckets(longest_request)),
+        build_info_{"millrace_build_info",
                     "1; its labels say what runs.",
                     MetricType::Gauge,
                     {Value(1, MetricType::Gauge,
@@ -159,11 +206,14 @@ class Metrics::CountedCollector final : public prometheus::Collectable {
                             {"mode", build.mode},
                             {"version", build.version}})}} {}
 
-  std::shared_ptr<ModelMetrics> ForModel(const std::string& name) MILLRACE_EXCLUDES(mu_) {
+  std::shared_ptr<ModelMetrics> ForModel(const std::string& name, std::optional<models::Task> task)
+      MILLRACE_EXCLUDES(mu_) {
     MutexLock lock(mu_);
-    std::shared_ptr<ModelMetrics>& model = models_[name];
-    if (!model) model = MakeModel(name);
-    return model;
+    Model& model = models_[name];
+    if (!model.metrics) model.metrics = MakeModel(name, model);
+    // Another version of it may be of another kind.
+    if (task) model.kinds |= KindOf(*task);
+    return model.metrics;
   }
 
   std::vector<MetricFamily> Collect() const override MILLRACE_EXCLUDES(mu_) {
@@ -183,70 +233,97 @@ class Metrics::CountedCollector final : public prometheus::Collectable {
  private:
   using Labels = std::vector<ClientMetric::Label>;
 
+  // Kinds of models, a bit each.
+  using Kinds = unsigned;
+  static constexpr Kinds kNoKind = 0;
+  static constexpr Kinds kEveryKind = 1;
+  static Kinds KindOf(models::Task task) { return Kinds{2} << static_cast<unsigned>(task); }
+
+  struct Model {
+    std::shared_ptr<ModelMetrics> metrics;
+    Kinds kinds = kEveryKind;
+  };
+
+  template <typename Metric>
+  struct Member {
+    Labels labels;
+    const Metric* metric;
+    const Model* model;
+    Kinds zero_for;  // the page has it at 0 for models of these
+  };
+
   // The metrics of one name.
   template <typename Metric>
   struct Family {
     MetricFamily Collect(MetricType type) const {
       MetricFamily family{name, help, type, {}};
-      family.metric.reserve(members.size());
-      for (const auto& [labels, metric] : members) {
-        family.metric.push_back(metric->Collect());
-        family.metric.back().label = labels;
+      for (const Member<Metric>& member : members) {
+        ClientMetric collected = member.metric->Collect();
+        const bool happened = collected.counter.value != 0 || collected.histogram.sample_count != 0;
+        if (!happened && (member.model->kinds & member.zero_for) == 0) continue;
+        collected.label = member.labels;
+        family.metric.push_back(std::move(collected));
       }
       return family;
     }
 
     const char* name;
     const char* help;
-    std::vector<std::pair<Labels, const Metric*>> members;
+    std::vector<Member<Metric>> members;
   };
 
-  ShardedHistogram& AddHistogram(Family<ShardedHistogram>& family, const Labels& labels,
-                                 const std::vector<double>& bounds) MILLRACE_REQUIRES(mu_) {
-    ShardedHistogram& made = histograms_.emplace_back(bounds);
-    family.members.emplace_back(labels, &made);
-    return made;
-  }
-
-  std::shared_ptr<ModelMetrics> MakeModel(const std::string& name) MILLRACE_REQUIRES(mu_) {
+  std::shared_ptr<ModelMetrics> MakeModel(const std::string& name, const Model& owner)
+      MILLRACE_REQUIRES(mu_) {
     const Labels model = {{"model", name}};
     const auto with = [&](const char* key, std::string_view value) {
       return Labels{{key, std::string(value)}, {"model", name}};
     };
     ShardedCounters& counters = counters_.emplace_back(kCountersOfAModel);
     size_t used = 0;
-    const auto counter = [&](Family<ShardedCounter>& family,
-                             const Labels& labels) -> ShardedCounter& {
+    const auto counter = [&](Family<ShardedCounter>& family, const Labels& labels,
+                             Kinds zero_for) -> ShardedCounter& {
       ShardedCounter& made = counters[used++];
-      family.members.emplace_back(labels, &made);
+      family.members.push_back({labels, &made, &owner, zero_for});
       return made;
     };
+    std::deque<ShardedHistogram>* const histograms = &histograms_;
+    const auto histogram = [&](Family<ShardedHistogram>& family, const Labels& labels,
+                               const std::vector<double>& bounds,
+                               Kinds zero_for) -> ShardedHistogram& {
+      ShardedHistogram& made = histograms->emplace_back(bounds);
+      family.members.push_back({labels, &made, &owner, zero_for});
+      return made;
+    };
+    const Kinds translation = KindOf(models::Task::kTranslation);
+    const Kinds synthesis = KindOf(models::Task::kSynthesis);
+    const Kinds any = KindOf(models::Task::kInfer) | translation | synthesis;
     auto metrics = std::make_shared<ModelMetrics>(ModelMetrics{
-        .queue_seconds = AddHistogram(queue_seconds_, model, kLatencyBuckets),
-        .compute_seconds = AddHistogram(compute_seconds_, model, kLatencyBuckets),
-        .permit_wait_seconds = AddHistogram(permit_seconds_, model, kLatencyBuckets),
-        .first_audio_seconds = AddHistogram(first_audio_seconds_, model, kLatencyBuckets),
-        .batch_size = AddHistogram(batch_size_, model, kBatchBuckets),
-        .audio_seconds = counter(audio_, model),
-        .characters = counter(characters_, model),
-        .source_tokens = counter(tokens_, with("direction", "source")),
-        .target_tokens = counter(tokens_, with("direction", "target")),
+        .queue_seconds = histogram(queue_seconds_, model, latency_buckets_, any),
+        .compute_seconds = histogram(compute_seconds_, model, latency_buckets_, any),
+        .permit_wait_seconds = histogram(permit_seconds_, model, latency_buckets_, any),
+        .first_audio_seconds = histogram(first_audio_seconds_, model, latency_buckets_, synthesis),
+        .batch_size = histogram(batch_size_, model, kBatchBuckets, any),
+        .audio_seconds = counter(audio_, model, synthesis),
+        .characters = counter(characters_, model, translation | synthesis),
+        .source_tokens = counter(tokens_, with("direction", "source"), translation),
+        .target_tokens = counter(tokens_, with("direction", "target"), translation),
         .refused = {},
         .request_seconds = {},
         .requests = {},
     });
     for (size_t i = 0; i < kRefusals; ++i) {
       const std::string reason(ToString(static_cast<Refusal>(i)));
-      metrics->refused[i] = &counter(refused_, {{"model", name}, {"reason", reason}});
+      metrics->refused[i] = &counter(refused_, {{"model", name}, {"reason", reason}}, kEveryKind);
     }
     for (size_t m = 0; m < kMethods; ++m) {
       const Labels method = with("method", ToString(static_cast<Method>(m)));
-      metrics->request_seconds[m] = &AddHistogram(request_seconds_, method, kLatencyBuckets);
-      for (size_t code = 0; code < kStatusCodes; ++code) {
+      const Kinds own = KindOf(TaskOf(static_cast<Method>(m)));
+      metrics->request_seconds[m] = &histogram(request_seconds_, method, latency_buckets_, kNoKind);
+      for (size_t i = 0; i < kStatusCodes; ++i) {
+        const auto code = static_cast<absl::StatusCode>(i);
         Labels labels = method;
-        labels.insert(labels.begin(),
-                      {"code", std::string(StatusCodeName(static_cast<absl::StatusCode>(code)))});
-        metrics->requests[m][code] = &counter(requests_, labels);
+        labels.insert(labels.begin(), {"code", std::string(StatusCodeName(code))});
+        metrics->requests[m][i] = &counter(requests_, labels, IsWatched(code) ? own : kNoKind);
       }
     }
     return metrics;
@@ -254,9 +331,11 @@ class Metrics::CountedCollector final : public prometheus::Collectable {
 
   static constexpr size_t kCountersOfAModel = 4 + kRefusals + kMethods * kStatusCodes;
 
+  const std::vector<double> latency_buckets_;
   const MetricFamily build_info_;
   mutable Mutex mu_;
-  std::map<std::string, std::shared_ptr<ModelMetrics>> models_ MILLRACE_GUARDED_BY(mu_);
+  // Its values stay where they are.
+  std::map<std::string, Model> models_ MILLRACE_GUARDED_BY(mu_);
   // Deques, since neither may move.
   std::deque<ShardedCounters> counters_ MILLRACE_GUARDED_BY(mu_);
   std::deque<ShardedHistogram> histograms_ MILLRACE_GUARDED_BY(mu_);
@@ -286,38 +365,19 @@ class Metrics::CountedCollector final : public prometheus::Collectable {
       "millrace_batch_size", "Requests in one step.", {}};
 };
 
-Metrics::Metrics(const BuildInfo& build)
-    : counted_(std::make_shared<CountedCollector>(build)),
+Metrics::Metrics(const BuildInfo& build, Duration longest_request)
+    : counted_(std::make_shared<CountedCollector>(build, longest_request)),
       snapshot_(std::make_shared<SnapshotCollector>()) {}
 
 Metrics::~Metrics() = default;
 
-std::shared_ptr<ModelMetrics> Metrics::ForModel(const std::string& name) {
-  return counted_->ForModel(name);
+std::shared_ptr<ModelMetrics> Metrics::ForModel(const std::string& name,
+                                                std::optional<models::Task> task) {
+  return counted_->ForModel(name, task);
 }
 
 void Metrics::SetSnapshot(std::function<Snapshot()> snapshot) {
   snapshot_->Set(std::move(snapshot));
-}
-
-absl::StatusOr<int> Metrics::Expose(const std::string& address) {
-  // civetweb itself reads "*:8002" and ":8002" differently or not at all.
-  const absl::StatusOr<HostPort> parsed = ParseHostPort(address);
-  if (!parsed.ok()) {
-    return absl::InvalidArgumentError(
-        StrCat("--metrics-address ", address, ": ", std::string(parsed.status().message())));
-  }
-  try {
-    // Several threads and a short timeout: a connection that sends nothing occupies one of them.
-    exposer_ = std::make_unique<prometheus::Exposer>(std::vector<std::string>{
-        "listening_ports", ToString(*parsed), "num_threads", "4", "request_timeout_ms", "2000"});
-  } catch (const std::exception& error) {
-    return absl::UnavailableError(StrCat("--metrics-address ", address, ": cannot listen there (",
-                                         error.what(), "); is the port in use?"));
-  }
-  exposer_->RegisterCollectable(counted_);
-  exposer_->RegisterCollectable(snapshot_);
-  return exposer_->GetListeningPorts().front();
 }
 
 std::string Metrics::Text() const {

@@ -1,21 +1,17 @@
 #pragma once
 
 #include <array>
+#include <chrono>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "absl/status/status.h"
-#include "absl/status/statusor.h"
 #include "models/translation/translation_cache.h"
 #include "mps_runtime/shape_registry.h"
 #include "server/metrics/model_metrics.h"
-
-namespace prometheus {
-class Exposer;
-}
 
 namespace millrace::server {
 
@@ -28,6 +24,8 @@ struct Snapshot {
     size_t queue_depth = 0;
   };
   std::vector<Model> models;
+  std::vector<std::string> failed_models;  // whose last load failed; loaded ones may be among them
+  uint64_t model_load_failures_total = 0;
   bool ready = false;
   int64_t requests_in_flight = 0;
   int permits = 0;
@@ -43,6 +41,17 @@ struct Snapshot {
   uint64_t graph_cache_evictions_total = 0;
   runtime::ShapeStats shapes = {};
   models::TranslationCache::Stats translations = {};
+  // Of gRPC.
+  struct Connections {
+    int64_t open = 0;
+    // Not taken, or closed, by the server, and why.
+    uint64_t refused = 0;
+    uint64_t made_room = 0;
+    uint64_t headers = 0;
+    uint64_t resets = 0;
+    uint64_t control_frames = 0;
+  };
+  Connections connections = {};
 };
 
 // Labels of millrace_build_info.
@@ -54,22 +63,23 @@ struct BuildInfo {
 };
 
 // All metrics of the process. Labels are bounded: model names come from the repository, never from
-// a request. Thread-safe.
+// a request. The page has what can happen to a model of its task, from the start and at 0, since a
+// rate needs what was before the first event; but codes that no alert is about, and the times of a
+// method, begin with the first request that has them. Thread-safe.
 class Metrics {
  public:
-  explicit Metrics(const BuildInfo& build);
+  // Histograms of times go up to `longest_request`.
+  explicit Metrics(const BuildInfo& build, Duration longest_request = std::chrono::minutes(5));
   ~Metrics();
 
-  // The metrics of a model, the same at each call with this name; "" for requests that reached no
-  // model. They live as long as this.
-  std::shared_ptr<ModelMetrics> ForModel(const std::string& name);
+  // The metrics of a model, the same at each call with this name; "" and no task for requests that
+  // reached no model. They live as long as this.
+  std::shared_ptr<ModelMetrics> ForModel(const std::string& name,
+                                         std::optional<models::Task> task = std::nullopt);
   // Where the gauges come from; called on a scrape's thread. Before it is set the gauges are
   // missing.
   void SetSnapshot(std::function<Snapshot()> snapshot);
-  // Serves GET /metrics on an address such as "127.0.0.1:8002" (port 0: a free one); returns the
-  // port.
-  absl::StatusOr<int> Expose(const std::string& address);
-  // The page as a scrape would see it.
+  // The page that a scrape sees, in Prometheus' text format.
   std::string Text() const;
 
  private:
@@ -78,7 +88,6 @@ class Metrics {
 
   const std::shared_ptr<CountedCollector> counted_;
   const std::shared_ptr<SnapshotCollector> snapshot_;
-  std::unique_ptr<prometheus::Exposer> exposer_;  // last: its threads read the others
 };
 
 }  // namespace millrace::server

@@ -9,6 +9,23 @@ std::string_view ToString(Method method) {
   return kNames[static_cast<size_t>(method)];
 }
 
+models::Task TaskOf(Method method) {
+  switch (method) {
+    case Method::kModelInfer:
+      return models::Task::kInfer;
+    case Method::kTranslate:
+    case Method::kStreamTranslate:
+    case Method::kHttpTranslate:
+      return models::Task::kTranslation;
+    case Method::kSynthesize:
+    case Method::kStreamSynthesize:
+    case Method::kSynthesizeTextStream:
+    case Method::kHttpSpeech:
+      return models::Task::kSynthesis;
+  }
+  return models::Task::kInfer;
+}
+
 std::string_view ToString(Refusal refusal) {
   static constexpr std::array<std::string_view, kRefusals> kNames = {"queue_full", "too_many",
                                                                      "draining"};
@@ -35,6 +52,19 @@ std::string_view StatusCodeName(absl::StatusCode code) {
                                                                         "UNAUTHENTICATED"};
   const auto index = static_cast<size_t>(code);
   return index < kNames.size() ? kNames[index] : "UNKNOWN";
+}
+
+bool IsWatched(absl::StatusCode code) {
+  switch (code) {
+    case absl::StatusCode::kOk:
+    case absl::StatusCode::kUnknown:
+    case absl::StatusCode::kDeadlineExceeded:
+    case absl::StatusCode::kInternal:
+    case absl::StatusCode::kDataLoss:
+      return true;
+    default:
+      return false;
+  }
 }
 
 void ModelMetrics::CountRequest(Method method, absl::StatusCode code, Duration took) {

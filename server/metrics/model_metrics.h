@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "absl/status/status.h"
+#include "models/core/model_info.h"
 #include "mps_runtime/base/clock.h"
 #include "server/metrics/sharded_counter.h"
 #include "server/metrics/sharded_histogram.h"
@@ -26,6 +27,8 @@ enum class Method : uint8_t {
 };
 inline constexpr size_t kMethods = 8;
 std::string_view ToString(Method method);
+// The models that it calls.
+models::Task TaskOf(Method method);
 
 // Why a request was refused at the door, as the label `reason`.
 enum class Refusal : uint8_t { kQueueFull, kTooMany, kDraining };
@@ -35,6 +38,8 @@ std::string_view ToString(Refusal refusal);
 inline constexpr size_t kStatusCodes = 17;  // gRPC's, 0..16
 // "OK", "CANCELLED" ... as gRPC writes them.
 std::string_view StatusCodeName(absl::StatusCode code);
+// Whether rates of this code are alerted on, which need its 0 before the first such end.
+bool IsWatched(absl::StatusCode code);
 
 // Counters and histograms of one model, looked up once so that a request pays for the increment
 // alone. References stay valid as long as the Metrics that made this. Thread-safe.

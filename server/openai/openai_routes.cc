@@ -6,10 +6,15 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
+#include "absl/cleanup/cleanup.h"
+#include "absl/strings/str_join.h"
 #include "httplib.h"
+#include "models/core/speech_choice.h"
 #include "models/core/strings.h"
 #include "nlohmann/json.hpp"
+#include "server/http/http_routes.h"
 #include "server/http/openai_error.h"
 #include "server/logging/request_id.h"
 #include "server/openai/speech_json.h"
@@ -26,6 +31,8 @@ constexpr std::chrono::milliseconds kLook{100};
 
 // The models of OpenAI's own service, for clients that cannot name another.
 constexpr std::string_view kOpenAiModels[] = {"tts-1", "tts-1-hd", "gpt-4o-mini-tts"};
+// BCP 47, of a text that is given to one of these without a language.
+constexpr std::string_view kLanguage = "en";
 
 void SendJson(httplib::Response& response, const Json& json) {
   response.set_content(json.dump(-1, ' ', false, Json::error_handler_t::replace),
@@ -67,22 +74,24 @@ class OpenAiRoutes {
   void Speech(const httplib::Request& request, httplib::Response& response) {
     const std::string id = logging::RequestIdFrom(request.get_header_value("X-Request-Id"));
     response.set_header("X-Request-Id", id);
-    const auto reply = std::make_shared<SpeechReply>(services_, id);
+    const auto reply =
+        std::make_shared<SpeechReply>(services_, id, HttpCaller(request, services_.keys));
     const auto place = std::make_shared<Ticket>();  // until the connection is done with it
     HttpSpeechRequest wanted;
     absl::StatusOr<SpeechWork> work = Prepare(request, *place, wanted);
     reply->Start(std::move(work),
                  wanted.sse ? SpeechReply::Framing::kEvents : SpeechReply::Framing::kAudio);
+    // For want of memory: until the answer has it, nobody else would end the work.
+    absl::Cleanup abandon = [&reply] { reply->Abandon(); };
     // The HTTP status is sent with the first bytes, when it is known how the request fares.
     SpeechReply::Piece first;
     while (first.bytes.empty() && !first.end) {
-      if (HttpClientGone()) {
-        reply->Abandon();
+      if (HttpClientGone())
         return SendOpenAiError(response, absl::CancelledError("the caller went away"));
-      }
       first = reply->Take(kLook);
     }
     if (first.end && !first.end->ok()) {
+      std::move(abandon).Cancel();
       const absl::Status status = InOpenAiTerms(*first.end);
       return SendOpenAiError(response, status, RetryAfterSeconds(status));
     }
@@ -95,18 +104,27 @@ class OpenAiRoutes {
           return Write(*reply, piece, sink);
         },
         [reply, place](bool) { reply->Abandon(); });
+    std::move(abandon).Cancel();
   }
 
   void Voices(const httplib::Request& request, httplib::Response& response) {
     if (!Allowed(request, response)) return;
+    std::vector<std::shared_ptr<ServedModel>> models = services_.models.All();
+    if (const std::string name = request.get_param_value("model"); !name.empty()) {
+      absl::StatusOr<std::vector<std::shared_ptr<ServedModel>>> meant = ModelsMeantBy(name);
+      if (!meant.ok()) return SendOpenAiError(response, meant.status());
+      models = *std::move(meant);
+    }
     Json voices = Json::array();
-    for (const auto& model : services_.models.All()) {
+    for (const auto& model : models) {
       const models::ModelInfo& info = model->info();
-      for (const std::string& voice : info.voices) {
+      for (size_t i = 0; i < info.voices.size(); ++i) {
+        const std::string& voice = info.voices[i];
+        const bool known = i < info.voice_languages.size() && !info.voice_languages[i].empty();
         voices.push_back({{"id", voice},
                           {"name", voice},
                           {"model", info.name},
-                          {"language", info.language},
+                          {"language", known ? info.voice_languages[i] : info.language},
                           {"languages", info.languages},
                           {"sample_rate", info.sample_rate}});
       }
@@ -117,16 +135,19 @@ class OpenAiRoutes {
   void Models(const httplib::Request& request, httplib::Response& response) {
     if (!Allowed(request, response)) return;
     Json models = Json::array();
-    for (const auto& model : services_.models.All()) models.push_back(ToJson(*model));
+    for (const auto& model : services_.models.All()) models.push_back(ToJson(model->info().name));
+    for (const std::string_view alias : kOpenAiModels) {
+      if (IsAlias(alias)) models.push_back(ToJson(alias));
+    }
     SendJson(response, {{"object", "list"}, {"data", std::move(models)}});
   }
 
   void Model(const httplib::Request& request, httplib::Response& response) {
     if (!Allowed(request, response)) return;
     const std::string name = request.matches[1];
-    const auto model = services_.models.Find(name, "");
-    if (!model.ok()) return SendOpenAiError(response, model.status());
-    SendJson(response, ToJson(**model));
+    const auto meant = ModelsMeantBy(name);
+    if (!meant.ok()) return SendOpenAiError(response, meant.status());
+    SendJson(response, ToJson(name));
   }
 
  private:
@@ -160,27 +181,67 @@ class OpenAiRoutes {
     if (!parsed.ok()) return parsed.status();
     wanted = *std::move(parsed);
     SpeechRequest speech = wanted.speech;
-    speech.model = LoadedName(speech.model, speech.voice);
+    if (absl::Status status = CheckVoiceOfAlias(speech); !status.ok()) return status;
+    speech.model = LoadedName(speech);
     return MakeSpeechWork(std::move(speech), models::AudioContainer::kStream, kMaxStreamCharacters,
                           services_);
   }
 
-  // In place of one of OpenAI's models, unless one of that name is loaded: the first for speech
-  // that has the voice, else the first.
-  std::string LoadedName(const std::string& name, const std::string& voice) const {
+  // In place of one of OpenAI's models, unless one of that name is loaded: the best that has the
+  // voice for the language, which is English where the request names none.
+  std::string LoadedName(const SpeechRequest& speech) const {
+    const std::string& name = speech.model;
     if (std::find(std::begin(kOpenAiModels), std::end(kOpenAiModels), name) ==
         std::end(kOpenAiModels))
       return name;
-    std::string chosen = name;
-    bool has_voice = false;
-    for (const auto& model : services_.models.All()) {
-      const models::ModelInfo& info = model->info();
-      if (info.name == name) return name;
-      if (info.task != models::Task::kSynthesis || has_voice) continue;
-      has_voice = std::find(info.voices.begin(), info.voices.end(), voice) != info.voices.end();
-      if (has_voice || chosen == name) chosen = info.name;
+    const auto loaded = services_.models.All();
+    std::vector<const models::ModelInfo*> infos;
+    for (const auto& model : loaded) {
+      if (model->info().name == name) return name;
+      infos.push_back(&model->info());
     }
-    return chosen;
+    const std::string_view language = speech.language.empty() ? kLanguage : speech.language;
+    const models::ModelInfo* chosen = models::ChooseSpeechModel(infos, language, speech.voice);
+    return chosen == nullptr ? name : chosen->name;
+  }
+
+  std::vector<std::shared_ptr<ServedModel>> SpeechModels() const {
+    std::vector<std::shared_ptr<ServedModel>> models = services_.models.All();
+    std::erase_if(models,
+                  [](const auto& model) { return model->info().task != models::Task::kSynthesis; });
+    return models;
+  }
+
+  // Returns true if the name stands for a loaded model of another name.
+  bool IsAlias(std::string_view name) const {
+    return std::ranges::find(kOpenAiModels, name) != std::end(kOpenAiModels) &&
+           !services_.models.Find(name, "").ok() && !SpeechModels().empty();
+  }
+
+  // The loaded model of that name, or all that an alias may mean.
+  absl::StatusOr<std::vector<std::shared_ptr<ServedModel>>> ModelsMeantBy(
+      const std::string& name) const {
+    if (IsAlias(name)) return SpeechModels();
+    auto model = services_.models.Find(name, "");
+    if (!model.ok()) return model.status();
+    return std::vector{*std::move(model)};
+  }
+
+  // A voice that no model has which the alias may mean is refused with the voices of them all.
+  absl::Status CheckVoiceOfAlias(const SpeechRequest& speech) const {
+    if (speech.voice.empty() || !IsAlias(speech.model)) return absl::OkStatus();
+    const std::vector<std::shared_ptr<ServedModel>> models = SpeechModels();
+    // A mix such as "a:0.3+b:0.7" is its model's to check.
+    const std::string voice = speech.voice.substr(0, speech.voice.find_first_of(":+"));
+    std::vector<std::string> choice;
+    for (const auto& model : models) {
+      const std::vector<std::string>& voices = model->info().voices;
+      if (std::ranges::find(voices, voice) != voices.end()) return absl::OkStatus();
+      choice.push_back(StrCat(absl::StrJoin(voices, ", "), " (", model->info().name, ")"));
+    }
+    return absl::InvalidArgumentError(
+        StrCat("voice: ", Shown(voice),
+               " is a voice of no model; there are: ", absl::StrJoin(choice, ", ")));
   }
 
   // False ends the connection where it is, which tells the client that something is missing.
@@ -206,11 +267,8 @@ class OpenAiRoutes {
     return true;
   }
 
-  Json ToJson(const ServedModel& model) const {
-    return {{"id", model.info().name},
-            {"object", "model"},
-            {"created", started_at_},
-            {"owned_by", "millrace"}};
+  Json ToJson(std::string_view model) const {
+    return {{"id", model}, {"object", "model"}, {"created", started_at_}, {"owned_by", "millrace"}};
   }
 
   Services& services_;

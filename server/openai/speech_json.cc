@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <string>
 
 #include "models/core/strings.h"
@@ -17,18 +18,11 @@ using nlohmann::json;
 
 constexpr char kMembers[] =
     "model, input, voice, speed, response_format, stream_format, instructions, sample_rate, "
-    "normalize_loudness, seed, language, phonemes, timestamps";
+    "normalize_loudness, seed, language, phonemes, timestamps, sentence_pause_seconds, "
+    "paragraph_pause_seconds";
 constexpr size_t kMaxShown = 64;
 // What OpenAI documents for pcm, which has no header to tell.
 constexpr uint32_t kPcmRate = 24'000;
-
-// Of a client's text, for a message.
-std::string Shown(std::string_view text) {
-  if (text.size() <= kMaxShown) return StrCat("'", text, "'");
-  size_t end = kMaxShown;
-  while (end > 0 && (text[end] & 0xC0) == 0x80) --end;  // not inside a UTF-8 sequence
-  return StrCat("'", text.substr(0, end), "...'");
-}
 
 absl::Status WrongType(std::string_view name, std::string_view wanted, const json& value) {
   return absl::InvalidArgumentError(
@@ -48,6 +42,13 @@ absl::Status TakeInteger(const json& value, std::string_view name, uint64_t max,
         StrCat(name, ": ", value.dump(), " is not allowed; it is a whole number of 0..", max));
   }
   out = value.get<uint64_t>();
+  return absl::OkStatus();
+}
+
+absl::Status TakeSeconds(const json& value, std::string_view name, std::optional<float>& out) {
+  if (!value.is_number()) return WrongType(name, "a number of 0..10", value);
+  // The range is checked with the model; what a float cannot hold is outside of it all the same.
+  out = static_cast<float>(std::clamp(value.get<double>(), -1e30, 1e30));
   return absl::OkStatus();
 }
 
@@ -81,6 +82,10 @@ absl::Status TakeMember(const std::string& name, const json& value, HttpSpeechRe
     speech.speed = static_cast<float>(std::clamp(value.get<double>(), -1e30, 1e30));
     return absl::OkStatus();
   }
+  if (name == "sentence_pause_seconds")
+    return TakeSeconds(value, name, speech.sentence_pause_seconds);
+  if (name == "paragraph_pause_seconds")
+    return TakeSeconds(value, name, speech.paragraph_pause_seconds);
   if (name == "response_format") {
     std::string format;
     if (absl::Status status = TakeString(value, name, format); !status.ok()) return status;
@@ -119,11 +124,23 @@ absl::Status TakeMember(const std::string& name, const json& value, HttpSpeechRe
   }
   if (name == "seed")
     return TakeInteger(value, name, std::numeric_limits<uint64_t>::max(), speech.seed);
-  return absl::InvalidArgumentError(
-      StrCat("unknown member ", Shown(name), "; known are: ", std::string_view(kMembers)));
+  // Named first where it could be a member's name: errors are about the name that they begin with.
+  const bool plain =
+      name.size() <= kMaxShown && !name.empty() &&
+      std::ranges::all_of(name, [](char c) { return c == '_' || (c >= 'a' && c <= 'z'); });
+  return absl::InvalidArgumentError(StrCat(plain ? StrCat(name, ": ") : std::string(),
+                                           "unknown member ", Shown(name),
+                                           "; known are: ", std::string_view(kMembers)));
 }
 
 }  // namespace
+
+std::string Shown(std::string_view text) {
+  if (text.size() <= kMaxShown) return StrCat("'", text, "'");
+  size_t end = kMaxShown;
+  while (end > 0 && (text[end] & 0xC0) == 0x80) --end;  // not inside a UTF-8 sequence
+  return StrCat("'", text.substr(0, end), "...'");
+}
 
 absl::StatusOr<HttpSpeechRequest> ParseSpeechJson(std::string_view body) {
   if (!IsValidUtf8(body)) return absl::InvalidArgumentError("the body is not valid UTF-8");

@@ -21,7 +21,8 @@ void SpeechReply::Start(absl::StatusOr<SpeechWork> work, Framing framing) {
   absl::Status status = work.status();
   if (work.ok()) {
     audio_.Start(work->encoding);
-    status = Submit(std::move(work->work), start() + services().max_request_time);
+    status = OrInternal(
+        [&] { return Submit(std::move(work->work), start() + services().max_request_time); });
   }
   // Once it is queued, a worker may have ended it already.
   if (!status.ok()) Finish(status);
@@ -62,12 +63,12 @@ void SpeechReply::Append(std::string_view bytes) {
 }
 
 void SpeechReply::Finish(const absl::Status& result) {
-  absl::Status status = result;
-  if (status.ok()) {
+  const absl::Status status = OrInternal([&]() -> absl::Status {
+    if (!result.ok()) return result;
     const absl::StatusOr<std::string> rest = audio_.Finish();
-    status = rest.status();
     if (rest.ok()) AppendAudio(*rest);
-  }
+    return rest.status();
+  });
   const std::shared_ptr<SpeechReply> self = std::move(self_);
   {
     MutexLock lock(mu_);

@@ -33,9 +33,11 @@ class SpeechReply final : public WorkReply, public std::enable_shared_from_this<
     kEvents,
   };
 
-  // request_id: for the log.
-  SpeechReply(Services& services, std::string request_id)
-      : WorkReply(services, Method::kHttpSpeech), request_id_(std::move(request_id)) {}
+  // request_id, caller: for the log.
+  SpeechReply(Services& services, std::string request_id, Caller caller = {})
+      : WorkReply(services, Method::kHttpSpeech),
+        request_id_(std::move(request_id)),
+        caller_(std::move(caller)) {}
   ~SpeechReply() override;
 
   // Queues the work, or ends with what is wrong with it. Call it once, first. Never blocks.
@@ -62,12 +64,14 @@ class SpeechReply final : public WorkReply, public std::enable_shared_from_this<
 
  private:
   std::string_view ClientRequestId() const override { return request_id_; }
+  Caller GetCaller() const override { return caller_; }
   // Puts audio into the line as the client is to have it.
   void AppendAudio(std::string_view audio) MILLRACE_EXCLUDES(mu_);
   void Append(std::string_view bytes) MILLRACE_EXCLUDES(mu_);
   bool CaughtUp() const MILLRACE_REQUIRES(mu_);
 
   const std::string request_id_;
+  const Caller caller_;
   Framing framing_ = Framing::kAudio;  // set by Start, before any other thread sees this
   SpeechAudio audio_;                  // of the worker that has the job
   std::shared_ptr<SpeechReply> self_;  // until Finish, which the job's last thread calls

@@ -1,9 +1,15 @@
 #include "server/security/api_key_file.h"
 
+#include <fcntl.h>
 #include <openssl/rand.h>
 #include <openssl/sha.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/escaping.h"
@@ -73,6 +79,49 @@ absl::StatusOr<std::string> ApiKeyLine(std::string_view name, Role role, std::st
   const absl::string_view bytes(reinterpret_cast<const char*>(digest.data()), digest.size());
   return absl::StrCat(std::string(name),
                       role == Role::kAdmin ? ":admin:" : ":user:", absl::BytesToHexString(bytes));
+}
+
+std::string OctalMode(mode_t mode) {
+  char text[16];
+  std::snprintf(text, sizeof(text), "%04o", static_cast<unsigned>(mode) & 07777U);
+  return text;
+}
+
+absl::Status AppendApiKeyLine(const std::filesystem::path& file, std::string_view line) {
+  const auto error = [&file](absl::string_view what) {
+    return absl::FailedPreconditionError(absl::StrCat(file.string(), ": ", what));
+  };
+  const auto system_error = [&error] {
+    return error(absl::StrCat("cannot be written: ", std::strerror(errno)));
+  };
+  // Not blocking: the path may name a pipe.
+  const int descriptor =
+      open(file.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NONBLOCK,
+           S_IRUSR | S_IWUSR);
+  if (descriptor < 0) return system_error();
+  struct Closer {
+    int descriptor;
+    ~Closer() { close(descriptor); }
+  } closer{descriptor};
+  struct stat state {};
+  if (fstat(descriptor, &state) != 0) return system_error();
+  if (!S_ISREG(state.st_mode)) return error("is not a file");
+  if ((state.st_mode & 07777 & ~kKeyFileMode) != 0) {
+    return error(absl::StrCat("is open to others (mode ", OctalMode(state.st_mode),
+                              "), allowed are 0600 and 0640; `chmod 600` closes it"));
+  }
+  // In one piece, so that a daemon that reads meanwhile sees a line or none.
+  std::string added;
+  char last = '\n';
+  if (state.st_size > 0 && pread(descriptor, &last, 1, state.st_size - 1) != 1)
+    return system_error();
+  if (last != '\n') added += '\n';
+  added.append(line).append("\n");
+  const ssize_t written = write(descriptor, added.data(), added.size());
+  if (written < 0) return system_error();
+  if (static_cast<size_t>(written) != added.size() || fsync(descriptor) != 0)
+    return error("the line could not be written whole");
+  return absl::OkStatus();
 }
 
 absl::StatusOr<std::string> GenerateApiKey() {

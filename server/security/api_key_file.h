@@ -1,5 +1,7 @@
 #pragma once
 
+#include <sys/types.h>
+
 #include <array>
 #include <string>
 #include <string_view>
@@ -18,6 +20,11 @@ struct ApiKeyEntry {
 };
 
 KeyDigest DigestOf(std::string_view key);
+
+// The most that others may do with a file of keys.
+inline constexpr mode_t kKeyFileMode = 0640;
+// Four digits, such as "0640".
+std::string OctalMode(mode_t mode);
 
 // The entries of a file's text; a name may have several keys, so that one can be replaced without a
 // gap. InvalidArgument names file, line and what is allowed, and never repeats a line: someone may

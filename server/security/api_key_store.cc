@@ -7,6 +7,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <exception>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -111,12 +112,15 @@ absl::Status ApiKeyStore::Reload() {
 absl::Status ApiKeyStore::Load() {
   absl::StatusOr<FileContent> content = ReadFile(file_);
   if (!content.ok()) return content.status();
-  if ((content->mode & ~mode_t{0640}) != 0 && !warned_of_mode_) {
+  if ((content->mode & S_IWOTH) != 0) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(file_.string(), ": everybody may write it (mode ", OctalMode(content->mode),
+                     ") and so let himself in, allowed are 0600 and 0640"));
+  }
+  if ((content->mode & ~kKeyFileMode) != 0 && !warned_of_mode_) {
     warned_of_mode_ = true;
-    char mode[16];
-    std::snprintf(mode, sizeof(mode), "%04o", static_cast<unsigned>(content->mode));
     logging::Warning("API key file is open to others, 0600 or 0640 is enough",
-                     {{"file", file_.string()}, {"mode", mode}});
+                     {{"file", file_.string()}, {"mode", OctalMode(content->mode)}});
   }
   if (content->text == content_) return content_status_;
   absl::StatusOr<Keys> keys = ParseApiKeys(content->text, file_.string());
@@ -142,7 +146,11 @@ void ApiKeyStore::PollLoop() {
     if (stopping_) return;
     lock.Unlock();
     // Reload logs what goes wrong; there is nobody else to tell.
-    Reload().IgnoreError();
+    try {
+      Reload().IgnoreError();
+    } catch (const std::exception& error) {  // as for want of memory: the keys stay as they are
+      logging::Error("API keys not loaded", {{"file", file_.native()}, {"reason", error.what()}});
+    }
     lock.Lock();
   }
 }

@@ -29,7 +29,8 @@ struct Principal {
 
 // The API keys of a file, in force soon after it changes (replace it by a rename: a reader may see
 // half of a write). A line is name:role:sha256hex(key), role "user" or "admin"; '#' starts a
-// comment line. Keys themselves are never stored. A changed file that cannot be read or parsed is
+// comment line. Keys themselves are never stored. A file that everybody may write is refused, and
+// one that others may read is warned of. A changed file that cannot be read or parsed is
 // logged and the keys before it stay in force.
 //
 // Thread-safe; one thread of its own reads the file now and then. Authenticate costs one SHA-256
@@ -86,6 +87,9 @@ std::string_view BearerToken(std::string_view authorization);
 
 // A line of the file for this key; InvalidArgument for a name that a line cannot hold.
 absl::StatusOr<std::string> ApiKeyLine(std::string_view name, Role role, std::string_view key);
+// Adds such a line to a file and makes it, with mode 0600, where it is not there. Fails, and leaves
+// it as it is, when others than its owner and its group's readers may use it, or it is no file.
+absl::Status AppendApiKeyLine(const std::filesystem::path& file, std::string_view line);
 // 32 random bytes in URL-safe letters.
 absl::StatusOr<std::string> GenerateApiKey();
 

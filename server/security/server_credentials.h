@@ -14,4 +14,8 @@ namespace millrace {
 absl::StatusOr<std::shared_ptr<grpc::ServerCredentials>> MakeTlsServerCredentials(
     const TlsFiles& files);
 
+// Says in the log whether the files of running credentials are in order, as somebody wants to know
+// who has just replaced them: gRPC reads them again by itself, and says nothing.
+void ReportTlsFiles(const TlsFiles& files);
+
 }  // namespace millrace

@@ -4,20 +4,20 @@
 #include <openssl/pem.h>
 #include <openssl/x509.h>
 
-#include <cerrno>
-#include <cstring>
 #include <ctime>
-#include <fstream>
-#include <iterator>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "models/core/regular_file.h"
 
 namespace millrace {
 namespace {
+
+// A bundle of all authorities of the web has a third of that.
+constexpr uint64_t kMaxPemBytes = uint64_t{1} << 20;
 
 struct Deleter {
   void operator()(BIO* bio) const { BIO_free(bio); }
@@ -35,10 +35,8 @@ absl::Status Bad(const std::filesystem::path& file, std::string_view what) {
 absl::StatusOr<std::string> ReadPem(const std::filesystem::path& file) {
   std::error_code error;
   if (std::filesystem::is_directory(file, error)) return Bad(file, "is a folder, not a PEM file");
-  std::ifstream stream(file, std::ios::binary);
-  if (!stream) return Bad(file, absl::StrCat("cannot be read: ", std::strerror(errno)));
-  std::string text{std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
-  if (stream.bad()) return Bad(file, "cannot be read");
+  absl::StatusOr<std::string> text = models::ReadRegularFile(file, kMaxPemBytes);
+  if (!text.ok()) return absl::FailedPreconditionError(text.status().message());
   return text;
 }
 

@@ -26,22 +26,18 @@ v1::ModelState ToProto(ModelState state) {
   return v1::MODEL_STATE_UNSPECIFIED;
 }
 
-// Ends a call of LoadModel exactly once: also when the task that holds it is dropped without a run,
-// at the end of the server.
-class PendingLoad {
+// A call of LoadModel, from its request to its end. It owns itself.
+class LoadCall final : public Rpc::Handler {
  public:
-  explicit PendingLoad(Rpc& rpc) : rpc_(&rpc) {}
-  PendingLoad(const PendingLoad&) = delete;
-  PendingLoad& operator=(const PendingLoad&) = delete;
-  ~PendingLoad() {
-    if (rpc_ != nullptr) End(absl::UnavailableError("the server is shutting down"), {});
-  }
-  void End(const absl::Status& status, const v1::LoadModelResponse& response) {
-    Answer(*std::exchange(rpc_, nullptr), status, response);
-  }
+  explicit LoadCall(LoadQueue& loads) : loads_(loads) {}
+  // Before the method's function returns, hence before OnCancel.
+  void SetTicket(LoadQueue::Ticket ticket) { ticket_ = ticket; }
+  void OnCancel() override { loads_.Cancel(ticket_); }
+  void OnDone() override { delete this; }
 
  private:
-  Rpc* rpc_;
+  LoadQueue& loads_;
+  LoadQueue::Ticket ticket_ = 0;
 };
 
 }  // namespace
@@ -59,6 +55,7 @@ void AdminService::Fill(const ModelStatusView& view, v1::ModelStatus& status) co
   status.set_source_language(info.source_language);
   status.set_target_language(info.target_language);
   for (const std::string& voice : info.voices) status.add_voices(voice);
+  for (const std::string& language : info.voice_languages) status.add_voice_languages(language);
   for (const std::string& language : info.languages) status.add_languages(language);
   for (const std::string& language : info.source_languages) status.add_source_languages(language);
   for (const std::string& language : info.target_languages) status.add_target_languages(language);
@@ -74,7 +71,7 @@ AdminService::AdminService(Services& services, ModelManager& models, const Serve
       services_(services),
       models_(models),
       status_(status),
-      main_loop_(main_loop) {
+      loads_(main_loop, [this](std::string_view model) { return models_.Load(model); }) {
   // These list a folder, or free a model's weights.
   ServeSlowly("ListModels", Answering<v1::ListModelsRequest, v1::ListModelsResponse>(
                                 [this](const Rpc& rpc, const auto&, auto& response) {
@@ -92,7 +89,8 @@ AdminService::AdminService(Services& services, ModelManager& models, const Serve
 }
 
 absl::Status AdminService::ListModels(const Rpc& rpc, v1::ListModelsResponse& response) const {
-  if (absl::Status status = Authenticate(services_.keys, rpc, Role::kAdmin); !status.ok())
+  // Clients have to know what they may name; HTTP tells them the same.
+  if (absl::Status status = Authenticate(services_.keys, rpc, Role::kUser); !status.ok())
     return status;
   for (const ModelStatusView& view : models_.Models()) Fill(view, *response.add_models());
   return absl::OkStatus();
@@ -104,15 +102,18 @@ void AdminService::LoadModel(Rpc& rpc) {
   status.Update(Authenticate(services_.keys, rpc, Role::kAdmin));
   status.Update(models::CheckModelName(request.model()));
   if (!status.ok()) return Answer(rpc, status, grpc::ByteBuffer());
-  auto load = std::make_shared<PendingLoad>(rpc);  // shared: std::function wants to be copyable
-  main_loop_.Post([this, load, model = request.model()] {
-    const absl::Status status = models_.Load(model);
-    v1::LoadModelResponse response;
-    if (status.ok()) {
-      if (const auto view = status_.FindModel(model)) Fill(*view, *response.mutable_model());
-    }
-    load->End(status, response);
-  });
+  auto* const call = new LoadCall(loads_);
+  rpc.SetHandler(*call);
+  const auto ticket =
+      loads_.Add(request.model(), [this, &rpc, model = request.model()](const absl::Status& end) {
+        v1::LoadModelResponse response;
+        if (end.ok()) {
+          if (const auto view = status_.FindModel(model)) Fill(*view, *response.mutable_model());
+        }
+        Answer(rpc, end, response);
+      });
+  if (!ticket.ok()) return Answer(rpc, ticket.status(), grpc::ByteBuffer());
+  call->SetTicket(*ticket);
 }
 
 absl::Status AdminService::UnloadModel(const Rpc& rpc, const v1::UnloadModelRequest& request) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "millrace/v1/admin.grpc.pb.h"
+#include "server/control/load_queue.h"
 #include "server/control/main_loop.h"
 #include "server/control/model_manager.h"
 #include "server/control/server_status.h"
@@ -9,8 +10,8 @@
 
 namespace millrace::server {
 
-// millrace.v1.AdminService. Loading is posted to the main thread and answered from there.
-// Thread-safe.
+// millrace.v1.AdminService. Loading waits for the main thread and is answered from there.
+// Thread-safe. The main loop must be closed before this goes.
 class AdminService final : public RpcService {
  public:
   AdminService(Services& services, ModelManager& models, const ServerStatus& status,
@@ -27,7 +28,7 @@ class AdminService final : public RpcService {
   Services& services_;
   ModelManager& models_;
   const ServerStatus& status_;
-  MainLoop& main_loop_;
+  LoadQueue loads_;
 };
 
 }  // namespace millrace::server

@@ -15,11 +15,15 @@ namespace {
 using grpc::health::v1::Health;
 using grpc::health::v1::HealthCheckRequest;
 using grpc::health::v1::HealthCheckResponse;
+using ServingStatus = HealthCheckResponse::ServingStatus;
 
-HealthCheckResponse Response(bool serving) {
-  HealthCheckResponse response;
-  response.set_status(serving ? HealthCheckResponse::SERVING : HealthCheckResponse::NOT_SERVING);
-  return response;
+// Longer than any name of a service or model. A watch keeps its name.
+constexpr size_t kMaxNameBytes = 256;
+
+absl::Status CheckName(const std::string& name) {
+  if (name.size() <= kMaxNameBytes) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      StrCat("service: has ", name.size(), " bytes; at most ", kMaxNameBytes, " are allowed"));
 }
 
 absl::Status ShuttingDown() { return absl::UnavailableError("the server is shutting down"); }
@@ -29,15 +33,18 @@ absl::Status ShuttingDown() { return absl::UnavailableError("the server is shutt
 // A client that is told of changes. When it is slow it misses those that did not last.
 class HealthService::Watch final : public Rpc::Handler {
  public:
-  Watch(HealthService& service, Rpc& rpc, bool known)
-      : service_(service), rpc_(rpc), known_(known) {
+  Watch(HealthService& service, Rpc& rpc, std::string name)
+      : service_(service), rpc_(rpc), name_(std::move(name)) {
     rpc_.SetHandler(*this);
   }
 
+  // What it watches.
+  const std::string& name() const { return name_; }
+
   // On any thread, as End.
-  void Tell(bool serving) MILLRACE_EXCLUDES(mu_) {
+  void Tell(ServingStatus status) MILLRACE_EXCLUDES(mu_) {
     MutexLock lock(mu_);
-    status_ = known_ ? Response(serving).status() : HealthCheckResponse::SERVICE_UNKNOWN;
+    status_ = status;
     WriteNext();
   }
 
@@ -80,12 +87,10 @@ class HealthService::Watch final : public Rpc::Handler {
 
   HealthService& service_;
   Rpc& rpc_;
-  const bool known_;
+  const std::string name_;
   Mutex mu_;
-  HealthCheckResponse::ServingStatus status_ MILLRACE_GUARDED_BY(mu_) =
-      HealthCheckResponse::UNKNOWN;
-  HealthCheckResponse::ServingStatus written_ MILLRACE_GUARDED_BY(mu_) =
-      HealthCheckResponse::UNKNOWN;
+  ServingStatus status_ MILLRACE_GUARDED_BY(mu_) = HealthCheckResponse::UNKNOWN;
+  ServingStatus written_ MILLRACE_GUARDED_BY(mu_) = HealthCheckResponse::UNKNOWN;
   grpc::ByteBuffer message_ MILLRACE_GUARDED_BY(mu_);
   bool writing_ MILLRACE_GUARDED_BY(mu_) = false;
   std::optional<absl::Status> end_ MILLRACE_GUARDED_BY(mu_);
@@ -93,37 +98,40 @@ class HealthService::Watch final : public Rpc::Handler {
 
 HealthService::HealthService(std::vector<std::string> services)
     : RpcService(Health::service_full_name()), services_(std::move(services)) {
-  Serve("Check", Answering<HealthCheckRequest, HealthCheckResponse>(
-                     [this](const Rpc&, const auto& request, auto& response) -> absl::Status {
-                       if (!Knows(request.service())) {
-                         return absl::NotFoundError(StrCat("service: the server has none named '",
-                                                           request.service(), "'"));
-                       }
-                       response = Response(serving());
-                       return absl::OkStatus();
-                     }));
+  Serve("Check",
+        Answering<HealthCheckRequest, HealthCheckResponse>([this](const Rpc&, const auto& request,
+                                                                  auto& response) -> absl::Status {
+          if (absl::Status status = CheckName(request.service()); !status.ok()) return status;
+          MutexLock lock(mu_);
+          response.set_status(StatusOf(request.service()));
+          if (response.status() != HealthCheckResponse::SERVICE_UNKNOWN) return absl::OkStatus();
+          return absl::NotFoundError(StrCat(
+              "service: the server has no service and no model named '", request.service(), "'"));
+        }));
   Serve("Watch", [this](Rpc& rpc) {
     HealthCheckRequest request;
-    if (absl::Status status = ParseMessage(rpc.request(), request); !status.ok())
-      return rpc.Finish(ToGrpcStatus(status));
-    Add(*new Watch(*this, rpc, Knows(request.service())));
+    absl::Status status = ParseMessage(rpc.request(), request);
+    if (status.ok()) status = CheckName(request.service());
+    if (!status.ok()) return rpc.Finish(ToGrpcStatus(status));
+    Add(*new Watch(*this, rpc, std::move(*request.mutable_service())));
   });
 }
 
-bool HealthService::Knows(std::string_view service) const {
-  return service.empty() || std::ranges::find(services_, service) != services_.end();
-}
-
-bool HealthService::serving() const {
-  MutexLock lock(mu_);
-  return serving_;
+ServingStatus HealthService::StatusOf(std::string_view name) const {
+  bool ready = true;
+  if (!name.empty() && std::ranges::find(services_, name) == services_.end()) {
+    const auto model = models_.find(name);
+    if (model == models_.end()) return HealthCheckResponse::SERVICE_UNKNOWN;
+    ready = model->second;
+  }
+  return serving_ && ready ? HealthCheckResponse::SERVING : HealthCheckResponse::NOT_SERVING;
 }
 
 void HealthService::Add(Watch& watch) {
   MutexLock lock(mu_);
   if (ended_) return watch.End(ShuttingDown());
   watches_.insert(&watch);
-  watch.Tell(serving_);
+  watch.Tell(StatusOf(watch.name()));
 }
 
 void HealthService::Remove(Watch& watch) {
@@ -134,7 +142,22 @@ void HealthService::Remove(Watch& watch) {
 void HealthService::SetServing(bool serving) {
   MutexLock lock(mu_);
   serving_ = serving;
-  for (Watch* watch : watches_) watch->Tell(serving);
+  for (Watch* watch : watches_) watch->Tell(StatusOf(watch->name()));
+}
+
+void HealthService::SetModel(std::string_view name, std::optional<bool> ready) {
+  MutexLock lock(mu_);
+  const auto model = models_.find(name);
+  if (ready && model != models_.end()) {
+    model->second = *ready;
+  } else if (ready) {
+    models_.emplace(name, *ready);
+  } else if (model != models_.end()) {
+    models_.erase(model);
+  }
+  for (Watch* watch : watches_) {
+    if (watch->name() == name) watch->Tell(StatusOf(name));
+  }
 }
 
 void HealthService::EndWatches() {

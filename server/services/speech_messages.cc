@@ -71,6 +71,10 @@ absl::StatusOr<SpeechRequest> ToSpeechRequest(v1::SynthesizeRequest message,
   if (message.has_speed()) request.speed = message.speed();
   if (message.has_noise_scale()) request.noise_scale = message.noise_scale();
   if (message.has_noise_w()) request.noise_w = message.noise_w();
+  if (message.has_sentence_pause_seconds())
+    request.sentence_pause_seconds = message.sentence_pause_seconds();
+  if (message.has_paragraph_pause_seconds())
+    request.paragraph_pause_seconds = message.paragraph_pause_seconds();
   request.seed = message.seed();
   request.format = *format;
   request.sample_rate = message.sample_rate();

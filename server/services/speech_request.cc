@@ -3,6 +3,8 @@
 #include <string_view>
 #include <utility>
 
+#include "models/core/language_tag.h"
+#include "models/core/speech_choice.h"
 #include "models/core/strings.h"
 #include "server/services/text_field.h"
 #include "server/services/utf8.h"
@@ -12,11 +14,13 @@ namespace {
 
 // The native input says "the voice's own" by a negative number, so one from outside must not pass
 // for it.
-absl::Status TakeNoise(std::string_view field, std::optional<float> value, float& out) {
+absl::Status TakePositive(std::string_view field, std::optional<float> value, int most,
+                          float& out) {
   if (!value) return absl::OkStatus();
   out = *value;
   if (*value >= 0) return absl::OkStatus();
-  return absl::InvalidArgumentError(StrCat(field, ": is ", *value, "; 0 to 2 are allowed"));
+  return absl::InvalidArgumentError(
+      StrCat(field, ": is ", *value, "; 0 to ", most, " are allowed"));
 }
 
 }  // namespace
@@ -46,16 +50,23 @@ absl::StatusOr<SpeechWork> MakeSpeechWork(SpeechRequest request, models::AudioCo
   input.text = std::move(text);
   input.is_phonemes = is_phonemes;
   input.language = std::move(request.language);
+  // One that it does not speak stays, for the model to name in its error.
+  if (std::string own = models::LookUpLanguage(info.languages, input.language); !own.empty())
+    input.language = std::move(own);
   input.voice = std::move(request.voice);
-  if (input.voice.empty()) input.voice = info.voices.front();
+  if (input.voice.empty()) input.voice = models::DefaultVoice(info, input.language);
   input.seed = request.seed;
   input.word_times = request.word_times;
   input.phoneme_times = request.phoneme_times;
   // Loudness is brought to its level by whole sentences.
   input.streamed = container == models::AudioContainer::kStream && !request.normalize_loudness;
   if (request.speed) input.speed = *request.speed;
-  absl::Status status = TakeNoise("noise_scale", request.noise_scale, input.noise_scale);
-  status.Update(TakeNoise("noise_w", request.noise_w, input.noise_w));
+  absl::Status status = TakePositive("noise_scale", request.noise_scale, 2, input.noise_scale);
+  status.Update(TakePositive("noise_w", request.noise_w, 2, input.noise_w));
+  status.Update(TakePositive("sentence_pause_seconds", request.sentence_pause_seconds, 10,
+                             input.sentence_pause));
+  status.Update(TakePositive("paragraph_pause_seconds", request.paragraph_pause_seconds, 10,
+                             input.paragraph_pause));
   if (!status.ok()) return status;
   const models::AudioEncoderOptions encoding = {.format = request.format,
                                                 .container = container,

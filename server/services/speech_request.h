@@ -26,6 +26,8 @@ struct SpeechRequest {
   std::optional<float> speed;
   std::optional<float> noise_scale;
   std::optional<float> noise_w;
+  std::optional<float> sentence_pause_seconds;
+  std::optional<float> paragraph_pause_seconds;
   uint64_t seed = 0;
   models::AudioFormat format = models::AudioFormat::kWav;
   uint32_t sample_rate = 0;  // hertz; 0: the voice's own

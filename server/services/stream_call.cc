@@ -19,7 +19,7 @@ void StreamCall::Send(const google::protobuf::Message& message) {
 }
 
 void StreamCall::Finish(const absl::Status& result) {
-  const absl::Status status = Outcome(result);
+  const absl::Status status = OrInternal([&] { return Outcome(result); });
   AddTrailers(status);
   std::optional<grpc::Status> end;
   {

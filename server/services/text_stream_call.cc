@@ -6,6 +6,7 @@
 
 #include "models/core/strings.h"
 #include "models/synthesis/speech_units.h"
+#include "models/text/trim.h"
 #include "server/services/message_codec.h"
 #include "server/services/text_field.h"
 #include "server/services/utf8.h"
@@ -19,6 +20,13 @@ constexpr size_t kMaxMessageBytes = 64 << 10;
 constexpr size_t kMaxCharacters = 1'000'000;
 // Of text that waits to be spoken: more than a minute of speech.
 constexpr size_t kMaxReadyBytes = 4'000;
+
+// What tells how a text ends: the marks and quotes at its end, and the white space behind them.
+std::string EndOf(std::string_view text) {
+  constexpr size_t kMarkBytes = 16;
+  const size_t spoken = models::TrimRight(text).size();
+  return std::string(text.substr(spoken - std::min(spoken, kMarkBytes)));
+}
 
 }  // namespace
 
@@ -182,6 +190,9 @@ absl::StatusOr<Work> TextStreamCall::Decode() {
   auto& input = std::get<models::SynthesizeInput>(speech->work.input);
   input.first_sentence = first_sentence_;
   input.part_of_text = true;
+  const size_t leading = input.text.size() - models::TrimLeft(input.text).size();
+  input.break_before = models::BreakBehind(text_before_ + input.text.substr(0, leading));
+  text_before_ = EndOf(input.text);
   return std::move(speech->work);
 }
 

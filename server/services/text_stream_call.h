@@ -62,6 +62,7 @@ class TextStreamCall final : public StreamCall {
   size_t first_sentence_ = 0;   // of the job, within the call
   size_t first_character_ = 0;  // of the job, within the text of the call
   size_t sentences_ = 0;        // begun so far
+  std::string text_before_;     // the end of the text of the job before, with its white space
 
   mutable Mutex text_mu_;
   models::SentenceStream sentences_in_ MILLRACE_GUARDED_BY(text_mu_);

@@ -119,6 +119,7 @@ v1::Translation ToMessage(TranslationResults::Text result, const TranslationText
   message.set_score(result.score);
   *message.mutable_alternatives() = ToMessages(std::move(result.alternatives));
   if (text.detected) *message.mutable_detected_language() = ToMessage(*text.detected);
+  for (std::string& part : result.lost) message.add_lost(std::move(part));
   return message;
 }
 

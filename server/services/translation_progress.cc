@@ -1,5 +1,7 @@
 #include "server/services/translation_progress.h"
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace millrace::server {
@@ -22,13 +24,19 @@ std::optional<models::TranslateOutput> TranslationProgress::Take(models::Transla
     Half& half = halves_[index];
     half.text += part.text;
     half.source_tokens += part.source_tokens;
+    std::ranges::move(part.lost, std::back_inserter(half.lost));
     // Of nothing there is nothing to translate.
     if (!part.text_finished || !half.text.empty()) return std::nullopt;
     part.source_tokens = std::exchange(half.source_tokens, 0);
+    part.lost = std::exchange(half.lost, {});
     return part;
   }
   // What was read of the client's text was read by the first model.
-  if (!halves_.empty()) part.source_tokens = std::exchange(halves_[index].source_tokens, 0);
+  if (!halves_.empty()) {
+    Half& half = halves_[index];
+    part.source_tokens = std::exchange(half.source_tokens, 0);
+    std::ranges::move(std::exchange(half.lost, {}), std::back_inserter(part.lost));
+  }
   return part;
 }
 
@@ -43,7 +51,7 @@ std::optional<models::Input> TranslationProgress::Next() {
     places.push_back(places_[i]);
     if (!second_.target_prefixes.empty()) prefixes.push_back(std::move(second_.target_prefixes[i]));
     second_.texts.push_back(std::move(halves_[i].text));
-    halves.push_back({{}, halves_[i].source_tokens});
+    halves.push_back({{}, halves_[i].source_tokens, std::move(halves_[i].lost)});
   }
   places_ = std::move(places);
   halves_ = std::move(halves);

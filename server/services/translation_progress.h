@@ -34,6 +34,7 @@ class TranslationProgress {
   struct Half {
     std::string text;
     int64_t source_tokens = 0;
+    std::vector<std::string> lost = {};
   };
 
   bool first_of_two() const { return route_.models.size() > model_ + 1; }

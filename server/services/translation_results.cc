@@ -1,6 +1,7 @@
 #include "server/services/translation_results.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace millrace::server {
@@ -13,6 +14,7 @@ void TranslationResults::Add(models::TranslateOutput part) {
   entry.text.source_tokens += part.source_tokens;
   entry.text.target_tokens += part.target_tokens;
   entry.sentence += part.text;
+  std::ranges::move(part.lost, std::back_inserter(entry.text.lost));
   if (!part.sentence_finished) return;
   entry.text.alternatives.resize(alternatives_);
   for (size_t k = 0; k < alternatives_; ++k) {

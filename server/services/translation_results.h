@@ -20,6 +20,7 @@ class TranslationResults {
     // The k-th is made of the k-th of each sentence, or of its best where it has no so many; none
     // twice, and none that is the text.
     std::vector<models::TranslationAlternative> alternatives = {};
+    std::vector<std::string> lost = {};  // as TranslateOutput::lost, of all sentences
   };
 
   // texts: of the request. alternatives: at most so many of each text.

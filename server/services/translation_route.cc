@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/strings/match.h"
+#include "models/core/language_tag.h"
 #include "models/core/strings.h"
 
 namespace millrace::server {
@@ -44,13 +45,6 @@ std::shared_ptr<ServedModel> BestFor(const Models& models, std::string_view sour
   return best;
 }
 
-bool IsKnown(const Models& models, std::string_view language) {
-  return std::ranges::any_of(models, [language](const auto& model) {
-    return models::HasLanguage(SourceLanguages(model->info()), language) ||
-           models::HasLanguage(TargetLanguages(model->info()), language);
-  });
-}
-
 // By way of the pivot; without models when there is none.
 TranslationRoute PivotRoute(const Models& models, std::string_view source,
                             std::string_view target) {
@@ -61,16 +55,11 @@ TranslationRoute PivotRoute(const Models& models, std::string_view source,
   return route;
 }
 
-std::string_view Primary(std::string_view tag) { return tag.substr(0, tag.find('-')); }
-
-}  // namespace
-
-absl::StatusOr<TranslationRoute> FindRoute(const ModelDirectory& directory, std::string_view source,
-                                           std::string_view target, bool choose) {
-  const Models models = Translators(directory);
+// Between languages as the models name them, or that none has.
+absl::StatusOr<TranslationRoute> FindExactRoute(const ModelDirectory& directory,
+                                                const Models& models, std::string_view source,
+                                                std::string_view target, bool choose) {
   const bool both = !source.empty() && !target.empty();
-  if (both && absl::EqualsIgnoreCase(View(source), View(target)) && IsKnown(models, target))
-    return TranslationRoute{std::string(source), std::string(target), {}, {}};
   auto direct = directory.FindTranslator(source, target);
   if (direct.ok()) {
     const models::ModelInfo& info = (*direct)->info();
@@ -86,6 +75,47 @@ absl::StatusOr<TranslationRoute> FindRoute(const ModelDirectory& directory, std:
   TranslationRoute route = PivotRoute(models, source, target);
   if (route.models.empty()) return direct.status();
   return route;
+}
+
+}  // namespace
+
+absl::StatusOr<TranslationRoute> FindRoute(const ModelDirectory& directory, std::string_view source,
+                                           std::string_view target, bool choose) {
+  const Models models = Translators(directory);
+  std::vector<std::string> read;
+  std::vector<std::string> written;
+  for (const auto& model : models) {
+    for (std::string& language : SourceLanguages(model->info())) read.push_back(language);
+    for (std::string& language : TargetLanguages(model->info())) written.push_back(language);
+  }
+  const auto has = [](const std::vector<std::string>& languages, std::string_view tag) {
+    return tag.empty() || std::ranges::find(languages, tag) != languages.end();
+  };
+  if (source != target && has(read, source) && has(written, target)) {
+    // As the models name them: there is nothing to look up.
+    auto route = FindExactRoute(directory, models, source, target, choose);
+    if (route.ok() || !absl::IsNotFound(route.status())) return route;
+  }
+  if (!source.empty() && !target.empty()) {
+    std::vector<std::string> all = read;
+    all.insert(all.end(), written.begin(), written.end());
+    const std::string language = models::LookUpLanguage(all, target);
+    if (!language.empty() && models::LookUpLanguage(all, source) == language)
+      return TranslationRoute{language, language, {}, {}};
+  }
+  const auto meant = [](const std::vector<std::string>& languages, std::string_view tag) {
+    std::vector<std::string> tags = models::LanguagesMeant(languages, tag);
+    if (tags.empty()) tags.emplace_back(tag);  // any, or none
+    return tags;
+  };
+  for (const std::string& from : meant(read, source)) {
+    for (const std::string& to : meant(written, target)) {
+      auto route = FindExactRoute(directory, models, from, to, choose);
+      if (route.ok() || !absl::IsNotFound(route.status())) return route;
+    }
+  }
+  // The error names them as the client did.
+  return FindExactRoute(directory, models, source, target, choose);
 }
 
 std::vector<TranslationRoute> AllRoutes(const ModelDirectory& directory) {
@@ -118,20 +148,6 @@ std::vector<TranslationRoute> AllRoutes(const ModelDirectory& directory) {
     }
   }
   return routes;
-}
-
-std::string LanguageMeant(const std::vector<std::string>& languages, std::string_view detected) {
-  // Of Norwegian's two written forms, detectors only say Norwegian.
-  const std::string_view other = detected == "no" ? "nb" : detected;
-  for (const std::string_view tag : {detected, other}) {
-    for (const std::string& language : languages) {
-      if (absl::EqualsIgnoreCase(language, View(tag))) return language;
-    }
-  }
-  for (const std::string& language : languages) {
-    if (absl::EqualsIgnoreCase(View(Primary(language)), View(Primary(other)))) return language;
-  }
-  return "";
 }
 
 }  // namespace millrace::server

@@ -19,18 +19,15 @@ struct TranslationRoute {
   std::vector<std::shared_ptr<ServedModel>> models;
 };
 
-// Finds it for two BCP 47 tags, either of which may be empty: any. When no model does it, two do it
-// by way of English. What is in the target language already needs no model. NotFound, or
-// InvalidArgument when several models could be meant; with choose, the one that has the fewest
-// languages then does it.
+// Finds it for two BCP 47 tags, either of which may be empty: any. They are looked up among the
+// models' own (LanguagesMeant), which the route then has. When no model does it, two do it by way
+// of English. What is in the target language already needs no model. NotFound, or InvalidArgument
+// when several models could be meant; with choose, the one that has the fewest languages then does
+// it.
 absl::StatusOr<TranslationRoute> FindRoute(const ModelDirectory& models, std::string_view source,
                                            std::string_view target, bool choose = false);
 
 // What can be translated into what, ordered by the tags.
 std::vector<TranslationRoute> AllRoutes(const ModelDirectory& models);
-
-// The one of the languages that is meant by the tag of a detector, which may know less of scripts
-// and variants, or none.
-std::string LanguageMeant(const std::vector<std::string>& languages, std::string_view detected);
 
 }  // namespace millrace::server

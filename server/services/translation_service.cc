@@ -43,7 +43,7 @@ class TranslateCall final : public UnaryCall {
 
   void Finish(const absl::Status& status) override {
     absl::Status result = status;
-    if (result.ok() && SubmitNext(progress_.Next(), result)) return;
+    if (result.ok() && SubmitNext([this] { return progress_.Next(); }, result)) return;
     UnaryCall::Finish(result);
   }
 
@@ -90,7 +90,7 @@ class StreamTranslateCall final : public StreamCall {
 
   void Finish(const absl::Status& status) override {
     absl::Status result = status;
-    if (result.ok() && SubmitNext(progress_.Next(), result)) return;
+    if (result.ok() && SubmitNext([this] { return progress_.Next(); }, result)) return;
     StreamCall::Finish(result);
   }
 
@@ -125,6 +125,7 @@ class StreamTranslateCall final : public StreamCall {
     message.set_target_tokens(part.target_tokens);
     message.set_score(part.score);
     *message.mutable_alternatives() = ToMessages(std::move(part.alternatives));
+    for (std::string& lost : part.lost) message.add_lost(std::move(lost));
     const TranslationText& text = progress_.texts()[part.text_index];
     if (!begun_[part.text_index] && text.detected)
       *message.mutable_detected_language() = ToMessage(*text.detected);

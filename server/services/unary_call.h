@@ -18,9 +18,11 @@ class UnaryCall : public Rpc::Handler, public WorkCall {
   }
 
   void Finish(const absl::Status& status) override {
-    absl::Status result = Outcome(status);
     grpc::ByteBuffer reply;
-    if (result.ok()) result = Encode(reply);
+    const absl::Status result = OrInternal([&] {
+      absl::Status end = Outcome(status);
+      return end.ok() ? Encode(reply) : end;
+    });
     AddTrailers(result);
     Record(result);
     Answer(rpc(), result, std::move(reply));

@@ -20,12 +20,29 @@ std::string_view Metadata(const Rpc& rpc, const char* key) {
                                  : std::string_view(found->second.data(), found->second.size());
 }
 
+// Empty: none came.
+std::string_view KeyOf(const Rpc& rpc) {
+  const std::string_view key = BearerToken(Metadata(rpc, "authorization"));
+  return key.empty() ? Metadata(rpc, "x-api-key") : key;
+}
+
 }  // namespace
+
+std::string AddressOfPeer(std::string_view peer) {
+  for (const std::string_view scheme : {"ipv4:", "ipv6:"}) {
+    if (peer.starts_with(scheme)) peer.remove_prefix(scheme.size());
+  }
+  std::string address(peer);
+  for (const auto& [escaped, plain] : {std::pair{"%5B", "["}, {"%5D", "]"}, {"%25", "%"}}) {
+    if (const size_t at = address.find(escaped); at != std::string::npos)
+      address.replace(at, 3, plain);
+  }
+  return address;
+}
 
 absl::Status Authenticate(const ApiKeyStore* keys, const Rpc& rpc, Role role) {
   if (keys == nullptr) return absl::OkStatus();
-  std::string_view key = BearerToken(Metadata(rpc, "authorization"));
-  if (key.empty()) key = Metadata(rpc, "x-api-key");
+  const std::string_view key = KeyOf(rpc);
   if (key.empty()) {
     return absl::UnauthenticatedError(
         "an API key is needed: send it as metadata 'authorization: Bearer <key>' or 'x-api-key: "
@@ -68,6 +85,14 @@ TimePoint WorkCall::Deadline() const {
 }
 
 std::string_view WorkCall::ClientRequestId() const { return Metadata(rpc_, kRequestId); }
+
+Caller WorkCall::GetCaller() const {
+  Caller caller{.address = AddressOfPeer(rpc_.peer()), .key = {}};
+  if (services().keys == nullptr) return caller;
+  if (const auto principal = services().keys->Authenticate(KeyOf(rpc_)))
+    caller.key = principal->name;
+  return caller;
+}
 
 void WorkCall::AddTrailers(const absl::Status& status) {
   if (!status.ok()) {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <exception>
+#include <string>
 #include <string_view>
 
 #include "absl/status/status.h"
@@ -11,19 +11,13 @@
 
 namespace millrace::server {
 
+// "ipv4:127.0.0.1:1234" and "ipv6:%5B::1%5D:1234", as gRPC has them, without what a reader of the
+// log does not need.
+std::string AddressOfPeer(std::string_view peer);
+
 // OK when no keys are asked for or the call carries a known one of that role (an admin may do
 // everything); else UNAUTHENTICATED or PERMISSION_DENIED.
 absl::Status Authenticate(const ApiKeyStore* keys, const Rpc& rpc, Role role);
-
-// What the function returns, or INTERNAL when it throws, as for want of memory.
-template <typename Function>
-auto OrInternal(Function function) -> decltype(function()) {
-  try {
-    return function();
-  } catch (const std::exception& error) {
-    return absl::InternalError(error.what());
-  }
-}
 
 // The common part of the gRPC calls that do work. Begin runs on a thread of gRPC's and
 // never blocks; the end may come on any thread.
@@ -47,6 +41,7 @@ class WorkCall : public WorkReply {
  private:
   absl::StatusOr<Work> DecodeForUser();
   std::string_view ClientRequestId() const final;
+  Caller GetCaller() const final;
 
   Rpc& rpc_;
 };

@@ -34,6 +34,7 @@ absl::Status WorkReply::Submit(Work work, TimePoint deadline) {
   if (absl::Status status = model_->model().Validate(work.input); !status.ok()) return status;
   if (ticket_.held()) {
     // The next part of what was let in already: it is not refused halfway.
+    if (work.characters != 0) metrics().characters.Increment(static_cast<double>(work.characters));
     services_.scheduler.Requeue(
         std::make_unique<Job>(std::move(work.input), deadline, *this, model_, services_.clock));
     return absl::OkStatus();
@@ -58,13 +59,19 @@ absl::Status WorkReply::Submit(Work work, TimePoint deadline) {
   return status;
 }
 
-bool WorkReply::SubmitNext(std::optional<models::Input> input, absl::Status& status) {
-  if (!input) return false;
-  status = cancelled() ? absl::CancelledError("the caller went away")
-                       : next_model_->model().Validate(*input);
-  if (!status.ok()) return false;
-  services_.scheduler.Enter(
-      std::make_unique<Job>(*std::move(input), deadline_, *this, next_model_, services_.clock));
+bool WorkReply::SubmitNext(const std::function<std::optional<models::Input>()>& next,
+                           absl::Status& status) {
+  std::unique_ptr<Job> job;
+  status = OrInternal([&]() -> absl::Status {
+    std::optional<models::Input> input = next();
+    if (!input) return absl::OkStatus();
+    if (cancelled()) return absl::CancelledError("the caller went away");
+    if (absl::Status wrong = next_model_->model().Validate(*input); !wrong.ok()) return wrong;
+    job = std::make_unique<Job>(*std::move(input), deadline_, *this, next_model_, services_.clock);
+    return absl::OkStatus();
+  });
+  if (job == nullptr) return false;
+  services_.scheduler.Enter(std::move(job));
   return true;
 }
 
@@ -94,8 +101,11 @@ void WorkReply::Record(const absl::Status& status) {
   const Duration took = services_.clock.Now() - start_;
   metrics().CountRequest(method_, status.code(), took);
   if (!IsLogged(status)) return;
+  const Caller caller = GetCaller();
   logging::Log(LevelOf(status.code()), "request",
                {{"request_id", RequestId()},
+                {"client", caller.address},
+                {"key", caller.key},
                 {"method", ToString(method_)},
                 {"model", model_ != nullptr ? model_->info().name : std::string()},
                 {"code", StatusCodeName(status.code())},

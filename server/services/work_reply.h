@@ -1,5 +1,7 @@
 #pragma once
 
+#include <exception>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -10,9 +12,20 @@
 #include "server/scheduling/admission.h"
 #include "server/scheduling/job.h"
 #include "server/scheduling/served_model.h"
+#include "server/security/caller.h"
 #include "server/services/services.h"
 
 namespace millrace::server {
+
+// What the function returns, or INTERNAL when it throws, as for want of memory.
+template <typename Function>
+auto OrInternal(Function function) -> decltype(function()) {
+  try {
+    return function();
+  } catch (const std::exception& error) {
+    return absl::InternalError(error.what());
+  }
+}
 
 // What a decoded request asks for.
 struct Work {
@@ -34,9 +47,10 @@ class WorkReply : public Reply {
   // job. Once it is queued, `this` may be gone by the return; on failure nothing was queued. Never
   // blocks.
   absl::Status Submit(Work work, TimePoint deadline);
-  // From Finish, of work that ended well: queues what next_model is to do, if anything, within the
-  // deadline and on the ticket of the first. False: this is the end, with that status.
-  bool SubmitNext(std::optional<models::Input> input, absl::Status& status);
+  // From Finish, of work that ended well: queues what next_model is to do, if `next` gives
+  // anything, within the deadline and on the ticket of the first. False: this is the end, with that
+  // status.
+  bool SubmitNext(const std::function<std::optional<models::Input>()>& next, absl::Status& status);
   // Tells the work to stop and takes it out of the queue.
   void CancelWork();
   // Counts and logs the end, once.
@@ -57,6 +71,8 @@ class WorkReply : public Reply {
  private:
   // What the client calls the request, unchecked; may be empty.
   virtual std::string_view ClientRequestId() const = 0;
+  // Asked for a line of the log alone.
+  virtual Caller GetCaller() const = 0;
 
   Services& services_;
   const Method method_;

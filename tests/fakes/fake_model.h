@@ -16,6 +16,7 @@ struct ModelHooks {
   using Hook = std::function<void(models::Request&)>;
 
   std::function<absl::Status(const models::Input&)> validate = {};
+  std::function<double(const models::Input&)> estimate_work = {};  // without one it is 1
   Hook prepare = {};
   Hook forward = {};
   Hook complete = [](models::Request& request) { request.Finish(absl::OkStatus()); };
@@ -35,6 +36,10 @@ class FakeModel final : public models::Model {
 
   absl::Status Validate(const models::Input& input) const override {
     return hooks_.validate ? hooks_.validate(input) : absl::OkStatus();
+  }
+
+  double EstimateWork(const models::Input& input) const override {
+    return hooks_.estimate_work ? hooks_.estimate_work(input) : 1;
   }
 
   std::unique_ptr<models::Batch> Prepare(

@@ -25,7 +25,7 @@ template <typename Task>
 void ExpectLinearTime(std::string_view piece, size_t bytes, const Task& task) {
   constexpr double kTooShortToJudge = 2e-3;  // seconds
   constexpr double kGrowth = 10;
-  constexpr int kTries = 5;
+  constexpr int kTries = 12;
   const auto best = [&](size_t size, double so_far) {
     std::string text;
     while (text.size() < size) text += piece;

@@ -222,9 +222,31 @@ TEST_F(ClientTest, SynthesizeTakesTheFormatFromTheNameOrAsTold) {
   EXPECT_EQ(file("out.opus").substr(0, 4), "OggS");
   EXPECT_EQ(file("out.mp3").substr(0, 2), "\xFF\xF3");
   EXPECT_EQ(file("out.pcm").size(), 2U * 200);
-  EXPECT_EQ(file("out.txt").substr(0, 4), "RIFF");
+  EXPECT_EQ(file("out.raw").size(), 2U * 200);
+  EXPECT_EQ(file("out").substr(0, 4), "RIFF");
   command.format = "flac";
   EXPECT_EQ(file("out.wav").substr(0, 4), "fLaC");
+  EXPECT_EQ(file("out.aac").substr(0, 4), "fLaC");
+}
+
+TEST_F(ClientTest, SynthesizeRefusesAnEndingThatNamesNoFormat) {
+  SynthesizeCommand command;
+  command.client = client_;
+  command.text = "Hello";
+  for (const char* name : {"out.aac", "out.wave", "out."}) {
+    command.output = folder_ / name;
+    EXPECT_EQ(Captured([&] { return RunSynthesize(command); }), kExitUsage);
+    EXPECT_NE(err_.find("--output: the ending of '" + command.output), std::string::npos) << err_;
+    EXPECT_NE(err_.find(".wav, .flac, .mp3, .opus or .ogg, .pcm or .raw"), std::string::npos)
+        << err_;
+    EXPECT_FALSE(fs::exists(command.output));
+  }
+  command.output = folder_ / "out.wav";
+  command.timestamps = folder_ / "out.srt";
+  EXPECT_EQ(Captured([&] { return RunSynthesize(command); }), kExitUsage);
+  EXPECT_NE(err_.find("--timestamps: the ending of"), std::string::npos) << err_;
+  EXPECT_NE(err_.find(".vtt, .json"), std::string::npos) << err_;
+  EXPECT_FALSE(fs::exists(command.output));
 }
 
 TEST_F(ClientTest, SynthesizeResamples) {
@@ -313,6 +335,23 @@ TEST_F(ClientTest, HashKeyMakesALineThatTheStoreTakes) {
   EXPECT_EQ(out_.find(key), std::string::npos);
   command.name = "a:b";
   EXPECT_EQ(Captured([&] { return RunHashKey(command); }), kExitFailed);
+}
+
+TEST_F(ClientTest, HashKeyAppendsItsLineAndShowsTheKeyThatItMade) {
+  HashKeyCommand command;
+  command.name = "ann";
+  command.append = folder_ / "keys";
+  EXPECT_EQ(Captured([&] { return RunHashKey(command); }), kExitOk) << err_;
+  EXPECT_EQ(out_, "");
+  const std::string key = err_.substr(err_.rfind(' ') + 1, err_.size() - err_.rfind(' ') - 2);
+  const auto store =
+      ApiKeyStore::Open(command.append, {.poll_interval = std::chrono::milliseconds(0)});
+  ASSERT_TRUE(store.ok()) << store.status();
+  EXPECT_TRUE((*store)->Authenticate(key)) << err_;
+  fs::permissions(command.append, fs::perms::others_read, fs::perm_options::add);
+  EXPECT_EQ(Captured([&] { return RunHashKey(command); }), kExitFailed);
+  EXPECT_NE(err_.find("is open to others"), std::string::npos) << err_;
+  EXPECT_EQ(err_.find("key, shown"), std::string::npos) << err_;
 }
 
 }  // namespace

@@ -22,6 +22,23 @@ TEST(Validate, OnlyAFrozenGraphCacheRefusesShapes) {
   EXPECT_TRUE(Validate(config).ok());
 }
 
+TEST(AccessWarning, SaysWhoMayUseAdminServiceWithoutAKey) {
+  ServerConfig config;
+  EXPECT_EQ(AccessWarning(config),
+            "AdminService is open: every user of this machine who reaches 127.0.0.1:8001 may load "
+            "and unload models; --api-keys FILE asks for a key");
+  config.grpc_address = "0.0.0.0:8001";
+  EXPECT_EQ(AccessWarning(config).find("AdminService is open: whoever reaches 0.0.0.0:8001"), 0U);
+  // TLS without certificates of clients hides what is said, and keeps nobody out.
+  config.tls_cert = "c.pem";
+  EXPECT_NE(AccessWarning(config), "");
+  config.tls_client_ca = "ca.pem";
+  EXPECT_EQ(AccessWarning(config), "");
+  config.tls_client_ca.clear();
+  config.api_keys = "keys";
+  EXPECT_EQ(AccessWarning(config), "");
+}
+
 TEST(Validate, ExposedAddressNeedsTls) {
   ServerConfig config;
   config.grpc_address = "0.0.0.0:8001";

@@ -1,13 +1,8 @@
 #include "server/control/main_loop.h"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
-#include <atomic>
 #include <barrier>
-#include <cerrno>
-#include <chrono>
-#include <csignal>
 #include <memory>
 #include <thread>
 #include <vector>
@@ -17,11 +12,9 @@
 namespace millrace::server {
 namespace {
 
-using std::chrono::hours;
-using std::chrono::milliseconds;
 using testing::JoiningThread;
 
-TEST(MainLoop, RunsTasksInOrderOnItsThreadUntilASignal) {
+TEST(MainLoop, RunsTasksInOrderOnItsThreadUntilItStops) {
   MainLoop loop;
   std::vector<int> order;
   for (int i = 0; i < 3; ++i) {
@@ -30,46 +23,30 @@ TEST(MainLoop, RunsTasksInOrderOnItsThreadUntilASignal) {
       order.push_back(i);
     });
   }
-  loop.Post([] { raise(SIGTERM); });
-  EXPECT_EQ(loop.RunUntilSignal(), SIGTERM);
+  loop.Post([&] { loop.Stop(); });
+  loop.Run();
   EXPECT_EQ(order, (std::vector<int>{0, 1, 2}));
-  EXPECT_EQ(MainLoop::signals(), 1);
 }
 
-TEST(MainLoop, TasksBehindTheSignalAreNotRun) {
+TEST(MainLoop, TasksBehindTheStopAreNotRun) {
   MainLoop loop;
-  loop.Post([] { raise(SIGTERM); });
+  loop.Post([&] { loop.Stop(); });
   loop.Post([] { ADD_FAILURE() << "ran although the process should stop"; });
-  EXPECT_EQ(loop.RunUntilSignal(), SIGTERM);
+  loop.Run();
   loop.CloseTasks();
 }
 
-TEST(MainLoop, AnInterruptStopsIt) {
+TEST(MainLoop, OneThatWasStoppedBeforeItRanRunsNothing) {
   MainLoop loop;
-  loop.Post([] { raise(SIGINT); });
-  EXPECT_EQ(loop.RunUntilSignal(), SIGINT);
-}
-
-TEST(MainLoop, StartsWithoutTheSignalsOfAnEarlierOne) {
-  {
-    MainLoop loop;
-    raise(SIGTERM);
-    EXPECT_EQ(loop.RunUntilSignal(), SIGTERM);
-  }
-  MainLoop loop;
-  bool ran = false;
-  loop.Post([&] {
-    ran = true;
-    raise(SIGINT);
-  });
-  EXPECT_EQ(loop.RunUntilSignal(), SIGINT);
-  EXPECT_TRUE(ran);
+  loop.Post([] { ADD_FAILURE() << "ran although the process should stop"; });
+  loop.Stop();
+  loop.Run();
 }
 
 TEST(MainLoop, TaskMayPostAnother) {
   MainLoop loop;
-  loop.Post([&] { loop.Post([] { raise(SIGTERM); }); });
-  EXPECT_EQ(loop.RunUntilSignal(), SIGTERM);
+  loop.Post([&] { loop.Post([&] { loop.Stop(); }); });
+  loop.Run();
 }
 
 TEST(MainLoop, RunsEveryTaskOfManyThreadsOnce) {
@@ -86,12 +63,12 @@ TEST(MainLoop, RunsEveryTaskOfManyThreadsOnce) {
       for (int i = 0; i < kEach; ++i) {
         loop.Post([&, t, i] {
           EXPECT_EQ(next[t]++, i);  // those of a thread in its order
-          if (++ran == kThreads * kEach) raise(SIGTERM);
+          if (++ran == kThreads * kEach) loop.Stop();
         });
       }
     });
   }
-  EXPECT_EQ(loop.RunUntilSignal(), SIGTERM);
+  loop.Run();
   EXPECT_EQ(ran, kThreads * kEach);
 }
 
@@ -106,8 +83,8 @@ TEST(MainLoop, ClosedOneDestroysTasksWithoutRunningThem) {
   loop.Post(never);
   EXPECT_EQ(held.use_count(), 2);
   loop.CloseTasks();
-  raise(SIGTERM);
-  EXPECT_EQ(loop.RunUntilSignal(), SIGTERM);
+  loop.Stop();
+  loop.Run();
 }
 
 // What a task holds may post when it goes, as the end of a call does.
@@ -123,57 +100,6 @@ TEST(MainLoop, DroppedTaskMayPostFromItsDestructor) {
   held.reset();
   loop.CloseTasks();
   EXPECT_TRUE(destroyed);
-}
-
-TEST(MainLoop, WaitsForTheTimeWithoutASignal) {
-  MainLoop loop;
-  const auto start = std::chrono::steady_clock::now();
-  EXPECT_TRUE(loop.WaitWithoutSignal(milliseconds(30)));
-  EXPECT_GE(std::chrono::steady_clock::now() - start, milliseconds(30));
-  EXPECT_TRUE(loop.WaitWithoutSignal(milliseconds(0)));
-}
-
-TEST(MainLoop, PostedTaskDoesNotEndTheWait) {
-  MainLoop loop;
-  loop.Post([] { ADD_FAILURE() << "a wait runs nothing"; });
-  const auto start = std::chrono::steady_clock::now();
-  EXPECT_TRUE(loop.WaitWithoutSignal(milliseconds(30)));
-  EXPECT_GE(std::chrono::steady_clock::now() - start, milliseconds(30));
-  loop.CloseTasks();
-}
-
-TEST(MainLoop, FurtherSignalCutsTheWaitShort) {
-  MainLoop loop;
-  raise(SIGTERM);
-  std::atomic<bool> done{false};
-  const JoiningThread impatient([&] {
-    while (!done) {
-      kill(getpid(), SIGTERM);
-      std::this_thread::yield();
-    }
-  });
-  EXPECT_FALSE(loop.WaitWithoutSignal(hours(1)));
-  done = true;
-  EXPECT_GE(MainLoop::signals(), 2);
-}
-
-TEST(MainLoop, WriteToAClientThatHungUpIsAnError) {
-  MainLoop loop;
-  int ends[2];
-  ASSERT_EQ(pipe(ends), 0);
-  close(ends[0]);
-  EXPECT_EQ(write(ends[1], "x", 1), -1);
-  EXPECT_EQ(errno, EPIPE);
-  close(ends[1]);
-}
-
-TEST(MainLoop, GivesTheSignalsBackAtItsEnd) {
-  { const MainLoop loop; }
-  for (const int signal : {SIGTERM, SIGINT}) {
-    struct sigaction now = {};
-    sigaction(signal, nullptr, &now);
-    EXPECT_EQ(now.sa_handler, SIG_DFL);
-  }
 }
 
 }  // namespace

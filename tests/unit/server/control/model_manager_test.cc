@@ -3,9 +3,12 @@
 #include <atomic>
 #include <barrier>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "server/scheduling/thread_executor.h"
@@ -17,8 +20,10 @@ namespace millrace::server {
 namespace {
 
 using models::Request;
+using ::testing::ElementsAre;
 using testing::FakeReply;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 using testing::JoiningThread;
 
 const std::function<bool()> kNever = [] { return false; };
@@ -55,6 +60,53 @@ TEST_F(ModelManagerTest, UnknownModelIsNotFoundAndNotShown) {
   AddToDisk("m");
   EXPECT_EQ(manager_->Load("nil").code(), absl::StatusCode::kNotFound);
   EXPECT_EQ(manager_->Models().size(), 1U);
+}
+
+class ModelListenerTest : public ModelManagerTest {
+ protected:
+  using Told = std::pair<std::string, std::optional<bool>>;
+
+  // What the listener was told since the last call.
+  std::vector<Told> TakeTold() { return std::exchange(told_, {}); }
+  void Listen() {
+    manager_->SetListener([this](std::string_view model, std::optional<bool> ready) {
+      told_.emplace_back(model, ready);
+    });
+  }
+
+ private:
+  std::vector<Told> told_;
+};
+
+TEST_F(ModelListenerTest, IsToldAtOnceOfTheModelsThatThereAre) {
+  for (const char* name : {"broken", "good"}) AddToDisk(name);
+  load_errors_["broken"] = absl::InvalidArgumentError("cut short");
+  ASSERT_TRUE(manager_->LoadAll(kNever).ok());
+  Listen();
+  EXPECT_THAT(TakeTold(), ElementsAre(Told("broken", false), Told("good", true)));
+}
+
+TEST_F(ModelListenerTest, IsToldOfLoadsFailuresAndUnloads) {
+  AddToDisk("m");
+  Listen();
+  load_errors_["m"] = absl::InvalidArgumentError("cut short");
+  EXPECT_FALSE(manager_->Load("m").ok());
+  EXPECT_THAT(TakeTold(), ElementsAre(Told("m", false), Told("m", false)));
+  load_errors_.clear();
+  ASSERT_TRUE(manager_->Load("m").ok());
+  EXPECT_THAT(TakeTold(), ElementsAre(Told("m", false), Told("m", true)));
+  // While another version is loaded, and when that fails, the old one serves.
+  load_errors_["m"] = absl::InvalidArgumentError("cut short");
+  EXPECT_FALSE(manager_->Load("m").ok());
+  EXPECT_THAT(TakeTold(), ElementsAre(Told("m", true), Told("m", true)));
+  ASSERT_TRUE(manager_->Unload("m").ok());
+  EXPECT_THAT(TakeTold(), ElementsAre(Told("m", false)));
+  std::filesystem::remove_all(root_.path() / "m");
+  EXPECT_FALSE(manager_->Load("m").ok());
+  EXPECT_THAT(TakeTold(), ElementsAre(Told("m", false), Told("m", std::nullopt)));
+  manager_->SetListener(nullptr);
+  EXPECT_FALSE(manager_->Load("m").ok());
+  EXPECT_THAT(TakeTold(), IsEmpty());
 }
 
 TEST_F(ModelManagerTest, BadNameIsRefusedBeforeTheDiskIsTouched) {
@@ -119,6 +171,21 @@ TEST_F(ModelManagerTest, LoadAllGoesOnAfterAFailure) {
   EXPECT_EQ(Serving("b"), 0);
   EXPECT_EQ(Serving("c"), 1);
   EXPECT_EQ(Shown("b").state, ModelState::kFailed);
+}
+
+TEST_F(ModelManagerTest, TellsWhichLoadsFailedLast) {
+  for (const char* name : {"a", "b", "c"}) AddToDisk(name);
+  load_errors_["b"] = load_errors_["c"] = absl::InternalError("broken");
+  ASSERT_TRUE(manager_->LoadAll(kNever).ok());
+  EXPECT_THAT(manager_->Failed(), ::testing::ElementsAre("b", "c"));
+  EXPECT_EQ(manager_->load_failures(), 2U);
+  // A name that nobody has is no model that failed.
+  EXPECT_FALSE(manager_->Load("nil").ok());
+  load_errors_.erase("b");
+  EXPECT_TRUE(manager_->Load("b").ok());
+  EXPECT_FALSE(manager_->Load("c").ok());
+  EXPECT_THAT(manager_->Failed(), ::testing::ElementsAre("c"));
+  EXPECT_EQ(manager_->load_failures(), 3U);
 }
 
 TEST_F(ModelManagerTest, LoadAllFailsWhenNothingServes) {

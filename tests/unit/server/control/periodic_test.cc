@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <new>
 #include <thread>
 
 #include "tests/fakes/fake_clock.h"
@@ -29,6 +30,22 @@ TEST(Periodic, CallsOnceAnIntervalOnAThreadOfItsOwn) {
       clock.Advance(seconds(1));
       std::this_thread::yield();
     }
+  }
+}
+
+TEST(Periodic, ACallThatThrowsIsNotTheLast) {
+  testing::FakeClock clock;
+  std::atomic<int> calls{0};
+  const Periodic periodic(
+      seconds(1),
+      [&] {
+        ++calls;
+        throw std::bad_alloc();
+      },
+      clock);
+  while (calls.load() < 2) {
+    clock.Advance(seconds(1));
+    std::this_thread::yield();
   }
 }
 

@@ -12,6 +12,7 @@
 #include "gtest/gtest.h"
 #include "httplib.h"
 #include "nlohmann/json.hpp"
+#include "server/http/http_routes.h"
 
 namespace millrace {
 namespace {
@@ -181,7 +182,7 @@ TEST(HttpServer, ErrorsAreJson) {
   httplib::Client client("127.0.0.1", server.port());
   auto result = client.Get("/nowhere");
   EXPECT_EQ(result->status, 404);
-  EXPECT_EQ(ErrorOf(result), "no such path or method");
+  EXPECT_EQ(ErrorOf(result), "no such path");
   result = client.Get("/throws");
   EXPECT_EQ(result->status, 500);
   EXPECT_EQ(ErrorOf(result), "internal error");
@@ -250,18 +251,32 @@ TEST(HttpServer, BodiesWithoutABoundAreRefusedUnread) {
   EXPECT_NE(whole.find("def"), std::string::npos);
 }
 
+TEST(HttpServer, TheRestOfABodyIsNotTakenForARequest) {
+  HttpServer server(AnyPort());
+  server.routes().Post(
+      "/ignores", [](const httplib::Request&, httplib::Response& response,
+                     const httplib::ContentReader&) { response.set_content("hi", "text/plain"); });
+  ASSERT_TRUE(server.Start().ok());
+  const std::string body = "GET /ignores HTTP/1.1\r\n\r\n";
+  const std::string answer = Raw(
+      server.port(), "POST /ignores HTTP/1.1\r\nContent-Length: " + std::to_string(body.size()) +
+                         "\r\n\r\n" + body);
+  EXPECT_EQ(answer.find("HTTP/1.1 200 "), size_t{0}) << answer;
+  EXPECT_EQ(answer.find("HTTP/1.1", 1), std::string::npos) << answer;
+}
+
 TEST(HttpServer, EndlessLinesAndHeadersEnd) {
   HttpServer server(AnyPort());
   ASSERT_TRUE(server.Start().ok());
   const std::string endless_line = SendUntilClosed(server.port(), std::string(4096, 'a'), 0);
-  EXPECT_EQ(endless_line, "");
+  EXPECT_EQ(endless_line.find("HTTP/1.1 200"), std::string::npos);
   const std::string headers = SendUntilClosed(server.port(), "GET: /\r\n", 0);
   EXPECT_EQ(headers.find("HTTP/1.1 200"), std::string::npos);
 }
 
 TEST(HttpServer, ARequestHasOneDeadline) {
   HttpServer::Options options = AnyPort();
-  options.max_connections = 1;
+  options.max_requests = 1;
   options.request_timeout = std::chrono::milliseconds(200);
   HttpServer server(options);
   ASSERT_TRUE(server.Start().ok());
@@ -316,6 +331,98 @@ TEST(HttpServer, ListensAgainWhenAcceptFails) {
     while (!httplib::Client("127.0.0.1", server.port()).Get("/")) {
     }
   }
+}
+
+TEST(HttpServer, HeadsThatAreTooLongAreToldSo) {
+  HttpServer::Options options = AnyPort();
+  options.max_head_bytes = 1000;
+  HttpServer server(options);
+  ASSERT_TRUE(server.Start().ok());
+  const std::string answer =
+      Raw(server.port(), "GET / HTTP/1.1\r\nX: " + std::string(2000, 'x') + "\r\n\r\n");
+  EXPECT_EQ(answer.find("HTTP/1.1 431 "), size_t{0}) << answer;
+  EXPECT_NE(answer.find("\r\n\r\n{\"error\""), std::string::npos) << answer;
+}
+
+TEST(HttpServer, ARangeIsIgnored) {
+  HttpServer server(AnyPort());
+  const std::string whole(1000, 'x');
+  server.routes().Get("/whole", [&whole](const httplib::Request&, httplib::Response& response) {
+    response.set_content(whole, "text/plain");
+  });
+  server.routes().Get("/stream", [](const httplib::Request&, httplib::Response& response) {
+    response.set_chunked_content_provider("text/plain", [](size_t, httplib::DataSink& sink) {
+      sink.write("abc", 3);
+      sink.done();
+      return true;
+    });
+  });
+  ASSERT_TRUE(server.Start().ok());
+  httplib::Client client("127.0.0.1", server.port());
+  std::string many = "bytes=0-";
+  for (int i = 0; i < 2500; ++i) many += ",0-";
+  for (const std::string& range :
+       {std::string("bytes=0-9"), std::string("bytes=9-0,nonsense"), many}) {
+    const auto result = client.Get("/whole", {{"rAnGe", range}, {"X-Last", "kept"}});
+    ASSERT_TRUE(result);
+    EXPECT_EQ(result->status, 200);
+    EXPECT_EQ(result->body, whole);
+    EXPECT_FALSE(result->has_header("Content-Range"));
+    EXPECT_EQ(client.Get("/stream", {{"Range", range}})->status, 200);
+  }
+}
+
+TEST(HttpServer, AMethodThatAPathLacksIsToldWhichItHas) {
+  HttpServer server(AnyPort());
+  const auto hello = [](const httplib::Request&, httplib::Response& response) {
+    response.set_content("hi", "text/plain");
+  };
+  server.routes().Get("/hello", hello);
+  server.routes().Post("/said", hello);
+  server.routes().Get("/both/([^/]+)", hello);
+  server.routes().Post("/both/([^/]+)", hello);
+  ASSERT_TRUE(server.Start().ok());
+  httplib::Client client("127.0.0.1", server.port());
+  client.set_keep_alive(true);
+  auto result = client.Post("/hello", "body", "text/plain");
+  EXPECT_EQ(result->status, 405);
+  EXPECT_EQ(result->get_header_value("Allow"), "GET, HEAD");
+  EXPECT_EQ(ErrorOf(result), "the method POST is not allowed here; GET, HEAD are");
+  result = client.Get("/said");
+  EXPECT_EQ(result->status, 405);
+  EXPECT_EQ(result->get_header_value("Allow"), "POST");
+  EXPECT_EQ(client.Head("/said")->status, 405);
+  result = client.Delete("/both/x");
+  EXPECT_EQ(result->status, 405);
+  EXPECT_EQ(result->get_header_value("Allow"), "GET, HEAD, POST");
+  EXPECT_EQ(client.Options("/hello")->status, 405);
+  EXPECT_EQ(client.Post("/nowhere", "body", "text/plain")->status, 404);
+}
+
+TEST(HttpServer, HeadHasTheHeadersOfGetAndNoBody) {
+  HttpServer server(AnyPort());
+  server.routes().Get("/hello", [](const httplib::Request&, httplib::Response& response) {
+    response.set_content("hi", "text/plain");
+  });
+  ASSERT_TRUE(server.Start().ok());
+  const std::string answer = Raw(server.port(), "HEAD /hello HTTP/1.1\r\n\r\n");
+  EXPECT_EQ(answer.find("HTTP/1.1 200 "), size_t{0});
+  EXPECT_NE(answer.find("Content-Length: 2\r\n"), std::string::npos) << answer;
+  EXPECT_EQ(answer.find("Accept-Ranges"), std::string::npos) << answer;
+  EXPECT_EQ(answer.substr(answer.size() - 4), "\r\n\r\n");
+}
+
+TEST(HttpServer, APathMayEndWithASlash) {
+  HttpServer server(AnyPort());
+  server.routes().Get("/models/([^/]+)",
+                      [](const httplib::Request& request, httplib::Response& response) {
+                        response.set_content(request.matches[1].str(), "text/plain");
+                      });
+  ASSERT_TRUE(server.Start().ok());
+  httplib::Client client("127.0.0.1", server.port());
+  EXPECT_EQ(client.Get("/models/one/")->body, "one");
+  EXPECT_EQ(client.Get("/models/one")->body, "one");
+  EXPECT_EQ(client.Get("/models/one//")->status, 404);
 }
 
 TEST(HttpServer, ListensOnIpv6) {

@@ -149,6 +149,65 @@ TEST_F(LibreTranslateRoutesTest, TheLanguageIsDetected) {
   EXPECT_EQ(detected.body[0]["language"], "pt");
 }
 
+TEST_F(LibreTranslateRoutesTest, ALanguageWithoutAModelIsEnglishForSureNot) {
+  MILLRACE_NEEDS(models::CanDetectLanguages(), "built without a detector");
+  Serve();
+  AddModels();
+  const json french = "Où se trouve la gare la plus proche, s'il vous plaît ?";
+  const Answer answer = Post("/translate", {{"q", french}, {"source", "auto"}, {"target", "pt"}});
+  EXPECT_EQ(answer.status, 200);
+  EXPECT_EQ(answer.body["detectedLanguage"], json::parse(R"({"confidence": 0, "language": "en"})"));
+}
+
+TEST_F(LibreTranslateRoutesTest, EachTextOfAListHasALanguageOfItsOwn) {
+  MILLRACE_NEEDS(models::CanDetectLanguages(), "built without a detector");
+  Serve();
+  AddModels();
+  server_->Add(TranslatorInfo("en-de", "en", "de"), {.complete = Wrap});
+  const std::string english = "Where is the nearest station, please?";
+  const std::string portuguese = "Onde fica a estação mais próxima, por favor?";
+  const Answer answer =
+      Post("/translate",
+           {{"q", {english, portuguese, "", "ok", english}}, {"source", "auto"}, {"target", "de"}});
+  ASSERT_EQ(answer.status, 200) << answer.body;
+  const std::string wrapped = "ende(" + english + ")";
+  EXPECT_EQ(answer.body["translatedText"][0], wrapped);
+  EXPECT_EQ(answer.body["translatedText"][1], "ende(pten(" + portuguese + "))");
+  EXPECT_EQ(answer.body["translatedText"][2], "");
+  EXPECT_EQ(answer.body["translatedText"][4], wrapped);
+  const json& detected = answer.body["detectedLanguage"];
+  EXPECT_EQ(detected[0]["language"], "en");
+  EXPECT_EQ(detected[1]["language"], "pt");
+  EXPECT_GT(detected[0]["confidence"], 80);
+  EXPECT_GT(detected[1]["confidence"], 80);
+  Await([&] { return server_->admission.in_flight() == 0; });
+}
+
+TEST_F(LibreTranslateRoutesTest, TextsThatAreInTheTargetLanguageStayBesideOthers) {
+  MILLRACE_NEEDS(models::CanDetectLanguages(), "built without a detector");
+  Serve();
+  AddModels();
+  const std::string english = "Where is the nearest station, please?";
+  const std::string portuguese = "Onde fica a estação mais próxima, por favor?";
+  for (const bool first : {true, false}) {
+    json q = {portuguese, english};
+    if (!first) q = {english, portuguese};
+    const Answer answer = Post("/translate", {{"q", q}, {"source", "auto"}, {"target", "pt"}});
+    ASSERT_EQ(answer.status, 200) << answer.body;
+    EXPECT_EQ(answer.body["translatedText"][first ? 0 : 1], portuguese);
+    EXPECT_EQ(answer.body["translatedText"][first ? 1 : 0], "enpt(" + english + ")");
+  }
+}
+
+TEST_F(LibreTranslateRoutesTest, LanguagesMayHaveTheOriginalsCodes) {
+  Serve();
+  server_->Add(TranslatorInfo("en-br", "en", "pt-BR"), {.complete = Wrap});
+  for (const char* target : {"pb", "pt-BR", "pt", "PT_br"}) {
+    const Answer answer = Post("/translate", {{"q", "a"}, {"source", "en-US"}, {"target", target}});
+    EXPECT_EQ(answer.body["translatedText"], "enpt-BR(a)") << target;
+  }
+}
+
 TEST_F(LibreTranslateRoutesTest, LanguagesAndSettingsNeedNothing) {
   Serve();
   AddModels();
@@ -222,8 +281,10 @@ TEST_F(LibreTranslateRoutesTest, KeysAreThoseOfTheOtherEndpoints) {
   EXPECT_EQ(Post("/translate", body).status, 403);
   EXPECT_EQ(Post("/detect", body).status, 403);
   EXPECT_EQ(Post("/translate", body, {{"Authorization", "Bearer the-key-of-alice"}}).status, 200);
+  EXPECT_THAT(Post("/translate", body).error(), HasSubstr("api_key: is missing; a key is needed"));
   body["api_key"] = "wrong";
   EXPECT_EQ(Post("/translate", body).status, 403);
+  EXPECT_EQ(Post("/translate", body).error(), "api_key: the API key is not known");
   body["api_key"] = "the-key-of-alice";
   EXPECT_EQ(Post("/translate", body).status, 200);
   EXPECT_EQ(PostForm("/translate", "q=a&source=en&target=pt&api_key=the-key-of-alice").status, 200);

@@ -91,25 +91,36 @@ TEST(TranslateMessageTest, WhatIsMissingIsNamed) {
 }
 
 TEST(TranslateMessageTest, AnswersHaveTheShapeOfTheQuestion) {
-  const TranslationRoute route = {"pt", "en", {}, {}};
   HttpTranslateRequest request;
   const std::vector<TranslationText> texts = {
-      {.characters = 1, .detected = models::DetectedLanguage{"pt", 0.9F}},
-      {.characters = 1, .detected = models::DetectedLanguage{}}};
+      {.characters = 1, .read_in = models::DetectedLanguage{"pt", 0.9F}},
+      {.characters = 1, .read_in = models::DetectedLanguage{"en", 0}}};
   const std::vector<TranslationResults::Text> results = {
       {.text = "A", .alternatives = {{"B", -1}, {"C", -2}}}, {.text = "D"}};
-  EXPECT_EQ(json::parse(TranslateBody(request, route, {texts[0]}, {results[0]})),
+  EXPECT_EQ(json::parse(TranslateBody(request, {texts[0]}, {results[0]})),
             json::parse(R"({"translatedText": "A"})"));
   request.alternatives = 2;
   request.auto_source = true;
-  EXPECT_EQ(json::parse(TranslateBody(request, route, {texts[0]}, {results[0]})),
+  EXPECT_EQ(json::parse(TranslateBody(request, {texts[0]}, {results[0]})),
             json::parse(R"({"translatedText": "A", "alternatives": ["B", "C"],
                             "detectedLanguage": {"confidence": 90, "language": "pt"}})"));
   request.list = true;
-  EXPECT_EQ(json::parse(TranslateBody(request, route, texts, results)),
+  EXPECT_EQ(json::parse(TranslateBody(request, texts, results)),
             json::parse(R"({"translatedText": ["A", "D"], "alternatives": [["B", "C"], []],
                             "detectedLanguage": [{"confidence": 90, "language": "pt"},
-                                                 {"confidence": 90, "language": "pt"}]})"));
+                                                 {"confidence": 0, "language": "en"}]})"));
+}
+
+TEST(TranslateMessageTest, WhatWasLostIsSaid) {
+  HttpTranslateRequest request;
+  const std::vector<TranslationText> texts(2);
+  const std::vector<TranslationResults::Text> results = {{.text = "A", .lost = {"£"}},
+                                                         {.text = "B"}};
+  EXPECT_EQ(json::parse(TranslateBody(request, {texts[0]}, {results[0]})),
+            json::parse(R"({"translatedText": "A", "lost": ["£"]})"));
+  request.list = true;
+  EXPECT_EQ(json::parse(TranslateBody(request, texts, results)),
+            json::parse(R"({"translatedText": ["A", "B"], "lost": [["£"], []]})"));
 }
 
 TEST(TranslateMessageTest, LanguagesHaveTheirNamesAndTargets) {

@@ -37,7 +37,7 @@ class TranslateReplyTest : public ::testing::Test {
     request.input.source_language = source;
     request.input.target_language = target;
     auto reply = std::make_shared<TranslateReply>(server.services(), "id");
-    reply->Start(MakeTranslationWork(std::move(request), server.services()));
+    reply->Start(MakeTranslationWorks(std::move(request), server.services()));
     return reply;
   }
   double Ended(const std::string& model, absl::StatusCode code) {
@@ -63,7 +63,38 @@ TEST_F(TranslateReplyTest, TwoModelsAnswerTogether) {
   auto reply = Start("pt", "de");
   EXPECT_EQ(reply->Wait(kPatience), absl::OkStatus());
   EXPECT_EQ(reply->TakeResults().front().text, "ende(pten(x))");
-  EXPECT_EQ(reply->progress().route().pivot_language, "en");
+}
+
+TEST_F(TranslateReplyTest, WorksFollowOneAnotherOnOneTicket) {
+  Gate gate;
+  server_.Add(TranslatorInfo("en-de", "en", "de"), {.complete = Wrap});
+  server_.Add(TranslatorInfo("pt-de", "pt", "de"),
+              {.forward = [&gate](models::Request&) { gate.Pass(); }, .complete = Wrap});
+  TranslateReply::Works works;
+  for (const char* source : {"en", "pt"}) {
+    TranslationRequest request;
+    request.input.texts = {source};
+    request.input.source_language = source;
+    request.input.target_language = "de";
+    works.push_back(*MakeTranslationWork(std::move(request), server_.services()));
+  }
+  works[0].texts.resize(2);
+  works[1].places = {1};
+  auto reply = std::make_shared<TranslateReply>(server_.services(), "id");
+  reply->Start(std::move(works));
+  EXPECT_EQ(reply->Wait(kPatience), std::nullopt);  // the first has ended, the second begins
+  gate.AwaitInside();
+  EXPECT_EQ(server_.admission.in_flight(), 1);
+  // What was let in goes on when no more are.
+  server_.admission.Close();
+  gate.Open();
+  EXPECT_EQ(reply->Wait(kPatience), absl::OkStatus());
+  const auto results = reply->TakeResults();
+  EXPECT_EQ(results[0].text, "ende(en)");
+  EXPECT_EQ(results[1].text, "ptde(pt)");
+  reply.reset();
+  Await([&] { return server_.admission.in_flight() == 0; });
+  EXPECT_EQ(Ended("pt-de", absl::StatusCode::kOk), 1);
 }
 
 TEST_F(TranslateReplyTest, NothingToTranslateEndsAtOnce) {

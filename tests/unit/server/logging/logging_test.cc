@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "mps_runtime/base/log_sink.h"
 #include "nlohmann/json.hpp"
 #include "spdlog/spdlog.h"
 
@@ -25,10 +26,8 @@ std::vector<std::string> Lines(const Options& options, Body body) {
   return lines;
 }
 
-class LoggingTest : public ::testing::TestWithParam<bool> {};
-
-TEST_P(LoggingTest, JsonIsOneObjectALine) {
-  const auto lines = Lines({.format = LogFormat::kJson, .async = GetParam()}, [] {
+TEST(LoggingTest, JsonIsOneObjectALine) {
+  const auto lines = Lines({.format = LogFormat::kJson}, [] {
     Info("request done", {{"request_id", "abc"}, {"code", "OK"}, {"seconds", 0.5}});
     spdlog::warn("plain \"text\"\nof a library");
   });
@@ -45,16 +44,14 @@ TEST_P(LoggingTest, JsonIsOneObjectALine) {
   EXPECT_EQ(second["message"], "plain \"text\"\nof a library");
 }
 
-TEST_P(LoggingTest, TextHasTimeLevelAndFields) {
-  const auto lines = Lines({.async = GetParam()}, [] {
-    Error("broken", {{"model", "joe"}, {"reason", "no file"}});
-  });
+TEST(LoggingTest, TextHasTimeLevelAndFields) {
+  const auto lines = Lines({}, [] { Error("broken", {{"model", "joe"}, {"reason", "no file"}}); });
   ASSERT_EQ(lines.size(), 1U);
   EXPECT_EQ(lines[0].substr(24), " error broken model=joe reason=\"no file\"");
 }
 
-TEST_P(LoggingTest, LinesBelowTheLevelAreDropped) {
-  const auto lines = Lines({.level = LogLevel::kWarning, .async = GetParam()}, [] {
+TEST(LoggingTest, LinesBelowTheLevelAreDropped) {
+  const auto lines = Lines({.level = LogLevel::kWarning}, [] {
     Info("not this");
     Debug("nor this");
     EXPECT_FALSE(Enabled(LogLevel::kInfo));
@@ -63,14 +60,13 @@ TEST_P(LoggingTest, LinesBelowTheLevelAreDropped) {
   });
   ASSERT_EQ(lines.size(), 1U);
   EXPECT_NE(lines[0].find("this"), std::string::npos);
-  EXPECT_TRUE(
-      Lines({.level = LogLevel::kOff, .async = GetParam()}, [] { Error("nothing"); }).empty());
+  EXPECT_TRUE(Lines({.level = LogLevel::kOff}, [] { Error("nothing"); }).empty());
 }
 
-TEST_P(LoggingTest, LinesOfManyThreadsStayWhole) {
+TEST(LoggingTest, LinesOfManyThreadsStayWhole) {
   constexpr int kThreads = 4;
   constexpr int kLines = 200;
-  const auto lines = Lines({.format = LogFormat::kJson, .async = GetParam()}, [] {
+  const auto lines = Lines({.format = LogFormat::kJson}, [] {
     std::vector<std::thread> threads;
     for (int t = 0; t < kThreads; ++t) {
       threads.emplace_back([t] {
@@ -83,15 +79,34 @@ TEST_P(LoggingTest, LinesOfManyThreadsStayWhole) {
   for (const std::string& line : lines) EXPECT_TRUE(nlohmann::json::accept(line)) << line;
 }
 
-TEST_P(LoggingTest, AfterShutdownLinesAreDropped) {
-  const auto lines = Lines({.async = GetParam()}, [] {});
+TEST(LoggingTest, AfterShutdownLinesAreDropped) {
+  const auto lines = Lines({}, [] {});
   ::testing::internal::CaptureStderr();
   Error("late");
   EXPECT_EQ(::testing::internal::GetCapturedStderr(), "");
 }
 
-INSTANTIATE_TEST_SUITE_P(SyncAndAsync, LoggingTest, ::testing::Bool(),
-                         [](const auto& info) { return info.param ? "async" : "sync"; });
+TEST(LoggingTest, LastWordsComeWhateverTheLevel) {
+  EXPECT_EQ(Lines({.level = LogLevel::kOff}, [] { LastWords("no \"model\""); }),
+            std::vector<std::string>{"millrace: no \"model\""});
+  const auto lines = Lines({.level = LogLevel::kOff, .format = LogFormat::kJson},
+                           [] { LastWords("no \"model\"\nat all"); });
+  ASSERT_EQ(lines.size(), 1U);
+  const auto line = nlohmann::json::parse(lines[0]);
+  EXPECT_EQ(line["message"], "no \"model\"\nat all");
+  EXPECT_EQ(line["level"], "error");
+}
+
+TEST(LoggingTest, LinesOfModelsAndRuntimeAreLinesOfTheLog) {
+  const auto lines = Lines({.format = LogFormat::kJson}, [] {
+    SendToLog(LogSeverity::kWarning, "words.txt:3: \"x\"");
+    SendToLog(LogSeverity::kError, "stream 3 failed");
+  });
+  ASSERT_EQ(lines.size(), 2U);
+  EXPECT_EQ(nlohmann::json::parse(lines[0])["level"], "warning");
+  EXPECT_EQ(nlohmann::json::parse(lines[0])["message"], "words.txt:3: \"x\"");
+  EXPECT_EQ(nlohmann::json::parse(lines[1])["level"], "error");
+}
 
 }  // namespace
 }  // namespace millrace::logging

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <fstream>
 #include <iterator>
 #include <regex>
@@ -19,6 +20,8 @@ using ::testing::Not;
 Snapshot Everything() {
   Snapshot s;
   s.models = {{"null", 3, "infer", 7}, {"joe", 1, "synthesis", 0}};
+  s.failed_models = {"broken", "joe"};
+  s.model_load_failures_total = 5;
   s.ready = true;
   s.requests_in_flight = 11;
   s.permits = 4;
@@ -31,6 +34,12 @@ Snapshot Everything() {
   s.graph_cache_hits_total = 100;
   s.graph_cache_misses_total = 20;
   s.graph_cache_evictions_total = 3;
+  s.connections = {.open = 15,
+                   .refused = 16,
+                   .made_room = 17,
+                   .headers = 18,
+                   .resets = 19,
+                   .control_frames = 20};
   s.shapes = {.compiled = 11, .eager = 12, .refused_frozen = 13, .refused_limit = 14};
   return s;
 }
@@ -55,13 +64,46 @@ std::string ReadSource(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 
+// One request of each kind that the method calls, with all that it can count.
+void CountOne(ModelMetrics& model, Method method) {
+  model.batch_size.Observe(1);
+  model.compute_seconds.Observe(0.1);
+  model.permit_wait_seconds.Observe(0);
+  model.queue_seconds.Observe(0.01);
+  if (TaskOf(method) == models::Task::kSynthesis) {
+    model.first_audio_seconds.Observe(0.2);
+    model.audio_seconds.Increment(2);
+  }
+  if (TaskOf(method) == models::Task::kTranslation) {
+    model.source_tokens.Increment(3);
+    model.target_tokens.Increment(4);
+  }
+  if (TaskOf(method) != models::Task::kInfer) model.characters.Increment(10);
+  model.CountRequest(method, absl::StatusCode::kOk, std::chrono::milliseconds(200));
+}
+
 class MetricsTest : public ::testing::Test {
  protected:
+  // A model of each task that has answered a request of each of its methods.
+  void CountAll() {
+    for (size_t m = 0; m < kMethods; ++m) {
+      const auto method = static_cast<Method>(m);
+      const models::Task task = TaskOf(method);
+      CountOne(*metrics_.ForModel(std::string(ToString(task)), task), method);
+    }
+  }
+  size_t CountSeries() const {
+    const std::string page = metrics_.Text();
+    const std::regex sample("(^|\n)[a-z_]+[ {]");
+    return static_cast<size_t>(
+        std::distance(std::sregex_iterator(page.begin(), page.end(), sample), {}));
+  }
+
   Metrics metrics_{{.version = "1.2.3", .libtorch = "2.15.0", .device = "cpu", .mode = "parallel"}};
 };
 
 TEST_F(MetricsTest, EverySeriesOfTheDashboardAndTheAlertsExists) {
-  metrics_.ForModel("null");
+  CountAll();
   metrics_.SetSnapshot(Everything);
   const std::set<std::string> samples = Samples(metrics_.Text());
   for (const char* path : {"deploy/grafana/millrace.json", "deploy/prometheus/alerts.yml"}) {
@@ -118,8 +160,18 @@ TEST_F(MetricsTest, GaugesShowTheSnapshotOfTheScrape) {
         "millrace_graph_cache_new_shapes_total{outcome=\"eager\"} 12\n",
         "millrace_graph_cache_new_shapes_total{outcome=\"refused_frozen\"} 13\n",
         "millrace_graph_cache_new_shapes_total{outcome=\"refused_limit\"} 14\n",
+        "millrace_connections 15\n",
+        "millrace_connections_closed_total{reason=\"refused\"} 16\n",
+        "millrace_connections_closed_total{reason=\"made_room\"} 17\n",
+        "millrace_connections_closed_total{reason=\"headers\"} 18\n",
+        "millrace_connections_closed_total{reason=\"resets\"} 19\n",
+        "millrace_connections_closed_total{reason=\"control_frames\"} 20\n",
         "millrace_queue_depth{model=\"null\"} 7\n",
         "millrace_queue_depth{model=\"joe\"} 0\n",
+        "millrace_model_load_failures_total 5\n",
+        "millrace_model_load_failed{model=\"broken\"} 1\n",
+        "millrace_model_load_failed{model=\"joe\"} 1\n",
+        "millrace_model_load_failed{model=\"null\"} 0\n",
         "millrace_models_ready{model=\"null\",version=\"3\",task=\"infer\"} 1\n",
         "millrace_models_ready{model=\"joe\",version=\"1\",task=\"synthesis\"} 1\n"})
     EXPECT_THAT(page, HasSubstr(line));
@@ -158,8 +210,8 @@ TEST_F(MetricsTest, CountsOfAnUnloadedModelStay) {
 }
 
 // Rates need the zero before the first event.
-TEST_F(MetricsTest, SeriesOfAModelStartAtZero) {
-  metrics_.ForModel("null");
+TEST_F(MetricsTest, WhatIsAlertedOnStartsAtZero) {
+  metrics_.ForModel("null", models::Task::kInfer);
   const std::string page = metrics_.Text();
   EXPECT_THAT(page, HasSubstr("millrace_requests_total{code=\"INTERNAL\",method=\"ModelInfer\","
                               "model=\"null\"} 0\n"));
@@ -167,9 +219,87 @@ TEST_F(MetricsTest, SeriesOfAModelStartAtZero) {
                               "reason=\"queue_full\"} 0\n"));
 }
 
+TEST_F(MetricsTest, EveryCodeOfAnAlertStartsAtZero) {
+  metrics_.ForModel("null", models::Task::kInfer);
+  const std::string page = metrics_.Text();
+  const std::string alerts = ReadSource("deploy/prometheus/alerts.yml");
+  std::set<std::string> codes;
+  for (const std::string& list : Matches(alerts, "code=~?\"([A-Z_|]+)\"", 1))
+    codes.merge(Matches(list, "[A-Z_]+", 0));
+  EXPECT_GE(codes.size(), 4U);
+  codes.insert("OK");
+  EXPECT_EQ(Matches(page, "code=\"([A-Z_]+)\"", 1), codes);
+}
+
+TEST_F(MetricsTest, AModelHasTheSeriesOfItsTaskAlone) {
+  metrics_.ForModel("voice", models::Task::kSynthesis);
+  std::string page = metrics_.Text();
+  EXPECT_EQ(Matches(page, "method=\"([A-Za-z]+)\",model=\"voice\"", 1),
+            (std::set<std::string>{"Synthesize", "StreamSynthesize", "SynthesizeTextStream",
+                                   "HttpSpeech"}));
+  EXPECT_THAT(page, HasSubstr("millrace_audio_seconds_total{model=\"voice\"} 0\n"));
+  EXPECT_THAT(page, Not(HasSubstr("millrace_tokens_total{")));
+  // Another version of it may do something else.
+  metrics_.ForModel("voice", models::Task::kTranslation);
+  page = metrics_.Text();
+  EXPECT_THAT(page, HasSubstr("method=\"Translate\",model=\"voice\"} 0\n"));
+  EXPECT_THAT(page, HasSubstr("method=\"Synthesize\",model=\"voice\"} 0\n"));
+}
+
+TEST_F(MetricsTest, ACodeAppearsWhenItOccurs) {
+  const auto model = metrics_.ForModel("null", models::Task::kInfer);
+  EXPECT_THAT(metrics_.Text(), Not(HasSubstr("NOT_FOUND")));
+  model->CountRequest(Method::kModelInfer, absl::StatusCode::kNotFound,
+                      std::chrono::milliseconds(1));
+  EXPECT_THAT(metrics_.Text(), HasSubstr("millrace_requests_total{code=\"NOT_FOUND\",method="
+                                         "\"ModelInfer\",model=\"null\"} 1\n"));
+}
+
+// What reached no model may have asked for anything.
+TEST_F(MetricsTest, WithoutAModelAllAppearsWhenItOccurs) {
+  const auto none = metrics_.ForModel("");
+  EXPECT_THAT(metrics_.Text(), Not(HasSubstr("millrace_requests_total{")));
+  none->CountRequest(Method::kTranslate, absl::StatusCode::kNotFound, std::chrono::milliseconds(1));
+  EXPECT_EQ(Matches(metrics_.Text(), "millrace_requests_total\\{([^}]*)\\}", 1),
+            (std::set<std::string>{"code=\"NOT_FOUND\",method=\"Translate\",model=\"\""}));
+}
+
+TEST_F(MetricsTest, SeriesAreFew) {
+  metrics_.ForModel("");
+  metrics_.ForModel("null", models::Task::kInfer);
+  for (const char* name : {"en-pt", "pt-en"}) metrics_.ForModel(name, models::Task::kTranslation);
+  for (const char* name : {"joe", "kokoro"}) metrics_.ForModel(name, models::Task::kSynthesis);
+  EXPECT_LE(CountSeries(), 600U);
+  for (size_t m = 0; m < kMethods; ++m) {
+    const auto method = static_cast<Method>(m);
+    const auto task = TaskOf(method);
+    const char* const name = task == models::Task::kInfer         ? "null"
+                             : task == models::Task::kTranslation ? "en-pt"
+                                                                  : "joe";
+    CountOne(*metrics_.ForModel(name, task), method);
+  }
+  EXPECT_LE(CountSeries(), 800U);
+}
+
+TEST_F(MetricsTest, TimesAreToldUpToTheLongestRequest) {
+  const auto bounds = [](std::chrono::milliseconds longest) {
+    Metrics metrics(BuildInfo{}, longest);
+    metrics.ForModel("m")->CountRequest(Method::kTranslate, absl::StatusCode::kOk,
+                                        std::chrono::milliseconds(1));
+    const std::string page = metrics.Text();
+    return Matches(page, "millrace_request_duration_seconds_bucket\\{[^}]*le=\"([^\"]*)\"", 1);
+  };
+  const std::set<std::string> usual = bounds(std::chrono::minutes(5));
+  EXPECT_TRUE(usual.contains("300") && usual.contains("120") && !usual.contains("900"));
+  const std::set<std::string> longer = bounds(std::chrono::hours(24));
+  EXPECT_TRUE(longer.contains("86400") && longer.contains("3600"));
+  const std::set<std::string> shorter = bounds(std::chrono::milliseconds(1500));
+  EXPECT_TRUE(shorter.contains("1.5") && shorter.contains("1") && !shorter.contains("2.5"));
+}
+
 // Wherever among the labels the name is.
 TEST_F(MetricsTest, LettersOfANameThatThePageReservesAreEscaped) {
-  metrics_.ForModel("a\"b\\c\nd");
+  metrics_.ForModel("a\"b\\c\nd", models::Task::kTranslation);
   const std::string page = metrics_.Text();
   EXPECT_THAT(page, HasSubstr("millrace_characters_total{model=\"a\\\"b\\\\c\\nd\"} 0\n"));
   EXPECT_THAT(page, HasSubstr("millrace_requests_refused_total{model=\"a\\\"b\\\\c\\nd\","

@@ -24,6 +24,7 @@ namespace millrace::server {
 namespace {
 
 using nlohmann::json;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using testing::JoiningThread;
 
@@ -178,6 +179,35 @@ TEST_F(OpenAiRoutesTest, TimesAreAnEventBeforeTheAudioOfTheirSentence) {
   EXPECT_EQ(events[3]["type"], "speech.audio.delta");
 }
 
+TEST_F(OpenAiRoutesTest, OpenAisModelsAreMadeForTheLanguageOfTheText) {
+  Serve();
+  models::ModelInfo kokoro = VoiceInfo("kokoro");
+  kokoro.languages = {"en-US", "ja"};
+  kokoro.voices = {"jm", "jf"};
+  kokoro.voice_languages = {"ja", "ja"};
+  kokoro.default_voices = {{"ja", "jf"}};
+  std::vector<std::string> voices;
+  server_->Add(kokoro, {.complete = [&](models::Request& request) {
+                 voices.push_back(std::get<models::SynthesizeInput>(request.input()).voice);
+                 SpeakOnce(request);
+               }});
+  models::ModelInfo joe = VoiceInfo("piper");
+  joe.languages = joe.voice_languages = {"en-US"};
+  server_->Add(joe, {.complete = SpeakOnce});
+  const auto count = [&](const char* model) {
+    return server_->Count(model, Method::kHttpSpeech, absl::StatusCode::kOk);
+  };
+  EXPECT_EQ(Post(R"({"model": "tts-1", "input": "x"})").status, 200);
+  AwaitAllEnded();
+  EXPECT_EQ(count("piper"), 1);
+  EXPECT_EQ(Post(R"({"model": "tts-1", "input": "x", "language": "ja"})").status, 200);
+  EXPECT_EQ(Post(R"({"model": "tts-1", "input": "x", "voice": "jm"})").status, 200);
+  EXPECT_EQ(Post(R"({"model": "kokoro", "input": "x"})").status, 200);
+  AwaitAllEnded();
+  EXPECT_EQ(count("kokoro"), 3);
+  EXPECT_EQ(voices, (std::vector<std::string>{"jf", "jm", "jm"}));
+}
+
 TEST_F(OpenAiRoutesTest, OpenAisModelsAreTheFirstForSpeech) {
   Serve();
   server_->Add(InferInfo("aaa"), {.complete = Echo});
@@ -228,8 +258,8 @@ TEST_F(OpenAiRoutesTest, ErrorsHaveOpenAisShape) {
     EXPECT_EQ(error.at("param"), bad.param) << bad.message;
     EXPECT_EQ(error.at("code"), bad.code) << bad.message;
   }
-  EXPECT_EQ(Get("/v1/nothing").error().at("message"), "no such path or method");
-  EXPECT_EQ(Get("/v1/audio/speech").status, 404);
+  EXPECT_EQ(Get("/v1/nothing").error().at("message"), "no such path");
+  EXPECT_EQ(Get("/v1/audio/speech").status, 405);
 }
 
 TEST_F(OpenAiRoutesTest, AFailureBeforeTheFirstAudioIsAnHttpStatus) {
@@ -388,17 +418,63 @@ TEST_F(OpenAiRoutesTest, ModelsAndVoicesAreListed) {
   server_->Add(VoiceInfo("joe"), {});
   const json models = json::parse(Get("/v1/models").body);
   EXPECT_EQ(models.at("object"), "list");
-  ASSERT_EQ(models.at("data").size(), 2U);
-  EXPECT_EQ(models.at("data")[0].at("id"), "joe");
+  std::vector<std::string> ids;
+  for (const json& model : models.at("data")) ids.push_back(model.at("id"));
+  EXPECT_THAT(ids, ElementsAre("joe", "null", "tts-1", "tts-1-hd", "gpt-4o-mini-tts"));
   EXPECT_EQ(models.at("data")[0].at("object"), "model");
   EXPECT_EQ(models.at("data")[0].at("owned_by"), "millrace");
   EXPECT_GT(models.at("data")[0].at("created"), 1'600'000'000);
   EXPECT_EQ(json::parse(Get("/v1/models/null").body).at("id"), "null");
-  EXPECT_EQ(Get("/v1/models/nil").status, 404);
+  EXPECT_EQ(json::parse(Get("/v1/models/tts-1").body).at("id"), "tts-1");
+  const Answer unknown = Get("/v1/models/nil");
+  EXPECT_EQ(unknown.status, 404);
+  EXPECT_EQ(unknown.error().at("param"), "model");
   const json voices = json::parse(Get("/v1/audio/voices").body).at("voices");
   ASSERT_EQ(voices.size(), 2U);
   EXPECT_EQ(voices[1].at("id"), "second");
   EXPECT_EQ(voices[1].at("model"), "joe");
+}
+
+TEST_F(OpenAiRoutesTest, AliasesAreListedOnceAndOnlyWhereTheyMeanSomething) {
+  Serve();
+  server_->Add(InferInfo("null"), {});
+  EXPECT_EQ(json::parse(Get("/v1/models").body).at("data").size(), 1U);
+  EXPECT_EQ(Get("/v1/models/tts-1").status, 404);
+  server_->Add(VoiceInfo("tts-1"), {});
+  EXPECT_EQ(json::parse(Get("/v1/models").body).at("data").size(), 4U);
+}
+
+TEST_F(OpenAiRoutesTest, VoicesAreThoseOfTheModelAskedFor) {
+  Serve();
+  server_->Add(InferInfo("null"), {});
+  server_->Add(VoiceInfo("jane"), {});
+  models::ModelInfo joe = VoiceInfo("joe");
+  joe.voices = {"one"};
+  server_->Add(joe, {});
+  const auto count = [this](const std::string& query) {
+    return json::parse(Get("/v1/audio/voices" + query).body).at("voices").size();
+  };
+  EXPECT_EQ(count(""), 3U);
+  EXPECT_EQ(count("?model=joe"), 1U);
+  EXPECT_EQ(count("?model=tts-1"), 3U);  // what it may mean
+  EXPECT_EQ(count("?model=null"), 0U);
+  const Answer unknown = Get("/v1/audio/voices?model=nil");
+  EXPECT_EQ(unknown.status, 404);
+  EXPECT_EQ(unknown.error().at("param"), "model");
+}
+
+TEST_F(OpenAiRoutesTest, AVoiceThatNoModelHasIsToldThoseOfAllThatTheAliasMayMean) {
+  Serve();
+  server_->Add(VoiceInfo("jane"), {.complete = SpeakOnce});
+  models::ModelInfo joe = VoiceInfo("joe");
+  joe.voices = {"one"};
+  server_->Add(joe, {.complete = SpeakOnce});
+  const Answer answer = Post(R"({"model": "tts-1", "input": "x", "voice": "alloy"})");
+  EXPECT_EQ(answer.status, 400);
+  EXPECT_EQ(answer.error().at("param"), "voice");
+  EXPECT_EQ(answer.error().at("message"),
+            "voice: 'alloy' is a voice of no model; there are: first, second (jane), one (joe)");
+  EXPECT_EQ(Post(R"({"model": "tts-1", "input": "x", "voice": "one"})").status, 200);
 }
 
 TEST_F(OpenAiRoutesTest, AnOldClientIsToldThatTheAnswerIsChunked) {

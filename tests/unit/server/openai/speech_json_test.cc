@@ -123,7 +123,7 @@ TEST(SpeechJsonTest, WhatIsWrongIsNamedWithWhatIsAllowed) {
       {with(R"("timestamps": [{}])"), "timestamps: has '{}'; it is an array of"},
       {with(R"("timestamps": ["word"])"),
        "timestamps: come as events, which needs \"stream_format\": \"sse\""},
-      {with(R"("tempo": 1)"), "unknown member 'tempo'; known are: model, input, voice"}};
+      {with(R"("tempo": 1)"), "tempo: unknown member 'tempo'; known are: model, input, voice"}};
   for (const auto& [body, message] : cases) {
     const auto request = ParseSpeechJson(body);
     ASSERT_FALSE(request.ok()) << body.substr(0, 80);

@@ -1,5 +1,6 @@
 #include "server/security/api_key_store.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -146,6 +147,56 @@ TEST_F(ApiKeyStoreTest, OpenPermissionsAreWarnedOf) {
   const auto store = Open();
   EXPECT_NE(::testing::internal::GetCapturedStdout().find("mode=0604"), std::string::npos);
   EXPECT_TRUE(store->Authenticate("key"));
+}
+
+TEST_F(ApiKeyStoreTest, AFileThatEverybodyMayWriteIsRefused) {
+  Write(Line("ann", Role::kUser, "key"));
+  const auto store = Open();
+  fs::permissions(file_, fs::perms::others_write, fs::perm_options::add);
+  EXPECT_EQ(ApiKeyStore::Open(file_).status().message(),
+            file_.string() +
+                ": everybody may write it (mode 0602) and so let himself in, allowed are 0600 and "
+                "0640");
+  // The keys before it stay in force.
+  std::ofstream(file_, std::ios::app) << Line("eve", Role::kAdmin, "hers");
+  EXPECT_FALSE(store->Reload().ok());
+  EXPECT_FALSE(store->Authenticate("hers"));
+  EXPECT_TRUE(store->Authenticate("key"));
+}
+
+TEST_F(ApiKeyStoreTest, ALineIsAppendedToAFileForItsOwnerAlone) {
+  const mode_t before = umask(0);
+  EXPECT_TRUE(AppendApiKeyLine(file_, *ApiKeyLine("ann", Role::kUser, "key-a")).ok());
+  umask(before);
+  EXPECT_EQ(fs::status(file_).permissions(), fs::perms::owner_read | fs::perms::owner_write);
+  EXPECT_TRUE(AppendApiKeyLine(file_, *ApiKeyLine("bob", Role::kAdmin, "key-b")).ok());
+  // A last line without an end gets one.
+  std::ofstream(file_, std::ios::app) << "# people";
+  EXPECT_TRUE(AppendApiKeyLine(file_, *ApiKeyLine("cyd", Role::kUser, "key-c")).ok());
+  const auto store = Open();
+  for (const char* key : {"key-a", "key-b", "key-c"}) EXPECT_TRUE(store->Authenticate(key)) << key;
+}
+
+TEST_F(ApiKeyStoreTest, NoLineIsAppendedToAFileThatIsOpenToOthers) {
+  const std::string good = Line("ann", Role::kUser, "key");
+  Write(good);
+  const auto before = fs::file_size(file_);
+  for (const fs::perms open :
+       {fs::perms::others_read, fs::perms::others_write, fs::perms::group_write}) {
+    fs::permissions(file_, fs::perms::owner_read | fs::perms::owner_write | open);
+    const std::string said(AppendApiKeyLine(file_, good).message());
+    EXPECT_NE(said.find(file_.string() + ": is open to others (mode 06"), std::string::npos)
+        << said;
+    EXPECT_NE(said.find("chmod 600"), std::string::npos) << said;
+    EXPECT_EQ(fs::file_size(file_), before);
+  }
+}
+
+TEST_F(ApiKeyStoreTest, NoLineIsAppendedToWhatIsNoFile) {
+  EXPECT_NE(AppendApiKeyLine("/dev/null", "ann").message().find("/dev/null: is not a file"),
+            std::string::npos);
+  const fs::path nowhere = file_ / "below";
+  EXPECT_NE(AppendApiKeyLine(nowhere, "ann").message().find(nowhere.string()), std::string::npos);
 }
 
 TEST_F(ApiKeyStoreTest, PollerReloadsByItsClock) {

@@ -1,5 +1,7 @@
 #include "server/security/tls_files.h"
 
+#include <sys/stat.h>
+
 #include "gtest/gtest.h"
 #include "tests/unit/server/security/test_certificates.h"
 
@@ -55,6 +57,12 @@ TEST_F(TlsFilesTest, FilesThatAreNotPemAreNamed) {
   files_.certificate = certificates_.Path("server.crt");
   files_.private_key = certificates_.Path("server.crt");
   EXPECT_TRUE(Says(Error(files_), "server.crt", "holds no PEM private key"));
+}
+
+TEST_F(TlsFilesTest, PipesAreRefusedAndNotWaitedFor) {
+  files_.private_key = certificates_.Path("pipe");
+  ASSERT_EQ(mkfifo(files_.private_key.c_str(), 0600), 0);
+  EXPECT_TRUE(Says(Error(files_), "pipe", "is not a regular file")) << Error(files_);
 }
 
 TEST_F(TlsFilesTest, EncryptedKeyIsRefusedWithoutAsking) {

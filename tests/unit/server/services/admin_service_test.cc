@@ -1,12 +1,11 @@
 #include "server/services/admin_service.h"
 
 #include <grpcpp/grpcpp.h>
-#include <unistd.h>
 
-#include <csignal>
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "mps_runtime/runtime.h"
 #include "server/control/server_status.h"
@@ -39,9 +38,9 @@ class AdminServiceTest : public RepositoryTest {
   void WhileTheMainLoopRuns(Body body) {
     const JoiningThread client([&] {
       body();
-      kill(getpid(), SIGTERM);
+      main_loop_.Stop();
     });
-    main_loop_.RunUntilSignal();
+    main_loop_.Run();
   }
   grpc::Status Load(const std::string& model, v1::LoadModelResponse& response) {
     grpc::ClientContext context;
@@ -157,6 +156,43 @@ TEST_F(AdminServiceTest, TellsWhatRuns) {
   EXPECT_EQ(info.mode(), "parallel");
   EXPECT_EQ(info.requests_in_flight(), 1U);
   EXPECT_GT(info.uptime_seconds(), 0);
+}
+
+// A caller who has left is not loaded for, however often it asks.
+TEST_F(AdminServiceTest, LoadsWhoseCallersHaveLeftAreNotRun) {
+  AddToDisk("m");
+  AddToDisk("n");
+  std::atomic<int> loads{0};
+  warm_up_inputs_ = 1;
+  hooks_["m"].forward = [&](models::Request&) { ++loads; };
+  for (int i = 0; i < 40; ++i) {
+    grpc::ClientContext context;
+    context.set_deadline(std::chrono::system_clock::now() + std::chrono::milliseconds(i % 4));
+    v1::LoadModelRequest request;
+    request.set_model("m");
+    v1::LoadModelResponse response;
+    EXPECT_EQ(stub_->LoadModel(&context, request, &response).error_code(),
+              StatusCode::DEADLINE_EXCEEDED);
+  }
+  // Cancellations arrive in their own time; then there is room for every caller.
+  std::vector<grpc::Status> statuses(LoadQueue::kMaxWaiting);
+  {
+    std::vector<JoiningThread> callers;
+    std::atomic<size_t> ended{0};
+    for (grpc::Status& status : statuses) {
+      callers.emplace_back([&] {
+        v1::LoadModelResponse response;
+        do {
+          status = Load("n", response);
+        } while (status.error_code() == StatusCode::RESOURCE_EXHAUSTED);
+        if (++ended == statuses.size()) main_loop_.Stop();
+      });
+    }
+    main_loop_.Run();
+  }
+  for (const grpc::Status& status : statuses) EXPECT_TRUE(status.ok()) << status.error_message();
+  // One more may have begun before the last of them was known to have left.
+  EXPECT_LE(loads, 2);
 }
 
 // A load that still waits when the server stops is answered, or Shutdown would wait for ever.

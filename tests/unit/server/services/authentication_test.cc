@@ -10,6 +10,7 @@
 #include <string>
 
 #include "server/security/api_key_store.h"
+#include "server/services/work_call.h"
 #include "tests/unit/server/services/test_server.h"
 
 namespace millrace::server {
@@ -112,6 +113,13 @@ TEST_F(AuthenticationTest, StreamNeedsAKey) {
   const auto reader = stub->StreamTranslate(&context, request);
   EXPECT_FALSE(reader->Read(&response));
   EXPECT_EQ(reader->Finish().error_code(), StatusCode::UNAUTHENTICATED);
+}
+
+TEST(AddressOfPeer, IsWhatAReaderOfTheLogKnows) {
+  EXPECT_EQ(AddressOfPeer("ipv4:203.0.113.7:50123"), "203.0.113.7:50123");
+  EXPECT_EQ(AddressOfPeer("ipv6:%5B2001:db8::1%5D:50123"), "[2001:db8::1]:50123");
+  EXPECT_EQ(AddressOfPeer("ipv6:[::1]:50123"), "[::1]:50123");
+  EXPECT_EQ(AddressOfPeer("unix:/run/millrace"), "unix:/run/millrace");
 }
 
 }  // namespace

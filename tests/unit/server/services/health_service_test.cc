@@ -118,6 +118,55 @@ TEST_F(HealthServiceTest, CheckOfAnUnknownServiceIsNotFound) {
   EXPECT_NE(status.error_message().find("a.Third"), std::string::npos);
 }
 
+TEST_F(HealthServiceTest, CheckTellsOfEachModelByItsName) {
+  health_.SetServing(true);
+  EXPECT_EQ(Check("voice").error_code(), StatusCode::NOT_FOUND);
+  health_.SetModel("voice", false);
+  health_.SetModel("other", true);
+  EXPECT_EQ(StateOf("voice"), kNotServing);
+  EXPECT_EQ(StateOf("other"), kServing);
+  health_.SetModel("voice", true);
+  EXPECT_EQ(StateOf("voice"), kServing);
+  health_.SetServing(false);
+  EXPECT_EQ(StateOf("voice"), kNotServing);
+  health_.SetServing(true);
+  EXPECT_EQ(StateOf("voice"), kServing);
+  health_.SetModel("voice", std::nullopt);
+  EXPECT_EQ(Check("voice").error_code(), StatusCode::NOT_FOUND);
+  EXPECT_EQ(StateOf(""), kServing);
+}
+
+TEST_F(HealthServiceTest, AServiceGoesBeforeAModelOfItsName) {
+  health_.SetServing(true);
+  health_.SetModel("a.First", false);
+  EXPECT_EQ(StateOf("a.First"), kServing);
+}
+
+TEST_F(HealthServiceTest, ANameThatIsTooLongIsRefused) {
+  const std::string name(257, 'x');
+  EXPECT_EQ(Check(name).error_code(), StatusCode::INVALID_ARGUMENT);
+  Watcher watcher(*stub_, name);
+  EXPECT_EQ(watcher.Read(), HealthCheckResponse::UNKNOWN);
+  EXPECT_EQ(watcher.Finish().error_code(), StatusCode::INVALID_ARGUMENT);
+}
+
+TEST_F(HealthServiceTest, WatchOfAModelTellsOfItsLoadsAndOfTheServer) {
+  health_.SetServing(true);
+  Watcher watcher(*stub_, "voice");
+  EXPECT_EQ(watcher.Read(), HealthCheckResponse::SERVICE_UNKNOWN);
+  health_.SetModel("other", true);
+  health_.SetModel("voice", false);
+  EXPECT_EQ(watcher.Read(), kNotServing);
+  health_.SetModel("voice", true);
+  EXPECT_EQ(watcher.Read(), kServing);
+  health_.SetServing(false);
+  EXPECT_EQ(watcher.Read(), kNotServing);
+  health_.SetServing(true);
+  EXPECT_EQ(watcher.Read(), kServing);
+  health_.SetModel("voice", std::nullopt);
+  EXPECT_EQ(watcher.Read(), HealthCheckResponse::SERVICE_UNKNOWN);
+}
+
 TEST_F(HealthServiceTest, WatchTellsAtOnceAndAtEachChange) {
   health_.SetServing(true);
   Watcher server(*stub_);

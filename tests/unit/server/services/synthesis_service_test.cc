@@ -165,6 +165,28 @@ TEST_F(SynthesisServiceTest, RequestReachesTheModel) {
   EXPECT_LT(seen.noise_scale, 0);  // the voice's own
 }
 
+TEST_F(SynthesisServiceTest, TheLanguageIsLookedUpAmongTheModels) {
+  models::SynthesizeInput seen;
+  models::ModelInfo info = VoiceInfo("joe");
+  info.language = "en";
+  info.languages = {"en", "pt-BR", "fr-FR"};
+  server_.Add(info, {.prepare = [&](models::Request& request) {
+                seen = std::get<models::SynthesizeInput>(request.input());
+              }});
+  for (const auto& [asked, meant] :
+       std::vector<std::pair<std::string, std::string>>{{"en-US", "en"},
+                                                        {"EN", "en"},
+                                                        {"pt_br", "pt-BR"},
+                                                        {"pb", "pt-BR"},
+                                                        {"fr", "fr-FR"},
+                                                        {"de", "de"}}) {
+    auto request = Say("x");
+    request.set_language(asked);
+    ASSERT_TRUE(Synthesize(request).ok());
+    EXPECT_EQ(seen.language, meant) << asked;
+  }
+}
+
 TEST_F(SynthesisServiceTest, PhonemesReachTheModelInPlaceOfTheText) {
   models::SynthesizeInput seen;
   server_.Add(VoiceInfo("joe"), {.prepare = [&](models::Request& request) {

@@ -119,6 +119,71 @@ TEST_F(TranslationLanguagesTest, TheLanguageIsDetectedWhenAskedFor) {
   }
 }
 
+TEST_F(TranslationLanguagesTest, TagsAreLookedUpAmongTheModels) {
+  server_.Add(TranslatorInfo("en-br", "en", "pt-BR"), {.complete = Wrap});
+  struct Case {
+    std::string source;
+    std::string target;
+    std::string model;
+  };
+  for (const Case& asked : std::vector<Case>{{"en", "pt-BR", ""},
+                                             {"EN", "pt_br", ""},
+                                             {"en-US", "pt", ""},
+                                             {"en_GB", "pb", "en-br"},
+                                             {"", "pt-PT", "en-br"},
+                                             {"en-x-me", "", ""}}) {
+    auto request = Texts({"a"});
+    request.set_source_language(asked.source);
+    request.set_target_language(asked.target);
+    request.set_model(asked.model);
+    const grpc::Status status = Translate(request);
+    ASSERT_TRUE(status.ok()) << asked.source << " " << status.error_message();
+    // The model hears its own tags.
+    EXPECT_EQ(response_.translations(0).text(),
+              (asked.source.empty() ? "" : "en") +
+                  std::string(asked.target.empty() ? "" : "pt-BR") + "(a)");
+    EXPECT_EQ(response_.route().source_language(), "en");
+    EXPECT_EQ(response_.route().target_language(), "pt-BR");
+  }
+  auto request = Texts({"a"});
+  request.set_source_language("pt_PT");
+  request.set_target_language("PB");
+  ASSERT_TRUE(Translate(request).ok());
+  EXPECT_EQ(response_.translations(0).text(), "a");
+}
+
+TEST_F(TranslationLanguagesTest, ATagThatNothingFitsIsRefusedWithWhatThereIs) {
+  server_.Add(TranslatorInfo("en-br", "en", "pt-BR"), {.complete = Wrap});
+  models::ModelInfo many = TranslatorInfo("many", "en", "de");
+  for (int i = 0; i < 20; ++i) many.source_languages.push_back("x-l" + std::to_string(i));
+  server_.Add(many, {.complete = Wrap});
+  auto request = Texts({"a"});
+  request.set_source_language("en-US");
+  request.set_target_language("fr-CA");
+  grpc::Status status = Translate(request);
+  EXPECT_EQ(status.error_code(), StatusCode::NOT_FOUND);
+  EXPECT_THAT(
+      status.error_message(),
+      HasSubstr("no loaded model translates from 'en-US' to 'fr-CA'; loaded ones do en to pt-BR, "
+                "x-l0|x-l1"));
+  EXPECT_THAT(status.error_message(), HasSubstr("... (20) to de"));
+  request.set_model("en-br");
+  status = Translate(request);
+  EXPECT_EQ(status.error_code(), StatusCode::INVALID_ARGUMENT);
+  EXPECT_EQ(status.error_message(),
+            "target_language: 'fr-CA' is not what model 'en-br' has: 'pt-BR'");
+}
+
+TEST_F(TranslationLanguagesTest, AnExactTagGoesBeforeOneThatOnlyFits) {
+  server_.Add(TranslatorInfo("a", "en", "pt-PT"), {.complete = Wrap});
+  server_.Add(TranslatorInfo("b", "en", "pt-BR"), {.complete = Wrap});
+  auto request = Texts({"a"});
+  request.set_source_language("en");
+  request.set_target_language("pb");
+  ASSERT_TRUE(Translate(request).ok());
+  EXPECT_EQ(response_.model(), "b");
+}
+
 TEST_F(TranslationLanguagesTest, LanguagesOfTextsAreDetected) {
   MILLRACE_NEEDS(models::CanDetectLanguages(), "built without a detector");
   v1::DetectLanguageRequest request;

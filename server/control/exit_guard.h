@@ -1,0 +1,49 @@
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <thread>
+
+#include "mps_runtime/base/clock.h"
+#include "mps_runtime/base/mutex.h"
+
+namespace millrace::server {
+
+// Ends the process when its orderly end takes too long, as when a forward or a disk hangs.
+// Thread-safe.
+class ExitGuard {
+ public:
+  // Ends the process with this status; does not return, except in tests.
+  using Exit = std::function<void(int status)>;
+  // Writes out the log, as long as somebody reads it, and ends at once: nothing is taken down.
+  static void ExitNow(int status);
+
+  explicit ExitGuard(Exit exit = ExitNow, Clock& clock = Clock::Real());
+  ~ExitGuard();  // disarms
+  ExitGuard(const ExitGuard&) = delete;
+  ExitGuard& operator=(const ExitGuard&) = delete;
+
+  // When `grace` is over the process ends with that status, and the log says why. Of two orders the
+  // one that is due first holds.
+  void Arm(Duration grace, int status, std::string why) MILLRACE_EXCLUDES(mu_);
+
+ private:
+  struct Order {
+    TimePoint due;
+    int status = 0;
+    std::string why;
+  };
+
+  void Run() MILLRACE_EXCLUDES(mu_);
+
+  const Exit exit_;
+  Clock& clock_;
+  Mutex mu_;
+  CondVar changed_;
+  std::optional<Order> order_ MILLRACE_GUARDED_BY(mu_);
+  bool disarmed_ MILLRACE_GUARDED_BY(mu_) = false;
+  std::thread thread_;  // last: it uses everything above
+};
+
+}  // namespace millrace::server

@@ -1,0 +1,29 @@
+#include "server/control/port_file.h"
+
+#include <fstream>
+#include <string>
+#include <system_error>
+
+#include "models/core/strings.h"
+
+namespace millrace::server {
+
+absl::Status WritePortFile(const std::filesystem::path& file, const Ports& ports) {
+  if (file.empty()) return absl::OkStatus();
+  const std::string partial = file.string() + ".partial";
+  {
+    std::ofstream stream(partial, std::ios::trunc);
+    stream << "{\"grpc\": " << ports.grpc << ", \"http\": " << ports.http
+           << ", \"metrics\": " << ports.metrics << "}\n";
+    stream.close();
+    if (!stream)
+      return absl::UnavailableError(StrCat("--port-file ", file.string(), ": cannot be written"));
+  }
+  std::error_code error;
+  std::filesystem::rename(partial, file, error);
+  if (error)
+    return absl::UnavailableError(StrCat("--port-file ", file.string(), ": ", error.message()));
+  return absl::OkStatus();
+}
+
+}  // namespace millrace::server

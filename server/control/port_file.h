@@ -1,0 +1,19 @@
+#pragma once
+
+#include <filesystem>
+
+#include "absl/status/status.h"
+
+namespace millrace::server {
+
+struct Ports {
+  int grpc = 0;
+  int http = 0;     // 0: not served
+  int metrics = 0;  // 0: not served
+};
+
+// Writes them as JSON, unless the file's name is empty. A reader never sees half of it. UNAVAILABLE
+// naming --port-file when that fails.
+absl::Status WritePortFile(const std::filesystem::path& file, const Ports& ports);
+
+}  // namespace millrace::server

@@ -1,0 +1,81 @@
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <string>
+#include <thread>
+
+#include "mps_runtime/base/clock.h"
+#include "mps_runtime/base/mutex.h"
+#include "server/control/exit_guard.h"
+
+namespace millrace::server {
+
+// The end of the process, in an order that no hanging thread can hold up. The first signal drains,
+// on a thread of its own; then the main thread takes everything down. Where that does not come, as
+// while it loads a model, the process ends without it. A second signal cuts all waiting short, and
+// a third is obeyed at once.
+class ShutdownSequence {
+ public:
+  // How long after the drain the main thread may go on with what it does, a load.
+  static constexpr std::chrono::seconds kMainThreadGrace{5};
+  // To take everything down.
+  static constexpr std::chrono::seconds kTeardownGrace{15};
+  // All of it after a second signal.
+  static constexpr std::chrono::seconds kForcedGrace{2};
+
+  // interrupt: calls the main thread to Await; on any thread. The guard and the clock must outlive
+  // this.
+  ShutdownSequence(std::function<void()> interrupt, ExitGuard& guard, ExitGuard::Exit exit,
+                   Clock& clock = Clock::Real())
+      : interrupt_(std::move(interrupt)), guard_(guard), exit_(std::move(exit)), clock_(clock) {}
+  ~ShutdownSequence();
+  ShutdownSequence(const ShutdownSequence&) = delete;
+  ShutdownSequence& operator=(const ShutdownSequence&) = delete;
+
+  // The signal watch's thread: another one came. Returns at once, but for the third.
+  void OnSignal(int signal) MILLRACE_EXCLUDES(mu_);
+
+  // Main thread, once there is something to drain: refuses new requests and waits for those that
+  // run, by WaitUnlessForced. Called once, on any thread.
+  void SetDrain(std::function<void()> drain) MILLRACE_EXCLUDES(mu_);
+  // Main thread, when it has come to its end, by a signal or by a failure: the drain is over when
+  // it returns. Arms the guard for what the caller does then.
+  void Await() MILLRACE_EXCLUDES(mu_);
+
+  bool requested() const MILLRACE_EXCLUDES(mu_);
+  bool forced() const MILLRACE_EXCLUDES(mu_);
+  int signal() const MILLRACE_EXCLUDES(mu_);  // the last; 0: none
+  // 0 after an orderly stop or none, else 128 and the second signal.
+  int exit_status() const MILLRACE_EXCLUDES(mu_);
+  // Any thread. Waits for the time to pass; false when a second signal has cut it short.
+  bool WaitUnlessForced(Duration time) MILLRACE_EXCLUDES(mu_);
+
+ private:
+  enum class Drain : uint8_t { kNotBegun, kRuns, kOver };
+
+  void Run() MILLRACE_EXCLUDES(mu_);
+  // Runs the drain or waits until whoever runs it has.
+  void DrainOnce() MILLRACE_REQUIRES(mu_);
+  // Waits until the flag is set; false when the main thread's grace is over before.
+  bool AwaitMainThread(const bool& flag) MILLRACE_REQUIRES(mu_);
+  void EndWithoutMainThread(const char* message) MILLRACE_EXCLUDES(mu_);
+
+  const std::function<void()> interrupt_;
+  ExitGuard& guard_;
+  const ExitGuard::Exit exit_;
+  Clock& clock_;
+
+  mutable Mutex mu_;
+  CondVar changed_;
+  int signals_ MILLRACE_GUARDED_BY(mu_) = 0;
+  int last_signal_ MILLRACE_GUARDED_BY(mu_) = 0;
+  int forcing_signal_ MILLRACE_GUARDED_BY(mu_) = 0;
+  std::function<void()> drain_ MILLRACE_GUARDED_BY(mu_);
+  bool started_ MILLRACE_GUARDED_BY(mu_) = false;       // the drain was set, or the start failed
+  bool main_arrived_ MILLRACE_GUARDED_BY(mu_) = false;  // in Await
+  Drain state_ MILLRACE_GUARDED_BY(mu_) = Drain::kNotBegun;
+  std::thread thread_ MILLRACE_GUARDED_BY(mu_);  // from the first signal on
+};
+
+}  // namespace millrace::server

@@ -1,0 +1,91 @@
+#include "server/control/signal_watch.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <csignal>
+#include <stdexcept>
+#include <utility>
+
+#include "mps_runtime/base/file.h"
+
+namespace millrace::server {
+namespace {
+
+constexpr unsigned char kEnd = 0;  // no signal has this number
+
+// A signal handler may only touch this.
+std::atomic<int> write_end{-1};
+
+void Send(unsigned char number) {
+  // Non-blocking: when thousands of signals wait already, one more says nothing new.
+  [[maybe_unused]] const ssize_t written = write(write_end.load(), &number, 1);
+}
+
+void OnSignal(int signal) {
+  const int saved = errno;
+  Send(static_cast<unsigned char>(signal));
+  errno = saved;
+}
+
+void Handle(int signal, void (*handler)(int)) {
+  struct sigaction action = {};
+  action.sa_handler = handler;
+  action.sa_flags = SA_RESTART;
+  sigaction(signal, &action, nullptr);
+}
+
+bool IsIgnored(int signal) {
+  struct sigaction action = {};
+  return sigaction(signal, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
+}
+
+bool HasTerminal() {
+  return FileDescriptor(open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC)).get() >= 0;
+}
+
+}  // namespace
+
+SignalWatch::SignalWatch(Handlers handlers) : handlers_(std::move(handlers)) {
+  int ends[2];
+  if (pipe(ends) != 0) throw std::runtime_error("cannot make a pipe for signals");
+  for (const int end : ends) fcntl(end, F_SETFD, FD_CLOEXEC);
+  fcntl(ends[1], F_SETFL, fcntl(ends[1], F_GETFL) | O_NONBLOCK);
+  read_end_ = ends[0];
+  write_end.store(ends[1]);
+  ends_with_terminal_ = !IsIgnored(SIGHUP) && HasTerminal();
+  for (const int signal : {SIGTERM, SIGINT, SIGHUP}) Handle(signal, OnSignal);
+  // A client that hangs up is an error of its write, and a stray signal no reason to die.
+  for (const int signal : {SIGPIPE, SIGUSR1, SIGUSR2}) Handle(signal, SIG_IGN);
+  thread_ = std::thread([this] { Run(); });
+}
+
+SignalWatch::~SignalWatch() {
+  for (const int signal : {SIGTERM, SIGINT, SIGHUP, SIGUSR1, SIGUSR2}) Handle(signal, SIG_DFL);
+  Send(kEnd);
+  thread_.join();
+  close(write_end.exchange(-1));
+  close(read_end_);
+}
+
+void SignalWatch::Run() {
+  for (;;) {
+    unsigned char number = kEnd;
+    const ssize_t got = read(read_end_, &number, 1);
+    if (got < 0 && errno == EINTR) continue;
+    if (got != 1 || number == kEnd) return;
+    Tell(number);
+  }
+}
+
+void SignalWatch::Tell(int signal) {
+  if (signal != SIGHUP || (ends_with_terminal_ && !HasTerminal())) {
+    handlers_.stop(signal);
+  } else if (handlers_.reload != nullptr) {
+    handlers_.reload();
+  }
+}
+
+}  // namespace millrace::server

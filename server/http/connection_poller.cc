@@ -1,0 +1,316 @@
+#include "server/http/connection_poller.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <exception>
+#include <utility>
+
+#include "models/core/strings.h"
+#include "server/http/request_head.h"
+#include "server/logging/logging.h"
+
+namespace millrace {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::steady_clock;
+
+using Fate = Connection::Fate;
+using Stage = Connection::Stage;
+
+// How long a client that was refused may take to stop sending.
+constexpr milliseconds kLinger{1000};
+constexpr size_t kReceivedAtOnce = 4096;
+constexpr int kAcceptedAtOnce = 64;  // so that those that are open have their turn
+
+#ifdef MSG_NOSIGNAL
+constexpr int kSendFlags = MSG_NOSIGNAL | MSG_DONTWAIT;
+#else
+constexpr int kSendFlags = MSG_DONTWAIT;
+#endif
+
+void Enter(Connection& connection, Stage stage) {
+  connection.stage = stage;
+  connection.since = steady_clock::now();
+}
+
+// The client is told that nothing more comes, while what it still sends is thrown away: closing a
+// socket with unread bytes would reset the connection before the client has read the answer.
+void BeginLinger(Connection& connection) {
+  shutdown(connection.descriptor, SHUT_WR);
+  connection.received.clear();
+  Enter(connection, Stage::kLinger);
+}
+
+bool IsShortage(int error) {
+  return error == EMFILE || error == ENFILE || error == ENOBUFS || error == ENOMEM;
+}
+
+bool IsOfOneConnection(int error) {
+  return error == EINTR || error == ECONNABORTED || error == EPROTO || error == EPERM;
+}
+
+}  // namespace
+
+ConnectionPoller::ConnectionPoller(Options options, Dispatch dispatch, Refusal refusal)
+    : options_(std::move(options)), dispatch_(std::move(dispatch)), refusal_(std::move(refusal)) {}
+
+ConnectionPoller::~ConnectionPoller() {
+  Stop();
+  for (const int end : wake_pipe_) {
+    if (end >= 0) close(end);
+  }
+}
+
+absl::Status ConnectionPoller::Start() {
+  absl::StatusOr<ListeningSocket> listening = ListeningSocket::Listen(options_.host, options_.port);
+  if (!listening.ok()) return listening.status();
+  if (pipe(wake_pipe_) != 0)
+    return absl::UnavailableError(StrCat("cannot make a pipe: ", std::strerror(errno)));
+  for (const int end : wake_pipe_) {
+    fcntl(end, F_SETFD, FD_CLOEXEC);
+    fcntl(end, F_SETFL, fcntl(end, F_GETFL) | O_NONBLOCK);
+  }
+  listening_ = *std::move(listening);
+  port_ = listening_.port();
+  // All that the loop needs, so that it allocates for what clients send alone.
+  {
+    MutexLock lock(mu_);
+    returned_.reserve(options_.max_connections);
+  }
+  taken_.reserve(options_.max_connections);
+  waiting_.reserve(options_.max_connections);
+  waits_.reserve(options_.max_connections + 2);
+  try {
+    thread_ = std::thread([this] { Run(); });
+  } catch (const std::exception& error) {
+    return absl::UnavailableError(StrCat("cannot start a thread: ", error.what()));
+  }
+  return absl::OkStatus();
+}
+
+void ConnectionPoller::Stop() {
+  if (!thread_.joinable()) return;
+  {
+    MutexLock lock(mu_);
+    stopping_ = true;
+  }
+  Wake();
+  thread_.join();
+}
+
+void ConnectionPoller::Return(std::unique_ptr<Connection> connection, Fate fate) noexcept {
+  MutexLock lock(mu_);
+  if (stopping_) return;
+  // The others have been seen and not been taken yet: the poller is awake.
+  const bool asleep = returned_.empty();
+  returned_.push_back({std::move(connection), fate});
+  if (asleep) Wake();
+}
+
+void ConnectionPoller::Wake() const noexcept {
+  const char byte = 0;
+  // A full pipe has woken it already.
+  while (write(wake_pipe_[1], &byte, 1) < 0 && errno == EINTR) {
+  }
+}
+
+void ConnectionPoller::Run() {
+  while (TakeReturned()) {
+    CloseOverdue();
+    Listen();
+    Wait();
+    // From the last to the first: one that goes is replaced by the last, which has been looked at.
+    for (size_t i = waits_.size() - 2; i-- > 0;) {
+      if (waits_[i + 2].revents != 0) Receive(i);
+    }
+    if (waits_[1].revents != 0) Accept();
+  }
+  listening_.Close();
+  waiting_.clear();
+}
+
+bool ConnectionPoller::TakeReturned() {
+  {
+    MutexLock lock(mu_);
+    if (stopping_) {
+      returned_.clear();
+      return false;
+    }
+    taken_.swap(returned_);
+  }
+  handed_on_ -= taken_.size();
+  for (Returned& returned : taken_) {
+    try {
+      Add(std::move(returned.connection), returned.fate);
+    } catch (const std::exception&) {  // there is no memory for it
+    }
+  }
+  taken_.clear();
+  return true;
+}
+
+ConnectionPoller::TimePoint ConnectionPoller::DeadlineOf(const Connection& connection) const {
+  switch (connection.stage) {
+    case Stage::kIdle:
+      return connection.since + options_.keep_alive_timeout;
+    case Stage::kHead:
+      return connection.since + options_.head_timeout;
+    case Stage::kLinger:
+      break;
+  }
+  return connection.since + kLinger;
+}
+
+void ConnectionPoller::CloseOverdue() {
+  const TimePoint now = steady_clock::now();
+  std::erase_if(waiting_, [this, now](const auto& one) { return DeadlineOf(*one) <= now; });
+}
+
+void ConnectionPoller::Wait() {
+  const TimePoint now = steady_clock::now();
+  TimePoint next = TimePoint::max();
+  waits_.clear();
+  waits_.push_back({.fd = wake_pipe_[0], .events = POLLIN, .revents = 0});
+  const bool accepting = accept_after_ <= now && listening_.descriptor() >= 0;
+  waits_.push_back(
+      {.fd = accepting ? listening_.descriptor() : -1, .events = POLLIN, .revents = 0});
+  if (!accepting) next = accept_after_;
+  for (const auto& connection : waiting_) {
+    waits_.push_back({.fd = connection->descriptor, .events = POLLIN, .revents = 0});
+    next = std::min(next, DeadlineOf(*connection));
+  }
+  int timeout_ms = -1;
+  if (next != TimePoint::max()) {
+    const auto left = std::chrono::ceil<milliseconds>(next - now);
+    timeout_ms = static_cast<int>(std::clamp<int64_t>(left.count(), 0, 1'000'000));
+  }
+  if (poll(waits_.data(), waits_.size(), timeout_ms) < 0) {
+    for (pollfd& wait : waits_) wait.revents = 0;  // a signal
+  }
+  char bytes[64];
+  if (waits_[0].revents != 0) {
+    while (read(wake_pipe_[0], bytes, sizeof(bytes)) > 0) {
+    }
+  }
+}
+
+void ConnectionPoller::Listen() {
+  if (listening_.descriptor() >= 0 || steady_clock::now() < accept_after_) return;
+  absl::StatusOr<ListeningSocket> listening = ListeningSocket::Listen(options_.host, port_);
+  if (listening.ok()) {
+    listening_ = *std::move(listening);
+  } else {
+    accept_after_ = steady_clock::now() + options_.accept_retry;
+  }
+}
+
+void ConnectionPoller::Accept() {
+  for (int i = 0; i < kAcceptedAtOnce; ++i) {
+    const int descriptor = listening_.Accept();
+    if (descriptor < 0) {
+      const int error = errno;
+      if (error == EAGAIN || error == EWOULDBLOCK) return;
+      if (IsOfOneConnection(error)) continue;
+      if (IsShortage(error)) {
+        if (i > 0) return;  // the system says so even where no further connection waits
+        if (!std::exchange(short_of_descriptors_, true)) {
+          logging::Warning("HTTP is short of descriptors, silent connections give way",
+                           {{"port", port_}, {"reason", std::strerror(error)}});
+        }
+        if (MakeRoom()) continue;
+      } else {
+        logging::Error("HTTP cannot accept connections, listening again",
+                       {{"port", port_}, {"reason", std::strerror(error)}});
+        listening_.Close();
+      }
+      accept_after_ = steady_clock::now() + options_.accept_retry;
+      return;
+    }
+    if (i == 0) short_of_descriptors_ = false;
+    if (waiting_.size() + handed_on_ >= options_.max_connections && !MakeRoom()) {
+      close(descriptor);
+      continue;
+    }
+    try {
+      waiting_.push_back(std::make_unique<Connection>(descriptor, steady_clock::now()));
+    } catch (const std::exception&) {
+      close(descriptor);
+    }
+  }
+}
+
+bool ConnectionPoller::MakeRoom() {
+  const auto longest =
+      std::min_element(waiting_.begin(), waiting_.end(), [](const auto& a, const auto& b) {
+        return std::pair(a->stage != Stage::kLinger, a->since) <
+               std::pair(b->stage != Stage::kLinger, b->since);
+      });
+  if (longest == waiting_.end()) return false;
+  std::swap(*longest, waiting_.back());
+  waiting_.pop_back();
+  return true;
+}
+
+void ConnectionPoller::Add(std::unique_ptr<Connection> connection, Fate fate) {
+  if (fate == Fate::kClose) return;
+  if (fate == Fate::kLinger) {
+    BeginLinger(*connection);
+  } else {
+    connection->searched = 0;
+    Enter(*connection, connection->received.empty() ? Stage::kIdle : Stage::kHead);
+    if (HeadSize(connection->received, 0) != 0) HandOn(connection);
+  }
+  if (connection != nullptr) waiting_.push_back(std::move(connection));
+}
+
+void ConnectionPoller::Receive(size_t index) {
+  std::unique_ptr<Connection>& connection = waiting_[index];
+  try {
+    ReceiveFrom(connection);
+  } catch (const std::exception&) {  // there is no memory for what came
+    connection.reset();
+  }
+  if (connection != nullptr) return;
+  std::swap(connection, waiting_.back());
+  waiting_.pop_back();
+}
+
+void ConnectionPoller::ReceiveFrom(std::unique_ptr<Connection>& connection) {
+  char bytes[kReceivedAtOnce];
+  const ssize_t count = recv(connection->descriptor, bytes, sizeof(bytes), MSG_DONTWAIT);
+  if (count < 0 && (errno == EINTR || errno == EAGAIN || errno == EWOULDBLOCK)) return;
+  if (count <= 0) return connection.reset();
+  if (connection->stage == Stage::kLinger) return;
+  if (connection->stage == Stage::kIdle) Enter(*connection, Stage::kHead);
+  std::string& received = connection->received;
+  received.append(bytes, static_cast<size_t>(count));
+  const size_t head = HeadSize(received, connection->searched);
+  connection->searched = received.size();
+  if ((head != 0 ? head : received.size()) > options_.max_head_bytes)
+    return Refuse(*connection, 431);
+  if (head != 0) HandOn(connection);
+}
+
+void ConnectionPoller::HandOn(std::unique_ptr<Connection>& connection) {
+  if (dispatch_(connection)) {
+    ++handed_on_;
+  } else {
+    Refuse(*connection, 503);
+  }
+}
+
+void ConnectionPoller::Refuse(Connection& connection, int status) {
+  const std::string answer = refusal_(connection.received, status);
+  // What the socket cannot take at once is not waited for.
+  send(connection.descriptor, answer.data(), answer.size(), kSendFlags);
+  BeginLinger(connection);
+}
+
+}  // namespace millrace

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <regex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "httplib.h"
+
+namespace millrace {
+
+// The paths that a server knows, and for which methods. Patterns are regular expressions for the
+// whole of a path, which may end with a slash in addition; what is served for GET is for HEAD too.
+// Filled before the server starts, then read by any thread.
+class HttpRoutes {
+ public:
+  using Handler = httplib::Server::Handler;
+  // Reads the body itself.
+  using Reader = httplib::Server::HandlerWithContentReader;
+
+  // The server must outlive this.
+  explicit HttpRoutes(httplib::Server& server) : server_(server) {}
+
+  void Get(const std::string& pattern, Handler handler);
+  void Post(const std::string& pattern, Handler handler);
+  void Post(const std::string& pattern, Reader handler);
+
+  // The methods of a path, as an Allow header has them; empty: it is unknown.
+  std::string Methods(const std::string& path) const;
+  // Whether such a list has the method.
+  static bool Has(const std::string& methods, const std::string& method);
+
+ private:
+  // The pattern to register it with.
+  std::string Add(const std::string& pattern, const char* methods);
+
+  httplib::Server& server_;
+  std::vector<std::pair<std::regex, const char*>> routes_;
+};
+
+}  // namespace millrace

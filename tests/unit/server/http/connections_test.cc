@@ -1,0 +1,219 @@
+// Many connections, slow ones and idle ones: who is served, and who has to go.
+
+#include <arpa/inet.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <future>
+#include <memory>
+#include <new>
+#include <semaphore>
+#include <string>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "httplib.h"
+#include "server/http/http_routes.h"
+#include "server/http/http_server.h"
+
+namespace millrace {
+namespace {
+
+constexpr char kGet[] = "GET /hello HTTP/1.1\r\n\r\n";
+
+// A client's connection.
+class Peer {
+ public:
+  explicit Peer(int port) : descriptor_(socket(AF_INET, SOCK_STREAM, 0)) {
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_port = htons(static_cast<uint16_t>(port));
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    EXPECT_EQ(connect(descriptor_, reinterpret_cast<sockaddr*>(&address), sizeof(address)), 0);
+  }
+  Peer(const Peer&) = delete;
+  Peer& operator=(const Peer&) = delete;
+  ~Peer() { close(descriptor_); }
+
+  void Send(const std::string& bytes) {
+    EXPECT_EQ(send(descriptor_, bytes.data(), bytes.size(), MSG_NOSIGNAL),
+              static_cast<ssize_t>(bytes.size()));
+  }
+  // What comes up to this text, or to the end of all.
+  std::string ReceiveUntil(const std::string& end) {
+    std::string received;
+    char byte;
+    while (!received.ends_with(end) && recv(descriptor_, &byte, 1, 0) == 1) received += byte;
+    return received;
+  }
+  std::string Ask(const std::string& request) {
+    Send(request);
+    return ReceiveUntil("hi");
+  }
+  // Waits for the server's end of the connection.
+  bool Closed() {
+    char byte;
+    return recv(descriptor_, &byte, 1, 0) <= 0;
+  }
+
+ private:
+  const int descriptor_;
+};
+
+class ConnectionsTest : public ::testing::Test {
+ protected:
+  void Serve(HttpServer::Options options) {
+    options.address = "127.0.0.1:0";
+    server_ = std::make_unique<HttpServer>(options);
+    const auto hello = [](const httplib::Request&, httplib::Response& response) {
+      response.set_content("hi", "text/plain");
+    };
+    server_->routes().Get("/hello", hello);
+    server_->routes().Get("/health/live", hello);
+    server_->ReserveThreadsFor("/health/");
+    server_->routes().Post("/echo", hello);
+    server_->routes().Get("/held", [this](const httplib::Request&, httplib::Response& response) {
+      entered_.release();
+      release_.acquire();
+      response.set_content("hi", "text/plain");
+    });
+    server_->routes().Get(
+        "/fails", [](const httplib::Request&, httplib::Response&) { throw std::bad_alloc(); });
+    server_->routes().Get("/fails-later", [](const httplib::Request&, httplib::Response& response) {
+      response.set_chunked_content_provider("text/plain",
+                                            [](size_t offset, httplib::DataSink& sink) -> bool {
+                                              if (offset > 0) throw std::bad_alloc();
+                                              return sink.write("some", 4);
+                                            });
+    });
+    ASSERT_TRUE(server_->Start().ok());
+  }
+  std::unique_ptr<Peer> Open() { return std::make_unique<Peer>(server_->port()); }
+  bool IsServed() { return Open()->Ask(kGet).starts_with("HTTP/1.1 200"); }
+
+  std::unique_ptr<HttpServer> server_;
+  std::counting_semaphore<> entered_{0};
+  std::counting_semaphore<> release_{0};
+};
+
+TEST_F(ConnectionsTest, AConnectionServesAnyNumberOfRequests) {
+  Serve({});
+  const auto peer = Open();
+  for (int i = 0; i < 200; ++i) {
+    const std::string answer = peer->Ask(kGet);
+    ASSERT_TRUE(answer.starts_with("HTTP/1.1 200")) << i;
+    EXPECT_NE(answer.find("Keep-Alive: timeout=75\r\n"), std::string::npos) << answer;
+  }
+}
+
+TEST_F(ConnectionsTest, RequestsThatComeTogetherAreServedInTurn) {
+  Serve({.max_requests = 1, .max_waiting = 0});
+  const auto peer = Open();
+  std::string requests;
+  for (int i = 0; i < 50; ++i) requests += kGet;
+  peer->Send(requests);
+  for (int i = 0; i < 50; ++i)
+    ASSERT_TRUE(peer->ReceiveUntil("hi").starts_with("HTTP/1.1 200")) << i;
+}
+
+TEST_F(ConnectionsTest, ARequestMayComeByteByByte) {
+  Serve({});
+  const auto peer = Open();
+  const std::string request = "POST /echo HTTP/1.1\r\nContent-Length: 3\r\n\r\nabc";
+  for (const char byte : request) peer->Send(std::string(1, byte));
+  EXPECT_TRUE(peer->ReceiveUntil("hi").starts_with("HTTP/1.1 200"));
+  EXPECT_TRUE(peer->Ask(kGet).starts_with("HTTP/1.1 200"));
+}
+
+TEST_F(ConnectionsTest, IdleConnectionsGiveWayTheOldestFirst) {
+  Serve({.max_requests = 1, .max_waiting = 1, .max_connections = 4});
+  std::vector<std::unique_ptr<Peer>> idle;
+  for (int i = 0; i < 4; ++i) {
+    idle.push_back(Open());
+    EXPECT_TRUE(idle.back()->Ask(kGet).starts_with("HTTP/1.1 200"));
+  }
+  const auto fresh = Open();
+  EXPECT_TRUE(fresh->Ask(kGet).starts_with("HTTP/1.1 200"));
+  EXPECT_TRUE(idle[0]->Closed());
+  for (int i = 1; i < 4; ++i) EXPECT_TRUE(idle[i]->Ask(kGet).starts_with("HTTP/1.1 200")) << i;
+}
+
+TEST_F(ConnectionsTest, HalfSentRequestsHoldNobodyUp) {
+  Serve({.max_requests = 1, .max_waiting = 4, .max_connections = 64});
+  std::vector<std::unique_ptr<Peer>> slow;
+  for (int i = 0; i < 60; ++i) {
+    slow.push_back(Open());
+    slow.back()->Send("GET /hello HTTP/1.1\r\nHost:");
+  }
+  EXPECT_TRUE(IsServed());
+  slow.back()->Send(" x\r\n\r\n");
+  EXPECT_TRUE(slow.back()->ReceiveUntil("hi").starts_with("HTTP/1.1 200"));
+  // Others come, more than there are places.
+  for (int i = 0; i < 200; ++i) {
+    slow.push_back(Open());
+    slow.back()->Send("GET /hello HTTP/1.1\r\nHost:");
+  }
+  EXPECT_TRUE(IsServed());
+}
+
+TEST_F(ConnectionsTest, HealthIsAnsweredWhileAllThreadsAreTaken) {
+  Serve({.max_requests = 2, .max_waiting = 1, .max_connections = 8});
+  const auto held = Open();
+  held->Send("GET /held HTTP/1.1\r\n\r\n");
+  entered_.acquire();
+  const auto slow = Open();
+  slow->Send("POST /echo HTTP/1.1\r\nContent-Length: 3\r\n\r\na");
+  EXPECT_TRUE(Open()->Ask("GET /health/live HTTP/1.1\r\n\r\n").starts_with("HTTP/1.1 200"));
+  EXPECT_TRUE(Open()
+                  ->Ask("HEAD /health/live?x HTTP/1.1\r\nConnection: close\r\n\r\n")
+                  .starts_with("HTTP/1.1 200"));
+  const auto waiting = Open();
+  waiting->Send(kGet);
+  // What is answered after it shows that it has been seen.
+  EXPECT_TRUE(Open()->Ask("GET /health/live HTTP/1.1\r\n\r\n").starts_with("HTTP/1.1 200"));
+  // The fourth is told at once that it is one too many.
+  const auto refused = Open();
+  const std::string answer = refused->Ask(kGet);
+  EXPECT_TRUE(answer.starts_with("HTTP/1.1 503 ")) << answer;
+  EXPECT_NE(answer.find("Retry-After: 1\r\n"), std::string::npos) << answer;
+  EXPECT_TRUE(Open()->Ask("GET /health/live HTTP/1.1\r\n\r\n").starts_with("HTTP/1.1 200"));
+  release_.release();
+  EXPECT_TRUE(held->ReceiveUntil("hi").starts_with("HTTP/1.1 200"));
+  EXPECT_TRUE(waiting->ReceiveUntil("hi").starts_with("HTTP/1.1 200"));
+  slow->Send("bc");
+  EXPECT_TRUE(slow->ReceiveUntil("hi").starts_with("HTTP/1.1 200"));
+}
+
+TEST_F(ConnectionsTest, AnIdleConnectionEndsInTheEnd) {
+  Serve({.keep_alive_timeout = std::chrono::seconds(0)});
+  EXPECT_TRUE(Open()->Closed());
+}
+
+TEST_F(ConnectionsTest, ForWantOfMemoryOneRequestIsLost) {
+  Serve({.max_requests = 1});
+  EXPECT_TRUE(
+      Open()->Ask("GET /fails HTTP/1.1\r\nConnection: close\r\n\r\n").starts_with("HTTP/1.1 500"));
+  // What fails after its beginning ends without its last chunk.
+  const auto cut = Open();
+  cut->Send("GET /fails-later HTTP/1.1\r\n\r\n");
+  const std::string answer = cut->ReceiveUntil("never");
+  EXPECT_TRUE(answer.starts_with("HTTP/1.1 200")) << answer;
+  EXPECT_TRUE(answer.ends_with("\r\nsome\r\n")) << answer;
+  EXPECT_TRUE(IsServed());
+}
+
+TEST_F(ConnectionsTest, StopDoesNotWaitForIdleConnections) {
+  Serve({.request_timeout = std::chrono::hours(1), .keep_alive_timeout = std::chrono::hours(1)});
+  const auto used = Open();
+  EXPECT_TRUE(used->Ask(kGet).starts_with("HTTP/1.1 200"));
+  const auto slow = Open();
+  slow->Send("GET /hello");
+  EXPECT_TRUE(IsServed());
+  server_->Stop();
+  EXPECT_TRUE(used->Closed());
+  EXPECT_TRUE(slow->Closed());
+}
+
+}  // namespace
+}  // namespace millrace

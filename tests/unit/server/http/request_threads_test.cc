@@ -1,0 +1,160 @@
+#include "server/http/request_threads.h"
+
+#include <fcntl.h>
+
+#include <atomic>
+#include <future>
+#include <memory>
+#include <semaphore>
+#include <set>
+#include <system_error>
+#include <utility>
+
+#include "gtest/gtest.h"
+
+namespace millrace {
+namespace {
+
+std::unique_ptr<Connection> AnyConnection() {
+  return std::make_unique<Connection>(open("/dev/null", O_RDONLY), Connection::TimePoint());
+}
+
+void Drop(std::unique_ptr<Connection>, Connection::Fate) {}
+
+// Serves nothing until it is let go.
+class Held {
+ public:
+  RequestThreads::Serve Body() {
+    return [this](Connection&) {
+      ++started_;
+      entered_.release();
+      release_.acquire();
+      return Connection::Fate::kClose;
+    };
+  }
+  void AwaitOne() { entered_.acquire(); }
+  void Release(int count) { release_.release(count); }
+  int started() const { return started_; }
+
+ private:
+  std::atomic<int> started_{0};
+  std::counting_semaphore<> entered_{0};
+  std::counting_semaphore<> release_{0};
+};
+
+bool Submit(RequestThreads& threads) {
+  auto connection = AnyConnection();
+  const bool taken = threads.Submit(connection);
+  EXPECT_EQ(taken, connection == nullptr);
+  return taken;
+}
+
+TEST(RequestThreads, RequestsRunAtOnce) {
+  Held held;
+  RequestThreads threads(2, 0, held.Body(), Drop);
+  ASSERT_TRUE(threads.Start().ok());
+  EXPECT_TRUE(Submit(threads));
+  EXPECT_TRUE(Submit(threads));
+  held.AwaitOne();
+  held.AwaitOne();
+  held.Release(2);
+}
+
+TEST(RequestThreads, AsManyWaitAsMay) {
+  Held held;
+  RequestThreads threads(1, 2, held.Body(), Drop);
+  ASSERT_TRUE(threads.Start().ok());
+  for (int i = 0; i < 3; ++i) EXPECT_TRUE(Submit(threads));
+  EXPECT_FALSE(Submit(threads));
+  held.AwaitOne();
+  held.Release(1);
+  held.AwaitOne();
+  EXPECT_TRUE(Submit(threads));  // a place is free again
+  held.Release(3);
+  held.AwaitOne();
+  held.AwaitOne();
+}
+
+TEST(RequestThreads, AConnectionComesBackOnceItsPlaceIsFree) {
+  RequestThreads* again = nullptr;
+  std::atomic<int> left{100};
+  std::binary_semaphore done(0);
+  RequestThreads threads(
+      1, 0, [](Connection&) { return Connection::Fate::kKeep; },
+      [&](std::unique_ptr<Connection> connection, Connection::Fate) {
+        EXPECT_TRUE(--left == 0 || again->Submit(connection));
+        if (left == 0) done.release();
+      });
+  again = &threads;
+  ASSERT_TRUE(threads.Start().ok());
+  EXPECT_TRUE(Submit(threads));
+  done.acquire();
+}
+
+TEST(RequestThreads, StopDropsWhatWaits) {
+  Held held;
+  RequestThreads threads(1, 1, held.Body(), Drop);
+  ASSERT_TRUE(threads.Start().ok());
+  EXPECT_TRUE(Submit(threads));
+  held.AwaitOne();
+  EXPECT_TRUE(Submit(threads));
+  auto stopped = std::async(std::launch::async, [&] { threads.Stop(); });
+  held.Release(2);
+  stopped.wait();
+  EXPECT_LE(held.started(), 2);
+  EXPECT_FALSE(Submit(threads));
+}
+
+TEST(RequestThreads, ThreadsAreReusedAndBounded) {
+  Mutex mu;
+  std::set<std::thread::id> seen;
+  std::counting_semaphore<> served(0);
+  RequestThreads threads(
+      3, 1000,
+      [&](Connection&) {
+        {
+          MutexLock lock(mu);
+          seen.insert(std::this_thread::get_id());
+        }
+        served.release();
+        return Connection::Fate::kClose;
+      },
+      Drop);
+  ASSERT_TRUE(threads.Start().ok());
+  for (int i = 0; i < 300; ++i) EXPECT_TRUE(Submit(threads));
+  for (int i = 0; i < 300; ++i) served.acquire();
+  threads.Stop();
+  EXPECT_LE(seen.size(), size_t{3});
+}
+
+// Starts threads until `left` is used up, then fails as the system does.
+RequestThreads::Spawn Limited(int& left) {
+  return [&left](std::function<void()> body) {
+    if (left-- <= 0)
+      throw std::system_error(std::make_error_code(std::errc::resource_unavailable_try_again));
+    return std::thread(std::move(body));
+  };
+}
+
+TEST(RequestThreads, WithoutAnyThreadThereIsNoStart) {
+  int left = 0;
+  Held held;
+  RequestThreads threads(2, 2, held.Body(), Drop, Limited(left));
+  EXPECT_EQ(threads.Start().code(), absl::StatusCode::kUnavailable);
+}
+
+TEST(RequestThreads, WithoutAFurtherThreadARequestWaits) {
+  Held held;
+  int left = 1;
+  RequestThreads threads(2, 2, held.Body(), Drop, Limited(left));
+  ASSERT_TRUE(threads.Start().ok());
+  EXPECT_TRUE(Submit(threads));
+  EXPECT_TRUE(Submit(threads));
+  held.AwaitOne();
+  held.Release(1);
+  held.AwaitOne();  // by the same thread
+  held.Release(1);
+}
+
+}  // namespace
+}  // namespace millrace
