@@ -11,7 +11,7 @@ import daemon as daemons  # noqa: E402
 
 @pytest.fixture(scope="session")
 def daemon(tmp_path_factory):
-    """A daemon with the demo models, shared by all tests that only look at it or send it requests."""
+    """A daemon with demo models of each kind, shared by all tests that only look at it or send it requests."""
     with daemons.daemon(tmp_path_factory.mktemp("daemon")) as running:
         yield running
 

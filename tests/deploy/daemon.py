@@ -15,9 +15,12 @@ from collections.abc import Callable, Iterator
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BINARY = pathlib.Path(os.environ.get("MILLRACE_BINARY", ROOT / "build" / "millrace"))
 MODELS = pathlib.Path(os.environ.get("MILLRACE_MODELS", ROOT / "var" / "models"))
+# One of each kind, that starts fast.
+SERVED = ["null", "bergamot-en-pt", "bergamot-pt-en", "piper-en-us-joe"]
 
 # The daemon refuses variables of this prefix that it does not know, so those of the tests stay here.
-ENVIRONMENT = {name: value for name, value in os.environ.items() if not name.startswith("MILLRACE_")}
+ENVIRONMENT = {name: value for name, value in os.environ.items()
+               if not name.startswith("MILLRACE_") or name == "MILLRACE_MAX_CPU_ISA"}
 
 
 def wait_for(what: str, condition: Callable[[], object], seconds: float = 180) -> object:
@@ -79,7 +82,11 @@ class Daemon:
 @contextlib.contextmanager
 def daemon(folder: pathlib.Path, *arguments: object, **environment: str) -> Iterator[Daemon]:
     log, port_file = folder / "millrace.log", folder / "ports.json"
-    command = [BINARY, "serve", "--models", MODELS, "--port-file", port_file, "--grpc-address", "127.0.0.1:0",
+    models = folder / "models"
+    models.mkdir()
+    for name in SERVED:
+        (models / name).symlink_to(MODELS / name)
+    command = [BINARY, "serve", "--models", models, "--port-file", port_file, "--grpc-address", "127.0.0.1:0",
                "--http-address", "127.0.0.1:0", "--metrics-address", "127.0.0.1:0", *arguments]
     with running(command, log, **environment) as process:
         def serving() -> bool:

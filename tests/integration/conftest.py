@@ -8,7 +8,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).parent))
 from wire import daemon as daemons  # noqa: E402
 from wire import repository  # noqa: E402
 from wire.bystander import Bystander  # noqa: E402
-from wire.paths import NULL  # noqa: E402
+from wire.paths import EN_PT, MODELS, NULL, PT_EN, VOICE  # noqa: E402
 
 LOG_LINES = 60
 
@@ -20,8 +20,18 @@ def pytest_configure():
 
 @pytest.fixture(scope="module")
 def daemon(tmp_path_factory):
-    """A daemon with the demo models, shared by the tests of a module."""
-    with daemons.start(tmp_path_factory.mktemp("daemon"), "--workers", "2") as running:
+    """A daemon with the demo models that start and answer fast, shared by the tests of a module."""
+    folder = tmp_path_factory.mktemp("daemon")
+    models = repository.link(folder / "models", NULL, EN_PT, PT_EN, VOICE)
+    with daemons.start(folder, "--workers", "2", models=models) as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def all_models(tmp_path_factory):
+    """A daemon with all demo models, for what only Kokoro shows: it takes long to start, and many times as long as Piper to
+    speak, above all on a processor without AVX-512. Tests only send it requests."""
+    with daemons.start(tmp_path_factory.mktemp("daemon"), "--workers", "2", models=MODELS, seconds=180) as running:
         yield running
 
 

@@ -5,8 +5,6 @@ import math
 import wave
 
 import pytest
-from wire import daemon as daemons
-from wire import repository
 from wire.paths import KOKORO
 from wire.requests import PATIENCE, assert_refused, speak_request
 from wire.stubs import admin
@@ -14,11 +12,9 @@ from wire.stubs import admin
 RATE = 24000
 
 
-@pytest.fixture(scope="module")
-def kokoro(tmp_path_factory):
-    models = repository.link(tmp_path_factory.mktemp("repository") / "models", KOKORO)
-    with daemons.start(tmp_path_factory.mktemp("daemon"), "--workers", "2", models=models) as running:
-        yield running
+@pytest.fixture
+def kokoro(all_models):
+    return all_models
 
 
 def request(text="Hello.", **fields):
@@ -36,9 +32,12 @@ def samples(response):
     return memoryview(data).cast("h")
 
 
-def test_the_first_voice_speaks_by_default_and_is_heard(kokoro):
+def test_english_is_spoken_by_the_voice_that_is_understood_and_japanese_by_its_own(kokoro):
     response = speak(kokoro)
-    assert (response.model, response.voice) == (KOKORO, "jf_alpha")
+    assert (response.model, response.voice) == (KOKORO, "jm_kumo")
+    assert speak(kokoro, "ねこ", language="ja").voice == "jf_alpha"
+    listed = {model.name: model for model in kokoro.admin.ListModels(admin.ListModelsRequest(), timeout=PATIENCE).models}[KOKORO]
+    assert (listed.voices[0], set(listed.voice_languages)) == ("jm_kumo", {"ja"})
     audio = samples(response)
     assert 0.5 < len(audio) / RATE < 4
     assert 0.005 < math.sqrt(sum(s * s for s in audio) / len(audio)) / 32768 < 0.5
@@ -84,7 +83,7 @@ def test_kana_is_spoken_in_japanese(kokoro):
     messages = list(kokoro.synthesis.StreamSynthesize(request(KANA, language="ja"), timeout=PATIENCE))
     assert [message.text for message in messages if message.text] == ["こんにちは。", "きょう わ とても いい てんき です ね。", "さんぽ に いきましょう！"]
     # The same by the phonemes of a word.
-    assert samples(speak(kokoro, "ねこ", language="ja")) == samples(speak(kokoro, "", phonemes="neko"))
+    assert samples(speak(kokoro, "ねこ", language="ja")) == samples(speak(kokoro, "", phonemes="neko", voice="jf_alpha"))
 
 
 # Of each language a text of two sentences, and its words.
@@ -119,7 +118,7 @@ def test_a_pronunciation_in_a_text_of_another_language_is_spoken(kokoro):
 def test_english_is_the_default_language(kokoro):
     assert speak(kokoro, "Hello.", language="en-US").audio == speak(kokoro, "Hello.").audio
     models = kokoro.admin.ListModels(admin.ListModelsRequest(), timeout=PATIENCE).models
-    assert [list(model.languages) for model in models] == [["en-US", "ja", *OTHERS]]
+    assert {model.name: list(model.languages) for model in models}[KOKORO] == ["en-US", "ja", *OTHERS]
 
 
 @pytest.mark.parametrize("text, language, words", [

@@ -67,6 +67,23 @@ def test_a_list_comes_back_as_a_list(daemon):
     assert [detected["language"] for detected in answer["detectedLanguage"]] == ["en"] * 3
 
 
+def test_each_text_of_a_list_is_judged_by_itself(daemon):
+    texts = [TEXT, "Onde fica a estação mais próxima, por favor?", "Où se trouve la gare la plus proche, s'il vous plaît ?"]
+    status, _, answer = post(daemon, "/translate", {"q": texts, "source": "auto", "target": "pt"})
+    assert status == 200
+    assert answer["translatedText"][:2] == [over_grpc(daemon, TEXT), texts[1]]
+    detected = answer["detectedLanguage"]
+    assert [one["language"] for one in detected] == ["en", "pt", "en"]
+    assert detected[0]["confidence"] > 80 and detected[1]["confidence"] > 80
+    assert detected[2]["confidence"] == 0   # no model reads it
+
+
+def test_languages_are_found_by_any_tag_that_fits(daemon):
+    for source, target in [("en-US", "pt-BR"), ("EN", "pb"), ("en_gb", "PT_br")]:
+        status, _, answer = post(daemon, "/translate", {"q": TEXT, "source": source, "target": target})
+        assert (status, answer) == (200, {"translatedText": over_grpc(daemon, TEXT)})
+
+
 def test_tags_of_html_stay(daemon):
     _, _, answer = post(daemon, "/translate", GOOD | {"q": "<p>Where is the <b>nearest station</b>?</p>", "format": "html"})
     text = answer["translatedText"]
@@ -126,7 +143,7 @@ def test_other_kinds_of_bodies_are_refused(daemon):
     status, _, answer = post(daemon, "/translate", b"q", content_type="text/plain")
     assert status == 400 and "'text/plain'" in answer["error"]
     assert post(daemon, "/translate", b"q", content_type="multipart/form-data; boundary=x")[0] == 400
-    assert daemon.http("/translate")[0] == 404
+    assert daemon.http("/translate")[0] == 405
 
 
 def test_the_client_knows_our_errors(client):

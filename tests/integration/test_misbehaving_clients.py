@@ -27,7 +27,7 @@ LONG = "This is one of very many sentences that nobody will ever listen to. "
 def daemon(tmp_path_factory):
     folder = tmp_path_factory.mktemp("daemon")
     with daemons.start(folder, "--workers", "2", "--write-stall-timeout", f"{STALL_SECONDS}s", "--max-buffered-bytes", "64KiB",
-                       "--max-message-bytes", "1MiB", models=repository.link(folder / "models", NULL, EN_PT, VOICE)) as running:
+                       "--max-message-bytes", "1MiB", "--max-request-time", "24h", models=repository.link(folder / "models", NULL, EN_PT, VOICE)) as running:
         yield running
 
 
@@ -201,13 +201,62 @@ def test_connections_beyond_the_limit_are_closed_and_the_others_go_on(tmp_path, 
     with daemons.start(tmp_path, "--max-connections", "3", models=null_models) as limited:
         held = limited.connect()
         assert limited.health(channel=held) == "SERVING"
-        with RawConnection(port(limited)) as second, RawConnection(port(limited)):
-            assert second.next_frame() is not None
+        with RawConnection(port(limited)) as second, RawConnection(port(limited)) as third:
+            for connection in (second, third):   # one without a call would make room
+                connection.call(INFER, b"", end=True)
+                assert connection.stream_ended()
             with RawConnection(port(limited)) as fourth:
                 assert fourth.closed_by_server()
             assert limited.health(channel=held) == "SERVING"
         eventually("a place is free again", lambda: is_open(limited))
         assert limited.health(channel=held) == "SERVING"
+
+
+def test_connections_that_only_hold_places_keep_nobody_out(tmp_path, null_models):
+    """Silent ones, and ones that never make a call."""
+    with daemons.start(tmp_path, "--max-connections", "8", models=null_models) as limited, contextlib.ExitStack() as stack:
+        for said in [b"", http2.PREFACE + http2.frame(http2.SETTINGS, 0, 0, b"")] * 4:
+            stack.enter_context(RawConnection(port(limited), said))
+        eventually("others get in", lambda: serves(limited), 5)   # for the first second in vain
+        assert limited.metrics().total("millrace_connections_closed_total", reason="made_room") >= 1
+
+
+def test_one_peer_cannot_take_all_connections(tmp_path, null_models):
+    with daemons.start(tmp_path, "--max-connections-per-peer", "2", models=null_models) as limited, contextlib.ExitStack() as stack:
+        for _ in range(2):
+            connection = stack.enter_context(RawConnection(port(limited)))
+            connection.call(INFER, b"", end=True)
+            assert connection.stream_ended()
+        with RawConnection(port(limited)) as third:
+            assert third.closed_by_server()
+        assert "too many of its peer" in limited.log_text()
+        assert limited.metrics().total("millrace_connections_closed_total", reason="refused") == 1
+
+
+@pytest.mark.parametrize("said", [b"", http2.PREFACE[:10], http2.PREFACE], ids=["nothing", "half a preface", "a preface"])
+def test_a_connection_that_does_not_begin_is_closed_in_time(tmp_path, null_models, said):
+    with daemons.start(tmp_path, "--handshake-timeout", "500ms", models=null_models) as limited:
+        with RawConnection(port(limited), said) as connection:
+            assert connection.closed_by_server()
+
+
+def test_a_connection_without_a_call_is_told_to_go(tmp_path, null_models):
+    with daemons.start(tmp_path, "--idle-connection-timeout", "500ms", models=null_models) as limited:
+        held = limited.connect()
+        with RawConnection(port(limited)) as connection:
+            while (received := connection.next_frame()) is not None and received[0] != http2.GOAWAY:
+                pass
+            assert received is not None
+        for _ in range(2):   # a real client comes back by itself, though a call may meet the server's goodbye on its way
+            eventually("it serves", lambda: serves(limited, held))
+            threading.Event().wait(1)
+
+
+def serves(daemon, channel=None):
+    try:
+        return daemon.health(channel=channel or daemon.connect()) == "SERVING"
+    except grpc.RpcError:
+        return False
 
 
 def is_open(daemon):
@@ -242,3 +291,15 @@ def test_more_calls_than_allowed_on_a_connection_wait_their_turn(tmp_path, null_
     with daemons.start(tmp_path, "--max-streams-per-connection", "2", models=null_models) as limited:
         calls = [limited.kserve.ModelInfer.future(null_request(), timeout=PATIENCE) for _ in range(50)]
         assert all(call.result().outputs for call in calls)
+
+
+def test_a_client_that_drops_all_its_calls_at_once_stays_connected(daemon):
+    """As a gateway does whose listeners leave: no flood, though far more than a client resets in a second."""
+    with RawConnection(port(daemon)) as connection:
+        streams = range(1, 1601, 2)
+        for stream in streams:
+            connection.call(INFER, b"", end=False, stream=stream)
+        threading.Event().wait(2.5)
+        connection.socket.sendall(b"".join(http2.frame(http2.RST_STREAM, 0, stream, bytes([0, 0, 0, 8])) for stream in streams))
+        connection.call(INFER, grpc_message(null_request().SerializeToString()), end=True, stream=1601)
+        assert connection.stream_ended(1601)

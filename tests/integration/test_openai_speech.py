@@ -6,6 +6,7 @@ import http.client
 import json
 import math
 import socket
+import signal
 import threading
 import time
 
@@ -14,7 +15,7 @@ import pytest
 from wire import daemon as daemons
 from wire import repository
 from wire.daemon import run
-from wire.paths import EN_PT, KOKORO, NULL, VOICE
+from wire.paths import EN_PT, KOKORO, NULL, PT_EN, VOICE
 from wire.polling import eventually
 from wire.requests import PATIENCE, speak_request
 from wire.sound import decode
@@ -72,7 +73,10 @@ def test_speech_in_every_format_is_what_grpc_says(daemon, client, form):
         return
     sound = decode(answer.content, form)
     assert sound.rate == rate
-    assert -0.001 <= sound.seconds - wanted.seconds <= (0.12 if form == "mp3" else 0.01)
+    if form == "mp3":   # to a frame, which some decoders leave out at the end
+        assert abs(sound.seconds - wanted.seconds) <= 0.03
+    else:
+        assert -0.001 <= sound.seconds - wanted.seconds <= 0.01
     assert sound.loudness == pytest.approx(wanted.loudness, rel=0.1)
     if form in ("wav", "flac"):
         assert sound.samples == wanted.samples
@@ -88,18 +92,23 @@ def test_openais_models_are_the_one_for_speech(client, model):
     assert client.audio.speech.create(model=model, voice="joe", input="Hello.", response_format="pcm").content == whole
 
 
-def test_openais_models_are_the_one_that_has_the_voice(client):
-    def say(model, voice):
-        return client.audio.speech.create(model=model, voice=voice, input="Hello.", response_format="pcm").content
+def test_openais_models_are_the_one_that_has_the_voice(all_models):
+    with client_of(all_models) as client:
+        def say(model, voice):
+            return client.audio.speech.create(model=model, voice=voice, input="Hello.", response_format="pcm").content
 
-    assert say("tts-1", "jm_kumo") == say(KOKORO, "jm_kumo")
+        assert say("tts-1", "jm_kumo") == say(KOKORO, "jm_kumo")
+
+
+def test_an_english_text_is_spoken_by_a_voice_made_for_english(all_models):
+    body = {"input": "Hello.", "response_format": "pcm"}
+    assert post(all_models, body | {"model": "tts-1"})[2] == post(all_models, body | {"model": VOICE, "voice": "joe"})[2]
 
 
 def test_speed_makes_it_shorter(client):
     slow, fast = (len(client.audio.speech.create(model="tts-1", voice="joe", input=TEXT, speed=speed, response_format="pcm").content)
                   for speed in (0.5, 2))
-    # Each phoneme lasts a whole number of frames, so it is not exactly four times.
-    assert 2.3 < slow / fast < 5.5
+    assert slow / fast == pytest.approx(4, rel=0.05)
 
 
 def test_phonemes_are_ours(client):
@@ -108,10 +117,11 @@ def test_phonemes_are_ours(client):
     assert say("", phonemes="həlˈoʊ.") == say("Hello.")
 
 
-def test_language_is_ours(daemon):
+def test_language_is_ours(all_models):
+    daemon = all_models
     body = {"model": KOKORO, "input": "ねこ", "response_format": "pcm"}
-    assert post(daemon, body | {"language": "ja"})[2] == post(daemon, {"model": KOKORO, "phonemes": "neko", "response_format": "pcm"})[2]
-    status, _, error = post(daemon, body | {"language": "fr"})
+    assert post(daemon, body | {"language": "ja"})[2] == post(daemon, {"model": KOKORO, "phonemes": "neko", "voice": "jf_alpha", "response_format": "pcm"})[2]
+    status, _, error = post(daemon, body | {"language": "de"})
     assert (status, error["param"]) == (400, "language")
     assert "en-US, ja" in error["message"]
     status, _, error = post(daemon, body | {"language": "ja", "input": "猫"})
@@ -146,16 +156,20 @@ def test_events_hold_the_same_audio(daemon, client):
     assert b"".join(base64.b64decode(event["audio"]) for event in events[:-1]) == post(daemon, body)[2]
 
 
-def test_models_and_voices(daemon, client):
-    assert [model.id for model in client.models.list()] == sorted([EN_PT, "bergamot-pt-en", KOKORO, NULL, VOICE])
-    assert client.models.retrieve(VOICE).owned_by == "millrace"
-    with pytest.raises(openai.NotFoundError):
-        client.models.retrieve("nobody")
-    status, voices = daemon.http("/v1/audio/voices")
+def test_models_and_voices(all_models):
+    aliases = ["tts-1", "tts-1-hd", "gpt-4o-mini-tts"]
+    with client_of(all_models) as client:
+        assert [model.id for model in client.models.list()] == sorted([EN_PT, PT_EN, KOKORO, NULL, VOICE]) + aliases
+        assert client.models.retrieve("tts-1").id == "tts-1"
+        assert client.models.retrieve(VOICE).owned_by == "millrace"
+        with pytest.raises(openai.NotFoundError):
+            client.models.retrieve("nobody")
+    status, voices = all_models.http("/v1/audio/voices")
     assert status == 200
     assert [voice["id"] for voice in voices["voices"] if voice["model"] == VOICE] == ["joe"]
+    assert [voice["id"] for voice in all_models.http(f"/v1/audio/voices/?model={VOICE}")[1]["voices"]] == ["joe"]
     kokoro = {voice["id"]: voice for voice in voices["voices"] if voice["model"] == KOKORO}
-    assert (kokoro["jf_alpha"]["language"], kokoro["jf_alpha"]["languages"]) == ("en-US", ["en-US", "ja", "es", "fr-FR", "hi", "it", "pt-BR"])
+    assert (kokoro["jf_alpha"]["language"], kokoro["jf_alpha"]["languages"]) == ("ja", ["en-US", "ja", "es", "fr-FR", "hi", "it", "pt-BR"])
 
 
 # --- what bad requests get: a status, and the member with what is allowed ---
@@ -187,7 +201,7 @@ BAD = {
     "aac": (GOOD | {"response_format": "aac"}, 400, "response_format", ["'aac'", "mp3, opus, flac, wav and pcm"]),
     "unknown stream format": (GOOD | {"stream_format": "x"}, 400, "stream_format", ["'x'", "audio or sse"]),
     "bad sample rate": (GOOD | {"sample_rate": 7000}, 400, "sample_rate", ["7000", "8000"]),
-    "unknown member": (GOOD | {"tempo": 1}, 400, None, ["'tempo'", "speed"]),
+    "unknown member": (GOOD | {"tempo": 1}, 400, "tempo", ["'tempo'", "speed"]),
     "huge body": (b'{"input": "' + b"x" * 1_100_000, 413, None, ["1048576 bytes"]),
 }
 
@@ -202,10 +216,11 @@ def test_bad_request_is_refused_by_member(daemon, bystander, body, status, param
         assert word in error["message"], f"{word!r} is not in {error['message']!r}"
 
 
-def test_the_client_knows_our_errors(client):
-    with pytest.raises(openai.BadRequestError) as refused:
-        client.audio.speech.create(model="tts-1", voice="alloy", input="x")
+def test_the_client_knows_our_errors(all_models, client):
+    with client_of(all_models) as client_of_all, pytest.raises(openai.BadRequestError) as refused:
+        client_of_all.audio.speech.create(model="tts-1", voice="alloy", input="x")
     assert refused.value.param == "voice"
+    assert "joe" in refused.value.message and "jf_alpha" in refused.value.message   # of every model that tts-1 may mean
     with pytest.raises(openai.NotFoundError) as refused:
         client.audio.speech.create(model="nobody", voice="joe", input="x")
     assert refused.value.code == "model_not_found"
@@ -266,7 +281,8 @@ def test_slow_listener_holds_no_worker_and_gets_it_all(daemon):
 
 def test_too_many_listeners_are_refused_and_health_still_answers(tmp_path):
     models = repository.link(tmp_path / "models", VOICE)
-    with daemons.start(tmp_path, "--workers", "2", "--queue-size", "200", models=models) as daemon, contextlib.ExitStack() as open_ones:
+    with daemons.start(tmp_path, "--workers", "2", "--queue-size", "200", "--max-request-time", "24h", models=models) as daemon, \
+            contextlib.ExitStack() as open_ones:
         for _ in range(48):
             open_ones.enter_context(open_speech(daemon, LONG[:20_000], sample_rate=48000))
         eventually("all are admitted", lambda: daemon.metrics().total("millrace_requests_in_flight") == 48, 20)
@@ -318,7 +334,7 @@ def test_second_signal_stops_although_a_listener_takes_nothing(tmp_path):
         daemon.terminate()
         eventually("it drains", lambda: "stopping" in daemon.log_text(), 10)
         daemon.terminate()
-        assert daemon.exit_status(10) == 0
+        assert daemon.exit_status(10) == 128 + signal.SIGTERM
 
 
 # --- keys ---
@@ -332,7 +348,7 @@ def test_keys_are_asked_for(tmp_path):
     with daemons.start(tmp_path, "--api-keys", tmp_path / "keys", models=models) as daemon:
         with client_of(daemon, "the-key-of-alice") as known:
             assert known.audio.speech.create(model="tts-1", voice="joe", input="Hello.").content
-            assert [model.id for model in known.models.list()] == [VOICE]
+            assert [model.id for model in known.models.list()][0] == VOICE
         with client_of(daemon, "wrong") as unknown:
             with pytest.raises(openai.AuthenticationError) as refused:
                 unknown.audio.speech.create(model="tts-1", voice="joe", input="Hello.")

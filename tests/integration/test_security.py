@@ -1,5 +1,8 @@
 """API keys, TLS and mutual TLS."""
 
+import http.client
+import re
+
 import grpc
 import pytest
 from wire import daemon as daemons
@@ -23,6 +26,14 @@ def key_line(name, role, key):
 
 def bearer(key):
     return [("authorization", f"Bearer {key}")]
+
+
+def post(daemon, path, body, **headers):
+    connection = http.client.HTTPConnection("127.0.0.1", daemon.ports["http"], timeout=PATIENCE)
+    connection.request("POST", path, body=body, headers={name.replace("_", "-"): value for name, value in headers.items()})
+    status = connection.getresponse().status
+    connection.close()
+    return status
 
 
 # --- API keys ---
@@ -94,9 +105,14 @@ def test_scheme_may_be_written_in_any_case(guarded):
 
 
 def test_admin_calls_need_the_key_of_an_admin(guarded):
-    for call, request in admin_calls(guarded):
+    for call, request in admin_calls(guarded)[1:]:
         assert_refused(call, request, "PERMISSION_DENIED", "admin", metadata=bearer(USER))
-    models = guarded.admin.ListModels(admin.ListModelsRequest(), metadata=bearer(ADMIN), timeout=PATIENCE).models
+    assert guarded.admin.GetServerInfo(admin.GetServerInfoRequest(), metadata=bearer(ADMIN), timeout=PATIENCE).version
+
+
+@pytest.mark.parametrize("key", [USER, ADMIN])
+def test_every_key_lists_the_models(guarded, key):
+    models = guarded.admin.ListModels(admin.ListModelsRequest(), metadata=bearer(key), timeout=PATIENCE).models
     assert {model.name: model.state for model in models} == dict.fromkeys([NULL, EN_PT, VOICE], admin.MODEL_STATE_READY)
 
 
@@ -123,6 +139,29 @@ def test_http_asks_for_a_key_too(guarded, path):
 def test_keys_are_never_logged(guarded):
     text = guarded.log_text()
     assert USER not in text and ADMIN not in text and "wrong" not in text
+
+
+def test_failed_request_is_logged_with_the_address_and_the_name_of_the_key(guarded):
+    """Over gRPC and HTTP: who it was, never the key."""
+    refused(guarded.kserve.ModelInfer, null_request(model_name="nobody"), metadata=[*bearer(USER), ("x-request-id", "who-grpc")])
+    post(guarded, "/v1/audio/speech", b"{}", x_api_key=USER, x_request_id="who-speech")
+    post(guarded, "/translate", b'{"q": "Hi.", "source": "en", "target": "xx", "api_key": "%s"}' % USER.encode(),
+                 content_type="application/json", x_request_id="who-translate")
+    refused(guarded.kserve.ModelInfer, null_request(), metadata=[*bearer("wrong"), ("x-request-id", "who-stranger")])
+
+    def line(name):
+        return next((line for line in guarded.log_text().splitlines() if f"request_id={name} " in line), "")
+    for name in ["who-grpc", "who-speech", "who-translate", "who-stranger"]:
+        eventually(f"the line of {name}", lambda name=name: line(name))
+        assert re.search(r" client=127\.0\.0\.1:\d+ ", line(name)), line(name)
+        assert ('key="" ' if name == "who-stranger" else f" key=alice ") in line(name)
+
+
+def test_server_without_keys_says_that_anybody_may_load_models(tmp_path, null_models, guarded):
+    with daemons.start(tmp_path, models=null_models) as daemon:
+        [warning] = [line for line in daemon.log_text().splitlines() if "AdminService is open" in line]
+        assert " warning " in warning and "--api-keys" in warning
+    assert "AdminService is open" not in guarded.log_text()
 
 
 def test_key_file_is_read_again_when_it_changes(tmp_path, null_models):
@@ -289,7 +328,7 @@ def test_command_line_client_with_a_key(guarded):
     address = ["--address", guarded.address]
     assert run("models", *address, "--api-key", ADMIN).returncode == 0
     assert run("models", *address, MILLRACE_API_KEY=ADMIN).returncode == 0
-    for key, words in [(USER, "admin"), ("wrong", "not known")]:
-        denied = run("models", *address, "--api-key", key)
-        assert denied.returncode == 1 and words in denied.stderr.decode()
+    assert run("models", *address, "--api-key", USER).returncode == 0
+    denied = run("models", *address, "--api-key", "wrong")
+    assert denied.returncode == 1 and "not known" in denied.stderr.decode()
     assert run("translate", "Hello.", "--model", EN_PT, *address, "--api-key", USER).returncode == 0

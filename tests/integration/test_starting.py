@@ -66,6 +66,22 @@ def test_port_file_that_cannot_be_written(null_models):
     assert_fails("--port-file", "/nonexistent/ports", models=null_models, words=["--port-file", "/nonexistent/ports"])
 
 
+@pytest.mark.parametrize("options", [("--port-file", "/nonexistent/ports"), ("--workers", "99"), ("--queue-sise", "3")],
+                         ids=["later", "wrong value", "wrong name"])
+def test_failed_start_ends_with_json_where_the_log_is_json(null_models, options):
+    code, said = refused_start("--log-format", "json", *options, models=null_models)
+    assert code != 0
+    last = [json.loads(line) for line in said.splitlines()][-1]
+    assert last["level"] == "error" and options[0] in last["message"]
+
+
+def test_slow_start_says_what_it_is_doing(tmp_path, null_models):
+    with daemons.start(tmp_path, models=null_models) as daemon:
+        lines = daemon.log_text()
+        for step in ["loading model model=null version=1", "warming up model model=null", "warming up workers workers="]:
+            assert step in lines
+
+
 # --- what it was told ---
 
 @pytest.mark.parametrize("options, words", [
@@ -97,6 +113,7 @@ def test_wrong_flag_is_refused_by_name(options, words):
 @pytest.mark.parametrize("name, value, words", [
     ("MILLRACE_QUEUE_SISE", "3", ["MILLRACE_QUEUE_SISE", "MILLRACE_QUEUE_SIZE"]),
     ("MILLRACE_WORKERS", "99", ["MILLRACE_WORKERS", "'99'", "1..31"]),
+    ("MILLRACE_MAX_CPU_ISA", "avx3", ["MILLRACE_MAX_CPU_ISA", "'avx3'", "portable, avx2, avx512, amx"]),
 ])
 def test_wrong_environment_variable_is_refused_by_name(name, value, words):
     assert_fails(status=2, words=words, **{name: value})
@@ -217,6 +234,28 @@ def test_broken_models_leave_the_others_in_service(tmp_path):
         assert_refused(daemon.translation.Translate, translate_request("Hello.", model="corrupt"), "NOT_FOUND", "corrupt")
         logged = [line for line in daemon.log_text().splitlines() if "model not loaded" in line]
         assert all(any(f"model={name} " in line for line in logged) for name in failed)
+
+
+def test_files_that_are_too_large_fail_their_model_alone(tmp_path):
+    """Without being read, and without the memory that they ask for."""
+    root = repository.link(tmp_path / "models", NULL)
+    with (repository.copy(root, EN_PT, "vocabulary") / "vocab.spm").open("r+b") as file:
+        file.truncate(10 << 30)   # it takes no place
+    text = (MODELS / NULL / "1" / "model.pbtxt").read_bytes()
+    assert b"shape: 64" in text
+    repository.copy(root, NULL, "shape", model_pbtxt=text.replace(b"shape: 64", b"shape: 100000000000", 1))
+    with daemons.start(tmp_path, models=root) as daemon:
+        failed = {model.name: model.error for model in models_of(daemon) if model.state == admin.MODEL_STATE_FAILED}
+        assert set(failed) == {"vocabulary", "shape"}
+        assert "vocab.spm: has 10737418240 bytes, a vocabulary_file may have at most 67108864" in failed["vocabulary"]
+        for word in ["model.pbtxt:", "torchscript.inputs[0].shape", "100000000000", "1073741824"]:
+            assert word in failed["shape"]
+        metrics = daemon.metrics()
+        assert metrics.total("process_resident_memory_bytes") < 2e9
+        assert {model: metrics.total("millrace_model_load_failed", model=model) for model in (NULL, "vocabulary", "shape")} == {
+            NULL: 0, "vocabulary": 1, "shape": 1}
+        assert metrics.total("millrace_model_load_failures_total") == 2
+        assert daemon.http("/v2/health/ready")[0] == 200
 
 
 def test_no_model_that_loads(tmp_path):

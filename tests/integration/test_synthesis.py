@@ -10,7 +10,7 @@ import wave
 import pytest
 from wire import daemon as daemons
 from wire import repository
-from wire.paths import EN_PT, KOKORO, NULL, VOICE
+from wire.paths import EN_PT, NULL, VOICE
 from wire.requests import PATIENCE, assert_refused, speak_request
 from wire.sound import decode
 from wire.stubs import synthesis
@@ -96,8 +96,11 @@ def test_the_only_model_and_its_voice_need_not_be_named(tmp_path):
         assert (response.model, response.voice) == (VOICE, "joe")
 
 
-def test_of_several_models_one_must_be_named(daemon):
-    assert_refused(daemon.synthesis.Synthesize, speak_request("Hello.", model=""), "INVALID_ARGUMENT", "model", KOKORO, VOICE)
+def test_of_several_models_one_must_be_named(tmp_path):
+    models = repository.link(tmp_path / "models", VOICE)
+    (models / "other-voice").symlink_to(models / VOICE)
+    with daemons.start(tmp_path, models=models) as daemon:
+        assert_refused(daemon.synthesis.Synthesize, speak_request("Hello.", model=""), "INVALID_ARGUMENT", "model", "other-voice", VOICE)
 
 
 def test_stream_is_the_whole_audio_in_order(daemon):
@@ -105,7 +108,7 @@ def test_stream_is_the_whole_audio_in_order(daemon):
     assert b"".join(message.audio for message in messages) == speak(daemon, seed=9, encoding=S16).audio
     assert {message.sample_rate for message in messages} == {RATE}
     assert {message.encoding for message in messages} == {S16}
-    assert all(0 < len(message.audio) <= 1 << 20 and len(message.audio) % 2 == 0 for message in messages)
+    assert all(0 < len(message.audio) <= 32 << 10 and len(message.audio) % 2 == 0 for message in messages)
 
 
 def test_stream_of_floats_is_the_whole_audio_in_order(daemon):
@@ -124,12 +127,12 @@ def test_phonemes_are_spoken_in_place_of_a_text(daemon):
     assert [message.text for message in messages if message.text] == ["həlˈoʊ ðˈɛɹ, wˈɜːld.", "jˈɛs!"]
 
 
-def test_five_thousand_phonemes_are_cut_at_pauses(daemon):
+def test_two_thousand_phonemes_are_cut_at_pauses(daemon):
     word = "wˈɜːld, "
-    messages = stream(daemon, "", phonemes=word * (5000 // len(word)), speed=4)
+    messages = stream(daemon, "", phonemes=word * (2000 // len(word)), speed=4)
     texts = [message.text for message in messages if message.text]
     assert all(len(text.encode()) <= 400 and text.endswith("d,") for text in texts)
-    assert sum(text.count(",") for text in texts) == 5000 // len(word)
+    assert sum(text.count(",") for text in texts) == 2000 // len(word)
 
 
 @pytest.mark.parametrize("method", ["Synthesize", "StreamSynthesize"])
@@ -161,7 +164,9 @@ def test_every_format_is_the_whole_speech_from_both_methods(daemon, encoding, ki
     for audio in (speak(daemon, seed=4, encoding=encoding).audio, b"".join(message.audio for message in messages)):
         sound = decode(audio, kind)
         assert sound.rate == rate
-        assert 0 <= sound.seconds - plain.seconds + 0.001 <= slack + 0.002
+        # An MP3 is made of frames of 26 ms, and a decoder may leave out a last one.
+        shortest = -0.03 if encoding == MP3 else 0
+        assert shortest <= sound.seconds - plain.seconds + 0.001 <= slack + 0.002
         assert sound.loudness == pytest.approx(plain.loudness, rel=0.1)
         if encoding in (WAV, FLAC):
             assert sound.samples == plain.samples

@@ -1,12 +1,14 @@
 """Translation with the real models: what comes out, and what bad requests get."""
 
 import concurrent.futures
+import re
 import time
 
 import grpc
 import pytest
 from wire.paths import EN_PT, NULL, PT_EN, ROOT
 from wire.requests import PATIENCE, assert_refused, refused, translate_request
+from wire.stubs import translation
 
 DATA = ROOT / "tests" / "data" / "translation"
 SAMPLES = 20
@@ -121,6 +123,17 @@ def test_ten_thousand_texts_are_translated_in_one_call(daemon, bystander):
     translations = translate(daemon, *texts).translations
     assert len(translations) == len(texts)
     assert all(translation.text for translation in translations)
+
+
+@pytest.mark.parametrize("method, message", [("Translate", "TranslateRequest"), ("DetectLanguage", "DetectLanguageRequest")])
+def test_as_many_texts_are_allowed_as_the_proto_says(daemon, bystander, method, message):
+    proto = (ROOT / "proto" / "millrace" / "v1" / "translation.proto").read_text()
+    [most] = re.findall(rf"message {message} {{[^}}]*// 1\.\.([\d,]+) texts", proto)
+    most = int(most.replace(",", ""))
+    allowed = re.compile(rf"texts: has {most + 1} entries; at most {most} are allowed")
+    request = getattr(translation, message)(texts=["Olá"] * (most + 1))
+    error = refused(getattr(daemon.translation, method), request)
+    assert error.code() == grpc.StatusCode.INVALID_ARGUMENT and allowed.search(error.details()), error.details()
 
 
 def test_a_sentence_of_five_thousand_words_is_translated(daemon, bystander):

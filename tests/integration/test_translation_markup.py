@@ -4,6 +4,7 @@ import re
 
 import pytest
 from wire import daemon as daemons
+from wire import repository
 from wire.paths import EN_PT, PT_EN, ROOT
 from wire.requests import PATIENCE, translate_request
 from wire.stubs import translation
@@ -66,6 +67,41 @@ def test_broken_html_is_no_error_and_loses_no_tag(daemon, bystander, text):
     assert sorted(re.findall(r"</?[a-z]+>", got)) == sorted(re.findall(r"</?[a-z]+>", text))
 
 
+@pytest.mark.parametrize("text, parts", [
+    ("It is 10&nbsp;km away.", ["10&nbsp;km"]),
+    ("Press &lt;now&gt; or the &lt;b&gt; tag.", ["&lt;now&gt;", "&lt;b&gt;"]),
+    ("<p>&#160;&nbsp;</p><p>Yes</p>", ["<p>&#160;&nbsp;</p>"]),
+    ("Open the door. <a href=\"/x", [" <a href=\"/x"]),
+    ("Open the door <img src='x.png' alt=", ["<img src='x.png' alt="]),
+    ("&copy; &amp &reg;", ["&copy; &amp &reg;"]),
+])
+def test_what_html_has_besides_words_comes_out_byte_for_byte(daemon, text, parts):
+    [got] = translate(daemon, text, format=HTML)
+    assert [got.count(part) for part in parts] == [text.count(part) for part in parts], got
+
+
+def test_footnotes_of_markdown_keep_their_names_and_are_translated(daemon):
+    [got] = translate(daemon, "The house is red[^1] and old[^x].\n\n[^1]: The door is open.\n", format=MARKDOWN)
+    assert (got.count("[^1]"), got.count("[^x]"), got.count("\n\n[^1]: ")) == (2, 1, 1), got
+    assert "door" not in got
+
+
+def test_what_is_written_in_capitals_is_translated_into_capitals(daemon):
+    for text, word in [("STOP", "PARAR"), ("EXIT", "SAÍDA"), ("WARNING: HOT SURFACE", "SUPERFÍCIE"), ("NASA", "NASA")]:
+        [got] = translate(daemon, text)
+        assert word in got and got == got.upper(), (text, got)
+
+
+@pytest.mark.parametrize("format", [HTML, MARKDOWN], ids=["html", "markdown"])
+@pytest.mark.parametrize("part", ["[", "*a **b", "&amp&amp", "[^", "<b", "&lt;a"])
+def test_what_is_no_language_takes_little_time(daemon, part, format):
+    length = 100_000
+    text = (part * length)[:length]
+    # On any machine some hundred times what it takes; the model would be busy for most of a minute.
+    response = daemon.translation.Translate(translate_request(text, format=format), timeout=15)
+    assert response.translations[0].text
+
+
 def test_markdown_stays_markdown(daemon):
     source = "# The new house\n\nRead the **first chapter** in [our book](https://a.b/c).\n\n- Run `make`\n\n```\nNot this.\n```\n"
     [got] = translate(daemon, source, format=MARKDOWN)
@@ -86,6 +122,14 @@ def test_terms_are_translated_as_asked_for(daemon):
     assert got.count("Black Forest") == 1
 
 
+def test_what_the_vocabulary_lacks_comes_out_as_it_is(daemon):
+    texts = ["It costs £20 or ¥500.", "Mr Müller learns C# in Łódź with 田中.", "He said “yes” — and left…"]
+    response = daemon.translation.Translate(translate_request(*texts), timeout=PATIENCE)
+    for item, parts in zip(response.translations, [["£20", "¥500"], ["Müller", "C#", "Łódź", "田中"], ["“", "”", "—", "…"]], strict=True):
+        assert [item.text.count(part) for part in parts] == [1] * len(parts), item.text
+        assert not item.lost
+
+
 def cache_metrics(daemon):
     return {name: daemon.metrics().total(f"millrace_translation_cache_{name}")
             for name in ("entries", "bytes", "hits_total", "misses_total", "evictions_total")}
@@ -98,7 +142,8 @@ def test_the_cache_is_off_unless_asked_for(daemon):
 
 def test_what_comes_again_comes_from_the_cache(tmp_path):
     texts = ["Where is the nearest station? I am looking for my friends.", "<b>Open</b> the door, {name}."]
-    with daemons.start(tmp_path, "--workers", "2", "--translation-cache-bytes", "1MiB") as running:
+    models = repository.link(tmp_path / "models", EN_PT)
+    with daemons.start(tmp_path, "--workers", "2", "--translation-cache-bytes", "1MiB", models=models) as running:
         first = translate(running, *texts)
         assert cache_metrics(running)["hits_total"] == 0
         assert translate(running, *texts) == first

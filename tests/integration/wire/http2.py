@@ -4,7 +4,7 @@ import socket
 import struct
 
 PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
-DATA, HEADERS, RST_STREAM, SETTINGS, PING, GOAWAY, WINDOW_UPDATE = 0, 1, 3, 4, 6, 7, 8
+DATA, HEADERS, RST_STREAM, SETTINGS, PING, GOAWAY, WINDOW_UPDATE, CONTINUATION = 0, 1, 3, 4, 6, 7, 8, 9
 END_STREAM, END_HEADERS = 1, 4
 MAX_FRAME = 16384
 
@@ -24,6 +24,13 @@ def _header(name: str, value: str) -> bytes:
     return b"\0" + bytes([len(name)]) + name.encode() + bytes([len(value)]) + value.encode()
 
 
+def call_headers(method: str, timeout: str = "1H") -> bytes:
+    """The header block of a gRPC call, such as of "millrace.v1.TranslationService/Translate"; at most 126 characters a field."""
+    return b"".join(_header(name, value) for name, value in [
+        (":method", "POST"), (":scheme", "http"), (":path", "/" + method), (":authority", "localhost"),
+        ("te", "trailers"), ("content-type", "application/grpc"), ("grpc-timeout", timeout)])
+
+
 class RawConnection:
     """One TCP connection that has said the HTTP/2 preface. It never sends a window update."""
 
@@ -41,10 +48,7 @@ class RawConnection:
     def call(self, method: str, body: bytes, *, end: bool, stream: int = 1, timeout: str = "1H") -> None:
         """Sends the headers of a gRPC call and these bytes as its body; `end` closes our side of the stream. The timeout, such as
         "300m" for milliseconds, is the server's to keep."""
-        headers = b"".join(_header(name, value) for name, value in [
-            (":method", "POST"), (":scheme", "http"), (":path", "/" + method), (":authority", "localhost"),
-            ("te", "trailers"), ("content-type", "application/grpc"), ("grpc-timeout", timeout)])
-        sent = frame(HEADERS, END_HEADERS, stream, headers)
+        sent = frame(HEADERS, END_HEADERS, stream, call_headers(method, timeout))
         for start in range(0, max(len(body), 1), MAX_FRAME):
             last = start + MAX_FRAME >= len(body)
             sent += frame(DATA, END_STREAM if end and last else 0, stream, body[start:start + MAX_FRAME])

@@ -83,9 +83,9 @@ def forward(self: __torch__.Module,
 
 class Gate:
     """A model whose forward waits until the test opens the gate, so that a request is in flight for exactly as long as a test
-    wants. An input of 0 passes at once."""
+    wants. An input of 0 passes at once, as in the warm-up, unless the model is to hang there."""
 
-    def __init__(self, root: pathlib.Path, name: str = "gate", version: int = 1, settings: str = "") -> None:
+    def __init__(self, root: pathlib.Path, name: str = "gate", version: int = 1, settings: str = "", in_warm_up: bool = False) -> None:
         self.name = name
         self._file = root.parent / f"{name}-{version}.gate"
         self._file.write_bytes(b"\0")
@@ -100,11 +100,12 @@ torchscript {{
   outputs {{ name: "WAITED" datatype: "FP32" shape: 1 }}
 }}
 """)
+        size = "torch.add(int(torch.select(x, 0, 0)), 1)" if in_warm_up else "int(torch.select(x, 0, 0))"
         # What the loop reads depends on the input and goes into the output, so that no optimisation can fold or drop it.
         write_torchscript(folder / "model.pt", f"""\
 def forward(self: __torch__.Module,
   x: Tensor) -> Tensor:
-  size = int(torch.select(x, 0, 0))
+  size = {size}
   waits = torch.gt(size, 0)
   waited = x
   while waits:

@@ -1,0 +1,131 @@
+"""Strangers on the gRPC port who do their worst before any key is looked at: the daemon lives, stays small, and serves others.
+
+MILLRACE_ATTACK_SECONDS makes the attacks longer than the gate has time for."""
+
+import contextlib
+import json
+import os
+import pathlib
+import statistics
+import time
+
+import grpc
+import pytest
+from wire import attacks, certificates
+from wire import daemon as daemons
+from wire.http2 import RawConnection, grpc_message
+from wire.polling import eventually
+from wire.requests import null_request
+from wire.stubs import kserve_grpc
+
+SECONDS = float(os.environ.get("MILLRACE_ATTACK_SECONDS", "4"))
+QUIET_SECONDS = 2
+MOST_GROWTH = 100 << 20
+TIMES_SLOWER = 5
+# Below it the machine's own noise is most of a percentile.
+LEAST_P99 = 0.02
+
+pytestmark = pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="the guard before gRPC is Linux's")
+
+
+@pytest.fixture(scope="module")
+def daemon(tmp_path_factory, null_models):
+    with daemons.start(tmp_path_factory.mktemp("daemon"), "--workers", "1", models=null_models) as running:
+        yield running
+
+
+def p99(times):
+    return statistics.quantiles(times, n=100)[98]
+
+
+def latencies(channel, seconds):
+    """Of calls one after the other, in seconds."""
+    stub = kserve_grpc.GRPCInferenceServiceStub(channel)
+    times = []
+    end = time.monotonic() + seconds
+    while time.monotonic() < end or len(times) < 100:
+        before = time.monotonic()
+        stub.ModelInfer(null_request(), timeout=10)
+        times.append(time.monotonic() - before)
+    return times
+
+
+def peak(daemon):
+    """Most memory since it was last set back, in bytes."""
+    for line in pathlib.Path(f"/proc/{daemon.process.pid}/status").read_text().splitlines():
+        if line.startswith("VmHWM:"):
+            return int(line.split()[1]) << 10
+    raise AssertionError("no VmHWM")
+
+
+def withstand(daemon, channel, name, tls=False):
+    daemon.health(channel=channel)   # connects: after an attack that takes a while
+    quiet = p99(latencies(channel, QUIET_SECONDS))
+    before = peak(daemon)
+    with attacks.under_attack(name, daemon.ports["grpc"], SECONDS + 30, tls):
+        busy = latencies(channel, SECONDS)
+    print(f"{name}: p99 quiet {quiet * 1e3:.2f} ms, attacked {p99(busy) * 1e3:.2f} ms, longest {max(busy) * 1e3:.1f} ms, "
+          f"{len(busy) / SECONDS:.0f} calls/s, memory +{(peak(daemon) - before) / 1e6:.1f} MB")
+    assert daemon.process.poll() is None
+    assert peak(daemon) - before < MOST_GROWTH
+    assert p99(busy) <= max(TIMES_SLOWER * quiet, LEAST_P99)
+
+
+@pytest.mark.parametrize("name", ["continuation flood", "endless string", "rapid reset"])
+def test_an_attack_costs_others_little(daemon, name):
+    withstand(daemon, daemon.connect(), name)
+
+
+def test_attacks_are_counted_and_logged_but_not_each(daemon):
+    """After the others."""
+    metrics = daemon.metrics()
+    for reason in ("headers", "resets"):
+        assert metrics.total("millrace_connections_closed_total", reason=reason) > 0
+    lines = [line for line in daemon.log_text().splitlines() if "its client abuses HTTP/2" in line]
+    assert "peer=127.0.0.1" in lines[0]
+    assert len(lines) < metrics.total("millrace_connections_closed_total")
+
+
+@pytest.mark.parametrize("name", ["continuation flood", "rapid reset"])
+def test_an_attack_over_tls_costs_others_little(tmp_path, null_models, name):
+    authority = certificates.Authority(tmp_path, "authority")
+    certificate, key = authority.issue("server")
+    with daemons.start(tmp_path, "--workers", "1", "--tls-cert", certificate, "--tls-key", key, models=null_models) as daemon:
+        withstand(daemon, daemon.connect(authority.client()), name, tls=True)
+        assert daemon.metrics().total("millrace_connections_closed_total") > 0
+
+
+def serves(daemon):
+    try:
+        return daemon.health(channel=daemon.connect()) == "SERVING"
+    except grpc.RpcError:
+        return False
+
+
+def test_silent_connections_keep_nobody_out(tmp_path, null_models):
+    """As many as the server takes, and they stay."""
+    with daemons.start(tmp_path, "--workers", "1", models=null_models) as daemon, contextlib.ExitStack() as stack:
+        for _ in range(1024):
+            with contextlib.suppress(OSError):
+                stack.enter_context(RawConnection(daemon.ports["grpc"], b""))
+        eventually("others get in", lambda: serves(daemon), 5)
+        metrics = daemon.metrics()
+        assert metrics.total("millrace_connections") >= 768
+        assert metrics.total("millrace_connections_closed_total", reason="made_room") >= 1
+
+
+def test_a_header_cannot_forge_a_line_of_the_log(tmp_path, null_models):
+    """gRPC quotes what it cannot read."""
+    forged = '\n{"level":"error","message":"forged"}\n'
+    with daemons.start(tmp_path, "--log-format", "json", models=null_models) as daemon:
+        for _ in range(100):
+            with RawConnection(daemon.ports["grpc"]) as connection:
+                connection.call("inference.GRPCInferenceService/ServerLive", grpc_message(b""), end=True, timeout=forged)
+                assert connection.stream_ended()
+        eventually("gRPC's line is there", lambda: "forged" in daemon.log_text())
+        lines = [json.loads(line) for line in daemon.log_text().splitlines()]
+        assert all(line["message"] != "forged" for line in lines)
+        of_grpc = [line for line in lines if line["message"] == "grpc"]
+        assert of_grpc[0]["level"] == "warning"
+        assert "forged" in of_grpc[0]["reason"]
+        assert len(of_grpc) < 50   # a few a second
