@@ -1,8 +1,8 @@
-# gRPC C++ as millrace::grpc and its reflection as millrace::grpc_reflection. Found by name: resolving grpc++ through pkg-config takes many
+# gRPC C++ as millrace::grpc. Found by name: resolving grpc++ through pkg-config takes many
 # seconds a call, and Debian 12 ships no CMake package for it.
 find_package(absl REQUIRED)
 find_path(GRPCPP_INCLUDE_DIR grpcpp/grpcpp.h REQUIRED)
-foreach(part grpc++ grpc gpr grpc++_reflection)
+foreach(part grpc++ grpc gpr)
   find_library(GRPC_LIBRARY_${part} ${part} REQUIRED)
 endforeach()
 add_library(millrace_grpc INTERFACE)
@@ -11,6 +11,3 @@ target_include_directories(millrace_grpc SYSTEM INTERFACE "${GRPCPP_INCLUDE_DIR}
 # gRPC's headers lock absl::Mutex inline.
 target_link_libraries(millrace_grpc INTERFACE
   "${GRPC_LIBRARY_grpc++}" "${GRPC_LIBRARY_grpc}" "${GRPC_LIBRARY_gpr}" absl::synchronization protobuf::libprotobuf)
-add_library(millrace_grpc_reflection INTERFACE)
-add_library(millrace::grpc_reflection ALIAS millrace_grpc_reflection)
-target_link_libraries(millrace_grpc_reflection INTERFACE "${GRPC_LIBRARY_grpc++_reflection}" millrace::grpc)

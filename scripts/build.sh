@@ -12,7 +12,7 @@ if [ -f "$cache" ]; then
   if [ "$cached_home" != "$ROOT" ] || [ ! -d "$cached_torch" ]; then options+=(--fresh); fi
 fi
 if [ "${WITH_TESTS:-}" = ON ]; then
-  options+=(-DMILLRACE_TESTS=ON -DMILLRACE_BENCHMARKS=ON)
+  options+=(-DMILLRACE_TESTS=ON -DMILLRACE_BENCHMARKS=ON "-DMILLRACE_TEST_PER_CASE=${TEST_PER_CASE:-OFF}")
 elif [ ! -f "$cache" ] || [ ${#options[@]} -gt 0 ]; then
   # To serve, neither GoogleTest nor Google Benchmark has to be installed. A folder made by `make test` keeps its tests.
   options+=(-DMILLRACE_TESTS=OFF -DMILLRACE_BENCHMARKS=OFF)

@@ -19,6 +19,9 @@ if promtool="$(prometheus_tool promtool)"; then
   "$promtool" test rules deploy/prometheus/alerts_test.yml
 fi
 
+say "no class is defined twice in a namespace"
+"$VENV/bin/python" scripts/check_class_names.py
+
 say "every field in proto/ has a comment"
 "$VENV/bin/python" scripts/check_proto_comments.py
 

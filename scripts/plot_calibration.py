@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Heat map of a safety profile: which operator and model survived how many threads at once.
 
-Usage: plot_calibration.py PROFILE.json PLOT.png     (needs tests/load/requirements.txt)"""
+Usage: plot_calibration.py PROFILE.json PLOT.png     (needs matplotlib)"""
 
 import json
 import sys
@@ -31,7 +31,10 @@ def table(profile):
 
 
 def plot(profile, path):
-    import matplotlib
+    try:
+        import matplotlib
+    except ImportError:
+        sys.exit("plot_calibration.py: this Python has no matplotlib; `.venv/bin/python -m pip install matplotlib` gets it")
     matplotlib.use("Agg")
     from matplotlib import patches, pyplot
     labels, threads, cells = table(profile)

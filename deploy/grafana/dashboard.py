@@ -121,6 +121,10 @@ def build() -> dict:
     board.stat("Up for", f"min(time() - process_start_time_seconds{ONE})", "s")
     board.table("What runs", f"millrace_build_info{ONE}", ["instance", "version", "libtorch", "device", "mode"])
     board.table("Models ready", f"millrace_models_ready{selector()}", ["instance", "model", "version", "task"])
+    board.graph("Models that failed to load", [(f"sum by (model) (millrace_model_load_failed{ONE})", "{{model}}"),
+                                               (f"sum(increase(millrace_model_load_failures_total{ONE}[$__rate_interval]))",
+                                                "attempts")], "none",
+                "1 for each model whose last load failed; an older version of it may serve. ListModels says why.", width=24)
 
     board.row("Requests")
     board.graph("Requests by code", [(f"sum by (code) ({rate(requests)}) > 0", "{{code}}")], "reqps", stacked=True)
@@ -150,6 +154,11 @@ def build() -> dict:
     board.graph("In flight and permits", [(f"sum(millrace_requests_in_flight{ONE})", "requests in flight"),
                                           (f"sum(millrace_permits_in_use{ONE})", "permits in use"),
                                           (f"sum(millrace_permits{ONE})", "permits")], "none")
+
+    board.graph("gRPC connections", [(f"sum(millrace_connections{ONE})", "open"),
+                                     (f"sum by (reason) (increase(millrace_connections_closed_total{ONE}[$__rate_interval]))",
+                                      "closed: {{reason}}")], "none",
+                "Open ones, and those that the server refused or closed: for want of room, or because of what their clients sent.")
 
     board.row("Output")
     board.graph("Speech", [(f'sum by (model) ({rate("millrace_audio_seconds_total")})', "{{model}}")], "none",
