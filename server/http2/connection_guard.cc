@@ -130,7 +130,8 @@ ConnectionGuard::Counts ConnectionGuard::counts() const {
           .made_room = made_room_.load(std::memory_order_relaxed),
           .headers = count(FrameAbuse::kHeaders),
           .resets = count(FrameAbuse::kResets),
-          .control_frames = count(FrameAbuse::kControlFrames)};
+          .control_frames = count(FrameAbuse::kControlFrames),
+          .incomplete_calls = incomplete_calls_.load(std::memory_order_relaxed)};
 }
 
 }  // namespace millrace::server

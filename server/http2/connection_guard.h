@@ -55,6 +55,7 @@ class ConnectionGuard {
     uint64_t headers = 0;  // closed by what their clients did
     uint64_t resets = 0;
     uint64_t control_frames = 0;
+    uint64_t incomplete_calls = 0;  // refused
   };
 
   static ConnectionGuard& Process();
@@ -81,6 +82,8 @@ class ConnectionGuard {
   // What the listener does, for the counts.
   void SetOpen(size_t connections) { open_.store(static_cast<int64_t>(connections)); }
   void CountRefused() { refused_.fetch_add(1, std::memory_order_relaxed); }
+  // A call was refused since its request did not arrive.
+  void CountIncompleteCall() { incomplete_calls_.fetch_add(1, std::memory_order_relaxed); }
   void CountMadeRoom() { made_room_.fetch_add(1, std::memory_order_relaxed); }
   Counts counts() const;
 
@@ -107,6 +110,7 @@ class ConnectionGuard {
   std::atomic<int64_t> open_{0};
   std::atomic<uint64_t> refused_{0};
   std::atomic<uint64_t> made_room_{0};
+  std::atomic<uint64_t> incomplete_calls_{0};
   std::array<std::atomic<uint64_t>, 4> closed_ = {};  // by FrameAbuse
   std::array<std::atomic<Chunk*>, kChunks> chunks_ = {};
 

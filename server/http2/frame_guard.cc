@@ -18,6 +18,11 @@ constexpr uint8_t kEndStream = 0x1;
 // under way is no flood, and some hundred resets take the server but milliseconds.
 constexpr double kBurstSeconds = 0.25;
 
+// Clients answer each reply and each of its pieces by WINDOW_UPDATE frames for the stream and for
+// the connection, and measure the bandwidth by PING frames; those of gRPC send about two a call.
+constexpr int kControlFramesOfCall = 4;
+constexpr int kControlFramesOfData = 1;
+
 constexpr Duration kYoung = std::chrono::seconds(1);
 
 LeakyBucket PerSecond(int count) {
@@ -73,8 +78,9 @@ FrameAbuse FrameGuard::BeginFrame(TimePoint now) {
   skip_ = length;
   switch (type) {
     case kData:
-      if (length != 0 || (flags & kEndStream) != 0) return FrameAbuse::kNone;
-      break;  // says nothing
+      if (length == 0 && (flags & kEndStream) == 0) break;  // says nothing
+      control_frames_.Drain(kControlFramesOfData);
+      return FrameAbuse::kNone;
     case kHeaders:
       if (stream > last_stream_) BeginCall(stream, now);
       block_ = 0;
@@ -94,6 +100,7 @@ void FrameGuard::BeginCall(uint32_t stream, TimePoint now) {
   last_stream_ = stream;
   last_call_ = now;
   ++calls_;
+  control_frames_.Drain(kControlFramesOfCall);
 }
 
 FrameAbuse FrameGuard::Reset(uint32_t stream, TimePoint now) {

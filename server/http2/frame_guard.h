@@ -15,7 +15,7 @@ namespace millrace::server {
 struct FrameLimits {
   size_t header_bytes = 32 << 10;  // of one call's headers as they come over the wire
   int resets_per_second = 1000;
-  int control_frames_per_second = 10'000;
+  int control_frames_per_second = 10'000;  // beyond those that calls and their data bring along
 };
 
 // What a client did that no client needs to do.

@@ -22,6 +22,9 @@ class LeakyBucket {
     return level_ <= size_;
   }
 
+  // Takes out what came for a good reason.
+  void Drain(double amount) { level_ = std::max(level_ - amount, 0.0); }
+
  private:
   double rate_;
   double size_;

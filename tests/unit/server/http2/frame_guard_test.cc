@@ -164,6 +164,24 @@ INSTANTIATE_TEST_SUITE_P(Kinds, FramesWithoutData,
                                            std::pair(kWindowUpdateFrame, 4),
                                            std::pair(kUnknownFrame, 30)));
 
+// A client of gRPC sends two such frames a call, whatever its rate.
+TEST_F(FrameGuardTest, FramesThatCallsBringAlongAreNoFlood) {
+  const std::string with_call = Frame(kWindowUpdateFrame, 0, 0, 4) + Frame(kPingFrame, 0, 0, 8);
+  for (int i = 0; i < 10'000; ++i) {
+    const std::string call = Call();
+    ASSERT_EQ(Read(call + Frame(kDataFrame, kEndStreamFlag, stream_, 100) + with_call),
+              FrameAbuse::kNone)
+        << i;
+  }
+}
+
+TEST_F(FrameGuardTest, CallsDoNotSaveUpForAFlood) {
+  for (int i = 0; i < 1000; ++i) ASSERT_EQ(Read(Call()), FrameAbuse::kNone);
+  const std::string ping = Frame(kPingFrame, 0, 0, 8);
+  for (int i = 0; i < kControlFramesAtOnce; ++i) ASSERT_EQ(Read(ping), FrameAbuse::kNone);
+  EXPECT_EQ(Read(ping), FrameAbuse::kControlFrames);
+}
+
 TEST_F(FrameGuardTest, WhatAFrameCarriesIsNotReadAsFrames) {
   // The payload looks like a flood of resets.
   std::string inside;
