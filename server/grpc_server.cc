@@ -8,6 +8,7 @@
 #include "google/protobuf/stubs/common.h"
 #include "grpcpp/server_builder.h"
 #include "models/core/strings.h"
+#include "server/http2/connection_guard.h"
 #include "server/services/reflection_service.h"
 #if GOOGLE_PROTOBUF_VERSION < 4022000  // later ones log through Abseil
 #include "google/protobuf/stubs/logging.h"
@@ -68,7 +69,10 @@ absl::StatusOr<std::unique_ptr<GrpcServer>> GrpcServer::Listen(
   // Finds clients that vanished without a word.
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, 60'000);
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, 20'000);
-  std::unique_ptr<RpcServer> server = RpcServer::Start(builder, services);
+  std::unique_ptr<RpcServer> server = RpcServer::Start(
+      builder, services,
+      {.max_incomplete_calls = static_cast<size_t>(config.max_incomplete_calls),
+       .on_incomplete_call_refused = [] { ConnectionGuard::Process().CountIncompleteCall(); }});
   if (server == nullptr) return absl::InternalError("gRPC could not start its server");
   std::unique_ptr<GrpcServer> result(new GrpcServer(std::move(health), std::move(reflection),
                                                     std::move(server), std::move(acceptor),

@@ -152,6 +152,7 @@ class Server {
                               .headers = connections.headers,
                               .resets = connections.resets,
                               .control_frames = connections.control_frames};
+      snapshot.incomplete_calls_refused_total = connections.incomplete_calls;
       return snapshot;
     });
   }

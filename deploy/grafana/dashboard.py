@@ -157,7 +157,9 @@ def build() -> dict:
 
     board.graph("gRPC connections", [(f"sum(millrace_connections{ONE})", "open"),
                                      (f"sum by (reason) (increase(millrace_connections_closed_total{ONE}[$__rate_interval]))",
-                                      "closed: {{reason}}")], "none",
+                                      "closed: {{reason}}"),
+                                     (f"increase(millrace_incomplete_calls_refused_total{ONE}[$__rate_interval])",
+                                      "calls refused: no request arrived")], "none",
                 "Open ones, and those that the server refused or closed: for want of room, or because of what their clients sent.")
 
     board.row("Output")

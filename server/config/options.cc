@@ -271,6 +271,9 @@ std::vector<Option> MakeOptions() {
   o.push_back(
       Number(Row("max-streams-per-connection", limits, "N", "gRPC calls at once on one connection"),
              &C::max_streams_per_connection, 1, 1'000'000));
+  o.push_back(Number(Row("max-incomplete-calls", limits, "N",
+                         "gRPC calls whose request has not arrived; more refuse the oldest"),
+                     &C::max_incomplete_calls, 1, 1'000'000));
   o.push_back(Time(Row("handshake-timeout", limits, "TIME",
                        "A connection that has not begun to speak TLS and HTTP/2 is closed"),
                    &C::handshake_timeout, milliseconds(100), hours(1)));

@@ -62,6 +62,7 @@ struct ServerConfig {
   int max_connections = 1024;
   int max_connections_per_peer = 768;
   int max_streams_per_connection = 1024;
+  int max_incomplete_calls = 4096;  // whose requests have not arrived, on all connections
   std::chrono::milliseconds handshake_timeout = std::chrono::seconds(10);
   std::chrono::milliseconds idle_connection_timeout = std::chrono::minutes(5);
   uint64_t max_header_bytes = 32 << 10;        // of one call, on the wire

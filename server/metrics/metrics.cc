@@ -153,6 +153,10 @@ class Metrics::SnapshotCollector final : public prometheus::Collectable {
           Value(static_cast<double>(count), MetricType::Counter, {{"reason", reason}}));
     }
     families.push_back(std::move(closed));
+    counter(
+        "millrace_incomplete_calls_refused_total",
+        "gRPC calls that were refused because too many waited for requests that did not arrive.",
+        static_cast<double>(s.incomplete_calls_refused_total));
 
     MetricFamily depth{
         "millrace_queue_depth", "Requests that wait in the model's queue.", MetricType::Gauge, {}};

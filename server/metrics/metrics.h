@@ -52,6 +52,7 @@ struct Snapshot {
     uint64_t control_frames = 0;
   };
   Connections connections = {};
+  uint64_t incomplete_calls_refused_total = 0;
 };
 
 // Labels of millrace_build_info.

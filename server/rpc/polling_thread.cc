@@ -25,6 +25,10 @@ void PollingThread::Stop() {
 
 void PollingThread::Post(Mail& mail) {
   if (this_polling_thread == this) return mail.Deliver();
+  PostLater(mail);
+}
+
+void PollingThread::PostLater(Mail& mail) {
   if (!mailbox_.Post(mail)) return;
   MutexLock lock(waking_);
   alarm_.Set(queue_.get(), std::chrono::system_clock::time_point(), &mail_came_);

@@ -43,6 +43,8 @@ class PollingThread {
   // Delivers on the polling thread: at once when this is it, else soon. Any thread; not once the
   // last call has ended.
   void Post(Mail& mail) MILLRACE_EXCLUDES(waking_);
+  // The same, never before it returns.
+  void PostLater(Mail& mail) MILLRACE_EXCLUDES(waking_);
   grpc::ServerCompletionQueue& queue() { return *queue_; }
   BackgroundThread& background() { return background_; }
 

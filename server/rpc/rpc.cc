@@ -3,17 +3,18 @@
 #include <exception>
 #include <utility>
 
+#include "models/core/strings.h"
 #include "server/logging/logging.h"
 #include "server/rpc/background_thread.h"
+#include "server/rpc/call_acceptor.h"
 #include "server/rpc/rpc_service.h"
 
 namespace millrace::server {
 
-Rpc::Rpc(RpcService& service, size_t method, PollingThread& thread)
-    : service_(service), method_(method), thread_(thread) {
+Rpc::Rpc(CallAcceptor& acceptor) : acceptor_(acceptor), thread_(acceptor.thread()) {
   thread_.AddCall();
   context_.AsyncNotifyWhenDone(&closed_);
-  service_.Request(method_, context_, request_, stream_, thread_.queue(), came_);
+  acceptor_.service_.RequestCall(&context_, &stream_, &thread_.queue(), &thread_.queue(), &came_);
 }
 
 template <typename Tell>
@@ -34,14 +35,37 @@ void Rpc::Came(bool ok) {
     delete this;
     return;
   }
-  Await(service_, method_, thread_);
-  if (service_.IsLong(method_, request_)) return thread_.background().Post(begin_elsewhere_);
-  service_.Begin(method_, *this);
+  acceptor_.AwaitCall();
+  const MethodTable::Method* const method = acceptor_.methods().Find(context_.method());
+  if (method == nullptr) {
+    Finish(grpc::Status(grpc::StatusCode::UNIMPLEMENTED,
+                        acceptor_.methods().ExplainUnknown(context_.method())));
+    return Begun();
+  }
+  service_ = method->service;
+  method_ = method->index;
+  stream_.Read(&request_, &first_read_);
+  acceptor_.AddIncomplete(*this);
+}
+
+void Rpc::FirstRead(bool ok) {
+  acceptor_.RemoveIncomplete(*this);
+  const bool takes_stream = service_->TakesStream(method_);
+  if (!ok && !takes_stream) {
+    Finish(grpc::Status(grpc::StatusCode::INTERNAL,
+                        StrCat("the call ended without a request; ", service_->path(method_),
+                               " takes exactly one message")));
+  }
+  if (finished_.load(std::memory_order_relaxed)) return Begun();
+  first_read_ok_ = ok;
+  first_is_unread_ = takes_stream;
+  if (service_->IsLong(method_, request_)) return thread_.background().Post(begin_elsewhere_);
+  service_->Begin(method_, *this);
   Begun();
 }
 
 void Rpc::BeginElsewhere() {
-  service_.Begin(method_, *this);
+  service_->Begin(method_, *this);
   thread_.Post(begun_);
 }
 
@@ -54,7 +78,9 @@ void Rpc::Begun() {
 void Rpc::StartRead(grpc::ByteBuffer* message) {
   message_read_ = message;
   ++pending_;
-  thread_.Post(read_);
+  if (!std::exchange(first_is_unread_, false)) return thread_.Post(read_);
+  message->Swap(&request_);
+  thread_.PostLater(tell_of_first_read_);
 }
 
 void Rpc::ReadDone(bool ok) {

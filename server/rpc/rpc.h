@@ -7,19 +7,20 @@
 #include <optional>
 #include <string>
 
-#include "grpcpp/server_context.h"
-#include "grpcpp/support/async_stream.h"
+#include "grpcpp/generic/async_generic_service.h"
 #include "grpcpp/support/byte_buffer.h"
 #include "grpcpp/support/status.h"
 #include "server/rpc/polling_thread.h"
 
 namespace millrace::server {
 
+class CallAcceptor;
 class RpcService;
 
 // One call as it comes and goes over the wire, in bytes: unary, with a stream of replies, or with
 // streams both ways. It owns itself: made before the call comes, gone once Finish has been called
-// and all has been told.
+// and all has been told. The method's function is called once the first message has arrived, or the
+// client has ended its stream without one.
 //
 // Operations may be called on any thread, and the polling thread starts them: at most one read and
 // one write at a time, and Finish last. What is told comes on the polling thread, so it must be
@@ -43,10 +44,6 @@ class Rpc {
     ~Handler() = default;
   };
 
-  // Waits for the next call of a method. On the polling thread, or before it starts.
-  static void Await(RpcService& service, size_t method, PollingThread& thread) {
-    new Rpc(service, method, thread);
-  }
   Rpc(const Rpc&) = delete;
   Rpc& operator=(const Rpc&) = delete;
 
@@ -80,6 +77,8 @@ class Rpc {
   void Finish(grpc::ByteBuffer reply);
 
  private:
+  friend class CallAcceptor;
+
   template <void (Rpc::*kDeliver)()>
   class RpcMail final : public Mail {
    public:
@@ -99,7 +98,8 @@ class Rpc {
     Rpc& rpc_;
   };
 
-  Rpc(RpcService& service, size_t method, PollingThread& thread);
+  // Waits for the next call. On the polling thread, or before it starts.
+  explicit Rpc(CallAcceptor& acceptor);
   ~Rpc() { thread_.RemoveCall(); }
 
   // Tells the handler of something. What that throws, as for want of memory, costs this call alone:
@@ -108,10 +108,12 @@ class Rpc {
   void Guard(Tell tell) noexcept;
 
   void Came(bool ok);
+  void FirstRead(bool ok);
   void BeginElsewhere();
   void Begun();
   void Read() { stream_.Read(message_read_, &read_done_); }
   void ReadDone(bool ok);
+  void TellOfFirstRead() { ReadDone(first_read_ok_); }
   void Write() { stream_.Write(*message_written_, &write_done_); }
   void WriteDone(bool ok);
   void End();
@@ -122,12 +124,17 @@ class Rpc {
   // Of one of `pending_`; with the last the call is gone.
   void Release();
 
-  RpcService& service_;
-  const size_t method_;
+  CallAcceptor& acceptor_;
   PollingThread& thread_;
-  grpc::ServerContext context_;
+  Rpc* older_ = nullptr;  // of the acceptor's list
+  Rpc* newer_ = nullptr;
+  RpcService* service_ = nullptr;  // from the headers on
+  size_t method_ = 0;
+  grpc::GenericServerContext context_;
   grpc::ServerAsyncReaderWriter<grpc::ByteBuffer, grpc::ByteBuffer> stream_{&context_};
-  grpc::ByteBuffer request_;
+  grpc::ByteBuffer request_;  // the first message
+  bool first_read_ok_ = false;
+  bool first_is_unread_ = false;  // by the handler of a stream
   Handler* handler_ = nullptr;
   bool cancelled_ = false;
   bool has_begun_ = false;  // the method's function has returned
@@ -138,6 +145,8 @@ class Rpc {
   grpc::Status status_;
 
   RpcEvent<&Rpc::Came> came_{*this};
+  RpcEvent<&Rpc::FirstRead> first_read_{*this};
+  RpcMail<&Rpc::TellOfFirstRead> tell_of_first_read_{*this};
   RpcMail<&Rpc::BeginElsewhere> begin_elsewhere_{*this};
   RpcMail<&Rpc::Begun> begun_{*this};
   RpcMail<&Rpc::Read> read_{*this};

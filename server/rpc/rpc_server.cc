@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <thread>
+#include <utility>
 
 namespace millrace::server {
 namespace {
@@ -10,8 +11,8 @@ namespace {
 // gives, since gRPC lets but one thread of a process wait for sockets and hands that over.
 constexpr unsigned kCoresPerThread = 8;
 constexpr unsigned kMostThreads = 4;
-// Calls of a method that are awaited at once: those that arrive with one read of a socket.
-constexpr int kAwaited = 4;
+// Calls that a thread awaits at once: those that arrive with one read of a socket.
+constexpr int kAwaited = 64;
 
 unsigned ThreadCount() {
   return std::clamp(std::thread::hardware_concurrency() / kCoresPerThread, 1U, kMostThreads);
@@ -20,23 +21,23 @@ unsigned ThreadCount() {
 }  // namespace
 
 std::unique_ptr<RpcServer> RpcServer::Start(grpc::ServerBuilder& builder,
-                                            const std::vector<RpcService*>& services) {
+                                            const std::vector<RpcService*>& services,
+                                            const Options& options) {
   std::unique_ptr<RpcServer> result(new RpcServer(services));
-  for (RpcService* service : services) builder.RegisterService(service);
-  result->unknown_methods_.Register(builder);
-  for (unsigned i = 0; i < ThreadCount(); ++i) {
-    result->threads_.push_back(
+  builder.RegisterAsyncGenericService(&result->service_);
+  const unsigned threads = ThreadCount();
+  for (unsigned i = 0; i < threads; ++i) {
+    const auto& thread = result->threads_.emplace_back(
         std::make_unique<PollingThread>(builder.AddCompletionQueue(), result->background_));
+    result->acceptors_.push_back(
+        std::make_unique<CallAcceptor>(result->service_, result->methods_, *thread,
+                                       std::max<size_t>(options.max_incomplete_calls / threads, 1),
+                                       options.on_incomplete_call_refused));
   }
   result->server_ = builder.BuildAndStart();
   if (result->server_ != nullptr) {
-    for (const auto& thread : result->threads_) {
-      result->unknown_methods_.Await(*thread);
-      for (RpcService* service : services) {
-        for (size_t method = 0; method < service->methods(); ++method) {
-          for (int i = 0; i < kAwaited; ++i) Rpc::Await(*service, method, *thread);
-        }
-      }
+    for (const auto& acceptor : result->acceptors_) {
+      for (int i = 0; i < kAwaited; ++i) acceptor->AwaitCall();
     }
   }
   for (const auto& thread : result->threads_) thread->Start();
@@ -44,6 +45,10 @@ std::unique_ptr<RpcServer> RpcServer::Start(grpc::ServerBuilder& builder,
 }
 
 void RpcServer::Shutdown(std::chrono::system_clock::time_point deadline) {
+  if (server_ != nullptr && !std::exchange(is_shut_down_, true)) {
+    // gRPC would wait until the deadline for requests that may never arrive.
+    for (const auto& acceptor : acceptors_) acceptor->RefuseIncompleteCalls();
+  }
   if (server_ != nullptr) server_->Shutdown(deadline);
   for (const auto& thread : threads_) thread->Stop();
 }

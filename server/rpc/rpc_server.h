@@ -1,24 +1,40 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
+#include <functional>
 #include <memory>
 #include <vector>
 
+#include "grpcpp/generic/async_generic_service.h"
 #include "grpcpp/server.h"
 #include "grpcpp/server_builder.h"
 #include "server/rpc/background_thread.h"
+#include "server/rpc/call_acceptor.h"
+#include "server/rpc/method_table.h"
 #include "server/rpc/polling_thread.h"
 #include "server/rpc/rpc_service.h"
-#include "server/rpc/unknown_methods.h"
 
 namespace millrace::server {
 
 // A gRPC server of RpcServices with its polling threads. Start and Shutdown are for one thread.
 class RpcServer {
  public:
+  struct Options {
+    // Calls whose request has not arrived, of all connections together; see CallAcceptor.
+    size_t max_incomplete_calls = 4096;
+    // Called on a polling thread for each call that is refused because there are more.
+    std::function<void()> on_incomplete_call_refused = [] {};
+  };
+
   // Builds and starts it; null when gRPC cannot. The services must outlive it.
   static std::unique_ptr<RpcServer> Start(grpc::ServerBuilder& builder,
-                                          const std::vector<RpcService*>& services);
+                                          const std::vector<RpcService*>& services,
+                                          const Options& options);
+  static std::unique_ptr<RpcServer> Start(grpc::ServerBuilder& builder,
+                                          const std::vector<RpcService*>& services) {
+    return Start(builder, services, Options());
+  }
   RpcServer(const RpcServer&) = delete;
   RpcServer& operator=(const RpcServer&) = delete;
   ~RpcServer() { Shutdown(std::chrono::system_clock::now()); }
@@ -28,12 +44,15 @@ class RpcServer {
   void Shutdown(std::chrono::system_clock::time_point deadline);
 
  private:
-  explicit RpcServer(const std::vector<RpcService*>& services) : unknown_methods_(services) {}
+  explicit RpcServer(const std::vector<RpcService*>& services) : methods_(services) {}
 
-  UnknownMethods unknown_methods_;
+  const MethodTable methods_;
+  grpc::AsyncGenericService service_;
   BackgroundThread background_;
   std::vector<std::unique_ptr<PollingThread>> threads_;
+  std::vector<std::unique_ptr<CallAcceptor>> acceptors_;  // one for each thread
   std::unique_ptr<grpc::Server> server_;
+  bool is_shut_down_ = false;
 };
 
 }  // namespace millrace::server

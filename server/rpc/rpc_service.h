@@ -8,24 +8,27 @@
 #include <vector>
 
 #include "google/protobuf/descriptor.h"
-#include "grpcpp/completion_queue.h"
-#include "grpcpp/impl/service_type.h"
-#include "grpcpp/server_context.h"
 #include "server/rpc/rpc.h"
 
 namespace millrace::server {
 
 // A service whose methods take calls in bytes. What it is made of must be thread-safe: calls begin
 // on every polling thread.
-class RpcService : public grpc::Service {
+class RpcService {
  public:
   // Begins a call: has it ended by Rpc::Finish, then or later. Must not block, nor throw once it
   // has given the call to another thread.
   using Function = std::function<void(Rpc&)>;
 
+  RpcService(const RpcService&) = delete;
+  RpcService& operator=(const RpcService&) = delete;
+  virtual ~RpcService() = default;
+
   // As "millrace.v1.AdminService".
   const std::string& full_name() const { return descriptor_.full_name(); }
   size_t methods() const { return methods_.size(); }
+  // As "/millrace.v1.AdminService/LoadModel"; lives as long as the service.
+  const std::string& path(size_t method) const { return methods_[method].path; }
   // Those that are served, as "LoadModel".
   std::vector<std::string> MethodNames() const;
 
@@ -50,15 +53,12 @@ class RpcService : public grpc::Service {
   struct Method {
     std::string path;
     bool takes_stream;
-    bool gives_stream;
     Function function;
     size_t longest_at_once;
   };
   static constexpr size_t kAlwaysLong = static_cast<size_t>(-1);
 
-  void Request(size_t method, grpc::ServerContext& context, grpc::ByteBuffer& request,
-               grpc::ServerAsyncReaderWriter<grpc::ByteBuffer, grpc::ByteBuffer>& stream,
-               grpc::ServerCompletionQueue& queue, Event& came);
+  bool TakesStream(size_t method) const { return methods_[method].takes_stream; }
   bool IsLong(size_t method, const grpc::ByteBuffer& request) const {
     const size_t longest = methods_[method].longest_at_once;
     return longest == kAlwaysLong || (!methods_[method].takes_stream && request.Length() > longest);
@@ -67,7 +67,7 @@ class RpcService : public grpc::Service {
   void Begin(size_t method, Rpc& rpc);
 
   const google::protobuf::ServiceDescriptor& descriptor_;
-  std::deque<Method> methods_;  // gRPC keeps pointers to the paths
+  std::deque<Method> methods_;  // their paths stay where they are
 };
 
 }  // namespace millrace::server

@@ -13,7 +13,7 @@ import grpc
 import pytest
 from wire import attacks, certificates
 from wire import daemon as daemons
-from wire.http2 import RawConnection, grpc_message
+from wire.http2 import END_HEADERS, HEADERS, RawConnection, frame, grpc_message
 from wire.polling import eventually
 from wire.requests import null_request
 from wire.stubs import kserve_grpc
@@ -112,6 +112,30 @@ def test_silent_connections_keep_nobody_out(tmp_path, null_models):
         metrics = daemon.metrics()
         assert metrics.total("millrace_connections") >= 768
         assert metrics.total("millrace_connections_closed_total", reason="made_room") >= 1
+
+
+def test_calls_whose_requests_never_arrive_cost_others_little(tmp_path, null_models):
+    """Only their headers are sent, a thousand on each of many connections, which stay open."""
+    connections, calls = 40, 1000
+    headers = attacks.call_headers(attacks.METHOD)
+    flood = b"".join(frame(HEADERS, END_HEADERS, 2 * call + 1, headers) for call in range(calls))
+    with daemons.start(tmp_path, "--workers", "1", models=null_models) as daemon, contextlib.ExitStack() as stack:
+        channel = daemon.connect()
+        daemon.health(channel=channel)
+        quiet = p99(latencies(channel, QUIET_SECONDS))
+        before = peak(daemon)
+        opened = [stack.enter_context(RawConnection(daemon.ports["grpc"])) for _ in range(connections)]
+        for connection in opened:
+            connection.socket.sendall(flood)
+        busy = p99(latencies(channel, QUIET_SECONDS))
+        print(f"p99 quiet {quiet * 1e3:.2f} ms, attacked {busy * 1e3:.2f} ms, memory +{(peak(daemon) - before) / 1e6:.1f} MB")
+        eventually("the others are refused",
+                   lambda: daemon.metrics().total("millrace_incomplete_calls_refused_total") >= connections * calls - 4096)
+        assert peak(daemon) - before < MOST_GROWTH
+        assert busy <= max(TIMES_SLOWER * quiet, LEAST_P99)
+        assert opened[0].stream_ended()
+        lines = [line for line in daemon.log_text().splitlines() if "its request has not arrived" in line]
+        assert len(lines) == 1 and "client=ipv4:127.0.0.1" in lines[0]
 
 
 def test_a_header_cannot_forge_a_line_of_the_log(tmp_path, null_models):

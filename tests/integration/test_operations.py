@@ -202,6 +202,7 @@ METRICS = {
     "millrace_graph_cache_entries", "millrace_graph_cache_bytes", "millrace_graph_cache_hits_total",
     "millrace_graph_cache_misses_total", "millrace_graph_cache_evictions_total",
     "millrace_graph_cache_new_shapes_total", "millrace_compiled_shapes", "millrace_connections", "millrace_connections_closed_total",
+    "millrace_incomplete_calls_refused_total",
     "millrace_translation_cache_entries", "millrace_translation_cache_bytes", "millrace_translation_cache_hits_total",
     "millrace_translation_cache_misses_total", "millrace_translation_cache_evictions_total",
     "process_resident_memory_bytes", "process_cpu_seconds_total", "process_start_time_seconds", "process_open_fds",

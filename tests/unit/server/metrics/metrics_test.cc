@@ -40,6 +40,7 @@ Snapshot Everything() {
                    .headers = 18,
                    .resets = 19,
                    .control_frames = 20};
+  s.incomplete_calls_refused_total = 21;
   s.shapes = {.compiled = 11, .eager = 12, .refused_frozen = 13, .refused_limit = 14};
   return s;
 }
@@ -166,6 +167,7 @@ TEST_F(MetricsTest, GaugesShowTheSnapshotOfTheScrape) {
         "millrace_connections_closed_total{reason=\"headers\"} 18\n",
         "millrace_connections_closed_total{reason=\"resets\"} 19\n",
         "millrace_connections_closed_total{reason=\"control_frames\"} 20\n",
+        "millrace_incomplete_calls_refused_total 21\n",
         "millrace_queue_depth{model=\"null\"} 7\n",
         "millrace_queue_depth{model=\"joe\"} 0\n",
         "millrace_model_load_failures_total 5\n",

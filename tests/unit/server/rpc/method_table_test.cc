@@ -1,4 +1,4 @@
-#include "server/rpc/unknown_methods.h"
+#include "server/rpc/method_table.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

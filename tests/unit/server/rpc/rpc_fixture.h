@@ -88,12 +88,13 @@ class RpcTestServer {
   // By their names without the service.
   using Functions = std::vector<std::pair<std::string, RpcService::Function>>;
 
-  explicit RpcTestServer(Functions functions) : service_(std::move(functions)) {
+  explicit RpcTestServer(Functions functions, const RpcServer::Options& options = {})
+      : service_(std::move(functions)) {
     grpc::ServerBuilder builder;
     int port = 0;
     builder.AddListeningPort("127.0.0.1:0", grpc::InsecureServerCredentials(), &port);
     builder.SetMaxReceiveMessageSize(-1);
-    server_ = RpcServer::Start(builder, {&service_});
+    server_ = RpcServer::Start(builder, {&service_}, options);
     address_ = "127.0.0.1:" + std::to_string(port);
     channel_ = NewChannel();
   }

@@ -1,0 +1,70 @@
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <utility>
+
+#include "grpcpp/generic/async_generic_service.h"
+#include "server/rpc/method_table.h"
+#include "server/rpc/polling_thread.h"
+
+namespace millrace::server {
+
+class Rpc;
+
+// Accepts the calls of one polling thread as their headers arrive. Bounds the calls whose request
+// has not arrived: each takes some 12 KB, and only its client knows whether the rest will follow.
+// When there are too many, the oldest one is refused, so that whoever leaves calls incomplete keeps
+// nobody out. Used on the polling thread, or before it starts.
+class CallAcceptor {
+ public:
+  // What it refers to must outlive it. max_incomplete: at least 1. on_refused: called for each call
+  // that is refused because too many are incomplete.
+  CallAcceptor(grpc::AsyncGenericService& service, const MethodTable& methods,
+               PollingThread& thread, size_t max_incomplete, std::function<void()> on_refused)
+      : service_(service),
+        methods_(methods),
+        thread_(thread),
+        max_incomplete_(max_incomplete),
+        on_refused_(std::move(on_refused)) {}
+  CallAcceptor(const CallAcceptor&) = delete;
+  CallAcceptor& operator=(const CallAcceptor&) = delete;
+
+  // Waits for one more call.
+  void AwaitCall();
+  // From any thread, once: refuses as UNAVAILABLE the calls that are incomplete, now and later.
+  void RefuseIncompleteCalls() { thread_.Post(refuse_all_); }
+
+  const MethodTable& methods() const { return methods_; }
+  PollingThread& thread() const { return thread_; }
+
+ private:
+  friend class Rpc;
+
+  class RefuseAll final : public Mail {
+   public:
+    explicit RefuseAll(CallAcceptor& acceptor) : acceptor_(acceptor) {}
+    void Deliver() override;
+
+   private:
+    CallAcceptor& acceptor_;
+  };
+
+  void AddIncomplete(Rpc& rpc);
+  void RemoveIncomplete(Rpc& rpc);
+  void RefuseOldest();
+
+  grpc::AsyncGenericService& service_;
+  const MethodTable& methods_;
+  PollingThread& thread_;
+  const size_t max_incomplete_;
+  const std::function<void()> on_refused_;
+  bool refusing_all_ = false;
+  RefuseAll refuse_all_{*this};
+  // A list of the incomplete calls that runs through them.
+  Rpc* oldest_ = nullptr;
+  Rpc* newest_ = nullptr;
+  size_t incomplete_ = 0;
+};
+
+}  // namespace millrace::server
