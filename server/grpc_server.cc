@@ -72,6 +72,7 @@ absl::StatusOr<std::unique_ptr<GrpcServer>> GrpcServer::Listen(
   std::unique_ptr<RpcServer> server = RpcServer::Start(
       builder, services,
       {.max_incomplete_calls = static_cast<size_t>(config.max_incomplete_calls),
+       .refusals_per_second = static_cast<double>(config.refusals_per_second),
        .on_incomplete_call_refused = [] { ConnectionGuard::Process().CountIncompleteCall(); }});
   if (server == nullptr) return absl::InternalError("gRPC could not start its server");
   std::unique_ptr<GrpcServer> result(new GrpcServer(std::move(health), std::move(reflection),

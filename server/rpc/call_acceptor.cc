@@ -54,6 +54,14 @@ void CallAcceptor::RefuseOldest() {
   RemoveIncomplete(rpc);
 }
 
+Duration CallAcceptor::DelayOfRefusal(std::chrono::system_clock::time_point deadline) {
+  if (refusing_all_) return Duration::zero();
+  const Duration left = deadline == std::chrono::system_clock::time_point::max()
+                            ? Duration::max()
+                            : Duration(deadline - std::chrono::system_clock::now());
+  return refusal_pacer_.Delay(std::chrono::steady_clock::now(), left);
+}
+
 void CallAcceptor::RefuseAll::Deliver() {
   acceptor_.refusing_all_ = true;
   while (acceptor_.oldest_ != nullptr) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <functional>
 #include <utility>
@@ -7,6 +8,7 @@
 #include "grpcpp/generic/async_generic_service.h"
 #include "server/rpc/method_table.h"
 #include "server/rpc/polling_thread.h"
+#include "server/rpc/refusal_pacer.h"
 
 namespace millrace::server {
 
@@ -18,14 +20,17 @@ class Rpc;
 // nobody out. Used on the polling thread, or before it starts.
 class CallAcceptor {
  public:
-  // What it refers to must outlive it. max_incomplete: at least 1. on_refused: called for each call
+  // What it refers to must outlive it. max_incomplete: at least 1. refusals_per_second: see
+  // RefusalPacer; while the server stops, nothing is held back. on_refused: called for each call
   // that is refused because too many are incomplete.
   CallAcceptor(grpc::AsyncGenericService& service, const MethodTable& methods,
-               PollingThread& thread, size_t max_incomplete, std::function<void()> on_refused)
+               PollingThread& thread, size_t max_incomplete, double refusals_per_second,
+               std::function<void()> on_refused)
       : service_(service),
         methods_(methods),
         thread_(thread),
         max_incomplete_(max_incomplete),
+        refusal_pacer_(refusals_per_second),
         on_refused_(std::move(on_refused)) {}
   CallAcceptor(const CallAcceptor&) = delete;
   CallAcceptor& operator=(const CallAcceptor&) = delete;
@@ -34,6 +39,9 @@ class CallAcceptor {
   void AwaitCall();
   // From any thread, once: refuses as UNAVAILABLE the calls that are incomplete, now and later.
   void RefuseIncompleteCalls() { thread_.Post(refuse_all_); }
+
+  // How long to hold back the answer to a call that is refused.
+  Duration DelayOfRefusal(std::chrono::system_clock::time_point deadline);
 
   const MethodTable& methods() const { return methods_; }
   PollingThread& thread() const { return thread_; }
@@ -58,6 +66,7 @@ class CallAcceptor {
   const MethodTable& methods_;
   PollingThread& thread_;
   const size_t max_incomplete_;
+  RefusalPacer refusal_pacer_;
   const std::function<void()> on_refused_;
   bool refusing_all_ = false;
   RefuseAll refuse_all_{*this};

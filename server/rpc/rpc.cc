@@ -57,6 +57,7 @@ void Rpc::FirstRead(bool ok) {
                                " takes exactly one message")));
   }
   if (finished_.load(std::memory_order_relaxed)) return Begun();
+  has_arrived_ = true;
   first_read_ok_ = ok;
   first_is_unread_ = takes_stream;
   if (service_->IsLong(method_, request_)) return thread_.background().Post(begin_elsewhere_);
@@ -112,6 +113,20 @@ void Rpc::Finish(grpc::ByteBuffer reply) {
 }
 
 void Rpc::End() {
+  if (!HoldBack()) EndNow();
+}
+
+bool Rpc::HoldBack() {
+  // An incomplete call is refused to be rid of it.
+  if (status_.error_code() != grpc::StatusCode::RESOURCE_EXHAUSTED || !has_arrived_) return false;
+  const Duration delay = acceptor_.DelayOfRefusal(deadline());
+  if (delay == Duration::zero()) return false;
+  held_back_.emplace().Set(&thread_.queue(), std::chrono::system_clock::now() + delay,
+                           &end_held_back_);
+  return true;
+}
+
+void Rpc::EndNow() {
   if (reply_) {
     stream_.WriteAndFinish(*reply_, grpc::WriteOptions(), status_, &ended_);
   } else {

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "grpcpp/alarm.h"
 #include "grpcpp/generic/async_generic_service.h"
 #include "grpcpp/support/byte_buffer.h"
 #include "grpcpp/support/status.h"
@@ -117,6 +118,10 @@ class Rpc {
   void Write() { stream_.Write(*message_written_, &write_done_); }
   void WriteDone(bool ok);
   void End();
+  void EndNow();
+  void EndHeldBack(bool) { EndNow(); }
+  // Whether the answer goes out later.
+  bool HoldBack();
   void Ended(bool) { Release(); }
   void Closed(bool);
   void TellOfCancel();
@@ -133,6 +138,7 @@ class Rpc {
   grpc::GenericServerContext context_;
   grpc::ServerAsyncReaderWriter<grpc::ByteBuffer, grpc::ByteBuffer> stream_{&context_};
   grpc::ByteBuffer request_;  // the first message
+  bool has_arrived_ = false;
   bool first_read_ok_ = false;
   bool first_is_unread_ = false;  // by the handler of a stream
   Handler* handler_ = nullptr;
@@ -143,6 +149,7 @@ class Rpc {
   std::atomic<bool> finished_{false};
   std::optional<grpc::ByteBuffer> reply_;
   grpc::Status status_;
+  std::optional<grpc::Alarm> held_back_;  // of an answer that goes out later
 
   RpcEvent<&Rpc::Came> came_{*this};
   RpcEvent<&Rpc::FirstRead> first_read_{*this};
@@ -154,6 +161,7 @@ class Rpc {
   RpcMail<&Rpc::Write> write_{*this};
   RpcEvent<&Rpc::WriteDone> write_done_{*this};
   RpcMail<&Rpc::End> end_{*this};
+  RpcEvent<&Rpc::EndHeldBack> end_held_back_{*this};
   RpcEvent<&Rpc::Ended> ended_{*this};
   RpcEvent<&Rpc::Closed> closed_{*this};
   // What is still to come: the return of the method's function, the end, that gRPC has closed the

@@ -23,6 +23,8 @@ class RpcServer {
   struct Options {
     // Calls whose request has not arrived, of all connections together; see CallAcceptor.
     size_t max_incomplete_calls = 4096;
+    // Calls a second that may be answered RESOURCE_EXHAUSTED at once; see RefusalPacer. 0: all.
+    double refusals_per_second = 1000;
     // Called on a polling thread for each call that is refused because there are more.
     std::function<void()> on_incomplete_call_refused = [] {};
   };

@@ -77,13 +77,13 @@ INSTANTIATE_TEST_SUITE_P(
         Example{"tls-client-ca", "ca.pem"}, Example{"api-keys", "keys"},
         Example{"max-message-bytes", "1KiB"}, Example{"max-connections", "2"},
         Example{"max-streams-per-connection", "7"}, Example{"max-incomplete-calls", "9"},
-        Example{"max-connections-per-peer", "2"}, Example{"handshake-timeout", "3s"},
-        Example{"idle-connection-timeout", "1m"}, Example{"max-header-bytes", "16KiB"},
-        Example{"max-resets-per-second", "5"}, Example{"max-control-frames-per-second", "500"},
-        Example{"keepalive-min-interval", "1m"}, Example{"max-request-time", "90s"},
-        Example{"write-stall-timeout", "1ms"}, Example{"max-buffered-bytes", "64KiB"},
-        Example{"drain-delay", "10s"}, Example{"drain-timeout", "2m"}, Example{"log-level", "off"},
-        Example{"log-format", "json"}),
+        Example{"refusals-per-second", "0"}, Example{"max-connections-per-peer", "2"},
+        Example{"handshake-timeout", "3s"}, Example{"idle-connection-timeout", "1m"},
+        Example{"max-header-bytes", "16KiB"}, Example{"max-resets-per-second", "5"},
+        Example{"max-control-frames-per-second", "500"}, Example{"keepalive-min-interval", "1m"},
+        Example{"max-request-time", "90s"}, Example{"write-stall-timeout", "1ms"},
+        Example{"max-buffered-bytes", "64KiB"}, Example{"drain-delay", "10s"},
+        Example{"drain-timeout", "2m"}, Example{"log-level", "off"}, Example{"log-format", "json"}),
     [](const auto& info) {
       std::string name = KeyOf(info.param.name);
       return name;

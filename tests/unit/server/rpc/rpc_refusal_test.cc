@@ -1,0 +1,100 @@
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+
+#include "server/rpc/rpc.h"
+#include "tests/fakes/joining_thread.h"
+#include "tests/unit/server/rpc/rpc_fixture.h"
+
+namespace millrace::server {
+namespace {
+
+using grpc::StatusCode;
+using std::chrono::milliseconds;
+using testing::JoiningThread;
+
+grpc::Status Refusal() { return {StatusCode::RESOURCE_EXHAUSTED, "too many"}; }
+
+// A server that refuses every call. The first one is over; the answers to all others are held back.
+class RpcRefusalTest : public ::testing::Test {
+ protected:
+  RpcRefusalTest() {
+    EXPECT_EQ(Call(server_.channel(), "x").error_code(), StatusCode::RESOURCE_EXHAUSTED);
+    AwaitDone(1);
+  }
+  void AwaitBegun(int calls) {
+    Await([this, calls] { return begun_.load() == calls; });
+  }
+  void AwaitDone(int calls) {
+    Await([this, calls] { return recorder_.dones.load() == calls; });
+  }
+
+  Recorder recorder_;
+  std::atomic<int> begun_{0};
+  RpcTestServer server_{{{"Synthesize",
+                          [this](Rpc& rpc) {
+                            rpc.SetHandler(recorder_);
+                            rpc.Finish(Refusal());
+                            ++begun_;
+                          }}},
+                        {.refusals_per_second = 0.001}};
+};
+
+TEST_F(RpcRefusalTest, AnswerThatIsHeldBackArrivesBeforeTheDeadline) {
+  for (int i = 0; i < 5; ++i) {
+    Context context;
+    context.set_deadline(std::chrono::system_clock::now() + milliseconds(400));
+    EXPECT_EQ(Call(server_.channel(), context, "x").error_code(), StatusCode::RESOURCE_EXHAUSTED);
+  }
+}
+
+TEST_F(RpcRefusalTest, ClientMayLeaveBeforeTheAnswer) {
+  Context context;
+  JoiningThread client([&] {
+    EXPECT_EQ(Call(server_.channel(), context, "x").error_code(), StatusCode::CANCELLED);
+  });
+  AwaitBegun(2);
+  context.TryCancel();
+  client.join();
+  AwaitDone(2);
+  EXPECT_EQ(recorder_.cancels.load(), 1);
+}
+
+TEST_F(RpcRefusalTest, ShutdownEndsACallWhoseAnswerIsHeldBack) {
+  JoiningThread client([&] { EXPECT_FALSE(Call(server_.channel(), "x").ok()); });
+  AwaitBegun(2);
+  server_.server().Shutdown(std::chrono::system_clock::now());
+  EXPECT_EQ(recorder_.dones.load(), 2);
+}
+
+TEST(RpcRefusal, LoopThatCallsAgainAtOnceIsSlowedDown) {
+  RpcTestServer server({{"Synthesize", [](Rpc& rpc) { rpc.Finish(Refusal()); }}},
+                       {.refusals_per_second = 50});
+  const auto start = std::chrono::steady_clock::now();
+  constexpr int kCalls = 40;  // the first 25 are answered at once, the others at the rate
+  for (int i = 0; i < kCalls; ++i)
+    EXPECT_EQ(Call(server.channel(), "x").error_code(), StatusCode::RESOURCE_EXHAUSTED);
+  EXPECT_GE(std::chrono::steady_clock::now() - start, milliseconds(250));
+}
+
+TEST(RpcRefusal, OtherAnswersAreNeverHeldBack) {
+  std::atomic<bool> refuses{true};
+  RpcTestServer server({{"Synthesize",
+                         [&](Rpc& rpc) {
+                           if (refuses.load()) return rpc.Finish(Refusal());
+                           rpc.Finish(rpc.request());
+                         }}},
+                       {.refusals_per_second = 0.001});
+  JoiningThread refused([&, channel = server.NewChannel()] {
+    EXPECT_EQ(Call(*channel, "x").error_code(), StatusCode::RESOURCE_EXHAUSTED);
+  });
+  refused.join();
+  refuses = false;
+  const auto start = std::chrono::steady_clock::now();
+  RoundTrips(server.channel(), 20);
+  EXPECT_LT(std::chrono::steady_clock::now() - start, 20 * milliseconds(500));
+}
+
+}  // namespace
+}  // namespace millrace::server
