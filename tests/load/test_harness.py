@@ -11,6 +11,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from unittest import mock
 
+import plot_main_figures
 from harness import clients, context, machine, opus, peers, report
 from harness.journal import Journal
 from harness.levels import by_share, level
@@ -103,6 +104,19 @@ class ReportTest(unittest.TestCase):
         path = Path(self.folder.name) / "a.json"
         report.save(self.result, path)
         self.assertEqual(report.load(path), self.result)
+
+
+class MainFiguresTest(unittest.TestCase):
+    def test_each_figure_stands_in_its_section(self):
+        drawn = plot_main_figures.panels()
+        self.assertEqual(len(drawn), 5)
+        self.assertEqual(plot_main_figures.missing(drawn, plot_main_figures.BENCHMARKS.read_text()), [])
+
+    def test_a_figure_of_another_section_is_named(self):
+        page = "# B\n\n## One\n\n| a | 7 | 1,234 |\n\n## Two\n\n| b | 34 |\n"
+        drawn = [{"section": "One", "bars": [["a", "1,234"], ["b", "34"]]}, {"section": "Two", "bars": [["b", "34"]]},
+                 {"section": "Three", "bars": [["c", "7"]]}]
+        self.assertEqual(plot_main_figures.missing(drawn, page), [("One", "34"), ("Three", "7")])
 
 
 class MetricsPageTest(unittest.TestCase):
