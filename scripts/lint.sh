@@ -22,6 +22,9 @@ fi
 say "no class is defined twice in a namespace"
 "$VENV/bin/python" scripts/check_class_names.py
 
+say "documents name what exists"
+"$VENV/bin/python" scripts/check_document_paths.py
+
 say "every field in proto/ has a comment"
 "$VENV/bin/python" scripts/check_proto_comments.py
 
