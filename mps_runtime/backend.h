@@ -12,26 +12,27 @@
 
 namespace millrace::runtime {
 
-// What differs between devices. A stream is bound to one thread at a time; the caller sees to that
-// (StreamPool). Methods that name a thread act on the calling one and are safe to call from several
-// threads at once.
+// The interface to one kind of device. A stream is bound to one thread at a time, which the caller
+// (StreamPool) ensures. Methods that name a thread act on the calling thread and may be called from
+// several threads at once.
 class Backend {
  public:
   virtual ~Backend() = default;
 
   virtual DeviceType device() const = 0;
-  // For people: the CPU's or accelerator's model.
+  // The model name of the CPU or accelerator, for people to read.
   virtual std::string DeviceName() const = 0;
   // How many forwards at once are known to be safe and useful without a calibrated profile; at
   // least 1.
   virtual int SafeConcurrency() const = 0;
-  // How many forwards at once can gain anything: no calibrated profile raises them above that.
+  // The number of concurrent forwards beyond which nothing is gained: a calibrated profile never
+  // raises the limit above it.
   virtual int UsefulConcurrency() const { return kWorkerSlots; }
   // How many worker threads may have a stream; 1..31.
   virtual int MaxWorkers() const { return kWorkerSlots; }
   // The reason, for people, when that is fewer than 31; else empty.
   virtual std::string WhyFewWorkers() const { return {}; }
-  // What the host side of two forwards may do at once when nobody says.
+  // The mode that is used when the configuration names none.
   virtual ForwardMode DefaultMode() const { return ForwardMode::kParallel; }
 
   // Main thread, once, before any other thread touches the device: performs the first uses that
@@ -47,23 +48,23 @@ class Backend {
   // Waits for everything submitted to this stream, which must be bound to the calling thread.
   // Throws DeviceError.
   virtual void Synchronize(Stream stream) = 0;
-  // Around the host side of a forward, on one thread, properly nested: for what the system
-  // allocates behind libtorch's back. LeaveForward gets what EnterForward returned.
+  // Called around the host side of a forward, on one thread and properly nested, to release what
+  // the system allocates outside libtorch. LeaveForward gets what EnterForward returned.
   virtual void* EnterForward() { return nullptr; }
   virtual void LeaveForward(void* /*scope*/) noexcept {}
-  // Memory that the driver holds for this process, what is kept for later included; 0 where the
-  // device has none of its own. Any thread.
+  // Memory that the driver holds for this process, including what it keeps for reuse; 0 where the
+  // device has no memory of its own. Any thread.
   virtual int64_t AllocatedBytes() const { return 0; }
   // Records what `submit` submits to this stream, which must be bound to the calling thread,
-  // instead of running it. Null when the device or the stream records nothing; throws what `submit`
+  // instead of running it. Null when the device or the stream cannot record. Throws what `submit`
   // throws, and on work that cannot be recorded.
   virtual std::unique_ptr<DeviceGraph> Capture(Stream, const std::function<void()>& /*submit*/) {
     return nullptr;
   }
   // Whether libtorch compiles a graph for each new shape and keeps it until the process ends.
   virtual bool CompilesShapes() const { return false; }
-  // After a forward failed: when it was for want of memory, gives what libtorch keeps for later
-  // back to the device, which may wait for all streams, and returns true.
+  // Called after a forward failed. When memory was short, returns cached memory of libtorch to the
+  // device, which may wait for all streams, and returns true.
   virtual bool ReleaseMemoryIfShort() noexcept { return false; }
 };
 
@@ -71,8 +72,8 @@ class Backend {
 // std::invalid_argument that names what is allowed when there is no such backend.
 std::unique_ptr<Backend> MakeBackend(std::optional<DeviceType> device);
 
-// One for each device, linked from backend/<device>/ or, in a build without it, from
-// backend/no_<device>.cc. Null with the reason: not available.
+// One function for each device, linked from backend/<device>/ or, in a build without it, from
+// backend/no_<device>.cc. Returns null and the reason when the device is not available.
 std::unique_ptr<Backend> MakeCpuBackend(std::string& why_not);
 std::unique_ptr<Backend> MakeCudaBackend(std::string& why_not);
 std::unique_ptr<Backend> MakeMpsBackend(std::string& why_not);

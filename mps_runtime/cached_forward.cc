@@ -19,7 +19,7 @@ namespace {
 // Where the work of a call begins and ends.
 enum class Ends { kDevice, kHost };
 
-// What is known of a key: that it came once, its record, or that it runs without one.
+// What is known of a key: that it occurred once, its graph, or that it runs without one.
 class Entry final : public GraphEntry {
  public:
   size_t SizeBytes() const override {
@@ -30,7 +30,7 @@ class Entry final : public GraphEntry {
     return bytes;
   }
 
-  // Whether the record was made for such a call with tensors of these shapes.
+  // Whether the graph was recorded for a call of this kind with tensors of these shapes.
   bool Fits(Ends others_ends, const std::vector<at::Tensor>& others) const {
     return ends == others_ends &&
            std::equal(
@@ -41,9 +41,10 @@ class Entry final : public GraphEntry {
   bool eager = false;
   Ends ends = Ends::kDevice;
   std::vector<at::Tensor> inputs, outputs;
-  // From the host to the host: what the record copies from and to.
+  // The host tensors that the graph copies from and to, when the call begins and ends on the host.
   std::vector<at::Tensor> host_inputs, host_outputs;
-  std::unique_ptr<DeviceGraph> graph;  // null: none. Last: it waits before the buffers go
+  std::unique_ptr<DeviceGraph> graph;  // null when there is none; declared last, so that it waits
+                                       // before the buffers are freed
 };
 
 void PrintOnce(const GraphKey& key, const std::string& reason) {
@@ -62,8 +63,8 @@ std::unique_ptr<Entry> Eager() {
   return entry;
 }
 
-// On the host, for copies to and from the device. CUDA copies other memory than page-locked one
-// through a buffer of its own, and waits.
+// A buffer on the host for copies to and from the device. CUDA copies memory that is not
+// page-locked through a buffer of its own, and waits.
 at::Tensor HostBuffer(const WorkerContext& context, const at::Tensor& like) {
   return at::empty(like.sizes(), at::TensorOptions()
                                      .dtype(like.scalar_type())
@@ -82,7 +83,7 @@ void CopyAll(const std::vector<at::Tensor>& from, const std::vector<at::Tensor>&
   for (size_t i = 0; i < from.size(); ++i) to[i].copy_(from[i], /*non_blocking=*/true);
 }
 
-// `outputs`: of the same forward, for their shapes.
+// `outputs` are those of an earlier run of the same forward and give the shapes.
 std::unique_ptr<Entry> Record(WorkerContext& context, const GraphKey& key, Ends ends,
                               const std::vector<at::Tensor>& inputs,
                               const std::vector<at::Tensor>& outputs, const Forward& forward) {
@@ -108,7 +109,7 @@ std::unique_ptr<Entry> Record(WorkerContext& context, const GraphKey& key, Ends 
   return entry;
 }
 
-// For people: "[1, 16]", or for several inputs "([1, 16], [3])".
+// Describes shapes for people: "[1, 16]", or for several inputs "([1, 16], [3])".
 std::string ShapesOf(const std::vector<at::Tensor>& inputs) {
   std::ostringstream text;
   const bool several = inputs.size() != 1;
@@ -127,8 +128,8 @@ std::vector<at::Tensor> ToDevice(const WorkerContext& context,
   return moved;
 }
 
-// Waits for the outputs. Other threads may submit their work meanwhile, so the wait comes before
-// what would wait by itself.
+// Waits for the outputs. Other threads may submit work meanwhile, so this wait comes before a copy
+// that would wait by itself.
 std::vector<at::Tensor> ToHost(WorkerContext& context, const std::vector<at::Tensor>& outputs) {
   if (context.stream().device != DeviceType::kCuda) context.Synchronize();
   std::vector<at::Tensor> host = HostBuffers(context, outputs);
@@ -148,12 +149,12 @@ std::vector<at::Tensor> Run(WorkerContext& context, const GraphKey& key, Ends en
     context.Synchronize();
     return entry->host_outputs;
   }
-  // Asked now: a forward that uses the cache itself may evict the entry.
+  // Read before the forward runs: a forward that uses the cache itself may evict the entry.
   const bool came_before = entry != nullptr;
   const bool to_record = came_before && entry->graph == nullptr && !entry->eager;
   const bool to_keep =
       !came_before && context.AdmitShape(key, [&inputs] { return ShapesOf(inputs); });
-  // Also lets lazy initialisations and workspaces happen, which cannot be recorded.
+  // This run also triggers lazy initialisations and allocates workspaces, which cannot be recorded.
   const std::vector<at::Tensor> device_inputs = on_host ? ToDevice(context, inputs) : inputs;
   std::vector<at::Tensor> outputs = forward(device_inputs);
   std::vector<at::Tensor> result = on_host ? ToHost(context, outputs) : outputs;

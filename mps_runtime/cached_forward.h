@@ -10,32 +10,33 @@
 
 namespace millrace::runtime {
 
-// A forward from tensors to tensors that submits the same work for the same shapes: no branch on
-// the values of a tensor on the device, no copy to the host, no random numbers.
+// A forward from tensors to tensors that submits the same work for the same shapes: it does not
+// branch on values of a tensor on the device, copies nothing to the host and draws no random
+// numbers.
 using Forward = std::function<std::vector<at::Tensor>(const std::vector<at::Tensor>&)>;
 
 // Runs the forward through the thread's graph cache, within a ForwardScope of the context. The
-// first time for a key it runs eagerly, the second time too and is then recorded with buffers of
-// its own: what comes once is not worth a record. From then on the inputs are copied into those
-// buffers and the record is replayed. Equal keys promise equal types and work; shapes are compared.
-// Where nothing can be recorded (the CPU, the main thread's stream, a
-// forward that the device refuses to record: the reason is printed once for each key's model and
-// entry point) it just runs.
+// first two times for a key it runs eagerly, and the second time it is then recorded with buffers
+// of its own: a shape that occurs once is not worth a graph. From then on the inputs are copied
+// into those buffers and the graph is replayed. Equal keys promise equal types and work; shapes are
+// compared. Where nothing can be recorded, the forward just runs: on the CPU, on the main thread's
+// stream, or when the device refuses to record it (the reason is logged once for each key's model
+// and entry point).
 //
-// A key that the thread's cache does not hold is asked for first (WorkerContext::AdmitShape): one
-// that it may not take runs eagerly, and leaves the cache as it is, or not at all.
+// A key that the thread's cache does not hold is first checked with WorkerContext::AdmitShape. If
+// the cache may not take it, the forward runs eagerly and leaves the cache as it is, or is refused.
 //
-// The outputs are those buffers: they hold until the next call with the same key on this thread, or
-// until the entry is evicted, whichever is first; copy what is to live longer. Throws what the
-// forward throws, DeviceError, and ShapeRefused.
+// The outputs are the graph's buffers. They are valid until the next call with the same key on this
+// thread, or until the entry is evicted, whichever comes first; copy what has to live longer.
+// Throws what the forward throws, DeviceError, and ShapeRefused.
 std::vector<at::Tensor> RunCached(WorkerContext& context, const GraphKey& key,
                                   const std::vector<at::Tensor>& inputs, const Forward& forward);
 
-// The same from the host to the host, and waited for: what a server does with a request. Inputs and
-// outputs are CPU tensors, the forward's are on the device. The record holds the copies as well,
-// from and to page-locked memory, so that a replay is one submission. In encode-lock mode other
-// threads submit during the wait. The outputs hold as long as those of RunCached, whose keys it
-// must not share.
+// The same with inputs and outputs on the host, and the call waits for them: this is what a server
+// does with a request. Inputs and outputs are CPU tensors, those of the forward are on the device.
+// The graph holds the copies as well, from and to page-locked memory, so that a replay is one
+// submission. In encode-lock mode other threads submit during the wait. The outputs are valid as
+// long as those of RunCached; the two must not share keys.
 std::vector<at::Tensor> RunCachedOnHost(WorkerContext& context, const GraphKey& key,
                                         const std::vector<at::Tensor>& inputs,
                                         const Forward& forward);

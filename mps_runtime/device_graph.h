@@ -4,8 +4,9 @@
 
 namespace millrace::runtime {
 
-// Work that was recorded once on a stream and is submitted again as a whole. Belongs to the thread
-// that recorded it, which also destroys it; the destructor waits for what is still running.
+// Work that was recorded once on a stream and is submitted again as a whole. It belongs to the
+// thread that recorded it, which must also destroy it; the destructor waits for what is still
+// running.
 class DeviceGraph {
  public:
   virtual ~DeviceGraph() = default;
@@ -13,7 +14,7 @@ class DeviceGraph {
   // Submits the recorded work to the stream that it was recorded on; does not wait. Throws
   // DeviceError.
   virtual void Replay() = 0;
-  // Device memory that it holds, besides what its inputs share with others; an estimate.
+  // An estimate of the device memory that it holds, without what its inputs share with others.
   virtual size_t SizeBytes() const = 0;
 };
 

@@ -4,8 +4,8 @@
 
 namespace millrace::runtime {
 
-// A caller broke a rule of streams and threads: wrong thread, second bootstrap, second stream for
-// one thread. A bug, not a state.
+// A caller broke a rule of streams and threads: wrong thread, second bootstrap, or second stream
+// for one thread. This is a bug of the caller, not a state of the system.
 class StreamError : public std::logic_error {
  public:
   using std::logic_error::logic_error;
@@ -18,8 +18,8 @@ class StreamPoolExhausted : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// A forward was not run, since its inputs have a shape that may not be added to those that are
-// compiled or recorded: see ShapeRegistry. Other shapes go on. The message is for the client.
+// A forward was not run because its inputs have a shape that may not be added to those that are
+// compiled or recorded (see ShapeRegistry). Other shapes still run. The message is for the client.
 class ShapeRefused : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;

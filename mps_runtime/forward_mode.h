@@ -6,11 +6,11 @@
 
 namespace millrace::runtime {
 
-// What the host side of two forwards may do at once.
+// How the host sides of two forwards may overlap.
 enum class ForwardMode : uint8_t {
-  kParallel,    // everything: bounded by the limiter alone
-  kEncodeLock,  // wait for the device: one thread at a time submits work
-  kSerial,      // nothing: one mutex around the whole forward, the baseline
+  kParallel,    // they overlap freely; only the limiter bounds them
+  kEncodeLock,  // they wait for the device together, but one thread at a time submits
+  kSerial,      // they do not overlap: one mutex around the whole forward, the baseline
 };
 
 // "parallel", "encode-lock" or "serial".

@@ -49,8 +49,8 @@ GraphEntry* GraphCache::Insert(const GraphKey& key, std::unique_ptr<GraphEntry> 
     PublishSize();
     return nullptr;
   }
-  // Room first: a device that is short of memory must not hold the old and the new entry at once
-  // for longer than needed.
+  // Make room first, so that a device that is short of memory holds the old and the new entry
+  // together no longer than needed.
   while (!lru_.empty() &&
          (lru_.size() >= limits_.max_entries || bytes_ > limits_.max_bytes - bytes)) {
     Drop(std::prev(lru_.end()));

@@ -11,8 +11,8 @@
 
 namespace millrace::runtime {
 
-// What a backend keeps for one shape: a captured CUDA graph with its static buffers, a compiled MPS
-// shape.
+// What a backend keeps for one shape: a captured CUDA graph with its static buffers, or a compiled
+// MPS shape.
 class GraphEntry {
  public:
   virtual ~GraphEntry() = default;
@@ -24,12 +24,13 @@ struct GraphKey {
   std::string model;         // name and version
   std::string entry_point;   // such as "encode" or "step"
   int64_t shape_bucket = 0;  // the padded size that the entry was made for
-  uint64_t instance = 0;     // of the model: an entry holds the weights of one load (NextInstance)
+  uint64_t instance =
+      0;  // the loaded instance of the model whose weights the entry holds (NextInstance)
 
   friend bool operator==(const GraphKey&, const GraphKey&) = default;
 };
 
-// A number that no other instance of a model has. Any thread.
+// A number that is unique among the model instances of this process. Any thread.
 uint64_t NextInstance();
 
 struct GraphKeyHash {
@@ -55,11 +56,11 @@ class GraphCache {
 
   explicit GraphCache(Limits limits);
 
-  // The entry, now the most recent one, or null. Counts a hit or a miss. The pointer holds until
-  // the next Insert or Clear.
+  // Returns the entry, which becomes the most recent one, or null, and counts a hit or a miss. The
+  // pointer is valid until the next Insert or Clear.
   GraphEntry* Find(const GraphKey& key);
-  // Takes the entry, replacing one of the same key, and evicts the oldest others until both limits
-  // hold. An entry that alone is over max_bytes is not kept; then this returns null.
+  // Takes the entry, replacing one of the same key, and evicts the oldest other entries until both
+  // limits hold. An entry that alone exceeds max_bytes is not kept; then this returns null.
   GraphEntry* Insert(const GraphKey& key, std::unique_ptr<GraphEntry> entry);
   void Clear();
 

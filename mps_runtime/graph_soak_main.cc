@@ -84,7 +84,7 @@ int Main(int argc, char** argv) {
   std::atomic<int64_t> forwards{0}, wrong{0}, failed{0};
   const auto run = [&](int i) {
     const auto context = runtime->EnterWorker();
-    // Three times in a row: to be seen, recorded, replayed.
+    // Each shape comes three times in a row: it is seen, recorded, and replayed.
     for (int round = 0; !stop.load(std::memory_order_relaxed); ++round) {
       const auto shape = static_cast<size_t>((round / 3 + i) % kShapes);
       const ForwardScope scope(*runtime, *context);

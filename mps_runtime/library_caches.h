@@ -2,10 +2,10 @@
 
 namespace millrace::runtime {
 
-// Bounds what libtorch's libraries keep for each thread and each shape for ever, which in a server
-// that sees many lengths comes to hundreds of megabytes: oneDNN's compiled primitives, and MKL's
-// buffers of a matrix product. By their environment variables, which an operator may set otherwise.
-// Call it before libtorch computes anything and before there are threads.
+// Bounds what libtorch's libraries keep for each thread and each shape until the process exits:
+// oneDNN's compiled primitives and MKL's buffers of matrix products, which reach hundreds of
+// megabytes in a server that sees many lengths. It sets their environment variables, unless the
+// operator has set them. Call it before libtorch computes anything and before there are threads.
 void BoundLibraryCaches();
 
 }  // namespace millrace::runtime

@@ -50,7 +50,7 @@ int Limiter::waiting() const { return Waiters(state_.load(std::memory_order_rela
 
 bool Limiter::TryTake() {
   uint64_t state = state_.load(std::memory_order_relaxed);
-  // A waiter in the queue comes first, even though it means that every permit is in use anyway.
+  // Waiters come first. If there is one, every permit is in use anyway.
   while (Waiters(state) == 0 && InUse(state) < permits_) {
     if (state_.compare_exchange_weak(state, state + kOneInUse, std::memory_order_acquire,
                                      std::memory_order_relaxed)) {
@@ -63,7 +63,7 @@ bool Limiter::TryTake() {
 
 bool Limiter::TakeOrWait(std::optional<TimePoint> deadline) {
   MutexLock lock(mu_);
-  // One exchange either takes a permit or announces a waiter, so that no release can slip in
+  // One exchange either takes a permit or registers a waiter, so that a release cannot slip in
   // between and be missed.
   uint64_t state = state_.load(std::memory_order_relaxed);
   for (;;) {
@@ -89,7 +89,8 @@ bool Limiter::TakeOrWait(std::optional<TimePoint> deadline) {
       self->granted_cv.Wait(mu_);
     }
   }
-  // HandOver has settled the count when it granted; a waiter that gives up settles its own.
+  // HandOver has already adjusted the count when it granted a permit; a waiter that gives up
+  // adjusts it here.
   const bool granted = self->granted;
   if (!granted) state_.fetch_sub(kOneWaiter, std::memory_order_relaxed);
   waiters_.erase(self);
@@ -113,7 +114,8 @@ void Limiter::HandOver() {
     if (waiter.granted) continue;  // has its permit, but has not run yet
     waiter.granted = true;
     state_.fetch_sub(kOneWaiter, std::memory_order_relaxed);
-    // Under the lock: the waiter, and this variable with it, may be gone as soon as it is released.
+    // Notify under the lock: the waiter, and its condition variable, may be gone as soon as the
+    // lock is released.
     waiter.granted_cv.NotifyOne();
     return;
   }

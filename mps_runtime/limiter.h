@@ -13,8 +13,8 @@ namespace millrace::runtime {
 
 class Limiter;
 
-// The right to have one forward in flight on the device. Given back by the destructor, on any
-// thread. Must not outlive its limiter.
+// The right to have one forward in flight on the device. The destructor gives it back, on any
+// thread. It must not outlive its limiter.
 class DevicePermit {
  public:
   DevicePermit(DevicePermit&& other) noexcept : limiter_(std::exchange(other.limiter_, nullptr)) {}
@@ -76,8 +76,8 @@ class Limiter {
 
   const int permits_;
   Clock& clock_;
-  // In use in the low half, waiters in the high half. Waiters are only there while every permit is
-  // in use, and their number changes under mu_ only.
+  // The low half counts permits in use, the high half waiters. There are waiters only while every
+  // permit is in use, and their number changes under mu_ only.
   std::atomic<uint64_t> state_{0};
   std::atomic<int> peak_{0};
 

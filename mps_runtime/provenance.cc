@@ -16,8 +16,9 @@
 namespace millrace::runtime {
 namespace {
 
-// Of libtorch's own build. Not from at::show_config, which looks for CUDA, and libtorch looks once:
-// the backend, with CUDA's libraries, is loaded after the version has been checked.
+// A setting of libtorch's own build. It is not read by at::show_config, which looks for CUDA, and
+// libtorch looks only once: the backend, with CUDA's libraries, is loaded after the version has
+// been checked.
 std::string BuildSetting(const std::string& name) {
   const auto& settings = caffe2::GetBuildOptions();
   const auto found = settings.find(name);
@@ -29,8 +30,8 @@ std::string LoadedFrom(const void* symbol) {
   return dladdr(symbol, &info) != 0 && info.dli_fname != nullptr ? info.dli_fname : "unknown";
 }
 
-// Upstream has no version query for its pool of MPS streams; the symbols tell which interface there
-// is.
+// libtorch has no version query for its pool of MPS streams; the exported symbols show which
+// interface it has.
 std::string PoolSymbols() {
   if (dlsym(RTLD_DEFAULT, kGetStreamById) != nullptr) return "getStreamByID";
   if (dlsym(RTLD_DEFAULT, kGetStreamFromPool) != nullptr) return "getStreamFromPool";

@@ -4,8 +4,8 @@
 
 namespace millrace::runtime {
 
-// What really runs: read from the loaded libraries, not from the headers that this was compiled
-// with.
+// What is really in use, read from the loaded libraries and not from the headers that this was
+// compiled with.
 struct Provenance {
   std::string device;                 // "cpu", "cuda" or "mps"
   std::string device_name;            // such as the CPU's model
@@ -19,8 +19,8 @@ struct Provenance {
   std::string threads;       // such as "cores=8 workers=2 intra_op=4"
 };
 
-// Reads everything but device, device_name and threads. Cost: some file and symbol look-ups; for
-// start-up.
+// Reads everything but device, device_name and threads. It takes some file and symbol look-ups, so
+// it is meant for start-up.
 Provenance ReadLibtorchProvenance();
 
 // Throws std::runtime_error when the loaded libtorch is not the version that this was compiled

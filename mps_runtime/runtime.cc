@@ -15,8 +15,8 @@
 namespace millrace::runtime {
 namespace {
 
-// One process, one default stream, one main thread: these rules are libtorch's, so their state is
-// the process's too.
+// libtorch allows one default stream and one main thread in a process, so this state belongs to the
+// process too.
 struct Process {
   Mutex mu;
   std::thread::id main_thread MILLRACE_GUARDED_BY(mu);  // the default id: no Bootstrap yet
@@ -51,7 +51,7 @@ void ReleaseProcess() noexcept {
                               ": allowed are " + allowed);
 }
 
-// How many forwards may be in flight, and by whose word.
+// How many forwards may be in flight, and which source set that number.
 struct Permits {
   int count = 1;
   std::string_view source;
@@ -83,7 +83,7 @@ Permits CheckedPermits(const RuntimeOptions& options, Permits safe) {
 
 constexpr int kMaxIntraOpThreads = 1024;
 
-// `at_once` workers compute; the others do host work or wait.
+// Of the workers, `at_once` compute; the others do host work or wait.
 int IntraOpThreads(const RuntimeOptions& options, int cores, int at_once) {
   const int asked = options.intra_op_threads;
   if (asked < 0 || asked > kMaxIntraOpThreads) {
@@ -109,7 +109,7 @@ DeviceFacts FactsOf(const RuntimeOptions& options, std::unique_ptr<Backend>& bac
 
 }  // namespace
 
-// What the options come to on this machine.
+// The options as resolved for this machine.
 struct Runtime::Plan {
   std::unique_ptr<Backend> backend;
   int workers = 1;

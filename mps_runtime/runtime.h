@@ -26,10 +26,12 @@ class ThreadContext;
 // What is known of a device before it is used.
 struct DeviceFacts {
   Provenance provenance;
-  int policy_concurrency = 1;  // forwards at once that are held safe without a measurement
-  int useful_concurrency = 1;  // more than so many at once gain nothing
-  ForwardMode mode = ForwardMode::kParallel;          // of this runtime
-  ForwardMode default_mode = ForwardMode::kParallel;  // of the backend, in which measurements run
+  int policy_concurrency =
+      1;  // concurrent forwards that are taken to be safe without a measurement
+  int useful_concurrency = 1;                 // concurrent forwards beyond which nothing is gained
+  ForwardMode mode = ForwardMode::kParallel;  // the mode of this runtime
+  ForwardMode default_mode =
+      ForwardMode::kParallel;  // the backend's default mode, in which measurements run
 };
 
 struct RuntimeOptions {
@@ -46,19 +48,19 @@ struct RuntimeOptions {
   size_t max_compiled_shapes = 256;
   std::string
       require_libtorch;  // a version or a prefix of one; empty: any that matches the headers
-  // Asked once, before the device is used: how many forwards at once were measured to be safe on
-  // it. Nothing, or no function: the backend's policy counts.
+  // Called once, before the device is used: returns how many concurrent forwards were measured to
+  // be safe on it. The backend's policy applies when it returns nothing or is not set.
   std::function<std::optional<int>(const DeviceFacts&)> measured_concurrency;
 };
 
-// The device side of the process: which backend, who may use which stream, and how many forwards
-// run at once. One lives at a time, made on the main thread before any other thread touches
-// libtorch, and destroyed there after all contexts that were entered. Thread-safe unless a method
-// says otherwise.
+// The device side of the process: the backend, which thread may use which stream, and how many
+// forwards run at once. One lives at a time. It is made on the main thread before any other thread
+// touches libtorch, and destroyed there after all contexts that were entered. Thread-safe unless a
+// method says otherwise.
 class Runtime {
  public:
-  // The device that Bootstrap would take, without using it. Throws as Bootstrap does for the device
-  // and the libtorch.
+  // The device that Bootstrap would choose, without using it. Throws as Bootstrap does for the
+  // device and for libtorch.
   static DeviceFacts Describe(std::optional<DeviceType> device,
                               const std::string& require_libtorch = "");
   // The first caller's thread is the main thread for the rest of the process. Checks options and
@@ -74,16 +76,17 @@ class Runtime {
   // when it already has a context.
   std::unique_ptr<WorkerContext> EnterMainThread();
   // Leases a slot for the calling thread, names the thread "millrace-w<slot>" and sets its intra-op
-  // budget. Destroy the context on this thread (elsewhere is a checked, fatal error). Throws
-  // StreamPoolExhausted, or StreamError on the main thread or a second time.
+  // budget. Destroy the context on this thread; destroying it elsewhere is a checked, fatal error.
+  // Throws StreamPoolExhausted; throws StreamError on the main thread or when the thread already
+  // has a context.
   std::unique_ptr<WorkerContext> EnterWorker();
 
-  // The calling thread's context. A thread that has none gets one, as from EnterMainThread or
-  // EnterWorker and with their refusals, and keeps it until it ends, however it ends, or calls
-  // LeaveThisThread; the main thread until this is destroyed. A thread that still has one when this
-  // is destroyed ends the process with a message, as with EnterWorker: join it first, or let it
-  // leave. Throws StreamError also while the thread's variables are being destroyed. Cost: a look
-  // at a variable of the thread, but for the first time.
+  // The calling thread's context. A thread without one gets it as from EnterMainThread or
+  // EnterWorker, with their errors, and keeps it until the thread ends, in whatever way, or calls
+  // LeaveThisThread; the main thread keeps it until this runtime is destroyed. If another thread
+  // still has a context then, the process ends with a message, as with EnterWorker: join the thread
+  // first, or let it leave. Also throws StreamError while the thread's thread-local variables are
+  // being destroyed. Costs one look at a thread-local variable, except for the first time.
   WorkerContext& ForThisThread();
   // Gives back the context that ForThisThread made for the calling thread, if any. Throws
   // StreamError during a forward.
@@ -92,8 +95,8 @@ class Runtime {
   DeviceType device() const;
   ForwardMode mode() const { return mode_; }
   int intra_op_threads() const { return intra_op_threads_; }
-  // Threads that may call EnterWorker: as asked for, or fewer where the device has fewer streams;
-  // then why_fewer_workers() tells people why.
+  // The number of threads that may call EnterWorker: as many as asked for, or fewer where the
+  // device has fewer streams; why_fewer_workers() then gives the reason in words.
   int workers() const { return workers_; }
   const std::string& why_fewer_workers() const { return why_fewer_workers_; }
   // Memory that the device's driver holds for this process; 0 where it has none of its own.
@@ -107,12 +110,12 @@ class Runtime {
   // Sums over all contexts; hits, misses and evictions include those of contexts that are gone.
   GraphCacheStats graph_cache_stats() const;
 
-  // Every context that is to be warmed up has been. With GraphCachePolicy::kFrozen the workers'
-  // caches take no more new shapes, but for those that the main thread runs from then on: the
+  // Declares that every context has been warmed up. With GraphCachePolicy::kFrozen the workers'
+  // caches take no more new shapes, except those that the main thread runs from then on: the
   // warm-up of a model that is loaded later. Any thread.
   void FinishWarmUp() { shapes_.Freeze(); }
   ShapeStats shape_stats() const { return shapes_.stats(); }
-  // 0 where the device compiles none.
+  // The most shapes that the process may compile; 0 where the device compiles none.
   size_t max_compiled_shapes() const { return shapes_.max_compiled(); }
 
  private:
@@ -143,11 +146,11 @@ class Runtime {
   GraphCacheStats retired_ MILLRACE_GUARDED_BY(mu_);  // counters of contexts that are gone
 };
 
-// Held around one forward on a thread with a context: takes a DevicePermit and what the mode
-// demands, and enters libtorch's inference mode. Construct and destroy it on the context's thread;
-// scopes do not nest. Throws StreamError when thread, stream and context do not belong together.
-// When it is left by an exception it waits for the stream first, so that no work is in flight
-// without a permit. Cost without contention: see mps_runtime_bench.
+// Held around one forward on a thread with a context: takes a DevicePermit and the lock that the
+// mode demands, and enters libtorch's inference mode. Construct and destroy it on the context's
+// thread; scopes do not nest. Throws StreamError when thread, stream and context do not belong
+// together. When an exception leaves it, it waits for the stream first, so that no work is in
+// flight without a permit. For its cost without contention see mps_runtime_bench.
 class ForwardScope {
  public:
   ForwardScope(Runtime& runtime, WorkerContext& context);
@@ -161,7 +164,7 @@ class ForwardScope {
  private:
   ThreadContext* context_;
   Duration wait_;
-  int exceptions_;  // in flight at construction
+  int exceptions_;  // exceptions in flight at construction
 };
 
 }  // namespace millrace::runtime

@@ -13,8 +13,8 @@
 namespace millrace::runtime {
 namespace {
 
-// The main thread may not lease, so the loop runs on another; its start is outside the measured
-// part.
+// The main thread may not lease a stream, so the loop runs on another thread; starting it is
+// outside the measured part.
 template <typename Body>
 void OnWorkerThread(Body body) {
   std::thread(body).join();
@@ -68,7 +68,7 @@ void BM_EnterAndLeaveWorker(benchmark::State& state) {
 }
 BENCHMARK(BM_EnterAndLeaveWorker)->MeasureProcessCPUTime();
 
-// A thread's own context, once it has one.
+// The look-up of a thread's own context, once it has one.
 void BM_ForThisThread(benchmark::State& state) {
   const auto runtime = Runtime::Bootstrap({});
   OnWorkerThread([&] {
@@ -77,7 +77,7 @@ void BM_ForThisThread(benchmark::State& state) {
 }
 BENCHMARK(BM_ForThisThread)->MeasureProcessCPUTime();
 
-// What the thread that is one too many waits for its answer.
+// How long a thread beyond the last slot waits for its refusal.
 void BM_RefusedThirtySecondThread(benchmark::State& state) {
   const auto runtime = Runtime::Bootstrap({});
   std::latch in(kWorkerSlots), leave(1);

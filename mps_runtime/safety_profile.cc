@@ -26,14 +26,14 @@ using Json = nlohmann::ordered_json;
 constexpr size_t kMaxFileBytes = size_t{4} << 20;
 constexpr size_t kMaxTextBytes = 256;
 constexpr size_t kMaxItems = 10'000;
-constexpr int kMaxDepth = 8;  // twice what a profile has
+constexpr int kMaxDepth = 8;  // twice the depth of a profile
 constexpr size_t kMaxShownBytes = 60;
-constexpr int kMaxRuns = 1'000'000;  // of one outcome
+constexpr int kMaxRuns = 1'000'000;  // for one outcome
 constexpr char kKind[] = "millrace-safety-profile";
 
 std::string SystemError() { return std::strerror(errno); }
 
-// A value with its place in the file, such as "models[2].safe_concurrency".
+// A JSON value with its place in the file, such as "models[2].safe_concurrency".
 class Node {
  public:
   Node(const Json& json, std::string place, const std::string& file)
@@ -80,7 +80,7 @@ class Node {
   int64_t Integer(int64_t low, int64_t high) const {
     const auto refuse = [&] { Refuse(std::to_string(low) + ".." + std::to_string(high)); };
     if (!json_.is_number_integer()) refuse();
-    // What only fits an unsigned number is out of every range here.
+    // A number that fits only an unsigned type is out of every range here.
     if (json_.is_number_unsigned() && json_.get<uint64_t>() > static_cast<uint64_t>(high)) refuse();
     const int64_t value = json_.get<int64_t>();
     if (value < low || value > high) refuse();
@@ -209,7 +209,7 @@ Json ItemToJson(const ProfileItem& item, bool model) {
   return json;
 }
 
-// A profile must be readable again, so no field is empty or endless.
+// Key fields are neither empty nor unbounded, so that the profile can be read again.
 std::string KeyField(const std::string& value) {
   return value.empty() ? "unknown" : value.substr(0, kMaxTextBytes);
 }
@@ -270,7 +270,7 @@ SafetyProfile ParseSafetyProfile(std::string_view text, const std::string& file)
     throw SafetyProfileError(file + ": is not JSON: " + error.what());
   }
   const Node top(json, "", file);
-  // First of all: another format has other fields.
+  // Checked first, because another format has other fields.
   if (json.is_object() && json.contains("format")) {
     top["format"].Integer(SafetyProfile::kFormat, SafetyProfile::kFormat);
   }
@@ -286,7 +286,7 @@ SafetyProfile ParseSafetyProfile(std::string_view text, const std::string& file)
 
 SafetyProfile ReadSafetyProfile(const std::filesystem::path& file) {
   const std::string name = file.string();
-  // Not blocking: a pipe without a writer would never open.
+  // Opened without blocking: a pipe without a writer would never open.
   const FileDescriptor fd(open(file.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
   if (fd.get() < 0) throw SafetyProfileError(name + ": cannot be read: " + SystemError());
   if (!IsRegularFile(fd.get())) throw SafetyProfileError(name + ": is not a file");
@@ -318,7 +318,7 @@ std::string ToJson(const SafetyProfile& profile) {
 void WriteSafetyProfile(const SafetyProfile& profile, const std::filesystem::path& file) {
   const std::string name = file.string();
   std::string beside = name + ".XXXXXX";
-  // Of its own name: two writers must not mix.
+  // The temporary file has a unique name, so that two writers do not mix.
   FileDescriptor fd(mkstemp(beside.data()));
   const bool made = fd.get() >= 0;
   const auto check = [&](bool done) {
@@ -328,7 +328,8 @@ void WriteSafetyProfile(const SafetyProfile& profile, const std::filesystem::pat
     throw SafetyProfileError(name + ": cannot be written: " + why + "; what was there is left");
   };
   check(made);
-  // Readable as any file is: mkstemp's is for its owner alone, the server may be another user.
+  // mkstemp makes the file readable by its owner alone; the server may be another user, so it gets
+  // the usual mode.
   const mode_t mask = umask(0);
   umask(mask);
   check(fchmod(fd.get(), 0666 & ~mask) == 0);
@@ -336,7 +337,8 @@ void WriteSafetyProfile(const SafetyProfile& profile, const std::filesystem::pat
   check(fsync(fd.get()) == 0);
   check(fd.Close());
   check(rename(beside.c_str(), name.c_str()) == 0);
-  // The name lasts too. Some file systems cannot do this to a folder; the contents are safe anyway.
+  // Makes the new name durable too. Some file systems cannot do this to a folder; the contents are
+  // safe anyway.
   const std::filesystem::path folder = file.has_parent_path() ? file.parent_path() : ".";
   const FileDescriptor parent(open(folder.c_str(), O_RDONLY | O_CLOEXEC));
   if (parent.get() >= 0) fsync(parent.get());

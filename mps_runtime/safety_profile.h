@@ -20,7 +20,8 @@ class SafetyProfileError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// What a measurement holds for: another device, system or libtorch may behave otherwise.
+// The conditions that a measurement holds for: another device, system or libtorch may behave
+// differently.
 struct ProfileKey {
   std::string backend;  // "cpu", "cuda" or "mps"
   std::string device_name;
@@ -33,14 +34,14 @@ struct ProfileKey {
   friend bool operator==(const ProfileKey&, const ProfileKey&) = default;
 };
 
-// Of this system and the device and libtorch of the provenance.
+// The key for this system, with the device and libtorch of the provenance.
 ProfileKey KeyOf(const Provenance& provenance);
-// For people, and to compare: "backend 'cpu', device_name ...".
+// A description for people that can also be compared: "backend 'cpu', device_name ...".
 std::string Describe(const ProfileKey& key);
-// Which parts of the profile's key are not those of here, with both values; empty: it matches.
+// The parts of the profile's key that differ from `here`, with both values; empty when it matches.
 std::string Difference(const ProfileKey& profile, const ProfileKey& here);
 
-// How the runs of one item on so many threads ended.
+// How the runs of one item on a certain number of threads ended.
 struct RunCounts {
   int threads = 1;
   int ok = 0;
@@ -66,12 +67,12 @@ struct ProfileItem {
   friend bool operator==(const ProfileItem&, const ProfileItem&) = default;
 };
 
-// The largest number of threads that survived all repeats, and with it every smaller one that was
-// tried; 0: none. The runs ascend.
+// The largest number of threads that survived all repeats together with every smaller number that
+// was tried; 0 when none did. The runs are in ascending order.
 int SafeConcurrencyOf(std::span<const RunCounts> runs, int repeats);
 
-// How many forwards at once a machine was seen to survive, as `millrace calibrate` measured it. A
-// value; no libtorch, no locks. The file is JSON, read once at start: some kilobytes.
+// How many concurrent forwards a machine survived, as `millrace calibrate` measured it. A value
+// without libtorch and without locks. The file is JSON of some kilobytes and is read once at start.
 struct SafetyProfile {
   static constexpr int kFormat = 1;
   static constexpr int kMaxRepeats = 10'000;
@@ -84,14 +85,15 @@ struct SafetyProfile {
   friend bool operator==(const SafetyProfile&, const SafetyProfile&) = default;
 };
 
-// Checks everything: a value out of its range or type, an unknown field, a cap above what the
-// item's own runs show. Throws SafetyProfileError. Waits for nothing, whatever the path leads to.
+// Reads and checks a profile: a value out of its range or type, an unknown field, or a cap above
+// what the item's own runs show is an error. Throws SafetyProfileError. Never blocks, whatever the
+// path leads to.
 SafetyProfile ReadSafetyProfile(const std::filesystem::path& file);
 SafetyProfile ParseSafetyProfile(std::string_view text, const std::string& file);
 
 std::string ToJson(const SafetyProfile& profile);
-// The new contents are there whole, also after a crash of the system, or the old ones are left.
-// Throws SafetyProfileError.
+// Writes the file atomically: even after a system crash it holds either the whole new contents or
+// the old ones. Throws SafetyProfileError.
 void WriteSafetyProfile(const SafetyProfile& profile, const std::filesystem::path& file);
 
 }  // namespace millrace::runtime

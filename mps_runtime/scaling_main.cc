@@ -72,7 +72,7 @@ Model OneLinear(at::Device device, int64_t width) {
           }};
 }
 
-// Residual convolutions like a vocoder's.
+// Residual convolutions as in a vocoder.
 Model ConvStack(at::Device device) {
   std::vector<at::Tensor> weights;
   for (int i = 0; i < 6; ++i) weights.push_back((at::randn({64, 64, 5}) / 18).to(device));
@@ -86,7 +86,8 @@ Model ConvStack(at::Device device) {
           }};
 }
 
-// The generator of a Piper voice of medium quality over 64 frames: three quarters of a second.
+// The generator of a medium-quality Piper voice over 64 frames, which is three quarters of a
+// second.
 Model VitsGenerator(at::Device device) {
   struct Stage {
     int64_t stride = 0;
@@ -237,7 +238,7 @@ Rate Measure(DeviceType device, const Model& model, const Mode& mode, int thread
         } else {
           outputs = model.forward(inputs);
         }
-        if (!mode.on_host) context->Synchronize();  // the others have waited for what they copied
+        if (!mode.on_host) context->Synchronize();  // the other modes have waited for their copies
         return outputs;
       };
       for (int warm_up = 0; warm_up < 10; ++warm_up) run();

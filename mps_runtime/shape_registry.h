@@ -11,26 +11,27 @@
 
 namespace millrace::runtime {
 
-// What the graph caches do once everything is warmed up: take every shape that comes, or none but
-// those that a warm-up ran.
+// What the graph caches take once everything is warmed up: every new shape, or only those that a
+// warm-up ran.
 enum class GraphCachePolicy : uint8_t { kGrow, kFrozen };
 
-// What becomes of a shape that a frozen cache does not take.
+// What happens to a request with a shape that a frozen cache does not take.
 enum class NewShape : uint8_t { kEager, kRefuse };
 
 struct ShapeStats {
   size_t compiled = 0;          // distinct shapes; 0 where the device compiles none
-  uint64_t eager = 0;           // forwards that ran without a record since the caches are frozen
-  uint64_t refused_frozen = 0;  // forwards that were refused for that reason
+  uint64_t eager = 0;           // forwards that ran without a graph because the caches are frozen
+  uint64_t refused_frozen = 0;  // forwards that were refused because the caches are frozen
   uint64_t refused_limit = 0;   // forwards that were refused because of max_compiled
 };
 
-// Which shapes the graph caches of a process may take, and how many a device may compile that keeps
-// each for ever. A warm-up is what runs before Freeze, and after it what runs on the main thread:
-// so a model that is loaded later names its shapes there, and every worker may keep those from then
-// on. Goes by the key alone, but for its instance: a model that is loaded again has its
-// shapes. Thread-safe. Asked only for shapes that a thread's own cache does not
-// hold; takes a lock then, unless there is nothing to decide.
+// Decides which shapes the graph caches of a process may take, and how many shapes a device may
+// compile that keeps each until the process exits. Everything that runs before Freeze is warm-up,
+// and after it everything that the main thread runs: a model that is loaded later registers its
+// shapes there, and every worker may cache them from then on. Shapes are identified by their key
+// without its instance, so a model that is loaded again has its shapes already. Thread-safe. It is
+// asked only for shapes that a thread's own cache does not hold, and takes a lock then unless there
+// is nothing to decide.
 class ShapeRegistry {
  public:
   struct Options {
@@ -41,11 +42,11 @@ class ShapeRegistry {
 
   explicit ShapeRegistry(Options options) : options_(options) {}
 
-  // Before the forward of a shape that the thread's cache does not hold: whether the cache may take
-  // it. `shapes` tells people what came. Throws ShapeRefused.
+  // Called before the forward of a shape that the thread's cache does not hold; returns whether the
+  // cache may take it. `shapes` describes the shape for people. Throws ShapeRefused.
   bool Admit(GraphKey key, bool on_main_thread, const std::function<std::string()>& shapes)
       MILLRACE_EXCLUDES(mu_);
-  // All warm-ups are done. Without effect when the caches are to grow.
+  // Ends the warm-up. Has no effect when the caches are to grow.
   void Freeze() MILLRACE_EXCLUDES(mu_);
 
   ShapeStats stats() const MILLRACE_EXCLUDES(mu_);
@@ -54,7 +55,7 @@ class ShapeRegistry {
  private:
   struct Known {
     std::string shapes;
-    bool warm = false;  // a warm-up ran it
+    bool warm = false;  // true once a warm-up has run it
   };
 
   std::string Allowed(const GraphKey& key) const MILLRACE_REQUIRES(mu_);

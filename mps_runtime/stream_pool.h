@@ -10,8 +10,8 @@
 namespace millrace::runtime {
 
 // Hands out the 32 streams of a device: slot 0 to the main thread alone, slots 1..31 to worker
-// threads, at most one each. Says who owns a stream; binding it to the thread is the backend's
-// part. Freed slots are reused most recent first, because device memory freed on a stream is only
+// threads, at most one each. It records who owns a stream; the backend binds the stream to its
+// thread. Freed slots are reused most recent first, because device memory freed on a stream is only
 // reused by that stream. Thread-safe. A lease and its return take one short lock each.
 class StreamPool {
  public:
@@ -22,9 +22,9 @@ class StreamPool {
   };
 
   // A worker slot, held by the thread that leased it and returned by the destructor, also while an
-  // exception unwinds. The destructor must run on that same thread: on another one it ends the
-  // process with a message, because the first thread could still use the stream that a third one
-  // would be given. Must not outlive the pool.
+  // exception unwinds. The destructor must run on that same thread. On another one it ends the
+  // process with a message, because the first thread could still use the stream when it is leased
+  // to a third one. It must not outlive the pool.
   class Lease {
    public:
     Lease(Lease&& other) noexcept;
@@ -33,7 +33,7 @@ class StreamPool {
     Lease& operator=(const Lease&) = delete;
     ~Lease();
 
-    // Throws StreamError on another thread than the one that leased.
+    // Throws StreamError on any thread other than the one that leased it.
     Stream stream() const;
 
    private:

@@ -15,11 +15,11 @@
 namespace millrace::runtime {
 namespace {
 
-// A device's current stream is thread-local in libtorch too; this is its mirror on our side.
+// libtorch keeps a device's current stream in a thread-local variable; this is our counterpart.
 thread_local ThreadContext* current_context = nullptr;
 
-// What Keep was given. Its flag outlives it: a variable of the thread that is destroyed later may
-// ask for a context.
+// The context that Keep was given. The flag outlives it: a thread-local variable that is destroyed
+// later may ask for a context.
 thread_local bool thread_ends = false;
 struct Kept {
   ~Kept() {
@@ -29,8 +29,9 @@ struct Kept {
   std::unique_ptr<WorkerContext> context;
 };
 
-// First called when there is a context to keep: variables of the thread are destroyed last made
-// first, and the context needs those that the backend and libtorch made.
+// First called when there is a context to keep: thread-local variables are destroyed in the reverse
+// order of their construction, and the context needs those that the backend and libtorch
+// constructed.
 Kept& KeptContext() {
   thread_local Kept kept;
   return kept;
@@ -44,7 +45,7 @@ void NameThisThread(const std::string& name) {
 #endif
 }
 
-// Takes the lock, and reads the clock only when it has to wait for it.
+// Takes the lock, and reads the clock only when it has to wait.
 Duration LockTimed(Mutex& mu) MILLRACE_NO_THREAD_SAFETY_ANALYSIS {
   if (mu.TryLock()) return {};
   const TimePoint begin = Clock::Real().Now();
@@ -68,7 +69,8 @@ ThreadContext::ThreadContext(Runtime& runtime, Stream stream,
 }
 
 ThreadContext::~ThreadContext() {
-  // Tearing down a stream under a thread that may be using it is worse than ending here.
+  // Tearing down a stream under a thread that may be using it would be worse than ending the
+  // process here.
   if (owner_ != std::this_thread::get_id()) {
     std::fprintf(stderr, "millrace: the context of stream %d was destroyed on another thread\n",
                  stream_.slot);
@@ -133,8 +135,8 @@ void ThreadContext::WaitForDevice() {
     runtime_.backend_->Synchronize(stream_);
     return;
   }
-  // Another thread may submit its work while this one only waits; submitting goes on afterwards, so
-  // the lock is taken again.
+  // Another thread may submit work while this one only waits. Submitting goes on afterwards, so the
+  // lock is taken again.
   struct Gap {
     explicit Gap(Mutex& mutex) MILLRACE_NO_THREAD_SAFETY_ANALYSIS : mu(mutex) { mu.Unlock(); }
     ~Gap() MILLRACE_NO_THREAD_SAFETY_ANALYSIS { mu.Lock(); }
@@ -151,7 +153,7 @@ Duration ThreadContext::EnterForward() {
                       " is no longer the current stream of its thread");
   }
   Duration wait{};
-  // Serial: the lock comes first, so that a permit in use is a forward that runs.
+  // In serial mode the lock comes first, so that a permit in use is a forward that runs.
   if (runtime_.mode_ == ForwardMode::kSerial) wait += LockTimed(runtime_.forward_mu_);
   permit_ = runtime_.limiter_.TryAcquire();
   if (!permit_) {
@@ -170,7 +172,7 @@ void ThreadContext::LeaveForward(bool failed) noexcept {
     try {
       WaitForDevice();
     } catch (...) {
-      // The exception that is under way tells what happened.
+      // The exception that is already in flight describes the failure.
     }
     if (runtime_.backend_->ReleaseMemoryIfShort()) graph_cache_.Clear();
   }

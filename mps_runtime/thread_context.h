@@ -9,8 +9,8 @@
 
 namespace millrace::runtime {
 
-// The one WorkerContext there is. Internal to mps_runtime: this header shows libtorch. Not
-// thread-safe: every method runs on the thread that made it.
+// The only implementation of WorkerContext. It is internal to mps_runtime, since this header
+// includes libtorch. Not thread-safe: every method runs on the thread that made it.
 class ThreadContext final : public WorkerContext {
  public:
   // The main thread's context has no lease.
@@ -29,7 +29,7 @@ class ThreadContext final : public WorkerContext {
   // Makes the context live as long as the calling thread, unless it is dropped before.
   static ThreadContext& Keep(std::unique_ptr<WorkerContext> context);
   static void DropKept() noexcept;
-  // Throws StreamError when the thread is ending and can keep none any more.
+  // Throws StreamError when the thread is ending and can no longer keep a context.
   static void RequireMayKeep();
 
   Stream stream() const override { return stream_; }
@@ -39,7 +39,7 @@ class ThreadContext final : public WorkerContext {
   bool AdmitShape(const GraphKey& key, const std::function<std::string()>& shapes) override;
 
   const Runtime& runtime() const { return runtime_; }
-  // Returns how long it waited. Whether a lock is taken depends on the mode, which the static
+  // Returns how long it waited. Which locks are taken depends on the mode, which the static
   // analysis cannot follow.
   Duration EnterForward() MILLRACE_NO_THREAD_SAFETY_ANALYSIS;
   // `failed`: the forward threw, so its work may still be on the device.

@@ -2,8 +2,8 @@
 
 namespace millrace::runtime {
 
-// Sends what libtorch warns of on this thread to the log sink; by itself it prints to standard
-// error. For the rest of the thread's life.
+// Sends libtorch's warnings on this thread to the log sink, for the rest of the thread's life. By
+// default libtorch prints them to standard error.
 void SendTorchWarningsToLog();
 
 }  // namespace millrace::runtime

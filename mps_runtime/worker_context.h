@@ -10,9 +10,9 @@
 
 namespace millrace::runtime {
 
-// The device state of one thread: its stream and its graph cache. Born, used and destroyed on that
-// thread; not thread-safe. The main thread has one on slot 0 (for warm-up), each worker one on a
-// leased slot. Made by Runtime.
+// The device state of one thread: its stream and its graph cache. It is created, used and destroyed
+// on that thread and is not thread-safe. The main thread has one on slot 0 (for warm-up), each
+// worker one on a leased slot. Runtime creates it.
 class WorkerContext {
  public:
   virtual ~WorkerContext() = default;
@@ -24,13 +24,14 @@ class WorkerContext {
   // an operator has finished when it returns: there is no wait.
   virtual void Synchronize() = 0;
   // Records what `submit` submits to this thread's stream instead of running it, within a forward.
-  // Null where the device, or the main thread's stream, records nothing; throws what `submit`
-  // throws, and on work that cannot be recorded. See CachedForward, which does it when it pays.
+  // Null where the device, or the main thread's stream, cannot record. Throws what `submit` throws,
+  // and on work that cannot be recorded. RunCached calls it when recording pays.
   virtual std::unique_ptr<DeviceGraph> Capture(const std::function<void()>& /*submit*/) {
     return nullptr;
   }
-  // Before a forward whose key this thread's graph cache does not hold: whether the cache may take
-  // it. `shapes` tells people what came. Throws ShapeRefused. See ShapeRegistry.
+  // Called before a forward whose key this thread's graph cache does not hold; returns whether the
+  // cache may take it. `shapes` describes the shape for people. Throws ShapeRefused. See
+  // ShapeRegistry.
   virtual bool AdmitShape(const GraphKey&, const std::function<std::string()>& /*shapes*/) {
     return true;
   }
