@@ -24,8 +24,7 @@ struct GraphKey {
   std::string model;         // name and version
   std::string entry_point;   // such as "encode" or "step"
   int64_t shape_bucket = 0;  // the padded size that the entry was made for
-  uint64_t instance =
-      0;  // the loaded instance of the model whose weights the entry holds (NextInstance)
+  uint64_t instance = 0;     // the load of the model whose weights it holds (NextInstance)
 
   friend bool operator==(const GraphKey&, const GraphKey&) = default;
 };

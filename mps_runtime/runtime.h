@@ -26,12 +26,10 @@ class ThreadContext;
 // What is known of a device before it is used.
 struct DeviceFacts {
   Provenance provenance;
-  int policy_concurrency =
-      1;  // concurrent forwards that are taken to be safe without a measurement
-  int useful_concurrency = 1;                 // concurrent forwards beyond which nothing is gained
-  ForwardMode mode = ForwardMode::kParallel;  // the mode of this runtime
-  ForwardMode default_mode =
-      ForwardMode::kParallel;  // the backend's default mode, in which measurements run
+  int policy_concurrency = 1;  // concurrent forwards that are safe without a measurement
+  int useful_concurrency = 1;  // concurrent forwards beyond which nothing is gained
+  ForwardMode mode = ForwardMode::kParallel;          // the mode of this runtime
+  ForwardMode default_mode = ForwardMode::kParallel;  // the backend's, in which measurements run
 };
 
 struct RuntimeOptions {

@@ -10,7 +10,7 @@ struct Maker {
   std::unique_ptr<Backend> (*make)(std::string& why_not);
 };
 
-// Best first.
+// The best device comes first.
 constexpr Maker kMakers[] = {{DeviceType::kCuda, MakeCudaBackend},
                              {DeviceType::kMps, MakeMpsBackend},
                              {DeviceType::kCpu, MakeCpuBackend}};

@@ -8,7 +8,7 @@
 
 namespace millrace {
 
-// A file descriptor that this owns; -1: none. Not thread-safe.
+// Owns a file descriptor; -1 stands for none. Not thread-safe.
 class FileDescriptor {
  public:
   FileDescriptor() = default;
@@ -21,7 +21,7 @@ class FileDescriptor {
   ~FileDescriptor() { Close(); }
 
   int get() const { return fd_; }
-  // False when it reports an error, as one of what was written before may; errno tells.
+  // Returns false when closing reports an error, as an earlier write may have caused; errno has it.
   bool Close();
 
  private:
@@ -30,10 +30,10 @@ class FileDescriptor {
 
 // Whether it is a regular file, not a folder, pipe or device.
 bool IsRegularFile(int fd);
-// From where the descriptor stands to the end, or to the first byte over `most`; nullopt on an
-// error, which errno tells.
+// Reads from the descriptor's position to the end, or to the first byte beyond `most`. Returns
+// nullopt on an error, which errno has.
 std::optional<std::string> ReadToEnd(int fd, size_t most);
-// False on an error, which errno tells.
+// Returns false on an error, which errno has.
 bool WriteAll(int fd, std::string_view text);
 
 }  // namespace millrace

@@ -5,7 +5,7 @@
 
 namespace millrace {
 
-// std::thread that its destructor joins. (std::jthread is missing from the C++ library of older
+// A std::thread whose destructor joins it. (std::jthread is missing from the C++ library of older
 // Xcodes.)
 class JoiningThread {
  public:

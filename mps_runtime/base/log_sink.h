@@ -7,12 +7,12 @@ namespace millrace {
 
 enum class LogSeverity : uint8_t { kWarning, kError };
 
-// Takes a line without its end. Called on any thread; must not throw.
+// Takes a line without its line break. Called on any thread; must not throw.
 using LogSink = void (*)(LogSeverity severity, std::string_view message);
 
-// Where models and the runtime say what no caller can be told, such as a file that changed for the
-// worse. Null, as at the start: standard error, as "millrace: <message>". Thread-safe; a line that
-// is under way may still go to the sink before.
+// Sets where models and the runtime report what no caller can be told, such as a user file that has
+// become invalid. With null, as at the start, they write to standard error, as "millrace:
+// <message>". Thread-safe; a line that is being written may still go to the previous sink.
 void SetLogSink(LogSink sink);
 
 void SendToLog(LogSeverity severity, std::string_view message);

@@ -59,7 +59,7 @@ class CondVar {
     cv_.wait(lock);
     lock.release();
   }
-  // False when the deadline passed without a notification.
+  // Returns false when the deadline passed without a notification.
   bool WaitUntil(Mutex& mu, std::chrono::steady_clock::time_point deadline) MILLRACE_REQUIRES(mu) {
     std::unique_lock<std::mutex> lock(mu.mu_, std::adopt_lock);
     const bool notified = cv_.wait_until(lock, deadline) == std::cv_status::no_timeout;

@@ -1,7 +1,7 @@
 #pragma once
 
 // Clang's thread-safety attributes under the names of its documentation
-// (https://clang.llvm.org/docs/ThreadSafetyAnalysis.html); nothing under other compilers.
+// (https://clang.llvm.org/docs/ThreadSafetyAnalysis.html). They are empty under other compilers.
 
 #if defined(__clang__)
 #define MILLRACE_TSA(x) __attribute__((x))

@@ -52,7 +52,7 @@ int Number(const Json& json, const char* name, int low, int high) {
   return static_cast<int>(value);
 }
 
-// Nullopt: the line is not one of LineOf.
+// Returns nullopt for a line that LineOf did not write.
 std::optional<std::pair<CalibrationItem, RunCounts>> Parse(const std::string& line) {
   try {
     const Json json = Json::parse(line);
@@ -102,7 +102,7 @@ void CalibrationJournal::Load(const std::string& header) {
     throw SafetyProfileError(file_.string() + ": is larger than " + std::to_string(kMaxFileBytes) +
                              " bytes");
   }
-  size_t kept = 0;  // bytes of whole lines
+  size_t kept = 0;  // the bytes of whole lines
   const auto next_line = [&]() -> std::optional<std::string> {
     const size_t end = text.find('\n', kept);
     if (end == text.npos) return std::nullopt;
@@ -131,7 +131,7 @@ void CalibrationJournal::Write(const std::string& line) {
 }
 
 const RunCounts* CalibrationJournal::Find(const CalibrationItem& item, int threads) const {
-  // The last: a cell may have been measured again.
+  // The last entry counts: a cell may have been measured again.
   const auto found = std::find_if(entries_.rbegin(), entries_.rend(), [&](const Entry& entry) {
     return entry.cell.threads == threads && entry.item == item;
   });

@@ -12,9 +12,9 @@
 namespace millrace::runtime {
 
 // The finished cells of a calibration that may be interrupted: a file of JSON lines, each
-// synchronised before the next run begins. The first line says what was measured how; one that
-// differs begins a new file. What follows a line that is torn or broken is dropped. One calibration
-// holds it at a time. Errors are SafetyProfileError.
+// synchronised to disk before the next run begins. The first line describes the measurement; if it
+// differs, a new file begins. Everything after a torn or broken line is dropped. One calibration
+// holds the file at a time. Errors are SafetyProfileError.
 class CalibrationJournal {
  public:
   struct Conditions {
@@ -27,16 +27,17 @@ class CalibrationJournal {
   CalibrationJournal(const CalibrationJournal&) = delete;
   CalibrationJournal& operator=(const CalibrationJournal&) = delete;
 
-  // Of an earlier run, or null. Holds until the next Append.
+  // The counts of an earlier run, or null. Valid until the next Append.
   const RunCounts* Find(const CalibrationItem& item, int threads) const;
   void Append(const CalibrationItem& item, const RunCounts& cell);
-  // The calibration is complete: the file goes.
+  // Removes the file, because the calibration is complete.
   void Remove();
 
   const std::filesystem::path& file() const { return file_; }
-  // Cells of an earlier run.
+  // The number of cells that an earlier run finished.
   size_t resumed() const { return resumed_; }
-  // Why an earlier file was not taken up, for people; empty: there was none, or it was.
+  // The reason in words why an earlier file was not continued; empty when there was none or it was
+  // continued.
   const std::string& dropped() const { return dropped_; }
 
  private:

@@ -10,21 +10,21 @@
 
 namespace millrace::runtime {
 
-// What is run on more and more threads.
+// An item that is run on more and more threads.
 struct CalibrationItem {
   std::string name;
-  int64_t version = 0;      // models only; 0: an operator
-  std::string sha256 = {};  // models only
+  int64_t version = 0;      // for models only; 0: an operator
+  std::string sha256 = {};  // for models only
 
   bool is_model() const { return version > 0; }
   friend bool operator==(const CalibrationItem&, const CalibrationItem&) = default;
 };
 
-// How one run ended. kInconclusive: somebody ended the child from outside, so that it says nothing.
+// How one run ended. kInconclusive: the child was ended from outside, so the run shows nothing.
 // kStopped: the calibration itself is to end.
 enum class RunOutcome : uint8_t { kOk, kWrong, kError, kCrash, kHang, kInconclusive, kStopped };
 
-// Runs an item once on so many threads, in a way that the caller survives.
+// Runs an item once on a number of threads, in a way that the caller survives.
 using Probe = std::function<RunOutcome(const CalibrationItem& item, int threads)>;
 
 struct SearchOptions {
@@ -32,31 +32,31 @@ struct SearchOptions {
   int repeats = 1;
 };
 
-// Numbers of threads to try by default: with `most` at the end.
+// The default numbers of threads to try, which end with `most`.
 std::vector<int> DefaultThreads(int most);
 
-// Runs beyond the first number of threads that failed: they cannot raise what is safe, and are
-// there for the picture, so few are enough.
+// Runs for numbers of threads beyond the first that failed. They cannot raise what is safe and only
+// complete the picture, so few are enough.
 inline constexpr int kRunsBeyondFailure = 3;
 
-// One item's boundary. Tries each number of threads in turn, `repeats` times or to its first
-// failure; between the last number that survived and the first that failed it halves the gap until
-// none is left; numbers beyond get kRunsBeyondFailure. A run that is inconclusive is done once
-// more, and then counts as a crash: what ends a process from outside cannot always be told from a
-// driver or a kernel that does. One thread; cost: the probe's.
+// Finds the boundary of one item. It tries each number of threads in turn, `repeats` times or to
+// its first failure. Between the last number that survived and the first that failed it halves the
+// gap until none is left. Numbers beyond that get kRunsBeyondFailure runs. An inconclusive run is
+// repeated once and then counts as a crash, because an end from outside cannot always be
+// distinguished from one by a driver or a kernel. Runs on one thread; the cost is the probe's.
 class BoundarySearch {
  public:
   struct Hooks {
-    // A cell's counts from an earlier run, or null.
+    // The counts of a cell from an earlier run, or null.
     std::function<const RunCounts*(const CalibrationItem&, int threads)> known;
-    // After each run, and after each cell, also of a known one. May throw to end the search.
+    // Called after each run and after each cell, also for a known one. May throw to end the search.
     std::function<void(const CalibrationItem&, const RunCounts& so_far)> on_run;
     std::function<void(const CalibrationItem&, const RunCounts& cell, bool was_known)> on_cell;
   };
 
   BoundarySearch(SearchOptions options, Probe probe, Hooks hooks);
 
-  // Nullopt when it was stopped.
+  // Returns nullopt when it was stopped.
   std::optional<ProfileItem> Find(const CalibrationItem& item) const;
 
  private:

@@ -30,16 +30,16 @@ namespace {
 using Time = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
-// How long a killed process may take to go. One that waits within a driver goes when the driver
-// lets it, which may be never.
+// How long a killed process may take to end. A process that waits within a driver ends when the
+// driver releases it, which may be never.
 constexpr milliseconds kGrace{10'000};
 
 [[noreturn]] void Fail(int error, const char* what) {
   throw std::system_error(error, std::generic_category(), what);
 }
 
-// Both ends of a stream, closed in other children, and above the standard streams: the child's are
-// made of them.
+// Both ends of a stream. They are closed in other children, and numbered above the standard
+// streams, because the child's standard streams are made of them.
 struct Pair {
   FileDescriptor ours;
   FileDescriptor childs;
@@ -69,11 +69,11 @@ std::string ThisProgram() {
   if (_NSGetExecutablePath(path.data(), &size) != 0) Fail(ENAMETOOLONG, "_NSGetExecutablePath");
   return path.data();
 #else
-  return "/proc/self/exe";  // this very file, even when another has taken its name
+  return "/proc/self/exe";  // exactly this file, even when another has taken its name
 #endif
 }
 
-// What posix_spawn is told, given back at the end.
+// The settings for posix_spawn, which are released at the end.
 class SpawnSettings {
  public:
   SpawnSettings() {
@@ -104,8 +104,8 @@ class SpawnSettings {
 #endif
   }
 
-  // A process group of its own, so that it can be killed as a whole, and signals as a program
-  // expects them at its start.
+  // Puts the child into a process group of its own, so that it can be killed as a whole, and resets
+  // signals to their state at the start of a program.
   void SetGroupAndSignals() {
     short flags = POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF;
 #ifdef __APPLE__
@@ -143,7 +143,7 @@ class SpawnSettings {
   posix_spawnattr_t attributes_;
 };
 
-// The last line with something in it of a text that comes in pieces.
+// The last line with contents in a text that arrives in pieces.
 class LastLine {
  public:
   void Add(const char* text, size_t size) {
@@ -172,10 +172,10 @@ class LastLine {
   std::string current_, last_;
 };
 
-// Reads what is there without waiting, though not for ever from one that writes as fast as this
-// reads; closes the descriptor at its end.
+// Reads what is available without waiting, up to a bound, since a child may write as fast as this
+// reads. Closes the descriptor at its end.
 void Drain(FileDescriptor& from, LastLine& line) {
-  constexpr int kMostPieces = 256;  // more than the kernel holds
+  constexpr int kMostPieces = 256;  // more than the kernel buffers
   for (int i = 0; i < kMostPieces && from.get() >= 0; ++i) {
     std::array<char, 4096> piece;
     const ssize_t got = recv(from.get(), piece.data(), piece.size(), MSG_DONTWAIT);
@@ -191,7 +191,7 @@ void Drain(FileDescriptor& from, LastLine& line) {
   }
 }
 
-// A started child, which is killed and reaped at the end in any case.
+// A started child, which the destructor kills and reaps in any case.
 class Child {
  public:
   explicit Child(pid_t pid) : pid_(pid) {}
@@ -203,13 +203,13 @@ class Child {
     Abandon();
   }
 
-  // Whether it has ended. It stays a zombie, so that neither its number nor its group's is given to
-  // another.
+  // Returns whether it has ended. It stays a zombie, so that neither its number nor its group's is
+  // reused.
   bool Ended() {
     siginfo_t info{};
     while (waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG | WNOWAIT) != 0) {
       if (errno == EINTR) continue;
-      pid_ = -1;  // reaped elsewhere: the number may be another's by now
+      pid_ = -1;  // it was reaped elsewhere, and the number may already be reused
       Fail(errno, "waitid");
     }
     return info.si_pid == pid_;
@@ -220,7 +220,7 @@ class Child {
     kill(pid_, SIGKILL);
   }
 
-  // Its status; after Ended.
+  // Returns its status. Call it after Ended has returned true.
   int Reap() {
     int status = 0;
     while (waitpid(pid_, &status, 0) < 0) {
@@ -230,7 +230,7 @@ class Child {
     return status;
   }
 
-  // It has been killed, and is reaped whenever it goes.
+  // Gives up on a killed child; it is reaped whenever it ends.
   void Abandon() noexcept {
     try {
       std::thread([pid = pid_] {
@@ -247,8 +247,8 @@ class Child {
   pid_t pid_;
 };
 
-// Until the child has ended or the deadline; whether it has ended. The end of the tether is a hint
-// only: a child may close it, or give it to a process that lives on.
+// Waits until the child has ended or the deadline has passed; returns whether it has ended. The end
+// of the tether is only a hint: a child may close it, or give it to a process that lives on.
 bool AwaitEnd(Child& child, FileDescriptor& tether, FileDescriptor& errors, LastLine& line,
               Time::time_point deadline, const std::function<bool()>& stop = nullptr) {
   constexpr milliseconds kShort{1}, kLong{50};

@@ -47,8 +47,8 @@ bool RunOperatorHere(const OperatorProbe& probe) {
   }
   std::atomic<bool> wrong{false};
   RunWorkers(*runtime, probe.threads, [&](int, WorkerContext& context) {
-    // Nothing but the operator and the wait, so that all threads have work under way at once: a
-    // copy from or to the host waits for the device with the encode lock held.
+    // The loop contains nothing but the operator and the wait, so that all threads have work in
+    // flight at once: a copy from or to the host waits for the device with the encode lock held.
     std::vector<at::Tensor> outputs;
     for (int i = 0; i < probe.iterations; ++i) {
       const ForwardScope scope(*runtime, context);

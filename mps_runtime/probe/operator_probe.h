@@ -9,29 +9,30 @@
 
 namespace millrace::runtime {
 
-// Of all operators that can be probed.
+// The names of all operators that can be probed.
 std::vector<std::string> OperatorNames();
 
-// An operator on so many threads at once, each so many times: whether a device survives it, and
-// with the numbers of one thread.
+// Runs an operator on many threads at once, many times on each, to find out whether a device
+// survives it and gives the results of one thread.
 struct OperatorProbe {
-  std::string op;  // a name of Operators()
+  std::string op;  // the name of an operator of Operators()
   int threads = 1;
-  int iterations = 30;               // on each thread
-  std::optional<DeviceType> device;  // none: the best that is there
+  int iterations = 30;               // for each thread
+  std::optional<DeviceType> device;  // none: the best that is available
 };
 
-// In this process: the threads start at once behind a barrier. False: at least one result was not
-// that of the main thread alone. Throws what the runtime throws, std::invalid_argument for an
-// operator that is not there. May crash or hang with the device. No Runtime may live.
+// Runs the probe in this process; the threads start together behind a barrier. Returns false when
+// at least one result differs from that of the main thread alone. Throws what the runtime throws,
+// and std::invalid_argument for an unknown operator. It may crash or hang with the device. No
+// Runtime may exist.
 bool RunOperatorHere(const OperatorProbe& probe);
 
-// In a fresh child process, so that the caller survives. Every program that calls this starts its
-// main with OperatorProbeMain.
+// Runs the probe in a fresh child process, so that the caller survives. Every program that calls
+// this begins its main with OperatorProbeMain.
 ChildResult RunOperatorInChild(const OperatorProbe& probe, const ChildOptions& options);
 
-// In the main of a program: when it was started by RunOperatorInChild, runs the probe and returns
-// the process's exit status; otherwise nullopt.
+// Call it at the start of main. When RunOperatorInChild started the program, it runs the probe and
+// returns the exit status of the process; otherwise it returns nullopt.
 std::optional<int> OperatorProbeMain(int argc, char** argv);
 
 }  // namespace millrace::runtime

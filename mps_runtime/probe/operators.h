@@ -19,11 +19,11 @@ struct Operator {
 };
 
 std::span<const Operator> Operators();
-// The one of that name. Throws std::invalid_argument that names those there are.
+// Returns the operator of that name. Throws std::invalid_argument, which lists the known names.
 const Operator& FindOperator(std::string_view name);
 
-// Makes the inputs, runs it, waits for the device and returns the result on the host. The caller
-// holds a ForwardScope.
+// Makes the inputs, runs the operator, waits for the device and returns the result on the host. The
+// caller holds a ForwardScope.
 at::Tensor RunToHost(const Operator& op, at::Device device, int seed, WorkerContext& context);
 
 }  // namespace millrace::runtime

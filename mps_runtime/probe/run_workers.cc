@@ -17,15 +17,15 @@ double RunWorkers(Runtime& runtime, int threads,
   using Time = std::chrono::steady_clock;
   Time::time_point begin;
   const auto note_begin = [&begin]() noexcept { begin = Time::now(); };
-  std::barrier start(threads + 1, note_begin);  // before anyone goes on
+  std::barrier start(threads + 1, note_begin);  // runs before any thread goes on
   std::atomic<bool> all_in{true};
   std::mutex mu;
-  std::exception_ptr failure;  // under mu until all are joined
+  std::exception_ptr failure;  // guarded by mu until all threads are joined
   const auto fail = [&] {
     const std::scoped_lock lock(mu);
     if (failure == nullptr) failure = std::current_exception();
   };
-  Time::time_point end{};  // under mu too
+  Time::time_point end{};  // guarded by mu too
   {
     std::vector<JoiningThread> running;
     try {
@@ -52,7 +52,7 @@ double RunWorkers(Runtime& runtime, int threads,
     } catch (...) {
       fail();
       all_in = false;
-      // In the place of the threads that are missing.
+      // Arrives in place of the threads that could not be started.
       for (int i = static_cast<int>(running.size()); i < threads; ++i) start.arrive_and_drop();
     }
     start.arrive_and_wait();

@@ -6,15 +6,15 @@
 
 namespace millrace::runtime {
 
-// Where tensors of a runtime's device live.
+// The ATen device on which the tensors of a runtime's device live.
 at::Device TensorDevice(DeviceType device);
 
-// Numbers in -1..1 that look irregular and are the same on every machine; no generator, whose state
-// all threads would share.
+// Numbers in -1..1 that look irregular and are the same on every machine. No random generator is
+// used, since all threads would share its state.
 at::Tensor Numbers(at::IntArrayRef shape, at::Device device, int seed);
 
-// Same numbers: exactly on the CPU, within rounding where the order of additions is the device's
-// choice. Both on the host.
+// Whether two tensors on the host have the same numbers: exactly on the CPU, within rounding where
+// the device chooses the order of additions.
 bool SameNumbers(const at::Tensor& expected, const at::Tensor& actual, DeviceType device);
 
 }  // namespace millrace::runtime

@@ -1,4 +1,4 @@
-// 3 thread boundary: each operator on more and more threads, each time in a fresh process.
+// Test 3, thread boundary: each operator on more and more threads, each time in a fresh process.
 #include <chrono>
 #include <string>
 
@@ -30,7 +30,7 @@ void TestThreadBoundary(std::optional<DeviceType> which_device, Findings& findin
           {std::string(op.name), threads, std::string(ToString(result.outcome)), Describe(result)});
       ++tried;
       if (result.outcome == ChildOutcome::kOk) ++ok;
-      // Beyond its safe concurrency a device may do what it likes, the CPU excepted.
+      // Beyond its safe concurrency a device may behave in any way, except the CPU.
       if ((threads <= safe || device == DeviceType::kCpu) && result.outcome != ChildOutcome::kOk) {
         findings.ExpectEqual(what, ToString(ChildOutcome::kOk), Describe(result));
       }

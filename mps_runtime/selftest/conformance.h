@@ -7,7 +7,7 @@
 
 namespace millrace::runtime {
 
-// The tests of the selftest, for its table; internal to it.
+// The tests for the selftest's table. Internal to the selftest.
 void TestSimpleParallel(std::optional<DeviceType> device, Findings& findings);
 void TestStress4x10(std::optional<DeviceType> device, Findings& findings);
 void TestStress8x50(std::optional<DeviceType> device, Findings& findings);
@@ -23,7 +23,7 @@ void TestNumbersOfTheCpu(std::optional<DeviceType> device, Findings& findings);
 void TestGraphsEqualEager(std::optional<DeviceType> device, Findings& findings);
 void TestGraphsThatAreEvictedEqualEager(std::optional<DeviceType> device, Findings& findings);
 
-// The options of every test: one thread inside an operator.
+// The options of every test, with one thread inside an operator.
 inline RuntimeOptions SelftestRuntime(std::optional<DeviceType> device, int workers) {
   RuntimeOptions options;
   options.device = device;

@@ -12,28 +12,28 @@
 
 namespace millrace::runtime {
 
-// A number that a test measured; the name ends with its unit unless it is a plain count.
+// A number that a test measured. The name ends with its unit unless it is a plain count.
 struct Figure {
   std::string name;
   double value = 0;
 };
 
-// What became of an operator on so many threads in a process of its own.
+// The outcome of an operator on a number of threads in a process of its own.
 struct OperatorOutcome {
   std::string op;
   int threads = 0;
-  std::string outcome;  // as of ToString(ChildOutcome)
-  std::string detail;   // as of Describe(ChildResult)
+  std::string outcome;  // as ToString(ChildOutcome) writes it
+  std::string detail;   // as Describe(ChildResult) writes it
 };
 
-// What a test of the selftest finds while it runs: its figures, and what was not as it must be.
-// Thread-safe, so that a watchdog can tell what a test that hangs has found so far.
+// What a test of the selftest finds while it runs: its figures and its failures. Thread-safe, so
+// that a watchdog can report what a hanging test has found so far.
 class Findings {
  public:
   struct Contents {
     std::vector<Figure> figures;
     std::vector<OperatorOutcome> outcomes;
-    std::vector<std::string> failures;  // each with what was expected and what came
+    std::vector<std::string> failures;  // each says what was expected and what was found
   };
 
   void AddFigure(std::string_view name, double value);
@@ -55,12 +55,13 @@ class Findings {
   void ExpectEqual(std::string_view what, std::string_view expected, std::string_view actual);
   void ExpectAbove(std::string_view what, double limit, double actual);
 
-  // What the test does now. A test that says nothing for long is taken to hang.
+  // Declares the step that the test performs now. A test that declares nothing for long is taken to
+  // hang.
   void Progress(std::string_view step);
 
   Contents contents() const;
   std::string step() const;
-  // Of the last Progress, or the beginning.
+  // The time of the last Progress, or of the beginning.
   TimePoint last_progress() const;
 
  private:

@@ -1,6 +1,6 @@
 // The graph cache: forwards through it give the numbers of eager ones, from many threads, with
-// records that are evicted and made again all the time. Where a device records nothing they are
-// eager ones.
+// graphs that are evicted and recorded again all the time. Where a device records nothing, they are
+// eager forwards.
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/linear.h>
 #include <ATen/ops/tanh.h>
@@ -61,7 +61,7 @@ void ExpectEqualToEager(std::optional<DeviceType> which_device, int threads, int
   std::atomic<int> wrong{0};
   const double seconds = RunWorkers(*runtime, threads, [&](int thread, auto& context) {
     for (int round = 0; round < rounds; ++round) {
-      // Three times in a row: to be seen, recorded, replayed.
+      // Each shape comes three times in a row: it is seen, recorded, and replayed.
       const int shape = (round / 3 + thread) % kShapes;
       const int seed = round % kSeeds;
       const ForwardScope scope(*runtime, context);

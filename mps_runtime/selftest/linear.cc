@@ -1,4 +1,4 @@
-// 5 nn.Linear: one mutex around the forward against the pool, where forwards overlap.
+// Test 5, nn.Linear: one mutex around the forward against the pool, where forwards overlap.
 #include <ATen/ops/linear.h>
 
 #include <algorithm>
@@ -42,10 +42,10 @@ Throughput RunLinear(std::optional<DeviceType> which_device, ForwardMode mode, i
           runtime->limiter().peak_in_use()};
 }
 
-// Where two threads wait for each other, each within its forward.
+// A place where two threads wait for each other, each within its forward.
 class Meeting {
  public:
-  // Whether the other came, too.
+  // Returns whether the other thread arrived too.
   bool Wait() MILLRACE_EXCLUDES(mu_) {
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(30);
     MutexLock lock(mu_);
@@ -63,7 +63,7 @@ class Meeting {
   int present_ MILLRACE_GUARDED_BY(mu_) = 0;
 };
 
-// How many of two threads met the other while both had a forward under way.
+// Returns how many of two threads met the other while both had a forward in flight.
 int MeetWithinForwards(std::optional<DeviceType> which_device) {
   RuntimeOptions options = SelftestRuntime(which_device, 2);
   options.mode = ForwardMode::kParallel;
@@ -107,11 +107,12 @@ void TestLinearSerialAgainstPool(std::optional<DeviceType> which_device, Finding
   }
   findings.AddFigure("serial_forwards_per_s", Median(serial));
   findings.AddFigure("pool_forwards_per_s", Median(pool));
-  // Told, not judged: a machine that is busy with other things gains nothing.
+  // The gain is reported and not judged, because a machine that is busy with other work gains
+  // nothing.
   findings.AddFigure("gain_ratio", Median(gain));
   findings.AddFigure("workers", kWorkers);
   findings.AddFigure("permits", permits);
-  if (permits < 2) return;  // the device is held safe for one at a time
+  if (permits < 2) return;  // only one forward at a time is safe on the device
   findings.ExpectEqual("threads that met another within a forward", 2,
                        MeetWithinForwards(which_device));
 }

@@ -1,6 +1,6 @@
-// 6 real models in parallel: a speech and a translation model at once. Their shape is that of the
-// real ones (convolutions with upsampling; attention with a greedy loop), their weights are made
-// up, so that the test needs no files.
+// Test 6, real models in parallel: a speech and a translation model at once. They have the shape of
+// the real ones (convolutions with upsampling; attention with a greedy loop) and made-up weights,
+// so that the test needs no files.
 #include <ATen/TensorOperators.h>
 #include <torch/csrc/jit/api/module.h>
 

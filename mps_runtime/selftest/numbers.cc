@@ -1,5 +1,5 @@
-// The device computes float32 as the CPU does: some libraries round the factors of a convolution to
-// 10 bits unless told not to.
+// The device computes float32 as the CPU does. Some libraries round the factors of a convolution to
+// 10 bits unless they are told not to.
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/abs.h>
 #include <ATen/ops/item.h>
@@ -15,7 +15,8 @@
 namespace millrace::runtime {
 namespace {
 
-// Of the largest number of a result: sums in another order differ by less, rounded factors by more.
+// Relative to the largest number of a result: sums in another order differ by less, rounded factors
+// by more.
 constexpr double kTolerance = 2e-5;
 
 }  // namespace

@@ -1,4 +1,4 @@
-// 1 simple parallel and 2 extended stress: results on many threads equal those of one.
+// Tests 1, simple parallel, and 2, extended stress: results on many threads equal those of one.
 
 #include <atomic>
 #include <vector>
@@ -13,7 +13,7 @@ namespace {
 
 constexpr int kSeeds = 4;
 
-// By operator, then by seed.
+// Results by operator, then by seed.
 std::vector<std::vector<at::Tensor>> OneThreadResults(Runtime& runtime) {
   std::vector<std::vector<at::Tensor>> results;
   const auto context = runtime.EnterMainThread();
@@ -36,7 +36,7 @@ void ExpectEqualToOneThread(std::optional<DeviceType> which_device, int threads,
   const double seconds = RunWorkers(*runtime, threads, [&](int thread, auto& context) {
     for (int i = 0; i < iterations; ++i) {
       for (int op = 0; op < count; ++op) {
-        // Each thread at another operator, so that different ones meet.
+        // Each thread runs another operator, so that different operators overlap.
         const int which = (op + thread) % count;
         const int seed = (i + thread) % kSeeds;
         const ForwardScope scope(*runtime, context);

@@ -16,11 +16,11 @@ void Print(std::FILE* to, const std::string& text) {
   std::fflush(to);
 }
 
-// For the signal handler; written before a test begins.
+// Read by the signal handler; written before a test begins.
 std::array<char, 200> crash_line;
 
 #ifdef MILLRACE_SANITIZED
-void TellCrashes() {}  // a sanitizer has handlers of its own, which tell more
+void TellCrashes() {}  // a sanitizer has handlers of its own, which report more
 #else
 void TellCrash(int signal) {
   const ssize_t unused =
@@ -29,7 +29,7 @@ void TellCrash(int signal) {
   raise(signal);
 }
 
-// A driver that crashes takes this process with it: a report at least says in which test.
+// A driver that crashes takes this process with it; the report then at least names the test.
 void TellCrashes() {
   struct sigaction action {};
   action.sa_handler = TellCrash;

@@ -8,20 +8,20 @@
 
 namespace millrace::runtime {
 
-// What a program that offers the selftest was asked for.
+// The options of a program that offers the selftest.
 struct SelftestProgram {
   SelftestOptions options;
   std::string filter;  // part of the names of the tests to run; empty: all
   bool json = false;
-  bool list = false;  // only the tests' names
+  bool list = false;  // print only the names of the tests
   std::span<const SelftestTest> tests = SelftestTests();
   std::FILE* out = stdout;  // the results
-  std::FILE* err = stderr;  // progress, and what is wrong with the filter
+  std::FILE* err = stderr;  // progress, and errors in the filter
 };
 
-// Runs it: text as the tests end, or one JSON document at the end. Main thread. Returns the exit
-// status: 0 all passed, 1 not, 2 a filter that no test matches. Tells on standard error which test
-// ran when the process crashes.
+// Runs it: prints text as the tests end, or one JSON document at the end. Main thread. Returns the
+// exit status: 0 when all passed, 1 when not, 2 when no test matches the filter. When the process
+// crashes, it names the running test on standard error.
 int RunSelftestProgram(const SelftestProgram& program);
 
 }  // namespace millrace::runtime

@@ -49,7 +49,7 @@ std::string SystemLine(const SystemInfo& system) {
          Formatted(" memory_gib=%.1f", static_cast<double>(system.memory_bytes) / (1 << 30));
 }
 
-// The operators' outcomes as a table, a line for each operator.
+// The outcomes of the operators as a table with a line for each operator.
 std::string OutcomeLines(const std::vector<OperatorOutcome>& outcomes) {
   std::string lines;
   const std::string* op = nullptr;
@@ -148,7 +148,7 @@ std::string ToJson(const SelftestReport& report) {
                {"tests", Json::array()},
                {"not_run", report.not_run}};
   for (const TestResult& result : report.results) json["tests"].push_back(ToJson(result));
-  // What a driver printed need not be UTF-8.
+  // Text that a driver printed need not be UTF-8.
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
 }
 

@@ -6,13 +6,13 @@
 
 namespace millrace::runtime {
 
-// A report for people. Each ends with a line break.
-std::string StartLines(const SelftestReport& report);  // on what it runs
+// Reports for people. Each ends with a line break.
+std::string StartLines(const SelftestReport& report);  // the device and system that it runs on
 std::string ResultLines(const TestResult& result);     // one line, and one for each failure
 std::string SummaryLines(const SelftestReport& report);
 
-// The same for programs, as one JSON document with all of the report. Its schema_version changes
-// when a field changes its meaning or goes, not when one is added.
+// The whole report for programs, as one JSON document. Its schema_version changes when a field
+// changes its meaning or is removed, not when one is added.
 std::string ToJson(const SelftestReport& report);
 
 }  // namespace millrace::runtime

@@ -20,7 +20,7 @@ SelftestReport NewReport() {
   return report;
 }
 
-// The run so far, and a thread that looks after it: tells of progress, and ends the process when
+// The run so far, with a thread that watches it: it reports progress, and ends the process when
 // there is none.
 class Supervisor {
  public:
@@ -34,7 +34,7 @@ class Supervisor {
     changed_.NotifyOne();
   }
 
-  // The step under way, until End; `rest` comes after it.
+  // Names the step in progress, until End; `rest` comes after it.
   void Begin(std::string_view name, const Findings& findings, std::vector<std::string> rest)
       MILLRACE_EXCLUDES(mu_) {
     MutexLock lock(mu_);
@@ -109,14 +109,14 @@ class Supervisor {
   SelftestReport report_ MILLRACE_GUARDED_BY(mu_) = NewReport();
   bool stop_ MILLRACE_GUARDED_BY(mu_) = false;
   std::string_view name_ MILLRACE_GUARDED_BY(mu_);
-  const Findings* findings_ MILLRACE_GUARDED_BY(mu_) = nullptr;  // null: nothing is under way
+  const Findings* findings_ MILLRACE_GUARDED_BY(mu_) = nullptr;  // null when nothing is in progress
   TimePoint begin_ MILLRACE_GUARDED_BY(mu_);
   TimePoint told_ MILLRACE_GUARDED_BY(mu_);
 
-  JoiningThread thread_;  // last: it uses the others
+  JoiningThread thread_;  // declared last: it uses the other members
 };
 
-// What this process runs on; the first use of the device, which may fail or hang.
+// Describes what this process runs on. This is the first use of the device, which may fail or hang.
 Provenance ReadProvenance(std::optional<DeviceType> device, std::string& error) {
   try {
     return Runtime::Bootstrap(SelftestRuntime(device, 1))->provenance();

@@ -1,4 +1,4 @@
-// 4 stream assignment, 7 over-subscription and 8 thread churn.
+// Tests 4, stream assignment; 7, over-subscription; and 8, thread churn.
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/equal.h>
 
@@ -36,7 +36,7 @@ void TestStreamAssignment(std::optional<DeviceType> which_device, Findings& find
       const Stream stream = context.stream();
       const at::Tensor numbers = Numbers({64}, at::kCPU, thread);
       {
-        // To the device and back on this stream.
+        // A round trip to the device and back on this stream.
         const ForwardScope scope(*runtime, context);
         const at::Tensor there = numbers.to(device) + 1;
         context.Synchronize();
@@ -93,7 +93,7 @@ void TestOverSubscription(std::optional<DeviceType> which_device, Findings& find
       } while (!stop);
     });
   } catch (...) {
-    while (!all_in.try_wait()) all_in.count_down();  // no body ran: the crowd still waits
+    while (!all_in.try_wait()) all_in.count_down();  // no body ran, so the crowd still waits
     throw;
   }
   crowd.join();
@@ -128,7 +128,8 @@ void TestThreadChurn(std::optional<DeviceType> which_device, Findings& findings)
       note(context);
     });
   }
-  // Threads that never ask for a context and never give it back; one in four ends by an exception.
+  // These threads never ask for a context and never give it back; one in four ends with an
+  // exception.
   for (int round = 0; round < kRounds; ++round) {
     findings.Progress("round " + std::to_string(round + 1) + " without asking");
     std::vector<JoiningThread> threads;
@@ -156,7 +157,7 @@ void TestThreadChurn(std::optional<DeviceType> which_device, Findings& findings)
   findings.ExpectEqual("streams still leased", 0, stats.leased);
   findings.ExpectEqual("leases", kThreads, stats.leases_total);
   findings.ExpectEqual("refusals", 0, stats.refusals_total);
-  // Freed slots are used again before fresh ones.
+  // Freed slots are reused before fresh ones.
   findings.ExpectAtMost("highest stream", kAtOnce, highest.load());
 }
 

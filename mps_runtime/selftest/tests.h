@@ -9,15 +9,15 @@
 
 namespace millrace::runtime {
 
-// A test of what every backend must show. It makes its own Runtime: the main thread runs it, and no
-// other Runtime may live. Throws what the runtime throws, which is a failure too.
+// A test that every backend must pass. It makes its own Runtime: the main thread runs it, and no
+// other Runtime may exist. Throws what the runtime throws, which counts as a failure.
 struct SelftestTest {
   std::string_view name;
-  std::string_view shows;  // for people, in a few words
+  std::string_view shows;  // what it shows, in a few words
   void (*run)(std::optional<DeviceType> device, Findings& findings);
 };
 
-// All of them, in the order in which they run.
+// All tests, in the order in which they run.
 std::span<const SelftestTest> SelftestTests();
 
 }  // namespace millrace::runtime

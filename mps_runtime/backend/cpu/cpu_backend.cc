@@ -11,7 +11,7 @@ namespace millrace::runtime {
 namespace {
 
 struct Lane {
-  int slot = -1;  // none
+  int slot = -1;  // -1 when no stream is bound
   int previous_threads = 0;
 };
 
@@ -25,7 +25,7 @@ std::string CpuBackend::DeviceName() const { return CpuModelName(); }
 
 void CpuBackend::Bootstrap() {
   // The inter-op pool (torch.jit.fork) would be one more set of threads beside the workers.
-  // libtorch allows one call a process.
+  // libtorch allows this call once in a process.
   static std::once_flag once;
   std::call_once(once, [] { at::set_num_interop_threads(1); });
 }
@@ -36,7 +36,7 @@ void CpuBackend::BindThread(Stream stream, int intra_op_threads) {
   // cannot undo ours.
   current_lane = {stream.slot, at::get_num_threads()};
   at::set_num_threads(intra_op_threads);
-  at::globalContext().setFlushDenormal(true);  // of this thread, and of the team that it starts
+  at::globalContext().setFlushDenormal(true);  // for this thread and the team that it starts
 }
 
 void CpuBackend::UnbindThread(Stream) noexcept {

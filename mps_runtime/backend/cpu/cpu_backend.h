@@ -6,19 +6,19 @@ namespace millrace::runtime {
 
 // A stream of the CPU is a lane: a thread that runs its own operators, each inside its own budget
 // of intra-op threads. Operators finish before they return, so there is nothing to wait for, and
-// encode-lock mode does the same as serial.
+// encode-lock mode behaves as serial mode.
 //
-// A bound thread flushes denormal numbers to zero: it costs nothing on normal ones, and a matrix
-// product of denormals was measured at 116 times the time. The graph cache stays empty on this
-// device: a TorchScript module frozen and optimised once for each shape was no faster than one
-// frozen for all shapes, which is a matter of loading.
+// A bound thread flushes denormal numbers to zero. That costs nothing on normal numbers, and a
+// matrix product of denormals was measured at 116 times the time. The graph cache stays empty on
+// this device: a TorchScript module that was frozen and optimised for each shape was no faster than
+// one frozen once for all shapes.
 class CpuBackend final : public Backend {
  public:
   CpuBackend();
 
   DeviceType device() const override { return DeviceType::kCpu; }
   std::string DeviceName() const override;
-  // The cores: more forwards at once only share them.
+  // The number of cores, which more forwards would only share.
   int SafeConcurrency() const override { return cores_; }
   int UsefulConcurrency() const override { return cores_; }
 

@@ -18,8 +18,8 @@
 namespace millrace::runtime {
 namespace {
 
-// hardware_concurrency counts all cores that are online: newer C libraries no longer ask for the
-// affinity mask.
+// Newer C libraries no longer ask for the affinity mask: their hardware_concurrency counts all
+// cores that are online.
 int CoresOfTheMask() {
 #ifdef __linux__
   for (int capacity = 1024; capacity <= 1 << 20; capacity *= 2) {
@@ -34,7 +34,7 @@ int CoresOfTheMask() {
   return static_cast<int>(std::thread::hardware_concurrency());
 }
 
-// "<quota> <period>" in microseconds, or "max <period>"; 0 for no limit.
+// Reads "<quota> <period>" in microseconds, or "max <period>"; 0 stands for no limit.
 int QuotaCores(const std::string& path) {
   std::ifstream file(path);
   double quota = 0, period = 0;
@@ -42,7 +42,7 @@ int QuotaCores(const std::string& path) {
   return static_cast<int>(std::ceil(quota / period));
 }
 
-// This process's group, such as "/system.slice/x.service"; empty where there is none.
+// The control group of this process, such as "/system.slice/x.service"; empty where there is none.
 std::string ControlGroup(const std::string& root) {
   std::ifstream file(root + "proc/self/cgroup");
   constexpr std::string_view kVersion2 = "0::";
@@ -56,7 +56,7 @@ std::string ControlGroup(const std::string& root) {
 
 int AvailableCores(const std::string& root) {
   int cores = std::max(1, CoresOfTheMask());
-  // A limit on any group above holds as well.
+  // The limit of any parent group holds as well.
   for (std::string group = ControlGroup(root); !group.empty();
        group.resize(group.find_last_of('/'))) {
     const std::string folder = group == "/" ? "" : group;

@@ -24,14 +24,15 @@ namespace {
 constexpr c10::DeviceIndex kDevice = 0;
 
 thread_local int previous_threads = 1;
-// What the thread's graphs allocate from: they run one after the other, so that the memory of those
-// that are gone, and what one needs only while it runs, is the next one's. With a pool for each,
-// the memory of evicted graphs came back only when the device was full.
+// The memory pool of the thread's graphs. They run one after the other, so memory of destroyed
+// graphs, and memory that a graph needs only while it runs, is reused by the next one. With a pool
+// for each graph, the memory of evicted graphs came back only when the device was full.
 thread_local std::unique_ptr<at::cuda::MemPool> graph_memory;
 
-// Graphs are recorded and destroyed by one thread at a time: both change the table of graphs of
-// the process's default generator, which libtorch does not lock. Nor may memory be given back to
-// the device while any thread records. Never destroyed: workers may outlive static objects.
+// Graphs are recorded and destroyed by one thread at a time, because both change the table of
+// graphs of the process's default generator, which libtorch does not lock. Nor may memory be given
+// back to the device while any thread records. The mutex is never destroyed, because workers may
+// outlive static objects.
 std::mutex& RecordingMutex() {
   static auto* const mu = new std::mutex;
   return *mu;
@@ -59,16 +60,17 @@ class CudaGraph final : public DeviceGraph {
     const size_t before = ReservedBytes();
     if (graph_memory == nullptr) graph_memory = std::make_unique<at::cuda::MemPool>();
     graph_ = std::make_unique<at::cuda::CUDAGraph>();
-    // Thread-local: other threads go on allocating and launching on their own streams.
+    // Thread-local mode: other threads keep allocating and launching on their own streams.
     graph_->capture_begin(graph_memory->id(), cudaStreamCaptureModeThreadLocal);
-    // The end warns of a record without work, which a forward that only hands its input on makes.
+    // The end of the capture warns of a graph without work, which a forward that only passes its
+    // input on produces.
     Silent silent;
     try {
       submit();
       const c10::WarningUtils::WarningHandlerGuard guard(&silent);
       graph_->capture_end();
     } catch (...) {
-      // When it was `submit`, the recording still has to end, which then fails too.
+      // When `submit` threw, the capture still has to end, and ending it then fails too.
       if (IsCapturing()) EndVoidCapture(silent);
       Discard();
       throw;
@@ -78,7 +80,7 @@ class CudaGraph final : public DeviceGraph {
   }
 
   ~CudaGraph() override {
-    // Its memory must not go to others while it runs.
+    // The graph's memory must not be reused while it runs.
     (void)cudaStreamSynchronize(stream_.stream());
     const std::scoped_lock lock(RecordingMutex());
     Discard();
@@ -104,14 +106,14 @@ class CudaGraph final : public DeviceGraph {
       const c10::WarningUtils::WarningHandlerGuard guard(&silent);
       graph_->capture_end();
     } catch (...) {
-      // What made it void is under way.
+      // The exception that made the capture void is already in flight.
     }
   }
   void Discard() noexcept {
     try {
       graph_.reset();
     } catch (...) {
-      // The device failed; whoever uses it next hears of it.
+      // The device failed; its next user gets the error.
     }
     (void)cudaGetLastError();
   }
@@ -131,20 +133,20 @@ std::string CudaBackend::DeviceName() const {
 
 void CudaBackend::Bootstrap() {
   try {
-    // Convolutions in float32, as on the CPU: with factors rounded to 10 bits a voice's samples
-    // were off by 0.01, and it was no faster.
+    // Convolutions are computed in float32, as on the CPU. With factors rounded to 10 bits a
+    // voice's samples were off by 0.01, and it was no faster.
     at::globalContext().setAllowTF32CuDNN(false);
     at::globalContext().setAllowTF32CuBLAS(false);
     c10::cuda::set_device(kDevice);
     streams_.assign(1, c10::cuda::getDefaultCUDAStream(kDevice));
-    // The pool is a ring of kStreamSlots: so many in a row are distinct.
+    // The pool is a ring of kStreamSlots, so that many streams in a row are distinct.
     for (int slot = 1; slot < kStreamSlots; ++slot)
       streams_.push_back(c10::cuda::getStreamFromPool(/*isHighPriority=*/false, kDevice));
     for (size_t slot = 2; slot < streams_.size(); ++slot) {
       if (streams_[slot] == streams_[1])
         throw DeviceError("libtorch's pool of CUDA streams has fewer than the 31 that are leased");
     }
-    // Makes the context and the library handles that the first matrix product needs.
+    // Creates the context and the library handles that the first matrix product needs.
     const at::Tensor ones = at::ones({16, 16}, at::TensorOptions().device(at::kCUDA, kDevice));
     const at::Tensor product = at::matmul(ones, ones);
     streams_[0].synchronize();
@@ -154,17 +156,17 @@ void CudaBackend::Bootstrap() {
 }
 
 void CudaBackend::BindThread(Stream stream, int intra_op_threads) {
-  // Made now, so that at the thread's end it outlives a context that ends with the thread.
+  // Created now, so that at the end of the thread it outlives a context that ends with the thread.
   graph_memory.reset();
   try {
-    // libtorch's own call is put off until work comes, and cuBLAS then warns of a thread without a
+    // libtorch defers its own call until there is work, and cuBLAS then warns of a thread without a
     // context.
     (void)cudaSetDevice(kDevice);
     c10::cuda::setCurrentCUDAStream(streams_[static_cast<size_t>(stream.slot)]);
   } catch (const c10::Error& error) {
     Rethrow(error);
   }
-  previous_threads = at::get_num_threads();  // the first call initialises: it must not undo ours
+  previous_threads = at::get_num_threads();  // the first call initialises, and must not undo ours
   at::set_num_threads(intra_op_threads);
 }
 
@@ -177,7 +179,7 @@ void CudaBackend::UnbindThread(Stream) noexcept {
   try {
     c10::cuda::setCurrentCUDAStream(streams_[kDefaultSlot]);
   } catch (const c10::Error&) {
-    // The thread ends; nothing runs on its stream any more.
+    // The thread is ending, and nothing runs on its stream any more.
   }
 }
 

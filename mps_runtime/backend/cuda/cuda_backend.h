@@ -12,12 +12,12 @@
 namespace millrace::runtime {
 
 // Streams of one GPU, the first that CUDA_VISIBLE_DEVICES leaves. Slot 0 is the legacy default
-// stream, which only the main thread may use; 1..31 are streams of libtorch's pool, which do not
-// wait for it.
+// stream, which only the main thread may use; slots 1..31 are streams of libtorch's pool, which do
+// not wait for it.
 class CudaBackend final : public Backend {
  public:
-  // Forwards at once without a calibrated profile: eager forwards of small models gain up to about
-  // eight streams on an H200, captured ones beyond.
+  // Concurrent forwards without a calibrated profile. Eager forwards of small models gain up to
+  // about eight streams on an H200, captured ones beyond that.
   static constexpr int kDefaultConcurrency = 8;
 
   DeviceType device() const override { return DeviceType::kCuda; }
@@ -35,7 +35,7 @@ class CudaBackend final : public Backend {
 
  private:
   std::vector<c10::cuda::CUDAStream> streams_;  // by slot
-  std::atomic<int64_t> failed_allocations_{0};  // those that were answered by giving memory back
+  std::atomic<int64_t> failed_allocations_{0};  // those after which memory was given back
 };
 
 }  // namespace millrace::runtime

@@ -6,9 +6,10 @@
 
 namespace millrace::runtime {
 
-// The CUDA backend is a module of its own, so that the same program runs where there is no CUDA: it
-// alone is linked with libtorch's CUDA libraries. This is what it exports, in C so that it is found
-// by name. Null with the reason when there is no usable GPU; the caller owns the result.
+// The CUDA backend is a module of its own, the only one that is linked with libtorch's CUDA
+// libraries, so that the same program runs where there is no CUDA. It exports this function, in C
+// so that it can be found by name. The function returns null and the reason when there is no usable
+// GPU; the caller owns the result.
 inline constexpr char kMakeCudaBackend[] = "MillraceMakeCudaBackend";
 using MakeCudaBackendFunction = Backend* (*)(std::string* why_not);
 

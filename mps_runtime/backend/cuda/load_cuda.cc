@@ -14,14 +14,14 @@ std::unique_ptr<Backend> MakeCudaBackend(std::string& why_not) {
     why_not = "no NVIDIA driver: " + std::string(dlerror());
     return nullptr;
   }
-  // An installed program has it beside itself; the tests, in folders of their own, where it was
-  // built. It stays loaded for the life of the process.
+  // An installed program has the module beside it; the tests, which are in folders of their own,
+  // find it where it was built. It stays loaded for the life of the process.
   for (const char* path :
        {"$ORIGIN/" MILLRACE_CUDA_MODULE, MILLRACE_BUILD_FOLDER "/" MILLRACE_CUDA_MODULE}) {
-    // Global: libraries that libtorch loads later look for its symbols.
+    // The symbols are global, because libraries that libtorch loads later look for them.
     void* const module = dlopen(path, RTLD_NOW | RTLD_GLOBAL);
     if (module == nullptr) {
-      // The first: what is wrong with the installed one is what matters.
+      // Report the first error: what is wrong with the installed module is what matters.
       if (why_not.empty()) why_not = dlerror();
       continue;
     }

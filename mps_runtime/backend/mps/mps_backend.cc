@@ -39,8 +39,8 @@ Function Find(const char* symbol) {
   throw DeviceError(error.what_without_backtrace());
 }
 
-// What a block on the serial queue is given, and what it gives back: an exception must not leave
-// it.
+// The argument of a block on the serial queue, and its result: an exception must not leave the
+// block.
 struct Wait {
   at::mps::MPSStream* stream;
   std::exception_ptr failure;
@@ -71,8 +71,8 @@ std::string MpsBackend::WhyFewWorkers() const {
 
 void MpsBackend::Bootstrap() {
   try {
-    // The first use of the default stream, of the pool, of the allocator and of the cache of graphs
-    // is not locked in libtorch: all of it happens here, before there is any other thread.
+    // libtorch does not lock the first use of the default stream, of the pool, of the allocator and
+    // of the cache of graphs. All of them happen here, before there is any other thread.
     streams_.fill(at::mps::getDefaultMPSStream());
     for (int slot = 1; HasPool() && slot < kStreamSlots; ++slot)
       streams_[static_cast<size_t>(slot)] = get_stream_by_id_(slot);
@@ -87,7 +87,7 @@ void MpsBackend::Bootstrap() {
 
 void MpsBackend::BindThread(Stream stream, int intra_op_threads) {
   if (HasPool()) set_current_stream_(At(stream));
-  previous_threads = at::get_num_threads();  // the first call initialises: it must not undo ours
+  previous_threads = at::get_num_threads();  // the first call initialises, and must not undo ours
   at::set_num_threads(intra_op_threads);
 }
 
@@ -102,7 +102,8 @@ bool MpsBackend::IsBound(Stream stream) const {
 
 void MpsBackend::Synchronize(Stream stream) {
   Wait wait{.stream = At(stream), .failure = nullptr};
-  // No lock may be held here that work on a queue takes; serial mode holds its own.
+  // The caller must hold no lock that work on a queue takes. In serial mode it holds the lock of
+  // that mode.
   dispatch_sync_f(wait.stream->queue(), &wait, WaitOnQueue);
   if (wait.failure == nullptr) return;
   try {
@@ -112,8 +113,8 @@ void MpsBackend::Synchronize(Stream stream) {
   }
 }
 
-// What Metal hands out lives until its thread's autorelease pool is drained; without one, until the
-// thread ends.
+// Objects that Metal hands out live until the autorelease pool of their thread is drained; without
+// a pool, until the thread ends.
 void* MpsBackend::EnterForward() { return objc_autoreleasePoolPush(); }
 void MpsBackend::LeaveForward(void* scope) noexcept { objc_autoreleasePoolPop(scope); }
 

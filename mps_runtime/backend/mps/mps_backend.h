@@ -13,18 +13,18 @@ class MPSStream;
 namespace millrace::runtime {
 
 // Apple's GPU through libtorch's MPS streams, in plain C++. Slot 0 is the default stream, which
-// only the main thread may use; 1..31 are the streams of the same numbers in libtorch's pool, each
-// with a serial dispatch queue that everything on the stream has to go through.
+// only the main thread may use. Slots 1..31 are the streams of the same numbers in libtorch's pool,
+// each with a serial dispatch queue that all work on the stream has to go through.
 //
-// libtorch before 2.15 has no stream that can be asked for by number. There, one worker shares the
-// default stream with the main thread, one forward at a time.
+// libtorch before 2.15 cannot return a stream by its number. There, one worker shares the default
+// stream with the main thread, one forward at a time.
 //
-// Nothing here waits for, commits or empties more than the calling thread's own stream: libtorch's
-// calls for the whole device use the queues of other threads.
+// Nothing here waits for, commits or empties more than the calling thread's own stream, because
+// libtorch's calls for the whole device use the queues of other threads.
 class MpsBackend final : public Backend {
  public:
-  // Forwards at once without a calibrated profile: as many as an nn.Linear without a graph was seen
-  // to survive.
+  // Concurrent forwards without a calibrated profile: as many as an nn.Linear without a graph was
+  // seen to survive.
   static constexpr int kDefaultConcurrency = 2;
 
   MpsBackend();
@@ -34,7 +34,7 @@ class MpsBackend final : public Backend {
   int SafeConcurrency() const override { return HasPool() ? kDefaultConcurrency : 1; }
   int MaxWorkers() const override { return HasPool() ? kWorkerSlots : 1; }
   std::string WhyFewWorkers() const override;
-  // MPSGraph objects are shared by all threads of a process, so only one submits at a time.
+  // MPSGraph objects are shared by all threads of a process, so only one thread submits at a time.
   ForwardMode DefaultMode() const override { return ForwardMode::kEncodeLock; }
 
   void Bootstrap() override;
@@ -54,8 +54,8 @@ class MpsBackend final : public Backend {
   bool HasPool() const { return get_stream_by_id_ != nullptr && set_current_stream_ != nullptr; }
   at::mps::MPSStream* At(Stream stream) const { return streams_[static_cast<size_t>(stream.slot)]; }
 
-  const GetStreamById get_stream_by_id_;                        // null: libtorch has none
-  const SetCurrentStream set_current_stream_;                   // null: libtorch has none
+  const GetStreamById get_stream_by_id_;       // null when libtorch has no such function
+  const SetCurrentStream set_current_stream_;  // null when libtorch has no such function
   std::array<at::mps::MPSStream*, kStreamSlots> streams_ = {};  // by slot; set by Bootstrap
 };
 

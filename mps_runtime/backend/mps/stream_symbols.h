@@ -2,10 +2,10 @@
 
 namespace millrace::runtime {
 
-// libtorch's pool of MPS streams has no version to ask for, so its functions are looked up by name
-// in the library that is loaded: getStreamByID(int64_t) came with 2.15,
-// setCurrentMPSStream(MPSStream*) and getStreamFromPool() with 2.14. Names are of the Itanium C++
-// ABI; int64_t is `long long` on macOS and `long` on Linux.
+// libtorch's pool of MPS streams has no version that can be queried, so its functions are looked up
+// by name in the library that is loaded: getStreamByID(int64_t) came with 2.15,
+// setCurrentMPSStream(MPSStream*) and getStreamFromPool() with 2.14. Names are those of the Itanium
+// C++ ABI; int64_t is `long long` on macOS and `long` on Linux.
 #ifdef __APPLE__
 inline constexpr char kGetStreamById[] = "_ZN2at3mps13getStreamByIDEx";
 #else
