@@ -6,7 +6,7 @@
 namespace millrace::server {
 namespace {
 
-// Nothing here knows the pace of the models.
+// The pace of the models is not known here, so the hint is a constant.
 constexpr std::chrono::seconds kRetryAfter{1};
 
 }  // namespace
@@ -16,8 +16,8 @@ Ticket::~Ticket() {
 }
 
 absl::StatusOr<Ticket> Admission::TryEnter() {
-  // Count first, then look at closed_: with both sequentially consistent, either this sees the door
-  // closed or WaitUntilEmpty sees this request.
+  // Count first, then read closed_. Both are sequentially consistent, so either this call sees that
+  // admission is closed, or WaitUntilEmpty sees this request.
   const int64_t before = in_flight_.fetch_add(1);
   Ticket ticket(this);
   if (closed_.load()) return absl::UnavailableError("the server is shutting down; try another one");

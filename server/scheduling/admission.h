@@ -12,9 +12,9 @@ namespace millrace::server {
 
 class Admission;
 
-// A place among the admitted requests: held from admission until gRPC has sent the last of the
-// reply or given the call up.
-// Move-only; may be released on any thread. The Admission must outlive it.
+// A place among the admitted requests, held from admission until gRPC has sent the last of the
+// reply or given the call up. Move-only; may be released on any thread. The Admission must outlive
+// it.
 class Ticket {
  public:
   Ticket() = default;
@@ -34,8 +34,8 @@ class Ticket {
   Admission* admission_ = nullptr;
 };
 
-// The door of the server: bounds the requests that are admitted and not yet answered, and closes
-// for good when the server drains. Thread-safe; TryEnter never blocks.
+// Bounds the requests that are admitted and not yet answered, and admits none for good once the
+// server drains. Thread-safe; TryEnter never blocks.
 class Admission {
  public:
   // max_requests >= 1.
@@ -43,11 +43,12 @@ class Admission {
   Admission(const Admission&) = delete;
   Admission& operator=(const Admission&) = delete;
 
-  // RESOURCE_EXHAUSTED when full, UNAVAILABLE once closed.
+  // Fails with RESOURCE_EXHAUSTED when full and UNAVAILABLE once closed.
   absl::StatusOr<Ticket> TryEnter();
   // Refuses all later requests. Idempotent.
   void Close();
-  // Waits until no ticket is out or the deadline passes; true when none is. Call after Close.
+  // Waits until no ticket is held or the deadline passes; returns true when none is held. Call it
+  // after Close.
   bool WaitUntilEmpty(std::chrono::steady_clock::time_point deadline) MILLRACE_EXCLUDES(mu_);
 
   int64_t in_flight() const { return in_flight_.load(std::memory_order_relaxed); }
@@ -60,7 +61,7 @@ class Admission {
   const int64_t max_requests_;
   std::atomic<int64_t> in_flight_{0};
   std::atomic<bool> closed_{false};
-  Mutex mu_;  // only for waiting: the counters need no lock
+  Mutex mu_;  // only for waiting; the counters need no lock
   CondVar empty_;
 };
 

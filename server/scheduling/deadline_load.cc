@@ -35,7 +35,8 @@ void DeadlineLoad::Finish() {
   double due = 0;
   for (size_t i = 0; i < entries_.size(); ++i) {
     Entry& entry = entries_[i];
-    // The first begin at once; the others when all of the work before has been shared out.
+    // The first requests begin at once; the others begin when all of the work before them has been
+    // shared out.
     entry.end = (i < at_once_ ? 0 : due) + entry.alone;
     due += entry.due;
     entry.due = due;

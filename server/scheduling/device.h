@@ -8,19 +8,19 @@
 
 namespace millrace::server {
 
-// What workers need of the stream runtime: a seam that keeps libtorch out of the scheduling code
-// and its tests. Thread-safe.
+// The part of the stream runtime that workers need: a seam that keeps libtorch out of the
+// scheduling code and its tests. Thread-safe.
 class Device {
  public:
   virtual ~Device() = default;
 
-  // Gives the calling thread its device state; destroy it on that thread. Throws when no stream is
-  // free.
+  // Gives the calling thread its device state, which must be destroyed on that thread. Throws when
+  // no stream is free.
   virtual std::unique_ptr<runtime::WorkerContext> EnterWorker() = 0;
-  // Runs the batch's device phase under a permit; returns how long it waited for that. Throws what
-  // Forward throws.
+  // Runs the batch's device phase under a permit; returns how long it waited for the permit. Throws
+  // what Forward throws.
   virtual Duration RunForward(runtime::WorkerContext& context, models::Batch& batch) = 0;
-  // Whether what the device compiles for a shape on one thread serves all of them.
+  // Whether a shape that the device compiles on one thread serves all threads.
   virtual bool SharesCompiledShapes() const { return false; }
 };
 

@@ -7,8 +7,8 @@ namespace millrace::server {
 namespace {
 
 constexpr double kDeviations = 4;
-// Below TCP's eighth and quarter, since many requests end in the time of a few steps. The deviation
-// is the steadier of the two: it counts fourfold.
+// Lower than TCP's eighth and quarter, since many requests end in the time of a few steps. The
+// deviation gets the lower weight, because it counts fourfold.
 constexpr double kMeanWeight = 1.0 / 32;
 constexpr double kDeviationWeight = 1.0 / 64;
 
@@ -28,7 +28,7 @@ void ForecastMargin::Took(double seconds, const Made& made) {
 
 void ForecastMargin::TookMoreThan(double seconds, const Made& made) {
   if (seconds <= made.expected) return;
-  // A bound never says that less margin would do.
+  // A lower bound never shows that a smaller margin would be enough.
   const ForecastMargin before = *this;
   Took(seconds, made);
   mean_ = std::max(mean_, before.mean_);

@@ -13,55 +13,55 @@ namespace millrace::server {
 class Job;
 class ServedModel;
 
-// The caller's side of a job: takes the outputs and the final status to the client. Implemented by
-// the calls of the services.
+// The caller's side of a job: takes the outputs and the final status to the client. The calls of
+// the services implement it.
 class Reply : public models::OutputSink {
  public:
-  // The end of the call, exactly once, after the last Emit. Not to be touched afterwards: it may be
-  // gone by the return.
+  // Ends the call. Called exactly once, after the last Emit. The object must not be touched
+  // afterwards, because it may be gone when this returns.
   virtual void Finish(const absl::Status& status) = 0;
-  // True while the client has not taken what was already emitted: the next step should wait. Unary
-  // replies never are.
+  // True while the client has not taken what was already emitted, so that the next step should
+  // wait. Unary replies are never congested.
   virtual bool Congested() const { return false; }
   // Keeps a job whose reply is congested and hands it to Scheduler::Requeue when the client has
   // caught up.
   virtual void Park(std::unique_ptr<Job> job);
 };
 
-// One admitted request on its way: queue, worker, perhaps queue again, end. Plain data inside, so
-// that an executor could hand it to another process. Touched by one thread at a time; whoever owns
-// it must end it by FinishJob.
+// One admitted request on its way: queue, worker, perhaps queue again, end. It holds plain data, so
+// that an executor could hand it to another process. One thread at a time owns it, and the owner
+// must end it with FinishJob.
 class Job {
  public:
   Job(models::Input input, TimePoint deadline, Reply& reply, std::shared_ptr<ServedModel> model,
       const Clock& clock);
 
-  // Before the request, whose state may lie in the model's memory.
+  // Declared before the request, whose state may lie in the model's memory.
   const std::shared_ptr<ServedModel> model;
   models::Request request;
   Reply& reply;
   const TimePoint admitted;
   const double estimate;  // of all its work, before anything was known of it
   TimePoint enqueued{};   // when it last entered its queue; set by the scheduler
-  // What it has had so far, summed over its steps: the wait before them, and their time.
+  // The totals over its steps so far: the waits before them, and their time.
   Duration waited{};
   Duration service{};
-  // A step in company failed that no request failed by itself, as for want of memory: it goes on
-  // alone, for the same company would fail again.
+  // True after a step of a batch failed although no request failed by itself, as for want of
+  // memory. The job then runs alone, because the same batch would fail again.
   bool alone = false;
-  // Much shorter than the others when it came.
+  // True if it was much shorter than the others when it arrived.
   bool quick = false;
-  // It waits to begin, and may still be told to come again later.
+  // True while it waits for its first step and may still be refused with a retry hint.
   bool may_be_refused = false;
-  // Where the scheduler keeps account of it while it runs; 0: nowhere.
+  // Its entry in the scheduler's account of running jobs; 0: none.
   size_t running_place = 0;
-  // From admission to its end, as the scheduler foresaw it; none for one that was not admitted by a
-  // forecast, or whose time was its client's since.
+  // The scheduler's forecast of the time from admission to the end. There is none for a job that
+  // was admitted without a forecast, or that has waited for its client since.
   ForecastMargin::Made forecast;
 };
 
-// Why a request that ShouldStop does: DEADLINE_EXCEEDED or CANCELLED. The deadline goes first,
-// since gRPC cancels a call whose deadline passes, too.
+// The status of a request for which ShouldStop is true: DEADLINE_EXCEEDED or CANCELLED. The
+// deadline takes precedence, because gRPC also cancels a call whose deadline passes.
 absl::Status StopStatus(const models::Request& request);
 
 // Ends a job: destroys it, then delivers the status.

@@ -18,7 +18,7 @@ std::string Names(const std::vector<std::shared_ptr<ServedModel>>& models) {
   });
 }
 
-// Some of the languages, for an error.
+// Lists some of the languages, for an error message.
 std::string Shown(const std::vector<std::string>& languages) {
   constexpr size_t kMost = 8;
   const size_t shown = std::min(languages.size(), kMost);
@@ -28,7 +28,7 @@ std::string Shown(const std::vector<std::string>& languages) {
   return list;
 }
 
-// What the translators among the models do, for an error.
+// Lists the directions of the translators among the models, for an error message.
 std::string Directions(const std::vector<std::shared_ptr<ServedModel>>& models) {
   constexpr size_t kMost = 16;
   std::vector<std::string> directions;
@@ -106,7 +106,7 @@ absl::StatusOr<std::shared_ptr<ServedModel>> ModelDirectory::FindTranslator(
 }
 
 void ModelDirectory::Put(std::shared_ptr<ServedModel> model) {
-  std::shared_ptr<ServedModel> old;  // destroyed outside the lock: it may free weights
+  std::shared_ptr<ServedModel> old;  // destroyed outside the lock, because it may free weights
   {
     MutexLock lock(mu_);
     std::shared_ptr<ServedModel>& slot = models_[model->info().name];

@@ -13,30 +13,31 @@
 
 namespace millrace::server {
 
-// The models that serve now, by name. Looked up once a request; a model that is replaced or removed
-// lives on until its last request has ended. Thread-safe.
+// The models that serve now, by name. It is looked up once for each request. A model that is
+// replaced or removed lives until its last request has ended. Thread-safe.
 class ModelDirectory {
  public:
-  // NOT_FOUND lists what there is. Empty version: the one that is loaded.
+  // Finds a model by name and version; an empty version stands for the one that is loaded. The
+  // NOT_FOUND error lists the models that serve.
   absl::StatusOr<std::shared_ptr<ServedModel>> Find(std::string_view name,
                                                     std::string_view version) const
       MILLRACE_EXCLUDES(mu_);
-  // Find, and FAILED_PRECONDITION when the model is of another task. With an empty name: the only
-  // model of that task, else INVALID_ARGUMENT lists the choice.
+  // As Find, with FAILED_PRECONDITION when the model has another task. An empty name stands for the
+  // only model of that task; if there are several, INVALID_ARGUMENT lists them.
   absl::StatusOr<std::shared_ptr<ServedModel>> FindForTask(models::Task task, std::string_view name,
                                                            std::string_view version) const
       MILLRACE_EXCLUDES(mu_);
-  // The only translator between two BCP 47 tags, either of which may be empty (any).
+  // Finds the only translator between two BCP 47 tags, either of which may be empty (any).
   absl::StatusOr<std::shared_ptr<ServedModel>> FindTranslator(std::string_view source,
                                                               std::string_view target) const
       MILLRACE_EXCLUDES(mu_);
 
   void Put(std::shared_ptr<ServedModel> model) MILLRACE_EXCLUDES(mu_);
-  // False when there is none.
+  // Returns false when there is no such model.
   bool Remove(std::string_view name) MILLRACE_EXCLUDES(mu_);
-  // How often models were put in or removed.
+  // How many times models were put in or removed.
   uint64_t changes() const MILLRACE_EXCLUDES(mu_);
-  // By name.
+  // All models, sorted by name.
   std::vector<std::shared_ptr<ServedModel>> All() const MILLRACE_EXCLUDES(mu_);
 
  private:

@@ -13,24 +13,26 @@
 namespace millrace::server {
 namespace {
 
-// How many times as long as foreseen it may take before it is late: what a newcomer waits for, and
-// what is there while requests take turns. The first is more, so that turns are the rule.
+// The factors by which work may take longer than forecast before it is late: kAdmitted applies to a
+// newcomer, kPressed to outstanding work while requests take turns. The first is larger, so that
+// turns are the rule.
 constexpr double kAdmitted = 4.0 / 3;
 constexpr double kPressed = 1.2;
-// Work is to be done so many steps before its deadline: nobody looks sooner than a step ends, and
-// then others run.
+// Work has to be done this many steps before its deadline, because the queue is only looked at when
+// a step ends, and then other requests run.
 constexpr double kReserveSteps = 2;
-// Alone on the machine one is let in even if it would take this part of the forecast too long.
+// A request that is alone on the machine is admitted even if it has only this part of the forecast
+// left.
 constexpr double kDoubtful = 0.5;
-// Steps after which the pace tells what cannot be done in time.
+// The number of steps after which the pace is good enough to tell what cannot be done in time.
 constexpr double kStepsToJudge = 4;
-// While requests go by deadline, every so many batches are of much shorter ones: no more than what
-// kAdmitted leaves. More than so much of the workers is not taken to be theirs.
+// While requests go by deadline, one batch in kQuickTurns is of much shorter requests, no more than
+// what kAdmitted leaves over. At most the part kMostQuick of the workers is counted as theirs.
 constexpr size_t kQuickTurns = 4;
 constexpr double kMostQuick = 0.9;
-// So many of each line are looked at for who goes first by deadline.
+// The number of jobs of each line that are considered when the earliest deadline goes first.
 constexpr size_t kMostCandidates = 256;
-// Of the requests, how many may have come or gone before the load is looked at again.
+// The load is computed again when more than this part of the requests has come or gone.
 constexpr size_t kChangedPart = 16;
 
 bool IsShort(const Job& job) { return job.service < ModelQueue::kLong; }
@@ -57,7 +59,7 @@ double ModelQueue::LeftByQuick(double workers, TimePoint now) const {
 size_t ModelQueue::AtOnce() const { return all_workers_ * policy_.max_batch; }
 
 double ModelQueue::SecondsAlone(double work) const {
-  // Of a request in continuous batches several parts are in a step at once.
+  // In continuous batches several parts of a request are in a step at once.
   return work * (policy_.continuous ? pace_.seconds() : pace_.seconds_in_steps());
 }
 
@@ -104,11 +106,11 @@ absl::Status ModelQueue::Admit(Job& job, TimePoint now, double workers) {
   const double all_workers = workers;
   if (!quick) workers = LeftByQuick(workers, now);
   const double service = work * pace_.seconds_in_steps() * all_workers / workers;
-  // It begins at once where there are fewer than workers.
+  // It begins at once while there are fewer requests than workers.
   double wait = requests() < all_workers_ ? 0 : SecondsFor(AllWork(), workers);
   bool in_time = kAdmitted * margin * wait + service <= left - Reserve();
   if (!busy()) {
-    // So that the pace is measured again.
+    // Admit it so that the pace is measured again.
     in_time |= pace_.steps() < kStepsToJudge || kDoubtful * service <= left;
   } else if (wait > 0 && !(in_time && HasTimeFor(work, margin, now, workers))) {
     RefreshLoad(now, workers);
@@ -127,7 +129,8 @@ absl::Status ModelQueue::Admit(Job& job, TimePoint now, double workers) {
 }
 
 bool ModelQueue::IsQuick(double work) const {
-  // A mean in which each counts by its work: who many short ones wait with is still long.
+  // The mean is weighted by work: if many short requests wait together with a long one, the mean is
+  // still long.
   return busy() && work * (begun_work_ + new_work_) <= kMuchShorter * squares_;
 }
 
@@ -171,7 +174,8 @@ std::unique_ptr<Job> ModelQueue::TakeFront(Line& line) {
 }
 
 bool ModelQueue::MayBeginQuick() const {
-  // Each that is under way holds what it has decoded: they are bounded in any case.
+  // Each request that is under way holds what it has decoded, so their number is bounded in any
+  // case.
   return !policy_.continuous || running_ + started_.size() < 2 * UnderWayLimit();
 }
 
@@ -261,19 +265,20 @@ void ModelQueue::TakeByDeadline(size_t most, TimePoint now, double workers, Popp
   for (Line* line : {&started_, &quick_, &fresh_}) {
     for (size_t i = 0; i < std::min(line->size(), kMostCandidates); ++i) {
       const Job& job = *(*line)[i];
-      // Much shorter ones have turns of their own, unless they wait for those too long.
+      // Much shorter requests have turns of their own, unless they have waited too long for those.
       if (line == &quick_ && job.request.deadline() - now > now - job.enqueued) continue;
       order.push_back({job.request.deadline(), WorkOf(job), line, i});
     }
   }
-  // What runs goes on after its step, when it is its turn.
+  // Running jobs continue after their step, in the order of their deadlines.
   for (const Running& running : running_work_)
     if (running.work > 0) order.push_back({running.deadline, running.work, nullptr, 0});
   std::ranges::stable_sort(order, [](const Candidate& a, const Candidate& b) {
     return std::tie(a.deadline, a.work) < std::tie(b.deadline, b.work);
   });
-  // Where not all can be in time, the longest of those before is given up for the others, so that
-  // as many as possible are (Moore 1968). It goes on when there is nothing else to do.
+  // Where not all can be in time, the longest of the earlier ones is given up for the others, so
+  // that as many as possible are in time (Moore 1968). It continues when there is nothing else to
+  // do.
   double before = 0;
   std::priority_queue<std::pair<double, size_t>> longest;
   for (size_t i = 0; i < order.size() && order[i].deadline != TimePoint::max(); ++i) {
@@ -295,7 +300,8 @@ void ModelQueue::TakeByDeadline(size_t most, TimePoint now, double workers, Popp
     if (popped.batch.size() == most) break;
     if (next.line == nullptr) continue;
     std::unique_ptr<Job>& job = (*next.line)[next.index];
-    // A full batch takes no more of those that have not begun, who would slow down the others.
+    // A full batch takes no further requests that have not begun, because they would slow down the
+    // others.
     const bool full = policy_.full_work > 0 && work >= policy_.full_work;
     if (next.line != &started_ && (full || !MayBeginQuick())) continue;
     const bool alone = job->alone;
@@ -305,7 +311,7 @@ void ModelQueue::TakeByDeadline(size_t most, TimePoint now, double workers, Popp
     if (HandOut(std::move(job), now, popped) && alone) break;
   }
   for (Line* line : {&started_, &quick_, &fresh_}) std::erase(*line, nullptr);
-  // Only much shorter ones wait, or none of the others may begin.
+  // Here only much shorter requests wait, or none of the others may begin.
   if (popped.batch.empty() && popped.dropped.empty()) TakeInTurn(most, now, popped);
 }
 

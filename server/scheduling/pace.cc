@@ -8,16 +8,17 @@
 namespace millrace::server {
 namespace {
 
-// What a step still counts once the next is reported. Steps differ in how much of the work that
-// they do is completed with them, so many are needed; a change of load is followed within some
-// forty.
+// The weight that a step keeps when the next one is reported. Steps differ in how much of their
+// work they complete, so many of them are needed; a change of load is followed within some forty
+// steps.
 constexpr double kKept = 31.0 / 32;
-// Over which use is averaged, and after which nothing of it counts.
+// The time over which use is averaged, the time after which it is forgotten, and the least time
+// that is assumed to have been observed.
 constexpr double kUseSeconds = 2;
 constexpr std::chrono::seconds kForgotten{20};
 constexpr std::chrono::milliseconds kLeastObserved{250};
 
-// What counts of a use so long ago.
+// The weight of a use that long ago.
 double Kept(Duration ago) { return std::exp(-Seconds(ago) / kUseSeconds); }
 
 }  // namespace
@@ -31,7 +32,7 @@ void Pace::Report(Duration took, size_t requests, double work) {
 }
 
 void Correction::Report(double estimate, double work) {
-  // The sums are of shares, so that a long request tells no more than a short one.
+  // The sums are of ratios, so that a long request counts no more than a short one.
   if (estimate <= 0) return;
   estimate_ = kKept * estimate_ + 1;
   work_ = kKept * work_ + work / estimate;
@@ -48,7 +49,7 @@ void RecentUse::Add(TimePoint now, Duration took) {
 
 double RecentUse::workers(TimePoint now) const {
   if (now - last_ > kForgotten) return 0;
-  // Of the time since it began, as far as that counts.
+  // The time since the use began, as far as it still counts.
   const Duration observed = std::max<Duration>(now - first_, kLeastObserved);
   return seconds_ * Kept(now - last_) / (kUseSeconds * (1 - Kept(observed)));
 }

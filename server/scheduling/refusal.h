@@ -7,12 +7,12 @@
 
 namespace millrace::server {
 
-// RESOURCE_EXHAUSTED with a hint of when to try again, cut to 1 ms .. 60 s.
+// Returns RESOURCE_EXHAUSTED with a hint when to try again, clamped to 1 ms .. 60 s.
 absl::Status Refused(std::string message, std::chrono::duration<double> retry_after);
 
-// How long a refused client should wait before it tries again; zero when the status does not say.
+// How long a refused client should wait before it tries again; zero when the status has no hint.
 std::chrono::milliseconds RetryHint(const absl::Status& status);
-// The same as HTTP's Retry-After; 0: none.
+// The same for HTTP's Retry-After; 0: none.
 int RetryAfterSeconds(const absl::Status& status);
 
 }  // namespace millrace::server

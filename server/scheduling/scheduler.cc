@@ -68,20 +68,20 @@ void Scheduler::PutBack(std::unique_ptr<Job> job, void (ModelQueue::*push)(std::
 
 double Scheduler::WorkersFor(const ModelQueue& queue, TimePoint now) const {
   const auto all = static_cast<double>(options_.workers);
-  double used = 0;  // by others
+  double used = 0;  // by other models
   double sharing = 1;
   for (const ModelQueue& other : queues_) {
     if (&other == &queue) continue;
     used += other.recent_use(now);
     if (other.busy()) ++sharing;
   }
-  // What others want beyond an equal share they do not get.
+  // Others do not get more than an equal share, even if they want it.
   return std::max(all / sharing, all - used);
 }
 
 void Scheduler::Push(ModelQueue& queue, void (ModelQueue::*push)(std::unique_ptr<Job>),
                      std::unique_ptr<Job> job) {
-  // An idle queue has no claim to what it did not use.
+  // An idle queue does not keep a claim to time that it did not use.
   if (queue.empty()) queue.served = std::max(queue.served, served_);
   (queue.*push)(std::move(job));
   ++total_;
@@ -105,8 +105,8 @@ std::vector<std::unique_ptr<Job>> Scheduler::TakeExpired() {
 }
 
 bool Scheduler::ShouldWake() {
-  // One notification at a time: the woken worker passes it on when it leaves work behind. Saves a
-  // futex call for most submissions.
+  // At most one notification is under way: the woken worker passes it on when it leaves work
+  // behind. This saves a futex call for most submissions.
   if (idle_ == 0 || wake_pending_) return false;
   wake_pending_ = true;
   return true;

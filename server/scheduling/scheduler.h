@@ -20,18 +20,19 @@ using QueueId = size_t;
 
 // The bounded queues of all models, and the one place where workers wait for work.
 //
-// A worker takes a batch of one model. Among those that are ready (full batch, or lingered enough)
-// it is the model that has had the least of the workers' time while it had work (start-time fair
-// queueing, Goyal et al. 1996), so that a flood on one model leaves the others their share. Which
-// requests of a model are next, and which are let in, its ModelQueue says.
+// A worker takes a batch of one model. Among the models that are ready (with a full batch, or one
+// that has lingered enough) it is the one that has had the least of the workers' time while it had
+// work (start-time fair queueing, Goyal et al. 1996), so that a flood on one model leaves the
+// others their share. The model's ModelQueue decides which of its requests are next, and which are
+// admitted.
 //
-// Thread-safe; nothing but PopBatch blocks. One mutex guards all queues: it is held for tens of
-// nanoseconds a request, and longer, but seldom, where deadlines are near.
+// Thread-safe; nothing but PopBatch blocks. One mutex guards all queues. It is held for tens of
+// nanoseconds a request, and longer only when deadlines are near.
 class Scheduler {
  public:
   struct Options {
     size_t default_queue_size = 256;  // waiting jobs of a model whose own policy says 0
-    int workers = 1;  // how many PopBatch callers there are, for the estimate of waiting time
+    int workers = 1;  // the number of PopBatch callers, for the estimate of waiting time
   };
 
   explicit Scheduler(Options options, Clock& clock = Clock::Real())
@@ -43,37 +44,37 @@ class Scheduler {
   // The queue must be empty.
   void RemoveQueue(QueueId queue) MILLRACE_EXCLUDES(mu_);
 
-  // Takes the job only when OK is returned. RESOURCE_EXHAUSTED when the queue is full, or when at
-  // the present pace the job, or others that were let in before, would not be done by their
+  // Takes the job only when OK is returned. RESOURCE_EXHAUSTED means that the queue is full, or
+  // that at the present pace the job, or others that were admitted before, would miss their
   // deadlines; the status then carries a retry hint (RetryHint). UNAVAILABLE once closed.
   absl::Status Submit(std::unique_ptr<Job>& job) MILLRACE_EXCLUDES(mu_);
-  // Puts an admitted job back for its next step. Never refused for size; once closed the job ends
-  // with UNAVAILABLE. A caller who comes to PopBatch next wakes no other worker: there it takes the
-  // job itself, or wakes one for what it leaves.
+  // Puts an admitted job back for its next step. It is never refused for size; once closed the job
+  // ends with UNAVAILABLE. A caller that calls PopBatch next wakes no other worker: there it takes
+  // the job itself, or wakes a worker for what it leaves.
   enum class Wake : uint8_t { kWorker, kNobody };
   void Requeue(std::unique_ptr<Job> job, Wake wake = Wake::kWorker) MILLRACE_EXCLUDES(mu_);
-  // Puts in a job of a request that another model has served so far: never refused for size, but it
-  // waits for its turn as newcomers do.
+  // Adds a job of a request that another model has served so far. It is never refused for size, but
+  // it waits for its turn as newcomers do.
   void Enter(std::unique_ptr<Job> job) MILLRACE_EXCLUDES(mu_);
-  // Takes the waiting job of this reply out again (its caller left). Null when it does not wait: it
-  // runs, is parked or has ended.
+  // Takes the waiting job of this reply out again because its caller left. Null when it does not
+  // wait: it runs, is parked or has ended.
   std::unique_ptr<Job> Remove(QueueId queue, const Reply& reply) MILLRACE_EXCLUDES(mu_);
 
   using Popped = server::Popped;
-  // Waits for work. False once closed and empty. Both vectors are cleared first; one of them is not
-  // empty on true.
+  // Waits for work. Returns false once closed and empty. Both vectors are cleared first; one of
+  // them is not empty when it returns true.
   bool PopBatch(Popped& popped) MILLRACE_EXCLUDES(mu_);
-  // Of a batch whose step is over after so long, before any of its jobs ends or comes back: counts
-  // that time as theirs, and learns of their forecasts.
+  // Ends the step of a batch after `took`, before any of its jobs ends or comes back: counts that
+  // time as their service, and learns from their forecasts.
   void EndStep(const std::vector<std::unique_ptr<Job>>& batch, Duration took)
       MILLRACE_EXCLUDES(mu_);
   using StepReport = server::StepReport;
-  // For the models' shares and the pace of their work. Once the jobs of the step have ended or are
-  // back.
+  // Reports a step for the models' shares and the pace of their work, once its jobs have ended or
+  // are back.
   void ReportStep(QueueId queue, const StepReport& step) MILLRACE_EXCLUDES(mu_);
 
   // Takes out the jobs whose deadline has passed. Workers drop them too, but only once they are
-  // free; called every second or so. Costs a look at each waiting job.
+  // free, so this is called every second or so. It looks at each waiting job.
   std::vector<std::unique_ptr<Job>> TakeExpired() MILLRACE_EXCLUDES(mu_);
 
   // Refuses further jobs and returns those that wait; PopBatch returns false from now on.
@@ -84,16 +85,16 @@ class Scheduler {
   size_t capacity(QueueId queue) const MILLRACE_EXCLUDES(mu_);
 
  private:
-  // Workers that a queue can count on while others want theirs.
+  // The workers that a queue can count on while others want theirs.
   double WorkersFor(const ModelQueue& queue, TimePoint now) const MILLRACE_REQUIRES(mu_);
   void PutBack(std::unique_ptr<Job> job, void (ModelQueue::*push)(std::unique_ptr<Job>), Wake whom)
       MILLRACE_EXCLUDES(mu_);
   void Push(ModelQueue& queue, void (ModelQueue::*push)(std::unique_ptr<Job>),
             std::unique_ptr<Job> job) MILLRACE_REQUIRES(mu_);
-  // The ready queue that was served least, or null; then next_ready says when one will be (max: not
-  // by itself).
+  // Returns the ready queue that was served least, or null; then next_ready is when one will be
+  // ready (max: not by itself).
   ModelQueue* PickReady(TimePoint now, TimePoint& next_ready) MILLRACE_REQUIRES(mu_);
-  // True when the caller should notify one waiting worker, after unlocking.
+  // Returns true when the caller should notify one waiting worker, after unlocking.
   bool ShouldWake() MILLRACE_REQUIRES(mu_);
 
   const Options options_;

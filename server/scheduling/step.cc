@@ -13,14 +13,14 @@
 namespace millrace::server {
 namespace {
 
-// Messages of libtorch run to pages of stack trace: the first line says it.
+// Messages of libtorch contain pages of stack trace; the first line has the cause.
 std::string FirstLine(const char* text) {
   std::string line(text);
   line.resize(std::min(line.find('\n'), line.size()));
   return line;
 }
 
-// Delivers what the step decided for each job.
+// Delivers the outcome of the step for each job.
 void Settle(std::vector<std::unique_ptr<Job>> batch, Scheduler& scheduler) {
   for (auto& job : batch) {
     if (const auto& outcome = job->request.outcome()) {
@@ -31,7 +31,7 @@ void Settle(std::vector<std::unique_ptr<Job>> batch, Scheduler& scheduler) {
       FinishJob(std::move(job), status);
     } else if (job->reply.Congested()) {
       if (job->request.state() != nullptr) job->request.state()->Suspend();
-      job->forecast = {};  // it waits for its client now
+      job->forecast = {};  // from now on it waits for its client
       Reply& reply = job->reply;
       reply.Park(std::move(job));
     } else {
@@ -45,7 +45,7 @@ absl::Status Failed(const models::Model& model, std::string_view why) {
                                     why.empty() ? "unknown failure" : why));
 }
 
-// What a request of this kind calls its input.
+// The name of the input in requests of this kind.
 std::string_view InputField(models::Task task) {
   switch (task) {
     case models::Task::kTranslation:
@@ -58,7 +58,7 @@ std::string_view InputField(models::Task task) {
   return "inputs";
 }
 
-// What was thrown, as the status for a request that was alone in the step.
+// Runs a step, and turns an exception into the status for a request that was alone in it.
 absl::Status TryStep(const models::Model& model, std::span<models::Request* const> requests,
                      Device& device, runtime::WorkerContext& context, ModelMetrics& metrics,
                      Clock& clock) {
@@ -86,7 +86,8 @@ class NullSink final : public models::OutputSink {
   void Emit(models::Output) override {}
 };
 
-// A batch of that many requests with the same input; the status of one that failed.
+// Runs a batch of `size` requests with the same input to the end; returns the status of one that
+// failed.
 absl::Status RunToTheEnd(const models::Model& model, const models::Input& input, size_t size,
                          Device& device, runtime::WorkerContext& context) {
   NullSink sink;
@@ -126,7 +127,7 @@ void RunStep(std::vector<std::unique_ptr<Job>> batch, Device& device,
   if (!status.ok()) {
     bool one_is_at_fault = requests.size() == 1;
     for (models::Request*& request : requests) {
-      if (request->outcome()) continue;  // it was finished before the failure
+      if (request->outcome()) continue;  // it finished before the failure
       if (requests.size() > 1)
         status = TryStep(model->model(), {&request, 1}, device, context, metrics, clock);
       if (status.ok()) continue;
@@ -147,9 +148,10 @@ void RunStep(std::vector<std::unique_ptr<Job>> batch, Device& device,
     if (outcome) metrics.queue_seconds.Observe(Seconds(job->waited));
   }
   report.tells_pace |= report.work > 0;
-  // Until they are back in the queue they count as running: another worker would let others begin.
+  // Jobs count as running until they are back in the queue; otherwise another worker would let
+  // others begin.
   Settle(std::move(batch), scheduler);
-  // To deliver takes the worker's time, too.
+  // Delivery takes the worker's time too.
   report.took = clock.Now() - start;
   scheduler.ReportStep(model->queue(), report);
 }

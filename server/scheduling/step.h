@@ -13,17 +13,17 @@
 namespace millrace::server {
 
 // Runs one step of a batch of one model on the calling worker thread: Prepare, Forward under a
-// permit, Complete. Ends the jobs that are done, requeues or parks the others. A step that throws
-// is run again job by job, so that only the one at fault fails (INTERNAL); this is the only place
-// that catches what libtorch throws on behalf of a request.
+// permit, Complete. Ends the jobs that are done and requeues or parks the others. A step that
+// throws is run again job by job, so that only the job at fault fails (INTERNAL). This is the only
+// place that catches what libtorch throws on behalf of a request.
 void RunStep(std::vector<std::unique_ptr<Job>> batch, Device& device,
              runtime::WorkerContext& context, Scheduler& scheduler, Clock& clock = Clock::Real());
 
 // How much of a model's warm-up a thread has to run.
 enum class WarmUpExtent : uint8_t { kEveryShape, kOneForward };
 
-// Runs a model's warm-up inputs on the calling thread and throws the results away. INTERNAL when
-// one fails.
+// Runs a model's warm-up inputs on the calling thread and discards the results. INTERNAL when one
+// fails.
 absl::Status WarmUp(const models::Model& model, Device& device, runtime::WorkerContext& context,
                     WarmUpExtent extent = WarmUpExtent::kEveryShape);
 

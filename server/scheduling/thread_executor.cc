@@ -14,7 +14,7 @@ absl::Status ThreadExecutor::Start(std::span<const std::shared_ptr<ServedModel>>
   try {
     for (int i = 0; i < workers_; ++i) threads_.emplace_back([this, models] { Run(models); });
   } catch (const std::system_error& error) {
-    // Those that run use `models`, so they end here.
+    // The threads that run use `models`, so they end here.
     scheduler_.Close();
     const size_t running = threads_.size();
     Join();
@@ -68,7 +68,7 @@ void ThreadExecutor::Run(std::span<const std::shared_ptr<ServedModel>> models) {
   ReportStarted(std::move(status));
   if (!ok) return;
 
-  // `models` may be gone from here on: Start has returned.
+  // `models` may be gone from here on, since Start has returned.
   Scheduler::Popped popped;
   while (scheduler_.PopBatch(popped)) {
     for (auto& job : popped.dropped) {

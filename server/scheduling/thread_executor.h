@@ -13,9 +13,9 @@
 
 namespace millrace::server {
 
-// One thread a worker, each with its own stream and graph cache, which are made, used and destroyed
-// on it. Start and Join are for one thread. Device and scheduler must outlive it; close the
-// scheduler before it is destroyed.
+// One thread for each worker, with its own stream and graph cache, which are made, used and
+// destroyed on it. Start and Join must be called on one thread. Device and scheduler must outlive
+// it; close the scheduler before it is destroyed.
 class ThreadExecutor final : public Executor {
  public:
   // workers >= 1.
@@ -40,7 +40,7 @@ class ThreadExecutor final : public Executor {
   int started_ MILLRACE_GUARDED_BY(mu_) = 0;
   absl::Status start_status_ MILLRACE_GUARDED_BY(mu_);  // the first failure
 
-  std::vector<std::thread> threads_;  // last: they use everything above
+  std::vector<std::thread> threads_;  // declared last: they use everything above
 };
 
 }  // namespace millrace::server
