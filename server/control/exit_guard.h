@@ -14,9 +14,10 @@ namespace millrace::server {
 // Thread-safe.
 class ExitGuard {
  public:
-  // Ends the process with this status; does not return, except in tests.
+  // Ends the process with this status. It does not return, except in tests.
   using Exit = std::function<void(int status)>;
-  // Writes out the log, as long as somebody reads it, and ends at once: nothing is taken down.
+  // Writes out the log as long as somebody reads it, then ends the process at once, without taking
+  // anything down.
   static void ExitNow(int status);
 
   explicit ExitGuard(Exit exit = ExitNow, Clock& clock = Clock::Real());
@@ -24,8 +25,8 @@ class ExitGuard {
   ExitGuard(const ExitGuard&) = delete;
   ExitGuard& operator=(const ExitGuard&) = delete;
 
-  // When `grace` is over the process ends with that status, and the log says why. Of two orders the
-  // one that is due first holds.
+  // When `grace` is over, the process ends with this status, and the log says why. Of two orders
+  // the one that is due first applies.
   void Arm(Duration grace, int status, std::string why) MILLRACE_EXCLUDES(mu_);
 
  private:
@@ -43,7 +44,7 @@ class ExitGuard {
   CondVar changed_;
   std::optional<Order> order_ MILLRACE_GUARDED_BY(mu_);
   bool disarmed_ MILLRACE_GUARDED_BY(mu_) = false;
-  std::thread thread_;  // last: it uses everything above
+  std::thread thread_;  // declared last: it uses everything above
 };
 
 }  // namespace millrace::server

@@ -7,8 +7,8 @@
 
 namespace millrace::server {
 
-// What is posted to the main loop: one of it at a time. Where the loop drops it without a run,
-// nobody's load will come any more.
+// The task that is posted to the main loop, one at a time. If the loop destroys it without running
+// it, no load will run any more.
 class LoadQueue::Turn {
  public:
   explicit Turn(LoadQueue& queue) : queue_(&queue) {}
@@ -47,7 +47,7 @@ absl::StatusOr<LoadQueue::Ticket> LoadQueue::Add(std::string model, Done done) {
 }
 
 void LoadQueue::PostTurn() {
-  // shared: std::function wants to be copyable
+  // shared, because std::function requires a copyable callable
   main_loop_.Post([turn = std::make_shared<Turn>(*this)] { turn->Run(); });
 }
 

@@ -16,28 +16,30 @@
 
 namespace millrace::server {
 
-// Who waits for a model to be loaded. The main thread loads one model at a time; callers that want
-// a model whose load has not begun wait for the same one, and a load that nobody waits for any more
-// is not run. Thread-safe.
+// The callers that wait for a model to be loaded. The main thread loads one model at a time.
+// Callers that want a model whose load has not begun wait for the same load, and a load that nobody
+// waits for any more is not run. Thread-safe.
 class LoadQueue {
  public:
-  // Told once, on any thread, under no lock: what came of the load, or CANCELLED, or UNAVAILABLE
-  // once the main loop takes no more tasks.
+  // Called once, on any thread and without a lock, with the outcome of the load, or CANCELLED, or
+  // UNAVAILABLE once the main loop takes no more tasks.
   using Done = std::function<void(const absl::Status&)>;
   using Load = std::function<absl::Status(std::string_view model)>;
   using Ticket = uint64_t;
 
-  // Callers that may wait, over all models, beside those whose load runs.
+  // The most callers that may wait, over all models, beside those whose load runs.
   static constexpr size_t kMaxWaiting = 32;
 
-  // load: on the main thread. The main loop must outlive this and be closed before it goes.
+  // `load` runs on the main thread. The main loop must outlive this and be closed before this is
+  // destroyed.
   LoadQueue(MainLoop& main_loop, Load load) : main_loop_(main_loop), load_(std::move(load)) {}
   LoadQueue(const LoadQueue&) = delete;
   LoadQueue& operator=(const LoadQueue&) = delete;
 
-  // RESOURCE_EXHAUSTED when too many wait; then `done` is not called.
+  // Fails with RESOURCE_EXHAUSTED when too many callers wait; then `done` is not called.
   absl::StatusOr<Ticket> Add(std::string model, Done done) MILLRACE_EXCLUDES(mu_);
-  // The caller has left: it is told CANCELLED when its load has not begun, else nothing changes.
+  // Declares that the caller has left: it gets CANCELLED when its load has not begun; otherwise
+  // nothing changes.
   void Cancel(Ticket ticket) MILLRACE_EXCLUDES(mu_);
 
  private:
@@ -47,7 +49,7 @@ class LoadQueue {
   };
   struct Entry {
     std::string model;
-    std::vector<Waiter> waiters;  // one at least
+    std::vector<Waiter> waiters;  // at least one
   };
   class Turn;
 
@@ -59,7 +61,7 @@ class LoadQueue {
   const Load load_;
 
   Mutex mu_;
-  std::deque<Entry> entries_ MILLRACE_GUARDED_BY(mu_);  // no model twice
+  std::deque<Entry> entries_ MILLRACE_GUARDED_BY(mu_);  // at most one entry for a model
   size_t waiting_ MILLRACE_GUARDED_BY(mu_) = 0;         // callers in all entries
   bool turn_posted_ MILLRACE_GUARDED_BY(mu_) = false;
   Ticket last_ticket_ MILLRACE_GUARDED_BY(mu_) = 0;

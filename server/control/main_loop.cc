@@ -14,7 +14,8 @@ void MainLoop::Post(std::function<void()> task) {
 }
 
 void MainLoop::CloseTasks() {
-  std::deque<std::function<void()>> dropped;  // destroyed outside the lock: they may answer calls
+  std::deque<std::function<void()>>
+      dropped;  // destroyed outside the lock, because they may answer calls
   MutexLock lock(mu_);
   tasks_closed_ = true;
   dropped.swap(tasks_);

@@ -7,8 +7,8 @@
 
 namespace millrace::server {
 
-// The main thread's loop: runs what other threads post (loading and warming up a model belongs on
-// the main thread) until it is told to stop.
+// The main thread's loop: runs the tasks that other threads post, until it is told to stop. Loading
+// and warming up a model belongs on the main thread.
 class MainLoop {
  public:
   MainLoop() = default;
@@ -16,13 +16,13 @@ class MainLoop {
   MainLoop& operator=(const MainLoop&) = delete;
 
   // Any thread. Tasks run in order on the main thread; after CloseTasks they are destroyed without
-  // a run.
+  // being run.
   void Post(std::function<void()> task) MILLRACE_EXCLUDES(mu_);
-  // Any thread. Destroys what is queued and takes no more.
+  // Any thread. Destroys the queued tasks and takes no more.
   void CloseTasks() MILLRACE_EXCLUDES(mu_);
-  // Main thread: runs tasks until Stop; those behind it stay queued.
+  // Main thread. Runs tasks until Stop; later tasks stay queued.
   void Run() MILLRACE_EXCLUDES(mu_);
-  // Any thread, for good: Run returns after the task that runs.
+  // Any thread. Run returns after the running task, for good.
   void Stop() MILLRACE_EXCLUDES(mu_);
 
  private:

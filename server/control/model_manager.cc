@@ -17,12 +17,12 @@ absl::Status ModelManager::LoadAndWarmUp(std::string_view name) {
   if (may_serve_ != nullptr) {
     if (absl::Status status = may_serve_(*package); !status.ok()) return status;
   }
-  // A slow start says what it is at.
+  // Logged so that a slow start shows what it is doing.
   logging::Info("loading model", {{"model", name}, {"version", package->version}});
   absl::StatusOr<std::unique_ptr<models::Model>> model = repository_.Load(name, package->version);
   if (!model.ok()) return model.status();
   logging::Info("warming up model", {{"model", name}, {"version", package->version}});
-  main_context_.Synchronize();  // the weights are there before another stream reads them
+  main_context_.Synchronize();  // the weights must be there before another stream reads them
   if (absl::Status status = WarmUp(**model, device_, main_context_); !status.ok()) return status;
   auto metrics = metrics_.ForModel((*model)->info().name, (*model)->info().task);
   directory_.Put(std::make_shared<ServedModel>(*std::move(model), scheduler_, std::move(metrics)));
@@ -40,7 +40,7 @@ absl::Status ModelManager::Load(std::string_view name) {
   absl::Status status;
   try {
     status = LoadAndWarmUp(name);
-  } catch (const std::exception& error) {  // out of memory, say: what serves goes on
+  } catch (const std::exception& error) {  // as for want of memory; models in service stay
     status = absl::InternalError(StrCat("model '", name, "' could not be loaded: ", error.what()));
   }
   {
@@ -56,7 +56,7 @@ absl::Status ModelManager::Load(std::string_view name) {
     logging::Info("model loaded", {{"model", name},
                                    {"seconds", Seconds(std::chrono::steady_clock::now() - start)}});
   } else {
-    // One that is not there is a mistake of the caller's.
+    // A model that does not exist is a mistake of the caller.
     if (!absl::IsNotFound(status)) load_failures_.fetch_add(1, std::memory_order_relaxed);
     logging::Error("model not loaded", {{"model", name}, {"error", Message(status)}});
   }

@@ -27,7 +27,7 @@ namespace millrace::server {
 // everything else may be called on any thread. What it borrows must outlive it.
 class ModelManager {
  public:
-  // Asked before a package is loaded; an error refuses it.
+  // Called before a package is loaded; an error rejects it.
   using MayServe = std::function<absl::Status(const models::ModelRepository::Package&)>;
 
   ModelManager(const models::ModelRepository& repository, Device& device,
@@ -42,26 +42,27 @@ class ModelManager {
         may_serve_(std::move(may_serve)) {}
 
   // Main thread. Loads the latest version and warms it up; then new requests go to it. On failure
-  // what served before stays.
+  // the version that served before stays.
   absl::Status Load(std::string_view name) MILLRACE_EXCLUDES(mu_);
-  // Main thread. Loads every model of the repository; a failure is logged and shown in Models(),
-  // the others go on. An error when the repository cannot be read or no model could be loaded.
-  // `stop` is asked before each model; when true, the rest is left and the answer is OK.
+  // Main thread. Loads every model of the repository. A failure is logged and shown in Models(),
+  // and the others are still loaded. Returns an error when the repository cannot be read or no
+  // model could be loaded. `stop` is called before each model; when it returns true, the rest is
+  // skipped and the result is OK.
   absl::Status LoadAll(const std::function<bool()>& stop) MILLRACE_EXCLUDES(mu_);
-  // NOT_FOUND when it is not loaded. Requests in flight finish.
+  // Fails with NOT_FOUND when the model is not loaded. Requests in flight finish.
   absl::Status Unload(std::string_view name);
 
-  // Models of the repository whose last load failed, by name; one may serve in an older version.
+  // The names of models whose last load failed; an older version of one may serve.
   std::vector<std::string> Failed() const MILLRACE_EXCLUDES(mu_);
-  // Loads that failed since the start.
+  // The number of loads that failed since the start.
   uint64_t load_failures() const { return load_failures_.load(std::memory_order_relaxed); }
-  // Tells whether each model is ready, now and at every change; none: there is no such model. What
-  // it is told last is how things are. It is called on the thread that loads or unloads, and must
-  // not call this. Null ends it.
+  // Called with each model and whether it is ready, now and at every change; nullopt means that
+  // there is no such model. The last call for a model describes its present state. The listener
+  // runs on the thread that loads or unloads, and must not call this object. Null removes it.
   using Listener = std::function<void(std::string_view model, std::optional<bool> ready)>;
   void SetListener(Listener listener) MILLRACE_EXCLUDES(listener_mu_, mu_);
 
-  // By name: what serves, and what else is on disk.
+  // All models sorted by name: those that serve, and those that are only on disk.
   std::vector<ModelStatusView> Models() const MILLRACE_EXCLUDES(mu_);
 
  private:
@@ -71,7 +72,7 @@ class ModelManager {
   };
 
   absl::Status LoadAndWarmUp(std::string_view name);
-  // `exists`: there is such a model, whether it is loaded or not.
+  // `exists`: the repository has such a model, whether it is loaded or not.
   void Announce(std::string_view name, bool exists) MILLRACE_EXCLUDES(listener_mu_);
 
   const models::ModelRepository& repository_;
@@ -88,7 +89,7 @@ class ModelManager {
   std::map<std::string, Attempt, std::less<>> attempts_
       MILLRACE_GUARDED_BY(mu_);  // loading now, or failed last time
 
-  // Held while the listener is told, so that what it is told last is how things are.
+  // Held while the listener is called, so that its last call describes the present state.
   Mutex listener_mu_;
   Listener listener_ MILLRACE_GUARDED_BY(listener_mu_);
 };

@@ -75,10 +75,10 @@ std::optional<int> ModelSafety::Measured(const runtime::DeviceFacts& facts) {
   }
   const models::ModelRepository repository(options_.models, {});
   const auto entries = repository.List();
-  if (!entries.ok()) return least;  // then nothing is served
+  if (!entries.ok()) return least;  // then no model is served
   for (const auto& entry : *entries) {
     const auto package = repository.Find(entry.name);
-    if (!package.ok()) continue;  // nor is it loaded
+    if (!package.ok()) continue;  // then it is not loaded either
     const auto digest = models::DigestOf(*package);
     if (!digest.ok()) continue;
     lower(CapOf(*package, *digest), StrCat("model ", entry.name));

@@ -15,43 +15,43 @@
 
 namespace millrace::server {
 
-// What the safety profile says of the models of a repository: how many forwards at once at start,
-// and whether a model that is loaded later may join them. A profile that is broken, or of another
-// device, system, libtorch or mode, counts for nothing: then the backend's policy does. Main thread
-// only; the profile is read once.
+// Applies the safety profile to the models of a repository: how many forwards may run at once at
+// start, and whether a model that is loaded later may join them. A profile that is broken, or
+// belongs to another device, system, libtorch or mode, is ignored, and the backend's policy
+// applies. Main thread only; the profile is read once.
 class ModelSafety {
  public:
   struct Options {
-    std::filesystem::path file;          // of the profile
-    bool file_was_named = false;         // then its absence is worth a word
-    std::filesystem::path models;        // the repository
-    std::vector<std::string> operators;  // that models of this build run
+    std::filesystem::path file;          // the profile's file
+    bool file_was_named = false;         // true: warn if the file is missing
+    std::filesystem::path models;        // the folder of the repository
+    std::vector<std::string> operators;  // operators that models of this build run
   };
-  // Gets a line for people for each thing that is not as they may believe.
+  // Gets a line for each condition that the operator may not expect.
   using Warn = std::function<void(const std::string&)>;
 
   ModelSafety(Options options, Warn warn) : options_(std::move(options)), warn_(std::move(warn)) {}
 
   // For RuntimeOptions::measured_concurrency: the least over the operators and the models of the
-  // repository; one that the profile does not cover counts with the policy. Nothing when no profile
-  // holds here. Reads the models' files to know them.
+  // repository, where the policy counts for one that the profile does not cover. Returns nothing
+  // when no profile applies here. Reads the models' files to identify them.
   std::optional<int> Measured(const runtime::DeviceFacts& facts);
 
-  // FAILED_PRECONDITION when the model is not known to survive so many forwards at once. Call after
-  // Measured. Reads the model's files, where a profile holds.
+  // Fails with FAILED_PRECONDITION when the model is not known to survive this many forwards at
+  // once. Call it after Measured. Reads the model's files when a profile applies.
   absl::Status Check(const models::ModelRepository::Package& package, int permits);
 
   const std::filesystem::path& file() const { return options_.file; }
-  // Whether a profile holds here; after Measured.
+  // Whether a profile applies here. Valid after Measured.
   bool holds() const { return profile_.has_value(); }
-  // What the least is due to, such as "model voice"; empty: nothing is below what the device can
-  // use. After Measured.
+  // The item that causes the least value, such as "model voice"; empty when nothing is below what
+  // the device can use. Valid after Measured.
   const std::string& limited_by() const { return limited_by_; }
 
  private:
   struct Cap {
     int forwards = 1;
-    std::string why;  // empty: the profile's own number
+    std::string why;  // empty: the number is the profile's own
   };
 
   std::optional<runtime::SafetyProfile> Read() const;
@@ -62,8 +62,8 @@ class ModelSafety {
   std::optional<runtime::SafetyProfile> profile_;
   int policy_ = 1;
   std::string limited_by_;
-  // Of Measured, by folder, for the loading that follows at once: each is used once, since files
-  // may change later.
+  // The digests that Measured computed, by folder, for the loads that follow at once. Each is used
+  // once, since files may change later.
   std::map<std::string, std::string> digests_;
 };
 

@@ -8,11 +8,11 @@
 
 namespace millrace::server {
 
-// Calls a function every so often on a thread of its own, until it is destroyed; the destructor
-// waits for a call that runs. The first call comes after the first interval.
+// Calls a function at a fixed interval on a thread of its own, until it is destroyed; the
+// destructor waits for a running call. The first call comes after the first interval.
 class Periodic {
  public:
-  // Throws std::system_error when there is no thread to be had. The clock must outlive it.
+  // Throws std::system_error when no thread can be started. The clock must outlive it.
   Periodic(Duration interval, std::function<void()> call, Clock& clock = Clock::Real());
   ~Periodic();
   Periodic(const Periodic&) = delete;
@@ -29,7 +29,7 @@ class Periodic {
   CondVar stopped_;
   bool stop_ MILLRACE_GUARDED_BY(mu_) = false;
 
-  std::thread thread_;  // last: it uses everything above
+  std::thread thread_;  // declared last: it uses everything above
 };
 
 }  // namespace millrace::server

@@ -12,8 +12,8 @@ struct Ports {
   int metrics = 0;  // 0: not served
 };
 
-// Writes them as JSON, unless the file's name is empty. A reader never sees half of it. UNAVAILABLE
-// naming --port-file when that fails.
+// Writes the ports as JSON, unless the file's name is empty. A reader never sees half of it. Fails
+// with UNAVAILABLE, which names --port-file.
 absl::Status WritePortFile(const std::filesystem::path& file, const Ports& ports);
 
 }  // namespace millrace::server

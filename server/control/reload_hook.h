@@ -7,10 +7,10 @@
 
 namespace millrace::server {
 
-// What SIGHUP does, while there is somebody to do it. Thread-safe.
+// The action of SIGHUP, while there is an object to perform it. Thread-safe.
 class ReloadHook {
  public:
-  // Sets it for a scope; the end waits for a call that runs.
+  // Sets the action for a scope; the end of the scope waits for a running call.
   class Use {
    public:
     Use(ReloadHook& hook, std::function<void()> call) : hook_(hook) { hook_.Set(std::move(call)); }
@@ -22,7 +22,7 @@ class ReloadHook {
     ReloadHook& hook_;
   };
 
-  // Does nothing when there is nothing to call.
+  // Calls the action; does nothing when there is none.
   void Call() MILLRACE_EXCLUDES(mu_) {
     MutexLock lock(mu_);
     if (call_ != nullptr) call_();

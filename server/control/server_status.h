@@ -12,7 +12,7 @@
 
 namespace millrace::server {
 
-// The server as its other views show it: HTTP, AdminService, the gauges. Thread-safe; what it
+// The state of the server as HTTP, AdminService and the gauges show it. Thread-safe; what it
 // borrows must outlive it.
 class ServerStatus final : public ServerView {
  public:
@@ -39,7 +39,7 @@ class ServerStatus final : public ServerView {
   int workers() const { return workers_; }
   int64_t requests_in_flight() const { return admission_.in_flight(); }
   std::chrono::duration<double> uptime() const { return std::chrono::steady_clock::now() - start_; }
-  // Waiting requests of a loaded model and how many may; zeros when it is not loaded.
+  // How many requests of a loaded model wait, and how many may; zeros when it is not loaded.
   std::pair<size_t, size_t> Queue(std::string_view model) const;
 
  private:

@@ -8,7 +8,7 @@
 namespace millrace::server {
 namespace {
 
-// As shells tell of a program that a signal has ended.
+// The status by which shells report a program that a signal has ended.
 int StatusOf(int signal) { return 128 + signal; }
 
 }  // namespace
@@ -18,7 +18,7 @@ ShutdownSequence::~ShutdownSequence() {
   {
     MutexLock lock(mu_);
     thread = std::move(thread_);
-    started_ = main_arrived_ = true;  // nobody is to be waited for any more
+    started_ = main_arrived_ = true;  // from now on nobody waits for it
   }
   changed_.NotifyAll();
   if (thread.joinable()) thread.join();

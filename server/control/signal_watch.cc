@@ -16,11 +16,11 @@ namespace {
 
 constexpr unsigned char kEnd = 0;  // no signal has this number
 
-// A signal handler may only touch this.
+// The only variable that a signal handler may touch.
 std::atomic<int> write_end{-1};
 
 void Send(unsigned char number) {
-  // Non-blocking: when thousands of signals wait already, one more says nothing new.
+  // The write does not block: when thousands of signals wait already, one more adds nothing.
   [[maybe_unused]] const ssize_t written = write(write_end.load(), &number, 1);
 }
 
@@ -57,7 +57,8 @@ SignalWatch::SignalWatch(Handlers handlers) : handlers_(std::move(handlers)) {
   write_end.store(ends[1]);
   ends_with_terminal_ = !IsIgnored(SIGHUP) && HasTerminal();
   for (const int signal : {SIGTERM, SIGINT, SIGHUP}) Handle(signal, OnSignal);
-  // A client that hangs up is an error of its write, and a stray signal no reason to die.
+  // A client that hangs up shows as an error of the write, and a stray user signal is no reason to
+  // exit.
   for (const int signal : {SIGPIPE, SIGUSR1, SIGUSR2}) Handle(signal, SIG_IGN);
   thread_ = std::thread([this] { Run(); });
 }

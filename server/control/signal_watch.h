@@ -5,22 +5,22 @@
 
 namespace millrace::server {
 
-// What the process is told by signals. A thread of its own acts on them, whatever the main thread
-// does. SIGTERM and SIGINT stop, SIGHUP reads files again; SIGPIPE, SIGUSR1 and SIGUSR2 are
-// ignored. One at a time in a process.
+// Receives the signals of the process. A thread of its own acts on them, whatever the main thread
+// does. SIGTERM and SIGINT stop the server, SIGHUP reloads files; SIGPIPE, SIGUSR1 and SIGUSR2 are
+// ignored. There is one in a process at a time.
 class SignalWatch {
  public:
-  // Called on the thread; what takes long holds up the next signal.
+  // Called on the thread of the watch; a long call delays the next signal.
   struct Handlers {
-    // Each SIGTERM and SIGINT; also a SIGHUP that comes because the terminal of a program in the
-    // foreground is gone, unless nohup has started it.
+    // Called for each SIGTERM and SIGINT, and for a SIGHUP that comes because the terminal of a
+    // program in the foreground is gone, unless nohup has started it.
     std::function<void(int signal)> stop;
-    // SIGHUP; may be empty.
+    // Called for SIGHUP; may be empty.
     std::function<void()> reload = nullptr;
   };
 
   explicit SignalWatch(Handlers handlers);
-  // Gives the signals back to the system's defaults.
+  // Restores the system's defaults for the signals.
   ~SignalWatch();
   SignalWatch(const SignalWatch&) = delete;
   SignalWatch& operator=(const SignalWatch&) = delete;
@@ -32,7 +32,7 @@ class SignalWatch {
   const Handlers handlers_;
   int read_end_ = -1;
   bool ends_with_terminal_ = false;
-  std::thread thread_;  // last: it uses everything above
+  std::thread thread_;  // declared last: it uses everything above
 };
 
 }  // namespace millrace::server

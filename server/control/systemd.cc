@@ -10,7 +10,7 @@
 
 namespace millrace::server {
 
-// The protocol is one datagram (man sd_notify), so libsystemd is not needed for it.
+// The protocol is a single datagram (man sd_notify), so it does not need libsystemd.
 void NotifySystemd(std::string_view state) {
   const char* path = std::getenv("NOTIFY_SOCKET");
   if (path == nullptr || (path[0] != '/' && path[0] != '@')) return;
