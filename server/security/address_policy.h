@@ -18,10 +18,10 @@ absl::StatusOr<HostPort> ParseHostPort(std::string_view address);
 // "host:port", with brackets around an IPv6 host.
 std::string ToString(const HostPort& address);
 
-// Whether only this machine can reach the host: 127/8, ::1, localhost. Names are not resolved.
+// Whether only this machine can reach the host: 127/8, ::1 or localhost. Names are not resolved.
 bool IsLoopbackHost(std::string_view host);
 
-// The same for an address with a port, or unix:path, which gRPC clients know.
+// The same for an address with a port, or for unix:path, which gRPC clients understand.
 bool IsLoopbackAddress(std::string_view address);
 
 }  // namespace millrace

@@ -94,7 +94,7 @@ absl::Status AppendApiKeyLine(const std::filesystem::path& file, std::string_vie
   const auto system_error = [&error] {
     return error(absl::StrCat("cannot be written: ", std::strerror(errno)));
   };
-  // Not blocking: the path may name a pipe.
+  // The open does not block, because the path may name a pipe.
   const int descriptor =
       open(file.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NONBLOCK,
            S_IRUSR | S_IWUSR);
@@ -110,7 +110,7 @@ absl::Status AppendApiKeyLine(const std::filesystem::path& file, std::string_vie
     return error(absl::StrCat("is open to others (mode ", OctalMode(state.st_mode),
                               "), allowed are 0600 and 0640; `chmod 600` closes it"));
   }
-  // In one piece, so that a daemon that reads meanwhile sees a line or none.
+  // The line is written in one piece, so that a daemon that reads meanwhile sees all of it or none.
   std::string added;
   char last = '\n';
   if (state.st_size > 0 && pread(descriptor, &last, 1, state.st_size - 1) != 1)

@@ -21,14 +21,14 @@ struct ApiKeyEntry {
 
 KeyDigest DigestOf(std::string_view key);
 
-// The most that others may do with a file of keys.
+// The widest mode that a file of keys may have.
 inline constexpr mode_t kKeyFileMode = 0640;
-// Four digits, such as "0640".
+// The mode as four digits, such as "0640".
 std::string OctalMode(mode_t mode);
 
-// The entries of a file's text; a name may have several keys, so that one can be replaced without a
-// gap. InvalidArgument names file, line and what is allowed, and never repeats a line: someone may
-// have put a key into it.
+// Parses the entries of a file's text. A name may have several keys, so that one can be replaced
+// without a gap. InvalidArgument names the file, the line and what is allowed. It never repeats a
+// line, because someone may have put a key into it.
 absl::StatusOr<std::vector<ApiKeyEntry>> ParseApiKeys(std::string_view text,
                                                       const std::string& file);
 

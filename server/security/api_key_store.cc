@@ -29,7 +29,7 @@ absl::StatusOr<FileContent> ReadFile(const std::filesystem::path& file) {
     return absl::FailedPreconditionError(
         absl::StrCat(file.string(), ": cannot be read: ", std::strerror(errno)));
   };
-  // Not blocking: the path may name a pipe.
+  // The open does not block, because the path may name a pipe.
   const int descriptor = open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (descriptor < 0) return error();
   struct Closer {
@@ -89,7 +89,8 @@ std::optional<Principal> ApiKeyStore::Authenticate(std::string_view key) const {
     keys = keys_;
   }
   const KeyDigest digest = DigestOf(key);
-  // All of them, always: the time taken tells nothing of which key matched or how much of it.
+  // Every entry is compared, always, so that the time taken does not reveal which key matched or
+  // how much of it.
   const ApiKeyEntry* match = nullptr;
   for (const ApiKeyEntry& entry : *keys) {
     match = CRYPTO_memcmp(entry.digest.data(), digest.data(), digest.size()) == 0 ? &entry : match;
@@ -145,7 +146,7 @@ void ApiKeyStore::PollLoop() {
       options_.clock->WaitUntil(poll_cv_, poll_mu_, next);
     if (stopping_) return;
     lock.Unlock();
-    // Reload logs what goes wrong; there is nobody else to tell.
+    // Reload logs errors; there is no caller to report them to.
     try {
       Reload().IgnoreError();
     } catch (const std::exception& error) {  // as for want of memory: the keys stay as they are

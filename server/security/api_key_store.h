@@ -21,20 +21,20 @@ enum class Role : uint8_t { kUser, kAdmin };
 
 struct ApiKeyEntry;  // of api_key_file.h
 
-// Who a key belongs to.
+// The owner of a key.
 struct Principal {
   std::string name;
   Role role = Role::kUser;
 };
 
-// The API keys of a file, in force soon after it changes (replace it by a rename: a reader may see
-// half of a write). A line is name:role:sha256hex(key), role "user" or "admin"; '#' starts a
-// comment line. Keys themselves are never stored. A file that everybody may write is refused, and
-// one that others may read is warned of. A changed file that cannot be read or parsed is
-// logged and the keys before it stay in force.
+// The API keys of a file. Changes of the file take effect soon (replace it by a rename: a reader
+// may see half of a write). A line is name:role:sha256hex(key), with the role "user" or "admin";
+// '#' starts a comment line. Keys themselves are never stored. A file that everybody may write is
+// rejected, and one that others may read causes a warning. A changed file that cannot be read or
+// parsed is logged, and the previous keys stay in force.
 //
 // Thread-safe; one thread of its own reads the file now and then. Authenticate costs one SHA-256
-// and a comparison with every key, always all of them, each in constant time.
+// and a comparison with every key, each in constant time.
 class ApiKeyStore {
  public:
   struct Options {
@@ -42,7 +42,7 @@ class ApiKeyStore {
     Clock* clock = &Clock::Real();
   };
 
-  // Fails with the file and line when the first load does.
+  // Fails, naming the file and line, when the first load fails.
   static absl::StatusOr<std::unique_ptr<ApiKeyStore>> Open(std::filesystem::path file,
                                                            Options options);
   static absl::StatusOr<std::unique_ptr<ApiKeyStore>> Open(std::filesystem::path file);
@@ -52,7 +52,7 @@ class ApiKeyStore {
 
   std::optional<Principal> Authenticate(std::string_view key) const MILLRACE_EXCLUDES(keys_mu_);
 
-  // Reads the file now; OK when its content is in force.
+  // Reads the file now; returns OK when its content is in force.
   absl::Status Reload() MILLRACE_EXCLUDES(reload_mu_, keys_mu_);
 
  private:
@@ -65,10 +65,10 @@ class ApiKeyStore {
   const Options options_;
 
   Mutex reload_mu_;
-  // What was read last and what came of it: the same content is parsed once.
+  // The content that was read last and its outcome, so that the same content is parsed once.
   std::optional<std::string> content_ MILLRACE_GUARDED_BY(reload_mu_);
   absl::Status content_status_ MILLRACE_GUARDED_BY(reload_mu_);
-  // Of the last attempt, so that the same complaint is logged once.
+  // The outcome of the last attempt, so that the same error is logged once.
   absl::Status outcome_ MILLRACE_GUARDED_BY(reload_mu_);
   bool warned_of_mode_ MILLRACE_GUARDED_BY(reload_mu_) = false;
 
@@ -79,18 +79,19 @@ class ApiKeyStore {
   Mutex poll_mu_;
   CondVar poll_cv_;
   bool stopping_ MILLRACE_GUARDED_BY(poll_mu_) = false;
-  std::thread poller_;  // last: it uses all of the above
+  std::thread poller_;  // declared last: it uses all of the above
 };
 
-// The key in an `authorization: Bearer <key>` value, or empty. The scheme's case does not matter.
+// The key in an `authorization: Bearer <key>` value, or empty. The case of the scheme is ignored.
 std::string_view BearerToken(std::string_view authorization);
 
-// A line of the file for this key; InvalidArgument for a name that a line cannot hold.
+// A line of the file for this key. InvalidArgument for a name that a line cannot hold.
 absl::StatusOr<std::string> ApiKeyLine(std::string_view name, Role role, std::string_view key);
-// Adds such a line to a file and makes it, with mode 0600, where it is not there. Fails, and leaves
-// it as it is, when others than its owner and its group's readers may use it, or it is no file.
+// Adds such a line to a file, which is created with mode 0600 if it does not exist. Fails and
+// leaves the file as it is when others than its owner and readers of its group may use it, or when
+// it is not a regular file.
 absl::Status AppendApiKeyLine(const std::filesystem::path& file, std::string_view line);
-// 32 random bytes in URL-safe letters.
+// Returns 32 random bytes in URL-safe letters.
 absl::StatusOr<std::string> GenerateApiKey();
 
 }  // namespace millrace

@@ -4,10 +4,10 @@
 
 namespace millrace {
 
-// Who sent a request, as the log names it.
+// The sender of a request, as the log names it.
 struct Caller {
   std::string address;  // "203.0.113.7:50123" or "[2001:db8::1]:50123"; empty: not known
-  std::string key;      // the name of the API key, never the key; empty: none, or one not known
+  std::string key;      // the name of the API key, never the key; empty: none, or not a known one
 };
 
 }  // namespace millrace

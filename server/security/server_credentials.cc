@@ -9,7 +9,7 @@
 namespace millrace {
 namespace {
 
-// Looking is reading three small files.
+// A refresh only reads three small files.
 constexpr unsigned kRefreshSeconds = 1;
 
 }  // namespace
@@ -19,7 +19,7 @@ absl::StatusOr<std::shared_ptr<grpc::ServerCredentials>> MakeTlsServerCredential
   if (absl::Status status = CheckTlsFiles(files, std::chrono::system_clock::now()); !status.ok())
     return status;
   using grpc::experimental::FileWatcherCertificateProvider;
-  // Shared, as gRPC's interface wants it: the credentials keep it alive.
+  // It is shared because gRPC's interface requires it; the credentials keep it alive.
   const auto provider =
       files.client_ca.empty()
           ? std::make_shared<FileWatcherCertificateProvider>(

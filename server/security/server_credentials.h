@@ -8,14 +8,14 @@
 
 namespace millrace {
 
-// TLS credentials from files, mutual TLS when client_ca is set. The files are read again when they
-// change, so that a renewed certificate needs no restart; connections that are open stay. Fails as
+// Makes TLS credentials from files; mutual TLS when client_ca is set. The files are read again when
+// they change, so a renewed certificate needs no restart; open connections stay. Fails as
 // CheckTlsFiles does.
 absl::StatusOr<std::shared_ptr<grpc::ServerCredentials>> MakeTlsServerCredentials(
     const TlsFiles& files);
 
-// Says in the log whether the files of running credentials are in order, as somebody wants to know
-// who has just replaced them: gRPC reads them again by itself, and says nothing.
+// Logs whether the files of the running credentials are valid, for an operator who has just
+// replaced them: gRPC reads them again by itself and reports nothing.
 void ReportTlsFiles(const TlsFiles& files);
 
 }  // namespace millrace

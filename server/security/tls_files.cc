@@ -16,7 +16,7 @@
 namespace millrace {
 namespace {
 
-// A bundle of all authorities of the web has a third of that.
+// A bundle of all certificate authorities of the web has a third of this size.
 constexpr uint64_t kMaxPemBytes = uint64_t{1} << 20;
 
 struct Deleter {
@@ -52,12 +52,12 @@ absl::StatusOr<std::vector<CertificatePtr>> ReadCertificates(const std::filesyst
   while (CertificatePtr certificate{PEM_read_bio_X509(bio.get(), nullptr, nullptr, nullptr)}) {
     certificates.push_back(std::move(certificate));
   }
-  ERR_clear_error();  // the loop ends with one
+  ERR_clear_error();  // the loop ends with an error
   if (certificates.empty()) return Bad(file, "holds no PEM certificate");
   return certificates;
 }
 
-// An encrypted key would make OpenSSL ask on the terminal.
+// Without this, OpenSSL would ask for the passphrase of an encrypted key on the terminal.
 int NoPassphrase(char*, int, int, void*) { return -1; }
 
 absl::StatusOr<KeyPtr> ReadKey(const std::filesystem::path& file) {
@@ -111,7 +111,7 @@ absl::Status CheckTlsFiles(const TlsFiles& files, std::chrono::system_clock::tim
   if (files.client_ca.empty()) return absl::OkStatus();
   const auto authorities = ReadCertificates(files.client_ca);
   if (!authorities.ok()) return authorities.status();
-  // A bundle may keep an old authority beside its successor; one that is valid is enough.
+  // A bundle may keep an old authority beside its successor, so one valid authority is enough.
   absl::Status status;
   for (const CertificatePtr& authority : *authorities) {
     status = CheckValidity(files.client_ca, *authority, time);
