@@ -15,14 +15,14 @@ uint32_t SharedShard() {
   return kOwnedShards + sharers.fetch_add(1, std::memory_order_relaxed) % kShared;
 }
 
-// A thread's hold on its shard.
+// A thread's ownership of its shard.
 class ShardLease {
  public:
   ShardLease() {
     uint32_t before = owned.load(std::memory_order_relaxed);
     while (before != kAllOwned) {
       const auto free = static_cast<uint32_t>(std::countr_one(before));
-      // Acquired from the last owner: its counts are what this thread adds to.
+      // The acquire pairs with the last owner's release: this thread adds to that owner's counts.
       if (owned.compare_exchange_weak(before, before | (uint32_t{1} << free),
                                       std::memory_order_acquire, std::memory_order_relaxed)) {
         thread_shard = free;
@@ -35,7 +35,7 @@ class ShardLease {
   ~ShardLease() {
     const uint32_t shard = thread_shard;
     if (shard >= kOwnedShards) return;
-    thread_shard = SharedShard();  // for what the thread still counts while it ends
+    thread_shard = SharedShard();  // for counts while the thread ends
     owned.fetch_and(~(uint32_t{1} << shard), std::memory_order_release);
   }
 

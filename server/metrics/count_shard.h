@@ -6,12 +6,12 @@
 
 namespace millrace::server {
 
-// What threads count together is kept in shards that are summed when somebody asks, so that threads
-// do not meet while they count. The first kOwnedShards threads that live have one each, which
-// nobody else writes; all others spread over the rest.
+// Counts of several threads are kept in shards that are summed when they are read, so that threads
+// do not contend while they count. The first kOwnedShards live threads have one shard each, which
+// no other thread writes; all others share the rest.
 inline constexpr size_t kOwnedShards = 8;
 inline constexpr size_t kCountShards = 12;
-// Shards are this far apart: Apple's lines have 128 bytes, and x86 fetches pairs of 64.
+// The distance between shards: Apple's cache lines have 128 bytes, and x86 fetches pairs of 64.
 inline constexpr size_t kShardAlignment = 128;
 
 namespace detail {
@@ -22,15 +22,15 @@ uint32_t TakeShard();
 
 }  // namespace detail
 
-// The calling thread's shard, below kCountShards; the same until the thread ends. The first call of
-// a thread takes its shard, the others cost a load.
+// The calling thread's shard, below kCountShards; it stays the same until the thread ends. The
+// first call of a thread takes its shard, later calls cost a load.
 inline size_t CountShard() {
   const uint32_t shard = detail::thread_shard;
   return shard != detail::kNoShard ? shard : detail::TakeShard();
 }
 
-// Adds to a number of the calling thread's shard. About a nanosecond where the thread owns the
-// shard, since it needs no atomic addition there; about five elsewhere.
+// Adds to a number of the calling thread's shard. It takes about a nanosecond when the thread owns
+// the shard, since it needs no atomic addition then; about five otherwise.
 template <typename T>
 void AddInShard(size_t shard, std::atomic<T>& number, T by) {
   T before = number.load(std::memory_order_relaxed);

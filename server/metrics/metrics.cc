@@ -17,8 +17,8 @@ using prometheus::ClientMetric;
 using prometheus::MetricFamily;
 using prometheus::MetricType;
 
-// From a null model's tens of microseconds on, about three a decade, up to the longest request:
-// what is longer still was ended at its deadline.
+// The buckets begin at a null model's tens of microseconds, with about three a decade, and end at
+// the longest request: anything longer was ended at its deadline.
 std::vector<double> LatencyBuckets(Duration longest_request) {
   constexpr double kBounds[] = {0.00005, 0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01,
                                 0.025,   0.05,   0.1,     0.25,   0.5,   1,      2.5,   5,
@@ -47,7 +47,7 @@ MetricFamily Single(std::string name, std::string help, MetricType type, double 
 
 }  // namespace
 
-// Reads the gauges when a scrape asks for them, so that requests pay nothing for them.
+// Reads the gauges when they are scraped, so that requests pay nothing for them.
 class Metrics::SnapshotCollector final : public prometheus::Collectable {
  public:
   void Set(std::function<Snapshot()> source) MILLRACE_EXCLUDES(mu_) {
@@ -196,7 +196,7 @@ class Metrics::SnapshotCollector final : public prometheus::Collectable {
   std::function<Snapshot()> source_ MILLRACE_GUARDED_BY(mu_);
 };
 
-// What requests count into, of all models, and what never changes. Thread-safe.
+// The counters and histograms of all models, and the constant families. Thread-safe.
 class Metrics::CountedCollector final : public prometheus::Collectable {
  public:
   CountedCollector(const BuildInfo& build, Duration longest_request)
@@ -215,7 +215,7 @@ class Metrics::CountedCollector final : public prometheus::Collectable {
     MutexLock lock(mu_);
     Model& model = models_[name];
     if (!model.metrics) model.metrics = MakeModel(name, model);
-    // Another version of it may be of another kind.
+    // Another version of the model may have another task.
     if (task) model.kinds |= KindOf(*task);
     return model.metrics;
   }
@@ -237,7 +237,7 @@ class Metrics::CountedCollector final : public prometheus::Collectable {
  private:
   using Labels = std::vector<ClientMetric::Label>;
 
-  // Kinds of models, a bit each.
+  // A set of tasks, one bit each.
   using Kinds = unsigned;
   static constexpr Kinds kNoKind = 0;
   static constexpr Kinds kEveryKind = 1;
@@ -253,10 +253,10 @@ class Metrics::CountedCollector final : public prometheus::Collectable {
     Labels labels;
     const Metric* metric;
     const Model* model;
-    Kinds zero_for;  // the page has it at 0 for models of these
+    Kinds zero_for;  // tasks of models for which the page shows it at 0
   };
 
-  // The metrics of one name.
+  // All metrics of one name.
   template <typename Metric>
   struct Family {
     MetricFamily Collect(MetricType type) const {
@@ -338,9 +338,9 @@ class Metrics::CountedCollector final : public prometheus::Collectable {
   const std::vector<double> latency_buckets_;
   const MetricFamily build_info_;
   mutable Mutex mu_;
-  // Its values stay where they are.
+  // Its values do not move.
   std::map<std::string, Model> models_ MILLRACE_GUARDED_BY(mu_);
-  // Deques, since neither may move.
+  // Deques, because their elements must not move.
   std::deque<ShardedCounters> counters_ MILLRACE_GUARDED_BY(mu_);
   std::deque<ShardedHistogram> histograms_ MILLRACE_GUARDED_BY(mu_);
   Family<ShardedCounter> requests_ MILLRACE_GUARDED_BY(mu_){

@@ -15,7 +15,8 @@
 
 namespace millrace::server {
 
-// What gauges show at the moment of a scrape; read from the components that own the numbers.
+// The values of the gauges at the moment of a scrape, read from the components that own the
+// numbers.
 struct Snapshot {
   struct Model {
     std::string name;
@@ -24,7 +25,7 @@ struct Snapshot {
     size_t queue_depth = 0;
   };
   std::vector<Model> models;
-  std::vector<std::string> failed_models;  // whose last load failed; loaded ones may be among them
+  std::vector<std::string> failed_models;  // their last load failed; some may be loaded
   uint64_t model_load_failures_total = 0;
   bool ready = false;
   int64_t requests_in_flight = 0;
@@ -41,10 +42,10 @@ struct Snapshot {
   uint64_t graph_cache_evictions_total = 0;
   runtime::ShapeStats shapes = {};
   models::TranslationCache::Stats translations = {};
-  // Of gRPC.
+  // The counts of gRPC connections.
   struct Connections {
     int64_t open = 0;
-    // Not taken, or closed, by the server, and why.
+    // Connections that the server did not accept, or closed, by reason.
     uint64_t refused = 0;
     uint64_t made_room = 0;
     uint64_t headers = 0;
@@ -55,7 +56,7 @@ struct Snapshot {
   uint64_t incomplete_calls_refused_total = 0;
 };
 
-// Labels of millrace_build_info.
+// The labels of millrace_build_info.
 struct BuildInfo {
   std::string version;
   std::string libtorch;
@@ -64,23 +65,23 @@ struct BuildInfo {
 };
 
 // All metrics of the process. Labels are bounded: model names come from the repository, never from
-// a request. The page has what can happen to a model of its task, from the start and at 0, since a
-// rate needs what was before the first event; but codes that no alert is about, and the times of a
+// a request. The page shows what can happen to a model of its task from the start, at 0, since a
+// rate needs the value before the first event. Status codes without an alert, and the times of a
 // method, begin with the first request that has them. Thread-safe.
 class Metrics {
  public:
-  // Histograms of times go up to `longest_request`.
+  // Histograms of times extend to `longest_request`.
   explicit Metrics(const BuildInfo& build, Duration longest_request = std::chrono::minutes(5));
   ~Metrics();
 
   // The metrics of a model, the same at each call with this name; "" and no task for requests that
-  // reached no model. They live as long as this.
+  // reached no model. They live as long as this object.
   std::shared_ptr<ModelMetrics> ForModel(const std::string& name,
                                          std::optional<models::Task> task = std::nullopt);
-  // Where the gauges come from; called on a scrape's thread. Before it is set the gauges are
-  // missing.
+  // Sets the source of the gauges, which is called on a scrape's thread. The gauges are missing
+  // until it is set.
   void SetSnapshot(std::function<Snapshot()> snapshot);
-  // The page that a scrape sees, in Prometheus' text format.
+  // The page that a scrape gets, in Prometheus' text format.
   std::string Text() const;
 
  private:

@@ -1,4 +1,4 @@
-// What counting one request takes.
+// Measures the cost of counting one request.
 //
 // usage: metrics_bench [--benchmark_filter=...]
 
@@ -12,8 +12,8 @@
 namespace millrace::server {
 namespace {
 
-// All that a call of the cheapest kind counts when its batch holds nobody else: the most there is
-// to count a request. On several threads they count the same model, as its workers do.
+// Counts everything that a call of the cheapest kind counts when it is alone in its batch, which is
+// the most for one request. All threads count for the same model, as its workers do.
 void CountOneRequest(benchmark::State& state) {
   static Metrics* const metrics = new Metrics(BuildInfo{});
   static const std::shared_ptr<ModelMetrics> model_metrics = metrics->ForModel("null");

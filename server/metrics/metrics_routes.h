@@ -7,10 +7,10 @@
 
 namespace millrace::server {
 
-// What a server for scrapes alone may take on: few at once, whatever connects.
+// The options of a server for scrapes alone: it serves few requests at once, whatever connects.
 HttpServer::Options MetricsServerOptions(const std::string& address);
 
-// Adds GET /metrics. The metrics outlive the server.
+// Adds GET /metrics. The metrics must outlive the server.
 void AddMetricsRoute(HttpServer& server, const Metrics& metrics);
 
 }  // namespace millrace::server

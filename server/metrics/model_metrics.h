@@ -14,7 +14,7 @@
 
 namespace millrace::server {
 
-// The calls that do work, as the label `method`.
+// The calls that do model work, as the label `method`.
 enum class Method : uint8_t {
   kModelInfer,
   kTranslate,
@@ -27,22 +27,22 @@ enum class Method : uint8_t {
 };
 inline constexpr size_t kMethods = 8;
 std::string_view ToString(Method method);
-// The models that it calls.
+// The task of the models that the method uses.
 models::Task TaskOf(Method method);
 
-// Why a request was refused at the door, as the label `reason`.
+// Why a request was refused at admission, as the label `reason`.
 enum class Refusal : uint8_t { kQueueFull, kTooMany, kDraining };
 inline constexpr size_t kRefusals = 3;
 std::string_view ToString(Refusal refusal);
 
-inline constexpr size_t kStatusCodes = 17;  // gRPC's, 0..16
-// "OK", "CANCELLED" ... as gRPC writes them.
+inline constexpr size_t kStatusCodes = 17;  // the codes of gRPC, 0..16
+// The name of a code as gRPC writes it: "OK", "CANCELLED" ...
 std::string_view StatusCodeName(absl::StatusCode code);
-// Whether rates of this code are alerted on, which need its 0 before the first such end.
+// Whether an alert uses the rate of this code, which needs the value 0 before the first such end.
 bool IsWatched(absl::StatusCode code);
 
-// Counters and histograms of one model, looked up once so that a request pays for the increment
-// alone. References stay valid as long as the Metrics that made this. Thread-safe.
+// The counters and histograms of one model, looked up once so that a request pays for the increment
+// alone. References stay valid as long as the Metrics object that made this. Thread-safe.
 struct ModelMetrics {
   ShardedHistogram& queue_seconds;
   ShardedHistogram& compute_seconds;
@@ -57,7 +57,7 @@ struct ModelMetrics {
   std::array<ShardedHistogram*, kMethods> request_seconds;
   std::array<std::array<ShardedCounter*, kStatusCodes>, kMethods> requests;
 
-  // The end of a call: one more of its code, and its time from the first byte to the last.
+  // Counts the end of a call: its status code, and its time from the first byte to the last.
   void CountRequest(Method method, absl::StatusCode code, Duration took);
   void CountRefusal(Refusal refusal) { refused[static_cast<size_t>(refusal)]->Increment(); }
 };

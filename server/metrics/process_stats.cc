@@ -18,7 +18,7 @@ namespace {
 
 double ResidentBytes() {
 #ifdef __APPLE__
-  // The footprint, which is what macOS itself goes by: memory of the GPU is not in resident_size.
+  // macOS itself goes by the footprint: resident_size does not include the GPU's memory.
   task_vm_info_data_t info;
   mach_msg_type_number_t count = TASK_VM_INFO_COUNT;
   if (task_info(mach_task_self(), TASK_VM_INFO, reinterpret_cast<task_info_t>(&info), &count) !=
@@ -44,10 +44,10 @@ double OpenFds() {
   const std::filesystem::directory_iterator entries(kFolder, error);
   if (error) return 0;
   return static_cast<double>(std::distance(begin(entries), end(entries)) -
-                             1);  // less the one that reads the folder
+                             1);  // without the descriptor that reads the folder
 }
 
-// Initialised before main, close enough to the start of the process.
+// Initialised before main, which is close enough to the start of the process.
 const std::chrono::system_clock::time_point kStart = std::chrono::system_clock::now();
 
 }  // namespace

@@ -2,15 +2,15 @@
 
 namespace millrace::server {
 
-// What the operating system says of this process; 0 where it does not.
+// What the operating system reports of this process; 0 for values that it does not report.
 struct ProcessStats {
   double resident_bytes = 0;      // on macOS the footprint
-  double cpu_seconds = 0;         // user and system
+  double cpu_seconds = 0;         // user and system time
   double start_time_seconds = 0;  // since the epoch
   double open_fds = 0;
 };
 
-// A few system calls; any thread.
+// Costs a few system calls. Any thread.
 ProcessStats ReadProcessStats();
 
 }  // namespace millrace::server

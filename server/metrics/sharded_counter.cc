@@ -5,7 +5,7 @@ namespace {
 
 constexpr size_t kNumbersInLine = kShardAlignment / sizeof(double);
 
-// Lines of a shard of so many counters.
+// The cache lines that a shard of this many counters takes.
 constexpr size_t Lines(size_t counters) { return (counters + kNumbersInLine - 1) / kNumbersInLine; }
 
 }  // namespace
@@ -18,7 +18,7 @@ void ShardedCounter::Increment(double by) {
 
 double ShardedCounter::Value() const {
   double sum = 0;
-  // Always in this order, so that the rounding of the total cannot make it fall.
+  // The shards are always added in this order, so that rounding cannot make the total fall.
   for (size_t shard = 0; shard < kCountShards; ++shard)
     sum += In(shard).load(std::memory_order_relaxed);
   return sum;

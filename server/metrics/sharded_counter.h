@@ -11,13 +11,13 @@
 
 namespace millrace::server {
 
-// A counter as prometheus::Counter is one, that threads add to without meeting: a few nanoseconds
-// and no lock. Made by a ShardedCounters, which must outlive it. Thread-safe.
+// A counter like prometheus::Counter that threads add to without contention: it takes a few
+// nanoseconds and no lock. Made by a ShardedCounters, which must outlive it. Thread-safe.
 class ShardedCounter {
  public:
-  // Nothing below 0 is added.
+  // Negative values are ignored.
   void Increment(double by = 1);
-  // The sum of all shards; what is added meanwhile may be missing from it. It never falls.
+  // The sum of all shards. It may lack what is added meanwhile, and never falls.
   double Value() const;
   prometheus::ClientMetric Collect() const;
 
@@ -34,13 +34,13 @@ class ShardedCounter {
     return first_[shard * lines_of_a_shard_].numbers[number_];
   }
 
-  Line* const first_;  // its line in the first shard
+  Line* const first_;  // its cache line in the first shard
   const size_t lines_of_a_shard_;
-  const size_t number_;  // its place in its lines
+  const size_t number_;  // its index in its cache line
 };
 
-// So many counters whose numbers lie together in each shard, since a shard of its own for each
-// would take kShardAlignment bytes: here it is 8 bytes a counter and shard.
+// A group of counters whose numbers lie together in each shard: 8 bytes for each counter and shard.
+// A counter with a shard of its own would take kShardAlignment bytes in each.
 class ShardedCounters {
  public:
   explicit ShardedCounters(size_t size);

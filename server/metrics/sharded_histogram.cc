@@ -16,7 +16,7 @@ ShardedHistogram::ShardedHistogram(const std::vector<double>& bounds)
 
 void ShardedHistogram::Observe(double value) {
   const double* const first = bounds_.data();
-  // NaN is not above any bound and so in the first bucket, where prometheus::Histogram has it too.
+  // NaN is not above any bound and falls into the first bucket, as in prometheus::Histogram.
   const auto bucket =
       static_cast<size_t>(std::lower_bound(first, first + bounds_count_, value) - first);
   const size_t index = CountShard();
@@ -28,7 +28,7 @@ void ShardedHistogram::Observe(double value) {
 prometheus::ClientMetric ShardedHistogram::Collect() const {
   std::array<uint64_t, kMaxBounds + 1> counts{};
   prometheus::ClientMetric metric;
-  // Always in this order, so that the rounding of the total cannot make it fall.
+  // The shards are always added in this order, so that rounding cannot make the total fall.
   for (const Shard& shard : shards_) {
     metric.histogram.sample_sum += shard.sum.load(std::memory_order_relaxed);
     for (size_t i = 0; i <= bounds_count_; ++i)
