@@ -7,7 +7,7 @@
 namespace millrace::logging {
 namespace {
 
-// Length of the valid UTF-8 sequence at the start of text; 0: invalid.
+// The length of the valid UTF-8 sequence at the start of the text; 0 when it is invalid.
 size_t Utf8Length(std::string_view text) {
   const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
   const unsigned char first = byte(0);
@@ -19,12 +19,12 @@ size_t Utf8Length(std::string_view text) {
     length = 2;
   } else if (first >= 0xe0 && first <= 0xef) {
     length = 3;
-    if (first == 0xe0) low = 0xa0;   // shorter forms exist
-    if (first == 0xed) high = 0x9f;  // surrogates
+    if (first == 0xe0) low = 0xa0;   // excludes overlong forms
+    if (first == 0xed) high = 0x9f;  // excludes surrogates
   } else if (first >= 0xf0 && first <= 0xf4) {
     length = 4;
     if (first == 0xf0) low = 0x90;
-    if (first == 0xf4) high = 0x8f;  // beyond U+10FFFF
+    if (first == 0xf4) high = 0x8f;  // excludes code points beyond U+10FFFF
   }
   if (length == 0 || text.size() < length || byte(1) < low || byte(1) > high) return 0;
   for (size_t i = 2; i < length; ++i) {
@@ -33,8 +33,8 @@ size_t Utf8Length(std::string_view text) {
   return length;
 }
 
-// Escapes as JSON strings do; the text format uses the same so that a line stays a line. Quotes and
-// backslashes only when the text stands in quotes.
+// Escapes as in JSON strings; the text format uses the same escapes, so that a line stays a line.
+// Quotes and backslashes are escaped only when the text is in quotes.
 void AppendEscaped(std::string& out, std::string_view text, bool quoted) {
   constexpr char kDigits[] = "0123456789abcdef";
   while (!text.empty()) {
@@ -43,7 +43,7 @@ void AppendEscaped(std::string& out, std::string_view text, bool quoted) {
     if (length == 0) {
       out += "\xef\xbf\xbd";  // U+FFFD
     } else if (length > 1) {
-      // U+0080..U+009F are control characters too: some terminals obey them.
+      // U+0080..U+009F are control characters too, and some terminals obey them.
       const auto second = static_cast<unsigned char>(text[1]);
       if (c == 0xc2 && second < 0xa0) {
         out += {'\\', 'u', '0', '0', kDigits[second >> 4], kDigits[second & 15]};
@@ -95,7 +95,7 @@ void AppendValue(std::string& out, const Value& value, bool json) {
         if constexpr (std::is_same_v<T, bool>) {
           out += v ? "true" : "false";
         } else if constexpr (std::is_same_v<T, double>) {
-          // JSON has no word for these.
+          // JSON cannot express these values.
           if (json && !std::isfinite(v)) {
             out += "null";
           } else {

@@ -7,9 +7,9 @@
 
 namespace millrace::logging {
 
-// The part of a line after time and level. JSON: members of an object,
+// Renders the part of a line after time and level. JSON: members of an object,
 // `"message":"...","key":value`. Text: the message, then key=value. Control characters and invalid
-// UTF-8 never come out raw.
+// UTF-8 never appear raw.
 std::string RenderJson(std::string_view message, Fields fields);
 std::string RenderText(std::string_view message, Fields fields);
 

@@ -8,15 +8,16 @@
 
 namespace millrace::logging {
 
-// Keeps what others cause from filling the log: lets some lines of one kind through, then one for
+// Keeps events that others cause from filling the log: passes some lines of one kind, then one for
 // each interval. Thread-safe.
 class LineLimiter {
  public:
-  // The first `burst` lines of a quiet time pass at once. The clock must outlive it.
+  // The first `burst` lines after a quiet time pass at once. The clock must outlive it.
   LineLimiter(int burst, Duration interval, Clock& clock = Clock::Real())
       : burst_(burst), interval_(interval), clock_(clock) {}
 
-  // How many lines were held back since the last that passed; none when this one is held back too.
+  // Returns the number of lines that were held back since the last one that passed, or nullopt when
+  // this line is held back too.
   std::optional<uint64_t> Pass() MILLRACE_EXCLUDES(mu_);
 
  private:
@@ -24,7 +25,7 @@ class LineLimiter {
   const Duration interval_;
   Clock& clock_;
   Mutex mu_;
-  // When the lines that have passed are paid for, an interval each.
+  // The time until which the passed lines have used up their intervals.
   TimePoint paid_ MILLRACE_GUARDED_BY(mu_);
   uint64_t held_back_ MILLRACE_GUARDED_BY(mu_) = 0;
 };

@@ -16,7 +16,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// A descriptor that somebody has made non-blocking is waited for. False: nobody will ever read it.
+// Writes all of the text, and waits when somebody has made the descriptor non-blocking. Returns
+// false when nobody will ever read it.
 bool WriteWhole(int descriptor, std::string_view text) {
   while (!text.empty()) {
     const ssize_t written = write(descriptor, text.data(), text.size());
@@ -39,11 +40,11 @@ struct LineWriter::State {
 
   const Options options;
   Mutex mu;
-  CondVar changed;  // lines came, or went, or the end
+  CondVar changed;  // lines were added or written, or the end has come
   std::deque<std::string> lines MILLRACE_GUARDED_BY(mu);
-  size_t bytes MILLRACE_GUARDED_BY(mu) = 0;      // of the lines
-  uint64_t lost MILLRACE_GUARDED_BY(mu) = 0;     // since it was last told
-  uint64_t written MILLRACE_GUARDED_BY(mu) = 0;  // lines
+  size_t bytes MILLRACE_GUARDED_BY(mu) = 0;      // bytes in the lines
+  uint64_t lost MILLRACE_GUARDED_BY(mu) = 0;     // lines lost since the last report
+  uint64_t written MILLRACE_GUARDED_BY(mu) = 0;  // lines written so far
   bool closing MILLRACE_GUARDED_BY(mu) = false;
   bool ended MILLRACE_GUARDED_BY(mu) = false;
 };

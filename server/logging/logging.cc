@@ -16,10 +16,10 @@
 namespace millrace::logging {
 namespace {
 
-// With a reader who takes nothing.
+// How long Shutdown waits for a reader that takes nothing.
 constexpr std::chrono::milliseconds kPatience{1000};
-// Lines of this logger are rendered by Log on the caller's thread; those of any other are plain
-// text that must be rendered here.
+// Log renders the lines of this logger on the caller's thread; those of any other logger are plain
+// text that has to be rendered here.
 constexpr char kRendered[] = "millrace";
 
 spdlog::level::level_enum ToSpdlog(LogLevel level) {
@@ -55,7 +55,7 @@ std::string_view LevelName(spdlog::level::level_enum level) {
   }
 }
 
-// UTC with milliseconds, as RFC 3339.
+// Appends the time in UTC with milliseconds, as RFC 3339.
 void AppendTime(spdlog::log_clock::time_point time, spdlog::memory_buf_t& out) {
   const auto since_epoch =
       std::chrono::duration_cast<std::chrono::milliseconds>(time.time_since_epoch());
@@ -110,7 +110,7 @@ class LineFormatter final : public spdlog::formatter {
   const LogFormat format_;
 };
 
-// Hands lines to the writer as they come: nothing is kept, so there is nothing to lock.
+// Hands lines to the writer as they come. It keeps nothing, so it needs no lock.
 class WriterSink final : public spdlog::sinks::sink {
  public:
   WriterSink(LineWriter& writer, LogFormat format) : writer_(writer), formatter_(format) {}
@@ -129,15 +129,15 @@ class WriterSink final : public spdlog::sinks::sink {
   LineFormatter formatter_;
 };
 
-// Set by Init before other threads log and never changed while they do, hence no lock.
+// Set by Init before other threads log and never changed while they do, so it needs no lock.
 struct State {
   LogFormat format = LogFormat::kText;
   std::unique_ptr<LineWriter> writer;
-  std::shared_ptr<spdlog::logger> logger;  // shared: spdlog's own interface
-  std::shared_ptr<spdlog::logger> plain;   // spdlog's default one
+  std::shared_ptr<spdlog::logger> logger;  // shared, as spdlog's interface requires
+  std::shared_ptr<spdlog::logger> plain;   // spdlog's default logger
 };
 State& GetState() {
-  static auto* const state = new State;  // threads may log until the very end
+  static auto* const state = new State;  // never destroyed: threads may log until the very end
   return *state;
 }
 
@@ -145,12 +145,12 @@ std::shared_ptr<spdlog::logger> MakeLogger(const char* name, LogLevel level,
                                            const spdlog::sink_ptr& sink) {
   auto logger = std::make_shared<spdlog::logger>(name, sink);
   logger->set_level(ToSpdlog(level));
-  // By itself it prints what goes wrong, as for want of memory, between the lines.
+  // By default the logger prints its own errors, as for want of memory, between the lines.
   logger->set_error_handler([](const std::string&) {});
   return logger;
 }
 
-// A line of the log that no logger has seen.
+// Renders a line of the log that passed no logger.
 std::string Line(LogFormat format, LogLevel level, std::string_view message, Fields fields) {
   const std::string text =
       format == LogFormat::kJson ? RenderJson(message, fields) : RenderText(message, fields);
@@ -211,7 +211,7 @@ void Log(LogLevel level, std::string_view message, Fields fields) noexcept try {
   spdlog::logger* logger = state.logger ? state.logger.get() : spdlog::default_logger_raw();
   if (logger != nullptr)
     logger->log(ToSpdlog(level), spdlog::string_view_t(line.data(), line.size()));
-} catch (const std::exception&) {  // no memory for the line
+} catch (const std::exception&) {  // there is no memory for the line
 }
 
 }  // namespace millrace::logging

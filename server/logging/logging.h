@@ -16,20 +16,20 @@ struct Options {
 };
 
 // Sends log lines to stderr, also those of spdlog's default logger and of models and runtime
-// (mps_runtime/base/log_sink.h). They wait in a queue with a thread of its own, so that a slow
-// reader of stderr never delays a request; when it is full the oldest go, and their number is
-// logged. Main thread, before other threads log. Before it, lines go to stderr as spdlog's own
-// text.
+// (mps_runtime/base/log_sink.h). Lines wait in a queue with a thread of its own, so that a slow
+// reader of stderr never delays a request; when the queue is full, the oldest lines are dropped and
+// their number is logged. Main thread, before other threads log. Until then, lines go to stderr as
+// spdlog's own text.
 void Init(const Options& options);
-// Says why the process ends, whatever the level: "millrace: <error>" in text, an object in JSON.
+// Logs why the process ends, whatever the level: "millrace: <error>" in text, an object in JSON.
 void LastWords(std::string_view error);
-// Writes out what is queued, which takes a second at most when nobody reads it. Later lines are
+// Writes out what is queued, which takes at most a second when nobody reads it. Later lines are
 // dropped. Any thread.
 void Shutdown();
 
 using Value = std::variant<bool, int64_t, uint64_t, double, std::string_view>;
 
-// A key and its value on a line. Borrows its strings for the call.
+// A key and its value on a line. It borrows its strings for the call.
 struct Field {
   std::string_view key;
   Value value;
@@ -40,7 +40,7 @@ struct Field {
   Field(std::string_view key, Number value) : key(key), value(int64_t{value}) {}
   template <std::unsigned_integral Number>
   Field(std::string_view key, Number value) : key(key), value(uint64_t{value}) {}
-  // std::string, std::string_view and Abseil's own.
+  // Takes std::string, std::string_view and Abseil's string_view.
   template <class Text>
   requires requires(const Text& text) { std::string_view(text.data(), text.size()); }
   Field(std::string_view key, const Text& value)
@@ -50,9 +50,9 @@ struct Field {
 using Fields = std::initializer_list<Field>;
 
 bool Enabled(LogLevel level);
-// One line: time, level, message, then the fields as key=value or as members of a JSON object. Text
-// of others in message or values cannot break out of its line. Thread-safe; waits for nothing. A
-// line for which there is no memory is dropped.
+// Logs one line: time, level, message, then the fields as key=value or as members of a JSON object.
+// Foreign text in the message or values cannot break out of its line. Thread-safe and never waits.
+// A line for which there is no memory is dropped.
 void Log(LogLevel level, std::string_view message, Fields fields = {}) noexcept;
 
 inline void Debug(std::string_view message, Fields fields = {}) {

@@ -14,7 +14,7 @@ uint64_t Seed() {
   return uint64_t{device()} << 32 | device();
 }
 
-// SplitMix64: a full-period counter behind a mixing function. Ids name requests in logs; they guard
+// SplitMix64: a full-period counter behind a mixing function. Ids name requests in logs and protect
 // nothing.
 uint64_t NextRandom() {
   thread_local uint64_t state = Seed();
