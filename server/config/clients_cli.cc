@@ -7,7 +7,7 @@
 namespace millrace {
 namespace {
 
-using Device = std::optional<runtime::DeviceType>;  // none: the best there is
+using Device = std::optional<runtime::DeviceType>;  // none: the best that is available
 
 CLI::Validator DurationFrom(std::chrono::milliseconds low) {
   return CLI::Validator(
@@ -30,17 +30,17 @@ CLI::Validator DurationUpTo(std::chrono::milliseconds high) {
       "");
 }
 
-// A check without CLI11's own words in the help: the option's text says what is allowed.
+// A check without CLI11's own words in the help, because the option's text says what is allowed.
 CLI::Validator Quiet(CLI::Validator check) { return check.description(""); }
 
-// Shown in the help, where CLI11 would print its type.
+// Sets the placeholder that the help shows where CLI11 would print the type.
 CLI::Option* Named(CLI::Option* option, const char* placeholder) {
   return option->type_name(placeholder);
 }
 
 }  // namespace
 
-// Durations as text until they are checked.
+// Option values as they are parsed; durations are text until they are checked.
 struct ClientCommands::Values {
   ClientOptions client;
   std::string timeout = "1m";
@@ -295,7 +295,7 @@ absl::StatusOr<Command> ClientCommands::Parsed(const CLI::App& subcommand,
     if (!device.ok()) return device.status();
     calibrate.device = *device;
     calibrate.watchdog = ParseDuration(values_->watchdog).value_or(calibrate.watchdog);
-    // Those of serve, so that both mean the same repository and file.
+    // Serve's variables, so that both commands mean the same repository and file.
     from_environment("--models", "MILLRACE_MODELS", calibrate.models);
     from_environment("--output", "MILLRACE_SAFETY_PROFILE", calibrate.output);
     if (calibrate.output.empty()) calibrate.output = DefaultSafetyProfile(calibrate.models);

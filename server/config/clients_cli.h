@@ -12,14 +12,15 @@ class App;
 
 namespace millrace {
 
-// The subcommands other than serve and check, as parsed so far. One object a process run; App keeps
-// pointers into it.
+// The subcommands other than serve and check, as parsed so far. There is one object in a process;
+// App keeps pointers into it.
 class ClientCommands {
  public:
   explicit ClientCommands(CLI::App& app);
   ~ClientCommands();
 
-  // The command whose subcommand was given; after parsing. The environment fills what no flag gave.
+  // The command whose subcommand was given. Call it after parsing. The environment supplies what no
+  // flag gave.
   absl::StatusOr<Command> Parsed(const CLI::App& subcommand, const Environment& environment) const;
 
  private:

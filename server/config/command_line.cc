@@ -89,7 +89,7 @@ absl::Status Resolve(const ServeFlags& flags, const Environment& environment, Se
   return Validate(config);
 }
 
-// What the log is to be, as far as that is known when something else is wrong.
+// Whether the log should be JSON, as far as that is known when something else is wrong.
 bool AsksForJson(const ServeFlags& flags, const Environment& environment) {
   const GivenValues given = GivenFlags(flags);
   if (const auto flag = given.find("log-format"); flag != given.end())
@@ -98,7 +98,7 @@ bool AsksForJson(const ServeFlags& flags, const Environment& environment) {
   return variable != environment.end() && variable->second == "json";
 }
 
-// An argument that nothing took, with the flag that it may have meant.
+// Reports an argument that no option took, with the flag that may have been meant.
 EarlyExit UnexpectedArgument(const CLI::App& command, const std::string& argument, bool json_log) {
   std::vector<std::string> names;
   for (const CLI::Option* option : command.get_options())
@@ -167,7 +167,7 @@ std::variant<Command, EarlyExit> ParseCommandLine(std::span<const std::string> a
   for (CLI::App* subcommand : app.get_subcommands({})) subcommand->allow_extras();
 
   try {
-    // CLI11 takes them last first.
+    // CLI11 takes the arguments in reverse order.
     app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
   } catch (const CLI::ParseError& error) {
     const std::vector<CLI::App*> given = app.get_subcommands();

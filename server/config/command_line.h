@@ -17,13 +17,13 @@ inline constexpr int kExitUsage = 2;
 using Environment = std::map<std::string, std::string, std::less<>>;
 Environment ProcessEnvironment();
 
-// The process should end at once: help was asked for (status 0) or the arguments are wrong (status
+// The process should end at once: help was requested (status 0) or the arguments are wrong (status
 // 2).
 struct EarlyExit {
   int status = kExitOk;
   std::string out;  // for standard output
   std::string err;  // for standard error
-  // `serve` was to log JSON: err is then the bare message, to be logged so.
+  // True when `serve` was to log JSON: `err` is then the bare message, to be logged as JSON.
   bool json_log = false;
 };
 
@@ -34,7 +34,7 @@ std::variant<Command, EarlyExit> ParseCommandLine(std::span<const std::string> a
                                                   const Environment& environment);
 
 // The effective configuration as TOML, each value with its origin as a comment. Reading it back
-// with --config gives the same.
+// with --config gives the same configuration.
 std::string PrintConfig(const ServerConfig& config, const Origins& origins);
 
 }  // namespace millrace

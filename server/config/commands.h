@@ -13,7 +13,7 @@
 
 namespace millrace {
 
-// Where each value came from, by option name: "default", "flag --x", "env MILLRACE_X" or "file
+// The origin of each value, by option name: "default", "flag --x", "env MILLRACE_X" or "file
 // conf.toml:3".
 using Origins = std::map<std::string, std::string, std::less<>>;
 
@@ -23,24 +23,24 @@ struct ServeCommand {
   bool print_config = false;
 };
 
-// Takes the options of serve.
+// `millrace check`, which takes the options of serve.
 struct CheckCommand {
   ServerConfig config;
 };
 
-// Measures how many forwards at once this machine survives.
+// `millrace calibrate`, which measures how many concurrent forwards this machine survives.
 struct CalibrateCommand {
   std::filesystem::path models = "var/models";
-  std::vector<std::string> only;              // names of models; empty: all
-  std::optional<runtime::DeviceType> device;  // empty: the best there is
+  std::vector<std::string> only;              // names of models; empty: all of them
+  std::optional<runtime::DeviceType> device;  // empty: the best that is available
   int repeats = 60;                           // 1..10000
-  int max_threads = 0;                        // 1..31; 0: as many as the device can make use of
-  std::chrono::milliseconds watchdog = std::chrono::minutes(2);  // of one run
+  int max_threads = 0;                        // 1..31; 0: as many as the device can use
+  std::chrono::milliseconds watchdog = std::chrono::minutes(2);  // for one run
   std::filesystem::path output;  // empty: where serve looks for the profile of these models
   bool operators_only = false;
 };
 
-// How a client reaches a server.
+// How a client connects to a server.
 struct ClientOptions {
   std::string address = "127.0.0.1:8001";
   std::string api_key;             // empty: none is sent
@@ -63,9 +63,9 @@ struct TranslateCommand {
   std::string target_language;
   std::string format = "text";  // text, html or markdown
   int beam_size = 0;            // 0: the model's
-  int alternatives = 0;         // to print beside the translation
-  bool detect = false;          // tell the text's language instead
-  bool list_languages = false;  // list what the server translates instead
+  int alternatives = 0;         // printed beside the translation
+  bool detect = false;          // print the text's language instead
+  bool list_languages = false;  // list the server's language pairs instead
 };
 
 struct SynthesizeCommand {
@@ -90,20 +90,20 @@ struct BenchNullCommand {
   std::chrono::milliseconds warmup = std::chrono::seconds(1);
 };
 
-// Makes a line for the file of --api-keys.
+// `millrace hash-key`, which makes a line for the file of --api-keys.
 struct HashKeyCommand {
   std::string name;
   std::string role = "user";
-  bool from_stdin = false;       // the key; otherwise a new one is made and shown
-  std::filesystem::path append;  // file that the line is added to; empty: it is printed
+  bool from_stdin = false;       // read the key; otherwise make a new one and show it
+  std::filesystem::path append;  // file to add the line to; empty: print it
 };
 
-// Tests the device and libtorch of this machine, without a server.
+// `millrace selftest`, which tests the device and libtorch of this machine without a server.
 struct SelftestCommand {
-  std::optional<runtime::DeviceType> device;  // none: the best that is there
+  std::optional<runtime::DeviceType> device;  // none: the best that is available
   std::string filter;                         // part of the names of the tests to run; empty: all
   bool json = false;
-  bool list = false;  // only the tests' names
+  bool list = false;  // print only the names of the tests
 };
 
 struct VersionCommand {};

@@ -17,7 +17,7 @@ namespace {
 
 constexpr char kNotServed[] = "off";
 
-// The name, heading and help of a row; the functions below add what belongs to the type.
+// Makes a row with its name, heading and help; the functions below add what depends on the type.
 Option Row(const char* name, const char* group, const char* placeholder, std::string help) {
   Option option;
   option.name = name;
@@ -133,7 +133,7 @@ Option Address(Option row, std::string ServerConfig::*field, AddressKind kind) {
   return row;
 }
 
-// Empty, or up to 64 characters of a version.
+// Allows an empty value, or up to 64 characters of a version.
 Option Version(Option row, std::string ServerConfig::*field) {
   row.allowed = "the beginning of a version, such as 2.15";
   row.set = [=](ServerConfig& config, const std::string& text) {

@@ -9,23 +9,23 @@
 
 namespace millrace {
 
-// One option of `millrace serve`: all that its flag, environment variable, TOML key, help text and
-// check need.
+// One option of `millrace serve`, with all that its flag, environment variable, TOML key, help text
+// and check need.
 struct Option {
-  enum class Literal { kText, kNumber, kBool };  // how TOML writes it
+  enum class Literal { kText, kNumber, kBool };  // how TOML writes the value
 
   std::string name;         // "queue-size"; flag, variable and key follow from it
-  std::string group;        // heading in the help
+  std::string group;        // the heading in the help
   std::string placeholder;  // "N"
   std::string help;
   std::string allowed;  // for errors, such as "1..65536"
   Literal literal = Literal::kText;
   std::function<bool(ServerConfig&, const std::string&)>
-      set;                                              // false: not allowed, nothing changed
-  std::function<std::string(const ServerConfig&)> get;  // as set reads it
+      set;  // returns false when the value is not allowed and nothing changed
+  std::function<std::string(const ServerConfig&)> get;  // in the form that `set` reads
 };
 
-// All of them, in the order of the help.
+// All options, in the order of the help.
 std::span<const Option> ServeOptions();
 const Option* FindOption(std::string_view name);
 

@@ -17,33 +17,33 @@ namespace millrace {
 enum class LogLevel : uint8_t { kTrace, kDebug, kInfo, kWarning, kError, kOff };
 enum class LogFormat : uint8_t { kText, kJson };
 
-// One per core that this process may keep busy, within 1..31: each worker leases one of the 31
-// stream slots.
+// One worker for each core that this process may keep busy, within 1..31, because each worker
+// leases one of the 31 stream slots.
 int DefaultWorkers();
 
-// What `millrace serve` was told: plain data. Each field is one row of the table in options.cc,
-// which gives it its flag, environment variable, TOML key, range and help text.
+// The configuration of `millrace serve`, as plain data. Each field is one row of the table in
+// options.cc, which gives it its flag, environment variable, TOML key, range and help text.
 struct ServerConfig {
   // Models and device.
   std::filesystem::path models = "var/models";
-  std::optional<runtime::DeviceType> device;  // empty: the best there is
+  std::optional<runtime::DeviceType> device;  // empty: the best that is available
   int workers = DefaultWorkers();             // 1..31
-  std::optional<runtime::ForwardMode> mode;   // none: the device's
-  int max_in_flight = 0;  // forwards at once, 0..31; 0: as many as are known to be safe
+  std::optional<runtime::ForwardMode> mode;   // none: the device's default
+  int max_in_flight = 0;  // concurrent forwards, 0..31; 0: as many as are known to be safe
   bool accept_unsafe_concurrency = false;  // lets max_in_flight exceed what is known to be safe
   std::filesystem::path safety_profile;    // empty: DefaultSafetyProfile(models)
   int intra_op_threads =
       0;  // per forward; 0: the cores divided by the forwards that may run at once
   size_t queue_size = 256;           // waiting requests per model, 1..65536
-  size_t graph_cache_entries = 256;  // per worker; on mps for the process
+  size_t graph_cache_entries = 256;  // per worker; on mps for the whole process
   uint64_t graph_cache_bytes = uint64_t{1} << 30;
   runtime::GraphCachePolicy graph_cache = runtime::GraphCachePolicy::kGrow;
   runtime::NewShape graph_cache_new_shape = runtime::NewShape::kEager;
-  uint64_t translation_cache_bytes = 0;  // of the process; 0: translations are not kept
+  uint64_t translation_cache_bytes = 0;  // for the process; 0: translations are not kept
   size_t translation_cache_entries = 100'000;
   std::string require_libtorch;  // version prefix; empty: any
 
-  // Addresses: host:port, port 0 takes a free one. http and metrics may be empty: not served.
+  // Addresses: host:port, where port 0 takes a free one. http and metrics may be empty: not served.
   std::string grpc_address = "127.0.0.1:8001";
   std::string http_address = "127.0.0.1:8000";
   std::string metrics_address = "127.0.0.1:8002";
@@ -55,18 +55,18 @@ struct ServerConfig {
   std::filesystem::path tls_cert;
   std::filesystem::path tls_key;
   std::filesystem::path tls_client_ca;  // set: clients must present a certificate
-  std::filesystem::path api_keys;       // empty: no key is asked for
+  std::filesystem::path api_keys;       // empty: no key is required
 
   // Limits.
   uint64_t max_message_bytes = uint64_t{16} << 20;
   int max_connections = 1024;
   int max_connections_per_peer = 768;
   int max_streams_per_connection = 1024;
-  int max_incomplete_calls = 4096;  // whose requests have not arrived, on all connections
-  int refusals_per_second = 1000;  // that are answered at once; 0: all
+  int max_incomplete_calls = 4096;  // calls without their request, on all connections
+  int refusals_per_second = 1000;   // answered at once; 0: all
   std::chrono::milliseconds handshake_timeout = std::chrono::seconds(10);
   std::chrono::milliseconds idle_connection_timeout = std::chrono::minutes(5);
-  uint64_t max_header_bytes = 32 << 10;        // of one call, on the wire
+  uint64_t max_header_bytes = 32 << 10;        // per call, as sent
   int max_resets_per_second = 1000;            // per connection
   int max_control_frames_per_second = 10'000;  // per connection
   std::chrono::milliseconds keepalive_min_interval = std::chrono::seconds(30);
@@ -85,15 +85,15 @@ struct ServerConfig {
   friend bool operator==(const ServerConfig&, const ServerConfig&) = default;
 };
 
-// The safety profile of a repository of models, where no other was named.
+// The safety profile beside a repository of models, for when no other was named.
 std::filesystem::path DefaultSafetyProfile(const std::filesystem::path& models);
 
-// What no single option can tell: options that belong together, addresses beyond loopback without
+// Checks what no single option can: options that belong together, addresses beyond loopback without
 // TLS. Touches no file.
 absl::Status Validate(const ServerConfig& config);
 
-// What the operator should know of who may load and unload models; empty: only who has a key or a
-// certificate may.
+// A warning about who may load and unload models; empty when only holders of a key or a certificate
+// may.
 std::string AccessWarning(const ServerConfig& config);
 
 }  // namespace millrace

@@ -22,7 +22,7 @@ namespace {
 
 constexpr char kPrefix[] = "MILLRACE_";
 constexpr size_t kMaxFileBytes = size_t{1} << 20;
-// What else reads the environment: the file's name, the clients, and the choice of kernels.
+// Variables that are read elsewhere: the file's name, the clients, and the choice of kernels.
 constexpr const char* kOtherVariables[] = {"MILLRACE_CONFIG", "MILLRACE_ADDRESS",
                                            "MILLRACE_API_KEY", "MILLRACE_TLS_CA",
                                            models::kMaxInstructionSetVariable};
@@ -78,7 +78,8 @@ absl::StatusOr<GivenValues> ReadEnvironment(const Environment& environment) {
 }
 
 absl::StatusOr<GivenValues> ReadTomlFile(const std::string& file) {
-  // A pipe is waited for: a shell may give one, and signals still end the process here.
+  // Opening a pipe waits for its writer: a shell may pass one, and signals still end the process
+  // here.
   const FileDescriptor descriptor(open(file.c_str(), O_RDONLY | O_CLOEXEC));
   std::optional<std::string> text;
   if (descriptor.get() >= 0) text = ReadToEnd(descriptor.get(), kMaxFileBytes);

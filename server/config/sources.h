@@ -8,7 +8,7 @@
 
 namespace millrace {
 
-// What one source of configuration gave: by option name, value and origin.
+// The values that one source of configuration gave: by option name, value and origin.
 struct GivenValue {
   std::string value;
   std::string place;  // how an error names it: "--queue-size", "MILLRACE_QUEUE_SIZE", "conf.toml:3:
@@ -17,16 +17,16 @@ struct GivenValue {
 };
 using GivenValues = std::map<std::string, GivenValue, std::less<>>;
 
-// Refuses MILLRACE_* variables that nothing reads. Empty ones count as not set.
+// Rejects MILLRACE_* variables that nothing reads. Empty variables count as not set.
 absl::StatusOr<GivenValues> ReadEnvironment(const Environment& environment);
-// Refuses keys that no option has.
+// Rejects keys that no option has.
 absl::StatusOr<GivenValues> ReadTomlFile(const std::string& file);
 
 // Whether Kubernetes sets this variable by itself for a service whose name starts with "millrace".
 bool IsKubernetesServiceVariable(std::string_view name, std::string_view value);
 
-// Applies them; a value that its option does not allow is an error that names place, value and what
-// is allowed.
+// Applies the values. A value that its option does not allow is an error that names the place, the
+// value and what is allowed.
 absl::Status Apply(const GivenValues& values, ServerConfig& config, Origins& origins);
 
 }  // namespace millrace

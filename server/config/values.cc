@@ -14,13 +14,13 @@ struct Unit {
   int64_t factor;
 };
 
-// Largest first. Milliseconds and bytes.
+// The largest unit comes first, in milliseconds and bytes.
 constexpr std::array<Unit, 4> kDurations = {
     {{"h", 3'600'000}, {"m", 60'000}, {"s", 1'000}, {"ms", 1}}};
 constexpr std::array<Unit, 4> kSizes = {
     {{"GiB", int64_t{1} << 30}, {"MiB", int64_t{1} << 20}, {"KiB", int64_t{1} << 10}, {"B", 1}}};
 
-// A whole number and one of the units; nullopt for anything else, also what overflows.
+// Parses a whole number with one of the units; nullopt for anything else, including overflow.
 template <size_t N>
 std::optional<int64_t> ParseWithUnit(std::string_view text, const std::array<Unit, N>& units) {
   int64_t number = 0;

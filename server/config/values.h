@@ -11,7 +11,7 @@ namespace millrace {
 // How values are written, the same in flags, variables and the file. Each pair is inverse:
 // Parse(Format(v)) == v.
 
-// "250ms", "5s", "2m", "1h" or "0"; a number without a unit is refused.
+// "250ms", "5s", "2m", "1h" or "0"; a number without a unit is rejected.
 std::optional<std::chrono::milliseconds> ParseDuration(std::string_view text);
 std::string FormatDuration(std::chrono::milliseconds value);
 
