@@ -12,7 +12,7 @@ from types import SimpleNamespace
 from unittest import mock
 
 import plot_main_figures
-from harness import clients, context, machine, opus, peers, report
+from harness import clients, context, goals, machine, opus, peers, report
 from harness.journal import Journal
 from harness.levels import by_share, level
 from harness.long_text import chapter
@@ -117,6 +117,19 @@ class MainFiguresTest(unittest.TestCase):
         drawn = [{"section": "One", "bars": [["a", "1,234"], ["b", "34"]]}, {"section": "Two", "bars": [["b", "34"]]},
                  {"section": "Three", "bars": [["c", "7"]]}]
         self.assertEqual(plot_main_figures.missing(drawn, page), [("One", "34"), ("Three", "7")])
+
+
+class GoalsTest(unittest.TestCase):
+    def test_figures_and_dates_stand_in_the_sections_that_they_link_to(self):
+        self.assertEqual(goals.unsupported(plot_main_figures.BENCHMARKS.read_text()), [])
+
+    def test_a_figure_that_its_section_lacks_is_named(self):
+        page = ("# B\n\n## Goals at a glance\n\n"
+                "| Goal | Limit | Measured | | Machine, date | Details |\n|---|---|---|---|---|---|\n"
+                "| speed | >= 2 | 3.5x | met | A, 2026-11-22 | [one](#one-two) |\n"
+                "| size | <= 9 | 1,234 | met | A, 2026-11-23 | same |\n"
+                "| other | <= 9 | 77 | met | | `command` |\n\n## One: two\n\n3.5 and 234, 2026-11-22\n")
+        self.assertEqual(goals.unsupported(page), [("size", "1,234"), ("size", "2026-11-23")])
 
 
 class MetricsPageTest(unittest.TestCase):
