@@ -7,11 +7,7 @@
 #include <string_view>
 
 #include "mps_runtime/backend/mps/stream_symbols.h"
-#if __has_include(<torch/headeronly/version.h>)
-#include <torch/headeronly/version.h>
-#else
-#include <torch/version.h>
-#endif
+#include "mps_runtime/find_libtorch.h"
 
 namespace millrace::runtime {
 namespace {
@@ -61,9 +57,7 @@ Provenance ReadLibtorchProvenance() {
   provenance.libtorch_version = BuildSetting("TORCH_VERSION");
   provenance.libtorch_git_revision = BuildSetting("COMMIT_SHA");
   provenance.libtorch_path = LoadedFrom(reinterpret_cast<const void*>(&caffe2::GetBuildOptions));
-  provenance.compiled_against = std::to_string(TORCH_VERSION_MAJOR) + '.' +
-                                std::to_string(TORCH_VERSION_MINOR) + '.' +
-                                std::to_string(TORCH_VERSION_PATCH);
+  provenance.compiled_against = LibtorchCompiledAgainst();
   provenance.blas = BuildSetting("BLAS_INFO");
   provenance.pool_symbols = PoolSymbols();
   return provenance;

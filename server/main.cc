@@ -1,76 +1,70 @@
+// The program that users call: the clients, and the way to the server program. It does without
+// libtorch, whose loading takes far longer than all that a client does.
 #include <cstdio>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
-#include "models/probe/model_probe.h"
-#include "mps_runtime/library_caches.h"
-#include "mps_runtime/probe/operator_probe.h"
-#include "mps_runtime/provenance.h"
-#include "mps_runtime/selftest/program.h"
-#include "server/calibrate/calibrate.h"
+#include "mps_runtime/find_libtorch.h"
 #include "server/client/client.h"
 #include "server/config/command_line.h"
-#include "server/logging/logging.h"
-#include "server/server.h"
-#include "server/version.h"
+#include "server/early_exit.h"
+#include "server/print_version.h"
+#include "server/server_program.h"
 
 namespace millrace {
 namespace {
 
-int Run(const ServeCommand& command) {
-  if (!command.print_config) return server::Serve(command.config);
-  std::fputs(PrintConfig(command.config, command.origins).c_str(), stdout);
-  return kExitOk;
-}
-int Run(const CheckCommand& command) { return server::Check(command.config); }
-int Run(const CalibrateCommand& command) { return RunCalibrate(command); }
-int Run(const ModelsCommand& command) { return RunModels(command); }
-int Run(const TranslateCommand& command) { return RunTranslate(command); }
-int Run(const SynthesizeCommand& command) { return RunSynthesize(command); }
-int Run(const BenchNullCommand& command) { return RunBenchNull(command); }
-int Run(const HashKeyCommand& command) { return RunHashKey(command); }
-int Run(const SelftestCommand& command) {
-  runtime::SelftestProgram program;
-  program.options.device = command.device;
-  program.filter = command.filter;
-  program.json = command.json;
-  program.list = command.list;
-  return runtime::RunSelftestProgram(program);
-}
-int Run(const VersionCommand&) {
-  const runtime::Provenance provenance = runtime::ReadLibtorchProvenance();
-  std::printf("millrace %s\nlibtorch %s (%s) from %s\ncompiled against libtorch %s\n", kVersion,
-              provenance.libtorch_version.c_str(), provenance.libtorch_git_revision.c_str(),
-              provenance.libtorch_path.c_str(), provenance.compiled_against.c_str());
-  return kExitOk;
-}
+// Runs a command, some of them by becoming the server program. Returns the exit status.
+class Run {
+ public:
+  explicit Run(char** argv) : argv_(argv) {}
+
+  int operator()(const ServeCommand& command) const {
+    if (!command.print_config) return InServerProgram(command.config.log_format);
+    std::fputs(PrintConfig(command.config, command.origins).c_str(), stdout);
+    return kExitOk;
+  }
+  int operator()(const CheckCommand&) const { return InServerProgram(); }
+  int operator()(const CalibrateCommand&) const { return InServerProgram(); }
+  int operator()(const SelftestCommand&) const { return InServerProgram(); }
+  int operator()(const VersionCommand&) const {
+    const std::optional<runtime::Provenance> libtorch = runtime::FindLibtorch();
+    if (!libtorch) return InServerProgram();
+    PrintVersion(*libtorch);
+    return kExitOk;
+  }
+  int operator()(const ModelsCommand& command) const { return RunModels(command); }
+  int operator()(const TranslateCommand& command) const { return RunTranslate(command); }
+  int operator()(const SynthesizeCommand& command) const { return RunSynthesize(command); }
+  int operator()(const BenchNullCommand& command) const { return RunBenchNull(command); }
+  int operator()(const HashKeyCommand& command) const { return RunHashKey(command); }
+
+ private:
+  int InServerProgram(LogFormat format = LogFormat::kText) const {
+    const std::string error = ExecServerProgram(argv_);
+    const bool json = format == LogFormat::kJson;
+    return Report({.status = kExitFailed,
+                   .out = "",
+                   .err = json ? error : absl::StrCat("millrace: ", error, "\n"),
+                   .json_log = json});
+  }
+
+  char** const argv_;
+};
 
 }  // namespace
 }  // namespace millrace
 
 int main(int argc, char** argv) {
-  // Started again by itself, to try what may crash.
-  if (const auto status = millrace::runtime::OperatorProbeMain(argc, argv)) return *status;
-  if (const auto status = millrace::models::ModelProbeMain(argc, argv)) return *status;
   // Debian builds Abseil with its lock-order checks on; inside gRPC they cost several percent of
   // every call.
   absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);
-  millrace::runtime::BoundLibraryCaches();
   const std::vector<std::string> arguments(argv + 1, argv + argc);
-  auto parsed = millrace::ParseCommandLine(arguments, millrace::ProcessEnvironment());
-  if (const auto* exit = std::get_if<millrace::EarlyExit>(&parsed)) {
-    std::fputs(exit->out.c_str(), stdout);
-    if (exit->json_log) {
-      millrace::logging::Init({.format = millrace::LogFormat::kJson});
-      millrace::logging::LastWords(exit->err);
-      millrace::logging::Shutdown();
-    } else {
-      std::fputs(exit->err.c_str(), stderr);
-    }
-    return exit->status;
-  }
-  return std::visit([](const auto& command) { return millrace::Run(command); },
-                    std::get<millrace::Command>(parsed));
+  const auto parsed = millrace::ParseClientCommandLine(arguments, millrace::ProcessEnvironment());
+  if (const auto* exit = std::get_if<millrace::EarlyExit>(&parsed)) return millrace::Report(*exit);
+  return std::visit(millrace::Run(argv), std::get<millrace::Command>(parsed));
 }

@@ -6,14 +6,10 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#ifdef __APPLE__
-#include <mach-o/dyld.h>
-#endif
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <climits>
 #include <csignal>
 #include <cstdlib>
 #include <system_error>
@@ -21,6 +17,7 @@
 #include <utility>
 
 #include "mps_runtime/base/file.h"
+#include "mps_runtime/base/this_program.h"
 
 extern char** environ;
 
@@ -60,17 +57,6 @@ Pair MakePair() {
     return high;
   };
   return {.ours = moved_up(first), .childs = moved_up(second)};
-}
-
-std::string ThisProgram() {
-#ifdef __APPLE__
-  std::array<char, PATH_MAX> path;
-  uint32_t size = path.size();
-  if (_NSGetExecutablePath(path.data(), &size) != 0) Fail(ENAMETOOLONG, "_NSGetExecutablePath");
-  return path.data();
-#else
-  return "/proc/self/exe";  // exactly this file, even when another has taken its name
-#endif
 }
 
 // The settings for posix_spawn, which are released at the end.

@@ -131,20 +131,11 @@ std::string QuoteToml(const std::string& text) {
   return quoted + '"';
 }
 
-}  // namespace
+// Which of the two programs reads the command line.
+enum class Reader { kClient, kServer };
 
-Environment ProcessEnvironment() {
-  Environment environment;
-  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
-    const std::string_view text(*entry);
-    const size_t equals = text.find('=');
-    if (equals != text.npos) environment.emplace(text.substr(0, equals), text.substr(equals + 1));
-  }
-  return environment;
-}
-
-std::variant<Command, EarlyExit> ParseCommandLine(std::span<const std::string> arguments,
-                                                  const Environment& environment) {
+std::variant<Command, EarlyExit> Parse(std::span<const std::string> arguments,
+                                       const Environment& environment, Reader reader) {
   CLI::App app("Inference server for speech and translation models", "millrace");
   app.get_formatter()->column_width(40);
   app.set_help_flag("-h,--help", "Print this help");
@@ -194,6 +185,10 @@ std::variant<Command, EarlyExit> ParseCommandLine(std::span<const std::string> a
   if (&command == &serve) {
     ServeCommand result;
     result.print_config = serve_flags.print_config;
+    if (reader == Reader::kClient && !result.print_config) {
+      if (AsksForJson(serve_flags, environment)) result.config.log_format = LogFormat::kJson;
+      return Command(std::move(result));
+    }
     absl::Status status = Resolve(serve_flags, environment, result.config, result.origins);
     if (!status.ok()) {
       return UsageError(
@@ -204,6 +199,7 @@ std::variant<Command, EarlyExit> ParseCommandLine(std::span<const std::string> a
   }
   if (&command == &check) {
     CheckCommand result;
+    if (reader == Reader::kClient) return Command(std::move(result));
     Origins unused;
     absl::Status status = Resolve(check_flags, environment, result.config, unused);
     if (!status.ok()) return UsageError(status.message(), "check");
@@ -212,6 +208,28 @@ std::variant<Command, EarlyExit> ParseCommandLine(std::span<const std::string> a
   absl::StatusOr<Command> result = clients.Parsed(command, environment);
   if (!result.ok()) return UsageError(result.status().message(), command.get_name());
   return *std::move(result);
+}
+
+}  // namespace
+
+Environment ProcessEnvironment() {
+  Environment environment;
+  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+    const std::string_view text(*entry);
+    const size_t equals = text.find('=');
+    if (equals != text.npos) environment.emplace(text.substr(0, equals), text.substr(equals + 1));
+  }
+  return environment;
+}
+
+std::variant<Command, EarlyExit> ParseCommandLine(std::span<const std::string> arguments,
+                                                  const Environment& environment) {
+  return Parse(arguments, environment, Reader::kServer);
+}
+
+std::variant<Command, EarlyExit> ParseClientCommandLine(std::span<const std::string> arguments,
+                                                        const Environment& environment) {
+  return Parse(arguments, environment, Reader::kClient);
 }
 
 std::string PrintConfig(const ServerConfig& config, const Origins& origins) {

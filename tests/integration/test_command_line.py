@@ -3,6 +3,7 @@
 import io
 import json
 import os
+import pathlib
 import platform
 import re
 import shutil
@@ -14,7 +15,7 @@ import wave
 import pytest
 from wire import repository
 from wire.daemon import run
-from wire.paths import BINARY, EN_PT, KOKORO, MODELS, NULL, PT_EN, VOICE
+from wire.paths import BINARY, EN_PT, KOKORO, MODELS, NULL, PT_EN, SERVER_PROGRAM, VOICE
 
 
 def client(daemon, *arguments, **settings):
@@ -363,17 +364,88 @@ def test_server_that_does_not_answer_is_given_up_at_the_timeout():
     assert ended.returncode == 1 and address in err(ended)
 
 
+# --- the two programs ---
+
+@pytest.mark.skipif(platform.system() != "Linux", reason="asks glibc's dynamic linker")
+@pytest.mark.parametrize("command", [
+    ["--help"], ["serve", "--help"], ["version"], ["transalte"], ["serve", "--wrokers", "2"], ["serve", "--print-config"],
+    ["hash-key", "alice"], ["models", "--models", MODELS], ["translate", "Thank you.", "--model", EN_PT],
+    ["synthesize", "Hello.", "--model", VOICE, "-o", "-"], ["bench-null", "--duration", "100ms", "--warmup", "0s"],
+], ids=lambda command: " ".join(map(str, command[:2])))
+def test_clients_do_without_libtorch(daemon, tmp_path, command):
+    if command[0] in ("translate", "synthesize", "bench-null"):
+        command = [*command, "--address", daemon.address]
+    ended = run(*command, LD_DEBUG="files", LD_DEBUG_OUTPUT=str(tmp_path / "loaded"))
+    assert ended.returncode == (2 if "transalte" in command or "--wrokers" in command else 0), err(ended)
+    loaded = "".join(file.read_text() for file in tmp_path.iterdir())
+    assert "file=libgrpc" in loaded   # the linker has written down what it loads
+    assert not re.findall(r"file=\S*(?:torch|c10|mkl)\S*", loaded)
+
+
+@pytest.mark.skipif(platform.system() != "Linux", reason="needs Linux's /proc")
+def test_daemon_keeps_the_process_and_its_name(daemon):
+    process = pathlib.Path(f"/proc/{daemon.process.pid}")
+    assert (process / "exe").resolve() == SERVER_PROGRAM.resolve()
+    assert (process / "comm").read_text() == "millrace\n"
+    assert (process / "cmdline").read_bytes().split(b"\0")[:2] == [str(BINARY).encode(), b"serve"]
+
+
+def test_configuration_is_read_once(tmp_path):
+    nowhere = tmp_path / "nowhere"
+    ended = run("check", "--config", "/dev/stdin", stdin=f"models = '{nowhere}'\n".encode())
+    assert ended.returncode == 1 and str(nowhere) in out(ended) + err(ended)
+
+
+def test_server_program_is_found_through_a_link(tmp_path):
+    link = tmp_path / "millrace"
+    link.symlink_to(BINARY)
+    ended = run("selftest", "--list", binary=link)
+    assert ended.returncode == 0 and "SimpleParallel" in out(ended)
+
+
+def test_missing_server_program_is_named(tmp_path):
+    alone = tmp_path / "millrace"
+    shutil.copy(BINARY, alone)
+    ended = run("serve", binary=alone)
+    assert (ended.returncode, out(ended)) == (1, "")
+    assert str(tmp_path / "millrace-server") in err(ended) and "No such file" in err(ended)
+    logged = run("serve", "--log-format", "json", binary=alone)
+    assert logged.returncode == 1 and str(tmp_path / "millrace-server") in json.loads(err(logged))["message"]
+    assert run("translate", "--help", binary=alone).returncode == 0
+
+
+def test_server_program_has_no_clients():
+    ended = run("translate", "Hello.", binary=SERVER_PROGRAM)
+    assert (ended.returncode, out(ended)) == (2, "") and "`millrace translate`" in err(ended)
+
+
 # --- version ---
 
+def test_both_programs_tell_the_same_version():
+    assert out(run("version")) == out(run("version", binary=SERVER_PROGRAM))
+
+
+@pytest.mark.skipif(platform.system() != "Linux", reason="asks glibc's dynamic linker")
+def test_version_follows_the_library_path_and_loads_what_says_no_version(tmp_path):
+    path = re.search(r"from (\S+)/libtorch_cpu\.so", out(run("version")))[1]
+    for library in pathlib.Path(path).iterdir():
+        (tmp_path / library.name).symlink_to(library)
+    ended = run("version", LD_LIBRARY_PATH=str(tmp_path))
+    assert (ended.returncode, err(ended)) == (0, "")
+    assert out(ended) == out(run("version")).replace(path, str(tmp_path))
+
+
 @pytest.mark.skipif(not shutil.which("taskset"), reason="only Linux keeps a process on some of the cores")
-def test_nothing_is_said_of_being_kept_on_some_of_the_cores():
+@pytest.mark.parametrize("program", [BINARY, SERVER_PROGRAM], ids=lambda program: program.name)
+def test_nothing_is_said_of_being_kept_on_some_of_the_cores(program):
     core = str(min(os.sched_getaffinity(0)))
-    ended = subprocess.run(["taskset", "--cpu-list", core, BINARY, "version"], capture_output=True, timeout=60)
+    ended = subprocess.run(["taskset", "--cpu-list", core, program, "version"], capture_output=True, timeout=60)
     assert (ended.returncode, err(ended)) == (0, "")
 
 
-def test_allocator_does_as_the_daemon_asks():
-    ended = subprocess.run([BINARY, "version"], capture_output=True, timeout=60, env=os.environ | {"MALLOC_CONF": "stats_print:true"})
+@pytest.mark.parametrize("program", [BINARY, SERVER_PROGRAM], ids=lambda program: program.name)
+def test_allocator_does_as_the_daemon_asks(program):
+    ended = subprocess.run([program, "version"], capture_output=True, timeout=60, env=os.environ | {"MALLOC_CONF": "stats_print:true"})
     if "jemalloc statistics" not in err(ended):
         pytest.skip("the daemon was built with the system's allocator")
     assert 'opt.percpu_arena: "percpu"' in err(ended) and "opt.background_thread: true" in err(ended)

@@ -5,7 +5,9 @@ import pathlib
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 BINARY = pathlib.Path(os.environ.get("MILLRACE_BINARY", ROOT / "build" / "millrace"))
-# The same daemon with the MPS backend, on the stand-in for Apple's GPU (tests/fakes/mps).
+# What it becomes for the commands that need libtorch.
+SERVER_PROGRAM = BINARY.with_name("millrace-server")
+# The same server program with the MPS backend, on the stand-in for Apple's GPU (tests/fakes/mps).
 ON_MPS_STANDIN = BINARY.parent / "tests" / "fakes" / "mps" / "millrace_on_standin"
 MODELS = pathlib.Path(os.environ.get("MILLRACE_MODELS", ROOT / "var" / "models"))
 

@@ -195,6 +195,53 @@ TEST(Commands, SelftestTakesTheDeviceFromTheEnvironmentWhenNoFlagNamesOne) {
   }
 }
 
+// The file would be a pipe at worst, and the server program is to read it.
+TEST(ClientProgram, LeavesTheConfigurationToTheServerProgram) {
+  for (const char* command : {"serve", "check"}) {
+    const auto parsed =
+        ParseClientCommandLine(Arguments{command, "--config", "/nowhere/millrace.toml"}, {});
+    EXPECT_TRUE(std::holds_alternative<Command>(parsed)) << command;
+    EXPECT_EQ(Refused({command, "--config", "/nowhere/millrace.toml"}).status, kExitUsage);
+  }
+}
+
+TEST(ClientProgram, ReadsTheConfigurationThatItPrints) {
+  const Arguments print = {"serve", "--print-config", "--config"};
+  const ConfigFile file("workers = 3\n");
+  Arguments arguments = print;
+  arguments.push_back(file.path());
+  auto parsed = ParseClientCommandLine(arguments, {});
+  ASSERT_TRUE(std::holds_alternative<Command>(parsed));
+  const auto& command = std::get<ServeCommand>(std::get<Command>(parsed));
+  EXPECT_TRUE(command.print_config);
+  EXPECT_EQ(command.config.workers, 3);
+  arguments.back() = "/nowhere/millrace.toml";
+  parsed = ParseClientCommandLine(arguments, {});
+  ASSERT_TRUE(std::holds_alternative<EarlyExit>(parsed));
+  EXPECT_TRUE(Has(std::get<EarlyExit>(parsed).err, "/nowhere/millrace.toml"));
+}
+
+TEST(ClientProgram, RefusesWhatHasTheWrongForm) {
+  for (const Arguments& arguments :
+       {Arguments{"serve", "--wrokers", "2"}, Arguments{"check", "x"}, Arguments{"srve"},
+        Arguments{"calibrate", "--repeats", "0"}, Arguments{"selftest", "--device", "gpu"}}) {
+    const auto parsed = ParseClientCommandLine(arguments, {});
+    ASSERT_TRUE(std::holds_alternative<EarlyExit>(parsed)) << arguments[0];
+    EXPECT_EQ(std::get<EarlyExit>(parsed).status, kExitUsage);
+    EXPECT_EQ(std::get<EarlyExit>(parsed).err, Refused(arguments).err);
+  }
+}
+
+TEST(ClientProgram, KnowsHowServeIsToLog) {
+  const auto format = [](const Arguments& arguments, const Environment& environment = {}) {
+    return std::get<ServeCommand>(std::get<Command>(ParseClientCommandLine(arguments, environment)))
+        .config.log_format;
+  };
+  EXPECT_EQ(format({"serve"}), LogFormat::kText);
+  EXPECT_EQ(format({"serve", "--log-format", "json"}), LogFormat::kJson);
+  EXPECT_EQ(format({"serve"}, {{"MILLRACE_LOG_FORMAT", "json"}}), LogFormat::kJson);
+}
+
 TEST(Commands, Version) {
   Parse<VersionCommand>({"version"});
   Parse<VersionCommand>({"--version"});

@@ -1,0 +1,15 @@
+#include "server/print_version.h"
+
+#include <cstdio>
+
+#include "server/version.h"
+
+namespace millrace {
+
+void PrintVersion(const runtime::Provenance& libtorch) {
+  std::printf("millrace %s\nlibtorch %s (%s) from %s\ncompiled against libtorch %s\n", kVersion,
+              libtorch.libtorch_version.c_str(), libtorch.libtorch_git_revision.c_str(),
+              libtorch.libtorch_path.c_str(), libtorch.compiled_against.c_str());
+}
+
+}  // namespace millrace

@@ -1,0 +1,82 @@
+// The server program: what needs libtorch. `millrace` becomes it for the commands that do.
+#ifdef __linux__
+#include <sys/prctl.h>
+#endif
+
+#include <cstdio>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "absl/synchronization/mutex.h"
+#include "models/probe/model_probe.h"
+#include "mps_runtime/library_caches.h"
+#include "mps_runtime/probe/operator_probe.h"
+#include "mps_runtime/provenance.h"
+#include "mps_runtime/selftest/program.h"
+#include "server/calibrate/calibrate.h"
+#include "server/config/command_line.h"
+#include "server/early_exit.h"
+#include "server/print_version.h"
+#include "server/server.h"
+#include "server/server_program.h"
+
+namespace millrace {
+namespace {
+
+// Returns the exit status.
+class Run {
+ public:
+  int operator()(const ServeCommand& command) const {
+    if (!command.print_config) return server::Serve(command.config);
+    return InMillrace("serve --print-config");
+  }
+  int operator()(const CheckCommand& command) const { return server::Check(command.config); }
+  int operator()(const CalibrateCommand& command) const { return RunCalibrate(command); }
+  int operator()(const SelftestCommand& command) const {
+    runtime::SelftestProgram program;
+    program.options.device = command.device;
+    program.filter = command.filter;
+    program.json = command.json;
+    program.list = command.list;
+    return runtime::RunSelftestProgram(program);
+  }
+  int operator()(const VersionCommand&) const {
+    PrintVersion(runtime::ReadLibtorchProvenance());
+    return kExitOk;
+  }
+  int operator()(const ModelsCommand&) const { return InMillrace("models"); }
+  int operator()(const TranslateCommand&) const { return InMillrace("translate"); }
+  int operator()(const SynthesizeCommand&) const { return InMillrace("synthesize"); }
+  int operator()(const BenchNullCommand&) const { return InMillrace("bench-null"); }
+  int operator()(const HashKeyCommand&) const { return InMillrace("hash-key"); }
+
+ private:
+  // Somebody started this program themselves.
+  static int InMillrace(const char* command) {
+    std::fprintf(stderr, "%s: this program has no clients: run `millrace %s`\n", kServerProgram,
+                 command);
+    return kExitUsage;
+  }
+};
+
+}  // namespace
+}  // namespace millrace
+
+int main(int argc, char** argv) {
+#ifdef __linux__
+  // Tools that find a process by its name, such as killall, know the daemon as `millrace`.
+  prctl(PR_SET_NAME, "millrace");
+#endif
+  // Started again by itself, to try what may crash.
+  if (const auto status = millrace::runtime::OperatorProbeMain(argc, argv)) return *status;
+  if (const auto status = millrace::models::ModelProbeMain(argc, argv)) return *status;
+  // Debian builds Abseil with its lock-order checks on; inside gRPC they cost several percent of
+  // every call.
+  absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);
+  millrace::runtime::BoundLibraryCaches();
+  const std::vector<std::string> arguments(argv + 1, argv + argc);
+  const auto parsed = millrace::ParseCommandLine(arguments, millrace::ProcessEnvironment());
+  if (const auto* exit = std::get_if<millrace::EarlyExit>(&parsed)) return millrace::Report(*exit);
+  return std::visit(millrace::Run(), std::get<millrace::Command>(parsed));
+}
