@@ -6,7 +6,9 @@ source "$(dirname "$0")/lib.sh"
 is_macos && die "make install is for Linux; on macOS the daemon runs from the checkout: link build/millrace where you want it"
 prefix="${1:?install.sh: a prefix is needed, for example /opt/millrace}"
 command -v patchelf >/dev/null || die "patchelf is missing: apt-get install patchelf"
-[ -x build/millrace ] || die "build/millrace is missing: run make build"
+for program in millrace millrace-server; do
+  [ -x "build/$program" ] || die "build/$program is missing: run make build"
+done
 if ! mkdir -p "$prefix/bin" "$prefix/lib" 2>/dev/null || ! [ -w "$prefix" ]; then
   die "cannot write to $prefix: run as root, or choose another PREFIX"
 fi
@@ -14,14 +16,18 @@ fi
 # Everything the daemon loads from the Python environment, in the same relative places: libtorch finds its CUDA runtime
 # by paths relative to itself.
 site="$("$VENV/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')"
-ldd build/millrace | awk -v site="$site/" 'index($3, site) == 1 { print substr($3, length(site) + 1) }' | while read -r library; do
+ldd build/millrace-server | awk -v site="$site/" 'index($3, site) == 1 { print substr($3, length(site) + 1) }' | while read -r library; do
   install -D -m 644 "$site/$library" "$prefix/lib/$library"
 done
+# `millrace version` reads it.
+install -m 644 "$site/torch/version.py" "$prefix/lib/torch/"
 # Loaded at run time from beside the daemon.
 install -m 755 build/libmillrace_sentencepiece.so "$prefix/bin/"
-install -m 755 build/millrace "$prefix/bin/millrace.new"
-# The place of this checkout is replaced; $ORIGIN is for the loader.
-# shellcheck disable=SC2016
-patchelf --set-rpath '$ORIGIN/../lib/torch/lib' "$prefix/bin/millrace.new"
-mv "$prefix/bin/millrace.new" "$prefix/bin/millrace"
+for program in millrace-server millrace; do
+  install -m 755 "build/$program" "$prefix/bin/$program.new"
+  # The place of this checkout is replaced; $ORIGIN is for the loader.
+  # shellcheck disable=SC2016
+  patchelf --set-rpath '$ORIGIN/../lib/torch/lib' "$prefix/bin/$program.new"
+  mv "$prefix/bin/$program.new" "$prefix/bin/$program"
+done
 say "installed: $prefix/bin/millrace ($(du -sh "$prefix/lib" | cut -f1) of libtorch beside it)"

@@ -427,12 +427,16 @@ def test_both_programs_tell_the_same_version():
 
 @pytest.mark.skipif(platform.system() != "Linux", reason="asks glibc's dynamic linker")
 def test_version_follows_the_library_path_and_loads_what_says_no_version(tmp_path):
-    path = re.search(r"from (\S+)/libtorch_cpu\.so", out(run("version")))[1]
-    for library in pathlib.Path(path).iterdir():
-        (tmp_path / library.name).symlink_to(library)
-    ended = run("version", LD_LIBRARY_PATH=str(tmp_path))
+    loaded = pathlib.Path(re.search(r"from (\S+)/libtorch_cpu\.so", out(run("version")))[1])
+    folder = tmp_path / "torch" / "lib"
+    folder.mkdir(parents=True)
+    for library in loaded.iterdir():
+        (folder / library.name).symlink_to(library)
+    # A wheel's libraries look for CUDA's by paths relative to themselves.
+    (tmp_path / "nvidia").symlink_to(loaded.parents[1] / "nvidia")
+    ended = run("version", LD_LIBRARY_PATH=str(folder))
     assert (ended.returncode, err(ended)) == (0, "")
-    assert out(ended) == out(run("version")).replace(path, str(tmp_path))
+    assert out(ended) == out(run("version")).replace(str(loaded), str(folder))
 
 
 @pytest.mark.skipif(not shutil.which("taskset"), reason="only Linux keeps a process on some of the cores")
