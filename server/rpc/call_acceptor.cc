@@ -5,7 +5,7 @@
 #include "models/core/strings.h"
 #include "server/logging/line_limiter.h"
 #include "server/logging/logging.h"
-#include "server/rpc/rpc.h"
+#include "server/rpc/grpc_call.h"
 
 namespace millrace::server {
 namespace {
@@ -14,44 +14,44 @@ constexpr Duration kLogInterval = std::chrono::seconds(10);
 
 }  // namespace
 
-void CallAcceptor::AwaitCall() { new Rpc(*this); }
+void CallAcceptor::AwaitCall() { new GrpcCall(*this); }
 
-void CallAcceptor::AddIncomplete(Rpc& rpc) {
-  rpc.older_ = newest_;
-  rpc.newer_ = nullptr;
-  (newest_ != nullptr ? newest_->newer_ : oldest_) = &rpc;
-  newest_ = &rpc;
+void CallAcceptor::AddIncomplete(GrpcCall& call) {
+  call.older_ = newest_;
+  call.newer_ = nullptr;
+  (newest_ != nullptr ? newest_->newer_ : oldest_) = &call;
+  newest_ = &call;
   ++incomplete_;
   if (refusing_all_) {
-    rpc.Finish(grpc::Status(grpc::StatusCode::UNAVAILABLE, "the server is shutting down"));
-    RemoveIncomplete(rpc);
+    call.Finish(absl::UnavailableError("the server is shutting down"));
+    RemoveIncomplete(call);
   } else if (incomplete_ > max_incomplete_) {
     RefuseOldest();
   }
 }
 
-void CallAcceptor::RemoveIncomplete(Rpc& rpc) {
-  const bool is_listed = rpc.older_ != nullptr || oldest_ == &rpc;
+void CallAcceptor::RemoveIncomplete(GrpcCall& call) {
+  const bool is_listed = call.older_ != nullptr || oldest_ == &call;
   if (!is_listed) return;
-  (rpc.older_ != nullptr ? rpc.older_->newer_ : oldest_) = rpc.newer_;
-  (rpc.newer_ != nullptr ? rpc.newer_->older_ : newest_) = rpc.older_;
-  rpc.older_ = nullptr;
-  rpc.newer_ = nullptr;
+  (call.older_ != nullptr ? call.older_->newer_ : oldest_) = call.newer_;
+  (call.newer_ != nullptr ? call.newer_->older_ : newest_) = call.older_;
+  call.older_ = nullptr;
+  call.newer_ = nullptr;
   --incomplete_;
 }
 
 void CallAcceptor::RefuseOldest() {
   static logging::LineLimiter lines(1, kLogInterval);
-  Rpc& rpc = *oldest_;
+  GrpcCall& call = *oldest_;
   on_refused_();
   if (lines.Pass()) {
     logging::Warning("call refused: its request has not arrived, and too many wait for theirs",
-                     {{"client", rpc.peer()}, {"limit", static_cast<uint64_t>(max_incomplete_)}});
+                     {{"client", call.peer()}, {"limit", static_cast<uint64_t>(max_incomplete_)}});
   }
-  rpc.Finish(grpc::Status(grpc::StatusCode::RESOURCE_EXHAUSTED,
-                          StrCat("the call's request has not arrived while ", max_incomplete_,
-                                 " newer calls waited for theirs; no more may wait")));
-  RemoveIncomplete(rpc);
+  call.Finish(absl::ResourceExhaustedError(
+      StrCat("the call's request has not arrived while ", max_incomplete_,
+             " newer calls waited for theirs; no more may wait")));
+  RemoveIncomplete(call);
 }
 
 Duration CallAcceptor::DelayOfRefusal(std::chrono::system_clock::time_point deadline) {
@@ -65,9 +65,9 @@ Duration CallAcceptor::DelayOfRefusal(std::chrono::system_clock::time_point dead
 void CallAcceptor::RefuseAll::Deliver() {
   acceptor_.refusing_all_ = true;
   while (acceptor_.oldest_ != nullptr) {
-    Rpc& rpc = *acceptor_.oldest_;
-    rpc.Finish(grpc::Status(grpc::StatusCode::UNAVAILABLE, "the server is shutting down"));
-    acceptor_.RemoveIncomplete(rpc);
+    GrpcCall& call = *acceptor_.oldest_;
+    call.Finish(absl::UnavailableError("the server is shutting down"));
+    acceptor_.RemoveIncomplete(call);
   }
 }
 

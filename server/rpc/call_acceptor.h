@@ -12,7 +12,7 @@
 
 namespace millrace::server {
 
-class Rpc;
+class GrpcCall;
 
 // Accepts the calls of one polling thread as their headers arrive. Bounds the calls whose request
 // has not arrived: each takes some 12 KB, and only its client knows whether the rest will follow.
@@ -47,7 +47,7 @@ class CallAcceptor {
   PollingThread& thread() const { return thread_; }
 
  private:
-  friend class Rpc;
+  friend class GrpcCall;
 
   class RefuseAll final : public Mail {
    public:
@@ -58,8 +58,8 @@ class CallAcceptor {
     CallAcceptor& acceptor_;
   };
 
-  void AddIncomplete(Rpc& rpc);
-  void RemoveIncomplete(Rpc& rpc);
+  void AddIncomplete(GrpcCall& call);
+  void RemoveIncomplete(GrpcCall& call);
   void RefuseOldest();
 
   grpc::AsyncGenericService& service_;
@@ -71,8 +71,8 @@ class CallAcceptor {
   bool refusing_all_ = false;
   RefuseAll refuse_all_{*this};
   // A list of the incomplete calls that runs through them.
-  Rpc* oldest_ = nullptr;
-  Rpc* newest_ = nullptr;
+  GrpcCall* oldest_ = nullptr;
+  GrpcCall* newest_ = nullptr;
   size_t incomplete_ = 0;
 };
 

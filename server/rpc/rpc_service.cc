@@ -26,11 +26,11 @@ std::vector<std::string> RpcService::MethodNames() const {
   return names;
 }
 
-void RpcService::Begin(size_t method, Rpc& rpc) {
+void RpcService::Begin(size_t method, ByteCall& call) {
   try {
-    methods_[method].function(rpc);
+    methods_[method].function(call);
   } catch (const std::exception& error) {
-    rpc.Finish(grpc::Status(grpc::StatusCode::INTERNAL, error.what()));
+    call.Finish(absl::InternalError(error.what()));
   }
 }
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "google/protobuf/descriptor.h"
-#include "server/rpc/rpc.h"
+#include "server/rpc/byte_call.h"
 
 namespace millrace::server {
 
@@ -16,9 +16,9 @@ namespace millrace::server {
 // on every polling thread.
 class RpcService {
  public:
-  // Begins a call: has it ended by Rpc::Finish, then or later. Must not block, nor throw once it
-  // has given the call to another thread.
-  using Function = std::function<void(Rpc&)>;
+  // Begins a call: has it ended by ByteCall::Finish, then or later. Must not block, nor throw once
+  // it has given the call to another thread.
+  using Function = std::function<void(ByteCall&)>;
 
   RpcService(const RpcService&) = delete;
   RpcService& operator=(const RpcService&) = delete;
@@ -31,6 +31,16 @@ class RpcService {
   const std::string& path(size_t method) const { return methods_[method].path; }
   // Those that are served, as "LoadModel".
   std::vector<std::string> MethodNames() const;
+
+  // Returns true if the client sends a stream of messages.
+  bool TakesStream(size_t method) const { return methods_[method].takes_stream; }
+  // Returns true if a call with that request is to begin on a thread for long ones.
+  bool IsLong(size_t method, const ByteBuffer& request) const {
+    const size_t longest = methods_[method].longest_at_once;
+    return longest == kAlwaysLong || (!methods_[method].takes_stream && request.size() > longest);
+  }
+  // Begins a call. A function that throws, as for want of memory, costs its call alone.
+  void Begin(size_t method, ByteCall& call);
 
  protected:
   // full_name: of a service that is linked into the program.
@@ -48,8 +58,6 @@ class RpcService {
   }
 
  private:
-  friend class Rpc;
-
   struct Method {
     std::string path;
     bool takes_stream;
@@ -57,14 +65,6 @@ class RpcService {
     size_t longest_at_once;
   };
   static constexpr size_t kAlwaysLong = static_cast<size_t>(-1);
-
-  bool TakesStream(size_t method) const { return methods_[method].takes_stream; }
-  bool IsLong(size_t method, const grpc::ByteBuffer& request) const {
-    const size_t longest = methods_[method].longest_at_once;
-    return longest == kAlwaysLong || (!methods_[method].takes_stream && request.Length() > longest);
-  }
-  // A function that throws, as for want of memory, costs its call alone.
-  void Begin(size_t method, Rpc& rpc);
 
   const google::protobuf::ServiceDescriptor& descriptor_;
   std::deque<Method> methods_;  // their paths stay where they are

@@ -27,7 +27,7 @@ v1::ModelState ToProto(ModelState state) {
 }
 
 // A call of LoadModel, from its request to its end. It owns itself.
-class LoadCall final : public Rpc::Handler {
+class LoadCall final : public ByteCall::Handler {
  public:
   explicit LoadCall(LoadQueue& loads) : loads_(loads) {}
   // Before the method's function returns, hence before OnCancel.
@@ -67,64 +67,66 @@ void AdminService::Fill(const ModelStatusView& view, v1::ModelStatus& status) co
 
 AdminService::AdminService(Services& services, ModelManager& models, const ServerStatus& status,
                            MainLoop& main_loop)
-    : RpcService(v1::AdminService::service_full_name()),
+    : RpcService("millrace.v1.AdminService"),
       services_(services),
       models_(models),
       status_(status),
       loads_(main_loop, [this](std::string_view model) { return models_.Load(model); }) {
   // These list a folder, or free a model's weights.
   ServeSlowly("ListModels", Answering<v1::ListModelsRequest, v1::ListModelsResponse>(
-                                [this](const Rpc& rpc, const auto&, auto& response) {
-                                  return ListModels(rpc, response);
+                                [this](const ByteCall& call, const auto&, auto& response) {
+                                  return ListModels(call, response);
                                 }));
-  Serve("LoadModel", [this](Rpc& rpc) { LoadModel(rpc); });
+  Serve("LoadModel", [this](ByteCall& call) { LoadModel(call); });
   ServeSlowly("UnloadModel", Answering<v1::UnloadModelRequest, v1::UnloadModelResponse>(
-                                 [this](const Rpc& rpc, const auto& request, auto&) {
-                                   return UnloadModel(rpc, request);
+                                 [this](const ByteCall& call, const auto& request, auto&) {
+                                   return UnloadModel(call, request);
                                  }));
   Serve("GetServerInfo", Answering<v1::GetServerInfoRequest, v1::GetServerInfoResponse>(
-                             [this](const Rpc& rpc, const auto&, auto& response) {
-                               return GetServerInfo(rpc, response);
+                             [this](const ByteCall& call, const auto&, auto& response) {
+                               return GetServerInfo(call, response);
                              }));
 }
 
-absl::Status AdminService::ListModels(const Rpc& rpc, v1::ListModelsResponse& response) const {
+absl::Status AdminService::ListModels(const ByteCall& call,
+                                      v1::ListModelsResponse& response) const {
   // Clients have to know what they may name; HTTP tells them the same.
-  if (absl::Status status = Authenticate(services_.keys, rpc, Role::kUser); !status.ok())
+  if (absl::Status status = Authenticate(services_.keys, call, Role::kUser); !status.ok())
     return status;
   for (const ModelStatusView& view : models_.Models()) Fill(view, *response.add_models());
   return absl::OkStatus();
 }
 
-void AdminService::LoadModel(Rpc& rpc) {
+void AdminService::LoadModel(ByteCall& call) {
   v1::LoadModelRequest request;
-  absl::Status status = ParseMessage(rpc.request(), request);
-  status.Update(Authenticate(services_.keys, rpc, Role::kAdmin));
+  absl::Status status = ParseMessage(call.request(), request);
+  status.Update(Authenticate(services_.keys, call, Role::kAdmin));
   status.Update(models::CheckModelName(request.model()));
-  if (!status.ok()) return Answer(rpc, status, grpc::ByteBuffer());
-  auto* const call = new LoadCall(loads_);
-  rpc.SetHandler(*call);
+  if (!status.ok()) return Answer(call, status, ByteBuffer());
+  auto* const handler = new LoadCall(loads_);
+  call.SetHandler(*handler);
   const auto ticket =
-      loads_.Add(request.model(), [this, &rpc, model = request.model()](const absl::Status& end) {
+      loads_.Add(request.model(), [this, &call, model = request.model()](const absl::Status& end) {
         v1::LoadModelResponse response;
         if (end.ok()) {
           if (const auto view = status_.FindModel(model)) Fill(*view, *response.mutable_model());
         }
-        Answer(rpc, end, response);
+        Answer(call, end, response);
       });
-  if (!ticket.ok()) return Answer(rpc, ticket.status(), grpc::ByteBuffer());
-  call->SetTicket(*ticket);
+  if (!ticket.ok()) return Answer(call, ticket.status(), ByteBuffer());
+  handler->SetTicket(*ticket);
 }
 
-absl::Status AdminService::UnloadModel(const Rpc& rpc, const v1::UnloadModelRequest& request) {
-  if (absl::Status status = Authenticate(services_.keys, rpc, Role::kAdmin); !status.ok())
+absl::Status AdminService::UnloadModel(const ByteCall& call,
+                                       const v1::UnloadModelRequest& request) {
+  if (absl::Status status = Authenticate(services_.keys, call, Role::kAdmin); !status.ok())
     return status;
   return models_.Unload(request.model());
 }
 
-absl::Status AdminService::GetServerInfo(const Rpc& rpc,
+absl::Status AdminService::GetServerInfo(const ByteCall& call,
                                          v1::GetServerInfoResponse& response) const {
-  if (absl::Status status = Authenticate(services_.keys, rpc, Role::kAdmin); !status.ok())
+  if (absl::Status status = Authenticate(services_.keys, call, Role::kAdmin); !status.ok())
     return status;
   runtime::Runtime& runtime = status_.runtime();
   const runtime::Provenance& provenance = runtime.provenance();

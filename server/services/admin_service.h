@@ -1,6 +1,6 @@
 #pragma once
 
-#include "millrace/v1/admin.grpc.pb.h"
+#include "millrace/v1/admin.pb.h"
 #include "server/control/load_queue.h"
 #include "server/control/main_loop.h"
 #include "server/control/model_manager.h"
@@ -18,10 +18,10 @@ class AdminService final : public RpcService {
                MainLoop& main_loop);
 
  private:
-  absl::Status ListModels(const Rpc& rpc, v1::ListModelsResponse& response) const;
-  void LoadModel(Rpc& rpc);
-  absl::Status UnloadModel(const Rpc& rpc, const v1::UnloadModelRequest& request);
-  absl::Status GetServerInfo(const Rpc& rpc, v1::GetServerInfoResponse& response) const;
+  absl::Status ListModels(const ByteCall& call, v1::ListModelsResponse& response) const;
+  void LoadModel(ByteCall& call);
+  absl::Status UnloadModel(const ByteCall& call, const v1::UnloadModelRequest& request);
+  absl::Status GetServerInfo(const ByteCall& call, v1::GetServerInfoResponse& response) const;
 
   void Fill(const ModelStatusView& view, v1::ModelStatus& status) const;
 

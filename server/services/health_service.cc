@@ -5,14 +5,12 @@
 #include <utility>
 
 #include "absl/status/status.h"
-#include "grpc/health/v1/health.grpc.pb.h"
 #include "models/core/strings.h"
 #include "server/services/answer.h"
 
 namespace millrace::server {
 namespace {
 
-using grpc::health::v1::Health;
 using grpc::health::v1::HealthCheckRequest;
 using grpc::health::v1::HealthCheckResponse;
 using ServingStatus = HealthCheckResponse::ServingStatus;
@@ -31,11 +29,11 @@ absl::Status ShuttingDown() { return absl::UnavailableError("the server is shutt
 }  // namespace
 
 // A client that is told of changes. When it is slow it misses those that did not last.
-class HealthService::Watch final : public Rpc::Handler {
+class HealthService::Watch final : public ByteCall::Handler {
  public:
-  Watch(HealthService& service, Rpc& rpc, std::string name)
-      : service_(service), rpc_(rpc), name_(std::move(name)) {
-    rpc_.SetHandler(*this);
+  Watch(HealthService& service, ByteCall& call, std::string name)
+      : service_(service), call_(call), name_(std::move(name)) {
+    call_.SetHandler(*this);
   }
 
   // What it watches.
@@ -55,7 +53,7 @@ class HealthService::Watch final : public Rpc::Handler {
       end_ = status;
       if (writing_) return;
     }
-    rpc_.Finish(ToGrpcStatus(status));
+    call_.Finish(status);
   }
 
  private:
@@ -67,7 +65,7 @@ class HealthService::Watch final : public Rpc::Handler {
       if (ok) WriteNext();
       if (!writing_) end = end_;
     }
-    if (end) rpc_.Finish(ToGrpcStatus(*end));
+    if (end) call_.Finish(*end);
   }
   void OnCancel() override { End(absl::CancelledError("the caller went away")); }
   void OnDone() override {
@@ -82,38 +80,40 @@ class HealthService::Watch final : public Rpc::Handler {
     if (!SerializeMessage(response, message_).ok()) return;
     written_ = status_;
     writing_ = true;
-    rpc_.StartWrite(&message_);
+    call_.StartWrite(&message_);
   }
 
   HealthService& service_;
-  Rpc& rpc_;
+  ByteCall& call_;
   const std::string name_;
   Mutex mu_;
   ServingStatus status_ MILLRACE_GUARDED_BY(mu_) = HealthCheckResponse::UNKNOWN;
   ServingStatus written_ MILLRACE_GUARDED_BY(mu_) = HealthCheckResponse::UNKNOWN;
-  grpc::ByteBuffer message_ MILLRACE_GUARDED_BY(mu_);
+  ByteBuffer message_ MILLRACE_GUARDED_BY(mu_);
   bool writing_ MILLRACE_GUARDED_BY(mu_) = false;
   std::optional<absl::Status> end_ MILLRACE_GUARDED_BY(mu_);
 };
 
 HealthService::HealthService(std::vector<std::string> services)
-    : RpcService(Health::service_full_name()), services_(std::move(services)) {
-  Serve("Check",
-        Answering<HealthCheckRequest, HealthCheckResponse>([this](const Rpc&, const auto& request,
-                                                                  auto& response) -> absl::Status {
-          if (absl::Status status = CheckName(request.service()); !status.ok()) return status;
-          MutexLock lock(mu_);
-          response.set_status(StatusOf(request.service()));
-          if (response.status() != HealthCheckResponse::SERVICE_UNKNOWN) return absl::OkStatus();
-          return absl::NotFoundError(StrCat(
-              "service: the server has no service and no model named '", request.service(), "'"));
-        }));
-  Serve("Watch", [this](Rpc& rpc) {
+    : RpcService("grpc.health.v1.Health"), services_(std::move(services)) {
+  Serve("Check", Answering<HealthCheckRequest, HealthCheckResponse>(
+                     [this](const ByteCall&, const auto& request, auto& response) -> absl::Status {
+                       if (absl::Status status = CheckName(request.service()); !status.ok())
+                         return status;
+                       MutexLock lock(mu_);
+                       response.set_status(StatusOf(request.service()));
+                       if (response.status() != HealthCheckResponse::SERVICE_UNKNOWN)
+                         return absl::OkStatus();
+                       return absl::NotFoundError(
+                           StrCat("service: the server has no service and no model named '",
+                                  request.service(), "'"));
+                     }));
+  Serve("Watch", [this](ByteCall& call) {
     HealthCheckRequest request;
-    absl::Status status = ParseMessage(rpc.request(), request);
+    absl::Status status = ParseMessage(call.request(), request);
     if (status.ok()) status = CheckName(request.service());
-    if (!status.ok()) return rpc.Finish(ToGrpcStatus(status));
-    Add(*new Watch(*this, rpc, std::move(*request.mutable_service())));
+    if (!status.ok()) return call.Finish(status);
+    Add(*new Watch(*this, call, std::move(*request.mutable_service())));
   });
 }
 

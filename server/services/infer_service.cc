@@ -18,7 +18,7 @@ constexpr size_t kMaxIdBytes = 128;
 
 class InferCall final : public UnaryCall {
  public:
-  InferCall(Services& services, Rpc& rpc) : UnaryCall(services, rpc, Method::kModelInfer) {}
+  InferCall(Services& services, ByteCall& call) : UnaryCall(services, call, Method::kModelInfer) {}
 
   void Emit(models::Output output) override {
     output_ = std::get<models::InferOutput>(std::move(output));
@@ -28,7 +28,7 @@ class InferCall final : public UnaryCall {
   absl::StatusOr<Work> Decode() override {
     google::protobuf::Arena arena;
     auto& request = *google::protobuf::Arena::CreateMessage<inference::ModelInferRequest>(&arena);
-    if (absl::Status status = ParseMessage(rpc().request(), request); !status.ok()) return status;
+    if (absl::Status status = ParseMessage(call().request(), request); !status.ok()) return status;
     if (request.model_name().empty()) return absl::InvalidArgumentError("model_name: is empty");
     if (request.id().size() > kMaxIdBytes) {
       return absl::InvalidArgumentError(
@@ -43,7 +43,7 @@ class InferCall final : public UnaryCall {
     return Work{*std::move(model), *std::move(input)};
   }
 
-  absl::Status Encode(grpc::ByteBuffer& buffer) override {
+  absl::Status Encode(ByteBuffer& buffer) override {
     google::protobuf::Arena arena;
     auto& response = *google::protobuf::Arena::CreateMessage<inference::ModelInferResponse>(&arena);
     response.set_model_name(model()->info().name);
@@ -67,56 +67,55 @@ void AddTensor(const models::TensorSpec& spec,
 }  // namespace
 
 InferService::InferService(Services& services, std::function<bool()> ready)
-    : RpcService(inference::GRPCInferenceService::service_full_name()),
-      services_(services),
-      ready_(std::move(ready)) {
+    : RpcService("inference.GRPCInferenceService"), services_(services), ready_(std::move(ready)) {
   using namespace inference;  // of long names
   Serve("ServerLive", Answering<ServerLiveRequest, ServerLiveResponse>(
-                          [](const Rpc&, const auto&, auto& response) {
+                          [](const ByteCall&, const auto&, auto& response) {
                             response.set_live(true);
                             return absl::OkStatus();
                           }));
   Serve("ServerReady", Answering<ServerReadyRequest, ServerReadyResponse>(
-                           [this](const Rpc&, const auto&, auto& response) {
+                           [this](const ByteCall&, const auto&, auto& response) {
                              response.set_ready(ready_());
                              return absl::OkStatus();
                            }));
   Serve("ModelReady", Answering<ModelReadyRequest, ModelReadyResponse>(
-                          [this](const Rpc& rpc, const auto& request, auto& response) {
-                            return ModelReady(rpc, request, response);
+                          [this](const ByteCall& call, const auto& request, auto& response) {
+                            return ModelReady(call, request, response);
                           }));
   Serve("ServerMetadata", Answering<ServerMetadataRequest, ServerMetadataResponse>(
-                              [this](const Rpc& rpc, const auto&, auto& response) {
-                                return ServerMetadata(rpc, response);
+                              [this](const ByteCall& call, const auto&, auto& response) {
+                                return ServerMetadata(call, response);
                               }));
   Serve("ModelMetadata", Answering<ModelMetadataRequest, ModelMetadataResponse>(
-                             [this](const Rpc& rpc, const auto& request, auto& response) {
-                               return ModelMetadata(rpc, request, response);
+                             [this](const ByteCall& call, const auto& request, auto& response) {
+                               return ModelMetadata(call, request, response);
                              }));
-  Serve("ModelInfer", [this](Rpc& rpc) { (new InferCall(services_, rpc))->Start(); });
+  Serve("ModelInfer", [this](ByteCall& call) { (new InferCall(services_, call))->Start(); });
 }
 
-absl::Status InferService::ModelReady(const Rpc& rpc, const inference::ModelReadyRequest& request,
+absl::Status InferService::ModelReady(const ByteCall& call,
+                                      const inference::ModelReadyRequest& request,
                                       inference::ModelReadyResponse& response) const {
-  if (absl::Status status = Authenticate(services_.keys, rpc, Role::kUser); !status.ok())
+  if (absl::Status status = Authenticate(services_.keys, call, Role::kUser); !status.ok())
     return status;
   response.set_ready(ready_() && services_.models.Find(request.name(), request.version()).ok());
   return absl::OkStatus();
 }
 
-absl::Status InferService::ServerMetadata(const Rpc& rpc,
+absl::Status InferService::ServerMetadata(const ByteCall& call,
                                           inference::ServerMetadataResponse& response) const {
-  if (absl::Status status = Authenticate(services_.keys, rpc, Role::kUser); !status.ok())
+  if (absl::Status status = Authenticate(services_.keys, call, Role::kUser); !status.ok())
     return status;
   response.set_name("millrace");
   response.set_version(kVersion);
   return absl::OkStatus();
 }
 
-absl::Status InferService::ModelMetadata(const Rpc& rpc,
+absl::Status InferService::ModelMetadata(const ByteCall& call,
                                          const inference::ModelMetadataRequest& request,
                                          inference::ModelMetadataResponse& response) const {
-  if (absl::Status status = Authenticate(services_.keys, rpc, Role::kUser); !status.ok())
+  if (absl::Status status = Authenticate(services_.keys, call, Role::kUser); !status.ok())
     return status;
   const auto model = services_.models.Find(request.name(), request.version());
   if (!model.ok()) return model.status();

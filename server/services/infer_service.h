@@ -2,7 +2,7 @@
 
 #include <functional>
 
-#include "inference/grpc_service.grpc.pb.h"
+#include "inference/grpc_service.pb.h"
 #include "server/rpc/rpc_service.h"
 #include "server/services/services.h"
 
@@ -15,10 +15,11 @@ class InferService final : public RpcService {
   InferService(Services& services, std::function<bool()> ready);
 
  private:
-  absl::Status ModelReady(const Rpc& rpc, const inference::ModelReadyRequest& request,
+  absl::Status ModelReady(const ByteCall& call, const inference::ModelReadyRequest& request,
                           inference::ModelReadyResponse& response) const;
-  absl::Status ServerMetadata(const Rpc& rpc, inference::ServerMetadataResponse& response) const;
-  absl::Status ModelMetadata(const Rpc& rpc, const inference::ModelMetadataRequest& request,
+  absl::Status ServerMetadata(const ByteCall& call,
+                              inference::ServerMetadataResponse& response) const;
+  absl::Status ModelMetadata(const ByteCall& call, const inference::ModelMetadataRequest& request,
                              inference::ModelMetadataResponse& response) const;
 
   Services& services_;

@@ -1,13 +1,15 @@
 #include "server/services/message_codec.h"
 
+#include <cstddef>
+#include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
 #include "google/protobuf/descriptor.h"
 #include "google/protobuf/empty.pb.h"
+#include "google/protobuf/io/zero_copy_stream.h"
 #include "google/protobuf/unknown_field_set.h"
-#include "grpcpp/impl/codegen/proto_utils.h"
-#include "grpcpp/support/proto_buffer_reader.h"
 #include "models/core/strings.h"
 #include "server/services/utf8.h"
 
@@ -18,6 +20,9 @@ using google::protobuf::Descriptor;
 using google::protobuf::FieldDescriptor;
 using google::protobuf::UnknownField;
 using google::protobuf::UnknownFieldSet;
+
+// Protobuf's own limit.
+constexpr size_t kMaxMessageBytes = std::numeric_limits<int32_t>::max();
 
 // The path of the first string field that is not UTF-8, or "".
 std::string FindInvalidUtf8(const UnknownFieldSet& fields, const Descriptor& type) {
@@ -43,14 +48,16 @@ std::string FindInvalidUtf8(const UnknownFieldSet& fields, const Descriptor& typ
 
 }  // namespace
 
-absl::Status ParseMessage(const grpc::ByteBuffer& buffer, google::protobuf::Message& message) {
-  grpc::ProtoBufferReader reader(
-      const_cast<grpc::ByteBuffer*>(&buffer));  // reads only; its constructor predates const
-  if (reader.status().ok() && message.ParseFromZeroCopyStream(&reader)) return absl::OkStatus();
+absl::Status ParseMessage(const ByteBuffer& buffer, google::protobuf::Message& message) {
+  const auto parse_into = [&buffer](google::protobuf::Message& parsed) {
+    return buffer.Read([&parsed](google::protobuf::io::ZeroCopyInputStream& bytes) {
+      return parsed.ParseFromZeroCopyStream(&bytes);
+    });
+  };
+  if (parse_into(message)) return absl::OkStatus();
   // Any message parses as Empty with all fields unknown, unchecked.
   google::protobuf::Empty fields;
-  grpc::ProtoBufferReader again(const_cast<grpc::ByteBuffer*>(&buffer));
-  if (again.status().ok() && fields.ParseFromZeroCopyStream(&again)) {
+  if (parse_into(fields)) {
     const Descriptor& type = *message.GetDescriptor();
     const std::string field =
         FindInvalidUtf8(fields.GetReflection()->GetUnknownFields(fields), type);
@@ -60,12 +67,14 @@ absl::Status ParseMessage(const grpc::ByteBuffer& buffer, google::protobuf::Mess
       StrCat("the request is not a valid ", message.GetDescriptor()->full_name(), " message"));
 }
 
-absl::Status SerializeMessage(const google::protobuf::Message& message, grpc::ByteBuffer& buffer) {
-  bool own_buffer = false;
-  const grpc::Status status = grpc::SerializationTraits<google::protobuf::Message>::Serialize(
-      message, &buffer, &own_buffer);
-  if (!status.ok())
-    return absl::InternalError(StrCat("the reply cannot be serialised: ", status.error_message()));
+absl::Status SerializeMessage(const google::protobuf::Message& message, ByteBuffer& buffer) {
+  const size_t size = message.ByteSizeLong();
+  if (size > kMaxMessageBytes) {
+    return absl::InternalError(StrCat("the reply cannot be serialised: it has ", size,
+                                      " bytes; a message has fewer than 2 GiB"));
+  }
+  buffer = ByteBuffer(
+      size, [&message](uint8_t* bytes) { message.SerializeWithCachedSizesToArray(bytes); });
   return absl::OkStatus();
 }
 

@@ -2,15 +2,15 @@
 
 #include "absl/status/status.h"
 #include "google/protobuf/message.h"
-#include "grpcpp/support/byte_buffer.h"
+#include "server/rpc/byte_buffer.h"
 
 namespace millrace::server {
 
 // Parses a message as it came over the wire. INVALID_ARGUMENT names the string field that is not
 // UTF-8, if that was the reason: gRPC itself would only answer UNIMPLEMENTED.
-absl::Status ParseMessage(const grpc::ByteBuffer& buffer, google::protobuf::Message& message);
+absl::Status ParseMessage(const ByteBuffer& buffer, google::protobuf::Message& message);
 
 // INTERNAL when the message is too large to be sent (2 GiB).
-absl::Status SerializeMessage(const google::protobuf::Message& message, grpc::ByteBuffer& buffer);
+absl::Status SerializeMessage(const google::protobuf::Message& message, ByteBuffer& buffer);
 
 }  // namespace millrace::server

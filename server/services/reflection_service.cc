@@ -11,7 +11,6 @@
 #include "grpc/reflection/v1alpha/reflection.pb.h"
 #include "models/core/strings.h"
 #include "server/services/message_codec.h"
-#include "server/services/status_mapping.h"
 
 namespace millrace::server {
 namespace {
@@ -109,33 +108,33 @@ ServerReflectionResponse Answer(const ServerReflectionRequest& request,
 }  // namespace
 
 // One question after the other: a read or a write is always under way, and tells of the end.
-class ReflectionService::Call final : public Rpc::Handler {
+class ReflectionService::Call final : public ByteCall::Handler {
  public:
-  Call(const ReflectionService& service, Rpc& rpc) : service_(service), rpc_(rpc) {
-    rpc_.SetHandler(*this);
-    rpc_.StartRead(&message_);
+  Call(const ReflectionService& service, ByteCall& call) : service_(service), call_(call) {
+    call_.SetHandler(*this);
+    call_.StartRead(&message_);
   }
 
  private:
   void OnReadDone(bool ok) override {
-    if (!ok) return rpc_.Finish(grpc::Status::OK);
+    if (!ok) return call_.Finish(absl::OkStatus());
     ServerReflectionRequest request;
     absl::Status status = ParseMessage(message_, request);
     message_.Clear();
     if (status.ok()) status = SerializeMessage(Answer(request, service_.services_), message_);
-    if (!status.ok()) return rpc_.Finish(ToGrpcStatus(status));
-    rpc_.StartWrite(&message_);
+    if (!status.ok()) return call_.Finish(status);
+    call_.StartWrite(&message_);
   }
   void OnWriteDone(bool ok) override {
-    if (!ok) return rpc_.Finish(grpc::Status::CANCELLED);
+    if (!ok) return call_.Finish(absl::CancelledError());
     message_.Clear();
-    rpc_.StartRead(&message_);
+    call_.StartRead(&message_);
   }
   void OnDone() override { delete this; }
 
   const ReflectionService& service_;
-  Rpc& rpc_;
-  grpc::ByteBuffer message_;
+  ByteCall& call_;
+  ByteBuffer message_;
 };
 
 std::string ReflectionService::FullName(Version version) {
@@ -148,7 +147,7 @@ std::string ReflectionService::FullName(Version version) {
 
 ReflectionService::ReflectionService(Version version, std::vector<std::string> services)
     : RpcService(FullName(version)), services_(std::move(services)) {
-  Serve("ServerReflectionInfo", [this](Rpc& rpc) { new Call(*this, rpc); });
+  Serve("ServerReflectionInfo", [this](ByteCall& call) { new Call(*this, call); });
 }
 
 }  // namespace millrace::server

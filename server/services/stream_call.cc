@@ -3,17 +3,16 @@
 #include <utility>
 
 #include "server/services/message_codec.h"
-#include "server/services/status_mapping.h"
 
 namespace millrace::server {
 
 void StreamCall::Send(const google::protobuf::Message& message) {
-  grpc::ByteBuffer buffer;
+  ByteBuffer buffer;
   const absl::Status status = SerializeMessage(message, buffer);
   MutexLock lock(mu_);
   if (broken_ || end_ || !status.ok()) return;
   if (pending_.empty()) last_progress_ = services().clock.Now();
-  pending_bytes_ += buffer.Length();
+  pending_bytes_ += buffer.size();
   pending_.push_back(std::move(buffer));
   Advance();  // never the end, which is not known yet
 }
@@ -21,7 +20,7 @@ void StreamCall::Send(const google::protobuf::Message& message) {
 void StreamCall::Finish(const absl::Status& result) {
   const absl::Status status = OrInternal([&] { return Outcome(result); });
   AddTrailers(status);
-  std::optional<grpc::Status> end;
+  std::optional<absl::Status> end;
   {
     MutexLock lock(mu_);
     end_ = status;
@@ -31,30 +30,30 @@ void StreamCall::Finish(const absl::Status& result) {
       pending_.erase(pending_.begin() + (writing_ ? 1 : 0), pending_.end());
     end = Advance();
   }
-  if (end) rpc().Finish(*end);
+  if (end) call().Finish(*end);
 }
 
-std::optional<grpc::Status> StreamCall::Advance() {
+std::optional<absl::Status> StreamCall::Advance() {
   if (writing_ || finished_) return std::nullopt;
   if (!pending_.empty()) {
     writing_ = true;
     // It stays put: a deque moves nothing when its end grows, and only OnWriteDone pops.
-    rpc().StartWrite(&pending_.front());
+    call().StartWrite(&pending_.front());
     return std::nullopt;
   }
   if (!end_) return std::nullopt;
   finished_ = true;
-  return ToGrpcStatus(*end_);
+  return end_;
 }
 
 void StreamCall::OnWriteDone(bool ok) {
-  std::optional<grpc::Status> end;
+  std::optional<absl::Status> end;
   std::unique_ptr<Job> resumed;
   {
     MutexLock lock(mu_);
     writing_ = false;
     last_progress_ = services().clock.Now();
-    pending_bytes_ -= pending_.front().Length();
+    pending_bytes_ -= pending_.front().size();
     pending_.pop_front();
     if (!ok) {
       broken_ = true;
@@ -67,7 +66,7 @@ void StreamCall::OnWriteDone(bool ok) {
       resumed = std::move(parked_);
   }
   if (!ok) Cancel();
-  if (end) rpc().Finish(*end);
+  if (end) call().Finish(*end);
   if (resumed != nullptr) services().scheduler.Requeue(std::move(resumed));
 }
 
@@ -107,7 +106,7 @@ void StreamCall::OnDone() {
     // The work was done, but not all of it arrived. And when a client that sends a stream leaves,
     // it is told of the stream's end first, which may have come too early.
     if ((outcome.ok() && (broken_ || cancelled())) ||
-        (rpc().cancelled() && (outcome.ok() || absl::IsInvalidArgument(outcome))))
+        (call().cancelled() && (outcome.ok() || absl::IsInvalidArgument(outcome))))
       outcome = absl::CancelledError("the caller went away");
   }
   Record(outcome);

@@ -4,10 +4,10 @@
 #include <memory>
 #include <optional>
 
+#include "absl/status/status.h"
 #include "google/protobuf/message.h"
-#include "grpcpp/support/byte_buffer.h"
-#include "grpcpp/support/status.h"
 #include "mps_runtime/base/mutex.h"
+#include "server/rpc/byte_buffer.h"
 #include "server/services/work_call.h"
 
 namespace millrace::server {
@@ -15,7 +15,7 @@ namespace millrace::server {
 // A call with a stream of replies. Outputs wait here while the client takes its time; when too much
 // waits, the job is parked until the client has caught up, so that neither memory nor a worker is
 // held by a slow reader. It owns itself: made by the method's function, deleted by OnDone.
-class StreamCall : public Rpc::Handler, public WorkCall, public StallingStream {
+class StreamCall : public ByteCall::Handler, public WorkCall, public StallingStream {
  public:
   // Decodes the one request and queues it, or ends the call. Call it last.
   void Start() {
@@ -28,16 +28,16 @@ class StreamCall : public Rpc::Handler, public WorkCall, public StallingStream {
   void Park(std::unique_ptr<Job> job) final MILLRACE_EXCLUDES(mu_);
 
   TimePoint waiting_since() const override MILLRACE_EXCLUDES(mu_);
-  void Abort() final { rpc().TryCancel(); }
+  void Abort() final { call().TryCancel(); }
 
  protected:
-  StreamCall(Services& services, Rpc& rpc, Method method)
-      : WorkCall(services, rpc, method), last_progress_(services.clock.Now()) {}
+  StreamCall(Services& services, ByteCall& call, Method method)
+      : WorkCall(services, call, method), last_progress_(services.clock.Now()) {}
 
   // Makes the call known to gRPC and the registry of streams. First of all, once it is made as a
   // whole.
   void Register() {
-    rpc().SetHandler(*this);
+    call().SetHandler(*this);
     services().streams.Add(*this);
   }
   // When the client last took something, or something began to wait for it.
@@ -58,10 +58,10 @@ class StreamCall : public Rpc::Handler, public WorkCall, public StallingStream {
 
   // Writes what comes next. Returns what to finish the call with once the lock is gone, if it is
   // time for that: it may be gone at once.
-  std::optional<grpc::Status> Advance() MILLRACE_REQUIRES(mu_);
+  std::optional<absl::Status> Advance() MILLRACE_REQUIRES(mu_);
 
   mutable Mutex mu_;
-  std::deque<grpc::ByteBuffer> pending_
+  std::deque<ByteBuffer> pending_
       MILLRACE_GUARDED_BY(mu_);  // the first is being written while writing_
   size_t pending_bytes_ MILLRACE_GUARDED_BY(mu_) = 0;
   bool writing_ MILLRACE_GUARDED_BY(mu_) = false;

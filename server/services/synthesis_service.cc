@@ -22,8 +22,7 @@ constexpr size_t kMaxUnaryCharacters = 5'000;
 // A unary reply is held in memory until it is sent: some 25 minutes of 22.05 kHz speech as 16 bit,
 // and far above what 5,000 characters take at a common speed.
 constexpr size_t kMaxUnaryAudioBytes = 64 << 20;
-absl::StatusOr<SpeechWork> DecodeSynthesize(const grpc::ByteBuffer& buffer,
-                                            const Services& services,
+absl::StatusOr<SpeechWork> DecodeSynthesize(const ByteBuffer& buffer, const Services& services,
                                             models::AudioContainer container,
                                             size_t max_characters) {
   v1::SynthesizeRequest message;
@@ -35,7 +34,8 @@ absl::StatusOr<SpeechWork> DecodeSynthesize(const grpc::ByteBuffer& buffer,
 
 class SynthesizeCall final : public UnaryCall {
  public:
-  SynthesizeCall(Services& services, Rpc& rpc) : UnaryCall(services, rpc, Method::kSynthesize) {}
+  SynthesizeCall(Services& services, ByteCall& call)
+      : UnaryCall(services, call, Method::kSynthesize) {}
 
   void Emit(models::Output output) override {
     if (too_long_) return;
@@ -58,7 +58,7 @@ class SynthesizeCall final : public UnaryCall {
   }
 
   absl::StatusOr<Work> Decode() override {
-    auto decoded = DecodeSynthesize(rpc().request(), services(), models::AudioContainer::kFile,
+    auto decoded = DecodeSynthesize(call().request(), services(), models::AudioContainer::kFile,
                                     kMaxUnaryCharacters);
     if (!decoded.ok()) return decoded.status();
     audio_.Start(decoded->encoding);
@@ -66,7 +66,7 @@ class SynthesizeCall final : public UnaryCall {
     return std::move(decoded->work);
   }
 
-  absl::Status Encode(grpc::ByteBuffer& buffer) override {
+  absl::Status Encode(ByteBuffer& buffer) override {
     absl::StatusOr<std::string> bytes = audio_.Finish();
     if (!bytes.ok()) return bytes.status();
     v1::SynthesizeResponse response;
@@ -91,8 +91,8 @@ class SynthesizeCall final : public UnaryCall {
 
 class StreamSynthesizeCall final : public StreamCall {
  public:
-  StreamSynthesizeCall(Services& services, Rpc& rpc)
-      : StreamCall(services, rpc, Method::kStreamSynthesize) {}
+  StreamSynthesizeCall(Services& services, ByteCall& call)
+      : StreamCall(services, call, Method::kStreamSynthesize) {}
 
   void Emit(models::Output output) override {
     auto part = std::get<models::SynthesizeOutput>(std::move(output));
@@ -103,7 +103,7 @@ class StreamSynthesizeCall final : public StreamCall {
 
  private:
   absl::StatusOr<Work> Decode() override {
-    auto decoded = DecodeSynthesize(rpc().request(), services(), models::AudioContainer::kStream,
+    auto decoded = DecodeSynthesize(call().request(), services(), models::AudioContainer::kStream,
                                     kMaxStreamCharacters);
     if (!decoded.ok()) return decoded.status();
     audio_.Start(decoded->encoding);
@@ -130,12 +130,13 @@ class StreamSynthesizeCall final : public StreamCall {
 }  // namespace
 
 SynthesisService::SynthesisService(Services& services)
-    : RpcService(v1::SynthesisService::service_full_name()) {
-  Serve("Synthesize", [&services](Rpc& rpc) { (new SynthesizeCall(services, rpc))->Start(); });
+    : RpcService("millrace.v1.SynthesisService") {
+  Serve("Synthesize",
+        [&services](ByteCall& call) { (new SynthesizeCall(services, call))->Start(); });
   Serve("StreamSynthesize",
-        [&services](Rpc& rpc) { (new StreamSynthesizeCall(services, rpc))->Start(); });
+        [&services](ByteCall& call) { (new StreamSynthesizeCall(services, call))->Start(); });
   Serve("SynthesizeTextStream",
-        [&services](Rpc& rpc) { (new TextStreamCall(services, rpc))->Listen(); });
+        [&services](ByteCall& call) { (new TextStreamCall(services, call))->Listen(); });
 }
 
 }  // namespace millrace::server

@@ -1,6 +1,5 @@
 #pragma once
 
-#include "millrace/v1/synthesis.grpc.pb.h"
 #include "server/rpc/rpc_service.h"
 #include "server/services/services.h"
 

@@ -32,7 +32,7 @@ std::string EndOf(std::string_view text) {
 
 void TextStreamCall::Listen() {
   Register();
-  if (absl::Status status = Authenticate(services().keys, rpc(), Role::kUser); !status.ok())
+  if (absl::Status status = Authenticate(services().keys, call(), Role::kUser); !status.ok())
     return Fail(status);
   ReadOn();
 }
@@ -44,7 +44,7 @@ void TextStreamCall::ReadOn() {
     reading_ = true;
   }
   message_.Clear();
-  rpc().StartRead(&message_);
+  call().StartRead(&message_);
 }
 
 void TextStreamCall::OnReadDone(bool ok) {
@@ -67,9 +67,9 @@ void TextStreamCall::OnReadDone(bool ok) {
 }
 
 absl::Status TextStreamCall::Take() {
-  if (message_.Length() > kMaxMessageBytes) {
+  if (message_.size() > kMaxMessageBytes) {
     return absl::InvalidArgumentError(
-        StrCat("text: the message has ", message_.Length(), " bytes; at most ", kMaxMessageBytes,
+        StrCat("text: the message has ", message_.size(), " bytes; at most ", kMaxMessageBytes,
                " are allowed, and ", kMaxMessageCharacters, " characters of text"));
   }
   v1::SynthesizeTextStreamRequest message;

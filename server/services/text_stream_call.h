@@ -19,8 +19,8 @@ namespace millrace::server {
 // When more text waits than is spoken, the client is not read from.
 class TextStreamCall final : public StreamCall {
  public:
-  TextStreamCall(Services& services, Rpc& rpc)
-      : StreamCall(services, rpc, Method::kSynthesizeTextStream) {}
+  TextStreamCall(Services& services, ByteCall& call)
+      : StreamCall(services, call, Method::kSynthesizeTextStream) {}
 
   // Begins to read.
   void Listen();
@@ -54,7 +54,7 @@ class TextStreamCall final : public StreamCall {
   void EndJob(const absl::Status& status) MILLRACE_REQUIRES(text_mu_);
   void SendAudio(std::string_view bytes, SpeechPiece piece);
 
-  grpc::ByteBuffer message_;             // being read
+  ByteBuffer message_;                   // being read
   std::optional<SpeechRequest> config_;  // from the first message on, with the text to speak next
 
   // Touched by the call's job, of which there is one at a time.

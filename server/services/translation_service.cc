@@ -23,8 +23,7 @@ namespace {
 // for its language.
 constexpr size_t kShortTexts = 2 << 10;
 
-absl::StatusOr<TranslationWork> DecodeTranslate(const grpc::ByteBuffer& buffer,
-                                                Services& services) {
+absl::StatusOr<TranslationWork> DecodeTranslate(const ByteBuffer& buffer, Services& services) {
   v1::TranslateRequest message;
   if (absl::Status status = ParseMessage(buffer, message); !status.ok()) return status;
   auto request = ToTranslationRequest(std::move(message));
@@ -34,7 +33,8 @@ absl::StatusOr<TranslationWork> DecodeTranslate(const grpc::ByteBuffer& buffer,
 
 class TranslateCall final : public UnaryCall {
  public:
-  TranslateCall(Services& services, Rpc& rpc) : UnaryCall(services, rpc, Method::kTranslate) {}
+  TranslateCall(Services& services, ByteCall& call)
+      : UnaryCall(services, call, Method::kTranslate) {}
 
   void Emit(models::Output output) override {
     auto part = progress_.Take(std::get<models::TranslateOutput>(std::move(output)));
@@ -49,7 +49,7 @@ class TranslateCall final : public UnaryCall {
 
  private:
   absl::StatusOr<Work> Decode() override {
-    auto work = DecodeTranslate(rpc().request(), services());
+    auto work = DecodeTranslate(call().request(), services());
     if (!work.ok()) return work.status();
     results_.emplace(work->texts.size(), work->alternatives);
     for (size_t i = 0; i < work->unchanged.size(); ++i)
@@ -58,7 +58,7 @@ class TranslateCall final : public UnaryCall {
     return std::move(work->work);
   }
 
-  absl::Status Encode(grpc::ByteBuffer& buffer) override {
+  absl::Status Encode(ByteBuffer& buffer) override {
     const TranslationRoute& route = progress_.route();
     v1::TranslateResponse response;
     *response.mutable_route() = ToMessage(route);
@@ -80,8 +80,8 @@ class TranslateCall final : public UnaryCall {
 
 class StreamTranslateCall final : public StreamCall {
  public:
-  StreamTranslateCall(Services& services, Rpc& rpc)
-      : StreamCall(services, rpc, Method::kStreamTranslate) {}
+  StreamTranslateCall(Services& services, ByteCall& call)
+      : StreamCall(services, call, Method::kStreamTranslate) {}
 
   void Emit(models::Output output) override {
     auto part = progress_.Take(std::get<models::TranslateOutput>(std::move(output)));
@@ -96,7 +96,7 @@ class StreamTranslateCall final : public StreamCall {
 
  private:
   absl::StatusOr<Work> Decode() override {
-    auto work = DecodeTranslate(rpc().request(), services());
+    auto work = DecodeTranslate(call().request(), services());
     if (!work.ok()) return work.status();
     places_ = work->places;
     unchanged_ = std::move(work->unchanged);
@@ -162,8 +162,8 @@ class StreamTranslateCall final : public StreamCall {
   bool route_sent_ = false;
 };
 
-absl::StatusOr<grpc::ByteBuffer> ListedLanguages(const ModelDirectory& models) {
-  grpc::ByteBuffer buffer;
+absl::StatusOr<ByteBuffer> ListedLanguages(const ModelDirectory& models) {
+  ByteBuffer buffer;
   if (absl::Status status = SerializeMessage(ToMessage(AllRoutes(models)), buffer); !status.ok())
     return status;
   return buffer;
@@ -172,35 +172,37 @@ absl::StatusOr<grpc::ByteBuffer> ListedLanguages(const ModelDirectory& models) {
 }  // namespace
 
 TranslationService::TranslationService(Services& services)
-    : RpcService(v1::TranslationService::service_full_name()),
+    : RpcService("millrace.v1.TranslationService"),
       services_(services),
       languages_(services.models, ListedLanguages) {
   Serve(
-      "Translate", [this](Rpc& rpc) { (new TranslateCall(services_, rpc))->Start(); }, kShortTexts);
-  Serve(
-      "StreamTranslate", [this](Rpc& rpc) { (new StreamTranslateCall(services_, rpc))->Start(); },
+      "Translate", [this](ByteCall& call) { (new TranslateCall(services_, call))->Start(); },
       kShortTexts);
+  Serve(
+      "StreamTranslate",
+      [this](ByteCall& call) { (new StreamTranslateCall(services_, call))->Start(); }, kShortTexts);
   // Many languages may have to be put together, or told of many texts.
-  ServeSlowly("ListLanguages", [this](Rpc& rpc) { ListLanguages(rpc); });
-  ServeSlowly("DetectLanguage", Answering<v1::DetectLanguageRequest, v1::DetectLanguageResponse>(
-                                    [this](const Rpc& rpc, const auto& request, auto& response) {
-                                      return DetectLanguage(rpc, request, response);
-                                    }));
+  ServeSlowly("ListLanguages", [this](ByteCall& call) { ListLanguages(call); });
+  ServeSlowly("DetectLanguage",
+              Answering<v1::DetectLanguageRequest, v1::DetectLanguageResponse>(
+                  [this](const ByteCall& call, const auto& request, auto& response) {
+                    return DetectLanguage(call, request, response);
+                  }));
 }
 
-void TranslationService::ListLanguages(Rpc& rpc) {
-  absl::Status status = Authenticate(services_.keys, rpc, Role::kUser);
+void TranslationService::ListLanguages(ByteCall& call) {
+  absl::Status status = Authenticate(services_.keys, call, Role::kUser);
   v1::ListLanguagesRequest request;
-  if (status.ok()) status = ParseMessage(rpc.request(), request);
-  if (!status.ok()) return Answer(rpc, status, grpc::ByteBuffer());
+  if (status.ok()) status = ParseMessage(call.request(), request);
+  if (!status.ok()) return Answer(call, status, ByteBuffer());
   const auto languages = languages_.Get();
-  Answer(rpc, languages->status(), languages->ok() ? **languages : grpc::ByteBuffer());
+  Answer(call, languages->status(), languages->ok() ? **languages : ByteBuffer());
 }
 
-absl::Status TranslationService::DetectLanguage(const Rpc& rpc,
+absl::Status TranslationService::DetectLanguage(const ByteCall& call,
                                                 const v1::DetectLanguageRequest& request,
                                                 v1::DetectLanguageResponse& response) const {
-  if (absl::Status status = Authenticate(services_.keys, rpc, Role::kUser); !status.ok())
+  if (absl::Status status = Authenticate(services_.keys, call, Role::kUser); !status.ok())
     return status;
   auto detected = DetectLanguagesOf({request.texts().begin(), request.texts().end()});
   if (!detected.ok()) return detected.status();

@@ -1,8 +1,8 @@
 #pragma once
 
 #include "absl/status/statusor.h"
-#include "grpcpp/support/byte_buffer.h"
-#include "millrace/v1/translation.grpc.pb.h"
+#include "millrace/v1/translation.pb.h"
+#include "server/rpc/byte_buffer.h"
 #include "server/rpc/rpc_service.h"
 #include "server/services/models_answer.h"
 #include "server/services/services.h"
@@ -15,12 +15,12 @@ class TranslationService final : public RpcService {
   explicit TranslationService(Services& services);
 
  private:
-  void ListLanguages(Rpc& rpc);
-  absl::Status DetectLanguage(const Rpc& rpc, const v1::DetectLanguageRequest& request,
+  void ListLanguages(ByteCall& call);
+  absl::Status DetectLanguage(const ByteCall& call, const v1::DetectLanguageRequest& request,
                               v1::DetectLanguageResponse& response) const;
 
   Services& services_;
-  ModelsAnswer<absl::StatusOr<grpc::ByteBuffer>> languages_;  // of ListLanguages
+  ModelsAnswer<absl::StatusOr<ByteBuffer>> languages_;  // of ListLanguages
 };
 
 }  // namespace millrace::server

@@ -2,30 +2,30 @@
 
 #include <utility>
 
-#include "grpcpp/support/byte_buffer.h"
+#include "server/rpc/byte_buffer.h"
 #include "server/services/answer.h"
 #include "server/services/work_call.h"
 
 namespace millrace::server {
 
 // A call with one reply. It owns itself: made by the method's function, deleted by OnDone.
-class UnaryCall : public Rpc::Handler, public WorkCall {
+class UnaryCall : public ByteCall::Handler, public WorkCall {
  public:
   // Decodes the request and queues it, or ends the call. Call it last.
   void Start() {
-    rpc().SetHandler(*this);
+    call().SetHandler(*this);
     Begin();
   }
 
   void Finish(const absl::Status& status) override {
-    grpc::ByteBuffer reply;
+    ByteBuffer reply;
     const absl::Status result = OrInternal([&] {
       absl::Status end = Outcome(status);
       return end.ok() ? Encode(reply) : end;
     });
     AddTrailers(result);
     Record(result);
-    Answer(rpc(), result, std::move(reply));
+    Answer(call(), result, std::move(reply));
   }
 
  protected:
@@ -34,7 +34,7 @@ class UnaryCall : public Rpc::Handler, public WorkCall {
   // What the call ends with when its work ended so.
   virtual absl::Status Outcome(const absl::Status& status) { return status; }
   // Turns what was emitted into the reply.
-  virtual absl::Status Encode(grpc::ByteBuffer& reply) = 0;
+  virtual absl::Status Encode(ByteBuffer& reply) = 0;
 
  private:
   void OnCancel() final { CancelWork(); }

@@ -13,17 +13,10 @@ namespace {
 constexpr char kRetryPushback[] = "grpc-retry-pushback-ms";
 constexpr char kRequestId[] = "x-request-id";
 
-std::string_view Metadata(const Rpc& rpc, const char* key) {
-  const auto& metadata = rpc.client_metadata();
-  const auto found = metadata.find(key);
-  return found == metadata.end() ? std::string_view()
-                                 : std::string_view(found->second.data(), found->second.size());
-}
-
 // Empty: none came.
-std::string_view KeyOf(const Rpc& rpc) {
-  const std::string_view key = BearerToken(Metadata(rpc, "authorization"));
-  return key.empty() ? Metadata(rpc, "x-api-key") : key;
+std::string_view KeyOf(const ByteCall& call) {
+  const std::string_view key = BearerToken(call.Metadata("authorization"));
+  return key.empty() ? call.Metadata("x-api-key") : key;
 }
 
 }  // namespace
@@ -40,9 +33,9 @@ std::string AddressOfPeer(std::string_view peer) {
   return address;
 }
 
-absl::Status Authenticate(const ApiKeyStore* keys, const Rpc& rpc, Role role) {
+absl::Status Authenticate(const ApiKeyStore* keys, const ByteCall& call, Role role) {
   if (keys == nullptr) return absl::OkStatus();
-  const std::string_view key = KeyOf(rpc);
+  const std::string_view key = KeyOf(call);
   if (key.empty()) {
     return absl::UnauthenticatedError(
         "an API key is needed: send it as metadata 'authorization: Bearer <key>' or 'x-api-key: "
@@ -70,26 +63,26 @@ void WorkCall::Begin() {
 }
 
 absl::StatusOr<Work> WorkCall::DecodeForUser() {
-  if (absl::Status status = Authenticate(services().keys, rpc_, Role::kUser); !status.ok())
+  if (absl::Status status = Authenticate(services().keys, call_, Role::kUser); !status.ok())
     return status;
   return Decode();
 }
 
 TimePoint WorkCall::Deadline() const {
   const TimePoint cap = start() + services().max_request_time;
-  const auto deadline = rpc_.deadline();
+  const auto deadline = call_.deadline();
   if (deadline == std::chrono::system_clock::time_point::max()) return cap;
   const auto left = std::min<std::chrono::system_clock::duration>(
       deadline - std::chrono::system_clock::now(), services().max_request_time);
   return std::min(cap, start() + std::chrono::duration_cast<Duration>(left));
 }
 
-std::string_view WorkCall::ClientRequestId() const { return Metadata(rpc_, kRequestId); }
+std::string_view WorkCall::ClientRequestId() const { return call_.Metadata(kRequestId); }
 
 Caller WorkCall::GetCaller() const {
-  Caller caller{.address = AddressOfPeer(rpc_.peer()), .key = {}};
+  Caller caller{.address = AddressOfPeer(call_.peer()), .key = {}};
   if (services().keys == nullptr) return caller;
-  if (const auto principal = services().keys->Authenticate(KeyOf(rpc_)))
+  if (const auto principal = services().keys->Authenticate(KeyOf(call_)))
     caller.key = principal->name;
   return caller;
 }
@@ -97,11 +90,11 @@ Caller WorkCall::GetCaller() const {
 void WorkCall::AddTrailers(const absl::Status& status) {
   if (!status.ok()) {
     if (const auto hint = RetryHint(status); hint.count() > 0)
-      rpc_.AddTrailingMetadata(kRetryPushback, StrCat(hint.count()));
+      call_.AddTrailingMetadata(kRetryPushback, StrCat(hint.count()));
   }
   // Refusals are not logged: they go without an id to look for.
   if ((!status.ok() && !absl::IsResourceExhausted(status)) || IsLogged(status))
-    rpc_.AddTrailingMetadata(kRequestId, RequestId());
+    call_.AddTrailingMetadata(kRequestId, RequestId());
 }
 
 }  // namespace millrace::server

@@ -5,7 +5,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "server/rpc/rpc.h"
+#include "server/rpc/byte_call.h"
 #include "server/services/services.h"
 #include "server/services/work_reply.h"
 
@@ -17,13 +17,14 @@ std::string AddressOfPeer(std::string_view peer);
 
 // OK when no keys are asked for or the call carries a known one of that role (an admin may do
 // everything); else UNAUTHENTICATED or PERMISSION_DENIED.
-absl::Status Authenticate(const ApiKeyStore* keys, const Rpc& rpc, Role role);
+absl::Status Authenticate(const ApiKeyStore* keys, const ByteCall& call, Role role);
 
 // The common part of the gRPC calls that do work. Begin runs on a thread of gRPC's and
 // never blocks; the end may come on any thread.
 class WorkCall : public WorkReply {
  protected:
-  WorkCall(Services& services, Rpc& rpc, Method method) : WorkReply(services, method), rpc_(rpc) {}
+  WorkCall(Services& services, ByteCall& call, Method method)
+      : WorkReply(services, method), call_(call) {}
 
   // The request's work or what is wrong with it: checks what needs no model, finds the model. Work
   // without a model is done already.
@@ -35,7 +36,7 @@ class WorkCall : public WorkReply {
   // From Finish, before the call's own.
   void AddTrailers(const absl::Status& status);
 
-  Rpc& rpc() { return rpc_; }
+  ByteCall& call() { return call_; }
   TimePoint Deadline() const;
 
  private:
@@ -43,7 +44,7 @@ class WorkCall : public WorkReply {
   std::string_view ClientRequestId() const final;
   Caller GetCaller() const final;
 
-  Rpc& rpc_;
+  ByteCall& call_;
 };
 
 }  // namespace millrace::server

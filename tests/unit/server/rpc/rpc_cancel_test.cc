@@ -4,7 +4,7 @@
 #include <future>
 #include <new>
 
-#include "server/rpc/rpc.h"
+#include "server/rpc/byte_call.h"
 #include "tests/fakes/joining_thread.h"
 #include "tests/unit/server/rpc/rpc_fixture.h"
 
@@ -20,9 +20,9 @@ TEST(RpcCancel, ClientThatCancelsIsToldOnceAndTheCallLastsUntilFinish) {
       EXPECT_TRUE(rpc_seen->cancelled());
       HeldCall::OnCancel();
     }
-    Rpc* rpc_seen = nullptr;
+    ByteCall* rpc_seen = nullptr;
   } call;
-  RpcTestServer server({{"Synthesize", [&, hold = call.Function()](Rpc& rpc) {
+  RpcTestServer server({{"Synthesize", [&, hold = call.Function()](ByteCall& rpc) {
                            call.rpc_seen = &rpc;
                            EXPECT_FALSE(rpc.cancelled());
                            hold(rpc);
@@ -30,11 +30,11 @@ TEST(RpcCancel, ClientThatCancelsIsToldOnceAndTheCallLastsUntilFinish) {
   Context context;
   JoiningThread client(
       [&] { EXPECT_EQ(Call(server.channel(), context, "").error_code(), StatusCode::CANCELLED); });
-  Rpc& rpc = call.rpc();
+  ByteCall& rpc = call.rpc();
   context.TryCancel();
   Await([&] { return call.cancels.load() != 0; });
   EXPECT_EQ(call.dones.load(), 0);
-  rpc.Finish(Bytes("too late"));
+  rpc.Finish(ByteBuffer("too late"));
   call.AwaitDone();
   EXPECT_EQ(call.cancels.load(), 1);
   EXPECT_EQ(call.dones.load(), 1);
@@ -48,9 +48,9 @@ TEST(RpcCancel, DeadlineThatPassesIsToldOnce) {
     context.set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(1));
     EXPECT_EQ(Call(server.channel(), context, "").error_code(), StatusCode::DEADLINE_EXCEEDED);
   });
-  Rpc& rpc = call.rpc();
+  ByteCall& rpc = call.rpc();
   Await([&] { return call.cancels.load() != 0; });
-  rpc.Finish(grpc::Status(StatusCode::DEADLINE_EXCEEDED, "late"));
+  rpc.Finish(absl::DeadlineExceededError("late"));
   call.AwaitDone();
   EXPECT_EQ(call.cancels.load(), 1);
   EXPECT_EQ(call.dones.load(), 1);
@@ -61,20 +61,20 @@ TEST(RpcCancel, ServersOwnTryCancelIsToldToo) {
   RpcTestServer server({{"Synthesize", call.Function()}});
   JoiningThread client(
       [&] { EXPECT_EQ(Call(server.channel(), "").error_code(), StatusCode::CANCELLED); });
-  Rpc& rpc = call.rpc();
+  ByteCall& rpc = call.rpc();
   rpc.TryCancel();
   Await([&] { return call.cancels.load() != 0; });
-  rpc.Finish(grpc::Status::OK);
+  rpc.Finish(absl::OkStatus());
   call.AwaitDone();
   EXPECT_EQ(call.cancels.load(), 1);
 }
 
 TEST(RpcCancel, CallWithoutAHandlerMayBeCancelled) {
-  std::promise<Rpc*> came;
-  RpcTestServer server({{"Synthesize", [&](Rpc& rpc) { came.set_value(&rpc); }},
-                        {"StreamSynthesize", [](Rpc& rpc) { rpc.Finish(grpc::Status::OK); }}});
+  std::promise<ByteCall*> came;
+  RpcTestServer server({{"Synthesize", [&](ByteCall& rpc) { came.set_value(&rpc); }},
+                        {"StreamSynthesize", [](ByteCall& rpc) { rpc.Finish(absl::OkStatus()); }}});
   Context context;
-  Rpc* rpc = nullptr;
+  ByteCall* rpc = nullptr;
   {
     JoiningThread client([&] { EXPECT_FALSE(Call(server.channel(), context, "").ok()); });
     rpc = came.get_future().get();
@@ -85,7 +85,7 @@ TEST(RpcCancel, CallWithoutAHandlerMayBeCancelled) {
     Context other;
     EXPECT_TRUE(StartReplies(server.channel(), other)->Finish().ok());
   }
-  rpc->Finish(grpc::Status::OK);
+  rpc->Finish(absl::OkStatus());
 }
 
 // A handler that throws, as for want of memory, costs its call alone.
@@ -97,15 +97,15 @@ TEST(RpcCancel, HandlerThatThrowsHasItsCallCancelled) {
     }
     void OnWriteDone(bool) override { throw std::bad_alloc(); }
     void OnCancel() override {
-      rpc->Finish(grpc::Status(StatusCode::INTERNAL, "no memory"));
+      rpc->Finish(absl::InternalError("no memory"));
       Recorder::OnCancel();
       throw std::bad_alloc();
     }
-    Rpc* rpc = nullptr;
+    ByteCall* rpc = nullptr;
     bool reading = false;
-    grpc::ByteBuffer message;
+    ByteBuffer message;
   } call;
-  RpcTestServer server({{"Synthesize", Echo}, {"SynthesizeTextStream", [&](Rpc& rpc) {
+  RpcTestServer server({{"Synthesize", Echo}, {"SynthesizeTextStream", [&](ByteCall& rpc) {
                                                  rpc.SetHandler(call);
                                                  call.rpc = &rpc;
                                                  rpc.StartRead(&call.message);

@@ -19,7 +19,8 @@
 #include "grpcpp/support/byte_buffer.h"
 #include "grpcpp/support/sync_stream.h"
 #include "millrace/v1/synthesis.pb.h"
-#include "server/rpc/rpc.h"
+#include "server/rpc/byte_call.h"
+#include "server/rpc/grpc_buffer.h"
 #include "server/rpc/rpc_server.h"
 #include "server/rpc/rpc_service.h"
 
@@ -49,10 +50,12 @@ inline std::string Text(const grpc::ByteBuffer& bytes) {
   return result;
 }
 
-inline void Echo(Rpc& rpc) { rpc.Finish(rpc.request()); }
+inline std::string Text(const ByteBuffer& bytes) { return Text(ToGrpc(bytes)); }
+
+inline void Echo(ByteCall& rpc) { rpc.Finish(rpc.request()); }
 
 // Counts what it is told; must live until OnDone.
-class Recorder : public Rpc::Handler {
+class Recorder : public ByteCall::Handler {
  public:
   void OnCancel() override { ++cancels; }
   void OnDone() override { ++dones; }  // nothing after it: the test may be over
@@ -70,16 +73,16 @@ constexpr size_t kLong = 100 << 10;  // such a message is begun on another threa
 class HeldCall : public Recorder {
  public:
   RpcService::Function Function() {
-    return [this](Rpc& rpc) {
+    return [this](ByteCall& rpc) {
       rpc.SetHandler(*this);
       rpc_.set_value(&rpc);
     };
   }
   // Waits until it has come. Once.
-  Rpc& rpc() { return *rpc_.get_future().get(); }
+  ByteCall& rpc() { return *rpc_.get_future().get(); }
 
  private:
-  std::promise<Rpc*> rpc_;
+  std::promise<ByteCall*> rpc_;
 };
 
 // A server of methods that the test gives it, on a port of its own.

@@ -38,7 +38,7 @@ struct IncompleteCall {
 class EchoFirst final : public Recorder {
  public:
   RpcService::Function Function() {
-    return [this](Rpc& rpc) {
+    return [this](ByteCall& rpc) {
       ++begun;
       rpc_ = &rpc;
       rpc.SetHandler(*this);
@@ -49,13 +49,13 @@ class EchoFirst final : public Recorder {
 
  private:
   void OnReadDone(bool ok) override {
-    if (!ok) return rpc_->Finish(grpc::Status(StatusCode::OUT_OF_RANGE, "no message"));
+    if (!ok) return rpc_->Finish(absl::OutOfRangeError("no message"));
     rpc_->StartWrite(&message_);
   }
-  void OnWriteDone(bool) override { rpc_->Finish(grpc::Status::OK); }
+  void OnWriteDone(bool) override { rpc_->Finish(absl::OkStatus()); }
 
-  Rpc* rpc_ = nullptr;
-  grpc::ByteBuffer message_;
+  ByteCall* rpc_ = nullptr;
+  ByteBuffer message_;
 };
 
 class RpcIncompleteTest : public ::testing::Test {

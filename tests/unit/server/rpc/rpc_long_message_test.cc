@@ -4,7 +4,7 @@
 #include <latch>
 #include <string>
 
-#include "server/rpc/rpc.h"
+#include "server/rpc/byte_call.h"
 #include "tests/fakes/joining_thread.h"
 #include "tests/unit/server/rpc/rpc_fixture.h"
 
@@ -19,8 +19,8 @@ class Blocking final : public Recorder {
  public:
   // early: whether it is a handler before it blocks.
   RpcService::Function Function(bool early) {
-    return [this, early](Rpc& rpc) {
-      if (rpc.request().Length() < kLong) return Echo(rpc);
+    return [this, early](ByteCall& rpc) {
+      if (rpc.request().size() < kLong) return Echo(rpc);
       rpc_ = &rpc;
       if (early) rpc.SetHandler(*this);
       inside_.count_down();
@@ -31,7 +31,7 @@ class Blocking final : public Recorder {
   }
   void OnCancel() override {
     Recorder::OnCancel();
-    rpc_->Finish(grpc::Status::CANCELLED);
+    rpc_->Finish(absl::CancelledError());
   }
   void AwaitInside() { inside_.wait(); }
   void Open() { open_.count_down(); }
@@ -39,14 +39,14 @@ class Blocking final : public Recorder {
  private:
   std::latch inside_{1};
   std::latch open_{1};
-  Rpc* rpc_ = nullptr;
+  ByteCall* rpc_ = nullptr;
 };
 
 TEST(RpcLongMessage, SmallCallsAreAnsweredWhileItsFunctionBlocks) {
   std::latch inside(1);
   std::latch open(1);
-  RpcTestServer server({{"Synthesize", [&](Rpc& rpc) {
-                           if (rpc.request().Length() >= kLong) {
+  RpcTestServer server({{"Synthesize", [&](ByteCall& rpc) {
+                           if (rpc.request().size() >= kLong) {
                              inside.count_down();
                              open.wait();
                            }
@@ -69,10 +69,10 @@ TEST(RpcLongMessage, SlowMethodsHoldUpOnlyOneAnother) {
     explicit SlowService(std::latch& inside, std::latch& open)
         : RpcService(v1::SynthesizeRequest::descriptor()->file()->service(0)->full_name()) {
       Serve("Synthesize", Echo, 10);
-      ServeSlowly("StreamSynthesize", [&](Rpc& rpc) {
+      ServeSlowly("StreamSynthesize", [&](ByteCall& rpc) {
         inside.count_down();
         open.wait();
-        rpc.Finish(grpc::Status::OK);
+        rpc.Finish(absl::OkStatus());
       });
     }
   };

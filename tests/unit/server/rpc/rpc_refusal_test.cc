@@ -3,7 +3,7 @@
 #include <atomic>
 #include <chrono>
 
-#include "server/rpc/rpc.h"
+#include "server/rpc/byte_call.h"
 #include "tests/fakes/joining_thread.h"
 #include "tests/unit/server/rpc/rpc_fixture.h"
 
@@ -14,7 +14,7 @@ using grpc::StatusCode;
 using std::chrono::milliseconds;
 using testing::JoiningThread;
 
-grpc::Status Refusal() { return {StatusCode::RESOURCE_EXHAUSTED, "too many"}; }
+absl::Status Refusal() { return absl::ResourceExhaustedError("too many"); }
 
 // A server that refuses every call. The first one is over; the answers to all others are held back.
 class RpcRefusalTest : public ::testing::Test {
@@ -33,7 +33,7 @@ class RpcRefusalTest : public ::testing::Test {
   Recorder recorder_;
   std::atomic<int> begun_{0};
   RpcTestServer server_{{{"Synthesize",
-                          [this](Rpc& rpc) {
+                          [this](ByteCall& rpc) {
                             rpc.SetHandler(recorder_);
                             rpc.Finish(Refusal());
                             ++begun_;
@@ -69,7 +69,7 @@ TEST_F(RpcRefusalTest, ShutdownEndsACallWhoseAnswerIsHeldBack) {
 }
 
 TEST(RpcRefusal, LoopThatCallsAgainAtOnceIsSlowedDown) {
-  RpcTestServer server({{"Synthesize", [](Rpc& rpc) { rpc.Finish(Refusal()); }}},
+  RpcTestServer server({{"Synthesize", [](ByteCall& rpc) { rpc.Finish(Refusal()); }}},
                        {.refusals_per_second = 50});
   const auto start = std::chrono::steady_clock::now();
   constexpr int kCalls = 40;  // the first 25 are answered at once, the others at the rate
@@ -81,7 +81,7 @@ TEST(RpcRefusal, LoopThatCallsAgainAtOnceIsSlowedDown) {
 TEST(RpcRefusal, OtherAnswersAreNeverHeldBack) {
   std::atomic<bool> refuses{true};
   RpcTestServer server({{"Synthesize",
-                         [&](Rpc& rpc) {
+                         [&](ByteCall& rpc) {
                            if (refuses.load()) return rpc.Finish(Refusal());
                            rpc.Finish(rpc.request());
                          }}},

@@ -51,12 +51,12 @@ class RpcShutdownTest : public ::testing::Test {
   }
 
   Recorder recorder_;
-  std::promise<Rpc*> came_;
-  Rpc* held_ = nullptr;
+  std::promise<ByteCall*> came_;
+  ByteCall* held_ = nullptr;
   grpc::Status status_;
   std::string reply_;
   std::atomic<bool> is_shut_down_{false};
-  RpcTestServer server_{{{"Synthesize", [this](Rpc& rpc) {
+  RpcTestServer server_{{{"Synthesize", [this](ByteCall& rpc) {
                             rpc.SetHandler(recorder_);
                             came_.set_value(&rpc);
                           }}}};
@@ -70,7 +70,7 @@ TEST_F(RpcShutdownTest, WaitsForACallThatEndsByItself) {
   AwaitRefusal();
   EXPECT_FALSE(is_shut_down_.load());
   EXPECT_EQ(recorder_.cancels.load(), 0);
-  held_->Finish(Bytes("in the end"));
+  held_->Finish(ByteBuffer("in the end"));
   shutdown_->join();
   client_->join();
   EXPECT_TRUE(status_.ok()) << status_.error_message();
@@ -84,7 +84,7 @@ TEST_F(RpcShutdownTest, CancelsAtTheDeadlineAndWaitsForTheEnd) {
   BeginShutdown(Now());
   Await([this] { return recorder_.cancels.load() != 0; });
   EXPECT_FALSE(is_shut_down_.load());
-  held_->Finish(grpc::Status(StatusCode::UNAVAILABLE, "stopped"));
+  held_->Finish(absl::UnavailableError("stopped"));
   shutdown_->join();
   client_->join();
   EXPECT_FALSE(status_.ok());
@@ -119,11 +119,11 @@ TEST(RpcShutdown, FunctionThatStillRunsIsWaitedFor) {
   std::latch open(1);
   std::atomic<bool> returned{false};
   Recorder recorder;
-  RpcTestServer server({{"Synthesize", [&](Rpc& rpc) {
+  RpcTestServer server({{"Synthesize", [&](ByteCall& rpc) {
                            rpc.SetHandler(recorder);
                            inside.count_down();
                            open.wait();
-                           rpc.Finish(grpc::Status::OK);
+                           rpc.Finish(absl::OkStatus());
                            returned = true;
                          }}});
   JoiningThread client([&] { EXPECT_FALSE(Call(server.channel(), std::string(kLong, 'x')).ok()); });
@@ -142,14 +142,14 @@ TEST(RpcShutdown, FunctionThatStillRunsIsWaitedFor) {
 }
 
 // Begun and ended in every way there is, each call by itself.
-class RaceCall final : public Rpc::Handler, public Mail {
+class RaceCall final : public ByteCall::Handler, public Mail {
  public:
   struct Counts {
     std::atomic<int> begun{0};
     std::atomic<int> done{0};
     std::atomic<int> told_twice{0};
   };
-  RaceCall(Counts& counts, BackgroundThread& ends, Rpc& rpc)
+  RaceCall(Counts& counts, BackgroundThread& ends, ByteCall& rpc)
       : counts_(counts), ends_(ends), rpc_(rpc) {
     ++counts_.begun;
     rpc_.SetHandler(*this);
@@ -160,7 +160,7 @@ class RaceCall final : public Rpc::Handler, public Mail {
   }
   void WriteNext() {
     if (writes_left_-- == 0) return EndElsewhere();
-    message_ = Bytes(std::string(1000, 'x'));
+    message_ = ByteBuffer(std::string(1000, 'x'));
     rpc_.StartWrite(&message_);
   }
   // Ends when the client does.
@@ -169,7 +169,7 @@ class RaceCall final : public Rpc::Handler, public Mail {
  private:
   void EndElsewhere() { ends_.Post(*this); }
   void Deliver() override {
-    reply_.Valid() ? rpc_.Finish(std::move(reply_)) : rpc_.Finish(grpc::Status::OK);
+    reply_ ? rpc_.Finish(*std::move(reply_)) : rpc_.Finish(absl::OkStatus());
   }
   void OnReadDone(bool ok) override { ok ? Read() : EndElsewhere(); }
   void OnWriteDone(bool ok) override { ok ? WriteNext() : EndElsewhere(); }
@@ -183,11 +183,11 @@ class RaceCall final : public Rpc::Handler, public Mail {
 
   Counts& counts_;
   BackgroundThread& ends_;
-  Rpc& rpc_;
+  ByteCall& rpc_;
   bool cancelled_ = false;
   int writes_left_ = 5;
-  grpc::ByteBuffer message_;
-  grpc::ByteBuffer reply_;
+  ByteBuffer message_;
+  std::optional<ByteBuffer> reply_;
 };
 
 // The clients of one thread, of one kind after another: they stay, cancel, or run out of time.
@@ -244,9 +244,11 @@ TEST(RpcShutdownRace, EveryCallThatBeganEndsOnce) {
     RaceCall::Counts counts;
     BackgroundThread ends;
     RpcTestServer server(
-        {{"Synthesize", [&](Rpc& rpc) { (new RaceCall(counts, ends, rpc))->Answer(); }},
-         {"StreamSynthesize", [&](Rpc& rpc) { (new RaceCall(counts, ends, rpc))->WriteNext(); }},
-         {"SynthesizeTextStream", [&](Rpc& rpc) { (new RaceCall(counts, ends, rpc))->Read(); }}});
+        {{"Synthesize", [&](ByteCall& rpc) { (new RaceCall(counts, ends, rpc))->Answer(); }},
+         {"StreamSynthesize",
+          [&](ByteCall& rpc) { (new RaceCall(counts, ends, rpc))->WriteNext(); }},
+         {"SynthesizeTextStream",
+          [&](ByteCall& rpc) { (new RaceCall(counts, ends, rpc))->Read(); }}});
     std::barrier start(kClients + 1);
     std::vector<JoiningThread> clients;
     for (int c = 0; c < kClients; ++c) {

@@ -4,7 +4,7 @@
 #include <semaphore>
 #include <string>
 
-#include "server/rpc/rpc.h"
+#include "server/rpc/byte_call.h"
 #include "tests/fakes/joining_thread.h"
 #include "tests/unit/server/rpc/rpc_fixture.h"
 
@@ -20,7 +20,7 @@ class Writer final : public Recorder {
   Writer(int messages, size_t bytes) : messages_(messages), bytes_(bytes) {}
 
   RpcService::Function Function() {
-    return [this](Rpc& rpc) {
+    return [this](ByteCall& rpc) {
       rpc.SetHandler(*this);
       rpc_ = &rpc;
       Next();
@@ -33,22 +33,22 @@ class Writer final : public Recorder {
  private:
   void OnWriteDone(bool ok) override {
     ++(ok ? written : failed);
-    ok ? Next() : rpc_->Finish(grpc::Status::CANCELLED);
+    ok ? Next() : rpc_->Finish(absl::CancelledError());
   }
   void Next() {
     if (begun_ == messages_) {
       rpc_->AddTrailingMetadata("count", std::to_string(messages_));
-      return rpc_->Finish(grpc::Status::OK);
+      return rpc_->Finish(absl::OkStatus());
     }
-    message_ = Bytes(std::string(bytes_, static_cast<char>(begun_++)));
+    message_ = ByteBuffer(std::string(bytes_, static_cast<char>(begun_++)));
     rpc_->StartWrite(&message_);
   }
 
   const int messages_;
   const size_t bytes_;
-  Rpc* rpc_ = nullptr;
+  ByteCall* rpc_ = nullptr;
   int begun_ = 0;
-  grpc::ByteBuffer message_;
+  ByteBuffer message_;
 };
 
 TEST(RpcReplies, ArriveInOrderThenTheStatusWithItsTrailers) {
@@ -72,9 +72,9 @@ TEST(RpcReplies, ArriveInOrderThenTheStatusWithItsTrailers) {
 
 TEST(RpcReplies, RequestReachesTheFunctionAndNoReplyIsNeeded) {
   std::string request;
-  RpcTestServer server({{"StreamSynthesize", [&](Rpc& rpc) {
+  RpcTestServer server({{"StreamSynthesize", [&](ByteCall& rpc) {
                            request = Text(rpc.request());
-                           rpc.Finish(grpc::Status(StatusCode::NOT_FOUND, "none"));
+                           rpc.Finish(absl::NotFoundError("none"));
                          }}});
   Context context;
   const Reader reader = StartReplies(server.channel(), context, "the request");
@@ -128,7 +128,7 @@ TEST(RpcReplies, WriteThatWaitsFailsWhenTheClientLeaves) {
 class Echoes final : public Recorder {
  public:
   RpcService::Function Function() {
-    return [this](Rpc& rpc) {
+    return [this](ByteCall& rpc) {
       rpc.SetHandler(*this);
       rpc_ = &rpc;
       rpc.StartRead(&message_);
@@ -141,15 +141,15 @@ class Echoes final : public Recorder {
   void OnReadDone(bool ok) override {
     if (ok) return rpc_->StartWrite(&message_);
     ++reads_failed;
-    rpc_->Finish(grpc::Status::OK);
+    rpc_->Finish(absl::OkStatus());
   }
   void OnWriteDone(bool ok) override {
     EXPECT_TRUE(ok);
     rpc_->StartRead(&message_);
   }
 
-  Rpc* rpc_ = nullptr;
-  grpc::ByteBuffer message_;
+  ByteCall* rpc_ = nullptr;
+  ByteBuffer message_;
 };
 
 TEST(RpcBothWays, MessagesGoBackAndForthUntilTheClientEnds) {
@@ -198,17 +198,17 @@ TEST(RpcBothWays, EndsWhileAReadWaitsAndTheReadIsToldFirst) {
       ++reads;
     }
     std::atomic<int> reads{0};
-    grpc::ByteBuffer message;
+    ByteBuffer message;
   } held;
   RpcTestServer server({{"SynthesizeTextStream", held.Function()}});
   Context context;
   const ReaderWriter call = StartBothWays(server.channel(), context);
   ASSERT_TRUE(call->Write(Bytes("bad")));
-  Rpc& rpc = held.rpc();
+  ByteCall& rpc = held.rpc();
   rpc.StartRead(&held.message);
   Await([&] { return held.reads.load() == 1; });
   rpc.StartRead(&held.message);
-  rpc.Finish(grpc::Status(StatusCode::INVALID_ARGUMENT, "bad"));
+  rpc.Finish(absl::InvalidArgumentError("bad"));
   EXPECT_EQ(call->Finish().error_code(), StatusCode::INVALID_ARGUMENT);
   held.AwaitDone();
   EXPECT_EQ(held.reads.load(), 2);
@@ -237,10 +237,10 @@ TEST(RpcBothWays, ReadsAndWritesFromOtherThreadsDoNotDisturbEachOther) {
   JoiningThread client_writes([&] {
     for (int i = 0; i < kMessages; ++i) EXPECT_TRUE(call->Write(Bytes(std::to_string(i))));
   });
-  Rpc& rpc = held.rpc();
+  ByteCall& rpc = held.rpc();
   {
     JoiningThread reads([&] {
-      grpc::ByteBuffer message;
+      ByteBuffer message;
       for (int i = 0; i < kMessages; ++i) {
         rpc.StartRead(&message);
         held.read.told.acquire();
@@ -249,7 +249,7 @@ TEST(RpcBothWays, ReadsAndWritesFromOtherThreadsDoNotDisturbEachOther) {
     });
     JoiningThread writes([&] {
       for (int i = 0; i < kMessages; ++i) {
-        const grpc::ByteBuffer message = Bytes(std::to_string(-i));
+        const ByteBuffer message(std::to_string(-i));
         rpc.StartWrite(&message);
         held.written.told.acquire();
       }
@@ -260,7 +260,7 @@ TEST(RpcBothWays, ReadsAndWritesFromOtherThreadsDoNotDisturbEachOther) {
       EXPECT_EQ(Text(message), std::to_string(-i));
     }
   }
-  rpc.Finish(grpc::Status::OK);
+  rpc.Finish(absl::OkStatus());
   EXPECT_TRUE(call->Finish().ok());
   held.AwaitDone();
 }

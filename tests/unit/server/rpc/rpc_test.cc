@@ -1,5 +1,3 @@
-#include "server/rpc/rpc.h"
-
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -8,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "server/rpc/byte_call.h"
 #include "tests/fakes/joining_thread.h"
 #include "tests/unit/server/rpc/rpc_fixture.h"
 
@@ -29,7 +28,7 @@ TEST(RpcUnary, IsAnsweredFromItsFunction) {
 TEST(RpcUnary, IsAnsweredFromAnotherThread) {
   HeldCall call;
   RpcTestServer server({{"Synthesize", call.Function()}});
-  JoiningThread answers([&] { call.rpc().Finish(Bytes("from afar")); });
+  JoiningThread answers([&] { call.rpc().Finish(ByteBuffer("from afar")); });
   std::string reply;
   EXPECT_TRUE(Call(server.channel(), "", &reply).ok());
   EXPECT_EQ(reply, "from afar");
@@ -39,8 +38,8 @@ TEST(RpcUnary, IsAnsweredFromAnotherThread) {
 }
 
 TEST(RpcUnary, FunctionThatThrowsCostsItsCallAlone) {
-  RpcTestServer server({{"Synthesize", [](Rpc& rpc) {
-                           if (rpc.request().Length() == 0) throw std::length_error("too long");
+  RpcTestServer server({{"Synthesize", [](ByteCall& rpc) {
+                           if (rpc.request().size() == 0) throw std::length_error("too long");
                            Echo(rpc);
                          }}});
   const grpc::Status status = Call(server.channel(), "");
@@ -53,8 +52,8 @@ TEST(RpcUnary, FunctionThatThrowsCostsItsCallAlone) {
 TEST(RpcUnary, ManyAtOnceAreAllBegunAndGetTheirOwnAnswer) {
   constexpr int kCalls = 50;
   std::mutex mu;
-  std::vector<Rpc*> held;
-  RpcTestServer server({{"Synthesize", [&](Rpc& rpc) {
+  std::vector<ByteCall*> held;
+  RpcTestServer server({{"Synthesize", [&](ByteCall& rpc) {
                            std::lock_guard lock(mu);
                            held.push_back(&rpc);
                          }}});
@@ -70,18 +69,16 @@ TEST(RpcUnary, ManyAtOnceAreAllBegunAndGetTheirOwnAnswer) {
     std::lock_guard lock(mu);
     return held.size() == kCalls;
   });
-  for (Rpc* rpc : held) rpc->Finish(rpc->request());
+  for (ByteCall* rpc : held) rpc->Finish(rpc->request());
 }
 
 TEST(RpcUnary, FunctionSeesMetadataAndDeadline) {
-  std::string metadata;
+  std::vector<std::string> metadata;
   std::vector<std::chrono::system_clock::time_point> deadlines;
-  RpcTestServer server({{"Synthesize", [&](Rpc& rpc) {
-                           if (const auto found = rpc.client_metadata().find("key");
-                               found != rpc.client_metadata().end())
-                             metadata.assign(found->second.data(), found->second.size());
+  RpcTestServer server({{"Synthesize", [&](ByteCall& rpc) {
+                           metadata.push_back(std::string(rpc.Metadata("key")));
                            deadlines.push_back(rpc.deadline());
-                           rpc.Finish(grpc::ByteBuffer(rpc.request()));
+                           rpc.Finish(ByteBuffer(rpc.request()));
                          }}});
   ASSERT_TRUE(Call(server.channel(), "").ok());
   Context context;
@@ -89,7 +86,7 @@ TEST(RpcUnary, FunctionSeesMetadataAndDeadline) {
   const auto deadline = std::chrono::system_clock::now() + std::chrono::hours(1);
   context.set_deadline(deadline);
   ASSERT_TRUE(Call(server.channel(), context, "").ok());
-  EXPECT_EQ(metadata, "value");
+  EXPECT_EQ(metadata, (std::vector<std::string>{"", "value"}));
   ASSERT_EQ(deadlines.size(), 2U);
   EXPECT_EQ(deadlines[0], std::chrono::system_clock::time_point::max());
   EXPECT_GT(deadlines[1], deadline - std::chrono::minutes(1));
@@ -100,9 +97,9 @@ TEST(RpcUnary, ErrorArrivesWithItsTrailers) {
   HeldCall call;
   RpcTestServer server({{"Synthesize", call.Function()}});
   JoiningThread answers([&] {
-    Rpc& rpc = call.rpc();
+    ByteCall& rpc = call.rpc();
     rpc.AddTrailingMetadata("hint", "42");
-    rpc.Finish(grpc::Status(StatusCode::RESOURCE_EXHAUSTED, "later"));
+    rpc.Finish(absl::ResourceExhaustedError("later"));
   });
   Context context;
   const grpc::Status status = Call(server.channel(), context, "");
@@ -138,10 +135,10 @@ TEST(RpcService, WhatIsNotServedIsUnimplemented) {
 }
 
 TEST(RpcUnary, OnlyTheFirstFinishCounts) {
-  RpcTestServer server({{"Synthesize", [](Rpc& rpc) {
-                           rpc.Finish(Bytes("first"));
-                           rpc.Finish(grpc::Status(StatusCode::INTERNAL, "second"));
-                           rpc.Finish(Bytes("third"));
+  RpcTestServer server({{"Synthesize", [](ByteCall& rpc) {
+                           rpc.Finish(ByteBuffer("first"));
+                           rpc.Finish(absl::InternalError("second"));
+                           rpc.Finish(ByteBuffer("third"));
                          }}});
   std::string reply;
   EXPECT_TRUE(Call(server.channel(), "", &reply).ok());

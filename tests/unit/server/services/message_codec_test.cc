@@ -6,9 +6,11 @@
 #include <string_view>
 #include <vector>
 
+#include "grpcpp/support/slice.h"
 #include "inference/grpc_service.pb.h"
 #include "millrace/v1/synthesis.pb.h"
 #include "millrace/v1/translation.pb.h"
+#include "server/rpc/grpc_buffer.h"
 
 namespace millrace::server {
 namespace {
@@ -17,12 +19,14 @@ using inference::ModelInferRequest;
 
 constexpr char kBad[] = "bad\xFF";
 
-grpc::ByteBuffer Buffer(const std::string& bytes, size_t slices = 1) {
+ByteBuffer Buffer(const std::string& bytes, size_t slices = 1) {
   std::vector<grpc::Slice> parts;
   const size_t size = bytes.size() / slices;
   for (size_t i = 0; i < slices; ++i)
     parts.emplace_back(bytes.substr(i * size, i + 1 < slices ? size : std::string::npos));
-  return grpc::ByteBuffer(parts.data(), parts.size());
+  ByteBuffer buffer;
+  ToGrpc(buffer) = grpc::ByteBuffer(parts.data(), parts.size());
+  return buffer;
 }
 
 // The wire form of a string or message field: tag, length, bytes.
@@ -45,7 +49,7 @@ TEST(ParseMessage, ReadsWhatSerializeWrote) {
   v1::TranslateRequest request;
   request.set_model("en-pt");
   request.add_texts("Ol\xC3\xA1");
-  grpc::ByteBuffer buffer;
+  ByteBuffer buffer;
   ASSERT_TRUE(SerializeMessage(request, buffer).ok());
   v1::TranslateRequest read;
   ASSERT_TRUE(ParseMessage(buffer, read).ok());
@@ -69,7 +73,7 @@ TEST(ParseMessage, EmptyBufferIsAnEmptyMessage) {
 
 TEST(ParseMessage, NoBufferIsNoMessage) {
   v1::TranslateRequest request;
-  EXPECT_EQ(ParseMessage(grpc::ByteBuffer(), request).code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(ParseMessage(ByteBuffer(), request).code(), absl::StatusCode::kInvalidArgument);
 }
 
 TEST(ParseMessage, NamesTheStringThatIsNotUtf8) {

@@ -14,7 +14,7 @@ namespace {
 // A call whose reply there is no memory for.
 class HeavyCall final : public UnaryCall {
  public:
-  HeavyCall(Services& services, Rpc& rpc) : UnaryCall(services, rpc, Method::kSynthesize) {}
+  HeavyCall(Services& services, ByteCall& call) : UnaryCall(services, call, Method::kSynthesize) {}
 
   void Emit(models::Output) override {}
 
@@ -27,13 +27,13 @@ class HeavyCall final : public UnaryCall {
     input.voice = "first";
     return Work{*std::move(model), std::move(input)};
   }
-  absl::Status Encode(grpc::ByteBuffer&) override { throw std::bad_alloc(); }
+  absl::Status Encode(ByteBuffer&) override { throw std::bad_alloc(); }
 };
 
 class HeavyService final : public RpcService {
  public:
   explicit HeavyService(Services& services) : RpcService("millrace.v1.SynthesisService") {
-    Serve("Synthesize", [&services](Rpc& rpc) { (new HeavyCall(services, rpc))->Start(); });
+    Serve("Synthesize", [&services](ByteCall& call) { (new HeavyCall(services, call))->Start(); });
   }
 };
 

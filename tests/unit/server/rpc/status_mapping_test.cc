@@ -1,4 +1,4 @@
-#include "server/services/status_mapping.h"
+#include "server/rpc/status_mapping.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

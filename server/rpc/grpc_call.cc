@@ -1,4 +1,4 @@
-#include "server/rpc/rpc.h"
+#include "server/rpc/grpc_call.h"
 
 #include <exception>
 #include <utility>
@@ -8,17 +8,18 @@
 #include "server/rpc/background_thread.h"
 #include "server/rpc/call_acceptor.h"
 #include "server/rpc/rpc_service.h"
+#include "server/rpc/status_mapping.h"
 
 namespace millrace::server {
 
-Rpc::Rpc(CallAcceptor& acceptor) : acceptor_(acceptor), thread_(acceptor.thread()) {
+GrpcCall::GrpcCall(CallAcceptor& acceptor) : acceptor_(acceptor), thread_(acceptor.thread()) {
   thread_.AddCall();
   context_.AsyncNotifyWhenDone(&closed_);
   acceptor_.service_.RequestCall(&context_, &stream_, &thread_.queue(), &thread_.queue(), &came_);
 }
 
 template <typename Tell>
-void Rpc::Guard(Tell tell) noexcept {
+void GrpcCall::Guard(Tell tell) noexcept {
   try {
     tell();
   } catch (const std::exception& error) {
@@ -30,7 +31,7 @@ void Rpc::Guard(Tell tell) noexcept {
   }
 }
 
-void Rpc::Came(bool ok) {
+void GrpcCall::Came(bool ok) {
   if (!ok) {  // the server shuts down; gRPC does not tell of the close of what never came
     delete this;
     return;
@@ -38,23 +39,21 @@ void Rpc::Came(bool ok) {
   acceptor_.AwaitCall();
   const MethodTable::Method* const method = acceptor_.methods().Find(context_.method());
   if (method == nullptr) {
-    Finish(grpc::Status(grpc::StatusCode::UNIMPLEMENTED,
-                        acceptor_.methods().ExplainUnknown(context_.method())));
+    Finish(absl::UnimplementedError(acceptor_.methods().ExplainUnknown(context_.method())));
     return Begun();
   }
   service_ = method->service;
   method_ = method->index;
-  stream_.Read(&request_, &first_read_);
+  stream_.Read(&ToGrpc(request_), &first_read_);
   acceptor_.AddIncomplete(*this);
 }
 
-void Rpc::FirstRead(bool ok) {
+void GrpcCall::FirstRead(bool ok) {
   acceptor_.RemoveIncomplete(*this);
   const bool takes_stream = service_->TakesStream(method_);
   if (!ok && !takes_stream) {
-    Finish(grpc::Status(grpc::StatusCode::INTERNAL,
-                        StrCat("the call ended without a request; ", service_->path(method_),
-                               " takes exactly one message")));
+    Finish(absl::InternalError(StrCat("the call ended without a request; ", service_->path(method_),
+                                      " takes exactly one message")));
   }
   if (finished_.load(std::memory_order_relaxed)) return Begun();
   has_arrived_ = true;
@@ -65,58 +64,65 @@ void Rpc::FirstRead(bool ok) {
   Begun();
 }
 
-void Rpc::BeginElsewhere() {
+void GrpcCall::BeginElsewhere() {
   service_->Begin(method_, *this);
   thread_.Post(begun_);
 }
 
-void Rpc::Begun() {
+void GrpcCall::Begun() {
   has_begun_ = true;
   TellOfCancel();
   Release();
 }
 
-void Rpc::StartRead(grpc::ByteBuffer* message) {
+std::string_view GrpcCall::Metadata(std::string_view key) const {
+  const auto& metadata = context_.client_metadata();
+  const auto found = metadata.find({key.data(), key.size()});
+  if (found == metadata.end()) return {};
+  return {found->second.data(), found->second.size()};
+}
+
+void GrpcCall::StartRead(ByteBuffer* message) {
   message_read_ = message;
   ++pending_;
   if (!std::exchange(first_is_unread_, false)) return thread_.Post(read_);
-  message->Swap(&request_);
+  *message = std::move(request_);
   thread_.PostLater(tell_of_first_read_);
 }
 
-void Rpc::ReadDone(bool ok) {
+void GrpcCall::ReadDone(bool ok) {
   Guard([this, ok] { handler_->OnReadDone(ok); });
   Release();
 }
 
-void Rpc::StartWrite(const grpc::ByteBuffer* message) {
+void GrpcCall::StartWrite(const ByteBuffer* message) {
   message_written_ = message;
   ++pending_;
   thread_.Post(write_);
 }
 
-void Rpc::WriteDone(bool ok) {
+void GrpcCall::WriteDone(bool ok) {
   Guard([this, ok] { handler_->OnWriteDone(ok); });
   Release();
 }
 
-void Rpc::Finish(const grpc::Status& status) {
+void GrpcCall::Finish(const absl::Status& status) {
   if (!IsFirstFinish()) return;
-  status_ = status;
+  if (!status.ok()) status_ = ToGrpcStatus(status);
   thread_.Post(end_);
 }
 
-void Rpc::Finish(grpc::ByteBuffer reply) {
+void GrpcCall::Finish(ByteBuffer reply) {
   if (!IsFirstFinish()) return;
   reply_ = std::move(reply);
   thread_.Post(end_);
 }
 
-void Rpc::End() {
+void GrpcCall::End() {
   if (!HoldBack()) EndNow();
 }
 
-bool Rpc::HoldBack() {
+bool GrpcCall::HoldBack() {
   // An incomplete call is refused to be rid of it.
   if (status_.error_code() != grpc::StatusCode::RESOURCE_EXHAUSTED || !has_arrived_) return false;
   const Duration delay = acceptor_.DelayOfRefusal(deadline());
@@ -126,26 +132,26 @@ bool Rpc::HoldBack() {
   return true;
 }
 
-void Rpc::EndNow() {
+void GrpcCall::EndNow() {
   if (reply_) {
-    stream_.WriteAndFinish(*reply_, grpc::WriteOptions(), status_, &ended_);
+    stream_.WriteAndFinish(ToGrpc(*reply_), grpc::WriteOptions(), status_, &ended_);
   } else {
     stream_.Finish(status_, &ended_);
   }
 }
 
-void Rpc::Closed(bool) {
+void GrpcCall::Closed(bool) {
   cancelled_ = context_.IsCancelled();
   TellOfCancel();
   Release();
 }
 
-void Rpc::TellOfCancel() {
+void GrpcCall::TellOfCancel() {
   // Until the method's function has returned, the handler is its thread's.
   if (cancelled_ && has_begun_ && handler_ != nullptr) Guard([this] { handler_->OnCancel(); });
 }
 
-void Rpc::Release() {
+void GrpcCall::Release() {
   if (--pending_ != 0) return;
   if (handler_ != nullptr) handler_->OnDone();
   delete this;

@@ -1,0 +1,129 @@
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "grpcpp/alarm.h"
+#include "grpcpp/generic/async_generic_service.h"
+#include "grpcpp/support/status.h"
+#include "server/rpc/byte_call.h"
+#include "server/rpc/grpc_buffer.h"
+#include "server/rpc/polling_thread.h"
+
+namespace millrace::server {
+
+class CallAcceptor;
+class RpcService;
+
+// A call over gRPC. It owns itself: made before the call comes, gone once Finish has been called
+// and all has been told. The method's function is called once the first message has arrived, or the
+// client has ended its stream without one. The polling thread is the one that starts operations and
+// tells the handler.
+class GrpcCall final : public ByteCall {
+ public:
+  std::string_view Metadata(std::string_view key) const override;
+  std::string peer() const override { return context_.peer(); }
+  std::chrono::system_clock::time_point deadline() const override { return context_.deadline(); }
+  void AddTrailingMetadata(const std::string& key, const std::string& value) override {
+    context_.AddTrailingMetadata(key, value);
+  }
+  void TryCancel() override { context_.TryCancel(); }
+  void StartRead(ByteBuffer* message) override;
+  void StartWrite(const ByteBuffer* message) override;
+  void Finish(const absl::Status& status) override;
+  void Finish(ByteBuffer reply) override;
+
+ private:
+  friend class CallAcceptor;
+
+  template <void (GrpcCall::*kDeliver)()>
+  class CallMail final : public Mail {
+   public:
+    explicit CallMail(GrpcCall& call) : call_(call) {}
+    void Deliver() override { (call_.*kDeliver)(); }
+
+   private:
+    GrpcCall& call_;
+  };
+  template <void (GrpcCall::*kHappen)(bool)>
+  class CallEvent final : public Event {
+   public:
+    explicit CallEvent(GrpcCall& call) : call_(call) {}
+    void Happen(bool ok) override { (call_.*kHappen)(ok); }
+
+   private:
+    GrpcCall& call_;
+  };
+
+  // Waits for the next call. On the polling thread, or before it starts.
+  explicit GrpcCall(CallAcceptor& acceptor);
+  ~GrpcCall() { thread_.RemoveCall(); }
+
+  // Tells the handler of something. What that throws, as for want of memory, costs this call alone:
+  // it is cancelled, of which the handler is told as of any other cancellation.
+  template <typename Tell>
+  void Guard(Tell tell) noexcept;
+
+  void Came(bool ok);
+  void FirstRead(bool ok);
+  void BeginElsewhere();
+  void Begun();
+  void Read() { stream_.Read(&ToGrpc(*message_read_), &read_done_); }
+  void ReadDone(bool ok);
+  void TellOfFirstRead() { ReadDone(first_read_ok_); }
+  void Write() { stream_.Write(ToGrpc(*message_written_), &write_done_); }
+  void WriteDone(bool ok);
+  void End();
+  void EndNow();
+  void EndHeldBack(bool) { EndNow(); }
+  // Whether the answer goes out later.
+  bool HoldBack();
+  void Ended(bool) { Release(); }
+  void Closed(bool);
+  void TellOfCancel();
+  bool IsFirstFinish() { return !finished_.exchange(true, std::memory_order_relaxed); }
+  // Of one of `pending_`; with the last the call is gone.
+  void Release();
+
+  CallAcceptor& acceptor_;
+  PollingThread& thread_;
+  GrpcCall* older_ = nullptr;  // of the acceptor's list
+  GrpcCall* newer_ = nullptr;
+  RpcService* service_ = nullptr;  // from the headers on
+  size_t method_ = 0;
+  grpc::GenericServerContext context_;
+  grpc::ServerAsyncReaderWriter<grpc::ByteBuffer, grpc::ByteBuffer> stream_{&context_};
+  bool has_arrived_ = false;
+  bool first_read_ok_ = false;
+  bool first_is_unread_ = false;  // by the handler of a stream
+  bool has_begun_ = false;        // the method's function has returned
+  ByteBuffer* message_read_ = nullptr;
+  const ByteBuffer* message_written_ = nullptr;
+  std::atomic<bool> finished_{false};
+  std::optional<ByteBuffer> reply_;
+  grpc::Status status_;                   // OK until Finish says otherwise
+  std::optional<grpc::Alarm> held_back_;  // of an answer that goes out later
+
+  CallEvent<&GrpcCall::Came> came_{*this};
+  CallEvent<&GrpcCall::FirstRead> first_read_{*this};
+  CallMail<&GrpcCall::TellOfFirstRead> tell_of_first_read_{*this};
+  CallMail<&GrpcCall::BeginElsewhere> begin_elsewhere_{*this};
+  CallMail<&GrpcCall::Begun> begun_{*this};
+  CallMail<&GrpcCall::Read> read_{*this};
+  CallEvent<&GrpcCall::ReadDone> read_done_{*this};
+  CallMail<&GrpcCall::Write> write_{*this};
+  CallEvent<&GrpcCall::WriteDone> write_done_{*this};
+  CallMail<&GrpcCall::End> end_{*this};
+  CallEvent<&GrpcCall::EndHeldBack> end_held_back_{*this};
+  CallEvent<&GrpcCall::Ended> ended_{*this};
+  CallEvent<&GrpcCall::Closed> closed_{*this};
+  // What is still to come: the return of the method's function, the end, that gRPC has closed the
+  // call, and each read and write from its being asked for.
+  std::atomic<int> pending_{3};
+};
+
+}  // namespace millrace::server

@@ -1,0 +1,317 @@
+#include "tests/unit/server/requests/exchange.h"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <iterator>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <variant>
+
+#include "millrace/v1/synthesis.pb.h"
+#include "millrace/v1/translation.pb.h"
+#include "server/libretranslate/translate_reply.h"
+#include "server/openai/speech_reply.h"
+#include "server/services/speech_request.h"
+#include "server/services/translation_request.h"
+#include "tests/fakes/fake_call.h"
+
+namespace millrace::server {
+namespace {
+
+// How long a client over HTTP waits before it looks whether it is to leave.
+constexpr std::chrono::milliseconds kLook{1};
+
+struct StepsDone final : models::RequestState {
+  size_t count = 0;
+};
+
+std::string MethodName(Method method) {
+  switch (method) {
+    case Method::kModelInfer:
+      return "ModelInfer";
+    case Method::kTranslate:
+      return "Translate";
+    case Method::kStreamTranslate:
+      return "StreamTranslate";
+    case Method::kSynthesize:
+      return "Synthesize";
+    case Method::kStreamSynthesize:
+      return "StreamSynthesize";
+    default:
+      return "SynthesizeTextStream";
+  }
+}
+
+std::string RequestBytes(const Kind& kind) {
+  if (kind.method == Method::kModelInfer) return InferRequest("m").SerializeAsString();
+  if (kind.method == Method::kTranslate || kind.method == Method::kStreamTranslate) {
+    v1::TranslateRequest request;
+    request.add_texts("x");
+    request.set_source_language(kind.pivots ? "pt" : "en");
+    request.set_target_language("de");
+    if (!kind.pivots) request.set_model("m");
+    return request.SerializeAsString();
+  }
+  v1::SynthesizeRequest request;
+  request.set_model("m");
+  request.set_text("One.");
+  return request.SerializeAsString();
+}
+
+std::string TextStreamMessage() {
+  v1::SynthesizeTextStreamRequest message;
+  message.mutable_config()->set_model("m");
+  message.set_text("One.");
+  message.set_flush(true);
+  return message.SerializeAsString();
+}
+
+class CallExchange final : public Exchange {
+ public:
+  CallExchange(RpcService& service, const Kind& kind) : service_(service), kind_(kind) {
+    if (!kind.takes_text) {
+      call_.emplace(RequestBytes(kind));
+      return;
+    }
+    call_.emplace();
+    call_->Send(TextStreamMessage());
+    call_->EndMessages();
+  }
+
+  void Begin() override { call_->Begin(service_, MethodName(kind_.method)); }
+  absl::Status RunToEnd() override { return call_->RunToEnd(); }
+  size_t received() const override {
+    return kind_.streams ? call_->written().size() : call_->reply().size();
+  }
+  void Leave() override { call_->Leave(); }
+  void StopReading() override { call_->StopReading(); }
+  void ReadOn() override { call_->ReadOn(); }
+
+ private:
+  RpcService& service_;
+  const Kind kind_;
+  std::optional<testing::FakeCall> call_;
+};
+
+// What a connection's thread does for a request over HTTP.
+class HttpExchange : public Exchange {
+ public:
+  absl::Status RunToEnd() override {
+    for (;;) {
+      if (has_left_) {
+        Abandon();
+        return absl::CancelledError("the caller went away");
+      }
+      if (!reads_) {
+        std::this_thread::yield();
+      } else if (const auto end = Take()) {
+        return *end;
+      }
+    }
+  }
+  size_t received() const override { return received_; }
+  void Leave() override { has_left_ = true; }
+  void StopReading() override { reads_ = false; }
+  void ReadOn() override { reads_ = true; }
+
+ protected:
+  // Takes what there is, for a moment; the end if it has come, after which the reply is gone.
+  virtual std::optional<absl::Status> Take() = 0;
+  virtual void Abandon() = 0;
+
+  size_t received_ = 0;
+
+ private:
+  std::atomic<bool> has_left_{false};
+  std::atomic<bool> reads_{true};
+};
+
+class HttpSpeech final : public HttpExchange {
+ public:
+  HttpSpeech(Services& services, const Kind& kind)
+      : services_(services),
+        kind_(kind),
+        reply_(std::make_shared<SpeechReply>(services, "request-id")) {}
+
+  void Begin() override {
+    SpeechRequest request;
+    request.model = "m";
+    request.text = "One.";
+    request.format = models::AudioFormat::kPcmS16;
+    reply_->Start(
+        MakeSpeechWork(std::move(request), models::AudioContainer::kStream, kMaxStreamCharacters,
+                       services_),
+        kind_.sends_events ? SpeechReply::Framing::kEvents : SpeechReply::Framing::kAudio);
+  }
+
+ private:
+  std::optional<absl::Status> Take() override {
+    const SpeechReply::Piece piece = reply_->Take(kLook);
+    received_ += piece.bytes.size();
+    if (!piece.end) return std::nullopt;
+    if (piece.end->ok()) reply_->Delivered();
+    Abandon();
+    return piece.end;
+  }
+  void Abandon() override {
+    reply_->Abandon();
+    reply_.reset();
+  }
+
+  Services& services_;
+  const Kind kind_;
+  std::shared_ptr<SpeechReply> reply_;
+};
+
+class HttpTranslation final : public HttpExchange {
+ public:
+  HttpTranslation(Services& services, const Kind& kind)
+      : services_(services),
+        kind_(kind),
+        reply_(std::make_shared<TranslateReply>(services, "request-id")) {}
+
+  void Begin() override {
+    TranslationRequest request;
+    request.input.texts = {"x"};
+    request.input.source_language = kind_.pivots ? "pt" : "en";
+    request.input.target_language = "de";
+    reply_->Start(MakeTranslationWorks(std::move(request), services_));
+  }
+
+ private:
+  std::optional<absl::Status> Take() override {
+    const std::optional<absl::Status> end = reply_->Wait(kLook);
+    if (!end) return std::nullopt;
+    if (end->ok()) received_ = reply_->TakeResults().front().text.size();
+    reply_.reset();
+    return end;
+  }
+  void Abandon() override {
+    reply_->Abandon();
+    reply_.reset();
+  }
+
+  Services& services_;
+  const Kind kind_;
+  std::shared_ptr<TranslateReply> reply_;
+};
+
+}  // namespace
+
+std::vector<Kind> AllKinds() {
+  return {
+      {.name = "Infer", .method = Method::kModelInfer},
+      {.name = "Translate", .method = Method::kTranslate},
+      {.name = "PivotTranslate", .method = Method::kTranslate, .pivots = true},
+      {.name = "StreamTranslate", .method = Method::kStreamTranslate, .streams = true},
+      {.name = "PivotStreamTranslate",
+       .method = Method::kStreamTranslate,
+       .streams = true,
+       .pivots = true},
+      {.name = "Synthesize", .method = Method::kSynthesize},
+      {.name = "StreamSynthesize", .method = Method::kStreamSynthesize, .streams = true},
+      {.name = "TextStream",
+       .method = Method::kSynthesizeTextStream,
+       .streams = true,
+       .takes_text = true},
+      {.name = "HttpSpeech", .method = Method::kHttpSpeech, .is_http = true, .streams = true},
+      {.name = "HttpSpeechEvents",
+       .method = Method::kHttpSpeech,
+       .is_http = true,
+       .streams = true,
+       .sends_events = true},
+      {.name = "HttpTranslate", .method = Method::kHttpTranslate, .is_http = true},
+      {.name = "HttpPivotTranslate",
+       .method = Method::kHttpTranslate,
+       .is_http = true,
+       .pivots = true},
+  };
+}
+
+std::vector<Kind> StreamingKinds() {
+  std::vector<Kind> kinds = AllKinds();
+  // By way of a second model nothing is sent before the first has ended.
+  std::erase_if(kinds, [](const Kind& kind) { return !kind.streams || kind.pivots; });
+  return kinds;
+}
+
+void Steps::operator()(models::Request& request) const {
+  if (request.state() == nullptr) request.set_state(std::make_unique<StepsDone>());
+  size_t& done = static_cast<StepsDone&>(*request.state()).count;
+  const bool is_last = ++done == count;
+  if (std::holds_alternative<models::InferInput>(request.input())) {
+    if (is_last) return Echo(request);
+  } else if (std::holds_alternative<models::TranslateInput>(request.input())) {
+    models::TranslateOutput part;
+    part.text.assign(bytes, 'a');
+    part.text_finished = is_last;
+    request.Emit(std::move(part));
+  } else {
+    models::SynthesizeOutput part;
+    part.sample_rate = 8000;
+    part.samples.assign(bytes, 0.5F);
+    part.sentence_index = done - 1;
+    part.sentence_finished = true;
+    request.Emit(std::move(part));
+  }
+  if (is_last) request.Finish(absl::OkStatus());
+}
+
+World::World(const Kind& kind, testing::ModelHooks hooks, TestBackend::Options options)
+    : kind(kind), backend(options), hooks_(std::move(hooks)) {
+  AddModels();
+}
+
+models::ModelInfo World::Info() const {
+  switch (TaskOf(kind.method)) {
+    case models::Task::kInfer:
+      return InferInfo("m");
+    case models::Task::kSynthesis:
+      return VoiceInfo("m");
+    case models::Task::kTranslation:
+      break;
+  }
+  return kind.pivots ? TranslatorInfo("m", "pt", "en") : TranslatorInfo("m", "en", "de");
+}
+
+void World::AddModels() {
+  model_ = backend.Add(Info(), hooks_);
+  if (kind.pivots) backend.Add(TranslatorInfo("second", "en", "de"), {.complete = Steps()});
+}
+
+void World::RemoveModels() {
+  backend.directory.Remove("m");
+  backend.directory.Remove("second");
+  model_.reset();
+}
+
+std::unique_ptr<Exchange> World::NewExchange() {
+  switch (kind.method) {
+    case Method::kHttpSpeech:
+      return std::make_unique<HttpSpeech>(backend.services(), kind);
+    case Method::kHttpTranslate:
+      return std::make_unique<HttpTranslation>(backend.services(), kind);
+    case Method::kModelInfer:
+      return std::make_unique<CallExchange>(infer_, kind);
+    case Method::kTranslate:
+    case Method::kStreamTranslate:
+      return std::make_unique<CallExchange>(translation_, kind);
+    default:
+      return std::make_unique<CallExchange>(synthesis_, kind);
+  }
+}
+
+double World::Ended(absl::StatusCode code) {
+  return backend.Count("m", kind.method, code) + backend.Count("", kind.method, code);
+}
+
+double World::Ended() {
+  double sum = 0;
+  for (size_t code = 0; code < kStatusCodes; ++code)
+    sum += Ended(static_cast<absl::StatusCode>(code));
+  return sum;
+}
+
+}  // namespace millrace::server

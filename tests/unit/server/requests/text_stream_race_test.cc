@@ -1,0 +1,274 @@
+// Speech of a text that is still being written, as messages, sentences and ends come at the same
+// moment. No gRPC in this process: TSan sees every access.
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <barrier>
+#include <chrono>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "millrace/v1/synthesis.pb.h"
+#include "tests/fakes/fake_call.h"
+#include "tests/fakes/fake_clock.h"
+#include "tests/fakes/joining_thread.h"
+#include "tests/unit/server/requests/exchange.h"
+
+namespace millrace::server {
+namespace {
+
+using absl::StatusCode;
+using testing::FakeCall;
+using testing::JoiningThread;
+
+constexpr int kRounds = 20;
+
+std::string Config() {
+  v1::SynthesizeTextStreamRequest message;
+  message.mutable_config()->set_model("m");
+  return message.SerializeAsString();
+}
+
+std::string Say(const std::string& text) {
+  v1::SynthesizeTextStreamRequest message;
+  message.set_text(text);
+  message.set_flush(true);
+  return message.SerializeAsString();
+}
+
+// What a client has heard of.
+std::string TextOf(const std::string& bytes) {
+  v1::StreamSynthesizeResponse response;
+  EXPECT_TRUE(response.ParseFromString(bytes));
+  return response.text();
+}
+
+void Speak(models::Request& request) {
+  const auto& input = std::get<models::SynthesizeInput>(request.input());
+  models::SynthesizeOutput part;
+  part.sample_rate = 8000;
+  part.samples.assign(input.text.size(), 0.5F);
+  part.text = input.text;
+  request.Emit(std::move(part));
+  request.Finish(absl::OkStatus());
+}
+
+// The parameter: whether a client that leaves is told of by OnCancel before its reads fail.
+class TextStreamRace : public ::testing::TestWithParam<bool> {
+ protected:
+  void AddVoice(testing::ModelHooks hooks) {
+    if (!hooks.prepare && !hooks.forward) hooks.complete = Speak;
+    backend_.Add(VoiceInfo("m"), std::move(hooks));
+  }
+  // A call to which its config is on its way.
+  FakeCall::Options CallOptions() const { return {.tells_cancel_first = GetParam()}; }
+  void Begin(FakeCall& call) {
+    call.Send(Config());
+    call.Begin(synthesis_, "SynthesizeTextStream");
+  }
+  double Ended(StatusCode code) {
+    return backend_.Count("m", Method::kSynthesizeTextStream, code) +
+           backend_.Count("", Method::kSynthesizeTextStream, code);
+  }
+  double Ended() {
+    double sum = 0;
+    for (size_t code = 0; code < kStatusCodes; ++code) sum += Ended(static_cast<StatusCode>(code));
+    return sum;
+  }
+  void AwaitQuiet() {
+    Await([this] { return backend_.admission.in_flight() == 0; });
+  }
+
+  TestBackend backend_;
+  SynthesisService synthesis_{backend_.services()};
+};
+
+INSTANTIATE_TEST_SUITE_P(CancelFirst, TextStreamRace, ::testing::Bool());
+
+TEST_P(TextStreamRace, TextArrivesAsSentencesEnd) {
+  AddVoice({});
+  for (int i = 0; i < kRounds; ++i) {
+    FakeCall call{CallOptions()};
+    std::barrier start(2);
+    JoiningThread client([&] {
+      start.arrive_and_wait();
+      for (int k = 0; k < 10; ++k) call.Send(Say("Sentence " + std::to_string(k) + ". "));
+      call.EndMessages();
+    });
+    Begin(call);
+    start.arrive_and_wait();
+    EXPECT_EQ(call.RunToEnd(), absl::OkStatus());
+    std::string spoken;
+    for (const std::string& message : call.written()) spoken += TextOf(message);
+    std::string said;
+    for (int k = 0; k < 10; ++k) said += "Sentence " + std::to_string(k) + ". ";
+    EXPECT_EQ(spoken, said);
+  }
+  AwaitQuiet();
+  EXPECT_EQ(Ended(StatusCode::kOk), kRounds);
+}
+
+TEST_P(TextStreamRace, TheTextEndsAsItsLastSentenceDoes) {
+  std::barrier start(2);
+  AddVoice({.forward = [&](models::Request&) { start.arrive_and_wait(); }, .complete = Speak});
+  for (int i = 0; i < kRounds; ++i) {
+    FakeCall call{CallOptions()};
+    call.Send(Config());
+    call.Send(Say("One."));
+    call.Begin(synthesis_, "SynthesizeTextStream");
+    JoiningThread client([&] {
+      start.arrive_and_wait();
+      call.EndMessages();
+    });
+    EXPECT_EQ(call.RunToEnd(), absl::OkStatus());
+  }
+  AwaitQuiet();
+  EXPECT_EQ(Ended(StatusCode::kOk), kRounds);
+}
+
+TEST_P(TextStreamRace, TheClientLeavesAsASentenceEnds) {
+  std::barrier start(2);
+  AddVoice({.forward = [&](models::Request&) { start.arrive_and_wait(); }, .complete = Speak});
+  for (int i = 0; i < kRounds; ++i) {
+    FakeCall call{CallOptions()};
+    call.Send(Config());
+    call.Send(Say("One."));
+    call.Begin(synthesis_, "SynthesizeTextStream");
+    JoiningThread client([&] {
+      start.arrive_and_wait();
+      call.Leave();
+    });
+    call.RunToEnd().IgnoreError();
+  }
+  AwaitQuiet();
+  EXPECT_EQ(Ended(StatusCode::kCancelled), kRounds);
+}
+
+TEST_P(TextStreamRace, TheClientLeavesBetweenSentences) {
+  AddVoice({});
+  for (int i = 0; i < kRounds; ++i) {
+    FakeCall call{CallOptions()};
+    Begin(call);
+    call.Send(Say("One."));
+    const std::optional<std::string> message = call.ReadOne();
+    ASSERT_TRUE(message);
+    EXPECT_EQ(TextOf(*message), "One.");
+    call.Leave();
+    call.RunToEnd().IgnoreError();
+  }
+  AwaitQuiet();
+  EXPECT_EQ(Ended(StatusCode::kCancelled), kRounds);
+}
+
+TEST_P(TextStreamRace, ABadMessageArrivesAsASentenceEnds) {
+  std::barrier start(2);
+  AddVoice({.forward = [&](models::Request&) { start.arrive_and_wait(); }, .complete = Speak});
+  for (int i = 0; i < kRounds; ++i) {
+    FakeCall call{CallOptions()};
+    call.Send(Config());
+    call.Send(Say("One."));
+    call.Begin(synthesis_, "SynthesizeTextStream");
+    JoiningThread client([&] {
+      start.arrive_and_wait();
+      call.Send(Config());
+    });
+    EXPECT_EQ(call.RunToEnd(), absl::InvalidArgumentError("config: is for the first message only"));
+  }
+  AwaitQuiet();
+  EXPECT_EQ(Ended(StatusCode::kInvalidArgument), kRounds);
+}
+
+TEST_P(TextStreamRace, ABadMessageArrivesAsTheClientLeaves) {
+  AddVoice({});
+  std::barrier start(3);
+  for (int i = 0; i < kRounds; ++i) {
+    FakeCall call{CallOptions()};
+    Begin(call);
+    JoiningThread sends([&] {
+      start.arrive_and_wait();
+      call.Send(Config());
+    });
+    JoiningThread leaves([&] {
+      start.arrive_and_wait();
+      call.Leave();
+    });
+    start.arrive_and_wait();
+    const absl::Status status = call.RunToEnd();
+    EXPECT_FALSE(status.ok());
+  }
+  AwaitQuiet();
+  EXPECT_EQ(Ended(), kRounds);
+  EXPECT_EQ(Ended(StatusCode::kOk), 0);
+}
+
+TEST_P(TextStreamRace, AnIdleCallIsFoundStalledAsTextArrives) {
+  AddVoice({});
+  for (int i = 0; i < kRounds; ++i) {
+    FakeCall call{CallOptions()};
+    Begin(call);
+    std::barrier start(3);
+    JoiningThread sends([&] {
+      start.arrive_and_wait();
+      call.Send(Say("One."));
+      call.EndMessages();
+    });
+    int aborted = 0;
+    JoiningThread looks([&] {
+      start.arrive_and_wait();
+      aborted = backend_.streams.AbortStalled(TimePoint::max());
+    });
+    start.arrive_and_wait();
+    const absl::Status status = call.RunToEnd();
+    looks.join();
+    if (aborted == 0) {
+      EXPECT_EQ(status, absl::OkStatus());
+    }
+  }
+  AwaitQuiet();
+  EXPECT_EQ(Ended(), kRounds);
+}
+
+TEST_P(TextStreamRace, TheServerStopsAsTextArrives) {
+  for (int i = 0; i < kRounds / 2; ++i) {
+    TestBackend backend;
+    backend.Add(VoiceInfo("m"), {.complete = Speak});
+    SynthesisService synthesis(backend.services());
+    FakeCall call{CallOptions()};
+    call.Send(Config());
+    call.Begin(synthesis, "SynthesizeTextStream");
+    std::barrier start(3);
+    JoiningThread sends([&] {
+      start.arrive_and_wait();
+      call.Send(Say("One. "));
+      call.Send(Say("Two."));
+      call.EndMessages();
+    });
+    JoiningThread stops([&] {
+      start.arrive_and_wait();
+      backend.CloseScheduler();
+    });
+    start.arrive_and_wait();
+    const absl::Status status = call.RunToEnd();
+    EXPECT_TRUE(status.ok() || absl::IsUnavailable(status)) << status;
+    Await([&] { return backend.admission.in_flight() == 0; });
+  }
+}
+
+TEST_P(TextStreamRace, ADrainLetsTheWholeTextBeSpoken) {
+  AddVoice({});
+  FakeCall call{CallOptions()};
+  Begin(call);
+  call.Send(Say("One."));
+  ASSERT_TRUE(call.ReadOne());
+  backend_.admission.Close();
+  call.Send(Say("Two."));
+  ASSERT_TRUE(call.ReadOne());
+  call.EndMessages();
+  EXPECT_EQ(call.RunToEnd(), absl::OkStatus());
+  AwaitQuiet();
+}
+
+}  // namespace
+}  // namespace millrace::server
