@@ -8,8 +8,8 @@
 #include "google/protobuf/stubs/common.h"
 #include "grpcpp/server_builder.h"
 #include "models/core/strings.h"
+#include "server/frontends/grpc/reflection_service.h"
 #include "server/http2/connection_guard.h"
-#include "server/services/reflection_service.h"
 #if GOOGLE_PROTOBUF_VERSION < 4022000  // later ones log through Abseil
 #include "google/protobuf/stubs/logging.h"
 #endif

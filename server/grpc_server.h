@@ -11,8 +11,8 @@
 #include "grpcpp/server_builder.h"
 #include "server/config/server_config.h"
 #include "server/connection_listener.h"
+#include "server/frontends/grpc/health_service.h"
 #include "server/rpc/rpc_server.h"
-#include "server/services/health_service.h"
 
 namespace millrace::server {
 

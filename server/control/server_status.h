@@ -6,8 +6,8 @@
 
 #include "mps_runtime/runtime.h"
 #include "server/control/model_manager.h"
-#include "server/http/server_view.h"
 #include "server/metrics/metrics.h"
+#include "server/requests/server_view.h"
 #include "server/scheduling/admission.h"
 
 namespace millrace::server {

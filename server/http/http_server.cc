@@ -10,7 +10,6 @@
 #include "nlohmann/json.hpp"
 #include "server/http/bounded_server.h"
 #include "server/http/connection_poller.h"
-#include "server/http/openai_error.h"
 #include "server/http/request_head.h"
 #include "server/http/request_threads.h"
 #include "server/logging/logging.h"
@@ -50,39 +49,6 @@ std::string ErrorBody(const std::string& message) {
                                                  nlohmann::json::error_handler_t::replace);
 }
 
-std::string ErrorBodyFor(std::string_view path, int status, const std::string& message) {
-  return IsOpenAiPath(path) ? OpenAiErrorBody(status, message, "", "") : ErrorBody(message);
-}
-
-void SendErrorFor(const httplib::Request& request, httplib::Response& response, int status,
-                  const std::string& message) {
-  response.status = status;
-  response.set_content(ErrorBodyFor(request.path, status, message), "application/json");
-}
-
-// An answer to a request that no handler sees, with what the client may do about it.
-void SendRefusal(const httplib::Request& request, httplib::Response& response, int status,
-                 const HttpRoutes& routes, size_t max_body_bytes) {
-  if (status != 405)
-    return SendErrorFor(request, response, status, DefaultMessage(status, max_body_bytes));
-  const std::string methods = routes.Methods(request.path);
-  response.set_header("Allow", methods);
-  SendErrorFor(request, response, status,
-               absl::StrCat("the method ", request.method, " is not allowed here; ", methods,
-                            methods.find(',') == methods.npos ? " is" : " are"));
-}
-
-// The same, of a request that has not been parsed.
-std::string RawRefusal(std::string_view received, int status, size_t max_body_bytes) {
-  const std::string body =
-      ErrorBodyFor(PathOf(received), status, DefaultMessage(status, max_body_bytes));
-  return absl::StrCat(
-      "HTTP/1.1 ", status,
-      status == 503 ? " Service Unavailable\r\nRetry-After: 1" : " Request Header Fields Too Large",
-      "\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: ", body.size(),
-      "\r\n\r\n", body);
-}
-
 }  // namespace
 
 HttpServer::HttpServer(Options options)
@@ -94,7 +60,7 @@ HttpServer::HttpServer(Options options)
         using enum httplib::Server::HandlerResponse;
         const int refusal = BoundedServer::CurrentRefusal();
         if (refusal == 0) return Unhandled;
-        SendRefusal(request, response, refusal, server_->routes(), options_.max_body_bytes);
+        SendRefusal(request, response, refusal);
         return Handled;
       });
   // The library tells of a bound on the requests of a connection, and of ranges; there are none.
@@ -105,23 +71,24 @@ HttpServer::HttpServer(Options options)
         if (response.headers.erase("Keep-Alive") != 0)
           response.set_header("Keep-Alive", keep_alive);
       });
-  server_->set_error_handler([max = options_.max_body_bytes](const httplib::Request& request,
-                                                             httplib::Response& response) {
-    if (response.body.empty())
-      SendErrorFor(request, response, response.status, DefaultMessage(response.status, max));
+  server_->set_error_handler([this](const httplib::Request& request, httplib::Response& response) {
+    if (response.body.empty()) {
+      SendErrorFor(request, response, response.status,
+                   DefaultMessage(response.status, options_.max_body_bytes));
+    }
   });
-  server_->set_exception_handler(
-      [](const httplib::Request& request, httplib::Response& response, std::exception_ptr error) {
-        std::string what = "unknown";
-        try {
-          std::rethrow_exception(error);
-        } catch (const std::exception& e) {
-          what = e.what();
-        } catch (...) {
-        }
-        logging::Error("HTTP handler failed", {{"path", request.path}, {"reason", what}});
-        SendErrorFor(request, response, 500, "internal error");
-      });
+  server_->set_exception_handler([this](const httplib::Request& request,
+                                        httplib::Response& response, std::exception_ptr error) {
+    std::string what = "unknown";
+    try {
+      std::rethrow_exception(error);
+    } catch (const std::exception& e) {
+      what = e.what();
+    } catch (...) {
+    }
+    logging::Error("HTTP handler failed", {{"path", request.path}, {"reason", what}});
+    SendErrorFor(request, response, 500, "internal error");
+  });
 }
 
 HttpServer::~HttpServer() { Stop(); }
@@ -130,6 +97,10 @@ HttpRoutes& HttpServer::routes() { return server_->routes(); }
 
 void HttpServer::ReserveThreadsFor(std::string path_prefix) {
   reserved_prefixes_.push_back(std::move(path_prefix));
+}
+
+void HttpServer::ShapeErrorsBelow(std::string path_prefix, MakeErrorBody make) {
+  error_shapes_.emplace_back(std::move(path_prefix), std::move(make));
 }
 
 absl::Status HttpServer::Start() {
@@ -147,9 +118,7 @@ absl::Status HttpServer::Start() {
                                 .keep_alive_timeout = options_.keep_alive_timeout,
                                 .accept_retry = options_.accept_retry},
       [this](std::unique_ptr<Connection>& connection) { return Dispatch(connection); },
-      [max = options_.max_body_bytes](std::string_view received, int status) {
-        return RawRefusal(received, status, max);
-      });
+      [this](std::string_view received, int status) { return RawRefusal(received, status); });
   const auto make_threads = [this](size_t max_threads, size_t max_waiting,
                                    std::chrono::milliseconds write_timeout) {
     const BoundedStream::Limits limits{.body_timeout = options_.request_timeout,
@@ -194,6 +163,42 @@ bool HttpServer::IsReserved(std::string_view head) const {
   const std::string_view path = PathOf(head);
   return std::ranges::any_of(
       reserved_prefixes_, [path](const std::string& prefix) { return path.starts_with(prefix); });
+}
+
+std::string HttpServer::ErrorBodyFor(std::string_view path, int status,
+                                     const std::string& message) const {
+  for (const auto& [prefix, make] : error_shapes_) {
+    if (path.starts_with(prefix)) return make(status, message);
+  }
+  return ErrorBody(message);
+}
+
+void HttpServer::SendErrorFor(const httplib::Request& request, httplib::Response& response,
+                              int status, const std::string& message) const {
+  response.status = status;
+  response.set_content(ErrorBodyFor(request.path, status, message), "application/json");
+}
+
+void HttpServer::SendRefusal(const httplib::Request& request, httplib::Response& response,
+                             int status) const {
+  if (status != 405) {
+    return SendErrorFor(request, response, status, DefaultMessage(status, options_.max_body_bytes));
+  }
+  const std::string methods = server_->routes().Methods(request.path);
+  response.set_header("Allow", methods);
+  SendErrorFor(request, response, status,
+               absl::StrCat("the method ", request.method, " is not allowed here; ", methods,
+                            methods.find(',') == methods.npos ? " is" : " are"));
+}
+
+std::string HttpServer::RawRefusal(std::string_view received, int status) const {
+  const std::string body =
+      ErrorBodyFor(PathOf(received), status, DefaultMessage(status, options_.max_body_bytes));
+  return absl::StrCat(
+      "HTTP/1.1 ", status,
+      status == 503 ? " Service Unavailable\r\nRetry-After: 1" : " Request Header Fields Too Large",
+      "\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: ", body.size(),
+      "\r\n\r\n", body);
 }
 
 void SendError(httplib::Response& response, int http_status, const std::string& message) {

@@ -2,9 +2,11 @@
 
 #include <chrono>
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -23,7 +25,6 @@ class BoundedServer;
 class ConnectionPoller;
 class HttpRoutes;
 class RequestThreads;
-class ServerView;
 struct Connection;
 
 // HTTP/1.1 on one address. One thread waits for what all clients send; a request has a thread of
@@ -53,14 +54,19 @@ class HttpServer {
   HttpServer(const HttpServer&) = delete;
   HttpServer& operator=(const HttpServer&) = delete;
 
-  // Handlers run for paths of at most 1024 bytes; errors without a body get a JSON one, below
-  // /v1/ in OpenAI's shape. A body needs a Content-Length and must not be compressed. What a
+  // Handlers run for paths of at most 1024 bytes; errors without a body get a JSON one.
+  // A body needs a Content-Length and must not be compressed. What a
   // handler throws is answered with 500. Where services add their endpoints, streaming ones with
   // set_chunked_content_provider. Only before Start.
   HttpRoutes& routes();
   // Keeps threads for GET below the path: they answer whatever all others do. Handlers there must
   // not wait, and their answers must be short. Only before Start.
   void ReserveThreadsFor(std::string path_prefix);
+
+  using MakeErrorBody = std::function<std::string(int http_status, const std::string& message)>;
+  // Has errors below the path come with another body than {"error": "..."}, of the same type. Only
+  // before Start.
+  void ShapeErrorsBelow(std::string path_prefix, MakeErrorBody make);
 
   // Listens when it returns OK. A port in use gives an error that names the address.
   absl::Status Start();
@@ -74,9 +80,18 @@ class HttpServer {
   // Gives a request to threads; false: too many wait for one.
   bool Dispatch(std::unique_ptr<Connection>& connection);
   bool IsReserved(std::string_view head) const;
+  // The body of an error of this server's own.
+  std::string ErrorBodyFor(std::string_view path, int status, const std::string& message) const;
+  void SendErrorFor(const httplib::Request& request, httplib::Response& response, int status,
+                    const std::string& message) const;
+  // Answers a request that no handler sees, with what the client may do about it.
+  void SendRefusal(const httplib::Request& request, httplib::Response& response, int status) const;
+  // The same for a request that has not been parsed.
+  std::string RawRefusal(std::string_view received, int status) const;
 
   const Options options_;
   std::vector<std::string> reserved_prefixes_;
+  std::vector<std::pair<std::string, MakeErrorBody>> error_shapes_;  // by path prefix
   const std::unique_ptr<BoundedServer> server_;
   std::unique_ptr<ConnectionPoller> poller_;
   std::unique_ptr<RequestThreads> threads_;
@@ -89,10 +104,6 @@ bool HttpClientGone();
 
 // Answers with {"error": "..."}.
 void SendError(httplib::Response& response, int http_status, const std::string& message);
-
-// Adds the KServe v2 health, metadata and model endpoints. view outlives the server. With keys (may
-// be null) all but health need one, as `authorization: Bearer` or `x-api-key`.
-void AddKServeRoutes(HttpServer& server, const ServerView& view, const ApiKeyStore* keys);
 
 // OK when the request carries a known key, as `authorization: Bearer` or `x-api-key`, or keys is
 // null; else UNAUTHENTICATED.

@@ -11,10 +11,10 @@
 
 #include "millrace/v1/synthesis.pb.h"
 #include "millrace/v1/translation.pb.h"
-#include "server/libretranslate/translate_reply.h"
-#include "server/openai/speech_reply.h"
-#include "server/services/speech_request.h"
-#include "server/services/translation_request.h"
+#include "server/frontends/libretranslate/translate_reply.h"
+#include "server/frontends/openai/speech_reply.h"
+#include "server/requests/speech_request.h"
+#include "server/requests/translation_request.h"
 #include "tests/fakes/fake_call.h"
 
 namespace millrace::server {

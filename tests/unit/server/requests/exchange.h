@@ -5,10 +5,10 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "server/frontends/kserve/infer_service.h"
+#include "server/frontends/millrace/synthesis_service.h"
+#include "server/frontends/millrace/translation_service.h"
 #include "server/metrics/model_metrics.h"
-#include "server/services/infer_service.h"
-#include "server/services/synthesis_service.h"
-#include "server/services/translation_service.h"
 #include "tests/fakes/fake_clock.h"
 #include "tests/unit/server/requests/test_backend.h"
 #include "tests/unit/server/requests/test_models.h"

@@ -10,12 +10,12 @@
 #include <utility>
 
 #include "server/metrics/metrics.h"
+#include "server/requests/services.h"
+#include "server/requests/stream_registry.h"
 #include "server/scheduling/admission.h"
 #include "server/scheduling/model_directory.h"
 #include "server/scheduling/scheduler.h"
 #include "server/scheduling/thread_executor.h"
-#include "server/services/services.h"
-#include "server/services/stream_registry.h"
 #include "tests/fakes/fake_device.h"
 #include "tests/fakes/fake_model.h"
 

@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "server/services/utf8.h"
+#include "server/requests/utf8.h"
 
 namespace millrace::server {
 namespace {

@@ -1,0 +1,169 @@
+#include "server/frontends/grpc/health_service.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "models/core/strings.h"
+#include "server/frontends/grpc/answer.h"
+
+namespace millrace::server {
+namespace {
+
+using grpc::health::v1::HealthCheckRequest;
+using grpc::health::v1::HealthCheckResponse;
+using ServingStatus = HealthCheckResponse::ServingStatus;
+
+// Longer than any name of a service or model. A watch keeps its name.
+constexpr size_t kMaxNameBytes = 256;
+
+absl::Status CheckName(const std::string& name) {
+  if (name.size() <= kMaxNameBytes) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      StrCat("service: has ", name.size(), " bytes; at most ", kMaxNameBytes, " are allowed"));
+}
+
+absl::Status ShuttingDown() { return absl::UnavailableError("the server is shutting down"); }
+
+}  // namespace
+
+// A client that is told of changes. When it is slow it misses those that did not last.
+class HealthService::Watch final : public ByteCall::Handler {
+ public:
+  Watch(HealthService& service, ByteCall& call, std::string name)
+      : service_(service), call_(call), name_(std::move(name)) {
+    call_.SetHandler(*this);
+  }
+
+  // What it watches.
+  const std::string& name() const { return name_; }
+
+  // On any thread, as End.
+  void Tell(ServingStatus status) MILLRACE_EXCLUDES(mu_) {
+    MutexLock lock(mu_);
+    status_ = status;
+    WriteNext();
+  }
+
+  void End(const absl::Status& status) MILLRACE_EXCLUDES(mu_) {
+    {
+      MutexLock lock(mu_);
+      if (end_) return;
+      end_ = status;
+      if (writing_) return;
+    }
+    call_.Finish(status);
+  }
+
+ private:
+  void OnWriteDone(bool ok) override MILLRACE_EXCLUDES(mu_) {
+    std::optional<absl::Status> end;
+    {
+      MutexLock lock(mu_);
+      writing_ = false;
+      if (ok) WriteNext();
+      if (!writing_) end = end_;
+    }
+    if (end) call_.Finish(*end);
+  }
+  void OnCancel() override { End(absl::CancelledError("the caller went away")); }
+  void OnDone() override {
+    service_.Remove(*this);
+    delete this;
+  }
+
+  void WriteNext() MILLRACE_REQUIRES(mu_) {
+    if (writing_ || end_ || status_ == written_) return;
+    HealthCheckResponse response;
+    response.set_status(status_);
+    if (!SerializeMessage(response, message_).ok()) return;
+    written_ = status_;
+    writing_ = true;
+    call_.StartWrite(&message_);
+  }
+
+  HealthService& service_;
+  ByteCall& call_;
+  const std::string name_;
+  Mutex mu_;
+  ServingStatus status_ MILLRACE_GUARDED_BY(mu_) = HealthCheckResponse::UNKNOWN;
+  ServingStatus written_ MILLRACE_GUARDED_BY(mu_) = HealthCheckResponse::UNKNOWN;
+  ByteBuffer message_ MILLRACE_GUARDED_BY(mu_);
+  bool writing_ MILLRACE_GUARDED_BY(mu_) = false;
+  std::optional<absl::Status> end_ MILLRACE_GUARDED_BY(mu_);
+};
+
+HealthService::HealthService(std::vector<std::string> services)
+    : RpcService("grpc.health.v1.Health"), services_(std::move(services)) {
+  Serve("Check", Answering<HealthCheckRequest, HealthCheckResponse>(
+                     [this](const ByteCall&, const auto& request, auto& response) -> absl::Status {
+                       if (absl::Status status = CheckName(request.service()); !status.ok())
+                         return status;
+                       MutexLock lock(mu_);
+                       response.set_status(StatusOf(request.service()));
+                       if (response.status() != HealthCheckResponse::SERVICE_UNKNOWN)
+                         return absl::OkStatus();
+                       return absl::NotFoundError(
+                           StrCat("service: the server has no service and no model named '",
+                                  request.service(), "'"));
+                     }));
+  Serve("Watch", [this](ByteCall& call) {
+    HealthCheckRequest request;
+    absl::Status status = ParseMessage(call.request(), request);
+    if (status.ok()) status = CheckName(request.service());
+    if (!status.ok()) return call.Finish(status);
+    Add(*new Watch(*this, call, std::move(*request.mutable_service())));
+  });
+}
+
+ServingStatus HealthService::StatusOf(std::string_view name) const {
+  bool ready = true;
+  if (!name.empty() && std::ranges::find(services_, name) == services_.end()) {
+    const auto model = models_.find(name);
+    if (model == models_.end()) return HealthCheckResponse::SERVICE_UNKNOWN;
+    ready = model->second;
+  }
+  return serving_ && ready ? HealthCheckResponse::SERVING : HealthCheckResponse::NOT_SERVING;
+}
+
+void HealthService::Add(Watch& watch) {
+  MutexLock lock(mu_);
+  if (ended_) return watch.End(ShuttingDown());
+  watches_.insert(&watch);
+  watch.Tell(StatusOf(watch.name()));
+}
+
+void HealthService::Remove(Watch& watch) {
+  MutexLock lock(mu_);
+  watches_.erase(&watch);
+}
+
+void HealthService::SetServing(bool serving) {
+  MutexLock lock(mu_);
+  serving_ = serving;
+  for (Watch* watch : watches_) watch->Tell(StatusOf(watch->name()));
+}
+
+void HealthService::SetModel(std::string_view name, std::optional<bool> ready) {
+  MutexLock lock(mu_);
+  const auto model = models_.find(name);
+  if (ready && model != models_.end()) {
+    model->second = *ready;
+  } else if (ready) {
+    models_.emplace(name, *ready);
+  } else if (model != models_.end()) {
+    models_.erase(model);
+  }
+  for (Watch* watch : watches_) {
+    if (watch->name() == name) watch->Tell(StatusOf(name));
+  }
+}
+
+void HealthService::EndWatches() {
+  MutexLock lock(mu_);
+  ended_ = true;
+  for (Watch* watch : watches_) watch->End(ShuttingDown());
+}
+
+}  // namespace millrace::server

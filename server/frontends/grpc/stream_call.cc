@@ -1,0 +1,133 @@
+#include "server/frontends/grpc/stream_call.h"
+
+#include <utility>
+
+#include "server/frontends/grpc/message_codec.h"
+
+namespace millrace::server {
+
+void StreamCall::Send(const google::protobuf::Message& message) {
+  ByteBuffer buffer;
+  const absl::Status status = SerializeMessage(message, buffer);
+  MutexLock lock(mu_);
+  if (broken_ || end_ || !status.ok()) return;
+  if (pending_.empty()) last_progress_ = services().clock.Now();
+  pending_bytes_ += buffer.size();
+  pending_.push_back(std::move(buffer));
+  Advance();  // never the end, which is not known yet
+}
+
+void StreamCall::Finish(const absl::Status& result) {
+  const absl::Status status = OrInternal([&] { return Outcome(result); });
+  AddTrailers(status);
+  std::optional<absl::Status> end;
+  {
+    MutexLock lock(mu_);
+    end_ = status;
+    // An error need not wait behind audio that the client has not taken; what is written already
+    // still arrives.
+    if (!status.ok() && !pending_.empty())
+      pending_.erase(pending_.begin() + (writing_ ? 1 : 0), pending_.end());
+    end = Advance();
+  }
+  if (end) call().Finish(*end);
+}
+
+std::optional<absl::Status> StreamCall::Advance() {
+  if (writing_ || finished_) return std::nullopt;
+  if (!pending_.empty()) {
+    writing_ = true;
+    // It stays put: a deque moves nothing when its end grows, and only OnWriteDone pops.
+    call().StartWrite(&pending_.front());
+    return std::nullopt;
+  }
+  if (!end_) return std::nullopt;
+  finished_ = true;
+  return end_;
+}
+
+void StreamCall::OnWriteDone(bool ok) {
+  std::optional<absl::Status> end;
+  std::unique_ptr<Job> resumed;
+  {
+    MutexLock lock(mu_);
+    writing_ = false;
+    last_progress_ = services().clock.Now();
+    pending_bytes_ -= pending_.front().size();
+    pending_.pop_front();
+    if (!ok) {
+      broken_ = true;
+      pending_.clear();
+      pending_bytes_ = 0;
+    }
+    end = Advance();
+    // Hysteresis: half empty before the next step, or a step would follow every message.
+    if (parked_ != nullptr && pending_bytes_ <= services().max_buffered_bytes / 2)
+      resumed = std::move(parked_);
+  }
+  if (!ok) Cancel();
+  if (end) call().Finish(*end);
+  if (resumed != nullptr) services().scheduler.Requeue(std::move(resumed));
+}
+
+bool StreamCall::Congested() const {
+  MutexLock lock(mu_);
+  return pending_bytes_ > services().max_buffered_bytes;
+}
+
+void StreamCall::Park(std::unique_ptr<Job> job) {
+  Scheduler& scheduler = services().scheduler;
+  {
+    MutexLock lock(mu_);
+    // The client may have caught up, or left, since Congested was asked; then no OnWriteDone would
+    // wake the job.
+    if (writing_ && !broken_ && !cancelled()) parked_ = std::move(job);
+  }
+  if (job != nullptr) scheduler.Requeue(std::move(job));
+}
+
+TimePoint StreamCall::waiting_since() const {
+  MutexLock lock(mu_);
+  return pending_.empty() ? TimePoint::max() : last_progress_;
+}
+
+TimePoint StreamCall::last_progress() const {
+  MutexLock lock(mu_);
+  return last_progress_;
+}
+
+void StreamCall::OnDone() {
+  services().streams.Remove(*this);
+  absl::Status outcome;
+  {
+    MutexLock lock(mu_);
+    // Without an end it threw before it could be queued.
+    outcome = end_.value_or(absl::InternalError("the call could not begin"));
+    // The work was done, but not all of it arrived. And when a client that sends a stream leaves,
+    // it is told of the stream's end first, which may have come too early.
+    if ((outcome.ok() && (broken_ || cancelled())) ||
+        (call().cancelled() && (outcome.ok() || absl::IsInvalidArgument(outcome))))
+      outcome = absl::CancelledError("the caller went away");
+  }
+  Record(outcome);
+  delete this;
+}
+
+void StreamCall::OnCancel() {
+  CancelWork();
+  DropParked();
+}
+
+void StreamCall::DropParked() {
+  std::unique_ptr<Job> parked;
+  {
+    MutexLock lock(mu_);
+    parked = std::move(parked_);
+  }
+  if (parked != nullptr) {
+    const absl::Status why = StopStatus(parked->request);
+    FinishJob(std::move(parked), why);
+  }
+}
+
+}  // namespace millrace::server

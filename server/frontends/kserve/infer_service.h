@@ -1,0 +1,29 @@
+#pragma once
+
+#include <functional>
+
+#include "inference/grpc_service.pb.h"
+#include "server/requests/services.h"
+#include "server/rpc/rpc_service.h"
+
+namespace millrace::server {
+
+// KServe v2. Thread-safe.
+class InferService final : public RpcService {
+ public:
+  // ready: every model is warm and requests are accepted.
+  InferService(Services& services, std::function<bool()> ready);
+
+ private:
+  absl::Status ModelReady(const ByteCall& call, const inference::ModelReadyRequest& request,
+                          inference::ModelReadyResponse& response) const;
+  absl::Status ServerMetadata(const ByteCall& call,
+                              inference::ServerMetadataResponse& response) const;
+  absl::Status ModelMetadata(const ByteCall& call, const inference::ModelMetadataRequest& request,
+                             inference::ModelMetadataResponse& response) const;
+
+  Services& services_;
+  const std::function<bool()> ready_;
+};
+
+}  // namespace millrace::server

@@ -1,0 +1,141 @@
+#include "server/frontends/kserve/kserve_routes.h"
+
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "httplib.h"
+#include "nlohmann/json.hpp"
+#include "server/http/http_routes.h"
+
+namespace millrace {
+namespace {
+
+// Keeps the order in which members are added.
+using Json = nlohmann::ordered_json;
+
+void Send(httplib::Response& response, int status, const Json& json) {
+  response.status = status;
+  // Names and errors come from files: bytes that are not UTF-8 must not throw.
+  response.set_content(json.dump(-1, ' ', false, Json::error_handler_t::replace),
+                       "application/json");
+}
+
+Json TensorsToJson(const std::vector<models::TensorSpec>& specs) {
+  Json tensors = Json::array();
+  for (const models::TensorSpec& spec : specs) {
+    tensors.push_back({{"name", spec.name},
+                       {"datatype", std::string(models::ToString(spec.type))},
+                       {"shape", spec.shape}});
+  }
+  return tensors;
+}
+
+Json SummaryToJson(const ModelStatusView& model) {
+  Json json = {{"name", model.info.name},
+               {"version", absl::StrCat(model.info.version)},
+               {"state", std::string(ToString(model.state))}};
+  if (!model.error.empty()) json["error"] = model.error;
+  return json;
+}
+
+// KServe's members first, then ours. Of a model that is not loaded only its name, version and state
+// are known.
+Json MetadataToJson(const ModelStatusView& model) {
+  const models::ModelInfo& info = model.info;
+  if (model.state != ModelState::kReady) {
+    Json json = {{"name", info.name},
+                 {"versions", {absl::StrCat(info.version)}},
+                 {"state", std::string(ToString(model.state))}};
+    if (!model.error.empty()) json["error"] = model.error;
+    return json;
+  }
+  Json json = {{"name", info.name},
+               {"versions", {absl::StrCat(info.version)}},
+               {"platform", info.platform},
+               {"inputs", TensorsToJson(info.inputs)},
+               {"outputs", TensorsToJson(info.outputs)},
+               {"state", std::string(ToString(model.state))},
+               {"task", std::string(models::ToString(info.task))},
+               {"license", info.license}};
+  if (info.task == models::Task::kTranslation) {
+    json["source_language"] = info.source_language;
+    json["target_language"] = info.target_language;
+    if (!info.source_languages.empty()) json["source_languages"] = info.source_languages;
+    if (!info.target_languages.empty()) json["target_languages"] = info.target_languages;
+  }
+  if (info.task == models::Task::kSynthesis) {
+    json["voices"] = info.voices;
+    json["voice_languages"] = info.voice_languages;
+    json["language"] = info.language;
+    json["languages"] = info.languages;
+    json["sample_rate"] = info.sample_rate;
+  }
+  return json;
+}
+
+// The model that the path names, or a 404 and nothing. The second group of the path, a version, may
+// be missing.
+std::optional<ModelStatusView> FindModel(const ServerView& view, const httplib::Request& request,
+                                         httplib::Response& response) {
+  const std::string name = request.matches[1];
+  const std::string version = request.matches[3];
+  std::optional<ModelStatusView> model = view.FindModel(name);
+  if (!model) {
+    SendError(response, 404, absl::StrCat("model '", name, "' is unknown"));
+    return std::nullopt;
+  }
+  if (!version.empty() && version != absl::StrCat(model->info.version)) {
+    SendError(response, 404,
+              absl::StrCat("model '", name, "' has no version '", version, "', it serves ",
+                           model->info.version));
+    return std::nullopt;
+  }
+  return model;
+}
+
+}  // namespace
+
+void AddKServeRoutes(HttpServer& server, const ServerView& view, const ApiKeyStore* keys) {
+  HttpRoutes& routes = server.routes();
+  const auto guarded = [keys](auto handler) {
+    return [keys, handler](const httplib::Request& request, httplib::Response& response) {
+      if (CheckApiKey(request, response, keys)) handler(request, response);
+    };
+  };
+
+  // A probe that is not answered has the server restarted, or taken from its load balancer.
+  server.ReserveThreadsFor("/v2/health/");
+  routes.Get("/v2/health/live", [&view](const httplib::Request&, httplib::Response& response) {
+    const bool live = view.Live();
+    Send(response, live ? 200 : 503, {{"live", live}});
+  });
+  routes.Get("/v2/health/ready", [&view](const httplib::Request&, httplib::Response& response) {
+    const bool ready = view.Ready();
+    Send(response, ready ? 200 : 503, {{"ready", ready}});
+  });
+  routes.Get(
+      "/v2", guarded([&view](const httplib::Request&, httplib::Response& response) {
+        Send(response, 200,
+             {{"name", "millrace"}, {"version", view.Version()}, {"extensions", Json::array()}});
+      }));
+  routes.Get("/v2/models", guarded([&view](const httplib::Request&, httplib::Response& response) {
+               Json models = Json::array();
+               for (const ModelStatusView& model : view.Models())
+                 models.push_back(SummaryToJson(model));
+               Send(response, 200, {{"models", std::move(models)}});
+             }));
+  constexpr char kModel[] = "/v2/models/([^/]+)(/versions/([^/]+))?";
+  routes.Get(kModel, guarded([&view](const httplib::Request& request, httplib::Response& response) {
+               if (const auto model = FindModel(view, request, response))
+                 Send(response, 200, MetadataToJson(*model));
+             }));
+  routes.Get(absl::StrCat(kModel, "/ready"),
+             guarded([&view](const httplib::Request& request, httplib::Response& response) {
+               const auto model = FindModel(view, request, response);
+               if (!model) return;
+               const bool ready = model->state == ModelState::kReady && view.Ready();
+               Send(response, ready ? 200 : 503, {{"name", model->info.name}, {"ready", ready}});
+             }));
+}
+
+}  // namespace millrace

@@ -1,0 +1,247 @@
+#include "server/frontends/libretranslate/translate_message.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "models/core/language_names.h"
+#include "models/core/strings.h"
+#include "nlohmann/json.hpp"
+#include "server/http/json_body.h"
+#include "server/requests/utf8.h"
+
+namespace millrace::server {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// More than any model gives.
+constexpr int kMaxAlternatives = 1'000;
+
+std::string Dump(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+absl::Status WrongType(std::string_view name, std::string_view wanted,
+                       const nlohmann::json& value) {
+  return absl::InvalidArgumentError(
+      StrCat(name, ": must be ", wanted, ", not ", std::string_view(value.type_name())));
+}
+
+absl::Status TakeFormat(std::string_view format, HttpTranslateRequest& request) {
+  models::TextFormat& out = request.translation.input.format;
+  if (format.empty() || format == "text") {
+    out = models::TextFormat::kText;
+  } else if (format == "html") {
+    out = models::TextFormat::kHtml;
+  } else if (format == "markdown") {
+    out = models::TextFormat::kMarkdown;
+  } else {
+    return absl::InvalidArgumentError(StrCat("format: '", format.substr(0, 64),
+                                             "' is not supported; text, html and markdown are"));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status TakeAlternatives(std::string_view text, HttpTranslateRequest& request) {
+  int64_t count = 0;
+  if (!absl::SimpleAtoi(View(text), &count)) {
+    return absl::InvalidArgumentError(
+        StrCat("alternatives: '", text.substr(0, 64), "' is not a whole number"));
+  }
+  request.alternatives = static_cast<int>(std::clamp<int64_t>(count, 0, kMaxAlternatives));
+  return absl::OkStatus();
+}
+
+absl::Status TakeText(std::string_view name, std::string value, HttpTranslateRequest& request) {
+  models::TranslateInput& input = request.translation.input;
+  if (name == "source") {
+    request.auto_source = value == kAutoLanguage;
+    input.source_language = std::move(value);
+  } else if (name == "target") {
+    input.target_language = std::move(value);
+  } else if (name == "api_key") {
+    request.api_key = std::move(value);
+  } else if (name == "format") {
+    return TakeFormat(value, request);
+  } else if (name == "alternatives") {
+    return TakeAlternatives(value, request);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status TakeQuery(const nlohmann::json& value, HttpTranslateRequest& request) {
+  std::vector<std::string>& texts = request.translation.input.texts;
+  if (value.is_string()) {
+    texts = {value.get<std::string>()};
+    return absl::OkStatus();
+  }
+  if (!value.is_array()) return WrongType("q", "a string or a list of strings", value);
+  request.list = true;
+  for (const nlohmann::json& text : value) {
+    if (!text.is_string()) return WrongType(StrCat("q[", texts.size(), "]"), "a string", text);
+    texts.push_back(text.get<std::string>());
+  }
+  return absl::OkStatus();
+}
+
+absl::Status TakeJson(std::string_view name, const nlohmann::json& value,
+                      HttpTranslateRequest& request) {
+  if (name == "q") return TakeQuery(value, request);
+  if (name == "alternatives" && value.is_number_integer())
+    return TakeAlternatives(value.dump(), request);
+  constexpr std::string_view kTexts[] = {"source", "target", "format", "api_key", "alternatives"};
+  if (std::ranges::find(kTexts, name) == std::end(kTexts)) return absl::OkStatus();
+  if (!value.is_string())
+    return WrongType(name, name == "alternatives" ? "a whole number" : "a string", value);
+  return TakeText(name, value.get<std::string>(), request);
+}
+
+absl::StatusOr<HttpTranslateRequest> ParseJson(std::string_view body) {
+  const absl::StatusOr<nlohmann::json> members = ParseJsonObject(body);
+  if (!members.ok()) return members.status();
+  HttpTranslateRequest request;
+  for (const auto& [name, value] : members->items()) {
+    if (value.is_null()) continue;  // as if it were not there
+    if (absl::Status status = TakeJson(name, value, request); !status.ok()) return status;
+  }
+  return request;
+}
+
+absl::Status Missing(std::string_view name) {
+  return absl::InvalidArgumentError(StrCat("Invalid request: missing ", name, " parameter"));
+}
+
+Json ToJson(const models::DetectedLanguage& detected) {
+  // What cannot be told is English for sure not, as the original has it.
+  if (detected.language.empty()) return {{"confidence", 0.0}, {"language", "en"}};
+  return {{"confidence", static_cast<int>(detected.confidence * 100 + 0.5F)},
+          {"language", detected.language}};
+}
+
+Json NamedLanguage(const std::string& code) {
+  return {{"code", code}, {"name", models::LanguageName(code)}};
+}
+
+}  // namespace
+
+absl::StatusOr<HttpTranslateRequest> ParseTranslateBody(std::string_view content_type,
+                                                        std::string_view body) {
+  const std::string_view type = content_type.substr(0, content_type.find(';'));
+  absl::StatusOr<HttpTranslateRequest> request;
+  if (absl::EqualsIgnoreCase(View(type), "application/x-www-form-urlencoded")) {
+    request = ParseTranslateForm(ParseForm(body));
+  } else if (absl::EndsWithIgnoreCase(View(type), "json")) {
+    if (!IsValidUtf8(body)) return absl::InvalidArgumentError("the body is not valid UTF-8");
+    request = ParseJson(body);
+  } else {
+    return absl::InvalidArgumentError(
+        StrCat("Content-Type: '", type.substr(0, 64),
+               "' is not supported; application/json, application/x-www-form-urlencoded "
+               "and multipart/form-data are"));
+  }
+  return request;
+}
+
+absl::StatusOr<HttpTranslateRequest> ParseTranslateForm(FormMembers members) {
+  HttpTranslateRequest request;
+  std::vector<std::string>& texts = request.translation.input.texts;
+  for (auto& [name, value] : members) {
+    if (!IsValidUtf8(value)) return absl::InvalidArgumentError("the body is not valid UTF-8");
+    if (name == "q") {
+      texts.push_back(std::move(value));
+    } else if (absl::Status status = TakeText(name, std::move(value), request); !status.ok()) {
+      return status;
+    }
+  }
+  request.list = texts.size() > 1;
+  return request;
+}
+
+absl::Status CheckTranslate(const HttpTranslateRequest& request) {
+  if (absl::Status status = CheckDetect(request); !status.ok()) return status;
+  if (request.translation.input.source_language.empty()) return Missing("source");
+  if (request.translation.input.target_language.empty()) return Missing("target");
+  return absl::OkStatus();
+}
+
+absl::Status CheckDetect(const HttpTranslateRequest& request) {
+  const std::vector<std::string>& texts = request.translation.input.texts;
+  if (texts.empty() || (!request.list && texts.front().empty())) return Missing("q");
+  return absl::OkStatus();
+}
+
+std::string TranslateBody(const HttpTranslateRequest& request,
+                          const std::vector<TranslationText>& texts,
+                          std::vector<TranslationResults::Text> results) {
+  Json translated = Json::array();
+  Json detected = Json::array();
+  Json alternatives = Json::array();
+  Json lost = Json::array();
+  bool any_lost = false;
+  for (size_t i = 0; i < results.size(); ++i) {
+    TranslationResults::Text& result = results[i];
+    translated.push_back(std::move(result.text));
+    detected.push_back(ToJson(texts[i].read_in.value_or(models::DetectedLanguage())));
+    any_lost = any_lost || !result.lost.empty();
+    lost.push_back(std::move(result.lost));
+    Json& others = alternatives.emplace_back(Json::array());
+    for (models::TranslationAlternative& other : result.alternatives)
+      others.push_back(std::move(other.text));
+  }
+  const auto shaped = [&request](Json& list) {
+    return request.list ? std::move(list) : std::move(list.front());
+  };
+  Json answer = {{"translatedText", shaped(translated)}};
+  if (request.auto_source) answer["detectedLanguage"] = shaped(detected);
+  if (request.alternatives > 0) answer["alternatives"] = shaped(alternatives);
+  if (any_lost) answer["lost"] = shaped(lost);
+  return Dump(answer);
+}
+
+std::string DetectBody(const std::vector<models::DetectedLanguage>& candidates) {
+  Json answer = Json::array();
+  for (const models::DetectedLanguage& candidate : candidates) answer.push_back(ToJson(candidate));
+  if (answer.empty()) answer.push_back(ToJson({}));
+  return Dump(answer);
+}
+
+std::string LanguagesBody(const std::vector<TranslationRoute>& routes) {
+  // Each can be "translated" into itself.
+  std::map<std::string, std::set<std::string>> targets;
+  for (const TranslationRoute& route : routes) {
+    targets[route.source_language].insert({route.source_language, route.target_language});
+    targets[route.target_language].insert(route.target_language);
+  }
+  Json answer = Json::array();
+  for (const auto& [code, all] : targets) {
+    Json& language = answer.emplace_back(NamedLanguage(code));
+    language["targets"] = all;
+  }
+  return Dump(answer);
+}
+
+std::string SettingsBody(const std::vector<TranslationRoute>& routes, bool keys) {
+  const TranslationRoute* first = routes.empty() ? nullptr : &routes.front();
+  for (const TranslationRoute& route : routes) {
+    if (route.source_language != "en") continue;
+    first = &route;
+    break;
+  }
+  const std::string source = first != nullptr ? first->source_language : "en";
+  const std::string target = first != nullptr ? first->target_language : "en";
+  return Dump(
+      {{"charLimit", kMaxTranslateCharacters},
+       {"frontendTimeout", 500},
+       {"apiKeys", keys},
+       {"keyRequired", keys},
+       {"suggestions", false},
+       {"filesTranslation", false},
+       {"supportedFilesFormat", Json::array()},
+       {"language", {{"source", NamedLanguage(source)}, {"target", NamedLanguage(target)}}}});
+}
+
+}  // namespace millrace::server

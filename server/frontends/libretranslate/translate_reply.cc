@@ -1,0 +1,89 @@
+#include "server/frontends/libretranslate/translate_reply.h"
+
+#include <algorithm>
+#include <utility>
+#include <variant>
+
+namespace millrace::server {
+
+void TranslateReply::Start(absl::StatusOr<Works> works) {
+  if (!works.ok()) {
+    self_ = shared_from_this();
+    return Finish(works.status());
+  }
+  works_ = *std::move(works);
+  texts_ = std::move(works_.front().texts);
+  size_t alternatives = 0;
+  for (const TranslationWork& work : works_)
+    alternatives = std::max(alternatives, work.alternatives);
+  results_.emplace(texts_.size(), alternatives);
+  StartNext();
+}
+
+void TranslateReply::StartNext() {
+  self_ = shared_from_this();
+  bool queued = false;  // then a worker may have ended it already
+  const absl::Status status = OrInternal([&]() -> absl::Status {
+    while (started_ < works_.size()) {
+      TranslationWork& work = works_[started_++];
+      for (size_t i = 0; i < work.unchanged.size(); ++i)
+        results_->Add({.text_index = work.places[i], .text = std::move(work.unchanged[i])});
+      if (work.work.model == nullptr) continue;
+      progress_ = TranslationProgress();
+      progress_.Start(work);
+      absl::Status submitted = Submit(std::move(work.work), start() + services().max_request_time);
+      queued = submitted.ok();
+      return submitted;
+    }
+    return absl::OkStatus();
+  });
+  if (!queued) Finish(status);
+}
+
+TranslateReply::~TranslateReply() {
+  absl::Status outcome;
+  {
+    MutexLock lock(mu_);
+    outcome = abandoned_ || !end_ ? absl::CancelledError("the caller went away") : *end_;
+  }
+  Record(outcome);
+}
+
+std::optional<absl::Status> TranslateReply::Wait(std::chrono::milliseconds patience) {
+  const auto until = std::chrono::steady_clock::now() + patience;
+  {
+    MutexLock lock(mu_);
+    while (!end_ && changed_.WaitUntil(mu_, until)) {
+    }
+    if (!end_ || !end_->ok() || started_ == works_.size()) return end_;
+    end_.reset();
+  }
+  StartNext();
+  return std::nullopt;
+}
+
+void TranslateReply::Abandon() {
+  {
+    MutexLock lock(mu_);
+    if (std::exchange(abandoned_, true) || end_) return;
+  }
+  CancelWork();
+}
+
+void TranslateReply::Emit(models::Output output) {
+  auto part = progress_.Take(std::get<models::TranslateOutput>(std::move(output)));
+  if (part) results_->Add(*std::move(part));
+}
+
+void TranslateReply::Finish(const absl::Status& status) {
+  absl::Status result = status;
+  if (result.ok() && SubmitNext([this] { return progress_.Next(); }, result)) return;
+  const std::shared_ptr<TranslateReply> self = std::move(self_);
+  {
+    MutexLock lock(mu_);
+    end_ = result;
+  }
+  changed_.NotifyAll();
+}
+
+}  // namespace millrace::server

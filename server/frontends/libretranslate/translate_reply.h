@@ -1,0 +1,75 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "mps_runtime/base/mutex.h"
+#include "server/requests/translation_progress.h"
+#include "server/requests/translation_request.h"
+#include "server/requests/translation_results.h"
+#include "server/requests/work_reply.h"
+
+namespace millrace::server {
+
+// A translation over HTTP. Workers put sentences in, the connection's own thread waits for the end.
+//
+// Shared by the connection and, until Finish, by the job; the last of them counts the request and
+// gives its ticket back.
+class TranslateReply final : public WorkReply, public std::enable_shared_from_this<TranslateReply> {
+ public:
+  // request_id, caller: for the log.
+  TranslateReply(Services& services, std::string request_id, Caller caller = {})
+      : WorkReply(services, Method::kHttpTranslate),
+        request_id_(std::move(request_id)),
+        caller_(std::move(caller)) {}
+  ~TranslateReply() override;
+
+  using Works = std::vector<TranslationWork>;
+
+  // Queues the first of the works, or ends with what is wrong with them. Call it once, first. Never
+  // blocks.
+  void Start(absl::StatusOr<Works> works) MILLRACE_EXCLUDES(mu_);
+  // The end, waiting for it at most that long. Queues each further work when the one before it has
+  // ended, on the same ticket and deadline.
+  std::optional<absl::Status> Wait(std::chrono::milliseconds patience) MILLRACE_EXCLUDES(mu_);
+  // The client is gone: stops the work. Idempotent.
+  void Abandon() MILLRACE_EXCLUDES(mu_);
+
+  // Once it has ended well.
+  const std::vector<TranslationText>& texts() const { return texts_; }
+  std::vector<TranslationResults::Text> TakeResults() { return results_->Take(); }
+
+  void Emit(models::Output output) override;
+  void Finish(const absl::Status& status) override MILLRACE_EXCLUDES(mu_);
+
+ private:
+  std::string_view ClientRequestId() const override { return request_id_; }
+  Caller GetCaller() const override { return caller_; }
+  // The next work that has a model, or the end.
+  void StartNext() MILLRACE_EXCLUDES(mu_);
+
+  const std::string request_id_;
+  const Caller caller_;
+  // Of the connection.
+  std::vector<TranslationText> texts_;
+  Works works_;
+  size_t started_ = 0;  // of works_
+  // Of the worker that has the job, then of the connection.
+  TranslationProgress progress_;
+  std::optional<TranslationResults> results_;
+  std::shared_ptr<TranslateReply> self_;  // until Finish, which the job's last thread calls
+
+  Mutex mu_;
+  CondVar changed_;
+  std::optional<absl::Status> end_ MILLRACE_GUARDED_BY(mu_);
+  bool abandoned_ MILLRACE_GUARDED_BY(mu_) = false;
+};
+
+}  // namespace millrace::server

@@ -1,0 +1,158 @@
+#include "server/frontends/millrace/admin_service.h"
+
+#include <memory>
+#include <utility>
+
+#include "models/core/strings.h"
+#include "server/frontends/grpc/answer.h"
+#include "server/frontends/grpc/message_codec.h"
+#include "server/frontends/grpc/work_call.h"
+#include "server/version.h"
+
+namespace millrace::server {
+namespace {
+
+v1::ModelState ToProto(ModelState state) {
+  switch (state) {
+    case ModelState::kAvailable:
+      return v1::MODEL_STATE_AVAILABLE;
+    case ModelState::kLoading:
+      return v1::MODEL_STATE_LOADING;
+    case ModelState::kReady:
+      return v1::MODEL_STATE_READY;
+    case ModelState::kFailed:
+      return v1::MODEL_STATE_FAILED;
+  }
+  return v1::MODEL_STATE_UNSPECIFIED;
+}
+
+// A call of LoadModel, from its request to its end. It owns itself.
+class LoadCall final : public ByteCall::Handler {
+ public:
+  explicit LoadCall(LoadQueue& loads) : loads_(loads) {}
+  // Before the method's function returns, hence before OnCancel.
+  void SetTicket(LoadQueue::Ticket ticket) { ticket_ = ticket; }
+  void OnCancel() override { loads_.Cancel(ticket_); }
+  void OnDone() override { delete this; }
+
+ private:
+  LoadQueue& loads_;
+  LoadQueue::Ticket ticket_ = 0;
+};
+
+}  // namespace
+
+void AdminService::Fill(const ModelStatusView& view, v1::ModelStatus& status) const {
+  const models::ModelInfo& info = view.info;
+  status.set_name(info.name);
+  status.set_version(StrCat(info.version));
+  status.set_state(ToProto(view.state));
+  status.set_error(view.error);
+  if (view.state != ModelState::kReady) return;  // the rest is only known of a loaded model
+  status.set_platform(info.platform);
+  status.set_task(std::string(models::ToString(info.task)));
+  status.set_license(info.license);
+  status.set_source_language(info.source_language);
+  status.set_target_language(info.target_language);
+  for (const std::string& voice : info.voices) status.add_voices(voice);
+  for (const std::string& language : info.voice_languages) status.add_voice_languages(language);
+  for (const std::string& language : info.languages) status.add_languages(language);
+  for (const std::string& language : info.source_languages) status.add_source_languages(language);
+  for (const std::string& language : info.target_languages) status.add_target_languages(language);
+  status.set_sample_rate(static_cast<uint32_t>(info.sample_rate));
+  const auto [depth, size] = status_.Queue(info.name);
+  status.set_queue_depth(static_cast<uint32_t>(depth));
+  status.set_queue_size(static_cast<uint32_t>(size));
+}
+
+AdminService::AdminService(Services& services, ModelManager& models, const ServerStatus& status,
+                           MainLoop& main_loop)
+    : RpcService("millrace.v1.AdminService"),
+      services_(services),
+      models_(models),
+      status_(status),
+      loads_(main_loop, [this](std::string_view model) { return models_.Load(model); }) {
+  // These list a folder, or free a model's weights.
+  ServeSlowly("ListModels", Answering<v1::ListModelsRequest, v1::ListModelsResponse>(
+                                [this](const ByteCall& call, const auto&, auto& response) {
+                                  return ListModels(call, response);
+                                }));
+  Serve("LoadModel", [this](ByteCall& call) { LoadModel(call); });
+  ServeSlowly("UnloadModel", Answering<v1::UnloadModelRequest, v1::UnloadModelResponse>(
+                                 [this](const ByteCall& call, const auto& request, auto&) {
+                                   return UnloadModel(call, request);
+                                 }));
+  Serve("GetServerInfo", Answering<v1::GetServerInfoRequest, v1::GetServerInfoResponse>(
+                             [this](const ByteCall& call, const auto&, auto& response) {
+                               return GetServerInfo(call, response);
+                             }));
+}
+
+absl::Status AdminService::ListModels(const ByteCall& call,
+                                      v1::ListModelsResponse& response) const {
+  // Clients have to know what they may name; HTTP tells them the same.
+  if (absl::Status status = Authenticate(services_.keys, call, Role::kUser); !status.ok())
+    return status;
+  for (const ModelStatusView& view : models_.Models()) Fill(view, *response.add_models());
+  return absl::OkStatus();
+}
+
+void AdminService::LoadModel(ByteCall& call) {
+  v1::LoadModelRequest request;
+  absl::Status status = ParseMessage(call.request(), request);
+  status.Update(Authenticate(services_.keys, call, Role::kAdmin));
+  status.Update(models::CheckModelName(request.model()));
+  if (!status.ok()) return Answer(call, status, ByteBuffer());
+  auto* const handler = new LoadCall(loads_);
+  call.SetHandler(*handler);
+  const auto ticket =
+      loads_.Add(request.model(), [this, &call, model = request.model()](const absl::Status& end) {
+        v1::LoadModelResponse response;
+        if (end.ok()) {
+          if (const auto view = status_.FindModel(model)) Fill(*view, *response.mutable_model());
+        }
+        Answer(call, end, response);
+      });
+  if (!ticket.ok()) return Answer(call, ticket.status(), ByteBuffer());
+  handler->SetTicket(*ticket);
+}
+
+absl::Status AdminService::UnloadModel(const ByteCall& call,
+                                       const v1::UnloadModelRequest& request) {
+  if (absl::Status status = Authenticate(services_.keys, call, Role::kAdmin); !status.ok())
+    return status;
+  return models_.Unload(request.model());
+}
+
+absl::Status AdminService::GetServerInfo(const ByteCall& call,
+                                         v1::GetServerInfoResponse& response) const {
+  if (absl::Status status = Authenticate(services_.keys, call, Role::kAdmin); !status.ok())
+    return status;
+  runtime::Runtime& runtime = status_.runtime();
+  const runtime::Provenance& provenance = runtime.provenance();
+  response.set_version(kVersion);
+  v1::Provenance& p = *response.mutable_provenance();
+  p.set_device(provenance.device);
+  p.set_device_name(provenance.device_name);
+  p.set_libtorch_version(provenance.libtorch_version);
+  p.set_libtorch_git_revision(provenance.libtorch_git_revision);
+  p.set_libtorch_path(provenance.libtorch_path);
+  p.set_compiled_against(provenance.compiled_against);
+  p.set_blas(provenance.blas);
+  p.set_mps_stream_pool(provenance.pool_symbols != "none");
+  const auto streams = runtime.stream_pool().stats();
+  response.mutable_streams()->set_slots(runtime::kStreamSlots);
+  response.mutable_streams()->set_leased(static_cast<uint32_t>(streams.leased));
+  response.mutable_streams()->set_leases_total(streams.leases_total);
+  response.mutable_streams()->set_refusals_total(streams.refusals_total);
+  response.mutable_limiter()->set_permits(static_cast<uint32_t>(runtime.limiter().permits()));
+  response.mutable_limiter()->set_in_use(static_cast<uint32_t>(runtime.limiter().in_use()));
+  response.mutable_limiter()->set_source(std::string(runtime.safe_concurrency_source()));
+  response.set_workers(static_cast<uint32_t>(status_.workers()));
+  response.set_mode(std::string(runtime::ToString(runtime.mode())));
+  response.set_uptime_seconds(status_.uptime().count());
+  response.set_requests_in_flight(static_cast<uint32_t>(status_.requests_in_flight()));
+  return absl::OkStatus();
+}
+
+}  // namespace millrace::server

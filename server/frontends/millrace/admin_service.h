@@ -1,0 +1,34 @@
+#pragma once
+
+#include "millrace/v1/admin.pb.h"
+#include "server/control/load_queue.h"
+#include "server/control/main_loop.h"
+#include "server/control/model_manager.h"
+#include "server/control/server_status.h"
+#include "server/requests/services.h"
+#include "server/rpc/rpc_service.h"
+
+namespace millrace::server {
+
+// millrace.v1.AdminService. Loading waits for the main thread and is answered from there.
+// Thread-safe. The main loop must be closed before this goes.
+class AdminService final : public RpcService {
+ public:
+  AdminService(Services& services, ModelManager& models, const ServerStatus& status,
+               MainLoop& main_loop);
+
+ private:
+  absl::Status ListModels(const ByteCall& call, v1::ListModelsResponse& response) const;
+  void LoadModel(ByteCall& call);
+  absl::Status UnloadModel(const ByteCall& call, const v1::UnloadModelRequest& request);
+  absl::Status GetServerInfo(const ByteCall& call, v1::GetServerInfoResponse& response) const;
+
+  void Fill(const ModelStatusView& view, v1::ModelStatus& status) const;
+
+  Services& services_;
+  ModelManager& models_;
+  const ServerStatus& status_;
+  LoadQueue loads_;
+};
+
+}  // namespace millrace::server

@@ -1,0 +1,142 @@
+#include "server/frontends/millrace/synthesis_service.h"
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+#include <variant>
+
+#include "models/core/strings.h"
+#include "server/frontends/grpc/message_codec.h"
+#include "server/frontends/grpc/stream_call.h"
+#include "server/frontends/grpc/unary_call.h"
+#include "server/frontends/millrace/speech_messages.h"
+#include "server/frontends/millrace/text_stream_call.h"
+#include "server/requests/speech_audio.h"
+#include "server/requests/speech_request.h"
+
+namespace millrace::server {
+namespace {
+
+// Of one request.
+constexpr size_t kMaxUnaryCharacters = 5'000;
+// A unary reply is held in memory until it is sent: some 25 minutes of 22.05 kHz speech as 16 bit,
+// and far above what 5,000 characters take at a common speed.
+constexpr size_t kMaxUnaryAudioBytes = 64 << 20;
+absl::StatusOr<SpeechWork> DecodeSynthesize(const ByteBuffer& buffer, const Services& services,
+                                            models::AudioContainer container,
+                                            size_t max_characters) {
+  v1::SynthesizeRequest message;
+  if (absl::Status status = ParseMessage(buffer, message); !status.ok()) return status;
+  auto request = ToSpeechRequest(std::move(message), container);
+  if (!request.ok()) return request.status();
+  return MakeSpeechWork(*std::move(request), container, max_characters, services);
+}
+
+class SynthesizeCall final : public UnaryCall {
+ public:
+  SynthesizeCall(Services& services, ByteCall& call)
+      : UnaryCall(services, call, Method::kSynthesize) {}
+
+  void Emit(models::Output output) override {
+    if (too_long_) return;
+    auto& piece = std::get<models::SynthesizeOutput>(output);
+    audio_.Push(piece, metrics(), services().clock.Now() - start());
+    AddSpans(std::move(piece.words), piece.sample_rate, piece.sentence_index, words_);
+    AddSpans(std::move(piece.phonemes), piece.sample_rate, piece.sentence_index, phonemes_);
+    if (audio_.plain_bytes() > kMaxUnaryAudioBytes) {
+      too_long_ = true;
+      Cancel();
+    }
+  }
+
+ private:
+  absl::Status Outcome(const absl::Status& status) override {
+    if (!too_long_) return status;
+    return absl::InvalidArgumentError(
+        StrCat("text, phonemes: the speech is longer than one reply may hold, ",
+               kMaxUnaryAudioBytes >> 20, " MiB; use StreamSynthesize"));
+  }
+
+  absl::StatusOr<Work> Decode() override {
+    auto decoded = DecodeSynthesize(call().request(), services(), models::AudioContainer::kFile,
+                                    kMaxUnaryCharacters);
+    if (!decoded.ok()) return decoded.status();
+    audio_.Start(decoded->encoding);
+    voice_ = std::move(decoded->voice);
+    return std::move(decoded->work);
+  }
+
+  absl::Status Encode(ByteBuffer& buffer) override {
+    absl::StatusOr<std::string> bytes = audio_.Finish();
+    if (!bytes.ok()) return bytes.status();
+    v1::SynthesizeResponse response;
+    response.set_model(model()->info().name);
+    response.set_model_version(StrCat(model()->info().version));
+    response.set_voice(std::move(voice_));
+    response.set_encoding(ToEncoding(audio_.encoding().format));
+    response.set_sample_rate(static_cast<uint32_t>(audio_.encoding().output_rate));
+    response.set_duration_seconds(audio_.seconds());
+    response.set_audio(*std::move(bytes));
+    *response.mutable_words() = std::move(words_);
+    *response.mutable_phonemes() = std::move(phonemes_);
+    return SerializeMessage(response, buffer);
+  }
+
+  std::string voice_;
+  SpeechAudio audio_;
+  SpokenSpans words_;
+  SpokenSpans phonemes_;
+  bool too_long_ = false;
+};
+
+class StreamSynthesizeCall final : public StreamCall {
+ public:
+  StreamSynthesizeCall(Services& services, ByteCall& call)
+      : StreamCall(services, call, Method::kStreamSynthesize) {}
+
+  void Emit(models::Output output) override {
+    auto part = std::get<models::SynthesizeOutput>(std::move(output));
+    const std::string bytes = audio_.Push(part, metrics(), services().clock.Now() - start());
+    sentence_ = static_cast<uint32_t>(part.sentence_index);
+    SendAudio(bytes, ToPiece(std::move(part)));
+  }
+
+ private:
+  absl::StatusOr<Work> Decode() override {
+    auto decoded = DecodeSynthesize(call().request(), services(), models::AudioContainer::kStream,
+                                    kMaxStreamCharacters);
+    if (!decoded.ok()) return decoded.status();
+    audio_.Start(decoded->encoding);
+    return std::move(decoded->work);
+  }
+
+  absl::Status Outcome(const absl::Status& status) override {
+    if (!status.ok()) return status;
+    const absl::StatusOr<std::string> rest = audio_.Finish();
+    if (!rest.ok()) return rest.status();
+    if (!rest->empty()) SendAudio(*rest, {.sentence = sentence_, .sentence_ends = true});
+    return status;
+  }
+
+  void SendAudio(std::string_view bytes, SpeechPiece piece) {
+    ForEachMessage(audio_.encoding(), bytes, std::move(piece),
+                   [this](const v1::StreamSynthesizeResponse& message) { Send(message); });
+  }
+
+  SpeechAudio audio_;
+  uint32_t sentence_ = 0;
+};
+
+}  // namespace
+
+SynthesisService::SynthesisService(Services& services)
+    : RpcService("millrace.v1.SynthesisService") {
+  Serve("Synthesize",
+        [&services](ByteCall& call) { (new SynthesizeCall(services, call))->Start(); });
+  Serve("StreamSynthesize",
+        [&services](ByteCall& call) { (new StreamSynthesizeCall(services, call))->Start(); });
+  Serve("SynthesizeTextStream",
+        [&services](ByteCall& call) { (new TextStreamCall(services, call))->Listen(); });
+}
+
+}  // namespace millrace::server

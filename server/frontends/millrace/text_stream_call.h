@@ -1,0 +1,81 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+
+#include "millrace/v1/synthesis.pb.h"
+#include "models/text/sentence_stream.h"
+#include "mps_runtime/base/mutex.h"
+#include "server/frontends/grpc/stream_call.h"
+#include "server/frontends/millrace/speech_messages.h"
+#include "server/requests/speech_audio.h"
+#include "server/requests/speech_request.h"
+
+namespace millrace::server {
+
+// Speech of a text that is still being written. What has come and ended is spoken as one job after
+// another, so the call waits its turn like any other and holds no worker while it waits for text.
+// When more text waits than is spoken, the client is not read from.
+class TextStreamCall final : public StreamCall {
+ public:
+  TextStreamCall(Services& services, ByteCall& call)
+      : StreamCall(services, call, Method::kSynthesizeTextStream) {}
+
+  // Begins to read.
+  void Listen();
+
+  void Emit(models::Output output) override;
+  // The end of a job, or of the call.
+  void Finish(const absl::Status& status) override MILLRACE_EXCLUDES(text_mu_);
+  TimePoint waiting_since() const override MILLRACE_EXCLUDES(text_mu_);
+
+ private:
+  // While a job is being queued, its end may already come; it waits for who queues it.
+  enum class JobState { kNone, kBeingQueued, kQueued };
+
+  void OnReadDone(bool ok) override MILLRACE_EXCLUDES(text_mu_);
+  void OnCancel() override MILLRACE_EXCLUDES(text_mu_);
+  absl::Status Outcome(const absl::Status& status) override;
+  absl::StatusOr<Work> Decode() override;
+
+  // Takes the text of the client's message.
+  absl::Status Take() MILLRACE_EXCLUDES(text_mu_);
+  absl::Status TakeConfig(v1::SynthesizeRequest config);
+  // Ends the call, now or when its job has stopped. On the polling thread.
+  void Fail(const absl::Status& status) MILLRACE_EXCLUDES(text_mu_);
+  // Takes note of a job's end, then begins the next one, or ends the call when there is nothing
+  // more to come. Call it last: `this` may be gone by the return.
+  void Advance(std::optional<absl::Status> job_end = std::nullopt) MILLRACE_EXCLUDES(text_mu_);
+  // Reads on unless enough waits.
+  void ReadOn() MILLRACE_EXCLUDES(text_mu_);
+  // What a call that ends without another word ends with.
+  absl::Status EmptyStream() const MILLRACE_REQUIRES(text_mu_);
+  void EndJob(const absl::Status& status) MILLRACE_REQUIRES(text_mu_);
+  void SendAudio(std::string_view bytes, SpeechPiece piece);
+
+  ByteBuffer message_;                   // being read
+  std::optional<SpeechRequest> config_;  // from the first message on, with the text to speak next
+
+  // Touched by the call's job, of which there is one at a time.
+  SpeechAudio audio_;
+  size_t first_sentence_ = 0;   // of the job, within the call
+  size_t first_character_ = 0;  // of the job, within the text of the call
+  size_t sentences_ = 0;        // begun so far
+  std::string text_before_;     // the end of the text of the job before, with its white space
+
+  mutable Mutex text_mu_;
+  models::SentenceStream sentences_in_ MILLRACE_GUARDED_BY(text_mu_);
+  std::string ready_ MILLRACE_GUARDED_BY(text_mu_);  // for the next job
+  size_t characters_ MILLRACE_GUARDED_BY(text_mu_) = 0;
+  size_t characters_done_ MILLRACE_GUARDED_BY(text_mu_) = 0;  // before ready_
+  TimePoint last_text_ MILLRACE_GUARDED_BY(text_mu_) = services().clock.Now();
+  bool reading_ MILLRACE_GUARDED_BY(text_mu_) = false;
+  bool ended_ MILLRACE_GUARDED_BY(text_mu_) = false;  // no more text comes
+  JobState job_ MILLRACE_GUARDED_BY(text_mu_) = JobState::kNone;
+  std::optional<absl::Status> job_end_ MILLRACE_GUARDED_BY(text_mu_);  // of one being queued
+  absl::Status failure_ MILLRACE_GUARDED_BY(text_mu_);  // ends the call once there is no job
+  bool over_ MILLRACE_GUARDED_BY(text_mu_) = false;     // the call has its end
+};
+
+}  // namespace millrace::server

@@ -1,0 +1,217 @@
+#include "server/frontends/millrace/translation_service.h"
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "models/core/strings.h"
+#include "server/frontends/grpc/answer.h"
+#include "server/frontends/grpc/message_codec.h"
+#include "server/frontends/grpc/stream_call.h"
+#include "server/frontends/grpc/unary_call.h"
+#include "server/frontends/millrace/translation_messages.h"
+#include "server/requests/translation_progress.h"
+#include "server/requests/translation_results.h"
+
+namespace millrace::server {
+namespace {
+
+// Bytes of a request that is decoded at once: hundreds of tiny texts fit in, and each may be asked
+// for its language.
+constexpr size_t kShortTexts = 2 << 10;
+
+absl::StatusOr<TranslationWork> DecodeTranslate(const ByteBuffer& buffer, Services& services) {
+  v1::TranslateRequest message;
+  if (absl::Status status = ParseMessage(buffer, message); !status.ok()) return status;
+  auto request = ToTranslationRequest(std::move(message));
+  if (!request.ok()) return request.status();
+  return MakeTranslationWork(*std::move(request), services);
+}
+
+class TranslateCall final : public UnaryCall {
+ public:
+  TranslateCall(Services& services, ByteCall& call)
+      : UnaryCall(services, call, Method::kTranslate) {}
+
+  void Emit(models::Output output) override {
+    auto part = progress_.Take(std::get<models::TranslateOutput>(std::move(output)));
+    if (part) results_->Add(*std::move(part));
+  }
+
+  void Finish(const absl::Status& status) override {
+    absl::Status result = status;
+    if (result.ok() && SubmitNext([this] { return progress_.Next(); }, result)) return;
+    UnaryCall::Finish(result);
+  }
+
+ private:
+  absl::StatusOr<Work> Decode() override {
+    auto work = DecodeTranslate(call().request(), services());
+    if (!work.ok()) return work.status();
+    results_.emplace(work->texts.size(), work->alternatives);
+    for (size_t i = 0; i < work->unchanged.size(); ++i)
+      results_->Add({.text_index = work->places[i], .text = std::move(work->unchanged[i])});
+    progress_.Start(*work);
+    return std::move(work->work);
+  }
+
+  absl::Status Encode(ByteBuffer& buffer) override {
+    const TranslationRoute& route = progress_.route();
+    v1::TranslateResponse response;
+    *response.mutable_route() = ToMessage(route);
+    if (!route.models.empty()) {
+      const models::ModelInfo& info = route.models.back()->info();
+      response.set_model(info.name);
+      response.set_model_version(StrCat(info.version));
+    }
+    std::vector<TranslationResults::Text> results = results_->Take();
+    for (size_t i = 0; i < results.size(); ++i)
+      *response.add_translations() = ToMessage(std::move(results[i]), progress_.texts()[i]);
+    return SerializeMessage(response, buffer);
+  }
+
+  // Touched by the call's job, of which there is one at a time.
+  TranslationProgress progress_;
+  std::optional<TranslationResults> results_;  // once decoded
+};
+
+class StreamTranslateCall final : public StreamCall {
+ public:
+  StreamTranslateCall(Services& services, ByteCall& call)
+      : StreamCall(services, call, Method::kStreamTranslate) {}
+
+  void Emit(models::Output output) override {
+    auto part = progress_.Take(std::get<models::TranslateOutput>(std::move(output)));
+    if (part) SendPart(*std::move(part));
+  }
+
+  void Finish(const absl::Status& status) override {
+    absl::Status result = status;
+    if (result.ok() && SubmitNext([this] { return progress_.Next(); }, result)) return;
+    StreamCall::Finish(result);
+  }
+
+ private:
+  absl::StatusOr<Work> Decode() override {
+    auto work = DecodeTranslate(call().request(), services());
+    if (!work.ok()) return work.status();
+    places_ = work->places;
+    unchanged_ = std::move(work->unchanged);
+    progress_.Start(*work);
+    begun_.resize(progress_.texts().size());
+    return std::move(work->work);
+  }
+
+  absl::Status Outcome(const absl::Status& status) override {
+    if (!status.ok()) return status;
+    for (size_t i = 0; i < unchanged_.size(); ++i) {
+      SendPart({.text_index = places_[i], .text = std::move(unchanged_[i]), .text_finished = true});
+    }
+    SendBadTexts();
+    return status;
+  }
+
+  void SendPart(models::TranslateOutput part) {
+    SendBadTexts();
+    v1::StreamTranslateResponse message;
+    message.set_text_index(static_cast<uint32_t>(part.text_index));
+    message.set_text(std::move(part.text));
+    message.set_text_finished(part.text_finished);
+    message.set_sentence_finished(part.sentence_finished);
+    message.set_source_tokens(part.source_tokens);
+    message.set_target_tokens(part.target_tokens);
+    message.set_score(part.score);
+    *message.mutable_alternatives() = ToMessages(std::move(part.alternatives));
+    for (std::string& lost : part.lost) message.add_lost(std::move(lost));
+    const TranslationText& text = progress_.texts()[part.text_index];
+    if (!begun_[part.text_index] && text.detected)
+      *message.mutable_detected_language() = ToMessage(*text.detected);
+    begun_[part.text_index] = true;
+    SendMessage(message);
+  }
+
+  // Once the work has begun: a call that is refused says nothing else.
+  void SendBadTexts() {
+    if (std::exchange(bad_texts_sent_, true)) return;
+    for (size_t i = 0; i < progress_.texts().size(); ++i) {
+      const absl::Status& status = progress_.texts()[i].status;
+      if (status.ok()) continue;
+      v1::StreamTranslateResponse message;
+      message.set_text_index(static_cast<uint32_t>(i));
+      message.set_text_finished(true);
+      message.set_sentence_finished(true);
+      *message.mutable_status() = ToMessage(status);
+      SendMessage(message);
+    }
+  }
+
+  void SendMessage(v1::StreamTranslateResponse& message) {
+    if (!std::exchange(route_sent_, true)) *message.mutable_route() = ToMessage(progress_.route());
+    Send(message);
+  }
+
+  // Touched by the call's job, of which there is one at a time.
+  TranslationProgress progress_;
+  std::vector<size_t> places_;  // of unchanged_
+  std::vector<std::string> unchanged_;
+  std::vector<bool> begun_;  // of the request's texts: something of it was sent
+  bool bad_texts_sent_ = false;
+  bool route_sent_ = false;
+};
+
+absl::StatusOr<ByteBuffer> ListedLanguages(const ModelDirectory& models) {
+  ByteBuffer buffer;
+  if (absl::Status status = SerializeMessage(ToMessage(AllRoutes(models)), buffer); !status.ok())
+    return status;
+  return buffer;
+}
+
+}  // namespace
+
+TranslationService::TranslationService(Services& services)
+    : RpcService("millrace.v1.TranslationService"),
+      services_(services),
+      languages_(services.models, ListedLanguages) {
+  Serve(
+      "Translate", [this](ByteCall& call) { (new TranslateCall(services_, call))->Start(); },
+      kShortTexts);
+  Serve(
+      "StreamTranslate",
+      [this](ByteCall& call) { (new StreamTranslateCall(services_, call))->Start(); }, kShortTexts);
+  // Many languages may have to be put together, or told of many texts.
+  ServeSlowly("ListLanguages", [this](ByteCall& call) { ListLanguages(call); });
+  ServeSlowly("DetectLanguage",
+              Answering<v1::DetectLanguageRequest, v1::DetectLanguageResponse>(
+                  [this](const ByteCall& call, const auto& request, auto& response) {
+                    return DetectLanguage(call, request, response);
+                  }));
+}
+
+void TranslationService::ListLanguages(ByteCall& call) {
+  absl::Status status = Authenticate(services_.keys, call, Role::kUser);
+  v1::ListLanguagesRequest request;
+  if (status.ok()) status = ParseMessage(call.request(), request);
+  if (!status.ok()) return Answer(call, status, ByteBuffer());
+  const auto languages = languages_.Get();
+  Answer(call, languages->status(), languages->ok() ? **languages : ByteBuffer());
+}
+
+absl::Status TranslationService::DetectLanguage(const ByteCall& call,
+                                                const v1::DetectLanguageRequest& request,
+                                                v1::DetectLanguageResponse& response) const {
+  if (absl::Status status = Authenticate(services_.keys, call, Role::kUser); !status.ok())
+    return status;
+  auto detected = DetectLanguagesOf({request.texts().begin(), request.texts().end()});
+  if (!detected.ok()) return detected.status();
+  for (std::vector<models::DetectedLanguage>& candidates : *detected) {
+    v1::LanguageCandidates& result = *response.add_results();
+    for (models::DetectedLanguage& candidate : candidates)
+      *result.add_candidates() = ToMessage(std::move(candidate));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace millrace::server

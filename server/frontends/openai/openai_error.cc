@@ -1,0 +1,77 @@
+#include "server/frontends/openai/openai_error.h"
+
+#include <algorithm>
+
+#include "httplib.h"
+#include "models/core/strings.h"
+#include "nlohmann/json.hpp"
+#include "server/http/http_status.h"
+
+namespace millrace {
+namespace {
+
+// "speed: is ..." is about the field speed; a message without such a beginning is about none.
+std::string_view FieldOf(std::string_view message) {
+  const size_t colon = message.find(": ");
+  if (colon == std::string_view::npos || colon == 0) return {};
+  const std::string_view field = message.substr(0, colon);
+  const bool name = std::all_of(field.begin(), field.end(),
+                                [](char c) { return c == '_' || (c >= 'a' && c <= 'z'); });
+  return name ? field : std::string_view();
+}
+
+std::string_view CodeOf(absl::StatusCode code) {
+  switch (code) {
+    case absl::StatusCode::kUnauthenticated:
+      return "invalid_api_key";
+    case absl::StatusCode::kNotFound:
+      return "model_not_found";
+    case absl::StatusCode::kResourceExhausted:
+      return "rate_limit_exceeded";
+    case absl::StatusCode::kDeadlineExceeded:
+      return "timeout";
+    default:
+      return {};
+  }
+}
+
+std::string_view TypeOf(int http_status) {
+  if (http_status == 401) return "authentication_error";
+  if (http_status == 403) return "permission_error";
+  if (http_status == 429) return "rate_limit_error";
+  return http_status < 500 ? "invalid_request_error" : "server_error";
+}
+
+}  // namespace
+
+std::string OpenAiErrorBody(int http_status, std::string_view message, std::string_view param,
+                            std::string_view code) {
+  const auto or_null = [](std::string_view text) {
+    return text.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(text);
+  };
+  const nlohmann::ordered_json error = {{"message", message},
+                                        {"type", TypeOf(http_status)},
+                                        {"param", or_null(param)},
+                                        {"code", or_null(code)}};
+  // A message may repeat bytes of the client's that are not UTF-8.
+  return nlohmann::ordered_json{{"error", error}}.dump(
+      -1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+}
+
+std::string OpenAiErrorBody(const absl::Status& status) {
+  const int http_status = HttpStatusOf(status);
+  const std::string_view message = Message(status);
+  const bool about_request = http_status == 400 || http_status == 404;
+  return OpenAiErrorBody(http_status, message,
+                         about_request ? FieldOf(message) : std::string_view(),
+                         CodeOf(status.code()));
+}
+
+void SendOpenAiError(httplib::Response& response, const absl::Status& status, int retry_after) {
+  response.status = HttpStatusOf(status);
+  if (retry_after > 0) response.set_header("Retry-After", StrCat(retry_after));
+  if (response.status == 401) response.set_header("WWW-Authenticate", "Bearer");
+  response.set_content(OpenAiErrorBody(status), "application/json");
+}
+
+}  // namespace millrace

@@ -1,0 +1,30 @@
+#include "server/frontends/openai/speech_events.h"
+
+#include "models/core/strings.h"
+#include "nlohmann/json.hpp"
+
+namespace millrace::server {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json ToJson(const models::SpeechTime& time, int sample_rate) {
+  return {{"text", time.text},
+          {"start", static_cast<double>(time.begin) / sample_rate},
+          {"end", static_cast<double>(time.end) / sample_rate}};
+}
+
+}  // namespace
+
+std::string TimestampsEvent(const models::SynthesizeOutput& sentence) {
+  Json event = {{"type", "speech.timestamps"}, {"sentence_index", sentence.sentence_index}};
+  for (const models::SpeechTime& word : sentence.words) {
+    Json& json = event["words"].emplace_back(ToJson(word, sentence.sample_rate));
+    json["character_offset"] = word.character;
+  }
+  for (const models::SpeechTime& phoneme : sentence.phonemes)
+    event["phonemes"].push_back(ToJson(phoneme, sentence.sample_rate));
+  return StrCat("data: ", event.dump(-1, ' ', false, Json::error_handler_t::replace), "\n\n");
+}
+
+}  // namespace millrace::server

@@ -1,0 +1,151 @@
+#include "server/frontends/openai/speech_reply.h"
+
+#include <algorithm>
+#include <utility>
+#include <variant>
+
+#include "absl/strings/escaping.h"
+#include "models/core/strings.h"
+#include "server/frontends/openai/speech_events.h"
+
+namespace millrace::server {
+namespace {
+
+constexpr size_t kMaxPiece = 64 << 10;
+
+}  // namespace
+
+void SpeechReply::Start(absl::StatusOr<SpeechWork> work, Framing framing) {
+  framing_ = framing;
+  self_ = shared_from_this();
+  absl::Status status = work.status();
+  if (work.ok()) {
+    audio_.Start(work->encoding);
+    status = OrInternal(
+        [&] { return Submit(std::move(work->work), start() + services().max_request_time); });
+  }
+  // Once it is queued, a worker may have ended it already.
+  if (!status.ok()) Finish(status);
+}
+
+SpeechReply::~SpeechReply() {
+  absl::Status outcome;
+  {
+    MutexLock lock(mu_);
+    outcome = end_.value_or(absl::CancelledError("the caller went away"));
+    // The work was done, but not all of it arrived.
+    if (outcome.ok() && !delivered_) outcome = absl::CancelledError("the caller went away");
+  }
+  Record(outcome);
+}
+
+void SpeechReply::Emit(models::Output output) {
+  auto& piece = std::get<models::SynthesizeOutput>(output);
+  const std::string audio = audio_.Push(piece, metrics(), services().clock.Now() - start());
+  if (!piece.words.empty() || !piece.phonemes.empty()) Append(TimestampsEvent(piece));
+  AppendAudio(audio);
+}
+
+void SpeechReply::AppendAudio(std::string_view audio) {
+  if (audio.empty()) return;
+  if (framing_ == Framing::kAudio) return Append(audio);
+  Append(StrCat("data: {\"type\":\"speech.audio.delta\",\"audio\":\"",
+                absl::Base64Escape(View(audio)), "\"}\n\n"));
+}
+
+void SpeechReply::Append(std::string_view bytes) {
+  {
+    MutexLock lock(mu_);
+    if (abandoned_) return;
+    pending_ += bytes;
+  }
+  changed_.NotifyAll();
+}
+
+void SpeechReply::Finish(const absl::Status& result) {
+  const absl::Status status = OrInternal([&]() -> absl::Status {
+    if (!result.ok()) return result;
+    const absl::StatusOr<std::string> rest = audio_.Finish();
+    if (rest.ok()) AppendAudio(*rest);
+    return rest.status();
+  });
+  const std::shared_ptr<SpeechReply> self = std::move(self_);
+  {
+    MutexLock lock(mu_);
+    end_ = status;
+    if (status.ok() && framing_ == Framing::kEvents && !abandoned_)
+      pending_ += "data: {\"type\":\"speech.audio.done\"}\n\n";
+    // An error need not wait behind audio that the client has not taken.
+    if (!status.ok()) pending_.clear();
+  }
+  changed_.NotifyAll();
+}
+
+SpeechReply::Piece SpeechReply::Take(std::chrono::milliseconds patience) {
+  const auto until = std::chrono::steady_clock::now() + patience;
+  Piece piece;
+  std::unique_ptr<Job> resumed;
+  {
+    MutexLock lock(mu_);
+    while (pending_.empty() && !end_ && changed_.WaitUntil(mu_, until)) {
+    }
+    if (pending_.size() <= kMaxPiece) {
+      piece.bytes = std::exchange(pending_, {});
+    } else {
+      piece.bytes = pending_.substr(0, kMaxPiece);
+      pending_.erase(0, kMaxPiece);
+    }
+    if (pending_.empty()) piece.end = end_;
+    if (parked_ != nullptr && CaughtUp()) resumed = std::move(parked_);
+  }
+  if (resumed != nullptr) services().scheduler.Requeue(std::move(resumed));
+  return piece;
+}
+
+void SpeechReply::Delivered() {
+  MutexLock lock(mu_);
+  delivered_ = true;
+}
+
+void SpeechReply::Abandon() {
+  {
+    MutexLock lock(mu_);
+    if (std::exchange(abandoned_, true) || end_) return;
+    pending_ = std::string();
+  }
+  // Before the parked job is looked for: Park asks `abandoned_`.
+  CancelWork();
+  std::unique_ptr<Job> parked;
+  {
+    MutexLock lock(mu_);
+    parked = std::move(parked_);
+  }
+  if (parked != nullptr) {
+    const absl::Status why = StopStatus(parked->request);
+    FinishJob(std::move(parked), why);
+  }
+}
+
+bool SpeechReply::Congested() const {
+  MutexLock lock(mu_);
+  return pending_.size() > services().max_buffered_bytes;
+}
+
+// Hysteresis: half empty before the next step, or a step would follow every piece.
+bool SpeechReply::CaughtUp() const { return pending_.size() <= services().max_buffered_bytes / 2; }
+
+void SpeechReply::Park(std::unique_ptr<Job> job) {
+  Scheduler& scheduler = services().scheduler;
+  {
+    MutexLock lock(mu_);
+    // The client may have caught up, or left, since Congested was asked; then nobody would wake the
+    // job.
+    if (!CaughtUp() && !abandoned_) {
+      parked_ = std::move(job);
+      return;
+    }
+  }
+  scheduler.Requeue(std::move(job));
+}
+
+}  // namespace millrace::server

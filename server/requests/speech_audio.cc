@@ -1,0 +1,50 @@
+#include "server/requests/speech_audio.h"
+
+#include <cstdint>
+#include <utility>
+
+#include "server/requests/utf8.h"
+
+namespace millrace::server {
+
+absl::Status SpeechAudio::MakeEncoder() {
+  if (encoder_ != nullptr || !status_.ok()) return status_;
+  auto encoder = models::MakeAudioEncoder(encoding_);
+  if (encoder.ok()) {
+    encoder_ = *std::move(encoder);
+  } else {
+    status_ = encoder.status();
+  }
+  return status_;
+}
+
+std::string SpeechAudio::Push(models::SynthesizeOutput& piece, ModelMetrics& metrics,
+                              Duration waited) {
+  for (auto* times : {&piece.words, &piece.phonemes}) {
+    for (models::SpeechTime& time : *times) {
+      time.begin += static_cast<int64_t>(samples_);
+      time.end += static_cast<int64_t>(samples_);
+    }
+  }
+  if (!std::exchange(heard_, true)) metrics.first_audio_seconds.Observe(Seconds(waited));
+  metrics.audio_seconds.Increment(static_cast<double>(piece.samples.size()) / piece.sample_rate);
+  metrics.characters.Increment(static_cast<double>(CountCharacters(piece.text)));
+  samples_ += piece.samples.size();
+  return MakeEncoder().ok() ? encoder_->Push(piece.samples) : std::string();
+}
+
+absl::StatusOr<std::string> SpeechAudio::Finish() {
+  // A text without anything to say has an empty file.
+  if (absl::Status status = MakeEncoder(); !status.ok()) return status;
+  return encoder_->Finish();
+}
+
+size_t SpeechAudio::plain_bytes() const {
+  // What is normalized waits as floats at the voice's own rate.
+  if (encoding_.normalize_loudness) return samples_ * sizeof(float);
+  const size_t sample_bytes =
+      encoding_.format == models::AudioFormat::kPcmF32 ? sizeof(float) : sizeof(int16_t);
+  return static_cast<size_t>(seconds() * encoding_.output_rate) * sample_bytes;
+}
+
+}  // namespace millrace::server

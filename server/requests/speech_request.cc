@@ -1,0 +1,80 @@
+#include "server/requests/speech_request.h"
+
+#include <string_view>
+#include <utility>
+
+#include "models/core/language_tag.h"
+#include "models/core/speech_choice.h"
+#include "models/core/strings.h"
+#include "server/requests/text_field.h"
+#include "server/requests/utf8.h"
+
+namespace millrace::server {
+namespace {
+
+// The native input says "the voice's own" by a negative number, so one from outside must not pass
+// for it.
+absl::Status TakePositive(std::string_view field, std::optional<float> value, int most,
+                          float& out) {
+  if (!value) return absl::OkStatus();
+  out = *value;
+  if (*value >= 0) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      StrCat(field, ": is ", *value, "; 0 to ", most, " are allowed"));
+}
+
+}  // namespace
+
+absl::StatusOr<SpeechWork> MakeSpeechWork(SpeechRequest request, models::AudioContainer container,
+                                          size_t max_characters, const Services& services) {
+  const bool is_phonemes = !request.phonemes.empty();
+  if (is_phonemes && !request.text.empty()) {
+    return absl::InvalidArgumentError(
+        "phonemes: must be empty when there is a text; a request has one of the two");
+  }
+  const char* field = is_phonemes ? "phonemes" : "text";
+  std::string& text = is_phonemes ? request.phonemes : request.text;
+  if (absl::Status status = CheckText(field, text); !status.ok()) return status;
+  if (absl::Status status = CheckTotal(field, CountCharacters(text), max_characters); !status.ok())
+    return status;
+  if (absl::Status status = CheckVersion(request.model, request.model_version); !status.ok())
+    return status;
+  auto model =
+      services.models.FindForTask(models::Task::kSynthesis, request.model, request.model_version);
+  if (!model.ok()) return model.status();
+  const models::ModelInfo& info = (*model)->info();
+  const auto rate =
+      models::ResolveSampleRate(request.format, request.sample_rate, info.sample_rate);
+  if (!rate.ok()) return rate.status();
+  models::SynthesizeInput input;
+  input.text = std::move(text);
+  input.is_phonemes = is_phonemes;
+  input.language = std::move(request.language);
+  // One that it does not speak stays, for the model to name in its error.
+  if (std::string own = models::LookUpLanguage(info.languages, input.language); !own.empty())
+    input.language = std::move(own);
+  input.voice = std::move(request.voice);
+  if (input.voice.empty()) input.voice = models::DefaultVoice(info, input.language);
+  input.seed = request.seed;
+  input.word_times = request.word_times;
+  input.phoneme_times = request.phoneme_times;
+  // Loudness is brought to its level by whole sentences.
+  input.streamed = container == models::AudioContainer::kStream && !request.normalize_loudness;
+  if (request.speed) input.speed = *request.speed;
+  absl::Status status = TakePositive("noise_scale", request.noise_scale, 2, input.noise_scale);
+  status.Update(TakePositive("noise_w", request.noise_w, 2, input.noise_w));
+  status.Update(TakePositive("sentence_pause_seconds", request.sentence_pause_seconds, 10,
+                             input.sentence_pause));
+  status.Update(TakePositive("paragraph_pause_seconds", request.paragraph_pause_seconds, 10,
+                             input.paragraph_pause));
+  if (!status.ok()) return status;
+  const models::AudioEncoderOptions encoding = {.format = request.format,
+                                                .container = container,
+                                                .input_rate = info.sample_rate,
+                                                .output_rate = *rate,
+                                                .normalize_loudness = request.normalize_loudness};
+  std::string voice = input.voice;
+  return SpeechWork{Work{*std::move(model), std::move(input)}, std::move(voice), encoding};
+}
+
+}  // namespace millrace::server

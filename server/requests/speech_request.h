@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "models/audio/audio_encoder.h"
+#include "server/requests/services.h"
+#include "server/requests/work_reply.h"
+
+namespace millrace::server {
+
+// Of one request whose audio leaves sentence by sentence.
+inline constexpr size_t kMaxStreamCharacters = 200'000;
+
+// A request for speech, whatever it came by. Strings are valid UTF-8.
+struct SpeechRequest {
+  std::string model;  // empty: the only one for speech
+  std::string model_version;
+  std::string voice;  // empty: the model's default
+  std::string text;
+  std::string phonemes;  // exactly one of the two is given
+  std::string language;  // of the text; empty: the model's default
+  std::optional<float> speed;
+  std::optional<float> noise_scale;
+  std::optional<float> noise_w;
+  std::optional<float> sentence_pause_seconds;
+  std::optional<float> paragraph_pause_seconds;
+  uint64_t seed = 0;
+  models::AudioFormat format = models::AudioFormat::kWav;
+  uint32_t sample_rate = 0;  // hertz; 0: the voice's own
+  bool normalize_loudness = false;
+  bool word_times = false;
+  bool phoneme_times = false;
+};
+
+// What it asks for.
+struct SpeechWork {
+  Work work;
+  std::string voice;
+  models::AudioEncoderOptions encoding;
+};
+
+// Checks what needs no model's own look, and finds the model. InvalidArgument, NotFound or
+// FailedPrecondition name the field, by its name above, its value and what is allowed.
+absl::StatusOr<SpeechWork> MakeSpeechWork(SpeechRequest request, models::AudioContainer container,
+                                          size_t max_characters, const Services& services);
+
+}  // namespace millrace::server

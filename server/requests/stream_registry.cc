@@ -1,0 +1,29 @@
+#include "server/requests/stream_registry.h"
+
+namespace millrace::server {
+
+void StreamRegistry::Add(StallingStream& stream) {
+  MutexLock lock(mu_);
+  streams_.insert(&stream);
+}
+
+void StreamRegistry::Remove(StallingStream& stream) {
+  MutexLock lock(mu_);
+  streams_.erase(&stream);
+}
+
+int StreamRegistry::AbortStalled(TimePoint now) {
+  int aborted = 0;
+  MutexLock lock(mu_);
+  for (StallingStream* stream : streams_) {
+    const TimePoint since = stream->waiting_since();
+    if (since == TimePoint::max() || now - since < stall_timeout_) continue;
+    // What a cancellation causes is told on the polling thread, so that no stream leaves under this
+    // lock.
+    stream->Abort();
+    ++aborted;
+  }
+  return aborted;
+}
+
+}  // namespace millrace::server

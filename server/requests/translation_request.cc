@@ -1,0 +1,199 @@
+#include "server/requests/translation_request.h"
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "models/core/strings.h"
+#include "server/requests/text_field.h"
+#include "server/requests/translation_source.h"
+#include "server/requests/translation_terms.h"
+#include "server/requests/utf8.h"
+
+namespace millrace::server {
+namespace {
+
+constexpr size_t kMaxTexts = 10'000;
+constexpr size_t kMaxPrefixCharacters = 1'000;
+
+absl::Status CheckCount(size_t texts) {
+  if (texts == 0)
+    return absl::InvalidArgumentError(StrCat("texts: is empty; 1 to ", kMaxTexts, " are allowed"));
+  if (texts <= kMaxTexts) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      StrCat("texts: has ", texts, " entries; at most ", kMaxTexts, " are allowed"));
+}
+
+absl::Status CheckPrefixes(const std::vector<std::string>& prefixes, size_t texts) {
+  if (prefixes.empty()) return absl::OkStatus();
+  if (prefixes.size() != texts) {
+    return absl::InvalidArgumentError(StrCat("target_prefixes: has ", prefixes.size(),
+                                             " entries for ", texts,
+                                             " texts; none or one for each is allowed"));
+  }
+  for (size_t i = 0; i < prefixes.size(); ++i) {
+    if (prefixes[i].empty()) continue;
+    const std::string field = StrCat("target_prefixes[", i, "]");
+    if (absl::Status status = CheckText(field, prefixes[i]); !status.ok()) return status;
+    if (const size_t count = CountCharacters(prefixes[i]); count > kMaxPrefixCharacters) {
+      return absl::InvalidArgumentError(StrCat(field, ": has ", count, " characters; at most ",
+                                               kMaxPrefixCharacters, " are allowed"));
+    }
+  }
+  return absl::OkStatus();
+}
+
+// What the model before a pivot is to do: terms stay as they are for the one behind it.
+models::TranslateInput FirstHalf(const models::TranslateInput& input) {
+  models::TranslateInput first;
+  first.format = input.format;
+  first.do_not_translate = input.do_not_translate;
+  for (const models::GlossaryEntry& entry : input.glossary)
+    first.do_not_translate.push_back(entry.source);
+  first.search = input.search;
+  first.search.hypotheses.reset();
+  first.search.min_target_tokens.reset();
+  first.search.max_target_tokens.reset();
+  return first;
+}
+
+// Takes the texts that can be translated out of the request, and says what is wrong with others.
+struct SortedTexts {
+  std::vector<TranslationText> all;
+  std::vector<size_t> places;
+  std::vector<std::string> texts;
+  std::vector<std::string> prefixes;
+  size_t characters = 0;  // of those texts
+};
+
+SortedTexts Sort(models::TranslateInput& input) {
+  SortedTexts sorted;
+  for (size_t i = 0; i < input.texts.size(); ++i) {
+    TranslationText& text = sorted.all.emplace_back();
+    text.characters = CountCharacters(input.texts[i]);
+    text.status = CheckText(StrCat("texts[", i, "]"), input.texts[i]);
+    if (!text.status.ok()) continue;
+    sorted.places.push_back(i);
+    sorted.characters += text.characters;
+    sorted.texts.push_back(std::move(input.texts[i]));
+    if (!input.target_prefixes.empty())
+      sorted.prefixes.push_back(std::move(input.target_prefixes[i]));
+  }
+  return sorted;
+}
+
+// The work for some of the texts; `request` holds no texts.
+absl::StatusOr<TranslationWork> MakeWork(TranslationRequest request, SourceGroup group,
+                                         SortedTexts& sorted) {
+  models::TranslateInput& input = request.input;
+  TranslationWork work;
+  work.route = std::move(group.route);
+  size_t characters = 0;
+  for (const size_t i : group.texts) {
+    work.places.push_back(sorted.places[i]);
+    characters += sorted.all[sorted.places[i]].characters;
+    input.texts.push_back(std::move(sorted.texts[i]));
+    if (!sorted.prefixes.empty()) input.target_prefixes.push_back(std::move(sorted.prefixes[i]));
+  }
+  if (work.route.models.empty()) {
+    work.unchanged = std::move(input.texts);  // and without alternatives
+    return work;
+  }
+  if (request.preferred_hypotheses) {
+    input.search.hypotheses = std::clamp(*request.preferred_hypotheses, 1,
+                                         work.route.models.back()->info().max_hypotheses);
+  }
+  work.alternatives = static_cast<size_t>(std::max(input.search.hypotheses.value_or(1), 1)) - 1;
+  // Left open, they stay open: the model has its own.
+  const bool named = !input.source_language.empty();
+  if (!input.target_language.empty()) input.target_language = work.route.target_language;
+  if (work.route.models.size() == 1) {
+    if (named) input.source_language = work.route.source_language;
+    work.work.input = std::move(input);
+  } else {
+    models::TranslateInput first = FirstHalf(input);
+    first.texts = std::move(input.texts);
+    input.texts.clear();
+    first.source_language = work.route.source_language;
+    first.target_language = input.source_language = work.route.pivot_language;
+    work.work.input = std::move(first);
+    work.work.next_model = work.route.models.back();
+    // What the second model cannot do is told now, not when the first one is done.
+    models::TranslateInput probe = input;
+    probe.texts.assign(1, "a");
+    probe.target_prefixes.resize(std::min<size_t>(probe.target_prefixes.size(), 1));
+    if (absl::Status status = work.work.next_model->model().Validate(std::move(probe));
+        !status.ok())
+      return status;
+    work.second = std::move(input);
+  }
+  work.work.model = work.route.models.front();
+  work.work.characters = characters;
+  return work;
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<TranslationWork>> MakeTranslationWorks(TranslationRequest request,
+                                                                  const Services& services) {
+  models::TranslateInput& input = request.input;
+  absl::Status status = CheckCount(input.texts.size());
+  status.Update(CheckPrefixes(input.target_prefixes, input.texts.size()));
+  status.Update(CheckTerms(input.glossary, input.do_not_translate));
+  status.Update(CheckVersion(request.model, request.model_version));
+  if (request.detect_language) status.Update(CheckDetector());
+  if (!status.ok()) return status;
+  SortedTexts sorted = Sort(input);
+  if (sorted.texts.empty()) return sorted.all.front().status;
+  if (status = CheckTotal("texts", sorted.characters, kMaxTranslateCharacters); !status.ok())
+    return status;
+  input.texts.clear();
+  input.target_prefixes.clear();
+  auto sources = FindSources(request, sorted.texts, services);
+  if (!sources.ok()) return sources.status();
+  if (!sources->read_in.empty()) {
+    // Of an empty text nothing is read: it goes with the first.
+    for (TranslationText& text : sorted.all) text.read_in = sources->read_in.front();
+  }
+  for (size_t i = 0; i < sorted.places.size(); ++i) {
+    TranslationText& text = sorted.all[sorted.places[i]];
+    if (!sources->read_in.empty()) text.read_in = std::move(sources->read_in[i]);
+    if (!sources->detected.empty()) text.detected = std::move(sources->detected[i]);
+  }
+  std::vector<TranslationWork> works;
+  for (SourceGroup& group : sources->groups) {
+    auto work = MakeWork(request, std::move(group), sorted);
+    if (!work.ok()) return work.status();
+    works.push_back(*std::move(work));
+  }
+  works.front().texts = std::move(sorted.all);
+  return works;
+}
+
+absl::StatusOr<TranslationWork> MakeTranslationWork(TranslationRequest request,
+                                                    const Services& services) {
+  request.detect_each = false;
+  auto works = MakeTranslationWorks(std::move(request), services);
+  if (!works.ok()) return works.status();
+  return std::move(works->front());
+}
+
+absl::StatusOr<std::vector<std::vector<models::DetectedLanguage>>> DetectLanguagesOf(
+    const std::vector<std::string>& texts) {
+  absl::Status status = CheckDetector();
+  status.Update(CheckCount(texts.size()));
+  size_t characters = 0;
+  for (size_t i = 0; i < texts.size(); ++i) {
+    status.Update(CheckText(StrCat("texts[", i, "]"), texts[i]));
+    characters += CountCharacters(texts[i]);
+  }
+  status.Update(CheckTotal("texts", characters, kMaxTranslateCharacters));
+  if (!status.ok()) return status;
+  std::vector<std::vector<models::DetectedLanguage>> results;
+  for (const std::string& text : texts) results.push_back(models::DetectLanguages(text));
+  return results;
+}
+
+}  // namespace millrace::server

@@ -1,0 +1,200 @@
+#include "server/requests/translation_source.h"
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <numeric>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "models/core/language_tag.h"
+#include "models/core/strings.h"
+
+namespace millrace::server {
+namespace {
+
+using Candidates = std::vector<models::DetectedLanguage>;
+
+// Of a request's texts together, for their language.
+constexpr size_t kMaxDetectedBytes = 32 << 10;
+// A text of which a detector is no surer than this is taken to be in the language of all.
+constexpr float kUnsure = 0.5F;
+
+// The one of a model's languages that is meant.
+absl::StatusOr<std::string> LookUp(std::string_view field, const std::string& asked,
+                                   const std::vector<std::string>& have,
+                                   const std::string& default_language, const std::string& model) {
+  constexpr size_t kMaxShown = 32;
+  if (asked.empty()) return default_language;
+  if (std::string found = models::LookUpLanguage(have, asked); !found.empty()) return found;
+  std::string allowed;
+  for (size_t i = 0; i < std::min(have.size(), kMaxShown); ++i)
+    absl::StrAppend(&allowed, i == 0 ? "'" : ", '", have[i], "'");
+  if (have.size() > kMaxShown)
+    absl::StrAppend(&allowed, " and ", have.size() - kMaxShown, " more, which the model list has");
+  return absl::InvalidArgumentError(StrCat(field, ": '", asked.substr(0, 64),
+                                           "' is not what model '", model, "' has: ", allowed));
+}
+
+// The route of a model that was named.
+absl::StatusOr<TranslationRoute> RouteOf(std::shared_ptr<ServedModel> model,
+                                         const std::string& source, const std::string& target) {
+  const models::ModelInfo& info = model->info();
+  auto from =
+      LookUp("source_language", source, SourceLanguages(info), info.source_language, info.name);
+  if (!from.ok()) return from.status();
+  auto to =
+      LookUp("target_language", target, TargetLanguages(info), info.target_language, info.name);
+  if (!to.ok()) return to.status();
+  return TranslationRoute{*std::move(from), *std::move(to), {}, {std::move(model)}};
+}
+
+absl::StatusOr<TranslationRoute> RouteFrom(const TranslationRequest& request,
+                                           const std::string& source, const Services& services) {
+  const std::string& target = request.input.target_language;
+  if (request.model.empty())
+    return FindRoute(services.models, source, target, request.choose_model);
+  auto model =
+      services.models.FindForTask(models::Task::kTranslation, request.model, request.model_version);
+  if (!model.ok()) return model.status();
+  return RouteOf(*std::move(model), source, target);
+}
+
+bool IsHtml(const TranslationRequest& request) {
+  return request.input.format == models::TextFormat::kHtml;
+}
+
+// Finds routes from languages that were detected. Each language is looked for once.
+class Detection {
+ public:
+  struct Choice {
+    absl::StatusOr<TranslationRoute> route;
+    float confidence = 0;
+  };
+
+  Detection(const TranslationRequest& request, const Services& services)
+      : request_(request), services_(services) {
+    for (const auto& model : services.models.All()) {
+      const models::ModelInfo& info = model->info();
+      if (info.task != models::Task::kTranslation) continue;
+      if (!request.model.empty() && request.model != info.name) continue;
+      for (std::string& language : SourceLanguages(info)) languages_.push_back(std::move(language));
+    }
+    // A text may be in the language that is asked for already.
+    if (request.model.empty()) languages_.push_back(request.input.target_language);
+  }
+
+  // From the likeliest of the languages, or another that is half as likely, or the fallback.
+  Choice Choose(const Candidates& candidates) {
+    for (const models::DetectedLanguage& candidate : candidates) {
+      if (2 * candidate.confidence < candidates.front().confidence) break;
+      const std::string language = models::LookUpLanguage(languages_, candidate.language);
+      if (language.empty()) continue;
+      const auto& route = From(language);
+      if (route.ok() || !absl::IsNotFound(route.status())) return {route, candidate.confidence};
+    }
+    if (!request_.fallback_language.empty()) return {From(request_.fallback_language), 0};
+    if (candidates.empty()) {
+      return {absl::InvalidArgumentError(
+          "source_language: 'auto' cannot tell the language of the texts; name it")};
+    }
+    return {absl::InvalidArgumentError(StrCat(
+        "source_language: 'auto' takes the texts for '", candidates.front().language,
+        "', which no model that could be meant translates; name the language or load a model"))};
+  }
+
+ private:
+  const absl::StatusOr<TranslationRoute>& From(const std::string& language) {
+    const auto found = routes_.find(language);
+    if (found != routes_.end()) return found->second;
+    return routes_.emplace(language, RouteFrom(request_, language, services_)).first->second;
+  }
+
+  const TranslationRequest& request_;
+  const Services& services_;
+  std::vector<std::string> languages_;
+  std::map<std::string, absl::StatusOr<TranslationRoute>> routes_;
+};
+
+Candidates OfAll(const std::vector<std::string>& texts, bool is_html) {
+  std::string all;
+  for (const std::string& text : texts) {
+    if (all.size() + text.size() > kMaxDetectedBytes && !all.empty()) break;
+    absl::StrAppend(&all, text, "\n");
+  }
+  return models::DetectLanguages(all, is_html);
+}
+
+std::vector<size_t> Every(const std::vector<std::string>& texts) {
+  std::vector<size_t> places(texts.size());
+  std::iota(places.begin(), places.end(), size_t{0});
+  return places;
+}
+
+absl::StatusOr<TextSources> DetectSources(const TranslationRequest& request,
+                                          const std::vector<std::string>& texts,
+                                          const Services& services) {
+  if (absl::Status status = CheckDetector(); !status.ok()) return status;
+  // What is wrong with the model's name is not the texts' fault.
+  if (!request.model.empty()) {
+    if (auto named = RouteFrom(request, "", services); !named.ok()) return named.status();
+  }
+  TextSources sources;
+  std::vector<Candidates> each;
+  for (const std::string& text : texts) {
+    Candidates& candidates = each.emplace_back(models::DetectLanguages(text, IsHtml(request)));
+    sources.detected.push_back(candidates.empty() ? models::DetectedLanguage()
+                                                  : candidates.front());
+  }
+  Detection detection(request, services);
+  const Detection::Choice all = detection.Choose(OfAll(texts, IsHtml(request)));
+  if (!request.detect_each) {
+    if (!all.route.ok()) return all.route.status();
+    sources.read_in.assign(texts.size(), {all.route->source_language, all.confidence});
+    sources.groups.push_back({*all.route, Every(texts)});
+    return sources;
+  }
+  std::map<std::string, size_t> groups;  // by the language
+  for (size_t i = 0; i < texts.size(); ++i) {
+    const bool sure = !each[i].empty() && each[i].front().confidence > kUnsure;
+    const Detection::Choice choice = sure ? detection.Choose(each[i]) : all;
+    if (!choice.route.ok()) return choice.route.status();
+    const std::string& language = choice.route->source_language;
+    const auto [group, is_new] = groups.emplace(language, sources.groups.size());
+    if (is_new) sources.groups.push_back({*choice.route});
+    sources.groups[group->second].texts.push_back(i);
+    sources.read_in.push_back({language, choice.confidence});
+  }
+  return sources;
+}
+
+}  // namespace
+
+absl::Status CheckDetector() {
+  if (models::CanDetectLanguages()) return absl::OkStatus();
+  return absl::UnimplementedError(
+      "source_language: this server was built without a detector of languages; name the language");
+}
+
+absl::StatusOr<TextSources> FindSources(const TranslationRequest& request,
+                                        const std::vector<std::string>& texts,
+                                        const Services& services) {
+  if (request.input.source_language == kAutoLanguage)
+    return DetectSources(request, texts, services);
+  auto route = RouteFrom(request, request.input.source_language, services);
+  if (!route.ok()) return route.status();
+  TextSources sources;
+  sources.groups.push_back({*std::move(route), Every(texts)});
+  if (request.detect_language) {
+    for (const std::string& text : texts) {
+      Candidates candidates = models::DetectLanguages(text, IsHtml(request));
+      sources.detected.push_back(candidates.empty() ? models::DetectedLanguage()
+                                                    : std::move(candidates.front()));
+    }
+  }
+  return sources;
+}
+
+}  // namespace millrace::server

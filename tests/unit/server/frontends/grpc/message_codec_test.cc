@@ -1,0 +1,125 @@
+#include "server/frontends/grpc/message_codec.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "grpcpp/support/slice.h"
+#include "inference/grpc_service.pb.h"
+#include "millrace/v1/synthesis.pb.h"
+#include "millrace/v1/translation.pb.h"
+#include "server/rpc/grpc_buffer.h"
+
+namespace millrace::server {
+namespace {
+
+using inference::ModelInferRequest;
+
+constexpr char kBad[] = "bad\xFF";
+
+ByteBuffer Buffer(const std::string& bytes, size_t slices = 1) {
+  std::vector<grpc::Slice> parts;
+  const size_t size = bytes.size() / slices;
+  for (size_t i = 0; i < slices; ++i)
+    parts.emplace_back(bytes.substr(i * size, i + 1 < slices ? size : std::string::npos));
+  ByteBuffer buffer;
+  ToGrpc(buffer) = grpc::ByteBuffer(parts.data(), parts.size());
+  return buffer;
+}
+
+// The wire form of a string or message field: tag, length, bytes.
+std::string Field(int number, const std::string& content) {
+  std::string bytes(1, static_cast<char>(number << 3 | 2));
+  size_t size = content.size();
+  for (; size >= 0x80; size >>= 7) bytes += static_cast<char>(size | 0x80);
+  return bytes + static_cast<char>(size) + content;
+}
+
+template <typename Message>
+std::string ErrorOf(const std::string& bytes) {
+  Message message;
+  const absl::Status status = ParseMessage(Buffer(bytes), message);
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << status;
+  return std::string(status.message());
+}
+
+TEST(ParseMessage, ReadsWhatSerializeWrote) {
+  v1::TranslateRequest request;
+  request.set_model("en-pt");
+  request.add_texts("Ol\xC3\xA1");
+  ByteBuffer buffer;
+  ASSERT_TRUE(SerializeMessage(request, buffer).ok());
+  v1::TranslateRequest read;
+  ASSERT_TRUE(ParseMessage(buffer, read).ok());
+  EXPECT_EQ(read.SerializeAsString(), request.SerializeAsString());
+  EXPECT_TRUE(ParseMessage(buffer, read).ok());  // the buffer is still whole
+}
+
+TEST(ParseMessage, ReadsABufferOfManySlices) {
+  v1::TranslateRequest request;
+  request.add_texts(std::string(10'000, 'a'));
+  v1::TranslateRequest read;
+  ASSERT_TRUE(ParseMessage(Buffer(request.SerializeAsString(), 7), read).ok());
+  EXPECT_EQ(read.texts(0), request.texts(0));
+}
+
+TEST(ParseMessage, EmptyBufferIsAnEmptyMessage) {
+  v1::TranslateRequest request;
+  EXPECT_TRUE(ParseMessage(Buffer(""), request).ok());
+  EXPECT_EQ(request.ByteSizeLong(), 0U);
+}
+
+TEST(ParseMessage, NoBufferIsNoMessage) {
+  v1::TranslateRequest request;
+  EXPECT_EQ(ParseMessage(ByteBuffer(), request).code(), absl::StatusCode::kInvalidArgument);
+}
+
+TEST(ParseMessage, NamesTheStringThatIsNotUtf8) {
+  EXPECT_EQ(ErrorOf<v1::SynthesizeRequest>(Field(1, "joe") + Field(4, kBad)),
+            "text: is not valid UTF-8");
+}
+
+TEST(ParseMessage, CountsInRepeatedFields) {
+  EXPECT_EQ(ErrorOf<v1::TranslateRequest>(Field(5, "good") + Field(1, "m") + Field(5, "good") +
+                                          Field(5, kBad)),
+            "texts[2]: is not valid UTF-8");
+}
+
+TEST(ParseMessage, FollowsNestedMessages) {
+  const std::string good = Field(1, "A") + Field(2, "FP32");
+  EXPECT_EQ(ErrorOf<ModelInferRequest>(Field(1, "m") + Field(5, good) +
+                                       Field(5, Field(1, "B") + Field(2, kBad))),
+            "inputs[1].datatype: is not valid UTF-8");
+  // inputs[0].parameters[0] is an entry of a map; its key is a string.
+  EXPECT_EQ(ErrorOf<ModelInferRequest>(Field(5, good + Field(4, Field(1, kBad)))),
+            "inputs[0].parameters[0].key: is not valid UTF-8");
+}
+
+TEST(ParseMessage, BytesFieldsNeedNotBeUtf8) {
+  ModelInferRequest request;
+  EXPECT_TRUE(ParseMessage(Buffer(Field(7, kBad)), request).ok());
+  EXPECT_EQ(request.raw_input_contents(0), kBad);
+  // Only the string is named when there are both.
+  EXPECT_EQ(ErrorOf<ModelInferRequest>(Field(7, kBad) + Field(3, kBad)), "id: is not valid UTF-8");
+}
+
+TEST(ParseMessage, GarbageNamesTheMessage) {
+  for (const std::string& bytes : {std::string("\xFF\xFF\xFF\xFF"),
+                                   std::string("\x0A\x7F"
+                                               "a"),
+                                   Field(1, "model").substr(0, 4), std::string(1, '\x0B')}) {
+    EXPECT_EQ(ErrorOf<v1::TranslateRequest>(bytes),
+              "the request is not a valid millrace.v1.TranslateRequest message");
+  }
+}
+
+TEST(ParseMessage, UnknownFieldsAreIgnored) {
+  v1::TranslateRequest request;
+  EXPECT_TRUE(ParseMessage(Buffer(Field(15, kBad) + Field(1, "m")), request).ok());
+  EXPECT_EQ(request.model(), "m");
+}
+
+}  // namespace
+}  // namespace millrace::server

@@ -1,0 +1,174 @@
+#include "server/frontends/kserve/kserve_routes.h"
+
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <memory>
+
+#include "gtest/gtest.h"
+#include "httplib.h"
+#include "nlohmann/json.hpp"
+#include "server/http/http_server.h"
+#include "server/requests/server_view.h"
+#include "server/security/api_key_store.h"
+
+namespace millrace {
+namespace {
+
+class FakeView final : public ServerView {
+ public:
+  std::string Version() const override { return "1.2.3"; }
+  bool Live() const override { return live; }
+  bool Ready() const override { return ready; }
+  std::vector<ModelStatusView> Models() const override { return models; }
+  std::optional<ModelStatusView> FindModel(std::string_view name) const override {
+    for (const ModelStatusView& model : models) {
+      if (model.info.name == name) return model;
+    }
+    return std::nullopt;
+  }
+
+  bool live = true;
+  bool ready = true;
+  std::vector<ModelStatusView> models;
+};
+
+class KServeRoutesTest : public ::testing::Test {
+ protected:
+  KServeRoutesTest() {
+    ModelStatusView null;
+    null.state = ModelState::kReady;
+    null.info.name = "null";
+    null.info.version = 3;
+    null.info.platform = "torchscript";
+    null.info.inputs = {{"INPUT0", models::DataType::kFp32, {64}}};
+    null.info.outputs = {{"OUTPUT0", models::DataType::kInt64, {-1, 2}}};
+    ModelStatusView broken;
+    broken.state = ModelState::kFailed;
+    broken.error = "bad \xff bytes";
+    broken.info.name = "broken";
+    view_.models = {broken, null};
+  }
+
+  void Start(const ApiKeyStore* keys = nullptr) {
+    HttpServer::Options options;
+    options.address = "127.0.0.1:0";
+    server_ = std::make_unique<HttpServer>(options);
+    AddKServeRoutes(*server_, view_, keys);
+    ASSERT_TRUE(server_->Start().ok());
+  }
+  // Status and JSON body.
+  std::pair<int, nlohmann::json> Get(const std::string& path,
+                                     const httplib::Headers& headers = {}) {
+    const auto result = httplib::Client("127.0.0.1", server_->port()).Get(path, headers);
+    if (!result) return {0, nullptr};
+    EXPECT_EQ(result->get_header_value("Content-Type"), "application/json");
+    return {result->status, nlohmann::json::parse(result->body)};
+  }
+
+  FakeView view_;
+  std::unique_ptr<HttpServer> server_;
+};
+
+using nlohmann::json;
+
+TEST_F(KServeRoutesTest, Health) {
+  Start();
+  EXPECT_EQ(Get("/v2/health/live"), std::pair(200, json({{"live", true}})));
+  EXPECT_EQ(Get("/v2/health/ready"), std::pair(200, json({{"ready", true}})));
+  view_.ready = false;
+  EXPECT_EQ(Get("/v2/health/live").first, 200);
+  EXPECT_EQ(Get("/v2/health/ready"), std::pair(503, json({{"ready", false}})));
+  view_.live = false;
+  EXPECT_EQ(Get("/v2/health/live").first, 503);
+}
+
+TEST_F(KServeRoutesTest, ServerMetadata) {
+  Start();
+  EXPECT_EQ(
+      Get("/v2"),
+      std::pair(200,
+                json({{"name", "millrace"}, {"version", "1.2.3"}, {"extensions", json::array()}})));
+}
+
+TEST_F(KServeRoutesTest, ModelListHasStatesAndErrors) {
+  Start();
+  const auto [status, body] = Get("/v2/models");
+  EXPECT_EQ(status, 200);
+  ASSERT_EQ(body["models"].size(), 2U);
+  EXPECT_EQ(body["models"][0]["state"], "FAILED");
+  EXPECT_EQ(body["models"][0]["error"], "bad \xef\xbf\xbd bytes");
+  EXPECT_EQ(body["models"][1], json({{"name", "null"}, {"version", "3"}, {"state", "READY"}}));
+}
+
+TEST_F(KServeRoutesTest, ModelMetadata) {
+  Start();
+  const auto [status, body] = Get("/v2/models/null");
+  EXPECT_EQ(status, 200);
+  EXPECT_EQ(body["name"], "null");
+  EXPECT_EQ(body["versions"], json::array({"3"}));
+  EXPECT_EQ(body["platform"], "torchscript");
+  EXPECT_EQ(body["inputs"],
+            json::array({{{"name", "INPUT0"}, {"datatype", "FP32"}, {"shape", {64}}}}));
+  EXPECT_EQ(body["outputs"],
+            json::array({{{"name", "OUTPUT0"}, {"datatype", "INT64"}, {"shape", {-1, 2}}}}));
+  EXPECT_EQ(Get("/v2/models/null/versions/3").second, body);
+}
+
+TEST_F(KServeRoutesTest, OfAModelThatIsNotReadyOnlyItsStateIsKnown) {
+  Start();
+  EXPECT_EQ(Get("/v2/models/broken").second, json({{"name", "broken"},
+                                                   {"versions", {"1"}},
+                                                   {"state", "FAILED"},
+                                                   {"error", "bad \xef\xbf\xbd bytes"}}));
+}
+
+TEST_F(KServeRoutesTest, ModelReady) {
+  Start();
+  EXPECT_EQ(Get("/v2/models/null/ready"),
+            std::pair(200, json({{"name", "null"}, {"ready", true}})));
+  EXPECT_EQ(Get("/v2/models/null/versions/3/ready").first, 200);
+  EXPECT_EQ(Get("/v2/models/broken/ready"),
+            std::pair(503, json({{"name", "broken"}, {"ready", false}})));
+  view_.ready = false;
+  EXPECT_EQ(Get("/v2/models/null/ready").first, 503);
+}
+
+TEST_F(KServeRoutesTest, UnknownModelsAndHostileNamesAreNotFound) {
+  Start();
+  EXPECT_EQ(Get("/v2/models/other"), std::pair(404, json({{"error", "model 'other' is unknown"}})));
+  EXPECT_EQ(Get("/v2/models/null/versions/4").second["error"],
+            "model 'null' has no version '4', it serves 3");
+  for (const char* path :
+       {"/v2/models/../health/live", "/v2/models/%2e%2e%2fhealth%2flive", "/v2/models/..",
+        "/v2/models/%00", "/v2/models/%ff%fe", "/v2/models/null/versions/../ready",
+        "/v2/models/null/nothing", "/v2/models//ready"}) {
+    EXPECT_EQ(Get(path).first, 404) << path;
+  }
+}
+
+TEST_F(KServeRoutesTest, KeysGuardAllButHealth) {
+  const std::filesystem::path file = std::filesystem::path(::testing::TempDir()) /
+                                     ("millrace_http_keys_" + std::to_string(getpid()));
+  std::ofstream(file) << *ApiKeyLine("ann", Role::kUser, "good") << "\n";
+  auto keys = ApiKeyStore::Open(file, {.poll_interval = std::chrono::milliseconds(0)});
+  std::filesystem::remove(file);
+  ASSERT_TRUE(keys.ok()) << keys.status();
+  Start(keys->get());
+  for (const char* path :
+       {"/v2", "/v2/models", "/v2/models/null", "/v2/models/null/ready", "/v2/models/other"}) {
+    EXPECT_EQ(Get(path).first, 401) << path;
+    EXPECT_EQ(Get(path, {{"Authorization", "Bearer bad"}}).first, 401) << path;
+    EXPECT_EQ(Get(path, {{"X-Api-Key", "bad"}}).first, 401) << path;
+  }
+  EXPECT_EQ(Get("/v2/models").second["error"],
+            "an API key is needed, as `authorization: Bearer <key>` or `x-api-key: <key>`");
+  EXPECT_EQ(Get("/v2/models", {{"Authorization", "Bearer good"}}).first, 200);
+  EXPECT_EQ(Get("/v2/models", {{"X-Api-Key", "good"}}).first, 200);
+  EXPECT_EQ(Get("/v2/health/live").first, 200);
+  EXPECT_EQ(Get("/v2/health/ready").first, 200);
+}
+
+}  // namespace
+}  // namespace millrace

@@ -1,0 +1,147 @@
+#include "server/frontends/libretranslate/translate_message.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "nlohmann/json.hpp"
+
+namespace millrace::server {
+namespace {
+
+using nlohmann::json;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+constexpr char kJson[] = "application/json";
+constexpr char kForm[] = "application/x-www-form-urlencoded; charset=utf-8";
+
+TEST(TranslateMessageTest, JsonIsRead) {
+  const auto request = ParseTranslateBody(
+      kJson, R"({"q": ["a", "b"], "source": "auto", "target": "pt", "format": "html",
+                 "alternatives": 3, "api_key": "k", "secret": 1, "mode": null})");
+  ASSERT_TRUE(request.ok()) << request.status();
+  EXPECT_TRUE(CheckTranslate(*request).ok());
+  const models::TranslateInput& input = request->translation.input;
+  EXPECT_THAT(input.texts, ElementsAre("a", "b"));
+  EXPECT_TRUE(request->list);
+  EXPECT_TRUE(request->auto_source);
+  EXPECT_EQ(input.source_language, "auto");
+  EXPECT_EQ(input.target_language, "pt");
+  EXPECT_EQ(input.format, models::TextFormat::kHtml);
+  EXPECT_EQ(request->alternatives, 3);
+  EXPECT_EQ(request->api_key, "k");
+}
+
+TEST(TranslateMessageTest, AFormIsRead) {
+  const auto request = ParseTranslateBody(
+      kForm, "q=caf%C3%A9+%26+%zz&source=en&target=pt&alternatives=2&format=&api_key=k%2B");
+  ASSERT_TRUE(request.ok()) << request.status();
+  EXPECT_THAT(request->translation.input.texts, ElementsAre("caf\xC3\xA9 & %zz"));
+  EXPECT_FALSE(request->list);
+  EXPECT_FALSE(request->auto_source);
+  EXPECT_EQ(request->alternatives, 2);
+  EXPECT_EQ(request->api_key, "k+");
+  EXPECT_TRUE(ParseTranslateBody(kForm, "q=a&q=b")->list);
+}
+
+TEST(TranslateMessageTest, ANegativeNumberOfAlternativesIsNone) {
+  EXPECT_EQ(ParseTranslateBody(kJson, R"({"q": "a", "alternatives": -1})")->alternatives, 0);
+  EXPECT_EQ(ParseTranslateBody(kJson, R"({"q": "a", "alternatives": "4"})")->alternatives, 4);
+  EXPECT_EQ(ParseTranslateBody(kJson, R"({"alternatives": 99999999999})")->alternatives, 1000);
+}
+
+TEST(TranslateMessageTest, BadBodiesAreNamed) {
+  struct Case {
+    std::string type;
+    std::string body;
+    std::string message;
+  };
+  const std::vector<Case> cases = {
+      {kJson, "{", "not valid JSON at byte"},
+      {kJson, "[]", "must be a JSON object, not array"},
+      {kJson, "{\"q\": \"\xFF\"}", "not valid UTF-8"},
+      {kJson, R"({"q": 7})", "q: must be a string or a list of strings, not number"},
+      {kJson, R"({"q": ["a", 7]})", "q[1]: must be a string, not number"},
+      {kJson, R"({"source": []})", "source: must be a string, not array"},
+      {kJson, R"({"alternatives": 1.5})", "alternatives: must be a whole number"},
+      {kJson, R"({"alternatives": "x"})", "alternatives: 'x' is not a whole number"},
+      {kJson, R"({"format": "pdf"})", "format: 'pdf' is not supported; text, html"},
+      {kForm, "q=%FF", "not valid UTF-8"},
+      {"text/plain", "q", "Content-Type: 'text/plain' is not supported"},
+      {"", "q", "Content-Type: ''"}};
+  for (const Case& bad : cases) {
+    const auto request = ParseTranslateBody(bad.type, bad.body);
+    EXPECT_EQ(request.status().code(), absl::StatusCode::kInvalidArgument) << bad.body;
+    EXPECT_THAT(std::string(request.status().message()), HasSubstr(bad.message));
+  }
+}
+
+TEST(TranslateMessageTest, WhatIsMissingIsNamed) {
+  const auto check = [](const std::string& body) {
+    return std::string(CheckTranslate(*ParseTranslateBody(kJson, body)).message());
+  };
+  EXPECT_EQ(check("{}"), "Invalid request: missing q parameter");
+  EXPECT_EQ(check(R"({"q": ""})"), "Invalid request: missing q parameter");
+  EXPECT_EQ(check(R"({"q": []})"), "Invalid request: missing q parameter");
+  EXPECT_EQ(check(R"({"q": "a"})"), "Invalid request: missing source parameter");
+  EXPECT_EQ(check(R"({"q": "a", "source": "en"})"), "Invalid request: missing target parameter");
+}
+
+TEST(TranslateMessageTest, AnswersHaveTheShapeOfTheQuestion) {
+  HttpTranslateRequest request;
+  const std::vector<TranslationText> texts = {
+      {.characters = 1, .read_in = models::DetectedLanguage{"pt", 0.9F}},
+      {.characters = 1, .read_in = models::DetectedLanguage{"en", 0}}};
+  const std::vector<TranslationResults::Text> results = {
+      {.text = "A", .alternatives = {{"B", -1}, {"C", -2}}}, {.text = "D"}};
+  EXPECT_EQ(json::parse(TranslateBody(request, {texts[0]}, {results[0]})),
+            json::parse(R"({"translatedText": "A"})"));
+  request.alternatives = 2;
+  request.auto_source = true;
+  EXPECT_EQ(json::parse(TranslateBody(request, {texts[0]}, {results[0]})),
+            json::parse(R"({"translatedText": "A", "alternatives": ["B", "C"],
+                            "detectedLanguage": {"confidence": 90, "language": "pt"}})"));
+  request.list = true;
+  EXPECT_EQ(json::parse(TranslateBody(request, texts, results)),
+            json::parse(R"({"translatedText": ["A", "D"], "alternatives": [["B", "C"], []],
+                            "detectedLanguage": [{"confidence": 90, "language": "pt"},
+                                                 {"confidence": 0, "language": "en"}]})"));
+}
+
+TEST(TranslateMessageTest, WhatWasLostIsSaid) {
+  HttpTranslateRequest request;
+  const std::vector<TranslationText> texts(2);
+  const std::vector<TranslationResults::Text> results = {{.text = "A", .lost = {"£"}},
+                                                         {.text = "B"}};
+  EXPECT_EQ(json::parse(TranslateBody(request, {texts[0]}, {results[0]})),
+            json::parse(R"({"translatedText": "A", "lost": ["£"]})"));
+  request.list = true;
+  EXPECT_EQ(json::parse(TranslateBody(request, texts, results)),
+            json::parse(R"({"translatedText": ["A", "B"], "lost": [["£"], []]})"));
+}
+
+TEST(TranslateMessageTest, LanguagesHaveTheirNamesAndTargets) {
+  const std::vector<TranslationRoute> routes = {{"en", "pt", {}, {}}, {"pt", "de", "en", {}}};
+  EXPECT_EQ(json::parse(LanguagesBody(routes)), json::parse(R"([
+      {"code": "de", "name": "German", "targets": ["de"]},
+      {"code": "en", "name": "English", "targets": ["en", "pt"]},
+      {"code": "pt", "name": "Portuguese", "targets": ["de", "pt"]}])"));
+  const json settings = json::parse(SettingsBody(routes, true));
+  EXPECT_EQ(settings["keyRequired"], true);
+  EXPECT_EQ(settings["language"]["source"]["code"], "en");
+  EXPECT_EQ(settings["language"]["target"]["name"], "Portuguese");
+  EXPECT_EQ(json::parse(SettingsBody({}, false))["language"]["source"]["code"], "en");
+}
+
+TEST(TranslateMessageTest, WhatCannotBeToldIsEnglishForSureNot) {
+  EXPECT_EQ(json::parse(DetectBody({})), json::parse(R"([{"confidence": 0, "language": "en"}])"));
+  EXPECT_EQ(json::parse(DetectBody({{"pt", 0.5F}, {"gl", 0.25F}})),
+            json::parse(R"([{"confidence": 50, "language": "pt"},
+                            {"confidence": 25, "language": "gl"}])"));
+}
+
+}  // namespace
+}  // namespace millrace::server

@@ -1,0 +1,142 @@
+#include "server/frontends/openai/speech_json.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace millrace::server {
+namespace {
+
+using ::testing::HasSubstr;
+
+TEST(SpeechJsonTest, DefaultsAreOpenAis) {
+  const HttpSpeechRequest request = ParseSpeechJson(R"({"model": "m", "input": "Hi"})").value();
+  EXPECT_EQ(request.speech.model, "m");
+  EXPECT_EQ(request.speech.text, "Hi");
+  EXPECT_EQ(request.speech.voice, "");
+  EXPECT_EQ(request.speech.format, models::AudioFormat::kMp3);
+  EXPECT_EQ(request.speech.sample_rate, 0U);
+  EXPECT_FALSE(request.speech.speed);
+  EXPECT_FALSE(request.sse);
+}
+
+TEST(SpeechJsonTest, EveryMemberIsTaken) {
+  const HttpSpeechRequest request =
+      ParseSpeechJson(R"({"model": "m", "input": "Ol\u00e1", "voice": "joe", "speed": 1.5,
+                          "response_format": "opus", "stream_format": "sse", "instructions": "calm",
+                          "sample_rate": 16000, "normalize_loudness": true,
+                          "seed": 18446744073709551615, "language": "ja"})")
+          .value();
+  EXPECT_EQ(request.speech.text, "Ol\xC3\xA1");
+  EXPECT_EQ(request.speech.voice, "joe");
+  EXPECT_EQ(request.speech.speed, 1.5F);
+  EXPECT_EQ(request.speech.format, models::AudioFormat::kOggOpus);
+  EXPECT_TRUE(request.sse);
+  EXPECT_EQ(request.speech.sample_rate, 16000U);
+  EXPECT_TRUE(request.speech.normalize_loudness);
+  EXPECT_EQ(request.speech.seed, 18446744073709551615U);
+  EXPECT_EQ(request.speech.language, "ja");
+}
+
+TEST(SpeechJsonTest, TimestampsAreOfWordsAndPhonemes) {
+  const auto take = [](const std::string& list) {
+    const auto request = ParseSpeechJson(R"({"model": "m", "input": "x", "timestamps": )" + list +
+                                         R"(, "stream_format": "sse"})");
+    EXPECT_TRUE(request.ok()) << request.status();
+    return std::pair(request->speech.word_times, request->speech.phoneme_times);
+  };
+  EXPECT_EQ(take("[]"), std::pair(false, false));
+  EXPECT_EQ(take(R"(["phoneme"])"), std::pair(false, true));
+  EXPECT_EQ(take(R"(["word", "phoneme"])"), std::pair(true, true));
+}
+
+TEST(SpeechJsonTest, PhonemesStandForTheInput) {
+  const auto request = ParseSpeechJson(R"({"model": "m", "phonemes": "həlˈO."})");
+  ASSERT_TRUE(request.ok()) << request.status();
+  EXPECT_EQ(request->speech.phonemes, "həlˈO.");
+  EXPECT_EQ(request->speech.text, "");
+  // OpenAI's clients send an input always.
+  EXPECT_TRUE(ParseSpeechJson(R"({"model": "m", "input": "", "phonemes": "həlˈO."})").ok());
+  EXPECT_THAT(ParseSpeechJson(R"({"model": "m", "phonemes": ""})").status().message(),
+              HasSubstr("input: is missing"));
+}
+
+TEST(SpeechJsonTest, NullIsAsIfTheMemberWereNotThere) {
+  const auto request =
+      ParseSpeechJson(R"({"model": "m", "input": "x", "speed": null, "voice": null})");
+  ASSERT_TRUE(request.ok()) << request.status();
+  EXPECT_FALSE(request->speech.speed);
+}
+
+TEST(SpeechJsonTest, PcmIsAt24KilohertzUnlessAskedOtherwise) {
+  EXPECT_EQ(ParseSpeechJson(R"({"model": "m", "input": "x", "response_format": "pcm"})")
+                .value()
+                .speech.sample_rate,
+            24000U);
+  EXPECT_EQ(ParseSpeechJson(
+                R"({"model": "m", "input": "x", "response_format": "pcm", "sample_rate": 8000})")
+                .value()
+                .speech.sample_rate,
+            8000U);
+}
+
+TEST(SpeechJsonTest, WhatIsWrongIsNamedWithWhatIsAllowed) {
+  const auto with = [](const std::string& member) {
+    return R"({"model": "m", "input": "x", )" + member + "}";
+  };
+  const std::vector<std::pair<std::string, std::string>> cases = {
+      {"", "not valid JSON at byte 1"},
+      {"{", "not valid JSON"},
+      {"[]", "must be a JSON object, not array"},
+      {"7", "must be a JSON object, not number"},
+      {std::string(100'000, '['), "not valid JSON"},
+      {"{\"model\": \"m\", \"input\": \"\xFF\"}", "not valid UTF-8"},
+      {R"({"model": "m", "input": "\ud800"})", "not valid JSON"},
+      {R"({"input": "x"})", "model: is missing"},
+      {R"({"model": "m"})", "input: is missing"},
+      {R"({"model": "m", "input": null})", "input: is missing"},
+      {R"({"model": "", "input": "x"})", "model: is empty"},
+      {R"({"model": 3, "input": "x"})", "model: must be a string, not number"},
+      {R"({"model": "m", "input": ["x"]})", "input: must be a string, not array"},
+      {with(R"("voice": {"id": "joe"})"), "voice: must be a string, not object"},
+      {with(R"("speed": "fast")"), "speed: must be a number of 0.25..4, not string"},
+      {with(R"("speed": NaN)"), "not valid JSON"},
+      {with(R"("speed": 1e999)"), "a number is out of range"},
+      {with(R"("response_format": "aac")"),
+       "response_format: 'aac' is not available; mp3, opus, flac, wav and pcm are"},
+      {with(R"("response_format": 1)"), "response_format: must be a string"},
+      {with(R"("stream_format": "chunks")"),
+       "stream_format: 'chunks' is not allowed; it is audio or sse"},
+      {with(R"("instructions": 1)"), "instructions: must be a string"},
+      {with(R"("sample_rate": -1)"), "sample_rate: -1 is not allowed"},
+      {with(R"("sample_rate": 8000.5)"), "sample_rate: 8000.5 is not allowed"},
+      {with(R"("sample_rate": 4294967296)"), "sample_rate: 4294967296 is not allowed"},
+      {with(R"("sample_rate": "8000")"), "sample_rate: must be a number, not string"},
+      {with(R"("normalize_loudness": 1)"), "normalize_loudness: must be true or false"},
+      {with(R"("seed": -1)"), "seed: -1 is not allowed"},
+      {with(R"("timestamps": "word")"), "timestamps: must be an array of \"word\" and"},
+      {with(R"("stream_format": "sse", "timestamps": ["word", "letter"])"),
+       "timestamps: has 'letter'; it is an array of"},
+      {with(R"("timestamps": [{}])"), "timestamps: has '{}'; it is an array of"},
+      {with(R"("timestamps": ["word"])"),
+       "timestamps: come as events, which needs \"stream_format\": \"sse\""},
+      {with(R"("tempo": 1)"), "tempo: unknown member 'tempo'; known are: model, input, voice"}};
+  for (const auto& [body, message] : cases) {
+    const auto request = ParseSpeechJson(body);
+    ASSERT_FALSE(request.ok()) << body.substr(0, 80);
+    EXPECT_EQ(request.status().code(), absl::StatusCode::kInvalidArgument);
+    EXPECT_THAT(std::string(request.status().message()), HasSubstr(message)) << body.substr(0, 80);
+  }
+}
+
+TEST(SpeechJsonTest, ALongValueIsCutInTheMessage) {
+  const auto request = ParseSpeechJson(R"({"model": "m", "input": "x", "response_format": ")" +
+                                       std::string(63, 'a') + std::string(5000, 'b') + "\"}");
+  EXPECT_LT(request.status().message().size(), 200U);
+}
+
+}  // namespace
+}  // namespace millrace::server
