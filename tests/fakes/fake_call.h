@@ -101,10 +101,11 @@ class FakeCall final : public server::ByteCall {
         Leave();
       }
     }
-    if (!is_end) return true;
     MutexLock lock(mu_);
-    done_ = true;
-    return false;
+    taken_ = written_.size();
+    told_of_cancel_ = cancelled_;
+    done_ = is_end;
+    return !is_end;
   }
   // The call's status.
   absl::Status RunToEnd() MILLRACE_EXCLUDES(mu_) {
@@ -131,6 +132,16 @@ class FakeCall final : public server::ByteCall {
   std::vector<std::string> written() const MILLRACE_EXCLUDES(mu_) {
     MutexLock lock(mu_);
     return written_;
+  }
+  // How many messages the server knows that the client has.
+  size_t taken() const MILLRACE_EXCLUDES(mu_) {
+    MutexLock lock(mu_);
+    return taken_;
+  }
+  // Whether the server knows that the client has left.
+  bool told_of_cancel() const MILLRACE_EXCLUDES(mu_) {
+    MutexLock lock(mu_);
+    return told_of_cancel_;
   }
   std::string reply() const MILLRACE_EXCLUDES(mu_) {
     MutexLock lock(mu_);
@@ -239,6 +250,8 @@ class FakeCall final : public server::ByteCall {
   std::map<std::string, std::string> trailers_ MILLRACE_GUARDED_BY(mu_);
   server::ByteBuffer reply_ MILLRACE_GUARDED_BY(mu_);
   std::optional<absl::Status> status_ MILLRACE_GUARDED_BY(mu_);
+  size_t taken_ MILLRACE_GUARDED_BY(mu_) = 0;
+  bool told_of_cancel_ MILLRACE_GUARDED_BY(mu_) = false;
   bool done_ MILLRACE_GUARDED_BY(mu_) = false;
 };
 

@@ -24,7 +24,13 @@ namespace {
 constexpr std::chrono::milliseconds kLook{1};
 
 struct StepsDone final : models::RequestState {
+  explicit StepsDone(std::function<void()> suspend) : suspend(std::move(suspend)) {}
+  void Suspend() override {
+    if (suspend) suspend();
+  }
+
   size_t count = 0;
+  const std::function<void()> suspend;
 };
 
 std::string MethodName(Method method) {
@@ -85,6 +91,8 @@ class CallExchange final : public Exchange {
   size_t received() const override {
     return kind_.streams ? call_->written().size() : call_->reply().size();
   }
+  bool has_taken() const override { return call_->taken() != 0; }
+  bool is_gone() const override { return call_->told_of_cancel(); }
   void Leave() override { call_->Leave(); }
   void StopReading() override { call_->StopReading(); }
   void ReadOn() override { call_->ReadOn(); }
@@ -102,6 +110,7 @@ class HttpExchange : public Exchange {
     for (;;) {
       if (has_left_) {
         Abandon();
+        is_gone_ = true;
         return absl::CancelledError("the caller went away");
       }
       if (!reads_) {
@@ -112,6 +121,8 @@ class HttpExchange : public Exchange {
     }
   }
   size_t received() const override { return received_; }
+  bool has_taken() const override { return received_ != 0; }
+  bool is_gone() const override { return is_gone_; }
   void Leave() override { has_left_ = true; }
   void StopReading() override { reads_ = false; }
   void ReadOn() override { reads_ = true; }
@@ -121,10 +132,11 @@ class HttpExchange : public Exchange {
   virtual std::optional<absl::Status> Take() = 0;
   virtual void Abandon() = 0;
 
-  size_t received_ = 0;
+  std::atomic<size_t> received_{0};
 
  private:
   std::atomic<bool> has_left_{false};
+  std::atomic<bool> is_gone_{false};
   std::atomic<bool> reads_{true};
 };
 
@@ -238,7 +250,7 @@ std::vector<Kind> StreamingKinds() {
 }
 
 void Steps::operator()(models::Request& request) const {
-  if (request.state() == nullptr) request.set_state(std::make_unique<StepsDone>());
+  if (request.state() == nullptr) request.set_state(std::make_unique<StepsDone>(suspend));
   size_t& done = static_cast<StepsDone&>(*request.state()).count;
   const bool is_last = ++done == count;
   if (std::holds_alternative<models::InferInput>(request.input())) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -35,6 +36,8 @@ inline std::string NameOf(const ::testing::TestParamInfo<Kind>& info) { return i
 struct Steps {
   size_t count = 1;
   size_t bytes = 100;  // of each output, or samples
+  // Called when the client is too slow for another step, before the job is parked.
+  std::function<void()> suspend = {};
 
   void operator()(models::Request& request) const;
 };
@@ -52,6 +55,9 @@ class Exchange {
   virtual size_t received() const = 0;
 
   // On any thread.
+  // Whether the server knows that the client has taken something, or has left.
+  virtual bool has_taken() const = 0;
+  virtual bool is_gone() const = 0;
   virtual void Leave() = 0;
   virtual void StopReading() = 0;
   virtual void ReadOn() = 0;

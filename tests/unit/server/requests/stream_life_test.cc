@@ -195,6 +195,39 @@ TEST_P(StreamLife, TheClientReadsAsItsJobIsParked) {
   EXPECT_EQ(world.Ended(StatusCode::kOk), 3);
 }
 
+// Between the decision to park a job and its parking.
+TEST_P(StreamLife, TheClientCatchesUpBeforeItsJobIsParked) {
+  std::unique_ptr<Exchange> exchange;
+  World world(GetParam(),
+              {.complete = Steps{kParts, kPartBytes,
+                                 [&] {
+                                   exchange->ReadOn();
+                                   Await([&] { return exchange->has_taken(); });
+                                 }}},
+              kNarrow);
+  exchange = world.NewExchange();
+  exchange->StopReading();
+  exchange->Begin();
+  EXPECT_EQ(exchange->RunToEnd(), absl::OkStatus());
+  ExpectOne(world, StatusCode::kOk);
+}
+
+TEST_P(StreamLife, TheClientLeavesBeforeItsJobIsParked) {
+  std::unique_ptr<Exchange> exchange;
+  World world(GetParam(),
+              {.complete = Steps{kParts, kPartBytes,
+                                 [&] {
+                                   exchange->Leave();
+                                   Await([&] { return exchange->is_gone(); });
+                                 }}},
+              kNarrow);
+  exchange = world.NewExchange();
+  exchange->StopReading();
+  exchange->Begin();
+  EXPECT_EQ(exchange->RunToEnd().code(), StatusCode::kCancelled);
+  ExpectOne(world, StatusCode::kCancelled);
+}
+
 TEST_P(StreamLife, TheClientLeavesAsItsJobIsParked) {
   constexpr int kRounds = 20;
   std::barrier start(2);

@@ -9,7 +9,6 @@
 
 #include "millrace/v1/admin.grpc.pb.h"
 #include "mps_runtime/runtime.h"
-#include "millrace/v1/admin.grpc.pb.h"
 #include "server/control/server_status.h"
 #include "server/rpc/rpc_server.h"
 #include "tests/fakes/joining_thread.h"
