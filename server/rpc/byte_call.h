@@ -46,14 +46,14 @@ class ByteCall {
   // Returns true if OnCancel has been told, or would have been. On the transport's thread.
   bool cancelled() const { return cancelled_; }
 
-  // What the client sent under that key; empty if it sent nothing.
+  // Returns what the client sent under that key; empty if it sent nothing.
   virtual std::string_view Metadata(std::string_view key) const = 0;
   // The client's address, as gRPC writes it.
   virtual std::string peer() const = 0;
-  // system_clock's max: none.
+  // Returns system_clock's max if there is none.
   virtual std::chrono::system_clock::time_point deadline() const = 0;
 
-  // Before Finish, on the thread that calls it.
+  // Must be called before Finish, on the same thread.
   virtual void AddTrailingMetadata(const std::string& key, const std::string& value) = 0;
   // The handler is told later, never before this returns.
   virtual void TryCancel() = 0;

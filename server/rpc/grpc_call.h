@@ -80,13 +80,13 @@ class GrpcCall final : public ByteCall {
   void End();
   void EndNow();
   void EndHeldBack(bool) { EndNow(); }
-  // Whether the answer goes out later.
+  // Returns true if the answer goes out later.
   bool HoldBack();
   void Ended(bool) { Release(); }
   void Closed(bool);
   void TellOfCancel();
   bool IsFirstFinish() { return !finished_.exchange(true, std::memory_order_relaxed); }
-  // Of one of `pending_`; with the last the call is gone.
+  // Ends one of `pending_`; with the last the call is gone.
   void Release();
 
   CallAcceptor& acceptor_;

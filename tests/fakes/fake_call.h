@@ -35,12 +35,12 @@ class FakeCall final : public server::ByteCall {
     bool tells_cancel_first = false;
   };
 
-  // Of a call that takes one message.
+  // A call that takes one message.
   explicit FakeCall(std::string_view request) : FakeCall(request, Options()) {}
   FakeCall(std::string_view request, Options options) : options_(std::move(options)) {
     request_ = server::ByteBuffer(request);
   }
-  // Of one that takes a stream of them.
+  // A call that takes a stream of messages.
   FakeCall() : FakeCall(Options()) {}
   explicit FakeCall(Options options) : options_(std::move(options)) {}
   ~FakeCall() { EXPECT_TRUE(done_) << "a call was left without its end"; }
@@ -128,17 +128,17 @@ class FakeCall final : public server::ByteCall {
     while (write_ == nullptr) changed_.Wait(mu_);
   }
 
-  // What the client has.
+  // Returns the messages that the client has.
   std::vector<std::string> written() const MILLRACE_EXCLUDES(mu_) {
     MutexLock lock(mu_);
     return written_;
   }
-  // How many messages the server knows that the client has.
+  // Returns how many messages the server knows that the client has.
   size_t taken() const MILLRACE_EXCLUDES(mu_) {
     MutexLock lock(mu_);
     return taken_;
   }
-  // Whether the server knows that the client has left.
+  // Returns true once the server knows that the client has left.
   bool told_of_cancel() const MILLRACE_EXCLUDES(mu_) {
     MutexLock lock(mu_);
     return told_of_cancel_;
@@ -201,13 +201,13 @@ class FakeCall final : public server::ByteCall {
  private:
   using Tell = void (*)(Handler& handler, bool ok);
 
-  // After every operation of the server's.
+  // Must follow every operation of the server's.
   void NoteChange() MILLRACE_REQUIRES(mu_) {
     EXPECT_FALSE(done_) << "an operation on a call that is over";
     changed_.NotifyAll();
   }
 
-  // What is to be told now; null: nothing yet.
+  // Takes what is to be told now; null if there is nothing yet.
   Tell TakeEvent(bool& ok, bool& is_end) MILLRACE_REQUIRES(mu_) {
     const bool tells_cancel = has_left_ && has_begun_ && !cancelled_;
     if (tells_cancel && options_.tells_cancel_first) return TakeCancel();

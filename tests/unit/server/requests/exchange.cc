@@ -103,7 +103,7 @@ class CallExchange final : public Exchange {
   std::optional<testing::FakeCall> call_;
 };
 
-// What a connection's thread does for a request over HTTP.
+// Does what a connection's thread does for a request over HTTP.
 class HttpExchange : public Exchange {
  public:
   absl::Status RunToEnd() override {

@@ -29,7 +29,7 @@ struct Kind {
 
 std::vector<Kind> AllKinds();
 std::vector<Kind> StreamingKinds();
-// For INSTANTIATE_TEST_SUITE_P.
+// Names the cases for INSTANTIATE_TEST_SUITE_P.
 inline std::string NameOf(const ::testing::TestParamInfo<Kind>& info) { return info.param.name; }
 
 // A model's work for any kind: one output for a step, the last of them with the end.
@@ -54,8 +54,8 @@ class Exchange {
   // How many bytes or messages the client got, once it has ended.
   virtual size_t received() const = 0;
 
-  // On any thread.
-  // Whether the server knows that the client has taken something, or has left.
+  // These may be called on any thread. The first two return true once the server knows that the
+  // client has taken something, or has left.
   virtual bool has_taken() const = 0;
   virtual bool is_gone() const = 0;
   virtual void Leave() = 0;
@@ -85,7 +85,7 @@ class World {
   // How many requests have ended with this code, whatever model they reached, or at all.
   double Ended(absl::StatusCode code);
   double Ended();
-  // Until every request is out of the server.
+  // Waits until every request is out of the server.
   void AwaitQuiet() {
     Await([this] { return backend.admission.in_flight() == 0; });
   }

@@ -26,7 +26,7 @@ class RequestLife : public ::testing::TestWithParam<Kind> {
   testing::ModelHooks Held() {
     return {.forward = [this](models::Request&) { gate_.Pass(); }, .complete = Steps()};
   }
-  // What a step of a request does that was told to stop: nothing more.
+  // A step of a request that was told to stop does nothing more.
   static void UnlessStopped(models::Request& request) {
     if (!request.ShouldStop()) Steps()(request);
   }
@@ -204,7 +204,7 @@ TEST_P(RequestLife, ThatEndsWithItsClientGoneIsCountedOnce) {
   world.AwaitQuiet();
   EXPECT_EQ(world.Ended(), 1);
   EXPECT_EQ(world.Ended(StatusCode::kCancelled) + world.Ended(StatusCode::kOk), 1);
-  // What was to leave the server while it was made did not arrive.
+  // The client did not get a reply that was to leave the server while it was made.
   if (world.kind.streams || world.kind.is_http) {
     EXPECT_EQ(world.Ended(StatusCode::kOk), 0);
   }
@@ -252,7 +252,7 @@ TEST_P(RequestLife, WhoseStepThrowsEndsInternal) {
   ExpectOne(world, StatusCode::kInternal);
 }
 
-// After its output was taken.
+// The step fails after its output was taken.
 TEST_P(RequestLife, WhoseStepFailsForWantOfMemoryEndsInternal) {
   World world(GetParam(), {.complete = [](models::Request& request) {
                 Steps{.count = 2}(request);

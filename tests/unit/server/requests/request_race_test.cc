@@ -1,4 +1,4 @@
-// What may happen to a request at the same moment. Each race begins at a barrier. No gRPC in this
+// Two things happen to a request at the same moment. Each race begins at a barrier. No gRPC in this
 // process: TSan sees every access.
 
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@ using absl::StatusCode;
 using testing::JoiningThread;
 
 constexpr int kRounds = 20;
-// Of tests that make all anew in each round.
+// Rounds of tests that make all anew in each.
 constexpr int kWorlds = 8;
 
 class RequestRace : public ::testing::TestWithParam<Kind> {};

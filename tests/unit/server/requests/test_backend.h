@@ -21,7 +21,7 @@
 
 namespace millrace::server {
 
-// What serves requests, whoever sends them (admission, queue, workers), with fake models on a fake
+// Serves requests, whoever sends them (admission, queue, workers), with fake models on a fake
 // device. The models stay until it goes.
 class TestBackend {
  public:
@@ -66,7 +66,7 @@ class TestBackend {
     return model;
   }
 
-  // As the process stops, once the time of a drain is over. Idempotent.
+  // Does what a stopping process does once the time of a drain is over. Idempotent.
   void CloseScheduler() {
     for (auto& job : scheduler.Close())
       FinishJob(std::move(job), absl::UnavailableError("the server is shutting down"));

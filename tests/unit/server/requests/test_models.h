@@ -20,12 +20,12 @@ inline void Await(const std::function<bool()>& condition) {
 // A gate in a model's forward: the test knows when a step is inside, and lets it go.
 class Gate {
  public:
-  // On the worker.
+  // Runs on the worker.
   void Pass() {
     ++inside_;
     Await([this] { return open_.load(); });
   }
-  // On the test's thread.
+  // Runs on the test's thread.
   void AwaitInside(int steps = 1) {
     Await([&] { return inside_.load() >= steps; });
   }

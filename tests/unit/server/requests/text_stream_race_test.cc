@@ -38,7 +38,7 @@ std::string Say(const std::string& text) {
   return message.SerializeAsString();
 }
 
-// What a client has heard of.
+// Returns the text that a message speaks.
 std::string TextOf(const std::string& bytes) {
   v1::StreamSynthesizeResponse response;
   EXPECT_TRUE(response.ParseFromString(bytes));
