@@ -11,7 +11,7 @@
 
 #include "grpcpp/security/server_credentials.h"
 #include "models/core/strings.h"
-#include "models/repository/model_factory.h"
+#include "models/model_factory.h"
 #include "models/repository/model_repository.h"
 #include "models/translation/translation_cache.h"
 #include "mps_runtime/base/log_sink.h"

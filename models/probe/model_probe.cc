@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "models/core/strings.h"
+#include "models/model_factory.h"
 #include "models/probe/same_output.h"
-#include "models/repository/model_factory.h"
 #include "models/repository/model_repository.h"
 #include "mps_runtime/probe/run_workers.h"
 #include "mps_runtime/runtime.h"

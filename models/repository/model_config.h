@@ -10,7 +10,7 @@
 #include "absl/status/statusor.h"
 #include "models/core/model_info.h"
 #include "models/core/payload.h"
-#include "models/translation/seq2seq/precision.h"
+#include "models/kernels/precision.h"
 
 namespace millrace::models {
 

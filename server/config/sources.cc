@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "models/core/instruction_set.h"
+#include "models/kernels/instruction_set.h"
 #include "mps_runtime/base/file.h"
 #include "server/config/edit_distance.h"
 #include "server/config/options.h"

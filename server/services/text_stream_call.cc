@@ -5,7 +5,7 @@
 #include <variant>
 
 #include "models/core/strings.h"
-#include "models/synthesis/speech_units.h"
+#include "models/speech/speech_units.h"
 #include "models/text/trim.h"
 #include "server/services/message_codec.h"
 #include "server/services/text_field.h"

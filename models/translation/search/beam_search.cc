@@ -5,7 +5,7 @@
 #include <limits>
 #include <utility>
 
-#include "models/translation/seq2seq/float_kernels.h"
+#include "models/kernels/float_kernels.h"
 
 namespace millrace::models {
 namespace {

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <utility>
 
-#include "models/translation/seq2seq/float_kernels.h"
+#include "models/kernels/float_kernels.h"
 
 namespace millrace::models {
 

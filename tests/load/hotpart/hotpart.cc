@@ -22,11 +22,11 @@
 #include <string>
 #include <vector>
 
-#include "models/synthesis/kokoro_decoder.h"
-#include "models/synthesis/kokoro_encoder.h"
-#include "models/synthesis/kokoro_weights.h"
-#include "models/synthesis/native_vits_decoder.h"
-#include "models/synthesis/vits_weights.h"
+#include "models/kokoro/kokoro_decoder.h"
+#include "models/kokoro/kokoro_encoder.h"
+#include "models/kokoro/kokoro_weights.h"
+#include "models/vits/native_vits_decoder.h"
+#include "models/vits/vits_weights.h"
 #include "tests/fakes/fake_worker_context.h"
 
 namespace millrace::models {

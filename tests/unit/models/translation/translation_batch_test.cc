@@ -12,7 +12,7 @@
 
 #include "tests/fakes/fake_clock.h"
 #include "tests/fakes/fake_worker_context.h"
-#include "tests/unit/models/translation/tiny_model.h"
+#include "tests/unit/models/bergamot/tiny_model.h"
 
 namespace millrace::models {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "models/text/unicode.h"
 #include "models/translation/vocabulary.h"
-#include "tests/unit/models/translation/tiny_model.h"
+#include "tests/unit/models/bergamot/tiny_model.h"
 
 namespace millrace::models {
 namespace {

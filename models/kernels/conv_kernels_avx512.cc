@@ -1,0 +1,11 @@
+#define MILLRACE_LANES 16
+#define MILLRACE_TILE 14  // 28 sums, 2 weights and 2 to spare of the 32 registers
+#include "models/kernels/conv_kernels.inl"
+
+namespace millrace::models {
+
+extern const ConvKernels kConvKernelsAvx512;
+const ConvKernels kConvKernelsAvx512 = {"avx512",  0.0F,     &PackedSize, &Pack,
+                                        &Convolve, &TanhDot, &Snake,      &Moments};
+
+}  // namespace millrace::models
