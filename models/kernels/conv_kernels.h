@@ -1,6 +1,9 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
+
+#include "models/kernels/target.h"
 
 // The inner loops of the native decoders of VITS and Kokoro. Plain C arrays only: some of these
 // files are compiled for a newer processor than the rest, and nothing that they share with other
@@ -55,6 +58,7 @@ struct SnakeTask {
 
 struct ConvKernels {
   const char* name;  // the instruction set
+  Target target;
   // How far a product of float32 may be off, relative to it, unless the task is exact. 0 where all
   // are exact.
   float product_error;
@@ -75,10 +79,17 @@ struct ConvKernels {
                   float* sums, float* squares);
 };
 
+extern const ConvKernels kConvKernelsPortable;
+#if defined(__x86_64__)
+extern const ConvKernels kConvKernelsAvx2;
+extern const ConvKernels kConvKernelsAvx512;
+extern const ConvKernels kConvKernelsAmx;
+#endif
+
 // The fastest that this processor runs. Constant for the life of the process.
 const ConvKernels& GetConvKernels();
 
-// Every set that this processor runs, the fastest first, for tests; ends at null.
-const ConvKernels* const* ListConvKernels();
+// Those of this build that this CPU can run, best first; kConvKernelsPortable is always among them.
+std::span<const ConvKernels* const> SupportedConvKernels();
 
 }  // namespace millrace::models

@@ -232,9 +232,8 @@ void ConvolveOnTiles(const ConvTask& task) {
 
 }  // namespace
 
-extern const ConvKernels kConvKernelsAmx;
-const ConvKernels kConvKernelsAmx = {"amx",         1.6e-5F,          &PackedSizeForTiles,
-                                     &PackForTiles, &ConvolveOnTiles, &TanhDot,
-                                     &Snake,        &Moments};
+const ConvKernels kConvKernelsAmx = {"amx",         Target::kAmxBf16, 1.6e-5F,  &PackedSizeForTiles,
+                                     &PackForTiles, &ConvolveOnTiles, &TanhDot, &Snake,
+                                     &Moments};
 
 }  // namespace millrace::models

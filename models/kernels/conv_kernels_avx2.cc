@@ -4,8 +4,7 @@
 
 namespace millrace::models {
 
-extern const ConvKernels kConvKernelsAvx2;
-const ConvKernels kConvKernelsAvx2 = {"avx2",    0.0F,     &PackedSize, &Pack,
-                                      &Convolve, &TanhDot, &Snake,      &Moments};
+const ConvKernels kConvKernelsAvx2 = {"avx2",    Target::kAvx2, 0.0F,   &PackedSize, &Pack,
+                                      &Convolve, &TanhDot,      &Snake, &Moments};
 
 }  // namespace millrace::models

@@ -4,8 +4,7 @@
 
 namespace millrace::models {
 
-extern const ConvKernels kConvKernelsAvx512;
-const ConvKernels kConvKernelsAvx512 = {"avx512",  0.0F,     &PackedSize, &Pack,
-                                        &Convolve, &TanhDot, &Snake,      &Moments};
+const ConvKernels kConvKernelsAvx512 = {"avx512",  Target::kAvx512, 0.0F,   &PackedSize, &Pack,
+                                        &Convolve, &TanhDot,        &Snake, &Moments};
 
 }  // namespace millrace::models

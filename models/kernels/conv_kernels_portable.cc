@@ -10,8 +10,14 @@
 
 namespace millrace::models {
 
-extern const ConvKernels kConvKernelsBaseline;
-const ConvKernels kConvKernelsBaseline = {
-    MILLRACE_KERNELS_NAME, 0.0F, &PackedSize, &Pack, &Convolve, &TanhDot, &Snake, &Moments};
+const ConvKernels kConvKernelsPortable = {MILLRACE_KERNELS_NAME,
+                                          Target::kPortable,
+                                          0.0F,
+                                          &PackedSize,
+                                          &Pack,
+                                          &Convolve,
+                                          &TanhDot,
+                                          &Snake,
+                                          &Moments};
 
 }  // namespace millrace::models

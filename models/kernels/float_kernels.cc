@@ -1,20 +1,16 @@
 #include "models/kernels/float_kernels.h"
 
-#include <vector>
+#include "models/kernels/dispatch.h"
 
 namespace millrace::models::kernels {
 
 std::span<const FloatKernels* const> SupportedFloatKernels() {
-  static const auto* const supported = [] {
-    auto* found = new std::vector<const FloatKernels*>;
+  static const auto* const supported = new std::vector<const FloatKernels*>(Runnable({
 #if defined(__x86_64__)
-    for (const FloatKernels* kernels : {&kAvx512Float, &kAvx2Float}) {
-      if (kernels->supported()) found->push_back(kernels);
-    }
+    &kAvx512Float, &kAvx2Float,
 #endif
-    found->push_back(&kPortableFloat);
-    return found;
-  }();
+        &kPortableFloat,
+  }));
   return *supported;
 }
 

@@ -3,6 +3,8 @@
 #include <cstdint>
 #include <span>
 
+#include "models/kernels/target.h"
+
 // The hot loops in float32, once per instruction set. Plain pointers and strides: the files behind
 // this header are compiled with other flags than the rest, so they include nothing that could leak
 // an inline function compiled for a newer CPU into the program.
@@ -46,7 +48,7 @@ inline constexpr int64_t PadScores(int64_t count) { return (count + 15) / 16 * 1
 // A set of kernels for one instruction set. Thread-safe functions without state.
 struct FloatKernels {
   const char* name;
-  bool (*supported)();  // by this CPU
+  Target target;
   void (*multiply)(const FloatProduct& product);
   void (*attend)(const FloatAttention& attention);
   // out = normalise(x) * scale + bias; rows of `dim` floats, a multiple of 16. out may be x.

@@ -212,10 +212,10 @@ int64_t Argmax(const float* x, int64_t count) {
 }
 
 // What is above, as a set.
-constexpr FloatKernels MakeSet(const char* name, bool (*supported)()) {
+constexpr FloatKernels MakeSet(const char* name, Target target) {
   return {
       .name = name,
-      .supported = supported,
+      .target = target,
       .multiply = &Multiply,
       .attend = &AttendFloat,
       .norm = &Norm,

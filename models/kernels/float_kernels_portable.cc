@@ -3,12 +3,6 @@
 #include "models/kernels/float_kernels.inl"
 
 namespace millrace::models::kernels {
-namespace {
-
-bool Supported() { return true; }
-
-}  // namespace
-
-constinit const FloatKernels kPortableFloat = MakeSet("portable", &Supported);
+constinit const FloatKernels kPortableFloat = MakeSet("portable", Target::kPortable);
 
 }  // namespace millrace::models::kernels

@@ -1,20 +1,16 @@
 #include "models/kernels/integer_kernels.h"
 
-#include <vector>
+#include "models/kernels/dispatch.h"
 
 namespace millrace::models::kernels {
 
 std::span<const Kernels* const> SupportedKernels() {
-  static const auto* const supported = [] {
-    auto* found = new std::vector<const Kernels*>;
+  static const auto* const supported = new std::vector<const Kernels*>(Runnable({
 #if defined(__x86_64__)
-    for (const Kernels* kernels : {&kAmx, &kAvx512Vnni, &kAvx2}) {
-      if (kernels->supported()) found->push_back(kernels);
-    }
+    &kAmx, &kAvx512Vnni, &kAvx2,
 #endif
-    found->push_back(&kPortable);
-    return found;
-  }();
+        &kPortable,
+  }));
   return *supported;
 }
 

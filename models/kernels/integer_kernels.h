@@ -3,6 +3,8 @@
 #include <cstdint>
 #include <span>
 
+#include "models/kernels/target.h"
+
 // The hot loops of the quantised engine, once per instruction set. Plain pointers and strides: the
 // files behind this header are compiled with other flags than the rest, so they include nothing
 // that could leak an inline function compiled for a newer CPU into the program.
@@ -79,7 +81,7 @@ inline constexpr int64_t PadLength(int64_t length) {
 // A set of kernels for one instruction set. Thread-safe functions without state.
 struct Kernels {
   const char* name;
-  bool (*supported)();  // by this CPU
+  Target target;
   // Rows of floats, `inputs` each, to quantised ones.
   void (*quantise)(const float* x, int64_t rows, const Activations& out);
   // out = relu?(a * matrix + bias); rows of `outputs` floats.

@@ -5,7 +5,6 @@
 #define MILLRACE_VECTOR_BYTES 64
 #include "models/kernels/integer_kernels.inl"
 #include "models/kernels/integer_vnni.inl"
-#include "models/kernels/matrix_unit.h"
 #include "models/kernels/tile_shapes.h"
 
 namespace millrace::models::kernels {
@@ -18,12 +17,6 @@ constexpr int64_t kTileRows = 16;
 constexpr int64_t kPanelsTogether = 2;
 // Activations that stay in the L2 cache beside the weights.
 constexpr int64_t kRowsTogether = 4 * kTileRows;
-
-bool Supported() {
-  return MatrixUnit().int8 && __builtin_cpu_supports("avx512f") &&
-         __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
-         __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512vnni");
-}
 
 void Quantise(const float* x, int64_t rows, const Activations& out) {
   for (int64_t row = 0; row < rows; ++row, x += out.inputs) {
@@ -141,6 +134,7 @@ void Multiply(const Activations& a, int64_t rows, const PackedView& m, bool relu
 
 }  // namespace
 
-const Kernels kAmx = {"amx", Supported, Quantise, Multiply, Logits<Split>, Attend, AddNorm, Ssru};
+const Kernels kAmx = {"amx",         Target::kAmxInt8, Quantise, Multiply,
+                      Logits<Split>, Attend,           AddNorm,  Ssru};
 
 }  // namespace millrace::models::kernels

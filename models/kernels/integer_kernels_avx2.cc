@@ -1,7 +1,6 @@
 #include <immintrin.h>
 
 #define MILLRACE_VECTOR_BYTES 32
-#include "models/kernels/instruction_set.h"
 #include "models/kernels/integer_kernels.inl"
 
 namespace millrace::models::kernels {
@@ -9,11 +8,6 @@ namespace {
 
 // VPMADDWD multiplies 16-bit integers and adds pairs: activations stay 16-bit, weights are widened
 // as they are read. VPMADDUBSW would be wider, but it saturates.
-
-bool Supported() {
-  return MayUse(InstructionSet::kAvx2) && __builtin_cpu_supports("avx2") &&
-         __builtin_cpu_supports("fma");
-}
 
 void Quantise(const float* x, int64_t rows, const Activations& out) {
   for (int64_t row = 0; row < rows; ++row, x += out.inputs) {
@@ -128,6 +122,6 @@ void Logits(const LogitsArgs& a) {
 
 }  // namespace
 
-const Kernels kAvx2 = {"avx2", Supported, Quantise, Multiply, Logits, Attend, AddNorm, Ssru};
+const Kernels kAvx2 = {"avx2", Target::kAvx2, Quantise, Multiply, Logits, Attend, AddNorm, Ssru};
 
 }  // namespace millrace::models::kernels

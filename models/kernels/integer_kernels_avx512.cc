@@ -1,7 +1,6 @@
 #include <immintrin.h>
 
 #define MILLRACE_VECTOR_BYTES 64
-#include "models/kernels/instruction_set.h"
 #include "models/kernels/integer_kernels.inl"
 #include "models/kernels/integer_vnni.inl"
 
@@ -10,12 +9,6 @@ namespace {
 
 // The high bytes of a group of four activations (see vnni.inl), then its low ones, then the next
 // group.
-
-bool Supported() {
-  return MayUse(InstructionSet::kAvx512) && __builtin_cpu_supports("avx512f") &&
-         __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
-         __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512vnni");
-}
 
 void Quantise(const float* x, int64_t rows, const Activations& out) {
   for (int64_t row = 0; row < rows; ++row, x += out.inputs) {
@@ -137,7 +130,7 @@ inline SplitBytes Split(const uint8_t* activations) {
 
 }  // namespace
 
-const Kernels kAvx512Vnni = {"avx512_vnni", Supported, Quantise, Multiply,
-                             Logits<Split>, Attend,    AddNorm,  Ssru};
+const Kernels kAvx512Vnni = {
+    "avx512_vnni", Target::kAvx512Vnni, Quantise, Multiply, Logits<Split>, Attend, AddNorm, Ssru};
 
 }  // namespace millrace::models::kernels

@@ -4,8 +4,6 @@
 namespace millrace::models::kernels {
 namespace {
 
-bool Supported() { return true; }
-
 inline int16_t RoundToEven(float x) {
   // As in Exp: exact for |x| < 2^22.
   constexpr float kMagic = 12582912.0F;
@@ -60,7 +58,7 @@ void Logits(const LogitsArgs& a) {
 
 }  // namespace
 
-const Kernels kPortable = {"portable", Supported, Quantise, Multiply,
-                           Logits,     Attend,    AddNorm,  Ssru};
+const Kernels kPortable = {"portable", Target::kPortable, Quantise, Multiply, Logits,
+                           Attend,     AddNorm,           Ssru};
 
 }  // namespace millrace::models::kernels

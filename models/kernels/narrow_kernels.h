@@ -3,6 +3,8 @@
 #include <cstdint>
 #include <span>
 
+#include "models/kernels/target.h"
+
 // Products of narrow numbers, int8 or bfloat16, once per instruction set. Plain pointers, as in
 // float_kernels.h, and a row's result does not depend on the rows beside it either. Of int8 all
 // sets give the same bits.
@@ -58,7 +60,7 @@ struct NarrowRows {
 // state.
 struct NarrowKernels {
   const char* name;
-  bool (*supported)();  // by this CPU
+  Target target;
   // Of int8: scaled so that a row's greatest magnitude is 127. A row that holds what is no finite
   // number gets a scale that is none, so its products are none.
   void (*convert)(const NarrowRows& rows);

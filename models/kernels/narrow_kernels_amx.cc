@@ -3,7 +3,6 @@
 #include <immintrin.h>
 
 #define MILLRACE_VECTOR_BYTES 64
-#include "models/kernels/matrix_unit.h"
 #include "models/kernels/narrow_kernels.inl"
 #include "models/kernels/tile_shapes.h"
 
@@ -14,14 +13,6 @@ constexpr int64_t kTileRows = 16;
 constexpr int64_t kTileBytes = kBlockDepth * kNarrowHalf;
 constexpr int64_t kSumBytes = 4;
 constexpr int64_t kTaskRows = 2 * kTileRows;  // computed together
-
-bool SupportsVectors() {
-  return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-         __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
-}
-
-bool SupportsInt8() { return SupportsVectors() && MatrixUnit().int8; }
-bool SupportsBfloat() { return SupportsVectors() && MatrixUnit().bfloat16; }
 
 // For 1 to kTaskRows rows. Registers 0 to 3 are sums, of the upper and the lower rows times the two
 // halves; 4 and 5 the upper and the lower rows, 6 and 7 weights.
@@ -147,9 +138,9 @@ void Multiply(const NarrowProduct& p) {
 
 }  // namespace
 
-constinit const NarrowKernels kAmxInt8 = {"amx_int8", &SupportsInt8, &ConvertToInt8<0>,
+constinit const NarrowKernels kAmxInt8 = {"amx_int8", Target::kAmxInt8, &ConvertToInt8<0>,
                                           &Multiply<true>};
-constinit const NarrowKernels kAmxBfloat = {"amx_bf16", &SupportsBfloat, &ConvertToBfloat,
+constinit const NarrowKernels kAmxBfloat = {"amx_bf16", Target::kAmxBf16, &ConvertToBfloat,
                                             &Multiply<false>};
 
 }  // namespace millrace::models::kernels

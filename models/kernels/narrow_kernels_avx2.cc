@@ -1,17 +1,11 @@
 #include <immintrin.h>
 
 #define MILLRACE_VECTOR_BYTES 32
-#include "models/kernels/instruction_set.h"
 #include "models/kernels/narrow_kernels.inl"
 #include "models/kernels/widening_kernels.inl"
 
 namespace millrace::models::kernels {
 namespace {
-
-bool Supported() {
-  return MayUse(InstructionSet::kAvx2) && __builtin_cpu_supports("avx2") &&
-         __builtin_cpu_supports("fma");
-}
 
 // kRows rows times a half panel. VPMADDUBSW takes one factor without its sign, which the other is
 // given: pairs of products of numbers up to 127 do not saturate.
@@ -53,8 +47,8 @@ void MultiplyInt8(const NarrowProduct& p) {
 
 }  // namespace
 
-constinit const NarrowKernels kAvx2Int8 = {"avx2", &Supported, &ConvertToInt8<0>, &MultiplyInt8};
-constinit const NarrowKernels kAvx2Bfloat = {"avx2", &Supported, &ConvertToBfloat,
+constinit const NarrowKernels kAvx2Int8 = {"avx2", Target::kAvx2, &ConvertToInt8<0>, &MultiplyInt8};
+constinit const NarrowKernels kAvx2Bfloat = {"avx2", Target::kAvx2, &ConvertToBfloat,
                                              &MultiplyWidened};
 
 }  // namespace millrace::models::kernels

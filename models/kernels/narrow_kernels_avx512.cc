@@ -1,7 +1,6 @@
 #include <immintrin.h>
 
 #define MILLRACE_VECTOR_BYTES 64
-#include "models/kernels/instruction_set.h"
 #include "models/kernels/narrow_kernels.inl"
 
 namespace millrace::models::kernels {
@@ -9,14 +8,6 @@ namespace {
 
 constexpr int64_t kHalves = kNarrowPanel / kNarrowHalf;
 constexpr int64_t kTileRows = 12;  // times two vectors of sums fill the registers
-
-bool SupportsInt8() {
-  return MayUse(InstructionSet::kAvx512) && __builtin_cpu_supports("avx512f") &&
-         __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
-         __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512vnni");
-}
-
-bool SupportsBfloat() { return SupportsInt8() && __builtin_cpu_supports("avx512bf16"); }
 
 // VPDPBUSD takes one factor without a sign: numbers of the rows are 128 too large, which makes sums
 // too large by 128 times that of the weights.
@@ -122,9 +113,9 @@ void Multiply(const NarrowProduct& p) {
 
 }  // namespace
 
-constinit const NarrowKernels kAvx512Int8 = {"avx512_vnni", &SupportsInt8,
+constinit const NarrowKernels kAvx512Int8 = {"avx512_vnni", Target::kAvx512Vnni,
                                              &ConvertToInt8<Int8Sums::kFlip>, &Multiply<Int8Sums>};
-constinit const NarrowKernels kAvx512Bfloat = {"avx512_bf16", &SupportsBfloat, &ConvertToBfloat,
+constinit const NarrowKernels kAvx512Bfloat = {"avx512_bf16", Target::kAvx512Bf16, &ConvertToBfloat,
                                                &Multiply<BfloatSums>};
 
 }  // namespace millrace::models::kernels

@@ -5,8 +5,6 @@
 namespace millrace::models::kernels {
 namespace {
 
-bool Supported() { return true; }
-
 void MultiplyInt8(const NarrowProduct& p) {
   for (int64_t column = 0; column < p.outputs; column += kNarrowHalf) {
     for (int64_t row = 0; row < p.rows; ++row) {
@@ -29,9 +27,9 @@ void MultiplyInt8(const NarrowProduct& p) {
 
 }  // namespace
 
-constinit const NarrowKernels kPortableInt8 = {"portable", &Supported, &ConvertToInt8<0>,
+constinit const NarrowKernels kPortableInt8 = {"portable", Target::kPortable, &ConvertToInt8<0>,
                                                &MultiplyInt8};
-constinit const NarrowKernels kPortableBfloat = {"portable", &Supported, &ConvertToBfloat,
+constinit const NarrowKernels kPortableBfloat = {"portable", Target::kPortable, &ConvertToBfloat,
                                                  &MultiplyWidened};
 
 }  // namespace millrace::models::kernels

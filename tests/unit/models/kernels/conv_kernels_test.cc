@@ -191,10 +191,7 @@ TEST_P(ConvKernelsTest, ExtremeValuesSaturate) {
 }
 
 std::vector<const ConvKernels*> All() {
-  std::vector<const ConvKernels*> all;
-  for (const ConvKernels* const* kernels = ListConvKernels(); *kernels != nullptr; ++kernels)
-    all.push_back(*kernels);
-  return all;
+  return {SupportedConvKernels().begin(), SupportedConvKernels().end()};
 }
 
 INSTANTIATE_TEST_SUITE_P(InstructionSets, ConvKernelsTest,

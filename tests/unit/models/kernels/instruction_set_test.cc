@@ -29,8 +29,7 @@ std::vector<std::vector<std::string_view>> Dispatched() {
     all[2].push_back(set->name);
   for (const kernels::NarrowKernels* set : kernels::SupportedBfloatKernels())
     all[3].push_back(set->name);
-  for (const ConvKernels* const* set = ListConvKernels(); *set != nullptr; ++set)
-    all[4].push_back((*set)->name);
+  for (const ConvKernels* set : SupportedConvKernels()) all[4].push_back(set->name);
   return all;
 }
 
