@@ -29,6 +29,7 @@
 #include "server/control/shutdown_sequence.h"
 #include "server/control/signal_watch.h"
 #include "server/control/systemd.h"
+#include "server/control/version.h"
 #include "server/grpc_server.h"
 #include "server/http/http_server.h"
 #include "server/http2/connection_guard.h"
@@ -50,7 +51,6 @@
 #include "server/services/stream_registry.h"
 #include "server/services/synthesis_service.h"
 #include "server/services/translation_service.h"
-#include "server/version.h"
 
 namespace millrace::server {
 namespace {

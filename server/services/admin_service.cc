@@ -4,10 +4,10 @@
 #include <utility>
 
 #include "models/core/strings.h"
+#include "server/control/version.h"
 #include "server/services/answer.h"
 #include "server/services/message_codec.h"
 #include "server/services/work_call.h"
-#include "server/version.h"
 
 namespace millrace::server {
 namespace {

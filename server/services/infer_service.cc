@@ -5,11 +5,11 @@
 
 #include "google/protobuf/arena.h"
 #include "models/core/strings.h"
+#include "server/control/version.h"
 #include "server/services/answer.h"
 #include "server/services/infer_codec.h"
 #include "server/services/message_codec.h"
 #include "server/services/unary_call.h"
-#include "server/version.h"
 
 namespace millrace::server {
 namespace {

@@ -1,4 +1,4 @@
-#include "server/security/address_policy.h"
+#include "server/net/address_policy.h"
 
 #include "gtest/gtest.h"
 

@@ -1,4 +1,4 @@
-#include "mps_runtime/backend/cpu/cpu_info.h"
+#include "mps_runtime/base/cpu_info.h"
 
 #include <gtest/gtest.h>
 #ifdef __linux__
