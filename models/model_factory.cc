@@ -22,23 +22,24 @@ struct Loader {
   runtime::DeviceType device;
   bool few_shapes;
   bool batch_is_ours;  // the operator has not said how large
-  TranslationCache* translations;
+  translation::TranslationCache* translations;
 
-  TranslationCache::ForModel MakeCache() const {
-    return translations == nullptr ? TranslationCache::ForModel() : translations->MakeForModel();
+  translation::TranslationCache::ForModel MakeCache() const {
+    return translations == nullptr ? translation::TranslationCache::ForModel()
+                                   : translations->MakeForModel();
   }
 
   Loaded operator()(const TorchScriptConfig& config) {
-    return LoadTorchScript({.file = folder / config.file,
-                            .stack = config.stack,
-                            .few_batch_sizes = few_shapes,
-                            .warmup_sizes = config.warmup_sizes,
-                            .device = device},
-                           std::move(info));
+    return torchscript::LoadTorchScript({.file = folder / config.file,
+                                         .stack = config.stack,
+                                         .few_batch_sizes = few_shapes,
+                                         .warmup_sizes = config.warmup_sizes,
+                                         .device = device},
+                                        std::move(info));
   }
 
   Loaded operator()(const VitsConfig& config) {
-    VitsOptions options;
+    vits::VitsOptions options;
     options.weights_file = folder / config.file;
     options.voice_file = folder / config.voice_file;
     options.language = config.language;
@@ -47,25 +48,26 @@ struct Loader {
     options.pauses = config.pauses;
     options.device = device;
     options.few_lengths = few_shapes && device != runtime::DeviceType::kCpu;
-    return VitsModel::Load(options, std::move(info));
+    return vits::VitsModel::Load(options, std::move(info));
   }
 
   Loaded operator()(const BergamotConfig& config) {
-    BergamotOptions options;
+    bergamot::BergamotOptions options;
     options.weights_file = folder / config.file;
     options.vocabulary_file = folder / config.vocabulary_file;
     options.max_length_factor = config.max_length_factor;
     options.max_source_tokens = static_cast<size_t>(config.max_source_tokens);
     // The exact integers are the CPU's own.
-    if (device != runtime::DeviceType::kCpu) options.engine = TranslationEngineKind::kAten;
+    if (device != runtime::DeviceType::kCpu)
+      options.engine = bergamot::TranslationEngineKind::kAten;
     options.device = device;
     options.few_shapes = few_shapes && device != runtime::DeviceType::kCpu;
     options.cache = MakeCache();
-    return BergamotModel::Load(options, std::move(info));
+    return bergamot::BergamotModel::Load(options, std::move(info));
   }
 
   Loaded operator()(const Seq2SeqModelConfig& config) {
-    Seq2SeqOptions options;
+    seq2seq::Seq2SeqOptions options;
     options.weights_file = folder / config.file;
     options.config_file = folder / config.config_file;
     options.pieces_file = folder / config.pieces_file;
@@ -78,19 +80,19 @@ struct Loader {
     options.max_source_tokens = static_cast<size_t>(config.max_source_tokens);
     options.search.beam_size = config.beam_size;
     options.search.length_penalty = config.length_penalty;
-    if (config.early_stopping) options.search.early_stopping = EarlyStopping::kAtBeams;
+    if (config.early_stopping) options.search.early_stopping = translation::EarlyStopping::kAtBeams;
     options.search.no_repeat_ngram_size = config.no_repeat_ngram_size;
     options.search.repetition_penalty = config.repetition_penalty;
     options.precision = config.precision;
     options.cache = MakeCache();
     options.device = device;
     options.few_shapes = few_shapes && device != runtime::DeviceType::kCpu;
-    if (batch_is_ours) info.batching.max_batch = Seq2SeqModel::MaxBatch(device);
-    return Seq2SeqModel::Load(options, std::move(info));
+    if (batch_is_ours) info.batching.max_batch = seq2seq::Seq2SeqModel::MaxBatch(device);
+    return seq2seq::Seq2SeqModel::Load(options, std::move(info));
   }
 
   Loaded operator()(const KokoroConfig& config) {
-    KokoroOptions options;
+    kokoro::KokoroOptions options;
     options.weights_file = folder / config.file;
     options.config_file = folder / config.config_file;
     options.lexicon_file = folder / config.lexicon_file;
@@ -109,15 +111,15 @@ struct Loader {
     options.few_shapes = few_shapes;
     // Not where each size of a batch is compiled.
     if (batch_is_ours && device == runtime::DeviceType::kCuda)
-      info.batching.max_batch = KokoroModel::kMaxBatch;
-    return KokoroModel::Load(options, std::move(info));
+      info.batching.max_batch = kokoro::KokoroModel::kMaxBatch;
+    return kokoro::KokoroModel::Load(options, std::move(info));
   }
 };
 
 }  // namespace
 
 ModelFactory MakeModelFactory(runtime::DeviceType device, bool few_shapes,
-                              TranslationCache* translations) {
+                              translation::TranslationCache* translations) {
   return [=](const ModelConfig& config, const std::filesystem::path& folder, ModelInfo info) {
     return std::visit(Loader{folder, std::move(info), device, few_shapes,
                              config.batching.max_batch == 0, translations},

@@ -101,7 +101,7 @@ runtime::RuntimeOptions MakeRuntimeOptions(const ServerConfig& config, ModelSafe
 
 // `translations` must outlive the models.
 models::ModelFactory MakeFactory(const ServerConfig& config, const runtime::Runtime& runtime,
-                                 models::TranslationCache& translations) {
+                                 translation::TranslationCache& translations) {
   const bool few_shapes = runtime.max_compiled_shapes() != 0 ||
                           config.graph_cache == runtime::GraphCachePolicy::kFrozen;
   return models::MakeModelFactory(runtime.device(), few_shapes, &translations);
@@ -350,7 +350,7 @@ class Server {
   const std::unique_ptr<runtime::Runtime> runtime_;
   RuntimeDevice device_;
   const std::unique_ptr<runtime::WorkerContext> main_context_;
-  models::TranslationCache translations_;
+  translation::TranslationCache translations_;
   const models::ModelRepository repository_;
   Metrics metrics_;
   const std::shared_ptr<ModelMetrics> no_model_metrics_ = metrics_.ForModel("");
@@ -449,7 +449,7 @@ int Check(const ServerConfig& config) {
              absl::OkStatus());
     }
     const auto context = runtime->EnterMainThread();
-    models::TranslationCache translations({});
+    translation::TranslationCache translations({});
     const models::ModelRepository repository(config.models,
                                              MakeFactory(config, *runtime, translations));
     const auto entries = repository.List();

@@ -18,7 +18,7 @@
 #include "models/bergamot/shortlist.h"
 #include "mps_runtime/linear.h"
 
-namespace millrace::models {
+namespace millrace::bergamot {
 namespace {
 
 constexpr size_t kShortestSource = 8;  // words
@@ -134,7 +134,7 @@ struct DecoderState {
   at::Tensor bias;                       // [batch, words]; minus infinity for no candidates
 };
 
-class AtenEngine final : public TranslationEngine {
+class AtenEngine final : public translation::TranslationEngine {
  public:
   AtenEngine(const BergamotWeights& weights, at::Device device, std::string model)
       : device_(device),
@@ -154,7 +154,7 @@ class AtenEngine final : public TranslationEngine {
     }
   }
 
-  void Advance(std::span<SentenceJob* const> jobs, size_t,
+  void Advance(std::span<translation::SentenceJob* const> jobs, size_t,
                absl::FunctionRef<bool(size_t)> should_stop,
                runtime::WorkerContext& context) const override {
     const c10::InferenceMode inference;
@@ -172,9 +172,10 @@ class AtenEngine final : public TranslationEngine {
  private:
   // The words of each source, padded with -1 to one rectangle, and that with copies of its first
   // row, to powers of two.
-  at::Tensor Sources(std::span<SentenceJob* const> jobs) const {
+  at::Tensor Sources(std::span<translation::SentenceJob* const> jobs) const {
     size_t width = kShortestSource;
-    for (const SentenceJob* job : jobs) width = std::max(width, std::bit_ceil(job->source.size()));
+    for (const translation::SentenceJob* job : jobs)
+      width = std::max(width, std::bit_ceil(job->source.size()));
     const size_t height = std::bit_ceil(jobs.size());
     const at::Tensor words =
         at::full({static_cast<int64_t>(height), static_cast<int64_t>(width)}, -1, at::kInt);
@@ -188,11 +189,11 @@ class AtenEngine final : public TranslationEngine {
 
   // Zero for the words that a sentence may choose from, minus infinity for the others. Choosing
   // from all words keeps the shapes, and costs a GPU next to nothing.
-  at::Tensor Choices(std::span<SentenceJob* const> jobs, int64_t rows) const {
+  at::Tensor Choices(std::span<translation::SentenceJob* const> jobs, int64_t rows) const {
     const at::Tensor mask = at::full({rows, output_bias_.size(0)}, kMinusInfinity, at::kFloat);
     float* row = mask.mutable_data_ptr<float>();
     for (size_t i = 0; i < static_cast<size_t>(rows); ++i, row += output_bias_.size(0)) {
-      const SentenceJob& job = *jobs[i < jobs.size() ? i : 0];
+      const translation::SentenceJob& job = *jobs[i < jobs.size() ? i : 0];
       for (const int32_t word : shortlist_.Candidates(job.source)) row[word] = 0;
     }
     return mask.to(device_);
@@ -209,7 +210,8 @@ class AtenEngine final : public TranslationEngine {
   }
 
   // Encodes the batch and lays out what the decoder needs of it.
-  DecoderState Start(std::span<SentenceJob* const> jobs, runtime::WorkerContext& context) const {
+  DecoderState Start(std::span<translation::SentenceJob* const> jobs,
+                     runtime::WorkerContext& context) const {
     DecoderState state;
     state.active.resize(jobs.size());
     std::iota(state.active.begin(), state.active.end(), size_t{0});
@@ -255,10 +257,10 @@ class AtenEngine final : public TranslationEngine {
   }
 
   // Lets finished and stopped sentences leave the batch; false when none is left.
-  bool Leave(std::span<SentenceJob* const> jobs, absl::FunctionRef<bool(size_t)> should_stop,
-             DecoderState& state) const {
+  bool Leave(std::span<translation::SentenceJob* const> jobs,
+             absl::FunctionRef<bool(size_t)> should_stop, DecoderState& state) const {
     std::erase_if(state.active, [&](size_t row) {
-      SentenceJob& job = *jobs[row];
+      translation::SentenceJob& job = *jobs[row];
       if (!job.target.empty() && job.target.back() == BergamotWeights::kEndOfSentence) {
         job.target.pop_back();
         job.done = true;
@@ -283,9 +285,10 @@ class AtenEngine final : public TranslationEngine {
 
 }  // namespace
 
-std::unique_ptr<TranslationEngine> MakeAtenEngine(const BergamotWeights& weights,
-                                                  runtime::DeviceType device, std::string model) {
+std::unique_ptr<translation::TranslationEngine> MakeAtenEngine(const BergamotWeights& weights,
+                                                               runtime::DeviceType device,
+                                                               std::string model) {
   return std::make_unique<AtenEngine>(weights, ToDevice(device), std::move(model));
 }
 
-}  // namespace millrace::models
+}  // namespace millrace::bergamot

@@ -6,7 +6,7 @@
 #include "models/translation/translation_engine.h"
 #include "mps_runtime/stream.h"
 
-namespace millrace::models {
+namespace millrace::bergamot {
 
 class BergamotWeights;
 
@@ -15,8 +15,8 @@ class BergamotWeights;
 // depend on its company in the last bit of a float, which a near tie may show. `model` is its name
 // where shapes are counted (WorkerContext::AdmitShape). Thread-safe. Costs four bytes a weight on
 // the device.
-std::unique_ptr<TranslationEngine> MakeAtenEngine(const BergamotWeights& weights,
-                                                  runtime::DeviceType device,
-                                                  std::string model = {});
+std::unique_ptr<translation::TranslationEngine> MakeAtenEngine(const BergamotWeights& weights,
+                                                               runtime::DeviceType device,
+                                                               std::string model = {});
 
-}  // namespace millrace::models
+}  // namespace millrace::bergamot

@@ -8,7 +8,7 @@
 
 #include "models/bergamot/quantised_encoder.h"
 
-namespace millrace::models {
+namespace millrace::bergamot {
 
 // The word of the source that a query attends to most, over all heads together. For a decoder layer
 // whose attention is an alignment; not for hot loops.
@@ -33,4 +33,4 @@ inline int32_t AttentionPeak(std::span<const float> query, const SentenceMemory&
   return static_cast<int32_t>(std::ranges::max_element(weights) - weights.begin());
 }
 
-}  // namespace millrace::models
+}  // namespace millrace::bergamot

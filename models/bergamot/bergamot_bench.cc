@@ -20,7 +20,7 @@
 #include "mps_runtime/graph_cache.h"
 #include "mps_runtime/worker_context.h"
 
-namespace millrace::models {
+namespace millrace::bergamot {
 namespace {
 
 // The engines on a CPU ask nothing of it.
@@ -51,7 +51,7 @@ size_t CountWords(const std::string& line) {
 // What the benchmarks share; loaded once.
 struct Fixture {
   std::unique_ptr<const BergamotWeights> weights;
-  std::unique_ptr<const Vocabulary> vocabulary;
+  std::unique_ptr<const translation::Vocabulary> vocabulary;
   std::vector<std::vector<int32_t>> sentences;
 
   static const Fixture& Get() {
@@ -67,7 +67,8 @@ struct Fixture {
     if (!loaded.ok()) Fail(std::string(loaded.status().message()));
     weights = *std::move(loaded);
     std::string error;
-    vocabulary = Vocabulary::Load(ModelFolder() / "vocab.spm", weights->words(), error);
+    vocabulary =
+        translation::Vocabulary::Load(ModelFolder() / "vocab.spm", weights->words(), error);
     if (vocabulary == nullptr) Fail(error);
     const auto path =
         std::filesystem::path(MILLRACE_SOURCE_DIR) / "tests" / "data" / "translation" / "en.txt";
@@ -87,19 +88,19 @@ struct Fixture {
 };
 
 template <TranslationEngineKind kind>
-const TranslationEngine& Engine() {
+const translation::TranslationEngine& Engine() {
   static const auto* const engine = MakeTranslationEngine(kind, *Fixture::Get().weights).release();
   return *engine;
 }
 
 template <TranslationEngineKind kind>
 void Translate(benchmark::State& state) {
-  const TranslationEngine& engine = Engine<kind>();
+  const translation::TranslationEngine& engine = Engine<kind>();
   const std::vector<std::vector<int32_t>>& all = Fixture::Get().sentences;
   const auto batch_size = static_cast<size_t>(state.range(0));
   BenchContext context;
   size_t next = static_cast<size_t>(state.thread_index()) * 7;
-  std::vector<SentenceJob> jobs;
+  std::vector<translation::SentenceJob> jobs;
   for (auto _ : state) {
     jobs.clear();
     for (size_t i = 0; i < batch_size; ++i)
@@ -126,6 +127,6 @@ BENCHMARK_TEMPLATE(Translate, TranslationEngineKind::kAten)
     ->Unit(benchmark::kMillisecond);
 
 }  // namespace
-}  // namespace millrace::models
+}  // namespace millrace::bergamot
 
 BENCHMARK_MAIN();

@@ -5,16 +5,17 @@
 #include "models/bergamot/aten_engine.h"
 #include "models/bergamot/quantised_engine.h"
 
-namespace millrace::models {
+namespace millrace::bergamot {
 
-SentenceJob MakeSentenceJob(const std::vector<int32_t>& words, float max_length_factor) {
-  return MakeSentenceJob(words, {.after = {BergamotWeights::kEndOfSentence}}, max_length_factor);
+translation::SentenceJob MakeSentenceJob(const std::vector<int32_t>& words,
+                                         float max_length_factor) {
+  return translation::MakeSentenceJob(words, {.after = {BergamotWeights::kEndOfSentence}},
+                                      max_length_factor);
 }
 
-std::unique_ptr<const TranslationEngine> MakeTranslationEngine(TranslationEngineKind kind,
-                                                               const BergamotWeights& weights,
-                                                               runtime::DeviceType device,
-                                                               std::string model) {
+std::unique_ptr<const translation::TranslationEngine> MakeTranslationEngine(
+    TranslationEngineKind kind, const BergamotWeights& weights, runtime::DeviceType device,
+    std::string model) {
   switch (kind) {
     case TranslationEngineKind::kQuantised:
       return MakeQuantisedEngine(weights, *kernels::SupportedKernels().front());
@@ -24,4 +25,4 @@ std::unique_ptr<const TranslationEngine> MakeTranslationEngine(TranslationEngine
   return nullptr;
 }
 
-}  // namespace millrace::models
+}  // namespace millrace::bergamot

@@ -9,18 +9,19 @@
 #include "models/translation/translation_engine.h"
 #include "mps_runtime/stream.h"
 
-namespace millrace::models {
+namespace millrace::bergamot {
 
 // kQuantised: int8 weights, 16-bit activations, exact integer sums, on the CPU whatever the device;
 // the same translation in any company. kAten: float32 on libtorch.
 enum class TranslationEngineKind : uint8_t { kQuantised, kAten };
 
 // The weights must outlive the engine. `model`: its name where shapes are counted.
-std::unique_ptr<const TranslationEngine> MakeTranslationEngine(
+std::unique_ptr<const translation::TranslationEngine> MakeTranslationEngine(
     TranslationEngineKind kind, const BergamotWeights& weights,
     runtime::DeviceType device = runtime::DeviceType::kCpu, std::string model = {});
 
 // In the frame of a Bergamot model.
-SentenceJob MakeSentenceJob(const std::vector<int32_t>& words, float max_length_factor);
+translation::SentenceJob MakeSentenceJob(const std::vector<int32_t>& words,
+                                         float max_length_factor);
 
-}  // namespace millrace::models
+}  // namespace millrace::bergamot

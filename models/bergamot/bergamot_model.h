@@ -13,7 +13,7 @@
 #include "models/translation/translation_cache.h"
 #include "models/translation/vocabulary.h"
 
-namespace millrace::models {
+namespace millrace::bergamot {
 
 class BergamotWeights;
 
@@ -24,41 +24,42 @@ struct BergamotOptions {
   size_t max_source_tokens = 0;  // 16..1024; a longer sentence is cut at a word; 0: 256
   TranslationEngineKind engine = TranslationEngineKind::kQuantised;
   runtime::DeviceType device = runtime::DeviceType::kCpu;  // of kAten
-  bool few_shapes = false;                // the warm-up runs every usual shape of kAten's batches
-  TranslationCache::ForModel cache = {};  // of translations that were made
+  bool few_shapes = false;  // the warm-up runs every usual shape of kAten's batches
+  translation::TranslationCache::ForModel cache = {};  // of translations that were made
 };
 
 // A Bergamot tiny student: SentencePiece, transformer encoder, SSRU decoder, greedy search. A step
 // takes the next sentences of each of its requests in turn, so that a long text shares fairly. Text
 // that holds nothing the vocabulary knows, such as emoji alone, comes out as it went in.
 // Thread-safe; the weights are shared by all workers.
-class BergamotModel final : public Model {
+class BergamotModel final : public models::Model {
  public:
   // Sets the task, platform and missing fields of `info`. DataLoss or InvalidArgument naming the
   // file or field.
-  static absl::StatusOr<std::unique_ptr<Model>> Load(const BergamotOptions& options,
-                                                     ModelInfo info);
+  static absl::StatusOr<std::unique_ptr<models::Model>> Load(const BergamotOptions& options,
+                                                             models::ModelInfo info);
   ~BergamotModel() override;
 
-  const ModelInfo& info() const override { return info_; }
-  absl::Status Validate(const Input& input) const override;
-  double EstimateWork(const Input& input) const override;
-  std::unique_ptr<Batch> Prepare(std::span<Request* const> requests) const override;
-  std::vector<Input> WarmupInputs() const override;
+  const models::ModelInfo& info() const override { return info_; }
+  absl::Status Validate(const models::Input& input) const override;
+  double EstimateWork(const models::Input& input) const override;
+  std::unique_ptr<models::Batch> Prepare(std::span<models::Request* const> requests) const override;
+  std::vector<models::Input> WarmupInputs() const override;
 
  private:
-  BergamotModel(const BergamotOptions& options, ModelInfo info,
-                std::unique_ptr<const BergamotWeights> weights, Vocabularies vocabularies,
-                std::unique_ptr<const TranslationEngine> engine);
+  BergamotModel(const BergamotOptions& options, models::ModelInfo info,
+                std::unique_ptr<const BergamotWeights> weights,
+                translation::Vocabularies vocabularies,
+                std::unique_ptr<const translation::TranslationEngine> engine);
 
-  const ModelInfo info_;
+  const models::ModelInfo info_;
   const float max_length_factor_;
   const size_t max_source_tokens_;
   const bool few_shapes_;
   const std::unique_ptr<const BergamotWeights> weights_;
-  const Vocabularies vocabularies_;
-  const std::unique_ptr<const TranslationEngine> engine_;
-  const TranslationCache::ForModel cache_;
+  const translation::Vocabularies vocabularies_;
+  const std::unique_ptr<const translation::TranslationEngine> engine_;
+  const translation::TranslationCache::ForModel cache_;
 };
 
-}  // namespace millrace::models
+}  // namespace millrace::bergamot

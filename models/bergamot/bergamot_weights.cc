@@ -10,7 +10,7 @@
 #include "absl/strings/str_join.h"
 #include "models/kernels/integer_kernels.h"
 
-namespace millrace::models {
+namespace millrace::bergamot {
 namespace {
 
 // What the kernels need: whole blocks of columns, and sums over dim that fit 32 bits. Every
@@ -25,7 +25,8 @@ constexpr int kMaxLayers = 64;
 // go to `copies`.
 class Reader {
  public:
-  Reader(const SafetensorsFile& file, std::vector<AlignedBuffer<std::byte>>& copies)
+  Reader(const models::SafetensorsFile& file,
+         std::vector<kernels::AlignedBuffer<std::byte>>& copies)
       : file_(file), copies_(copies) {}
 
   const absl::Status& status() const { return status_; }
@@ -37,13 +38,13 @@ class Reader {
   // A copy. A negative size: any.
   template <typename T>
   std::span<const T> Vector(const std::string& name, int64_t size) {
-    const SafetensorsFile::View view = Find(name, Type<T>(), {size});
+    const models::SafetensorsFile::View view = Find(name, Type<T>(), {size});
     return {reinterpret_cast<const T*>(Copy(view)), view.bytes / sizeof(T)};
   }
 
   // A view into the file, or a copy.
   Int8Matrix Matrix(const std::string& name, int64_t outputs, int64_t inputs, bool copy = false) {
-    SafetensorsFile::View view = Find(name, DataType::kInt8, {outputs, inputs});
+    models::SafetensorsFile::View view = Find(name, models::DataType::kInt8, {outputs, inputs});
     if (copy) view.data = Copy(view);
     const auto multiplier = Vector<float>(name + ".multiplier", 1);
     if (!status_.ok()) return {};
@@ -84,12 +85,12 @@ class Reader {
 
  private:
   template <typename T>
-  static constexpr DataType Type() {
-    return std::is_same_v<T, float> ? DataType::kFp32 : DataType::kInt32;
+  static constexpr models::DataType Type() {
+    return std::is_same_v<T, float> ? models::DataType::kFp32 : models::DataType::kInt32;
   }
 
-  SafetensorsFile::View Find(const std::string& name, DataType type,
-                             const std::vector<int64_t>& shape) {
+  models::SafetensorsFile::View Find(const std::string& name, models::DataType type,
+                                     const std::vector<int64_t>& shape) {
     if (!status_.ok()) return {};
     auto view = file_.Find(name);
     if (!view.ok()) {
@@ -101,24 +102,24 @@ class Reader {
       fits = shape[i] < 0 ? view->shape[i] > 0 : view->shape[i] == shape[i];
     }
     if (!fits) {
-      Fail(name, absl::StrCat("is ", std::string(ToString(view->type)), " [",
+      Fail(name, absl::StrCat("is ", std::string(models::ToString(view->type)), " [",
                               absl::StrJoin(view->shape, ", "), "], expected ",
-                              std::string(ToString(type)), " [", absl::StrJoin(shape, ", "),
+                              std::string(models::ToString(type)), " [", absl::StrJoin(shape, ", "),
                               "] (-1: any)"));
       return {};
     }
     return *std::move(view);
   }
 
-  const std::byte* Copy(const SafetensorsFile::View& view) {
+  const std::byte* Copy(const models::SafetensorsFile::View& view) {
     if (view.bytes == 0) return nullptr;
     copies_.emplace_back(view.bytes);
     std::memcpy(copies_.back().data(), view.data, view.bytes);
     return copies_.back().data();
   }
 
-  const SafetensorsFile& file_;
-  std::vector<AlignedBuffer<std::byte>>& copies_;
+  const models::SafetensorsFile& file_;
+  std::vector<kernels::AlignedBuffer<std::byte>>& copies_;
   absl::Status status_;
 };
 
@@ -149,7 +150,7 @@ void ReadShortlist(Reader& reader, int64_t words, ShortlistWeights& shortlist) {
 
 absl::StatusOr<std::unique_ptr<BergamotWeights>> BergamotWeights::Load(
     const std::filesystem::path& path) {
-  auto file = SafetensorsFile::Open(path);
+  auto file = models::SafetensorsFile::Open(path);
   if (!file.ok()) return file.status();
   std::unique_ptr<BergamotWeights> weights(new BergamotWeights(*std::move(file)));
   Reader reader(*weights->file_, weights->copies_);
@@ -188,4 +189,4 @@ void BergamotWeights::DropLayers() {
   file_.reset();
 }
 
-}  // namespace millrace::models
+}  // namespace millrace::bergamot

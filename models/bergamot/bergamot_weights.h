@@ -14,7 +14,7 @@
 #include "models/kernels/aligned_buffer.h"
 #include "models/weights/safetensors.h"
 
-namespace millrace::models {
+namespace millrace::bergamot {
 
 // weight = value / multiplier. Rows lie one after another, one row an output (an embedding: a
 // word).
@@ -94,10 +94,10 @@ class BergamotWeights {
   ShortlistWeights shortlist;
 
  private:
-  explicit BergamotWeights(SafetensorsFile file) : file_(std::move(file)) {}
+  explicit BergamotWeights(models::SafetensorsFile file) : file_(std::move(file)) {}
 
-  std::optional<SafetensorsFile> file_;
-  std::vector<AlignedBuffer<std::byte>> copies_;
+  std::optional<models::SafetensorsFile> file_;
+  std::vector<kernels::AlignedBuffer<std::byte>> copies_;
 };
 
-}  // namespace millrace::models
+}  // namespace millrace::bergamot

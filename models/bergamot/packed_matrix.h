@@ -8,7 +8,7 @@
 #include "models/kernels/aligned_buffer.h"
 #include "models/kernels/integer_kernels.h"
 
-namespace millrace::models {
+namespace millrace::bergamot {
 
 // Weights in the order in which the kernels read them. Several matrices of the same inputs can
 // stand side by side and are then multiplied at once. Immutable, so thread-safe.
@@ -25,13 +25,13 @@ class PackedMatrix {
 
   int64_t inputs_ = 0;
   int64_t outputs_ = 0;
-  AlignedBuffer<int8_t> values_;
-  AlignedBuffer<int32_t> corrections_;
-  AlignedBuffer<float> scales_;
-  AlignedBuffer<float> bias_;
+  kernels::AlignedBuffer<int8_t> values_;
+  kernels::AlignedBuffer<int32_t> corrections_;
+  kernels::AlignedBuffer<float> scales_;
+  kernels::AlignedBuffer<float> bias_;
 };
 
 // 128 times the sum of the values: what unsigned activations add too much, see kernels.
 int32_t Correction(const int8_t* values, int64_t count);
 
-}  // namespace millrace::models
+}  // namespace millrace::bergamot

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <vector>
 
-namespace millrace::models {
+namespace millrace::bergamot {
 
 void FillPositions(int64_t begin, int64_t dim, std::span<float> table) {
   const int64_t half = dim / 2;
@@ -39,4 +39,4 @@ void PositionTable::Add(int64_t position, float* x) const {
   for (int64_t i = 0; i < dim_; ++i) x[i] += row[i];
 }
 
-}  // namespace millrace::models
+}  // namespace millrace::bergamot

@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-namespace millrace::models {
+namespace millrace::bergamot {
 
 // Sinusoid position encodings for positions begin, begin + 1, ... : rows of dim values, sines
 // first, as many as fit in the table. Thread-safe.
@@ -26,4 +26,4 @@ class PositionTable {
   std::vector<float> table_;
 };
 
-}  // namespace millrace::models
+}  // namespace millrace::bergamot

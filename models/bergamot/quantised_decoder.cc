@@ -6,7 +6,7 @@
 
 #include "models/bergamot/attention_peak.h"
 
-namespace millrace::models {
+namespace millrace::bergamot {
 
 OutputWords::OutputWords(std::span<const int32_t> candidates,
                          std::span<const int32_t> all_corrections, std::span<const float> all_bias)
@@ -46,14 +46,14 @@ void DecoderBatch::StoreCells() const {
     std::vector<float>& kept = rows_[i].sentence->cells;
     kept.resize(cells_.size() * static_cast<size_t>(dim_));
     float* out = kept.data();
-    for (const AlignedBuffer<float>& cells : cells_)
+    for (const kernels::AlignedBuffer<float>& cells : cells_)
       out = std::copy_n(cells.data() + static_cast<int64_t>(i) * dim_, dim_, out);
   }
 }
 
 void DecoderBatch::Move(size_t from, size_t to) {
   rows_[to] = rows_[from];
-  for (AlignedBuffer<float>& cells : cells_) {
+  for (kernels::AlignedBuffer<float>& cells : cells_) {
     std::copy_n(cells.data() + static_cast<int64_t>(from) * dim_, dim_,
                 cells.data() + static_cast<int64_t>(to) * dim_);
   }
@@ -88,7 +88,7 @@ LayerBuffers QuantisedDecoder::MakeBuffers(int64_t rows) const {
 
 void QuantisedDecoder::Step(DecoderBatch& batch, LayerBuffers& buffers) const {
   const int64_t dim = weights_.dim();
-  AlignedBuffer<float> x(static_cast<size_t>(batch.size() * dim));
+  kernels::AlignedBuffer<float> x(static_cast<size_t>(batch.size() * dim));
   float* row = x.data();
   for (const DecoderBatch::Row& entry : batch.rows()) {
     DecodedSentence& sentence = *entry.sentence;
@@ -114,7 +114,7 @@ void QuantisedDecoder::Attend(const Layer& layer, size_t index, DecoderBatch& ba
   for (const DecoderBatch::Row& row : batch.rows()) {
     longest = std::max(longest, row.sentence->memory[index].padded);
   }
-  AlignedBuffer<float> scores(static_cast<size_t>(longest));
+  kernels::AlignedBuffer<float> scores(static_cast<size_t>(longest));
   const float* query = buffers.wide.data();
   float* out = buffers.mixed.data();
   for (const DecoderBatch::Row& row : batch.rows()) {
@@ -173,4 +173,4 @@ void QuantisedDecoder::Choose(DecoderBatch& batch, LayerBuffers& buffers, const 
   }
 }
 
-}  // namespace millrace::models
+}  // namespace millrace::bergamot

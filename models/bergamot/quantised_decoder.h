@@ -8,7 +8,7 @@
 #include "models/bergamot/quantised_encoder.h"
 #include "models/bergamot/quantised_layers.h"
 
-namespace millrace::models {
+namespace millrace::bergamot {
 
 // The words that a sentence may use, with what the output layer needs of each. Padded to whole
 // panels by words that never win.
@@ -66,7 +66,7 @@ class DecoderBatch {
 
   const int64_t dim_;
   std::vector<Row> rows_;
-  std::vector<AlignedBuffer<float>> cells_;
+  std::vector<kernels::AlignedBuffer<float>> cells_;
 };
 
 // The SSRU decoder with greedy choice. Immutable, so thread-safe.
@@ -103,4 +103,4 @@ class QuantisedDecoder {
   std::vector<Layer> layers_;
 };
 
-}  // namespace millrace::models
+}  // namespace millrace::bergamot

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace millrace::models {
+namespace millrace::bergamot {
 namespace {
 
 PackedMatrix PackMemory(const BergamotWeights& weights) {
@@ -51,7 +51,7 @@ std::vector<std::vector<SentenceMemory>> QuantisedEncoder::Encode(
   }
   const int64_t wide = std::max(3 * dim_, memory_.outputs());
   LayerBuffers buffers(rows, dim_, hidden_units, wide);
-  AlignedBuffer<float> x(static_cast<size_t>(rows * dim_));
+  kernels::AlignedBuffer<float> x(static_cast<size_t>(rows * dim_));
   float* row = x.data();
   for (const auto& source : sources) {
     for (size_t i = 0; i < source.size(); ++i, row += dim_) {
@@ -90,8 +90,9 @@ void QuantisedEncoder::Attend(const Layer& layer, std::span<const std::span<cons
     longest = std::max(longest, static_cast<int64_t>(source.size()));
   }
   const int64_t most = kernels::PadLength(longest);
-  AlignedBuffer<float> keys(static_cast<size_t>(most * dim_));
-  AlignedBuffer<float> scores(static_cast<size_t>(kernels::AttentionArgs::kQueriesTogether * most));
+  kernels::AlignedBuffer<float> keys(static_cast<size_t>(most * dim_));
+  kernels::AlignedBuffer<float> scores(
+      static_cast<size_t>(kernels::AttentionArgs::kQueriesTogether * most));
   const int64_t stride = 3 * dim_;
   const float* first = buffers.wide.data();
   float* out = buffers.mixed.data();
@@ -121,4 +122,4 @@ void QuantisedEncoder::Attend(const Layer& layer, std::span<const std::span<cons
   AddNorm(kernels_, layer.norm, buffers.wide.data(), rows, x);
 }
 
-}  // namespace millrace::models
+}  // namespace millrace::bergamot

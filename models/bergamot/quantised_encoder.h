@@ -7,7 +7,7 @@
 
 #include "models/bergamot/quantised_layers.h"
 
-namespace millrace::models {
+namespace millrace::bergamot {
 
 // Keys, transposed, and values of one sentence for one attention.
 struct SentenceMemory {
@@ -19,8 +19,8 @@ struct SentenceMemory {
 
   int64_t length;
   int64_t padded;
-  AlignedBuffer<float> keys;    // [dim][padded], zeros behind length
-  AlignedBuffer<float> values;  // [length][dim]
+  kernels::AlignedBuffer<float> keys;    // [dim][padded], zeros behind length
+  kernels::AlignedBuffer<float> values;  // [length][dim]
 };
 
 // The transformer encoder, and what the decoder's attention needs of its output. Immutable, so
@@ -54,4 +54,4 @@ class QuantisedEncoder {
   PackedMatrix memory_;  // keys and values of each decoder layer, side by side
 };
 
-}  // namespace millrace::models
+}  // namespace millrace::bergamot

@@ -8,26 +8,26 @@
 #include "models/bergamot/quantised_encoder.h"
 #include "models/bergamot/shortlist.h"
 
-namespace millrace::models {
+namespace millrace::bergamot {
 namespace {
 
 // Words that are encoded together: enough that the weights are read rarely, few enough that what a
 // layer works on stays in the L2 cache.
 constexpr size_t kWordsPerGroup = 192;
 
-struct QuantisedState final : SentenceState {
+struct QuantisedState final : translation::SentenceState {
   explicit QuantisedState(DecodedSentence sentence) : sentence(std::move(sentence)) {}
 
   DecodedSentence sentence;
 };
 
-void TakeAlignment(SentenceJob& job, DecodedSentence& sentence) {
+void TakeAlignment(translation::SentenceJob& job, DecodedSentence& sentence) {
   if (!job.align) return;
   job.alignment = std::move(sentence.alignment);
   job.alignment.resize(job.target.size());  // without that of the end
 }
 
-class QuantisedEngine final : public TranslationEngine {
+class QuantisedEngine final : public translation::TranslationEngine {
  public:
   QuantisedEngine(const BergamotWeights& weights, const kernels::Kernels& kernels)
       : dim_(weights.dim()),
@@ -36,7 +36,7 @@ class QuantisedEngine final : public TranslationEngine {
         encoder_(weights, embeddings_, kernels),
         decoder_(weights, embeddings_, kernels) {}
 
-  void Advance(std::span<SentenceJob* const> jobs, size_t max_words,
+  void Advance(std::span<translation::SentenceJob* const> jobs, size_t max_words,
                absl::FunctionRef<bool(size_t)> should_stop,
                runtime::WorkerContext&) const override {
     for (size_t next = 0; next < jobs.size();) next = EncodeGroup(jobs, next, should_stop);
@@ -50,7 +50,7 @@ class QuantisedEngine final : public TranslationEngine {
     for (size_t words = 0; words < max_words && batch.size() > 0; ++words) {
       decoder_.Step(batch, buffers);
       batch.KeepIf([&](const DecoderBatch::Row& row) {
-        SentenceJob& job = *jobs[row.job];
+        translation::SentenceJob& job = *jobs[row.job];
         const int32_t word = row.sentence->last_word;
         job.done = word == BergamotWeights::kEndOfSentence;
         if (!job.done) {
@@ -69,14 +69,14 @@ class QuantisedEngine final : public TranslationEngine {
  private:
   // Encodes those of the jobs from `first` on that are new and fit one group; returns the first of
   // the next.
-  size_t EncodeGroup(std::span<SentenceJob* const> jobs, size_t first,
+  size_t EncodeGroup(std::span<translation::SentenceJob* const> jobs, size_t first,
                      absl::FunctionRef<bool(size_t)> should_stop) const {
-    std::vector<SentenceJob*> members;
+    std::vector<translation::SentenceJob*> members;
     std::vector<std::span<const int32_t>> sources;
     size_t words = 0;
     size_t next = first;
     for (; next < jobs.size(); ++next) {
-      SentenceJob& job = *jobs[next];
+      translation::SentenceJob& job = *jobs[next];
       if (job.state != nullptr) continue;
       if (!members.empty() && words + job.source.size() > kWordsPerGroup) break;
       job.stopped = should_stop(next);
@@ -106,9 +106,9 @@ class QuantisedEngine final : public TranslationEngine {
 
 }  // namespace
 
-std::unique_ptr<const TranslationEngine> MakeQuantisedEngine(const BergamotWeights& weights,
-                                                             const kernels::Kernels& kernels) {
+std::unique_ptr<const translation::TranslationEngine> MakeQuantisedEngine(
+    const BergamotWeights& weights, const kernels::Kernels& kernels) {
   return std::make_unique<QuantisedEngine>(weights, kernels);
 }
 
-}  // namespace millrace::models
+}  // namespace millrace::bergamot

@@ -5,7 +5,7 @@
 #include "models/kernels/integer_kernels.h"
 #include "models/translation/translation_engine.h"
 
-namespace millrace::models {
+namespace millrace::bergamot {
 
 class BergamotWeights;
 
@@ -13,7 +13,7 @@ class BergamotWeights;
 // and each one's result is the same, bit for bit, in any batch. Keeps a packed copy of the
 // matrices, about 9 MB; a call needs a few kB for each word of its batch. The weights must outlive
 // it. Thread-safe.
-std::unique_ptr<const TranslationEngine> MakeQuantisedEngine(const BergamotWeights& weights,
-                                                             const kernels::Kernels& kernels);
+std::unique_ptr<const translation::TranslationEngine> MakeQuantisedEngine(
+    const BergamotWeights& weights, const kernels::Kernels& kernels);
 
-}  // namespace millrace::models
+}  // namespace millrace::bergamot

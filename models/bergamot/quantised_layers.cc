@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace millrace::models {
+namespace millrace::bergamot {
 
 LayerBuffers::LayerBuffers(int64_t rows, int64_t dim, int64_t hidden_units, int64_t wide_columns)
     : quantised(rows, dim),
@@ -62,4 +62,4 @@ void AddNorm(const kernels::Kernels& kernels, const NormWeights& norm, const flo
                    norm.bias.data(), BergamotWeights::kNormEpsilon);
 }
 
-}  // namespace millrace::models
+}  // namespace millrace::bergamot

@@ -9,7 +9,7 @@
 #include "models/kernels/aligned_buffer.h"
 #include "models/kernels/integer_kernels.h"
 
-namespace millrace::models {
+namespace millrace::bergamot {
 
 // Room for quantised activations: up to `rows` rows of up to `inputs` inputs.
 class QuantisedRows {
@@ -20,8 +20,8 @@ class QuantisedRows {
   kernels::Activations view(int64_t inputs) { return {values_.data(), scales_.data(), inputs}; }
 
  private:
-  AlignedBuffer<uint8_t> values_;
-  AlignedBuffer<float> scales_;
+  kernels::AlignedBuffer<uint8_t> values_;
+  kernels::AlignedBuffer<float> scales_;
 };
 
 // Scratch of one call for the layers, for up to `rows` rows of dim values.
@@ -31,10 +31,10 @@ struct LayerBuffers {
 
   LayerBuffers(int64_t rows, int64_t dim, int64_t hidden_units, int64_t wide_columns);
 
-  QuantisedRows quantised;      // [rows][dim]
-  AlignedBuffer<float> wide;    // [rows][wide_columns]
-  AlignedBuffer<float> mixed;   // [rows][dim]
-  AlignedBuffer<float> hidden;  // [kHiddenRows][hidden_units]
+  QuantisedRows quantised;               // [rows][dim]
+  kernels::AlignedBuffer<float> wide;    // [rows][wide_columns]
+  kernels::AlignedBuffer<float> mixed;   // [rows][dim]
+  kernels::AlignedBuffer<float> hidden;  // [kHiddenRows][hidden_units]
   QuantisedRows quantised_hidden;
 };
 
@@ -74,4 +74,4 @@ void Multiply(const kernels::Kernels& kernels, const PackedMatrix& matrix, const
 void AddNorm(const kernels::Kernels& kernels, const NormWeights& norm, const float* y, int64_t rows,
              float* x);
 
-}  // namespace millrace::models
+}  // namespace millrace::bergamot

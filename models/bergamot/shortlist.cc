@@ -3,7 +3,7 @@
 #include <bit>
 #include <cstddef>
 
-namespace millrace::models {
+namespace millrace::bergamot {
 
 std::vector<int32_t> Shortlist::Candidates(std::span<const int32_t> source) const {
   constexpr size_t kBits = 64;
@@ -32,4 +32,4 @@ std::vector<int32_t> Shortlist::Candidates(std::span<const int32_t> source) cons
   return words;
 }
 
-}  // namespace millrace::models
+}  // namespace millrace::bergamot

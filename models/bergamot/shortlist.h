@@ -6,7 +6,7 @@
 
 #include "models/bergamot/bergamot_weights.h"
 
-namespace millrace::models {
+namespace millrace::bergamot {
 
 // The lexical shortlist: the few hundred target words that a sentence can need, of tens of
 // thousands. It is taken per sentence, never per batch, so that company changes no translation. A
@@ -23,4 +23,4 @@ class Shortlist {
   const int64_t words_;
 };
 
-}  // namespace millrace::models
+}  // namespace millrace::bergamot

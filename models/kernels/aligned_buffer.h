@@ -5,7 +5,7 @@
 #include <new>
 #include <type_traits>
 
-namespace millrace::models {
+namespace millrace::kernels {
 
 // A block of numbers aligned to a cache line, not initialised. Owned by one object; as thread-safe
 // as a raw array.
@@ -35,4 +35,4 @@ class AlignedBuffer {
   size_t size_ = 0;
 };
 
-}  // namespace millrace::models
+}  // namespace millrace::kernels

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <new>
 
-namespace millrace::models {
+namespace millrace::kernels {
 namespace {
 
 constexpr std::align_val_t kAlignment{64};
@@ -20,4 +20,4 @@ void AlignedFloats::Reserve(size_t size) {
   std::fill_n(data_.get(), size, 0.0F);
 }
 
-}  // namespace millrace::models
+}  // namespace millrace::kernels

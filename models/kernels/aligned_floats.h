@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <memory>
 
-namespace millrace::models {
+namespace millrace::kernels {
 
 // Floats on a cache line boundary, zero at first. Growing loses the contents.
 class AlignedFloats {
@@ -24,4 +24,4 @@ class AlignedFloats {
   size_t size_ = 0;
 };
 
-}  // namespace millrace::models
+}  // namespace millrace::kernels

@@ -4,7 +4,7 @@
 
 #include "models/kernels/conv_kernels.h"
 
-namespace millrace::models {
+namespace millrace::kernels {
 namespace {
 
 constexpr int64_t kRowsOfSum = 64;  // summed as floats, and in the first-level cache
@@ -49,4 +49,4 @@ double ChannelMoments::Variance(int64_t channel) const {
                   0.0);
 }
 
-}  // namespace millrace::models
+}  // namespace millrace::kernels

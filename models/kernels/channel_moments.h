@@ -6,7 +6,7 @@
 
 #include "models/kernels/aligned_floats.h"
 
-namespace millrace::models {
+namespace millrace::kernels {
 
 // Mean and variance of each channel over rows of channels that come piece by piece. Not
 // thread-safe.
@@ -31,4 +31,4 @@ class ChannelMoments {
   std::vector<double> sum_, square_;
 };
 
-}  // namespace millrace::models
+}  // namespace millrace::kernels

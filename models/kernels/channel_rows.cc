@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace millrace::models {
+namespace millrace::kernels {
 namespace {
 
 constexpr int64_t kRows = 16;  // whose cache lines stay at hand
@@ -27,4 +27,4 @@ void FromRows(const float* rows, int64_t channels, int64_t time, int64_t width, 
   }
 }
 
-}  // namespace millrace::models
+}  // namespace millrace::kernels

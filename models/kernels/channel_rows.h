@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-namespace millrace::models {
+namespace millrace::kernels {
 
 // From [channels][time] to rows of channels, `width` floats each; what lies beyond the channels is
 // left alone.
@@ -11,4 +11,4 @@ void ToRows(const float* from, int64_t channels, int64_t time, int64_t width, fl
 // The other way round.
 void FromRows(const float* rows, int64_t channels, int64_t time, int64_t width, float* to);
 
-}  // namespace millrace::models
+}  // namespace millrace::kernels

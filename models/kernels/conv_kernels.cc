@@ -2,7 +2,7 @@
 
 #include "models/kernels/dispatch.h"
 
-namespace millrace::models {
+namespace millrace::kernels {
 
 std::span<const ConvKernels* const> SupportedConvKernels() {
   static const auto* const supported = new std::vector<const ConvKernels*>(Runnable({
@@ -19,4 +19,4 @@ const ConvKernels& GetConvKernels() {
   return best;
 }
 
-}  // namespace millrace::models
+}  // namespace millrace::kernels

@@ -8,7 +8,7 @@
 // The inner loops of the native decoders of VITS and Kokoro. Plain C arrays only: some of these
 // files are compiled for a newer processor than the rest, and nothing that they share with other
 // files may be compiled there.
-namespace millrace::models {
+namespace millrace::kernels {
 
 // Output channels that are computed together; packed weights and rows are padded to a multiple.
 inline constexpr int64_t kChannelBlock = 32;
@@ -92,4 +92,4 @@ const ConvKernels& GetConvKernels();
 // Those of this build that this CPU can run, best first; kConvKernelsPortable is always among them.
 std::span<const ConvKernels* const> SupportedConvKernels();
 
-}  // namespace millrace::models
+}  // namespace millrace::kernels

@@ -4,7 +4,7 @@
 
 #include "models/kernels/conv_kernels.h"
 
-namespace millrace::models {
+namespace millrace::kernels {
 namespace {
 
 constexpr int kLanes = MILLRACE_LANES;
@@ -196,4 +196,4 @@ void Moments(const float* input, int64_t rows, int64_t channels, const float* ce
 }
 
 }  // namespace
-}  // namespace millrace::models
+}  // namespace millrace::kernels

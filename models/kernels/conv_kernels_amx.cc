@@ -12,7 +12,7 @@
 #include "models/kernels/conv_kernels.inl"
 #include "models/kernels/tile_shapes.h"
 
-namespace millrace::models {
+namespace millrace::kernels {
 namespace {
 
 constexpr int64_t kTileRows = 16;      // of a tile register
@@ -236,4 +236,4 @@ const ConvKernels kConvKernelsAmx = {"amx",         Target::kAmxBf16, 1.6e-5F,  
                                      &PackForTiles, &ConvolveOnTiles, &TanhDot, &Snake,
                                      &Moments};
 
-}  // namespace millrace::models
+}  // namespace millrace::kernels

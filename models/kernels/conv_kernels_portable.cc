@@ -8,7 +8,7 @@
 #endif
 #include "models/kernels/conv_kernels.inl"
 
-namespace millrace::models {
+namespace millrace::kernels {
 
 const ConvKernels kConvKernelsPortable = {MILLRACE_KERNELS_NAME,
                                           Target::kPortable,
@@ -20,4 +20,4 @@ const ConvKernels kConvKernelsPortable = {MILLRACE_KERNELS_NAME,
                                           &Snake,
                                           &Moments};
 
-}  // namespace millrace::models
+}  // namespace millrace::kernels

@@ -5,7 +5,7 @@
 
 #include "models/kernels/target.h"
 
-namespace millrace::models {
+namespace millrace::kernels {
 
 // Those of `sets`, which are listed best first, that this process can run. `Kernels` has a member
 // `target`. Not for files that are compiled for newer processors than the rest.
@@ -18,4 +18,4 @@ std::vector<const Kernels*> Runnable(std::initializer_list<const Kernels*> sets)
   return runnable;
 }
 
-}  // namespace millrace::models
+}  // namespace millrace::kernels

@@ -2,7 +2,7 @@
 
 #include "models/kernels/dispatch.h"
 
-namespace millrace::models::kernels {
+namespace millrace::kernels {
 
 std::span<const FloatKernels* const> SupportedFloatKernels() {
   static const auto* const supported = new std::vector<const FloatKernels*>(Runnable({
@@ -14,4 +14,4 @@ std::span<const FloatKernels* const> SupportedFloatKernels() {
   return *supported;
 }
 
-}  // namespace millrace::models::kernels
+}  // namespace millrace::kernels

@@ -11,7 +11,7 @@
 //
 // Every row is summed in an order that depends on its own length alone: a row's result is the same,
 // bit for bit, whatever rows are computed beside it.
-namespace millrace::models::kernels {
+namespace millrace::kernels {
 
 // Columns of a packed float matrix come in panels: value (row k, column n) is at
 // [n / kFloatPanel][k][n % kFloatPanel].
@@ -72,4 +72,4 @@ extern const FloatKernels kAvx512Float;
 // Those of this build that this CPU can run, best first; kPortableFloat is always among them.
 std::span<const FloatKernels* const> SupportedFloatKernels();
 
-}  // namespace millrace::models::kernels
+}  // namespace millrace::kernels

@@ -7,7 +7,7 @@
 #include "models/kernels/float_kernels.h"
 #include "models/kernels/vector_math.inl"
 
-namespace millrace::models::kernels {
+namespace millrace::kernels {
 namespace {
 
 constexpr int64_t kTileVectors = 2;
@@ -228,4 +228,4 @@ constexpr FloatKernels MakeSet(const char* name, Target target) {
 }
 
 }  // namespace
-}  // namespace millrace::models::kernels
+}  // namespace millrace::kernels

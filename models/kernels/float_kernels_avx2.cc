@@ -2,7 +2,7 @@
 #define MILLRACE_TILE_ROWS 6
 #include "models/kernels/float_kernels.inl"
 
-namespace millrace::models::kernels {
+namespace millrace::kernels {
 constinit const FloatKernels kAvx2Float = MakeSet("avx2", Target::kAvx2);
 
-}  // namespace millrace::models::kernels
+}  // namespace millrace::kernels

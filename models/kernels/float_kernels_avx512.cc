@@ -2,7 +2,7 @@
 #define MILLRACE_TILE_ROWS 12
 #include "models/kernels/float_kernels.inl"
 
-namespace millrace::models::kernels {
+namespace millrace::kernels {
 constinit const FloatKernels kAvx512Float = MakeSet("avx512", Target::kAvx512);
 
-}  // namespace millrace::models::kernels
+}  // namespace millrace::kernels

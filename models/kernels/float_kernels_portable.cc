@@ -2,7 +2,7 @@
 #define MILLRACE_TILE_ROWS 4
 #include "models/kernels/float_kernels.inl"
 
-namespace millrace::models::kernels {
+namespace millrace::kernels {
 constinit const FloatKernels kPortableFloat = MakeSet("portable", Target::kPortable);
 
-}  // namespace millrace::models::kernels
+}  // namespace millrace::kernels

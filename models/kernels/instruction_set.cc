@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <cstring>
 
-namespace millrace::models {
+namespace millrace::kernels {
 namespace {
 
 InstructionSet ReadGreatest() {
@@ -33,4 +33,4 @@ bool MayUse(InstructionSet set) {
   return set <= greatest;
 }
 
-}  // namespace millrace::models
+}  // namespace millrace::kernels

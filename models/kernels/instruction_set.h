@@ -1,6 +1,6 @@
 #pragma once
 
-namespace millrace::models {
+namespace millrace::kernels {
 
 // The instruction sets that kernels are written for; each includes those before it. Plain, because
 // files that are compiled for newer processors than the rest include this.
@@ -19,4 +19,4 @@ bool InstructionSetNamed(const char* name, InstructionSet& set);
 // process with status 2. Thread-safe.
 bool MayUse(InstructionSet set);
 
-}  // namespace millrace::models
+}  // namespace millrace::kernels

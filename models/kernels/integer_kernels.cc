@@ -2,7 +2,7 @@
 
 #include "models/kernels/dispatch.h"
 
-namespace millrace::models::kernels {
+namespace millrace::kernels {
 
 std::span<const Kernels* const> SupportedKernels() {
   static const auto* const supported = new std::vector<const Kernels*>(Runnable({
@@ -14,4 +14,4 @@ std::span<const Kernels* const> SupportedKernels() {
   return *supported;
 }
 
-}  // namespace millrace::models::kernels
+}  // namespace millrace::kernels

@@ -13,7 +13,7 @@
 // scale of its own; their products are summed exactly. 16 bits leave an error near float32's own,
 // and an exact sum does not depend on how rows are grouped: a row's result is the same in any
 // batch.
-namespace millrace::models::kernels {
+namespace millrace::kernels {
 
 // Columns of a packed matrix come in panels of kPanel, its rows in groups of kGroup: value (row k,
 // column n) is at [n / kPanel][k / kGroup][n % kPanel][k % kGroup].
@@ -107,4 +107,4 @@ extern const Kernels kAmx;
 // Those of this build that this CPU can run, best first; kPortable is always among them.
 std::span<const Kernels* const> SupportedKernels();
 
-}  // namespace millrace::models::kernels
+}  // namespace millrace::kernels

@@ -7,7 +7,7 @@
 #include "models/kernels/integer_kernels.h"
 #include "models/kernels/vector_math.inl"
 
-namespace millrace::models::kernels {
+namespace millrace::kernels {
 namespace {
 
 // kQueries of them together, from `first` on, so that keys and values are loaded once for all; each
@@ -112,4 +112,4 @@ inline RowScale ScaleOf(const float* x, int64_t inputs) {
 }
 
 }  // namespace
-}  // namespace millrace::models::kernels
+}  // namespace millrace::kernels

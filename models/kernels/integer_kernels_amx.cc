@@ -7,7 +7,7 @@
 #include "models/kernels/integer_vnni.inl"
 #include "models/kernels/tile_shapes.h"
 
-namespace millrace::models::kernels {
+namespace millrace::kernels {
 namespace {
 
 // The high bytes of 64 activations (see vnni.inl), then their low ones, then the next 64: a line of
@@ -137,4 +137,4 @@ void Multiply(const Activations& a, int64_t rows, const PackedView& m, bool relu
 const Kernels kAmx = {"amx",         Target::kAmxInt8, Quantise, Multiply,
                       Logits<Split>, Attend,           AddNorm,  Ssru};
 
-}  // namespace millrace::models::kernels
+}  // namespace millrace::kernels

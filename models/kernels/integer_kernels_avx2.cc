@@ -3,7 +3,7 @@
 #define MILLRACE_VECTOR_BYTES 32
 #include "models/kernels/integer_kernels.inl"
 
-namespace millrace::models::kernels {
+namespace millrace::kernels {
 namespace {
 
 // VPMADDWD multiplies 16-bit integers and adds pairs: activations stay 16-bit, weights are widened
@@ -124,4 +124,4 @@ void Logits(const LogitsArgs& a) {
 
 const Kernels kAvx2 = {"avx2", Target::kAvx2, Quantise, Multiply, Logits, Attend, AddNorm, Ssru};
 
-}  // namespace millrace::models::kernels
+}  // namespace millrace::kernels

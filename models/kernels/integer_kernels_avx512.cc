@@ -4,7 +4,7 @@
 #include "models/kernels/integer_kernels.inl"
 #include "models/kernels/integer_vnni.inl"
 
-namespace millrace::models::kernels {
+namespace millrace::kernels {
 namespace {
 
 // The high bytes of a group of four activations (see vnni.inl), then its low ones, then the next
@@ -133,4 +133,4 @@ inline SplitBytes Split(const uint8_t* activations) {
 const Kernels kAvx512Vnni = {
     "avx512_vnni", Target::kAvx512Vnni, Quantise, Multiply, Logits<Split>, Attend, AddNorm, Ssru};
 
-}  // namespace millrace::models::kernels
+}  // namespace millrace::kernels

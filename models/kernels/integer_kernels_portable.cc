@@ -1,7 +1,7 @@
 #define MILLRACE_VECTOR_BYTES 16
 #include "models/kernels/integer_kernels.inl"
 
-namespace millrace::models::kernels {
+namespace millrace::kernels {
 namespace {
 
 inline int16_t RoundToEven(float x) {
@@ -61,4 +61,4 @@ void Logits(const LogitsArgs& a) {
 const Kernels kPortable = {"portable", Target::kPortable, Quantise, Multiply, Logits,
                            Attend,     AddNorm,           Ssru};
 
-}  // namespace millrace::models::kernels
+}  // namespace millrace::kernels

@@ -7,7 +7,7 @@
 
 #include <immintrin.h>
 
-namespace millrace::models::kernels {
+namespace millrace::kernels {
 namespace {
 
 struct SplitBytes {
@@ -114,4 +114,4 @@ void Logits(const LogitsArgs& a) {
 }
 
 }  // namespace
-}  // namespace millrace::models::kernels
+}  // namespace millrace::kernels

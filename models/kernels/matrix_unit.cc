@@ -8,7 +8,7 @@
 #include <unistd.h>
 #endif
 
-namespace millrace::models {
+namespace millrace::kernels {
 namespace {
 
 MatrixUnitNumbers AskForMatrixUnit() {
@@ -39,4 +39,4 @@ const MatrixUnitNumbers& MatrixUnit() {
   return numbers;
 }
 
-}  // namespace millrace::models
+}  // namespace millrace::kernels

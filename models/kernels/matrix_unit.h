@@ -1,6 +1,6 @@
 #pragma once
 
-namespace millrace::models {
+namespace millrace::kernels {
 
 // What the processor's matrix unit (AMX) multiplies. Plain, for files that are compiled for newer
 // processors than the rest.
@@ -13,4 +13,4 @@ struct MatrixUnitNumbers {
 // leave at the first call: its registers are not saved for those who have not. Thread-safe.
 const MatrixUnitNumbers& MatrixUnit();
 
-}  // namespace millrace::models
+}  // namespace millrace::kernels

@@ -2,7 +2,7 @@
 
 #include "models/kernels/dispatch.h"
 
-namespace millrace::models::kernels {
+namespace millrace::kernels {
 
 std::span<const NarrowKernels* const> SupportedInt8Kernels() {
   static const auto* const supported = new std::vector<const NarrowKernels*>(Runnable({
@@ -24,4 +24,4 @@ std::span<const NarrowKernels* const> SupportedBfloatKernels() {
   return *supported;
 }
 
-}  // namespace millrace::models::kernels
+}  // namespace millrace::kernels

@@ -8,7 +8,7 @@
 // Products of narrow numbers, int8 or bfloat16, once per instruction set. Plain pointers, as in
 // float_kernels.h, and a row's result does not depend on the rows beside it either. Of int8 all
 // sets give the same bits.
-namespace millrace::models::kernels {
+namespace millrace::kernels {
 
 // Columns of a packed narrow matrix come in panels of two halves. Four bytes of the inputs of a
 // half's columns, a group, lie side by side in a line; lines follow one another in blocks of 16,
@@ -82,4 +82,4 @@ extern const NarrowKernels kAmxBfloat;
 std::span<const NarrowKernels* const> SupportedInt8Kernels();
 std::span<const NarrowKernels* const> SupportedBfloatKernels();
 
-}  // namespace millrace::models::kernels
+}  // namespace millrace::kernels

@@ -7,7 +7,7 @@
 #include "models/kernels/narrow_kernels.h"
 #include "models/kernels/vector_math.inl"
 
-namespace millrace::models::kernels {
+namespace millrace::kernels {
 namespace {
 
 constexpr int32_t kMagnitude = 0x7FFFFFFF;  // all bits but the sign
@@ -103,4 +103,4 @@ inline void FinishInt8(const NarrowProduct& p, int64_t row, int64_t column, cons
 }
 
 }  // namespace
-}  // namespace millrace::models::kernels
+}  // namespace millrace::kernels

@@ -6,7 +6,7 @@
 #include "models/kernels/narrow_kernels.inl"
 #include "models/kernels/tile_shapes.h"
 
-namespace millrace::models::kernels {
+namespace millrace::kernels {
 namespace {
 
 constexpr int64_t kTileRows = 16;
@@ -143,4 +143,4 @@ constinit const NarrowKernels kAmxInt8 = {"amx_int8", Target::kAmxInt8, &Convert
 constinit const NarrowKernels kAmxBfloat = {"amx_bf16", Target::kAmxBf16, &ConvertToBfloat,
                                             &Multiply<false>};
 
-}  // namespace millrace::models::kernels
+}  // namespace millrace::kernels

@@ -4,7 +4,7 @@
 #include "models/kernels/narrow_kernels.inl"
 #include "models/kernels/widening_kernels.inl"
 
-namespace millrace::models::kernels {
+namespace millrace::kernels {
 namespace {
 
 // kRows rows times a half panel. VPMADDUBSW takes one factor without its sign, which the other is
@@ -51,4 +51,4 @@ constinit const NarrowKernels kAvx2Int8 = {"avx2", Target::kAvx2, &ConvertToInt8
 constinit const NarrowKernels kAvx2Bfloat = {"avx2", Target::kAvx2, &ConvertToBfloat,
                                              &MultiplyWidened};
 
-}  // namespace millrace::models::kernels
+}  // namespace millrace::kernels

@@ -3,7 +3,7 @@
 #define MILLRACE_VECTOR_BYTES 64
 #include "models/kernels/narrow_kernels.inl"
 
-namespace millrace::models::kernels {
+namespace millrace::kernels {
 namespace {
 
 constexpr int64_t kHalves = kNarrowPanel / kNarrowHalf;
@@ -118,4 +118,4 @@ constinit const NarrowKernels kAvx512Int8 = {"avx512_vnni", Target::kAvx512Vnni,
 constinit const NarrowKernels kAvx512Bfloat = {"avx512_bf16", Target::kAvx512Bf16, &ConvertToBfloat,
                                                &Multiply<BfloatSums>};
 
-}  // namespace millrace::models::kernels
+}  // namespace millrace::kernels

@@ -2,7 +2,7 @@
 #include "models/kernels/narrow_kernels.inl"
 #include "models/kernels/widening_kernels.inl"
 
-namespace millrace::models::kernels {
+namespace millrace::kernels {
 namespace {
 
 void MultiplyInt8(const NarrowProduct& p) {
@@ -32,4 +32,4 @@ constinit const NarrowKernels kPortableInt8 = {"portable", Target::kPortable, &C
 constinit const NarrowKernels kPortableBfloat = {"portable", Target::kPortable, &ConvertToBfloat,
                                                  &MultiplyWidened};
 
-}  // namespace millrace::models::kernels
+}  // namespace millrace::kernels

@@ -2,9 +2,7 @@
 
 #include <algorithm>
 
-namespace millrace::models {
-
-using kernels::kFloatPanel;
+namespace millrace::kernels {
 
 PackedFloats::PackedFloats(std::span<const FloatLinear> layers)
     : inputs_(layers.front().matrix.inputs) {
@@ -30,9 +28,9 @@ PackedFloats::PackedFloats(std::span<const FloatLinear> layers)
   }
 }
 
-void PackedFloats::Multiply(const kernels::FloatKernels& kernels, const float* a, int64_t a_stride,
+void PackedFloats::Multiply(const FloatKernels& kernels, const float* a, int64_t a_stride,
                             int64_t rows, float* out) const {
-  kernels::FloatProduct product;
+  FloatProduct product;
   product.a = a;
   product.a_stride = a_stride;
   product.rows = rows;
@@ -51,4 +49,4 @@ void PackedFloats::CopyOutput(int64_t output, float* out) const {
   for (int64_t k = 0; k < inputs_; ++k) out[k] = from[k * kFloatPanel];
 }
 
-}  // namespace millrace::models
+}  // namespace millrace::kernels

@@ -6,7 +6,7 @@
 #include "models/kernels/aligned_buffer.h"
 #include "models/kernels/float_kernels.h"
 
-namespace millrace::models {
+namespace millrace::kernels {
 
 // A matrix as a file has it: rows lie one after another, one row an output (of embeddings: a word).
 struct FloatMatrix {
@@ -33,8 +33,8 @@ class PackedFloats {
   int64_t width() const { return width_; }
 
   // Rows of `inputs` floats, which lie a_stride apart, to rows of width() floats, back to back.
-  void Multiply(const kernels::FloatKernels& kernels, const float* a, int64_t a_stride,
-                int64_t rows, float* out) const;
+  void Multiply(const FloatKernels& kernels, const float* a, int64_t a_stride, int64_t rows,
+                float* out) const;
   // The weights of one output: `inputs` floats.
   void CopyOutput(int64_t output, float* out) const;
 
@@ -45,4 +45,4 @@ class PackedFloats {
   AlignedBuffer<float> bias_;
 };
 
-}  // namespace millrace::models
+}  // namespace millrace::kernels

@@ -1,6 +1,6 @@
 #include "models/kernels/packed_linear.h"
 
-namespace millrace::models {
+namespace millrace::kernels {
 namespace {
 
 using Packed = std::variant<PackedFloats, PackedNarrow>;
@@ -13,9 +13,9 @@ Packed Pack(std::span<const FloatLinear> layers, Precision precision) {
 }  // namespace
 
 LinearKernels LinearKernels::For(Precision precision) {
-  LinearKernels best{.floats = *kernels::SupportedFloatKernels().front(), .precision = precision};
-  if (precision == Precision::kInt8) best.narrow = kernels::SupportedInt8Kernels().front();
-  if (precision == Precision::kBfloat16) best.narrow = kernels::SupportedBfloatKernels().front();
+  LinearKernels best{.floats = *SupportedFloatKernels().front(), .precision = precision};
+  if (precision == Precision::kInt8) best.narrow = SupportedInt8Kernels().front();
+  if (precision == Precision::kBfloat16) best.narrow = SupportedBfloatKernels().front();
   return best;
 }
 
@@ -43,4 +43,4 @@ void PackedLinear::CopyOutput(int64_t output, float* out) const {
   std::visit([&](const auto& packed) { packed.CopyOutput(output, out); }, packed_);
 }
 
-}  // namespace millrace::models
+}  // namespace millrace::kernels

@@ -11,13 +11,13 @@
 #include "models/kernels/precision.h"
 #include "models/kernels/scratch.h"
 
-namespace millrace::models {
+namespace millrace::kernels {
 
 // What layers are computed with, and so their precision.
 struct LinearKernels {
-  const kernels::FloatKernels& floats;
+  const FloatKernels& floats;
   Precision precision = Precision::kFloat32;
-  const kernels::NarrowKernels* narrow = nullptr;  // of the precision; of float32 none
+  const NarrowKernels* narrow = nullptr;  // of the precision; of float32 none
 
   // The best that this CPU can run.
   static LinearKernels For(Precision precision);
@@ -45,4 +45,4 @@ class PackedLinear {
   std::variant<PackedFloats, PackedNarrow> packed_;
 };
 
-}  // namespace millrace::models
+}  // namespace millrace::kernels

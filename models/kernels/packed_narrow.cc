@@ -5,20 +5,16 @@
 #include <numeric>
 #include <vector>
 
-namespace millrace::models {
+namespace millrace::kernels {
 namespace {
-
-using kernels::kBlockDepth;
-using kernels::kGroupBytes;
-using kernels::kNarrowPanel;
 
 int64_t RoundUp(int64_t value, int64_t to) { return (value + to - 1) / to * to; }
 
 int64_t BytesOf(Precision precision) { return precision == Precision::kInt8 ? 1 : 2; }
 
 // Weights are rounded as rows are.
-const kernels::NarrowKernels& ConverterOf(Precision precision) {
-  return precision == Precision::kInt8 ? kernels::kPortableInt8 : kernels::kPortableBfloat;
+const NarrowKernels& ConverterOf(Precision precision) {
+  return precision == Precision::kInt8 ? kPortableInt8 : kPortableBfloat;
 }
 
 template <typename T>
@@ -46,7 +42,7 @@ PackedNarrow::PackedNarrow(std::span<const FloatLinear> layers, Precision precis
   for (const FloatLinear& layer : layers) {
     std::copy(layer.bias.begin(), layer.bias.end(), bias_.data() + column);
     for (int64_t i = 0; i < layer.matrix.outputs; ++i, ++column) {
-      kernels::NarrowRows row;
+      NarrowRows row;
       row.x = layer.matrix.values + i * inputs_;
       row.rows = 1;
       row.inputs = inputs_;
@@ -56,7 +52,7 @@ PackedNarrow::PackedNarrow(std::span<const FloatLinear> layers, Precision precis
       ConverterOf(precision).convert(row);
       for (int64_t at = 0; at < depth_; at += kGroupBytes) {
         std::copy_n(narrow.data() + at, kGroupBytes,
-                    panels_.data() + kernels::NarrowOffset(column, at, depth_));
+                    panels_.data() + NarrowOffset(column, at, depth_));
       }
       if (precision != Precision::kInt8) continue;
       const auto* numbers = reinterpret_cast<const int8_t*>(narrow.data());
@@ -65,11 +61,11 @@ PackedNarrow::PackedNarrow(std::span<const FloatLinear> layers, Precision precis
   }
 }
 
-void PackedNarrow::Multiply(const kernels::NarrowKernels& kernels, const float* a, int64_t a_stride,
+void PackedNarrow::Multiply(const NarrowKernels& kernels, const float* a, int64_t a_stride,
                             int64_t rows, Scratch& scratch, float* out) const {
   const int64_t row_floats = depth_ / static_cast<int64_t>(sizeof(float));
   float* memory = scratch.Take(rows * (row_floats + 1));
-  kernels::NarrowRows narrow;
+  NarrowRows narrow;
   narrow.x = a;
   narrow.stride = a_stride;
   narrow.rows = rows;
@@ -78,7 +74,7 @@ void PackedNarrow::Multiply(const kernels::NarrowKernels& kernels, const float* 
   narrow.out = reinterpret_cast<unsigned char*>(memory);
   narrow.scales = memory + rows * row_floats;
   kernels.convert(narrow);
-  kernels::NarrowProduct product;
+  NarrowProduct product;
   product.a = narrow.out;
   product.a_scales = narrow.scales;
   product.rows = rows;
@@ -98,7 +94,7 @@ void PackedNarrow::CopyOutput(int64_t output, float* out) const {
   const float scale = scales_.data()[output];
   for (int64_t k = 0; k < inputs_; ++k) {
     const unsigned char* from =
-        panels_.data() + kernels::NarrowOffset(output, k * BytesOf(precision_), depth_);
+        panels_.data() + NarrowOffset(output, k * BytesOf(precision_), depth_);
     if (int8) {
       out[k] = static_cast<float>(static_cast<int8_t>(*from)) * scale;
     } else {
@@ -110,4 +106,4 @@ void PackedNarrow::CopyOutput(int64_t output, float* out) const {
   }
 }
 
-}  // namespace millrace::models
+}  // namespace millrace::kernels

@@ -9,7 +9,7 @@
 #include "models/kernels/precision.h"
 #include "models/kernels/scratch.h"
 
-namespace millrace::models {
+namespace millrace::kernels {
 
 // As PackedFloats, but rounded to bfloat16 or int8. An output's weights that are no finite numbers
 // make of int8 all its results none. Immutable, so thread-safe.
@@ -22,8 +22,8 @@ class PackedNarrow {
   int64_t width() const { return width_; }
 
   // The kernels must be of the precision.
-  void Multiply(const kernels::NarrowKernels& kernels, const float* a, int64_t a_stride,
-                int64_t rows, Scratch& scratch, float* out) const;
+  void Multiply(const NarrowKernels& kernels, const float* a, int64_t a_stride, int64_t rows,
+                Scratch& scratch, float* out) const;
   void CopyOutput(int64_t output, float* out) const;
 
  private:
@@ -37,4 +37,4 @@ class PackedNarrow {
   AlignedBuffer<int32_t> sums_;  // of int8, of the columns' weights
 };
 
-}  // namespace millrace::models
+}  // namespace millrace::kernels

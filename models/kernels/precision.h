@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-namespace millrace::models {
+namespace millrace::kernels {
 
 // Of the weights of linear layers and embeddings, and of what is multiplied with them. Sums,
 // attention, norms and biases are of float32 always.
@@ -12,4 +12,4 @@ enum class Precision : uint8_t {
   kInt8,  // weights with a scale for each output, activations with one for each row
 };
 
-}  // namespace millrace::models
+}  // namespace millrace::kernels

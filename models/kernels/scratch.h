@@ -5,7 +5,7 @@
 
 #include "models/kernels/aligned_buffer.h"
 
-namespace millrace::models {
+namespace millrace::kernels {
 
 // Grows to what a pass needs and stays so large. One thread at a time.
 class Scratch {
@@ -23,4 +23,4 @@ class Scratch {
   AlignedBuffer<float> buffer_;
 };
 
-}  // namespace millrace::models
+}  // namespace millrace::kernels

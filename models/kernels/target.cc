@@ -3,7 +3,7 @@
 #include "models/kernels/instruction_set.h"
 #include "models/kernels/matrix_unit.h"
 
-namespace millrace::models {
+namespace millrace::kernels {
 
 #if defined(__x86_64__)
 bool CanRun(Target target) {
@@ -32,4 +32,4 @@ bool CanRun(Target target) {
 bool CanRun(Target target) { return target == Target::kPortable; }
 #endif
 
-}  // namespace millrace::models
+}  // namespace millrace::kernels

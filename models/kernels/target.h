@@ -1,6 +1,6 @@
 #pragma once
 
-namespace millrace::models {
+namespace millrace::kernels {
 
 // What a set of kernels was compiled for: an instruction set with the extensions that its kernels
 // use. Plain, because files that are compiled for newer processors than the rest include this.
@@ -18,4 +18,4 @@ enum class Target : unsigned char {
 // operating system lets the process use it, and so does MayUse. Thread-safe.
 bool CanRun(Target target);
 
-}  // namespace millrace::models
+}  // namespace millrace::kernels

@@ -1,6 +1,6 @@
 #pragma once
 
-namespace millrace::models {
+namespace millrace::kernels {
 
 // How the registers of the matrix unit (AMX) are divided: what _tile_loadconfig reads, palette 1.
 // Plain, for files that are compiled for newer processors than the rest.
@@ -12,4 +12,4 @@ struct alignas(64) TileShapes {
   unsigned char rows[16] = {};
 };
 
-}  // namespace millrace::models
+}  // namespace millrace::kernels

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-namespace millrace::models::kernels {
+namespace millrace::kernels {
 namespace {
 
 constexpr int64_t kLanes = MILLRACE_VECTOR_BYTES / 4;
@@ -130,4 +130,4 @@ inline void Softmax(float* scores, int64_t length, int64_t padded) {
 }
 
 }  // namespace
-}  // namespace millrace::models::kernels
+}  // namespace millrace::kernels

@@ -1,7 +1,7 @@
 // Products of bfloat16 numbers for CPUs without them: a float32 has the same bits in its upper
 // half. Included behind narrow_kernels.inl.
 
-namespace millrace::models::kernels {
+namespace millrace::kernels {
 namespace {
 
 struct Pair {
@@ -51,4 +51,4 @@ void MultiplyWidened(const NarrowProduct& p) {
 }
 
 }  // namespace
-}  // namespace millrace::models::kernels
+}  // namespace millrace::kernels

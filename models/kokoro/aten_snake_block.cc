@@ -10,7 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 
-namespace millrace::models {
+namespace millrace::kokoro {
 namespace {
 
 // Most of what Kokoro computes. On CUDA the factors are rounded to ten bits, as its matrix units
@@ -27,8 +27,9 @@ at::Tensor Convolve(const at::Tensor& x, const at::Tensor& weight, int64_t dilat
 
 }  // namespace
 
-AtenSnakeBlock::AtenSnakeBlock(TensorReader& weights, const std::string& name, int64_t channels,
-                               int64_t style, const std::vector<int64_t>& dilations) {
+AtenSnakeBlock::AtenSnakeBlock(speech::TensorReader& weights, const std::string& name,
+                               int64_t channels, int64_t style,
+                               const std::vector<int64_t>& dilations) {
   std::vector<at::Tensor> affine_weights, affine_biases;
   for (size_t i = 0; i < dilations.size(); ++i) {
     for (const int half : {1, 2}) {
@@ -85,4 +86,4 @@ at::Tensor AtenSnakeBlock::Run(const at::Tensor& x, const at::Tensor& style) con
   return Run(x, style, KokoroExtent::Of(at::full({1, 1, 1}, time, x.options()), x.size(2)));
 }
 
-}  // namespace millrace::models
+}  // namespace millrace::kokoro

@@ -10,7 +10,7 @@
 #include "models/kokoro/kokoro_layers.h"
 #include "models/kokoro/snake_block.h"
 
-namespace millrace::models {
+namespace millrace::kokoro {
 
 // ATen operators: runs on any device, over padded batches too. There the time goes with the passes
 // over memory, so constants are moved to where they cost none. NativeSnakeBlock is faster on the
@@ -18,8 +18,8 @@ namespace millrace::models {
 class AtenSnakeBlock final : public SnakeBlock {
  public:
   // Errors are kept in weights.status().
-  AtenSnakeBlock(TensorReader& weights, const std::string& name, int64_t channels, int64_t style,
-                 const std::vector<int64_t>& dilations);
+  AtenSnakeBlock(speech::TensorReader& weights, const std::string& name, int64_t channels,
+                 int64_t style, const std::vector<int64_t>& dilations);
 
   at::Tensor Run(const at::Tensor& x, const at::Tensor& style) const override;
   // x [batch, channels, time] is zero beyond the extent, which is not whole; so is the result.
@@ -43,4 +43,4 @@ class AtenSnakeBlock final : public SnakeBlock {
   at::Tensor bias_;
 };
 
-}  // namespace millrace::models
+}  // namespace millrace::kokoro

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <numbers>
 
-namespace millrace::models {
+namespace millrace::kokoro {
 namespace {
 
 double Window(int64_t n, int64_t size) {
@@ -56,4 +56,4 @@ at::Tensor MakeWindowPower(int64_t size) {
   return power;
 }
 
-}  // namespace millrace::models
+}  // namespace millrace::kokoro

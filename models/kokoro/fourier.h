@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-namespace millrace::models {
+namespace millrace::kokoro {
 
 // Short-time Fourier transforms of a few samples as convolutions: they run on any device, and need
 // no complex numbers. Tensors are float32 on the CPU; `size` is even.
@@ -20,4 +20,4 @@ FourierBasis MakeSynthesis(int64_t size);
 // [1, 1, size]: the square of the window.
 at::Tensor MakeWindowPower(int64_t size);
 
-}  // namespace millrace::models
+}  // namespace millrace::kokoro

@@ -23,7 +23,7 @@
 
 #include "models/kokoro/fourier.h"
 
-namespace millrace::models {
+namespace millrace::kokoro {
 namespace {
 
 constexpr double kSineAmplitude = 0.1;
@@ -110,4 +110,4 @@ at::Tensor HarmonicSource::RunPadded(const at::Tensor& pitch, const at::Tensor& 
   return after.Cut(Transform(at::scatter(sound, 2, end + distance, mirrored)));
 }
 
-}  // namespace millrace::models
+}  // namespace millrace::kokoro

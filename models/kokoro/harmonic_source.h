@@ -8,7 +8,7 @@
 #include "models/kokoro/kokoro_layers.h"
 #include "models/kokoro/kokoro_weights.h"
 
-namespace millrace::models {
+namespace millrace::kokoro {
 
 // The excitation of Kokoro's generator: sines at the pitch and its harmonics where the voice
 // sounds, noise where it does not, and the short-time spectrum of their mix. ATen operators on the
@@ -47,4 +47,4 @@ class HarmonicSource {
   at::Tensor cosines_, sines_basis_;  // [fft / 2 + 1, 1, fft], windowed
 };
 
-}  // namespace millrace::models
+}  // namespace millrace::kokoro

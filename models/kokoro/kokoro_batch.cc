@@ -13,7 +13,7 @@
 #include "models/speech/device_noise.h"
 #include "mps_runtime/cached_forward.h"
 
-namespace millrace::models {
+namespace millrace::kokoro {
 namespace {
 
 constexpr int64_t kSmallestPhonemes = 32;
@@ -22,7 +22,7 @@ constexpr int64_t kSmallestFrames = 64;
 // cache; and so many keep a GPU busy.
 constexpr int64_t kMaxBatchFrames = 1024;
 
-int64_t FramesBucket(int64_t frames) { return ShapeBucket(frames, kSmallestFrames); }
+int64_t FramesBucket(int64_t frames) { return models::ShapeBucket(frames, kSmallestFrames); }
 
 // Each size of a batch is a shape of its own.
 int64_t PaddedSize(size_t sentences) { return static_cast<int64_t>(std::bit_ceil(sentences)); }
@@ -37,7 +37,7 @@ KokoroBatch::KokoroBatch(const KokoroEncoder& encoder, const KokoroDecoder& deco
       model_(std::move(model)) {}
 
 int64_t KokoroBatch::PhonemesBucket(size_t phonemes) const {
-  return std::min(ShapeBucket(static_cast<int64_t>(phonemes), kSmallestPhonemes),
+  return std::min(models::ShapeBucket(static_cast<int64_t>(phonemes), kSmallestPhonemes),
                   encoder_.max_phonemes());
 }
 
@@ -106,7 +106,7 @@ std::vector<std::vector<float>> KokoroBatch::Decode(std::span<const Part> parts,
     }
     counts.mutable_data_ptr<float>()[i] = static_cast<float>(part.frames);
     style.narrow(0, row, 1).copy_(part.sentence.style);
-    keys[row].copy_(NoiseKey(part.sentence.seed, part.sentence.stream));
+    keys[row].copy_(speech::NoiseKey(part.sentence.seed, part.sentence.stream));
   }
   const runtime::GraphKey key{.model = model_,
                               .entry_point = absl::StrCat("decode ", batch),
@@ -151,4 +151,4 @@ std::vector<std::vector<size_t>> KokoroBatch::Group(std::span<const int64_t> fra
   return groups;
 }
 
-}  // namespace millrace::models
+}  // namespace millrace::kokoro

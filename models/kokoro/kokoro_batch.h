@@ -13,7 +13,7 @@
 #include "mps_runtime/graph_cache.h"
 #include "mps_runtime/worker_context.h"
 
-namespace millrace::models {
+namespace millrace::kokoro {
 
 // Both halves of Kokoro for accelerators: sentences are padded to few lengths and spoken several at
 // once, each half through the graph cache from the host to the host, so that a batch is two
@@ -64,4 +64,4 @@ class KokoroBatch {
   const uint64_t instance_ = runtime::NextInstance();
 };
 
-}  // namespace millrace::models
+}  // namespace millrace::kokoro

@@ -20,7 +20,7 @@
 #include "models/kokoro/kokoro_weights.h"
 #include "models/speech/noise.h"
 
-namespace millrace::models {
+namespace millrace::kokoro {
 namespace {
 
 double ProcessorSeconds() {
@@ -64,7 +64,7 @@ int Run(const std::string& package, const std::string& file, int line, int repea
         std::accumulate(encoded.frames.begin(), encoded.frames.end(), int64_t{0});
     std::vector<float> noise(static_cast<size_t>(frames * weights->shape().samples_per_frame() *
                                                  decoder.noise_per_sample()));
-    NoiseSource(0, 0).Fill(noise);
+    speech::NoiseSource(0, 0).Fill(noise);
     const double drawn = ProcessorSeconds();
     const auto samples = decoder.Decode(encoded, curves, style, noise, [] { return false; });
     const double end = ProcessorSeconds();
@@ -80,13 +80,13 @@ int Run(const std::string& package, const std::string& file, int line, int repea
 }
 
 }  // namespace
-}  // namespace millrace::models
+}  // namespace millrace::kokoro
 
 int main(int argc, char** argv) {
   if (argc < 3) {
     std::cerr << "usage: kokoro_bench <package folder> <file of phonemes> [line [repeats]]\n";
     return 2;
   }
-  return millrace::models::Run(argv[1], argv[2], argc > 3 ? std::atoi(argv[3]) : 0,
+  return millrace::kokoro::Run(argv[1], argv[2], argc > 3 ? std::atoi(argv[3]) : 0,
                                argc > 4 ? std::atoi(argv[4]) : 3);
 }

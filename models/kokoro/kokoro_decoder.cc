@@ -16,7 +16,7 @@
 #include "absl/strings/str_cat.h"
 #include "models/speech/device_noise.h"
 
-namespace millrace::models {
+namespace millrace::kokoro {
 namespace {
 
 // The style's size is that of the first affine layer's input.
@@ -185,9 +185,9 @@ at::Tensor KokoroDecoder::DecodePadded(const PaddedInput& input, const Curves& c
       input.features.narrow(2, input.features.size(2) - text_, text_).transpose(1, 2);
   const at::Tensor features = *Features(text, curves, style, extent, after, [] { return false; });
   const int64_t samples = frames * samples_per_frame_;
-  const at::Tensor noise = DrawNoise(input.noise_keys, samples * noise_per_sample())
+  const at::Tensor noise = speech::DrawNoise(input.noise_keys, samples * noise_per_sample())
                                .reshape({-1, samples, noise_per_sample()});
   return generator_.RunPadded(features, curves.pitch.squeeze(1), noise, style, after);
 }
 
-}  // namespace millrace::models
+}  // namespace millrace::kokoro

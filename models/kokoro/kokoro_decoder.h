@@ -12,7 +12,7 @@
 #include "models/kokoro/kokoro_layers.h"
 #include "models/kokoro/kokoro_weights.h"
 
-namespace millrace::models {
+namespace millrace::kokoro {
 
 // The second half of Kokoro: what the encoder gave, at its lengths, to samples. On the device of
 // the weights; one sentence at a time, or a padded batch of them. Always over the whole length: the
@@ -86,4 +86,4 @@ class KokoroDecoder {
   KokoroGenerator generator_;
 };
 
-}  // namespace millrace::models
+}  // namespace millrace::kokoro

@@ -16,7 +16,7 @@
 
 #include "absl/strings/str_cat.h"
 
-namespace millrace::models {
+namespace millrace::kokoro {
 namespace {
 
 constexpr double kAlbertEpsilon = 1e-12;
@@ -207,4 +207,4 @@ std::vector<int64_t> KokoroEncoder::FramesOf(std::span<const float> lengths) {
   return frames;
 }
 
-}  // namespace millrace::models
+}  // namespace millrace::kokoro

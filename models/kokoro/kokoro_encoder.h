@@ -10,7 +10,7 @@
 #include "models/kokoro/kokoro_layers.h"
 #include "models/kokoro/kokoro_weights.h"
 
-namespace millrace::models {
+namespace millrace::kokoro {
 
 // The first half of Kokoro: phonemes and style to how many frames each phoneme lasts, and what the
 // decoder makes them of. ATen operators on the device of the weights; one sentence at a time, or a
@@ -99,4 +99,4 @@ class KokoroEncoder {
   KokoroLstm text_lstm_;
 };
 
-}  // namespace millrace::models
+}  // namespace millrace::kokoro

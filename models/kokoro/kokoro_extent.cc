@@ -4,7 +4,7 @@
 #include <ATen/ops/arange.h>
 #include <ATen/ops/reciprocal.h>
 
-namespace millrace::models {
+namespace millrace::kokoro {
 
 KokoroExtent KokoroExtent::Of(const at::Tensor& counts, int64_t time) {
   KokoroExtent extent;
@@ -21,4 +21,4 @@ KokoroExtent KokoroExtent::Times(int64_t factor, int64_t more) const {
 
 at::Tensor KokoroExtent::Cut(const at::Tensor& x) const { return whole() ? x : x * mask; }
 
-}  // namespace millrace::models
+}  // namespace millrace::kokoro

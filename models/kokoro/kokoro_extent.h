@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-namespace millrace::models {
+namespace millrace::kokoro {
 
 // How far each sentence of a padded batch goes. Made of nothing, it says that every value counts.
 // What goes into a convolution, and what is counted, is zero beyond the end, as the numbers beyond
@@ -26,4 +26,4 @@ struct KokoroExtent {
   at::Tensor Cut(const at::Tensor& x) const;
 };
 
-}  // namespace millrace::models
+}  // namespace millrace::kokoro

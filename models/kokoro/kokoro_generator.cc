@@ -17,7 +17,7 @@
 #include "absl/strings/str_cat.h"
 #include "models/kokoro/fourier.h"
 
-namespace millrace::models {
+namespace millrace::kokoro {
 namespace {
 
 constexpr double kSlope = 0.1;
@@ -160,4 +160,4 @@ at::Tensor KokoroGenerator::RunPadded(const at::Tensor& features, const at::Tens
   return ToSamples(post_.RunSame(at::leaky_relu(x, kLastSlope)), last).squeeze(1);
 }
 
-}  // namespace millrace::models
+}  // namespace millrace::kokoro

@@ -15,7 +15,7 @@
 #include "models/kokoro/kokoro_weights.h"
 #include "models/kokoro/snake_block.h"
 
-namespace millrace::models {
+namespace millrace::kokoro {
 
 // The last part of Kokoro: features of the frames, upsampled and joined with the harmonic source,
 // to a spectrum and from there to samples (iSTFTNet). On the device of the weights. Immutable: any
@@ -67,4 +67,4 @@ class KokoroGenerator {
   at::Tensor cosines_, sines_, window_power_;  // of the inverse transform
 };
 
-}  // namespace millrace::models
+}  // namespace millrace::kokoro

@@ -22,7 +22,7 @@
 #include "absl/strings/str_cat.h"
 #include "mps_runtime/linear.h"
 
-namespace millrace::models {
+namespace millrace::kokoro {
 namespace {
 
 constexpr double kEpsilon = 1e-5;
@@ -40,7 +40,7 @@ at::Tensor Stretch(const at::Tensor& x, int64_t times) {
   return x.unsqueeze(-1).expand(sizes).flatten(-2);
 }
 
-KokoroLinear KokoroLinear::Take(TensorReader& weights, const std::string& name, int64_t out,
+KokoroLinear KokoroLinear::Take(speech::TensorReader& weights, const std::string& name, int64_t out,
                                 int64_t in) {
   KokoroLinear linear;
   linear.weight = weights.Take(name + ".weight", {out, in});
@@ -50,7 +50,7 @@ KokoroLinear KokoroLinear::Take(TensorReader& weights, const std::string& name, 
 
 at::Tensor KokoroLinear::Run(const at::Tensor& x) const { return runtime::Linear(x, weight, bias); }
 
-KokoroConv KokoroConv::Take(TensorReader& weights, const std::string& name, int64_t out,
+KokoroConv KokoroConv::Take(speech::TensorReader& weights, const std::string& name, int64_t out,
                             int64_t in) {
   KokoroConv conv;
   conv.weight = weights.Take(name + ".weight", {out, in, -1});
@@ -58,7 +58,7 @@ KokoroConv KokoroConv::Take(TensorReader& weights, const std::string& name, int6
   return conv;
 }
 
-KokoroConv KokoroConv::TakeSame(TensorReader& weights, const std::string& name, int64_t out,
+KokoroConv KokoroConv::TakeSame(speech::TensorReader& weights, const std::string& name, int64_t out,
                                 int64_t in) {
   KokoroConv conv = Take(weights, name, out, in);
   if (conv.weight.defined() && conv.weight.size(2) % 2 == 0) {
@@ -72,8 +72,8 @@ at::Tensor KokoroConv::RunSame(const at::Tensor& x, int64_t dilation) const {
   return at::conv1d(x, weight, bias, 1, (weight.size(2) - 1) * dilation / 2, dilation);
 }
 
-KokoroSameConv KokoroSameConv::Take(TensorReader& weights, const std::string& name, int64_t out,
-                                    int64_t in, bool exact) {
+KokoroSameConv KokoroSameConv::Take(speech::TensorReader& weights, const std::string& name,
+                                    int64_t out, int64_t in, bool exact) {
   KokoroSameConv same;
   KokoroConv conv = KokoroConv::TakeSame(weights, name, out, in);
   if (!conv.weight.defined()) return same;
@@ -90,7 +90,7 @@ at::Tensor KokoroSameConv::Run(const at::Tensor& x) const {
   return native_ ? native_->Run(x) : aten_.RunSame(x);
 }
 
-KokoroLstm KokoroLstm::Take(TensorReader& weights, const std::string& name, int64_t in,
+KokoroLstm KokoroLstm::Take(speech::TensorReader& weights, const std::string& name, int64_t in,
                             bool padded) {
   KokoroLstm lstm;
   for (const char* direction : {"", "_reverse"}) {
@@ -152,7 +152,7 @@ at::Tensor KokoroLstm::Run(const at::Tensor& x, const KokoroExtent& extent) cons
                               /*bidirectional=*/true, /*batch_first=*/true));
 }
 
-KokoroStyleNorm KokoroStyleNorm::Take(TensorReader& weights, const std::string& name,
+KokoroStyleNorm KokoroStyleNorm::Take(speech::TensorReader& weights, const std::string& name,
                                       int64_t channels, int64_t style) {
   return {KokoroLinear::Take(weights, name + ".fc", 2 * channels, style)};
 }
@@ -185,8 +185,8 @@ KokoroStyleNorm::Scaling KokoroStyleNorm::Scale(const at::Tensor& x, const at::T
   return {scale, at::addcmul(shifts, mean * extent.share, scale, -1)};
 }
 
-KokoroStyleBlock KokoroStyleBlock::Take(TensorReader& weights, const std::string& name, int64_t in,
-                                        int64_t out, int64_t style, bool exact) {
+KokoroStyleBlock KokoroStyleBlock::Take(speech::TensorReader& weights, const std::string& name,
+                                        int64_t in, int64_t out, int64_t style, bool exact) {
   KokoroStyleBlock block;
   block.conv_1 = KokoroSameConv::Take(weights, name + ".conv1", out, in, exact);
   if (!block.conv_1.defined()) return block;
@@ -217,4 +217,4 @@ at::Tensor KokoroStyleBlock::Run(const at::Tensor& x, const at::Tensor& style,
   return after.Cut((y + kept) * (1 / std::numbers::sqrt2));
 }
 
-}  // namespace millrace::models
+}  // namespace millrace::kokoro

@@ -11,7 +11,7 @@
 #include "models/speech/native_conv.h"
 #include "models/speech/tensor_reader.h"
 
-namespace millrace::models {
+namespace millrace::kokoro {
 
 // The layers that the halves of Kokoro share, on ATen operators: values, immutable once taken, any
 // device, any thread. Signals are [batch, channels, time]; a style is [batch, style channels].
@@ -26,7 +26,8 @@ struct KokoroLinear {
   at::Tensor weight;  // [out, in]
   at::Tensor bias;    // [out]
 
-  static KokoroLinear Take(TensorReader& weights, const std::string& name, int64_t out, int64_t in);
+  static KokoroLinear Take(speech::TensorReader& weights, const std::string& name, int64_t out,
+                           int64_t in);
   at::Tensor Run(const at::Tensor& x) const;
 };
 
@@ -35,9 +36,10 @@ struct KokoroConv {
   at::Tensor weight;  // [out, in, taps]
   at::Tensor bias;
 
-  static KokoroConv Take(TensorReader& weights, const std::string& name, int64_t out, int64_t in);
+  static KokoroConv Take(speech::TensorReader& weights, const std::string& name, int64_t out,
+                         int64_t in);
   // As Take, for one that keeps the length: it must have an odd number of taps.
-  static KokoroConv TakeSame(TensorReader& weights, const std::string& name, int64_t out,
+  static KokoroConv TakeSame(speech::TensorReader& weights, const std::string& name, int64_t out,
                              int64_t in);
   // With zeros beyond both ends, so that the length stays.
   at::Tensor RunSame(const at::Tensor& x, int64_t dilation = 1) const;
@@ -47,7 +49,7 @@ struct KokoroConv {
 class KokoroSameConv {
  public:
   // As KokoroConv::TakeSame. `exact`: see ConvTask.
-  static KokoroSameConv Take(TensorReader& weights, const std::string& name, int64_t out,
+  static KokoroSameConv Take(speech::TensorReader& weights, const std::string& name, int64_t out,
                              int64_t in, bool exact);
   bool defined() const { return out_ > 0; }
   int64_t out_channels() const { return out_; }
@@ -56,7 +58,7 @@ class KokoroSameConv {
  private:
   int64_t out_ = 0;
   KokoroConv aten_;
-  std::optional<NativeConv> native_;  // on the CPU, in place of the other
+  std::optional<speech::NativeConv> native_;  // on the CPU, in place of the other
 };
 
 // One layer in both directions.
@@ -66,7 +68,8 @@ struct KokoroLstm {
   int64_t flags = 0;   // inputs that say what is padding
 
   // `padded`: it will be given extents. Otherwise they must be whole.
-  static KokoroLstm Take(TensorReader& weights, const std::string& name, int64_t in, bool padded);
+  static KokoroLstm Take(speech::TensorReader& weights, const std::string& name, int64_t in,
+                         bool padded);
   // [batch, time, in] to [batch, time, 2 * hidden].
   at::Tensor Run(const at::Tensor& x, const KokoroExtent& extent = {}) const;
 
@@ -79,8 +82,8 @@ struct KokoroLstm {
 struct KokoroStyleNorm {
   KokoroLinear affine;  // to the scales less 1, then the shifts
 
-  static KokoroStyleNorm Take(TensorReader& weights, const std::string& name, int64_t channels,
-                              int64_t style);
+  static KokoroStyleNorm Take(speech::TensorReader& weights, const std::string& name,
+                              int64_t channels, int64_t style);
   at::Tensor Run(const at::Tensor& x, const at::Tensor& style,
                  const KokoroExtent& extent = {}) const;
   // What norm and style do to each channel within the extent, which is not whole: all [batch,
@@ -100,11 +103,11 @@ struct KokoroStyleBlock {
   KokoroSameConv shortcut;  // undefined where the channels stay
 
   // `exact`: see ConvTask.
-  static KokoroStyleBlock Take(TensorReader& weights, const std::string& name, int64_t in,
+  static KokoroStyleBlock Take(speech::TensorReader& weights, const std::string& name, int64_t in,
                                int64_t out, int64_t style, bool exact);
   // `after`: the extent of the result, which is zero beyond it.
   at::Tensor Run(const at::Tensor& x, const at::Tensor& style, const KokoroExtent& extent = {},
                  const KokoroExtent& after = {}) const;
 };
 
-}  // namespace millrace::models
+}  // namespace millrace::kokoro

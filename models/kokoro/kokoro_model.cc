@@ -30,7 +30,7 @@
 #include "models/speech/voice_mix.h"
 #include "models/text/multilingual/espeak_language.h"
 
-namespace millrace::models {
+namespace millrace::kokoro {
 namespace {
 
 constexpr float kMinSpeed = 0.5F;
@@ -53,14 +53,16 @@ constexpr char kWarmupWords[] =
 constexpr float kWarmupStep = 1.14F;  // 8 / 7 is the least between two ShapeBuckets
 
 // What is left to say of one request.
-struct SpeechState final : RequestState {
-  SpeechState(const SynthesizeInput& input, const SpeechPauses& pauses)
+struct SpeechState final : models::RequestState {
+  SpeechState(const models::SynthesizeInput& input, const models::SpeechPauses& pauses)
       : plan(input, {.max_bytes = kMaxUnitBytes, .first_clause_alone = true, .pauses = pauses}) {}
 
-  SpeechPlan plan;
+  speech::SpeechPlan plan;
 };
 
-SpeechPlan& PlanOf(Request& request) { return static_cast<SpeechState&>(*request.state()).plan; }
+speech::SpeechPlan& PlanOf(models::Request& request) {
+  return static_cast<SpeechState&>(*request.state()).plan;
+}
 
 // What was loaded of one model.
 struct Parts {
@@ -70,7 +72,7 @@ struct Parts {
   std::unique_ptr<KokoroDecoder> decoder;
   std::unique_ptr<KokoroBatch> batch;  // null: requests are spoken one by one
   int64_t samples_per_frame = 0;
-  SpeechPauses pauses;
+  models::SpeechPauses pauses;
   bool few_shapes = false;
 };
 
@@ -78,51 +80,51 @@ struct Parts {
 // unit proved too long and its halves come first. An error ends the request.
 using Spoken = absl::StatusOr<std::optional<std::vector<float>>>;
 
-class LoadedKokoro final : public Model {
+class LoadedKokoro final : public models::Model {
  public:
-  LoadedKokoro(ModelInfo info, Parts parts, std::vector<KokoroReader::FrontEnd> front_ends)
+  LoadedKokoro(models::ModelInfo info, Parts parts, std::vector<KokoroReader::FrontEnd> front_ends)
       : info_(std::move(info)),
         parts_(std::move(parts)),
         reader_(parts_.settings, std::move(front_ends), max_phonemes()) {}
 
-  const ModelInfo& info() const override { return info_; }
-  absl::Status Validate(const Input& input) const override;
-  double EstimateWork(const Input& input) const override {
-    return models::EstimateWork(std::get<SynthesizeInput>(input));
+  const models::ModelInfo& info() const override { return info_; }
+  absl::Status Validate(const models::Input& input) const override;
+  double EstimateWork(const models::Input& input) const override {
+    return speech::EstimateWork(std::get<models::SynthesizeInput>(input));
   }
-  std::unique_ptr<Batch> Prepare(std::span<Request* const> requests) const override;
-  std::vector<Input> WarmupInputs() const override;
+  std::unique_ptr<models::Batch> Prepare(std::span<models::Request* const> requests) const override;
+  std::vector<models::Input> WarmupInputs() const override;
   std::vector<size_t> WarmupBatches() const override;
 
   // Of each request.
-  std::vector<Spoken> Speak(std::span<Request* const> requests,
+  std::vector<Spoken> Speak(std::span<models::Request* const> requests,
                             runtime::WorkerContext& context) const;
 
  private:
-  Spoken SpeakAlone(Request& request) const;
+  Spoken SpeakAlone(models::Request& request) const;
   // 1..KokoroBatch::kMaxSentences of them.
-  std::vector<Spoken> SpeakTogether(std::span<Request* const> requests,
+  std::vector<Spoken> SpeakTogether(std::span<models::Request* const> requests,
                                     runtime::WorkerContext& context) const;
   // What the batch is given of the request's unit, which it looks at.
-  absl::StatusOr<KokoroBatch::Sentence> SentenceOf(Request& request) const;
+  absl::StatusOr<KokoroBatch::Sentence> SentenceOf(models::Request& request) const;
   // Of a unit whose phonemes last that long; nullopt and errors as Spoken has them.
-  absl::StatusOr<std::optional<int64_t>> CountFrames(Request& request,
+  absl::StatusOr<std::optional<int64_t>> CountFrames(models::Request& request,
                                                      const std::vector<int64_t>& frames) const;
   // [1, style], for so many phonemes without the marks of the ends.
-  at::Tensor MixStyle(const std::vector<VoiceShare>& shares, size_t phonemes) const;
+  at::Tensor MixStyle(const std::vector<speech::VoiceShare>& shares, size_t phonemes) const;
   size_t max_phonemes() const {
     return static_cast<size_t>(
         std::min(parts_.encoder->max_phonemes() - kEndMarks, parts_.styles.front().size(0)));
   }
 
-  const ModelInfo info_;
+  const models::ModelInfo info_;
   const Parts parts_;
   const KokoroReader reader_;
 };
 
-class SpeechBatch final : public Batch {
+class SpeechBatch final : public models::Batch {
  public:
-  SpeechBatch(const LoadedKokoro& model, std::vector<Request*> requests)
+  SpeechBatch(const LoadedKokoro& model, std::vector<models::Request*> requests)
       : model_(model), requests_(std::move(requests)) {}
 
   void Forward(runtime::WorkerContext& context) override {
@@ -131,13 +133,13 @@ class SpeechBatch final : public Batch {
 
   void Complete() override {
     for (size_t i = 0; i < requests_.size(); ++i) {
-      Request& request = *requests_[i];
+      models::Request& request = *requests_[i];
       if (!results_[i].ok()) {
         request.Finish(results_[i].status());
         continue;
       }
       if (!*results_[i]) continue;  // cancelled, late or to go round again: the queue sees to it
-      SpeechPlan& plan = PlanOf(request);
+      speech::SpeechPlan& plan = PlanOf(request);
       request.Emit(plan.TakePiece(**std::move(results_[i]), model_.info().sample_rate, true));
       const bool more = plan.Advance();
       request.AdvanceTo(plan.WorkLeft());
@@ -147,7 +149,7 @@ class SpeechBatch final : public Batch {
 
  private:
   const LoadedKokoro& model_;
-  const std::vector<Request*> requests_;
+  const std::vector<models::Request*> requests_;
   std::vector<Spoken> results_;
 };
 
@@ -157,14 +159,16 @@ absl::Status RefuseNoise(const char* field, float value, const std::string& mode
                                                  model, "' has no such setting, leave it unset"));
 }
 
-absl::Status LoadedKokoro::Validate(const Input& input) const {
-  const auto* speech = std::get_if<SynthesizeInput>(&input);
+absl::Status LoadedKokoro::Validate(const models::Input& input) const {
+  const auto* speech = std::get_if<models::SynthesizeInput>(&input);
   if (speech == nullptr) {
     return absl::InvalidArgumentError(
         absl::StrCat("model '", info_.name, "' synthesizes speech and does nothing else"));
   }
-  if (absl::Status status = CheckSpeech(*speech, info_, reader_); !status.ok()) return status;
-  if (const auto mix = ParseVoiceMix(speech->voice, info_.voices); !mix.ok()) return mix.status();
+  if (absl::Status status = speech::CheckSpeech(*speech, info_, reader_); !status.ok())
+    return status;
+  if (const auto mix = speech::ParseVoiceMix(speech->voice, info_.voices); !mix.ok())
+    return mix.status();
   if (!(speech->speed >= kMinSpeed && speech->speed <= kMaxSpeed)) {
     return absl::InvalidArgumentError(absl::StrCat(
         "speed: ", speech->speed, " is not allowed; it is ", kMinSpeed, "..", kMaxSpeed));
@@ -176,12 +180,13 @@ absl::Status LoadedKokoro::Validate(const Input& input) const {
   return RefuseNoise("noise_w", speech->noise_w, info_.name);
 }
 
-std::unique_ptr<Batch> LoadedKokoro::Prepare(std::span<Request* const> requests) const {
-  std::vector<Request*> ready;
-  for (Request* request : requests) {
+std::unique_ptr<models::Batch> LoadedKokoro::Prepare(
+    std::span<models::Request* const> requests) const {
+  std::vector<models::Request*> ready;
+  for (models::Request* request : requests) {
     if (request->state() == nullptr) {
-      request->set_state(std::make_unique<SpeechState>(std::get<SynthesizeInput>(request->input()),
-                                                       parts_.pauses));
+      request->set_state(std::make_unique<SpeechState>(
+          std::get<models::SynthesizeInput>(request->input()), parts_.pauses));
       request->EstimateWorkLeft(PlanOf(*request).WorkLeft());
     }
     if (PlanOf(*request).Prepare(*request, reader_)) ready.push_back(request);
@@ -190,9 +195,10 @@ std::unique_ptr<Batch> LoadedKokoro::Prepare(std::span<Request* const> requests)
   return std::make_unique<SpeechBatch>(*this, std::move(ready));
 }
 
-at::Tensor LoadedKokoro::MixStyle(const std::vector<VoiceShare>& shares, size_t phonemes) const {
+at::Tensor LoadedKokoro::MixStyle(const std::vector<speech::VoiceShare>& shares,
+                                  size_t phonemes) const {
   at::Tensor mixed;
-  for (const VoiceShare& share : shares) {
+  for (const speech::VoiceShare& share : shares) {
     const at::Tensor row =
         parts_.styles[share.voice].narrow(0, static_cast<int64_t>(phonemes) - 1, 1);
     if (shares.size() == 1) return row;
@@ -202,12 +208,12 @@ at::Tensor LoadedKokoro::MixStyle(const std::vector<VoiceShare>& shares, size_t 
   return mixed;
 }
 
-std::vector<Spoken> LoadedKokoro::Speak(std::span<Request* const> requests,
+std::vector<Spoken> LoadedKokoro::Speak(std::span<models::Request* const> requests,
                                         runtime::WorkerContext& context) const {
   const at::InferenceMode inference;
   std::vector<Spoken> all;
   if (parts_.batch == nullptr) {
-    for (Request* request : requests) all.push_back(SpeakAlone(*request));
+    for (models::Request* request : requests) all.push_back(SpeakAlone(*request));
     return all;
   }
   for (size_t begin = 0; begin < requests.size(); begin += KokoroBatch::kMaxSentences) {
@@ -218,10 +224,10 @@ std::vector<Spoken> LoadedKokoro::Speak(std::span<Request* const> requests,
   return all;
 }
 
-absl::StatusOr<KokoroBatch::Sentence> LoadedKokoro::SentenceOf(Request& request) const {
-  const auto& input = std::get<SynthesizeInput>(request.input());
-  const SpeechPlan& plan = PlanOf(request);
-  const auto shares = ParseVoiceMix(input.voice, info_.voices);
+absl::StatusOr<KokoroBatch::Sentence> LoadedKokoro::SentenceOf(models::Request& request) const {
+  const auto& input = std::get<models::SynthesizeInput>(request.input());
+  const speech::SpeechPlan& plan = PlanOf(request);
+  const auto shares = speech::ParseVoiceMix(input.voice, info_.voices);
   if (!shares.ok()) return shares.status();
   return KokoroBatch::Sentence{.phonemes = plan.ids(),
                                .style = MixStyle(*shares, plan.symbols()),
@@ -231,12 +237,12 @@ absl::StatusOr<KokoroBatch::Sentence> LoadedKokoro::SentenceOf(Request& request)
 }
 
 absl::StatusOr<std::optional<int64_t>> LoadedKokoro::CountFrames(
-    Request& request, const std::vector<int64_t>& frames) const {
+    models::Request& request, const std::vector<int64_t>& frames) const {
   if (std::find(frames.begin(), frames.end(), 0) != frames.end()) {
     return absl::InternalError(
         absl::StrCat("model '", info_.name, "' gave a phoneme a length that is no number"));
   }
-  SpeechPlan& plan = PlanOf(request);
+  speech::SpeechPlan& plan = PlanOf(request);
   const int64_t count = std::accumulate(frames.begin(), frames.end(), int64_t{0});
   const int64_t samples = count * parts_.samples_per_frame;
   if (samples > kMaxUnitSeconds * info_.sample_rate) {
@@ -249,7 +255,7 @@ absl::StatusOr<std::optional<int64_t>> LoadedKokoro::CountFrames(
   return count;
 }
 
-Spoken LoadedKokoro::SpeakAlone(Request& request) const {
+Spoken LoadedKokoro::SpeakAlone(models::Request& request) const {
   if (request.ShouldStop()) return std::nullopt;
   const auto sentence = SentenceOf(request);
   if (!sentence.ok()) return sentence.status();
@@ -264,12 +270,12 @@ Spoken LoadedKokoro::SpeakAlone(Request& request) const {
   if (request.ShouldStop()) return std::nullopt;
   std::vector<float> noise(static_cast<size_t>(**frames * parts_.samples_per_frame *
                                                parts_.decoder->noise_per_sample()));
-  NoiseSource(sentence->seed, sentence->stream).Fill(noise);
+  speech::NoiseSource(sentence->seed, sentence->stream).Fill(noise);
   return parts_.decoder->Decode(encoded, curves, style, std::move(noise),
                                 [&request] { return request.ShouldStop(); });
 }
 
-std::vector<Spoken> LoadedKokoro::SpeakTogether(std::span<Request* const> requests,
+std::vector<Spoken> LoadedKokoro::SpeakTogether(std::span<models::Request* const> requests,
                                                 runtime::WorkerContext& context) const {
   std::vector<Spoken> spoken(requests.size(), std::nullopt);
   std::vector<KokoroBatch::Sentence> sentences;
@@ -314,18 +320,18 @@ std::vector<Spoken> LoadedKokoro::SpeakTogether(std::span<Request* const> reques
   return spoken;
 }
 
-std::vector<Input> LoadedKokoro::WarmupInputs() const {
+std::vector<models::Input> LoadedKokoro::WarmupInputs() const {
   const auto speech = [](std::string text) {
-    SynthesizeInput input;
+    models::SynthesizeInput input;
     input.text = std::move(text);
     return input;
   };
-  std::vector<Input> inputs = {speech("One.")};
+  std::vector<models::Input> inputs = {speech("One.")};
   if (!parts_.few_shapes) return inputs;
   // About each number of frames of half a second to ten.
   for (const char* text : {kWarmupPhrase, kWarmupSentence}) {
     for (float speed = kMinSpeed; speed < kMaxSpeed; speed *= kWarmupStep) {
-      SynthesizeInput input = speech(text);
+      models::SynthesizeInput input = speech(text);
       input.speed = speed;
       inputs.emplace_back(std::move(input));
     }
@@ -342,7 +348,7 @@ std::vector<Input> LoadedKokoro::WarmupInputs() const {
     const int64_t bucket = parts_.batch->PhonemesBucket(count + kEndMarks);
     if (bucket == last) continue;
     last = bucket;
-    SynthesizeInput input = speech(text);
+    models::SynthesizeInput input = speech(text);
     input.speed = kMaxSpeed;  // for the fewest frames
     inputs.emplace_back(std::move(input));
   }
@@ -373,12 +379,12 @@ absl::StatusOr<std::vector<std::string>> OrderVoices(const KokoroSettings& setti
 }
 
 // Fills in what the voices were made for; an error when one is named that is not there.
-absl::Status DescribeVoices(const KokoroOptions& options, ModelInfo& info) {
+absl::Status DescribeVoices(const KokoroOptions& options, models::ModelInfo& info) {
   info.voice_languages.assign(info.voices.size(), "");
   const auto find = [&](const std::string& name) {
     return std::ranges::find(info.voices, name) - info.voices.begin();
   };
-  for (const LanguageVoice& made : options.voice_languages) {
+  for (const models::LanguageVoice& made : options.voice_languages) {
     const auto index = static_cast<size_t>(find(made.voice));
     if (index == info.voices.size()) {
       return absl::InvalidArgumentError(
@@ -393,8 +399,8 @@ absl::Status DescribeVoices(const KokoroOptions& options, ModelInfo& info) {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<Model>> KokoroModel::Load(const KokoroOptions& options,
-                                                         ModelInfo info) {
+absl::StatusOr<std::unique_ptr<models::Model>> KokoroModel::Load(const KokoroOptions& options,
+                                                                 models::ModelInfo info) {
   const at::InferenceMode inference;
   Parts parts;
   auto settings = KokoroSettings::Read(options.config_file);
@@ -403,7 +409,7 @@ absl::StatusOr<std::unique_ptr<Model>> KokoroModel::Load(const KokoroOptions& op
   auto voices = OrderVoices(parts.settings, options);
   if (!voices.ok()) return voices.status();
 
-  auto weights = KokoroWeights::Open(options.weights_file, ToAten(options.device));
+  auto weights = KokoroWeights::Open(options.weights_file, speech::ToAten(options.device));
   if (!weights.ok()) return weights.status();
   parts.encoder = std::make_unique<KokoroEncoder>(*weights, options.padded);
   if (!weights->status().ok()) return weights->status();
@@ -430,7 +436,7 @@ absl::StatusOr<std::unique_ptr<Model>> KokoroModel::Load(const KokoroOptions& op
                                             ": bert.embeddings.position_embeddings.weight",
                                             " has no room for a phoneme"));
   }
-  TextToPhonemesOptions text;
+  speech::TextToPhonemesOptions text;
   text.lexicon_file = options.lexicon_file;
   text.user_lexicon_file = options.user_lexicon_file;
   text.symbols = parts.settings.Symbols();
@@ -439,24 +445,24 @@ absl::StatusOr<std::unique_ptr<Model>> KokoroModel::Load(const KokoroOptions& op
   text.espeak_timeout = options.espeak_timeout;
   std::vector<KokoroReader::FrontEnd> front_ends;
   std::vector<std::string> languages = {options.language};
-  if (FindEspeakLanguage(options.language) != nullptr) {
-    const auto english = LanguageOfLexicon(options.lexicon_file);
+  if (models::FindEspeakLanguage(options.language) != nullptr) {
+    const auto english = speech::LanguageOfLexicon(options.lexicon_file);
     if (!english.ok()) return english.status();
     languages.push_back(*english);
   }
   languages.emplace_back("ja");
-  for (const EspeakLanguage& language : kEspeakLanguages) {
+  for (const models::EspeakLanguage& language : models::kEspeakLanguages) {
     if (language.tag != options.language) languages.emplace_back(language.tag);
   }
   for (const std::string& language : languages) {
     text.language = language;
-    auto front_end = MakeTextToPhonemes(text);
+    auto front_end = speech::MakeTextToPhonemes(text);
     if (!front_end.ok()) return front_end.status();
     front_ends.push_back({language, *std::move(front_end)});
     info.languages.push_back(language);
   }
 
-  info.task = Task::kSynthesis;
+  info.task = models::Task::kSynthesis;
   info.platform = "kokoro";
   info.language = options.language;
   info.sample_rate = parts.settings.sample_rate;
@@ -474,4 +480,4 @@ absl::StatusOr<std::unique_ptr<Model>> KokoroModel::Load(const KokoroOptions& op
   return std::make_unique<LoadedKokoro>(std::move(info), std::move(parts), std::move(front_ends));
 }
 
-}  // namespace millrace::models
+}  // namespace millrace::kokoro

@@ -12,18 +12,18 @@
 #include "models/core/model_info.h"
 #include "mps_runtime/stream.h"
 
-namespace millrace::models {
+namespace millrace::kokoro {
 
 struct KokoroOptions {
   std::filesystem::path weights_file;  // safetensors
   std::filesystem::path config_file;   // kokoro.json
   std::filesystem::path lexicon_file;
-  std::filesystem::path user_lexicon_file;     // empty: none
-  std::string language;                        // BCP 47, of the texts
-  std::string voice;                           // the default; empty: the first of the config
-  std::vector<LanguageVoice> voice_languages;  // what voices of the config were made for
-  std::vector<LanguageVoice> default_voices;   // of texts in a language, where it is another
-  SpeechPauses pauses = {};
+  std::filesystem::path user_lexicon_file;  // empty: none
+  std::string language;                     // BCP 47, of the texts
+  std::string voice;                        // the default; empty: the first of the config
+  std::vector<models::LanguageVoice> voice_languages;  // what voices of the config were made for
+  std::vector<models::LanguageVoice> default_voices;  // of texts in a language, where it is another
+  models::SpeechPauses pauses = {};
   runtime::DeviceType device = runtime::DeviceType::kCpu;
   // Requests are spoken together and padded to few shapes; needed on accelerators, slower on the
   // CPU.
@@ -43,7 +43,8 @@ class KokoroModel {
 
   // Reads and checks the weights, and starts the language's front end once. Errors name the file
   // or the program and what is wrong with it.
-  static absl::StatusOr<std::unique_ptr<Model>> Load(const KokoroOptions& options, ModelInfo info);
+  static absl::StatusOr<std::unique_ptr<models::Model>> Load(const KokoroOptions& options,
+                                                             models::ModelInfo info);
 };
 
-}  // namespace millrace::models
+}  // namespace millrace::kokoro

@@ -4,25 +4,25 @@
 
 #include "absl/strings/str_join.h"
 
-namespace millrace::models {
+namespace millrace::kokoro {
 namespace {
 
 constexpr int64_t kEndMark = 0;
 
 }  // namespace
 
-absl::StatusOr<PhonemeText> KokoroReader::ToPhonemes(std::string_view sentence,
-                                                     const SynthesizeInput& input) const {
+absl::StatusOr<models::PhonemeText> KokoroReader::ToPhonemes(
+    std::string_view sentence, const models::SynthesizeInput& input) const {
   auto front_end = std::ranges::find(front_ends_, input.language, &FrontEnd::language);
   if (front_end == front_ends_.end()) front_end = front_ends_.begin();
   return front_end->to_phonemes->Convert(sentence, input.word_times);
 }
 
-PhonemeIds KokoroReader::ToIds(std::string_view phonemes) const {
-  PhonemeIds read = settings_.ToIds(phonemes);
+speech::PhonemeIds KokoroReader::ToIds(std::string_view phonemes) const {
+  speech::PhonemeIds read = settings_.ToIds(phonemes);
   read.ids.insert(read.ids.begin(), kEndMark);
   read.ids.push_back(kEndMark);
-  for (PhonemeSymbol& symbol : read.symbols) {
+  for (speech::PhonemeSymbol& symbol : read.symbols) {
     ++symbol.first_id;
     ++symbol.end_id;
   }
@@ -31,4 +31,4 @@ PhonemeIds KokoroReader::ToIds(std::string_view phonemes) const {
 
 std::string KokoroReader::Symbols() const { return absl::StrJoin(settings_.Symbols(), " "); }
 
-}  // namespace millrace::models
+}  // namespace millrace::kokoro

@@ -11,7 +11,7 @@
 #include "models/core/regular_file.h"
 #include "models/text/unicode.h"
 
-namespace millrace::models {
+namespace millrace::kokoro {
 namespace {
 
 constexpr int64_t kMaxId = 1 << 20;
@@ -44,7 +44,7 @@ std::string FindMistake(const KokoroSettings& settings) {
 }  // namespace
 
 absl::StatusOr<KokoroSettings> KokoroSettings::Read(const std::filesystem::path& file) {
-  const absl::StatusOr<std::string> text = ReadRegularFile(file, kMaxSettingsBytes);
+  const absl::StatusOr<std::string> text = models::ReadRegularFile(file, models::kMaxSettingsBytes);
   if (!text.ok()) return text.status();
   KokoroSettings settings;
   try {
@@ -52,7 +52,7 @@ absl::StatusOr<KokoroSettings> KokoroSettings::Read(const std::filesystem::path&
     settings.sample_rate = json.at("sample_rate").get<int>();
     settings.voices = json.at("voices").get<std::vector<std::string>>();
     for (const auto& [symbol, id] : json.at("vocab").items()) {
-      const CodePoint point = DecodeAt(symbol, 0);
+      const models::CodePoint point = models::DecodeAt(symbol, 0);
       if (symbol.empty() || point.bytes != symbol.size()) {
         return absl::DataLossError(
             absl::StrCat(file.string(), ": vocab: '", symbol, "' is not one character"));
@@ -79,10 +79,10 @@ std::vector<std::string> KokoroSettings::Symbols() const {
   return symbols;
 }
 
-PhonemeIds KokoroSettings::ToIds(std::string_view phonemes) const {
-  PhonemeIds read;
+speech::PhonemeIds KokoroSettings::ToIds(std::string_view phonemes) const {
+  speech::PhonemeIds read;
   for (size_t at = 0; at < phonemes.size();) {
-    const CodePoint point = DecodeAt(phonemes, at);
+    const models::CodePoint point = models::DecodeAt(phonemes, at);
     const auto found = phoneme_ids.find(point.value);
     if (found != phoneme_ids.end()) {
       const size_t index = read.ids.size();
@@ -100,4 +100,4 @@ int64_t KokoroSettings::largest_id() const {
   return largest;
 }
 
-}  // namespace millrace::models
+}  // namespace millrace::kokoro

@@ -11,7 +11,7 @@
 #include "absl/status/statusor.h"
 #include "models/speech/phoneme_ids.h"
 
-namespace millrace::models {
+namespace millrace::kokoro {
 
 // The file kokoro.json of a package. Immutable after it was read, so thread-safe.
 struct KokoroSettings {
@@ -24,10 +24,10 @@ struct KokoroSettings {
 
   // The number of each symbol of UTF-8 text, without the marks of the ends. What the model does not
   // know is left out.
-  PhonemeIds ToIds(std::string_view phonemes) const;
+  speech::PhonemeIds ToIds(std::string_view phonemes) const;
   // The symbols that have a number, UTF-8.
   std::vector<std::string> Symbols() const;
   int64_t largest_id() const;
 };
 
-}  // namespace millrace::models
+}  // namespace millrace::kokoro

@@ -6,7 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 
-namespace millrace::models {
+namespace millrace::kokoro {
 namespace {
 
 constexpr int64_t kMaxLayers = 256;
@@ -25,7 +25,7 @@ int64_t KokoroShape::samples_per_pitch() const {
 
 absl::StatusOr<KokoroWeights> KokoroWeights::Open(const std::filesystem::path& path,
                                                   at::Device device) {
-  auto file = SafetensorsFile::Open(path);
+  auto file = models::SafetensorsFile::Open(path);
   if (!file.ok()) return file.status();
   KokoroWeights weights(*std::move(file), device);
   if (absl::Status status = weights.ReadShape(); !status.ok()) return status;
@@ -44,13 +44,13 @@ absl::Status KokoroWeights::ReadShape() {
   };
   for (const auto& [key, value] : {std::pair{"albert_layers", &shape_.albert_layers},
                                    std::pair{"albert_heads", &shape_.albert_heads}}) {
-    const std::vector<int64_t> numbers = ParseNumbers(get(key), kMaxLayers);
+    const std::vector<int64_t> numbers = speech::ParseNumbers(get(key), kMaxLayers);
     if (numbers.size() != 1) return wrong(key, get(key));
     *value = numbers[0];
   }
-  shape_.upsample_strides = ParseNumbers(get("upsample_strides"), kMaxStride);
+  shape_.upsample_strides = speech::ParseNumbers(get("upsample_strides"), kMaxStride);
   if (shape_.upsample_strides.empty()) return wrong("upsample_strides", get("upsample_strides"));
-  const std::vector<int64_t> fft = ParseNumbers(get("fft"), kMaxFft);
+  const std::vector<int64_t> fft = speech::ParseNumbers(get("fft"), kMaxFft);
   if (fft.size() != 2 || fft[0] % 2 != 0 || fft[0] < 2 * fft[1] || fft[0] % fft[1] != 0)
     return wrong("fft", get("fft"));
   shape_.fft_size = fft[0];
@@ -62,11 +62,11 @@ absl::Status KokoroWeights::ReadShape() {
   }
   for (const std::string& block :
        std::vector<std::string>(absl::StrSplit(get("block_dilations"), ';'))) {
-    shape_.block_dilations.push_back(ParseNumbers(block, kMaxDilation));
+    shape_.block_dilations.push_back(speech::ParseNumbers(block, kMaxDilation));
     if (shape_.block_dilations.back().empty())
       return wrong("block_dilations", get("block_dilations"));
   }
   return absl::OkStatus();
 }
 
-}  // namespace millrace::models
+}  // namespace millrace::kokoro

@@ -10,7 +10,7 @@
 #include "absl/status/statusor.h"
 #include "models/speech/tensor_reader.h"
 
-namespace millrace::models {
+namespace millrace::kokoro {
 
 // What the shapes of the weights do not tell.
 struct KokoroShape {
@@ -28,7 +28,7 @@ struct KokoroShape {
 
 // The tensors of a Kokoro package by the names of KModel of the Python package kokoro, with weight
 // normalisation folded in, and "voices.<name>". For one thread, while loading.
-class KokoroWeights : public TensorReader {
+class KokoroWeights : public speech::TensorReader {
  public:
   // The tensors will live on the device.
   static absl::StatusOr<KokoroWeights> Open(const std::filesystem::path& file, at::Device device);
@@ -36,10 +36,10 @@ class KokoroWeights : public TensorReader {
   const KokoroShape& shape() const { return shape_; }
 
  private:
-  using TensorReader::TensorReader;
+  using speech::TensorReader::TensorReader;
   absl::Status ReadShape();
 
   KokoroShape shape_;
 };
 
-}  // namespace millrace::models
+}  // namespace millrace::kokoro

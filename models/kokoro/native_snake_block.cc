@@ -9,7 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "models/kernels/channel_rows.h"
 
-namespace millrace::models {
+namespace millrace::kokoro {
 namespace {
 
 constexpr double kEpsilon = 1e-5;
@@ -18,9 +18,10 @@ constexpr int64_t kChunkStep = 64;           // keeps the bits of the moments
 
 }  // namespace
 
-NativeSnakeBlock::NativeSnakeBlock(TensorReader& weights, const std::string& name, int64_t channels,
-                                   int64_t style, const std::vector<int64_t>& dilations)
-    : channels_(channels), width_(PadChannels(channels)) {
+NativeSnakeBlock::NativeSnakeBlock(speech::TensorReader& weights, const std::string& name,
+                                   int64_t channels, int64_t style,
+                                   const std::vector<int64_t>& dilations)
+    : channels_(channels), width_(speech::PadChannels(channels)) {
   // Rows have their padding, so the convolutions read it, with weights of 0.
   std::vector<int64_t> inputs(static_cast<size_t>(width_), -1);
   for (int64_t c = 0; c < channels; ++c) inputs[static_cast<size_t>(c)] = c;
@@ -39,20 +40,21 @@ NativeSnakeBlock::NativeSnakeBlock(TensorReader& weights, const std::string& nam
         layer.alpha.data()[c] = alpha.const_data_ptr<float>()[c];
         layer.inverse_alpha.data()[c] = 1.0F / layer.alpha.data()[c];
       }
-      layer.conv = PackedConv(conv.weight, conv.bias, half == 1 ? dilations[i] : 1, {inputs, {}});
+      layer.conv =
+          speech::PackedConv(conv.weight, conv.bias, half == 1 ? dilations[i] : 1, {inputs, {}});
       margin_ = std::max(margin_, layer.conv.margin());
       layers_.push_back(std::move(layer));
     }
   }
 }
 
-NativeSnakeBlock::Affine NativeSnakeBlock::MakeAffine(const Layer& layer, const at::Tensor& style,
-                                                      const ChannelMoments& moments) const {
+NativeSnakeBlock::Affine NativeSnakeBlock::MakeAffine(
+    const Layer& layer, const at::Tensor& style, const kernels::ChannelMoments& moments) const {
   const at::Tensor both = layer.affine.Run(style).contiguous();
   const float* scales = both.const_data_ptr<float>();
   const float* shifts = scales + channels_;
   const auto width = static_cast<size_t>(width_);
-  Affine affine{AlignedFloats(width), AlignedFloats(width)};
+  Affine affine{kernels::AlignedFloats(width), kernels::AlignedFloats(width)};
   for (int64_t c = 0; c < channels_; ++c) {
     const double factor =
         (1.0 + static_cast<double>(scales[c])) / std::sqrt(moments.Variance(c) + kEpsilon);
@@ -64,18 +66,18 @@ NativeSnakeBlock::Affine NativeSnakeBlock::MakeAffine(const Layer& layer, const 
 }
 
 at::Tensor NativeSnakeBlock::Run(const at::Tensor& x, const at::Tensor& style) const {
-  const ConvKernels& kernels = GetConvKernels();
+  const kernels::ConvKernels& kernels = kernels::GetConvKernels();
   const at::Tensor input = x.contiguous();
   const int64_t rows = input.size(2);
   const auto size = static_cast<size_t>(rows * width_);
-  AlignedFloats sum(size), middle(size);
-  ToRows(input.const_data_ptr<float>(), channels_, rows, width_, sum.data());
+  kernels::AlignedFloats sum(size), middle(size);
+  kernels::ToRows(input.const_data_ptr<float>(), channels_, rows, width_, sum.data());
   const int64_t chunk =
       std::max(kChunkBytes / (width_ * static_cast<int64_t>(sizeof(float))) / kChunkStep,
                int64_t{1}) *
       kChunkStep;
-  AlignedFloats active(static_cast<size_t>((chunk + 2 * margin_) * width_));
-  ChannelMoments moments(width_);
+  kernels::AlignedFloats active(static_cast<size_t>((chunk + 2 * margin_) * width_));
+  kernels::ChannelMoments moments(width_);
   moments.Add(sum.data(), rows);
   for (size_t i = 0; i < layers_.size(); ++i) {
     const Layer& layer = layers_[i];
@@ -95,7 +97,7 @@ at::Tensor NativeSnakeBlock::Run(const at::Tensor& x, const at::Tensor& style) c
       std::fill_n(inside + (last - first) * width_, (end + margin - last) * width_, 0.0F);
       kernels.snake({from + first * width_, inside, last - first, width_, affine.scale.data(),
                      affine.shift.data(), layer.alpha.data(), layer.inverse_alpha.data()});
-      ConvTask task = layer.conv.Task();
+      kernels::ConvTask task = layer.conv.Task();
       task.input = active.data();
       task.rows = end - begin;
       task.input_pitch = width_;
@@ -106,10 +108,10 @@ at::Tensor NativeSnakeBlock::Run(const at::Tensor& x, const at::Tensor& style) c
       moments.Add(task.raw, end - begin);
     }
   }
-  middle = AlignedFloats();
+  middle = kernels::AlignedFloats();
   at::Tensor output = at::empty(input.sizes(), input.options());
-  FromRows(sum.data(), channels_, rows, width_, output.mutable_data_ptr<float>());
+  kernels::FromRows(sum.data(), channels_, rows, width_, output.mutable_data_ptr<float>());
   return output;
 }
 
-}  // namespace millrace::models
+}  // namespace millrace::kokoro

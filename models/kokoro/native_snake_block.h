@@ -12,7 +12,7 @@
 #include "models/kokoro/snake_block.h"
 #include "models/speech/packed_conv.h"
 
-namespace millrace::models {
+namespace millrace::kokoro {
 
 // The block for the CPU: own convolutions on rows of channels, with norm and activation of their
 // input before and the moments of their output after them while those rows are in the cache. On the
@@ -20,25 +20,25 @@ namespace millrace::models {
 class NativeSnakeBlock final : public SnakeBlock {
  public:
   // The weights are on the CPU. Errors are kept in weights.status().
-  NativeSnakeBlock(TensorReader& weights, const std::string& name, int64_t channels, int64_t style,
-                   const std::vector<int64_t>& dilations);
+  NativeSnakeBlock(speech::TensorReader& weights, const std::string& name, int64_t channels,
+                   int64_t style, const std::vector<int64_t>& dilations);
 
   at::Tensor Run(const at::Tensor& x, const at::Tensor& style) const override;
 
  private:
   struct Layer {
     KokoroLinear affine;  // of the style: the scales less 1, then the shifts
-    AlignedFloats alpha, inverse_alpha;
-    PackedConv conv;
+    kernels::AlignedFloats alpha, inverse_alpha;
+    speech::PackedConv conv;
   };
 
   // What the norm of a layer makes of its input: input * scale + shift.
   struct Affine {
-    AlignedFloats scale, shift;
+    kernels::AlignedFloats scale, shift;
   };
 
   Affine MakeAffine(const Layer& layer, const at::Tensor& style,
-                    const ChannelMoments& moments) const;
+                    const kernels::ChannelMoments& moments) const;
 
   int64_t channels_ = 0;
   int64_t width_ = 0;          // floats of a row
@@ -46,4 +46,4 @@ class NativeSnakeBlock final : public SnakeBlock {
   std::vector<Layer> layers_;  // the second of each pair adds what came before the first
 };
 
-}  // namespace millrace::models
+}  // namespace millrace::kokoro

@@ -3,9 +3,9 @@
 #include "models/kokoro/aten_snake_block.h"
 #include "models/kokoro/native_snake_block.h"
 
-namespace millrace::models {
+namespace millrace::kokoro {
 
-std::unique_ptr<SnakeBlock> MakeSnakeBlock(TensorReader& weights, const std::string& name,
+std::unique_ptr<SnakeBlock> MakeSnakeBlock(speech::TensorReader& weights, const std::string& name,
                                            int64_t channels, int64_t style,
                                            const std::vector<int64_t>& dilations) {
   if (weights.device().is_cpu())
@@ -13,4 +13,4 @@ std::unique_ptr<SnakeBlock> MakeSnakeBlock(TensorReader& weights, const std::str
   return std::make_unique<AtenSnakeBlock>(weights, name, channels, style, dilations);
 }
 
-}  // namespace millrace::models
+}  // namespace millrace::kokoro

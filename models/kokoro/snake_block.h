@@ -9,7 +9,7 @@
 
 #include "models/speech/tensor_reader.h"
 
-namespace millrace::models {
+namespace millrace::kokoro {
 
 // A residual block of Kokoro's generator, where most of the time goes: for each dilation, twice a
 // style norm, a snake activation and a convolution. Immutable, shared by all threads.
@@ -23,8 +23,8 @@ class SnakeBlock {
 
 // The fastest for the device, on which the weights are. Errors are kept in weights.status(); then
 // the block must not be used.
-std::unique_ptr<SnakeBlock> MakeSnakeBlock(TensorReader& weights, const std::string& name,
+std::unique_ptr<SnakeBlock> MakeSnakeBlock(speech::TensorReader& weights, const std::string& name,
                                            int64_t channels, int64_t style,
                                            const std::vector<int64_t>& dilations);
 
-}  // namespace millrace::models
+}  // namespace millrace::kokoro

@@ -82,7 +82,7 @@ struct Seq2SeqModelConfig {
   bool early_stopping = false;
   int no_repeat_ngram_size = 0;     // 0..64; 0: no limit
   float repetition_penalty = 1.0F;  // 0.01..100
-  Precision precision = Precision::kFloat32;
+  kernels::Precision precision = kernels::Precision::kFloat32;
 };
 
 struct ModelConfig {

@@ -306,20 +306,20 @@ BergamotConfig Convert(const v1::Bergamot& message, const Section& section) {
   return config;
 }
 
-Precision Convert(v1::Precision precision, const Section& section) {
+kernels::Precision Convert(v1::Precision precision, const Section& section) {
   switch (precision) {
     case v1::PRECISION_UNSPECIFIED:
     case v1::PRECISION_FLOAT32:
-      return Precision::kFloat32;
+      return kernels::Precision::kFloat32;
     case v1::PRECISION_BFLOAT16:
-      return Precision::kBfloat16;
+      return kernels::Precision::kBfloat16;
     case v1::PRECISION_INT8:
-      return Precision::kInt8;
+      return kernels::Precision::kInt8;
     default:
       section.Error("precision", absl::StrCat(static_cast<int>(precision),
                                               " is unknown, allowed are PRECISION_FLOAT32, "
                                               "PRECISION_BFLOAT16 and PRECISION_INT8"));
-      return Precision::kFloat32;
+      return kernels::Precision::kFloat32;
   }
 }
 

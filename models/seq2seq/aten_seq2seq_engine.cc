@@ -14,7 +14,7 @@
 #include "models/seq2seq/upload_weights.h"
 #include "models/translation/search/single_search.h"
 
-namespace millrace::models {
+namespace millrace::seq2seq {
 namespace {
 
 // On CUDA room for 43,000 words of NLLB-600M.
@@ -27,12 +27,13 @@ size_t CacheSlots(const TransformerWeights& weights, int64_t bytes) {
                        static_cast<int64_t>(weights.positions.element_size());
   const int64_t longest = weights.positions.size(0);
   // Of a source and the most hypotheses, and those that are never given out.
-  return static_cast<size_t>(std::max(bytes / word, (1 + SearchOptions::kMaxBeam) * longest + 2));
+  return static_cast<size_t>(
+      std::max(bytes / word, (1 + translation::SearchOptions::kMaxBeam) * longest + 2));
 }
 
 // Whether it takes the likeliest of all words, so that the device can choose.
-bool TakesTheLikeliest(const SentenceJob& job) {
-  const SearchOptions& search = job.search;
+bool TakesTheLikeliest(const translation::SentenceJob& job) {
+  const translation::SearchOptions& search = job.search;
   return search.beam_size == 1 && !search.sample && search.repetition_penalty == 1.0F &&
          search.no_repeat_ngram_size == 0 && job.min_target == 0;
 }
@@ -40,11 +41,12 @@ bool TakesTheLikeliest(const SentenceJob& job) {
 // A sentence that is being decoded, and the slots that it holds. Of one that was suspended the
 // search knows words that the cache does not: they go through the decoder first, and what it says
 // of them is no news.
-class Decoding final : public SentenceState {
+class Decoding final : public translation::SentenceState {
  public:
   // Of a job that is new or suspended. Null when there are too few slots.
-  static std::unique_ptr<Decoding> Begin(const std::shared_ptr<WordSlots>& pool, SentenceJob& job,
-                                         SearchTask task) {
+  static std::unique_ptr<Decoding> Begin(const std::shared_ptr<WordSlots>& pool,
+                                         translation::SentenceJob& job,
+                                         translation::SearchTask task) {
     const size_t hypotheses = static_cast<size_t>(job.search.beam_size);
     const size_t words = hypotheses * task.max_words;
     std::vector<int32_t> slots = pool->Take(job.source.size() + words, &job);
@@ -55,12 +57,14 @@ class Decoding final : public SentenceState {
     pool_->Give(source_);
     pool_->Give(words_.all());
   }
-  std::unique_ptr<Search> TakeSearch() override { return std::move(search_); }
+  std::unique_ptr<translation::Search> TakeSearch() override { return std::move(search_); }
 
-  const Search& search() const { return *search_; }
+  const translation::Search& search() const { return *search_; }
   bool over() const { return search_->rows().empty(); }
   bool is_greedy() const { return greedy_ != nullptr; }
-  CachedTransformer::Source Source(const SentenceJob& job) const { return {job.source, source_}; }
+  CachedTransformer::Source Source(const translation::SentenceJob& job) const {
+    return {job.source, source_};
+  }
 
   // Of a greedy one, to be continued by so many words. It holds until Continue.
   CachedTransformer::Row GreedyRow(size_t words) {
@@ -98,13 +102,13 @@ class Decoding final : public SentenceState {
     if (++cached_ < search_->Words(0).size()) return;
     search_->Advance(scores, stride);
     std::vector<int32_t> parents;
-    for (const Search::Row& row : search_->rows()) parents.push_back(row.parent);
+    for (const translation::Search::Row& row : search_->rows()) parents.push_back(row.parent);
     words_.Follow(parents);
   }
 
   // Of one that is over: a row for each word of the translation. Returns how many.
   size_t AddFound(std::vector<CachedTransformer::Row>& rows) const {
-    const std::vector<Hypothesis> found = search_->Found();
+    const std::vector<translation::Hypothesis> found = search_->Found();
     if (found.empty()) return 0;
     int32_t word = start_;
     const std::vector<int32_t>& next = found.front().words;
@@ -119,38 +123,40 @@ class Decoding final : public SentenceState {
   }
 
  private:
-  Decoding(const std::shared_ptr<WordSlots>& pool, SentenceJob& job, SearchTask task,
-           std::span<int32_t> slots, size_t words)
+  Decoding(const std::shared_ptr<WordSlots>& pool, translation::SentenceJob& job,
+           translation::SearchTask task, std::span<int32_t> slots, size_t words)
       : pool_(pool),
         source_(slots.begin() + static_cast<std::ptrdiff_t>(words), slots.end()),
         start_(task.start),
         search_(job.suspended != nullptr ? std::move(job.suspended)
-                                         : MakeSearch(job.search, std::move(task))),
+                                         : translation::MakeSearch(job.search, std::move(task))),
         words_({slots.begin(), slots.begin() + static_cast<std::ptrdiff_t>(words)},
                std::max<size_t>(1, search_->rows().size())) {
-    if (TakesTheLikeliest(job)) greedy_ = static_cast<SingleSearch*>(search_.get());
+    if (TakesTheLikeliest(job)) greedy_ = static_cast<translation::SingleSearch*>(search_.get());
   }
 
   const std::shared_ptr<WordSlots> pool_;  // the engine may go before
   const std::vector<int32_t> source_;
   const int32_t start_;
-  std::unique_ptr<Search> search_;
-  SingleSearch* greedy_ = nullptr;  // the same, or null
-  HypothesisSlots words_;           // of a greedy one all, in their order
-  size_t cached_ = 0;               // of each hypothesis, the start among them
+  std::unique_ptr<translation::Search> search_;
+  translation::SingleSearch* greedy_ = nullptr;  // the same, or null
+  HypothesisSlots words_;                        // of a greedy one all, in their order
+  size_t cached_ = 0;                            // of each hypothesis, the start among them
   std::vector<int32_t> given_;
 };
 
-Decoding& DecodingOf(const SentenceJob& job) { return static_cast<Decoding&>(*job.state); }
+Decoding& DecodingOf(const translation::SentenceJob& job) {
+  return static_cast<Decoding&>(*job.state);
+}
 
-class AtenSeq2SeqEngine final : public TranslationEngine {
+class AtenSeq2SeqEngine final : public translation::TranslationEngine {
  public:
-  AtenSeq2SeqEngine(TransformerWeights weights, size_t slots, SearchTask task, std::string model,
-                    bool few_shapes)
+  AtenSeq2SeqEngine(TransformerWeights weights, size_t slots, translation::SearchTask task,
+                    std::string model, bool few_shapes)
       : transformer_(std::move(weights), slots, std::move(model), few_shapes),
         task_(std::move(task)) {}
 
-  void Advance(std::span<SentenceJob* const> jobs, size_t max_words,
+  void Advance(std::span<translation::SentenceJob* const> jobs, size_t max_words,
                absl::FunctionRef<bool(size_t)> should_stop,
                runtime::WorkerContext& context) const override {
     const c10::InferenceMode inference;
@@ -175,7 +181,7 @@ class AtenSeq2SeqEngine final : public TranslationEngine {
       words += step;
       Align(jobs, at_work, context);
       for (const size_t i : at_work) {
-        SentenceJob& job = *jobs[i];
+        translation::SentenceJob& job = *jobs[i];
         if (!DecodingOf(job).over()) job.stopped = should_stop(i);
         if (!job.stopped) TakeFromSearch(DecodingOf(job).search(), job);
         if (!job.at_work()) job.state.reset();
@@ -185,11 +191,11 @@ class AtenSeq2SeqEngine final : public TranslationEngine {
 
  private:
   // Encodes those of the jobs that have no state and for which there is room.
-  void Begin(std::span<SentenceJob* const> jobs, absl::FunctionRef<bool(size_t)> should_stop,
-             runtime::WorkerContext& context) const {
+  void Begin(std::span<translation::SentenceJob* const> jobs,
+             absl::FunctionRef<bool(size_t)> should_stop, runtime::WorkerContext& context) const {
     std::vector<CachedTransformer::Source> sources;
     for (size_t i = 0; i < jobs.size(); ++i) {
-      SentenceJob& job = *jobs[i];
+      translation::SentenceJob& job = *jobs[i];
       if (job.state != nullptr || !job.at_work()) continue;
       job.stopped = should_stop(i);
       job.done = !job.stopped && job.max_target == 0;
@@ -237,10 +243,10 @@ class AtenSeq2SeqEngine final : public TranslationEngine {
   }
 
   // Of those whose search is over, where they ask for it.
-  void Align(std::span<SentenceJob* const> jobs, std::span<const size_t> at_work,
+  void Align(std::span<translation::SentenceJob* const> jobs, std::span<const size_t> at_work,
              runtime::WorkerContext& context) const {
     std::vector<CachedTransformer::Row> rows;
-    std::vector<std::pair<SentenceJob*, size_t>> ended;  // and how many words
+    std::vector<std::pair<translation::SentenceJob*, size_t>> ended;  // and how many words
     for (const size_t i : at_work) {
       const Decoding& decoding = DecodingOf(*jobs[i]);
       if (jobs[i]->align && decoding.over()) ended.emplace_back(jobs[i], decoding.AddFound(rows));
@@ -254,14 +260,13 @@ class AtenSeq2SeqEngine final : public TranslationEngine {
   }
 
   const CachedTransformer transformer_;
-  const SearchTask task_;
+  const translation::SearchTask task_;
 };
 
 }  // namespace
 
-std::unique_ptr<const TranslationEngine> MakeAtenSeq2SeqEngine(const Seq2SeqWeights& weights,
-                                                               const Seq2SeqConfig& config,
-                                                               const AtenSeq2SeqOptions& options) {
+std::unique_ptr<const translation::TranslationEngine> MakeAtenSeq2SeqEngine(
+    const Seq2SeqWeights& weights, const Seq2SeqConfig& config, const AtenSeq2SeqOptions& options) {
   const c10::InferenceMode inference;
   TransformerWeights uploaded = UploadWeights(weights, config, options.device);
   const size_t slots = CacheSlots(
@@ -271,4 +276,4 @@ std::unique_ptr<const TranslationEngine> MakeAtenSeq2SeqEngine(const Seq2SeqWeig
                                              options.few_shapes);
 }
 
-}  // namespace millrace::models
+}  // namespace millrace::seq2seq

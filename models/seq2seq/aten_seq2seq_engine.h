@@ -9,7 +9,7 @@
 #include "models/translation/translation_engine.h"
 #include "mps_runtime/stream.h"
 
-namespace millrace::models {
+namespace millrace::seq2seq {
 
 struct AtenSeq2SeqOptions {
   runtime::DeviceType device = runtime::DeviceType::kCuda;
@@ -26,8 +26,7 @@ struct AtenSeq2SeqOptions {
 // One that was suspended keeps its search: words that it had found go through the decoder again. On
 // the main thread, with a device that was bootstrapped; the weights may go afterwards. Throws what
 // libtorch throws when there is too little memory.
-std::unique_ptr<const TranslationEngine> MakeAtenSeq2SeqEngine(const Seq2SeqWeights& weights,
-                                                               const Seq2SeqConfig& config,
-                                                               const AtenSeq2SeqOptions& options);
+std::unique_ptr<const translation::TranslationEngine> MakeAtenSeq2SeqEngine(
+    const Seq2SeqWeights& weights, const Seq2SeqConfig& config, const AtenSeq2SeqOptions& options);
 
-}  // namespace millrace::models
+}  // namespace millrace::seq2seq

@@ -2,21 +2,21 @@
 
 #include <utility>
 
-namespace millrace::models {
+namespace millrace::seq2seq {
 
-AlignedBuffer<float> CacheBlocks::Take() {
+kernels::AlignedBuffer<float> CacheBlocks::Take() {
   {
     MutexLock lock(mu_);
     if (!free_.empty()) {
-      AlignedBuffer<float> block = std::move(free_.back());
+      kernels::AlignedBuffer<float> block = std::move(free_.back());
       free_.pop_back();
       return block;
     }
   }
-  return AlignedBuffer<float>(floats_);
+  return kernels::AlignedBuffer<float>(floats_);
 }
 
-void CacheBlocks::Give(std::vector<AlignedBuffer<float>> blocks) {
+void CacheBlocks::Give(std::vector<kernels::AlignedBuffer<float>> blocks) {
   MutexLock lock(mu_);
   while (!blocks.empty() && free_.size() < kept_) {
     free_.push_back(std::move(blocks.back()));
@@ -29,4 +29,4 @@ size_t CacheBlocks::free() const {
   return free_.size();
 }
 
-}  // namespace millrace::models
+}  // namespace millrace::seq2seq

@@ -6,7 +6,7 @@
 #include "models/kernels/aligned_buffer.h"
 #include "mps_runtime/base/mutex.h"
 
-namespace millrace::models {
+namespace millrace::seq2seq {
 
 // Blocks of floats of one size, which the token caches of all sentences share: what one sentence
 // gives back the next takes, so that memory is asked for only while there are more of them than
@@ -17,8 +17,8 @@ class CacheBlocks {
   CacheBlocks(size_t floats, size_t kept) : floats_(floats), kept_(kept) {}
 
   // Not initialised.
-  AlignedBuffer<float> Take() MILLRACE_EXCLUDES(mu_);
-  void Give(std::vector<AlignedBuffer<float>> blocks) MILLRACE_EXCLUDES(mu_);
+  kernels::AlignedBuffer<float> Take() MILLRACE_EXCLUDES(mu_);
+  void Give(std::vector<kernels::AlignedBuffer<float>> blocks) MILLRACE_EXCLUDES(mu_);
   // How many it keeps.
   size_t free() const MILLRACE_EXCLUDES(mu_);
 
@@ -26,7 +26,7 @@ class CacheBlocks {
   const size_t floats_;
   const size_t kept_;
   mutable Mutex mu_;
-  std::vector<AlignedBuffer<float>> free_ MILLRACE_GUARDED_BY(mu_);
+  std::vector<kernels::AlignedBuffer<float>> free_ MILLRACE_GUARDED_BY(mu_);
 };
 
-}  // namespace millrace::models
+}  // namespace millrace::seq2seq

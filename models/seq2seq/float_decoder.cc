@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace millrace::models {
+namespace millrace::seq2seq {
 namespace {
 
 // The token with the greatest weight, over all heads together.
@@ -19,14 +19,15 @@ int32_t PeakOf(const float* weights, size_t tokens, int64_t heads) {
 
 FloatDecoder::FloatDecoder(const Seq2SeqWeights& weights, const Seq2SeqConfig& config,
                            const LayerSettings& settings, const FloatEmbeddings& embeddings,
-                           const PackedLinear& output)
+                           const kernels::PackedLinear& output)
     : settings_(settings), embeddings_(embeddings), output_(output), heads_(config.decoder_heads) {
   for (const FloatDecoderLayerWeights& layer : weights.decoder) {
     layers_.push_back(
-        {PackedLinear({layer.self.query, layer.self.key, layer.self.value}, settings.linear),
-         PackedLinear({layer.self.output}, settings.linear), FloatNorm(layer.self.norm),
-         PackedLinear({layer.cross.query}, settings.linear),
-         PackedLinear({layer.cross.output}, settings.linear), FloatNorm(layer.cross.norm),
+        {kernels::PackedLinear({layer.self.query, layer.self.key, layer.self.value},
+                               settings.linear),
+         kernels::PackedLinear({layer.self.output}, settings.linear), FloatNorm(layer.self.norm),
+         kernels::PackedLinear({layer.cross.query}, settings.linear),
+         kernels::PackedLinear({layer.cross.output}, settings.linear), FloatNorm(layer.cross.norm),
          FloatFeedForward(layer.feed_forward, settings.linear)});
   }
   if (config.norm_first) last_norm_.emplace_back(weights.decoder_norm);
@@ -57,7 +58,7 @@ void FloatDecoder::Step(std::span<const DecoderRow> rows, LayerScratch& scratch,
                         float* logits) const {
   const int64_t dim = settings_.dim;
   const auto count = static_cast<int64_t>(rows.size());
-  AlignedBuffer<float> x(static_cast<size_t>(count * dim));
+  kernels::AlignedBuffer<float> x(static_cast<size_t>(count * dim));
   Embed(rows, x.data());
   for (size_t i = 0; i < layers_.size(); ++i) RunLayer(i, rows, x.data(), scratch, nullptr);
   for (const FloatNorm& norm : last_norm_) norm.Run(settings_, x.data(), count, x.data());
@@ -68,14 +69,14 @@ std::vector<int32_t> FloatDecoder::Align(std::span<const int32_t> words, const S
                                          LayerScratch& scratch) const {
   // All words at once: each row's path goes through the slots of those before it, which a layer
   // writes first.
-  AlignedBuffer<float> slots(words.size() * static_cast<size_t>(slot_floats()));
+  kernels::AlignedBuffer<float> slots(words.size() * static_cast<size_t>(slot_floats()));
   std::vector<float*> path;
   for (size_t i = 0; i < words.size(); ++i)
     path.push_back(slots.data() + static_cast<int64_t>(i) * slot_floats());
   std::vector<DecoderRow> rows;
   for (size_t i = 0; i < words.size(); ++i)
     rows.push_back({words[i], &memory, std::span(path).first(i + 1)});
-  AlignedBuffer<float> x(words.size() * static_cast<size_t>(settings_.dim));
+  kernels::AlignedBuffer<float> x(words.size() * static_cast<size_t>(settings_.dim));
   Embed(rows, x.data());
   const size_t last = layers_.size() < 2 ? 0 : layers_.size() - 2;
   std::vector<int32_t> peaks;
@@ -137,4 +138,4 @@ void FloatDecoder::AttendToSource(const Layer& layer, int64_t index,
   layer.cross_output.Multiply(mixed, dim, count, scratch.narrow, out);
 }
 
-}  // namespace millrace::models
+}  // namespace millrace::seq2seq

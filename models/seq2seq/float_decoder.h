@@ -8,7 +8,7 @@
 #include "models/seq2seq/float_layers.h"
 #include "models/seq2seq/token_cache.h"
 
-namespace millrace::models {
+namespace millrace::seq2seq {
 
 // One hypothesis in a decoder step.
 struct DecoderRow {
@@ -24,7 +24,7 @@ class FloatDecoder {
   // `output`: the packed output layer; it, the settings and embeddings must outlive this.
   FloatDecoder(const Seq2SeqWeights& weights, const Seq2SeqConfig& config,
                const LayerSettings& settings, const FloatEmbeddings& embeddings,
-               const PackedLinear& output);
+               const kernels::PackedLinear& output);
 
   // What a TokenCache must keep of a word.
   int64_t slot_floats() const { return 2 * settings_.dim * static_cast<int64_t>(layers_.size()); }
@@ -41,11 +41,11 @@ class FloatDecoder {
 
  private:
   struct Layer {
-    PackedLinear inputs;  // query, key and value side by side
-    PackedLinear output;
+    kernels::PackedLinear inputs;  // query, key and value side by side
+    kernels::PackedLinear output;
     FloatNorm norm;
-    PackedLinear cross_query;
-    PackedLinear cross_output;
+    kernels::PackedLinear cross_query;
+    kernels::PackedLinear cross_output;
     FloatNorm cross_norm;
     FloatFeedForward feed_forward;
   };
@@ -65,10 +65,10 @@ class FloatDecoder {
 
   const LayerSettings& settings_;
   const FloatEmbeddings& embeddings_;
-  const PackedLinear& output_;
+  const kernels::PackedLinear& output_;
   const int64_t heads_;
   std::vector<Layer> layers_;
   std::vector<FloatNorm> last_norm_;  // none or one
 };
 
-}  // namespace millrace::models
+}  // namespace millrace::seq2seq

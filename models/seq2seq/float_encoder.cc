@@ -2,16 +2,17 @@
 
 #include <algorithm>
 
-namespace millrace::models {
+namespace millrace::seq2seq {
 namespace {
 
-PackedLinear PackMemory(const Seq2SeqWeights& weights, const LinearKernels& kernels) {
-  std::vector<FloatLinear> layers;
+kernels::PackedLinear PackMemory(const Seq2SeqWeights& weights,
+                                 const kernels::LinearKernels& kernels) {
+  std::vector<kernels::FloatLinear> layers;
   for (const FloatDecoderLayerWeights& layer : weights.decoder) {
     layers.push_back(layer.cross.key);
     layers.push_back(layer.cross.value);
   }
-  return PackedLinear(layers, kernels);
+  return kernels::PackedLinear(layers, kernels);
 }
 
 }  // namespace
@@ -29,10 +30,11 @@ FloatEncoder::FloatEncoder(const Seq2SeqWeights& weights, const Seq2SeqConfig& c
       heads_(config.encoder_heads),
       memory_(PackMemory(weights, settings.linear)) {
   for (const FloatEncoderLayerWeights& layer : weights.encoder) {
-    layers_.push_back(
-        {PackedLinear({layer.self.query, layer.self.key, layer.self.value}, settings.linear),
-         PackedLinear({layer.self.output}, settings.linear), FloatNorm(layer.self.norm),
-         FloatFeedForward(layer.feed_forward, settings.linear)});
+    layers_.push_back({kernels::PackedLinear({layer.self.query, layer.self.key, layer.self.value},
+                                             settings.linear),
+                       kernels::PackedLinear({layer.self.output}, settings.linear),
+                       FloatNorm(layer.self.norm),
+                       FloatFeedForward(layer.feed_forward, settings.linear)});
   }
   if (config.norm_first) last_norm_.emplace_back(weights.encoder_norm);
 }
@@ -42,7 +44,7 @@ std::vector<SourceMemory> FloatEncoder::Encode(std::span<const std::span<const i
   const int64_t dim = settings_.dim;
   int64_t rows = 0;
   for (const auto& source : sources) rows += static_cast<int64_t>(source.size());
-  AlignedBuffer<float> x(static_cast<size_t>(rows * dim));
+  kernels::AlignedBuffer<float> x(static_cast<size_t>(rows * dim));
   float* row = x.data();
   for (const auto& source : sources) {
     for (size_t i = 0; i < source.size(); ++i, row += dim) {
@@ -100,4 +102,4 @@ void FloatEncoder::Attend(const Layer& layer, std::span<const std::span<const in
   layer.output.Multiply(mixed, dim, rows, scratch.narrow, out);
 }
 
-}  // namespace millrace::models
+}  // namespace millrace::seq2seq

@@ -6,7 +6,7 @@
 
 #include "models/seq2seq/float_layers.h"
 
-namespace millrace::models {
+namespace millrace::seq2seq {
 
 // What the decoder reads of a source: of each word, back to back, the key and the value of each
 // decoder layer. Immutable once made.
@@ -17,7 +17,7 @@ class SourceMemory {
   const std::vector<const float*>& words() const { return words_; }
 
  private:
-  AlignedBuffer<float> values_;
+  kernels::AlignedBuffer<float> values_;
   std::vector<const float*> words_;
 };
 
@@ -34,8 +34,8 @@ class FloatEncoder {
 
  private:
   struct Layer {
-    PackedLinear inputs;  // query, key and value side by side
-    PackedLinear output;
+    kernels::PackedLinear inputs;  // query, key and value side by side
+    kernels::PackedLinear output;
     FloatNorm norm;
     FloatFeedForward feed_forward;
   };
@@ -48,7 +48,7 @@ class FloatEncoder {
   const int64_t heads_;
   std::vector<Layer> layers_;
   std::vector<FloatNorm> last_norm_;  // none or one
-  PackedLinear memory_;               // keys and values of all decoder layers side by side
+  kernels::PackedLinear memory_;      // keys and values of all decoder layers side by side
 };
 
-}  // namespace millrace::models
+}  // namespace millrace::seq2seq

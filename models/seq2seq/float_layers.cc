@@ -1,9 +1,9 @@
 #include "models/seq2seq/float_layers.h"
 
-namespace millrace::models {
+namespace millrace::seq2seq {
 
 FloatFeedForward::FloatFeedForward(const FloatFeedForwardWeights& weights,
-                                   const LinearKernels& kernels)
+                                   const kernels::LinearKernels& kernels)
     : expand_({weights.expand}, kernels),
       contract_({weights.contract}, kernels),
       norm_(weights.norm) {}
@@ -21,8 +21,8 @@ void FloatFeedForward::Run(const LayerSettings& settings, float* x, int64_t rows
   });
 }
 
-FloatEmbeddings::FloatEmbeddings(const PackedLinear& words, const FloatMatrix& positions,
-                                 float scale)
+FloatEmbeddings::FloatEmbeddings(const kernels::PackedLinear& words,
+                                 const kernels::FloatMatrix& positions, float scale)
     : words_(words),
       positions_(positions.values, positions.values + positions.outputs * positions.inputs),
       scale_(scale) {}
@@ -34,4 +34,4 @@ void FloatEmbeddings::Lookup(int32_t word, int64_t position, float* out) const {
   for (int64_t i = 0; i < dim; ++i) out[i] = out[i] * scale_ + place[i];
 }
 
-}  // namespace millrace::models
+}  // namespace millrace::seq2seq

@@ -9,11 +9,11 @@
 #include "models/seq2seq/seq2seq_config.h"
 #include "models/seq2seq/seq2seq_weights.h"
 
-namespace millrace::models {
+namespace millrace::seq2seq {
 
 // What the layers have in common. Kept as long as they live.
 struct LayerSettings {
-  LayerSettings(const Seq2SeqConfig& config, const LinearKernels& linear)
+  LayerSettings(const Seq2SeqConfig& config, const kernels::LinearKernels& linear)
       : linear(linear),
         kernels(linear.floats),
         dim(config.dim),
@@ -21,7 +21,7 @@ struct LayerSettings {
         activation(config.activation),
         epsilon(config.norm_epsilon) {}
 
-  const LinearKernels linear;
+  const kernels::LinearKernels linear;
   const kernels::FloatKernels& kernels;
   const int64_t dim;
   const bool norm_first;
@@ -30,12 +30,12 @@ struct LayerSettings {
 };
 
 struct LayerScratch {
-  Scratch normed;
-  Scratch wide;    // queries, keys and values, or hidden units
-  Scratch mixed;   // what attention read
-  Scratch result;  // of a sublayer, before it is added
-  Scratch scores;
-  Scratch narrow;  // what a linear layer reads, in its precision
+  kernels::Scratch normed;
+  kernels::Scratch wide;    // queries, keys and values, or hidden units
+  kernels::Scratch mixed;   // what attention read
+  kernels::Scratch result;  // of a sublayer, before it is added
+  kernels::Scratch scores;
+  kernels::Scratch narrow;  // what a linear layer reads, in its precision
 };
 
 // Immutable, as all layers, so thread-safe.
@@ -74,13 +74,13 @@ void RunSublayer(const LayerSettings& settings, const FloatNorm& norm, float* x,
 
 class FloatFeedForward {
  public:
-  FloatFeedForward(const FloatFeedForwardWeights& weights, const LinearKernels& kernels);
+  FloatFeedForward(const FloatFeedForwardWeights& weights, const kernels::LinearKernels& kernels);
 
   void Run(const LayerSettings& settings, float* x, int64_t rows, LayerScratch& scratch) const;
 
  private:
-  PackedLinear expand_;
-  PackedLinear contract_;
+  kernels::PackedLinear expand_;
+  kernels::PackedLinear contract_;
   FloatNorm norm_;
 };
 
@@ -88,15 +88,16 @@ class FloatFeedForward {
 // outlive it.
 class FloatEmbeddings {
  public:
-  FloatEmbeddings(const PackedLinear& words, const FloatMatrix& positions, float scale);
+  FloatEmbeddings(const kernels::PackedLinear& words, const kernels::FloatMatrix& positions,
+                  float scale);
 
   // word must be of the vocabulary, position below longest.
   void Lookup(int32_t word, int64_t position, float* out) const;
 
  private:
-  const PackedLinear& words_;
+  const kernels::PackedLinear& words_;
   const std::vector<float> positions_;
   const float scale_;
 };
 
-}  // namespace millrace::models
+}  // namespace millrace::seq2seq

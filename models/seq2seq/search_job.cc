@@ -5,16 +5,16 @@
 #include <stdexcept>
 #include <vector>
 
-namespace millrace::models {
+namespace millrace::seq2seq {
 
-std::vector<int32_t> TargetOf(const SentenceJob& job, std::span<const int32_t> words) {
+std::vector<int32_t> TargetOf(const translation::SentenceJob& job, std::span<const int32_t> words) {
   words = words.subspan(std::min(job.prefix.size(), words.size()));
   words = words.first(std::min(job.max_target, words.size()));
   return {words.begin(), words.end()};
 }
 
-SearchTask CommonTask(const Seq2SeqConfig& config, int64_t words) {
-  SearchTask task;
+translation::SearchTask CommonTask(const Seq2SeqConfig& config, int64_t words) {
+  translation::SearchTask task;
   task.words = words;
   task.start = config.start;
   task.end = config.end;
@@ -23,7 +23,8 @@ SearchTask CommonTask(const Seq2SeqConfig& config, int64_t words) {
   return task;
 }
 
-SearchTask TaskOf(const SentenceJob& job, SearchTask common, size_t longest) {
+translation::SearchTask TaskOf(const translation::SentenceJob& job, translation::SearchTask common,
+                               size_t longest) {
   common.prefix = job.prefix;
   common.min_words = job.prefix.size() + job.min_target;
   // With the end; the last word needs no place, for nothing follows it.
@@ -31,16 +32,17 @@ SearchTask TaskOf(const SentenceJob& job, SearchTask common, size_t longest) {
   return common;
 }
 
-void TakeFromSearch(const Search& search, SentenceJob& job) {
+void TakeFromSearch(const translation::Search& search, translation::SentenceJob& job) {
   if (!search.rows().empty()) {
     job.target = TargetOf(job, search.Decided());
     return;
   }
   job.found = search.Found();
   if (job.found.empty()) throw std::runtime_error("the model gave scores that are no numbers");
-  for (Hypothesis& hypothesis : job.found) hypothesis.words = TargetOf(job, hypothesis.words);
+  for (translation::Hypothesis& hypothesis : job.found)
+    hypothesis.words = TargetOf(job, hypothesis.words);
   job.target = job.found.front().words;
   job.done = true;
 }
 
-}  // namespace millrace::models
+}  // namespace millrace::seq2seq

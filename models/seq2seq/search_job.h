@@ -9,17 +9,18 @@
 #include "models/translation/search/search.h"
 #include "models/translation/translation_engine.h"
 
-namespace millrace::models {
+namespace millrace::seq2seq {
 
 // What the searches of all sentences have in common. words: of the vocabulary.
-SearchTask CommonTask(const Seq2SeqConfig& config, int64_t words);
+translation::SearchTask CommonTask(const Seq2SeqConfig& config, int64_t words);
 // The job's own, for a network with so many places.
-SearchTask TaskOf(const SentenceJob& job, SearchTask common, size_t longest);
+translation::SearchTask TaskOf(const translation::SentenceJob& job, translation::SearchTask common,
+                               size_t longest);
 // What of a hypothesis belongs to the translation, or of what there is one of for each of its
 // words: not the prefix, nor what is too much.
-std::vector<int32_t> TargetOf(const SentenceJob& job, std::span<const int32_t> words);
+std::vector<int32_t> TargetOf(const translation::SentenceJob& job, std::span<const int32_t> words);
 // Takes over what the search has come to; the job is done when the search is over. Throws when the
 // scores were no numbers.
-void TakeFromSearch(const Search& search, SentenceJob& job);
+void TakeFromSearch(const translation::Search& search, translation::SentenceJob& job);
 
-}  // namespace millrace::models
+}  // namespace millrace::seq2seq

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-namespace millrace::models {
+namespace millrace::seq2seq {
 namespace {
 
 // Words that are encoded together: enough that the weights are read rarely, few enough that what a
@@ -61,4 +61,4 @@ void SentenceDecoder::Step(std::span<SentenceDecoding* const> sentences,
   }
 }
 
-}  // namespace millrace::models
+}  // namespace millrace::seq2seq

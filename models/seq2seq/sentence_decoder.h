@@ -10,12 +10,12 @@
 #include "models/seq2seq/seq2seq_network.h"
 #include "models/translation/search/search.h"
 
-namespace millrace::models {
+namespace millrace::seq2seq {
 
 // Buffers of a thread's steps, which grow to what they need.
 struct DecodingScratch {
   LayerScratch layers;
-  Scratch logits;
+  kernels::Scratch logits;
   std::vector<DecoderRow> rows;
 };
 
@@ -26,7 +26,7 @@ class SentenceDecoder {
  public:
   struct Entry {
     std::span<const int32_t> source;  // with its end; not empty, no longer than there are places
-    std::unique_ptr<Search> search;
+    std::unique_ptr<translation::Search> search;
   };
 
   explicit SentenceDecoder(const Seq2SeqNetwork& network);
@@ -42,4 +42,4 @@ class SentenceDecoder {
   CacheBlocks blocks_;
 };
 
-}  // namespace millrace::models
+}  // namespace millrace::seq2seq

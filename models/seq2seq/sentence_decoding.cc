@@ -2,10 +2,10 @@
 
 #include <utility>
 
-namespace millrace::models {
+namespace millrace::seq2seq {
 
 void SentenceDecoding::AddRows(std::vector<DecoderRow>& rows) {
-  const std::span<const Search::Row> wanted = search_->rows();
+  const std::span<const translation::Search::Row> wanted = search_->rows();
   for (size_t i = 0; i < wanted.size(); ++i) {
     Path& path = paths_[i];
     path.slot = cache_.Append(path.slot);
@@ -16,11 +16,11 @@ void SentenceDecoding::AddRows(std::vector<DecoderRow>& rows) {
 
 void SentenceDecoding::Advance(float* logits, int64_t stride) {
   search_->Advance(logits, stride);
-  const std::span<const Search::Row> next = search_->rows();
+  const std::span<const translation::Search::Row> next = search_->rows();
   // As most often: the one hypothesis goes on.
   if (next.size() == 1 && paths_.size() == 1) return;
   std::vector<Path> paths;
-  for (const Search::Row& row : next) {
+  for (const translation::Search::Row& row : next) {
     paths.push_back(paths_[static_cast<size_t>(row.parent)]);
     cache_.Hold(paths.back().slot);
   }
@@ -28,4 +28,4 @@ void SentenceDecoding::Advance(float* logits, int64_t stride) {
   paths_ = std::move(paths);
 }
 
-}  // namespace millrace::models
+}  // namespace millrace::seq2seq

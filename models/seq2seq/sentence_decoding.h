@@ -9,7 +9,7 @@
 #include "models/seq2seq/token_cache.h"
 #include "models/translation/search/search.h"
 
-namespace millrace::models {
+namespace millrace::seq2seq {
 
 // A sentence that is being decoded: its search, what is known of its source, and the cached words
 // of its hypotheses. It belongs to no batch: a step takes whichever are at hand. One thread at a
@@ -17,13 +17,13 @@ namespace millrace::models {
 class SentenceDecoding {
  public:
   SentenceDecoding(CacheBlocks& blocks, int64_t slot_floats, SourceMemory memory,
-                   std::unique_ptr<Search> search)
+                   std::unique_ptr<translation::Search> search)
       : cache_(blocks, slot_floats),
         memory_(std::move(memory)),
         search_(std::move(search)),
         paths_(1) {}
 
-  const Search& search() const { return *search_; }
+  const translation::Search& search() const { return *search_; }
   const SourceMemory& memory() const { return memory_; }
   bool over() const { return search_->rows().empty(); }
   // Words whose keys and values are held.
@@ -43,8 +43,8 @@ class SentenceDecoding {
 
   TokenCache cache_;
   const SourceMemory memory_;
-  const std::unique_ptr<Search> search_;
+  const std::unique_ptr<translation::Search> search_;
   std::vector<Path> paths_;  // one a row of the search
 };
 
-}  // namespace millrace::models
+}  // namespace millrace::seq2seq

@@ -15,7 +15,7 @@
 
 #include "models/seq2seq/sentence_decoder.h"
 
-namespace millrace::models {
+namespace millrace::seq2seq {
 namespace {
 
 constexpr int64_t kDim = 512;
@@ -47,10 +47,10 @@ class RandomWeights {
     for (float& value : block_) value = any(random);
   }
 
-  FloatMatrix Matrix(int64_t outputs, int64_t inputs) const {
+  kernels::FloatMatrix Matrix(int64_t outputs, int64_t inputs) const {
     return {block_.data(), outputs, inputs};
   }
-  FloatLinear Linear(int64_t outputs, int64_t inputs) const {
+  kernels::FloatLinear Linear(int64_t outputs, int64_t inputs) const {
     return {Matrix(outputs, inputs), {block_.data(), static_cast<size_t>(outputs)}};
   }
   FloatNormWeights Norm() const { return {ones_, {block_.data(), ones_.size()}}; }
@@ -66,7 +66,7 @@ class RandomWeights {
   std::vector<float> ones_ = std::vector<float>(kDim, 1.0F);
 };
 
-std::unique_ptr<const Seq2SeqNetwork> MakeNetwork(int64_t words, Precision precision) {
+std::unique_ptr<const Seq2SeqNetwork> MakeNetwork(int64_t words, kernels::Precision precision) {
   const RandomWeights random(words);
   Seq2SeqWeights weights;
   weights.target_embeddings = random.Matrix(words, kDim);
@@ -77,14 +77,15 @@ std::unique_ptr<const Seq2SeqNetwork> MakeNetwork(int64_t words, Precision preci
     weights.encoder.push_back({random.Attention(), random.FeedForward()});
     weights.decoder.push_back({random.Attention(), random.Attention(), random.FeedForward()});
   }
-  return std::make_unique<Seq2SeqNetwork>(weights, BaseConfig(), LinearKernels::For(precision));
+  return std::make_unique<Seq2SeqNetwork>(weights, BaseConfig(),
+                                          kernels::LinearKernels::For(precision));
 }
 
 // Made once, when first asked for.
-const Seq2SeqNetwork& NetworkOf(int64_t words, Precision precision) {
+const Seq2SeqNetwork& NetworkOf(int64_t words, kernels::Precision precision) {
   static std::mutex mutex;
   static auto* const made =
-      new std::map<std::pair<int64_t, Precision>, std::unique_ptr<const Seq2SeqNetwork>>;
+      new std::map<std::pair<int64_t, kernels::Precision>, std::unique_ptr<const Seq2SeqNetwork>>;
   const std::lock_guard lock(mutex);
   auto& network = (*made)[{words, precision}];
   if (network == nullptr) network = MakeNetwork(words, precision);
@@ -94,10 +95,11 @@ const Seq2SeqNetwork& NetworkOf(int64_t words, Precision precision) {
 // Arguments: precision (0: float32, 1: bfloat16, 2: int8), words of the vocabulary, sentences
 // together, hypotheses of each.
 void Decode(benchmark::State& state) {
-  const Seq2SeqNetwork& network = NetworkOf(state.range(1), static_cast<Precision>(state.range(0)));
-  SearchOptions options;
+  const Seq2SeqNetwork& network =
+      NetworkOf(state.range(1), static_cast<kernels::Precision>(state.range(0)));
+  translation::SearchOptions options;
   options.beam_size = static_cast<int>(state.range(3));
-  SearchTask task;
+  translation::SearchTask task;
   task.words = state.range(1);
   task.suppressed = {0};  // the end does not come early
   task.max_words = kTargetWords;
@@ -107,7 +109,7 @@ void Decode(benchmark::State& state) {
   for (auto _ : state) {
     std::vector<SentenceDecoder::Entry> entries;
     for (size_t i = 0; i < static_cast<size_t>(state.range(2)); ++i)
-      entries.push_back({source, MakeSearch(options, task)});
+      entries.push_back({source, translation::MakeSearch(options, task)});
     const auto sentences = decoder.Begin(std::move(entries), scratch);
     std::vector<SentenceDecoding*> at_work;
     for (const auto& sentence : sentences) at_work.push_back(sentence.get());
@@ -128,6 +130,6 @@ BENCHMARK(Decode)
     ->Unit(benchmark::kMillisecond);
 
 }  // namespace
-}  // namespace millrace::models
+}  // namespace millrace::seq2seq
 
 BENCHMARK_MAIN();

@@ -9,7 +9,7 @@
 #include "absl/strings/str_join.h"
 #include "models/core/regular_file.h"
 
-namespace millrace::models {
+namespace millrace::seq2seq {
 namespace {
 
 constexpr int64_t kMaxDim = 8192;
@@ -161,7 +161,7 @@ Seq2SeqConfig Read(const nlohmann::json& json, const std::string& path, absl::St
 }  // namespace
 
 absl::StatusOr<Seq2SeqConfig> ReadSeq2SeqConfig(const std::filesystem::path& path) {
-  const absl::StatusOr<std::string> text = ReadRegularFile(path, kMaxSettingsBytes);
+  const absl::StatusOr<std::string> text = models::ReadRegularFile(path, models::kMaxSettingsBytes);
   if (!text.ok()) return text.status();
   const nlohmann::json json = nlohmann::json::parse(*text, nullptr, /*allow_exceptions=*/false);
   if (!json.is_object())
@@ -172,4 +172,4 @@ absl::StatusOr<Seq2SeqConfig> ReadSeq2SeqConfig(const std::filesystem::path& pat
   return config;
 }
 
-}  // namespace millrace::models
+}  // namespace millrace::seq2seq

@@ -7,7 +7,7 @@
 
 #include "absl/status/statusor.h"
 
-namespace millrace::models {
+namespace millrace::seq2seq {
 
 enum class Activation : uint8_t { kRelu, kSwish };
 
@@ -52,4 +52,4 @@ struct Seq2SeqConfig {
 // who knows how many there are.
 absl::StatusOr<Seq2SeqConfig> ReadSeq2SeqConfig(const std::filesystem::path& path);
 
-}  // namespace millrace::models
+}  // namespace millrace::seq2seq

@@ -4,17 +4,17 @@
 
 #include "models/seq2seq/search_job.h"
 
-namespace millrace::models {
+namespace millrace::seq2seq {
 namespace {
 
-struct Seq2SeqState final : SentenceState {
+struct Seq2SeqState final : translation::SentenceState {
   explicit Seq2SeqState(std::unique_ptr<SentenceDecoding> decoding)
       : decoding(std::move(decoding)) {}
 
   const std::unique_ptr<SentenceDecoding> decoding;
 };
 
-SentenceDecoding& DecodingOf(const SentenceJob& job) {
+SentenceDecoding& DecodingOf(const translation::SentenceJob& job) {
   return *static_cast<Seq2SeqState&>(*job.state).decoding;
 }
 
@@ -27,10 +27,10 @@ Seq2SeqEngine::Seq2SeqEngine(std::unique_ptr<const Seq2SeqNetwork> network,
       task_(CommonTask(config, network_->words())),
       decoder_(std::make_unique<SentenceDecoder>(*network_)) {}
 
-void Seq2SeqEngine::Take(SentenceJob& job, DecodingScratch& scratch) const {
+void Seq2SeqEngine::Take(translation::SentenceJob& job, DecodingScratch& scratch) const {
   const SentenceDecoding& decoding = DecodingOf(job);
   if (decoding.over() && job.align) {
-    const std::vector<Hypothesis> found = decoding.search().Found();
+    const std::vector<translation::Hypothesis> found = decoding.search().Found();
     if (!found.empty() && !found.front().words.empty()) {
       std::vector<int32_t> words = found.front().words;
       words.insert(words.begin(), task_.start);
@@ -59,26 +59,27 @@ void Seq2SeqEngine::GiveScratch(std::unique_ptr<DecodingScratch> scratch) const 
   scratches_.push_back(std::move(scratch));
 }
 
-void Seq2SeqEngine::Begin(std::span<SentenceJob* const> jobs,
+void Seq2SeqEngine::Begin(std::span<translation::SentenceJob* const> jobs,
                           absl::FunctionRef<bool(size_t)> should_stop,
                           DecodingScratch& scratch) const {
-  std::vector<SentenceJob*> begun;
+  std::vector<translation::SentenceJob*> begun;
   std::vector<SentenceDecoder::Entry> entries;
   for (size_t i = 0; i < jobs.size(); ++i) {
-    SentenceJob& job = *jobs[i];
+    translation::SentenceJob& job = *jobs[i];
     if (job.state != nullptr) continue;
     job.stopped = should_stop(i);
     job.done = !job.stopped && job.max_target == 0;
     if (!job.at_work()) continue;
     begun.push_back(&job);
-    entries.push_back({job.source, MakeSearch(job.search, TaskOf(job, task_, longest_))});
+    entries.push_back(
+        {job.source, translation::MakeSearch(job.search, TaskOf(job, task_, longest_))});
   }
   auto decodings = decoder_->Begin(std::move(entries), scratch);
   for (size_t i = 0; i < begun.size(); ++i)
     begun[i]->state = std::make_unique<Seq2SeqState>(std::move(decodings[i]));
 }
 
-void Seq2SeqEngine::Advance(std::span<SentenceJob* const> jobs, size_t max_words,
+void Seq2SeqEngine::Advance(std::span<translation::SentenceJob* const> jobs, size_t max_words,
                             absl::FunctionRef<bool(size_t)> should_stop,
                             runtime::WorkerContext&) const {
   std::unique_ptr<DecodingScratch> scratch = TakeScratch();
@@ -93,7 +94,7 @@ void Seq2SeqEngine::Advance(std::span<SentenceJob* const> jobs, size_t max_words
     for (const size_t i : at_work) sentences.push_back(&DecodingOf(*jobs[i]));
     decoder_->Step(sentences, *scratch);
     std::erase_if(at_work, [&](size_t i) {
-      SentenceJob& job = *jobs[i];
+      translation::SentenceJob& job = *jobs[i];
       if (DecodingOf(job).over()) {
         Take(job, *scratch);
       } else if (job.stopped = should_stop(i); job.stopped) {
@@ -106,4 +107,4 @@ void Seq2SeqEngine::Advance(std::span<SentenceJob* const> jobs, size_t max_words
   GiveScratch(std::move(scratch));
 }
 
-}  // namespace millrace::models
+}  // namespace millrace::seq2seq

@@ -17,28 +17,29 @@
 #include "models/translation/translation_engine.h"
 #include "models/translation/vocabulary.h"
 
-namespace millrace::models {
+namespace millrace::seq2seq {
 
 struct Seq2SeqOptions {
   std::filesystem::path weights_file;
   std::filesystem::path config_file;
   std::filesystem::path pieces_file;
   std::filesystem::path words_file;
-  std::filesystem::path target_words_file;    // of translations; empty: words_file
-  std::filesystem::path target_pieces_file;   // of their beginnings; empty: pieces_file
-  float max_length_factor = 2.5F;             // target words per source word, plus 5
-  size_t max_source_tokens = 256;             // a longer sentence is cut at a word
-  SearchOptions search;                       // with one hypothesis
-  Precision precision = Precision::kFloat32;  // CUDA: float16 instead; others on the CPU only
+  std::filesystem::path target_words_file;   // of translations; empty: words_file
+  std::filesystem::path target_pieces_file;  // of their beginnings; empty: pieces_file
+  float max_length_factor = 2.5F;            // target words per source word, plus 5
+  size_t max_source_tokens = 256;            // a longer sentence is cut at a word
+  translation::SearchOptions search;         // with one hypothesis
+  kernels::Precision precision =
+      kernels::Precision::kFloat32;  // CUDA: float16 instead; others on the CPU only
   runtime::DeviceType device = runtime::DeviceType::kCpu;
   bool few_shapes = false;  // not on the CPU: pads to few shapes, which the warm-up runs
-  TranslationCache::ForModel cache = {};  // of translations that were made
+  translation::TranslationCache::ForModel cache = {};  // of translations that were made
 };
 
 // An encoder-decoder transformer, of one pair of languages or of many. A step takes the next
 // sentences of each of its requests in turn. Text that holds nothing the vocabulary knows comes out
 // as it went in. Thread-safe; the weights are shared by all workers.
-class Seq2SeqModel final : public Model {
+class Seq2SeqModel final : public models::Model {
  public:
   // Requests in a batch where the config leaves it open: as many as a step takes little longer for
   // than for fewer.
@@ -48,31 +49,33 @@ class Seq2SeqModel final : public Model {
 
   // Sets the task, platform and languages of `info`, whose source_language and target_language must
   // be set. NotFound, DataLoss or InvalidArgument naming the file or field.
-  static absl::StatusOr<std::unique_ptr<Model>> Load(const Seq2SeqOptions& options, ModelInfo info);
+  static absl::StatusOr<std::unique_ptr<models::Model>> Load(const Seq2SeqOptions& options,
+                                                             models::ModelInfo info);
 
-  const ModelInfo& info() const override { return info_; }
-  absl::Status Validate(const Input& input) const override;
-  double EstimateWork(const Input& input) const override;
-  std::unique_ptr<Batch> Prepare(std::span<Request* const> requests) const override;
-  std::vector<Input> WarmupInputs() const override;
+  const models::ModelInfo& info() const override { return info_; }
+  absl::Status Validate(const models::Input& input) const override;
+  double EstimateWork(const models::Input& input) const override;
+  std::unique_ptr<models::Batch> Prepare(std::span<models::Request* const> requests) const override;
+  std::vector<models::Input> WarmupInputs() const override;
 
  private:
-  Seq2SeqModel(const Seq2SeqOptions& options, Seq2SeqConfig config, ModelInfo info,
-               Vocabularies vocabularies, std::unique_ptr<const TranslationEngine> engine);
+  Seq2SeqModel(const Seq2SeqOptions& options, Seq2SeqConfig config, models::ModelInfo info,
+               translation::Vocabularies vocabularies,
+               std::unique_ptr<const translation::TranslationEngine> engine);
 
   // The language's word: of the tag, which was validated, or of the default.
   int32_t LanguageWord(const std::string& asked, const std::string& otherwise) const;
-  SentenceFrame FrameOf(const TranslateInput& input) const;
+  translation::SentenceFrame FrameOf(const models::TranslateInput& input) const;
 
-  const ModelInfo info_;
+  const models::ModelInfo info_;
   const Seq2SeqConfig config_;
   const float max_length_factor_;
   const size_t max_source_tokens_;
-  const SearchOptions search_;
+  const translation::SearchOptions search_;
   const bool few_shapes_;
-  const Vocabularies vocabularies_;
-  const std::unique_ptr<const TranslationEngine> engine_;
-  const TranslationCache::ForModel cache_;
+  const translation::Vocabularies vocabularies_;
+  const std::unique_ptr<const translation::TranslationEngine> engine_;
+  const translation::TranslationCache::ForModel cache_;
 };
 
-}  // namespace millrace::models
+}  // namespace millrace::seq2seq

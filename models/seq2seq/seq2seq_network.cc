@@ -1,18 +1,18 @@
 #include "models/seq2seq/seq2seq_network.h"
 
-namespace millrace::models {
+namespace millrace::seq2seq {
 namespace {
 
-std::optional<PackedLinear> PackUnless(bool shared, const FloatMatrix& matrix,
-                                       const LinearKernels& kernels) {
+std::optional<kernels::PackedLinear> PackUnless(bool shared, const kernels::FloatMatrix& matrix,
+                                                const kernels::LinearKernels& kernels) {
   if (shared) return std::nullopt;
-  return PackedLinear({FloatLinear{matrix, {}}}, kernels);
+  return kernels::PackedLinear({kernels::FloatLinear{matrix, {}}}, kernels);
 }
 
 }  // namespace
 
 Seq2SeqNetwork::Seq2SeqNetwork(const Seq2SeqWeights& weights, const Seq2SeqConfig& config,
-                               const LinearKernels& kernels)
+                               const kernels::LinearKernels& kernels)
     : settings_(config, kernels),
       words_(weights.words()),
       output_({weights.output}, kernels),
@@ -28,4 +28,4 @@ Seq2SeqNetwork::Seq2SeqNetwork(const Seq2SeqWeights& weights, const Seq2SeqConfi
       encoder_(weights, config, settings_, source_embeddings_),
       decoder_(weights, config, settings_, target_embeddings_, output_) {}
 
-}  // namespace millrace::models
+}  // namespace millrace::seq2seq

@@ -8,7 +8,7 @@
 #include "models/seq2seq/float_encoder.h"
 #include "models/seq2seq/float_layers.h"
 
-namespace millrace::models {
+namespace millrace::seq2seq {
 
 // An encoder-decoder transformer on the CPU. Holds a copy of the weights in the precision of the
 // kernels, the embeddings once where a model shares them. What it computes for a row is the same,
@@ -17,7 +17,7 @@ class Seq2SeqNetwork {
  public:
   // The weights may go afterwards.
   Seq2SeqNetwork(const Seq2SeqWeights& weights, const Seq2SeqConfig& config,
-                 const LinearKernels& kernels);
+                 const kernels::LinearKernels& kernels);
   Seq2SeqNetwork(const Seq2SeqNetwork&) = delete;
   Seq2SeqNetwork& operator=(const Seq2SeqNetwork&) = delete;
 
@@ -28,13 +28,13 @@ class Seq2SeqNetwork {
  private:
   const LayerSettings settings_;
   const int64_t words_;
-  const PackedLinear output_;
-  const std::optional<PackedLinear> target_words_;  // none: as output_
-  const std::optional<PackedLinear> source_words_;  // none: as the target's
+  const kernels::PackedLinear output_;
+  const std::optional<kernels::PackedLinear> target_words_;  // none: as output_
+  const std::optional<kernels::PackedLinear> source_words_;  // none: as the target's
   const FloatEmbeddings target_embeddings_;
   const FloatEmbeddings source_embeddings_;
   const FloatEncoder encoder_;
   const FloatDecoder decoder_;
 };
 
-}  // namespace millrace::models
+}  // namespace millrace::seq2seq

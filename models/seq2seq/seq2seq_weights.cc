@@ -6,7 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 
-namespace millrace::models {
+namespace millrace::seq2seq {
 namespace {
 
 constexpr int64_t kMaxHidden = 1 << 16;
@@ -17,7 +17,7 @@ constexpr int64_t kFewestPositions = 16;
 // empty.
 class Reader {
  public:
-  Reader(const SafetensorsFile& file, int64_t dim) : file_(file), dim_(dim) {}
+  Reader(const models::SafetensorsFile& file, int64_t dim) : file_(file), dim_(dim) {}
 
   const absl::Status& status() const { return status_; }
   bool Has(const std::string& name) const { return file_.tensors().contains(name); }
@@ -29,17 +29,17 @@ class Reader {
   }
 
   std::span<const float> Vector(const std::string& name, int64_t size) {
-    const SafetensorsFile::View view = Find(name, {size});
+    const models::SafetensorsFile::View view = Find(name, {size});
     return {reinterpret_cast<const float*>(view.data), view.bytes / sizeof(float)};
   }
   // A negative size: any.
-  FloatMatrix Matrix(const std::string& name, int64_t outputs, int64_t inputs) {
-    const SafetensorsFile::View view = Find(name, {outputs, inputs});
+  kernels::FloatMatrix Matrix(const std::string& name, int64_t outputs, int64_t inputs) {
+    const models::SafetensorsFile::View view = Find(name, {outputs, inputs});
     if (!status_.ok()) return {};
     return {reinterpret_cast<const float*>(view.data), view.shape[0], view.shape[1]};
   }
-  FloatLinear Linear(const std::string& name, int64_t outputs, int64_t inputs) {
-    FloatLinear linear;
+  kernels::FloatLinear Linear(const std::string& name, int64_t outputs, int64_t inputs) {
+    kernels::FloatLinear linear;
     linear.matrix = Matrix(name + ".weight", outputs, inputs);
     linear.bias = Vector(name + ".bias", linear.matrix.outputs);
     return linear;
@@ -67,19 +67,19 @@ class Reader {
   }
 
  private:
-  SafetensorsFile::View Find(const std::string& name, const std::vector<int64_t>& shape) {
+  models::SafetensorsFile::View Find(const std::string& name, const std::vector<int64_t>& shape) {
     if (!status_.ok()) return {};
     auto view = file_.Find(name);
     if (!view.ok()) {
       Fail(name, "missing");
       return {};
     }
-    bool fits = view->type == DataType::kFp32 && view->shape.size() == shape.size();
+    bool fits = view->type == models::DataType::kFp32 && view->shape.size() == shape.size();
     for (size_t i = 0; fits && i < shape.size(); ++i) {
       fits = shape[i] < 0 ? view->shape[i] > 0 : view->shape[i] == shape[i];
     }
     if (!fits) {
-      Fail(name, absl::StrCat("is ", std::string(ToString(view->type)), " [",
+      Fail(name, absl::StrCat("is ", std::string(models::ToString(view->type)), " [",
                               absl::StrJoin(view->shape, ", "), "], expected FP32 [",
                               absl::StrJoin(shape, ", "), "] (-1: any)"));
       return {};
@@ -87,7 +87,7 @@ class Reader {
     return *std::move(view);
   }
 
-  const SafetensorsFile& file_;
+  const models::SafetensorsFile& file_;
   const int64_t dim_;
   absl::Status status_;
 };
@@ -96,7 +96,7 @@ class Reader {
 
 absl::StatusOr<Seq2SeqWeights> Seq2SeqWeights::Load(const std::filesystem::path& path,
                                                     const Seq2SeqConfig& config) {
-  auto file = SafetensorsFile::Open(path);
+  auto file = models::SafetensorsFile::Open(path);
   if (!file.ok()) return file.status();
   Seq2SeqWeights weights;
   Reader reader(weights.file_.emplace(*std::move(file)), config.dim);
@@ -133,4 +133,4 @@ absl::StatusOr<Seq2SeqWeights> Seq2SeqWeights::Load(const std::filesystem::path&
   return weights;
 }
 
-}  // namespace millrace::models
+}  // namespace millrace::seq2seq

@@ -11,7 +11,7 @@
 #include "models/seq2seq/seq2seq_config.h"
 #include "models/weights/safetensors.h"
 
-namespace millrace::models {
+namespace millrace::seq2seq {
 
 struct FloatNormWeights {
   std::span<const float> scale;
@@ -19,12 +19,12 @@ struct FloatNormWeights {
 };
 
 struct FloatAttentionWeights {
-  FloatLinear query, key, value, output;
+  kernels::FloatLinear query, key, value, output;
   FloatNormWeights norm;
 };
 
 struct FloatFeedForwardWeights {
-  FloatLinear expand, contract;
+  kernels::FloatLinear expand, contract;
   FloatNormWeights norm;
 };
 
@@ -51,17 +51,17 @@ class Seq2SeqWeights {
   // Places that have an encoding: the longest source and translation, its start counted.
   int64_t longest() const { return positions.outputs; }
 
-  FloatMatrix source_embeddings;
-  FloatMatrix target_embeddings;  // the same pointer where a model shares them
-  FloatLinear output;             // as target_embeddings where a model shares them
-  FloatMatrix positions;          // a row a place
+  kernels::FloatMatrix source_embeddings;
+  kernels::FloatMatrix target_embeddings;  // the same pointer where a model shares them
+  kernels::FloatLinear output;             // as target_embeddings where a model shares them
+  kernels::FloatMatrix positions;          // a row a place
   std::vector<FloatEncoderLayerWeights> encoder;
   std::vector<FloatDecoderLayerWeights> decoder;
   FloatNormWeights encoder_norm;  // behind the last layer; empty unless norm_first
   FloatNormWeights decoder_norm;
 
  private:
-  std::optional<SafetensorsFile> file_;
+  std::optional<models::SafetensorsFile> file_;
 };
 
-}  // namespace millrace::models
+}  // namespace millrace::seq2seq

@@ -1,6 +1,6 @@
 #include "models/seq2seq/token_cache.h"
 
-namespace millrace::models {
+namespace millrace::seq2seq {
 
 int32_t TokenCache::Append(int32_t parent) {
   if (free_.empty()) {
@@ -29,4 +29,4 @@ void TokenCache::Release(int32_t slot) {
   }
 }
 
-}  // namespace millrace::models
+}  // namespace millrace::seq2seq

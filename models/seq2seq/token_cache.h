@@ -8,7 +8,7 @@
 #include "models/kernels/aligned_buffer.h"
 #include "models/seq2seq/cache_blocks.h"
 
-namespace millrace::models {
+namespace millrace::seq2seq {
 
 // The keys and values that a decoder keeps of each word of a sentence, a slot a word. Hypotheses
 // that began alike share the slots of their beginning: a slot knows the one before it, and is free
@@ -47,9 +47,9 @@ class TokenCache {
 
   const int64_t slot_floats_;
   CacheBlocks& source_;
-  std::vector<AlignedBuffer<float>> blocks_;
+  std::vector<kernels::AlignedBuffer<float>> blocks_;
   std::vector<Slot> slots_;
   std::vector<int32_t> free_;
 };
 
-}  // namespace millrace::models
+}  // namespace millrace::seq2seq

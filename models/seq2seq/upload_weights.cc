@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-namespace millrace::models {
+namespace millrace::seq2seq {
 namespace {
 
 // Of which a GPU's matrix products want the words to be a multiple.
@@ -28,15 +28,15 @@ class Uploader {
   at::Tensor operator()(const at::Tensor& values) const {
     return values.to(device_, type_, /*non_blocking=*/false, /*copy=*/true);
   }
-  at::Tensor operator()(const FloatMatrix& matrix) const { return (*this)(View(matrix)); }
+  at::Tensor operator()(const kernels::FloatMatrix& matrix) const { return (*this)(View(matrix)); }
   AtenNorm operator()(const FloatNormWeights& norm) const {
     return {(*this)(View(norm.scale)), (*this)(View(norm.bias))};
   }
   // Side by side.
-  AtenLinear SideBySide(const std::vector<FloatLinear>& layers) const {
+  AtenLinear SideBySide(const std::vector<kernels::FloatLinear>& layers) const {
     std::vector<at::Tensor> weights;
     std::vector<at::Tensor> biases;
-    for (const FloatLinear& layer : layers) {
+    for (const kernels::FloatLinear& layer : layers) {
       weights.push_back(View(layer.matrix));
       biases.push_back(View(layer.bias));
     }
@@ -49,7 +49,7 @@ class Uploader {
     return SideBySide({layer.query, layer.key, layer.value});
   }
   // Its words are padded, and the padding never comes.
-  AtenLinear Output(const FloatLinear& output) const {
+  AtenLinear Output(const kernels::FloatLinear& output) const {
     const int64_t words = output.matrix.outputs;
     const int64_t padded = (words + kWordsStep - 1) / kWordsStep * kWordsStep;
     const at::Tensor matrix = at::zeros({padded, output.matrix.inputs}, type_);
@@ -73,7 +73,7 @@ class Uploader {
     return at::from_blob(const_cast<float*>(values.data()), {static_cast<int64_t>(values.size())},
                          at::kFloat);
   }
-  static at::Tensor View(const FloatMatrix& matrix) {
+  static at::Tensor View(const kernels::FloatMatrix& matrix) {
     return at::from_blob(const_cast<float*>(matrix.values), {matrix.outputs, matrix.inputs},
                          at::kFloat);
   }
@@ -98,7 +98,7 @@ TransformerWeights UploadWeights(const Seq2SeqWeights& weights, const Seq2SeqCon
   uploaded.positions = upload(weights.positions);
   uploaded.output = upload.Output(weights.output);
   uploaded.suppressed = upload.Words(config.suppressed);
-  const auto embeddings = [&](const FloatMatrix& matrix) {
+  const auto embeddings = [&](const kernels::FloatMatrix& matrix) {
     return matrix.values == weights.output.matrix.values ? uploaded.output.weight : upload(matrix);
   };
   uploaded.target_embeddings = embeddings(weights.target_embeddings);
@@ -109,7 +109,7 @@ TransformerWeights UploadWeights(const Seq2SeqWeights& weights, const Seq2SeqCon
     uploaded.encoder.push_back({upload.Inputs(layer.self), upload.SideBySide({layer.self.output}),
                                 upload(layer.self.norm), upload(layer.feed_forward)});
   }
-  std::vector<FloatLinear> memory;
+  std::vector<kernels::FloatLinear> memory;
   for (const FloatDecoderLayerWeights& layer : weights.decoder) {
     uploaded.decoder.push_back({upload.Inputs(layer.self), upload.SideBySide({layer.self.output}),
                                 upload(layer.self.norm), upload.SideBySide({layer.cross.query}),
@@ -126,4 +126,4 @@ TransformerWeights UploadWeights(const Seq2SeqWeights& weights, const Seq2SeqCon
   return uploaded;
 }
 
-}  // namespace millrace::models
+}  // namespace millrace::seq2seq

@@ -4,7 +4,7 @@
 
 #include "mps_runtime/stream.h"
 
-namespace millrace::models {
+namespace millrace::speech {
 
 inline at::Device ToAten(runtime::DeviceType device) {
   switch (device) {
@@ -18,4 +18,4 @@ inline at::Device ToAten(runtime::DeviceType device) {
   return at::Device(at::kCPU);
 }
 
-}  // namespace millrace::models
+}  // namespace millrace::speech

@@ -13,7 +13,7 @@
 #include <array>
 #include <numbers>
 
-namespace millrace::models {
+namespace millrace::speech {
 namespace {
 
 constexpr int64_t kWord = 0xFFFFFFFF;
@@ -66,4 +66,4 @@ at::Tensor DrawNoise(const at::Tensor& keys, int64_t count) {
       .narrow(1, 0, count);
 }
 
-}  // namespace millrace::models
+}  // namespace millrace::speech

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-namespace millrace::models {
+namespace millrace::speech {
 
 // The key of NoiseSource(seed, stream) for DrawNoise: [4] on the CPU.
 at::Tensor NoiseKey(uint64_t seed, uint64_t stream);
@@ -15,4 +15,4 @@ at::Tensor NoiseKey(uint64_t seed, uint64_t stream);
 // longer over it than a GPU takes for all the rest.
 at::Tensor DrawNoise(const at::Tensor& keys, int64_t count);
 
-}  // namespace millrace::models
+}  // namespace millrace::speech

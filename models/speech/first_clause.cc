@@ -6,7 +6,7 @@
 #include "absl/strings/ascii.h"
 #include "models/text/trim.h"
 
-namespace millrace::models {
+namespace millrace::speech {
 namespace {
 
 // Fewer before it sound as if the voice stumbled; fewer after it are not worth a step.
@@ -15,7 +15,7 @@ constexpr size_t kFewestWords = 3;
 constexpr std::string_view kMarks[] = {",", ";", ":", "—", "–", "-"};
 constexpr std::string_view kClosing[] = {"\"", "'", "”", "’", ")"};
 
-bool IsSpace(char c) { return kAsciiSpace.find(c) != std::string_view::npos; }
+bool IsSpace(char c) { return models::kAsciiSpace.find(c) != std::string_view::npos; }
 
 // Of a letter or a digit, not of a dash or a quotation mark.
 bool IsOfWord(char c) {
@@ -61,7 +61,7 @@ void CutFirstClause(std::vector<std::string_view>& units) {
   for (size_t at = 0; at < text.size(); ++at) {
     const size_t end = EndOfMark(text, at);
     if (end == 0 || CountWords(text.substr(0, at)) < kFewestWords) continue;
-    const std::string_view rest = TrimLeft(text.substr(end));
+    const std::string_view rest = models::TrimLeft(text.substr(end));
     if (CountWords(rest) < kFewestWords) return;
     units.front() = text.substr(0, end);
     units.insert(units.begin() + 1, rest);
@@ -69,4 +69,4 @@ void CutFirstClause(std::vector<std::string_view>& units) {
   }
 }
 
-}  // namespace millrace::models
+}  // namespace millrace::speech

@@ -6,7 +6,7 @@
 
 #include "models/speech/packed_conv.h"
 
-namespace millrace::models {
+namespace millrace::speech {
 
 // A 1-d convolution of a tensor that keeps its length, by the kernels of the voices on the calling
 // thread alone. Immutable, shared by all threads.
@@ -30,4 +30,4 @@ class NativeConv {
   PackedConv conv_;
 };
 
-}  // namespace millrace::models
+}  // namespace millrace::speech

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <numbers>
 
-namespace millrace::models {
+namespace millrace::speech {
 namespace {
 
 using Block = std::array<uint32_t, 4>;
@@ -45,4 +45,4 @@ void NoiseSource::Fill(std::span<float> values) {
   }
 }
 
-}  // namespace millrace::models
+}  // namespace millrace::speech

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <span>
 
-namespace millrace::models {
+namespace millrace::speech {
 
 // Gaussian noise that depends only on its arguments: no state is shared between requests or
 // threads, so equal requests get equal audio whatever else runs. Philox 4x32-10 (Salmon et al.,
@@ -22,4 +22,4 @@ class NoiseSource {
   uint64_t counter_ = 0;
 };
 
-}  // namespace millrace::models
+}  // namespace millrace::speech

@@ -3,7 +3,7 @@
 #include <numeric>
 #include <utility>
 
-namespace millrace::models {
+namespace millrace::speech {
 namespace {
 
 std::vector<int64_t> InOrder(int64_t count) {
@@ -28,13 +28,14 @@ PackedConv::PackedConv(const at::Tensor& weight, const at::Tensor& bias, int64_t
   const auto from = weight.accessor<float, 3>();
   for (size_t o = 0; o < outputs.size(); ++o) {
     if (outputs[o] < 0) continue;
-    const int64_t block = static_cast<int64_t>(o) / kChannelBlock;
-    const int64_t lane = static_cast<int64_t>(o) % kChannelBlock;
+    const int64_t block = static_cast<int64_t>(o) / kernels::kChannelBlock;
+    const int64_t lane = static_cast<int64_t>(o) % kernels::kChannelBlock;
     if (bias.defined()) bias_.data()[o] = order.sign * bias.const_data_ptr<float>()[outputs[o]];
     for (int64_t tap = 0; tap < taps_; ++tap) {
       for (int64_t c = 0; c < in_channels_; ++c) {
         if (inputs[static_cast<size_t>(c)] < 0) continue;
-        const int64_t at = ((block * taps_ + tap) * in_channels_ + c) * kChannelBlock + lane;
+        const int64_t at =
+            ((block * taps_ + tap) * in_channels_ + c) * kernels::kChannelBlock + lane;
         weights_.data()[at] = order.sign * from[outputs[o]][inputs[static_cast<size_t>(c)]][tap];
       }
     }
@@ -43,8 +44,8 @@ PackedConv::PackedConv(const at::Tensor& weight, const at::Tensor& bias, int64_t
 }
 
 void PackedConv::Pack() {
-  const ConvKernels& kernels = GetConvKernels();
-  AlignedFloats packed(static_cast<size_t>(kernels.packed_size(Task())));
+  const kernels::ConvKernels& kernels = kernels::GetConvKernels();
+  kernels::AlignedFloats packed(static_cast<size_t>(kernels.packed_size(Task())));
   kernels.pack(Task(), packed.data());
   weights_ = std::move(packed);
 }
@@ -72,8 +73,9 @@ PackedConv PackedConv::Transposed(const at::Tensor& weight, const at::Tensor& bi
         const int64_t k = phase + (taps - 1 - tap) * stride;
         if (k >= kernel) continue;
         for (int64_t c = 0; c < inputs; ++c) {
-          const int64_t at = ((place / kChannelBlock * taps + tap) * inputs + c) * kChannelBlock +
-                             place % kChannelBlock;
+          const int64_t at = ((place / kernels::kChannelBlock * taps + tap) * inputs + c) *
+                                 kernels::kChannelBlock +
+                             place % kernels::kChannelBlock;
           conv.weights_.data()[at] = from[c][o][k];
         }
       }
@@ -83,16 +85,16 @@ PackedConv PackedConv::Transposed(const at::Tensor& weight, const at::Tensor& bi
   return conv;
 }
 
-ConvTask PackedConv::Task() const {
-  ConvTask task;
+kernels::ConvTask PackedConv::Task() const {
+  kernels::ConvTask task;
   task.weights = weights_.data();
   task.bias = bias_.data();
   task.taps = taps_;
   task.dilation = dilation_;
   task.in_channels = in_channels_;
-  task.blocks = out_channels_ / kChannelBlock;
+  task.blocks = out_channels_ / kernels::kChannelBlock;
   task.exact = exact_;
   return task;
 }
 
-}  // namespace millrace::models
+}  // namespace millrace::speech

@@ -8,11 +8,11 @@
 #include "models/kernels/aligned_floats.h"
 #include "models/kernels/conv_kernels.h"
 
-namespace millrace::models {
+namespace millrace::speech {
 
 // Channels rounded up to whole blocks: the width of a row of them.
 inline int64_t PadChannels(int64_t channels) {
-  return (channels + kChannelBlock - 1) / kChannelBlock * kChannelBlock;
+  return (channels + kernels::kChannelBlock - 1) / kernels::kChannelBlock * kernels::kChannelBlock;
 }
 
 // The weights of a 1-d convolution in the order in which the kernels read them. Immutable, shared
@@ -40,7 +40,7 @@ class PackedConv {
 
   // The rows, weights and bias of a task: what is left is where they lie and what to do with the
   // results.
-  ConvTask Task() const;
+  kernels::ConvTask Task() const;
 
   int64_t taps() const { return taps_; }
   int64_t dilation() const { return dilation_; }
@@ -59,8 +59,8 @@ class PackedConv {
   int64_t in_channels_ = 0;
   int64_t out_channels_ = 0;  // padded
   bool exact_ = false;
-  AlignedFloats weights_;
-  AlignedFloats bias_;
+  kernels::AlignedFloats weights_;
+  kernels::AlignedFloats bias_;
 };
 
-}  // namespace millrace::models
+}  // namespace millrace::speech

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace millrace::models {
+namespace millrace::speech {
 
 // A symbol of a phoneme string, and the numbers that stand for it.
 struct PhonemeSymbol {
@@ -22,4 +22,4 @@ struct PhonemeIds {
   std::vector<PhonemeSymbol> symbols;  // those that the voice knows, in order
 };
 
-}  // namespace millrace::models
+}  // namespace millrace::speech

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace millrace::models {
+namespace millrace::speech {
 namespace {
 
 constexpr int kWindowsPerSecond = 200;
@@ -58,4 +58,4 @@ std::optional<Silence> LongestSilence(std::span<const float> samples, int sample
   return longest;
 }
 
-}  // namespace millrace::models
+}  // namespace millrace::speech

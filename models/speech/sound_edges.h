@@ -4,7 +4,7 @@
 #include <optional>
 #include <span>
 
-namespace millrace::models {
+namespace millrace::speech {
 
 // Where speech is heard in a voice's samples: at least -52 dBFS over 5 ms, which is 40 dB below
 // what the loudest sounds have. Samples are mono, -1 .. 1; results count samples, to 5 ms.
@@ -22,4 +22,4 @@ struct Silence {
 // The longest silence of at least 50 ms; nullopt: there is none.
 std::optional<Silence> LongestSilence(std::span<const float> samples, int sample_rate);
 
-}  // namespace millrace::models
+}  // namespace millrace::speech

@@ -15,7 +15,7 @@
 #include "models/text/phoneme_words.h"
 #include "models/text/unicode.h"
 
-namespace millrace::models {
+namespace millrace::speech {
 namespace {
 
 constexpr size_t kMaxUnitsTried = 8;  // in a step, until one has something to speak
@@ -31,7 +31,7 @@ constexpr float kMaxPause = 10;
 absl::Status CheckSymbols(std::string_view phonemes, const SpeechReader& reader) {
   const auto check = [&](size_t begin, size_t end) {
     for (size_t at = begin; at < end;) {
-      const CodePoint c = DecodeAt(phonemes, at);
+      const models::CodePoint c = models::DecodeAt(phonemes, at);
       if (c.value != '\n' && c.value != '\r') {
         return absl::InvalidArgumentError(absl::StrCat(
             "phonemes: the voice does not know the symbol '", View(phonemes.substr(at, c.bytes)),
@@ -58,7 +58,7 @@ absl::Status CheckPause(const char* field, float seconds) {
 
 }  // namespace
 
-absl::Status CheckSpeech(const SynthesizeInput& input, const ModelInfo& info,
+absl::Status CheckSpeech(const models::SynthesizeInput& input, const models::ModelInfo& info,
                          const SpeechReader& reader) {
   const char* field = input.is_phonemes ? "phonemes" : "text";
   if (!HasLetterOrDigit(input.text)) {
@@ -81,11 +81,11 @@ absl::Status CheckSpeech(const SynthesizeInput& input, const ModelInfo& info,
   return input.is_phonemes ? CheckSymbols(input.text, reader) : absl::OkStatus();
 }
 
-double EstimateWork(const SynthesizeInput& input) {
-  return (kSentenceWork + static_cast<double>(input.text.size())) / input.speed;
+double EstimateWork(const models::SynthesizeInput& input) {
+  return (models::kSentenceWork + static_cast<double>(input.text.size())) / input.speed;
 }
 
-SpeechPlan::SpeechPlan(const SynthesizeInput& input, const Manner& manner)
+SpeechPlan::SpeechPlan(const models::SynthesizeInput& input, const Manner& manner)
     : input_(input),
       manner_(manner),
       units_(input.is_phonemes ? SplitPhonemeUnits(input.text, manner.max_bytes)
@@ -94,13 +94,13 @@ SpeechPlan::SpeechPlan(const SynthesizeInput& input, const Manner& manner)
     CutFirstClause(units_);
 }
 
-bool SpeechPlan::Prepare(Request& request, const SpeechReader& reader) {
+bool SpeechPlan::Prepare(models::Request& request, const SpeechReader& reader) {
   for (size_t tried = 0; next_ < units_.size(); ++tried) {
     if (!read_.ids.empty()) return true;
     if (tried == kMaxUnitsTried || request.ShouldStop()) return false;
     const std::string_view unit = units_[next_];
     if (input_.is_phonemes) {
-      text_ = {std::string(HasLetterOrDigit(unit) ? unit : ""), SplitPhonemeWords(unit)};
+      text_ = {std::string(HasLetterOrDigit(unit) ? unit : ""), models::SplitPhonemeWords(unit)};
     } else {
       auto text = reader.ToPhonemes(unit, input_);
       if (!text.ok()) {
@@ -131,9 +131,9 @@ double SpeechPlan::WorkLeft(double spoken_part) const {
   if (next_ >= units_.size()) return 0;
   const std::string_view unit = units_[next_];
   const char* end = input_.text.data() + input_.text.size();
-  const double work = kSentenceWork * static_cast<double>(units_.size() - next_) +
+  const double work = models::kSentenceWork * static_cast<double>(units_.size() - next_) +
                       static_cast<double>(end - unit.data());
-  const double spoken = spoken_part * (kSentenceWork + static_cast<double>(unit.size()));
+  const double spoken = spoken_part * (models::kSentenceWork + static_cast<double>(unit.size()));
   return (work - spoken) / input_.speed;
 }
 
@@ -145,7 +145,8 @@ bool SpeechPlan::Halve() {
 
 size_t SpeechPlan::CharactersBefore(size_t byte) const {
   return left_characters_ +
-         CountCodePoints(std::string_view(input_.text).substr(left_bytes_, byte - left_bytes_));
+         models::CountCodePoints(
+             std::string_view(input_.text).substr(left_bytes_, byte - left_bytes_));
 }
 
 void SpeechPlan::SetFrames(std::span<const int64_t> frames, int64_t samples_per_frame) {
@@ -157,7 +158,7 @@ int64_t SpeechPlan::Scaled(float seconds, int sample_rate) const {
 }
 
 int64_t SpeechPlan::PauseBefore(int sample_rate) const {
-  SpeechBreak before = input_.break_before;
+  models::SpeechBreak before = input_.break_before;
   if (spoken_ > 0) {
     const size_t begin = units_[next_].data() - input_.text.data();
     before = BreakBehind(std::string_view(input_.text).substr(0, begin));
@@ -168,15 +169,15 @@ int64_t SpeechPlan::PauseBefore(int sample_rate) const {
   };
   int64_t samples = 0;
   switch (before) {
-    case SpeechBreak::kNone:
+    case models::SpeechBreak::kNone:
       return 0;
-    case SpeechBreak::kClause:
+    case models::SpeechBreak::kClause:
       samples = Scaled(kClausePause, sample_rate);
       break;
-    case SpeechBreak::kSentence:
+    case models::SpeechBreak::kSentence:
       samples = pause(input_.sentence_pause, manner_.pauses.sentence);
       break;
-    case SpeechBreak::kParagraph:
+    case models::SpeechBreak::kParagraph:
       samples = pause(input_.paragraph_pause, manner_.pauses.paragraph);
       break;
   }
@@ -184,13 +185,13 @@ int64_t SpeechPlan::PauseBefore(int sample_rate) const {
   return std::max<int64_t>(samples - Scaled(kLead, sample_rate) - Scaled(kTail, sample_rate), 0);
 }
 
-void SpeechPlan::TellTimes(int64_t shift, SynthesizeOutput& piece) {
+void SpeechPlan::TellTimes(int64_t shift, models::SynthesizeOutput& piece) {
   const std::vector<int64_t>& bounds = times_.bounds;
   if (bounds.empty()) return;
   const std::string_view phonemes = text_.phonemes;
   // Sound that was cut off in front has no time of its own.
   const auto add = [shift](std::string text, int64_t begin, int64_t end, size_t character,
-                           std::vector<SpeechTime>& times) {
+                           std::vector<models::SpeechTime>& times) {
     begin = std::max<int64_t>(begin + shift, 0);
     if (end + shift > begin) times.push_back({std::move(text), begin, end + shift, character});
   };
@@ -208,7 +209,7 @@ void SpeechPlan::TellTimes(int64_t shift, SynthesizeOutput& piece) {
   left_bytes_ = unit_begin;
   size_t symbol = 0;
   const std::vector<PhonemeSymbol>& symbols = read_.symbols;
-  for (const PhonemeWord& word : text_.words) {
+  for (const models::PhonemeWord& word : text_.words) {
     while (symbol < symbols.size() && symbols[symbol].begin < word.phonemes_begin) ++symbol;
     const size_t first = symbol;
     while (symbol < symbols.size() && symbols[symbol].end <= word.phonemes_end) ++symbol;
@@ -218,8 +219,9 @@ void SpeechPlan::TellTimes(int64_t shift, SynthesizeOutput& piece) {
   }
 }
 
-SynthesizeOutput SpeechPlan::TakePiece(std::vector<float> samples, int sample_rate, bool last) {
-  SynthesizeOutput piece;
+models::SynthesizeOutput SpeechPlan::TakePiece(std::vector<float> samples, int sample_rate,
+                                               bool last) {
+  models::SynthesizeOutput piece;
   piece.sample_rate = sample_rate;
   piece.sentence_index = spoken_;
   piece.sentence_finished = last;
@@ -275,4 +277,4 @@ void SpeechPlan::Forget() {
   given_ = 0;
 }
 
-}  // namespace millrace::models
+}  // namespace millrace::speech

@@ -14,15 +14,15 @@
 #include "models/speech/speech_units.h"
 #include "models/speech/symbol_times.h"
 
-namespace millrace::models {
+namespace millrace::speech {
 
 // Checks what a request is to say, without its voice and settings. InvalidArgument naming the
 // field, the value and what is allowed. Linear time.
-absl::Status CheckSpeech(const SynthesizeInput& input, const ModelInfo& info,
+absl::Status CheckSpeech(const models::SynthesizeInput& input, const models::ModelInfo& info,
                          const SpeechReader& reader);
 
 // The work of a request, in bytes to say at the usual speed. Constant time.
-double EstimateWork(const SynthesizeInput& input);
+double EstimateWork(const models::SynthesizeInput& input);
 
 // What is left to say of one request: its text, or its phonemes, unit by unit, and of the unit at
 // hand what the network reads and when each part of it is heard. Touched by one worker at a time;
@@ -38,14 +38,14 @@ class SpeechPlan {
     // and its times follow what is heard.
     size_t lead_samples = 0;
     size_t tail_samples = 0;
-    SpeechPauses pauses = {};
+    models::SpeechPauses pauses = {};
   };
 
-  SpeechPlan(const SynthesizeInput& input, const Manner& manner);
+  SpeechPlan(const models::SynthesizeInput& input, const Manner& manner);
 
   // Finds a unit that has something to speak. False when the request is finished instead, was to
   // stop, or has had its share of the step.
-  bool Prepare(Request& request, const SpeechReader& reader);
+  bool Prepare(models::Request& request, const SpeechReader& reader);
   // Of the unit at hand.
   const std::vector<int64_t>& ids() const { return read_.ids; }
   size_t symbols() const { return read_.symbols.size(); }
@@ -65,7 +65,7 @@ class SpeechPlan {
   // A piece of the unit's audio, of what the network gave. The network's own silence at the ends of
   // a unit is cut to a little, and the pause before it is added. Its text and times go with the
   // first piece.
-  SynthesizeOutput TakePiece(std::vector<float> samples, int sample_rate, bool last);
+  models::SynthesizeOutput TakePiece(std::vector<float> samples, int sample_rate, bool last);
   // Leaves the unit that was spoken; false when it was the last.
   bool Advance();
 
@@ -79,9 +79,9 @@ class SpeechPlan {
   // Samples of silence between the unit at hand and the one before it.
   int64_t PauseBefore(int sample_rate) const;
   // Tells the times of the unit, whose first sample becomes the `shift`th.
-  void TellTimes(int64_t shift, SynthesizeOutput& piece);
+  void TellTimes(int64_t shift, models::SynthesizeOutput& piece);
 
-  const SynthesizeInput& input_;
+  const models::SynthesizeInput& input_;
   const Manner manner_;
   std::vector<std::string_view> units_;  // of the input's text
   size_t next_ = 0;                      // index of the unit at hand
@@ -89,11 +89,11 @@ class SpeechPlan {
   size_t left_bytes_ = 0;  // of the input's text, before the unit at hand or another before it
   size_t left_characters_ = 0;
 
-  PhonemeText text_;  // of the unit at hand, as is all below; empty: not yet found
+  models::PhonemeText text_;  // of the unit at hand, as is all below; empty: not yet found
   PhonemeIds read_;
   SymbolTimes times_;
   bool begun_ = false;  // its first piece was taken
   int64_t given_ = 0;   // samples of the network in the pieces before
 };
 
-}  // namespace millrace::models
+}  // namespace millrace::speech

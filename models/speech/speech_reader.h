@@ -9,7 +9,7 @@
 #include "models/speech/phoneme_ids.h"
 #include "models/text/phoneme_text.h"
 
-namespace millrace::models {
+namespace millrace::speech {
 
 // How a voice reads: text to phonemes, phonemes to what its network takes. Immutable, thread-safe.
 class SpeechReader {
@@ -18,8 +18,8 @@ class SpeechReader {
 
   // Of a sentence of the input's text; its words only if the input asks for their times. Empty
   // phonemes when there is nothing to speak.
-  virtual absl::StatusOr<PhonemeText> ToPhonemes(std::string_view sentence,
-                                                 const SynthesizeInput& input) const = 0;
+  virtual absl::StatusOr<models::PhonemeText> ToPhonemes(
+      std::string_view sentence, const models::SynthesizeInput& input) const = 0;
   // With the marks of the ends. What the voice does not know is left out.
   virtual PhonemeIds ToIds(std::string_view phonemes) const = 0;
   // The symbols that the voice knows, divided by spaces.
@@ -28,4 +28,4 @@ class SpeechReader {
   virtual size_t max_symbols() const = 0;
 };
 
-}  // namespace millrace::models
+}  // namespace millrace::speech

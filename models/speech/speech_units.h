@@ -6,7 +6,7 @@
 
 #include "models/core/payload.h"
 
-namespace millrace::models {
+namespace millrace::speech {
 
 // Bytes of text, as CountSpokenBytes has them, that are spoken at once: bounds a step's time and
 // memory.
@@ -29,9 +29,9 @@ bool HalveSpeechUnit(std::vector<std::string_view>& units, size_t index);
 
 // Returns the break that ends the text: a paragraph for a blank line, a sentence for a line break
 // or a stop (with quotes or brackets behind it), else a clause; kNone if empty. Thread-safe.
-SpeechBreak BreakBehind(std::string_view text);
+models::SpeechBreak BreakBehind(std::string_view text);
 
 // Whether there is a letter or a digit of any script.
 bool HasLetterOrDigit(std::string_view text);
 
-}  // namespace millrace::models
+}  // namespace millrace::speech

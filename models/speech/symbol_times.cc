@@ -7,7 +7,7 @@
 #include "models/text/phoneme_words.h"
 #include "models/text/unicode.h"
 
-namespace millrace::models {
+namespace millrace::speech {
 namespace {
 
 constexpr int kLeastPerSecond = 200;    // a symbol lasts 5 ms at least
@@ -23,9 +23,9 @@ SymbolTimes SymbolTimes::FromFrames(const PhonemeIds& read, std::string_view pho
   for (const PhonemeSymbol& symbol : read.symbols) {
     if (times.bounds.empty()) times.bounds.push_back(starts[symbol.first_id]);
     times.bounds.push_back(starts[symbol.end_id]);
-    const char32_t c = DecodeAt(phonemes, symbol.begin).value;
-    times.sounds.push_back(IsSound(c));
-    times.marks.push_back(!IsSound(c) && !IsSpace(c));
+    const char32_t c = models::DecodeAt(phonemes, symbol.begin).value;
+    times.sounds.push_back(models::IsSound(c));
+    times.marks.push_back(!models::IsSound(c) && !models::IsSpace(c));
   }
   return times;
 }
@@ -124,4 +124,4 @@ void SymbolTimes::FollowSound(std::span<const float> samples, int sample_rate) {
   }
 }
 
-}  // namespace millrace::models
+}  // namespace millrace::speech

@@ -7,7 +7,7 @@
 
 #include "models/speech/phoneme_ids.h"
 
-namespace millrace::models {
+namespace millrace::speech {
 
 // When each symbol of a unit is heard, in samples of what the network gives: symbol i lasts from
 // bounds[i] to bounds[i + 1]. Bounds never fall.
@@ -40,4 +40,4 @@ struct SymbolTimes {
   void SpreadMarks(size_t last, size_t next);
 };
 
-}  // namespace millrace::models
+}  // namespace millrace::speech

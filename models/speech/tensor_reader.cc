@@ -7,7 +7,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 
-namespace millrace::models {
+namespace millrace::speech {
 namespace {
 
 bool Fits(const std::vector<int64_t>& actual, const std::vector<int64_t>& wanted) {
@@ -48,8 +48,8 @@ at::Tensor TensorReader::Take(const std::string& name, const std::vector<int64_t
     status_.Update(view.status());
     return {};
   }
-  if (view->type != DataType::kFp32 || !Fits(view->shape, shape)) {
-    Refuse(name, absl::StrCat("is ", std::string(ToString(view->type)), " [",
+  if (view->type != models::DataType::kFp32 || !Fits(view->shape, shape)) {
+    Refuse(name, absl::StrCat("is ", std::string(models::ToString(view->type)), " [",
                               absl::StrJoin(view->shape, ", "), "], expected FP32 [",
                               absl::StrJoin(shape, ", "), "], -1 being any size"));
     return {};
@@ -64,4 +64,4 @@ at::Tensor TensorReader::TakeIfAny(const std::string& name, const std::vector<in
   return Has(name) ? Take(name, shape) : at::Tensor();
 }
 
-}  // namespace millrace::models
+}  // namespace millrace::speech

@@ -11,7 +11,7 @@
 #include "absl/status/status.h"
 #include "models/weights/safetensors.h"
 
-namespace millrace::models {
+namespace millrace::speech {
 
 // Hands out the tensors of a safetensors file by name, and remembers the first that is missing or
 // of the wrong shape, so that the code that builds a network stays a list of its layers. For one
@@ -19,7 +19,8 @@ namespace millrace::models {
 class TensorReader {
  public:
   // The tensors will live on the device.
-  TensorReader(SafetensorsFile file, at::Device device) : file_(std::move(file)), device_(device) {}
+  TensorReader(models::SafetensorsFile file, at::Device device)
+      : file_(std::move(file)), device_(device) {}
 
   at::Device device() const { return device_; }
   bool Has(const std::string& name) const;
@@ -38,10 +39,10 @@ class TensorReader {
   const absl::Status& status() const { return status_; }
 
  protected:
-  const SafetensorsFile& file() const { return file_; }
+  const models::SafetensorsFile& file() const { return file_; }
 
  private:
-  SafetensorsFile file_;
+  models::SafetensorsFile file_;
   at::Device device_;
   absl::Status status_;
 };
@@ -49,4 +50,4 @@ class TensorReader {
 // "1 2 3"; empty when a number is missing or not in 1..max.
 std::vector<int64_t> ParseNumbers(const std::string& text, int64_t max);
 
-}  // namespace millrace::models
+}  // namespace millrace::speech

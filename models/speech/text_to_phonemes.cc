@@ -16,75 +16,76 @@
 #include "models/text/phoneme_vocabulary.h"
 #include "mps_runtime/base/log_sink.h"
 
-namespace millrace::models {
+namespace millrace::speech {
 namespace {
 
 class EnglishToPhonemes final : public TextToPhonemes {
  public:
-  EnglishToPhonemes(EnglishLexicon lexicon, EnglishG2p::Options options)
+  EnglishToPhonemes(models::EnglishLexicon lexicon, models::EnglishG2p::Options options)
       : g2p_(std::move(lexicon), std::move(options)) {}
 
-  absl::StatusOr<PhonemeText> Convert(std::string_view sentence,
-                                      bool /*with_words*/) const override {
+  absl::StatusOr<models::PhonemeText> Convert(std::string_view sentence,
+                                              bool /*with_words*/) const override {
     const auto tokens = g2p_.Phonemize(sentence);
     if (!tokens.ok()) return tokens.status();
-    PhonemeText text = JoinPhonemes(*tokens);
-    return text.words.empty() ? PhonemeText() : text;
+    models::PhonemeText text = models::JoinPhonemes(*tokens);
+    return text.words.empty() ? models::PhonemeText() : text;
   }
 
  private:
-  const EnglishG2p g2p_;
+  const models::EnglishG2p g2p_;
 };
 
 class KanaToPhonemes final : public TextToPhonemes {
  public:
-  absl::StatusOr<PhonemeText> Convert(std::string_view sentence,
-                                      bool /*with_words*/) const override {
-    auto text = KanaPhonemes(sentence);
+  absl::StatusOr<models::PhonemeText> Convert(std::string_view sentence,
+                                              bool /*with_words*/) const override {
+    auto text = models::KanaPhonemes(sentence);
     if (!text.ok()) return text.status();
-    return text->words.empty() ? PhonemeText() : *std::move(text);
+    return text->words.empty() ? models::PhonemeText() : *std::move(text);
   }
 };
 
 class EspeakToPhonemes final : public TextToPhonemes {
  public:
-  explicit EspeakToPhonemes(std::unique_ptr<const EspeakG2p> g2p) : g2p_(std::move(g2p)) {}
+  explicit EspeakToPhonemes(std::unique_ptr<const models::EspeakG2p> g2p) : g2p_(std::move(g2p)) {}
 
-  absl::StatusOr<PhonemeText> Convert(std::string_view sentence, bool with_words) const override {
+  absl::StatusOr<models::PhonemeText> Convert(std::string_view sentence,
+                                              bool with_words) const override {
     return g2p_->Phonemize(sentence, with_words);
   }
 
  private:
-  const std::unique_ptr<const EspeakG2p> g2p_;
+  const std::unique_ptr<const models::EspeakG2p> g2p_;
 };
 
 absl::StatusOr<std::unique_ptr<TextToPhonemes>> MakeEspeak(const TextToPhonemesOptions& options,
-                                                           const EspeakLanguage& language) {
-  auto g2p = EspeakG2p::Create({.program = options.espeak_program,
-                                .voice = std::string(language.voice),
-                                .vocabulary = PhonemeVocabulary(options.symbols),
-                                .max_processes = options.max_espeak_processes,
-                                .timeout = options.espeak_timeout});
+                                                           const models::EspeakLanguage& language) {
+  auto g2p = models::EspeakG2p::Create({.program = options.espeak_program,
+                                        .voice = std::string(language.voice),
+                                        .vocabulary = models::PhonemeVocabulary(options.symbols),
+                                        .max_processes = options.max_espeak_processes,
+                                        .timeout = options.espeak_timeout});
   if (!g2p.ok()) return g2p.status();
   return std::make_unique<EspeakToPhonemes>(*std::move(g2p));
 }
 
 absl::StatusOr<std::unique_ptr<TextToPhonemes>> MakeEnglish(const TextToPhonemesOptions& options,
-                                                            EnglishDialect dialect) {
-  auto lexicon = EnglishLexicon::Open(options.lexicon_file);
+                                                            models::EnglishDialect dialect) {
+  auto lexicon = models::EnglishLexicon::Open(options.lexicon_file);
   if (!lexicon.ok()) return lexicon.status();
   if (lexicon->dialect() != dialect) {
     return absl::InvalidArgumentError(
         absl::StrCat(options.lexicon_file.string(), ": is not of the language ", options.language));
   }
-  EnglishG2p::Options parts;
-  parts.vocabulary = PhonemeVocabulary(options.symbols);
-  auto espeak = EspeakFallback::Create({.program = options.espeak_program,
-                                        .dialect = dialect,
-                                        .max_processes = options.max_espeak_processes,
-                                        .timeout = options.espeak_timeout});
+  models::EnglishG2p::Options parts;
+  parts.vocabulary = models::PhonemeVocabulary(options.symbols);
+  auto espeak = models::EspeakFallback::Create({.program = options.espeak_program,
+                                                .dialect = dialect,
+                                                .max_processes = options.max_espeak_processes,
+                                                .timeout = options.espeak_timeout});
   if (!espeak.ok()) return espeak.status();
-  parts.fallback = std::make_shared<CachedFallback>(*std::move(espeak));
+  parts.fallback = std::make_shared<models::CachedFallback>(*std::move(espeak));
   if (!options.user_lexicon_file.empty()) {
     const auto report = [](const absl::Status& status) {
       if (status.ok()) return;
@@ -92,7 +93,7 @@ absl::StatusOr<std::unique_ptr<TextToPhonemes>> MakeEnglish(const TextToPhonemes
                 absl::StrCat("user lexicon not reloaded, the words before stay in use: ",
                              status.message()));
     };
-    auto user = UserLexicon::Open(
+    auto user = models::UserLexicon::Open(
         {.path = options.user_lexicon_file, .vocabulary = parts.vocabulary, .report = report});
     if (!user.ok()) return user.status();
     parts.user_lexicon = *std::move(user);
@@ -104,22 +105,23 @@ absl::StatusOr<std::unique_ptr<TextToPhonemes>> MakeEnglish(const TextToPhonemes
 
 absl::StatusOr<std::unique_ptr<TextToPhonemes>> MakeTextToPhonemes(
     const TextToPhonemesOptions& options) {
-  if (options.language == "en-US") return MakeEnglish(options, EnglishDialect::kUs);
-  if (options.language == "en-GB") return MakeEnglish(options, EnglishDialect::kGb);
+  if (options.language == "en-US") return MakeEnglish(options, models::EnglishDialect::kUs);
+  if (options.language == "en-GB") return MakeEnglish(options, models::EnglishDialect::kGb);
   if (options.language == "ja") return std::make_unique<KanaToPhonemes>();
-  if (const EspeakLanguage* language = FindEspeakLanguage(options.language); language != nullptr)
+  if (const models::EspeakLanguage* language = models::FindEspeakLanguage(options.language);
+      language != nullptr)
     return MakeEspeak(options, *language);
   std::string allowed = "en-US, en-GB, ja";
-  for (const EspeakLanguage& language : kEspeakLanguages)
+  for (const models::EspeakLanguage& language : models::kEspeakLanguages)
     absl::StrAppend(&allowed, ", ", View(language.tag));
   return absl::InvalidArgumentError(absl::StrCat(
       "language: there is no way from '", options.language, "' to phonemes, allowed ", allowed));
 }
 
 absl::StatusOr<std::string> LanguageOfLexicon(const std::filesystem::path& lexicon_file) {
-  const auto lexicon = EnglishLexicon::Open(lexicon_file);
+  const auto lexicon = models::EnglishLexicon::Open(lexicon_file);
   if (!lexicon.ok()) return lexicon.status();
-  return lexicon->dialect() == EnglishDialect::kGb ? "en-GB" : "en-US";
+  return lexicon->dialect() == models::EnglishDialect::kGb ? "en-GB" : "en-US";
 }
 
-}  // namespace millrace::models
+}  // namespace millrace::speech

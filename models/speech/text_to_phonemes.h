@@ -11,7 +11,7 @@
 #include "absl/status/statusor.h"
 #include "models/text/phoneme_text.h"
 
-namespace millrace::models {
+namespace millrace::speech {
 
 // What turns a sentence of one language into what Kokoro reads: IPA with letters of its own for
 // diphthongs and affricates (A as in "day", ʤ), and the marks of pauses. Thread-safe.
@@ -21,7 +21,8 @@ class TextToPhonemes {
 
   // Of UTF-8; its words at least if they are asked for. InvalidArgument for what cannot be read,
   // naming it; Unavailable when a program that it needs fails.
-  virtual absl::StatusOr<PhonemeText> Convert(std::string_view sentence, bool with_words) const = 0;
+  virtual absl::StatusOr<models::PhonemeText> Convert(std::string_view sentence,
+                                                      bool with_words) const = 0;
 };
 
 struct TextToPhonemesOptions {
@@ -44,4 +45,4 @@ absl::StatusOr<std::unique_ptr<TextToPhonemes>> MakeTextToPhonemes(
 // The language of the lexicon: "en-US" or "en-GB"; else what is wrong with the file.
 absl::StatusOr<std::string> LanguageOfLexicon(const std::filesystem::path& lexicon_file);
 
-}  // namespace millrace::models
+}  // namespace millrace::speech

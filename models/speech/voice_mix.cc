@@ -10,7 +10,7 @@
 #include "absl/strings/str_split.h"
 #include "models/core/strings.h"
 
-namespace millrace::models {
+namespace millrace::speech {
 namespace {
 
 constexpr size_t kMaxVoices = 16;
@@ -66,4 +66,4 @@ absl::StatusOr<std::vector<VoiceShare>> ParseVoiceMix(std::string_view text,
   return shares;
 }
 
-}  // namespace millrace::models
+}  // namespace millrace::speech

@@ -8,7 +8,7 @@
 
 #include "absl/status/statusor.h"
 
-namespace millrace::models {
+namespace millrace::speech {
 
 // A share of a voice in a mix.
 struct VoiceShare {
@@ -21,4 +21,4 @@ struct VoiceShare {
 absl::StatusOr<std::vector<VoiceShare>> ParseVoiceMix(std::string_view text,
                                                       std::span<const std::string> voices);
 
-}  // namespace millrace::models
+}  // namespace millrace::speech

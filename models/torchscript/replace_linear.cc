@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace millrace::models {
+namespace millrace::torchscript {
 namespace {
 
 using torch::jit::Block;
@@ -57,4 +57,4 @@ int ReplaceLinear(const std::shared_ptr<Graph>& graph) {
 
 int CountLinear(const Graph& graph) { return static_cast<int>(LinearsOf(graph).size()); }
 
-}  // namespace millrace::models
+}  // namespace millrace::torchscript

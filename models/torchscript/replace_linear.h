@@ -6,7 +6,7 @@ namespace torch::jit {
 struct Graph;
 }
 
-namespace millrace::models {
+namespace millrace::torchscript {
 
 // Replaces each aten::linear of the graph, nested blocks included, by a matrix product and an
 // addition: libtorch's kernel for it on Apple's GPU is one object for all threads, without a lock.
@@ -17,4 +17,4 @@ int ReplaceLinear(const std::shared_ptr<torch::jit::Graph>& graph);
 // The aten::linear nodes of the graph, nested blocks included.
 int CountLinear(const torch::jit::Graph& graph);
 
-}  // namespace millrace::models
+}  // namespace millrace::torchscript

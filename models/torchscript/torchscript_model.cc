@@ -27,41 +27,41 @@
 #include "models/torchscript/replace_linear.h"
 #include "mps_runtime/cached_forward.h"
 
-namespace millrace::models {
+namespace millrace::torchscript {
 namespace {
 
 // Of a matrix product and an addition against the two in one.
 constexpr double kRelative = 1e-4;
 
-at::ScalarType ToScalarType(DataType type) {
+at::ScalarType ToScalarType(models::DataType type) {
   switch (type) {
-    case DataType::kBool:
+    case models::DataType::kBool:
       return at::kBool;
-    case DataType::kUint8:
+    case models::DataType::kUint8:
       return at::kByte;
-    case DataType::kUint16:
+    case models::DataType::kUint16:
       return at::kUInt16;
-    case DataType::kUint32:
+    case models::DataType::kUint32:
       return at::kUInt32;
-    case DataType::kUint64:
+    case models::DataType::kUint64:
       return at::kUInt64;
-    case DataType::kInt8:
+    case models::DataType::kInt8:
       return at::kChar;
-    case DataType::kInt16:
+    case models::DataType::kInt16:
       return at::kShort;
-    case DataType::kInt32:
+    case models::DataType::kInt32:
       return at::kInt;
-    case DataType::kInt64:
+    case models::DataType::kInt64:
       return at::kLong;
-    case DataType::kFp16:
+    case models::DataType::kFp16:
       return at::kHalf;
-    case DataType::kBf16:
+    case models::DataType::kBf16:
       return at::kBFloat16;
-    case DataType::kFp32:
+    case models::DataType::kFp32:
       return at::kFloat;
-    case DataType::kFp64:
+    case models::DataType::kFp64:
       return at::kDouble;
-    case DataType::kBytes:
+    case models::DataType::kBytes:
       break;
   }
   throw std::invalid_argument("BYTES has no tensor type");
@@ -80,10 +80,10 @@ std::vector<at::Tensor> ToTensors(const c10::IValue& result) {
 // A module that is shared by all workers. It is frozen: what forward only reads has become a
 // constant of its graph. An attribute that forward writes stays one, and the workers would write it
 // at the same time, so such modules are none to serve.
-class TorchScriptModel final : public Model {
+class TorchScriptModel final : public models::Model {
  public:
   TorchScriptModel(torch::jit::Module module, const TorchScriptOptions& options, at::Device device,
-                   ModelInfo info)
+                   models::ModelInfo info)
       : module_(std::move(module)),
         stack_(options.stack),
         few_batch_sizes_(options.stack && options.few_batch_sizes && !device.is_cpu()),
@@ -92,37 +92,38 @@ class TorchScriptModel final : public Model {
         device_(device),
         info_(std::move(info)) {}
 
-  const ModelInfo& info() const override { return info_; }
+  const models::ModelInfo& info() const override { return info_; }
 
-  absl::Status Validate(const Input& input) const override {
-    const auto& infer = std::get<InferInput>(input);
+  absl::Status Validate(const models::Input& input) const override {
+    const auto& infer = std::get<models::InferInput>(input);
     if (infer.inputs.size() == info_.inputs.size()) return absl::OkStatus();
     return absl::InvalidArgumentError(StrCat("inputs: has ", infer.inputs.size(),
                                              " tensors; model '", info_.name, "' takes ",
                                              info_.inputs.size()));
   }
 
-  std::unique_ptr<Batch> Prepare(std::span<Request* const> requests) const override {
+  std::unique_ptr<models::Batch> Prepare(
+      std::span<models::Request* const> requests) const override {
     return std::make_unique<Step>(*this, requests);
   }
 
-  std::vector<Input> WarmupInputs() const override {
-    std::vector<Input> inputs;
+  std::vector<models::Input> WarmupInputs() const override {
+    std::vector<models::Input> inputs;
     for (const int64_t size : warmup_sizes_) {
-      InferInput input;
-      for (const TensorSpec& spec : info_.inputs) {
-        Tensor& tensor = input.inputs.emplace_back();
+      models::InferInput input;
+      for (const models::TensorSpec& spec : info_.inputs) {
+        models::Tensor& tensor = input.inputs.emplace_back();
         tensor.name = spec.name;
         tensor.type = spec.type;
         tensor.shape = spec.shape;
         std::replace_if(
             tensor.shape.begin(), tensor.shape.end(), [](int64_t dim) { return dim < 0; }, size);
-        tensor.data.assign(
-            static_cast<size_t>(ElementCount(tensor.shape).value_or(0)) * ElementSize(tensor.type),
-            '\0');
+        tensor.data.assign(static_cast<size_t>(models::ElementCount(tensor.shape).value_or(0)) *
+                               models::ElementSize(tensor.type),
+                           '\0');
       }
       // The executor specialises during the first runs, and the graph cache records the second.
-      inputs.insert(inputs.end(), 3, Input(input));
+      inputs.insert(inputs.end(), 3, models::Input(input));
     }
     return inputs;
   }
@@ -141,9 +142,9 @@ class TorchScriptModel final : public Model {
     return std::max(count, std::min(std::bit_ceil(count), info_.batching.max_batch));
   }
 
-  class Step final : public Batch {
+  class Step final : public models::Batch {
    public:
-    Step(const TorchScriptModel& model, std::span<Request* const> requests)
+    Step(const TorchScriptModel& model, std::span<models::Request* const> requests)
         : model_(model), requests_(requests.begin(), requests.end()), outputs_(requests.size()) {}
 
     void Forward(runtime::WorkerContext& context) override {
@@ -168,7 +169,7 @@ class TorchScriptModel final : public Model {
     void Run(size_t first, size_t count, runtime::WorkerContext& context) {
       std::vector<at::Tensor> inputs;
       inputs.reserve(model_.info_.inputs.size());
-      for (const TensorSpec& spec : model_.info_.inputs)
+      for (const models::TensorSpec& spec : model_.info_.inputs)
         inputs.push_back(Gather(spec, first, count));
       const std::vector<at::Tensor> tensors =
           model_.device_.is_cpu()
@@ -203,15 +204,16 @@ class TorchScriptModel final : public Model {
       return tensors;
     }
 
-    const Tensor& InputOf(size_t request, const TensorSpec& spec) const {
-      for (const Tensor& tensor : std::get<InferInput>(requests_[request]->input()).inputs) {
+    const models::Tensor& InputOf(size_t request, const models::TensorSpec& spec) const {
+      for (const models::Tensor& tensor :
+           std::get<models::InferInput>(requests_[request]->input()).inputs) {
         if (tensor.name == spec.name) return tensor;
       }
       throw std::runtime_error("input '" + spec.name + "' is missing");
     }
 
-    at::Tensor Gather(const TensorSpec& spec, size_t first, size_t count) const {
-      const Tensor& one = InputOf(first, spec);
+    at::Tensor Gather(const models::TensorSpec& spec, size_t first, size_t count) const {
+      const models::Tensor& one = InputOf(first, spec);
       std::vector<int64_t> shape = one.shape;
       const size_t rows = model_.PaddedSize(count);
       if (model_.stack_) shape.insert(shape.begin(), static_cast<int64_t>(rows));
@@ -219,7 +221,7 @@ class TorchScriptModel final : public Model {
       char* out = static_cast<char*>(tensor.mutable_data_ptr());
       const size_t bytes = tensor.nbytes() / rows;
       for (size_t i = first; i < first + count; ++i) {
-        const Tensor& input = InputOf(i, spec);
+        const models::Tensor& input = InputOf(i, spec);
         if (input.shape != one.shape || input.data.size() != bytes) {
           throw std::runtime_error(
               StrCat("input '", spec.name, "' has not the shape and size of its batch"));
@@ -232,7 +234,7 @@ class TorchScriptModel final : public Model {
     }
 
     void Scatter(size_t index, const at::Tensor& result, size_t first, size_t count) {
-      const TensorSpec& spec = model_.info_.outputs.at(index);
+      const models::TensorSpec& spec = model_.info_.outputs.at(index);
       if (result.scalar_type() != ToScalarType(spec.type)) {
         throw std::runtime_error("output '" + spec.name +
                                  "' has another type than its model.pbtxt says");
@@ -250,7 +252,7 @@ class TorchScriptModel final : public Model {
       const size_t bytes = contiguous.nbytes() / rows;
       const char* data = static_cast<const char*>(contiguous.const_data_ptr());
       for (size_t i = first; i < first + count; ++i, data += bytes) {
-        const auto& wanted = std::get<InferInput>(requests_[i]->input()).requested_outputs;
+        const auto& wanted = std::get<models::InferInput>(requests_[i]->input()).requested_outputs;
         if (!wanted.empty() && std::find(wanted.begin(), wanted.end(), spec.name) == wanted.end())
           continue;
         outputs_[i]->outputs.push_back({spec.name, spec.type, shape, std::string(data, bytes)});
@@ -258,8 +260,8 @@ class TorchScriptModel final : public Model {
     }
 
     const TorchScriptModel& model_;
-    const std::vector<Request*> requests_;
-    std::vector<std::optional<InferOutput>> outputs_;  // nullopt: not run
+    const std::vector<models::Request*> requests_;
+    std::vector<std::optional<models::InferOutput>> outputs_;  // nullopt: not run
   };
 
   torch::jit::Module module_;
@@ -267,7 +269,7 @@ class TorchScriptModel final : public Model {
   const bool few_batch_sizes_;
   const std::vector<int64_t> warmup_sizes_;
   const at::Device device_;
-  const ModelInfo info_;
+  const models::ModelInfo info_;
   const uint64_t instance_ = runtime::NextInstance();
 };
 
@@ -282,7 +284,7 @@ torch::jit::Module LoadFrozen(const std::string& file, at::Device device) {
 }
 
 // Numbers that tell a wrong graph from a right one: no two neighbours are equal, none is special.
-at::Tensor SampleInput(const TensorSpec& spec, const TorchScriptOptions& options) {
+at::Tensor SampleInput(const models::TensorSpec& spec, const TorchScriptOptions& options) {
   std::vector<int64_t> shape = spec.shape;
   const int64_t size = options.warmup_sizes.empty() ? 1 : options.warmup_sizes.front();
   std::replace_if(
@@ -308,11 +310,12 @@ double RelativeTolerance(at::ScalarType type) {
 
 // Whether the graph without nn.Linear gives the numbers of the one with it, on the CPU, where both
 // are known to be right.
-absl::Status CheckLinearReplaced(const TorchScriptOptions& options, const ModelInfo& info) {
+absl::Status CheckLinearReplaced(const TorchScriptOptions& options, const models::ModelInfo& info) {
   const std::string file = options.file.string();
   const c10::InferenceMode inference;
   std::vector<c10::IValue> inputs;
-  for (const TensorSpec& spec : info.inputs) inputs.emplace_back(SampleInput(spec, options));
+  for (const models::TensorSpec& spec : info.inputs)
+    inputs.emplace_back(SampleInput(spec, options));
   torch::jit::Module original = LoadFrozen(file, at::kCPU);
   torch::jit::Module replaced = LoadFrozen(file, at::kCPU);
   if (ReplaceLinear(replaced.get_method("forward").graph()) == 0) return absl::OkStatus();
@@ -340,8 +343,8 @@ absl::Status CheckLinearReplaced(const TorchScriptOptions& options, const ModelI
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<Model>> LoadTorchScript(const TorchScriptOptions& options,
-                                                       ModelInfo info) {
+absl::StatusOr<std::unique_ptr<models::Model>> LoadTorchScript(const TorchScriptOptions& options,
+                                                               models::ModelInfo info) {
   const at::Device device{std::string(runtime::ToString(options.device))};
   try {
     torch::jit::Module module = LoadFrozen(options.file.string(), device);
@@ -356,7 +359,7 @@ absl::StatusOr<std::unique_ptr<Model>> LoadTorchScript(const TorchScriptOptions&
       ReplaceLinear(module.get_method("forward").graph());
     }
     info.platform = "torchscript";
-    info.task = Task::kInfer;
+    info.task = models::Task::kInfer;
     return std::make_unique<TorchScriptModel>(std::move(module), options, device, std::move(info));
   } catch (const std::exception& error) {
     return absl::InvalidArgumentError(
@@ -364,4 +367,4 @@ absl::StatusOr<std::unique_ptr<Model>> LoadTorchScript(const TorchScriptOptions&
   }
 }
 
-}  // namespace millrace::models
+}  // namespace millrace::torchscript

@@ -10,7 +10,7 @@
 #include "models/core/model.h"
 #include "mps_runtime/stream.h"
 
-namespace millrace::models {
+namespace millrace::torchscript {
 
 struct TorchScriptOptions {
   std::filesystem::path file = {};
@@ -26,7 +26,7 @@ struct TorchScriptOptions {
 
 // Reads the module and checks that it can be run with the inputs that info names. INVALID_ARGUMENT
 // for a file that is not TorchScript, naming it. Main thread.
-absl::StatusOr<std::unique_ptr<Model>> LoadTorchScript(const TorchScriptOptions& options,
-                                                       ModelInfo info);
+absl::StatusOr<std::unique_ptr<models::Model>> LoadTorchScript(const TorchScriptOptions& options,
+                                                               models::ModelInfo info);
 
-}  // namespace millrace::models
+}  // namespace millrace::torchscript

@@ -1,7 +1,7 @@
 #include "models/translation/translation_engine.h"
 
 #include <limits>
-namespace millrace::models {
+namespace millrace::translation {
 
 SentenceJob MakeSentenceJob(const std::vector<int32_t>& words, const SentenceFrame& frame,
                             float max_length_factor) {
@@ -32,4 +32,4 @@ void TranslationEngine::Translate(std::span<SentenceJob> jobs,
   Advance(all, std::numeric_limits<size_t>::max(), should_stop, context);
 }
 
-}  // namespace millrace::models
+}  // namespace millrace::translation

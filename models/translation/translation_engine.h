@@ -10,7 +10,7 @@
 #include "models/translation/search/search.h"
 #include "mps_runtime/worker_context.h"
 
-namespace millrace::models {
+namespace millrace::translation {
 
 // What an engine keeps of a sentence between two calls.
 class SentenceState {
@@ -80,4 +80,4 @@ class TranslationEngine {
                  runtime::WorkerContext& context) const;
 };
 
-}  // namespace millrace::models
+}  // namespace millrace::translation

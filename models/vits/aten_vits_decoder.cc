@@ -17,7 +17,7 @@
 #include "models/core/shape_bucket.h"
 #include "mps_runtime/cached_forward.h"
 
-namespace millrace::models {
+namespace millrace::vits {
 namespace {
 
 constexpr double kSlope = 0.1;
@@ -176,7 +176,7 @@ class AtenVitsDecoder::Sentence final : public Decoding {
   Sentence(const AtenVitsDecoder& decoder, const Input& input)
       : decoder_(decoder),
         frames_(input.TotalFrames()),
-        bucket_(ShapeBucket(frames_, kSmallestBucket)) {
+        bucket_(models::ShapeBucket(frames_, kSmallestBucket)) {
     const at::Tensor rows = at::zeros({1, bucket_, decoder_.latent_});
     input.DrawLatents(decoder_.latent_ / 2, decoder_.latent_, rows.mutable_data_ptr<float>());
     const at::Tensor mask = at::zeros({1, 1, bucket_});
@@ -214,4 +214,4 @@ std::unique_ptr<VitsDecoder::Decoding> AtenVitsDecoder::Start(const Input& input
   return std::make_unique<Sentence>(*this, input);
 }
 
-}  // namespace millrace::models
+}  // namespace millrace::vits

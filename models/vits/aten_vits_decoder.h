@@ -12,7 +12,7 @@
 #include "models/vits/vits_weights.h"
 #include "mps_runtime/graph_cache.h"
 
-namespace millrace::models {
+namespace millrace::vits {
 
 // ATen operators, one after the other over the whole sentence: runs on any device, through the
 // graph cache. Sentences are padded to few lengths, and what lies beyond the end is kept at zero,
@@ -64,4 +64,4 @@ class AtenVitsDecoder final : public VitsDecoder {
   std::vector<Stage> stages_;
 };
 
-}  // namespace millrace::models
+}  // namespace millrace::vits

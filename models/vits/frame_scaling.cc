@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace millrace::models {
+namespace millrace::vits {
 
 std::vector<int64_t> ScaleFrames(std::span<const int64_t> frames, std::span<const int64_t> ids,
                                  int64_t pad, double speed) {
@@ -22,4 +22,4 @@ std::vector<int64_t> ScaleFrames(std::span<const int64_t> frames, std::span<cons
   return scaled;
 }
 
-}  // namespace millrace::models
+}  // namespace millrace::vits

@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-namespace millrace::models {
+namespace millrace::vits {
 
 // The frames of each of a network's ids when all is said `speed` times as fast. Fractions are
 // carried from one to the next, so that the sum is right to one frame, as long as ids but `pad` can
@@ -13,4 +13,4 @@ namespace millrace::models {
 std::vector<int64_t> ScaleFrames(std::span<const int64_t> frames, std::span<const int64_t> ids,
                                  int64_t pad, double speed);
 
-}  // namespace millrace::models
+}  // namespace millrace::vits

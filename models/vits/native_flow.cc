@@ -9,11 +9,11 @@
 
 #include "absl/strings/str_cat.h"
 
-namespace millrace::models {
+namespace millrace::vits {
 namespace {
 
 constexpr int kFlows[] = {6, 4, 2, 0};  // those between exchange the two halves
-constexpr int64_t kGateGroup = kChannelBlock / 2;
+constexpr int64_t kGateGroup = kernels::kChannelBlock / 2;
 
 // Pairs 16 channels of the tanh half with their 16 of the sigmoid half, as the kernels' gate wants
 // them.
@@ -43,7 +43,7 @@ std::vector<int64_t> Reversed(int64_t count) {
 }  // namespace
 
 NativeFlow::NativeFlow(VitsWeights& weights, int64_t latent, const at::Tensor& speakers)
-    : speakers_(speakers), half_(latent / 2), half_width_(PadChannels(half_)) {
+    : speakers_(speakers), half_(latent / 2), half_width_(speech::PadChannels(half_)) {
   bool reversed = true;
   for (int flow : kFlows) {
     couplings_.push_back(Build(weights, flow, reversed));
@@ -71,8 +71,8 @@ NativeFlow::Coupling NativeFlow::Build(VitsWeights& weights, int flow, bool reve
   const std::vector<int64_t> order = reversed ? Reversed(half_) : Range(0, half_);
   coupling.kept = reversed ? half_width_ : 0;
   coupling.changed = reversed ? 0 : half_width_;
-  coupling.pre = PackedConv(pre.weight, pre.bias, 1, {order, {}});
-  coupling.post = PackedConv(post.weight, post.bias, 1, {{}, order, -1.0F});
+  coupling.pre = speech::PackedConv(pre.weight, pre.bias, 1, {order, {}});
+  coupling.post = speech::PackedConv(post.weight, post.bias, 1, {{}, order, -1.0F});
 
   const auto& dilations = weights.shape().flow_dilations;
   const auto count = static_cast<int64_t>(dilations.size());
@@ -85,10 +85,11 @@ NativeFlow::Coupling NativeFlow::Build(VitsWeights& weights, int flow, bool reve
                                       {last ? hidden : 2 * hidden, hidden, 1});
     if (!weights.status().ok()) return coupling;
     Layer layer;
-    layer.gates = PackedConv(gates.weight, gates.bias, dilation, {{}, GateOrder(hidden)});
-    if (!last) layer.residual = PackedConv(outputs.weight, outputs.bias, 1, {{}, Range(0, hidden)});
+    layer.gates = speech::PackedConv(gates.weight, gates.bias, dilation, {{}, GateOrder(hidden)});
+    if (!last)
+      layer.residual = speech::PackedConv(outputs.weight, outputs.bias, 1, {{}, Range(0, hidden)});
     layer.skip =
-        PackedConv(outputs.weight, outputs.bias, 1, {{}, Range(last ? 0 : hidden, hidden)});
+        speech::PackedConv(outputs.weight, outputs.bias, 1, {{}, Range(last ? 0 : hidden, hidden)});
     coupling.layers.push_back(std::move(layer));
   }
   if (speakers_.defined()) {
@@ -98,14 +99,14 @@ NativeFlow::Coupling NativeFlow::Build(VitsWeights& weights, int flow, bool reve
   return coupling;
 }
 
-AlignedFloats NativeFlow::SpeakerBias(const Coupling& coupling, int64_t speaker) const {
+kernels::AlignedFloats NativeFlow::SpeakerBias(const Coupling& coupling, int64_t speaker) const {
   const at::Tensor added =
       (at::matmul(coupling.speaker.weight.squeeze(2), speakers_[speaker]) + coupling.speaker.bias)
           .contiguous();
   const float* values = added.const_data_ptr<float>();
   const std::vector<int64_t> order = GateOrder(hidden_);
   const int64_t width = coupling.layers.front().gates.out_channels();
-  AlignedFloats biases(coupling.layers.size() * static_cast<size_t>(width));
+  kernels::AlignedFloats biases(coupling.layers.size() * static_cast<size_t>(width));
   for (size_t i = 0; i < coupling.layers.size(); ++i) {
     float* bias = biases.data() + static_cast<int64_t>(i) * width;
     std::copy_n(coupling.layers[i].gates.bias(), width, bias);
@@ -125,25 +126,25 @@ int64_t NativeFlow::reach() const {
 }
 
 void NativeFlow::Run(float* rows, int64_t frames, int64_t speaker) const {
-  const ConvKernels& kernels = GetConvKernels();
+  const kernels::ConvKernels& kernels = kernels::GetConvKernels();
   const int64_t pitch = 2 * half_width_;
-  const int64_t width = PadChannels(hidden_);
+  const int64_t width = speech::PadChannels(hidden_);
   int64_t margin = 0;
   for (const Coupling& coupling : couplings_) {
     for (const Layer& layer : coupling.layers) margin = std::max(margin, layer.gates.margin());
   }
-  AlignedFloats padded(
+  kernels::AlignedFloats padded(
       static_cast<size_t>((frames + 2 * margin) * width));  // zeros beyond both ends
-  AlignedFloats gated(static_cast<size_t>(frames * width));
-  AlignedFloats skipped(static_cast<size_t>(frames * width));
+  kernels::AlignedFloats gated(static_cast<size_t>(frames * width));
+  kernels::AlignedFloats skipped(static_cast<size_t>(frames * width));
   float* x = padded.data() + margin * width;
 
   for (const Coupling& coupling : couplings_) {
-    AlignedFloats speaker_bias;
+    kernels::AlignedFloats speaker_bias;
     if (speakers_.defined()) speaker_bias = SpeakerBias(coupling, speaker);
-    const auto task_of = [&](const PackedConv& conv, const float* input, int64_t input_pitch,
-                             float* output) {
-      ConvTask task = conv.Task();
+    const auto task_of = [&](const speech::PackedConv& conv, const float* input,
+                             int64_t input_pitch, float* output) {
+      kernels::ConvTask task = conv.Task();
       task.rows = frames;
       task.input = input - conv.margin() * input_pitch;
       task.input_pitch = input_pitch;
@@ -154,25 +155,25 @@ void NativeFlow::Run(float* rows, int64_t frames, int64_t speaker) const {
     kernels.convolve(task_of(coupling.pre, rows + coupling.kept, pitch, x));
     for (size_t i = 0; i < coupling.layers.size(); ++i) {
       const Layer& layer = coupling.layers[i];
-      ConvTask gates = task_of(layer.gates, x, width, gated.data());
+      kernels::ConvTask gates = task_of(layer.gates, x, width, gated.data());
       gates.gate = true;
       if (speakers_.defined())
         gates.bias = speaker_bias.data() + static_cast<int64_t>(i) * layer.gates.out_channels();
       kernels.convolve(gates);
       if (i + 1 < coupling.layers.size()) {
-        ConvTask residual = task_of(layer.residual, gated.data(), width, x);
+        kernels::ConvTask residual = task_of(layer.residual, gated.data(), width, x);
         residual.residual = x;
         kernels.convolve(residual);
       }
-      ConvTask skip = task_of(layer.skip, gated.data(), width, skipped.data());
+      kernels::ConvTask skip = task_of(layer.skip, gated.data(), width, skipped.data());
       if (i > 0) skip.partial = skipped.data();
       kernels.convolve(skip);
     }
-    ConvTask post = task_of(coupling.post, skipped.data(), width, rows + coupling.changed);
+    kernels::ConvTask post = task_of(coupling.post, skipped.data(), width, rows + coupling.changed);
     post.output_pitch = pitch;
     post.residual = rows + coupling.changed;
     kernels.convolve(post);
   }
 }
 
-}  // namespace millrace::models
+}  // namespace millrace::vits

@@ -6,7 +6,7 @@
 #include "models/speech/packed_conv.h"
 #include "models/vits/vits_weights.h"
 
-namespace millrace::models {
+namespace millrace::vits {
 
 // The inverse flow of VITS for the CPU, on rows of channels. The exchanges of the two halves
 // between its layers are folded into the order of the weights. Immutable, shared by all threads; a
@@ -26,21 +26,21 @@ class NativeFlow {
 
  private:
   struct Layer {
-    PackedConv gates;
-    PackedConv residual;  // not in the last layer
-    PackedConv skip;
+    speech::PackedConv gates;
+    speech::PackedConv residual;  // not in the last layer
+    speech::PackedConv skip;
   };
   struct Coupling {
     int64_t kept = 0;     // first channel of the half that conditions
     int64_t changed = 0;  // first channel of the half that is changed
-    PackedConv pre, post;
+    speech::PackedConv pre, post;
     std::vector<Layer> layers;
     VitsConv speaker;  // of all layers' gates; unused for one speaker
   };
 
   Coupling Build(VitsWeights& weights, int flow, bool reversed);
   // The biases of a coupling's gates, one row a layer, with what the speaker adds.
-  AlignedFloats SpeakerBias(const Coupling& coupling, int64_t speaker) const;
+  kernels::AlignedFloats SpeakerBias(const Coupling& coupling, int64_t speaker) const;
 
   const at::Tensor speakers_;
   const int64_t half_;  // channels
@@ -49,4 +49,4 @@ class NativeFlow {
   std::vector<Coupling> couplings_;  // in the order of inference
 };
 
-}  // namespace millrace::models
+}  // namespace millrace::vits

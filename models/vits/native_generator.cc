@@ -10,7 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 
-namespace millrace::models {
+namespace millrace::vits {
 namespace {
 
 constexpr float kSlope = 0.1F;
@@ -33,7 +33,7 @@ NativeGenerator::Block NativeGenerator::TakeBlock(VitsWeights& weights, int64_t 
   const auto add = [&](const std::string& conv_name, int64_t dilation, bool residual) {
     const VitsConv conv = TakeSameConv(weights, conv_name, {channels, channels, -1});
     if (weights.status().ok())
-      block.push_back({PackedConv(conv.weight, conv.bias, dilation), residual});
+      block.push_back({speech::PackedConv(conv.weight, conv.bias, dilation), residual});
   };
   for (size_t i = 0; i < dilations.size(); ++i) {
     add(absl::StrCat(name, paired ? ".convs1." : ".convs.", i), dilations[i], !paired);
@@ -58,7 +58,7 @@ NativeGenerator::NativeGenerator(VitsWeights& weights, const std::vector<int64_t
   std::vector<int64_t> inputs(static_cast<size_t>(input_width), -1);
   for (size_t c = 0; c < input_places.size(); ++c)
     inputs[static_cast<size_t>(input_places[c])] = static_cast<int64_t>(c);
-  pre_ = PackedConv(pre.weight, pre.bias, 1, {inputs, {}});
+  pre_ = speech::PackedConv(pre.weight, pre.bias, 1, {inputs, {}});
   if (speakers_.defined())
     speaker_ = TakeConv(weights, "dec.cond", {channels, speakers_.size(1), 1});
 
@@ -71,8 +71,8 @@ NativeGenerator::NativeGenerator(VitsWeights& weights, const std::vector<int64_t
     Stage stage;
     stage.stride = up.stride;
     stage.crop = (up.weight.size(2) - up.stride) / 2;
-    stage.up = PackedConv::Transposed(up.weight, up.bias, up.stride);
-    stage.width = PadChannels(channels);
+    stage.up = speech::PackedConv::Transposed(up.weight, up.bias, up.stride);
+    stage.width = speech::PadChannels(channels);
     for (size_t j = 0; j < blocks; ++j) {
       stage.blocks.push_back(TakeBlock(weights, static_cast<int64_t>(i * blocks + j), channels));
       if (!weights.status().ok()) return;
@@ -83,7 +83,7 @@ NativeGenerator::NativeGenerator(VitsWeights& weights, const std::vector<int64_t
 
   const VitsConv post = TakeSameConv(weights, "dec.conv_post", {1, channels, -1});
   if (!weights.status().ok()) return;
-  const int64_t width = PadChannels(channels);
+  const int64_t width = speech::PadChannels(channels);
   post_taps_ = post.weight.size(2);
   post_.Reserve(static_cast<size_t>(post_taps_ * width));
   const auto from = post.weight.accessor<float, 3>();
@@ -93,8 +93,8 @@ NativeGenerator::NativeGenerator(VitsWeights& weights, const std::vector<int64_t
   if (post.bias.defined()) post_bias_ = post.bias.const_data_ptr<float>()[0];
 }
 
-NativeGenerator::Rows NativeGenerator::Allocate(AlignedFloats& memory, int64_t begin, int64_t end,
-                                                int64_t width) {
+NativeGenerator::Rows NativeGenerator::Allocate(kernels::AlignedFloats& memory, int64_t begin,
+                                                int64_t end, int64_t width) {
   memory.Reserve(static_cast<size_t>((end - begin) * width));
   return {memory.data(), begin, end, width};
 }
@@ -132,7 +132,7 @@ NativeGenerator::Rows NativeGenerator::RunPre(const Rows& frames, int64_t total,
   std::copy(frames.row(from), frames.row(to), input.row(from));
 
   const Rows output = Allocate(scratch.first, begin, end, pre_.out_channels());
-  ConvTask task = pre_.Task();
+  kernels::ConvTask task = pre_.Task();
   task.bias = bias;
   task.input = input.data;
   task.input_pitch = input.width;
@@ -140,7 +140,7 @@ NativeGenerator::Rows NativeGenerator::RunPre(const Rows& frames, int64_t total,
   task.output_pitch = output.width;
   task.active = output.data;
   task.slope = kSlope;
-  GetConvKernels().convolve(task);
+  kernels::GetConvKernels().convolve(task);
   ClearOutside(output, total);
   return output;
 }
@@ -156,7 +156,7 @@ NativeGenerator::Rows NativeGenerator::RunStage(size_t index, const Rows& input,
   const int64_t up_end = input_end * stage.stride - stage.crop;
   const Rows raw = Allocate(scratch.raw, up_begin, up_end, stage.width);
   const Rows active = Allocate(scratch.active, up_begin, up_end, stage.width);
-  ConvTask task = stage.up.Task();
+  kernels::ConvTask task = stage.up.Task();
   task.input = input.row(input_begin);
   task.input_pitch = input.width;
   task.rows = input_end - first;
@@ -164,7 +164,7 @@ NativeGenerator::Rows NativeGenerator::RunStage(size_t index, const Rows& input,
   task.raw = raw.data;
   task.active = active.data;
   task.slope = kSlope;
-  GetConvKernels().convolve(task);
+  kernels::GetConvKernels().convolve(task);
   ClearOutside(raw, total);
   ClearOutside(active, total);
 
@@ -186,7 +186,7 @@ void NativeGenerator::RunBlock(const Stage& stage, size_t block, const BlockRows
   int64_t reach = Reach(convs);
   size_t raws = 0;
   for (size_t i = 0; i < convs.size(); ++i) {
-    const PackedConv& conv = convs[i].conv;
+    const speech::PackedConv& conv = convs[i].conv;
     const bool residual = convs[i].residual;
     const bool last = i + 1 == convs.size();
     reach -= conv.margin();
@@ -194,7 +194,7 @@ void NativeGenerator::RunBlock(const Stage& stage, size_t block, const BlockRows
     const int64_t end = rows.output.end + reach;
     const int64_t from = std::max<int64_t>(begin, 0);
     const int64_t to = std::min(end, rows.total);
-    ConvTask task = conv.Task();
+    kernels::ConvTask task = conv.Task();
     task.input = active.row(from - conv.margin());
     task.input_pitch = stage.width;
     task.output_pitch = stage.width;
@@ -210,7 +210,7 @@ void NativeGenerator::RunBlock(const Stage& stage, size_t block, const BlockRows
         task.active = rows.output.row(from);
         task.slope = rows.output_slope;
       }
-      GetConvKernels().convolve(task);
+      kernels::GetConvKernels().convolve(task);
       return;
     }
     const Rows next_active = Allocate(scratch.chain_active[i % 2], begin, end, stage.width);
@@ -218,18 +218,18 @@ void NativeGenerator::RunBlock(const Stage& stage, size_t block, const BlockRows
     if (residual) {
       const Rows next_raw = Allocate(scratch.chain_raw[raws++ % 2], begin, end, stage.width);
       task.raw = next_raw.row(from);
-      GetConvKernels().convolve(task);
+      kernels::GetConvKernels().convolve(task);
       raw = next_raw;
     } else {
-      GetConvKernels().convolve(task);
+      kernels::GetConvKernels().convolve(task);
     }
     active = next_active;
     ClearOutside(active, rows.total);
   }
 }
 
-AlignedFloats NativeGenerator::SpeakerBias(int64_t speaker) const {
-  AlignedFloats bias(static_cast<size_t>(pre_.out_channels()));
+kernels::AlignedFloats NativeGenerator::SpeakerBias(int64_t speaker) const {
+  kernels::AlignedFloats bias(static_cast<size_t>(pre_.out_channels()));
   std::copy_n(pre_.bias(), pre_.out_channels(), bias.data());
   if (!speakers_.defined()) return bias;
   const at::Tensor added =
@@ -243,7 +243,7 @@ bool NativeGenerator::Run(const Sentence& sentence, int64_t begin_frame, int64_t
                           const std::function<bool()>& should_stop) const {
   const int64_t frames = sentence.frames;
   scratch.stages.resize(stages_.size());
-  const AlignedFloats bias = SpeakerBias(sentence.speaker);
+  const kernels::AlignedFloats bias = SpeakerBias(sentence.speaker);
   const Rows input = {const_cast<float*>(sentence.rows), 0, frames, pre_.in_channels()};
   const int64_t post_margin = (post_taps_ - 1) / 2;
 
@@ -274,12 +274,12 @@ bool NativeGenerator::Run(const Sentence& sentence, int64_t begin_frame, int64_t
         signal = RunStage(i, signal, total, ranges[i].first, ranges[i].second, scratch.stages[i]);
         total *= stages_[i].stride;
       }
-      GetConvKernels().tanh_dot(signal.row(begin - post_margin), signal.width, post_.data(),
-                                post_taps_ * signal.width, post_bias_,
-                                samples + begin - begin_frame * hop_, end - begin);
+      kernels::GetConvKernels().tanh_dot(signal.row(begin - post_margin), signal.width,
+                                         post_.data(), post_taps_ * signal.width, post_bias_,
+                                         samples + begin - begin_frame * hop_, end - begin);
     }
   }
   return true;
 }
 
-}  // namespace millrace::models
+}  // namespace millrace::vits

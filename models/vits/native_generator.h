@@ -8,7 +8,7 @@
 #include "models/speech/packed_conv.h"
 #include "models/vits/vits_weights.h"
 
-namespace millrace::models {
+namespace millrace::vits {
 
 // The HiFi-GAN generator of VITS for the CPU, on rows of channels. It works in chunks that fit the
 // caches: a chunk reads a few rows beyond its ends, so the samples do not depend on where the cuts
@@ -20,11 +20,11 @@ class NativeGenerator {
    private:
     friend class NativeGenerator;
     struct Stage {
-      AlignedFloats raw, active;                    // what the upsampling gives
-      AlignedFloats chain_raw[2], chain_active[2];  // within a residual block, by turns
-      AlignedFloats sum, output;                    // of the residual blocks
+      kernels::AlignedFloats raw, active;                    // what the upsampling gives
+      kernels::AlignedFloats chain_raw[2], chain_active[2];  // within a residual block, by turns
+      kernels::AlignedFloats sum, output;                    // of the residual blocks
     };
-    AlignedFloats frames, first;
+    kernels::AlignedFloats frames, first;
     std::vector<Stage> stages;
   };
 
@@ -50,12 +50,12 @@ class NativeGenerator {
 
  private:
   struct Conv {
-    PackedConv conv;
+    speech::PackedConv conv;
     bool residual = false;  // adds the rows from before it, or from before the one before it
   };
   using Block = std::vector<Conv>;
   struct Stage {
-    PackedConv up;
+    speech::PackedConv up;
     int64_t stride = 1;
     int64_t crop = 0;   // rows that the full transposed convolution has more at its start
     int64_t width = 0;  // floats of a row
@@ -82,11 +82,11 @@ class NativeGenerator {
   static Block TakeBlock(VitsWeights& weights, int64_t index, int64_t channels);
   // Rows that a block reads beyond each end.
   static int64_t Reach(const Block& block);
-  static Rows Allocate(AlignedFloats& memory, int64_t begin, int64_t end, int64_t width);
+  static Rows Allocate(kernels::AlignedFloats& memory, int64_t begin, int64_t end, int64_t width);
   // Makes the rows outside of a signal of `total` rows zero.
   static void ClearOutside(const Rows& rows, int64_t total);
 
-  AlignedFloats SpeakerBias(int64_t speaker) const;
+  kernels::AlignedFloats SpeakerBias(int64_t speaker) const;
   // The first convolution's active rows [begin, end); as all signals here, zero where they lie
   // outside.
   Rows RunPre(const Rows& frames, int64_t total, int64_t begin, int64_t end, const float* bias,
@@ -101,13 +101,13 @@ class NativeGenerator {
   std::pair<int64_t, int64_t> InputRange(const Stage& stage, int64_t begin, int64_t end) const;
 
   int64_t hop_ = 1;
-  PackedConv pre_;
+  speech::PackedConv pre_;
   VitsConv speaker_;
   at::Tensor speakers_;
   std::vector<Stage> stages_;
-  AlignedFloats post_;  // [tap][channel]
+  kernels::AlignedFloats post_;  // [tap][channel]
   int64_t post_taps_ = 0;
   float post_bias_ = 0;
 };
 
-}  // namespace millrace::models
+}  // namespace millrace::vits

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace millrace::models {
+namespace millrace::vits {
 namespace {
 
 // Where channel c of the latents lies in a row of two padded halves.
@@ -63,12 +63,12 @@ class NativeVitsDecoder::Sentence final : public Decoding {
     // What a cut changes does not come further than the flow reaches.
     const int64_t first = std::max<int64_t>(flowed_ - reach, 0);
     const int64_t last = std::min(until + reach, frames_);
-    AlignedFloats window(static_cast<size_t>((last - first) * width()));
+    kernels::AlignedFloats window(static_cast<size_t>((last - first) * width()));
     std::copy_n(before_.data(), (flowed_ - first) * width(), window.data());
     std::copy(rows_.data() + flowed_ * width(), rows_.data() + last * width(),
               window.data() + (flowed_ - first) * width());
     const int64_t kept = some ? std::min(reach, until) : 0;
-    before_ = AlignedFloats(static_cast<size_t>(kept * width()));
+    before_ = kernels::AlignedFloats(static_cast<size_t>(kept * width()));
     std::copy_n(rows_.data() + (until - kept) * width(), kept * width(), before_.data());
     flow.Run(window.data(), last - first, speaker_);
     std::copy_n(window.data() + (flowed_ - first) * width(), (until - flowed_) * width(),
@@ -79,9 +79,9 @@ class NativeVitsDecoder::Sentence final : public Decoding {
   const NativeVitsDecoder& decoder_;
   const int64_t frames_;
   const int64_t speaker_;
-  AlignedFloats rows_;  // latents, of which the flow has transformed the first `flowed_`
+  kernels::AlignedFloats rows_;  // latents, of which the flow has transformed the first `flowed_`
   int64_t flowed_ = 0;
-  AlignedFloats before_;  // what the last of those were, as far as the flow reaches
+  kernels::AlignedFloats before_;  // what the last of those were, as far as the flow reaches
 };
 
 std::unique_ptr<VitsDecoder::Decoding> NativeVitsDecoder::Start(const Input& input) const {
@@ -101,4 +101,4 @@ void NativeVitsDecoder::ReturnScratch(std::unique_ptr<NativeGenerator::Scratch> 
   scratch_.push_back(std::move(scratch));
 }
 
-}  // namespace millrace::models
+}  // namespace millrace::vits

@@ -10,7 +10,7 @@
 #include "models/vits/vits_decoder.h"
 #include "mps_runtime/base/mutex.h"
 
-namespace millrace::models {
+namespace millrace::vits {
 
 // The decoder for the CPU: own convolutions on rows of channels, on the calling thread alone.
 // Samples depend only on the input, not on the number of threads. Scratch memory is kept for the
@@ -35,4 +35,4 @@ class NativeVitsDecoder final : public VitsDecoder {
   mutable std::vector<std::unique_ptr<NativeGenerator::Scratch>> scratch_ MILLRACE_GUARDED_BY(mu_);
 };
 
-}  // namespace millrace::models
+}  // namespace millrace::vits

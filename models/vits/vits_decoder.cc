@@ -7,7 +7,7 @@
 #include "models/vits/aten_vits_decoder.h"
 #include "models/vits/native_vits_decoder.h"
 
-namespace millrace::models {
+namespace millrace::vits {
 
 std::unique_ptr<VitsDecoder> MakeVitsDecoder(VitsWeights& weights, int64_t latent,
                                              at::Device device, std::string model) {
@@ -39,4 +39,4 @@ void VitsDecoder::Input::DrawLatents(int64_t second_half, int64_t pitch, float* 
   }
 }
 
-}  // namespace millrace::models
+}  // namespace millrace::vits

@@ -13,7 +13,7 @@
 #include "models/vits/vits_weights.h"
 #include "mps_runtime/worker_context.h"
 
-namespace millrace::models {
+namespace millrace::vits {
 
 // The second half of VITS: draws the latent frames, runs the inverse flow and the generator.
 // Implementations are immutable and shared by all threads.
@@ -56,4 +56,4 @@ class VitsDecoder {
 std::unique_ptr<VitsDecoder> MakeVitsDecoder(VitsWeights& weights, int64_t latent,
                                              at::Device device, std::string model);
 
-}  // namespace millrace::models
+}  // namespace millrace::vits

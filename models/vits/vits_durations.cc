@@ -17,7 +17,7 @@
 
 #include "absl/strings/str_cat.h"
 
-namespace millrace::models {
+namespace millrace::vits {
 namespace {
 
 constexpr double kTailBound = 5.0;  // of the splines; outside it they are the identity
@@ -146,4 +146,4 @@ at::Tensor VitsDurations::LogFrames(const at::Tensor& hidden, const at::Tensor& 
   return (changed - shift_[0]) * inverse_scale_[0];
 }
 
-}  // namespace millrace::models
+}  // namespace millrace::vits

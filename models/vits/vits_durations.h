@@ -10,7 +10,7 @@
 #include "models/vits/vits_rows.h"
 #include "models/vits/vits_weights.h"
 
-namespace millrace::models {
+namespace millrace::vits {
 
 // VITS's stochastic duration predictor, run backwards: from noise to how long each phoneme lasts.
 // On the CPU, over rows of channels. Immutable: any number of threads may call it.
@@ -31,12 +31,12 @@ class VitsDurations {
     at::Tensor taps;  // [taps, channels]
     at::Tensor bias;  // [channels]
     int64_t dilation = 1;
-    NativeConv pointwise;
+    speech::NativeConv pointwise;
     VitsNorm norm_1, norm_2;
   };
   using Separable = std::vector<SeparableLayer>;
   struct Spline {
-    NativeConv pre, projection;
+    speech::NativeConv pre, projection;
     Separable layers;
   };
 
@@ -44,10 +44,10 @@ class VitsDurations {
   static at::Tensor RunDepthwise(const SeparableLayer& layer, const at::Tensor& x);
   static at::Tensor RunSeparable(const Separable& layers, at::Tensor x);
 
-  NativeConv pre_, projection_, speaker_;
+  speech::NativeConv pre_, projection_, speaker_;
   Separable layers_;
   std::vector<Spline> splines_;       // in the order of inference
   at::Tensor shift_, inverse_scale_;  // [2]
 };
 
-}  // namespace millrace::models
+}  // namespace millrace::vits

@@ -17,11 +17,12 @@
 
 #include "absl/strings/str_cat.h"
 
-namespace millrace::models {
+namespace millrace::vits {
 namespace {
 
 // The projections to queries, keys and values as one.
-NativeConv TakeQueryKeyValue(VitsWeights& weights, const std::string& attention, int64_t hidden) {
+speech::NativeConv TakeQueryKeyValue(VitsWeights& weights, const std::string& attention,
+                                     int64_t hidden) {
   std::vector<at::Tensor> weight;
   std::vector<at::Tensor> bias;
   for (const char* name : {".conv_q", ".conv_k", ".conv_v"}) {
@@ -29,7 +30,7 @@ NativeConv TakeQueryKeyValue(VitsWeights& weights, const std::string& attention,
     bias.push_back(weights.Take(absl::StrCat(attention, name, ".bias"), {hidden}));
   }
   if (!weights.status().ok()) return {};
-  return NativeConv(at::cat(weight), at::cat(bias), /*exact=*/true);
+  return speech::NativeConv(at::cat(weight), at::cat(bias), /*exact=*/true);
 }
 
 // Calls of(a row of `square`'s diagonal band, the same row of `band`, how many) for each of their
@@ -132,4 +133,4 @@ VitsEncoder::Output VitsEncoder::Forward(std::span<const int64_t> phonemes,
   return {projection_.RunRows(x).contiguous(), std::vector<int64_t>(data, data + frames.numel())};
 }
 
-}  // namespace millrace::models
+}  // namespace millrace::vits

@@ -11,7 +11,7 @@
 #include "models/vits/vits_rows.h"
 #include "models/vits/vits_weights.h"
 
-namespace millrace::models {
+namespace millrace::vits {
 
 // The first half of VITS: phonemes to the statistics of their latents, and how many frames each one
 // lasts. On the CPU, where the weights must be; one sentence at a time. Immutable:
@@ -38,10 +38,10 @@ class VitsEncoder {
 
  private:
   struct Layer {
-    NativeConv query_key_value, output;
+    speech::NativeConv query_key_value, output;
     at::Tensor relative_keys, relative_values;  // [1, 2 * window + 1, head channels]
     VitsNorm norm_1, norm_2;
-    NativeConv feed_1, feed_2;
+    speech::NativeConv feed_1, feed_2;
   };
 
   static Layer TakeLayer(VitsWeights& weights, int64_t index, int64_t hidden);
@@ -50,8 +50,8 @@ class VitsEncoder {
   at::Tensor embedding_;  // [symbols, hidden]
   at::Tensor speakers_;   // [speakers, channels]; undefined for one speaker
   std::vector<Layer> layers_;
-  NativeConv projection_;
+  speech::NativeConv projection_;
   VitsDurations durations_;
 };
 
-}  // namespace millrace::models
+}  // namespace millrace::vits

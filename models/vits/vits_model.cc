@@ -27,7 +27,7 @@
 #include "models/vits/voice_config.h"
 #include "models/vits/voice_level.h"
 
-namespace millrace::models {
+namespace millrace::vits {
 namespace {
 
 constexpr float kMinSpeed = 0.25F;
@@ -46,8 +46,8 @@ constexpr uint64_t kDurationStream = 0;  // of the noise of a sentence
 constexpr uint64_t kLatentStream = 1;
 
 // What is left to say of one request.
-struct SpeechState final : RequestState {
-  SpeechState(const SynthesizeInput& input, const SpeechPauses& pauses, int64_t hop)
+struct SpeechState final : models::RequestState {
+  SpeechState(const models::SynthesizeInput& input, const models::SpeechPauses& pauses, int64_t hop)
       : tail_frames(std::lround(kFirstPieceFrames / std::min(input.speed, 1.0F))),
         plan(input, {.lead_samples = static_cast<size_t>(kFirstPieceFrames * hop),
                      .tail_samples = static_cast<size_t>(tail_frames * hop),
@@ -63,7 +63,7 @@ struct SpeechState final : RequestState {
   }
 
   const int64_t tail_frames;  // that the last piece has at least: slow speech ends slowly
-  SpeechPlan plan;
+  speech::SpeechPlan plan;
   std::unique_ptr<VitsDecoder::Decoding> decoding;  // of the unit at hand; null: not yet begun
   int64_t frames = 0;                               // of that decoding
   int64_t spoken = 0;                               // how many of them were emitted
@@ -82,15 +82,16 @@ absl::Status CheckNoise(const char* field, float value) {
 
 std::vector<float> MakeNoise(uint64_t seed, size_t unit, uint64_t stream, size_t count) {
   std::vector<float> noise(count);
-  NoiseSource(seed, 2 * static_cast<uint64_t>(unit) + stream).Fill(noise);
+  speech::NoiseSource(seed, 2 * static_cast<uint64_t>(unit) + stream).Fill(noise);
   return noise;
 }
 
-class LoadedVits final : public Model {
+class LoadedVits final : public models::Model {
  public:
-  LoadedVits(ModelInfo info, VoiceConfig voice, std::vector<Speaker> speakers,
-             std::unique_ptr<const Phonemizer> phonemizer, std::unique_ptr<VitsEncoder> encoder,
-             std::unique_ptr<VitsDecoder> decoder, int64_t hop, const VitsOptions& options)
+  LoadedVits(models::ModelInfo info, VoiceConfig voice, std::vector<Speaker> speakers,
+             std::unique_ptr<const models::Phonemizer> phonemizer,
+             std::unique_ptr<VitsEncoder> encoder, std::unique_ptr<VitsDecoder> decoder,
+             int64_t hop, const VitsOptions& options)
       : info_(std::move(info)),
         voice_(std::move(voice)),
         speakers_(std::move(speakers)),
@@ -103,13 +104,13 @@ class LoadedVits final : public Model {
         decodes_elsewhere_(options.device != runtime::DeviceType::kCpu),
         few_lengths_(options.few_lengths) {}
 
-  const ModelInfo& info() const override { return info_; }
-  absl::Status Validate(const Input& input) const override;
-  double EstimateWork(const Input& input) const override {
-    return models::EstimateWork(std::get<SynthesizeInput>(input));
+  const models::ModelInfo& info() const override { return info_; }
+  absl::Status Validate(const models::Input& input) const override;
+  double EstimateWork(const models::Input& input) const override {
+    return speech::EstimateWork(std::get<models::SynthesizeInput>(input));
   }
-  std::unique_ptr<Batch> Prepare(std::span<Request* const> requests) const override;
-  std::vector<Input> WarmupInputs() const override;
+  std::unique_ptr<models::Batch> Prepare(std::span<models::Request* const> requests) const override;
+  std::vector<models::Input> WarmupInputs() const override;
 
   // What the decoder makes a request's next unit of.
   struct Latents {
@@ -121,18 +122,19 @@ class LoadedVits final : public Model {
     VitsDecoder::Input input;
   };
   // Nullopt when the unit proved too long and its halves come first. An error ends the request.
-  absl::StatusOr<std::optional<Latents>> Encode(Request& request) const;
+  absl::StatusOr<std::optional<Latents>> Encode(models::Request& request) const;
   // Makes the decoding of a request's unit.
-  void Begin(Request& request, const Latents& latents) const;
+  void Begin(models::Request& request, const Latents& latents) const;
   // The samples of the unit's next piece; nullopt when the request was to stop meanwhile.
-  std::optional<std::vector<float>> Decode(Request& request, runtime::WorkerContext& context) const;
+  std::optional<std::vector<float>> Decode(models::Request& request,
+                                           runtime::WorkerContext& context) const;
   int64_t hop() const { return hop_; }
   // Whether the decoder leaves the CPU to others, so that encoding needs no permit.
   bool decodes_elsewhere() const { return decodes_elsewhere_; }
 
  private:
   const Speaker* FindSpeaker(std::string_view name) const;
-  const ModelInfo info_;
+  const models::ModelInfo info_;
   const VoiceConfig voice_;
   const std::vector<Speaker> speakers_;  // the first is the default
   const VitsReader reader_;
@@ -140,14 +142,14 @@ class LoadedVits final : public Model {
   const std::unique_ptr<VitsDecoder> decoder_;
   const int64_t hop_;  // samples of a frame
   const float gain_db_;
-  const SpeechPauses pauses_;
+  const models::SpeechPauses pauses_;
   const bool decodes_elsewhere_;
   const bool few_lengths_;  // those that are decoded are known before the first request
 };
 
-class SpeechBatch final : public Batch {
+class SpeechBatch final : public models::Batch {
  public:
-  SpeechBatch(const LoadedVits& model, std::vector<Request*> requests)
+  SpeechBatch(const LoadedVits& model, std::vector<models::Request*> requests)
       : model_(model), requests_(std::move(requests)), results_(requests_.size()) {
     for (size_t i = 0; i < requests_.size(); ++i) latents_.emplace_back(std::nullopt);
     if (model_.decodes_elsewhere()) {
@@ -157,7 +159,7 @@ class SpeechBatch final : public Batch {
 
   void Forward(runtime::WorkerContext& context) override {
     for (size_t i = 0; i < requests_.size(); ++i) {
-      Request& request = *requests_[i];
+      models::Request& request = *requests_[i];
       if (!model_.decodes_elsewhere()) Encode(i);
       if (!latents_[i].ok()) {
         results_[i] = latents_[i].status();
@@ -171,7 +173,7 @@ class SpeechBatch final : public Batch {
 
   void Complete() override {
     for (size_t i = 0; i < requests_.size(); ++i) {
-      Request& request = *requests_[i];
+      models::Request& request = *requests_[i];
       if (!results_[i].ok()) {
         request.Finish(results_[i].status());
         continue;
@@ -195,7 +197,7 @@ class SpeechBatch final : public Batch {
   }
 
  private:
-  static SpeechState& StateOf(Request& request) {
+  static SpeechState& StateOf(models::Request& request) {
     return static_cast<SpeechState&>(*request.state());
   }
   // Of a unit that is not being decoded yet.
@@ -204,18 +206,19 @@ class SpeechBatch final : public Batch {
   }
 
   const LoadedVits& model_;
-  const std::vector<Request*> requests_;
+  const std::vector<models::Request*> requests_;
   std::vector<absl::StatusOr<std::optional<LoadedVits::Latents>>> latents_;  // nullopt: none
   std::vector<absl::StatusOr<std::optional<std::vector<float>>>> results_;   // nullopt: not spoken
 };
 
-absl::Status LoadedVits::Validate(const Input& input) const {
-  const auto* speech = std::get_if<SynthesizeInput>(&input);
+absl::Status LoadedVits::Validate(const models::Input& input) const {
+  const auto* speech = std::get_if<models::SynthesizeInput>(&input);
   if (speech == nullptr) {
     return absl::InvalidArgumentError(
         absl::StrCat("model '", info_.name, "' synthesizes speech and does nothing else"));
   }
-  if (absl::Status status = CheckSpeech(*speech, info_, reader_); !status.ok()) return status;
+  if (absl::Status status = speech::CheckSpeech(*speech, info_, reader_); !status.ok())
+    return status;
   if (FindSpeaker(speech->voice) == nullptr) {
     return absl::InvalidArgumentError(
         absl::StrCat("voice: model '", info_.name, "' has no voice '", speech->voice,
@@ -237,12 +240,13 @@ const Speaker* LoadedVits::FindSpeaker(std::string_view name) const {
   return found == speakers_.end() ? nullptr : &*found;
 }
 
-std::unique_ptr<Batch> LoadedVits::Prepare(std::span<Request* const> requests) const {
-  std::vector<Request*> ready;
-  for (Request* request : requests) {
+std::unique_ptr<models::Batch> LoadedVits::Prepare(
+    std::span<models::Request* const> requests) const {
+  std::vector<models::Request*> ready;
+  for (models::Request* request : requests) {
     if (request->state() == nullptr) {
-      request->set_state(std::make_unique<SpeechState>(std::get<SynthesizeInput>(request->input()),
-                                                       pauses_, hop_));
+      request->set_state(std::make_unique<SpeechState>(
+          std::get<models::SynthesizeInput>(request->input()), pauses_, hop_));
       request->EstimateWorkLeft(static_cast<SpeechState&>(*request->state()).plan.WorkLeft());
     }
     if (static_cast<SpeechState&>(*request->state()).plan.Prepare(*request, reader_))
@@ -252,10 +256,11 @@ std::unique_ptr<Batch> LoadedVits::Prepare(std::span<Request* const> requests) c
   return std::make_unique<SpeechBatch>(*this, std::move(ready));
 }
 
-absl::StatusOr<std::optional<LoadedVits::Latents>> LoadedVits::Encode(Request& request) const {
+absl::StatusOr<std::optional<LoadedVits::Latents>> LoadedVits::Encode(
+    models::Request& request) const {
   const at::InferenceMode inference;
-  const auto& input = std::get<SynthesizeInput>(request.input());
-  SpeechPlan& plan = static_cast<SpeechState&>(*request.state()).plan;
+  const auto& input = std::get<models::SynthesizeInput>(request.input());
+  speech::SpeechPlan& plan = static_cast<SpeechState&>(*request.state()).plan;
   const int64_t speaker = FindSpeaker(input.voice)->id;
   const float noise_w = input.noise_w < 0 ? voice_.noise_w : input.noise_w;
 
@@ -290,7 +295,7 @@ absl::StatusOr<std::optional<LoadedVits::Latents>> LoadedVits::Encode(Request& r
   return latents;
 }
 
-void LoadedVits::Begin(Request& request, const Latents& latents) const {
+void LoadedVits::Begin(models::Request& request, const Latents& latents) const {
   if (request.ShouldStop()) return;
   const at::InferenceMode inference;
   auto& state = static_cast<SpeechState&>(*request.state());
@@ -299,12 +304,12 @@ void LoadedVits::Begin(Request& request, const Latents& latents) const {
   state.spoken = 0;
 }
 
-std::optional<std::vector<float>> LoadedVits::Decode(Request& request,
+std::optional<std::vector<float>> LoadedVits::Decode(models::Request& request,
                                                      runtime::WorkerContext& context) const {
   const at::InferenceMode inference;
   if (request.ShouldStop()) return std::nullopt;
   const auto& state = static_cast<const SpeechState&>(*request.state());
-  const bool streamed = std::get<SynthesizeInput>(request.input()).streamed;
+  const bool streamed = std::get<models::SynthesizeInput>(request.input()).streamed;
   auto samples = state.decoding->Generate(
       state.spoken, state.NextPiece(streamed), [&request] { return request.ShouldStop(); },
       context);
@@ -312,20 +317,20 @@ std::optional<std::vector<float>> LoadedVits::Decode(Request& request,
   return samples;
 }
 
-std::vector<Input> LoadedVits::WarmupInputs() const {
+std::vector<models::Input> LoadedVits::WarmupInputs() const {
   const auto speech = [](std::string text) {
-    SynthesizeInput input;
+    models::SynthesizeInput input;
     input.text = std::move(text);
-    return Input(std::move(input));
+    return models::Input(std::move(input));
   };
-  std::vector<Input> inputs = {speech("One."), speech(kWarmupSentence)};
+  std::vector<models::Input> inputs = {speech("One."), speech(kWarmupSentence)};
   if (!few_lengths_) return inputs;
   // At every speed: about each length from half a second to ten, of words said as evenly as can be.
   for (const char* text : {kWarmupPhrase, kWarmupSentence}) {
     for (float speed = 0.5F; speed < kMaxSpeed; speed *= kWarmupStep) {
       inputs.push_back(speech(text));
-      std::get<SynthesizeInput>(inputs.back()).speed = speed;
-      std::get<SynthesizeInput>(inputs.back()).noise_w = 0;
+      std::get<models::SynthesizeInput>(inputs.back()).speed = speed;
+      std::get<models::SynthesizeInput>(inputs.back()).noise_w = 0;
     }
   }
   return inputs;
@@ -342,11 +347,12 @@ std::vector<Speaker> ListSpeakers(const VoiceConfig& voice, const std::string& n
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<Model>> VitsModel::Load(const VitsOptions& options, ModelInfo info) {
+absl::StatusOr<std::unique_ptr<models::Model>> VitsModel::Load(const VitsOptions& options,
+                                                               models::ModelInfo info) {
   const at::InferenceMode inference;
   auto voice = VoiceConfig::Read(options.voice_file);
   if (!voice.ok()) return voice.status();
-  const at::Device device = ToAten(options.device);
+  const at::Device device = speech::ToAten(options.device);
   auto weights = VitsWeights::Open(options.weights_file, at::kCPU);
   if (!weights.ok()) return weights.status();
   // On the CPU everywhere: it has little to do, and what it finds tells how much comes after it.
@@ -369,15 +375,15 @@ absl::StatusOr<std::unique_ptr<Model>> VitsModel::Load(const VitsOptions& option
         absl::StrCat(options.voice_file.string(), ": speaker '", speaker.name, "' has the id ",
                      speaker.id, ", the weights know ", encoder->speakers(), " speakers"));
   }
-  Phonemizer::Options text;
+  models::Phonemizer::Options text;
   text.program = options.espeak_program;
   text.voice = voice->espeak_voice;
   text.max_processes = options.max_espeak_processes;
   text.timeout = options.espeak_timeout;
-  auto phonemizer = Phonemizer::Create(text);
+  auto phonemizer = models::Phonemizer::Create(text);
   if (!phonemizer.ok()) return phonemizer.status();
 
-  info.task = Task::kSynthesis;
+  info.task = models::Task::kSynthesis;
   info.platform = "vits";
   info.language = options.language;
   info.languages = {options.language};
@@ -392,4 +398,4 @@ absl::StatusOr<std::unique_ptr<Model>> VitsModel::Load(const VitsOptions& option
                                       std::move(decoder), hop, options);
 }
 
-}  // namespace millrace::models
+}  // namespace millrace::vits

@@ -11,7 +11,7 @@
 #include "models/core/model_info.h"
 #include "mps_runtime/stream.h"
 
-namespace millrace::models {
+namespace millrace::vits {
 
 struct VitsOptions {
   std::filesystem::path weights_file;  // safetensors
@@ -19,7 +19,7 @@ struct VitsOptions {
   std::string language;                // BCP 47
   std::string voice;                   // as requests name it
   float gain_db = 0;                   // of the network's samples
-  SpeechPauses pauses = {};
+  models::SpeechPauses pauses = {};
   runtime::DeviceType device = runtime::DeviceType::kCpu;
   bool few_lengths = false;  // the warm-up runs every usual length, where the device pads to few
   std::string espeak_program = "espeak-ng";  // a name to find in PATH, or a path
@@ -34,7 +34,8 @@ class VitsModel {
  public:
   // Reads and checks the weights, and starts espeak-ng once. Errors name the file or the program
   // and what is wrong with it.
-  static absl::StatusOr<std::unique_ptr<Model>> Load(const VitsOptions& options, ModelInfo info);
+  static absl::StatusOr<std::unique_ptr<models::Model>> Load(const VitsOptions& options,
+                                                             models::ModelInfo info);
 };
 
-}  // namespace millrace::models
+}  // namespace millrace::vits

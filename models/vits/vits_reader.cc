@@ -3,25 +3,26 @@
 #include "absl/strings/str_cat.h"
 #include "models/text/english/respelled_text.h"
 
-namespace millrace::models {
+namespace millrace::vits {
 namespace {
 
 // By espeak-ng's name of the voice, such as "en-us"; of its English ones only two are American.
-std::optional<TextNormalizer> EnglishOf(std::string_view espeak_voice) {
+std::optional<models::TextNormalizer> EnglishOf(std::string_view espeak_voice) {
   if (espeak_voice != "en" && !espeak_voice.starts_with("en-")) return std::nullopt;
-  return TextNormalizer(espeak_voice.starts_with("en-us") ? EnglishDialect::kUs
-                                                          : EnglishDialect::kGb);
+  return models::TextNormalizer(espeak_voice.starts_with("en-us") ? models::EnglishDialect::kUs
+                                                                  : models::EnglishDialect::kGb);
 }
 
 }  // namespace
 
-VitsReader::VitsReader(const VoiceConfig& voice, std::unique_ptr<const Phonemizer> phonemizer)
+VitsReader::VitsReader(const VoiceConfig& voice,
+                       std::unique_ptr<const models::Phonemizer> phonemizer)
     : voice_(voice), phonemizer_(std::move(phonemizer)), english_(EnglishOf(voice.espeak_voice)) {}
 
-absl::StatusOr<PhonemeText> VitsReader::ToPhonemes(std::string_view sentence,
-                                                   const SynthesizeInput& input) const {
-  RespelledText english;
-  if (english_) english = RespellForEspeak(*english_, sentence);
+absl::StatusOr<models::PhonemeText> VitsReader::ToPhonemes(
+    std::string_view sentence, const models::SynthesizeInput& input) const {
+  models::RespelledText english;
+  if (english_) english = models::RespellForEspeak(*english_, sentence);
   // Where the normalizer leaves nothing of a text, espeak-ng may still know it.
   const bool respelled = !english.words.empty();
   if (input.word_times) {
@@ -30,7 +31,7 @@ absl::StatusOr<PhonemeText> VitsReader::ToPhonemes(std::string_view sentence,
   }
   auto phonemes = phonemizer_->Phonemize(respelled ? english.text : sentence);
   if (!phonemes.ok()) return phonemes.status();
-  return PhonemeText{*std::move(phonemes), {}};
+  return models::PhonemeText{*std::move(phonemes), {}};
 }
 
 std::string VitsReader::Symbols() const {
@@ -40,4 +41,4 @@ std::string VitsReader::Symbols() const {
   return symbols;
 }
 
-}  // namespace millrace::models
+}  // namespace millrace::vits

@@ -8,17 +8,19 @@
 #include "models/text/phonemizer.h"
 #include "models/vits/voice_config.h"
 
-namespace millrace::models {
+namespace millrace::vits {
 
 // How a Piper voice reads: phonemes by espeak-ng, a pad behind each; numbers, dates, abbreviations
 // and symbols of English are made words before, as espeak-ng reads them badly. Borrows the voice.
-class VitsReader final : public SpeechReader {
+class VitsReader final : public speech::SpeechReader {
  public:
-  VitsReader(const VoiceConfig& voice, std::unique_ptr<const Phonemizer> phonemizer);
+  VitsReader(const VoiceConfig& voice, std::unique_ptr<const models::Phonemizer> phonemizer);
 
-  absl::StatusOr<PhonemeText> ToPhonemes(std::string_view sentence,
-                                         const SynthesizeInput& input) const override;
-  PhonemeIds ToIds(std::string_view phonemes) const override { return voice_.ToIds(phonemes); }
+  absl::StatusOr<models::PhonemeText> ToPhonemes(
+      std::string_view sentence, const models::SynthesizeInput& input) const override;
+  speech::PhonemeIds ToIds(std::string_view phonemes) const override {
+    return voice_.ToIds(phonemes);
+  }
   std::string Symbols() const override;
   // Attention is quadratic in them. Prose of the longest unit has about half of it; digits and
   // symbols, which are spelled out, can have far more.
@@ -26,8 +28,8 @@ class VitsReader final : public SpeechReader {
 
  private:
   const VoiceConfig& voice_;
-  const std::unique_ptr<const Phonemizer> phonemizer_;
-  const std::optional<TextNormalizer> english_;  // none: the voice speaks another language
+  const std::unique_ptr<const models::Phonemizer> phonemizer_;
+  const std::optional<models::TextNormalizer> english_;  // none: the voice speaks another language
 };
 
-}  // namespace millrace::models
+}  // namespace millrace::vits

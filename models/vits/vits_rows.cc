@@ -4,7 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 
-namespace millrace::models {
+namespace millrace::vits {
 namespace {
 
 constexpr double kNormEpsilon = 1e-5;
@@ -19,10 +19,11 @@ at::Tensor VitsNorm::Run(const at::Tensor& x) const {
   return at::layer_norm(x, gamma_.sizes(), gamma_, beta_, kNormEpsilon);
 }
 
-NativeConv TakeRowConv(VitsWeights& weights, const std::string& name,
-                       const std::vector<int64_t>& shape) {
+speech::NativeConv TakeRowConv(VitsWeights& weights, const std::string& name,
+                               const std::vector<int64_t>& shape) {
   const VitsConv conv = TakeConv(weights, name, shape);
-  return conv.weight.defined() ? NativeConv(conv.weight, conv.bias, /*exact=*/true) : NativeConv();
+  return conv.weight.defined() ? speech::NativeConv(conv.weight, conv.bias, /*exact=*/true)
+                               : speech::NativeConv();
 }
 
-}  // namespace millrace::models
+}  // namespace millrace::vits

@@ -9,7 +9,7 @@
 #include "models/speech/native_conv.h"
 #include "models/vits/vits_weights.h"
 
-namespace millrace::models {
+namespace millrace::vits {
 
 // The layers that the first half of VITS is made of, over rows of channels: [phonemes, channels],
 // on the CPU. Immutable, shared by all threads.
@@ -30,7 +30,7 @@ class VitsNorm {
 
 // A convolution that keeps the number of rows, exact in float32: from these sums it is decided how
 // long a phoneme lasts. Errors are kept in weights.status().
-NativeConv TakeRowConv(VitsWeights& weights, const std::string& name,
-                       const std::vector<int64_t>& shape);
+speech::NativeConv TakeRowConv(VitsWeights& weights, const std::string& name,
+                               const std::vector<int64_t>& shape);
 
-}  // namespace millrace::models
+}  // namespace millrace::vits

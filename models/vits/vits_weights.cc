@@ -7,7 +7,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 
-namespace millrace::models {
+namespace millrace::vits {
 namespace {
 
 constexpr int64_t kMaxStride = 64;
@@ -23,7 +23,7 @@ int64_t VitsShape::hop() const {
 
 absl::StatusOr<VitsWeights> VitsWeights::Open(const std::filesystem::path& path,
                                               at::Device device) {
-  auto file = SafetensorsFile::Open(path);
+  auto file = models::SafetensorsFile::Open(path);
   if (!file.ok()) return file.status();
   VitsWeights weights(*std::move(file), device);
   if (absl::Status status = weights.ReadShape(path); !status.ok()) return status;
@@ -35,12 +35,12 @@ absl::Status VitsWeights::ReadShape(const std::filesystem::path& path) {
     const auto found = file().metadata().find(key);
     return found == file().metadata().end() ? std::string() : found->second;
   };
-  shape_.upsample_strides = ParseNumbers(get("upsample_strides"), kMaxStride);
-  shape_.flow_dilations = ParseNumbers(get("flow_dilations"), kMaxDilation);
+  shape_.upsample_strides = speech::ParseNumbers(get("upsample_strides"), kMaxStride);
+  shape_.flow_dilations = speech::ParseNumbers(get("flow_dilations"), kMaxDilation);
   bool complete = !shape_.upsample_strides.empty() && !shape_.flow_dilations.empty();
   for (const std::string& block :
        std::vector<std::string>(absl::StrSplit(get("block_dilations"), ';'))) {
-    shape_.block_dilations.push_back(ParseNumbers(block, kMaxDilation));
+    shape_.block_dilations.push_back(speech::ParseNumbers(block, kMaxDilation));
     complete = complete && !shape_.block_dilations.back().empty();
   }
   int64_t hop = 1;
@@ -95,4 +95,4 @@ VitsConv TakeUpsampling(VitsWeights& weights, size_t stage, int64_t channels) {
   return conv;
 }
 
-}  // namespace millrace::models
+}  // namespace millrace::vits

@@ -13,7 +13,7 @@
 #include "absl/status/statusor.h"
 #include "models/speech/tensor_reader.h"
 
-namespace millrace::models {
+namespace millrace::vits {
 
 // What the shapes of the weights do not tell.
 struct VitsShape {
@@ -26,7 +26,7 @@ struct VitsShape {
 };
 
 // The tensors of a VITS package by the names of Piper's checkpoints. For one thread, while loading.
-class VitsWeights : public TensorReader {
+class VitsWeights : public speech::TensorReader {
  public:
   // The tensors will live on the device.
   static absl::StatusOr<VitsWeights> Open(const std::filesystem::path& file, at::Device device);
@@ -34,7 +34,7 @@ class VitsWeights : public TensorReader {
   const VitsShape& shape() const { return shape_; }
 
  private:
-  using TensorReader::TensorReader;
+  using speech::TensorReader::TensorReader;
   absl::Status ReadShape(const std::filesystem::path& path);
 
   VitsShape shape_;
@@ -57,4 +57,4 @@ VitsConv TakeSameConv(VitsWeights& weights, const std::string& name,
 // the stride.
 VitsConv TakeUpsampling(VitsWeights& weights, size_t stage, int64_t channels);
 
-}  // namespace millrace::models
+}  // namespace millrace::vits

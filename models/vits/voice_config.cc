@@ -10,7 +10,7 @@
 #include "models/core/regular_file.h"
 #include "models/core/strings.h"
 
-namespace millrace::models {
+namespace millrace::vits {
 namespace {
 
 constexpr std::string_view kStart = "^";
@@ -82,7 +82,7 @@ size_t CharacterBytes(char first) {
 }  // namespace
 
 absl::StatusOr<VoiceConfig> VoiceConfig::Read(const std::filesystem::path& file) {
-  const absl::StatusOr<std::string> text = ReadRegularFile(file, kMaxSettingsBytes);
+  const absl::StatusOr<std::string> text = models::ReadRegularFile(file, models::kMaxSettingsBytes);
   if (!text.ok()) return text.status();
   VoiceConfig config;
   try {
@@ -106,8 +106,8 @@ absl::StatusOr<VoiceConfig> VoiceConfig::Read(const std::filesystem::path& file)
   return config;
 }
 
-PhonemeIds VoiceConfig::ToIds(std::string_view phonemes) const {
-  PhonemeIds read;
+speech::PhonemeIds VoiceConfig::ToIds(std::string_view phonemes) const {
+  speech::PhonemeIds read;
   const auto append = [&read](const std::vector<int64_t>& ids) {
     read.ids.insert(read.ids.end(), ids.begin(), ids.end());
   };
@@ -142,4 +142,4 @@ int64_t VoiceConfig::largest_id() const {
   return largest;
 }
 
-}  // namespace millrace::models
+}  // namespace millrace::vits

@@ -11,7 +11,7 @@
 #include "absl/status/statusor.h"
 #include "models/speech/phoneme_ids.h"
 
-namespace millrace::models {
+namespace millrace::vits {
 
 // The JSON file of a Piper voice. Immutable after it was read, so thread-safe.
 struct VoiceConfig {
@@ -34,8 +34,8 @@ struct VoiceConfig {
 
   // What the network reads: start, each phoneme followed by a pad, which counts as a part of it,
   // end. The longest phoneme that fits wins; what the voice does not know is left out.
-  PhonemeIds ToIds(std::string_view phonemes) const;
+  speech::PhonemeIds ToIds(std::string_view phonemes) const;
   int64_t largest_id() const;
 };
 
-}  // namespace millrace::models
+}  // namespace millrace::vits

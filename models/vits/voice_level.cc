@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-namespace millrace::models {
+namespace millrace::vits {
 
 void ApplyGain(float decibels, std::span<float> samples) {
   if (decibels == 0) return;
@@ -17,4 +17,4 @@ void ApplyGain(float decibels, std::span<float> samples) {
   }
 }
 
-}  // namespace millrace::models
+}  // namespace millrace::vits

@@ -13,7 +13,7 @@
 #include <limits>
 #include <utility>
 
-namespace millrace::models {
+namespace millrace::seq2seq {
 namespace {
 
 constexpr int64_t kNarrowest = 32;
@@ -278,4 +278,4 @@ std::vector<int32_t> CachedTransformer::Align(std::span<const Row> rows,
   return all;
 }
 
-}  // namespace millrace::models
+}  // namespace millrace::seq2seq

@@ -15,7 +15,7 @@
 #include "mps_runtime/graph_cache.h"
 #include "mps_runtime/worker_context.h"
 
-namespace millrace::models {
+namespace millrace::seq2seq {
 
 // A transformer with a cache of the words that it has been through, made once at its full size. A
 // hypothesis is the list of its words' slots: to reorder or drop some copies nothing, and rows of
@@ -84,4 +84,4 @@ class CachedTransformer {
   const std::shared_ptr<WordSlots> slots_;
 };
 
-}  // namespace millrace::models
+}  // namespace millrace::seq2seq

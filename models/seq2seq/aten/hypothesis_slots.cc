@@ -2,7 +2,7 @@
 
 #include <utility>
 
-namespace millrace::models {
+namespace millrace::seq2seq {
 
 HypothesisSlots::HypothesisSlots(std::vector<int32_t> slots, size_t hypotheses)
     : all_(std::move(slots)), paths_(hypotheses) {}
@@ -19,4 +19,4 @@ void HypothesisSlots::Follow(std::span<const int32_t> parents) {
   paths_ = std::move(paths);
 }
 
-}  // namespace millrace::models
+}  // namespace millrace::seq2seq

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-namespace millrace::models {
+namespace millrace::seq2seq {
 
 // Which of a sentence's slots hold the words of each of its hypotheses. Hypotheses that began alike
 // share the slots of their beginning. One thread at a time.
@@ -30,4 +30,4 @@ class HypothesisSlots {
   std::vector<std::vector<int32_t>> paths_;
 };
 
-}  // namespace millrace::models
+}  // namespace millrace::seq2seq

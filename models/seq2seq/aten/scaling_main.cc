@@ -33,7 +33,7 @@
 #include "models/seq2seq/aten/cached_transformer.h"
 #include "mps_runtime/runtime.h"
 
-namespace millrace::models {
+namespace millrace::seq2seq {
 namespace {
 
 using runtime::ForwardScope;
@@ -387,7 +387,7 @@ int Main(int argc, char** argv) {
     return 2;
   }
   const at::TensorOptions there =
-      at::TensorOptions(at::kFloat).device(std::string(ToString(*device)));
+      at::TensorOptions(at::kFloat).device(std::string(models::ToString(*device)));
   Compare(*device, there);
   const bool half = *device == runtime::DeviceType::kCuda;
   if (half) Compare(*device, there.dtype(at::kHalf));
@@ -397,11 +397,11 @@ int Main(int argc, char** argv) {
 }
 
 }  // namespace
-}  // namespace millrace::models
+}  // namespace millrace::seq2seq
 
 int main(int argc, char** argv) {
   try {
-    return millrace::models::Main(argc, argv);
+    return millrace::seq2seq::Main(argc, argv);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "millrace_seq2seq_scaling: %s\n", error.what());
     return 1;

@@ -21,7 +21,7 @@
 
 #include "mps_runtime/linear.h"
 
-namespace millrace::models {
+namespace millrace::seq2seq {
 namespace {
 
 // Places of the longest rows: more than any network has.
@@ -193,4 +193,4 @@ at::Tensor Transformer::Align(const DecoderStepInput& input, const WordCache& ca
   return peaks;
 }
 
-}  // namespace millrace::models
+}  // namespace millrace::seq2seq

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace millrace::models {
+namespace millrace::seq2seq {
 
 // Layers of a transformer on a device, with what they read in one matrix each. Matrices are
 // [outputs, inputs].
@@ -120,4 +120,4 @@ class Transformer {
   at::Tensor counting_;  // 0, 1, 2 ...
 };
 
-}  // namespace millrace::models
+}  // namespace millrace::seq2seq

@@ -2,7 +2,7 @@
 
 #include <cstddef>
 
-namespace millrace::models {
+namespace millrace::seq2seq {
 namespace {
 
 constexpr size_t kKept = 2;
@@ -44,4 +44,4 @@ size_t WordSlots::used() const {
   return capacity_ - free_.size();
 }
 
-}  // namespace millrace::models
+}  // namespace millrace::seq2seq

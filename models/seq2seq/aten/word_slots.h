@@ -7,7 +7,7 @@
 
 #include "mps_runtime/base/mutex.h"
 
-namespace millrace::models {
+namespace millrace::seq2seq {
 
 // Which places of a cache of keys and values are free. A sentence takes at once as many as it can
 // come to need, so that it never waits for one in the middle, and gives them back when it ends. Two
@@ -45,4 +45,4 @@ class WordSlots {
   size_t refused_ MILLRACE_GUARDED_BY(mu_) = 0;
 };
 
-}  // namespace millrace::models
+}  // namespace millrace::seq2seq

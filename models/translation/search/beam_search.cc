@@ -7,7 +7,7 @@
 
 #include "models/kernels/float_kernels.h"
 
-namespace millrace::models {
+namespace millrace::translation {
 namespace {
 
 constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();
@@ -131,4 +131,4 @@ std::vector<Hypothesis> BeamSearch::Found() const {
   return found;
 }
 
-}  // namespace millrace::models
+}  // namespace millrace::translation

@@ -15,7 +15,7 @@
 #include "tests/fakes/temporary_folder.h"
 #include "tests/unit/models/bergamot/tiny_model.h"
 
-namespace millrace::models {
+namespace millrace::bergamot {
 namespace {
 
 bool Never(size_t) { return false; }
@@ -29,8 +29,8 @@ std::vector<std::string> EngineNames() {
   return names;
 }
 
-std::unique_ptr<const TranslationEngine> MakeEngine(const std::string& name,
-                                                    const BergamotWeights& weights) {
+std::unique_ptr<const translation::TranslationEngine> MakeEngine(const std::string& name,
+                                                                 const BergamotWeights& weights) {
   for (const kernels::Kernels* kernels : kernels::SupportedKernels()) {
     if (kernels->name == name) return MakeQuantisedEngine(weights, *kernels);
   }
@@ -52,9 +52,9 @@ class TranslationEngineTest : public ::testing::TestWithParam<std::string> {
   }
 
   // Sentences of 1 to 40 random words.
-  static std::vector<SentenceJob> RandomJobs(size_t count) {
+  static std::vector<translation::SentenceJob> RandomJobs(size_t count) {
     std::mt19937 random(9);
-    std::vector<SentenceJob> jobs;
+    std::vector<translation::SentenceJob> jobs;
     for (size_t i = 0; i < count; ++i) {
       std::vector<int32_t> words(1 + random() % 40);
       for (int32_t& word : words) word = static_cast<int32_t>(1 + random() % (kTinyWords - 1));
@@ -63,14 +63,15 @@ class TranslationEngineTest : public ::testing::TestWithParam<std::string> {
     return jobs;
   }
 
-  std::vector<SentenceJob> TranslateOneByOne(std::vector<SentenceJob> jobs) {
-    for (SentenceJob& job : jobs) engine_->Translate({&job, 1}, Never, context_);
+  std::vector<translation::SentenceJob> TranslateOneByOne(
+      std::vector<translation::SentenceJob> jobs) {
+    for (translation::SentenceJob& job : jobs) engine_->Translate({&job, 1}, Never, context_);
     return jobs;
   }
 
   std::unique_ptr<const BergamotWeights> weights_;
-  std::unique_ptr<const TranslationEngine> engine_;
-  FakeWorkerContext context_;
+  std::unique_ptr<const translation::TranslationEngine> engine_;
+  models::FakeWorkerContext context_;
 };
 
 INSTANTIATE_TEST_SUITE_P(All, TranslationEngineTest, ::testing::ValuesIn(EngineNames()),
@@ -95,7 +96,7 @@ TEST_P(TranslationEngineTest, CompanyDoesNotChangeATranslation) {
 TEST_P(TranslationEngineTest, AnAlignmentHasAWordOfTheSourceForEachOfTheTarget) {
   const auto plain = TranslateOneByOne(RandomJobs(12));
   auto jobs = RandomJobs(12);
-  for (SentenceJob& job : jobs) job.align = true;
+  for (translation::SentenceJob& job : jobs) job.align = true;
   engine_->Translate(jobs, Never, context_);
   size_t distinct = 0;
   for (size_t i = 0; i < jobs.size(); ++i) {
@@ -119,7 +120,7 @@ TEST_P(TranslationEngineTest, SentencesJoinAndLeaveBetweenCalls) {
   std::vector<size_t> lengths(jobs.size());
   for (size_t joined = 1;; joined = std::min(joined + 2, jobs.size())) {
     // Some of those that have joined, in any order.
-    std::vector<SentenceJob*> some;
+    std::vector<translation::SentenceJob*> some;
     for (size_t i = 0; i < joined; ++i) {
       if (jobs[i].at_work() && random() % 4 != 0) some.push_back(&jobs[i]);
     }
@@ -129,7 +130,7 @@ TEST_P(TranslationEngineTest, SentencesJoinAndLeaveBetweenCalls) {
       EXPECT_GE(jobs[i].target.size(), lengths[i]);
       lengths[i] = jobs[i].target.size();
     }
-    if (std::ranges::all_of(jobs, &SentenceJob::done)) break;
+    if (std::ranges::all_of(jobs, &translation::SentenceJob::done)) break;
   }
   for (size_t i = 0; i < jobs.size(); ++i) ASSERT_EQ(jobs[i].target, alone[i].target) << i;
 }
@@ -137,10 +138,10 @@ TEST_P(TranslationEngineTest, SentencesJoinAndLeaveBetweenCalls) {
 TEST_P(TranslationEngineTest, ASuspendedSentenceComesToTheSameWords) {
   const auto alone = TranslateOneByOne(RandomJobs(6));
   auto jobs = RandomJobs(6);
-  std::vector<SentenceJob*> all;
-  for (SentenceJob& job : jobs) all.push_back(&job);
+  std::vector<translation::SentenceJob*> all;
+  for (translation::SentenceJob& job : jobs) all.push_back(&job);
   engine_->Advance(all, 2, Never, context_);
-  for (SentenceJob& job : jobs) {
+  for (translation::SentenceJob& job : jobs) {
     if (job.at_work()) job.Suspend();
     EXPECT_EQ(job.state, nullptr);
   }
@@ -165,7 +166,7 @@ TEST_P(TranslationEngineTest, ATranslationUsesTheShortlistAndIsCutAtItsLength) {
   auto jobs = RandomJobs(20);
   engine_->Translate(jobs, Never, context_);
   size_t longest = 0;
-  for (const SentenceJob& job : jobs) {
+  for (const translation::SentenceJob& job : jobs) {
     EXPECT_FALSE(job.stopped);
     EXPECT_LE(job.target.size(), job.max_target);
     EXPECT_EQ(std::ranges::count(job.target, BergamotWeights::kEndOfSentence), 0);
@@ -179,7 +180,7 @@ TEST_P(TranslationEngineTest, AJobThatShouldStopLeavesWithinOneStep) {
   const auto undisturbed = TranslateOneByOne(RandomJobs(8));
   // The job with the longest translation is told to stop the third time it asks.
   const auto longest = std::ranges::max_element(
-      undisturbed, {}, [](const SentenceJob& job) { return job.target.size(); });
+      undisturbed, {}, [](const translation::SentenceJob& job) { return job.target.size(); });
   const auto victim = static_cast<size_t>(longest - undisturbed.begin());
   ASSERT_GT(longest->target.size(), 5u);
   std::vector<size_t> asked(jobs.size());
@@ -198,7 +199,7 @@ TEST_P(TranslationEngineTest, WhenAllStopAtOnceNothingIsDecoded) {
   auto jobs = RandomJobs(5);
   engine_->Translate(
       jobs, [](size_t) { return true; }, context_);
-  for (const SentenceJob& job : jobs) {
+  for (const translation::SentenceJob& job : jobs) {
     EXPECT_TRUE(job.stopped);
     EXPECT_TRUE(job.target.empty());
   }
@@ -207,11 +208,11 @@ TEST_P(TranslationEngineTest, WhenAllStopAtOnceNothingIsDecoded) {
 TEST_P(TranslationEngineTest, NoSentencesAreNoWork) { engine_->Translate({}, Never, context_); }
 
 TEST_P(TranslationEngineTest, ALongSentenceGoesBeyondTheKeptPositions) {
-  SentenceJob job = MakeSentenceJob(std::vector<int32_t>(600, 5), 1.0F);
+  translation::SentenceJob job = MakeSentenceJob(std::vector<int32_t>(600, 5), 1.0F);
   const size_t most = job.max_target;
   engine_->Translate({&job, 1}, Never, context_);
   EXPECT_LE(job.target.size(), most);
 }
 
 }  // namespace
-}  // namespace millrace::models
+}  // namespace millrace::bergamot

@@ -21,7 +21,7 @@
 #include "tests/unit/models/bergamot/tiny_model.h"
 #include "tests/unit/models/translation/models_folder.h"
 
-namespace millrace::models {
+namespace millrace::bergamot {
 namespace {
 
 constexpr double kIdenticalAtLeast = 0.98;
@@ -71,13 +71,13 @@ struct Direction {
 class BergamotGoldenTest : public testing::TestWithParam<Direction> {
  protected:
   void SetUp() override {
-    const auto folder = ModelsFolder() / GetParam().model / "1";
+    const auto folder = translation::ModelsFolder() / GetParam().model / "1";
     MILLRACE_NEEDS(std::filesystem::exists(folder), folder << " is missing: run `make models`");
     auto weights = BergamotWeights::Load(folder / "weights.safetensors");
     ASSERT_TRUE(weights.ok()) << weights.status();
     weights_ = *std::move(weights);
     std::string error;
-    vocabulary_ = Vocabulary::Load(folder / "vocab.spm", weights_->words(), error);
+    vocabulary_ = translation::Vocabulary::Load(folder / "vocab.spm", weights_->words(), error);
     ASSERT_NE(vocabulary_, nullptr) << error;
     sources_ = ReadLines(GetParam().source_file);
     expected_ = ReadLines(GetParam().expected_file);
@@ -85,17 +85,18 @@ class BergamotGoldenTest : public testing::TestWithParam<Direction> {
     ASSERT_EQ(expected_.size(), sources_.size());
   }
 
-  std::vector<std::string> Translate(const TranslationEngine& engine, size_t batch_size,
-                                     size_t count) {
+  std::vector<std::string> Translate(const translation::TranslationEngine& engine,
+                                     size_t batch_size, size_t count) {
     std::vector<std::string> translations;
     for (size_t first = 0; first < count; first += batch_size) {
-      std::vector<SentenceJob> jobs;
+      std::vector<translation::SentenceJob> jobs;
       for (size_t i = first; i < std::min(count, first + batch_size); ++i) {
         jobs.push_back(MakeSentenceJob(vocabulary_->Encode(sources_[i], 255).words, 2.5F));
       }
       engine.Translate(
           jobs, [](size_t) { return false; }, context_);
-      for (const SentenceJob& job : jobs) translations.push_back(vocabulary_->Decode(job.target));
+      for (const translation::SentenceJob& job : jobs)
+        translations.push_back(vocabulary_->Decode(job.target));
     }
     return translations;
   }
@@ -120,10 +121,10 @@ class BergamotGoldenTest : public testing::TestWithParam<Direction> {
   }
 
   std::unique_ptr<const BergamotWeights> weights_;
-  std::unique_ptr<const Vocabulary> vocabulary_;
+  std::unique_ptr<const translation::Vocabulary> vocabulary_;
   std::vector<std::string> sources_;
   std::vector<std::string> expected_;
-  FakeWorkerContext context_;
+  models::FakeWorkerContext context_;
 };
 
 INSTANTIATE_TEST_SUITE_P(
@@ -156,4 +157,4 @@ TEST_P(BergamotGoldenTest, LibtorchInFloat32Agrees) {
 }
 
 }  // namespace
-}  // namespace millrace::models
+}  // namespace millrace::bergamot

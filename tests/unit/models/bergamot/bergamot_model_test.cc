@@ -15,25 +15,27 @@
 #include "tests/fakes/temporary_folder.h"
 #include "tests/unit/models/bergamot/tiny_model.h"
 
-namespace millrace::models {
+namespace millrace::bergamot {
 namespace {
 
 using ::testing::HasSubstr;
 
 // Keeps the parts and, when asked to, cancels after a number of them.
-class Sink final : public OutputSink {
+class Sink final : public models::OutputSink {
  public:
-  void Emit(Output output) override { parts.push_back(std::get<TranslateOutput>(output)); }
+  void Emit(models::Output output) override {
+    parts.push_back(std::get<models::TranslateOutput>(output));
+  }
 
   std::string TextOf(size_t index) const {
     std::string text;
-    for (const TranslateOutput& part : parts) {
+    for (const models::TranslateOutput& part : parts) {
       if (part.text_index == index) text += part.text;
     }
     return text;
   }
 
-  std::vector<TranslateOutput> parts;
+  std::vector<models::TranslateOutput> parts;
 };
 
 class BergamotModelTest : public ::testing::Test {
@@ -46,8 +48,8 @@ class BergamotModelTest : public ::testing::Test {
     std::filesystem::copy_file(TestDataFolder() / "tiny.spm", options_.vocabulary_file);
   }
 
-  std::unique_ptr<Model> Load() {
-    ModelInfo info;
+  std::unique_ptr<models::Model> Load() {
+    models::ModelInfo info;
     info.name = "tiny";
     info.batching.max_batch = 4;
     auto model = BergamotModel::Load(options_, info);
@@ -59,19 +61,20 @@ class BergamotModelTest : public ::testing::Test {
     return model.ok() ? "no error" : std::string(model.status().message());
   }
 
-  std::unique_ptr<Request> MakeRequest(std::vector<std::string> texts, Sink& sink,
-                                       TimePoint deadline = TimePoint::max()) {
-    return std::make_unique<Request>(TranslateInput{std::move(texts)}, deadline, sink, clock_);
+  std::unique_ptr<models::Request> MakeRequest(std::vector<std::string> texts, Sink& sink,
+                                               TimePoint deadline = TimePoint::max()) {
+    return std::make_unique<models::Request>(models::TranslateInput{std::move(texts)}, deadline,
+                                             sink, clock_);
   }
 
   // One step; the number of parts that came out.
-  void Step(const Model& model, std::vector<Request*> requests) {
+  void Step(const models::Model& model, std::vector<models::Request*> requests) {
     const auto batch = model.Prepare(requests);
     batch->Forward(context_);
     batch->Complete();
   }
   // Steps until the request is done.
-  absl::Status Run(const Model& model, Request& request) {
+  absl::Status Run(const models::Model& model, models::Request& request) {
     while (!request.outcome()) Step(model, {&request});
     return *request.outcome();
   }
@@ -79,12 +82,12 @@ class BergamotModelTest : public ::testing::Test {
   const testing::TemporaryFolder folder_;
   BergamotOptions options_;
   millrace::testing::FakeClock clock_;
-  FakeWorkerContext context_;
+  models::FakeWorkerContext context_;
 };
 
 TEST_F(BergamotModelTest, SaysWhatItIs) {
   const auto model = Load();
-  EXPECT_EQ(model->info().task, Task::kTranslation);
+  EXPECT_EQ(model->info().task, models::Task::kTranslation);
   EXPECT_EQ(model->info().platform, "bergamot");
   EXPECT_EQ(model->info().name, "tiny");
 }
@@ -121,12 +124,12 @@ TEST_F(BergamotModelTest, AVocabularyOfAnotherSizeIsAnError) {
 
 TEST_F(BergamotModelTest, ValidatesInput) {
   const auto model = Load();
-  EXPECT_TRUE(model->Validate(TranslateInput{{"the cat"}}).ok());
-  EXPECT_TRUE(model->Validate(TranslateInput{{" ", "\xF0\x9F\x98\x80"}}).ok());
-  EXPECT_THAT(std::string(model->Validate(TranslateInput{}).message()), HasSubstr("texts"));
-  EXPECT_THAT(std::string(model->Validate(TranslateInput{{"a", ""}}).message()),
+  EXPECT_TRUE(model->Validate(models::TranslateInput{{"the cat"}}).ok());
+  EXPECT_TRUE(model->Validate(models::TranslateInput{{" ", "\xF0\x9F\x98\x80"}}).ok());
+  EXPECT_THAT(std::string(model->Validate(models::TranslateInput{}).message()), HasSubstr("texts"));
+  EXPECT_THAT(std::string(model->Validate(models::TranslateInput{{"a", ""}}).message()),
               HasSubstr("texts[1]"));
-  EXPECT_EQ(model->Validate(SynthesizeInput{}).code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(model->Validate(models::SynthesizeInput{}).code(), absl::StatusCode::kInvalidArgument);
 }
 
 TEST_F(BergamotModelTest, EmitsOnePartASentenceInOrder) {
@@ -142,7 +145,7 @@ TEST_F(BergamotModelTest, EmitsOnePartASentenceInOrder) {
   EXPECT_TRUE(sink.parts[1].text_finished);
   EXPECT_EQ(sink.parts[2].text_index, 1u);
   EXPECT_TRUE(sink.parts[2].text_finished);
-  for (const TranslateOutput& part : sink.parts) {
+  for (const models::TranslateOutput& part : sink.parts) {
     EXPECT_GT(part.source_tokens, 0);
     EXPECT_GE(part.target_tokens, 0);
   }
@@ -158,7 +161,8 @@ TEST_F(BergamotModelTest, WhatHoldsNothingKnownComesOutAsItWentIn) {
   EXPECT_EQ(sink.TextOf(1), " ");
   EXPECT_EQ(sink.TextOf(2), "\t\n");
   std::map<size_t, int> finished;
-  for (const TranslateOutput& part : sink.parts) finished[part.text_index] += part.text_finished;
+  for (const models::TranslateOutput& part : sink.parts)
+    finished[part.text_index] += part.text_finished;
   EXPECT_EQ(finished, (std::map<size_t, int>{{0, 1}, {1, 1}, {2, 1}}));
 }
 
@@ -225,7 +229,7 @@ TEST_F(BergamotModelTest, ASentenceTooLongIsCutAtWords) {
   EXPECT_TRUE(Run(*model, *request).ok());
   ASSERT_GT(sink.parts.size(), 5u);
   int64_t tokens = 0;
-  for (const TranslateOutput& part : sink.parts) {
+  for (const models::TranslateOutput& part : sink.parts) {
     EXPECT_LE(part.source_tokens, 15);
     EXPECT_TRUE(part.text.ends_with(' '));
     tokens += part.source_tokens;
@@ -270,8 +274,8 @@ TEST_F(BergamotModelTest, CompanyDoesNotChangeATranslation) {
     alone.push_back(sink.TextOf(0));
   }
   std::vector<Sink> sinks(texts.size());
-  std::vector<std::unique_ptr<Request>> requests;
-  std::vector<Request*> pointers;
+  std::vector<std::unique_ptr<models::Request>> requests;
+  std::vector<models::Request*> pointers;
   for (size_t i = 0; i < texts.size(); ++i) {
     requests.push_back(MakeRequest({texts[i]}, sinks[i]));
     pointers.push_back(requests.back().get());
@@ -284,7 +288,7 @@ TEST_F(BergamotModelTest, ABatchThatIsDroppedBeforeCompleteConsumesNothing) {
   const auto model = Load();
   Sink sink;
   const auto request = MakeRequest({"The cat sat.\nThe dog ran."}, sink);
-  Request* const pointer = request.get();
+  models::Request* const pointer = request.get();
   model->Prepare({&pointer, 1})->Forward(context_);  // as when another request made it throw
   EXPECT_TRUE(sink.parts.empty());
   EXPECT_TRUE(Run(*model, *request).ok());
@@ -297,7 +301,7 @@ TEST_F(BergamotModelTest, ACancelledRequestStopsAndTheOthersGoOn) {
   Sink other_sink;
   const auto cancelled = MakeRequest({"The cat sat.\nThe dog ran."}, cancelled_sink);
   const auto other = MakeRequest({"the cat sat on the mat"}, other_sink);
-  std::vector<Request*> requests = {cancelled.get(), other.get()};
+  std::vector<models::Request*> requests = {cancelled.get(), other.get()};
   const auto batch = model->Prepare(requests);
   cancelled_sink.Cancel();
   batch->Forward(context_);
@@ -314,7 +318,7 @@ TEST_F(BergamotModelTest, AnExpiredRequestStops) {
   const auto model = Load();
   Sink sink;
   const auto request = MakeRequest({"the cat sat"}, sink, clock_.Now() + std::chrono::seconds(1));
-  Request* const pointer = request.get();
+  models::Request* const pointer = request.get();
   const auto batch = model->Prepare({&pointer, 1});
   clock_.Advance(std::chrono::seconds(2));
   batch->Forward(context_);
@@ -324,13 +328,14 @@ TEST_F(BergamotModelTest, AnExpiredRequestStops) {
 }
 
 TEST_F(BergamotModelTest, WarmupDoesNotGrowWithTheSquareOfTheBatch) {
-  ModelInfo info;
+  models::ModelInfo info;
   info.batching.max_batch = 1024;
   const auto model = BergamotModel::Load(options_, info);
   ASSERT_TRUE(model.ok()) << model.status();
   size_t bytes = 0;
-  for (const Input& input : (*model)->WarmupInputs()) {
-    for (const std::string& text : std::get<TranslateInput>(input).texts) bytes += text.size();
+  for (const models::Input& input : (*model)->WarmupInputs()) {
+    for (const std::string& text : std::get<models::TranslateInput>(input).texts)
+      bytes += text.size();
   }
   EXPECT_LT(bytes, 128u * 1024);
 }
@@ -339,27 +344,30 @@ TEST_F(BergamotModelTest, WarmupInputsAreValidAndRun) {
   const auto model = Load();
   const auto inputs = model->WarmupInputs();
   ASSERT_FALSE(inputs.empty());
-  for (const Input& input : inputs) {
+  for (const models::Input& input : inputs) {
     EXPECT_TRUE(model->Validate(input).ok());
     Sink sink;
-    Request request(input, TimePoint::max(), sink, clock_);
+    models::Request request(input, TimePoint::max(), sink, clock_);
     EXPECT_TRUE(Run(*model, request).ok());
   }
 }
 
 TEST_F(BergamotModelTest, SearchesThatItDoesNotKnowAreRefused) {
   const auto model = Load();
-  EXPECT_TRUE(model->Validate(TranslateInput{.texts = {"a"}, .search = {.beam_size = 1}}).ok());
+  EXPECT_TRUE(
+      model->Validate(models::TranslateInput{.texts = {"a"}, .search = {.beam_size = 1}}).ok());
   EXPECT_THAT(
       std::string(
-          model->Validate(TranslateInput{.texts = {"a"}, .search = {.beam_size = 4}}).message()),
+          model->Validate(models::TranslateInput{.texts = {"a"}, .search = {.beam_size = 4}})
+              .message()),
       ::testing::HasSubstr("beam_size: this model takes the likeliest word each time"));
   EXPECT_THAT(
-      std::string(
-          model->Validate(TranslateInput{.texts = {"a"}, .target_prefixes = {"b"}}).message()),
+      std::string(model->Validate(models::TranslateInput{.texts = {"a"}, .target_prefixes = {"b"}})
+                      .message()),
       ::testing::HasSubstr("target_prefixes: model"));
-  EXPECT_TRUE(model->Validate(TranslateInput{.texts = {"a"}, .target_prefixes = {""}}).ok());
+  EXPECT_TRUE(
+      model->Validate(models::TranslateInput{.texts = {"a"}, .target_prefixes = {""}}).ok());
 }
 
 }  // namespace
-}  // namespace millrace::models
+}  // namespace millrace::bergamot

@@ -11,7 +11,7 @@
 #include "tests/fakes/temporary_folder.h"
 #include "tests/unit/models/bergamot/tiny_model.h"
 
-namespace millrace::models {
+namespace millrace::bergamot {
 namespace {
 
 using ::testing::HasSubstr;
@@ -128,4 +128,4 @@ TEST(ShortlistTest, GivesTheFirstWordsAndThoseOfTheSourceOnceEach) {
 }
 
 }  // namespace
-}  // namespace millrace::models
+}  // namespace millrace::bergamot

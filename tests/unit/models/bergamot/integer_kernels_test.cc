@@ -10,7 +10,7 @@
 
 #include "models/bergamot/packed_matrix.h"
 
-namespace millrace::models {
+namespace millrace::bergamot {
 namespace {
 
 using kernels::Kernels;
@@ -47,15 +47,15 @@ Rounded Round(const float* x, int64_t count) {
   return rounded;
 }
 
-class KernelsTest : public testing::TestWithParam<const Kernels*> {
+class KernelsTest : public testing::TestWithParam<const kernels::Kernels*> {
  protected:
-  const Kernels& kernels() const { return *GetParam(); }
+  const kernels::Kernels& kernels() const { return *GetParam(); }
 
   std::vector<float> Multiply(const std::vector<float>& x, int64_t rows, const PackedMatrix& matrix,
                               bool relu) const {
     const int64_t inputs = matrix.view().inputs;
-    AlignedBuffer<uint8_t> values(static_cast<size_t>(2 * rows * inputs));
-    AlignedBuffer<float> scales(static_cast<size_t>(rows));
+    kernels::AlignedBuffer<uint8_t> values(static_cast<size_t>(2 * rows * inputs));
+    kernels::AlignedBuffer<float> scales(static_cast<size_t>(rows));
     const kernels::Activations activations = {values.data(), scales.data(), inputs};
     kernels().quantise(x.data(), rows, activations);
     std::vector<float> out(static_cast<size_t>(rows * matrix.outputs()));
@@ -185,7 +185,7 @@ TEST_P(KernelsTest, LogitsAreProductsWithTheChosenRows) {
     }
     const auto bias = RandomFloats(rows.size(), 1.0F, 12);
     const auto x = RandomFloats(static_cast<size_t>(inputs), 2.0F, 13);
-    AlignedBuffer<uint8_t> values(static_cast<size_t>(2 * inputs));
+    kernels::AlignedBuffer<uint8_t> values(static_cast<size_t>(2 * inputs));
     float scale = 0;
     kernels().quantise(x.data(), 1, {values.data(), &scale, inputs});
     std::vector<float> out(rows.size());
@@ -313,4 +313,4 @@ TEST_P(KernelsTest, SsruMixesCellAndCandidate) {
 }
 
 }  // namespace
-}  // namespace millrace::models
+}  // namespace millrace::bergamot

@@ -17,13 +17,13 @@
 #include "tests/unit/models/bergamot/tiny_model.h"
 #include "tests/unit/models/translation/models_folder.h"
 
-namespace millrace::models {
+namespace millrace::bergamot {
 namespace {
 
-class TextSink final : public OutputSink {
+class TextSink final : public models::OutputSink {
  public:
-  void Emit(Output output) override {
-    const auto& part = std::get<TranslateOutput>(output);
+  void Emit(models::Output output) override {
+    const auto& part = std::get<models::TranslateOutput>(output);
     texts.resize(std::max(texts.size(), part.text_index + 1));
     texts[part.text_index] += part.text;
     lost.resize(texts.size());
@@ -38,12 +38,12 @@ class MarkupGoldenTest : public ::testing::Test {
  protected:
   // Loads one direction; false when it is not there.
   bool Load(const std::string& source, const std::string& target) {
-    const auto folder = ModelsFolder() / ("bergamot-" + source + "-" + target) / "1";
+    const auto folder = translation::ModelsFolder() / ("bergamot-" + source + "-" + target) / "1";
     if (!std::filesystem::exists(folder)) return false;
     BergamotOptions options;
     options.weights_file = folder / "weights.safetensors";
     options.vocabulary_file = folder / "vocab.spm";
-    ModelInfo info;
+    models::ModelInfo info;
     info.source_language = source;
     auto model = BergamotModel::Load(options, info);
     EXPECT_TRUE(model.ok()) << model.status();
@@ -51,10 +51,10 @@ class MarkupGoldenTest : public ::testing::Test {
     return true;
   }
 
-  std::vector<std::string> Translate(TranslateInput input) {
+  std::vector<std::string> Translate(models::TranslateInput input) {
     TextSink sink;
-    Request request(std::move(input), TimePoint::max(), sink, clock_);
-    Request* const pointer = &request;
+    models::Request request(std::move(input), TimePoint::max(), sink, clock_);
+    models::Request* const pointer = &request;
     while (!request.outcome()) {
       const auto batch = model_->Prepare({&pointer, 1});
       batch->Forward(context_);
@@ -64,16 +64,16 @@ class MarkupGoldenTest : public ::testing::Test {
     lost_ = std::move(sink.lost);
     return sink.texts;
   }
-  std::string Translate(const std::string& text, TextFormat format) {
-    TranslateInput input;
+  std::string Translate(const std::string& text, models::TextFormat format) {
+    models::TranslateInput input;
     input.texts = {text};
     input.format = format;
     return Translate(std::move(input)).front();
   }
 
   millrace::testing::FakeClock clock_;
-  FakeWorkerContext context_;
-  std::unique_ptr<Model> model_;
+  models::FakeWorkerContext context_;
+  std::unique_ptr<models::Model> model_;
   std::vector<std::vector<std::string>> lost_;  // of the last texts
 };
 
@@ -88,7 +88,7 @@ TEST_F(MarkupGoldenTest, WhatIsProtectedComesOutAsOftenAsItWentIn) {
   for (const auto& [source, target] : {std::pair("en", "pt"), {"pt", "en"}}) {
     MILLRACE_NEEDS(Load(source, target), "run `make models`");
     std::ifstream file(TestDataFolder() / ("protected." + std::string(source) + ".txt"));
-    TranslateInput input;
+    models::TranslateInput input;
     std::vector<std::vector<std::string>> protected_spans;
     for (std::string line; std::getline(file, line);) {
       protected_spans.emplace_back();
@@ -167,7 +167,7 @@ TEST_F(MarkupGoldenTest, WhatTheVocabularyLacksIsNeverLostInSilence) {
   for (const auto& [source, target] : {std::pair("en", "pt"), {"pt", "en"}}) {
     MILLRACE_NEEDS(Load(source, target), "run `make models`");
     std::vector<std::vector<std::string>> wanted;
-    TranslateInput input;
+    models::TranslateInput input;
     for (const std::string& frame : kFrames.at(source)) {
       for (const char* unknown : kUnknown) {
         input.texts.push_back(Filled(frame, '@', unknown));
@@ -200,10 +200,11 @@ TEST_F(MarkupGoldenTest, WhatTheVocabularyLacksIsNeverLostInSilence) {
 
 TEST_F(MarkupGoldenTest, MoneyStaysInItsCurrency) {
   MILLRACE_NEEDS(Load("en", "pt"), "run `make models`");
-  const std::string got = Translate("It costs £20 or ¥500, not €30.", TextFormat::kText);
+  const std::string got = Translate("It costs £20 or ¥500, not €30.", models::TextFormat::kText);
   EXPECT_EQ(got, "Custa £20 ou ¥500, não €30.");
   MILLRACE_NEEDS(Load("pt", "en"), "run `make models`");
-  EXPECT_EQ(Translate("Custa US$ 10 ou R$ 55.", TextFormat::kText), "It costs $10 or R$ 55.");
+  EXPECT_EQ(Translate("Custa US$ 10 ou R$ 55.", models::TextFormat::kText),
+            "It costs $10 or R$ 55.");
 }
 
 TEST_F(MarkupGoldenTest, TagsFollowTheirWords) {
@@ -227,7 +228,7 @@ TEST_F(MarkupGoldenTest, TagsFollowTheirWords) {
   // Computers may differ in a word now and then.
   size_t same = 0;
   for (const auto& [text, expected] : pairs) {
-    const std::string got = Translate(text, TextFormat::kHtml);
+    const std::string got = Translate(text, models::TextFormat::kHtml);
     same += got == expected;
     if (got != expected) std::cout << text << "\n  " << expected << "\n  " << got << "\n";
   }
@@ -239,7 +240,7 @@ TEST_F(MarkupGoldenTest, MarkdownStaysMarkdown) {
   const std::string got = Translate(
       "# The new library\n\nRead the **first chapter** in [our guide](https://a.b/c \"t\").\n\n"
       "- Run `make`\n- Open the door\n\n```\nDo not touch.\n```\n",
-      TextFormat::kMarkdown);
+      models::TextFormat::kMarkdown);
   EXPECT_EQ(got,
             "# A nova biblioteca\n\nLeia o **primeiro capítulo** do [nosso guia](https://a.b/c "
             "\"t\").\n\n- Executar `make`\n- Abra a porta\n\n```\nDo not touch.\n```\n");
@@ -259,7 +260,7 @@ TEST_F(MarkupGoldenTest, SentencesInCapitalsAreTranslatedIntoCapitals) {
   // Computers may differ in a word now and then.
   size_t same = 0;
   for (const auto& [text, expected] : pairs) {
-    const std::string got = Translate(text, TextFormat::kText);
+    const std::string got = Translate(text, models::TextFormat::kText);
     same += got == expected;
     if (got != expected) std::cout << text << "\n  " << expected << "\n  " << got << "\n";
   }
@@ -268,7 +269,7 @@ TEST_F(MarkupGoldenTest, SentencesInCapitalsAreTranslatedIntoCapitals) {
 
 TEST_F(MarkupGoldenTest, TermsAreTranslatedAsTheGlossarySays) {
   MILLRACE_NEEDS(Load("en", "pt"), "run `make models`");
-  TranslateInput input;
+  models::TranslateInput input;
   input.texts = {"The cat sat on the mat. Cats love Black Forest ham, said Black Forest."};
   input.glossary = {{"cat", "bichano"}, {"ham", "fiambre"}};
   input.do_not_translate = {"Black Forest"};
@@ -279,4 +280,4 @@ TEST_F(MarkupGoldenTest, TermsAreTranslatedAsTheGlossarySays) {
 }
 
 }  // namespace
-}  // namespace millrace::models
+}  // namespace millrace::bergamot

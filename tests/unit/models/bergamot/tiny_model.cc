@@ -6,7 +6,7 @@
 #include <random>
 #include <span>
 
-namespace millrace::models {
+namespace millrace::bergamot {
 namespace {
 
 template <typename T>
@@ -127,4 +127,4 @@ std::filesystem::path TestDataFolder() {
   return std::filesystem::path(MILLRACE_SOURCE_DIR) / "tests" / "data" / "translation";
 }
 
-}  // namespace millrace::models
+}  // namespace millrace::bergamot

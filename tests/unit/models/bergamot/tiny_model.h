@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace millrace::models {
+namespace millrace::bergamot {
 
 // A safetensors file in the making.
 struct TinyTensor {
@@ -29,4 +29,4 @@ void WriteSafetensors(const std::filesystem::path& path, const TinyTensors& tens
 // tests/data/translation
 std::filesystem::path TestDataFolder();
 
-}  // namespace millrace::models
+}  // namespace millrace::bergamot

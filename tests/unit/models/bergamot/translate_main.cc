@@ -15,7 +15,7 @@
 #include "models/translation/vocabulary.h"
 #include "tests/fakes/fake_worker_context.h"
 
-namespace millrace::models {
+namespace millrace::bergamot {
 namespace {
 
 int Run(const std::filesystem::path& folder, TranslationEngineKind kind, size_t batch_size) {
@@ -25,18 +25,20 @@ int Run(const std::filesystem::path& folder, TranslationEngineKind kind, size_t 
     return EXIT_FAILURE;
   }
   std::string error;
-  const auto vocabulary = Vocabulary::Load(folder / "vocab.spm", (*weights)->words(), error);
+  const auto vocabulary =
+      translation::Vocabulary::Load(folder / "vocab.spm", (*weights)->words(), error);
   if (vocabulary == nullptr) {
     std::cerr << error << "\n";
     return EXIT_FAILURE;
   }
   const auto engine = MakeTranslationEngine(kind, **weights);
-  FakeWorkerContext context;
-  std::vector<SentenceJob> jobs;
+  models::FakeWorkerContext context;
+  std::vector<translation::SentenceJob> jobs;
   const auto flush = [&] {
     engine->Translate(
         jobs, [](size_t) { return false; }, context);
-    for (const SentenceJob& job : jobs) std::cout << vocabulary->Decode(job.target) << "\n";
+    for (const translation::SentenceJob& job : jobs)
+      std::cout << vocabulary->Decode(job.target) << "\n";
     jobs.clear();
   };
   for (std::string line; std::getline(std::cin, line);) {
@@ -48,17 +50,17 @@ int Run(const std::filesystem::path& folder, TranslationEngineKind kind, size_t 
 }
 
 }  // namespace
-}  // namespace millrace::models
+}  // namespace millrace::bergamot
 
 int main(int argc, char** argv) {
-  using millrace::models::TranslationEngineKind;
+  using millrace::bergamot::TranslationEngineKind;
   const std::string_view engine = argc > 2 ? argv[2] : "quantised";
   const int batch_size = argc > 3 ? std::atoi(argv[3]) : 32;
   if (argc < 2 || argc > 4 || (engine != "quantised" && engine != "aten") || batch_size < 1) {
     std::cerr << "usage: bergamot_translate MODEL_FOLDER [quantised|aten] [batch size]\n";
     return 2;
   }
-  return millrace::models::Run(
+  return millrace::bergamot::Run(
       argv[1], engine == "aten" ? TranslationEngineKind::kAten : TranslationEngineKind::kQuantised,
       static_cast<size_t>(batch_size));
 }

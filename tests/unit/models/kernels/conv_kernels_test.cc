@@ -11,7 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "models/kernels/aligned_floats.h"
 
-namespace millrace::models {
+namespace millrace::kernels {
 namespace {
 
 std::vector<float> Random(size_t count, uint32_t seed) {
@@ -205,4 +205,4 @@ INSTANTIATE_TEST_SUITE_P(InstructionSets, TanhDotTest, testing::ValuesIn(All()),
                          [](const auto& info) { return std::string(info.param->name); });
 
 }  // namespace
-}  // namespace millrace::models
+}  // namespace millrace::kernels

@@ -10,12 +10,12 @@
 #include "models/kernels/aligned_buffer.h"
 #include "models/kernels/packed_floats.h"
 
-namespace millrace::models {
+namespace millrace::kernels {
 namespace {
 
-class FloatKernelsTest : public ::testing::TestWithParam<const kernels::FloatKernels*> {
+class FloatKernelsTest : public ::testing::TestWithParam<const FloatKernels*> {
  protected:
-  const kernels::FloatKernels& kernels() const { return *GetParam(); }
+  const FloatKernels& kernels() const { return *GetParam(); }
 
   std::vector<float> Random(int64_t count) {
     std::normal_distribution<float> any;
@@ -29,8 +29,8 @@ class FloatKernelsTest : public ::testing::TestWithParam<const kernels::FloatKer
 };
 
 INSTANTIATE_TEST_SUITE_P(All, FloatKernelsTest,
-                         ::testing::ValuesIn(kernels::SupportedFloatKernels().begin(),
-                                             kernels::SupportedFloatKernels().end()),
+                         ::testing::ValuesIn(SupportedFloatKernels().begin(),
+                                             SupportedFloatKernels().end()),
                          [](const auto& info) { return std::string(info.param->name); });
 
 TEST_P(FloatKernelsTest, LayersSideBySideGiveTheirProducts) {
@@ -93,9 +93,9 @@ TEST_P(FloatKernelsTest, AttentionIsTheWeightedMeanOfValuesWhereverTheyLie) {
     std::vector<const float*> pointers;
     for (int64_t j = 0; j < count; ++j) tokens.push_back(Random(7 + 2 * kDim));
     for (const auto& token : tokens) pointers.push_back(token.data());
-    std::vector<float> scores(static_cast<size_t>(kHeads * kernels::PadScores(count)));
+    std::vector<float> scores(static_cast<size_t>(kHeads * PadScores(count)));
     std::vector<float> out(kDim);
-    kernels::FloatAttention attention;
+    FloatAttention attention;
     attention.query = query.data();
     attention.tokens = pointers.data();
     attention.key = 3;
@@ -180,4 +180,4 @@ TEST_P(FloatKernelsTest, ArgmaxPassesOverWhatIsNoNumber) {
 }
 
 }  // namespace
-}  // namespace millrace::models
+}  // namespace millrace::kernels

@@ -14,7 +14,7 @@
 #include "models/kernels/matrix_unit.h"
 #include "models/kernels/narrow_kernels.h"
 
-namespace millrace::models {
+namespace millrace::kernels {
 namespace {
 
 using ::testing::HasSubstr;
@@ -22,13 +22,10 @@ using ::testing::HasSubstr;
 // Names of the sets of each dispatcher that may run.
 std::vector<std::vector<std::string_view>> Dispatched() {
   std::vector<std::vector<std::string_view>> all(5);
-  for (const kernels::Kernels* set : kernels::SupportedKernels()) all[0].push_back(set->name);
-  for (const kernels::FloatKernels* set : kernels::SupportedFloatKernels())
-    all[1].push_back(set->name);
-  for (const kernels::NarrowKernels* set : kernels::SupportedInt8Kernels())
-    all[2].push_back(set->name);
-  for (const kernels::NarrowKernels* set : kernels::SupportedBfloatKernels())
-    all[3].push_back(set->name);
+  for (const Kernels* set : SupportedKernels()) all[0].push_back(set->name);
+  for (const FloatKernels* set : SupportedFloatKernels()) all[1].push_back(set->name);
+  for (const NarrowKernels* set : SupportedInt8Kernels()) all[2].push_back(set->name);
+  for (const NarrowKernels* set : SupportedBfloatKernels()) all[3].push_back(set->name);
   for (const ConvKernels* set : SupportedConvKernels()) all[4].push_back(set->name);
   return all;
 }
@@ -88,4 +85,4 @@ TEST(InstructionSet, EveryNameThatIsListedIsOne) {
 }
 
 }  // namespace
-}  // namespace millrace::models
+}  // namespace millrace::kernels

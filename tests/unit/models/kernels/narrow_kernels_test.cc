@@ -13,7 +13,7 @@
 
 #include "models/kernels/packed_narrow.h"
 
-namespace millrace::models {
+namespace millrace::kernels {
 namespace {
 
 constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
@@ -41,8 +41,7 @@ struct Problem {
     const FloatLinear linear{{weights.data(), outputs, inputs}, bias};
     return PackedNarrow(std::span(&linear, 1), precision);
   }
-  std::vector<float> Multiply(const PackedNarrow& packed,
-                              const kernels::NarrowKernels& kernels) const {
+  std::vector<float> Multiply(const PackedNarrow& packed, const NarrowKernels& kernels) const {
     Scratch scratch;
     std::vector<float> out(static_cast<size_t>(rows * packed.width()), kNaN);
     packed.Multiply(kernels, a.data(), inputs + kGap, rows, scratch, out.data());
@@ -92,17 +91,17 @@ std::vector<float> PlainInt8(Problem& problem, int64_t width) {
   return out;
 }
 
-class Int8KernelsTest : public ::testing::TestWithParam<const kernels::NarrowKernels*> {};
-class BfloatKernelsTest : public ::testing::TestWithParam<const kernels::NarrowKernels*> {};
+class Int8KernelsTest : public ::testing::TestWithParam<const NarrowKernels*> {};
+class BfloatKernelsTest : public ::testing::TestWithParam<const NarrowKernels*> {};
 
 constexpr auto kNameOf = [](const auto& info) { return std::string(info.param->name); };
 INSTANTIATE_TEST_SUITE_P(All, Int8KernelsTest,
-                         ::testing::ValuesIn(kernels::SupportedInt8Kernels().begin(),
-                                             kernels::SupportedInt8Kernels().end()),
+                         ::testing::ValuesIn(SupportedInt8Kernels().begin(),
+                                             SupportedInt8Kernels().end()),
                          kNameOf);
 INSTANTIATE_TEST_SUITE_P(All, BfloatKernelsTest,
-                         ::testing::ValuesIn(kernels::SupportedBfloatKernels().begin(),
-                                             kernels::SupportedBfloatKernels().end()),
+                         ::testing::ValuesIn(SupportedBfloatKernels().begin(),
+                                             SupportedBfloatKernels().end()),
                          kNameOf);
 
 TEST_P(Int8KernelsTest, GivesTheBitsOfThePlainProductForEveryShape) {
@@ -261,4 +260,4 @@ TEST_P(BfloatKernelsTest, OneOutputsWeightsComeBackRounded) {
 }
 
 }  // namespace
-}  // namespace millrace::models
+}  // namespace millrace::kernels

@@ -27,7 +27,7 @@
 #include "tests/fakes/temporary_folder.h"
 #include "tests/unit/models/kokoro/tiny_kokoro.h"
 
-namespace millrace::models {
+namespace millrace::kokoro {
 namespace {
 
 constexpr int kSampleRate = 24000;
@@ -72,17 +72,17 @@ class Comparison {
   int equal_ = 0;
 };
 
-TEST(DrawNoise, GivesTheValuesOfNoiseSource) {
+TEST(speech::DrawNoise, GivesTheValuesOfNoiseSource) {
   const at::InferenceMode inference;
   const std::vector<std::pair<uint64_t, uint64_t>> sources = {
       {0, 0}, {7, 3}, {0xFFFFFFFFFFFFFFFF, 0x8000000080000001}, {0x123456789ABCDEF0, 1}};
   std::vector<at::Tensor> keys;
-  for (const auto& [seed, stream] : sources) keys.push_back(NoiseKey(seed, stream));
+  for (const auto& [seed, stream] : sources) keys.push_back(speech::NoiseKey(seed, stream));
   for (const int64_t count : {1, 5, 8, 4099}) {
-    const at::Tensor drawn = DrawNoise(at::stack(keys), count);
+    const at::Tensor drawn = speech::DrawNoise(at::stack(keys), count);
     for (size_t i = 0; i < sources.size(); ++i) {
       std::vector<float> expected(static_cast<size_t>(count));
-      NoiseSource(sources[i].first, sources[i].second).Fill(expected);
+      speech::NoiseSource(sources[i].first, sources[i].second).Fill(expected);
       EXPECT_LE(Difference(expected, ToVector(drawn[static_cast<int64_t>(i)])), 1e-6F)
           << count << " of source " << i;
     }
@@ -134,7 +134,7 @@ class KokoroBatchTest : public ::testing::Test {
         std::accumulate(encoded.frames.begin(), encoded.frames.end(), int64_t{0});
     std::vector<float> noise(
         static_cast<size_t>(frames * samples_per_frame_ * decoder_->noise_per_sample()));
-    NoiseSource(sentences_[i].seed, sentences_[i].stream).Fill(noise);
+    speech::NoiseSource(sentences_[i].seed, sentences_[i].stream).Fill(noise);
     const at::Tensor& style = sentences_[i].style;
     return *decoder_->Decode(encoded, decoder_->Predict(encoded, style), style, noise,
                              [] { return false; });
@@ -142,7 +142,7 @@ class KokoroBatchTest : public ::testing::Test {
 
   const at::InferenceMode inference_;
   const testing::TemporaryFolder folder_;
-  FakeWorkerContext context_;
+  models::FakeWorkerContext context_;
   at::Tensor styles_;
   int64_t samples_per_frame_ = 0;
   std::unique_ptr<KokoroEncoder> encoder_, padded_encoder_;
@@ -254,7 +254,8 @@ TEST(HarmonicSource, APaddedBatchIsEachAlone) {
         i % 11 < 3 ? 0 : 150 + 80 * std::sin(0.3F * static_cast<float>(i));
   }
   const at::Tensor noise = at::empty({batch, kValues * each, source.sines()});
-  NoiseSource(1, 2).Fill({noise.mutable_data_ptr<float>(), static_cast<size_t>(noise.numel())});
+  speech::NoiseSource(1, 2).Fill(
+      {noise.mutable_data_ptr<float>(), static_cast<size_t>(noise.numel())});
   const at::Tensor ends = at::empty({batch, 1, 1});
   for (size_t i = 0; i < counts.size(); ++i)
     ends.mutable_data_ptr<float>()[i] = static_cast<float>(counts[i]);
@@ -288,4 +289,4 @@ TEST(KokoroBatchGroups, AreOfLikeLengthsAndOfFewSizes) {
 }
 
 }  // namespace
-}  // namespace millrace::models
+}  // namespace millrace::kokoro

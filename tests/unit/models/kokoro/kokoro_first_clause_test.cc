@@ -17,14 +17,14 @@
 #include "tests/fakes/fake_worker_context.h"
 #include "tests/unit/models/speech/speak.h"
 
-namespace millrace::models {
+namespace millrace::kokoro {
 namespace {
 
 constexpr char kText[] =
     "When the rain had stopped, we went out into the garden and found that the old apple tree by "
     "the wall had lost most of its leaves.";
 
-std::unique_ptr<Model> Load() {
+std::unique_ptr<models::Model> Load() {
   const char* models = std::getenv("MILLRACE_MODELS");
   const std::filesystem::path folder =
       std::filesystem::path(models != nullptr ? models : MILLRACE_SOURCE_DIR "/var/models") /
@@ -40,17 +40,18 @@ std::unique_ptr<Model> Load() {
 }
 
 // The seconds of each step into `took`.
-std::vector<SynthesizeOutput> Speak(const Model& model, bool streamed, std::vector<double>& took) {
-  SynthesizeInput input;
+std::vector<models::SynthesizeOutput> Speak(const models::Model& model, bool streamed,
+                                            std::vector<double>& took) {
+  models::SynthesizeInput input;
   input.text = kText;
   input.streamed = streamed;
-  FakeWorkerContext context;
-  Collector sink;
-  Request request(input, TimePoint::max(), sink);
-  std::vector<Request*> requests = {&request};
+  models::FakeWorkerContext context;
+  speech::Collector sink;
+  models::Request request(input, TimePoint::max(), sink);
+  std::vector<models::Request*> requests = {&request};
   while (!request.outcome()) {
     const auto begin = std::chrono::steady_clock::now();
-    const std::unique_ptr<Batch> batch = model.Prepare(requests);
+    const std::unique_ptr<models::Batch> batch = model.Prepare(requests);
     if (batch == nullptr) continue;
     batch->Forward(context);
     batch->Complete();
@@ -70,14 +71,14 @@ TEST(KokoroFirstClause, ComesSoonAndJoinsWithoutAClick) {
   const auto model = Load();
   ASSERT_NE(model, nullptr);
   std::vector<double> took;
-  const std::vector<SynthesizeOutput> whole = Speak(*model, false, took);
-  const std::vector<SynthesizeOutput> parts = Speak(*model, true, took);
+  const std::vector<models::SynthesizeOutput> whole = Speak(*model, false, took);
+  const std::vector<models::SynthesizeOutput> parts = Speak(*model, true, took);
   ASSERT_EQ(whole.size(), 1U);
   ASSERT_EQ(parts.size(), 2U);
   EXPECT_EQ(parts[0].text, "When the rain had stopped,");
   // What a step costs goes with its samples.
   EXPECT_LE(parts[0].samples.size(), whole[0].samples.size() * 35 / 100);
-  for (const SynthesizeOutput& part : parts) {
+  for (const models::SynthesizeOutput& part : parts) {
     const size_t size = part.samples.size();
     const size_t edge = static_cast<size_t>(part.sample_rate) / 100;
     ASSERT_GT(size, 2 * edge);
@@ -90,4 +91,4 @@ TEST(KokoroFirstClause, ComesSoonAndJoinsWithoutAClick) {
 }
 
 }  // namespace
-}  // namespace millrace::models
+}  // namespace millrace::kokoro

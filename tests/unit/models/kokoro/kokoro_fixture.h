@@ -15,19 +15,19 @@
 #include "tests/unit/models/speech/speak.h"
 #include "tests/unit/models/text_english/tiny_lexicon.h"
 
-namespace millrace::models {
+namespace millrace::kokoro {
 
 // Loads Kokoro on small random weights, with the real espeak-ng.
 class KokoroFixture : public ::testing::Test {
  protected:
-  absl::StatusOr<std::unique_ptr<Model>> TryLoad(const TinyKokoro& shape = {},
-                                                 const std::string& voice = "",
-                                                 const std::string& language = "en-US") {
+  absl::StatusOr<std::unique_ptr<models::Model>> TryLoad(const TinyKokoro& shape = {},
+                                                         const std::string& voice = "",
+                                                         const std::string& language = "en-US") {
     WriteTinyKokoro(folder_.path(), shape);
     return TryLoadAgain(voice, language);
   }
-  absl::StatusOr<std::unique_ptr<Model>> TryLoadAgain(const std::string& voice = "",
-                                                      const std::string& language = "en-US") {
+  absl::StatusOr<std::unique_ptr<models::Model>> TryLoadAgain(
+      const std::string& voice = "", const std::string& language = "en-US") {
     KokoroOptions options;
     options.weights_file = folder_.path() / "model.safetensors";
     options.config_file = folder_.path() / "kokoro.json";
@@ -39,11 +39,11 @@ class KokoroFixture : public ::testing::Test {
     options.espeak_timeout = std::chrono::seconds(30);
     options.padded = padded_;
     options.few_shapes = few_shapes_;
-    ModelInfo info;
+    models::ModelInfo info;
     info.name = "tiny";
     return KokoroModel::Load(options, info);
   }
-  std::unique_ptr<Model> Load(const TinyKokoro& shape = {}, const std::string& voice = "") {
+  std::unique_ptr<models::Model> Load(const TinyKokoro& shape = {}, const std::string& voice = "") {
     auto model = TryLoad(shape, voice);
     EXPECT_TRUE(model.ok()) << model.status();
     return *std::move(model);
@@ -54,4 +54,4 @@ class KokoroFixture : public ::testing::Test {
   bool few_shapes_ = false;
 };
 
-}  // namespace millrace::models
+}  // namespace millrace::kokoro

@@ -30,7 +30,7 @@
 #include "models/speech/noise.h"
 #include "tests/fakes/fake_worker_context.h"
 
-namespace millrace::models {
+namespace millrace::kokoro {
 namespace {
 
 constexpr float kTolerance = 1e-3F;       // of samples
@@ -189,7 +189,7 @@ TEST_F(KokoroGoldenTest, APaddedBatchSpeaksAsEachAlone) {
   const int64_t half = decoder.style_channels();
   const int64_t samples_per_frame = weights_->shape().samples_per_frame();
   const KokoroBatch batch(padded_encoder, padded_decoder, samples_per_frame, "kokoro/1");
-  FakeWorkerContext context;
+  models::FakeWorkerContext context;
   std::vector<Golden> all = ReadGolden();
   ASSERT_GE(all.size(), 2U);
   all.resize(2);
@@ -219,7 +219,7 @@ TEST_F(KokoroGoldenTest, APaddedBatchSpeaksAsEachAlone) {
   input.features = at::zeros({rows, frames, together[0].features.size(1)});
   input.counts = at::ones({rows, 1, 1});
   input.style = at::cat({sentences[0].style, sentences[1].style});
-  input.noise_keys = at::stack({NoiseKey(0, 0), NoiseKey(0, 1)});
+  input.noise_keys = at::stack({speech::NoiseKey(0, 0), speech::NoiseKey(0, 1)});
   KokoroDecoder::Curves given{at::zeros({rows, 1, 2 * frames}), at::zeros({rows, 1, 2 * frames})};
   for (int64_t row = 0; row < rows; ++row) {
     const auto i = static_cast<size_t>(row);
@@ -245,7 +245,7 @@ TEST_F(KokoroGoldenTest, APaddedBatchSpeaksAsEachAlone) {
               kCurveTolerance * *std::max_element(pitch.begin(), pitch.end()));
     std::vector<float> noise(
         static_cast<size_t>(count * samples_per_frame * decoder.noise_per_sample()));
-    NoiseSource(0, static_cast<uint64_t>(row)).Fill(noise);
+    speech::NoiseSource(0, static_cast<uint64_t>(row)).Fill(noise);
     const auto alone =
         decoder.Decode(encoded[i], curves[i], sentences[i].style, noise, [] { return false; });
     ASSERT_TRUE(alone);
@@ -311,4 +311,4 @@ TEST_F(KokoroGoldenTest, DurationsAreNearlyThoseOfOnnxruntime) {
 }
 
 }  // namespace
-}  // namespace millrace::models
+}  // namespace millrace::kokoro

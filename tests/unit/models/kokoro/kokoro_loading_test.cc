@@ -9,7 +9,7 @@
 
 #include "tests/unit/models/kokoro/kokoro_fixture.h"
 
-namespace millrace::models {
+namespace millrace::kokoro {
 namespace {
 
 using KokoroLoadingTest = KokoroFixture;
@@ -78,4 +78,4 @@ TEST_F(KokoroLoadingTest, ALanguageWithoutAFrontEndIsRefused) {
 }
 
 }  // namespace
-}  // namespace millrace::models
+}  // namespace millrace::kokoro

@@ -13,7 +13,7 @@
 
 #include "tests/unit/models/kokoro/kokoro_fixture.h"
 
-namespace millrace::models {
+namespace millrace::kokoro {
 namespace {
 
 using KokoroModelTest = KokoroFixture;
@@ -21,7 +21,7 @@ using KokoroModelTest = KokoroFixture;
 TEST_F(KokoroModelTest, TellsWhatItIs) {
   const auto model = Load();
   EXPECT_EQ(model->info().platform, "kokoro");
-  EXPECT_EQ(model->info().task, Task::kSynthesis);
+  EXPECT_EQ(model->info().task, models::Task::kSynthesis);
   EXPECT_EQ(model->info().sample_rate, 24000);
   EXPECT_EQ(model->info().language, "en-US");
   EXPECT_EQ(model->info().languages,
@@ -32,9 +32,9 @@ TEST_F(KokoroModelTest, TellsWhatItIs) {
 TEST_F(KokoroModelTest, TheDefaultVoiceIsFirst) {
   const auto model = Load({.voices = {"anna", "ben", "clara"}}, "ben");
   EXPECT_EQ(model->info().voices, (std::vector<std::string>{"ben", "anna", "clara"}));
-  SynthesizeInput named = Say("Hello.");
+  models::SynthesizeInput named = speech::Say("Hello.");
   named.voice = "ben";
-  EXPECT_EQ(Samples(*model, Say("Hello.")), Samples(*model, named));
+  EXPECT_EQ(speech::Samples(*model, speech::Say("Hello.")), speech::Samples(*model, named));
   const auto none = TryLoad({}, "dora");
   EXPECT_NE(none.status().message().find("has no voice 'dora'; it has: anna, ben"),
             std::string::npos)
@@ -43,8 +43,9 @@ TEST_F(KokoroModelTest, TheDefaultVoiceIsFirst) {
 
 TEST_F(KokoroModelTest, SpeaksFiniteSamples) {
   const auto model = Load();
-  for (const SynthesizeInput& input : {Say("Hello there."), Say("Why? Because!")}) {
-    const std::vector<float> samples = Samples(*model, input);
+  for (const models::SynthesizeInput& input :
+       {speech::Say("Hello there."), speech::Say("Why? Because!")}) {
+    const std::vector<float> samples = speech::Samples(*model, input);
     ASSERT_FALSE(samples.empty());
     float loudest = 0;
     for (const float sample : samples) {
@@ -57,8 +58,8 @@ TEST_F(KokoroModelTest, SpeaksFiniteSamples) {
 
 TEST_F(KokoroModelTest, ASentenceIsAStep) {
   const auto model = Load();
-  Collector sink;
-  ASSERT_TRUE(SpeakAll(*model, Say("Good morning. How are you? Fine!"), sink).ok());
+  speech::Collector sink;
+  ASSERT_TRUE(speech::SpeakAll(*model, speech::Say("Good morning. How are you? Fine!"), sink).ok());
   ASSERT_EQ(sink.parts.size(), 3U);
   EXPECT_EQ(sink.parts[1].text, "How are you?");
   EXPECT_EQ(sink.parts[2].sentence_index, 2U);
@@ -67,11 +68,11 @@ TEST_F(KokoroModelTest, ASentenceIsAStep) {
 
 TEST_F(KokoroModelTest, TheSeedAloneDecidesTheNoise) {
   const auto model = Load();
-  SynthesizeInput input = Say("Hello. Hello.");
-  const std::vector<float> first = Samples(*model, input);
-  EXPECT_EQ(Samples(*model, input), first);
+  models::SynthesizeInput input = speech::Say("Hello. Hello.");
+  const std::vector<float> first = speech::Samples(*model, input);
+  EXPECT_EQ(speech::Samples(*model, input), first);
   input.seed = 1;
-  const std::vector<float> other = Samples(*model, input);
+  const std::vector<float> other = speech::Samples(*model, input);
   EXPECT_EQ(other.size(), first.size());
   EXPECT_NE(other, first);
   // Equal sentences of one request differ, too.
@@ -82,38 +83,38 @@ TEST_F(KokoroModelTest, TheSeedAloneDecidesTheNoise) {
 
 TEST_F(KokoroModelTest, ARequestNamesItsLanguage) {
   const auto model = Load();
-  SynthesizeInput kana = Say("みち。そら！");
+  models::SynthesizeInput kana = speech::Say("みち。そら！");
   kana.language = "ja";
   kana.phoneme_times = true;
   ASSERT_TRUE(model->Validate(kana).ok());
-  Collector sink;
-  ASSERT_TRUE(SpeakAll(*model, kana, sink).ok());
+  speech::Collector sink;
+  ASSERT_TRUE(speech::SpeakAll(*model, kana, sink).ok());
   ASSERT_EQ(sink.parts.size(), 2U);
   std::string spoken;  // by the symbols of the tiny model
-  for (const SpeechTime& phoneme : sink.parts[0].phonemes) spoken += phoneme.text;
+  for (const models::SpeechTime& phoneme : sink.parts[0].phonemes) spoken += phoneme.text;
   EXPECT_EQ(spoken, "mii.");
-  SynthesizeInput english = Say("One.");
-  const std::vector<float> samples = Samples(*model, english);
+  models::SynthesizeInput english = speech::Say("One.");
+  const std::vector<float> samples = speech::Samples(*model, english);
   english.language = "en-US";
-  EXPECT_EQ(Samples(*model, english), samples);
+  EXPECT_EQ(speech::Samples(*model, english), samples);
   english.language = "ja";
-  Collector silent;
-  EXPECT_EQ(SpeakAll(*model, english, silent).message(),
+  speech::Collector silent;
+  EXPECT_EQ(speech::SpeakAll(*model, english, silent).message(),
             "text: the character 'O' at byte 0 is not kana; write it in hiragana or katakana");
 }
 
 TEST_F(KokoroModelTest, ALanguageThatEspeakReadsHasWordsAndPronunciations) {
   const auto model = Load();
-  SynthesizeInput input = Say("¿Mi [loro](/man/)? ¡Sí!");
+  models::SynthesizeInput input = speech::Say("¿Mi [loro](/man/)? ¡Sí!");
   input.language = "es";
   input.word_times = true;
   ASSERT_TRUE(model->Validate(input).ok());
-  Collector sink;
-  ASSERT_TRUE(SpeakAll(*model, input, sink).ok());
+  speech::Collector sink;
+  ASSERT_TRUE(speech::SpeakAll(*model, input, sink).ok());
   ASSERT_EQ(sink.parts.size(), 2U);
   std::string words;
-  for (const SynthesizeOutput& part : sink.parts) {
-    for (const SpeechTime& word : part.words) words += word.text + "|";
+  for (const models::SynthesizeOutput& part : sink.parts) {
+    for (const models::SpeechTime& word : part.words) words += word.text + "|";
   }
   EXPECT_EQ(words, "Mi|loro|Sí|");
 }
@@ -124,17 +125,17 @@ TEST_F(KokoroModelTest, ALanguageOfEspeakMayBeTheDefault) {
   EXPECT_EQ((*model)->info().language, "it");
   EXPECT_EQ((*model)->info().languages,
             (std::vector<std::string>{"it", "en-US", "ja", "es", "fr-FR", "hi", "pt-BR"}));
-  SynthesizeInput named = Say("Uno, due, tre.");
-  const std::vector<float> samples = Samples(**model, named);
+  models::SynthesizeInput named = speech::Say("Uno, due, tre.");
+  const std::vector<float> samples = speech::Samples(**model, named);
   named.language = "it";
-  EXPECT_EQ(Samples(**model, named), samples);
+  EXPECT_EQ(speech::Samples(**model, named), samples);
   named.language = "en-US";
-  EXPECT_NE(Samples(**model, named), samples);
+  EXPECT_NE(speech::Samples(**model, named), samples);
 }
 
 TEST_F(KokoroModelTest, ALanguageThatItDoesNotSpeakIsRefusedWithThoseThatItDoes) {
   const auto model = Load();
-  SynthesizeInput input = Say("你好。");
+  models::SynthesizeInput input = speech::Say("你好。");
   input.language = "zh";
   EXPECT_EQ(model->Validate(input).message(),
             "language: model 'tiny' does not speak 'zh'; it speaks: en-US, ja, es, fr-FR, hi, it, "
@@ -146,19 +147,19 @@ TEST_F(KokoroModelTest, ASentenceOfHindiIsNotCutForItsBytes) {
       Load({.positions = 302, .shapes = {{"voices.anna", {300, 12}}, {"voices.ben", {300, 12}}}});
   // 67 characters, 177 bytes; twice that is more than a sentence of Latin letters may have.
   const std::string half = "भारत के उत्तर में हिमालय है और दक्षिण में हिन्द महासागर का नीला पानी";
-  SynthesizeInput input = Say(half + " " + half + "।");
+  models::SynthesizeInput input = speech::Say(half + " " + half + "।");
   input.language = "hi";
-  Collector sink;
-  ASSERT_TRUE(SpeakAll(*model, input, sink).ok());
+  speech::Collector sink;
+  ASSERT_TRUE(speech::SpeakAll(*model, input, sink).ok());
   EXPECT_EQ(sink.parts.size(), 1U);
 }
 
 TEST_F(KokoroModelTest, VoicesMix) {
   const auto model = Load();
   const auto speak = [&](const std::string& voice) {
-    SynthesizeInput input = Say("One, two, three.");
+    models::SynthesizeInput input = speech::Say("One, two, three.");
     input.voice = voice;
-    return Samples(*model, input);
+    return speech::Samples(*model, input);
   };
   const std::vector<float> anna = speak("anna");
   const std::vector<float> both = speak("anna+ben");
@@ -171,12 +172,12 @@ TEST_F(KokoroModelTest, VoicesMix) {
 
 TEST_F(KokoroModelTest, SpeedChangesTheLength) {
   const auto model = Load({.durations = 30});
-  SynthesizeInput input = Say("The quick brown fox jumps.");
-  const size_t normal = Samples(*model, input).size();
+  models::SynthesizeInput input = speech::Say("The quick brown fox jumps.");
+  const size_t normal = speech::Samples(*model, input).size();
   input.speed = 2;
-  const size_t fast = Samples(*model, input).size();
+  const size_t fast = speech::Samples(*model, input).size();
   input.speed = 0.5F;
-  const size_t slow = Samples(*model, input).size();
+  const size_t slow = speech::Samples(*model, input).size();
   EXPECT_NEAR(static_cast<double>(fast), static_cast<double>(normal) / 2,
               static_cast<double>(normal) / 10);
   EXPECT_NEAR(static_cast<double>(slow), static_cast<double>(normal) * 2,
@@ -185,12 +186,12 @@ TEST_F(KokoroModelTest, SpeedChangesTheLength) {
 
 TEST_F(KokoroModelTest, BadInputIsRefusedByFieldValueAndWhatIsAllowed) {
   const auto model = Load();
-  const auto error = [&](const SynthesizeInput& input) {
+  const auto error = [&](const models::SynthesizeInput& input) {
     const absl::Status status = model->Validate(input);
     EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
     return std::string(status.message());
   };
-  SynthesizeInput input = Say("Hello.");
+  models::SynthesizeInput input = speech::Say("Hello.");
   EXPECT_TRUE(model->Validate(input).ok());
   for (const float speed : {0.5F, 2.0F}) {
     input.speed = speed;
@@ -203,33 +204,35 @@ TEST_F(KokoroModelTest, BadInputIsRefusedByFieldValueAndWhatIsAllowed) {
   }
   input.speed = 3;
   EXPECT_EQ(error(input), "speed: 3 is not allowed; it is 0.5..2");
-  input = Say("Hello.");
+  input = speech::Say("Hello.");
   input.voice = "dora";
   EXPECT_EQ(error(input), "voice: there is no voice 'dora'; there are: anna, ben");
   input.voice = "anna:0.6+ben:0.6";
   EXPECT_NE(error(input).find("its weights sum to 1.2, expected 1"), std::string::npos);
-  input = Say("Hello.");
+  input = speech::Say("Hello.");
   input.noise_scale = 0.5F;
   EXPECT_NE(error(input).find("noise_scale: 0.5 is not allowed"), std::string::npos);
-  EXPECT_NE(error(Say("?!")).find("text: there is nothing to speak"), std::string::npos);
-  EXPECT_EQ(model->Validate(TranslateInput{}).code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_NE(error(speech::Say("?!")).find("text: there is nothing to speak"), std::string::npos);
+  EXPECT_EQ(model->Validate(models::TranslateInput{}).code(), absl::StatusCode::kInvalidArgument);
 }
 
 TEST_F(KokoroModelTest, AUnitWithTooManyPhonemesIsCut) {
   const auto model = Load({.positions = 20});
-  Collector sink;
-  ASSERT_TRUE(
-      SpeakAll(*model, Say("Many small words make one rather long sentence here"), sink).ok());
+  speech::Collector sink;
+  ASSERT_TRUE(speech::SpeakAll(
+                  *model, speech::Say("Many small words make one rather long sentence here"), sink)
+                  .ok());
   EXPECT_GE(sink.parts.size(), 3U);
   std::string all;
-  for (const SynthesizeOutput& part : sink.parts) all += (all.empty() ? "" : " ") + part.text;
+  for (const models::SynthesizeOutput& part : sink.parts)
+    all += (all.empty() ? "" : " ") + part.text;
   EXPECT_EQ(all, "Many small words make one rather long sentence here");
 }
 
 TEST_F(KokoroModelTest, ATextThatCannotBeCutEndsWithAnError) {
   const auto model = Load({.positions = 3});
-  Collector sink;
-  const absl::Status status = SpeakAll(*model, Say("Hi"), sink);
+  speech::Collector sink;
+  const absl::Status status = speech::SpeakAll(*model, speech::Say("Hi"), sink);
   EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
   EXPECT_NE(status.message().find("allowed are 1"), std::string::npos) << status;
 }
@@ -238,16 +241,17 @@ TEST_F(KokoroModelTest, AUnitThatWouldLastTooLongIsCutBeforeItIsDecoded) {
   // Sigmoids of 1 each: every phoneme lasts 5000 frames of 32 samples, 6.7 seconds.
   const auto model =
       Load({.durations = 5000, .values = {{"predictor.duration_proj.linear_layer.bias", 50.0F}}});
-  Collector sink;
-  SynthesizeInput input = Say("one two");
+  speech::Collector sink;
+  models::SynthesizeInput input = speech::Say("one two");
   input.speed = 2;  // 3.3 seconds a phoneme
-  EXPECT_TRUE(SpeakAll(*model, input, sink).ok());
+  EXPECT_TRUE(speech::SpeakAll(*model, input, sink).ok());
   EXPECT_GE(sink.parts.size(), 1U);
-  for (const SynthesizeOutput& part : sink.parts) EXPECT_LE(part.samples.size(), 60U * 24000);
+  for (const models::SynthesizeOutput& part : sink.parts)
+    EXPECT_LE(part.samples.size(), 60U * 24000);
   const auto longer =
       Load({.durations = 60000, .values = {{"predictor.duration_proj.linear_layer.bias", 50.0F}}});
-  Collector silent;
-  const absl::Status status = SpeakAll(*longer, Say("one"), silent);
+  speech::Collector silent;
+  const absl::Status status = speech::SpeakAll(*longer, speech::Say("one"), silent);
   EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
   EXPECT_NE(status.message().find("text, speed: one sentence would last"), std::string::npos)
       << status;
@@ -256,11 +260,11 @@ TEST_F(KokoroModelTest, AUnitThatWouldLastTooLongIsCutBeforeItIsDecoded) {
 
 TEST_F(KokoroModelTest, ACancelledRequestIsNotSpoken) {
   const auto model = Load();
-  FakeWorkerContext context;
-  Collector sink;
-  Request request(Say("Hello there."), TimePoint::max(), sink);
-  std::vector<Request*> requests = {&request};
-  const std::unique_ptr<Batch> batch = model->Prepare(requests);
+  models::FakeWorkerContext context;
+  speech::Collector sink;
+  models::Request request(speech::Say("Hello there."), TimePoint::max(), sink);
+  std::vector<models::Request*> requests = {&request};
+  const std::unique_ptr<models::Batch> batch = model->Prepare(requests);
   ASSERT_NE(batch, nullptr);
   sink.Cancel();
   batch->Forward(context);
@@ -275,9 +279,9 @@ TEST_F(KokoroModelTest, TheWarmUpSpeaksManyLengthsWhereShapesAreFew) {
     EXPECT_TRUE(model.ok()) << model.status();
     EXPECT_EQ((*model)->WarmupBatches(), std::vector<size_t>{1});
     std::set<size_t> samples;
-    for (const Input& input : (*model)->WarmupInputs()) {
+    for (const models::Input& input : (*model)->WarmupInputs()) {
       EXPECT_TRUE((*model)->Validate(input).ok());
-      samples.insert(Samples(**model, std::get<SynthesizeInput>(input)).size());
+      samples.insert(speech::Samples(**model, std::get<models::SynthesizeInput>(input)).size());
     }
     return samples.size();
   };
@@ -290,12 +294,13 @@ TEST_F(KokoroModelTest, TheWarmUpSpeaksManyLengthsWhereShapesAreFew) {
 
 TEST_F(KokoroModelTest, WhatIsStreamedBeginsWithAClause) {
   const auto model = Load();
-  SynthesizeInput input = Say("I see it now, two of them are red. One more, I say to you, is it.");
+  models::SynthesizeInput input =
+      speech::Say("I see it now, two of them are red. One more, I say to you, is it.");
   const auto texts = [&] {
-    Collector sink;
-    EXPECT_TRUE(SpeakAll(*model, input, sink).ok());
+    speech::Collector sink;
+    EXPECT_TRUE(speech::SpeakAll(*model, input, sink).ok());
     std::vector<std::string> all;
-    for (const SynthesizeOutput& part : sink.parts) all.push_back(part.text);
+    for (const models::SynthesizeOutput& part : sink.parts) all.push_back(part.text);
     return all;
   };
   using Texts = std::vector<std::string>;
@@ -309,11 +314,11 @@ TEST_F(KokoroModelTest, WhatIsStreamedBeginsWithAClause) {
 
 TEST_F(KokoroModelTest, NumbersThatAreNoneEndOnlyTheRequest) {
   const auto model = Load({.values = {{"predictor.duration_proj.linear_layer.bias", NAN}}});
-  Collector sink;
-  const absl::Status status = SpeakAll(*model, Say("Hello."), sink);
+  speech::Collector sink;
+  const absl::Status status = speech::SpeakAll(*model, speech::Say("Hello."), sink);
   EXPECT_EQ(status.code(), absl::StatusCode::kInternal);
   EXPECT_NE(status.message().find("a length that is no number"), std::string::npos) << status;
 }
 
 }  // namespace
-}  // namespace millrace::models
+}  // namespace millrace::kokoro

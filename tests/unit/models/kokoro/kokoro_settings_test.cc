@@ -6,7 +6,7 @@
 
 #include "tests/fakes/temporary_folder.h"
 
-namespace millrace::models {
+namespace millrace::kokoro {
 namespace {
 
 class KokoroSettingsTest : public ::testing::Test {
@@ -24,10 +24,10 @@ TEST_F(KokoroSettingsTest, SymbolsBecomeNumbersAndUnknownOnesAreLeftOut) {
       Read(R"({"sample_rate": 24000, "voices": ["b", "a"], "vocab": {"a": 3, "ʤ": 82, " ": 16}})");
   ASSERT_TRUE(settings.ok()) << settings.status();
   EXPECT_EQ(settings->voices, (std::vector<std::string>{"b", "a"}));
-  const PhonemeIds read = settings->ToIds("a ʤxa\xff");
+  const speech::PhonemeIds read = settings->ToIds("a ʤxa\xff");
   EXPECT_EQ(read.ids, (std::vector<int64_t>{3, 16, 82, 3}));
-  EXPECT_EQ(read.symbols,
-            (std::vector<PhonemeSymbol>{{0, 1, 0, 1}, {1, 2, 1, 2}, {2, 4, 2, 3}, {5, 6, 3, 4}}));
+  EXPECT_EQ(read.symbols, (std::vector<speech::PhonemeSymbol>{
+                              {0, 1, 0, 1}, {1, 2, 1, 2}, {2, 4, 2, 3}, {5, 6, 3, 4}}));
   EXPECT_EQ(settings->largest_id(), 82);
 }
 
@@ -55,4 +55,4 @@ TEST_F(KokoroSettingsTest, WhatIsWrongIsNamed) {
 }
 
 }  // namespace
-}  // namespace millrace::models
+}  // namespace millrace::kokoro

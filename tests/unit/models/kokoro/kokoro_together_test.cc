@@ -8,7 +8,7 @@
 
 #include "tests/unit/models/kokoro/kokoro_fixture.h"
 
-namespace millrace::models {
+namespace millrace::kokoro {
 namespace {
 
 using KokoroTogetherTest = KokoroFixture;
@@ -19,19 +19,20 @@ struct Ended {
   std::vector<std::vector<float>> audio;
 };
 
-Ended SpeakTogether(const Model& model, const std::vector<SynthesizeInput>& inputs) {
-  FakeWorkerContext context;
-  std::deque<Collector> sinks(inputs.size());
-  std::deque<Request> requests;
+Ended SpeakTogether(const models::Model& model,
+                    const std::vector<models::SynthesizeInput>& inputs) {
+  models::FakeWorkerContext context;
+  std::deque<speech::Collector> sinks(inputs.size());
+  std::deque<models::Request> requests;
   for (size_t i = 0; i < inputs.size(); ++i)
     requests.emplace_back(inputs[i], TimePoint::max(), sinks[i]);
   for (;;) {
-    std::vector<Request*> unfinished;
-    for (Request& request : requests) {
+    std::vector<models::Request*> unfinished;
+    for (models::Request& request : requests) {
       if (!request.outcome()) unfinished.push_back(&request);
     }
     if (unfinished.empty()) break;
-    const std::unique_ptr<Batch> batch = model.Prepare(unfinished);
+    const std::unique_ptr<models::Batch> batch = model.Prepare(unfinished);
     if (batch == nullptr) continue;
     batch->Forward(context);
     batch->Complete();
@@ -40,7 +41,7 @@ Ended SpeakTogether(const Model& model, const std::vector<SynthesizeInput>& inpu
   for (size_t i = 0; i < inputs.size(); ++i) {
     ended.statuses.push_back(*requests[i].outcome());
     std::vector<float>& audio = ended.audio.emplace_back();
-    for (const SynthesizeOutput& part : sinks[i].parts)
+    for (const models::SynthesizeOutput& part : sinks[i].parts)
       audio.insert(audio.end(), part.samples.begin(), part.samples.end());
   }
   return ended;
@@ -49,11 +50,11 @@ Ended SpeakTogether(const Model& model, const std::vector<SynthesizeInput>& inpu
 TEST_F(KokoroTogetherTest, ABatchSpeaksEachRequestAsAlone) {
   padded_ = true;
   const auto model = Load({.durations = 12});
-  std::vector<SynthesizeInput> inputs;
+  std::vector<models::SynthesizeInput> inputs;
   for (const char* text : {"Hello there.", "One, two, three. Four!", "Hello there.", "Hi.",
                            "Good morning to all of you.", "Fine.", "Why? Because!", "One.", "Two.",
                            "Thank you very much."}) {
-    inputs.push_back(Say(text));
+    inputs.push_back(speech::Say(text));
     inputs.back().seed = inputs.size();
   }
   inputs[4].voice = "anna+ben";
@@ -61,7 +62,7 @@ TEST_F(KokoroTogetherTest, ABatchSpeaksEachRequestAsAlone) {
   const Ended ended = SpeakTogether(*model, inputs);
   for (size_t i = 0; i < inputs.size(); ++i) {
     ASSERT_TRUE(ended.statuses[i].ok()) << ended.statuses[i];
-    const std::vector<float> alone = Samples(*model, inputs[i]);
+    const std::vector<float> alone = speech::Samples(*model, inputs[i]);
     ASSERT_EQ(ended.audio[i].size(), alone.size()) << i;
     for (size_t j = 0; j < alone.size(); ++j) ASSERT_NEAR(ended.audio[i][j], alone[j], 1e-3) << i;
   }
@@ -71,12 +72,12 @@ TEST_F(KokoroTogetherTest, ABatchSpeaksEachRequestAsAlone) {
 TEST_F(KokoroTogetherTest, ACancelledRequestCostsTheBatchNothing) {
   padded_ = true;
   const auto model = Load();
-  FakeWorkerContext context;
-  Collector cancelled, heard;
-  Request first(Say("Hello there."), TimePoint::max(), cancelled);
-  Request second(Say("Good morning."), TimePoint::max(), heard);
-  std::vector<Request*> requests = {&first, &second};
-  const std::unique_ptr<Batch> batch = model->Prepare(requests);
+  models::FakeWorkerContext context;
+  speech::Collector cancelled, heard;
+  models::Request first(speech::Say("Hello there."), TimePoint::max(), cancelled);
+  models::Request second(speech::Say("Good morning."), TimePoint::max(), heard);
+  std::vector<models::Request*> requests = {&first, &second};
+  const std::unique_ptr<models::Batch> batch = model->Prepare(requests);
   ASSERT_NE(batch, nullptr);
   cancelled.Cancel();
   batch->Forward(context);
@@ -92,7 +93,7 @@ TEST_F(KokoroTogetherTest, AUnitThatLastsTooLongFailsAloneInItsBatch) {
   // Every phoneme lasts 4000 frames of 32 samples, 5 seconds; the word cannot be cut.
   const auto model =
       Load({.durations = 4000, .values = {{"predictor.duration_proj.linear_layer.bias", 50.0F}}});
-  std::vector<SynthesizeInput> inputs = {Say("one"), Say("one")};
+  std::vector<models::SynthesizeInput> inputs = {speech::Say("one"), speech::Say("one")};
   inputs[0].speed = 0.5F;
   inputs[1].speed = 2;
   const Ended ended = SpeakTogether(*model, inputs);
@@ -102,4 +103,4 @@ TEST_F(KokoroTogetherTest, AUnitThatLastsTooLongFailsAloneInItsBatch) {
 }
 
 }  // namespace
-}  // namespace millrace::models
+}  // namespace millrace::kokoro

@@ -15,7 +15,7 @@
 #include "tests/fakes/temporary_folder.h"
 #include "tests/unit/models/kokoro/tiny_kokoro.h"
 
-namespace millrace::models {
+namespace millrace::kokoro {
 namespace {
 
 at::Tensor Signal(std::vector<int64_t> shape, double scale, double offset) {
@@ -57,7 +57,7 @@ TEST(SnakeBlock, NativeEqualsAten) {
         const at::Tensor x = Signal({1, channels, rows}, 2, offset);
         const at::Tensor expected = aten.Run(x, style);
         EXPECT_LE(GreatestDifference(expected, native.Run(x, style)),
-                  2e-4F + 16 * GetConvKernels().product_error)
+                  2e-4F + 16 * kernels::GetConvKernels().product_error)
             << channels << " channels, " << rows << " rows about " << offset;
       }
     }
@@ -72,7 +72,7 @@ TEST(SnakeKernel, IsExactFarFromZeroOnEveryProcessor) {
     input[i] = 300.0F * std::sin(0.11F * static_cast<float>(i));
   const std::vector<float> scale(kChannels, 1.5F), shift(kChannels, -0.25F);
   const std::vector<float> alpha(kChannels, 2.5F), inverse(kChannels, 0.4F);
-  for (const ConvKernels* kernels : SupportedConvKernels()) {
+  for (const kernels::ConvKernels* kernels : kernels::SupportedConvKernels()) {
     kernels->snake({input.data(), output.data(), kRows, kChannels, scale.data(), shift.data(),
                     alpha.data(), inverse.data()});
     for (size_t i = 0; i < input.size(); ++i) {
@@ -86,4 +86,4 @@ TEST(SnakeKernel, IsExactFarFromZeroOnEveryProcessor) {
 }
 
 }  // namespace
-}  // namespace millrace::models
+}  // namespace millrace::kokoro

@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
-namespace millrace::models {
+namespace millrace::kokoro {
 namespace {
 
 using Shape = std::vector<int64_t>;
@@ -176,4 +176,4 @@ void WriteTinyKokoro(const std::filesystem::path& folder, const TinyKokoro& shap
   std::ofstream(folder / "kokoro.json") << settings;
 }
 
-}  // namespace millrace::models
+}  // namespace millrace::kokoro

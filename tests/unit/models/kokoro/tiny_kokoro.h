@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace millrace::models {
+namespace millrace::kokoro {
 
 // The shape of a small random Kokoro model. Symbols are the letters of English IPA.
 struct TinyKokoro {
@@ -23,4 +23,4 @@ struct TinyKokoro {
 // Writes model.safetensors and kokoro.json to a folder.
 void WriteTinyKokoro(const std::filesystem::path& folder, const TinyKokoro& shape);
 
-}  // namespace millrace::models
+}  // namespace millrace::kokoro

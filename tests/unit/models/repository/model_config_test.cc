@@ -86,10 +86,10 @@ TEST(ModelConfig, Seq2SeqAndItsDefaults) {
   ASSERT_TRUE(config.ok()) << config.status();
   EXPECT_EQ(std::get<Seq2SeqModelConfig>(config->kind).beam_size, 1);
   EXPECT_EQ(std::get<Seq2SeqModelConfig>(config->kind).length_penalty, 0.0F);
-  EXPECT_EQ(std::get<Seq2SeqModelConfig>(config->kind).precision, Precision::kFloat32);
+  EXPECT_EQ(std::get<Seq2SeqModelConfig>(config->kind).precision, kernels::Precision::kFloat32);
   config = ParseModelConfig("seq2seq { " + required + "precision: PRECISION_INT8 }", "m");
   ASSERT_TRUE(config.ok()) << config.status();
-  EXPECT_EQ(std::get<Seq2SeqModelConfig>(config->kind).precision, Precision::kInt8);
+  EXPECT_EQ(std::get<Seq2SeqModelConfig>(config->kind).precision, kernels::Precision::kInt8);
   EXPECT_NE(Error("seq2seq { " + required + "precision: 4 }")
                 .find("seq2seq.precision: 4 is unknown, allowed are PRECISION_FLOAT32"),
             std::string::npos);

@@ -15,7 +15,7 @@
 #include "tests/fakes/temporary_folder.h"
 #include "tests/unit/models/seq2seq/tiny_seq2seq.h"
 
-namespace millrace::models {
+namespace millrace::seq2seq {
 namespace {
 
 constexpr int64_t kAmpleBytes = 8 << 20;
@@ -25,18 +25,18 @@ constexpr float kScoreError = 0.01F;
 
 struct SearchCase {
   std::string name;
-  SearchOptions options;
+  translation::SearchOptions options;
   size_t min_target = 0;
 };
 
 std::vector<SearchCase> Searches() {
-  SearchOptions beam;
+  translation::SearchOptions beam;
   beam.beam_size = 4;
   beam.hypotheses = 3;
-  SearchOptions penalised;
+  translation::SearchOptions penalised;
   penalised.repetition_penalty = 1.3F;
   penalised.no_repeat_ngram_size = 2;
-  SearchOptions sampled;
+  translation::SearchOptions sampled;
   sampled.sample = true;
   sampled.seed = 3;
   return {{"greedy", {}},
@@ -51,12 +51,12 @@ class AtenSeq2SeqEngineTest : public ::testing::TestWithParam<std::tuple<TinyKin
   AtenSeq2SeqEngineTest()
       : kind_(std::get<0>(GetParam())), search_(Searches()[std::get<1>(GetParam())]) {}
 
-  std::unique_ptr<const TranslationEngine> MakeEngine(const TinyTensors& tensors,
-                                                      int64_t cache_bytes = kAmpleBytes,
-                                                      bool few_shapes = false) const {
+  std::unique_ptr<const translation::TranslationEngine> MakeEngine(
+      const bergamot::TinyTensors& tensors, int64_t cache_bytes = kAmpleBytes,
+      bool few_shapes = false) const {
     const testing::TemporaryFolder folder;
     const auto file = folder.path() / "weights.safetensors";
-    WriteSafetensors(file, tensors);
+    bergamot::WriteSafetensors(file, tensors);
     const auto weights = Seq2SeqWeights::Load(file, TinyConfig(kind_));
     return MakeAtenSeq2SeqEngine(*weights, TinyConfig(kind_),
                                  {.device = runtime::DeviceType::kCpu,
@@ -64,15 +64,15 @@ class AtenSeq2SeqEngineTest : public ::testing::TestWithParam<std::tuple<TinyKin
                                   .few_shapes = few_shapes,
                                   .cache_bytes = cache_bytes});
   }
-  std::unique_ptr<const TranslationEngine> MakeEngine() const {
+  std::unique_ptr<const translation::TranslationEngine> MakeEngine() const {
     return MakeEngine(MakeTinySeq2Seq(kind_));
   }
   // Sentences of 1 to 45 random words, of different greatest lengths.
-  std::vector<SentenceJob> MakeJobs(size_t count) const {
+  std::vector<translation::SentenceJob> MakeJobs(size_t count) const {
     std::mt19937 random(11);
-    std::vector<SentenceJob> jobs;
+    std::vector<translation::SentenceJob> jobs;
     for (size_t i = 0; i < count; ++i) {
-      SentenceJob& job = jobs.emplace_back();
+      translation::SentenceJob& job = jobs.emplace_back();
       job.source.resize(1 + random() % 44);
       for (int32_t& word : job.source) word = static_cast<int32_t>(3 + random() % 55);
       job.source.push_back(TinyConfig(kind_).end);
@@ -84,18 +84,18 @@ class AtenSeq2SeqEngineTest : public ::testing::TestWithParam<std::tuple<TinyKin
     return jobs;
   }
   // One that needs the least cache there can be for itself.
-  SentenceJob MakeWidest() const {
-    SentenceJob job = std::move(MakeJobs(1).front());
+  translation::SentenceJob MakeWidest() const {
+    translation::SentenceJob job = std::move(MakeJobs(1).front());
     job.source.insert(job.source.begin(), 64 - job.source.size(), 5);
-    job.search = {.beam_size = SearchOptions::kMaxBeam};
+    job.search = {.beam_size = translation::SearchOptions::kMaxBeam};
     job.min_target = 60;
     job.max_target = 63;
     return job;
   }
-  void ExpectAsTheCpusOwn(const std::vector<SentenceJob>& jobs) {
+  void ExpectAsTheCpusOwn(const std::vector<translation::SentenceJob>& jobs) {
     const Seq2SeqEngine own(MakeTinyNetwork(kind_), TinyConfig(kind_), 64);
-    std::vector<SentenceJob> expected = MakeJobs(jobs.size());
-    for (SentenceJob& job : expected) job.align = true;
+    std::vector<translation::SentenceJob> expected = MakeJobs(jobs.size());
+    for (translation::SentenceJob& job : expected) job.align = true;
     own.Translate(
         expected, [](size_t) { return false; }, context_);
     size_t aligned = 0;
@@ -118,18 +118,18 @@ class AtenSeq2SeqEngineTest : public ::testing::TestWithParam<std::tuple<TinyKin
 
   const TinyKind kind_;
   const SearchCase search_;
-  FakeWorkerContext context_;
+  models::FakeWorkerContext context_;
 };
 
 TEST_P(AtenSeq2SeqEngineTest, FindsWhatTheCpusOwnEngineFinds) {
-  std::vector<SentenceJob> jobs = MakeJobs(60);
+  std::vector<translation::SentenceJob> jobs = MakeJobs(60);
   MakeEngine()->Translate(
       jobs, [](size_t) { return false; }, context_);
   ExpectAsTheCpusOwn(jobs);
 }
 
 TEST_P(AtenSeq2SeqEngineTest, SentencesThatAskAreAlignedAsTheCpusOwnEngineDoes) {
-  std::vector<SentenceJob> jobs = MakeJobs(60);
+  std::vector<translation::SentenceJob> jobs = MakeJobs(60);
   for (size_t i = 0; i < jobs.size(); ++i) jobs[i].align = i % 3 != 0;
   for (const bool few_shapes : {false, true}) {
     MakeEngine(MakeTinySeq2Seq(kind_), kAmpleBytes, few_shapes)
@@ -137,22 +137,22 @@ TEST_P(AtenSeq2SeqEngineTest, SentencesThatAskAreAlignedAsTheCpusOwnEngineDoes) 
             jobs, [](size_t) { return false; }, context_);
     ExpectAsTheCpusOwn(jobs);
     jobs = MakeJobs(60);
-    for (SentenceJob& job : jobs) job.align = true;
+    for (translation::SentenceJob& job : jobs) job.align = true;
   }
 }
 
 TEST_P(AtenSeq2SeqEngineTest, ASuspendedSentenceLeavesItsRoomToOthersAndGoesOn) {
   const auto never = [](size_t) { return false; };
-  SentenceJob expected = MakeWidest();
+  translation::SentenceJob expected = MakeWidest();
   MakeEngine()->Translate({&expected, 1}, never, context_);
   // Room for it alone.
   const auto engine = MakeEngine(MakeTinySeq2Seq(kind_), 1);
-  SentenceJob widest = MakeWidest();
-  SentenceJob* const stalled[] = {&widest};
+  translation::SentenceJob widest = MakeWidest();
+  translation::SentenceJob* const stalled[] = {&widest};
   engine->Advance(stalled, 20, never, context_);
-  std::vector<SentenceJob> jobs = MakeJobs(60);
+  std::vector<translation::SentenceJob> jobs = MakeJobs(60);
   engine->Translate(jobs, never, context_);
-  ASSERT_TRUE(std::ranges::all_of(jobs, &SentenceJob::at_work));
+  ASSERT_TRUE(std::ranges::all_of(jobs, &translation::SentenceJob::at_work));
   widest.Suspend();
   const std::vector<int32_t> decided = widest.target;
   engine->Translate(jobs, never, context_);
@@ -166,10 +166,10 @@ TEST_P(AtenSeq2SeqEngineTest, ASuspendedSentenceLeavesItsRoomToOthersAndGoesOn) 
 TEST_P(AtenSeq2SeqEngineTest, NobodyOvertakesASentenceThatNeedsMuchRoom) {
   const auto never = [](size_t) { return false; };
   const auto engine = MakeEngine(MakeTinySeq2Seq(kind_), 1);
-  std::vector<SentenceJob> jobs = MakeJobs(20);
-  SentenceJob widest = MakeWidest();
-  std::vector<SentenceJob*> line;
-  for (SentenceJob& job : jobs) line.push_back(&job);
+  std::vector<translation::SentenceJob> jobs = MakeJobs(20);
+  translation::SentenceJob widest = MakeWidest();
+  std::vector<translation::SentenceJob*> line;
+  for (translation::SentenceJob& job : jobs) line.push_back(&job);
   jobs[0].max_target = 30;
   jobs[0].min_target = 25;
   line.insert(line.begin() + 1, &widest);
@@ -178,21 +178,21 @@ TEST_P(AtenSeq2SeqEngineTest, NobodyOvertakesASentenceThatNeedsMuchRoom) {
   EXPECT_EQ(widest.state, nullptr);
   for (size_t i = 1; i < jobs.size(); ++i) EXPECT_EQ(jobs[i].state, nullptr);
   // Nor does one of another worker.
-  std::vector<SentenceJob> others = MakeJobs(1);
-  SentenceJob* const other = others.data();
+  std::vector<translation::SentenceJob> others = MakeJobs(1);
+  translation::SentenceJob* const other = others.data();
   engine->Advance({&other, 1}, 1, never, context_);
   EXPECT_EQ(other->state, nullptr);
   engine->Advance(line, 1000, never, context_);
   EXPECT_TRUE(widest.done);
-  for (const SentenceJob& job : jobs) EXPECT_TRUE(job.done);
+  for (const translation::SentenceJob& job : jobs) EXPECT_TRUE(job.done);
 }
 
 TEST_P(AtenSeq2SeqEngineTest, AFailureInTheMiddleChangesNothing) {
   const auto engine = MakeEngine();
-  std::vector<SentenceJob> jobs = MakeJobs(12);
-  for (SentenceJob& job : jobs) job.align = true;
-  std::vector<SentenceJob*> at_work;
-  for (SentenceJob& job : jobs) at_work.push_back(&job);
+  std::vector<translation::SentenceJob> jobs = MakeJobs(12);
+  for (translation::SentenceJob& job : jobs) job.align = true;
+  std::vector<translation::SentenceJob*> at_work;
+  for (translation::SentenceJob& job : jobs) at_work.push_back(&job);
   // In the middle of a step, ever later; at first with sentences that were not encoded.
   int failures = 0;
   for (const int steps : {0, 2, 5, 9}) {
@@ -206,8 +206,8 @@ TEST_P(AtenSeq2SeqEngineTest, AFailureInTheMiddleChangesNothing) {
     } catch (const std::runtime_error&) {
       ++failures;
     }
-    std::erase_if(at_work, [](const SentenceJob* job) { return !job->at_work(); });
-    for (SentenceJob* job : at_work) job->Suspend();
+    std::erase_if(at_work, [](const translation::SentenceJob* job) { return !job->at_work(); });
+    for (translation::SentenceJob* job : at_work) job->Suspend();
   }
   EXPECT_GE(failures, 2);  // some models end their sentences soon
   engine->Advance(
@@ -216,21 +216,21 @@ TEST_P(AtenSeq2SeqEngineTest, AFailureInTheMiddleChangesNothing) {
 }
 
 TEST_P(AtenSeq2SeqEngineTest, WhatWasDecidedStaysWhateverTheDeviceSaysAfterAFailure) {
-  TinyTensors tensors = MakeTinySeq2Seq(kind_);
+  bergamot::TinyTensors tensors = MakeTinySeq2Seq(kind_);
   const auto never = [](size_t) { return false; };
-  TinyTensor& query = tensors.at("decoder.1.cross.query.weight");
+  bergamot::TinyTensor& query = tensors.at("decoder.1.cross.query.weight");
   std::ranges::fill(query.bytes, '\0');
   const auto other = MakeEngine(tensors);
-  std::vector<SentenceJob> jobs = MakeJobs(20);
-  std::vector<SentenceJob*> all;
-  for (SentenceJob& job : jobs) all.push_back(&job);
+  std::vector<translation::SentenceJob> jobs = MakeJobs(20);
+  std::vector<translation::SentenceJob*> all;
+  for (translation::SentenceJob& job : jobs) all.push_back(&job);
   MakeEngine()->Advance(all, 6, never, context_);
-  std::vector<SentenceJob> begun = MakeJobs(20);
-  std::vector<SentenceJob> anew = MakeJobs(20);
+  std::vector<translation::SentenceJob> begun = MakeJobs(20);
+  std::vector<translation::SentenceJob> anew = MakeJobs(20);
   other->Translate(anew, never, context_);
   size_t differ = 0;
   for (size_t i = 0; i < jobs.size(); ++i) {
-    SentenceJob& job = jobs[i];
+    translation::SentenceJob& job = jobs[i];
     if (!job.at_work()) continue;
     job.Suspend();
     const std::vector<int32_t> decided = job.target;
@@ -242,7 +242,7 @@ TEST_P(AtenSeq2SeqEngineTest, WhatWasDecidedStaysWhateverTheDeviceSaysAfterAFail
     differ += begins(anew[i].target) ? 0 : 1;
     if (search_.options.beam_size > 1) continue;
     // It goes on as what is made to begin so.
-    SentenceJob& forced = begun[i];
+    translation::SentenceJob& forced = begun[i];
     forced.prefix.insert(forced.prefix.end(), decided.begin(), decided.end());
     forced.max_target -= decided.size();
     forced.min_target -= std::min(forced.min_target, decided.size());
@@ -254,13 +254,13 @@ TEST_P(AtenSeq2SeqEngineTest, WhatWasDecidedStaysWhateverTheDeviceSaysAfterAFail
 
 TEST_P(AtenSeq2SeqEngineTest, SentencesJoinAndEndWhileOthersAreAtWork) {
   const auto engine = MakeEngine();
-  std::vector<SentenceJob> jobs = MakeJobs(12);
-  std::vector<SentenceJob*> at_work;
+  std::vector<translation::SentenceJob> jobs = MakeJobs(12);
+  std::vector<translation::SentenceJob*> at_work;
   size_t next = 0;
   while (next < jobs.size() || !at_work.empty()) {
     if (next < jobs.size()) at_work.push_back(&jobs[next++]);
     std::vector<std::vector<int32_t>> before;
-    for (const SentenceJob* job : at_work) before.push_back(job->target);
+    for (const translation::SentenceJob* job : at_work) before.push_back(job->target);
     engine->Advance(
         at_work, 1 + next % 5, [](size_t) { return false; }, context_);
     for (size_t i = 0; i < at_work.size(); ++i) {
@@ -268,18 +268,19 @@ TEST_P(AtenSeq2SeqEngineTest, SentencesJoinAndEndWhileOthersAreAtWork) {
       ASSERT_GE(at_work[i]->target.size(), before[i].size());
       EXPECT_TRUE(std::equal(before[i].begin(), before[i].end(), at_work[i]->target.begin()));
     }
-    std::erase_if(at_work, [](const SentenceJob* job) { return !job->at_work(); });
+    std::erase_if(at_work, [](const translation::SentenceJob* job) { return !job->at_work(); });
   }
   ExpectAsTheCpusOwn(jobs);
 }
 
 TEST_P(AtenSeq2SeqEngineTest, AStoppedSentenceLeavesAndTheOthersDoNotNotice) {
   const auto engine = MakeEngine();
-  std::vector<SentenceJob> jobs = MakeJobs(40);
+  std::vector<translation::SentenceJob> jobs = MakeJobs(40);
   engine->Translate(
       jobs, [](size_t) { return false; }, context_);
   const size_t longest = static_cast<size_t>(
-      std::ranges::max_element(jobs, {}, [](const SentenceJob& job) { return job.target.size(); }) -
+      std::ranges::max_element(
+          jobs, {}, [](const translation::SentenceJob& job) { return job.target.size(); }) -
       jobs.begin());
   ASSERT_GT(jobs[longest].target.size(), 8u);
   jobs = MakeJobs(40);
@@ -289,7 +290,7 @@ TEST_P(AtenSeq2SeqEngineTest, AStoppedSentenceLeavesAndTheOthersDoNotNotice) {
   EXPECT_TRUE(jobs[longest].stopped);
   EXPECT_FALSE(jobs[longest].done);
   EXPECT_EQ(jobs[longest].state, nullptr);
-  std::vector<SentenceJob*> stopped = {&jobs[longest]};
+  std::vector<translation::SentenceJob*> stopped = {&jobs[longest]};
   jobs[longest].Suspend();
   while (jobs[longest].at_work())
     engine->Advance(
@@ -298,7 +299,7 @@ TEST_P(AtenSeq2SeqEngineTest, AStoppedSentenceLeavesAndTheOthersDoNotNotice) {
 }
 
 TEST_P(AtenSeq2SeqEngineTest, FewShapesChangeNothing) {
-  std::vector<SentenceJob> jobs = MakeJobs(60);
+  std::vector<translation::SentenceJob> jobs = MakeJobs(60);
   MakeEngine(MakeTinySeq2Seq(kind_), kAmpleBytes, true)
       ->Translate(
           jobs, [](size_t) { return false; }, context_);
@@ -308,14 +309,14 @@ TEST_P(AtenSeq2SeqEngineTest, FewShapesChangeNothing) {
 TEST_P(AtenSeq2SeqEngineTest, SentencesWaitForRoomInTheCache) {
   // Room for a sentence of the greatest length with 16 hypotheses, which is far less than all need.
   const auto engine = MakeEngine(MakeTinySeq2Seq(kind_), 1);
-  std::vector<SentenceJob> jobs = MakeJobs(60);
+  std::vector<translation::SentenceJob> jobs = MakeJobs(60);
   engine->Translate(
       jobs, [](size_t) { return false; }, context_);
   ExpectAsTheCpusOwn(jobs);
 }
 
 TEST_P(AtenSeq2SeqEngineTest, ASentenceStoppedAtTheDoorIsNotBegun) {
-  std::vector<SentenceJob> jobs = MakeJobs(2);
+  std::vector<translation::SentenceJob> jobs = MakeJobs(2);
   MakeEngine()->Translate(
       jobs, [](size_t i) { return i == 0; }, context_);
   EXPECT_TRUE(jobs[0].stopped);
@@ -324,8 +325,8 @@ TEST_P(AtenSeq2SeqEngineTest, ASentenceStoppedAtTheDoorIsNotBegun) {
 }
 
 TEST_P(AtenSeq2SeqEngineTest, ASentenceMayOutliveItsEngine) {
-  std::vector<SentenceJob> jobs = MakeJobs(1);
-  SentenceJob* const job = &jobs.front();
+  std::vector<translation::SentenceJob> jobs = MakeJobs(1);
+  translation::SentenceJob* const job = &jobs.front();
   job->max_target = job->min_target = 9;  // so that it does not end at once
   MakeEngine()->Advance(
       {&job, 1}, 1, [](size_t) { return false; }, context_);
@@ -334,9 +335,9 @@ TEST_P(AtenSeq2SeqEngineTest, ASentenceMayOutliveItsEngine) {
 }
 
 TEST_P(AtenSeq2SeqEngineTest, WeightsThatGiveNoNumbersFail) {
-  TinyTensors tensors = MakeTinySeq2Seq(kind_);
-  tensors.at("decoder.1.ffn.norm.weight") = FloatTensor(std::vector<float>(64, NAN));
-  std::vector<SentenceJob> jobs = MakeJobs(2);
+  bergamot::TinyTensors tensors = MakeTinySeq2Seq(kind_);
+  tensors.at("decoder.1.ffn.norm.weight") = bergamot::FloatTensor(std::vector<float>(64, NAN));
+  std::vector<translation::SentenceJob> jobs = MakeJobs(2);
   EXPECT_THROW(MakeEngine(tensors)->Translate(
                    jobs, [](size_t) { return false; }, context_),
                std::runtime_error);
@@ -353,4 +354,4 @@ INSTANTIATE_TEST_SUITE_P(All, AtenSeq2SeqEngineTest,
                          });
 
 }  // namespace
-}  // namespace millrace::models
+}  // namespace millrace::seq2seq

@@ -10,10 +10,10 @@
 
 #include "tests/unit/models/seq2seq/tiny_seq2seq.h"
 
-namespace millrace::models {
+namespace millrace::seq2seq {
 namespace {
 
-using Found = std::map<size_t, std::vector<Hypothesis>>;
+using Found = std::map<size_t, std::vector<translation::Hypothesis>>;
 
 // Sentences of 1 to 40 random words.
 std::vector<std::vector<int32_t>> RandomSources(size_t count) {
@@ -62,22 +62,22 @@ class Session {
   std::map<size_t, std::unique_ptr<SentenceDecoding>> sentences_;
 };
 
-class SentenceDecoderTest : public ::testing::TestWithParam<std::tuple<int, Precision>> {
+class SentenceDecoderTest : public ::testing::TestWithParam<std::tuple<int, kernels::Precision>> {
  protected:
   SentenceDecoderTest()
-      : network_(MakeTinyNetwork(TinyKind::kMarian,
-                                 LinearKernels::For(std::get<Precision>(GetParam())))),
+      : network_(MakeTinyNetwork(TinyKind::kMarian, kernels::LinearKernels::For(
+                                                        std::get<kernels::Precision>(GetParam())))),
         decoder_(*network_) {}
 
   static int Beam() { return std::get<int>(GetParam()); }
 
-  std::unique_ptr<Search> NewSearch(size_t id) const {
-    SearchOptions options;
+  std::unique_ptr<translation::Search> NewSearch(size_t id) const {
+    translation::SearchOptions options;
     options.beam_size = Beam();
     options.hypotheses = Beam();
-    SearchTask task = TinyTask(TinyKind::kMarian);
+    translation::SearchTask task = TinyTask(TinyKind::kMarian);
     task.max_words = 5 + id % 14;
-    return MakeSearch(options, task);
+    return translation::MakeSearch(options, task);
   }
   SentenceDecoder::Entry NewEntry(size_t id) const { return {sources_[id], NewSearch(id)}; }
 
@@ -111,9 +111,9 @@ class SentenceDecoderTest : public ::testing::TestWithParam<std::tuple<int, Prec
 
 INSTANTIATE_TEST_SUITE_P(Beams, SentenceDecoderTest,
                          ::testing::Combine(::testing::Values(1, 4),
-                                            ::testing::Values(Precision::kFloat32,
-                                                              Precision::kBfloat16,
-                                                              Precision::kInt8)));
+                                            ::testing::Values(kernels::Precision::kFloat32,
+                                                              kernels::Precision::kBfloat16,
+                                                              kernels::Precision::kInt8)));
 
 TEST_P(SentenceDecoderTest, CompanyDoesNotChangeWhatIsFound) {
   Session session(decoder_);
@@ -223,4 +223,4 @@ TEST(FloatDecoderAlign, AWordsAlignmentDependsOnlyOnThoseBeforeIt) {
 }
 
 }  // namespace
-}  // namespace millrace::models
+}  // namespace millrace::seq2seq

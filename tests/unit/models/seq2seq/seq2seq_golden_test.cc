@@ -15,7 +15,7 @@
 #include "models/seq2seq/sentence_decoder.h"
 #include "tests/unit/models/seq2seq/tiny_seq2seq.h"
 
-namespace millrace::models {
+namespace millrace::seq2seq {
 namespace {
 
 using nlohmann::json;
@@ -27,23 +27,24 @@ json ReadGolden(TinyKind kind) {
 }
 
 // What transformers was asked for.
-SearchOptions OptionsOf(const json& asked) {
-  SearchOptions options;
+translation::SearchOptions OptionsOf(const json& asked) {
+  translation::SearchOptions options;
   options.beam_size = asked.value("num_beams", 1);
   options.hypotheses = asked.value("num_return_sequences", 1);
   options.length_penalty = asked.value("length_penalty", 1.0F);
   options.no_repeat_ngram_size = asked.value("no_repeat_ngram_size", 0);
   options.repetition_penalty = asked.value("repetition_penalty", 1.0F);
   if (const auto early = asked.find("early_stopping"); early != asked.end()) {
-    options.early_stopping = early->is_string() ? EarlyStopping::kNever : EarlyStopping::kAtBeams;
+    options.early_stopping = early->is_string() ? translation::EarlyStopping::kNever
+                                                : translation::EarlyStopping::kAtBeams;
   }
   return options;
 }
 
 struct Case {
   std::vector<int32_t> source;
-  SearchOptions options;
-  SearchTask task;
+  translation::SearchOptions options;
+  translation::SearchTask task;
   std::vector<std::vector<int32_t>> expected;
   std::vector<float> scores;
 };
@@ -74,15 +75,17 @@ std::vector<Case> MakeCases(TinyKind kind, const std::string& name) {
   return cases;
 }
 
-std::vector<std::vector<Hypothesis>> Decode(const Seq2SeqNetwork& network,
-                                            const std::vector<Case>& cases, size_t together) {
-  std::vector<std::vector<Hypothesis>> found(cases.size());
+std::vector<std::vector<translation::Hypothesis>> Decode(const Seq2SeqNetwork& network,
+                                                         const std::vector<Case>& cases,
+                                                         size_t together) {
+  std::vector<std::vector<translation::Hypothesis>> found(cases.size());
   SentenceDecoder decoder(network);
   DecodingScratch scratch;
   for (size_t first = 0; first < cases.size(); first += together) {
     std::vector<SentenceDecoder::Entry> entries;
     for (size_t i = first; i < std::min(first + together, cases.size()); ++i)
-      entries.push_back({cases[i].source, MakeSearch(cases[i].options, cases[i].task)});
+      entries.push_back(
+          {cases[i].source, translation::MakeSearch(cases[i].options, cases[i].task)});
     const auto sentences = decoder.Begin(std::move(entries), scratch);
     for (;;) {
       std::vector<SentenceDecoding*> at_work;
@@ -112,7 +115,7 @@ class Seq2SeqGolden : public ::testing::TestWithParam<std::tuple<TinyKind, size_
     const auto found = Decode(*network, cases, 16);
     for (size_t i = 0; i < cases.size(); ++i) {
       std::vector<std::vector<int32_t>> words;
-      for (const Hypothesis& hypothesis : found[i]) words.push_back(hypothesis.words);
+      for (const translation::Hypothesis& hypothesis : found[i]) words.push_back(hypothesis.words);
       EXPECT_EQ(words, cases[i].expected) << "case " << i;
       for (size_t k = 0; k < std::min(cases[i].scores.size(), found[i].size()); ++k) {
         EXPECT_NEAR(found[i][k].score, cases[i].scores[k],
@@ -129,8 +132,8 @@ TEST_P(Seq2SeqGolden, EveryOptionGivesTheSameHypothesesAndScores) { Expect("vari
 
 // Weights whose attention is spread, as that of trained networks is: where random weights choose
 // one word of two, the least rounding can choose the other.
-TinyTensors SpreadAttention(TinyKind kind) {
-  TinyTensors tensors = MakeTinySeq2Seq(kind);
+bergamot::TinyTensors SpreadAttention(TinyKind kind) {
+  bergamot::TinyTensors tensors = MakeTinySeq2Seq(kind);
   for (auto& [name, tensor] : tensors) {
     if (!name.ends_with(".query.weight")) continue;
     std::vector<float> values(tensor.bytes.size() / sizeof(float));
@@ -142,8 +145,10 @@ TinyTensors SpreadAttention(TinyKind kind) {
 }
 
 // The scores of each word to come first, of each source behind the other.
-std::vector<float> FirstScores(TinyKind kind, const std::vector<Case>& cases, Precision precision) {
-  const auto network = MakeTinyNetwork(kind, SpreadAttention(kind), LinearKernels::For(precision));
+std::vector<float> FirstScores(TinyKind kind, const std::vector<Case>& cases,
+                               kernels::Precision precision) {
+  const auto network =
+      MakeTinyNetwork(kind, SpreadAttention(kind), kernels::LinearKernels::For(precision));
   std::vector<std::span<const int32_t>> sources;
   for (const Case& one : cases) sources.push_back(one.source);
   LayerScratch scratch;
@@ -162,9 +167,9 @@ std::vector<float> FirstScores(TinyKind kind, const std::vector<Case>& cases, Pr
 }
 
 // Root of the mean square, relative to that of the scores in float32.
-double RelativeError(TinyKind kind, Precision precision) {
+double RelativeError(TinyKind kind, kernels::Precision precision) {
   const std::vector<Case> cases = MakeCases(kind, "greedy");
-  const std::vector<float> exact = FirstScores(kind, cases, Precision::kFloat32);
+  const std::vector<float> exact = FirstScores(kind, cases, kernels::Precision::kFloat32);
   const std::vector<float> rounded = FirstScores(kind, cases, precision);
   double error = 0;
   double total = 0;
@@ -180,8 +185,8 @@ double RelativeError(TinyKind kind, Precision precision) {
 // whose errors add up as their squares: 4.5 times that, which norms may enlarge by half and more.
 TEST(Seq2SeqPrecision, RoundingMovesTheScoresByNoMoreThanItsSteps) {
   for (const TinyKind kind : {TinyKind::kMarian, TinyKind::kM2m100}) {
-    EXPECT_LT(RelativeError(kind, Precision::kBfloat16), 0.03);
-    EXPECT_LT(RelativeError(kind, Precision::kInt8), 0.09);
+    EXPECT_LT(RelativeError(kind, kernels::Precision::kBfloat16), 0.03);
+    EXPECT_LT(RelativeError(kind, kernels::Precision::kInt8), 0.09);
   }
 }
 
@@ -195,4 +200,4 @@ INSTANTIATE_TEST_SUITE_P(
     });
 
 }  // namespace
-}  // namespace millrace::models
+}  // namespace millrace::seq2seq

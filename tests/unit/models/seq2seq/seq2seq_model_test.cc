@@ -15,19 +15,19 @@
 #include "tests/fakes/temporary_folder.h"
 #include "tests/unit/models/seq2seq/tiny_seq2seq.h"
 
-namespace millrace::models {
+namespace millrace::seq2seq {
 namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-class Sink final : public OutputSink {
+class Sink final : public models::OutputSink {
  public:
-  void Emit(Output output) override {
-    parts.push_back(std::get<TranslateOutput>(std::move(output)));
+  void Emit(models::Output output) override {
+    parts.push_back(std::get<models::TranslateOutput>(std::move(output)));
   }
 
-  std::vector<TranslateOutput> parts;
+  std::vector<models::TranslateOutput> parts;
 };
 
 std::string ConfigJson(const std::string& languages) {
@@ -52,11 +52,11 @@ class Seq2SeqModelTest : public ::testing::Test {
     options_.pieces_file = folder_.path() / "source.spm";
     options_.words_file = folder_.path() / "words.txt";
     options_.max_source_tokens = 32;
-    WriteSafetensors(options_.weights_file, MakeTinySeq2Seq(TinyKind::kM2m100));
-    std::filesystem::copy_file(TestDataFolder() / "tiny.spm", options_.pieces_file);
+    bergamot::WriteSafetensors(options_.weights_file, MakeTinySeq2Seq(TinyKind::kM2m100));
+    std::filesystem::copy_file(bergamot::TestDataFolder() / "tiny.spm", options_.pieces_file);
     Write(options_.config_file, ConfigJson(kManyLanguages));
     std::string error;
-    const auto pieces = PieceModel::Load(options_.pieces_file, error);
+    const auto pieces = translation::PieceModel::Load(options_.pieces_file, error);
     ASSERT_NE(pieces, nullptr) << error;
     std::string words(4, '\n');
     for (int32_t id = 2; id < 58; ++id) words += pieces->TextOf(id) + "\n";
@@ -69,7 +69,7 @@ class Seq2SeqModelTest : public ::testing::Test {
   static void Write(const std::filesystem::path& path, const std::string& text) {
     std::ofstream(path, std::ios::binary) << text;
   }
-  std::unique_ptr<Model> Load() {
+  std::unique_ptr<models::Model> Load() {
     auto model = Seq2SeqModel::Load(options_, info_);
     EXPECT_TRUE(model.ok()) << model.status();
     return model.ok() ? *std::move(model) : nullptr;
@@ -78,16 +78,17 @@ class Seq2SeqModelTest : public ::testing::Test {
     const auto model = Seq2SeqModel::Load(options_, info_);
     return model.ok() ? "no error" : std::string(model.status().message());
   }
-  std::string Translate(const Model& model, TranslateInput input) {
+  std::string Translate(const models::Model& model, models::TranslateInput input) {
     std::string text;
-    for (const TranslateOutput& part : Outputs(model, std::move(input))) text += part.text;
+    for (const models::TranslateOutput& part : Outputs(model, std::move(input))) text += part.text;
     return text;
   }
-  std::vector<TranslateOutput> Outputs(const Model& model, TranslateInput input) {
+  std::vector<models::TranslateOutput> Outputs(const models::Model& model,
+                                               models::TranslateInput input) {
     EXPECT_TRUE(model.Validate(input).ok()) << model.Validate(input);
     Sink sink;
-    Request request(std::move(input), TimePoint::max(), sink);
-    Request* const requests[] = {&request};
+    models::Request request(std::move(input), TimePoint::max(), sink);
+    models::Request* const requests[] = {&request};
     while (!request.outcome()) {
       const auto batch = model.Prepare(requests);
       batch->Forward(context_);
@@ -99,8 +100,8 @@ class Seq2SeqModelTest : public ::testing::Test {
 
   const testing::TemporaryFolder folder_;
   Seq2SeqOptions options_;
-  ModelInfo info_;
-  FakeWorkerContext context_;
+  models::ModelInfo info_;
+  models::FakeWorkerContext context_;
 };
 
 // A package of one pair of languages with a vocabulary of each: words 3 to 59 of the source are
@@ -111,9 +112,10 @@ class TwoVocabulariesTest : public Seq2SeqModelTest {
     Seq2SeqModelTest::SetUp();
     options_.target_words_file = folder_.path() / "target_words.txt";
     options_.target_pieces_file = folder_.path() / "target.spm";
-    WriteSafetensors(options_.weights_file, MakeTinySeq2Seq(TinyKind::kMarianTwo));
+    bergamot::WriteSafetensors(options_.weights_file, MakeTinySeq2Seq(TinyKind::kMarianTwo));
     Write(options_.config_file, Config(""));
-    std::filesystem::copy_file(TestDataFolder() / "tiny-de.spm", options_.target_pieces_file);
+    std::filesystem::copy_file(bergamot::TestDataFolder() / "tiny-de.spm",
+                               options_.target_pieces_file);
     Write(options_.words_file, Table(options_.pieces_file, 3, 57) + "\n");
     Write(options_.target_words_file, Table(options_.target_pieces_file, 4, 44) + "\n\n\n");
   }
@@ -128,7 +130,7 @@ class TwoVocabulariesTest : public Seq2SeqModelTest {
   // Three words that no text has, then the pieces.
   static std::string Table(const std::filesystem::path& file, int32_t first, int32_t count) {
     std::string error;
-    const auto pieces = PieceModel::Load(file, error);
+    const auto pieces = translation::PieceModel::Load(file, error);
     EXPECT_NE(pieces, nullptr) << error;
     std::string lines(3, '\n');
     for (int32_t id = first; id < first + count; ++id) lines += pieces->TextOf(id) + "\n";
@@ -141,9 +143,9 @@ constexpr char kText[] = "the cat sat on the mat.";
 TEST_F(Seq2SeqModelTest, SaysWhatItIsAndSpeaks) {
   const auto model = Load();
   EXPECT_EQ(model->info().platform, "seq2seq");
-  EXPECT_EQ(model->info().task, Task::kTranslation);
-  EXPECT_THAT(SourceLanguages(model->info()), ElementsAre("en", "pt", "de"));
-  EXPECT_THAT(TargetLanguages(model->info()), ElementsAre("en", "pt", "de"));
+  EXPECT_EQ(model->info().task, models::Task::kTranslation);
+  EXPECT_THAT(models::SourceLanguages(model->info()), ElementsAre("en", "pt", "de"));
+  EXPECT_THAT(models::TargetLanguages(model->info()), ElementsAre("en", "pt", "de"));
 }
 
 TEST_F(Seq2SeqModelTest, TheLanguagesOfARequestDecide) {
@@ -174,7 +176,7 @@ TEST_F(Seq2SeqModelTest, ARequestHasItsOwnSearch) {
   EXPECT_GE(beam[0].score, beam[0].alternatives[0].score);
   EXPECT_GE(beam[0].alternatives[0].score, beam[0].alternatives[1].score);
 
-  const auto tokens = [&](SearchOverrides search) {
+  const auto tokens = [&](models::SearchOverrides search) {
     return Outputs(*model, {.texts = {kText}, .search = search})[0].target_tokens;
   };
   EXPECT_EQ(tokens({.max_target_tokens = 3}), 3);
@@ -223,7 +225,8 @@ TEST_F(Seq2SeqModelTest, ASearchOutOfRangeIsRefused) {
   const auto model = Load();
   EXPECT_THAT(
       std::string(
-          model->Validate(TranslateInput{.texts = {kText}, .search = {.beam_size = 17}}).message()),
+          model->Validate(models::TranslateInput{.texts = {kText}, .search = {.beam_size = 17}})
+              .message()),
       HasSubstr("beam_size: 17 is out of range, allowed 1..16"));
 }
 
@@ -232,17 +235,17 @@ TEST_F(Seq2SeqModelTest, ATokenOfTheTargetMayStandInTheSource) {
   config.replace(config.find("source_and_target"), 17, "target_in_source");
   Write(options_.config_file, config);
   const auto model = Load();
-  EXPECT_THAT(SourceLanguages(model->info()), ElementsAre("en"));
+  EXPECT_THAT(models::SourceLanguages(model->info()), ElementsAre("en"));
   EXPECT_NE(Translate(*model, {{kText}, "", "de"}), Translate(*model, {{kText}, "", "pt"}));
 }
 
 TEST_F(Seq2SeqModelTest, AnUnknownLanguageIsRefused) {
   const auto model = Load();
-  EXPECT_THAT(std::string(model->Validate(TranslateInput{{kText}, "", "fr"}).message()),
+  EXPECT_THAT(std::string(model->Validate(models::TranslateInput{{kText}, "", "fr"}).message()),
               HasSubstr("target_language: 'fr' is not among the model's 3 languages"));
-  EXPECT_TRUE(model->Validate(TranslateInput{{kText}, "de", "en"}).ok());
-  EXPECT_FALSE(model->Validate(TranslateInput{}).ok());
-  EXPECT_FALSE(model->Validate(SynthesizeInput{}).ok());
+  EXPECT_TRUE(model->Validate(models::TranslateInput{{kText}, "de", "en"}).ok());
+  EXPECT_FALSE(model->Validate(models::TranslateInput{}).ok());
+  EXPECT_FALSE(model->Validate(models::SynthesizeInput{}).ok());
 }
 
 TEST_F(Seq2SeqModelTest, TextWithoutKnownWordsComesOutAsItWentIn) {
@@ -257,17 +260,18 @@ TEST_F(Seq2SeqModelTest, SentencesThatAreTooLongAreCut) {
 }
 
 TEST_F(Seq2SeqModelTest, WeightsThatGiveNoNumbersFailTheRequest) {
-  TinyTensors tensors = MakeTinySeq2Seq(TinyKind::kM2m100);
-  tensors.at("decoder.norm.weight") = FloatTensor(std::vector<float>(64, NAN));
-  WriteSafetensors(options_.weights_file, tensors);
-  for (const Precision precision : {Precision::kFloat32, Precision::kBfloat16, Precision::kInt8}) {
+  bergamot::TinyTensors tensors = MakeTinySeq2Seq(TinyKind::kM2m100);
+  tensors.at("decoder.norm.weight") = bergamot::FloatTensor(std::vector<float>(64, NAN));
+  bergamot::WriteSafetensors(options_.weights_file, tensors);
+  for (const kernels::Precision precision :
+       {kernels::Precision::kFloat32, kernels::Precision::kBfloat16, kernels::Precision::kInt8}) {
     options_.precision = precision;
     for (const int beam : {1, 4}) {
       options_.search.beam_size = beam;
       const auto model = Load();
       Sink sink;
-      Request request(TranslateInput{.texts = {kText}}, TimePoint::max(), sink);
-      Request* const requests[] = {&request};
+      models::Request request(models::TranslateInput{.texts = {kText}}, TimePoint::max(), sink);
+      models::Request* const requests[] = {&request};
       EXPECT_THROW(model->Prepare(requests)->Forward(context_), std::runtime_error);
     }
   }
@@ -315,16 +319,17 @@ TEST_F(TwoVocabulariesTest, WhatATranslationBeginsWithIsReadByTheTargetsPieces) 
 TEST_F(Seq2SeqModelTest, ASharedVocabularyMayHaveThePiecesOfEachSide) {
   // Pieces of tiny.spm, then those of tiny-de.spm.
   std::string error;
-  const auto source = PieceModel::Load(options_.pieces_file, error);
-  const auto target = PieceModel::Load(TestDataFolder() / "tiny-de.spm", error);
+  const auto source = translation::PieceModel::Load(options_.pieces_file, error);
+  const auto target =
+      translation::PieceModel::Load(bergamot::TestDataFolder() / "tiny-de.spm", error);
   std::string words(4, '\n');
   for (int32_t id = 2; id < 28; ++id) words += source->TextOf(id) + "\n";
   for (int32_t id = 4; id < 48; ++id) words += target->TextOf(id) + "\n";
   Write(options_.words_file, words);
-  const TranslateInput input = {
+  const models::TranslateInput input = {
       .texts = {kText}, .search = {.max_target_tokens = 4}, .target_prefixes = {"ich habe"}};
   EXPECT_NE(Translate(*Load(), input), "ich habe");
-  options_.target_pieces_file = TestDataFolder() / "tiny-de.spm";
+  options_.target_pieces_file = bergamot::TestDataFolder() / "tiny-de.spm";
   EXPECT_EQ(Translate(*Load(), input), "ich habe");  // four pieces
 }
 
@@ -362,7 +367,7 @@ TEST_F(TwoVocabulariesTest, TablesThatDoNotFitTheWeightsAreNamed) {
 
 TEST_F(Seq2SeqModelTest, RoundedPrecisionsAreForTheCpu) {
   options_.device = runtime::DeviceType::kCuda;
-  options_.precision = Precision::kInt8;
+  options_.precision = kernels::Precision::kInt8;
   EXPECT_THAT(LoadError(), HasSubstr("precision: bfloat16 and int8 are for the CPU"));
 }
 
@@ -393,4 +398,4 @@ TEST_F(Seq2SeqModelTest, DamagedConfigsAreErrorsThatNameTheField) {
 }
 
 }  // namespace
-}  // namespace millrace::models
+}  // namespace millrace::seq2seq

@@ -19,7 +19,7 @@
 #include "tests/fakes/temporary_folder.h"
 #include "tests/unit/models/seq2seq/tiny_seq2seq.h"
 
-namespace millrace::models {
+namespace millrace::seq2seq {
 namespace {
 
 constexpr TinyKind kKind = TinyKind::kM2m100;
@@ -27,20 +27,22 @@ constexpr char kText[] = "the cat sat on the mat the old cat sat on the mat";
 
 enum class Engine { kOwn, kAten };
 
-class Sink final : public OutputSink {
+class Sink final : public models::OutputSink {
  public:
-  void Emit(Output output) override { text += std::get<TranslateOutput>(output).text; }
+  void Emit(models::Output output) override {
+    text += std::get<models::TranslateOutput>(output).text;
+  }
 
   std::string text;
 };
 
 // Fails in the middle of a call, as a device does that has no memory left.
-class FailingEngine final : public TranslationEngine {
+class FailingEngine final : public translation::TranslationEngine {
  public:
-  explicit FailingEngine(std::unique_ptr<const TranslationEngine> engine)
+  explicit FailingEngine(std::unique_ptr<const translation::TranslationEngine> engine)
       : engine_(std::move(engine)) {}
 
-  void Advance(std::span<SentenceJob* const> jobs, size_t max_words,
+  void Advance(std::span<translation::SentenceJob* const> jobs, size_t max_words,
                absl::FunctionRef<bool(size_t)> should_stop,
                runtime::WorkerContext& context) const override {
     engine_->Advance(
@@ -55,7 +57,7 @@ class FailingEngine final : public TranslationEngine {
   mutable int asked_until_failure = -1;  // negative: none
 
  private:
-  const std::unique_ptr<const TranslationEngine> engine_;
+  const std::unique_ptr<const translation::TranslationEngine> engine_;
 };
 
 class Seq2SeqStreamTest : public ::testing::TestWithParam<std::tuple<Engine, int>> {
@@ -63,50 +65,51 @@ class Seq2SeqStreamTest : public ::testing::TestWithParam<std::tuple<Engine, int
   void SetUp() override {
     search_.beam_size = std::get<1>(GetParam());
     std::string error;
-    const auto pieces_file = TestDataFolder() / "tiny.spm";
-    const auto pieces = PieceModel::Load(pieces_file, error);
+    const auto pieces_file = bergamot::TestDataFolder() / "tiny.spm";
+    const auto pieces = translation::PieceModel::Load(pieces_file, error);
     ASSERT_NE(pieces, nullptr) << error;
     std::string words(4, '\n');
-    for (int32_t id = 2; id < kTinyWords; ++id) words += pieces->TextOf(id) + "\n";
+    for (int32_t id = 2; id < bergamot::kTinyWords; ++id) words += pieces->TextOf(id) + "\n";
     const auto words_file = folder_.path() / "words.txt";
     std::ofstream(words_file, std::ios::binary) << words;
-    vocabularies_.source = vocabularies_.target = Vocabulary::LoadWithTable(
+    vocabularies_.source = vocabularies_.target = translation::Vocabulary::LoadWithTable(
         pieces_file, words_file, TinyTask(kKind).words, TinyConfig(kKind).unknown, error);
     ASSERT_NE(vocabularies_.source, nullptr) << error;
     SetEngine(std::get<0>(GetParam()));
   }
 
   void SetEngine(Engine kind, int64_t cache_bytes = 8 << 20) {
-    std::unique_ptr<const TranslationEngine> engine;
+    std::unique_ptr<const translation::TranslationEngine> engine;
     if (kind == Engine::kOwn) {
       engine = std::make_unique<Seq2SeqEngine>(MakeTinyNetwork(kKind), TinyConfig(kKind), 64);
     } else {
       const auto file = folder_.path() / "weights.safetensors";
-      WriteSafetensors(file, MakeTinySeq2Seq(kKind));
+      bergamot::WriteSafetensors(file, MakeTinySeq2Seq(kKind));
       engine = MakeAtenSeq2SeqEngine(
           *Seq2SeqWeights::Load(file, TinyConfig(kKind)), TinyConfig(kKind),
           {.device = runtime::DeviceType::kCpu, .model = "tiny", .cache_bytes = cache_bytes});
     }
     engine_ = std::make_unique<FailingEngine>(std::move(engine));
   }
-  std::unique_ptr<Request> MakeRequest(TranslateInput input, Sink& sink) {
-    return std::make_unique<Request>(std::move(input), TimePoint::max(), sink, clock_);
+  std::unique_ptr<models::Request> MakeRequest(models::TranslateInput input, Sink& sink) {
+    return std::make_unique<models::Request>(std::move(input), TimePoint::max(), sink, clock_);
   }
   // One word more.
-  void Step(const std::vector<Request*>& requests) {
-    TranslationBatch batch(
+  void Step(const std::vector<models::Request*>& requests) {
+    translation::TranslationBatch batch(
         requests, {.max_source_tokens = 32, .time = {}},
-        [this](const TranslateInput&) {
-          return TranslationSettings{.frame = {.before = {60}, .after = {2}, .prefix = {61}},
-                                     .search = search_,
-                                     .min_target = min_target_,
-                                     .max_target = 62};
+        [this](const models::TranslateInput&) {
+          return translation::TranslationSettings{
+              .frame = {.before = {60}, .after = {2}, .prefix = {61}},
+              .search = search_,
+              .min_target = min_target_,
+              .max_target = 62};
         },
         vocabularies_, *engine_);
     batch.Forward(context_);
     batch.Complete();
   }
-  std::string Translate(TranslateInput input) {
+  std::string Translate(models::TranslateInput input) {
     Sink sink;
     const auto request = MakeRequest(std::move(input), sink);
     while (!request->outcome()) Step({request.get()});
@@ -116,11 +119,11 @@ class Seq2SeqStreamTest : public ::testing::TestWithParam<std::tuple<Engine, int
 
   const testing::TemporaryFolder folder_;
   testing::FakeClock clock_;
-  SearchOptions search_;
+  translation::SearchOptions search_;
   size_t min_target_ = 30;
-  Vocabularies vocabularies_;
+  translation::Vocabularies vocabularies_;
   std::unique_ptr<FailingEngine> engine_;
-  FakeWorkerContext context_;
+  models::FakeWorkerContext context_;
 };
 
 TEST_P(Seq2SeqStreamTest, AFailureInTheMiddleOfAStreamChangesNothing) {
@@ -176,11 +179,11 @@ TEST_P(Seq2SeqStreamTest, AStreamThatNobodyReadsLeavesItsPlaceToOthers) {
 
 TEST_P(Seq2SeqStreamTest, TagsStandWhereTheCpusOwnEnginePutsThem) {
   min_target_ = 0;
-  const TranslateInput input = {
+  const models::TranslateInput input = {
       .texts =
           {"<p>the <b>old</b> cat <i>sat</i> on the mat</p> <p>the mat <a href=x>the cat</a></p>",
            "the <code>x y</code> cat sat <br>on the <em>mat</em>. <u>the cat</u> sat"},
-      .format = TextFormat::kHtml};
+      .format = models::TextFormat::kHtml};
   const std::string text = Translate(input);
   EXPECT_NE(text.find("<b>"), std::string::npos);
   SetEngine(Engine::kOwn);
@@ -197,4 +200,4 @@ INSTANTIATE_TEST_SUITE_P(All, Seq2SeqStreamTest,
                          });
 
 }  // namespace
-}  // namespace millrace::models
+}  // namespace millrace::seq2seq

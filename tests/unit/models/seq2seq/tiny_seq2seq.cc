@@ -11,7 +11,7 @@
 
 #include "tests/fakes/temporary_folder.h"
 
-namespace millrace::models {
+namespace millrace::seq2seq {
 namespace {
 
 constexpr int64_t kDim = 64;
@@ -53,7 +53,7 @@ class Maker {
   explicit Maker(TinyKind kind)
       : kind_(kind), marian_(kind != TinyKind::kM2m100), config_(TinyConfig(kind)) {}
 
-  TinyTensors Make() {
+  bergamot::TinyTensors Make() {
     const int64_t words = TinyTask(kind_).words;
     std::vector<float> embeddings = Scaled("embeddings", words * kDim, marian_ ? 0.45F : 0.2F);
     for (int64_t i = 0; i < kDim; ++i) {
@@ -91,7 +91,7 @@ class Maker {
     return values;
   }
   void Add(const std::string& name, std::vector<int64_t> shape, const std::vector<float>& values) {
-    tensors_[name] = FloatTensor(values);
+    tensors_[name] = bergamot::FloatTensor(values);
     tensors_[name].shape = std::move(shape);
   }
   void Linear(const std::string& name, int64_t outputs, int64_t inputs, float scale) {
@@ -137,7 +137,7 @@ class Maker {
   const TinyKind kind_;
   const bool marian_;
   const Seq2SeqConfig config_;
-  TinyTensors tensors_;
+  bergamot::TinyTensors tensors_;
 };
 
 }  // namespace
@@ -177,26 +177,28 @@ Seq2SeqConfig TinyConfig(TinyKind kind) {
   return config;
 }
 
-TinyTensors MakeTinySeq2Seq(TinyKind kind) { return Maker(kind).Make(); }
+bergamot::TinyTensors MakeTinySeq2Seq(TinyKind kind) { return Maker(kind).Make(); }
 
-std::unique_ptr<const Seq2SeqNetwork> MakeTinyNetwork(TinyKind kind, const LinearKernels& kernels) {
+std::unique_ptr<const Seq2SeqNetwork> MakeTinyNetwork(TinyKind kind,
+                                                      const kernels::LinearKernels& kernels) {
   return MakeTinyNetwork(kind, MakeTinySeq2Seq(kind), kernels);
 }
 
-std::unique_ptr<const Seq2SeqNetwork> MakeTinyNetwork(TinyKind kind, const TinyTensors& tensors,
-                                                      const LinearKernels& kernels) {
+std::unique_ptr<const Seq2SeqNetwork> MakeTinyNetwork(TinyKind kind,
+                                                      const bergamot::TinyTensors& tensors,
+                                                      const kernels::LinearKernels& kernels) {
   const testing::TemporaryFolder folder;
   const auto file = folder.path() / "weights.safetensors";
-  WriteSafetensors(file, tensors);
+  bergamot::WriteSafetensors(file, tensors);
   const auto weights = Seq2SeqWeights::Load(file, TinyConfig(kind));
   EXPECT_TRUE(weights.ok()) << weights.status();
   if (!weights.ok()) return nullptr;
   return std::make_unique<Seq2SeqNetwork>(*weights, TinyConfig(kind), kernels);
 }
 
-SearchTask TinyTask(TinyKind kind) {
+translation::SearchTask TinyTask(TinyKind kind) {
   const Seq2SeqConfig config = TinyConfig(kind);
-  SearchTask task;
+  translation::SearchTask task;
   task.words = WordsOf(kind);
   task.start = config.start;
   task.end = config.end;
@@ -206,4 +208,4 @@ SearchTask TinyTask(TinyKind kind) {
   return task;
 }
 
-}  // namespace millrace::models
+}  // namespace millrace::seq2seq

@@ -10,7 +10,7 @@
 #include "models/translation/search/search.h"
 #include "tests/unit/models/bergamot/tiny_model.h"
 
-namespace millrace::models {
+namespace millrace::seq2seq {
 
 // kMarianTwo: with a vocabulary of each language.
 enum class TinyKind { kMarian, kMarianTwo, kM2m100 };
@@ -18,13 +18,15 @@ enum class TinyKind { kMarian, kMarianTwo, kM2m100 };
 std::string NameOf(TinyKind kind);
 // The tiny networks of make_seq2seq_golden.py: weights from the same formula.
 Seq2SeqConfig TinyConfig(TinyKind kind);
-TinyTensors MakeTinySeq2Seq(TinyKind kind);
+bergamot::TinyTensors MakeTinySeq2Seq(TinyKind kind);
 std::unique_ptr<const Seq2SeqNetwork> MakeTinyNetwork(
-    TinyKind kind, const LinearKernels& kernels = LinearKernels::For(Precision::kFloat32));
+    TinyKind kind, const kernels::LinearKernels& kernels =
+                       kernels::LinearKernels::For(kernels::Precision::kFloat32));
 // The same with other weights of its shapes.
-std::unique_ptr<const Seq2SeqNetwork> MakeTinyNetwork(TinyKind kind, const TinyTensors& tensors,
-                                                      const LinearKernels& kernels);
+std::unique_ptr<const Seq2SeqNetwork> MakeTinyNetwork(TinyKind kind,
+                                                      const bergamot::TinyTensors& tensors,
+                                                      const kernels::LinearKernels& kernels);
 // A search over its words.
-SearchTask TinyTask(TinyKind kind);
+translation::SearchTask TinyTask(TinyKind kind);
 
-}  // namespace millrace::models
+}  // namespace millrace::seq2seq

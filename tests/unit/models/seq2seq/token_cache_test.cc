@@ -4,7 +4,7 @@
 
 #include <vector>
 
-namespace millrace::models {
+namespace millrace::seq2seq {
 namespace {
 
 TEST(TokenCache, ASlotIsFreeWhenNothingFollowsItAndNobodyEndsThere) {
@@ -63,11 +63,11 @@ TEST(TokenCache, TheNextCacheTakesTheBlocksOfTheLast) {
 
 TEST(CacheBlocks, KeepsNoMoreFreeOnesThanItMay) {
   CacheBlocks blocks(8, 2);
-  std::vector<AlignedBuffer<float>> taken;
+  std::vector<kernels::AlignedBuffer<float>> taken;
   for (int i = 0; i < 5; ++i) taken.push_back(blocks.Take());
   blocks.Give(std::move(taken));
   EXPECT_EQ(blocks.free(), 2u);
 }
 
 }  // namespace
-}  // namespace millrace::models
+}  // namespace millrace::seq2seq

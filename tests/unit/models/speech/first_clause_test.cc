@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace millrace::models {
+namespace millrace::speech {
 namespace {
 
 using Units = std::vector<std::string_view>;
@@ -49,4 +49,4 @@ TEST(FirstClause, TakesWhatClosesAQuotation) {
 }
 
 }  // namespace
-}  // namespace millrace::models
+}  // namespace millrace::speech

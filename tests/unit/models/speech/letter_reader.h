@@ -9,21 +9,21 @@
 #include "models/text/phoneme_words.h"
 #include "models/text/unicode.h"
 
-namespace millrace::models {
+namespace millrace::speech {
 
-class NoSink final : public OutputSink {
+class NoSink final : public models::OutputSink {
  public:
-  void Emit(Output) override {}
+  void Emit(models::Output) override {}
 };
 
 // Says the letters of a text in capitals, between marks of 0, each one followed by a 0; knows A to
 // Z, a space and the usual marks.
 class LetterReader final : public SpeechReader {
  public:
-  absl::StatusOr<PhonemeText> ToPhonemes(std::string_view sentence,
-                                         const SynthesizeInput&) const override {
+  absl::StatusOr<models::PhonemeText> ToPhonemes(std::string_view sentence,
+                                                 const models::SynthesizeInput&) const override {
     if (sentence == "fail") return absl::UnavailableError("no front end");
-    PhonemeText text{std::string(sentence), SplitPhonemeWords(sentence)};
+    models::PhonemeText text{std::string(sentence), models::SplitPhonemeWords(sentence)};
     absl::AsciiStrToUpper(&text.phonemes);
     if (text.words.empty()) text.phonemes.clear();
     return text;
@@ -32,7 +32,7 @@ class LetterReader final : public SpeechReader {
     PhonemeIds read;
     read.ids.push_back(0);
     for (size_t at = 0; at < phonemes.size();) {
-      const size_t bytes = DecodeAt(phonemes, at).bytes;
+      const size_t bytes = models::DecodeAt(phonemes, at).bytes;
       if (Symbols().find(phonemes.substr(at, bytes)) != std::string::npos) {
         const size_t first = read.ids.size();
         read.ids.insert(read.ids.end(), {phonemes[at], 0});
@@ -49,4 +49,4 @@ class LetterReader final : public SpeechReader {
   size_t max = 8;
 };
 
-}  // namespace millrace::models
+}  // namespace millrace::speech

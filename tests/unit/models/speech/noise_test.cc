@@ -5,7 +5,7 @@
 #include <cmath>
 #include <vector>
 
-namespace millrace::models {
+namespace millrace::speech {
 namespace {
 
 std::vector<float> Draw(uint64_t seed, uint64_t stream, size_t count) {
@@ -56,4 +56,4 @@ TEST(NoiseSourceTest, IsGaussian) {
 }
 
 }  // namespace
-}  // namespace millrace::models
+}  // namespace millrace::speech

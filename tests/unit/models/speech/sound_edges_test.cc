@@ -5,7 +5,7 @@
 #include <cmath>
 #include <vector>
 
-namespace millrace::models {
+namespace millrace::speech {
 namespace {
 
 constexpr int kRate = 8000;
@@ -42,4 +42,4 @@ TEST(SoundEdgesTest, FindsTheLongestSilence) {
 }
 
 }  // namespace
-}  // namespace millrace::models
+}  // namespace millrace::speech

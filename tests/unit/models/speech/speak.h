@@ -12,31 +12,32 @@
 #include "models/core/request.h"
 #include "tests/fakes/fake_worker_context.h"
 
-namespace millrace::models {
+namespace millrace::speech {
 
 // Keeps what a request gives.
-class Collector final : public OutputSink {
+class Collector final : public models::OutputSink {
  public:
-  void Emit(Output output) override {
-    parts.push_back(std::get<SynthesizeOutput>(std::move(output)));
+  void Emit(models::Output output) override {
+    parts.push_back(std::get<models::SynthesizeOutput>(std::move(output)));
   }
 
-  std::vector<SynthesizeOutput> parts;
+  std::vector<models::SynthesizeOutput> parts;
 };
 
-inline SynthesizeInput Say(const std::string& text) {
-  SynthesizeInput input;
+inline models::SynthesizeInput Say(const std::string& text) {
+  models::SynthesizeInput input;
   input.text = text;
   return input;
 }
 
 // Runs a request to its end, as a worker does; returns its outcome.
-inline absl::Status SpeakAll(const Model& model, const SynthesizeInput& input, Collector& sink) {
-  FakeWorkerContext context;
-  Request request(input, TimePoint::max(), sink);
-  std::vector<Request*> requests = {&request};
+inline absl::Status SpeakAll(const models::Model& model, const models::SynthesizeInput& input,
+                             Collector& sink) {
+  models::FakeWorkerContext context;
+  models::Request request(input, TimePoint::max(), sink);
+  std::vector<models::Request*> requests = {&request};
   while (!request.outcome()) {
-    const std::unique_ptr<Batch> batch = model.Prepare(requests);
+    const std::unique_ptr<models::Batch> batch = model.Prepare(requests);
     if (batch == nullptr) continue;
     batch->Forward(context);
     batch->Complete();
@@ -44,14 +45,15 @@ inline absl::Status SpeakAll(const Model& model, const SynthesizeInput& input, C
   return *request.outcome();
 }
 
-inline std::vector<float> Samples(const Model& model, const SynthesizeInput& input) {
+inline std::vector<float> Samples(const models::Model& model,
+                                  const models::SynthesizeInput& input) {
   Collector sink;
   const absl::Status status = SpeakAll(model, input, sink);
   EXPECT_TRUE(status.ok()) << status;
   std::vector<float> all;
-  for (const SynthesizeOutput& part : sink.parts)
+  for (const models::SynthesizeOutput& part : sink.parts)
     all.insert(all.end(), part.samples.begin(), part.samples.end());
   return all;
 }
 
-}  // namespace millrace::models
+}  // namespace millrace::speech

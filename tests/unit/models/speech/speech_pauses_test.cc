@@ -11,7 +11,7 @@
 #include "models/speech/speech_plan.h"
 #include "tests/unit/models/speech/letter_reader.h"
 
-namespace millrace::models {
+namespace millrace::speech {
 namespace {
 
 constexpr int kRate = 8000;
@@ -32,11 +32,11 @@ std::vector<float> Spoken(double lead, double tail) {
 class SpeechPausesTest : public ::testing::Test {
  protected:
   // The audio of a text whose units last so long, in pieces of so many samples; 0: whole.
-  std::vector<float> Speak(const SynthesizeInput& input, double lead, double tail,
+  std::vector<float> Speak(const models::SynthesizeInput& input, double lead, double tail,
                            size_t piece = 0) {
     NoSink sink;
-    Request request(input, TimePoint::max(), sink);
-    SpeechPlan plan(std::get<SynthesizeInput>(request.input()),
+    models::Request request(input, TimePoint::max(), sink);
+    SpeechPlan plan(std::get<models::SynthesizeInput>(request.input()),
                     {.lead_samples = edge_, .tail_samples = edge_});
     std::vector<float> audio;
     words_.clear();
@@ -50,11 +50,11 @@ class SpeechPausesTest : public ::testing::Test {
       for (size_t at = 0; at < samples.size();) {
         const size_t rest = samples.size() - at;
         const size_t count = piece == 0 || rest < piece + edge_ ? rest : piece;
-        SynthesizeOutput output =
+        models::SynthesizeOutput output =
             plan.TakePiece({samples.begin() + static_cast<std::ptrdiff_t>(at),
                             samples.begin() + static_cast<std::ptrdiff_t>(at + count)},
                            kRate, count == rest);
-        for (SpeechTime& word : output.words) {
+        for (models::SpeechTime& word : output.words) {
           word.begin += static_cast<int64_t>(audio.size());
           word.end += static_cast<int64_t>(audio.size());
           words_.push_back(word);
@@ -80,8 +80,8 @@ class SpeechPausesTest : public ::testing::Test {
     seconds.push_back(static_cast<double>(rest.size()) / kRate);
     return seconds;
   }
-  static SynthesizeInput Say(const std::string& text) {
-    SynthesizeInput input;
+  static models::SynthesizeInput Say(const std::string& text) {
+    models::SynthesizeInput input;
     input.text = text;
     input.word_times = true;
     return input;
@@ -93,7 +93,7 @@ class SpeechPausesTest : public ::testing::Test {
 
   LetterReader reader_;
   size_t edge_ = 0;
-  std::vector<SpeechTime> words_;
+  std::vector<models::SpeechTime> words_;
 };
 
 TEST_F(SpeechPausesTest, WhateverSilenceTheVoiceGivesPausesAreThoseOfTheText) {
@@ -103,7 +103,7 @@ TEST_F(SpeechPausesTest, WhateverSilenceTheVoiceGivesPausesAreThoseOfTheText) {
 }
 
 TEST_F(SpeechPausesTest, ARequestSaysHowLongPausesAre) {
-  SynthesizeInput input = Say("Abc. Def!\n\nAbc.");
+  models::SynthesizeInput input = Say("Abc. Def!\n\nAbc.");
   input.sentence_pause = 1;
   input.paragraph_pause = 2;
   input.speed = 2;
@@ -114,20 +114,21 @@ TEST_F(SpeechPausesTest, ARequestSaysHowLongPausesAre) {
 }
 
 TEST_F(SpeechPausesTest, ATextThatGoesOnBeginsWithItsPause) {
-  SynthesizeInput input = Say("Abc.");
-  input.break_before = SpeechBreak::kParagraph;
+  models::SynthesizeInput input = Say("Abc.");
+  input.break_before = models::SpeechBreak::kParagraph;
   input.first_sentence = 1;
   ExpectNear(Silences(Speak(input, 0, 0)), {0.7, 0.1});
 }
 
 TEST_F(SpeechPausesTest, InPiecesItIsTheSame) {
   edge_ = 1600;
-  const SynthesizeInput input = Say("Abc. Def!\n\nAbc.");
+  const models::SynthesizeInput input = Say("Abc. Def!\n\nAbc.");
   const std::vector<float> whole = Speak(input, 0.1, 0.15);
-  const std::vector<SpeechTime> words = words_;
+  const std::vector<models::SpeechTime> words = words_;
   EXPECT_EQ(Speak(input, 0.1, 0.15, 1600), whole);
   EXPECT_EQ(words_, words);
-  for (const SpeechTime& word : words_) EXPECT_LE(word.end, static_cast<int64_t>(whole.size()));
+  for (const models::SpeechTime& word : words_)
+    EXPECT_LE(word.end, static_cast<int64_t>(whole.size()));
 }
 
 TEST_F(SpeechPausesTest, WordsAreWhereTheyAreHeard) {
@@ -143,10 +144,10 @@ TEST_F(SpeechPausesTest, WordsAreWhereTheyAreHeard) {
 }
 
 TEST_F(SpeechPausesTest, APauseIsBounded) {
-  ModelInfo info;
-  for (float SynthesizeInput::*pause :
-       {&SynthesizeInput::sentence_pause, &SynthesizeInput::paragraph_pause}) {
-    SynthesizeInput input = Say("Abc.");
+  models::ModelInfo info;
+  for (float models::SynthesizeInput::*pause :
+       {&models::SynthesizeInput::sentence_pause, &models::SynthesizeInput::paragraph_pause}) {
+    models::SynthesizeInput input = Say("Abc.");
     input.*pause = 10;
     EXPECT_TRUE(CheckSpeech(input, info, reader_).ok());
     for (const float bad : {10.5F, std::nanf("")}) {
@@ -159,15 +160,15 @@ TEST_F(SpeechPausesTest, APauseIsBounded) {
 }
 
 TEST(BreakBehindTest, IsTheEndOfAParagraphASentenceOrAClause) {
-  EXPECT_EQ(BreakBehind(""), SpeechBreak::kNone);
-  EXPECT_EQ(BreakBehind(" \n"), SpeechBreak::kNone);
+  EXPECT_EQ(BreakBehind(""), models::SpeechBreak::kNone);
+  EXPECT_EQ(BreakBehind(" \n"), models::SpeechBreak::kNone);
   for (const char* text : {"One,", "One, ", "One", "Dr", "(one)"})
-    EXPECT_EQ(BreakBehind(text), SpeechBreak::kClause) << text;
+    EXPECT_EQ(BreakBehind(text), models::SpeechBreak::kClause) << text;
   for (const char* text : {"One. ", "One?", "\"One!\" ", "One\n", "はい。", "one….”) "})
-    EXPECT_EQ(BreakBehind(text), SpeechBreak::kSentence) << text;
+    EXPECT_EQ(BreakBehind(text), models::SpeechBreak::kSentence) << text;
   for (const char* text : {"One.\n\n", "One\n \n ", "One\r\n\r\n"})
-    EXPECT_EQ(BreakBehind(text), SpeechBreak::kParagraph) << text;
+    EXPECT_EQ(BreakBehind(text), models::SpeechBreak::kParagraph) << text;
 }
 
 }  // namespace
-}  // namespace millrace::models
+}  // namespace millrace::speech

@@ -8,7 +8,7 @@
 
 #include "tests/unit/models/speech/letter_reader.h"
 
-namespace millrace::models {
+namespace millrace::speech {
 namespace {
 
 using ::testing::ElementsAre;
@@ -22,9 +22,9 @@ class SpeechPlanTest : public ::testing::Test {
   }
 
   // What each unit is, to the end.
-  std::vector<std::string> Units(const SynthesizeInput& input) {
-    Request request(input, TimePoint::max(), sink_);
-    SpeechPlan plan(std::get<SynthesizeInput>(request.input()), {});
+  std::vector<std::string> Units(const models::SynthesizeInput& input) {
+    models::Request request(input, TimePoint::max(), sink_);
+    SpeechPlan plan(std::get<models::SynthesizeInput>(request.input()), {});
     std::vector<std::string> units;
     while (plan.Prepare(request, reader_)) {
       EXPECT_EQ(plan.ids().size(), 2 + 2 * plan.symbols());
@@ -35,14 +35,14 @@ class SpeechPlanTest : public ::testing::Test {
     status_ = request.outcome().value_or(absl::InternalError("not finished"));
     return units;
   }
-  static SynthesizeInput Say(const std::string& text, bool is_phonemes = false) {
-    SynthesizeInput input;
+  static models::SynthesizeInput Say(const std::string& text, bool is_phonemes = false) {
+    models::SynthesizeInput input;
     input.text = text;
     input.is_phonemes = is_phonemes;
     return input;
   }
 
-  ModelInfo info_;
+  models::ModelInfo info_;
   LetterReader reader_;
   NoSink sink_;
   absl::Status status_;
@@ -56,10 +56,10 @@ TEST_F(SpeechPlanTest, GoesThroughTheSentencesThatHaveSomethingToSpeak) {
 }
 
 TEST_F(SpeechPlanTest, WorkLeftFallsWithEachUnitToNothing) {
-  SynthesizeInput input = Say("Abc. Def. Fed cab.");
+  models::SynthesizeInput input = Say("Abc. Def. Fed cab.");
   input.speed = 2;
-  Request request(input, TimePoint::max(), sink_);
-  SpeechPlan plan(std::get<SynthesizeInput>(request.input()), {});
+  models::Request request(input, TimePoint::max(), sink_);
+  SpeechPlan plan(std::get<models::SynthesizeInput>(request.input()), {});
   double left = plan.WorkLeft();
   EXPECT_GE(left, EstimateWork(input));
   EXPECT_DOUBLE_EQ(EstimateWork(input), EstimateWork(Say(input.text)) / 2);
@@ -96,23 +96,23 @@ TEST_F(SpeechPlanTest, AFailingFrontEndEndsTheRequest) {
 }
 
 TEST_F(SpeechPlanTest, TheTextGoesWithTheFirstPiece) {
-  Request request(Say("Abc."), TimePoint::max(), sink_);
-  SpeechPlan plan(std::get<SynthesizeInput>(request.input()), {});
+  models::Request request(Say("Abc."), TimePoint::max(), sink_);
+  SpeechPlan plan(std::get<models::SynthesizeInput>(request.input()), {});
   ASSERT_TRUE(plan.Prepare(request, reader_));
-  const SynthesizeOutput first = plan.TakePiece({0, 0}, 8000, false);
+  const models::SynthesizeOutput first = plan.TakePiece({0, 0}, 8000, false);
   EXPECT_EQ(first.text, "Abc.");
   EXPECT_FALSE(first.sentence_finished);
   EXPECT_EQ(first.sample_rate, 8000);
   EXPECT_EQ(first.samples, (std::vector<float>{0, 0}));
-  const SynthesizeOutput second = plan.TakePiece({}, 8000, true);
+  const models::SynthesizeOutput second = plan.TakePiece({}, 8000, true);
   EXPECT_EQ(second.text, "");
   EXPECT_TRUE(second.sentence_finished);
 }
 
 // Times as "text:begin-end@character".
-std::string Shown(const std::vector<SpeechTime>& times) {
+std::string Shown(const std::vector<models::SpeechTime>& times) {
   std::string shown;
-  for (const SpeechTime& time : times) {
+  for (const models::SpeechTime& time : times) {
     shown += time.text + ":" + std::to_string(time.begin) + "-" + std::to_string(time.end) + "@" +
              std::to_string(time.character) + " ";
   }
@@ -120,36 +120,36 @@ std::string Shown(const std::vector<SpeechTime>& times) {
 }
 
 TEST_F(SpeechPlanTest, TimesFollowFromTheFramesAndGoWithTheFirstPiece) {
-  SynthesizeInput input = Say("éé\nAbx, (cd)!");
+  models::SynthesizeInput input = Say("éé\nAbx, (cd)!");
   input.word_times = input.phoneme_times = true;
-  Request request(input, TimePoint::max(), sink_);
-  SpeechPlan plan(std::get<SynthesizeInput>(request.input()), {});
+  models::Request request(input, TimePoint::max(), sink_);
+  SpeechPlan plan(std::get<models::SynthesizeInput>(request.input()), {});
   ASSERT_TRUE(plan.Prepare(request, reader_));
   // The start, A and its pad, B, the comma, a space, C, D, the mark, the end.
   ASSERT_EQ(plan.ids().size(), 16U);
   const std::vector<int64_t> frames = {5, 1, 1, 2, 1, 3, 1, 1, 1, 4, 1, 5, 1, 6, 1, 9};
   plan.SetFrames(frames, 10);
   plan.SetFrames(frames, 10);  // a step that is tried again
-  const SynthesizeOutput piece = plan.TakePiece({}, 8000, false);
+  const models::SynthesizeOutput piece = plan.TakePiece({}, 8000, false);
   EXPECT_EQ(Shown(piece.phonemes),
             "A:50-70@0 B:70-100@0 ,:100-140@0  :140-160@0 C:160-210@0 "
             "D:210-270@0 !:270-430@0 ");  // a mark at the end has 20 ms
   EXPECT_EQ(Shown(piece.words), "Abx:50-100@3 cd:160-270@9 ");
-  const SynthesizeOutput next = plan.TakePiece({}, 8000, true);
+  const models::SynthesizeOutput next = plan.TakePiece({}, 8000, true);
   EXPECT_TRUE(next.words.empty());
   EXPECT_TRUE(next.phonemes.empty());
 }
 
 TEST_F(SpeechPlanTest, TimesOfPhonemesInPlaceOfATextAreTheirs) {
-  SynthesizeInput input = Say("A. BC, D.", true);
+  models::SynthesizeInput input = Say("A. BC, D.", true);
   input.word_times = true;
   input.sentence_pause = 0;
-  Request request(input, TimePoint::max(), sink_);
-  SpeechPlan plan(std::get<SynthesizeInput>(request.input()), {});
+  models::Request request(input, TimePoint::max(), sink_);
+  SpeechPlan plan(std::get<models::SynthesizeInput>(request.input()), {});
   std::string words;
   while (plan.Prepare(request, reader_)) {
     plan.SetFrames(std::vector<int64_t>(plan.ids().size(), 1), 1);
-    const SynthesizeOutput piece = plan.TakePiece({}, 8000, true);
+    const models::SynthesizeOutput piece = plan.TakePiece({}, 8000, true);
     words += Shown(piece.words);
     EXPECT_TRUE(piece.phonemes.empty());
     if (!plan.Advance()) break;
@@ -158,11 +158,11 @@ TEST_F(SpeechPlanTest, TimesOfPhonemesInPlaceOfATextAreTheirs) {
 }
 
 TEST_F(SpeechPlanTest, WithoutAskingThereAreNoTimes) {
-  Request request(Say("Abc."), TimePoint::max(), sink_);
-  SpeechPlan plan(std::get<SynthesizeInput>(request.input()), {});
+  models::Request request(Say("Abc."), TimePoint::max(), sink_);
+  SpeechPlan plan(std::get<models::SynthesizeInput>(request.input()), {});
   ASSERT_TRUE(plan.Prepare(request, reader_));
   plan.SetFrames(std::vector<int64_t>(plan.ids().size(), 1), 1);
-  const SynthesizeOutput piece = plan.TakePiece({}, 8000, true);
+  const models::SynthesizeOutput piece = plan.TakePiece({}, 8000, true);
   EXPECT_TRUE(piece.words.empty());
   EXPECT_TRUE(piece.phonemes.empty());
 }
@@ -186,7 +186,7 @@ TEST_F(SpeechPlanTest, AnUnknownSymbolIsNamedWithItsByte) {
 }
 
 TEST_F(SpeechPlanTest, ALanguageIsOneOfTheModels) {
-  SynthesizeInput input = Say("Abc.");
+  models::SynthesizeInput input = Say("Abc.");
   for (const char* language : {"", "en", "ja"}) {
     input.language = language;
     EXPECT_TRUE(CheckSpeech(input, info_, reader_).ok()) << language;
@@ -197,4 +197,4 @@ TEST_F(SpeechPlanTest, ALanguageIsOneOfTheModels) {
 }
 
 }  // namespace
-}  // namespace millrace::models
+}  // namespace millrace::speech

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace millrace::models {
+namespace millrace::speech {
 namespace {
 
 using Units = std::vector<std::string_view>;
@@ -75,4 +75,4 @@ TEST(HasLetterOrDigitTest, KnowsEveryScript) {
 }
 
 }  // namespace
-}  // namespace millrace::models
+}  // namespace millrace::speech

@@ -9,7 +9,7 @@
 
 #include "models/text/unicode.h"
 
-namespace millrace::models {
+namespace millrace::speech {
 namespace {
 
 using ::testing::ElementsAre;
@@ -100,4 +100,4 @@ TEST(SymbolTimesTest, SilenceChangesNothing) {
 }
 
 }  // namespace
-}  // namespace millrace::models
+}  // namespace millrace::speech

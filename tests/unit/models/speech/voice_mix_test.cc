@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace millrace::models {
+namespace millrace::speech {
 namespace {
 
 const std::vector<std::string> kVoices = {"anna", "ben", "clara"};
@@ -66,4 +66,4 @@ TEST(VoiceMix, WhatIsWrongIsNamed) {
 }
 
 }  // namespace
-}  // namespace millrace::models
+}  // namespace millrace::speech

@@ -10,7 +10,7 @@
 #include <stdexcept>
 #include <string>
 
-namespace millrace::models {
+namespace millrace::torchscript {
 namespace {
 
 at::Tensor Numbers(at::IntArrayRef shape, double step) {
@@ -79,4 +79,4 @@ TEST(ReplaceLinear, ABiasThatMayBeNoneIsRefused) {
 }
 
 }  // namespace
-}  // namespace millrace::models
+}  // namespace millrace::torchscript

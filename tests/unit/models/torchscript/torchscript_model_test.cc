@@ -13,12 +13,14 @@
 
 #include "tests/fakes/fake_worker_context.h"
 
-namespace millrace::models {
+namespace millrace::torchscript {
 namespace {
 
-class Collector final : public OutputSink {
+class Collector final : public models::OutputSink {
  public:
-  void Emit(Output output) override { parts.push_back(std::get<InferOutput>(std::move(output))); }
+  void Emit(models::Output output) override {
+    parts.push_back(std::get<models::InferOutput>(std::move(output)));
+  }
 
   // The only output tensor.
   std::vector<float> Values(size_t index = 0) const {
@@ -28,14 +30,14 @@ class Collector final : public OutputSink {
     return values;
   }
 
-  std::vector<InferOutput> parts;
+  std::vector<models::InferOutput> parts;
 };
 
-InferInput Row(const std::vector<float>& values) {
+models::InferInput Row(const std::vector<float>& values) {
   const auto* bytes = reinterpret_cast<const char*>(values.data());
-  InferInput input;
+  models::InferInput input;
   input.inputs.push_back({"x",
-                          DataType::kFp32,
+                          models::DataType::kFp32,
                           {static_cast<int64_t>(values.size())},
                           std::string(bytes, values.size() * sizeof(float))});
   return input;
@@ -45,13 +47,13 @@ class TorchScriptModelTest : public testing::Test {
  protected:
   TorchScriptModelTest() {
     info_.name = "tiny";
-    info_.inputs = {{"x", DataType::kFp32, {2}}};
-    info_.outputs = {{"y", DataType::kFp32, {2}}};
+    info_.inputs = {{"x", models::DataType::kFp32, {2}}};
+    info_.outputs = {{"y", models::DataType::kFp32, {2}}};
   }
   ~TorchScriptModelTest() override { std::filesystem::remove(options_.file); }
 
   // Saves a module of this forward, and loads it as the server does.
-  absl::StatusOr<std::unique_ptr<Model>> TryLoad(
+  absl::StatusOr<std::unique_ptr<models::Model>> TryLoad(
       const std::string& forward,
       const std::function<void(torch::jit::Module&)>& add = [](torch::jit::Module&) {}) {
     torch::jit::Module module("__torch__.Tiny");
@@ -60,25 +62,26 @@ class TorchScriptModelTest : public testing::Test {
     module.save(options_.file.string());
     return LoadTorchScript(options_, info_);
   }
-  std::unique_ptr<Model> Load(const std::string& forward) {
+  std::unique_ptr<models::Model> Load(const std::string& forward) {
     auto model = TryLoad(forward);
     EXPECT_TRUE(model.ok()) << model.status();
     return *std::move(model);
   }
 
-  static void Step(const Model& model, std::vector<Request*> requests) {
-    FakeWorkerContext context;
+  static void Step(const models::Model& model, std::vector<models::Request*> requests) {
+    models::FakeWorkerContext context;
     const auto batch = model.Prepare(requests);
     batch->Forward(context);
     batch->Complete();
   }
   // What a step throws; "nothing" if it does not.
-  static std::string Failure(const Model& model, const std::vector<InferInput>& inputs) {
+  static std::string Failure(const models::Model& model,
+                             const std::vector<models::InferInput>& inputs) {
     std::vector<Collector> sinks(inputs.size());
-    std::vector<std::unique_ptr<Request>> owned;
-    std::vector<Request*> requests;
+    std::vector<std::unique_ptr<models::Request>> owned;
+    std::vector<models::Request*> requests;
     for (size_t i = 0; i < inputs.size(); ++i) {
-      owned.push_back(std::make_unique<Request>(inputs[i], TimePoint::max(), sinks[i]));
+      owned.push_back(std::make_unique<models::Request>(inputs[i], TimePoint::max(), sinks[i]));
       requests.push_back(owned.back().get());
     }
     try {
@@ -92,7 +95,7 @@ class TorchScriptModelTest : public testing::Test {
 
   TorchScriptOptions options_{.file = std::filesystem::path(testing::TempDir()) /
                                       ("tiny-" + std::to_string(getpid()) + ".pt")};
-  ModelInfo info_;
+  models::ModelInfo info_;
 };
 
 TEST_F(TorchScriptModelTest, RunsEachRequestOfABatch) {
@@ -101,12 +104,12 @@ TEST_F(TorchScriptModelTest, RunsEachRequestOfABatch) {
     const auto model = Load("return x + 1");
     Collector sink_1;
     Collector sink_2;
-    Request request_1(Row({1, 2}), TimePoint::max(), sink_1);
-    Request request_2(Row({3, 4}), TimePoint::max(), sink_2);
+    models::Request request_1(Row({1, 2}), TimePoint::max(), sink_1);
+    models::Request request_2(Row({3, 4}), TimePoint::max(), sink_2);
     Step(*model, {&request_1, &request_2});
     EXPECT_EQ(sink_1.Values(), (std::vector<float>{2, 3}));
     EXPECT_EQ(sink_2.Values(), (std::vector<float>{4, 5}));
-    const Tensor& output = sink_2.parts[0].outputs[0];
+    const models::Tensor& output = sink_2.parts[0].outputs[0];
     EXPECT_EQ(output.name, "y");
     EXPECT_EQ(output.shape, std::vector<int64_t>{2});
     ASSERT_TRUE(request_1.outcome() && request_2.outcome());
@@ -119,8 +122,8 @@ TEST_F(TorchScriptModelTest, AStackIsOneForward) {
   const auto model = Load("return x * 0 + x.size(0)");
   Collector sink_1;
   Collector sink_2;
-  Request request_1(Row({1, 2}), TimePoint::max(), sink_1);
-  Request request_2(Row({3, 4}), TimePoint::max(), sink_2);
+  models::Request request_1(Row({1, 2}), TimePoint::max(), sink_1);
+  models::Request request_2(Row({3, 4}), TimePoint::max(), sink_2);
   Step(*model, {&request_1, &request_2});
   EXPECT_EQ(sink_1.Values(), (std::vector<float>{2, 2}));
   EXPECT_EQ(sink_2.Values(), (std::vector<float>{2, 2}));
@@ -130,8 +133,8 @@ TEST_F(TorchScriptModelTest, WithoutAStackARequestThatIsToStopIsNotRun) {
   const auto model = Load("return x + 1");
   Collector stopped_sink;
   Collector sink;
-  Request stopped(Row({1, 2}), TimePoint::max(), stopped_sink);
-  Request request(Row({3, 4}), TimePoint::max(), sink);
+  models::Request stopped(Row({1, 2}), TimePoint::max(), stopped_sink);
+  models::Request request(Row({3, 4}), TimePoint::max(), sink);
   stopped_sink.Cancel();
   Step(*model, {&stopped, &request});
   EXPECT_TRUE(stopped_sink.parts.empty());
@@ -146,24 +149,24 @@ TEST_F(TorchScriptModelTest, AttributesThatAreOnlyReadKeepTheirValues) {
   });
   ASSERT_TRUE(model.ok()) << model.status();
   Collector sink;
-  Request request(Row({1, 2}), TimePoint::max(), sink);
+  models::Request request(Row({1, 2}), TimePoint::max(), sink);
   Step(**model, {&request});
   EXPECT_EQ(sink.Values(), (std::vector<float>{3.5, 6.5}));
 }
 
 TEST_F(TorchScriptModelTest, SeveralOutputsAndThoseThatWereAskedFor) {
-  info_.outputs.push_back({"z", DataType::kFp32, {2}});
+  info_.outputs.push_back({"z", models::DataType::kFp32, {2}});
   const auto model = Load("return x + 1, x * 2");
   Collector all;
-  Request everything(Row({3, 4}), TimePoint::max(), all);
+  models::Request everything(Row({3, 4}), TimePoint::max(), all);
   Step(*model, {&everything});
   EXPECT_EQ(all.Values(0), (std::vector<float>{4, 5}));
   EXPECT_EQ(all.Values(1), (std::vector<float>{6, 8}));
 
-  InferInput input = Row({3, 4});
+  models::InferInput input = Row({3, 4});
   input.requested_outputs = {"z"};
   Collector some;
-  Request one(input, TimePoint::max(), some);
+  models::Request one(input, TimePoint::max(), some);
   Step(*model, {&one});
   ASSERT_EQ(some.parts.at(0).outputs.size(), 1U);
   EXPECT_EQ(some.Values(), (std::vector<float>{6, 8}));
@@ -172,7 +175,7 @@ TEST_F(TorchScriptModelTest, SeveralOutputsAndThoseThatWereAskedFor) {
 TEST_F(TorchScriptModelTest, AnotherNumberOfOutputsIsAFailure) {
   EXPECT_EQ(Failure(*Load("return x, x"), {Row({1, 2})}),
             "forward returned 2 tensors; model.pbtxt names 1 outputs");
-  info_.outputs.push_back({"z", DataType::kFp32, {2}});
+  info_.outputs.push_back({"z", models::DataType::kFp32, {2}});
   EXPECT_EQ(Failure(*Load("return x + 1"), {Row({1, 2})}),
             "forward returned 1 tensors; model.pbtxt names 2 outputs");
 }
@@ -195,10 +198,10 @@ TEST_F(TorchScriptModelTest, InputsOfAnotherShapeAreAFailure) {
   const auto model = Load("return x + 1");
   EXPECT_EQ(Failure(*model, {Row({1, 2}), Row({1, 2, 3})}),
             "input 'x' has not the shape and size of its batch");
-  InferInput longer = Row({1, 2, 3});
+  models::InferInput longer = Row({1, 2, 3});
   longer.inputs[0].shape = {2};
   EXPECT_EQ(Failure(*model, {longer}), "input 'x' has not the shape and size of its batch");
-  InferInput other = Row({1, 2});
+  models::InferInput other = Row({1, 2});
   other.inputs[0].name = "w";
   EXPECT_EQ(Failure(*model, {other}), "input 'x' is missing");
 }
@@ -211,15 +214,16 @@ TEST_F(TorchScriptModelTest, WarmupInputsAreValidAndRun) {
   info_.inputs[0].shape = {-1};
   const auto model = Load("return x + 1");
   EXPECT_EQ(model->info().platform, "torchscript");
-  for (const Input& input : model->WarmupInputs()) {
+  for (const models::Input& input : model->WarmupInputs()) {
     EXPECT_TRUE(model->Validate(input).ok());
-    EXPECT_EQ(Failure(*model, {std::get<InferInput>(input)}), "nothing");
+    EXPECT_EQ(Failure(*model, {std::get<models::InferInput>(input)}), "nothing");
   }
-  EXPECT_EQ(model->Validate(InferInput{}).message(), "inputs: has 0 tensors; model 'tiny' takes 1");
+  EXPECT_EQ(model->Validate(models::InferInput{}).message(),
+            "inputs: has 0 tensors; model 'tiny' takes 1");
 }
 
 TEST_F(TorchScriptModelTest, AnotherNumberOfInputsIsRefused) {
-  info_.inputs.push_back({"w", DataType::kFp32, {2}});
+  info_.inputs.push_back({"w", models::DataType::kFp32, {2}});
   const auto model = TryLoad("return x + 1");
   EXPECT_EQ(model.status().code(), absl::StatusCode::kInvalidArgument);
   EXPECT_NE(model.status().message().find("forward takes 1 inputs; model.pbtxt names 2"),
@@ -245,4 +249,4 @@ TEST_F(TorchScriptModelTest, ADamagedOrMissingFileIsNamed) {
 }
 
 }  // namespace
-}  // namespace millrace::models
+}  // namespace millrace::torchscript

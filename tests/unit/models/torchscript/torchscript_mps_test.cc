@@ -19,16 +19,16 @@
 #include "tests/fakes/mps/faults.h"
 #include "tests/fakes/temporary_folder.h"
 
-namespace millrace::models {
+namespace millrace::torchscript {
 namespace {
 
 constexpr int64_t kWidth = 16;
 constexpr size_t kMaxBatch = 6;
 
-class Collector final : public OutputSink {
+class Collector final : public models::OutputSink {
  public:
-  void Emit(Output output) override {
-    const std::string& data = std::get<InferOutput>(output).outputs.at(0).data;
+  void Emit(models::Output output) override {
+    const std::string& data = std::get<models::InferOutput>(output).outputs.at(0).data;
     values.resize(data.size() / sizeof(float));
     std::memcpy(values.data(), data.data(), data.size());
   }
@@ -36,14 +36,14 @@ class Collector final : public OutputSink {
   std::vector<float> values;
 };
 
-InferInput Rows(int64_t rows, float first) {
+models::InferInput Rows(int64_t rows, float first) {
   std::vector<float> values;
   for (int64_t i = 0; i < rows * kWidth; ++i)
     values.push_back(first + 0.1F * static_cast<float>(i % kWidth));
-  InferInput input;
+  models::InferInput input;
   input.inputs.push_back(
       {"x",
-       DataType::kFp32,
+       models::DataType::kFp32,
        {rows, kWidth},
        std::string(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(float))});
   return input;
@@ -69,30 +69,30 @@ class TorchScriptOnMps : public ::testing::Test {
   }
 
   // -1 rows: as many as come.
-  std::unique_ptr<Model> Load(runtime::DeviceType device, int64_t rows = 1,
-                              const TorchScriptOptions& options = {}) const {
+  std::unique_ptr<models::Model> Load(runtime::DeviceType device, int64_t rows = 1,
+                                      const TorchScriptOptions& options = {}) const {
     auto model = TryLoad(device, rows, options);
     EXPECT_TRUE(model.ok()) << model.status();
     return *std::move(model);
   }
-  absl::StatusOr<std::unique_ptr<Model>> TryLoad(runtime::DeviceType device, int64_t rows,
-                                                 TorchScriptOptions options) const {
-    ModelInfo info;
+  absl::StatusOr<std::unique_ptr<models::Model>> TryLoad(runtime::DeviceType device, int64_t rows,
+                                                         TorchScriptOptions options) const {
+    models::ModelInfo info;
     info.name = "tiny";
     info.version = 3;
-    info.inputs = {{"x", DataType::kFp32, {rows, kWidth}}};
-    info.outputs = {{"y", DataType::kFp32, {rows, kWidth}}};
+    info.inputs = {{"x", models::DataType::kFp32, {rows, kWidth}}};
+    info.outputs = {{"y", models::DataType::kFp32, {rows, kWidth}}};
     info.batching.max_batch = kMaxBatch;
     options.file = file_;
     options.device = device;
     return LoadTorchScript(options, info);
   }
 
-  static std::vector<float> Run(const Model& model, runtime::Runtime& runtime,
+  static std::vector<float> Run(const models::Model& model, runtime::Runtime& runtime,
                                 runtime::WorkerContext& context, float first, int64_t rows = 1) {
     Collector sink;
-    Request request(Rows(rows, first), TimePoint::max(), sink);
-    Request* const requests[] = {&request};
+    models::Request request(Rows(rows, first), TimePoint::max(), sink);
+    models::Request* const requests[] = {&request};
     const auto batch = model.Prepare(requests);
     {
       const runtime::ForwardScope scope(runtime, context);
@@ -126,7 +126,7 @@ TEST_F(TorchScriptOnMps, ManyThreadsGiveTheNumbersOfTheCpu) {
   options.max_in_flight = kThreads;
   options.accept_unsafe_concurrency = true;
   const auto runtime = runtime::Runtime::Bootstrap(options);
-  std::unique_ptr<Model> model;
+  std::unique_ptr<models::Model> model;
   {
     const auto context = runtime->EnterMainThread();
     model = Load(runtime::DeviceType::kMps);
@@ -169,7 +169,7 @@ TEST_F(TorchScriptOnMps, ShapesBeyondTheLimitAreRefusedAndKnownOnesAreServed) {
   options.workers = 2;
   options.max_compiled_shapes = 3;
   const auto runtime = runtime::Runtime::Bootstrap(options);
-  std::unique_ptr<Model> model;
+  std::unique_ptr<models::Model> model;
   {
     const auto context = runtime->EnterMainThread();
     model = Load(runtime::DeviceType::kMps, /*rows=*/-1);
@@ -232,8 +232,8 @@ TEST_F(TorchScriptOnMps, StackedBatchesOfAnySizeHaveTheFewShapesOfTheWarmUp) {
   const size_t before = runtime->shape_stats().compiled;
   for (size_t size = 1; size <= kMaxBatch; ++size) {
     std::vector<Collector> sinks(size);
-    std::deque<Request> owned;
-    std::vector<Request*> requests;
+    std::deque<models::Request> owned;
+    std::vector<models::Request*> requests;
     for (size_t i = 0; i < size; ++i) {
       requests.push_back(
           &owned.emplace_back(Rows(1, 0.1F * static_cast<float>(i)), TimePoint::max(), sinks[i]));
@@ -264,10 +264,10 @@ TEST_F(TorchScriptOnMps, LinearIsCheckedWithInputsThatTheModelTakes) {
 }
 
 TEST_F(TorchScriptOnMps, WarmUpRunsTheSizesThatTheModelNames) {
-  const auto rows = [](const Model& model) {
+  const auto rows = [](const models::Model& model) {
     std::vector<int64_t> sizes;
-    for (const Input& input : model.WarmupInputs()) {
-      const Tensor& tensor = std::get<InferInput>(input).inputs.at(0);
+    for (const models::Input& input : model.WarmupInputs()) {
+      const models::Tensor& tensor = std::get<models::InferInput>(input).inputs.at(0);
       EXPECT_EQ(tensor.data.size(), tensor.shape[0] * kWidth * sizeof(float));
       sizes.push_back(tensor.shape[0]);
     }
@@ -279,4 +279,4 @@ TEST_F(TorchScriptOnMps, WarmUpRunsTheSizesThatTheModelNames) {
 }
 
 }  // namespace
-}  // namespace millrace::models
+}  // namespace millrace::torchscript

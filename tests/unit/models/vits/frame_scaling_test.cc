@@ -5,7 +5,7 @@
 #include <numeric>
 #include <vector>
 
-namespace millrace::models {
+namespace millrace::vits {
 namespace {
 
 int64_t Sum(const std::vector<int64_t>& frames) {
@@ -41,4 +41,4 @@ TEST(FrameScalingTest, OnlyPadsMayVanish) {
 }
 
 }  // namespace
-}  // namespace millrace::models
+}  // namespace millrace::vits

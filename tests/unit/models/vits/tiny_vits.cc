@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
-namespace millrace::models {
+namespace millrace::vits {
 namespace {
 
 using Shape = std::vector<int64_t>;
@@ -183,4 +183,4 @@ void WriteTinyVits(const std::filesystem::path& folder, const TinyVits& shape) {
   std::ofstream(folder / "voice.json") << MakeVoice(shape);
 }
 
-}  // namespace millrace::models
+}  // namespace millrace::vits

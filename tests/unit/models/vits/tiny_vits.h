@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace millrace::models {
+namespace millrace::vits {
 
 // The shape of a small random voice. The defaults have odd sizes on purpose: channels that fill no
 // block of the kernels.
@@ -32,4 +32,4 @@ struct TinyVits {
 // Writes model.safetensors and voice.json to a folder.
 void WriteTinyVits(const std::filesystem::path& folder, const TinyVits& shape);
 
-}  // namespace millrace::models
+}  // namespace millrace::vits

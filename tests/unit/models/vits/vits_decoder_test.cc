@@ -23,7 +23,7 @@
 #include "tests/fakes/temporary_folder.h"
 #include "tests/unit/models/vits/tiny_vits.h"
 
-namespace millrace::models {
+namespace millrace::vits {
 namespace {
 
 // A voice with both decoders.
@@ -54,8 +54,8 @@ class Voice {
     auto encoded = encoder_->Forward(ids, rhythm, 0, 1, speaker);
     std::fill(encoded.frames.begin(), encoded.frames.end(), frames_each);
     std::vector<float> noise(phonemes * static_cast<size_t>(frames_each * encoder_->latent()));
-    NoiseSource(3, 0).Fill(noise);
-    FakeWorkerContext context;
+    speech::NoiseSource(3, 0).Fill(noise);
+    models::FakeWorkerContext context;
     const auto decoding = decoder.Start({encoded.statistics, encoded.frames, noise, 0.5F, speaker});
     noise.clear();  // it may go
     noise.shrink_to_fit();
@@ -90,7 +90,7 @@ void ExpectNear(const std::vector<float>& expected, const std::vector<float>& ac
     greatest = std::max(greatest, std::abs(expected[i] - actual[i]));
     loudest = std::max(loudest, std::abs(expected[i]));
   }
-  EXPECT_LE(greatest, 2e-5F + 16 * GetConvKernels().product_error);
+  EXPECT_LE(greatest, 2e-5F + 16 * kernels::GetConvKernels().product_error);
   EXPECT_GE(loudest, 0.05F);  // silence would be no test
 }
 
@@ -158,7 +158,7 @@ TEST(NativeVitsDecoderTest, StopsWithinAChunk) {
   const Voice voice({});
   const std::vector<float> noise(400 * 20);
   const at::InferenceMode inference;
-  FakeWorkerContext context;
+  models::FakeWorkerContext context;
   int asked = 0;
   const auto samples =
       voice.native()
@@ -170,4 +170,4 @@ TEST(NativeVitsDecoderTest, StopsWithinAChunk) {
 }
 
 }  // namespace
-}  // namespace millrace::models
+}  // namespace millrace::vits

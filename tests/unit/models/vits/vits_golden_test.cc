@@ -18,7 +18,7 @@
 #include "models/vits/vits_weights.h"
 #include "tests/fakes/fake_worker_context.h"
 
-namespace millrace::models {
+namespace millrace::vits {
 namespace {
 
 constexpr float kTolerance = 1e-3F;
@@ -77,7 +77,7 @@ TEST_P(VitsGoldenTest, SamplesEqualThoseOfOnnxruntime) {
   ASSERT_TRUE(weights->status().ok()) << weights->status();
   const std::vector<Golden> all = ReadGolden();
   ASSERT_EQ(all.size(), 20U);
-  FakeWorkerContext context;
+  models::FakeWorkerContext context;
   float greatest = 0;
   for (const Golden& golden : all) {
     const std::vector<float> silence(2 * golden.phonemes.size());
@@ -100,4 +100,4 @@ INSTANTIATE_TEST_SUITE_P(Decoders, VitsGoldenTest, testing::Bool(),
                          [](const auto& info) { return info.param ? "Native" : "Aten"; });
 
 }  // namespace
-}  // namespace millrace::models
+}  // namespace millrace::vits

@@ -12,7 +12,7 @@
 #include "tests/unit/models/vits/tiny_vits.h"
 #include "tests/unit/models/vits/vits_options.h"
 
-namespace millrace::models {
+namespace millrace::vits {
 namespace {
 
 class VitsLoadingTest : public ::testing::Test {
@@ -106,4 +106,4 @@ TEST_F(VitsLoadingTest, AVoiceWithMoreSymbolsThanTheWeightsIsRefused) {
 }
 
 }  // namespace
-}  // namespace millrace::models
+}  // namespace millrace::vits

@@ -19,16 +19,17 @@
 #include "tests/unit/models/vits/tiny_vits.h"
 #include "tests/unit/models/vits/vits_options.h"
 
-namespace millrace::models {
+namespace millrace::vits {
 namespace {
 
 class VitsModelTest : public ::testing::Test {
  protected:
-  std::unique_ptr<Model> Load(const TinyVits& shape = {}, const std::string& espeak = "espeak-ng") {
+  std::unique_ptr<models::Model> Load(const TinyVits& shape = {},
+                                      const std::string& espeak = "espeak-ng") {
     WriteTinyVits(folder_.path(), shape);
     VitsOptions options = OptionsFor(folder_.path());
     options.espeak_program = espeak;
-    ModelInfo info;
+    models::ModelInfo info;
     info.name = "tiny-voice";
     auto model = VitsModel::Load(options, info);
     EXPECT_TRUE(model.ok()) << model.status();
@@ -40,21 +41,21 @@ class VitsModelTest : public ::testing::Test {
 
 TEST_F(VitsModelTest, TellsWhatItIs) {
   const auto model = Load();
-  const ModelInfo& info = model->info();
+  const models::ModelInfo& info = model->info();
   EXPECT_EQ(info.name, "tiny-voice");
   EXPECT_EQ(info.platform, "vits");
-  EXPECT_EQ(info.task, Task::kSynthesis);
+  EXPECT_EQ(info.task, models::Task::kSynthesis);
   EXPECT_EQ(info.sample_rate, 16000);
   EXPECT_EQ(info.voices, std::vector<std::string>{"tiny"});
-  for (const Input& input : model->WarmupInputs()) EXPECT_TRUE(model->Validate(input).ok());
+  for (const models::Input& input : model->WarmupInputs()) EXPECT_TRUE(model->Validate(input).ok());
 }
 
 TEST_F(VitsModelTest, SpeaksASentenceAStep) {
   const auto model = Load();
-  Collector sink;
-  FakeWorkerContext context;
-  Request request(Say("One two. Three!"), TimePoint::max(), sink);
-  std::vector<Request*> requests = {&request};
+  speech::Collector sink;
+  models::FakeWorkerContext context;
+  models::Request request(speech::Say("One two. Three!"), TimePoint::max(), sink);
+  std::vector<models::Request*> requests = {&request};
   for (size_t step = 0; step < 2; ++step) {
     EXPECT_FALSE(request.outcome());
     const auto batch = model->Prepare(requests);
@@ -75,23 +76,23 @@ TEST_F(VitsModelTest, SpeaksASentenceAStep) {
 
 TEST_F(VitsModelTest, AListenerGetsTheSameAudioInPieces) {
   const auto model = Load();
-  SynthesizeInput input =
-      Say("The first words of a long sentence are heard while the rest of it is still being made. "
-          "Then comes another.");
+  models::SynthesizeInput input = speech::Say(
+      "The first words of a long sentence are heard while the rest of it is still being made. "
+      "Then comes another.");
   input.speed = 0.5F;
-  Collector whole;
-  ASSERT_TRUE(SpeakAll(*model, input, whole).ok());
+  speech::Collector whole;
+  ASSERT_TRUE(speech::SpeakAll(*model, input, whole).ok());
   ASSERT_EQ(whole.parts.size(), 2U);
   input.streamed = true;
-  Collector pieces;
-  ASSERT_TRUE(SpeakAll(*model, input, pieces).ok());
+  speech::Collector pieces;
+  ASSERT_TRUE(speech::SpeakAll(*model, input, pieces).ok());
   ASSERT_GT(pieces.parts.size(), 3U);
   EXPECT_LT(pieces.parts[0].samples.size(), whole.parts[0].samples.size() / 3);
 
   size_t sentence = 0;
   bool first = true;
   std::vector<float> joined;
-  for (const SynthesizeOutput& part : pieces.parts) {
+  for (const models::SynthesizeOutput& part : pieces.parts) {
     EXPECT_EQ(part.sentence_index, sentence);
     EXPECT_EQ(part.text, first ? whole.parts[sentence].text : "");
     joined.insert(joined.end(), part.samples.begin(), part.samples.end());
@@ -105,7 +106,7 @@ TEST_F(VitsModelTest, AListenerGetsTheSameAudioInPieces) {
 }
 
 TEST_F(VitsModelTest, SamplesAreBounded) {
-  for (float sample : Samples(*Load(), Say("Hello there, world."))) {
+  for (float sample : speech::Samples(*Load(), speech::Say("Hello there, world."))) {
     ASSERT_TRUE(std::isfinite(sample));
     ASSERT_LE(std::abs(sample), 1.0F);
   }
@@ -113,63 +114,65 @@ TEST_F(VitsModelTest, SamplesAreBounded) {
 
 TEST_F(VitsModelTest, ASeedRepeats) {
   const auto model = Load();
-  SynthesizeInput input = Say("Hello there. How are you?");
-  const std::vector<float> zero = Samples(*model, input);
-  EXPECT_EQ(Samples(*model, input), zero);
+  models::SynthesizeInput input = speech::Say("Hello there. How are you?");
+  const std::vector<float> zero = speech::Samples(*model, input);
+  EXPECT_EQ(speech::Samples(*model, input), zero);
   input.seed = 1;
-  EXPECT_NE(Samples(*model, input), zero);
+  EXPECT_NE(speech::Samples(*model, input), zero);
 }
 
 TEST_F(VitsModelTest, WithoutNoiseTheSeedDoesNotMatter) {
   const auto model = Load();
-  SynthesizeInput input = Say("Hello.");
+  models::SynthesizeInput input = speech::Say("Hello.");
   input.noise_scale = 0;
   input.noise_w = 0;
-  const std::vector<float> zero = Samples(*model, input);
+  const std::vector<float> zero = speech::Samples(*model, input);
   input.seed = 9;
-  EXPECT_EQ(Samples(*model, input), zero);
+  EXPECT_EQ(speech::Samples(*model, input), zero);
 }
 
 TEST_F(VitsModelTest, EqualSentencesOfATextSoundDifferent) {
-  Collector sink;
-  ASSERT_TRUE(SpeakAll(*Load(), Say("No no no. No no no."), sink).ok());
+  speech::Collector sink;
+  ASSERT_TRUE(speech::SpeakAll(*Load(), speech::Say("No no no. No no no."), sink).ok());
   ASSERT_EQ(sink.parts.size(), 2U);
   EXPECT_NE(sink.parts[0].samples, sink.parts[1].samples);
 }
 
 TEST_F(VitsModelTest, SlowSpeechIsLonger) {
   const auto model = Load();
-  SynthesizeInput input = Say("Hello there, world.");
-  const size_t normal = Samples(*model, input).size();
+  models::SynthesizeInput input = speech::Say("Hello there, world.");
+  const size_t normal = speech::Samples(*model, input).size();
   input.speed = 0.25F;
-  EXPECT_GT(Samples(*model, input).size(), 2 * normal);
+  EXPECT_GT(speech::Samples(*model, input).size(), 2 * normal);
 }
 
 TEST_F(VitsModelTest, SpeedIsTrue) {
   const auto model = Load();
-  SynthesizeInput input =
-      Say("Hello there, world. The first words of a sentence that is long enough to count.");
-  const auto normal = static_cast<double>(Samples(*model, input).size());
+  models::SynthesizeInput input = speech::Say(
+      "Hello there, world. The first words of a sentence that is long enough to count.");
+  const auto normal = static_cast<double>(speech::Samples(*model, input).size());
   for (const float speed : {0.25F, 0.5F, 1.3F, 2.0F, 4.0F}) {
     input.speed = speed;
-    EXPECT_NEAR(static_cast<double>(Samples(*model, input).size()) * speed / normal, 1, 0.03)
+    EXPECT_NEAR(static_cast<double>(speech::Samples(*model, input).size()) * speed / normal, 1,
+                0.03)
         << speed;
   }
 }
 
 TEST_F(VitsModelTest, EnglishNumbersAreReadAsWords) {
   const auto model = Load();
-  EXPECT_EQ(Samples(*model, Say("World War II cost $5.50.")),
-            Samples(*model, Say("World War two cost five dollars and fifty cents.")));
+  EXPECT_EQ(
+      speech::Samples(*model, speech::Say("World War II cost $5.50.")),
+      speech::Samples(*model, speech::Say("World War two cost five dollars and fifty cents.")));
 }
 
 TEST_F(VitsModelTest, AVoiceHasItsOwnGain) {
-  const std::vector<float> quiet = Samples(*Load(), Say("Hello."));
+  const std::vector<float> quiet = speech::Samples(*Load(), speech::Say("Hello."));
   VitsOptions options = OptionsFor(folder_.path());
   options.gain_db = 6.0206F;
   const auto model = VitsModel::Load(options, {});
   ASSERT_TRUE(model.ok()) << model.status();
-  const std::vector<float> loud = Samples(**model, Say("Hello."));
+  const std::vector<float> loud = speech::Samples(**model, speech::Say("Hello."));
   ASSERT_EQ(loud.size(), quiet.size());
   for (size_t i = 0; i < loud.size(); ++i) {
     ASSERT_LT(std::abs(loud[i]), 1);
@@ -181,16 +184,18 @@ TEST_F(VitsModelTest, AVoiceHasItsOwnGain) {
 
 TEST_F(VitsModelTest, RequestsAtOnceSoundAsAlone) {
   const auto model = Load();
-  const std::vector<SynthesizeInput> inputs = {Say("One two three."),
-                                               Say("Hello, world! Good bye.")};
+  const std::vector<models::SynthesizeInput> inputs = {speech::Say("One two three."),
+                                                       speech::Say("Hello, world! Good bye.")};
   std::vector<std::vector<float>> alone;
-  for (const SynthesizeInput& input : inputs) alone.push_back(Samples(*model, input));
+  for (const models::SynthesizeInput& input : inputs)
+    alone.push_back(speech::Samples(*model, input));
   std::barrier start(static_cast<ptrdiff_t>(inputs.size()));
   std::vector<std::thread> threads;
   for (size_t i = 0; i < inputs.size(); ++i) {
     threads.emplace_back([&, i] {
       start.arrive_and_wait();
-      for (int round = 0; round < 5; ++round) EXPECT_EQ(Samples(*model, inputs[i]), alone[i]);
+      for (int round = 0; round < 5; ++round)
+        EXPECT_EQ(speech::Samples(*model, inputs[i]), alone[i]);
     });
   }
   for (std::thread& thread : threads) thread.join();
@@ -198,14 +203,14 @@ TEST_F(VitsModelTest, RequestsAtOnceSoundAsAlone) {
 
 TEST_F(VitsModelTest, ABatchHoldsSeveralRequests) {
   const auto model = Load();
-  const std::vector<float> first = Samples(*model, Say("One."));
-  const std::vector<float> second = Samples(*model, Say("Two two."));
-  Collector sink_1;
-  Collector sink_2;
-  FakeWorkerContext context;
-  Request request_1(Say("One."), TimePoint::max(), sink_1);
-  Request request_2(Say("Two two."), TimePoint::max(), sink_2);
-  std::vector<Request*> requests = {&request_1, &request_2};
+  const std::vector<float> first = speech::Samples(*model, speech::Say("One."));
+  const std::vector<float> second = speech::Samples(*model, speech::Say("Two two."));
+  speech::Collector sink_1;
+  speech::Collector sink_2;
+  models::FakeWorkerContext context;
+  models::Request request_1(speech::Say("One."), TimePoint::max(), sink_1);
+  models::Request request_2(speech::Say("Two two."), TimePoint::max(), sink_2);
+  std::vector<models::Request*> requests = {&request_1, &request_2};
   const auto batch = model->Prepare(requests);
   ASSERT_NE(batch, nullptr);
   batch->Forward(context);
@@ -216,12 +221,12 @@ TEST_F(VitsModelTest, ABatchHoldsSeveralRequests) {
 
 TEST_F(VitsModelTest, AStepThatFailedCanBeRunAgain) {
   const auto model = Load();
-  const SynthesizeInput input = Say("Hello there. Bye.");
-  const std::vector<float> expected = Samples(*model, input);
-  Collector sink;
-  FakeWorkerContext context;
-  Request request(input, TimePoint::max(), sink);
-  std::vector<Request*> requests = {&request};
+  const models::SynthesizeInput input = speech::Say("Hello there. Bye.");
+  const std::vector<float> expected = speech::Samples(*model, input);
+  speech::Collector sink;
+  models::FakeWorkerContext context;
+  models::Request request(input, TimePoint::max(), sink);
+  std::vector<models::Request*> requests = {&request};
   model->Prepare(requests)->Forward(context);  // its batch is dropped, as after an exception
   std::vector<float> all;
   while (!request.outcome()) {
@@ -229,17 +234,17 @@ TEST_F(VitsModelTest, AStepThatFailedCanBeRunAgain) {
     batch->Forward(context);
     batch->Complete();
   }
-  for (const SynthesizeOutput& part : sink.parts)
+  for (const models::SynthesizeOutput& part : sink.parts)
     all.insert(all.end(), part.samples.begin(), part.samples.end());
   EXPECT_EQ(all, expected);
 }
 
 TEST_F(VitsModelTest, ACancelledRequestEmitsNothing) {
   const auto model = Load();
-  Collector sink;
-  FakeWorkerContext context;
-  Request request(Say("Hello there."), TimePoint::max(), sink);
-  std::vector<Request*> requests = {&request};
+  speech::Collector sink;
+  models::FakeWorkerContext context;
+  models::Request request(speech::Say("Hello there."), TimePoint::max(), sink);
+  std::vector<models::Request*> requests = {&request};
   const auto batch = model->Prepare(requests);
   ASSERT_NE(batch, nullptr);
   sink.Cancel();
@@ -252,14 +257,14 @@ TEST_F(VitsModelTest, ACancelledRequestEmitsNothing) {
 TEST_F(VitsModelTest, ALongTextWithoutPunctuationIsSpokenInPieces) {
   std::string text;
   for (int i = 0; i < 500; ++i) text += "one ";
-  Collector sink;
-  ASSERT_TRUE(SpeakAll(*Load(), Say(text), sink).ok());
+  speech::Collector sink;
+  ASSERT_TRUE(speech::SpeakAll(*Load(), speech::Say(text), sink).ok());
   EXPECT_GE(sink.parts.size(), 5U);
 }
 
 TEST_F(VitsModelTest, SentencesWithNothingToSpeakAreSkipped) {
-  Collector sink;
-  ASSERT_TRUE(SpeakAll(*Load(), Say("One.\n...\nTwo.\n?!"), sink).ok());
+  speech::Collector sink;
+  ASSERT_TRUE(speech::SpeakAll(*Load(), speech::Say("One.\n...\nTwo.\n?!"), sink).ok());
   ASSERT_EQ(sink.parts.size(), 2U);
   EXPECT_EQ(sink.parts[1].sentence_index, 1U);
   EXPECT_EQ(sink.parts[1].text, "Two.");
@@ -269,12 +274,12 @@ TEST_F(VitsModelTest, AStepSkipsOnlyAFewSentencesWithNothingToSpeak) {
   const auto model = Load();
   std::string text;
   for (int i = 0; i < 40; ++i) text += ".\n";
-  Collector sink;
-  FakeWorkerContext context;
-  Request request(Say(text + "One."), TimePoint::max(), sink);
-  std::vector<Request*> requests = {&request};
+  speech::Collector sink;
+  models::FakeWorkerContext context;
+  models::Request request(speech::Say(text + "One."), TimePoint::max(), sink);
+  std::vector<models::Request*> requests = {&request};
   int without = 0;
-  std::unique_ptr<Batch> batch;
+  std::unique_ptr<models::Batch> batch;
   while ((batch = model->Prepare(requests)) == nullptr) {
     ASSERT_FALSE(request.outcome());
     ++without;
@@ -289,9 +294,9 @@ TEST_F(VitsModelTest, AStepSkipsOnlyAFewSentencesWithNothingToSpeak) {
 
 TEST_F(VitsModelTest, ARequestThatIsToStopIsNotPrepared) {
   const auto model = Load();
-  Collector sink;
-  Request request(Say("One."), TimePoint::max(), sink);
-  std::vector<Request*> requests = {&request};
+  speech::Collector sink;
+  models::Request request(speech::Say("One."), TimePoint::max(), sink);
+  std::vector<models::Request*> requests = {&request};
   sink.Cancel();
   EXPECT_EQ(model->Prepare(requests), nullptr);
   EXPECT_FALSE(request.outcome());
@@ -304,12 +309,12 @@ TEST_F(VitsModelTest, ASentenceOfFarTooManyPhonemesIsSpokenInPieces) {
   for (int i = 0; i < 130; ++i) spelled += "\u6F22";
   for (int i = 0; i < 194; ++i) digits += " 7";
   for (const std::string& text : {spelled, digits}) {
-    Collector sink;
-    const absl::Status status = SpeakAll(*model, Say(text), sink);
+    speech::Collector sink;
+    const absl::Status status = speech::SpeakAll(*model, speech::Say(text), sink);
     EXPECT_TRUE(status.ok()) << status;
     EXPECT_GE(sink.parts.size(), 2U);
     std::string spoken;
-    for (const SynthesizeOutput& part : sink.parts) {
+    for (const models::SynthesizeOutput& part : sink.parts) {
       EXPECT_EQ(part.sentence_index, static_cast<size_t>(&part - sink.parts.data()));
       EXPECT_NE(static_cast<unsigned char>(part.text.front()) & 0xC0, 0x80);
       spoken += (spoken.empty() || text == spelled ? "" : " ") + part.text;
@@ -323,24 +328,25 @@ std::map<std::string, float> Drawling() { return {{"dp.flows.0.m", -60.0F}}; }
 
 TEST_F(VitsModelTest, ASentenceThatWouldLastTooLongIsSpokenInPieces) {
   const auto model = Load({.generator = 8, .strides = {8, 10}, .values = Drawling()});
-  Collector sink;
-  const absl::Status status = SpeakAll(*model, Say("One two three four five six seven."), sink);
+  speech::Collector sink;
+  const absl::Status status =
+      speech::SpeakAll(*model, speech::Say("One two three four five six seven."), sink);
   EXPECT_TRUE(status.ok()) << status;
   EXPECT_GE(sink.parts.size(), 2U);
 }
 
 TEST_F(VitsModelTest, ASyllableThatWouldLastTooLongIsRefused) {
   const auto model = Load({.generator = 8, .strides = {64, 64}, .values = Drawling()});
-  Collector sink;
-  const absl::Status status = SpeakAll(*model, Say("One two three."), sink);
+  speech::Collector sink;
+  const absl::Status status = speech::SpeakAll(*model, speech::Say("One two three."), sink);
   EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
   EXPECT_NE(status.message().find("allowed are 300"), std::string::npos) << status;
 }
 
 TEST_F(VitsModelTest, ALengthThatIsNoNumberFailsItsRequest) {
   const auto model = Load({.values = {{"dp.flows.0.m", std::numeric_limits<float>::quiet_NaN()}}});
-  Collector sink;
-  const absl::Status status = SpeakAll(*model, Say("Hello."), sink);
+  speech::Collector sink;
+  const absl::Status status = speech::SpeakAll(*model, speech::Say("Hello."), sink);
   EXPECT_EQ(status.code(), absl::StatusCode::kInternal);
   EXPECT_TRUE(sink.parts.empty());
 }
@@ -349,14 +355,14 @@ TEST_F(VitsModelTest, RefusesBadInputByName) {
   const auto model = Load({.speakers = 2});
   EXPECT_EQ(model->info().voices, (std::vector<std::string>{"speaker0", "speaker1"}));
   const auto message = [&](auto change) {
-    SynthesizeInput input = Say("Hello.");
+    models::SynthesizeInput input = speech::Say("Hello.");
     change(input);
     const absl::Status status = model->Validate(input);
     EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
     return std::string(status.message());
   };
   const float nan = std::numeric_limits<float>::quiet_NaN();
-  EXPECT_TRUE(model->Validate(Say("Hello.")).ok());
+  EXPECT_TRUE(model->Validate(speech::Say("Hello.")).ok());
   for (const char* text : {"", "   ", "?!", "\U0001F600\U0001F44D"}) {
     EXPECT_TRUE(message([&](auto& i) { i.text = text; }).starts_with("text: ")) << text;
   }
@@ -372,26 +378,27 @@ TEST_F(VitsModelTest, RefusesBadInputByName) {
     EXPECT_TRUE(message([&](auto& i) { i.noise_scale = noise; }).starts_with("noise_scale: "));
     EXPECT_TRUE(message([&](auto& i) { i.noise_w = noise; }).starts_with("noise_w: "));
   }
-  EXPECT_EQ(model->Validate(TranslateInput{}).code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(model->Validate(models::TranslateInput{}).code(), absl::StatusCode::kInvalidArgument);
 }
 
 TEST_F(VitsModelTest, SpeakersSoundDifferent) {
   const auto model = Load({.speakers = 2});
-  SynthesizeInput input = Say("Hello.");
-  const std::vector<float> first = Samples(*model, input);
+  models::SynthesizeInput input = speech::Say("Hello.");
+  const std::vector<float> first = speech::Samples(*model, input);
   input.voice = "speaker0";
-  EXPECT_EQ(Samples(*model, input), first);
+  EXPECT_EQ(speech::Samples(*model, input), first);
   input.voice = "speaker1";
-  EXPECT_NE(Samples(*model, input), first);
+  EXPECT_NE(speech::Samples(*model, input), first);
 }
 
 TEST_F(VitsModelTest, AFailingEspeakFailsItsRequestAlone) {
   const auto model = Load({}, MILLRACE_FAKE_ESPEAK);
-  Collector bad;
-  EXPECT_EQ(SpeakAll(*model, Say("die now"), bad).code(), absl::StatusCode::kUnavailable);
-  Collector good;
-  EXPECT_TRUE(SpeakAll(*model, Say("hello"), good).ok());
+  speech::Collector bad;
+  EXPECT_EQ(speech::SpeakAll(*model, speech::Say("die now"), bad).code(),
+            absl::StatusCode::kUnavailable);
+  speech::Collector good;
+  EXPECT_TRUE(speech::SpeakAll(*model, speech::Say("hello"), good).ok());
 }
 
 }  // namespace
-}  // namespace millrace::models
+}  // namespace millrace::vits

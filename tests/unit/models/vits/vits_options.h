@@ -5,7 +5,7 @@
 
 #include "models/vits/vits_model.h"
 
-namespace millrace::models {
+namespace millrace::vits {
 
 // Of a voice that WriteTinyVits wrote to the folder.
 inline VitsOptions OptionsFor(const std::filesystem::path& folder) {
@@ -18,4 +18,4 @@ inline VitsOptions OptionsFor(const std::filesystem::path& folder) {
   return options;
 }
 
-}  // namespace millrace::models
+}  // namespace millrace::vits

@@ -7,7 +7,7 @@
 #include "tests/fakes/temporary_folder.h"
 #include "tests/unit/models/vits/tiny_vits.h"
 
-namespace millrace::models {
+namespace millrace::vits {
 namespace {
 
 constexpr char kGood[] = R"({"audio": {"sample_rate": 22050}, "espeak": {"voice": "en-us"},
@@ -48,7 +48,7 @@ TEST(VoiceConfigTest, APhonemeHasThePadBehindIt) {
   ASSERT_TRUE(voice.ok());
   // "b" has two numbers, "z" is unknown.
   EXPECT_EQ(voice->ToIds("abz\u0259").symbols,
-            (std::vector<PhonemeSymbol>{{0, 1, 2, 4}, {1, 2, 4, 7}, {3, 5, 7, 9}}));
+            (std::vector<speech::PhonemeSymbol>{{0, 1, 2, 4}, {1, 2, 4, 7}, {3, 5, 7, 9}}));
 }
 
 TEST(VoiceConfigTest, TheMarksOfTheNetworkAreNoPhonemes) {
@@ -93,4 +93,4 @@ TEST(VoiceConfigTest, MistakesAreNamed) {
 }
 
 }  // namespace
-}  // namespace millrace::models
+}  // namespace millrace::vits

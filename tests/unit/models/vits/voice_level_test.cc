@@ -5,7 +5,7 @@
 #include <cmath>
 #include <vector>
 
-namespace millrace::models {
+namespace millrace::vits {
 namespace {
 
 std::vector<float> Louder(float decibels, std::vector<float> samples) {
@@ -31,4 +31,4 @@ TEST(VoiceLevelTest, NothingClipsAndTheLouderStaysLouder) {
 }
 
 }  // namespace
-}  // namespace millrace::models
+}  // namespace millrace::vits

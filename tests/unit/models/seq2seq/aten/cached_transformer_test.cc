@@ -16,7 +16,7 @@
 #include "tests/fakes/temporary_folder.h"
 #include "tests/unit/models/seq2seq/tiny_seq2seq.h"
 
-namespace millrace::models {
+namespace millrace::seq2seq {
 namespace {
 
 using Words = std::vector<int32_t>;
@@ -44,10 +44,11 @@ class CachedTransformerTest : public ::testing::TestWithParam<TinyKind> {
  protected:
   CachedTransformerTest() : cached_(Upload(), kSlots, "tiny", /*few_shapes=*/false) {}
 
-  static TransformerWeights Upload(const TinyTensors& tensors = MakeTinySeq2Seq(GetParam())) {
+  static TransformerWeights Upload(
+      const bergamot::TinyTensors& tensors = MakeTinySeq2Seq(GetParam())) {
     const testing::TemporaryFolder folder;
     const auto file = folder.path() / "weights.safetensors";
-    WriteSafetensors(file, tensors);
+    bergamot::WriteSafetensors(file, tensors);
     const auto weights = Seq2SeqWeights::Load(file, TinyConfig(GetParam()));
     return UploadWeights(*weights, TinyConfig(GetParam()), runtime::DeviceType::kCpu);
   }
@@ -102,7 +103,7 @@ class CachedTransformerTest : public ::testing::TestWithParam<TinyKind> {
     Seq2SeqConfig config = TinyConfig(GetParam());
     config.forced_end = false;
     const Seq2SeqEngine engine(MakeTinyNetwork(GetParam()), config, 64);
-    std::vector<SentenceJob> jobs(sources.size());
+    std::vector<translation::SentenceJob> jobs(sources.size());
     for (size_t i = 0; i < sources.size(); ++i) {
       jobs[i].source = sources[i];
       jobs[i].max_target = kTargetWords;
@@ -110,7 +111,7 @@ class CachedTransformerTest : public ::testing::TestWithParam<TinyKind> {
     engine.Translate(
         jobs, [](size_t) { return false; }, context_);
     std::vector<Words> translations;
-    for (const SentenceJob& job : jobs) translations.push_back(job.target);
+    for (const translation::SentenceJob& job : jobs) translations.push_back(job.target);
     return translations;
   }
   // By how much the likeliest next word leads this one.
@@ -122,7 +123,7 @@ class CachedTransformerTest : public ::testing::TestWithParam<TinyKind> {
   }
 
   const c10::InferenceMode inference_;
-  FakeWorkerContext context_;
+  models::FakeWorkerContext context_;
   CachedTransformer cached_;
 };
 
@@ -203,7 +204,7 @@ TEST_P(CachedTransformerTest, ScoresAreThoseTheLikeliestWordIsTakenFrom) {
 
 TEST_P(CachedTransformerTest, WhatIsNoNumberStaysWithItsSentence) {
   constexpr int32_t kBroken = 33;
-  TinyTensors tensors = MakeTinySeq2Seq(GetParam());
+  bergamot::TinyTensors tensors = MakeTinySeq2Seq(GetParam());
   tensors["output"] = tensors.at("embeddings");
   std::string& embeddings = tensors.at("embeddings").bytes;
   const size_t row = static_cast<size_t>(TinyConfig(GetParam()).dim) * sizeof(float);
@@ -249,4 +250,4 @@ INSTANTIATE_TEST_SUITE_P(Kinds, CachedTransformerTest,
                          });
 
 }  // namespace
-}  // namespace millrace::models
+}  // namespace millrace::seq2seq

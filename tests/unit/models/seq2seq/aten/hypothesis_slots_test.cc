@@ -5,7 +5,7 @@
 
 #include <vector>
 
-namespace millrace::models {
+namespace millrace::seq2seq {
 namespace {
 
 using ::testing::ElementsAre;
@@ -48,4 +48,4 @@ TEST(HypothesisSlotsTest, TwoWordsNeverHaveOneSlot) {
 }
 
 }  // namespace
-}  // namespace millrace::models
+}  // namespace millrace::seq2seq

@@ -8,7 +8,7 @@
 #include <thread>
 #include <vector>
 
-namespace millrace::models {
+namespace millrace::seq2seq {
 namespace {
 
 using ::testing::IsEmpty;
@@ -84,4 +84,4 @@ TEST(WordSlotsTest, ThreadsNeverHoldTheSameSlot) {
 }
 
 }  // namespace
-}  // namespace millrace::models
+}  // namespace millrace::seq2seq

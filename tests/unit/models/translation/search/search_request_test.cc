@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace millrace::models {
+namespace millrace::translation {
 namespace {
 
 using ::testing::HasSubstr;
@@ -44,7 +44,7 @@ TEST(SearchRequestTest, SamplingIsOfOneHypothesis) {
 
 TEST(SearchRequestTest, WhatIsOutOfRangeIsNamed) {
   struct Case {
-    SearchOverrides wanted;
+    models::SearchOverrides wanted;
     std::string message;
   };
   const std::vector<Case> cases = {
@@ -61,7 +61,7 @@ TEST(SearchRequestTest, WhatIsOutOfRangeIsNamed) {
       {{.max_target_tokens = 1025}, "max_target_tokens: 1025 is out of range"},
       {{.min_target_tokens = 9, .max_target_tokens = 8},
        "min_target_tokens: 9 is above max_target_tokens, which is 8"},
-      {{.beam_size = 2, .sampling = SamplingOverride{}}, "beam_size: 2 with sample"},
+      {{.beam_size = 2, .sampling = models::SamplingOverride{}}, "beam_size: 2 with sample"},
       {{.sampling = {{.temperature = 0}}}, "temperature: 0 is out of range"},
       {{.sampling = {{.top_p = 2}}}, "top_p: 2 is out of range"}};
   for (const Case& bad : cases) {
@@ -76,17 +76,17 @@ TEST(SearchRequestTest, WhatIsOutOfRangeIsNamed) {
 TEST(SearchRequestTest, AGreedyModelRefusesWhatItCannotDo) {
   EXPECT_TRUE(CheckGreedy({}).ok());
   EXPECT_TRUE(CheckGreedy({.beam_size = 1, .hypotheses = 1, .max_target_tokens = 5}).ok());
-  const std::vector<std::pair<SearchOverrides, std::string>> cases = {
+  const std::vector<std::pair<models::SearchOverrides, std::string>> cases = {
       {{.beam_size = 2}, "beam_size: this model"},
       {{.hypotheses = 2}, "hypotheses: this model"},
       {{.length_penalty = 2.0F}, "length_penalty: this model"},
       {{.no_repeat_ngram_size = 2}, "no_repeat_ngram_size: this model"},
       {{.repetition_penalty = 2.0F}, "repetition_penalty: this model"},
       {{.min_target_tokens = 2}, "min_target_tokens: this model"},
-      {{.sampling = SamplingOverride{}}, "sampling: this model"}};
+      {{.sampling = models::SamplingOverride{}}, "sampling: this model"}};
   for (const auto& [wanted, message] : cases)
     EXPECT_THAT(std::string(CheckGreedy(wanted).message()), HasSubstr(message));
 }
 
 }  // namespace
-}  // namespace millrace::models
+}  // namespace millrace::translation

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-namespace millrace::models {
+namespace millrace::translation {
 namespace {
 
 using ::testing::ElementsAre;
@@ -314,4 +314,4 @@ TEST(SearchTest, ScoresThatAreNoNumbersFindNothing) {
 }
 
 }  // namespace
-}  // namespace millrace::models
+}  // namespace millrace::translation
