@@ -58,8 +58,7 @@ struct Loader {
     options.max_length_factor = config.max_length_factor;
     options.max_source_tokens = static_cast<size_t>(config.max_source_tokens);
     // The exact integers are the CPU's own.
-    if (device != runtime::DeviceType::kCpu)
-      options.engine = bergamot::TranslationEngineKind::kAten;
+    if (device != runtime::DeviceType::kCpu) options.engine = bergamot::EngineKind::kAten;
     options.device = device;
     options.few_shapes = few_shapes && device != runtime::DeviceType::kCpu;
     options.cache = MakeCache();

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "models/bergamot/quantised_encoder.h"
+#include "models/bergamot/int8_encoder.h"
 
 namespace millrace::bergamot {
 

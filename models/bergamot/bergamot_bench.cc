@@ -87,13 +87,13 @@ struct Fixture {
   }
 };
 
-template <TranslationEngineKind kind>
+template <EngineKind kind>
 const translation::TranslationEngine& Engine() {
-  static const auto* const engine = MakeTranslationEngine(kind, *Fixture::Get().weights).release();
+  static const auto* const engine = MakeEngine(kind, *Fixture::Get().weights).release();
   return *engine;
 }
 
-template <TranslationEngineKind kind>
+template <EngineKind kind>
 void Translate(benchmark::State& state) {
   const translation::TranslationEngine& engine = Engine<kind>();
   const std::vector<std::vector<int32_t>>& all = Fixture::Get().sentences;
@@ -111,7 +111,7 @@ void Translate(benchmark::State& state) {
   state.SetItemsProcessed(state.iterations() * state.range(0));
 }
 
-BENCHMARK_TEMPLATE(Translate, TranslationEngineKind::kQuantised)
+BENCHMARK_TEMPLATE(Translate, EngineKind::kInt8)
     ->Name("Translate/quantised")
     ->Arg(1)
     ->Arg(8)
@@ -119,7 +119,7 @@ BENCHMARK_TEMPLATE(Translate, TranslationEngineKind::kQuantised)
     ->ThreadRange(1, 2)
     ->UseRealTime()
     ->Unit(benchmark::kMillisecond);
-BENCHMARK_TEMPLATE(Translate, TranslationEngineKind::kAten)
+BENCHMARK_TEMPLATE(Translate, EngineKind::kAten)
     ->Name("Translate/aten_float32")
     ->Arg(1)
     ->Arg(32)

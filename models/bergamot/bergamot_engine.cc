@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "models/bergamot/aten_engine.h"
-#include "models/bergamot/quantised_engine.h"
+#include "models/bergamot/int8_engine.h"
 
 namespace millrace::bergamot {
 
@@ -13,13 +13,14 @@ translation::SentenceJob MakeSentenceJob(const std::vector<int32_t>& words,
                                       max_length_factor);
 }
 
-std::unique_ptr<const translation::TranslationEngine> MakeTranslationEngine(
-    TranslationEngineKind kind, const BergamotWeights& weights, runtime::DeviceType device,
-    std::string model) {
+std::unique_ptr<const translation::TranslationEngine> MakeEngine(EngineKind kind,
+                                                                 const BergamotWeights& weights,
+                                                                 runtime::DeviceType device,
+                                                                 std::string model) {
   switch (kind) {
-    case TranslationEngineKind::kQuantised:
-      return MakeQuantisedEngine(weights, *kernels::SupportedKernels().front());
-    case TranslationEngineKind::kAten:
+    case EngineKind::kInt8:
+      return MakeInt8Engine(weights, *kernels::SupportedIntegerKernels().front());
+    case EngineKind::kAten:
       return MakeAtenEngine(weights, device, std::move(model));
   }
   return nullptr;

@@ -11,13 +11,13 @@
 
 namespace millrace::bergamot {
 
-// kQuantised: int8 weights, 16-bit activations, exact integer sums, on the CPU whatever the device;
+// kInt8: int8 weights, 16-bit activations, exact integer sums, on the CPU whatever the device;
 // the same translation in any company. kAten: float32 on libtorch.
-enum class TranslationEngineKind : uint8_t { kQuantised, kAten };
+enum class EngineKind : uint8_t { kInt8, kAten };
 
 // The weights must outlive the engine. `model`: its name where shapes are counted.
-std::unique_ptr<const translation::TranslationEngine> MakeTranslationEngine(
-    TranslationEngineKind kind, const BergamotWeights& weights,
+std::unique_ptr<const translation::TranslationEngine> MakeEngine(
+    EngineKind kind, const BergamotWeights& weights,
     runtime::DeviceType device = runtime::DeviceType::kCpu, std::string model = {});
 
 // In the frame of a Bergamot model.

@@ -55,14 +55,13 @@ absl::StatusOr<std::unique_ptr<models::Model>> BergamotModel::Load(const Bergamo
   const std::shared_ptr<const translation::Vocabulary> vocabulary =
       translation::Vocabulary::Load(options.vocabulary_file, (*weights)->words(), error);
   if (vocabulary == nullptr) return absl::DataLossError(error);
-  auto engine = MakeTranslationEngine(options.engine, **weights, options.device,
-                                      absl::StrCat(info.name, "/", info.version));
+  auto engine = MakeEngine(options.engine, **weights, options.device,
+                           absl::StrCat(info.name, "/", info.version));
   (*weights)->DropLayers();
   info.task = models::Task::kTranslation;
   info.platform = "bergamot";
   // On a device, where a batch is decoded to its end, neither holds.
-  info.batching.continuous = info.batching.divided =
-      options.engine == TranslationEngineKind::kQuantised;
+  info.batching.continuous = info.batching.divided = options.engine == EngineKind::kInt8;
   info.batching.full_work =
       translation::StepLimits::kWorkOfRow * static_cast<double>(translation::StepLimits().max_rows);
   return std::unique_ptr<models::Model>(

@@ -22,7 +22,7 @@ struct BergamotOptions {
   std::filesystem::path vocabulary_file;
   float max_length_factor = 0;   // target words per source word, plus 5; 0: 2.5
   size_t max_source_tokens = 0;  // 16..1024; a longer sentence is cut at a word; 0: 256
-  TranslationEngineKind engine = TranslationEngineKind::kQuantised;
+  EngineKind engine = EngineKind::kInt8;
   runtime::DeviceType device = runtime::DeviceType::kCpu;  // of kAten
   bool few_shapes = false;  // the warm-up runs every usual shape of kAten's batches
   translation::TranslationCache::ForModel cache = {};  // of translations that were made

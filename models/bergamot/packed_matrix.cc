@@ -26,8 +26,6 @@ PackedMatrix::PackedMatrix(const std::vector<const LinearWeights*>& parts)
 }
 
 void PackedMatrix::Append(const LinearWeights& part, int64_t first_column) {
-  using kernels::kGroup;
-  using kernels::kPanel;
   for (int64_t output = 0; output < part.matrix.outputs; ++output) {
     const int8_t* row = part.matrix.values + output * inputs_;
     const int64_t column = first_column + output;

@@ -4,12 +4,12 @@
 
 namespace millrace::kernels {
 
-std::span<const Kernels* const> SupportedKernels() {
-  static const auto* const supported = new std::vector<const Kernels*>(Runnable({
+std::span<const IntegerKernels* const> SupportedIntegerKernels() {
+  static const auto* const supported = new std::vector<const IntegerKernels*>(Runnable({
 #if defined(__x86_64__)
-    &kAmx, &kAvx512Vnni, &kAvx2,
+    &kAmxInteger, &kAvx512VnniInteger, &kAvx2Integer,
 #endif
-        &kPortable,
+        &kPortableInteger,
   }));
   return *supported;
 }

@@ -79,7 +79,7 @@ inline constexpr int64_t PadLength(int64_t length) {
 }
 
 // A set of kernels for one instruction set. Thread-safe functions without state.
-struct Kernels {
+struct IntegerKernels {
   const char* name;
   Target target;
   // Rows of floats, `inputs` each, to quantised ones.
@@ -97,14 +97,14 @@ struct Kernels {
   void (*ssru)(const float* gates, int64_t rows, int64_t dim, float* cell, float* out);
 };
 
-extern const Kernels kPortable;
+extern const IntegerKernels kPortableInteger;
 #if defined(__x86_64__)
-extern const Kernels kAvx2;
-extern const Kernels kAvx512Vnni;
-extern const Kernels kAmx;
+extern const IntegerKernels kAvx2Integer;
+extern const IntegerKernels kAvx512VnniInteger;
+extern const IntegerKernels kAmxInteger;
 #endif
 
-// Those of this build that this CPU can run, best first; kPortable is always among them.
-std::span<const Kernels* const> SupportedKernels();
+// Those of this build that this CPU can run, best first; kPortableInteger is always among them.
+std::span<const IntegerKernels* const> SupportedIntegerKernels();
 
 }  // namespace millrace::kernels

@@ -134,7 +134,7 @@ void Multiply(const Activations& a, int64_t rows, const PackedView& m, bool relu
 
 }  // namespace
 
-const Kernels kAmx = {"amx",         Target::kAmxInt8, Quantise, Multiply,
-                      Logits<Split>, Attend,           AddNorm,  Ssru};
+const IntegerKernels kAmxInteger = {"amx",         Target::kAmxInt8, Quantise, Multiply,
+                                    Logits<Split>, Attend,           AddNorm,  Ssru};
 
 }  // namespace millrace::kernels

@@ -122,6 +122,7 @@ void Logits(const LogitsArgs& a) {
 
 }  // namespace
 
-const Kernels kAvx2 = {"avx2", Target::kAvx2, Quantise, Multiply, Logits, Attend, AddNorm, Ssru};
+const IntegerKernels kAvx2Integer = {"avx2", Target::kAvx2, Quantise, Multiply,
+                                     Logits, Attend,        AddNorm,  Ssru};
 
 }  // namespace millrace::kernels

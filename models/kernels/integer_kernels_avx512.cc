@@ -130,7 +130,7 @@ inline SplitBytes Split(const uint8_t* activations) {
 
 }  // namespace
 
-const Kernels kAvx512Vnni = {
+const IntegerKernels kAvx512VnniInteger = {
     "avx512_vnni", Target::kAvx512Vnni, Quantise, Multiply, Logits<Split>, Attend, AddNorm, Ssru};
 
 }  // namespace millrace::kernels

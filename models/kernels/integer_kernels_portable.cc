@@ -58,7 +58,7 @@ void Logits(const LogitsArgs& a) {
 
 }  // namespace
 
-const Kernels kPortable = {"portable", Target::kPortable, Quantise, Multiply, Logits,
-                           Attend,     AddNorm,           Ssru};
+const IntegerKernels kPortableInteger = {"portable", Target::kPortable, Quantise, Multiply, Logits,
+                                         Attend,     AddNorm,           Ssru};
 
 }  // namespace millrace::kernels

@@ -13,7 +13,7 @@
 namespace millrace::kokoro {
 
 // ATen operators: runs on any device, over padded batches too. There the time goes with the passes
-// over memory, so constants are moved to where they cost none. NativeSnakeBlock is faster on the
+// over memory, so constants are moved to where they cost none. CpuSnakeBlock is faster on the
 // CPU.
 class AtenSnakeBlock final : public SnakeBlock {
  public:

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "models/kokoro/kokoro_extent.h"
-#include "models/speech/native_conv.h"
+#include "models/speech/cpu_conv.h"
 #include "models/speech/tensor_reader.h"
 
 namespace millrace::kokoro {
@@ -58,7 +58,7 @@ class KokoroSameConv {
  private:
   int64_t out_ = 0;
   KokoroConv aten_;
-  std::optional<speech::NativeConv> native_;  // on the CPU, in place of the other
+  std::optional<speech::CpuConv> native_;  // on the CPU, in place of the other
 };
 
 // One layer in both directions.

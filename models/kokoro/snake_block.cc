@@ -1,7 +1,7 @@
 #include "models/kokoro/snake_block.h"
 
 #include "models/kokoro/aten_snake_block.h"
-#include "models/kokoro/native_snake_block.h"
+#include "models/kokoro/cpu_snake_block.h"
 
 namespace millrace::kokoro {
 
@@ -9,7 +9,7 @@ std::unique_ptr<SnakeBlock> MakeSnakeBlock(speech::TensorReader& weights, const 
                                            int64_t channels, int64_t style,
                                            const std::vector<int64_t>& dilations) {
   if (weights.device().is_cpu())
-    return std::make_unique<NativeSnakeBlock>(weights, name, channels, style, dilations);
+    return std::make_unique<CpuSnakeBlock>(weights, name, channels, style, dilations);
   return std::make_unique<AtenSnakeBlock>(weights, name, channels, style, dilations);
 }
 

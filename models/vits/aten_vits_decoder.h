@@ -16,7 +16,7 @@ namespace millrace::vits {
 
 // ATen operators, one after the other over the whole sentence: runs on any device, through the
 // graph cache. Sentences are padded to few lengths, and what lies beyond the end is kept at zero,
-// so that the samples are those of the unpadded sentence. NativeVitsDecoder is faster on the CPU.
+// so that the samples are those of the unpadded sentence. CpuVitsDecoder is faster on the CPU.
 class AtenVitsDecoder final : public VitsDecoder {
  public:
   // The weights are on the device; `model` is its name in the graph caches. Errors are kept in

@@ -5,13 +5,13 @@
 #include <utility>
 
 #include "models/vits/aten_vits_decoder.h"
-#include "models/vits/native_vits_decoder.h"
+#include "models/vits/cpu_vits_decoder.h"
 
 namespace millrace::vits {
 
 std::unique_ptr<VitsDecoder> MakeVitsDecoder(VitsWeights& weights, int64_t latent,
                                              at::Device device, std::string model) {
-  if (device.is_cpu()) return std::make_unique<NativeVitsDecoder>(weights, latent);
+  if (device.is_cpu()) return std::make_unique<CpuVitsDecoder>(weights, latent);
   return std::make_unique<AtenVitsDecoder>(weights, latent, std::move(model));
 }
 

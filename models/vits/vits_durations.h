@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "models/speech/native_conv.h"
+#include "models/speech/cpu_conv.h"
 #include "models/vits/vits_rows.h"
 #include "models/vits/vits_weights.h"
 
@@ -31,12 +31,12 @@ class VitsDurations {
     at::Tensor taps;  // [taps, channels]
     at::Tensor bias;  // [channels]
     int64_t dilation = 1;
-    speech::NativeConv pointwise;
+    speech::CpuConv pointwise;
     VitsNorm norm_1, norm_2;
   };
   using Separable = std::vector<SeparableLayer>;
   struct Spline {
-    speech::NativeConv pre, projection;
+    speech::CpuConv pre, projection;
     Separable layers;
   };
 
@@ -44,7 +44,7 @@ class VitsDurations {
   static at::Tensor RunDepthwise(const SeparableLayer& layer, const at::Tensor& x);
   static at::Tensor RunSeparable(const Separable& layers, at::Tensor x);
 
-  speech::NativeConv pre_, projection_, speaker_;
+  speech::CpuConv pre_, projection_, speaker_;
   Separable layers_;
   std::vector<Spline> splines_;       // in the order of inference
   at::Tensor shift_, inverse_scale_;  // [2]

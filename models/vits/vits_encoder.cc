@@ -21,8 +21,8 @@ namespace millrace::vits {
 namespace {
 
 // The projections to queries, keys and values as one.
-speech::NativeConv TakeQueryKeyValue(VitsWeights& weights, const std::string& attention,
-                                     int64_t hidden) {
+speech::CpuConv TakeQueryKeyValue(VitsWeights& weights, const std::string& attention,
+                                  int64_t hidden) {
   std::vector<at::Tensor> weight;
   std::vector<at::Tensor> bias;
   for (const char* name : {".conv_q", ".conv_k", ".conv_v"}) {
@@ -30,7 +30,7 @@ speech::NativeConv TakeQueryKeyValue(VitsWeights& weights, const std::string& at
     bias.push_back(weights.Take(absl::StrCat(attention, name, ".bias"), {hidden}));
   }
   if (!weights.status().ok()) return {};
-  return speech::NativeConv(at::cat(weight), at::cat(bias), /*exact=*/true);
+  return speech::CpuConv(at::cat(weight), at::cat(bias), /*exact=*/true);
 }
 
 // Calls of(a row of `square`'s diagonal band, the same row of `band`, how many) for each of their

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "models/speech/native_conv.h"
+#include "models/speech/cpu_conv.h"
 #include "models/vits/vits_durations.h"
 #include "models/vits/vits_rows.h"
 #include "models/vits/vits_weights.h"
@@ -38,10 +38,10 @@ class VitsEncoder {
 
  private:
   struct Layer {
-    speech::NativeConv query_key_value, output;
+    speech::CpuConv query_key_value, output;
     at::Tensor relative_keys, relative_values;  // [1, 2 * window + 1, head channels]
     VitsNorm norm_1, norm_2;
-    speech::NativeConv feed_1, feed_2;
+    speech::CpuConv feed_1, feed_2;
   };
 
   static Layer TakeLayer(VitsWeights& weights, int64_t index, int64_t hidden);
@@ -50,7 +50,7 @@ class VitsEncoder {
   at::Tensor embedding_;  // [symbols, hidden]
   at::Tensor speakers_;   // [speakers, channels]; undefined for one speaker
   std::vector<Layer> layers_;
-  speech::NativeConv projection_;
+  speech::CpuConv projection_;
   VitsDurations durations_;
 };
 

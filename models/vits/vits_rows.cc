@@ -19,11 +19,11 @@ at::Tensor VitsNorm::Run(const at::Tensor& x) const {
   return at::layer_norm(x, gamma_.sizes(), gamma_, beta_, kNormEpsilon);
 }
 
-speech::NativeConv TakeRowConv(VitsWeights& weights, const std::string& name,
-                               const std::vector<int64_t>& shape) {
+speech::CpuConv TakeRowConv(VitsWeights& weights, const std::string& name,
+                            const std::vector<int64_t>& shape) {
   const VitsConv conv = TakeConv(weights, name, shape);
-  return conv.weight.defined() ? speech::NativeConv(conv.weight, conv.bias, /*exact=*/true)
-                               : speech::NativeConv();
+  return conv.weight.defined() ? speech::CpuConv(conv.weight, conv.bias, /*exact=*/true)
+                               : speech::CpuConv();
 }
 
 }  // namespace millrace::vits

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "models/speech/native_conv.h"
+#include "models/speech/cpu_conv.h"
 #include "models/vits/vits_weights.h"
 
 namespace millrace::vits {
@@ -30,7 +30,7 @@ class VitsNorm {
 
 // A convolution that keeps the number of rows, exact in float32: from these sums it is decided how
 // long a phoneme lasts. Errors are kept in weights.status().
-speech::NativeConv TakeRowConv(VitsWeights& weights, const std::string& name,
-                               const std::vector<int64_t>& shape);
+speech::CpuConv TakeRowConv(VitsWeights& weights, const std::string& name,
+                            const std::vector<int64_t>& shape);
 
 }  // namespace millrace::vits

@@ -387,7 +387,7 @@ int Main(int argc, char** argv) {
     return 2;
   }
   const at::TensorOptions there =
-      at::TensorOptions(at::kFloat).device(std::string(models::ToString(*device)));
+      at::TensorOptions(at::kFloat).device(std::string(ToString(*device)));
   Compare(*device, there);
   const bool half = *device == runtime::DeviceType::kCuda;
   if (half) Compare(*device, there.dtype(at::kHalf));

@@ -68,9 +68,9 @@ void BM_Markup(benchmark::State& state, std::string_view piece, models::TextForm
 int main(int argc, char** argv) {
   using millrace::models::TextFormat;
   for (const std::string_view piece : millrace::translation::kWorst) {
-    for (const auto& [name, format] : {std::pair("text", models::TextFormat::kText),
-                                       std::pair("html", models::TextFormat::kHtml),
-                                       std::pair("markdown", models::TextFormat::kMarkdown)}) {
+    for (const auto& [name, format] :
+         {std::pair("text", TextFormat::kText), std::pair("html", TextFormat::kHtml),
+          std::pair("markdown", TextFormat::kMarkdown)}) {
       std::string title(piece.substr(0, piece.find('\n')));
       benchmark::RegisterBenchmark((std::string(name) + " '" + title + "'").c_str(),
                                    millrace::translation::BM_Markup, piece, format)

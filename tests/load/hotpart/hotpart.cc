@@ -25,7 +25,7 @@
 #include "models/kokoro/kokoro_decoder.h"
 #include "models/kokoro/kokoro_encoder.h"
 #include "models/kokoro/kokoro_weights.h"
-#include "models/vits/native_vits_decoder.h"
+#include "models/vits/cpu_vits_decoder.h"
 #include "models/vits/vits_weights.h"
 #include "tests/fakes/fake_worker_context.h"
 
@@ -120,7 +120,7 @@ class Vits final : public HotPart {
 
  private:
   const int64_t latent_;
-  const vits::NativeVitsDecoder decoder_;
+  const vits::CpuVitsDecoder decoder_;
   FakeWorkerContext context_;
 };
 

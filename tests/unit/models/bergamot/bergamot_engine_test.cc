@@ -10,7 +10,7 @@
 
 #include "models/bergamot/aten_engine.h"
 #include "models/bergamot/bergamot_weights.h"
-#include "models/bergamot/quantised_engine.h"
+#include "models/bergamot/int8_engine.h"
 #include "tests/fakes/fake_worker_context.h"
 #include "tests/fakes/temporary_folder.h"
 #include "tests/unit/models/bergamot/tiny_model.h"
@@ -23,7 +23,7 @@ bool Never(size_t) { return false; }
 // "aten" or the name of a set of kernels.
 std::vector<std::string> EngineNames() {
   std::vector<std::string> names = {"aten"};
-  for (const kernels::Kernels* kernels : kernels::SupportedKernels()) {
+  for (const kernels::IntegerKernels* kernels : kernels::SupportedIntegerKernels()) {
     names.emplace_back(kernels->name);
   }
   return names;
@@ -31,8 +31,8 @@ std::vector<std::string> EngineNames() {
 
 std::unique_ptr<const translation::TranslationEngine> MakeEngine(const std::string& name,
                                                                  const BergamotWeights& weights) {
-  for (const kernels::Kernels* kernels : kernels::SupportedKernels()) {
-    if (kernels->name == name) return MakeQuantisedEngine(weights, *kernels);
+  for (const kernels::IntegerKernels* kernels : kernels::SupportedIntegerKernels()) {
+    if (kernels->name == name) return MakeInt8Engine(weights, *kernels);
   }
   return MakeAtenEngine(weights, runtime::DeviceType::kCpu);
 }

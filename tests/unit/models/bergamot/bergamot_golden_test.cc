@@ -14,7 +14,7 @@
 #include "models/bergamot/aten_engine.h"
 #include "models/bergamot/bergamot_engine.h"
 #include "models/bergamot/bergamot_weights.h"
-#include "models/bergamot/quantised_engine.h"
+#include "models/bergamot/int8_engine.h"
 #include "models/translation/vocabulary.h"
 #include "tests/fakes/fake_worker_context.h"
 #include "tests/fakes/needed.h"
@@ -134,8 +134,8 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& info) { return info.param.model == "bergamot-en-pt" ? "EnPt" : "PtEn"; });
 
 TEST_P(BergamotGoldenTest, TranslatesAsThePublishedEngineInAnyBatch) {
-  const kernels::Kernels& best = *kernels::SupportedKernels().front();
-  const auto engine = MakeQuantisedEngine(*weights_, best);
+  const kernels::IntegerKernels& best = *kernels::SupportedIntegerKernels().front();
+  const auto engine = MakeInt8Engine(*weights_, best);
   const auto alone = Translate(*engine, 1, sources_.size());
   ExpectAgreement(best.name, alone);
   EXPECT_EQ(Translate(*engine, 32, sources_.size()), alone);
@@ -144,9 +144,8 @@ TEST_P(BergamotGoldenTest, TranslatesAsThePublishedEngineInAnyBatch) {
 
 TEST_P(BergamotGoldenTest, EverySetOfKernelsAgrees) {
   constexpr size_t kSentences = 50;  // the portable kernels are slow
-  for (const kernels::Kernels* kernels : kernels::SupportedKernels().subspan(1)) {
-    ExpectAgreement(kernels->name,
-                    Translate(*MakeQuantisedEngine(*weights_, *kernels), 32, kSentences));
+  for (const kernels::IntegerKernels* kernels : kernels::SupportedIntegerKernels().subspan(1)) {
+    ExpectAgreement(kernels->name, Translate(*MakeInt8Engine(*weights_, *kernels), 32, kSentences));
   }
 }
 

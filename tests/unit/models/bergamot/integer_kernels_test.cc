@@ -13,8 +13,6 @@
 namespace millrace::bergamot {
 namespace {
 
-using kernels::Kernels;
-
 std::vector<float> RandomFloats(size_t count, float deviation, uint32_t seed) {
   std::mt19937 random(seed);
   std::normal_distribution<float> any(0, deviation);
@@ -47,9 +45,9 @@ Rounded Round(const float* x, int64_t count) {
   return rounded;
 }
 
-class KernelsTest : public testing::TestWithParam<const kernels::Kernels*> {
+class KernelsTest : public testing::TestWithParam<const kernels::IntegerKernels*> {
  protected:
-  const kernels::Kernels& kernels() const { return *GetParam(); }
+  const kernels::IntegerKernels& kernels() const { return *GetParam(); }
 
   std::vector<float> Multiply(const std::vector<float>& x, int64_t rows, const PackedMatrix& matrix,
                               bool relu) const {
@@ -65,8 +63,8 @@ class KernelsTest : public testing::TestWithParam<const kernels::Kernels*> {
 };
 
 INSTANTIATE_TEST_SUITE_P(Supported, KernelsTest,
-                         testing::ValuesIn(kernels::SupportedKernels().begin(),
-                                           kernels::SupportedKernels().end()),
+                         testing::ValuesIn(kernels::SupportedIntegerKernels().begin(),
+                                           kernels::SupportedIntegerKernels().end()),
                          [](const auto& info) { return std::string(info.param->name); });
 
 // A matrix of random or of extreme values with a bias.

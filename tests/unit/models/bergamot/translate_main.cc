@@ -18,7 +18,7 @@
 namespace millrace::bergamot {
 namespace {
 
-int Run(const std::filesystem::path& folder, TranslationEngineKind kind, size_t batch_size) {
+int Run(const std::filesystem::path& folder, EngineKind kind, size_t batch_size) {
   const auto weights = BergamotWeights::Load(folder / "weights.safetensors");
   if (!weights.ok()) {
     std::cerr << weights.status() << "\n";
@@ -31,7 +31,7 @@ int Run(const std::filesystem::path& folder, TranslationEngineKind kind, size_t 
     std::cerr << error << "\n";
     return EXIT_FAILURE;
   }
-  const auto engine = MakeTranslationEngine(kind, **weights);
+  const auto engine = MakeEngine(kind, **weights);
   models::FakeWorkerContext context;
   std::vector<translation::SentenceJob> jobs;
   const auto flush = [&] {
@@ -53,14 +53,13 @@ int Run(const std::filesystem::path& folder, TranslationEngineKind kind, size_t 
 }  // namespace millrace::bergamot
 
 int main(int argc, char** argv) {
-  using millrace::bergamot::TranslationEngineKind;
+  using millrace::bergamot::EngineKind;
   const std::string_view engine = argc > 2 ? argv[2] : "quantised";
   const int batch_size = argc > 3 ? std::atoi(argv[3]) : 32;
   if (argc < 2 || argc > 4 || (engine != "quantised" && engine != "aten") || batch_size < 1) {
     std::cerr << "usage: bergamot_translate MODEL_FOLDER [quantised|aten] [batch size]\n";
     return 2;
   }
-  return millrace::bergamot::Run(
-      argv[1], engine == "aten" ? TranslationEngineKind::kAten : TranslationEngineKind::kQuantised,
-      static_cast<size_t>(batch_size));
+  return millrace::bergamot::Run(argv[1], engine == "aten" ? EngineKind::kAten : EngineKind::kInt8,
+                                 static_cast<size_t>(batch_size));
 }

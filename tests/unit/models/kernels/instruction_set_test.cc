@@ -22,7 +22,7 @@ using ::testing::HasSubstr;
 // Names of the sets of each dispatcher that may run.
 std::vector<std::vector<std::string_view>> Dispatched() {
   std::vector<std::vector<std::string_view>> all(5);
-  for (const Kernels* set : SupportedKernels()) all[0].push_back(set->name);
+  for (const IntegerKernels* set : SupportedIntegerKernels()) all[0].push_back(set->name);
   for (const FloatKernels* set : SupportedFloatKernels()) all[1].push_back(set->name);
   for (const NarrowKernels* set : SupportedInt8Kernels()) all[2].push_back(set->name);
   for (const NarrowKernels* set : SupportedBfloatKernels()) all[3].push_back(set->name);

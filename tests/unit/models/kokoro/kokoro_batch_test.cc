@@ -72,7 +72,7 @@ class Comparison {
   int equal_ = 0;
 };
 
-TEST(speech::DrawNoise, GivesTheValuesOfNoiseSource) {
+TEST(DrawNoise, GivesTheValuesOfNoiseSource) {
   const at::InferenceMode inference;
   const std::vector<std::pair<uint64_t, uint64_t>> sources = {
       {0, 0}, {7, 3}, {0xFFFFFFFFFFFFFFFF, 0x8000000080000001}, {0x123456789ABCDEF0, 1}};

@@ -10,8 +10,8 @@
 
 #include "models/kernels/conv_kernels.h"
 #include "models/kokoro/aten_snake_block.h"
+#include "models/kokoro/cpu_snake_block.h"
 #include "models/kokoro/kokoro_weights.h"
-#include "models/kokoro/native_snake_block.h"
 #include "tests/fakes/temporary_folder.h"
 #include "tests/unit/models/kokoro/tiny_kokoro.h"
 
@@ -39,7 +39,7 @@ float GreatestDifference(const at::Tensor& a, const at::Tensor& b) {
   return greatest;
 }
 
-TEST(SnakeBlock, NativeEqualsAten) {
+TEST(SnakeBlock, CpuEqualsAten) {
   const at::InferenceMode inference;
   const testing::TemporaryFolder folder;
   WriteTinyKokoro(folder.path(), {});
@@ -47,7 +47,7 @@ TEST(SnakeBlock, NativeEqualsAten) {
   ASSERT_TRUE(weights.ok()) << weights.status();
   for (const auto& [number, channels] : {std::pair{0, 34}, std::pair{3, 5}}) {
     const std::string name = "decoder.generator.resblocks." + std::to_string(number);
-    const NativeSnakeBlock native(*weights, name, channels, 6, {1, 3});
+    const CpuSnakeBlock native(*weights, name, channels, 6, {1, 3});
     const AtenSnakeBlock aten(*weights, name, channels, 6, {1, 3});
     ASSERT_TRUE(weights->status().ok()) << weights->status();
     const at::Tensor style = Signal({1, 6}, 0.5, 0);

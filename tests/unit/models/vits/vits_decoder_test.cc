@@ -17,7 +17,7 @@
 #include "models/kernels/conv_kernels.h"
 #include "models/speech/noise.h"
 #include "models/vits/aten_vits_decoder.h"
-#include "models/vits/native_vits_decoder.h"
+#include "models/vits/cpu_vits_decoder.h"
 #include "models/vits/vits_encoder.h"
 #include "tests/fakes/fake_worker_context.h"
 #include "tests/fakes/temporary_folder.h"
@@ -36,7 +36,7 @@ class Voice {
     EXPECT_TRUE(weights.ok()) << weights.status();
     hop_ = weights->shape().hop();
     encoder_ = std::make_unique<VitsEncoder>(*weights);
-    native_ = std::make_unique<NativeVitsDecoder>(*weights, encoder_->latent());
+    native_ = std::make_unique<CpuVitsDecoder>(*weights, encoder_->latent());
     aten_ = std::make_unique<AtenVitsDecoder>(*weights, encoder_->latent(), "tiny/1");
     EXPECT_TRUE(weights->status().ok()) << weights->status();
   }
@@ -101,7 +101,7 @@ struct Case {
 
 class VitsDecoderTest : public ::testing::TestWithParam<Case> {};
 
-TEST_P(VitsDecoderTest, NativeEqualsAten) {
+TEST_P(VitsDecoderTest, CpuEqualsAten) {
   const Voice voice(GetParam().shape);
   const int64_t last = std::max<int64_t>(GetParam().shape.speakers, 1) - 1;
   // From one frame to several chunks, with a last chunk of every kind.
@@ -133,12 +133,12 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"Large", {.hidden = 64, .latent = 96, .flow_hidden = 96, .generator = 128}}),
     [](const auto& info) { return info.param.name; });
 
-TEST(NativeVitsDecoderTest, SpeakersDiffer) {
+TEST(CpuVitsDecoderTest, SpeakersDiffer) {
   const Voice voice({.speakers = 2});
   EXPECT_NE(voice.Speak(voice.native(), 9, 2, 0), voice.Speak(voice.native(), 9, 2, 1));
 }
 
-TEST(NativeVitsDecoderTest, ThreadsAtOnceGiveTheSameBits) {
+TEST(CpuVitsDecoderTest, ThreadsAtOnceGiveTheSameBits) {
   const Voice voice({});
   const std::vector<float> expected = voice.Speak(voice.native(), 40, 5, 0);
   constexpr int kThreads = 4;
@@ -154,7 +154,7 @@ TEST(NativeVitsDecoderTest, ThreadsAtOnceGiveTheSameBits) {
   for (std::thread& thread : threads) thread.join();
 }
 
-TEST(NativeVitsDecoderTest, StopsWithinAChunk) {
+TEST(CpuVitsDecoderTest, StopsWithinAChunk) {
   const Voice voice({});
   const std::vector<float> noise(400 * 20);
   const at::InferenceMode inference;

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "models/vits/aten_vits_decoder.h"
-#include "models/vits/native_vits_decoder.h"
+#include "models/vits/cpu_vits_decoder.h"
 #include "models/vits/vits_encoder.h"
 #include "models/vits/vits_weights.h"
 #include "tests/fakes/fake_worker_context.h"
@@ -70,7 +70,7 @@ TEST_P(VitsGoldenTest, SamplesEqualThoseOfOnnxruntime) {
   const VitsEncoder encoder(*weights);
   std::unique_ptr<VitsDecoder> decoder;
   if (GetParam()) {
-    decoder = std::make_unique<NativeVitsDecoder>(*weights, encoder.latent());
+    decoder = std::make_unique<CpuVitsDecoder>(*weights, encoder.latent());
   } else {
     decoder = std::make_unique<AtenVitsDecoder>(*weights, encoder.latent(), "joe/1");
   }

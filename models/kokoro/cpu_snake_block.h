@@ -17,11 +17,11 @@ namespace millrace::kokoro {
 // The block for the CPU: own convolutions on rows of channels, with norm and activation of their
 // input before and the moments of their output after them while those rows are in the cache. On the
 // calling thread alone; results do not depend on the number of threads.
-class NativeSnakeBlock final : public SnakeBlock {
+class CpuSnakeBlock final : public SnakeBlock {
  public:
   // The weights are on the CPU. Errors are kept in weights.status().
-  NativeSnakeBlock(speech::TensorReader& weights, const std::string& name, int64_t channels,
-                   int64_t style, const std::vector<int64_t>& dilations);
+  CpuSnakeBlock(speech::TensorReader& weights, const std::string& name, int64_t channels,
+                int64_t style, const std::vector<int64_t>& dilations);
 
   at::Tensor Run(const at::Tensor& x, const at::Tensor& style) const override;
 

@@ -5,8 +5,8 @@
 #include <span>
 #include <vector>
 
-#include "models/bergamot/quantised_encoder.h"
-#include "models/bergamot/quantised_layers.h"
+#include "models/bergamot/int8_encoder.h"
+#include "models/bergamot/int8_layers.h"
 
 namespace millrace::bergamot {
 
@@ -70,10 +70,10 @@ class DecoderBatch {
 };
 
 // The SSRU decoder with greedy choice. Immutable, so thread-safe.
-class QuantisedDecoder {
+class Int8Decoder {
  public:
-  QuantisedDecoder(const BergamotWeights& weights, const Embeddings& embeddings,
-                   const kernels::Kernels& kernels);
+  Int8Decoder(const BergamotWeights& weights, const Embeddings& embeddings,
+              const kernels::IntegerKernels& kernels);
 
   size_t layers() const { return layers_.size(); }
   OutputWords WordsFor(std::span<const int32_t> candidates) const;
@@ -96,7 +96,7 @@ class QuantisedDecoder {
               float* x) const;
   void Choose(DecoderBatch& batch, LayerBuffers& buffers, const float* x) const;
 
-  const kernels::Kernels& kernels_;
+  const kernels::IntegerKernels& kernels_;
   const Embeddings& embeddings_;
   const BergamotWeights& weights_;
   std::vector<int32_t> corrections_;  // of the embeddings as output matrix

@@ -1,4 +1,4 @@
-#include "models/vits/native_generator.h"
+#include "models/vits/generator.h"
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/matmul.h>
@@ -24,8 +24,7 @@ int64_t FloorDivide(int64_t a, int64_t b) { return a >= 0 ? a / b : -((-a + b - 
 
 }  // namespace
 
-NativeGenerator::Block NativeGenerator::TakeBlock(VitsWeights& weights, int64_t index,
-                                                  int64_t channels) {
+Generator::Block Generator::TakeBlock(VitsWeights& weights, int64_t index, int64_t channels) {
   const std::string name = absl::StrCat("dec.resblocks.", index);
   const bool paired = weights.Has(name + ".convs1.0.weight");
   const auto& dilations = weights.shape().block_dilations[static_cast<size_t>(index)];
@@ -42,14 +41,14 @@ NativeGenerator::Block NativeGenerator::TakeBlock(VitsWeights& weights, int64_t 
   return block;
 }
 
-int64_t NativeGenerator::Reach(const Block& block) {
+int64_t Generator::Reach(const Block& block) {
   int64_t reach = 0;
   for (const Conv& conv : block) reach += conv.conv.margin();
   return reach;
 }
 
-NativeGenerator::NativeGenerator(VitsWeights& weights, const std::vector<int64_t>& input_places,
-                                 int64_t input_width, const at::Tensor& speakers)
+Generator::Generator(VitsWeights& weights, const std::vector<int64_t>& input_places,
+                     int64_t input_width, const at::Tensor& speakers)
     : hop_(weights.shape().hop()), speakers_(speakers) {
   const VitsConv pre =
       TakeSameConv(weights, "dec.conv_pre", {-1, static_cast<int64_t>(input_places.size()), -1});
@@ -93,27 +92,27 @@ NativeGenerator::NativeGenerator(VitsWeights& weights, const std::vector<int64_t
   if (post.bias.defined()) post_bias_ = post.bias.const_data_ptr<float>()[0];
 }
 
-NativeGenerator::Rows NativeGenerator::Allocate(kernels::AlignedFloats& memory, int64_t begin,
-                                                int64_t end, int64_t width) {
+Generator::Rows Generator::Allocate(kernels::AlignedFloats& memory, int64_t begin, int64_t end,
+                                    int64_t width) {
   memory.Reserve(static_cast<size_t>((end - begin) * width));
   return {memory.data(), begin, end, width};
 }
 
-void NativeGenerator::ClearOutside(const Rows& rows, int64_t total) {
+void Generator::ClearOutside(const Rows& rows, int64_t total) {
   const int64_t before = std::clamp<int64_t>(0, rows.begin, rows.end);
   std::fill(rows.data, rows.row(before), 0.0F);
   const int64_t after = std::clamp(total, rows.begin, rows.end);
   std::fill(rows.row(after), rows.row(rows.end), 0.0F);
 }
 
-std::pair<int64_t, int64_t> NativeGenerator::InputRange(const Stage& stage, int64_t begin,
-                                                        int64_t end) const {
+std::pair<int64_t, int64_t> Generator::InputRange(const Stage& stage, int64_t begin,
+                                                  int64_t end) const {
   const int64_t first = FloorDivide(begin - stage.reach + stage.crop, stage.stride);
   const int64_t last = FloorDivide(end - 1 + stage.reach + stage.crop, stage.stride);
   return {first - stage.up.taps() + 1, last + 1};
 }
 
-int64_t NativeGenerator::margin() const {
+int64_t Generator::margin() const {
   int64_t begin = -(post_taps_ - 1) / 2;
   int64_t end = hop_ - begin;
   for (size_t i = stages_.size(); i > 0; --i)
@@ -121,9 +120,8 @@ int64_t NativeGenerator::margin() const {
   return std::max(-begin, end - 1) + pre_.margin();
 }
 
-NativeGenerator::Rows NativeGenerator::RunPre(const Rows& frames, int64_t total, int64_t begin,
-                                              int64_t end, const float* bias,
-                                              Scratch& scratch) const {
+Generator::Rows Generator::RunPre(const Rows& frames, int64_t total, int64_t begin, int64_t end,
+                                  const float* bias, Scratch& scratch) const {
   const Rows input =
       Allocate(scratch.frames, begin - pre_.margin(), end + pre_.margin(), frames.width);
   ClearOutside(input, total);
@@ -145,9 +143,8 @@ NativeGenerator::Rows NativeGenerator::RunPre(const Rows& frames, int64_t total,
   return output;
 }
 
-NativeGenerator::Rows NativeGenerator::RunStage(size_t index, const Rows& input,
-                                                int64_t input_total, int64_t begin, int64_t end,
-                                                Scratch::Stage& scratch) const {
+Generator::Rows Generator::RunStage(size_t index, const Rows& input, int64_t input_total,
+                                    int64_t begin, int64_t end, Scratch::Stage& scratch) const {
   const Stage& stage = stages_[index];
   const int64_t total = input_total * stage.stride;
   const auto [input_begin, input_end] = InputRange(stage, begin, end);
@@ -178,8 +175,8 @@ NativeGenerator::Rows NativeGenerator::RunStage(size_t index, const Rows& input,
   return output;
 }
 
-void NativeGenerator::RunBlock(const Stage& stage, size_t block, const BlockRows& rows,
-                               Scratch::Stage& scratch) const {
+void Generator::RunBlock(const Stage& stage, size_t block, const BlockRows& rows,
+                         Scratch::Stage& scratch) const {
   const Block& convs = stage.blocks[block];
   Rows raw = rows.raw;
   Rows active = rows.active;
@@ -228,7 +225,7 @@ void NativeGenerator::RunBlock(const Stage& stage, size_t block, const BlockRows
   }
 }
 
-kernels::AlignedFloats NativeGenerator::SpeakerBias(int64_t speaker) const {
+kernels::AlignedFloats Generator::SpeakerBias(int64_t speaker) const {
   kernels::AlignedFloats bias(static_cast<size_t>(pre_.out_channels()));
   std::copy_n(pre_.bias(), pre_.out_channels(), bias.data());
   if (!speakers_.defined()) return bias;
@@ -238,9 +235,9 @@ kernels::AlignedFloats NativeGenerator::SpeakerBias(int64_t speaker) const {
   return bias;
 }
 
-bool NativeGenerator::Run(const Sentence& sentence, int64_t begin_frame, int64_t end_frame,
-                          Scratch& scratch, float* samples,
-                          const std::function<bool()>& should_stop) const {
+bool Generator::Run(const Sentence& sentence, int64_t begin_frame, int64_t end_frame,
+                    Scratch& scratch, float* samples,
+                    const std::function<bool()>& should_stop) const {
   const int64_t frames = sentence.frames;
   scratch.stages.resize(stages_.size());
   const kernels::AlignedFloats bias = SpeakerBias(sentence.speaker);

@@ -1,4 +1,4 @@
-#include "models/vits/native_flow.h"
+#include "models/vits/flow.h"
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/matmul.h>
@@ -42,7 +42,7 @@ std::vector<int64_t> Reversed(int64_t count) {
 
 }  // namespace
 
-NativeFlow::NativeFlow(VitsWeights& weights, int64_t latent, const at::Tensor& speakers)
+Flow::Flow(VitsWeights& weights, int64_t latent, const at::Tensor& speakers)
     : speakers_(speakers), half_(latent / 2), half_width_(speech::PadChannels(half_)) {
   bool reversed = true;
   for (int flow : kFlows) {
@@ -54,7 +54,7 @@ NativeFlow::NativeFlow(VitsWeights& weights, int64_t latent, const at::Tensor& s
 
 // The first exchange leaves both halves swapped and reversed, the second puts them right again. So
 // in the odd ones the second half conditions and the first is changed, both read backwards.
-NativeFlow::Coupling NativeFlow::Build(VitsWeights& weights, int flow, bool reversed) {
+Flow::Coupling Flow::Build(VitsWeights& weights, int flow, bool reversed) {
   const std::string name = absl::StrCat("flow.flows.", flow);
   Coupling coupling;
   const VitsConv pre = TakeConv(weights, name + ".pre", {-1, half_, 1});
@@ -99,7 +99,7 @@ NativeFlow::Coupling NativeFlow::Build(VitsWeights& weights, int flow, bool reve
   return coupling;
 }
 
-kernels::AlignedFloats NativeFlow::SpeakerBias(const Coupling& coupling, int64_t speaker) const {
+kernels::AlignedFloats Flow::SpeakerBias(const Coupling& coupling, int64_t speaker) const {
   const at::Tensor added =
       (at::matmul(coupling.speaker.weight.squeeze(2), speakers_[speaker]) + coupling.speaker.bias)
           .contiguous();
@@ -117,7 +117,7 @@ kernels::AlignedFloats NativeFlow::SpeakerBias(const Coupling& coupling, int64_t
   return biases;
 }
 
-int64_t NativeFlow::reach() const {
+int64_t Flow::reach() const {
   int64_t reach = 0;
   for (const Coupling& coupling : couplings_) {
     for (const Layer& layer : coupling.layers) reach += layer.gates.margin();
@@ -125,7 +125,7 @@ int64_t NativeFlow::reach() const {
   return reach;
 }
 
-void NativeFlow::Run(float* rows, int64_t frames, int64_t speaker) const {
+void Flow::Run(float* rows, int64_t frames, int64_t speaker) const {
   const kernels::ConvKernels& kernels = kernels::GetConvKernels();
   const int64_t pitch = 2 * half_width_;
   const int64_t width = speech::PadChannels(hidden_);

@@ -1,4 +1,4 @@
-#include "models/vits/native_vits_decoder.h"
+#include "models/vits/cpu_vits_decoder.h"
 
 #include <algorithm>
 #include <utility>
@@ -16,18 +16,17 @@ std::vector<int64_t> LatentPlaces(int64_t latent, int64_t half_width) {
 
 }  // namespace
 
-NativeVitsDecoder::NativeVitsDecoder(VitsWeights& weights, int64_t latent)
-    : NativeVitsDecoder(weights, latent, weights.TakeIfAny("emb_g.weight", {-1, -1})) {}
+CpuVitsDecoder::CpuVitsDecoder(VitsWeights& weights, int64_t latent)
+    : CpuVitsDecoder(weights, latent, weights.TakeIfAny("emb_g.weight", {-1, -1})) {}
 
-NativeVitsDecoder::NativeVitsDecoder(VitsWeights& weights, int64_t latent,
-                                     const at::Tensor& speakers)
+CpuVitsDecoder::CpuVitsDecoder(VitsWeights& weights, int64_t latent, const at::Tensor& speakers)
     : flow_(weights, latent, speakers),
       generator_(weights, LatentPlaces(latent, flow_.half_width()), 2 * flow_.half_width(),
                  speakers) {}
 
-class NativeVitsDecoder::Sentence final : public Decoding {
+class CpuVitsDecoder::Sentence final : public Decoding {
  public:
-  Sentence(const NativeVitsDecoder& decoder, const Input& input)
+  Sentence(const CpuVitsDecoder& decoder, const Input& input)
       : decoder_(decoder), frames_(input.TotalFrames()), speaker_(input.speaker) {
     const int64_t half_width = decoder_.flow_.half_width();
     rows_.Reserve(static_cast<size_t>(frames_ * width()));
@@ -38,10 +37,10 @@ class NativeVitsDecoder::Sentence final : public Decoding {
                                              const std::function<bool()>& should_stop,
                                              runtime::WorkerContext&) override {
     const int64_t end = begin + std::min(count, frames_ - begin);
-    const NativeGenerator& generator = decoder_.generator_;
+    const Generator& generator = decoder_.generator_;
     Flow(std::min(end + generator.margin(), frames_));
     std::vector<float> samples(static_cast<size_t>((end - begin) * generator.hop()));
-    std::unique_ptr<NativeGenerator::Scratch> scratch = decoder_.TakeScratch();
+    std::unique_ptr<Generator::Scratch> scratch = decoder_.TakeScratch();
     const bool finished = generator.Run({rows_.data(), frames_, speaker_}, begin, end, *scratch,
                                         samples.data(), should_stop);
     decoder_.ReturnScratch(std::move(scratch));
@@ -56,7 +55,7 @@ class NativeVitsDecoder::Sentence final : public Decoding {
   // waits for them, then over all the others.
   void Flow(int64_t end) {
     if (end <= flowed_) return;
-    const NativeFlow& flow = decoder_.flow_;
+    const vits::Flow& flow = decoder_.flow_;
     const int64_t reach = flow.reach();
     const bool some = flowed_ == 0 && end + 2 * reach < frames_;
     const int64_t until = some ? end : frames_;
@@ -76,7 +75,7 @@ class NativeVitsDecoder::Sentence final : public Decoding {
     flowed_ = until;
   }
 
-  const NativeVitsDecoder& decoder_;
+  const CpuVitsDecoder& decoder_;
   const int64_t frames_;
   const int64_t speaker_;
   kernels::AlignedFloats rows_;  // latents, of which the flow has transformed the first `flowed_`
@@ -84,19 +83,19 @@ class NativeVitsDecoder::Sentence final : public Decoding {
   kernels::AlignedFloats before_;  // what the last of those were, as far as the flow reaches
 };
 
-std::unique_ptr<VitsDecoder::Decoding> NativeVitsDecoder::Start(const Input& input) const {
+std::unique_ptr<VitsDecoder::Decoding> CpuVitsDecoder::Start(const Input& input) const {
   return std::make_unique<Sentence>(*this, input);
 }
 
-std::unique_ptr<NativeGenerator::Scratch> NativeVitsDecoder::TakeScratch() const {
+std::unique_ptr<Generator::Scratch> CpuVitsDecoder::TakeScratch() const {
   MutexLock lock(mu_);
-  if (scratch_.empty()) return std::make_unique<NativeGenerator::Scratch>();
-  std::unique_ptr<NativeGenerator::Scratch> scratch = std::move(scratch_.back());
+  if (scratch_.empty()) return std::make_unique<Generator::Scratch>();
+  std::unique_ptr<Generator::Scratch> scratch = std::move(scratch_.back());
   scratch_.pop_back();
   return scratch;
 }
 
-void NativeVitsDecoder::ReturnScratch(std::unique_ptr<NativeGenerator::Scratch> scratch) const {
+void CpuVitsDecoder::ReturnScratch(std::unique_ptr<Generator::Scratch> scratch) const {
   MutexLock lock(mu_);
   scratch_.push_back(std::move(scratch));
 }

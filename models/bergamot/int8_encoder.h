@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "models/bergamot/quantised_layers.h"
+#include "models/bergamot/int8_layers.h"
 
 namespace millrace::bergamot {
 
@@ -25,10 +25,10 @@ struct SentenceMemory {
 
 // The transformer encoder, and what the decoder's attention needs of its output. Immutable, so
 // thread-safe.
-class QuantisedEncoder {
+class Int8Encoder {
  public:
-  QuantisedEncoder(const BergamotWeights& weights, const Embeddings& embeddings,
-                   const kernels::Kernels& kernels);
+  Int8Encoder(const BergamotWeights& weights, const Embeddings& embeddings,
+              const kernels::IntegerKernels& kernels);
 
   // Encodes some sentences together: for each, one memory per decoder layer.
   std::vector<std::vector<SentenceMemory>> Encode(
@@ -46,7 +46,7 @@ class QuantisedEncoder {
   void Attend(const Layer& layer, std::span<const std::span<const int32_t>> sources, int64_t rows,
               LayerBuffers& buffers, float* x) const;
 
-  const kernels::Kernels& kernels_;
+  const kernels::IntegerKernels& kernels_;
   const Embeddings& embeddings_;
   const int64_t dim_;
   const int64_t decoder_layers_;

@@ -1,4 +1,4 @@
-#include "models/bergamot/quantised_encoder.h"
+#include "models/bergamot/int8_encoder.h"
 
 #include <algorithm>
 
@@ -26,8 +26,8 @@ void Transpose(const float* rows, int64_t stride, int64_t length, int64_t padded
 
 }  // namespace
 
-QuantisedEncoder::QuantisedEncoder(const BergamotWeights& weights, const Embeddings& embeddings,
-                                   const kernels::Kernels& kernels)
+Int8Encoder::Int8Encoder(const BergamotWeights& weights, const Embeddings& embeddings,
+                         const kernels::IntegerKernels& kernels)
     : kernels_(kernels),
       embeddings_(embeddings),
       dim_(weights.dim()),
@@ -41,7 +41,7 @@ QuantisedEncoder::QuantisedEncoder(const BergamotWeights& weights, const Embeddi
   }
 }
 
-std::vector<std::vector<SentenceMemory>> QuantisedEncoder::Encode(
+std::vector<std::vector<SentenceMemory>> Int8Encoder::Encode(
     std::span<const std::span<const int32_t>> sources) const {
   int64_t rows = 0;
   for (const auto& source : sources) rows += static_cast<int64_t>(source.size());
@@ -82,8 +82,8 @@ std::vector<std::vector<SentenceMemory>> QuantisedEncoder::Encode(
   return memories;
 }
 
-void QuantisedEncoder::Attend(const Layer& layer, std::span<const std::span<const int32_t>> sources,
-                              int64_t rows, LayerBuffers& buffers, float* x) const {
+void Int8Encoder::Attend(const Layer& layer, std::span<const std::span<const int32_t>> sources,
+                         int64_t rows, LayerBuffers& buffers, float* x) const {
   Multiply(kernels_, layer.query_key_value, x, rows, buffers.quantised, buffers.wide.data());
   int64_t longest = 0;
   for (const auto& source : sources) {

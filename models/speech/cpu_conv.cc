@@ -1,4 +1,4 @@
-#include "models/speech/native_conv.h"
+#include "models/speech/cpu_conv.h"
 
 #include <ATen/ops/constant_pad_nd.h>
 #include <ATen/ops/empty.h>
@@ -8,10 +8,10 @@
 
 namespace millrace::speech {
 
-NativeConv::NativeConv(const at::Tensor& weight, const at::Tensor& bias, bool exact)
+CpuConv::CpuConv(const at::Tensor& weight, const at::Tensor& bias, bool exact)
     : out_(weight.size(0)), conv_(weight, bias, /*dilation=*/1, {.exact = exact}) {}
 
-at::Tensor NativeConv::Run(const at::Tensor& x) const {
+at::Tensor CpuConv::Run(const at::Tensor& x) const {
   const at::Tensor input = x.contiguous();
   const int64_t time = input.size(2);
   const int64_t in = conv_.in_channels();
@@ -36,7 +36,7 @@ at::Tensor NativeConv::Run(const at::Tensor& x) const {
   return output;
 }
 
-at::Tensor NativeConv::RunRows(const at::Tensor& x) const {
+at::Tensor CpuConv::RunRows(const at::Tensor& x) const {
   const int64_t reach = conv_.taps() - 1;
   at::Tensor input = x.contiguous();
   if (reach > 0) input = at::constant_pad_nd(input, {0, 0, reach / 2, reach - reach / 2});

@@ -1,11 +1,11 @@
-#include "models/bergamot/quantised_engine.h"
+#include "models/bergamot/int8_engine.h"
 
 #include <cstddef>
 #include <utility>
 #include <vector>
 
-#include "models/bergamot/quantised_decoder.h"
-#include "models/bergamot/quantised_encoder.h"
+#include "models/bergamot/int8_decoder.h"
+#include "models/bergamot/int8_encoder.h"
 #include "models/bergamot/shortlist.h"
 
 namespace millrace::bergamot {
@@ -15,8 +15,8 @@ namespace {
 // layer works on stays in the L2 cache.
 constexpr size_t kWordsPerGroup = 192;
 
-struct QuantisedState final : translation::SentenceState {
-  explicit QuantisedState(DecodedSentence sentence) : sentence(std::move(sentence)) {}
+struct Int8State final : translation::SentenceState {
+  explicit Int8State(DecodedSentence sentence) : sentence(std::move(sentence)) {}
 
   DecodedSentence sentence;
 };
@@ -27,9 +27,9 @@ void TakeAlignment(translation::SentenceJob& job, DecodedSentence& sentence) {
   job.alignment.resize(job.target.size());  // without that of the end
 }
 
-class QuantisedEngine final : public translation::TranslationEngine {
+class Int8Engine final : public translation::TranslationEngine {
  public:
-  QuantisedEngine(const BergamotWeights& weights, const kernels::Kernels& kernels)
+  Int8Engine(const BergamotWeights& weights, const kernels::IntegerKernels& kernels)
       : dim_(weights.dim()),
         shortlist_(weights.shortlist, weights.words()),
         embeddings_(weights),
@@ -43,7 +43,7 @@ class QuantisedEngine final : public translation::TranslationEngine {
     std::vector<DecoderBatch::Row> rows;
     for (size_t i = 0; i < jobs.size(); ++i) {
       if (jobs[i]->at_work())
-        rows.push_back({i, &static_cast<QuantisedState&>(*jobs[i]->state).sentence});
+        rows.push_back({i, &static_cast<Int8State&>(*jobs[i]->state).sentence});
     }
     DecoderBatch batch(std::move(rows), decoder_.layers(), dim_);
     LayerBuffers buffers = decoder_.MakeBuffers(batch.size());
@@ -89,7 +89,7 @@ class QuantisedEngine final : public translation::TranslationEngine {
     if (members.empty()) return next;
     auto memories = encoder_.Encode(sources);
     for (size_t i = 0; i < members.size(); ++i) {
-      members[i]->state = std::make_unique<QuantisedState>(
+      members[i]->state = std::make_unique<Int8State>(
           DecodedSentence{.memory = std::move(memories[i]),
                           .output = decoder_.WordsFor(shortlist_.Candidates(sources[i])),
                           .align = members[i]->align});
@@ -100,15 +100,15 @@ class QuantisedEngine final : public translation::TranslationEngine {
   const int64_t dim_;
   const Shortlist shortlist_;
   const Embeddings embeddings_;
-  const QuantisedEncoder encoder_;
-  const QuantisedDecoder decoder_;
+  const Int8Encoder encoder_;
+  const Int8Decoder decoder_;
 };
 
 }  // namespace
 
-std::unique_ptr<const translation::TranslationEngine> MakeQuantisedEngine(
-    const BergamotWeights& weights, const kernels::Kernels& kernels) {
-  return std::make_unique<QuantisedEngine>(weights, kernels);
+std::unique_ptr<const translation::TranslationEngine> MakeInt8Engine(
+    const BergamotWeights& weights, const kernels::IntegerKernels& kernels) {
+  return std::make_unique<Int8Engine>(weights, kernels);
 }
 
 }  // namespace millrace::bergamot

@@ -1,4 +1,4 @@
-#include "models/bergamot/quantised_decoder.h"
+#include "models/bergamot/int8_decoder.h"
 
 #include <algorithm>
 #include <limits>
@@ -59,8 +59,8 @@ void DecoderBatch::Move(size_t from, size_t to) {
   }
 }
 
-QuantisedDecoder::QuantisedDecoder(const BergamotWeights& weights, const Embeddings& embeddings,
-                                   const kernels::Kernels& kernels)
+Int8Decoder::Int8Decoder(const BergamotWeights& weights, const Embeddings& embeddings,
+                         const kernels::IntegerKernels& kernels)
     : kernels_(kernels), embeddings_(embeddings), weights_(weights) {
   const Int8Matrix& matrix = weights.embeddings;
   corrections_.reserve(static_cast<size_t>(matrix.outputs));
@@ -74,11 +74,11 @@ QuantisedDecoder::QuantisedDecoder(const BergamotWeights& weights, const Embeddi
   }
 }
 
-OutputWords QuantisedDecoder::WordsFor(std::span<const int32_t> candidates) const {
+OutputWords Int8Decoder::WordsFor(std::span<const int32_t> candidates) const {
   return OutputWords(candidates, corrections_, weights_.output_bias);
 }
 
-LayerBuffers QuantisedDecoder::MakeBuffers(int64_t rows) const {
+LayerBuffers Int8Decoder::MakeBuffers(int64_t rows) const {
   int64_t hidden_units = 0;
   for (const Layer& layer : layers_) {
     hidden_units = std::max(hidden_units, layer.feed_forward.hidden_units());
@@ -86,7 +86,7 @@ LayerBuffers QuantisedDecoder::MakeBuffers(int64_t rows) const {
   return LayerBuffers(rows, weights_.dim(), hidden_units, 2 * weights_.dim());
 }
 
-void QuantisedDecoder::Step(DecoderBatch& batch, LayerBuffers& buffers) const {
+void Int8Decoder::Step(DecoderBatch& batch, LayerBuffers& buffers) const {
   const int64_t dim = weights_.dim();
   kernels::AlignedBuffer<float> x(static_cast<size_t>(batch.size() * dim));
   float* row = x.data();
@@ -106,8 +106,8 @@ void QuantisedDecoder::Step(DecoderBatch& batch, LayerBuffers& buffers) const {
   Choose(batch, buffers, x.data());
 }
 
-void QuantisedDecoder::Attend(const Layer& layer, size_t index, DecoderBatch& batch,
-                              LayerBuffers& buffers, float* x) const {
+void Int8Decoder::Attend(const Layer& layer, size_t index, DecoderBatch& batch,
+                         LayerBuffers& buffers, float* x) const {
   const int64_t dim = weights_.dim();
   Multiply(kernels_, layer.query, x, batch.size(), buffers.quantised, buffers.wide.data());
   int64_t longest = 0;
@@ -147,7 +147,7 @@ void QuantisedDecoder::Attend(const Layer& layer, size_t index, DecoderBatch& ba
   AddNorm(kernels_, layer.cross_norm, buffers.wide.data(), batch.size(), x);
 }
 
-void QuantisedDecoder::Choose(DecoderBatch& batch, LayerBuffers& buffers, const float* x) const {
+void Int8Decoder::Choose(DecoderBatch& batch, LayerBuffers& buffers, const float* x) const {
   const Int8Matrix& matrix = weights_.embeddings;
   const kernels::Activations activations = buffers.quantised.view(matrix.inputs);
   kernels_.quantise(x, batch.size(), activations);

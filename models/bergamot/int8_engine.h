@@ -9,11 +9,11 @@ namespace millrace::bergamot {
 
 class BergamotWeights;
 
-// The engine of kQuantised on the given kernels. Sentences lie one behind another without padding,
+// The engine of kInt8 on the given kernels. Sentences lie one behind another without padding,
 // and each one's result is the same, bit for bit, in any batch. Keeps a packed copy of the
 // matrices, about 9 MB; a call needs a few kB for each word of its batch. The weights must outlive
 // it. Thread-safe.
-std::unique_ptr<const translation::TranslationEngine> MakeQuantisedEngine(
-    const BergamotWeights& weights, const kernels::Kernels& kernels);
+std::unique_ptr<const translation::TranslationEngine> MakeInt8Engine(
+    const BergamotWeights& weights, const kernels::IntegerKernels& kernels);
 
 }  // namespace millrace::bergamot

@@ -1,4 +1,4 @@
-#include "models/bergamot/quantised_layers.h"
+#include "models/bergamot/int8_layers.h"
 
 #include <algorithm>
 #include <cmath>
@@ -30,7 +30,7 @@ void Embeddings::Lookup(int32_t word, int64_t position, float* x) const {
 FeedForward::FeedForward(const FeedForwardWeights& weights)
     : expand_({&weights.expand}), contract_({&weights.contract}), norm_(weights.norm) {}
 
-void FeedForward::Run(const kernels::Kernels& kernels, float* x, int64_t rows,
+void FeedForward::Run(const kernels::IntegerKernels& kernels, float* x, int64_t rows,
                       LayerBuffers& buffers) const {
   const int64_t dim = contract_.outputs();
   float* hidden = buffers.hidden.data();
@@ -48,7 +48,7 @@ void FeedForward::Run(const kernels::Kernels& kernels, float* x, int64_t rows,
   }
 }
 
-void Multiply(const kernels::Kernels& kernels, const PackedMatrix& matrix, const float* x,
+void Multiply(const kernels::IntegerKernels& kernels, const PackedMatrix& matrix, const float* x,
               int64_t rows, QuantisedRows& quantised, float* out) {
   const kernels::PackedView view = matrix.view();
   const kernels::Activations activations = quantised.view(view.inputs);
@@ -56,8 +56,8 @@ void Multiply(const kernels::Kernels& kernels, const PackedMatrix& matrix, const
   kernels.multiply(activations, rows, view, /*relu=*/false, out);
 }
 
-void AddNorm(const kernels::Kernels& kernels, const NormWeights& norm, const float* y, int64_t rows,
-             float* x) {
+void AddNorm(const kernels::IntegerKernels& kernels, const NormWeights& norm, const float* y,
+             int64_t rows, float* x) {
   kernels.add_norm(x, y, rows, static_cast<int64_t>(norm.scale.size()), norm.scale.data(),
                    norm.bias.data(), BergamotWeights::kNormEpsilon);
 }

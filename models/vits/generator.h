@@ -13,12 +13,12 @@ namespace millrace::vits {
 // The HiFi-GAN generator of VITS for the CPU, on rows of channels. It works in chunks that fit the
 // caches: a chunk reads a few rows beyond its ends, so the samples do not depend on where the cuts
 // are, and memory does not grow with the sentence. Immutable, shared by all threads.
-class NativeGenerator {
+class Generator {
  public:
   // Scratch memory of one call; may be used again, by one call at a time.
   class Scratch {
    private:
-    friend class NativeGenerator;
+    friend class Generator;
     struct Stage {
       kernels::AlignedFloats raw, active;                    // what the upsampling gives
       kernels::AlignedFloats chain_raw[2], chain_active[2];  // within a residual block, by turns
@@ -30,8 +30,8 @@ class NativeGenerator {
 
   // `input_width` is the width of a row of frames, of which the latent channel c is at
   // input_places[c]. Errors are kept in weights.status().
-  NativeGenerator(VitsWeights& weights, const std::vector<int64_t>& input_places,
-                  int64_t input_width, const at::Tensor& speakers);
+  Generator(VitsWeights& weights, const std::vector<int64_t>& input_places, int64_t input_width,
+            const at::Tensor& speakers);
 
   // What to speak: rows of latents [frames][input_width].
   struct Sentence {

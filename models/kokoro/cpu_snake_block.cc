@@ -1,4 +1,4 @@
-#include "models/kokoro/native_snake_block.h"
+#include "models/kokoro/cpu_snake_block.h"
 
 #include <ATen/ops/empty.h>
 
@@ -18,9 +18,8 @@ constexpr int64_t kChunkStep = 64;           // keeps the bits of the moments
 
 }  // namespace
 
-NativeSnakeBlock::NativeSnakeBlock(speech::TensorReader& weights, const std::string& name,
-                                   int64_t channels, int64_t style,
-                                   const std::vector<int64_t>& dilations)
+CpuSnakeBlock::CpuSnakeBlock(speech::TensorReader& weights, const std::string& name,
+                             int64_t channels, int64_t style, const std::vector<int64_t>& dilations)
     : channels_(channels), width_(speech::PadChannels(channels)) {
   // Rows have their padding, so the convolutions read it, with weights of 0.
   std::vector<int64_t> inputs(static_cast<size_t>(width_), -1);
@@ -48,8 +47,8 @@ NativeSnakeBlock::NativeSnakeBlock(speech::TensorReader& weights, const std::str
   }
 }
 
-NativeSnakeBlock::Affine NativeSnakeBlock::MakeAffine(
-    const Layer& layer, const at::Tensor& style, const kernels::ChannelMoments& moments) const {
+CpuSnakeBlock::Affine CpuSnakeBlock::MakeAffine(const Layer& layer, const at::Tensor& style,
+                                                const kernels::ChannelMoments& moments) const {
   const at::Tensor both = layer.affine.Run(style).contiguous();
   const float* scales = both.const_data_ptr<float>();
   const float* shifts = scales + channels_;
@@ -65,7 +64,7 @@ NativeSnakeBlock::Affine NativeSnakeBlock::MakeAffine(
   return affine;
 }
 
-at::Tensor NativeSnakeBlock::Run(const at::Tensor& x, const at::Tensor& style) const {
+at::Tensor CpuSnakeBlock::Run(const at::Tensor& x, const at::Tensor& style) const {
   const kernels::ConvKernels& kernels = kernels::GetConvKernels();
   const at::Tensor input = x.contiguous();
   const int64_t rows = input.size(2);

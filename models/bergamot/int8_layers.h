@@ -59,7 +59,8 @@ class FeedForward {
   explicit FeedForward(const FeedForwardWeights& weights);
 
   int64_t hidden_units() const { return expand_.outputs(); }
-  void Run(const kernels::Kernels& kernels, float* x, int64_t rows, LayerBuffers& buffers) const;
+  void Run(const kernels::IntegerKernels& kernels, float* x, int64_t rows,
+           LayerBuffers& buffers) const;
 
  private:
   PackedMatrix expand_;
@@ -68,10 +69,10 @@ class FeedForward {
 };
 
 // out = x * matrix + bias.
-void Multiply(const kernels::Kernels& kernels, const PackedMatrix& matrix, const float* x,
+void Multiply(const kernels::IntegerKernels& kernels, const PackedMatrix& matrix, const float* x,
               int64_t rows, QuantisedRows& quantised, float* out);
 // x = norm(x + y)
-void AddNorm(const kernels::Kernels& kernels, const NormWeights& norm, const float* y, int64_t rows,
-             float* x);
+void AddNorm(const kernels::IntegerKernels& kernels, const NormWeights& norm, const float* y,
+             int64_t rows, float* x);
 
 }  // namespace millrace::bergamot

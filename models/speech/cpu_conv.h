@@ -10,11 +10,11 @@ namespace millrace::speech {
 
 // A 1-d convolution of a tensor that keeps its length, by the kernels of the voices on the calling
 // thread alone. Immutable, shared by all threads.
-class NativeConv {
+class CpuConv {
  public:
-  NativeConv() = default;
+  CpuConv() = default;
   // weight [out, in, taps] on the CPU; bias [out] or undefined. `exact`: see ConvTask.
-  NativeConv(const at::Tensor& weight, const at::Tensor& bias, bool exact);
+  CpuConv(const at::Tensor& weight, const at::Tensor& bias, bool exact);
 
   // x [batch, in, time] on the CPU to [batch, out, time]; zeros lie beyond the ends, one more after
   // it than before where the number of taps is even.

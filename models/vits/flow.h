@@ -11,10 +11,10 @@ namespace millrace::vits {
 // The inverse flow of VITS for the CPU, on rows of channels. The exchanges of the two halves
 // between its layers are folded into the order of the weights. Immutable, shared by all threads; a
 // call's memory grows with the number of frames.
-class NativeFlow {
+class Flow {
  public:
   // Errors are kept in weights.status(). `speakers` [n, channels] or undefined.
-  NativeFlow(VitsWeights& weights, int64_t latent, const at::Tensor& speakers);
+  Flow(VitsWeights& weights, int64_t latent, const at::Tensor& speakers);
 
   // A row of latent values is two halves of half_width() floats, the second half of the channels at
   // half_width().
