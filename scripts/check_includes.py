@@ -13,13 +13,13 @@ mps_runtime
 mps_runtime/backend/cpu mps_runtime/backend/cuda mps_runtime/backend/mps mps_runtime/calibration mps_runtime/probe
 mps_runtime/backend mps_runtime/selftest
 models/core
-models/audio models/kernels models/text models/weights
+models/audio models/config models/kernels models/text models/weights
 models/text/japanese models/text/english models/text/multilingual
 models/seq2seq/aten models/speech models/translation/markup models/translation/search
 models/translation
 models/bergamot models/kokoro models/seq2seq models/torchscript models/vits
-models/repository
 models
+models/repository
 models/probe
 server/logging server/net
 server/config server/http2 server/rpc server/security

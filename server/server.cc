@@ -11,7 +11,7 @@
 
 #include "grpcpp/security/server_credentials.h"
 #include "models/core/strings.h"
-#include "models/model_factory.h"
+#include "models/repository/model_factory.h"
 #include "models/repository/model_repository.h"
 #include "models/translation/translation_cache.h"
 #include "mps_runtime/base/log_sink.h"
@@ -104,7 +104,9 @@ models::ModelFactory MakeFactory(const ServerConfig& config, const runtime::Runt
                                  translation::TranslationCache& translations) {
   const bool few_shapes = runtime.max_compiled_shapes() != 0 ||
                           config.graph_cache == runtime::GraphCachePolicy::kFrozen;
-  return models::MakeModelFactory(runtime.device(), few_shapes, &translations);
+  return models::MakeModelFactory(
+      runtime.device(), few_shapes ? models::ShapePolicy::kFew : models::ShapePolicy::kPadded,
+      &translations);
 }
 
 TlsFiles TlsFilesOf(const ServerConfig& config) {

@@ -76,7 +76,7 @@ BergamotModel::BergamotModel(const BergamotOptions& options, models::ModelInfo i
     : info_(std::move(info)),
       max_length_factor_(options.max_length_factor),
       max_source_tokens_(options.max_source_tokens),
-      few_shapes_(options.few_shapes),
+      few_shapes_(options.shapes == models::ShapePolicy::kFew),
       weights_(std::move(weights)),
       vocabularies_(std::move(vocabularies)),
       engine_(std::move(engine)),

@@ -10,6 +10,7 @@
 #include "absl/status/statusor.h"
 #include "models/bergamot/bergamot_engine.h"
 #include "models/core/model.h"
+#include "models/core/shape_policy.h"
 #include "models/translation/translation_cache.h"
 #include "models/translation/vocabulary.h"
 
@@ -24,7 +25,7 @@ struct BergamotOptions {
   size_t max_source_tokens = 0;  // 16..1024; a longer sentence is cut at a word; 0: 256
   EngineKind engine = EngineKind::kInt8;
   runtime::DeviceType device = runtime::DeviceType::kCpu;  // of kAten
-  bool few_shapes = false;  // the warm-up runs every usual shape of kAten's batches
+  models::ShapePolicy shapes = models::ShapePolicy::kExact;
   translation::TranslationCache::ForModel cache = {};  // of translations that were made
 };
 

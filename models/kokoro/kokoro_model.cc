@@ -402,6 +402,7 @@ absl::Status DescribeVoices(const KokoroOptions& options, models::ModelInfo& inf
 absl::StatusOr<std::unique_ptr<models::Model>> KokoroModel::Load(const KokoroOptions& options,
                                                                  models::ModelInfo info) {
   const at::InferenceMode inference;
+  const bool padded = options.shapes != models::ShapePolicy::kExact;
   Parts parts;
   auto settings = KokoroSettings::Read(options.config_file);
   if (!settings.ok()) return settings.status();
@@ -411,16 +412,15 @@ absl::StatusOr<std::unique_ptr<models::Model>> KokoroModel::Load(const KokoroOpt
 
   auto weights = KokoroWeights::Open(options.weights_file, speech::ToAten(options.device));
   if (!weights.ok()) return weights.status();
-  parts.encoder = std::make_unique<KokoroEncoder>(*weights, options.padded);
+  parts.encoder = std::make_unique<KokoroEncoder>(*weights, padded);
   if (!weights->status().ok()) return weights->status();
-  parts.decoder =
-      std::make_unique<KokoroDecoder>(*weights, parts.settings.sample_rate, options.padded);
+  parts.decoder = std::make_unique<KokoroDecoder>(*weights, parts.settings.sample_rate, padded);
   if (!weights->status().ok()) return weights->status();
   for (const std::string& voice : *voices) {
     parts.styles.push_back(
         weights->Take("voices." + voice, {-1, 2 * parts.decoder->style_channels()}));
     if (!weights->status().ok()) return weights->status();
-    if (options.padded) parts.styles.back() = parts.styles.back().to(at::kCPU);
+    if (padded) parts.styles.back() = parts.styles.back().to(at::kCPU);
     if (parts.styles.back().size(0) == parts.styles.front().size(0)) continue;
     return absl::DataLossError(absl::StrCat(
         options.weights_file.string(), ": voices.", voice, " has ", parts.styles.back().size(0),
@@ -470,13 +470,13 @@ absl::StatusOr<std::unique_ptr<models::Model>> KokoroModel::Load(const KokoroOpt
   info.speech_cost = kSpeechCost;
   if (absl::Status status = DescribeVoices(options, info); !status.ok()) return status;
   parts.samples_per_frame = weights->shape().samples_per_frame();
-  if (options.padded) {
+  if (padded) {
     parts.batch =
         std::make_unique<KokoroBatch>(*parts.encoder, *parts.decoder, parts.samples_per_frame,
                                       absl::StrCat(info.name, "/", info.version));
   }
   parts.pauses = options.pauses;
-  parts.few_shapes = options.padded && options.few_shapes;
+  parts.few_shapes = options.shapes == models::ShapePolicy::kFew;
   return std::make_unique<LoadedKokoro>(std::move(info), std::move(parts), std::move(front_ends));
 }
 

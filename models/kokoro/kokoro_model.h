@@ -10,6 +10,7 @@
 #include "absl/status/statusor.h"
 #include "models/core/model.h"
 #include "models/core/model_info.h"
+#include "models/core/shape_policy.h"
 #include "mps_runtime/stream.h"
 
 namespace millrace::kokoro {
@@ -25,10 +26,8 @@ struct KokoroOptions {
   std::vector<models::LanguageVoice> default_voices;  // of texts in a language, where it is another
   models::SpeechPauses pauses = {};
   runtime::DeviceType device = runtime::DeviceType::kCpu;
-  // Requests are spoken together and padded to few shapes; needed on accelerators, slower on the
-  // CPU.
-  bool padded = false;
-  bool few_shapes = false;                   // the warm-up runs every usual one of them
+  // Unless exact, requests are spoken together: needed on accelerators, slower on the CPU.
+  models::ShapePolicy shapes = models::ShapePolicy::kExact;
   std::string espeak_program = "espeak-ng";  // a name to find in PATH, or a path
   size_t max_espeak_processes = 4;
   std::chrono::milliseconds espeak_timeout{5000};  // of one sentence

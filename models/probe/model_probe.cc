@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "models/core/strings.h"
-#include "models/model_factory.h"
 #include "models/probe/same_output.h"
+#include "models/repository/model_factory.h"
 #include "models/repository/model_repository.h"
 #include "mps_runtime/probe/run_workers.h"
 #include "mps_runtime/runtime.h"
@@ -98,7 +98,7 @@ bool RunModelHere(const ModelProbe& probe) {
   options.intra_op_threads = 1;
   const auto runtime = runtime::Runtime::Bootstrap(options);
   const ModelRepository repository(probe.repository,
-                                   MakeModelFactory(runtime->device(), /*few_shapes=*/false));
+                                   MakeModelFactory(runtime->device(), ShapePolicy::kPadded));
   std::unique_ptr<Model> model;
   std::vector<Input> inputs;
   std::vector<std::vector<Output>> expected;

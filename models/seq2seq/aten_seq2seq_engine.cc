@@ -273,7 +273,7 @@ std::unique_ptr<const translation::TranslationEngine> MakeAtenSeq2SeqEngine(
       uploaded, options.cache_bytes > 0 ? options.cache_bytes : UsualCacheBytes(options.device));
   return std::make_unique<AtenSeq2SeqEngine>(std::move(uploaded), slots,
                                              CommonTask(config, weights.words()), options.model,
-                                             options.few_shapes);
+                                             options.shapes == models::ShapePolicy::kFew);
 }
 
 }  // namespace millrace::seq2seq

@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 
+#include "models/core/shape_policy.h"
 #include "models/seq2seq/seq2seq_config.h"
 #include "models/seq2seq/seq2seq_weights.h"
 #include "models/translation/translation_engine.h"
@@ -13,8 +14,8 @@ namespace millrace::seq2seq {
 
 struct AtenSeq2SeqOptions {
   runtime::DeviceType device = runtime::DeviceType::kCuda;
-  std::string model;        // its name in the graph caches
-  bool few_shapes = false;  // pads further: for frozen caches and devices that compile each shape
+  std::string model;  // its name in the graph caches
+  models::ShapePolicy shapes = models::ShapePolicy::kPadded;
   int64_t cache_bytes = 0;  // for keys and values, at least room for any one sentence; 0: as usual
 };
 

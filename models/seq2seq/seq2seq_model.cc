@@ -128,7 +128,7 @@ absl::StatusOr<std::unique_ptr<models::Model>> Seq2SeqModel::Load(const Seq2SeqO
   } else {
     engine = MakeAtenSeq2SeqEngine(
         *weights, *config,
-        {.device = options.device, .model = info.name, .few_shapes = options.few_shapes});
+        {.device = options.device, .model = info.name, .shapes = options.shapes});
   }
   return std::unique_ptr<models::Model>(new Seq2SeqModel(
       options, *std::move(config), std::move(info), *std::move(vocabularies), std::move(engine)));
@@ -142,7 +142,7 @@ Seq2SeqModel::Seq2SeqModel(const Seq2SeqOptions& options, Seq2SeqConfig config,
       max_length_factor_(options.max_length_factor),
       max_source_tokens_(options.max_source_tokens),
       search_(options.search),
-      few_shapes_(options.few_shapes),
+      few_shapes_(options.shapes == models::ShapePolicy::kFew),
       vocabularies_(std::move(vocabularies)),
       engine_(std::move(engine)),
       cache_(options.cache) {}

@@ -10,6 +10,7 @@
 
 #include "absl/status/statusor.h"
 #include "models/core/model.h"
+#include "models/core/shape_policy.h"
 #include "models/kernels/precision.h"
 #include "models/seq2seq/seq2seq_config.h"
 #include "models/translation/search/search_options.h"
@@ -32,7 +33,7 @@ struct Seq2SeqOptions {
   kernels::Precision precision =
       kernels::Precision::kFloat32;  // CUDA: float16 instead; others on the CPU only
   runtime::DeviceType device = runtime::DeviceType::kCpu;
-  bool few_shapes = false;  // not on the CPU: pads to few shapes, which the warm-up runs
+  models::ShapePolicy shapes = models::ShapePolicy::kExact;
   translation::TranslationCache::ForModel cache = {};  // of translations that were made
 };
 

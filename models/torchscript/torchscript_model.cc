@@ -86,7 +86,8 @@ class TorchScriptModel final : public models::Model {
                    models::ModelInfo info)
       : module_(std::move(module)),
         stack_(options.stack),
-        few_batch_sizes_(options.stack && options.few_batch_sizes && !device.is_cpu()),
+        few_batch_sizes_(options.stack && options.shapes == models::ShapePolicy::kFew &&
+                         !device.is_cpu()),
         warmup_sizes_(options.warmup_sizes.empty() ? std::vector<int64_t>{1}
                                                    : options.warmup_sizes),
         device_(device),

@@ -8,6 +8,7 @@
 
 #include "absl/status/statusor.h"
 #include "models/core/model.h"
+#include "models/core/shape_policy.h"
 #include "mps_runtime/stream.h"
 
 namespace millrace::torchscript {
@@ -17,9 +18,9 @@ struct TorchScriptOptions {
   // Requests of a batch become one forward with a new first dimension; otherwise each is a forward
   // of its own. Needs fixed input shapes.
   bool stack = false;
-  // Batches that are stacked come in powers of two, and as max_batch: others are filled up with
-  // copies of their last request. Not on the CPU, where a size costs nothing.
-  bool few_batch_sizes = false;
+  // With few shapes, batches that are stacked come in powers of two, and as max_batch: others are
+  // filled up with copies of their last request. Not on the CPU, where a size costs nothing.
+  models::ShapePolicy shapes = models::ShapePolicy::kExact;
   std::vector<int64_t> warmup_sizes = {};  // for each -1 of the inputs; empty: 1
   runtime::DeviceType device = runtime::DeviceType::kCpu;
 };

@@ -102,7 +102,7 @@ class LoadedVits final : public models::Model {
         gain_db_(options.gain_db),
         pauses_(options.pauses),
         decodes_elsewhere_(options.device != runtime::DeviceType::kCpu),
-        few_lengths_(options.few_lengths) {}
+        few_lengths_(options.shapes == models::ShapePolicy::kFew) {}
 
   const models::ModelInfo& info() const override { return info_; }
   absl::Status Validate(const models::Input& input) const override;

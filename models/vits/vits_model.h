@@ -9,6 +9,7 @@
 #include "absl/status/statusor.h"
 #include "models/core/model.h"
 #include "models/core/model_info.h"
+#include "models/core/shape_policy.h"
 #include "mps_runtime/stream.h"
 
 namespace millrace::vits {
@@ -21,7 +22,7 @@ struct VitsOptions {
   float gain_db = 0;                   // of the network's samples
   models::SpeechPauses pauses = {};
   runtime::DeviceType device = runtime::DeviceType::kCpu;
-  bool few_lengths = false;  // the warm-up runs every usual length, where the device pads to few
+  models::ShapePolicy shapes = models::ShapePolicy::kExact;
   std::string espeak_program = "espeak-ng";  // a name to find in PATH, or a path
   size_t max_espeak_processes = 4;
   std::chrono::milliseconds espeak_timeout{5000};  // of one sentence

@@ -37,8 +37,7 @@ class KokoroFixture : public ::testing::Test {
     options.language = language;
     options.voice = voice;
     options.espeak_timeout = std::chrono::seconds(30);
-    options.padded = padded_;
-    options.few_shapes = few_shapes_;
+    options.shapes = shapes_;
     models::ModelInfo info;
     info.name = "tiny";
     return KokoroModel::Load(options, info);
@@ -50,8 +49,7 @@ class KokoroFixture : public ::testing::Test {
   }
 
   const testing::TemporaryFolder folder_;
-  bool padded_ = false;  // as on an accelerator
-  bool few_shapes_ = false;
+  models::ShapePolicy shapes_ = models::ShapePolicy::kExact;  // kPadded: as on an accelerator
 };
 
 }  // namespace millrace::kokoro

@@ -285,9 +285,9 @@ TEST_F(KokoroModelTest, TheWarmUpSpeaksManyLengthsWhereShapesAreFew) {
     }
     return samples.size();
   };
-  padded_ = true;
+  shapes_ = models::ShapePolicy::kPadded;
   EXPECT_EQ(lengths(), 1U);
-  few_shapes_ = true;
+  shapes_ = models::ShapePolicy::kFew;
   EXPECT_GE(lengths(), 10U);
   EXPECT_LE(lengths(), 50U);
 }

@@ -48,7 +48,7 @@ Ended SpeakTogether(const models::Model& model,
 }
 
 TEST_F(KokoroTogetherTest, ABatchSpeaksEachRequestAsAlone) {
-  padded_ = true;
+  shapes_ = models::ShapePolicy::kPadded;
   const auto model = Load({.durations = 12});
   std::vector<models::SynthesizeInput> inputs;
   for (const char* text : {"Hello there.", "One, two, three. Four!", "Hello there.", "Hi.",
@@ -70,7 +70,7 @@ TEST_F(KokoroTogetherTest, ABatchSpeaksEachRequestAsAlone) {
 }
 
 TEST_F(KokoroTogetherTest, ACancelledRequestCostsTheBatchNothing) {
-  padded_ = true;
+  shapes_ = models::ShapePolicy::kPadded;
   const auto model = Load();
   models::FakeWorkerContext context;
   speech::Collector cancelled, heard;
@@ -89,7 +89,7 @@ TEST_F(KokoroTogetherTest, ACancelledRequestCostsTheBatchNothing) {
 }
 
 TEST_F(KokoroTogetherTest, AUnitThatLastsTooLongFailsAloneInItsBatch) {
-  padded_ = true;
+  shapes_ = models::ShapePolicy::kPadded;
   // Every phoneme lasts 4000 frames of 32 samples, 5 seconds; the word cannot be cut.
   const auto model =
       Load({.durations = 4000, .values = {{"predictor.duration_proj.linear_layer.bias", 50.0F}}});

@@ -58,11 +58,12 @@ class AtenSeq2SeqEngineTest : public ::testing::TestWithParam<std::tuple<TinyKin
     const auto file = folder.path() / "weights.safetensors";
     bergamot::WriteSafetensors(file, tensors);
     const auto weights = Seq2SeqWeights::Load(file, TinyConfig(kind_));
-    return MakeAtenSeq2SeqEngine(*weights, TinyConfig(kind_),
-                                 {.device = runtime::DeviceType::kCpu,
-                                  .model = "tiny",
-                                  .few_shapes = few_shapes,
-                                  .cache_bytes = cache_bytes});
+    return MakeAtenSeq2SeqEngine(
+        *weights, TinyConfig(kind_),
+        {.device = runtime::DeviceType::kCpu,
+         .model = "tiny",
+         .shapes = few_shapes ? models::ShapePolicy::kFew : models::ShapePolicy::kPadded,
+         .cache_bytes = cache_bytes});
   }
   std::unique_ptr<const translation::TranslationEngine> MakeEngine() const {
     return MakeEngine(MakeTinySeq2Seq(kind_));

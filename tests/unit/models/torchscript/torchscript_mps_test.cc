@@ -224,7 +224,8 @@ TEST_F(TorchScriptOnMps, StackedBatchesOfAnySizeHaveTheFewShapesOfTheWarmUp) {
   const auto context = runtime->EnterMainThread();
   Save("self.weight[0]");  // of one request's numbers it would be another for a batch
   const auto single = Load(runtime::DeviceType::kMps);
-  const auto model = Load(runtime::DeviceType::kMps, 1, {.stack = true, .few_batch_sizes = true});
+  const auto model =
+      Load(runtime::DeviceType::kMps, 1, {.stack = true, .shapes = models::ShapePolicy::kFew});
   EXPECT_EQ(model->WarmupBatches(), (std::vector<size_t>{1, 2, 4, 6}));
   std::vector<std::vector<float>> expected;
   for (size_t i = 0; i < kMaxBatch; ++i)
