@@ -6,8 +6,8 @@
 #include <stdexcept>
 #include <string_view>
 
-#include "mps_runtime/backend/mps/stream_symbols.h"
 #include "mps_runtime/find_libtorch.h"
+#include "mps_runtime/stream_symbols.h"
 
 namespace millrace::runtime {
 namespace {

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "mps_runtime/backend.h"
-#include "mps_runtime/backend/cpu/cpu_info.h"
+#include "mps_runtime/base/cpu_info.h"
 #include "mps_runtime/errors.h"
 #include "mps_runtime/thread_context.h"
 

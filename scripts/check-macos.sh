@@ -58,7 +58,7 @@ cmake --build build-macos --parallel "$(jobs)"
 say "for macOS: names that are looked up at run time"
 exported="$("$nm" --defined-only --extern-only "$CROSS/torch/lib/libtorch_cpu.dylib" | awk '{ print $NF }')"
 for symbol in _ZN2at3mps13getStreamByIDEx _ZN2at3mps19setCurrentMPSStreamEPNS0_9MPSStreamE _ZN2at3mps17getStreamFromPoolEv; do
-  grep -q "\"$symbol\"" mps_runtime/backend/mps/stream_symbols.h || die "$symbol is not what stream_symbols.h looks for"
+  grep -q "\"$symbol\"" mps_runtime/stream_symbols.h || die "$symbol is not what stream_symbols.h looks for"
   grep -qx "_$symbol" <<<"$exported" || die "libtorch $version for macOS does not export $symbol"
   note "$symbol"
 done

@@ -25,6 +25,9 @@ say "no class is defined twice in a namespace"
 say "documents name what exists"
 "$VENV/bin/python" scripts/check_document_paths.py
 
+say "folders include only those below them"
+"$VENV/bin/python" scripts/check_includes.py
+
 say "every field in proto/ has a comment"
 "$VENV/bin/python" scripts/check_proto_comments.py
 

@@ -18,7 +18,7 @@
 #include "models/core/strings.h"
 #include "server/http2/connection_guard.h"
 #include "server/logging/logging.h"
-#include "server/security/address_policy.h"
+#include "server/net/address_policy.h"
 
 namespace millrace::server {
 namespace {

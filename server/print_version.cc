@@ -2,7 +2,7 @@
 
 #include <cstdio>
 
-#include "server/version.h"
+#include "server/control/version.h"
 
 namespace millrace {
 

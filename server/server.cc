@@ -36,6 +36,7 @@
 #include "server/frontends/millrace/synthesis_service.h"
 #include "server/frontends/millrace/translation_service.h"
 #include "server/frontends/openai/openai_routes.h"
+#include "server/control/version.h"
 #include "server/grpc_server.h"
 #include "server/http/http_server.h"
 #include "server/http2/connection_guard.h"
@@ -51,7 +52,6 @@
 #include "server/scheduling/thread_executor.h"
 #include "server/security/api_key_store.h"
 #include "server/security/server_credentials.h"
-#include "server/version.h"
 
 namespace millrace::server {
 namespace {
@@ -102,10 +102,12 @@ runtime::RuntimeOptions MakeRuntimeOptions(const ServerConfig& config, ModelSafe
 
 // `translations` must outlive the models.
 models::ModelFactory MakeFactory(const ServerConfig& config, const runtime::Runtime& runtime,
-                                 models::TranslationCache& translations) {
+                                 translation::TranslationCache& translations) {
   const bool few_shapes = runtime.max_compiled_shapes() != 0 ||
                           config.graph_cache == runtime::GraphCachePolicy::kFrozen;
-  return models::MakeModelFactory(runtime.device(), few_shapes, &translations);
+  return models::MakeModelFactory(
+      runtime.device(), few_shapes ? models::ShapePolicy::kFew : models::ShapePolicy::kPadded,
+      &translations);
 }
 
 TlsFiles TlsFilesOf(const ServerConfig& config) {
@@ -351,7 +353,7 @@ class Server {
   const std::unique_ptr<runtime::Runtime> runtime_;
   RuntimeDevice device_;
   const std::unique_ptr<runtime::WorkerContext> main_context_;
-  models::TranslationCache translations_;
+  translation::TranslationCache translations_;
   const models::ModelRepository repository_;
   Metrics metrics_;
   const std::shared_ptr<ModelMetrics> no_model_metrics_ = metrics_.ForModel("");
@@ -450,7 +452,7 @@ int Check(const ServerConfig& config) {
              absl::OkStatus());
     }
     const auto context = runtime->EnterMainThread();
-    models::TranslationCache translations({});
+    translation::TranslationCache translations({});
     const models::ModelRepository repository(config.models,
                                              MakeFactory(config, *runtime, translations));
     const auto entries = repository.List();

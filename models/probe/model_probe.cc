@@ -98,7 +98,7 @@ bool RunModelHere(const ModelProbe& probe) {
   options.intra_op_threads = 1;
   const auto runtime = runtime::Runtime::Bootstrap(options);
   const ModelRepository repository(probe.repository,
-                                   MakeModelFactory(runtime->device(), /*few_shapes=*/false));
+                                   MakeModelFactory(runtime->device(), ShapePolicy::kPadded));
   std::unique_ptr<Model> model;
   std::vector<Input> inputs;
   std::vector<std::vector<Output>> expected;

@@ -1,100 +1,108 @@
 #include "models/repository/model_config.h"
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "google/protobuf/descriptor.h"
+#include "millrace/config/v1/model.pb.h"
+#include "models/config/config_section.h"
 #include "models/core/regular_file.h"
 
 namespace millrace::models {
 namespace {
 
-template <class... Ts>
-struct Overloaded : Ts... {
-  using Ts::operator()...;
-};
-template <class... Ts>
-Overloaded(Ts...) -> Overloaded<Ts...>;
+namespace pb = google::protobuf;
+namespace v1 = millrace::config::v1;
+
+BatchPolicy Convert(const v1::Batching& message, const ConfigSection& section) {
+  section.Range("max_batch", message.max_batch(), 0U, 1024U);
+  section.Range("linger_us", message.linger_us(), 0U, 1'000'000U);
+  section.Range("queue_size", message.queue_size(), 0U, 65536U);
+  return {.max_batch = message.max_batch(),
+          .linger = std::chrono::microseconds(message.linger_us()),
+          .queue_size = message.queue_size()};
+}
+
+void ReadCommonPart(const pb::Message& message, const ConfigSection& top, ModelConfig& config) {
+  const pb::Descriptor& type = *message.GetDescriptor();
+  const pb::Reflection& fields = *message.GetReflection();
+  config.license = fields.GetString(message, type.FindFieldByName("license"));
+  if (config.license.size() > 256) {
+    top.Error("license",
+              absl::StrCat("has ", config.license.size(), " characters, allowed 0..256"));
+  }
+  const pb::FieldDescriptor* const batching = type.FindFieldByName("batching");
+  if (fields.HasField(message, batching)) {
+    const auto& policy = static_cast<const v1::Batching&>(fields.GetMessage(message, batching));
+    config.batching = Convert(policy, top.Child(policy, "batching"));
+  }
+}
+
+// The kind whose field the message has; null where it has none.
+const ModelKind* FindKind(const pb::Message& message, const ModelKinds& kinds) {
+  const pb::FieldDescriptor* const field = message.GetReflection()->GetOneofFieldDescriptor(
+      message, message.GetDescriptor()->FindOneofByName("kind"));
+  if (field == nullptr) return nullptr;
+  const auto found =
+      std::find_if(kinds.kinds.begin(), kinds.kinds.end(),
+                   [&](const ModelKind* kind) { return kind->name == field->name(); });
+  return found == kinds.kinds.end() ? nullptr : *found;
+}
 
 }  // namespace
 
-std::string_view Platform(const ModelConfig& config) {
-  return std::visit(Overloaded{[](const TorchScriptConfig&) { return "torchscript"; },
-                               [](const VitsConfig&) { return "vits"; },
-                               [](const BergamotConfig&) { return "bergamot"; },
-                               [](const KokoroConfig&) { return "kokoro"; },
-                               [](const Seq2SeqModelConfig&) { return "seq2seq"; }},
-                    config.kind);
-}
-
-std::vector<PackageFile> Files(const ModelConfig& config) {
-  using Named = std::vector<PackageFile>;
-  const auto weights = [](const std::string& name) {
-    return PackageFile{name, "file", kMaxWeightsBytes};
-  };
-  return std::visit(
-      Overloaded{
-          [&](const TorchScriptConfig& c) { return Named{weights(c.file)}; },
-          [&](const VitsConfig& c) {
-            return Named{weights(c.file), {c.voice_file, "voice_file", kMaxSettingsBytes}};
-          },
-          [&](const BergamotConfig& c) {
-            return Named{weights(c.file),
-                         {c.vocabulary_file, "vocabulary_file", kMaxVocabularyBytes}};
-          },
-          [&](const KokoroConfig& c) {
-            return Named{weights(c.file),
-                         {c.config_file, "config_file", kMaxSettingsBytes},
-                         {c.lexicon_file, "lexicon_file", kMaxLexiconBytes}};
-          },
-          [&](const Seq2SeqModelConfig& c) {
-            Named files{weights(c.file),
-                        {c.config_file, "config_file", kMaxSettingsBytes},
-                        {c.pieces_file, "pieces_file", kMaxVocabularyBytes},
-                        {c.words_file, "words_file", kMaxVocabularyBytes}};
-            if (!c.target_words_file.empty())
-              files.push_back({c.target_words_file, "target_words_file", kMaxVocabularyBytes});
-            if (!c.target_pieces_file.empty())
-              files.push_back({c.target_pieces_file, "target_pieces_file", kMaxVocabularyBytes});
-            return files;
-          }},
-      config.kind);
-}
-
 ModelInfo MakeModelInfo(const ModelConfig& config, std::string name, int64_t version) {
-  ModelInfo info;
+  ModelInfo info = config.settings->Info();
   info.name = std::move(name);
   info.version = version;
-  info.platform = Platform(config);
+  info.platform = config.kind->name;
+  info.task = config.kind->task;
   info.license = config.license;
   info.batching = config.batching;
   info.batching.max_batch = std::max<size_t>(info.batching.max_batch, 1);
-  std::visit(Overloaded{[&](const TorchScriptConfig& c) {
-                          info.task = Task::kInfer;
-                          info.inputs = c.inputs;
-                          info.outputs = c.outputs;
-                        },
-                        [&](const VitsConfig& c) {
-                          info.task = Task::kSynthesis;
-                          info.language = c.language;
-                          info.voices = {c.voice};
-                        },
-                        [&](const BergamotConfig& c) {
-                          info.task = Task::kTranslation;
-                          info.source_language = c.source_language;
-                          info.target_language = c.target_language;
-                        },
-                        [&](const KokoroConfig& c) {
-                          info.task = Task::kSynthesis;
-                          info.language = c.language;
-                          if (!c.voice.empty()) info.voices = {c.voice};
-                        },
-                        [&](const Seq2SeqModelConfig& c) {
-                          info.task = Task::kTranslation;
-                          info.source_language = c.source_language;
-                          info.target_language = c.target_language;
-                        }},
-             config.kind);
   return info;
+}
+
+absl::StatusOr<ModelConfig> ParseModelConfig(std::string_view text, std::string_view source,
+                                             const ModelKinds& kinds) {
+  ConfigErrors errors(source);
+  pb::TextFormat::ParseInfoTree tree;
+  pb::TextFormat::Parser parser;
+  parser.RecordErrorsTo(&errors);
+  parser.WriteLocationsTo(&tree);
+  const std::unique_ptr<pb::Message> message(kinds.schema->New());
+  if (!parser.ParseFromString(std::string(text), message.get())) {
+    if (errors.empty()) errors.Add(-1, 0, "is not Protobuf text format");
+    return errors.ToStatus();
+  }
+
+  const ConfigSection top(*message, &tree, "", pb::TextFormat::ParseLocation(), errors);
+  ModelConfig config;
+  ReadCommonPart(*message, top, config);
+  config.kind = FindKind(*message, kinds);
+  if (config.kind != nullptr) {
+    const std::string field(config.kind->name);
+    const pb::Message& settings = message->GetReflection()->GetMessage(
+        *message, message->GetDescriptor()->FindFieldByName(field));
+    config.settings = config.kind->parse(top.Child(settings, field));
+  } else {
+    const auto name = [](std::string* out, const ModelKind* kind) { out->append(kind->name); };
+    errors.Add(-1, 0,
+               absl::StrCat("no kind of model is given, allowed is exactly one of ",
+                            absl::StrJoin(kinds.kinds, ", ", name)));
+  }
+  if (!errors.empty()) return errors.ToStatus();
+  return config;
+}
+
+absl::StatusOr<ModelConfig> ReadModelConfig(const std::filesystem::path& file,
+                                            const ModelKinds& kinds) {
+  const absl::StatusOr<std::string> text = ReadRegularFile(file, kMaxConfigBytes);
+  if (!text.ok()) return text.status();
+  return ParseModelConfig(*text, file.string(), kinds);
 }
 
 }  // namespace millrace::models

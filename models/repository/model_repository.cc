@@ -105,8 +105,8 @@ absl::StatusOr<std::optional<int64_t>> ParseVersion(std::string_view version) {
   return number;
 }
 
-ModelRepository::ModelRepository(fs::path root, ModelFactory factory)
-    : root_(std::move(root)), factory_(std::move(factory)) {}
+ModelRepository::ModelRepository(fs::path root, ModelFactory factory, const ModelKinds& kinds)
+    : root_(std::move(root)), factory_(std::move(factory)), kinds_(kinds) {}
 
 absl::StatusOr<std::vector<ModelRepository::Entry>> ModelRepository::List() const {
   std::error_code error;
@@ -161,10 +161,10 @@ absl::StatusOr<ModelRepository::Package> ModelRepository::Find(
   package.name = name;
   package.version = version.value_or(versions.back());
   package.folder = model / std::to_string(package.version);
-  absl::StatusOr<ModelConfig> config = ReadModelConfig(package.folder / kModelConfigFile);
+  absl::StatusOr<ModelConfig> config = ReadModelConfig(package.folder / kModelConfigFile, kinds_);
   if (!config.ok()) return Broken(config.status());
   package.config = *std::move(config);
-  for (const PackageFile& file : Files(package.config)) {
+  for (const PackageFile& file : package.config.settings->Files()) {
     if (absl::Status status = CheckFile(package.folder, file); !status.ok()) return status;
   }
   return package;

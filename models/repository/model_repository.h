@@ -42,7 +42,9 @@ class ModelRepository {
     ModelConfig config;
   };
 
-  ModelRepository(std::filesystem::path root, ModelFactory factory);
+  // `kinds`: those that a package may be of.
+  ModelRepository(std::filesystem::path root, ModelFactory factory,
+                  const ModelKinds& kinds = BuiltInKinds());
 
   const std::filesystem::path& root() const { return root_; }
 
@@ -61,6 +63,7 @@ class ModelRepository {
  private:
   const std::filesystem::path root_;
   const ModelFactory factory_;
+  const ModelKinds kinds_;
 };
 
 }  // namespace millrace::models

@@ -4,7 +4,7 @@
 
 #include "models/core/regular_file.h"
 
-namespace millrace::models {
+namespace millrace::translation {
 namespace {
 
 using LoadFunction = PieceModel* (*)(std::string_view bytes, std::string* error);
@@ -45,7 +45,8 @@ std::unique_ptr<const PieceModel> PieceModel::Load(const std::filesystem::path& 
     return nullptr;
   }
   // Read here: the library would take any size, and end the process when memory runs out.
-  const absl::StatusOr<std::string> bytes = ReadRegularFile(path, kMaxVocabularyBytes);
+  const absl::StatusOr<std::string> bytes =
+      models::ReadRegularFile(path, models::kMaxVocabularyBytes);
   if (!bytes.ok()) {
     error = std::string(bytes.status().message());
     return nullptr;
@@ -55,4 +56,4 @@ std::unique_ptr<const PieceModel> PieceModel::Load(const std::filesystem::path& 
   return model;
 }
 
-}  // namespace millrace::models
+}  // namespace millrace::translation

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-namespace millrace::models {
+namespace millrace::translation {
 
 // A SentencePiece model. Immutable, so thread-safe.
 //
@@ -37,4 +37,4 @@ class PieceModel {
   virtual std::string Decode(const std::vector<int32_t>& ids) const = 0;
 };
 
-}  // namespace millrace::models
+}  // namespace millrace::translation

@@ -4,7 +4,7 @@
 
 #include "models/translation/piece_model.h"
 
-namespace millrace::models {
+namespace millrace::translation {
 namespace {
 
 class SentencePieceModel final : public PieceModel {
@@ -46,12 +46,12 @@ class SentencePieceModel final : public PieceModel {
 };
 
 }  // namespace
-}  // namespace millrace::models
+}  // namespace millrace::translation
 
 // Found by name; see PieceModel::Load.
-extern "C" millrace::models::PieceModel* MillraceLoadPieceModel(std::string_view bytes,
-                                                                std::string* error) {
-  auto model = std::make_unique<millrace::models::SentencePieceModel>();
+extern "C" millrace::translation::PieceModel* MillraceLoadPieceModel(std::string_view bytes,
+                                                                     std::string* error) {
+  auto model = std::make_unique<millrace::translation::SentencePieceModel>();
   *error = model->Load(bytes);
   return error->empty() ? model.release() : nullptr;
 }

@@ -10,21 +10,21 @@
 #include "models/translation/markup/capitals.h"
 #include "models/translation/markup/restore.h"
 
-namespace millrace::models {
+namespace millrace::translation {
 namespace {
 
 constexpr char32_t kReplacementCharacter = 0xFFFD;
 
-const TranslateInput& InputOf(const Request& request) {
-  return std::get<TranslateInput>(request.input());
+const models::TranslateInput& InputOf(const models::Request& request) {
+  return std::get<models::TranslateInput>(request.input());
 }
 
 // Returns true if the vocabulary has a part of a text as small letters, from which the model learnt
 // to guess capitals.
 bool IsKnownInLowerCase(const Vocabulary& vocabulary, std::string_view part) {
   for (size_t at = 0; at < part.size();) {
-    const CodePoint c = DecodeAt(part, at);
-    if (vocabulary.FitOf(ToLower(c.value)) != CharacterFit::kKnown) return false;
+    const models::CodePoint c = models::DecodeAt(part, at);
+    if (vocabulary.FitOf(models::ToLower(c.value)) != CharacterFit::kKnown) return false;
     at += c.bytes;
   }
   return true;
@@ -47,14 +47,14 @@ size_t RowsOf(const TranslationPlan& plan) {
 }  // namespace
 
 TranslationBatch::TranslationBatch(
-    std::span<Request* const> requests, const StepLimits& limits,
-    absl::FunctionRef<TranslationSettings(const TranslateInput&)> settings_of,
+    std::span<models::Request* const> requests, const StepLimits& limits,
+    absl::FunctionRef<TranslationSettings(const models::TranslateInput&)> settings_of,
     const Vocabularies& vocabularies, const TranslationEngine& engine,
     const TranslationCache::ForModel& cache)
     : limits_(limits), vocabularies_(vocabularies), engine_(engine), cache_(cache) {
-  for (Request* request : requests) {
+  for (models::Request* request : requests) {
     if (request->state() == nullptr) {
-      const TranslateInput& input = InputOf(*request);
+      const models::TranslateInput& input = InputOf(*request);
       const Vocabulary& source = *vocabularies_.source;
       request->set_state(std::make_unique<TranslationPlan>(
           input, settings_of(input), [&source](char32_t c) { return source.FitOf(c); }));
@@ -186,7 +186,7 @@ void TranslationBatch::Forward(runtime::WorkerContext& context) {
   begun_ = true;
   std::vector<Job> jobs = JobsAtWork();
   if (jobs.empty()) return;
-  const Request& clock = *participants_.front().request;
+  const models::Request& clock = *participants_.front().request;
   const TimePoint end =
       clock.now() + std::max<Duration>(limits_.time, jobs.size() * limits_.time_each);
   std::vector<SentenceJob*> advanced;
@@ -240,7 +240,7 @@ std::string TranslationBatch::StableText(const TranslationUnit& unit) const {
   text.resize(static_cast<size_t>(differs - before.begin()));
   // Neither half a character nor what stands for one.
   for (size_t at = 0; at < text.size();) {
-    const CodePoint c = DecodeAt(text, at);
+    const models::CodePoint c = models::DecodeAt(text, at);
     if (c.value == kReplacementCharacter) {
       text.resize(at);
       break;
@@ -254,7 +254,7 @@ void TranslationBatch::EmitPart(const Participant& participant, TranslationUnit&
   if (!unit.sentence.is_plain) return;
   std::string text = StableText(unit);
   if (text.size() <= unit.emitted) return;
-  TranslateOutput output;
+  models::TranslateOutput output;
   output.text_index = unit.text;
   output.text = text.substr(unit.emitted);
   output.sentence_finished = false;
@@ -302,7 +302,7 @@ std::vector<std::string> TranslationBatch::LostOf(const TranslationUnit& unit,
 }
 
 void TranslationBatch::Emit(const Participant& participant, TranslationUnit& unit) const {
-  TranslateOutput output;
+  models::TranslateOutput output;
   output.text_index = unit.text;
   output.text_finished = unit.text_finished;
   if (unit.copied) {
@@ -328,7 +328,7 @@ void TranslationBatch::Emit(const Participant& participant, TranslationUnit& uni
 void TranslationBatch::Complete() {
   begun_ = false;
   for (const Participant& participant : participants_) {
-    Request& request = *participant.request;
+    models::Request& request = *participant.request;
     std::deque<TranslationUnit>& units = participant.plan->units();
     if (std::ranges::any_of(units, [](const auto& unit) { return unit.job.stopped; })) {
       request.Finish(request.cancelled()
@@ -354,4 +354,4 @@ void TranslationBatch::Complete() {
   }
 }
 
-}  // namespace millrace::models
+}  // namespace millrace::translation

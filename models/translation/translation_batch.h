@@ -14,7 +14,7 @@
 #include "models/translation/translation_plan.h"
 #include "models/translation/vocabulary.h"
 
-namespace millrace::models {
+namespace millrace::translation {
 
 // How much one step takes on.
 struct StepLimits {
@@ -36,13 +36,14 @@ struct StepLimits {
 
 // One step of translation requests: some words more of the sentences that they have in work, and of
 // the next ones as far as there is room. The engine and vocabularies must outlive it.
-class TranslationBatch final : public Batch {
+class TranslationBatch final : public models::Batch {
  public:
   // settings_of: asked once for each request.
-  TranslationBatch(std::span<Request* const> requests, const StepLimits& limits,
-                   absl::FunctionRef<TranslationSettings(const TranslateInput&)> settings_of,
-                   const Vocabularies& vocabularies, const TranslationEngine& engine,
-                   const TranslationCache::ForModel& cache = {});
+  TranslationBatch(
+      std::span<models::Request* const> requests, const StepLimits& limits,
+      absl::FunctionRef<TranslationSettings(const models::TranslateInput&)> settings_of,
+      const Vocabularies& vocabularies, const TranslationEngine& engine,
+      const TranslationCache::ForModel& cache = {});
   TranslationBatch(const TranslationBatch&) = delete;
   TranslationBatch& operator=(const TranslationBatch&) = delete;
   // What was not completed goes on with the next step from what was decided before.
@@ -53,13 +54,13 @@ class TranslationBatch final : public Batch {
 
  private:
   struct Participant {
-    Request* request;
+    models::Request* request;
     TranslationPlan* plan;
   };
   // A sentence at work, and whose it is.
   struct Job {
     SentenceJob* job;
-    const Request* request;
+    const models::Request* request;
   };
 
   // Takes the next sentences of the participants, in turns.
@@ -97,4 +98,4 @@ class TranslationBatch final : public Batch {
   bool begun_ = false;
 };
 
-}  // namespace millrace::models
+}  // namespace millrace::translation

@@ -8,7 +8,7 @@
 
 #include "models/translation/translation_engine.h"
 
-namespace millrace::models {
+namespace millrace::translation {
 namespace {
 
 // What an entry costs besides its words: nodes of the list and the index, and their allocations.
@@ -150,4 +150,4 @@ void TranslationCache::ForModel::Insert(const SentenceJob& job) const {
       std::make_shared<Entry>(Entry{KeyOf(model_, job), job.target, job.alignment, job.found}));
 }
 
-}  // namespace millrace::models
+}  // namespace millrace::translation

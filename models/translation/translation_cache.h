@@ -12,7 +12,7 @@
 
 #include "mps_runtime/base/mutex.h"
 
-namespace millrace::models {
+namespace millrace::translation {
 
 struct SentenceJob;
 
@@ -80,4 +80,4 @@ class TranslationCache {
   std::atomic<uint64_t> models_ = 0;
 };
 
-}  // namespace millrace::models
+}  // namespace millrace::translation

@@ -1,13 +1,7 @@
 #include "models/translation/translation_engine.h"
 
 #include <limits>
-#include <utility>
-
-#include "models/translation/aten_engine.h"
-#include "models/translation/bergamot_weights.h"
-#include "models/translation/quantised_engine.h"
-
-namespace millrace::models {
+namespace millrace::translation {
 
 SentenceJob MakeSentenceJob(const std::vector<int32_t>& words, const SentenceFrame& frame,
                             float max_length_factor) {
@@ -20,10 +14,6 @@ SentenceJob MakeSentenceJob(const std::vector<int32_t>& words, const SentenceFra
   job.max_target =
       static_cast<size_t>(static_cast<float>(job.source.size()) * max_length_factor) + kSpareWords;
   return job;
-}
-
-SentenceJob MakeSentenceJob(const std::vector<int32_t>& words, float max_length_factor) {
-  return MakeSentenceJob(words, {.after = {BergamotWeights::kEndOfSentence}}, max_length_factor);
 }
 
 void SentenceJob::Suspend() {
@@ -42,17 +32,4 @@ void TranslationEngine::Translate(std::span<SentenceJob> jobs,
   Advance(all, std::numeric_limits<size_t>::max(), should_stop, context);
 }
 
-std::unique_ptr<const TranslationEngine> MakeTranslationEngine(TranslationEngineKind kind,
-                                                               const BergamotWeights& weights,
-                                                               runtime::DeviceType device,
-                                                               std::string model) {
-  switch (kind) {
-    case TranslationEngineKind::kQuantised:
-      return MakeQuantisedEngine(weights, *kernels::SupportedKernels().front());
-    case TranslationEngineKind::kAten:
-      return MakeAtenEngine(weights, device, std::move(model));
-  }
-  return nullptr;
-}
-
-}  // namespace millrace::models
+}  // namespace millrace::translation

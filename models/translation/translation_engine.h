@@ -4,21 +4,13 @@
 #include <cstdint>
 #include <memory>
 #include <span>
-#include <string>
 #include <vector>
 
 #include "absl/functional/function_ref.h"
 #include "models/translation/search/search.h"
-#include "mps_runtime/stream.h"
 #include "mps_runtime/worker_context.h"
 
-namespace millrace::models {
-
-class BergamotWeights;
-
-// kQuantised: int8 weights, 16-bit activations, exact integer sums, on the CPU whatever the device;
-// the same translation in any company. kAten: float32 on libtorch.
-enum class TranslationEngineKind : uint8_t { kQuantised, kAten };
+namespace millrace::translation {
 
 // What an engine keeps of a sentence between two calls.
 class SentenceState {
@@ -68,8 +60,6 @@ struct SentenceFrame {
 // framed words, plus 5.
 SentenceJob MakeSentenceJob(const std::vector<int32_t>& words, const SentenceFrame& frame,
                             float max_length_factor);
-// In the frame of a Bergamot model.
-SentenceJob MakeSentenceJob(const std::vector<int32_t>& words, float max_length_factor);
 
 // Translates sentences together, some words of each a call, so that between two calls others may
 // join them. Thread-safe; a sentence is in one call at a time, on whichever thread.
@@ -90,9 +80,4 @@ class TranslationEngine {
                  runtime::WorkerContext& context) const;
 };
 
-// The weights must outlive the engine. `model`: its name where shapes are counted.
-std::unique_ptr<const TranslationEngine> MakeTranslationEngine(
-    TranslationEngineKind kind, const BergamotWeights& weights,
-    runtime::DeviceType device = runtime::DeviceType::kCpu, std::string model = {});
-
-}  // namespace millrace::models
+}  // namespace millrace::translation

@@ -6,7 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "models/core/text_work.h"
 
-namespace millrace::models {
+namespace millrace::translation {
 namespace {
 
 // Translations are seldom longer than what is read; what is longer still is not done before its
@@ -27,21 +27,21 @@ size_t CountOutsideTags(std::string_view html) {
 
 }  // namespace
 
-double EstimateWork(const TranslateInput& input) {
+double EstimateWork(const models::TranslateInput& input) {
   double work = 0;
   for (const std::string& text : input.texts) {
-    work += kSentenceWork + static_cast<double>(input.format == TextFormat::kHtml
-                                                    ? CountOutsideTags(text)
-                                                    : text.size());
+    work += models::kSentenceWork + static_cast<double>(input.format == models::TextFormat::kHtml
+                                                            ? CountOutsideTags(text)
+                                                            : text.size());
   }
   return work * input.search.beam_size.value_or(1);
 }
 
-TranslationPlan::TranslationPlan(const TranslateInput& input, TranslationSettings settings,
+TranslationPlan::TranslationPlan(const models::TranslateInput& input, TranslationSettings settings,
                                  Alphabet alphabet)
     : settings_(std::move(settings)) {
-  TermIndex terms;
-  for (const GlossaryEntry& entry : input.glossary) terms.Add(entry.source, entry.target);
+  models::TermIndex terms;
+  for (const models::GlossaryEntry& entry : input.glossary) terms.Add(entry.source, entry.target);
   for (const std::string& term : input.do_not_translate) terms.Add(term, {});
   terms.Finish();
   texts_.reserve(input.texts.size());
@@ -54,7 +54,7 @@ TranslationPlan::TranslationPlan(const TranslateInput& input, TranslationSetting
 
 double TranslationPlan::WorkOf(const SourceSentence& sentence) const {
   if (!sentence.has_words) return 0;
-  return (kSentenceWork + static_cast<double>(sentence.marked.text.size())) *
+  return (models::kSentenceWork + static_cast<double>(sentence.marked.text.size())) *
          settings_.search.beam_size;
 }
 
@@ -89,7 +89,7 @@ SourceSentence TranslationPlan::Take() {
 SourceSentence TranslationPlan::TakeFront(size_t bytes) {
   SourceSentence& sentence = texts_[text_][sentence_];
   waiting_work_ -= WorkOf(sentence);
-  SourceSentence front = models::TakeFront(sentence, bytes);
+  SourceSentence front = translation::TakeFront(sentence, bytes);
   waiting_work_ += WorkOf(sentence);
   if (sentence.marked.text.empty()) front.behind += Take().behind;
   return front;
@@ -110,7 +110,7 @@ void TranslationPlan::Suspend() {
   }
 }
 
-absl::Status CheckTexts(const TranslateInput& input) {
+absl::Status CheckTexts(const models::TranslateInput& input) {
   if (input.texts.empty()) return absl::InvalidArgumentError("texts: at least one is needed");
   for (size_t i = 0; i < input.texts.size(); ++i) {
     if (input.texts[i].empty())
@@ -119,4 +119,4 @@ absl::Status CheckTexts(const TranslateInput& input) {
   return absl::OkStatus();
 }
 
-}  // namespace millrace::models
+}  // namespace millrace::translation

@@ -12,7 +12,7 @@
 #include "models/translation/translation_cache.h"
 #include "models/translation/translation_engine.h"
 
-namespace millrace::models {
+namespace millrace::translation {
 
 // How the sentences of a request are translated.
 struct TranslationSettings {
@@ -45,9 +45,10 @@ struct TranslationUnit {
 
 // The sentences of a request: those in work, in reading order, and those still to come. One thread
 // at a time.
-class TranslationPlan final : public RequestState {
+class TranslationPlan final : public models::RequestState {
  public:
-  TranslationPlan(const TranslateInput& input, TranslationSettings settings, Alphabet alphabet);
+  TranslationPlan(const models::TranslateInput& input, TranslationSettings settings,
+                  Alphabet alphabet);
 
   const TranslationSettings& settings() const { return settings_; }
   std::deque<TranslationUnit>& units() { return units_; }
@@ -86,9 +87,9 @@ class TranslationPlan final : public RequestState {
 };
 
 // The work of a request, in bytes to translate for each hypothesis that is kept. Linear time.
-double EstimateWork(const TranslateInput& input);
+double EstimateWork(const models::TranslateInput& input);
 
 // That there is something to translate: InvalidArgument naming the text that is empty.
-absl::Status CheckTexts(const TranslateInput& input);
+absl::Status CheckTexts(const models::TranslateInput& input);
 
-}  // namespace millrace::models
+}  // namespace millrace::translation

@@ -5,7 +5,7 @@
 
 #include "models/text/unicode.h"
 
-namespace millrace::models {
+namespace millrace::translation {
 namespace {
 
 constexpr std::string_view kSpace = "\xE2\x96\x81";  // U+2581, how SentencePiece writes a space
@@ -17,7 +17,7 @@ constexpr size_t kBytesPerWord = 16;
 std::string_view Window(std::string_view text, size_t limit) {
   if (text.size() <= limit) return text;
   size_t end = limit;
-  while (end > 0 && !IsSpace(DecodeAt(text, end).value)) --end;
+  while (end > 0 && !models::IsSpace(models::DecodeAt(text, end).value)) --end;
   if (end > 0) return text.substr(0, end);
   end = limit;
   while (end > 1 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
@@ -98,7 +98,8 @@ std::vector<size_t> Vocabulary::PlacesOf(std::string_view text) const {
   std::vector<size_t> places;
   for (const PieceModel::Piece& piece : pieces_->EncodeWithPlaces(text)) {
     size_t at = piece.begin;
-    for (CodePoint c = DecodeAt(text, at); c.bytes > 0 && IsSpace(c.value); c = DecodeAt(text, at))
+    for (models::CodePoint c = models::DecodeAt(text, at); c.bytes > 0 && models::IsSpace(c.value);
+         c = models::DecodeAt(text, at))
       at += c.bytes;
     places.push_back(at);
   }
@@ -125,7 +126,7 @@ std::vector<size_t> Vocabulary::EndsOf(std::span<const int32_t> words) const {
   const std::string whole = Decode(words);
   for (size_t& end : ends) {
     end = std::min(end, whole.size());
-    while (end < whole.size() && IsContinuationByte(whole[end])) --end;
+    while (end < whole.size() && models::IsContinuationByte(whole[end])) --end;
   }
   return ends;
 }
@@ -151,8 +152,8 @@ std::vector<std::string_view> Vocabulary::UnknownParts(std::string_view text) co
     if (!IsUnknown(word)) continue;
     size_t begin = pieces[i].begin;
     const size_t end = i + 1 < pieces.size() ? pieces[i + 1].begin : text.size();
-    while (begin < end && IsSpace(DecodeAt(text, begin).value))
-      begin += DecodeAt(text, begin).bytes;
+    while (begin < end && models::IsSpace(models::DecodeAt(text, begin).value))
+      begin += models::DecodeAt(text, begin).bytes;
     if (begin < end) parts.push_back(text.substr(begin, end - begin));
   }
   return parts;
@@ -170,7 +171,7 @@ CharacterFit Vocabulary::FitOf(char32_t c) const {
 }
 
 CharacterFit Vocabulary::TryCharacter(char32_t c) const {
-  const std::string character = EncodeUtf8(c);
+  const std::string character = models::EncodeUtf8(c);
   const CharacterFit fit = TryText(character);
   // The space that stands before a text may be unknown by itself where the character is not.
   return fit == CharacterFit::kUnknown ? TryText("a" + character) : fit;
@@ -183,4 +184,4 @@ CharacterFit Vocabulary::TryText(const std::string& text) const {
   return Decode(words) == text ? CharacterFit::kKnown : CharacterFit::kRespelled;
 }
 
-}  // namespace millrace::models
+}  // namespace millrace::translation

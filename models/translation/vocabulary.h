@@ -14,7 +14,7 @@
 #include "models/translation/piece_model.h"
 #include "models/translation/word_table.h"
 
-namespace millrace::models {
+namespace millrace::translation {
 
 // Text to words and back, with a SentencePiece model: words are its pieces, or stand in a table of
 // their own, as where each language has pieces of its own. Thread-safe.
@@ -76,4 +76,4 @@ struct Vocabularies {
   std::shared_ptr<const Vocabulary> target;
 };
 
-}  // namespace millrace::models
+}  // namespace millrace::translation

@@ -5,7 +5,7 @@
 
 #include "models/core/regular_file.h"
 
-namespace millrace::models {
+namespace millrace::translation {
 namespace {
 
 constexpr std::string_view kSpace = "\xE2\x96\x81";  // U+2581, how SentencePiece writes a space
@@ -15,7 +15,8 @@ constexpr std::string_view kSpace = "\xE2\x96\x81";  // U+2581, how SentencePiec
 std::unique_ptr<const WordTable> WordTable::Load(const std::filesystem::path& path,
                                                  const PieceModel& pieces, int64_t words,
                                                  int32_t unknown, std::string& error) {
-  const absl::StatusOr<std::string> file = ReadRegularFile(path, kMaxVocabularyBytes);
+  const absl::StatusOr<std::string> file =
+      models::ReadRegularFile(path, models::kMaxVocabularyBytes);
   if (!file.ok()) {
     error = std::string(file.status().message());
     return nullptr;
@@ -62,4 +63,4 @@ std::string WordTable::Text(std::span<const int32_t> words) const {
   return text.substr(begin, text.find_last_not_of(' ') + 1 - begin);
 }
 
-}  // namespace millrace::models
+}  // namespace millrace::translation

@@ -11,7 +11,7 @@
 
 #include "models/translation/piece_model.h"
 
-namespace millrace::models {
+namespace millrace::translation {
 
 // The words of a vocabulary that numbers pieces in an order of its own. Immutable, so thread-safe.
 class WordTable {
@@ -37,4 +37,4 @@ class WordTable {
   std::vector<int32_t> of_piece_;
 };
 
-}  // namespace millrace::models
+}  // namespace millrace::translation

@@ -10,7 +10,7 @@
 #include <fstream>
 #endif
 
-#include "mps_runtime/backend/cpu/cpu_info.h"
+#include "mps_runtime/base/cpu_info.h"
 
 namespace millrace::runtime {
 namespace {

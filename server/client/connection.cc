@@ -11,7 +11,7 @@
 #include "grpcpp/create_channel.h"
 #include "grpcpp/security/credentials.h"
 #include "server/config/command_line.h"
-#include "server/security/address_policy.h"
+#include "server/net/address_policy.h"
 
 namespace millrace {
 namespace {

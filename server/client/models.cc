@@ -53,7 +53,7 @@ int ListFolder(const ModelsCommand& command) {
     failed += !package.ok();
     std::printf(kRow, entry.name.c_str(), absl::StrCat(entry.versions.back()).c_str(),
                 package.ok() ? "AVAILABLE" : "FAILED",
-                package.ok() ? std::string(models::Platform(package->config)).c_str() : "-",
+                package.ok() ? std::string(package->config.kind->name).c_str() : "-",
                 package.ok() ? package->config.license.c_str()
                              : std::string(package.status().message()).c_str());
   }

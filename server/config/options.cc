@@ -10,7 +10,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "server/config/values.h"
-#include "server/security/address_policy.h"
+#include "server/net/address_policy.h"
 
 namespace millrace {
 namespace {

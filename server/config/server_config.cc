@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
-#include "mps_runtime/backend/cpu/cpu_info.h"
-#include "server/security/address_policy.h"
+#include "mps_runtime/base/cpu_info.h"
+#include "server/net/address_policy.h"
 
 namespace millrace {
 namespace {

@@ -11,11 +11,9 @@
 #include "mps_runtime/forward_mode.h"
 #include "mps_runtime/shape_registry.h"
 #include "mps_runtime/stream.h"
+#include "server/logging/log_level.h"
 
 namespace millrace {
-
-enum class LogLevel : uint8_t { kTrace, kDebug, kInfo, kWarning, kError, kOff };
-enum class LogFormat : uint8_t { kText, kJson };
 
 // One worker for each core that this process may keep busy, within 1..31, because each worker
 // leases one of the 31 stream slots.

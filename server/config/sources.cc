@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "models/core/instruction_set.h"
+#include "models/kernels/instruction_set.h"
 #include "mps_runtime/base/file.h"
 #include "server/config/edit_distance.h"
 #include "server/config/options.h"
@@ -25,7 +25,7 @@ constexpr size_t kMaxFileBytes = size_t{1} << 20;
 // Variables that are read elsewhere: the file's name, the clients, and the choice of kernels.
 constexpr const char* kOtherVariables[] = {"MILLRACE_CONFIG", "MILLRACE_ADDRESS",
                                            "MILLRACE_API_KEY", "MILLRACE_TLS_CA",
-                                           models::kMaxInstructionSetVariable};
+                                           kernels::kMaxInstructionSetVariable};
 
 // A TOML value as the text that its option reads; nullopt for kinds that no option has.
 std::optional<std::string> ToText(const toml::node& node) {
@@ -58,11 +58,11 @@ absl::StatusOr<GivenValues> ReadEnvironment(const Environment& environment) {
       values[option->second] = {value, name, absl::StrCat("env ", name)};
       continue;
     }
-    models::InstructionSet set{};
-    if (name == models::kMaxInstructionSetVariable &&
-        !models::InstructionSetNamed(value.c_str(), set)) {
+    kernels::InstructionSet set{};
+    if (name == kernels::kMaxInstructionSetVariable &&
+        !kernels::InstructionSetNamed(value.c_str(), set)) {
       return absl::InvalidArgumentError(absl::StrCat(
-          name, ": '", value, "' is not allowed, allowed: ", models::kInstructionSetNames));
+          name, ": '", value, "' is not allowed, allowed: ", kernels::kInstructionSetNames));
     }
     if (std::find(std::begin(kOtherVariables), std::end(kOtherVariables), name) !=
             std::end(kOtherVariables) ||

@@ -1,6 +1,6 @@
 #include "server/control/server_status.h"
 
-#include "server/version.h"
+#include "server/control/version.h"
 
 namespace millrace::server {
 

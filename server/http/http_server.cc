@@ -13,7 +13,7 @@
 #include "server/http/request_head.h"
 #include "server/http/request_threads.h"
 #include "server/logging/logging.h"
-#include "server/security/address_policy.h"
+#include "server/net/address_policy.h"
 #include "server/security/api_key_store.h"
 
 namespace millrace {

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <variant>
 
-#include "server/config/server_config.h"
+#include "server/logging/log_level.h"
 
 namespace millrace::logging {
 

@@ -41,7 +41,7 @@ struct Snapshot {
   uint64_t graph_cache_misses_total = 0;
   uint64_t graph_cache_evictions_total = 0;
   runtime::ShapeStats shapes = {};
-  models::TranslationCache::Stats translations = {};
+  translation::TranslationCache::Stats translations = {};
   // The counts of gRPC connections.
   struct Connections {
     int64_t open = 0;

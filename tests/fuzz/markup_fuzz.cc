@@ -25,17 +25,18 @@ void Require(bool holds, const char* what, std::string_view text) {
 
 void TryFormat(std::string_view text, TextFormat format) {
   std::string untouched;
-  for (SourceSentence& sentence : ReadSentences(text, format, "en", {})) {
-    const size_t tags = static_cast<size_t>(std::ranges::count(Untouched(sentence.marked), '{'));
+  for (translation::SourceSentence& sentence : translation::ReadSentences(text, format, "en", {})) {
+    const size_t tags =
+        static_cast<size_t>(std::ranges::count(translation::Untouched(sentence.marked), '{'));
     // A model that copies, and one that says nothing.
-    const std::string copied = Restore(sentence.marked, sentence.marked.text, {});
+    const std::string copied = translation::Restore(sentence.marked, sentence.marked.text, {});
     Require(static_cast<size_t>(std::ranges::count(copied, '{')) == tags, "lost a brace", text);
-    Restore(sentence.marked, "", {});
+    translation::Restore(sentence.marked, "", {});
     while (sentence.marked.text.size() > 16) {
-      const SourceSentence front = TakeFront(sentence, 16);
-      untouched += Untouched(front.marked) + front.behind;
+      const translation::SourceSentence front = translation::TakeFront(sentence, 16);
+      untouched += translation::Untouched(front.marked) + front.behind;
     }
-    untouched += Untouched(sentence.marked) + sentence.behind;
+    untouched += translation::Untouched(sentence.marked) + sentence.behind;
   }
   Require(untouched == text, "not byte for byte", text);
 }

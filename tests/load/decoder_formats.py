@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What runs a decoder step best: PyTorch's operators one by one, or TorchScript.
 
-The step is that of models/translation/aten_seq2seq/transformer.cc with random weights of NLLB-600M's
+The step is that of models/seq2seq/aten/transformer.cc with random weights of NLLB-600M's
 shape (or OPUS-MT-base's), paths of 32 words and sources of 32; on CUDA also recorded as a graph. One
 JSON object a line, the time of a step in microseconds, median of repeats.
 

@@ -4,7 +4,7 @@
 
 #include "absl/functional/function_ref.h"
 
-namespace millrace::models {
+namespace millrace::translation {
 
 // How a character comes through a model's vocabulary.
 enum class CharacterFit : uint8_t {
@@ -19,4 +19,4 @@ using Alphabet = absl::FunctionRef<CharacterFit(char32_t)>;
 // An alphabet that lacks nothing.
 inline CharacterFit KnowsAll(char32_t) { return CharacterFit::kKnown; }
 
-}  // namespace millrace::models
+}  // namespace millrace::translation

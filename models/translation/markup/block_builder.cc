@@ -5,7 +5,7 @@
 
 #include "models/text/unicode.h"
 
-namespace millrace::models {
+namespace millrace::translation {
 namespace {
 
 // What is nested deeper stands alone, which bounds the work for a sentence.
@@ -30,7 +30,7 @@ void BlockBuilder::Text(std::string_view text) {
   if (options_.is_html) {
     // Signs that stand bare where Escaped would write entities.
     for (size_t at = 0; at < text.size();) {
-      const size_t bytes = DecodeAt(text, at).bytes;
+      const size_t bytes = models::DecodeAt(text, at).bytes;
       const std::string_view sign = text.substr(at, bytes);
       if (sign == "<" || sign == ">" || sign == "&" || sign == kNoBreakSpace) {
         const size_t begin = marked.text.size() + at;
@@ -113,4 +113,4 @@ std::vector<MarkedBlock> BlockBuilder::Finish() {
   return std::move(blocks_);
 }
 
-}  // namespace millrace::models
+}  // namespace millrace::translation

@@ -7,7 +7,7 @@
 
 #include "models/translation/markup/marked_block.h"
 
-namespace millrace::models {
+namespace millrace::translation {
 
 // Collects what a reader finds, in reading order, and pairs what opens with what closes: of a pair
 // that crosses another, and of what has no counterpart, the markup stands alone.
@@ -55,4 +55,4 @@ class BlockBuilder {
   std::vector<OpenMark> open_;
 };
 
-}  // namespace millrace::models
+}  // namespace millrace::translation

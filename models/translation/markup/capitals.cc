@@ -2,7 +2,7 @@
 
 #include "models/text/unicode.h"
 
-namespace millrace::models {
+namespace millrace::translation {
 namespace {
 
 // Calls `take` for each stretch of the text, in order, and whether it is kept.
@@ -24,7 +24,7 @@ std::string WithOtherLetters(std::string_view text, const Other& other) {
   std::string out;
   out.reserve(text.size());
   for (size_t at = 0; at < text.size();) {
-    const CodePoint c = DecodeAt(text, at);
+    const models::CodePoint c = models::DecodeAt(text, at);
     const std::string_view own = text.substr(at, c.bytes);
     const std::string letter = other(c.value);
     out += letter.size() == own.size() ? letter : own;
@@ -40,9 +40,9 @@ bool IsInCapitals(const MarkedText& marked) {
   bool small = false;
   ForEachStretch(marked, [&](std::string_view text, bool is_kept) {
     for (size_t at = 0; !is_kept && !small && at < text.size();) {
-      const CodePoint c = DecodeAt(text, at);
-      small = IsLower(c.value);
-      if (IsUpper(c.value)) ++capitals;
+      const models::CodePoint c = models::DecodeAt(text, at);
+      small = models::IsLower(c.value);
+      if (models::IsUpper(c.value)) ++capitals;
       at += c.bytes;
     }
   });
@@ -52,15 +52,17 @@ bool IsInCapitals(const MarkedText& marked) {
 std::string InSmallLetters(const MarkedText& marked) {
   std::string out;
   ForEachStretch(marked, [&out](std::string_view text, bool is_kept) {
-    out += is_kept ? std::string(text)
-                   : WithOtherLetters(text, [](char32_t c) { return EncodeUtf8(ToLower(c)); });
+    out += is_kept ? std::string(text) : WithOtherLetters(text, [](char32_t c) {
+      return models::EncodeUtf8(models::ToLower(c));
+    });
   });
   return out;
 }
 
 std::string InCapitals(std::string_view text) {
-  return WithOtherLetters(
-      text, [](char32_t c) { return c == U'ß' ? std::string("SS") : EncodeUtf8(ToUpper(c)); });
+  return WithOtherLetters(text, [](char32_t c) {
+    return c == U'ß' ? std::string("SS") : models::EncodeUtf8(models::ToUpper(c));
+  });
 }
 
-}  // namespace millrace::models
+}  // namespace millrace::translation

@@ -5,7 +5,7 @@
 
 #include "models/translation/markup/marked_text.h"
 
-namespace millrace::models {
+namespace millrace::translation {
 
 // Whether a text is written in capitals: it has two at least, and no small letter but in what is
 // kept.
@@ -15,4 +15,4 @@ std::string InSmallLetters(const MarkedText& marked);
 // A text in capitals; each stands at the same byte.
 std::string InCapitals(std::string_view text);
 
-}  // namespace millrace::models
+}  // namespace millrace::translation

@@ -7,7 +7,7 @@
 #include "models/text/trim.h"
 #include "models/text/unicode.h"
 
-namespace millrace::models {
+namespace millrace::translation {
 namespace {
 
 struct Named {
@@ -56,13 +56,13 @@ static_assert(std::ranges::is_sorted(kNamed, {}, &Named::name));
 constexpr size_t kLongestEntity = 32;
 
 char32_t Numbered(std::string_view digits) {
-  const bool hex = AsciiLower(ByteAt(digits, 0)) == 'x';
+  const bool hex = models::AsciiLower(models::ByteAt(digits, 0)) == 'x';
   if (hex) digits.remove_prefix(1);
   if (digits.empty() || digits.size() > 8) return 0;
   char32_t value = 0;
   for (const char c : digits) {
-    const char lower = AsciiLower(c);
-    if (IsAsciiDigit(c)) {
+    const char lower = models::AsciiLower(c);
+    if (models::IsAsciiDigit(c)) {
       value = value * (hex ? 16 : 10) + static_cast<char32_t>(c - '0');
     } else if (hex && lower >= 'a' && lower <= 'f') {
       value = value * 16 + static_cast<char32_t>(lower - 'a' + 10);
@@ -83,13 +83,13 @@ char32_t CharacterNamed(std::string_view name) {
 // HTML's oldest names, those of Latin 1, need no semicolon: &amp&copy
 size_t ReadOpenEntity(std::string_view text, std::string& character) {
   constexpr size_t kLongestName = 6;
-  if (ByteAt(text, 0) != '&') return 0;
+  if (models::ByteAt(text, 0) != '&') return 0;
   size_t end = 1;
-  while (end <= kLongestName && IsAsciiAlnum(ByteAt(text, end))) ++end;
+  while (end <= kLongestName && models::IsAsciiAlnum(models::ByteAt(text, end))) ++end;
   for (; end > 1; --end) {
     const char32_t value = CharacterNamed(text.substr(1, end - 1));
     if (value == 0 || value > 0xFF || value == '\'') continue;
-    character = EncodeUtf8(value);
+    character = models::EncodeUtf8(value);
     return end;
   }
   return 0;
@@ -98,11 +98,11 @@ size_t ReadOpenEntity(std::string_view text, std::string& character) {
 }  // namespace
 
 size_t EntityBytes(std::string_view text) {
-  if (ByteAt(text, 0) != '&') return 0;
-  size_t at = ByteAt(text, 1) == '#' ? 2 : 1;
+  if (models::ByteAt(text, 0) != '&') return 0;
+  size_t at = models::ByteAt(text, 1) == '#' ? 2 : 1;
   const size_t begin = at;
-  while (at < kLongestEntity && IsAsciiAlnum(ByteAt(text, at))) ++at;
-  return at > begin && ByteAt(text, at) == ';' ? at + 1 : 0;
+  while (at < kLongestEntity && models::IsAsciiAlnum(models::ByteAt(text, at))) ++at;
+  return at > begin && models::ByteAt(text, at) == ';' ? at + 1 : 0;
 }
 
 size_t EscapedTagBytes(std::string_view text) {
@@ -116,11 +116,12 @@ size_t EscapedTagBytes(std::string_view text) {
   std::string_view inner = text.substr(kOpens.size(), close - kOpens.size());
   const size_t bytes = close + kCloses.size();
   if (inner.starts_with('/')) inner.remove_prefix(1);
-  if (!IsAsciiLetter(ByteAt(inner, 0)) || inner.find_first_of("<>\n") != std::string_view::npos ||
+  if (!models::IsAsciiLetter(models::ByteAt(inner, 0)) ||
+      inner.find_first_of("<>\n") != std::string_view::npos ||
       inner.find(kOpens) != std::string_view::npos) {
     return 0;
   }
-  const size_t space = inner.find_first_of(kAsciiSpace);
+  const size_t space = inner.find_first_of(models::kAsciiSpace);
   const bool attributes = inner.find('=') != std::string_view::npos || inner.ends_with('/');
   return space == std::string_view::npos || attributes ? bytes : 0;
 }
@@ -133,8 +134,8 @@ size_t ReadEntity(std::string_view text, std::string& character) {
   // White space other than a space, and what Unicode has no character for, stay as they are
   // written.
   if (value <= 0x20 && value != ' ') return 0;
-  character = EncodeUtf8(value);
+  character = models::EncodeUtf8(value);
   return bytes;
 }
 
-}  // namespace millrace::models
+}  // namespace millrace::translation

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-namespace millrace::models {
+namespace millrace::translation {
 
 // The character of an HTML entity, such as &eacute;, &#233; or the old &eacute without its end, at
 // the front of `text`, as UTF-8, and how many bytes of the text it takes; 0: none stands there, or
@@ -16,4 +16,4 @@ size_t EntityBytes(std::string_view text);
 // front; 0: none stands there. &lt;a remark&gt; is none.
 size_t EscapedTagBytes(std::string_view text);
 
-}  // namespace millrace::models
+}  // namespace millrace::translation

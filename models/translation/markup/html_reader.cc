@@ -7,7 +7,7 @@
 #include "models/translation/markup/html_entities.h"
 #include "models/translation/markup/html_tag.h"
 
-namespace millrace::models {
+namespace millrace::translation {
 namespace {
 
 // Within a sentence; every other element divides.
@@ -94,7 +94,7 @@ class HtmlReader {
   void Untouched(const HtmlTag& tag, bool is_inline) {
     const size_t content_end = ContentEnd(tag);
     const size_t end = content_end == text_.size() ? content_end : tags_.Behind(">", content_end);
-    const bool blank = Trim(text_.substr(tag.end, content_end - tag.end)).empty();
+    const bool blank = models::Trim(text_.substr(tag.end, content_end - tag.end)).empty();
     const std::string_view element = Taken(end);
     if (!is_inline) return out_.Divide(element);
     if (blank) return out_.Alone(element);
@@ -139,4 +139,4 @@ class HtmlReader {
 
 std::vector<MarkedBlock> ReadHtml(std::string_view text) { return HtmlReader(text).Run(); }
 
-}  // namespace millrace::models
+}  // namespace millrace::translation

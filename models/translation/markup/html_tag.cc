@@ -5,24 +5,26 @@
 #include "models/text/ascii.h"
 #include "models/text/trim.h"
 
-namespace millrace::models {
+namespace millrace::translation {
 namespace {
 
-bool IsNameByte(char c) { return IsAsciiAlnum(c) || c == '-' || c == ':' || c == '_'; }
+bool IsNameByte(char c) { return models::IsAsciiAlnum(c) || c == '-' || c == ':' || c == '_'; }
 
 bool HasWord(std::string_view words, std::string_view word) {
   for (size_t at = words.find(word); at != std::string_view::npos; at = words.find(word, at + 1)) {
     const size_t end = at + word.size();
-    const bool begins = at == 0 || kAsciiSpace.find(words[at - 1]) != std::string_view::npos;
-    const bool ends = end == words.size() || kAsciiSpace.find(words[end]) != std::string_view::npos;
+    const bool begins =
+        at == 0 || models::kAsciiSpace.find(words[at - 1]) != std::string_view::npos;
+    const bool ends =
+        end == words.size() || models::kAsciiSpace.find(words[end]) != std::string_view::npos;
     if (begins && ends) return true;
   }
   return false;
 }
 
 bool SaysUntranslated(std::string_view attribute, std::string_view value) {
-  const std::string name = AsciiLower(attribute);
-  if (name == "translate") return AsciiLower(value) == "no";
+  const std::string name = models::AsciiLower(attribute);
+  if (name == "translate") return models::AsciiLower(value) == "no";
   return name == "class" && HasWord(value, "notranslate");
 }
 
@@ -36,12 +38,12 @@ size_t HtmlTagReader::Behind(std::string_view mark, size_t at) const {
 bool HtmlTagReader::Read(size_t at, HtmlTag& tag) {
   tag = {};
   size_t next = at + 1;
-  tag.closes = ByteAt(text_, next) == '/';
+  tag.closes = models::ByteAt(text_, next) == '/';
   if (tag.closes) ++next;
   const size_t name = next;
-  while (IsNameByte(ByteAt(text_, next))) ++next;
+  while (IsNameByte(models::ByteAt(text_, next))) ++next;
   if (next == name) return false;
-  tag.name = AsciiLower(text_.substr(name, next - name));
+  tag.name = models::AsciiLower(text_.substr(name, next - name));
   size_t attribute = next;      // where its name begins
   size_t attribute_end = next;  // 0 bytes: none yet
   bool equals = false;
@@ -73,14 +75,14 @@ bool HtmlTagReader::Read(size_t at, HtmlTag& tag) {
       equals = true;
     } else if (equals && IsNameByte(c)) {  // a value without quotes
       const size_t value = next;
-      while (IsNameByte(ByteAt(text_, next + 1))) ++next;
+      while (IsNameByte(models::ByteAt(text_, next + 1))) ++next;
       tag.untranslated =
           tag.untranslated || SaysUntranslated(text_.substr(attribute, attribute_end - attribute),
                                                text_.substr(value, next + 1 - value));
       equals = false;
     } else if (IsNameByte(c)) {
       attribute = next;
-      while (IsNameByte(ByteAt(text_, next + 1))) ++next;
+      while (IsNameByte(models::ByteAt(text_, next + 1))) ++next;
       attribute_end = next + 1;
     }
     ++next;
@@ -92,28 +94,29 @@ size_t HtmlTagReader::UnfinishedEnd(size_t at) const {
   constexpr size_t kLongest = 4096;
   const std::string_view text = text_.substr(0, at + kLongest);
   const auto name_end = [text](size_t from) {
-    while (IsNameByte(ByteAt(text, from))) ++from;
+    while (IsNameByte(models::ByteAt(text, from))) ++from;
     return from;
   };
   const auto space_end = [text](size_t from) {
-    return std::min(text.find_first_not_of(kAsciiSpace, from), text.size());
+    return std::min(text.find_first_not_of(models::kAsciiSpace, from), text.size());
   };
-  const size_t name = at + (ByteAt(text, at + 1) == '/' ? 2 : 1);
-  if (!IsAsciiLetter(ByteAt(text, name))) return at;
+  const size_t name = at + (models::ByteAt(text, at + 1) == '/' ? 2 : 1);
+  if (!models::IsAsciiLetter(models::ByteAt(text, name))) return at;
   size_t end = name_end(name);
   for (size_t next = space_end(end); next > end; next = space_end(end)) {
     const size_t equals = space_end(name_end(next));
-    if (equals == next || ByteAt(text, equals) != '=') break;
+    if (equals == next || models::ByteAt(text, equals) != '=') break;
     size_t value = space_end(equals + 1);
-    const char quote = ByteAt(text, value);
+    const char quote = models::ByteAt(text, value);
     if (quote == '"' || quote == '\'') {
       end = text.find(quote, value + 1);
       if (end == std::string_view::npos)
         end = std::min(text.find_first_of("<>\n", value + 1), text.size());
-      if (ByteAt(text, end) == quote || ByteAt(text, end) == '>') ++end;
+      if (models::ByteAt(text, end) == quote || models::ByteAt(text, end) == '>') ++end;
       if (text[end - 1] == '>') break;
     } else {
-      while (value < text.size() && kAsciiSpace.find(text[value]) == std::string_view::npos &&
+      while (value < text.size() &&
+             models::kAsciiSpace.find(text[value]) == std::string_view::npos &&
              text[value] != '<') {
         ++value;
       }
@@ -123,4 +126,4 @@ size_t HtmlTagReader::UnfinishedEnd(size_t at) const {
   return end;
 }
 
-}  // namespace millrace::models
+}  // namespace millrace::translation

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-namespace millrace::models {
+namespace millrace::translation {
 
 // A tag as it stands in a text.
 struct HtmlTag {
@@ -36,4 +36,4 @@ class HtmlTagReader {
   size_t no_single_quote_ = std::string_view::npos;
 };
 
-}  // namespace millrace::models
+}  // namespace millrace::translation

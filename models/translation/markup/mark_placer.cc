@@ -7,13 +7,13 @@
 
 #include "models/text/unicode.h"
 
-namespace millrace::models {
+namespace millrace::translation {
 namespace {
 
 bool AllSpace(std::string_view text) {
   for (size_t at = 0; at < text.size();) {
-    const CodePoint c = DecodeAt(text, at);
-    if (!IsSpace(c.value)) return false;
+    const models::CodePoint c = models::DecodeAt(text, at);
+    if (!models::IsSpace(c.value)) return false;
     at += c.bytes;
   }
   return true;
@@ -26,8 +26,9 @@ bool MarkPlacer::IsBlank(const MarkNode& mark) const {
 }
 
 bool MarkPlacer::LeansLeft(const MarkNode& mark) const {
-  if (mark.begin == 0 || IsSpace(DecodeBefore(source_, mark.begin).value)) return false;
-  return mark.end == source_.size() || IsSpace(DecodeAt(source_, mark.end).value);
+  if (mark.begin == 0 || models::IsSpace(models::DecodeBefore(source_, mark.begin).value))
+    return false;
+  return mark.end == source_.size() || models::IsSpace(models::DecodeAt(source_, mark.end).value);
 }
 
 bool MarkPlacer::CoversAll(const MarkNode& mark) const {
@@ -44,8 +45,8 @@ std::vector<PlacedMark> MarkPlacer::Place(std::span<const MarkNode> marks) {
 
 int MarkPlacer::Vote(const TargetUnit& unit, size_t source, bool inside) const {
   // A sign counts only for the sign that it comes from.
-  if (IsWordCharacter(DecodeAt(target_, unit.begin).value)) return inside ? 1 : -1;
-  return inside && !IsWordCharacter(DecodeAt(source_, source).value) ? 1 : 0;
+  if (models::IsWordCharacter(models::DecodeAt(target_, unit.begin).value)) return inside ? 1 : -1;
+  return inside && !models::IsWordCharacter(models::DecodeAt(source_, source).value) ? 1 : 0;
 }
 
 MarkPlacer::Range MarkPlacer::BestStretch(const MarkNode& mark, Range range) const {
@@ -206,4 +207,4 @@ void MarkPlacer::PlaceWithin(std::span<const MarkNode> marks, Range range, size_
   }
 }
 
-}  // namespace millrace::models
+}  // namespace millrace::translation

@@ -8,7 +8,7 @@
 #include "models/translation/markup/mark_tree.h"
 #include "models/translation/markup/target_units.h"
 
-namespace millrace::models {
+namespace millrace::translation {
 
 // Markup at a byte of a translation.
 struct PlacedMark {
@@ -63,4 +63,4 @@ class MarkPlacer {
   std::vector<PlacedMark> placed_;
 };
 
-}  // namespace millrace::models
+}  // namespace millrace::translation

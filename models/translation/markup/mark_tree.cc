@@ -2,7 +2,7 @@
 
 #include <utility>
 
-namespace millrace::models {
+namespace millrace::translation {
 
 std::vector<MarkNode> MarksOf(const MarkedText& marked) {
   // What is open, the outermost first; the bottom one stands for the text.
@@ -39,4 +39,4 @@ std::vector<MarkNode> MarksOf(const MarkedText& marked) {
   return std::move(open.front().inner);
 }
 
-}  // namespace millrace::models
+}  // namespace millrace::translation

@@ -6,7 +6,7 @@
 
 #include "models/translation/markup/marked_text.h"
 
-namespace millrace::models {
+namespace millrace::translation {
 
 // A mark of a text, or a pair of them, and those within it.
 struct MarkNode {
@@ -22,4 +22,4 @@ struct MarkNode {
 // The outermost marks of a text, which must outlive them.
 std::vector<MarkNode> MarksOf(const MarkedText& marked);
 
-}  // namespace millrace::models
+}  // namespace millrace::translation

@@ -8,7 +8,7 @@
 #include "models/translation/markup/html_entities.h"
 #include "models/translation/markup/html_tag.h"
 
-namespace millrace::models {
+namespace millrace::translation {
 namespace {
 
 constexpr std::string_view kBlanks = " \t";
@@ -21,20 +21,20 @@ bool OnlyOf(std::string_view line, std::string_view characters) {
 }
 
 bool IsRule(std::string_view line) {
-  line = Trim(line);
+  line = models::Trim(line);
   return line.size() >= 2 &&
          (OnlyOf(line, "= ") || OnlyOf(line, "- ") || OnlyOf(line, "* ") || OnlyOf(line, "_ "));
 }
 
 bool IsTableRule(std::string_view line) {
-  line = Trim(line);
+  line = models::Trim(line);
   return line.find('-') != std::string_view::npos && line.find('|') != std::string_view::npos &&
          OnlyOf(line, "|:- \t");
 }
 
 std::string_view FenceOf(std::string_view line) {
-  line = TrimLeft(line);
-  const char mark = ByteAt(line, 0);
+  line = models::TrimLeft(line);
+  const char mark = models::ByteAt(line, 0);
   if (mark != '`' && mark != '~') return {};
   const size_t end = std::min(line.find_first_not_of(mark), line.size());
   return end >= 3 ? line.substr(0, end) : std::string_view();
@@ -45,7 +45,7 @@ size_t FootnoteEnd(std::string_view line, size_t at) {
   if (line.substr(at, 2) != "[^") return at;
   const std::string_view window = line.substr(0, at + kLongestFootnoteName);
   const size_t end = window.find_first_of(" \t[]", at + 2);
-  return ByteAt(window, end) == ']' && end > at + 2 ? end + 1 : at;
+  return models::ByteAt(window, end) == ']' && end > at + 2 ? end + 1 : at;
 }
 
 // What stands before the words of a line: quote marks, a list mark, the marks of a heading.
@@ -54,7 +54,7 @@ size_t PrefixEnd(std::string_view line) {
   for (bool more = true; more;) {
     more = false;
     const size_t at = std::min(line.find_first_not_of(kBlanks, end), line.size());
-    const char c = ByteAt(line, at);
+    const char c = models::ByteAt(line, at);
     const auto blank_at = [&](size_t place) {
       return place >= line.size() || kBlanks.find(line[place]) != std::string_view::npos;
     };
@@ -63,17 +63,18 @@ size_t PrefixEnd(std::string_view line) {
       next = at + 1;
     } else if ((c == '-' || c == '*' || c == '+') && blank_at(at + 1)) {
       next = at + 1;
-    } else if (const size_t digits = DigitsEnd(line, at);
+    } else if (const size_t digits = models::DigitsEnd(line, at);
                digits > at && digits - at <= 9 &&
-               (ByteAt(line, digits) == '.' || ByteAt(line, digits) == ')') &&
+               (models::ByteAt(line, digits) == '.' || models::ByteAt(line, digits) == ')') &&
                blank_at(digits + 1)) {
       next = digits + 1;
-    } else if (const size_t note = FootnoteEnd(line, at); note > at && ByteAt(line, note) == ':') {
+    } else if (const size_t note = FootnoteEnd(line, at);
+               note > at && models::ByteAt(line, note) == ':') {
       next = note + 1;
     } else if (c == '#') {
       next = std::min(line.find_first_not_of('#', at), line.size());
       if (next - at > 6 || !blank_at(next)) next = at;
-    } else if (end > 0 && c == '[' && ByteAt(line, at + 2) == ']' && blank_at(at + 3)) {
+    } else if (end > 0 && c == '[' && models::ByteAt(line, at + 2) == ']' && blank_at(at + 3)) {
       next = at + 3;  // of a task list
     }
     more = next > at;
@@ -103,7 +104,7 @@ class MarkdownReader {
  private:
   void Line(std::string_view line, std::string_view line_break) {
     const bool after_blank = was_blank_;
-    was_blank_ = Trim(line).empty();
+    was_blank_ = models::Trim(line).empty();
     if (was_blank_) in_table_ = false;
     const bool code =
         after_blank && !in_list_ && (line.starts_with("    ") || line.starts_with("\t"));
@@ -117,7 +118,8 @@ class MarkdownReader {
       return;
     }
     const size_t prefix = PrefixEnd(line);
-    const bool table = in_table_ || IsTableRule(next_line_) || TrimLeft(line).starts_with('|');
+    const bool table =
+        in_table_ || IsTableRule(next_line_) || models::TrimLeft(line).starts_with('|');
     if (prefix > 0 || !paragraph_ || table) {
       Divide(line.substr(0, prefix));
       if (prefix > 0 || after_blank) in_list_ = prefix > 0 || kBlanks.find(line[0]) != kBlanks.npos;
@@ -127,11 +129,12 @@ class MarkdownReader {
     std::string_view words = line.substr(prefix);
     // A break that is meant: two spaces or a backslash.
     const bool hard = words.ends_with("  ") || words.ends_with('\\');
-    const size_t end = hard ? TrimRight(words.substr(0, words.size() - 1)).size() : words.size();
+    const size_t end =
+        hard ? models::TrimRight(words.substr(0, words.size() - 1)).size() : words.size();
     table ? Cells(words.substr(0, end)) : Words(words.substr(0, end));
     break_ = words.substr(end);
     break_ += line_break;
-    paragraph_ = !hard && !table && TrimLeft(line)[0] != '#';
+    paragraph_ = !hard && !table && models::TrimLeft(line)[0] != '#';
   }
 
   void Divide(std::string_view markup) {
@@ -147,13 +150,13 @@ class MarkdownReader {
       fence_ = fence;
       return !fence.empty();
     }
-    if (fence.starts_with(fence_) && Trim(line).size() == fence.size()) fence_ = {};
+    if (fence.starts_with(fence_) && models::Trim(line).size() == fence.size()) fence_ = {};
     return true;
   }
 
   // [name]: address; what stands behind the name of a footnote is text.
   static bool IsDefinition(std::string_view line) {
-    line = TrimLeft(line);
+    line = models::TrimLeft(line);
     return line.starts_with('[') && !line.starts_with("[^") &&
            line.find("]:") != std::string_view::npos && line.find("]:") < line.find(' ');
   }
@@ -195,14 +198,14 @@ class MarkdownReader {
   size_t MarkupEnd(size_t at, HtmlTagReader& tags) {
     switch (line_[at]) {
       case '\\':
-        return at + 1 < line_.size() && !IsAsciiAlnum(line_[at + 1]) && line_[at + 1] != ' ' &&
-                       static_cast<unsigned char>(line_[at + 1]) < 0x80
+        return at + 1 < line_.size() && !models::IsAsciiAlnum(line_[at + 1]) &&
+                       line_[at + 1] != ' ' && static_cast<unsigned char>(line_[at + 1]) < 0x80
                    ? at + 2
                    : at;
       case '`':
         return CodeEnd(at);
       case '!':
-        return ByteAt(line_, at + 1) == '[' ? LinkEnd(at + 1).second : at;
+        return models::ByteAt(line_, at + 1) == '[' ? LinkEnd(at + 1).second : at;
       case '[':
         if (const size_t note = FootnoteEnd(line_, at); note > at) return note;
         return LinkEnd(at).second > at ? at + 1 : at;
@@ -295,7 +298,7 @@ class MarkdownReader {
   std::pair<size_t, size_t> LinkEnd(size_t at) const {
     const size_t close = counterparts_[at];
     if (close == kNone) return {at, at};
-    const char next = ByteAt(line_, close + 1);
+    const char next = models::ByteAt(line_, close + 1);
     if (next != '(' && next != '[') return {at, at};
     const size_t end = counterparts_[close + 1];
     return end == kNone ? std::pair(at, at) : std::pair(close, end + 1);
@@ -305,14 +308,15 @@ class MarkdownReader {
     return std::min(line_.find_first_not_of(line_[at], at), line_.size());
   }
   bool CanClose(size_t at) const {
-    if (at == 0 || IsSpace(DecodeBefore(line_, at).value)) return false;
-    const CodePoint next = DecodeAt(line_, RunEnd(at));
-    return line_[at] != '_' || !IsWordCharacter(next.value);
+    if (at == 0 || models::IsSpace(models::DecodeBefore(line_, at).value)) return false;
+    const models::CodePoint next = models::DecodeAt(line_, RunEnd(at));
+    return line_[at] != '_' || !models::IsWordCharacter(next.value);
   }
   bool CanOpen(size_t at) const {
-    const CodePoint next = DecodeAt(line_, RunEnd(at));
-    if (next.bytes == 0 || IsSpace(next.value)) return false;
-    return line_[at] != '_' || at == 0 || !IsWordCharacter(DecodeBefore(line_, at).value);
+    const models::CodePoint next = models::DecodeAt(line_, RunEnd(at));
+    if (next.bytes == 0 || models::IsSpace(next.value)) return false;
+    return line_[at] != '_' || at == 0 ||
+           !models::IsWordCharacter(models::DecodeBefore(line_, at).value);
   }
   size_t EmphasisEnd(size_t at) {
     if (IsPlain(at)) return at;
@@ -347,4 +351,4 @@ class MarkdownReader {
 
 std::vector<MarkedBlock> ReadMarkdown(std::string_view text) { return MarkdownReader(text).Run(); }
 
-}  // namespace millrace::models
+}  // namespace millrace::translation

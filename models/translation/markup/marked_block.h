@@ -6,7 +6,7 @@
 
 #include "models/translation/markup/marked_text.h"
 
-namespace millrace::models {
+namespace millrace::translation {
 
 // A stretch of a text whose sentences stand by themselves: a paragraph, a heading, a cell.
 struct MarkedBlock {
@@ -27,4 +27,4 @@ std::vector<MarkedBlock> ReadHtml(std::string_view text);
 // marks; code, fences, addresses, images and HTML stay as they are. Linear time.
 std::vector<MarkedBlock> ReadMarkdown(std::string_view text);
 
-}  // namespace millrace::models
+}  // namespace millrace::translation

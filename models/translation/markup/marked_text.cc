@@ -5,7 +5,7 @@
 #include "models/text/unicode.h"
 #include "models/translation/markup/html_entities.h"
 
-namespace millrace::models {
+namespace millrace::translation {
 namespace {
 
 constexpr char32_t kNoBreakSpace = 0xA0;
@@ -17,7 +17,7 @@ std::string Escaped(std::string_view text, bool is_html) {
   std::string out;
   out.reserve(text.size());
   for (size_t at = 0; at < text.size();) {
-    const CodePoint c = DecodeAt(text, at);
+    const models::CodePoint c = models::DecodeAt(text, at);
     switch (c.value) {
       case '&':
         out += "&amp;";
@@ -43,12 +43,12 @@ bool IsWrittenSpace(std::string_view markup) {
   for (size_t at = 0; at < markup.size();) {
     std::string entity;
     if (const size_t bytes = ReadEntity(markup.substr(at), entity); bytes > 0) {
-      if (DecodeAt(entity, 0).value != kNoBreakSpace) return false;
+      if (models::DecodeAt(entity, 0).value != kNoBreakSpace) return false;
       at += bytes;
       continue;
     }
-    const CodePoint c = DecodeAt(markup, at);
-    if (!IsSpace(c.value)) return false;
+    const models::CodePoint c = models::DecodeAt(markup, at);
+    if (!models::IsSpace(c.value)) return false;
     at += c.bytes;
   }
   return !markup.empty();
@@ -121,4 +121,4 @@ MarkedText MarkedTextCutter::Take(size_t end) {
   return piece;
 }
 
-}  // namespace millrace::models
+}  // namespace millrace::translation

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-namespace millrace::models {
+namespace millrace::translation {
 
 // Markup at a place of a text: it begins or ends a stretch, or stands alone.
 struct MarkEvent {
@@ -75,4 +75,4 @@ class MarkedTextCutter {
   size_t next_spelling_ = 0;
 };
 
-}  // namespace millrace::models
+}  // namespace millrace::translation

@@ -14,7 +14,7 @@
 #include "models/translation/markup/restore.h"
 #include "models/translation/markup/source_sentences.h"
 
-namespace millrace::models {
+namespace millrace::translation {
 namespace {
 
 constexpr size_t kCharacters = 100'000;
@@ -44,7 +44,7 @@ void Copy(SourceSentence sentence) {
     const std::string& text = part.marked.text;
     std::vector<AlignedPiece> pieces;
     for (size_t at = 0; at < text.size();) {
-      const size_t end = at + DecodeAt(text, at).bytes;
+      const size_t end = at + models::DecodeAt(text, at).bytes;
       pieces.push_back({at, end, at});
       at = end;
     }
@@ -53,7 +53,7 @@ void Copy(SourceSentence sentence) {
   }
 }
 
-void BM_Markup(benchmark::State& state, std::string_view piece, TextFormat format) {
+void BM_Markup(benchmark::State& state, std::string_view piece, models::TextFormat format) {
   std::string text;
   while (text.size() < kCharacters) text += piece;
   for (auto _ : state) {
@@ -63,17 +63,17 @@ void BM_Markup(benchmark::State& state, std::string_view piece, TextFormat forma
 }
 
 }  // namespace
-}  // namespace millrace::models
+}  // namespace millrace::translation
 
 int main(int argc, char** argv) {
   using millrace::models::TextFormat;
-  for (const std::string_view piece : millrace::models::kWorst) {
+  for (const std::string_view piece : millrace::translation::kWorst) {
     for (const auto& [name, format] :
          {std::pair("text", TextFormat::kText), std::pair("html", TextFormat::kHtml),
           std::pair("markdown", TextFormat::kMarkdown)}) {
       std::string title(piece.substr(0, piece.find('\n')));
       benchmark::RegisterBenchmark((std::string(name) + " '" + title + "'").c_str(),
-                                   millrace::models::BM_Markup, piece, format)
+                                   millrace::translation::BM_Markup, piece, format)
           ->Unit(benchmark::kMillisecond);
     }
   }

@@ -9,13 +9,13 @@
 #include "models/text/ascii.h"
 #include "models/text/unicode.h"
 
-namespace millrace::models {
+namespace millrace::translation {
 namespace {
 
 std::string DigitsOf(std::string_view number) {
   std::string digits;
   for (const char c : number) {
-    if (IsAsciiDigit(c)) digits += c;
+    if (models::IsAsciiDigit(c)) digits += c;
   }
   return digits;
 }
@@ -58,8 +58,9 @@ std::vector<Amount> FindAmounts(std::string_view text) {
     --at;
     size_t letters = at > 0 && text[at - 1] == ' ' ? at - 1 : at;
     const size_t end = letters;
-    while (letters > 0 && IsAsciiUpper(text[letters - 1])) --letters;
-    const bool word = letters > 0 && IsWordCharacter(DecodeBefore(text, letters).value);
+    while (letters > 0 && models::IsAsciiUpper(text[letters - 1])) --letters;
+    const bool word =
+        letters > 0 && models::IsWordCharacter(models::DecodeBefore(text, letters).value);
     // Before a space only the country of the dollar, not the last word of a heading.
     const bool of_sign = !word && end - letters <= kMostLetters &&
                          (end == at || text.substr(letters, end - letters) == "US");
@@ -80,16 +81,16 @@ std::string_view Currency(const Amount& amount) {
 std::vector<WrittenNumber> FindNumbers(std::string_view text) {
   std::vector<WrittenNumber> numbers;
   for (size_t at = 0; at < text.size();) {
-    if (!IsAsciiDigit(text[at])) {
+    if (!models::IsAsciiDigit(text[at])) {
       ++at;
       continue;
     }
-    size_t end = DigitsEnd(text, at);
+    size_t end = models::DigitsEnd(text, at);
     while (end < text.size()) {
-      const CodePoint c = DecodeAt(text, end);
+      const models::CodePoint c = models::DecodeAt(text, end);
       const bool joins = c.value == '.' || c.value == ',' || c.value == 0xA0 || c.value == 0x202F;
-      if (!joins || !IsAsciiDigit(ByteAt(text, end + c.bytes))) break;
-      end = DigitsEnd(text, end + c.bytes);
+      if (!joins || !models::IsAsciiDigit(models::ByteAt(text, end + c.bytes))) break;
+      end = models::DigitsEnd(text, end + c.bytes);
     }
     numbers.push_back({at, end});
     at = end;
@@ -138,4 +139,4 @@ std::vector<NumberRepair> RepairNumbers(std::string_view source, std::string_vie
   return repairs;
 }
 
-}  // namespace millrace::models
+}  // namespace millrace::translation

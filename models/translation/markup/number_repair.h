@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-namespace millrace::models {
+namespace millrace::translation {
 
 // Shorter numbers are not corrected: times and small counts may be said in another way.
 inline constexpr size_t kFewestDigits = 3;
@@ -34,4 +34,4 @@ std::vector<NumberRepair> RepairNumbers(std::string_view source, std::string_vie
 // same. In order. Time linear in the text.
 std::vector<NumberRepair> RepairMoneySigns(std::string_view source, std::string_view target);
 
-}  // namespace millrace::models
+}  // namespace millrace::translation

@@ -4,7 +4,7 @@
 #include "models/translation/markup/block_builder.h"
 #include "models/translation/markup/html_tag.h"
 
-namespace millrace::models {
+namespace millrace::translation {
 namespace {
 
 // Open tags that a closing one looks back over.
@@ -67,4 +67,4 @@ std::vector<MarkedBlock> ReadPlain(std::string_view text) {
   return out.Finish();
 }
 
-}  // namespace millrace::models
+}  // namespace millrace::translation

@@ -6,7 +6,7 @@
 
 #include "models/text/unicode.h"
 
-namespace millrace::models {
+namespace millrace::translation {
 namespace {
 
 // Signs that stand for one another in what models read and write.
@@ -17,9 +17,11 @@ Sign SignOf(std::string_view reads) {
   return reads == "..." ? Sign::kDots : Sign::kDash;
 }
 
-bool IsSpaceAt(std::string_view text, size_t at) { return IsSpace(DecodeAt(text, at).value); }
+bool IsSpaceAt(std::string_view text, size_t at) {
+  return models::IsSpace(models::DecodeAt(text, at).value);
+}
 bool IsSpaceBefore(std::string_view text, size_t at) {
-  return at == 0 || IsSpace(DecodeBefore(text, at).value);
+  return at == 0 || models::IsSpace(models::DecodeBefore(text, at).value);
 }
 bool IsSpaceBehind(std::string_view text, size_t at) {
   return at >= text.size() || IsSpaceAt(text, at);
@@ -32,8 +34,8 @@ size_t SignEnd(std::string_view text, size_t at, Sign sign) {
     case Sign::kQuote: {
       if (c == '"') return at + 1;
       // An apostrophe stands between letters.
-      const bool within = at > 0 && IsWordCharacter(DecodeBefore(text, at).value) &&
-                          IsWordCharacter(DecodeAt(text, at + 1).value);
+      const bool within = at > 0 && models::IsWordCharacter(models::DecodeBefore(text, at).value) &&
+                          models::IsWordCharacter(models::DecodeAt(text, at + 1).value);
       return c == '\'' && !within ? at + 1 : at;
     }
     case Sign::kDash:
@@ -165,7 +167,7 @@ class Placer {
   // Handles a sign that the model left out.
   void Insert(const KeptSpan& kept, Sign sign) {
     const auto is_sign = [&](const TargetUnit& unit) {
-      return !IsWordCharacter(DecodeAt(target_, unit.begin).value) &&
+      return !models::IsWordCharacter(models::DecodeAt(target_, unit.begin).value) &&
              ComesFrom(unit, kept.begin, kept.end) && IsFree(unit.begin, unit.end);
     };
     const auto instead = std::ranges::find_if(units_, is_sign);
@@ -198,4 +200,4 @@ std::vector<RespelledEdit> PutBackRespelled(const MarkedText& source, std::strin
   return Placer(source, target, units).Run();
 }
 
-}  // namespace millrace::models
+}  // namespace millrace::translation

@@ -9,7 +9,7 @@
 #include "models/translation/markup/marked_text.h"
 #include "models/translation/markup/target_units.h"
 
-namespace millrace::models {
+namespace millrace::translation {
 
 // Some bytes of a translation and what is put out in place of them.
 struct RespelledEdit {
@@ -26,4 +26,4 @@ struct RespelledEdit {
 std::vector<RespelledEdit> PutBackRespelled(const MarkedText& source, std::string_view target,
                                             std::span<const TargetUnit> units);
 
-}  // namespace millrace::models
+}  // namespace millrace::translation

@@ -12,7 +12,7 @@
 #include "models/translation/markup/speller.h"
 #include "models/translation/markup/target_units.h"
 
-namespace millrace::models {
+namespace millrace::translation {
 namespace {
 
 // What is put out in place of some bytes of a translation.
@@ -25,11 +25,12 @@ struct Edit {
 // Where a stand-in stands, in either case. Letters of other scripts may touch it, such as a suffix.
 std::vector<size_t> FindStandIn(std::string_view lower_target, std::string_view stand_in) {
   std::vector<size_t> places;
-  const std::string name = AsciiLower(stand_in);
+  const std::string name = models::AsciiLower(stand_in);
   for (size_t at = lower_target.find(name); at != std::string_view::npos;
        at = lower_target.find(name, at + 1)) {
-    const bool begins = at == 0 || !IsAsciiAlnum(lower_target[at - 1]);
-    if (begins && !IsAsciiAlnum(ByteAt(lower_target, at + name.size()))) places.push_back(at);
+    const bool begins = at == 0 || !models::IsAsciiAlnum(lower_target[at - 1]);
+    if (begins && !models::IsAsciiAlnum(models::ByteAt(lower_target, at + name.size())))
+      places.push_back(at);
   }
   return places;
 }
@@ -72,7 +73,7 @@ class Restorer {
   }
 
   void PutBackKept() {
-    const std::string lower = AsciiLower(target_);
+    const std::string lower = models::AsciiLower(target_);
     std::vector<const KeptSpan*> lost;
     for (RespelledEdit& edit : PutBackRespelled(source_, target_, units_))
       Put({edit.begin, edit.end, std::move(edit.becomes)});
@@ -189,4 +190,4 @@ std::string Restore(const MarkedText& source, std::string_view target,
   return Restorer(source, target, pieces).Run();
 }
 
-}  // namespace millrace::models
+}  // namespace millrace::translation

@@ -7,7 +7,7 @@
 
 #include "models/translation/markup/marked_text.h"
 
-namespace millrace::models {
+namespace millrace::translation {
 
 // A piece of a translation and what of the source it comes from.
 struct AlignedPiece {
@@ -26,4 +26,4 @@ struct AlignedPiece {
 std::string Restore(const MarkedText& source, std::string_view target,
                     std::span<const AlignedPiece> pieces);
 
-}  // namespace millrace::models
+}  // namespace millrace::translation

@@ -13,7 +13,7 @@
 #include "models/translation/markup/number_repair.h"
 #include "models/translation/markup/unknown_text.h"
 
-namespace millrace::models {
+namespace millrace::translation {
 namespace {
 
 constexpr std::string_view kNoBreakSpace = "\u00a0";
@@ -21,25 +21,25 @@ constexpr std::string_view kNoBreakSpace = "\u00a0";
 // of it off its front takes linear time.
 constexpr size_t kLongestSentence = 16 << 10;
 
-std::vector<MarkedBlock> ReadBlocks(std::string_view text, TextFormat format) {
+std::vector<MarkedBlock> ReadBlocks(std::string_view text, models::TextFormat format) {
   switch (format) {
-    case TextFormat::kHtml:
+    case models::TextFormat::kHtml:
       return ReadHtml(text);
-    case TextFormat::kMarkdown:
+    case models::TextFormat::kMarkdown:
       return ReadMarkdown(text);
-    case TextFormat::kText:
+    case models::TextFormat::kText:
       break;
   }
   return ReadPlain(text);
 }
 
 // Adds what must survive to what the reader keeps; where the two or marks cross, it is not added.
-void KeepProtected(MarkedText& marked, const TermIndex& terms) {
+void KeepProtected(MarkedText& marked, const models::TermIndex& terms) {
   const std::string_view text = marked.text;
   std::vector<KeptSpan> all;
   auto own = marked.kept.begin();
   auto event = marked.events.begin();
-  for (const ProtectedSpan& span : FindProtectedSpans(marked.text, terms)) {
+  for (const models::ProtectedSpan& span : models::FindProtectedSpans(marked.text, terms)) {
     for (; own != marked.kept.end() && own->begin < span.end; ++own) all.push_back(std::move(*own));
     if (!all.empty() && all.back().end > span.begin) continue;
     while (event != marked.events.end() && event->at <= span.begin) ++event;
@@ -66,8 +66,8 @@ std::vector<EndlessWord> FindEndlessWords(std::string_view text) {
   std::vector<EndlessWord> found;
   size_t begin = 0;
   for (size_t at = 0; at <= text.size();) {
-    const CodePoint c = DecodeAt(text, at);
-    if (c.bytes > 0 && !IsSpace(c.value) && is_spaced(c.value)) {
+    const models::CodePoint c = models::DecodeAt(text, at);
+    if (c.bytes > 0 && !models::IsSpace(c.value) && is_spaced(c.value)) {
       at += c.bytes;
       continue;
     }
@@ -107,14 +107,14 @@ void KeepEndlessWords(MarkedText& marked) {
 }
 
 bool IsWrittenInAscii(std::string_view language) {
-  return AsciiLower(language.substr(0, language.find('-'))) == "en";
+  return models::AsciiLower(language.substr(0, language.find('-'))) == "en";
 }
 
 // A letter that with a number behind it is no word of the sentence.
 char StandInLetter(std::string_view text) {
   for (const char letter : {'X', 'K', 'Q', 'Z'}) {
     size_t at = text.find(letter);
-    while (at != std::string_view::npos && !IsAsciiDigit(ByteAt(text, at + 1)))
+    while (at != std::string_view::npos && !models::IsAsciiDigit(models::ByteAt(text, at + 1)))
       at = text.find(letter, at + 1);
     if (at == std::string_view::npos) return letter;
   }
@@ -123,8 +123,8 @@ char StandInLetter(std::string_view text) {
 
 // Whether a word goes on into a stretch, or out of it.
 bool TouchesWord(std::string_view text, size_t begin, size_t end) {
-  return (begin > 0 && IsWordCharacter(DecodeBefore(text, begin).value)) ||
-         IsWordCharacter(DecodeAt(text, end).value);
+  return (begin > 0 && models::IsWordCharacter(models::DecodeBefore(text, begin).value)) ||
+         models::IsWordCharacter(models::DecodeAt(text, end).value);
 }
 
 // Puts stand-ins in place of what is kept. Models copy X1, X2, ... whatever stands around them.
@@ -199,8 +199,8 @@ void PutStandIns(MarkedText& marked) {
 // Returns true if a no-break space only keeps a sign of French with its word: « so », and so !
 bool BelongsToSign(std::string_view text, size_t begin, size_t end) {
   constexpr std::u32string_view kSigns = U"!?:;»";
-  return kSigns.find(DecodeAt(text, end).value) != kSigns.npos ||
-         (begin > 0 && DecodeBefore(text, begin).value == U'«');
+  return kSigns.find(models::DecodeAt(text, end).value) != kSigns.npos ||
+         (begin > 0 && models::DecodeBefore(text, begin).value == U'«');
 }
 
 // The next white space that a model reads as a space and that is to come back as it is: line
@@ -220,7 +220,8 @@ std::pair<size_t, size_t> FindWideSpace(const MarkedText& marked, size_t from) {
     size_t begin = at;
     size_t end = at;
     if (has_entities) {
-      while (begin > from && kAsciiSpace.find(text[begin - 1]) != kAsciiSpace.npos) --begin;
+      while (begin > from && models::kAsciiSpace.find(text[begin - 1]) != models::kAsciiSpace.npos)
+        --begin;
     }
     for (bool more = true; more;) {
       const size_t before = end;
@@ -289,10 +290,10 @@ bool HasWords(const MarkedText& marked) {
   size_t at = 0;
   const auto has_letter = [&](size_t end) {
     while (at < end) {
-      const CodePoint c = DecodeAt(marked.text, at);
+      const models::CodePoint c = models::DecodeAt(marked.text, at);
       // Scripts without spaces have letters above the punctuation.
-      const bool word = IsWordCharacter(c.value) || c.value >= 0x3040;
-      if (word && (numbers_count || !IsDigit(c.value))) return true;
+      const bool word = models::IsWordCharacter(c.value) || c.value >= 0x3040;
+      if (word && (numbers_count || !models::IsDigit(c.value))) return true;
       at += c.bytes;
     }
     return false;
@@ -310,7 +311,7 @@ bool MayNeedRepair(std::string_view text) {
   size_t digits = 0;
   for (const char c : text) {
     if (c == '$') return true;
-    if (IsAsciiDigit(c)) {
+    if (models::IsAsciiDigit(c)) {
       if (++digits == kFewestDigits) return true;
     } else if (c != '.' && c != ',') {
       digits = 0;
@@ -351,7 +352,7 @@ size_t CutPlace(std::string_view text, const std::vector<KeptSpan>& kept, size_t
   size_t cut = begin + kLongestSentence;
   const size_t space = text.substr(0, cut).rfind(' ');
   if (space != std::string_view::npos && space > begin) return space;
-  while (IsContinuationByte(text[cut])) --cut;
+  while (models::IsContinuationByte(text[cut])) --cut;
   const auto behind = std::ranges::upper_bound(kept, cut, {}, &KeptSpan::begin);
   if (behind == kept.begin() || (behind - 1)->end <= cut) return cut;
   return (behind - 1)->begin > begin ? (behind - 1)->begin : (behind - 1)->end;
@@ -365,7 +366,7 @@ void AddBehind(std::string_view text, std::vector<SourceSentence>& sentences) {
 }
 
 // The sentences of a block, to the end of `sentences`.
-void CutBlock(MarkedBlock block, std::string_view language, const TermIndex& terms,
+void CutBlock(MarkedBlock block, std::string_view language, const models::TermIndex& terms,
               Alphabet alphabet, std::vector<SourceSentence>& sentences) {
   MarkedText& marked = block.marked;
   KeepProtected(marked, terms);
@@ -382,7 +383,8 @@ void CutBlock(MarkedBlock block, std::string_view language, const TermIndex& ter
       AddBehind(Untouched(sentence) + behind, sentences);
     }
   };
-  for (const Sentence& found : SplitSentences(text, {language, /*joins_lines=*/true})) {
+  for (const models::Sentence& found :
+       models::SplitSentences(text, {language, /*joins_lines=*/true})) {
     const size_t end = cutter.at() + found.text.size();
     while (end - cutter.at() > kLongestSentence) {
       const size_t cut = CutPlace(text, marked.kept, cutter.at());
@@ -402,8 +404,8 @@ SourceSentence TakeFront(SourceSentence& sentence, size_t bytes) {
   });
   if (divided != marked.kept.end()) bytes = divided->begin > 0 ? divided->begin : divided->end;
   size_t next = bytes;
-  for (CodePoint c = DecodeAt(marked.text, next); c.bytes > 0 && IsSpace(c.value);
-       c = DecodeAt(marked.text, next)) {
+  for (models::CodePoint c = models::DecodeAt(marked.text, next);
+       c.bytes > 0 && models::IsSpace(c.value); c = models::DecodeAt(marked.text, next)) {
     next += c.bytes;
   }
   SourceSentence front;
@@ -418,8 +420,8 @@ SourceSentence TakeFront(SourceSentence& sentence, size_t bytes) {
   return front;
 }
 
-std::vector<SourceSentence> ReadSentences(std::string_view text, TextFormat format,
-                                          std::string_view language, const TermIndex& terms,
+std::vector<SourceSentence> ReadSentences(std::string_view text, models::TextFormat format,
+                                          std::string_view language, const models::TermIndex& terms,
                                           Alphabet alphabet) {
   std::vector<SourceSentence> sentences;
   for (MarkedBlock& block : ReadBlocks(text, format)) {
@@ -433,4 +435,4 @@ std::vector<SourceSentence> ReadSentences(std::string_view text, TextFormat form
   return sentences;
 }
 
-}  // namespace millrace::models
+}  // namespace millrace::translation

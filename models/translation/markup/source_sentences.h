@@ -9,7 +9,7 @@
 #include "models/translation/markup/alphabet.h"
 #include "models/translation/markup/marked_text.h"
 
-namespace millrace::models {
+namespace millrace::translation {
 
 // A sentence as a model reads it: what must survive has become stand-ins, which models copy.
 struct SourceSentence {
@@ -28,8 +28,8 @@ SourceSentence TakeFront(SourceSentence& sentence, size_t bytes);
 // byte for byte. The first may be empty, others not; one of more than 16 KiB is cut. What has no
 // words, or is longer than any word, is not for the model; what the alphabet lacks survives as what
 // is protected does. Linear time.
-std::vector<SourceSentence> ReadSentences(std::string_view text, TextFormat format,
-                                          std::string_view language, const TermIndex& terms,
+std::vector<SourceSentence> ReadSentences(std::string_view text, models::TextFormat format,
+                                          std::string_view language, const models::TermIndex& terms,
                                           Alphabet alphabet = KnowsAll);
 
-}  // namespace millrace::models
+}  // namespace millrace::translation

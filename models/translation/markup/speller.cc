@@ -3,7 +3,7 @@
 #include "models/text/ascii.h"
 #include "models/text/unicode.h"
 
-namespace millrace::models {
+namespace millrace::translation {
 namespace {
 
 // Returns true if a spelling means the same character before `next`; 0: it is not known what
@@ -11,11 +11,12 @@ namespace {
 bool MeansTheSame(std::string_view written, char next) {
   if (written == "<") {
     constexpr std::string_view kBeginsMarkup = "/!?";
-    return next != '\0' && !IsAsciiLetter(next) && kBeginsMarkup.find(next) == std::string::npos;
+    return next != '\0' && !models::IsAsciiLetter(next) &&
+           kBeginsMarkup.find(next) == std::string::npos;
   }
   // A bare sign, or an entity without its end.
   if (written.starts_with('&') && !written.ends_with(';'))
-    return next != '\0' && !IsAsciiAlnum(next) && next != '#' && next != ';';
+    return next != '\0' && !models::IsAsciiAlnum(next) && next != '#' && next != ';';
   return true;
 }
 
@@ -34,11 +35,11 @@ std::string Speller::Spell(std::string_view text) {
   std::string out;
   size_t put = 0;
   for (size_t at = 0; at < text.size();) {
-    const size_t bytes = DecodeAt(text, at).bytes;
+    const size_t bytes = models::DecodeAt(text, at).bytes;
     const auto found = written_.find(text.substr(at, bytes));
     if (found != written_.end() && found->second.next < found->second.spellings.size()) {
       const std::string_view spelling = found->second.spellings[found->second.next++];
-      if (MeansTheSame(spelling, ByteAt(text, at + bytes))) {
+      if (MeansTheSame(spelling, models::ByteAt(text, at + bytes))) {
         out += Escaped(text.substr(put, at - put), is_html_);
         out += spelling;
         put = at + bytes;
@@ -50,4 +51,4 @@ std::string Speller::Spell(std::string_view text) {
   return out;
 }
 
-}  // namespace millrace::models
+}  // namespace millrace::translation

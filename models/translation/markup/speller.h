@@ -8,7 +8,7 @@
 
 #include "models/translation/markup/marked_text.h"
 
-namespace millrace::models {
+namespace millrace::translation {
 
 // Writes the characters of a translation as its source wrote the same ones, in order, as far as it
 // had them: &eacute; stays &eacute;. Others, and signs that would become markup where they stand
@@ -30,4 +30,4 @@ class Speller {
   std::map<std::string_view, Queue> written_;  // of each character
 };
 
-}  // namespace millrace::models
+}  // namespace millrace::translation

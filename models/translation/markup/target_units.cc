@@ -4,23 +4,25 @@
 
 #include "models/text/unicode.h"
 
-namespace millrace::models {
+namespace millrace::translation {
 namespace {
 
 // Without the white space at its front and back.
 std::pair<size_t, size_t> Trimmed(std::string_view text, size_t begin, size_t end) {
-  while (begin < end && IsSpace(DecodeAt(text, begin).value)) begin += DecodeAt(text, begin).bytes;
-  while (begin < end && IsSpace(DecodeBefore(text, end).value))
-    end -= DecodeBefore(text, end).bytes;
+  while (begin < end && models::IsSpace(models::DecodeAt(text, begin).value))
+    begin += models::DecodeAt(text, begin).bytes;
+  while (begin < end && models::IsSpace(models::DecodeBefore(text, end).value))
+    end -= models::DecodeBefore(text, end).bytes;
   return {begin, end};
 }
 
 // Whether a word goes on across `at`; letters and digits are not of one word: H<sub>2</sub>O.
 bool WithinWord(std::string_view text, size_t at) {
   if (at == 0 || at >= text.size()) return false;
-  const char32_t before = DecodeBefore(text, at).value;
-  const char32_t behind = DecodeAt(text, at).value;
-  return IsWordCharacter(before) && IsWordCharacter(behind) && IsDigit(before) == IsDigit(behind);
+  const char32_t before = models::DecodeBefore(text, at).value;
+  const char32_t behind = models::DecodeAt(text, at).value;
+  return models::IsWordCharacter(before) && models::IsWordCharacter(behind) &&
+         models::IsDigit(before) == models::IsDigit(behind);
 }
 
 // A word or a sign each, as far along in the source as in the translation.
@@ -28,8 +30,8 @@ std::vector<AlignedPiece> GuessPieces(std::string_view target, size_t source_byt
   std::vector<AlignedPiece> pieces;
   for (size_t at = 0; at < target.size();) {
     const size_t begin = at;
-    at += DecodeAt(target, at).bytes;
-    while (WithinWord(target, at)) at += DecodeAt(target, at).bytes;
+    at += models::DecodeAt(target, at).bytes;
+    while (WithinWord(target, at)) at += models::DecodeAt(target, at).bytes;
     const auto place = static_cast<double>(begin) / static_cast<double>(target.size());
     pieces.push_back({begin, at, static_cast<size_t>(place * static_cast<double>(source_bytes))});
   }
@@ -51,11 +53,12 @@ std::vector<TargetUnit> FindUnits(std::string_view target, std::span<const Align
     // A piece may be a word and the sign behind it.
     for (size_t at = begin; at < end;) {
       const size_t first = at;
-      const bool is_word = IsWordCharacter(DecodeAt(target, at).value);
+      const bool is_word = models::IsWordCharacter(models::DecodeAt(target, at).value);
       do {
-        at += DecodeAt(target, at).bytes;
+        at += models::DecodeAt(target, at).bytes;
       } while (at < end &&
-               (is_word ? WithinWord(target, at) : !IsWordCharacter(DecodeAt(target, at).value)));
+               (is_word ? WithinWord(target, at)
+                        : !models::IsWordCharacter(models::DecodeAt(target, at).value)));
       if (units.empty() || units.back().end != first || !WithinWord(target, first))
         units.push_back({first, at, {}});
       units.back().end = at;
@@ -65,4 +68,4 @@ std::vector<TargetUnit> FindUnits(std::string_view target, std::span<const Align
   return units;
 }
 
-}  // namespace millrace::models
+}  // namespace millrace::translation

@@ -7,7 +7,7 @@
 
 #include "models/translation/markup/restore.h"
 
-namespace millrace::models {
+namespace millrace::translation {
 
 // A stretch of a translation that no mark divides: a word, a sign, or what was put in place of one.
 struct TargetUnit {
@@ -21,4 +21,4 @@ struct TargetUnit {
 std::vector<TargetUnit> FindUnits(std::string_view target, std::span<const AlignedPiece> pieces,
                                   size_t source_bytes);
 
-}  // namespace millrace::models
+}  // namespace millrace::translation

@@ -12,7 +12,7 @@
 #include "models/text/ascii.h"
 #include "models/text/unicode.h"
 
-namespace millrace::models {
+namespace millrace::translation {
 namespace {
 
 // More marks on one letter than any script has; looking at no more keeps the time linear.
@@ -84,9 +84,13 @@ class Finder {
 
   CharacterFit FitOf(char32_t c) const { return options_.alphabet(c); }
   bool Knows(char32_t c) const { return FitOf(c) == CharacterFit::kKnown; }
-  CodePoint At(size_t at) const { return at < end_ ? DecodeAt(text_, at) : CodePoint{}; }
+  models::CodePoint At(size_t at) const {
+    return at < end_ ? models::DecodeAt(text_, at) : models::CodePoint{};
+  }
   // 0 where what is searched begins.
-  char32_t Before(size_t at) const { return at > begin_ ? DecodeBefore(text_, at).value : 0; }
+  char32_t Before(size_t at) const {
+    return at > begin_ ? models::DecodeBefore(text_, at).value : 0;
+  }
 
   void Search(size_t begin, size_t end) {
     begin_ = free_ = begin;
@@ -94,8 +98,8 @@ class Finder {
     for (size_t at = begin; at < end;) {
       const char c = text_[at];
       // Without a mark that may stand on it.
-      const bool alone = static_cast<unsigned char>(ByteAt(text_, at + 1)) < 0xCC;
-      if (alone && (IsAsciiAlnum(c) || c == ' ')) {
+      const bool alone = static_cast<unsigned char>(models::ByteAt(text_, at + 1)) < 0xCC;
+      if (alone && (models::IsAsciiAlnum(c) || c == ' ')) {
         ++at;
         continue;
       }
@@ -105,10 +109,10 @@ class Finder {
   }
 
   Cluster ReadCluster(size_t at) const {
-    const CodePoint base = At(at);
+    const models::CodePoint base = At(at);
     Cluster cluster{base.value, at + base.bytes, FitOf(base.value)};
     std::u32string characters(1, base.value);
-    for (CodePoint c = At(cluster.end);
+    for (models::CodePoint c = At(cluster.end);
          c.value >= 0x300 && characters.size() <= kMostMarks && IsMark(CategoryOf(c.value));
          c = At(cluster.end)) {
       characters += c.value;
@@ -133,14 +137,14 @@ class Finder {
   size_t Take(size_t at, const Cluster& cluster) {
     const char32_t c = cluster.base;
     if (c == '$' && cluster.fit == CharacterFit::kKnown) return TakeDollar(at, cluster.end);
-    if (cluster.fit == CharacterFit::kKnown || IsSpace(c)) return at;
+    if (cluster.fit == CharacterFit::kKnown || models::IsSpace(c)) return at;
     const utf8proc_category_t category = CategoryOf(c);
     if (category == UTF8PROC_CATEGORY_CC || category == UTF8PROC_CATEGORY_CF)
       return TakeInvisible(at, cluster);
     if (const std::optional<size_t> end = TakeRespelled(at, cluster)) return *end;
     if (cluster.fit == CharacterFit::kRespelled && IsHarmless(category)) return at;
     if (IsLetter(category)) {
-      if (!options_.ascii_letters && !Knows(c) && Knows(ToLower(c))) return at;
+      if (!options_.ascii_letters && !Knows(c) && Knows(models::ToLower(c))) return at;
       return KeepWord(at, cluster.end);
     }
     if (IsMark(category)) return KeepWord(at, cluster.end);
@@ -169,8 +173,8 @@ class Finder {
   std::optional<size_t> TakeRespelled(size_t at, const Cluster& cluster) {
     const char32_t c = cluster.base;
     const size_t end = cluster.end;
-    const bool behind_word = IsWordCharacter(Before(at));
-    const bool before_word = IsWordCharacter(At(end).value);
+    const bool behind_word = models::IsWordCharacter(Before(at));
+    const bool before_word = models::IsWordCharacter(At(end).value);
     if (IsHyphen(c) && behind_word && before_word && Knows('-'))
       return Respell(at, end, "-", /*returns=*/false);
     if ((IsDash(c) || IsHyphen(c)) && Knows('-')) return TakeDash(at, end);
@@ -178,8 +182,8 @@ class Finder {
     if (IsDoubleQuote(c) && Knows('"')) return Respell(at, end, "\"", /*returns=*/true);
     if (!IsSingleQuote(c)) return std::nullopt;
     const bool closes = c == kApostrophe && in_single_quotes_ && !before_word;
-    const bool apostrophe =
-        (c == kApostrophe && !closes) || (behind_word && before_word) || IsDigit(At(end).value);
+    const bool apostrophe = (c == kApostrophe && !closes) || (behind_word && before_word) ||
+                            models::IsDigit(At(end).value);
     if (apostrophe) {
       if (!Knows('\'')) return std::nullopt;
       return Respell(at, end, "'", /*returns=*/false);
@@ -193,22 +197,23 @@ class Finder {
   size_t TakeDash(size_t at, size_t end) {
     const char32_t before = Before(at);
     const char32_t behind = At(end).value;
-    if ((IsDigit(before) || IsMoney(before)) && (IsDigit(behind) || IsMoney(behind))) {
+    if ((models::IsDigit(before) || IsMoney(before)) &&
+        (models::IsDigit(behind) || IsMoney(behind))) {
       size_t begin = NumberBegin(at);
       if (begin > free_ && IsMoney(Before(begin)))
-        begin = WordBegin(begin - DecodeBefore(text_, begin).bytes);
+        begin = WordBegin(begin - models::DecodeBefore(text_, begin).bytes);
       return Keep({begin, NumberEnd(IsMoney(behind) ? end + At(end).bytes : end)});
     }
     std::string_view reads = " - ";
-    if (before == 0 || IsSpace(before)) reads.remove_prefix(1);
-    if (behind == 0 || IsSpace(behind)) reads.remove_suffix(1);
+    if (before == 0 || models::IsSpace(before)) reads.remove_prefix(1);
+    if (behind == 0 || models::IsSpace(behind)) reads.remove_suffix(1);
     return Respell(at, end, reads, /*returns=*/true);
   }
 
   // Models know it in front of a number; alone it goes lost.
   size_t TakeDollar(size_t at, size_t end) {
-    const size_t space = IsSpace(At(end).value) ? At(end).bytes : 0;
-    if (IsDigit(At(end + space).value) || IsDigit(Before(at))) return at;
+    const size_t space = models::IsSpace(At(end).value) ? At(end).bytes : 0;
+    if (models::IsDigit(At(end + space).value) || models::IsDigit(Before(at))) return at;
     return Keep({at, end});
   }
 
@@ -217,13 +222,14 @@ class Finder {
     const auto sign = [](char32_t c) { return c == '-' || c == '+' || c == 0x2212; };
     size_t number = end;
     if (sign(At(number).value)) number += At(number).bytes;
-    if (IsDigit(At(number).value)) return Keep({WordBegin(at), NumberEnd(number)});
+    if (models::IsDigit(At(number).value)) return Keep({WordBegin(at), NumberEnd(number)});
     size_t before = at;
-    if (IsSpace(Before(at))) before -= DecodeBefore(text_, at).bytes;
-    if (before > free_ && IsDigit(Before(before))) return Keep({NumberBegin(before), WordEnd(end)});
+    if (models::IsSpace(Before(at))) before -= models::DecodeBefore(text_, at).bytes;
+    if (before > free_ && models::IsDigit(Before(before)))
+      return Keep({NumberBegin(before), WordEnd(end)});
     number = end;
-    if (IsSpace(At(number).value)) number += At(number).bytes;
-    if (IsDigit(At(number).value)) return Keep({WordBegin(at), NumberEnd(number)});
+    if (models::IsSpace(At(number).value)) number += At(number).bytes;
+    if (models::IsDigit(At(number).value)) return Keep({WordBegin(at), NumberEnd(number)});
     return Keep({WordBegin(at), WordEnd(end)});
   }
 
@@ -254,40 +260,40 @@ class Finder {
       // An address or a name with a stop in it goes on: @example.com, C#.NET.
       while (At(end).value == '.' && WordEnd(end + 1) > end + 1) end = WordEnd(end + 1);
     }
-    if (IsDigit(Before(begin))) begin = NumberBegin(begin);
-    if (IsDigit(At(end).value)) end = NumberEnd(end);
+    if (models::IsDigit(Before(begin))) begin = NumberBegin(begin);
+    if (models::IsDigit(At(end).value)) end = NumberEnd(end);
     return Keep({begin, end});
   }
 
   bool IsOfWord(char32_t c) const {
-    if (c < 0x80) return IsAsciiAlnum(static_cast<char>(c));
+    if (c < 0x80) return models::IsAsciiAlnum(static_cast<char>(c));
     const utf8proc_category_t category = CategoryOf(c);
     if (IsMark(category) || category == UTF8PROC_CATEGORY_CF) return true;
     if (!IsLetter(category) && !IsNumber(category)) return false;
-    return IsWordCharacter(c) || !Knows(c);
+    return models::IsWordCharacter(c) || !Knows(c);
   }
   size_t WordBegin(size_t at) const {
     while (at > free_) {
-      const CodePoint c = DecodeBefore(text_, at);
+      const models::CodePoint c = models::DecodeBefore(text_, at);
       if (!IsOfWord(c.value)) break;
       at -= c.bytes;
     }
     return at;
   }
   size_t WordEnd(size_t at) const {
-    for (CodePoint c = At(at); c.bytes > 0 && IsOfWord(c.value); c = At(at)) at += c.bytes;
+    for (models::CodePoint c = At(at); c.bytes > 0 && IsOfWord(c.value); c = At(at)) at += c.bytes;
     return at;
   }
   size_t NumberBegin(size_t at) const {
     while (at > free_) {
-      CodePoint c = DecodeBefore(text_, at);
-      if (IsDigit(c.value)) {
+      models::CodePoint c = models::DecodeBefore(text_, at);
+      if (models::IsDigit(c.value)) {
         at -= c.bytes;
         continue;
       }
       const size_t joined = at - c.bytes;
-      if (!IsDigit(At(at).value) || !JoinsDigits(c.value) || joined <= free_ ||
-          !IsDigit(DecodeBefore(text_, joined).value)) {
+      if (!models::IsDigit(At(at).value) || !JoinsDigits(c.value) || joined <= free_ ||
+          !models::IsDigit(models::DecodeBefore(text_, joined).value)) {
         break;
       }
       at = joined;
@@ -298,8 +304,8 @@ class Finder {
   size_t NumberEnd(size_t at) const {
     while (true) {
       at = WordEnd(at);
-      const CodePoint c = At(at);
-      if (!JoinsDigits(c.value) || !IsDigit(At(at + c.bytes).value)) return at;
+      const models::CodePoint c = At(at);
+      if (!JoinsDigits(c.value) || !models::IsDigit(At(at + c.bytes).value)) return at;
       at += c.bytes;
     }
   }
@@ -371,7 +377,7 @@ class Finder {
   }
 
   std::string Written(size_t begin, size_t end) const {
-    return models::Written(marked_, begin, end);
+    return translation::Written(marked_, begin, end);
   }
   void Add(size_t begin, size_t end) {
     found_.push_back({begin, end, Written(begin, end)});
@@ -419,4 +425,4 @@ void KeepUnknownText(MarkedText& marked, const UnknownTextOptions& options) {
   marked.kept = std::move(all);
 }
 
-}  // namespace millrace::models
+}  // namespace millrace::translation

@@ -3,7 +3,7 @@
 #include "models/translation/markup/alphabet.h"
 #include "models/translation/markup/marked_text.h"
 
-namespace millrace::models {
+namespace millrace::translation {
 
 struct UnknownTextOptions {
   Alphabet alphabet;
@@ -19,4 +19,4 @@ struct UnknownTextOptions {
 // "£20" come out byte for byte. What is kept already is left alone. Thread-safe; linear time.
 void KeepUnknownText(MarkedText& marked, const UnknownTextOptions& options);
 
-}  // namespace millrace::models
+}  // namespace millrace::translation

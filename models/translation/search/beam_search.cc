@@ -5,9 +5,9 @@
 #include <limits>
 #include <utility>
 
-#include "models/translation/seq2seq/float_kernels.h"
+#include "models/kernels/float_kernels.h"
 
-namespace millrace::models {
+namespace millrace::translation {
 namespace {
 
 constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();
@@ -131,4 +131,4 @@ std::vector<Hypothesis> BeamSearch::Found() const {
   return found;
 }
 
-}  // namespace millrace::models
+}  // namespace millrace::translation

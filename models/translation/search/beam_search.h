@@ -6,7 +6,7 @@
 #include "models/translation/search/logits_rules.h"
 #include "models/translation/search/search.h"
 
-namespace millrace::models {
+namespace millrace::translation {
 
 // Beam search: the beam_size likeliest hypotheses are continued together. As transformers does it,
 // to the order of equals: each step looks at the 2 * beam_size best continuations of all; those of
@@ -51,4 +51,4 @@ class BeamSearch final : public Search {
   std::vector<Hypothesis> found_;  // the best first, at most beam_size
 };
 
-}  // namespace millrace::models
+}  // namespace millrace::translation

@@ -4,7 +4,7 @@
 #include <limits>
 #include <vector>
 
-namespace millrace::models {
+namespace millrace::translation {
 namespace {
 
 constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();
@@ -51,4 +51,4 @@ void LogitsRules::ForbidRepeatedNgrams(std::span<const int32_t> history,
   }
 }
 
-}  // namespace millrace::models
+}  // namespace millrace::translation

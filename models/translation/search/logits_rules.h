@@ -5,7 +5,7 @@
 
 #include "models/translation/search/search_options.h"
 
-namespace millrace::models {
+namespace millrace::translation {
 
 // What is changed in the scores of a hypothesis's next word before one is chosen. In this order:
 // penalties for words that were there, then words that may not come, then words that must. The
@@ -27,4 +27,4 @@ class LogitsRules {
   const SearchTask& task_;
 };
 
-}  // namespace millrace::models
+}  // namespace millrace::translation

@@ -7,7 +7,7 @@
 
 #include "models/translation/search/search_options.h"
 
-namespace millrace::models {
+namespace millrace::translation {
 
 // A translation that was found.
 struct Hypothesis {
@@ -43,4 +43,4 @@ class Search {
 // The options must have been checked, the words of the task be of the vocabulary.
 std::unique_ptr<Search> MakeSearch(const SearchOptions& options, SearchTask task);
 
-}  // namespace millrace::models
+}  // namespace millrace::translation

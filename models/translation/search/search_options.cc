@@ -2,7 +2,7 @@
 
 #include "absl/strings/str_cat.h"
 
-namespace millrace::models {
+namespace millrace::translation {
 namespace {
 
 template <typename T>
@@ -32,4 +32,4 @@ absl::Status CheckSearchOptions(const SearchOptions& options) {
   return status;
 }
 
-}  // namespace millrace::models
+}  // namespace millrace::translation

@@ -6,7 +6,7 @@
 
 #include "absl/status/status.h"
 
-namespace millrace::models {
+namespace millrace::translation {
 
 // When a beam search has enough.
 enum class EarlyStopping : uint8_t {
@@ -49,4 +49,4 @@ struct SearchTask {
   size_t max_words = 1;  // with the end; at least 1
 };
 
-}  // namespace millrace::models
+}  // namespace millrace::translation

@@ -4,7 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 
-namespace millrace::models {
+namespace millrace::translation {
 namespace {
 
 constexpr int kMaxTargetTokens = 1024;
@@ -15,7 +15,7 @@ absl::Status CheckTokens(const char* field, std::optional<int> value, int low) {
       absl::StrCat(field, ": ", *value, " is out of range, allowed ", low, "..", kMaxTargetTokens));
 }
 
-absl::Status CheckTargetTokens(const SearchOverrides& wanted) {
+absl::Status CheckTargetTokens(const models::SearchOverrides& wanted) {
   absl::Status status = CheckTokens("min_target_tokens", wanted.min_target_tokens, 0);
   status.Update(CheckTokens("max_target_tokens", wanted.max_target_tokens, 1));
   if (status.ok() && wanted.min_target_tokens && wanted.max_target_tokens &&
@@ -29,7 +29,8 @@ absl::Status CheckTargetTokens(const SearchOverrides& wanted) {
 
 }  // namespace
 
-absl::StatusOr<SearchOptions> SearchFor(const SearchOptions& own, const SearchOverrides& wanted) {
+absl::StatusOr<SearchOptions> SearchFor(const SearchOptions& own,
+                                        const models::SearchOverrides& wanted) {
   SearchOptions options = own;
   options.hypotheses = wanted.hypotheses.value_or(1);
   if (wanted.sampling) {
@@ -53,7 +54,7 @@ absl::StatusOr<SearchOptions> SearchFor(const SearchOptions& own, const SearchOv
   return options;
 }
 
-absl::Status CheckGreedy(const SearchOverrides& wanted) {
+absl::Status CheckGreedy(const models::SearchOverrides& wanted) {
   // What is out of every range is told as such.
   if (auto search = SearchFor({}, wanted); !search.ok()) return search.status();
   const auto refuse = [](const char* field) {
@@ -71,4 +72,4 @@ absl::Status CheckGreedy(const SearchOverrides& wanted) {
   return absl::OkStatus();
 }
 
-}  // namespace millrace::models
+}  // namespace millrace::translation

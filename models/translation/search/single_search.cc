@@ -3,9 +3,9 @@
 #include <cmath>
 #include <utility>
 
-#include "models/translation/seq2seq/float_kernels.h"
+#include "models/kernels/float_kernels.h"
 
-namespace millrace::models {
+namespace millrace::translation {
 
 SingleSearch::SingleSearch(const SearchOptions& options, SearchTask task)
     : options_(options),
@@ -45,4 +45,4 @@ std::vector<Hypothesis> SingleSearch::Found() const {
   return {std::move(found)};
 }
 
-}  // namespace millrace::models
+}  // namespace millrace::translation

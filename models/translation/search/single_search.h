@@ -6,7 +6,7 @@
 #include "models/translation/search/search.h"
 #include "models/translation/search/word_sampler.h"
 
-namespace millrace::models {
+namespace millrace::translation {
 
 // One hypothesis, continued with its likeliest word, or with one that is drawn.
 class SingleSearch final : public Search {
@@ -36,4 +36,4 @@ class SingleSearch final : public Search {
   bool failed_ = false;  // there was no number among the scores
 };
 
-}  // namespace millrace::models
+}  // namespace millrace::translation

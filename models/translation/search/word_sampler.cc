@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace millrace::models {
+namespace millrace::translation {
 
 WordSampler::WordSampler(const SearchOptions& options)
     : temperature_(options.temperature),
@@ -45,4 +45,4 @@ int32_t WordSampler::Draw(std::span<const float> scores) {
   return candidates_[kept - 1].word;
 }
 
-}  // namespace millrace::models
+}  // namespace millrace::translation

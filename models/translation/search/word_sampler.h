@@ -7,7 +7,7 @@
 
 #include "models/translation/search/search_options.h"
 
-namespace millrace::models {
+namespace millrace::translation {
 
 // Draws words by their scores. The words that it draws depend on the seed and the scores alone, on
 // every machine alike. One thread at a time.
@@ -32,4 +32,4 @@ class WordSampler {
   std::vector<double> weights_;
 };
 
-}  // namespace millrace::models
+}  // namespace millrace::translation

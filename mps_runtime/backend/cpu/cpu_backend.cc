@@ -5,7 +5,7 @@
 
 #include <mutex>
 
-#include "mps_runtime/backend/cpu/cpu_info.h"
+#include "mps_runtime/base/cpu_info.h"
 
 namespace millrace::runtime {
 namespace {

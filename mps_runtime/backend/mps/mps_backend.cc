@@ -14,9 +14,9 @@
 #include <exception>
 #include <memory>
 
-#include "mps_runtime/backend/cpu/cpu_info.h"
-#include "mps_runtime/backend/mps/stream_symbols.h"
+#include "mps_runtime/base/cpu_info.h"
 #include "mps_runtime/errors.h"
+#include "mps_runtime/stream_symbols.h"
 
 // Objective-C's autorelease pools from C++:
 // https://clang.llvm.org/docs/AutomaticReferenceCounting.html

@@ -5,11 +5,11 @@
 
 #include "google/protobuf/arena.h"
 #include "models/core/strings.h"
+#include "server/control/version.h"
 #include "server/frontends/grpc/answer.h"
 #include "server/frontends/grpc/message_codec.h"
 #include "server/frontends/grpc/unary_call.h"
 #include "server/frontends/kserve/infer_codec.h"
-#include "server/version.h"
 
 namespace millrace::server {
 namespace {

@@ -4,10 +4,10 @@
 #include <utility>
 
 #include "models/core/strings.h"
+#include "server/control/version.h"
 #include "server/frontends/grpc/answer.h"
 #include "server/frontends/grpc/message_codec.h"
 #include "server/frontends/grpc/work_call.h"
-#include "server/version.h"
 
 namespace millrace::server {
 namespace {

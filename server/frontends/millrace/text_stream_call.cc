@@ -5,7 +5,7 @@
 #include <variant>
 
 #include "models/core/strings.h"
-#include "models/synthesis/speech_units.h"
+#include "models/speech/speech_units.h"
 #include "models/text/trim.h"
 #include "server/frontends/grpc/message_codec.h"
 #include "server/requests/text_field.h"
@@ -101,7 +101,7 @@ absl::Status TextStreamCall::Take() {
   ready_ += sentences_in_.Push(message.text());
   if (message.flush()) ready_ += sentences_in_.TakeRest();
   // Marks are spoken with what follows them, but not kept without end.
-  if (ready_.size() > kMaxReadyBytes && !models::HasLetterOrDigit(ready_))
+  if (ready_.size() > kMaxReadyBytes && !speech::HasLetterOrDigit(ready_))
     characters_done_ += CountCharacters(std::exchange(ready_, {}));
   return absl::OkStatus();
 }
@@ -137,7 +137,7 @@ void TextStreamCall::Advance(std::optional<absl::Status> job_end) {
       if (!failure_.ok()) {
         status = failure_;
         over = over_ = true;
-      } else if (models::HasLetterOrDigit(ready_)) {
+      } else if (speech::HasLetterOrDigit(ready_)) {
         config_->text = std::exchange(ready_, {});
         first_character_ = characters_done_;
         characters_done_ += CountCharacters(config_->text);
@@ -191,7 +191,7 @@ absl::StatusOr<Work> TextStreamCall::Decode() {
   input.first_sentence = first_sentence_;
   input.part_of_text = true;
   const size_t leading = input.text.size() - models::TrimLeft(input.text).size();
-  input.break_before = models::BreakBehind(text_before_ + input.text.substr(0, leading));
+  input.break_before = speech::BreakBehind(text_before_ + input.text.substr(0, leading));
   text_before_ = EndOf(input.text);
   return std::move(speech->work);
 }

@@ -22,11 +22,11 @@
 #include <string>
 #include <vector>
 
-#include "models/synthesis/kokoro_decoder.h"
-#include "models/synthesis/kokoro_encoder.h"
-#include "models/synthesis/kokoro_weights.h"
-#include "models/synthesis/native_vits_decoder.h"
-#include "models/synthesis/vits_weights.h"
+#include "models/kokoro/kokoro_decoder.h"
+#include "models/kokoro/kokoro_encoder.h"
+#include "models/kokoro/kokoro_weights.h"
+#include "models/vits/cpu_vits_decoder.h"
+#include "models/vits/vits_weights.h"
 #include "tests/fakes/fake_worker_context.h"
 
 namespace millrace::models {
@@ -73,7 +73,7 @@ class HotPart {
 // [2 * frames], noise [samples][sines].
 class Kokoro final : public HotPart {
  public:
-  explicit Kokoro(KokoroWeights weights)
+  explicit Kokoro(kokoro::KokoroWeights weights)
       : decoder_(weights, kKokoroRate), samples_per_frame_(weights.shape().samples_per_frame()) {
     if (!weights.status().ok()) throw std::runtime_error(weights.status().ToString());
   }
@@ -82,10 +82,10 @@ class Kokoro final : public HotPart {
     const at::Tensor style = input.Take({1, 2 * decoder_.style_channels()});
     const int64_t noise = frames * samples_per_frame_ * decoder_.noise_per_sample();
     const int64_t channels = (input.left() - noise - 4 * frames) / frames;
-    KokoroEncoder::Output encoded;
+    kokoro::KokoroEncoder::Output encoded;
     encoded.text = input.Take({1, channels, frames});
     encoded.frames.assign(static_cast<size_t>(frames), 1);
-    KokoroDecoder::Curves curves;
+    kokoro::KokoroDecoder::Curves curves;
     curves.pitch = input.Take({1, 1, 2 * frames});
     curves.loudness = input.Take({1, 1, 2 * frames});
     const std::span<const float> drawn = input.Take(noise);
@@ -94,21 +94,21 @@ class Kokoro final : public HotPart {
   }
 
  private:
-  const KokoroDecoder decoder_;
+  const kokoro::KokoroDecoder decoder_;
   const int64_t samples_per_frame_;
 };
 
 // The inverse flow and the generator, on latents [channels][frames].
 class Vits final : public HotPart {
  public:
-  explicit Vits(VitsWeights weights)
+  explicit Vits(vits::VitsWeights weights)
       : latent_(weights.Take("enc_p.proj.weight", {-1, -1, 1}).size(0) / 2),
         decoder_(weights, latent_) {
     if (!weights.status().ok()) throw std::runtime_error(weights.status().ToString());
   }
 
   std::vector<float> Run(Input& input, int64_t frames) override {
-    VitsDecoder::Input latents;
+    vits::VitsDecoder::Input latents;
     latents.statistics = at::zeros({1, 2 * latent_, frames});
     latents.statistics.narrow(1, 0, latent_).copy_(input.Take({1, latent_, frames}));
     latents.frames.assign(static_cast<size_t>(frames), 1);
@@ -120,19 +120,19 @@ class Vits final : public HotPart {
 
  private:
   const int64_t latent_;
-  const NativeVitsDecoder decoder_;
+  const vits::CpuVitsDecoder decoder_;
   FakeWorkerContext context_;
 };
 
 std::unique_ptr<HotPart> Load(const std::string& voice, const std::string& package) {
   const std::string file = package + "/model.safetensors";
   if (voice == "kokoro") {
-    auto weights = KokoroWeights::Open(file, at::kCPU);
+    auto weights = kokoro::KokoroWeights::Open(file, at::kCPU);
     if (!weights.ok()) throw std::runtime_error(weights.status().ToString());
     return std::make_unique<Kokoro>(*std::move(weights));
   }
   if (voice == "vits") {
-    auto weights = VitsWeights::Open(file, at::kCPU);
+    auto weights = vits::VitsWeights::Open(file, at::kCPU);
     if (!weights.ok()) throw std::runtime_error(weights.status().ToString());
     return std::make_unique<Vits>(*std::move(weights));
   }

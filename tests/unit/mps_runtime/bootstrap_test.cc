@@ -5,7 +5,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "mps_runtime/backend/cpu/cpu_info.h"
+#include "mps_runtime/base/cpu_info.h"
 #include "mps_runtime/errors.h"
 #include "mps_runtime/runtime.h"
 #include "tests/fakes/joining_thread.h"

@@ -1,6 +1,10 @@
 #include "models/repository/model_config.h"
 
 #include "gtest/gtest.h"
+#include "models/bergamot/bergamot_kind.h"
+#include "models/kokoro/kokoro_kind.h"
+#include "models/seq2seq/seq2seq_kind.h"
+#include "models/torchscript/torchscript_kind.h"
 
 namespace millrace::models {
 namespace {
@@ -20,10 +24,16 @@ std::string Error(const std::string& text) {
   return config.ok() ? "accepted" : std::string(config.status().message());
 }
 
+// What the config says in the section of its kind.
+template <typename Config>
+const Config& Settings(const ModelConfig& config) {
+  return dynamic_cast<const Config&>(*config.settings);
+}
+
 // The names that the config gives its files.
 std::vector<std::string> FileNames(const ModelConfig& config) {
   std::vector<std::string> names;
-  for (const PackageFile& file : Files(config)) names.push_back(file.name);
+  for (const PackageFile& file : config.settings->Files()) names.push_back(file.name);
   return names;
 }
 
@@ -34,14 +44,14 @@ TEST(ModelConfig, TorchScript) {
   EXPECT_EQ(config->batching.max_batch, 32U);
   EXPECT_EQ(config->batching.linger, std::chrono::microseconds(200));
   EXPECT_EQ(config->batching.queue_size, 512U);
-  const auto& torchscript = std::get<TorchScriptConfig>(config->kind);
+  const auto& torchscript = Settings<torchscript::TorchScriptConfig>(*config);
   EXPECT_EQ(torchscript.file, "model.pt");
   EXPECT_TRUE(torchscript.stack);
   ASSERT_EQ(torchscript.inputs.size(), 1U);
   EXPECT_EQ(torchscript.inputs[0].name, "INPUT0");
   EXPECT_EQ(torchscript.inputs[0].type, DataType::kFp32);
   EXPECT_EQ(torchscript.inputs[0].shape, std::vector<int64_t>{64});
-  EXPECT_EQ(Platform(*config), "torchscript");
+  EXPECT_EQ(config->kind->name, "torchscript");
 
   const ModelInfo info = MakeModelInfo(*config, "null", 3);
   EXPECT_EQ(info.name, "null");
@@ -69,7 +79,7 @@ TEST(ModelConfig, Seq2SeqAndItsDefaults) {
   auto config = ParseModelConfig("seq2seq { " + required + "}", "model.pbtxt");
   ASSERT_TRUE(config.ok()) << config.status();
   EXPECT_EQ(FileNames(*config), (std::vector<std::string>{"m", "c", "p", "w"}));
-  EXPECT_EQ(Platform(*config), "seq2seq");
+  EXPECT_EQ(config->kind->name, "seq2seq");
   config = ParseModelConfig(
       "seq2seq { " + required + "target_words_file: 't' target_pieces_file: 'q' }", "model.pbtxt");
   ASSERT_TRUE(config.ok()) << config.status();
@@ -79,17 +89,17 @@ TEST(ModelConfig, Seq2SeqAndItsDefaults) {
                   .find("seq2seq." + field + ": '../t' may not leave the model's folder"),
               std::string::npos);
   }
-  EXPECT_EQ(std::get<Seq2SeqModelConfig>(config->kind).beam_size, 4);
-  EXPECT_EQ(std::get<Seq2SeqModelConfig>(config->kind).length_penalty, 1.0F);
+  EXPECT_EQ(Settings<seq2seq::Seq2SeqModelConfig>(*config).beam_size, 4);
+  EXPECT_EQ(Settings<seq2seq::Seq2SeqModelConfig>(*config).length_penalty, 1.0F);
   EXPECT_EQ(MakeModelInfo(*config, "m", 1).target_language, "de");
   config = ParseModelConfig("seq2seq { " + required + "beam_size: 1 length_penalty: 0 }", "m");
   ASSERT_TRUE(config.ok()) << config.status();
-  EXPECT_EQ(std::get<Seq2SeqModelConfig>(config->kind).beam_size, 1);
-  EXPECT_EQ(std::get<Seq2SeqModelConfig>(config->kind).length_penalty, 0.0F);
-  EXPECT_EQ(std::get<Seq2SeqModelConfig>(config->kind).precision, Precision::kFloat32);
+  EXPECT_EQ(Settings<seq2seq::Seq2SeqModelConfig>(*config).beam_size, 1);
+  EXPECT_EQ(Settings<seq2seq::Seq2SeqModelConfig>(*config).length_penalty, 0.0F);
+  EXPECT_EQ(Settings<seq2seq::Seq2SeqModelConfig>(*config).precision, kernels::Precision::kFloat32);
   config = ParseModelConfig("seq2seq { " + required + "precision: PRECISION_INT8 }", "m");
   ASSERT_TRUE(config.ok()) << config.status();
-  EXPECT_EQ(std::get<Seq2SeqModelConfig>(config->kind).precision, Precision::kInt8);
+  EXPECT_EQ(Settings<seq2seq::Seq2SeqModelConfig>(*config).precision, kernels::Precision::kInt8);
   EXPECT_NE(Error("seq2seq { " + required + "precision: 4 }")
                 .find("seq2seq.precision: 4 is unknown, allowed are PRECISION_FLOAT32"),
             std::string::npos);
@@ -117,7 +127,7 @@ TEST(ModelConfig, BergamotDefaults) {
       R"(bergamot { file: "m" vocabulary_file: "v" source_language: "en" target_language: "pt" })",
       "model.pbtxt");
   ASSERT_TRUE(config.ok()) << config.status();
-  const auto& bergamot = std::get<BergamotConfig>(config->kind);
+  const auto& bergamot = Settings<bergamot::BergamotConfig>(*config);
   EXPECT_EQ(bergamot.max_length_factor, 2.5F);
   EXPECT_EQ(bergamot.max_source_tokens, 256);
   EXPECT_EQ(MakeModelInfo(*config, "m", 1).target_language, "pt");
@@ -128,7 +138,7 @@ TEST(ModelConfig, Kokoro) {
       R"(kokoro { file: "m" config_file: "c" lexicon_file: "l" language: "en-GB" voice: "anna" })",
       "model.pbtxt");
   ASSERT_TRUE(config.ok()) << config.status();
-  EXPECT_EQ(Platform(*config), "kokoro");
+  EXPECT_EQ(config->kind->name, "kokoro");
   EXPECT_EQ(FileNames(*config), (std::vector<std::string>{"m", "c", "l"}));
   const ModelInfo info = MakeModelInfo(*config, "m", 1);
   EXPECT_EQ(info.task, Task::kSynthesis);
@@ -153,8 +163,9 @@ TEST(ModelConfig, KokorosVoicesSayWhatTheyWereMadeFor) {
           "default_for: 'ja' } }",
       "x");
   ASSERT_TRUE(config.ok()) << config.status();
-  const auto& voices = std::get<KokoroConfig>(config->kind).voices;
-  EXPECT_EQ(voices, (std::vector<KokoroVoiceConfig>{{"jm", "ja", {}}, {"jf", "ja", {"ja"}}}));
+  const auto& voices = Settings<kokoro::KokoroConfig>(*config).voices;
+  EXPECT_EQ(voices,
+            (std::vector<kokoro::KokoroVoiceConfig>{{"jm", "ja", {}}, {"jf", "ja", {"ja"}}}));
   const std::string error = Error(begin +
                                   "voices { name: 'a' default_for: 'ja' }\n"
                                   "voices { name: 'a' language: 'ja' default_for: ['ja', ''] } }");
@@ -232,7 +243,7 @@ TEST(ModelConfig, WarmupSizesStandForAnySize) {
   };
   const auto config = parse("[1, -1]", "warmup_sizes: [16, 65536]");
   ASSERT_TRUE(config.ok()) << config.status();
-  EXPECT_EQ(std::get<TorchScriptConfig>(config->kind).warmup_sizes,
+  EXPECT_EQ(Settings<torchscript::TorchScriptConfig>(*config).warmup_sizes,
             (std::vector<int64_t>{16, 65536}));
   const auto error = [&](const std::string& shape, const std::string& sizes) {
     return std::string(parse(shape, sizes).status().message());

@@ -27,7 +27,7 @@ class RepositoryTest : public ::testing::Test {
                     [this](const ModelConfig& config, const fs::path& folder,
                            ModelInfo info) -> absl::StatusOr<std::unique_ptr<Model>> {
                       loaded_ = folder.string() + " " + info.name + " " +
-                                std::to_string(info.version) + " " + std::string(Platform(config));
+                                std::to_string(info.version) + " " + std::string(config.kind->name);
                       return absl::UnavailableError("no weights here");
                     }) {
     fs::create_directories(root_);

@@ -3,7 +3,7 @@
 #include <cstdlib>
 #include <filesystem>
 
-namespace millrace::models {
+namespace millrace::translation {
 
 // The converted models: MILLRACE_MODELS, or var/models.
 inline std::filesystem::path ModelsFolder() {
@@ -12,4 +12,4 @@ inline std::filesystem::path ModelsFolder() {
                            : std::filesystem::path(MILLRACE_SOURCE_DIR) / "var" / "models";
 }
 
-}  // namespace millrace::models
+}  // namespace millrace::translation

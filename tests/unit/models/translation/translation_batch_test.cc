@@ -12,25 +12,27 @@
 
 #include "tests/fakes/fake_clock.h"
 #include "tests/fakes/fake_worker_context.h"
-#include "tests/unit/models/translation/tiny_model.h"
+#include "tests/unit/models/bergamot/tiny_model.h"
 
-namespace millrace::models {
+namespace millrace::translation {
 namespace {
 
 using std::chrono::milliseconds;
 using ::testing::ElementsAre;
 
-class Sink final : public OutputSink {
+class Sink final : public models::OutputSink {
  public:
-  void Emit(Output output) override { parts.push_back(std::get<TranslateOutput>(output)); }
+  void Emit(models::Output output) override {
+    parts.push_back(std::get<models::TranslateOutput>(output));
+  }
 
   std::string Text() const {
     std::string text;
-    for (const TranslateOutput& part : parts) text += part.text;
+    for (const models::TranslateOutput& part : parts) text += part.text;
     return text;
   }
 
-  std::vector<TranslateOutput> parts;
+  std::vector<models::TranslateOutput> parts;
 };
 
 struct CountingState final : SentenceState {
@@ -87,22 +89,22 @@ class TranslationBatchTest : public ::testing::Test {
   void SetUp() override {
     std::string error;
     vocabularies_.source = vocabularies_.target =
-        Vocabulary::Load(TestDataFolder() / "tiny.spm", kTinyWords, error);
+        Vocabulary::Load(bergamot::TestDataFolder() / "tiny.spm", bergamot::kTinyWords, error);
     ASSERT_NE(vocabularies_.source, nullptr) << error;
   }
 
-  std::unique_ptr<Request> MakeRequest(TranslateInput input, Sink& sink) {
-    return std::make_unique<Request>(std::move(input), TimePoint::max(), sink, clock_);
+  std::unique_ptr<models::Request> MakeRequest(models::TranslateInput input, Sink& sink) {
+    return std::make_unique<models::Request>(std::move(input), TimePoint::max(), sink, clock_);
   }
-  std::unique_ptr<TranslationBatch> Prepare(const std::vector<Request*>& requests) {
+  std::unique_ptr<TranslationBatch> Prepare(const std::vector<models::Request*>& requests) {
     return std::make_unique<TranslationBatch>(
         requests, limits_,
-        [this](const TranslateInput&) {
+        [this](const models::TranslateInput&) {
           return TranslationSettings{.frame = {.after = {0}}, .search = search_};
         },
         vocabularies_, engine_, cache_);
   }
-  void Step(const std::vector<Request*>& requests) {
+  void Step(const std::vector<models::Request*>& requests) {
     const auto batch = Prepare(requests);
     batch->Forward(context_);
     batch->Complete();
@@ -114,14 +116,14 @@ class TranslationBatchTest : public ::testing::Test {
   EchoEngine engine_{clock_};
   Vocabularies vocabularies_;
   TranslationCache::ForModel cache_;
-  FakeWorkerContext context_;
+  models::FakeWorkerContext context_;
 };
 
 const char kLong[] = "the cat sat on the mat the cat sat on the mat the cat sat on the mat";
 const char kShort[] = "the cat";
 
 TEST_F(TranslationBatchTest, WorkLeftFallsWithEachStepToNothing) {
-  TranslateInput input{.texts = {std::string(kLong) + ". " + kLong, kShort}};
+  models::TranslateInput input{.texts = {std::string(kLong) + ". " + kLong, kShort}};
   const double estimate = EstimateWork(input);
   EXPECT_GT(estimate, 2 * sizeof(kLong) + sizeof(kShort));
   Sink sink;
@@ -141,8 +143,9 @@ TEST_F(TranslationBatchTest, WorkLeftFallsWithEachStepToNothing) {
 }
 
 TEST_F(TranslationBatchTest, TagsAreNoWorkAndEachHypothesisIs) {
-  EXPECT_DOUBLE_EQ(EstimateWork({.texts = {"<p class='x'>ab</p>"}, .format = TextFormat::kHtml}),
-                   EstimateWork({.texts = {"ab"}}));
+  EXPECT_DOUBLE_EQ(
+      EstimateWork({.texts = {"<p class='x'>ab</p>"}, .format = models::TextFormat::kHtml}),
+      EstimateWork({.texts = {"ab"}}));
   EXPECT_DOUBLE_EQ(EstimateWork({.texts = {"ab"}, .search = {.beam_size = 4}}),
                    4 * EstimateWork({.texts = {"ab"}}));
 }
@@ -191,8 +194,8 @@ TEST_F(TranslationBatchTest, ALongTextLeavesRoomForThoseWhoCome) {
   Step({one.get(), two.get()});
   EXPECT_EQ(engine_.calls.front(), 4u);
   while (!one->outcome() || !two->outcome()) {
-    std::vector<Request*> unfinished;
-    for (Request* request : {one.get(), two.get()}) {
+    std::vector<models::Request*> unfinished;
+    for (models::Request* request : {one.get(), two.get()}) {
       if (!request->outcome()) unfinished.push_back(request);
     }
     Step(unfinished);
@@ -329,7 +332,7 @@ TEST_F(TranslationBatchTest, AWarmUpRunsWhateverACacheKnows) {
   for (int round = 0; round < 2; ++round) {
     engine_.calls.clear();
     Sink sink;
-    TranslateInput input{{kShort}};
+    models::TranslateInput input{{kShort}};
     input.use_cache = false;
     const auto request = MakeRequest(std::move(input), sink);
     while (!request->outcome()) Step({request.get()});
@@ -371,14 +374,14 @@ TEST_F(TranslationBatchTest, CapitalsThatTheVocabularyLacksAreReadAsSmallLetters
 
 TEST_F(TranslationBatchTest, MarkupComesOutAroundWhatIsTranslated) {
   Sink sink;
-  TranslateInput input{{"<p>the <b>cat</b> sat</p> <p>one\n two</p>"}};
-  input.format = TextFormat::kHtml;
+  models::TranslateInput input{{"<p>the <b>cat</b> sat</p> <p>one\n two</p>"}};
+  input.format = models::TextFormat::kHtml;
   input.partial = true;
   const auto request = MakeRequest(std::move(input), sink);
   while (!request->outcome()) Step({request.get()});
   EXPECT_EQ(sink.Text(), "<p>the <b>cat</b> sat</p> <p>one\n two</p>");
   // A sentence with marks comes as a whole.
-  for (const TranslateOutput& part : sink.parts) EXPECT_TRUE(part.sentence_finished);
+  for (const models::TranslateOutput& part : sink.parts) EXPECT_TRUE(part.sentence_finished);
 }
 
 TEST_F(TranslationBatchTest, ALongSentenceIsNotCutWithinItsMarks) {
@@ -386,8 +389,8 @@ TEST_F(TranslationBatchTest, ALongSentenceIsNotCutWithinItsMarks) {
   Sink sink;
   std::string text;
   for (int i = 0; i < 40; ++i) text += "the <i>cat {x}</i> sat ";
-  TranslateInput input{{text}};
-  input.format = TextFormat::kHtml;
+  models::TranslateInput input{{text}};
+  input.format = models::TextFormat::kHtml;
   const auto request = MakeRequest(std::move(input), sink);
   while (!request->outcome()) Step({request.get()});
   const std::string got = sink.Text();
@@ -398,4 +401,4 @@ TEST_F(TranslationBatchTest, ALongSentenceIsNotCutWithinItsMarks) {
 }
 
 }  // namespace
-}  // namespace millrace::models
+}  // namespace millrace::translation

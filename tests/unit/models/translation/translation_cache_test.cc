@@ -10,7 +10,7 @@
 
 #include "models/translation/translation_engine.h"
 
-namespace millrace::models {
+namespace millrace::translation {
 namespace {
 
 constexpr TranslationCache::Limits kPlenty = {uint64_t{1} << 20, 1000};
@@ -152,4 +152,4 @@ TEST(TranslationCache, ManyThreadsFindOnlyWhatIsTheirs) {
 }
 
 }  // namespace
-}  // namespace millrace::models
+}  // namespace millrace::translation

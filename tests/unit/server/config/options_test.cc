@@ -4,7 +4,7 @@
 #include <set>
 
 #include "gtest/gtest.h"
-#include "mps_runtime/backend/cpu/cpu_info.h"
+#include "mps_runtime/base/cpu_info.h"
 
 namespace millrace {
 namespace {

@@ -7,10 +7,10 @@
 #include "models/text/unicode.h"
 #include "models/translation/markup/source_sentences.h"
 
-namespace millrace::models {
+namespace millrace::translation {
 namespace {
 
-MarkedText Read(std::string_view text, TextFormat format = TextFormat::kText) {
+MarkedText Read(std::string_view text, models::TextFormat format = models::TextFormat::kText) {
   return ReadSentences(text, format, "en", {}).front().marked;
 }
 
@@ -18,7 +18,7 @@ TEST(Capitals, AreThoseOfAWholeSentence) {
   EXPECT_TRUE(IsInCapitals(Read("STOP")));
   EXPECT_TRUE(IsInCapitals(Read("NÃO ENTRE, 24 HORAS")));
   EXPECT_TRUE(IsInCapitals(Read("СТОП ΤΕΛΟΣ")));
-  EXPECT_TRUE(IsInCapitals(Read("DO <b>NOT</b> ENTER", TextFormat::kHtml)));
+  EXPECT_TRUE(IsInCapitals(Read("DO <b>NOT</b> ENTER", models::TextFormat::kHtml)));
   EXPECT_FALSE(IsInCapitals(Read("Press STOP")));
   EXPECT_FALSE(IsInCapitals(Read("I")));
   EXPECT_FALSE(IsInCapitals(Read("12:30")));
@@ -37,12 +37,13 @@ TEST(Capitals, ComeBackAtTheSameBytes) {
   EXPECT_EQ(InCapitals("é öl, što, že, ÿñ; άόύς; ёж X1"), "É ÖL, ŠTO, ŽE, ŸÑ; ΆΌΎΣ; ЁЖ X1");
   EXPECT_EQ(InCapitals("straße, ŉ, ſ, ı"), "STRASSE, ŉ, ſ, ı");
   for (char32_t c = 1; c < 0x500; ++c) {
-    EXPECT_EQ(InCapitals(EncodeUtf8(c)).size(), EncodeUtf8(c).size());
-    if (!IsLower(c) || ToUpper(c) == c) continue;
-    EXPECT_TRUE(IsUpper(ToUpper(c))) << static_cast<uint32_t>(c);
-    EXPECT_EQ(ToLower(ToUpper(c)), c == U'ς' ? U'σ' : c) << static_cast<uint32_t>(c);
+    EXPECT_EQ(InCapitals(models::EncodeUtf8(c)).size(), models::EncodeUtf8(c).size());
+    if (!models::IsLower(c) || models::ToUpper(c) == c) continue;
+    EXPECT_TRUE(models::IsUpper(models::ToUpper(c))) << static_cast<uint32_t>(c);
+    EXPECT_EQ(models::ToLower(models::ToUpper(c)), c == U'ς' ? U'σ' : c)
+        << static_cast<uint32_t>(c);
   }
 }
 
 }  // namespace
-}  // namespace millrace::models
+}  // namespace millrace::translation

@@ -10,7 +10,7 @@
 #include "models/translation/markup/restore.h"
 #include "models/translation/markup/source_sentences.h"
 
-namespace millrace::models {
+namespace millrace::translation {
 namespace {
 
 CharacterFit KnowsAscii(char32_t c) {
@@ -21,7 +21,7 @@ CharacterFit KnowsAscii(char32_t c) {
 // source's word that it comes from behind a slash; "+" joins to the word before.
 std::string Restored(std::string_view text, std::string_view by_hand) {
   const MarkedText source =
-      ReadSentences(text, TextFormat::kText, "en", {}, KnowsAscii).front().marked;
+      ReadSentences(text, models::TextFormat::kText, "en", {}, KnowsAscii).front().marked;
   std::vector<size_t> places;
   for (size_t at = 0; at < source.text.size(); ++at) {
     const bool sign = source.text[at] == '"';
@@ -75,4 +75,4 @@ TEST(Respelled, WhatTheModelLeftOutStandsBetweenTheSameWords) {
 }
 
 }  // namespace
-}  // namespace millrace::models
+}  // namespace millrace::translation

@@ -11,10 +11,10 @@
 #include "models/translation/markup/number_repair.h"
 #include "models/translation/markup/source_sentences.h"
 
-namespace millrace::models {
+namespace millrace::translation {
 namespace {
 
-MarkedText Read(std::string_view text, TextFormat format = TextFormat::kHtml) {
+MarkedText Read(std::string_view text, models::TextFormat format = models::TextFormat::kHtml) {
   const auto sentences = ReadSentences(text, format, "en", {});
   return sentences.front().marked;
 }
@@ -86,7 +86,8 @@ TEST(Restore, ATagWhoseWordsAreGoneStandsAtTheNearest) {
 }
 
 TEST(Restore, APairMayGoOnInTheNextSentence) {
-  const auto sentences = ReadSentences("One <b>two. Three</b> four.", TextFormat::kHtml, "en", {});
+  const auto sentences =
+      ReadSentences("One <b>two. Three</b> four.", models::TextFormat::kHtml, "en", {});
   ASSERT_EQ(sentences.size(), 2u);
   EXPECT_EQ(Restored(sentences[0].marked, "Um/0 dois/1 +./1"), "Um <b>dois.");
   EXPECT_EQ(Restored(sentences[1].marked, "Três/0 quatro/1 +./1"), "Três</b> quatro.");
@@ -98,25 +99,25 @@ TEST(Restore, MarksDoNotDivideWords) {
 }
 
 TEST(Restore, StandInsBecomeWhatTheyStandFor) {
-  const MarkedText source = Read("Dear {name}, see {url}.", TextFormat::kText);
+  const MarkedText source = Read("Dear {name}, see {url}.", models::TextFormat::kText);
   EXPECT_EQ(source.text, "Dear X1, see X2.");
   EXPECT_EQ(Restored(source, "Veja/2 X2/3 +,/1 caro/0 X1/1 +./3"), "Veja {url}, caro {name}.");
   EXPECT_EQ(Restored(source, "Veja/2 x2/3 +,/1 x1/1"), "Veja {url}, {name}");
 }
 
 TEST(Restore, ALostStandInTakesThePlaceOfTheWordsThatComeFromIt) {
-  const MarkedText source = Read("Dear {name}, see {url}.", TextFormat::kText);
+  const MarkedText source = Read("Dear {name}, see {url}.", models::TextFormat::kText);
   EXPECT_EQ(Restored(source, "Caro/0 Sr/1 Xis/1 veja/2 X2/3"), "Caro {name} veja {url}");
 }
 
 TEST(Restore, AStandInThatNothingComesFromStandsBeforeWhatCameBehindIt) {
-  const MarkedText source = Read("Dear {name}, see {url}.", TextFormat::kText);
+  const MarkedText source = Read("Dear {name}, see {url}.", models::TextFormat::kText);
   EXPECT_EQ(Restored(source, "Caro/0 veja/2 X2/3"), "Caro {name} veja {url}");
   EXPECT_EQ(Restored(source, "Caro/0 X1/1"), "Caro {name} {url}");
 }
 
 TEST(Restore, AStandInThatIsSaidTwiceComesOnce) {
-  const MarkedText source = Read("Dear {name}, see {url}.", TextFormat::kText);
+  const MarkedText source = Read("Dear {name}, see {url}.", models::TextFormat::kText);
   EXPECT_EQ(Restored(source, "Caro/0 X1/1 X1/1 veja/2 X2/3"), "Caro {name} veja {url}");
 }
 
@@ -127,7 +128,7 @@ TEST(Restore, WhatIsPutBackIsWithinItsTag) {
 }
 
 TEST(Restore, ASuffixOfAnotherScriptMayFollowAStandIn) {
-  const MarkedText source = Read("Open {name} now", TextFormat::kText);
+  const MarkedText source = Read("Open {name} now", models::TextFormat::kText);
   EXPECT_EQ(Restored(source, "지금/2 X1을/1 열어요/0"), "지금 {name}을 열어요");
 }
 
@@ -138,8 +139,8 @@ TEST(Restore, ASignBehindAWordIsNotOfItsTag) {
 }
 
 TEST(Restore, AWrappedLineIsWrappedAgain) {
-  const MarkedText source =
-      Read("This line is long enough that it could be wrapped\nby somebody.", TextFormat::kText);
+  const MarkedText source = Read("This line is long enough that it could be wrapped\nby somebody.",
+                                 models::TextFormat::kText);
   const std::string restored =
       Restore(source, "Esta linha é tão longa que podia ser quebrada por alguém.", {});
   EXPECT_EQ(std::ranges::count(restored, '\n'), 1);
@@ -147,7 +148,7 @@ TEST(Restore, AWrappedLineIsWrappedAgain) {
 }
 
 TEST(Restore, ANumberThatWasChangedIsCorrected) {
-  const MarkedText source = Read("In 2019 we sold 1,250 of 34.", TextFormat::kText);
+  const MarkedText source = Read("In 2019 we sold 1,250 of 34.", models::TextFormat::kText);
   EXPECT_EQ(Restored(source, "Em/0 2009/1 vendemos/3 1.250/4 de/5 34/6"),
             "Em 2019 vendemos 1.250 de 34");
   EXPECT_EQ(Restored(source, "Vendemos/3 1.250/4"), "Vendemos 1.250");
@@ -262,7 +263,8 @@ TEST(Restore, WhateverTheOrderOfTheWordsNothingIsLostAndAllStaysNested) {
     }
     std::string out;
     size_t expected_images = 0;
-    for (const SourceSentence& sentence : ReadSentences(inline_text, TextFormat::kHtml, "en", {})) {
+    for (const SourceSentence& sentence :
+         ReadSentences(inline_text, models::TextFormat::kHtml, "en", {})) {
       std::string target;
       std::vector<AlignedPiece> pieces;
       const size_t words = random() % 12;
@@ -294,4 +296,4 @@ TEST(Restore, WhateverTheOrderOfTheWordsNothingIsLostAndAllStaysNested) {
 }
 
 }  // namespace
-}  // namespace millrace::models
+}  // namespace millrace::translation

@@ -10,17 +10,17 @@
 #include "models/translation/markup/restore.h"
 #include "tests/fakes/linear_time.h"
 
-namespace millrace::models {
+namespace millrace::translation {
 namespace {
 
 using List = std::vector<std::string>;
 
-std::vector<SourceSentence> Read(std::string_view text, TextFormat format,
-                                 const TermIndex& terms = {}) {
+std::vector<SourceSentence> Read(std::string_view text, models::TextFormat format,
+                                 const models::TermIndex& terms = {}) {
   return ReadSentences(text, format, "en", terms);
 }
 
-List Texts(std::string_view text, TextFormat format) {
+List Texts(std::string_view text, models::TextFormat format) {
   List texts;
   for (const SourceSentence& sentence : Read(text, format)) {
     if (!sentence.marked.text.empty()) texts.push_back(sentence.marked.text);
@@ -28,7 +28,7 @@ List Texts(std::string_view text, TextFormat format) {
   return texts;
 }
 
-std::string Joined(std::string_view text, TextFormat format) {
+std::string Joined(std::string_view text, models::TextFormat format) {
   std::string joined;
   for (const SourceSentence& sentence : Read(text, format))
     joined += Untouched(sentence.marked) + sentence.behind;
@@ -36,7 +36,7 @@ std::string Joined(std::string_view text, TextFormat format) {
 }
 
 // What a model that changes nothing makes of it.
-std::string Echoed(std::string_view text, TextFormat format) {
+std::string Echoed(std::string_view text, models::TextFormat format) {
   std::string joined;
   for (const SourceSentence& sentence : Read(text, format))
     joined += Restore(sentence.marked, sentence.marked.text, {}) + sentence.behind;
@@ -44,7 +44,7 @@ std::string Echoed(std::string_view text, TextFormat format) {
 }
 
 struct Case {
-  TextFormat format;
+  models::TextFormat format;
   const char* text;
   List read;  // what a model reads of it
 };
@@ -59,9 +59,9 @@ TEST_P(Reading, LosesNothing) {
   EXPECT_EQ(Echoed(GetParam().text, GetParam().format), GetParam().text);
 }
 
-constexpr TextFormat kText = TextFormat::kText;
-constexpr TextFormat kHtml = TextFormat::kHtml;
-constexpr TextFormat kMarkdown = TextFormat::kMarkdown;
+constexpr models::TextFormat kText = models::TextFormat::kText;
+constexpr models::TextFormat kHtml = models::TextFormat::kHtml;
+constexpr models::TextFormat kMarkdown = models::TextFormat::kMarkdown;
 
 INSTANTIATE_TEST_SUITE_P(
     Plain, Reading,
@@ -186,7 +186,7 @@ TEST(SourceSentences, WordsWithoutEndStayAsTheyAre) {
 }
 
 TEST(SourceSentences, AreNotDividedWithinATerm) {
-  TermIndex terms;
+  models::TermIndex terms;
   terms.Add("Yahoo! Mail", "");
   terms.Finish();
   const auto sentences = Read("I use Yahoo! Mail. You too.", kText, terms);
@@ -263,14 +263,14 @@ TEST(SourceSentences, OfRandomMarkupLoseNothing) {
                       "http://a.b/c",
                       "<b translate=no>",
                       "~~"};
-  TermIndex terms;
+  models::TermIndex terms;
   terms.Add("word two", "x");
   terms.Finish();
   std::mt19937 random(11);
   for (int round = 0; round < 6000; ++round) {
     std::string text;
     for (int i = 0; i < 25; ++i) text += parts[random() % parts.size()];
-    for (const TextFormat format : {kText, kHtml, kMarkdown}) {
+    for (const models::TextFormat format : {kText, kHtml, kMarkdown}) {
       std::string joined = Joined(text, format);
       std::string echoed = Echoed(text, format);
       ASSERT_EQ(joined, text);
@@ -285,7 +285,7 @@ TEST(SourceSentences, OfRandomMarkupLoseNothing) {
 class ManyMarks : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(ManyMarks, TakeLinearTime) {
-  for (const TextFormat format : {kText, kHtml, kMarkdown}) {
+  for (const models::TextFormat format : {kText, kHtml, kMarkdown}) {
     ExpectLinearTime(GetParam(), 100'000, [&](const std::string& text) { Read(text, format); });
     ExpectLinearTime(GetParam(), 100'000,
                      [&](const std::string& text) { Read("a" + text, format); });
@@ -300,4 +300,4 @@ INSTANTIATE_TEST_SUITE_P(Sentences, ManyMarks,
                                            "\\", "![", "<b>\n", "a <b>b</b> "));
 
 }  // namespace
-}  // namespace millrace::models
+}  // namespace millrace::translation

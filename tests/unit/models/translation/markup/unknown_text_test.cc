@@ -11,31 +11,32 @@
 #include "models/translation/markup/source_sentences.h"
 #include "tests/fakes/linear_time.h"
 
-namespace millrace::models {
+namespace millrace::translation {
 namespace {
 
 // What Bergamot's model of English and Portuguese knows.
 CharacterFit FitOf(char32_t c) {
   constexpr std::u32string_view kKnown = U" !\"$%&'()*+,-./:;=>?[]_|°ÁÉàáâãçêéíóôõú";
   constexpr std::u32string_view kRespelled = U"²³…ﬁＡ№™º\u00A0\u200D";
-  if (IsWordCharacter(c) && c < 0x80) return CharacterFit::kKnown;
+  if (models::IsWordCharacter(c) && c < 0x80) return CharacterFit::kKnown;
   if (kKnown.find(c) != std::u32string_view::npos) return CharacterFit::kKnown;
   if (kRespelled.find(c) != std::u32string_view::npos) return CharacterFit::kRespelled;
   return CharacterFit::kUnknown;
 }
 
-std::vector<SourceSentence> Read(std::string_view text, TextFormat format = TextFormat::kText,
+std::vector<SourceSentence> Read(std::string_view text,
+                                 models::TextFormat format = models::TextFormat::kText,
                                  std::string_view language = "en") {
   return ReadSentences(text, format, language, {}, FitOf);
 }
 
 // What a model reads of a sentence.
 std::string TextOf(std::string_view text, std::string_view language = "en") {
-  return Read(text, TextFormat::kText, language).front().marked.text;
+  return Read(text, models::TextFormat::kText, language).front().marked.text;
 }
 
 // What a model that changes nothing makes of it.
-std::string Echoed(std::string_view text, TextFormat format = TextFormat::kText) {
+std::string Echoed(std::string_view text, models::TextFormat format = models::TextFormat::kText) {
   std::string all;
   for (const SourceSentence& sentence : Read(text, format))
     all += Restore(sentence.marked, sentence.marked.text, {}) + sentence.behind;
@@ -52,9 +53,9 @@ class Unknown : public ::testing::TestWithParam<Case> {};
 TEST_P(Unknown, IsReadSoThatAModelKnowsIt) {
   const std::string read = TextOf(GetParam().text);
   EXPECT_EQ(read, GetParam().read);
-  for (size_t at = 0; at < read.size(); at += DecodeAt(read, at).bytes) {
-    const char32_t c = DecodeAt(read, at).value;
-    EXPECT_TRUE(IsSpace(c) || FitOf(c) == CharacterFit::kKnown) << read;
+  for (size_t at = 0; at < read.size(); at += models::DecodeAt(read, at).bytes) {
+    const char32_t c = models::DecodeAt(read, at).value;
+    EXPECT_TRUE(models::IsSpace(c) || FitOf(c) == CharacterFit::kKnown) << read;
   }
 }
 TEST_P(Unknown, ComesOutAgain) { EXPECT_EQ(Echoed(GetParam().text), GetParam().text); }
@@ -116,10 +117,11 @@ TEST(UnknownText, IsFoundWithinMarks) {
   for (const char* text : {"<p>A <b>Müller</b> pays &pound;20 &ndash; &ldquo;now&rdquo;.</p>",
                            "<i>M<b>ü</b>ller</i> is here.", "Costs <b>£</b>20 or 20<sup>€</sup>.",
                            "a &lt; b &lt;now&gt; c", "<b>He said “yes</b>” – and left…"}) {
-    EXPECT_EQ(Echoed(text, TextFormat::kHtml), text);
+    EXPECT_EQ(Echoed(text, models::TextFormat::kHtml), text);
   }
-  EXPECT_EQ(Read("a &lt; b &lt;now&gt; c", TextFormat::kHtml).front().marked.text, "a X1 b X2 c");
-  EXPECT_EQ(Read("**C#** and `C#` – [Łódź](x)", TextFormat::kMarkdown).front().marked.text,
+  EXPECT_EQ(Read("a &lt; b &lt;now&gt; c", models::TextFormat::kHtml).front().marked.text,
+            "a X1 b X2 c");
+  EXPECT_EQ(Read("**C#** and `C#` – [Łódź](x)", models::TextFormat::kMarkdown).front().marked.text,
             "X1 and X2 - X3");
 }
 
@@ -139,4 +141,4 @@ TEST(UnknownText, TakesLinearTime) {
 }
 
 }  // namespace
-}  // namespace millrace::models
+}  // namespace millrace::translation

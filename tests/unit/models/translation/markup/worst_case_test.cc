@@ -11,13 +11,14 @@
 #include "models/translation/markup/restore.h"
 #include "models/translation/markup/source_sentences.h"
 
-namespace millrace::models {
+namespace millrace::translation {
 namespace {
 
 constexpr size_t kLongestText = 100'000;
 // Of mixtures, of which there are many.
 constexpr size_t kMixedText = 25'000;
-constexpr TextFormat kFormats[] = {TextFormat::kText, TextFormat::kHtml, TextFormat::kMarkdown};
+constexpr models::TextFormat kFormats[] = {models::TextFormat::kText, models::TextFormat::kHtml,
+                                           models::TextFormat::kMarkdown};
 
 constexpr std::string_view kParts[] = {
     "[",          "](",      "[](",    "*",        "**",
@@ -44,7 +45,7 @@ std::string Repeated(std::string_view part, size_t bytes = kLongestText) {
 }
 
 // The way of a text through a translation: bytes that were given to the model.
-size_t TranslateByCopying(std::string_view text, TextFormat format) {
+size_t TranslateByCopying(std::string_view text, models::TextFormat format) {
   constexpr size_t kPart = 512;  // bytes, of about as many words of a vocabulary as a model reads
   size_t translated = 0;
   std::string out;
@@ -60,7 +61,7 @@ size_t TranslateByCopying(std::string_view text, TextFormat format) {
       translated += target.size();
       std::vector<AlignedPiece> pieces;
       for (size_t at = 0; at < target.size();) {
-        const size_t end = at + DecodeAt(target, at).bytes;
+        const size_t end = at + models::DecodeAt(target, at).bytes;
         pieces.push_back({at, end, at});
         at = end;
       }
@@ -75,7 +76,7 @@ size_t TranslateByCopying(std::string_view text, TextFormat format) {
 
 TEST(WorstCase, OneThingOverAndOver) {
   for (const std::string_view part : kParts) {
-    for (const TextFormat format : kFormats) {
+    for (const models::TextFormat format : kFormats) {
       TranslateByCopying(Repeated(part), format);
       TranslateByCopying("a" + Repeated(part), format);
     }
@@ -87,7 +88,7 @@ TEST(WorstCase, TwoThingsInTurn) {
   for (size_t i = 0; i < std::size(kParts); ++i) {
     const std::string_view other = kParts[(i + 18) % std::size(kParts)];
     const std::string text = Repeated(std::string(kParts[i]).append(other), kMixedText);
-    for (const TextFormat format : kFormats) TranslateByCopying(text, format);
+    for (const models::TextFormat format : kFormats) TranslateByCopying(text, format);
   }
 }
 
@@ -95,7 +96,7 @@ TEST(WorstCase, MuchOfOneBeforeMuchOfAnother) {
   for (size_t i = 0; i < std::size(kParts); ++i) {
     const std::string_view other = kParts[(i + 5) % std::size(kParts)];
     const std::string text = Repeated(kParts[i], kMixedText) + Repeated(other, kMixedText);
-    for (const TextFormat format : kFormats) TranslateByCopying(text, format);
+    for (const models::TextFormat format : kFormats) TranslateByCopying(text, format);
   }
 }
 
@@ -103,21 +104,21 @@ TEST(WorstCase, DeepNestingNeedsNoDeepStack) {
   for (const std::string_view opening :
        {"<b>", "<b><i>", "<div>", "<x translate=no>", "[", "**a *b "}) {
     const std::string text = Repeated(opening);
-    for (const TextFormat format : kFormats) TranslateByCopying(text, format);
+    for (const models::TextFormat format : kFormats) TranslateByCopying(text, format);
   }
   const std::string nested = Repeated("<b><i>") + "word" + Repeated("</i></b>");
-  TranslateByCopying(nested, TextFormat::kHtml);
+  TranslateByCopying(nested, models::TextFormat::kHtml);
 }
 
 TEST(WorstCase, WhatHasNoWordsCostsAModelNothing) {
   for (const std::string_view part : {"[", "&amp&amp", "[ ", "<", "* ", "a[[", "&x", "ab:", "→"}) {
-    for (const TextFormat format : kFormats)
+    for (const models::TextFormat format : kFormats)
       EXPECT_LE(TranslateByCopying(Repeated(part), format), 100u) << part;
   }
 }
 
 TEST(WorstCase, TermsThatNearlyMatchEverywhere) {
-  TermIndex terms;
+  models::TermIndex terms;
   std::vector<std::string> names;
   for (int i = 0; i < 500; ++i) {
     names.push_back(std::string(198, '!') + std::to_string(i % 10) + std::to_string(i));
@@ -126,8 +127,8 @@ TEST(WorstCase, TermsThatNearlyMatchEverywhere) {
   for (const std::string& name : names) terms.Add(name, {});
   terms.Finish();
   for (const std::string_view part : {"!", "a ", "A "})
-    ReadSentences(Repeated(part), TextFormat::kText, "en", terms);
+    ReadSentences(Repeated(part), models::TextFormat::kText, "en", terms);
 }
 
 }  // namespace
-}  // namespace millrace::models
+}  // namespace millrace::translation

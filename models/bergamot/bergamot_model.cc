@@ -1,0 +1,144 @@
+#include "models/bergamot/bergamot_model.h"
+
+#include <algorithm>
+#include <chrono>
+#include <iterator>
+#include <string>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "models/bergamot/bergamot_weights.h"
+#include "models/translation/search/search_request.h"
+#include "models/translation/translation_batch.h"
+#include "models/translation/translation_engine.h"
+#include "models/translation/vocabulary.h"
+
+namespace millrace::bergamot {
+namespace {
+
+constexpr float kDefaultLengthFactor = 2.5F;
+constexpr float kMaxLengthFactor = 16.0F;
+constexpr size_t kDefaultSourceTokens = 256;
+constexpr size_t kMinSourceTokens = 16;
+constexpr size_t kMaxSourceTokens = 1024;
+constexpr size_t kMostWarmupPhrases = 16;  // of one text
+constexpr size_t kWholeStepTokens = 2048;
+
+// About four words of the vocabulary a phrase.
+std::string WarmupText(size_t phrases) {
+  std::string text = "1";
+  for (size_t i = 0; i < phrases; ++i) text += " 2, 3";
+  return text;
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<models::Model>> BergamotModel::Load(const BergamotOptions& given,
+                                                                   models::ModelInfo info) {
+  BergamotOptions options = given;
+  if (options.max_length_factor == 0) options.max_length_factor = kDefaultLengthFactor;
+  if (options.max_source_tokens == 0) options.max_source_tokens = kDefaultSourceTokens;
+  if (!(options.max_length_factor > 0 && options.max_length_factor <= kMaxLengthFactor)) {
+    return absl::InvalidArgumentError(absl::StrCat("max_length_factor: ", options.max_length_factor,
+                                                   " is not in 0 .. ", kMaxLengthFactor));
+  }
+  if (options.max_source_tokens < kMinSourceTokens ||
+      options.max_source_tokens > kMaxSourceTokens) {
+    return absl::InvalidArgumentError(absl::StrCat("max_source_tokens: ", options.max_source_tokens,
+                                                   " is not in ", kMinSourceTokens, " .. ",
+                                                   kMaxSourceTokens));
+  }
+  auto weights = BergamotWeights::Load(options.weights_file);
+  if (!weights.ok()) return weights.status();
+  std::string error;
+  const std::shared_ptr<const translation::Vocabulary> vocabulary =
+      translation::Vocabulary::Load(options.vocabulary_file, (*weights)->words(), error);
+  if (vocabulary == nullptr) return absl::DataLossError(error);
+  auto engine = MakeEngine(options.engine, **weights, options.device,
+                           absl::StrCat(info.name, "/", info.version));
+  (*weights)->DropLayers();
+  info.task = models::Task::kTranslation;
+  info.platform = "bergamot";
+  // On a device, where a batch is decoded to its end, neither holds.
+  info.batching.continuous = info.batching.divided = options.engine == EngineKind::kInt8;
+  info.batching.full_work =
+      translation::StepLimits::kWorkOfRow * static_cast<double>(translation::StepLimits().max_rows);
+  return std::unique_ptr<models::Model>(
+      new BergamotModel(options, std::move(info), *std::move(weights),
+                        translation::Vocabularies{vocabulary, vocabulary}, std::move(engine)));
+}
+
+BergamotModel::BergamotModel(const BergamotOptions& options, models::ModelInfo info,
+                             std::unique_ptr<const BergamotWeights> weights,
+                             translation::Vocabularies vocabularies,
+                             std::unique_ptr<const translation::TranslationEngine> engine)
+    : info_(std::move(info)),
+      max_length_factor_(options.max_length_factor),
+      max_source_tokens_(options.max_source_tokens),
+      few_shapes_(options.shapes == models::ShapePolicy::kFew),
+      weights_(std::move(weights)),
+      vocabularies_(std::move(vocabularies)),
+      engine_(std::move(engine)),
+      cache_(options.cache) {}
+
+BergamotModel::~BergamotModel() = default;
+
+absl::Status BergamotModel::Validate(const models::Input& input) const {
+  const auto* translate = std::get_if<models::TranslateInput>(&input);
+  if (translate == nullptr) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("model '", info_.name, "' translates text; it takes no other input"));
+  }
+  if (absl::Status status = translation::CheckTexts(*translate); !status.ok()) return status;
+  const auto begins = [](const std::string& beginning) { return !beginning.empty(); };
+  if (std::ranges::any_of(translate->target_prefixes, begins)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("target_prefixes: model '", info_.name,
+                     "' begins its translations as it will; leave them out"));
+  }
+  return translation::CheckGreedy(translate->search);
+}
+
+double BergamotModel::EstimateWork(const models::Input& input) const {
+  return translation::EstimateWork(std::get<models::TranslateInput>(input));
+}
+
+std::unique_ptr<models::Batch> BergamotModel::Prepare(
+    std::span<models::Request* const> requests) const {
+  translation::StepLimits limits;
+  limits.max_source_tokens = max_source_tokens_;
+  // Its words are quick: longer steps only keep newcomers waiting.
+  limits.time = std::chrono::milliseconds(4);
+  limits.time_each = std::chrono::microseconds(250);
+  // Where a step is the whole translation, as many as a device takes together.
+  if (!info_.batching.continuous) limits.max_step_tokens = kWholeStepTokens;
+  const auto settings_of = [this](const models::TranslateInput& input) {
+    return translation::TranslationSettings{
+        .frame = {.after = {BergamotWeights::kEndOfSentence}},
+        .max_length_factor = max_length_factor_,
+        .max_target = static_cast<size_t>(input.search.max_target_tokens.value_or(0)),
+        .source_language =
+            input.source_language.empty() ? info_.source_language : input.source_language};
+  };
+  return std::make_unique<translation::TranslationBatch>(requests, limits, settings_of,
+                                                         vocabularies_, *engine_, cache_);
+}
+
+std::vector<models::Input> BergamotModel::WarmupInputs() const {
+  std::vector<models::TranslateInput> inputs(2);
+  inputs[0].texts.emplace_back("2025");
+  for (size_t i = 1; i <= info_.batching.max_batch; ++i)
+    inputs[1].texts.push_back(WarmupText(std::min(i, kMostWarmupPhrases)));
+  if (few_shapes_) {
+    // One sentence of each length, and each number of sentences of the commonest length.
+    for (const size_t phrases : {1, 3, 6, 12})
+      inputs.emplace_back().texts.push_back(WarmupText(phrases));
+    for (size_t sentences = 2; sentences <= info_.batching.max_batch; sentences *= 2)
+      inputs.emplace_back().texts.assign(sentences, WarmupText(3));
+  }
+  for (models::TranslateInput& input : inputs) input.use_cache = false;
+  return {std::make_move_iterator(inputs.begin()), std::make_move_iterator(inputs.end())};
+}
+
+}  // namespace millrace::bergamot

@@ -1,0 +1,66 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "models/bergamot/bergamot_engine.h"
+#include "models/core/model.h"
+#include "models/core/shape_policy.h"
+#include "models/translation/translation_cache.h"
+#include "models/translation/vocabulary.h"
+
+namespace millrace::bergamot {
+
+class BergamotWeights;
+
+struct BergamotOptions {
+  std::filesystem::path weights_file;
+  std::filesystem::path vocabulary_file;
+  float max_length_factor = 0;   // target words per source word, plus 5; 0: 2.5
+  size_t max_source_tokens = 0;  // 16..1024; a longer sentence is cut at a word; 0: 256
+  EngineKind engine = EngineKind::kInt8;
+  runtime::DeviceType device = runtime::DeviceType::kCpu;  // of kAten
+  models::ShapePolicy shapes = models::ShapePolicy::kExact;
+  translation::TranslationCache::ForModel cache = {};  // of translations that were made
+};
+
+// A Bergamot tiny student: SentencePiece, transformer encoder, SSRU decoder, greedy search. A step
+// takes the next sentences of each of its requests in turn, so that a long text shares fairly. Text
+// that holds nothing the vocabulary knows, such as emoji alone, comes out as it went in.
+// Thread-safe; the weights are shared by all workers.
+class BergamotModel final : public models::Model {
+ public:
+  // Sets the task, platform and missing fields of `info`. DataLoss or InvalidArgument naming the
+  // file or field.
+  static absl::StatusOr<std::unique_ptr<models::Model>> Load(const BergamotOptions& options,
+                                                             models::ModelInfo info);
+  ~BergamotModel() override;
+
+  const models::ModelInfo& info() const override { return info_; }
+  absl::Status Validate(const models::Input& input) const override;
+  double EstimateWork(const models::Input& input) const override;
+  std::unique_ptr<models::Batch> Prepare(std::span<models::Request* const> requests) const override;
+  std::vector<models::Input> WarmupInputs() const override;
+
+ private:
+  BergamotModel(const BergamotOptions& options, models::ModelInfo info,
+                std::unique_ptr<const BergamotWeights> weights,
+                translation::Vocabularies vocabularies,
+                std::unique_ptr<const translation::TranslationEngine> engine);
+
+  const models::ModelInfo info_;
+  const float max_length_factor_;
+  const size_t max_source_tokens_;
+  const bool few_shapes_;
+  const std::unique_ptr<const BergamotWeights> weights_;
+  const translation::Vocabularies vocabularies_;
+  const std::unique_ptr<const translation::TranslationEngine> engine_;
+  const translation::TranslationCache::ForModel cache_;
+};
+
+}  // namespace millrace::bergamot

@@ -1,0 +1,192 @@
+#include "models/bergamot/bergamot_weights.h"
+
+#include <cmath>
+#include <cstring>
+#include <string>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "models/kernels/integer_kernels.h"
+
+namespace millrace::bergamot {
+namespace {
+
+// What the kernels need: whole blocks of columns, and sums over dim that fit 32 bits. Every
+// Bergamot tiny model has dim 256 and 1536 hidden units.
+constexpr int64_t kMaxDim = kernels::kMaxExactSum;
+constexpr int64_t kColumns = kernels::kPanel * kernels::kPanelsPerBlock;
+constexpr int64_t kMaxHidden = 1 << 16;
+constexpr int64_t kMaxWords = 1 << 20;
+constexpr int kMaxLayers = 64;
+
+// Reads tensors of expected shapes. The first failure stays; what is read after it is empty. Copies
+// go to `copies`.
+class Reader {
+ public:
+  Reader(const models::SafetensorsFile& file,
+         std::vector<kernels::AlignedBuffer<std::byte>>& copies)
+      : file_(file), copies_(copies) {}
+
+  const absl::Status& status() const { return status_; }
+  bool Has(const std::string& name) const { return file_.tensors().contains(name); }
+  void Fail(const std::string& name, const std::string& what) {
+    if (status_.ok()) status_ = absl::DataLossError(absl::StrCat("tensor '", name, "': ", what));
+  }
+
+  // A copy. A negative size: any.
+  template <typename T>
+  std::span<const T> Vector(const std::string& name, int64_t size) {
+    const models::SafetensorsFile::View view = Find(name, Type<T>(), {size});
+    return {reinterpret_cast<const T*>(Copy(view)), view.bytes / sizeof(T)};
+  }
+
+  // A view into the file, or a copy.
+  Int8Matrix Matrix(const std::string& name, int64_t outputs, int64_t inputs, bool copy = false) {
+    models::SafetensorsFile::View view = Find(name, models::DataType::kInt8, {outputs, inputs});
+    if (copy) view.data = Copy(view);
+    const auto multiplier = Vector<float>(name + ".multiplier", 1);
+    if (!status_.ok()) return {};
+    if (!std::isfinite(multiplier[0]) || multiplier[0] <= 0) Fail(name, "bad multiplier");
+    return {reinterpret_cast<const int8_t*>(view.data), view.shape[0], view.shape[1],
+            multiplier[0]};
+  }
+
+  LinearWeights Linear(const std::string& prefix, const std::string& kind, int64_t outputs,
+                       int64_t inputs) {
+    return {Matrix(prefix + "W" + kind, outputs, inputs),
+            Vector<float>(prefix + "b" + kind, outputs)};
+  }
+
+  NormWeights Norm(const std::string& prefix, int64_t dim) {
+    return {Vector<float>(prefix + "_ln_scale", dim), Vector<float>(prefix + "_ln_bias", dim)};
+  }
+
+  AttentionWeights Attention(const std::string& prefix, int64_t dim) {
+    return {Linear(prefix, "q", dim, dim), Linear(prefix, "k", dim, dim),
+            Linear(prefix, "v", dim, dim), Linear(prefix, "o", dim, dim), Norm(prefix + "Wo", dim)};
+  }
+
+  FeedForwardWeights FeedForward(const std::string& prefix, int64_t dim) {
+    FeedForwardWeights weights;
+    weights.expand = Linear(prefix, "1", -1, dim);
+    const int64_t hidden = weights.expand.matrix.outputs;
+    // The result takes the place of the hidden units, so it must not be longer.
+    if (status_.ok() && (hidden % kColumns != 0 || hidden < dim || hidden > kMaxHidden)) {
+      Fail(prefix + "W1",
+           absl::StrCat(hidden, " hidden units are not supported; allowed are multiples of ",
+                        kColumns, " from ", dim, " to ", kMaxHidden));
+    }
+    weights.contract = Linear(prefix, "2", dim, hidden);
+    weights.norm = Norm(prefix + "ffn", dim);
+    return weights;
+  }
+
+ private:
+  template <typename T>
+  static constexpr models::DataType Type() {
+    return std::is_same_v<T, float> ? models::DataType::kFp32 : models::DataType::kInt32;
+  }
+
+  models::SafetensorsFile::View Find(const std::string& name, models::DataType type,
+                                     const std::vector<int64_t>& shape) {
+    if (!status_.ok()) return {};
+    auto view = file_.Find(name);
+    if (!view.ok()) {
+      Fail(name, "missing");
+      return {};
+    }
+    bool fits = view->type == type && view->shape.size() == shape.size();
+    for (size_t i = 0; fits && i < shape.size(); ++i) {
+      fits = shape[i] < 0 ? view->shape[i] > 0 : view->shape[i] == shape[i];
+    }
+    if (!fits) {
+      Fail(name, absl::StrCat("is ", std::string(models::ToString(view->type)), " [",
+                              absl::StrJoin(view->shape, ", "), "], expected ",
+                              std::string(models::ToString(type)), " [", absl::StrJoin(shape, ", "),
+                              "] (-1: any)"));
+      return {};
+    }
+    return *std::move(view);
+  }
+
+  const std::byte* Copy(const models::SafetensorsFile::View& view) {
+    if (view.bytes == 0) return nullptr;
+    copies_.emplace_back(view.bytes);
+    std::memcpy(copies_.back().data(), view.data, view.bytes);
+    return copies_.back().data();
+  }
+
+  const models::SafetensorsFile& file_;
+  std::vector<kernels::AlignedBuffer<std::byte>>& copies_;
+  absl::Status status_;
+};
+
+void ReadShortlist(Reader& reader, int64_t words, ShortlistWeights& shortlist) {
+  const auto first = reader.Vector<int32_t>("shortlist.first", 1);
+  shortlist.offsets = reader.Vector<int32_t>("shortlist.offsets", words + 1);
+  shortlist.ids = reader.Vector<int32_t>("shortlist.ids", -1);
+  if (!reader.status().ok()) return;
+  shortlist.first = first[0];
+  // The end of the sentence must be among the first, or a translation could not end.
+  if (first[0] <= BergamotWeights::kEndOfSentence || first[0] > words) {
+    reader.Fail("shortlist.first", absl::StrCat(first[0], " is out of range"));
+  }
+  int32_t last = 0;
+  for (const int32_t offset : shortlist.offsets) {
+    if (offset < last) return reader.Fail("shortlist.offsets", "not ascending");
+    last = offset;
+  }
+  if (static_cast<size_t>(last) > shortlist.ids.size()) {
+    reader.Fail("shortlist.offsets", "beyond the ids");
+  }
+  for (const int32_t id : shortlist.ids) {
+    if (id < 0 || id >= words) return reader.Fail("shortlist.ids", "not a word");
+  }
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<BergamotWeights>> BergamotWeights::Load(
+    const std::filesystem::path& path) {
+  auto file = models::SafetensorsFile::Open(path);
+  if (!file.ok()) return file.status();
+  std::unique_ptr<BergamotWeights> weights(new BergamotWeights(*std::move(file)));
+  Reader reader(*weights->file_, weights->copies_);
+  weights->embeddings = reader.Matrix("Wemb", -1, -1, /*copy=*/true);
+  const int64_t dim = weights->dim();
+  const int64_t words = weights->words();
+  if (reader.status().ok() && (dim % kColumns != 0 || dim > kMaxDim || words > kMaxWords)) {
+    reader.Fail("Wemb", absl::StrCat("unsupported size ", words, " x ", dim));
+  }
+  weights->output_bias = reader.Vector<float>("decoder_ff_logit_out_b", words);
+  for (int layer = 1; layer <= kMaxLayers; ++layer) {
+    const std::string prefix = absl::StrCat("encoder_l", layer, "_");
+    if (layer > 1 && !reader.Has(prefix + "self_Wq")) break;
+    weights->encoder.push_back(
+        {reader.Attention(prefix + "self_", dim), reader.FeedForward(prefix + "ffn_", dim)});
+  }
+  for (int layer = 1; layer <= kMaxLayers; ++layer) {
+    const std::string prefix = absl::StrCat("decoder_l", layer, "_");
+    if (layer > 1 && !reader.Has(prefix + "rnn_Wf")) break;
+    weights->decoder.push_back({reader.Linear(prefix + "rnn_", "f", dim, dim),
+                                {reader.Matrix(prefix + "rnn_W", dim, dim), {}},
+                                reader.Norm(prefix + "rnn_ffn", dim),
+                                reader.Attention(prefix + "context_", dim),
+                                reader.FeedForward(prefix + "ffn_", dim)});
+  }
+  ReadShortlist(reader, words, weights->shortlist);
+  if (!reader.status().ok()) {
+    return absl::DataLossError(absl::StrCat(path.string(), ": ", reader.status().message()));
+  }
+  return weights;
+}
+
+void BergamotWeights::DropLayers() {
+  encoder.clear();
+  decoder.clear();
+  file_.reset();
+}
+
+}  // namespace millrace::bergamot

@@ -1,0 +1,103 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "models/kernels/aligned_buffer.h"
+#include "models/weights/safetensors.h"
+
+namespace millrace::bergamot {
+
+// weight = value / multiplier. Rows lie one after another, one row an output (an embedding: a
+// word).
+struct Int8Matrix {
+  const int8_t* values = nullptr;
+  int64_t outputs = 0;
+  int64_t inputs = 0;
+  float multiplier = 1.0F;
+};
+
+struct LinearWeights {
+  Int8Matrix matrix;
+  std::span<const float> bias;  // empty: none
+};
+
+struct NormWeights {
+  std::span<const float> scale;
+  std::span<const float> bias;
+};
+
+struct AttentionWeights {
+  LinearWeights query, key, value, output;
+  NormWeights norm;  // behind the residual sum, as all of them
+};
+
+struct FeedForwardWeights {
+  LinearWeights expand, contract;
+  NormWeights norm;
+};
+
+struct EncoderLayerWeights {
+  AttentionWeights attention;
+  FeedForwardWeights feed_forward;
+};
+
+// The decoder's self-attention is an SSRU cell: cell = forget * cell + (1 - forget) * candidate.
+struct DecoderLayerWeights {
+  LinearWeights forget;
+  LinearWeights candidate;  // without bias
+  NormWeights norm;
+  AttentionWeights cross;
+  FeedForwardWeights feed_forward;
+};
+
+// Which target words a source word may become; see Shortlist.
+struct ShortlistWeights {
+  int32_t first = 0;
+  std::span<const int32_t> offsets;  // one more than there are words; ascending
+  std::span<const int32_t> ids;
+};
+
+// The weights of a Bergamot tiny model, of shapes that were checked against each other. Vectors and
+// embeddings are copies, for engines read them as long as they live; the matrices of the layers,
+// which engines copy into an order of their own, are views into the mapped file. Immutable but for
+// DropLayers, so thread-safe.
+class BergamotWeights {
+ public:
+  static constexpr int kHeads = 8;
+  static constexpr int32_t kEndOfSentence = 0;
+  static constexpr int32_t kUnknown = 1;
+  static constexpr float kNormEpsilon = 1e-9F;
+
+  // DataLoss naming the tensor when one is missing, has another shape or holds values out of range.
+  static absl::StatusOr<std::unique_ptr<BergamotWeights>> Load(const std::filesystem::path& path);
+
+  // Forgets the layers and closes the file; engines made before go on. A mapped file that somebody
+  // overwrites or cuts short would change translations or kill the process.
+  void DropLayers();
+
+  int64_t dim() const { return embeddings.inputs; }
+  int64_t words() const { return embeddings.outputs; }
+
+  Int8Matrix embeddings;  // of both sides, and of the output layer
+  std::span<const float> output_bias;
+  std::vector<EncoderLayerWeights> encoder;
+  std::vector<DecoderLayerWeights> decoder;
+  ShortlistWeights shortlist;
+
+ private:
+  explicit BergamotWeights(models::SafetensorsFile file) : file_(std::move(file)) {}
+
+  std::optional<models::SafetensorsFile> file_;
+  std::vector<kernels::AlignedBuffer<std::byte>> copies_;
+};
+
+}  // namespace millrace::bergamot

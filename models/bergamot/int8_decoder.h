@@ -1,0 +1,106 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "models/bergamot/int8_encoder.h"
+#include "models/bergamot/int8_layers.h"
+
+namespace millrace::bergamot {
+
+// The words that a sentence may use, with what the output layer needs of each. Padded to whole
+// panels by words that never win.
+struct OutputWords {
+  OutputWords(std::span<const int32_t> candidates, std::span<const int32_t> all_corrections,
+              std::span<const float> all_bias);
+
+  std::vector<int32_t> words;
+  std::vector<int32_t> corrections;
+  std::vector<float> bias;
+};
+
+// A sentence that is being decoded: what is kept of it from one call to the next.
+struct DecodedSentence {
+  std::vector<SentenceMemory> memory;  // of each decoder layer
+  OutputWords output;
+  std::vector<float> cells = {};  // of the SSRU, [layers][dim]; none: all zero
+  int32_t last_word = -1;         // none yet
+  int64_t position = 0;           // words so far
+  bool align = false;
+  std::vector<int32_t> alignment = {};  // when align: of each word the source's that it comes from
+};
+
+// Sentences that are decoded together for some steps. Their SSRU cells lie row by row meanwhile, so
+// that a step multiplies all of them at once. One thread at a time.
+class DecoderBatch {
+ public:
+  struct Row {
+    size_t job;  // the caller's
+    DecodedSentence* sentence;
+  };
+
+  DecoderBatch(std::vector<Row> rows, size_t layers, int64_t dim);
+
+  const std::vector<Row>& rows() const { return rows_; }
+  int64_t size() const { return static_cast<int64_t>(rows_.size()); }
+  float* cells(size_t layer) { return cells_[layer].data(); }
+
+  // Keeps the rows for which keep(row) holds, in their order; of the others the cells are lost.
+  template <typename Keep>
+  void KeepIf(Keep keep) {
+    size_t kept = 0;
+    for (size_t i = 0; i < rows_.size(); ++i) {
+      if (!keep(rows_[i])) continue;
+      if (kept < i) Move(i, kept);
+      ++kept;
+    }
+    rows_.resize(kept);
+  }
+  // Gives the cells back to the sentences.
+  void StoreCells() const;
+
+ private:
+  void Move(size_t from, size_t to);
+
+  const int64_t dim_;
+  std::vector<Row> rows_;
+  std::vector<kernels::AlignedBuffer<float>> cells_;
+};
+
+// The SSRU decoder with greedy choice. Immutable, so thread-safe.
+class Int8Decoder {
+ public:
+  Int8Decoder(const BergamotWeights& weights, const Embeddings& embeddings,
+              const kernels::IntegerKernels& kernels);
+
+  size_t layers() const { return layers_.size(); }
+  OutputWords WordsFor(std::span<const int32_t> candidates) const;
+  // Buffers for steps of a batch of that many rows.
+  LayerBuffers MakeBuffers(int64_t rows) const;
+  // Sets last_word of every row's sentence to its next word.
+  void Step(DecoderBatch& batch, LayerBuffers& buffers) const;
+
+ private:
+  struct Layer {
+    PackedMatrix gates;  // forget gate and candidate side by side
+    NormWeights norm;
+    PackedMatrix query;
+    PackedMatrix output;
+    NormWeights cross_norm;
+    FeedForward feed_forward;
+  };
+
+  void Attend(const Layer& layer, size_t index, DecoderBatch& batch, LayerBuffers& buffers,
+              float* x) const;
+  void Choose(DecoderBatch& batch, LayerBuffers& buffers, const float* x) const;
+
+  const kernels::IntegerKernels& kernels_;
+  const Embeddings& embeddings_;
+  const BergamotWeights& weights_;
+  std::vector<int32_t> corrections_;  // of the embeddings as output matrix
+  std::vector<Layer> layers_;
+};
+
+}  // namespace millrace::bergamot

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "models/bergamot/int8_layers.h"
+
+namespace millrace::bergamot {
+
+// Keys, transposed, and values of one sentence for one attention.
+struct SentenceMemory {
+  SentenceMemory(int64_t length, int64_t dim)
+      : length(length),
+        padded(kernels::PadLength(length)),
+        keys(static_cast<size_t>(dim * padded)),
+        values(static_cast<size_t>(dim * length)) {}
+
+  int64_t length;
+  int64_t padded;
+  kernels::AlignedBuffer<float> keys;    // [dim][padded], zeros behind length
+  kernels::AlignedBuffer<float> values;  // [length][dim]
+};
+
+// The transformer encoder, and what the decoder's attention needs of its output. Immutable, so
+// thread-safe.
+class Int8Encoder {
+ public:
+  Int8Encoder(const BergamotWeights& weights, const Embeddings& embeddings,
+              const kernels::IntegerKernels& kernels);
+
+  // Encodes some sentences together: for each, one memory per decoder layer.
+  std::vector<std::vector<SentenceMemory>> Encode(
+      std::span<const std::span<const int32_t>> sources) const;
+
+ private:
+  struct Layer {
+    PackedMatrix query_key_value;
+    PackedMatrix output;
+    NormWeights norm;
+    FeedForward feed_forward;
+  };
+
+  // x = norm(x + attention(x)) for rows of all sentences.
+  void Attend(const Layer& layer, std::span<const std::span<const int32_t>> sources, int64_t rows,
+              LayerBuffers& buffers, float* x) const;
+
+  const kernels::IntegerKernels& kernels_;
+  const Embeddings& embeddings_;
+  const int64_t dim_;
+  const int64_t decoder_layers_;
+  std::vector<Layer> layers_;
+  PackedMatrix memory_;  // keys and values of each decoder layer, side by side
+};
+
+}  // namespace millrace::bergamot

@@ -1,0 +1,65 @@
+#include "models/bergamot/int8_layers.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace millrace::bergamot {
+
+LayerBuffers::LayerBuffers(int64_t rows, int64_t dim, int64_t hidden_units, int64_t wide_columns)
+    : quantised(rows, dim),
+      wide(static_cast<size_t>(rows * wide_columns)),
+      mixed(static_cast<size_t>(rows * dim)),
+      hidden(static_cast<size_t>(std::min(rows, kHiddenRows) * hidden_units)),
+      quantised_hidden(std::min(rows, kHiddenRows), hidden_units) {}
+
+Embeddings::Embeddings(const BergamotWeights& weights)
+    : matrix_(weights.embeddings),
+      scale_(std::sqrt(static_cast<float>(weights.dim())) / weights.embeddings.multiplier),
+      positions_(weights.dim()) {}
+
+void Embeddings::Lookup(int32_t word, int64_t position, float* x) const {
+  if (word < 0) {
+    std::fill_n(x, matrix_.inputs, 0.0F);
+  } else {
+    const int8_t* row = matrix_.values + word * matrix_.inputs;
+    for (int64_t i = 0; i < matrix_.inputs; ++i) x[i] = static_cast<float>(row[i]) * scale_;
+  }
+  positions_.Add(position, x);
+}
+
+FeedForward::FeedForward(const FeedForwardWeights& weights)
+    : expand_({&weights.expand}), contract_({&weights.contract}), norm_(weights.norm) {}
+
+void FeedForward::Run(const kernels::IntegerKernels& kernels, float* x, int64_t rows,
+                      LayerBuffers& buffers) const {
+  const int64_t dim = contract_.outputs();
+  float* hidden = buffers.hidden.data();
+  for (int64_t row = 0; row < rows; row += LayerBuffers::kHiddenRows) {
+    const int64_t count = std::min(rows - row, LayerBuffers::kHiddenRows);
+    float* block = x + row * dim;
+    const kernels::Activations in = buffers.quantised.view(dim);
+    kernels.quantise(block, count, in);
+    kernels.multiply(in, count, expand_.view(), /*relu=*/true, hidden);
+    const kernels::Activations between = buffers.quantised_hidden.view(hidden_units());
+    kernels.quantise(hidden, count, between);
+    // What went in is not needed any more: the result may take its place.
+    kernels.multiply(between, count, contract_.view(), /*relu=*/false, hidden);
+    AddNorm(kernels, norm_, hidden, count, block);
+  }
+}
+
+void Multiply(const kernels::IntegerKernels& kernels, const PackedMatrix& matrix, const float* x,
+              int64_t rows, QuantisedRows& quantised, float* out) {
+  const kernels::PackedView view = matrix.view();
+  const kernels::Activations activations = quantised.view(view.inputs);
+  kernels.quantise(x, rows, activations);
+  kernels.multiply(activations, rows, view, /*relu=*/false, out);
+}
+
+void AddNorm(const kernels::IntegerKernels& kernels, const NormWeights& norm, const float* y,
+             int64_t rows, float* x) {
+  kernels.add_norm(x, y, rows, static_cast<int64_t>(norm.scale.size()), norm.scale.data(),
+                   norm.bias.data(), BergamotWeights::kNormEpsilon);
+}
+
+}  // namespace millrace::bergamot

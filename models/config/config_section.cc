@@ -1,0 +1,75 @@
+#include "models/config/config_section.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_join.h"
+#include "google/protobuf/descriptor.h"
+
+namespace millrace::models {
+namespace {
+
+namespace pb = google::protobuf;
+
+constexpr size_t kMaxReportedErrors = 8;
+
+}  // namespace
+
+void ConfigErrors::Add(int line, int column, const std::string& message) {
+  if (lines_.size() >= kMaxReportedErrors) return;
+  if (line < 0) {
+    lines_.push_back(absl::StrCat(source_, ": ", message));
+  } else {
+    lines_.push_back(absl::StrCat(source_, ":", line + 1, ":", column + 1, ": ", message));
+  }
+}
+
+absl::Status ConfigErrors::ToStatus() const {
+  return absl::InvalidArgumentError(absl::StrJoin(lines_, "\n"));
+}
+
+ConfigSection ConfigSection::Child(const pb::Message& child, const std::string& field,
+                                   int index) const {
+  auto* tree = tree_ == nullptr ? nullptr : tree_->GetTreeForNested(Field(field), index);
+  return ConfigSection(child, tree, Path(field, index), Place(field, index), errors_);
+}
+
+void ConfigSection::Error(const char* field, const std::string& what, int index) const {
+  const pb::TextFormat::ParseLocation place = Place(field, index);
+  errors_.Add(place.line, place.column, absl::StrCat(Path(field, index), ": ", what));
+}
+
+void ConfigSection::Text(const char* field, const std::string& value, size_t max_length) const {
+  if (value.empty() || value.size() > max_length) {
+    Error(field, value.empty()
+                     ? absl::StrCat("is missing, allowed 1..", max_length, " characters")
+                     : absl::StrCat("has ", value.size(), " characters, allowed 1..", max_length));
+  }
+}
+
+void ConfigSection::FileName(const char* field, const std::string& value) const {
+  Text(field, value, 255);
+  if (value == "." || value == ".." ||
+      value.find_first_of(std::string_view("/\\\0", 3)) != value.npos) {
+    Error(field, absl::StrCat("'", value,
+                              "' may not leave the model's folder, allowed is the plain "
+                              "name of a file in it"));
+  }
+}
+
+const pb::FieldDescriptor* ConfigSection::Field(const std::string& name) const {
+  return message_.GetDescriptor()->FindFieldByName(name);
+}
+
+std::string ConfigSection::Path(const std::string& field, int index) const {
+  return absl::StrCat(path_, path_.empty() ? "" : ".", field,
+                      index < 0 ? "" : absl::StrCat("[", index, "]"));
+}
+
+pb::TextFormat::ParseLocation ConfigSection::Place(const std::string& name, int index) const {
+  if (tree_ == nullptr) return place_;
+  const pb::FieldDescriptor* field = Field(name);
+  const auto place = tree_->GetLocation(field, field->is_repeated() ? std::max(index, 0) : -1);
+  return place.line < 0 ? place_ : place;
+}
+
+}  // namespace millrace::models

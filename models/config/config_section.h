@@ -1,0 +1,92 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "google/protobuf/io/tokenizer.h"
+#include "google/protobuf/message.h"
+#include "google/protobuf/text_format.h"
+
+namespace millrace::models {
+
+// Collects the mistakes in a text, one line each: "<source>:<line>:<column>: <message>".
+class ConfigErrors final : public google::protobuf::io::ErrorCollector {
+ public:
+  explicit ConfigErrors(std::string_view source) : source_(source) {}
+
+// Protobuf 22 renamed the callback and changed the type of its message.
+#if GOOGLE_PROTOBUF_VERSION >= 4022000
+  void RecordError(int line, google::protobuf::io::ColumnNumber column,
+                   absl::string_view message) override {
+    Add(line, column, std::string(message));
+  }
+#else
+  void AddError(int line, google::protobuf::io::ColumnNumber column,
+                const std::string& message) override {
+    Add(line, column, message);
+  }
+#endif
+
+  // line and column count from 0; a negative line means that the place is unknown.
+  void Add(int line, int column, const std::string& message);
+
+  bool empty() const { return lines_.empty(); }
+  absl::Status ToStatus() const;
+
+ private:
+  const std::string source_;
+  std::vector<std::string> lines_;
+};
+
+// One message of a text while its values are checked: knows where each field stands in the text.
+// Used on one thread; the message, the tree and the errors must outlive it.
+class ConfigSection {
+ public:
+  // `tree`: null when the message is not in the text. `path` is that of the message in the text,
+  // and empty for the whole of it.
+  ConfigSection(const google::protobuf::Message& message,
+                google::protobuf::TextFormat::ParseInfoTree* tree, std::string path,
+                google::protobuf::TextFormat::ParseLocation place, ConfigErrors& errors)
+      : message_(message), tree_(tree), path_(std::move(path)), place_(place), errors_(errors) {}
+
+  // The message, which is of this type.
+  template <typename Message>
+  const Message& As() const {
+    return static_cast<const Message&>(message_);
+  }
+
+  // index only for a field that is repeated.
+  ConfigSection Child(const google::protobuf::Message& child, const std::string& field,
+                      int index = -1) const;
+
+  void Error(const char* field, const std::string& what, int index = -1) const;
+
+  template <class T>
+  void Range(const char* field, T value, T low, T high) const {
+    if (!(value >= low && value <= high)) {
+      Error(field, absl::StrCat(value, " is out of range, allowed ", low, "..", high));
+    }
+  }
+
+  void Text(const char* field, const std::string& value, size_t max_length = 128) const;
+  void FileName(const char* field, const std::string& value) const;
+
+ private:
+  const google::protobuf::FieldDescriptor* Field(const std::string& name) const;
+  std::string Path(const std::string& field, int index) const;
+  // Of the field, or of its section when the text does not have it.
+  google::protobuf::TextFormat::ParseLocation Place(const std::string& name, int index) const;
+
+  const google::protobuf::Message& message_;
+  google::protobuf::TextFormat::ParseInfoTree* tree_;
+  const std::string path_;
+  const google::protobuf::TextFormat::ParseLocation place_;
+  ConfigErrors& errors_;
+};
+
+}  // namespace millrace::models

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <cstdint>
+
+namespace millrace::models {
+
+// Which shapes a model runs its forwards in. Devices keep something for each shape: a captured
+// graph, or a compiled kernel.
+enum class ShapePolicy : uint8_t {
+  kExact,   // those of the requests; for the CPU, which keeps nothing
+  kPadded,  // padded to buckets, so that shapes come again
+  kFew,     // padded to few buckets, all of which the warm-up runs, because a frozen cache or a
+            // device that compiles each shape for ever takes no others
+};
+
+}  // namespace millrace::models

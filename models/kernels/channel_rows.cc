@@ -1,0 +1,30 @@
+#include "models/kernels/channel_rows.h"
+
+#include <algorithm>
+
+namespace millrace::kernels {
+namespace {
+
+constexpr int64_t kRows = 16;  // whose cache lines stay at hand
+
+}  // namespace
+
+void ToRows(const float* from, int64_t channels, int64_t time, int64_t width, float* rows) {
+  for (int64_t begin = 0; begin < time; begin += kRows) {
+    const int64_t end = std::min(begin + kRows, time);
+    for (int64_t c = 0; c < channels; ++c) {
+      for (int64_t t = begin; t < end; ++t) rows[t * width + c] = from[c * time + t];
+    }
+  }
+}
+
+void FromRows(const float* rows, int64_t channels, int64_t time, int64_t width, float* to) {
+  for (int64_t begin = 0; begin < time; begin += kRows) {
+    const int64_t end = std::min(begin + kRows, time);
+    for (int64_t c = 0; c < channels; ++c) {
+      for (int64_t t = begin; t < end; ++t) to[c * time + t] = rows[t * width + c];
+    }
+  }
+}
+
+}  // namespace millrace::kernels

@@ -1,0 +1,22 @@
+#include "models/kernels/conv_kernels.h"
+
+#include "models/kernels/dispatch.h"
+
+namespace millrace::kernels {
+
+std::span<const ConvKernels* const> SupportedConvKernels() {
+  static const auto* const supported = new std::vector<const ConvKernels*>(Runnable({
+#if defined(__x86_64__)
+    &kConvKernelsAmx, &kConvKernelsAvx512, &kConvKernelsAvx2,
+#endif
+        &kConvKernelsPortable,
+  }));
+  return *supported;
+}
+
+const ConvKernels& GetConvKernels() {
+  static const ConvKernels& best = *SupportedConvKernels().front();
+  return best;
+}
+
+}  // namespace millrace::kernels

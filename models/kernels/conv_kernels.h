@@ -1,0 +1,95 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "models/kernels/target.h"
+
+// The inner loops of the native decoders of VITS and Kokoro. Plain C arrays only: some of these
+// files are compiled for a newer processor than the rest, and nothing that they share with other
+// files may be compiled there.
+namespace millrace::kernels {
+
+// Output channels that are computed together; packed weights and rows are padded to a multiple.
+inline constexpr int64_t kChannelBlock = 32;
+
+// A 1-d convolution over rows of channels (time is the row index): for each row t and output
+// channel o
+//   v = bias[o] + sum over tap k and channel c of input[t + k * dilation][c] * weights[k][c][o]
+// then, in this order, what the pointers ask for. Sums run in one fixed order, so a value does not
+// depend on which rows are computed together with it. All row pointers are those of row 0.
+struct ConvTask {
+  const float* input = nullptr;    // rows of `input_pitch` floats
+  const float* weights = nullptr;  // as `pack` gave them
+  const float* bias = nullptr;     // padded to a multiple of kChannelBlock
+  int64_t rows = 0;
+  int64_t input_pitch = 0;
+  int64_t output_pitch = 0;  // of all rows below
+  int64_t taps = 1;
+  int64_t dilation = 1;  // in rows
+  int64_t in_channels = 0;
+  int64_t blocks = 0;               // of kChannelBlock output channels
+  bool exact = false;               // products to the last bits of float32, see product_error
+  const float* residual = nullptr;  // v += residual
+  const float* partial = nullptr;   // v += partial
+  float scale = 1.0F;               // v *= scale
+  float* raw = nullptr;             // raw = v
+  float* active = nullptr;          // active = leaky ReLU of v
+  float slope = 0.0F;               // of the leaky ReLU
+  // A block's channels are 16 values x and 16 values y, of which tanh(x) * sigmoid(y) is stored at
+  // `raw`, 16 channels a block.
+  bool gate = false;
+};
+
+// A scaled and shifted signal after a snake activation: for each row t and channel c
+//   y = input[t][c] * scale[c] + shift[c]
+//   output[t][c] = y + sin(alpha[c] * y)^2 * inverse_alpha[c]
+// Rows lie back to back; `channels` is a multiple of 16. |alpha[c] * y| must be below 10^6.
+struct SnakeTask {
+  const float* input = nullptr;
+  float* output = nullptr;  // may be the input
+  int64_t rows = 0;
+  int64_t channels = 0;
+  const float* scale = nullptr;
+  const float* shift = nullptr;
+  const float* alpha = nullptr;
+  const float* inverse_alpha = nullptr;
+};
+
+struct ConvKernels {
+  const char* name;  // the instruction set
+  Target target;
+  // How far a product of float32 may be off, relative to it, unless the task is exact. 0 where all
+  // are exact.
+  float product_error;
+  // Floats that the weights of such a task take when packed; its pointers are not looked at.
+  int64_t (*packed_size)(const ConvTask& task);
+  // From task.weights, in the order [block][tap][in channel][kChannelBlock], to that which convolve
+  // reads. `packed` begins at a multiple of 64 bytes.
+  void (*pack)(const ConvTask& task, float* packed);
+  void (*convolve)(const ConvTask& task);
+  // output[t] = tanh(sum of count weights * input[t * pitch + i]): a convolution with one output
+  // channel over rows that lie back to back. count is a multiple of 16.
+  void (*tanh_dot)(const float* input, int64_t pitch, const float* weights, int64_t count,
+                   float bias, float* output, int64_t rows);
+  void (*snake)(const SnakeTask& task);
+  // Of each channel, over rows that lie back to back: sums[c] = sum of input[t][c] - center[c], and
+  // squares[c] the sum of their squares. `channels` is a multiple of 16.
+  void (*moments)(const float* input, int64_t rows, int64_t channels, const float* center,
+                  float* sums, float* squares);
+};
+
+extern const ConvKernels kConvKernelsPortable;
+#if defined(__x86_64__)
+extern const ConvKernels kConvKernelsAvx2;
+extern const ConvKernels kConvKernelsAvx512;
+extern const ConvKernels kConvKernelsAmx;
+#endif
+
+// The fastest that this processor runs. Constant for the life of the process.
+const ConvKernels& GetConvKernels();
+
+// Those of this build that this CPU can run, best first; kConvKernelsPortable is always among them.
+std::span<const ConvKernels* const> SupportedConvKernels();
+
+}  // namespace millrace::kernels

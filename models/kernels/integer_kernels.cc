@@ -1,0 +1,17 @@
+#include "models/kernels/integer_kernels.h"
+
+#include "models/kernels/dispatch.h"
+
+namespace millrace::kernels {
+
+std::span<const IntegerKernels* const> SupportedIntegerKernels() {
+  static const auto* const supported = new std::vector<const IntegerKernels*>(Runnable({
+#if defined(__x86_64__)
+    &kAmxInteger, &kAvx512VnniInteger, &kAvx2Integer,
+#endif
+        &kPortableInteger,
+  }));
+  return *supported;
+}
+
+}  // namespace millrace::kernels

@@ -1,0 +1,27 @@
+#include "models/kernels/narrow_kernels.h"
+
+#include "models/kernels/dispatch.h"
+
+namespace millrace::kernels {
+
+std::span<const NarrowKernels* const> SupportedInt8Kernels() {
+  static const auto* const supported = new std::vector<const NarrowKernels*>(Runnable({
+#if defined(__x86_64__)
+    &kAmxInt8, &kAvx512Int8, &kAvx2Int8,
+#endif
+        &kPortableInt8,
+  }));
+  return *supported;
+}
+
+std::span<const NarrowKernels* const> SupportedBfloatKernels() {
+  static const auto* const supported = new std::vector<const NarrowKernels*>(Runnable({
+#if defined(__x86_64__)
+    &kAmxBfloat, &kAvx512Bfloat, &kAvx2Bfloat,
+#endif
+        &kPortableBfloat,
+  }));
+  return *supported;
+}
+
+}  // namespace millrace::kernels

@@ -1,0 +1,85 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "models/kernels/target.h"
+
+// Products of narrow numbers, int8 or bfloat16, once per instruction set. Plain pointers, as in
+// float_kernels.h, and a row's result does not depend on the rows beside it either. Of int8 all
+// sets give the same bits.
+namespace millrace::kernels {
+
+// Columns of a packed narrow matrix come in panels of two halves. Four bytes of the inputs of a
+// half's columns, a group, lie side by side in a line; lines follow one another in blocks of 16,
+// one of each half in turn.
+inline constexpr int64_t kNarrowPanel = 32;
+inline constexpr int64_t kNarrowHalf = 16;
+inline constexpr int64_t kGroupBytes = 4;
+inline constexpr int64_t kLineBytes = kNarrowHalf * kGroupBytes;
+inline constexpr int64_t kBlockDepth = 64;  // bytes of a column in a block
+
+// Where byte `at` of a column's inputs is, of `depth` bytes a column.
+inline constexpr int64_t NarrowOffset(int64_t column, int64_t at, int64_t depth) {
+  return column / kNarrowPanel * kNarrowPanel * depth +
+         at / kBlockDepth * kBlockDepth * kNarrowPanel +
+         column % kNarrowPanel / kNarrowHalf * kBlockDepth * kNarrowHalf +
+         at % kBlockDepth / kGroupBytes * kLineBytes + column % kNarrowHalf * kGroupBytes +
+         at % kGroupBytes;
+}
+
+// out[row][n] = bias[n] + sum over k of a[row][k] * matrix[k][n], for all columns of the panels; of
+// int8 the sum times a_scales[row] * scales[n].
+struct NarrowProduct {
+  const unsigned char* a = nullptr;  // aligned to 64; rows of depth bytes, as convert left them
+  const float* a_scales = nullptr;   // of int8, as convert left them
+  int64_t rows = 0;
+  const unsigned char* panels = nullptr;  // aligned to 64
+  // Padded to whole panels; of bfloat16 only the bias.
+  const float* scales = nullptr;
+  const int32_t* sums = nullptr;  // of a column's weights
+  const float* bias = nullptr;
+  int64_t depth = 0;    // a multiple of kBlockDepth
+  int64_t outputs = 0;  // a multiple of kNarrowPanel
+  float* out = nullptr;
+  int64_t out_stride = 0;
+};
+
+// Rows of floats to narrow numbers.
+struct NarrowRows {
+  const float* x = nullptr;
+  int64_t stride = 0;
+  int64_t rows = 0;
+  int64_t inputs = 0;            // a multiple of 16
+  int64_t depth = 0;             // bytes of a row of results; those beyond the inputs become zero
+  unsigned char* out = nullptr;  // aligned to 64
+  float* scales = nullptr;       // of int8: one a row
+};
+
+// A set of kernels for one instruction set and one kind of number. Thread-safe functions without
+// state.
+struct NarrowKernels {
+  const char* name;
+  Target target;
+  // Of int8: scaled so that a row's greatest magnitude is 127. A row that holds what is no finite
+  // number gets a scale that is none, so its products are none.
+  void (*convert)(const NarrowRows& rows);
+  void (*multiply)(const NarrowProduct& product);
+};
+
+extern const NarrowKernels kPortableInt8;
+extern const NarrowKernels kPortableBfloat;
+#if defined(__x86_64__)
+extern const NarrowKernels kAvx2Int8;
+extern const NarrowKernels kAvx2Bfloat;
+extern const NarrowKernels kAvx512Int8;
+extern const NarrowKernels kAvx512Bfloat;
+extern const NarrowKernels kAmxInt8;
+extern const NarrowKernels kAmxBfloat;
+#endif
+
+// Those of this build that this CPU can run, best first; the portable one is always among them.
+std::span<const NarrowKernels* const> SupportedInt8Kernels();
+std::span<const NarrowKernels* const> SupportedBfloatKernels();
+
+}  // namespace millrace::kernels

@@ -1,0 +1,121 @@
+#include <immintrin.h>
+
+#define MILLRACE_VECTOR_BYTES 64
+#include "models/kernels/narrow_kernels.inl"
+
+namespace millrace::kernels {
+namespace {
+
+constexpr int64_t kHalves = kNarrowPanel / kNarrowHalf;
+constexpr int64_t kTileRows = 12;  // times two vectors of sums fill the registers
+
+// VPDPBUSD takes one factor without a sign: numbers of the rows are 128 too large, which makes sums
+// too large by 128 times that of the weights.
+struct Int8Sums {
+  static constexpr int kFlip = 0x80;
+  using Sum = __m512i;
+
+  static Sum Start(const NarrowProduct& p, int64_t column) {
+    Ints sums;
+    __builtin_memcpy(&sums, p.sums + column, sizeof(sums));
+    return (Sum)(sums * -128);
+  }
+  static Sum Add(Sum sum, __m512i x, __m512i weights) {
+    return _mm512_dpbusd_epi32(sum, x, weights);
+  }
+  static void Finish(const NarrowProduct& p, int64_t row, int64_t column, Sum sum) {
+    Ints ints;
+    __builtin_memcpy(&ints, &sum, sizeof(ints));
+    FinishInt8(p, row, column, &ints);
+  }
+};
+
+struct BfloatSums {
+  using Sum = __m512;
+
+  static Sum Start(const NarrowProduct& p, int64_t column) {
+    return _mm512_loadu_ps(p.bias + column);
+  }
+  static Sum Add(Sum sum, __m512i x, __m512i weights) {
+    return _mm512_dpbf16_ps(sum, (__m512bh)x, (__m512bh)weights);
+  }
+  static void Finish(const NarrowProduct& p, int64_t row, int64_t column, Sum sum) {
+    _mm512_storeu_ps(p.out + row * p.out_stride + column, sum);
+  }
+};
+
+// kRows rows times a panel. `ahead`, unless null: what comes next, which is fetched meanwhile.
+template <typename Sums, int kRows>
+void Tile(const NarrowProduct& p, int64_t row, int64_t column, const unsigned char* ahead) {
+  const unsigned char* a = p.a + row * p.depth;
+  const unsigned char* block = p.panels + column * p.depth;
+  typename Sums::Sum sums[kRows][kHalves];
+#pragma GCC unroll 16
+  for (int r = 0; r < kRows; ++r) {
+#pragma GCC unroll 2
+    for (int h = 0; h < kHalves; ++h) sums[r][h] = Sums::Start(p, column + h * kNarrowHalf);
+  }
+  for (int64_t at = 0; at < p.depth; at += kBlockDepth, block += kBlockDepth * kNarrowPanel) {
+    for (int64_t line = 0; line < kBlockDepth / kGroupBytes; ++line) {
+      __m512i weights[kHalves];
+#pragma GCC unroll 2
+      for (int h = 0; h < kHalves; ++h) {
+        weights[h] = _mm512_load_si512(block + h * kBlockDepth * kNarrowHalf + line * kLineBytes);
+        if (ahead != nullptr) {
+          _mm_prefetch(ahead, _MM_HINT_T1);
+          ahead += kLineBytes;
+        }
+      }
+#pragma GCC unroll 16
+      for (int r = 0; r < kRows; ++r) {
+        int32_t group;
+        __builtin_memcpy(&group, a + r * p.depth + at + line * kGroupBytes, sizeof(group));
+        const __m512i x = _mm512_set1_epi32(group);
+#pragma GCC unroll 2
+        for (int h = 0; h < kHalves; ++h) sums[r][h] = Sums::Add(sums[r][h], x, weights[h]);
+      }
+    }
+  }
+#pragma GCC unroll 16
+  for (int r = 0; r < kRows; ++r) {
+#pragma GCC unroll 2
+    for (int h = 0; h < kHalves; ++h)
+      Sums::Finish(p, row + r, column + h * kNarrowHalf, sums[r][h]);
+  }
+}
+
+template <typename Sums, int kRows>
+void TileOf(const NarrowProduct& p, int64_t rows, int64_t row, int64_t column,
+            const unsigned char* ahead) {
+  if constexpr (kRows == 1) {
+    Tile<Sums, 1>(p, row, column, ahead);
+  } else if (rows == kRows) {
+    Tile<Sums, kRows>(p, row, column, ahead);
+  } else {
+    TileOf<Sums, kRows - 1>(p, rows, row, column, ahead);
+  }
+}
+
+template <typename Sums>
+void Multiply(const NarrowProduct& p) {
+  // Tiles of about equal height: the last one is not left with a single row.
+  const int64_t tiles = (p.rows + kTileRows - 1) / kTileRows;
+  for (int64_t column = 0; column < p.outputs; column += kNarrowPanel) {
+    const bool more = column + kNarrowPanel < p.outputs;
+    for (int64_t tile = 0; tile < tiles; ++tile) {
+      const int64_t row = tile * p.rows / tiles;
+      TileOf<Sums, kTileRows>(
+          p, (tile + 1) * p.rows / tiles - row, row, column,
+          more && tile == 0 ? p.panels + (column + kNarrowPanel) * p.depth : nullptr);
+    }
+  }
+}
+
+}  // namespace
+
+constinit const NarrowKernels kAvx512Int8 = {"avx512_vnni", Target::kAvx512Vnni,
+                                             &ConvertToInt8<Int8Sums::kFlip>, &Multiply<Int8Sums>};
+constinit const NarrowKernels kAvx512Bfloat = {"avx512_bf16", Target::kAvx512Bf16, &ConvertToBfloat,
+                                               &Multiply<BfloatSums>};
+
+}  // namespace millrace::kernels

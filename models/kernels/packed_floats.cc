@@ -1,0 +1,52 @@
+#include "models/kernels/packed_floats.h"
+
+#include <algorithm>
+
+namespace millrace::kernels {
+
+PackedFloats::PackedFloats(std::span<const FloatLinear> layers)
+    : inputs_(layers.front().matrix.inputs) {
+  int64_t outputs = 0;
+  for (const FloatLinear& layer : layers) outputs += layer.matrix.outputs;
+  width_ = (outputs + kFloatPanel - 1) / kFloatPanel * kFloatPanel;
+  panels_ = AlignedBuffer<float>(static_cast<size_t>(width_ * inputs_));
+  bias_ = AlignedBuffer<float>(static_cast<size_t>(width_));
+  std::fill_n(bias_.data(), width_, 0.0F);
+  // Only the last panel has columns that stay empty.
+  if (width_ > outputs) {
+    std::fill_n(panels_.data() + (width_ - kFloatPanel) * inputs_, kFloatPanel * inputs_, 0.0F);
+  }
+  int64_t column = 0;
+  for (const FloatLinear& layer : layers) {
+    std::copy(layer.bias.begin(), layer.bias.end(), bias_.data() + column);
+    for (int64_t i = 0; i < layer.matrix.outputs; ++i, ++column) {
+      const float* from = layer.matrix.values + i * inputs_;
+      float* to =
+          panels_.data() + column / kFloatPanel * kFloatPanel * inputs_ + column % kFloatPanel;
+      for (int64_t k = 0; k < inputs_; ++k) to[k * kFloatPanel] = from[k];
+    }
+  }
+}
+
+void PackedFloats::Multiply(const FloatKernels& kernels, const float* a, int64_t a_stride,
+                            int64_t rows, float* out) const {
+  FloatProduct product;
+  product.a = a;
+  product.a_stride = a_stride;
+  product.rows = rows;
+  product.panels = panels_.data();
+  product.bias = bias_.data();
+  product.inputs = inputs_;
+  product.outputs = width_;
+  product.out = out;
+  product.out_stride = width_;
+  kernels.multiply(product);
+}
+
+void PackedFloats::CopyOutput(int64_t output, float* out) const {
+  const float* from =
+      panels_.data() + output / kFloatPanel * kFloatPanel * inputs_ + output % kFloatPanel;
+  for (int64_t k = 0; k < inputs_; ++k) out[k] = from[k * kFloatPanel];
+}
+
+}  // namespace millrace::kernels

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <span>
+#include <variant>
+
+#include "models/kernels/narrow_kernels.h"
+#include "models/kernels/packed_floats.h"
+#include "models/kernels/packed_narrow.h"
+#include "models/kernels/precision.h"
+#include "models/kernels/scratch.h"
+
+namespace millrace::kernels {
+
+// What layers are computed with, and so their precision.
+struct LinearKernels {
+  const FloatKernels& floats;
+  Precision precision = Precision::kFloat32;
+  const NarrowKernels* narrow = nullptr;  // of the precision; of float32 none
+
+  // The best that this CPU can run.
+  static LinearKernels For(Precision precision);
+};
+
+// Linear layers of the same inputs side by side, in the precision of the kernels. Owns a copy.
+// Immutable, so thread-safe.
+class PackedLinear {
+ public:
+  PackedLinear(std::span<const FloatLinear> layers, const LinearKernels& kernels);
+  PackedLinear(std::initializer_list<FloatLinear> layers, const LinearKernels& kernels)
+      : PackedLinear(std::span(layers.begin(), layers.size()), kernels) {}
+
+  int64_t inputs() const;
+  // Floats of a row of results: the outputs of all layers, padded.
+  int64_t width() const;
+
+  // Rows of `inputs` floats, which lie a_stride apart, to rows of width() floats, back to back.
+  void Multiply(const float* a, int64_t a_stride, int64_t rows, Scratch& scratch, float* out) const;
+  // The weights of one output, as they were rounded: `inputs` floats.
+  void CopyOutput(int64_t output, float* out) const;
+
+ private:
+  LinearKernels kernels_;
+  std::variant<PackedFloats, PackedNarrow> packed_;
+};
+
+}  // namespace millrace::kernels

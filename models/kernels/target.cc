@@ -1,0 +1,35 @@
+#include "models/kernels/target.h"
+
+#include "models/kernels/instruction_set.h"
+#include "models/kernels/matrix_unit.h"
+
+namespace millrace::kernels {
+
+#if defined(__x86_64__)
+bool CanRun(Target target) {
+  switch (target) {
+    case Target::kPortable:
+      return true;
+    case Target::kAvx2:
+      return MayUse(InstructionSet::kAvx2) && __builtin_cpu_supports("avx2") &&
+             __builtin_cpu_supports("fma");
+    case Target::kAvx512:
+      return MayUse(InstructionSet::kAvx512) && __builtin_cpu_supports("avx512f") &&
+             __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
+             __builtin_cpu_supports("avx512vl");
+    case Target::kAvx512Vnni:
+      return CanRun(Target::kAvx512) && __builtin_cpu_supports("avx512vnni");
+    case Target::kAvx512Bf16:
+      return CanRun(Target::kAvx512Vnni) && __builtin_cpu_supports("avx512bf16");
+    case Target::kAmxInt8:
+      return CanRun(Target::kAvx512Vnni) && MatrixUnit().int8;
+    case Target::kAmxBf16:
+      return CanRun(Target::kAvx512Bf16) && MatrixUnit().bfloat16;
+  }
+  return false;
+}
+#else
+bool CanRun(Target target) { return target == Target::kPortable; }
+#endif
+
+}  // namespace millrace::kernels

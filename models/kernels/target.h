@@ -1,0 +1,21 @@
+#pragma once
+
+namespace millrace::kernels {
+
+// What a set of kernels was compiled for: an instruction set with the extensions that its kernels
+// use. Plain, because files that are compiled for newer processors than the rest include this.
+enum class Target : unsigned char {
+  kPortable,
+  kAvx2,        // with FMA
+  kAvx512,      // F, BW, DQ and VL
+  kAvx512Vnni,  // dot products of int8
+  kAvx512Bf16,  // dot products of bfloat16
+  kAmxInt8,     // the matrix unit, beside kAvx512Vnni
+  kAmxBf16,     // the matrix unit, beside kAvx512Bf16
+};
+
+// Returns true if this process may run kernels of the target: the processor has what it needs, the
+// operating system lets the process use it, and so does MayUse. Thread-safe.
+bool CanRun(Target target);
+
+}  // namespace millrace::kernels

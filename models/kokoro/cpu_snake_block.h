@@ -1,0 +1,49 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "models/kernels/aligned_floats.h"
+#include "models/kernels/channel_moments.h"
+#include "models/kokoro/kokoro_layers.h"
+#include "models/kokoro/snake_block.h"
+#include "models/speech/packed_conv.h"
+
+namespace millrace::kokoro {
+
+// The block for the CPU: own convolutions on rows of channels, with norm and activation of their
+// input before and the moments of their output after them while those rows are in the cache. On the
+// calling thread alone; results do not depend on the number of threads.
+class CpuSnakeBlock final : public SnakeBlock {
+ public:
+  // The weights are on the CPU. Errors are kept in weights.status().
+  CpuSnakeBlock(speech::TensorReader& weights, const std::string& name, int64_t channels,
+                int64_t style, const std::vector<int64_t>& dilations);
+
+  at::Tensor Run(const at::Tensor& x, const at::Tensor& style) const override;
+
+ private:
+  struct Layer {
+    KokoroLinear affine;  // of the style: the scales less 1, then the shifts
+    kernels::AlignedFloats alpha, inverse_alpha;
+    speech::PackedConv conv;
+  };
+
+  // What the norm of a layer makes of its input: input * scale + shift.
+  struct Affine {
+    kernels::AlignedFloats scale, shift;
+  };
+
+  Affine MakeAffine(const Layer& layer, const at::Tensor& style,
+                    const kernels::ChannelMoments& moments) const;
+
+  int64_t channels_ = 0;
+  int64_t width_ = 0;          // floats of a row
+  int64_t margin_ = 0;         // rows that the widest convolution reads beyond each end
+  std::vector<Layer> layers_;  // the second of each pair adds what came before the first
+};
+
+}  // namespace millrace::kokoro

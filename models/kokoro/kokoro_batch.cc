@@ -1,0 +1,154 @@
+#include "models/kokoro/kokoro_batch.h"
+
+#include <ATen/ops/ones.h>
+#include <ATen/ops/zeros.h>
+
+#include <algorithm>
+#include <bit>
+#include <numeric>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "models/core/shape_bucket.h"
+#include "models/speech/device_noise.h"
+#include "mps_runtime/cached_forward.h"
+
+namespace millrace::kokoro {
+namespace {
+
+constexpr int64_t kSmallestPhonemes = 32;
+constexpr int64_t kSmallestFrames = 64;
+// Of a batch with its padding: its record takes about 0.7 MB for each, and must fit into the graph
+// cache; and so many keep a GPU busy.
+constexpr int64_t kMaxBatchFrames = 1024;
+
+int64_t FramesBucket(int64_t frames) { return models::ShapeBucket(frames, kSmallestFrames); }
+
+// Each size of a batch is a shape of its own.
+int64_t PaddedSize(size_t sentences) { return static_cast<int64_t>(std::bit_ceil(sentences)); }
+
+}  // namespace
+
+KokoroBatch::KokoroBatch(const KokoroEncoder& encoder, const KokoroDecoder& decoder,
+                         int64_t samples_per_frame, std::string model)
+    : encoder_(encoder),
+      decoder_(decoder),
+      samples_per_frame_(samples_per_frame),
+      model_(std::move(model)) {}
+
+int64_t KokoroBatch::PhonemesBucket(size_t phonemes) const {
+  return std::min(models::ShapeBucket(static_cast<int64_t>(phonemes), kSmallestPhonemes),
+                  encoder_.max_phonemes());
+}
+
+std::vector<KokoroBatch::Encoded> KokoroBatch::Encode(std::span<const Sentence> sentences,
+                                                      runtime::WorkerContext& context) const {
+  size_t longest = 1;
+  for (const Sentence& sentence : sentences) longest = std::max(longest, sentence.phonemes.size());
+  const int64_t bucket = PhonemesBucket(longest);
+  const int64_t batch = PaddedSize(sentences.size());
+  const int64_t half = decoder_.style_channels();
+  const at::Tensor ids = at::zeros({batch, bucket}, at::kLong);
+  const at::Tensor counts = at::ones({batch, 1, 1});
+  const at::Tensor style = at::zeros({batch, half});
+  const at::Tensor speed = at::ones({batch, 1});
+  for (size_t i = 0; i < sentences.size(); ++i) {
+    const auto row = static_cast<int64_t>(i);
+    const Sentence& sentence = sentences[i];
+    std::copy(sentence.phonemes.begin(), sentence.phonemes.end(),
+              ids.mutable_data_ptr<int64_t>() + row * bucket);
+    counts.mutable_data_ptr<float>()[i] = static_cast<float>(sentence.phonemes.size());
+    style.narrow(0, row, 1).copy_(sentence.style.narrow(1, half, half));
+    speed.mutable_data_ptr<float>()[i] = static_cast<float>(sentence.speed);
+  }
+  const runtime::GraphKey key{.model = model_,
+                              .entry_point = absl::StrCat("encode ", batch),
+                              .shape_bucket = bucket,
+                              .instance = instance_};
+  const auto outputs = runtime::RunCachedOnHost(
+      context, key, {ids, counts, style, speed}, [this](const std::vector<at::Tensor>& given) {
+        const auto [features, lengths] =
+            encoder_.ForwardPadded({given[0], given[1], given[2], given[3]});
+        return std::vector<at::Tensor>{features, lengths};
+      });
+  std::vector<Encoded> all;
+  for (size_t i = 0; i < sentences.size(); ++i) {
+    const auto row = static_cast<int64_t>(i);
+    const auto count = static_cast<int64_t>(sentences[i].phonemes.size());
+    const at::Tensor lengths = outputs[1][row].contiguous();
+    all.push_back(
+        {outputs[0][row].narrow(0, 0, count).clone(),
+         KokoroEncoder::FramesOf({lengths.const_data_ptr<float>(), sentences[i].phonemes.size()})});
+  }
+  return all;
+}
+
+std::vector<std::vector<float>> KokoroBatch::Decode(std::span<const Part> parts,
+                                                    runtime::WorkerContext& context) const {
+  int64_t longest = 1;
+  for (const Part& part : parts) longest = std::max(longest, part.frames);
+  const int64_t bucket = FramesBucket(longest);
+  const int64_t batch = PaddedSize(parts.size());
+  const int64_t channels = parts.front().encoded.features.size(1);
+  const at::Tensor features = at::zeros({batch, bucket, channels});
+  const at::Tensor counts = at::ones({batch, 1, 1});
+  const at::Tensor style = at::zeros({batch, 2 * decoder_.style_channels()});
+  const at::Tensor keys = at::zeros({batch, 4}, at::kLong);
+  for (size_t i = 0; i < parts.size(); ++i) {
+    const auto row = static_cast<int64_t>(i);
+    const Part& part = parts[i];
+    // Each phoneme's row once for each of its frames: their number would be one more shape.
+    const float* from = part.encoded.features.const_data_ptr<float>();
+    float* to = features.mutable_data_ptr<float>() + row * bucket * channels;
+    for (const int64_t frames : part.encoded.frames) {
+      for (int64_t frame = 0; frame < frames; ++frame) to = std::copy_n(from, channels, to);
+      from += channels;
+    }
+    counts.mutable_data_ptr<float>()[i] = static_cast<float>(part.frames);
+    style.narrow(0, row, 1).copy_(part.sentence.style);
+    keys[row].copy_(speech::NoiseKey(part.sentence.seed, part.sentence.stream));
+  }
+  const runtime::GraphKey key{.model = model_,
+                              .entry_point = absl::StrCat("decode ", batch),
+                              .shape_bucket = bucket,
+                              .instance = instance_};
+  const at::Tensor samples =
+      runtime::RunCachedOnHost(
+          context, key, {features, counts, style, keys},
+          [this](const std::vector<at::Tensor>& given) {
+            const KokoroDecoder::PaddedInput input{given[0], given[1], given[2], given[3]};
+            return std::vector<at::Tensor>{
+                decoder_.DecodePadded(input, decoder_.PredictPadded(input))};
+          })[0]
+          .contiguous();
+  std::vector<std::vector<float>> all;
+  for (size_t i = 0; i < parts.size(); ++i) {
+    const float* data =
+        samples.const_data_ptr<float>() + static_cast<int64_t>(i) * bucket * samples_per_frame_;
+    all.emplace_back(data, data + parts[i].frames * samples_per_frame_);
+  }
+  return all;
+}
+
+// A sentence alone fills a GPU well, so that a longer one's padding soon costs more than company
+// saves. Sizes are powers of two: otherwise rows would be padding as well.
+std::vector<std::vector<size_t>> KokoroBatch::Group(std::span<const int64_t> frames) {
+  std::vector<size_t> order(frames.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](size_t a, size_t b) { return frames[a] > frames[b]; });
+  std::vector<std::vector<size_t>> groups;
+  for (auto begin = order.begin(); begin != order.end();) {
+    const int64_t bucket = FramesBucket(frames[*begin]);
+    const auto end = std::find_if(
+        begin, order.end(), [&](size_t i) { return 4 * FramesBucket(frames[i]) < 3 * bucket; });
+    const auto room = static_cast<size_t>(std::max<int64_t>(kMaxBatchFrames / bucket, 1));
+    const size_t size =
+        std::bit_floor(std::min({static_cast<size_t>(end - begin), room, kMaxSentences}));
+    groups.emplace_back(begin, begin + static_cast<std::ptrdiff_t>(size));
+    begin += static_cast<std::ptrdiff_t>(size);
+  }
+  return groups;
+}
+
+}  // namespace millrace::kokoro

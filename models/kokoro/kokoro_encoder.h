@@ -1,0 +1,102 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "models/kokoro/kokoro_layers.h"
+#include "models/kokoro/kokoro_weights.h"
+
+namespace millrace::kokoro {
+
+// The first half of Kokoro: phonemes and style to how many frames each phoneme lasts, and what the
+// decoder makes them of. ATen operators on the device of the weights; one sentence at a time, or a
+// padded batch of them. Immutable: any number of threads may call it.
+class KokoroEncoder {
+ public:
+  struct Output {
+    at::Tensor prosody;           // [1, phonemes, channels], on the device
+    at::Tensor text;              // [1, channels, phonemes], on the device
+    std::vector<int64_t> frames;  // of each phoneme, >= 1; 0: the network gave no number
+  };
+
+  // `padded`: it will run padded batches. Errors are kept in weights.status().
+  explicit KokoroEncoder(KokoroWeights& weights, bool padded = false);
+
+  int64_t symbols() const { return symbols_.size(0); }
+  // Phonemes, with the marks of both ends, that one sentence may have.
+  int64_t max_phonemes() const { return positions_.size(0); }
+
+  // `phonemes` with the marks of both ends. `style` [1, style channels] is the second half of a
+  // voice's. Waits for the device.
+  Output Forward(std::span<const int64_t> phonemes, const at::Tensor& style, double speed) const;
+
+  // Of several sentences, padded to one length; all on the device. What lies beyond an end means
+  // nothing.
+  struct PaddedInput {
+    at::Tensor phonemes;  // [batch, phonemes], long
+    at::Tensor counts;    // [batch, 1, 1]: how many there are
+    at::Tensor style;     // [batch, style channels]
+    at::Tensor speed;     // [batch, 1]
+  };
+  struct PaddedOutput {
+    at::Tensor features;  // [batch, phonemes, channels]: prosody, then text
+    at::Tensor lengths;   // [batch, phonemes]: what FramesOf takes
+  };
+  PaddedOutput ForwardPadded(const PaddedInput& input) const;
+  // Output::frames of a sentence's lengths.
+  static std::vector<int64_t> FramesOf(std::span<const float> lengths);
+
+ private:
+  struct Norm {
+    at::Tensor weight, bias;
+  };
+  struct TextLayer {
+    KokoroConv conv;
+    Norm norm;
+  };
+  struct ProsodyLayer {
+    KokoroLstm lstm;
+    KokoroLinear affine;  // of the style: the scales less 1, then the shifts
+  };
+
+  static Norm TakeNorm(KokoroWeights& weights, const std::string& name, const char* weight,
+                       const char* bias, int64_t channels);
+  void TakeAlbert(KokoroWeights& weights);
+  void TakeText(KokoroWeights& weights);
+  struct Analysis {
+    at::Tensor prosody;  // [batch, phonemes, channels]
+    at::Tensor text;     // [batch, channels, phonemes]
+    at::Tensor lengths;  // [batch, phonemes]: frames at normal speed, not yet whole
+  };
+  Analysis Analyze(const at::Tensor& ids, const at::Tensor& style,
+                   const KokoroExtent& extent) const;
+  // barrier: what is added to the scores [batch, 1, 1, phonemes] of what is looked at; undefined:
+  // nothing.
+  at::Tensor RunAlbert(const at::Tensor& ids, const at::Tensor& barrier) const;
+  at::Tensor Attend(const at::Tensor& x, const at::Tensor& barrier) const;
+  at::Tensor RunText(const at::Tensor& ids, const KokoroExtent& extent) const;
+
+  const bool padded_;
+  const int64_t layers_;
+  const int64_t heads_;
+  // ALBERT.
+  at::Tensor symbols_, positions_, kind_;  // embeddings
+  Norm embedding_norm_;
+  KokoroLinear widen_, query_, key_, value_, mix_, feed_1_, feed_2_;
+  Norm attention_norm_, layer_norm_;
+  // What the text is spoken with.
+  KokoroLinear narrow_;
+  std::vector<ProsodyLayer> prosody_;
+  KokoroLstm duration_lstm_;
+  KokoroLinear duration_;
+  // What is spoken.
+  at::Tensor text_symbols_;
+  std::vector<TextLayer> text_layers_;
+  KokoroLstm text_lstm_;
+};
+
+}  // namespace millrace::kokoro

@@ -1,0 +1,163 @@
+#include "models/kokoro/kokoro_generator.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/addcmul.h>
+#include <ATen/ops/conv1d.h>
+#include <ATen/ops/conv_transpose1d.h>
+#include <ATen/ops/cos.h>
+#include <ATen/ops/exp.h>
+#include <ATen/ops/leaky_relu.h>
+#include <ATen/ops/ones.h>
+#include <ATen/ops/reflection_pad1d.h>
+#include <ATen/ops/sin.h>
+
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "models/kokoro/fourier.h"
+
+namespace millrace::kokoro {
+namespace {
+
+constexpr double kSlope = 0.1;
+constexpr double kLastSlope = 0.01;
+
+}  // namespace
+
+KokoroGenerator::KokoroGenerator(KokoroWeights& weights, int64_t style, int sample_rate,
+                                 bool padded)
+    : source_(weights, sample_rate),
+      fft_size_(weights.shape().fft_size),
+      hop_(weights.shape().fft_hop) {
+  const FourierBasis basis = MakeSynthesis(fft_size_);
+  cosines_ = basis.cosines.to(weights.device());
+  sines_ = basis.sines.to(weights.device());
+  window_power_ = MakeWindowPower(fft_size_).to(weights.device());
+  int64_t channels = -1;
+  for (size_t i = 0; i < weights.shape().upsample_strides.size(); ++i) {
+    TakeStage(weights, i, channels, style, padded);
+    if (!weights.status().ok()) return;
+    channels = stages_.back().up.weight.size(1);
+  }
+  in_channels_ = stages_.front().up.weight.size(0);
+  post_ = KokoroConv::TakeSame(weights, "decoder.generator.conv_post", fft_size_ + 2, channels);
+}
+
+void KokoroGenerator::TakeStage(KokoroWeights& weights, size_t index, int64_t channels,
+                                int64_t style, bool padded) {
+  const KokoroShape& shape = weights.shape();
+  const std::string generator = "decoder.generator";
+  const std::string name = absl::StrCat(generator, ".ups.", index);
+  Stage stage;
+  stage.stride = shape.upsample_strides[index];
+  stage.up.weight = weights.Take(name + ".weight", {channels, -1, -1});
+  if (!stage.up.weight.defined()) return;
+  const int64_t out = stage.up.weight.size(1);
+  stage.up.bias = weights.Take(name + ".bias", {out});
+  const int64_t taps = stage.up.weight.size(2);
+  if (taps < stage.stride || (taps - stage.stride) % 2 != 0) {
+    weights.Refuse(name + ".weight", absl::StrCat("has ", taps, " taps, which do not fit its ",
+                                                  "stride of ", stage.stride));
+    return;
+  }
+  for (size_t i = index + 1; i < shape.upsample_strides.size(); ++i)
+    stage.source_stride *= shape.upsample_strides[i];
+  const std::string source = absl::StrCat(generator, ".noise_convs.", index);
+  stage.source = KokoroConv::Take(weights, source, out, fft_size_ + 2);
+  if (!stage.source.weight.defined()) return;
+  const int64_t source_taps = stage.source_stride > 1 ? 2 * stage.source_stride : 1;
+  if (stage.source.weight.size(2) != source_taps) {
+    weights.Refuse(source + ".weight", absl::StrCat("has ", stage.source.weight.size(2),
+                                                    " taps, expected ", source_taps));
+    return;
+  }
+  const auto take = [&](const std::string& block, const std::vector<int64_t>& dilations) {
+    if (padded) {
+      stage.padded_blocks.emplace_back(weights, block, out, style, dilations);
+    } else {
+      stage.blocks.push_back(MakeSnakeBlock(weights, block, out, style, dilations));
+    }
+  };
+  take(absl::StrCat(generator, ".noise_res.", index), {1, 3, 5});
+  const size_t blocks = shape.block_dilations.size();
+  for (size_t i = 0; i < blocks; ++i)
+    take(absl::StrCat(generator, ".resblocks.", index * blocks + i), shape.block_dilations[i]);
+  stages_.push_back(std::move(stage));
+}
+
+at::Tensor KokoroGenerator::ToSamples(const at::Tensor& spectrum,
+                                      const KokoroExtent& extent) const {
+  const int64_t bins = fft_size_ / 2 + 1;
+  const at::Tensor magnitude = extent.Cut(at::exp(spectrum.narrow(1, 0, bins)));
+  const at::Tensor phase = at::sin(spectrum.narrow(1, bins, bins));
+  const at::Tensor sum = at::conv_transpose1d(magnitude * at::cos(phase), cosines_, {}, hop_) +
+                         at::conv_transpose1d(magnitude * at::sin(phase), sines_, {}, hop_);
+  const at::Tensor frames =
+      extent.whole() ? at::ones({1, 1, spectrum.size(2)}, spectrum.options()) : extent.mask;
+  const at::Tensor overlap = at::conv_transpose1d(frames, window_power_, {}, hop_);
+  const int64_t samples = (spectrum.size(2) - 1) * hop_;
+  return sum.narrow(2, fft_size_ / 2, samples) / overlap.narrow(2, fft_size_ / 2, samples);
+}
+
+at::Tensor KokoroGenerator::SourceOf(const Stage& stage, const at::Tensor& source) const {
+  const int64_t padding = stage.source_stride > 1 ? (stage.source_stride + 1) / 2 : 0;
+  return at::conv1d(source, stage.source.weight, stage.source.bias, stage.source_stride, padding);
+}
+
+at::Tensor KokoroGenerator::Upsample(const Stage& stage, const at::Tensor& x) const {
+  const at::Tensor y =
+      at::conv_transpose1d(at::leaky_relu(x, kSlope), stage.up.weight, stage.up.bias, stage.stride,
+                           (stage.up.weight.size(2) - stage.stride) / 2);
+  // The spectrum has one more than there are hops.
+  return &stage == &stages_.back() ? at::reflection_pad1d(y, {1, 0}) : y;
+}
+
+std::optional<at::Tensor> KokoroGenerator::Run(const at::Tensor& features, const at::Tensor& pitch,
+                                               at::Tensor noise, const at::Tensor& style,
+                                               const std::function<bool()>& should_stop) const {
+  const at::Tensor source = source_.Run(pitch, noise);
+  // Let go as soon, and in place, as it can be: of a long sentence each signal takes ten megabytes
+  // or more.
+  noise.reset();
+  at::Tensor x = features;
+  for (const Stage& stage : stages_) {
+    if (should_stop()) return std::nullopt;
+    x = Upsample(stage, x);
+    x.add_(stage.blocks.front()->Run(SourceOf(stage, source), style));
+    at::Tensor sum;
+    for (size_t i = 1; i < stage.blocks.size(); ++i) {
+      if (should_stop()) return std::nullopt;
+      const at::Tensor y = stage.blocks[i]->Run(x, style);
+      sum = sum.defined() ? sum.add_(y) : y;
+    }
+    x = sum.div_(static_cast<double>(stage.blocks.size() - 1));
+  }
+  return ToSamples(post_.RunSame(at::leaky_relu_(x, kLastSlope)), {}).flatten();
+}
+
+at::Tensor KokoroGenerator::RunPadded(const at::Tensor& features, const at::Tensor& pitch,
+                                      const at::Tensor& noise, const at::Tensor& style,
+                                      const KokoroExtent& extent) const {
+  int64_t hops = 1;  // of a value of the pitch
+  for (const Stage& stage : stages_) hops *= stage.stride;
+  const KokoroExtent last = extent.Times(hops, 1);
+  const at::Tensor source = source_.RunPadded(pitch, noise, extent, last);
+  KokoroExtent now = extent;
+  at::Tensor x = features;
+  for (const Stage& stage : stages_) {
+    now = &stage == &stages_.back() ? last : now.Times(stage.stride);
+    const at::Tensor joined =
+        stage.padded_blocks.front().Run(now.Cut(SourceOf(stage, source)), style, now);
+    x = at::addcmul(joined, Upsample(stage, x), now.mask);
+    at::Tensor sum;
+    for (size_t i = 1; i < stage.padded_blocks.size(); ++i) {
+      const at::Tensor y = stage.padded_blocks[i].Run(x, style, now);
+      sum = sum.defined() ? sum.add_(y) : y;
+    }
+    x = sum / static_cast<double>(stage.padded_blocks.size() - 1);
+  }
+  return ToSamples(post_.RunSame(at::leaky_relu(x, kLastSlope)), last).squeeze(1);
+}
+
+}  // namespace millrace::kokoro

@@ -1,0 +1,70 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "models/kokoro/aten_snake_block.h"
+#include "models/kokoro/harmonic_source.h"
+#include "models/kokoro/kokoro_extent.h"
+#include "models/kokoro/kokoro_layers.h"
+#include "models/kokoro/kokoro_weights.h"
+#include "models/kokoro/snake_block.h"
+
+namespace millrace::kokoro {
+
+// The last part of Kokoro: features of the frames, upsampled and joined with the harmonic source,
+// to a spectrum and from there to samples (iSTFTNet). On the device of the weights. Immutable: any
+// number of threads may call it.
+class KokoroGenerator {
+ public:
+  // `padded`: RunPadded will be called, else Run. Errors are kept in weights.status().
+  KokoroGenerator(KokoroWeights& weights, int64_t style, int sample_rate, bool padded);
+
+  int64_t in_channels() const { return in_channels_; }
+  int64_t sines() const { return source_.sines(); }
+
+  // Samples [pitch values * samples_per_pitch] on the device. features [1, in channels, pitch
+  // values]; pitch [1, values] in hertz; noise [1, sines, samples]. nullopt when should_stop, asked
+  // before each block, said so.
+  std::optional<at::Tensor> Run(const at::Tensor& features, const at::Tensor& pitch,
+                                at::Tensor noise, const at::Tensor& style,
+                                const std::function<bool()>& should_stop) const;
+  // [batch, samples] of a padded batch: features [batch, in channels, pitch values], zero beyond
+  // the extent; pitch [batch, values]; noise [batch, samples, sines]. Samples beyond an end mean
+  // nothing.
+  at::Tensor RunPadded(const at::Tensor& features, const at::Tensor& pitch, const at::Tensor& noise,
+                       const at::Tensor& style, const KokoroExtent& extent) const;
+
+ private:
+  struct Stage {
+    KokoroConv up;
+    int64_t stride = 1;
+    KokoroConv source;  // brings the source to the stage's rate
+    int64_t source_stride = 1;
+    // The source's first. Of Run and of RunPadded; the other has none.
+    std::vector<std::unique_ptr<SnakeBlock>> blocks;
+    std::vector<AtenSnakeBlock> padded_blocks;
+  };
+
+  void TakeStage(KokoroWeights& weights, size_t index, int64_t channels, int64_t style,
+                 bool padded);
+  at::Tensor SourceOf(const Stage& stage, const at::Tensor& source) const;
+  at::Tensor Upsample(const Stage& stage, const at::Tensor& x) const;
+  // [batch, 1, samples].
+  at::Tensor ToSamples(const at::Tensor& spectrum, const KokoroExtent& extent) const;
+
+  const HarmonicSource source_;
+  const int64_t fft_size_;
+  const int64_t hop_;
+  int64_t in_channels_ = 0;
+  std::vector<Stage> stages_;
+  KokoroConv post_;
+  at::Tensor cosines_, sines_, window_power_;  // of the inverse transform
+};
+
+}  // namespace millrace::kokoro

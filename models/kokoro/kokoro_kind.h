@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "models/core/model_kind.h"
+#include "models/core/payload.h"
+
+namespace millrace::kokoro {
+
+struct KokoroVoiceConfig {
+  std::string name;
+  std::string language;                  // that it was made for
+  std::vector<std::string> default_for;  // languages
+
+  friend bool operator==(const KokoroVoiceConfig&, const KokoroVoiceConfig&) = default;
+};
+
+class KokoroConfig final : public models::KindConfig {
+ public:
+  std::vector<models::PackageFile> Files() const override;
+  models::ModelInfo Info() const override;
+
+  std::string file;
+  std::string config_file;
+  std::string language;
+  std::string voice;  // empty: the first
+  std::string lexicon_file;
+  std::string user_lexicon_file;  // empty: none
+  std::vector<KokoroVoiceConfig> voices = {};
+  models::SpeechPauses pauses = {};
+};
+
+extern const models::ModelKind kKind;
+extern const models::ModelLoader kLoader;
+
+}  // namespace millrace::kokoro

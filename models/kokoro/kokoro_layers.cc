@@ -1,0 +1,220 @@
+#include "models/kokoro/kokoro_layers.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/_cudnn_rnn_flatten_weight.h>
+#include <ATen/ops/addcmul.h>
+#include <ATen/ops/cat.h>
+#include <ATen/ops/conv1d.h>
+#include <ATen/ops/conv_transpose1d.h>
+#include <ATen/ops/instance_norm.h>
+#include <ATen/ops/leaky_relu.h>
+#include <ATen/ops/lstm.h>
+#include <ATen/ops/rsqrt.h>
+#include <ATen/ops/square.h>
+#include <ATen/ops/var_mean.h>
+#include <ATen/ops/zeros.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "mps_runtime/linear.h"
+
+namespace millrace::kokoro {
+namespace {
+
+constexpr double kEpsilon = 1e-5;
+constexpr double kSlope = 0.2;
+// Several, so that rows of inputs stay aligned for the device's matrix units.
+constexpr int64_t kFlags = 8;
+// Of the sigmoid's argument, for each flag: it becomes 0 whatever else is in the sum.
+constexpr double kShut = -1e4;
+
+}  // namespace
+
+at::Tensor Stretch(const at::Tensor& x, int64_t times) {
+  std::vector<int64_t> sizes = x.sizes().vec();
+  sizes.push_back(times);
+  return x.unsqueeze(-1).expand(sizes).flatten(-2);
+}
+
+KokoroLinear KokoroLinear::Take(speech::TensorReader& weights, const std::string& name, int64_t out,
+                                int64_t in) {
+  KokoroLinear linear;
+  linear.weight = weights.Take(name + ".weight", {out, in});
+  if (linear.weight.defined()) linear.bias = weights.Take(name + ".bias", {linear.weight.size(0)});
+  return linear;
+}
+
+at::Tensor KokoroLinear::Run(const at::Tensor& x) const { return runtime::Linear(x, weight, bias); }
+
+KokoroConv KokoroConv::Take(speech::TensorReader& weights, const std::string& name, int64_t out,
+                            int64_t in) {
+  KokoroConv conv;
+  conv.weight = weights.Take(name + ".weight", {out, in, -1});
+  if (conv.weight.defined()) conv.bias = weights.TakeIfAny(name + ".bias", {conv.weight.size(0)});
+  return conv;
+}
+
+KokoroConv KokoroConv::TakeSame(speech::TensorReader& weights, const std::string& name, int64_t out,
+                                int64_t in) {
+  KokoroConv conv = Take(weights, name, out, in);
+  if (conv.weight.defined() && conv.weight.size(2) % 2 == 0) {
+    weights.Refuse(name + ".weight", absl::StrCat("has ", conv.weight.size(2),
+                                                  " taps; only an odd number is supported"));
+  }
+  return conv;
+}
+
+at::Tensor KokoroConv::RunSame(const at::Tensor& x, int64_t dilation) const {
+  return at::conv1d(x, weight, bias, 1, (weight.size(2) - 1) * dilation / 2, dilation);
+}
+
+KokoroSameConv KokoroSameConv::Take(speech::TensorReader& weights, const std::string& name,
+                                    int64_t out, int64_t in, bool exact) {
+  KokoroSameConv same;
+  KokoroConv conv = KokoroConv::TakeSame(weights, name, out, in);
+  if (!conv.weight.defined()) return same;
+  same.out_ = conv.weight.size(0);
+  if (weights.device().is_cpu()) {
+    same.native_.emplace(conv.weight, conv.bias, exact);
+  } else {
+    same.aten_ = std::move(conv);
+  }
+  return same;
+}
+
+at::Tensor KokoroSameConv::Run(const at::Tensor& x) const {
+  return native_ ? native_->Run(x) : aten_.RunSame(x);
+}
+
+KokoroLstm KokoroLstm::Take(speech::TensorReader& weights, const std::string& name, int64_t in,
+                            bool padded) {
+  KokoroLstm lstm;
+  for (const char* direction : {"", "_reverse"}) {
+    const at::Tensor recurrent =
+        weights.Take(absl::StrCat(name, ".weight_hh_l0", direction), {-1, -1});
+    if (!recurrent.defined()) return lstm;
+    lstm.hidden = recurrent.size(1);
+    if (recurrent.size(0) != 4 * lstm.hidden) {
+      weights.Refuse(absl::StrCat(name, ".weight_hh_l0", direction), "is not four square gates");
+      return lstm;
+    }
+    const int64_t gates = 4 * lstm.hidden;
+    lstm.parameters.push_back(
+        weights.Take(absl::StrCat(name, ".weight_ih_l0", direction), {gates, in}));
+    lstm.parameters.push_back(recurrent);
+    lstm.parameters.push_back(weights.Take(absl::StrCat(name, ".bias_ih_l0", direction), {gates}));
+    lstm.parameters.push_back(weights.Take(absl::StrCat(name, ".bias_hh_l0", direction), {gates}));
+  }
+  const bool all = std::all_of(lstm.parameters.begin(), lstm.parameters.end(),
+                               [](const at::Tensor& tensor) { return tensor.defined(); });
+  if (!all) return lstm;
+  if (padded) lstm.AddFlags();
+  lstm.Flatten();
+  return lstm;
+}
+
+// The backward direction begins in the padding, and must leave it as it would begin at the end:
+// with a state of zeros. It does when its input gate is shut there, since a new state is the old
+// one and the input, each times its gate.
+void KokoroLstm::AddFlags() {
+  flags = kFlags;
+  for (const size_t direction : {0U, 1U}) {
+    at::Tensor& weight = parameters[4 * direction];
+    const at::Tensor columns = at::zeros({weight.size(0), kFlags}, weight.options());
+    columns.narrow(0, 0, hidden).fill_(kShut);  // the input gate's rows come first
+    weight = at::cat({weight, columns}, 1);
+  }
+}
+
+void KokoroLstm::Flatten() {
+  if (!parameters.front().is_cuda()) return;
+  // cuDNN reads them from one piece of memory: otherwise they are copied there at each call.
+  constexpr int64_t kLstmMode = 2;  // as torch.backends.cudnn numbers it
+  at::_cudnn_rnn_flatten_weight(parameters, 4, parameters.front().size(1), kLstmMode, hidden,
+                                /*proj_size=*/0, /*num_layers=*/1, /*batch_first=*/true,
+                                /*bidirectional=*/true);
+}
+
+at::Tensor KokoroLstm::Run(const at::Tensor& x, const KokoroExtent& extent) const {
+  const at::Tensor zeros = at::zeros({2, x.size(0), hidden}, x.options());
+  at::Tensor input = x;
+  if (!extent.whole()) {
+    input = at::cat({x, (1 - extent.mask.transpose(1, 2)).expand({-1, -1, flags})}, 2);
+  } else if (flags > 0) {
+    input = at::cat({x, at::zeros({x.size(0), x.size(1), flags}, x.options())}, 2);
+  }
+  return std::get<0>(at::lstm(input, {zeros, zeros}, parameters, /*has_biases=*/true,
+                              /*num_layers=*/1, /*dropout=*/0, /*train=*/false,
+                              /*bidirectional=*/true, /*batch_first=*/true));
+}
+
+KokoroStyleNorm KokoroStyleNorm::Take(speech::TensorReader& weights, const std::string& name,
+                                      int64_t channels, int64_t style) {
+  return {KokoroLinear::Take(weights, name + ".fc", 2 * channels, style)};
+}
+
+at::Tensor KokoroStyleNorm::Run(const at::Tensor& x, const at::Tensor& style,
+                                const KokoroExtent& extent) const {
+  const at::Tensor both = affine.Run(style).unsqueeze(2);
+  const int64_t channels = x.size(1);
+  const at::Tensor scales = 1 + both.narrow(1, 0, channels);
+  const at::Tensor shifts = both.narrow(1, channels, channels);
+  if (!extent.whole()) {
+    const Scaling scaling = Scale(x, scales, shifts, extent);
+    return at::addcmul(scaling.shift, x, scaling.scale);
+  }
+  const at::Tensor normal = at::instance_norm(x, {}, {}, {}, {}, /*use_input_stats=*/true,
+                                              /*momentum=*/0, kEpsilon, /*cudnn_enabled=*/true);
+  return scales * normal + shifts;
+}
+
+// Of x with its zeros, at once for all channels: with s the share, mean = s * mean of all, and
+// variance = s * (variance of all - (s - 1) * square of the mean of all).
+KokoroStyleNorm::Scaling KokoroStyleNorm::Scale(const at::Tensor& x, const at::Tensor& scales,
+                                                const at::Tensor& shifts,
+                                                const KokoroExtent& extent) {
+  const auto [all, mean] =
+      at::var_mean(x, at::IntArrayRef{2}, /*unbiased=*/false, /*keepdim=*/true);
+  const at::Tensor variance =
+      (at::addcmul(all, at::square(mean), extent.excess, -1) * extent.share).clamp_min_(0);
+  const at::Tensor scale = scales * at::rsqrt(variance + kEpsilon);
+  return {scale, at::addcmul(shifts, mean * extent.share, scale, -1)};
+}
+
+KokoroStyleBlock KokoroStyleBlock::Take(speech::TensorReader& weights, const std::string& name,
+                                        int64_t in, int64_t out, int64_t style, bool exact) {
+  KokoroStyleBlock block;
+  block.conv_1 = KokoroSameConv::Take(weights, name + ".conv1", out, in, exact);
+  if (!block.conv_1.defined()) return block;
+  out = block.conv_1.out_channels();
+  block.conv_2 = KokoroSameConv::Take(weights, name + ".conv2", out, out, exact);
+  block.norm_1 = KokoroStyleNorm::Take(weights, name + ".norm1", in, style);
+  block.norm_2 = KokoroStyleNorm::Take(weights, name + ".norm2", out, style);
+  if (weights.Has(name + ".pool.weight")) {
+    block.pool.weight = weights.Take(name + ".pool.weight", {in, 1, 3});
+    block.pool.bias = weights.Take(name + ".pool.bias", {in});
+  }
+  if (in != out) block.shortcut = KokoroSameConv::Take(weights, name + ".conv1x1", out, in, exact);
+  return block;
+}
+
+at::Tensor KokoroStyleBlock::Run(const at::Tensor& x, const at::Tensor& style,
+                                 const KokoroExtent& extent, const KokoroExtent& after) const {
+  at::Tensor y = extent.Cut(at::leaky_relu(norm_1.Run(x, style, extent), kSlope));
+  at::Tensor kept = x;
+  if (pool.weight.defined()) {
+    y = after.Cut(at::conv_transpose1d(y, pool.weight, pool.bias, /*stride=*/2, /*padding=*/1,
+                                       /*output_padding=*/1, /*groups=*/x.size(1)));
+    kept = Stretch(x, 2);
+  }
+  y = after.Cut(conv_1.Run(y));
+  y = conv_2.Run(after.Cut(at::leaky_relu(norm_2.Run(y, style, after), kSlope)));
+  if (shortcut.defined()) kept = shortcut.Run(kept);
+  return after.Cut((y + kept) * (1 / std::numbers::sqrt2));
+}
+
+}  // namespace millrace::kokoro

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "models/kokoro/kokoro_settings.h"
+#include "models/speech/speech_reader.h"
+#include "models/speech/text_to_phonemes.h"
+
+namespace millrace::kokoro {
+
+// How Kokoro reads: by a front end for each language, a mark at both ends of the phonemes. Borrows
+// the settings.
+class KokoroReader final : public speech::SpeechReader {
+ public:
+  struct FrontEnd {
+    std::string language;  // BCP 47
+    std::unique_ptr<const speech::TextToPhonemes> to_phonemes;
+  };
+
+  // The first front end is for texts that name no language.
+  KokoroReader(const KokoroSettings& settings, std::vector<FrontEnd> front_ends, size_t max_symbols)
+      : settings_(settings), front_ends_(std::move(front_ends)), max_symbols_(max_symbols) {}
+
+  absl::StatusOr<models::PhonemeText> ToPhonemes(
+      std::string_view sentence, const models::SynthesizeInput& input) const override;
+  speech::PhonemeIds ToIds(std::string_view phonemes) const override;
+  std::string Symbols() const override;
+  size_t max_symbols() const override { return max_symbols_; }
+
+ private:
+  const KokoroSettings& settings_;
+  const std::vector<FrontEnd> front_ends_;
+  const size_t max_symbols_;
+};
+
+}  // namespace millrace::kokoro

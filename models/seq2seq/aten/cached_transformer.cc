@@ -1,0 +1,281 @@
+#include "models/seq2seq/aten/cached_transformer.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/arange.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/max.h>
+#include <ATen/ops/stack.h>
+#include <ATen/ops/where.h>
+#include <ATen/ops/zeros.h>
+
+#include <algorithm>
+#include <bit>
+#include <limits>
+#include <utility>
+
+namespace millrace::seq2seq {
+namespace {
+
+constexpr int64_t kNarrowest = 32;
+// Of a batch of sources with its padding: so many keep a GPU busy.
+constexpr size_t kMaxEncodedWords = 4096;
+
+WordCache MakeCache(const TransformerWeights& weights, size_t slots) {
+  WordCache cache;
+  for (size_t i = 0; i < weights.decoder.size(); ++i) {
+    cache.push_back(
+        at::zeros({static_cast<int64_t>(slots), 2 * weights.dim()}, weights.positions.options()));
+  }
+  // They were cleared on this thread's stream, and are used on others.
+  (void)cache.back().flatten().narrow(0, 0, 1).to(at::kCPU);
+  return cache;
+}
+
+// Whole numbers for the device, one after the other in a buffer: a copy each would cost more than
+// what they hold.
+class Packer {
+ public:
+  explicit Packer(int64_t size)
+      : packed_(at::empty({size}, at::kLong)), next_(packed_.mutable_data_ptr<int64_t>()) {}
+
+  void Add(int64_t value) { *next_++ = value; }
+  // The values, then `padding` up to width.
+  void AddRow(std::span<const int32_t> values, int64_t width, int64_t padding) {
+    int64_t* const end = next_ + width;
+    next_ = std::copy(values.begin(), values.end(), next_);
+    std::fill(next_, end, padding);
+    next_ = end;
+  }
+  const at::Tensor& packed() const { return packed_; }
+
+ private:
+  const at::Tensor packed_;
+  int64_t* next_;
+};
+
+// Takes it apart on the device.
+class Unpacker {
+ public:
+  explicit Unpacker(const at::Tensor& packed) : packed_(packed) {}
+
+  at::Tensor Next(int64_t size) {
+    at_ += size;
+    return packed_.narrow(0, at_ - size, size);
+  }
+
+ private:
+  const at::Tensor& packed_;
+  int64_t at_ = 0;
+};
+
+}  // namespace
+
+// Of a step.
+struct CachedTransformer::Shape {
+  Shape(const CachedTransformer& of, std::span<const Row> given, int64_t words)
+      : rows(of.RowsBucket(given.size())), words(words) {
+    size_t longest_path = 1;
+    size_t longest_source = 1;
+    for (const Row& row : given) {
+      longest_path = std::max(longest_path, row.position + static_cast<size_t>(words));
+      longest_source = std::max(longest_source, row.source.size());
+    }
+    path = of.WidthBucket(longest_path);
+    source = of.WidthBucket(longest_source);
+    if (of.few_shapes_) path = source = std::max(path, source);
+  }
+
+  int64_t packed_size() const { return rows * (3 + words + path + source); }
+  runtime::GraphKey Key(std::string entry_point, const CachedTransformer& of) const {
+    return {.model = of.model_,
+            .entry_point =
+                std::move(entry_point) + ' ' + std::to_string(rows) + ' ' + std::to_string(words),
+            .shape_bucket = (path << 32) + source,
+            .instance = of.instance_};
+  }
+
+  int64_t rows;
+  int64_t words;   // of each row
+  int64_t path;    // slots of each row
+  int64_t source;  // slots of each row
+};
+
+CachedTransformer::CachedTransformer(TransformerWeights weights, size_t slots, std::string model,
+                                     bool few_shapes)
+    : model_(std::move(model)),
+      few_shapes_(few_shapes),
+      longest_(static_cast<size_t>(weights.positions.size(0))),
+      transformer_(std::move(weights)),
+      cache_(MakeCache(transformer_.weights(), slots)),
+      slots_(std::make_shared<WordSlots>(slots)) {}
+
+// Powers of two with a step between them. Attention's kernels want multiples of 8.
+int64_t CachedTransformer::WidthBucket(size_t words) const {
+  const auto power = static_cast<int64_t>(std::bit_ceil(words));
+  if (power <= kNarrowest) return kNarrowest;
+  return !few_shapes_ && static_cast<int64_t>(words) <= power / 4 * 3 ? power / 4 * 3 : power;
+}
+
+// Powers of two, or of four.
+int64_t CachedTransformer::RowsBucket(size_t rows) const {
+  const auto power = std::bit_ceil(rows);
+  const bool is_power_of_four = std::countr_zero(power) % 2 == 0;
+  return static_cast<int64_t>(few_shapes_ && !is_power_of_four ? 2 * power : power);
+}
+
+void CachedTransformer::Encode(std::span<const Source> sources,
+                               runtime::WorkerContext& context) const {
+  std::vector<Source> sorted(sources.begin(), sources.end());
+  std::ranges::stable_sort(
+      sorted, [](const Source& a, const Source& b) { return a.words.size() > b.words.size(); });
+  for (size_t first = 0; first < sorted.size();) {
+    const auto width = static_cast<size_t>(WidthBucket(sorted[first].words.size()));
+    const size_t together =
+        std::clamp(std::bit_floor(kMaxEncodedWords / width), size_t{1}, kMaxRows);
+    const size_t count = std::min(together, sorted.size() - first);
+    EncodeTogether(std::span(sorted).subspan(first, count), context);
+    first += count;
+  }
+}
+
+void CachedTransformer::EncodeTogether(std::span<const Source> sources,
+                                       runtime::WorkerContext& context) const {
+  const int64_t rows = RowsBucket(sources.size());
+  const int64_t width = WidthBucket(sources.front().words.size());
+  Packer packer(rows * (1 + 2 * width));
+  for (int64_t row = 0; row < rows; ++row) {
+    const auto index = static_cast<size_t>(row);
+    packer.Add(index < sources.size() ? static_cast<int64_t>(sources[index].words.size()) : 1);
+  }
+  const auto add_rows = [&](std::span<const int32_t> Source::*part, int64_t padding) {
+    for (size_t row = 0; row < static_cast<size_t>(rows); ++row) {
+      packer.AddRow(row < sources.size() ? sources[row].*part : std::span<const int32_t>(), width,
+                    padding);
+    }
+  };
+  add_rows(&Source::words, 0);
+  add_rows(&Source::slots, WordSlots::kWaste);
+  const runtime::GraphKey key{.model = model_,
+                              .entry_point = "encode " + std::to_string(rows),
+                              .shape_bucket = width,
+                              .instance = instance_};
+  runtime::RunCachedOnHost(
+      context, key, {packer.packed()}, [&](const std::vector<at::Tensor>& given) {
+        Unpacker unpacker(given[0]);
+        const at::Tensor lengths = unpacker.Next(rows);
+        const at::Tensor memory = transformer_.Encode(unpacker.Next(rows * width), lengths);
+        const at::Tensor slots = unpacker.Next(rows * width);
+        for (size_t i = 0; i < cache_.size(); ++i)
+          cache_[i].index_copy_(0, slots, memory[static_cast<int64_t>(i)]);
+        return std::vector<at::Tensor>();
+      });
+}
+
+at::Tensor CachedTransformer::Pack(std::span<const Row> rows, const Shape& shape) const {
+  Packer packer(shape.packed_size());
+  // Rows that are there for the shape alone: a word at the first place, written to waste.
+  static constexpr Row kPadding;
+  const auto each = [&](const auto& add) {
+    for (size_t i = 0; i < static_cast<size_t>(shape.rows); ++i)
+      add(i < rows.size() ? rows[i] : kPadding);
+  };
+  each([&](const Row& row) { packer.Add(row.word); });
+  each([&](const Row& row) { packer.Add(static_cast<int64_t>(row.position)); });
+  each([&](const Row& row) { packer.Add(std::max<int64_t>(1, std::ssize(row.source))); });
+  for (size_t word = 0; word < static_cast<size_t>(shape.words); ++word) {
+    each([&](const Row& row) { packer.Add(word < row.forced.size() ? row.forced[word] : -1); });
+  }
+  each([&](const Row& row) {
+    const size_t used = std::min(row.path.size(), row.position + static_cast<size_t>(shape.words));
+    packer.AddRow(row.path.first(used), static_cast<int64_t>(used), WordSlots::kZeros);
+    // Words beyond the greatest length have no slot.
+    const auto rest = static_cast<int64_t>(row.position) + shape.words - static_cast<int64_t>(used);
+    packer.AddRow({}, rest, WordSlots::kWaste);
+    packer.AddRow({}, shape.path - rest - static_cast<int64_t>(used), WordSlots::kZeros);
+  });
+  each([&](const Row& row) { packer.AddRow(row.source, shape.source, WordSlots::kZeros); });
+  return packer.packed();
+}
+
+std::vector<at::Tensor> CachedTransformer::Run(const at::Tensor& packed, const Shape& shape,
+                                               Wanted wanted) const {
+  Unpacker unpacker(packed);
+  DecoderStepInput input;
+  input.words = unpacker.Next(shape.rows);
+  const at::Tensor positions = unpacker.Next(shape.rows);
+  input.source_lengths = unpacker.Next(shape.rows);
+  const at::Tensor forced = unpacker.Next(shape.words * shape.rows).view({shape.words, -1});
+  const at::Tensor path = unpacker.Next(shape.rows * shape.path).view({shape.rows, -1});
+  input.sources = unpacker.Next(shape.rows * shape.source);
+  const at::Tensor numbers = at::arange(shape.path, packed.options());
+  std::vector<at::Tensor> chosen;
+  for (int64_t i = 0; i < shape.words; ++i) {
+    const at::Tensor places = positions + i;
+    input.positions = places.clamp_max(static_cast<int64_t>(longest_) - 1);
+    input.slots = path.gather(1, places.unsqueeze(1)).squeeze(1);
+    // Slots of words to come hold what others left there, which may be no numbers.
+    input.path = path.masked_fill(numbers.gt(places.unsqueeze(1)), WordSlots::kZeros).flatten();
+    if (wanted == Wanted::kAlignment) return {transformer_.Align(input, cache_)};
+    const at::Tensor scores = transformer_.Step(input, cache_);
+    if (wanted == Wanted::kScores) return {scores};
+    const at::Tensor& suppressed = transformer_.weights().suppressed;
+    if (suppressed.numel() > 0)
+      scores.index_fill_(1, suppressed, -std::numeric_limits<double>::infinity());
+    const auto [best, likeliest] = at::max(scores, 1);
+    const at::Tensor is_number = best.abs().lt(std::numeric_limits<double>::infinity());
+    const at::Tensor given = forced[i];
+    chosen.push_back(at::where(given.ge(0), given, at::where(is_number, likeliest, -1)));
+    input.words = chosen.back().clamp_min(0);
+  }
+  return {at::stack(chosen)};
+}
+
+std::vector<std::vector<int32_t>> CachedTransformer::Continue(
+    std::span<const Row> rows, size_t words, runtime::WorkerContext& context) const {
+  std::vector<std::vector<int32_t>> all(rows.size());
+  for (size_t first = 0; first < rows.size(); first += kMaxRows) {
+    const auto group = rows.subspan(first, std::min(kMaxRows, rows.size() - first));
+    const Shape shape(*this, group, static_cast<int64_t>(words));
+    const at::Tensor chosen =
+        runtime::RunCachedOnHost(context, shape.Key("continue", *this), {Pack(group, shape)},
+                                 [&](const std::vector<at::Tensor>& given) {
+                                   return Run(given[0], shape, Wanted::kWords);
+                                 })[0];
+    const int64_t* word = chosen.const_data_ptr<int64_t>();
+    for (size_t i = 0; i < words; ++i, word += shape.rows) {
+      for (size_t row = 0; row < group.size(); ++row)
+        all[first + row].push_back(static_cast<int32_t>(word[row]));
+    }
+  }
+  return all;
+}
+
+at::Tensor CachedTransformer::Score(std::span<const Row> rows,
+                                    runtime::WorkerContext& context) const {
+  const Shape shape(*this, rows, 1);
+  return runtime::RunCachedOnHost(context, shape.Key("score", *this), {Pack(rows, shape)},
+                                  [&](const std::vector<at::Tensor>& given) {
+                                    return Run(given[0], shape, Wanted::kScores);
+                                  })[0];
+}
+
+std::vector<int32_t> CachedTransformer::Align(std::span<const Row> rows,
+                                              runtime::WorkerContext& context) const {
+  std::vector<int32_t> all;
+  for (size_t first = 0; first < rows.size(); first += kMaxRows) {
+    const auto group = rows.subspan(first, std::min(kMaxRows, rows.size() - first));
+    Shape shape(*this, group, 1);
+    // How many words end at once is nobody's choice.
+    if (few_shapes_) shape.rows = kMaxRows;
+    const at::Tensor places =
+        runtime::RunCachedOnHost(context, shape.Key("align", *this), {Pack(group, shape)},
+                                 [&](const std::vector<at::Tensor>& given) {
+                                   return Run(given[0], shape, Wanted::kAlignment);
+                                 })[0];
+    const int64_t* place = places.const_data_ptr<int64_t>();
+    for (size_t row = 0; row < group.size(); ++row) all.push_back(static_cast<int32_t>(place[row]));
+  }
+  return all;
+}
+
+}  // namespace millrace::seq2seq

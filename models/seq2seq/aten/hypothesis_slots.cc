@@ -1,0 +1,22 @@
+#include "models/seq2seq/aten/hypothesis_slots.h"
+
+#include <utility>
+
+namespace millrace::seq2seq {
+
+HypothesisSlots::HypothesisSlots(std::vector<int32_t> slots, size_t hypotheses)
+    : all_(std::move(slots)), paths_(hypotheses) {}
+
+void HypothesisSlots::Extend() {
+  for (std::vector<int32_t>& path : paths_) path.push_back(all_.at(taken_++));
+}
+
+void HypothesisSlots::Follow(std::span<const int32_t> parents) {
+  // As most often: the one hypothesis goes on.
+  if (parents.size() == 1 && paths_.size() == 1) return;
+  std::vector<std::vector<int32_t>> paths;
+  for (const int32_t parent : parents) paths.push_back(paths_[static_cast<size_t>(parent)]);
+  paths_ = std::move(paths);
+}
+
+}  // namespace millrace::seq2seq

@@ -1,0 +1,123 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <vector>
+
+namespace millrace::seq2seq {
+
+// Layers of a transformer on a device, with what they read in one matrix each. Matrices are
+// [outputs, inputs].
+struct AtenLinear {
+  at::Tensor weight;
+  at::Tensor bias;
+};
+
+struct AtenNorm {
+  at::Tensor scale;
+  at::Tensor bias;
+};
+
+struct AtenFeedForward {
+  AtenLinear expand, contract;
+  AtenNorm norm;
+};
+
+struct AtenEncoderLayer {
+  AtenLinear inputs;  // query, key and value
+  AtenLinear output;
+  AtenNorm norm;
+  AtenFeedForward feed_forward;
+};
+
+struct AtenDecoderLayer {
+  AtenLinear inputs;  // query, key and value
+  AtenLinear output;
+  AtenNorm norm;
+  AtenLinear cross_query, cross_output;
+  AtenNorm cross_norm;
+  AtenFeedForward feed_forward;
+};
+
+// The weights of an encoder-decoder transformer, all on one device and of one type.
+struct TransformerWeights {
+  int64_t encoder_heads = 0;
+  int64_t decoder_heads = 0;
+  bool norm_first = false;
+  bool swish = false;  // else ReLU
+  double embedding_scale = 1;
+  double norm_epsilon = 1e-5;
+
+  at::Tensor source_embeddings;  // [words, dim]
+  at::Tensor target_embeddings;
+  at::Tensor positions;  // [places, dim]
+  std::vector<AtenEncoderLayer> encoder;
+  std::vector<AtenDecoderLayer> decoder;
+  AtenNorm encoder_norm, decoder_norm;  // with norm_first
+  AtenLinear memory;                    // keys and values of all decoder layers, from the source
+  // [words padded, dim], and float32 [words padded]: minus infinity for the padding.
+  AtenLinear output;
+  at::Tensor suppressed;  // int64, words that never come
+
+  int64_t dim() const { return positions.size(1); }
+};
+
+// What each decoder layer keeps of words, of a source or of a translation, a slot a word:
+// [slots, 2 * dim], key and value.
+using WordCache = std::vector<at::Tensor>;
+
+// A word of each row through the decoder. All tensors are of whole numbers (int64) on the device.
+struct DecoderStepInput {
+  at::Tensor words;           // [rows], each hypothesis's last
+  at::Tensor positions;       // [rows], that word's place
+  at::Tensor slots;           // [rows], where its key and value go
+  at::Tensor path;            // [rows * width], slots of the words up to it, then any
+  at::Tensor sources;         // [rows * source width], slots of the source's words, then any
+  at::Tensor source_lengths;  // [rows]
+};
+
+// The forward of such a network in ATen operators, which a CUDA graph can record: for shapes that
+// are equal the same work. Softmax, norms and logits are float32 whatever the weights. Immutable,
+// so thread-safe.
+class Transformer {
+ public:
+  explicit Transformer(TransformerWeights weights);
+
+  const TransformerWeights& weights() const { return weights_; }
+
+  // words [rows * width] and lengths [rows], each at least 1: keys and values of each word for each
+  // decoder layer, [layers, rows * width, 2 * dim].
+  at::Tensor Encode(const at::Tensor& words, const at::Tensor& lengths) const;
+  // Scores of the next words, float32 [rows, words padded]. Writes the slots of the words.
+  at::Tensor Step(const DecoderStepInput& input, const WordCache& cache) const;
+  // The place in each row's source that its next word comes from, int64 [rows]: the one that the
+  // layer before the last, whose attention is nearest to an alignment, attends to most. Writes the
+  // slots of the words for the layers up to there.
+  at::Tensor Align(const DecoderStepInput& input, const WordCache& cache) const;
+
+ private:
+  // Zero for what a step's words may attend to, minus infinity for other places.
+  struct StepMasks {
+    at::Tensor path, source;  // [rows, 1, 1, width]
+  };
+
+  StepMasks MasksOf(const DecoderStepInput& input) const;
+  // peaks: null, or gets the place in the source that each row attends to most.
+  at::Tensor RunDecoderLayer(size_t index, const DecoderStepInput& input, const StepMasks& masks,
+                             const WordCache& cache, at::Tensor x, at::Tensor* peaks) const;
+  at::Tensor Embed(const at::Tensor& embeddings, const at::Tensor& words,
+                   const at::Tensor& places) const;
+  at::Tensor Norm(const AtenNorm& norm, const at::Tensor& x) const;
+  template <typename F>
+  at::Tensor Sublayer(const AtenNorm& norm, const at::Tensor& x, const F& f) const;
+  at::Tensor FeedForward(const AtenFeedForward& layer, const at::Tensor& x) const;
+  // Zero for places before the lengths, [rows]; minus infinity for others: [rows, 1, 1, width].
+  at::Tensor MaskBeyond(const at::Tensor& lengths, int64_t width) const;
+  at::Tensor Logits(const at::Tensor& x) const;
+
+  const TransformerWeights weights_;
+  at::Tensor counting_;  // 0, 1, 2 ...
+};
+
+}  // namespace millrace::seq2seq

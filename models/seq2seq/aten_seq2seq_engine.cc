@@ -1,0 +1,279 @@
+#include "models/seq2seq/aten_seq2seq_engine.h"
+
+#include <c10/core/InferenceMode.h>
+
+#include <algorithm>
+#include <bit>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "models/seq2seq/aten/cached_transformer.h"
+#include "models/seq2seq/aten/hypothesis_slots.h"
+#include "models/seq2seq/search_job.h"
+#include "models/seq2seq/upload_weights.h"
+#include "models/translation/search/single_search.h"
+
+namespace millrace::seq2seq {
+namespace {
+
+// On CUDA room for 43,000 words of NLLB-600M.
+int64_t UsualCacheBytes(runtime::DeviceType device) {
+  return device == runtime::DeviceType::kCuda ? int64_t{2} << 30 : int64_t{256} << 20;
+}
+
+size_t CacheSlots(const TransformerWeights& weights, int64_t bytes) {
+  const int64_t word = std::ssize(weights.decoder) * 2 * weights.dim() *
+                       static_cast<int64_t>(weights.positions.element_size());
+  const int64_t longest = weights.positions.size(0);
+  // Of a source and the most hypotheses, and those that are never given out.
+  return static_cast<size_t>(
+      std::max(bytes / word, (1 + translation::SearchOptions::kMaxBeam) * longest + 2));
+}
+
+// Whether it takes the likeliest of all words, so that the device can choose.
+bool TakesTheLikeliest(const translation::SentenceJob& job) {
+  const translation::SearchOptions& search = job.search;
+  return search.beam_size == 1 && !search.sample && search.repetition_penalty == 1.0F &&
+         search.no_repeat_ngram_size == 0 && job.min_target == 0;
+}
+
+// A sentence that is being decoded, and the slots that it holds. Of one that was suspended the
+// search knows words that the cache does not: they go through the decoder first, and what it says
+// of them is no news.
+class Decoding final : public translation::SentenceState {
+ public:
+  // Of a job that is new or suspended. Null when there are too few slots.
+  static std::unique_ptr<Decoding> Begin(const std::shared_ptr<WordSlots>& pool,
+                                         translation::SentenceJob& job,
+                                         translation::SearchTask task) {
+    const size_t hypotheses = static_cast<size_t>(job.search.beam_size);
+    const size_t words = hypotheses * task.max_words;
+    std::vector<int32_t> slots = pool->Take(job.source.size() + words, &job);
+    if (slots.empty()) return nullptr;
+    return std::unique_ptr<Decoding>(new Decoding(pool, job, std::move(task), slots, words));
+  }
+  ~Decoding() override {
+    pool_->Give(source_);
+    pool_->Give(words_.all());
+  }
+  std::unique_ptr<translation::Search> TakeSearch() override { return std::move(search_); }
+
+  const translation::Search& search() const { return *search_; }
+  bool over() const { return search_->rows().empty(); }
+  bool is_greedy() const { return greedy_ != nullptr; }
+  CachedTransformer::Source Source(const translation::SentenceJob& job) const {
+    return {job.source, source_};
+  }
+
+  // Of a greedy one, to be continued by so many words. It holds until Continue.
+  CachedTransformer::Row GreedyRow(size_t words) {
+    const std::span<const int32_t> known = search_->Words(0);
+    given_.clear();
+    for (size_t next = cached_ + 1; next <= cached_ + words; ++next) {
+      given_.push_back(next < known.size() ? known[next] : greedy_->GivenWord(next - known.size()));
+    }
+    return {.word = known[cached_],
+            .position = cached_,
+            .path = words_.all(),
+            .source = source_,
+            .forced = given_};
+  }
+  void Continue(std::span<const int32_t> words) {
+    for (const int32_t word : words) {
+      if (over()) return;
+      if (++cached_ == search_->Words(0).size()) greedy_->Append(word);
+    }
+  }
+
+  // Of another, one each hypothesis. They hold until Advance.
+  void AddRows(std::vector<CachedTransformer::Row>& rows) {
+    words_.Extend();
+    for (size_t i = 0; i < this->rows(); ++i) {
+      rows.push_back({.word = search_->Words(i)[cached_],
+                      .position = cached_,
+                      .path = words_.path(i),
+                      .source = source_,
+                      .forced = {}});
+    }
+  }
+  size_t rows() const { return search_->rows().size(); }
+  void Advance(float* scores, int64_t stride) {
+    if (++cached_ < search_->Words(0).size()) return;
+    search_->Advance(scores, stride);
+    std::vector<int32_t> parents;
+    for (const translation::Search::Row& row : search_->rows()) parents.push_back(row.parent);
+    words_.Follow(parents);
+  }
+
+  // Of one that is over: a row for each word of the translation. Returns how many.
+  size_t AddFound(std::vector<CachedTransformer::Row>& rows) const {
+    const std::vector<translation::Hypothesis> found = search_->Found();
+    if (found.empty()) return 0;
+    int32_t word = start_;
+    const std::vector<int32_t>& next = found.front().words;
+    for (size_t i = 0; i < next.size(); ++i) {
+      rows.push_back({.word = std::exchange(word, next[i]),
+                      .position = i,
+                      .path = words_.all(),
+                      .source = source_,
+                      .forced = {}});
+    }
+    return next.size();
+  }
+
+ private:
+  Decoding(const std::shared_ptr<WordSlots>& pool, translation::SentenceJob& job,
+           translation::SearchTask task, std::span<int32_t> slots, size_t words)
+      : pool_(pool),
+        source_(slots.begin() + static_cast<std::ptrdiff_t>(words), slots.end()),
+        start_(task.start),
+        search_(job.suspended != nullptr ? std::move(job.suspended)
+                                         : translation::MakeSearch(job.search, std::move(task))),
+        words_({slots.begin(), slots.begin() + static_cast<std::ptrdiff_t>(words)},
+               std::max<size_t>(1, search_->rows().size())) {
+    if (TakesTheLikeliest(job)) greedy_ = static_cast<translation::SingleSearch*>(search_.get());
+  }
+
+  const std::shared_ptr<WordSlots> pool_;  // the engine may go before
+  const std::vector<int32_t> source_;
+  const int32_t start_;
+  std::unique_ptr<translation::Search> search_;
+  translation::SingleSearch* greedy_ = nullptr;  // the same, or null
+  HypothesisSlots words_;                        // of a greedy one all, in their order
+  size_t cached_ = 0;                            // of each hypothesis, the start among them
+  std::vector<int32_t> given_;
+};
+
+Decoding& DecodingOf(const translation::SentenceJob& job) {
+  return static_cast<Decoding&>(*job.state);
+}
+
+class AtenSeq2SeqEngine final : public translation::TranslationEngine {
+ public:
+  AtenSeq2SeqEngine(TransformerWeights weights, size_t slots, translation::SearchTask task,
+                    std::string model, bool few_shapes)
+      : transformer_(std::move(weights), slots, std::move(model), few_shapes),
+        task_(std::move(task)) {}
+
+  void Advance(std::span<translation::SentenceJob* const> jobs, size_t max_words,
+               absl::FunctionRef<bool(size_t)> should_stop,
+               runtime::WorkerContext& context) const override {
+    const c10::InferenceMode inference;
+    for (size_t words = 0; words < max_words;) {
+      Begin(jobs, should_stop, context);
+      std::vector<size_t> at_work;
+      std::vector<Decoding*> greedy;
+      std::vector<Decoding*> others;
+      for (size_t i = 0; i < jobs.size(); ++i) {
+        if (!jobs[i]->at_work() || jobs[i]->state == nullptr) continue;
+        at_work.push_back(i);
+        Decoding& decoding = DecodingOf(*jobs[i]);
+        // Over it may be when it was suspended before its end was noticed.
+        if (!decoding.over()) (decoding.is_greedy() ? greedy : others).push_back(&decoding);
+      }
+      if (at_work.empty()) return;
+      const size_t step =
+          greedy.empty() ? 1
+                         : std::bit_floor(std::min(max_words - words, transformer_.max_words()));
+      Continue(greedy, step, context);
+      for (size_t i = 0; i < step; ++i) Score(others, context);
+      words += step;
+      Align(jobs, at_work, context);
+      for (const size_t i : at_work) {
+        translation::SentenceJob& job = *jobs[i];
+        if (!DecodingOf(job).over()) job.stopped = should_stop(i);
+        if (!job.stopped) TakeFromSearch(DecodingOf(job).search(), job);
+        if (!job.at_work()) job.state.reset();
+      }
+    }
+  }
+
+ private:
+  // Encodes those of the jobs that have no state and for which there is room.
+  void Begin(std::span<translation::SentenceJob* const> jobs,
+             absl::FunctionRef<bool(size_t)> should_stop, runtime::WorkerContext& context) const {
+    std::vector<CachedTransformer::Source> sources;
+    for (size_t i = 0; i < jobs.size(); ++i) {
+      translation::SentenceJob& job = *jobs[i];
+      if (job.state != nullptr || !job.at_work()) continue;
+      job.stopped = should_stop(i);
+      job.done = !job.stopped && job.max_target == 0;
+      if (!job.at_work()) continue;
+      auto decoding =
+          Decoding::Begin(transformer_.slots(), job, TaskOf(job, task_, transformer_.longest()));
+      if (decoding == nullptr) continue;
+      sources.push_back(decoding->Source(job));
+      job.state = std::move(decoding);
+    }
+    if (!sources.empty()) transformer_.Encode(sources, context);
+  }
+
+  void Continue(std::span<Decoding* const> decodings, size_t words,
+                runtime::WorkerContext& context) const {
+    std::vector<CachedTransformer::Row> rows;
+    for (Decoding* decoding : decodings) rows.push_back(decoding->GreedyRow(words));
+    const auto next = transformer_.Continue(rows, words, context);
+    for (size_t i = 0; i < decodings.size(); ++i) decodings[i]->Continue(next[i]);
+  }
+
+  // One word more for those that are not over.
+  void Score(std::span<Decoding* const> decodings, runtime::WorkerContext& context) const {
+    std::vector<CachedTransformer::Row> rows;
+    std::vector<Decoding*> together;
+    const auto score = [&] {
+      if (rows.empty()) return;
+      const at::Tensor scores = transformer_.Score(rows, context);
+      auto* next = scores.mutable_data_ptr<float>();
+      for (Decoding* decoding : together) {
+        const auto count = static_cast<int64_t>(decoding->rows());
+        decoding->Advance(next, scores.size(1));
+        next += count * scores.size(1);
+      }
+      rows.clear();
+      together.clear();
+    };
+    for (Decoding* decoding : decodings) {
+      if (decoding->over()) continue;
+      if (rows.size() + decoding->rows() > transformer_.kMaxRows) score();
+      decoding->AddRows(rows);
+      together.push_back(decoding);
+    }
+    score();
+  }
+
+  // Of those whose search is over, where they ask for it.
+  void Align(std::span<translation::SentenceJob* const> jobs, std::span<const size_t> at_work,
+             runtime::WorkerContext& context) const {
+    std::vector<CachedTransformer::Row> rows;
+    std::vector<std::pair<translation::SentenceJob*, size_t>> ended;  // and how many words
+    for (const size_t i : at_work) {
+      const Decoding& decoding = DecodingOf(*jobs[i]);
+      if (jobs[i]->align && decoding.over()) ended.emplace_back(jobs[i], decoding.AddFound(rows));
+    }
+    const std::vector<int32_t> places = transformer_.Align(rows, context);
+    std::span<const int32_t> left = places;
+    for (const auto& [job, words] : ended) {
+      job->alignment = TargetOf(*job, left.first(words));
+      left = left.subspan(words);
+    }
+  }
+
+  const CachedTransformer transformer_;
+  const translation::SearchTask task_;
+};
+
+}  // namespace
+
+std::unique_ptr<const translation::TranslationEngine> MakeAtenSeq2SeqEngine(
+    const Seq2SeqWeights& weights, const Seq2SeqConfig& config, const AtenSeq2SeqOptions& options) {
+  const c10::InferenceMode inference;
+  TransformerWeights uploaded = UploadWeights(weights, config, options.device);
+  const size_t slots = CacheSlots(
+      uploaded, options.cache_bytes > 0 ? options.cache_bytes : UsualCacheBytes(options.device));
+  return std::make_unique<AtenSeq2SeqEngine>(std::move(uploaded), slots,
+                                             CommonTask(config, weights.words()), options.model,
+                                             options.shapes == models::ShapePolicy::kFew);
+}
+
+}  // namespace millrace::seq2seq

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "models/seq2seq/float_layers.h"
+
+namespace millrace::seq2seq {
+
+// What the decoder reads of a source: of each word, back to back, the key and the value of each
+// decoder layer. Immutable once made.
+class SourceMemory {
+ public:
+  SourceMemory(const float* rows, int64_t words, int64_t stride);
+
+  const std::vector<const float*>& words() const { return words_; }
+
+ private:
+  kernels::AlignedBuffer<float> values_;
+  std::vector<const float*> words_;
+};
+
+// The encoder, and the part of the decoder that depends on the source alone. Immutable, so
+// thread-safe.
+class FloatEncoder {
+ public:
+  FloatEncoder(const Seq2SeqWeights& weights, const Seq2SeqConfig& config,
+               const LayerSettings& settings, const FloatEmbeddings& embeddings);
+
+  // One a source, each of at least one word. They lie one behind another without padding.
+  std::vector<SourceMemory> Encode(std::span<const std::span<const int32_t>> sources,
+                                   LayerScratch& scratch) const;
+
+ private:
+  struct Layer {
+    kernels::PackedLinear inputs;  // query, key and value side by side
+    kernels::PackedLinear output;
+    FloatNorm norm;
+    FloatFeedForward feed_forward;
+  };
+
+  void Attend(const Layer& layer, std::span<const std::span<const int32_t>> sources,
+              const float* in, int64_t rows, LayerScratch& scratch, float* out) const;
+
+  const LayerSettings& settings_;
+  const FloatEmbeddings& embeddings_;
+  const int64_t heads_;
+  std::vector<Layer> layers_;
+  std::vector<FloatNorm> last_norm_;  // none or one
+  kernels::PackedLinear memory_;      // keys and values of all decoder layers side by side
+};
+
+}  // namespace millrace::seq2seq

@@ -1,0 +1,103 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "models/kernels/float_kernels.h"
+#include "models/kernels/packed_linear.h"
+#include "models/kernels/scratch.h"
+#include "models/seq2seq/seq2seq_config.h"
+#include "models/seq2seq/seq2seq_weights.h"
+
+namespace millrace::seq2seq {
+
+// What the layers have in common. Kept as long as they live.
+struct LayerSettings {
+  LayerSettings(const Seq2SeqConfig& config, const kernels::LinearKernels& linear)
+      : linear(linear),
+        kernels(linear.floats),
+        dim(config.dim),
+        norm_first(config.norm_first),
+        activation(config.activation),
+        epsilon(config.norm_epsilon) {}
+
+  const kernels::LinearKernels linear;
+  const kernels::FloatKernels& kernels;
+  const int64_t dim;
+  const bool norm_first;
+  const Activation activation;
+  const float epsilon;
+};
+
+struct LayerScratch {
+  kernels::Scratch normed;
+  kernels::Scratch wide;    // queries, keys and values, or hidden units
+  kernels::Scratch mixed;   // what attention read
+  kernels::Scratch result;  // of a sublayer, before it is added
+  kernels::Scratch scores;
+  kernels::Scratch narrow;  // what a linear layer reads, in its precision
+};
+
+// Immutable, as all layers, so thread-safe.
+class FloatNorm {
+ public:
+  explicit FloatNorm(const FloatNormWeights& weights)
+      : scale_(weights.scale.begin(), weights.scale.end()),
+        bias_(weights.bias.begin(), weights.bias.end()) {}
+
+  void Run(const LayerSettings& settings, const float* x, int64_t rows, float* out) const {
+    settings.kernels.norm(x, rows, settings.dim, scale_.data(), bias_.data(), settings.epsilon,
+                          out);
+  }
+
+ private:
+  std::vector<float> scale_;
+  std::vector<float> bias_;
+};
+
+// x = x + f(x), normalised before f or behind the sum. f(in, out) reads and writes rows of dim.
+template <typename F>
+void RunSublayer(const LayerSettings& settings, const FloatNorm& norm, float* x, int64_t rows,
+                 LayerScratch& scratch, const F& f) {
+  const int64_t floats = rows * settings.dim;
+  const float* in = x;
+  if (settings.norm_first) {
+    float* normed = scratch.normed.Take(floats);
+    norm.Run(settings, x, rows, normed);
+    in = normed;
+  }
+  float* out = scratch.result.Take(floats);
+  f(in, out);
+  settings.kernels.add(out, floats, x);
+  if (!settings.norm_first) norm.Run(settings, x, rows, x);
+}
+
+class FloatFeedForward {
+ public:
+  FloatFeedForward(const FloatFeedForwardWeights& weights, const kernels::LinearKernels& kernels);
+
+  void Run(const LayerSettings& settings, float* x, int64_t rows, LayerScratch& scratch) const;
+
+ private:
+  kernels::PackedLinear expand_;
+  kernels::PackedLinear contract_;
+  FloatNorm norm_;
+};
+
+// Words to vectors: their embeddings, scaled, and the encodings of their places. The matrix must
+// outlive it.
+class FloatEmbeddings {
+ public:
+  FloatEmbeddings(const kernels::PackedLinear& words, const kernels::FloatMatrix& positions,
+                  float scale);
+
+  // word must be of the vocabulary, position below longest.
+  void Lookup(int32_t word, int64_t position, float* out) const;
+
+ private:
+  const kernels::PackedLinear& words_;
+  const std::vector<float> positions_;
+  const float scale_;
+};
+
+}  // namespace millrace::seq2seq

@@ -1,0 +1,48 @@
+#include "models/seq2seq/search_job.h"
+
+#include <algorithm>
+#include <span>
+#include <stdexcept>
+#include <vector>
+
+namespace millrace::seq2seq {
+
+std::vector<int32_t> TargetOf(const translation::SentenceJob& job, std::span<const int32_t> words) {
+  words = words.subspan(std::min(job.prefix.size(), words.size()));
+  words = words.first(std::min(job.max_target, words.size()));
+  return {words.begin(), words.end()};
+}
+
+translation::SearchTask CommonTask(const Seq2SeqConfig& config, int64_t words) {
+  translation::SearchTask task;
+  task.words = words;
+  task.start = config.start;
+  task.end = config.end;
+  task.forced_end = config.forced_end;
+  task.suppressed = config.suppressed;
+  return task;
+}
+
+translation::SearchTask TaskOf(const translation::SentenceJob& job, translation::SearchTask common,
+                               size_t longest) {
+  common.prefix = job.prefix;
+  common.min_words = job.prefix.size() + job.min_target;
+  // With the end; the last word needs no place, for nothing follows it.
+  common.max_words = std::min(job.prefix.size() + job.max_target + 1, longest);
+  return common;
+}
+
+void TakeFromSearch(const translation::Search& search, translation::SentenceJob& job) {
+  if (!search.rows().empty()) {
+    job.target = TargetOf(job, search.Decided());
+    return;
+  }
+  job.found = search.Found();
+  if (job.found.empty()) throw std::runtime_error("the model gave scores that are no numbers");
+  for (translation::Hypothesis& hypothesis : job.found)
+    hypothesis.words = TargetOf(job, hypothesis.words);
+  job.target = job.found.front().words;
+  job.done = true;
+}
+
+}  // namespace millrace::seq2seq

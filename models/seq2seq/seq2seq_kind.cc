@@ -1,0 +1,98 @@
+#include "models/seq2seq/seq2seq_kind.h"
+
+#include <algorithm>
+#include <memory>
+
+#include "absl/strings/str_cat.h"
+#include "millrace/config/v1/model.pb.h"
+#include "models/config/config_section.h"
+#include "models/core/regular_file.h"
+#include "models/translation/translation_config.h"
+
+namespace millrace::seq2seq {
+namespace {
+
+namespace v1 = millrace::config::v1;
+
+kernels::Precision Convert(v1::Precision precision, const models::ConfigSection& section) {
+  switch (precision) {
+    case v1::PRECISION_UNSPECIFIED:
+    case v1::PRECISION_FLOAT32:
+      return kernels::Precision::kFloat32;
+    case v1::PRECISION_BFLOAT16:
+      return kernels::Precision::kBfloat16;
+    case v1::PRECISION_INT8:
+      return kernels::Precision::kInt8;
+    default:
+      section.Error("precision", absl::StrCat(static_cast<int>(precision),
+                                              " is unknown, allowed are PRECISION_FLOAT32, "
+                                              "PRECISION_BFLOAT16 and PRECISION_INT8"));
+      return kernels::Precision::kFloat32;
+  }
+}
+
+std::unique_ptr<const models::KindConfig> Parse(const models::ConfigSection& section) {
+  const auto& message = section.As<v1::Seq2Seq>();
+  section.FileName("file", message.file());
+  section.FileName("config_file", message.config_file());
+  section.FileName("pieces_file", message.pieces_file());
+  section.FileName("words_file", message.words_file());
+  if (!message.target_words_file().empty())
+    section.FileName("target_words_file", message.target_words_file());
+  if (!message.target_pieces_file().empty())
+    section.FileName("target_pieces_file", message.target_pieces_file());
+  section.Text("source_language", message.source_language(), 35);
+  section.Text("target_language", message.target_language(), 35);
+  auto config = std::make_unique<Seq2SeqModelConfig>();
+  config->file = message.file();
+  config->config_file = message.config_file();
+  config->pieces_file = message.pieces_file();
+  config->words_file = message.words_file();
+  config->target_words_file = message.target_words_file();
+  config->target_pieces_file = message.target_pieces_file();
+  config->source_language = message.source_language();
+  config->target_language = message.target_language();
+  config->early_stopping = message.early_stopping();
+  translation::TakeLengths(message, section, *config);
+  if (message.beam_size() != 0) {
+    section.Range("beam_size", message.beam_size(), 1U, 16U);
+    config->beam_size = static_cast<int>(std::min(message.beam_size(), 16U));
+  }
+  if (message.has_length_penalty()) {
+    section.Range("length_penalty", message.length_penalty(), -10.0F, 10.0F);
+    config->length_penalty = message.length_penalty();
+  }
+  section.Range("no_repeat_ngram_size", message.no_repeat_ngram_size(), 0U, 64U);
+  config->no_repeat_ngram_size = static_cast<int>(std::min(message.no_repeat_ngram_size(), 64U));
+  if (message.repetition_penalty() != 0) {
+    section.Range("repetition_penalty", message.repetition_penalty(), 0.01F, 100.0F);
+    config->repetition_penalty = message.repetition_penalty();
+  }
+  config->precision = Convert(message.precision(), section);
+  return config;
+}
+
+}  // namespace
+
+std::vector<models::PackageFile> Seq2SeqModelConfig::Files() const {
+  std::vector<models::PackageFile> files{{file, "file", models::kMaxWeightsBytes},
+                                         {config_file, "config_file", models::kMaxSettingsBytes},
+                                         {pieces_file, "pieces_file", models::kMaxVocabularyBytes},
+                                         {words_file, "words_file", models::kMaxVocabularyBytes}};
+  if (!target_words_file.empty())
+    files.push_back({target_words_file, "target_words_file", models::kMaxVocabularyBytes});
+  if (!target_pieces_file.empty())
+    files.push_back({target_pieces_file, "target_pieces_file", models::kMaxVocabularyBytes});
+  return files;
+}
+
+models::ModelInfo Seq2SeqModelConfig::Info() const {
+  models::ModelInfo info;
+  info.source_language = source_language;
+  info.target_language = target_language;
+  return info;
+}
+
+const models::ModelKind kKind = {"seq2seq", models::Task::kTranslation, &Parse};
+
+}  // namespace millrace::seq2seq

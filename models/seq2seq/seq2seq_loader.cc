@@ -1,0 +1,42 @@
+#include <utility>
+
+#include "models/seq2seq/seq2seq_kind.h"
+#include "models/seq2seq/seq2seq_model.h"
+#include "models/translation/translation_cache.h"
+
+namespace millrace::seq2seq {
+namespace {
+
+absl::StatusOr<std::unique_ptr<models::Model>> Load(const models::KindConfig& kind_config,
+                                                    const models::LoadContext& context,
+                                                    models::ModelInfo info) {
+  const auto& config = static_cast<const Seq2SeqModelConfig&>(kind_config);
+  Seq2SeqOptions options;
+  options.weights_file = context.folder / config.file;
+  options.config_file = context.folder / config.config_file;
+  options.pieces_file = context.folder / config.pieces_file;
+  options.words_file = context.folder / config.words_file;
+  if (!config.target_words_file.empty())
+    options.target_words_file = context.folder / config.target_words_file;
+  if (!config.target_pieces_file.empty())
+    options.target_pieces_file = context.folder / config.target_pieces_file;
+  options.max_length_factor = config.max_length_factor;
+  options.max_source_tokens = static_cast<size_t>(config.max_source_tokens);
+  options.search.beam_size = config.beam_size;
+  options.search.length_penalty = config.length_penalty;
+  if (config.early_stopping) options.search.early_stopping = translation::EarlyStopping::kAtBeams;
+  options.search.no_repeat_ngram_size = config.no_repeat_ngram_size;
+  options.search.repetition_penalty = config.repetition_penalty;
+  options.precision = config.precision;
+  if (context.translations != nullptr) options.cache = context.translations->MakeForModel();
+  options.device = context.device;
+  options.shapes = context.shapes;
+  if (context.max_batch == 0) info.batching.max_batch = Seq2SeqModel::MaxBatch(context.device);
+  return Seq2SeqModel::Load(options, std::move(info));
+}
+
+}  // namespace
+
+const models::ModelLoader kLoader = {&kKind, &Load};
+
+}  // namespace millrace::seq2seq

@@ -1,0 +1,243 @@
+#include "models/seq2seq/seq2seq_model.h"
+
+#include <algorithm>
+#include <utility>
+#include <variant>
+
+#include "absl/status/status.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "models/seq2seq/aten_seq2seq_engine.h"
+#include "models/seq2seq/seq2seq_engine.h"
+#include "models/seq2seq/seq2seq_weights.h"
+#include "models/translation/search/search_request.h"
+#include "models/translation/translation_batch.h"
+
+namespace millrace::seq2seq {
+namespace {
+
+// Words of the config that the weights do not have would be read beyond the embeddings.
+absl::Status CheckWords(const Seq2SeqConfig& config, const Seq2SeqWeights& weights,
+                        const std::string& file) {
+  const auto check = [&](const char* field, int32_t word, int64_t words) {
+    if (word < words) return absl::OkStatus();
+    return absl::InvalidArgumentError(
+        absl::StrCat(file, ": ", field, ": ", word, " is not a word, allowed 0..", words - 1));
+  };
+  const int64_t source = weights.source_words();
+  const int64_t target = weights.words();
+  absl::Status status = check("start", config.start, target);
+  status.Update(check("end", config.end, target));
+  status.Update(check("source_end", config.source_end, source));
+  status.Update(check("unknown", config.unknown, source));
+  status.Update(check("target_unknown", config.target_unknown, target));
+  for (const int32_t word : config.suppressed) status.Update(check("suppressed", word, target));
+  for (const LanguageToken& language : config.languages) {
+    status.Update(check("languages", language.word, source));
+    if (config.language_tokens == LanguageTokens::kSourceAndTarget)
+      status.Update(check("languages", language.word, target));
+  }
+  return status;
+}
+
+absl::StatusOr<translation::Vocabularies> LoadVocabularies(const Seq2SeqOptions& options,
+                                                           const Seq2SeqConfig& config,
+                                                           const Seq2SeqWeights& weights) {
+  const bool own_words = !options.target_words_file.empty();
+  if (!own_words && weights.source_words() != weights.words()) {
+    return absl::DataLossError(absl::StrCat(
+        options.weights_file.string(), ": has embeddings of ", weights.source_words(),
+        " source words and ", weights.words(),
+        " target words: these need a vocabulary each, and target_words_file names none"));
+  }
+  std::string error;
+  translation::Vocabularies vocabularies;
+  vocabularies.source = translation::Vocabulary::LoadWithTable(
+      options.pieces_file, options.words_file, weights.source_words(), config.unknown, error);
+  if (vocabularies.source == nullptr) return absl::DataLossError(error);
+  vocabularies.target = vocabularies.source;
+  const bool own_pieces = !options.target_pieces_file.empty();
+  if (own_words || own_pieces) {
+    vocabularies.target = translation::Vocabulary::LoadWithTable(
+        own_pieces ? options.target_pieces_file : options.pieces_file,
+        own_words ? options.target_words_file : options.words_file, weights.words(),
+        config.target_unknown, error);
+  }
+  if (vocabularies.target == nullptr) return absl::DataLossError(error);
+  return vocabularies;
+}
+
+absl::Status CheckDefault(const char* field, const std::string& language,
+                          const std::vector<std::string>& all) {
+  if (models::HasLanguage(all, language)) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat(field, ": '", language, "' is not among the model's ", all.size(),
+                   " languages, the first of which is '", all.front(), "'"));
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<models::Model>> Seq2SeqModel::Load(const Seq2SeqOptions& options,
+                                                                  models::ModelInfo info) {
+  if (absl::Status status = translation::CheckSearchOptions(options.search); !status.ok())
+    return status;
+  if (options.device != runtime::DeviceType::kCpu &&
+      options.precision != kernels::Precision::kFloat32) {
+    return absl::InvalidArgumentError(
+        "precision: bfloat16 and int8 are for the CPU; on a device none may be set, or "
+        "PRECISION_FLOAT32");
+  }
+  auto config = ReadSeq2SeqConfig(options.config_file);
+  if (!config.ok()) return config.status();
+  auto weights = Seq2SeqWeights::Load(options.weights_file, *config);
+  if (!weights.ok()) return weights.status();
+  if (absl::Status status = CheckWords(*config, *weights, options.config_file.string());
+      !status.ok())
+    return status;
+  if (static_cast<int64_t>(options.max_source_tokens) > weights->longest()) {
+    return absl::InvalidArgumentError(absl::StrCat("max_source_tokens: ", options.max_source_tokens,
+                                                   " is out of range, allowed 16..",
+                                                   weights->longest()));
+  }
+  auto vocabularies = LoadVocabularies(options, *config, *weights);
+  if (!vocabularies.ok()) return vocabularies.status();
+  info.task = models::Task::kTranslation;
+  info.platform = "seq2seq";
+  info.batching.continuous = true;
+  info.batching.divided = options.device == runtime::DeviceType::kCpu;
+  info.batching.full_work =
+      translation::StepLimits::kWorkOfRow *
+      static_cast<double>(std::max(translation::StepLimits().max_rows, info.batching.max_batch));
+  info.max_hypotheses = translation::SearchOptions::kMaxBeam;
+  for (const LanguageToken& language : config->languages) {
+    info.target_languages.push_back(language.tag);
+    if (config->language_tokens == LanguageTokens::kSourceAndTarget)
+      info.source_languages.push_back(language.tag);
+  }
+  absl::Status status =
+      CheckDefault("source_language", info.source_language, models::SourceLanguages(info));
+  status.Update(
+      CheckDefault("target_language", info.target_language, models::TargetLanguages(info)));
+  if (!status.ok()) return status;
+  std::unique_ptr<const translation::TranslationEngine> engine;
+  if (options.device == runtime::DeviceType::kCpu) {
+    engine = std::make_unique<Seq2SeqEngine>(
+        std::make_unique<Seq2SeqNetwork>(*weights, *config,
+                                         kernels::LinearKernels::For(options.precision)),
+        *config, static_cast<size_t>(weights->longest()));
+  } else {
+    engine = MakeAtenSeq2SeqEngine(
+        *weights, *config,
+        {.device = options.device, .model = info.name, .shapes = options.shapes});
+  }
+  return std::unique_ptr<models::Model>(new Seq2SeqModel(
+      options, *std::move(config), std::move(info), *std::move(vocabularies), std::move(engine)));
+}
+
+Seq2SeqModel::Seq2SeqModel(const Seq2SeqOptions& options, Seq2SeqConfig config,
+                           models::ModelInfo info, translation::Vocabularies vocabularies,
+                           std::unique_ptr<const translation::TranslationEngine> engine)
+    : info_(std::move(info)),
+      config_(std::move(config)),
+      max_length_factor_(options.max_length_factor),
+      max_source_tokens_(options.max_source_tokens),
+      search_(options.search),
+      few_shapes_(options.shapes == models::ShapePolicy::kFew),
+      vocabularies_(std::move(vocabularies)),
+      engine_(std::move(engine)),
+      cache_(options.cache) {}
+
+absl::Status Seq2SeqModel::Validate(const models::Input& input) const {
+  const auto* translate = std::get_if<models::TranslateInput>(&input);
+  if (translate == nullptr) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("model '", info_.name, "' translates text; it takes no other input"));
+  }
+  if (absl::Status status = translation::CheckTexts(*translate); !status.ok()) return status;
+  absl::Status status;
+  if (!translate->source_language.empty()) {
+    status.Update(CheckDefault("source_language", translate->source_language,
+                               models::SourceLanguages(info_)));
+  }
+  if (!translate->target_language.empty()) {
+    status.Update(CheckDefault("target_language", translate->target_language,
+                               models::TargetLanguages(info_)));
+  }
+  status.Update(translation::SearchFor(search_, translate->search).status());
+  return status;
+}
+
+int32_t Seq2SeqModel::LanguageWord(const std::string& asked, const std::string& otherwise) const {
+  const std::string& tag = asked.empty() ? otherwise : asked;
+  return std::ranges::find_if(config_.languages,
+                              [&](const LanguageToken& language) {
+                                return absl::EqualsIgnoreCase(language.tag, tag);
+                              })
+      ->word;
+}
+
+translation::SentenceFrame Seq2SeqModel::FrameOf(const models::TranslateInput& input) const {
+  translation::SentenceFrame frame;
+  frame.after = {config_.source_end};
+  switch (config_.language_tokens) {
+    case LanguageTokens::kNone:
+      break;
+    case LanguageTokens::kTargetInSource:
+      frame.before = {LanguageWord(input.target_language, info_.target_language)};
+      break;
+    case LanguageTokens::kSourceAndTarget:
+      frame.before = {LanguageWord(input.source_language, info_.source_language)};
+      frame.prefix = {LanguageWord(input.target_language, info_.target_language)};
+      break;
+  }
+  return frame;
+}
+
+double Seq2SeqModel::EstimateWork(const models::Input& input) const {
+  return translation::EstimateWork(std::get<models::TranslateInput>(input));
+}
+
+std::unique_ptr<models::Batch> Seq2SeqModel::Prepare(
+    std::span<models::Request* const> requests) const {
+  translation::StepLimits limits;
+  limits.max_source_tokens = max_source_tokens_;
+  limits.max_rows = std::max(limits.max_rows, info_.batching.max_batch);
+  const auto settings_of = [this](const models::TranslateInput& input) {
+    return translation::TranslationSettings{
+        .frame = FrameOf(input),
+        .search = *translation::SearchFor(search_, input.search),  // it was validated
+        .max_length_factor = max_length_factor_,
+        .min_target = static_cast<size_t>(input.search.min_target_tokens.value_or(0)),
+        .max_target = static_cast<size_t>(input.search.max_target_tokens.value_or(0)),
+        .source_language =
+            input.source_language.empty() ? info_.source_language : input.source_language};
+  };
+  return std::make_unique<translation::TranslationBatch>(requests, limits, settings_of,
+                                                         vocabularies_, *engine_, cache_);
+}
+
+std::vector<models::Input> Seq2SeqModel::WarmupInputs() const {
+  constexpr char kPhrase[] = "1 2, 3";
+  const auto input_of = [](size_t sentences, const std::string& text) {
+    models::TranslateInput input;
+    input.texts.assign(sentences, text);
+    input.use_cache = false;
+    return input;
+  };
+  std::vector<models::Input> inputs = {input_of(1, absl::StrCat(kPhrase, "."))};
+  if (!few_shapes_) return inputs;
+  // The usual lengths, each with the usual numbers of sentences.
+  for (const size_t phrases : {1, 6, 12}) {
+    std::string text;
+    for (size_t i = 0; i < phrases; ++i) absl::StrAppend(&text, i == 0 ? "" : " ", kPhrase);
+    for (size_t sentences = 1; sentences <= 64; sentences *= 4)
+      inputs.emplace_back(input_of(sentences, text));
+    // With what is put back by an alignment.
+    models::TranslateInput marked = input_of(1, absl::StrCat("<b>1</b> ", text));
+    marked.format = models::TextFormat::kHtml;
+    inputs.emplace_back(std::move(marked));
+  }
+  return inputs;
+}
+
+}  // namespace millrace::seq2seq

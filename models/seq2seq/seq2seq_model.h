@@ -1,0 +1,82 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "models/core/model.h"
+#include "models/core/shape_policy.h"
+#include "models/kernels/precision.h"
+#include "models/seq2seq/seq2seq_config.h"
+#include "models/translation/search/search_options.h"
+#include "models/translation/translation_cache.h"
+#include "models/translation/translation_engine.h"
+#include "models/translation/vocabulary.h"
+
+namespace millrace::seq2seq {
+
+struct Seq2SeqOptions {
+  std::filesystem::path weights_file;
+  std::filesystem::path config_file;
+  std::filesystem::path pieces_file;
+  std::filesystem::path words_file;
+  std::filesystem::path target_words_file;   // of translations; empty: words_file
+  std::filesystem::path target_pieces_file;  // of their beginnings; empty: pieces_file
+  float max_length_factor = 2.5F;            // target words per source word, plus 5
+  size_t max_source_tokens = 256;            // a longer sentence is cut at a word
+  translation::SearchOptions search;         // with one hypothesis
+  kernels::Precision precision =
+      kernels::Precision::kFloat32;  // CUDA: float16 instead; others on the CPU only
+  runtime::DeviceType device = runtime::DeviceType::kCpu;
+  models::ShapePolicy shapes = models::ShapePolicy::kExact;
+  translation::TranslationCache::ForModel cache = {};  // of translations that were made
+};
+
+// An encoder-decoder transformer, of one pair of languages or of many. A step takes the next
+// sentences of each of its requests in turn. Text that holds nothing the vocabulary knows comes out
+// as it went in. Thread-safe; the weights are shared by all workers.
+class Seq2SeqModel final : public models::Model {
+ public:
+  // Requests in a batch where the config leaves it open: as many as a step takes little longer for
+  // than for fewer.
+  static constexpr size_t MaxBatch(runtime::DeviceType device) {
+    return device == runtime::DeviceType::kCuda ? 128 : 32;
+  }
+
+  // Sets the task, platform and languages of `info`, whose source_language and target_language must
+  // be set. NotFound, DataLoss or InvalidArgument naming the file or field.
+  static absl::StatusOr<std::unique_ptr<models::Model>> Load(const Seq2SeqOptions& options,
+                                                             models::ModelInfo info);
+
+  const models::ModelInfo& info() const override { return info_; }
+  absl::Status Validate(const models::Input& input) const override;
+  double EstimateWork(const models::Input& input) const override;
+  std::unique_ptr<models::Batch> Prepare(std::span<models::Request* const> requests) const override;
+  std::vector<models::Input> WarmupInputs() const override;
+
+ private:
+  Seq2SeqModel(const Seq2SeqOptions& options, Seq2SeqConfig config, models::ModelInfo info,
+               translation::Vocabularies vocabularies,
+               std::unique_ptr<const translation::TranslationEngine> engine);
+
+  // The language's word: of the tag, which was validated, or of the default.
+  int32_t LanguageWord(const std::string& asked, const std::string& otherwise) const;
+  translation::SentenceFrame FrameOf(const models::TranslateInput& input) const;
+
+  const models::ModelInfo info_;
+  const Seq2SeqConfig config_;
+  const float max_length_factor_;
+  const size_t max_source_tokens_;
+  const translation::SearchOptions search_;
+  const bool few_shapes_;
+  const translation::Vocabularies vocabularies_;
+  const std::unique_ptr<const translation::TranslationEngine> engine_;
+  const translation::TranslationCache::ForModel cache_;
+};
+
+}  // namespace millrace::seq2seq

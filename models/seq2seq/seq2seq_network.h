@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "models/seq2seq/float_decoder.h"
+#include "models/seq2seq/float_encoder.h"
+#include "models/seq2seq/float_layers.h"
+
+namespace millrace::seq2seq {
+
+// An encoder-decoder transformer on the CPU. Holds a copy of the weights in the precision of the
+// kernels, the embeddings once where a model shares them. What it computes for a row is the same,
+// bit for bit, whatever rows are computed beside it. Immutable, so thread-safe.
+class Seq2SeqNetwork {
+ public:
+  // The weights may go afterwards.
+  Seq2SeqNetwork(const Seq2SeqWeights& weights, const Seq2SeqConfig& config,
+                 const kernels::LinearKernels& kernels);
+  Seq2SeqNetwork(const Seq2SeqNetwork&) = delete;
+  Seq2SeqNetwork& operator=(const Seq2SeqNetwork&) = delete;
+
+  int64_t words() const { return words_; }
+  const FloatEncoder& encoder() const { return encoder_; }
+  const FloatDecoder& decoder() const { return decoder_; }
+
+ private:
+  const LayerSettings settings_;
+  const int64_t words_;
+  const kernels::PackedLinear output_;
+  const std::optional<kernels::PackedLinear> target_words_;  // none: as output_
+  const std::optional<kernels::PackedLinear> source_words_;  // none: as the target's
+  const FloatEmbeddings target_embeddings_;
+  const FloatEmbeddings source_embeddings_;
+  const FloatEncoder encoder_;
+  const FloatDecoder decoder_;
+};
+
+}  // namespace millrace::seq2seq

@@ -1,0 +1,280 @@
+#include "models/speech/speech_plan.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "models/core/strings.h"
+#include "models/core/text_work.h"
+#include "models/speech/first_clause.h"
+#include "models/speech/sound_edges.h"
+#include "models/speech/speech_units.h"
+#include "models/text/phoneme_words.h"
+#include "models/text/unicode.h"
+
+namespace millrace::speech {
+namespace {
+
+constexpr size_t kMaxUnitsTried = 8;  // in a step, until one has something to speak
+// Seconds at a speed of 1: between two clauses that are spoken apart, before the first sound of a
+// unit and behind its last, and at least for the marks there.
+constexpr float kClausePause = 0.15F;
+constexpr float kLead = 0.03F;
+constexpr float kTail = 0.1F;
+constexpr float kMarks = 0.02F;
+constexpr float kMaxPause = 10;
+
+// The first symbol that the voice does not know, but for line breaks, which end sentences.
+absl::Status CheckSymbols(std::string_view phonemes, const SpeechReader& reader) {
+  const auto check = [&](size_t begin, size_t end) {
+    for (size_t at = begin; at < end;) {
+      const models::CodePoint c = models::DecodeAt(phonemes, at);
+      if (c.value != '\n' && c.value != '\r') {
+        return absl::InvalidArgumentError(absl::StrCat(
+            "phonemes: the voice does not know the symbol '", View(phonemes.substr(at, c.bytes)),
+            "' (U+", absl::Hex(static_cast<uint32_t>(c.value), absl::kZeroPad4), ") at byte ", at,
+            "; it knows: ", reader.Symbols()));
+      }
+      at += c.bytes;
+    }
+    return absl::OkStatus();
+  };
+  size_t known = 0;  // up to here
+  for (const PhonemeSymbol& symbol : reader.ToIds(phonemes).symbols) {
+    if (absl::Status status = check(known, symbol.begin); !status.ok()) return status;
+    known = symbol.end;
+  }
+  return check(known, phonemes.size());
+}
+
+absl::Status CheckPause(const char* field, float seconds) {
+  if (seconds <= kMaxPause) return absl::OkStatus();  // not so of NaN
+  return absl::InvalidArgumentError(absl::StrCat(field, ": ", seconds, " is not allowed; it is 0..",
+                                                 kMaxPause, ", or unset for the model's own"));
+}
+
+}  // namespace
+
+absl::Status CheckSpeech(const models::SynthesizeInput& input, const models::ModelInfo& info,
+                         const SpeechReader& reader) {
+  const char* field = input.is_phonemes ? "phonemes" : "text";
+  if (!HasLetterOrDigit(input.text)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(field, ": there is nothing to speak; it needs a letter or a digit"));
+  }
+  if (!input.language.empty() &&
+      std::ranges::find(info.languages, input.language) == info.languages.end()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("language: model '", info.name, "' does not speak '", input.language,
+                     "'; it speaks: ", absl::StrJoin(info.languages, ", ")));
+  }
+  if (absl::Status status = CheckPause("sentence_pause_seconds", input.sentence_pause);
+      !status.ok())
+    return status;
+  if (absl::Status status = CheckPause("paragraph_pause_seconds", input.paragraph_pause);
+      !status.ok()) {
+    return status;
+  }
+  return input.is_phonemes ? CheckSymbols(input.text, reader) : absl::OkStatus();
+}
+
+double EstimateWork(const models::SynthesizeInput& input) {
+  return (models::kSentenceWork + static_cast<double>(input.text.size())) / input.speed;
+}
+
+SpeechPlan::SpeechPlan(const models::SynthesizeInput& input, const Manner& manner)
+    : input_(input),
+      manner_(manner),
+      units_(input.is_phonemes ? SplitPhonemeUnits(input.text, manner.max_bytes)
+                               : SplitSpeechUnits(input.text, manner.max_bytes)) {
+  if (manner.first_clause_alone && input.streamed && input.first_sentence == 0)
+    CutFirstClause(units_);
+}
+
+bool SpeechPlan::Prepare(models::Request& request, const SpeechReader& reader) {
+  for (size_t tried = 0; next_ < units_.size(); ++tried) {
+    if (!read_.ids.empty()) return true;
+    if (tried == kMaxUnitsTried || request.ShouldStop()) return false;
+    const std::string_view unit = units_[next_];
+    if (input_.is_phonemes) {
+      text_ = {std::string(HasLetterOrDigit(unit) ? unit : ""), models::SplitPhonemeWords(unit)};
+    } else {
+      auto text = reader.ToPhonemes(unit, input_);
+      if (!text.ok()) {
+        request.Finish(text.status());
+        return false;
+      }
+      text_ = *std::move(text);
+    }
+    read_ = reader.ToIds(text_.phonemes);
+    if (read_.symbols.empty()) {
+      Forget();
+      ++next_;
+    } else if (const size_t count = symbols(); count > reader.max_symbols() && !Halve()) {
+      request.Finish(absl::InvalidArgumentError(
+          absl::StrCat(field(), ": '", View(unit), "' has ", count,
+                       " phonemes without a place to cut it, allowed are ", reader.max_symbols())));
+      return false;
+    }
+  }
+  request.Finish(spoken_ > 0 || input_.part_of_text
+                     ? absl::OkStatus()
+                     : absl::InvalidArgumentError(absl::StrCat(
+                           field(), ": there is nothing in it that the voice can speak")));
+  return false;
+}
+
+double SpeechPlan::WorkLeft(double spoken_part) const {
+  if (next_ >= units_.size()) return 0;
+  const std::string_view unit = units_[next_];
+  const char* end = input_.text.data() + input_.text.size();
+  const double work = models::kSentenceWork * static_cast<double>(units_.size() - next_) +
+                      static_cast<double>(end - unit.data());
+  const double spoken = spoken_part * (models::kSentenceWork + static_cast<double>(unit.size()));
+  return (work - spoken) / input_.speed;
+}
+
+bool SpeechPlan::Halve() {
+  if (!HalveSpeechUnit(units_, next_)) return false;
+  Forget();
+  return true;
+}
+
+size_t SpeechPlan::CharactersBefore(size_t byte) const {
+  return left_characters_ +
+         models::CountCodePoints(
+             std::string_view(input_.text).substr(left_bytes_, byte - left_bytes_));
+}
+
+void SpeechPlan::SetFrames(std::span<const int64_t> frames, int64_t samples_per_frame) {
+  times_ = SymbolTimes::FromFrames(read_, text_.phonemes, frames, samples_per_frame);
+}
+
+int64_t SpeechPlan::Scaled(float seconds, int sample_rate) const {
+  return std::lround(static_cast<double>(seconds) * sample_rate / input_.speed);
+}
+
+int64_t SpeechPlan::PauseBefore(int sample_rate) const {
+  models::SpeechBreak before = input_.break_before;
+  if (spoken_ > 0) {
+    const size_t begin = units_[next_].data() - input_.text.data();
+    before = BreakBehind(std::string_view(input_.text).substr(0, begin));
+  }
+  const auto pause = [&](float asked, float usual) {
+    return asked < 0 ? Scaled(usual, sample_rate)
+                     : std::lround(static_cast<double>(asked) * sample_rate);
+  };
+  int64_t samples = 0;
+  switch (before) {
+    case models::SpeechBreak::kNone:
+      return 0;
+    case models::SpeechBreak::kClause:
+      samples = Scaled(kClausePause, sample_rate);
+      break;
+    case models::SpeechBreak::kSentence:
+      samples = pause(input_.sentence_pause, manner_.pauses.sentence);
+      break;
+    case models::SpeechBreak::kParagraph:
+      samples = pause(input_.paragraph_pause, manner_.pauses.paragraph);
+      break;
+  }
+  // The ends of both units are a part of it.
+  return std::max<int64_t>(samples - Scaled(kLead, sample_rate) - Scaled(kTail, sample_rate), 0);
+}
+
+void SpeechPlan::TellTimes(int64_t shift, models::SynthesizeOutput& piece) {
+  const std::vector<int64_t>& bounds = times_.bounds;
+  if (bounds.empty()) return;
+  const std::string_view phonemes = text_.phonemes;
+  // Sound that was cut off in front has no time of its own.
+  const auto add = [shift](std::string text, int64_t begin, int64_t end, size_t character,
+                           std::vector<models::SpeechTime>& times) {
+    begin = std::max<int64_t>(begin + shift, 0);
+    if (end + shift > begin) times.push_back({std::move(text), begin, end + shift, character});
+  };
+  if (input_.phoneme_times) {
+    for (size_t i = 0; i < read_.symbols.size(); ++i) {
+      const PhonemeSymbol& symbol = read_.symbols[i];
+      add(std::string(phonemes.substr(symbol.begin, symbol.end - symbol.begin)), bounds[i],
+          bounds[i + 1], 0, piece.phonemes);
+    }
+  }
+  if (!input_.word_times) return;
+  const std::string_view unit = units_[next_];
+  const auto unit_begin = static_cast<size_t>(unit.data() - input_.text.data());
+  left_characters_ = CharactersBefore(unit_begin);
+  left_bytes_ = unit_begin;
+  size_t symbol = 0;
+  const std::vector<PhonemeSymbol>& symbols = read_.symbols;
+  for (const models::PhonemeWord& word : text_.words) {
+    while (symbol < symbols.size() && symbols[symbol].begin < word.phonemes_begin) ++symbol;
+    const size_t first = symbol;
+    while (symbol < symbols.size() && symbols[symbol].end <= word.phonemes_end) ++symbol;
+    if (symbol == first) continue;  // the voice knows none of its sounds
+    add(std::string(unit.substr(word.begin, word.end - word.begin)), bounds[first], bounds[symbol],
+        CharactersBefore(unit_begin + word.begin), piece.words);
+  }
+}
+
+models::SynthesizeOutput SpeechPlan::TakePiece(std::vector<float> samples, int sample_rate,
+                                               bool last) {
+  models::SynthesizeOutput piece;
+  piece.sample_rate = sample_rate;
+  piece.sentence_index = spoken_;
+  piece.sentence_finished = last;
+  const auto size = static_cast<int64_t>(samples.size());
+  const std::span<const float> all(samples);
+  const bool whole = manner_.lead_samples == 0;
+  const auto lead = all.first(whole ? all.size() : std::min(all.size(), manner_.lead_samples));
+  const auto tail = all.last(whole ? all.size() : std::min(all.size(), manner_.tail_samples));
+  const bool first = !std::exchange(begun_, true);
+  int64_t begin = 0;   // of the piece, in samples; less than 0: silence is added
+  int64_t before = 0;  // samples of the pause
+  if (first) {
+    piece.text = units_[next_];
+    if (whole) times_.FollowSound(all, sample_rate);
+    before = PauseBefore(sample_rate);
+    if (const auto sound = FirstSound(lead, sample_rate))
+      begin = static_cast<int64_t>(*sound) - Scaled(kLead, sample_rate);
+  }
+  int64_t end = size;
+  if (last) {
+    const auto searched = static_cast<int64_t>(all.size() - tail.size());  // where that begins
+    const auto sound = LastSound(tail, sample_rate);
+    if (sound || searched > 0)
+      end = searched + static_cast<int64_t>(sound.value_or(0)) + Scaled(kTail, sample_rate);
+    // The times of a unit are told before its end is heard.
+    if (!times_.bounds.empty())
+      end = std::max(end, times_.SoundsEnd() + Scaled(kMarks, sample_rate) - given_);
+  }
+  if (first) {
+    times_.EndMarksAt(times_.SoundsEnd() + Scaled(kMarks, sample_rate));
+    TellTimes(before - begin, piece);
+  }
+  given_ += size;
+  if (begin < 0) before -= std::exchange(begin, 0);
+  piece.samples.assign(static_cast<size_t>(before), 0.0F);
+  piece.samples.insert(piece.samples.end(), samples.begin() + begin,
+                       samples.begin() + std::clamp(end, begin, size));
+  if (end > size) piece.samples.insert(piece.samples.end(), static_cast<size_t>(end - size), 0.0F);
+  return piece;
+}
+
+bool SpeechPlan::Advance() {
+  Forget();
+  ++spoken_;
+  return ++next_ < units_.size();
+}
+
+void SpeechPlan::Forget() {
+  text_ = {};
+  read_ = {};
+  times_ = {};
+  begun_ = false;
+  given_ = 0;
+}
+
+}  // namespace millrace::speech

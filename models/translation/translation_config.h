@@ -1,0 +1,20 @@
+#pragma once
+
+#include "models/config/config_section.h"
+
+namespace millrace::translation {
+
+// The bounds that every translator has.
+template <typename Message, typename Config>
+void TakeLengths(const Message& message, const models::ConfigSection& section, Config& config) {
+  if (message.max_length_factor() != 0) {
+    section.Range("max_length_factor", message.max_length_factor(), 0.5F, 16.0F);
+    config.max_length_factor = message.max_length_factor();
+  }
+  if (message.max_source_tokens() != 0) {
+    section.Range("max_source_tokens", message.max_source_tokens(), 16U, 1024U);
+    config.max_source_tokens = message.max_source_tokens();
+  }
+}
+
+}  // namespace millrace::translation

@@ -1,0 +1,217 @@
+#include "models/vits/aten_vits_decoder.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/addcmul.h>
+#include <ATen/ops/cat.h>
+#include <ATen/ops/conv1d.h>
+#include <ATen/ops/conv_transpose1d.h>
+#include <ATen/ops/leaky_relu.h>
+#include <ATen/ops/sigmoid.h>
+#include <ATen/ops/tanh.h>
+#include <ATen/ops/zeros.h>
+#include <ATen/ops/zeros_like.h>
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "models/core/shape_bucket.h"
+#include "mps_runtime/cached_forward.h"
+
+namespace millrace::vits {
+namespace {
+
+constexpr double kSlope = 0.1;
+constexpr double kLastSlope = 0.01;
+constexpr int64_t kSmallestBucket = 64;  // frames
+constexpr int kFlows[] = {6, 4, 2, 0};   // those between exchange the two halves
+
+// Zero padding that keeps the length.
+at::Tensor Convolve(const VitsConv& conv, const at::Tensor& x) {
+  const int64_t padding = (conv.weight.size(2) - 1) * conv.dilation / 2;
+  return at::conv1d(x, conv.weight, conv.bias, 1, padding, conv.dilation);
+}
+
+// [1, 1, frames] for a stage with `times` as many.
+at::Tensor Stretch(const at::Tensor& mask, int64_t times) {
+  const int64_t frames = mask.size(2);
+  return mask.view({1, 1, frames, 1}).expand({1, 1, frames, times}).reshape({1, 1, frames * times});
+}
+
+}  // namespace
+
+AtenVitsDecoder::Coupling AtenVitsDecoder::TakeCoupling(VitsWeights& weights, int flow,
+                                                        int64_t latent, int64_t speaker_channels) {
+  const std::string name = absl::StrCat("flow.flows.", flow);
+  Coupling coupling;
+  coupling.pre = TakeConv(weights, name + ".pre", {-1, latent / 2, 1});
+  if (!weights.status().ok()) return coupling;
+  const int64_t hidden = coupling.pre.weight.size(0);
+  const auto& dilations = weights.shape().flow_dilations;
+  for (size_t i = 0; i < dilations.size(); ++i) {
+    const bool last = i + 1 == dilations.size();
+    coupling.gates.push_back(TakeSameConv(weights, absl::StrCat(name, ".enc.in_layers.", i),
+                                          {2 * hidden, hidden, -1}, dilations[i]));
+    coupling.outputs.push_back(TakeConv(weights, absl::StrCat(name, ".enc.res_skip_layers.", i),
+                                        {last ? hidden : 2 * hidden, hidden, 1}));
+  }
+  coupling.post = TakeConv(weights, name + ".post", {latent / 2, hidden, 1});
+  if (speaker_channels > 0) {
+    const int64_t all = 2 * hidden * static_cast<int64_t>(dilations.size());
+    coupling.speaker = TakeConv(weights, name + ".enc.cond_layer", {all, speaker_channels, 1});
+  }
+  return coupling;
+}
+
+AtenVitsDecoder::Block AtenVitsDecoder::TakeBlock(VitsWeights& weights, int64_t index,
+                                                  int64_t channels) {
+  const std::string name = absl::StrCat("dec.resblocks.", index);
+  const bool paired = weights.Has(name + ".convs1.0.weight");
+  const auto& dilations = weights.shape().block_dilations[static_cast<size_t>(index)];
+  Block block;
+  for (size_t i = 0; i < dilations.size(); ++i) {
+    block.convs.push_back(TakeSameConv(weights,
+                                       absl::StrCat(name, paired ? ".convs1." : ".convs.", i),
+                                       {channels, channels, -1}, dilations[i]));
+    if (paired) {
+      block.seconds.push_back(
+          TakeSameConv(weights, absl::StrCat(name, ".convs2.", i), {channels, channels, -1}));
+    }
+  }
+  return block;
+}
+
+AtenVitsDecoder::AtenVitsDecoder(VitsWeights& weights, int64_t latent, std::string model)
+    : model_(std::move(model)), latent_(latent), hop_(weights.shape().hop()) {
+  speakers_ = weights.TakeIfAny("emb_g.weight", {-1, -1});
+  if (speakers_.defined()) speakers_ = speakers_.to(at::kCPU);
+  const int64_t speaker_channels = speakers_.defined() ? speakers_.size(1) : 0;
+  for (int flow : kFlows)
+    couplings_.push_back(TakeCoupling(weights, flow, latent, speaker_channels));
+  pre_ = TakeSameConv(weights, "dec.conv_pre", {-1, latent, -1});
+  if (!weights.status().ok()) return;
+  int64_t channels = pre_.weight.size(0);
+  if (speaker_channels > 0)
+    speaker_ = TakeConv(weights, "dec.cond", {channels, speaker_channels, 1});
+  const VitsShape& shape = weights.shape();
+  const size_t blocks = shape.block_dilations.size() / shape.upsample_strides.size();
+  for (size_t i = 0; i < shape.upsample_strides.size(); ++i) {
+    Stage stage;
+    stage.up = TakeUpsampling(weights, i, channels);
+    if (!weights.status().ok()) return;
+    channels = stage.up.weight.size(1);
+    for (size_t j = 0; j < blocks; ++j) {
+      stage.blocks.push_back(TakeBlock(weights, static_cast<int64_t>(i * blocks + j), channels));
+    }
+    stages_.push_back(std::move(stage));
+  }
+  post_ = TakeSameConv(weights, "dec.conv_post", {1, channels, -1});
+}
+
+// What the coupling layer adds to the other half, given this one.
+at::Tensor AtenVitsDecoder::RunCoupling(const Coupling& coupling, const at::Tensor& kept,
+                                        const at::Tensor& mask, const at::Tensor& speaker) {
+  at::Tensor x = Convolve(coupling.pre, kept) * mask;
+  const int64_t hidden = x.size(1);
+  at::Tensor condition;
+  if (speaker.defined()) condition = Convolve(coupling.speaker, speaker);
+  at::Tensor skipped = at::zeros_like(x);
+  for (size_t i = 0; i < coupling.gates.size(); ++i) {
+    at::Tensor gates = Convolve(coupling.gates[i], x);
+    if (speaker.defined())
+      gates = gates + condition.narrow(1, 2 * hidden * static_cast<int64_t>(i), 2 * hidden);
+    const at::Tensor gated =
+        at::tanh(gates.narrow(1, 0, hidden)) * at::sigmoid(gates.narrow(1, hidden, hidden));
+    const at::Tensor y = Convolve(coupling.outputs[i], gated);
+    if (y.size(1) == hidden) {  // the last layer has no residual part
+      skipped = skipped + y;
+    } else {
+      x = at::addcmul(x, y.narrow(1, 0, hidden), mask);
+      skipped = skipped + y.narrow(1, hidden, hidden);
+    }
+  }
+  return Convolve(coupling.post, skipped);
+}
+
+at::Tensor AtenVitsDecoder::Flow(at::Tensor z, const at::Tensor& mask,
+                                 const at::Tensor& speaker) const {
+  const int64_t half = z.size(1) / 2;
+  for (const Coupling& coupling : couplings_) {
+    z = z.flip(1);
+    const at::Tensor kept = z.narrow(1, 0, half);
+    const at::Tensor added = RunCoupling(coupling, kept, mask, speaker);
+    z = at::cat({kept, at::addcmul(z.narrow(1, half, half), added, mask, -1)}, 1);
+  }
+  return z;
+}
+
+at::Tensor AtenVitsDecoder::RunBlock(const Block& block, at::Tensor x, const at::Tensor& mask) {
+  for (size_t i = 0; i < block.convs.size(); ++i) {
+    at::Tensor y = Convolve(block.convs[i], at::leaky_relu(x, kSlope));
+    if (!block.seconds.empty()) y = Convolve(block.seconds[i], at::leaky_relu(y * mask, kSlope));
+    x = at::addcmul(x, y, mask);
+  }
+  return x;
+}
+
+at::Tensor AtenVitsDecoder::Generate(const at::Tensor& z, at::Tensor mask,
+                                     const at::Tensor& speaker) const {
+  at::Tensor x = Convolve(pre_, z);
+  if (speaker.defined()) x = x + Convolve(speaker_, speaker);
+  x = x * mask;
+  for (const Stage& stage : stages_) {
+    const int64_t padding = (stage.up.weight.size(2) - stage.up.stride) / 2;
+    x = at::conv_transpose1d(at::leaky_relu(x, kSlope), stage.up.weight, stage.up.bias,
+                             stage.up.stride, padding);
+    mask = Stretch(mask, stage.up.stride);
+    x = x.narrow(2, 0, mask.size(2)) * mask;
+    at::Tensor sum = RunBlock(stage.blocks[0], x, mask);
+    for (size_t i = 1; i < stage.blocks.size(); ++i) sum = sum + RunBlock(stage.blocks[i], x, mask);
+    x = sum / static_cast<double>(stage.blocks.size());
+  }
+  return at::tanh(Convolve(post_, at::leaky_relu(x, kLastSlope))).flatten();
+}
+
+class AtenVitsDecoder::Sentence final : public Decoding {
+ public:
+  Sentence(const AtenVitsDecoder& decoder, const Input& input)
+      : decoder_(decoder),
+        frames_(input.TotalFrames()),
+        bucket_(models::ShapeBucket(frames_, kSmallestBucket)) {
+    const at::Tensor rows = at::zeros({1, bucket_, decoder_.latent_});
+    input.DrawLatents(decoder_.latent_ / 2, decoder_.latent_, rows.mutable_data_ptr<float>());
+    const at::Tensor mask = at::zeros({1, 1, bucket_});
+    mask.narrow(2, 0, frames_).fill_(1);
+    inputs_ = {rows, mask};
+    if (decoder_.speakers_.defined())
+      inputs_.push_back(decoder_.speakers_[input.speaker].view({1, -1, 1}));
+  }
+
+  std::optional<std::vector<float>> Generate(int64_t begin, int64_t, const std::function<bool()>&,
+                                             runtime::WorkerContext& context) override {
+    const runtime::GraphKey key{.model = decoder_.model_,
+                                .entry_point = "decode",
+                                .shape_bucket = bucket_,
+                                .instance = decoder_.instance_};
+    const at::Tensor samples = runtime::RunCachedOnHost(
+        context, key, inputs_, [this](const std::vector<at::Tensor>& given) {
+          const at::Tensor speaker = given.size() > 2 ? given[2] : at::Tensor();
+          const at::Tensor z = given[0].transpose(1, 2);
+          return std::vector<at::Tensor>{
+              decoder_.Generate(decoder_.Flow(z, given[1], speaker), given[1], speaker)};
+        })[0];
+    const float* data = samples.const_data_ptr<float>();
+    return std::vector<float>(data + begin * decoder_.hop_, data + frames_ * decoder_.hop_);
+  }
+
+ private:
+  const AtenVitsDecoder& decoder_;
+  const int64_t frames_;
+  const int64_t bucket_;
+  std::vector<at::Tensor> inputs_;  // on the CPU
+};
+
+std::unique_ptr<VitsDecoder::Decoding> AtenVitsDecoder::Start(const Input& input) const {
+  return std::make_unique<Sentence>(*this, input);
+}
+
+}  // namespace millrace::vits

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "models/speech/packed_conv.h"
+#include "models/vits/vits_weights.h"
+
+namespace millrace::vits {
+
+// The inverse flow of VITS for the CPU, on rows of channels. The exchanges of the two halves
+// between its layers are folded into the order of the weights. Immutable, shared by all threads; a
+// call's memory grows with the number of frames.
+class Flow {
+ public:
+  // Errors are kept in weights.status(). `speakers` [n, channels] or undefined.
+  Flow(VitsWeights& weights, int64_t latent, const at::Tensor& speakers);
+
+  // A row of latent values is two halves of half_width() floats, the second half of the channels at
+  // half_width().
+  int64_t half_width() const { return half_width_; }
+  // Frames on each side that a transformed one depends on.
+  int64_t reach() const;
+  // Transforms `frames` rows in place.
+  void Run(float* rows, int64_t frames, int64_t speaker) const;
+
+ private:
+  struct Layer {
+    speech::PackedConv gates;
+    speech::PackedConv residual;  // not in the last layer
+    speech::PackedConv skip;
+  };
+  struct Coupling {
+    int64_t kept = 0;     // first channel of the half that conditions
+    int64_t changed = 0;  // first channel of the half that is changed
+    speech::PackedConv pre, post;
+    std::vector<Layer> layers;
+    VitsConv speaker;  // of all layers' gates; unused for one speaker
+  };
+
+  Coupling Build(VitsWeights& weights, int flow, bool reversed);
+  // The biases of a coupling's gates, one row a layer, with what the speaker adds.
+  kernels::AlignedFloats SpeakerBias(const Coupling& coupling, int64_t speaker) const;
+
+  const at::Tensor speakers_;
+  const int64_t half_;  // channels
+  const int64_t half_width_;
+  int64_t hidden_ = 0;               // channels
+  std::vector<Coupling> couplings_;  // in the order of inference
+};
+
+}  // namespace millrace::vits

@@ -1,0 +1,113 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <utility>
+#include <vector>
+
+#include "models/speech/packed_conv.h"
+#include "models/vits/vits_weights.h"
+
+namespace millrace::vits {
+
+// The HiFi-GAN generator of VITS for the CPU, on rows of channels. It works in chunks that fit the
+// caches: a chunk reads a few rows beyond its ends, so the samples do not depend on where the cuts
+// are, and memory does not grow with the sentence. Immutable, shared by all threads.
+class Generator {
+ public:
+  // Scratch memory of one call; may be used again, by one call at a time.
+  class Scratch {
+   private:
+    friend class Generator;
+    struct Stage {
+      kernels::AlignedFloats raw, active;                    // what the upsampling gives
+      kernels::AlignedFloats chain_raw[2], chain_active[2];  // within a residual block, by turns
+      kernels::AlignedFloats sum, output;                    // of the residual blocks
+    };
+    kernels::AlignedFloats frames, first;
+    std::vector<Stage> stages;
+  };
+
+  // `input_width` is the width of a row of frames, of which the latent channel c is at
+  // input_places[c]. Errors are kept in weights.status().
+  Generator(VitsWeights& weights, const std::vector<int64_t>& input_places, int64_t input_width,
+            const at::Tensor& speakers);
+
+  // What to speak: rows of latents [frames][input_width].
+  struct Sentence {
+    const float* rows = nullptr;
+    int64_t frames = 0;
+    int64_t speaker = 0;
+  };
+
+  int64_t hop() const { return hop_; }
+  // Frames on each side of those it speaks that it reads.
+  int64_t margin() const;
+  // Samples [(end - begin) * hop], those of the frames [begin, end) of the sentence. `should_stop`
+  // is asked every chunk; false when it said so, with the samples unfinished.
+  bool Run(const Sentence& sentence, int64_t begin, int64_t end, Scratch& scratch, float* samples,
+           const std::function<bool()>& should_stop) const;
+
+ private:
+  struct Conv {
+    speech::PackedConv conv;
+    bool residual = false;  // adds the rows from before it, or from before the one before it
+  };
+  using Block = std::vector<Conv>;
+  struct Stage {
+    speech::PackedConv up;
+    int64_t stride = 1;
+    int64_t crop = 0;   // rows that the full transposed convolution has more at its start
+    int64_t width = 0;  // floats of a row
+    int64_t reach = 0;  // rows that the blocks read beyond each end
+    std::vector<Block> blocks;
+  };
+  // Rows begin..end-1 of a signal; `data` is row `begin`.
+  struct Rows {
+    float* data = nullptr;
+    int64_t begin = 0;
+    int64_t end = 0;
+    int64_t width = 0;
+
+    float* row(int64_t index) const { return data + (index - begin) * width; }
+  };
+
+  struct BlockRows {
+    Rows raw, active;   // the block's input
+    Rows sum, output;   // the last block stores active rows at `output`, the others add to `sum`
+    int64_t total = 0;  // rows of the whole signal
+    float output_slope = 0;
+  };
+
+  static Block TakeBlock(VitsWeights& weights, int64_t index, int64_t channels);
+  // Rows that a block reads beyond each end.
+  static int64_t Reach(const Block& block);
+  static Rows Allocate(kernels::AlignedFloats& memory, int64_t begin, int64_t end, int64_t width);
+  // Makes the rows outside of a signal of `total` rows zero.
+  static void ClearOutside(const Rows& rows, int64_t total);
+
+  kernels::AlignedFloats SpeakerBias(int64_t speaker) const;
+  // The first convolution's active rows [begin, end); as all signals here, zero where they lie
+  // outside.
+  Rows RunPre(const Rows& frames, int64_t total, int64_t begin, int64_t end, const float* bias,
+              Scratch& scratch) const;
+  // The stage's active output rows [begin, end). `input_total` is the length of the whole input
+  // signal.
+  Rows RunStage(size_t index, const Rows& input, int64_t input_total, int64_t begin, int64_t end,
+                Scratch::Stage& scratch) const;
+  void RunBlock(const Stage& stage, size_t block, const BlockRows& rows,
+                Scratch::Stage& scratch) const;
+  // The input rows that output rows [begin, end) of the stage need.
+  std::pair<int64_t, int64_t> InputRange(const Stage& stage, int64_t begin, int64_t end) const;
+
+  int64_t hop_ = 1;
+  speech::PackedConv pre_;
+  VitsConv speaker_;
+  at::Tensor speakers_;
+  std::vector<Stage> stages_;
+  kernels::AlignedFloats post_;  // [tap][channel]
+  int64_t post_taps_ = 0;
+  float post_bias_ = 0;
+};
+
+}  // namespace millrace::vits

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "models/vits/vits_weights.h"
+#include "mps_runtime/worker_context.h"
+
+namespace millrace::vits {
+
+// The second half of VITS: draws the latent frames, runs the inverse flow and the generator.
+// Implementations are immutable and shared by all threads.
+class VitsDecoder {
+ public:
+  struct Input {
+    at::Tensor statistics;         // [phonemes, 2 * latent], contiguous, on the CPU
+    std::vector<int64_t> frames;   // of each phoneme
+    std::span<const float> noise;  // [sum of frames][latent]
+    float noise_scale = 0;
+    int64_t speaker = 0;
+
+    int64_t TotalFrames() const;
+    // Writes a row of latents for each frame: the first half of the channels, and the second half
+    // from column `second_half` on. `pitch` floats lie between the beginnings of rows.
+    void DrawLatents(int64_t second_half, int64_t pitch, float* rows) const;
+  };
+
+  // A sentence whose audio can be asked for. Used by one thread at a time; the decoder outlives it.
+  class Decoding {
+   public:
+    virtual ~Decoding() = default;
+
+    // The samples in -1..1 of at least `count` frames from `begin` on, fewer only at the end. Where
+    // the cuts are changes none of them. Nullopt when should_stop, asked now and then where the
+    // host does the work, said so.
+    virtual std::optional<std::vector<float>> Generate(int64_t begin, int64_t count,
+                                                       const std::function<bool()>& should_stop,
+                                                       runtime::WorkerContext& context) = 0;
+  };
+
+  virtual ~VitsDecoder() = default;
+
+  // `input` and what it refers to may go afterwards.
+  virtual std::unique_ptr<Decoding> Start(const Input& input) const = 0;
+};
+
+// The fastest for the device, on which the weights are. `model` is its name in the graph caches.
+// Errors are kept in weights.status(); then the decoder must not be used.
+std::unique_ptr<VitsDecoder> MakeVitsDecoder(VitsWeights& weights, int64_t latent,
+                                             at::Device device, std::string model);
+
+}  // namespace millrace::vits

@@ -1,0 +1,136 @@
+#include "models/vits/vits_encoder.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/cat.h>
+#include <ATen/ops/ceil.h>
+#include <ATen/ops/embedding.h>
+#include <ATen/ops/exp.h>
+#include <ATen/ops/from_blob.h>
+#include <ATen/ops/matmul.h>
+#include <ATen/ops/relu.h>
+#include <ATen/ops/softmax.h>
+#include <ATen/ops/zeros.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
+namespace millrace::vits {
+namespace {
+
+// The projections to queries, keys and values as one.
+speech::CpuConv TakeQueryKeyValue(VitsWeights& weights, const std::string& attention,
+                                  int64_t hidden) {
+  std::vector<at::Tensor> weight;
+  std::vector<at::Tensor> bias;
+  for (const char* name : {".conv_q", ".conv_k", ".conv_v"}) {
+    weight.push_back(weights.Take(absl::StrCat(attention, name, ".weight"), {hidden, hidden, 1}));
+    bias.push_back(weights.Take(absl::StrCat(attention, name, ".bias"), {hidden}));
+  }
+  if (!weights.status().ok()) return {};
+  return speech::CpuConv(at::cat(weight), at::cat(bias), /*exact=*/true);
+}
+
+// Calls of(a row of `square`'s diagonal band, the same row of `band`, how many) for each of their
+// rows: position j of row i of the square [heads, length, length] and distance j - i + window of
+// the band [heads, length, 2 * window + 1] are the same.
+template <typename Of>
+void ForEachRowOfBand(const at::Tensor& square, const at::Tensor& band, Of of) {
+  const int64_t heads = square.size(0);
+  const int64_t length = square.size(1);
+  const int64_t distances = band.size(2);
+  const int64_t window = distances / 2;
+  auto* positions = square.mutable_data_ptr<float>();
+  auto* near = band.mutable_data_ptr<float>();
+  for (int64_t head = 0; head < heads; ++head) {
+    for (int64_t i = 0; i < length; ++i, positions += length, near += distances) {
+      const int64_t begin = std::max<int64_t>(i - window, 0);
+      const int64_t end = std::min(i + window + 1, length);
+      of(positions + begin, near + begin - i + window, end - begin);
+    }
+  }
+}
+
+}  // namespace
+
+VitsEncoder::Layer VitsEncoder::TakeLayer(VitsWeights& weights, int64_t index, int64_t hidden) {
+  const std::string attention = absl::StrCat("enc_p.encoder.attn_layers.", index);
+  const std::string feed = absl::StrCat("enc_p.encoder.ffn_layers.", index);
+  Layer layer;
+  layer.query_key_value = TakeQueryKeyValue(weights, attention, hidden);
+  layer.output = TakeRowConv(weights, attention + ".conv_o", {hidden, hidden, 1});
+  layer.relative_keys = weights.Take(attention + ".emb_rel_k", {1, -1, -1});
+  layer.relative_values = weights.Take(attention + ".emb_rel_v", {1, -1, -1});
+  layer.norm_1 = VitsNorm(weights, absl::StrCat("enc_p.encoder.norm_layers_1.", index), hidden);
+  layer.norm_2 = VitsNorm(weights, absl::StrCat("enc_p.encoder.norm_layers_2.", index), hidden);
+  layer.feed_1 = TakeRowConv(weights, feed + ".conv_1", {-1, hidden, -1});
+  layer.feed_2 = TakeRowConv(weights, feed + ".conv_2", {hidden, -1, -1});
+  return layer;
+}
+
+VitsEncoder::VitsEncoder(VitsWeights& weights) {
+  embedding_ = weights.Take("enc_p.emb.weight", {-1, -1});
+  speakers_ = weights.TakeIfAny("emb_g.weight", {-1, -1});
+  if (!weights.status().ok()) return;
+  const int64_t hidden = embedding_.size(1);
+  const int64_t count = weights.Count("enc_p.encoder.attn_layers.", ".conv_q.weight");
+  for (int64_t i = 0; i < count; ++i) layers_.push_back(TakeLayer(weights, i, hidden));
+  projection_ = TakeRowConv(weights, "enc_p.proj", {-1, hidden, 1});
+  // Means and deviations of latents of which the flow exchanges halves.
+  if (projection_.out_channels() % 4 != 0) {
+    weights.Refuse("enc_p.proj.weight", absl::StrCat("has ", projection_.out_channels(),
+                                                     " outputs, which is no multiple of 4"));
+  }
+  durations_ = VitsDurations(weights, hidden, speakers_);
+}
+
+// Self-attention with learned embeddings of the distance, as far as the window reaches.
+at::Tensor VitsEncoder::Attend(const Layer& layer, const at::Tensor& x) {
+  const int64_t length = x.size(0);
+  const int64_t hidden = x.size(1);
+  const int64_t channels = layer.relative_keys.size(2);
+  const at::Tensor projected = layer.query_key_value.RunRows(x);
+  const auto heads = [&](int64_t part) {
+    return projected.narrow(1, part * hidden, hidden)
+        .unflatten(1, {-1, channels})
+        .transpose(0, 1);  // [heads, length, channels]
+  };
+  const at::Tensor query = heads(0) / std::sqrt(static_cast<double>(channels));
+  const at::Tensor scores = at::matmul(query, heads(1).transpose(1, 2)).contiguous();
+  const at::Tensor near = at::matmul(query, layer.relative_keys.transpose(1, 2)).contiguous();
+  ForEachRowOfBand(scores, near, [](float* positions, const float* distances, int64_t count) {
+    for (int64_t i = 0; i < count; ++i) positions[i] += distances[i];
+  });
+  const at::Tensor weights = at::softmax(scores, -1);
+  const at::Tensor band = at::zeros(near.sizes(), near.options());
+  ForEachRowOfBand(weights, band, [](const float* positions, float* distances, int64_t count) {
+    std::copy_n(positions, count, distances);
+  });
+  const at::Tensor output = at::matmul(weights, heads(2)) + at::matmul(band, layer.relative_values);
+  return layer.output.RunRows(output.transpose(0, 1).reshape({length, hidden}));
+}
+
+VitsEncoder::Output VitsEncoder::Forward(std::span<const int64_t> phonemes,
+                                         std::span<const float> noise, double noise_w,
+                                         double length_scale, int64_t speaker) const {
+  const auto length = static_cast<int64_t>(phonemes.size());
+  const at::Tensor ids = at::from_blob(const_cast<int64_t*>(phonemes.data()), {length}, at::kLong);
+  const at::Tensor z = at::from_blob(const_cast<float*>(noise.data()), {2, length}, at::kFloat);
+  at::Tensor x =
+      at::embedding(embedding_, ids) * std::sqrt(static_cast<double>(embedding_.size(1)));
+  for (const Layer& layer : layers_) {
+    x = layer.norm_1.Run(x + Attend(layer, x));
+    x = layer.norm_2.Run(x + layer.feed_2.RunRows(at::relu(layer.feed_1.RunRows(x))));
+  }
+  const at::Tensor log_frames =
+      durations_.LogFrames(x, (z * noise_w).transpose(0, 1),
+                           speakers_.defined() ? speakers_.narrow(0, speaker, 1) : at::Tensor());
+  const at::Tensor frames =
+      at::ceil(at::exp(log_frames) * length_scale).clamp(1, kMaxFrames).to(at::kLong);
+  const int64_t* data = frames.const_data_ptr<int64_t>();
+  return {projection_.RunRows(x).contiguous(), std::vector<int64_t>(data, data + frames.numel())};
+}
+
+}  // namespace millrace::vits

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "models/speech/cpu_conv.h"
+#include "models/vits/vits_durations.h"
+#include "models/vits/vits_rows.h"
+#include "models/vits/vits_weights.h"
+
+namespace millrace::vits {
+
+// The first half of VITS: phonemes to the statistics of their latents, and how many frames each one
+// lasts. On the CPU, where the weights must be; one sentence at a time. Immutable:
+// any number of threads may call it.
+class VitsEncoder {
+ public:
+  struct Output {
+    at::Tensor statistics;  // [phonemes, 2 * latent]: means, then log deviations
+    // Of each phoneme, 1..kMaxFrames; another number where the network gave no number at all.
+    std::vector<int64_t> frames;
+  };
+  static constexpr int64_t kMaxFrames = 1000;  // keeps a wild draw of the noise finite
+
+  // Errors are kept in weights.status().
+  explicit VitsEncoder(VitsWeights& weights);
+
+  int64_t symbols() const { return embedding_.size(0); }
+  int64_t latent() const { return projection_.out_channels() / 2; }
+  int64_t speakers() const { return speakers_.defined() ? speakers_.size(0) : 1; }
+
+  // noise [2][phonemes]; noise_w scales it, length_scale the durations.
+  Output Forward(std::span<const int64_t> phonemes, std::span<const float> noise, double noise_w,
+                 double length_scale, int64_t speaker) const;
+
+ private:
+  struct Layer {
+    speech::CpuConv query_key_value, output;
+    at::Tensor relative_keys, relative_values;  // [1, 2 * window + 1, head channels]
+    VitsNorm norm_1, norm_2;
+    speech::CpuConv feed_1, feed_2;
+  };
+
+  static Layer TakeLayer(VitsWeights& weights, int64_t index, int64_t hidden);
+  static at::Tensor Attend(const Layer& layer, const at::Tensor& x);
+
+  at::Tensor embedding_;  // [symbols, hidden]
+  at::Tensor speakers_;   // [speakers, channels]; undefined for one speaker
+  std::vector<Layer> layers_;
+  speech::CpuConv projection_;
+  VitsDurations durations_;
+};
+
+}  // namespace millrace::vits

@@ -1,0 +1,48 @@
+#include "models/vits/vits_kind.h"
+
+#include <memory>
+
+#include "millrace/config/v1/model.pb.h"
+#include "models/config/config_section.h"
+#include "models/core/regular_file.h"
+#include "models/speech/speech_config.h"
+
+namespace millrace::vits {
+namespace {
+
+namespace v1 = millrace::config::v1;
+
+std::unique_ptr<const models::KindConfig> Parse(const models::ConfigSection& section) {
+  const auto& message = section.As<v1::Vits>();
+  section.Range("gain_db", message.gain_db(), -20.0F, 20.0F);
+  section.FileName("file", message.file());
+  section.FileName("voice_file", message.voice_file());
+  section.Text("language", message.language(), 35);
+  section.Text("voice", message.voice());
+  auto config = std::make_unique<VitsConfig>();
+  config->file = message.file();
+  config->voice_file = message.voice_file();
+  config->language = message.language();
+  config->voice = message.voice();
+  config->gain_db = message.gain_db();
+  config->pauses = speech::ConvertPauses(message, section);
+  return config;
+}
+
+}  // namespace
+
+std::vector<models::PackageFile> VitsConfig::Files() const {
+  return {{file, "file", models::kMaxWeightsBytes},
+          {voice_file, "voice_file", models::kMaxSettingsBytes}};
+}
+
+models::ModelInfo VitsConfig::Info() const {
+  models::ModelInfo info;
+  info.language = language;
+  info.voices = {voice};
+  return info;
+}
+
+const models::ModelKind kKind = {"vits", models::Task::kSynthesis, &Parse};
+
+}  // namespace millrace::vits

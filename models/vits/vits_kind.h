@@ -1,0 +1,28 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "models/core/model_kind.h"
+#include "models/core/payload.h"
+
+namespace millrace::vits {
+
+class VitsConfig final : public models::KindConfig {
+ public:
+  std::vector<models::PackageFile> Files() const override;
+  models::ModelInfo Info() const override;
+
+  std::string file;
+  std::string voice_file;
+  std::string language;
+  std::string voice;
+  float gain_db = 0;  // -20..20
+  models::SpeechPauses pauses = {};
+};
+
+extern const models::ModelKind kKind;
+extern const models::ModelLoader kLoader;
+
+}  // namespace millrace::vits

@@ -1,0 +1,401 @@
+#include "models/vits/vits_model.h"
+
+#include <ATen/core/grad_mode.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <numeric>
+#include <optional>
+#include <span>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "models/speech/aten_device.h"
+#include "models/speech/noise.h"
+#include "models/speech/speech_plan.h"
+#include "models/text/phonemizer.h"
+#include "models/vits/frame_scaling.h"
+#include "models/vits/vits_decoder.h"
+#include "models/vits/vits_encoder.h"
+#include "models/vits/vits_reader.h"
+#include "models/vits/vits_weights.h"
+#include "models/vits/voice_config.h"
+#include "models/vits/voice_level.h"
+
+namespace millrace::vits {
+namespace {
+
+constexpr float kMinSpeed = 0.25F;
+constexpr float kMaxSpeed = 4.0F;
+constexpr float kMaxNoise = 2.0F;
+constexpr int64_t kMaxUnitSeconds = 300;
+// About one second, and about five.
+constexpr char kWarmupPhrase[] = "Thank you very much.";
+constexpr char kWarmupSentence[] =
+    "The first sentence that is spoken should not take longer than all the others.";
+constexpr float kWarmupStep = 1.14F;  // 8 / 7 is the least between two ShapeBuckets
+// Of a unit that somebody listens to: a third of a second, then ever more up to some four.
+constexpr int64_t kFirstPieceFrames = 32;
+constexpr int64_t kPieceFrames = 384;
+constexpr uint64_t kDurationStream = 0;  // of the noise of a sentence
+constexpr uint64_t kLatentStream = 1;
+
+// What is left to say of one request.
+struct SpeechState final : models::RequestState {
+  SpeechState(const models::SynthesizeInput& input, const models::SpeechPauses& pauses, int64_t hop)
+      : tail_frames(std::lround(kFirstPieceFrames / std::min(input.speed, 1.0F))),
+        plan(input, {.lead_samples = static_cast<size_t>(kFirstPieceFrames * hop),
+                     .tail_samples = static_cast<size_t>(tail_frames * hop),
+                     .pauses = pauses}) {}
+
+  // Frames of the unit that the next step speaks.
+  int64_t NextPiece(bool streamed) const {
+    const int64_t rest = frames - spoken;
+    if (!streamed) return rest;
+    // The listener has what was spoken to pass the time with.
+    const int64_t piece = std::clamp(spoken, kFirstPieceFrames, kPieceFrames);
+    return rest < piece + tail_frames ? rest : piece;
+  }
+
+  const int64_t tail_frames;  // that the last piece has at least: slow speech ends slowly
+  speech::SpeechPlan plan;
+  std::unique_ptr<VitsDecoder::Decoding> decoding;  // of the unit at hand; null: not yet begun
+  int64_t frames = 0;                               // of that decoding
+  int64_t spoken = 0;                               // how many of them were emitted
+};
+
+struct Speaker {
+  std::string name;
+  int64_t id = 0;
+};
+
+absl::Status CheckNoise(const char* field, float value) {
+  if (std::isfinite(value) && value <= kMaxNoise) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat(field, ": ", value, " is not allowed; it is 0..",
+                                                 kMaxNoise, ", or unset for the voice's own"));
+}
+
+std::vector<float> MakeNoise(uint64_t seed, size_t unit, uint64_t stream, size_t count) {
+  std::vector<float> noise(count);
+  speech::NoiseSource(seed, 2 * static_cast<uint64_t>(unit) + stream).Fill(noise);
+  return noise;
+}
+
+class LoadedVits final : public models::Model {
+ public:
+  LoadedVits(models::ModelInfo info, VoiceConfig voice, std::vector<Speaker> speakers,
+             std::unique_ptr<const models::Phonemizer> phonemizer,
+             std::unique_ptr<VitsEncoder> encoder, std::unique_ptr<VitsDecoder> decoder,
+             int64_t hop, const VitsOptions& options)
+      : info_(std::move(info)),
+        voice_(std::move(voice)),
+        speakers_(std::move(speakers)),
+        reader_(voice_, std::move(phonemizer)),
+        encoder_(std::move(encoder)),
+        decoder_(std::move(decoder)),
+        hop_(hop),
+        gain_db_(options.gain_db),
+        pauses_(options.pauses),
+        decodes_elsewhere_(options.device != runtime::DeviceType::kCpu),
+        few_lengths_(options.shapes == models::ShapePolicy::kFew) {}
+
+  const models::ModelInfo& info() const override { return info_; }
+  absl::Status Validate(const models::Input& input) const override;
+  double EstimateWork(const models::Input& input) const override {
+    return speech::EstimateWork(std::get<models::SynthesizeInput>(input));
+  }
+  std::unique_ptr<models::Batch> Prepare(std::span<models::Request* const> requests) const override;
+  std::vector<models::Input> WarmupInputs() const override;
+
+  // What the decoder makes a request's next unit of.
+  struct Latents {
+    Latents() = default;
+    Latents(Latents&&) = default;  // moved only: input looks at noise
+    Latents& operator=(Latents&&) = default;
+
+    std::vector<float> noise;
+    VitsDecoder::Input input;
+  };
+  // Nullopt when the unit proved too long and its halves come first. An error ends the request.
+  absl::StatusOr<std::optional<Latents>> Encode(models::Request& request) const;
+  // Makes the decoding of a request's unit.
+  void Begin(models::Request& request, const Latents& latents) const;
+  // The samples of the unit's next piece; nullopt when the request was to stop meanwhile.
+  std::optional<std::vector<float>> Decode(models::Request& request,
+                                           runtime::WorkerContext& context) const;
+  int64_t hop() const { return hop_; }
+  // Whether the decoder leaves the CPU to others, so that encoding needs no permit.
+  bool decodes_elsewhere() const { return decodes_elsewhere_; }
+
+ private:
+  const Speaker* FindSpeaker(std::string_view name) const;
+  const models::ModelInfo info_;
+  const VoiceConfig voice_;
+  const std::vector<Speaker> speakers_;  // the first is the default
+  const VitsReader reader_;
+  const std::unique_ptr<VitsEncoder> encoder_;
+  const std::unique_ptr<VitsDecoder> decoder_;
+  const int64_t hop_;  // samples of a frame
+  const float gain_db_;
+  const models::SpeechPauses pauses_;
+  const bool decodes_elsewhere_;
+  const bool few_lengths_;  // those that are decoded are known before the first request
+};
+
+class SpeechBatch final : public models::Batch {
+ public:
+  SpeechBatch(const LoadedVits& model, std::vector<models::Request*> requests)
+      : model_(model), requests_(std::move(requests)), results_(requests_.size()) {
+    for (size_t i = 0; i < requests_.size(); ++i) latents_.emplace_back(std::nullopt);
+    if (model_.decodes_elsewhere()) {
+      for (size_t i = 0; i < requests_.size(); ++i) Encode(i);
+    }
+  }
+
+  void Forward(runtime::WorkerContext& context) override {
+    for (size_t i = 0; i < requests_.size(); ++i) {
+      models::Request& request = *requests_[i];
+      if (!model_.decodes_elsewhere()) Encode(i);
+      if (!latents_[i].ok()) {
+        results_[i] = latents_[i].status();
+        continue;
+      }
+      if (*latents_[i]) model_.Begin(request, **latents_[i]);
+      results_[i] =
+          StateOf(request).decoding != nullptr ? model_.Decode(request, context) : std::nullopt;
+    }
+  }
+
+  void Complete() override {
+    for (size_t i = 0; i < requests_.size(); ++i) {
+      models::Request& request = *requests_[i];
+      if (!results_[i].ok()) {
+        request.Finish(results_[i].status());
+        continue;
+      }
+      if (!*results_[i]) continue;  // cancelled, late or to go round again: the queue sees to it
+      SpeechState& state = StateOf(request);
+      std::vector<float>& samples = **results_[i];
+      state.spoken += static_cast<int64_t>(samples.size()) / model_.hop();
+      const bool finished = state.spoken == state.frames;
+      request.Emit(state.plan.TakePiece(std::move(samples), model_.info().sample_rate, finished));
+      if (!finished) {
+        request.AdvanceTo(state.plan.WorkLeft(static_cast<double>(state.spoken) /
+                                              static_cast<double>(state.frames)));
+        continue;
+      }
+      state.decoding.reset();
+      const bool more = state.plan.Advance();
+      request.AdvanceTo(state.plan.WorkLeft());
+      if (!more) request.Finish(absl::OkStatus());
+    }
+  }
+
+ private:
+  static SpeechState& StateOf(models::Request& request) {
+    return static_cast<SpeechState&>(*request.state());
+  }
+  // Of a unit that is not being decoded yet.
+  void Encode(size_t i) {
+    if (StateOf(*requests_[i]).decoding == nullptr) latents_[i] = model_.Encode(*requests_[i]);
+  }
+
+  const LoadedVits& model_;
+  const std::vector<models::Request*> requests_;
+  std::vector<absl::StatusOr<std::optional<LoadedVits::Latents>>> latents_;  // nullopt: none
+  std::vector<absl::StatusOr<std::optional<std::vector<float>>>> results_;   // nullopt: not spoken
+};
+
+absl::Status LoadedVits::Validate(const models::Input& input) const {
+  const auto* speech = std::get_if<models::SynthesizeInput>(&input);
+  if (speech == nullptr) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("model '", info_.name, "' synthesizes speech and does nothing else"));
+  }
+  if (absl::Status status = speech::CheckSpeech(*speech, info_, reader_); !status.ok())
+    return status;
+  if (FindSpeaker(speech->voice) == nullptr) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("voice: model '", info_.name, "' has no voice '", speech->voice,
+                     "'; it has: ", absl::StrJoin(info_.voices, ", ")));
+  }
+  if (!(speech->speed >= kMinSpeed && speech->speed <= kMaxSpeed)) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "speed: ", speech->speed, " is not allowed; it is ", kMinSpeed, "..", kMaxSpeed));
+  }
+  if (absl::Status status = CheckNoise("noise_scale", speech->noise_scale); !status.ok())
+    return status;
+  return CheckNoise("noise_w", speech->noise_w);
+}
+
+const Speaker* LoadedVits::FindSpeaker(std::string_view name) const {
+  if (name.empty()) return &speakers_.front();
+  const auto found = std::find_if(speakers_.begin(), speakers_.end(),
+                                  [&](const Speaker& s) { return s.name == name; });
+  return found == speakers_.end() ? nullptr : &*found;
+}
+
+std::unique_ptr<models::Batch> LoadedVits::Prepare(
+    std::span<models::Request* const> requests) const {
+  std::vector<models::Request*> ready;
+  for (models::Request* request : requests) {
+    if (request->state() == nullptr) {
+      request->set_state(std::make_unique<SpeechState>(
+          std::get<models::SynthesizeInput>(request->input()), pauses_, hop_));
+      request->EstimateWorkLeft(static_cast<SpeechState&>(*request->state()).plan.WorkLeft());
+    }
+    if (static_cast<SpeechState&>(*request->state()).plan.Prepare(*request, reader_))
+      ready.push_back(request);
+  }
+  if (ready.empty()) return nullptr;
+  return std::make_unique<SpeechBatch>(*this, std::move(ready));
+}
+
+absl::StatusOr<std::optional<LoadedVits::Latents>> LoadedVits::Encode(
+    models::Request& request) const {
+  const at::InferenceMode inference;
+  const auto& input = std::get<models::SynthesizeInput>(request.input());
+  speech::SpeechPlan& plan = static_cast<SpeechState&>(*request.state()).plan;
+  const int64_t speaker = FindSpeaker(input.voice)->id;
+  const float noise_w = input.noise_w < 0 ? voice_.noise_w : input.noise_w;
+
+  const std::vector<float> rhythm = MakeNoise(input.seed, input.first_sentence + plan.spoken(),
+                                              kDurationStream, 2 * plan.ids().size());
+  VitsEncoder::Output encoded =
+      encoder_->Forward(plan.ids(), rhythm, noise_w, voice_.length_scale, speaker);
+  const bool usable = std::ranges::all_of(
+      encoded.frames, [](int64_t count) { return count >= 1 && count <= VitsEncoder::kMaxFrames; });
+  if (!usable) {
+    return absl::InternalError(
+        absl::StrCat("model '", info_.name, "' gave a phoneme a length that is no number"));
+  }
+  // The network rounds each length up: of shorter ones it would be too much.
+  encoded.frames = ScaleFrames(encoded.frames, plan.ids(), voice_.pad_ids.front(), input.speed);
+  const int64_t frames = std::accumulate(encoded.frames.begin(), encoded.frames.end(), int64_t{0});
+  if (frames * hop_ > kMaxUnitSeconds * voice_.sample_rate) {
+    if (plan.Halve()) return std::nullopt;
+    return absl::InvalidArgumentError(absl::StrCat(
+        plan.field(), ", speed, noise_w: one sentence would last ",
+        frames * hop_ / voice_.sample_rate, " seconds, allowed are ", kMaxUnitSeconds));
+  }
+  plan.SetFrames(encoded.frames, hop_);
+  Latents latents;
+  latents.noise = MakeNoise(input.seed, input.first_sentence + plan.spoken(), kLatentStream,
+                            static_cast<size_t>(frames * encoder_->latent()));
+  latents.input.statistics = std::move(encoded.statistics);
+  latents.input.frames = std::move(encoded.frames);
+  latents.input.noise = latents.noise;
+  latents.input.noise_scale = input.noise_scale < 0 ? voice_.noise_scale : input.noise_scale;
+  latents.input.speaker = speaker;
+  return latents;
+}
+
+void LoadedVits::Begin(models::Request& request, const Latents& latents) const {
+  if (request.ShouldStop()) return;
+  const at::InferenceMode inference;
+  auto& state = static_cast<SpeechState&>(*request.state());
+  state.decoding = decoder_->Start(latents.input);
+  state.frames = latents.input.TotalFrames();
+  state.spoken = 0;
+}
+
+std::optional<std::vector<float>> LoadedVits::Decode(models::Request& request,
+                                                     runtime::WorkerContext& context) const {
+  const at::InferenceMode inference;
+  if (request.ShouldStop()) return std::nullopt;
+  const auto& state = static_cast<const SpeechState&>(*request.state());
+  const bool streamed = std::get<models::SynthesizeInput>(request.input()).streamed;
+  auto samples = state.decoding->Generate(
+      state.spoken, state.NextPiece(streamed), [&request] { return request.ShouldStop(); },
+      context);
+  if (samples) ApplyGain(gain_db_, *samples);
+  return samples;
+}
+
+std::vector<models::Input> LoadedVits::WarmupInputs() const {
+  const auto speech = [](std::string text) {
+    models::SynthesizeInput input;
+    input.text = std::move(text);
+    return models::Input(std::move(input));
+  };
+  std::vector<models::Input> inputs = {speech("One."), speech(kWarmupSentence)};
+  if (!few_lengths_) return inputs;
+  // At every speed: about each length from half a second to ten, of words said as evenly as can be.
+  for (const char* text : {kWarmupPhrase, kWarmupSentence}) {
+    for (float speed = 0.5F; speed < kMaxSpeed; speed *= kWarmupStep) {
+      inputs.push_back(speech(text));
+      std::get<models::SynthesizeInput>(inputs.back()).speed = speed;
+      std::get<models::SynthesizeInput>(inputs.back()).noise_w = 0;
+    }
+  }
+  return inputs;
+}
+
+std::vector<Speaker> ListSpeakers(const VoiceConfig& voice, const std::string& name) {
+  std::vector<Speaker> speakers;
+  for (const auto& [speaker, id] : voice.speaker_ids) speakers.push_back({speaker, id});
+  std::sort(speakers.begin(), speakers.end(),
+            [](const Speaker& a, const Speaker& b) { return a.id < b.id; });
+  if (speakers.empty()) speakers.push_back({name, 0});
+  return speakers;
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<models::Model>> VitsModel::Load(const VitsOptions& options,
+                                                               models::ModelInfo info) {
+  const at::InferenceMode inference;
+  auto voice = VoiceConfig::Read(options.voice_file);
+  if (!voice.ok()) return voice.status();
+  const at::Device device = speech::ToAten(options.device);
+  auto weights = VitsWeights::Open(options.weights_file, at::kCPU);
+  if (!weights.ok()) return weights.status();
+  // On the CPU everywhere: it has little to do, and what it finds tells how much comes after it.
+  auto encoder = std::make_unique<VitsEncoder>(*weights);
+  if (!weights->status().ok()) return weights->status();
+  auto decoder_weights = VitsWeights::Open(options.weights_file, device);
+  if (!decoder_weights.ok()) return decoder_weights.status();
+  std::unique_ptr<VitsDecoder> decoder = MakeVitsDecoder(
+      *decoder_weights, encoder->latent(), device, absl::StrCat(info.name, "/", info.version));
+  if (!decoder_weights->status().ok()) return decoder_weights->status();
+  if (voice->largest_id() >= encoder->symbols()) {
+    return absl::DataLossError(absl::StrCat(options.voice_file.string(),
+                                            ": phoneme_id_map has the id ", voice->largest_id(),
+                                            ", the weights know ", encoder->symbols(), " symbols"));
+  }
+  std::vector<Speaker> speakers = ListSpeakers(*voice, options.voice);
+  for (const Speaker& speaker : speakers) {
+    if (speaker.id >= 0 && speaker.id < encoder->speakers()) continue;
+    return absl::DataLossError(
+        absl::StrCat(options.voice_file.string(), ": speaker '", speaker.name, "' has the id ",
+                     speaker.id, ", the weights know ", encoder->speakers(), " speakers"));
+  }
+  models::Phonemizer::Options text;
+  text.program = options.espeak_program;
+  text.voice = voice->espeak_voice;
+  text.max_processes = options.max_espeak_processes;
+  text.timeout = options.espeak_timeout;
+  auto phonemizer = models::Phonemizer::Create(text);
+  if (!phonemizer.ok()) return phonemizer.status();
+
+  info.task = models::Task::kSynthesis;
+  info.platform = "vits";
+  info.language = options.language;
+  info.languages = {options.language};
+  info.sample_rate = voice->sample_rate;
+  info.voices.clear();
+  for (const Speaker& speaker : speakers) info.voices.push_back(speaker.name);
+  info.voice_languages.assign(info.voices.size(), options.language);
+  info.speech_cost = 1;
+  const int64_t hop = weights->shape().hop();
+  return std::make_unique<LoadedVits>(std::move(info), *std::move(voice), std::move(speakers),
+                                      *std::move(phonemizer), std::move(encoder),
+                                      std::move(decoder), hop, options);
+}
+
+}  // namespace millrace::vits

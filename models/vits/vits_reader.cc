@@ -1,0 +1,44 @@
+#include "models/vits/vits_reader.h"
+
+#include "absl/strings/str_cat.h"
+#include "models/text/english/respelled_text.h"
+
+namespace millrace::vits {
+namespace {
+
+// By espeak-ng's name of the voice, such as "en-us"; of its English ones only two are American.
+std::optional<models::TextNormalizer> EnglishOf(std::string_view espeak_voice) {
+  if (espeak_voice != "en" && !espeak_voice.starts_with("en-")) return std::nullopt;
+  return models::TextNormalizer(espeak_voice.starts_with("en-us") ? models::EnglishDialect::kUs
+                                                                  : models::EnglishDialect::kGb);
+}
+
+}  // namespace
+
+VitsReader::VitsReader(const VoiceConfig& voice,
+                       std::unique_ptr<const models::Phonemizer> phonemizer)
+    : voice_(voice), phonemizer_(std::move(phonemizer)), english_(EnglishOf(voice.espeak_voice)) {}
+
+absl::StatusOr<models::PhonemeText> VitsReader::ToPhonemes(
+    std::string_view sentence, const models::SynthesizeInput& input) const {
+  models::RespelledText english;
+  if (english_) english = models::RespellForEspeak(*english_, sentence);
+  // Where the normalizer leaves nothing of a text, espeak-ng may still know it.
+  const bool respelled = !english.words.empty();
+  if (input.word_times) {
+    return respelled ? phonemizer_->PhonemizeParts(english.text, english.words)
+                     : phonemizer_->PhonemizeWords(sentence);
+  }
+  auto phonemes = phonemizer_->Phonemize(respelled ? english.text : sentence);
+  if (!phonemes.ok()) return phonemes.status();
+  return models::PhonemeText{*std::move(phonemes), {}};
+}
+
+std::string VitsReader::Symbols() const {
+  std::string symbols;
+  for (const auto& [symbol, ids] : voice_.phoneme_ids)
+    absl::StrAppend(&symbols, symbols.empty() ? "" : " ", symbol);
+  return symbols;
+}
+
+}  // namespace millrace::vits

@@ -1,0 +1,29 @@
+#include "models/vits/vits_rows.h"
+
+#include <ATen/ops/layer_norm.h>
+
+#include "absl/strings/str_cat.h"
+
+namespace millrace::vits {
+namespace {
+
+constexpr double kNormEpsilon = 1e-5;
+
+}  // namespace
+
+VitsNorm::VitsNorm(VitsWeights& weights, const std::string& name, int64_t channels)
+    : gamma_(weights.Take(absl::StrCat(name, ".gamma"), {channels})),
+      beta_(weights.Take(absl::StrCat(name, ".beta"), {channels})) {}
+
+at::Tensor VitsNorm::Run(const at::Tensor& x) const {
+  return at::layer_norm(x, gamma_.sizes(), gamma_, beta_, kNormEpsilon);
+}
+
+speech::CpuConv TakeRowConv(VitsWeights& weights, const std::string& name,
+                            const std::vector<int64_t>& shape) {
+  const VitsConv conv = TakeConv(weights, name, shape);
+  return conv.weight.defined() ? speech::CpuConv(conv.weight, conv.bias, /*exact=*/true)
+                               : speech::CpuConv();
+}
+
+}  // namespace millrace::vits

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "models/speech/tensor_reader.h"
+
+namespace millrace::vits {
+
+// What the shapes of the weights do not tell.
+struct VitsShape {
+  std::vector<int64_t> upsample_strides;
+  std::vector<int64_t> flow_dilations;                // of the layers of one coupling layer
+  std::vector<std::vector<int64_t>> block_dilations;  // of each residual block, all stages in order
+
+  // Samples of one frame.
+  int64_t hop() const;
+};
+
+// The tensors of a VITS package by the names of Piper's checkpoints. For one thread, while loading.
+class VitsWeights : public speech::TensorReader {
+ public:
+  // The tensors will live on the device.
+  static absl::StatusOr<VitsWeights> Open(const std::filesystem::path& file, at::Device device);
+
+  const VitsShape& shape() const { return shape_; }
+
+ private:
+  using speech::TensorReader::TensorReader;
+  absl::Status ReadShape(const std::filesystem::path& path);
+
+  VitsShape shape_;
+};
+
+// A convolution's parameters; bias may be undefined.
+struct VitsConv {
+  at::Tensor weight;
+  at::Tensor bias;
+  int64_t stride = 1;
+  int64_t dilation = 1;
+};
+
+VitsConv TakeConv(VitsWeights& weights, const std::string& name, const std::vector<int64_t>& shape,
+                  int64_t dilation = 1);
+// As TakeConv, for a convolution that keeps the length: it must have an odd number of taps.
+VitsConv TakeSameConv(VitsWeights& weights, const std::string& name,
+                      const std::vector<int64_t>& shape, int64_t dilation = 1);
+// The upsampling of a stage of the generator, weight [channels, out, kernel]; the kernel must cover
+// the stride.
+VitsConv TakeUpsampling(VitsWeights& weights, size_t stage, int64_t channels);
+
+}  // namespace millrace::vits

@@ -1,0 +1,145 @@
+#include "models/vits/voice_config.h"
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "models/core/regular_file.h"
+#include "models/core/strings.h"
+
+namespace millrace::vits {
+namespace {
+
+constexpr std::string_view kStart = "^";
+constexpr std::string_view kPad = "_";
+constexpr std::string_view kEnd = "$";
+constexpr int64_t kMaxId = 1 << 20;
+constexpr int kMinSampleRate = 8000;
+constexpr int kMaxSampleRate = 192000;
+
+void ReadPhonemes(const nlohmann::json& table, VoiceConfig& config) {
+  for (const auto& [phoneme, numbers] : table.items()) {
+    if (phoneme.empty()) continue;
+    auto ids = numbers.get<std::vector<int64_t>>();
+    if (phoneme == kStart) {
+      config.start_ids = std::move(ids);
+    } else if (phoneme == kPad) {
+      config.pad_ids = std::move(ids);
+    } else if (phoneme == kEnd) {
+      config.end_ids = std::move(ids);
+    } else {
+      config.phoneme_ids[phoneme] = std::move(ids);
+      config.longest_phoneme = std::max(config.longest_phoneme, phoneme.size());
+    }
+  }
+}
+
+struct Named {
+  std::string_view phoneme;
+  const std::vector<int64_t>& ids;
+};
+
+// What the network knows, its marks first.
+std::vector<Named> AllIds(const VoiceConfig& config) {
+  std::vector<Named> all = {
+      {kStart, config.start_ids}, {kPad, config.pad_ids}, {kEnd, config.end_ids}};
+  for (const auto& [phoneme, ids] : config.phoneme_ids) all.push_back({phoneme, ids});
+  return all;
+}
+
+// Empty when all is well.
+std::string FindMistake(const VoiceConfig& config) {
+  if (config.sample_rate < kMinSampleRate || config.sample_rate > kMaxSampleRate) {
+    return absl::StrCat("audio.sample_rate is ", config.sample_rate, ", allowed are ",
+                        kMinSampleRate, "..", kMaxSampleRate);
+  }
+  if (config.espeak_voice.empty() || config.espeak_voice.starts_with('-'))
+    return "espeak.voice is not the name of a voice";
+  for (float scale : {config.noise_scale, config.length_scale, config.noise_w}) {
+    if (!std::isfinite(scale) || scale < 0) return "inference: a scale is negative or not finite";
+  }
+  if (config.length_scale == 0) return "inference.length_scale is 0";
+  if (config.start_ids.empty()) return StrCat("phoneme_id_map has no '", kStart, "'");
+  if (config.pad_ids.empty()) return StrCat("phoneme_id_map has no '", kPad, "'");
+  if (config.end_ids.empty()) return StrCat("phoneme_id_map has no '", kEnd, "'");
+  for (const Named& known : AllIds(config)) {
+    for (int64_t id : known.ids) {
+      if (id < 0 || id > kMaxId)
+        return StrCat("phoneme_id_map: '", known.phoneme, "' has the id ", id);
+    }
+  }
+  return "";
+}
+
+size_t CharacterBytes(char first) {
+  const auto byte = static_cast<unsigned char>(first);
+  return byte < 0x80 ? 1 : byte < 0xE0 ? 2 : byte < 0xF0 ? 3 : 4;
+}
+
+}  // namespace
+
+absl::StatusOr<VoiceConfig> VoiceConfig::Read(const std::filesystem::path& file) {
+  const absl::StatusOr<std::string> text = models::ReadRegularFile(file, models::kMaxSettingsBytes);
+  if (!text.ok()) return text.status();
+  VoiceConfig config;
+  try {
+    const nlohmann::json json = nlohmann::json::parse(*text);
+    config.sample_rate = json.at("audio").at("sample_rate").get<int>();
+    config.espeak_voice = json.at("espeak").at("voice").get<std::string>();
+    const nlohmann::json& inference = json.at("inference");
+    config.noise_scale = inference.value("noise_scale", config.noise_scale);
+    config.length_scale = inference.value("length_scale", config.length_scale);
+    config.noise_w = inference.value("noise_w", config.noise_w);
+    config.speakers = json.value("num_speakers", int64_t{1});
+    if (json.contains("speaker_id_map")) json.at("speaker_id_map").get_to(config.speaker_ids);
+    ReadPhonemes(json.at("phoneme_id_map"), config);
+  } catch (const nlohmann::json::exception& error) {
+    return absl::DataLossError(
+        absl::StrCat(file.string(), ": not the JSON file of a Piper voice: ", error.what()));
+  }
+  if (std::string mistake = FindMistake(config); !mistake.empty()) {
+    return absl::DataLossError(absl::StrCat(file.string(), ": ", mistake));
+  }
+  return config;
+}
+
+speech::PhonemeIds VoiceConfig::ToIds(std::string_view phonemes) const {
+  speech::PhonemeIds read;
+  const auto append = [&read](const std::vector<int64_t>& ids) {
+    read.ids.insert(read.ids.end(), ids.begin(), ids.end());
+  };
+  append(start_ids);
+  append(pad_ids);
+  for (size_t at = 0; at < phonemes.size();) {
+    const std::string_view rest = phonemes.substr(at);
+    size_t length = std::min(longest_phoneme, rest.size());
+    auto found = phoneme_ids.end();
+    for (; length > 0 && found == phoneme_ids.end(); --length)
+      found = phoneme_ids.find(rest.substr(0, length));
+    if (found == phoneme_ids.end()) {
+      at += std::min(CharacterBytes(rest.front()), rest.size());
+      continue;
+    }
+    const size_t first = read.ids.size();
+    append(found->second);
+    append(pad_ids);
+    const size_t end = at + found->first.size();
+    read.symbols.push_back({at, end, first, read.ids.size()});
+    at = end;
+  }
+  append(end_ids);
+  return read;
+}
+
+int64_t VoiceConfig::largest_id() const {
+  int64_t largest = 0;
+  for (const Named& known : AllIds(*this)) {
+    for (int64_t id : known.ids) largest = std::max(largest, id);
+  }
+  return largest;
+}
+
+}  // namespace millrace::vits

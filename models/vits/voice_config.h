@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "models/speech/phoneme_ids.h"
+
+namespace millrace::vits {
+
+// The JSON file of a Piper voice. Immutable after it was read, so thread-safe.
+struct VoiceConfig {
+  int sample_rate = 0;  // hertz
+  std::string espeak_voice;
+  float noise_scale = 0.667F;
+  float length_scale = 1.0F;
+  float noise_w = 0.8F;
+  int64_t speakers = 1;
+  std::map<std::string, int64_t> speaker_ids;  // by name; may be empty
+  // A phoneme is one or more code points of UTF-8 in normalization form D.
+  std::map<std::string, std::vector<int64_t>, std::less<>> phoneme_ids;
+  std::vector<int64_t> start_ids;  // of the network's own marks, which are no phonemes
+  std::vector<int64_t> pad_ids;
+  std::vector<int64_t> end_ids;
+  size_t longest_phoneme = 1;  // bytes
+
+  // Errors name the file and the field.
+  static absl::StatusOr<VoiceConfig> Read(const std::filesystem::path& file);
+
+  // What the network reads: start, each phoneme followed by a pad, which counts as a part of it,
+  // end. The longest phoneme that fits wins; what the voice does not know is left out.
+  speech::PhonemeIds ToIds(std::string_view phonemes) const;
+  int64_t largest_id() const;
+};
+
+}  // namespace millrace::vits

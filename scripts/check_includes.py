@@ -1,0 +1,99 @@
+#!/usr/bin/env python3
+"""Fails when a folder of C++ includes one that stands above it or beside it. The folders are listed below, lowest first; each may include
+those of lines before its own, and headers that are generated. Given a folder, looks at the checkout there."""
+
+import re
+import sys
+from pathlib import Path
+
+# A line is a layer. Folders of one layer do not know each other. A new folder needs its place here.
+LAYERS = """
+mps_runtime/base
+mps_runtime
+mps_runtime/backend/cpu mps_runtime/backend/cuda mps_runtime/backend/mps mps_runtime/calibration mps_runtime/probe
+mps_runtime/backend mps_runtime/selftest
+models/core
+models/audio models/config models/kernels models/text models/weights
+models/text/japanese models/text/english models/text/multilingual
+models/seq2seq/aten models/speech models/translation/markup models/translation/search
+models/translation
+models/bergamot models/kokoro models/seq2seq models/torchscript models/vits
+models
+models/repository
+models/probe
+server/logging server/net
+server/config server/http2 server/rpc server/security
+server/client server/http
+server/metrics
+server/scheduling
+server/control
+server/requests
+server/calibrate server/frontends/grpc
+server/frontends/kserve server/frontends/libretranslate server/frontends/millrace server/frontends/openai
+server
+""".split("\n")[1:-1]
+PLACE = {folder: place for place, layer in enumerate(LAYERS) for folder in layer.split()}
+SOURCE = {".h", ".cc", ".inl", ".mm", ".cu"}
+INCLUDE = re.compile(r'\s*#\s*include\s+"((?:models|mps_runtime|server)/[^"]+)"')
+
+
+def find_cycle(edges: dict[str, set[str]]) -> list[str]:
+    """Folders each of which includes the next, the last the first; empty where there are none."""
+    path: list[str] = []
+    done: set[str] = set()
+
+    def visit(folder: str) -> list[str]:
+        if folder in path:
+            return path[path.index(folder):]
+        if folder in done:
+            return []
+        path.append(folder)
+        for other in sorted(edges.get(folder, ())):
+            if found := visit(other):
+                return found
+        path.pop()
+        done.add(folder)
+        return []
+
+    for folder in sorted(edges):
+        if found := visit(folder):
+            return found
+    return []
+
+
+def check(root: Path) -> list[str]:
+    """What is wrong, a line each."""
+    wrong: list[str] = []
+    edges: dict[str, set[str]] = {}
+    includes: dict[tuple[str, str], list[str]] = {}
+    sources = sorted(path for top in ("mps_runtime", "models", "server") for path in (root / top).rglob("*") if path.suffix in SOURCE)
+    if not sources:
+        return [f"{root}: no sources in mps_runtime/, models/ or server/"]
+    for path in sources:
+        name = path.relative_to(root)
+        folder = str(name.parent)
+        for number, line in enumerate(path.read_text().splitlines(), 1):
+            match = INCLUDE.match(line)
+            if match is None:
+                continue
+            other = str(Path(match[1]).parent)
+            if other == folder:
+                continue
+            for known in (folder, other):
+                if known not in PLACE:
+                    wrong.append(f"{name}:{number}: {known} has no place in the layers of scripts/check_includes.py")
+            edges.setdefault(folder, set()).add(other)
+            includes.setdefault((folder, other), []).append(f'{name}:{number}: includes "{match[1]}"')
+            if PLACE.get(other, -1) >= PLACE.get(folder, len(LAYERS)):
+                wrong.append(f"{includes[folder, other][-1]}: {folder} stands not above {other}")
+    if cycle := find_cycle(edges):
+        wrong.append(f"a circle of folders: {' -> '.join([*cycle, cycle[0]])}")
+        for folder, other in zip(cycle, [*cycle[1:], cycle[0]]):
+            wrong += [f"  {include}" for include in includes[folder, other]]
+    return wrong
+
+
+if __name__ == "__main__":
+    found = check(Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).resolve().parents[1])
+    print("\n".join(found), end="\n" if found else "")
+    sys.exit(bool(found))

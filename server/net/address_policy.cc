@@ -1,0 +1,85 @@
+#include "server/net/address_policy.h"
+
+#include <arpa/inet.h>
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+
+namespace millrace {
+namespace {
+
+absl::Status Malformed(std::string_view address, std::string_view why) {
+  return absl::InvalidArgumentError(
+      absl::StrCat("'", std::string(address), "': ", std::string(why),
+                   ", allowed is host:port or [v6]:port with a port of 0..65535"));
+}
+
+}  // namespace
+
+absl::StatusOr<HostPort> ParseHostPort(std::string_view address) {
+  HostPort result;
+  std::string_view port;
+  if (!address.empty() && address[0] == '[') {
+    const size_t close = address.find(']');
+    if (close == address.npos || close + 1 >= address.size() || address[close + 1] != ':') {
+      return Malformed(address, "no port after the brackets");
+    }
+    result.host = address.substr(1, close - 1);
+    port = address.substr(close + 2);
+    in6_addr unused;
+    if (inet_pton(AF_INET6, result.host.c_str(), &unused) != 1) {
+      return Malformed(address, "no IPv6 address in the brackets");
+    }
+  } else {
+    const size_t colon = address.rfind(':');
+    if (colon == address.npos) return Malformed(address, "has no port");
+    result.host = address.substr(0, colon);
+    port = address.substr(colon + 1);
+    if (result.host.find(':') != result.host.npos) {
+      return Malformed(address, "an IPv6 address needs brackets");
+    }
+    // The host goes on to gRPC and the resolver, where no part of it may be read as something else,
+    // such as a scheme or a path.
+    const bool sane = std::all_of(result.host.begin(), result.host.end(), [](unsigned char c) {
+      return std::isalnum(c) || c == '.' || c == '-' || c == '_' || c == '*';
+    });
+    if (!sane) return Malformed(address, "the host is not a name or address");
+  }
+  if (result.host.empty() || result.host == "*") result.host = "0.0.0.0";
+  const auto [end, error] = std::from_chars(port.data(), port.data() + port.size(), result.port);
+  if (error != std::errc() || end != port.data() + port.size() || result.port < 0 ||
+      result.port > 65535) {
+    return Malformed(address, "the port is not a number in range");
+  }
+  return result;
+}
+
+std::string ToString(const HostPort& address) {
+  const bool v6 = address.host.find(':') != std::string::npos;
+  return v6 ? absl::StrCat("[", address.host, "]:", address.port)
+            : absl::StrCat(address.host, ":", address.port);
+}
+
+bool IsLoopbackHost(std::string_view host) {
+  const std::string text(host);
+  in_addr v4;
+  if (inet_pton(AF_INET, text.c_str(), &v4) == 1) return (ntohl(v4.s_addr) >> 24) == 127;
+  in6_addr v6;
+  if (inet_pton(AF_INET6, text.c_str(), &v6) == 1) {
+    if (IN6_IS_ADDR_V4MAPPED(&v6)) return v6.s6_addr[12] == 127;
+    return IN6_IS_ADDR_LOOPBACK(&v6);
+  }
+  return absl::EqualsIgnoreCase(text, "localhost");
+}
+
+bool IsLoopbackAddress(std::string_view address) {
+  if (address.starts_with("unix:")) return true;
+  const absl::StatusOr<HostPort> parsed = ParseHostPort(address);
+  return parsed.ok() && IsLoopbackHost(parsed->host);
+}
+
+}  // namespace millrace

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace millrace::bergamot {
+
+// A safetensors file in the making.
+struct TinyTensor {
+  std::string dtype;  // "I8", "I32" or "F32"
+  std::vector<int64_t> shape;
+  std::string bytes;
+};
+using TinyTensors = std::map<std::string, TinyTensor>;
+
+inline constexpr int64_t kTinyWords =
+    72;  // as many as the pieces of tests/data/translation/tiny.spm
+inline constexpr int64_t kTinyDim = 128;
+
+// Random weights of a Bergamot model with two encoder and two decoder layers.
+TinyTensors MakeTinyTensors(uint32_t seed, int64_t dim = kTinyDim, int64_t hidden = 256);
+TinyTensor FloatTensor(const std::vector<float>& values);
+TinyTensor IntTensor(const std::vector<int32_t>& values);
+void WriteSafetensors(const std::filesystem::path& path, const TinyTensors& tensors);
+
+// tests/data/translation
+std::filesystem::path TestDataFolder();
+
+}  // namespace millrace::bergamot

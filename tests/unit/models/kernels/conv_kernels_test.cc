@@ -1,0 +1,208 @@
+#include "models/kernels/conv_kernels.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "models/kernels/aligned_floats.h"
+
+namespace millrace::kernels {
+namespace {
+
+std::vector<float> Random(size_t count, uint32_t seed) {
+  std::mt19937 random(seed);
+  std::uniform_real_distribution<float> uniform(-1, 1);
+  std::vector<float> values(count);
+  for (float& value : values) value = uniform(random);
+  return values;
+}
+
+struct Size {
+  int64_t rows, taps, dilation, in_channels, blocks;
+  bool exact = false;
+};
+
+constexpr Size kSmall = {29, 3, 2, 7, 2};
+// More rows than a matrix unit splits at once, channels that leave one of its tiles half empty.
+constexpr Size kLarge = {2100, 5, 3, 81, 2};
+constexpr Size kFarReach = {70, 3, 200, 512, 1};
+constexpr Size kExact = {1300, 3, 1, 200, 1, true};
+
+struct Problem : Size {
+  explicit Problem(const Size& size) : Size(size) {}
+  int64_t width() const { return blocks * kChannelBlock; }
+  std::vector<float> input =
+      Random(static_cast<size_t>((rows + (taps - 1) * dilation) * in_channels), 1);
+  std::vector<float> weights = Random(static_cast<size_t>(taps * in_channels * width()), 2);
+  std::vector<float> bias = Random(static_cast<size_t>(width()), 3);
+  std::vector<float> residual = Random(static_cast<size_t>(rows * width()), 4);
+  std::vector<float> partial = Random(static_cast<size_t>(rows * width()), 5);
+
+  AlignedFloats packed;
+
+  ConvTask Task(const ConvKernels& kernels) {
+    ConvTask task;
+    task.input = input.data();
+    task.weights = weights.data();
+    task.bias = bias.data();
+    task.rows = rows;
+    task.input_pitch = in_channels;
+    task.output_pitch = width();
+    task.taps = taps;
+    task.dilation = dilation;
+    task.in_channels = in_channels;
+    task.blocks = blocks;
+    task.exact = exact;
+    packed.Reserve(static_cast<size_t>(kernels.packed_size(task)));
+    kernels.pack(task, packed.data());
+    task.weights = packed.data();
+    return task;
+  }
+  // Of a sum of so many products of numbers up to 1.
+  double Tolerance(const ConvKernels& kernels) const {
+    const auto products = static_cast<double>(taps * in_channels);
+    return 1e-5 + 1e-7 * products +
+           (exact ? 0 : static_cast<double>(kernels.product_error)) * std::sqrt(products);
+  }
+  // The convolution and its bias, straight from the definition.
+  double At(int64_t row, int64_t channel) const {
+    double sum = bias[static_cast<size_t>(channel)];
+    for (int64_t tap = 0; tap < taps; ++tap) {
+      for (int64_t c = 0; c < in_channels; ++c) {
+        const int64_t weight =
+            ((channel / kChannelBlock * taps + tap) * in_channels + c) * kChannelBlock +
+            channel % kChannelBlock;
+        sum += double{input[static_cast<size_t>((row + tap * dilation) * in_channels + c)]} *
+               double{weights[static_cast<size_t>(weight)]};
+      }
+    }
+    return sum;
+  }
+};
+
+using Case = std::tuple<const ConvKernels*, Size>;
+
+class ConvKernelsTest : public testing::TestWithParam<Case> {
+ protected:
+  const ConvKernels& kernels_ = *std::get<0>(GetParam());
+  Problem problem_{std::get<1>(GetParam())};
+};
+
+TEST_P(ConvKernelsTest, ConvolvesAndFinishesAsAsked) {
+  const Problem& problem = problem_;
+  ConvTask task = problem_.Task(kernels_);
+  const double tolerance = problem.Tolerance(kernels_);
+  std::vector<float> raw(problem.residual.size());
+  std::vector<float> active(raw.size());
+  task.residual = problem.residual.data();
+  task.partial = problem.partial.data();
+  task.scale = 0.5F;
+  task.raw = raw.data();
+  task.active = active.data();
+  task.slope = 0.1F;
+  kernels_.convolve(task);
+  for (int64_t row = 0; row < problem.rows; ++row) {
+    for (int64_t channel = 0; channel < problem.width(); ++channel) {
+      const auto at = static_cast<size_t>(row * problem.width() + channel);
+      const double expected =
+          0.5 * (problem.At(row, channel) + problem.residual[at] + problem.partial[at]);
+      ASSERT_NEAR(raw[at], expected, tolerance);
+      ASSERT_NEAR(active[at], expected > 0 ? expected : 0.1 * expected, tolerance);
+    }
+  }
+}
+
+TEST_P(ConvKernelsTest, GatesPairsOfSixteenChannels) {
+  const Problem& problem = problem_;
+  ConvTask task = problem_.Task(kernels_);
+  const double tolerance = problem.Tolerance(kernels_);
+  std::vector<float> gated(static_cast<size_t>(problem.rows * problem.width()));
+  task.gate = true;
+  task.raw = gated.data();
+  kernels_.convolve(task);
+  for (int64_t row = 0; row < problem.rows; ++row) {
+    for (int64_t i = 0; i < problem.width() / 2; ++i) {
+      const int64_t channel = i / 16 * kChannelBlock + i % 16;
+      const double expected =
+          std::tanh(problem.At(row, channel)) / (1 + std::exp(-problem.At(row, channel + 16)));
+      ASSERT_NEAR(gated[static_cast<size_t>(row * problem.width() + i)], expected, tolerance);
+    }
+  }
+}
+
+// What makes chunks and threads invisible: a row's value does not depend on the rows that are
+// computed with it.
+TEST_P(ConvKernelsTest, AnyCutGivesTheSameBits) {
+  const Problem& problem = problem_;
+  std::vector<float> whole(problem.residual.size());
+  ConvTask task = problem_.Task(kernels_);
+  task.raw = whole.data();
+  kernels_.convolve(task);
+  for (int64_t cut = 1; cut < problem.rows; cut += cut < 40 ? 1 : 97) {
+    std::vector<float> parts(whole.size());
+    task.rows = cut;
+    task.input = problem.input.data();
+    task.raw = parts.data();
+    kernels_.convolve(task);
+    task.rows = problem.rows - cut;
+    task.input += cut * task.input_pitch;
+    task.raw += cut * task.output_pitch;
+    kernels_.convolve(task);
+    ASSERT_EQ(parts, whole) << "cut at " << cut;
+  }
+}
+
+class TanhDotTest : public testing::TestWithParam<const ConvKernels*> {};
+
+TEST_P(TanhDotTest, OverlapsItsRows) {
+  constexpr int64_t kPitch = 32;
+  constexpr int64_t kCount = 96;
+  constexpr int64_t kRows = 37;
+  const std::vector<float> input = Random(kPitch * kRows + kCount, 6);
+  const std::vector<float> weights = Random(kCount, 7);
+  std::vector<float> output(kRows);
+  GetParam()->tanh_dot(input.data(), kPitch, weights.data(), kCount, 0.25F, output.data(), kRows);
+  for (int64_t row = 0; row < kRows; ++row) {
+    double sum = 0.25;
+    for (int64_t i = 0; i < kCount; ++i)
+      sum += double{input[static_cast<size_t>(row * kPitch + i)]} *
+             double{weights[static_cast<size_t>(i)]};
+    EXPECT_NEAR(output[static_cast<size_t>(row)], std::tanh(sum), 2e-6);
+  }
+}
+
+TEST_P(ConvKernelsTest, ExtremeValuesSaturate) {
+  Problem& problem = problem_;
+  for (float& value : problem.weights) value *= 1e4F;
+  ConvTask task = problem.Task(kernels_);
+  std::vector<float> gated(static_cast<size_t>(problem.rows * problem.width()), 9.0F);
+  task.gate = true;
+  task.raw = gated.data();
+  kernels_.convolve(task);
+  for (int64_t i = 0; i < problem.width() / 2; ++i) {
+    ASSERT_TRUE(std::isfinite(gated[static_cast<size_t>(i)]));
+    ASSERT_LE(std::abs(gated[static_cast<size_t>(i)]), 1.0F);
+  }
+}
+
+std::vector<const ConvKernels*> All() {
+  return {SupportedConvKernels().begin(), SupportedConvKernels().end()};
+}
+
+INSTANTIATE_TEST_SUITE_P(InstructionSets, ConvKernelsTest,
+                         testing::Combine(testing::ValuesIn(All()),
+                                          testing::Values(kSmall, kLarge, kFarReach, kExact)),
+                         [](const auto& info) {
+                           return absl::StrCat(std::get<0>(info.param)->name, "_",
+                                               std::get<1>(info.param).rows, "_rows");
+                         });
+INSTANTIATE_TEST_SUITE_P(InstructionSets, TanhDotTest, testing::ValuesIn(All()),
+                         [](const auto& info) { return std::string(info.param->name); });
+
+}  // namespace
+}  // namespace millrace::kernels

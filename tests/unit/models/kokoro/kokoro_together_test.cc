@@ -1,0 +1,106 @@
+// Requests that Kokoro speaks in one batch, as on an accelerator.
+
+#include <gtest/gtest.h>
+
+#include <deque>
+#include <memory>
+#include <vector>
+
+#include "tests/unit/models/kokoro/kokoro_fixture.h"
+
+namespace millrace::kokoro {
+namespace {
+
+using KokoroTogetherTest = KokoroFixture;
+
+// What requests in one batch end with; their audio.
+struct Ended {
+  std::vector<absl::Status> statuses;
+  std::vector<std::vector<float>> audio;
+};
+
+Ended SpeakTogether(const models::Model& model,
+                    const std::vector<models::SynthesizeInput>& inputs) {
+  models::FakeWorkerContext context;
+  std::deque<speech::Collector> sinks(inputs.size());
+  std::deque<models::Request> requests;
+  for (size_t i = 0; i < inputs.size(); ++i)
+    requests.emplace_back(inputs[i], TimePoint::max(), sinks[i]);
+  for (;;) {
+    std::vector<models::Request*> unfinished;
+    for (models::Request& request : requests) {
+      if (!request.outcome()) unfinished.push_back(&request);
+    }
+    if (unfinished.empty()) break;
+    const std::unique_ptr<models::Batch> batch = model.Prepare(unfinished);
+    if (batch == nullptr) continue;
+    batch->Forward(context);
+    batch->Complete();
+  }
+  Ended ended;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    ended.statuses.push_back(*requests[i].outcome());
+    std::vector<float>& audio = ended.audio.emplace_back();
+    for (const models::SynthesizeOutput& part : sinks[i].parts)
+      audio.insert(audio.end(), part.samples.begin(), part.samples.end());
+  }
+  return ended;
+}
+
+TEST_F(KokoroTogetherTest, ABatchSpeaksEachRequestAsAlone) {
+  shapes_ = models::ShapePolicy::kPadded;
+  const auto model = Load({.durations = 12});
+  std::vector<models::SynthesizeInput> inputs;
+  for (const char* text : {"Hello there.", "One, two, three. Four!", "Hello there.", "Hi.",
+                           "Good morning to all of you.", "Fine.", "Why? Because!", "One.", "Two.",
+                           "Thank you very much."}) {
+    inputs.push_back(speech::Say(text));
+    inputs.back().seed = inputs.size();
+  }
+  inputs[4].voice = "anna+ben";
+  inputs[5].speed = 0.5F;
+  const Ended ended = SpeakTogether(*model, inputs);
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    ASSERT_TRUE(ended.statuses[i].ok()) << ended.statuses[i];
+    const std::vector<float> alone = speech::Samples(*model, inputs[i]);
+    ASSERT_EQ(ended.audio[i].size(), alone.size()) << i;
+    for (size_t j = 0; j < alone.size(); ++j) ASSERT_NEAR(ended.audio[i][j], alone[j], 1e-3) << i;
+  }
+  EXPECT_NE(ended.audio[0], ended.audio[2]);  // their noise differs
+}
+
+TEST_F(KokoroTogetherTest, ACancelledRequestCostsTheBatchNothing) {
+  shapes_ = models::ShapePolicy::kPadded;
+  const auto model = Load();
+  models::FakeWorkerContext context;
+  speech::Collector cancelled, heard;
+  models::Request first(speech::Say("Hello there."), TimePoint::max(), cancelled);
+  models::Request second(speech::Say("Good morning."), TimePoint::max(), heard);
+  std::vector<models::Request*> requests = {&first, &second};
+  const std::unique_ptr<models::Batch> batch = model->Prepare(requests);
+  ASSERT_NE(batch, nullptr);
+  cancelled.Cancel();
+  batch->Forward(context);
+  batch->Complete();
+  EXPECT_TRUE(cancelled.parts.empty());
+  EXPECT_FALSE(first.outcome());
+  ASSERT_EQ(heard.parts.size(), 1U);
+  EXPECT_TRUE(second.outcome() && second.outcome()->ok());
+}
+
+TEST_F(KokoroTogetherTest, AUnitThatLastsTooLongFailsAloneInItsBatch) {
+  shapes_ = models::ShapePolicy::kPadded;
+  // Every phoneme lasts 4000 frames of 32 samples, 5 seconds; the word cannot be cut.
+  const auto model =
+      Load({.durations = 4000, .values = {{"predictor.duration_proj.linear_layer.bias", 50.0F}}});
+  std::vector<models::SynthesizeInput> inputs = {speech::Say("one"), speech::Say("one")};
+  inputs[0].speed = 0.5F;
+  inputs[1].speed = 2;
+  const Ended ended = SpeakTogether(*model, inputs);
+  EXPECT_EQ(ended.statuses[0].code(), absl::StatusCode::kInvalidArgument) << ended.statuses[0];
+  EXPECT_TRUE(ended.statuses[1].ok()) << ended.statuses[1];
+  EXPECT_FALSE(ended.audio[1].empty());
+}
+
+}  // namespace
+}  // namespace millrace::kokoro

@@ -1,0 +1,89 @@
+// The native block against the one of ATen operators, with every set of kernels behind it.
+
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/empty.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "models/kernels/conv_kernels.h"
+#include "models/kokoro/aten_snake_block.h"
+#include "models/kokoro/cpu_snake_block.h"
+#include "models/kokoro/kokoro_weights.h"
+#include "tests/fakes/temporary_folder.h"
+#include "tests/unit/models/kokoro/tiny_kokoro.h"
+
+namespace millrace::kokoro {
+namespace {
+
+at::Tensor Signal(std::vector<int64_t> shape, double scale, double offset) {
+  at::Tensor signal = at::empty(shape);
+  for (int64_t i = 0; i < signal.numel(); ++i) {
+    signal.mutable_data_ptr<float>()[i] =
+        static_cast<float>(offset + scale * std::sin(0.37 * static_cast<double>(i * i % 1009)));
+  }
+  return signal;
+}
+
+float GreatestDifference(const at::Tensor& a, const at::Tensor& b) {
+  EXPECT_EQ(a.sizes(), b.sizes());
+  const at::Tensor x = a.contiguous();
+  const at::Tensor y = b.contiguous();
+  float greatest = 0;
+  for (int64_t i = 0; i < x.numel(); ++i) {
+    greatest =
+        std::max(greatest, std::abs(x.const_data_ptr<float>()[i] - y.const_data_ptr<float>()[i]));
+  }
+  return greatest;
+}
+
+TEST(SnakeBlock, CpuEqualsAten) {
+  const at::InferenceMode inference;
+  const testing::TemporaryFolder folder;
+  WriteTinyKokoro(folder.path(), {});
+  auto weights = KokoroWeights::Open(folder.path() / "model.safetensors", at::kCPU);
+  ASSERT_TRUE(weights.ok()) << weights.status();
+  for (const auto& [number, channels] : {std::pair{0, 34}, std::pair{3, 5}}) {
+    const std::string name = "decoder.generator.resblocks." + std::to_string(number);
+    const CpuSnakeBlock native(*weights, name, channels, 6, {1, 3});
+    const AtenSnakeBlock aten(*weights, name, channels, 6, {1, 3});
+    ASSERT_TRUE(weights->status().ok()) << weights->status();
+    const at::Tensor style = Signal({1, 6}, 0.5, 0);
+    // Shorter than the convolutions reach, odd, and long; about 0 and far from it.
+    for (const int64_t rows : {1, 2, 7, 65, 1000}) {
+      for (const double offset : {0.0, 20.0}) {
+        const at::Tensor x = Signal({1, channels, rows}, 2, offset);
+        const at::Tensor expected = aten.Run(x, style);
+        EXPECT_LE(GreatestDifference(expected, native.Run(x, style)),
+                  2e-4F + 16 * kernels::GetConvKernels().product_error)
+            << channels << " channels, " << rows << " rows about " << offset;
+      }
+    }
+  }
+}
+
+TEST(SnakeKernel, IsExactFarFromZeroOnEveryProcessor) {
+  constexpr int64_t kChannels = 16;
+  constexpr int64_t kRows = 500;
+  std::vector<float> input(kChannels * kRows), output(input.size());
+  for (size_t i = 0; i < input.size(); ++i)
+    input[i] = 300.0F * std::sin(0.11F * static_cast<float>(i));
+  const std::vector<float> scale(kChannels, 1.5F), shift(kChannels, -0.25F);
+  const std::vector<float> alpha(kChannels, 2.5F), inverse(kChannels, 0.4F);
+  for (const kernels::ConvKernels* kernels : kernels::SupportedConvKernels()) {
+    kernels->snake({input.data(), output.data(), kRows, kChannels, scale.data(), shift.data(),
+                    alpha.data(), inverse.data()});
+    for (size_t i = 0; i < input.size(); ++i) {
+      // As a fused multiply and add rounds it.
+      const float y = std::fma(input[i], 1.5F, -0.25F);
+      const double sine = std::sin(static_cast<double>(2.5F * y));
+      const double expected = static_cast<double>(y) + 0.4 * sine * sine;
+      ASSERT_NEAR(output[i], expected, 1e-4) << kernels->name << " at " << input[i];
+    }
+  }
+}
+
+}  // namespace
+}  // namespace millrace::kokoro

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "absl/strings/ascii.h"
+#include "models/core/request.h"
+#include "models/speech/speech_reader.h"
+#include "models/text/phoneme_words.h"
+#include "models/text/unicode.h"
+
+namespace millrace::speech {
+
+class NoSink final : public models::OutputSink {
+ public:
+  void Emit(models::Output) override {}
+};
+
+// Says the letters of a text in capitals, between marks of 0, each one followed by a 0; knows A to
+// Z, a space and the usual marks.
+class LetterReader final : public SpeechReader {
+ public:
+  absl::StatusOr<models::PhonemeText> ToPhonemes(std::string_view sentence,
+                                                 const models::SynthesizeInput&) const override {
+    if (sentence == "fail") return absl::UnavailableError("no front end");
+    models::PhonemeText text{std::string(sentence), models::SplitPhonemeWords(sentence)};
+    absl::AsciiStrToUpper(&text.phonemes);
+    if (text.words.empty()) text.phonemes.clear();
+    return text;
+  }
+  PhonemeIds ToIds(std::string_view phonemes) const override {
+    PhonemeIds read;
+    read.ids.push_back(0);
+    for (size_t at = 0; at < phonemes.size();) {
+      const size_t bytes = models::DecodeAt(phonemes, at).bytes;
+      if (Symbols().find(phonemes.substr(at, bytes)) != std::string::npos) {
+        const size_t first = read.ids.size();
+        read.ids.insert(read.ids.end(), {phonemes[at], 0});
+        read.symbols.push_back({at, at + bytes, first, first + 2});
+      }
+      at += bytes;
+    }
+    read.ids.push_back(0);
+    return read;
+  }
+  std::string Symbols() const override { return "A B C D E F . , !"; }
+  size_t max_symbols() const override { return max; }
+
+  size_t max = 8;
+};
+
+}  // namespace millrace::speech

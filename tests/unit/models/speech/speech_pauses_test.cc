@@ -1,0 +1,174 @@
+// Silence between the units of a text, and at the ends of each.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "models/speech/sound_edges.h"
+#include "models/speech/speech_plan.h"
+#include "tests/unit/models/speech/letter_reader.h"
+
+namespace millrace::speech {
+namespace {
+
+constexpr int kRate = 8000;
+constexpr double kNear = 0.006;  // seconds; sounds are found to 5 ms
+
+// What a network gives of a unit: silence, a sound of half a second, silence.
+std::vector<float> Spoken(double lead, double tail) {
+  const auto count = [](double seconds) {
+    return static_cast<size_t>(std::lround(seconds * kRate));
+  };
+  std::vector<float> samples(count(lead), 0.0F);
+  for (size_t i = 0; i < count(0.5); ++i)
+    samples.push_back(0.2F * std::sin(static_cast<float>(i) * 0.5F));
+  samples.resize(samples.size() + count(tail), 0.0F);
+  return samples;
+}
+
+class SpeechPausesTest : public ::testing::Test {
+ protected:
+  // The audio of a text whose units last so long, in pieces of so many samples; 0: whole.
+  std::vector<float> Speak(const models::SynthesizeInput& input, double lead, double tail,
+                           size_t piece = 0) {
+    NoSink sink;
+    models::Request request(input, TimePoint::max(), sink);
+    SpeechPlan plan(std::get<models::SynthesizeInput>(request.input()),
+                    {.lead_samples = edge_, .tail_samples = edge_});
+    std::vector<float> audio;
+    words_.clear();
+    while (plan.Prepare(request, reader_)) {
+      const std::vector<float> samples = Spoken(lead, tail);
+      // The voice says that the sound lasts to the end, as Kokoro does.
+      std::vector<int64_t> frames(plan.ids().size(), 1);
+      frames[1] =
+          static_cast<int64_t>(samples.size()) / 8 - static_cast<int64_t>(frames.size()) + 1;
+      plan.SetFrames(frames, 8);
+      for (size_t at = 0; at < samples.size();) {
+        const size_t rest = samples.size() - at;
+        const size_t count = piece == 0 || rest < piece + edge_ ? rest : piece;
+        models::SynthesizeOutput output =
+            plan.TakePiece({samples.begin() + static_cast<std::ptrdiff_t>(at),
+                            samples.begin() + static_cast<std::ptrdiff_t>(at + count)},
+                           kRate, count == rest);
+        for (models::SpeechTime& word : output.words) {
+          word.begin += static_cast<int64_t>(audio.size());
+          word.end += static_cast<int64_t>(audio.size());
+          words_.push_back(word);
+        }
+        audio.insert(audio.end(), output.samples.begin(), output.samples.end());
+        at += count;
+      }
+      if (!plan.Advance()) break;
+    }
+    return audio;
+  }
+  // Seconds of the silences of an audio: before the first sound, between sounds, behind the last.
+  static std::vector<double> Silences(std::vector<float> audio) {
+    std::vector<double> seconds;
+    std::span<const float> rest(audio);
+    while (const auto begin = FirstSound(rest, kRate)) {
+      seconds.push_back(static_cast<double>(*begin) / kRate);
+      rest = rest.subspan(*begin);
+      size_t end = 0;
+      while (end < rest.size() && FirstSound(rest.subspan(end), kRate) == 0) end += kRate / 200;
+      rest = rest.subspan(std::min(end, rest.size()));
+    }
+    seconds.push_back(static_cast<double>(rest.size()) / kRate);
+    return seconds;
+  }
+  static models::SynthesizeInput Say(const std::string& text) {
+    models::SynthesizeInput input;
+    input.text = text;
+    input.word_times = true;
+    return input;
+  }
+  static void ExpectNear(const std::vector<double>& found, const std::vector<double>& expected) {
+    ASSERT_EQ(found.size(), expected.size());
+    for (size_t i = 0; i < found.size(); ++i) EXPECT_NEAR(found[i], expected[i], kNear) << i;
+  }
+
+  LetterReader reader_;
+  size_t edge_ = 0;
+  std::vector<models::SpeechTime> words_;
+};
+
+TEST_F(SpeechPausesTest, WhateverSilenceTheVoiceGivesPausesAreThoseOfTheText) {
+  for (const double silence : {0.0, 0.3, 0.9}) {
+    ExpectNear(Silences(Speak(Say("Abc. Def!\n\nAbc."), silence, silence)), {0.03, 0.4, 0.8, 0.1});
+  }
+}
+
+TEST_F(SpeechPausesTest, ARequestSaysHowLongPausesAre) {
+  models::SynthesizeInput input = Say("Abc. Def!\n\nAbc.");
+  input.sentence_pause = 1;
+  input.paragraph_pause = 2;
+  input.speed = 2;
+  ExpectNear(Silences(Speak(input, 0.3, 0.3)), {0.015, 1, 2, 0.05});
+  input.sentence_pause = 0;
+  input.paragraph_pause = -1;  // the voice's own goes with the speed
+  ExpectNear(Silences(Speak(input, 0.3, 0.3)), {0.015, 0.065, 0.4, 0.05});
+}
+
+TEST_F(SpeechPausesTest, ATextThatGoesOnBeginsWithItsPause) {
+  models::SynthesizeInput input = Say("Abc.");
+  input.break_before = models::SpeechBreak::kParagraph;
+  input.first_sentence = 1;
+  ExpectNear(Silences(Speak(input, 0, 0)), {0.7, 0.1});
+}
+
+TEST_F(SpeechPausesTest, InPiecesItIsTheSame) {
+  edge_ = 1600;
+  const models::SynthesizeInput input = Say("Abc. Def!\n\nAbc.");
+  const std::vector<float> whole = Speak(input, 0.1, 0.15);
+  const std::vector<models::SpeechTime> words = words_;
+  EXPECT_EQ(Speak(input, 0.1, 0.15, 1600), whole);
+  EXPECT_EQ(words_, words);
+  for (const models::SpeechTime& word : words_)
+    EXPECT_LE(word.end, static_cast<int64_t>(whole.size()));
+}
+
+TEST_F(SpeechPausesTest, WordsAreWhereTheyAreHeard) {
+  const std::vector<float> audio = Speak(Say("Abc. Def! Fed?"), 0.3, 0.5);
+  ASSERT_EQ(words_.size(), 3U);
+  for (size_t i = 0; i < words_.size(); ++i) {
+    const std::span<const float> word = std::span<const float>(audio).subspan(
+        static_cast<size_t>(words_[i].begin), static_cast<size_t>(words_[i].end - words_[i].begin));
+    EXPECT_NEAR(static_cast<double>(word.size()) / kRate, 0.5, 2 * kNear);
+    EXPECT_EQ(FirstSound(word, kRate), 0U);
+    EXPECT_FALSE(LongestSilence(word, kRate));
+  }
+}
+
+TEST_F(SpeechPausesTest, APauseIsBounded) {
+  models::ModelInfo info;
+  for (float models::SynthesizeInput::*pause :
+       {&models::SynthesizeInput::sentence_pause, &models::SynthesizeInput::paragraph_pause}) {
+    models::SynthesizeInput input = Say("Abc.");
+    input.*pause = 10;
+    EXPECT_TRUE(CheckSpeech(input, info, reader_).ok());
+    for (const float bad : {10.5F, std::nanf("")}) {
+      input.*pause = bad;
+      const std::string message(CheckSpeech(input, info, reader_).message());
+      EXPECT_NE(message.find("pause_seconds: "), std::string::npos) << message;
+      EXPECT_NE(message.find("it is 0..10"), std::string::npos) << message;
+    }
+  }
+}
+
+TEST(BreakBehindTest, IsTheEndOfAParagraphASentenceOrAClause) {
+  EXPECT_EQ(BreakBehind(""), models::SpeechBreak::kNone);
+  EXPECT_EQ(BreakBehind(" \n"), models::SpeechBreak::kNone);
+  for (const char* text : {"One,", "One, ", "One", "Dr", "(one)"})
+    EXPECT_EQ(BreakBehind(text), models::SpeechBreak::kClause) << text;
+  for (const char* text : {"One. ", "One?", "\"One!\" ", "One\n", "はい。", "one….”) "})
+    EXPECT_EQ(BreakBehind(text), models::SpeechBreak::kSentence) << text;
+  for (const char* text : {"One.\n\n", "One\n \n ", "One\r\n\r\n"})
+    EXPECT_EQ(BreakBehind(text), models::SpeechBreak::kParagraph) << text;
+}
+
+}  // namespace
+}  // namespace millrace::speech

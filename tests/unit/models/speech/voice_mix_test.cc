@@ -1,0 +1,69 @@
+#include "models/speech/voice_mix.h"
+
+#include <gtest/gtest.h>
+
+namespace millrace::speech {
+namespace {
+
+const std::vector<std::string> kVoices = {"anna", "ben", "clara"};
+
+std::vector<VoiceShare> Parse(std::string_view text) {
+  const auto shares = ParseVoiceMix(text, kVoices);
+  EXPECT_TRUE(shares.ok()) << shares.status();
+  return shares.ok() ? *shares : std::vector<VoiceShare>();
+}
+
+TEST(VoiceMix, NothingIsTheFirstVoice) {
+  const auto shares = Parse("");
+  ASSERT_EQ(shares.size(), 1U);
+  EXPECT_EQ(shares[0].voice, 0U);
+  EXPECT_EQ(shares[0].weight, 1.0F);
+}
+
+TEST(VoiceMix, WithoutWeightsTheSharesAreEqual) {
+  const auto shares = Parse("ben+clara");
+  ASSERT_EQ(shares.size(), 2U);
+  EXPECT_EQ(shares[0].voice, 1U);
+  EXPECT_EQ(shares[1].voice, 2U);
+  EXPECT_EQ(shares[0].weight, 0.5F);
+  EXPECT_EQ(shares[1].weight, 0.5F);
+}
+
+TEST(VoiceMix, WeightsAreTakenAsTheyAre) {
+  const auto shares = Parse("anna:0.3+clara:0.7004");
+  ASSERT_EQ(shares.size(), 2U);
+  EXPECT_FLOAT_EQ(shares[0].weight, 0.3F);
+  EXPECT_FLOAT_EQ(shares[1].weight, 0.7004F);
+  EXPECT_EQ(Parse("ben:1")[0].voice, 1U);
+  EXPECT_EQ(Parse("anna+ben+clara").size(), 3U);
+}
+
+TEST(VoiceMix, WhatIsWrongIsNamed) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"dora", "there is no voice 'dora'; there are: anna, ben, clara"},
+      {"anna+", "there is no voice ''"},
+      {"+", "there is no voice ''"},
+      {"anna:0.5+ben:0.4", "its weights sum to 0.9, expected 1"},
+      {"anna:0.5", "its weights sum to 0.5, expected 1"},
+      {"anna:0+ben:1", "the weight '0' of anna is not a number greater than 0"},
+      {"anna:-1+ben:2", "the weight '-1' of anna"},
+      {"anna:nan+ben:1", "the weight 'nan' of anna"},
+      {"anna:inf+ben:1", "the weight 'inf' of anna"},
+      {"anna:+ben:1", "the weight '' of anna"},
+      {"anna:0.5x+ben:0.5", "the weight '0.5x' of anna"},
+      {"anna:0.5+ben", "some voices have a weight and some have none"},
+      {"anna+anna", "it has anna twice"},
+      {"anna+ben+clara+anna+ben+clara+anna+ben+clara+anna+ben+clara+anna+ben+clara+anna+ben",
+       "it mixes 17 voices, at most 16"},
+  };
+  for (const auto& [text, message] : cases) {
+    const auto shares = ParseVoiceMix(text, kVoices);
+    EXPECT_EQ(shares.status().code(), absl::StatusCode::kInvalidArgument) << text;
+    const std::string actual(shares.status().message());
+    EXPECT_EQ(actual.rfind("voice: ", 0), 0U) << actual;
+    EXPECT_NE(actual.find(message), std::string::npos) << actual;
+  }
+}
+
+}  // namespace
+}  // namespace millrace::speech

@@ -1,0 +1,103 @@
+// The real voice against onnxruntime on the original file: the figures that the converter's numpy
+// network was held to.
+
+#include <ATen/core/grad_mode.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <fstream>
+#include <memory>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "models/vits/aten_vits_decoder.h"
+#include "models/vits/cpu_vits_decoder.h"
+#include "models/vits/vits_encoder.h"
+#include "models/vits/vits_weights.h"
+#include "tests/fakes/fake_worker_context.h"
+
+namespace millrace::vits {
+namespace {
+
+constexpr float kTolerance = 1e-3F;
+
+struct Golden {
+  std::vector<int64_t> phonemes;
+  std::vector<float> samples;
+};
+
+template <typename T>
+bool ReadArray(std::istream& stream, std::vector<T>& values) {
+  int64_t count = 0;
+  if (!stream.read(reinterpret_cast<char*>(&count), sizeof(count))) return false;
+  values.resize(static_cast<size_t>(count));
+  stream.read(reinterpret_cast<char*>(values.data()),
+              static_cast<std::streamsize>(values.size() * sizeof(T)));
+  return static_cast<bool>(stream);
+}
+
+std::vector<Golden> ReadGolden() {
+  std::ifstream stream(MILLRACE_VITS_GOLDEN, std::ios::binary);
+  std::vector<Golden> all;
+  for (Golden golden; ReadArray(stream, golden.phonemes) && ReadArray(stream, golden.samples);)
+    all.push_back(golden);
+  return all;
+}
+
+std::filesystem::path ModelsFolder() {
+  const char* folder = std::getenv("MILLRACE_MODELS");
+  return folder != nullptr ? folder : MILLRACE_SOURCE_DIR "/var/models";
+}
+
+float GreatestDifference(const std::vector<float>& expected, const std::vector<float>& actual) {
+  if (actual.size() != expected.size()) return INFINITY;
+  float greatest = 0;
+  for (size_t i = 0; i < expected.size(); ++i) {
+    greatest = std::max(greatest, std::abs(expected[i] - actual[i]));
+  }
+  return greatest;
+}
+
+class VitsGoldenTest : public testing::TestWithParam<bool> {};
+
+TEST_P(VitsGoldenTest, SamplesEqualThoseOfOnnxruntime) {
+  const at::InferenceMode inference;
+  auto weights =
+      VitsWeights::Open(ModelsFolder() / "piper-en-us-joe/1/model.safetensors", at::kCPU);
+  ASSERT_TRUE(weights.ok()) << weights.status();
+  const VitsEncoder encoder(*weights);
+  std::unique_ptr<VitsDecoder> decoder;
+  if (GetParam()) {
+    decoder = std::make_unique<CpuVitsDecoder>(*weights, encoder.latent());
+  } else {
+    decoder = std::make_unique<AtenVitsDecoder>(*weights, encoder.latent(), "joe/1");
+  }
+  ASSERT_TRUE(weights->status().ok()) << weights->status();
+  const std::vector<Golden> all = ReadGolden();
+  ASSERT_EQ(all.size(), 20U);
+  models::FakeWorkerContext context;
+  float greatest = 0;
+  for (const Golden& golden : all) {
+    const std::vector<float> silence(2 * golden.phonemes.size());
+    auto encoded = encoder.Forward(golden.phonemes, silence, 0, 1, 0);
+    const int64_t frames =
+        std::accumulate(encoded.frames.begin(), encoded.frames.end(), int64_t{0});
+    const std::vector<float> noise(static_cast<size_t>(frames * encoder.latent()));
+    const auto samples = decoder->Start({encoded.statistics, encoded.frames, noise, 0, 0})
+                             ->Generate(
+                                 0, frames, [] { return false; }, context);
+    ASSERT_TRUE(samples);
+    const float difference = GreatestDifference(golden.samples, *samples);
+    EXPECT_LE(difference, kTolerance) << golden.phonemes.size() << " phonemes";
+    greatest = std::max(greatest, difference);
+  }
+  RecordProperty("greatest_difference", std::to_string(greatest));
+}
+
+INSTANTIATE_TEST_SUITE_P(Decoders, VitsGoldenTest, testing::Bool(),
+                         [](const auto& info) { return info.param ? "Native" : "Aten"; });
+
+}  // namespace
+}  // namespace millrace::vits

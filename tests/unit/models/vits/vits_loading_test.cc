@@ -1,0 +1,109 @@
+// What is refused when a voice is loaded, and how its file, tensor or program is named.
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <fstream>
+#include <iterator>
+#include <string>
+
+#include "models/vits/vits_model.h"
+#include "tests/fakes/temporary_folder.h"
+#include "tests/unit/models/vits/tiny_vits.h"
+#include "tests/unit/models/vits/vits_options.h"
+
+namespace millrace::vits {
+namespace {
+
+class VitsLoadingTest : public ::testing::Test {
+ protected:
+  const testing::TemporaryFolder folder_;
+};
+
+TEST_F(VitsLoadingTest, AMissingEspeakIsFoundWhenLoading) {
+  WriteTinyVits(folder_.path(), {});
+  VitsOptions options = OptionsFor(folder_.path());
+  options.espeak_program = "no-such-espeak";
+  const auto model = VitsModel::Load(options, {});
+  EXPECT_EQ(model.status().code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_NE(model.status().message().find("install the package espeak-ng"), std::string::npos)
+      << model.status();
+}
+
+TEST_F(VitsLoadingTest, DamagedWeightsAreAnErrorThatNamesTheFile) {
+  WriteTinyVits(folder_.path(), {});
+  const std::filesystem::path file = folder_.path() / "model.safetensors";
+  const auto size = std::filesystem::file_size(file);
+  for (const uintmax_t keep : {uintmax_t{0}, uintmax_t{7}, uintmax_t{100}, size / 2, size - 4}) {
+    WriteTinyVits(folder_.path(), {});
+    std::filesystem::resize_file(file, keep);
+    const auto model = VitsModel::Load(OptionsFor(folder_.path()), {});
+    ASSERT_FALSE(model.ok()) << keep;
+    EXPECT_NE(model.status().message().find("model.safetensors"), std::string::npos)
+        << model.status();
+  }
+}
+
+TEST_F(VitsLoadingTest, WeightsOfAnotherKindAreRefused) {
+  WriteTinyVits(folder_.path(), {});
+  std::string json = R"({"x":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}})";
+  json.resize(64, ' ');
+  std::ofstream out(folder_.path() / "model.safetensors", std::ios::binary);
+  const uint64_t length = json.size();
+  out.write(reinterpret_cast<const char*>(&length), sizeof(length));
+  out << json << "0000";
+  out.close();
+  const auto model = VitsModel::Load(OptionsFor(folder_.path()), {});
+  ASSERT_FALSE(model.ok());
+  EXPECT_NE(model.status().message().find("not the weights of a VITS voice"), std::string::npos)
+      << model.status();
+}
+
+TEST_F(VitsLoadingTest, AMissingTensorIsNamed) {
+  WriteTinyVits(folder_.path(), {});
+  const std::filesystem::path file = folder_.path() / "model.safetensors";
+  std::ifstream in(file, std::ios::binary);
+  std::string bytes((std::istreambuf_iterator<char>(in)), {});
+  const size_t at = bytes.find("dec.ups.1.bias");
+  bytes[at] = 'x';
+  std::ofstream(file, std::ios::binary) << bytes;
+  const auto model = VitsModel::Load(OptionsFor(folder_.path()), {});
+  ASSERT_FALSE(model.ok());
+  EXPECT_NE(model.status().message().find("dec.ups.1.bias"), std::string::npos) << model.status();
+}
+
+TEST_F(VitsLoadingTest, WeightsThatDoNotFitEachOtherAreRefusedByName) {
+  const auto refused = [&](const TinyVits& shape) {
+    WriteTinyVits(folder_.path(), shape);
+    const auto model = VitsModel::Load(OptionsFor(folder_.path()), {});
+    EXPECT_EQ(model.status().code(), absl::StatusCode::kDataLoss);
+    return std::string(model.status().message());
+  };
+  const auto expect = [&](const TinyVits& shape, const std::string& message) {
+    const std::string actual = refused(shape);
+    EXPECT_NE(actual.find("model.safetensors: " + message), std::string::npos) << actual;
+  };
+  expect({.latent = 21}, "enc_p.proj.weight has 42 outputs, which is no multiple of 4");
+  expect({.shapes = {{"flow.flows.2.pre.weight", {64, 10, 1}}, {"flow.flows.2.pre.bias", {64}}}},
+         "flow.flows.2.pre.weight has 64 outputs, those before it 24");
+  expect({.shapes = {{"dec.conv_pre.bias", {8}}}}, "dec.conv_pre.bias is FP32 [8], expected");
+  expect({.block_kernels = {3, 4}}, "dec.resblocks.1.convs.0.weight has 4 taps; only an odd");
+  expect({.shapes = {{"dec.conv_post.weight", {1, 10, 6}}}}, "dec.conv_post.weight has 6 taps");
+  expect({.shapes = {{"flow.flows.4.enc.in_layers.1.weight", {48, 24, 2}}}},
+         "flow.flows.4.enc.in_layers.1.weight has 2 taps");
+  expect({.shapes = {{"dec.ups.0.weight", {40, 20, 3}}}},
+         "dec.ups.0.weight has 3 taps, fewer than its stride of 4");
+  expect({.generator = 8, .strides = {64, 64, 64}},
+         "upsample_strides 64 64 64 make a frame longer than 65536 samples");
+}
+
+TEST_F(VitsLoadingTest, AVoiceWithMoreSymbolsThanTheWeightsIsRefused) {
+  WriteTinyVits(folder_.path(), {.symbols = 10});
+  const auto model = VitsModel::Load(OptionsFor(folder_.path()), {});
+  ASSERT_FALSE(model.ok());
+  EXPECT_NE(model.status().message().find("the weights know 10 symbols"), std::string::npos)
+      << model.status();
+}
+
+}  // namespace
+}  // namespace millrace::vits

@@ -1,0 +1,44 @@
+#include "server/net/address_policy.h"
+
+#include "gtest/gtest.h"
+
+namespace millrace {
+namespace {
+
+TEST(HostPort, Splits) {
+  EXPECT_EQ(ParseHostPort("127.0.0.1:8001")->host, "127.0.0.1");
+  EXPECT_EQ(ParseHostPort("127.0.0.1:8001")->port, 8001);
+  EXPECT_EQ(ParseHostPort("[::1]:0")->host, "::1");
+  EXPECT_EQ(ParseHostPort("my-host.example:65535")->port, 65535);
+  EXPECT_EQ(ParseHostPort(":80")->host, "0.0.0.0");
+  EXPECT_EQ(ParseHostPort("*:80")->host, "0.0.0.0");
+}
+
+TEST(HostPort, RefusesWhatIsAmbiguous) {
+  for (const char* text :
+       {"", "host", "host:", "host:x", "host:-1", "host:65536", "host:80 ", "::1:80", "[::1]",
+        "[::1:80", "[host]:80", "http://host:80", "a/b:80", "a b:80"}) {
+    EXPECT_EQ(ParseHostPort(text).status().code(), absl::StatusCode::kInvalidArgument) << text;
+  }
+}
+
+TEST(HostPort, ToStringIsReadBack) {
+  EXPECT_EQ(ToString({"::1", 80}), "[::1]:80");
+  EXPECT_EQ(ToString({"localhost", 0}), "localhost:0");
+}
+
+TEST(Loopback, OnlyWhatThisMachineAloneCanReach) {
+  for (const char* text :
+       {"127.0.0.1:1", "127.255.0.9:1", "[::1]:1", "[0:0:0:0:0:0:0:1]:1", "[::ffff:127.0.0.1]:1",
+        "localhost:1", "LocalHost:1", "unix:/run/millrace.sock", "unix:relative"}) {
+    EXPECT_TRUE(IsLoopbackAddress(text)) << text;
+  }
+  for (const char* text : {"0.0.0.0:1", "[::]:1", ":1", "*:1", "10.0.0.1:1", "128.0.0.1:1",
+                           "[::ffff:10.0.0.1]:1", "host:1", "localhost.example:1",
+                           "127.0.0.1.example:1", "127.1:1", "nonsense", "dns:///localhost:1"}) {
+    EXPECT_FALSE(IsLoopbackAddress(text)) << text;
+  }
+}
+
+}  // namespace
+}  // namespace millrace
