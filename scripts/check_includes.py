@@ -26,8 +26,8 @@ server/config server/http2 server/rpc server/security
 server/client server/http
 server/metrics
 server/scheduling
-server/control
 server/requests
+server/control
 server/calibrate server/frontends/grpc
 server/frontends/kserve server/frontends/libretranslate server/frontends/millrace server/frontends/openai
 server
