@@ -55,7 +55,8 @@ absl::StatusOr<std::string> DigestOf(const ModelRepository::Package& package) {
     return absl::InternalError("OpenSSL computes no SHA-256");
   }
   std::map<std::string, uint64_t> files = {{kModelConfigFile, kMaxConfigBytes}};
-  for (const PackageFile& file : package.config.settings->Files()) files[file.name] = file.max_bytes;
+  for (const PackageFile& file : package.config.settings->Files())
+    files[file.name] = file.max_bytes;
   std::vector<char> part(kPartBytes);
   for (const auto& [name, max_bytes] : files) {
     absl::Status status = AddFile(digest.get(), package.folder / name, name, max_bytes, part);
