@@ -202,26 +202,20 @@ def test_renewed_certificate_is_shown_soon_after_a_hang_up(tmp_path, null_models
 
 def test_program_in_the_foreground_ends_with_its_terminal(tmp_path, null_models):
     ports = tmp_path / "ports.json"
-    child, terminal = pty.fork()
-    if child == 0:
-        command = [daemons.BINARY, *daemons.SERVE, "--models", null_models, "--port-file", ports]
-        os.execve(daemons.BINARY, [str(part) for part in command], daemons.ENVIRONMENT)
+    terminal, its_side = pty.openpty()
+    # Both programs become the next one. The tests themselves may run where SIGHUP is ignored.
+    in_terminal = ["env", "--default-signal=HUP", "setsid", "--ctty"]
+    command = [*in_terminal, daemons.BINARY, *daemons.SERVE, "--models", null_models, "--port-file", ports]
+    process = subprocess.Popen([str(part) for part in command], stdin=its_side, stdout=its_side, stderr=its_side, env=daemons.ENVIRONMENT)
+    os.close(its_side)
     try:
         eventually("it serves", ports.exists, PATIENCE)
+        assert process.poll() is None
         os.close(terminal)   # as when the window is closed
-        status = []
-        eventually("it has ended", lambda: status or status.extend(ended(child)), 15)
-        assert os.waitstatus_to_exitcode(status[1]) == 0
+        assert process.wait(15) == 0
     finally:
-        with contextlib.suppress(ProcessLookupError, ChildProcessError):
-            os.kill(child, signal.SIGKILL)
-            os.waitpid(child, 0)
-
-
-def ended(child):
-    """Of a child that has ended its number and status, else nothing."""
-    number, status = os.waitpid(child, os.WNOHANG)
-    return [number, status] if number else []
+        process.kill()
+        process.wait()
 
 
 def test_program_without_a_terminal_outlives_a_hang_up(tmp_path, null_models):
