@@ -5,7 +5,7 @@
 namespace millrace::models {
 
 // The kinds of kinds.inc, with the schema of millrace/config/v1/model.proto. Lives as long as the
-// process. No libtorch.
+// process, and needs no libtorch.
 const ModelKinds& BuiltInKinds();
 
 }  // namespace millrace::models

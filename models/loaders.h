@@ -6,7 +6,7 @@
 
 namespace millrace::models {
 
-// How to load the kinds of kinds.inc. Lives as long as the process. Needs libtorch.
+// The loaders of the kinds of kinds.inc. The list lives as long as the process. Needs libtorch.
 std::span<const ModelLoader* const> BuiltInLoaders();
 
 }  // namespace millrace::models

@@ -44,12 +44,12 @@ class KindConfig {
 
   // The files that the model needs.
   virtual std::vector<PackageFile> Files() const = 0;
-  // What the config tells of the model, but for its name, version, platform, task, license and
-  // batching; the loader adds what only the weights know.
+  // Returns what the config tells of the model, without its name, version, platform, task, license
+  // and batching. The loader adds what only the weights know.
   virtual ModelInfo Info() const = 0;
 };
 
-// How to read the configs of a kind. Needs no libtorch, so that clients can list a repository.
+// Reads the configs of a kind. Needs no libtorch, so that clients can list a repository.
 struct ModelKind {
   std::string_view name;  // of its field in model.pbtxt, and of its platform
   Task task = Task::kInfer;
@@ -57,15 +57,15 @@ struct ModelKind {
   std::unique_ptr<const KindConfig> (*parse)(const ConfigSection& section) = nullptr;
 };
 
-// Kinds that a model.pbtxt can be of. `schema` is an instance of its message, whose oneof `kind`
-// has a field for each of them, with a string `license` and a millrace.config.v1.Batching
+// The kinds of which a model.pbtxt may be. `schema` is an instance of its message, whose oneof
+// `kind` has a field for each of them, with a string `license` and a millrace.config.v1.Batching
 // `batching`. Points to what lives as long as the process.
 struct ModelKinds {
   const google::protobuf::Message* schema = nullptr;
   std::span<const ModelKind* const> kinds;
 };
 
-// What a kind is told to load a model with.
+// The arguments of a loader, beside the config.
 struct LoadContext {
   std::filesystem::path folder;
   runtime::DeviceType device = runtime::DeviceType::kCpu;
@@ -74,7 +74,7 @@ struct LoadContext {
   translation::TranslationCache* translations = nullptr;  // null: translations are not kept
 };
 
-// How to load models of a kind.
+// Loads models of a kind.
 struct ModelLoader {
   const ModelKind* kind = nullptr;
   // The config is of the kind, and its files are there.

@@ -4,8 +4,8 @@
 
 namespace millrace::models {
 
-// Which shapes a model runs its forwards in. Devices keep something for each shape: a captured
-// graph, or a compiled kernel.
+// The shapes in which a model runs its forwards. A device keeps something for each shape: a
+// captured graph, or a compiled kernel.
 enum class ShapePolicy : uint8_t {
   kExact,   // those of the requests; for the CPU, which keeps nothing
   kPadded,  // padded to buckets, so that shapes come again

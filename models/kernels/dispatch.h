@@ -7,8 +7,9 @@
 
 namespace millrace::kernels {
 
-// Those of `sets`, which are listed best first, that this process can run. `Kernels` has a member
-// `target`. Not for files that are compiled for newer processors than the rest.
+// Returns the sets that this process can run, in their order, which is best first. `Kernels` is a
+// struct with a member `target`. Files that are compiled for newer processors than the rest must
+// not include this.
 template <typename Kernels>
 std::vector<const Kernels*> Runnable(std::initializer_list<const Kernels*> sets) {
   std::vector<const Kernels*> runnable;

@@ -2,8 +2,8 @@
 
 namespace millrace::kernels {
 
-// What a set of kernels was compiled for: an instruction set with the extensions that its kernels
-// use. Plain, because files that are compiled for newer processors than the rest include this.
+// The instruction set for which a set of kernels was compiled, with its extensions. Plain, because
+// files that are compiled for newer processors than the rest include this.
 enum class Target : unsigned char {
   kPortable,
   kAvx2,        // with FMA

@@ -31,7 +31,8 @@ ByteBuffer::ByteBuffer(ByteBuffer&& other) noexcept : ByteBuffer() {
 }
 
 ByteBuffer& ByteBuffer::operator=(const ByteBuffer& other) {
-  ToGrpc(*this) = ToGrpc(other);
+  // gRPC's own leaks the message when a buffer is assigned to itself.
+  if (this != &other) ToGrpc(*this) = ToGrpc(other);
   return *this;
 }
 
