@@ -6,13 +6,16 @@
 
 namespace millrace::models {
 
-// One code point of UTF-8 text. Thread-safe functions; none allocates.
+// UTF-8 by utf8proc. All functions are thread-safe, and only EncodeUtf8 allocates.
+
+// One code point of a text.
 struct CodePoint {
   char32_t value = 0;
   size_t bytes = 0;  // 0 only at the end of the text
 };
 
-// What stands at `at`. A byte that is not UTF-8 counts as one code point, U+FFFD.
+// The code point at `at`. A byte that is not UTF-8, as of a surrogate or of an overlong form,
+// counts as one code point, U+FFFD.
 CodePoint DecodeAt(std::string_view text, size_t at);
 // What ends at `at`, which must be greater than 0.
 CodePoint DecodeBefore(std::string_view text, size_t at);
@@ -33,10 +36,10 @@ bool IsSpace(char32_t c);
 // The pauses of East Asian text within a sentence, behind which no space stands: 、 ， ； ：
 bool IsWidePause(char32_t c);
 bool IsDigit(char32_t c);  // ASCII only
-// Letter case of the Latin, Greek and Cyrillic letters of European languages.
+// Unicode's categories Ll and Lu.
 bool IsLower(char32_t c);
 bool IsUpper(char32_t c);
-// Of these letters; any other stays, and so does what has no counterpart of one letter (ß).
+// The letter of the other case; a character without one, such as a digit or ß, stays.
 char32_t ToLower(char32_t c);
 char32_t ToUpper(char32_t c);
 // A letter or digit of a script that writes words apart: of Chinese and Japanese it is none.
