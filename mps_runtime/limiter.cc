@@ -1,10 +1,10 @@
 #include "mps_runtime/limiter.h"
 
-#include <cstdio>
-#include <cstdlib>
 #include <iterator>
 #include <stdexcept>
 #include <string>
+
+#include "mps_runtime/base/check.h"
 
 namespace millrace::runtime {
 namespace {
@@ -24,10 +24,7 @@ Limiter::Limiter(int permits, Clock& clock) : permits_(permits), clock_(clock) {
 }
 
 Limiter::~Limiter() {
-  if (state_.load() != 0) {
-    std::fprintf(stderr, "millrace: limiter destroyed while permits are in use\n");
-    std::abort();
-  }
+  MILLRACE_CHECK(state_.load() == 0, "limiter destroyed while permits are in use");
 }
 
 DevicePermit Limiter::Acquire() {

@@ -1,13 +1,12 @@
 #include "mps_runtime/runtime.h"
 
 #include <algorithm>
-#include <cstdio>
-#include <cstdlib>
 #include <exception>
 #include <stdexcept>
 #include <utility>
 
 #include "mps_runtime/backend.h"
+#include "mps_runtime/base/check.h"
 #include "mps_runtime/base/cpu_info.h"
 #include "mps_runtime/errors.h"
 #include "mps_runtime/thread_context.h"
@@ -175,12 +174,9 @@ Runtime::~Runtime() {
   {
     MutexLock lock(mu_);
     for (int slot = 0; slot < kStreamSlots; ++slot) {
-      if (contexts_[slot] == nullptr) continue;
-      std::fprintf(stderr,
-                   "millrace: runtime destroyed while a thread still has a context: that of stream "
-                   "%d\n",
-                   slot);
-      std::abort();
+      MILLRACE_CHECK(contexts_[slot] == nullptr,
+                     "runtime destroyed while a thread still has a context: that of stream " +
+                         std::to_string(slot));
     }
   }
   ReleaseProcess();

@@ -1,23 +1,11 @@
 #include "mps_runtime/stream_pool.h"
 
-#include <cstdio>
-#include <cstdlib>
 #include <string>
 
+#include "mps_runtime/base/check.h"
 #include "mps_runtime/errors.h"
 
 namespace millrace::runtime {
-namespace {
-
-// For misuse that is found in a destructor, where throwing is not possible.
-[[noreturn]] void Die(const char* message, int value) {
-  std::fprintf(stderr, message, value);
-  std::fputc('\n', stderr);
-  std::abort();
-}
-
-}  // namespace
-
 StreamPool::Lease::Lease(Lease&& other) noexcept : pool_(other.pool_), slot_(other.slot_) {
   other.pool_ = nullptr;
 }
@@ -45,7 +33,8 @@ StreamPool::StreamPool(DeviceType device, int workers)
 
 StreamPool::~StreamPool() {
   const int leased = stats().leased;
-  if (leased != 0) Die("millrace: stream pool destroyed while %d streams are leased", leased);
+  MILLRACE_CHECK(leased == 0,
+                 "stream pool destroyed while " + std::to_string(leased) + " streams are leased");
 }
 
 Stream StreamPool::MainStream() const {
@@ -83,9 +72,9 @@ StreamPool::Stats StreamPool::stats() const {
 
 void StreamPool::Return(int slot) {
   MutexLock lock(mu_);
-  if (owners_[slot] != std::this_thread::get_id()) {
-    Die("millrace: stream %d was returned on another thread than the one that leased it", slot);
-  }
+  MILLRACE_CHECK(owners_[slot] == std::this_thread::get_id(),
+                 "stream " + std::to_string(slot) +
+                     " was returned on another thread than the one that leased it");
   owners_[slot] = std::thread::id();
   free_[free_count_++] = slot;
   --stats_.leased;

@@ -2,12 +2,11 @@
 
 #include <pthread.h>
 
-#include <cstdio>
-#include <cstdlib>
 #include <string>
 #include <utility>
 
 #include "mps_runtime/backend.h"
+#include "mps_runtime/base/check.h"
 #include "mps_runtime/base/log_sink.h"
 #include "mps_runtime/errors.h"
 #include "mps_runtime/torch_warnings.h"
@@ -71,11 +70,9 @@ ThreadContext::ThreadContext(Runtime& runtime, Stream stream,
 ThreadContext::~ThreadContext() {
   // Tearing down a stream under a thread that may be using it would be worse than ending the
   // process here.
-  if (owner_ != std::this_thread::get_id()) {
-    std::fprintf(stderr, "millrace: the context of stream %d was destroyed on another thread\n",
-                 stream_.slot);
-    std::abort();
-  }
+  MILLRACE_CHECK(
+      owner_ == std::this_thread::get_id(),
+      "the context of stream " + std::to_string(stream_.slot) + " was destroyed on another thread");
   try {
     runtime_.backend_->Synchronize(stream_);
   } catch (const std::exception& error) {

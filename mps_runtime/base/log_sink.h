@@ -5,7 +5,8 @@
 
 namespace millrace {
 
-enum class LogSeverity : uint8_t { kWarning, kError };
+// After a fatal line the process aborts, so the sink returns only when that line has been written.
+enum class LogSeverity : uint8_t { kWarning, kError, kFatal };
 
 // Takes a line without its line break. Called on any thread; must not throw.
 using LogSink = void (*)(LogSeverity severity, std::string_view message);

@@ -16,6 +16,7 @@
 #include <thread>
 #include <utility>
 
+#include "mps_runtime/base/check.h"
 #include "mps_runtime/base/file.h"
 #include "mps_runtime/base/this_program.h"
 
@@ -284,7 +285,7 @@ std::string_view ToString(ChildOutcome outcome) {
     case ChildOutcome::kHung:
       return "hang";
   }
-  std::abort();
+  MILLRACE_UNREACHABLE();
 }
 
 ChildResult RunChild(const std::vector<std::string>& arguments, const ChildOptions& options) {

@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <exception>
 
+#include "mps_runtime/base/check.h"
 #include "mps_runtime/base/joining_thread.h"
 #include "mps_runtime/base/mutex.h"
 #include "mps_runtime/runtime.h"
@@ -137,7 +138,7 @@ std::string_view ToString(TestResult::Status status) {
     case TestResult::Status::kHung:
       return "hung";
   }
-  std::abort();
+  MILLRACE_UNREACHABLE();
 }
 
 bool SelftestReport::passed() const {

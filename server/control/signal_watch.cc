@@ -6,9 +6,9 @@
 #include <atomic>
 #include <cerrno>
 #include <csignal>
-#include <stdexcept>
 #include <utility>
 
+#include "mps_runtime/base/check.h"
 #include "mps_runtime/base/file.h"
 
 namespace millrace::server {
@@ -50,7 +50,7 @@ bool HasTerminal() {
 
 SignalWatch::SignalWatch(Handlers handlers) : handlers_(std::move(handlers)) {
   int ends[2];
-  if (pipe(ends) != 0) throw std::runtime_error("cannot make a pipe for signals");
+  MILLRACE_CHECK(pipe(ends) == 0, "cannot make a pipe for signals");
   for (const int end : ends) fcntl(end, F_SETFD, FD_CLOEXEC);
   fcntl(ends[1], F_SETFL, fcntl(ends[1], F_GETFL) | O_NONBLOCK);
   read_end_ = ends[0];

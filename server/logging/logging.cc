@@ -176,7 +176,8 @@ void Init(const Options& options) {
   spdlog::set_default_logger(plain);
   state = {format, std::move(writer), std::move(logger), std::move(plain)};
   SetLogSink([](LogSeverity severity, std::string_view message) {
-    Log(severity == LogSeverity::kError ? LogLevel::kError : LogLevel::kWarning, message);
+    Log(severity == LogSeverity::kWarning ? LogLevel::kWarning : LogLevel::kError, message);
+    if (severity == LogSeverity::kFatal) Shutdown();
   });
 }
 

@@ -2,15 +2,18 @@
 
 #include <algorithm>
 #include <limits>
-#include <stdexcept>
+#include <string>
+
+#include "mps_runtime/base/check.h"
 
 namespace millrace::server {
 
 ShardedHistogram::ShardedHistogram(const std::vector<double>& bounds)
     : bounds_count_(bounds.size()), bounds_{} {
-  if (bounds.size() > kMaxBounds) throw std::invalid_argument("too many buckets");
-  if (!std::is_sorted(bounds.begin(), bounds.end()))
-    throw std::invalid_argument("buckets out of order");
+  MILLRACE_CHECK(
+      bounds.size() <= kMaxBounds,
+      std::to_string(bounds.size()) + " buckets, allowed are " + std::to_string(kMaxBounds));
+  MILLRACE_CHECK(std::is_sorted(bounds.begin(), bounds.end()), "buckets out of order");
   std::copy(bounds.begin(), bounds.end(), bounds_.begin());
 }
 

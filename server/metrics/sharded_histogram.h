@@ -18,7 +18,7 @@ class ShardedHistogram {
   static constexpr size_t kMaxBounds = 30;
 
   // `bounds` are the upper bounds of the buckets, ascending and at most kMaxBounds; +Inf is added.
-  // Throws std::invalid_argument.
+  // Anything else fails a check.
   explicit ShardedHistogram(const std::vector<double>& bounds);
   ShardedHistogram(const ShardedHistogram&) = delete;
   ShardedHistogram& operator=(const ShardedHistogram&) = delete;
