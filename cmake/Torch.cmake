@@ -33,6 +33,8 @@ add_library(millrace::torch ALIAS millrace_torch)
 # its own fmt/ and google/protobuf/ that would shadow the system's.
 target_include_directories(millrace_torch SYSTEM INTERFACE
   "${TORCH_INCLUDE_DIR}" "${TORCH_INCLUDE_DIR}/torch/csrc/api/include")
+# A file then sees the operators that it includes, not all two thousand by way of Tensor.h.
+target_compile_definitions(millrace_torch INTERFACE AT_PER_OPERATOR_HEADERS)
 target_link_libraries(millrace_torch INTERFACE "${TORCH_CPU_LIBRARY}" "${C10_LIBRARY}")
 # The wheel's libraries find their CUDA runtime beside them by RPATH; the linker need not look into those.
 target_link_options(millrace_torch INTERFACE

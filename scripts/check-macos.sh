@@ -48,7 +48,7 @@ say "for macOS: configure"
 export MACOS_CROSS_DIR="$CROSS" CCACHE_COMPILERCHECK=content
 cmake -S . -B build-macos -G Ninja -DCMAKE_TOOLCHAIN_FILE=cmake/macos-on-linux.cmake -DCMAKE_PREFIX_PATH="$CROSS/torch" \
   -Dnlohmann_json_DIR="$CROSS/cmake" \
-  -DMILLRACE_SERVER=OFF -DMILLRACE_TESTS=OFF -DMILLRACE_BENCHMARKS=OFF >build-macos.log 2>&1 ||
+  -DMILLRACE_SERVER=OFF -DMILLRACE_TESTS=OFF -DMILLRACE_BENCHMARKS=OFF -DMILLRACE_PRECOMPILE_HEADERS=OFF >build-macos.log 2>&1 ||
   { cat build-macos.log >&2; rm -f build-macos.log; die "the configuration for macOS failed"; }
 rm -f build-macos.log
 say "for macOS: compile and link"

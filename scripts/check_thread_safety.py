@@ -28,8 +28,22 @@ def unbuilt(build: pathlib.Path) -> list[dict]:
     return result
 
 
+def without_precompiled_header(arguments: list[str]) -> list[str]:
+    """A file must include what it uses, so it is checked without the headers that CMake includes before it."""
+    result = []
+    skipped = ("-include-pch", "-include")
+    at = 0
+    while at < len(arguments):
+        if arguments[at] == "-Xclang" and arguments[at + 1] in skipped:
+            at += 4
+        else:
+            result.append(arguments[at])
+            at += 1
+    return result
+
+
 def check(command: dict) -> subprocess.CompletedProcess:
-    arguments = command["arguments"]
+    arguments = without_precompiled_header(command["arguments"])
     output = arguments.index("-o")
     syntax_only = arguments[:output] + arguments[output + 2:] + ["-fsyntax-only"]
     return subprocess.run(syntax_only, cwd=command["directory"], capture_output=True, text=True)

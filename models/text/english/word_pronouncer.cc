@@ -88,7 +88,8 @@ std::string WordPronouncer::Spell(std::string_view word) const {
   }
   phonemes = DemoteStress(phonemes);
   if (const size_t last = phonemes.rfind(kSecondaryStress); last != std::string::npos) {
-    phonemes.replace(last, kSecondaryStress.size(), kPrimaryStress);
+    static_assert(kPrimaryStress.size() == kSecondaryStress.size());
+    std::ranges::copy(kPrimaryStress, phonemes.begin() + static_cast<ptrdiff_t>(last));
   }
   return phonemes;
 }
