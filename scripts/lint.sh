@@ -34,12 +34,4 @@ say "every field in proto/ has a comment"
 say "dashboard is what its generator writes"
 "$VENV/bin/python" deploy/grafana/dashboard.py --check
 
-if [ $# -gt 0 ]; then
-  say "clang-tidy"
-  tidy="$(tool clang-tidy-14 clang-tidy)" || die "clang-tidy is missing: run make deps"
-  # clang cannot read the precompiled headers of GCC.
-  mkdir -p build/tidy
-  sed -e 's| -Winvalid-pch -include [^ ]*/cmake_pch\.hxx||' -e 's| -fpch-preprocess||' \
-    build/compile_commands.json >build/tidy/compile_commands.json
-  "$tidy" -p build/tidy --quiet --warnings-as-errors='*' "$@"
-fi
+if [ $# -gt 0 ]; then scripts/tidy.sh "$@"; fi
