@@ -1,57 +1,39 @@
-"""Reads and writes safetensors files: an 8-byte length, a JSON header, then the tensors."""
+"""Weights as safetensors files. The types of our packages are those of NumPy; read files may also hold bfloat16."""
 
-import json
 import pathlib
-import struct
 from collections.abc import Mapping
 
 import numpy as np
+import safetensors
+import safetensors.numpy
 
 from .package import ConvertError
 
-_TYPES = {"float32": "F32", "float16": "F16", "int8": "I8", "uint8": "U8", "int32": "I32", "int64": "I64"}
-_ALIGNMENT = 64
+_TYPES = {"F32": np.float32, "F16": np.float16, "I8": np.int8, "U8": np.uint8, "I32": np.int32, "I64": np.int64}
 
 
 def write_safetensors(path: pathlib.Path, tensors: Mapping[str, np.ndarray], metadata: Mapping[str, str]) -> None:
-    """The widest types first: then every tensor is aligned, since the format allows no gaps."""
-    header: dict[str, object] = {"__metadata__": dict(metadata)}
-    names = sorted(tensors, key=lambda name: (-tensors[name].dtype.itemsize, name))
-    offset = 0
-    for name in names:
-        array = tensors[name]
-        end = offset + array.nbytes
-        header[name] = {"dtype": _TYPES[array.dtype.name], "shape": list(array.shape), "data_offsets": [offset, end]}
-        offset = end
-    encoded = json.dumps(header, separators=(",", ":")).encode()
-    encoded += b" " * (-(len(encoded) + 8) % _ALIGNMENT)
-    with open(path, "wb") as file:
-        file.write(struct.pack("<Q", len(encoded)))
-        file.write(encoded)
-        for name in names:
-            file.write(np.ascontiguousarray(tensors[name]).tobytes())
+    """The library writes the widest types first, so that every tensor is aligned for its type."""
+    contiguous = {name: np.ascontiguousarray(array) for name, array in tensors.items()}
+    safetensors.numpy.save_file(contiguous, path, dict(metadata))
 
 
 def read_safetensors(path: pathlib.Path) -> dict[str, np.ndarray]:
-    """Every tensor, those of 16 bits as float32."""
-    types = {name: np.dtype(kind).newbyteorder("<") for kind, name in _TYPES.items()}
+    """Returns every tensor; those of 16 bits become float32."""
     try:
-        data = np.memmap(path, np.uint8, "r")
-        length = int.from_bytes(data[:8].tobytes(), "little")
-        header = json.loads(data[8:8 + length].tobytes())
-        tensors = {}
-        for name, entry in header.items():
-            if name == "__metadata__":
-                continue
-            begin, end = entry["data_offsets"]
-            raw = data[8 + length + begin:8 + length + end]
-            if entry["dtype"] == "BF16":
-                array = (raw.view("<u2").astype(np.uint32) << 16).view(np.float32)
-            else:
-                array = raw.view(types[entry["dtype"]])
-            tensors[name] = (array.astype(np.float32) if array.dtype == np.float16 else array).reshape(entry["shape"])
-        return tensors
+        tensors = safetensors.deserialize(path.read_bytes())
     except OSError as error:
         raise ConvertError(f"cannot read {path}: {error.strerror}") from error
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except safetensors.SafetensorError as error:
         raise ConvertError(f"{path}: not a safetensors file: {error}") from error
+    return {name: _array(f"{path}: {name}", entry) for name, entry in tensors}
+
+
+def _array(where: str, entry: dict) -> np.ndarray:
+    if entry["dtype"] == "BF16":
+        array = (np.frombuffer(entry["data"], "<u2").astype(np.uint32) << 16).view(np.float32)
+    elif entry["dtype"] in _TYPES:
+        array = np.frombuffer(entry["data"], _TYPES[entry["dtype"]])
+    else:
+        raise ConvertError(f"{where} has the type {entry['dtype']}, allowed are {', '.join([*_TYPES, 'BF16'])}")
+    return (array.astype(np.float32) if array.dtype == np.float16 else array).reshape(entry["shape"])

@@ -1,7 +1,10 @@
-"""The little of YAML that Marian writes: a map of words to words, with lists of words in model.yml. Every value stays text."""
+"""Marian's settings, and its vocabularies, which look like YAML but have characters in their tokens that YAML does not allow there."""
 
 import pathlib
 import re
+from typing import Any
+
+import yaml
 
 from .package import ConvertError
 
@@ -10,29 +13,16 @@ _ESCAPES = {"0": "\0", "a": "\a", "b": "\b", "t": "\t", "n": "\n", "v": "\v", "f
 _ESCAPE = re.compile(r"\\(x[0-9A-Fa-f]{2}|u[0-9A-Fa-f]{4}|U[0-9A-Fa-f]{8}|.)")
 
 
-def read_settings(text: str, where: str) -> dict[str, str | list[str]]:
-    """where: of the text, for messages."""
-    settings: dict[str, str | list[str]] = {}
-    key = None   # whose list may go on
-    for number, line in enumerate(text.split("\n"), 1):
-        stripped = line.strip()
-        if not stripped or stripped.startswith("#") or stripped in ("---", "..."):
-            continue
-        if stripped == "-" or stripped.startswith("- "):
-            items = settings.get(key) if key is not None else None
-            if items == "":
-                items = settings[key] = []
-            if not isinstance(items, list):
-                raise ConvertError(f"{where}: line {number}: a list that belongs to nothing")
-            items.append(_plain(stripped[1:].strip()))
-            continue
-        if line[0].isspace() or ":" not in line:
-            raise ConvertError(f"{where}: line {number}: '{stripped}' is no setting: expected 'name: value' or '- item'")
-        key, value = (_plain(part.strip()) for part in line.split(":", 1))
-        if value.startswith("[") and value.endswith("]"):
-            settings[key] = [_plain(item.strip()) for item in value[1:-1].split(",") if item.strip()]
-        else:
-            settings[key] = value
+def read_settings(text: str, where: str) -> dict[str, Any]:
+    """The settings of model.yml and decoder.yml: every value stays text, alone or in lists and maps. `where` names the text in messages."""
+    try:
+        settings = yaml.load(text, Loader=yaml.BaseLoader)
+    except yaml.YAMLError as error:
+        raise ConvertError(f"{where}: not YAML: {' '.join(str(error).split())}") from error
+    if settings in (None, ""):
+        return {}
+    if not isinstance(settings, dict):
+        raise ConvertError(f"{where}: expected settings as 'name: value'")
     return settings
 
 

@@ -239,10 +239,11 @@ class Vocabularies(InFolder):
 
 class Yaml(InFolder):
     def test_settings_are_text_and_lists_of_text(self):
-        self.assertEqual(read_settings('a: ""\nb:\n  - 1\n  - "2"\nc: [x, \'y\']\nd: []\n# no\nversion: v1: 2\n', "here"),
-                         {"a": "", "b": ["1", "2"], "c": ["x", "y"], "d": [], "version": "v1: 2"})
-        for wrong, message in (("a:\n  b: 1\n", "here: line 2: 'b: 1' is no setting"), ("- 1\n", "line 1: a list that belongs to nothing"),
-                               ("a\n", "line 1: 'a' is no setting")):
+        self.assertEqual(read_settings('a: ""\nb:\n  - 1\n  - "2"\nc: [x, \'y\']\nd: []\n# no\nversion: v1.9 15:35:16 -0800\n', "here"),
+                         {"a": "", "b": ["1", "2"], "c": ["x", "y"], "d": [], "version": "v1.9 15:35:16 -0800"})
+        self.assertEqual(read_settings("", "here"), {})
+        for wrong, message in (("a: b: 1\n", "here: not YAML: mapping values are not allowed here"), ("- 1\n", "here: expected settings as"),
+                               ("a\n", "here: expected settings as"), ("a: [\n", "here: not YAML: ")):
             with self.assertRaisesRegex(ConvertError, message):
                 read_settings(wrong, "here")
 
