@@ -12,11 +12,11 @@ namespace millrace {
 // How far a calibration is: cells of equal weight, some known from an earlier run. Not thread-safe.
 class CalibrationProgress {
  public:
-  // So many cells are planned, each of so many runs. Those found on the way count nothing.
+  // `cells` are planned, each of `repeats` runs. Cells that the search adds later do not count.
   CalibrationProgress(size_t cells, int repeats, Clock& clock = Clock::Real())
       : cells_(cells), repeats_(repeats), clock_(clock), start_(clock.Now()) {}
 
-  // Of the cell that is being run.
+  // Sets how many runs the current cell has had.
   void OnRun(int runs) { runs_ = runs; }
   void OnCell(bool planned, bool was_known);
 

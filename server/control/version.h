@@ -2,7 +2,7 @@
 
 namespace millrace {
 
-// Of Millrace itself; CMake's project version.
+// Millrace's own version, which is that of the CMake project.
 inline constexpr const char* kVersion = MILLRACE_VERSION;
 
 }  // namespace millrace

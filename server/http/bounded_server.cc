@@ -28,7 +28,7 @@ struct Current {
   const BoundedStream* stream = nullptr;
   int refusal = 0;
 };
-// Of the request that this thread serves.
+// The request that this thread serves.
 thread_local Current current;
 
 // For the scope of a request.

@@ -95,7 +95,7 @@ class ConnectionPoller {
   bool stopping_ MILLRACE_GUARDED_BY(mu_) = false;
   std::vector<Returned> returned_ MILLRACE_GUARDED_BY(mu_);  // never grows beyond what is reserved
 
-  // Of the poller's thread.
+  // Only the poller's thread uses these.
   ListeningSocket listening_;
   TimePoint accept_after_{};           // not before, since it failed
   bool short_of_descriptors_ = false;  // since the last accepted; one log line each time

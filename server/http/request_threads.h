@@ -62,7 +62,7 @@ class RequestThreads {
   std::deque<std::unique_ptr<Connection>> waiting_ MILLRACE_GUARDED_BY(mu_);
   size_t running_ MILLRACE_GUARDED_BY(mu_) = 0;
   bool stopping_ MILLRACE_GUARDED_BY(mu_) = false;
-  // Of the thread that submits.
+  // Only the thread that submits uses these.
   std::vector<std::thread> threads_;
   bool short_of_threads_ = false;  // since the last that started; one log line each time
 };

@@ -14,10 +14,10 @@ namespace millrace::server {
 class Peer {
  public:
   Peer() = default;
-  // Of IPv4 or IPv6; all others are one peer.
+  // The address is IPv4 or IPv6; all other families count as one peer.
   explicit Peer(const sockaddr_storage& address);
 
-  // As "192.0.2.1" or "2001:db8::/64".
+  // Returns the address, as "192.0.2.1" or "2001:db8::/64".
   std::string ToString() const;
 
   friend auto operator<=>(const Peer&, const Peer&) = default;

@@ -12,7 +12,7 @@
 
 namespace millrace::server {
 
-// Of one request whose audio leaves sentence by sentence.
+// The longest text of a request whose audio leaves sentence by sentence.
 inline constexpr size_t kMaxStreamCharacters = 200'000;
 
 // A request for speech, whatever it came by. Strings are valid UTF-8.

@@ -19,7 +19,7 @@ namespace millrace::server {
 // The source_language that asks for detection.
 inline constexpr std::string_view kAutoLanguage = "auto";
 
-// Of all texts of a request together.
+// The most characters of all texts of a request together.
 inline constexpr size_t kMaxTranslateCharacters = 100'000;
 
 // A request for a translation, whatever it came by. Strings are valid UTF-8.

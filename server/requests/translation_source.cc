@@ -17,7 +17,7 @@ namespace {
 
 using Candidates = std::vector<models::DetectedLanguage>;
 
-// Of a request's texts together, for their language.
+// Language detection reads at most this much of a request's texts together.
 constexpr size_t kMaxDetectedBytes = 32 << 10;
 // A text of which a detector is no surer than this is taken to be in the language of all.
 constexpr float kUnsure = 0.5F;

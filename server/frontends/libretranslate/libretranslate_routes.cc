@@ -129,7 +129,7 @@ class LibreTranslateRoutes {
     return ParseTranslateBody(request.get_header_value("Content-Type"), body);
   }
 
-  // That the client may ask, then that it has been understood.
+  // Authentication comes before the errors of parsing.
   absl::Status Check(const httplib::Request& request, const Parsed& parsed) const {
     const bool has_key = parsed.ok() && services_.keys != nullptr &&
                          services_.keys->Authenticate(parsed->api_key).has_value();

@@ -17,7 +17,7 @@
 namespace millrace::server {
 namespace {
 
-// Of one request.
+// The longest text of a unary request.
 constexpr size_t kMaxUnaryCharacters = 5'000;
 // A unary reply is held in memory until it is sent: some 25 minutes of 22.05 kHz speech as 16 bit,
 // and far above what 5,000 characters take at a common speed.
