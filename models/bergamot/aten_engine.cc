@@ -21,7 +21,7 @@
 namespace millrace::bergamot {
 namespace {
 
-constexpr size_t kShortestSource = 8;  // words
+constexpr size_t kShortestSource = 8;  // tokens
 constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();
 
 at::Device ToDevice(runtime::DeviceType device) {
@@ -127,11 +127,11 @@ class Uploader {
 // so that the shapes stay those of the first step.
 struct DecoderState {
   std::vector<size_t> active;            // rows of sentences that are at work
-  at::Tensor y;                          // [batch, dim], embedding of the last word
+  at::Tensor y;                          // [batch, dim], embedding of the last token
   std::vector<at::Tensor> cells;         // per layer [batch, dim]
   std::vector<at::Tensor> keys, values;  // per layer [batch, heads, length, head size]
   at::Tensor mask;                       // [batch, 1, 1, length]
-  at::Tensor bias;                       // [batch, words]; minus infinity for no candidates
+  at::Tensor bias;                       // [batch, tokens]; minus infinity for no candidates
 };
 
 class AtenEngine final : public translation::TranslationEngine {
@@ -139,7 +139,7 @@ class AtenEngine final : public translation::TranslationEngine {
   AtenEngine(const BergamotWeights& weights, at::Device device, std::string model)
       : device_(device),
         model_(std::move(model)),
-        shortlist_(weights.shortlist, weights.words()),
+        shortlist_(weights.shortlist, weights.tokens()),
         dim_(weights.dim()) {
     const c10::InferenceMode inference;
     const Uploader upload(device);
@@ -161,46 +161,46 @@ class AtenEngine final : public translation::TranslationEngine {
     if (jobs.empty()) return;
     DecoderState state = Start(jobs, context);
     for (int64_t step = 0; Leave(jobs, should_stop, state); ++step) {
-      const at::Tensor words = Step(state, step).to(at::kCPU);
-      const int64_t* word = words.const_data_ptr<int64_t>();
+      const at::Tensor tokens = Step(state, step).to(at::kCPU);
+      const int64_t* token = tokens.const_data_ptr<int64_t>();
       for (const size_t row : state.active) {
-        jobs[row]->target.push_back(static_cast<int32_t>(word[row]));
+        jobs[row]->target.push_back(static_cast<int32_t>(token[row]));
       }
     }
   }
 
  private:
-  // The words of each source, padded with -1 to one rectangle, and that with copies of its first
+  // The tokens of each source, padded with -1 to one rectangle, and that with copies of its first
   // row, to powers of two.
   at::Tensor Sources(std::span<translation::SentenceJob* const> jobs) const {
     size_t width = kShortestSource;
     for (const translation::SentenceJob* job : jobs)
       width = std::max(width, std::bit_ceil(job->source.size()));
     const size_t height = std::bit_ceil(jobs.size());
-    const at::Tensor words =
+    const at::Tensor tokens =
         at::full({static_cast<int64_t>(height), static_cast<int64_t>(width)}, -1, at::kInt);
-    int32_t* out = words.mutable_data_ptr<int32_t>();
+    int32_t* out = tokens.mutable_data_ptr<int32_t>();
     for (size_t i = 0; i < height; ++i, out += width) {
       const std::vector<int32_t>& source = jobs[i < jobs.size() ? i : 0]->source;
       std::copy(source.begin(), source.end(), out);
     }
-    return words.to(device_);
+    return tokens.to(device_);
   }
 
-  // Zero for the words that a sentence may choose from, minus infinity for the others. Choosing
-  // from all words keeps the shapes, and costs a GPU next to nothing.
+  // Zero for the tokens that a sentence may choose from, minus infinity for the others. Choosing
+  // from all tokens keeps the shapes, and costs a GPU next to nothing.
   at::Tensor Choices(std::span<translation::SentenceJob* const> jobs, int64_t rows) const {
     const at::Tensor mask = at::full({rows, output_bias_.size(0)}, kMinusInfinity, at::kFloat);
     float* row = mask.mutable_data_ptr<float>();
     for (size_t i = 0; i < static_cast<size_t>(rows); ++i, row += output_bias_.size(0)) {
       const translation::SentenceJob& job = *jobs[i < jobs.size() ? i : 0];
-      for (const int32_t word : shortlist_.Candidates(job.source)) row[word] = 0;
+      for (const int32_t token : shortlist_.Candidates(job.source)) row[token] = 0;
     }
     return mask.to(device_);
   }
 
-  at::Tensor Embed(const at::Tensor& words) const {
-    return embeddings_.index_select(0, words.flatten()) * std::sqrt(static_cast<double>(dim_));
+  at::Tensor Embed(const at::Tensor& tokens) const {
+    return embeddings_.index_select(0, tokens.flatten()) * std::sqrt(static_cast<double>(dim_));
   }
 
   at::Tensor Positions(int64_t begin, int64_t count) const {
@@ -215,17 +215,17 @@ class AtenEngine final : public translation::TranslationEngine {
     DecoderState state;
     state.active.resize(jobs.size());
     std::iota(state.active.begin(), state.active.end(), size_t{0});
-    const at::Tensor words = Sources(jobs);
-    const int64_t batch = words.size(0);
-    const int64_t length = words.size(1);
+    const at::Tensor tokens = Sources(jobs);
+    const int64_t batch = tokens.size(0);
+    const int64_t length = tokens.size(1);
     if (device_.is_mps()) {  // compiles each shape, and keeps it
       context.AdmitShape(
           {.model = model_, .entry_point = "translate", .shape_bucket = (batch << 32) + length},
           [&] { return absl::StrCat("[", batch, ", ", length, "]"); });
     }
     state.mask = at::zeros({batch, 1, 1, length}, embeddings_.options())
-                     .masked_fill_(words.lt(0).view({batch, 1, 1, length}), kMinusInfinity);
-    at::Tensor x = Embed(words.clamp_min(0)).view({batch, length, dim_}) + Positions(0, length);
+                     .masked_fill_(tokens.lt(0).view({batch, 1, 1, length}), kMinusInfinity);
+    at::Tensor x = Embed(tokens.clamp_min(0)).view({batch, length, dim_}) + Positions(0, length);
     for (const EncoderLayer& layer : encoder_) {
       const Attention& attention = layer.attention;
       x = attention(x, SplitHeads(attention.key(x)), SplitHeads(attention.value(x)), state.mask);
@@ -241,7 +241,7 @@ class AtenEngine final : public translation::TranslationEngine {
     return state;
   }
 
-  // The next word of each row, as int64 [batch]; advances the state.
+  // The next token of each row, as int64 [batch]; advances the state.
   at::Tensor Step(DecoderState& state, int64_t step) const {
     at::Tensor x = state.y + Positions(step, 1);
     for (size_t i = 0; i < decoder_.size(); ++i) {
@@ -251,9 +251,9 @@ class AtenEngine final : public translation::TranslationEngine {
       x = layer.cross(x, state.keys[i], state.values[i], state.mask);
       x = layer.feed_forward(x).squeeze(1);
     }
-    const at::Tensor words = (runtime::Linear(x, embeddings_) + state.bias).argmax(1);
-    state.y = Embed(words);
-    return words;
+    const at::Tensor tokens = (runtime::Linear(x, embeddings_) + state.bias).argmax(1);
+    state.y = Embed(tokens);
+    return tokens;
   }
 
   // Lets finished and stopped sentences leave the batch; false when none is left.

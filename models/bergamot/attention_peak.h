@@ -10,8 +10,8 @@
 
 namespace millrace::bergamot {
 
-// The word of the source that a query attends to most, over all heads together. For a decoder layer
-// whose attention is an alignment; not for hot loops.
+// The token of the source that a query attends to most, over all heads together. For a decoder
+// layer whose attention is an alignment; not for hot loops.
 inline int32_t AttentionPeak(std::span<const float> query, const SentenceMemory& memory,
                              int64_t heads) {
   const int64_t size = static_cast<int64_t>(query.size()) / heads;

@@ -68,7 +68,7 @@ struct Fixture {
     weights = *std::move(loaded);
     std::string error;
     vocabulary =
-        translation::Vocabulary::Load(ModelFolder() / "vocab.spm", weights->words(), error);
+        translation::Vocabulary::Load(ModelFolder() / "vocab.spm", weights->tokens(), error);
     if (vocabulary == nullptr) Fail(error);
     const auto path =
         std::filesystem::path(MILLRACE_SOURCE_DIR) / "tests" / "data" / "translation" / "en.txt";
@@ -76,7 +76,7 @@ struct Fixture {
     for (std::string line; std::getline(lines, line);) {
       const size_t words = CountWords(line);
       if (words < kFewestWords || words > kMostWords) continue;
-      sentences.push_back(vocabulary->Encode(line, 255).words);
+      sentences.push_back(vocabulary->Encode(line, 255).tokens);
     }
     if (sentences.empty()) Fail(path.string() + ": no sentences");
   }

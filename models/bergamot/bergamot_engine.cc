@@ -7,9 +7,9 @@
 
 namespace millrace::bergamot {
 
-translation::SentenceJob MakeSentenceJob(const std::vector<int32_t>& words,
+translation::SentenceJob MakeSentenceJob(const std::vector<int32_t>& tokens,
                                          float max_length_factor) {
-  return translation::MakeSentenceJob(words, {.after = {BergamotWeights::kEndOfSentence}},
+  return translation::MakeSentenceJob(tokens, {.after = {BergamotWeights::kEndOfSentence}},
                                       max_length_factor);
 }
 

@@ -21,7 +21,7 @@ std::unique_ptr<const translation::TranslationEngine> MakeEngine(
     runtime::DeviceType device = runtime::DeviceType::kCpu, std::string model = {});
 
 // In the frame of a Bergamot model.
-translation::SentenceJob MakeSentenceJob(const std::vector<int32_t>& words,
+translation::SentenceJob MakeSentenceJob(const std::vector<int32_t>& tokens,
                                          float max_length_factor);
 
 }  // namespace millrace::bergamot

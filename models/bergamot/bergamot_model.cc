@@ -25,7 +25,7 @@ constexpr size_t kMaxSourceTokens = 1024;
 constexpr size_t kMostWarmupPhrases = 16;  // of one text
 constexpr size_t kWholeStepTokens = 2048;
 
-// About four words of the vocabulary a phrase.
+// About four tokens of the vocabulary a phrase.
 std::string WarmupText(size_t phrases) {
   std::string text = "1";
   for (size_t i = 0; i < phrases; ++i) text += " 2, 3";
@@ -53,7 +53,7 @@ absl::StatusOr<std::unique_ptr<models::Model>> BergamotModel::Load(const Bergamo
   if (!weights.ok()) return weights.status();
   std::string error;
   const std::shared_ptr<const translation::Vocabulary> vocabulary =
-      translation::Vocabulary::Load(options.vocabulary_file, (*weights)->words(), error);
+      translation::Vocabulary::Load(options.vocabulary_file, (*weights)->tokens(), error);
   if (vocabulary == nullptr) return absl::DataLossError(error);
   auto engine = MakeEngine(options.engine, **weights, options.device,
                            absl::StrCat(info.name, "/", info.version));
@@ -108,7 +108,7 @@ std::unique_ptr<models::Batch> BergamotModel::Prepare(
     std::span<models::Request* const> requests) const {
   translation::StepLimits limits;
   limits.max_source_tokens = max_source_tokens_;
-  // Its words are quick: longer steps only keep newcomers waiting.
+  // Its tokens are quick: longer steps only keep newcomers waiting.
   limits.time = std::chrono::milliseconds(4);
   limits.time_each = std::chrono::microseconds(250);
   // Where a step is the whole translation, as many as a device takes together.

@@ -18,7 +18,7 @@ namespace {
 constexpr int64_t kMaxDim = kernels::kMaxExactSum;
 constexpr int64_t kColumns = kernels::kPanel * kernels::kPanelsPerBlock;
 constexpr int64_t kMaxHidden = 1 << 16;
-constexpr int64_t kMaxWords = 1 << 20;
+constexpr int64_t kMaxTokens = 1 << 20;
 constexpr int kMaxLayers = 64;
 
 // Reads tensors of expected shapes. The first failure stays; what is read after it is empty. Copies
@@ -123,14 +123,14 @@ class Reader {
   absl::Status status_;
 };
 
-void ReadShortlist(Reader& reader, int64_t words, ShortlistWeights& shortlist) {
+void ReadShortlist(Reader& reader, int64_t tokens, ShortlistWeights& shortlist) {
   const auto first = reader.Vector<int32_t>("shortlist.first", 1);
-  shortlist.offsets = reader.Vector<int32_t>("shortlist.offsets", words + 1);
+  shortlist.offsets = reader.Vector<int32_t>("shortlist.offsets", tokens + 1);
   shortlist.ids = reader.Vector<int32_t>("shortlist.ids", -1);
   if (!reader.status().ok()) return;
   shortlist.first = first[0];
   // The end of the sentence must be among the first, or a translation could not end.
-  if (first[0] <= BergamotWeights::kEndOfSentence || first[0] > words) {
+  if (first[0] <= BergamotWeights::kEndOfSentence || first[0] > tokens) {
     reader.Fail("shortlist.first", absl::StrCat(first[0], " is out of range"));
   }
   int32_t last = 0;
@@ -142,7 +142,7 @@ void ReadShortlist(Reader& reader, int64_t words, ShortlistWeights& shortlist) {
     reader.Fail("shortlist.offsets", "beyond the ids");
   }
   for (const int32_t id : shortlist.ids) {
-    if (id < 0 || id >= words) return reader.Fail("shortlist.ids", "not a word");
+    if (id < 0 || id >= tokens) return reader.Fail("shortlist.ids", "not a token");
   }
 }
 
@@ -156,11 +156,11 @@ absl::StatusOr<std::unique_ptr<BergamotWeights>> BergamotWeights::Load(
   Reader reader(*weights->file_, weights->copies_);
   weights->embeddings = reader.Matrix("Wemb", -1, -1, /*copy=*/true);
   const int64_t dim = weights->dim();
-  const int64_t words = weights->words();
-  if (reader.status().ok() && (dim % kColumns != 0 || dim > kMaxDim || words > kMaxWords)) {
-    reader.Fail("Wemb", absl::StrCat("unsupported size ", words, " x ", dim));
+  const int64_t tokens = weights->tokens();
+  if (reader.status().ok() && (dim % kColumns != 0 || dim > kMaxDim || tokens > kMaxTokens)) {
+    reader.Fail("Wemb", absl::StrCat("unsupported size ", tokens, " x ", dim));
   }
-  weights->output_bias = reader.Vector<float>("decoder_ff_logit_out_b", words);
+  weights->output_bias = reader.Vector<float>("decoder_ff_logit_out_b", tokens);
   for (int layer = 1; layer <= kMaxLayers; ++layer) {
     const std::string prefix = absl::StrCat("encoder_l", layer, "_");
     if (layer > 1 && !reader.Has(prefix + "self_Wq")) break;
@@ -176,7 +176,7 @@ absl::StatusOr<std::unique_ptr<BergamotWeights>> BergamotWeights::Load(
                                 reader.Attention(prefix + "context_", dim),
                                 reader.FeedForward(prefix + "ffn_", dim)});
   }
-  ReadShortlist(reader, words, weights->shortlist);
+  ReadShortlist(reader, tokens, weights->shortlist);
   if (!reader.status().ok()) {
     return absl::DataLossError(absl::StrCat(path.string(), ": ", reader.status().message()));
   }

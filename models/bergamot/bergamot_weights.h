@@ -17,7 +17,7 @@
 namespace millrace::bergamot {
 
 // weight = value / multiplier. Rows lie one after another, one row an output (an embedding: a
-// word).
+// token).
 struct Int8Matrix {
   const int8_t* values = nullptr;
   int64_t outputs = 0;
@@ -59,10 +59,10 @@ struct DecoderLayerWeights {
   FeedForwardWeights feed_forward;
 };
 
-// Which target words a source word may become; see Shortlist.
+// Which target tokens a source token may become; see Shortlist.
 struct ShortlistWeights {
   int32_t first = 0;
-  std::span<const int32_t> offsets;  // one more than there are words; ascending
+  std::span<const int32_t> offsets;  // one more than there are tokens; ascending
   std::span<const int32_t> ids;
 };
 
@@ -85,7 +85,7 @@ class BergamotWeights {
   void DropLayers();
 
   int64_t dim() const { return embeddings.inputs; }
-  int64_t words() const { return embeddings.outputs; }
+  int64_t tokens() const { return embeddings.outputs; }
 
   Int8Matrix embeddings;  // of both sides, and of the output layer
   std::span<const float> output_bias;

@@ -8,17 +8,18 @@
 
 namespace millrace::bergamot {
 
-OutputWords::OutputWords(std::span<const int32_t> candidates,
-                         std::span<const int32_t> all_corrections, std::span<const float> all_bias)
-    : words(candidates.begin(), candidates.end()) {
+OutputTokens::OutputTokens(std::span<const int32_t> candidates,
+                           std::span<const int32_t> all_corrections,
+                           std::span<const float> all_bias)
+    : tokens(candidates.begin(), candidates.end()) {
   const auto padded =
       static_cast<size_t>(kernels::PadLength(static_cast<int64_t>(candidates.size())));
-  words.resize(padded, candidates.front());
+  tokens.resize(padded, candidates.front());
   corrections.reserve(padded);
   bias.reserve(padded);
-  for (const int32_t word : words) {
-    corrections.push_back(all_corrections[static_cast<size_t>(word)]);
-    bias.push_back(all_bias[static_cast<size_t>(word)]);
+  for (const int32_t token : tokens) {
+    corrections.push_back(all_corrections[static_cast<size_t>(token)]);
+    bias.push_back(all_bias[static_cast<size_t>(token)]);
   }
   std::fill(bias.begin() + static_cast<std::ptrdiff_t>(candidates.size()), bias.end(),
             -std::numeric_limits<float>::infinity());
@@ -64,8 +65,8 @@ Int8Decoder::Int8Decoder(const BergamotWeights& weights, const Embeddings& embed
     : kernels_(kernels), embeddings_(embeddings), weights_(weights) {
   const Int8Matrix& matrix = weights.embeddings;
   corrections_.reserve(static_cast<size_t>(matrix.outputs));
-  for (int64_t word = 0; word < matrix.outputs; ++word) {
-    corrections_.push_back(Correction(matrix.values + word * matrix.inputs, matrix.inputs));
+  for (int64_t token = 0; token < matrix.outputs; ++token) {
+    corrections_.push_back(Correction(matrix.values + token * matrix.inputs, matrix.inputs));
   }
   for (const DecoderLayerWeights& layer : weights.decoder) {
     layers_.push_back({PackedMatrix({&layer.forget, &layer.candidate}), layer.norm,
@@ -74,8 +75,8 @@ Int8Decoder::Int8Decoder(const BergamotWeights& weights, const Embeddings& embed
   }
 }
 
-OutputWords Int8Decoder::WordsFor(std::span<const int32_t> candidates) const {
-  return OutputWords(candidates, corrections_, weights_.output_bias);
+OutputTokens Int8Decoder::TokensFor(std::span<const int32_t> candidates) const {
+  return OutputTokens(candidates, corrections_, weights_.output_bias);
 }
 
 LayerBuffers Int8Decoder::MakeBuffers(int64_t rows) const {
@@ -92,7 +93,7 @@ void Int8Decoder::Step(DecoderBatch& batch, LayerBuffers& buffers) const {
   float* row = x.data();
   for (const DecoderBatch::Row& entry : batch.rows()) {
     DecodedSentence& sentence = *entry.sentence;
-    embeddings_.Lookup(sentence.last_word, sentence.position++, row);
+    embeddings_.Lookup(sentence.last_token, sentence.position++, row);
     row += dim;
   }
   for (size_t i = 0; i < layers_.size(); ++i) {
@@ -154,22 +155,22 @@ void Int8Decoder::Choose(DecoderBatch& batch, LayerBuffers& buffers, const float
   std::vector<float> logits;
   for (int64_t i = 0; i < batch.size(); ++i) {
     DecodedSentence& sentence = *batch.rows()[static_cast<size_t>(i)].sentence;
-    const OutputWords& output = sentence.output;
-    logits.resize(output.words.size());
+    const OutputTokens& output = sentence.output;
+    logits.resize(output.tokens.size());
     kernels::LogitsArgs args;
     args.activation = activations.values + 2 * i * matrix.inputs;
     args.scale = activations.scales[i] / matrix.multiplier;
     args.matrix = matrix.values;
     args.inputs = matrix.inputs;
-    args.rows = output.words.data();
+    args.rows = output.tokens.data();
     args.corrections = output.corrections.data();
     args.bias = output.bias.data();
     args.count = static_cast<int64_t>(logits.size());
     args.out = logits.data();
     kernels_.logits(args);
-    // The first of equals: the words ascend, so a tie has one winner everywhere.
+    // The first of equals: the tokens ascend, so a tie has one winner everywhere.
     const auto best = std::max_element(logits.begin(), logits.end());
-    sentence.last_word = output.words[static_cast<size_t>(best - logits.begin())];
+    sentence.last_token = output.tokens[static_cast<size_t>(best - logits.begin())];
   }
 }
 

@@ -10,13 +10,13 @@
 
 namespace millrace::bergamot {
 
-// The words that a sentence may use, with what the output layer needs of each. Padded to whole
-// panels by words that never win.
-struct OutputWords {
-  OutputWords(std::span<const int32_t> candidates, std::span<const int32_t> all_corrections,
-              std::span<const float> all_bias);
+// The tokens that a sentence may use, with what the output layer needs of each. Padded to whole
+// panels by tokens that never win.
+struct OutputTokens {
+  OutputTokens(std::span<const int32_t> candidates, std::span<const int32_t> all_corrections,
+               std::span<const float> all_bias);
 
-  std::vector<int32_t> words;
+  std::vector<int32_t> tokens;
   std::vector<int32_t> corrections;
   std::vector<float> bias;
 };
@@ -24,12 +24,12 @@ struct OutputWords {
 // A sentence that is being decoded: what is kept of it from one call to the next.
 struct DecodedSentence {
   std::vector<SentenceMemory> memory;  // of each decoder layer
-  OutputWords output;
+  OutputTokens output;
   std::vector<float> cells = {};  // of the SSRU, [layers][dim]; none: all zero
-  int32_t last_word = -1;         // none yet
-  int64_t position = 0;           // words so far
+  int32_t last_token = -1;        // none yet
+  int64_t position = 0;           // tokens so far
   bool align = false;
-  std::vector<int32_t> alignment = {};  // when align: of each word the source's that it comes from
+  std::vector<int32_t> alignment = {};  // when align: of each token the source's that it comes from
 };
 
 // Sentences that are decoded together for some steps. Their SSRU cells lie row by row meanwhile, so
@@ -76,10 +76,10 @@ class Int8Decoder {
               const kernels::IntegerKernels& kernels);
 
   size_t layers() const { return layers_.size(); }
-  OutputWords WordsFor(std::span<const int32_t> candidates) const;
+  OutputTokens TokensFor(std::span<const int32_t> candidates) const;
   // Buffers for steps of a batch of that many rows.
   LayerBuffers MakeBuffers(int64_t rows) const;
-  // Sets last_word of every row's sentence to its next word.
+  // Sets last_token of every row's sentence to its next token.
   void Step(DecoderBatch& batch, LayerBuffers& buffers) const;
 
  private:

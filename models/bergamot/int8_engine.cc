@@ -11,9 +11,9 @@
 namespace millrace::bergamot {
 namespace {
 
-// Words that are encoded together: enough that the weights are read rarely, few enough that what a
+// Tokens that are encoded together: enough that the weights are read rarely, few enough that what a
 // layer works on stays in the L2 cache.
-constexpr size_t kWordsPerGroup = 192;
+constexpr size_t kTokensPerGroup = 192;
 
 struct Int8State final : translation::SentenceState {
   explicit Int8State(DecodedSentence sentence) : sentence(std::move(sentence)) {}
@@ -31,12 +31,12 @@ class Int8Engine final : public translation::TranslationEngine {
  public:
   Int8Engine(const BergamotWeights& weights, const kernels::IntegerKernels& kernels)
       : dim_(weights.dim()),
-        shortlist_(weights.shortlist, weights.words()),
+        shortlist_(weights.shortlist, weights.tokens()),
         embeddings_(weights),
         encoder_(weights, embeddings_, kernels),
         decoder_(weights, embeddings_, kernels) {}
 
-  void Advance(std::span<translation::SentenceJob* const> jobs, size_t max_words,
+  void Advance(std::span<translation::SentenceJob* const> jobs, size_t max_tokens,
                absl::FunctionRef<bool(size_t)> should_stop,
                runtime::WorkerContext&) const override {
     for (size_t next = 0; next < jobs.size();) next = EncodeGroup(jobs, next, should_stop);
@@ -47,14 +47,14 @@ class Int8Engine final : public translation::TranslationEngine {
     }
     DecoderBatch batch(std::move(rows), decoder_.layers(), dim_);
     LayerBuffers buffers = decoder_.MakeBuffers(batch.size());
-    for (size_t words = 0; words < max_words && batch.size() > 0; ++words) {
+    for (size_t tokens = 0; tokens < max_tokens && batch.size() > 0; ++tokens) {
       decoder_.Step(batch, buffers);
       batch.KeepIf([&](const DecoderBatch::Row& row) {
         translation::SentenceJob& job = *jobs[row.job];
-        const int32_t word = row.sentence->last_word;
-        job.done = word == BergamotWeights::kEndOfSentence;
+        const int32_t token = row.sentence->last_token;
+        job.done = token == BergamotWeights::kEndOfSentence;
         if (!job.done) {
-          job.target.push_back(word);
+          job.target.push_back(token);
           job.done = job.target.size() >= job.max_target;
         }
         job.stopped = !job.done && should_stop(row.job);
@@ -73,25 +73,25 @@ class Int8Engine final : public translation::TranslationEngine {
                      absl::FunctionRef<bool(size_t)> should_stop) const {
     std::vector<translation::SentenceJob*> members;
     std::vector<std::span<const int32_t>> sources;
-    size_t words = 0;
+    size_t tokens = 0;
     size_t next = first;
     for (; next < jobs.size(); ++next) {
       translation::SentenceJob& job = *jobs[next];
       if (job.state != nullptr) continue;
-      if (!members.empty() && words + job.source.size() > kWordsPerGroup) break;
+      if (!members.empty() && tokens + job.source.size() > kTokensPerGroup) break;
       job.stopped = should_stop(next);
       job.done = !job.stopped && job.max_target == 0;
       if (!job.at_work()) continue;
       members.push_back(&job);
       sources.emplace_back(job.source);
-      words += job.source.size();
+      tokens += job.source.size();
     }
     if (members.empty()) return next;
     auto memories = encoder_.Encode(sources);
     for (size_t i = 0; i < members.size(); ++i) {
       members[i]->state = std::make_unique<Int8State>(
           DecodedSentence{.memory = std::move(memories[i]),
-                          .output = decoder_.WordsFor(shortlist_.Candidates(sources[i])),
+                          .output = decoder_.TokensFor(shortlist_.Candidates(sources[i])),
                           .align = members[i]->align});
     }
     return next;

@@ -17,11 +17,11 @@ Embeddings::Embeddings(const BergamotWeights& weights)
       scale_(std::sqrt(static_cast<float>(weights.dim())) / weights.embeddings.multiplier),
       positions_(weights.dim()) {}
 
-void Embeddings::Lookup(int32_t word, int64_t position, float* x) const {
-  if (word < 0) {
+void Embeddings::Lookup(int32_t token, int64_t position, float* x) const {
+  if (token < 0) {
     std::fill_n(x, matrix_.inputs, 0.0F);
   } else {
-    const int8_t* row = matrix_.values + word * matrix_.inputs;
+    const int8_t* row = matrix_.values + token * matrix_.inputs;
     for (int64_t i = 0; i < matrix_.inputs; ++i) x[i] = static_cast<float>(row[i]) * scale_;
   }
   positions_.Add(position, x);

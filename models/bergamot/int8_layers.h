@@ -38,14 +38,14 @@ struct LayerBuffers {
   QuantisedRows quantised_hidden;
 };
 
-// Words to vectors: embedding times sqrt(dim), plus the position. A view of weights that must
+// Tokens to vectors: embedding times sqrt(dim), plus the position. A view of weights that must
 // outlive it; thread-safe.
 class Embeddings {
  public:
   explicit Embeddings(const BergamotWeights& weights);
 
-  // The vector of a word; of a zero vector for `word` < 0, as before the first word.
-  void Lookup(int32_t word, int64_t position, float* x) const;
+  // The vector of a token; of a zero vector for `token` < 0, as before the first token.
+  void Lookup(int32_t token, int64_t position, float* x) const;
 
  private:
   const Int8Matrix matrix_;

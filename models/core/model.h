@@ -29,7 +29,7 @@ class Batch {
 
 // A loaded model: immutable, shared by all workers, destroyed after its last request. Thread-safe.
 //
-// A request is a sequence of steps (a sentence of speech, some words of a translation), so that a
+// A request is a sequence of steps (a sentence of speech, some tokens of a translation), so that a
 // long one shares the workers fairly with short ones and stops soon after it was cancelled; between
 // two steps others join and leave its batch. The worker runs a step as Prepare, Forward, Complete.
 class Model {

@@ -44,7 +44,7 @@ struct TranslateInput {
   TextFormat format = TextFormat::kText;
   std::vector<GlossaryEntry> glossary = {};        // no source twice, no string empty
   std::vector<std::string> do_not_translate = {};  // stay as they are wherever they stand
-  bool partial = false;   // outputs come as words are decided, not only when a sentence is done
+  bool partial = false;   // outputs come as tokens are decided, not only when a sentence is done
   bool use_cache = true;  // a warm-up's must run
 };
 

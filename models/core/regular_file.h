@@ -12,7 +12,7 @@ namespace millrace::models {
 // The largest files that are read, in bytes: well above what any model known today has, and small
 // enough that a wrong file costs a message and not the process.
 constexpr uint64_t kMaxSettingsBytes = uint64_t{4} << 20;     // JSON that says what a model is
-constexpr uint64_t kMaxVocabularyBytes = uint64_t{64} << 20;  // pieces, words
+constexpr uint64_t kMaxVocabularyBytes = uint64_t{64} << 20;  // pieces, tokens
 constexpr uint64_t kMaxLexiconBytes = uint64_t{256} << 20;    // mapped
 constexpr uint64_t kMaxWeightsBytes = uint64_t{64} << 30;     // mapped, or read once
 

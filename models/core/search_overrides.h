@@ -5,12 +5,12 @@
 
 namespace millrace::models {
 
-// Words are drawn instead of the best taken; with a beam_size of 1.
+// Tokens are drawn instead of the best taken; with a beam_size of 1.
 struct SamplingOverride {
   float temperature = 1.0F;
   int top_k = 0;       // 0: all
   float top_p = 1.0F;  // 0..1
-  uint64_t seed = 0;   // the same seed draws the same words
+  uint64_t seed = 0;   // the same seed draws the same tokens
 
   friend bool operator==(const SamplingOverride&, const SamplingOverride&) = default;
 };
@@ -23,7 +23,7 @@ struct SearchOverrides {
   std::optional<float> length_penalty = {};
   std::optional<int> no_repeat_ngram_size = {};
   std::optional<float> repetition_penalty = {};
-  // Words of the model's vocabulary in the translation of a sentence.
+  // Tokens of the model's vocabulary in the translation of a sentence.
   std::optional<int> min_target_tokens = {};
   std::optional<int> max_target_tokens = {};  // a longer translation is cut
   std::optional<SamplingOverride> sampling = {};

@@ -8,7 +8,8 @@
 
 namespace millrace::kernels {
 
-// A matrix as a file has it: rows lie one after another, one row an output (of embeddings: a word).
+// A matrix as a file has it: rows lie one after another, one row an output (of embeddings: a
+// token).
 struct FloatMatrix {
   const float* values = nullptr;
   int64_t outputs = 0;

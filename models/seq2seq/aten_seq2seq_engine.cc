@@ -17,21 +17,21 @@
 namespace millrace::seq2seq {
 namespace {
 
-// On CUDA room for 43,000 words of NLLB-600M.
+// On CUDA room for 43,000 tokens of NLLB-600M.
 int64_t UsualCacheBytes(runtime::DeviceType device) {
   return device == runtime::DeviceType::kCuda ? int64_t{2} << 30 : int64_t{256} << 20;
 }
 
 size_t CacheSlots(const TransformerWeights& weights, int64_t bytes) {
-  const int64_t word = std::ssize(weights.decoder) * 2 * weights.dim() *
-                       static_cast<int64_t>(weights.positions.element_size());
+  const int64_t token = std::ssize(weights.decoder) * 2 * weights.dim() *
+                        static_cast<int64_t>(weights.positions.element_size());
   const int64_t longest = weights.positions.size(0);
   // Of a source and the most hypotheses, and those that are never given out.
   return static_cast<size_t>(
-      std::max(bytes / word, (1 + translation::SearchOptions::kMaxBeam) * longest + 2));
+      std::max(bytes / token, (1 + translation::SearchOptions::kMaxBeam) * longest + 2));
 }
 
-// Whether it takes the likeliest of all words, so that the device can choose.
+// Whether it takes the likeliest of all tokens, so that the device can choose.
 bool TakesTheLikeliest(const translation::SentenceJob& job) {
   const translation::SearchOptions& search = job.search;
   return search.beam_size == 1 && !search.sample && search.repetition_penalty == 1.0F &&
@@ -39,7 +39,7 @@ bool TakesTheLikeliest(const translation::SentenceJob& job) {
 }
 
 // A sentence that is being decoded, and the slots that it holds. Of one that was suspended the
-// search knows words that the cache does not: they go through the decoder first, and what it says
+// search knows tokens that the cache does not: they go through the decoder first, and what it says
 // of them is no news.
 class Decoding final : public translation::SentenceState {
  public:
@@ -48,14 +48,14 @@ class Decoding final : public translation::SentenceState {
                                          translation::SentenceJob& job,
                                          translation::SearchTask task) {
     const size_t hypotheses = static_cast<size_t>(job.search.beam_size);
-    const size_t words = hypotheses * task.max_words;
-    std::vector<int32_t> slots = pool->Take(job.source.size() + words, &job);
+    const size_t tokens = hypotheses * task.max_tokens;
+    std::vector<int32_t> slots = pool->Take(job.source.size() + tokens, &job);
     if (slots.empty()) return nullptr;
-    return std::unique_ptr<Decoding>(new Decoding(pool, job, std::move(task), slots, words));
+    return std::unique_ptr<Decoding>(new Decoding(pool, job, std::move(task), slots, tokens));
   }
   ~Decoding() override {
     pool_->Give(source_);
-    pool_->Give(words_.all());
+    pool_->Give(tokens_.all());
   }
   std::unique_ptr<translation::Search> TakeSearch() override { return std::move(search_); }
 
@@ -66,56 +66,57 @@ class Decoding final : public translation::SentenceState {
     return {job.source, source_};
   }
 
-  // Of a greedy one, to be continued by so many words. It holds until Continue.
-  CachedTransformer::Row GreedyRow(size_t words) {
-    const std::span<const int32_t> known = search_->Words(0);
+  // Of a greedy one, to be continued by so many tokens. It holds until Continue.
+  CachedTransformer::Row GreedyRow(size_t tokens) {
+    const std::span<const int32_t> known = search_->Tokens(0);
     given_.clear();
-    for (size_t next = cached_ + 1; next <= cached_ + words; ++next) {
-      given_.push_back(next < known.size() ? known[next] : greedy_->GivenWord(next - known.size()));
+    for (size_t next = cached_ + 1; next <= cached_ + tokens; ++next) {
+      given_.push_back(next < known.size() ? known[next]
+                                           : greedy_->GivenToken(next - known.size()));
     }
-    return {.word = known[cached_],
+    return {.token = known[cached_],
             .position = cached_,
-            .path = words_.all(),
+            .path = tokens_.all(),
             .source = source_,
             .forced = given_};
   }
-  void Continue(std::span<const int32_t> words) {
-    for (const int32_t word : words) {
+  void Continue(std::span<const int32_t> tokens) {
+    for (const int32_t token : tokens) {
       if (over()) return;
-      if (++cached_ == search_->Words(0).size()) greedy_->Append(word);
+      if (++cached_ == search_->Tokens(0).size()) greedy_->Append(token);
     }
   }
 
   // Of another, one each hypothesis. They hold until Advance.
   void AddRows(std::vector<CachedTransformer::Row>& rows) {
-    words_.Extend();
+    tokens_.Extend();
     for (size_t i = 0; i < this->rows(); ++i) {
-      rows.push_back({.word = search_->Words(i)[cached_],
+      rows.push_back({.token = search_->Tokens(i)[cached_],
                       .position = cached_,
-                      .path = words_.path(i),
+                      .path = tokens_.path(i),
                       .source = source_,
                       .forced = {}});
     }
   }
   size_t rows() const { return search_->rows().size(); }
   void Advance(float* scores, int64_t stride) {
-    if (++cached_ < search_->Words(0).size()) return;
+    if (++cached_ < search_->Tokens(0).size()) return;
     search_->Advance(scores, stride);
     std::vector<int32_t> parents;
     for (const translation::Search::Row& row : search_->rows()) parents.push_back(row.parent);
-    words_.Follow(parents);
+    tokens_.Follow(parents);
   }
 
-  // Of one that is over: a row for each word of the translation. Returns how many.
+  // Of one that is over: a row for each token of the translation. Returns how many.
   size_t AddFound(std::vector<CachedTransformer::Row>& rows) const {
     const std::vector<translation::Hypothesis> found = search_->Found();
     if (found.empty()) return 0;
-    int32_t word = start_;
-    const std::vector<int32_t>& next = found.front().words;
+    int32_t token = start_;
+    const std::vector<int32_t>& next = found.front().tokens;
     for (size_t i = 0; i < next.size(); ++i) {
-      rows.push_back({.word = std::exchange(word, next[i]),
+      rows.push_back({.token = std::exchange(token, next[i]),
                       .position = i,
-                      .path = words_.all(),
+                      .path = tokens_.all(),
                       .source = source_,
                       .forced = {}});
     }
@@ -124,14 +125,14 @@ class Decoding final : public translation::SentenceState {
 
  private:
   Decoding(const std::shared_ptr<WordSlots>& pool, translation::SentenceJob& job,
-           translation::SearchTask task, std::span<int32_t> slots, size_t words)
+           translation::SearchTask task, std::span<int32_t> slots, size_t tokens)
       : pool_(pool),
-        source_(slots.begin() + static_cast<std::ptrdiff_t>(words), slots.end()),
+        source_(slots.begin() + static_cast<std::ptrdiff_t>(tokens), slots.end()),
         start_(task.start),
         search_(job.suspended != nullptr ? std::move(job.suspended)
                                          : translation::MakeSearch(job.search, std::move(task))),
-        words_({slots.begin(), slots.begin() + static_cast<std::ptrdiff_t>(words)},
-               std::max<size_t>(1, search_->rows().size())) {
+        tokens_({slots.begin(), slots.begin() + static_cast<std::ptrdiff_t>(tokens)},
+                std::max<size_t>(1, search_->rows().size())) {
     if (TakesTheLikeliest(job)) greedy_ = static_cast<translation::SingleSearch*>(search_.get());
   }
 
@@ -140,7 +141,7 @@ class Decoding final : public translation::SentenceState {
   const int32_t start_;
   std::unique_ptr<translation::Search> search_;
   translation::SingleSearch* greedy_ = nullptr;  // the same, or null
-  HypothesisSlots words_;                        // of a greedy one all, in their order
+  HypothesisSlots tokens_;                       // of a greedy one all, in their order
   size_t cached_ = 0;                            // of each hypothesis, the start among them
   std::vector<int32_t> given_;
 };
@@ -156,11 +157,11 @@ class AtenSeq2SeqEngine final : public translation::TranslationEngine {
       : transformer_(std::move(weights), slots, std::move(model), few_shapes),
         task_(std::move(task)) {}
 
-  void Advance(std::span<translation::SentenceJob* const> jobs, size_t max_words,
+  void Advance(std::span<translation::SentenceJob* const> jobs, size_t max_tokens,
                absl::FunctionRef<bool(size_t)> should_stop,
                runtime::WorkerContext& context) const override {
     const c10::InferenceMode inference;
-    for (size_t words = 0; words < max_words;) {
+    for (size_t tokens = 0; tokens < max_tokens;) {
       Begin(jobs, should_stop, context);
       std::vector<size_t> at_work;
       std::vector<Decoding*> greedy;
@@ -175,10 +176,10 @@ class AtenSeq2SeqEngine final : public translation::TranslationEngine {
       if (at_work.empty()) return;
       const size_t step =
           greedy.empty() ? 1
-                         : std::bit_floor(std::min(max_words - words, transformer_.max_words()));
+                         : std::bit_floor(std::min(max_tokens - tokens, transformer_.max_tokens()));
       Continue(greedy, step, context);
       for (size_t i = 0; i < step; ++i) Score(others, context);
-      words += step;
+      tokens += step;
       Align(jobs, at_work, context);
       for (const size_t i : at_work) {
         translation::SentenceJob& job = *jobs[i];
@@ -209,15 +210,15 @@ class AtenSeq2SeqEngine final : public translation::TranslationEngine {
     if (!sources.empty()) transformer_.Encode(sources, context);
   }
 
-  void Continue(std::span<Decoding* const> decodings, size_t words,
+  void Continue(std::span<Decoding* const> decodings, size_t tokens,
                 runtime::WorkerContext& context) const {
     std::vector<CachedTransformer::Row> rows;
-    for (Decoding* decoding : decodings) rows.push_back(decoding->GreedyRow(words));
-    const auto next = transformer_.Continue(rows, words, context);
+    for (Decoding* decoding : decodings) rows.push_back(decoding->GreedyRow(tokens));
+    const auto next = transformer_.Continue(rows, tokens, context);
     for (size_t i = 0; i < decodings.size(); ++i) decodings[i]->Continue(next[i]);
   }
 
-  // One word more for those that are not over.
+  // One token more for those that are not over.
   void Score(std::span<Decoding* const> decodings, runtime::WorkerContext& context) const {
     std::vector<CachedTransformer::Row> rows;
     std::vector<Decoding*> together;
@@ -246,16 +247,16 @@ class AtenSeq2SeqEngine final : public translation::TranslationEngine {
   void Align(std::span<translation::SentenceJob* const> jobs, std::span<const size_t> at_work,
              runtime::WorkerContext& context) const {
     std::vector<CachedTransformer::Row> rows;
-    std::vector<std::pair<translation::SentenceJob*, size_t>> ended;  // and how many words
+    std::vector<std::pair<translation::SentenceJob*, size_t>> ended;  // and how many tokens
     for (const size_t i : at_work) {
       const Decoding& decoding = DecodingOf(*jobs[i]);
       if (jobs[i]->align && decoding.over()) ended.emplace_back(jobs[i], decoding.AddFound(rows));
     }
     const std::vector<int32_t> places = transformer_.Align(rows, context);
     std::span<const int32_t> left = places;
-    for (const auto& [job, words] : ended) {
-      job->alignment = TargetOf(*job, left.first(words));
-      left = left.subspan(words);
+    for (const auto& [job, tokens] : ended) {
+      job->alignment = TargetOf(*job, left.first(tokens));
+      left = left.subspan(tokens);
     }
   }
 
@@ -272,7 +273,7 @@ std::unique_ptr<const translation::TranslationEngine> MakeAtenSeq2SeqEngine(
   const size_t slots = CacheSlots(
       uploaded, options.cache_bytes > 0 ? options.cache_bytes : UsualCacheBytes(options.device));
   return std::make_unique<AtenSeq2SeqEngine>(std::move(uploaded), slots,
-                                             CommonTask(config, weights.words()), options.model,
+                                             CommonTask(config, weights.tokens()), options.model,
                                              options.shapes == models::ShapePolicy::kFew);
 }
 

@@ -35,7 +35,7 @@ FloatDecoder::FloatDecoder(const Seq2SeqWeights& weights, const Seq2SeqConfig& c
 
 void FloatDecoder::Embed(std::span<const DecoderRow> rows, float* x) const {
   for (const DecoderRow& hypothesis : rows) {
-    embeddings_.Lookup(hypothesis.word, static_cast<int64_t>(hypothesis.path.size()) - 1, x);
+    embeddings_.Lookup(hypothesis.token, static_cast<int64_t>(hypothesis.path.size()) - 1, x);
     x += settings_.dim;
   }
 }
@@ -65,18 +65,18 @@ void FloatDecoder::Step(std::span<const DecoderRow> rows, LayerScratch& scratch,
   output_.Multiply(x.data(), dim, count, scratch.narrow, logits);
 }
 
-std::vector<int32_t> FloatDecoder::Align(std::span<const int32_t> words, const SourceMemory& memory,
-                                         LayerScratch& scratch) const {
-  // All words at once: each row's path goes through the slots of those before it, which a layer
+std::vector<int32_t> FloatDecoder::Align(std::span<const int32_t> tokens,
+                                         const SourceMemory& memory, LayerScratch& scratch) const {
+  // All tokens at once: each row's path goes through the slots of those before it, which a layer
   // writes first.
-  kernels::AlignedBuffer<float> slots(words.size() * static_cast<size_t>(slot_floats()));
+  kernels::AlignedBuffer<float> slots(tokens.size() * static_cast<size_t>(slot_floats()));
   std::vector<float*> path;
-  for (size_t i = 0; i < words.size(); ++i)
+  for (size_t i = 0; i < tokens.size(); ++i)
     path.push_back(slots.data() + static_cast<int64_t>(i) * slot_floats());
   std::vector<DecoderRow> rows;
-  for (size_t i = 0; i < words.size(); ++i)
-    rows.push_back({words[i], &memory, std::span(path).first(i + 1)});
-  kernels::AlignedBuffer<float> x(words.size() * static_cast<size_t>(settings_.dim));
+  for (size_t i = 0; i < tokens.size(); ++i)
+    rows.push_back({tokens[i], &memory, std::span(path).first(i + 1)});
+  kernels::AlignedBuffer<float> x(tokens.size() * static_cast<size_t>(settings_.dim));
   Embed(rows, x.data());
   const size_t last = layers_.size() < 2 ? 0 : layers_.size() - 2;
   std::vector<int32_t> peaks;
@@ -132,8 +132,8 @@ void FloatDecoder::AttendToSource(const Layer& layer, int64_t index,
   for (int64_t i = 0; i < count; ++i) {
     const SourceMemory& memory = *rows[static_cast<size_t>(i)].memory;
     const float* weights =
-        Attend(index, memory.words(), queries + i * dim, scratch, mixed + i * dim);
-    if (peaks != nullptr) peaks->push_back(PeakOf(weights, memory.words().size(), heads_));
+        Attend(index, memory.tokens(), queries + i * dim, scratch, mixed + i * dim);
+    if (peaks != nullptr) peaks->push_back(PeakOf(weights, memory.tokens().size(), heads_));
   }
   layer.cross_output.Multiply(mixed, dim, count, scratch.narrow, out);
 }

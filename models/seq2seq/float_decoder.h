@@ -12,9 +12,9 @@ namespace millrace::seq2seq {
 
 // One hypothesis in a decoder step.
 struct DecoderRow {
-  int32_t word = 0;  // its last one
+  int32_t token = 0;  // its last one
   const SourceMemory* memory = nullptr;
-  // The floats of its words' slots, the last word's at the end.
+  // The floats of its tokens' slots, the last token's at the end.
   std::span<float* const> path;
 };
 
@@ -26,17 +26,17 @@ class FloatDecoder {
                const LayerSettings& settings, const FloatEmbeddings& embeddings,
                const kernels::PackedLinear& output);
 
-  // What a TokenCache must keep of a word.
+  // What a TokenCache must keep of a token.
   int64_t slot_floats() const { return 2 * settings_.dim * static_cast<int64_t>(layers_.size()); }
   // Of a row of logits.
   int64_t logits_stride() const { return output_.width(); }
 
-  // Writes the slot of each row's last word, and the logits of each row's next word.
+  // Writes the slot of each row's last token, and the logits of each row's next token.
   void Step(std::span<const DecoderRow> rows, LayerScratch& scratch, float* logits) const;
-  // For each of a hypothesis's words, its start first, the source word that the next one comes
+  // For each of a hypothesis's tokens, its start first, the source token that the next one comes
   // from: the one that the layer before the last, whose attention is nearest to an alignment,
   // attends to most.
-  std::vector<int32_t> Align(std::span<const int32_t> words, const SourceMemory& memory,
+  std::vector<int32_t> Align(std::span<const int32_t> tokens, const SourceMemory& memory,
                              LayerScratch& scratch) const;
 
  private:
@@ -51,7 +51,7 @@ class FloatDecoder {
   };
 
   void Embed(std::span<const DecoderRow> rows, float* x) const;
-  // peaks: null, or gets the source word that each row attends to most.
+  // peaks: null, or gets the source token that each row attends to most.
   void RunLayer(size_t index, std::span<const DecoderRow> rows, float* x, LayerScratch& scratch,
                 std::vector<int32_t>* peaks) const;
   void AttendToPath(const Layer& layer, int64_t index, std::span<const DecoderRow> rows,

@@ -17,10 +17,10 @@ kernels::PackedLinear PackMemory(const Seq2SeqWeights& weights,
 
 }  // namespace
 
-SourceMemory::SourceMemory(const float* rows, int64_t words, int64_t stride)
-    : values_(static_cast<size_t>(words * stride)) {
-  std::copy_n(rows, words * stride, values_.data());
-  for (int64_t i = 0; i < words; ++i) words_.push_back(values_.data() + i * stride);
+SourceMemory::SourceMemory(const float* rows, int64_t tokens, int64_t stride)
+    : values_(static_cast<size_t>(tokens * stride)) {
+  std::copy_n(rows, tokens * stride, values_.data());
+  for (int64_t i = 0; i < tokens; ++i) tokens_.push_back(values_.data() + i * stride);
 }
 
 FloatEncoder::FloatEncoder(const Seq2SeqWeights& weights, const Seq2SeqConfig& config,
@@ -64,9 +64,9 @@ std::vector<SourceMemory> FloatEncoder::Encode(std::span<const std::span<const i
   std::vector<SourceMemory> memories;
   memories.reserve(sources.size());
   for (const auto& source : sources) {
-    const auto words = static_cast<int64_t>(source.size());
-    memories.emplace_back(memory, words, stride);
-    memory += words * stride;
+    const auto tokens = static_cast<int64_t>(source.size());
+    memories.emplace_back(memory, tokens, stride);
+    memory += tokens * stride;
   }
   return memories;
 }
@@ -78,18 +78,18 @@ void FloatEncoder::Attend(const Layer& layer, std::span<const std::span<const in
   float* wide = scratch.wide.Take(rows * stride);
   layer.inputs.Multiply(in, dim, rows, scratch.narrow, wide);
   float* mixed = scratch.mixed.Take(rows * dim);
-  std::vector<const float*> words;
+  std::vector<const float*> tokens;
   const float* query = wide;
   float* result = mixed;
   for (const auto& source : sources) {
-    words.clear();
+    tokens.clear();
     for (size_t i = 0; i < source.size(); ++i)
-      words.push_back(query + static_cast<int64_t>(i) * stride);
+      tokens.push_back(query + static_cast<int64_t>(i) * stride);
     kernels::FloatAttention attention;
-    attention.tokens = words.data();
+    attention.tokens = tokens.data();
     attention.key = dim;
     attention.value = 2 * dim;
-    attention.count = static_cast<int64_t>(words.size());
+    attention.count = static_cast<int64_t>(tokens.size());
     attention.heads = heads_;
     attention.size = dim / heads_;
     attention.scores = scratch.scores.Take(heads_ * kernels::PadScores(attention.count));

@@ -8,17 +8,17 @@
 
 namespace millrace::seq2seq {
 
-// What the decoder reads of a source: of each word, back to back, the key and the value of each
+// What the decoder reads of a source: of each token, back to back, the key and the value of each
 // decoder layer. Immutable once made.
 class SourceMemory {
  public:
-  SourceMemory(const float* rows, int64_t words, int64_t stride);
+  SourceMemory(const float* rows, int64_t tokens, int64_t stride);
 
-  const std::vector<const float*>& words() const { return words_; }
+  const std::vector<const float*>& tokens() const { return tokens_; }
 
  private:
   kernels::AlignedBuffer<float> values_;
-  std::vector<const float*> words_;
+  std::vector<const float*> tokens_;
 };
 
 // The encoder, and the part of the decoder that depends on the source alone. Immutable, so
@@ -28,7 +28,7 @@ class FloatEncoder {
   FloatEncoder(const Seq2SeqWeights& weights, const Seq2SeqConfig& config,
                const LayerSettings& settings, const FloatEmbeddings& embeddings);
 
-  // One a source, each of at least one word. They lie one behind another without padding.
+  // One a source, each of at least one token. They lie one behind another without padding.
   std::vector<SourceMemory> Encode(std::span<const std::span<const int32_t>> sources,
                                    LayerScratch& scratch) const;
 

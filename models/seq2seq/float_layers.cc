@@ -21,15 +21,15 @@ void FloatFeedForward::Run(const LayerSettings& settings, float* x, int64_t rows
   });
 }
 
-FloatEmbeddings::FloatEmbeddings(const kernels::PackedLinear& words,
+FloatEmbeddings::FloatEmbeddings(const kernels::PackedLinear& tokens,
                                  const kernels::FloatMatrix& positions, float scale)
-    : words_(words),
+    : tokens_(tokens),
       positions_(positions.values, positions.values + positions.outputs * positions.inputs),
       scale_(scale) {}
 
-void FloatEmbeddings::Lookup(int32_t word, int64_t position, float* out) const {
-  const int64_t dim = words_.inputs();
-  words_.CopyOutput(word, out);
+void FloatEmbeddings::Lookup(int32_t token, int64_t position, float* out) const {
+  const int64_t dim = tokens_.inputs();
+  tokens_.CopyOutput(token, out);
   const float* place = positions_.data() + position * dim;
   for (int64_t i = 0; i < dim; ++i) out[i] = out[i] * scale_ + place[i];
 }

@@ -84,18 +84,18 @@ class FloatFeedForward {
   FloatNorm norm_;
 };
 
-// Words to vectors: their embeddings, scaled, and the encodings of their places. The matrix must
+// Tokens to vectors: their embeddings, scaled, and the encodings of their places. The matrix must
 // outlive it.
 class FloatEmbeddings {
  public:
-  FloatEmbeddings(const kernels::PackedLinear& words, const kernels::FloatMatrix& positions,
+  FloatEmbeddings(const kernels::PackedLinear& tokens, const kernels::FloatMatrix& positions,
                   float scale);
 
-  // word must be of the vocabulary, position below longest.
-  void Lookup(int32_t word, int64_t position, float* out) const;
+  // token must be of the vocabulary, position below longest.
+  void Lookup(int32_t token, int64_t position, float* out) const;
 
  private:
-  const kernels::PackedLinear& words_;
+  const kernels::PackedLinear& tokens_;
   const std::vector<float> positions_;
   const float scale_;
 };

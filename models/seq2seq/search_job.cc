@@ -7,15 +7,16 @@
 
 namespace millrace::seq2seq {
 
-std::vector<int32_t> TargetOf(const translation::SentenceJob& job, std::span<const int32_t> words) {
-  words = words.subspan(std::min(job.prefix.size(), words.size()));
-  words = words.first(std::min(job.max_target, words.size()));
-  return {words.begin(), words.end()};
+std::vector<int32_t> TargetOf(const translation::SentenceJob& job,
+                              std::span<const int32_t> tokens) {
+  tokens = tokens.subspan(std::min(job.prefix.size(), tokens.size()));
+  tokens = tokens.first(std::min(job.max_target, tokens.size()));
+  return {tokens.begin(), tokens.end()};
 }
 
-translation::SearchTask CommonTask(const Seq2SeqConfig& config, int64_t words) {
+translation::SearchTask CommonTask(const Seq2SeqConfig& config, int64_t tokens) {
   translation::SearchTask task;
-  task.words = words;
+  task.tokens = tokens;
   task.start = config.start;
   task.end = config.end;
   task.forced_end = config.forced_end;
@@ -26,9 +27,9 @@ translation::SearchTask CommonTask(const Seq2SeqConfig& config, int64_t words) {
 translation::SearchTask TaskOf(const translation::SentenceJob& job, translation::SearchTask common,
                                size_t longest) {
   common.prefix = job.prefix;
-  common.min_words = job.prefix.size() + job.min_target;
-  // With the end; the last word needs no place, for nothing follows it.
-  common.max_words = std::min(job.prefix.size() + job.max_target + 1, longest);
+  common.min_tokens = job.prefix.size() + job.min_target;
+  // With the end; the last token needs no place, for nothing follows it.
+  common.max_tokens = std::min(job.prefix.size() + job.max_target + 1, longest);
   return common;
 }
 
@@ -40,8 +41,8 @@ void TakeFromSearch(const translation::Search& search, translation::SentenceJob&
   job.found = search.Found();
   if (job.found.empty()) throw std::runtime_error("the model gave scores that are no numbers");
   for (translation::Hypothesis& hypothesis : job.found)
-    hypothesis.words = TargetOf(job, hypothesis.words);
-  job.target = job.found.front().words;
+    hypothesis.tokens = TargetOf(job, hypothesis.tokens);
+  job.target = job.found.front().tokens;
   job.done = true;
 }
 

@@ -5,9 +5,9 @@
 namespace millrace::seq2seq {
 namespace {
 
-// Words that are encoded together: enough that the weights are read rarely, few enough that what a
+// Tokens that are encoded together: enough that the weights are read rarely, few enough that what a
 // layer works on stays in the cache.
-constexpr size_t kWordsPerGroup = 256;
+constexpr size_t kTokensPerGroup = 256;
 // Of free cache blocks.
 constexpr size_t kKeptBytes = size_t{64} << 20;
 
@@ -27,9 +27,9 @@ std::vector<std::unique_ptr<SentenceDecoding>> SentenceDecoder::Begin(std::vecto
   for (size_t next = 0; next < entries.size();) {
     std::vector<std::span<const int32_t>> group;
     const size_t first = next;
-    for (size_t words = 0; next < entries.size(); ++next) {
-      words += entries[next].source.size();
-      if (next > first && words > kWordsPerGroup) break;
+    for (size_t tokens = 0; next < entries.size(); ++next) {
+      tokens += entries[next].source.size();
+      if (next > first && tokens > kTokensPerGroup) break;
       group.push_back(entries[next].source);
     }
     std::vector<SourceMemory> memories = network_.encoder().Encode(group, scratch.layers);

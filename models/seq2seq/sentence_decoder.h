@@ -19,7 +19,7 @@ struct DecodingScratch {
   std::vector<DecoderRow> rows;
 };
 
-// Decodes sentences together, a word of each hypothesis a step. What is found for a sentence does
+// Decodes sentences together, a token of each hypothesis a step. What is found for a sentence does
 // not depend on the others of its steps. Thread-safe; the network must outlive it, and it what it
 // began.
 class SentenceDecoder {
@@ -34,7 +34,7 @@ class SentenceDecoder {
   // Encodes the sources.
   std::vector<std::unique_ptr<SentenceDecoding>> Begin(std::vector<Entry> entries,
                                                        DecodingScratch& scratch);
-  // One word more for each of the sentences, of which none is over.
+  // One token more for each of the sentences, of which none is over.
   void Step(std::span<SentenceDecoding* const> sentences, DecodingScratch& scratch) const;
 
  private:

@@ -10,7 +10,7 @@ void SentenceDecoding::AddRows(std::vector<DecoderRow>& rows) {
     Path& path = paths_[i];
     path.slot = cache_.Append(path.slot);
     path.floats.push_back(cache_.floats(path.slot));
-    rows.push_back({wanted[i].word, &memory_, path.floats});
+    rows.push_back({wanted[i].token, &memory_, path.floats});
   }
 }
 

@@ -11,7 +11,7 @@
 
 namespace millrace::seq2seq {
 
-// A sentence that is being decoded: its search, what is known of its source, and the cached words
+// A sentence that is being decoded: its search, what is known of its source, and the cached tokens
 // of its hypotheses. It belongs to no batch: a step takes whichever are at hand. One thread at a
 // time.
 class SentenceDecoding {
@@ -26,8 +26,8 @@ class SentenceDecoding {
   const translation::Search& search() const { return *search_; }
   const SourceMemory& memory() const { return memory_; }
   bool over() const { return search_->rows().empty(); }
-  // Words whose keys and values are held.
-  size_t cached_words() const { return cache_.used(); }
+  // Tokens whose keys and values are held.
+  size_t cached_tokens() const { return cache_.used(); }
 
   // Adds a row for each hypothesis that wants scores; they hold until Advance.
   void AddRows(std::vector<DecoderRow>& rows);
@@ -35,7 +35,7 @@ class SentenceDecoding {
   void Advance(float* logits, int64_t stride);
 
  private:
-  // The words of a hypothesis that have been through the decoder.
+  // The tokens of a hypothesis that have been through the decoder.
   struct Path {
     int32_t slot = TokenCache::kNone;  // of the last
     std::vector<float*> floats;        // of the slots of all

@@ -1,5 +1,5 @@
-// Words per second of the encoder-decoder of the shape of OPUS-MT-base: 6 + 6 layers, dim
-// 512, ffn 2048, random weights; sources of 20 words, translations of exactly 30.
+// Tokens per second of the encoder-decoder of the shape of OPUS-MT-base: 6 + 6 layers, dim
+// 512, ffn 2048, random weights; sources of 20 tokens, translations of exactly 30.
 //
 // usage: seq2seq_bench [--benchmark_filter=...]
 
@@ -22,8 +22,8 @@ constexpr int64_t kDim = 512;
 constexpr int64_t kHidden = 2048;
 constexpr int64_t kLayers = 6;
 constexpr int64_t kPlaces = 64;
-constexpr size_t kSourceWords = 20;
-constexpr size_t kTargetWords = 30;
+constexpr size_t kSourceTokens = 20;
+constexpr size_t kTargetTokens = 30;
 
 Seq2SeqConfig BaseConfig() {
   Seq2SeqConfig config;
@@ -41,7 +41,7 @@ Seq2SeqConfig BaseConfig() {
 // each is packed into memory of its own.
 class RandomWeights {
  public:
-  explicit RandomWeights(int64_t words) : block_(static_cast<size_t>(words * kDim)) {
+  explicit RandomWeights(int64_t tokens) : block_(static_cast<size_t>(tokens * kDim)) {
     std::mt19937 random(1);
     std::normal_distribution<float> any(0, 0.02F);
     for (float& value : block_) value = any(random);
@@ -66,10 +66,10 @@ class RandomWeights {
   std::vector<float> ones_ = std::vector<float>(kDim, 1.0F);
 };
 
-std::unique_ptr<const Seq2SeqNetwork> MakeNetwork(int64_t words, kernels::Precision precision) {
-  const RandomWeights random(words);
+std::unique_ptr<const Seq2SeqNetwork> MakeNetwork(int64_t tokens, kernels::Precision precision) {
+  const RandomWeights random(tokens);
   Seq2SeqWeights weights;
-  weights.target_embeddings = random.Matrix(words, kDim);
+  weights.target_embeddings = random.Matrix(tokens, kDim);
   weights.source_embeddings = weights.target_embeddings;
   weights.output.matrix = weights.target_embeddings;
   weights.positions = random.Matrix(kPlaces, kDim);
@@ -82,17 +82,17 @@ std::unique_ptr<const Seq2SeqNetwork> MakeNetwork(int64_t words, kernels::Precis
 }
 
 // Made once, when first asked for.
-const Seq2SeqNetwork& NetworkOf(int64_t words, kernels::Precision precision) {
+const Seq2SeqNetwork& NetworkOf(int64_t tokens, kernels::Precision precision) {
   static std::mutex mutex;
   static auto* const made =
       new std::map<std::pair<int64_t, kernels::Precision>, std::unique_ptr<const Seq2SeqNetwork>>;
   const std::lock_guard lock(mutex);
-  auto& network = (*made)[{words, precision}];
-  if (network == nullptr) network = MakeNetwork(words, precision);
+  auto& network = (*made)[{tokens, precision}];
+  if (network == nullptr) network = MakeNetwork(tokens, precision);
   return *network;
 }
 
-// Arguments: precision (0: float32, 1: bfloat16, 2: int8), words of the vocabulary, sentences
+// Arguments: precision (0: float32, 1: bfloat16, 2: int8), tokens of the vocabulary, sentences
 // together, hypotheses of each.
 void Decode(benchmark::State& state) {
   const Seq2SeqNetwork& network =
@@ -100,10 +100,10 @@ void Decode(benchmark::State& state) {
   translation::SearchOptions options;
   options.beam_size = static_cast<int>(state.range(3));
   translation::SearchTask task;
-  task.words = state.range(1);
+  task.tokens = state.range(1);
   task.suppressed = {0};  // the end does not come early
-  task.max_words = kTargetWords;
-  const std::vector<int32_t> source(kSourceWords, 7);
+  task.max_tokens = kTargetTokens;
+  const std::vector<int32_t> source(kSourceTokens, 7);
   SentenceDecoder decoder(network);
   DecodingScratch scratch;
   for (auto _ : state) {
@@ -118,7 +118,8 @@ void Decode(benchmark::State& state) {
       std::erase_if(at_work, [](const SentenceDecoding* sentence) { return sentence->over(); });
     }
   }
-  state.SetItemsProcessed(state.iterations() * state.range(2) * static_cast<int64_t>(kTargetWords));
+  state.SetItemsProcessed(state.iterations() * state.range(2) *
+                          static_cast<int64_t>(kTargetTokens));
 }
 
 BENCHMARK(Decode)

@@ -14,7 +14,7 @@ namespace {
 
 constexpr int64_t kMaxDim = 8192;
 constexpr int64_t kMaxLayers = 64;
-constexpr int64_t kMaxWord = 1 << 24;
+constexpr int64_t kMaxToken = 1 << 24;
 constexpr size_t kMaxLanguages = 1024;
 constexpr size_t kMaxSuppressed = 1024;
 constexpr size_t kMaxTag = 35;  // characters
@@ -42,11 +42,11 @@ class Fields {
       Fail(field, absl::StrCat(value, " is out of range, allowed ", low, "..", high));
     return value;
   }
-  int32_t Word(const std::string& field) {
-    return static_cast<int32_t>(Integer(field, 0, kMaxWord));
+  int32_t Token(const std::string& field) {
+    return static_cast<int32_t>(Integer(field, 0, kMaxToken));
   }
-  int32_t WordOr(const std::string& field, int32_t otherwise) {
-    return object_.contains(field) ? Word(field) : otherwise;
+  int32_t TokenOr(const std::string& field, int32_t otherwise) {
+    return object_.contains(field) ? Token(field) : otherwise;
   }
   float Number(const std::string& field, float low, float high) {
     const auto found = object_.find(field);
@@ -112,7 +112,7 @@ void ReadLanguages(Fields& top, const std::string& path, absl::Status& status,
     LanguageToken token;
     token.tag = language.Text("tag", kMaxTag);
     token.code = language.Text("code", kMaxTag);
-    token.word = language.Word("word");
+    token.id = language.Token("word");
     if (!tags.insert(token.tag).second) language.Fail("tag", "'" + token.tag + "' is there twice");
     config.languages.push_back(std::move(token));
   }
@@ -141,18 +141,19 @@ Seq2SeqConfig Read(const nlohmann::json& json, const std::string& path, absl::St
   config.activation = static_cast<Activation>(fields.Choice("activation", {"relu", "swish"}));
   config.embedding_scale = fields.Number("embedding_scale", 1e-3F, 1e3F);
   config.norm_epsilon = fields.Number("norm_epsilon", 1e-12F, 1e-2F);
-  config.start = fields.Word("start");
-  config.end = fields.Word("end");
-  config.source_end = fields.WordOr("source_end", config.end);
-  config.unknown = fields.Word("unknown");
-  config.target_unknown = fields.WordOr("target_unknown", config.unknown);
+  config.start = fields.Token("start");
+  config.end = fields.Token("end");
+  config.source_end = fields.TokenOr("source_end", config.end);
+  config.unknown = fields.Token("unknown");
+  config.target_unknown = fields.TokenOr("target_unknown", config.unknown);
   config.forced_end = fields.Flag("forced_end");
-  for (const nlohmann::json& word : fields.Array("suppressed", kMaxSuppressed)) {
-    if (!word.is_number_integer() || word.get<int64_t>() < 0 || word.get<int64_t>() > kMaxWord) {
-      fields.Fail("suppressed", absl::StrCat("words are whole numbers, 0..", kMaxWord));
+  for (const nlohmann::json& token : fields.Array("suppressed", kMaxSuppressed)) {
+    if (!token.is_number_integer() || token.get<int64_t>() < 0 ||
+        token.get<int64_t>() > kMaxToken) {
+      fields.Fail("suppressed", absl::StrCat("tokens are whole numbers, 0..", kMaxToken));
       break;
     }
-    config.suppressed.push_back(word.get<int32_t>());
+    config.suppressed.push_back(token.get<int32_t>());
   }
   ReadLanguages(fields, path, status, config);
   return config;

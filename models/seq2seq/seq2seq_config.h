@@ -21,10 +21,10 @@ enum class LanguageTokens : uint8_t {
 struct LanguageToken {
   std::string tag;   // BCP 47, as requests give it
   std::string code;  // the model's own name of it
-  int32_t word = 0;
+  int32_t id = 0;
 };
 
-// The shape of an encoder-decoder transformer and its special words: the package's config.json.
+// The shape of an encoder-decoder transformer and its special tokens: the package's config.json.
 struct Seq2SeqConfig {
   int64_t dim = 0;
   int64_t encoder_layers = 0;
@@ -48,7 +48,7 @@ struct Seq2SeqConfig {
   std::vector<LanguageToken> languages;  // of kNone: none
 };
 
-// InvalidArgument or DataLoss naming file and field. Words are checked against `words` later, by
+// InvalidArgument or DataLoss naming file and field. Tokens are checked against `tokens` later, by
 // who knows how many there are.
 absl::StatusOr<Seq2SeqConfig> ReadSeq2SeqConfig(const std::filesystem::path& path);
 

@@ -24,19 +24,19 @@ Seq2SeqEngine::Seq2SeqEngine(std::unique_ptr<const Seq2SeqNetwork> network,
                              const Seq2SeqConfig& config, size_t longest)
     : network_(std::move(network)),
       longest_(longest),
-      task_(CommonTask(config, network_->words())),
+      task_(CommonTask(config, network_->tokens())),
       decoder_(std::make_unique<SentenceDecoder>(*network_)) {}
 
 void Seq2SeqEngine::Take(translation::SentenceJob& job, DecodingScratch& scratch) const {
   const SentenceDecoding& decoding = DecodingOf(job);
   if (decoding.over() && job.align) {
     const std::vector<translation::Hypothesis> found = decoding.search().Found();
-    if (!found.empty() && !found.front().words.empty()) {
-      std::vector<int32_t> words = found.front().words;
-      words.insert(words.begin(), task_.start);
-      words.pop_back();
+    if (!found.empty() && !found.front().tokens.empty()) {
+      std::vector<int32_t> tokens = found.front().tokens;
+      tokens.insert(tokens.begin(), task_.start);
+      tokens.pop_back();
       job.alignment =
-          TargetOf(job, network_->decoder().Align(words, decoding.memory(), scratch.layers));
+          TargetOf(job, network_->decoder().Align(tokens, decoding.memory(), scratch.layers));
     }
   }
   TakeFromSearch(decoding.search(), job);
@@ -79,7 +79,7 @@ void Seq2SeqEngine::Begin(std::span<translation::SentenceJob* const> jobs,
     begun[i]->state = std::make_unique<Seq2SeqState>(std::move(decodings[i]));
 }
 
-void Seq2SeqEngine::Advance(std::span<translation::SentenceJob* const> jobs, size_t max_words,
+void Seq2SeqEngine::Advance(std::span<translation::SentenceJob* const> jobs, size_t max_tokens,
                             absl::FunctionRef<bool(size_t)> should_stop,
                             runtime::WorkerContext&) const {
   std::unique_ptr<DecodingScratch> scratch = TakeScratch();
@@ -89,7 +89,7 @@ void Seq2SeqEngine::Advance(std::span<translation::SentenceJob* const> jobs, siz
     if (jobs[i]->at_work()) at_work.push_back(i);
   }
   std::vector<SentenceDecoding*> sentences;
-  for (size_t words = 0; words < max_words && !at_work.empty(); ++words) {
+  for (size_t tokens = 0; tokens < max_tokens && !at_work.empty(); ++tokens) {
     sentences.clear();
     for (const size_t i : at_work) sentences.push_back(&DecodingOf(*jobs[i]));
     decoder_->Step(sentences, *scratch);

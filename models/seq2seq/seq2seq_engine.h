@@ -20,7 +20,7 @@ class Seq2SeqEngine final : public translation::TranslationEngine {
   Seq2SeqEngine(std::unique_ptr<const Seq2SeqNetwork> network, const Seq2SeqConfig& config,
                 size_t longest);
 
-  void Advance(std::span<translation::SentenceJob* const> jobs, size_t max_words,
+  void Advance(std::span<translation::SentenceJob* const> jobs, size_t max_tokens,
                absl::FunctionRef<bool(size_t)> should_stop,
                runtime::WorkerContext& context) const override;
 

@@ -16,26 +16,26 @@
 namespace millrace::seq2seq {
 namespace {
 
-// Words of the config that the weights do not have would be read beyond the embeddings.
-absl::Status CheckWords(const Seq2SeqConfig& config, const Seq2SeqWeights& weights,
-                        const std::string& file) {
-  const auto check = [&](const char* field, int32_t word, int64_t words) {
-    if (word < words) return absl::OkStatus();
+// Tokens of the config that the weights do not have would be read beyond the embeddings.
+absl::Status CheckTokens(const Seq2SeqConfig& config, const Seq2SeqWeights& weights,
+                         const std::string& file) {
+  const auto check = [&](const char* field, int32_t token, int64_t tokens) {
+    if (token < tokens) return absl::OkStatus();
     return absl::InvalidArgumentError(
-        absl::StrCat(file, ": ", field, ": ", word, " is not a word, allowed 0..", words - 1));
+        absl::StrCat(file, ": ", field, ": ", token, " is not a token, allowed 0..", tokens - 1));
   };
-  const int64_t source = weights.source_words();
-  const int64_t target = weights.words();
+  const int64_t source = weights.source_tokens();
+  const int64_t target = weights.tokens();
   absl::Status status = check("start", config.start, target);
   status.Update(check("end", config.end, target));
   status.Update(check("source_end", config.source_end, source));
   status.Update(check("unknown", config.unknown, source));
   status.Update(check("target_unknown", config.target_unknown, target));
-  for (const int32_t word : config.suppressed) status.Update(check("suppressed", word, target));
+  for (const int32_t token : config.suppressed) status.Update(check("suppressed", token, target));
   for (const LanguageToken& language : config.languages) {
-    status.Update(check("languages", language.word, source));
+    status.Update(check("languages", language.id, source));
     if (config.language_tokens == LanguageTokens::kSourceAndTarget)
-      status.Update(check("languages", language.word, target));
+      status.Update(check("languages", language.id, target));
   }
   return status;
 }
@@ -43,24 +43,24 @@ absl::Status CheckWords(const Seq2SeqConfig& config, const Seq2SeqWeights& weigh
 absl::StatusOr<translation::Vocabularies> LoadVocabularies(const Seq2SeqOptions& options,
                                                            const Seq2SeqConfig& config,
                                                            const Seq2SeqWeights& weights) {
-  const bool own_words = !options.target_words_file.empty();
-  if (!own_words && weights.source_words() != weights.words()) {
+  const bool own_tokens = !options.target_words_file.empty();
+  if (!own_tokens && weights.source_tokens() != weights.tokens()) {
     return absl::DataLossError(absl::StrCat(
-        options.weights_file.string(), ": has embeddings of ", weights.source_words(),
-        " source words and ", weights.words(),
-        " target words: these need a vocabulary each, and target_words_file names none"));
+        options.weights_file.string(), ": has embeddings of ", weights.source_tokens(),
+        " source tokens and ", weights.tokens(),
+        " target tokens: these need a vocabulary each, and target_words_file names none"));
   }
   std::string error;
   translation::Vocabularies vocabularies;
   vocabularies.source = translation::Vocabulary::LoadWithTable(
-      options.pieces_file, options.words_file, weights.source_words(), config.unknown, error);
+      options.pieces_file, options.words_file, weights.source_tokens(), config.unknown, error);
   if (vocabularies.source == nullptr) return absl::DataLossError(error);
   vocabularies.target = vocabularies.source;
   const bool own_pieces = !options.target_pieces_file.empty();
-  if (own_words || own_pieces) {
+  if (own_tokens || own_pieces) {
     vocabularies.target = translation::Vocabulary::LoadWithTable(
         own_pieces ? options.target_pieces_file : options.pieces_file,
-        own_words ? options.target_words_file : options.words_file, weights.words(),
+        own_tokens ? options.target_words_file : options.words_file, weights.tokens(),
         config.target_unknown, error);
   }
   if (vocabularies.target == nullptr) return absl::DataLossError(error);
@@ -91,7 +91,7 @@ absl::StatusOr<std::unique_ptr<models::Model>> Seq2SeqModel::Load(const Seq2SeqO
   if (!config.ok()) return config.status();
   auto weights = Seq2SeqWeights::Load(options.weights_file, *config);
   if (!weights.ok()) return weights.status();
-  if (absl::Status status = CheckWords(*config, *weights, options.config_file.string());
+  if (absl::Status status = CheckTokens(*config, *weights, options.config_file.string());
       !status.ok())
     return status;
   if (static_cast<int64_t>(options.max_source_tokens) > weights->longest()) {
@@ -167,13 +167,14 @@ absl::Status Seq2SeqModel::Validate(const models::Input& input) const {
   return status;
 }
 
-int32_t Seq2SeqModel::LanguageWord(const std::string& asked, const std::string& otherwise) const {
+int32_t Seq2SeqModel::LanguageTokenId(const std::string& asked,
+                                      const std::string& otherwise) const {
   const std::string& tag = asked.empty() ? otherwise : asked;
   return std::ranges::find_if(config_.languages,
                               [&](const LanguageToken& language) {
                                 return absl::EqualsIgnoreCase(language.tag, tag);
                               })
-      ->word;
+      ->id;
 }
 
 translation::SentenceFrame Seq2SeqModel::FrameOf(const models::TranslateInput& input) const {
@@ -183,11 +184,11 @@ translation::SentenceFrame Seq2SeqModel::FrameOf(const models::TranslateInput& i
     case LanguageTokens::kNone:
       break;
     case LanguageTokens::kTargetInSource:
-      frame.before = {LanguageWord(input.target_language, info_.target_language)};
+      frame.before = {LanguageTokenId(input.target_language, info_.target_language)};
       break;
     case LanguageTokens::kSourceAndTarget:
-      frame.before = {LanguageWord(input.source_language, info_.source_language)};
-      frame.prefix = {LanguageWord(input.target_language, info_.target_language)};
+      frame.before = {LanguageTokenId(input.source_language, info_.source_language)};
+      frame.prefix = {LanguageTokenId(input.target_language, info_.target_language)};
       break;
   }
   return frame;

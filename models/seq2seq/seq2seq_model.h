@@ -27,7 +27,7 @@ struct Seq2SeqOptions {
   std::filesystem::path words_file;
   std::filesystem::path target_words_file;   // of translations; empty: words_file
   std::filesystem::path target_pieces_file;  // of their beginnings; empty: pieces_file
-  float max_length_factor = 2.5F;            // target words per source word, plus 5
+  float max_length_factor = 2.5F;            // target tokens per source token, plus 5
   size_t max_source_tokens = 256;            // a longer sentence is cut at a word
   translation::SearchOptions search;         // with one hypothesis
   kernels::Precision precision =
@@ -64,8 +64,8 @@ class Seq2SeqModel final : public models::Model {
                translation::Vocabularies vocabularies,
                std::unique_ptr<const translation::TranslationEngine> engine);
 
-  // The language's word: of the tag, which was validated, or of the default.
-  int32_t LanguageWord(const std::string& asked, const std::string& otherwise) const;
+  // The language's token: of the tag, which was validated, or of the default.
+  int32_t LanguageTokenId(const std::string& asked, const std::string& otherwise) const;
   translation::SentenceFrame FrameOf(const models::TranslateInput& input) const;
 
   const models::ModelInfo info_;

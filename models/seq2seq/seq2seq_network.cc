@@ -14,16 +14,17 @@ std::optional<kernels::PackedLinear> PackUnless(bool shared, const kernels::Floa
 Seq2SeqNetwork::Seq2SeqNetwork(const Seq2SeqWeights& weights, const Seq2SeqConfig& config,
                                const kernels::LinearKernels& kernels)
     : settings_(config, kernels),
-      words_(weights.words()),
+      tokens_(weights.tokens()),
       output_({weights.output}, kernels),
-      target_words_(PackUnless(weights.output.matrix.values == weights.target_embeddings.values,
-                               weights.target_embeddings, kernels)),
-      source_words_(PackUnless(weights.source_embeddings.values == weights.target_embeddings.values,
-                               weights.source_embeddings, kernels)),
-      target_embeddings_(target_words_ ? *target_words_ : output_, weights.positions,
+      target_tokens_(PackUnless(weights.output.matrix.values == weights.target_embeddings.values,
+                                weights.target_embeddings, kernels)),
+      source_tokens_(
+          PackUnless(weights.source_embeddings.values == weights.target_embeddings.values,
+                     weights.source_embeddings, kernels)),
+      target_embeddings_(target_tokens_ ? *target_tokens_ : output_, weights.positions,
                          config.embedding_scale),
       source_embeddings_(
-          source_words_ ? *source_words_ : (target_words_ ? *target_words_ : output_),
+          source_tokens_ ? *source_tokens_ : (target_tokens_ ? *target_tokens_ : output_),
           weights.positions, config.embedding_scale),
       encoder_(weights, config, settings_, source_embeddings_),
       decoder_(weights, config, settings_, target_embeddings_, output_) {}

@@ -21,16 +21,16 @@ class Seq2SeqNetwork {
   Seq2SeqNetwork(const Seq2SeqNetwork&) = delete;
   Seq2SeqNetwork& operator=(const Seq2SeqNetwork&) = delete;
 
-  int64_t words() const { return words_; }
+  int64_t tokens() const { return tokens_; }
   const FloatEncoder& encoder() const { return encoder_; }
   const FloatDecoder& decoder() const { return decoder_; }
 
  private:
   const LayerSettings settings_;
-  const int64_t words_;
+  const int64_t tokens_;
   const kernels::PackedLinear output_;
-  const std::optional<kernels::PackedLinear> target_words_;  // none: as output_
-  const std::optional<kernels::PackedLinear> source_words_;  // none: as the target's
+  const std::optional<kernels::PackedLinear> target_tokens_;  // none: as output_
+  const std::optional<kernels::PackedLinear> source_tokens_;  // none: as the target's
   const FloatEmbeddings target_embeddings_;
   const FloatEmbeddings source_embeddings_;
   const FloatEncoder encoder_;

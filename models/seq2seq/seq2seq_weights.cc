@@ -10,7 +10,7 @@ namespace millrace::seq2seq {
 namespace {
 
 constexpr int64_t kMaxHidden = 1 << 16;
-constexpr int64_t kMaxWords = 1 << 20;
+constexpr int64_t kMaxTokens = 1 << 20;
 constexpr int64_t kFewestPositions = 16;
 
 // Reads float32 tensors of expected shapes. The first failure stays; what is read after it is
@@ -104,10 +104,10 @@ absl::StatusOr<Seq2SeqWeights> Seq2SeqWeights::Load(const std::filesystem::path&
   weights.source_embeddings = reader.Has("source_embeddings")
                                   ? reader.Matrix("source_embeddings", -1, config.dim)
                                   : weights.target_embeddings;
-  const int64_t words = weights.target_embeddings.outputs;
-  weights.output.matrix =
-      reader.Has("output") ? reader.Matrix("output", words, config.dim) : weights.target_embeddings;
-  if (reader.Has("output.bias")) weights.output.bias = reader.Vector("output.bias", words);
+  const int64_t tokens = weights.target_embeddings.outputs;
+  weights.output.matrix = reader.Has("output") ? reader.Matrix("output", tokens, config.dim)
+                                               : weights.target_embeddings;
+  if (reader.Has("output.bias")) weights.output.bias = reader.Vector("output.bias", tokens);
   weights.positions = reader.Matrix("positions", -1, config.dim);
   for (int64_t i = 0; i < config.encoder_layers; ++i) {
     const std::string name = absl::StrCat("encoder.", i);
@@ -124,8 +124,8 @@ absl::StatusOr<Seq2SeqWeights> Seq2SeqWeights::Load(const std::filesystem::path&
     weights.decoder_norm = reader.Norm("decoder.norm");
   }
   if (reader.status().ok()) {
-    if (words > kMaxWords || weights.source_embeddings.outputs > kMaxWords)
-      reader.Fail("embeddings", absl::StrCat("more than ", kMaxWords, " words"));
+    if (tokens > kMaxTokens || weights.source_embeddings.outputs > kMaxTokens)
+      reader.Fail("embeddings", absl::StrCat("more than ", kMaxTokens, " tokens"));
     if (weights.longest() < kFewestPositions)
       reader.Fail("positions", absl::StrCat("fewer than ", kFewestPositions, " places"));
   }

@@ -46,8 +46,8 @@ class Seq2SeqWeights {
   static absl::StatusOr<Seq2SeqWeights> Load(const std::filesystem::path& path,
                                              const Seq2SeqConfig& config);
 
-  int64_t words() const { return output.matrix.outputs; }  // of translations
-  int64_t source_words() const { return source_embeddings.outputs; }
+  int64_t tokens() const { return output.matrix.outputs; }  // of translations
+  int64_t source_tokens() const { return source_embeddings.outputs; }
   // Places that have an encoding: the longest source and translation, its start counted.
   int64_t longest() const { return positions.outputs; }
 

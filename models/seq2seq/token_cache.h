@@ -10,7 +10,7 @@
 
 namespace millrace::seq2seq {
 
-// The keys and values that a decoder keeps of each word of a sentence, a slot a word. Hypotheses
+// The keys and values that a decoder keeps of each token of a sentence, a slot a token. Hypotheses
 // that began alike share the slots of their beginning: a slot knows the one before it, and is free
 // again when nothing follows it and no hypothesis ends with it. So to reorder or drop hypotheses
 // copies nothing. Slots lie in blocks that stay where they are. One thread at a time.

@@ -16,8 +16,8 @@
 namespace millrace::seq2seq {
 namespace {
 
-// Of which a GPU's matrix products want the words to be a multiple.
-constexpr int64_t kWordsStep = 64;
+// Of which a GPU's matrix products want the tokens to be a multiple.
+constexpr int64_t kTokensStep = 64;
 
 class Uploader {
  public:
@@ -48,23 +48,23 @@ class Uploader {
   AtenLinear Inputs(const FloatAttentionWeights& layer) const {
     return SideBySide({layer.query, layer.key, layer.value});
   }
-  // Its words are padded, and the padding never comes.
+  // Its tokens are padded, and the padding never comes.
   AtenLinear Output(const kernels::FloatLinear& output) const {
-    const int64_t words = output.matrix.outputs;
-    const int64_t padded = (words + kWordsStep - 1) / kWordsStep * kWordsStep;
+    const int64_t tokens = output.matrix.outputs;
+    const int64_t padded = (tokens + kTokensStep - 1) / kTokensStep * kTokensStep;
     const at::Tensor matrix = at::zeros({padded, output.matrix.inputs}, type_);
-    matrix.narrow(0, 0, words).copy_(View(output.matrix));
+    matrix.narrow(0, 0, tokens).copy_(View(output.matrix));
     const at::Tensor bias = at::full({padded}, -std::numeric_limits<float>::infinity(), at::kFloat);
     if (output.bias.empty()) {
-      bias.narrow(0, 0, words).zero_();
+      bias.narrow(0, 0, tokens).zero_();
     } else {
-      bias.narrow(0, 0, words).copy_(View(output.bias));
+      bias.narrow(0, 0, tokens).copy_(View(output.bias));
     }
     return {matrix.to(device_), bias.to(device_)};
   }
-  at::Tensor Words(const std::vector<int32_t>& words) const {
-    const at::Tensor all = at::empty({static_cast<int64_t>(words.size())}, at::kLong);
-    std::copy(words.begin(), words.end(), all.mutable_data_ptr<int64_t>());
+  at::Tensor Tokens(const std::vector<int32_t>& tokens) const {
+    const at::Tensor all = at::empty({static_cast<int64_t>(tokens.size())}, at::kLong);
+    std::copy(tokens.begin(), tokens.end(), all.mutable_data_ptr<int64_t>());
     return all.to(device_);
   }
 
@@ -97,7 +97,7 @@ TransformerWeights UploadWeights(const Seq2SeqWeights& weights, const Seq2SeqCon
   uploaded.norm_epsilon = config.norm_epsilon;
   uploaded.positions = upload(weights.positions);
   uploaded.output = upload.Output(weights.output);
-  uploaded.suppressed = upload.Words(config.suppressed);
+  uploaded.suppressed = upload.Tokens(config.suppressed);
   const auto embeddings = [&](const kernels::FloatMatrix& matrix) {
     return matrix.values == weights.output.matrix.values ? uploaded.output.weight : upload(matrix);
   };

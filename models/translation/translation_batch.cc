@@ -98,32 +98,32 @@ void TranslationBatch::TakeNext(const Participant& participant) {
   const SourceSentence& next = plan.Next();
   const size_t framing = settings.frame.before.size() + settings.frame.after.size();
   const size_t most = limits_.max_source_tokens - framing;
-  auto [words, bytes] = vocabularies_.source->Encode(next.marked.text, most);
+  auto [tokens, bytes] = vocabularies_.source->Encode(next.marked.text, most);
   if (bytes < next.marked.text.size()) {
     unit.is_part = true;
     unit.sentence = plan.TakeFront(bytes);
     if (unit.sentence.marked.text.size() != bytes)
-      words = vocabularies_.source->Encode(unit.sentence.marked.text, most).words;
+      tokens = vocabularies_.source->Encode(unit.sentence.marked.text, most).tokens;
   } else {
     unit.sentence = plan.Take();
   }
   unit.text_finished = plan.all_taken() || plan.next_text() != unit.text;
-  unit.words = words.size();
+  unit.tokens = tokens.size();
   // What needs no job has been encoded all the same: it counts as the others do.
   rows_ += RowsOf(plan);
-  tokens_ += words.size() + framing;
+  tokens_ += tokens.size() + framing;
   // What the translation must begin with is written as it is to come out.
-  if (InputOf(*participant.request).target_prefixes.empty()) ReadCapitals(unit, words);
-  unit.copied = !unit.sentence.has_words || !vocabularies_.source->AnyKnown(words);
+  if (InputOf(*participant.request).target_prefixes.empty()) ReadCapitals(unit, tokens);
+  unit.copied = !unit.sentence.has_words || !vocabularies_.source->AnyKnown(tokens);
   if (unit.copied) return;
   const Vocabulary& vocabulary = *vocabularies_.source;
-  if (std::ranges::any_of(words, [&](int32_t word) { return vocabulary.IsUnknown(word); })) {
+  if (std::ranges::any_of(tokens, [&](int32_t token) { return vocabulary.IsUnknown(token); })) {
     for (const std::string_view part : vocabulary.UnknownParts(unit.sentence.marked.text)) {
       if (!IsKnownInLowerCase(vocabulary, part))
         unit.unread.push_back(Escaped(part, unit.sentence.marked.is_html));
     }
   }
-  unit.job = MakeSentenceJob(words, settings.frame, settings.max_length_factor);
+  unit.job = MakeSentenceJob(tokens, settings.frame, settings.max_length_factor);
   unit.job.search = settings.search;
   const MarkedText& marked = unit.sentence.marked;
   unit.job.align = !marked.events.empty() || !marked.kept.empty();
@@ -147,26 +147,26 @@ void TranslationBatch::ShareWork(TranslationPlan& plan, TranslationUnit& unit) {
   });
 }
 
-void TranslationBatch::ReadCapitals(TranslationUnit& unit, std::vector<int32_t>& words) const {
+void TranslationBatch::ReadCapitals(TranslationUnit& unit, std::vector<int32_t>& tokens) const {
   MarkedText& marked = unit.sentence.marked;
   if (!IsInCapitals(marked)) return;
-  // Of a word that a vocabulary has in pieces alone a model knows nothing, and copies it. NASA is
-  // one word in capitals and several else.
+  // A model copies a word that its vocabulary has in many short pieces only. NASA is one token in
+  // capitals and several in small letters; for most words it is the other way round.
   std::string small = InSmallLetters(marked);
-  Vocabulary::Prefix read = vocabularies_.source->Encode(small, words.size());
-  if (read.bytes < small.size() || read.words.size() >= words.size() ||
-      !vocabularies_.source->AnyKnown(read.words)) {
+  Vocabulary::Prefix read = vocabularies_.source->Encode(small, tokens.size());
+  if (read.bytes < small.size() || read.tokens.size() >= tokens.size() ||
+      !vocabularies_.source->AnyKnown(read.tokens)) {
     return;
   }
   marked.text = std::move(small);
-  words = std::move(read.words);
-  unit.words = words.size();
+  tokens = std::move(read.tokens);
+  unit.tokens = tokens.size();
   unit.in_capitals = true;
 }
 
 void TranslationBatch::Force(const std::string& beginning, TranslationUnit& unit) const {
   if (beginning.empty()) return;
-  unit.begun = vocabularies_.target->Encode(beginning, unit.job.max_target).words;
+  unit.begun = vocabularies_.target->Encode(beginning, unit.job.max_target).tokens;
   unit.job.prefix.insert(unit.job.prefix.end(), unit.begun.begin(), unit.begun.end());
   unit.job.max_target -= unit.begun.size();
   unit.job.min_target -= std::min(unit.job.min_target, unit.begun.size());
@@ -190,30 +190,30 @@ void TranslationBatch::Forward(runtime::WorkerContext& context) {
   const TimePoint end =
       clock.now() + std::max<Duration>(limits_.time, jobs.size() * limits_.time_each);
   std::vector<SentenceJob*> advanced;
-  // Ever more words a call: few when each takes long, and little to do between calls else.
-  constexpr size_t kMostWords = 1024;
-  constexpr size_t kCallsForFirstWord = 4;
-  size_t words = 1;
+  // Ever more tokens a call: few when each takes long, and little to do between calls else.
+  constexpr size_t kMostTokens = 1024;
+  constexpr size_t kCallsForFirstToken = 4;
+  size_t tokens = 1;
   size_t calls = 0;
   do {
     ++calls;
     advanced.clear();
     for (const Job& job : jobs) advanced.push_back(job.job);
     engine_.Advance(
-        advanced, words, [&jobs](size_t job) { return jobs[job].request->ShouldStop(); }, context);
+        advanced, tokens, [&jobs](size_t job) { return jobs[job].request->ShouldStop(); }, context);
     std::erase_if(jobs, [](const Job& job) { return !job.job->at_work(); });
     // Those that are left wait for what sentences of other steps hold.
     if (std::ranges::none_of(jobs, [](const Job& job) { return job.job->state != nullptr; }))
       return;
-    // The last word may still become another.
-    if (SomebodyWaitsForFirstWord(/*decided=*/2)) return;
+    // The last token may still become another.
+    if (SomebodyWaitsForFirstToken(/*decided=*/2)) return;
     // But a search may be long in deciding any.
-    if (calls > kCallsForFirstWord || !SomebodyWaitsForFirstWord(/*decided=*/0))
-      words = std::min(2 * words, kMostWords);
+    if (calls > kCallsForFirstToken || !SomebodyWaitsForFirstToken(/*decided=*/0))
+      tokens = std::min(2 * tokens, kMostTokens);
   } while (!jobs.empty() && clock.now() < end);
 }
 
-bool TranslationBatch::SomebodyWaitsForFirstWord(size_t decided) const {
+bool TranslationBatch::SomebodyWaitsForFirstToken(size_t decided) const {
   return std::ranges::any_of(participants_, [decided](const Participant& participant) {
     if (!InputOf(*participant.request).partial) return false;
     const TranslationUnit& first = participant.plan->units().front();
@@ -223,11 +223,11 @@ bool TranslationBatch::SomebodyWaitsForFirstWord(size_t decided) const {
 }
 
 std::string TranslationBatch::TextOf(const TranslationUnit& unit,
-                                     std::span<const int32_t> words) const {
-  if (unit.in_capitals) return InCapitals(vocabularies_.target->Decode(words));
-  if (unit.begun.empty()) return vocabularies_.target->Decode(words);
+                                     std::span<const int32_t> tokens) const {
+  if (unit.in_capitals) return InCapitals(vocabularies_.target->Decode(tokens));
+  if (unit.begun.empty()) return vocabularies_.target->Decode(tokens);
   std::vector<int32_t> all = unit.begun;
-  all.insert(all.end(), words.begin(), words.end());
+  all.insert(all.end(), tokens.begin(), tokens.end());
   return vocabularies_.target->Decode(all);
 }
 
@@ -263,24 +263,24 @@ void TranslationBatch::EmitPart(const Participant& participant, TranslationUnit&
 }
 
 std::string TranslationBatch::Restored(const TranslationSettings& settings,
-                                       const TranslationUnit& unit, std::span<const int32_t> words,
+                                       const TranslationUnit& unit, std::span<const int32_t> tokens,
                                        std::span<const int32_t> alignment) const {
-  std::string text = TextOf(unit, words);
+  std::string text = TextOf(unit, tokens);
   if (unit.sentence.is_plain) return text;
   const MarkedText& marked = unit.sentence.marked;
   std::vector<AlignedPiece> pieces;
   if (!alignment.empty()) {
     std::vector<int32_t> all = unit.begun;
-    all.insert(all.end(), words.begin(), words.end());
+    all.insert(all.end(), tokens.begin(), tokens.end());
     const std::vector<size_t> sources = vocabularies_.source->PlacesOf(marked.text);
     const std::vector<size_t> ends = vocabularies_.target->EndsOf(all);
     for (size_t i = 0; i < ends.size(); ++i) {
       // Nothing is known of what the translation begins with.
       size_t source = 0;
       if (i >= unit.begun.size()) {
-        const auto word = static_cast<size_t>(alignment[i - unit.begun.size()]);
-        const size_t place = word - settings.frame.before.size();
-        // What stands around the sentence is none of its words.
+        const auto token = static_cast<size_t>(alignment[i - unit.begun.size()]);
+        const size_t place = token - settings.frame.before.size();
+        // What stands around the sentence is none of its tokens.
         source = place < sources.size() ? sources[place] : marked.text.size();
       }
       pieces.push_back({i == 0 ? 0 : ends[i - 1], ends[i], source});
@@ -311,13 +311,13 @@ void TranslationBatch::Emit(const Participant& participant, TranslationUnit& uni
     output.text = Restored(participant.plan->settings(), unit, unit.job.target, unit.job.alignment);
     output.lost = LostOf(unit, output.text);
     output.text.erase(0, unit.emitted);
-    output.source_tokens = static_cast<int64_t>(unit.words);
+    output.source_tokens = static_cast<int64_t>(unit.tokens);
     output.target_tokens = static_cast<int64_t>(unit.begun.size() + unit.job.target.size());
     const std::vector<Hypothesis>& found = unit.job.found;
     if (!found.empty()) output.score = found.front().score;
     for (size_t i = 1; i < found.size(); ++i) {
       output.alternatives.push_back(
-          {Restored(participant.plan->settings(), unit, found[i].words, {}) + unit.sentence.behind,
+          {Restored(participant.plan->settings(), unit, found[i].tokens, {}) + unit.sentence.behind,
            found[i].score});
     }
   }

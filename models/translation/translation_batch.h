@@ -34,8 +34,8 @@ struct StepLimits {
   Duration time_each{};
 };
 
-// One step of translation requests: some words more of the sentences that they have in work, and of
-// the next ones as far as there is room. The engine and vocabularies must outlive it.
+// One step of translation requests: some tokens more of the sentences that they have in work, and
+// of the next ones as far as there is room. The engine and vocabularies must outlive it.
 class TranslationBatch final : public models::Batch {
  public:
   // settings_of: asked once for each request.
@@ -66,23 +66,23 @@ class TranslationBatch final : public models::Batch {
   // Takes the next sentences of the participants, in turns.
   void TakeSentences();
   void TakeNext(const Participant& participant);
-  // Has a sentence in capitals read in small letters where the vocabulary knows its words only so.
-  // `words`: of the sentence.
-  void ReadCapitals(TranslationUnit& unit, std::vector<int32_t>& words) const;
+  // Has a sentence in capitals read in small letters where the vocabulary knows its tokens only so.
+  // `tokens`: of the sentence.
+  void ReadCapitals(TranslationUnit& unit, std::vector<int32_t>& tokens) const;
   // Spares a part of a sentence its job where an equal one before it is done or at work.
   static void ShareWork(TranslationPlan& plan, TranslationUnit& unit);
   // Has the translation begin with that text.
   void Force(const std::string& beginning, TranslationUnit& unit) const;
   std::vector<Job> JobsAtWork() const;
-  // Whether so many words are decided for somebody who has read nothing of the sentence.
-  bool SomebodyWaitsForFirstWord(size_t decided) const;
-  // What of its translation later words do not change.
+  // Whether so many tokens are decided for somebody who has read nothing of the sentence.
+  bool SomebodyWaitsForFirstToken(size_t decided) const;
+  // What of its translation later tokens do not change.
   std::string StableText(const TranslationUnit& unit) const;
-  // Of words that follow on what the translation begins with.
-  std::string TextOf(const TranslationUnit& unit, std::span<const int32_t> words) const;
+  // Of tokens that follow on what the translation begins with.
+  std::string TextOf(const TranslationUnit& unit, std::span<const int32_t> tokens) const;
   // The same with everything put back that must survive; of a sentence that is done.
   std::string Restored(const TranslationSettings& settings, const TranslationUnit& unit,
-                       std::span<const int32_t> words, std::span<const int32_t> alignment) const;
+                       std::span<const int32_t> tokens, std::span<const int32_t> alignment) const;
   // What should have come out again, as it is, in the translation of a sentence, and has not.
   std::vector<std::string> LostOf(const TranslationUnit& unit, std::string_view translation) const;
   void Emit(const Participant& participant, TranslationUnit& unit) const;

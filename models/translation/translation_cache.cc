@@ -11,7 +11,7 @@
 namespace millrace::translation {
 namespace {
 
-// What an entry costs besides its words: nodes of the list and the index, and their allocations.
+// What an entry costs besides its tokens: nodes of the list and the index, and their allocations.
 constexpr size_t kEntryBytes = 256;
 
 template <typename T>
@@ -20,9 +20,9 @@ void Append(std::string& key, const T& value) {
   key.append(reinterpret_cast<const char*>(&value), sizeof value);
 }
 
-void Append(std::string& key, const std::vector<int32_t>& words) {
-  Append(key, words.size());
-  key.append(reinterpret_cast<const char*>(words.data()), words.size() * sizeof(int32_t));
+void Append(std::string& key, const std::vector<int32_t>& tokens) {
+  Append(key, tokens.size());
+  key.append(reinterpret_cast<const char*>(tokens.data()), tokens.size() * sizeof(int32_t));
 }
 
 // All that a translation depends on.
@@ -62,10 +62,10 @@ struct TranslationCache::Entry {
   std::vector<Hypothesis> found;
 
   uint64_t bytes() const {
-    size_t words = target.size() + alignment.size();
+    size_t tokens = target.size() + alignment.size();
     for (const Hypothesis& hypothesis : found)
-      words += hypothesis.words.size() + sizeof(Hypothesis) / sizeof(int32_t);
-    return kEntryBytes + key.size() + words * sizeof(int32_t);
+      tokens += hypothesis.tokens.size() + sizeof(Hypothesis) / sizeof(int32_t);
+    return kEntryBytes + key.size() + tokens * sizeof(int32_t);
   }
 };
 

@@ -17,9 +17,9 @@ namespace millrace::translation {
 struct SentenceJob;
 
 // Remembers translations of sentences, of all models together, the last used longest. An entry
-// stands for everything that its translation depends on: the loaded model, the words in, the prefix
-// and the options; so a sentence comes out as if it had been translated again. Thread-safe; its
-// locks are held for tens of nanoseconds.
+// stands for everything that its translation depends on: the loaded model, the tokens in, the
+// prefix and the options; so a sentence comes out as if it had been translated again. Thread-safe;
+// its locks are held for tens of nanoseconds.
 class TranslationCache {
  public:
   struct Limits {

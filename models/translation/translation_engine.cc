@@ -3,16 +3,16 @@
 #include <limits>
 namespace millrace::translation {
 
-SentenceJob MakeSentenceJob(const std::vector<int32_t>& words, const SentenceFrame& frame,
+SentenceJob MakeSentenceJob(const std::vector<int32_t>& tokens, const SentenceFrame& frame,
                             float max_length_factor) {
-  constexpr size_t kSpareWords = 5;
+  constexpr size_t kSpareTokens = 5;
   SentenceJob job;
-  job.source.reserve(frame.before.size() + words.size() + frame.after.size());
-  for (const auto* part : {&frame.before, &words, &frame.after})
+  job.source.reserve(frame.before.size() + tokens.size() + frame.after.size());
+  for (const auto* part : {&frame.before, &tokens, &frame.after})
     job.source.insert(job.source.end(), part->begin(), part->end());
   job.prefix = frame.prefix;
   job.max_target =
-      static_cast<size_t>(static_cast<float>(job.source.size()) * max_length_factor) + kSpareWords;
+      static_cast<size_t>(static_cast<float>(job.source.size()) * max_length_factor) + kSpareTokens;
   return job;
 }
 

@@ -63,7 +63,7 @@ double TranslationPlan::WorkLeft() const {
   for (const TranslationUnit& unit : units_) {
     if (unit.done()) continue;
     const double done =
-        static_cast<double>(unit.job.target.size()) / static_cast<double>(unit.words + 1);
+        static_cast<double>(unit.job.target.size()) / static_cast<double>(unit.tokens + 1);
     work += WorkOf(unit.sentence) * (1 - std::min(done, kMostDone));
   }
   return work;

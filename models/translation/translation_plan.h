@@ -18,9 +18,9 @@ namespace millrace::translation {
 struct TranslationSettings {
   SentenceFrame frame = {};
   SearchOptions search = {};
-  float max_length_factor = 2.5F;    // target words per source word, plus 5
-  size_t min_target = 0;             // words of a sentence
-  size_t max_target = 0;             // words of a sentence; 0: by the factor
+  float max_length_factor = 2.5F;    // target tokens per source token, plus 5
+  size_t min_target = 0;             // tokens of a sentence
+  size_t max_target = 0;             // tokens of a sentence; 0: by the factor
   std::string source_language = {};  // BCP 47, by whose rules texts are split into sentences
 };
 
@@ -28,7 +28,7 @@ struct TranslationSettings {
 struct TranslationUnit {
   size_t text = 0;             // of the request
   SourceSentence sentence;     // what is read, and what stands behind it
-  size_t words = 0;            // of the vocabulary, without the frame
+  size_t tokens = 0;           // of the vocabulary, without the frame
   bool text_finished = false;  // the last of its text
   bool copied = false;         // it holds nothing to translate, and comes out as it went in
   bool in_capitals = false;    // it was, is read in small letters, and comes out in capitals

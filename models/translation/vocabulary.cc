@@ -10,8 +10,8 @@ namespace {
 
 constexpr std::string_view kSpace = "\xE2\x96\x81";  // U+2581, how SentencePiece writes a space
 constexpr size_t kCodePoints = 0x110000;
-// More text than max_words pieces hardly ever cover. Encoding no more keeps long texts linear.
-constexpr size_t kBytesPerWord = 16;
+// More text than max_tokens pieces hardly ever cover. Encoding no more keeps long texts linear.
+constexpr size_t kBytesPerToken = 16;
 
 // At most `limit` bytes of the text, cut before white space or at least before a code point.
 std::string_view Window(std::string_view text, size_t limit) {
@@ -27,21 +27,21 @@ std::string_view Window(std::string_view text, size_t limit) {
 }  // namespace
 
 Vocabulary::Vocabulary(std::unique_ptr<const PieceModel> pieces,
-                       std::unique_ptr<const WordTable> table)
+                       std::unique_ptr<const TokenTable> table)
     : pieces_(std::move(pieces)),
       table_(std::move(table)),
-      space_(table_ ? table_->WordOf(kSpace) : pieces_->IdOf(kSpace)),
+      space_(table_ ? table_->TokenOf(kSpace) : pieces_->IdOf(kSpace)),
       fits_(std::make_unique<std::atomic<uint8_t>[]>(kCodePoints)) {}
 
 Vocabulary::~Vocabulary() = default;
 
-std::unique_ptr<const Vocabulary> Vocabulary::Load(const std::filesystem::path& path, int64_t words,
-                                                   std::string& error) {
+std::unique_ptr<const Vocabulary> Vocabulary::Load(const std::filesystem::path& path,
+                                                   int64_t tokens, std::string& error) {
   auto pieces = PieceModel::Load(path, error);
   if (pieces == nullptr) return nullptr;
-  if (pieces->size() != words) {
+  if (pieces->size() != tokens) {
     error = path.string() + ": " + std::to_string(pieces->size()) +
-            " pieces, but the weights have " + std::to_string(words) + " words";
+            " pieces, but the weights have " + std::to_string(tokens) + " tokens";
     return nullptr;
   }
   return std::unique_ptr<const Vocabulary>(new Vocabulary(std::move(pieces), nullptr));
@@ -49,48 +49,48 @@ std::unique_ptr<const Vocabulary> Vocabulary::Load(const std::filesystem::path& 
 
 std::unique_ptr<const Vocabulary> Vocabulary::LoadWithTable(const std::filesystem::path& pieces,
                                                             const std::filesystem::path& table,
-                                                            int64_t words, int32_t unknown,
+                                                            int64_t tokens, int32_t unknown,
                                                             std::string& error) {
   auto model = PieceModel::Load(pieces, error);
   if (model == nullptr) return nullptr;
-  auto loaded = WordTable::Load(table, *model, words, unknown, error);
+  auto loaded = TokenTable::Load(table, *model, tokens, unknown, error);
   if (loaded == nullptr) return nullptr;
   return std::unique_ptr<const Vocabulary>(new Vocabulary(std::move(model), std::move(loaded)));
 }
 
-std::vector<int32_t> Vocabulary::WordsOf(std::string_view text) const {
+std::vector<int32_t> Vocabulary::TokensOf(std::string_view text) const {
   std::vector<int32_t> ids = pieces_->Encode(text);
   if (!table_) return ids;
   if (std::ranges::none_of(ids, [this](int32_t id) { return pieces_->IsUnknown(id); })) {
-    for (int32_t& id : ids) id = table_->WordOfPiece(id);
+    for (int32_t& id : ids) id = table_->TokenOfPiece(id);
     return ids;
   }
-  // What one language's pieces lack may be a word of the other's: letters are found by their text.
-  std::vector<int32_t> words;
+  // What one language's pieces lack may be a token of the other's: letters are found by their text.
+  std::vector<int32_t> tokens;
   for (const PieceModel::Piece& piece : pieces_->EncodeWithPlaces(text))
-    words.push_back(table_->WordOf(piece.text));
-  return words;
+    tokens.push_back(table_->TokenOf(piece.text));
+  return tokens;
 }
 
-Vocabulary::Prefix Vocabulary::Encode(std::string_view text, size_t max_words) const {
-  const std::string_view window = Window(text, max_words * kBytesPerWord);
+Vocabulary::Prefix Vocabulary::Encode(std::string_view text, size_t max_tokens) const {
+  const std::string_view window = Window(text, max_tokens * kBytesPerToken);
   Prefix prefix;
   prefix.bytes = window.size();
-  prefix.words = WordsOf(window);
-  if (prefix.words.size() <= max_words) return prefix;
+  prefix.tokens = TokensOf(window);
+  if (prefix.tokens.size() <= max_tokens) return prefix;
   // Too many: find where the pieces stand in the text.
   const std::vector<PieceModel::Piece> aligned = pieces_->EncodeWithPlaces(window);
-  size_t cut = max_words;
+  size_t cut = max_tokens;
   while (cut > 1 && !aligned[cut].text.starts_with(kSpace)) --cut;
-  if (cut <= 1) cut = max_words;
+  if (cut <= 1) cut = max_tokens;
   // One code point can give several pieces; never cut inside it, and take one at least.
   while (cut < aligned.size() && aligned[cut].begin == 0) ++cut;
   if (cut == aligned.size()) {
-    prefix.words.resize(max_words);
+    prefix.tokens.resize(max_tokens);
     return prefix;
   }
   prefix.bytes = aligned[cut].begin;
-  prefix.words.resize(std::min(cut, max_words));
+  prefix.tokens.resize(std::min(cut, max_tokens));
   return prefix;
 }
 
@@ -106,24 +106,24 @@ std::vector<size_t> Vocabulary::PlacesOf(std::string_view text) const {
   return places;
 }
 
-std::vector<size_t> Vocabulary::EndsOf(std::span<const int32_t> words) const {
-  // A word's text can depend on the few before it: it may be a part of a character. So much is
-  // decoded with it, from a word that stands by itself on.
+std::vector<size_t> Vocabulary::EndsOf(std::span<const int32_t> tokens) const {
+  // A token's text can depend on the few before it: it may be a part of a character. So much is
+  // decoded with it, from a token that stands by itself on.
   constexpr size_t kFewestBefore = 4;
   constexpr std::string_view kPartOfCharacter = "\uFFFD";
   std::vector<size_t> ends;
-  size_t first = 0;   // of the words that are decoded with the next
+  size_t first = 0;   // of the tokens that are decoded with the next
   size_t before = 0;  // bytes of the text that stand before those
-  for (size_t i = 0; i < words.size(); ++i) {
-    const size_t end = before + Decode(words.subspan(first, i + 1 - first)).size();
+  for (size_t i = 0; i < tokens.size(); ++i) {
+    const size_t end = before + Decode(tokens.subspan(first, i + 1 - first)).size();
     ends.push_back(ends.empty() ? end : std::max(end, ends.back()));
     if (i - first < kFewestBefore) continue;
-    const std::string alone = Decode(words.subspan(i, 1));
+    const std::string alone = Decode(tokens.subspan(i, 1));
     if (alone.empty() || alone.find(kPartOfCharacter) != std::string::npos) continue;
     first = i;
     before = end - alone.size();
   }
-  const std::string whole = Decode(words);
+  const std::string whole = Decode(tokens);
   for (size_t& end : ends) {
     end = std::min(end, whole.size());
     while (end < whole.size() && models::IsContinuationByte(whole[end])) --end;
@@ -131,25 +131,25 @@ std::vector<size_t> Vocabulary::EndsOf(std::span<const int32_t> words) const {
   return ends;
 }
 
-std::string Vocabulary::Decode(std::span<const int32_t> words) const {
-  return table_ ? table_->Text(words) : pieces_->Decode({words.begin(), words.end()});
+std::string Vocabulary::Decode(std::span<const int32_t> tokens) const {
+  return table_ ? table_->Text(tokens) : pieces_->Decode({tokens.begin(), tokens.end()});
 }
 
-bool Vocabulary::AnyKnown(std::span<const int32_t> words) const {
-  return std::ranges::any_of(words,
-                             [this](int32_t word) { return word != space_ && !IsUnknown(word); });
+bool Vocabulary::AnyKnown(std::span<const int32_t> tokens) const {
+  return std::ranges::any_of(
+      tokens, [this](int32_t token) { return token != space_ && !IsUnknown(token); });
 }
 
-bool Vocabulary::IsUnknown(int32_t word) const {
-  return table_ ? word == table_->unknown() : pieces_->IsUnknown(word);
+bool Vocabulary::IsUnknown(int32_t token) const {
+  return table_ ? token == table_->unknown() : pieces_->IsUnknown(token);
 }
 
 std::vector<std::string_view> Vocabulary::UnknownParts(std::string_view text) const {
   const std::vector<PieceModel::Piece> pieces = pieces_->EncodeWithPlaces(text);
   std::vector<std::string_view> parts;
   for (size_t i = 0; i < pieces.size(); ++i) {
-    const int32_t word = table_ ? table_->WordOf(pieces[i].text) : pieces_->IdOf(pieces[i].text);
-    if (!IsUnknown(word)) continue;
+    const int32_t token = table_ ? table_->TokenOf(pieces[i].text) : pieces_->IdOf(pieces[i].text);
+    if (!IsUnknown(token)) continue;
     size_t begin = pieces[i].begin;
     const size_t end = i + 1 < pieces.size() ? pieces[i + 1].begin : text.size();
     while (begin < end && models::IsSpace(models::DecodeAt(text, begin).value))
@@ -178,10 +178,11 @@ CharacterFit Vocabulary::TryCharacter(char32_t c) const {
 }
 
 CharacterFit Vocabulary::TryText(const std::string& text) const {
-  const std::vector<int32_t> words = WordsOf(text);
-  const bool unknown = std::ranges::any_of(words, [this](int32_t word) { return IsUnknown(word); });
+  const std::vector<int32_t> tokens = TokensOf(text);
+  const bool unknown =
+      std::ranges::any_of(tokens, [this](int32_t token) { return IsUnknown(token); });
   if (unknown) return CharacterFit::kUnknown;
-  return Decode(words) == text ? CharacterFit::kKnown : CharacterFit::kRespelled;
+  return Decode(tokens) == text ? CharacterFit::kKnown : CharacterFit::kRespelled;
 }
 
 }  // namespace millrace::translation

@@ -18,7 +18,7 @@ namespace {
 
 constexpr int64_t kNarrowest = 32;
 // Of a batch of sources with its padding: so many keep a GPU busy.
-constexpr size_t kMaxEncodedWords = 4096;
+constexpr size_t kMaxEncodedTokens = 4096;
 
 WordCache MakeCache(const TransformerWeights& weights, size_t slots) {
   WordCache cache;
@@ -72,12 +72,12 @@ class Unpacker {
 
 // Of a step.
 struct CachedTransformer::Shape {
-  Shape(const CachedTransformer& of, std::span<const Row> given, int64_t words)
-      : rows(of.RowsBucket(given.size())), words(words) {
+  Shape(const CachedTransformer& of, std::span<const Row> given, int64_t tokens)
+      : rows(of.RowsBucket(given.size())), tokens(tokens) {
     size_t longest_path = 1;
     size_t longest_source = 1;
     for (const Row& row : given) {
-      longest_path = std::max(longest_path, row.position + static_cast<size_t>(words));
+      longest_path = std::max(longest_path, row.position + static_cast<size_t>(tokens));
       longest_source = std::max(longest_source, row.source.size());
     }
     path = of.WidthBucket(longest_path);
@@ -85,17 +85,17 @@ struct CachedTransformer::Shape {
     if (of.few_shapes_) path = source = std::max(path, source);
   }
 
-  int64_t packed_size() const { return rows * (3 + words + path + source); }
+  int64_t packed_size() const { return rows * (3 + tokens + path + source); }
   runtime::GraphKey Key(std::string entry_point, const CachedTransformer& of) const {
     return {.model = of.model_,
             .entry_point =
-                std::move(entry_point) + ' ' + std::to_string(rows) + ' ' + std::to_string(words),
+                std::move(entry_point) + ' ' + std::to_string(rows) + ' ' + std::to_string(tokens),
             .shape_bucket = (path << 32) + source,
             .instance = of.instance_};
   }
 
   int64_t rows;
-  int64_t words;   // of each row
+  int64_t tokens;  // of each row
   int64_t path;    // slots of each row
   int64_t source;  // slots of each row
 };
@@ -110,10 +110,10 @@ CachedTransformer::CachedTransformer(TransformerWeights weights, size_t slots, s
       slots_(std::make_shared<WordSlots>(slots)) {}
 
 // Powers of two with a step between them. Attention's kernels want multiples of 8.
-int64_t CachedTransformer::WidthBucket(size_t words) const {
-  const auto power = static_cast<int64_t>(std::bit_ceil(words));
+int64_t CachedTransformer::WidthBucket(size_t tokens) const {
+  const auto power = static_cast<int64_t>(std::bit_ceil(tokens));
   if (power <= kNarrowest) return kNarrowest;
-  return !few_shapes_ && static_cast<int64_t>(words) <= power / 4 * 3 ? power / 4 * 3 : power;
+  return !few_shapes_ && static_cast<int64_t>(tokens) <= power / 4 * 3 ? power / 4 * 3 : power;
 }
 
 // Powers of two, or of four.
@@ -127,11 +127,11 @@ void CachedTransformer::Encode(std::span<const Source> sources,
                                runtime::WorkerContext& context) const {
   std::vector<Source> sorted(sources.begin(), sources.end());
   std::ranges::stable_sort(
-      sorted, [](const Source& a, const Source& b) { return a.words.size() > b.words.size(); });
+      sorted, [](const Source& a, const Source& b) { return a.tokens.size() > b.tokens.size(); });
   for (size_t first = 0; first < sorted.size();) {
-    const auto width = static_cast<size_t>(WidthBucket(sorted[first].words.size()));
+    const auto width = static_cast<size_t>(WidthBucket(sorted[first].tokens.size()));
     const size_t together =
-        std::clamp(std::bit_floor(kMaxEncodedWords / width), size_t{1}, kMaxRows);
+        std::clamp(std::bit_floor(kMaxEncodedTokens / width), size_t{1}, kMaxRows);
     const size_t count = std::min(together, sorted.size() - first);
     EncodeTogether(std::span(sorted).subspan(first, count), context);
     first += count;
@@ -141,11 +141,11 @@ void CachedTransformer::Encode(std::span<const Source> sources,
 void CachedTransformer::EncodeTogether(std::span<const Source> sources,
                                        runtime::WorkerContext& context) const {
   const int64_t rows = RowsBucket(sources.size());
-  const int64_t width = WidthBucket(sources.front().words.size());
+  const int64_t width = WidthBucket(sources.front().tokens.size());
   Packer packer(rows * (1 + 2 * width));
   for (int64_t row = 0; row < rows; ++row) {
     const auto index = static_cast<size_t>(row);
-    packer.Add(index < sources.size() ? static_cast<int64_t>(sources[index].words.size()) : 1);
+    packer.Add(index < sources.size() ? static_cast<int64_t>(sources[index].tokens.size()) : 1);
   }
   const auto add_rows = [&](std::span<const int32_t> Source::*part, int64_t padding) {
     for (size_t row = 0; row < static_cast<size_t>(rows); ++row) {
@@ -153,7 +153,7 @@ void CachedTransformer::EncodeTogether(std::span<const Source> sources,
                     padding);
     }
   };
-  add_rows(&Source::words, 0);
+  add_rows(&Source::tokens, 0);
   add_rows(&Source::slots, WordSlots::kWaste);
   const runtime::GraphKey key{.model = model_,
                               .entry_point = "encode " + std::to_string(rows),
@@ -173,23 +173,24 @@ void CachedTransformer::EncodeTogether(std::span<const Source> sources,
 
 at::Tensor CachedTransformer::Pack(std::span<const Row> rows, const Shape& shape) const {
   Packer packer(shape.packed_size());
-  // Rows that are there for the shape alone: a word at the first place, written to waste.
+  // Rows that are there for the shape alone: a token at the first place, written to waste.
   static constexpr Row kPadding;
   const auto each = [&](const auto& add) {
     for (size_t i = 0; i < static_cast<size_t>(shape.rows); ++i)
       add(i < rows.size() ? rows[i] : kPadding);
   };
-  each([&](const Row& row) { packer.Add(row.word); });
+  each([&](const Row& row) { packer.Add(row.token); });
   each([&](const Row& row) { packer.Add(static_cast<int64_t>(row.position)); });
   each([&](const Row& row) { packer.Add(std::max<int64_t>(1, std::ssize(row.source))); });
-  for (size_t word = 0; word < static_cast<size_t>(shape.words); ++word) {
-    each([&](const Row& row) { packer.Add(word < row.forced.size() ? row.forced[word] : -1); });
+  for (size_t token = 0; token < static_cast<size_t>(shape.tokens); ++token) {
+    each([&](const Row& row) { packer.Add(token < row.forced.size() ? row.forced[token] : -1); });
   }
   each([&](const Row& row) {
-    const size_t used = std::min(row.path.size(), row.position + static_cast<size_t>(shape.words));
+    const size_t used = std::min(row.path.size(), row.position + static_cast<size_t>(shape.tokens));
     packer.AddRow(row.path.first(used), static_cast<int64_t>(used), WordSlots::kZeros);
-    // Words beyond the greatest length have no slot.
-    const auto rest = static_cast<int64_t>(row.position) + shape.words - static_cast<int64_t>(used);
+    // Tokens beyond the greatest length have no slot.
+    const auto rest =
+        static_cast<int64_t>(row.position) + shape.tokens - static_cast<int64_t>(used);
     packer.AddRow({}, rest, WordSlots::kWaste);
     packer.AddRow({}, shape.path - rest - static_cast<int64_t>(used), WordSlots::kZeros);
   });
@@ -201,19 +202,19 @@ std::vector<at::Tensor> CachedTransformer::Run(const at::Tensor& packed, const S
                                                Wanted wanted) const {
   Unpacker unpacker(packed);
   DecoderStepInput input;
-  input.words = unpacker.Next(shape.rows);
+  input.tokens = unpacker.Next(shape.rows);
   const at::Tensor positions = unpacker.Next(shape.rows);
   input.source_lengths = unpacker.Next(shape.rows);
-  const at::Tensor forced = unpacker.Next(shape.words * shape.rows).view({shape.words, -1});
+  const at::Tensor forced = unpacker.Next(shape.tokens * shape.rows).view({shape.tokens, -1});
   const at::Tensor path = unpacker.Next(shape.rows * shape.path).view({shape.rows, -1});
   input.sources = unpacker.Next(shape.rows * shape.source);
   const at::Tensor numbers = at::arange(shape.path, packed.options());
   std::vector<at::Tensor> chosen;
-  for (int64_t i = 0; i < shape.words; ++i) {
+  for (int64_t i = 0; i < shape.tokens; ++i) {
     const at::Tensor places = positions + i;
     input.positions = places.clamp_max(static_cast<int64_t>(longest_) - 1);
     input.slots = path.gather(1, places.unsqueeze(1)).squeeze(1);
-    // Slots of words to come hold what others left there, which may be no numbers.
+    // Slots of tokens to come hold what others left there, which may be no numbers.
     input.path = path.masked_fill(numbers.gt(places.unsqueeze(1)), WordSlots::kZeros).flatten();
     if (wanted == Wanted::kAlignment) return {transformer_.Align(input, cache_)};
     const at::Tensor scores = transformer_.Step(input, cache_);
@@ -225,26 +226,26 @@ std::vector<at::Tensor> CachedTransformer::Run(const at::Tensor& packed, const S
     const at::Tensor is_number = best.abs().lt(std::numeric_limits<double>::infinity());
     const at::Tensor given = forced[i];
     chosen.push_back(at::where(given.ge(0), given, at::where(is_number, likeliest, -1)));
-    input.words = chosen.back().clamp_min(0);
+    input.tokens = chosen.back().clamp_min(0);
   }
   return {at::stack(chosen)};
 }
 
 std::vector<std::vector<int32_t>> CachedTransformer::Continue(
-    std::span<const Row> rows, size_t words, runtime::WorkerContext& context) const {
+    std::span<const Row> rows, size_t tokens, runtime::WorkerContext& context) const {
   std::vector<std::vector<int32_t>> all(rows.size());
   for (size_t first = 0; first < rows.size(); first += kMaxRows) {
     const auto group = rows.subspan(first, std::min(kMaxRows, rows.size() - first));
-    const Shape shape(*this, group, static_cast<int64_t>(words));
+    const Shape shape(*this, group, static_cast<int64_t>(tokens));
     const at::Tensor chosen =
         runtime::RunCachedOnHost(context, shape.Key("continue", *this), {Pack(group, shape)},
                                  [&](const std::vector<at::Tensor>& given) {
-                                   return Run(given[0], shape, Wanted::kWords);
+                                   return Run(given[0], shape, Wanted::kTokens);
                                  })[0];
-    const int64_t* word = chosen.const_data_ptr<int64_t>();
-    for (size_t i = 0; i < words; ++i, word += shape.rows) {
+    const int64_t* token = chosen.const_data_ptr<int64_t>();
+    for (size_t i = 0; i < tokens; ++i, token += shape.rows) {
       for (size_t row = 0; row < group.size(); ++row)
-        all[first + row].push_back(static_cast<int32_t>(word[row]));
+        all[first + row].push_back(static_cast<int32_t>(token[row]));
     }
   }
   return all;
@@ -265,7 +266,7 @@ std::vector<int32_t> CachedTransformer::Align(std::span<const Row> rows,
   for (size_t first = 0; first < rows.size(); first += kMaxRows) {
     const auto group = rows.subspan(first, std::min(kMaxRows, rows.size() - first));
     Shape shape(*this, group, 1);
-    // How many words end at once is nobody's choice.
+    // How many tokens end at once is nobody's choice.
     if (few_shapes_) shape.rows = kMaxRows;
     const at::Tensor places =
         runtime::RunCachedOnHost(context, shape.Key("align", *this), {Pack(group, shape)},

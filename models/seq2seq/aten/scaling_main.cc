@@ -1,13 +1,13 @@
 // How fast an encoder-decoder decodes on a device, greedily, with random weights of a published
 // shape. One JSON object a line:
-//   {"shape": "nllb-600m", "mode": "graph", "rows": 1, "words": 4, "us_per_word": 900.1}
-// for steps of so many rows with paths of 30 words and sources of 20 (median of repeats), "eager"
-// or replayed as a graph, "words" of each row in one submission; and
+//   {"shape": "nllb-600m", "mode": "graph", "rows": 1, "tokens": 4, "us_per_token": 900.1}
+// for steps of so many rows with paths of 30 tokens and sources of 20 (median of repeats), "eager"
+// or replayed as a graph, "tokens" of each row in one submission; and
 //   {"shape": "nllb-600m", "mode": "translate", "workers": 1, "concurrent": 128,
-//   "words_per_s": 1.5}
-// for whole sentences, 20 words into exactly 30, encoded and decoded `concurrent` at a time by each
-// of the workers for about so many seconds, words of all workers. At first a small network decodes
-// on the device what it decodes in float32 on the CPU:
+//   "tokens_per_s": 1.5}
+// for whole sentences, 20 tokens into exactly 30, encoded and decoded `concurrent` at a time by
+// each of the workers for about so many seconds, tokens of all workers. At first a small network
+// decodes on the device what it decodes in float32 on the CPU:
 //   {"shape": "small", "type": "Half", "sentences": 64, "equal": 63}
 //
 // Usage: millrace_seq2seq_scaling DEVICE SECONDS SHAPE...   (shapes: nllb-600m, opus-base)
@@ -39,17 +39,17 @@ namespace {
 using runtime::ForwardScope;
 using runtime::Runtime;
 using runtime::WorkerContext;
-using Words = std::vector<int32_t>;
+using Tokens = std::vector<int32_t>;
 using Seconds = std::chrono::duration<double>;
 
-constexpr size_t kSourceWords = 20;
-constexpr size_t kTargetWords = 30;
+constexpr size_t kSourceTokens = 20;
+constexpr size_t kTargetTokens = 30;
 constexpr size_t kSlots = 40000;
 constexpr int64_t kPlaces = 256;
 
 struct NetworkShape {
   std::string name;
-  int64_t layers, dim, hidden, heads, words;
+  int64_t layers, dim, hidden, heads, tokens;
   bool norm_first, swish;
 };
 
@@ -64,7 +64,7 @@ class RandomWeights {
 
   TransformerWeights Make() const {
     const int64_t dim = shape_.dim;
-    const int64_t padded = (shape_.words + 63) / 64 * 64;
+    const int64_t padded = (shape_.tokens + 63) / 64 * 64;
     TransformerWeights weights;
     weights.encoder_heads = shape_.heads;
     weights.decoder_heads = shape_.heads;
@@ -151,16 +151,16 @@ TransformerWeights Moved(const TransformerWeights& from, const at::TensorOptions
 // Sentences that are translated together.
 class Group {
  public:
-  Group(const CachedTransformer& network, size_t sentences, int32_t first_word)
+  Group(const CachedTransformer& network, size_t sentences, int32_t first_token)
       : network_(network) {
     for (size_t i = 0; i < sentences; ++i) {
       Sentence& sentence = sentences_.emplace_back();
-      sentence.source_slots = network.slots()->Take(kSourceWords, this);
-      sentence.slots = network.slots()->Take(kTargetWords, this);
+      sentence.source_slots = network.slots()->Take(kSourceTokens, this);
+      sentence.slots = network.slots()->Take(kTargetTokens, this);
       if (sentence.slots.empty()) throw std::runtime_error("too few slots");
-      for (size_t word = 0; word < kSourceWords; ++word) {
+      for (size_t token = 0; token < kSourceTokens; ++token) {
         sentence.source.push_back(
-            static_cast<int32_t>((static_cast<size_t>(first_word) + i * 37 + word * 11) % 1000));
+            static_cast<int32_t>((static_cast<size_t>(first_token) + i * 37 + token * 11) % 1000));
       }
     }
   }
@@ -181,41 +181,41 @@ class Group {
     }
     network_.Encode(sources, context);
   }
-  void Continue(size_t words, WorkerContext& context) {
-    const auto next = network_.Continue(Rows(), words, context);
+  void Continue(size_t tokens, WorkerContext& context) {
+    const auto next = network_.Continue(Rows(), tokens, context);
     for (size_t i = 0; i < sentences_.size(); ++i)
       sentences_[i].history.insert(sentences_[i].history.end(), next[i].begin(), next[i].end());
   }
   void Translate(WorkerContext& context) {
     Encode(context);
-    while (written() < kTargetWords) {
-      const size_t left = kTargetWords - written();
-      Continue(left >= CachedTransformer::kMaxWords ? CachedTransformer::kMaxWords : 1, context);
+    while (written() < kTargetTokens) {
+      const size_t left = kTargetTokens - written();
+      Continue(left >= CachedTransformer::kMaxTokens ? CachedTransformer::kMaxTokens : 1, context);
     }
   }
-  // The last words again.
-  void Repeat(size_t words, WorkerContext& context) const {
+  // The last tokens again.
+  void Repeat(size_t tokens, WorkerContext& context) const {
     std::vector<CachedTransformer::Row> rows = Rows();
-    for (CachedTransformer::Row& row : rows) row.position = kTargetWords - words;
-    network_.Continue(rows, words, context);
+    for (CachedTransformer::Row& row : rows) row.position = kTargetTokens - tokens;
+    network_.Continue(rows, tokens, context);
   }
 
-  std::vector<Words> histories() const {
-    std::vector<Words> all;
+  std::vector<Tokens> histories() const {
+    std::vector<Tokens> all;
     for (const Sentence& sentence : sentences_) all.push_back(sentence.history);
     return all;
   }
 
  private:
   struct Sentence {
-    Words source, source_slots, slots, history;
+    Tokens source, source_slots, slots, history;
   };
 
   size_t written() const { return sentences_.front().history.size() - 1; }
   std::vector<CachedTransformer::Row> Rows() const {
     std::vector<CachedTransformer::Row> rows;
     for (const Sentence& sentence : sentences_) {
-      rows.push_back({.word = sentence.history.back(),
+      rows.push_back({.token = sentence.history.back(),
                       .position = sentence.history.size() - 1,
                       .path = sentence.slots,
                       .source = sentence.source_slots,
@@ -259,9 +259,9 @@ void OnMainThread(Runtime& runtime, const F& f) {
 }
 
 // The small network's sentences, by the weights moved to the device.
-std::vector<Words> Translations(runtime::DeviceType device, const at::TensorOptions& to) {
+std::vector<Tokens> Translations(runtime::DeviceType device, const at::TensorOptions& to) {
   const auto runtime = Begin(device, 1, true);
-  std::vector<Words> histories;
+  std::vector<Tokens> histories;
   std::optional<CachedTransformer> network;
   OnMainThread(*runtime, [&](WorkerContext&) {
     // Of the CPU alone: the other's library is not there yet.
@@ -297,21 +297,21 @@ void TimeSteps(Runtime& runtime, const CachedTransformer& network, const Network
     for (const size_t rows : {1, 8, 32, 128}) {
       Group group(network, rows, 1);
       group.Translate(context);
-      for (const size_t words : {size_t{1}, CachedTransformer::kMaxWords}) {
-        for (int i = 0; i < 5; ++i) group.Repeat(words, context);
+      for (const size_t tokens : {size_t{1}, CachedTransformer::kMaxTokens}) {
+        for (int i = 0; i < 5; ++i) group.Repeat(tokens, context);
         std::vector<double> took;
         const auto end = std::chrono::steady_clock::now() + seconds;
         while (took.size() < 3 || std::chrono::steady_clock::now() < end) {
           const auto begin = std::chrono::steady_clock::now();
-          group.Repeat(words, context);
+          group.Repeat(tokens, context);
           took.push_back(Seconds(std::chrono::steady_clock::now() - begin).count());
         }
         std::ranges::sort(took);
         std::printf(
-            "{\"shape\": \"%s\", \"mode\": \"%s\", \"rows\": %zu, \"words\": %zu, "
-            "\"us_per_word\": %.1f, \"repeats\": %zu}\n",
-            shape.name.c_str(), mode, rows, words,
-            took[took.size() / 2] * 1e6 / static_cast<double>(words), took.size());
+            "{\"shape\": \"%s\", \"mode\": \"%s\", \"rows\": %zu, \"tokens\": %zu, "
+            "\"us_per_token\": %.1f, \"repeats\": %zu}\n",
+            shape.name.c_str(), mode, rows, tokens,
+            took[took.size() / 2] * 1e6 / static_cast<double>(tokens), took.size());
         std::fflush(stdout);
       }
     }
@@ -346,9 +346,9 @@ void TimeTranslations(Runtime& runtime, const CachedTransformer& network, const 
   const Seconds took = std::chrono::steady_clock::now() - begin;
   std::printf(
       "{\"shape\": \"%s\", \"mode\": \"translate\", \"workers\": %d, \"concurrent\": %zu, "
-      "\"words_per_s\": %.0f}\n",
+      "\"tokens_per_s\": %.0f}\n",
       shape.name.c_str(), workers, concurrent * static_cast<size_t>(workers),
-      static_cast<double>(sentences) * static_cast<double>(kTargetWords) / took.count());
+      static_cast<double>(sentences) * static_cast<double>(kTargetTokens) / took.count());
   std::fflush(stdout);
 }
 

@@ -31,8 +31,8 @@ at::Tensor Linear(const AtenLinear& layer, const at::Tensor& x) {
   return runtime::Linear(x, layer.weight, layer.bias);
 }
 
-// queries [rows, words, heads, size], keys and values [rows, width, heads, size], a mask that
-// broadcasts to [rows, heads, words, width]: [rows * words, heads * size].
+// queries [rows, tokens, heads, size], keys and values [rows, width, heads, size], a mask that
+// broadcasts to [rows, heads, tokens, width]: [rows * tokens, heads * size].
 at::Tensor Attend(const at::Tensor& queries, const at::Tensor& keys, const at::Tensor& values,
                   const at::Tensor& mask) {
   const at::Tensor q = queries.transpose(1, 2);
@@ -81,9 +81,9 @@ Transformer::Transformer(TransformerWeights weights)
       counting_(at::arange(
           kWidest, at::TensorOptions().dtype(at::kLong).device(weights_.positions.device()))) {}
 
-at::Tensor Transformer::Embed(const at::Tensor& embeddings, const at::Tensor& words,
+at::Tensor Transformer::Embed(const at::Tensor& embeddings, const at::Tensor& tokens,
                               const at::Tensor& places) const {
-  return embeddings.index_select(0, words) * weights_.embedding_scale +
+  return embeddings.index_select(0, tokens) * weights_.embedding_scale +
          weights_.positions.index_select(0, places);
 }
 
@@ -116,20 +116,20 @@ at::Tensor Transformer::MaskBeyond(const at::Tensor& lengths, int64_t width) con
 
 at::Tensor Transformer::Logits(const at::Tensor& x) const {
   const AtenLinear& output = weights_.output;
-  // Rounded to 11 bits, words that differ would become equals.
+  // Rounded to 11 bits, tokens that differ would become equals.
   const at::Tensor scores = x.is_cuda() && x.scalar_type() != at::kFloat
                                 ? at::mm(x, output.weight.t(), at::kFloat)
                                 : runtime::Linear(x, output.weight);
   return scores + output.bias;
 }
 
-at::Tensor Transformer::Encode(const at::Tensor& words, const at::Tensor& lengths) const {
+at::Tensor Transformer::Encode(const at::Tensor& tokens, const at::Tensor& lengths) const {
   const int64_t rows = lengths.size(0);
-  const int64_t width = words.size(0) / rows;
+  const int64_t width = tokens.size(0) / rows;
   const int64_t heads = weights_.encoder_heads;
   const at::Tensor mask = MaskBeyond(lengths, width);
   at::Tensor x =
-      Embed(weights_.source_embeddings, words, counting_.narrow(0, 0, width).repeat({rows}));
+      Embed(weights_.source_embeddings, tokens, counting_.narrow(0, 0, width).repeat({rows}));
   for (const AtenEncoderLayer& layer : weights_.encoder) {
     x = Sublayer(layer.norm, x, [&](const at::Tensor& in) {
       const at::Tensor parts = Linear(layer.inputs, in).view({rows, width, 3, heads, -1});
@@ -145,7 +145,7 @@ at::Tensor Transformer::Encode(const at::Tensor& words, const at::Tensor& length
 }
 
 Transformer::StepMasks Transformer::MasksOf(const DecoderStepInput& input) const {
-  const int64_t rows = input.words.size(0);
+  const int64_t rows = input.tokens.size(0);
   return {MaskBeyond(input.positions + 1, input.path.size(0) / rows),
           MaskBeyond(input.source_lengths, input.sources.size(0) / rows)};
 }
@@ -154,19 +154,19 @@ at::Tensor Transformer::RunDecoderLayer(size_t index, const DecoderStepInput& in
                                         const StepMasks& masks, const WordCache& cache,
                                         at::Tensor x, at::Tensor* peaks) const {
   const AtenDecoderLayer& layer = weights_.decoder[index];
-  const at::Tensor& words = cache[index];
-  const int64_t rows = input.words.size(0);
+  const at::Tensor& tokens = cache[index];
+  const int64_t rows = input.tokens.size(0);
   const int64_t dim = weights_.dim();
   const int64_t heads = weights_.decoder_heads;
   x = Sublayer(layer.norm, x, [&](const at::Tensor& in) {
     const at::Tensor parts = Linear(layer.inputs, in);
-    words.index_copy_(0, input.slots, parts.narrow(1, dim, 2 * dim));
-    const auto [keys, values] = SplitMemory(Gather(words, input.path), rows, heads);
+    tokens.index_copy_(0, input.slots, parts.narrow(1, dim, 2 * dim));
+    const auto [keys, values] = SplitMemory(Gather(tokens, input.path), rows, heads);
     const at::Tensor query = parts.narrow(1, 0, dim).view({rows, 1, heads, -1});
     return Linear(layer.output, Attend(query, keys, values, masks.path));
   });
   x = Sublayer(layer.cross_norm, x, [&](const at::Tensor& in) {
-    const auto [keys, values] = SplitMemory(Gather(words, input.sources), rows, heads);
+    const auto [keys, values] = SplitMemory(Gather(tokens, input.sources), rows, heads);
     const at::Tensor query = Linear(layer.cross_query, in).view({rows, 1, heads, -1});
     if (peaks != nullptr) *peaks = PeaksOf(query, keys, masks.source);
     return Linear(layer.cross_output, Attend(query, keys, values, masks.source));
@@ -176,7 +176,7 @@ at::Tensor Transformer::RunDecoderLayer(size_t index, const DecoderStepInput& in
 
 at::Tensor Transformer::Step(const DecoderStepInput& input, const WordCache& cache) const {
   const StepMasks masks = MasksOf(input);
-  at::Tensor x = Embed(weights_.target_embeddings, input.words, input.positions);
+  at::Tensor x = Embed(weights_.target_embeddings, input.tokens, input.positions);
   for (size_t i = 0; i < weights_.decoder.size(); ++i)
     x = RunDecoderLayer(i, input, masks, cache, x, nullptr);
   if (weights_.norm_first) x = Norm(weights_.decoder_norm, x);
@@ -186,7 +186,7 @@ at::Tensor Transformer::Step(const DecoderStepInput& input, const WordCache& cac
 at::Tensor Transformer::Align(const DecoderStepInput& input, const WordCache& cache) const {
   const StepMasks masks = MasksOf(input);
   const size_t last = std::max<size_t>(weights_.decoder.size(), 2) - 2;
-  at::Tensor x = Embed(weights_.target_embeddings, input.words, input.positions);
+  at::Tensor x = Embed(weights_.target_embeddings, input.tokens, input.positions);
   at::Tensor peaks;
   for (size_t i = 0; i <= last; ++i)
     x = RunDecoderLayer(i, input, masks, cache, x, i == last ? &peaks : nullptr);

@@ -49,31 +49,31 @@ struct TransformerWeights {
   double embedding_scale = 1;
   double norm_epsilon = 1e-5;
 
-  at::Tensor source_embeddings;  // [words, dim]
+  at::Tensor source_embeddings;  // [tokens, dim]
   at::Tensor target_embeddings;
   at::Tensor positions;  // [places, dim]
   std::vector<AtenEncoderLayer> encoder;
   std::vector<AtenDecoderLayer> decoder;
   AtenNorm encoder_norm, decoder_norm;  // with norm_first
   AtenLinear memory;                    // keys and values of all decoder layers, from the source
-  // [words padded, dim], and float32 [words padded]: minus infinity for the padding.
+  // [tokens padded, dim], and float32 [tokens padded]: minus infinity for the padding.
   AtenLinear output;
-  at::Tensor suppressed;  // int64, words that never come
+  at::Tensor suppressed;  // int64, tokens that never come
 
   int64_t dim() const { return positions.size(1); }
 };
 
-// What each decoder layer keeps of words, of a source or of a translation, a slot a word:
+// What each decoder layer keeps of tokens, of a source or of a translation, a slot a token:
 // [slots, 2 * dim], key and value.
 using WordCache = std::vector<at::Tensor>;
 
-// A word of each row through the decoder. All tensors are of whole numbers (int64) on the device.
+// A token of each row through the decoder. All tensors are of whole numbers (int64) on the device.
 struct DecoderStepInput {
-  at::Tensor words;           // [rows], each hypothesis's last
-  at::Tensor positions;       // [rows], that word's place
+  at::Tensor tokens;          // [rows], each hypothesis's last
+  at::Tensor positions;       // [rows], that token's place
   at::Tensor slots;           // [rows], where its key and value go
-  at::Tensor path;            // [rows * width], slots of the words up to it, then any
-  at::Tensor sources;         // [rows * source width], slots of the source's words, then any
+  at::Tensor path;            // [rows * width], slots of the tokens up to it, then any
+  at::Tensor sources;         // [rows * source width], slots of the source's tokens, then any
   at::Tensor source_lengths;  // [rows]
 };
 
@@ -86,18 +86,18 @@ class Transformer {
 
   const TransformerWeights& weights() const { return weights_; }
 
-  // words [rows * width] and lengths [rows], each at least 1: keys and values of each word for each
-  // decoder layer, [layers, rows * width, 2 * dim].
-  at::Tensor Encode(const at::Tensor& words, const at::Tensor& lengths) const;
-  // Scores of the next words, float32 [rows, words padded]. Writes the slots of the words.
+  // tokens [rows * width] and lengths [rows], each at least 1: keys and values of each token for
+  // each decoder layer, [layers, rows * width, 2 * dim].
+  at::Tensor Encode(const at::Tensor& tokens, const at::Tensor& lengths) const;
+  // Scores of the next tokens, float32 [rows, tokens padded]. Writes the slots of the tokens.
   at::Tensor Step(const DecoderStepInput& input, const WordCache& cache) const;
-  // The place in each row's source that its next word comes from, int64 [rows]: the one that the
+  // The place in each row's source that its next token comes from, int64 [rows]: the one that the
   // layer before the last, whose attention is nearest to an alignment, attends to most. Writes the
-  // slots of the words for the layers up to there.
+  // slots of the tokens for the layers up to there.
   at::Tensor Align(const DecoderStepInput& input, const WordCache& cache) const;
 
  private:
-  // Zero for what a step's words may attend to, minus infinity for other places.
+  // Zero for what a step's tokens may attend to, minus infinity for other places.
   struct StepMasks {
     at::Tensor path, source;  // [rows, 1, 1, width]
   };
@@ -106,7 +106,7 @@ class Transformer {
   // peaks: null, or gets the place in the source that each row attends to most.
   at::Tensor RunDecoderLayer(size_t index, const DecoderStepInput& input, const StepMasks& masks,
                              const WordCache& cache, at::Tensor x, at::Tensor* peaks) const;
-  at::Tensor Embed(const at::Tensor& embeddings, const at::Tensor& words,
+  at::Tensor Embed(const at::Tensor& embeddings, const at::Tensor& tokens,
                    const at::Tensor& places) const;
   at::Tensor Norm(const AtenNorm& norm, const at::Tensor& x) const;
   template <typename F>

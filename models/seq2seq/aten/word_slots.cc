@@ -15,20 +15,20 @@ WordSlots::WordSlots(size_t slots) : capacity_(slots - kKept) {
   for (size_t slot = slots; slot-- > kKept;) free_.push_back(static_cast<int32_t>(slot));
 }
 
-std::vector<int32_t> WordSlots::Take(size_t words, const void* who) {
+std::vector<int32_t> WordSlots::Take(size_t tokens, const void* who) {
   const MutexLock lock(mu_);
-  if (waiting_words_ != 0 && waiting_ != who) {
-    if (words + waiting_words_ > free_.size()) {
-      if (++refused_ >= kPatience) waiting_words_ = 0;
+  if (waiting_tokens_ != 0 && waiting_ != who) {
+    if (tokens + waiting_tokens_ > free_.size()) {
+      if (++refused_ >= kPatience) waiting_tokens_ = 0;
       return {};
     }
   } else {
     waiting_ = who;
     refused_ = 0;
-    waiting_words_ = words > free_.size() ? words : 0;
-    if (waiting_words_ != 0) return {};
+    waiting_tokens_ = tokens > free_.size() ? tokens : 0;
+    if (waiting_tokens_ != 0) return {};
   }
-  const auto begin = free_.end() - static_cast<std::ptrdiff_t>(words);
+  const auto begin = free_.end() - static_cast<std::ptrdiff_t>(tokens);
   std::vector<int32_t> taken(begin, free_.end());
   free_.erase(begin, free_.end());
   return taken;

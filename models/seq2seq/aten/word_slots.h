@@ -29,7 +29,7 @@ class WordSlots {
   explicit WordSlots(size_t slots);
 
   // That many of them, or none when fewer are free. who: names a sentence.
-  std::vector<int32_t> Take(size_t words, const void* who) MILLRACE_EXCLUDES(mu_);
+  std::vector<int32_t> Take(size_t tokens, const void* who) MILLRACE_EXCLUDES(mu_);
   void Give(std::span<const int32_t> slots) MILLRACE_EXCLUDES(mu_);
 
   size_t capacity() const { return capacity_; }
@@ -39,9 +39,9 @@ class WordSlots {
   const size_t capacity_;
   mutable Mutex mu_;
   std::vector<int32_t> free_ MILLRACE_GUARDED_BY(mu_);
-  // Of the one that is waited for; words is 0 when there is none.
+  // Of the one that is waited for; tokens is 0 when there is none.
   const void* waiting_ MILLRACE_GUARDED_BY(mu_) = nullptr;
-  size_t waiting_words_ MILLRACE_GUARDED_BY(mu_) = 0;
+  size_t waiting_tokens_ MILLRACE_GUARDED_BY(mu_) = 0;
   size_t refused_ MILLRACE_GUARDED_BY(mu_) = 0;
 };
 

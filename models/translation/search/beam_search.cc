@@ -19,7 +19,7 @@ BeamSearch::BeamSearch(const SearchOptions& options, SearchTask task)
       task_(std::move(task)),
       rules_(options_, task_),
       live_{{.history = {task_.start}, .score = 0}},
-      rows_{{.word = task_.start, .parent = 0}} {}
+      rows_{{.token = task_.start, .parent = 0}} {}
 
 void BeamSearch::Advance(float* logits, int64_t stride) {
   const std::vector<Candidate> candidates = BestCandidates(logits, stride);
@@ -38,21 +38,21 @@ std::vector<BeamSearch::Candidate> BeamSearch::BestCandidates(float* logits, int
   const size_t wanted = 2 * beam();
   const auto better = [](const Candidate& a, const Candidate& b) {
     if (a.score != b.score) return a.score > b.score;
-    return a.row != b.row ? a.row < b.row : a.word < b.word;
+    return a.row != b.row ? a.row < b.row : a.token < b.token;
   };
   std::vector<Candidate> best;  // a heap with the worst in front
   best.reserve(wanted + 1);
   for (size_t row = 0; row < live_.size(); ++row, logits += stride) {
-    const std::span<float> scores(logits, static_cast<size_t>(task_.words));
-    const float total = log_sum_exp(logits, task_.words);
+    const std::span<float> scores(logits, static_cast<size_t>(task_.tokens));
+    const float total = log_sum_exp(logits, task_.tokens);
     for (float& score : scores) score -= total;
     rules_.Apply(live_[row].history, scores);
     float worst = best.size() < wanted ? kMinusInfinity : best.front().score;
-    for (size_t word = 0; word < scores.size(); ++word) {
-      const float score = scores[word] + live_[row].score;
+    for (size_t token = 0; token < scores.size(); ++token) {
+      const float score = scores[token] + live_[row].score;
       // An equal of a later place never wins.
       if (!(score > worst)) continue;
-      best.push_back({score, static_cast<int32_t>(row), static_cast<int32_t>(word)});
+      best.push_back({score, static_cast<int32_t>(row), static_cast<int32_t>(token)});
       std::ranges::push_heap(best, better);
       if (best.size() > wanted) {
         std::ranges::pop_heap(best, better);
@@ -66,13 +66,13 @@ std::vector<BeamSearch::Candidate> BeamSearch::BestCandidates(float* logits, int
 }
 
 bool BeamSearch::Ends(const Candidate& candidate) const {
-  return candidate.word == task_.end || written() + 1 >= task_.max_words;
+  return candidate.token == task_.end || written() + 1 >= task_.max_tokens;
 }
 
-float BeamSearch::Score(float log_probability, size_t words) const {
+float BeamSearch::Score(float log_probability, size_t tokens) const {
   return log_probability /
          static_cast<float>(
-             std::pow(static_cast<double>(words), static_cast<double>(options_.length_penalty)));
+             std::pow(static_cast<double>(tokens), static_cast<double>(options_.length_penalty)));
 }
 
 void BeamSearch::Keep(const Candidate& candidate) {
@@ -83,8 +83,8 @@ void BeamSearch::Keep(const Candidate& candidate) {
   const auto place =
       std::ranges::upper_bound(found_, found.score, std::ranges::greater(), &Hypothesis::score);
   if (place == found_.end() && found_.size() == beam()) return;
-  found.words.assign(history.begin() + 1, history.end());
-  if (candidate.word != task_.end) found.words.push_back(candidate.word);
+  found.tokens.assign(history.begin() + 1, history.end());
+  if (candidate.token != task_.end) found.tokens.push_back(candidate.token);
   found_.insert(place, std::move(found));
   if (found_.size() > beam()) found_.pop_back();
 }
@@ -96,9 +96,9 @@ void BeamSearch::Continue(const std::vector<Candidate>& candidates) {
     if (next.size() == beam()) break;
     if (Ends(candidate)) continue;
     Live& live = next.emplace_back(live_[static_cast<size_t>(candidate.row)]);
-    live.history.push_back(candidate.word);
+    live.history.push_back(candidate.token);
     live.score = candidate.score;
-    rows_.push_back({.word = candidate.word, .parent = candidate.row});
+    rows_.push_back({.token = candidate.token, .parent = candidate.row});
   }
   live_ = std::move(next);
 }
@@ -109,18 +109,18 @@ bool BeamSearch::IsOver() const {
   if (options_.early_stopping == EarlyStopping::kAtBeams) return true;
   const bool at_longest =
       options_.early_stopping == EarlyStopping::kNever && options_.length_penalty > 0;
-  const float hoped = Score(live_.front().score, at_longest ? task_.max_words : written());
+  const float hoped = Score(live_.front().score, at_longest ? task_.max_tokens : written());
   return !(hoped > found_.back().score);
 }
 
 std::span<const int32_t> BeamSearch::Decided() const {
   std::span<const int32_t> decided = std::span(live_.front().history).subspan(1);
-  const auto agree = [&decided](std::span<const int32_t> words) {
-    const auto differs = std::ranges::mismatch(decided, words).in1;
+  const auto agree = [&decided](std::span<const int32_t> tokens) {
+    const auto differs = std::ranges::mismatch(decided, tokens).in1;
     decided = decided.first(static_cast<size_t>(differs - decided.begin()));
   };
   for (const Live& live : live_) agree(std::span(live.history).subspan(1));
-  for (const Hypothesis& found : found_) agree(found.words);
+  for (const Hypothesis& found : found_) agree(found.tokens);
   return decided;
 }
 

@@ -17,7 +17,7 @@ class BeamSearch final : public Search {
   BeamSearch(const SearchOptions& options, SearchTask task);
 
   std::span<const Row> rows() const override { return rows_; }
-  std::span<const int32_t> Words(size_t row) const override { return live_[row].history; }
+  std::span<const int32_t> Tokens(size_t row) const override { return live_[row].history; }
   void Advance(float* logits, int64_t stride) override;
   std::span<const int32_t> Decided() const override;
   std::vector<Hypothesis> Found() const override;
@@ -30,7 +30,7 @@ class BeamSearch final : public Search {
   struct Candidate {
     float score;
     int32_t row;
-    int32_t word;
+    int32_t token;
   };
 
   // The best continuations of all rows, the best first.
@@ -41,7 +41,7 @@ class BeamSearch final : public Search {
   bool IsOver() const;
   size_t beam() const { return static_cast<size_t>(options_.beam_size); }
   size_t written() const { return live_.front().history.size() - 1; }
-  float Score(float log_probability, size_t words) const;
+  float Score(float log_probability, size_t tokens) const;
 
   const SearchOptions options_;
   const SearchTask task_;

@@ -9,32 +9,34 @@ namespace {
 
 constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();
 
-float& ScoreOf(std::span<float> scores, int32_t word) { return scores[static_cast<size_t>(word)]; }
+float& ScoreOf(std::span<float> scores, int32_t token) {
+  return scores[static_cast<size_t>(token)];
+}
 
-void Force(int32_t word, std::span<float> scores) {
+void Force(int32_t token, std::span<float> scores) {
   std::ranges::fill(scores, kMinusInfinity);
-  ScoreOf(scores, word) = 0;
+  ScoreOf(scores, token) = 0;
 }
 
 }  // namespace
 
 void LogitsRules::Apply(std::span<const int32_t> history, std::span<float> scores) const {
   const size_t written = history.size() - 1;  // without the start
-  if (task_.forced_end && written + 1 == task_.max_words) return Force(task_.end, scores);
+  if (task_.forced_end && written + 1 == task_.max_tokens) return Force(task_.end, scores);
   if (written < task_.prefix.size()) return Force(task_.prefix[written], scores);
   if (options_.repetition_penalty != 1.0F) PenaliseRepetition(history, scores);
   if (options_.no_repeat_ngram_size > 0) ForbidRepeatedNgrams(history, scores);
-  for (const int32_t word : task_.suppressed) ScoreOf(scores, word) = kMinusInfinity;
-  if (written < task_.min_words) ScoreOf(scores, task_.end) = kMinusInfinity;
+  for (const int32_t token : task_.suppressed) ScoreOf(scores, token) = kMinusInfinity;
+  if (written < task_.min_tokens) ScoreOf(scores, task_.end) = kMinusInfinity;
 }
 
 void LogitsRules::PenaliseRepetition(std::span<const int32_t> history,
                                      std::span<float> scores) const {
-  std::vector<int32_t> words(history.begin(), history.end());
-  std::ranges::sort(words);
-  words.erase(std::unique(words.begin(), words.end()), words.end());
-  for (const int32_t word : words) {
-    float& score = ScoreOf(scores, word);
+  std::vector<int32_t> tokens(history.begin(), history.end());
+  std::ranges::sort(tokens);
+  tokens.erase(std::unique(tokens.begin(), tokens.end()), tokens.end());
+  for (const int32_t token : tokens) {
+    float& score = ScoreOf(scores, token);
     score = score < 0 ? score * options_.repetition_penalty : score / options_.repetition_penalty;
   }
 }
@@ -43,7 +45,7 @@ void LogitsRules::ForbidRepeatedNgrams(std::span<const int32_t> history,
                                        std::span<float> scores) const {
   const auto size = static_cast<size_t>(options_.no_repeat_ngram_size);
   if (history.size() < size) return;
-  // What stood behind an earlier occurrence of the last size - 1 words would complete it again.
+  // What stood behind an earlier occurrence of the last size - 1 tokens would complete it again.
   const std::span<const int32_t> last = history.last(size - 1);
   for (size_t begin = 0; begin + size <= history.size(); ++begin) {
     if (std::ranges::equal(history.subspan(begin, size - 1), last))

@@ -7,16 +7,16 @@
 
 namespace millrace::translation {
 
-// What is changed in the scores of a hypothesis's next word before one is chosen. In this order:
-// penalties for words that were there, then words that may not come, then words that must. The
+// What is changed in the scores of a hypothesis's next token before one is chosen. In this order:
+// penalties for tokens that were there, then tokens that may not come, then tokens that must. The
 // options and the task must outlive it. Thread-safe.
 class LogitsRules {
  public:
   LogitsRules(const SearchOptions& options, const SearchTask& task)
       : options_(options), task_(task) {}
 
-  // history: the start and the words since. Scores of words that may not come become minus
-  // infinity; of a word that must come, 0.
+  // history: the start and the tokens since. Scores of tokens that may not come become minus
+  // infinity; of a token that must come, 0.
   void Apply(std::span<const int32_t> history, std::span<float> scores) const;
 
  private:

@@ -21,16 +21,16 @@ struct SearchOptions {
 
   int beam_size = 1;            // 1..16 hypotheses at work; 1: greedy, or sampled
   int hypotheses = 1;           // how many come back, 1..beam_size
-  float length_penalty = 1.0F;  // score = log probability / words ^ this; -10..10
+  float length_penalty = 1.0F;  // score = log probability / tokens ^ this; -10..10
   EarlyStopping early_stopping = EarlyStopping::kNo;
-  int no_repeat_ngram_size = 0;     // word sequences that do not come twice, 0..64; 0: no limit
-  float repetition_penalty = 1.0F;  // > 1: words that were there are less likely; 0.01..100
+  int no_repeat_ngram_size = 0;     // token sequences that do not come twice, 0..64; 0: no limit
+  float repetition_penalty = 1.0F;  // > 1: tokens that were there are less likely; 0.01..100
 
-  bool sample = false;       // draw words instead of taking the best; with beam_size 1
+  bool sample = false;       // draw tokens instead of taking the best; with beam_size 1
   float temperature = 1.0F;  // 0.01..100
   int top_k = 0;             // draw among so many; 0: all
   float top_p = 1.0F;        // draw among the likeliest that together have this much, 0..1
-  uint64_t seed = 0;         // the same seed draws the same words
+  uint64_t seed = 0;         // the same seed draws the same tokens
 };
 
 // InvalidArgument naming the field, its value and what is allowed.
@@ -38,15 +38,15 @@ absl::Status CheckSearchOptions(const SearchOptions& options);
 
 // What a search must know of the vocabulary and the sentence.
 struct SearchTask {
-  int64_t words = 0;  // of the vocabulary; scores come in rows of so many
-  int32_t start = 0;  // what every hypothesis begins with; never in its words
+  int64_t tokens = 0;  // of the vocabulary; scores come in rows of so many
+  int32_t start = 0;   // what every hypothesis begins with; never in its tokens
   int32_t end = 0;
-  bool forced_end = false;          // the last word of a translation of max_words is the end
+  bool forced_end = false;          // the last token of a translation of max_tokens is the end
   std::vector<int32_t> suppressed;  // never chosen
-  // What each translation begins with: its words cost nothing, and count for its length.
+  // What each translation begins with: its tokens cost nothing, and count for its length.
   std::vector<int32_t> prefix;
-  size_t min_words = 0;  // the end does not come before so many
-  size_t max_words = 1;  // with the end; at least 1
+  size_t min_tokens = 0;  // the end does not come before so many
+  size_t max_tokens = 1;  // with the end; at least 1
 };
 
 }  // namespace millrace::translation

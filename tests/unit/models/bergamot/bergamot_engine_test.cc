@@ -51,14 +51,14 @@ class TranslationEngineTest : public ::testing::TestWithParam<std::string> {
     engine_ = MakeEngine(GetParam(), *weights_);
   }
 
-  // Sentences of 1 to 40 random words.
+  // Sentences of 1 to 40 random tokens.
   static std::vector<translation::SentenceJob> RandomJobs(size_t count) {
     std::mt19937 random(9);
     std::vector<translation::SentenceJob> jobs;
     for (size_t i = 0; i < count; ++i) {
-      std::vector<int32_t> words(1 + random() % 40);
-      for (int32_t& word : words) word = static_cast<int32_t>(1 + random() % (kTinyWords - 1));
-      jobs.push_back(MakeSentenceJob(std::move(words), 1.5F));
+      std::vector<int32_t> tokens(1 + random() % 40);
+      for (int32_t& token : tokens) token = static_cast<int32_t>(1 + random() % (kTinyTokens - 1));
+      jobs.push_back(MakeSentenceJob(std::move(tokens), 1.5F));
     }
     return jobs;
   }
@@ -93,7 +93,7 @@ TEST_P(TranslationEngineTest, CompanyDoesNotChangeATranslation) {
   }
 }
 
-TEST_P(TranslationEngineTest, AnAlignmentHasAWordOfTheSourceForEachOfTheTarget) {
+TEST_P(TranslationEngineTest, AnAlignmentHasATokenOfTheSourceForEachOfTheTarget) {
   const auto plain = TranslateOneByOne(RandomJobs(12));
   auto jobs = RandomJobs(12);
   for (translation::SentenceJob& job : jobs) job.align = true;
@@ -104,10 +104,10 @@ TEST_P(TranslationEngineTest, AnAlignmentHasAWordOfTheSourceForEachOfTheTarget) 
     EXPECT_TRUE(plain[i].alignment.empty());
     if (GetParam() == "aten") continue;  // cannot tell
     ASSERT_EQ(jobs[i].alignment.size(), jobs[i].target.size());
-    for (const int32_t word : jobs[i].alignment) {
-      EXPECT_GE(word, 0);
-      EXPECT_LT(static_cast<size_t>(word), jobs[i].source.size());
-      distinct += word != jobs[i].alignment.front() ? 1 : 0;
+    for (const int32_t token : jobs[i].alignment) {
+      EXPECT_GE(token, 0);
+      EXPECT_LT(static_cast<size_t>(token), jobs[i].source.size());
+      distinct += token != jobs[i].alignment.front() ? 1 : 0;
     }
   }
   EXPECT_EQ(distinct > 0, GetParam() != "aten");
@@ -135,7 +135,7 @@ TEST_P(TranslationEngineTest, SentencesJoinAndLeaveBetweenCalls) {
   for (size_t i = 0; i < jobs.size(); ++i) ASSERT_EQ(jobs[i].target, alone[i].target) << i;
 }
 
-TEST_P(TranslationEngineTest, ASuspendedSentenceComesToTheSameWords) {
+TEST_P(TranslationEngineTest, ASuspendedSentenceComesToTheSameTokens) {
   const auto alone = TranslateOneByOne(RandomJobs(6));
   auto jobs = RandomJobs(6);
   std::vector<translation::SentenceJob*> all;

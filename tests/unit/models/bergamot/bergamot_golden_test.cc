@@ -77,7 +77,7 @@ class BergamotGoldenTest : public testing::TestWithParam<Direction> {
     ASSERT_TRUE(weights.ok()) << weights.status();
     weights_ = *std::move(weights);
     std::string error;
-    vocabulary_ = translation::Vocabulary::Load(folder / "vocab.spm", weights_->words(), error);
+    vocabulary_ = translation::Vocabulary::Load(folder / "vocab.spm", weights_->tokens(), error);
     ASSERT_NE(vocabulary_, nullptr) << error;
     sources_ = ReadLines(GetParam().source_file);
     expected_ = ReadLines(GetParam().expected_file);
@@ -91,7 +91,7 @@ class BergamotGoldenTest : public testing::TestWithParam<Direction> {
     for (size_t first = 0; first < count; first += batch_size) {
       std::vector<translation::SentenceJob> jobs;
       for (size_t i = first; i < std::min(count, first + batch_size); ++i) {
-        jobs.push_back(MakeSentenceJob(vocabulary_->Encode(sources_[i], 255).words, 2.5F));
+        jobs.push_back(MakeSentenceJob(vocabulary_->Encode(sources_[i], 255).tokens, 2.5F));
       }
       engine.Translate(
           jobs, [](size_t) { return false; }, context_);

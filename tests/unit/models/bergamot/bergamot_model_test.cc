@@ -113,13 +113,13 @@ TEST_F(BergamotModelTest, DamagedFilesAreErrorsThatNameThem) {
 
 TEST_F(BergamotModelTest, AVocabularyOfAnotherSizeIsAnError) {
   TinyTensors tensors = MakeTinyTensors(3);
-  tensors["Wemb"].shape = {kTinyWords - 1, kTinyDim};
-  tensors["Wemb"].bytes.resize((kTinyWords - 1) * kTinyDim);
-  tensors["decoder_ff_logit_out_b"] = FloatTensor(std::vector<float>(kTinyWords - 1));
-  tensors["shortlist.offsets"] = IntTensor(std::vector<int32_t>(kTinyWords));
+  tensors["Wemb"].shape = {kTinyTokens - 1, kTinyDim};
+  tensors["Wemb"].bytes.resize((kTinyTokens - 1) * kTinyDim);
+  tensors["decoder_ff_logit_out_b"] = FloatTensor(std::vector<float>(kTinyTokens - 1));
+  tensors["shortlist.offsets"] = IntTensor(std::vector<int32_t>(kTinyTokens));
   tensors["shortlist.ids"] = IntTensor({1});
   WriteSafetensors(options_.weights_file, tensors);
-  EXPECT_THAT(LoadError(), HasSubstr("72 pieces, but the weights have 71 words"));
+  EXPECT_THAT(LoadError(), HasSubstr("72 pieces, but the weights have 71 tokens"));
 }
 
 TEST_F(BergamotModelTest, ValidatesInput) {
@@ -180,7 +180,7 @@ TEST_F(BergamotModelTest, SentencesThatHoldNothingKnownFillAStepAsOthersDo) {
   EXPECT_EQ(sink.TextOf(0), text);
 }
 
-TEST_F(BergamotModelTest, TheWordsOfSentencesThatHoldNothingToTranslateCount) {
+TEST_F(BergamotModelTest, TheTokensOfSentencesThatHoldNothingToTranslateCount) {
   const auto model = Load();
   Sink sink;
   std::string line;

@@ -40,7 +40,7 @@ TEST_F(BergamotWeightsTest, LoadsAModel) {
   const auto loaded = LoadChanged([](TinyTensors&) {});
   ASSERT_TRUE(loaded.ok()) << loaded.status();
   EXPECT_EQ((*loaded)->dim(), kTinyDim);
-  EXPECT_EQ((*loaded)->words(), kTinyWords);
+  EXPECT_EQ((*loaded)->tokens(), kTinyTokens);
   EXPECT_EQ((*loaded)->encoder.size(), 2u);
   EXPECT_EQ((*loaded)->decoder.size(), 2u);
 }
@@ -77,10 +77,10 @@ TEST_F(BergamotWeightsTest, AWrongShapeOrTypeIsNamedWithWhatIsExpected) {
                 t["encoder_l2_self_bq"] = IntTensor(std::vector<int32_t>(kTinyDim));
               }),
               HasSubstr("'encoder_l2_self_bq': is INT32"));
-  EXPECT_THAT(ErrorAfter([](TinyTensors& t) { t["Wemb"].shape = {kTinyWords * kTinyDim}; }),
+  EXPECT_THAT(ErrorAfter([](TinyTensors& t) { t["Wemb"].shape = {kTinyTokens * kTinyDim}; }),
               HasSubstr("'Wemb'"));
   EXPECT_THAT(ErrorAfter([](TinyTensors& t) {
-                t["Wemb"].shape = {kTinyWords * 2, kTinyDim / 2};
+                t["Wemb"].shape = {kTinyTokens * 2, kTinyDim / 2};
               }),
               HasSubstr("'Wemb': unsupported size"));
 }
@@ -103,14 +103,14 @@ TEST_F(BergamotWeightsTest, ABadMultiplierIsAnError) {
 }
 
 TEST_F(BergamotWeightsTest, AShortlistOutOfRangeIsAnError) {
-  std::vector<int32_t> offsets(kTinyWords + 1, 0);
+  std::vector<int32_t> offsets(kTinyTokens + 1, 0);
   offsets.back() = 1 << 20;
   EXPECT_THAT(ErrorAfter([&](TinyTensors& t) { t["shortlist.offsets"] = IntTensor(offsets); }),
               HasSubstr("beyond the ids"));
   offsets.back() = -1;
   EXPECT_THAT(ErrorAfter([&](TinyTensors& t) { t["shortlist.offsets"] = IntTensor(offsets); }),
               HasSubstr("not ascending"));
-  EXPECT_THAT(ErrorAfter([](TinyTensors& t) { t["shortlist.ids"] = IntTensor({kTinyWords}); }),
+  EXPECT_THAT(ErrorAfter([](TinyTensors& t) { t["shortlist.ids"] = IntTensor({kTinyTokens}); }),
               HasSubstr("shortlist"));
   for (const int32_t first : {0, -1, 1000}) {
     EXPECT_THAT(ErrorAfter([&](TinyTensors& t) { t["shortlist.first"] = IntTensor({first}); }),
@@ -118,7 +118,7 @@ TEST_F(BergamotWeightsTest, AShortlistOutOfRangeIsAnError) {
   }
 }
 
-TEST(ShortlistTest, GivesTheFirstWordsAndThoseOfTheSourceOnceEach) {
+TEST(ShortlistTest, GivesTheFirstTokensAndThoseOfTheSourceOnceEach) {
   const std::vector<int32_t> offsets = {0, 0, 2, 4, 5};
   const std::vector<int32_t> ids = {70, 3, 3, 64, 1};
   const Shortlist shortlist({2, offsets, ids}, 71);

@@ -173,8 +173,8 @@ TEST_P(KernelsTest, MatricesSideBySideGiveWhatEachGives) {
 
 TEST_P(KernelsTest, LogitsAreProductsWithTheChosenRows) {
   for (const int64_t inputs : {64, 256, 512}) {
-    constexpr int64_t kWords = 100;
-    const auto matrix = RandomBytes(static_cast<size_t>(kWords * inputs), 11);
+    constexpr int64_t kTokens = 100;
+    const auto matrix = RandomBytes(static_cast<size_t>(kTokens * inputs), 11);
     const std::vector<int32_t> rows = {99, 0, 5, 7, 31, 64, 65, 2, 3, 4, 98, 97, 50, 51, 52, 1,
                                        5,  5, 5, 5, 5,  5,  5,  5, 5, 5, 5,  5,  5,  5,  5,  42};
     std::vector<int32_t> corrections;

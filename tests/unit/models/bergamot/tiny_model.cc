@@ -22,8 +22,8 @@ class Maker {
   Maker(uint32_t seed, int64_t dim, int64_t hidden) : random_(seed), dim_(dim), hidden_(hidden) {}
 
   TinyTensors Make() {
-    Matrix("Wemb", kTinyWords, dim_, 300.0F);
-    Vector("decoder_ff_logit_out_b", kTinyWords, 0.0F, 0.5F);
+    Matrix("Wemb", kTinyTokens, dim_, 300.0F);
+    Vector("decoder_ff_logit_out_b", kTinyTokens, 0.0F, 0.5F);
     for (int layer = 1; layer <= 2; ++layer) {
       const std::string encoder = "encoder_l" + std::to_string(layer) + "_";
       Attention(encoder + "self_");
@@ -37,8 +37,8 @@ class Maker {
     }
     std::vector<int32_t> offsets = {0};
     std::vector<int32_t> ids;
-    for (int64_t word = 0; word < kTinyWords; ++word) {
-      for (int i = 0; i < 6; ++i) ids.push_back(static_cast<int32_t>(random_() % kTinyWords));
+    for (int64_t token = 0; token < kTinyTokens; ++token) {
+      for (int i = 0; i < 6; ++i) ids.push_back(static_cast<int32_t>(random_() % kTinyTokens));
       offsets.push_back(static_cast<int32_t>(ids.size()));
     }
     tensors_["shortlist.first"] = IntTensor({4});

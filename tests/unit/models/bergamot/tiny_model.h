@@ -16,7 +16,7 @@ struct TinyTensor {
 };
 using TinyTensors = std::map<std::string, TinyTensor>;
 
-inline constexpr int64_t kTinyWords =
+inline constexpr int64_t kTinyTokens =
     72;  // as many as the pieces of tests/data/translation/tiny.spm
 inline constexpr int64_t kTinyDim = 128;
 

@@ -26,7 +26,7 @@ int Run(const std::filesystem::path& folder, EngineKind kind, size_t batch_size)
   }
   std::string error;
   const auto vocabulary =
-      translation::Vocabulary::Load(folder / "vocab.spm", (*weights)->words(), error);
+      translation::Vocabulary::Load(folder / "vocab.spm", (*weights)->tokens(), error);
   if (vocabulary == nullptr) {
     std::cerr << error << "\n";
     return EXIT_FAILURE;
@@ -42,7 +42,7 @@ int Run(const std::filesystem::path& folder, EngineKind kind, size_t batch_size)
     jobs.clear();
   };
   for (std::string line; std::getline(std::cin, line);) {
-    jobs.push_back(MakeSentenceJob(vocabulary->Encode(line, 1023).words, 2.5F));
+    jobs.push_back(MakeSentenceJob(vocabulary->Encode(line, 1023).tokens, 2.5F));
     if (jobs.size() == batch_size) flush();
   }
   flush();

@@ -19,7 +19,7 @@ namespace millrace::seq2seq {
 namespace {
 
 constexpr int64_t kAmpleBytes = 8 << 20;
-// Instruction sets round in orders of their own, which attention that chooses one word of two
+// Instruction sets round in orders of their own, which attention that chooses one token of two
 // enlarges.
 constexpr float kScoreError = 0.01F;
 
@@ -68,14 +68,14 @@ class AtenSeq2SeqEngineTest : public ::testing::TestWithParam<std::tuple<TinyKin
   std::unique_ptr<const translation::TranslationEngine> MakeEngine() const {
     return MakeEngine(MakeTinySeq2Seq(kind_));
   }
-  // Sentences of 1 to 45 random words, of different greatest lengths.
+  // Sentences of 1 to 45 random tokens, of different greatest lengths.
   std::vector<translation::SentenceJob> MakeJobs(size_t count) const {
     std::mt19937 random(11);
     std::vector<translation::SentenceJob> jobs;
     for (size_t i = 0; i < count; ++i) {
       translation::SentenceJob& job = jobs.emplace_back();
       job.source.resize(1 + random() % 44);
-      for (int32_t& word : job.source) word = static_cast<int32_t>(3 + random() % 55);
+      for (int32_t& token : job.source) token = static_cast<int32_t>(3 + random() % 55);
       job.source.push_back(TinyConfig(kind_).end);
       if (kind_ == TinyKind::kM2m100) job.prefix = {61};
       job.max_target = 1 + random() % 20;
@@ -109,7 +109,7 @@ class AtenSeq2SeqEngineTest : public ::testing::TestWithParam<std::tuple<TinyKin
         differ += jobs[i].alignment[k] != expected[i].alignment[k];
       ASSERT_EQ(jobs[i].found.size(), expected[i].found.size()) << i;
       for (size_t k = 0; k < jobs[i].found.size(); ++k) {
-        EXPECT_EQ(jobs[i].found[k].words, expected[i].found[k].words) << i;
+        EXPECT_EQ(jobs[i].found[k].tokens, expected[i].found[k].tokens) << i;
         EXPECT_NEAR(jobs[i].found[k].score, expected[i].found[k].score, kScoreError) << i;
       }
     }
@@ -236,8 +236,8 @@ TEST_P(AtenSeq2SeqEngineTest, WhatWasDecidedStaysWhateverTheDeviceSaysAfterAFail
     job.Suspend();
     const std::vector<int32_t> decided = job.target;
     while (job.at_work()) other->Advance({&all[i], 1}, 2, never, context_);
-    const auto begins = [&decided](const std::vector<int32_t>& words) {
-      return std::ranges::mismatch(decided, words).in1 == decided.end();
+    const auto begins = [&decided](const std::vector<int32_t>& tokens) {
+      return std::ranges::mismatch(decided, tokens).in1 == decided.end();
     };
     EXPECT_TRUE(begins(job.target));
     differ += begins(anew[i].target) ? 0 : 1;

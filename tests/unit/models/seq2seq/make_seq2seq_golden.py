@@ -4,7 +4,7 @@ usage, with transformers 5.23.0 and torch 2.15.0:
   PYTHONPATH=<checkout> python tests/unit/models/seq2seq/make_seq2seq_golden.py [folder for the files]
 
 The C++ tests make the same weights (tiny_seq2seq.cc). Each input is searched in float32 and in float64, and taken only if both agree
-in words and scores, and no two hypotheses have about the same score: where rounding decides, a search says nothing.
+in tokens and scores, and no two hypotheses have about the same score: where rounding decides, a search says nothing.
 """
 
 import json
@@ -20,7 +20,7 @@ from models.convert import seq2seq_layout
 
 INPUTS = 300
 APART = 5e-4   # that scores of hypotheses are at least
-LONGEST = 20   # words of a source, and of a translation
+LONGEST = 20   # tokens of a source, and of a translation
 VARIANTS = [
     {"num_beams": 4, "num_return_sequences": 4, "length_penalty": 0.6},
     {"num_beams": 3, "num_return_sequences": 2, "length_penalty": 2.0, "no_repeat_ngram_size": 2},
@@ -74,10 +74,10 @@ def tiny_model(kind: str):
     shape = dict(d_model=64, encoder_layers=2, decoder_layers=2, encoder_attention_heads=4, decoder_attention_heads=2,
                  encoder_ffn_dim=96, decoder_ffn_dim=128, scale_embedding=True, max_position_embeddings=64)
     if kind != "m2m100":
-        words = 50 if kind == "marian_two" else 61   # of translations
+        tokens = 50 if kind == "marian_two" else 61   # of translations
         config = transformers.MarianConfig(
-            vocab_size=61, decoder_vocab_size=words, pad_token_id=words - 1, eos_token_id=0, decoder_start_token_id=words - 1,
-            forced_eos_token_id=0, activation_function="swish", share_encoder_decoder_embeddings=words == 61, **shape)
+            vocab_size=61, decoder_vocab_size=tokens, pad_token_id=tokens - 1, eos_token_id=0, decoder_start_token_id=tokens - 1,
+            forced_eos_token_id=0, activation_function="swish", share_encoder_decoder_embeddings=tokens == 61, **shape)
         model = transformers.MarianMTModel(config)
     else:
         config = transformers.M2M100Config(
@@ -87,8 +87,8 @@ def tiny_model(kind: str):
     theirs = dict(model.state_dict())
     names = dict(seq2seq_layout._names(config.to_dict()))
     state = {name: tensor(kind, ours, theirs[name].shape) for ours, name in names.items()}
-    words = theirs["lm_head.weight"].shape[0]
-    embeddings = tensor(kind, "embeddings", (words, 64))
+    tokens = theirs["lm_head.weight"].shape[0]
+    embeddings = tensor(kind, "embeddings", (tokens, 64))
     embeddings[config.eos_token_id] *= END_SCALE
     for name in ("model.shared.weight", "model.encoder.embed_tokens.weight", "model.decoder.embed_tokens.weight", "lm_head.weight"):
         if name in theirs:
@@ -96,7 +96,7 @@ def tiny_model(kind: str):
     if kind == "marian_two":
         state["model.encoder.embed_tokens.weight"] = tensor(kind, "source_embeddings", (config.vocab_size, 64))
     if kind != "m2m100":
-        state["final_logits_bias"] = tensor(kind, "output.bias", (1, words))
+        state["final_logits_bias"] = tensor(kind, "output.bias", (1, tokens))
         for side in ("encoder", "decoder"):
             name = f"model.{side}.embed_positions.weight"
             state[name] = torch.from_numpy(seq2seq_layout.marian_positions(64, 64))
@@ -111,13 +111,13 @@ def search(model, config, source: list[int], forced: int | None, options: dict) 
              "forced_bos_token_id": forced, **options}
     with torch.no_grad():
         sources = torch.tensor([source])
-        # A word of the source may have the number of the target's padding.
+        # A token of the source may have the number of the target's padding.
         out = model.generate(sources, attention_mask=torch.ones_like(sources), return_dict_in_generate=True, output_scores=True, **given)
     found = []
-    for words in out.sequences.tolist():
-        words = words[1:]
-        found.append(words[:words.index(config.eos_token_id)] if config.eos_token_id in words else
-                     [word for word in words if word != config.pad_token_id])
+    for tokens in out.sequences.tolist():
+        tokens = tokens[1:]
+        found.append(tokens[:tokens.index(config.eos_token_id)] if config.eos_token_id in tokens else
+                     [token for token in tokens if token != config.pad_token_id])
     scores = out.sequences_scores.tolist() if given["num_beams"] > 1 else []
     return found, scores
 
@@ -145,7 +145,7 @@ def make(kind: str) -> dict:
         else:
             cases.append(case)
     lengths = [len(case["beam"][0]) for case in cases]
-    print(f"{kind}: {ties} near ties or unstable ones left out; translations of {min(lengths)}..{max(lengths)} words, mean {np.mean(lengths):.1f}, "
+    print(f"{kind}: {ties} near ties or unstable ones left out; translations of {min(lengths)}..{max(lengths)} tokens, mean {np.mean(lengths):.1f}, "
           f"cut {sum(length >= LONGEST - 2 for length in lengths)}, greedy {np.mean([len(c['greedy'][0]) for c in cases]):.1f}, "
           f"distinct {len({tuple(case['beam'][0]) for case in cases})}")
     return {"transformers": transformers.__version__, "cases": cases}

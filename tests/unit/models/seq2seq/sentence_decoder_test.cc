@@ -15,13 +15,13 @@ namespace {
 
 using Found = std::map<size_t, std::vector<translation::Hypothesis>>;
 
-// Sentences of 1 to 40 random words.
+// Sentences of 1 to 40 random tokens.
 std::vector<std::vector<int32_t>> RandomSources(size_t count) {
   std::mt19937 random(5);
   std::vector<std::vector<int32_t>> sources;
   for (size_t i = 0; i < count; ++i) {
     std::vector<int32_t>& source = sources.emplace_back(1 + random() % 40);
-    for (int32_t& word : source) word = static_cast<int32_t>(3 + random() % 57);
+    for (int32_t& token : source) token = static_cast<int32_t>(3 + random() % 57);
     source.push_back(0);
   }
   return sources;
@@ -49,10 +49,10 @@ class Session {
   void Finish(Found& found) {
     while (!sentences_.empty()) Step(found);
   }
-  size_t cached_words() const {
-    size_t words = 0;
-    for (const auto& [id, sentence] : sentences_) words += sentence->cached_words();
-    return words;
+  size_t cached_tokens() const {
+    size_t tokens = 0;
+    for (const auto& [id, sentence] : sentences_) tokens += sentence->cached_tokens();
+    return tokens;
   }
   std::map<size_t, std::unique_ptr<SentenceDecoding>>& sentences() { return sentences_; }
 
@@ -76,7 +76,7 @@ class SentenceDecoderTest : public ::testing::TestWithParam<std::tuple<int, kern
     options.beam_size = Beam();
     options.hypotheses = Beam();
     translation::SearchTask task = TinyTask(TinyKind::kMarian);
-    task.max_words = 5 + id % 14;
+    task.max_tokens = 5 + id % 14;
     return translation::MakeSearch(options, task);
   }
   SentenceDecoder::Entry NewEntry(size_t id) const { return {sources_[id], NewSearch(id)}; }
@@ -98,7 +98,7 @@ class SentenceDecoderTest : public ::testing::TestWithParam<std::tuple<int, kern
       const auto& other = found.at(id);
       ASSERT_EQ(other.size(), hypotheses.size()) << "sentence " << id;
       for (size_t i = 0; i < hypotheses.size(); ++i) {
-        EXPECT_EQ(other[i].words, hypotheses[i].words) << "sentence " << id;
+        EXPECT_EQ(other[i].tokens, hypotheses[i].tokens) << "sentence " << id;
         EXPECT_EQ(other[i].score, hypotheses[i].score) << "sentence " << id;
       }
     }
@@ -172,21 +172,21 @@ TEST_P(SentenceDecoderTest, WhatIsDecidedIsWhatWillBeFound) {
   for (size_t id = 0; id < sources_.size(); ++id) session.Join(id, NewEntry(id));
   const Found expected = Alone(sources_.size());
   Found found;
-  size_t decided_words = 0;
+  size_t decided_tokens = 0;
   std::map<size_t, size_t> before;
   while (!session.sentences().empty()) {
     session.Step(found);
     for (const auto& [id, sentence] : session.sentences()) {
       const auto decided = sentence->search().Decided();
-      const std::vector<int32_t>& words = expected.at(id).front().words;
-      ASSERT_LE(decided.size(), words.size());
-      EXPECT_TRUE(std::ranges::equal(decided, std::span(words).first(decided.size())));
+      const std::vector<int32_t>& tokens = expected.at(id).front().tokens;
+      ASSERT_LE(decided.size(), tokens.size());
+      EXPECT_TRUE(std::ranges::equal(decided, std::span(tokens).first(decided.size())));
       EXPECT_GE(decided.size(), before[id]);
       before[id] = decided.size();
-      decided_words += decided.size();
+      decided_tokens += decided.size();
     }
   }
-  EXPECT_GT(decided_words, 0u);
+  EXPECT_GT(decided_tokens, 0u);
 }
 
 TEST_P(SentenceDecoderTest, HypothesesShareTheCacheOfTheirBeginning) {
@@ -195,29 +195,29 @@ TEST_P(SentenceDecoderTest, HypothesesShareTheCacheOfTheirBeginning) {
   Found found;
   for (size_t step = 1; step <= 4 && !session.sentences().empty(); ++step) {
     session.Step(found);
-    // At most one word of each hypothesis a step, and the first is everyone's.
-    EXPECT_LE(session.cached_words(), 1 + (step - 1) * static_cast<size_t>(Beam()));
+    // At most one token of each hypothesis a step, and the first is everyone's.
+    EXPECT_LE(session.cached_tokens(), 1 + (step - 1) * static_cast<size_t>(Beam()));
   }
 }
 
-// Aligned at once as it would be word by word: later words change nothing.
-TEST(FloatDecoderAlign, AWordsAlignmentDependsOnlyOnThoseBeforeIt) {
+// Aligned at once as it would be token by token: later tokens change nothing.
+TEST(FloatDecoderAlign, ATokensAlignmentDependsOnlyOnThoseBeforeIt) {
   const auto network = MakeTinyNetwork(TinyKind::kMarian);
   LayerScratch scratch;
   const std::vector<int32_t> source = {9, 14, 33, 21, 5, 40, 0};
   const std::vector<SourceMemory> memories =
       network->encoder().Encode(std::vector<std::span<const int32_t>>{source}, scratch);
-  const std::vector<int32_t> words = {TinyTask(TinyKind::kMarian).start, 7, 30, 8, 44, 12, 51, 9};
-  const std::vector<int32_t> whole = network->decoder().Align(words, memories.front(), scratch);
-  ASSERT_EQ(whole.size(), words.size());
-  for (size_t count = 1; count < words.size(); ++count) {
+  const std::vector<int32_t> tokens = {TinyTask(TinyKind::kMarian).start, 7, 30, 8, 44, 12, 51, 9};
+  const std::vector<int32_t> whole = network->decoder().Align(tokens, memories.front(), scratch);
+  ASSERT_EQ(whole.size(), tokens.size());
+  for (size_t count = 1; count < tokens.size(); ++count) {
     const auto part =
-        network->decoder().Align(std::span(words).first(count), memories.front(), scratch);
+        network->decoder().Align(std::span(tokens).first(count), memories.front(), scratch);
     EXPECT_EQ(part, std::vector<int32_t>(whole.begin(), whole.begin() + count));
   }
-  for (const int32_t word : whole) {
-    EXPECT_GE(word, 0);
-    EXPECT_LT(static_cast<size_t>(word), source.size());
+  for (const int32_t token : whole) {
+    EXPECT_GE(token, 0);
+    EXPECT_LT(static_cast<size_t>(token), source.size());
   }
   EXPECT_NE(std::ranges::count(whole, whole.front()), static_cast<ptrdiff_t>(whole.size()));
 }

@@ -56,8 +56,8 @@ Case MakeCase(TinyKind kind, const json& golden, const json& asked, const std::s
   made.options = OptionsOf(asked);
   made.task = TinyTask(kind);
   made.task.prefix = golden.at("prefix").get<std::vector<int32_t>>();
-  if (asked.contains("max_length")) made.task.max_words = asked["max_length"].get<size_t>() - 1;
-  if (asked.contains("min_length")) made.task.min_words = asked["min_length"].get<size_t>() - 1;
+  if (asked.contains("max_length")) made.task.max_tokens = asked["max_length"].get<size_t>() - 1;
+  if (asked.contains("min_length")) made.task.min_tokens = asked["min_length"].get<size_t>() - 1;
   made.expected = golden.at(name).get<std::vector<std::vector<int32_t>>>();
   if (name == "variant") made.scores = golden.at("scores").get<std::vector<float>>();
   return made;
@@ -97,7 +97,7 @@ std::vector<std::vector<translation::Hypothesis>> Decode(const Seq2SeqNetwork& n
     }
     for (size_t i = 0; i < sentences.size(); ++i) {
       found[first + i] = sentences[i]->search().Found();
-      EXPECT_EQ(sentences[i]->cached_words(), 0u);
+      EXPECT_EQ(sentences[i]->cached_tokens(), 0u);
     }
   }
   return found;
@@ -114,9 +114,10 @@ class Seq2SeqGolden : public ::testing::TestWithParam<std::tuple<TinyKind, size_
     ASSERT_EQ(cases.size(), 300u);
     const auto found = Decode(*network, cases, 16);
     for (size_t i = 0; i < cases.size(); ++i) {
-      std::vector<std::vector<int32_t>> words;
-      for (const translation::Hypothesis& hypothesis : found[i]) words.push_back(hypothesis.words);
-      EXPECT_EQ(words, cases[i].expected) << "case " << i;
+      std::vector<std::vector<int32_t>> tokens;
+      for (const translation::Hypothesis& hypothesis : found[i])
+        tokens.push_back(hypothesis.tokens);
+      EXPECT_EQ(tokens, cases[i].expected) << "case " << i;
       for (size_t k = 0; k < std::min(cases[i].scores.size(), found[i].size()); ++k) {
         EXPECT_NEAR(found[i][k].score, cases[i].scores[k],
                     1e-3F + 1e-4F * std::abs(cases[i].scores[k]))
@@ -126,12 +127,12 @@ class Seq2SeqGolden : public ::testing::TestWithParam<std::tuple<TinyKind, size_
   }
 };
 
-TEST_P(Seq2SeqGolden, GreedySearchFindsTheSameWords) { Expect("greedy"); }
-TEST_P(Seq2SeqGolden, ABeamOfFourFindsTheSameWords) { Expect("beam"); }
+TEST_P(Seq2SeqGolden, GreedySearchFindsTheSameTokens) { Expect("greedy"); }
+TEST_P(Seq2SeqGolden, ABeamOfFourFindsTheSameTokens) { Expect("beam"); }
 TEST_P(Seq2SeqGolden, EveryOptionGivesTheSameHypothesesAndScores) { Expect("variant"); }
 
 // Weights whose attention is spread, as that of trained networks is: where random weights choose
-// one word of two, the least rounding can choose the other.
+// one token of two, the least rounding can choose the other.
 bergamot::TinyTensors SpreadAttention(TinyKind kind) {
   bergamot::TinyTensors tensors = MakeTinySeq2Seq(kind);
   for (auto& [name, tensor] : tensors) {
@@ -144,7 +145,7 @@ bergamot::TinyTensors SpreadAttention(TinyKind kind) {
   return tensors;
 }
 
-// The scores of each word to come first, of each source behind the other.
+// The scores of each token to come first, of each source behind the other.
 std::vector<float> FirstScores(TinyKind kind, const std::vector<Case>& cases,
                                kernels::Precision precision) {
   const auto network =
@@ -161,7 +162,7 @@ std::vector<float> FirstScores(TinyKind kind, const std::vector<Case>& cases,
     float* const path[] = {slot.data()};
     decoder.Step(std::vector<DecoderRow>{{TinyTask(kind).start, &memory, path}}, scratch,
                  row.data());
-    scores.insert(scores.end(), row.begin(), row.begin() + network->words());
+    scores.insert(scores.end(), row.begin(), row.begin() + network->tokens());
   }
   return scores;
 }

@@ -43,7 +43,7 @@ constexpr char kManyLanguages[] =
       {"tag": "en", "code": "__en__", "word": 60}, {"tag": "pt", "code": "__pt__", "word": 61},
       {"tag": "de", "code": "__de__", "word": 62}])";
 
-// A package with the tiny M2M-100 network. Words 4 to 59 are pieces of tiny.spm.
+// A package with the tiny M2M-100 network. Tokens 4 to 59 are pieces of tiny.spm.
 class Seq2SeqModelTest : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -58,9 +58,9 @@ class Seq2SeqModelTest : public ::testing::Test {
     std::string error;
     const auto pieces = translation::PieceModel::Load(options_.pieces_file, error);
     ASSERT_NE(pieces, nullptr) << error;
-    std::string words(4, '\n');
-    for (int32_t id = 2; id < 58; ++id) words += pieces->TextOf(id) + "\n";
-    Write(options_.words_file, words + std::string(14, '\n'));
+    std::string tokens(4, '\n');
+    for (int32_t id = 2; id < 58; ++id) tokens += pieces->TextOf(id) + "\n";
+    Write(options_.words_file, tokens + std::string(14, '\n'));
     info_.name = "tiny";
     info_.source_language = "en";
     info_.target_language = "pt";
@@ -104,8 +104,8 @@ class Seq2SeqModelTest : public ::testing::Test {
   models::FakeWorkerContext context_;
 };
 
-// A package of one pair of languages with a vocabulary of each: words 3 to 59 of the source are
-// pieces of tiny.spm, words 3 to 46 of the target those of tiny-de.spm.
+// A package of one pair of languages with a vocabulary of each: tokens 3 to 59 of the source are
+// pieces of tiny.spm, tokens 3 to 46 of the target those of tiny-de.spm.
 class TwoVocabulariesTest : public Seq2SeqModelTest {
  protected:
   void SetUp() override {
@@ -127,7 +127,7 @@ class TwoVocabulariesTest : public Seq2SeqModelTest {
       "suppressed": [1, 49], "language_tokens": "none", "languages": [])" +
            more + "}";
   }
-  // Three words that no text has, then the pieces.
+  // Three tokens that no text has, then the pieces.
   static std::string Table(const std::filesystem::path& file, int32_t first, int32_t count) {
     std::string error;
     const auto pieces = translation::PieceModel::Load(file, error);
@@ -248,7 +248,7 @@ TEST_F(Seq2SeqModelTest, AnUnknownLanguageIsRefused) {
   EXPECT_FALSE(model->Validate(models::SynthesizeInput{}).ok());
 }
 
-TEST_F(Seq2SeqModelTest, TextWithoutKnownWordsComesOutAsItWentIn) {
+TEST_F(Seq2SeqModelTest, TextWithoutKnownTokensComesOutAsItWentIn) {
   const auto model = Load();
   EXPECT_EQ(Translate(*model, {.texts = {"\xF0\x9F\x98\x80 "}}), "\xF0\x9F\x98\x80 ");
 }
@@ -288,18 +288,18 @@ TEST_F(Seq2SeqModelTest, WhatIsWrongIsNamed) {
   EXPECT_THAT(LoadError(), HasSubstr("beam_size: 0"));
   options_.search.beam_size = 2;
   Write(options_.words_file, "a\nb\n");
-  EXPECT_THAT(LoadError(), HasSubstr("words.txt: 2 lines, but the weights have 74 words"));
+  EXPECT_THAT(LoadError(), HasSubstr("words.txt: 2 lines, but the weights have 74 tokens"));
 }
 
-TEST_F(TwoVocabulariesTest, ATranslationIsOfTheTargetsWords) {
+TEST_F(TwoVocabulariesTest, ATranslationIsOfTheTargetsTokens) {
   const auto model = Load();
   const std::string text = Translate(*model, {.texts = {kText}});
   std::ifstream file(options_.target_words_file);
-  std::string known = " ";  // every character that its words have
+  std::string known = " ";  // every character that its tokens have
   for (std::string line; std::getline(file, line);) known += line;
   EXPECT_GT(text.size(), 3u);
   EXPECT_EQ(text.find_first_not_of(known), std::string::npos) << text;
-  // Of the other table the same network writes other words.
+  // Of the other table the same network writes other tokens.
   Write(options_.target_words_file, Table(options_.pieces_file, 3, 44) + "\n\n\n");
   EXPECT_NE(Translate(*Load(), {.texts = {kText}}), text);
 }
@@ -322,10 +322,10 @@ TEST_F(Seq2SeqModelTest, ASharedVocabularyMayHaveThePiecesOfEachSide) {
   const auto source = translation::PieceModel::Load(options_.pieces_file, error);
   const auto target =
       translation::PieceModel::Load(bergamot::TestDataFolder() / "tiny-de.spm", error);
-  std::string words(4, '\n');
-  for (int32_t id = 2; id < 28; ++id) words += source->TextOf(id) + "\n";
-  for (int32_t id = 4; id < 48; ++id) words += target->TextOf(id) + "\n";
-  Write(options_.words_file, words);
+  std::string tokens(4, '\n');
+  for (int32_t id = 2; id < 28; ++id) tokens += source->TextOf(id) + "\n";
+  for (int32_t id = 4; id < 48; ++id) tokens += target->TextOf(id) + "\n";
+  Write(options_.words_file, tokens);
   const models::TranslateInput input = {
       .texts = {kText}, .search = {.max_target_tokens = 4}, .target_prefixes = {"ich habe"}};
   EXPECT_NE(Translate(*Load(), input), "ich habe");
@@ -333,36 +333,36 @@ TEST_F(Seq2SeqModelTest, ASharedVocabularyMayHaveThePiecesOfEachSide) {
   EXPECT_EQ(Translate(*Load(), input), "ich habe");  // four pieces
 }
 
-TEST_F(TwoVocabulariesTest, EachSideHasItsOwnEndAndUnknownWord) {
+TEST_F(TwoVocabulariesTest, EachSideHasItsOwnEndAndUnknownToken) {
   const std::string usual = Translate(*Load(), {.texts = {kText}});
   Write(options_.config_file, Config(R"(, "source_end": 2)"));
   EXPECT_NE(Translate(*Load(), {.texts = {kText}}), usual);
-  // A digit, and the space before it, which the target has not alone; word 22 is a piece of text.
+  // A digit, and the space before it, which the target has not alone; token 22 is a piece of text.
   Write(options_.config_file, Config(R"(, "target_unknown": 22)"));
   EXPECT_EQ(
       Translate(*Load(),
                 {.texts = {kText}, .search = {.max_target_tokens = 2}, .target_prefixes = {"7"}}),
       "habe habe");
-  // A source word may have a number that the target lacks, and only a source word.
+  // A source token may have a number that the target lacks, and only a source token.
   Write(options_.config_file, Config(R"(, "source_end": 60)"));
   EXPECT_NE(Load(), nullptr);
   Write(options_.config_file, Config(R"(, "source_end": 61)"));
-  EXPECT_THAT(LoadError(), HasSubstr("source_end: 61 is not a word, allowed 0..60"));
+  EXPECT_THAT(LoadError(), HasSubstr("source_end: 61 is not a token, allowed 0..60"));
   Write(options_.config_file, Config(R"(, "target_unknown": 50)"));
-  EXPECT_THAT(LoadError(), HasSubstr("target_unknown: 50 is not a word, allowed 0..49"));
+  EXPECT_THAT(LoadError(), HasSubstr("target_unknown: 50 is not a token, allowed 0..49"));
   Write(options_.config_file, Config(R"(, "target_unknown": -1)"));
   EXPECT_THAT(LoadError(), HasSubstr("target_unknown: -1 is out of range"));
 }
 
 TEST_F(TwoVocabulariesTest, TablesThatDoNotFitTheWeightsAreNamed) {
   Write(options_.target_words_file, Table(options_.target_pieces_file, 4, 44));
-  EXPECT_THAT(LoadError(), HasSubstr("target_words.txt: 47 lines, but the weights have 50 words"));
+  EXPECT_THAT(LoadError(), HasSubstr("target_words.txt: 47 lines, but the weights have 50 tokens"));
   std::filesystem::remove(options_.target_words_file);
   EXPECT_THAT(LoadError(), HasSubstr("target_words.txt: cannot be read"));
   options_.target_words_file.clear();
   EXPECT_THAT(LoadError(),
-              HasSubstr("weights.safetensors: has embeddings of 61 source words and 50 target "
-                        "words: these need a vocabulary each, and target_words_file names none"));
+              HasSubstr("weights.safetensors: has embeddings of 61 source tokens and 50 target "
+                        "tokens: these need a vocabulary each, and target_words_file names none"));
 }
 
 TEST_F(Seq2SeqModelTest, RoundedPrecisionsAreForTheCpu) {
@@ -371,11 +371,11 @@ TEST_F(Seq2SeqModelTest, RoundedPrecisionsAreForTheCpu) {
   EXPECT_THAT(LoadError(), HasSubstr("precision: bfloat16 and int8 are for the CPU"));
 }
 
-TEST_F(Seq2SeqModelTest, WordsThatTheWeightsLackAreRefused) {
+TEST_F(Seq2SeqModelTest, TokensThatTheWeightsLackAreRefused) {
   std::string config = ConfigJson(kManyLanguages);
   config.replace(config.find("62"), 2, "74");
   Write(options_.config_file, config);
-  EXPECT_THAT(LoadError(), HasSubstr("languages: 74 is not a word, allowed 0..73"));
+  EXPECT_THAT(LoadError(), HasSubstr("languages: 74 is not a token, allowed 0..73"));
 }
 
 TEST_F(Seq2SeqModelTest, DamagedConfigsAreErrorsThatNameTheField) {

@@ -42,11 +42,11 @@ class FailingEngine final : public translation::TranslationEngine {
   explicit FailingEngine(std::unique_ptr<const translation::TranslationEngine> engine)
       : engine_(std::move(engine)) {}
 
-  void Advance(std::span<translation::SentenceJob* const> jobs, size_t max_words,
+  void Advance(std::span<translation::SentenceJob* const> jobs, size_t max_tokens,
                absl::FunctionRef<bool(size_t)> should_stop,
                runtime::WorkerContext& context) const override {
     engine_->Advance(
-        jobs, max_words,
+        jobs, max_tokens,
         [&](size_t job) {
           if (asked_until_failure-- == 0) throw std::runtime_error("out of memory");
           return should_stop(job);
@@ -68,12 +68,12 @@ class Seq2SeqStreamTest : public ::testing::TestWithParam<std::tuple<Engine, int
     const auto pieces_file = bergamot::TestDataFolder() / "tiny.spm";
     const auto pieces = translation::PieceModel::Load(pieces_file, error);
     ASSERT_NE(pieces, nullptr) << error;
-    std::string words(4, '\n');
-    for (int32_t id = 2; id < bergamot::kTinyWords; ++id) words += pieces->TextOf(id) + "\n";
+    std::string tokens(4, '\n');
+    for (int32_t id = 2; id < bergamot::kTinyTokens; ++id) tokens += pieces->TextOf(id) + "\n";
     const auto words_file = folder_.path() / "words.txt";
-    std::ofstream(words_file, std::ios::binary) << words;
+    std::ofstream(words_file, std::ios::binary) << tokens;
     vocabularies_.source = vocabularies_.target = translation::Vocabulary::LoadWithTable(
-        pieces_file, words_file, TinyTask(kKind).words, TinyConfig(kKind).unknown, error);
+        pieces_file, words_file, TinyTask(kKind).tokens, TinyConfig(kKind).unknown, error);
     ASSERT_NE(vocabularies_.source, nullptr) << error;
     SetEngine(std::get<0>(GetParam()));
   }
@@ -94,7 +94,7 @@ class Seq2SeqStreamTest : public ::testing::TestWithParam<std::tuple<Engine, int
   std::unique_ptr<models::Request> MakeRequest(models::TranslateInput input, Sink& sink) {
     return std::make_unique<models::Request>(std::move(input), TimePoint::max(), sink, clock_);
   }
-  // One word more.
+  // One token more.
   void Step(const std::vector<models::Request*>& requests) {
     translation::TranslationBatch batch(
         requests, {.max_source_tokens = 32, .time = {}},

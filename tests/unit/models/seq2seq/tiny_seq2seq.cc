@@ -19,9 +19,9 @@ constexpr int64_t kEncoderHidden = 96;
 constexpr int64_t kDecoderHidden = 128;
 constexpr int64_t kPlaces = 64;
 constexpr float kEndScale = 2;
-constexpr int64_t kSourceWords = 61;  // of kMarianTwo
+constexpr int64_t kSourceTokens = 61;  // of kMarianTwo
 
-int32_t WordsOf(TinyKind kind) {
+int32_t TokensOf(TinyKind kind) {
   switch (kind) {
     case TinyKind::kMarian:
       return 61;
@@ -54,17 +54,17 @@ class Maker {
       : kind_(kind), marian_(kind != TinyKind::kM2m100), config_(TinyConfig(kind)) {}
 
   bergamot::TinyTensors Make() {
-    const int64_t words = TinyTask(kind_).words;
-    std::vector<float> embeddings = Scaled("embeddings", words * kDim, marian_ ? 0.45F : 0.2F);
+    const int64_t tokens = TinyTask(kind_).tokens;
+    std::vector<float> embeddings = Scaled("embeddings", tokens * kDim, marian_ ? 0.45F : 0.2F);
     for (int64_t i = 0; i < kDim; ++i) {
       embeddings[static_cast<size_t>(config_.end * kDim + i)] *= kEndScale;
     }
-    Add("embeddings", {words, kDim}, embeddings);
+    Add("embeddings", {tokens, kDim}, embeddings);
     if (kind_ == TinyKind::kMarianTwo) {
-      Add("source_embeddings", {kSourceWords, kDim},
-          Scaled("source_embeddings", kSourceWords * kDim, 0.45F));
+      Add("source_embeddings", {kSourceTokens, kDim},
+          Scaled("source_embeddings", kSourceTokens * kDim, 0.45F));
     }
-    if (marian_) Add("output.bias", {words}, Scaled("output.bias", words, kBiasScale));
+    if (marian_) Add("output.bias", {tokens}, Scaled("output.bias", tokens, kBiasScale));
     Add("positions", {kPlaces, kDim}, Positions());
     for (const char* layer : {"encoder.0", "encoder.1"}) {
       Attention(std::string(layer) + ".self");
@@ -165,7 +165,7 @@ Seq2SeqConfig TinyConfig(TinyKind kind) {
   config.norm_first = !marian;
   config.activation = marian ? Activation::kSwish : Activation::kRelu;
   config.embedding_scale = 8;
-  config.start = marian ? WordsOf(kind) - 1 : 2;  // Marian's is the padding
+  config.start = marian ? TokensOf(kind) - 1 : 2;  // Marian's is the padding
   config.end = marian ? 0 : 2;
   config.unknown = marian ? 1 : 3;
   config.forced_end = marian;
@@ -199,12 +199,12 @@ std::unique_ptr<const Seq2SeqNetwork> MakeTinyNetwork(TinyKind kind,
 translation::SearchTask TinyTask(TinyKind kind) {
   const Seq2SeqConfig config = TinyConfig(kind);
   translation::SearchTask task;
-  task.words = WordsOf(kind);
+  task.tokens = TokensOf(kind);
   task.start = config.start;
   task.end = config.end;
   task.forced_end = config.forced_end;
   task.suppressed = config.suppressed;
-  task.max_words = 19;
+  task.max_tokens = 19;
   return task;
 }
 

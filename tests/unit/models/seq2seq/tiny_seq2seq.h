@@ -26,7 +26,7 @@ std::unique_ptr<const Seq2SeqNetwork> MakeTinyNetwork(
 std::unique_ptr<const Seq2SeqNetwork> MakeTinyNetwork(TinyKind kind,
                                                       const bergamot::TinyTensors& tensors,
                                                       const kernels::LinearKernels& kernels);
-// A search over its words.
+// A search over its tokens.
 translation::SearchTask TinyTask(TinyKind kind);
 
 }  // namespace millrace::seq2seq

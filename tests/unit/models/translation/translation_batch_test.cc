@@ -36,15 +36,15 @@ class Sink final : public models::OutputSink {
 };
 
 struct CountingState final : SentenceState {
-  size_t words = 0;
+  size_t tokens = 0;
 };
 
-// Translates each word by itself, a millisecond a word of all sentences together.
+// Translates each token by itself, a millisecond a token of all sentences together.
 class EchoEngine final : public TranslationEngine {
  public:
   explicit EchoEngine(millrace::testing::FakeClock& clock) : clock_(clock) {}
 
-  void Advance(std::span<SentenceJob* const> jobs, size_t max_words,
+  void Advance(std::span<SentenceJob* const> jobs, size_t max_tokens,
                absl::FunctionRef<bool(size_t)> should_stop,
                runtime::WorkerContext&) const override {
     calls.push_back(jobs.size());
@@ -56,19 +56,19 @@ class EchoEngine final : public TranslationEngine {
         EXPECT_TRUE(job->target.empty());
       }
     }
-    for (size_t word = 0; word < max_words; ++word) {
+    for (size_t token = 0; token < max_tokens; ++token) {
       bool worked = false;
       for (size_t i = 0; i < jobs.size(); ++i) {
         SentenceJob& job = *jobs[i];
         if (!job.at_work()) continue;
         worked = true;
         auto& state = static_cast<CountingState&>(*job.state);
-        job.target.push_back(job.source[state.words++]);
-        if (fail_after_words != 0 && state.words == fail_after_words) {
-          fail_after_words = 0;
+        job.target.push_back(job.source[state.tokens++]);
+        if (fail_after_tokens != 0 && state.tokens == fail_after_tokens) {
+          fail_after_tokens = 0;
           throw std::runtime_error("broken");
         }
-        job.done = state.words + 1 == job.source.size();
+        job.done = state.tokens + 1 == job.source.size();
         job.stopped = !job.done && should_stop(i);
         if (!job.at_work()) job.state.reset();
       }
@@ -77,7 +77,7 @@ class EchoEngine final : public TranslationEngine {
   }
 
   mutable std::vector<size_t> calls;  // sentences of each
-  mutable size_t fail_after_words = 0;
+  mutable size_t fail_after_tokens = 0;
   bool full = false;  // begins nothing
 
  private:
@@ -89,7 +89,7 @@ class TranslationBatchTest : public ::testing::Test {
   void SetUp() override {
     std::string error;
     vocabularies_.source = vocabularies_.target =
-        Vocabulary::Load(bergamot::TestDataFolder() / "tiny.spm", bergamot::kTinyWords, error);
+        Vocabulary::Load(bergamot::TestDataFolder() / "tiny.spm", bergamot::kTinyTokens, error);
     ASSERT_NE(vocabularies_.source, nullptr) << error;
   }
 
@@ -154,7 +154,7 @@ TEST_F(TranslationBatchTest, AStepEndsWhenItsTimeIsOver) {
   Sink sink;
   const auto request = MakeRequest({{kLong}}, sink);
   Step({request.get()});
-  EXPECT_EQ(engine_.calls.size(), 3u);  // of 1, 2 and 4 words
+  EXPECT_EQ(engine_.calls.size(), 3u);  // of 1, 2 and 4 tokens
   EXPECT_TRUE(sink.parts.empty());
   EXPECT_FALSE(request->outcome());
   while (!request->outcome()) Step({request.get()});
@@ -230,21 +230,21 @@ TEST_F(TranslationBatchTest, AStepEndsWhenNothingCanBegin) {
   EXPECT_EQ(sink.Text(), kLong);
 }
 
-TEST_F(TranslationBatchTest, WhatIsBegunAtOnceIsBoundedByItsWords) {
+TEST_F(TranslationBatchTest, WhatIsBegunAtOnceIsBoundedByItsTokens) {
   limits_.max_step_tokens = 20;
   std::string document;
   for (int i = 0; i < 40; ++i) document += "the cat sat on the mat\n";
   Sink sink;
   const auto request = MakeRequest({{document}}, sink);
   Step({request.get()});
-  EXPECT_EQ(engine_.calls.front(), 3u);  // of 7 words, with their end
+  EXPECT_EQ(engine_.calls.front(), 3u);  // of 7 tokens, with their end
 }
 
 TEST_F(TranslationBatchTest, PartsComeAsTheyAreDecided) {
   Sink sink;
   const auto request = MakeRequest({.texts = {kLong}, .partial = true}, sink);
   Step({request.get()});
-  ASSERT_EQ(sink.parts.size(), 1u);  // ended for the first word's sake
+  ASSERT_EQ(sink.parts.size(), 1u);  // ended for the first token's sake
   EXPECT_LE(engine_.calls.size(), 2u);
   EXPECT_FALSE(sink.parts[0].sentence_finished);
   EXPECT_FALSE(sink.parts[0].text_finished);
@@ -259,18 +259,18 @@ TEST_F(TranslationBatchTest, PartsComeAsTheyAreDecided) {
   EXPECT_EQ(sink.parts.back().target_tokens, 18);
 }
 
-TEST_F(TranslationBatchTest, NobodyWaitsForTheFirstWordOfWhatIsCopied) {
+TEST_F(TranslationBatchTest, NobodyWaitsForTheFirstTokenOfWhatIsCopied) {
   Sink sink;
   const auto request = MakeRequest({.texts = {"\xE6\xBC\xA2", kLong}, .partial = true}, sink);
   Step({request.get()});
-  EXPECT_EQ(engine_.calls.size(), 3u);  // of 1, 2 and 4 words
+  EXPECT_EQ(engine_.calls.size(), 3u);  // of 1, 2 and 4 tokens
 }
 
 TEST_F(TranslationBatchTest, WhatFailedHalfwayBeginsAnew) {
   Sink sink;
   const auto request = MakeRequest({.texts = {kLong}, .partial = true}, sink);
   Step({request.get()});
-  engine_.fail_after_words = 6;
+  engine_.fail_after_tokens = 6;
   EXPECT_THROW(
       {
         for (;;) Step({request.get()});
@@ -360,7 +360,7 @@ TEST_F(TranslationBatchTest, EqualPartsOfASentenceAreTranslatedOnce) {
   const auto request = MakeRequest({{text}}, sink);
   while (!request->outcome()) Step({request.get()});
   EXPECT_EQ(sink.Text(), text);
-  // Seven words each of a pattern of six.
+  // Seven tokens each of a pattern of six.
   EXPECT_LE(std::ranges::max(engine_.calls), 7u);
 }
 

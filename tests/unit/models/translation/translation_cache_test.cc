@@ -15,17 +15,17 @@ namespace {
 
 constexpr TranslationCache::Limits kPlenty = {uint64_t{1} << 20, 1000};
 
-SentenceJob JobFor(int32_t word) {
+SentenceJob JobFor(int32_t token) {
   SentenceJob job;
-  job.source = {word, 0};
+  job.source = {token, 0};
   job.max_target = 10;
   return job;
 }
 
 // A job that is done.
-SentenceJob Translated(int32_t word) {
-  SentenceJob job = JobFor(word);
-  job.target = {word + 1, word + 2};
+SentenceJob Translated(int32_t token) {
+  SentenceJob job = JobFor(token);
+  job.target = {token + 1, token + 2};
   job.found = {{job.target, -1.5F}};
   job.done = true;
   return job;
@@ -85,7 +85,7 @@ TEST(TranslationCache, KeepsWithinItsLimits) {
        {TranslationCache::Limits{64 << 10, 1'000'000}, {uint64_t{1} << 30, 64}}) {
     TranslationCache cache(limits);
     const auto model = cache.MakeForModel();
-    for (int32_t word = 0; word < 5000; ++word) model.Insert(Translated(word));
+    for (int32_t token = 0; token < 5000; ++token) model.Insert(Translated(token));
     const TranslationCache::Stats stats = cache.stats();
     EXPECT_LE(stats.bytes, limits.max_bytes);
     EXPECT_LE(stats.entries, limits.max_entries);
@@ -98,10 +98,10 @@ TEST(TranslationCache, ForgetsWhatWasNotUsedForLongest) {
   TranslationCache cache({uint64_t{1} << 20, 64});
   const auto model = cache.MakeForModel();
   model.Insert(Translated(0));
-  for (int32_t word = 1; word < 2000; ++word) {
-    model.Insert(Translated(word));
+  for (int32_t token = 1; token < 2000; ++token) {
+    model.Insert(Translated(token));
     SentenceJob used = JobFor(0);
-    ASSERT_TRUE(model.Find(used)) << word;
+    ASSERT_TRUE(model.Find(used)) << token;
   }
   SentenceJob first = JobFor(1);
   EXPECT_FALSE(model.Find(first));
@@ -135,12 +135,12 @@ TEST(TranslationCache, ManyThreadsFindOnlyWhatIsTheirs) {
     threads.emplace_back([&] {
       start.arrive_and_wait();
       for (int32_t i = 0; i < 5000; ++i) {
-        const int32_t word = i * 7 % 400;
-        SentenceJob job = JobFor(word);
+        const int32_t token = i * 7 % 400;
+        SentenceJob job = JobFor(token);
         if (model.Find(job)) {
-          ASSERT_EQ(job.target, Translated(word).target);
+          ASSERT_EQ(job.target, Translated(token).target);
         } else {
-          model.Insert(Translated(word));
+          model.Insert(Translated(token));
         }
       }
     });

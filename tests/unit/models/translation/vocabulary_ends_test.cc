@@ -14,13 +14,13 @@
 namespace millrace::translation {
 namespace {
 
-// By decoding all words before each.
-std::vector<size_t> EndsBySlowWay(const Vocabulary& vocabulary, std::span<const int32_t> words) {
+// By decoding all tokens before each.
+std::vector<size_t> EndsBySlowWay(const Vocabulary& vocabulary, std::span<const int32_t> tokens) {
   std::vector<size_t> ends;
-  const std::string whole = vocabulary.Decode(words);
+  const std::string whole = vocabulary.Decode(tokens);
   size_t last = 0;
-  for (size_t i = 1; i <= words.size(); ++i) {
-    last = std::max(last, vocabulary.Decode(words.first(i)).size());
+  for (size_t i = 1; i <= tokens.size(); ++i) {
+    last = std::max(last, vocabulary.Decode(tokens.first(i)).size());
     size_t end = std::min(last, whole.size());
     while (end < whole.size() && models::IsContinuationByte(whole[end])) --end;
     ends.push_back(end);
@@ -28,20 +28,20 @@ std::vector<size_t> EndsBySlowWay(const Vocabulary& vocabulary, std::span<const 
   return ends;
 }
 
-TEST(VocabularyEnds, AreThoseOfDecodingAllWordsBefore) {
+TEST(VocabularyEnds, AreThoseOfDecodingAllTokensBefore) {
   std::string error;
   const auto vocabulary =
-      Vocabulary::Load(bergamot::TestDataFolder() / "tiny.spm", bergamot::kTinyWords, error);
+      Vocabulary::Load(bergamot::TestDataFolder() / "tiny.spm", bergamot::kTinyTokens, error);
   ASSERT_NE(vocabulary, nullptr) << error;
   std::mt19937 random(5);
   for (int round = 0; round < 300; ++round) {
-    std::vector<int32_t> words(random() % 60);
+    std::vector<int32_t> tokens(random() % 60);
     // Runs of the same, such as of spaces and of bytes, too.
-    for (size_t i = 0; i < words.size(); ++i) {
+    for (size_t i = 0; i < tokens.size(); ++i) {
       const bool same = i > 0 && random() % 3 == 0;
-      words[i] = same ? words[i - 1] : static_cast<int32_t>(random() % bergamot::kTinyWords);
+      tokens[i] = same ? tokens[i - 1] : static_cast<int32_t>(random() % bergamot::kTinyTokens);
     }
-    ASSERT_EQ(vocabulary->EndsOf(words), EndsBySlowWay(*vocabulary, words));
+    ASSERT_EQ(vocabulary->EndsOf(tokens), EndsBySlowWay(*vocabulary, tokens));
   }
 }
 

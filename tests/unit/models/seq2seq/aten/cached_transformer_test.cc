@@ -19,22 +19,22 @@
 namespace millrace::seq2seq {
 namespace {
 
-using Words = std::vector<int32_t>;
+using Tokens = std::vector<int32_t>;
 
 constexpr size_t kSlots = 16384;
-constexpr size_t kTargetWords = 18;
-// By how much the score of the likeliest word may lead that of another that is as likely: where
-// random weights attend to one word of two, the least rounding, which every instruction set does in
-// its own order, moves scores by hundredths.
+constexpr size_t kTargetTokens = 18;
+// By how much the score of the likeliest token may lead that of another that is as likely: where
+// random weights attend to one token of two, the least rounding, which every instruction set does
+// in its own order, moves scores by hundredths.
 constexpr float kNearTie = 0.05F;
 
-// Sources of 1 to 45 random words.
-std::vector<Words> RandomSources(size_t count) {
+// Sources of 1 to 45 random tokens.
+std::vector<Tokens> RandomSources(size_t count) {
   std::mt19937 random(7);
-  std::vector<Words> sources;
+  std::vector<Tokens> sources;
   for (size_t i = 0; i < count; ++i) {
-    Words& source = sources.emplace_back(1 + random() % 44);
-    for (int32_t& word : source) word = static_cast<int32_t>(3 + random() % 55);
+    Tokens& source = sources.emplace_back(1 + random() % 44);
+    for (int32_t& token : source) token = static_cast<int32_t>(3 + random() % 55);
     source.push_back(0);
   }
   return sources;
@@ -54,15 +54,15 @@ class CachedTransformerTest : public ::testing::TestWithParam<TinyKind> {
   }
 
   struct Sentence {
-    Words source_slots, slots, history;
+    Tokens source_slots, slots, history;
   };
-  // Sources that were encoded, the first word of each translation being the start.
-  std::vector<Sentence> Begin(const std::vector<Words>& sources) {
+  // Sources that were encoded, the first token of each translation being the start.
+  std::vector<Sentence> Begin(const std::vector<Tokens>& sources) {
     std::vector<Sentence> sentences;
     std::vector<CachedTransformer::Source> encode;
-    for (const Words& source : sources) {
+    for (const Tokens& source : sources) {
       sentences.push_back({cached_.slots()->Take(source.size(), this),
-                           cached_.slots()->Take(kTargetWords + 1, this),
+                           cached_.slots()->Take(kTargetTokens + 1, this),
                            {TinyTask(GetParam()).start}});
     }
     for (size_t i = 0; i < sources.size(); ++i)
@@ -71,55 +71,55 @@ class CachedTransformerTest : public ::testing::TestWithParam<TinyKind> {
     return sentences;
   }
   static CachedTransformer::Row RowOf(const Sentence& sentence) {
-    return {.word = sentence.history.back(),
+    return {.token = sentence.history.back(),
             .position = sentence.history.size() - 1,
             .path = sentence.slots,
             .source = sentence.source_slots,
             .forced = {}};
   }
-  // The likeliest words, an end and what follows it included.
-  std::vector<Words> Translate(const std::vector<Words>& sources, size_t words_at_once) {
+  // The likeliest tokens, an end and what follows it included.
+  std::vector<Tokens> Translate(const std::vector<Tokens>& sources, size_t tokens_at_once) {
     std::vector<Sentence> sentences = Begin(sources);
-    while (sentences.front().history.size() <= kTargetWords) {
+    while (sentences.front().history.size() <= kTargetTokens) {
       std::vector<CachedTransformer::Row> rows;
       for (const Sentence& sentence : sentences) rows.push_back(RowOf(sentence));
-      const auto words = cached_.Continue(rows, words_at_once, context_);
+      const auto tokens = cached_.Continue(rows, tokens_at_once, context_);
       for (size_t i = 0; i < sentences.size(); ++i) {
-        Words& history = sentences[i].history;
-        history.insert(history.end(), words[i].begin(), words[i].end());
+        Tokens& history = sentences[i].history;
+        history.insert(history.end(), tokens[i].begin(), tokens[i].end());
       }
     }
-    std::vector<Words> translations;
+    std::vector<Tokens> translations;
     for (Sentence& sentence : sentences) {
       cached_.slots()->Give(sentence.source_slots);
       cached_.slots()->Give(sentence.slots);
-      sentence.history.resize(kTargetWords + 1);
+      sentence.history.resize(kTargetTokens + 1);
       translations.emplace_back(sentence.history.begin() + 1, sentence.history.end());
     }
     return translations;
   }
   // The same by the engine of the CPU.
-  std::vector<Words> Expected(const std::vector<Words>& sources) {
+  std::vector<Tokens> Expected(const std::vector<Tokens>& sources) {
     Seq2SeqConfig config = TinyConfig(GetParam());
     config.forced_end = false;
     const Seq2SeqEngine engine(MakeTinyNetwork(GetParam()), config, 64);
     std::vector<translation::SentenceJob> jobs(sources.size());
     for (size_t i = 0; i < sources.size(); ++i) {
       jobs[i].source = sources[i];
-      jobs[i].max_target = kTargetWords;
+      jobs[i].max_target = kTargetTokens;
     }
     engine.Translate(
         jobs, [](size_t) { return false; }, context_);
-    std::vector<Words> translations;
+    std::vector<Tokens> translations;
     for (const translation::SentenceJob& job : jobs) translations.push_back(job.target);
     return translations;
   }
-  // By how much the likeliest next word leads this one.
-  float Lead(const Sentence& sentence, int32_t word) {
+  // By how much the likeliest next token leads this one.
+  float Lead(const Sentence& sentence, int32_t token) {
     const CachedTransformer::Row row = RowOf(sentence);
     const at::Tensor scores = cached_.Score({&row, 1}, context_);
     const float* const first = scores.const_data_ptr<float>();
-    return *std::max_element(first, first + scores.size(1)) - first[word];
+    return *std::max_element(first, first + scores.size(1)) - first[token];
   }
 
   const c10::InferenceMode inference_;
@@ -127,17 +127,17 @@ class CachedTransformerTest : public ::testing::TestWithParam<TinyKind> {
   CachedTransformer cached_;
 };
 
-TEST_P(CachedTransformerTest, TheLikeliestWordsAreThoseOfTheCpusOwnEngine) {
-  const std::vector<Words> sources = RandomSources(150);
-  std::vector<Words> expected = Expected(sources);
-  for (Words& words : expected) {
-    if (words.size() < kTargetWords) words.push_back(TinyTask(GetParam()).end);
+TEST_P(CachedTransformerTest, TheLikeliestTokensAreThoseOfTheCpusOwnEngine) {
+  const std::vector<Tokens> sources = RandomSources(150);
+  std::vector<Tokens> expected = Expected(sources);
+  for (Tokens& tokens : expected) {
+    if (tokens.size() < kTargetTokens) tokens.push_back(TinyTask(GetParam()).end);
   }
-  // Each sentence goes on with the words that are expected, so that all of them are compared.
+  // Each sentence goes on with the tokens that are expected, so that all of them are compared.
   std::vector<Sentence> sentences = Begin(sources);
-  size_t words = 0;
+  size_t tokens = 0;
   size_t near_ties = 0;
-  for (size_t k = 0; k < kTargetWords; ++k) {
+  for (size_t k = 0; k < kTargetTokens; ++k) {
     std::vector<size_t> at_work;
     std::vector<CachedTransformer::Row> rows;
     for (size_t i = 0; i < sentences.size(); ++i) {
@@ -148,19 +148,19 @@ TEST_P(CachedTransformerTest, TheLikeliestWordsAreThoseOfTheCpusOwnEngine) {
     const auto likeliest = cached_.Continue(rows, 1, context_);
     for (size_t row = 0; row < at_work.size(); ++row) {
       Sentence& sentence = sentences[at_work[row]];
-      const int32_t word = expected[at_work[row]][k];
-      if (likeliest[row].front() != word) {
+      const int32_t token = expected[at_work[row]][k];
+      if (likeliest[row].front() != token) {
         ++near_ties;
-        EXPECT_LT(Lead(sentence, word), kNearTie)
-            << "sentence " << at_work[row] << ", word " << k << ": " << likeliest[row].front()
-            << " in place of " << word;
+        EXPECT_LT(Lead(sentence, token), kNearTie)
+            << "sentence " << at_work[row] << ", token " << k << ": " << likeliest[row].front()
+            << " in place of " << token;
       }
-      sentence.history.push_back(word);
-      ++words;
+      sentence.history.push_back(token);
+      ++tokens;
     }
   }
-  EXPECT_GT(words, 5 * sources.size());
-  EXPECT_LE(near_ties, words / 200);
+  EXPECT_GT(tokens, 5 * sources.size());
+  EXPECT_LE(near_ties, tokens / 200);
 }
 
 TEST_P(CachedTransformerTest, TranslationsGiveTheirSlotsBack) {
@@ -168,37 +168,37 @@ TEST_P(CachedTransformerTest, TranslationsGiveTheirSlotsBack) {
   EXPECT_EQ(cached_.slots()->used(), 0u);
 }
 
-TEST_P(CachedTransformerTest, SeveralWordsAtOnceAreThoseOfOneAtATime) {
-  const std::vector<Words> sources = RandomSources(20);
-  EXPECT_EQ(Translate(sources, CachedTransformer::kMaxWords), Translate(sources, 1));
+TEST_P(CachedTransformerTest, SeveralTokensAtOnceAreThoseOfOneAtATime) {
+  const std::vector<Tokens> sources = RandomSources(20);
+  EXPECT_EQ(Translate(sources, CachedTransformer::kMaxTokens), Translate(sources, 1));
 }
 
-TEST_P(CachedTransformerTest, GivenWordsComeInPlaceOfTheLikeliest) {
-  const std::vector<Words> sources = RandomSources(2);
+TEST_P(CachedTransformerTest, GivenTokensComeInPlaceOfTheLikeliest) {
+  const std::vector<Tokens> sources = RandomSources(2);
   const std::vector<Sentence> sentences = Begin(sources);
-  const Words forced = {33, 5};
+  const Tokens forced = {33, 5};
   std::vector<CachedTransformer::Row> rows = {RowOf(sentences[0]), RowOf(sentences[1])};
   const auto free = cached_.Continue(rows, 4, context_);
   rows[0].forced = forced;
-  const auto words = cached_.Continue(rows, 4, context_);
-  EXPECT_EQ((Words{words[0][0], words[0][1]}), forced);
-  EXPECT_NE(words[0], free[0]);
-  EXPECT_EQ(words[1], free[1]);
+  const auto tokens = cached_.Continue(rows, 4, context_);
+  EXPECT_EQ((Tokens{tokens[0][0], tokens[0][1]}), forced);
+  EXPECT_NE(tokens[0], free[0]);
+  EXPECT_EQ(tokens[1], free[1]);
 }
 
-TEST_P(CachedTransformerTest, ScoresAreThoseTheLikeliestWordIsTakenFrom) {
-  const std::vector<Words> sources = RandomSources(3);
+TEST_P(CachedTransformerTest, ScoresAreThoseTheLikeliestTokenIsTakenFrom) {
+  const std::vector<Tokens> sources = RandomSources(3);
   const std::vector<Sentence> sentences = Begin(sources);
   std::vector<CachedTransformer::Row> rows;
   for (const Sentence& sentence : sentences) rows.push_back(RowOf(sentence));
   const at::Tensor scores = cached_.Score(rows, context_);
-  const auto words = cached_.Continue(rows, 1, context_);
+  const auto tokens = cached_.Continue(rows, 1, context_);
   for (size_t i = 0; i < rows.size(); ++i) {
     const float* row = scores.const_data_ptr<float>() + static_cast<int64_t>(i) * scores.size(1);
     const auto best = std::max_element(row, row + scores.size(1)) - row;
-    EXPECT_EQ(words[i], Words{static_cast<int32_t>(best)});
+    EXPECT_EQ(tokens[i], Tokens{static_cast<int32_t>(best)});
     // The padding of the vocabulary never comes.
-    EXPECT_TRUE(std::isinf(row[TinyTask(GetParam()).words]));
+    EXPECT_TRUE(std::isinf(row[TinyTask(GetParam()).tokens]));
   }
 }
 
@@ -210,36 +210,36 @@ TEST_P(CachedTransformerTest, WhatIsNoNumberStaysWithItsSentence) {
   const size_t row = static_cast<size_t>(TinyConfig(GetParam()).dim) * sizeof(float);
   std::fill_n(embeddings.begin() + static_cast<std::ptrdiff_t>(kBroken * row), row, '\xFF');
   const CachedTransformer broken(Upload(tensors), kSlots, "broken", /*few_shapes=*/false);
-  const Words source = {5, 6, 0};
-  const Words forced(4, kBroken);
+  const Tokens source = {5, 6, 0};
+  const Tokens forced(4, kBroken);
   const auto translate = [&](std::span<const int32_t> given) {
-    const Words source_slots = broken.slots()->Take(source.size(), this);
-    const Words slots = broken.slots()->Take(9, this);
+    const Tokens source_slots = broken.slots()->Take(source.size(), this);
+    const Tokens slots = broken.slots()->Take(9, this);
     const CachedTransformer::Source encoded = {source, source_slots};
     broken.Encode({&encoded, 1}, context_);
-    Words words = {TinyTask(GetParam()).start};
-    while (words.size() < 9) {
-      const CachedTransformer::Row next = {.word = std::max(words.back(), 0),
-                                           .position = words.size() - 1,
+    Tokens tokens = {TinyTask(GetParam()).start};
+    while (tokens.size() < 9) {
+      const CachedTransformer::Row next = {.token = std::max(tokens.back(), 0),
+                                           .position = tokens.size() - 1,
                                            .path = slots,
                                            .source = source_slots,
                                            .forced = given};
-      const Words four = broken.Continue({&next, 1}, 4, context_).front();
-      words.insert(words.end(), four.begin(), four.end());
+      const Tokens four = broken.Continue({&next, 1}, 4, context_).front();
+      tokens.insert(tokens.end(), four.begin(), four.end());
     }
     broken.slots()->Give(slots);
     broken.slots()->Give(source_slots);
-    return words;
+    return tokens;
   };
-  const Words before = translate({});
+  const Tokens before = translate({});
   EXPECT_EQ(std::ranges::count(before, -1), 0);
   translate(forced);  // leaves its slots without numbers
   EXPECT_EQ(translate({}), before);
 }
 
 TEST_P(CachedTransformerTest, SlotsOfOthersDoNotMatter) {
-  const std::vector<Words> sources = RandomSources(8);
-  const std::vector<Words> alone = Translate({sources[3]}, 2);
+  const std::vector<Tokens> sources = RandomSources(8);
+  const std::vector<Tokens> alone = Translate({sources[3]}, 2);
   EXPECT_EQ(Translate(sources, 2)[3], alone[0]);
 }
 

@@ -29,7 +29,7 @@ TEST(HypothesisSlotsTest, HypothesesShareTheSlotsOfTheirBeginning) {
   EXPECT_NE(slots.path(0).back(), slots.path(1).back());
 }
 
-TEST(HypothesisSlotsTest, TwoWordsNeverHaveOneSlot) {
+TEST(HypothesisSlotsTest, TwoTokensNeverHaveOneSlot) {
   HypothesisSlots slots({10, 11, 12, 13, 14, 15}, 2);
   slots.Extend();
   slots.Follow(Parents{1, 1});

@@ -17,72 +17,72 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::SizeIs;
 
-// Words: 0 ends, 1 starts, the others are words.
+// Tokens: 0 ends, 1 starts, the others are text.
 constexpr int32_t kEnd = 0;
 constexpr int32_t kStart = 1;
 constexpr int32_t kA = 2;
 constexpr int32_t kB = 3;
 constexpr int32_t kC = 4;
-constexpr int64_t kWords = 5;
+constexpr int64_t kTokens = 5;
 
-using Words = std::vector<int32_t>;
+using Tokens = std::vector<int32_t>;
 using Scores = std::vector<float>;
 
-// Probabilities of the next word by what was written; what is not named is as unlikely as can be.
+// Probabilities of the next token by what was written; what is not named is as unlikely as can be.
 class Network {
  public:
   using Chances = std::map<int32_t, float>;
 
-  explicit Network(std::map<Words, Chances> chances) : chances_(std::move(chances)) {}
+  explicit Network(std::map<Tokens, Chances> chances) : chances_(std::move(chances)) {}
 
-  Scores Logits(const Words& written) const {
-    Scores scores(kWords, std::log(1e-6F));
+  Scores Logits(const Tokens& written) const {
+    Scores scores(kTokens, std::log(1e-6F));
     const auto found = chances_.find(written);
     if (found == chances_.end()) {
       scores[kEnd] = 0;
       return scores;
     }
-    for (const auto& [word, chance] : found->second)
-      scores[static_cast<size_t>(word)] = std::log(chance);
+    for (const auto& [token, chance] : found->second)
+      scores[static_cast<size_t>(token)] = std::log(chance);
     return scores;
   }
 
  private:
-  std::map<Words, Chances> chances_;
+  std::map<Tokens, Chances> chances_;
 };
 
-using LogitsFunction = std::function<Scores(const Words&)>;
+using LogitsFunction = std::function<Scores(const Tokens&)>;
 
 // Plays the network for a search. Also the number of steps.
 std::pair<std::vector<Hypothesis>, int> Play(Search& search, const LogitsFunction& logits) {
-  constexpr int64_t kStride = kWords + 3;
-  std::vector<Words> written = {{}};
+  constexpr int64_t kStride = kTokens + 3;
+  std::vector<Tokens> written = {{}};
   int steps = 0;
   while (!search.rows().empty()) {
     Scores all;
-    for (const Words& words : written) {
-      Scores scores = logits(words);
+    for (const Tokens& tokens : written) {
+      Scores scores = logits(tokens);
       scores.resize(kStride, 1e9F);  // what lies between rows is not looked at
       all.insert(all.end(), scores.begin(), scores.end());
     }
     search.Advance(all.data(), kStride);
     ++steps;
-    std::vector<Words> next;
+    std::vector<Tokens> next;
     for (const Search::Row& row : search.rows()) {
       next.push_back(written.at(static_cast<size_t>(row.parent)));
-      next.back().push_back(row.word);
+      next.back().push_back(row.token);
     }
     written = std::move(next);
   }
   return {search.Found(), steps};
 }
 
-SearchTask Task(size_t max_words = 8) {
+SearchTask Task(size_t max_tokens = 8) {
   SearchTask task;
-  task.words = kWords;
+  task.tokens = kTokens;
   task.start = kStart;
   task.end = kEnd;
-  task.max_words = max_words;
+  task.max_tokens = max_tokens;
   return task;
 }
 
@@ -91,10 +91,10 @@ std::vector<Hypothesis> Find(const SearchOptions& options, const SearchTask& tas
   return Play(*MakeSearch(options, task), logits).first;
 }
 
-std::vector<Words> WordsOf(const std::vector<Hypothesis>& found) {
-  std::vector<Words> words;
-  for (const Hypothesis& hypothesis : found) words.push_back(hypothesis.words);
-  return words;
+std::vector<Tokens> TokensOf(const std::vector<Hypothesis>& found) {
+  std::vector<Tokens> tokens;
+  for (const Hypothesis& hypothesis : found) tokens.push_back(hypothesis.tokens);
+  return tokens;
 }
 
 SearchOptions Beam(int size, int hypotheses = 1) {
@@ -106,32 +106,32 @@ SearchOptions Beam(int size, int hypotheses = 1) {
 
 // Always the same chances.
 LogitsFunction Always(Network::Chances chances) {
-  return [chances = std::move(chances)](const Words& written) {
+  return [chances = std::move(chances)](const Tokens& written) {
     return Network({{written, chances}}).Logits(written);
   };
 }
 
-// The likeliest first word leads nowhere.
+// The likeliest first token leads nowhere.
 LogitsFunction GardenPath() {
   const Network network({{{}, {{kA, 0.6F}, {kB, 0.4F}}},
                          {{kA}, {{kA, 0.3F}, {kB, 0.3F}, {kC, 0.4F}}},
                          {{kB}, {{kC, 0.95F}, {kA, 0.05F}}}});
-  return [network](const Words& written) { return network.Logits(written); };
+  return [network](const Tokens& written) { return network.Logits(written); };
 }
 
-TEST(Search, GreedyTakesTheLikeliestWordUntilTheEnd) {
-  EXPECT_THAT(WordsOf(Find({}, Task(), GardenPath())), ElementsAre(Words{kA, kC}));
+TEST(Search, GreedyTakesTheLikeliestTokenUntilTheEnd) {
+  EXPECT_THAT(TokensOf(Find({}, Task(), GardenPath())), ElementsAre(Tokens{kA, kC}));
 }
 
 TEST(Search, TheFirstOfEqualsWins) {
-  EXPECT_THAT(WordsOf(Find({}, Task(2), Always({{kC, 0.5F}, {kB, 0.5F}}))),
-              ElementsAre(Words{kB, kB}));
+  EXPECT_THAT(TokensOf(Find({}, Task(2), Always({{kC, 0.5F}, {kB, 0.5F}}))),
+              ElementsAre(Tokens{kB, kB}));
 }
 
 TEST(Search, ATranslationIsCutAtItsGreatestLength) {
   for (const int beam : {1, 3}) {
     const auto found = Find(Beam(beam), Task(4), Always({{kA, 0.9F}, {kB, 0.1F}}));
-    EXPECT_THAT(WordsOf(found), ElementsAre(Words{kA, kA, kA, kA}));
+    EXPECT_THAT(TokensOf(found), ElementsAre(Tokens{kA, kA, kA, kA}));
   }
 }
 
@@ -140,25 +140,25 @@ TEST(Search, AForcedEndTakesTheLastPlace) {
   task.forced_end = true;
   for (const int beam : {1, 3}) {
     const auto found = Find(Beam(beam), task, Always({{kA, 0.9F}, {kB, 0.1F}}));
-    EXPECT_THAT(WordsOf(found), ElementsAre(Words{kA, kA, kA}));
+    EXPECT_THAT(TokensOf(found), ElementsAre(Tokens{kA, kA, kA}));
   }
 }
 
-TEST(Search, SuppressedWordsNeverCome) {
+TEST(Search, SuppressedTokensNeverCome) {
   SearchTask task = Task(2);
   task.suppressed = {kA};
   for (const int beam : {1, 2}) {
     const auto found = Find(Beam(beam), task, Always({{kA, 0.9F}, {kB, 0.1F}}));
-    EXPECT_THAT(WordsOf(found), ElementsAre(Words{kB, kB}));
+    EXPECT_THAT(TokensOf(found), ElementsAre(Tokens{kB, kB}));
   }
 }
 
-TEST(Search, TheEndWaitsForTheFewestWords) {
+TEST(Search, TheEndWaitsForTheFewestTokens) {
   SearchTask task = Task();
-  task.min_words = 3;
+  task.min_tokens = 3;
   for (const int beam : {1, 2}) {
     const auto found = Find(Beam(beam), task, Always({{kEnd, 0.9F}, {kB, 0.1F}}));
-    EXPECT_THAT(found.front().words, SizeIs(3));
+    EXPECT_THAT(found.front().tokens, SizeIs(3));
   }
 }
 
@@ -166,65 +166,65 @@ TEST(Search, EachHypothesisBeginsWithThePrefixWhichCostsNothing) {
   SearchTask task = Task();
   task.prefix = {kC, kB};
   const LogitsFunction logits = Always({{kEnd, 0.5F}, {kA, 0.5F}});
-  EXPECT_EQ(Find({}, task, logits).front().words, (Words{kC, kB}));
+  EXPECT_EQ(Find({}, task, logits).front().tokens, (Tokens{kC, kB}));
   const auto found = Find(Beam(2, 2), task, logits);
   for (const Hypothesis& hypothesis : found) {
-    ASSERT_GE(hypothesis.words.size(), 2u);
-    EXPECT_EQ(Words(hypothesis.words.begin(), hypothesis.words.begin() + 2), task.prefix);
+    ASSERT_GE(hypothesis.tokens.size(), 2u);
+    EXPECT_EQ(Tokens(hypothesis.tokens.begin(), hypothesis.tokens.begin() + 2), task.prefix);
   }
-  // The prefix counts as words: the logarithm of one chance over three.
-  Hypothesis shortest = found[0].words.size() < found[1].words.size() ? found[0] : found[1];
+  // The prefix counts as tokens: the logarithm of one chance over three.
+  Hypothesis shortest = found[0].tokens.size() < found[1].tokens.size() ? found[0] : found[1];
   EXPECT_NEAR(shortest.score, std::log(0.5F) / 3, 1e-4F);
 }
 
-TEST(Search, NoSequenceOfWordsComesTwice) {
+TEST(Search, NoSequenceOfTokensComesTwice) {
   SearchOptions options;
   options.no_repeat_ngram_size = 2;
   // A A may come once: then A must be followed by something else.
-  EXPECT_THAT(WordsOf(Find(options, Task(5), Always({{kA, 0.9F}, {kB, 0.09F}, {kC, 0.01F}}))),
-              ElementsAre(Words{kA, kA, kB, kA, kC}));
+  EXPECT_THAT(TokensOf(Find(options, Task(5), Always({{kA, 0.9F}, {kB, 0.09F}, {kC, 0.01F}}))),
+              ElementsAre(Tokens{kA, kA, kB, kA, kC}));
   options.no_repeat_ngram_size = 1;
-  EXPECT_THAT(WordsOf(Find(options, Task(3), Always({{kA, 0.9F}, {kB, 0.09F}, {kC, 0.01F}}))),
-              ElementsAre(Words{kA, kB, kC}));
+  EXPECT_THAT(TokensOf(Find(options, Task(3), Always({{kA, 0.9F}, {kB, 0.09F}, {kC, 0.01F}}))),
+              ElementsAre(Tokens{kA, kB, kC}));
 }
 
-TEST(Search, RepeatedWordsAreLessLikely) {
+TEST(Search, RepeatedTokensAreLessLikely) {
   SearchOptions options;
   options.repetition_penalty = 2;
-  const auto logits = [](const Words&) { return Scores{-9, -9, 3, 2, -1}; };
-  EXPECT_THAT(WordsOf(Find(options, Task(3), logits)), ElementsAre(Words{kA, kB, kA}));
-  const auto negative = [](const Words&) { return Scores{-9, -9, -2, -3, -9}; };
-  EXPECT_THAT(WordsOf(Find(options, Task(2), negative)), ElementsAre(Words{kA, kB}));
+  const auto logits = [](const Tokens&) { return Scores{-9, -9, 3, 2, -1}; };
+  EXPECT_THAT(TokensOf(Find(options, Task(3), logits)), ElementsAre(Tokens{kA, kB, kA}));
+  const auto negative = [](const Tokens&) { return Scores{-9, -9, -2, -3, -9}; };
+  EXPECT_THAT(TokensOf(Find(options, Task(2), negative)), ElementsAre(Tokens{kA, kB}));
 }
 
 TEST(Search, ABeamFindsWhatGreedyMisses) {
   const auto found = Find(Beam(2), Task(), GardenPath());
   ASSERT_THAT(found, SizeIs(1));
-  EXPECT_EQ(found[0].words, (Words{kB, kC}));
+  EXPECT_EQ(found[0].tokens, (Tokens{kB, kC}));
   EXPECT_NEAR(found[0].score, std::log(0.4F * 0.95F) / 3, 1e-4F);
 }
 
 TEST(Search, HypothesesComeBestFirst) {
   const auto found = Find(Beam(4, 3), Task(), GardenPath());
   ASSERT_THAT(found, SizeIs(3));
-  EXPECT_EQ(found[0].words, (Words{kB, kC}));
-  EXPECT_EQ(found[1].words, (Words{kA, kC}));
+  EXPECT_EQ(found[0].tokens, (Tokens{kB, kC}));
+  EXPECT_EQ(found[1].tokens, (Tokens{kA, kC}));
   EXPECT_GE(found[0].score, found[1].score);
   EXPECT_GE(found[1].score, found[2].score);
 }
 
 TEST(Search, TheLengthPenaltyWeighsShortAgainstLong) {
-  // The end at once, or three sure words after an unlikely one.
+  // The end at once, or three sure tokens after an unlikely one.
   const Network network({{{}, {{kEnd, 0.6F}, {kA, 0.4F}}},
                          {{kA}, {{kA, 1.0F}}},
                          {{kA, kA}, {{kA, 1.0F}}},
                          {{kA, kA, kA}, {{kEnd, 1.0F}}}});
-  const auto logits = [&](const Words& written) { return network.Logits(written); };
+  const auto logits = [&](const Tokens& written) { return network.Logits(written); };
   SearchOptions options = Beam(2);
   options.length_penalty = 0;
-  EXPECT_EQ(Find(options, Task(), logits).front().words, Words{});
+  EXPECT_EQ(Find(options, Task(), logits).front().tokens, Tokens{});
   options.length_penalty = 1;
-  EXPECT_EQ(Find(options, Task(), logits).front().words, (Words{kA, kA, kA}));
+  EXPECT_EQ(Find(options, Task(), logits).front().tokens, (Tokens{kA, kA, kA}));
 }
 
 TEST(Search, StopsAsEarlyAsItIsTold) {
@@ -250,10 +250,10 @@ TEST(Search, DrawsAreThoseOfTheirSeed) {
   SearchOptions options;
   options.sample = true;
   const auto logits = Always({{kA, 0.4F}, {kB, 0.3F}, {kC, 0.3F}});
-  std::map<Words, int> kinds;
+  std::map<Tokens, int> kinds;
   for (options.seed = 0; options.seed < 8; ++options.seed) {
-    const auto found = WordsOf(Find(options, Task(20), logits));
-    EXPECT_EQ(found, WordsOf(Find(options, Task(20), logits)));
+    const auto found = TokensOf(Find(options, Task(20), logits));
+    EXPECT_EQ(found, TokensOf(Find(options, Task(20), logits)));
     ++kinds[found.front()];
   }
   EXPECT_THAT(kinds, SizeIs(8));
@@ -267,7 +267,7 @@ TEST(Search, DrawsFollowTheChances) {
   const auto drawn = [&] {
     const auto found = Find(options, Task(kDraws), Always({{kA, 0.5F}, {kB, 0.3F}, {kC, 0.2F}}));
     std::map<int32_t, double> shares;
-    for (const int32_t word : found.front().words) shares[word] += 1.0 / kDraws;
+    for (const int32_t token : found.front().tokens) shares[token] += 1.0 / kDraws;
     return shares;
   };
   auto shares = drawn();
@@ -304,8 +304,8 @@ TEST(Search, SaysWhatIsWrongWithOptions) {
 }
 
 TEST(SearchTest, ScoresThatAreNoNumbersFindNothing) {
-  const auto nothing = [](const Words& written) {
-    return written.size() < 2 ? Scores{-9, -9, 0, -1, -9} : Scores(kWords, NAN);
+  const auto nothing = [](const Tokens& written) {
+    return written.size() < 2 ? Scores{-9, -9, 0, -1, -9} : Scores(kTokens, NAN);
   };
   SearchOptions sampled;
   sampled.sample = true;

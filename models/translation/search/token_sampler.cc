@@ -1,17 +1,17 @@
-#include "models/translation/search/word_sampler.h"
+#include "models/translation/search/token_sampler.h"
 
 #include <algorithm>
 #include <cmath>
 
 namespace millrace::translation {
 
-WordSampler::WordSampler(const SearchOptions& options)
+TokenSampler::TokenSampler(const SearchOptions& options)
     : temperature_(options.temperature),
       top_k_(static_cast<size_t>(options.top_k)),
       top_p_(static_cast<double>(options.top_p)),
       random_(options.seed) {}
 
-int32_t WordSampler::Draw(std::span<const float> scores) {
+int32_t TokenSampler::Draw(std::span<const float> scores) {
   candidates_.clear();
   for (size_t i = 0; i < scores.size(); ++i) {
     if (std::isfinite(scores[i]))
@@ -19,7 +19,7 @@ int32_t WordSampler::Draw(std::span<const float> scores) {
   }
   if (candidates_.empty()) return 0;
   const auto better = [](const Candidate& a, const Candidate& b) {
-    return a.score > b.score || (a.score == b.score && a.word < b.word);
+    return a.score > b.score || (a.score == b.score && a.token < b.token);
   };
   if (top_k_ > 0 && top_k_ < candidates_.size()) {
     const auto end = candidates_.begin() + static_cast<std::ptrdiff_t>(top_k_);
@@ -40,9 +40,9 @@ int32_t WordSampler::Draw(std::span<const float> scores) {
   double left = std::ldexp(static_cast<double>(random_() >> 11), -53) * mass;
   for (size_t i = 0; i + 1 < kept; ++i) {
     left -= weights_[i];
-    if (left < 0) return candidates_[i].word;
+    if (left < 0) return candidates_[i].token;
   }
-  return candidates_[kept - 1].word;
+  return candidates_[kept - 1].token;
 }
 
 }  // namespace millrace::translation

@@ -9,11 +9,11 @@
 
 namespace millrace::translation {
 
-// Draws words by their scores. The words that it draws depend on the seed and the scores alone, on
-// every machine alike. One thread at a time.
-class WordSampler {
+// Draws tokens by their scores. The tokens that it draws depend on the seed and the scores alone,
+// on every machine alike. One thread at a time.
+class TokenSampler {
  public:
-  explicit WordSampler(const SearchOptions& options);
+  explicit TokenSampler(const SearchOptions& options);
 
   // Some score must be above minus infinity.
   int32_t Draw(std::span<const float> scores);
@@ -21,7 +21,7 @@ class WordSampler {
  private:
   struct Candidate {
     float score;
-    int32_t word;
+    int32_t token;
   };
 
   const float temperature_;

@@ -1,4 +1,4 @@
-#include "models/translation/word_table.h"
+#include "models/translation/token_table.h"
 
 #include <algorithm>
 #include <utility>
@@ -12,9 +12,9 @@ constexpr std::string_view kSpace = "\xE2\x96\x81";  // U+2581, how SentencePiec
 
 }  // namespace
 
-std::unique_ptr<const WordTable> WordTable::Load(const std::filesystem::path& path,
-                                                 const PieceModel& pieces, int64_t words,
-                                                 int32_t unknown, std::string& error) {
+std::unique_ptr<const TokenTable> TokenTable::Load(const std::filesystem::path& path,
+                                                   const PieceModel& pieces, int64_t tokens,
+                                                   int32_t unknown, std::string& error) {
   const absl::StatusOr<std::string> file =
       models::ReadRegularFile(path, models::kMaxVocabularyBytes);
   if (!file.ok()) {
@@ -27,30 +27,30 @@ std::unique_ptr<const WordTable> WordTable::Load(const std::filesystem::path& pa
     texts.emplace_back(*file, at, end - at);
     at = end + 1;
   }
-  if (static_cast<int64_t>(texts.size()) != words) {
+  if (static_cast<int64_t>(texts.size()) != tokens) {
     error = path.string() + ": " + std::to_string(texts.size()) + " lines, but the weights have " +
-            std::to_string(words) + " words";
+            std::to_string(tokens) + " tokens";
     return nullptr;
   }
-  return std::unique_ptr<const WordTable>(new WordTable(std::move(texts), pieces, unknown));
+  return std::unique_ptr<const TokenTable>(new TokenTable(std::move(texts), pieces, unknown));
 }
 
-WordTable::WordTable(std::vector<std::string> texts, const PieceModel& pieces, int32_t unknown)
+TokenTable::TokenTable(std::vector<std::string> texts, const PieceModel& pieces, int32_t unknown)
     : texts_(std::move(texts)), unknown_(unknown) {
-  for (size_t word = 0; word < texts_.size(); ++word) {
-    if (!texts_[word].empty()) words_.emplace(texts_[word], static_cast<int32_t>(word));
+  for (size_t token = 0; token < texts_.size(); ++token) {
+    if (!texts_[token].empty()) tokens_.emplace(texts_[token], static_cast<int32_t>(token));
   }
-  for (int32_t id = 0; id < pieces.size(); ++id) of_piece_.push_back(WordOf(pieces.TextOf(id)));
+  for (int32_t id = 0; id < pieces.size(); ++id) of_piece_.push_back(TokenOf(pieces.TextOf(id)));
 }
 
-int32_t WordTable::WordOf(std::string_view piece) const {
-  const auto found = words_.find(piece);
-  return found == words_.end() ? unknown_ : found->second;
+int32_t TokenTable::TokenOf(std::string_view piece) const {
+  const auto found = tokens_.find(piece);
+  return found == tokens_.end() ? unknown_ : found->second;
 }
 
-std::string WordTable::Text(std::span<const int32_t> words) const {
+std::string TokenTable::Text(std::span<const int32_t> tokens) const {
   std::string pieces;
-  for (const int32_t word : words) pieces += texts_[static_cast<size_t>(word)];
+  for (const int32_t token : tokens) pieces += texts_[static_cast<size_t>(token)];
   std::string text;
   for (size_t at = 0; at < pieces.size();) {
     const size_t space = std::min(pieces.find(kSpace, at), pieces.size());
