@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "models/seq2seq/aten/cached_transformer.h"
-#include "models/seq2seq/aten/hypothesis_slots.h"
+#include "models/seq2seq/aten/kv_slot_table.h"
 #include "models/seq2seq/search_job.h"
 #include "models/seq2seq/upload_weights.h"
 #include "models/translation/search/single_search.h"
@@ -17,7 +17,7 @@
 namespace millrace::seq2seq {
 namespace {
 
-// On CUDA room for 43,000 tokens of NLLB-600M.
+// On CUDA there is room for 43,000 tokens of NLLB-600M.
 int64_t UsualCacheBytes(runtime::DeviceType device) {
   return device == runtime::DeviceType::kCuda ? int64_t{2} << 30 : int64_t{256} << 20;
 }
@@ -26,25 +26,25 @@ size_t CacheSlots(const TransformerWeights& weights, int64_t bytes) {
   const int64_t token = std::ssize(weights.decoder) * 2 * weights.dim() *
                         static_cast<int64_t>(weights.positions.element_size());
   const int64_t longest = weights.positions.size(0);
-  // Of a source and the most hypotheses, and those that are never given out.
+  // There is room for at least one source with the most hypotheses, and the reserved slots.
   return static_cast<size_t>(
       std::max(bytes / token, (1 + translation::SearchOptions::kMaxBeam) * longest + 2));
 }
 
-// Whether it takes the likeliest of all tokens, so that the device can choose.
+// Returns true if the search only takes the likeliest token, which the device can choose.
 bool TakesTheLikeliest(const translation::SentenceJob& job) {
   const translation::SearchOptions& search = job.search;
   return search.beam_size == 1 && !search.sample && search.repetition_penalty == 1.0F &&
          search.no_repeat_ngram_size == 0 && job.min_target == 0;
 }
 
-// A sentence that is being decoded, and the slots that it holds. Of one that was suspended the
-// search knows tokens that the cache does not: they go through the decoder first, and what it says
-// of them is no news.
+// A sentence that is being decoded, and the KV slots that it holds. The search of a suspended
+// sentence knows tokens that the cache lacks: the decoder reads them first, and its predictions for
+// them are ignored.
 class Decoding final : public translation::SentenceState {
  public:
-  // Of a job that is new or suspended. Null when there are too few slots.
-  static std::unique_ptr<Decoding> Begin(const std::shared_ptr<WordSlots>& pool,
+  // The job is new or suspended. Returns null when too few slots are free.
+  static std::unique_ptr<Decoding> Begin(const std::shared_ptr<KvSlotPool>& pool,
                                          translation::SentenceJob& job,
                                          translation::SearchTask task) {
     const size_t hypotheses = static_cast<size_t>(job.search.beam_size);
@@ -54,8 +54,8 @@ class Decoding final : public translation::SentenceState {
     return std::unique_ptr<Decoding>(new Decoding(pool, job, std::move(task), slots, tokens));
   }
   ~Decoding() override {
-    pool_->Give(source_);
-    pool_->Give(tokens_.all());
+    pool_->Give(source_slots_);
+    pool_->Give(target_slots_.all());
   }
   std::unique_ptr<translation::Search> TakeSearch() override { return std::move(search_); }
 
@@ -63,10 +63,10 @@ class Decoding final : public translation::SentenceState {
   bool over() const { return search_->rows().empty(); }
   bool is_greedy() const { return greedy_ != nullptr; }
   CachedTransformer::Source Source(const translation::SentenceJob& job) const {
-    return {job.source, source_};
+    return {job.source, source_slots_};
   }
 
-  // Of a greedy one, to be continued by so many tokens. It holds until Continue.
+  // The row of a greedy search, to be continued by `tokens` tokens. It is valid until Continue.
   CachedTransformer::Row GreedyRow(size_t tokens) {
     const std::span<const int32_t> known = search_->Tokens(0);
     given_.clear();
@@ -76,8 +76,8 @@ class Decoding final : public translation::SentenceState {
     }
     return {.token = known[cached_],
             .position = cached_,
-            .path = tokens_.all(),
-            .source = source_,
+            .path = target_slots_.all(),
+            .source = source_slots_,
             .forced = given_};
   }
   void Continue(std::span<const int32_t> tokens) {
@@ -87,14 +87,14 @@ class Decoding final : public translation::SentenceState {
     }
   }
 
-  // Of another, one each hypothesis. They hold until Advance.
+  // Adds a row for each hypothesis of a search that is not greedy. They are valid until Advance.
   void AddRows(std::vector<CachedTransformer::Row>& rows) {
-    tokens_.Extend();
+    target_slots_.Extend();
     for (size_t i = 0; i < this->rows(); ++i) {
       rows.push_back({.token = search_->Tokens(i)[cached_],
                       .position = cached_,
-                      .path = tokens_.path(i),
-                      .source = source_,
+                      .path = target_slots_.path(i),
+                      .source = source_slots_,
                       .forced = {}});
     }
   }
@@ -104,10 +104,10 @@ class Decoding final : public translation::SentenceState {
     search_->Advance(scores, stride);
     std::vector<int32_t> parents;
     for (const translation::Search::Row& row : search_->rows()) parents.push_back(row.parent);
-    tokens_.Follow(parents);
+    target_slots_.Follow(parents);
   }
 
-  // Of one that is over: a row for each token of the translation. Returns how many.
+  // Adds a row for each token of the translation, once the search is over. Returns how many.
   size_t AddFound(std::vector<CachedTransformer::Row>& rows) const {
     const std::vector<translation::Hypothesis> found = search_->Found();
     if (found.empty()) return 0;
@@ -116,33 +116,33 @@ class Decoding final : public translation::SentenceState {
     for (size_t i = 0; i < next.size(); ++i) {
       rows.push_back({.token = std::exchange(token, next[i]),
                       .position = i,
-                      .path = tokens_.all(),
-                      .source = source_,
+                      .path = target_slots_.all(),
+                      .source = source_slots_,
                       .forced = {}});
     }
     return next.size();
   }
 
  private:
-  Decoding(const std::shared_ptr<WordSlots>& pool, translation::SentenceJob& job,
+  Decoding(const std::shared_ptr<KvSlotPool>& pool, translation::SentenceJob& job,
            translation::SearchTask task, std::span<int32_t> slots, size_t tokens)
       : pool_(pool),
-        source_(slots.begin() + static_cast<std::ptrdiff_t>(tokens), slots.end()),
+        source_slots_(slots.begin() + static_cast<std::ptrdiff_t>(tokens), slots.end()),
         start_(task.start),
         search_(job.suspended != nullptr ? std::move(job.suspended)
                                          : translation::MakeSearch(job.search, std::move(task))),
-        tokens_({slots.begin(), slots.begin() + static_cast<std::ptrdiff_t>(tokens)},
-                std::max<size_t>(1, search_->rows().size())) {
+        target_slots_({slots.begin(), slots.begin() + static_cast<std::ptrdiff_t>(tokens)},
+                      std::max<size_t>(1, search_->rows().size())) {
     if (TakesTheLikeliest(job)) greedy_ = static_cast<translation::SingleSearch*>(search_.get());
   }
 
-  const std::shared_ptr<WordSlots> pool_;  // the engine may go before
-  const std::vector<int32_t> source_;
+  const std::shared_ptr<KvSlotPool> pool_;  // may outlive the engine
+  const std::vector<int32_t> source_slots_;
   const int32_t start_;
   std::unique_ptr<translation::Search> search_;
-  translation::SingleSearch* greedy_ = nullptr;  // the same, or null
-  HypothesisSlots tokens_;                       // of a greedy one all, in their order
-  size_t cached_ = 0;                            // of each hypothesis, the start among them
+  translation::SingleSearch* greedy_ = nullptr;  // search_ if it is greedy, else null
+  KvSlotTable target_slots_;                     // if greedy, it has all of them, in order
+  size_t cached_ = 0;                            // tokens of each hypothesis, the start included
   std::vector<int32_t> given_;
 };
 
@@ -170,7 +170,7 @@ class AtenSeq2SeqEngine final : public translation::TranslationEngine {
         if (!jobs[i]->at_work() || jobs[i]->state == nullptr) continue;
         at_work.push_back(i);
         Decoding& decoding = DecodingOf(*jobs[i]);
-        // Over it may be when it was suspended before its end was noticed.
+        // A sentence that was suspended before its end was noticed may be over.
         if (!decoding.over()) (decoding.is_greedy() ? greedy : others).push_back(&decoding);
       }
       if (at_work.empty()) return;
@@ -191,7 +191,7 @@ class AtenSeq2SeqEngine final : public translation::TranslationEngine {
   }
 
  private:
-  // Encodes those of the jobs that have no state and for which there is room.
+  // Encodes the sources of jobs that have no state yet, as far as slots are free.
   void Begin(std::span<translation::SentenceJob* const> jobs,
              absl::FunctionRef<bool(size_t)> should_stop, runtime::WorkerContext& context) const {
     std::vector<CachedTransformer::Source> sources;
@@ -218,7 +218,7 @@ class AtenSeq2SeqEngine final : public translation::TranslationEngine {
     for (size_t i = 0; i < decodings.size(); ++i) decodings[i]->Continue(next[i]);
   }
 
-  // One token more for those that are not over.
+  // Decodes one more token of each sentence that is not over.
   void Score(std::span<Decoding* const> decodings, runtime::WorkerContext& context) const {
     std::vector<CachedTransformer::Row> rows;
     std::vector<Decoding*> together;
@@ -243,7 +243,7 @@ class AtenSeq2SeqEngine final : public translation::TranslationEngine {
     score();
   }
 
-  // Of those whose search is over, where they ask for it.
+  // Aligns the translations whose search is over, where the job asks for it.
   void Align(std::span<translation::SentenceJob* const> jobs, std::span<const size_t> at_work,
              runtime::WorkerContext& context) const {
     std::vector<CachedTransformer::Row> rows;

@@ -6,7 +6,7 @@
 
 #include "models/seq2seq/float_encoder.h"
 #include "models/seq2seq/float_layers.h"
-#include "models/seq2seq/token_cache.h"
+#include "models/seq2seq/kv_cache.h"
 
 namespace millrace::seq2seq {
 
@@ -26,7 +26,7 @@ class FloatDecoder {
                const LayerSettings& settings, const FloatEmbeddings& embeddings,
                const kernels::PackedLinear& output);
 
-  // What a TokenCache must keep of a token.
+  // The size of a KvCache's slots.
   int64_t slot_floats() const { return 2 * settings_.dim * static_cast<int64_t>(layers_.size()); }
   // Of a row of logits.
   int64_t logits_stride() const { return output_.width(); }

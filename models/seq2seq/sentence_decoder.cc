@@ -8,18 +8,18 @@ namespace {
 // Tokens that are encoded together: enough that the weights are read rarely, few enough that what a
 // layer works on stays in the cache.
 constexpr size_t kTokensPerGroup = 256;
-// Of free cache blocks.
+// Free KV blocks that are kept.
 constexpr size_t kKeptBytes = size_t{64} << 20;
 
 size_t BlockFloats(const Seq2SeqNetwork& network) {
-  return TokenCache::kBlockSlots * static_cast<size_t>(network.decoder().slot_floats());
+  return KvCache::kBlockSlots * static_cast<size_t>(network.decoder().slot_floats());
 }
 
 }  // namespace
 
 SentenceDecoder::SentenceDecoder(const Seq2SeqNetwork& network)
     : network_(network),
-      blocks_(BlockFloats(network), kKeptBytes / (sizeof(float) * BlockFloats(network))) {}
+      pool_(BlockFloats(network), kKeptBytes / (sizeof(float) * BlockFloats(network))) {}
 
 std::vector<std::unique_ptr<SentenceDecoding>> SentenceDecoder::Begin(std::vector<Entry> entries,
                                                                       DecodingScratch& scratch) {
@@ -34,7 +34,7 @@ std::vector<std::unique_ptr<SentenceDecoding>> SentenceDecoder::Begin(std::vecto
     }
     std::vector<SourceMemory> memories = network_.encoder().Encode(group, scratch.layers);
     for (size_t i = 0; i < memories.size(); ++i) {
-      begun.push_back(std::make_unique<SentenceDecoding>(blocks_, network_.decoder().slot_floats(),
+      begun.push_back(std::make_unique<SentenceDecoding>(pool_, network_.decoder().slot_floats(),
                                                          std::move(memories[i]),
                                                          std::move(entries[first + i].search)));
     }

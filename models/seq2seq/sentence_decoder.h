@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "models/seq2seq/cache_blocks.h"
+#include "models/seq2seq/kv_block_pool.h"
 #include "models/seq2seq/sentence_decoding.h"
 #include "models/seq2seq/seq2seq_network.h"
 #include "models/translation/search/search.h"
@@ -39,7 +39,7 @@ class SentenceDecoder {
 
  private:
   const Seq2SeqNetwork& network_;
-  CacheBlocks blocks_;
+  KvBlockPool pool_;
 };
 
 }  // namespace millrace::seq2seq

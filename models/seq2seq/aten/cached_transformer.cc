@@ -20,8 +20,8 @@ constexpr int64_t kNarrowest = 32;
 // Of a batch of sources with its padding: so many keep a GPU busy.
 constexpr size_t kMaxEncodedTokens = 4096;
 
-WordCache MakeCache(const TransformerWeights& weights, size_t slots) {
-  WordCache cache;
+DeviceKvCache MakeCache(const TransformerWeights& weights, size_t slots) {
+  DeviceKvCache cache;
   for (size_t i = 0; i < weights.decoder.size(); ++i) {
     cache.push_back(
         at::zeros({static_cast<int64_t>(slots), 2 * weights.dim()}, weights.positions.options()));
@@ -107,7 +107,7 @@ CachedTransformer::CachedTransformer(TransformerWeights weights, size_t slots, s
       longest_(static_cast<size_t>(weights.positions.size(0))),
       transformer_(std::move(weights)),
       cache_(MakeCache(transformer_.weights(), slots)),
-      slots_(std::make_shared<WordSlots>(slots)) {}
+      slots_(std::make_shared<KvSlotPool>(slots)) {}
 
 // Powers of two with a step between them. Attention's kernels want multiples of 8.
 int64_t CachedTransformer::WidthBucket(size_t tokens) const {
@@ -154,7 +154,7 @@ void CachedTransformer::EncodeTogether(std::span<const Source> sources,
     }
   };
   add_rows(&Source::tokens, 0);
-  add_rows(&Source::slots, WordSlots::kWaste);
+  add_rows(&Source::slots, KvSlotPool::kWaste);
   const runtime::GraphKey key{.model = model_,
                               .entry_point = "encode " + std::to_string(rows),
                               .shape_bucket = width,
@@ -187,14 +187,14 @@ at::Tensor CachedTransformer::Pack(std::span<const Row> rows, const Shape& shape
   }
   each([&](const Row& row) {
     const size_t used = std::min(row.path.size(), row.position + static_cast<size_t>(shape.tokens));
-    packer.AddRow(row.path.first(used), static_cast<int64_t>(used), WordSlots::kZeros);
+    packer.AddRow(row.path.first(used), static_cast<int64_t>(used), KvSlotPool::kZeros);
     // Tokens beyond the greatest length have no slot.
     const auto rest =
         static_cast<int64_t>(row.position) + shape.tokens - static_cast<int64_t>(used);
-    packer.AddRow({}, rest, WordSlots::kWaste);
-    packer.AddRow({}, shape.path - rest - static_cast<int64_t>(used), WordSlots::kZeros);
+    packer.AddRow({}, rest, KvSlotPool::kWaste);
+    packer.AddRow({}, shape.path - rest - static_cast<int64_t>(used), KvSlotPool::kZeros);
   });
-  each([&](const Row& row) { packer.AddRow(row.source, shape.source, WordSlots::kZeros); });
+  each([&](const Row& row) { packer.AddRow(row.source, shape.source, KvSlotPool::kZeros); });
   return packer.packed();
 }
 
@@ -215,7 +215,7 @@ std::vector<at::Tensor> CachedTransformer::Run(const at::Tensor& packed, const S
     input.positions = places.clamp_max(static_cast<int64_t>(longest_) - 1);
     input.slots = path.gather(1, places.unsqueeze(1)).squeeze(1);
     // Slots of tokens to come hold what others left there, which may be no numbers.
-    input.path = path.masked_fill(numbers.gt(places.unsqueeze(1)), WordSlots::kZeros).flatten();
+    input.path = path.masked_fill(numbers.gt(places.unsqueeze(1)), KvSlotPool::kZeros).flatten();
     if (wanted == Wanted::kAlignment) return {transformer_.Align(input, cache_)};
     const at::Tensor scores = transformer_.Step(input, cache_);
     if (wanted == Wanted::kScores) return {scores};

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "models/seq2seq/aten/kv_slot_pool.h"
 #include "models/seq2seq/aten/transformer.h"
-#include "models/seq2seq/aten/word_slots.h"
 #include "mps_runtime/cached_forward.h"
 #include "mps_runtime/graph_cache.h"
 #include "mps_runtime/worker_context.h"
@@ -39,12 +39,12 @@ class CachedTransformer {
     std::span<const int32_t> forced;  // the next tokens, where they are given
   };
 
-  // slots: as WordSlots. model: its name in the graph caches. few_shapes: pads further, for a
+  // slots: as KvSlotPool. model: its name in the graph caches. few_shapes: pads further, for a
   // device that keeps each shape for ever, or caches that are frozen.
   CachedTransformer(TransformerWeights weights, size_t slots, std::string model, bool few_shapes);
 
   // Shared with the sentences that hold some, which may outlive this.
-  const std::shared_ptr<WordSlots>& slots() const { return slots_; }
+  const std::shared_ptr<KvSlotPool>& slots() const { return slots_; }
   // Of a row in one submission.
   size_t max_tokens() const { return few_shapes_ ? 1 : kMaxTokens; }
   // Places of the network: the longest source and translation, its start counted.
@@ -80,8 +80,8 @@ class CachedTransformer {
   const uint64_t instance_ = runtime::NextInstance();
   const size_t longest_;
   const Transformer transformer_;
-  const WordCache cache_;
-  const std::shared_ptr<WordSlots> slots_;
+  const DeviceKvCache cache_;
+  const std::shared_ptr<KvSlotPool> slots_;
 };
 
 }  // namespace millrace::seq2seq

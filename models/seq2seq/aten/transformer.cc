@@ -151,7 +151,7 @@ Transformer::StepMasks Transformer::MasksOf(const DecoderStepInput& input) const
 }
 
 at::Tensor Transformer::RunDecoderLayer(size_t index, const DecoderStepInput& input,
-                                        const StepMasks& masks, const WordCache& cache,
+                                        const StepMasks& masks, const DeviceKvCache& cache,
                                         at::Tensor x, at::Tensor* peaks) const {
   const AtenDecoderLayer& layer = weights_.decoder[index];
   const at::Tensor& tokens = cache[index];
@@ -174,7 +174,7 @@ at::Tensor Transformer::RunDecoderLayer(size_t index, const DecoderStepInput& in
   return FeedForward(layer.feed_forward, x);
 }
 
-at::Tensor Transformer::Step(const DecoderStepInput& input, const WordCache& cache) const {
+at::Tensor Transformer::Step(const DecoderStepInput& input, const DeviceKvCache& cache) const {
   const StepMasks masks = MasksOf(input);
   at::Tensor x = Embed(weights_.target_embeddings, input.tokens, input.positions);
   for (size_t i = 0; i < weights_.decoder.size(); ++i)
@@ -183,7 +183,7 @@ at::Tensor Transformer::Step(const DecoderStepInput& input, const WordCache& cac
   return Logits(x);
 }
 
-at::Tensor Transformer::Align(const DecoderStepInput& input, const WordCache& cache) const {
+at::Tensor Transformer::Align(const DecoderStepInput& input, const DeviceKvCache& cache) const {
   const StepMasks masks = MasksOf(input);
   const size_t last = std::max<size_t>(weights_.decoder.size(), 2) - 2;
   at::Tensor x = Embed(weights_.target_embeddings, input.tokens, input.positions);

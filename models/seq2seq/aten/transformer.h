@@ -63,9 +63,9 @@ struct TransformerWeights {
   int64_t dim() const { return positions.size(1); }
 };
 
-// What each decoder layer keeps of tokens, of a source or of a translation, a slot a token:
-// [slots, 2 * dim], key and value.
-using WordCache = std::vector<at::Tensor>;
+// The KV cache of all sentences on a device, a tensor for each decoder layer: [slots, 2 * dim], the
+// key and the value of one token of a source or of a translation in each slot.
+using DeviceKvCache = std::vector<at::Tensor>;
 
 // A token of each row through the decoder. All tensors are of whole numbers (int64) on the device.
 struct DecoderStepInput {
@@ -90,11 +90,11 @@ class Transformer {
   // each decoder layer, [layers, rows * width, 2 * dim].
   at::Tensor Encode(const at::Tensor& tokens, const at::Tensor& lengths) const;
   // Scores of the next tokens, float32 [rows, tokens padded]. Writes the slots of the tokens.
-  at::Tensor Step(const DecoderStepInput& input, const WordCache& cache) const;
+  at::Tensor Step(const DecoderStepInput& input, const DeviceKvCache& cache) const;
   // The place in each row's source that its next token comes from, int64 [rows]: the one that the
   // layer before the last, whose attention is nearest to an alignment, attends to most. Writes the
   // slots of the tokens for the layers up to there.
-  at::Tensor Align(const DecoderStepInput& input, const WordCache& cache) const;
+  at::Tensor Align(const DecoderStepInput& input, const DeviceKvCache& cache) const;
 
  private:
   // Zero for what a step's tokens may attend to, minus infinity for other places.
@@ -105,7 +105,7 @@ class Transformer {
   StepMasks MasksOf(const DecoderStepInput& input) const;
   // peaks: null, or gets the place in the source that each row attends to most.
   at::Tensor RunDecoderLayer(size_t index, const DecoderStepInput& input, const StepMasks& masks,
-                             const WordCache& cache, at::Tensor x, at::Tensor* peaks) const;
+                             const DeviceKvCache& cache, at::Tensor x, at::Tensor* peaks) const;
   at::Tensor Embed(const at::Tensor& embeddings, const at::Tensor& tokens,
                    const at::Tensor& places) const;
   at::Tensor Norm(const AtenNorm& norm, const at::Tensor& x) const;

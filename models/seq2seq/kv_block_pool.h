@@ -8,18 +8,19 @@
 
 namespace millrace::seq2seq {
 
-// Blocks of floats of one size, which the token caches of all sentences share: what one sentence
-// gives back the next takes, so that memory is asked for only while there are more of them than
-// ever before. Keeps a bounded number of free ones. Thread-safe; a lock held for an instant.
-class CacheBlocks {
+// The blocks of floats, all of one size, from which the KV caches of all sentences are made. Blocks
+// that one sentence returns are reused by the next, so that memory is allocated only when more of
+// them are in use than ever before. Keeps a bounded number of free blocks. Thread-safe; the lock is
+// held for an instant.
+class KvBlockPool {
  public:
-  // kept: free blocks that are not given back to the system.
-  CacheBlocks(size_t floats, size_t kept) : floats_(floats), kept_(kept) {}
+  // kept: how many free blocks are not returned to the system.
+  KvBlockPool(size_t floats, size_t kept) : floats_(floats), kept_(kept) {}
 
-  // Not initialised.
+  // The block is not initialised.
   kernels::AlignedBuffer<float> Take() MILLRACE_EXCLUDES(mu_);
   void Give(std::vector<kernels::AlignedBuffer<float>> blocks) MILLRACE_EXCLUDES(mu_);
-  // How many it keeps.
+  // How many free blocks it holds.
   size_t free() const MILLRACE_EXCLUDES(mu_);
 
  private:

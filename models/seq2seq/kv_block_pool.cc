@@ -1,10 +1,10 @@
-#include "models/seq2seq/cache_blocks.h"
+#include "models/seq2seq/kv_block_pool.h"
 
 #include <utility>
 
 namespace millrace::seq2seq {
 
-kernels::AlignedBuffer<float> CacheBlocks::Take() {
+kernels::AlignedBuffer<float> KvBlockPool::Take() {
   {
     MutexLock lock(mu_);
     if (!free_.empty()) {
@@ -16,7 +16,7 @@ kernels::AlignedBuffer<float> CacheBlocks::Take() {
   return kernels::AlignedBuffer<float>(floats_);
 }
 
-void CacheBlocks::Give(std::vector<kernels::AlignedBuffer<float>> blocks) {
+void KvBlockPool::Give(std::vector<kernels::AlignedBuffer<float>> blocks) {
   MutexLock lock(mu_);
   while (!blocks.empty() && free_.size() < kept_) {
     free_.push_back(std::move(blocks.back()));
@@ -24,7 +24,7 @@ void CacheBlocks::Give(std::vector<kernels::AlignedBuffer<float>> blocks) {
   }
 }
 
-size_t CacheBlocks::free() const {
+size_t KvBlockPool::free() const {
   MutexLock lock(mu_);
   return free_.size();
 }

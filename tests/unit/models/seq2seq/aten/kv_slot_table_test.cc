@@ -1,4 +1,4 @@
-#include "models/seq2seq/aten/hypothesis_slots.h"
+#include "models/seq2seq/aten/kv_slot_table.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -12,13 +12,13 @@ using ::testing::ElementsAre;
 using ::testing::WhenSorted;
 using Parents = std::vector<int32_t>;
 
-std::vector<int32_t> PathOf(const HypothesisSlots& slots, size_t hypothesis) {
+std::vector<int32_t> PathOf(const KvSlotTable& slots, size_t hypothesis) {
   const auto path = slots.path(hypothesis);
   return {path.begin(), path.end()};
 }
 
-TEST(HypothesisSlotsTest, HypothesesShareTheSlotsOfTheirBeginning) {
-  HypothesisSlots slots({10, 11, 12, 13});
+TEST(KvSlotTableTest, HypothesesShareTheSlotsOfTheirBeginning) {
+  KvSlotTable slots({10, 11, 12, 13});
   slots.Extend();
   const std::vector<int32_t> beginning = PathOf(slots, 0);
   slots.Follow(Parents{0, 0});
@@ -29,8 +29,8 @@ TEST(HypothesisSlotsTest, HypothesesShareTheSlotsOfTheirBeginning) {
   EXPECT_NE(slots.path(0).back(), slots.path(1).back());
 }
 
-TEST(HypothesisSlotsTest, TwoTokensNeverHaveOneSlot) {
-  HypothesisSlots slots({10, 11, 12, 13, 14, 15}, 2);
+TEST(KvSlotTableTest, TwoTokensNeverHaveOneSlot) {
+  KvSlotTable slots({10, 11, 12, 13, 14, 15}, 2);
   slots.Extend();
   slots.Follow(Parents{1, 1});
   const std::vector<int32_t> kept = PathOf(slots, 0);

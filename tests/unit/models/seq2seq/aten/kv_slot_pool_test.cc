@@ -1,4 +1,4 @@
-#include "models/seq2seq/aten/word_slots.h"
+#include "models/seq2seq/aten/kv_slot_pool.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -14,20 +14,20 @@ namespace {
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-TEST(WordSlotsTest, GivesEachSlotToOneHolder) {
-  WordSlots slots(10);
+TEST(KvSlotPoolTest, GivesEachSlotToOneHolder) {
+  KvSlotPool slots(10);
   EXPECT_EQ(slots.capacity(), 8u);
   const std::vector<int32_t> first = slots.Take(5, &slots);
   const std::vector<int32_t> second = slots.Take(3, &slots);
   std::set<int32_t> all(first.begin(), first.end());
   all.insert(second.begin(), second.end());
   EXPECT_THAT(all, SizeIs(8));
-  EXPECT_FALSE(all.contains(WordSlots::kZeros));
-  EXPECT_FALSE(all.contains(WordSlots::kWaste));
+  EXPECT_FALSE(all.contains(KvSlotPool::kZeros));
+  EXPECT_FALSE(all.contains(KvSlotPool::kWaste));
 }
 
-TEST(WordSlotsTest, GivesAllOrNothing) {
-  WordSlots slots(10);
+TEST(KvSlotPoolTest, GivesAllOrNothing) {
+  KvSlotPool slots(10);
   const std::vector<int32_t> most = slots.Take(6, &slots);
   EXPECT_THAT(slots.Take(3, &slots), IsEmpty());
   EXPECT_EQ(slots.used(), 6u);
@@ -35,8 +35,8 @@ TEST(WordSlotsTest, GivesAllOrNothing) {
   EXPECT_THAT(slots.Take(8, &slots), SizeIs(8));
 }
 
-TEST(WordSlotsTest, WhoFindsTooFewIsWaitedFor) {
-  WordSlots slots(12);
+TEST(KvSlotPoolTest, ASentenceThatFoundTooFewKeepsItsTurn) {
+  KvSlotPool slots(12);
   const int wide = 0;
   const int narrow = 0;
   const std::vector<int32_t> first = slots.Take(4, &narrow);
@@ -51,19 +51,19 @@ TEST(WordSlotsTest, WhoFindsTooFewIsWaitedFor) {
   EXPECT_THAT(slots.Take(2, &narrow), SizeIs(2));
 }
 
-TEST(WordSlotsTest, WhoDoesNotComeBackIsForgotten) {
-  WordSlots slots(12);
+TEST(KvSlotPoolTest, ASentenceThatDoesNotComeBackIsForgotten) {
+  KvSlotPool slots(12);
   const int wide = 0;
   const int narrow = 0;
   const std::vector<int32_t> taken = slots.Take(6, &narrow);
   EXPECT_THAT(slots.Take(10, &wide), IsEmpty());
-  for (size_t i = 0; i < WordSlots::kPatience; ++i) ASSERT_THAT(slots.Take(1, &narrow), IsEmpty());
+  for (size_t i = 0; i < KvSlotPool::kPatience; ++i) ASSERT_THAT(slots.Take(1, &narrow), IsEmpty());
   EXPECT_THAT(slots.Take(1, &narrow), SizeIs(1));
 }
 
-TEST(WordSlotsTest, ThreadsNeverHoldTheSameSlot) {
+TEST(KvSlotPoolTest, ThreadsNeverHoldTheSameSlot) {
   constexpr int kThreads = 4;
-  WordSlots slots(2 + kThreads * 3);
+  KvSlotPool slots(2 + kThreads * 3);
   std::vector<int> holders(2 + kThreads * 3);  // each written by its holder alone: TSan looks
   std::barrier start(kThreads);
   std::vector<std::thread> threads;

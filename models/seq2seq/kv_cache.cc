@@ -1,10 +1,10 @@
-#include "models/seq2seq/token_cache.h"
+#include "models/seq2seq/kv_cache.h"
 
 namespace millrace::seq2seq {
 
-int32_t TokenCache::Append(int32_t parent) {
+int32_t KvCache::Append(int32_t parent) {
   if (free_.empty()) {
-    blocks_.push_back(source_.Take());
+    blocks_.push_back(pool_.Take());
     const size_t first = slots_.size();
     slots_.resize(first + kBlockSlots);
     // The lowest is taken first.
@@ -16,11 +16,11 @@ int32_t TokenCache::Append(int32_t parent) {
   return slot;
 }
 
-void TokenCache::Hold(int32_t slot) {
+void KvCache::Hold(int32_t slot) {
   if (slot != kNone) ++slots_[static_cast<size_t>(slot)].holders;
 }
 
-void TokenCache::Release(int32_t slot) {
+void KvCache::Release(int32_t slot) {
   while (slot != kNone) {
     Slot& released = slots_[static_cast<size_t>(slot)];
     if (--released.holders > 0) return;

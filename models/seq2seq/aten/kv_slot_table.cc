@@ -1,17 +1,17 @@
-#include "models/seq2seq/aten/hypothesis_slots.h"
+#include "models/seq2seq/aten/kv_slot_table.h"
 
 #include <utility>
 
 namespace millrace::seq2seq {
 
-HypothesisSlots::HypothesisSlots(std::vector<int32_t> slots, size_t hypotheses)
+KvSlotTable::KvSlotTable(std::vector<int32_t> slots, size_t hypotheses)
     : all_(std::move(slots)), paths_(hypotheses) {}
 
-void HypothesisSlots::Extend() {
+void KvSlotTable::Extend() {
   for (std::vector<int32_t>& path : paths_) path.push_back(all_.at(taken_++));
 }
 
-void HypothesisSlots::Follow(std::span<const int32_t> parents) {
+void KvSlotTable::Follow(std::span<const int32_t> parents) {
   // As most often: the one hypothesis goes on.
   if (parents.size() == 1 && paths_.size() == 1) return;
   std::vector<std::vector<int32_t>> paths;
