@@ -21,9 +21,9 @@ class ResamplingEncoder final : public AudioEncoder {
     return encoder_->Push(resampler_.Push(samples));
   }
 
-  absl::StatusOr<std::string> Finish() override {
-    std::string last = encoder_->Push(resampler_.Finish());
-    absl::StatusOr<std::string> rest = encoder_->Finish();
+  absl::StatusOr<std::string> Close() override {
+    std::string last = encoder_->Push(resampler_.Flush());
+    absl::StatusOr<std::string> rest = encoder_->Close();
     if (!rest.ok()) return rest;
     return last + *rest;
   }
@@ -45,9 +45,9 @@ class NormalizingEncoder final : public AudioEncoder {
     return container_ == AudioContainer::kStream ? Encode() : std::string();
   }
 
-  absl::StatusOr<std::string> Finish() override {
+  absl::StatusOr<std::string> Close() override {
     std::string last = Encode();
-    absl::StatusOr<std::string> rest = encoder_->Finish();
+    absl::StatusOr<std::string> rest = encoder_->Close();
     if (!rest.ok()) return rest;
     return last + *rest;
   }

@@ -10,24 +10,25 @@
 
 namespace millrace::models {
 
-// Turns one channel of sound, piece by piece, into the bytes of one file or stream: what Push and
-// Finish return, concatenated, is the whole. Pieces join without a gap, and how the sound is cut
-// does not matter, unless a stream's loudness is normalized. For one thread at a time.
+// Encodes one channel of audio, chunk by chunk, as one file or stream: the concatenation of what
+// Push and Close return. Chunks join without a gap, and where the audio is cut does not matter,
+// unless a stream's loudness is normalised. One thread at a time.
 class AudioEncoder {
  public:
   virtual ~AudioEncoder() = default;
 
-  // The bytes that are ready after these samples, perhaps none. Samples outside -1..1 are clipped,
-  // NaN is silence.
+  // Returns the bytes that are ready after these samples, perhaps none. Samples outside -1..1 are
+  // clipped, and NaN becomes silence.
   virtual std::string Push(std::span<const float> samples) = 0;
-  // The rest; nothing may follow. Internal when a library failed here or in an earlier Push.
-  virtual absl::StatusOr<std::string> Finish() = 0;
+  // Returns the remaining bytes; Push must not follow. Internal when a library failed here or in an
+  // earlier Push.
+  virtual absl::StatusOr<std::string> Close() = 0;
 };
 
-// Whether what was returned may still be changed.
+// Whether bytes that were returned could still be changed.
 enum class AudioContainer : uint8_t {
-  kStream,  // bytes leave at once: lengths in headers stay open
-  kFile,    // all bytes come from Finish, and headers hold the true length
+  kStream,  // bytes are sent at once: headers do not state the length
+  kFile,    // Close returns all bytes, and headers hold the true length
 };
 
 struct AudioEncoderOptions {

@@ -72,7 +72,7 @@ class PcmEncoder final : public AudioEncoder {
     return container_ == AudioContainer::kFile ? std::string() : std::exchange(ready_, {});
   }
 
-  absl::StatusOr<std::string> Finish() override {
+  absl::StatusOr<std::string> Close() override {
     if (format_ == AudioFormat::kWav && container_ == AudioContainer::kFile) {
       const auto file_bytes = static_cast<uint32_t>(ready_.size());
       SetWord(4, file_bytes - 8);

@@ -49,7 +49,7 @@ std::vector<float> Resampler::Push(std::span<const float> samples) {
   return out;
 }
 
-std::vector<float> Resampler::Finish() {
+std::vector<float> Resampler::Flush() {
   std::vector<float> out;
   for (size_t given = 1; given > 0;) {
     const size_t end = out.size();

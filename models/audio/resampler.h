@@ -11,20 +11,20 @@ struct soxr;
 
 namespace millrace::models {
 
-// Changes the sample rate of one channel, piece by piece and without a gap between the pieces, by
-// soxr's high quality band-limited interpolation. Some milliseconds stay inside until Finish. For
-// one thread at a time.
+// Changes the sample rate of one channel, chunk by chunk and without a gap between chunks, by
+// soxr's high-quality band-limited interpolation. Some milliseconds stay inside until Flush. One
+// thread at a time.
 class Resampler {
  public:
   // Rates in hertz, > 0.
   static absl::StatusOr<Resampler> Make(int input_rate, int output_rate);
 
-  // Samples outside -1..1 are clipped and NaN is silence, which else would spread by the filter.
-  // The result may exceed -1..1 a little.
+  // Samples outside -1..1 are clipped and NaN becomes silence, because the filter would spread
+  // them. The result may exceed -1..1 a little.
   std::vector<float> Push(std::span<const float> samples);
-  // The rest; nothing may follow. With all of Push there are `output_rate` samples a second of
-  // input, rounded.
-  std::vector<float> Finish();
+  // Returns the remaining samples; Push must not follow. In all there are `output_rate` samples for
+  // each second of input, rounded.
+  std::vector<float> Flush();
 
  private:
   struct Delete {

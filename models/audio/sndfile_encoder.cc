@@ -133,7 +133,7 @@ class SndfileEncoder final : public AudioEncoder {
     return container_ == AudioContainer::kStream ? Take() : std::string();
   }
 
-  absl::StatusOr<std::string> Finish() override {
+  absl::StatusOr<std::string> Close() override {
     if (status_.ok() && sf_close(std::exchange(file_, nullptr)) != 0)
       status_ = Failed("the file cannot be ended");
     if (!status_.ok()) return status_;

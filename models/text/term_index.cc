@@ -23,7 +23,7 @@ void TermIndex::Add(std::string_view term, std::string_view becomes) {
   if (!added.characters.empty()) terms_.push_back(std::move(added));
 }
 
-void TermIndex::Finish() {
+void TermIndex::Build() {
   std::ranges::stable_sort(terms_, {}, [](const Term& term) {
     return std::pair(HasCapital(term.characters), std::u32string_view(term.characters));
   });

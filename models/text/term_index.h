@@ -8,8 +8,8 @@
 
 namespace millrace::models {
 
-// Terms and what each becomes in a translation, to be found in a text as whole words. One that has
-// no capital letter is found in any case. Immutable once built, so thread-safe.
+// Glossary terms with their translations, found in a text as whole words only. Lower-case terms
+// match case-insensitively. Immutable after Build, so thread-safe.
 class TermIndex {
  public:
   struct Match {
@@ -17,13 +17,13 @@ class TermIndex {
     std::string_view becomes;
   };
 
-  // The views must outlive the index. A term that stays as it is becomes "" here.
+  // The views must outlive the index. An empty `becomes` keeps the term as it is.
   void Add(std::string_view term, std::string_view becomes);
-  // Before the first search.
-  void Finish();
+  // Sorts the terms for Find. Call it after the last Add.
+  void Build();
 
   bool empty() const { return terms_.empty(); }
-  // The longest term at `at` of a text. Takes no longer than the longest term is.
+  // Returns the longest term that begins at `at`. The time is linear in the longest term's length.
   std::optional<Match> Find(std::string_view text, size_t at) const;
 
  private:
@@ -36,12 +36,12 @@ class TermIndex {
     size_t end = 0;
   };
 
-  // Those of the range whose character at `depth` is `c`.
+  // Returns the terms of the range whose character at `depth` is `c`.
   Range Narrow(Range range, size_t depth, char32_t c) const;
   std::optional<Match> Find(std::string_view text, size_t at, Range range, bool any_case) const;
 
-  std::vector<Term> terms_;  // in order: those of any case, then the others
-  size_t any_case_ = 0;      // how many there are of any case
+  std::vector<Term> terms_;  // sorted: first the case-insensitive ones, then the others
+  size_t any_case_ = 0;      // how many are case-insensitive
 };
 
 }  // namespace millrace::models

@@ -43,7 +43,7 @@ TranslationPlan::TranslationPlan(const models::TranslateInput& input, Translatio
   models::TermIndex terms;
   for (const models::GlossaryEntry& entry : input.glossary) terms.Add(entry.source, entry.target);
   for (const std::string& term : input.do_not_translate) terms.Add(term, {});
-  terms.Finish();
+  terms.Build();
   texts_.reserve(input.texts.size());
   for (const std::string& text : input.texts) {
     texts_.push_back(ReadSentences(text, input.format, settings_.source_language, terms, alphabet));

@@ -36,7 +36,7 @@ std::string SpeechAudio::Push(models::SynthesizeOutput& piece, ModelMetrics& met
 absl::StatusOr<std::string> SpeechAudio::Finish() {
   // A text without anything to say has an empty file.
   if (absl::Status status = MakeEncoder(); !status.ok()) return status;
-  return encoder_->Finish();
+  return encoder_->Close();
 }
 
 size_t SpeechAudio::plain_bytes() const {

@@ -30,7 +30,7 @@ void DeadlineLoad::Add(TimePoint deadline, double seconds, double alone) {
   entries_.push_back({.deadline = deadline, .due = due, .alone = std::clamp(alone, due, left)});
 }
 
-void DeadlineLoad::Finish() {
+void DeadlineLoad::Build() {
   std::ranges::sort(entries_, {}, &Entry::deadline);
   double due = 0;
   for (size_t i = 0; i < entries_.size(); ++i) {

@@ -11,7 +11,7 @@ namespace millrace::server {
 // when it is served by earliest deadline: that is so when for each deadline the work due by then
 // fits into the time left (the processor-demand criterion; Baruah, Rosier and Howell 1990).
 //
-// It describes one moment and is rebuilt now and then: Begin, Add for each request, Finish. Not
+// It describes one moment and is rebuilt now and then: Begin, Add for each request, Build. Not
 // thread-safe. Building it costs a sort, a query a binary search.
 class DeadlineLoad {
  public:
@@ -22,7 +22,8 @@ class DeadlineLoad {
   // request by itself, which not all workers can serve. Work that cannot be done by its own
   // deadline counts only as far as it can; work whose deadline has passed does not count.
   void Add(TimePoint deadline, double seconds, double alone);
-  void Finish();
+  // Sorts the work for the queries below.
+  void Build();
 
   // The seconds of work that are due by this deadline.
   double DueBy(TimePoint deadline) const;

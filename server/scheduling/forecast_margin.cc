@@ -18,7 +18,7 @@ double ForecastMargin::factor() const {
   return std::clamp(mean_ + kDeviations * deviation_, 1.0, kMost);
 }
 
-void ForecastMargin::Took(double seconds, const Made& made) {
+void ForecastMargin::Record(double seconds, const Made& made) {
   if (made.seconds <= 0) return;
   const double ratio = std::min(seconds / made.seconds, kMost);
   const double error = std::abs(ratio - made.expected / made.seconds);
@@ -26,11 +26,11 @@ void ForecastMargin::Took(double seconds, const Made& made) {
   deviation_ += kDeviationWeight * (error - deviation_);
 }
 
-void ForecastMargin::TookMoreThan(double seconds, const Made& made) {
+void ForecastMargin::RecordGivenUp(double seconds, const Made& made) {
   if (seconds <= made.expected) return;
   // A lower bound never shows that a smaller margin would be enough.
   const ForecastMargin before = *this;
-  Took(seconds, made);
+  Record(seconds, made);
   mean_ = std::max(mean_, before.mean_);
   deviation_ = std::max(deviation_, before.deviation_);
 }

@@ -32,11 +32,11 @@ class ForecastMargin {
   double factor() const;
 
   // Records that a request took this many seconds. Ignored when there was no forecast.
-  void Took(double seconds, const Made& made);
+  void Record(double seconds, const Made& made);
   // Records that a request was given up after this many seconds: it would have taken at least that
   // long. Without these, only requests quick enough to end would count. A request that was given up
   // before it was expected to end shows nothing.
-  void TookMoreThan(double seconds, const Made& made);
+  void RecordGivenUp(double seconds, const Made& made);
 
  private:
   // The mean of actual time over forecast. A quarter is added at first: that is by how much the

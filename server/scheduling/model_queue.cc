@@ -85,7 +85,7 @@ void ModelQueue::RefreshLoad(TimePoint now, double workers) {
   for (const Running& running : running_work_) {
     if (running.work > 0) add(running.deadline, running.work);
   }
-  load_.Finish();
+  load_.Build();
   earliest_ = load_.earliest();
 }
 
@@ -353,7 +353,7 @@ void ModelQueue::EndStep(const std::vector<std::unique_ptr<Job>>& batch, Duratio
     if (!outcome && job->request.ShouldStop()) {
       LearnFromLeaving(*job, now);
     } else if (outcome && outcome->ok()) {
-      margin_.Took(job->forecast.seconds, job->forecast);
+      margin_.Record(job->forecast.seconds, job->forecast);
     }
   }
 }
@@ -378,7 +378,7 @@ void ModelQueue::ReportStep(const StepReport& step, TimePoint now) {
 }
 
 void ModelQueue::LearnFromLeaving(const Job& job, TimePoint now) {
-  margin_.TookMoreThan(Seconds(now - job.admitted), job.forecast);
+  margin_.RecordGivenUp(Seconds(now - job.admitted), job.forecast);
 }
 
 std::unique_ptr<Job> ModelQueue::Remove(const Reply& reply, TimePoint now) {

@@ -106,7 +106,7 @@ MarkedBlock BlockBuilder::TakeBlock() {
   return std::exchange(block_, {});
 }
 
-std::vector<MarkedBlock> BlockBuilder::Finish() {
+std::vector<MarkedBlock> BlockBuilder::TakeBlocks() {
   LeaveAlone();
   Divide("");
   if (blocks_.empty() || !block_.before.empty()) blocks_.push_back(TakeBlock());

@@ -35,7 +35,8 @@ class BlockBuilder {
   // Whether anything named so is open.
   bool IsOpen(std::string_view name) const;
 
-  std::vector<MarkedBlock> Finish();
+  // Returns all blocks. Call it once, at the end.
+  std::vector<MarkedBlock> TakeBlocks();
 
  private:
   struct OpenMark {

@@ -43,7 +43,7 @@ class HtmlReader {
         Markup();
       }
     }
-    return out_.Finish();
+    return out_.TakeBlocks();
   }
 
  private:

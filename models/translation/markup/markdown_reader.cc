@@ -98,7 +98,7 @@ class MarkdownReader {
       at = next;
     }
     out_.Divide(break_);
-    return out_.Finish();
+    return out_.TakeBlocks();
   }
 
  private:

@@ -64,7 +64,7 @@ std::vector<MarkedBlock> ReadPlain(std::string_view text) {
     }
   }
   out.Text(text.substr(at));
-  return out.Finish();
+  return out.TakeBlocks();
 }
 
 }  // namespace millrace::translation

@@ -27,7 +27,7 @@ std::string Encode(std::span<const float> samples, AudioFormat format, AudioCont
   std::string bytes;
   for (size_t i = 0; i < samples.size(); i += piece)
     bytes += encoder->Push(samples.subspan(i, std::min(piece, samples.size() - i)));
-  return bytes + encoder->Finish().value();
+  return bytes + encoder->Close().value();
 }
 
 int RateFor(AudioFormat format) { return format == AudioFormat::kOggOpus ? 24000 : 22050; }
@@ -138,7 +138,7 @@ TEST(AudioEncoderTest, AStreamComesWhileItIsMade) {
       EXPECT_GT(more, 500U) << ToString(format) << " " << i;
       bytes += more;
     }
-    const size_t rest = encoder->Finish().value().size();
+    const size_t rest = encoder->Close().value().size();
     EXPECT_LT(rest, bytes / 8) << ToString(format);
   }
 }
@@ -147,7 +147,7 @@ TEST(AudioEncoderTest, AFileComesAtItsEnd) {
   for (const AudioFormat format : kEncoded) {
     const auto encoder = Make(format, AudioContainer::kFile, 22050, RateFor(format));
     EXPECT_EQ(encoder->Push(Chirp(22050, 1)), "") << ToString(format);
-    EXPECT_GT(encoder->Finish().value().size(), 1000U) << ToString(format);
+    EXPECT_GT(encoder->Close().value().size(), 1000U) << ToString(format);
   }
 }
 
@@ -229,7 +229,7 @@ TEST(AudioEncoderTest, LoudnessIsThatOfAWholeFileAndOfAStreamSoFar) {
                              .value();
     std::string bytes = encoder->Push(quiet);
     bytes += encoder->Push(loud);
-    const Decoded decoded = Decode(bytes + encoder->Finish().value());
+    const Decoded decoded = Decode(bytes + encoder->Close().value());
     EXPECT_EQ(decoded.samples.size(), quiet.size() + loud.size());
     const auto half = decoded.samples.begin() + 44100;
     return std::pair(*std::max_element(decoded.samples.begin(), half),
@@ -246,7 +246,7 @@ TEST(AudioEncoderTest, LoudnessIsThatOfAWholeFileAndOfAStreamSoFar) {
 TEST(AudioEncoderTest, WithoutSamplesThereIsStillAFile) {
   for (const AudioFormat format : kEncoded) {
     const auto encoder = Make(format, AudioContainer::kFile, 22050, RateFor(format));
-    const auto bytes = encoder->Finish();
+    const auto bytes = encoder->Close();
     ASSERT_TRUE(bytes.ok()) << ToString(format) << bytes.status();
     EXPECT_LE(Decode(*bytes).samples.size(), 2400U) << ToString(format);
   }

@@ -25,7 +25,7 @@ std::string Encode(std::span<const float> samples, AudioFormat format,
                    AudioContainer container = AudioContainer::kFile, int rate = 22050) {
   const auto encoder = MakePcmEncoder(format, container, rate);
   std::string bytes = encoder->Push(samples);
-  return bytes + encoder->Finish().value();
+  return bytes + encoder->Close().value();
 }
 
 TEST(PcmEncoderTest, RoundsToSixteenBitsAndClips) {
@@ -81,7 +81,7 @@ TEST(PcmEncoderTest, StreamedWavLeavesItsLengthOpenAndTheHeaderComesOnce) {
   EXPECT_EQ(Word(first, 4), 0xFFFFFFFFU);
   EXPECT_EQ(Word(first, 40), 0xFFFFFFFFU);
   EXPECT_EQ(second, Encode(samples, AudioFormat::kPcmS16));
-  EXPECT_EQ(encoder->Finish().value(), "");
+  EXPECT_EQ(encoder->Close().value(), "");
 }
 
 TEST(PcmEncoderTest, WithoutSamplesAWavIsItsHeader) {

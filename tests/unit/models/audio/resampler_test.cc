@@ -19,7 +19,7 @@ std::vector<float> Resampled(std::span<const float> samples, int from, int to, s
     const auto part = resampler.Push(samples.subspan(i, std::min(piece, samples.size() - i)));
     all.insert(all.end(), part.begin(), part.end());
   }
-  const auto rest = resampler.Finish();
+  const auto rest = resampler.Flush();
   all.insert(all.end(), rest.begin(), rest.end());
   return all;
 }

@@ -64,7 +64,7 @@ TEST(ProtectedSpans, TermsAreFoundAsWholeWordsTheLongestFirst) {
   terms.Add("Apple", "");
   terms.Add("C++", "");
   terms.Add("日本", "Japan");
-  terms.Finish();
+  terms.Build();
   const std::string text = "Data of the data base, an apple of Apple, metadata, C++ 日本語 C++x";
   std::vector<std::pair<std::string, std::string>> found;
   for (const ProtectedSpan& span : FindProtectedSpans(text, terms))
@@ -79,7 +79,7 @@ TEST(ProtectedSpans, AnyCaseHoldsForOtherLettersToo) {
   TermIndex terms;
   terms.Add("ação", "action");
   terms.Add("ёлка", "tree");
-  terms.Finish();
+  terms.Build();
   EXPECT_EQ(Found("AÇÃO, Ação, ЁЛКА", terms), (List{"AÇÃO", "Ação", "ЁЛКА"}));
 }
 
@@ -87,7 +87,7 @@ TEST(ProtectedSpans, ATermBeatsAShorterPatternAndLosesToALongerOne) {
   TermIndex terms;
   terms.Add("www.x.com is ours", "");
   terms.Add("http", "");
-  terms.Finish();
+  terms.Build();
   EXPECT_EQ(Found("www.x.com is ours. http://x.com or http", terms),
             (List{"www.x.com is ours", "http://x.com", "http"}));
 }
@@ -99,7 +99,7 @@ TEST(ProtectedSpans, OfRandomTextAreInOrderAndWithin) {
   TermIndex terms;
   terms.Add("s 1", "t");
   terms.Add("é", "");
-  terms.Finish();
+  terms.Build();
   std::mt19937 random(5);
   for (int round = 0; round < 5000; ++round) {
     std::string text;
@@ -120,7 +120,7 @@ TEST_P(ManySpans, TakeLinearTime) {
   TermIndex terms;
   terms.Add(std::string(200, 'a'), "");
   terms.Add("a a a a a a a a a b", "");
-  terms.Finish();
+  terms.Build();
   ExpectLinearTime(GetParam(), 400'000,
                    [&](const std::string& text) { FindProtectedSpans(text, terms); });
 }

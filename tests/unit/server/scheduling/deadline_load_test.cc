@@ -24,7 +24,7 @@ TEST_F(DeadlineLoadTest, CountsWhatIsDueByThen) {
   Add(30, 8);
   Add(10, 4);
   Add(20, 2);
-  load_.Finish();
+  load_.Build();
   EXPECT_EQ(load_.DueBy(now_ + seconds(9)), 0);
   EXPECT_EQ(load_.DueBy(now_ + seconds(10)), 2);
   EXPECT_EQ(load_.DueBy(now_ + seconds(25)), 3);
@@ -33,7 +33,7 @@ TEST_F(DeadlineLoadTest, CountsWhatIsDueByThen) {
 }
 
 TEST_F(DeadlineLoadTest, WithoutWorkThereIsRoomForAny) {
-  load_.Finish();
+  load_.Build();
   EXPECT_EQ(load_.Room(now_), std::numeric_limits<double>::infinity());
   EXPECT_LT(load_.Excess(1), 0);
   EXPECT_EQ(load_.earliest(), TimePoint::max());
@@ -44,7 +44,7 @@ TEST_F(DeadlineLoadTest, RoomIsWhatTheTightestLaterDeadlineLeaves) {
   Add(20, 4);
   Add(21, 16);  // begins after four seconds and takes sixteen
   Add(90, 2);
-  load_.Finish();
+  load_.Build();
   EXPECT_EQ(load_.Room(now_), 1);
   EXPECT_EQ(load_.Room(now_ + seconds(21)), 1);
   EXPECT_EQ(load_.Room(now_ + seconds(22)), 90 - 14);
@@ -53,14 +53,14 @@ TEST_F(DeadlineLoadTest, RoomIsWhatTheTightestLaterDeadlineLeaves) {
 TEST_F(DeadlineLoadTest, AsManyAsWorkersBeginAtOnce) {
   Add(10, 9);
   Add(10, 9);
-  load_.Finish();
+  load_.Build();
   EXPECT_EQ(load_.Excess(1), -1);
 }
 
 TEST_F(DeadlineLoadTest, ExcessNamesTheDeadlineThatIsMissed) {
   for (int i = 0; i < 4; ++i) Add(10, 6);
   Add(100, 6);
-  load_.Finish();
+  load_.Build();
   TimePoint deadline;
   EXPECT_EQ(load_.Excess(1, &deadline), 9 + 6 - 10);
   EXPECT_EQ(deadline, now_ + seconds(10));
@@ -70,7 +70,7 @@ TEST_F(DeadlineLoadTest, ExcessNamesTheDeadlineThatIsMissed) {
 TEST_F(DeadlineLoadTest, WorkMustBeDoneSoLongBeforeItsDeadline) {
   load_.Begin(now_, 3, 2);
   Add(10, 6);
-  load_.Finish();
+  load_.Build();
   EXPECT_EQ(load_.Excess(1), -1);
 }
 
@@ -78,7 +78,7 @@ TEST_F(DeadlineLoadTest, WhatCannotBeDoneAnyMoreTakesOnlyTheTimeItHas) {
   Add(10, 1000);
   Add(20, 2);
   Add(-1, 1000);
-  load_.Finish();
+  load_.Build();
   EXPECT_EQ(load_.DueBy(TimePoint::max()), 11);
   EXPECT_EQ(load_.Excess(1), 0);
 }

@@ -7,7 +7,7 @@ namespace {
 
 // Requests end that were forecast ten seconds each, and take so many times as long.
 void Take(ForecastMargin& margin, double ratio, int requests = 1000) {
-  for (int i = 0; i < requests; ++i) margin.Took(10 * ratio, margin.Expect(10));
+  for (int i = 0; i < requests; ++i) margin.Record(10 * ratio, margin.Expect(10));
 }
 
 TEST(ForecastMargin, BeforeAnythingIsKnownAddsAQuarter) {
@@ -48,7 +48,7 @@ TEST(ForecastMargin, DeviationIsFromWhatWasExpectedWhenTheRequestCame) {
   const ForecastMargin::Made before = margin.Expect(10);
   Take(margin, 1.2);
   EXPECT_NEAR(margin.factor(), 1.2, 1e-3);
-  for (int i = 0; i < 1000; ++i) margin.Took(12, before);
+  for (int i = 0; i < 1000; ++i) margin.Record(12, before);
   EXPECT_NEAR(margin.factor(), 1.2 + 4 * 0.2, 1e-3);
 }
 
@@ -56,7 +56,7 @@ TEST(ForecastMargin, RequestThatWasGivenUpLateWidensIt) {
   ForecastMargin ended, given_up;
   Take(ended, 1.1, 100);
   Take(given_up, 1.1, 100);
-  for (int i = 0; i < 10; ++i) given_up.TookMoreThan(14, given_up.Expect(10));
+  for (int i = 0; i < 10; ++i) given_up.RecordGivenUp(14, given_up.Expect(10));
   EXPECT_GT(given_up.factor(), ended.factor());
 }
 
@@ -64,7 +64,7 @@ TEST(ForecastMargin, RequestThatWasGivenUpBeforeItShouldHaveEndedTellsNothing) {
   ForecastMargin margin;
   Take(margin, 1.2);
   const double before = margin.factor();
-  for (int i = 0; i < 1000; ++i) margin.TookMoreThan(11.9, margin.Expect(10));
+  for (int i = 0; i < 1000; ++i) margin.RecordGivenUp(11.9, margin.Expect(10));
   EXPECT_EQ(margin.factor(), before);
 }
 
@@ -72,7 +72,7 @@ TEST(ForecastMargin, RequestThatWasGivenUpNeverNarrowsIt) {
   ForecastMargin margin;
   for (int i = 0; i < 1000; ++i) {
     const double before = margin.factor();
-    margin.TookMoreThan(margin.Expect(10).expected + 0.001, margin.Expect(10));
+    margin.RecordGivenUp(margin.Expect(10).expected + 0.001, margin.Expect(10));
     EXPECT_GE(margin.factor(), before);
   }
 }
@@ -80,16 +80,16 @@ TEST(ForecastMargin, RequestThatWasGivenUpNeverNarrowsIt) {
 TEST(ForecastMargin, OneRequestHardlyMovesItHoweverLateItIs) {
   ForecastMargin margin;
   Take(margin, 1);
-  margin.Took(1e9, margin.Expect(10));
+  margin.Record(1e9, margin.Expect(10));
   EXPECT_LT(margin.factor(), 1.1);
 }
 
 TEST(ForecastMargin, NoFloodOfLateRequestsDrivesItBeyondItsBound) {
   ForecastMargin margin;
   for (int i = 0; i < 1000; ++i) {
-    margin.Took(1e9, margin.Expect(10));
-    margin.TookMoreThan(1e9, margin.Expect(10));
-    margin.Took(0, margin.Expect(10));
+    margin.Record(1e9, margin.Expect(10));
+    margin.RecordGivenUp(1e9, margin.Expect(10));
+    margin.Record(0, margin.Expect(10));
   }
   EXPECT_LE(margin.factor(), ForecastMargin::kMost);
 }
@@ -104,9 +104,9 @@ TEST(ForecastMargin, RecoversFromItsBound) {
 
 TEST(ForecastMargin, WithoutAForecastNothingIsLearned) {
   ForecastMargin margin;
-  margin.Took(100, {});
-  margin.TookMoreThan(100, {});
-  margin.Took(100, margin.Expect(0));
+  margin.Record(100, {});
+  margin.RecordGivenUp(100, {});
+  margin.Record(100, margin.Expect(0));
   EXPECT_DOUBLE_EQ(margin.factor(), 1.25);
 }
 

@@ -188,7 +188,7 @@ TEST(SourceSentences, WordsWithoutEndStayAsTheyAre) {
 TEST(SourceSentences, AreNotDividedWithinATerm) {
   models::TermIndex terms;
   terms.Add("Yahoo! Mail", "");
-  terms.Finish();
+  terms.Build();
   const auto sentences = Read("I use Yahoo! Mail. You too.", kText, terms);
   ASSERT_EQ(sentences.size(), 2u);
   EXPECT_EQ(sentences[0].marked.text, "I use X1.");
@@ -265,7 +265,7 @@ TEST(SourceSentences, OfRandomMarkupLoseNothing) {
                       "~~"};
   models::TermIndex terms;
   terms.Add("word two", "x");
-  terms.Finish();
+  terms.Build();
   std::mt19937 random(11);
   for (int round = 0; round < 6000; ++round) {
     std::string text;

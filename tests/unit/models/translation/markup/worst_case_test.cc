@@ -125,7 +125,7 @@ TEST(WorstCase, TermsThatNearlyMatchEverywhere) {
     names.push_back(Repeated("a ").substr(0, 190) + std::to_string(i));
   }
   for (const std::string& name : names) terms.Add(name, {});
-  terms.Finish();
+  terms.Build();
   for (const std::string_view part : {"!", "a ", "A "})
     ReadSentences(Repeated(part), models::TextFormat::kText, "en", terms);
 }
