@@ -11,7 +11,7 @@ namespace {
 // A message lists no more shapes than these.
 constexpr size_t kListedShapes = 8;
 
-std::string Came(const GraphKey& key, const std::string& shapes) {
+std::string DescribeNew(const GraphKey& key, const std::string& shapes) {
   return "model '" + key.model + "': inputs of shape " + shapes + " are new to " + key.entry_point;
 }
 
@@ -32,14 +32,15 @@ bool ShapeRegistry::Admit(GraphKey key, bool on_main_thread,
   }
   if (!warms_up && options_.new_shape == NewShape::kRefuse) {
     ++counters_.refused_frozen;
-    throw ShapeRefused(Came(key, shapes()) + " and the graph cache is frozen; allowed are " +
+    throw ShapeRefused(DescribeNew(key, shapes()) + " and the graph cache is frozen; allowed are " +
                        Allowed(key));
   }
   if (found == known_.end() && compiles && known_.size() >= options_.max_compiled) {
     ++counters_.refused_limit;
-    throw ShapeRefused(
-        Came(key, shapes()) + " and the device has compiled " + std::to_string(known_.size()) +
-        " shapes, as many as graph_cache_entries allows; allowed are " + Allowed(key));
+    throw ShapeRefused(DescribeNew(key, shapes()) + " and the device has compiled " +
+                       std::to_string(known_.size()) +
+                       " shapes, as many as graph_cache_entries allows; allowed are " +
+                       Allowed(key));
   }
   if (found == known_.end() && (warms_up || compiles))
     known_.emplace(key, Known{.shapes = shapes(), .warm = warms_up});

@@ -185,7 +185,7 @@ int64_t SpeechPlan::PauseBefore(int sample_rate) const {
   return std::max<int64_t>(samples - Scaled(kLead, sample_rate) - Scaled(kTail, sample_rate), 0);
 }
 
-void SpeechPlan::TellTimes(int64_t shift, models::SynthesizeOutput& piece) {
+void SpeechPlan::AddTimes(int64_t shift, models::SynthesizeOutput& piece) {
   const std::vector<int64_t>& bounds = times_.bounds;
   if (bounds.empty()) return;
   const std::string_view phonemes = text_.phonemes;
@@ -252,7 +252,7 @@ models::SynthesizeOutput SpeechPlan::TakePiece(std::vector<float> samples, int s
   }
   if (first) {
     times_.EndMarksAt(times_.SoundsEnd() + Scaled(kMarks, sample_rate));
-    TellTimes(before - begin, piece);
+    AddTimes(before - begin, piece);
   }
   given_ += size;
   if (begin < 0) before -= std::exchange(begin, 0);

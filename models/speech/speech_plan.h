@@ -79,7 +79,7 @@ class SpeechPlan {
   // Samples of silence between the unit at hand and the one before it.
   int64_t PauseBefore(int sample_rate) const;
   // Tells the times of the unit, whose first sample becomes the `shift`th.
-  void TellTimes(int64_t shift, models::SynthesizeOutput& piece);
+  void AddTimes(int64_t shift, models::SynthesizeOutput& piece);
 
   const models::SynthesizeInput& input_;
   const Manner manner_;

@@ -192,7 +192,7 @@ class Child {
 
   // Returns whether it has ended. It stays a zombie, so that neither its number nor its group's is
   // reused.
-  bool Ended() {
+  bool HasEnded() {
     siginfo_t info{};
     while (waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG | WNOWAIT) != 0) {
       if (errno == EINTR) continue;
@@ -207,7 +207,7 @@ class Child {
     kill(pid_, SIGKILL);
   }
 
-  // Returns its status. Call it after Ended has returned true.
+  // Returns its status. Call it after HasEnded has returned true.
   int Reap() {
     int status = 0;
     while (waitpid(pid_, &status, 0) < 0) {
@@ -240,7 +240,7 @@ bool AwaitEnd(Child& child, FileDescriptor& tether, FileDescriptor& errors, Last
               Time::time_point deadline, const std::function<bool()>& stop = nullptr) {
   constexpr milliseconds kShort{1}, kLong{50};
   milliseconds slice = kLong;
-  while (!child.Ended()) {
+  while (!child.HasEnded()) {
     const auto left =
         std::chrono::ceil<milliseconds>(std::max(deadline - Time::now(), Time::duration{}));
     if (left == milliseconds{} || (stop != nullptr && stop())) return false;

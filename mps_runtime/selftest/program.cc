@@ -20,9 +20,9 @@ void Print(std::FILE* to, const std::string& text) {
 std::array<char, 200> crash_line;
 
 #ifdef MILLRACE_SANITIZED
-void TellCrashes() {}  // a sanitizer has handlers of its own, which report more
+void InstallCrashHandlers() {}  // a sanitizer has handlers of its own, which report more
 #else
-void TellCrash(int signal) {
+void OnCrash(int signal) {
   const ssize_t unused =
       write(STDERR_FILENO, crash_line.data(), std::string_view(crash_line.data()).size());
   (void)unused;
@@ -30,9 +30,9 @@ void TellCrash(int signal) {
 }
 
 // A driver that crashes takes this process with it; the report then at least names the test.
-void TellCrashes() {
+void InstallCrashHandlers() {
   struct sigaction action {};
-  action.sa_handler = TellCrash;
+  action.sa_handler = OnCrash;
   action.sa_flags = static_cast<int>(SA_RESETHAND | SA_NODEFER);
   for (const int signal : {SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGTRAP}) {
     sigaction(signal, &action, nullptr);
@@ -71,7 +71,7 @@ int RunSelftestProgram(const SelftestProgram& program) {
     std::snprintf(crash_line.data(), crash_line.size(), "millrace selftest: crashed in %.*s\n",
                   static_cast<int>(name.size()), name.data());
   };
-  TellCrashes();
+  InstallCrashHandlers();
   callbacks.on_progress = [&](std::string_view name, double seconds, std::string_view step) {
     Print(program.err, ProgressLine(name, seconds, step));
   };

@@ -42,7 +42,7 @@ class Supervisor {
     name_ = name;
     findings_ = &findings;
     report_.not_run = std::move(rest);
-    begin_ = told_ = Clock::Real().Now();
+    begin_ = reported_ = Clock::Real().Now();
     callbacks_.on_begin(name);
     changed_.NotifyOne();
   }
@@ -76,14 +76,14 @@ class Supervisor {
       }
       const TimePoint now = Clock::Real().Now();
       const TimePoint hung = findings_->last_progress() + options_.hang_after;
-      const TimePoint tell = told_ + options_.progress_every;
+      const TimePoint report = reported_ + options_.progress_every;
       if (now >= hung) Hang(now);
-      if (now >= tell) {
+      if (now >= report) {
         callbacks_.on_progress(name_, Seconds(now - begin_), findings_->step());
-        told_ = now;
+        reported_ = now;
         continue;
       }
-      changed_.WaitUntil(mu_, std::min(hung, tell));
+      changed_.WaitUntil(mu_, std::min(hung, report));
     }
   }
 
@@ -112,7 +112,7 @@ class Supervisor {
   std::string_view name_ MILLRACE_GUARDED_BY(mu_);
   const Findings* findings_ MILLRACE_GUARDED_BY(mu_) = nullptr;  // null when nothing is in progress
   TimePoint begin_ MILLRACE_GUARDED_BY(mu_);
-  TimePoint told_ MILLRACE_GUARDED_BY(mu_);
+  TimePoint reported_ MILLRACE_GUARDED_BY(mu_);
 
   JoiningThread thread_;  // declared last: it uses the other members
 };

@@ -77,11 +77,11 @@ void SignalWatch::Run() {
     const ssize_t got = read(read_end_, &number, 1);
     if (got < 0 && errno == EINTR) continue;
     if (got != 1 || number == kEnd) return;
-    Tell(number);
+    Notify(number);
   }
 }
 
-void SignalWatch::Tell(int signal) {
+void SignalWatch::Notify(int signal) {
   if (signal != SIGHUP || (ends_with_terminal_ && !HasTerminal())) {
     handlers_.stop(signal);
   } else if (handlers_.reload != nullptr) {

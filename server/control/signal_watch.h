@@ -27,7 +27,7 @@ class SignalWatch {
 
  private:
   void Run();
-  void Tell(int signal);
+  void Notify(int signal);
 
   const Handlers handlers_;
   int read_end_ = -1;

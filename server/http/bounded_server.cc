@@ -159,6 +159,8 @@ Fate BoundedServer::ServeRequest(BoundedStream& stream) {
 
 int BoundedServer::CurrentRefusal() { return current.refusal; }
 
-bool BoundedServer::ClientGone() { return current.stream != nullptr && current.stream->Gone(); }
+bool BoundedServer::ClientGone() {
+  return current.stream != nullptr && current.stream->ClientGone();
+}
 
 }  // namespace millrace

@@ -89,7 +89,7 @@ ssize_t BoundedStream::Fill() {
   }
 }
 
-bool BoundedStream::Gone() const {
+bool BoundedStream::ClientGone() const {
   pollfd look = {.fd = socket_, .events = kClosed, .revents = 0};
   if (poll(&look, 1, 0) > 0 && (look.revents & (kClosed | POLLERR | POLLHUP)) != 0) return true;
   char byte = 0;

@@ -35,7 +35,7 @@ class BoundedStream final : public httplib::Stream {
   std::string TakeUnread();
 
   // Whether the client has closed its end or reset the connection. Does not wait.
-  bool Gone() const;
+  bool ClientGone() const;
 
   bool is_readable() const;
   bool is_writable() const;

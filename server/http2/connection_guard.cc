@@ -55,7 +55,7 @@ const WatchedConnection* ConnectionGuard::Watch(int fd, const Peer& peer) {
   return &connection;
 }
 
-bool ConnectionGuard::Received(int fd, std::span<const iovec> pieces, size_t size) {
+bool ConnectionGuard::OnReceived(int fd, std::span<const iovec> pieces, size_t size) {
   WatchedConnection* const connection = Find(fd);
   if (connection == nullptr || !connection->watched_) return true;
   for (const iovec& piece : pieces) {
@@ -63,7 +63,7 @@ bool ConnectionGuard::Received(int fd, std::span<const iovec> pieces, size_t siz
     size -= bytes.size();
     if (tls_) {
       ReadHello(*connection, bytes);
-    } else if (!bytes.empty() && !Received(*connection, bytes)) {
+    } else if (!bytes.empty() && !OnReceived(*connection, bytes)) {
       return false;
     }
   }
@@ -97,17 +97,18 @@ WatchedConnection* ConnectionGuard::FindTls(const TlsRandom& random) {
   return connection;
 }
 
-bool ConnectionGuard::Received(WatchedConnection& connection, std::span<const char> bytes) {
+bool ConnectionGuard::OnReceived(WatchedConnection& connection, std::span<const char> bytes) {
   const TimePoint now = std::chrono::steady_clock::now();
   const bool was_fine = connection.frames_.abuse() == FrameAbuse::kNone;
   const FrameAbuse abuse = connection.frames_.Read(bytes, now);
   connection.calls_.store(connection.frames_.calls(), std::memory_order_relaxed);
   if (abuse == FrameAbuse::kNone) return true;
-  if (was_fine) Abused(connection, abuse, now);
+  if (was_fine) OnAbuse(connection, abuse, now);
   return false;
 }
 
-void ConnectionGuard::Abused(const WatchedConnection& connection, FrameAbuse abuse, TimePoint now) {
+void ConnectionGuard::OnAbuse(const WatchedConnection& connection, FrameAbuse abuse,
+                              TimePoint now) {
   static logging::LineLimiter lines(1, kLogInterval);
   const uint64_t closed =
       closed_[static_cast<size_t>(abuse)].fetch_add(1, std::memory_order_relaxed) + 1;

@@ -70,12 +70,13 @@ class ConnectionGuard {
   // functions. Null where reads are not hooked; lives for ever, as another connection some day.
   const WatchedConnection* Watch(int fd, const Peer& peer) MILLRACE_EXCLUDES(mu_);
 
-  // What a socket gave, `size` bytes of these pieces; any descriptor. False: gRPC must not see it.
-  bool Received(int fd, std::span<const iovec> pieces, size_t size) MILLRACE_EXCLUDES(mu_);
+  // Called with what was read from a socket: `size` bytes in these pieces. Any descriptor. Returns
+  // false if gRPC must not see them.
+  bool OnReceived(int fd, std::span<const iovec> pieces, size_t size) MILLRACE_EXCLUDES(mu_);
   // The connection of a TLS session, null when none began with that.
   WatchedConnection* FindTls(const TlsRandom& random) MILLRACE_EXCLUDES(mu_);
-  // What came over it, decrypted. False: gRPC must not see it.
-  bool Received(WatchedConnection& connection, std::span<const char> bytes);
+  // Called with decrypted bytes of a connection. Returns false if gRPC must not see them.
+  bool OnReceived(WatchedConnection& connection, std::span<const char> bytes);
 
   // How long a new connection of the peer has to wait.
   Duration Delay(const Peer& peer, TimePoint now) const { return penalties_.Delay(peer, now); }
@@ -101,7 +102,7 @@ class ConnectionGuard {
   WatchedConnection* Find(int fd) const;
   void ReadHello(WatchedConnection& connection, std::span<const char> bytes) MILLRACE_EXCLUDES(mu_);
   void Forget(WatchedConnection& connection) MILLRACE_REQUIRES(mu_);
-  void Abused(const WatchedConnection& connection, FrameAbuse abuse, TimePoint now);
+  void OnAbuse(const WatchedConnection& connection, FrameAbuse abuse, TimePoint now);
 
   FrameLimits limits_;
   bool tls_ = false;

@@ -54,8 +54,8 @@ extern "C" ssize_t recvmsg(int fd, msghdr* message, int flags) {
   static const auto next = millrace::server::Next<decltype(&::recvmsg)>("recvmsg");
   const ssize_t size = next(fd, message, flags);
   if (size > 0 && (flags & (MSG_PEEK | MSG_ERRQUEUE)) == 0 &&
-      !ConnectionGuard::Process().Received(fd, {message->msg_iov, message->msg_iovlen},
-                                           static_cast<size_t>(size))) {
+      !ConnectionGuard::Process().OnReceived(fd, {message->msg_iov, message->msg_iovlen},
+                                             static_cast<size_t>(size))) {
     errno = ECONNRESET;
     return -1;
   }
@@ -68,7 +68,7 @@ extern "C" int SSL_read(SSL* session, void* buffer, int size) {
   if (read <= 0 || !millrace::server::IsGrpcServer(session)) return read;
   auto* const connection = millrace::server::ConnectionOf(session);
   if (connection == nullptr ||
-      !ConnectionGuard::Process().Received(
+      !ConnectionGuard::Process().OnReceived(
           *connection, {static_cast<const char*>(buffer), static_cast<size_t>(read)})) {
     return -1;
   }

@@ -94,8 +94,8 @@ void LineWriter::Run(State& s) {
     std::string line = std::move(s.lines.front());
     s.lines.pop_front();
     s.bytes -= line.size();
-    if (s.lost != 0 && s.options.tell_lost != nullptr)
-      line.insert(0, s.options.tell_lost(std::exchange(s.lost, 0)));
+    if (s.lost != 0 && s.options.describe_lost != nullptr)
+      line.insert(0, s.options.describe_lost(std::exchange(s.lost, 0)));
     lock.Unlock();
     WriteWhole(s.options.descriptor, line);
     lock.Lock();

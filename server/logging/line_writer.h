@@ -19,7 +19,7 @@ class LineWriter {
     size_t max_lines = 8192;     // lines that may wait
     size_t max_bytes = 8 << 20;  // bytes of the lines that may wait
     // Makes the line that reports how many lines were lost. Called on the writing thread.
-    std::function<std::string(uint64_t lost)> tell_lost = nullptr;
+    std::function<std::string(uint64_t lost)> describe_lost = nullptr;
   };
 
   explicit LineWriter(Options options);

@@ -166,7 +166,7 @@ void Init(const Options& options) {
   State& state = GetState();
   const LogFormat format = options.format;
   auto writer =
-      std::make_unique<LineWriter>(LineWriter::Options{.tell_lost = [format](uint64_t lost) {
+      std::make_unique<LineWriter>(LineWriter::Options{.describe_lost = [format](uint64_t lost) {
         return Line(format, LogLevel::kWarning, "log lines lost: nobody read them in time",
                     {{"lines", lost}});
       }});

@@ -89,7 +89,7 @@ bool IsCardinal(std::string_view word) {
 }
 
 // Whether something in the words before says that it is over.
-bool TellsOfPast(std::span<const SpokenWord> words) {
+bool IndicatesPast(std::span<const SpokenWord> words) {
   constexpr size_t kFarthest = 40;
   for (const SpokenWord& word : words.subspan(0, std::min(words.size(), kFarthest))) {
     const std::string lower = AsciiLower(word.text);
@@ -121,7 +121,7 @@ PartOfSpeech GuessPartOfSpeech(std::span<const SpokenWord> words, size_t at) {
   if (word == "read" || word == "reread") {
     if (before == "he" || before == "she" || before == "it") return PartOfSpeech::kPast;
     const bool open = before == "i" || before == "we" || before == "they" || before == "you";
-    if (open && TellsOfPast(words)) return PartOfSpeech::kPast;
+    if (open && IndicatesPast(words)) return PartOfSpeech::kPast;
   }
   if (In(kBeforeVerb, before)) return PartOfSpeech::kVerb;
   if (before == "he" || before == "she" || before == "it" || before == "which") {

@@ -45,7 +45,7 @@ constexpr char kFlag[] = "--child";
   HangForEver();
 }
 
-void Tell(int fd, pid_t pid) {
+void Report(int fd, pid_t pid) {
   if (write(fd, &pid, sizeof(pid)) != sizeof(pid)) std::abort();
 }
 
@@ -77,18 +77,18 @@ int ChildMain(const std::string& what, int number) {
     return output.st_rdev == null.st_rdev ? 0 : kChildWrong;
   }
   if (what == "tell and hang") {
-    Tell(number, getpid());
+    Report(number, getpid());
     HangForEver();
   }
   if (what == "fork and hang" || what == "fork and die") {
     const pid_t grandchild = fork();
     if (grandchild == 0) HangForEver();
-    Tell(number, grandchild);
+    Report(number, grandchild);
     if (what == "fork and hang") HangForEver();
     DieOf(SIGABRT);
   }
   if (what == "start another that hangs") {
-    Tell(number, getpid());
+    Report(number, getpid());
     RunChild({kFlag, "tell and hang", std::to_string(number)}, {});
   }
   return kChildError;

@@ -64,49 +64,49 @@ TEST_F(ModelManagerTest, UnknownModelIsNotFoundAndNotShown) {
 
 class ModelListenerTest : public ModelManagerTest {
  protected:
-  using Told = std::pair<std::string, std::optional<bool>>;
+  using Event = std::pair<std::string, std::optional<bool>>;
 
-  // What the listener was told since the last call.
-  std::vector<Told> TakeTold() { return std::exchange(told_, {}); }
+  // What the listener received since the last call.
+  std::vector<Event> TakeEvents() { return std::exchange(events_, {}); }
   void Listen() {
     manager_->SetListener([this](std::string_view model, std::optional<bool> ready) {
-      told_.emplace_back(model, ready);
+      events_.emplace_back(model, ready);
     });
   }
 
  private:
-  std::vector<Told> told_;
+  std::vector<Event> events_;
 };
 
-TEST_F(ModelListenerTest, IsToldAtOnceOfTheModelsThatThereAre) {
+TEST_F(ModelListenerTest, ReceivesTheExistingModelsAtOnce) {
   for (const char* name : {"broken", "good"}) AddToDisk(name);
   load_errors_["broken"] = absl::InvalidArgumentError("cut short");
   ASSERT_TRUE(manager_->LoadAll(kNever).ok());
   Listen();
-  EXPECT_THAT(TakeTold(), ElementsAre(Told("broken", false), Told("good", true)));
+  EXPECT_THAT(TakeEvents(), ElementsAre(Event("broken", false), Event("good", true)));
 }
 
-TEST_F(ModelListenerTest, IsToldOfLoadsFailuresAndUnloads) {
+TEST_F(ModelListenerTest, ReceivesLoadsFailuresAndUnloads) {
   AddToDisk("m");
   Listen();
   load_errors_["m"] = absl::InvalidArgumentError("cut short");
   EXPECT_FALSE(manager_->Load("m").ok());
-  EXPECT_THAT(TakeTold(), ElementsAre(Told("m", false), Told("m", false)));
+  EXPECT_THAT(TakeEvents(), ElementsAre(Event("m", false), Event("m", false)));
   load_errors_.clear();
   ASSERT_TRUE(manager_->Load("m").ok());
-  EXPECT_THAT(TakeTold(), ElementsAre(Told("m", false), Told("m", true)));
+  EXPECT_THAT(TakeEvents(), ElementsAre(Event("m", false), Event("m", true)));
   // While another version is loaded, and when that fails, the old one serves.
   load_errors_["m"] = absl::InvalidArgumentError("cut short");
   EXPECT_FALSE(manager_->Load("m").ok());
-  EXPECT_THAT(TakeTold(), ElementsAre(Told("m", true), Told("m", true)));
+  EXPECT_THAT(TakeEvents(), ElementsAre(Event("m", true), Event("m", true)));
   ASSERT_TRUE(manager_->Unload("m").ok());
-  EXPECT_THAT(TakeTold(), ElementsAre(Told("m", false)));
+  EXPECT_THAT(TakeEvents(), ElementsAre(Event("m", false)));
   std::filesystem::remove_all(root_.path() / "m");
   EXPECT_FALSE(manager_->Load("m").ok());
-  EXPECT_THAT(TakeTold(), ElementsAre(Told("m", false), Told("m", std::nullopt)));
+  EXPECT_THAT(TakeEvents(), ElementsAre(Event("m", false), Event("m", std::nullopt)));
   manager_->SetListener(nullptr);
   EXPECT_FALSE(manager_->Load("m").ok());
-  EXPECT_THAT(TakeTold(), IsEmpty());
+  EXPECT_THAT(TakeEvents(), IsEmpty());
 }
 
 TEST_F(ModelManagerTest, BadNameIsRefusedBeforeTheDiskIsTouched) {

@@ -11,8 +11,8 @@
 namespace millrace::server {
 namespace {
 
-// What the watch tells; the test's time limit bounds the waiting.
-class Told {
+// The signals that the watch reported. The test's time limit bounds the waiting.
+class RecordedSignals {
  public:
   SignalWatch::Handlers Handlers() {
     return {.stop =
@@ -37,47 +37,47 @@ class Told {
   std::atomic<int> reloads_{0};
 };
 
-TEST(SignalWatch, TellsOfEachStopWhateverThisThreadDoes) {
-  Told told;
-  const SignalWatch watch(told.Handlers());
+TEST(SignalWatch, ReportsEachStopWhateverThisThreadDoes) {
+  RecordedSignals signals;
+  const SignalWatch watch(signals.Handlers());
   raise(SIGTERM);
-  told.AwaitStops(1);
-  EXPECT_EQ(told.last(), SIGTERM);
+  signals.AwaitStops(1);
+  EXPECT_EQ(signals.last(), SIGTERM);
   raise(SIGINT);
-  told.AwaitStops(2);
-  EXPECT_EQ(told.last(), SIGINT);
+  signals.AwaitStops(2);
+  EXPECT_EQ(signals.last(), SIGINT);
 }
 
 TEST(SignalWatch, HangUpReloadsAndDoesNotEnd) {
-  Told told;
-  const SignalWatch watch(told.Handlers());
+  RecordedSignals signals;
+  const SignalWatch watch(signals.Handlers());
   raise(SIGHUP);
   raise(SIGHUP);
-  told.AwaitReloads(2);
-  EXPECT_EQ(told.stops(), 0);
+  signals.AwaitReloads(2);
+  EXPECT_EQ(signals.stops(), 0);
 }
 
 TEST(SignalWatch, HangUpWithNothingToReloadIsIgnored) {
-  Told told;
-  const SignalWatch watch({.stop = told.Handlers().stop});
+  RecordedSignals signals;
+  const SignalWatch watch({.stop = signals.Handlers().stop});
   raise(SIGHUP);
   raise(SIGTERM);
-  told.AwaitStops(1);
+  signals.AwaitStops(1);
 }
 
 TEST(SignalWatch, UserSignalsAreIgnored) {
-  Told told;
-  const SignalWatch watch(told.Handlers());
+  RecordedSignals signals;
+  const SignalWatch watch(signals.Handlers());
   raise(SIGUSR1);
   raise(SIGUSR2);
   raise(SIGTERM);
-  told.AwaitStops(1);
-  EXPECT_EQ(told.stops(), 1);
+  signals.AwaitStops(1);
+  EXPECT_EQ(signals.stops(), 1);
 }
 
 TEST(SignalWatch, WriteToAClientThatHungUpIsAnError) {
-  Told told;
-  const SignalWatch watch(told.Handlers());
+  RecordedSignals signals;
+  const SignalWatch watch(signals.Handlers());
   int ends[2];
   ASSERT_EQ(pipe(ends), 0);
   close(ends[0]);

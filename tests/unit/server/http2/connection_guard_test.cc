@@ -28,7 +28,7 @@ class ConnectionGuardTest : public ::testing::Test {
     const size_t half = bytes.size() / 2;
     const std::array<iovec, 2> pieces = {
         {{bytes.data(), half}, {bytes.data() + half, bytes.size() - half + 100}}};
-    return guard_.Received(fd, pieces, bytes.size());
+    return guard_.OnReceived(fd, pieces, bytes.size());
   }
 
   ConnectionGuard& guard_ = ConnectionGuard::Process();
@@ -109,7 +109,7 @@ TEST_F(TlsConnectionGuardTest, OnlyWhatWasDecryptedIsReadAsFrames) {
   EXPECT_TRUE(Receive(kFd, kTooLong));
   WatchedConnection* const connection = guard_.FindTls(Random(1));
   ASSERT_NE(connection, nullptr);
-  EXPECT_FALSE(guard_.Received(*connection, kTooLong));
+  EXPECT_FALSE(guard_.OnReceived(*connection, kTooLong));
 }
 
 }  // namespace

@@ -30,7 +30,7 @@ class LineWriterTest : public ::testing::Test {
   }
 
   LineWriter::Options Options(size_t max_lines = 8192) const {
-    return {.descriptor = ends_[1], .max_lines = max_lines, .tell_lost = [](uint64_t lost) {
+    return {.descriptor = ends_[1], .max_lines = max_lines, .describe_lost = [](uint64_t lost) {
               return "lost " + std::to_string(lost) + "\n";
             }};
   }
