@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <memory>
 #include <new>
@@ -7,8 +8,8 @@
 
 namespace millrace::kernels {
 
-// A block of numbers aligned to a cache line, not initialised. Owned by one object; as thread-safe
-// as a raw array.
+// An array of numbers that is aligned to a cache line and owned by one object. As thread-safe as a
+// raw array.
 template <typename T>
 class AlignedBuffer {
   static_assert(std::is_trivial_v<T>);
@@ -17,8 +18,14 @@ class AlignedBuffer {
   static constexpr std::align_val_t kAlignment{64};
 
   AlignedBuffer() = default;
+  // The numbers are not initialised.
   explicit AlignedBuffer(size_t size)
       : data_(static_cast<T*>(::operator new(size * sizeof(T), kAlignment))), size_(size) {}
+  static AlignedBuffer Zeros(size_t size) {
+    AlignedBuffer zeros(size);
+    std::fill_n(zeros.data(), size, T{});
+    return zeros;
+  }
 
   T* data() { return data_.get(); }
   const T* data() const { return data_.get(); }

@@ -13,9 +13,9 @@ constexpr int64_t kRowsOfSum = 64;  // summed as floats, and in the first-level 
 
 ChannelMoments::ChannelMoments(int64_t channels)
     : channels_(channels),
-      center_(static_cast<size_t>(channels)),
-      sums_(static_cast<size_t>(channels)),
-      squares_(static_cast<size_t>(channels)),
+      center_(AlignedBuffer<float>::Zeros(static_cast<size_t>(channels))),
+      sums_(AlignedBuffer<float>::Zeros(static_cast<size_t>(channels))),
+      squares_(AlignedBuffer<float>::Zeros(static_cast<size_t>(channels))),
       sum_(static_cast<size_t>(channels)),
       square_(static_cast<size_t>(channels)) {}
 

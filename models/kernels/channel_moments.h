@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "models/kernels/aligned_floats.h"
+#include "models/kernels/aligned_buffer.h"
 
 namespace millrace::kernels {
 
@@ -27,7 +27,7 @@ class ChannelMoments {
   const int64_t channels_;
   int64_t rows_ = 0;
   // Moments are about the first row, so that a large mean does not drown the deviations.
-  AlignedFloats center_, sums_, squares_;
+  AlignedBuffer<float> center_, sums_, squares_;
   std::vector<double> sum_, square_;
 };
 

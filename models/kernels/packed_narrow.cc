@@ -17,13 +17,6 @@ const NarrowKernels& ConverterOf(Precision precision) {
   return precision == Precision::kInt8 ? kPortableInt8 : kPortableBfloat;
 }
 
-template <typename T>
-AlignedBuffer<T> Zeros(int64_t size) {
-  AlignedBuffer<T> zeros(static_cast<size_t>(size));
-  std::fill_n(zeros.data(), size, T{});
-  return zeros;
-}
-
 }  // namespace
 
 PackedNarrow::PackedNarrow(std::span<const FloatLinear> layers, Precision precision)
@@ -33,10 +26,10 @@ PackedNarrow::PackedNarrow(std::span<const FloatLinear> layers, Precision precis
   int64_t outputs = 0;
   for (const FloatLinear& layer : layers) outputs += layer.matrix.outputs;
   width_ = RoundUp(outputs, kNarrowPanel);
-  panels_ = Zeros<unsigned char>(width_ * depth_);
-  bias_ = Zeros<float>(width_);
-  scales_ = Zeros<float>(width_);
-  sums_ = Zeros<int32_t>(width_);
+  panels_ = AlignedBuffer<unsigned char>::Zeros(static_cast<size_t>(width_ * depth_));
+  bias_ = AlignedBuffer<float>::Zeros(static_cast<size_t>(width_));
+  scales_ = AlignedBuffer<float>::Zeros(static_cast<size_t>(width_));
+  sums_ = AlignedBuffer<int32_t>::Zeros(static_cast<size_t>(width_));
   AlignedBuffer<unsigned char> narrow(static_cast<size_t>(depth_));
   int64_t column = 0;
   for (const FloatLinear& layer : layers) {

@@ -33,8 +33,8 @@ CpuSnakeBlock::CpuSnakeBlock(speech::TensorReader& weights, const std::string& n
       const KokoroConv conv = KokoroConv::TakeSame(
           weights, absl::StrCat(name, ".convs", half, ".", i), channels, channels);
       if (!weights.status().ok()) return;
-      layer.alpha.Reserve(static_cast<size_t>(width_));
-      layer.inverse_alpha.Reserve(static_cast<size_t>(width_));
+      layer.alpha = kernels::AlignedBuffer<float>::Zeros(static_cast<size_t>(width_));
+      layer.inverse_alpha = kernels::AlignedBuffer<float>::Zeros(static_cast<size_t>(width_));
       for (int64_t c = 0; c < channels; ++c) {
         layer.alpha.data()[c] = alpha.const_data_ptr<float>()[c];
         layer.inverse_alpha.data()[c] = 1.0F / layer.alpha.data()[c];
@@ -53,7 +53,8 @@ CpuSnakeBlock::Affine CpuSnakeBlock::MakeAffine(const Layer& layer, const at::Te
   const float* scales = both.const_data_ptr<float>();
   const float* shifts = scales + channels_;
   const auto width = static_cast<size_t>(width_);
-  Affine affine{kernels::AlignedFloats(width), kernels::AlignedFloats(width)};
+  Affine affine{kernels::AlignedBuffer<float>::Zeros(width),
+                kernels::AlignedBuffer<float>::Zeros(width)};
   for (int64_t c = 0; c < channels_; ++c) {
     const double factor =
         (1.0 + static_cast<double>(scales[c])) / std::sqrt(moments.Variance(c) + kEpsilon);
@@ -69,13 +70,15 @@ at::Tensor CpuSnakeBlock::Run(const at::Tensor& x, const at::Tensor& style) cons
   const at::Tensor input = x.contiguous();
   const int64_t rows = input.size(2);
   const auto size = static_cast<size_t>(rows * width_);
-  kernels::AlignedFloats sum(size), middle(size);
+  auto sum = kernels::AlignedBuffer<float>::Zeros(size);
+  auto middle = kernels::AlignedBuffer<float>::Zeros(size);
   kernels::ToRows(input.const_data_ptr<float>(), channels_, rows, width_, sum.data());
   const int64_t chunk =
       std::max(kChunkBytes / (width_ * static_cast<int64_t>(sizeof(float))) / kChunkStep,
                int64_t{1}) *
       kChunkStep;
-  kernels::AlignedFloats active(static_cast<size_t>((chunk + 2 * margin_) * width_));
+  auto active =
+      kernels::AlignedBuffer<float>::Zeros(static_cast<size_t>((chunk + 2 * margin_) * width_));
   kernels::ChannelMoments moments(width_);
   moments.Add(sum.data(), rows);
   for (size_t i = 0; i < layers_.size(); ++i) {
@@ -107,7 +110,7 @@ at::Tensor CpuSnakeBlock::Run(const at::Tensor& x, const at::Tensor& style) cons
       moments.Add(task.raw, end - begin);
     }
   }
-  middle = kernels::AlignedFloats();
+  middle = {};
   at::Tensor output = at::empty(input.sizes(), input.options());
   kernels::FromRows(sum.data(), channels_, rows, width_, output.mutable_data_ptr<float>());
   return output;

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "models/kernels/aligned_floats.h"
+#include "models/kernels/aligned_buffer.h"
 #include "models/kernels/channel_moments.h"
 #include "models/kokoro/kokoro_layers.h"
 #include "models/kokoro/snake_block.h"
@@ -28,13 +28,13 @@ class CpuSnakeBlock final : public SnakeBlock {
  private:
   struct Layer {
     KokoroLinear affine;  // of the style: the scales less 1, then the shifts
-    kernels::AlignedFloats alpha, inverse_alpha;
+    kernels::AlignedBuffer<float> alpha, inverse_alpha;
     speech::PackedConv conv;
   };
 
   // What the norm of a layer makes of its input: input * scale + shift.
   struct Affine {
-    kernels::AlignedFloats scale, shift;
+    kernels::AlignedBuffer<float> scale, shift;
   };
 
   Affine MakeAffine(const Layer& layer, const at::Tensor& style,

@@ -3,7 +3,7 @@
 #include <ATen/ops/constant_pad_nd.h>
 #include <ATen/ops/empty.h>
 
-#include "models/kernels/aligned_floats.h"
+#include "models/kernels/aligned_buffer.h"
 #include "models/kernels/channel_rows.h"
 
 namespace millrace::speech {
@@ -17,8 +17,8 @@ at::Tensor CpuConv::Run(const at::Tensor& x) const {
   const int64_t in = conv_.in_channels();
   const int64_t out = conv_.out_channels();
   const int64_t reach = conv_.taps() - 1;
-  kernels::AlignedFloats padded(static_cast<size_t>((time + reach) * in));
-  kernels::AlignedFloats rows(static_cast<size_t>(time * out));
+  auto padded = kernels::AlignedBuffer<float>::Zeros(static_cast<size_t>((time + reach) * in));
+  auto rows = kernels::AlignedBuffer<float>::Zeros(static_cast<size_t>(time * out));
   kernels::ConvTask task = conv_.Task();
   task.input = padded.data();
   task.rows = time;

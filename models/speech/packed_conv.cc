@@ -22,8 +22,9 @@ PackedConv::PackedConv(const at::Tensor& weight, const at::Tensor& bias, int64_t
       order.outputs.empty() ? InOrder(weight.size(0)) : order.outputs;
   in_channels_ = static_cast<int64_t>(inputs.size());
   out_channels_ = PadChannels(static_cast<int64_t>(outputs.size()));
-  weights_.Reserve(static_cast<size_t>(out_channels_ * in_channels_ * taps_));
-  bias_.Reserve(static_cast<size_t>(out_channels_));
+  weights_ = kernels::AlignedBuffer<float>::Zeros(
+      static_cast<size_t>(out_channels_ * in_channels_ * taps_));
+  bias_ = kernels::AlignedBuffer<float>::Zeros(static_cast<size_t>(out_channels_));
 
   const auto from = weight.accessor<float, 3>();
   for (size_t o = 0; o < outputs.size(); ++o) {
@@ -45,7 +46,8 @@ PackedConv::PackedConv(const at::Tensor& weight, const at::Tensor& bias, int64_t
 
 void PackedConv::Pack() {
   const kernels::ConvKernels& kernels = kernels::GetConvKernels();
-  kernels::AlignedFloats packed(static_cast<size_t>(kernels.packed_size(Task())));
+  auto packed =
+      kernels::AlignedBuffer<float>::Zeros(static_cast<size_t>(kernels.packed_size(Task())));
   kernels.pack(Task(), packed.data());
   weights_ = std::move(packed);
 }
@@ -61,8 +63,9 @@ PackedConv PackedConv::Transposed(const at::Tensor& weight, const at::Tensor& bi
   conv.taps_ = taps;
   conv.in_channels_ = inputs;
   conv.out_channels_ = stride * width;
-  conv.weights_.Reserve(static_cast<size_t>(conv.out_channels_ * inputs * taps));
-  conv.bias_.Reserve(static_cast<size_t>(conv.out_channels_));
+  conv.weights_ =
+      kernels::AlignedBuffer<float>::Zeros(static_cast<size_t>(conv.out_channels_ * inputs * taps));
+  conv.bias_ = kernels::AlignedBuffer<float>::Zeros(static_cast<size_t>(conv.out_channels_));
   const auto from = weight.accessor<float, 3>();
   for (int64_t phase = 0; phase < stride; ++phase) {
     for (int64_t o = 0; o < outputs; ++o) {

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "models/kernels/aligned_floats.h"
+#include "models/kernels/aligned_buffer.h"
 #include "models/kernels/conv_kernels.h"
 
 namespace millrace::speech {
@@ -59,8 +59,8 @@ class PackedConv {
   int64_t in_channels_ = 0;
   int64_t out_channels_ = 0;  // padded
   bool exact_ = false;
-  kernels::AlignedFloats weights_;
-  kernels::AlignedFloats bias_;
+  kernels::AlignedBuffer<float> weights_;
+  kernels::AlignedBuffer<float> bias_;
 };
 
 }  // namespace millrace::speech

@@ -29,7 +29,7 @@ class CpuVitsDecoder::Sentence final : public Decoding {
   Sentence(const CpuVitsDecoder& decoder, const Input& input)
       : decoder_(decoder), frames_(input.TotalFrames()), speaker_(input.speaker) {
     const int64_t half_width = decoder_.flow_.half_width();
-    rows_.Reserve(static_cast<size_t>(frames_ * width()));
+    rows_ = kernels::AlignedBuffer<float>::Zeros(static_cast<size_t>(frames_ * width()));
     input.DrawLatents(half_width, width(), rows_.data());
   }
 
@@ -62,12 +62,13 @@ class CpuVitsDecoder::Sentence final : public Decoding {
     // What a cut changes does not come further than the flow reaches.
     const int64_t first = std::max<int64_t>(flowed_ - reach, 0);
     const int64_t last = std::min(until + reach, frames_);
-    kernels::AlignedFloats window(static_cast<size_t>((last - first) * width()));
+    auto window =
+        kernels::AlignedBuffer<float>::Zeros(static_cast<size_t>((last - first) * width()));
     std::copy_n(before_.data(), (flowed_ - first) * width(), window.data());
     std::copy(rows_.data() + flowed_ * width(), rows_.data() + last * width(),
               window.data() + (flowed_ - first) * width());
     const int64_t kept = some ? std::min(reach, until) : 0;
-    before_ = kernels::AlignedFloats(static_cast<size_t>(kept * width()));
+    before_ = kernels::AlignedBuffer<float>::Zeros(static_cast<size_t>(kept * width()));
     std::copy_n(rows_.data() + (until - kept) * width(), kept * width(), before_.data());
     flow.Run(window.data(), last - first, speaker_);
     std::copy_n(window.data() + (flowed_ - first) * width(), (until - flowed_) * width(),
@@ -78,9 +79,11 @@ class CpuVitsDecoder::Sentence final : public Decoding {
   const CpuVitsDecoder& decoder_;
   const int64_t frames_;
   const int64_t speaker_;
-  kernels::AlignedFloats rows_;  // latents, of which the flow has transformed the first `flowed_`
+  // Latents: the flow has transformed the first `flowed_` frames.
+  kernels::AlignedBuffer<float> rows_;
   int64_t flowed_ = 0;
-  kernels::AlignedFloats before_;  // what the last of those were, as far as the flow reaches
+  // The last of these frames as they were before the flow, as far as it reaches.
+  kernels::AlignedBuffer<float> before_;
 };
 
 std::unique_ptr<VitsDecoder::Decoding> CpuVitsDecoder::Start(const Input& input) const {

@@ -99,14 +99,15 @@ Flow::Coupling Flow::Build(VitsWeights& weights, int flow, bool reversed) {
   return coupling;
 }
 
-kernels::AlignedFloats Flow::SpeakerBias(const Coupling& coupling, int64_t speaker) const {
+kernels::AlignedBuffer<float> Flow::SpeakerBias(const Coupling& coupling, int64_t speaker) const {
   const at::Tensor added =
       (at::matmul(coupling.speaker.weight.squeeze(2), speakers_[speaker]) + coupling.speaker.bias)
           .contiguous();
   const float* values = added.const_data_ptr<float>();
   const std::vector<int64_t> order = GateOrder(hidden_);
   const int64_t width = coupling.layers.front().gates.out_channels();
-  kernels::AlignedFloats biases(coupling.layers.size() * static_cast<size_t>(width));
+  auto biases =
+      kernels::AlignedBuffer<float>::Zeros(coupling.layers.size() * static_cast<size_t>(width));
   for (size_t i = 0; i < coupling.layers.size(); ++i) {
     float* bias = biases.data() + static_cast<int64_t>(i) * width;
     std::copy_n(coupling.layers[i].gates.bias(), width, bias);
@@ -133,14 +134,15 @@ void Flow::Run(float* rows, int64_t frames, int64_t speaker) const {
   for (const Coupling& coupling : couplings_) {
     for (const Layer& layer : coupling.layers) margin = std::max(margin, layer.gates.margin());
   }
-  kernels::AlignedFloats padded(
-      static_cast<size_t>((frames + 2 * margin) * width));  // zeros beyond both ends
-  kernels::AlignedFloats gated(static_cast<size_t>(frames * width));
-  kernels::AlignedFloats skipped(static_cast<size_t>(frames * width));
+  // The rows beyond both ends stay zero.
+  auto padded =
+      kernels::AlignedBuffer<float>::Zeros(static_cast<size_t>((frames + 2 * margin) * width));
+  auto gated = kernels::AlignedBuffer<float>::Zeros(static_cast<size_t>(frames * width));
+  auto skipped = kernels::AlignedBuffer<float>::Zeros(static_cast<size_t>(frames * width));
   float* x = padded.data() + margin * width;
 
   for (const Coupling& coupling : couplings_) {
-    kernels::AlignedFloats speaker_bias;
+    kernels::AlignedBuffer<float> speaker_bias;
     if (speakers_.defined()) speaker_bias = SpeakerBias(coupling, speaker);
     const auto task_of = [&](const speech::PackedConv& conv, const float* input,
                              int64_t input_pitch, float* output) {

@@ -40,7 +40,7 @@ class Flow {
 
   Coupling Build(VitsWeights& weights, int flow, bool reversed);
   // The biases of a coupling's gates, one row a layer, with what the speaker adds.
-  kernels::AlignedFloats SpeakerBias(const Coupling& coupling, int64_t speaker) const;
+  kernels::AlignedBuffer<float> SpeakerBias(const Coupling& coupling, int64_t speaker) const;
 
   const at::Tensor speakers_;
   const int64_t half_;  // channels

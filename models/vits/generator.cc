@@ -84,7 +84,7 @@ Generator::Generator(VitsWeights& weights, const std::vector<int64_t>& input_pla
   if (!weights.status().ok()) return;
   const int64_t width = speech::PadChannels(channels);
   post_taps_ = post.weight.size(2);
-  post_.Reserve(static_cast<size_t>(post_taps_ * width));
+  post_ = kernels::AlignedBuffer<float>::Zeros(static_cast<size_t>(post_taps_ * width));
   const auto from = post.weight.accessor<float, 3>();
   for (int64_t tap = 0; tap < post_taps_; ++tap) {
     for (int64_t c = 0; c < channels; ++c) post_.data()[tap * width + c] = from[0][c][tap];
@@ -92,9 +92,13 @@ Generator::Generator(VitsWeights& weights, const std::vector<int64_t>& input_pla
   if (post.bias.defined()) post_bias_ = post.bias.const_data_ptr<float>()[0];
 }
 
-Generator::Rows Generator::Allocate(kernels::AlignedFloats& memory, int64_t begin, int64_t end,
-                                    int64_t width) {
-  memory.Reserve(static_cast<size_t>((end - begin) * width));
+Generator::Rows Generator::Allocate(kernels::AlignedBuffer<float>& memory, int64_t begin,
+                                    int64_t end, int64_t width) {
+  const auto size = static_cast<size_t>((end - begin) * width);
+  if (memory.size() < size) {
+    memory = {};  // freed before more is allocated
+    memory = kernels::AlignedBuffer<float>::Zeros(size);
+  }
   return {memory.data(), begin, end, width};
 }
 
@@ -225,8 +229,8 @@ void Generator::RunBlock(const Stage& stage, size_t block, const BlockRows& rows
   }
 }
 
-kernels::AlignedFloats Generator::SpeakerBias(int64_t speaker) const {
-  kernels::AlignedFloats bias(static_cast<size_t>(pre_.out_channels()));
+kernels::AlignedBuffer<float> Generator::SpeakerBias(int64_t speaker) const {
+  auto bias = kernels::AlignedBuffer<float>::Zeros(static_cast<size_t>(pre_.out_channels()));
   std::copy_n(pre_.bias(), pre_.out_channels(), bias.data());
   if (!speakers_.defined()) return bias;
   const at::Tensor added =
@@ -240,7 +244,7 @@ bool Generator::Run(const Sentence& sentence, int64_t begin_frame, int64_t end_f
                     const std::function<bool()>& should_stop) const {
   const int64_t frames = sentence.frames;
   scratch.stages.resize(stages_.size());
-  const kernels::AlignedFloats bias = SpeakerBias(sentence.speaker);
+  const kernels::AlignedBuffer<float> bias = SpeakerBias(sentence.speaker);
   const Rows input = {const_cast<float*>(sentence.rows), 0, frames, pre_.in_channels()};
   const int64_t post_margin = (post_taps_ - 1) / 2;
 

@@ -19,12 +19,13 @@ class Generator {
   class Scratch {
    private:
     friend class Generator;
+    using Buffer = kernels::AlignedBuffer<float>;
     struct Stage {
-      kernels::AlignedFloats raw, active;                    // what the upsampling gives
-      kernels::AlignedFloats chain_raw[2], chain_active[2];  // within a residual block, by turns
-      kernels::AlignedFloats sum, output;                    // of the residual blocks
+      Buffer raw, active;                    // the output of the upsampling
+      Buffer chain_raw[2], chain_active[2];  // within a residual block, alternately
+      Buffer sum, output;                    // of the residual blocks
     };
-    kernels::AlignedFloats frames, first;
+    Buffer frames, first;
     std::vector<Stage> stages;
   };
 
@@ -82,11 +83,12 @@ class Generator {
   static Block TakeBlock(VitsWeights& weights, int64_t index, int64_t channels);
   // Rows that a block reads beyond each end.
   static int64_t Reach(const Block& block);
-  static Rows Allocate(kernels::AlignedFloats& memory, int64_t begin, int64_t end, int64_t width);
+  static Rows Allocate(kernels::AlignedBuffer<float>& memory, int64_t begin, int64_t end,
+                       int64_t width);
   // Makes the rows outside of a signal of `total` rows zero.
   static void ClearOutside(const Rows& rows, int64_t total);
 
-  kernels::AlignedFloats SpeakerBias(int64_t speaker) const;
+  kernels::AlignedBuffer<float> SpeakerBias(int64_t speaker) const;
   // The first convolution's active rows [begin, end); as all signals here, zero where they lie
   // outside.
   Rows RunPre(const Rows& frames, int64_t total, int64_t begin, int64_t end, const float* bias,
@@ -105,7 +107,7 @@ class Generator {
   VitsConv speaker_;
   at::Tensor speakers_;
   std::vector<Stage> stages_;
-  kernels::AlignedFloats post_;  // [tap][channel]
+  kernels::AlignedBuffer<float> post_;  // [tap][channel]
   int64_t post_taps_ = 0;
   float post_bias_ = 0;
 };

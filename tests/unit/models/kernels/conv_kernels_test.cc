@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "models/kernels/aligned_floats.h"
+#include "models/kernels/aligned_buffer.h"
 
 namespace millrace::kernels {
 namespace {
@@ -43,7 +43,7 @@ struct Problem : Size {
   std::vector<float> residual = Random(static_cast<size_t>(rows * width()), 4);
   std::vector<float> partial = Random(static_cast<size_t>(rows * width()), 5);
 
-  AlignedFloats packed;
+  AlignedBuffer<float> packed;
 
   ConvTask Task(const ConvKernels& kernels) {
     ConvTask task;
@@ -58,7 +58,7 @@ struct Problem : Size {
     task.in_channels = in_channels;
     task.blocks = blocks;
     task.exact = exact;
-    packed.Reserve(static_cast<size_t>(kernels.packed_size(task)));
+    packed = AlignedBuffer<float>::Zeros(static_cast<size_t>(kernels.packed_size(task)));
     kernels.pack(task, packed.data());
     task.weights = packed.data();
     return task;
