@@ -11,7 +11,7 @@ namespace millrace::bergamot {
 class BergamotWeights;
 
 // The engine on libtorch operators in float32, for any device that libtorch has; on a CPU the
-// quantised engine is several times faster. Batches are padded to few shapes: a translation can
+// int8 engine is several times faster. Batches are padded to few shapes: a translation can
 // depend on its company in the last bit of a float, which a near tie may show. `model` is its name
 // where shapes are counted (WorkerContext::AdmitShape). Thread-safe. Costs four bytes a weight on
 // the device.

@@ -112,7 +112,7 @@ void Translate(benchmark::State& state) {
 }
 
 BENCHMARK_TEMPLATE(Translate, EngineKind::kInt8)
-    ->Name("Translate/quantised")
+    ->Name("Translate/int8")
     ->Arg(1)
     ->Arg(8)
     ->Arg(32)

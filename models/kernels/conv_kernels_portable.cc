@@ -4,7 +4,7 @@
 #define MILLRACE_KERNELS_NAME "neon"
 #else
 #define MILLRACE_TILE 1  // 8 sums of the 16 registers
-#define MILLRACE_KERNELS_NAME "baseline"
+#define MILLRACE_KERNELS_NAME "portable"
 #endif
 #include "models/kernels/conv_kernels.inl"
 

@@ -5,7 +5,7 @@
 
 #include "models/kernels/target.h"
 
-// The hot loops of the quantised engine, once per instruction set. Plain pointers and strides: the
+// The hot loops of the int8 engine, once per instruction set. Plain pointers and strides: the
 // files behind this header are compiled with other flags than the rest, so they include nothing
 // that could leak an inline function compiled for a newer CPU into the program.
 //

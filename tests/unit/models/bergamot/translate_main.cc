@@ -1,7 +1,7 @@
 // Translates lines of standard input with one engine and prints one translation a line; each line
 // is one sentence to the engine, nothing is split.
 //
-// usage: bergamot_translate MODEL_FOLDER [quantised|aten] [batch size] < sentences
+// usage: bergamot_translate MODEL_FOLDER [int8|aten] [batch size] < sentences
 
 #include <cstdlib>
 #include <filesystem>
@@ -54,10 +54,10 @@ int Run(const std::filesystem::path& folder, EngineKind kind, size_t batch_size)
 
 int main(int argc, char** argv) {
   using millrace::bergamot::EngineKind;
-  const std::string_view engine = argc > 2 ? argv[2] : "quantised";
+  const std::string_view engine = argc > 2 ? argv[2] : "int8";
   const int batch_size = argc > 3 ? std::atoi(argv[3]) : 32;
-  if (argc < 2 || argc > 4 || (engine != "quantised" && engine != "aten") || batch_size < 1) {
-    std::cerr << "usage: bergamot_translate MODEL_FOLDER [quantised|aten] [batch size]\n";
+  if (argc < 2 || argc > 4 || (engine != "int8" && engine != "aten") || batch_size < 1) {
+    std::cerr << "usage: bergamot_translate MODEL_FOLDER [int8|aten] [batch size]\n";
     return 2;
   }
   return millrace::bergamot::Run(argv[1], engine == "aten" ? EngineKind::kAten : EngineKind::kInt8,
