@@ -112,13 +112,13 @@ struct SynthesizeInput {
 };
 
 // When a word or a phoneme is heard.
-struct SpeechTime {
+struct SpokenSpan {
   std::string text;   // the word as it is written, or the model's symbol
   int64_t begin = 0;  // samples; a model counts from the beginning of the sentence
   int64_t end = 0;
   size_t character = 0;  // of a word: characters of the input's text before it
 
-  friend bool operator==(const SpeechTime&, const SpeechTime&) = default;
+  friend bool operator==(const SpokenSpan&, const SpokenSpan&) = default;
 };
 
 // The audio of one sentence, or of a piece of it; the pieces of a sentence come in order.
@@ -129,8 +129,8 @@ struct SynthesizeOutput {
   std::string text;  // the sentence, with its first piece
   bool sentence_finished = true;
   // As asked for, of the whole sentence and with its first piece: in order, without overlap.
-  std::vector<SpeechTime> words = {};
-  std::vector<SpeechTime> phonemes = {};
+  std::vector<SpokenSpan> words = {};
+  std::vector<SpokenSpan> phonemes = {};
 };
 
 using Input = std::variant<InferInput, TranslateInput, SynthesizeInput>;

@@ -191,7 +191,7 @@ void SpeechPlan::AddTimes(int64_t shift, models::SynthesizeOutput& piece) {
   const std::string_view phonemes = text_.phonemes;
   // Sound that was cut off in front has no time of its own.
   const auto add = [shift](std::string text, int64_t begin, int64_t end, size_t character,
-                           std::vector<models::SpeechTime>& times) {
+                           std::vector<models::SpokenSpan>& times) {
     begin = std::max<int64_t>(begin + shift, 0);
     if (end + shift > begin) times.push_back({std::move(text), begin, end + shift, character});
   };

@@ -21,7 +21,7 @@ absl::Status SpeechAudio::MakeEncoder() {
 std::string SpeechAudio::Push(models::SynthesizeOutput& piece, ModelMetrics& metrics,
                               Duration waited) {
   for (auto* times : {&piece.words, &piece.phonemes}) {
-    for (models::SpeechTime& time : *times) {
+    for (models::SpokenSpan& time : *times) {
       time.begin += static_cast<int64_t>(samples_);
       time.end += static_cast<int64_t>(samples_);
     }

@@ -85,9 +85,9 @@ absl::StatusOr<SpeechRequest> ToSpeechRequest(v1::SynthesizeRequest message,
   return request;
 }
 
-void AddSpans(std::vector<models::SpeechTime> times, int sample_rate, size_t sentence,
+void AddSpans(std::vector<models::SpokenSpan> times, int sample_rate, size_t sentence,
               SpokenSpans& spans) {
-  for (models::SpeechTime& time : times) {
+  for (models::SpokenSpan& time : times) {
     v1::SpokenSpan& span = *spans.Add();
     span.set_text(std::move(time.text));
     span.set_start_seconds(static_cast<double>(time.begin) / sample_rate);

@@ -23,7 +23,7 @@ absl::StatusOr<SpeechRequest> ToSpeechRequest(v1::SynthesizeRequest message,
 using SpokenSpans = google::protobuf::RepeatedPtrField<v1::SpokenSpan>;
 
 // Adds the times of a sentence, of the whole audio in samples of that rate.
-void AddSpans(std::vector<models::SpeechTime> times, int sample_rate, size_t sentence,
+void AddSpans(std::vector<models::SpokenSpan> times, int sample_rate, size_t sentence,
               SpokenSpans& spans);
 
 // What the messages of a piece of a stream say beside the audio.

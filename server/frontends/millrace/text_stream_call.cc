@@ -201,7 +201,7 @@ void TextStreamCall::Emit(models::Output output) {
   const std::string bytes = audio_.Push(part, metrics(), services().clock.Now() - start());
   part.sentence_index += first_sentence_;
   sentences_ = std::max(sentences_, part.sentence_index + 1);
-  for (models::SpeechTime& word : part.words) word.character += first_character_;
+  for (models::SpokenSpan& word : part.words) word.character += first_character_;
   SendAudio(bytes, ToPiece(std::move(part)));
 }
 

@@ -8,7 +8,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json ToJson(const models::SpeechTime& time, int sample_rate) {
+Json ToJson(const models::SpokenSpan& time, int sample_rate) {
   return {{"text", time.text},
           {"start", static_cast<double>(time.begin) / sample_rate},
           {"end", static_cast<double>(time.end) / sample_rate}};
@@ -18,11 +18,11 @@ Json ToJson(const models::SpeechTime& time, int sample_rate) {
 
 std::string TimestampsEvent(const models::SynthesizeOutput& sentence) {
   Json event = {{"type", "speech.timestamps"}, {"sentence_index", sentence.sentence_index}};
-  for (const models::SpeechTime& word : sentence.words) {
+  for (const models::SpokenSpan& word : sentence.words) {
     Json& json = event["words"].emplace_back(ToJson(word, sentence.sample_rate));
     json["character_offset"] = word.character;
   }
-  for (const models::SpeechTime& phoneme : sentence.phonemes)
+  for (const models::SpokenSpan& phoneme : sentence.phonemes)
     event["phonemes"].push_back(ToJson(phoneme, sentence.sample_rate));
   return StrCat("data: ", event.dump(-1, ' ', false, Json::error_handler_t::replace), "\n\n");
 }

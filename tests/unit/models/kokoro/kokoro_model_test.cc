@@ -91,7 +91,7 @@ TEST_F(KokoroModelTest, ARequestNamesItsLanguage) {
   ASSERT_TRUE(speech::SpeakAll(*model, kana, sink).ok());
   ASSERT_EQ(sink.parts.size(), 2U);
   std::string spoken;  // by the symbols of the tiny model
-  for (const models::SpeechTime& phoneme : sink.parts[0].phonemes) spoken += phoneme.text;
+  for (const models::SpokenSpan& phoneme : sink.parts[0].phonemes) spoken += phoneme.text;
   EXPECT_EQ(spoken, "mii.");
   models::SynthesizeInput english = speech::Say("One.");
   const std::vector<float> samples = speech::Samples(*model, english);
@@ -114,7 +114,7 @@ TEST_F(KokoroModelTest, ALanguageThatEspeakReadsHasWordsAndPronunciations) {
   ASSERT_EQ(sink.parts.size(), 2U);
   std::string words;
   for (const models::SynthesizeOutput& part : sink.parts) {
-    for (const models::SpeechTime& word : part.words) words += word.text + "|";
+    for (const models::SpokenSpan& word : part.words) words += word.text + "|";
   }
   EXPECT_EQ(words, "Mi|loro|Sí|");
 }

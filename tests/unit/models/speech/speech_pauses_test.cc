@@ -54,7 +54,7 @@ class SpeechPausesTest : public ::testing::Test {
             plan.TakePiece({samples.begin() + static_cast<std::ptrdiff_t>(at),
                             samples.begin() + static_cast<std::ptrdiff_t>(at + count)},
                            kRate, count == rest);
-        for (models::SpeechTime& word : output.words) {
+        for (models::SpokenSpan& word : output.words) {
           word.begin += static_cast<int64_t>(audio.size());
           word.end += static_cast<int64_t>(audio.size());
           words_.push_back(word);
@@ -93,7 +93,7 @@ class SpeechPausesTest : public ::testing::Test {
 
   LetterReader reader_;
   size_t edge_ = 0;
-  std::vector<models::SpeechTime> words_;
+  std::vector<models::SpokenSpan> words_;
 };
 
 TEST_F(SpeechPausesTest, WhateverSilenceTheVoiceGivesPausesAreThoseOfTheText) {
@@ -124,10 +124,10 @@ TEST_F(SpeechPausesTest, InPiecesItIsTheSame) {
   edge_ = 1600;
   const models::SynthesizeInput input = Say("Abc. Def!\n\nAbc.");
   const std::vector<float> whole = Speak(input, 0.1, 0.15);
-  const std::vector<models::SpeechTime> words = words_;
+  const std::vector<models::SpokenSpan> words = words_;
   EXPECT_EQ(Speak(input, 0.1, 0.15, 1600), whole);
   EXPECT_EQ(words_, words);
-  for (const models::SpeechTime& word : words_)
+  for (const models::SpokenSpan& word : words_)
     EXPECT_LE(word.end, static_cast<int64_t>(whole.size()));
 }
 

@@ -110,9 +110,9 @@ TEST_F(SpeechPlanTest, TheTextGoesWithTheFirstPiece) {
 }
 
 // Times as "text:begin-end@character".
-std::string Shown(const std::vector<models::SpeechTime>& times) {
+std::string Shown(const std::vector<models::SpokenSpan>& times) {
   std::string shown;
-  for (const models::SpeechTime& time : times) {
+  for (const models::SpokenSpan& time : times) {
     shown += time.text + ":" + std::to_string(time.begin) + "-" + std::to_string(time.end) + "@" +
              std::to_string(time.character) + " ";
   }
