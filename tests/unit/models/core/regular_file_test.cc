@@ -1,10 +1,10 @@
 #include "models/core/regular_file.h"
 
+#include <gtest/gtest.h>
 #include <sys/stat.h>
 
 #include <fstream>
 
-#include "gtest/gtest.h"
 #include "tests/fakes/temporary_folder.h"
 
 namespace millrace::models {

@@ -1,6 +1,7 @@
 #include "models/repository/model_config.h"
 
-#include "gtest/gtest.h"
+#include <gtest/gtest.h>
+
 #include "models/bergamot/bergamot_kind.h"
 #include "models/kokoro/kokoro_kind.h"
 #include "models/seq2seq/seq2seq_kind.h"

@@ -1,12 +1,11 @@
 #include "models/repository/model_repository.h"
 
+#include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <fstream>
 #include <map>
-
-#include "gtest/gtest.h"
 
 namespace millrace::models {
 namespace {

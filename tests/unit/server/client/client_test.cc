@@ -1,6 +1,7 @@
 #include "server/client/client.h"
 
 #include <grpcpp/grpcpp.h>
+#include <gtest/gtest.h>
 #include <unistd.h>
 
 #include <cstring>
@@ -10,7 +11,6 @@
 #include <sstream>
 #include <thread>
 
-#include "gtest/gtest.h"
 #include "inference/grpc_service.grpc.pb.h"
 #include "millrace/v1/admin.grpc.pb.h"
 #include "millrace/v1/synthesis.grpc.pb.h"

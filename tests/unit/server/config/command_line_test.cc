@@ -1,10 +1,10 @@
 #include "server/config/command_line.h"
 
+#include <gtest/gtest.h>
+
 #include <filesystem>
 #include <fstream>
 #include <vector>
-
-#include "gtest/gtest.h"
 
 namespace millrace {
 namespace {

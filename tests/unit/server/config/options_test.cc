@@ -1,9 +1,10 @@
 #include "server/config/options.h"
 
+#include <gtest/gtest.h>
+
 #include <algorithm>
 #include <set>
 
-#include "gtest/gtest.h"
 #include "mps_runtime/base/cpu_info.h"
 
 namespace millrace {

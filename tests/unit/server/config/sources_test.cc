@@ -1,9 +1,9 @@
 #include "server/config/sources.h"
 
+#include <gtest/gtest.h>
+
 #include <filesystem>
 #include <fstream>
-
-#include "gtest/gtest.h"
 
 namespace millrace {
 namespace {

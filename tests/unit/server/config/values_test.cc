@@ -1,6 +1,6 @@
 #include "server/config/values.h"
 
-#include "gtest/gtest.h"
+#include <gtest/gtest.h>
 
 namespace millrace {
 namespace {

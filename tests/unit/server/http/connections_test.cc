@@ -1,6 +1,7 @@
 // Many connections, slow ones and idle ones: who is served, and who has to go.
 
 #include <arpa/inet.h>
+#include <gtest/gtest.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -12,7 +13,6 @@
 #include <string>
 #include <vector>
 
-#include "gtest/gtest.h"
 #include "httplib.h"
 #include "server/http/http_routes.h"
 #include "server/http/http_server.h"

@@ -1,6 +1,7 @@
 #include "server/http/http_server.h"
 
 #include <arpa/inet.h>
+#include <gtest/gtest.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -9,7 +10,6 @@
 #include <stdexcept>
 #include <string>
 
-#include "gtest/gtest.h"
 #include "httplib.h"
 #include "nlohmann/json.hpp"
 #include "server/http/http_routes.h"

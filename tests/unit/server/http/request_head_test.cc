@@ -1,6 +1,6 @@
 #include "server/http/request_head.h"
 
-#include "gtest/gtest.h"
+#include <gtest/gtest.h>
 
 namespace millrace {
 namespace {

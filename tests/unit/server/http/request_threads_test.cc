@@ -1,6 +1,7 @@
 #include "server/http/request_threads.h"
 
 #include <fcntl.h>
+#include <gtest/gtest.h>
 
 #include <atomic>
 #include <future>
@@ -9,8 +10,6 @@
 #include <set>
 #include <system_error>
 #include <utility>
-
-#include "gtest/gtest.h"
 
 namespace millrace {
 namespace {

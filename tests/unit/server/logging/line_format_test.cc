@@ -1,9 +1,10 @@
 #include "server/logging/line_format.h"
 
+#include <gtest/gtest.h>
+
 #include <cmath>
 #include <string>
 
-#include "gtest/gtest.h"
 #include "nlohmann/json.hpp"
 
 namespace millrace::logging {

@@ -1,6 +1,7 @@
 #include "server/logging/line_writer.h"
 
 #include <fcntl.h>
+#include <gtest/gtest.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -8,8 +9,6 @@
 #include <csignal>
 #include <string>
 #include <thread>
-
-#include "gtest/gtest.h"
 
 namespace millrace::logging {
 namespace {

@@ -1,11 +1,12 @@
 #include "server/logging/logging.h"
 
+#include <gtest/gtest.h>
+
 #include <regex>
 #include <sstream>
 #include <thread>
 #include <vector>
 
-#include "gtest/gtest.h"
 #include "mps_runtime/base/log_sink.h"
 #include "nlohmann/json.hpp"
 #include "spdlog/spdlog.h"

@@ -1,11 +1,11 @@
 #include "server/logging/request_id.h"
 
+#include <gtest/gtest.h>
+
 #include <set>
 #include <string>
 #include <thread>
 #include <vector>
-
-#include "gtest/gtest.h"
 
 namespace millrace::logging {
 namespace {

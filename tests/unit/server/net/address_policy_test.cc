@@ -1,6 +1,6 @@
 #include "server/net/address_policy.h"
 
-#include "gtest/gtest.h"
+#include <gtest/gtest.h>
 
 namespace millrace {
 namespace {

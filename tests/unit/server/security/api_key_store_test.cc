@@ -1,5 +1,6 @@
 #include "server/security/api_key_store.h"
 
+#include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -9,7 +10,6 @@
 #include <thread>
 #include <vector>
 
-#include "gtest/gtest.h"
 #include "server/security/api_key_file.h"
 #include "tests/fakes/fake_clock.h"
 

@@ -1,8 +1,8 @@
 #include "server/security/server_credentials.h"
 
 #include <grpcpp/grpcpp.h>
+#include <gtest/gtest.h>
 
-#include "gtest/gtest.h"
 #include "inference/grpc_service.grpc.pb.h"
 #include "tests/unit/server/security/test_certificates.h"
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <gtest/gtest.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -8,8 +9,6 @@
 #include <iterator>
 #include <stdexcept>
 #include <string>
-
-#include "gtest/gtest.h"
 
 namespace millrace::testing {
 

@@ -1,8 +1,8 @@
 #include "server/security/tls_files.h"
 
+#include <gtest/gtest.h>
 #include <sys/stat.h>
 
-#include "gtest/gtest.h"
 #include "tests/unit/server/security/test_certificates.h"
 
 namespace millrace {

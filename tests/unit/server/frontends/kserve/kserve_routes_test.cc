@@ -1,12 +1,12 @@
 #include "server/frontends/kserve/kserve_routes.h"
 
+#include <gtest/gtest.h>
 #include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
 #include <memory>
 
-#include "gtest/gtest.h"
 #include "httplib.h"
 #include "nlohmann/json.hpp"
 #include "server/http/http_server.h"
