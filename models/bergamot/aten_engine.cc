@@ -123,10 +123,10 @@ class Uploader {
   const at::Device device_;
 };
 
-// What the sentences of a batch carry from step to step. A sentence keeps its row when others end,
-// so that the shapes stay those of the first step.
+// The state of a batch between steps. A sentence keeps its row when others end, so that shapes stay
+// those of the first step.
 struct DecoderState {
-  std::vector<size_t> active;            // rows of sentences that are at work
+  std::vector<size_t> active;            // rows of sentences that are not finished
   at::Tensor y;                          // [batch, dim], embedding of the last token
   std::vector<at::Tensor> cells;         // per layer [batch, dim]
   std::vector<at::Tensor> keys, values;  // per layer [batch, heads, length, head size]
@@ -170,8 +170,8 @@ class AtenEngine final : public translation::TranslationEngine {
   }
 
  private:
-  // The tokens of each source, padded with -1 to one rectangle, and that with copies of its first
-  // row, to powers of two.
+  // Returns the tokens of each source, padded with -1 to a rectangle, whose number of rows and
+  // width are padded to powers of two. Rows that are added are copies of the first.
   at::Tensor Sources(std::span<translation::SentenceJob* const> jobs) const {
     size_t width = kShortestSource;
     for (const translation::SentenceJob* job : jobs)
@@ -187,7 +187,7 @@ class AtenEngine final : public translation::TranslationEngine {
     return tokens.to(device_);
   }
 
-  // Zero for the tokens that a sentence may choose from, minus infinity for the others. Choosing
+  // Returns 0 for tokens of each sentence's shortlist and minus infinity for all others. To choose
   // from all tokens keeps the shapes, and costs a GPU next to nothing.
   at::Tensor Choices(std::span<translation::SentenceJob* const> jobs, int64_t rows) const {
     const at::Tensor mask = at::full({rows, output_bias_.size(0)}, kMinusInfinity, at::kFloat);
@@ -209,7 +209,7 @@ class AtenEngine final : public translation::TranslationEngine {
     return at::from_blob(table.data(), {count, dim_}, at::kFloat).clone().to(device_);
   }
 
-  // Encodes the batch and lays out what the decoder needs of it.
+  // Encodes the batch and computes what the decoder reads of it.
   DecoderState Start(std::span<translation::SentenceJob* const> jobs,
                      runtime::WorkerContext& context) const {
     DecoderState state;
@@ -218,7 +218,7 @@ class AtenEngine final : public translation::TranslationEngine {
     const at::Tensor tokens = Sources(jobs);
     const int64_t batch = tokens.size(0);
     const int64_t length = tokens.size(1);
-    if (device_.is_mps()) {  // compiles each shape, and keeps it
+    if (device_.is_mps()) {  // MPS compiles each shape and keeps it
       context.AdmitShape(
           {.model = model_, .entry_point = "translate", .shape_bucket = (batch << 32) + length},
           [&] { return absl::StrCat("[", batch, ", ", length, "]"); });
@@ -241,7 +241,7 @@ class AtenEngine final : public translation::TranslationEngine {
     return state;
   }
 
-  // The next token of each row, as int64 [batch]; advances the state.
+  // Returns the next token of each row, int64 [batch], and advances the state.
   at::Tensor Step(DecoderState& state, int64_t step) const {
     at::Tensor x = state.y + Positions(step, 1);
     for (size_t i = 0; i < decoder_.size(); ++i) {
@@ -256,7 +256,7 @@ class AtenEngine final : public translation::TranslationEngine {
     return tokens;
   }
 
-  // Lets finished and stopped sentences leave the batch; false when none is left.
+  // Removes finished and stopped sentences from the batch. Returns false when none is left.
   bool Leave(std::span<translation::SentenceJob* const> jobs,
              absl::FunctionRef<bool(size_t)> should_stop, DecoderState& state) const {
     std::erase_if(state.active, [&](size_t row) {

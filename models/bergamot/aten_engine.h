@@ -10,11 +10,11 @@ namespace millrace::bergamot {
 
 class BergamotWeights;
 
-// The engine on libtorch operators in float32, for any device that libtorch has; on a CPU the
-// int8 engine is several times faster. Batches are padded to few shapes: a translation can
-// depend on its company in the last bit of a float, which a near tie may show. `model` is its name
-// where shapes are counted (WorkerContext::AdmitShape). Thread-safe. Costs four bytes a weight on
-// the device.
+// Makes the float32 engine of libtorch operators, for any device of libtorch; on a CPU the int8
+// engine is several times faster. Batches are padded to few shapes. The other sentences of a batch
+// can change a score in the last bit, and so decide a near tie. `model` names the model in
+// WorkerContext::AdmitShape. The engine is thread-safe and takes four bytes for each weight on the
+// device.
 std::unique_ptr<translation::TranslationEngine> MakeAtenEngine(const BergamotWeights& weights,
                                                                runtime::DeviceType device,
                                                                std::string model = {});

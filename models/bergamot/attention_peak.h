@@ -10,8 +10,8 @@
 
 namespace millrace::bergamot {
 
-// The token of the source that a query attends to most, over all heads together. For a decoder
-// layer whose attention is an alignment; not for hot loops.
+// Returns the source token that a query attends to most, over all heads together. Meant for a
+// decoder layer whose attention is an alignment; too slow for hot loops.
 inline int32_t AttentionPeak(std::span<const float> query, const SentenceMemory& memory,
                              int64_t heads) {
   const int64_t size = static_cast<int64_t>(query.size()) / heads;

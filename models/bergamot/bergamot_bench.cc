@@ -23,7 +23,7 @@
 namespace millrace::bergamot {
 namespace {
 
-// The engines on a CPU ask nothing of it.
+// Engines on a CPU use no worker context.
 class BenchContext final : public runtime::WorkerContext {
  public:
   runtime::Stream stream() const override { return {}; }
@@ -48,7 +48,7 @@ size_t CountWords(const std::string& line) {
   return count;
 }
 
-// What the benchmarks share; loaded once.
+// The model and sentences of all benchmarks, loaded once.
 struct Fixture {
   std::unique_ptr<const BergamotWeights> weights;
   std::unique_ptr<const translation::Vocabulary> vocabulary;

@@ -11,16 +11,16 @@
 
 namespace millrace::bergamot {
 
-// kInt8: int8 weights, 16-bit activations, exact integer sums, on the CPU whatever the device;
-// the same translation in any company. kAten: float32 on libtorch.
+// kInt8: int8 weights, 16-bit activations and exact integer sums, on the CPU whatever the device; a
+// translation does not depend on its batch. kAten: float32 on libtorch.
 enum class EngineKind : uint8_t { kInt8, kAten };
 
-// The weights must outlive the engine. `model`: its name where shapes are counted.
+// The weights must outlive the engine. `model` names the model where shapes are counted.
 std::unique_ptr<const translation::TranslationEngine> MakeEngine(
     EngineKind kind, const BergamotWeights& weights,
     runtime::DeviceType device = runtime::DeviceType::kCpu, std::string model = {});
 
-// In the frame of a Bergamot model.
+// Makes a job whose source ends as Bergamot models expect it.
 translation::SentenceJob MakeSentenceJob(const std::vector<int32_t>& tokens,
                                          float max_length_factor);
 

@@ -16,7 +16,7 @@ absl::StatusOr<std::unique_ptr<models::Model>> Load(const models::KindConfig& ki
   options.vocabulary_file = context.folder / config.vocabulary_file;
   options.max_length_factor = config.max_length_factor;
   options.max_source_tokens = static_cast<size_t>(config.max_source_tokens);
-  // The exact integers are the CPU's own.
+  // The int8 engine runs on the CPU only.
   if (context.device != runtime::DeviceType::kCpu) options.engine = EngineKind::kAten;
   options.device = context.device;
   options.shapes = context.shapes;

@@ -25,7 +25,7 @@ constexpr size_t kMaxSourceTokens = 1024;
 constexpr size_t kMostWarmupPhrases = 16;  // of one text
 constexpr size_t kWholeStepTokens = 2048;
 
-// About four tokens of the vocabulary a phrase.
+// Each phrase has about four tokens.
 std::string WarmupText(size_t phrases) {
   std::string text = "1";
   for (size_t i = 0; i < phrases; ++i) text += " 2, 3";
@@ -60,7 +60,7 @@ absl::StatusOr<std::unique_ptr<models::Model>> BergamotModel::Load(const Bergamo
   (*weights)->DropLayers();
   info.task = models::Task::kTranslation;
   info.platform = "bergamot";
-  // On a device, where a batch is decoded to its end, neither holds.
+  // On a device a batch is decoded to its end in one step, so it is neither continuous nor divided.
   info.batching.continuous = info.batching.divided = options.engine == EngineKind::kInt8;
   info.batching.full_work =
       translation::StepLimits::kWorkOfRow * static_cast<double>(translation::StepLimits().max_rows);
@@ -108,10 +108,10 @@ std::unique_ptr<models::Batch> BergamotModel::Prepare(
     std::span<models::Request* const> requests) const {
   translation::StepLimits limits;
   limits.max_source_tokens = max_source_tokens_;
-  // Its tokens are quick: longer steps only keep newcomers waiting.
+  // Tokens take little time; longer steps would only delay new requests.
   limits.time = std::chrono::milliseconds(4);
   limits.time_each = std::chrono::microseconds(250);
-  // Where a step is the whole translation, as many as a device takes together.
+  // Where a step is the whole translation, it takes as many tokens as a device handles at once.
   if (!info_.batching.continuous) limits.max_step_tokens = kWholeStepTokens;
   const auto settings_of = [this](const models::TranslateInput& input) {
     return translation::TranslationSettings{
@@ -131,7 +131,7 @@ std::vector<models::Input> BergamotModel::WarmupInputs() const {
   for (size_t i = 1; i <= info_.batching.max_batch; ++i)
     inputs[1].texts.push_back(WarmupText(std::min(i, kMostWarmupPhrases)));
   if (few_shapes_) {
-    // One sentence of each length, and each number of sentences of the commonest length.
+    // Runs one sentence of each length, and each number of sentences of the commonest length.
     for (const size_t phrases : {1, 3, 6, 12})
       inputs.emplace_back().texts.push_back(WarmupText(phrases));
     for (size_t sentences = 2; sentences <= info_.batching.max_batch; sentences *= 2)

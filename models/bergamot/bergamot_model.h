@@ -24,19 +24,19 @@ struct BergamotOptions {
   float max_length_factor = 0;   // target tokens per source token, plus 5; 0: 2.5
   size_t max_source_tokens = 0;  // 16..1024; a longer sentence is cut at a word; 0: 256
   EngineKind engine = EngineKind::kInt8;
-  runtime::DeviceType device = runtime::DeviceType::kCpu;  // of kAten
+  runtime::DeviceType device = runtime::DeviceType::kCpu;  // used by kAten
   models::ShapePolicy shapes = models::ShapePolicy::kExact;
-  translation::TranslationCache::ForModel cache = {};  // of translations that were made
+  translation::TranslationCache::ForModel cache = {};  // finished translations
 };
 
-// A Bergamot tiny student: SentencePiece, transformer encoder, SSRU decoder, greedy search. A step
-// takes the next sentences of each of its requests in turn, so that a long text shares fairly. Text
-// that holds nothing the vocabulary knows, such as emoji alone, comes out as it went in.
-// Thread-safe; the weights are shared by all workers.
+// A Bergamot tiny student model: SentencePiece, transformer encoder, SSRU decoder, greedy search.
+// Each step takes the next sentences of its requests in turn, so that a long text shares the worker
+// fairly. Text without any known token, such as emoji alone, is copied. Thread-safe; all workers
+// share the weights.
 class BergamotModel final : public models::Model {
  public:
-  // Sets the task, platform and missing fields of `info`. DataLoss or InvalidArgument naming the
-  // file or field.
+  // Sets the task, the platform and missing fields of `info`. Returns DataLoss or InvalidArgument
+  // that names the file or field.
   static absl::StatusOr<std::unique_ptr<models::Model>> Load(const BergamotOptions& options,
                                                              models::ModelInfo info);
   ~BergamotModel() override;

@@ -13,16 +13,16 @@
 namespace millrace::bergamot {
 namespace {
 
-// What the kernels need: whole blocks of columns, and sums over dim that fit 32 bits. Every
-// Bergamot tiny model has dim 256 and 1536 hidden units.
+// The kernels need whole blocks of columns, and sums over dim that fit 32 bits. Every Bergamot tiny
+// model has dim 256 and 1536 hidden units.
 constexpr int64_t kMaxDim = kernels::kMaxExactSum;
 constexpr int64_t kColumns = kernels::kPanel * kernels::kPanelsPerBlock;
 constexpr int64_t kMaxHidden = 1 << 16;
 constexpr int64_t kMaxTokens = 1 << 20;
 constexpr int kMaxLayers = 64;
 
-// Reads tensors of expected shapes. The first failure stays; what is read after it is empty. Copies
-// go to `copies`.
+// Reads tensors of expected shapes. After the first failure everything that is read is empty.
+// Copies are stored in `copies`.
 class Reader {
  public:
   Reader(const models::SafetensorsFile& file,
@@ -35,14 +35,14 @@ class Reader {
     if (status_.ok()) status_ = absl::DataLossError(absl::StrCat("tensor '", name, "': ", what));
   }
 
-  // A copy. A negative size: any.
+  // Returns a copy. A negative size accepts any.
   template <typename T>
   std::span<const T> Vector(const std::string& name, int64_t size) {
     const models::SafetensorsFile::View view = Find(name, Type<T>(), {size});
     return {reinterpret_cast<const T*>(Copy(view)), view.bytes / sizeof(T)};
   }
 
-  // A view into the file, or a copy.
+  // Returns a view into the file, or a copy.
   Int8Matrix Matrix(const std::string& name, int64_t outputs, int64_t inputs, bool copy = false) {
     models::SafetensorsFile::View view = Find(name, models::DataType::kInt8, {outputs, inputs});
     if (copy) view.data = Copy(view);
@@ -72,7 +72,7 @@ class Reader {
     FeedForwardWeights weights;
     weights.expand = Linear(prefix, "1", -1, dim);
     const int64_t hidden = weights.expand.matrix.outputs;
-    // The result takes the place of the hidden units, so it must not be longer.
+    // The result overwrites the hidden units, so it must not be longer.
     if (status_.ok() && (hidden % kColumns != 0 || hidden < dim || hidden > kMaxHidden)) {
       Fail(prefix + "W1",
            absl::StrCat(hidden, " hidden units are not supported; allowed are multiples of ",
@@ -129,7 +129,7 @@ void ReadShortlist(Reader& reader, int64_t tokens, ShortlistWeights& shortlist) 
   shortlist.ids = reader.Vector<int32_t>("shortlist.ids", -1);
   if (!reader.status().ok()) return;
   shortlist.first = first[0];
-  // The end of the sentence must be among the first, or a translation could not end.
+  // The end of the sentence must be among these tokens, or a translation could not end.
   if (first[0] <= BergamotWeights::kEndOfSentence || first[0] > tokens) {
     reader.Fail("shortlist.first", absl::StrCat(first[0], " is out of range"));
   }

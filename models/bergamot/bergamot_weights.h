@@ -16,8 +16,8 @@
 
 namespace millrace::bergamot {
 
-// weight = value / multiplier. Rows lie one after another, one row an output (an embedding: a
-// token).
+// weight = value / multiplier. Rows lie one after another, one for each output (in embeddings: for
+// each token).
 struct Int8Matrix {
   const int8_t* values = nullptr;
   int64_t outputs = 0;
@@ -37,7 +37,7 @@ struct NormWeights {
 
 struct AttentionWeights {
   LinearWeights query, key, value, output;
-  NormWeights norm;  // behind the residual sum, as all of them
+  NormWeights norm;  // after the residual sum, as all norms of the model
 };
 
 struct FeedForwardWeights {
@@ -66,10 +66,10 @@ struct ShortlistWeights {
   std::span<const int32_t> ids;
 };
 
-// The weights of a Bergamot tiny model, of shapes that were checked against each other. Vectors and
-// embeddings are copies, for engines read them as long as they live; the matrices of the layers,
-// which engines copy into an order of their own, are views into the mapped file. Immutable but for
-// DropLayers, so thread-safe.
+// The weights of a Bergamot tiny model; all shapes are checked against each other. Vectors and
+// embeddings are copies, because engines read them as long as they live; the matrices of the
+// layers, which engines repack, are views into the mapped file. Immutable but for DropLayers, so
+// thread-safe.
 class BergamotWeights {
  public:
   static constexpr int kHeads = 8;
@@ -77,11 +77,12 @@ class BergamotWeights {
   static constexpr int32_t kUnknown = 1;
   static constexpr float kNormEpsilon = 1e-9F;
 
-  // DataLoss naming the tensor when one is missing, has another shape or holds values out of range.
+  // Returns DataLoss that names the tensor when one is missing, has another shape or holds values
+  // out of range.
   static absl::StatusOr<std::unique_ptr<BergamotWeights>> Load(const std::filesystem::path& path);
 
-  // Forgets the layers and closes the file; engines made before go on. A mapped file that somebody
-  // overwrites or cuts short would change translations or kill the process.
+  // Drops the layers and closes the file; engines that exist are not affected. While the file is
+  // mapped, somebody who overwrites or truncates it would change translations or kill the process.
   void DropLayers();
 
   int64_t dim() const { return embeddings.inputs; }

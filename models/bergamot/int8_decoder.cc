@@ -135,7 +135,7 @@ void Int8Decoder::Attend(const Layer& layer, size_t index, DecoderBatch& batch,
     args.out = out;
     args.out_stride = dim;
     kernels_.attend(args);
-    // The last layer is the one that was trained to align.
+    // The last layer was trained to align.
     if (row.sentence->align && index + 1 == layers_.size()) {
       row.sentence->alignment.push_back(
           AttentionPeak({query, static_cast<size_t>(dim)}, memory, BergamotWeights::kHeads));
@@ -168,7 +168,7 @@ void Int8Decoder::Choose(DecoderBatch& batch, LayerBuffers& buffers, const float
     args.count = static_cast<int64_t>(logits.size());
     args.out = logits.data();
     kernels_.logits(args);
-    // The first of equals: the tokens ascend, so a tie has one winner everywhere.
+    // Ties go to the lowest token on every CPU, because the tokens ascend.
     const auto best = std::max_element(logits.begin(), logits.end());
     sentence.last_token = output.tokens[static_cast<size_t>(best - logits.begin())];
   }

@@ -10,8 +10,8 @@
 
 namespace millrace::bergamot {
 
-// The tokens that a sentence may use, with what the output layer needs of each. Padded to whole
-// panels by tokens that never win.
+// The shortlist of a sentence with the output layer's values for each token. Padded to whole panels
+// by tokens that never win.
 struct OutputTokens {
   OutputTokens(std::span<const int32_t> candidates, std::span<const int32_t> all_corrections,
                std::span<const float> all_bias);
@@ -21,23 +21,23 @@ struct OutputTokens {
   std::vector<float> bias;
 };
 
-// A sentence that is being decoded: what is kept of it from one call to the next.
+// The state of a sentence between two steps of the decoder.
 struct DecodedSentence {
-  std::vector<SentenceMemory> memory;  // of each decoder layer
+  std::vector<SentenceMemory> memory;  // for each decoder layer
   OutputTokens output;
-  std::vector<float> cells = {};  // of the SSRU, [layers][dim]; none: all zero
+  std::vector<float> cells = {};  // of the SSRU, [layers][dim]; empty: all zero
   int32_t last_token = -1;        // none yet
-  int64_t position = 0;           // tokens so far
+  int64_t position = 0;           // how many tokens were decoded
   bool align = false;
-  std::vector<int32_t> alignment = {};  // when align: of each token the source's that it comes from
+  std::vector<int32_t> alignment = {};  // with `align`: the source position of each token
 };
 
-// Sentences that are decoded together for some steps. Their SSRU cells lie row by row meanwhile, so
+// Sentences that are decoded together for some steps. Meanwhile their SSRU cells lie row by row, so
 // that a step multiplies all of them at once. One thread at a time.
 class DecoderBatch {
  public:
   struct Row {
-    size_t job;  // the caller's
+    size_t job;  // an index of the caller
     DecodedSentence* sentence;
   };
 
@@ -47,7 +47,8 @@ class DecoderBatch {
   int64_t size() const { return static_cast<int64_t>(rows_.size()); }
   float* cells(size_t layer) { return cells_[layer].data(); }
 
-  // Keeps the rows for which keep(row) holds, in their order; of the others the cells are lost.
+  // Keeps the rows for which keep(row) is true, in their order. The cells of the other rows are
+  // lost.
   template <typename Keep>
   void KeepIf(Keep keep) {
     size_t kept = 0;
@@ -58,7 +59,7 @@ class DecoderBatch {
     }
     rows_.resize(kept);
   }
-  // Gives the cells back to the sentences.
+  // Copies the cells back to the sentences.
   void StoreCells() const;
 
  private:
@@ -69,7 +70,7 @@ class DecoderBatch {
   std::vector<kernels::AlignedBuffer<float>> cells_;
 };
 
-// The SSRU decoder with greedy choice. Immutable, so thread-safe.
+// The SSRU decoder with greedy search. Immutable, so thread-safe.
 class Int8Decoder {
  public:
   Int8Decoder(const BergamotWeights& weights, const Embeddings& embeddings,
@@ -77,7 +78,7 @@ class Int8Decoder {
 
   size_t layers() const { return layers_.size(); }
   OutputTokens TokensFor(std::span<const int32_t> candidates) const;
-  // Buffers for steps of a batch of that many rows.
+  // Makes buffers for steps of batches of up to `rows` rows.
   LayerBuffers MakeBuffers(int64_t rows) const;
   // Sets last_token of every row's sentence to its next token.
   void Step(DecoderBatch& batch, LayerBuffers& buffers) const;
@@ -99,7 +100,7 @@ class Int8Decoder {
   const kernels::IntegerKernels& kernels_;
   const Embeddings& embeddings_;
   const BergamotWeights& weights_;
-  std::vector<int32_t> corrections_;  // of the embeddings as output matrix
+  std::vector<int32_t> corrections_;  // of the embeddings when used as the output matrix
   std::vector<Layer> layers_;
 };
 

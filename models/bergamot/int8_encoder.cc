@@ -14,7 +14,7 @@ PackedMatrix PackMemory(const BergamotWeights& weights) {
   return PackedMatrix(parts);
 }
 
-// rows of `dim` values, `stride` apart, to [dim][padded].
+// Transposes rows of `dim` values, which lie `stride` apart, to [dim][padded].
 void Transpose(const float* rows, int64_t stride, int64_t length, int64_t padded, int64_t dim,
                float* out) {
   for (int64_t d = 0; d < dim; ++d) {
@@ -116,7 +116,7 @@ void Int8Encoder::Attend(const Layer& layer, std::span<const std::span<const int
     first += args.length * stride;
     out += args.length * dim_;
   }
-  // Queries, keys and values are not needed any more.
+  // This overwrites queries, keys and values, which are no longer needed.
   Multiply(kernels_, layer.output, buffers.mixed.data(), rows, buffers.quantised,
            buffers.wide.data());
   AddNorm(kernels_, layer.norm, buffers.wide.data(), rows, x);

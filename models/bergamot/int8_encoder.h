@@ -9,7 +9,7 @@
 
 namespace millrace::bergamot {
 
-// Keys, transposed, and values of one sentence for one attention.
+// The transposed keys and the values of one sentence for one attention layer.
 struct SentenceMemory {
   SentenceMemory(int64_t length, int64_t dim)
       : length(length),
@@ -23,14 +23,14 @@ struct SentenceMemory {
   kernels::AlignedBuffer<float> values;  // [length][dim]
 };
 
-// The transformer encoder, and what the decoder's attention needs of its output. Immutable, so
+// The transformer encoder, and the keys and values for the decoder's attention. Immutable, so
 // thread-safe.
 class Int8Encoder {
  public:
   Int8Encoder(const BergamotWeights& weights, const Embeddings& embeddings,
               const kernels::IntegerKernels& kernels);
 
-  // Encodes some sentences together: for each, one memory per decoder layer.
+  // Encodes sentences together. Returns one memory per decoder layer for each sentence.
   std::vector<std::vector<SentenceMemory>> Encode(
       std::span<const std::span<const int32_t>> sources) const;
 
@@ -42,7 +42,7 @@ class Int8Encoder {
     FeedForward feed_forward;
   };
 
-  // x = norm(x + attention(x)) for rows of all sentences.
+  // Computes x = norm(x + attention(x)) for the rows of all sentences.
   void Attend(const Layer& layer, std::span<const std::span<const int32_t>> sources, int64_t rows,
               LayerBuffers& buffers, float* x) const;
 

@@ -11,8 +11,8 @@
 namespace millrace::bergamot {
 namespace {
 
-// Tokens that are encoded together: enough that the weights are read rarely, few enough that what a
-// layer works on stays in the L2 cache.
+// The number of tokens that are encoded together: large enough that weights are read rarely, small
+// enough that a layer's activations stay in the L2 cache.
 constexpr size_t kTokensPerGroup = 192;
 
 struct Int8State final : translation::SentenceState {
@@ -24,7 +24,7 @@ struct Int8State final : translation::SentenceState {
 void TakeAlignment(translation::SentenceJob& job, DecodedSentence& sentence) {
   if (!job.align) return;
   job.alignment = std::move(sentence.alignment);
-  job.alignment.resize(job.target.size());  // without that of the end
+  job.alignment.resize(job.target.size());  // without the end of the sentence
 }
 
 class Int8Engine final : public translation::TranslationEngine {
@@ -67,8 +67,7 @@ class Int8Engine final : public translation::TranslationEngine {
   }
 
  private:
-  // Encodes those of the jobs from `first` on that are new and fit one group; returns the first of
-  // the next.
+  // Encodes the new jobs from `first` on that fit one group. Returns the first of the next group.
   size_t EncodeGroup(std::span<translation::SentenceJob* const> jobs, size_t first,
                      absl::FunctionRef<bool(size_t)> should_stop) const {
     std::vector<translation::SentenceJob*> members;

@@ -9,10 +9,10 @@ namespace millrace::bergamot {
 
 class BergamotWeights;
 
-// The engine of kInt8 on the given kernels. Sentences lie one behind another without padding,
-// and each one's result is the same, bit for bit, in any batch. Keeps a packed copy of the
-// matrices, about 9 MB; a call needs a few kB for each token of its batch. The weights must outlive
-// it. Thread-safe.
+// Makes the engine of kInt8 with the given kernels. Sentences are concatenated without padding, and
+// each translation is the same, bit for bit, in any batch. It keeps a packed copy of the matrices,
+// about 9 MB; a call needs a few kB for each token of its batch. The weights must outlive it.
+// Thread-safe.
 std::unique_ptr<const translation::TranslationEngine> MakeInt8Engine(
     const BergamotWeights& weights, const kernels::IntegerKernels& kernels);
 

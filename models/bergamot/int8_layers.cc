@@ -42,7 +42,7 @@ void FeedForward::Run(const kernels::IntegerKernels& kernels, float* x, int64_t 
     kernels.multiply(in, count, expand_.view(), /*relu=*/true, hidden);
     const kernels::Activations between = buffers.quantised_hidden.view(hidden_units());
     kernels.quantise(hidden, count, between);
-    // What went in is not needed any more: the result may take its place.
+    // The result overwrites the input, which is no longer needed.
     kernels.multiply(between, count, contract_.view(), /*relu=*/false, hidden);
     AddNorm(kernels, norm_, hidden, count, block);
   }

@@ -11,7 +11,7 @@
 
 namespace millrace::bergamot {
 
-// Room for quantised activations: up to `rows` rows of up to `inputs` inputs.
+// A buffer for quantised activations: up to `rows` rows of up to `inputs` inputs.
 class QuantisedRows {
  public:
   QuantisedRows(int64_t rows, int64_t inputs)
@@ -24,9 +24,10 @@ class QuantisedRows {
   kernels::AlignedBuffer<float> scales_;
 };
 
-// Scratch of one call for the layers, for up to `rows` rows of dim values.
+// Scratch memory of one call, for up to `rows` rows of dim values.
 struct LayerBuffers {
-  // Rows that pass a feed-forward block together: their hidden values should stay in the L2 cache.
+  // Rows that go through a feed-forward block together, so that their hidden values stay in the L2
+  // cache.
   static constexpr int64_t kHiddenRows = 48;
 
   LayerBuffers(int64_t rows, int64_t dim, int64_t hidden_units, int64_t wide_columns);
@@ -38,13 +39,14 @@ struct LayerBuffers {
   QuantisedRows quantised_hidden;
 };
 
-// Tokens to vectors: embedding times sqrt(dim), plus the position. A view of weights that must
-// outlive it; thread-safe.
+// Turns tokens into vectors: embedding times sqrt(dim), plus the position encoding. A view of
+// weights that must outlive it; thread-safe.
 class Embeddings {
  public:
   explicit Embeddings(const BergamotWeights& weights);
 
-  // The vector of a token; of a zero vector for `token` < 0, as before the first token.
+  // Writes the vector of the token. A negative token has a zero embedding, as before the first
+  // token.
   void Lookup(int32_t token, int64_t position, float* x) const;
 
  private:
@@ -53,7 +55,7 @@ class Embeddings {
   const PositionTable positions_;
 };
 
-// x = norm(x + contract(relu(expand(x)))). Immutable, so thread-safe.
+// Computes x = norm(x + contract(relu(expand(x)))). Immutable, so thread-safe.
 class FeedForward {
  public:
   explicit FeedForward(const FeedForwardWeights& weights);
@@ -68,10 +70,10 @@ class FeedForward {
   NormWeights norm_;
 };
 
-// out = x * matrix + bias.
+// Computes out = x * matrix + bias.
 void Multiply(const kernels::IntegerKernels& kernels, const PackedMatrix& matrix, const float* x,
               int64_t rows, QuantisedRows& quantised, float* out);
-// x = norm(x + y)
+// Computes x = norm(x + y).
 void AddNorm(const kernels::IntegerKernels& kernels, const NormWeights& norm, const float* y,
              int64_t rows, float* x);
 

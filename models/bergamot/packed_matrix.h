@@ -10,8 +10,8 @@
 
 namespace millrace::bergamot {
 
-// Weights in the order in which the kernels read them. Several matrices of the same inputs can
-// stand side by side and are then multiplied at once. Immutable, so thread-safe.
+// Weights in the order in which the kernels read them. Several matrices with the same inputs can
+// lie side by side; they are then multiplied at once. Immutable, so thread-safe.
 class PackedMatrix {
  public:
   PackedMatrix() = default;
@@ -31,7 +31,8 @@ class PackedMatrix {
   kernels::AlignedBuffer<float> bias_;
 };
 
-// 128 times the sum of the values: what unsigned activations add too much, see kernels.
+// Returns 128 times the sum of the values, by which unsigned activations exceed the product (see
+// the kernels).
 int32_t Correction(const int8_t* values, int64_t count);
 
 }  // namespace millrace::bergamot

@@ -6,8 +6,8 @@
 
 namespace millrace::bergamot {
 
-// Sinusoid position encodings for positions begin, begin + 1, ... : rows of dim values, sines
-// first, as many as fit in the table. Thread-safe.
+// Fills the table with sinusoidal position encodings for positions begin, begin + 1, ...: rows of
+// dim values, sines first, as many as fit. Thread-safe.
 void FillPositions(int64_t begin, int64_t dim, std::span<float> table);
 
 // The encodings of the first positions, kept; others are computed when asked for. Immutable, so

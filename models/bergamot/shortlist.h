@@ -8,14 +8,14 @@
 
 namespace millrace::bergamot {
 
-// The lexical shortlist: the few hundred target tokens that a sentence can need, of tens of
-// thousands. It is taken per sentence, never per batch, so that company changes no translation. A
-// view into weights that must outlive it; thread-safe.
+// The lexical shortlist: the few hundred target tokens, of tens of thousands, that a sentence can
+// need. It is made for each sentence, never for a batch, so that a translation does not depend on
+// its batch. A view into weights that must outlive it; thread-safe.
 class Shortlist {
  public:
   Shortlist(const ShortlistWeights& weights, int64_t tokens) : weights_(weights), tokens_(tokens) {}
 
-  // Ascending and without repeats; never empty. About a microsecond.
+  // Returns tokens that ascend without repeats, at least one. Takes about a microsecond.
   std::vector<int32_t> Candidates(std::span<const int32_t> source) const;
 
  private:

@@ -136,7 +136,7 @@ class Decoding final : public translation::SentenceState {
     if (TakesTheLikeliest(job)) greedy_ = static_cast<translation::SingleSearch*>(search_.get());
   }
 
-  const std::shared_ptr<KvSlotPool> pool_;  // may outlive the engine
+  const std::shared_ptr<KvSlotPool> pool_;  // shared, because it may outlive the engine
   const std::vector<int32_t> source_slots_;
   const int32_t start_;
   std::unique_ptr<translation::Search> search_;

@@ -5,7 +5,7 @@
 namespace millrace::seq2seq {
 namespace {
 
-// The token with the greatest weight, over all heads together.
+// Returns the token with the greatest weight over all heads together.
 int32_t PeakOf(const float* weights, size_t tokens, int64_t heads) {
   std::vector<float> sums(tokens);
   for (int64_t head = 0; head < heads; ++head) {
@@ -67,8 +67,8 @@ void FloatDecoder::Step(std::span<const DecoderRow> rows, LayerScratch& scratch,
 
 std::vector<int32_t> FloatDecoder::Align(std::span<const int32_t> tokens,
                                          const SourceMemory& memory, LayerScratch& scratch) const {
-  // All tokens at once: each row's path goes through the slots of those before it, which a layer
-  // writes first.
+  // All tokens are computed at once: each row's path goes through the slots of the tokens before
+  // it, which a layer writes first.
   kernels::AlignedBuffer<float> slots(tokens.size() * static_cast<size_t>(slot_floats()));
   std::vector<float*> path;
   for (size_t i = 0; i < tokens.size(); ++i)

@@ -8,8 +8,8 @@
 
 namespace millrace::seq2seq {
 
-// What the decoder reads of a source: of each token, back to back, the key and the value of each
-// decoder layer. Immutable once made.
+// What the decoder reads of a source: for each token, contiguously, its key and value for each
+// decoder layer. Immutable.
 class SourceMemory {
  public:
   SourceMemory(const float* rows, int64_t tokens, int64_t stride);
@@ -28,7 +28,8 @@ class FloatEncoder {
   FloatEncoder(const Seq2SeqWeights& weights, const Seq2SeqConfig& config,
                const LayerSettings& settings, const FloatEmbeddings& embeddings);
 
-  // One a source, each of at least one token. They lie one behind another without padding.
+  // Returns a memory for each source, which has at least one token. Sources are concatenated
+  // without padding.
   std::vector<SourceMemory> Encode(std::span<const std::span<const int32_t>> sources,
                                    LayerScratch& scratch) const;
 

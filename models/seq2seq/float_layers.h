@@ -11,7 +11,7 @@
 
 namespace millrace::seq2seq {
 
-// What the layers have in common. Kept as long as they live.
+// Settings of all layers, which must outlive the layers.
 struct LayerSettings {
   LayerSettings(const Seq2SeqConfig& config, const kernels::LinearKernels& linear)
       : linear(linear),
@@ -33,12 +33,12 @@ struct LayerScratch {
   kernels::Scratch normed;
   kernels::Scratch wide;    // queries, keys and values, or hidden units
   kernels::Scratch mixed;   // what attention read
-  kernels::Scratch result;  // of a sublayer, before it is added
+  kernels::Scratch result;  // the result of a sublayer, before it is added
   kernels::Scratch scores;
-  kernels::Scratch narrow;  // what a linear layer reads, in its precision
+  kernels::Scratch narrow;  // the input of a linear layer, in its precision
 };
 
-// Immutable, as all layers, so thread-safe.
+// Layers are immutable, so thread-safe.
 class FloatNorm {
  public:
   explicit FloatNorm(const FloatNormWeights& weights)
@@ -55,7 +55,8 @@ class FloatNorm {
   std::vector<float> bias_;
 };
 
-// x = x + f(x), normalised before f or behind the sum. f(in, out) reads and writes rows of dim.
+// Computes x = x + f(x), with the norm before f or after the sum. f(in, out) reads and writes rows
+// of dim values.
 template <typename F>
 void RunSublayer(const LayerSettings& settings, const FloatNorm& norm, float* x, int64_t rows,
                  LayerScratch& scratch, const F& f) {
@@ -84,14 +85,14 @@ class FloatFeedForward {
   FloatNorm norm_;
 };
 
-// Tokens to vectors: their embeddings, scaled, and the encodings of their places. The matrix must
-// outlive it.
+// Turns tokens into vectors: their scaled embeddings plus the encodings of their positions. The
+// matrix must outlive it.
 class FloatEmbeddings {
  public:
   FloatEmbeddings(const kernels::PackedLinear& tokens, const kernels::FloatMatrix& positions,
                   float scale);
 
-  // token must be of the vocabulary, position below longest.
+  // The token must be in the vocabulary, and the position below `longest`.
   void Lookup(int32_t token, int64_t position, float* out) const;
 
  private:

@@ -14,7 +14,7 @@ namespace millrace::seq2seq {
 // held for an instant.
 class KvBlockPool {
  public:
-  // kept: how many free blocks are not returned to the system.
+  // kept: how many free blocks are kept instead of being freed.
   KvBlockPool(size_t floats, size_t kept) : floats_(floats), kept_(kept) {}
 
   // The block is not initialised.

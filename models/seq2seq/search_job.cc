@@ -28,7 +28,7 @@ translation::SearchTask TaskOf(const translation::SentenceJob& job, translation:
                                size_t longest) {
   common.prefix = job.prefix;
   common.min_tokens = job.prefix.size() + job.min_target;
-  // With the end; the last token needs no place, for nothing follows it.
+  // The end counts; the last token needs no position, because nothing follows it.
   common.max_tokens = std::min(job.prefix.size() + job.max_target + 1, longest);
   return common;
 }

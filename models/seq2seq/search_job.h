@@ -11,16 +11,16 @@
 
 namespace millrace::seq2seq {
 
-// What the searches of all sentences have in common. tokens: of the vocabulary.
+// Makes the task that the searches of all sentences share. tokens: the size of the vocabulary.
 translation::SearchTask CommonTask(const Seq2SeqConfig& config, int64_t tokens);
-// The job's own, for a network with so many places.
+// Makes the task of one job for a network with `longest` positions.
 translation::SearchTask TaskOf(const translation::SentenceJob& job, translation::SearchTask common,
                                size_t longest);
-// What of a hypothesis belongs to the translation, or of what there is one of for each of its
-// tokens: not the prefix, nor what is too much.
+// Returns the part of a hypothesis that is the translation: without the prefix, cut at the job's
+// greatest length. Also applies to a list with one number for each token of the hypothesis.
 std::vector<int32_t> TargetOf(const translation::SentenceJob& job, std::span<const int32_t> tokens);
-// Takes over what the search has come to; the job is done when the search is over. Throws when the
-// scores were no numbers.
+// Copies the search's result to the job, which is done when the search is over. Throws when the
+// scores were not finite.
 void TakeFromSearch(const translation::Search& search, translation::SentenceJob& job);
 
 }  // namespace millrace::seq2seq

@@ -5,8 +5,8 @@
 namespace millrace::seq2seq {
 namespace {
 
-// Tokens that are encoded together: enough that the weights are read rarely, few enough that what a
-// layer works on stays in the cache.
+// The number of tokens that are encoded together: large enough that weights are read rarely, small
+// enough that a layer's activations stay in the cache.
 constexpr size_t kTokensPerGroup = 256;
 // Free KV blocks that are kept.
 constexpr size_t kKeptBytes = size_t{64} << 20;
@@ -46,7 +46,7 @@ void SentenceDecoder::Step(std::span<SentenceDecoding* const> sentences,
                            DecodingScratch& scratch) const {
   std::vector<DecoderRow>& rows = scratch.rows;
   rows.clear();
-  std::vector<size_t> ends;  // behind the rows of each sentence
+  std::vector<size_t> ends;  // one past the rows of each sentence
   for (SentenceDecoding* sentence : sentences) {
     sentence->AddRows(rows);
     ends.push_back(rows.size());

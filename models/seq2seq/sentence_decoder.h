@@ -12,29 +12,30 @@
 
 namespace millrace::seq2seq {
 
-// Buffers of a thread's steps, which grow to what they need.
+// Buffers of a thread's steps. They grow to the size that is needed.
 struct DecodingScratch {
   LayerScratch layers;
   kernels::Scratch logits;
   std::vector<DecoderRow> rows;
 };
 
-// Decodes sentences together, a token of each hypothesis a step. What is found for a sentence does
-// not depend on the others of its steps. Thread-safe; the network must outlive it, and it what it
-// began.
+// Decodes sentences together, one token of each hypothesis a step. The result of a sentence does
+// not depend on the others. Thread-safe. The network must outlive the decoder, and the decoder all
+// sentences that it began.
 class SentenceDecoder {
  public:
   struct Entry {
-    std::span<const int32_t> source;  // with its end; not empty, no longer than there are places
+    // With its end token; not empty, no longer than the network's positions.
+    std::span<const int32_t> source;
     std::unique_ptr<translation::Search> search;
   };
 
   explicit SentenceDecoder(const Seq2SeqNetwork& network);
 
-  // Encodes the sources.
+  // Encodes the sources and begins their searches.
   std::vector<std::unique_ptr<SentenceDecoding>> Begin(std::vector<Entry> entries,
                                                        DecodingScratch& scratch);
-  // One token more for each of the sentences, of which none is over.
+  // Decodes one more token of each hypothesis. None of the sentences may be over.
   void Step(std::span<SentenceDecoding* const> sentences, DecodingScratch& scratch) const;
 
  private:

@@ -17,7 +17,7 @@ void SentenceDecoding::AddRows(std::vector<DecoderRow>& rows) {
 void SentenceDecoding::Advance(float* logits, int64_t stride) {
   search_->Advance(logits, stride);
   const std::span<const translation::Search::Row> next = search_->rows();
-  // As most often: the one hypothesis goes on.
+  // The most frequent case: the only hypothesis continues.
   if (next.size() == 1 && paths_.size() == 1) return;
   std::vector<Path> paths;
   for (const translation::Search::Row& row : next) {

@@ -44,7 +44,7 @@ class SentenceDecoding {
   KvCache cache_;
   const SourceMemory memory_;
   const std::unique_ptr<translation::Search> search_;
-  std::vector<Path> paths_;  // one a row of the search
+  std::vector<Path> paths_;  // one for each row of the search
 };
 
 }  // namespace millrace::seq2seq

@@ -37,7 +37,7 @@ Seq2SeqConfig BaseConfig() {
   return config;
 }
 
-// Weights that lie in one block, which several matrices share: reading them costs the same, for
+// Weights that share one block of memory. That does not change the cost of reading them, because
 // each is packed into memory of its own.
 class RandomWeights {
  public:
@@ -81,7 +81,7 @@ std::unique_ptr<const Seq2SeqNetwork> MakeNetwork(int64_t tokens, kernels::Preci
                                           kernels::LinearKernels::For(precision));
 }
 
-// Made once, when first asked for.
+// Makes the network at the first call.
 const Seq2SeqNetwork& NetworkOf(int64_t tokens, kernels::Precision precision) {
   static std::mutex mutex;
   static auto* const made =
@@ -92,8 +92,8 @@ const Seq2SeqNetwork& NetworkOf(int64_t tokens, kernels::Precision precision) {
   return *network;
 }
 
-// Arguments: precision (0: float32, 1: bfloat16, 2: int8), tokens of the vocabulary, sentences
-// together, hypotheses of each.
+// Arguments: precision (0: float32, 1: bfloat16, 2: int8), size of the vocabulary, sentences of a
+// batch, hypotheses of each sentence.
 void Decode(benchmark::State& state) {
   const Seq2SeqNetwork& network =
       NetworkOf(state.range(1), static_cast<kernels::Precision>(state.range(0)));
@@ -101,7 +101,7 @@ void Decode(benchmark::State& state) {
   options.beam_size = static_cast<int>(state.range(3));
   translation::SearchTask task;
   task.tokens = state.range(1);
-  task.suppressed = {0};  // the end does not come early
+  task.suppressed = {0};  // no sentence ends early
   task.max_tokens = kTargetTokens;
   const std::vector<int32_t> source(kSourceTokens, 7);
   SentenceDecoder decoder(network);

@@ -21,7 +21,7 @@ constexpr size_t kMaxTag = 35;  // characters
 constexpr int64_t kLanes = 16;
 constexpr int64_t kPanel = 32;
 
-// Reads fields of one object. The first failure stays; what is read after it is empty.
+// Reads fields of one object. After the first failure everything that is read is empty.
 class Fields {
  public:
   Fields(const nlohmann::json& object, std::string where, absl::Status& status)
@@ -69,7 +69,7 @@ class Fields {
       Fail(field, absl::StrCat("is missing or too long, allowed 1..", longest, " characters"));
     return value;
   }
-  // The place of the field's value among the names.
+  // Returns the index of the field's value among the names.
   size_t Choice(const std::string& field, std::initializer_list<const char*> names) {
     const auto found = object_.find(field);
     size_t i = 0;

@@ -31,25 +31,26 @@ struct Seq2SeqConfig {
   int64_t decoder_layers = 0;
   int64_t encoder_heads = 0;
   int64_t decoder_heads = 0;
-  bool norm_first = false;  // before each sublayer and behind the last, not behind each
+  // Norms before each sublayer and after the last one, instead of after each.
+  bool norm_first = false;
   Activation activation = Activation::kRelu;
   float embedding_scale = 1.0F;
   float norm_epsilon = 1e-5F;
 
-  int32_t start = 0;                // what a translation begins with, not part of it
-  int32_t end = 0;                  // ends a translation
-  int32_t source_end = 0;           // ends a source; as `end` unless a vocabulary of its own says
-  int32_t unknown = 0;              // stands for pieces that the source's vocabulary lacks
-  int32_t target_unknown = 0;       // and the target's; as `unknown` unless it has its own
-  bool forced_end = false;          // a translation of the greatest length is made to end
-  std::vector<int32_t> suppressed;  // never produced
+  int32_t start = 0;       // the decoder's first input, not part of the translation
+  int32_t end = 0;         // ends a translation
+  int32_t source_end = 0;  // ends a source; same as `end` unless the source has its own vocabulary
+  int32_t unknown = 0;     // stands for pieces that the source's vocabulary lacks
+  int32_t target_unknown = 0;  // the target's; same as `unknown` unless it has its own vocabulary
+  bool forced_end = false;     // the last token of a translation of the greatest length is the end
+  std::vector<int32_t> suppressed;  // never chosen
 
   LanguageTokens language_tokens = LanguageTokens::kNone;
-  std::vector<LanguageToken> languages;  // of kNone: none
+  std::vector<LanguageToken> languages;  // empty for kNone
 };
 
-// InvalidArgument or DataLoss naming file and field. Tokens are checked against `tokens` later, by
-// who knows how many there are.
+// Returns InvalidArgument or DataLoss that names the file and field. Whether tokens are in the
+// vocabulary is checked later, when its size is known.
 absl::StatusOr<Seq2SeqConfig> ReadSeq2SeqConfig(const std::filesystem::path& path);
 
 }  // namespace millrace::seq2seq

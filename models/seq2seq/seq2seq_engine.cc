@@ -52,7 +52,7 @@ std::unique_ptr<DecodingScratch> Seq2SeqEngine::TakeScratch() const {
 }
 
 void Seq2SeqEngine::GiveScratch(std::unique_ptr<DecodingScratch> scratch) const {
-  // Of a rare wide step.
+  // Buffers of a rare wide step are not kept.
   constexpr size_t kMostLogits = size_t{32} << 20;
   if (scratch->logits.floats() > kMostLogits) return;
   MutexLock lock(mu_);

@@ -12,11 +12,11 @@
 
 namespace millrace::seq2seq {
 
-// Translates with an encoder-decoder transformer on the CPU. A translation is the same, bit for
-// bit, in any company. Thread-safe.
+// Translates with an encoder-decoder transformer on the CPU. A translation does not depend on its
+// batch, bit for bit. Thread-safe.
 class Seq2SeqEngine final : public translation::TranslationEngine {
  public:
-  // longest: places of the network. The jobs' search options must have been checked.
+  // longest: the number of positions of the network. The jobs' search options must be valid.
   Seq2SeqEngine(std::unique_ptr<const Seq2SeqNetwork> network, const Seq2SeqConfig& config,
                 size_t longest);
 
@@ -25,19 +25,19 @@ class Seq2SeqEngine final : public translation::TranslationEngine {
                runtime::WorkerContext& context) const override;
 
  private:
-  // Encodes those of the jobs that are new.
+  // Encodes the sources of new jobs.
   void Begin(std::span<translation::SentenceJob* const> jobs,
              absl::FunctionRef<bool(size_t)> should_stop, DecodingScratch& scratch) const;
-  // Takes over what the search has come to.
+  // Copies the search's result to the job.
   void Take(translation::SentenceJob& job, DecodingScratch& scratch) const;
   std::unique_ptr<DecodingScratch> TakeScratch() const MILLRACE_EXCLUDES(mu_);
   void GiveScratch(std::unique_ptr<DecodingScratch> scratch) const MILLRACE_EXCLUDES(mu_);
 
   const std::unique_ptr<const Seq2SeqNetwork> network_;
   const size_t longest_;
-  const translation::SearchTask task_;  // what all sentences have in common
+  const translation::SearchTask task_;  // shared by all sentences
   const std::unique_ptr<SentenceDecoder> decoder_;
-  // What calls that are over leave to the next: as many as there were at once.
+  // Scratch memory that is reused between calls: as many as ran at once.
   mutable Mutex mu_;
   mutable std::vector<std::unique_ptr<DecodingScratch>> scratches_ MILLRACE_GUARDED_BY(mu_);
 };

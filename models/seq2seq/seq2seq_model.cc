@@ -16,7 +16,7 @@
 namespace millrace::seq2seq {
 namespace {
 
-// Tokens of the config that the weights do not have would be read beyond the embeddings.
+// Tokens of the config that the weights lack would be read beyond the embeddings.
 absl::Status CheckTokens(const Seq2SeqConfig& config, const Seq2SeqWeights& weights,
                          const std::string& file) {
   const auto check = [&](const char* field, int32_t token, int64_t tokens) {
@@ -206,7 +206,7 @@ std::unique_ptr<models::Batch> Seq2SeqModel::Prepare(
   const auto settings_of = [this](const models::TranslateInput& input) {
     return translation::TranslationSettings{
         .frame = FrameOf(input),
-        .search = *translation::SearchFor(search_, input.search),  // it was validated
+        .search = *translation::SearchFor(search_, input.search),  // Validate has checked it
         .max_length_factor = max_length_factor_,
         .min_target = static_cast<size_t>(input.search.min_target_tokens.value_or(0)),
         .max_target = static_cast<size_t>(input.search.max_target_tokens.value_or(0)),
@@ -227,13 +227,13 @@ std::vector<models::Input> Seq2SeqModel::WarmupInputs() const {
   };
   std::vector<models::Input> inputs = {input_of(1, absl::StrCat(kPhrase, "."))};
   if (!few_shapes_) return inputs;
-  // The usual lengths, each with the usual numbers of sentences.
+  // Runs the usual lengths, each with the usual numbers of sentences.
   for (const size_t phrases : {1, 6, 12}) {
     std::string text;
     for (size_t i = 0; i < phrases; ++i) absl::StrAppend(&text, i == 0 ? "" : " ", kPhrase);
     for (size_t sentences = 1; sentences <= 64; sentences *= 4)
       inputs.emplace_back(input_of(sentences, text));
-    // With what is put back by an alignment.
+    // Runs a text with a tag, which needs an alignment.
     models::TranslateInput marked = input_of(1, absl::StrCat("<b>1</b> ", text));
     marked.format = models::TextFormat::kHtml;
     inputs.emplace_back(std::move(marked));

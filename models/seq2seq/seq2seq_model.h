@@ -25,31 +25,32 @@ struct Seq2SeqOptions {
   std::filesystem::path config_file;
   std::filesystem::path pieces_file;
   std::filesystem::path words_file;
-  std::filesystem::path target_words_file;   // of translations; empty: words_file
-  std::filesystem::path target_pieces_file;  // of their beginnings; empty: pieces_file
+  std::filesystem::path target_words_file;   // for translations; empty: words_file
+  std::filesystem::path target_pieces_file;  // for translations; empty: pieces_file
   float max_length_factor = 2.5F;            // target tokens per source token, plus 5
   size_t max_source_tokens = 256;            // a longer sentence is cut at a word
-  translation::SearchOptions search;         // with one hypothesis
+  translation::SearchOptions search;         // `hypotheses` is 1
   kernels::Precision precision =
       kernels::Precision::kFloat32;  // CUDA: float16 instead; others on the CPU only
   runtime::DeviceType device = runtime::DeviceType::kCpu;
   models::ShapePolicy shapes = models::ShapePolicy::kExact;
-  translation::TranslationCache::ForModel cache = {};  // of translations that were made
+  translation::TranslationCache::ForModel cache = {};  // finished translations
 };
 
-// An encoder-decoder transformer, of one pair of languages or of many. A step takes the next
-// sentences of each of its requests in turn. Text that holds nothing the vocabulary knows comes out
-// as it went in. Thread-safe; the weights are shared by all workers.
+// An encoder-decoder transformer for one pair of languages or for many. Each step takes the next
+// sentences of its requests in turn. Text without any known token is copied. Thread-safe; all
+// workers share the weights.
 class Seq2SeqModel final : public models::Model {
  public:
-  // Requests in a batch where the config leaves it open: as many as a step takes little longer for
-  // than for fewer.
+  // The default size of a batch: the largest at which a step takes little longer than with fewer
+  // requests.
   static constexpr size_t MaxBatch(runtime::DeviceType device) {
     return device == runtime::DeviceType::kCuda ? 128 : 32;
   }
 
-  // Sets the task, platform and languages of `info`, whose source_language and target_language must
-  // be set. NotFound, DataLoss or InvalidArgument naming the file or field.
+  // Sets the task, the platform and the languages of `info`, whose source_language and
+  // target_language must be set. Returns NotFound, DataLoss or InvalidArgument that names the file
+  // or field.
   static absl::StatusOr<std::unique_ptr<models::Model>> Load(const Seq2SeqOptions& options,
                                                              models::ModelInfo info);
 
@@ -64,7 +65,8 @@ class Seq2SeqModel final : public models::Model {
                translation::Vocabularies vocabularies,
                std::unique_ptr<const translation::TranslationEngine> engine);
 
-  // The language's token: of the tag, which was validated, or of the default.
+  // Returns the token of a language tag, which Validate has checked; if it is empty, of the
+  // default.
   int32_t LanguageTokenId(const std::string& asked, const std::string& otherwise) const;
   translation::SentenceFrame FrameOf(const models::TranslateInput& input) const;
 

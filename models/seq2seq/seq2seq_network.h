@@ -10,12 +10,12 @@
 
 namespace millrace::seq2seq {
 
-// An encoder-decoder transformer on the CPU. Holds a copy of the weights in the precision of the
-// kernels, the embeddings once where a model shares them. What it computes for a row is the same,
-// bit for bit, whatever rows are computed beside it. Immutable, so thread-safe.
+// An encoder-decoder transformer on the CPU. It holds a copy of the weights in the precision of the
+// kernels, and shared embeddings only once. The result of a row does not depend on the other rows,
+// bit for bit. Immutable, so thread-safe.
 class Seq2SeqNetwork {
  public:
-  // The weights may go afterwards.
+  // The weights may be destroyed afterwards.
   Seq2SeqNetwork(const Seq2SeqWeights& weights, const Seq2SeqConfig& config,
                  const kernels::LinearKernels& kernels);
   Seq2SeqNetwork(const Seq2SeqNetwork&) = delete;
@@ -29,8 +29,8 @@ class Seq2SeqNetwork {
   const LayerSettings settings_;
   const int64_t tokens_;
   const kernels::PackedLinear output_;
-  const std::optional<kernels::PackedLinear> target_tokens_;  // none: as output_
-  const std::optional<kernels::PackedLinear> source_tokens_;  // none: as the target's
+  const std::optional<kernels::PackedLinear> target_tokens_;  // null if same as output_
+  const std::optional<kernels::PackedLinear> source_tokens_;  // null if same as the target's
   const FloatEmbeddings target_embeddings_;
   const FloatEmbeddings source_embeddings_;
   const FloatEncoder encoder_;

@@ -13,7 +13,7 @@ constexpr int64_t kMaxHidden = 1 << 16;
 constexpr int64_t kMaxTokens = 1 << 20;
 constexpr int64_t kFewestPositions = 16;
 
-// Reads float32 tensors of expected shapes. The first failure stays; what is read after it is
+// Reads float32 tensors of expected shapes. After the first failure everything that is read is
 // empty.
 class Reader {
  public:
@@ -32,7 +32,7 @@ class Reader {
     const models::SafetensorsFile::View view = Find(name, {size});
     return {reinterpret_cast<const float*>(view.data), view.bytes / sizeof(float)};
   }
-  // A negative size: any.
+  // A negative size accepts any.
   kernels::FloatMatrix Matrix(const std::string& name, int64_t outputs, int64_t inputs) {
     const models::SafetensorsFile::View view = Find(name, {outputs, inputs});
     if (!status_.ok()) return {};

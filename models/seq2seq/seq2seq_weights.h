@@ -38,26 +38,26 @@ struct FloatDecoderLayerWeights {
   FloatFeedForwardWeights feed_forward;
 };
 
-// The weights of an encoder-decoder transformer, of shapes that were checked against the config and
-// each other: views, as into a mapped file, which engines copy into an order of their own.
+// The weights of an encoder-decoder transformer; all shapes are checked against the config and each
+// other. They are views, for example into a mapped file, which engines repack.
 class Seq2SeqWeights {
  public:
-  // DataLoss naming the tensor when one is missing or has another shape.
+  // Returns DataLoss that names the tensor when one is missing or has another shape.
   static absl::StatusOr<Seq2SeqWeights> Load(const std::filesystem::path& path,
                                              const Seq2SeqConfig& config);
 
-  int64_t tokens() const { return output.matrix.outputs; }  // of translations
+  int64_t tokens() const { return output.matrix.outputs; }  // the vocabulary of translations
   int64_t source_tokens() const { return source_embeddings.outputs; }
-  // Places that have an encoding: the longest source and translation, its start counted.
+  // The number of positions: the longest source and translation, the start token included.
   int64_t longest() const { return positions.outputs; }
 
   kernels::FloatMatrix source_embeddings;
   kernels::FloatMatrix target_embeddings;  // the same pointer where a model shares them
-  kernels::FloatLinear output;             // as target_embeddings where a model shares them
-  kernels::FloatMatrix positions;          // a row a place
+  kernels::FloatLinear output;             // same as target_embeddings where a model shares them
+  kernels::FloatMatrix positions;          // a row for each position
   std::vector<FloatEncoderLayerWeights> encoder;
   std::vector<FloatDecoderLayerWeights> decoder;
-  FloatNormWeights encoder_norm;  // behind the last layer; empty unless norm_first
+  FloatNormWeights encoder_norm;  // after the last layer; empty unless norm_first
   FloatNormWeights decoder_norm;
 
  private:

@@ -16,7 +16,7 @@
 namespace millrace::seq2seq {
 namespace {
 
-// Of which a GPU's matrix products want the tokens to be a multiple.
+// GPU matrix products need a vocabulary that is a multiple of this.
 constexpr int64_t kTokensStep = 64;
 
 class Uploader {
@@ -32,7 +32,7 @@ class Uploader {
   AtenNorm operator()(const FloatNormWeights& norm) const {
     return {(*this)(View(norm.scale)), (*this)(View(norm.bias))};
   }
-  // Side by side.
+  // Returns the layers side by side in one matrix.
   AtenLinear SideBySide(const std::vector<kernels::FloatLinear>& layers) const {
     std::vector<at::Tensor> weights;
     std::vector<at::Tensor> biases;
@@ -48,7 +48,7 @@ class Uploader {
   AtenLinear Inputs(const FloatAttentionWeights& layer) const {
     return SideBySide({layer.query, layer.key, layer.value});
   }
-  // Its tokens are padded, and the padding never comes.
+  // Pads the vocabulary; the padding is never chosen.
   AtenLinear Output(const kernels::FloatLinear& output) const {
     const int64_t tokens = output.matrix.outputs;
     const int64_t padded = (tokens + kTokensStep - 1) / kTokensStep * kTokensStep;

@@ -7,8 +7,8 @@
 
 namespace millrace::seq2seq {
 
-// Copies the weights to the device: float16 on CUDA, float32 elsewhere. On the main thread, with a
-// device that was bootstrapped; throws what libtorch throws when there is too little memory.
+// Copies the weights to the device: float16 on CUDA, float32 elsewhere. Call it on the main thread
+// after the device was bootstrapped. Throws what libtorch throws when there is too little memory.
 TransformerWeights UploadWeights(const Seq2SeqWeights& weights, const Seq2SeqConfig& config,
                                  runtime::DeviceType device);
 

@@ -17,7 +17,7 @@ namespace millrace::seq2seq {
 namespace {
 
 constexpr int64_t kNarrowest = 32;
-// Of a batch of sources with its padding: so many keep a GPU busy.
+// The most tokens of a batch of sources, padding included: this many keep a GPU busy.
 constexpr size_t kMaxEncodedTokens = 4096;
 
 DeviceKvCache MakeCache(const TransformerWeights& weights, size_t slots) {
@@ -26,20 +26,20 @@ DeviceKvCache MakeCache(const TransformerWeights& weights, size_t slots) {
     cache.push_back(
         at::zeros({static_cast<int64_t>(slots), 2 * weights.dim()}, weights.positions.options()));
   }
-  // They were cleared on this thread's stream, and are used on others.
+  // Waits until they are cleared on this thread's stream, because other streams use them.
   (void)cache.back().flatten().narrow(0, 0, 1).to(at::kCPU);
   return cache;
 }
 
-// Whole numbers for the device, one after the other in a buffer: a copy each would cost more than
-// what they hold.
+// Packs integers for the device into one buffer, because a copy of each tensor would cost more than
+// its contents.
 class Packer {
  public:
   explicit Packer(int64_t size)
       : packed_(at::empty({size}, at::kLong)), next_(packed_.mutable_data_ptr<int64_t>()) {}
 
   void Add(int64_t value) { *next_++ = value; }
-  // The values, then `padding` up to width.
+  // Adds the values, then `padding` up to width.
   void AddRow(std::span<const int32_t> values, int64_t width, int64_t padding) {
     int64_t* const end = next_ + width;
     next_ = std::copy(values.begin(), values.end(), next_);
@@ -53,7 +53,7 @@ class Packer {
   int64_t* next_;
 };
 
-// Takes it apart on the device.
+// Splits the packed buffer on the device.
 class Unpacker {
  public:
   explicit Unpacker(const at::Tensor& packed) : packed_(packed) {}
@@ -70,7 +70,7 @@ class Unpacker {
 
 }  // namespace
 
-// Of a step.
+// The padded shape of a step.
 struct CachedTransformer::Shape {
   Shape(const CachedTransformer& of, std::span<const Row> given, int64_t tokens)
       : rows(of.RowsBucket(given.size())), tokens(tokens) {
@@ -109,14 +109,15 @@ CachedTransformer::CachedTransformer(TransformerWeights weights, size_t slots, s
       cache_(MakeCache(transformer_.weights(), slots)),
       slots_(std::make_shared<KvSlotPool>(slots)) {}
 
-// Powers of two with a step between them. Attention's kernels want multiples of 8.
+// Buckets are powers of two, with one step between them unless few_shapes. Attention kernels need
+// multiples of 8.
 int64_t CachedTransformer::WidthBucket(size_t tokens) const {
   const auto power = static_cast<int64_t>(std::bit_ceil(tokens));
   if (power <= kNarrowest) return kNarrowest;
   return !few_shapes_ && static_cast<int64_t>(tokens) <= power / 4 * 3 ? power / 4 * 3 : power;
 }
 
-// Powers of two, or of four.
+// Buckets are powers of two, or of four with few_shapes.
 int64_t CachedTransformer::RowsBucket(size_t rows) const {
   const auto power = std::bit_ceil(rows);
   const bool is_power_of_four = std::countr_zero(power) % 2 == 0;
@@ -173,7 +174,7 @@ void CachedTransformer::EncodeTogether(std::span<const Source> sources,
 
 at::Tensor CachedTransformer::Pack(std::span<const Row> rows, const Shape& shape) const {
   Packer packer(shape.packed_size());
-  // Rows that are there for the shape alone: a token at the first place, written to waste.
+  // Rows that pad the shape: a token at the first position, written to kWaste.
   static constexpr Row kPadding;
   const auto each = [&](const auto& add) {
     for (size_t i = 0; i < static_cast<size_t>(shape.rows); ++i)
@@ -214,7 +215,7 @@ std::vector<at::Tensor> CachedTransformer::Run(const at::Tensor& packed, const S
     const at::Tensor places = positions + i;
     input.positions = places.clamp_max(static_cast<int64_t>(longest_) - 1);
     input.slots = path.gather(1, places.unsqueeze(1)).squeeze(1);
-    // Slots of tokens to come hold what others left there, which may be no numbers.
+    // Slots of later tokens hold values of other sentences, which may not be finite.
     input.path = path.masked_fill(numbers.gt(places.unsqueeze(1)), KvSlotPool::kZeros).flatten();
     if (wanted == Wanted::kAlignment) return {transformer_.Align(input, cache_)};
     const at::Tensor scores = transformer_.Step(input, cache_);
@@ -266,7 +267,7 @@ std::vector<int32_t> CachedTransformer::Align(std::span<const Row> rows,
   for (size_t first = 0; first < rows.size(); first += kMaxRows) {
     const auto group = rows.subspan(first, std::min(kMaxRows, rows.size() - first));
     Shape shape(*this, group, 1);
-    // How many tokens end at once is nobody's choice.
+    // How many sentences end at once cannot be planned, so few_shapes always pads to the most rows.
     if (few_shapes_) shape.rows = kMaxRows;
     const at::Tensor places =
         runtime::RunCachedOnHost(context, shape.Key("align", *this), {Pack(group, shape)},

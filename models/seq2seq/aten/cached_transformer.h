@@ -17,11 +17,10 @@
 
 namespace millrace::seq2seq {
 
-// A transformer with a cache of the tokens that it has been through, made once at its full size. A
-// hypothesis is the list of its tokens' slots: to reorder or drop some copies nothing, and rows of
-// any sentences go through a step together, padded to few shapes, of which each worker records a
-// CUDA graph. Thread-safe; a slot is used by one call at a time. Every call waits until the device
-// is done.
+// A transformer with a KV cache that is allocated once, at its full size. A hypothesis is the list
+// of its tokens' slots, so that reordering or dropping hypotheses copies nothing. Rows of any
+// sentences share a step, padded to few shapes, for each of which a worker captures a CUDA graph.
+// Thread-safe; a slot is used by one call at a time. Every call waits until the device is done.
 class CachedTransformer {
  public:
   static constexpr size_t kMaxRows = 128;  // in a step
@@ -29,48 +28,50 @@ class CachedTransformer {
 
   struct Source {
     std::span<const int32_t> tokens;
-    std::span<const int32_t> slots;  // as many
+    std::span<const int32_t> slots;  // one for each token
   };
   struct Row {
-    int32_t token = 0;                // the hypothesis's last
-    size_t position = 0;              // its place; below longest()
-    std::span<const int32_t> path;    // slots of the tokens up to there, then of those to come
+    int32_t token = 0;                // the last token of the hypothesis
+    size_t position = 0;              // its position; below longest()
+    std::span<const int32_t> path;    // slots of the tokens up to there, then of later ones
     std::span<const int32_t> source;  // slots of the source's tokens
-    std::span<const int32_t> forced;  // the next tokens, where they are given
+    std::span<const int32_t> forced;  // the next tokens, where they are prescribed
   };
 
-  // slots: as KvSlotPool. model: its name in the graph caches. few_shapes: pads further, for a
-  // device that keeps each shape for ever, or caches that are frozen.
+  // slots: see KvSlotPool. model: its name in the graph caches. few_shapes: pads to fewer shapes,
+  // for a device that keeps each compiled shape until the process exits, or for frozen caches.
   CachedTransformer(TransformerWeights weights, size_t slots, std::string model, bool few_shapes);
 
-  // Shared with the sentences that hold some, which may outlive this.
+  // Shared with the sentences that hold slots, which may outlive this object.
   const std::shared_ptr<KvSlotPool>& slots() const { return slots_; }
-  // Of a row in one submission.
+  // The most tokens that one submission can decode for a row.
   size_t max_tokens() const { return few_shapes_ ? 1 : kMaxTokens; }
-  // Places of the network: the longest source and translation, its start counted.
+  // The number of positions of the network: the longest source and translation, the start token
+  // included.
   size_t longest() const { return longest_; }
 
-  // Writes the slots of the sources' tokens.
+  // Encodes the sources and writes the slots of their tokens.
   void Encode(std::span<const Source> sources, runtime::WorkerContext& context) const;
-  // The likeliest next tokens of each row, `tokens` (a power of two up to max_tokens()) of them,
-  // what follows an end included; -1 where the scores are no numbers.
+  // Decodes the likeliest next `tokens` tokens of each row; `tokens` is a power of two up to
+  // max_tokens(). Tokens after an end are included. A token is -1 where the scores are not finite.
   std::vector<std::vector<int32_t>> Continue(std::span<const Row> rows, size_t tokens,
                                              runtime::WorkerContext& context) const;
-  // The scores of each row's next token on the host, float32 [at least as many, tokens padded], for
-  // at most kMaxRows. They hold until the next call on this thread, which may overwrite them.
+  // Returns the scores of each row's next token on the host, float32 [at least as many rows, padded
+  // vocabulary], for at most kMaxRows. They are valid until the next call on this thread, and the
+  // caller may overwrite them.
   at::Tensor Score(std::span<const Row> rows, runtime::WorkerContext& context) const;
-  // For each row the place in its source that the token after it comes from. The tokens of a
-  // sentence are rows, one behind the other, along one path.
+  // Returns for each row the source position that the next token comes from. The tokens of a
+  // sentence are consecutive rows along one path.
   std::vector<int32_t> Align(std::span<const Row> rows, runtime::WorkerContext& context) const;
 
  private:
   struct Shape;
-  // What comes of a step.
+  // The result of a step.
   enum class Wanted : uint8_t { kTokens, kScores, kAlignment };
 
   at::Tensor Pack(std::span<const Row> rows, const Shape& shape) const;
   std::vector<at::Tensor> Run(const at::Tensor& packed, const Shape& shape, Wanted wanted) const;
-  // What so many are padded to.
+  // Return the padded size.
   int64_t WidthBucket(size_t tokens) const;
   int64_t RowsBucket(size_t rows) const;
   void EncodeTogether(std::span<const Source> sources, runtime::WorkerContext& context) const;

@@ -12,7 +12,7 @@ void KvSlotTable::Extend() {
 }
 
 void KvSlotTable::Follow(std::span<const int32_t> parents) {
-  // As most often: the one hypothesis goes on.
+  // The most frequent case: the only hypothesis continues.
   if (parents.size() == 1 && paths_.size() == 1) return;
   std::vector<std::vector<int32_t>> paths;
   for (const int32_t parent : parents) paths.push_back(paths_[static_cast<size_t>(parent)]);

@@ -110,7 +110,7 @@ at::Tensor Moved(const at::Tensor& tensor, const at::TensorOptions& to) {
   return tensor.scalar_type() == at::kFloat ? tensor.to(to) : tensor;
 }
 
-// But for the output's bias, which stays float32.
+// All but the output's bias, which stays float32, are converted.
 TransformerWeights Moved(const TransformerWeights& from, const at::TensorOptions& to) {
   TransformerWeights weights = from;
   const auto linear = [&](AtenLinear& layer) {
@@ -193,7 +193,7 @@ class Group {
       Continue(left >= CachedTransformer::kMaxTokens ? CachedTransformer::kMaxTokens : 1, context);
     }
   }
-  // The last tokens again.
+  // Decodes the last tokens again.
   void Repeat(size_t tokens, WorkerContext& context) const {
     std::vector<CachedTransformer::Row> rows = Rows();
     for (CachedTransformer::Row& row : rows) row.position = kTargetTokens - tokens;
@@ -241,7 +241,7 @@ std::unique_ptr<Runtime> Begin(runtime::DeviceType device, int workers, bool gra
   return runtime;
 }
 
-// f(context) on a worker's thread.
+// Calls f(context) on a worker's thread.
 template <typename F>
 void OnWorker(Runtime& runtime, const F& f) {
   std::thread([&] {
@@ -258,20 +258,20 @@ void OnMainThread(Runtime& runtime, const F& f) {
   f(*context);
 }
 
-// The small network's sentences, by the weights moved to the device.
+// Translates the small network's sentences with the weights moved to the device.
 std::vector<Tokens> Translations(runtime::DeviceType device, const at::TensorOptions& to) {
   const auto runtime = Begin(device, 1, true);
   std::vector<Tokens> histories;
   std::optional<CachedTransformer> network;
   OnMainThread(*runtime, [&](WorkerContext&) {
-    // Of the CPU alone: the other's library is not there yet.
+    // Only the CPU's generator is seeded: the device's library is not loaded yet.
     at::Generator generator = at::globalContext().defaultGenerator(at::kCPU);
     generator.set_current_seed(1);
     const RandomWeights weights(kSmall, at::TensorOptions(at::kFloat), 0.1);
     network.emplace(Moved(weights.Make(), to), kSlots, kSmall.name, false);
   });
   OnWorker(*runtime, [&](WorkerContext& context) {
-    // The third time is a replay of what the second recorded.
+    // The third call replays the graph that the second captured.
     for (int repeat = 0; repeat < 3; ++repeat) {
       Group group(*network, 64, 1);
       group.Translate(context);
@@ -352,7 +352,7 @@ void TimeTranslations(Runtime& runtime, const CachedTransformer& network, const 
   std::fflush(stdout);
 }
 
-// options: of the weights, on the device.
+// options: type and device of the weights.
 void Measure(runtime::DeviceType device, const at::TensorOptions& options,
              const NetworkShape& shape, Seconds seconds) {
   for (const bool graphs : {false, true}) {

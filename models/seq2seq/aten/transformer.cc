@@ -24,15 +24,15 @@
 namespace millrace::seq2seq {
 namespace {
 
-// Places of the longest rows: more than any network has.
+// The most positions of a row: more than any network has.
 constexpr int64_t kWidest = 1 << 16;
 
 at::Tensor Linear(const AtenLinear& layer, const at::Tensor& x) {
   return runtime::Linear(x, layer.weight, layer.bias);
 }
 
-// queries [rows, tokens, heads, size], keys and values [rows, width, heads, size], a mask that
-// broadcasts to [rows, heads, tokens, width]: [rows * tokens, heads * size].
+// Takes queries [rows, tokens, heads, size], keys and values [rows, width, heads, size], and a mask
+// that broadcasts to [rows, heads, tokens, width]. Returns [rows * tokens, heads * size].
 at::Tensor Attend(const at::Tensor& queries, const at::Tensor& keys, const at::Tensor& values,
                   const at::Tensor& mask) {
   const at::Tensor q = queries.transpose(1, 2);
@@ -40,8 +40,8 @@ at::Tensor Attend(const at::Tensor& queries, const at::Tensor& keys, const at::T
   const at::Tensor v = values.transpose(1, 2);
   at::Tensor mixed;
   if (q.is_cuda()) {
-    // By name: which kernel libtorch would choose by itself differs from version to version, and
-    // some choose anew, outside of what a graph can record, for each shape.
+    // The kernel is called by name: which one libtorch chooses differs between versions, and some
+    // choose again for each shape, which a graph cannot capture.
     mixed = std::get<0>(at::_scaled_dot_product_efficient_attention(
         q, k, v, mask.expand({q.size(0), q.size(1), q.size(2), k.size(2)}),
         /*compute_log_sumexp=*/false));
@@ -53,11 +53,11 @@ at::Tensor Attend(const at::Tensor& queries, const at::Tensor& keys, const at::T
 
 at::Tensor Gather(const at::Tensor& cache, const at::Tensor& slots) {
   if (!cache.is_cuda()) return cache.index_select(0, slots);
-  // 16 bytes at a time.
+  // Copies 16 bytes at a time.
   return cache.view(at::kComplexDouble).index_select(0, slots).view(cache.scalar_type());
 }
 
-// Of keys and values side by side, [rows * width, 2 * dim].
+// Splits keys and values that lie side by side, [rows * width, 2 * dim].
 std::pair<at::Tensor, at::Tensor> SplitMemory(const at::Tensor& memory, int64_t rows,
                                               int64_t heads) {
   const at::Tensor parts =
@@ -65,8 +65,8 @@ std::pair<at::Tensor, at::Tensor> SplitMemory(const at::Tensor& memory, int64_t 
   return {parts.select(2, 0), parts.select(2, 1)};
 }
 
-// Where the weights of all heads together are greatest, int64 [rows]: of queries [rows, 1, heads,
-// size] on keys [rows, width, heads, size].
+// Returns where the attention weights of all heads together are greatest, int64 [rows], for queries
+// [rows, 1, heads, size] and keys [rows, width, heads, size].
 at::Tensor PeaksOf(const at::Tensor& queries, const at::Tensor& keys, const at::Tensor& mask) {
   const double scale = 1 / std::sqrt(static_cast<double>(queries.size(3)));
   const at::Tensor scores = (queries.to(at::kFloat) * keys).sum(-1) * scale;
@@ -100,7 +100,7 @@ at::Tensor Transformer::Sublayer(const AtenNorm& norm, const at::Tensor& x, cons
 at::Tensor Transformer::FeedForward(const AtenFeedForward& layer, const at::Tensor& x) const {
   return Sublayer(layer.norm, x, [&](const at::Tensor& in) {
     if (weights_.swish) return Linear(layer.contract, at::silu(Linear(layer.expand, in)));
-    // In one kernel where there is one.
+    // CUDA has one kernel for both.
     return Linear(layer.contract, in.is_cuda() ? at::_addmm_activation(layer.expand.bias, in,
                                                                        layer.expand.weight.t())
                                                : at::relu(Linear(layer.expand, in)));
@@ -116,7 +116,7 @@ at::Tensor Transformer::MaskBeyond(const at::Tensor& lengths, int64_t width) con
 
 at::Tensor Transformer::Logits(const at::Tensor& x) const {
   const AtenLinear& output = weights_.output;
-  // Rounded to 11 bits, tokens that differ would become equals.
+  // In float16, which has 11 bits, different scores would become equal.
   const at::Tensor scores = x.is_cuda() && x.scalar_type() != at::kFloat
                                 ? at::mm(x, output.weight.t(), at::kFloat)
                                 : runtime::Linear(x, output.weight);

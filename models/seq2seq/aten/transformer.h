@@ -7,7 +7,7 @@
 
 namespace millrace::seq2seq {
 
-// Layers of a transformer on a device, with what they read in one matrix each. Matrices are
+// Layers of a transformer on a device. Layers that read the same input are one matrix. Matrices are
 // [outputs, inputs].
 struct AtenLinear {
   at::Tensor weight;
@@ -56,9 +56,10 @@ struct TransformerWeights {
   std::vector<AtenDecoderLayer> decoder;
   AtenNorm encoder_norm, decoder_norm;  // with norm_first
   AtenLinear memory;                    // keys and values of all decoder layers, from the source
-  // [tokens padded, dim], and float32 [tokens padded]: minus infinity for the padding.
+  // [padded vocabulary, dim] and float32 [padded vocabulary]: the bias of the padding is minus
+  // infinity.
   AtenLinear output;
-  at::Tensor suppressed;  // int64, tokens that never come
+  at::Tensor suppressed;  // int64, tokens that are never chosen
 
   int64_t dim() const { return positions.size(1); }
 };
@@ -67,43 +68,44 @@ struct TransformerWeights {
 // key and the value of one token of a source or of a translation in each slot.
 using DeviceKvCache = std::vector<at::Tensor>;
 
-// A token of each row through the decoder. All tensors are of whole numbers (int64) on the device.
+// The input of a decoder step: one token of each row. All tensors are int64 on the device.
 struct DecoderStepInput {
-  at::Tensor tokens;          // [rows], each hypothesis's last
-  at::Tensor positions;       // [rows], that token's place
-  at::Tensor slots;           // [rows], where its key and value go
+  at::Tensor tokens;          // [rows], the last of each hypothesis
+  at::Tensor positions;       // [rows], the position of that token
+  at::Tensor slots;           // [rows], where its key and value are written
   at::Tensor path;            // [rows * width], slots of the tokens up to it, then any
   at::Tensor sources;         // [rows * source width], slots of the source's tokens, then any
   at::Tensor source_lengths;  // [rows]
 };
 
-// The forward of such a network in ATen operators, which a CUDA graph can record: for shapes that
-// are equal the same work. Softmax, norms and logits are float32 whatever the weights. Immutable,
-// so thread-safe.
+// The forward of the network in ATen operators that a CUDA graph can capture: equal shapes submit
+// equal work. Softmax, norms and logits are float32 whatever the weights. Immutable, so
+// thread-safe.
 class Transformer {
  public:
   explicit Transformer(TransformerWeights weights);
 
   const TransformerWeights& weights() const { return weights_; }
 
-  // tokens [rows * width] and lengths [rows], each at least 1: keys and values of each token for
-  // each decoder layer, [layers, rows * width, 2 * dim].
+  // Takes tokens [rows * width] and lengths [rows], each at least 1. Returns the keys and values of
+  // each token for each decoder layer, [layers, rows * width, 2 * dim].
   at::Tensor Encode(const at::Tensor& tokens, const at::Tensor& lengths) const;
-  // Scores of the next tokens, float32 [rows, tokens padded]. Writes the slots of the tokens.
+  // Returns the scores of the next tokens, float32 [rows, padded vocabulary]. Writes the slots of
+  // the tokens.
   at::Tensor Step(const DecoderStepInput& input, const DeviceKvCache& cache) const;
-  // The place in each row's source that its next token comes from, int64 [rows]: the one that the
-  // layer before the last, whose attention is nearest to an alignment, attends to most. Writes the
-  // slots of the tokens for the layers up to there.
+  // Returns the source position that each row's next token comes from, int64 [rows]: the one that
+  // the second-to-last layer, whose attention is closest to an alignment, attends to most. Writes
+  // the tokens' slots for the layers up to that one.
   at::Tensor Align(const DecoderStepInput& input, const DeviceKvCache& cache) const;
 
  private:
-  // Zero for what a step's tokens may attend to, minus infinity for other places.
+  // Masks of a step: 0 for positions that its tokens may attend to, minus infinity for others.
   struct StepMasks {
     at::Tensor path, source;  // [rows, 1, 1, width]
   };
 
   StepMasks MasksOf(const DecoderStepInput& input) const;
-  // peaks: null, or gets the place in the source that each row attends to most.
+  // peaks: null, or receives the source position that each row attends to most.
   at::Tensor RunDecoderLayer(size_t index, const DecoderStepInput& input, const StepMasks& masks,
                              const DeviceKvCache& cache, at::Tensor x, at::Tensor* peaks) const;
   at::Tensor Embed(const at::Tensor& embeddings, const at::Tensor& tokens,
@@ -112,7 +114,8 @@ class Transformer {
   template <typename F>
   at::Tensor Sublayer(const AtenNorm& norm, const at::Tensor& x, const F& f) const;
   at::Tensor FeedForward(const AtenFeedForward& layer, const at::Tensor& x) const;
-  // Zero for places before the lengths, [rows]; minus infinity for others: [rows, 1, 1, width].
+  // Returns 0 for positions below the lengths [rows], and minus infinity for others: [rows, 1, 1,
+  // width].
   at::Tensor MaskBeyond(const at::Tensor& lengths, int64_t width) const;
   at::Tensor Logits(const at::Tensor& x) const;
 
