@@ -9,11 +9,13 @@ namespace {
 
 using LoadFunction = PieceModel* (*)(std::string_view bytes, std::string* error);
 
-// The module stays loaded for the life of the process. Null with the reason when it is not there.
+// Loads the module, which stays loaded until the process exits. Returns null and the reason when it
+// cannot be found.
 LoadFunction FindLoader(std::string& error) {
   int flags = RTLD_NOW | RTLD_LOCAL;
-  // The module's symbols before the process's, see the class comment. The sanitizers cannot live
-  // with it, and need not: their programs hold no other Protobuf. macOS binds by library anyway.
+  // The module's own symbols come before the process's; see the class comment. The sanitizers do
+  // not work with this flag and do not need it, because their programs contain no other Protobuf.
+  // On macOS symbols are bound by library anyway.
 #if defined(RTLD_DEEPBIND) && !defined(MILLRACE_SANITIZED)
   flags |= RTLD_DEEPBIND;
 #endif
@@ -22,8 +24,8 @@ LoadFunction FindLoader(std::string& error) {
 #else
   constexpr const char* kBesideTheProgram = "$ORIGIN/" MILLRACE_PIECE_MODEL_MODULE;
 #endif
-  // An installed program has it beside itself; the tests, in folders of their own, where it was
-  // built.
+  // It lies beside an installed program; tests, which lie in folders of their own, find it where it
+  // was built.
   for (const char* path :
        {kBesideTheProgram, MILLRACE_BUILD_FOLDER "/" MILLRACE_PIECE_MODEL_MODULE}) {
     if (void* module = dlopen(path, flags)) {
@@ -44,7 +46,8 @@ std::unique_ptr<const PieceModel> PieceModel::Load(const std::filesystem::path& 
     error = "cannot load the SentencePiece module: " + module_error;
     return nullptr;
   }
-  // Read here: the library would take any size, and end the process when memory runs out.
+  // The file is read here, because the library would accept any size and abort when memory runs
+  // out.
   const absl::StatusOr<std::string> bytes =
       models::ReadRegularFile(path, models::kMaxVocabularyBytes);
   if (!bytes.ok()) {

@@ -1,4 +1,4 @@
-// The module's side of PieceModel: the only file that is linked with libsentencepiece.
+// The part of PieceModel in the module: the only file that is linked with libsentencepiece.
 
 #include <sentencepiece_processor.h>
 
@@ -9,7 +9,7 @@ namespace {
 
 class SentencePieceModel final : public PieceModel {
  public:
-  // Empty, or why it failed.
+  // Returns an empty string, or the reason why it failed.
   std::string Load(std::string_view bytes) {
     const auto status = processor_.LoadFromSerializedProto(bytes);
     return status.ok() ? std::string() : std::string(status.error_message());
@@ -22,7 +22,7 @@ class SentencePieceModel final : public PieceModel {
 
   std::vector<int32_t> Encode(std::string_view text) const override {
     std::vector<int32_t> ids;
-    // Fails only before a model is loaded.
+    // It fails only while no model is loaded.
     processor_.Encode(text, &ids).IgnoreError();
     return ids;
   }
@@ -48,7 +48,7 @@ class SentencePieceModel final : public PieceModel {
 }  // namespace
 }  // namespace millrace::translation
 
-// Found by name; see PieceModel::Load.
+// PieceModel::Load finds this function by its name.
 extern "C" millrace::translation::PieceModel* MillraceLoadPieceModel(std::string_view bytes,
                                                                      std::string* error) {
   auto model = std::make_unique<millrace::translation::SentencePieceModel>();

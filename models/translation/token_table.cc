@@ -8,7 +8,8 @@
 namespace millrace::translation {
 namespace {
 
-constexpr std::string_view kSpace = "\xE2\x96\x81";  // U+2581, how SentencePiece writes a space
+// U+2581, which SentencePiece writes for a space.
+constexpr std::string_view kSpace = "\xE2\x96\x81";
 
 }  // namespace
 

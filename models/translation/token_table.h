@@ -13,19 +13,20 @@
 
 namespace millrace::translation {
 
-// The tokens of a vocabulary that numbers pieces in an order of its own. Immutable, so thread-safe.
+// The tokens of a vocabulary whose order differs from that of the SentencePiece model. Immutable,
+// so thread-safe.
 class TokenTable {
  public:
-  // Null with the reason when the file does not have that many lines.
+  // Returns null and the reason when the file does not have that many lines.
   static std::unique_ptr<const TokenTable> Load(const std::filesystem::path& path,
                                                 const PieceModel& pieces, int64_t tokens,
                                                 int32_t unknown, std::string& error);
 
   int32_t unknown() const { return unknown_; }
-  // The token of a piece by its text, or by its number in the model.
+  // Returns the token of a piece, which is given by its text or by its number in the model.
   int32_t TokenOf(std::string_view piece) const;
   int32_t TokenOfPiece(int32_t id) const { return of_piece_[static_cast<size_t>(id)]; }
-  // Without white space at its ends.
+  // Returns the text without white space at its ends.
   std::string Text(std::span<const int32_t> tokens) const;
 
  private:

@@ -11,7 +11,7 @@
 namespace millrace::translation {
 namespace {
 
-// What an entry costs besides its tokens: nodes of the list and the index, and their allocations.
+// The size of an entry besides its tokens: nodes of the list and the index, and their allocations.
 constexpr size_t kEntryBytes = 256;
 
 template <typename T>
@@ -25,7 +25,7 @@ void Append(std::string& key, const std::vector<int32_t>& tokens) {
   key.append(reinterpret_cast<const char*>(tokens.data()), tokens.size() * sizeof(int32_t));
 }
 
-// All that a translation depends on.
+// Returns a key of everything that a translation depends on.
 std::string KeyOf(uint64_t model, const SentenceJob& job) {
   std::string key;
   key.reserve(96 + (job.source.size() + job.prefix.size()) * sizeof(int32_t));
@@ -36,7 +36,7 @@ std::string KeyOf(uint64_t model, const SentenceJob& job) {
   Append(key, job.max_target);
   Append(key, job.align);
   const SearchOptions& search = job.search;
-  // An option that is missing here would give the translations of another.
+  // If an option were missing here, the cache would return translations of other options.
   const auto& [beam_size, hypotheses, length_penalty, early_stopping, no_repeat_ngram_size,
                repetition_penalty, sample, temperature, top_k, top_p, seed] = search;
   Append(key, beam_size);
@@ -105,7 +105,7 @@ void TranslationCache::Insert(std::shared_ptr<const Entry> entry) {
   Shard& shard = ShardOf(key);
   Entries evicted;  // freed without the lock
   MutexLock lock(shard.mu);
-  // Two requests may have translated it at once.
+  // Another request may have translated it at the same time.
   if (!shard.index.emplace(key, added.begin()).second) return;
   shard.entries.splice(shard.entries.begin(), added);
   ++shard.stats.entries;

@@ -16,14 +16,14 @@ namespace millrace::translation {
 
 struct SentenceJob;
 
-// Remembers translations of sentences, of all models together, the last used longest. An entry
-// stands for everything that its translation depends on: the loaded model, the tokens in, the
-// prefix and the options; so a sentence comes out as if it had been translated again. Thread-safe;
-// its locks are held for tens of nanoseconds.
+// A least-recently-used cache of translated sentences, shared by all models. The key is everything
+// that a translation depends on: the loaded model, the source tokens, the prefix and the options.
+// So a cached translation is the one that the model would make. Thread-safe; its locks are held for
+// tens of nanoseconds.
 class TranslationCache {
  public:
   struct Limits {
-    uint64_t max_bytes = 0;  // with what keeping an entry costs; 0: nothing is kept
+    uint64_t max_bytes = 0;  // with the overhead of entries; 0: nothing is cached
     size_t max_entries = 0;
   };
   struct Stats {
@@ -33,14 +33,15 @@ class TranslationCache {
     uint64_t misses = 0;
     uint64_t evictions = 0;
   };
-  // The cache for one loaded model; by default there is none. The cache must outlive it.
+  // The cache as one loaded model sees it; a default-constructed one caches nothing. The cache must
+  // outlive it.
   class ForModel {
    public:
     ForModel() = default;
 
-    // Completes a job that is new, if its translation is known.
+    // Completes a new job if its translation is cached. Returns true if it did.
     bool Find(SentenceJob& job) const;
-    // Remembers that of a job that is done.
+    // Adds the translation of a job that is done.
     void Insert(const SentenceJob& job) const;
 
    private:
@@ -54,18 +55,19 @@ class TranslationCache {
   explicit TranslationCache(const Limits& limits);
   ~TranslationCache();
 
-  // For a model that is being loaded: it finds nothing of any other, nor of itself loaded before.
+  // Makes a view for a model that is being loaded. It finds no entries of other models or of
+  // earlier loads of the same model.
   ForModel MakeForModel();
   Stats stats() const;
 
  private:
   struct Entry;
   using Entries = std::list<std::shared_ptr<const Entry>>;
-  // A part of the entries, by their keys' hash, with its part of the limits.
+  // The entries whose keys have the same hash remainder, with their share of the limits.
   struct Shard {
     mutable Mutex mu;
-    Entries entries MILLRACE_GUARDED_BY(mu);  // the last used first
-    // Keys are views of the entries'.
+    Entries entries MILLRACE_GUARDED_BY(mu);  // the most recently used first
+    // Keys are views of the entries' keys.
     std::unordered_map<std::string_view, Entries::iterator> index MILLRACE_GUARDED_BY(mu);
     Stats stats MILLRACE_GUARDED_BY(mu);
   };
@@ -75,7 +77,7 @@ class TranslationCache {
   std::shared_ptr<const Entry> Find(std::string_view key);
   void Insert(std::shared_ptr<const Entry> entry);
 
-  const Limits limits_;  // of a shard
+  const Limits limits_;  // of each shard
   std::array<Shard, kShards> shards_;
   std::atomic<uint64_t> models_ = 0;
 };

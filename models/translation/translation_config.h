@@ -4,7 +4,7 @@
 
 namespace millrace::translation {
 
-// The bounds that every translator has.
+// Reads the bounds that all translation models have.
 template <typename Message, typename Config>
 void TakeLengths(const Message& message, const models::ConfigSection& section, Config& config) {
   if (message.max_length_factor() != 0) {

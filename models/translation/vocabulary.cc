@@ -10,10 +10,12 @@ namespace {
 
 constexpr std::string_view kSpace = "\xE2\x96\x81";  // U+2581, how SentencePiece writes a space
 constexpr size_t kCodePoints = 0x110000;
-// More text than max_tokens pieces hardly ever cover. Encoding no more keeps long texts linear.
+// Tokens are hardly ever longer than this, in bytes of text. Encoding no more than max_tokens of
+// these keeps the time for long texts linear.
 constexpr size_t kBytesPerToken = 16;
 
-// At most `limit` bytes of the text, cut before white space or at least before a code point.
+// Returns at most `limit` bytes of the text, cut before white space if possible and never inside a
+// code point.
 std::string_view Window(std::string_view text, size_t limit) {
   if (text.size() <= limit) return text;
   size_t end = limit;
@@ -65,7 +67,8 @@ std::vector<int32_t> Vocabulary::TokensOf(std::string_view text) const {
     for (int32_t& id : ids) id = table_->TokenOfPiece(id);
     return ids;
   }
-  // What one language's pieces lack may be a token of the other's: letters are found by their text.
+  // A letter that this language's pieces lack may be a token of the other language; it is looked up
+  // by its text.
   std::vector<int32_t> tokens;
   for (const PieceModel::Piece& piece : pieces_->EncodeWithPlaces(text))
     tokens.push_back(table_->TokenOf(piece.text));
@@ -78,12 +81,12 @@ Vocabulary::Prefix Vocabulary::Encode(std::string_view text, size_t max_tokens) 
   prefix.bytes = window.size();
   prefix.tokens = TokensOf(window);
   if (prefix.tokens.size() <= max_tokens) return prefix;
-  // Too many: find where the pieces stand in the text.
+  // There are too many tokens: find where the pieces begin in the text.
   const std::vector<PieceModel::Piece> aligned = pieces_->EncodeWithPlaces(window);
   size_t cut = max_tokens;
   while (cut > 1 && !aligned[cut].text.starts_with(kSpace)) --cut;
   if (cut <= 1) cut = max_tokens;
-  // One code point can give several pieces; never cut inside it, and take one at least.
+  // One code point can give several pieces. Never cut inside it, and take at least one.
   while (cut < aligned.size() && aligned[cut].begin == 0) ++cut;
   if (cut == aligned.size()) {
     prefix.tokens.resize(max_tokens);
@@ -107,13 +110,13 @@ std::vector<size_t> Vocabulary::PlacesOf(std::string_view text) const {
 }
 
 std::vector<size_t> Vocabulary::EndsOf(std::span<const int32_t> tokens) const {
-  // A token's text can depend on the few before it: it may be a part of a character. So much is
-  // decoded with it, from a token that stands by itself on.
+  // The text of a token can depend on the few tokens before it, because it may be a part of a
+  // character. These are decoded with it, back to a token that is complete by itself.
   constexpr size_t kFewestBefore = 4;
   constexpr std::string_view kPartOfCharacter = "\uFFFD";
   std::vector<size_t> ends;
   size_t first = 0;   // of the tokens that are decoded with the next
-  size_t before = 0;  // bytes of the text that stand before those
+  size_t before = 0;  // bytes of the text before these tokens
   for (size_t i = 0; i < tokens.size(); ++i) {
     const size_t end = before + Decode(tokens.subspan(first, i + 1 - first)).size();
     ends.push_back(ends.empty() ? end : std::max(end, ends.back()));
@@ -165,7 +168,7 @@ CharacterFit Vocabulary::FitOf(char32_t c) const {
   if (const uint8_t known = fit.load(std::memory_order_relaxed); known != 0)
     return static_cast<CharacterFit>(known - 1);
   const CharacterFit found = TryCharacter(c);
-  // Two threads that try the same character come to the same.
+  // Threads that try the same character find the same.
   fit.store(static_cast<uint8_t>(static_cast<uint8_t>(found) + 1), std::memory_order_relaxed);
   return found;
 }
@@ -173,7 +176,7 @@ CharacterFit Vocabulary::FitOf(char32_t c) const {
 CharacterFit Vocabulary::TryCharacter(char32_t c) const {
   const std::string character = models::EncodeUtf8(c);
   const CharacterFit fit = TryText(character);
-  // The space that stands before a text may be unknown by itself where the character is not.
+  // The space that is added before a text may be unknown by itself although the character is known.
   return fit == CharacterFit::kUnknown ? TryText("a" + character) : fit;
 }
 

@@ -23,7 +23,7 @@ BeamSearch::BeamSearch(const SearchOptions& options, SearchTask task)
 
 void BeamSearch::Advance(float* logits, int64_t stride) {
   const std::vector<Candidate> candidates = BestCandidates(logits, stride);
-  if (candidates.empty()) found_.clear();  // no score was a number
+  if (candidates.empty()) found_.clear();  // no score was finite
   const bool full = found_.size() == beam();
   const bool keeps = !(full && options_.early_stopping == EarlyStopping::kAtBeams);
   for (size_t i = 0; keeps && i < std::min(candidates.size(), beam()); ++i) {
@@ -40,7 +40,7 @@ std::vector<BeamSearch::Candidate> BeamSearch::BestCandidates(float* logits, int
     if (a.score != b.score) return a.score > b.score;
     return a.row != b.row ? a.row < b.row : a.token < b.token;
   };
-  std::vector<Candidate> best;  // a heap with the worst in front
+  std::vector<Candidate> best;  // a heap with the worst at the front
   best.reserve(wanted + 1);
   for (size_t row = 0; row < live_.size(); ++row, logits += stride) {
     const std::span<float> scores(logits, static_cast<size_t>(task_.tokens));
@@ -50,7 +50,7 @@ std::vector<BeamSearch::Candidate> BeamSearch::BestCandidates(float* logits, int
     float worst = best.size() < wanted ? kMinusInfinity : best.front().score;
     for (size_t token = 0; token < scores.size(); ++token) {
       const float score = scores[token] + live_[row].score;
-      // An equal of a later place never wins.
+      // Of equal scores the earlier one wins.
       if (!(score > worst)) continue;
       best.push_back({score, static_cast<int32_t>(row), static_cast<int32_t>(token)});
       std::ranges::push_heap(best, better);
@@ -79,7 +79,7 @@ void BeamSearch::Keep(const Candidate& candidate) {
   const std::vector<int32_t>& history = live_[static_cast<size_t>(candidate.row)].history;
   Hypothesis found;
   found.score = Score(candidate.score, history.size());
-  // Behind its equals.
+  // It is inserted after equal scores.
   const auto place =
       std::ranges::upper_bound(found_, found.score, std::ranges::greater(), &Hypothesis::score);
   if (place == found_.end() && found_.size() == beam()) return;

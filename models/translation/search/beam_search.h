@@ -8,10 +8,10 @@
 
 namespace millrace::translation {
 
-// Beam search: the beam_size likeliest hypotheses are continued together. As transformers does it,
-// to the order of equals: each step looks at the 2 * beam_size best continuations of all; those of
-// the first beam_size that end are kept with their score, the best beam_size of all steps; the best
-// that do not end go on.
+// Beam search, which continues the beam_size likeliest hypotheses together. The algorithm is that
+// of transformers, including the order of ties: each step considers the 2 * beam_size best
+// continuations; those among the first beam_size that end are kept with their scores, at most
+// beam_size in all; the best that do not end continue.
 class BeamSearch final : public Search {
  public:
   BeamSearch(const SearchOptions& options, SearchTask task);
@@ -24,7 +24,7 @@ class BeamSearch final : public Search {
 
  private:
   struct Live {
-    std::vector<int32_t> history;  // from the start on
+    std::vector<int32_t> history;  // the start and the tokens since
     float score = 0;               // log probability
   };
   struct Candidate {
@@ -33,7 +33,7 @@ class BeamSearch final : public Search {
     int32_t token;
   };
 
-  // The best continuations of all rows, the best first.
+  // Returns the best continuations of all rows, the best first.
   std::vector<Candidate> BestCandidates(float* logits, int64_t stride) const;
   bool Ends(const Candidate& candidate) const;
   void Keep(const Candidate& candidate);
@@ -46,7 +46,7 @@ class BeamSearch final : public Search {
   const SearchOptions options_;
   const SearchTask task_;
   const LogitsRules rules_;
-  std::vector<Live> live_;  // as rows_
+  std::vector<Live> live_;  // in the order of rows_
   std::vector<Row> rows_;
   std::vector<Hypothesis> found_;  // the best first, at most beam_size
 };

@@ -45,7 +45,7 @@ void LogitsRules::ForbidRepeatedNgrams(std::span<const int32_t> history,
                                        std::span<float> scores) const {
   const auto size = static_cast<size_t>(options_.no_repeat_ngram_size);
   if (history.size() < size) return;
-  // What stood behind an earlier occurrence of the last size - 1 tokens would complete it again.
+  // The token after an earlier occurrence of the last size - 1 tokens would repeat an n-gram.
   const std::span<const int32_t> last = history.last(size - 1);
   for (size_t begin = 0; begin + size <= history.size(); ++begin) {
     if (std::ranges::equal(history.subspan(begin, size - 1), last))

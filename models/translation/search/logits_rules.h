@@ -7,16 +7,16 @@
 
 namespace millrace::translation {
 
-// What is changed in the scores of a hypothesis's next token before one is chosen. In this order:
-// penalties for tokens that were there, then tokens that may not come, then tokens that must. The
-// options and the task must outlive it. Thread-safe.
+// Adjusts the scores of a hypothesis's next token before one is chosen: first penalties for tokens
+// that have occurred, then tokens that are forbidden, then tokens that are forced. The options and
+// the task must outlive it. Thread-safe.
 class LogitsRules {
  public:
   LogitsRules(const SearchOptions& options, const SearchTask& task)
       : options_(options), task_(task) {}
 
-  // history: the start and the tokens since. Scores of tokens that may not come become minus
-  // infinity; of a token that must come, 0.
+  // history: the start and the tokens since. Forbidden tokens get minus infinity, and a forced
+  // token gets 0.
   void Apply(std::span<const int32_t> history, std::span<float> scores) const;
 
  private:

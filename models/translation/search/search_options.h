@@ -8,45 +8,47 @@
 
 namespace millrace::translation {
 
-// When a beam search has enough.
+// When a beam search stops.
 enum class EarlyStopping : uint8_t {
-  kNo,       // when no hypothesis at work, at its present length, beats the worst that is kept
+  kNo,       // when no live hypothesis, at its present length, beats the worst that is kept
   kAtBeams,  // as soon as beam_size hypotheses have ended
-  kNever,    // when none could even at the greatest length: the classical search
+  kNever,    // when none could even at the greatest length: classical beam search
 };
 
-// How translations are looked for. The defaults are greedy.
+// The options of a search. The defaults are greedy search.
 struct SearchOptions {
   static constexpr int kMaxBeam = 16;
 
-  int beam_size = 1;            // 1..16 hypotheses at work; 1: greedy, or sampled
-  int hypotheses = 1;           // how many come back, 1..beam_size
+  int beam_size = 1;            // 1..16 live hypotheses; 1: greedy search or sampling
+  int hypotheses = 1;           // how many are returned, 1..beam_size
   float length_penalty = 1.0F;  // score = log probability / tokens ^ this; -10..10
   EarlyStopping early_stopping = EarlyStopping::kNo;
-  int no_repeat_ngram_size = 0;     // token sequences that do not come twice, 0..64; 0: no limit
-  float repetition_penalty = 1.0F;  // > 1: tokens that were there are less likely; 0.01..100
+  // Length of token sequences that do not occur twice, 0..64; 0: no limit.
+  int no_repeat_ngram_size = 0;
+  float repetition_penalty = 1.0F;  // > 1: makes tokens that have occurred less likely; 0.01..100
 
-  bool sample = false;       // draw tokens instead of taking the best; with beam_size 1
+  bool sample = false;       // sample tokens instead of taking the best; with beam_size 1
   float temperature = 1.0F;  // 0.01..100
-  int top_k = 0;             // draw among so many; 0: all
-  float top_p = 1.0F;        // draw among the likeliest that together have this much, 0..1
-  uint64_t seed = 0;         // the same seed draws the same tokens
+  int top_k = 0;             // sample among this many; 0: all
+  float top_p = 1.0F;        // sample among the likeliest that together have this probability, 0..1
+  uint64_t seed = 0;         // equal seeds sample equal tokens
 };
 
-// InvalidArgument naming the field, its value and what is allowed.
+// Returns InvalidArgument that names the field, its value and what is allowed.
 absl::Status CheckSearchOptions(const SearchOptions& options);
 
-// What a search must know of the vocabulary and the sentence.
+// What a search knows of the vocabulary and the sentence.
 struct SearchTask {
-  int64_t tokens = 0;  // of the vocabulary; scores come in rows of so many
-  int32_t start = 0;   // what every hypothesis begins with; never in its tokens
+  int64_t tokens = 0;  // the size of the vocabulary and of a row of scores
+  int32_t start = 0;   // the decoder's first input, never part of a result
   int32_t end = 0;
   bool forced_end = false;          // the last token of a translation of max_tokens is the end
   std::vector<int32_t> suppressed;  // never chosen
-  // What each translation begins with: its tokens cost nothing, and count for its length.
+  // The tokens that each translation begins with. They add nothing to the score, but count for the
+  // length.
   std::vector<int32_t> prefix;
-  size_t min_tokens = 0;  // the end does not come before so many
-  size_t max_tokens = 1;  // with the end; at least 1
+  size_t min_tokens = 0;  // the end is forbidden before
+  size_t max_tokens = 1;  // the end included; at least 1
 };
 
 }  // namespace millrace::translation

@@ -41,7 +41,7 @@ absl::StatusOr<SearchOptions> SearchFor(const SearchOptions& own,
     options.top_p = wanted.sampling->top_p;
     options.seed = wanted.sampling->seed;
   } else if (!options.sample) {
-    // As many as are to come back have to be looked for.
+    // The beam must be as wide as the number of hypotheses to return.
     options.beam_size = std::clamp(options.hypotheses, own.beam_size, SearchOptions::kMaxBeam);
   }
   options.beam_size = wanted.beam_size.value_or(options.beam_size);
@@ -55,7 +55,7 @@ absl::StatusOr<SearchOptions> SearchFor(const SearchOptions& own,
 }
 
 absl::Status CheckGreedy(const models::SearchOverrides& wanted) {
-  // What is out of every range is told as such.
+  // A value outside every range is reported as such first.
   if (auto search = SearchFor({}, wanted); !search.ok()) return search.status();
   const auto refuse = [](const char* field) {
     return absl::InvalidArgumentError(

@@ -7,12 +7,13 @@
 
 namespace millrace::translation {
 
-// The search that a request wants of a model with these options of its own. InvalidArgument naming
-// the field, its value and what is allowed.
+// Returns the model's own options with the request's overrides. InvalidArgument names the field,
+// its value and what is allowed.
 absl::StatusOr<SearchOptions> SearchFor(const SearchOptions& own,
                                         const models::SearchOverrides& wanted);
 
-// For a model that takes the likeliest word each time: refuses what it cannot do, by its field.
+// Checks a request for a model that only searches greedily: returns InvalidArgument that names the
+// field which it does not support.
 absl::Status CheckGreedy(const models::SearchOverrides& wanted);
 
 }  // namespace millrace::translation

@@ -8,7 +8,8 @@
 
 namespace millrace::translation {
 
-// One hypothesis, continued with its likeliest token, or with one that is drawn.
+// Greedy search or sampling: one hypothesis, continued with its likeliest token or with one that is
+// sampled.
 class SingleSearch final : public Search {
  public:
   SingleSearch(const SearchOptions& options, SearchTask task);
@@ -19,10 +20,11 @@ class SingleSearch final : public Search {
   std::span<const int32_t> Decided() const override { return std::span(history_).subspan(1); }
   std::vector<Hypothesis> Found() const override;
 
-  // For who chooses the likeliest tokens itself. The `ahead`-th next token, when it is given and
-  // not chosen; else -1.
+  // For engines that choose the likeliest token themselves. Returns the `ahead`-th next token if it
+  // is prescribed, else -1.
   int32_t GivenToken(size_t ahead) const;
-  // In place of Advance: goes on with that token; a negative one: the scores were no numbers.
+  // Continues with that token, instead of Advance. A negative token says that the scores were not
+  // finite.
   void Append(int32_t token);
 
  private:
@@ -33,7 +35,7 @@ class SingleSearch final : public Search {
   std::vector<int32_t> history_;
   Row row_;
   bool done_ = false;
-  bool failed_ = false;  // there was no number among the scores
+  bool failed_ = false;  // no score was finite
 };
 
 }  // namespace millrace::translation

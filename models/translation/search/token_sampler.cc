@@ -36,7 +36,7 @@ int32_t TokenSampler::Draw(std::span<const float> scores) {
   size_t kept = 0;
   double mass = 0;
   while (kept < weights_.size() && (kept == 0 || mass < top_p_ * total)) mass += weights_[kept++];
-  // 53 random bits; the standard's distributions differ from library to library.
+  // Uses 53 random bits, because the standard's distributions differ between libraries.
   double left = std::ldexp(static_cast<double>(random_() >> 11), -53) * mass;
   for (size_t i = 0; i + 1 < kept; ++i) {
     left -= weights_[i];

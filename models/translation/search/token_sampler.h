@@ -9,13 +9,13 @@
 
 namespace millrace::translation {
 
-// Draws tokens by their scores. The tokens that it draws depend on the seed and the scores alone,
-// on every machine alike. One thread at a time.
+// Samples tokens by their scores. The tokens depend on the seed and the scores only, and are the
+// same on every machine. One thread at a time.
 class TokenSampler {
  public:
   explicit TokenSampler(const SearchOptions& options);
 
-  // Some score must be above minus infinity.
+  // At least one score must be above minus infinity.
   int32_t Draw(std::span<const float> scores);
 
  private:
