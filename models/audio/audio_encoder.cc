@@ -33,7 +33,7 @@ class ResamplingEncoder final : public AudioEncoder {
   const std::unique_ptr<AudioEncoder> encoder_;
 };
 
-// Brings to one loudness before it encodes.
+// Normalises the loudness before it encodes.
 class NormalizingEncoder final : public AudioEncoder {
  public:
   NormalizingEncoder(LoudnessNormalizer normalizer, AudioContainer container,
@@ -63,7 +63,7 @@ class NormalizingEncoder final : public AudioEncoder {
   LoudnessNormalizer normalizer_;
   const AudioContainer container_;
   const std::unique_ptr<AudioEncoder> encoder_;
-  std::vector<float> samples_;  // of a file: all of it
+  std::vector<float> samples_;  // the whole file, until Close
 };
 
 absl::StatusOr<std::unique_ptr<AudioEncoder>> MakeEncoder(const AudioEncoderOptions& options) {

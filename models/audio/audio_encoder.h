@@ -35,13 +35,13 @@ struct AudioEncoderOptions {
   AudioFormat format = AudioFormat::kWav;
   AudioContainer container = AudioContainer::kFile;
   int input_rate = 0;   // hertz, > 0
-  int output_rate = 0;  // hertz, of ResolveSampleRate; resampled when it is another
-  // By LoudnessNormalizer: of a file at once, of a stream at each Push, which then should be a
+  int output_rate = 0;  // hertz, from ResolveSampleRate; the audio is resampled if it differs
+  // Uses a LoudnessNormalizer: for a file once, for a stream at each Push, which should then be a
   // sentence.
   bool normalize_loudness = false;
 };
 
-// Internal when a library refuses. A WAV holds at most 4 GiB.
+// Returns Internal when a library refuses. A WAV holds at most 4 GiB.
 absl::StatusOr<std::unique_ptr<AudioEncoder>> MakeAudioEncoder(const AudioEncoderOptions& options);
 
 }  // namespace millrace::models

@@ -52,7 +52,7 @@ void LoudnessNormalizer::Apply(std::span<float> sentence) {
   }
   const float limit = peak > 0 ? kCeiling / peak : kMaxGain;
   target = std::min(target, limit);
-  // The sentence before has ended with its own gain: no step between the two.
+  // The gain begins at that of the previous sentence, so that there is no step between the two.
   const float begin = first_ ? target : std::min(gain_, limit);
   const auto ramp = static_cast<size_t>(sample_rate_ / kRampsPerSecond);
   for (size_t i = 0; i < sentence.size(); ++i) {

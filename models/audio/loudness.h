@@ -8,23 +8,23 @@
 
 namespace millrace::models {
 
-// Brings speech to one loudness: -19 LUFS by ITU-R BS.1770 (one channel; as loud as -16 LUFS in
-// stereo), no sample above -1 dBFS, at most 20 dB louder. For one thread at a time.
+// Normalises speech to -19 LUFS by ITU-R BS.1770 (one channel; as loud as -16 LUFS in stereo), with
+// no sample above -1 dBFS and at most 20 dB of gain. One thread at a time.
 //
-// The integrated loudness of a whole is known at its end only. Given all at once the whole has one
-// gain. Given sentence by sentence, the gain of each comes of all that was said so far, itself
-// included, and is reached within 10 ms: the first is exact, later ones move less and less. Before
-// 0.4 s have been heard nothing can be measured and the gain stays 1.
+// The integrated loudness is known only at the end of the audio. Audio that is given at once has
+// one gain. For audio that is given sentence by sentence, the gain of each follows from everything
+// up to its end and is reached within 10 ms: the first is exact, and later gains change less and
+// less. Nothing can be measured in the first 0.4 s, and the gain stays 1.
 class LoudnessNormalizer {
  public:
-  // In hertz, > 0. Internal when there is no memory.
+  // sample_rate: hertz, > 0. Returns Internal when there is no memory.
   static absl::StatusOr<LoudnessNormalizer> Make(int sample_rate);
 
   // Scales a sentence in place. NaN becomes silence.
   void Apply(std::span<float> sentence);
 
  private:
-  struct Meter;  // libebur128's, whose type cannot be named here
+  struct Meter;  // wraps libebur128's state, whose type cannot be declared here
   struct Delete {
     void operator()(Meter* meter) const;
   };
@@ -33,7 +33,7 @@ class LoudnessNormalizer {
 
   std::unique_ptr<Meter, Delete> meter_;
   int sample_rate_;
-  float gain_ = 1;  // of the sentence before
+  float gain_ = 1;  // of the previous sentence
   bool first_ = true;
 };
 

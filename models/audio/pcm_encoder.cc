@@ -59,7 +59,7 @@ class PcmEncoder final : public AudioEncoder {
   PcmEncoder(AudioFormat format, AudioContainer container, int sample_rate)
       : format_(format), container_(container) {
     if (format != AudioFormat::kWav) return;
-    // A file's lengths are known at its end.
+    // The lengths are known only at the end of a file.
     ready_ = WavHeader(kOpenLength, kOpenLength, sample_rate);
   }
 

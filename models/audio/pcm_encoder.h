@@ -6,8 +6,8 @@
 
 namespace millrace::models {
 
-// kPcmS16, kPcmF32 or kWav. A streamed WAV says 0xFFFFFFFF for its lengths, which players read to
-// the end.
+// Makes an encoder for kPcmS16, kPcmF32 or kWav. A streamed WAV states 0xFFFFFFFF as its lengths,
+// which players read to the end.
 std::unique_ptr<AudioEncoder> MakePcmEncoder(AudioFormat format, AudioContainer container,
                                              int sample_rate);
 

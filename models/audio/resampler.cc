@@ -34,7 +34,8 @@ std::vector<float> Resampler::Push(std::span<const float> samples) {
   std::vector<float> out;
   size_t taken = 0;
   size_t given = 0;
-  // What soxr held back may come with this piece: until all is taken and nothing more comes.
+  // soxr may return samples that it held back: continue until all input is taken and nothing more
+  // is returned.
   do {
     const size_t end = out.size();
     out.resize(end +

@@ -6,12 +6,12 @@
 
 namespace millrace::models {
 
-// What a sample of any model may become: within -1..1, NaN is silence.
+// Limits a sample of a model to -1..1; NaN becomes silence.
 inline float Clip(float sample) {
   return std::isnan(sample) ? 0.0F : std::clamp(sample, -1.0F, 1.0F);
 }
 
-// Clipped and rounded to the nearest: -32767..32767.
+// Clips a sample and rounds it to the nearest of -32767..32767.
 inline int16_t ToS16(float sample) {
   return static_cast<int16_t>(std::lrintf(Clip(sample) * 32767.0F));
 }

@@ -15,16 +15,16 @@
 namespace millrace::models {
 namespace {
 
-// Speech needs no more of MP3; 0 is libsndfile's highest bit rate, 1 its lowest.
+// This quality suffices for speech: 0 is libsndfile's highest bit rate, 1 its lowest.
 constexpr double kMp3Compression = 0.5;
 constexpr double kOggPageMilliseconds = 200;
-// Samples that LAME and a decoder put before the sound. A file says so, for players to leave it
-// out; a stream cannot without its length.
+// LAME and a decoder add this many samples before the audio. A file states them, so that players
+// skip them; a stream cannot, because its length is unknown.
 constexpr size_t kMp3Delay = 1105;
-constexpr float kSilence = 1.0F / 256;  // below it nobody hears what is left out
+constexpr float kSilence = 1.0F / 256;  // below it nobody hears what is dropped
 
-// The file that libsndfile writes into. What was taken cannot change any more: libsndfile goes back
-// at the end to fill in lengths, which then are left open.
+// The file that libsndfile writes into. Bytes that were taken cannot change any more: at the end
+// libsndfile seeks back to fill in lengths, which then stay open.
 class Sink {
  public:
   std::string Take() {
@@ -33,7 +33,7 @@ class Sink {
   }
   bool empty() const { return bytes_.empty(); }
   const std::string& bytes() const { return bytes_; }
-  // Removes from the beginning, as if it had never been written.
+  // Removes bytes from the beginning, as if they had never been written.
   void Drop(size_t count) {
     bytes_.erase(0, count);
     taken_ += static_cast<sf_count_t>(count);
@@ -76,7 +76,7 @@ class Sink {
   }
 
   std::string bytes_;     // from taken_ on
-  sf_count_t taken_ = 0;  // bytes that left
+  sf_count_t taken_ = 0;  // how many bytes were taken
   sf_count_t position_ = 0;
 };
 
@@ -145,8 +145,8 @@ class SndfileEncoder final : public AudioEncoder {
     return absl::InternalError(StrCat("encoding ", ToString(format_), " failed: ", why));
   }
 
-  // At the beginning of an MP3 stream, the silence that its delay stands for: what is said is heard
-  // when it is in a file.
+  // Returns how many samples of silence to drop at the beginning of an MP3 stream, because the
+  // codec's delay replaces them: speech then begins at the same time as in a file.
   size_t SilenceToLeaveOut(std::span<const float> samples) {
     const auto looked_at = samples.first(std::min(delay_left_, samples.size()));
     const auto sound = std::ranges::find_if(
@@ -156,7 +156,8 @@ class SndfileEncoder final : public AudioEncoder {
     return count;
   }
 
-  // Samples written. Of 16 bits the rounding is ours, so that FLAC holds what PCM does.
+  // Returns how many samples were written. They are rounded to 16 bits here, so that FLAC holds the
+  // same values as PCM.
   sf_count_t Write(std::span<const float> samples) {
     const auto count = static_cast<sf_count_t>(samples.size());
     if (format_ == AudioFormat::kFlac) {
@@ -169,8 +170,8 @@ class SndfileEncoder final : public AudioEncoder {
     return sf_write_float(file_, clean.data(), count);
   }
 
-  // What may go to the client. An MP3's first frame is a place for its length, empty until the end:
-  // a stream never fills it, and players would make 26 ms of silence of it.
+  // Returns the bytes that may be sent. The first frame of an MP3 is reserved for its length until
+  // the end; a stream never fills it, and players would turn it into 26 ms of silence.
   std::string Take() {
     if (format_ == AudioFormat::kMp3 && !past_info_frame_) {
       constexpr size_t kFrameHeader = 4;
@@ -190,7 +191,7 @@ class SndfileEncoder final : public AudioEncoder {
   SNDFILE* file_ = nullptr;
   absl::Status status_;
   bool past_info_frame_ = false;
-  size_t delay_left_;  // that silence may still stand for
+  size_t delay_left_;  // samples of silence that may still be dropped
 };
 
 }  // namespace

@@ -7,8 +7,9 @@
 
 namespace millrace::models {
 
-// kFlac, kMp3 (80 kbit/s at 16..24 kHz) or kOggOpus (variable, some 40 kbit/s at 24 kHz, pages of
-// 0.2 s) by libsndfile, at one of the format's rates. Internal with its words when it refuses.
+// Makes an encoder for kFlac, kMp3 (80 kbit/s at 16..24 kHz) or kOggOpus (variable, about 40 kbit/s
+// at 24 kHz, pages of 0.2 s) with libsndfile, at one of the format's rates. Returns Internal with
+// libsndfile's message when it refuses.
 absl::StatusOr<std::unique_ptr<AudioEncoder>> MakeSndfileEncoder(AudioFormat format,
                                                                  AudioContainer container,
                                                                  int sample_rate);

@@ -14,7 +14,7 @@
 
 namespace millrace::models {
 
-// Collects the mistakes in a text, one line each: "<source>:<line>:<column>: <message>".
+// Collects the errors in a text, one line each: "<source>:<line>:<column>: <message>".
 class ConfigErrors final : public google::protobuf::io::ErrorCollector {
  public:
   explicit ConfigErrors(std::string_view source) : source_(source) {}
@@ -43,24 +43,24 @@ class ConfigErrors final : public google::protobuf::io::ErrorCollector {
   std::vector<std::string> lines_;
 };
 
-// One message of a text while its values are checked: knows where each field stands in the text.
+// One message of a text whose values are checked; it knows the position of each field in the text.
 // Used on one thread; the message, the tree and the errors must outlive it.
 class ConfigSection {
  public:
-  // `tree`: null when the message is not in the text. `path` is that of the message in the text,
-  // and empty for the whole of it.
+  // tree: null when the message is not in the text. path: the message's path in the text, empty for
+  // the root.
   ConfigSection(const google::protobuf::Message& message,
                 google::protobuf::TextFormat::ParseInfoTree* tree, std::string path,
                 google::protobuf::TextFormat::ParseLocation place, ConfigErrors& errors)
       : message_(message), tree_(tree), path_(std::move(path)), place_(place), errors_(errors) {}
 
-  // The message, which is of this type.
+  // Returns the message, which must be of this type.
   template <typename Message>
   const Message& As() const {
     return static_cast<const Message&>(message_);
   }
 
-  // index only for a field that is repeated.
+  // index: only for repeated fields.
   ConfigSection Child(const google::protobuf::Message& child, const std::string& field,
                       int index = -1) const;
 
@@ -79,7 +79,7 @@ class ConfigSection {
  private:
   const google::protobuf::FieldDescriptor* Field(const std::string& name) const;
   std::string Path(const std::string& field, int index) const;
-  // Of the field, or of its section when the text does not have it.
+  // Returns the position of the field, or of its section when the text does not contain the field.
   google::protobuf::TextFormat::ParseLocation Place(const std::string& name, int index) const;
 
   const google::protobuf::Message& message_;

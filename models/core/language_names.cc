@@ -14,7 +14,7 @@ struct NamedLanguage {
   std::string_view name;
 };
 
-// By tag.
+// Sorted by tag.
 constexpr NamedLanguage kNames[] = {{"ace", "Acehnese"},
                                     {"af", "Afrikaans"},
                                     {"ak", "Akan"},

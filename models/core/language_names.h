@@ -5,8 +5,8 @@
 
 namespace millrace::models {
 
-// The English name of a BCP 47 tag, such as "Portuguese" of "pt" and "Portuguese (BR)" of "pt-BR";
-// the tag itself where none is known.
+// Returns the English name of a BCP 47 tag, such as "Portuguese" for "pt" and "Portuguese (BR)" for
+// "pt-BR", or the tag itself if its name is unknown.
 std::string LanguageName(std::string_view tag);
 
 }  // namespace millrace::models

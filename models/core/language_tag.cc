@@ -11,7 +11,7 @@ namespace {
 using Subtags = std::vector<std::string>;
 using Pair = std::pair<std::string_view, std::string_view>;
 
-// Codes that have become others, and LibreTranslate's own.
+// Deprecated codes, and LibreTranslate's own.
 constexpr std::array<Pair, 7> kOtherCodes = {{{"in", "id"},
                                               {"iw", "he"},
                                               {"ji", "yi"},
@@ -19,7 +19,7 @@ constexpr std::array<Pair, 7> kOtherCodes = {{{"in", "id"},
                                               {"mo", "ro"},
                                               {"pb", "pt-br"},
                                               {"zt", "zh-hant"}}};
-// Chinese is written by region where no script is named.
+// The script of Chinese follows from the region where no script is named.
 constexpr std::array<std::string_view, 3> kTraditional = {"hk", "mo", "tw"};
 
 Subtags Split(std::string_view tag) {
@@ -43,7 +43,7 @@ bool IsScript(const std::string& subtag) {
          std::ranges::all_of(subtag, [](unsigned char c) { return std::isalpha(c) != 0; });
 }
 
-// Empty: it is not told.
+// Returns the script, or an empty string if it is unknown.
 std::string ScriptOf(const Subtags& tag) {
   const auto script = std::find_if(tag.begin() + 1, tag.end(), IsScript);
   if (script != tag.end()) return *script;
@@ -55,7 +55,7 @@ std::string ScriptOf(const Subtags& tag) {
 }
 
 bool InScriptOf(const Subtags& tag, const Subtags& asked) {
-  // A model of Chinese in any characters.
+  // The model handles Chinese in any script.
   if (tag == Subtags{"zh"}) return true;
   const std::string script = ScriptOf(tag);
   const std::string other = ScriptOf(asked);
@@ -99,13 +99,13 @@ std::vector<std::string> LanguagesMeant(const std::vector<std::string>& language
     for (size_t i = 0; i < have.size(); ++i) {
       if (have[i] == range && InScriptOf(have[i], asked)) add(i);
     }
-    // Two written forms of Norwegian have tags of their own.
+    // The two written forms of Norwegian have tags of their own.
     if (range == Subtags{"no"}) {
       range = {"nb"};
       continue;
     }
     range.pop_back();
-    // A single letter begins an extension that is gone now.
+    // A single letter begins an extension, which was removed.
     if (range.size() > 1 && range.back().size() == 1) range.pop_back();
   }
   const Subtags language = asked[0] == "no" ? Subtags{"nb"} : Subtags{asked[0]};

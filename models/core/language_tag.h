@@ -6,19 +6,18 @@
 
 namespace millrace::models {
 
-// Language tags as RFC 5646 (BCP 47) has them: subtags in any case, with - or _ between them. As
-// LibreTranslate has it, pb is the Portuguese of Brazil and zt Chinese in traditional characters.
-// Thread-safe.
+// Language tags of RFC 5646 (BCP 47): subtags in any case, separated by - or _. As in
+// LibreTranslate, pb is Brazilian Portuguese and zt Chinese in traditional characters. Thread-safe.
 
-// A tag in its usual form: en, pt-BR, zh-Hant. What is no tag stays as it is but for its case.
+// Returns the canonical form of a tag: en, pt-BR, zh-Hant. Of other strings only the case changes.
 std::string CanonicalLanguage(std::string_view tag);
 
-// Which of some languages a tag may mean, the best first: by the look-up of RFC 4647, section 3.4,
-// the tag itself and what is left of it without its last subtags; then those that are more special
-// than it, in their order. Never one of another script. Elements of `languages`, as they are there.
+// Returns the elements of `languages` that a tag may mean, the best first: by the look-up of RFC
+// 4647, section 3.4, the tag itself and what remains when subtags are removed from its end; then
+// more specific tags, in their order. The script never differs.
 std::vector<std::string> LanguagesMeant(const std::vector<std::string>& languages,
                                         std::string_view tag);
-// The best of them; empty when there is none.
+// Returns the best of them, or an empty string.
 std::string LookUpLanguage(const std::vector<std::string>& languages, std::string_view tag);
 
 }  // namespace millrace::models

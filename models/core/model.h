@@ -12,49 +12,49 @@
 
 namespace millrace::models {
 
-// One step of one or more requests, between its host phases. Used on one worker thread, then
-// destroyed there.
+// One step of one or more requests. Used on one worker thread, then destroyed there.
 class Batch {
  public:
   virtual ~Batch() = default;
 
-  // Device phase: called while the worker holds a DevicePermit. Must leave the results on the host
-  // (Synchronize). May throw c10 errors: the worker loop catches them. A loop of many forwards asks
-  // ShouldStop of its requests once per iteration.
+  // Device phase: called while the worker holds a DevicePermit. Must copy the results to the host
+  // (Synchronize). May throw c10 errors, which the worker loop catches. A loop over many forwards
+  // checks ShouldStop of its requests in each iteration.
   virtual void Forward(runtime::WorkerContext& context) = 0;
-  // Host phase: emits outputs, advances each request's state, and finishes those that are done. A
-  // request that it leaves unfinished goes back to the queue for its next step.
+  // Host phase: emits outputs, advances the state of each request, and finishes those that are
+  // done. A request that is not finished returns to its queue for the next step.
   virtual void Complete() = 0;
 };
 
 // A loaded model: immutable, shared by all workers, destroyed after its last request. Thread-safe.
 //
 // A request is a sequence of steps (a sentence of speech, some tokens of a translation), so that a
-// long one shares the workers fairly with short ones and stops soon after it was cancelled; between
-// two steps others join and leave its batch. The worker runs a step as Prepare, Forward, Complete.
+// long request shares the workers fairly with short ones and stops soon after it was cancelled;
+// other requests join and leave its batch between two steps. The worker runs a step as Prepare,
+// Forward, Complete.
 class Model {
  public:
   virtual ~Model() = default;
 
   virtual const ModelInfo& info() const = 0;
-  // Says what is wrong with an input, naming field, value and what is allowed. Any thread; never
+  // Checks an input. The error names the field, the value and what is allowed. Any thread; never
   // blocks, no libtorch.
   virtual absl::Status Validate(const Input& input) const = 0;
-  // How much work an input is: more than 0, in units of which a worker does about as many a second
-  // whatever the request, such as bytes of text. Validated inputs only; any thread, no more than a
-  // look at each byte. Requests correct it once they are prepared (Request::EstimateWorkLeft).
+  // Estimates the work of a valid input: more than 0, in units of which a worker does about the
+  // same number each second whatever the request, such as bytes of text. Any thread; linear in the
+  // input's bytes at most. Requests correct it once they are prepared (Request::EstimateWorkLeft).
   virtual double EstimateWork(const Input& /*input*/) const { return 1; }
-  // Host phase without a permit: tokenise, find phonemes. May Finish a request with an error; the
-  // others go on. State that another attempt would miss must not be consumed before Complete: when
-  // Forward throws, the worker runs the requests of a batch again one by one, so that the one at
-  // fault fails alone.
+  // Host phase without a permit: tokenises, finds phonemes. May Finish a request with an error; the
+  // others continue. It must not consume state that a retry needs before Complete: when Forward
+  // throws, the worker runs the requests of the batch again one by one, so that only the request at
+  // fault fails.
   virtual std::unique_ptr<Batch> Prepare(std::span<Request* const> requests) const = 0;
-  // Inputs that touch every usual shape bucket; the main thread, then each worker, runs them before
-  // the server is ready. Where what was compiled for a shape serves all threads, workers run the
-  // first alone.
+  // Returns inputs that cover every usual shape bucket. The main thread, then each worker, runs
+  // them before the server is ready. Where all threads share compiled shapes, workers run only the
+  // first.
   virtual std::vector<Input> WarmupInputs() const = 0;
-  // In how many requests at once each of them comes: the sizes of batches whose forwards have
-  // shapes of their own.
+  // Returns the batch sizes in which each warm-up input is run: those whose forwards have shapes of
+  // their own.
   virtual std::vector<size_t> WarmupBatches() const { return {1}; }
 };
 

@@ -24,21 +24,21 @@ struct TensorSpec {
 // How the scheduler forms batches for a model.
 struct BatchPolicy {
   size_t max_batch = 1;  // requests in one step, >= 1
-  std::chrono::microseconds linger{
-      0};                 // how long the oldest request may wait for company; 0: take what is there
+  // How long the oldest request may wait for others to join its batch; 0: not at all.
+  std::chrono::microseconds linger{0};
   size_t queue_size = 0;  // waiting requests; 0: the server's --queue-size
-  // A request is many short steps, and each batch is formed anew (Orca, Yu et al. 2022): only so
-  // many requests are under way as there are places, and the next takes the place of one that ends.
+  // A request is many short steps, and each batch is formed anew (Orca, Yu et al. 2022): only as
+  // many requests are under way as there are places, and the next begins when one ends.
   bool continuous = false;
-  // Whether workers divide what is there among them, rather than that one takes a full batch: where
-  // a batch costs about as much as its requests one by one.
+  // Whether workers divide the waiting requests among them, instead of one taking a full batch: for
+  // models whose batches cost about as much as their requests one by one.
   bool divided = false;
-  // With continuous batches: the work (Model::EstimateWork) with which a batch is full however few
-  // requests it is of. 0: only max_batch says.
+  // With continuous batches: the work (Model::EstimateWork) at which a batch is full although it
+  // has fewer than max_batch requests. 0: only max_batch limits it.
   double full_work = 0;
 };
 
-// The voice of a model for texts in a language.
+// The default voice of a model for texts in a language.
 struct LanguageVoice {
   std::string language;  // BCP 47
   std::string voice;
@@ -46,7 +46,7 @@ struct LanguageVoice {
   friend bool operator==(const LanguageVoice&, const LanguageVoice&) = default;
 };
 
-// What is known of a loaded model without running it. Constant after load.
+// The description of a loaded model. Constant after load.
 struct ModelInfo {
   std::string name;
   int64_t version = 1;
@@ -57,27 +57,28 @@ struct ModelInfo {
   std::vector<TensorSpec> inputs;   // kInfer only
   std::vector<TensorSpec> outputs;  // kInfer only
   std::string source_language;      // kTranslation: BCP 47
-  std::string target_language;      // of requests that name none, as the source
-  // kTranslation: all that requests may name, where there are several.
+  std::string target_language;      // for requests that name none, as source_language
+  // kTranslation: all languages that requests may name, where there are several.
   std::vector<std::string> source_languages = {};
   std::vector<std::string> target_languages = {};
-  int max_hypotheses = 1;              // kTranslation: of a sentence, that requests may ask for
+  int max_hypotheses = 1;              // kTranslation: for each sentence, that requests may ask for
   std::vector<std::string> voices;     // kSynthesis; the first is the default
-  std::string language;                // kSynthesis: BCP 47, of texts that name none
-  std::vector<std::string> languages;  // kSynthesis: all that texts may be in, that one first
-  // kSynthesis: BCP 47, what each of the voices was made for, in their order; empty: unknown.
+  std::string language;                // kSynthesis: BCP 47, for texts that name none
+  std::vector<std::string> languages;  // kSynthesis: all languages of texts, `language` first
+  // kSynthesis: BCP 47, the language that each of the voices was made for, in their order; empty:
+  // unknown.
   std::vector<std::string> voice_languages = {};
-  // kSynthesis: of requests that name none, where it is not the first.
+  // kSynthesis: default voices by language, where they are not the first voice.
   std::vector<LanguageVoice> default_voices = {};
-  // kSynthesis: about the work of a second of speech, that of a Piper voice being 1.
+  // kSynthesis: the approximate work of a second of speech; a Piper voice has 1.
   float speech_cost = 1;
   int sample_rate = 0;  // kSynthesis: hertz
 };
 
-// The languages that a translation model reads, and gives: at least one.
+// Return the languages that a translation model reads and writes: at least one each.
 std::vector<std::string> SourceLanguages(const ModelInfo& info);
 std::vector<std::string> TargetLanguages(const ModelInfo& info);
-// Whether the tag is among them, whatever its case.
+// Returns true if the tag is among the languages, ignoring case.
 bool HasLanguage(const std::vector<std::string>& languages, std::string_view tag);
 
 }  // namespace millrace::models

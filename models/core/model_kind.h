@@ -23,29 +23,29 @@ namespace millrace::translation {
 class TranslationCache;
 }
 
-// A kind of model is a folder and a namespace of models/. It defines what is declared here, and has
-// a line in models/kinds.inc.
+// A kind of model is a folder and a namespace in models/. It defines a ModelKind and a ModelLoader,
+// and has a line in models/kinds.inc.
 namespace millrace::models {
 
 class ConfigSection;
 
-// A file that a config names.
+// A file that a model's config names.
 struct PackageFile {
   std::string name;
-  std::string_view field;  // that names it
-  uint64_t max_bytes = 0;  // larger ones are refused before they are read
+  std::string_view field;  // of the config that names it
+  uint64_t max_bytes = 0;  // larger files are rejected before they are read
 };
 
-// The native form of a kind's message in model.pbtxt: values checked, defaults filled in. File
-// names are plain names of files in the model's own folder. Immutable, so thread-safe.
+// The native form of a kind's message in model.pbtxt, with checked values and defaults. File names
+// are plain names of files in the model's folder. Immutable, so thread-safe.
 class KindConfig {
  public:
   virtual ~KindConfig() = default;
 
-  // The files that the model needs.
+  // Returns the files that the model needs.
   virtual std::vector<PackageFile> Files() const = 0;
-  // Returns what the config tells of the model, without its name, version, platform, task, license
-  // and batching. The loader adds what only the weights know.
+  // Returns what the config states about the model, without its name, version, platform, task,
+  // license and batching. The loader adds what only the weights contain.
   virtual ModelInfo Info() const = 0;
 };
 
@@ -53,13 +53,13 @@ class KindConfig {
 struct ModelKind {
   std::string_view name;  // of its field in model.pbtxt, and of its platform
   Task task = Task::kInfer;
-  // Reports mistakes to the section; what it returns then is not used.
+  // Reports errors to the section; the result is then ignored.
   std::unique_ptr<const KindConfig> (*parse)(const ConfigSection& section) = nullptr;
 };
 
-// The kinds of which a model.pbtxt may be. `schema` is an instance of its message, whose oneof
-// `kind` has a field for each of them, with a string `license` and a millrace.config.v1.Batching
-// `batching`. Points to what lives as long as the process.
+// The kinds that a model.pbtxt may have. `schema` is an instance of its message, whose oneof `kind`
+// has a field for each of them, with a string `license` and a millrace.config.v1.Batching
+// `batching`. What it points to must live as long as the process.
 struct ModelKinds {
   const google::protobuf::Message* schema = nullptr;
   std::span<const ModelKind* const> kinds;
@@ -70,14 +70,14 @@ struct LoadContext {
   std::filesystem::path folder;
   runtime::DeviceType device = runtime::DeviceType::kCpu;
   ShapePolicy shapes = ShapePolicy::kExact;
-  size_t max_batch = 0;                                   // as the operator set it; 0: not at all
-  translation::TranslationCache* translations = nullptr;  // null: translations are not kept
+  size_t max_batch = 0;                                   // set by the operator; 0: not set
+  translation::TranslationCache* translations = nullptr;  // null: translations are not cached
 };
 
 // Loads models of a kind.
 struct ModelLoader {
   const ModelKind* kind = nullptr;
-  // The config is of the kind, and its files are there.
+  // The config must be of the kind, and its files must exist.
   absl::StatusOr<std::unique_ptr<Model>> (*load)(const KindConfig& config,
                                                  const LoadContext& context,
                                                  ModelInfo info) = nullptr;

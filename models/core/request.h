@@ -13,9 +13,9 @@
 
 namespace millrace::models {
 
-// Where a request's outputs go, and whether anybody still wants them. It outlives the request. Emit
-// is called on worker threads, in order, one call at a time; Cancel and cancelled may be called on
-// any thread.
+// The receiver of a request's outputs, which also knows whether anybody still wants them. It
+// outlives the request. Emit is called on worker threads, in order, one call at a time; Cancel and
+// cancelled may be called on any thread.
 class OutputSink {
  public:
   virtual ~OutputSink() = default;
@@ -28,17 +28,17 @@ class OutputSink {
   std::atomic<bool> cancelled_{false};
 };
 
-// What a model remembers of a request between two steps (the sentences still to do). Each model
-// derives its own.
+// The state that a model keeps of a request between two steps, such as the sentences still to do.
+// Each model derives its own.
 class RequestState {
  public:
   virtual ~RequestState() = default;
-  // The next step is long in coming, as for a client who reads slowly: gives back what others may
-  // wait for. What was emitted holds.
+  // Called when the next step may be far away, for example because the client reads slowly:
+  // releases resources that others may need. Outputs that were emitted stay valid.
   virtual void Suspend() {}
 };
 
-// One request as its model sees it. Touched by one worker at a time; others may only cancel it,
+// One request as its model sees it. One worker uses it at a time; other threads may only cancel it,
 // through its sink.
 class Request {
  public:
@@ -48,38 +48,39 @@ class Request {
   Request& operator=(const Request&) = delete;
 
   const Input& input() const { return input_; }
-  // The model may move heavy parts out once it has taken them into its state.
+  // The model may move large parts out into its own state.
   Input& mutable_input() { return input_; }
   TimePoint deadline() const { return deadline_; }
 
   bool cancelled() const { return sink_.cancelled(); }
   TimePoint now() const { return clock_.Now(); }
   bool expired() const { return now() >= deadline_; }
-  // Cheap: ask once per decoder step.
+  // Cheap enough to be called in each decoder step.
   bool ShouldStop() const { return cancelled() || expired(); }
 
   void Emit(Output output) { sink_.Emit(std::move(output)); }
 
-  // Ends the request; later calls are ignored, the first status stays. The worker loop delivers it.
+  // Ends the request; later calls are ignored, and the first status stays. The worker loop delivers
+  // it.
   void Finish(absl::Status status) {
     if (outcome_) return;
     if (status.ok()) work_done_ += work_left_;
     work_left_ = 0;
     outcome_ = std::move(status);
   }
-  // Set once finished; empty while another step is needed.
+  // The status once it is finished; empty while another step is needed.
   const std::optional<absl::Status>& outcome() const { return outcome_; }
 
-  // How much work is left, in the units of Model::EstimateWork.
+  // The work that is left, in the units of Model::EstimateWork.
   double work_left() const { return work_left_; }
-  // The work that is left is now known to be so much. Nothing was done.
+  // Corrects the estimate of the work that is left. No work was done.
   void EstimateWorkLeft(double work) { work_left_ = work; }
-  // So much work is left after a step: what became less was done.
+  // Sets the work that is left after a step; the difference counts as done.
   void AdvanceTo(double work_left) {
     work_done_ += std::max(0.0, work_left_ - work_left);
     work_left_ = work_left;
   }
-  // The work done since TakeWorkDone was last called.
+  // The work that was done since the last call of TakeWorkDone.
   double work_done() const { return work_done_; }
   double TakeWorkDone() { return std::exchange(work_done_, 0.0); }
 

@@ -5,25 +5,25 @@
 
 namespace millrace::models {
 
-// Tokens are drawn instead of the best taken; with a beam_size of 1.
+// Sample tokens instead of taking the likeliest; requires a beam_size of 1.
 struct SamplingOverride {
   float temperature = 1.0F;
   int top_k = 0;       // 0: all
   float top_p = 1.0F;  // 0..1
-  uint64_t seed = 0;   // the same seed draws the same tokens
+  uint64_t seed = 0;   // equal seeds sample equal tokens
 
   friend bool operator==(const SamplingOverride&, const SamplingOverride&) = default;
 };
 
-// What one request asks of the search for its translations. What is unset stays as the model has
-// it; ranges are those of the model's own settings.
+// A request's overrides of the model's search settings. Unset fields keep the model's values; the
+// ranges are those of the model's settings.
 struct SearchOverrides {
   std::optional<int> beam_size = {};   // 1..16; 1: greedy
-  std::optional<int> hypotheses = {};  // how many come back, 1..beam_size
+  std::optional<int> hypotheses = {};  // how many are returned, 1..beam_size
   std::optional<float> length_penalty = {};
   std::optional<int> no_repeat_ngram_size = {};
   std::optional<float> repetition_penalty = {};
-  // Tokens of the model's vocabulary in the translation of a sentence.
+  // Bounds of a sentence's translation, in tokens of the model's vocabulary.
   std::optional<int> min_target_tokens = {};
   std::optional<int> max_target_tokens = {};  // a longer translation is cut
   std::optional<SamplingOverride> sampling = {};

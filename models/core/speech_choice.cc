@@ -18,7 +18,7 @@ bool MadeFor(const ModelInfo& info, size_t voice, std::string_view language) {
   return voice < info.voice_languages.size() && SameLanguage(info.voice_languages[voice], language);
 }
 
-// Matches one voice, or all voices that a mix names; npos: another name.
+// Returns the index of a voice; npos if the model does not have it.
 size_t FindVoice(const ModelInfo& info, std::string_view name) {
   const auto found = std::ranges::find(info.voices, name);
   return found == info.voices.end() ? std::string_view::npos

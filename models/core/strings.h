@@ -10,12 +10,12 @@
 
 namespace millrace {
 
-// Some distributions build Abseil with a string_view type of its own. These bridge the two; where
-// they are one type they cost nothing.
+// Some distributions build Abseil with a string_view type of its own. These functions convert
+// between the two; where they are one type they cost nothing.
 
 inline absl::string_view View(std::string_view text) { return {text.data(), text.size()}; }
 
-// The status's message; borrows from it.
+// Returns the status's message, which the status owns.
 inline std::string_view Message(const absl::Status& status) {
   return {status.message().data(), status.message().size()};
 }
@@ -33,7 +33,7 @@ decltype(auto) StrCatArgument(const T& value) {
 
 }  // namespace internal
 
-// absl::StrCat that takes std::string_view, too.
+// absl::StrCat that also takes std::string_view.
 template <typename... Parts>
 std::string StrCat(const Parts&... parts) {
   return absl::StrCat(internal::StrCatArgument(parts)...);

@@ -27,13 +27,13 @@ enum class DataType : uint8_t {
   kBytes
 };
 
-// KServe's names: "BOOL", "UINT8" ... "FP32", "BYTES".
+// Returns KServe's name: "BOOL", "UINT8" ... "FP32", "BYTES".
 std::string_view ToString(DataType type);
 std::optional<DataType> ParseDataType(std::string_view name);
-// Bytes of one element; 0 for kBytes, whose elements vary.
+// Returns the size of an element in bytes; 0 for kBytes, whose elements vary.
 size_t ElementSize(DataType type);
 
-// Plain data, never a libtorch tensor: what crosses the queue between a service and a worker.
+// A tensor as plain data without libtorch, as it crosses the queue between a service and a worker.
 struct Tensor {
   std::string name;
   DataType type = DataType::kFp32;
@@ -41,7 +41,8 @@ struct Tensor {
   std::string data;  // row-major, little-endian; BYTES: each element a uint32 length and its bytes
 };
 
-// Product of the dimensions; nullopt when one is negative or the product overflows int64.
+// Returns the product of the dimensions; nullopt when one is negative or the product overflows
+// int64.
 std::optional<int64_t> ElementCount(const std::vector<int64_t>& shape);
 
 }  // namespace millrace::models

@@ -2,8 +2,8 @@
 
 namespace millrace::models {
 
-// Work of texts (Model::EstimateWork) is counted in bytes. A sentence has so much beside its own
-// bytes: what it takes however short it is.
+// The work of texts (Model::EstimateWork) is counted in bytes. Each sentence adds this much for
+// what it takes however short it is.
 inline constexpr double kSentenceWork = 16;
 
 }  // namespace millrace::models

@@ -27,7 +27,7 @@ namespace {
 constexpr char kFlag[] = "--model-probe";
 constexpr char kAnyDevice[] = "auto";
 constexpr int kArguments = 8;
-// The executor of TorchScript compiles from what it saw of the first runs.
+// TorchScript's executor compiles from what it observes in the first runs.
 constexpr int kWarmUps = 3;
 
 class KeptOutputs final : public OutputSink {
@@ -37,7 +37,7 @@ class KeptOutputs final : public OutputSink {
   std::vector<Output> outputs;
 };
 
-// As a worker of the server does it: steps until the request is finished.
+// Runs steps until the request is finished, as a worker of the server does.
 std::vector<Output> Answer(const Model& model, const Input& input, runtime::Runtime& runtime,
                            runtime::WorkerContext& context) {
   KeptOutputs sink;
@@ -68,8 +68,8 @@ void FillWith(std::string& data, int seed) {
   }
 }
 
-// Zeros would be right by accident: floats get numbers that look irregular. Whole numbers may be
-// indices, and stay.
+// Zeros could be right by accident, so floats get numbers that look irregular. Integers may be
+// indices and stay.
 void FillFloats(Input& input, int seed) {
   auto* const infer = std::get_if<InferInput>(&input);
   if (infer == nullptr) return;

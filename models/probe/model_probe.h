@@ -9,29 +9,29 @@
 
 namespace millrace::models {
 
-// A model of a repository on so many threads at once: whether the device survives it, and gives
-// each the answers of one thread.
+// Runs a model of a repository on many threads at once, to find out whether the device survives it
+// and gives each thread the outputs of one thread alone.
 struct ModelProbe {
   std::filesystem::path repository;
   std::string name;
   int64_t version = 1;
   int threads = 1;
-  int rounds = 3;                             // of the model's own warm-up inputs, on each thread
-  std::optional<runtime::DeviceType> device;  // none: the best that is there
+  int rounds = 3;  // passes over the model's warm-up inputs on each thread
+  std::optional<runtime::DeviceType> device;  // nullopt: the best that exists
 };
 
-// In this process: loads the model, answers its inputs on the main thread, then on all threads,
-// which start at once behind a barrier. False: at least one answer was not the main thread's.
-// Throws what the runtime and the model throw, std::runtime_error when it cannot be loaded or a
-// request fails. May crash or hang with the device. No Runtime may live.
+// Runs the probe in this process: loads the model, runs its inputs on the main thread, then on all
+// threads, which start together behind a barrier. Returns false if any output differs from the main
+// thread's. Throws what the runtime and the model throw, and std::runtime_error when the model
+// cannot be loaded or a request fails. It may crash or hang with the device. No Runtime may exist.
 bool RunModelHere(const ModelProbe& probe);
 
-// In a fresh child process, so that the caller survives. Every program that calls this starts its
-// main with ModelProbeMain.
+// Runs the probe in a fresh child process, so that the caller survives. Every program that calls
+// this begins its main with ModelProbeMain.
 runtime::ChildResult RunModelInChild(const ModelProbe& probe, const runtime::ChildOptions& options);
 
-// In the main of a program: when it was started by RunModelInChild, runs the probe and returns the
-// process's exit status; otherwise nullopt.
+// Call it at the start of main. If RunModelInChild started the program, it runs the probe and
+// returns the exit status; otherwise it returns nullopt.
 std::optional<int> ModelProbeMain(int argc, char** argv);
 
 }  // namespace millrace::models

@@ -11,7 +11,7 @@
 namespace millrace::models {
 namespace {
 
-// What rounding may make of a number of this type on its way through a network.
+// Returns the relative error that rounding in a network may cause for this type.
 double RelativeTolerance(DataType type) {
   switch (type) {
     case DataType::kFp16:

@@ -7,9 +7,9 @@
 
 namespace millrace::models {
 
-// Whether two answers to one request are the same: on the CPU to the last bit; elsewhere numbers
-// may differ by what rounding can do where the order of additions is the device's choice. Text,
-// shapes and lengths are the same everywhere.
+// Returns true if two outputs of one request are equal: on the CPU bit for bit; elsewhere numbers
+// may differ by rounding, because the device chooses the order of additions. Text, shapes and
+// lengths must be equal everywhere.
 bool SameOutputs(const std::vector<Output>& expected, const std::vector<Output>& actual,
                  runtime::DeviceType device);
 

@@ -41,7 +41,7 @@ void ReadCommonPart(const pb::Message& message, const ConfigSection& top, ModelC
   }
 }
 
-// The kind whose field the message has; null where it has none.
+// Returns the kind whose field is set in the message; null if none is.
 const ModelKind* FindKind(const pb::Message& message, const ModelKinds& kinds) {
   const pb::FieldDescriptor* const field = message.GetReflection()->GetOneofFieldDescriptor(
       message, message.GetDescriptor()->FindOneofByName("kind"));

@@ -9,11 +9,11 @@
 
 namespace millrace::models {
 
-// The factory that loads models of the kinds that have a loader, and puts their weights on the
-// device. It needs libtorch; the repository itself does not.
+// Returns a factory that loads models of the kinds that have a loader and copies their weights to
+// the device. It needs libtorch, unlike the repository.
 //
-// `shapes` is for devices other than the CPU, which always runs the shapes that come.
-// `translations`: null, or what translation models share, and must not outlive.
+// shapes: for devices other than the CPU, which always runs requests in their own shapes.
+// translations: null, or the cache that translation models share, which must outlive them.
 ModelFactory MakeModelFactory(runtime::DeviceType device, ShapePolicy shapes,
                               translation::TranslationCache* translations = nullptr,
                               std::span<const ModelLoader* const> loaders = BuiltInLoaders());

@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 constexpr size_t kMaxNameLength = 128;
 constexpr char kLayout[] = "<model>/<version>/model.pbtxt";
 
-// A folder's name as a version: decimal without leading zeros, so that each version has one
+// Parses a folder's name as a version: decimal without leading zeros, so that each version has one
 // spelling.
 std::optional<int64_t> VersionOf(std::string_view name) {
   int64_t version = 0;
@@ -32,7 +32,7 @@ absl::Status Unreadable(const fs::path& path, const std::error_code& error) {
       absl::StrCat("model repository ", path.string(), ": cannot be read: ", error.message()));
 }
 
-// Ascending. A folder that cannot be read has none.
+// Returns the versions in ascending order; none if the folder cannot be read.
 std::vector<int64_t> VersionsIn(const fs::path& model) {
   std::vector<int64_t> versions;
   std::error_code error;
@@ -45,13 +45,13 @@ std::vector<int64_t> VersionsIn(const fs::path& model) {
   return versions;
 }
 
-// Of a model that is there: a file that it lacks does not make the model unknown.
+// Converts NOT_FOUND, because the model exists although one of its files does not.
 absl::Status Broken(const absl::Status& status) {
   return absl::IsNotFound(status) ? absl::FailedPreconditionError(status.message()) : status;
 }
 
-// The config named it, so it must be there and no larger than such a file may be, and no symbolic
-// link may lead out of the folder.
+// A file that the config names must exist, must not be too large, and must not be outside the
+// folder by a symbolic link.
 absl::Status CheckFile(const fs::path& folder, const PackageFile& named) {
   const fs::path file = folder / named.name;
   std::error_code error;

@@ -16,19 +16,19 @@
 
 namespace millrace::models {
 
-// Makes a model of a config whose files lie in the folder.
+// Makes a model from a config whose files are in the folder.
 using ModelFactory = std::function<absl::StatusOr<std::unique_ptr<Model>>(
     const ModelConfig& config, const std::filesystem::path& folder, ModelInfo info)>;
 
-// 1..128 letters, digits, '.', '_' and '-', not starting with '.': such a name cannot leave the
-// repository.
+// Checks a name: 1..128 letters, digits, '.', '_' and '-', not starting with '.', so that it cannot
+// leave the repository.
 absl::Status CheckModelName(std::string_view name);
-// "" is the latest (nullopt); otherwise a whole number >= 1 in decimal.
+// Parses a version: "" is the latest (nullopt), otherwise a whole number >= 1 in decimal.
 absl::StatusOr<std::optional<int64_t>> ParseVersion(std::string_view version);
 
-// A folder of models, <root>/<model>/<version>/model.pbtxt; versions are whole numbers and the
-// highest is the latest. Other folders and files are ignored. Reads the disk on every call and
-// keeps nothing, so that new models show up at once. Thread-safe.
+// A folder of models, <root>/<model>/<version>/model.pbtxt. Versions are whole numbers, and the
+// highest is the latest. Other folders and files are ignored. It reads the disk in every call, so
+// that new models are found at once. Thread-safe.
 class ModelRepository {
  public:
   struct Entry {
@@ -42,21 +42,21 @@ class ModelRepository {
     ModelConfig config;
   };
 
-  // `kinds`: those that a package may be of.
+  // kinds: the kinds that packages may have.
   ModelRepository(std::filesystem::path root, ModelFactory factory,
                   const ModelKinds& kinds = BuiltInKinds());
 
   const std::filesystem::path& root() const { return root_; }
 
-  // OK when the root can be read and holds a model; otherwise the one line to tell the operator.
+  // Returns OK when the root can be read and contains a model; otherwise one line for the operator.
   absl::Status Check() const;
-  // By name.
+  // Returns all models, sorted by name.
   absl::StatusOr<std::vector<Entry>> List() const;
-  // The package with its config read and its files found, without loading it. A bad name is refused
-  // before the disk is touched.
+  // Reads the package's config and checks its files without loading it. An invalid name is rejected
+  // before the disk is read.
   absl::StatusOr<Package> Find(std::string_view name,
                                std::optional<int64_t> version = std::nullopt) const;
-  // Find, then the factory. Slow: reads the weights.
+  // Finds the package and calls the factory. Slow, because it reads the weights.
   absl::StatusOr<std::unique_ptr<Model>> Load(std::string_view name,
                                               std::optional<int64_t> version = std::nullopt) const;
 

@@ -32,7 +32,7 @@ absl::Status AddFile(EVP_MD_CTX* digest, const std::filesystem::path& path, cons
                      uint64_t max_bytes, std::vector<char>& part) {
   const absl::StatusOr<RegularFile> file = OpenRegularFile(path, max_bytes);
   if (!file.ok()) return absl::FailedPreconditionError(file.status().message());
-  // Name and size first, so that no two packages give the same bytes.
+  // Name and size come first, so that different packages never hash the same bytes.
   bool added = Add(digest, absl::StrCat(name, absl::string_view("\0", 1), file->bytes, "\n"));
   while (added) {
     const ssize_t got = read(file->descriptor.get(), part.data(), part.size());

@@ -7,9 +7,9 @@
 
 namespace millrace::models {
 
-// What tells one package from another, whatever it is called: SHA-256 over its config and the files
-// that this names, each with its name and size, as 64 hexadecimal digits. Reads them whole: about a
-// second a gigabyte.
+// Returns a digest that identifies a package whatever its name: SHA-256 over its config and the
+// files that the config names, each with its name and size, as 64 hexadecimal digits. Reads all
+// files, about a second for each gigabyte.
 absl::StatusOr<std::string> DigestOf(const ModelRepository::Package& package);
 
 }  // namespace millrace::models
