@@ -13,9 +13,9 @@
 namespace millrace::kokoro {
 namespace {
 
-// Most of what Kokoro computes. On CUDA the factors are rounded to ten bits, as its matrix units
-// take them, for this one call whatever libtorch is set to: samples are off by 5e-4 at most, as the
-// curves that the phases hang on are computed elsewhere.
+// This is most of what Kokoro computes. On CUDA the factors of this call are rounded to ten bits
+// for the matrix units, whatever libtorch's settings. Samples then differ by 5e-4 at most, because
+// the curves that the phases depend on are computed elsewhere.
 at::Tensor Convolve(const at::Tensor& x, const at::Tensor& weight, int64_t dilation) {
   const int64_t padding = (weight.size(2) - 1) * dilation / 2;
   if (!x.is_cuda()) return at::conv1d(x, weight, {}, 1, padding, dilation);
@@ -41,7 +41,7 @@ AtenSnakeBlock::AtenSnakeBlock(speech::TensorReader& weights, const std::string&
       const KokoroConv conv = KokoroConv::TakeSame(
           weights, absl::StrCat(name, ".convs", half, ".", i), channels, channels);
       if (!weights.status().ok()) return;
-      const at::Tensor less = affine.bias.view({2, channels});  // the scales are less 1
+      const at::Tensor less = affine.bias.view({2, channels});  // the scales are stored minus 1
       affine_weights.push_back(affine.weight * at::cat({alpha, alpha}).unsqueeze(1));
       affine_biases.push_back((less[0] + 1) * alpha);
       affine_biases.push_back(less[1] * alpha);
@@ -62,7 +62,7 @@ at::Tensor AtenSnakeBlock::RunLayer(size_t layer, const at::Tensor& x, const at:
   const int64_t first = 2 * channels * static_cast<int64_t>(layer);
   const auto [scale, shift] = KokoroStyleNorm::Scale(
       x, styles.narrow(1, first, channels), styles.narrow(1, first + channels, channels), extent);
-  // With a the alpha: a * y + sin(a * y)^2 is a times the activation of y.
+  // With alpha a, a * y + sin(a * y)^2 is a times the activation of y.
   const at::Tensor y = at::addcmul(shift, x, scale);
   const at::Tensor sine = at::sin(y);
   const at::Tensor snake = at::addcmul(y, sine, sine).mul_(extent.mask);

@@ -12,9 +12,8 @@
 
 namespace millrace::kokoro {
 
-// ATen operators: runs on any device, over padded batches too. There the time goes with the passes
-// over memory, so constants are moved to where they cost none. CpuSnakeBlock is faster on the
-// CPU.
+// The block in ATen operators, on any device and for padded batches too. On accelerators the passes
+// over memory dominate, so constants are folded into weights. CpuSnakeBlock is faster on the CPU.
 class AtenSnakeBlock final : public SnakeBlock {
  public:
   // Errors are kept in weights.status().
@@ -22,24 +21,24 @@ class AtenSnakeBlock final : public SnakeBlock {
                  int64_t style, const std::vector<int64_t>& dilations);
 
   at::Tensor Run(const at::Tensor& x, const at::Tensor& style) const override;
-  // x [batch, channels, time] is zero beyond the extent, which is not whole; so is the result.
+  // x [batch, channels, time] is zero beyond the extent, which must not be whole; so is the result.
   at::Tensor Run(const at::Tensor& x, const at::Tensor& style, const KokoroExtent& extent) const;
 
  private:
   struct Layer {
-    at::Tensor weight;  // of the convolution of what is alpha times too large
+    at::Tensor weight;  // of the convolution, for an input that is alpha times too large
     int64_t dilation = 1;
   };
 
-  // The layer's convolution of its activation. styles: what affine_ gives.
+  // Computes the layer's convolution of its activation. styles: the result of affine_.
   at::Tensor RunLayer(size_t layer, const at::Tensor& x, const at::Tensor& styles,
                       const KokoroExtent& extent) const;
 
-  std::vector<Layer> layers_;  // the second of each pair adds what came before the first
-  // Of the style: each layer's scales, then its shifts, both alpha times too large.
+  std::vector<Layer> layers_;  // the second layer of each pair adds the input of the first
+  // Computes each layer's scales and shifts from the style, both alpha times too large.
   KokoroLinear affine_;
-  // [1, channels, 1], of all second convolutions: the norms take away what is added to a whole
-  // channel, so that theirs may be added at the end, and those of the first never.
+  // [1, channels, 1], the biases of all second convolutions. A norm cancels what is added to a
+  // whole channel, so these may be added at the end, and those of the first convolutions never.
   at::Tensor bias_;
 };
 

@@ -13,15 +13,16 @@ namespace millrace::kokoro {
 namespace {
 
 constexpr double kEpsilon = 1e-5;
-constexpr int64_t kChunkBytes = 384 * 1024;  // of activated rows, with the rest in the cache
-constexpr int64_t kChunkStep = 64;           // keeps the bits of the moments
+// Of activated rows, so that everything fits into the cache.
+constexpr int64_t kChunkBytes = 384 * 1024;
+constexpr int64_t kChunkStep = 64;  // keeps the bits of the moments
 
 }  // namespace
 
 CpuSnakeBlock::CpuSnakeBlock(speech::TensorReader& weights, const std::string& name,
                              int64_t channels, int64_t style, const std::vector<int64_t>& dilations)
     : channels_(channels), width_(speech::PadChannels(channels)) {
-  // Rows have their padding, so the convolutions read it, with weights of 0.
+  // Rows are padded, so the convolutions read the padding with weights of 0.
   std::vector<int64_t> inputs(static_cast<size_t>(width_), -1);
   for (int64_t c = 0; c < channels; ++c) inputs[static_cast<size_t>(c)] = c;
   for (size_t i = 0; i < dilations.size(); ++i) {
@@ -91,7 +92,7 @@ at::Tensor CpuSnakeBlock::Run(const at::Tensor& x, const at::Tensor& style) cons
     const int64_t margin = layer.conv.margin();
     for (int64_t begin = 0; begin < rows; begin += chunk) {
       const int64_t end = std::min(begin + chunk, rows);
-      // Rows that lie outside are zero.
+      // Rows outside the signal are zero.
       const int64_t first = std::max<int64_t>(begin - margin, 0);
       const int64_t last = std::min(end + margin, rows);
       float* const inside = active.data() + (first - (begin - margin)) * width_;

@@ -14,9 +14,9 @@
 
 namespace millrace::kokoro {
 
-// The block for the CPU: own convolutions on rows of channels, with norm and activation of their
-// input before and the moments of their output after them while those rows are in the cache. On the
-// calling thread alone; results do not depend on the number of threads.
+// The block for the CPU: our own convolutions on rows of channels, with norm and activation of the
+// input before and the moments of the output after them, while the rows are in the cache. Runs on
+// the calling thread alone; results do not depend on the number of threads.
 class CpuSnakeBlock final : public SnakeBlock {
  public:
   // The weights are on the CPU. Errors are kept in weights.status().
@@ -27,12 +27,12 @@ class CpuSnakeBlock final : public SnakeBlock {
 
  private:
   struct Layer {
-    KokoroLinear affine;  // of the style: the scales less 1, then the shifts
+    KokoroLinear affine;  // from the style to the scales minus 1, then the shifts
     kernels::AlignedBuffer<float> alpha, inverse_alpha;
     speech::PackedConv conv;
   };
 
-  // What the norm of a layer makes of its input: input * scale + shift.
+  // The norm of a layer: input * scale + shift.
   struct Affine {
     kernels::AlignedBuffer<float> scale, shift;
   };
@@ -43,7 +43,7 @@ class CpuSnakeBlock final : public SnakeBlock {
   int64_t channels_ = 0;
   int64_t width_ = 0;          // floats of a row
   int64_t margin_ = 0;         // rows that the widest convolution reads beyond each end
-  std::vector<Layer> layers_;  // the second of each pair adds what came before the first
+  std::vector<Layer> layers_;  // the second layer of each pair adds the input of the first
 };
 
 }  // namespace millrace::kokoro

@@ -13,7 +13,7 @@ double Window(int64_t n, int64_t size) {
          0.5 * std::cos(2 * std::numbers::pi * static_cast<double>(n) / static_cast<double>(size));
 }
 
-// scale(k) times cos and `sign` times sin of bin k at sample n, under the window.
+// Makes a windowed basis: scale(k) times the cosine and `sign` times the sine of bin k at sample n.
 template <typename Scale>
 FourierBasis MakeBasis(int64_t size, double sign, const Scale& scale) {
   const int64_t bins = size / 2 + 1;
@@ -25,7 +25,7 @@ FourierBasis MakeBasis(int64_t size, double sign, const Scale& scale) {
       const double angle =
           2 * std::numbers::pi * static_cast<double>(k * n % size) / static_cast<double>(size);
       const double factor = scale(k) * Window(n, size);
-      // The first and the last bin are real: a rounded sine would make their phase +-pi by chance.
+      // The first and the last bin are real; a rounded sine would make their phase +-pi by chance.
       const bool real = k == 0 || 2 * k == size;
       cosines[k][0][n] = static_cast<float>(factor * std::cos(angle));
       sines[k][0][n] = real ? 0.0F : static_cast<float>(sign * factor * std::sin(angle));
@@ -41,7 +41,7 @@ FourierBasis MakeAnalysis(int64_t size) {
 }
 
 FourierBasis MakeSynthesis(int64_t size) {
-  // A bin in the middle stands for its mirror image, too.
+  // A bin in the middle also represents its mirror image.
   return MakeBasis(size, -1.0, [size](int64_t k) {
     return (k == 0 || 2 * k == size ? 1.0 : 2.0) / static_cast<double>(size);
   });

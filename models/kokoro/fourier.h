@@ -12,12 +12,13 @@ struct FourierBasis {
   at::Tensor cosines, sines;  // [size / 2 + 1, 1, size]
 };
 
-// Under a periodic Hann window; a convolution with them gives the real and the imaginary part.
+// Makes the basis of a transform with a periodic Hann window; convolutions with it give the real
+// and the imaginary part.
 FourierBasis MakeAnalysis(int64_t size);
-// For transposed convolutions, whose sum overlaps and adds; to be divided by the overlap of
-// MakeWindowPower.
+// Makes the basis of the inverse for transposed convolutions, which overlap and add. The result
+// must be divided by the overlapped MakeWindowPower.
 FourierBasis MakeSynthesis(int64_t size);
-// [1, 1, size]: the square of the window.
+// Returns the square of the window, [1, 1, size].
 at::Tensor MakeWindowPower(int64_t size);
 
 }  // namespace millrace::kokoro

@@ -29,7 +29,7 @@ namespace {
 constexpr double kSineAmplitude = 0.1;
 constexpr double kVoicedNoise = 0.003;
 constexpr double kUnvoicedNoise = kSineAmplitude / 3;
-constexpr double kLowestPitch = 10;  // hertz; below it the voice does not sound
+constexpr double kLowestPitch = 10;  // hertz; below it the voice is unvoiced
 
 }  // namespace
 
@@ -45,11 +45,11 @@ HarmonicSource::HarmonicSource(KokoroWeights& weights, int sample_rate)
   harmonics_ = at::arange(1, sines() + 1, mix_.weight.options()).view({1, -1, 1});
 }
 
-// [batch, sines, samples].
+// Returns [batch, sines, samples].
 at::Tensor HarmonicSource::Waves(const at::Tensor& pitch, const KokoroExtent& extent) const {
-  // Turns of each sine in a sample. Upstream also draws a phase for each sine to begin with, and
-  // then loses it on the way: it changes the first sample alone, which no frame is taken from.
-  // Beyond the end they stand still, as the interpolation does there without padding.
+  // The cycles of each sine in a sample. The reference also draws an initial phase for each sine,
+  // but that changes only the first sample, which no frame reads. Beyond the end the sines stand
+  // still, as the interpolation does there without padding.
   const at::Tensor turns =
       extent.Cut(at::remainder(pitch.unsqueeze(1) * harmonics_ / sample_rate_, 1.0));
   const at::Tensor phase =
@@ -60,12 +60,12 @@ at::Tensor HarmonicSource::Waves(const at::Tensor& pitch, const KokoroExtent& ex
          kSineAmplitude;
 }
 
-// [batch, 1, samples]: 1 where the voice sounds, else 0.
+// Returns [batch, 1, samples]: 1 where the voice is voiced, else 0.
 at::Tensor HarmonicSource::Voiced(const at::Tensor& pitch) const {
   return Stretch((pitch > kLowestPitch).to(pitch.scalar_type()), samples_per_pitch_).unsqueeze(1);
 }
 
-// [1, 1, samples].
+// Returns [1, 1, samples].
 at::Tensor HarmonicSource::Sound(const at::Tensor& pitch, const at::Tensor& noise) const {
   const at::Tensor waves = Waves(pitch, {});
   const at::Tensor voiced = Voiced(pitch);
@@ -74,8 +74,8 @@ at::Tensor HarmonicSource::Sound(const at::Tensor& pitch, const at::Tensor& nois
   return at::tanh(mixed).transpose(1, 2);
 }
 
-// [batch, 1, samples]. Sines and noise are mixed down before they are joined: it is the same sum,
-// over a ninth of the memory.
+// Returns [batch, 1, samples]. Sines and noise are mixed down before they are added: that is the
+// same sum over a ninth of the memory.
 at::Tensor HarmonicSource::SoundPadded(const at::Tensor& pitch, const at::Tensor& noise,
                                        const KokoroExtent& extent) const {
   const at::Tensor tone = at::matmul(mix_.weight, Waves(pitch, extent));
@@ -85,10 +85,10 @@ at::Tensor HarmonicSource::SoundPadded(const at::Tensor& pitch, const at::Tensor
   return at::tanh(tone * voiced + loudness * breath + mix_.bias);
 }
 
-// Of what reaches half a window beyond both ends.
+// Transforms a sound that is extended by half a window at both ends.
 at::Tensor HarmonicSource::Transform(const at::Tensor& sound) const {
   const at::Tensor real = at::conv1d(sound, cosines_, {}, hop_);
-  // Of the real bins it may be -0, which would turn a phase of pi into -pi.
+  // It may be -0 for the real bins, which would turn a phase of pi into -pi.
   const at::Tensor imaginary = at::conv1d(sound, sines_basis_, {}, hop_) + 0.0;
   return at::cat({at::hypot(real, imaginary), at::atan2(imaginary, real)}, 1);
 }
@@ -103,7 +103,7 @@ at::Tensor HarmonicSource::RunPadded(const at::Tensor& pitch, const at::Tensor& 
   const int64_t half = cosines_.size(2) / 2;
   const at::Tensor sound = at::constant_pad_nd(
       at::reflection_pad1d(SoundPadded(pitch, noise, extent), {half, 0}), {0, half});
-  // The reflection at each sentence's own end.
+  // Reflects each sentence at its own end.
   const at::Tensor end = (extent.counts * samples_per_pitch_).to(at::kLong) + half;
   const at::Tensor distance = at::arange(half, end.options());
   const at::Tensor mirrored = at::gather(sound, 2, end - 2 - distance);

@@ -10,24 +10,24 @@
 
 namespace millrace::kokoro {
 
-// The excitation of Kokoro's generator: sines at the pitch and its harmonics where the voice
-// sounds, noise where it does not, and the short-time spectrum of their mix. ATen operators on the
+// The excitation of Kokoro's generator: sines at the pitch and its harmonics where the voice is
+// voiced, noise elsewhere, and the short-time spectrum of their mix. Runs as ATen operators on the
 // device of the weights. Immutable, shared by all threads.
 class HarmonicSource {
  public:
   // Errors are kept in weights.status().
   HarmonicSource(KokoroWeights& weights, int sample_rate);
 
-  // Sines, and so noise values, for each sample.
+  // The number of sines, and of noise values, for each sample.
   int64_t sines() const { return mix_.weight.size(1); }
-  // Channels of the spectrum: magnitudes, then phases.
+  // The channels of the spectrum: magnitudes, then phases.
   int64_t channels() const { return cosines_.size(0) + sines_basis_.size(0); }
 
-  // The spectrum [1, channels, samples / hop + 1]. pitch [1, values] in hertz; noise [1, sines,
-  // samples] of mean 0 and deviation 1.
+  // Returns the spectrum [1, channels, samples / hop + 1]. pitch [1, values] in hertz; noise [1,
+  // sines, samples] of mean 0 and standard deviation 1.
   at::Tensor Run(const at::Tensor& pitch, const at::Tensor& noise) const;
-  // The same of a padded batch, and zero beyond `after`: pitch [batch, values], to the extent;
-  // noise [batch, samples, sines].
+  // The same for a padded batch; the result is zero beyond `after`. pitch [batch, values] up to the
+  // extent; noise [batch, samples, sines].
   at::Tensor RunPadded(const at::Tensor& pitch, const at::Tensor& noise, const KokoroExtent& extent,
                        const KokoroExtent& after) const;
 

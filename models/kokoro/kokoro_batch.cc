@@ -18,13 +18,13 @@ namespace {
 
 constexpr int64_t kSmallestPhonemes = 32;
 constexpr int64_t kSmallestFrames = 64;
-// Of a batch with its padding: its record takes about 0.7 MB for each, and must fit into the graph
-// cache; and so many keep a GPU busy.
+// The most frames of a batch, padding included. A captured graph takes about 0.7 MB for each and
+// must fit into the graph cache; and this many keep a GPU busy.
 constexpr int64_t kMaxBatchFrames = 1024;
 
 int64_t FramesBucket(int64_t frames) { return models::ShapeBucket(frames, kSmallestFrames); }
 
-// Each size of a batch is a shape of its own.
+// Pads the batch size, because each is a shape of its own.
 int64_t PaddedSize(size_t sentences) { return static_cast<int64_t>(std::bit_ceil(sentences)); }
 
 }  // namespace
@@ -97,7 +97,8 @@ std::vector<std::vector<float>> KokoroBatch::Decode(std::span<const Part> parts,
   for (size_t i = 0; i < parts.size(); ++i) {
     const auto row = static_cast<int64_t>(i);
     const Part& part = parts[i];
-    // Each phoneme's row once for each of its frames: their number would be one more shape.
+    // Each phoneme's row is repeated for each of its frames on the host, because their number would
+    // be one more shape.
     const float* from = part.encoded.features.const_data_ptr<float>();
     float* to = features.mutable_data_ptr<float>() + row * bucket * channels;
     for (const int64_t frames : part.encoded.frames) {
@@ -130,8 +131,8 @@ std::vector<std::vector<float>> KokoroBatch::Decode(std::span<const Part> parts,
   return all;
 }
 
-// A sentence alone fills a GPU well, so that a longer one's padding soon costs more than company
-// saves. Sizes are powers of two: otherwise rows would be padding as well.
+// A sentence alone fills a GPU well, so that padding to a longer one soon costs more than a batch
+// saves. Sizes are powers of two, because other sizes are padded with rows.
 std::vector<std::vector<size_t>> KokoroBatch::Group(std::span<const int64_t> frames) {
   std::vector<size_t> order(frames.size());
   std::iota(order.begin(), order.end(), size_t{0});

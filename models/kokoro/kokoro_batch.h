@@ -15,16 +15,17 @@
 
 namespace millrace::kokoro {
 
-// Both halves of Kokoro for accelerators: sentences are padded to few lengths and spoken several at
-// once, each half through the graph cache from the host to the host, so that a batch is two
-// submissions. Batches are of few sizes too; padding changes samples by rounding alone.
+// Kokoro's encoder and decoder for accelerators. Sentences are padded to few lengths and spoken
+// several at once. Each of the two runs through the graph cache from host to host, so that a batch
+// is two submissions. Batches have few sizes too; padding changes samples by rounding only.
 // Immutable: any number of threads may call it, each with its own context.
 class KokoroBatch {
  public:
-  // Sentences that are spoken at once.
+  // The most sentences that are spoken at once.
   static constexpr size_t kMaxSentences = 8;
 
-  // Both were made for padded batches, and outlive it. `model` is its name in the graph caches.
+  // Encoder and decoder must have been made for padded batches and must outlive it. model: its name
+  // in the graph caches.
   KokoroBatch(const KokoroEncoder& encoder, const KokoroDecoder& decoder, int64_t samples_per_frame,
               std::string model);
 
@@ -38,22 +39,23 @@ class KokoroBatch {
     at::Tensor features;          // [phonemes, channels], on the CPU
     std::vector<int64_t> frames;  // as KokoroEncoder::Output has them
   };
-  // 1..kMaxSentences of them.
+  // Takes 1..kMaxSentences sentences.
   std::vector<Encoded> Encode(std::span<const Sentence> sentences,
                               runtime::WorkerContext& context) const;
 
-  // The length to which so many phonemes are padded.
+  // Returns the length to which this many phonemes are padded.
   int64_t PhonemesBucket(size_t phonemes) const;
 
   struct Part {
     const Sentence& sentence;
     const Encoded& encoded;
-    int64_t frames = 0;  // the sum of the encoded ones
+    int64_t frames = 0;  // the sum of encoded.frames
   };
-  // The samples of each; 1..kMaxSentences, best as Group puts them together.
+  // Returns the samples of each of 1..kMaxSentences parts, which Group should have put together.
   std::vector<std::vector<float>> Decode(std::span<const Part> parts,
                                          runtime::WorkerContext& context) const;
-  // Which sentences, by the number of their frames, are best decoded together: indices.
+  // Returns groups of indices of sentences that should be decoded together, by their numbers of
+  // frames.
   static std::vector<std::vector<size_t>> Group(std::span<const int64_t> frames);
 
  private:

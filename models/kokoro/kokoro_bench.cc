@@ -1,6 +1,6 @@
-// How long Kokoro takes for a sentence on one thread, by phase:
-//   kokoro_bench <package folder> <file of phonemes> [line [repeats]]
-// in processor time, which a busy neighbour changes less than the time on the clock.
+// Measures how long Kokoro takes for a sentence on one thread, by phase: kokoro_bench <package
+// folder> <file of phonemes> [line [repeats]] in processor time, which other processes change less
+// than wall time.
 
 #include <ATen/Parallel.h>
 #include <ATen/core/grad_mode.h>

@@ -109,7 +109,7 @@ at::Tensor KokoroGenerator::Upsample(const Stage& stage, const at::Tensor& x) co
   const at::Tensor y =
       at::conv_transpose1d(at::leaky_relu(x, kSlope), stage.up.weight, stage.up.bias, stage.stride,
                            (stage.up.weight.size(2) - stage.stride) / 2);
-  // The spectrum has one more than there are hops.
+  // The spectrum has one value more than there are hops.
   return &stage == &stages_.back() ? at::reflection_pad1d(y, {1, 0}) : y;
 }
 
@@ -117,8 +117,8 @@ std::optional<at::Tensor> KokoroGenerator::Run(const at::Tensor& features, const
                                                at::Tensor noise, const at::Tensor& style,
                                                const std::function<bool()>& should_stop) const {
   const at::Tensor source = source_.Run(pitch, noise);
-  // Let go as soon, and in place, as it can be: of a long sentence each signal takes ten megabytes
-  // or more.
+  // Signals are freed early or changed in place, because each takes ten megabytes or more for a
+  // long sentence.
   noise.reset();
   at::Tensor x = features;
   for (const Stage& stage : stages_) {

@@ -17,26 +17,26 @@
 
 namespace millrace::kokoro {
 
-// The last part of Kokoro: features of the frames, upsampled and joined with the harmonic source,
-// to a spectrum and from there to samples (iSTFTNet). On the device of the weights. Immutable: any
-// number of threads may call it.
+// The last part of Kokoro (iSTFTNet): upsamples the features of the frames, joins them with the
+// harmonic source to a spectrum, and transforms that to samples. Runs on the device of the weights.
+// Immutable: any number of threads may call it.
 class KokoroGenerator {
  public:
-  // `padded`: RunPadded will be called, else Run. Errors are kept in weights.status().
+  // padded: RunPadded will be called, else Run. Errors are kept in weights.status().
   KokoroGenerator(KokoroWeights& weights, int64_t style, int sample_rate, bool padded);
 
   int64_t in_channels() const { return in_channels_; }
   int64_t sines() const { return source_.sines(); }
 
-  // Samples [pitch values * samples_per_pitch] on the device. features [1, in channels, pitch
-  // values]; pitch [1, values] in hertz; noise [1, sines, samples]. nullopt when should_stop, asked
-  // before each block, said so.
+  // Returns samples [pitch values * samples_per_pitch] on the device. features [1, in channels,
+  // pitch values]; pitch [1, values] in hertz; noise [1, sines, samples]. Returns nullopt if
+  // should_stop, which is called before each block, returns true.
   std::optional<at::Tensor> Run(const at::Tensor& features, const at::Tensor& pitch,
                                 at::Tensor noise, const at::Tensor& style,
                                 const std::function<bool()>& should_stop) const;
-  // [batch, samples] of a padded batch: features [batch, in channels, pitch values], zero beyond
-  // the extent; pitch [batch, values]; noise [batch, samples, sines]. Samples beyond an end mean
-  // nothing.
+  // Returns samples [batch, samples] of a padded batch: features [batch, in channels, pitch
+  // values], zero beyond the extent; pitch [batch, values]; noise [batch, samples, sines]. Samples
+  // beyond an end are undefined.
   at::Tensor RunPadded(const at::Tensor& features, const at::Tensor& pitch, const at::Tensor& noise,
                        const at::Tensor& style, const KokoroExtent& extent) const;
 
@@ -44,9 +44,10 @@ class KokoroGenerator {
   struct Stage {
     KokoroConv up;
     int64_t stride = 1;
-    KokoroConv source;  // brings the source to the stage's rate
+    KokoroConv source;  // converts the source to the stage's rate
     int64_t source_stride = 1;
-    // The source's first. Of Run and of RunPadded; the other has none.
+    // The source's block is first. Run uses `blocks` and RunPadded `padded_blocks`; the other is
+    // empty.
     std::vector<std::unique_ptr<SnakeBlock>> blocks;
     std::vector<AtenSnakeBlock> padded_blocks;
   };
@@ -55,7 +56,7 @@ class KokoroGenerator {
                  bool padded);
   at::Tensor SourceOf(const Stage& stage, const at::Tensor& source) const;
   at::Tensor Upsample(const Stage& stage, const at::Tensor& x) const;
-  // [batch, 1, samples].
+  // Returns [batch, 1, samples].
   at::Tensor ToSamples(const at::Tensor& spectrum, const KokoroExtent& extent) const;
 
   const HarmonicSource source_;

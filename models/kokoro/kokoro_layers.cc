@@ -27,9 +27,10 @@ namespace {
 
 constexpr double kEpsilon = 1e-5;
 constexpr double kSlope = 0.2;
-// Several, so that rows of inputs stay aligned for the device's matrix units.
+// The number of flags, so that rows of inputs stay aligned for the device's matrix units.
 constexpr int64_t kFlags = 8;
-// Of the sigmoid's argument, for each flag: it becomes 0 whatever else is in the sum.
+// The weight of each flag in the sigmoid's argument, which makes the gate 0 whatever else is in the
+// sum.
 constexpr double kShut = -1e4;
 
 }  // namespace
@@ -117,8 +118,8 @@ KokoroLstm KokoroLstm::Take(speech::TensorReader& weights, const std::string& na
   return lstm;
 }
 
-// The backward direction begins in the padding, and must leave it as it would begin at the end:
-// with a state of zeros. It does when its input gate is shut there, since a new state is the old
+// The backward direction begins in the padding and must leave it with a state of zeros, as it would
+// begin at the end. It does so when its input gate is shut there, because a new state is the old
 // one and the input, each times its gate.
 void KokoroLstm::AddFlags() {
   flags = kFlags;
@@ -132,8 +133,8 @@ void KokoroLstm::AddFlags() {
 
 void KokoroLstm::Flatten() {
   if (!parameters.front().is_cuda()) return;
-  // cuDNN reads them from one piece of memory: otherwise they are copied there at each call.
-  constexpr int64_t kLstmMode = 2;  // as torch.backends.cudnn numbers it
+  // cuDNN reads the weights from one block of memory; otherwise each call would copy them there.
+  constexpr int64_t kLstmMode = 2;  // the number of torch.backends.cudnn
   at::_cudnn_rnn_flatten_weight(parameters, 4, parameters.front().size(1), kLstmMode, hidden,
                                 /*proj_size=*/0, /*num_layers=*/1, /*batch_first=*/true,
                                 /*bidirectional=*/true);
@@ -172,8 +173,8 @@ at::Tensor KokoroStyleNorm::Run(const at::Tensor& x, const at::Tensor& style,
   return scales * normal + shifts;
 }
 
-// Of x with its zeros, at once for all channels: with s the share, mean = s * mean of all, and
-// variance = s * (variance of all - (s - 1) * square of the mean of all).
+// The moments come from x with its zeros, for all channels at once: with the share s, mean = s *
+// mean of all, and variance = s * (variance of all - (s - 1) * square of the mean of all).
 KokoroStyleNorm::Scaling KokoroStyleNorm::Scale(const at::Tensor& x, const at::Tensor& scales,
                                                 const at::Tensor& shifts,
                                                 const KokoroExtent& extent) {

@@ -13,13 +13,13 @@
 
 namespace millrace::kokoro {
 
-// The layers that the halves of Kokoro share, on ATen operators: values, immutable once taken, any
-// device, any thread. Signals are [batch, channels, time]; a style is [batch, style channels].
-// Those that look along the time take an extent, beyond which their input is zero and their output
-// means nothing, or is zero where they say so. Errors of the weights are kept in the reader.
+// The layers that Kokoro's encoder and decoder share, in ATen operators: immutable values for any
+// device and thread. Signals are [batch, channels, time]; a style is [batch, style channels].
+// Layers over time take an extent: their input is zero beyond it, and their output there is
+// undefined unless they say that it is zero. Errors of the weights are kept in the reader.
 
-// Each value of the last dimension `times` times over. Unlike repeat_interleave it is known never
-// to ask the device anything.
+// Repeats each value of the last dimension `times` times. Unlike repeat_interleave it never
+// synchronises with the device.
 at::Tensor Stretch(const at::Tensor& x, int64_t times);
 
 struct KokoroLinear {
@@ -38,17 +38,17 @@ struct KokoroConv {
 
   static KokoroConv Take(speech::TensorReader& weights, const std::string& name, int64_t out,
                          int64_t in);
-  // As Take, for one that keeps the length: it must have an odd number of taps.
+  // Like Take, for a convolution that keeps the length; it must have an odd number of taps.
   static KokoroConv TakeSame(speech::TensorReader& weights, const std::string& name, int64_t out,
                              int64_t in);
-  // With zeros beyond both ends, so that the length stays.
+  // Runs with zeros beyond both ends, so that the length stays.
   at::Tensor RunSame(const at::Tensor& x, int64_t dilation = 1) const;
 };
 
-// A KokoroConv that keeps the length, the fastest for the device of its weights.
+// A KokoroConv that keeps the length, in the fastest implementation for the device of its weights.
 class KokoroSameConv {
  public:
-  // As KokoroConv::TakeSame. `exact`: see ConvTask.
+  // Like KokoroConv::TakeSame. exact: see ConvTask.
   static KokoroSameConv Take(speech::TensorReader& weights, const std::string& name, int64_t out,
                              int64_t in, bool exact);
   bool defined() const { return out_ > 0; }
@@ -58,19 +58,19 @@ class KokoroSameConv {
  private:
   int64_t out_ = 0;
   KokoroConv aten_;
-  std::optional<speech::CpuConv> native_;  // on the CPU, in place of the other
+  std::optional<speech::CpuConv> native_;  // on the CPU, instead of the other
 };
 
-// One layer in both directions.
+// A bidirectional LSTM layer.
 struct KokoroLstm {
   std::vector<at::Tensor> parameters;
   int64_t hidden = 0;  // of one direction
-  int64_t flags = 0;   // inputs that say what is padding
+  int64_t flags = 0;   // inputs that mark the padding
 
-  // `padded`: it will be given extents. Otherwise they must be whole.
+  // padded: Run will be called with extents that are not whole.
   static KokoroLstm Take(speech::TensorReader& weights, const std::string& name, int64_t in,
                          bool padded);
-  // [batch, time, in] to [batch, time, 2 * hidden].
+  // Converts [batch, time, in] to [batch, time, 2 * hidden].
   at::Tensor Run(const at::Tensor& x, const KokoroExtent& extent = {}) const;
 
  private:
@@ -78,15 +78,15 @@ struct KokoroLstm {
   void Flatten();
 };
 
-// Instance norm over time, scaled and shifted by what the style says.
+// Instance norm over time with scale and shift from the style.
 struct KokoroStyleNorm {
-  KokoroLinear affine;  // to the scales less 1, then the shifts
+  KokoroLinear affine;  // to the scales minus 1, then the shifts
 
   static KokoroStyleNorm Take(speech::TensorReader& weights, const std::string& name,
                               int64_t channels, int64_t style);
   at::Tensor Run(const at::Tensor& x, const at::Tensor& style,
                  const KokoroExtent& extent = {}) const;
-  // What norm and style do to each channel within the extent, which is not whole: all [batch,
+  // The scale and shift of each channel within the extent, which must not be whole: all [batch,
   // channels, 1]. `scales` and `shifts` are the style's.
   struct Scaling {
     at::Tensor scale, shift;
@@ -102,10 +102,10 @@ struct KokoroStyleBlock {
   KokoroConv pool;          // doubles the length; undefined where it stays
   KokoroSameConv shortcut;  // undefined where the channels stay
 
-  // `exact`: see ConvTask.
+  // exact: see ConvTask.
   static KokoroStyleBlock Take(speech::TensorReader& weights, const std::string& name, int64_t in,
                                int64_t out, int64_t style, bool exact);
-  // `after`: the extent of the result, which is zero beyond it.
+  // after: the extent of the result, which is zero beyond it.
   at::Tensor Run(const at::Tensor& x, const at::Tensor& style, const KokoroExtent& extent = {},
                  const KokoroExtent& after = {}) const;
 };

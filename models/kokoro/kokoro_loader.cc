@@ -27,7 +27,7 @@ absl::StatusOr<std::unique_ptr<models::Model>> Load(const models::KindConfig& ki
   options.pauses = config.pauses;
   options.device = context.device;
   options.shapes = context.shapes;
-  // Not where each size of a batch is compiled.
+  // MPS compiles each batch size, so only CUDA gets batches by default.
   if (context.max_batch == 0 && context.device == runtime::DeviceType::kCuda)
     info.batching.max_batch = KokoroModel::kMaxBatch;
   return KokoroModel::Load(options, std::move(info));

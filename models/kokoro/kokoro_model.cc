@@ -35,9 +35,9 @@ namespace {
 
 constexpr float kMinSpeed = 0.5F;
 constexpr float kMaxSpeed = 2.0F;
-// Of one unit: the decoder's memory grows with it, by about 15 MB a second.
+// The longest unit: the decoder's memory grows by about 15 MB a second.
 constexpr int64_t kMaxUnitSeconds = 60;
-// About 200 phonemes are what it speaks best, and the decoder's memory grows with them.
+// Kokoro speaks about 200 phonemes best, and the decoder's memory grows with them.
 constexpr size_t kMaxUnitBytes = 200;
 constexpr int64_t kEndMarks = 2;
 // The cost of a second of speech on the CPU, relative to Piper's medium voices.
@@ -50,9 +50,9 @@ constexpr char kWarmupWords[] =
     "the first sentence that is spoken should not take longer than all of the others and so we say "
     "a few more words here until there are as many of them as people will ever ask for in one long "
     "sentence";
-constexpr float kWarmupStep = 1.14F;  // 8 / 7 is the least between two ShapeBuckets
+constexpr float kWarmupStep = 1.14F;  // the least ratio between two ShapeBuckets is 8 / 7
 
-// What is left to say of one request.
+// What is left to speak of one request.
 struct SpeechState final : models::RequestState {
   SpeechState(const models::SynthesizeInput& input, const models::SpeechPauses& pauses)
       : plan(input, {.max_bytes = kMaxUnitBytes, .first_clause_alone = true, .pauses = pauses}) {}
@@ -64,10 +64,10 @@ speech::SpeechPlan& PlanOf(models::Request& request) {
   return static_cast<SpeechState&>(*request.state()).plan;
 }
 
-// What was loaded of one model.
+// The loaded parts of a model.
 struct Parts {
   KokoroSettings settings;
-  std::vector<at::Tensor> styles;  // of each voice [phonemes, style]; for a batch on the CPU
+  std::vector<at::Tensor> styles;  // for each voice [phonemes, style]; on the CPU for a batch
   std::unique_ptr<KokoroEncoder> encoder;
   std::unique_ptr<KokoroDecoder> decoder;
   std::unique_ptr<KokoroBatch> batch;  // null: requests are spoken one by one
@@ -77,7 +77,7 @@ struct Parts {
 };
 
 // The samples of a request's next unit. nullopt when the request was to stop meanwhile, or when the
-// unit proved too long and its halves come first. An error ends the request.
+// unit was too long and its halves come first. An error ends the request.
 using Spoken = absl::StatusOr<std::optional<std::vector<float>>>;
 
 class LoadedKokoro final : public models::Model {
@@ -96,21 +96,22 @@ class LoadedKokoro final : public models::Model {
   std::vector<models::Input> WarmupInputs() const override;
   std::vector<size_t> WarmupBatches() const override;
 
-  // Of each request.
+  // Returns a result for each request.
   std::vector<Spoken> Speak(std::span<models::Request* const> requests,
                             runtime::WorkerContext& context) const;
 
  private:
   Spoken SpeakAlone(models::Request& request) const;
-  // 1..KokoroBatch::kMaxSentences of them.
+  // Takes 1..KokoroBatch::kMaxSentences requests.
   std::vector<Spoken> SpeakTogether(std::span<models::Request* const> requests,
                                     runtime::WorkerContext& context) const;
-  // What the batch is given of the request's unit, which it looks at.
+  // Returns the batch's input for the request's unit, to which it refers.
   absl::StatusOr<KokoroBatch::Sentence> SentenceOf(models::Request& request) const;
-  // Of a unit whose phonemes last that long; nullopt and errors as Spoken has them.
+  // Sets and returns the frames of a unit whose phonemes last that long; nullopt and errors as in
+  // Spoken.
   absl::StatusOr<std::optional<int64_t>> CountFrames(models::Request& request,
                                                      const std::vector<int64_t>& frames) const;
-  // [1, style], for so many phonemes without the marks of the ends.
+  // Returns [1, style] for that many phonemes without the marks of the ends.
   at::Tensor MixStyle(const std::vector<speech::VoiceShare>& shares, size_t phonemes) const;
   size_t max_phonemes() const {
     return static_cast<size_t>(
@@ -138,9 +139,9 @@ class SpeechBatch final : public models::Batch {
         request.Finish(results_[i].status());
         continue;
       }
-      if (!*results_[i]) continue;  // cancelled, late or to go round again: the queue sees to it
+      if (!*results_[i]) continue;  // cancelled, late or to be queued again: the queue handles it
       speech::SpeechPlan& plan = PlanOf(request);
-      request.Emit(plan.TakePiece(**std::move(results_[i]), model_.info().sample_rate, true));
+      request.Emit(plan.TakeChunk(**std::move(results_[i]), model_.info().sample_rate, true));
       const bool more = plan.Advance();
       request.AdvanceTo(plan.WorkLeft());
       if (!more) request.Finish(absl::OkStatus());
@@ -279,7 +280,7 @@ std::vector<Spoken> LoadedKokoro::SpeakTogether(std::span<models::Request* const
                                                 runtime::WorkerContext& context) const {
   std::vector<Spoken> spoken(requests.size(), std::nullopt);
   std::vector<KokoroBatch::Sentence> sentences;
-  std::vector<size_t> places;  // of each sentence, among the requests
+  std::vector<size_t> places;  // the index of each sentence's request
   for (size_t i = 0; i < requests.size(); ++i) {
     if (requests[i]->ShouldStop()) continue;
     auto sentence = SentenceOf(*requests[i]);
@@ -293,8 +294,8 @@ std::vector<Spoken> LoadedKokoro::SpeakTogether(std::span<models::Request* const
   if (sentences.empty()) return spoken;
   const std::vector<KokoroBatch::Encoded> encoded = parts_.batch->Encode(sentences, context);
 
-  std::vector<int64_t> frames;  // of those that are to be decoded
-  std::vector<size_t> chosen;   // their sentences
+  std::vector<int64_t> frames;  // of the sentences that are to be decoded
+  std::vector<size_t> chosen;   // indices of these sentences
   for (size_t i = 0; i < sentences.size(); ++i) {
     const auto count = CountFrames(*requests[places[i]], encoded[i].frames);
     if (!count.ok()) {
@@ -328,7 +329,7 @@ std::vector<models::Input> LoadedKokoro::WarmupInputs() const {
   };
   std::vector<models::Input> inputs = {speech("One.")};
   if (!parts_.few_shapes) return inputs;
-  // About each number of frames of half a second to ten.
+  // Covers about each number of frames of half a second to ten.
   for (const char* text : {kWarmupPhrase, kWarmupSentence}) {
     for (float speed = kMinSpeed; speed < kMaxSpeed; speed *= kWarmupStep) {
       models::SynthesizeInput input = speech(text);
@@ -336,7 +337,7 @@ std::vector<models::Input> LoadedKokoro::WarmupInputs() const {
       inputs.emplace_back(std::move(input));
     }
   }
-  // And each number of phonemes, spoken fast.
+  // Covers each number of phonemes, spoken fast.
   std::string text;
   int64_t last = 0;
   for (const auto word : absl::StrSplit(kWarmupWords, ' ')) {
@@ -363,7 +364,7 @@ std::vector<size_t> LoadedKokoro::WarmupBatches() const {
   return sizes;
 }
 
-// The voices with the default first; an error when there is none of its name.
+// Returns the voices with the default first, or an error when the default does not exist.
 absl::StatusOr<std::vector<std::string>> OrderVoices(const KokoroSettings& settings,
                                                      const KokoroOptions& options) {
   std::vector<std::string> voices = settings.voices;
@@ -378,7 +379,8 @@ absl::StatusOr<std::vector<std::string>> OrderVoices(const KokoroSettings& setti
   return voices;
 }
 
-// Fills in what the voices were made for; an error when one is named that is not there.
+// Fills in the languages that the voices were made for. Returns an error that names a voice which
+// does not exist.
 absl::Status DescribeVoices(const KokoroOptions& options, models::ModelInfo& info) {
   info.voice_languages.assign(info.voices.size(), "");
   const auto find = [&](const std::string& name) {

@@ -22,11 +22,13 @@ struct KokoroOptions {
   std::filesystem::path user_lexicon_file;  // empty: none
   std::string language;                     // BCP 47, of the texts
   std::string voice;                        // the default; empty: the first of the config
-  std::vector<models::LanguageVoice> voice_languages;  // what voices of the config were made for
-  std::vector<models::LanguageVoice> default_voices;  // of texts in a language, where it is another
+  // The languages that the config's voices were made for.
+  std::vector<models::LanguageVoice> voice_languages;
+  // Default voices by language, where they differ.
+  std::vector<models::LanguageVoice> default_voices;
   models::SpeechPauses pauses = {};
   runtime::DeviceType device = runtime::DeviceType::kCpu;
-  // Unless exact, requests are spoken together: needed on accelerators, slower on the CPU.
+  // Unless kExact, requests are spoken in batches: needed on accelerators, slower on the CPU.
   models::ShapePolicy shapes = models::ShapePolicy::kExact;
   std::string espeak_program = "espeak-ng";  // a name to find in PATH, or a path
   size_t max_espeak_processes = 4;
@@ -34,14 +36,14 @@ struct KokoroOptions {
 };
 
 // Kokoro-82M: text to speech with many voices, which a request may mix ("a:0.3+b:0.7"), a sentence
-// a step; what is streamed begins with a clause. The weights take 0.33 GB.
+// in each step; a streamed request begins with a clause. The weights take 0.33 GB.
 class KokoroModel {
  public:
-  // Requests that an accelerator speaks at once.
+  // The most requests that an accelerator speaks at once.
   static constexpr size_t kMaxBatch = 8;
 
-  // Reads and checks the weights, and starts the language's front end once. Errors name the file
-  // or the program and what is wrong with it.
+  // Reads and checks the weights, and starts the language's front end once. Errors name the file or
+  // the program and what is wrong with it.
   static absl::StatusOr<std::unique_ptr<models::Model>> Load(const KokoroOptions& options,
                                                              models::ModelInfo info);
 };

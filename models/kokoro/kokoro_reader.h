@@ -11,7 +11,7 @@
 
 namespace millrace::kokoro {
 
-// How Kokoro reads: by a front end for each language, a mark at both ends of the phonemes. Borrows
+// Reads for Kokoro: a front end for each language, and a mark at both ends of the phonemes. Borrows
 // the settings.
 class KokoroReader final : public speech::SpeechReader {
  public:

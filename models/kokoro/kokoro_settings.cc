@@ -18,7 +18,7 @@ constexpr int64_t kMaxId = 1 << 20;
 constexpr int kMinSampleRate = 8000;
 constexpr int kMaxSampleRate = 192000;
 
-// Empty when all is well.
+// Returns what is wrong with the settings, or an empty string.
 std::string FindMistake(const KokoroSettings& settings) {
   if (settings.sample_rate < kMinSampleRate || settings.sample_rate > kMaxSampleRate) {
     return absl::StrCat("sample_rate is ", settings.sample_rate, ", allowed are ", kMinSampleRate,

@@ -12,25 +12,25 @@
 
 namespace millrace::kokoro {
 
-// What the shapes of the weights do not tell.
+// The parameters of the network that the shapes of the weights do not determine.
 struct KokoroShape {
-  int64_t albert_layers = 0;  // of which all share one set of weights
+  int64_t albert_layers = 0;  // all share one set of weights
   int64_t albert_heads = 0;
   std::vector<int64_t> upsample_strides;
   std::vector<std::vector<int64_t>> block_dilations;  // of each residual block of one stage
   int64_t fft_size = 0;                               // of the last step, even
   int64_t fft_hop = 0;                                // divides fft_size
 
-  // Samples of one value of the pitch curve, which has two for each frame.
+  // The number of samples for a value of the pitch curve, which has two for each frame.
   int64_t samples_per_pitch() const;
   int64_t samples_per_frame() const { return 2 * samples_per_pitch(); }
 };
 
-// The tensors of a Kokoro package by the names of KModel of the Python package kokoro, with weight
+// The tensors of a Kokoro package, named as in KModel of the Python package kokoro, with weight
 // normalisation folded in, and "voices.<name>". For one thread, while loading.
 class KokoroWeights : public speech::TensorReader {
  public:
-  // The tensors will live on the device.
+  // Tensors are copied to the device.
   static absl::StatusOr<KokoroWeights> Open(const std::filesystem::path& file, at::Device device);
 
   const KokoroShape& shape() const { return shape_; }

@@ -11,17 +11,17 @@
 
 namespace millrace::kokoro {
 
-// A residual block of Kokoro's generator, where most of the time goes: for each dilation, twice a
+// A residual block of Kokoro's generator, which takes most of the time: for each dilation, twice a
 // style norm, a snake activation and a convolution. Immutable, shared by all threads.
 class SnakeBlock {
  public:
   virtual ~SnakeBlock() = default;
 
-  // x [1, channels, time], style [1, style channels]; the result is shaped as x.
+  // Takes x [1, channels, time] and style [1, style channels]; the result has the shape of x.
   virtual at::Tensor Run(const at::Tensor& x, const at::Tensor& style) const = 0;
 };
 
-// The fastest for the device, on which the weights are. Errors are kept in weights.status(); then
+// Makes the fastest block for the device of the weights. Errors are kept in weights.status(); then
 // the block must not be used.
 std::unique_ptr<SnakeBlock> MakeSnakeBlock(speech::TensorReader& weights, const std::string& name,
                                            int64_t channels, int64_t style,

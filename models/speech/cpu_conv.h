@@ -8,19 +8,19 @@
 
 namespace millrace::speech {
 
-// A 1-d convolution of a tensor that keeps its length, by the kernels of the voices on the calling
+// A 1-d convolution that keeps the length of a tensor, by the voices' kernels, on the calling
 // thread alone. Immutable, shared by all threads.
 class CpuConv {
  public:
   CpuConv() = default;
-  // weight [out, in, taps] on the CPU; bias [out] or undefined. `exact`: see ConvTask.
+  // weight: [out, in, taps] on the CPU. bias: [out] or undefined. exact: see ConvTask.
   CpuConv(const at::Tensor& weight, const at::Tensor& bias, bool exact);
 
-  // x [batch, in, time] on the CPU to [batch, out, time]; zeros lie beyond the ends, one more after
-  // it than before where the number of taps is even.
+  // Converts x [batch, in, time] on the CPU to [batch, out, time]. Zeros lie beyond the ends; where
+  // the number of taps is even, one more after it than before.
   at::Tensor Run(const at::Tensor& x) const;
 
-  // The same over rows of channels: x [time, in] to [time, out].
+  // The same over rows of channels: converts x [time, in] to [time, out].
   at::Tensor RunRows(const at::Tensor& x) const;
 
   int64_t out_channels() const { return out_; }

@@ -18,11 +18,11 @@ namespace {
 
 constexpr int64_t kWord = 0xFFFFFFFF;
 
-// Words of 32 bits are held in 64. Products wrap, so that the sign bit may be set: it is cut off.
+// 32-bit words are held in 64 bits. Products wrap and may set the sign bit, which is cut off.
 at::Tensor High(const at::Tensor& product) { return product.__rshift__(32).bitwise_and_(kWord); }
 at::Tensor Low(const at::Tensor& product) { return product.bitwise_and(kWord); }
 
-// (0, 1): the logarithm of 0 is never asked for.
+// Returns values in (0, 1), because the logarithm of 0 is not finite.
 at::Tensor Uniform(const at::Tensor& words) {
   return words.__rshift__(8).to(at::kFloat).add_(0.5).mul_(0x1.0p-24);
 }

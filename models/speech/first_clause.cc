@@ -9,7 +9,7 @@
 namespace millrace::speech {
 namespace {
 
-// Fewer before it sound as if the voice stumbled; fewer after it are not worth a step.
+// With fewer words before the cut the voice seems to stumble; fewer after it are not worth a step.
 constexpr size_t kFewestWords = 3;
 
 constexpr std::string_view kMarks[] = {",", ";", ":", "—", "–", "-"};
@@ -17,10 +17,11 @@ constexpr std::string_view kClosing[] = {"\"", "'", "”", "’", ")"};
 
 bool IsSpace(char c) { return models::kAsciiSpace.find(c) != std::string_view::npos; }
 
-// Of a letter or a digit, not of a dash or a quotation mark.
+// Returns true for bytes of letters and digits, false for those of dashes and quotation marks.
 bool IsOfWord(char c) {
   const auto byte = static_cast<unsigned char>(c);
-  constexpr unsigned char kPunctuation = 0xE2;  // in UTF-8 what begins so is hardly ever a letter
+  // A UTF-8 sequence that begins with it is hardly ever a letter.
+  constexpr unsigned char kPunctuation = 0xE2;
   return absl::ascii_isalnum(byte) || (byte >= 0xC2 && byte != kPunctuation);
 }
 
@@ -36,17 +37,18 @@ size_t CountWords(std::string_view text) {
   return words;
 }
 
-// Behind the mark of a clause at `at`, and what closes a quotation there; 0: there is none.
+// Returns the position after the clause mark at `at` and after what closes a quotation there; 0 if
+// there is no mark.
 size_t EndOfMark(std::string_view text, size_t at) {
   for (const std::string_view mark : kMarks) {
     if (!text.substr(at).starts_with(mark)) continue;
-    // What a hyphen joins, and what an en dash spans, is one word.
+    // A hyphen or an en dash within a word is no clause mark.
     if ((mark == "-" || mark == "–") && (at == 0 || !IsSpace(text[at - 1]))) return 0;
     size_t end = at + mark.size();
     for (const std::string_view closing : kClosing) {
       if (text.substr(end).starts_with(closing)) end += closing.size();
     }
-    // As in "1,000" and "10:30"; but an em dash needs no space.
+    // A mark needs a space after it (compare "1,000" and "10:30"), except an em dash.
     const bool ends = end < text.size() && (mark == "—" || IsSpace(text[end]));
     return ends ? end : 0;
   }

@@ -5,9 +5,10 @@
 
 namespace millrace::speech {
 
-// Cuts the first of a text's units (see SplitSpeechUnits) behind its first clause, so that somebody
-// who listens hears that while the rest is made: at the first comma, semicolon, colon or dash with
-// a few words on either side. Without one it stays whole. Only white space is lost.
+// Cuts the first of a text's units (see SplitSpeechUnits) after its first clause, so that a
+// listener hears that while the rest is synthesised. The cut is at the first comma, semicolon,
+// colon or dash with a few words on either side; without one the unit stays whole. Only white space
+// is lost.
 void CutFirstClause(std::vector<std::string_view>& units);
 
 }  // namespace millrace::speech

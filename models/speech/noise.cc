@@ -25,7 +25,7 @@ Block Philox(Block counter, uint64_t seed) {
   return counter;
 }
 
-// Uniform in (0, 1): the logarithm of 0 is never asked for.
+// Returns uniform values in (0, 1), because the logarithm of 0 is not finite.
 float Uniform(uint32_t bits) { return (static_cast<float>(bits >> 8) + 0.5F) * 0x1.0p-24F; }
 
 }  // namespace

@@ -5,15 +5,15 @@
 
 namespace millrace::speech {
 
-// Gaussian noise that depends only on its arguments: no state is shared between requests or
-// threads, so equal requests get equal audio whatever else runs. Philox 4x32-10 (Salmon et al.,
-// 2011) as the counter, Box-Muller for the bell.
+// Gaussian noise that depends only on its arguments, so that equal requests get equal audio
+// whatever else runs; no state is shared. Philox 4x32-10 (Salmon et al., 2011) is the counter-based
+// generator, and Box-Muller makes the values Gaussian.
 class NoiseSource {
  public:
-  // `stream` tells apart what uses the same seed, such as the sentences of one request.
+  // stream: distinguishes users of the same seed, such as the sentences of one request.
   NoiseSource(uint64_t seed, uint64_t stream) : seed_(seed), stream_(stream) {}
 
-  // The next values, of mean 0 and deviation 1.
+  // Writes the next values, of mean 0 and standard deviation 1.
   void Fill(std::span<float> values);
 
  private:

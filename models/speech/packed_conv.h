@@ -10,7 +10,7 @@
 
 namespace millrace::speech {
 
-// Channels rounded up to whole blocks: the width of a row of them.
+// Returns the width of a row of channels: their number rounded up to whole blocks.
 inline int64_t PadChannels(int64_t channels) {
   return (channels + kernels::kChannelBlock - 1) / kernels::kChannelBlock * kernels::kChannelBlock;
 }
@@ -19,7 +19,8 @@ inline int64_t PadChannels(int64_t channels) {
 // by all threads.
 class PackedConv {
  public:
-  // Which channel of the original is at each place; -1: none, weights of 0. Empty: in order.
+  // The channel of the original at each place; -1: none, with weights of 0. Empty: the original
+  // order.
   struct Order {
     std::vector<int64_t> inputs = {};
     std::vector<int64_t> outputs = {};
@@ -28,30 +29,30 @@ class PackedConv {
   };
 
   PackedConv() = default;
-  // weight [out, in, taps] on the CPU; bias [out] or undefined.
+  // weight: [out, in, taps] on the CPU. bias: [out] or undefined.
   PackedConv(const at::Tensor& weight, const at::Tensor& bias, int64_t dilation,
              const Order& order);
   PackedConv(const at::Tensor& weight, const at::Tensor& bias, int64_t dilation)
       : PackedConv(weight, bias, dilation, Order()) {}
-  // A transposed convolution as a plain one that computes `stride` rows at once: weight [in, out,
-  // kernel]. Output row q holds, back to back, the rows q * stride .. q * stride + stride - 1 of
-  // the uncropped result; it reads the input rows q - taps + 1 .. q.
+  // Makes a plain convolution of a transposed one, weight [in, out, kernel], which computes
+  // `stride` rows at once. Output row q holds, contiguously, the rows q * stride .. q * stride +
+  // stride - 1 of the uncropped result; it reads the input rows q - taps + 1 .. q.
   static PackedConv Transposed(const at::Tensor& weight, const at::Tensor& bias, int64_t stride);
 
-  // The rows, weights and bias of a task: what is left is where they lie and what to do with the
-  // results.
+  // Returns a task with the layer's shape, weights and bias. The caller adds where the rows lie and
+  // what to do with the results.
   kernels::ConvTask Task() const;
 
   int64_t taps() const { return taps_; }
   int64_t dilation() const { return dilation_; }
   int64_t in_channels() const { return in_channels_; }
   int64_t out_channels() const { return out_channels_; }
-  // Input rows that it reads on each side of an output row.
+  // The number of input rows on each side of an output row that it reads.
   int64_t margin() const { return (taps_ - 1) * dilation_ / 2; }
   const float* bias() const { return bias_.data(); }
 
  private:
-  // Brings weights_ from [block][tap][in channel][kChannelBlock] to the order of the kernels.
+  // Reorders weights_ from [block][tap][in channel][kChannelBlock] for the kernels.
   void Pack();
 
   int64_t taps_ = 0;

@@ -6,7 +6,7 @@
 
 namespace millrace::speech {
 
-// A symbol of a phoneme string, and the numbers that stand for it.
+// A symbol of a phoneme string and its ids.
 struct PhonemeSymbol {
   size_t begin = 0;  // bytes of the string
   size_t end = 0;
@@ -16,10 +16,10 @@ struct PhonemeSymbol {
   friend bool operator==(const PhonemeSymbol&, const PhonemeSymbol&) = default;
 };
 
-// What a network reads of a phoneme string.
+// The input of a network for a phoneme string.
 struct PhonemeIds {
   std::vector<int64_t> ids;
-  std::vector<PhonemeSymbol> symbols;  // those that the voice knows, in order
+  std::vector<PhonemeSymbol> symbols;  // the symbols that the voice knows, in order
 };
 
 }  // namespace millrace::speech

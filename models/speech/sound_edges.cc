@@ -6,14 +6,15 @@ namespace millrace::speech {
 namespace {
 
 constexpr int kWindowsPerSecond = 200;
-constexpr int kShortestPerSecond = 20;  // silences of 50 ms; a stop's closure may be as short
-constexpr float kPower = 6.3e-6F;       // -52 dBFS
+// Silences of 50 ms; the closure of a stop consonant may be as short.
+constexpr int kShortestPerSecond = 20;
+constexpr float kPower = 6.3e-6F;  // -52 dBFS
 
 size_t WindowOf(int sample_rate) {
   return std::max<size_t>(static_cast<size_t>(sample_rate / kWindowsPerSecond), 1);
 }
 
-// The power of the window that begins there; the last one may be short.
+// Returns true if the window that begins there is loud enough; the last window may be short.
 bool IsHeard(std::span<const float> samples, size_t begin, size_t window) {
   const std::span<const float> part =
       samples.subspan(begin, std::min(window, samples.size() - begin));
@@ -44,7 +45,7 @@ std::optional<size_t> LastSound(std::span<const float> samples, int sample_rate)
 std::optional<Silence> LongestSilence(std::span<const float> samples, int sample_rate) {
   const size_t window = WindowOf(sample_rate);
   Silence longest;
-  size_t begin = 0;  // of the silence at hand
+  size_t begin = 0;  // of the current silence
   for (size_t at = 0; at < samples.size(); at += window) {
     if (IsHeard(samples, at, window)) {
       begin = at + window;

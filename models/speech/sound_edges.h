@@ -6,11 +6,11 @@
 
 namespace millrace::speech {
 
-// Where speech is heard in a voice's samples: at least -52 dBFS over 5 ms, which is 40 dB below
-// what the loudest sounds have. Samples are mono, -1 .. 1; results count samples, to 5 ms.
-// Thread-safe; linear time.
+// These functions find where speech is audible in a voice's samples: at least -52 dBFS over 5 ms,
+// which is 40 dB below the loudest sounds. Samples are mono, -1 .. 1; results count samples, to 5
+// ms. Thread-safe; linear time.
 
-// Where the first sound begins, and where the last one ends; nullopt: there is none.
+// Return where the first sound begins and where the last one ends; nullopt if there is none.
 std::optional<size_t> FirstSound(std::span<const float> samples, int sample_rate);
 std::optional<size_t> LastSound(std::span<const float> samples, int sample_rate);
 
@@ -19,7 +19,7 @@ struct Silence {
   size_t end = 0;
 };
 
-// The longest silence of at least 50 ms; nullopt: there is none.
+// Returns the longest silence of at least 50 ms; nullopt if there is none.
 std::optional<Silence> LongestSilence(std::span<const float> samples, int sample_rate);
 
 }  // namespace millrace::speech

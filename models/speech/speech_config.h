@@ -5,7 +5,7 @@
 
 namespace millrace::speech {
 
-// The pauses that a voice's message sets.
+// Reads the pauses of a voice's message.
 template <typename Message>
 models::SpeechPauses ConvertPauses(const Message& message, const models::ConfigSection& section) {
   constexpr float kMaxPause = 10;

@@ -18,16 +18,17 @@
 namespace millrace::speech {
 namespace {
 
-constexpr size_t kMaxUnitsTried = 8;  // in a step, until one has something to speak
-// Seconds at a speed of 1: between two clauses that are spoken apart, before the first sound of a
-// unit and behind its last, and at least for the marks there.
+constexpr size_t kMaxUnitsTried = 8;  // in a step, until one of them can be spoken
+// Seconds at a speed of 1: the pause between two clauses that are spoken apart, the silence that is
+// kept before the first sound of a unit and after its last, and the least time of the marks there.
 constexpr float kClausePause = 0.15F;
 constexpr float kLead = 0.03F;
 constexpr float kTail = 0.1F;
 constexpr float kMarks = 0.02F;
 constexpr float kMaxPause = 10;
 
-// The first symbol that the voice does not know, but for line breaks, which end sentences.
+// Returns an error that names the first symbol that the voice does not know. Line breaks end
+// sentences and are allowed.
 absl::Status CheckSymbols(std::string_view phonemes, const SpeechReader& reader) {
   const auto check = [&](size_t begin, size_t end) {
     for (size_t at = begin; at < end;) {
@@ -51,7 +52,7 @@ absl::Status CheckSymbols(std::string_view phonemes, const SpeechReader& reader)
 }
 
 absl::Status CheckPause(const char* field, float seconds) {
-  if (seconds <= kMaxPause) return absl::OkStatus();  // not so of NaN
+  if (seconds <= kMaxPause) return absl::OkStatus();  // false for NaN
   return absl::InvalidArgumentError(absl::StrCat(field, ": ", seconds, " is not allowed; it is 0..",
                                                  kMaxPause, ", or unset for the model's own"));
 }
@@ -181,15 +182,15 @@ int64_t SpeechPlan::PauseBefore(int sample_rate) const {
       samples = pause(input_.paragraph_pause, manner_.pauses.paragraph);
       break;
   }
-  // The ends of both units are a part of it.
+  // The silence that is kept at the ends of both units is part of the pause.
   return std::max<int64_t>(samples - Scaled(kLead, sample_rate) - Scaled(kTail, sample_rate), 0);
 }
 
-void SpeechPlan::AddTimes(int64_t shift, models::SynthesizeOutput& piece) {
+void SpeechPlan::AddTimes(int64_t shift, models::SynthesizeOutput& chunk) {
   const std::vector<int64_t>& bounds = times_.bounds;
   if (bounds.empty()) return;
   const std::string_view phonemes = text_.phonemes;
-  // Sound that was cut off in front has no time of its own.
+  // Sound that was cut off at the beginning has no time of its own.
   const auto add = [shift](std::string text, int64_t begin, int64_t end, size_t character,
                            std::vector<models::SpokenSpan>& times) {
     begin = std::max<int64_t>(begin + shift, 0);
@@ -199,7 +200,7 @@ void SpeechPlan::AddTimes(int64_t shift, models::SynthesizeOutput& piece) {
     for (size_t i = 0; i < read_.symbols.size(); ++i) {
       const PhonemeSymbol& symbol = read_.symbols[i];
       add(std::string(phonemes.substr(symbol.begin, symbol.end - symbol.begin)), bounds[i],
-          bounds[i + 1], 0, piece.phonemes);
+          bounds[i + 1], 0, chunk.phonemes);
     }
   }
   if (!input_.word_times) return;
@@ -213,28 +214,28 @@ void SpeechPlan::AddTimes(int64_t shift, models::SynthesizeOutput& piece) {
     while (symbol < symbols.size() && symbols[symbol].begin < word.phonemes_begin) ++symbol;
     const size_t first = symbol;
     while (symbol < symbols.size() && symbols[symbol].end <= word.phonemes_end) ++symbol;
-    if (symbol == first) continue;  // the voice knows none of its sounds
+    if (symbol == first) continue;  // the voice knows none of its symbols
     add(std::string(unit.substr(word.begin, word.end - word.begin)), bounds[first], bounds[symbol],
-        CharactersBefore(unit_begin + word.begin), piece.words);
+        CharactersBefore(unit_begin + word.begin), chunk.words);
   }
 }
 
-models::SynthesizeOutput SpeechPlan::TakePiece(std::vector<float> samples, int sample_rate,
+models::SynthesizeOutput SpeechPlan::TakeChunk(std::vector<float> samples, int sample_rate,
                                                bool last) {
-  models::SynthesizeOutput piece;
-  piece.sample_rate = sample_rate;
-  piece.sentence_index = spoken_;
-  piece.sentence_finished = last;
+  models::SynthesizeOutput chunk;
+  chunk.sample_rate = sample_rate;
+  chunk.sentence_index = spoken_;
+  chunk.sentence_finished = last;
   const auto size = static_cast<int64_t>(samples.size());
   const std::span<const float> all(samples);
   const bool whole = manner_.lead_samples == 0;
   const auto lead = all.first(whole ? all.size() : std::min(all.size(), manner_.lead_samples));
   const auto tail = all.last(whole ? all.size() : std::min(all.size(), manner_.tail_samples));
   const bool first = !std::exchange(begun_, true);
-  int64_t begin = 0;   // of the piece, in samples; less than 0: silence is added
+  int64_t begin = 0;   // of the chunk, in samples; if negative, silence is added
   int64_t before = 0;  // samples of the pause
   if (first) {
-    piece.text = units_[next_];
+    chunk.text = units_[next_];
     if (whole) times_.FollowSound(all, sample_rate);
     before = PauseBefore(sample_rate);
     if (const auto sound = FirstSound(lead, sample_rate))
@@ -242,25 +243,25 @@ models::SynthesizeOutput SpeechPlan::TakePiece(std::vector<float> samples, int s
   }
   int64_t end = size;
   if (last) {
-    const auto searched = static_cast<int64_t>(all.size() - tail.size());  // where that begins
+    const auto searched = static_cast<int64_t>(all.size() - tail.size());  // where the tail begins
     const auto sound = LastSound(tail, sample_rate);
     if (sound || searched > 0)
       end = searched + static_cast<int64_t>(sound.value_or(0)) + Scaled(kTail, sample_rate);
-    // The times of a unit are told before its end is heard.
+    // The times of a unit are emitted with its first chunk, before the end of its sound is known.
     if (!times_.bounds.empty())
       end = std::max(end, times_.SoundsEnd() + Scaled(kMarks, sample_rate) - given_);
   }
   if (first) {
     times_.EndMarksAt(times_.SoundsEnd() + Scaled(kMarks, sample_rate));
-    AddTimes(before - begin, piece);
+    AddTimes(before - begin, chunk);
   }
   given_ += size;
   if (begin < 0) before -= std::exchange(begin, 0);
-  piece.samples.assign(static_cast<size_t>(before), 0.0F);
-  piece.samples.insert(piece.samples.end(), samples.begin() + begin,
+  chunk.samples.assign(static_cast<size_t>(before), 0.0F);
+  chunk.samples.insert(chunk.samples.end(), samples.begin() + begin,
                        samples.begin() + std::clamp(end, begin, size));
-  if (end > size) piece.samples.insert(piece.samples.end(), static_cast<size_t>(end - size), 0.0F);
-  return piece;
+  if (end > size) chunk.samples.insert(chunk.samples.end(), static_cast<size_t>(end - size), 0.0F);
+  return chunk;
 }
 
 bool SpeechPlan::Advance() {

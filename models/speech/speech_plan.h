@@ -16,26 +16,27 @@
 
 namespace millrace::speech {
 
-// Checks what a request is to say, without its voice and settings. InvalidArgument naming the
-// field, the value and what is allowed. Linear time.
+// Checks the text or phonemes of a request, but not its voice and settings. InvalidArgument names
+// the field, the value and what is allowed. Linear time.
 absl::Status CheckSpeech(const models::SynthesizeInput& input, const models::ModelInfo& info,
                          const SpeechReader& reader);
 
-// The work of a request, in bytes to say at the usual speed. Constant time.
+// Returns the work of a request, in bytes to speak at normal speed. Constant time.
 double EstimateWork(const models::SynthesizeInput& input);
 
-// What is left to say of one request: its text, or its phonemes, unit by unit, and of the unit at
-// hand what the network reads and when each part of it is heard. Touched by one worker at a time;
-// the input outlives it.
+// What is left to speak of one request, text or phonemes, unit by unit. For the current unit it has
+// the network's input and when each part of it is heard. Used by one worker at a time; the input
+// must outlive it.
 class SpeechPlan {
  public:
-  // How a voice speaks its units.
+  // How a voice speaks units.
   struct Manner {
     size_t max_bytes = kMaxSpeechUnitBytes;
-    bool first_clause_alone = false;  // the first unit of what is streamed ends with it
-    // Samples at the beginning and at the end of a unit that are searched for silence: as many as
-    // its first and its last piece are sure to have, where it has so many. 0: a unit is one piece,
-    // and its times follow what is heard.
+    // The first unit of a streamed request ends with its first clause.
+    bool first_clause_alone = false;
+    // How many samples at the beginning and at the end of a unit are searched for silence; its
+    // first and its last chunk have at least as many, if the unit has. 0: a unit is one chunk, and
+    // its times follow the sound.
     size_t lead_samples = 0;
     size_t tail_samples = 0;
     models::SpeechPauses pauses = {};
@@ -43,57 +44,58 @@ class SpeechPlan {
 
   SpeechPlan(const models::SynthesizeInput& input, const Manner& manner);
 
-  // Finds a unit that has something to speak. False when the request is finished instead, was to
-  // stop, or has had its share of the step.
+  // Advances to a unit that can be spoken. Returns false when the request was finished, is to stop,
+  // or has used its share of the step.
   bool Prepare(models::Request& request, const SpeechReader& reader);
-  // Of the unit at hand.
+  // The network's input for the current unit.
   const std::vector<int64_t>& ids() const { return read_.ids; }
   size_t symbols() const { return read_.symbols.size(); }
-  // Units that were spoken before it.
+  // The number of units that were spoken before.
   size_t spoken() const { return spoken_; }
-  // The work of all units not yet spoken, in the unit of EstimateWork; `spoken_part` (0..1) of the
-  // present unit counts as done.
+  // Returns the work of all units that are not spoken yet, in the unit of EstimateWork;
+  // `spoken_part` (0..1) of the current unit counts as done.
   double WorkLeft(double spoken_part = 0) const;
-  // The field that the units come from, for messages.
+  // The name of the field that the units come from, for messages.
   const char* field() const { return input_.is_phonemes ? "phonemes" : "text"; }
 
-  // Puts the halves of the unit at hand in its place; false when it is too short for that.
+  // Replaces the current unit with its halves. Returns false when it is too short for that.
   bool Halve();
-  // How long each of ids() lasts.
+  // Sets how long each of ids() lasts.
   void SetFrames(std::span<const int64_t> frames, int64_t samples_per_frame);
 
-  // A piece of the unit's audio, of what the network gave. The network's own silence at the ends of
-  // a unit is cut to a little, and the pause before it is added. Its text and times go with the
-  // first piece.
-  models::SynthesizeOutput TakePiece(std::vector<float> samples, int sample_rate, bool last);
-  // Leaves the unit that was spoken; false when it was the last.
+  // Makes a chunk of the unit's audio from the network's samples. The network's own silence at the
+  // ends of a unit is cut to a little, and the pause before the unit is added. The first chunk has
+  // the unit's text and times.
+  models::SynthesizeOutput TakeChunk(std::vector<float> samples, int sample_rate, bool last);
+  // Goes on to the next unit. Returns false when there is none.
   bool Advance();
 
  private:
-  // Forgets what was read of the unit at hand.
+  // Clears the phonemes and ids of the current unit.
   void Forget();
-  // Characters of the input's text before the byte, which never goes back behind the unit at hand.
+  // Returns the number of characters of the input's text before the byte, which must not be before
+  // the current unit.
   size_t CharactersBefore(size_t byte) const;
-  // Samples of so many seconds that are said as fast as all else.
+  // Returns the samples of that many seconds at the request's speed.
   int64_t Scaled(float seconds, int sample_rate) const;
-  // Samples of silence between the unit at hand and the one before it.
+  // Returns the samples of silence between the current unit and the previous one.
   int64_t PauseBefore(int sample_rate) const;
-  // Tells the times of the unit, whose first sample becomes the `shift`th.
-  void AddTimes(int64_t shift, models::SynthesizeOutput& piece);
+  // Adds the times of the unit, whose first sample becomes the `shift`th.
+  void AddTimes(int64_t shift, models::SynthesizeOutput& chunk);
 
   const models::SynthesizeInput& input_;
   const Manner manner_;
   std::vector<std::string_view> units_;  // of the input's text
-  size_t next_ = 0;                      // index of the unit at hand
+  size_t next_ = 0;                      // index of the current unit
   size_t spoken_ = 0;
-  size_t left_bytes_ = 0;  // of the input's text, before the unit at hand or another before it
+  size_t left_bytes_ = 0;  // bytes of the input's text before the current unit or an earlier one
   size_t left_characters_ = 0;
 
-  models::PhonemeText text_;  // of the unit at hand, as is all below; empty: not yet found
+  models::PhonemeText text_;  // of the current unit, as everything below; empty: not read yet
   PhonemeIds read_;
   SymbolTimes times_;
-  bool begun_ = false;  // its first piece was taken
-  int64_t given_ = 0;   // samples of the network in the pieces before
+  bool begun_ = false;  // its first chunk was taken
+  int64_t given_ = 0;   // samples of the network in the chunks before
 };
 
 }  // namespace millrace::speech

@@ -11,20 +11,21 @@
 
 namespace millrace::speech {
 
-// How a voice reads: text to phonemes, phonemes to what its network takes. Immutable, thread-safe.
+// Reads for a voice: turns text into phonemes, and phonemes into the input of its network.
+// Immutable, thread-safe.
 class SpeechReader {
  public:
   virtual ~SpeechReader() = default;
 
-  // Of a sentence of the input's text; its words only if the input asks for their times. Empty
-  // phonemes when there is nothing to speak.
+  // Reads a sentence of the input's text. The result has words only if the input asks for their
+  // times, and empty phonemes if there is nothing to speak.
   virtual absl::StatusOr<models::PhonemeText> ToPhonemes(
       std::string_view sentence, const models::SynthesizeInput& input) const = 0;
-  // With the marks of the ends. What the voice does not know is left out.
+  // The result includes the marks of the ends. Symbols that the voice does not know are left out.
   virtual PhonemeIds ToIds(std::string_view phonemes) const = 0;
-  // The symbols that the voice knows, divided by spaces.
+  // Returns the symbols that the voice knows, separated by spaces.
   virtual std::string Symbols() const = 0;
-  // Symbols that the network takes at once.
+  // The most symbols that the network takes at once.
   virtual size_t max_symbols() const = 0;
 };
 

@@ -17,7 +17,7 @@ constexpr size_t kLongestCharacter = 4;  // bytes
 
 bool IsContinuation(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
 
-// Where to cut a text that is longer than max_bytes: 1..max_bytes.
+// Returns where to cut a text that is longer than max_bytes: 1..max_bytes.
 size_t FindCut(std::string_view text, size_t max_bytes) {
   for (size_t i = max_bytes; i > max_bytes / 2; --i) {
     const char before = text[i - 1];
@@ -32,7 +32,7 @@ size_t FindCut(std::string_view text, size_t max_bytes) {
   return cut;
 }
 
-// Adds a sentence, in pieces if need be.
+// Adds a sentence, cut into several units if it is too long.
 void AddSentence(std::string_view sentence, size_t max_bytes,
                  std::vector<std::string_view>& units) {
   std::string_view rest = models::Trim(sentence);
@@ -46,7 +46,7 @@ void AddSentence(std::string_view sentence, size_t max_bytes,
   if (!rest.empty()) units.push_back(rest);
 }
 
-// Where the first of the sentences ends.
+// Returns where the first sentence ends.
 size_t PhonemeSentenceEnd(std::string_view phonemes) {
   bool stopped = false;
   for (size_t at = 0; at < phonemes.size();) {
@@ -54,7 +54,7 @@ size_t PhonemeSentenceEnd(std::string_view phonemes) {
     const char first = phonemes[at];
     const bool space = models::kAsciiSpace.find(first) != std::string_view::npos;
     if (space && (stopped || (first != ' ' && first != '\t'))) return at;
-    // Marks that close behind a stop leave it one.
+    // Closing quotes and brackets after a stop do not change that it ends the sentence.
     const bool closes = c.value == '"' || c.value == U'”' || c.value == ')';
     stopped = c.value == '.' || c.value == '!' || c.value == '?' || c.value == U'…' ||
               (stopped && closes);

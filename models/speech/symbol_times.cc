@@ -10,8 +10,8 @@
 namespace millrace::speech {
 namespace {
 
-constexpr int kLeastPerSecond = 200;    // a symbol lasts 5 ms at least
-constexpr int kOverhangPerSecond = 10;  // how far behind its time a sound may begin: 0.1 s
+constexpr int kLeastPerSecond = 200;    // a symbol lasts at least 5 ms
+constexpr int kOverhangPerSecond = 10;  // how late a sound may begin: 0.1 s
 
 }  // namespace
 
@@ -60,7 +60,8 @@ size_t SymbolTimes::WordsBegin(size_t last) const {
 
 void SymbolTimes::EndSoundAt(size_t last, int64_t end, int64_t least) {
   const size_t word = WordsBegin(last);
-  // The last sound has most of the silence; others give only where it begins in it, too.
+  // Most of the silence belongs to the last sound; earlier sounds are cut only if the silence
+  // begins within them.
   size_t first = last;
   while (first > word && bounds[first] > end - least * static_cast<int64_t>(last - first + 1))
     --first;
@@ -97,7 +98,7 @@ void SymbolTimes::FollowSound(std::span<const float> samples, int sample_rate) {
     bounds[first] = onset;
   }
   for (size_t last = first; last < sounds.size();) {
-    size_t next = last + 1;  // the sound behind what follows
+    size_t next = last + 1;  // the sound after the marks
     bool pauses = false;
     for (; next < sounds.size() && !sounds[next]; ++next) pauses = pauses || marks[next];
     if (next == sounds.size()) {
@@ -113,7 +114,7 @@ void SymbolTimes::FollowSound(std::span<const float> samples, int sample_rate) {
       const auto silence = LongestSilence(part(begin, most), sample_rate);
       const int64_t from = silence ? begin + static_cast<int64_t>(silence->begin) : 0;
       const int64_t to = silence ? begin + static_cast<int64_t>(silence->end) : 0;
-      // One that ends before is within the word.
+      // A silence that ends before that is within the word.
       if (silence && from < bounds[next] && to >= bounds[last + 1]) {
         EndSoundAt(last, from, least);
         if (to > bounds[last + 1] && to < bounds[next + 1]) bounds[next] = to;

@@ -54,7 +54,7 @@ at::Tensor TensorReader::Take(const std::string& name, const std::vector<int64_t
                               absl::StrJoin(shape, ", "), "], -1 being any size"));
     return {};
   }
-  // A copy: a file that is cut short later must not kill the server.
+  // This is a copy: a file that is truncated later must not kill the server.
   const at::Tensor mapped = at::from_blob(const_cast<std::byte*>(view->data), view->shape,
                                           at::TensorOptions().dtype(at::kFloat));
   return mapped.to(device_, at::kFloat, /*non_blocking=*/false, /*copy=*/true);

@@ -13,29 +13,29 @@
 
 namespace millrace::speech {
 
-// Hands out the tensors of a safetensors file by name, and remembers the first that is missing or
-// of the wrong shape, so that the code that builds a network stays a list of its layers. For one
-// thread, while loading.
+// Reads the tensors of a safetensors file by name. It keeps the first error, of a missing tensor or
+// a wrong shape, so that the code that builds a network stays a list of its layers. For one thread,
+// while loading.
 class TensorReader {
  public:
-  // The tensors will live on the device.
+  // Tensors are copied to the device.
   TensorReader(models::SafetensorsFile file, at::Device device)
       : file_(std::move(file)), device_(device) {}
 
   at::Device device() const { return device_; }
   bool Has(const std::string& name) const;
-  // How many numbers from 0 exist for "<prefix><number><suffix>".
+  // Returns for how many numbers from 0 on "<prefix><number><suffix>" exists.
   int64_t Count(const std::string& prefix, const std::string& suffix) const;
-  // A float32 copy of a tensor; -1 accepts any size. An undefined tensor when it is missing or does
-  // not fit.
+  // Returns a float32 copy of a tensor; -1 accepts any size. Returns an undefined tensor when it is
+  // missing or has another shape.
   at::Tensor Take(const std::string& name, const std::vector<int64_t>& shape);
-  // As Take, but a tensor that is not there at all is no error.
+  // Like Take, but a missing tensor is no error.
   at::Tensor TakeIfAny(const std::string& name, const std::vector<int64_t>& shape);
 
-  // An error of the tensor of that name.
+  // Records an error of the tensor with that name.
   void Refuse(const std::string& name, const std::string& what);
 
-  // The first error of all the calls before.
+  // The first error of all calls so far.
   const absl::Status& status() const { return status_; }
 
  protected:
@@ -47,7 +47,7 @@ class TensorReader {
   absl::Status status_;
 };
 
-// "1 2 3"; empty when a number is missing or not in 1..max.
+// Parses "1 2 3". Returns an empty vector when a number is missing or not in 1..max.
 std::vector<int64_t> ParseNumbers(const std::string& text, int64_t max);
 
 }  // namespace millrace::speech

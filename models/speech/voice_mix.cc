@@ -14,7 +14,7 @@ namespace millrace::speech {
 namespace {
 
 constexpr size_t kMaxVoices = 16;
-constexpr float kTolerance = 1e-3F;  // of the sum of the weights
+constexpr float kTolerance = 1e-3F;  // for the sum of the weights
 
 absl::Status Refuse(std::string_view text, const std::string& what) {
   return absl::InvalidArgumentError(

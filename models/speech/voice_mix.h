@@ -10,14 +10,14 @@
 
 namespace millrace::speech {
 
-// A share of a voice in a mix.
+// The share of a voice in a mix.
 struct VoiceShare {
   size_t voice = 0;  // index into the model's voices
   float weight = 1;  // > 0; those of a mix sum to 1
 };
 
-// What a request's field `voice` asks for: "" (the first of the voices), "a", "a+b" in equal
-// shares, or "a:0.3+b:0.7". InvalidArgument naming the field, the value and what is allowed.
+// Parses the field `voice` of a request: "" (the first of the voices), "a", "a+b" in equal shares,
+// or "a:0.3+b:0.7". InvalidArgument names the field, the value and what is allowed.
 absl::StatusOr<std::vector<VoiceShare>> ParseVoiceMix(std::string_view text,
                                                       std::span<const std::string> voices);
 

@@ -40,26 +40,26 @@ constexpr char kWarmupSentence[] =
     "The first sentence that is spoken should not take longer than all the others.";
 constexpr float kWarmupStep = 1.14F;  // 8 / 7 is the least between two ShapeBuckets
 // Of a unit that somebody listens to: a third of a second, then ever more up to some four.
-constexpr int64_t kFirstPieceFrames = 32;
-constexpr int64_t kPieceFrames = 384;
+constexpr int64_t kFirstChunkFrames = 32;
+constexpr int64_t kChunkFrames = 384;
 constexpr uint64_t kDurationStream = 0;  // of the noise of a sentence
 constexpr uint64_t kLatentStream = 1;
 
 // What is left to say of one request.
 struct SpeechState final : models::RequestState {
   SpeechState(const models::SynthesizeInput& input, const models::SpeechPauses& pauses, int64_t hop)
-      : tail_frames(std::lround(kFirstPieceFrames / std::min(input.speed, 1.0F))),
-        plan(input, {.lead_samples = static_cast<size_t>(kFirstPieceFrames * hop),
+      : tail_frames(std::lround(kFirstChunkFrames / std::min(input.speed, 1.0F))),
+        plan(input, {.lead_samples = static_cast<size_t>(kFirstChunkFrames * hop),
                      .tail_samples = static_cast<size_t>(tail_frames * hop),
                      .pauses = pauses}) {}
 
   // Frames of the unit that the next step speaks.
-  int64_t NextPiece(bool streamed) const {
+  int64_t NextChunk(bool streamed) const {
     const int64_t rest = frames - spoken;
     if (!streamed) return rest;
     // The listener has what was spoken to pass the time with.
-    const int64_t piece = std::clamp(spoken, kFirstPieceFrames, kPieceFrames);
-    return rest < piece + tail_frames ? rest : piece;
+    const int64_t chunk = std::clamp(spoken, kFirstChunkFrames, kChunkFrames);
+    return rest < chunk + tail_frames ? rest : chunk;
   }
 
   const int64_t tail_frames;  // that the last piece has at least: slow speech ends slowly
@@ -183,7 +183,7 @@ class SpeechBatch final : public models::Batch {
       std::vector<float>& samples = **results_[i];
       state.spoken += static_cast<int64_t>(samples.size()) / model_.hop();
       const bool finished = state.spoken == state.frames;
-      request.Emit(state.plan.TakePiece(std::move(samples), model_.info().sample_rate, finished));
+      request.Emit(state.plan.TakeChunk(std::move(samples), model_.info().sample_rate, finished));
       if (!finished) {
         request.AdvanceTo(state.plan.WorkLeft(static_cast<double>(state.spoken) /
                                               static_cast<double>(state.frames)));
@@ -311,7 +311,7 @@ std::optional<std::vector<float>> LoadedVits::Decode(models::Request& request,
   const auto& state = static_cast<const SpeechState&>(*request.state());
   const bool streamed = std::get<models::SynthesizeInput>(request.input()).streamed;
   auto samples = state.decoding->Generate(
-      state.spoken, state.NextPiece(streamed), [&request] { return request.ShouldStop(); },
+      state.spoken, state.NextChunk(streamed), [&request] { return request.ShouldStop(); },
       context);
   if (samples) ApplyGain(gain_db_, *samples);
   return samples;

@@ -31,9 +31,9 @@ std::vector<float> Spoken(double lead, double tail) {
 
 class SpeechPausesTest : public ::testing::Test {
  protected:
-  // The audio of a text whose units last so long, in pieces of so many samples; 0: whole.
+  // The audio of a text whose units last so long, in chunks of so many samples; 0: whole.
   std::vector<float> Speak(const models::SynthesizeInput& input, double lead, double tail,
-                           size_t piece = 0) {
+                           size_t chunk = 0) {
     NoSink sink;
     models::Request request(input, TimePoint::max(), sink);
     SpeechPlan plan(std::get<models::SynthesizeInput>(request.input()),
@@ -49,9 +49,9 @@ class SpeechPausesTest : public ::testing::Test {
       plan.SetFrames(frames, 8);
       for (size_t at = 0; at < samples.size();) {
         const size_t rest = samples.size() - at;
-        const size_t count = piece == 0 || rest < piece + edge_ ? rest : piece;
+        const size_t count = chunk == 0 || rest < chunk + edge_ ? rest : chunk;
         models::SynthesizeOutput output =
-            plan.TakePiece({samples.begin() + static_cast<std::ptrdiff_t>(at),
+            plan.TakeChunk({samples.begin() + static_cast<std::ptrdiff_t>(at),
                             samples.begin() + static_cast<std::ptrdiff_t>(at + count)},
                            kRate, count == rest);
         for (models::SpokenSpan& word : output.words) {
@@ -120,7 +120,7 @@ TEST_F(SpeechPausesTest, ATextThatGoesOnBeginsWithItsPause) {
   ExpectNear(Silences(Speak(input, 0, 0)), {0.7, 0.1});
 }
 
-TEST_F(SpeechPausesTest, InPiecesItIsTheSame) {
+TEST_F(SpeechPausesTest, InChunksItIsTheSame) {
   edge_ = 1600;
   const models::SynthesizeInput input = Say("Abc. Def!\n\nAbc.");
   const std::vector<float> whole = Speak(input, 0.1, 0.15);

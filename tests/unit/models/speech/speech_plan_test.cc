@@ -29,7 +29,7 @@ class SpeechPlanTest : public ::testing::Test {
     while (plan.Prepare(request, reader_)) {
       EXPECT_EQ(plan.ids().size(), 2 + 2 * plan.symbols());
       EXPECT_EQ(plan.spoken(), units.size());
-      units.push_back(plan.TakePiece({}, 8000, true).text);
+      units.push_back(plan.TakeChunk({}, 8000, true).text);
       if (!plan.Advance()) request.Finish(absl::OkStatus());
     }
     status_ = request.outcome().value_or(absl::InternalError("not finished"));
@@ -95,16 +95,16 @@ TEST_F(SpeechPlanTest, AFailingFrontEndEndsTheRequest) {
   EXPECT_EQ(status_.message(), "no front end");
 }
 
-TEST_F(SpeechPlanTest, TheTextGoesWithTheFirstPiece) {
+TEST_F(SpeechPlanTest, TheTextGoesWithTheFirstChunk) {
   models::Request request(Say("Abc."), TimePoint::max(), sink_);
   SpeechPlan plan(std::get<models::SynthesizeInput>(request.input()), {});
   ASSERT_TRUE(plan.Prepare(request, reader_));
-  const models::SynthesizeOutput first = plan.TakePiece({0, 0}, 8000, false);
+  const models::SynthesizeOutput first = plan.TakeChunk({0, 0}, 8000, false);
   EXPECT_EQ(first.text, "Abc.");
   EXPECT_FALSE(first.sentence_finished);
   EXPECT_EQ(first.sample_rate, 8000);
   EXPECT_EQ(first.samples, (std::vector<float>{0, 0}));
-  const models::SynthesizeOutput second = plan.TakePiece({}, 8000, true);
+  const models::SynthesizeOutput second = plan.TakeChunk({}, 8000, true);
   EXPECT_EQ(second.text, "");
   EXPECT_TRUE(second.sentence_finished);
 }
@@ -119,7 +119,7 @@ std::string Shown(const std::vector<models::SpokenSpan>& times) {
   return shown;
 }
 
-TEST_F(SpeechPlanTest, TimesFollowFromTheFramesAndGoWithTheFirstPiece) {
+TEST_F(SpeechPlanTest, TimesFollowFromTheFramesAndGoWithTheFirstChunk) {
   models::SynthesizeInput input = Say("éé\nAbx, (cd)!");
   input.word_times = input.phoneme_times = true;
   models::Request request(input, TimePoint::max(), sink_);
@@ -130,12 +130,12 @@ TEST_F(SpeechPlanTest, TimesFollowFromTheFramesAndGoWithTheFirstPiece) {
   const std::vector<int64_t> frames = {5, 1, 1, 2, 1, 3, 1, 1, 1, 4, 1, 5, 1, 6, 1, 9};
   plan.SetFrames(frames, 10);
   plan.SetFrames(frames, 10);  // a step that is tried again
-  const models::SynthesizeOutput piece = plan.TakePiece({}, 8000, false);
-  EXPECT_EQ(Shown(piece.phonemes),
+  const models::SynthesizeOutput chunk = plan.TakeChunk({}, 8000, false);
+  EXPECT_EQ(Shown(chunk.phonemes),
             "A:50-70@0 B:70-100@0 ,:100-140@0  :140-160@0 C:160-210@0 "
             "D:210-270@0 !:270-430@0 ");  // a mark at the end has 20 ms
-  EXPECT_EQ(Shown(piece.words), "Abx:50-100@3 cd:160-270@9 ");
-  const models::SynthesizeOutput next = plan.TakePiece({}, 8000, true);
+  EXPECT_EQ(Shown(chunk.words), "Abx:50-100@3 cd:160-270@9 ");
+  const models::SynthesizeOutput next = plan.TakeChunk({}, 8000, true);
   EXPECT_TRUE(next.words.empty());
   EXPECT_TRUE(next.phonemes.empty());
 }
@@ -149,9 +149,9 @@ TEST_F(SpeechPlanTest, TimesOfPhonemesInPlaceOfATextAreTheirs) {
   std::string words;
   while (plan.Prepare(request, reader_)) {
     plan.SetFrames(std::vector<int64_t>(plan.ids().size(), 1), 1);
-    const models::SynthesizeOutput piece = plan.TakePiece({}, 8000, true);
-    words += Shown(piece.words);
-    EXPECT_TRUE(piece.phonemes.empty());
+    const models::SynthesizeOutput chunk = plan.TakeChunk({}, 8000, true);
+    words += Shown(chunk.words);
+    EXPECT_TRUE(chunk.phonemes.empty());
     if (!plan.Advance()) break;
   }
   EXPECT_EQ(words, "A:1-3@0 BC:1-5@3 D:9-11@7 ");
@@ -162,9 +162,9 @@ TEST_F(SpeechPlanTest, WithoutAskingThereAreNoTimes) {
   SpeechPlan plan(std::get<models::SynthesizeInput>(request.input()), {});
   ASSERT_TRUE(plan.Prepare(request, reader_));
   plan.SetFrames(std::vector<int64_t>(plan.ids().size(), 1), 1);
-  const models::SynthesizeOutput piece = plan.TakePiece({}, 8000, true);
-  EXPECT_TRUE(piece.words.empty());
-  EXPECT_TRUE(piece.phonemes.empty());
+  const models::SynthesizeOutput chunk = plan.TakeChunk({}, 8000, true);
+  EXPECT_TRUE(chunk.words.empty());
+  EXPECT_TRUE(chunk.phonemes.empty());
 }
 
 TEST_F(SpeechPlanTest, AnUnknownSymbolIsNamedWithItsByte) {

@@ -44,9 +44,9 @@ class Voice {
   const VitsDecoder& native() const { return *native_; }
   const VitsDecoder& aten() const { return *aten_; }
 
-  // In pieces of so many frames; 0: in one.
+  // In chunks of so many frames; 0: in one.
   std::vector<float> Speak(const VitsDecoder& decoder, size_t phonemes, int64_t frames_each,
-                           int64_t speaker, int64_t piece = 0) const {
+                           int64_t speaker, int64_t chunk = 0) const {
     const at::InferenceMode inference;
     std::vector<int64_t> ids(phonemes);
     for (size_t i = 0; i < phonemes; ++i) ids[i] = static_cast<int64_t>(i % 30);
@@ -63,7 +63,7 @@ class Voice {
     std::vector<float> all;
     for (int64_t begin = 0; begin < frames;) {
       const auto samples = decoding->Generate(
-          begin, piece == 0 ? frames : piece, [] { return false; }, context);
+          begin, chunk == 0 ? frames : chunk, [] { return false; }, context);
       if (!samples || samples->empty()) {
         ADD_FAILURE() << "no samples from frame " << begin << " on";
         break;
@@ -112,12 +112,12 @@ TEST_P(VitsDecoderTest, CpuEqualsAten) {
   }
 }
 
-TEST_P(VitsDecoderTest, PiecesJoinToTheSameBits) {
+TEST_P(VitsDecoderTest, ChunksJoinToTheSameBits) {
   const Voice voice(GetParam().shape);
   const int64_t last = std::max<int64_t>(GetParam().shape.speakers, 1) - 1;
   const std::vector<float> whole = voice.Speak(voice.native(), 30, 9, last);
-  for (const int64_t piece : {1, 7, 32, 95, 96, 200, 1000})
-    EXPECT_EQ(voice.Speak(voice.native(), 30, 9, last, piece), whole) << piece;
+  for (const int64_t chunk : {1, 7, 32, 95, 96, 200, 1000})
+    EXPECT_EQ(voice.Speak(voice.native(), 30, 9, last, chunk), whole) << chunk;
   EXPECT_EQ(voice.Speak(voice.aten(), 30, 9, last, 32), voice.Speak(voice.aten(), 30, 9, last));
 }
 

@@ -74,7 +74,7 @@ TEST_F(VitsModelTest, SpeaksASentenceAStep) {
   EXPECT_EQ(sink.parts[1].text, "Three!");
 }
 
-TEST_F(VitsModelTest, AListenerGetsTheSameAudioInPieces) {
+TEST_F(VitsModelTest, AListenerGetsTheSameAudioInChunks) {
   const auto model = Load();
   models::SynthesizeInput input = speech::Say(
       "The first words of a long sentence are heard while the rest of it is still being made. "
@@ -84,15 +84,15 @@ TEST_F(VitsModelTest, AListenerGetsTheSameAudioInPieces) {
   ASSERT_TRUE(speech::SpeakAll(*model, input, whole).ok());
   ASSERT_EQ(whole.parts.size(), 2U);
   input.streamed = true;
-  speech::Collector pieces;
-  ASSERT_TRUE(speech::SpeakAll(*model, input, pieces).ok());
-  ASSERT_GT(pieces.parts.size(), 3U);
-  EXPECT_LT(pieces.parts[0].samples.size(), whole.parts[0].samples.size() / 3);
+  speech::Collector chunks;
+  ASSERT_TRUE(speech::SpeakAll(*model, input, chunks).ok());
+  ASSERT_GT(chunks.parts.size(), 3U);
+  EXPECT_LT(chunks.parts[0].samples.size(), whole.parts[0].samples.size() / 3);
 
   size_t sentence = 0;
   bool first = true;
   std::vector<float> joined;
-  for (const models::SynthesizeOutput& part : pieces.parts) {
+  for (const models::SynthesizeOutput& part : chunks.parts) {
     EXPECT_EQ(part.sentence_index, sentence);
     EXPECT_EQ(part.text, first ? whole.parts[sentence].text : "");
     joined.insert(joined.end(), part.samples.begin(), part.samples.end());
