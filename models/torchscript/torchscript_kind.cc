@@ -21,11 +21,11 @@ constexpr size_t kMaxTensors = 256;
 constexpr int kMaxRank = 32;
 constexpr size_t kMaxWarmupSizes = 64;
 constexpr int64_t kMaxWarmupSize = 65'536;
-// Bounds a tensor, and all inputs of the warm-up together; a gRPC message cannot hold more than
-// twice that.
+// The most bytes of a tensor, and of all warm-up inputs together. A gRPC message cannot hold more
+// than twice that.
 constexpr int64_t kMaxTensorBytes = int64_t{1} << 30;
 
-// The bytes of a tensor with `any` in place of each -1; nullopt when they are more than allowed.
+// Returns the bytes of a tensor with `any` in place of each -1; nullopt when they exceed the limit.
 std::optional<int64_t> BytesOf(const models::TensorSpec& spec, int64_t any) {
   auto bytes = static_cast<int64_t>(models::ElementSize(spec.type));
   if (std::find(spec.shape.begin(), spec.shape.end(), 0) != spec.shape.end()) return 0;
@@ -41,13 +41,13 @@ std::string Text(const std::vector<int64_t>& shape) {
   return absl::StrCat("[", absl::StrJoin(shape, ", "), "]");
 }
 
-// The inputs that the warm-up makes, all at once, which nothing else bounds.
+// Checks the inputs that the warm-up makes at once, because nothing else bounds them.
 void CheckWarmUpBytes(const TorchScriptConfig& config, const models::ConfigSection& section) {
   int64_t left = kMaxTensorBytes;
   for (const int64_t any :
        config.warmup_sizes.empty() ? std::vector<int64_t>{1} : config.warmup_sizes) {
     for (const models::TensorSpec& spec : config.inputs) {
-      if (!BytesOf(spec, 1)) return;  // it has its own message
+      if (!BytesOf(spec, 1)) return;  // it is reported by itself
       const std::optional<int64_t> bytes = BytesOf(spec, any);
       if (!bytes || *bytes > left) {
         return section.Error(

@@ -17,7 +17,7 @@ class TorchScriptConfig final : public models::KindConfig {
   std::vector<models::TensorSpec> inputs;
   std::vector<models::TensorSpec> outputs;
   bool stack = false;
-  std::vector<int64_t> warmup_sizes = {};  // for each -1 of the inputs; empty: 1
+  std::vector<int64_t> warmup_sizes = {};  // one for each -1 of the inputs; empty: 1
 };
 
 extern const models::ModelKind kKind;

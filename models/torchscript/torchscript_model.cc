@@ -30,7 +30,7 @@
 namespace millrace::torchscript {
 namespace {
 
-// Of a matrix product and an addition against the two in one.
+// The difference between a matrix product with an addition and aten::linear.
 constexpr double kRelative = 1e-4;
 
 at::ScalarType ToScalarType(models::DataType type) {
@@ -77,9 +77,9 @@ std::vector<at::Tensor> ToTensors(const c10::IValue& result) {
   return tensors;
 }
 
-// A module that is shared by all workers. It is frozen: what forward only reads has become a
-// constant of its graph. An attribute that forward writes stays one, and the workers would write it
-// at the same time, so such modules are none to serve.
+// A module that all workers share. It is frozen: attributes that forward only reads have become
+// constants of its graph. A module whose forward writes an attribute is rejected, because the
+// workers would write it at the same time.
 class TorchScriptModel final : public models::Model {
  public:
   TorchScriptModel(torch::jit::Module module, const TorchScriptOptions& options, at::Device device,
@@ -123,7 +123,7 @@ class TorchScriptModel final : public models::Model {
                                models::ElementSize(tensor.type),
                            '\0');
       }
-      // The executor specialises during the first runs, and the graph cache records the second.
+      // The executor specialises in the first runs, and the graph cache captures the second.
       inputs.insert(inputs.end(), 3, models::Input(input));
     }
     return inputs;
@@ -137,7 +137,7 @@ class TorchScriptModel final : public models::Model {
   }
 
  private:
-  // How many rows a stacked batch of so many requests has.
+  // Returns how many rows a stacked batch of `count` requests has.
   size_t PaddedSize(size_t count) const {
     if (!few_batch_sizes_) return count;
     return std::max(count, std::min(std::bit_ceil(count), info_.batching.max_batch));
@@ -151,7 +151,7 @@ class TorchScriptModel final : public models::Model {
     void Forward(runtime::WorkerContext& context) override {
       const size_t group = model_.stack_ ? requests_.size() : 1;
       for (size_t first = 0; first < requests_.size(); first += group) {
-        // The queue ends a request that was left without an outcome and is to stop.
+        // The queue ends a request that is to stop and has no outcome.
         if (group == 1 && requests_[first]->ShouldStop()) continue;
         Run(first, group, context);
       }
@@ -166,7 +166,7 @@ class TorchScriptModel final : public models::Model {
     }
 
    private:
-    // One forward of `count` requests from `first`.
+    // Runs one forward of `count` requests from `first` on.
     void Run(size_t first, size_t count, runtime::WorkerContext& context) {
       std::vector<at::Tensor> inputs;
       inputs.reserve(model_.info_.inputs.size());
@@ -276,15 +276,18 @@ class TorchScriptModel final : public models::Model {
 
 std::string FirstLine(const std::string& text) { return text.substr(0, text.find('\n')); }
 
-// Frozen: one graph, with everything inlined and what forward only reads as constants.
+// Loads the module and freezes it to one graph, with everything inlined and attributes that forward
+// only reads as constants.
 torch::jit::Module LoadFrozen(const std::string& file, at::Device device) {
   torch::jit::Module module = torch::jit::load(file, device);
   module.eval();
-  // Numbers must stay those of the module as it was saved: no fusing that changes them.
+  // Outputs must stay those of the module as it was saved, so nothing that changes numbers is
+  // fused.
   return torch::jit::freeze(module, std::nullopt, /*optimize_numerics=*/false);
 }
 
-// Numbers that tell a wrong graph from a right one: no two neighbours are equal, none is special.
+// Makes numbers that distinguish a wrong graph from a right one: neighbours differ, and none is
+// special.
 at::Tensor SampleInput(const models::TensorSpec& spec, const TorchScriptOptions& options) {
   std::vector<int64_t> shape = spec.shape;
   const int64_t size = options.warmup_sizes.empty() ? 1 : options.warmup_sizes.front();
@@ -297,7 +300,7 @@ at::Tensor SampleInput(const models::TensorSpec& spec, const TorchScriptOptions&
   return (at::arange(numbers.numel(), at::kDouble) * 0.7).sin().view(shape).to(type);
 }
 
-// How far rounding may take numbers of this type apart.
+// Returns the relative difference that rounding may cause for numbers of this type.
 double RelativeTolerance(at::ScalarType type) {
   switch (type) {
     case at::kHalf:
@@ -309,7 +312,7 @@ double RelativeTolerance(at::ScalarType type) {
   }
 }
 
-// Whether the graph without nn.Linear gives the numbers of the one with it, on the CPU, where both
+// Checks that the graph without nn.Linear gives the outputs of the original on the CPU, where both
 // are known to be right.
 absl::Status CheckLinearReplaced(const TorchScriptOptions& options, const models::ModelInfo& info) {
   const std::string file = options.file.string();
@@ -350,7 +353,7 @@ absl::StatusOr<std::unique_ptr<models::Model>> LoadTorchScript(const TorchScript
   try {
     torch::jit::Module module = LoadFrozen(options.file.string(), device);
     const auto& schema = module.get_method("forward").function().getSchema();
-    const size_t takes = schema.arguments().size() - 1;  // less self
+    const size_t takes = schema.arguments().size() - 1;  // without self
     if (takes != info.inputs.size()) {
       return absl::InvalidArgumentError(StrCat(options.file.string(), ": forward takes ", takes,
                                                " inputs; model.pbtxt names ", info.inputs.size()));

@@ -25,13 +25,13 @@ constexpr double kLastSlope = 0.01;
 constexpr int64_t kSmallestBucket = 64;  // frames
 constexpr int kFlows[] = {6, 4, 2, 0};   // those between exchange the two halves
 
-// Zero padding that keeps the length.
+// Convolves with zero padding that keeps the length.
 at::Tensor Convolve(const VitsConv& conv, const at::Tensor& x) {
   const int64_t padding = (conv.weight.size(2) - 1) * conv.dilation / 2;
   return at::conv1d(x, conv.weight, conv.bias, 1, padding, conv.dilation);
 }
 
-// [1, 1, frames] for a stage with `times` as many.
+// Repeats a mask [1, 1, frames] for a stage with `times` as many frames.
 at::Tensor Stretch(const at::Tensor& mask, int64_t times) {
   const int64_t frames = mask.size(2);
   return mask.view({1, 1, frames, 1}).expand({1, 1, frames, times}).reshape({1, 1, frames * times});
@@ -107,7 +107,7 @@ AtenVitsDecoder::AtenVitsDecoder(VitsWeights& weights, int64_t latent, std::stri
   post_ = TakeSameConv(weights, "dec.conv_post", {1, channels, -1});
 }
 
-// What the coupling layer adds to the other half, given this one.
+// Returns what the coupling layer adds to the other half of the channels, given this half.
 at::Tensor AtenVitsDecoder::RunCoupling(const Coupling& coupling, const at::Tensor& kept,
                                         const at::Tensor& mask, const at::Tensor& speaker) {
   at::Tensor x = Convolve(coupling.pre, kept) * mask;

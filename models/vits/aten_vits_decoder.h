@@ -14,16 +14,16 @@
 
 namespace millrace::vits {
 
-// ATen operators, one after the other over the whole sentence: runs on any device, through the
-// graph cache. Sentences are padded to few lengths, and what lies beyond the end is kept at zero,
-// so that the samples are those of the unpadded sentence. CpuVitsDecoder is faster on the CPU.
+// The decoder in ATen operators over the whole sentence, for any device, through the graph cache.
+// Sentences are padded to few lengths, and what lies beyond the end is kept at zero, so that the
+// samples are those of the unpadded sentence. CpuVitsDecoder is faster on the CPU.
 class AtenVitsDecoder final : public VitsDecoder {
  public:
-  // The weights are on the device; `model` is its name in the graph caches. Errors are kept in
+  // The weights must be on the device. model: its name in the graph caches. Errors are kept in
   // weights.status().
   AtenVitsDecoder(VitsWeights& weights, int64_t latent, std::string model);
 
-  // Its decodings give the whole rest of the sentence at once.
+  // Decodings of this class return the whole rest of the sentence at once.
   std::unique_ptr<Decoding> Start(const Input& input) const override;
 
  private:
@@ -45,13 +45,13 @@ class AtenVitsDecoder final : public VitsDecoder {
   static Coupling TakeCoupling(VitsWeights& weights, int flow, int64_t latent,
                                int64_t speaker_channels);
   static Block TakeBlock(VitsWeights& weights, int64_t index, int64_t channels);
-  // In what follows x and z are [1, channels, frames] and zero beyond the end; mask [1, 1, frames]
-  // is 1 up to there, then 0. speaker is [1, channels, 1], or undefined for a voice of one.
+  // Below, x and z are [1, channels, frames] and zero beyond the end; mask [1, 1, frames] is 1 up
+  // to the end, then 0. speaker is [1, channels, 1], or undefined for a voice with one speaker.
   static at::Tensor RunCoupling(const Coupling& coupling, const at::Tensor& kept,
                                 const at::Tensor& mask, const at::Tensor& speaker);
   static at::Tensor RunBlock(const Block& block, at::Tensor x, const at::Tensor& mask);
   at::Tensor Flow(at::Tensor z, const at::Tensor& mask, const at::Tensor& speaker) const;
-  // The samples [frames * hop]; those beyond the end mean nothing.
+  // Returns samples [frames * hop]; those beyond the end are undefined.
   at::Tensor Generate(const at::Tensor& z, at::Tensor mask, const at::Tensor& speaker) const;
 
   const std::string model_;

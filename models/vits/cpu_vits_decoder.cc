@@ -6,7 +6,7 @@
 namespace millrace::vits {
 namespace {
 
-// Where channel c of the latents lies in a row of two padded halves.
+// Returns the place of each latent channel in a row of two padded halves.
 std::vector<int64_t> LatentPlaces(int64_t latent, int64_t half_width) {
   std::vector<int64_t> places;
   const int64_t half = latent / 2;
@@ -51,7 +51,7 @@ class CpuVitsDecoder::Sentence final : public Decoding {
  private:
   int64_t width() const { return 2 * decoder_.flow_.half_width(); }
 
-  // Runs the flow over the frames before `end` at least: first over these alone, since somebody
+  // Runs the flow at least over the frames before `end`: first over these alone, because a listener
   // waits for them, then over all the others.
   void Flow(int64_t end) {
     if (end <= flowed_) return;
@@ -59,7 +59,7 @@ class CpuVitsDecoder::Sentence final : public Decoding {
     const int64_t reach = flow.reach();
     const bool some = flowed_ == 0 && end + 2 * reach < frames_;
     const int64_t until = some ? end : frames_;
-    // What a cut changes does not come further than the flow reaches.
+    // A cut changes only frames within the flow's reach.
     const int64_t first = std::max<int64_t>(flowed_ - reach, 0);
     const int64_t last = std::min(until + reach, frames_);
     auto window =

@@ -12,9 +12,9 @@
 
 namespace millrace::vits {
 
-// The decoder for the CPU: own convolutions on rows of channels, on the calling thread alone.
-// Samples depend only on the input, not on the number of threads. Scratch memory is kept for the
-// next call: one set for each call that ever ran at the same time.
+// The decoder for the CPU: our own convolutions on rows of channels, on the calling thread alone.
+// Samples depend only on the input, not on the number of threads. Scratch memory is kept for later
+// calls: one set for each call that ever ran at the same time.
 class CpuVitsDecoder final : public VitsDecoder {
  public:
   CpuVitsDecoder(VitsWeights& weights, int64_t latent);

@@ -15,8 +15,8 @@ namespace {
 constexpr int kFlows[] = {6, 4, 2, 0};  // those between exchange the two halves
 constexpr int64_t kGateGroup = kernels::kChannelBlock / 2;
 
-// Pairs 16 channels of the tanh half with their 16 of the sigmoid half, as the kernels' gate wants
-// them.
+// Interleaves 16 channels of the tanh half with their 16 of the sigmoid half, as the gate of the
+// kernels expects.
 std::vector<int64_t> GateOrder(int64_t hidden) {
   std::vector<int64_t> order;
   for (int64_t group = 0; group < hidden; group += kGateGroup) {
@@ -52,8 +52,8 @@ Flow::Flow(VitsWeights& weights, int64_t latent, const at::Tensor& speakers)
   }
 }
 
-// The first exchange leaves both halves swapped and reversed, the second puts them right again. So
-// in the odd ones the second half conditions and the first is changed, both read backwards.
+// The first exchange leaves both halves swapped and reversed, the second restores them. So in odd
+// coupling layers the second half conditions and the first is changed, both read backwards.
 Flow::Coupling Flow::Build(VitsWeights& weights, int flow, bool reversed) {
   const std::string name = absl::StrCat("flow.flows.", flow);
   Coupling coupling;

@@ -16,10 +16,10 @@ class Flow {
   // Errors are kept in weights.status(). `speakers` [n, channels] or undefined.
   Flow(VitsWeights& weights, int64_t latent, const at::Tensor& speakers);
 
-  // A row of latent values is two halves of half_width() floats, the second half of the channels at
-  // half_width().
+  // A row of latent values has two halves of half_width() floats; the second half of the channels
+  // begins at half_width().
   int64_t half_width() const { return half_width_; }
-  // Frames on each side that a transformed one depends on.
+  // How many frames on each side a transformed frame depends on.
   int64_t reach() const;
   // Transforms `frames` rows in place.
   void Run(float* rows, int64_t frames, int64_t speaker) const;
@@ -39,7 +39,8 @@ class Flow {
   };
 
   Coupling Build(VitsWeights& weights, int flow, bool reversed);
-  // The biases of a coupling's gates, one row a layer, with what the speaker adds.
+  // Returns the biases of a coupling's gates, one row for each layer, with the speaker's
+  // contribution.
   kernels::AlignedBuffer<float> SpeakerBias(const Coupling& coupling, int64_t speaker) const;
 
   const at::Tensor speakers_;

@@ -15,8 +15,8 @@ namespace {
 
 constexpr float kSlope = 0.1F;
 constexpr float kLastSlope = 0.01F;
-// The first stage has few rows and reads far beyond its ends, the others have many and read little:
-// so it runs in larger chunks.
+// The first stage has few rows and reads far beyond its ends, while the others have many rows and
+// read little, so it runs in larger chunks.
 constexpr int64_t kOuterFrames = 96;
 constexpr int64_t kInnerFrames = 16;
 

@@ -11,11 +11,11 @@
 namespace millrace::vits {
 
 // The HiFi-GAN generator of VITS for the CPU, on rows of channels. It works in chunks that fit the
-// caches: a chunk reads a few rows beyond its ends, so the samples do not depend on where the cuts
-// are, and memory does not grow with the sentence. Immutable, shared by all threads.
+// caches: a chunk reads a few rows beyond its ends, so that samples do not depend on the cuts and
+// memory does not grow with the sentence. Immutable, shared by all threads.
 class Generator {
  public:
-  // Scratch memory of one call; may be used again, by one call at a time.
+  // Scratch memory of one call; reusable, by one call at a time.
   class Scratch {
    private:
     friend class Generator;
@@ -29,12 +29,12 @@ class Generator {
     std::vector<Stage> stages;
   };
 
-  // `input_width` is the width of a row of frames, of which the latent channel c is at
-  // input_places[c]. Errors are kept in weights.status().
+  // input_width: the width of a row of frames, in which latent channel c is at input_places[c].
+  // Errors are kept in weights.status().
   Generator(VitsWeights& weights, const std::vector<int64_t>& input_places, int64_t input_width,
             const at::Tensor& speakers);
 
-  // What to speak: rows of latents [frames][input_width].
+  // The input: rows of latents [frames][input_width].
   struct Sentence {
     const float* rows = nullptr;
     int64_t frames = 0;
@@ -42,28 +42,28 @@ class Generator {
   };
 
   int64_t hop() const { return hop_; }
-  // Frames on each side of those it speaks that it reads.
+  // How many frames it reads on each side of those whose samples it makes.
   int64_t margin() const;
-  // Samples [(end - begin) * hop], those of the frames [begin, end) of the sentence. `should_stop`
-  // is asked every chunk; false when it said so, with the samples unfinished.
+  // Writes samples [(end - begin) * hop] of the frames [begin, end) of the sentence. Calls
+  // should_stop in every chunk; returns false, with the samples unfinished, if it returns true.
   bool Run(const Sentence& sentence, int64_t begin, int64_t end, Scratch& scratch, float* samples,
            const std::function<bool()>& should_stop) const;
 
  private:
   struct Conv {
     speech::PackedConv conv;
-    bool residual = false;  // adds the rows from before it, or from before the one before it
+    bool residual = false;  // adds its input, or the input of the layer before it
   };
   using Block = std::vector<Conv>;
   struct Stage {
     speech::PackedConv up;
     int64_t stride = 1;
-    int64_t crop = 0;   // rows that the full transposed convolution has more at its start
+    int64_t crop = 0;   // rows that the uncropped transposed convolution has more at its start
     int64_t width = 0;  // floats of a row
     int64_t reach = 0;  // rows that the blocks read beyond each end
     std::vector<Block> blocks;
   };
-  // Rows begin..end-1 of a signal; `data` is row `begin`.
+  // Rows begin..end-1 of a signal; `data` points to row `begin`.
   struct Rows {
     float* data = nullptr;
     int64_t begin = 0;
@@ -81,25 +81,25 @@ class Generator {
   };
 
   static Block TakeBlock(VitsWeights& weights, int64_t index, int64_t channels);
-  // Rows that a block reads beyond each end.
+  // Returns how many rows a block reads beyond each end.
   static int64_t Reach(const Block& block);
   static Rows Allocate(kernels::AlignedBuffer<float>& memory, int64_t begin, int64_t end,
                        int64_t width);
-  // Makes the rows outside of a signal of `total` rows zero.
+  // Zeroes the rows outside of a signal of `total` rows.
   static void ClearOutside(const Rows& rows, int64_t total);
 
   kernels::AlignedBuffer<float> SpeakerBias(int64_t speaker) const;
-  // The first convolution's active rows [begin, end); as all signals here, zero where they lie
-  // outside.
+  // Returns the active rows [begin, end) of the first convolution. Rows outside the signal are
+  // zero, as in all signals here.
   Rows RunPre(const Rows& frames, int64_t total, int64_t begin, int64_t end, const float* bias,
               Scratch& scratch) const;
-  // The stage's active output rows [begin, end). `input_total` is the length of the whole input
+  // Returns the stage's active output rows [begin, end). input_total: the length of the whole input
   // signal.
   Rows RunStage(size_t index, const Rows& input, int64_t input_total, int64_t begin, int64_t end,
                 Scratch::Stage& scratch) const;
   void RunBlock(const Stage& stage, size_t block, const BlockRows& rows,
                 Scratch::Stage& scratch) const;
-  // The input rows that output rows [begin, end) of the stage need.
+  // Returns the input rows that output rows [begin, end) of the stage need.
   std::pair<int64_t, int64_t> InputRange(const Stage& stage, int64_t begin, int64_t end) const;
 
   int64_t hop_ = 1;

@@ -15,7 +15,7 @@
 
 namespace millrace::vits {
 
-// The second half of VITS: draws the latent frames, runs the inverse flow and the generator.
+// The second half of VITS: draws the latent frames, then runs the inverse flow and the generator.
 // Implementations are immutable and shared by all threads.
 class VitsDecoder {
  public:
@@ -28,18 +28,18 @@ class VitsDecoder {
 
     int64_t TotalFrames() const;
     // Writes a row of latents for each frame: the first half of the channels, and the second half
-    // from column `second_half` on. `pitch` floats lie between the beginnings of rows.
+    // from column `second_half` on. Rows begin `pitch` floats apart.
     void DrawLatents(int64_t second_half, int64_t pitch, float* rows) const;
   };
 
-  // A sentence whose audio can be asked for. Used by one thread at a time; the decoder outlives it.
+  // A sentence that is being decoded. Used by one thread at a time; the decoder must outlive it.
   class Decoding {
    public:
     virtual ~Decoding() = default;
 
-    // The samples in -1..1 of at least `count` frames from `begin` on, fewer only at the end. Where
-    // the cuts are changes none of them. Nullopt when should_stop, asked now and then where the
-    // host does the work, said so.
+    // Returns samples in -1..1 of at least `count` frames from `begin` on, fewer only at the end.
+    // Samples do not depend on the cuts. Where the host does the work it calls should_stop
+    // repeatedly, and returns nullopt if that returns true.
     virtual std::optional<std::vector<float>> Generate(int64_t begin, int64_t count,
                                                        const std::function<bool()>& should_stop,
                                                        runtime::WorkerContext& context) = 0;
@@ -47,11 +47,11 @@ class VitsDecoder {
 
   virtual ~VitsDecoder() = default;
 
-  // `input` and what it refers to may go afterwards.
+  // `input` and what it refers to may be destroyed afterwards.
   virtual std::unique_ptr<Decoding> Start(const Input& input) const = 0;
 };
 
-// The fastest for the device, on which the weights are. `model` is its name in the graph caches.
+// Makes the fastest decoder for the device of the weights. model: its name in the graph caches.
 // Errors are kept in weights.status(); then the decoder must not be used.
 std::unique_ptr<VitsDecoder> MakeVitsDecoder(VitsWeights& weights, int64_t latent,
                                              at::Device device, std::string model);

@@ -25,15 +25,16 @@ constexpr double kSmallestBin = 1e-3;
 constexpr int kSplineFlows[] = {
     7, 5, 3};  // flows.1 is unused at inference; those between exchange the two halves
 
-// Positions of the bins' edges from their sizes before activation: [N, bins] -> [N, bins + 1].
+// Returns the positions of the bins' edges for their sizes before activation: [N, bins] -> [N, bins
+// + 1].
 at::Tensor Knots(const at::Tensor& sizes) {
   const double bins = static_cast<double>(sizes.size(1));
   const at::Tensor share = kSmallestBin + (1.0 - kSmallestBin * bins) * at::softmax(sizes, 1);
   return at::constant_pad_nd(at::cumsum(share, 1), {1, 0}) * (2.0 * kTailBound) - kTailBound;
 }
 
-// Inverse of the monotonic rational-quadratic spline (Durkan et al., 2019). y [N]; the rest before
-// their activations.
+// Computes the inverse of the monotonic rational-quadratic spline (Durkan et al., 2019). y [N]; the
+// other arguments are before activation.
 at::Tensor InverseSpline(const at::Tensor& y, const at::Tensor& widths, const at::Tensor& heights,
                          const at::Tensor& slopes) {
   const at::Tensor left = Knots(widths);
@@ -57,7 +58,7 @@ at::Tensor InverseSpline(const at::Tensor& y, const at::Tensor& widths, const at
   const at::Tensor a = offset * curvature + height * (delta - slope0);
   const at::Tensor b = height * slope0 - offset * curvature;
   const at::Tensor c = -delta * offset;
-  // Never negative but for rounding.
+  // Only rounding can make it negative.
   const at::Tensor discriminant = (b * b - 4.0 * a * c).clamp_min(0);
   const at::Tensor root = 2.0 * c / (-b - at::sqrt(discriminant));
   return at::where(inside, (root * width + x0).squeeze(1), y);

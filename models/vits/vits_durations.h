@@ -12,21 +12,21 @@
 
 namespace millrace::vits {
 
-// VITS's stochastic duration predictor, run backwards: from noise to how long each phoneme lasts.
-// On the CPU, over rows of channels. Immutable: any number of threads may call it.
+// VITS's stochastic duration predictor, run backwards: from noise to the length of each phoneme. On
+// the CPU, over rows of channels. Immutable: any number of threads may call it.
 class VitsDurations {
  public:
   VitsDurations() = default;
-  // `hidden` channels come in. Errors are kept in weights.status().
+  // hidden: the number of input channels. Errors are kept in weights.status().
   VitsDurations(VitsWeights& weights, int64_t hidden, const at::Tensor& speakers);
 
-  // The logarithm of each phoneme's frames, [phonemes]. hidden [phonemes, hidden]; noise
+  // Returns the logarithm of each phoneme's frames, [phonemes]. hidden [phonemes, hidden]; noise
   // [phonemes, 2]; speaker [1, channels], undefined for one speaker.
   at::Tensor LogFrames(const at::Tensor& hidden, const at::Tensor& noise,
                        const at::Tensor& speaker) const;
 
  private:
-  // A convolution of each channel by itself, then one across the channels.
+  // A depthwise-separable convolution: one of each channel by itself, then one across the channels.
   struct SeparableLayer {
     at::Tensor taps;  // [taps, channels]
     at::Tensor bias;  // [channels]

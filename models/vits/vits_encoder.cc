@@ -20,7 +20,7 @@
 namespace millrace::vits {
 namespace {
 
-// The projections to queries, keys and values as one.
+// Takes the projections to queries, keys and values as one.
 speech::CpuConv TakeQueryKeyValue(VitsWeights& weights, const std::string& attention,
                                   int64_t hidden) {
   std::vector<at::Tensor> weight;
@@ -33,9 +33,9 @@ speech::CpuConv TakeQueryKeyValue(VitsWeights& weights, const std::string& atten
   return speech::CpuConv(at::cat(weight), at::cat(bias), /*exact=*/true);
 }
 
-// Calls of(a row of `square`'s diagonal band, the same row of `band`, how many) for each of their
-// rows: position j of row i of the square [heads, length, length] and distance j - i + window of
-// the band [heads, length, 2 * window + 1] are the same.
+// Calls of(a row of `square`'s diagonal band, the same row of `band`, their length) for each row:
+// position j of row i of the square [heads, length, length] and distance j - i + window of the band
+// [heads, length, 2 * window + 1] are the same.
 template <typename Of>
 void ForEachRowOfBand(const at::Tensor& square, const at::Tensor& band, Of of) {
   const int64_t heads = square.size(0);
@@ -78,7 +78,7 @@ VitsEncoder::VitsEncoder(VitsWeights& weights) {
   const int64_t count = weights.Count("enc_p.encoder.attn_layers.", ".conv_q.weight");
   for (int64_t i = 0; i < count; ++i) layers_.push_back(TakeLayer(weights, i, hidden));
   projection_ = TakeRowConv(weights, "enc_p.proj", {-1, hidden, 1});
-  // Means and deviations of latents of which the flow exchanges halves.
+  // The flow exchanges halves of the latents, and there are means and deviations of each.
   if (projection_.out_channels() % 4 != 0) {
     weights.Refuse("enc_p.proj.weight", absl::StrCat("has ", projection_.out_channels(),
                                                      " outputs, which is no multiple of 4"));
@@ -86,7 +86,7 @@ VitsEncoder::VitsEncoder(VitsWeights& weights) {
   durations_ = VitsDurations(weights, hidden, speakers_);
 }
 
-// Self-attention with learned embeddings of the distance, as far as the window reaches.
+// Self-attention with learned embeddings of the distance, within the window.
 at::Tensor VitsEncoder::Attend(const Layer& layer, const at::Tensor& x) {
   const int64_t length = x.size(0);
   const int64_t hidden = x.size(1);

@@ -13,17 +13,17 @@
 
 namespace millrace::vits {
 
-// The first half of VITS: phonemes to the statistics of their latents, and how many frames each one
-// lasts. On the CPU, where the weights must be; one sentence at a time. Immutable:
-// any number of threads may call it.
+// The first half of VITS: turns phonemes into the statistics of their latents and the number of
+// frames of each. On the CPU, where the weights must be; one sentence at a time. Immutable: any
+// number of threads may call it.
 class VitsEncoder {
  public:
   struct Output {
     at::Tensor statistics;  // [phonemes, 2 * latent]: means, then log deviations
-    // Of each phoneme, 1..kMaxFrames; another number where the network gave no number at all.
+    // For each phoneme, 1..kMaxFrames; any other number where the network's output was not finite.
     std::vector<int64_t> frames;
   };
-  static constexpr int64_t kMaxFrames = 1000;  // keeps a wild draw of the noise finite
+  static constexpr int64_t kMaxFrames = 1000;  // bounds the length for extreme noise
 
   // Errors are kept in weights.status().
   explicit VitsEncoder(VitsWeights& weights);
@@ -32,7 +32,7 @@ class VitsEncoder {
   int64_t latent() const { return projection_.out_channels() / 2; }
   int64_t speakers() const { return speakers_.defined() ? speakers_.size(0) : 1; }
 
-  // noise [2][phonemes]; noise_w scales it, length_scale the durations.
+  // noise [2][phonemes]; noise_w scales the noise, length_scale the durations.
   Output Forward(std::span<const int64_t> phonemes, std::span<const float> noise, double noise_w,
                  double length_scale, int64_t speaker) const;
 

@@ -34,18 +34,18 @@ constexpr float kMinSpeed = 0.25F;
 constexpr float kMaxSpeed = 4.0F;
 constexpr float kMaxNoise = 2.0F;
 constexpr int64_t kMaxUnitSeconds = 300;
-// About one second, and about five.
+// They take about one second and about five.
 constexpr char kWarmupPhrase[] = "Thank you very much.";
 constexpr char kWarmupSentence[] =
     "The first sentence that is spoken should not take longer than all the others.";
-constexpr float kWarmupStep = 1.14F;  // 8 / 7 is the least between two ShapeBuckets
-// Of a unit that somebody listens to: a third of a second, then ever more up to some four.
+constexpr float kWarmupStep = 1.14F;  // the least ratio between two ShapeBuckets is 8 / 7
+// Chunks of a streamed unit: a third of a second first, then longer ones up to about four seconds.
 constexpr int64_t kFirstChunkFrames = 32;
 constexpr int64_t kChunkFrames = 384;
-constexpr uint64_t kDurationStream = 0;  // of the noise of a sentence
+constexpr uint64_t kDurationStream = 0;  // streams of a sentence's noise
 constexpr uint64_t kLatentStream = 1;
 
-// What is left to say of one request.
+// What is left to speak of one request.
 struct SpeechState final : models::RequestState {
   SpeechState(const models::SynthesizeInput& input, const models::SpeechPauses& pauses, int64_t hop)
       : tail_frames(std::lround(kFirstChunkFrames / std::min(input.speed, 1.0F))),
@@ -53,18 +53,18 @@ struct SpeechState final : models::RequestState {
                      .tail_samples = static_cast<size_t>(tail_frames * hop),
                      .pauses = pauses}) {}
 
-  // Frames of the unit that the next step speaks.
+  // Returns how many frames of the unit the next step speaks.
   int64_t NextChunk(bool streamed) const {
     const int64_t rest = frames - spoken;
     if (!streamed) return rest;
-    // The listener has what was spoken to pass the time with.
+    // The next chunk is as long as the audio that the listener already has.
     const int64_t chunk = std::clamp(spoken, kFirstChunkFrames, kChunkFrames);
     return rest < chunk + tail_frames ? rest : chunk;
   }
 
-  const int64_t tail_frames;  // that the last piece has at least: slow speech ends slowly
+  const int64_t tail_frames;  // of the last chunk at least: slow speech ends slowly
   speech::SpeechPlan plan;
-  std::unique_ptr<VitsDecoder::Decoding> decoding;  // of the unit at hand; null: not yet begun
+  std::unique_ptr<VitsDecoder::Decoding> decoding;  // of the current unit; null: not begun
   int64_t frames = 0;                               // of that decoding
   int64_t spoken = 0;                               // how many of them were emitted
 };
@@ -112,24 +112,25 @@ class LoadedVits final : public models::Model {
   std::unique_ptr<models::Batch> Prepare(std::span<models::Request* const> requests) const override;
   std::vector<models::Input> WarmupInputs() const override;
 
-  // What the decoder makes a request's next unit of.
+  // The decoder's input for a request's next unit.
   struct Latents {
     Latents() = default;
-    Latents(Latents&&) = default;  // moved only: input looks at noise
+    Latents(Latents&&) = default;  // only moved, because input refers to noise
     Latents& operator=(Latents&&) = default;
 
     std::vector<float> noise;
     VitsDecoder::Input input;
   };
-  // Nullopt when the unit proved too long and its halves come first. An error ends the request.
+  // Returns nullopt when the unit was too long and its halves come first. An error ends the
+  // request.
   absl::StatusOr<std::optional<Latents>> Encode(models::Request& request) const;
-  // Makes the decoding of a request's unit.
+  // Begins the decoding of a request's unit.
   void Begin(models::Request& request, const Latents& latents) const;
-  // The samples of the unit's next piece; nullopt when the request was to stop meanwhile.
+  // Returns the samples of the unit's next chunk; nullopt when the request was to stop meanwhile.
   std::optional<std::vector<float>> Decode(models::Request& request,
                                            runtime::WorkerContext& context) const;
   int64_t hop() const { return hop_; }
-  // Whether the decoder leaves the CPU to others, so that encoding needs no permit.
+  // Returns true if the decoder does not run on the CPU, so that encoding needs no permit.
   bool decodes_elsewhere() const { return decodes_elsewhere_; }
 
  private:
@@ -144,7 +145,7 @@ class LoadedVits final : public models::Model {
   const float gain_db_;
   const models::SpeechPauses pauses_;
   const bool decodes_elsewhere_;
-  const bool few_lengths_;  // those that are decoded are known before the first request
+  const bool few_lengths_;  // the lengths that are decoded are known before the first request
 };
 
 class SpeechBatch final : public models::Batch {
@@ -178,7 +179,7 @@ class SpeechBatch final : public models::Batch {
         request.Finish(results_[i].status());
         continue;
       }
-      if (!*results_[i]) continue;  // cancelled, late or to go round again: the queue sees to it
+      if (!*results_[i]) continue;  // cancelled, late or to be queued again: the queue handles it
       SpeechState& state = StateOf(request);
       std::vector<float>& samples = **results_[i];
       state.spoken += static_cast<int64_t>(samples.size()) / model_.hop();
@@ -200,7 +201,7 @@ class SpeechBatch final : public models::Batch {
   static SpeechState& StateOf(models::Request& request) {
     return static_cast<SpeechState&>(*request.state());
   }
-  // Of a unit that is not being decoded yet.
+  // Encodes the unit of request i, which is not being decoded yet.
   void Encode(size_t i) {
     if (StateOf(*requests_[i]).decoding == nullptr) latents_[i] = model_.Encode(*requests_[i]);
   }
@@ -274,7 +275,7 @@ absl::StatusOr<std::optional<LoadedVits::Latents>> LoadedVits::Encode(
     return absl::InternalError(
         absl::StrCat("model '", info_.name, "' gave a phoneme a length that is no number"));
   }
-  // The network rounds each length up: of shorter ones it would be too much.
+  // The network rounds each length up, which would be too much for shorter ones.
   encoded.frames = ScaleFrames(encoded.frames, plan.ids(), voice_.pad_ids.front(), input.speed);
   const int64_t frames = std::accumulate(encoded.frames.begin(), encoded.frames.end(), int64_t{0});
   if (frames * hop_ > kMaxUnitSeconds * voice_.sample_rate) {
@@ -325,7 +326,8 @@ std::vector<models::Input> LoadedVits::WarmupInputs() const {
   };
   std::vector<models::Input> inputs = {speech("One."), speech(kWarmupSentence)};
   if (!few_lengths_) return inputs;
-  // At every speed: about each length from half a second to ten, of words said as evenly as can be.
+  // Covers, at every speed, about each length from half a second to ten, with words spoken as
+  // evenly as possible.
   for (const char* text : {kWarmupPhrase, kWarmupSentence}) {
     for (float speed = 0.5F; speed < kMaxSpeed; speed *= kWarmupStep) {
       inputs.push_back(speech(text));
@@ -355,7 +357,8 @@ absl::StatusOr<std::unique_ptr<models::Model>> VitsModel::Load(const VitsOptions
   const at::Device device = speech::ToAten(options.device);
   auto weights = VitsWeights::Open(options.weights_file, at::kCPU);
   if (!weights.ok()) return weights.status();
-  // On the CPU everywhere: it has little to do, and what it finds tells how much comes after it.
+  // The encoder always runs on the CPU: it does little work, and its result decides how much work
+  // follows.
   auto encoder = std::make_unique<VitsEncoder>(*weights);
   if (!weights->status().ok()) return weights->status();
   auto decoder_weights = VitsWeights::Open(options.weights_file, device);

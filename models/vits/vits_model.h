@@ -18,8 +18,8 @@ struct VitsOptions {
   std::filesystem::path weights_file;  // safetensors
   std::filesystem::path voice_file;    // the voice's JSON
   std::string language;                // BCP 47
-  std::string voice;                   // as requests name it
-  float gain_db = 0;                   // of the network's samples
+  std::string voice;                   // its name in requests
+  float gain_db = 0;                   // applied to the network's samples
   models::SpeechPauses pauses = {};
   runtime::DeviceType device = runtime::DeviceType::kCpu;
   models::ShapePolicy shapes = models::ShapePolicy::kExact;
@@ -28,9 +28,9 @@ struct VitsOptions {
   std::chrono::milliseconds espeak_timeout{5000};  // of one sentence
 };
 
-// A Piper voice: English or other text to speech by VITS, a sentence a step. Samples have
-// one gain for the voice and no normalisation of each sentence's peak, so that a quiet sentence
-// stays quiet and a stream sounds as the whole does.
+// A Piper voice: text to speech by VITS, a sentence in each step. Samples have one gain for the
+// voice, and the peak of each sentence is not normalised, so that a quiet sentence stays quiet and
+// a stream sounds like the whole.
 class VitsModel {
  public:
   // Reads and checks the weights, and starts espeak-ng once. Errors name the file or the program

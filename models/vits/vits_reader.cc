@@ -6,7 +6,8 @@
 namespace millrace::vits {
 namespace {
 
-// By espeak-ng's name of the voice, such as "en-us"; of its English ones only two are American.
+// Decides by espeak-ng's name of the voice, such as "en-us"; only two of its English voices are
+// American.
 std::optional<models::TextNormalizer> EnglishOf(std::string_view espeak_voice) {
   if (espeak_voice != "en" && !espeak_voice.starts_with("en-")) return std::nullopt;
   return models::TextNormalizer(espeak_voice.starts_with("en-us") ? models::EnglishDialect::kUs
@@ -23,7 +24,7 @@ absl::StatusOr<models::PhonemeText> VitsReader::ToPhonemes(
     std::string_view sentence, const models::SynthesizeInput& input) const {
   models::RespelledText english;
   if (english_) english = models::RespellForEspeak(*english_, sentence);
-  // Where the normalizer leaves nothing of a text, espeak-ng may still know it.
+  // Where the normaliser leaves nothing of a text, espeak-ng may still know it.
   const bool respelled = !english.words.empty();
   if (input.word_times) {
     return respelled ? phonemizer_->PhonemizeParts(english.text, english.words)

@@ -10,8 +10,9 @@
 
 namespace millrace::vits {
 
-// How a Piper voice reads: phonemes by espeak-ng, a pad behind each; numbers, dates, abbreviations
-// and symbols of English are made words before, as espeak-ng reads them badly. Borrows the voice.
+// Reads for a Piper voice: phonemes by espeak-ng with a pad after each. English numbers, dates,
+// abbreviations and symbols become words before, because espeak-ng reads them badly. Borrows the
+// voice.
 class VitsReader final : public speech::SpeechReader {
  public:
   VitsReader(const VoiceConfig& voice, std::unique_ptr<const models::Phonemizer> phonemizer);
@@ -22,14 +23,15 @@ class VitsReader final : public speech::SpeechReader {
     return voice_.ToIds(phonemes);
   }
   std::string Symbols() const override;
-  // Attention is quadratic in them. Prose of the longest unit has about half of it; digits and
-  // symbols, which are spelled out, can have far more.
+  // Attention is quadratic in the symbols. Prose of the longest unit has about half of this; digits
+  // and symbols, which are spelled out, can have far more.
   size_t max_symbols() const override { return 748; }
 
  private:
   const VoiceConfig& voice_;
   const std::unique_ptr<const models::Phonemizer> phonemizer_;
-  const std::optional<models::TextNormalizer> english_;  // none: the voice speaks another language
+  // Nullopt: the voice speaks another language.
+  const std::optional<models::TextNormalizer> english_;
 };
 
 }  // namespace millrace::vits

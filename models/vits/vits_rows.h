@@ -11,7 +11,7 @@
 
 namespace millrace::vits {
 
-// The layers that the first half of VITS is made of, over rows of channels: [phonemes, channels],
+// The layers of VITS's encoder and duration predictor over rows of channels, [phonemes, channels],
 // on the CPU. Immutable, shared by all threads.
 
 // A layer norm over the channels of each row.
@@ -28,8 +28,8 @@ class VitsNorm {
   at::Tensor beta_;
 };
 
-// A convolution that keeps the number of rows, exact in float32: from these sums it is decided how
-// long a phoneme lasts. Errors are kept in weights.status().
+// Takes a convolution that keeps the number of rows, exact in float32, because these sums decide
+// the length of phonemes. Errors are kept in weights.status().
 speech::CpuConv TakeRowConv(VitsWeights& weights, const std::string& name,
                             const std::vector<int64_t>& shape);
 

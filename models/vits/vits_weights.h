@@ -15,20 +15,20 @@
 
 namespace millrace::vits {
 
-// What the shapes of the weights do not tell.
+// The parameters of the network that the shapes of the weights do not determine.
 struct VitsShape {
   std::vector<int64_t> upsample_strides;
-  std::vector<int64_t> flow_dilations;                // of the layers of one coupling layer
+  std::vector<int64_t> flow_dilations;                // of the convolutions in one coupling layer
   std::vector<std::vector<int64_t>> block_dilations;  // of each residual block, all stages in order
 
-  // Samples of one frame.
+  // The number of samples in a frame.
   int64_t hop() const;
 };
 
-// The tensors of a VITS package by the names of Piper's checkpoints. For one thread, while loading.
+// The tensors of a VITS package, named as in Piper's checkpoints. For one thread, while loading.
 class VitsWeights : public speech::TensorReader {
  public:
-  // The tensors will live on the device.
+  // Tensors are copied to the device.
   static absl::StatusOr<VitsWeights> Open(const std::filesystem::path& file, at::Device device);
 
   const VitsShape& shape() const { return shape_; }
@@ -50,11 +50,11 @@ struct VitsConv {
 
 VitsConv TakeConv(VitsWeights& weights, const std::string& name, const std::vector<int64_t>& shape,
                   int64_t dilation = 1);
-// As TakeConv, for a convolution that keeps the length: it must have an odd number of taps.
+// Like TakeConv, for a convolution that keeps the length; it must have an odd number of taps.
 VitsConv TakeSameConv(VitsWeights& weights, const std::string& name,
                       const std::vector<int64_t>& shape, int64_t dilation = 1);
-// The upsampling of a stage of the generator, weight [channels, out, kernel]; the kernel must cover
-// the stride.
+// Takes the upsampling of a stage of the generator, weight [channels, out, kernel]; the kernel must
+// cover the stride.
 VitsConv TakeUpsampling(VitsWeights& weights, size_t stage, int64_t channels);
 
 }  // namespace millrace::vits

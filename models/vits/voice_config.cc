@@ -42,7 +42,7 @@ struct Named {
   const std::vector<int64_t>& ids;
 };
 
-// What the network knows, its marks first.
+// Returns all ids of the network, its marks first.
 std::vector<Named> AllIds(const VoiceConfig& config) {
   std::vector<Named> all = {
       {kStart, config.start_ids}, {kPad, config.pad_ids}, {kEnd, config.end_ids}};
@@ -50,7 +50,7 @@ std::vector<Named> AllIds(const VoiceConfig& config) {
   return all;
 }
 
-// Empty when all is well.
+// Returns what is wrong with the config, or an empty string.
 std::string FindMistake(const VoiceConfig& config) {
   if (config.sample_rate < kMinSampleRate || config.sample_rate > kMaxSampleRate) {
     return absl::StrCat("audio.sample_rate is ", config.sample_rate, ", allowed are ",

@@ -24,7 +24,7 @@ struct VoiceConfig {
   std::map<std::string, int64_t> speaker_ids;  // by name; may be empty
   // A phoneme is one or more code points of UTF-8 in normalization form D.
   std::map<std::string, std::vector<int64_t>, std::less<>> phoneme_ids;
-  std::vector<int64_t> start_ids;  // of the network's own marks, which are no phonemes
+  std::vector<int64_t> start_ids;  // marks of the network, which are no phonemes
   std::vector<int64_t> pad_ids;
   std::vector<int64_t> end_ids;
   size_t longest_phoneme = 1;  // bytes
@@ -32,8 +32,9 @@ struct VoiceConfig {
   // Errors name the file and the field.
   static absl::StatusOr<VoiceConfig> Read(const std::filesystem::path& file);
 
-  // What the network reads: start, each phoneme followed by a pad, which counts as a part of it,
-  // end. The longest phoneme that fits wins; what the voice does not know is left out.
+  // Returns the network's input: start, each phoneme followed by a pad, which counts as a part of
+  // it, end. The longest phoneme that matches wins; symbols that the voice does not know are left
+  // out.
   speech::PhonemeIds ToIds(std::string_view phonemes) const;
   int64_t largest_id() const;
 };

@@ -4,9 +4,9 @@
 
 namespace millrace::vits {
 
-// Makes samples louder, or quieter, by so many decibels. What would be above -2 dBFS is bent, so
-// that nothing reaches full scale; each sample by itself, so that pieces sound as the whole does.
-// Thread-safe.
+// Amplifies or attenuates samples by this many decibels. A soft limiter begins at -2 dBFS, so that
+// nothing reaches full scale; each sample is changed by itself, so that chunks sound like the
+// whole. Thread-safe.
 void ApplyGain(float decibels, std::span<float> samples);
 
 }  // namespace millrace::vits
