@@ -19,7 +19,7 @@ namespace {
 // Where the work of a call begins and ends.
 enum class Ends { kDevice, kHost };
 
-// What is known of a key: that it occurred once, its graph, or that it runs without one.
+// The state of a key: it occurred once, it has a graph, or it runs without one.
 class Entry final : public GraphEntry {
  public:
   size_t SizeBytes() const override {

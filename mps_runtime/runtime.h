@@ -33,9 +33,9 @@ struct DeviceFacts {
 };
 
 struct RuntimeOptions {
-  std::optional<DeviceType> device;        // none: the best that this build and machine have
+  std::optional<DeviceType> device;        // nullopt: the best of this build and machine
   int workers = 1;                         // threads that will call EnterWorker, 1..31
-  std::optional<ForwardMode> mode;         // none: the backend's
+  std::optional<ForwardMode> mode;         // nullopt: the backend's
   std::optional<int> max_in_flight;        // forwards at once; none: as many as are held safe
   bool accept_unsafe_concurrency = false;  // lets max_in_flight exceed what is held safe
   int intra_op_threads = 0;        // threads inside one CPU operator; 0: cores / forwards at once

@@ -1,5 +1,5 @@
-// What the runtime costs around a forward: lease and return of a stream, a permit, a whole
-// ForwardScope.
+// Measures the cost of the runtime around a forward: lease and return of a stream, a permit, a
+// whole ForwardScope.
 #include <benchmark/benchmark.h>
 
 #include <latch>

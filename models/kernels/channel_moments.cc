@@ -7,7 +7,8 @@
 namespace millrace::kernels {
 namespace {
 
-constexpr int64_t kRowsOfSum = 64;  // summed as floats, and in the first-level cache
+// Few enough to be summed as floats, and to stay in the L1 cache.
+constexpr int64_t kRowsOfSum = 64;
 
 }  // namespace
 

@@ -8,25 +8,26 @@
 
 namespace millrace::kernels {
 
-// Mean and variance of each channel over rows of channels that come piece by piece. Not
+// The mean and variance of each channel over rows of channels, which are added in chunks. Not
 // thread-safe.
 class ChannelMoments {
  public:
   explicit ChannelMoments(int64_t channels);
 
-  // Forgets what was added.
+  // Removes all rows.
   void Clear();
-  // Pieces of a multiple of 64 rows give the same bits wherever they are cut.
+  // Results do not depend on the cuts, bit for bit, if each chunk but the last has a multiple of 64
+  // rows.
   void Add(const float* rows, int64_t count);
 
-  // Of at least one row.
+  // At least one row must have been added.
   double Mean(int64_t channel) const;
   double Variance(int64_t channel) const;
 
  private:
   const int64_t channels_;
   int64_t rows_ = 0;
-  // Moments are about the first row, so that a large mean does not drown the deviations.
+  // Moments are taken about the first row, so that a large mean does not drown the deviations.
   AlignedBuffer<float> center_, sums_, squares_;
   std::vector<double> sum_, square_;
 };

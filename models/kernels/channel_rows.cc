@@ -5,7 +5,7 @@
 namespace millrace::kernels {
 namespace {
 
-constexpr int64_t kRows = 16;  // whose cache lines stay at hand
+constexpr int64_t kRows = 16;  // their cache lines stay in the cache
 
 }  // namespace
 

@@ -4,11 +4,11 @@
 
 namespace millrace::kernels {
 
-// From [channels][time] to rows of channels, `width` floats each; what lies beyond the channels is
-// left alone.
+// Converts [channels][time] to rows of channels, `width` floats each. Floats of a row beyond the
+// channels are not written.
 void ToRows(const float* from, int64_t channels, int64_t time, int64_t width, float* rows);
 
-// The other way round.
+// Converts rows of channels to [channels][time].
 void FromRows(const float* rows, int64_t channels, int64_t time, int64_t width, float* to);
 
 }  // namespace millrace::kernels

@@ -5,12 +5,13 @@
 
 #include "models/kernels/target.h"
 
-// The inner loops of the native decoders of VITS and Kokoro. Plain C arrays only: some of these
-// files are compiled for a newer processor than the rest, and nothing that they share with other
-// files may be compiled there.
+// The inner loops of the decoders of VITS and Kokoro on the CPU. This header has plain C arrays
+// only: some files that include it are compiled for newer processors, and no function that they
+// share with other files may be compiled there.
 namespace millrace::kernels {
 
-// Output channels that are computed together; packed weights and rows are padded to a multiple.
+// The number of output channels that are computed together; packed weights and rows are padded to a
+// multiple.
 inline constexpr int64_t kChannelBlock = 32;
 
 // A 1-d convolution over rows of channels (time is the row index): for each row t and output
@@ -20,24 +21,24 @@ inline constexpr int64_t kChannelBlock = 32;
 // depend on which rows are computed together with it. All row pointers are those of row 0.
 struct ConvTask {
   const float* input = nullptr;    // rows of `input_pitch` floats
-  const float* weights = nullptr;  // as `pack` gave them
+  const float* weights = nullptr;  // packed by `pack`
   const float* bias = nullptr;     // padded to a multiple of kChannelBlock
   int64_t rows = 0;
   int64_t input_pitch = 0;
-  int64_t output_pitch = 0;  // of all rows below
+  int64_t output_pitch = 0;  // of all rows of results
   int64_t taps = 1;
   int64_t dilation = 1;  // in rows
   int64_t in_channels = 0;
-  int64_t blocks = 0;               // of kChannelBlock output channels
-  bool exact = false;               // products to the last bits of float32, see product_error
+  int64_t blocks = 0;  // of kChannelBlock output channels
+  bool exact = false;  // products are exact to the last bits of float32, see product_error
   const float* residual = nullptr;  // v += residual
   const float* partial = nullptr;   // v += partial
   float scale = 1.0F;               // v *= scale
   float* raw = nullptr;             // raw = v
   float* active = nullptr;          // active = leaky ReLU of v
   float slope = 0.0F;               // of the leaky ReLU
-  // A block's channels are 16 values x and 16 values y, of which tanh(x) * sigmoid(y) is stored at
-  // `raw`, 16 channels a block.
+  // A block's channels are 16 values x and 16 values y; tanh(x) * sigmoid(y) is stored at `raw`, 16
+  // channels for each block.
   bool gate = false;
 };
 
@@ -57,24 +58,24 @@ struct SnakeTask {
 };
 
 struct ConvKernels {
-  const char* name;  // the instruction set
+  const char* name;  // the name of the instruction set
   Target target;
-  // How far a product of float32 may be off, relative to it, unless the task is exact. 0 where all
+  // The largest relative error of a float32 product unless the task is exact; 0 where all products
   // are exact.
   float product_error;
-  // Floats that the weights of such a task take when packed; its pointers are not looked at.
+  // Returns the number of floats of the packed weights of such a task; ignores its pointers.
   int64_t (*packed_size)(const ConvTask& task);
-  // From task.weights, in the order [block][tap][in channel][kChannelBlock], to that which convolve
-  // reads. `packed` begins at a multiple of 64 bytes.
+  // Packs task.weights, in the order [block][tap][in channel][kChannelBlock], for convolve.
+  // `packed` must be aligned to 64 bytes.
   void (*pack)(const ConvTask& task, float* packed);
   void (*convolve)(const ConvTask& task);
-  // output[t] = tanh(sum of count weights * input[t * pitch + i]): a convolution with one output
-  // channel over rows that lie back to back. count is a multiple of 16.
+  // Computes output[t] = tanh(sum of count weights * input[t * pitch + i]): a convolution with one
+  // output channel over contiguous rows. count must be a multiple of 16.
   void (*tanh_dot)(const float* input, int64_t pitch, const float* weights, int64_t count,
                    float bias, float* output, int64_t rows);
   void (*snake)(const SnakeTask& task);
-  // Of each channel, over rows that lie back to back: sums[c] = sum of input[t][c] - center[c], and
-  // squares[c] the sum of their squares. `channels` is a multiple of 16.
+  // Computes for each channel over contiguous rows: sums[c] = sum of input[t][c] - center[c], and
+  // squares[c], the sum of their squares. `channels` must be a multiple of 16.
   void (*moments)(const float* input, int64_t rows, int64_t channels, const float* center,
                   float* sums, float* squares);
 };
@@ -86,10 +87,11 @@ extern const ConvKernels kConvKernelsAvx512;
 extern const ConvKernels kConvKernelsAmx;
 #endif
 
-// The fastest that this processor runs. Constant for the life of the process.
+// Returns the fastest set that this processor can run. Constant for the life of the process.
 const ConvKernels& GetConvKernels();
 
-// Those of this build that this CPU can run, best first; kConvKernelsPortable is always among them.
+// Returns the sets of this build that this CPU can run, best first; kConvKernelsPortable is always
+// among them.
 std::span<const ConvKernels* const> SupportedConvKernels();
 
 }  // namespace millrace::kernels

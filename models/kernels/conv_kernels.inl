@@ -1,6 +1,6 @@
-// Included by one file for each instruction set, which defines MILLRACE_LANES (floats of a vector
-// register) and MILLRACE_TILE (rows computed together), and makes its table of what is here. No
-// other headers: see conv_kernels.h.
+// Each file of an instruction set includes this after it has defined MILLRACE_LANES (floats of a
+// vector register) and MILLRACE_TILE (rows computed together), and makes its table of kernels from
+// it. It includes no other headers; conv_kernels.h says why.
 
 #include "models/kernels/conv_kernels.h"
 
@@ -21,7 +21,7 @@ inline Vec Splat(float value) { return value - Vec{}; }
 inline Vec Max(Vec a, Vec b) { return a > b ? a : b; }
 inline Vec Min(Vec a, Vec b) { return a < b ? a : b; }
 
-// e^x to about 2 units in the last place, for x in -87 .. 88 and clamped to it.
+// Computes e^x to about 2 units in the last place, for x clamped to -87 .. 88.
 inline Vec Exp(Vec x) {
   x = Min(Max(x, Splat(-87.0F)), Splat(88.0F));
   // Adding 1.5 * 2^23 rounds to a whole number, which the low bits then hold.
@@ -100,7 +100,7 @@ int64_t PackedSize(const ConvTask& task) {
   return task.blocks * task.taps * task.in_channels * kChannelBlock;
 }
 
-// They are read in the order in which they come.
+// Kernels of this file read weights in the original order.
 void Pack(const ConvTask& task, float* packed) {
   const int64_t size = PackedSize(task);
   for (int64_t i = 0; i < size; ++i) packed[i] = task.weights[i];
@@ -145,8 +145,8 @@ void TanhDot(const float* input, int64_t pitch, const float* weights, int64_t co
   }
 }
 
-// sin(x)^2 to about 1e-7, for |x| below 10^6: the sign of the sine, and so the parity of the
-// multiple of pi that is taken off, does not matter.
+// Computes sin(x)^2 to about 1e-7, for |x| below 10^6. The sign of the sine, and so the parity of
+// the multiple of pi that is subtracted, does not matter.
 inline Vec SquaredSine(Vec x) {
   // Adding 1.5 * 2^23 rounds to a whole number.
   const Vec n = (x * 0.318309886F + 12582912.0F) - 12582912.0F;
@@ -162,7 +162,7 @@ inline Vec SquaredSine(Vec x) {
 }
 
 void Snake(const SnakeTask& task) {
-  constexpr int64_t kRows = 32;  // whose cache lines stay at hand
+  constexpr int64_t kRows = 32;  // their cache lines stay in the cache
   for (int64_t begin = 0; begin < task.rows; begin += kRows) {
     const int64_t end = task.rows - begin < kRows ? task.rows : begin + kRows;
     for (int64_t c = 0; c < task.channels; c += kLanes) {

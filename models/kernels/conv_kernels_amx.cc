@@ -1,7 +1,7 @@
-// Convolutions on the matrix unit of newer Xeons, which multiplies bfloat16 numbers of 8 bits. A
-// float32 is the sum of two of them but for 2^-17 of it, so that three products give one of float32
-// that closely: high * high + low * high + high * low. Of three of them but for 2^-25: then it
-// takes six products. All else is as for AVX-512.
+// Convolutions on the matrix unit of newer Xeons (AMX), which multiplies bfloat16 numbers of 8
+// bits. A float32 is the sum of two of them up to 2^-17 of it, so that three products are one
+// float32 product to that precision: high * high + low * high + high * low. It is the sum of three
+// up to 2^-25, which takes six products. Everything else is as for AVX-512.
 
 #define MILLRACE_LANES 16
 #define MILLRACE_TILE 14
@@ -20,10 +20,11 @@ constexpr int64_t kTileBytes = 64;     // of its rows: 32 bfloat16 or 16 floats
 constexpr int64_t kTileChannels = 32;  // input channels of one
 constexpr int64_t kWeightTile = kTileRows * kTileBytes;
 constexpr int64_t kTaskRows = 2 * kTileRows;  // computed together
-constexpr int64_t kSplitBytes = 768 * 1024;   // with a block's weights in the second-level cache
+constexpr int64_t kSplitBytes = 768 * 1024;   // fits into the L2 cache with a block's weights
 
-// Rows of the input that are split together, with those around them that the taps reach. On the
-// heap: thread-local storage is part of every thread's stack, and some threads have little.
+// Memory for input rows that are split together, with those around them that the taps reach. It is
+// on the heap, because thread-local storage is part of every thread's stack, and some threads have
+// little.
 class SplitMemory {
  public:
   SplitMemory() = default;
@@ -47,30 +48,32 @@ int64_t Steps(const ConvTask& task) {
   return (task.in_channels + kTileChannels - 1) / kTileChannels;
 }
 
-// Of a number: the highest first.
+// The number of bfloat16 parts of a float32, the highest first.
 int64_t Parts(const ConvTask& task) { return task.exact ? 3 : 2; }
 
-// Of 32 input channels of a row: one part after the other.
+// The bytes of 32 input channels of a row, one part after the other.
 int64_t StepBytes(const ConvTask& task) { return Parts(task) * kTileBytes; }
 
-// Of 32 input channels of a block: one part after the other, each of two times 16 output channels.
+// The bytes of 32 input channels of a block, one part after the other, each of two times 16 output
+// channels.
 int64_t WeightStep(const ConvTask& task) { return Parts(task) * 2 * kWeightTile; }
 
-// An odd number of cache lines, so that the rows of a tile do not fall on the same ways.
+// The pitch is an odd number of cache lines, so that the rows of a tile do not map to the same
+// cache sets.
 int64_t SplitPitch(const ConvTask& task) {
   return (Steps(task) * StepBytes(task) / kTileBytes | 1) * kTileBytes;
 }
 
 int64_t Reach(const ConvTask& task) { return (task.taps - 1) * task.dilation; }
 
-// Rows of the output that one split serves.
+// Returns how many output rows one split serves.
 int64_t RowsOfSplit(const ConvTask& task) {
   const int64_t rows = kSplitBytes / SplitPitch(task) - Reach(task);
   return rows / kTaskRows * kTaskRows;
 }
 
-// Not for few channels, which would leave most of the tiles empty, nor for a reach that needs more
-// memory than there is.
+// Tiles are not used for few channels, which would leave most of them empty, nor for taps that
+// reach further than the memory.
 bool UsesTiles(const ConvTask& task) {
   return task.in_channels > kTileChannels / 2 && RowsOfSplit(task) > 0;
 }
@@ -78,7 +81,7 @@ bool UsesTiles(const ConvTask& task) {
 typedef uint16_t HalfVec __attribute__((vector_size(kLanes * sizeof(uint16_t))));
 typedef uint32_t WideVec __attribute__((vector_size(kLanes * sizeof(uint32_t))));
 
-// Takes the nearest bfloat16 number off each float, and stores it.
+// Stores the nearest bfloat16 of each float and returns the remainders.
 inline __m512 TakePart(__m512 values, void* to) {
   const __m256bh part = _mm512_cvtneps_pbh(values);
   _mm256_storeu_si256(static_cast<__m256i*>(to), reinterpret_cast<__m256i>(part));
@@ -86,7 +89,7 @@ inline __m512 TakePart(__m512 values, void* to) {
   return values - reinterpret_cast<__m512>(bits);
 }
 
-// Input rows first .. first + rows - 1 of the task.
+// Splits the input rows first .. first + rows - 1 of the task.
 void SplitRows(const ConvTask& task, int64_t first, int64_t rows, unsigned char* split) {
   const int64_t steps = Steps(task);
   const int64_t pitch = SplitPitch(task);
@@ -108,14 +111,15 @@ void SplitRows(const ConvTask& task, int64_t first, int64_t rows, unsigned char*
   }
 }
 
-// All eight tile registers at their full size.
+// Configures all eight tile registers at their full size.
 constexpr unsigned char kRows = kTileRows;
 constexpr TileShapes kTileShapes = {
     .row_bytes = {kTileBytes, kTileBytes, kTileBytes, kTileBytes, kTileBytes, kTileBytes,
                   kTileBytes, kTileBytes},
     .rows = {kRows, kRows, kRows, kRows, kRows, kRows, kRows, kRows}};
 
-// The sums of 16 or 32 rows of the split, from `row`, and of a block, to rows of kChannelBlock.
+// Computes the sums of a block for 16 or 32 rows of the split from `row` on, as rows of
+// kChannelBlock.
 template <bool kBoth>
 inline void SumTiles(const ConvTask& task, const unsigned char* split, int64_t row, int64_t block,
                      float* sums) {
@@ -134,7 +138,7 @@ inline void SumTiles(const ConvTask& task, const unsigned char* split, int64_t r
       for (int64_t of_weight = 0; of_weight < parts; ++of_weight, weights += 2 * kWeightTile) {
         _tile_loadd(6, weights, kTileBytes);
         _tile_loadd(7, weights + kWeightTile, kTileBytes);
-        // The products that are left out are smaller than what the split loses.
+        // The omitted products are smaller than the error of the split.
         for (int64_t of_input = 0; of_input < parts - of_weight; ++of_input) {
           const unsigned char* upper = input + of_input * kTileBytes;
           _tile_loadd(4, upper, pitch);

@@ -1,6 +1,6 @@
-// The kernels of float_kernels.h, compiled once per instruction set. Included behind the
-// definitions of MILLRACE_VECTOR_BYTES and MILLRACE_TILE_ROWS: how many rows times two vectors of
-// sums the registers hold.
+// The kernels of float_kernels.h, compiled for each instruction set. Include it after the
+// definitions of MILLRACE_VECTOR_BYTES and of MILLRACE_TILE_ROWS, the number of rows times two
+// vectors of sums that fit into the registers.
 
 #include <cstdint>
 
@@ -13,15 +13,15 @@ namespace {
 constexpr int64_t kTileVectors = 2;
 constexpr int64_t kTileColumns = kTileVectors * kLanes;
 constexpr int64_t kLineFloats = 16;
-constexpr int64_t kPanelLines = kFloatPanel / kLineFloats;  // an input
+constexpr int64_t kPanelLines = kFloatPanel / kLineFloats;  // for each input
 
-// What is fetched into the cache meanwhile: lines of 16 floats, so many an input.
+// Memory that is prefetched meanwhile: lines of 16 floats, this many for each input.
 struct Ahead {
   const float* from;
   int64_t lines;
 };
 
-// kRows rows times kTileColumns columns, all sums in registers.
+// Computes kRows rows times kTileColumns columns with all sums in registers.
 template <int kRows>
 void FloatTile(const FloatProduct& p, int64_t row, int64_t column, Ahead ahead) {
   const float* a = p.a + row * p.a_stride;
@@ -67,10 +67,10 @@ void FloatTileOf(const FloatProduct& p, int64_t rows, int64_t row, int64_t colum
 }
 
 void Multiply(const FloatProduct& p) {
-  // Tiles of about equal height: the last one is not left with a single row.
+  // Tiles have about equal heights, so that the last one does not have a single row.
   const int64_t tiles = (p.rows + MILLRACE_TILE_ROWS - 1) / MILLRACE_TILE_ROWS;
   for (int64_t column = 0; column < p.outputs; column += kFloatPanel) {
-    // The next panel comes while this one is used: a share of its lines with each tile.
+    // The next panel is prefetched while this one is used, a share of its lines with each tile.
     const bool more = column + kFloatPanel < p.outputs;
     const float* next = p.panels + (column + kFloatPanel) * p.inputs;
     const int64_t pieces = tiles * (kFloatPanel / kTileColumns);
@@ -94,8 +94,8 @@ inline float DotProduct(const float* x, const float* y, int64_t count) {
   return Sum(sum);
 }
 
-// Fetches floats that are read soon. They lie far from those before them, so the CPU does not
-// guess.
+// Prefetches floats that are read soon. They lie far from the previous ones, so the CPU does not
+// predict them.
 inline void Fetch(const float* p, int64_t count) {
   for (int64_t i = 0; i < count; i += kLineFloats) __builtin_prefetch(p + i);
 }
@@ -104,7 +104,7 @@ void AttendFloat(const FloatAttention& a) {
   const float scale = 1.0F / __builtin_sqrtf(static_cast<float>(a.size));
   const int64_t pitch = PadScores(a.count);
   const int64_t dim = a.heads * a.size;
-  // Token by token, all heads of each: its key or value lies in one piece.
+  // Loops over tokens, then over heads, because a token's key or value is contiguous.
   for (int64_t j = 0; j < a.count; ++j) {
     if (j + 1 < a.count) Fetch(a.tokens[j + 1] + a.key, dim);
     const float* key = a.tokens[j] + a.key;
@@ -186,10 +186,10 @@ float LogSumExp(const float* x, int64_t count) {
 
 int64_t Argmax(const float* x, int64_t count) {
   constexpr int64_t kBlock = 512;
-  constexpr int64_t kChains = 4;  // of maxima, which do not wait for one another
+  constexpr int64_t kChains = 4;  // independent chains of maxima
   const float lowest = -__builtin_inff();
   float top = lowest;
-  int64_t best = 0;  // the block that has it first
+  int64_t best = 0;  // the first block that has it
   for (int64_t begin = 0; begin < count; begin += kBlock) {
     const int64_t end = begin + kBlock < count ? begin + kBlock : count;
     Floats largest[kChains];
@@ -211,7 +211,7 @@ int64_t Argmax(const float* x, int64_t count) {
   return 0;
 }
 
-// What is above, as a set.
+// Makes a set of the kernels above.
 constexpr FloatKernels MakeSet(const char* name, Target target) {
   return {
       .name = name,

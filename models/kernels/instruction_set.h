@@ -6,12 +6,13 @@ namespace millrace::kernels {
 // files that are compiled for newer processors than the rest include this.
 enum class InstructionSet : unsigned char { kPortable, kAvx2, kAvx512, kAmx };
 
-// The environment variable below, which tests and measurements set to see on one machine what
-// another computes. ATen, oneDNN and MKL have variables of their own.
+// This environment variable limits the instruction sets, so that tests and measurements can
+// reproduce the results of other machines. ATen, oneDNN and MKL have variables of their own.
 inline constexpr char kMaxInstructionSetVariable[] = "MILLRACE_MAX_CPU_ISA";
 inline constexpr char kInstructionSetNames[] = "portable, avx2, avx512, amx";
 
-// By its name, such as "avx2"; false leaves `set` as it is: there is none of that name.
+// Sets `set` to the instruction set with this name, such as "avx2". Returns false, without a
+// change, if there is none.
 bool InstructionSetNamed(const char* name, InstructionSet& set);
 
 // Returns true if kernels of this set may run where the processor has it: all may, unless the

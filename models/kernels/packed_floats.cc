@@ -12,7 +12,7 @@ PackedFloats::PackedFloats(std::span<const FloatLinear> layers)
   panels_ = AlignedBuffer<float>(static_cast<size_t>(width_ * inputs_));
   bias_ = AlignedBuffer<float>(static_cast<size_t>(width_));
   std::fill_n(bias_.data(), width_, 0.0F);
-  // Only the last panel has columns that stay empty.
+  // Only the last panel has empty columns.
   if (width_ > outputs) {
     std::fill_n(panels_.data() + (width_ - kFloatPanel) * inputs_, kFloatPanel * inputs_, 0.0F);
   }

@@ -8,7 +8,7 @@
 
 namespace millrace::kernels {
 
-// A matrix as a file has it: rows lie one after another, one row an output (of embeddings: a
+// A matrix in the order of a file: rows are contiguous, and each row is an output (in embeddings: a
 // token).
 struct FloatMatrix {
   const float* values = nullptr;
@@ -21,7 +21,7 @@ struct FloatLinear {
   std::span<const float> bias;  // empty: none
 };
 
-// Linear layers of the same inputs side by side, in the order that the kernels read. Owns a copy.
+// Linear layers with the same inputs side by side, in the order that the kernels read. Owns a copy.
 // Immutable, so thread-safe.
 class PackedFloats {
  public:
@@ -30,13 +30,14 @@ class PackedFloats {
       : PackedFloats(std::span(layers.begin(), layers.size())) {}
 
   int64_t inputs() const { return inputs_; }
-  // Floats of a row of results: the outputs of all layers, padded to whole panels.
+  // The number of floats of a row of results: the outputs of all layers, padded to whole panels.
   int64_t width() const { return width_; }
 
-  // Rows of `inputs` floats, which lie a_stride apart, to rows of width() floats, back to back.
+  // Multiplies rows of `inputs` floats, which lie a_stride apart. Writes contiguous rows of width()
+  // floats.
   void Multiply(const FloatKernels& kernels, const float* a, int64_t a_stride, int64_t rows,
                 float* out) const;
-  // The weights of one output: `inputs` floats.
+  // Copies the weights of one output: `inputs` floats.
   void CopyOutput(int64_t output, float* out) const;
 
  private:

@@ -13,17 +13,17 @@
 
 namespace millrace::kernels {
 
-// What layers are computed with, and so their precision.
+// The kernels of linear layers, which determine their precision.
 struct LinearKernels {
   const FloatKernels& floats;
   Precision precision = Precision::kFloat32;
-  const NarrowKernels* narrow = nullptr;  // of the precision; of float32 none
+  const NarrowKernels* narrow = nullptr;  // null for float32
 
-  // The best that this CPU can run.
+  // Returns the best kernels that this CPU can run.
   static LinearKernels For(Precision precision);
 };
 
-// Linear layers of the same inputs side by side, in the precision of the kernels. Owns a copy.
+// Linear layers with the same inputs side by side, in the precision of the kernels. Owns a copy.
 // Immutable, so thread-safe.
 class PackedLinear {
  public:
@@ -32,12 +32,13 @@ class PackedLinear {
       : PackedLinear(std::span(layers.begin(), layers.size()), kernels) {}
 
   int64_t inputs() const;
-  // Floats of a row of results: the outputs of all layers, padded.
+  // The number of floats of a row of results: the outputs of all layers, padded.
   int64_t width() const;
 
-  // Rows of `inputs` floats, which lie a_stride apart, to rows of width() floats, back to back.
+  // Multiplies rows of `inputs` floats, which lie a_stride apart. Writes contiguous rows of width()
+  // floats.
   void Multiply(const float* a, int64_t a_stride, int64_t rows, Scratch& scratch, float* out) const;
-  // The weights of one output, as they were rounded: `inputs` floats.
+  // Copies the rounded weights of one output: `inputs` floats.
   void CopyOutput(int64_t output, float* out) const;
 
  private:

@@ -12,7 +12,7 @@ int64_t RoundUp(int64_t value, int64_t to) { return (value + to - 1) / to * to; 
 
 int64_t BytesOf(Precision precision) { return precision == Precision::kInt8 ? 1 : 2; }
 
-// Weights are rounded as rows are.
+// Weights are rounded in the same way as rows.
 const NarrowKernels& ConverterOf(Precision precision) {
   return precision == Precision::kInt8 ? kPortableInt8 : kPortableBfloat;
 }

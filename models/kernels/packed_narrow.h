@@ -11,17 +11,17 @@
 
 namespace millrace::kernels {
 
-// As PackedFloats, but rounded to bfloat16 or int8. An output's weights that are no finite numbers
-// make of int8 all its results none. Immutable, so thread-safe.
+// Like PackedFloats, but rounded to bfloat16 or int8. With int8, an output whose weights are not
+// all finite has no finite results. Immutable, so thread-safe.
 class PackedNarrow {
  public:
-  // The inputs are a multiple of 16.
+  // The number of inputs must be a multiple of 16.
   PackedNarrow(std::span<const FloatLinear> layers, Precision precision);
 
   int64_t inputs() const { return inputs_; }
   int64_t width() const { return width_; }
 
-  // The kernels must be of the precision.
+  // The kernels must have the precision of the weights.
   void Multiply(const NarrowKernels& kernels, const float* a, int64_t a_stride, int64_t rows,
                 Scratch& scratch, float* out) const;
   void CopyOutput(int64_t output, float* out) const;
@@ -34,7 +34,7 @@ class PackedNarrow {
   AlignedBuffer<unsigned char> panels_;
   AlignedBuffer<float> bias_;
   AlignedBuffer<float> scales_;  // of int8
-  AlignedBuffer<int32_t> sums_;  // of int8, of the columns' weights
+  AlignedBuffer<int32_t> sums_;  // for int8: the sums of the columns' weights
 };
 
 }  // namespace millrace::kernels

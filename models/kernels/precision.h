@@ -4,8 +4,8 @@
 
 namespace millrace::kernels {
 
-// Of the weights of linear layers and embeddings, and of what is multiplied with them. Sums,
-// attention, norms and biases are of float32 always.
+// The precision of the weights of linear layers and embeddings, and of their inputs. Sums,
+// attention, norms and biases are always float32.
 enum class Precision : uint8_t {
   kFloat32,
   kBfloat16,

@@ -7,10 +7,10 @@
 
 namespace millrace::kernels {
 
-// Grows to what a pass needs and stays so large. One thread at a time.
+// A buffer that grows to the size that is needed and never shrinks. One thread at a time.
 class Scratch {
  public:
-  // At least that many floats; what was there before is lost.
+  // Returns at least that many floats; earlier contents are lost.
   float* Take(int64_t floats) {
     if (buffer_.size() < static_cast<size_t>(floats))
       buffer_ = AlignedBuffer<float>(static_cast<size_t>(floats));

@@ -2,8 +2,8 @@
 
 namespace millrace::kernels {
 
-// How the registers of the matrix unit (AMX) are divided: what _tile_loadconfig reads, palette 1.
-// Plain, for files that are compiled for newer processors than the rest.
+// The layout of the registers of the matrix unit (AMX) that _tile_loadconfig reads, palette 1. A
+// plain struct, because files that are compiled for newer processors include it.
 struct alignas(64) TileShapes {
   unsigned char palette = 1;
   unsigned char start_row = 0;

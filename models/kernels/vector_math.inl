@@ -1,6 +1,6 @@
-// Vectors of floats and the functions over them that the kernels share, in the compiler's vector
-// extension. Included by files that are compiled for one instruction set only, behind the
-// definition of MILLRACE_VECTOR_BYTES. Sums are taken in an order that depends on the length alone.
+// Vectors of floats and the functions on them that kernels share, in the compiler's vector
+// extension. Included only by files that are compiled for one instruction set, after the definition
+// of MILLRACE_VECTOR_BYTES. Sums are taken in an order that depends on the length only.
 
 #include <cstdint>
 
@@ -19,14 +19,15 @@ inline Floats Load(const float* p) {
 
 inline void Store(float* p, Floats v) { __builtin_memcpy(p, &v, sizeof(v)); }
 
-// x - 0 is x to the bit, so nothing is computed; 0 + x would have to be, for it makes 0 of -0.
+// x - 0 is x bit for bit, so nothing is computed; 0 + x would be computed, because it turns -0 into
+// 0.
 inline Floats Broadcast(float x) { return x - Floats{}; }
 
 inline Floats Max(Floats a, Floats b) { return a > b ? a : b; }
 
 inline Floats Min(Floats a, Floats b) { return a < b ? a : b; }
 
-// Brings the upper half of the first 16, 8, 4 or 2 lanes to the front.
+// Moves the upper half of the first 16, 8, 4 or 2 lanes to the front.
 #if MILLRACE_VECTOR_BYTES == 64
 inline Floats Upper16(Floats v) {
   return __builtin_shufflevector(v, v, 8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4, 5, 6, 7);
@@ -73,11 +74,11 @@ inline float Largest(Floats v) {
   return v[0];
 }
 
-// e^x within 2 units in the last place for -87 <= x <= 88, and as at these ends beyond them: near
-// 0, and large but finite.
+// Computes e^x within 2 units in the last place for -87 <= x <= 88. Beyond these ends the result is
+// that of the end: near 0, or large but finite.
 inline Floats Exp(Floats x) {
   x = Min(Max(x, Broadcast(-87.0F)), Broadcast(88.0F));
-  // Adding and taking away 1.5 * 2^23 rounds to the nearest integer.
+  // Adding and subtracting 1.5 * 2^23 rounds to the nearest integer.
   const Floats magic = Broadcast(12582912.0F);
   const Floats n = (x * 1.44269504088896341F + magic) - magic;
   Floats r = x - n * 0.693359375F;  // ln 2 in two parts
@@ -95,8 +96,9 @@ inline Floats Exp(Floats x) {
   return p * power;
 }
 
-// Turns rows of `padded` scores into weights that sum to 1 in each; what is behind length becomes
-// 0. Row by row each part would wait for the sum or the largest value before it.
+// Turns rows of `padded` scores into weights, each row with the sum 1; weights beyond the length
+// become 0. Several rows are done at once, because in one row each step would wait for the sum or
+// the maximum before it.
 template <int64_t kRows>
 inline void SoftmaxRows(float* scores, int64_t length, int64_t padded) {
   Floats top[kRows];

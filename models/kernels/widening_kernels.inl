@@ -1,5 +1,5 @@
-// Products of bfloat16 numbers for CPUs without them: a float32 has the same bits in its upper
-// half. Included behind narrow_kernels.inl.
+// Products of bfloat16 numbers for CPUs without them: a bfloat16 has the bits of the upper half of
+// a float32. Included after narrow_kernels.inl.
 
 namespace millrace::kernels {
 namespace {
@@ -10,7 +10,7 @@ struct Pair {
 
 inline Pair Widen(Ints pairs) { return {FromBits(pairs << 16), FromBits(pairs & ~0xFFFF)}; }
 
-// kRows rows times a half panel.
+// Computes kRows rows times half a panel.
 template <int kRows>
 void WidenedTile(const NarrowProduct& p, int64_t row, int64_t column) {
   Floats sums[kRows][kHalfVectors];

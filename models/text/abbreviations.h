@@ -4,7 +4,7 @@
 
 namespace millrace::models {
 
-// What a full stop after a word means.
+// The meaning of a full stop after a word.
 enum class Abbreviation {
   kNone,
   kAlways,         // never ends a sentence by itself: "Dr.", "Sr."
@@ -12,13 +12,13 @@ enum class Abbreviation {
   kBeforeNumber,   // an abbreviation when a number follows: "No. 5", "p. 42"
 };
 
-// Looks up the word before a full stop, without the stop; upper and lower case are the same.
-// Those of all languages together: each has few that are ordinary words of another.
+// Looks up the word before a full stop, without the stop, ignoring case. The abbreviations of all
+// languages are looked up together, because few of them are ordinary words of another language.
 // Thread-safe.
 Abbreviation FindAbbreviation(std::string_view word);
 
-// Whether a capitalised word is one that usually starts a sentence ("The", "Ele"), so that a stop
-// before it that could be of an abbreviation ("U.S.", "etc.") ends the sentence.
+// Returns true if a capitalised word usually starts a sentence ("The", "Ele"), so that a stop
+// before it that could belong to an abbreviation ("U.S.", "etc.") ends the sentence.
 bool IsSentenceStarter(std::string_view word);
 
 }  // namespace millrace::models

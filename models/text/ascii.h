@@ -6,7 +6,7 @@
 
 namespace millrace::models {
 
-// ASCII only, whatever the locale. Thread-safe.
+// These functions treat ASCII only, whatever the locale. Thread-safe.
 inline bool IsAsciiDigit(char c) { return c >= '0' && c <= '9'; }
 inline bool IsAsciiUpper(char c) { return c >= 'A' && c <= 'Z'; }
 inline bool IsAsciiLower(char c) { return c >= 'a' && c <= 'z'; }
@@ -25,10 +25,10 @@ inline std::string AsciiCapitalised(std::string_view text) {
   return word;
 }
 
-// The byte at `at`; 0 behind the end.
+// Returns the byte at `at`; 0 beyond the end.
 inline char ByteAt(std::string_view text, size_t at) { return at < text.size() ? text[at] : '\0'; }
 
-// The end of the run of ASCII digits, or of letters, that begins at `at`.
+// Return the end of the run of ASCII digits, or of letters, that begins at `at`.
 inline size_t DigitsEnd(std::string_view text, size_t at) {
   while (at < text.size() && IsAsciiDigit(text[at])) ++at;
   return at;

@@ -5,16 +5,16 @@
 
 namespace millrace::models {
 
-// A code point of a text, and where it stands there.
+// A code point of a text and its position.
 struct Character {
   char32_t value = 0;
   std::string_view bytes;
 };
 
-// Those of a UTF-8 text, which must outlive them; bytes that are not UTF-8 are left out.
+// Decodes UTF-8; bytes that are not UTF-8 are left out. The text must outlive the result.
 std::vector<Character> DecodeCharacters(std::string_view text);
 
-// White space, or a control character.
+// Returns true for white space and control characters.
 bool IsBlank(char32_t c);
 
 }  // namespace millrace::models

@@ -7,7 +7,7 @@
 
 namespace millrace::models {
 
-// A piece of a sentence up to a pause, and the mark that makes it: "," "." ":" ";" "?" "!" or "".
+// The part of a sentence up to a pause, and the mark of the pause: "," "." ":" ";" "?" "!" or "".
 struct Clause {
   std::string text;
   std::string mark;
@@ -18,14 +18,13 @@ struct Clause {
 // espeak-ng reads at most 1000 bytes of a line at a time.
 inline constexpr size_t kMaxClauseBytes = 900;
 
-// A text as the lines that espeak-ng reads whole, cut at spaces where there are any; none when it
-// is blank.
+// Splits a text into lines that espeak-ng reads whole, cut at spaces where there are any; none if
+// the text is blank.
 std::vector<std::string_view> CutForEspeak(std::string_view text);
 
-// Cuts a sentence where espeak-ng makes a pause: at a mark that is followed by white space or the
-// end. A full stop within the sentence is that of an abbreviation. Control characters become spaces
-// and espeak-ng's [[ ]] loses its meaning; a clause too long for one line of espeak-ng is cut at a
-// word.
+// Splits a sentence where espeak-ng pauses: at a mark before white space or the end. A full stop
+// within the sentence is that of an abbreviation. Control characters become spaces, and espeak-ng's
+// [[ ]] is neutralised; a clause too long for one line of espeak-ng is cut between words.
 std::vector<Clause> SplitClauses(std::string_view sentence);
 
 }  // namespace millrace::models

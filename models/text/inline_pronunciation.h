@@ -16,13 +16,13 @@ struct TextSegment {
   std::string_view phonemes;  // empty: plain
 };
 
-// Longest pronunciation that may be written into a text.
+// The longest pronunciation that may be written into a text.
 inline constexpr size_t kMaxInlinePhonemeBytes = 512;
 
-// Divides a text at its pronunciations, written as in "[Kokoro](/kˈOkəɹO/)". Other brackets are
-// plain text. InvalidArgument, naming the byte where it begins: one that does not end, that is
-// empty or too long, or whose phonemes (with the symbol) are not of the vocabulary. Thread-safe;
-// linear time; the segments are views into the text.
+// Splits a text at its pronunciations, which are written as in "[Kokoro](/kˈOkəɹO/)". Other
+// brackets are plain text. Returns InvalidArgument, naming the byte where it begins, for a
+// pronunciation that does not end, is empty or too long, or has phonemes (named by the symbol) that
+// are not in the vocabulary. Thread-safe; linear time; the segments are views into the text.
 absl::StatusOr<std::vector<TextSegment>> SplitInlinePronunciations(
     std::string_view text, const PhonemeVocabulary& vocabulary);
 

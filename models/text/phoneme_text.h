@@ -6,7 +6,7 @@
 
 namespace millrace::models {
 
-// A word as it is written, and where it is spoken.
+// A written word and where it is in the phonemes.
 struct PhonemeWord {
   size_t begin = 0;  // bytes of the text
   size_t end = 0;
@@ -16,10 +16,10 @@ struct PhonemeWord {
   friend bool operator==(const PhonemeWord&, const PhonemeWord&) = default;
 };
 
-// What a front end makes of a sentence.
+// The result of a front end for a sentence.
 struct PhonemeText {
   std::string phonemes;            // UTF-8; empty when there is nothing to speak
-  std::vector<PhonemeWord> words;  // those that are spoken, in order; none overlap
+  std::vector<PhonemeWord> words;  // the words that are spoken, in order, without overlap
 };
 
 }  // namespace millrace::models

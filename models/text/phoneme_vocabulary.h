@@ -8,15 +8,15 @@
 
 namespace millrace::models {
 
-// The symbols that a voice knows: single code points. Without any, everything is allowed.
-// Immutable, so thread-safe.
+// The symbols that a voice knows, which are single code points. An empty vocabulary allows
+// everything. Immutable, so thread-safe.
 class PhonemeVocabulary {
  public:
   PhonemeVocabulary() = default;
-  // UTF-8; every code point of every string counts.
+  // Every code point of the UTF-8 strings is a symbol.
   explicit PhonemeVocabulary(std::span<const std::string> symbols);
 
-  // The first character that is no symbol of it.
+  // Returns the first character that is not in the vocabulary.
   std::optional<std::string> FirstUnknown(std::string_view phonemes) const;
 
  private:

@@ -7,11 +7,11 @@
 
 namespace millrace::models {
 
-// Whether the character is a sound, or a mark of one such as that of stress; not a pause.
+// Returns true if the character is a sound or a mark of one, such as a stress mark; false for
+// pauses.
 bool IsSound(char32_t c);
 
-// The words of phonemes that stand for themselves: divided by spaces, without the marks around
-// them. Thread-safe; linear time.
+// Splits phonemes at spaces into words without the marks around them. Thread-safe; linear time.
 std::vector<PhonemeWord> SplitPhonemeWords(std::string_view phonemes);
 
 }  // namespace millrace::models

@@ -14,7 +14,7 @@ namespace millrace::models {
 
 class EspeakPool;
 
-// A word as it is written, and what is said for it.
+// A written word and what is spoken for it.
 struct PartToSpeak {
   size_t begin = 0;  // bytes of the source
   size_t end = 0;
@@ -23,36 +23,36 @@ struct PartToSpeak {
   friend bool operator==(const PartToSpeak&, const PartToSpeak&) = default;
 };
 
-// Text to IPA by espeak-ng, with the punctuation kept, as Piper voices were trained on.
+// Turns text into IPA with punctuation, on which Piper voices were trained, by espeak-ng.
 // Thread-safe; a call takes about 1 ms.
 class Phonemizer {
  public:
   struct Options {
     std::string program = "espeak-ng";  // a name to find in PATH, or a path
-    std::string voice;                  // of espeak-ng, such as "en-us"
+    std::string voice;                  // espeak-ng's name, such as "en-us"
     size_t max_processes = 4;
-    std::chrono::milliseconds timeout{5000};  // of one sentence
+    std::chrono::milliseconds timeout{5000};  // for one sentence
   };
 
-  // Starts one process and tries it: FailedPrecondition when the program is missing,
+  // Starts one process and tests it. Returns FailedPrecondition when the program is missing, and
   // InvalidArgument when it does not know the voice.
   static absl::StatusOr<std::unique_ptr<Phonemizer>> Create(const Options& options);
   ~Phonemizer();
 
-  // UTF-8 in normalization form D; empty when there is nothing to speak. Unavailable when espeak-ng
-  // fails.
+  // Returns UTF-8 in normalisation form D; empty if there is nothing to speak. Unavailable when
+  // espeak-ng fails.
   absl::StatusOr<std::string> Phonemize(std::string_view sentence) const;
-  // The same with its words, as SplitWrittenWords has them: each is asked for on its own, too, and
-  // the sounds are compared, as espeak-ng joins some ("of the") and makes several of others
-  // ("1984"). About three times the time.
+  // The same with words, as SplitWrittenWords finds them: espeak-ng also reads each word alone, and
+  // the sounds are compared, because it joins some words ("of the") and makes several of others
+  // ("1984"). Takes about three times as long.
   absl::StatusOr<PhonemeText> PhonemizeWords(std::string_view sentence) const;
-  // The same of a sentence that is spoken in other words than it is written: `spoken` is all of it,
-  // `parts` are the words of the source, in order, whose bytes the result has.
+  // The same for a sentence that is spoken in other words than it is written: `spoken` is the whole
+  // sentence, and `parts` are the words of the source, in order, whose bytes the result has.
   absl::StatusOr<PhonemeText> PhonemizeParts(std::string_view spoken,
                                              const std::vector<PartToSpeak>& parts) const;
 
  private:
-  // What espeak-ng says to the sentence and to further lines.
+  // espeak-ng's output for the sentence and for further lines.
   struct Answers {
     std::string sentence;
     std::vector<std::string> lines;

@@ -8,18 +8,18 @@
 
 namespace millrace::models {
 
-// A part of a text that a translation must not touch, and what stands there then: a view into the
-// text, or into the terms.
+// A part of a text that a translation must not change, and what it becomes: a view into the text or
+// into the terms.
 struct ProtectedSpan {
   size_t begin = 0;
   size_t end = 0;
   std::string_view becomes;
 };
 
-// Finds placeholders ({name}, {{x}}, ${x}, %s, %1$d, :name:), addresses of the web and of mail,
-// file paths and names, versions, `code`, names_like_this and calls(), @mentions, #tags, emoji, and
-// the terms, as whole words. In order, without overlap; of two that begin together the longer.
-// Plain numbers are none of them. Thread-safe; time linear in the text.
+// Finds placeholders ({name}, {{x}}, ${x}, %s, %1$d, :name:), web and mail addresses, file paths
+// and names, versions, `code`, names_like_this and calls(), @mentions, #tags, emoji, and the terms
+// as whole words. Spans are in order and do not overlap; of two that begin together the longer is
+// taken. Plain numbers are not protected. Thread-safe; linear time.
 std::vector<ProtectedSpan> FindProtectedSpans(std::string_view text, const TermIndex& terms);
 
 }  // namespace millrace::models

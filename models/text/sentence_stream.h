@@ -6,20 +6,19 @@
 
 namespace millrace::models {
 
-// Text that comes in pieces, as a language model writes it, cut into whole sentences. For one
-// thread; holds no more than one sentence and the last piece.
+// Cuts text that arrives in parts, for example from a language model, into whole sentences. For one
+// thread; holds no more than one sentence and the last part.
 class SentenceStream {
  public:
-  // An unfinished sentence longer than so many bytes, by CountSpokenBytes, is cut at its last
-  // pause, else at its last space, and when it is twice as long and has none, before its last
-  // character.
+  // An unfinished sentence longer than this, by CountSpokenBytes, is cut at its last pause, else at
+  // its last space; if it has neither and is twice as long, before its last character.
   static constexpr size_t kMaxSentenceBytes = 240;
 
-  // The next piece: UTF-8, cut between characters. Returns the sentences that have ended by it,
-  // with the white space between them, or "". A sentence has ended once the beginning of another
-  // is there: till then a stop may be that of an abbreviation or a number.
+  // Adds the next part: UTF-8, cut between characters. Returns the sentences that have ended, with
+  // the white space between them, or "". A sentence has ended once the next one begins, because
+  // until then a stop may belong to an abbreviation or a number.
   std::string Push(std::string_view piece);
-  // What is left, ended or not; the stream is empty then.
+  // Returns the remaining text, even if its sentence has not ended. The stream is empty afterwards.
   std::string TakeRest();
 
  private:

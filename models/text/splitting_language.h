@@ -7,8 +7,8 @@
 
 namespace millrace::models {
 
-// What one language adds to the rules by which all are split into sentences. Constants of the
-// program; thread-safe.
+// The rules of one language for splitting sentences, in addition to those of all languages.
+// Constants of the program; thread-safe.
 struct SplittingLanguage {
   struct Entry {
     std::string_view word;  // in lower case, without its last stop
@@ -21,12 +21,12 @@ struct SplittingLanguage {
   std::string_view tag;                        // such as "de"
   std::span<const Entry> abbreviations;        // sorted by word
   std::span<const std::string_view> starters;  // sorted
-  bool ordinal_stops = false;                  // "am 3. Oktober" is the third
-  bool semicolon_asks = false;                 // ; is the question mark
+  bool ordinal_stops = false;   // a number with a stop may be an ordinal: "am 3. Oktober"
+  bool semicolon_asks = false;  // ; is the question mark
 };
 
-// By a BCP 47 tag, of which the first part counts ("de-AT"). Of another language, or of none, the
-// rules that all have.
+// Returns the rules for the first subtag of a BCP 47 tag ("de-AT"), or rules without additions for
+// other languages and an empty tag.
 const SplittingLanguage& SplittingLanguageOf(std::string_view tag);
 
 }  // namespace millrace::models

@@ -7,7 +7,7 @@ namespace millrace::models {
 
 inline constexpr std::string_view kAsciiSpace = " \t\n\v\f\r";
 
-// The view without ASCII white space at its start, its end, or both.
+// Return the view without ASCII white space at its start, its end, or both.
 inline std::string_view TrimLeft(std::string_view text) {
   const size_t begin = text.find_first_not_of(kAsciiSpace);
   return begin == std::string_view::npos ? std::string_view() : text.substr(begin);

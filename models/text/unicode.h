@@ -14,35 +14,37 @@ struct CodePoint {
   size_t bytes = 0;  // 0 only at the end of the text
 };
 
-// The code point at `at`. A byte that is not UTF-8, as of a surrogate or of an overlong form,
-// counts as one code point, U+FFFD.
+// Decodes the code point at `at`. A byte that is not UTF-8, as of a surrogate or of an overlong
+// form, counts as one code point, U+FFFD.
 CodePoint DecodeAt(std::string_view text, size_t at);
-// What ends at `at`, which must be greater than 0.
+// Decodes the code point that ends at `at`, which must be greater than 0.
 CodePoint DecodeBefore(std::string_view text, size_t at);
 
-// Whether a byte of UTF-8 belongs to a character that began before it.
+// Returns true if a byte of UTF-8 continues a character.
 bool IsContinuationByte(char byte);
 
-// A code point that is no surrogate, as UTF-8.
+// Encodes a code point, which must not be a surrogate, as UTF-8.
 std::string EncodeUtf8(char32_t c);
 
-// Of valid UTF-8.
+// Counts the code points of valid UTF-8.
 size_t CountCodePoints(std::string_view text);
 
-// A line or paragraph break: LF, VT, FF, CR, NEL, U+2028, U+2029.
+// Returns true for line and paragraph breaks: LF, VT, FF, CR, NEL, U+2028, U+2029.
 bool IsLineBreak(char32_t c);
-// Unicode's White_Space.
+// Returns true for Unicode's White_Space.
 bool IsSpace(char32_t c);
-// The pauses of East Asian text within a sentence, behind which no space stands: 、 ， ； ：
+// Returns true for the pauses of East Asian text within a sentence, which no space follows: 、 ，
+// ； ：
 bool IsWidePause(char32_t c);
 bool IsDigit(char32_t c);  // ASCII only
-// Unicode's categories Ll and Lu.
+// Return true for Unicode's categories Ll and Lu.
 bool IsLower(char32_t c);
 bool IsUpper(char32_t c);
-// The letter of the other case; a character without one, such as a digit or ß, stays.
+// Return the letter of the other case; a character without one, such as a digit or ß, stays.
 char32_t ToLower(char32_t c);
 char32_t ToUpper(char32_t c);
-// A letter or digit of a script that writes words apart: of Chinese and Japanese it is none.
+// Returns true for letters and digits of scripts that separate words; false for Chinese and
+// Japanese.
 bool IsWordCharacter(char32_t c);
 
 }  // namespace millrace::models

@@ -14,8 +14,8 @@ struct WrittenWord {
   friend bool operator==(const WrittenWord&, const WrittenWord&) = default;
 };
 
-// What stands between white space, without the quotes, brackets and punctuation around it; signs
-// that are spoken, as in "$5" and "50%", stay. Thread-safe; linear time.
+// Splits text at white space into words without the quotes, brackets and punctuation around them.
+// Signs that are spoken, as in "$5" and "50%", stay. Thread-safe; linear time.
 std::vector<WrittenWord> SplitWrittenWords(std::string_view text);
 
 }  // namespace millrace::models

@@ -18,7 +18,7 @@ struct OperatorProbe {
   std::string op;  // the name of an operator of Operators()
   int threads = 1;
   int iterations = 30;               // for each thread
-  std::optional<DeviceType> device;  // none: the best that is available
+  std::optional<DeviceType> device;  // nullopt: the best that is available
 };
 
 // Runs the probe in this process; the threads start together behind a barrier. Returns false when

@@ -40,7 +40,7 @@ struct SelftestReport {
 };
 
 struct SelftestOptions {
-  std::optional<DeviceType> device;  // none: the best that is available
+  std::optional<DeviceType> device;  // nullopt: the best that is available
   // A test that makes no progress for this long hangs. Longer than the watchdog of a child process.
   std::chrono::milliseconds hang_after = std::chrono::minutes(5);
   std::chrono::milliseconds progress_every = std::chrono::seconds(5);

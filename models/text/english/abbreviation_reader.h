@@ -8,9 +8,9 @@
 
 namespace millrace::models {
 
-// Reads the abbreviation that the ASCII word text[at, end) is, with its stop: "Dr.", "etc.",
-// "No. 5", "w/o". `previous` is the word right before it, as it is written, empty behind a pause.
-// `last`: nothing is spoken behind the word. Thread-safe; looks a few bytes ahead.
+// Reads the ASCII word text[at, end) if it is an abbreviation, with its stop: "Dr.", "etc.", "No.
+// 5", "w/o". previous: the word right before it as written, empty after a pause. last: nothing is
+// spoken after the word. Thread-safe; looks a few bytes ahead.
 std::optional<Reading> ReadAbbreviation(std::string_view text, size_t at, size_t end,
                                         std::string_view previous, bool last);
 

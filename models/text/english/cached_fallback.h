@@ -16,15 +16,15 @@
 
 namespace millrace::models {
 
-// Remembers what another fallback said: names come again and again. Keeps the words that were used
-// last, at most `capacity` of them (some 200 bytes each). Thread-safe; no lock is held while the
-// other one works.
+// Caches the results of another fallback, because names recur. Keeps the most recently used words,
+// at most `capacity` of them (about 200 bytes each). Thread-safe; no lock is held while the other
+// fallback works.
 class CachedFallback final : public WordFallback {
  public:
   explicit CachedFallback(std::shared_ptr<const WordFallback> fallback, size_t capacity = 4096)
       : fallback_(std::move(fallback)), capacity_(capacity) {}
 
-  // An error is not remembered.
+  // Errors are not cached.
   absl::StatusOr<std::vector<std::string>> Phonemize(
       std::span<const std::string> words) const override MILLRACE_EXCLUDES(mu_);
 
@@ -39,7 +39,7 @@ class CachedFallback final : public WordFallback {
   const std::shared_ptr<const WordFallback> fallback_;
   const size_t capacity_;
   mutable Mutex mu_;
-  mutable std::list<Entry> entries_ MILLRACE_GUARDED_BY(mu_);  // the last used first
+  mutable std::list<Entry> entries_ MILLRACE_GUARDED_BY(mu_);  // the most recently used first
   // Keys are views of the entries' words, which never move.
   mutable std::unordered_map<std::string_view, std::list<Entry>::iterator> index_
       MILLRACE_GUARDED_BY(mu_);

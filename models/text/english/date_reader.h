@@ -15,14 +15,14 @@ class DateReader {
  public:
   explicit DateReader(EnglishDialect dialect) : dialect_(dialect), numbers_(dialect) {}
 
-  // "2026-11-21", "11/21/2026" (en-GB: "21/11/2026"), "21.11.2026".
+  // Reads "2026-11-21", "11/21/2026" (en-GB: "21/11/2026"), "21.11.2026".
   std::optional<Reading> ReadNumeric(std::string_view text, size_t at) const;
-  // "21 Nov 2026", "21st November". `previous` is the word before, in small letters.
+  // Reads "21 Nov 2026", "21st November". previous: the word before, in lower case.
   std::optional<Reading> ReadDayMonth(std::string_view text, size_t at,
                                       std::string_view previous) const;
-  // "Nov. 21, 2026", "November 21st", "Jan 2026".
+  // Reads "Nov. 21, 2026", "November 21st", "Jan 2026".
   std::optional<Reading> ReadMonthDay(std::string_view text, size_t at) const;
-  // "Mon-Fri", "Jan–Mar": two days of the week or two months.
+  // Reads "Mon-Fri", "Jan–Mar": two days of the week or two months.
   std::optional<Reading> ReadNameRange(std::string_view text, size_t at) const;
 
  private:

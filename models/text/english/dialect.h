@@ -2,7 +2,7 @@
 
 namespace millrace::models {
 
-// Which English is spoken: it decides pronunciations, "and" in numbers, and the order of dates.
+// The dialect of English, which decides pronunciations, "and" in numbers, and the order of dates.
 enum class EnglishDialect { kUs, kGb };
 
 }  // namespace millrace::models

@@ -16,22 +16,23 @@ namespace millrace::models {
 
 class EspeakPool;
 
-// Pronounces English words with espeak-ng, which is run as a program: one call to it for all words.
-// Thread-safe; about 1 ms a word.
+// Pronounces English words with espeak-ng, which runs as a separate program: one call of it for all
+// words. Thread-safe; about 1 ms for each word.
 class EspeakFallback final : public WordFallback {
  public:
   struct Options {
     std::string program = "espeak-ng";  // a name to find in PATH, or a path
     EnglishDialect dialect = EnglishDialect::kUs;
     size_t max_processes = 4;
-    std::chrono::milliseconds timeout{5000};  // of one call
+    std::chrono::milliseconds timeout{5000};  // for one call
   };
 
-  // Tries one word: FailedPrecondition when the program is missing, else what it failed with.
+  // Tests espeak-ng with one word. Returns FailedPrecondition when the program is missing, else the
+  // error of the call.
   static absl::StatusOr<std::unique_ptr<EspeakFallback>> Create(const Options& options);
   ~EspeakFallback() override;
 
-  // Unavailable when espeak-ng fails.
+  // Returns Unavailable when espeak-ng fails.
   absl::StatusOr<std::vector<std::string>> Phonemize(
       std::span<const std::string> words) const override;
 
@@ -42,7 +43,7 @@ class EspeakFallback final : public WordFallback {
   const std::unique_ptr<EspeakPool> pool_;
 };
 
-// espeak-ng's IPA of English in misaki's symbols; what these do not hold is left out.
+// Converts espeak-ng's IPA of English to misaki's symbols; sounds that these lack are left out.
 std::string MisakiFromEspeak(std::string_view ipa, EnglishDialect dialect);
 
 }  // namespace millrace::models

@@ -13,9 +13,9 @@ namespace millrace::models {
 // "$5-10". Thread-safe; time linear in the digits.
 std::optional<Reading> ReadMoney(const NumberWords& numbers, std::string_view text, size_t at);
 
-// The bytes of a currency sign at `at`, 0 if there is none.
+// Returns the bytes of a currency sign at `at`, 0 if there is none.
 size_t CurrencySignBytes(std::string_view text, size_t at);
-// The name of a sum in the currency of the sign, such as "dollars"; empty for no sign.
+// Returns the name of a currency by its sign, such as "dollars"; empty if it is no sign.
 std::string_view CurrencyName(std::string_view sign, bool one);
 
 }  // namespace millrace::models

@@ -20,7 +20,7 @@ class NumberReader {
   explicit NumberReader(EnglishDialect dialect)
       : dialect_(dialect), numbers_(dialect), dates_(dialect) {}
 
-  // `previous` is the word before, in small letters.
+  // previous: the word before, in lower case.
   std::optional<Reading> Read(std::string_view text, size_t at, std::string_view previous) const;
 
   const DateReader& dates() const { return dates_; }
@@ -29,18 +29,18 @@ class NumberReader {
  private:
   std::optional<Reading> ReadFraction(std::string_view text, size_t at) const;
   std::optional<Reading> ReadVersion(std::string_view text, size_t at) const;
-  // Numbers that are names: "dial 911", "ZIP code 10001".
+  // Reads numbers that are names: "dial 911", "ZIP code 10001".
   std::optional<Reading> ReadCode(std::string_view text, size_t at,
                                   std::string_view previous) const;
-  // The "30m" of "2h 30m".
+  // Reads the "30m" of "2h 30m".
   std::optional<Reading> ReadMinutes(std::string_view text, size_t at,
                                      std::string_view previous) const;
   Reading ReadPlain(std::string_view text, const Amount& amount) const;
-  // Ordinal and plural endings; false when there is none.
+  // Reads ordinal and plural endings; returns false when there is none.
   bool TakeEnding(std::string_view text, const Amount& amount, Reading& reading) const;
-  // "5'10\"".
+  // Reads "5'10\"".
   bool TakeFeet(std::string_view text, const Amount& amount, Reading& reading) const;
-  // "-20" of "10-20", "%", "°C", "km"; `amount` is the last one before it.
+  // Reads "-20" of "10-20", "%", "°C", "km". amount: the last number before it.
   Amount TakeRange(std::string_view text, const Amount& amount, Reading& reading) const;
   void TakeMixedFraction(std::string_view text, Reading& reading) const;
   bool TakeMeasure(std::string_view text, const Amount& amount, Reading& reading) const;
@@ -51,7 +51,7 @@ class NumberReader {
   const DateReader dates_;
 };
 
-// The words of ½ and its like at `at`, as "one half"; nullopt if there is none.
+// Returns the words of ½ and similar signs at `at`, as "one half"; nullopt if there is none.
 std::optional<Reading> ReadFractionSign(std::string_view text, size_t at);
 
 }  // namespace millrace::models

@@ -10,11 +10,11 @@
 
 namespace millrace::models {
 
-// A number of more digits than this is read digit by digit.
+// A number with more digits than this is read digit by digit.
 inline constexpr size_t kMaxCardinalDigits = 15;
 
-// English numbers in words, in small letters and without hyphens ("twenty", "one"). Immutable, so
-// thread-safe.
+// Turns numbers into English words, in lower case and without hyphens ("twenty", "one"). Immutable,
+// so thread-safe.
 class NumberWords {
  public:
   explicit NumberWords(EnglishDialect dialect) : and_(dialect == EnglishDialect::kGb) {}
@@ -27,9 +27,10 @@ class NumberWords {
   std::vector<std::string> Year(unsigned year) const;
   // 1990: "nineteen nineties". A year that ends with 0: 0..9990.
   std::vector<std::string> Decade(unsigned year) const;
-  // ASCII digits, one word each.
+  // Returns one word for each ASCII digit.
   std::vector<std::string> Digits(std::string_view digits) const;
-  // ASCII digits as a cardinal; one by one with a leading zero or beyond kMaxCardinalDigits.
+  // Reads ASCII digits as a cardinal, or one by one with a leading zero or more than
+  // kMaxCardinalDigits.
   std::vector<std::string> Whole(std::string_view digits) const;
   // A denominator: 2 is "half", 4 "quarter", 5 "fifth"; plural when the count above it is not 1.
   std::vector<std::string> Denominator(uint64_t value, bool plural) const;
@@ -40,7 +41,7 @@ class NumberWords {
   const bool and_;
 };
 
-// The value of ASCII digits, at most kMaxCardinalDigits of them.
+// Returns the value of at most kMaxCardinalDigits ASCII digits.
 uint64_t ParseDigits(std::string_view digits);
 
 }  // namespace millrace::models

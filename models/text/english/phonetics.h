@@ -7,7 +7,7 @@
 
 namespace millrace::models {
 
-// Stress and endings of English phonemes in misaki's symbols. Thread-safe functions.
+// Functions on stress and endings of English phonemes in misaki's symbols. Thread-safe.
 
 inline constexpr std::string_view kPrimaryStress = "ˈ";
 inline constexpr std::string_view kSecondaryStress = "ˌ";
@@ -22,14 +22,14 @@ std::string EnsureSecondaryStress(std::string_view phonemes);
 // Secondary stress becomes primary; a word without any gets one before its first vowel.
 std::string EnsurePrimaryStress(std::string_view phonemes);
 
-// The endings -s, -ed and -ing behind a stem, voiced as its last sound asks for. Empty for an empty
-// stem. `linking_r`: the stem is written with a final r, which British English speaks again before
-// -ing.
+// Append the endings -s, -ed and -ing to a stem, voiced according to its last sound. Empty for an
+// empty stem. linking_r: the stem is written with a final r, which British English pronounces
+// before -ing.
 std::string WithS(std::string_view stem, EnglishDialect dialect);
 std::string WithEd(std::string_view stem, EnglishDialect dialect);
 std::string WithIng(std::string_view stem, EnglishDialect dialect, bool linking_r);
 
-// How much a word weighs when one part of a compound has to yield its stress: long vowels and
+// Returns the weight of a word when one part of a compound has to yield its stress: long vowels and
 // affricates count twice.
 size_t StressWeight(std::string_view phonemes);
 

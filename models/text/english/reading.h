@@ -9,7 +9,7 @@
 
 namespace millrace::models {
 
-// How a piece of text is spoken, and where in the text it ends.
+// The words that a stretch of text is spoken as, and where it ends.
 struct Reading {
   size_t end = 0;
   std::vector<std::string> words;
@@ -18,7 +18,7 @@ struct Reading {
     for (std::string& word : more) words.push_back(std::move(word));
   }
   void Append(std::string_view word) { words.emplace_back(word); }
-  // Words divided by single spaces.
+  // Appends words that are separated by single spaces.
   void AppendEach(std::string_view divided) {
     while (!divided.empty()) {
       const size_t space = std::min(divided.find(' '), divided.size());

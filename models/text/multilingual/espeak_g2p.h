@@ -14,26 +14,28 @@ namespace millrace::models {
 
 class EspeakPool;
 
-// Text of one language to phonemes in misaki's symbols, which Kokoro voices were trained on, by
-// espeak-ng, which is run as a program. A word may have its pronunciation beside it, as in
-// "[tomate](/tomˈate/)". Thread-safe; about 1 ms a sentence, with the places of words three.
+// Turns text of one language into phonemes in misaki's symbols, on which Kokoro voices were
+// trained, by espeak-ng, which runs as a separate program. A word may have its pronunciation beside
+// it, as in "[tomate](/tomˈate/)". Thread-safe; about 1 ms for a sentence, or 3 ms with the
+// positions of words.
 class EspeakG2p {
  public:
   struct Options {
     std::string program = "espeak-ng";  // a name to find in PATH, or a path
-    std::string voice;                  // of espeak-ng, such as "fr-fr"
-    PhonemeVocabulary vocabulary;       // of pronunciations in the text
+    std::string voice;                  // espeak-ng's name, such as "fr-fr"
+    PhonemeVocabulary vocabulary;       // for pronunciations in the text
     size_t max_processes = 4;
-    std::chrono::milliseconds timeout{5000};  // of one sentence
+    std::chrono::milliseconds timeout{5000};  // for one sentence
   };
 
-  // Tries one word: FailedPrecondition, naming what is to be installed, when the program or its
-  // voice is missing.
+  // Tests espeak-ng with one word. Returns FailedPrecondition, naming what to install, when the
+  // program or its voice is missing.
   static absl::StatusOr<std::unique_ptr<EspeakG2p>> Create(Options options);
   ~EspeakG2p();
 
-  // One sentence, UTF-8; its words only if they are asked for. Empty when nothing of it is spoken.
-  // InvalidArgument as SplitInlinePronunciations; Unavailable when espeak-ng fails.
+  // Converts one sentence in UTF-8. The result has words only if they are asked for, and is empty
+  // if nothing is spoken. Returns InvalidArgument like SplitInlinePronunciations, and Unavailable
+  // when espeak-ng fails.
   absl::StatusOr<PhonemeText> Phonemize(std::string_view sentence, bool with_words) const;
 
  private:

@@ -6,10 +6,10 @@
 
 namespace millrace::models {
 
-// A language of Kokoro's voices that espeak-ng reads whole.
+// A language of Kokoro's voices for which espeak-ng finds all phonemes.
 struct EspeakLanguage {
   std::string_view tag;    // BCP 47, as requests name it
-  std::string_view voice;  // of espeak-ng
+  std::string_view voice;  // espeak-ng's name
 };
 
 inline constexpr std::array<EspeakLanguage, 5> kEspeakLanguages = {{
@@ -20,7 +20,7 @@ inline constexpr std::array<EspeakLanguage, 5> kEspeakLanguages = {{
     {"pt-BR", "pt-br"},
 }};
 
-// The one with the tag; null when there is none.
+// Returns the language with the tag, or null.
 inline const EspeakLanguage* FindEspeakLanguage(std::string_view tag) {
   const auto found = std::ranges::find(kEspeakLanguages, tag, &EspeakLanguage::tag);
   return found == kEspeakLanguages.end() ? nullptr : &*found;

@@ -5,11 +5,12 @@
 
 namespace millrace::models {
 
-// What EspeakProcess::Options::tie is for MisakiFromTiedIpa.
+// The value of EspeakProcess::Options::tie for MisakiFromTiedIpa.
 inline constexpr std::string_view kIpaTie = "^";
 
-// espeak-ng's IPA of any language but English in misaki's symbols: a diphthong or an affricate is
-// one letter, ties and hyphens are left out, all else is as it was. Linear time.
+// Converts espeak-ng's IPA of any language but English to misaki's symbols: a diphthong or an
+// affricate becomes one letter, ties and hyphens are left out, and everything else stays. Linear
+// time.
 std::string MisakiFromTiedIpa(std::string_view ipa);
 
 }  // namespace millrace::models
