@@ -1,6 +1,6 @@
-// The float kernels, written once in the compiler's vector extension and compiled per instruction
-// set. Included by the kernels_*.cc files only, behind the definition of MILLRACE_VECTOR_BYTES.
-// Sums are taken in an order that depends on the row's length alone.
+// The float kernels in the compiler's vector extension, compiled for each instruction set. Included
+// only by the integer_kernels_*.cc files, after the definition of MILLRACE_VECTOR_BYTES. Sums are
+// taken in an order that depends on the row's length only.
 
 #include <cstdint>
 
@@ -10,8 +10,8 @@
 namespace millrace::kernels {
 namespace {
 
-// kQueries of them together, from `first` on, so that keys and values are loaded once for all; each
-// adds up in the same order as it would alone.
+// Computes kQueries queries from `first` on together, so that keys and values are loaded once; each
+// is summed in the same order as alone.
 template <int64_t kQueries>
 void AttendHead(const AttentionArgs& a, int64_t first, int64_t head, int64_t size, float scale) {
   const int64_t vectors = size / kLanes;

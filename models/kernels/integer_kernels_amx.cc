@@ -10,12 +10,13 @@
 namespace millrace::kernels {
 namespace {
 
-// The high bytes of 64 activations (see vnni.inl), then their low ones, then the next 64: a line of
-// a tile each. Of a packed panel, 64 inputs are a tile as they lie.
+// Layout of activations: the high bytes of 64 of them (see integer_vnni.inl), then their low bytes,
+// then the next 64; each is a line of a tile. 64 inputs of a packed panel are a tile in their
+// order.
 constexpr int64_t kDepth = 64;
 constexpr int64_t kTileRows = 16;
 constexpr int64_t kPanelsTogether = 2;
-// Activations that stay in the L2 cache beside the weights.
+// The number of activation rows that stay in the L2 cache beside the weights.
 constexpr int64_t kRowsTogether = 4 * kTileRows;
 
 void Quantise(const float* x, int64_t rows, const Activations& out) {
@@ -37,8 +38,8 @@ inline SplitBytes Split(const uint8_t* activations) {
   return {_mm512_loadu_si512(activations), _mm512_loadu_si512(activations + kDepth)};
 }
 
-// Registers 0 to 3 are sums, of the high and the low bytes times each of two panels; 4 and 5 the
-// bytes, 6 and 7 the panels.
+// Registers 0 to 3 are the sums of the high and the low bytes with each of two panels; 4 and 5 hold
+// the bytes, 6 and 7 the panels.
 void Configure(int64_t rows) {
   const auto count = static_cast<unsigned char>(rows);
   TileShapes shapes;
@@ -55,8 +56,8 @@ inline void Prefetch(const int8_t* tile) {
     _mm_prefetch(reinterpret_cast<const char*>(tile + line * kDepth), _MM_HINT_T0);
 }
 
-// The rows of activations that Configure was told, times two panels. `ahead`: the two that come
-// next, which are fetched meanwhile; or null.
+// Multiplies the number of activation rows that Configure set by two panels. ahead: null, or the
+// next two panels, which are prefetched meanwhile.
 inline void SumTiles(const uint8_t* activations, const PackedView& m, int64_t panel,
                      const int8_t* ahead, int32_t* sums) {
   const int64_t stride = 2 * m.inputs;
@@ -89,7 +90,7 @@ inline void SumTiles(const uint8_t* activations, const PackedView& m, int64_t pa
   __asm__ volatile("" ::: "memory");  // stores of tiles do not tell the compiler what they write
 }
 
-// `rows` of them from `row` on, as many as Configure was told.
+// Stores `rows` rows from `row` on, the number that Configure set.
 void StoreTiles(const int32_t* sums, const Activations& a, int64_t row, int64_t rows,
                 const PackedView& m, int64_t panel, bool relu, float* out) {
   for (int64_t p = 0; p < kPanelsTogether; ++p) {
@@ -104,8 +105,8 @@ void StoreTiles(const int32_t* sums, const Activations& a, int64_t row, int64_t 
   }
 }
 
-// Up to kRowsTogether rows in tiles of equal height, of which the last may overlap the one before
-// it: the weights are read once for all, and the tiles are configured once.
+// Multiplies up to kRowsTogether rows in tiles of equal height, of which the last may overlap the
+// one before it. So the weights are read once for all rows, and the tiles are configured once.
 void MultiplyRows(const Activations& a, int64_t row, int64_t rows, const PackedView& m, bool relu,
                   float* out) {
   alignas(64) int32_t sums[2 * kPanelsTogether * kTileRows * kPanel];

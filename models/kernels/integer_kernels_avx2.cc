@@ -6,8 +6,8 @@
 namespace millrace::kernels {
 namespace {
 
-// VPMADDWD multiplies 16-bit integers and adds pairs: activations stay 16-bit, weights are widened
-// as they are read. VPMADDUBSW would be wider, but it saturates.
+// VPMADDWD multiplies 16-bit integers and adds pairs: activations stay 16-bit, and weights are
+// widened when they are read. VPMADDUBSW would be wider, but it saturates.
 
 void Quantise(const float* x, int64_t rows, const Activations& out) {
   for (int64_t row = 0; row < rows; ++row, x += out.inputs) {
@@ -34,12 +34,12 @@ inline __m256i BroadcastGroup(const int16_t* p) {
   return _mm256_set1_epi64x(group);
 }
 
-// Eight sums, of which each is two neighbouring lanes of a and b, in order.
+// Returns the sums of neighbouring lanes of a and b, in order.
 inline __m256i AddNeighbours(__m256i a, __m256i b) {
   return _mm256_permute4x64_epi64(_mm256_hadd_epi32(a, b), 0xD8);
 }
 
-constexpr int kQuarters = 4;  // of a panel: four columns fill a vector
+constexpr int kQuarters = 4;  // of a panel, because four columns fill a vector
 
 template <int kRows>
 inline void Tile(const Activations& a, int64_t row, const PackedView& m, int64_t panel, bool relu,

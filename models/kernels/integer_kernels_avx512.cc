@@ -7,8 +7,8 @@
 namespace millrace::kernels {
 namespace {
 
-// The high bytes of a group of four activations (see vnni.inl), then its low ones, then the next
-// group.
+// Layout of activations: the high bytes of a group of four (see integer_vnni.inl), then its low
+// bytes, then the next group.
 
 void Quantise(const float* x, int64_t rows, const Activations& out) {
   for (int64_t row = 0; row < rows; ++row, x += out.inputs) {
@@ -30,7 +30,7 @@ inline __m512i BroadcastGroup(const uint8_t* p) {
   return _mm512_set1_epi32(group);
 }
 
-// kRows rows of activations times kPanels panels, all sums in registers.
+// Computes kRows rows of activations times kPanels panels with all sums in registers.
 template <int kRows, int kPanels>
 inline void Tile(const Activations& a, int64_t row, const PackedView& m, int64_t panel, bool relu,
                  float* out) {
@@ -88,7 +88,8 @@ void Multiply(const Activations& a, int64_t rows, const PackedView& m, bool relu
   constexpr int64_t kMaxRows = 6;
   for (int64_t panel = 0; panel < m.outputs / kPanel; panel += kPanelsPerBlock) {
     for (int64_t row = 0; row < rows;) {
-      // A tail is shared by two tiles: a tile of one or two rows wastes most of its loads.
+      // The remaining rows are divided between two tiles, because a tile of one or two rows wastes
+      // most of its loads.
       const int64_t left = rows - row;
       const int64_t count = left <= kMaxRows      ? left
                             : left < 2 * kMaxRows ? (left + 1) / 2
@@ -118,7 +119,7 @@ void Multiply(const Activations& a, int64_t rows, const PackedView& m, bool relu
   }
 }
 
-// Every other group of four bytes of two vectors.
+// Returns the even and the odd groups of four bytes of two vectors.
 inline SplitBytes Split(const uint8_t* activations) {
   const __m512i even = _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
   const __m512i odd = _mm512_add_epi32(even, _mm512_set1_epi32(1));

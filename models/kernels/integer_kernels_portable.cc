@@ -5,7 +5,7 @@ namespace millrace::kernels {
 namespace {
 
 inline int16_t RoundToEven(float x) {
-  // As in Exp: exact for |x| < 2^22.
+  // Rounds as in Exp: exact for |x| < 2^22.
   constexpr float kMagic = 12582912.0F;
   return static_cast<int16_t>((x + kMagic) - kMagic);
 }

@@ -1,5 +1,5 @@
-// What the sets of kernels with AVX-512 and VNNI share; included by each of their files once,
-// behind vector_kernels.inl, for it is compiled with their flags.
+// The parts that the sets with AVX-512 and VNNI share. Each of their files includes it once, after
+// integer_kernels.inl, because it is compiled with their flags.
 //
 // VPDPBUSD multiplies unsigned by signed bytes. An activation q, 16-bit signed, is split into two
 // unsigned bytes, q + 32768 = 256 * high + low. So sum(q w) = 256 * (sum(high w) - 128 sum(w)) +
@@ -20,14 +20,15 @@ struct QuantisedBytes {
   __m128i low;
 };
 
-// 16 activations.
+// Quantises 16 activations.
 inline QuantisedBytes QuantiseBytes(const float* x, __m512 inverse) {
   const __m512i q = _mm512_cvtps_epi32(_mm512_mul_ps(_mm512_loadu_ps(x), inverse));
   const __m512i top = _mm512_add_epi32(_mm512_srai_epi32(q, 8), _mm512_set1_epi32(128));
   return {_mm512_cvtepi32_epi8(top), _mm512_cvtepi32_epi8(q)};
 }
 
-// 16 columns of a row, from the sums of its high bytes, less their correction, and of its low ones.
+// Stores 16 columns of a row from the sums of its high bytes, minus their correction, and of its
+// low bytes.
 inline void StoreSums(__m512i high, __m512i low, const Activations& a, int64_t row,
                       const PackedView& m, int64_t column, bool relu, float* out) {
   const __m512 sum =
@@ -39,7 +40,8 @@ inline void StoreSums(__m512i high, __m512i low, const Activations& a, int64_t r
   _mm512_storeu_ps(out + row * m.outputs + column, result);
 }
 
-// In place, which the intrinsic is not: GCC 12 copies the sum before and spills it after.
+// Works in place, unlike the intrinsic, with which GCC 12 copies the sum before and spills it
+// after.
 inline void MultiplyAdd(__m512i& sum, __m512i activations, __m512i weights) {
   asm("vpdpbusd %2, %1, %0" : "+v"(sum) : "v"(activations), "v"(weights));
 }
@@ -79,7 +81,7 @@ void LogitsOf(const LogitsArgs& a) {
         MultiplyAdd(top, bytes[c].high, w);
         MultiplyAdd(bottom, bytes[c].low, w);
       }
-      // May wrap around; the whole sum fits again once the correction is taken off.
+      // This may wrap around; the sum fits again once the correction is subtracted.
       sums[r] = _mm512_add_epi32(_mm512_slli_epi32(top, 8), bottom);
     }
     const __m512i correction = _mm512_slli_epi32(_mm512_loadu_si512(a.corrections + i), 8);
@@ -88,7 +90,7 @@ void LogitsOf(const LogitsArgs& a) {
   }
 }
 
-// kSplit: the high and the low bytes of 64 activations.
+// kSplit: returns the high and the low bytes of 64 activations.
 template <SplitBytes (*kSplit)(const uint8_t*)>
 void Logits(const LogitsArgs& a) {
   switch (a.inputs / 64) {

@@ -5,9 +5,9 @@
 
 #include "models/kernels/target.h"
 
-// Products of narrow numbers, int8 or bfloat16, once per instruction set. Plain pointers, as in
-// float_kernels.h, and a row's result does not depend on the rows beside it either. Of int8 all
-// sets give the same bits.
+// Products of narrow numbers, int8 or bfloat16, for each instruction set. Plain pointers as in
+// float_kernels.h, and a row's result does not depend on other rows either. With int8 all sets give
+// the same bits.
 namespace millrace::kernels {
 
 // Columns of a packed narrow matrix come in panels of two halves. Four bytes of the inputs of a
@@ -19,7 +19,7 @@ inline constexpr int64_t kGroupBytes = 4;
 inline constexpr int64_t kLineBytes = kNarrowHalf * kGroupBytes;
 inline constexpr int64_t kBlockDepth = 64;  // bytes of a column in a block
 
-// Where byte `at` of a column's inputs is, of `depth` bytes a column.
+// Returns the position of byte `at` of a column's inputs; a column has `depth` bytes.
 inline constexpr int64_t NarrowOffset(int64_t column, int64_t at, int64_t depth) {
   return column / kNarrowPanel * kNarrowPanel * depth +
          at / kBlockDepth * kBlockDepth * kNarrowPanel +
@@ -28,14 +28,14 @@ inline constexpr int64_t NarrowOffset(int64_t column, int64_t at, int64_t depth)
          at % kGroupBytes;
 }
 
-// out[row][n] = bias[n] + sum over k of a[row][k] * matrix[k][n], for all columns of the panels; of
-// int8 the sum times a_scales[row] * scales[n].
+// Computes out[row][n] = bias[n] + sum over k of a[row][k] * matrix[k][n], for all columns of the
+// panels; with int8 the sum is scaled by a_scales[row] * scales[n].
 struct NarrowProduct {
-  const unsigned char* a = nullptr;  // aligned to 64; rows of depth bytes, as convert left them
-  const float* a_scales = nullptr;   // of int8, as convert left them
+  const unsigned char* a = nullptr;  // aligned to 64; rows of depth bytes, written by convert
+  const float* a_scales = nullptr;   // for int8, written by convert
   int64_t rows = 0;
   const unsigned char* panels = nullptr;  // aligned to 64
-  // Padded to whole panels; of bfloat16 only the bias.
+  // Padded to whole panels; for bfloat16 only the bias.
   const float* scales = nullptr;
   const int32_t* sums = nullptr;  // of a column's weights
   const float* bias = nullptr;
@@ -45,7 +45,7 @@ struct NarrowProduct {
   int64_t out_stride = 0;
 };
 
-// Rows of floats to narrow numbers.
+// A conversion of rows of floats to narrow numbers.
 struct NarrowRows {
   const float* x = nullptr;
   int64_t stride = 0;
@@ -53,7 +53,7 @@ struct NarrowRows {
   int64_t inputs = 0;            // a multiple of 16
   int64_t depth = 0;             // bytes of a row of results; those beyond the inputs become zero
   unsigned char* out = nullptr;  // aligned to 64
-  float* scales = nullptr;       // of int8: one a row
+  float* scales = nullptr;       // for int8: one for each row
 };
 
 // A set of kernels for one instruction set and one kind of number. Thread-safe functions without
@@ -61,8 +61,8 @@ struct NarrowRows {
 struct NarrowKernels {
   const char* name;
   Target target;
-  // Of int8: scaled so that a row's greatest magnitude is 127. A row that holds what is no finite
-  // number gets a scale that is none, so its products are none.
+  // Converts rows. With int8 a row is scaled so that its greatest magnitude is 127. A row with a
+  // value that is not finite gets a scale that is not finite, so that its products are not either.
   void (*convert)(const NarrowRows& rows);
   void (*multiply)(const NarrowProduct& product);
 };
@@ -78,7 +78,8 @@ extern const NarrowKernels kAmxInt8;
 extern const NarrowKernels kAmxBfloat;
 #endif
 
-// Those of this build that this CPU can run, best first; the portable one is always among them.
+// Returns the sets of this build that this CPU can run, best first; the portable one is always
+// among them.
 std::span<const NarrowKernels* const> SupportedInt8Kernels();
 std::span<const NarrowKernels* const> SupportedBfloatKernels();
 

@@ -1,6 +1,6 @@
-// What the sets of narrow_kernels.h share. Included behind the definition of MILLRACE_VECTOR_BYTES,
-// by files that are compiled without contraction: a fused multiply-add would round differently from
-// set to set.
+// The parts that the sets of narrow_kernels.h share. Included after the definition of
+// MILLRACE_VECTOR_BYTES by files that are compiled without contraction, because a fused
+// multiply-add would round differently between sets.
 
 #include <cstdint>
 
@@ -26,8 +26,8 @@ inline Floats FromBits(Ints bits) {
   return v;
 }
 
-// The bits of the greatest magnitude, which are in the order of the numbers; of one that is no
-// number they are above infinity's.
+// Returns the bits of the greatest magnitude. Bits are in the order of the numbers; those of NaN
+// are above infinity's.
 inline int32_t TopMagnitude(const float* x, int64_t count) {
   Ints top = {};
   for (int64_t i = 0; i < count; i += kLanes) {
@@ -39,7 +39,7 @@ inline int32_t TopMagnitude(const float* x, int64_t count) {
   return result;
 }
 
-// kFlip: 0, or 0x80 for bytes that are 128 more than the number, without a sign.
+// kFlip: 0, or 0x80 for unsigned bytes that are 128 more than the number.
 template <int kFlip>
 void ConvertToInt8(const NarrowRows& r) {
   constexpr float kSmallest = 1e-30F;  // its reciprocal is finite
@@ -58,7 +58,7 @@ void ConvertToInt8(const NarrowRows& r) {
     } else {
       r.scales[row] = top / 127.0F;
       const Floats inverse = Broadcast(127.0F / top);
-      // Adding and taking away 1.5 * 2^23 rounds to the nearest integer.
+      // Adding and subtracting 1.5 * 2^23 rounds to the nearest integer.
       const Floats magic = Broadcast(12582912.0F);
       for (; done < r.inputs; done += kLanes) {
         const Floats rounded = (Load(x + done) * inverse + magic) - magic;
@@ -71,7 +71,7 @@ void ConvertToInt8(const NarrowRows& r) {
   }
 }
 
-// To the nearest, of two as near the even one.
+// Rounds to nearest, ties to even.
 void ConvertToBfloat(const NarrowRows& r) {
   using Halves = uint16_t __attribute__((vector_size(kLanes * sizeof(uint16_t))));
   using Words = uint32_t __attribute__((vector_size(MILLRACE_VECTOR_BYTES)));
@@ -82,7 +82,7 @@ void ConvertToBfloat(const NarrowRows& r) {
     for (int64_t i = 0; i < r.inputs; i += kLanes) {
       const Ints bits = Bits(Load(x + i));
       const Words rounded = (Words)bits + 0x7FFFU + (((Words)bits >> 16) & 1U);
-      // Rounding could make something else of what is no number.
+      // Rounding could turn NaN into something else.
       const Words kept = (bits & kMagnitude) > kInfinity ? (Words)bits | 0x400000U : rounded;
       const Halves halves = __builtin_convertvector(kept >> 16, Halves);
       __builtin_memcpy(out + i * kBytes, &halves, sizeof(halves));
@@ -91,7 +91,7 @@ void ConvertToBfloat(const NarrowRows& r) {
   }
 }
 
-// The sums of a row and a half panel from `column` on, to the results.
+// Writes the results of a row and half a panel from `column` on, from their sums.
 inline void FinishInt8(const NarrowProduct& p, int64_t row, int64_t column, const Ints* sums) {
   const Floats a_scale = Broadcast(p.a_scales[row]);
   float* out = p.out + row * p.out_stride + column;

@@ -1,4 +1,4 @@
-// Products on the matrix unit of newer Xeons: a block of a half panel is a tile of it.
+// Products on the matrix unit of newer Xeons (AMX): a block of half a panel is one of its tiles.
 
 #include <immintrin.h>
 
@@ -14,17 +14,17 @@ constexpr int64_t kTileBytes = kBlockDepth * kNarrowHalf;
 constexpr int64_t kSumBytes = 4;
 constexpr int64_t kTaskRows = 2 * kTileRows;  // computed together
 
-// For 1 to kTaskRows rows. Registers 0 to 3 are sums, of the upper and the lower rows times the two
-// halves; 4 and 5 the upper and the lower rows, 6 and 7 weights.
+// Configures for 1 to kTaskRows rows. Registers 0 to 3 are the sums of the upper and the lower rows
+// with the two halves; 4 and 5 hold the upper and the lower rows, 6 and 7 weights.
 void Configure(int64_t rows) {
   constexpr unsigned short kBytes = kBlockDepth;
   const auto up = static_cast<unsigned char>(rows < kTileRows ? rows : kTileRows);
-  // Without lower rows their registers are not used, yet none may be of no rows.
+  // Without lower rows their registers are not used, but no register may have zero rows.
   const auto low = static_cast<unsigned char>(rows > kTileRows ? rows - kTileRows : kTileRows);
   const TileShapes shapes = {
       .row_bytes = {kBytes, kBytes, kBytes, kBytes, kBytes, kBytes, kBytes, kBytes},
       .rows = {up, up, low, low, up, low, kTileRows, kTileRows}};
-  __asm__ volatile("" ::"r"(&shapes) : "memory");  // the compiler is told of its first bytes only
+  __asm__ volatile("" ::"r"(&shapes) : "memory");  // the compiler knows only of its first bytes
   _tile_loadconfig(&shapes);
 }
 
@@ -50,8 +50,8 @@ inline void MultiplyLower() {
   }
 }
 
-// Up to 32 rows times a panel, to rows of kNarrowPanel sums. `ahead`, unless null: what comes next,
-// which is fetched meanwhile.
+// Multiplies up to 32 rows by a panel; writes rows of kNarrowPanel sums. ahead: null, or what comes
+// next, which is prefetched meanwhile.
 template <bool kInt8, bool kBoth>
 inline void SumTiles(const NarrowProduct& p, int64_t row, int64_t column,
                      const unsigned char* ahead, void* sums) {

@@ -7,8 +7,8 @@
 namespace millrace::kernels {
 namespace {
 
-// kRows rows times a half panel. VPMADDUBSW takes one factor without its sign, which the other is
-// given: pairs of products of numbers up to 127 do not saturate.
+// Computes kRows rows times half a panel. VPMADDUBSW takes one factor without its sign, which the
+// other factor gets: pairs of products of numbers up to 127 do not saturate.
 template <int kRows>
 void Int8Tile(const NarrowProduct& p, int64_t row, int64_t column) {
   const __m256i ones = _mm256_set1_epi16(1);

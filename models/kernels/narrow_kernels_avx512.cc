@@ -9,8 +9,8 @@ namespace {
 constexpr int64_t kHalves = kNarrowPanel / kNarrowHalf;
 constexpr int64_t kTileRows = 12;  // times two vectors of sums fill the registers
 
-// VPDPBUSD takes one factor without a sign: numbers of the rows are 128 too large, which makes sums
-// too large by 128 times that of the weights.
+// VPDPBUSD takes one unsigned factor: numbers of the rows are 128 too large, so sums exceed the
+// result by 128 times the sum of the weights.
 struct Int8Sums {
   static constexpr int kFlip = 0x80;
   using Sum = __m512i;
@@ -44,7 +44,8 @@ struct BfloatSums {
   }
 };
 
-// kRows rows times a panel. `ahead`, unless null: what comes next, which is fetched meanwhile.
+// Computes kRows rows times a panel. ahead: null, or what comes next, which is prefetched
+// meanwhile.
 template <typename Sums, int kRows>
 void Tile(const NarrowProduct& p, int64_t row, int64_t column, const unsigned char* ahead) {
   const unsigned char* a = p.a + row * p.depth;
@@ -98,7 +99,7 @@ void TileOf(const NarrowProduct& p, int64_t rows, int64_t row, int64_t column,
 
 template <typename Sums>
 void Multiply(const NarrowProduct& p) {
-  // Tiles of about equal height: the last one is not left with a single row.
+  // Tiles have about equal heights, so that the last one does not have a single row.
   const int64_t tiles = (p.rows + kTileRows - 1) / kTileRows;
   for (int64_t column = 0; column < p.outputs; column += kNarrowPanel) {
     const bool more = column + kNarrowPanel < p.outputs;

@@ -5,8 +5,8 @@
 
 namespace millrace::models {
 
-// The sounds of an answer of espeak-ng on one line: without "(fr)" and its like, by which it says
-// that it spoke a word in another language.
+// Returns the phonemes of espeak-ng's output on one line, without marks such as "(fr)", by which it
+// says that it spoke a word in another language.
 std::string CleanEspeakAnswer(std::string_view answer);
 
 }  // namespace millrace::models

@@ -40,7 +40,7 @@ absl::StatusOr<std::vector<std::string>> EspeakPool::Translate(std::span<const s
   Lease lease(*this);
   lease.process = *std::move(idle);
   auto answers = Ask(lease.process, lines, deadline);
-  // One that somebody has killed is no fault of the text: another may say it.
+  // If somebody killed the process, the text is not at fault: retry with another process.
   if (absl::IsAborted(answers.status())) answers = Ask(lease.process, lines, deadline);
   if (absl::IsAborted(answers.status()))
     return absl::UnavailableError(answers.status().message());  // then it is the text's

@@ -16,29 +16,30 @@
 
 namespace millrace::models {
 
-// The absolute path of a program named by a path or found in PATH; FailedPrecondition, naming the
-// package to install, if none.
+// Returns the absolute path of a program that is named by a path or found in PATH.
+// FailedPrecondition names the package to install if there is none.
 absl::StatusOr<std::filesystem::path> FindEspeak(const std::string& program);
 
-// A bounded set of espeak-ng processes of one voice, started when they are needed and kept. One
-// that died is replaced, and the call that met it asks once more; one that hung costs that call.
-// Thread-safe; a call waits while all are busy.
+// A bounded pool of espeak-ng processes of one voice, which are started on demand and kept. A
+// process that died is replaced, and the call that noticed it retries once; a call whose process
+// hung fails. Thread-safe; a call waits while all are busy.
 class EspeakPool {
  public:
   struct Options {
     EspeakProcess::Options process;
     size_t max_processes = 4;
-    std::chrono::milliseconds timeout{5000};  // of one call, waiting included
+    std::chrono::milliseconds timeout{5000};  // for one call, waiting included
   };
 
   explicit EspeakPool(Options options) : options_(std::move(options)) {}
 
-  // As EspeakProcess::Translate, but Unavailable for a text that ends the process each time.
+  // Like EspeakProcess::Translate, but returns Unavailable for a text that ends the process each
+  // time.
   absl::StatusOr<std::vector<std::string>> Translate(std::span<const std::string> lines)
       MILLRACE_EXCLUDES(mu_);
 
  private:
-  // The right to use one process, given back when it goes out of scope, by an exception too.
+  // The right to use one process. The destructor returns it.
   class Lease {
    public:
     explicit Lease(EspeakPool& pool) : pool_(pool) {}
@@ -46,17 +47,17 @@ class EspeakPool {
     Lease(const Lease&) = delete;
     Lease& operator=(const Lease&) = delete;
 
-    std::unique_ptr<EspeakProcess> process;  // null: none that is worth keeping
+    std::unique_ptr<EspeakProcess> process;  // null: no process that can be reused
 
    private:
     EspeakPool& pool_;
   };
 
-  // Asks the process, or a new one where there is none; null afterwards unless it is worth keeping.
+  // Calls the process, or a new one if it is null. It is null afterwards if it cannot be reused.
   absl::StatusOr<std::vector<std::string>> Ask(
       std::unique_ptr<EspeakProcess>& process, std::span<const std::string> lines,
       std::chrono::steady_clock::time_point deadline) const;
-  // Waits for the right to use a process. Null with it: there is no idle one.
+  // Waits for the right to use a process. Returns null with it if no process is idle.
   absl::StatusOr<std::unique_ptr<EspeakProcess>> Acquire(
       std::chrono::steady_clock::time_point deadline) MILLRACE_EXCLUDES(mu_);
   void Release(std::unique_ptr<EspeakProcess> process) MILLRACE_EXCLUDES(mu_);

@@ -14,15 +14,15 @@
 
 namespace millrace::models {
 
-// A running espeak-ng, which turns lines of text into lines of IPA. It is GPL, so it is run as a
-// program and never linked; it reads from a socket, so no text ever becomes an argument. One thread
-// at a time. Starting takes about 10 ms, a sentence 1 ms.
+// A running espeak-ng, which turns lines of text into lines of IPA. It is GPL, so it runs as a
+// separate program and is never linked; it reads from a socket, so no text becomes an argument. One
+// thread at a time. Starting takes about 10 ms, a sentence 1 ms.
 class EspeakProcess {
  public:
   struct Options {
     std::filesystem::path program;  // absolute
     std::string voice;              // such as "en-us"
-    std::string tie = {};           // written between the letters of one sound; empty: nothing is
+    std::string tie = {};           // written between the letters of one sound; empty: nothing
   };
 
   static absl::StatusOr<std::unique_ptr<EspeakProcess>> Start(const Options& options);
@@ -31,12 +31,12 @@ class EspeakProcess {
   // Kills the process and waits for it.
   ~EspeakProcess();
 
-  // What espeak-ng says to each line, its own line breaks kept. A line is UTF-8 without control
-  // characters and at most 900 bytes long. After an error the process is of no further use: Aborted
-  // when it died, Unavailable when it was too slow or answered nonsense.
+  // Returns espeak-ng's output for each line, with its line breaks. A line is UTF-8 without control
+  // characters and at most 900 bytes long. After an error the process must not be used any more:
+  // Aborted when it died, Unavailable when it was too slow or its output was invalid.
   absl::StatusOr<std::vector<std::string>> Translate(std::span<const std::string> lines,
                                                      std::chrono::milliseconds timeout);
-  // False once it has ended by itself.
+  // Returns false once it has ended by itself.
   bool Running();
 
   pid_t pid() const { return pid_; }
@@ -48,7 +48,7 @@ class EspeakProcess {
   absl::Status Exchange(std::string_view input, std::string_view mark, size_t marks,
                         Deadline deadline, std::string& output);
 
-  pid_t pid_;  // 0 once it was waited for
+  pid_t pid_;  // 0 once it was reaped
   const int socket_;
 };
 

@@ -58,7 +58,7 @@ std::vector<DetectedLanguage> DetectLanguages(std::string_view text, bool is_htm
     text = text.substr(0, end);
   }
   std::vector<DetectedLanguage> found = Detect(text, is_html, 0, 1.0F);
-  // Of a word or two it only says something when it is pressed to.
+  // For a word or two it finds a language only with kCLDFlagBestEffort.
   if (found.empty()) found = Detect(text, is_html, CLD2::kCLDFlagBestEffort, 0.5F);
   return found;
 }

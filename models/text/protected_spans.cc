@@ -36,8 +36,8 @@ bool IsAddressByte(char c) {
 bool IsNameByte(char c) { return IsAsciiAlnum(c) || c == '_'; }
 bool IsPathByte(char c) { return IsNameByte(c) || c == '.' || c == '-' || c == '~' || c == '+'; }
 
-// What the pattern that begins at a place covers; 0: nothing begins there. The text is all of it,
-// so that what stands before can be seen.
+// Returns the length of the pattern that begins at a place; 0 if none begins there. The reader has
+// the whole text, so that it can see what is before.
 class Reader {
  public:
   explicit Reader(std::string_view text) : text_(text) {}
@@ -106,7 +106,7 @@ class Reader {
     return IsAsciiLetter(At(at + 1)) || At(at + 1) == '_' ? NameEnd(at + 1) : 0;
   }
 
-  // As of printf: %s, %1$d, %-5.2f, %lld, %(name)s, %{name}; not 5 % of it.
+  // Reads placeholders of printf: %s, %1$d, %-5.2f, %lld, %(name)s, %{name}; but not "5 % of it".
   size_t Percent(size_t at) const {
     size_t next = at + 1;
     if (At(next) == '{') return Braces(next);
@@ -203,7 +203,7 @@ class Reader {
     return end > from ? end : 0;
   }
 
-  // What begins with a letter, digit or _.
+  // Reads patterns that begin with a letter, digit or _.
   size_t Word(size_t at) const {
     const size_t letters = RunEnd(at, IsAsciiLetter, 16);
     if (letters > at && text_.substr(letters, 3) == "://") return Address(at, letters + 3);

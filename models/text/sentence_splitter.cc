@@ -68,7 +68,7 @@ bool IsCloser(char32_t c) {
   }
 }
 
-// What may stand before the first letter of a sentence.
+// Returns true for characters that may precede the first letter of a sentence.
 bool IsOpener(char32_t c) {
   switch (c) {
     case '"':
@@ -154,7 +154,8 @@ size_t FirstOfNext(std::string_view text, size_t at) {
   return at;
 }
 
-// Whether one full stop at `stop` only marks an abbreviation, an initial or a number in a list.
+// Returns true if the single full stop at `stop` only marks an abbreviation, an initial or a number
+// in a list.
 bool MarksAbbreviation(const SplittingLanguage& language, std::string_view text, size_t begin,
                        size_t stop, size_t next) {
   const std::string_view word = WordBefore(text, begin, stop);

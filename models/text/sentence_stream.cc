@@ -11,7 +11,7 @@
 namespace millrace::models {
 namespace {
 
-// Where the part of an unfinished sentence that can be spoken ends; 0: nowhere.
+// Returns the end of the part of an unfinished sentence that can be spoken; 0 if there is none.
 size_t FindPause(std::string_view sentence) {
   for (const std::string_view marks : {",;:", ""}) {
     for (size_t i = sentence.size(); i-- > 1;) {
@@ -20,7 +20,7 @@ size_t FindPause(std::string_view sentence) {
       if (marks.empty() || marks.find(sentence[i - 1]) != std::string_view::npos) return i;
     }
   }
-  // One word without end.
+  // The text is one endless word.
   if (CountSpokenBytes(sentence) <= 2 * SentenceStream::kMaxSentenceBytes) return 0;
   size_t cut = sentence.size() - 1;
   while (cut > 0 && (static_cast<unsigned char>(sentence[cut]) & 0xC0) == 0x80) --cut;

@@ -41,7 +41,7 @@ std::vector<Symbol> ToSymbols(std::string_view phonemes) {
   return symbols;
 }
 
-// What it costs that a symbol has no counterpart: one of the words, or one of the sentence.
+// Returns the cost of a symbol of the words or of the sentence without a counterpart.
 uint32_t Missing(const Symbol& symbol) { return symbol.kind == Kind::kSound ? 2 : 1; }
 uint32_t Added(const Symbol& symbol) {
   if (symbol.kind == Kind::kMark) return 0;
@@ -64,7 +64,7 @@ uint32_t Different(const Symbol& alone, const Symbol& spoken) {
 
 enum class Step : uint8_t { kMatch, kAdded, kMissing };
 
-// For each kWordEnd in order: which symbol of the sentence is the first behind it.
+// Returns for each kWordEnd in order the first symbol of the sentence after it.
 std::vector<size_t> FindWordEnds(const std::vector<Symbol>& alone,
                                  const std::vector<Symbol>& spoken) {
   const size_t width = spoken.size() + 1;

@@ -39,7 +39,7 @@ bool NextIsCapital(std::string_view text, size_t at) {
   return ByteAt(text, at) == ' ' && IsUpper(DecodeAt(text, at + 1).value);
 }
 
-// Whether the word that ends at `end` is the abbreviation.
+// Returns true if the word that ends at `end` is the abbreviation.
 bool Applies(When when, std::string_view text, std::string_view word, size_t end,
              std::string_view previous, bool last) {
   const bool stop = ByteAt(text, end) == '.';

@@ -22,7 +22,8 @@ bool HasPause(const SpokenWord& word) {
   return false;
 }
 
-// Whether phonemes begin with a vowel; nullopt for what is neither vowel nor consonant.
+// Returns true if phonemes begin with a vowel; nullopt if they begin with neither vowel nor
+// consonant.
 std::optional<bool> BeginsWithVowel(std::string_view phonemes) {
   for (size_t at = 0; at < phonemes.size();) {
     const CodePoint c = DecodeAt(phonemes, at);
@@ -46,7 +47,8 @@ void DropStress(std::string& phonemes) {
   }
 }
 
-// Whether it holds an East Asian character, which espeak-ng only calls a letter in English.
+// Returns true if the word has an East Asian character, which espeak-ng's English only calls a
+// letter.
 bool IsEastAsian(std::string_view word) {
   constexpr char32_t kFirst = 0x2E80;
   for (size_t at = 0; at < word.size();) {

@@ -146,7 +146,7 @@ Reading NumberReader::ReadPlain(std::string_view text, const Amount& amount) con
   Reading reading{amount.end, {}};
   if (TakeEnding(text, amount, reading)) return reading;
   if (TakeFeet(text, amount, reading)) return reading;
-  // What is measured is no year: "1500 km".
+  // A measured number is no year: "1500 km".
   Reading measured{amount.end, {}};
   if (TakeMeasure(text, amount, measured)) {
     reading.Append(AmountWords(numbers_, amount));

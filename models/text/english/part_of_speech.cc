@@ -37,7 +37,7 @@ constexpr std::array<std::string_view, 24> kObjects = {
     "a",  "all", "an",   "any",  "each", "every", "her",  "him",   "his",  "it", "its", "me",
     "my", "our", "some", "that", "the",  "their", "them", "these", "this", "us", "you", "your"};
 static_assert(std::ranges::is_sorted(kObjects));
-// What comes behind a noun rather than within a group of words that a noun ends.
+// Words that follow a noun rather than belong to a group that a noun ends.
 constexpr std::array<std::string_view, 60> kFunctionWords = {
     "about", "above", "after",   "again",  "against", "ago",    "among",   "and",   "are",  "as",
     "at",    "away",  "because", "before", "behind",  "below",  "between", "but",   "by",   "can",
@@ -88,7 +88,7 @@ bool IsCardinal(std::string_view word) {
          word == "ten" || word == "hundred" || word == "thousand";
 }
 
-// Whether something in the words before says that it is over.
+// Returns true if one of the words indicates the past.
 bool IndicatesPast(std::span<const SpokenWord> words) {
   constexpr size_t kFarthest = 40;
   for (const SpokenWord& word : words.subspan(0, std::min(words.size(), kFarthest))) {

@@ -7,8 +7,8 @@
 namespace millrace::models {
 namespace {
 
-// Without ɐ, of "a" and "an": the sound behind it decides how "to" is spoken before it, as voices
-// were trained.
+// ɐ, of "a" and "an", is missing: in the training data the sound after it decides how "to" is
+// spoken before it.
 constexpr std::u32string_view kVowels = U"AIOQWYaiuæɑɒɔəɛɜɪʊʌᵻ";
 constexpr std::u32string_view kConsonants = U"bdfhjklmnpstvwzðŋɡɹɾʃʒʤʧθTʔ";
 constexpr std::u32string_view kHeavy = U"AIOQWYʤʧ";

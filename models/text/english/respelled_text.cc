@@ -80,7 +80,7 @@ std::string Respell(std::span<const SpokenWord> words, size_t at, std::string_vi
       return std::string(heteronym.respelled);
   }
   std::string text = word.text;
-  // espeak-ng hears the end of a sentence in a stop behind one letter, and in two stops.
+  // espeak-ng ends a sentence at a stop after a single letter, and at two stops.
   if (text.size() == 2 && text[1] == '.') text.pop_back();
   if (text.ends_with('.') && (word.after.starts_with('.') || text == "etc.")) text.pop_back();
   return text;

@@ -9,17 +9,17 @@
 
 namespace millrace::models {
 
-// English text as espeak-ng is to read it.
+// English text as espeak-ng should read it.
 struct RespelledText {
-  std::string text;  // of words and marks of pauses alone; empty when there is nothing to speak
-  // The words of the source, each with what is said for it. What is read as one, such as the three
-  // words of "May 5, 1990", is one.
+  std::string text;  // only words and marks of pauses; empty when there is nothing to speak
+  // The words of the source, each with what is spoken for it. Words that are read as one, such as
+  // the three of "May 5, 1990", are one.
   std::vector<PartToSpeak> words;
 };
 
-// What the normalizer makes of a sentence, with what espeak-ng takes for something else respelled:
-// letters that look like words, and words that are spelled alike but sound different, such as the
-// past tense of "read". Thread-safe; linear time.
+// Normalises a sentence and respells what espeak-ng misreads: letters that look like words, and
+// words that are spelled alike but sound different, such as the past tense of "read". Thread-safe;
+// linear time.
 RespelledText RespellForEspeak(const TextNormalizer& normalizer, std::string_view sentence);
 
 }  // namespace millrace::models

@@ -5,7 +5,7 @@
 
 namespace millrace::models {
 
-// What an abbreviation stands for.
+// The words of an abbreviation.
 struct SpokenAbbreviation {
   // When the written word is the abbreviation.
   enum class When {
@@ -13,14 +13,14 @@ struct SpokenAbbreviation {
     kStop,          // only with a stop: "Prof."
     kStopAndDigit,  // with a stop, before a number: "No. 5", "p. 42"
     kStopAndName,   // with a stop, before a capital: "St. Paul", "Mt. Everest"
-    kStopAfterName  // with a stop, behind a capitalised word and not before one: "Main St."
+    kStopAfterName  // with a stop, after a capitalised word and not before one: "Main St."
   };
-  std::string_view words;  // divided by spaces
+  std::string_view words;  // separated by spaces
   When when = When::kAlways;
 };
 
-// Looks up a written abbreviation without its last stop, in small letters; `second` asks for its
-// other meaning ("st" is a saint, then a street). Thread-safe.
+// Looks up a written abbreviation without its last stop, in lower case. second: returns its other
+// meaning ("st" is a saint, then a street). Thread-safe.
 std::optional<SpokenAbbreviation> FindSpokenAbbreviation(std::string_view word,
                                                          bool second = false);
 

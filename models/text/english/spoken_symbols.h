@@ -4,11 +4,12 @@
 
 namespace millrace::models {
 
-// How a mark of punctuation is kept: one of ; : , . ! ? — … ( ) “ ”. Empty if it is none. `opens`:
-// how a straight quotation mark is meant. Thread-safe.
+// Returns the mark that a punctuation character becomes: one of ; : , . ! ? — … ( ) “ ”, or an
+// empty string for other characters. opens: whether a straight quotation mark opens a quotation.
+// Thread-safe.
 std::string_view PauseMark(char32_t c, bool opens);
 
-// What a symbol such as & is called on its own; words divided by spaces. Empty if it is silent.
+// Returns the name of a symbol such as &, with words separated by spaces; empty if it is silent.
 // Thread-safe.
 std::string_view SymbolName(char32_t c, bool before_digit);
 

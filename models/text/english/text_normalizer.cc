@@ -91,14 +91,14 @@ class Walk {
     TakeMark(c);
   }
 
-  // Whether nothing of a word stands right before.
+  // Returns true if no word character is right before.
   bool AtStart() const {
     if (at_ == 0) return true;
     const CodePoint before = DecodeBefore(text_, at_);
     return IsSpace(before.value) || !PauseMark(before.value, true).empty() || before.value == '<';
   }
 
-  // Whether a quotation mark here opens one: behind a comma or a stop it closes.
+  // Returns true if a quotation mark here opens a quotation: after a comma or a stop it closes.
   bool AtOpening() const {
     if (at_ == 0) return true;
     const CodePoint before = DecodeBefore(text_, at_);
@@ -256,7 +256,8 @@ class Walk {
     return word;
   }
 
-  // Whether an abbreviation, initials or "w/" stand at at_; `end` is behind the word.
+  // Takes an abbreviation, initials or "w/" at at_ and returns true if there is one. end: one past
+  // the word.
   bool TakeAbbreviation(size_t end) {
     const bool adjacent = !words_.empty() && words_.back().after == " ";
     const std::string_view previous =

@@ -135,7 +135,7 @@ std::optional<UserLexicon::Stamp> UserLexicon::StampOf(const std::filesystem::pa
 
 absl::StatusOr<std::shared_ptr<const UserLexicon::Words>> UserLexicon::Read() const {
   const std::string name = options_.path.string();
-  // Not blocking: opening a pipe would wait for its writer.
+  // O_NONBLOCK, because opening a pipe would wait for its writer.
   const FileDescriptor file(open(name.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (file.get() < 0) return absl::NotFoundError(StrCat(name, ": ", std::strerror(errno)));
   if (!IsRegularFile(file.get())) {

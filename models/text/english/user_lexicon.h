@@ -17,16 +17,15 @@
 
 namespace millrace::models {
 
-// Pronunciations that an operator gives words of one model: lines of a UTF-8 file, a word, a tab,
-// its phonemes; empty lines and such that begin with # are left out. A word in small letters holds
-// for every letter case, one with a capital only as it is written. Read again when the file
-// changes: a thread of its own looks once a second. Thread-safe; a look-up never waits for the
-// file.
+// The operator's pronunciations for one model: lines of a UTF-8 file, each with a word, a tab and
+// its phonemes; empty lines and lines that begin with # are ignored. A word in lower case matches
+// any case, a word with a capital only as it is written. The file is read again when it changes; a
+// thread of its own checks once a second. Thread-safe; a look-up never waits for the file.
 class UserLexicon {
  public:
   using Words = std::map<std::string, std::string, std::less<>>;
-  // Told once for every change of the file, with what is wrong in it; the words before stay. Empty:
-  // the new words are in use. Called on the thread of its own.
+  // Called on the watching thread once for each change of the file: OK if the new words are in use,
+  // else what is wrong in the file, whose previous words stay in use.
   using Report = std::function<void(const absl::Status&)>;
 
   struct Options {
@@ -36,18 +35,18 @@ class UserLexicon {
     Clock* clock = &Clock::Real();
   };
 
-  // NotFound when the file cannot be read; InvalidArgument, as FILE:LINE, for the first line that
-  // is wrong.
+  // Returns NotFound when the file cannot be read, and InvalidArgument that names FILE:LINE for the
+  // first invalid line.
   static absl::StatusOr<std::unique_ptr<UserLexicon>> Open(Options options);
   ~UserLexicon();
   UserLexicon(const UserLexicon&) = delete;
   UserLexicon& operator=(const UserLexicon&) = delete;
 
-  // The words of now, which never change themselves; never null.
+  // Returns the current words, which are immutable; never null.
   std::shared_ptr<const Words> Current() const MILLRACE_EXCLUDES(mu_);
 
  private:
-  // What tells two versions of a file apart.
+  // Distinguishes versions of the file.
   struct Stamp {
     int64_t seconds = 0;
     int64_t nanoseconds = 0;
@@ -67,17 +66,18 @@ class UserLexicon {
   CondVar stopped_;
   bool stop_ MILLRACE_GUARDED_BY(mu_) = false;
   std::shared_ptr<const Words> words_ MILLRACE_GUARDED_BY(mu_);
-  // Of the watching thread, once it runs: of the words, and of the last look.
+  // Used by the watching thread only, once it runs: the stamps of the words in use and of the last
+  // look.
   std::optional<Stamp> seen_;
   std::optional<Stamp> pending_;
   std::thread watcher_;
 };
 
-// The phonemes of a word in it; nullopt if it has none.
+// Returns the phonemes of a word, or nullopt.
 std::optional<std::string_view> FindUserWord(const UserLexicon::Words& words,
                                              std::string_view word);
 
-// Reads the lines of such a file; `name` is what errors call it.
+// Parses the lines of a lexicon file. name: what errors call it.
 absl::StatusOr<UserLexicon::Words> ParseUserLexicon(std::string_view text, std::string_view name,
                                                     const PhonemeVocabulary& vocabulary);
 

@@ -12,8 +12,8 @@ namespace millrace::models {
 class WordFallback {
  public:
   virtual ~WordFallback() = default;
-  // The phonemes of each word, in misaki's symbols; empty for one that cannot be spoken. Called
-  // once a sentence, with all its unknown words, each of at most kMaxSpokenWordBytes.
+  // Returns the phonemes of each word in misaki's symbols; empty for a word that cannot be spoken.
+  // Called once for each sentence, with all its unknown words, each of at most kMaxSpokenWordBytes.
   virtual absl::StatusOr<std::vector<std::string>> Phonemize(
       std::span<const std::string> words) const = 0;
 };

@@ -41,7 +41,7 @@ const State* FindState(std::string_view letters) {
   return found != kStates.end() && found->letters == letters ? &*found : nullptr;
 }
 
-// Where the ZIP code at `at` ends; `at` if there is none.
+// Returns the end of the ZIP code at `at`, or `at` if there is none.
 size_t ZipEnd(std::string_view text, size_t at) {
   constexpr size_t kDigits = 5;
   constexpr size_t kMoreDigits = 4;

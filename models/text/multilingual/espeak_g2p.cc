@@ -28,7 +28,7 @@ class Dialogue {
   const std::vector<std::string>& lines() const { return lines_; }
 
   void Answer(std::vector<std::string> answers) { answers_ = std::move(answers); }
-  // Of the next text, in misaki's symbols.
+  // Returns the phonemes of the next text in misaki's symbols.
   std::string NextAnswer() {
     std::string joined;
     for (size_t left = counts_[next_text_++]; left > 0; --left) {
@@ -76,7 +76,7 @@ bool AddAnswers(PlainText plain, Dialogue& dialogue, PhonemeText& text) {
     const std::string answer = dialogue.NextAnswer();
     spoken = spoken || !answer.empty();
     text.phonemes += answer;
-    // What espeak-ng has no sound for leaves no second space.
+    // A text without sounds must not leave a second space.
     const bool doubled =
         (text.phonemes.empty() || text.phonemes.ends_with(' ')) && piece.marks.starts_with(' ');
     text.phonemes += std::string_view(piece.marks).substr(doubled ? 1 : 0);

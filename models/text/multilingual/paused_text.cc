@@ -16,7 +16,7 @@ bool IsDigitOfAnyScript(char32_t c) {
   return utf8proc_category(static_cast<utf8proc_int32_t>(c)) == UTF8PROC_CATEGORY_ND;
 }
 
-// What Kokoro reads in place of a mark; empty for what is none.
+// Returns what Kokoro reads for a mark; empty for other characters.
 std::string_view MarkOf(char32_t c) {
   switch (c) {
     case U';':
@@ -115,8 +115,8 @@ class Divider {
     return MarkOf(c);
   }
 
-  // Whether a full stop here is that of an abbreviation or an initial, which espeak-ng knows
-  // without it, too, and reads on.
+  // Returns true if a full stop here belongs to an abbreviation or an initial, which espeak-ng also
+  // knows without it, and does not pause at.
   bool StopsAbbreviation(size_t i) const {
     if (At(i) != '.' || At(i - 1) == '.' || At(i + 1) == '.') return false;
     if (!IsBlank(At(i + 1)) && MarkOf(At(i + 1)).empty()) return false;

@@ -6,17 +6,17 @@
 
 namespace millrace::translation {
 
-// How a character comes through a model's vocabulary.
+// How a model's vocabulary reproduces a character.
 enum class CharacterFit : uint8_t {
   kKnown,      // as it is
   kRespelled,  // as other characters: … as ..., ² as 2
   kUnknown,    // not at all
 };
 
-// Tells the fit of each character of a model's vocabulary.
+// Returns how a model's vocabulary reproduces a character.
 using Alphabet = absl::FunctionRef<CharacterFit(char32_t)>;
 
-// An alphabet that lacks nothing.
+// An alphabet of all characters.
 inline CharacterFit KnowsAll(char32_t) { return CharacterFit::kKnown; }
 
 }  // namespace millrace::translation

@@ -8,7 +8,7 @@
 namespace millrace::translation {
 namespace {
 
-// What is nested deeper stands alone, which bounds the work for a sentence.
+// Markup that is nested deeper is not paired, which bounds the work for a sentence.
 constexpr size_t kDeepest = 32;
 constexpr std::string_view kNoBreakSpace = "\u00a0";
 
@@ -20,7 +20,7 @@ void BlockBuilder::Add(MarkEvent::Kind kind, std::string_view markup) {
 
 void BlockBuilder::Text(std::string_view text) {
   MarkedText& marked = block_.marked;
-  // "a <br> b": of the two spaces one goes with what stands alone between them.
+  // In "a <br> b" one of the two spaces goes with the markup between them.
   if (!marked.events.empty() && marked.events.back().kind == MarkEvent::Kind::kAlone &&
       marked.events.back().at == marked.text.size() && marked.text.ends_with(' ') &&
       text.starts_with(' ')) {
@@ -28,7 +28,7 @@ void BlockBuilder::Text(std::string_view text) {
     text.remove_prefix(1);
   }
   if (options_.is_html) {
-    // Signs that stand bare where Escaped would write entities.
+    // Characters that are written as they are where Escaped would write entities.
     for (size_t at = 0; at < text.size();) {
       const size_t bytes = models::DecodeAt(text, at).bytes;
       const std::string_view sign = text.substr(at, bytes);
@@ -68,7 +68,7 @@ void BlockBuilder::Close(std::string_view name, std::string_view markup) {
     const OpenMark mark = std::move(open_.back());
     open_.pop_back();
     found = mark.name == name;
-    // It crosses the pair: what began in this block stands alone.
+    // It crosses the pair: markup that began in this block is not paired.
     if (!found && !mark.from_earlier)
       block_.marked.events[mark.event].kind = MarkEvent::Kind::kAlone;
     if (!found && mark.from_earlier) Add(MarkEvent::Kind::kClose, "");

@@ -5,7 +5,7 @@
 namespace millrace::translation {
 namespace {
 
-// Calls `take` for each stretch of the text, in order, and whether it is kept.
+// Calls `take` for each part of the text, in order, with whether it is kept.
 template <typename Take>
 void ForEachStretch(const MarkedText& marked, const Take& take) {
   const std::string_view text = marked.text;
@@ -18,7 +18,7 @@ void ForEachStretch(const MarkedText& marked, const Take& take) {
   take(text.substr(at), /*is_kept=*/false);
 }
 
-// The text with another letter for each that has one of as many bytes.
+// Returns the text with each letter replaced that has a counterpart with as many bytes.
 template <typename Other>
 std::string WithOtherLetters(std::string_view text, const Other& other) {
   std::string out;

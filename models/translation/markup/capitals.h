@@ -7,12 +7,12 @@
 
 namespace millrace::translation {
 
-// Whether a text is written in capitals: it has two at least, and no small letter but in what is
-// kept.
+// Returns true if a text is written in capitals: it has at least two, and no lower-case letter
+// outside kept spans.
 bool IsInCapitals(const MarkedText& marked);
-// Its text in small letters but for what is kept; each stands at the same byte.
+// Returns its text in lower case, except kept spans; each character stays at its byte.
 std::string InSmallLetters(const MarkedText& marked);
-// A text in capitals; each stands at the same byte.
+// Returns a text in capitals; each character stays at its byte.
 std::string InCapitals(std::string_view text);
 
 }  // namespace millrace::translation

@@ -15,7 +15,7 @@ struct Named {
   char32_t character;
 };
 
-// Those of Latin 1 and 9, punctuation and common signs; sorted.
+// The entities of Latin 1 and 9, punctuation and common signs; sorted.
 constexpr std::array<Named, 138> kNamed = {
     {{"AElig", 0xC6},    {"Aacute", 0xC1},  {"Acirc", 0xC2},    {"Agrave", 0xC0},
      {"Aring", 0xC5},    {"Atilde", 0xC3},  {"Auml", 0xC4},     {"Ccedil", 0xC7},
@@ -74,7 +74,7 @@ char32_t Numbered(std::string_view digits) {
   return value > 0x10FFFF || surrogate ? 0 : value;
 }
 
-// 0: none of ours.
+// Returns 0 for unknown names.
 char32_t CharacterNamed(std::string_view name) {
   const auto found = std::ranges::lower_bound(kNamed, name, {}, &Named::name);
   return found != kNamed.end() && found->name == name ? found->character : 0;
@@ -131,7 +131,7 @@ size_t ReadEntity(std::string_view text, std::string& character) {
   if (bytes == 0) return ReadOpenEntity(text, character);
   const std::string_view name = text.substr(1, bytes - 2);
   const char32_t value = name.front() == '#' ? Numbered(name.substr(1)) : CharacterNamed(name);
-  // White space other than a space, and what Unicode has no character for, stay as they are
+  // White space other than a space, and numbers without a Unicode character, stay as they are
   // written.
   if (value <= 0x20 && value != ' ') return 0;
   character = models::EncodeUtf8(value);

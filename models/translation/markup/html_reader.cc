@@ -10,7 +10,7 @@
 namespace millrace::translation {
 namespace {
 
-// Within a sentence; every other element divides.
+// Elements within a sentence; every other element separates blocks.
 constexpr std::array<std::string_view, 37> kInline = {
     "a",      "abbr",   "acronym", "b",    "bdi",  "bdo", "big",   "cite",  "code",   "data",
     "del",    "dfn",    "em",      "font", "i",    "img", "input", "ins",   "kbd",    "label",
@@ -90,7 +90,7 @@ class HtmlReader {
     out_.Alone(markup);
   }
 
-  // An element that stays as it is; without an end it is the rest of the text, as in browsers.
+  // Keeps an element as it is; without an end tag it is the rest of the text, as in browsers.
   void Untouched(const HtmlTag& tag, bool is_inline) {
     const size_t content_end = ContentEnd(tag);
     const size_t end = content_end == text_.size() ? content_end : tags_.Behind(">", content_end);
@@ -101,7 +101,7 @@ class HtmlReader {
     out_.Keep(element);
   }
 
-  // Where the end tag of an element begins.
+  // Returns where the end tag of an element begins.
   size_t ContentEnd(const HtmlTag& opening) {
     const bool raw =
         opening.name == "script" || opening.name == "style" || opening.name == "textarea";

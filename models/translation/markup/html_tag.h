@@ -6,32 +6,32 @@
 
 namespace millrace::translation {
 
-// A tag as it stands in a text.
+// A tag in a text.
 struct HtmlTag {
   std::string name;  // in lower case
   bool closes = false;
   bool is_empty = false;      // <br/>
-  bool untranslated = false;  // it says so: translate="no", class="notranslate"
-  size_t end = 0;             // in the text, behind its >
+  bool untranslated = false;  // marked as such: translate="no", class="notranslate"
+  size_t end = 0;             // in the text, after its >
 };
 
-// Reads tags of one text from its front. Remembers what it looked for in vain, so that all tags
+// Reads the tags of one text from front to back. It remembers failed searches, so that all tags
 // together take linear time.
 class HtmlTagReader {
  public:
   explicit HtmlTagReader(std::string_view text) : text_(text) {}
 
-  // The tag whose < stands at `at`; false when none does: "a < b".
+  // Reads the tag whose < is at `at`; returns false if there is none: "a < b".
   bool Read(size_t at, HtmlTag& tag);
-  // Behind a tag that begins at `at` and has no end, such as the last one of a text that was cut:
-  // its name, and its attributes as far as they go; `at` when none begins there.
+  // Returns the end of a tag that begins at `at` and is not closed, such as the last one of a text
+  // that was cut: its name and its attributes as far as they go; `at` if none begins there.
   size_t UnfinishedEnd(size_t at) const;
-  // Behind the next `mark` from `at` on; npos: there is none.
+  // Returns the position after the next `mark` from `at` on; npos if there is none.
   size_t Behind(std::string_view mark, size_t at) const;
 
  private:
   const std::string_view text_;
-  // From there on no such quote comes.
+  // From there on the text has no such quote.
   size_t no_double_quote_ = std::string_view::npos;
   size_t no_single_quote_ = std::string_view::npos;
 };

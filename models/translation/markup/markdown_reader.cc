@@ -12,7 +12,7 @@ namespace millrace::translation {
 namespace {
 
 constexpr std::string_view kBlanks = " \t";
-// Within a line; looking no further for its end keeps the time linear.
+// Code within a line is at most this long, which keeps the time linear.
 constexpr size_t kLongestCode = 2048;
 constexpr size_t kLongestFootnoteName = 64;
 
@@ -40,7 +40,7 @@ std::string_view FenceOf(std::string_view line) {
   return end >= 3 ? line.substr(0, end) : std::string_view();
 }
 
-// Behind the [^name] of a footnote that begins at `at`, or `at`.
+// Returns the end of a footnote's [^name] that begins at `at`, or `at`.
 size_t FootnoteEnd(std::string_view line, size_t at) {
   if (line.substr(at, 2) != "[^") return at;
   const std::string_view window = line.substr(0, at + kLongestFootnoteName);
@@ -48,7 +48,7 @@ size_t FootnoteEnd(std::string_view line, size_t at) {
   return models::ByteAt(window, end) == ']' && end > at + 2 ? end + 1 : at;
 }
 
-// What stands before the words of a line: quote marks, a list mark, the marks of a heading.
+// Returns the end of what is before the text of a line: quote marks, a list mark, heading marks.
 size_t PrefixEnd(std::string_view line) {
   size_t end = 0;
   for (bool more = true; more;) {
@@ -75,7 +75,7 @@ size_t PrefixEnd(std::string_view line) {
       next = std::min(line.find_first_not_of('#', at), line.size());
       if (next - at > 6 || !blank_at(next)) next = at;
     } else if (end > 0 && c == '[' && models::ByteAt(line, at + 2) == ']' && blank_at(at + 3)) {
-      next = at + 3;  // of a task list
+      next = at + 3;  // in a task list
     }
     more = next > at;
     if (more) end = next;
@@ -127,7 +127,7 @@ class MarkdownReader {
       out_.Text(break_);
     }
     std::string_view words = line.substr(prefix);
-    // A break that is meant: two spaces or a backslash.
+    // A hard line break: two spaces or a backslash.
     const bool hard = words.ends_with("  ") || words.ends_with('\\');
     const size_t end =
         hard ? models::TrimRight(words.substr(0, words.size() - 1)).size() : words.size();
@@ -143,7 +143,7 @@ class MarkdownReader {
     break_.clear();
   }
 
-  // Whether the line is of a fenced block, or begins or ends one.
+  // Returns true if the line is in a fenced block, or begins or ends one.
   bool InFence(std::string_view line) {
     const std::string_view fence = FenceOf(line);
     if (fence_.empty()) {
@@ -154,7 +154,7 @@ class MarkdownReader {
     return true;
   }
 
-  // [name]: address; what stands behind the name of a footnote is text.
+  // Returns true for "[name]: address"; a footnote has text instead of the address.
   static bool IsDefinition(std::string_view line) {
     line = models::TrimLeft(line);
     return line.starts_with('[') && !line.starts_with("[^") &&
@@ -180,7 +180,7 @@ class MarkdownReader {
     closing_.clear();
     FindCounterparts();
     HtmlTagReader tags(line);
-    size_t plain = 0;  // where the text begins that was not put out
+    size_t plain = 0;  // where the text begins that was not written yet
     for (size_t at = 0; at < line.size();) {
       const size_t end = MarkupEnd(at, tags);
       if (end == at) {
@@ -194,7 +194,7 @@ class MarkdownReader {
     out_.Text(line.substr(plain));
   }
 
-  // Behind the markup that begins at `at`, or `at`.
+  // Returns the end of the markup that begins at `at`, or `at`.
   size_t MarkupEnd(size_t at, HtmlTagReader& tags) {
     switch (line_[at]) {
       case '\\':
@@ -274,7 +274,7 @@ class MarkdownReader {
     return at;
   }
 
-  // Where the ] of each [ in the line stands, and the ) of each (.
+  // Finds the ] of each [ in the line, and the ) of each (.
   void FindCounterparts() {
     counterparts_.assign(line_.find('[') == std::string_view::npos ? 0 : line_.size(), kNone);
     std::vector<size_t> square;
@@ -293,8 +293,8 @@ class MarkdownReader {
     }
   }
 
-  // Of [words](address) or [words][name] at `at`: where its ] stands, and where it ends; `at` twice
-  // when it is none.
+  // Returns where the ] of [words](address) or [words][name] at `at` is, and where the link ends;
+  // `at` twice if it is no link.
   std::pair<size_t, size_t> LinkEnd(size_t at) const {
     const size_t close = counterparts_[at];
     if (close == kNone) return {at, at};
@@ -327,20 +327,21 @@ class MarkdownReader {
     plain_until_ = line_.data() + end;
     return at;
   }
-  // Of a run that was found to be no markup: else each of its characters would look at the rest.
+  // Returns true within a run that is known to be no markup; otherwise each of its characters would
+  // search the rest of the line.
   bool IsPlain(size_t at) const { return line_.data() + at < plain_until_; }
 
   static constexpr size_t kNone = std::string_view::npos;
 
   const std::string_view text_;
-  std::string_view line_;              // whose words are read
-  const char* plain_until_ = nullptr;  // see IsPlain; into the text
-  std::string_view next_line_;         // of the text
-  std::string_view fence_;             // of the fenced block at hand
-  std::string break_;                  // what stands between the last line's words and the next's
-  std::vector<size_t> counterparts_;   // of its brackets; kNone: it has none
+  std::string_view line_;              // the current line
+  const char* plain_until_ = nullptr;  // points into the text; see IsPlain
+  std::string_view next_line_;         // the next line
+  std::string_view fence_;             // of the current fenced block
+  std::string break_;                  // between the text of the last line and of the next
+  std::vector<size_t> counterparts_;   // of its brackets; kNone: no counterpart
   std::map<size_t, size_t> closing_;   // the ] of links in the line, and where each link ends
-  bool paragraph_ = false;             // the next line may go on with it
+  bool paragraph_ = false;             // the next line may continue it
   bool was_blank_ = true;
   bool in_list_ = false;
   bool in_table_ = false;

@@ -1,5 +1,5 @@
-// What reading, cutting and restoring a text of 100,000 characters costs besides the model, for
-// texts that are the worst for it: milliseconds a text.
+// Measures the cost of reading, splitting and restoring a text of 100,000 characters without the
+// model, for the worst texts: milliseconds for a text.
 //
 // usage: markup_bench [--benchmark_filter=...]
 

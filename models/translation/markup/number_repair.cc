@@ -24,7 +24,7 @@ std::string_view In(std::string_view text, const WrittenNumber& number) {
   return text.substr(number.begin, number.end - number.begin);
 }
 
-// Those of a whose digits are not among b's, each of which stands for one.
+// Returns the numbers of `a` whose digits are not in `b`. Each number of `b` matches one of `a`.
 std::vector<WrittenNumber> Missing(std::string_view a_text, std::span<const WrittenNumber> a,
                                    std::string_view b_text, std::span<const WrittenNumber> b) {
   std::map<std::string, size_t> there;
@@ -41,7 +41,7 @@ std::vector<WrittenNumber> Missing(std::string_view a_text, std::span<const Writ
   return missing;
 }
 
-// A $ with the letters before it, and the number behind it; a space may stand between any of them.
+// A $ with the letters before it and the number after it; there may be a space between any of them.
 struct Amount {
   size_t begin = 0;
   WrittenNumber number;
@@ -61,7 +61,8 @@ std::vector<Amount> FindAmounts(std::string_view text) {
     while (letters > 0 && models::IsAsciiUpper(text[letters - 1])) --letters;
     const bool word =
         letters > 0 && models::IsWordCharacter(models::DecodeBefore(text, letters).value);
-    // Before a space only the country of the dollar, not the last word of a heading.
+    // Before a space only letters that name the country of the dollar count, not the last word of a
+    // heading.
     const bool of_sign = !word && end - letters <= kMostLetters &&
                          (end == at || text.substr(letters, end - letters) == "US");
     if (!of_sign) letters = at;
@@ -102,7 +103,7 @@ std::vector<NumberRepair> RepairMoneySigns(std::string_view source, std::string_
   if (source.find('$') == std::string_view::npos) return {};
   const std::vector<Amount> wanted = FindAmounts(source);
   const std::vector<Amount> got = FindAmounts(target);
-  // One entry for each number, in order.
+  // Maps each number to its amounts, in order.
   std::map<std::string, std::vector<const Amount*>> wanted_of;
   std::map<std::string, std::vector<const Amount*>> got_of;
   for (const Amount& amount : wanted)

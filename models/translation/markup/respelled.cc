@@ -9,7 +9,7 @@
 namespace millrace::translation {
 namespace {
 
-// Signs that stand for one another in what models read and write.
+// Classes of signs that models exchange for one another.
 enum class Sign : unsigned char { kQuote, kDash, kDots };
 
 Sign SignOf(std::string_view reads) {
@@ -27,13 +27,13 @@ bool IsSpaceBehind(std::string_view text, size_t at) {
   return at >= text.size() || IsSpaceAt(text, at);
 }
 
-// The end of the sign at a place; the place when there is none.
+// Returns the end of the sign at a place, or the place if there is none.
 size_t SignEnd(std::string_view text, size_t at, Sign sign) {
   const char c = text[at];
   switch (sign) {
     case Sign::kQuote: {
       if (c == '"') return at + 1;
-      // An apostrophe stands between letters.
+      // An apostrophe between letters is no quotation mark.
       const bool within = at > 0 && models::IsWordCharacter(models::DecodeBefore(text, at).value) &&
                           models::IsWordCharacter(models::DecodeAt(text, at + 1).value);
       return c == '\'' && !within ? at + 1 : at;
@@ -52,7 +52,7 @@ size_t SignEnd(std::string_view text, size_t at, Sign sign) {
 struct Place {
   size_t begin = 0;
   size_t end = 0;
-  const KeptSpan* kept = nullptr;  // of a source: what comes back there, if anything
+  const KeptSpan* kept = nullptr;  // of a source: the span that is put back there, or null
   bool taken = false;
 };
 
@@ -92,7 +92,7 @@ class Placer {
     for (const KeptSpan& kept : source_.kept) {
       if (!kept.reads || SignOf(*kept.reads) != sign) continue;
       while (place != wanted.end() && place->end <= kept.begin) ++place;
-      // Dashes are read with the spaces around them.
+      // Dashes include the spaces around them.
       if (place != wanted.end() && place->begin < kept.end) {
         place->kept = &kept;
       } else {
@@ -116,7 +116,7 @@ class Placer {
                                [=](size_t source) { return source >= begin && source < end; });
   }
 
-  // The sign that comes from it.
+  // Takes the sign that is aligned with it.
   void TakeAligned(Place& wanted, std::vector<Place>& got, Sign sign) {
     auto unit = units_.begin();
     for (Place& place : got) {
@@ -129,7 +129,7 @@ class Placer {
     }
   }
 
-  // The first that is left, and opens a quotation when it does.
+  // Takes the first remaining sign that opens a quotation if it does.
   void TakeNext(Place& wanted, std::vector<Place>& got, Sign sign) {
     if (wanted.taken) return;
     const auto fits = [&](const Place& place) {
@@ -180,7 +180,7 @@ class Placer {
     const auto next = std::ranges::find_if(units_, is_behind);
     size_t at = next == units_.end() ? target_.size() : next->begin;
     if (sign == Sign::kDash) return PutDash(kept, at, at);
-    // A closing sign stands at the word before it.
+    // A closing sign is attached to the word before it.
     const bool opens = sign == Sign::kQuote && !IsSpaceBehind(source_.text, kept.end) &&
                        IsSpaceBefore(source_.text, kept.begin);
     while (!opens && at > 0 && target_[at - 1] == ' ') --at;

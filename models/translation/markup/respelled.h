@@ -11,18 +11,18 @@
 
 namespace millrace::translation {
 
-// Some bytes of a translation and what is put out in place of them.
+// A replacement of some bytes of a translation.
 struct RespelledEdit {
   size_t begin = 0;
   size_t end = 0;
   std::string becomes;
 };
 
-// Where the punctuation that a model read in another spelling (KeptSpan::reads) goes in a
-// translation: in place of the same signs there, in their order or by their alignment; where the
-// model left one out, in place of the sign that it wrote instead or between the words that it stood
-// between. One edit for each such span, in no order; they do not overlap. Time linear in the
-// translation for each span.
+// Returns the edits that restore punctuation which a model read in another spelling
+// (KeptSpan::reads): they replace the same signs in the translation, in their order or by their
+// alignment; where the model left one out, they replace the sign that it wrote instead, or insert
+// between the words that the sign was between. There is one edit for each such span, in no order,
+// without overlap. Time linear in the translation for each span.
 std::vector<RespelledEdit> PutBackRespelled(const MarkedText& source, std::string_view target,
                                             std::span<const TargetUnit> units);
 

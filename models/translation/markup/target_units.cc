@@ -7,7 +7,7 @@
 namespace millrace::translation {
 namespace {
 
-// Without the white space at its front and back.
+// Returns the range without white space at its ends.
 std::pair<size_t, size_t> Trimmed(std::string_view text, size_t begin, size_t end) {
   while (begin < end && models::IsSpace(models::DecodeAt(text, begin).value))
     begin += models::DecodeAt(text, begin).bytes;
@@ -16,7 +16,8 @@ std::pair<size_t, size_t> Trimmed(std::string_view text, size_t begin, size_t en
   return {begin, end};
 }
 
-// Whether a word goes on across `at`; letters and digits are not of one word: H<sub>2</sub>O.
+// Returns true if a word continues across `at`. Letters and digits are separate words:
+// H<sub>2</sub>O.
 bool WithinWord(std::string_view text, size_t at) {
   if (at == 0 || at >= text.size()) return false;
   const char32_t before = models::DecodeBefore(text, at).value;
@@ -25,7 +26,7 @@ bool WithinWord(std::string_view text, size_t at) {
          models::IsDigit(before) == models::IsDigit(behind);
 }
 
-// A word or a sign each, as far along in the source as in the translation.
+// Makes a piece of each word or sign, and aligns it with the proportional position in the source.
 std::vector<AlignedPiece> GuessPieces(std::string_view target, size_t source_bytes) {
   std::vector<AlignedPiece> pieces;
   for (size_t at = 0; at < target.size();) {
@@ -50,7 +51,7 @@ std::vector<TargetUnit> FindUnits(std::string_view target, std::span<const Align
   std::vector<TargetUnit> units;
   for (const AlignedPiece& piece : pieces) {
     const auto [begin, end] = Trimmed(target, piece.begin, piece.end);
-    // A piece may be a word and the sign behind it.
+    // A piece may be a word and the sign after it.
     for (size_t at = begin; at < end;) {
       const size_t first = at;
       const bool is_word = models::IsWordCharacter(models::DecodeAt(target, at).value);

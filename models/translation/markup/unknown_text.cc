@@ -15,9 +15,9 @@
 namespace millrace::translation {
 namespace {
 
-// More marks on one letter than any script has; looking at no more keeps the time linear.
+// No script has this many marks on one letter; a bound keeps the time linear.
 constexpr size_t kMostMarks = 8;
-constexpr char32_t kApostrophe = 0x2019;  // ’, which is a closing quotation mark, too
+constexpr char32_t kApostrophe = 0x2019;  // ’, which is also a closing quotation mark
 constexpr char32_t kZeroWidthSpace = 0x200B;
 
 utf8proc_category_t CategoryOf(char32_t c) {
@@ -67,11 +67,11 @@ class Finder {
     Search(at, text_.size());
   }
   std::vector<KeptSpan>& found() { return found_; }
-  // Marks that are a part of what was found; in order.
+  // The marks that are part of what was found, in order.
   const std::vector<size_t>& swallowed() const { return swallowed_; }
 
  private:
-  // A character with the marks that stand on it.
+  // A character with its combining marks.
   struct Cluster {
     char32_t base = 0;
     size_t end = 0;
@@ -87,7 +87,7 @@ class Finder {
   models::CodePoint At(size_t at) const {
     return at < end_ ? models::DecodeAt(text_, at) : models::CodePoint{};
   }
-  // 0 where what is searched begins.
+  // Returns 0 at the beginning of the searched range.
   char32_t Before(size_t at) const {
     return at > begin_ ? models::DecodeBefore(text_, at).value : 0;
   }
@@ -97,7 +97,7 @@ class Finder {
     end_ = end;
     for (size_t at = begin; at < end;) {
       const char c = text_[at];
-      // Without a mark that may stand on it.
+      // A character without a combining mark.
       const bool alone = static_cast<unsigned char>(models::ByteAt(text_, at + 1)) < 0xCC;
       if (alone && (models::IsAsciiAlnum(c) || c == ' ')) {
         ++at;
@@ -133,7 +133,7 @@ class Finder {
     return cluster;
   }
 
-  // Keeps what the cluster at a place asks for. Returns the end of it, or the place.
+  // Keeps what the cluster at a place requires. Returns the end of it, or the place.
   size_t Take(size_t at, const Cluster& cluster) {
     const char32_t c = cluster.base;
     if (c == '$' && cluster.fit == CharacterFit::kKnown) return TakeDollar(at, cluster.end);
@@ -156,20 +156,20 @@ class Finder {
     return KeepSymbol(at, cluster);
   }
 
-  // The vocabulary writes these in another way that means the same: wide letters, signs, digits.
+  // The vocabulary writes these in another way with the same meaning: wide letters, signs, digits.
   static bool IsHarmless(utf8proc_category_t category) {
     return IsLetter(category) || IsPunctuation(category) || category == UTF8PROC_CATEGORY_ND ||
            category == UTF8PROC_CATEGORY_SM || category == UTF8PROC_CATEGORY_SC;
   }
 
-  // A soft hyphen or a joiner says nothing of the translation; a vocabulary may take it for the end
-  // of a word.
+  // A soft hyphen or a joiner does not matter for the translation, but a vocabulary may take it for
+  // the end of a word.
   size_t TakeInvisible(size_t at, const Cluster& cluster) {
     if (cluster.base == kZeroWidthSpace && cluster.fit == CharacterFit::kRespelled) return at;
     return Respell(at, cluster.end, "", /*returns=*/false);
   }
 
-  // None: it has no other spelling.
+  // Returns nullopt if it has no other spelling.
   std::optional<size_t> TakeRespelled(size_t at, const Cluster& cluster) {
     const char32_t c = cluster.base;
     const size_t end = cluster.end;
@@ -193,7 +193,7 @@ class Finder {
     return Respell(at, end, "\"", /*returns=*/true);
   }
 
-  // Models read a dash as a hyphen with spaces; between numbers and sums it is a part of them.
+  // Models read a dash as a hyphen with spaces; between numbers and sums it is part of them.
   size_t TakeDash(size_t at, size_t end) {
     const char32_t before = Before(at);
     const char32_t behind = At(end).value;
@@ -210,14 +210,14 @@ class Finder {
     return Respell(at, end, reads, /*returns=*/true);
   }
 
-  // Models know it in front of a number; alone it goes lost.
+  // Models know a dollar sign before a number; alone it gets lost.
   size_t TakeDollar(size_t at, size_t end) {
     const size_t space = models::IsSpace(At(end).value) ? At(end).bytes : 0;
     if (models::IsDigit(At(end + space).value) || models::IsDigit(Before(at))) return at;
     return Keep({at, end});
   }
 
-  // The number beside it, at most one space away, and what is joined to either.
+  // Keeps the number beside it, at most one space away, and what is joined to either.
   size_t KeepMoney(size_t at, size_t end) {
     const auto sign = [](char32_t c) { return c == '-' || c == '+' || c == 0x2212; };
     size_t number = end;
@@ -235,7 +235,7 @@ class Finder {
 
   size_t KeepWord(size_t at, size_t end) {
     const Range word = {WordBegin(at), WordEnd(end)};
-    // The words of a name in another script have one stand-in.
+    // The words of a name in another script become one stand-in.
     if (!found_.empty() && found_.back().end == free_ && !found_.back().reads && ends_with_word_ &&
         word.begin == free_ + 1 && text_[free_] == ' ' && !HasEventIn(free_, word.end)) {
       found_.back().becomes += ' ';
@@ -257,7 +257,7 @@ class Finder {
       begin = WordBegin(begin);
       end = WordEnd(end);
       if (c == '<' && At(end).value == '>') ++end;
-      // An address or a name with a stop in it goes on: @example.com, C#.NET.
+      // An address or a name with a stop in it continues: @example.com, C#.NET.
       while (At(end).value == '.' && WordEnd(end + 1) > end + 1) end = WordEnd(end + 1);
     }
     if (models::IsDigit(Before(begin))) begin = NumberBegin(begin);
@@ -300,7 +300,7 @@ class Finder {
     }
     return at;
   }
-  // With what is joined to it: 5k, 20th.
+  // The end includes what is joined to the number: 5k, 20th.
   size_t NumberEnd(size_t at) const {
     while (true) {
       at = WordEnd(at);
@@ -328,7 +328,7 @@ class Finder {
     return end;
   }
 
-  // Marks that stand within it are kept with it, if all of them are; else it is cut by them.
+  // Marks within the range are kept with it if all of them are; otherwise they split it.
   size_t Keep(Range range) {
     const auto first = std::ranges::upper_bound(events_, range.begin, {}, &MarkEvent::at);
     const auto last = std::ranges::lower_bound(first, events_.end(), range.end, {}, &MarkEvent::at);
@@ -343,7 +343,8 @@ class Finder {
     return range.end;
   }
 
-  // [first, last): the marks within it. False when one of them belongs to one outside.
+  // [first, last): the marks within the range. Returns false if one of them is paired with one
+  // outside.
   bool KeepMarked(Range range, Events first, Events last) {
     size_t open = 0;
     size_t opened_before = 0;
@@ -391,10 +392,10 @@ class Finder {
   const UnknownTextOptions& options_;
   std::vector<KeptSpan> found_;
   std::vector<size_t> swallowed_;
-  // The range that is searched, between two spans that are kept already.
+  // The searched range between two spans that are already kept.
   size_t begin_ = 0;
   size_t end_ = 0;
-  size_t free_ = 0;              // what stands before it is searched or kept
+  size_t free_ = 0;              // everything before it is searched or kept
   bool ends_with_word_ = false;  // the last of found_
   bool in_single_quotes_ = false;
 };
