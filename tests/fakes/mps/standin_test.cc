@@ -43,32 +43,32 @@ void OnQueue(MPSStream& stream, void (*work)(MPSStream&)) {
 
 void OnThread(void (*body)()) { std::thread(body).join(); }
 
-class MpsStandinRules : public ::testing::Test {
+class MpsStandinRulesTest : public ::testing::Test {
  protected:
   // Threads and a fork do not mix.
   void SetUp() override { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
 };
-using MpsStandin = MpsStandinRules;
+using MpsStandinTest = MpsStandinRulesTest;
 
-TEST_F(MpsStandinRules, AStreamIsUsedOnItsQueue) {
+TEST_F(MpsStandinRulesTest, AStreamIsUsedOnItsQueue) {
   EXPECT_DEATH(at::mps::getDefaultMPSStream()->synchronize(at::mps::SyncType::COMMIT),
                "synchronize off the stream's serial queue");
   EXPECT_DEATH(at::mps::getDefaultMPSStream()->commandEncoder(),
                "commandBuffer off the stream's serial queue");
 }
 
-TEST_F(MpsStandinRules, AQueueIsNotWaitedForFromItself) {
+TEST_F(MpsStandinRulesTest, AQueueIsNotWaitedForFromItself) {
   EXPECT_DEATH(OnQueue(*at::mps::getDefaultMPSStream(),
                        [](MPSStream& stream) { OnQueue(stream, [](MPSStream&) {}); }),
                "dispatch_sync called on queue already owned by current thread");
 }
 
-TEST_F(MpsStandinRules, TheFirstUseIsTheMainThreads) {
+TEST_F(MpsStandinRulesTest, TheFirstUseIsTheMainThreads) {
   EXPECT_DEATH(OnThread([] { at::mps::getDefaultMPSStream(); }), "first use of a stream off");
   EXPECT_DEATH(OnThread([] { at::mps::getStreamByID(5); }), "first use of a stream off");
 }
 
-TEST_F(MpsStandinRules, TheDefaultStreamIsTheMainThreads) {
+TEST_F(MpsStandinRulesTest, TheDefaultStreamIsTheMainThreads) {
   EXPECT_DEATH(
       {
         at::mps::getDefaultMPSStream();
@@ -77,7 +77,7 @@ TEST_F(MpsStandinRules, TheDefaultStreamIsTheMainThreads) {
       "default stream on a worker thread");
 }
 
-TEST_F(MpsStandinRules, DeviceWideCallsAreTheMainThreads) {
+TEST_F(MpsStandinRulesTest, DeviceWideCallsAreTheMainThreads) {
   at::mps::synchronizeAllMPSStreams(at::mps::SyncType::COMMIT_AND_WAIT);
   EXPECT_DEATH(
       {
@@ -87,7 +87,7 @@ TEST_F(MpsStandinRules, DeviceWideCallsAreTheMainThreads) {
       "synchronizeAllMPSStreams on a worker thread");
 }
 
-TEST_F(MpsStandinRules, AStreamIsCurrentOnOneThread) {
+TEST_F(MpsStandinRulesTest, AStreamIsCurrentOnOneThread) {
   EXPECT_DEATH(
       {
         at::mps::setCurrentMPSStream(at::mps::getStreamByID(3));
@@ -96,7 +96,7 @@ TEST_F(MpsStandinRules, AStreamIsCurrentOnOneThread) {
       "stream 3 is the current one of two threads");
 }
 
-TEST_F(MpsStandinRules, ACommandBufferHasOneEncoderAndOneCommit) {
+TEST_F(MpsStandinRulesTest, ACommandBufferHasOneEncoderAndOneCommit) {
   const auto made = [] { return std::make_shared<CommandBuffer>(); };
   static auto* const queue = new CommandQueue;
   EXPECT_DEATH(
@@ -136,7 +136,7 @@ TEST_F(MpsStandinRules, ACommandBufferHasOneEncoderAndOneCommit) {
       "already committed");
 }
 
-TEST_F(MpsStandinRules, MoreStreamsThanTheLimitCrash) {
+TEST_F(MpsStandinRulesTest, MoreStreamsThanTheLimitCrash) {
   EXPECT_DEATH(
       {
         TheFaults().Set("limit=1");
@@ -149,11 +149,11 @@ TEST_F(MpsStandinRules, MoreStreamsThanTheLimitCrash) {
   TheFaults().Set("limit=0");
 }
 
-TEST_F(MpsStandinRules, FaultsAreNamed) {
+TEST_F(MpsStandinRulesTest, FaultsAreNamed) {
   EXPECT_THROW(TheFaults().Set("limt=1"), std::invalid_argument);
 }
 
-TEST_F(MpsStandin, WorkRunsWhenItIsCommitted) {
+TEST_F(MpsStandinTest, WorkRunsWhenItIsCommitted) {
   const c10::InferenceMode inference;
   static bool ran = false;
   MPSStream& stream = *at::mps::getDefaultMPSStream();
@@ -163,7 +163,7 @@ TEST_F(MpsStandin, WorkRunsWhenItIsCommitted) {
   EXPECT_TRUE(ran);
 }
 
-TEST_F(MpsStandin, OperatorsGiveTheNumbersOfTheCpu) {
+TEST_F(MpsStandinTest, OperatorsGiveTheNumbersOfTheCpu) {
   const c10::InferenceMode inference;
   const at::Tensor numbers = at::arange(24, at::kFloat).view({4, 6}) / 7;
   const auto same = [&](const auto& run) {
@@ -180,12 +180,12 @@ TEST_F(MpsStandin, OperatorsGiveTheNumbersOfTheCpu) {
   EXPECT_EQ((numbers.to(at::kMPS).sum() > 1).item<bool>(), true);
 }
 
-TEST_F(MpsStandin, ThereIsNoFloat64) {
+TEST_F(MpsStandinTest, ThereIsNoFloat64) {
   EXPECT_THROW(at::empty({1}, kOnMps.dtype(at::kDouble)), c10::TypeError);
 }
 
 // A GPU's buffers go by address: what is freed is the stream's next one's.
-TEST_F(MpsStandin, FreedMemoryIsUsedAgainAtOnce) {
+TEST_F(MpsStandinTest, FreedMemoryIsUsedAgainAtOnce) {
   const c10::InferenceMode inference;
   const void* address = nullptr;
   {
@@ -195,7 +195,7 @@ TEST_F(MpsStandin, FreedMemoryIsUsedAgainAtOnce) {
   EXPECT_EQ(at::empty({1000}, kOnMps).data_ptr(), address);
 }
 
-TEST_F(MpsStandin, ManyThreadsWithAStreamEach) {
+TEST_F(MpsStandinTest, ManyThreadsWithAStreamEach) {
   constexpr int kThreads = 16;
   at::mps::getDefaultMPSStream();
   for (int id = 1; id <= kThreads; ++id) at::mps::getStreamByID(id);

@@ -70,7 +70,7 @@ uint64_t WrongOf(Method method, int64_t tokens) {
   return recorder.wrong();
 }
 
-TEST(TranslateCalls, TranslationsOfOtherLengthsThanAskedForAreWrong) {
+TEST(TranslateCallsTest, TranslationsOfOtherLengthsThanAskedForAreWrong) {
   for (const Method method : {Method::kTranslate, Method::kStreamTranslate}) {
     EXPECT_EQ(WrongOf(method, 5), 1U);
     EXPECT_EQ(WrongOf(method, 7), 2U);

@@ -10,13 +10,13 @@ namespace {
 using std::chrono::microseconds;
 using std::chrono::nanoseconds;
 
-TEST(Histogram, EmptyHasNoPercentiles) {
+TEST(HistogramTest, EmptyHasNoPercentiles) {
   const Histogram histogram;
   EXPECT_EQ(histogram.count(), 0U);
   EXPECT_EQ(histogram.PercentileMs(0.99), 0);
 }
 
-TEST(Histogram, PercentilesErrByAtMostOneBucket) {
+TEST(HistogramTest, PercentilesErrByAtMostOneBucket) {
   Histogram histogram;
   for (int i = 1; i <= 100'000; ++i) histogram.Add(microseconds(i));
   for (const double fraction : {0.001, 0.01, 0.5, 0.9, 0.99, 0.999}) {
@@ -27,7 +27,7 @@ TEST(Histogram, PercentilesErrByAtMostOneBucket) {
   EXPECT_DOUBLE_EQ(histogram.PercentileMs(1), 100);
 }
 
-TEST(Histogram, KeepsOrderOverItsWholeRange) {
+TEST(HistogramTest, KeepsOrderOverItsWholeRange) {
   // One sample at a time, so that the percentile is that sample's bucket.
   double last = 0;
   for (int64_t us = 1; us < int64_t{1} << 36; us = us * 17 / 16 + 1) {
@@ -41,7 +41,7 @@ TEST(Histogram, KeepsOrderOverItsWholeRange) {
   }
 }
 
-TEST(Histogram, TakesNegativeAndEnormousValues) {
+TEST(HistogramTest, TakesNegativeAndEnormousValues) {
   Histogram histogram;
   histogram.Add(nanoseconds(-5));
   histogram.Add(nanoseconds::max());

@@ -11,9 +11,9 @@ namespace millrace::loadgen {
 namespace {
 
 // A command line whose texts and their lengths are in files.
-class OptionsOfFiles : public testing::Test {
+class OptionsOfFilesTest : public testing::Test {
  protected:
-  ~OptionsOfFiles() override { std::filesystem::remove_all(folder_); }
+  ~OptionsOfFilesTest() override { std::filesystem::remove_all(folder_); }
 
   std::optional<Options> Parse(const std::string& method, const std::string& texts,
                                const std::string& target_tokens) {
@@ -52,26 +52,26 @@ class OptionsOfFiles : public testing::Test {
   const std::filesystem::path folder_ = MakeFolder();
 };
 
-TEST_F(OptionsOfFiles, EachTextHasItsTargetTokens) {
+TEST_F(OptionsOfFilesTest, EachTextHasItsTargetTokens) {
   const auto options = Parse("translate", "One.\nTwo.\n", "7\n1024\n");
   ASSERT_TRUE(options);
   EXPECT_EQ(options->texts, (std::vector<std::string>{"One.", "Two."}));
   EXPECT_EQ(options->target_tokens, (std::vector<int>{7, 1024}));
 }
 
-TEST_F(OptionsOfFiles, TargetTokensThatAreNotOneForEachTextAreRefused) {
+TEST_F(OptionsOfFilesTest, TargetTokensThatAreNotOneForEachTextAreRefused) {
   EXPECT_FALSE(Parse("translate", "One.\nTwo.\n", "7\n"));
   EXPECT_EQ(exit_code_, 2);
 }
 
-TEST_F(OptionsOfFiles, TargetTokensOutOfRangeAreRefused) {
+TEST_F(OptionsOfFilesTest, TargetTokensOutOfRangeAreRefused) {
   for (const char* tokens : {"0", "1025", "-1", "7x", "x"}) {
     EXPECT_FALSE(Parse("translate", "One.\n", tokens)) << tokens;
     EXPECT_EQ(exit_code_, 2);
   }
 }
 
-TEST_F(OptionsOfFiles, TargetTokensAreForTranslationsOnly) {
+TEST_F(OptionsOfFilesTest, TargetTokensAreForTranslationsOnly) {
   EXPECT_FALSE(Parse("synthesize", "One.\n", "7\n"));
   EXPECT_EQ(exit_code_, 2);
 }

@@ -15,20 +15,20 @@ uint64_t HashOf(std::string_view text) {
   return hash.value();
 }
 
-TEST(Hash, MatchesThePublishedVectorsOfFnv1a64) {
+TEST(HashTest, MatchesThePublishedVectorsOfFnv1a64) {
   EXPECT_EQ(HashOf(""), 0xcbf29ce484222325U);
   EXPECT_EQ(HashOf("a"), 0xaf63dc4c8601ec8cU);
   EXPECT_EQ(HashOf("foobar"), 0x85944171f73967e8U);
 }
 
-TEST(Hash, DoesNotDependOnThePieces) {
+TEST(HashTest, DoesNotDependOnThePieces) {
   Hash hash;
   hash.Append("foo");
   hash.Append("bar");
   EXPECT_EQ(hash.value(), HashOf("foobar"));
 }
 
-TEST(Outputs, CountsAnswersThatDifferFromTheFirst) {
+TEST(OutputsTest, CountsAnswersThatDifferFromTheFirst) {
   Outputs outputs;
   outputs.Add(0, 1, HashOf("a"), "a");
   outputs.Add(1, 1, HashOf("b"), "b");
@@ -38,7 +38,7 @@ TEST(Outputs, CountsAnswersThatDifferFromTheFirst) {
   EXPECT_EQ(outputs.inconsistent(), 1U);
 }
 
-TEST(Outputs, WritesTheFirstOutputOfEachInput) {
+TEST(OutputsTest, WritesTheFirstOutputOfEachInput) {
   Outputs outputs;
   outputs.Add(3, 5, HashOf("a\"b\nc"), "a\"b\nc");
   outputs.Add(3, 1, HashOf("x"), "x");
@@ -53,7 +53,7 @@ TEST(Outputs, WritesTheFirstOutputOfEachInput) {
   std::remove(path.c_str());
 }
 
-TEST(Outputs, SaysWhenItCannotWrite) {
+TEST(OutputsTest, SaysWhenItCannotWrite) {
   Outputs outputs;
   outputs.Add(0, 1, 1, "a");
   EXPECT_FALSE(outputs.Write(testing::TempDir() + "no/such/folder/outputs"));

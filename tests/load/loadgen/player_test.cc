@@ -12,14 +12,14 @@ using std::chrono::seconds;
 
 const SteadyTime kStart = SteadyTime() + seconds(1000);
 
-TEST(Player, FirstAudioCountsFromTheIntendedStart) {
+TEST(PlayerTest, FirstAudioCountsFromTheIntendedStart) {
   Player player(kStart);
   EXPECT_EQ(player.OnPiece(kStart + milliseconds(120), 1.0), std::nullopt);
   EXPECT_EQ(player.playback().first_audio, milliseconds(120));
   EXPECT_EQ(player.playback().underruns, 0U);
 }
 
-TEST(Player, PiecesInTimeAreNoUnderrun) {
+TEST(PlayerTest, PiecesInTimeAreNoUnderrun) {
   Player player(kStart);
   player.OnPiece(kStart, 1.0);
   EXPECT_EQ(player.OnPiece(kStart + milliseconds(900), 0.5), milliseconds(900));
@@ -29,7 +29,7 @@ TEST(Player, PiecesInTimeAreNoUnderrun) {
   EXPECT_DOUBLE_EQ(player.playback().audio_seconds, 2.0);
 }
 
-TEST(Player, SilenceIsCountedAndPlayingGoesOnAfterIt) {
+TEST(PlayerTest, SilenceIsCountedAndPlayingGoesOnAfterIt) {
   Player player(kStart);
   player.OnPiece(kStart, 1.0);
   player.OnPiece(kStart + milliseconds(1300), 1.0);  // 300 ms of silence

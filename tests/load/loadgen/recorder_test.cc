@@ -17,7 +17,7 @@ CallTimes Times(milliseconds due, milliseconds sent, milliseconds done) {
   return {kStart + due, kStart + sent, kStart + done};
 }
 
-TEST(Recorder, LatencyCountsFromWhenTheCallWasDue) {
+TEST(RecorderTest, LatencyCountsFromWhenTheCallWasDue) {
   Recorder recorder(kStart, seconds(10));
   recorder.AddCall(grpc::Status::OK, Times(milliseconds(0), milliseconds(70), milliseconds(100)));
   EXPECT_NEAR(recorder.status(grpc::OK).latency.PercentileMs(0.5), 100, 2);
@@ -25,7 +25,7 @@ TEST(Recorder, LatencyCountsFromWhenTheCallWasDue) {
   EXPECT_NEAR(recorder.send_lag().PercentileMs(0.5), 70, 2);
 }
 
-TEST(Recorder, GoodputLeavesOutWhatCameAfterTheWindow) {
+TEST(RecorderTest, GoodputLeavesOutWhatCameAfterTheWindow) {
   Recorder recorder(kStart, seconds(1));
   recorder.AddCall(grpc::Status::OK, Times(milliseconds(0), milliseconds(0), milliseconds(1000)));
   recorder.AddCall(grpc::Status::OK, Times(milliseconds(0), milliseconds(0), milliseconds(1001)));
@@ -33,7 +33,7 @@ TEST(Recorder, GoodputLeavesOutWhatCameAfterTheWindow) {
   EXPECT_EQ(recorder.ok_in_window(), 1U);
 }
 
-TEST(Recorder, KeepsStatusesApartAndTheirFirstMessage) {
+TEST(RecorderTest, KeepsStatusesApartAndTheirFirstMessage) {
   Recorder recorder(kStart, seconds(10));
   const CallTimes times = Times(milliseconds(0), milliseconds(0), milliseconds(1));
   recorder.AddCall({grpc::StatusCode::RESOURCE_EXHAUSTED, "full"}, times);

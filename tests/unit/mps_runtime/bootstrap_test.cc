@@ -26,7 +26,7 @@ std::string RefusalOf(const RuntimeOptions& options) {
   return {};
 }
 
-TEST(Bootstrap, TellsWhatItChose) {
+TEST(BootstrapTest, TellsWhatItChose) {
   RuntimeOptions options = Cpu();
   options.mode = ForwardMode::kSerial;
   options.workers = 2;
@@ -40,36 +40,36 @@ TEST(Bootstrap, TellsWhatItChose) {
   EXPECT_NE(runtime->provenance().threads.find("workers=2"), std::string::npos);
 }
 
-TEST(Bootstrap, MoreWorkersThanCoresStillHaveOneThreadEach) {
+TEST(BootstrapTest, MoreWorkersThanCoresStillHaveOneThreadEach) {
   RuntimeOptions options = Cpu();
   options.workers = kWorkerSlots;
   EXPECT_EQ(Runtime::Bootstrap(options)->intra_op_threads(),
             std::max(1, AvailableCores() / kWorkerSlots));
 }
 
-TEST(Bootstrap, WorkersThatOnlyWaitForAPermitTakeNoCores) {
+TEST(BootstrapTest, WorkersThatOnlyWaitForAPermitTakeNoCores) {
   RuntimeOptions options = Cpu();
   options.workers = kWorkerSlots;
   options.max_in_flight = 1;
   EXPECT_EQ(Runtime::Bootstrap(options)->intra_op_threads(), AvailableCores());
 }
 
-TEST(Bootstrap, OnlyOneAtATime) {
+TEST(BootstrapTest, OnlyOneAtATime) {
   const auto runtime = Runtime::Bootstrap(Cpu());
   EXPECT_THROW(Runtime::Bootstrap(Cpu()), StreamError);
 }
 
-TEST(Bootstrap, MayBeRepeatedAfterTheFirstIsGone) {
+TEST(BootstrapTest, MayBeRepeatedAfterTheFirstIsGone) {
   Runtime::Bootstrap(Cpu()).reset();
   EXPECT_NE(Runtime::Bootstrap(Cpu()), nullptr);
 }
 
-TEST(Bootstrap, IsForTheMainThread) {
+TEST(BootstrapTest, IsForTheMainThread) {
   Runtime::Bootstrap(Cpu()).reset();
   JoiningThread([] { EXPECT_THROW(Runtime::Bootstrap(Cpu()), StreamError); });
 }
 
-TEST(Bootstrap, RefusesWorkersOutOfRange) {
+TEST(BootstrapTest, RefusesWorkersOutOfRange) {
   for (const int workers : {0, -1, 32}) {
     RuntimeOptions options = Cpu();
     options.workers = workers;
@@ -77,7 +77,7 @@ TEST(Bootstrap, RefusesWorkersOutOfRange) {
   }
 }
 
-TEST(Bootstrap, RefusesConcurrencyAboveThePolicy) {
+TEST(BootstrapTest, RefusesConcurrencyAboveThePolicy) {
   const int safe = AvailableCores();
   RuntimeOptions options = Cpu();
   options.max_in_flight = safe + 1;
@@ -93,7 +93,7 @@ TEST(Bootstrap, RefusesConcurrencyAboveThePolicy) {
   }
 }
 
-TEST(Bootstrap, OperatorMayLowerConcurrencyAndRaiseItKnowingly) {
+TEST(BootstrapTest, OperatorMayLowerConcurrencyAndRaiseItKnowingly) {
   RuntimeOptions options = Cpu();
   options.max_in_flight = 1;
   {
@@ -106,7 +106,7 @@ TEST(Bootstrap, OperatorMayLowerConcurrencyAndRaiseItKnowingly) {
   EXPECT_EQ(Runtime::Bootstrap(options)->limiter().permits(), AvailableCores() + 3);
 }
 
-TEST(Bootstrap, MeasuredConcurrencyTakesThePlaceOfThePolicy) {
+TEST(BootstrapTest, MeasuredConcurrencyTakesThePlaceOfThePolicy) {
   RuntimeOptions options = Cpu();
   DeviceFacts asked;
   options.measured_concurrency = [&](const DeviceFacts& facts) {
@@ -130,14 +130,14 @@ TEST(Bootstrap, MeasuredConcurrencyTakesThePlaceOfThePolicy) {
   EXPECT_EQ(runtime->safe_concurrency_source(), "policy");
 }
 
-TEST(Bootstrap, MeasuredConcurrencyNeverExceedsWhatTheDeviceCanUse) {
+TEST(BootstrapTest, MeasuredConcurrencyNeverExceedsWhatTheDeviceCanUse) {
   RuntimeOptions options = Cpu();
   options.measured_concurrency = [](const DeviceFacts&) { return kWorkerSlots; };
   EXPECT_EQ(Runtime::Bootstrap(options)->limiter().permits(),
             std::min(AvailableCores(), kWorkerSlots));
 }
 
-TEST(Bootstrap, RefusesConcurrencyAboveWhatWasMeasured) {
+TEST(BootstrapTest, RefusesConcurrencyAboveWhatWasMeasured) {
   RuntimeOptions options = Cpu();
   options.measured_concurrency = [](const DeviceFacts&) { return 1; };
   options.max_in_flight = 2;
@@ -150,7 +150,7 @@ TEST(Bootstrap, RefusesConcurrencyAboveWhatWasMeasured) {
   EXPECT_EQ(runtime->safe_concurrency_source(), "flag");
 }
 
-TEST(Bootstrap, RefusesMeasuredConcurrencyOutOfRange) {
+TEST(BootstrapTest, RefusesMeasuredConcurrencyOutOfRange) {
   for (const int measured : {0, -1, kWorkerSlots + 1, 1'000'000'000}) {
     RuntimeOptions options = Cpu();
     options.measured_concurrency = [=](const DeviceFacts&) { return measured; };
@@ -159,7 +159,7 @@ TEST(Bootstrap, RefusesMeasuredConcurrencyOutOfRange) {
   }
 }
 
-TEST(Describe, TellsOfTheDeviceWithoutABootstrap) {
+TEST(DescribeTest, TellsOfTheDeviceWithoutABootstrap) {
   const DeviceFacts facts = Runtime::Describe(DeviceType::kCpu);
   EXPECT_EQ(facts.provenance.device, "cpu");
   EXPECT_EQ(facts.useful_concurrency, AvailableCores());
@@ -167,19 +167,19 @@ TEST(Describe, TellsOfTheDeviceWithoutABootstrap) {
   EXPECT_THROW(Runtime::Describe(DeviceType::kCpu, "1.0"), std::runtime_error);
 }
 
-TEST(Bootstrap, RefusesNegativeIntraOpThreads) {
+TEST(BootstrapTest, RefusesNegativeIntraOpThreads) {
   RuntimeOptions options = Cpu();
   options.intra_op_threads = -1;
   EXPECT_EQ(RefusalOf(options).find("intra_op_threads = -1: allowed are"), 0u);
 }
 
-TEST(Bootstrap, RefusesAnotherLibtorchThanRequired) {
+TEST(BootstrapTest, RefusesAnotherLibtorchThanRequired) {
   RuntimeOptions options = Cpu();
   options.require_libtorch = "1.0";
   EXPECT_THROW(Runtime::Bootstrap(options), std::runtime_error);
 }
 
-TEST(Bootstrap, RefusalLeavesRoomForAnotherTry) {
+TEST(BootstrapTest, RefusalLeavesRoomForAnotherTry) {
   RuntimeOptions bad = Cpu();
   bad.workers = 0;
   EXPECT_THROW(Runtime::Bootstrap(bad), std::invalid_argument);

@@ -7,14 +7,14 @@
 namespace millrace {
 namespace {
 
-TEST(RealClock, ReportsThatTheDeadlineHasPassed) {
+TEST(RealClockTest, ReportsThatTheDeadlineHasPassed) {
   Mutex mu;
   CondVar cv;
   MutexLock lock(mu);
   EXPECT_FALSE(Clock::Real().WaitUntil(cv, mu, Clock::Real().Now() - std::chrono::seconds(1)));
 }
 
-TEST(RealClock, WakesBeforeTheDeadlineWhenNotified) {
+TEST(RealClockTest, WakesBeforeTheDeadlineWhenNotified) {
   Mutex mu;
   CondVar cv;
   bool ready = false;

@@ -27,7 +27,7 @@ class FindLibtorchTest : public ::testing::Test {
 
 #ifdef __GLIBC__
 // The claim of the header: this program has loaded libtorch, so both ways are open.
-TEST(FindLibtorch, FindsTheLibraryThatIsLoadedAndKnowsItsVersion) {
+TEST(FindLoadedLibtorchTest, FindsTheLibraryThatIsLoadedAndKnowsItsVersion) {
   const Provenance loaded = ReadLibtorchProvenance();
   const std::optional<Provenance> found = FindLibtorch();
   ASSERT_TRUE(found.has_value());

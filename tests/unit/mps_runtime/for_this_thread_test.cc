@@ -18,7 +18,7 @@ namespace {
 
 using testing::JoiningThread;
 
-TEST(ForThisThread, GivesEachThreadItsOwnAtFirstUse) {
+TEST(ForThisThreadTest, GivesEachThreadItsOwnAtFirstUse) {
   const auto runtime = Runtime::Bootstrap(Cpu());
   std::barrier both(2);
   std::array<const WorkerContext*, 2> contexts{};
@@ -42,7 +42,7 @@ TEST(ForThisThread, GivesEachThreadItsOwnAtFirstUse) {
   EXPECT_EQ(runtime->stream_pool().stats().leases_total, 2u);
 }
 
-TEST(ForThisThread, IsTheContextThatWasEntered) {
+TEST(ForThisThreadTest, IsTheContextThatWasEntered) {
   const auto runtime = Runtime::Bootstrap(Cpu());
   JoiningThread([&] {
     const auto entered = runtime->EnterWorker();
@@ -52,7 +52,7 @@ TEST(ForThisThread, IsTheContextThatWasEntered) {
   });
 }
 
-TEST(ForThisThread, MainThreadHasSlotZeroForAsLongAsTheRuntimeLives) {
+TEST(ForThisThreadTest, MainThreadHasSlotZeroForAsLongAsTheRuntimeLives) {
   for (int round = 0; round < 2; ++round) {
     const auto runtime = Runtime::Bootstrap(Cpu());
     EXPECT_EQ(runtime->ForThisThread().stream(), (Stream{DeviceType::kCpu, kDefaultSlot}));
@@ -61,7 +61,7 @@ TEST(ForThisThread, MainThreadHasSlotZeroForAsLongAsTheRuntimeLives) {
   }
 }
 
-TEST(ForThisThread, MayLeaveBeforeItsThreadEnds) {
+TEST(ForThisThreadTest, MayLeaveBeforeItsThreadEnds) {
   const auto runtime = Runtime::Bootstrap(Cpu());
   JoiningThread([&] {
     {
@@ -76,7 +76,7 @@ TEST(ForThisThread, MayLeaveBeforeItsThreadEnds) {
   EXPECT_EQ(runtime->stream_pool().stats().leased, 0);
 }
 
-TEST(ForThisThread, TenThousandShortLivedThreadsLeakNothing) {
+TEST(ForThisThreadTest, TenThousandShortLivedThreadsLeakNothing) {
   constexpr int kAtOnce = 16;
   constexpr int kEach = 625;
   const auto runtime = Runtime::Bootstrap(Cpu());
@@ -104,7 +104,7 @@ TEST(ForThisThread, TenThousandShortLivedThreadsLeakNothing) {
   EXPECT_LE(highest, kAtOnce);
 }
 
-TEST(ForThisThread, ThirtySecondIsRefusedAndMayAskAgain) {
+TEST(ForThisThreadTest, ThirtySecondIsRefusedAndMayAskAgain) {
   const auto runtime = Runtime::Bootstrap(Cpu());
   std::latch in(kWorkerSlots), leave(1);
   std::vector<JoiningThread> threads;
@@ -131,7 +131,7 @@ TEST(ForThisThread, ThirtySecondIsRefusedAndMayAskAgain) {
   free.count_down();
 }
 
-TEST(ForThisThread, ThreadThatDiesByAnExceptionReturnsItsLease) {
+TEST(ForThisThreadTest, ThreadThatDiesByAnExceptionReturnsItsLease) {
   const auto runtime = Runtime::Bootstrap(Cpu());
   JoiningThread([&] {
     try {
@@ -159,7 +159,7 @@ struct LateAsker {
 };
 thread_local LateAsker late_asker;
 
-TEST(ForThisThread, ThreadThatEndsGetsNoSecondContext) {
+TEST(ForThisThreadTest, ThreadThatEndsGetsNoSecondContext) {
   const auto runtime = Runtime::Bootstrap(Cpu());
   bool refused = false;
   JoiningThread([&] {

@@ -342,7 +342,7 @@ TEST_F(ForwardScopeTest, DeviceThatCompilesNoShapesHasNoLimitOfThem) {
   EXPECT_EQ(runtime->shape_stats().compiled, 0U);
 }
 
-TEST(MakeBackendAuto, PrefersTheAccelerator) {
+TEST(MakeBackendAutoTest, PrefersTheAccelerator) {
   EXPECT_EQ(MakeBackend(std::nullopt)->device(), DeviceType::kCuda);
 }
 

@@ -35,7 +35,7 @@ std::unique_ptr<Entry> Of(size_t bytes, int* alive = nullptr) {
   return std::make_unique<Entry>(bytes, alive);
 }
 
-TEST(GraphCache, FindsWhatWasInserted) {
+TEST(GraphCacheTest, FindsWhatWasInserted) {
   GraphCache cache({});
   EXPECT_EQ(cache.Find(Key(1)), nullptr);
   GraphEntry* const entry = cache.Insert(Key(1), Of(10));
@@ -47,7 +47,7 @@ TEST(GraphCache, FindsWhatWasInserted) {
   EXPECT_EQ(stats.bytes, 10u);
 }
 
-TEST(GraphCache, EveryPartOfTheKeyCounts) {
+TEST(GraphCacheTest, EveryPartOfTheKeyCounts) {
   GraphCache cache({});
   const GraphKey key{"m", "encode", 64, 6};
   cache.Insert(key, Of(1));
@@ -58,7 +58,7 @@ TEST(GraphCache, EveryPartOfTheKeyCounts) {
   EXPECT_NE(cache.Find(key), nullptr);
 }
 
-TEST(GraphCache, EvictsTheLeastRecentlyUsed) {
+TEST(GraphCacheTest, EvictsTheLeastRecentlyUsed) {
   GraphCache cache({.max_entries = 2, .max_bytes = 100});
   cache.Insert(Key(1), Of(1));
   cache.Insert(Key(2), Of(1));
@@ -70,7 +70,7 @@ TEST(GraphCache, EvictsTheLeastRecentlyUsed) {
   EXPECT_EQ(cache.stats().evictions, 1u);
 }
 
-TEST(GraphCache, EvictsUntilTheBytesFit) {
+TEST(GraphCacheTest, EvictsUntilTheBytesFit) {
   int alive = 0;
   GraphCache cache({.max_entries = 100, .max_bytes = 100});
   for (int64_t i = 0; i < 4; ++i) cache.Insert(Key(i), Of(25, &alive));
@@ -81,12 +81,12 @@ TEST(GraphCache, EvictsUntilTheBytesFit) {
   EXPECT_EQ(cache.stats().evictions, 3u);
 }
 
-TEST(GraphCache, KeepsAnEntryOfExactlyTheLimit) {
+TEST(GraphCacheTest, KeepsAnEntryOfExactlyTheLimit) {
   GraphCache cache({.max_entries = 1, .max_bytes = 100});
   EXPECT_NE(cache.Insert(Key(1), Of(100)), nullptr);
 }
 
-TEST(GraphCache, RefusesWhatCanNeverFitAndKeepsTheRest) {
+TEST(GraphCacheTest, RefusesWhatCanNeverFitAndKeepsTheRest) {
   int alive = 0;
   GraphCache cache({.max_entries = 10, .max_bytes = 100});
   cache.Insert(Key(1), Of(50));
@@ -96,13 +96,13 @@ TEST(GraphCache, RefusesWhatCanNeverFitAndKeepsTheRest) {
   EXPECT_EQ(cache.stats().evictions, 0u);
 }
 
-TEST(GraphCache, NoEntriesAllowedMeansNone) {
+TEST(GraphCacheTest, NoEntriesAllowedMeansNone) {
   GraphCache cache({.max_entries = 0, .max_bytes = 100});
   EXPECT_EQ(cache.Insert(Key(1), Of(1)), nullptr);
   EXPECT_EQ(cache.stats().entries, 0u);
 }
 
-TEST(GraphCache, SameKeyReplaces) {
+TEST(GraphCacheTest, SameKeyReplaces) {
   int alive = 0;
   GraphCache cache({});
   cache.Insert(Key(1), Of(10, &alive));
@@ -113,7 +113,7 @@ TEST(GraphCache, SameKeyReplaces) {
   EXPECT_EQ(cache.stats().evictions, 0u);
 }
 
-TEST(GraphCache, ClearDropsEverything) {
+TEST(GraphCacheTest, ClearDropsEverything) {
   int alive = 0;
   GraphCache cache({});
   cache.Insert(Key(1), Of(1, &alive));
@@ -125,7 +125,7 @@ TEST(GraphCache, ClearDropsEverything) {
 }
 
 // The metrics thread reads while the owner works.
-TEST(GraphCache, StatsMayBeReadFromAnotherThread) {
+TEST(GraphCacheTest, StatsMayBeReadFromAnotherThread) {
   constexpr uint64_t kFinds = 20000;
   GraphCache cache({.max_entries = 8, .max_bytes = 1000});
   std::atomic<bool> done{false};

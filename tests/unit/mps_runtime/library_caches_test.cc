@@ -7,7 +7,7 @@
 namespace millrace::runtime {
 namespace {
 
-TEST(LibraryCaches, AreBoundedUnlessTheOperatorSaysOtherwise) {
+TEST(LibraryCachesTest, AreBoundedUnlessTheOperatorSaysOtherwise) {
   unsetenv("ONEDNN_PRIMITIVE_CACHE_CAPACITY");
   setenv("MKL_DISABLE_FAST_MM", "0", 1);
   BoundLibraryCaches();

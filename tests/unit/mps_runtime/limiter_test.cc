@@ -25,7 +25,7 @@ void AwaitWaiters(const Limiter& limiter, int count) {
   while (limiter.waiting() != count) std::this_thread::yield();
 }
 
-TEST(Limiter, GrantsUpToItsPermits) {
+TEST(LimiterTest, GrantsUpToItsPermits) {
   Limiter limiter(2);
   {
     const auto first = limiter.TryAcquire();
@@ -39,12 +39,12 @@ TEST(Limiter, GrantsUpToItsPermits) {
   EXPECT_EQ(limiter.permits(), 2);
 }
 
-TEST(Limiter, RefusesNoPermitsAtAll) {
+TEST(LimiterTest, RefusesNoPermitsAtAll) {
   EXPECT_THROW(Limiter(0), std::invalid_argument);
   EXPECT_THROW(Limiter(-1), std::invalid_argument);
 }
 
-TEST(Limiter, MovedPermitIsGivenBackOnce) {
+TEST(LimiterTest, MovedPermitIsGivenBackOnce) {
   Limiter limiter(1);
   {
     DevicePermit first = limiter.Acquire();
@@ -54,7 +54,7 @@ TEST(Limiter, MovedPermitIsGivenBackOnce) {
   EXPECT_EQ(limiter.in_use(), 0);
 }
 
-TEST(Limiter, AssignmentGivesBackTheOldPermit) {
+TEST(LimiterTest, AssignmentGivesBackTheOldPermit) {
   Limiter one(1), other(1);
   DevicePermit permit = one.Acquire();
   permit = other.Acquire();
@@ -62,7 +62,7 @@ TEST(Limiter, AssignmentGivesBackTheOldPermit) {
   EXPECT_EQ(other.in_use(), 1);
 }
 
-TEST(Limiter, ExceptionGivesThePermitBack) {
+TEST(LimiterTest, ExceptionGivesThePermitBack) {
   Limiter limiter(1);
   try {
     const DevicePermit permit = limiter.Acquire();
@@ -72,14 +72,14 @@ TEST(Limiter, ExceptionGivesThePermitBack) {
   EXPECT_EQ(limiter.in_use(), 0);
 }
 
-TEST(Limiter, PermitMayBeGivenBackOnAnotherThread) {
+TEST(LimiterTest, PermitMayBeGivenBackOnAnotherThread) {
   Limiter limiter(1);
   auto permit = std::make_unique<DevicePermit>(limiter.Acquire());
   JoiningThread([&] { permit.reset(); }).join();
   EXPECT_TRUE(limiter.TryAcquire());
 }
 
-TEST(Limiter, WaitersAreServedInOrder) {
+TEST(LimiterTest, WaitersAreServedInOrder) {
   constexpr int kWaiters = 16;
   Limiter limiter(1);
   std::vector<int> order;  // guarded by the permit itself
@@ -100,7 +100,7 @@ TEST(Limiter, WaitersAreServedInOrder) {
   EXPECT_EQ(limiter.in_use(), 0);
 }
 
-TEST(Limiter, NobodyOvertakesAWaiter) {
+TEST(LimiterTest, NobodyOvertakesAWaiter) {
   Limiter limiter(1);
   auto permit = std::make_unique<DevicePermit>(limiter.Acquire());
   std::atomic<bool> leave{false};
@@ -118,7 +118,7 @@ TEST(Limiter, NobodyOvertakesAWaiter) {
 }
 
 // The second permit comes back before the first waiter has run: it is for the second waiter.
-TEST(Limiter, PermitsThatComeBackTogetherServeDifferentWaiters) {
+TEST(LimiterTest, PermitsThatComeBackTogetherServeDifferentWaiters) {
   for (int round = 0; round < 100; ++round) {
     Limiter limiter(2);
     std::vector<DevicePermit> permits;
@@ -131,13 +131,13 @@ TEST(Limiter, PermitsThatComeBackTogetherServeDifferentWaiters) {
   }
 }
 
-TEST(Limiter, FreePermitIsGrantedAfterTheDeadline) {
+TEST(LimiterTest, FreePermitIsGrantedAfterTheDeadline) {
   testing::FakeClock clock;
   Limiter limiter(1, clock);
   EXPECT_TRUE(limiter.AcquireUntil(clock.Now() - milliseconds(1)));
 }
 
-TEST(Limiter, GivesUpAtTheDeadlineAndNotBefore) {
+TEST(LimiterTest, GivesUpAtTheDeadlineAndNotBefore) {
   testing::FakeClock clock;
   Limiter limiter(1, clock);
   const DevicePermit permit = limiter.Acquire();
@@ -158,7 +158,7 @@ TEST(Limiter, GivesUpAtTheDeadlineAndNotBefore) {
   EXPECT_EQ(limiter.in_use(), 1);
 }
 
-TEST(Limiter, WaiterThatGaveUpLosesNoPermitForOthers) {
+TEST(LimiterTest, WaiterThatGaveUpLosesNoPermitForOthers) {
   testing::FakeClock clock;
   Limiter limiter(1, clock);
   auto permit = std::make_unique<DevicePermit>(limiter.Acquire());
@@ -174,7 +174,7 @@ TEST(Limiter, WaiterThatGaveUpLosesNoPermitForOthers) {
 }
 
 // Deadlines expire while permits change hands: nothing may be lost or doubled.
-TEST(Limiter, KeepsItsBoundUnderContention) {
+TEST(LimiterTest, KeepsItsBoundUnderContention) {
   constexpr int kThreads = 16;
   constexpr int kRounds = 2000;
   constexpr int kPermits = 3;
@@ -218,7 +218,7 @@ TEST(Limiter, KeepsItsBoundUnderContention) {
 
 // With one permit it is a mutex: an unsynchronised counter must come out right, and TSan must be
 // content.
-TEST(Limiter, OnePermitOrdersMemory) {
+TEST(LimiterTest, OnePermitOrdersMemory) {
   constexpr int kThreads = 16;
   constexpr int kRounds = 5000;
   Limiter limiter(1);

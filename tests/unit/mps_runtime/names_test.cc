@@ -6,20 +6,20 @@
 namespace millrace::runtime {
 namespace {
 
-TEST(DeviceTypeNames, EveryDeviceReadsBackItsOwnName) {
+TEST(DeviceTypeNamesTest, EveryDeviceReadsBackItsOwnName) {
   for (const DeviceType device : {DeviceType::kCpu, DeviceType::kCuda, DeviceType::kMps}) {
     EXPECT_EQ(ParseDeviceType(ToString(device)), device);
   }
   EXPECT_EQ(ToString(DeviceType::kMps), "mps");
 }
 
-TEST(DeviceTypeNames, RefusesOtherNames) {
+TEST(DeviceTypeNamesTest, RefusesOtherNames) {
   for (const char* name : {"", "auto", "CPU", "cpu ", "cuda:0"}) {
     EXPECT_EQ(ParseDeviceType(name), std::nullopt) << name;
   }
 }
 
-TEST(ForwardModeNames, EveryModeReadsBackItsOwnName) {
+TEST(ForwardModeNamesTest, EveryModeReadsBackItsOwnName) {
   for (const ForwardMode mode :
        {ForwardMode::kParallel, ForwardMode::kEncodeLock, ForwardMode::kSerial}) {
     EXPECT_EQ(ParseForwardMode(ToString(mode)), mode);
@@ -27,7 +27,7 @@ TEST(ForwardModeNames, EveryModeReadsBackItsOwnName) {
   EXPECT_EQ(ToString(ForwardMode::kEncodeLock), "encode-lock");
 }
 
-TEST(ForwardModeNames, RefusesOtherNames) {
+TEST(ForwardModeNamesTest, RefusesOtherNames) {
   for (const char* name : {"", "Parallel", "encode_lock", "serial,"}) {
     EXPECT_EQ(ParseForwardMode(name), std::nullopt) << name;
   }

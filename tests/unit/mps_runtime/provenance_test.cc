@@ -25,7 +25,7 @@ std::string RefusalOf(const Provenance& provenance, const std::string& required)
   return {};
 }
 
-TEST(Provenance, DescribesTheLoadedLibrary) {
+TEST(ProvenanceTest, DescribesTheLoadedLibrary) {
   const Provenance provenance = ReadLibtorchProvenance();
   EXPECT_EQ(provenance.libtorch_version, provenance.compiled_against);
   EXPECT_TRUE(std::filesystem::exists(provenance.libtorch_path)) << provenance.libtorch_path;
@@ -37,26 +37,26 @@ TEST(Provenance, DescribesTheLoadedLibrary) {
 #endif
 }
 
-TEST(CheckLibtorch, AcceptsWhatItWasCompiledAgainst) {
+TEST(CheckLibtorchTest, AcceptsWhatItWasCompiledAgainst) {
   for (const char* required : {"", "2", "2.15", "2.15.0"}) {
     EXPECT_EQ(RefusalOf(Loaded("2.15.0"), required), "") << required;
   }
 }
 
-TEST(CheckLibtorch, RefusesAnotherVersionThanItsHeaders) {
+TEST(CheckLibtorchTest, RefusesAnotherVersionThanItsHeaders) {
   const std::string message = RefusalOf(Loaded("2.14.1"), "");
   for (const char* part : {"2.14.1", "2.15.0", "lib/libtorch_cpu.so"}) {
     EXPECT_NE(message.find(part), std::string::npos) << message;
   }
 }
 
-TEST(CheckLibtorch, RefusesAnotherVersionThanRequired) {
+TEST(CheckLibtorchTest, RefusesAnotherVersionThanRequired) {
   for (const char* required : {"2.14", "2.15.1", "2.1", "2.15.", "2.15.0.1"}) {
     EXPECT_NE(RefusalOf(Loaded("2.15.0"), required).find(required), std::string::npos) << required;
   }
 }
 
-TEST(ProvenanceLogLine, QuotesValuesWithSpaces) {
+TEST(ProvenanceLogLineTest, QuotesValuesWithSpaces) {
   Provenance provenance = Loaded("2.15.0");
   provenance.device = "cpu";
   provenance.device_name = "Fast CPU";

@@ -24,7 +24,7 @@ class Entry final : public GraphEntry {
   size_t SizeBytes() const override { return 100; }
 };
 
-TEST(EnterMainThread, HasSlotZeroOnce) {
+TEST(EnterMainThreadTest, HasSlotZeroOnce) {
   const auto runtime = Runtime::Bootstrap(Cpu());
   auto context = runtime->EnterMainThread();
   EXPECT_EQ(context->stream(), (Stream{DeviceType::kCpu, 0}));
@@ -34,12 +34,12 @@ TEST(EnterMainThread, HasSlotZeroOnce) {
   EXPECT_NO_THROW(runtime->EnterMainThread());
 }
 
-TEST(EnterMainThread, RefusesOtherThreads) {
+TEST(EnterMainThreadTest, RefusesOtherThreads) {
   const auto runtime = Runtime::Bootstrap(Cpu());
   JoiningThread([&] { EXPECT_THROW(runtime->EnterMainThread(), StreamError); });
 }
 
-TEST(EnterWorker, SetsUpTheThread) {
+TEST(EnterWorkerTest, SetsUpTheThread) {
   RuntimeOptions options = Cpu();
   options.intra_op_threads = 3;
   const auto runtime = Runtime::Bootstrap(options);
@@ -60,7 +60,7 @@ TEST(EnterWorker, SetsUpTheThread) {
   });
 }
 
-TEST(EnterWorker, RefusesTheThirtySecondAndCountsIt) {
+TEST(EnterWorkerTest, RefusesTheThirtySecondAndCountsIt) {
   const auto runtime = Runtime::Bootstrap(Cpu());
   std::latch in(kWorkerSlots);
   std::latch leave(1);
@@ -80,7 +80,7 @@ TEST(EnterWorker, RefusesTheThirtySecondAndCountsIt) {
   JoiningThread([&] { EXPECT_NO_THROW(runtime->EnterWorker()); });
 }
 
-TEST(GraphCacheStats, AddsUpContextsAndKeepsTheCountersOfThoseGone) {
+TEST(GraphCacheStatsTest, AddsUpContextsAndKeepsTheCountersOfThoseGone) {
   RuntimeOptions options = Cpu();
   options.graph_cache.max_entries = 1;
   const auto runtime = Runtime::Bootstrap(options);
@@ -113,7 +113,7 @@ TEST(GraphCacheStats, AddsUpContextsAndKeepsTheCountersOfThoseGone) {
   EXPECT_EQ(stats.evictions, 16u);
 }
 
-TEST(GraphCacheStats, MayBeReadWhileThreadsComeAndGo) {
+TEST(GraphCacheStatsTest, MayBeReadWhileThreadsComeAndGo) {
   constexpr int kThreads = 16;
   constexpr int kRounds = 100;
   const auto runtime = Runtime::Bootstrap(Cpu());

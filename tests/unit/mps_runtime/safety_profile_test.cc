@@ -89,14 +89,14 @@ std::string With(const char* pointer, const Json& value) {
   return json.dump();
 }
 
-TEST(SafetyProfile, ReadsWhatItWrites) {
+TEST(SafetyProfileTest, ReadsWhatItWrites) {
   const TemporaryFolder folder;
   const fs::path file = folder.path() / "safety-profile.json";
   WriteSafetyProfile(Example(), file);
   EXPECT_EQ(ReadSafetyProfile(file), Example());
 }
 
-TEST(SafetyProfile, IsReplacedAsAWhole) {
+TEST(SafetyProfileTest, IsReplacedAsAWhole) {
   const TemporaryFolder folder;
   const fs::path file = folder.path() / "safety-profile.json";
   std::ofstream(file) << std::string(100'000, 'x');
@@ -105,7 +105,7 @@ TEST(SafetyProfile, IsReplacedAsAWhole) {
   EXPECT_EQ(std::distance(fs::directory_iterator(folder.path()), {}), 1);
 }
 
-TEST(SafetyProfile, MayBeReadByAnotherUserAsFarAsTheMaskLets) {
+TEST(SafetyProfileTest, MayBeReadByAnotherUserAsFarAsTheMaskLets) {
   const TemporaryFolder folder;
   const mode_t mask = umask(027);
   WriteSafetyProfile(Example(), folder.path() / "p");
@@ -114,7 +114,7 @@ TEST(SafetyProfile, MayBeReadByAnotherUserAsFarAsTheMaskLets) {
 }
 
 // RLIMIT_FSIZE is what a full disk looks like to one process.
-TEST(SafetyProfile, FullDiskLeavesTheOldFile) {
+TEST(SafetyProfileTest, FullDiskLeavesTheOldFile) {
   const TemporaryFolder folder;
   const fs::path file = folder.path() / "safety-profile.json";
   WriteSafetyProfile(Example(), file);
@@ -141,7 +141,7 @@ TEST(SafetyProfile, FullDiskLeavesTheOldFile) {
   EXPECT_EQ(std::distance(fs::directory_iterator(folder.path()), {}), 1) << "half a file is left";
 }
 
-TEST(SafetyProfile, FolderThatIsNotThereIsNamed) {
+TEST(SafetyProfileTest, FolderThatIsNotThereIsNamed) {
   EXPECT_THROW(WriteSafetyProfile(Example(), "/nonexistent/p.json"), SafetyProfileError);
 }
 
@@ -151,9 +151,9 @@ struct Bad {
   const char* message;
 };
 
-class BadValue : public ::testing::TestWithParam<Bad> {};
+class BadValueTest : public ::testing::TestWithParam<Bad> {};
 
-TEST_P(BadValue, IsNamedWithWhatIsAllowed) {
+TEST_P(BadValueTest, IsNamedWithWhatIsAllowed) {
   EXPECT_THAT(RefusalOf(With(GetParam().pointer, GetParam().value)),
               AllOf(StartsWith("p.json: "), HasSubstr(GetParam().message)));
 }
@@ -161,7 +161,7 @@ TEST_P(BadValue, IsNamedWithWhatIsAllowed) {
 constexpr char kCap[] = "/operators/0/safe_concurrency";
 
 INSTANTIATE_TEST_SUITE_P(
-    All, BadValue,
+    All, BadValueTest,
     ::testing::Values(
         Bad{kCap, 0, "operators[0].safe_concurrency: 0: allowed is 1..31"},
         Bad{kCap, -1, "operators[0].safe_concurrency: -1: allowed is 1..31"},
@@ -198,19 +198,19 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{"/models/0/version", 0, "models[0].version: 0: allowed is 1.."},
         Bad{"/comment", "\n", "\"comment\": \"\\n\": allowed is none of that name"}));
 
-TEST(SafetyProfile, MissingFieldIsNamed) {
+TEST(SafetyProfileTest, MissingFieldIsNamed) {
   Json json = Json::parse(ToJson(Example()));
   json["models"][0].erase("sha256");
   EXPECT_EQ(RefusalOf(json.dump()), "p.json: models[0].sha256: is missing");
 }
 
-TEST(SafetyProfile, LowerCapThanTheRunsShowIsAllowed) {
+TEST(SafetyProfileTest, LowerCapThanTheRunsShowIsAllowed) {
   EXPECT_EQ(ParseSafetyProfile(With(kCap, 1), "p").operators[0].safe_concurrency, 1);
   EXPECT_EQ(ParseSafetyProfile(With(kCap, Json()), "p").operators[0].safe_concurrency, 0);
 }
 
 // Cut anywhere, it is refused and nothing worse.
-TEST(SafetyProfile, TruncatedAnywhereIsRefused) {
+TEST(SafetyProfileTest, TruncatedAnywhereIsRefused) {
   const std::string whole = ToJson(Example());
   for (size_t size = 0; size + 2 < whole.size(); ++size) {
     EXPECT_THAT(RefusalOf(whole.substr(0, size)), HasSubstr("p.json: is not JSON: broken at byte"))
@@ -218,7 +218,7 @@ TEST(SafetyProfile, TruncatedAnywhereIsRefused) {
   }
 }
 
-TEST(SafetyProfile, OtherContentsAreRefused) {
+TEST(SafetyProfileTest, OtherContentsAreRefused) {
   EXPECT_THAT(RefusalOf(std::string("\0\xff\x01 nonsense", 12)), HasSubstr("is not JSON"));
   EXPECT_THAT(RefusalOf("[]"), HasSubstr("the whole: []: allowed is an object"));
   EXPECT_THAT(RefusalOf("null"), HasSubstr("allowed is an object"));
@@ -228,7 +228,7 @@ TEST(SafetyProfile, OtherContentsAreRefused) {
   EXPECT_THAT(RefusalOf(R"({"repeats": 1e999})"), HasSubstr("is not JSON"));
 }
 
-TEST(SafetyProfile, WhatIsNoFileIsRefused) {
+TEST(SafetyProfileTest, WhatIsNoFileIsRefused) {
   const TemporaryFolder folder;
   EXPECT_EQ(ReadRefusal(folder.path()), folder.path().string() + ": is not a file");
   const fs::path pipe = folder.path() / "pipe";
@@ -242,7 +242,7 @@ TEST(SafetyProfile, WhatIsNoFileIsRefused) {
   EXPECT_THAT(ReadRefusal(loop), HasSubstr("cannot be read: "));
 }
 
-TEST(SafetyProfile, HugeFileIsRefusedUnread) {
+TEST(SafetyProfileTest, HugeFileIsRefusedUnread) {
   const TemporaryFolder folder;
   const fs::path file = folder.path() / "p";
   std::ofstream(file) << "{}";
@@ -250,7 +250,7 @@ TEST(SafetyProfile, HugeFileIsRefusedUnread) {
   EXPECT_THAT(ReadRefusal(file), HasSubstr("is larger than"));
 }
 
-TEST(SafetyProfile, UnreadableFileIsRefused) {
+TEST(SafetyProfileTest, UnreadableFileIsRefused) {
   if (geteuid() == 0) GTEST_SKIP() << "root may read everything";
   const TemporaryFolder folder;
   const fs::path file = folder.path() / "p";
@@ -259,7 +259,7 @@ TEST(SafetyProfile, UnreadableFileIsRefused) {
   EXPECT_THAT(ReadRefusal(file), HasSubstr("cannot be read: Permission denied"));
 }
 
-TEST(ProfileKey, DifferenceNamesEachPartWithBothValues) {
+TEST(ProfileKeyTest, DifferenceNamesEachPartWithBothValues) {
   EXPECT_THAT(Difference(Key(), Key()), IsEmpty());
   std::string ProfileKey::*const parts[] = {&ProfileKey::backend,
                                             &ProfileKey::device_name,
@@ -277,7 +277,7 @@ TEST(ProfileKey, DifferenceNamesEachPartWithBothValues) {
   }
 }
 
-TEST(ProfileKey, IsThisMachines) {
+TEST(ProfileKeyTest, IsThisMachines) {
   Provenance provenance;
   provenance.device = "cpu";
   provenance.device_name = "a processor";
@@ -293,7 +293,7 @@ TEST(ProfileKey, IsThisMachines) {
   EXPECT_NE(key.machine, "");
 }
 
-TEST(SafeConcurrencyOf, IsTheLargestBelowTheFirstFailure) {
+TEST(SafeConcurrencyOfTest, IsTheLargestBelowTheFirstFailure) {
   const auto safe = [](std::vector<RunCounts> runs) { return SafeConcurrencyOf(runs, 3); };
   EXPECT_EQ(safe({}), 0);
   EXPECT_EQ(safe({{.threads = 1, .ok = 3}, {.threads = 4, .ok = 3}}), 4);

@@ -33,14 +33,14 @@ std::string Refusal(ShapeRegistry& registry, int64_t width, bool on_main_thread 
   return "";
 }
 
-TEST(ShapeRegistry, GrowingCachesTakeWhatComes) {
+TEST(ShapeRegistryTest, GrowingCachesTakeWhatComes) {
   ShapeRegistry registry({});
   registry.Freeze();
   for (int width = 0; width < 1000; ++width) EXPECT_TRUE(Admit(registry, width));
   EXPECT_EQ(registry.stats().compiled, 0U);
 }
 
-TEST(ShapeRegistry, FrozenTakesOnlyWhatWasWarmedUp) {
+TEST(ShapeRegistryTest, FrozenTakesOnlyWhatWasWarmedUp) {
   ShapeRegistry registry({.policy = GraphCachePolicy::kFrozen});
   EXPECT_TRUE(Admit(registry, 1, kMain));
   EXPECT_TRUE(Admit(registry, 2, kWorker));
@@ -53,7 +53,7 @@ TEST(ShapeRegistry, FrozenTakesOnlyWhatWasWarmedUp) {
   EXPECT_EQ(registry.stats().refused_frozen, 0U);
 }
 
-TEST(ShapeRegistry, InstancesOfAModelShareItsShapes) {
+TEST(ShapeRegistryTest, InstancesOfAModelShareItsShapes) {
   ShapeRegistry registry({.policy = GraphCachePolicy::kFrozen, .max_compiled = 1});
   const auto admit = [&](uint64_t instance, bool on_main_thread) {
     return registry.Admit({.model = "m/1", .entry_point = "forward", .instance = instance},
@@ -66,7 +66,7 @@ TEST(ShapeRegistry, InstancesOfAModelShareItsShapes) {
   EXPECT_EQ(registry.stats().compiled, 1U);
 }
 
-TEST(ShapeRegistry, FrozenTakesWhatTheMainThreadWarmsUpLater) {
+TEST(ShapeRegistryTest, FrozenTakesWhatTheMainThreadWarmsUpLater) {
   ShapeRegistry registry({.policy = GraphCachePolicy::kFrozen, .new_shape = NewShape::kRefuse});
   registry.Freeze();
   EXPECT_NE(Refusal(registry, 1), "");
@@ -76,7 +76,7 @@ TEST(ShapeRegistry, FrozenTakesWhatTheMainThreadWarmsUpLater) {
   EXPECT_EQ(registry.stats().refused_frozen, 2U);
 }
 
-TEST(ShapeRegistry, RefusalListsTheShapesOfThatModel) {
+TEST(ShapeRegistryTest, RefusalListsTheShapesOfThatModel) {
   ShapeRegistry registry({.policy = GraphCachePolicy::kFrozen, .new_shape = NewShape::kRefuse});
   for (int width = 10; width < 20; ++width) Admit(registry, width);
   Admit(registry, 5, kWorker, "other/1");
@@ -87,7 +87,7 @@ TEST(ShapeRegistry, RefusalListsTheShapesOfThatModel) {
             "[1, 16] or [1, 17] or one of 2 more");
 }
 
-TEST(ShapeRegistry, ShapesBeyondTheLimitAreRefusedOnEveryThread) {
+TEST(ShapeRegistryTest, ShapesBeyondTheLimitAreRefusedOnEveryThread) {
   ShapeRegistry registry({.max_compiled = 2});
   EXPECT_TRUE(Admit(registry, 1, kMain));
   EXPECT_TRUE(Admit(registry, 2));
@@ -101,7 +101,7 @@ TEST(ShapeRegistry, ShapesBeyondTheLimitAreRefusedOnEveryThread) {
   EXPECT_EQ(registry.stats().refused_limit, 2U);
 }
 
-TEST(ShapeRegistry, FrozenDeviceThatCompilesCountsEagerShapesToo) {
+TEST(ShapeRegistryTest, FrozenDeviceThatCompilesCountsEagerShapesToo) {
   ShapeRegistry registry({.policy = GraphCachePolicy::kFrozen, .max_compiled = 2});
   EXPECT_TRUE(Admit(registry, 1));
   registry.Freeze();
@@ -114,7 +114,7 @@ TEST(ShapeRegistry, FrozenDeviceThatCompilesCountsEagerShapesToo) {
   EXPECT_TRUE(Admit(registry, 2));
 }
 
-TEST(ShapeRegistry, ThreadsTogetherStayWithinTheLimit) {
+TEST(ShapeRegistryTest, ThreadsTogetherStayWithinTheLimit) {
   constexpr int kThreads = 8;
   constexpr int kShapes = 400;
   constexpr size_t kLimit = 100;

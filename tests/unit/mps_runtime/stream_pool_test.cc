@@ -20,19 +20,19 @@ namespace {
 
 using testing::JoiningThread;
 
-TEST(StreamPool, MainThreadHasSlotZeroAndNoOther) {
+TEST(StreamPoolTest, MainThreadHasSlotZeroAndNoOther) {
   StreamPool pool(DeviceType::kMps);
   EXPECT_EQ(pool.MainStream(), (Stream{DeviceType::kMps, 0}));
   EXPECT_THROW(pool.LeaseStream(), StreamError);
   EXPECT_EQ(pool.stats().leases_total, 0u);
 }
 
-TEST(StreamPool, WorkerThreadsCannotHaveSlotZero) {
+TEST(StreamPoolTest, WorkerThreadsCannotHaveSlotZero) {
   StreamPool pool(DeviceType::kCpu);
   JoiningThread([&] { EXPECT_THROW(pool.MainStream(), StreamError); });
 }
 
-TEST(StreamPool, OneLeaseForOneThread) {
+TEST(StreamPoolTest, OneLeaseForOneThread) {
   StreamPool pool(DeviceType::kCpu);
   JoiningThread([&] {
     {
@@ -46,7 +46,7 @@ TEST(StreamPool, OneLeaseForOneThread) {
   EXPECT_EQ(pool.stats().leases_total, 2u);
 }
 
-TEST(StreamPool, MovedLeaseReturnsItsSlotOnce) {
+TEST(StreamPoolTest, MovedLeaseReturnsItsSlotOnce) {
   StreamPool pool(DeviceType::kCpu);
   JoiningThread([&] {
     StreamPool::Lease first = pool.LeaseStream();
@@ -60,7 +60,7 @@ TEST(StreamPool, MovedLeaseReturnsItsSlotOnce) {
   });
 }
 
-TEST(StreamPool, LastFreedSlotIsReusedFirst) {
+TEST(StreamPoolTest, LastFreedSlotIsReusedFirst) {
   StreamPool pool(DeviceType::kCpu);
   int first = 0, second = 0;
   JoiningThread([&] { first = pool.LeaseStream().stream().slot; }).join();
@@ -69,7 +69,7 @@ TEST(StreamPool, LastFreedSlotIsReusedFirst) {
   EXPECT_EQ(second, first);
 }
 
-TEST(StreamPool, ExceptionReturnsTheSlot) {
+TEST(StreamPoolTest, ExceptionReturnsTheSlot) {
   StreamPool pool(DeviceType::kCpu);
   JoiningThread([&] {
     try {
@@ -81,7 +81,7 @@ TEST(StreamPool, ExceptionReturnsTheSlot) {
   });
 }
 
-TEST(StreamPool, StreamIsOnlyForItsOwnThread) {
+TEST(StreamPoolTest, StreamIsOnlyForItsOwnThread) {
   StreamPool pool(DeviceType::kCpu);
   JoiningThread([&] {
     const StreamPool::Lease lease = pool.LeaseStream();
@@ -91,7 +91,7 @@ TEST(StreamPool, StreamIsOnlyForItsOwnThread) {
 }
 
 // All 31 slots are out at once, on 31 threads, and more threads than that ask at the same time.
-TEST(StreamPool, HandsOutEverySlotOnceAndRefusesTheRest) {
+TEST(StreamPoolTest, HandsOutEverySlotOnceAndRefusesTheRest) {
   constexpr int kThreads = kWorkerSlots + 9;
   StreamPool pool(DeviceType::kCpu);
   std::barrier start(kThreads);
@@ -128,7 +128,7 @@ TEST(StreamPool, HandsOutEverySlotOnceAndRefusesTheRest) {
   EXPECT_EQ(stats.refusals_total, static_cast<uint64_t>(kThreads - kWorkerSlots));
 }
 
-TEST(StreamPool, NoSlotIsEverSharedUnderChurn) {
+TEST(StreamPoolTest, NoSlotIsEverSharedUnderChurn) {
   constexpr int kThreads = 16;
   constexpr int kRounds = 2000;
   StreamPool pool(DeviceType::kCpu);

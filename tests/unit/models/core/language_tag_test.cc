@@ -10,7 +10,7 @@ namespace {
 
 using List = std::vector<std::string>;
 
-TEST(LanguageTag, HasOneForm) {
+TEST(LanguageTagTest, HasOneForm) {
   for (const auto& [tag, form] :
        std::vector<std::pair<const char*, const char*>>{{"EN", "en"},
                                                         {"pt_br", "pt-BR"},
@@ -24,14 +24,14 @@ TEST(LanguageTag, HasOneForm) {
     EXPECT_EQ(CanonicalLanguage(tag), form);
 }
 
-TEST(LanguageTag, IsFoundInAnyCaseAndWithEitherSeparator) {
+TEST(LanguageTagTest, IsFoundInAnyCaseAndWithEitherSeparator) {
   const List languages = {"en", "pt-BR", "fr"};
   for (const char* tag : {"pt-BR", "PT-br", "pt_BR", "pb", "PB"})
     EXPECT_EQ(LookUpLanguage(languages, tag), "pt-BR") << tag;
   EXPECT_EQ(LookUpLanguage({"PT_br"}, "pt-BR"), "PT_br");
 }
 
-TEST(LanguageTag, FallsBackToWhatIsLessSpecial) {
+TEST(LanguageTagTest, FallsBackToWhatIsLessSpecial) {
   const List languages = {"en", "zh-Hant", "fr"};
   EXPECT_EQ(LookUpLanguage(languages, "en-US"), "en");
   EXPECT_EQ(LookUpLanguage(languages, "fr-Latn-CA-x-home"), "fr");
@@ -39,7 +39,7 @@ TEST(LanguageTag, FallsBackToWhatIsLessSpecial) {
   EXPECT_EQ(LookUpLanguage({"fr", "fr-CA"}, "fr-CA-x-home"), "fr-CA");
 }
 
-TEST(LanguageTag, FallsBackToWhatIsMoreSpecial) {
+TEST(LanguageTagTest, FallsBackToWhatIsMoreSpecial) {
   EXPECT_EQ(LookUpLanguage({"en", "pt-BR"}, "pt"), "pt-BR");
   EXPECT_EQ(LookUpLanguage({"pt-BR", "pt"}, "pt"), "pt");
   EXPECT_EQ(LookUpLanguage({"en-GB", "en-US"}, "en"), "en-GB");
@@ -47,7 +47,7 @@ TEST(LanguageTag, FallsBackToWhatIsMoreSpecial) {
   EXPECT_EQ(LookUpLanguage({"nb", "nn"}, "no"), "nb");
 }
 
-TEST(LanguageTag, NeverGoesToAnotherScriptOrLanguage) {
+TEST(LanguageTagTest, NeverGoesToAnotherScriptOrLanguage) {
   EXPECT_EQ(LookUpLanguage({"zh-Hans"}, "zh-Hant"), "");
   EXPECT_EQ(LookUpLanguage({"zh-Hans", "zh-Hant"}, "zh-TW"), "zh-Hant");
   EXPECT_EQ(LookUpLanguage({"zh-Hant", "zh-Hans"}, "zh"), "zh-Hans");
@@ -59,7 +59,7 @@ TEST(LanguageTag, NeverGoesToAnotherScriptOrLanguage) {
   EXPECT_EQ(LookUpLanguage({}, "en"), "");
 }
 
-TEST(LanguageTag, MayMeanSeveral) {
+TEST(LanguageTagTest, MayMeanSeveral) {
   EXPECT_EQ(LanguagesMeant({"pt-PT", "en", "pt", "pt-BR"}, "pt-BR"),
             (List{"pt-BR", "pt", "pt-PT"}));
 }

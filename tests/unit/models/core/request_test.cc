@@ -23,7 +23,7 @@ class Sink final : public OutputSink {
   std::vector<size_t> text_indices;
 };
 
-TEST(Request, ExpiresAtItsDeadline) {
+TEST(RequestTest, ExpiresAtItsDeadline) {
   FakeClock clock;
   Sink sink;
   const Request request(Input(), clock.Now() + seconds(2), sink, clock);
@@ -35,7 +35,7 @@ TEST(Request, ExpiresAtItsDeadline) {
   EXPECT_TRUE(request.ShouldStop());
 }
 
-TEST(Request, WithoutADeadlineNeverExpires) {
+TEST(RequestTest, WithoutADeadlineNeverExpires) {
   FakeClock clock;
   Sink sink;
   const Request request(Input(), TimePoint::max(), sink, clock);
@@ -43,7 +43,7 @@ TEST(Request, WithoutADeadlineNeverExpires) {
   EXPECT_FALSE(request.expired());
 }
 
-TEST(Request, StopsWhenItsSinkIsCancelled) {
+TEST(RequestTest, StopsWhenItsSinkIsCancelled) {
   Sink sink;
   const Request request(Input(), TimePoint::max(), sink);
   EXPECT_FALSE(request.ShouldStop());
@@ -52,7 +52,7 @@ TEST(Request, StopsWhenItsSinkIsCancelled) {
   EXPECT_TRUE(request.ShouldStop());
 }
 
-TEST(Request, FirstOutcomeStays) {
+TEST(RequestTest, FirstOutcomeStays) {
   Sink sink;
   Request request(Input(), TimePoint::max(), sink);
   EXPECT_FALSE(request.outcome());
@@ -62,7 +62,7 @@ TEST(Request, FirstOutcomeStays) {
   EXPECT_EQ(request.outcome()->code(), absl::StatusCode::kInvalidArgument);
 }
 
-TEST(Request, OutputsReachTheSinkInOrder) {
+TEST(RequestTest, OutputsReachTheSinkInOrder) {
   Sink sink;
   Request request(Input(), TimePoint::max(), sink);
   for (const size_t i : {0, 1, 2}) {
@@ -73,7 +73,7 @@ TEST(Request, OutputsReachTheSinkInOrder) {
   EXPECT_EQ(sink.text_indices, (std::vector<size_t>{0, 1, 2}));
 }
 
-TEST(Request, KeepsTheStateOfItsModel) {
+TEST(RequestTest, KeepsTheStateOfItsModel) {
   struct State final : RequestState {
     int sentences = 7;
   };
@@ -84,7 +84,7 @@ TEST(Request, KeepsTheStateOfItsModel) {
   EXPECT_EQ(static_cast<State*>(request.state())->sentences, 7);
 }
 
-TEST(StrCat, TakesEitherStringView) {
+TEST(StrCatTest, TakesEitherStringView) {
   const std::string_view own = "a";
   EXPECT_EQ(StrCat(own, View(own), std::string("b"), "c", 1), "aabc1");
 }

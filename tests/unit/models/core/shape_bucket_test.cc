@@ -5,11 +5,11 @@
 namespace millrace::models {
 namespace {
 
-TEST(ShapeBucket, SmallSizesShareTheSmallest) {
+TEST(ShapeBucketTest, SmallSizesShareTheSmallest) {
   for (const int64_t size : {1, 63, 64}) EXPECT_EQ(ShapeBucket(size, 64), 64);
 }
 
-TEST(ShapeBucket, HasFourStepsFromOnePowerOfTwoToTheNext) {
+TEST(ShapeBucketTest, HasFourStepsFromOnePowerOfTwoToTheNext) {
   EXPECT_EQ(ShapeBucket(65, 64), 80);
   EXPECT_EQ(ShapeBucket(80, 64), 80);
   EXPECT_EQ(ShapeBucket(81, 64), 96);
@@ -18,7 +18,7 @@ TEST(ShapeBucket, HasFourStepsFromOnePowerOfTwoToTheNext) {
   EXPECT_EQ(ShapeBucket(129, 64), 160);
 }
 
-TEST(ShapeBucket, HoldsTheSizeWithLessThanAFifthOfPadding) {
+TEST(ShapeBucketTest, HoldsTheSizeWithLessThanAFifthOfPadding) {
   for (int64_t size = 65; size < 30'000; ++size) {
     const int64_t bucket = ShapeBucket(size, 64);
     ASSERT_GE(bucket, size);

@@ -15,7 +15,7 @@ namespace {
 
 constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
 
-TEST(DataType, NamesAndSizesAreThoseOfKServe) {
+TEST(DataTypeTest, NamesAndSizesAreThoseOfKServe) {
   const std::vector<std::pair<std::string, size_t>> types = {
       {"BOOL", 1}, {"UINT8", 1}, {"UINT16", 2}, {"UINT32", 4}, {"UINT64", 8},
       {"INT8", 1}, {"INT16", 2}, {"INT32", 4},  {"INT64", 8},  {"FP16", 2},
@@ -28,12 +28,12 @@ TEST(DataType, NamesAndSizesAreThoseOfKServe) {
   }
 }
 
-TEST(DataType, OtherNamesAreNone) {
+TEST(DataTypeTest, OtherNamesAreNone) {
   for (const char* name : {"", "fp32", "FLOAT", "TYPE_FP32", "FP32 "})
     EXPECT_FALSE(ParseDataType(name)) << name;
 }
 
-TEST(ElementCount, IsTheProduct) {
+TEST(ElementCountTest, IsTheProduct) {
   EXPECT_EQ(ElementCount({}), 1);  // a scalar
   EXPECT_EQ(ElementCount({64}), 64);
   EXPECT_EQ(ElementCount({2, 3, 4}), 24);
@@ -41,7 +41,7 @@ TEST(ElementCount, IsTheProduct) {
   EXPECT_EQ(ElementCount({kMax}), kMax);
 }
 
-TEST(ElementCount, RefusesNegativeAndOverflowing) {
+TEST(ElementCountTest, RefusesNegativeAndOverflowing) {
   EXPECT_FALSE(ElementCount({-1}));
   EXPECT_FALSE(ElementCount({2, -3}));
   EXPECT_FALSE(ElementCount({0, -1}));
@@ -52,7 +52,7 @@ TEST(ElementCount, RefusesNegativeAndOverflowing) {
   EXPECT_FALSE(ElementCount({std::numeric_limits<int64_t>::min()}));
 }
 
-TEST(Task, HasAName) {
+TEST(TaskTest, HasAName) {
   EXPECT_EQ(ToString(Task::kInfer), "infer");
   EXPECT_EQ(ToString(Task::kTranslation), "translation");
   EXPECT_EQ(ToString(Task::kSynthesis), "synthesis");

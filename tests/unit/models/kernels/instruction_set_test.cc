@@ -72,7 +72,7 @@ TEST(InstructionSetDeathTest, ANameThatThereIsNotEndsTheProcess) {
       "MILLRACE_MAX_CPU_ISA: 'avx3' is not allowed, allowed: portable, avx2, avx512, amx");
 }
 
-TEST(InstructionSet, EveryNameThatIsListedIsOne) {
+TEST(InstructionSetTest, EveryNameThatIsListedIsOne) {
   InstructionSet set{};
   for (const char* name : {"portable", "avx2", "avx512", "amx"}) {
     EXPECT_TRUE(InstructionSetNamed(name, set)) << name;

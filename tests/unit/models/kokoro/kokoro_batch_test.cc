@@ -72,7 +72,7 @@ class Comparison {
   int equal_ = 0;
 };
 
-TEST(DrawNoise, GivesTheValuesOfNoiseSource) {
+TEST(DrawNoiseTest, GivesTheValuesOfNoiseSource) {
   const at::InferenceMode inference;
   const std::vector<std::pair<uint64_t, uint64_t>> sources = {
       {0, 0}, {7, 3}, {0xFFFFFFFFFFFFFFFF, 0x8000000080000001}, {0x123456789ABCDEF0, 1}};
@@ -236,7 +236,7 @@ std::vector<float> Parts(const at::Tensor& spectrum, int64_t frames) {
   return ToVector(at::stack({magnitudes * phases.cos(), magnitudes * phases.sin()}));
 }
 
-TEST(HarmonicSource, APaddedBatchIsEachAlone) {
+TEST(HarmonicSourceTest, APaddedBatchIsEachAlone) {
   const at::InferenceMode inference;
   const testing::TemporaryFolder folder;
   WriteTinyKokoro(folder.path(), {});
@@ -275,7 +275,7 @@ TEST(HarmonicSource, APaddedBatchIsEachAlone) {
   }
 }
 
-TEST(KokoroBatchGroups, AreOfLikeLengthsAndOfFewSizes) {
+TEST(KokoroBatchGroupsTest, AreOfLikeLengthsAndOfFewSizes) {
   const auto group = [](const std::vector<int64_t>& frames) { return KokoroBatch::Group(frames); };
   using Groups = std::vector<std::vector<size_t>>;
   EXPECT_EQ(group({}), Groups{});

@@ -67,7 +67,7 @@ float Loudest(const std::vector<float>& samples, size_t begin, size_t end) {
   return loudest;
 }
 
-TEST(KokoroFirstClause, ComesSoonAndJoinsWithoutAClick) {
+TEST(KokoroFirstClauseTest, ComesSoonAndJoinsWithoutAClick) {
   const auto model = Load();
   ASSERT_NE(model, nullptr);
   std::vector<double> took;

@@ -39,7 +39,7 @@ float GreatestDifference(const at::Tensor& a, const at::Tensor& b) {
   return greatest;
 }
 
-TEST(SnakeBlock, CpuEqualsAten) {
+TEST(SnakeBlockTest, CpuEqualsAten) {
   const at::InferenceMode inference;
   const testing::TemporaryFolder folder;
   WriteTinyKokoro(folder.path(), {});
@@ -64,7 +64,7 @@ TEST(SnakeBlock, CpuEqualsAten) {
   }
 }
 
-TEST(SnakeKernel, IsExactFarFromZeroOnEveryProcessor) {
+TEST(SnakeKernelTest, IsExactFarFromZeroOnEveryProcessor) {
   constexpr int64_t kChannels = 16;
   constexpr int64_t kRows = 500;
   std::vector<float> input(kChannels * kRows), output(input.size());

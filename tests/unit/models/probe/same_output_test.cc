@@ -27,7 +27,7 @@ Output Text(std::string text, size_t index = 0) {
 
 bool Same(Output a, Output b, DeviceType device) { return SameOutputs({a}, {b}, device); }
 
-TEST(SameOutputs, ToTheLastBitOnTheCpu) {
+TEST(SameOutputsTest, ToTheLastBitOnTheCpu) {
   const float next = std::nextafter(0.5F, 1.0F);
   EXPECT_TRUE(Same(Tensors({0.5F, 2}), Tensors({0.5F, 2}), DeviceType::kCpu));
   EXPECT_FALSE(Same(Tensors({0.5F, 2}), Tensors({next, 2}), DeviceType::kCpu));
@@ -35,7 +35,7 @@ TEST(SameOutputs, ToTheLastBitOnTheCpu) {
   EXPECT_FALSE(Same(Speech({0.5F}), Speech({next}), DeviceType::kCpu));
 }
 
-TEST(SameOutputs, WithinRoundingElsewhere) {
+TEST(SameOutputsTest, WithinRoundingElsewhere) {
   for (const DeviceType device : {DeviceType::kCuda, DeviceType::kMps}) {
     EXPECT_TRUE(Same(Tensors({0.5F, 2}), Tensors({0.50001F, 2}), device));
     EXPECT_FALSE(Same(Tensors({0.5F, 2}), Tensors({0.51F, 2}), device));
@@ -48,7 +48,7 @@ TEST(SameOutputs, WithinRoundingElsewhere) {
 }
 
 // One in the last place of a half, or of a bfloat16, is rounding.
-TEST(SameOutputs, WithinTheRoundingOfEachType) {
+TEST(SameOutputsTest, WithinTheRoundingOfEachType) {
   const auto tensor = [](DataType type, uint16_t bits) -> Output {
     Tensor one{.name = "Y", .type = type, .shape = {1}, .data = std::string(sizeof(bits), 0)};
     std::memcpy(one.data.data(), &bits, sizeof(bits));
@@ -65,7 +65,7 @@ TEST(SameOutputs, WithinTheRoundingOfEachType) {
   EXPECT_FALSE(Same(tensor(DataType::kInt16, 7), tensor(DataType::kInt16, 8), DeviceType::kCuda));
 }
 
-TEST(SameOutputs, TextAndShapesEverywhere) {
+TEST(SameOutputsTest, TextAndShapesEverywhere) {
   for (const DeviceType device : {DeviceType::kCpu, DeviceType::kMps}) {
     EXPECT_TRUE(Same(Text("olá"), Text("olá"), device));
     EXPECT_FALSE(Same(Text("olá"), Text("ola"), device));

@@ -38,7 +38,7 @@ std::vector<std::string> FileNames(const ModelConfig& config) {
   return names;
 }
 
-TEST(ModelConfig, TorchScript) {
+TEST(ModelConfigTest, TorchScript) {
   const auto config = ParseModelConfig(kNull, "model.pbtxt");
   ASSERT_TRUE(config.ok()) << config.status();
   EXPECT_EQ(config->license, "Apache-2.0");
@@ -61,7 +61,7 @@ TEST(ModelConfig, TorchScript) {
   EXPECT_EQ(info.outputs[0].name, "OUTPUT0");
 }
 
-TEST(ModelConfig, VitsAndItsFiles) {
+TEST(ModelConfigTest, VitsAndItsFiles) {
   const auto config = ParseModelConfig(
       R"(vits { file: "m.pt" voice_file: "v.json" language: "en-US" voice: "joe" })",
       "model.pbtxt");
@@ -73,7 +73,7 @@ TEST(ModelConfig, VitsAndItsFiles) {
   EXPECT_EQ(info.batching.max_batch, 1U);
 }
 
-TEST(ModelConfig, Seq2SeqAndItsDefaults) {
+TEST(ModelConfigTest, Seq2SeqAndItsDefaults) {
   const std::string required =
       "file: 'm' config_file: 'c' pieces_file: 'p' words_file: 'w' source_language: 'en' "
       "target_language: 'de' ";
@@ -111,7 +111,7 @@ TEST(ModelConfig, Seq2SeqAndItsDefaults) {
 }
 
 // One that suits the model may be chosen only where the operator has not said one.
-TEST(ModelConfig, ABatchOfOneIsNotTheSameAsNone) {
+TEST(ModelConfigTest, ABatchOfOneIsNotTheSameAsNone) {
   const std::string voice =
       R"(vits { file: "m.pt" voice_file: "v.json" language: "en-US" voice: "joe" })";
   const auto none = ParseModelConfig(voice, "model.pbtxt");
@@ -123,7 +123,7 @@ TEST(ModelConfig, ABatchOfOneIsNotTheSameAsNone) {
   EXPECT_EQ(one->batching.max_batch, 1U);
 }
 
-TEST(ModelConfig, BergamotDefaults) {
+TEST(ModelConfigTest, BergamotDefaults) {
   const auto config = ParseModelConfig(
       R"(bergamot { file: "m" vocabulary_file: "v" source_language: "en" target_language: "pt" })",
       "model.pbtxt");
@@ -134,7 +134,7 @@ TEST(ModelConfig, BergamotDefaults) {
   EXPECT_EQ(MakeModelInfo(*config, "m", 1).target_language, "pt");
 }
 
-TEST(ModelConfig, Kokoro) {
+TEST(ModelConfigTest, Kokoro) {
   const auto config = ParseModelConfig(
       R"(kokoro { file: "m" config_file: "c" lexicon_file: "l" language: "en-GB" voice: "anna" })",
       "model.pbtxt");
@@ -147,7 +147,7 @@ TEST(ModelConfig, Kokoro) {
   EXPECT_EQ(info.voices, (std::vector<std::string>{"anna"}));
 }
 
-TEST(ModelConfig, KokoroSpeaksALanguageOfEspeakByDefault) {
+TEST(ModelConfigTest, KokoroSpeaksALanguageOfEspeakByDefault) {
   const auto config = ParseModelConfig(
       R"(kokoro { file: "m" config_file: "c" lexicon_file: "l" language: "pt-BR" })",
       "model.pbtxt");
@@ -155,7 +155,7 @@ TEST(ModelConfig, KokoroSpeaksALanguageOfEspeakByDefault) {
   EXPECT_EQ(MakeModelInfo(*config, "m", 1).language, "pt-BR");
 }
 
-TEST(ModelConfig, KokorosVoicesSayWhatTheyWereMadeFor) {
+TEST(ModelConfigTest, KokorosVoicesSayWhatTheyWereMadeFor) {
   const std::string begin =
       "kokoro { file: 'm' config_file: 'c' lexicon_file: 'l' language: 'en-US'\n";
   const auto config = ParseModelConfig(
@@ -176,7 +176,7 @@ TEST(ModelConfig, KokorosVoicesSayWhatTheyWereMadeFor) {
   EXPECT_NE(error.find("default_for[1]: '' is no language"), std::string::npos) << error;
 }
 
-TEST(ModelConfig, KokoroNamesEachWrongField) {
+TEST(ModelConfigTest, KokoroNamesEachWrongField) {
   const std::string error =
       Error("kokoro { file: '../m'\n language: 'fr'\n voice: '" + std::string(129, 'x') + "' }");
   EXPECT_NE(error.find("model.pbtxt:1:10: kokoro.file: '../m' may not leave"), std::string::npos)
@@ -191,18 +191,18 @@ TEST(ModelConfig, KokoroNamesEachWrongField) {
       << error;
 }
 
-TEST(ModelConfig, TypoFailsWithLineColumnAndField) {
+TEST(ModelConfigTest, TypoFailsWithLineColumnAndField) {
   const std::string error = Error("license: \"MIT\"\nbatching {\n  max_bacth: 4\n}\n");
   EXPECT_EQ(error.substr(0, 17), "model.pbtxt:3:12:") << error;
   EXPECT_NE(error.find("max_bacth"), std::string::npos) << error;
 }
 
-TEST(ModelConfig, SyntaxErrorHasLineAndColumn) {
+TEST(ModelConfigTest, SyntaxErrorHasLineAndColumn) {
   EXPECT_EQ(Error("license: \"MIT\"\nbatching { max_batch: }\n").substr(0, 14), "model.pbtxt:2:");
   EXPECT_EQ(Error("license: \"unfinished\n").substr(0, 14), "model.pbtxt:1:");
 }
 
-TEST(ModelConfig, OutOfRangeHasItsPlaceValueAndRange) {
+TEST(ModelConfigTest, OutOfRangeHasItsPlaceValueAndRange) {
   const std::string text =
       "torchscript { file: 'm' inputs { name: 'a' datatype: 'FP32' }\n"
       " outputs { name: 'b' datatype: 'FP32' } }\nbatching {\n  max_batch: 5000 }\n";
@@ -210,7 +210,7 @@ TEST(ModelConfig, OutOfRangeHasItsPlaceValueAndRange) {
             "model.pbtxt:4:3: batching.max_batch: 5000 is out of range, allowed 0..1024");
 }
 
-TEST(ModelConfig, EveryMistakeIsReported) {
+TEST(ModelConfigTest, EveryMistakeIsReported) {
   const std::string error = Error(
       "bergamot { file: 'm' vocabulary_file: 'v'\n source_language: 'en'\n max_source_tokens: "
       "7\n}");
@@ -220,13 +220,13 @@ TEST(ModelConfig, EveryMistakeIsReported) {
       << error;
 }
 
-TEST(ModelConfig, KindIsRequiredAndSingle) {
+TEST(ModelConfigTest, KindIsRequiredAndSingle) {
   EXPECT_NE(Error("license: 'MIT'").find("exactly one of torchscript, vits, bergamot"),
             std::string::npos);
   EXPECT_NE(Error("vits { } bergamot { }").find("model.pbtxt:1:"), std::string::npos);
 }
 
-TEST(ModelConfig, FileNamesMayNotLeaveTheFolder) {
+TEST(ModelConfigTest, FileNamesMayNotLeaveTheFolder) {
   for (const char* name : {"../secret", "/etc/passwd", "a/b", "..", ".", "", "a\\\\b", "a\\000b"}) {
     const std::string error = Error(
         std::string("vits { voice_file: 'v' language: 'en' voice: 'x' file: '") + name + "' }");
@@ -234,7 +234,7 @@ TEST(ModelConfig, FileNamesMayNotLeaveTheFolder) {
   }
 }
 
-TEST(ModelConfig, WarmupSizesStandForAnySize) {
+TEST(ModelConfigTest, WarmupSizesStandForAnySize) {
   const auto parse = [](const std::string& shape, const std::string& sizes) {
     return ParseModelConfig(
         "torchscript { file: 'm' outputs { name: 'b' datatype: 'FP32' }\n"
@@ -259,7 +259,7 @@ TEST(ModelConfig, WarmupSizesStandForAnySize) {
   EXPECT_NE(error("-1", many).find("has 65 entries, allowed 0..64"), std::string::npos);
 }
 
-TEST(ModelConfig, TensorsAreChecked) {
+TEST(ModelConfigTest, TensorsAreChecked) {
   const auto with = [](const std::string& inputs) {
     return Error("torchscript { file: 'm' stack: true outputs { name: 'b' datatype: 'FP32' }\n" +
                  inputs + "}");
@@ -282,7 +282,7 @@ TEST(ModelConfig, TensorsAreChecked) {
       << twice;
 }
 
-TEST(ModelConfig, ShapesThatNoMessageCouldHoldAreRefused) {
+TEST(ModelConfigTest, ShapesThatNoMessageCouldHoldAreRefused) {
   const auto with = [](const std::string& inputs, const std::string& rest = "") {
     return Error("torchscript { file: 'm' outputs { name: 'b' datatype: 'FP32' }\n" + inputs +
                  rest + "}");
@@ -307,7 +307,7 @@ TEST(ModelConfig, ShapesThatNoMessageCouldHoldAreRefused) {
             std::string::npos);
 }
 
-TEST(ModelConfig, InputsOfTheWarmUpAreBoundedTogether) {
+TEST(ModelConfigTest, InputsOfTheWarmUpAreBoundedTogether) {
   const auto with = [](const std::string& inputs) {
     return Error("torchscript { file: 'm' outputs { name: 'b' datatype: 'FP32' }\n" + inputs + "}");
   };
@@ -327,7 +327,7 @@ TEST(ModelConfig, InputsOfTheWarmUpAreBoundedTogether) {
             std::string::npos);
 }
 
-TEST(ModelConfig, TheLengthFactorHasTheRangeOfTheModel) {
+TEST(ModelConfigTest, TheLengthFactorHasTheRangeOfTheModel) {
   const auto with = [](const std::string& factor) {
     return std::string(
                "bergamot { file: 'm' vocabulary_file: 'v' source_language: 'a' target_language: "
@@ -342,14 +342,14 @@ TEST(ModelConfig, TheLengthFactorHasTheRangeOfTheModel) {
       << error;
 }
 
-TEST(ModelConfig, NotANumberIsOutOfRange) {
+TEST(ModelConfigTest, NotANumberIsOutOfRange) {
   const std::string error = Error(
       "bergamot { file: 'm' vocabulary_file: 'v' source_language: 'a' target_language: 'b' "
       "max_length_factor: nan }");
   EXPECT_NE(error.find("max_length_factor: nan is out of range"), std::string::npos) << error;
 }
 
-TEST(ModelConfig, MissingFileIsNamed) {
+TEST(ModelConfigTest, MissingFileIsNamed) {
   const auto config = ReadModelConfig("no/such/model.pbtxt");
   EXPECT_EQ(config.status().message(),
             "no/such/model.pbtxt: cannot be read: No such file or directory");

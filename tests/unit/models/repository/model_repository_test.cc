@@ -228,7 +228,7 @@ TEST_F(RepositoryTest, LoadHandsThePackageToTheFactory) {
   EXPECT_EQ(loaded_, (root_ / "joe" / "4").string() + " joe 4 vits");
 }
 
-TEST(ParseVersion, IsEmptyOrAWholeNumber) {
+TEST(ParseVersionTest, IsEmptyOrAWholeNumber) {
   EXPECT_EQ(*ParseVersion(""), std::nullopt);
   EXPECT_EQ(*ParseVersion("12"), 12);
   for (const char* text : {"0", "-1", "01", "1 ", "one", "99999999999999999999", "../1"}) {

@@ -7,7 +7,7 @@
 namespace millrace::seq2seq {
 namespace {
 
-TEST(KvCache, ASlotIsFreeWhenNothingFollowsItAndNobodyEndsThere) {
+TEST(KvCacheTest, ASlotIsFreeWhenNothingFollowsItAndNobodyEndsThere) {
   KvBlockPool pool(4 * KvCache::kBlockSlots, 1);
   KvCache cache(pool, 4);
   const int32_t first = cache.Append(KvCache::kNone);
@@ -21,7 +21,7 @@ TEST(KvCache, ASlotIsFreeWhenNothingFollowsItAndNobodyEndsThere) {
   EXPECT_EQ(cache.used(), 0u);
 }
 
-TEST(KvCache, FloatsStayWhereTheyAreWhileTheCacheGrows) {
+TEST(KvCacheTest, FloatsStayWhereTheyAreWhileTheCacheGrows) {
   KvBlockPool pool(3 * KvCache::kBlockSlots, 1);
   KvCache cache(pool, 3);
   const int32_t first = cache.Append(KvCache::kNone);
@@ -42,7 +42,7 @@ TEST(KvCache, FloatsStayWhereTheyAreWhileTheCacheGrows) {
   EXPECT_EQ(cache.used(), 0u);
 }
 
-TEST(KvCache, FreeSlotsAreUsedAgain) {
+TEST(KvCacheTest, FreeSlotsAreUsedAgain) {
   KvBlockPool pool(KvCache::kBlockSlots, 1);
   KvCache cache(pool, 1);
   const int32_t slot = cache.Append(KvCache::kNone);
@@ -50,7 +50,7 @@ TEST(KvCache, FreeSlotsAreUsedAgain) {
   EXPECT_EQ(cache.Append(KvCache::kNone), slot);
 }
 
-TEST(KvCache, TheNextCacheTakesTheBlocksOfTheLast) {
+TEST(KvCacheTest, TheNextCacheTakesTheBlocksOfTheLast) {
   KvBlockPool pool(KvCache::kBlockSlots, 1);
   const float* floats = nullptr;
   {
@@ -61,7 +61,7 @@ TEST(KvCache, TheNextCacheTakesTheBlocksOfTheLast) {
   EXPECT_EQ(cache.floats(cache.Append(KvCache::kNone)), floats);
 }
 
-TEST(KvBlockPool, KeepsNoMoreFreeOnesThanItMay) {
+TEST(KvBlockPoolTest, KeepsNoMoreFreeOnesThanItMay) {
   KvBlockPool pool(8, 2);
   std::vector<kernels::AlignedBuffer<float>> taken;
   for (int i = 0; i < 5; ++i) taken.push_back(pool.Take());

@@ -201,7 +201,7 @@ TEST_P(SentenceDecoderTest, HypothesesShareTheCacheOfTheirBeginning) {
 }
 
 // Aligned at once as it would be token by token: later tokens change nothing.
-TEST(FloatDecoderAlign, ATokensAlignmentDependsOnlyOnThoseBeforeIt) {
+TEST(FloatDecoderAlignTest, ATokensAlignmentDependsOnlyOnThoseBeforeIt) {
   const auto network = MakeTinyNetwork(TinyKind::kMarian);
   LayerScratch scratch;
   const std::vector<int32_t> source = {9, 14, 33, 21, 5, 40, 0};

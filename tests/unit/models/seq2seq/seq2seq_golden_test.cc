@@ -105,7 +105,7 @@ std::vector<std::vector<translation::Hypothesis>> Decode(const Seq2SeqNetwork& n
 
 std::string Kernels(size_t index) { return kernels::SupportedFloatKernels()[index]->name; }
 
-class Seq2SeqGolden : public ::testing::TestWithParam<std::tuple<TinyKind, size_t>> {
+class Seq2SeqGoldenTest : public ::testing::TestWithParam<std::tuple<TinyKind, size_t>> {
  protected:
   void Expect(const std::string& name) {
     const auto [kind, index] = GetParam();
@@ -127,9 +127,9 @@ class Seq2SeqGolden : public ::testing::TestWithParam<std::tuple<TinyKind, size_
   }
 };
 
-TEST_P(Seq2SeqGolden, GreedySearchFindsTheSameTokens) { Expect("greedy"); }
-TEST_P(Seq2SeqGolden, ABeamOfFourFindsTheSameTokens) { Expect("beam"); }
-TEST_P(Seq2SeqGolden, EveryOptionGivesTheSameHypothesesAndScores) { Expect("variant"); }
+TEST_P(Seq2SeqGoldenTest, GreedySearchFindsTheSameTokens) { Expect("greedy"); }
+TEST_P(Seq2SeqGoldenTest, ABeamOfFourFindsTheSameTokens) { Expect("beam"); }
+TEST_P(Seq2SeqGoldenTest, EveryOptionGivesTheSameHypothesesAndScores) { Expect("variant"); }
 
 // Weights whose attention is spread, as that of trained networks is: where random weights choose
 // one token of two, the least rounding can choose the other.
@@ -184,7 +184,7 @@ double RelativeError(TinyKind kind, kernels::Precision precision) {
 // A product of rounded numbers is off by about 0.2 % in bfloat16 and 1 % in int8 (a step of 1/127
 // of the greatest, over the root of 12, in both factors), and some 20 of them follow one another,
 // whose errors add up as their squares: 4.5 times that, which norms may enlarge by half and more.
-TEST(Seq2SeqPrecision, RoundingMovesTheScoresByNoMoreThanItsSteps) {
+TEST(Seq2SeqPrecisionTest, RoundingMovesTheScoresByNoMoreThanItsSteps) {
   for (const TinyKind kind : {TinyKind::kMarian, TinyKind::kM2m100}) {
     EXPECT_LT(RelativeError(kind, kernels::Precision::kBfloat16), 0.03);
     EXPECT_LT(RelativeError(kind, kernels::Precision::kInt8), 0.09);
@@ -192,7 +192,7 @@ TEST(Seq2SeqPrecision, RoundingMovesTheScoresByNoMoreThanItsSteps) {
 }
 
 INSTANTIATE_TEST_SUITE_P(
-    All, Seq2SeqGolden,
+    All, Seq2SeqGoldenTest,
     ::testing::Combine(::testing::Values(TinyKind::kMarian, TinyKind::kMarianTwo,
                                          TinyKind::kM2m100),
                        ::testing::Range(size_t{0}, kernels::SupportedFloatKernels().size())),

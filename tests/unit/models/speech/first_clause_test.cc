@@ -12,7 +12,7 @@ Units Cut(Units units) {
   return units;
 }
 
-TEST(FirstClause, EndsAtThePauseThatComesFirst) {
+TEST(FirstClauseTest, EndsAtThePauseThatComesFirst) {
   EXPECT_EQ(
       Cut({"When the rain had stopped, we went out, and the sun shone.", "It was late."}),
       (Units{"When the rain had stopped,", "we went out, and the sun shone.", "It was late."}));
@@ -25,7 +25,7 @@ TEST(FirstClause, EndsAtThePauseThatComesFirst) {
   EXPECT_EQ(Cut({"We waited here - as you know - all day."})[0], "We waited here -");
 }
 
-TEST(FirstClause, HasWordsEnoughAndLeavesEnough) {
+TEST(FirstClauseTest, HasWordsEnoughAndLeavesEnough) {
   EXPECT_EQ(Cut({"Well, to be honest, I do not know it."})[0], "Well, to be honest,");
   for (const char* text : {"Well, I do not know.", "I really do not know, sir.",
                            "There is no pause in this one.", "", "One two three,"}) {
@@ -34,7 +34,7 @@ TEST(FirstClause, HasWordsEnoughAndLeavesEnough) {
   EXPECT_EQ(Cut({}), Units{});
 }
 
-TEST(FirstClause, IsNotCutWithinNumbersAndWords) {
+TEST(FirstClauseTest, IsNotCutWithinNumbersAndWords) {
   for (const char* text :
        {"It cost about 1,000 to repair that.", "The train at 10:30 was very late.",
         "This is a well-known and old-fashioned thing.",
@@ -43,7 +43,7 @@ TEST(FirstClause, IsNotCutWithinNumbersAndWords) {
   }
 }
 
-TEST(FirstClause, TakesWhatClosesAQuotation) {
+TEST(FirstClauseTest, TakesWhatClosesAQuotation) {
   EXPECT_EQ(Cut({"“I am so glad,” she said to me quietly."})[0], "“I am so glad,”");
   EXPECT_EQ(Cut({"\"I am so glad,\" she said to me."})[0], "\"I am so glad,\"");
 }

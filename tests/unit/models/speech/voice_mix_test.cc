@@ -13,14 +13,14 @@ std::vector<VoiceShare> Parse(std::string_view text) {
   return shares.ok() ? *shares : std::vector<VoiceShare>();
 }
 
-TEST(VoiceMix, NothingIsTheFirstVoice) {
+TEST(VoiceMixTest, NothingIsTheFirstVoice) {
   const auto shares = Parse("");
   ASSERT_EQ(shares.size(), 1U);
   EXPECT_EQ(shares[0].voice, 0U);
   EXPECT_EQ(shares[0].weight, 1.0F);
 }
 
-TEST(VoiceMix, WithoutWeightsTheSharesAreEqual) {
+TEST(VoiceMixTest, WithoutWeightsTheSharesAreEqual) {
   const auto shares = Parse("ben+clara");
   ASSERT_EQ(shares.size(), 2U);
   EXPECT_EQ(shares[0].voice, 1U);
@@ -29,7 +29,7 @@ TEST(VoiceMix, WithoutWeightsTheSharesAreEqual) {
   EXPECT_EQ(shares[1].weight, 0.5F);
 }
 
-TEST(VoiceMix, WeightsAreTakenAsTheyAre) {
+TEST(VoiceMixTest, WeightsAreTakenAsTheyAre) {
   const auto shares = Parse("anna:0.3+clara:0.7004");
   ASSERT_EQ(shares.size(), 2U);
   EXPECT_FLOAT_EQ(shares[0].weight, 0.3F);
@@ -38,7 +38,7 @@ TEST(VoiceMix, WeightsAreTakenAsTheyAre) {
   EXPECT_EQ(Parse("anna+ben+clara").size(), 3U);
 }
 
-TEST(VoiceMix, WhatIsWrongIsNamed) {
+TEST(VoiceMixTest, WhatIsWrongIsNamed) {
   const std::pair<const char*, const char*> cases[] = {
       {"dora", "there is no voice 'dora'; there are: anna, ben, clara"},
       {"anna+", "there is no voice ''"},

@@ -21,9 +21,9 @@ List Found(std::string_view text, const TermIndex& terms = {}) {
 }
 
 // What is protected stands between « and ».
-class Protected : public testing::TestWithParam<const char*> {};
+class ProtectedTest : public testing::TestWithParam<const char*> {};
 
-TEST_P(Protected, IsWhatIsMarked) {
+TEST_P(ProtectedTest, IsWhatIsMarked) {
   std::string text;
   List expected;
   const std::string marked = GetParam();
@@ -41,7 +41,7 @@ TEST_P(Protected, IsWhatIsMarked) {
 }
 
 INSTANTIATE_TEST_SUITE_P(
-    Spans, Protected,
+    Spans, ProtectedTest,
     testing::Values(
         "Hello «{name}», you have «{0}» of «{{ total }}».", "Use «${HOME}» or «$PATH», for $5.",
         "«{n, plural, one {# cat} other {# cats}}» (see {a remark}).",
@@ -57,7 +57,7 @@ INSTANTIATE_TEST_SUITE_P(
         "É «{nome}» à «https://é.com/ã», não é?", "mail@ and @ and # and % and { and $.",
         "snake «a_b_c», __ and dash - or – so-called e.g. this i.e. that."));
 
-TEST(ProtectedSpans, TermsAreFoundAsWholeWordsTheLongestFirst) {
+TEST(ProtectedSpansTest, TermsAreFoundAsWholeWordsTheLongestFirst) {
   TermIndex terms;
   terms.Add("data", "Daten");
   terms.Add("data base", "Datenbank");
@@ -75,7 +75,7 @@ TEST(ProtectedSpans, TermsAreFoundAsWholeWordsTheLongestFirst) {
   EXPECT_EQ(found, expected);
 }
 
-TEST(ProtectedSpans, AnyCaseHoldsForOtherLettersToo) {
+TEST(ProtectedSpansTest, AnyCaseHoldsForOtherLettersToo) {
   TermIndex terms;
   terms.Add("ação", "action");
   terms.Add("ёлка", "tree");
@@ -83,7 +83,7 @@ TEST(ProtectedSpans, AnyCaseHoldsForOtherLettersToo) {
   EXPECT_EQ(Found("AÇÃO, Ação, ЁЛКА", terms), (List{"AÇÃO", "Ação", "ЁЛКА"}));
 }
 
-TEST(ProtectedSpans, ATermBeatsAShorterPatternAndLosesToALongerOne) {
+TEST(ProtectedSpansTest, ATermBeatsAShorterPatternAndLosesToALongerOne) {
   TermIndex terms;
   terms.Add("www.x.com is ours", "");
   terms.Add("http", "");
@@ -92,7 +92,7 @@ TEST(ProtectedSpans, ATermBeatsAShorterPatternAndLosesToALongerOne) {
             (List{"www.x.com is ours", "http://x.com", "http"}));
 }
 
-TEST(ProtectedSpans, OfRandomTextAreInOrderAndWithin) {
+TEST(ProtectedSpansTest, OfRandomTextAreInOrderAndWithin) {
   const List parts = {"{",    "}",  "%",  "$",     "s",    "1",       ".", "/", ":",
                       "@",    "`",  " ",  "\n",    "www.", "http://", "_", "#", "é",
                       "\xFF", "日", "()", "x.com", "~",    "\\",      "C:"};
@@ -114,9 +114,9 @@ TEST(ProtectedSpans, OfRandomTextAreInOrderAndWithin) {
   }
 }
 
-class ManySpans : public testing::TestWithParam<const char*> {};
+class ManySpansTest : public testing::TestWithParam<const char*> {};
 
-TEST_P(ManySpans, TakeLinearTime) {
+TEST_P(ManySpansTest, TakeLinearTime) {
   TermIndex terms;
   terms.Add(std::string(200, 'a'), "");
   terms.Add("a a a a a a a a a b", "");
@@ -125,7 +125,7 @@ TEST_P(ManySpans, TakeLinearTime) {
                    [&](const std::string& text) { FindProtectedSpans(text, terms); });
 }
 
-INSTANTIATE_TEST_SUITE_P(Spans, ManySpans,
+INSTANTIATE_TEST_SUITE_P(Spans, ManySpansTest,
                          testing::Values("a", "a ", "{", "{{", "`", "` ", "%", "%1$", "a@", "a.",
                                          "http://", "(http://a)", "www.", ")", "/a", "/", "_", ":a",
                                          "#", "\xC3", "C:\\", "1.", "a()", "http://)))"));

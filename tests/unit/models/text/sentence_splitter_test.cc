@@ -29,12 +29,12 @@ std::string Joined(std::string_view text) {
 using List = std::vector<std::string>;
 
 // Each must stay one sentence.
-class OneSentence : public testing::TestWithParam<const char*> {};
+class OneSentenceTest : public testing::TestWithParam<const char*> {};
 
-TEST_P(OneSentence, IsNotSplit) { EXPECT_EQ(Texts(GetParam()), List{GetParam()}); }
+TEST_P(OneSentenceTest, IsNotSplit) { EXPECT_EQ(Texts(GetParam()), List{GetParam()}); }
 
 INSTANTIATE_TEST_SUITE_P(
-    Splitter, OneSentence,
+    Splitter, OneSentenceTest,
     testing::Values("Hello.", "no stop at all", "It costs 3.14 dollars.", "Version 2.0.1 is out.",
                     "See www.example.com for more.", "Dr. Smith and Mrs. Jones arrived.",
                     "J. R. R. Tolkien wrote it.", "The U.S. Senate voted.",
@@ -53,9 +53,9 @@ INSTANTIATE_TEST_SUITE_P(
                     "डॉ. शर्मा और प्रो. वर्मा आए।"));
 
 // Two sentences, divided by the bar.
-class TwoSentences : public testing::TestWithParam<const char*> {};
+class TwoSentencesTest : public testing::TestWithParam<const char*> {};
 
-TEST_P(TwoSentences, AreSplitAtTheBar) {
+TEST_P(TwoSentencesTest, AreSplitAtTheBar) {
   const std::string marked = GetParam();
   const size_t bar = marked.find('|');
   const std::string first = marked.substr(0, bar);
@@ -64,7 +64,7 @@ TEST_P(TwoSentences, AreSplitAtTheBar) {
 }
 
 INSTANTIATE_TEST_SUITE_P(
-    Splitter, TwoSentences,
+    Splitter, TwoSentencesTest,
     testing::Values("One.|Two.", "Really?|Yes!", "No way!!!|Yes.", "He left…|Nobody saw it.",
                     "\"I see.\"|She nodded.", "(He left.)|Then it rained.", "“Olá!”|Ele sorriu.",
                     "« Bonjour ! »|Il sourit.", "It was 1999.|Then came 2000.",
@@ -78,50 +78,50 @@ INSTANTIATE_TEST_SUITE_P(
                     "It is 5 mm.|The rest is more.", "Pane, latte, ecc.|Il resto no.",
                     "मैं जा रहा हूँ।|आप कैसे हैं?", "“आओ।”|वह चला गया॥"));
 
-TEST(Splitter, KeepsEveryByte) {
+TEST(SplitterTest, KeepsEveryByte) {
   const std::string text = "  \n One.  Two!\t\n\n Three\r\n四。五！ \xF0\x9F\x98\x80 six. \xFF\xC3";
   EXPECT_EQ(Joined(text), text);
 }
 
-TEST(Splitter, NothingGivesNothing) { EXPECT_TRUE(SplitSentences("").empty()); }
+TEST(SplitterTest, NothingGivesNothing) { EXPECT_TRUE(SplitSentences("").empty()); }
 
-TEST(Splitter, OnlySpaceIsAnEmptySentence) {
+TEST(SplitterTest, OnlySpaceIsAnEmptySentence) {
   const auto sentences = SplitSentences(" \n ");
   ASSERT_EQ(sentences.size(), 1u);
   EXPECT_EQ(sentences[0].text, "");
   EXPECT_EQ(sentences[0].space, " \n ");
 }
 
-TEST(Splitter, ALineBreakEndsASentence) {
+TEST(SplitterTest, ALineBreakEndsASentence) {
   EXPECT_EQ(Texts("A title\nand a line\r\n\r\nand Dr.\nWho"),
             (List{"A title", "and a line", "and Dr.", "Who"}));
 }
 
-TEST(Splitter, SpaceGoesToTheSentenceBeforeIt) {
+TEST(SplitterTest, SpaceGoesToTheSentenceBeforeIt) {
   const auto sentences = SplitSentences("One. \n\n Two.  ");
   ASSERT_EQ(sentences.size(), 2u);
   EXPECT_EQ(sentences[0].space, " \n\n ");
   EXPECT_EQ(sentences[1].space, "  ");
 }
 
-TEST(Splitter, WideStopsNeedNoSpace) {
+TEST(SplitterTest, WideStopsNeedNoSpace) {
   EXPECT_EQ(Texts("你好。再见！「什么？」他说"), (List{"你好。", "再见！", "「什么？」", "他说"}));
 }
 
-TEST(Splitter, TheDandaNeedsNoSpace) {
+TEST(SplitterTest, TheDandaNeedsNoSpace) {
   EXPECT_EQ(Texts("वह आया।मैं गया॥बस"), (List{"वह आया।", "मैं गया॥", "बस"}));
 }
 
-TEST(Splitter, SpanishMarksBeginASentenceWithoutASpace) {
+TEST(SplitterTest, SpanishMarksBeginASentenceWithoutASpace) {
   EXPECT_EQ(Texts("¡Hola!¿Qué tal?¡Bien!"), (List{"¡Hola!", "¿Qué tal?", "¡Bien!"}));
 }
 
-TEST(Splitter, TheSpaceBeforeAFrenchMarkMayBeAnyOne) {
+TEST(SplitterTest, TheSpaceBeforeAFrenchMarkMayBeAnyOne) {
   EXPECT_EQ(Texts("Ça va\u00a0? Oui\u202f! «\u00a0Bon.\u00a0» Elle rit."),
             (List{"Ça va\u00a0?", "Oui\u202f!", "«\u00a0Bon.\u00a0»", "Elle rit."}));
 }
 
-TEST(Splitter, KeepsEveryByteOfRandomText) {
+TEST(SplitterTest, KeepsEveryByteOfRandomText) {
   const std::vector<std::string> parts = {".", "!",  "?", "…",  " ",    "\n",  "\"",
                                           ")", "(",  "–", "Dr", "a",    "Ab",  "1",
                                           "é", "。", "»", "-",  "\xFF", "U.S."};
@@ -140,9 +140,9 @@ struct InLanguage {
   const char* language;
   const char* marked;
 };
-class SplitterLanguage : public testing::TestWithParam<InLanguage> {};
+class SplitterLanguageTest : public testing::TestWithParam<InLanguage> {};
 
-TEST_P(SplitterLanguage, SplitsAtTheBars) {
+TEST_P(SplitterLanguageTest, SplitsAtTheBars) {
   List expected = {""};
   std::string text;
   for (const char* c = GetParam().marked; *c != 0; ++c) {
@@ -161,7 +161,7 @@ TEST_P(SplitterLanguage, SplitsAtTheBars) {
 }
 
 INSTANTIATE_TEST_SUITE_P(
-    Splitter, SplitterLanguage,
+    Splitter, SplitterLanguageTest,
     testing::Values(
         InLanguage{"de", "Am 3. Oktober kommt Dr. Braun.|Er bleibt bis zum 5. November."},
         InLanguage{"de-AT", "Das gilt z. B. Montags bzw. Dienstags, vgl. Abb. 3.|Es ist so."},
@@ -189,7 +189,7 @@ List Joining(std::string_view text) {
   return texts;
 }
 
-TEST(Splitter, AWrappedLineGoesOnWhereThatIsAskedFor) {
+TEST(SplitterTest, AWrappedLineGoesOnWhereThatIsAskedFor) {
   const std::string wrapped =
       "This mail was wrapped by a program that thinks\nof narrow screens and of nobody else, as "
       "was\r\nusual.";
@@ -197,7 +197,7 @@ TEST(Splitter, AWrappedLineGoesOnWhereThatIsAskedFor) {
   EXPECT_EQ(Texts(wrapped).size(), 3u);
 }
 
-TEST(Splitter, ListsAndParagraphsAreNoWrappedLines) {
+TEST(SplitterTest, ListsAndParagraphsAreNoWrappedLines) {
   const std::string line = "This line is long enough to have been wrapped by one";
   for (const std::string next : {"\n\nand", "\n- and", "\n And", "\n1. and", "\nAnd"}) {
     EXPECT_EQ(Joining(line + next).size(), 2u) << next;
@@ -207,14 +207,14 @@ TEST(Splitter, ListsAndParagraphsAreNoWrappedLines) {
 }
 
 // Inputs that a careless splitter scans again and again.
-class Megabyte : public testing::TestWithParam<const char*> {};
+class MegabyteTest : public testing::TestWithParam<const char*> {};
 
-TEST_P(Megabyte, TakesLinearTime) {
+TEST_P(MegabyteTest, TakesLinearTime) {
   ExpectLinearTime(GetParam(), 1'000'000,
                    [](const std::string& text) { EXPECT_EQ(Joined(text), text); });
 }
 
-INSTANTIATE_TEST_SUITE_P(Splitter, Megabyte,
+INSTANTIATE_TEST_SUITE_P(Splitter, MegabyteTest,
                          testing::Values("a", ".", " ", ". ", "a. b ", "(((", ". (", ".\"", "Dr. ",
                                          "\xE2\x80", "\xF0\x9F\x98\x80", "U.S. ", "\n", ". a- "));
 

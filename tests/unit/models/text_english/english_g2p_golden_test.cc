@@ -117,13 +117,13 @@ struct Case {
 };
 void PrintTo(const Case& value, std::ostream* out) { *out << '"' << value.text << '"'; }
 
-class Heteronym : public testing::TestWithParam<Case> {};
-TEST_P(Heteronym, IsTakenFromItsNeighbours) {
+class HeteronymTest : public testing::TestWithParam<Case> {};
+TEST_P(HeteronymTest, IsTakenFromItsNeighbours) {
   EXPECT_EQ(Spoken(GetParam().text), GetParam().spoken);
 }
 
 INSTANTIATE_TEST_SUITE_P(
-    English, Heteronym,
+    English, HeteronymTest,
     testing::Values(Case{"I have read it.", "ˌI hæv ɹˈɛd ɪt."},
                     Case{"Please read it.", "plˈiz ɹˈid ɪt."},
                     Case{"He read it yesterday.", "hˌi ɹˈɛd ɪt jˈɛstəɹdˌA."},

@@ -25,11 +25,11 @@ struct Case {
 
 void PrintTo(const Case& value, std::ostream* out) { *out << '"' << value.text << '"'; }
 
-class American : public testing::TestWithParam<Case> {};
-TEST_P(American, IsSpokenAs) { EXPECT_EQ(Spoken(GetParam().text), GetParam().spoken); }
+class AmericanTest : public testing::TestWithParam<Case> {};
+TEST_P(AmericanTest, IsSpokenAs) { EXPECT_EQ(Spoken(GetParam().text), GetParam().spoken); }
 
 INSTANTIATE_TEST_SUITE_P(
-    Numbers, American,
+    Numbers, AmericanTest,
     testing::Values(
         Case{"I have 2 cats and 101 dogs.", "I have two cats and one hundred one dogs."},
         Case{"The 1st, 22nd, 33rd and 44th.",
@@ -58,7 +58,7 @@ INSTANTIATE_TEST_SUITE_P(
              "nine seven eight three one six one four eight four one zero zero"}));
 
 INSTANTIATE_TEST_SUITE_P(
-    Dates, American,
+    Dates, AmericanTest,
     testing::Values(Case{"on 2026-11-21.", "on november twenty first twenty twenty six."},
                     Case{"on 21 Nov 2026", "on the twenty first of november twenty twenty six"},
                     Case{"the 21st November", "the twenty first of november"},
@@ -77,7 +77,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Case{"It was 5 Dec.", "It was the fifth of december."}));
 
 INSTANTIATE_TEST_SUITE_P(
-    Money, American,
+    Money, AmericanTest,
     testing::Values(Case{"$3.50", "three dollars and fifty cents"}, Case{"$1", "one dollar"},
                     Case{"$0.99", "ninety nine cents"}, Case{"£2m", "two million pounds"},
                     Case{"€1,000", "one thousand euros"},
@@ -89,7 +89,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Case{"$0.05/page", "five cents per page"}));
 
 INSTANTIATE_TEST_SUITE_P(
-    Units, American,
+    Units, AmericanTest,
     testing::Values(Case{"5 km", "five kilometers"}, Case{"20°C", "twenty degrees celsius"},
                     Case{"60 mph", "sixty miles per hour"}, Case{"3kg", "three kilograms"},
                     Case{"10 MB", "ten megabytes"}, Case{"1 km", "one kilometer"},
@@ -102,7 +102,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Case{"He is 5'10\" tall", "He is five foot ten tall"}));
 
 INSTANTIATE_TEST_SUITE_P(
-    Phones, American,
+    Phones, AmericanTest,
     testing::Values(Case{"555-1234", "five five five one two three four"},
                     Case{"(212) 555-0123", "two one two five five five zero one two three"},
                     Case{"+44 20 7946 0958",
@@ -111,7 +111,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Case{"1 + 1 = 2", "one plus one equals two"}));
 
 INSTANTIATE_TEST_SUITE_P(
-    Words, American,
+    Words, AmericanTest,
     testing::Values(
         Case{"Dr. Smith lives on Main St. in St. Louis.",
              "doctor Smith lives on Main street in saint Louis."},

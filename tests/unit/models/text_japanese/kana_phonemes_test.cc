@@ -22,12 +22,14 @@ struct Case {
 };
 void PrintTo(const Case& value, std::ostream* out) { *out << value.kana; }
 
-class KanaWord : public testing::TestWithParam<Case> {};
-TEST_P(KanaWord, IsSpokenAsMisakiSays) { EXPECT_EQ(Spoken(GetParam().kana), GetParam().phonemes); }
+class KanaWordTest : public testing::TestWithParam<Case> {};
+TEST_P(KanaWordTest, IsSpokenAsMisakiSays) {
+  EXPECT_EQ(Spoken(GetParam().kana), GetParam().phonemes);
+}
 
 // What misaki 0.9.4 makes of them (cutlet.py, without its dictionary).
 INSTANTIATE_TEST_SUITE_P(
-    Kana, KanaWord,
+    Kana, KanaWordTest,
     testing::Values(
         Case{"こんにちは", "koɲɲiʨiha"}, Case{"せかい", "sekai"}, Case{"がっこう", "ɡaʔkoɯ"},
         Case{"とうきょう", "toɯkʲoɯ"}, Case{"カタカナ", "katakana"}, Case{"パーティー", "paːtʲiː"},

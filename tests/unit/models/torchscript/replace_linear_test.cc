@@ -49,13 +49,15 @@ void ExpectReplaced(int count, const std::string& body) {
   }
 }
 
-TEST(ReplaceLinear, WithBias) {
+TEST(ReplaceLinearTest, WithBias) {
   ExpectReplaced(1, "  return torch.linear(x, self.weight, torch.ones([5]))\n");
 }
 
-TEST(ReplaceLinear, WithoutBias) { ExpectReplaced(1, "  return torch.linear(x, self.weight)\n"); }
+TEST(ReplaceLinearTest, WithoutBias) {
+  ExpectReplaced(1, "  return torch.linear(x, self.weight)\n");
+}
 
-TEST(ReplaceLinear, InModulesAndBranchesAndLoops) {
+TEST(ReplaceLinearTest, InModulesAndBranchesAndLoops) {
   ExpectReplaced(3,
                  "  y = self.inner.forward(x)\n"
                  "  if bool(y.sum() > 0):\n"
@@ -65,7 +67,7 @@ TEST(ReplaceLinear, InModulesAndBranchesAndLoops) {
                  "  return y\n");
 }
 
-TEST(ReplaceLinear, ABiasThatMayBeNoneIsRefused) {
+TEST(ReplaceLinearTest, ABiasThatMayBeNoneIsRefused) {
   torch::jit::Module module("__torch__.Outer");
   module.define(
       "def forward(self, x, bias: Optional[Tensor]):\n"

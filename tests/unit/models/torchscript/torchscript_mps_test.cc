@@ -49,9 +49,9 @@ models::InferInput Rows(int64_t rows, float first) {
   return input;
 }
 
-class TorchScriptOnMps : public ::testing::Test {
+class TorchScriptOnMpsTest : public ::testing::Test {
  protected:
-  TorchScriptOnMps() { Save("x[0]"); }
+  TorchScriptOnMpsTest() { Save("x[0]"); }
 
   // A module of three layers with this bias.
   void Save(const std::string& bias) const {
@@ -107,7 +107,7 @@ class TorchScriptOnMps : public ::testing::Test {
 };
 
 // The stand-in ends the process when a third thread is inside nn.Linear's kernel.
-TEST_F(TorchScriptOnMps, ManyThreadsGiveTheNumbersOfTheCpu) {
+TEST_F(TorchScriptOnMpsTest, ManyThreadsGiveTheNumbersOfTheCpu) {
   constexpr int kThreads = 8;
   std::vector<std::vector<float>> expected;
   {
@@ -163,7 +163,7 @@ std::string Refusal(const std::function<void()>& run) {
 }
 
 // Each shape that libtorch compiles there stays until the process ends.
-TEST_F(TorchScriptOnMps, ShapesBeyondTheLimitAreRefusedAndKnownOnesAreServed) {
+TEST_F(TorchScriptOnMpsTest, ShapesBeyondTheLimitAreRefusedAndKnownOnesAreServed) {
   runtime::RuntimeOptions options;
   options.device = runtime::DeviceType::kMps;
   options.workers = 2;
@@ -198,7 +198,7 @@ TEST_F(TorchScriptOnMps, ShapesBeyondTheLimitAreRefusedAndKnownOnesAreServed) {
   EXPECT_EQ(runtime->shape_stats().refused_limit, 2U);
 }
 
-TEST_F(TorchScriptOnMps, FrozenServesWarmShapesAndThoseOfAModelThatIsLoadedLater) {
+TEST_F(TorchScriptOnMpsTest, FrozenServesWarmShapesAndThoseOfAModelThatIsLoadedLater) {
   runtime::RuntimeOptions options;
   options.device = runtime::DeviceType::kMps;
   options.graph_cache_policy = runtime::GraphCachePolicy::kFrozen;
@@ -217,7 +217,7 @@ TEST_F(TorchScriptOnMps, FrozenServesWarmShapesAndThoseOfAModelThatIsLoadedLater
   EXPECT_EQ(runtime->shape_stats().refused_frozen, 1U);
 }
 
-TEST_F(TorchScriptOnMps, StackedBatchesOfAnySizeHaveTheFewShapesOfTheWarmUp) {
+TEST_F(TorchScriptOnMpsTest, StackedBatchesOfAnySizeHaveTheFewShapesOfTheWarmUp) {
   runtime::RuntimeOptions options;
   options.device = runtime::DeviceType::kMps;
   const auto runtime = runtime::Runtime::Bootstrap(options);
@@ -254,7 +254,7 @@ TEST_F(TorchScriptOnMps, StackedBatchesOfAnySizeHaveTheFewShapesOfTheWarmUp) {
   EXPECT_EQ(runtime->shape_stats().compiled - before, 4U);
 }
 
-TEST_F(TorchScriptOnMps, LinearIsCheckedWithInputsThatTheModelTakes) {
+TEST_F(TorchScriptOnMpsTest, LinearIsCheckedWithInputsThatTheModelTakes) {
   Save("x[4]");  // needs five rows
   EXPECT_TRUE(TryLoad(runtime::DeviceType::kMps, -1, {.warmup_sizes = {5, 6}}).ok());
   const absl::Status refused = TryLoad(runtime::DeviceType::kMps, -1, {}).status();
@@ -264,7 +264,7 @@ TEST_F(TorchScriptOnMps, LinearIsCheckedWithInputsThatTheModelTakes) {
   EXPECT_TRUE(TryLoad(runtime::DeviceType::kMps, 1, {.stack = true}).ok());
 }
 
-TEST_F(TorchScriptOnMps, WarmUpRunsTheSizesThatTheModelNames) {
+TEST_F(TorchScriptOnMpsTest, WarmUpRunsTheSizesThatTheModelNames) {
   const auto rows = [](const models::Model& model) {
     std::vector<int64_t> sizes;
     for (const models::Input& input : model.WarmupInputs()) {

@@ -133,7 +133,7 @@ TEST_F(ToyKindsTest, MistakesAreReportedAsThoseOfOtherKinds) {
               HasSubstr("no such file, but model.pbtxt names it"));
 }
 
-TEST(ModelFactory, RefusesAKindWithoutALoader) {
+TEST(ModelFactoryTest, RefusesAKindWithoutALoader) {
   const ModelFactory factory =
       MakeModelFactory(runtime::DeviceType::kCpu, ShapePolicy::kPadded, nullptr, {});
   const auto config =

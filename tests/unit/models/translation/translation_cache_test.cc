@@ -31,7 +31,7 @@ SentenceJob Translated(int32_t token) {
   return job;
 }
 
-TEST(TranslationCache, GivesBackWhatItWasGiven) {
+TEST(TranslationCacheTest, GivesBackWhatItWasGiven) {
   TranslationCache cache(kPlenty);
   const auto model = cache.MakeForModel();
   SentenceJob job = JobFor(7);
@@ -48,7 +48,7 @@ TEST(TranslationCache, GivesBackWhatItWasGiven) {
   EXPECT_EQ(cache.stats().entries, 1u);
 }
 
-TEST(TranslationCache, WhateverATranslationDependsOnIsInItsKey) {
+TEST(TranslationCacheTest, WhateverATranslationDependsOnIsInItsKey) {
   TranslationCache cache(kPlenty);
   const auto model = cache.MakeForModel();
   model.Insert(Translated(7));
@@ -80,7 +80,7 @@ TEST(TranslationCache, WhateverATranslationDependsOnIsInItsKey) {
   EXPECT_TRUE(model.Find(job));
 }
 
-TEST(TranslationCache, KeepsWithinItsLimits) {
+TEST(TranslationCacheTest, KeepsWithinItsLimits) {
   for (const TranslationCache::Limits limits :
        {TranslationCache::Limits{64 << 10, 1'000'000}, {uint64_t{1} << 30, 64}}) {
     TranslationCache cache(limits);
@@ -94,7 +94,7 @@ TEST(TranslationCache, KeepsWithinItsLimits) {
   }
 }
 
-TEST(TranslationCache, ForgetsWhatWasNotUsedForLongest) {
+TEST(TranslationCacheTest, ForgetsWhatWasNotUsedForLongest) {
   TranslationCache cache({uint64_t{1} << 20, 64});
   const auto model = cache.MakeForModel();
   model.Insert(Translated(0));
@@ -107,7 +107,7 @@ TEST(TranslationCache, ForgetsWhatWasNotUsedForLongest) {
   EXPECT_FALSE(model.Find(first));
 }
 
-TEST(TranslationCache, OffItKeepsNothing) {
+TEST(TranslationCacheTest, OffItKeepsNothing) {
   TranslationCache cache({0, 1000});
   const auto model = cache.MakeForModel();
   model.Insert(Translated(7));
@@ -117,7 +117,7 @@ TEST(TranslationCache, OffItKeepsNothing) {
   EXPECT_FALSE(TranslationCache::ForModel().Find(job));
 }
 
-TEST(TranslationCache, WhatIsTooLargeIsNotKept) {
+TEST(TranslationCacheTest, WhatIsTooLargeIsNotKept) {
   TranslationCache cache({16 << 10, 1000});
   SentenceJob job = Translated(7);
   job.target.resize(1000);
@@ -125,7 +125,7 @@ TEST(TranslationCache, WhatIsTooLargeIsNotKept) {
   EXPECT_EQ(cache.stats().entries, 0u);
 }
 
-TEST(TranslationCache, ManyThreadsFindOnlyWhatIsTheirs) {
+TEST(TranslationCacheTest, ManyThreadsFindOnlyWhatIsTheirs) {
   constexpr int kThreads = 4;
   TranslationCache cache({256 << 10, 200});
   const auto model = cache.MakeForModel();

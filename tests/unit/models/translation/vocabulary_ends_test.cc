@@ -28,7 +28,7 @@ std::vector<size_t> EndsBySlowWay(const Vocabulary& vocabulary, std::span<const 
   return ends;
 }
 
-TEST(VocabularyEnds, AreThoseOfDecodingAllTokensBefore) {
+TEST(VocabularyEndsTest, AreThoseOfDecodingAllTokensBefore) {
   std::string error;
   const auto vocabulary =
       Vocabulary::Load(bergamot::TestDataFolder() / "tiny.spm", bergamot::kTinyTokens, error);

@@ -19,7 +19,7 @@ namespace {
 
 using testing::JoiningThread;
 
-TEST(CpuBackend, KeepsABudgetForEachThread) {
+TEST(CpuBackendTest, KeepsABudgetForEachThread) {
   CpuBackend backend;
   std::barrier bound(2), done(2);
   const auto lane = [&](int slot, int budget) {
@@ -36,7 +36,7 @@ TEST(CpuBackend, KeepsABudgetForEachThread) {
   JoiningThread two([&] { lane(2, 2); });
 }
 
-TEST(CpuBackend, UnbindingRestoresTheThread) {
+TEST(CpuBackendTest, UnbindingRestoresTheThread) {
   CpuBackend backend;
   const int before = at::get_num_threads();
   backend.BindThread({DeviceType::kCpu, 0}, before + 1);
@@ -45,7 +45,7 @@ TEST(CpuBackend, UnbindingRestoresTheThread) {
   EXPECT_EQ(at::get_num_threads(), before);
 }
 
-TEST(CpuBackend, AStreamIsBoundToItsThreadOnly) {
+TEST(CpuBackendTest, AStreamIsBoundToItsThreadOnly) {
   CpuBackend backend;
   const Stream stream{DeviceType::kCpu, 3};
   EXPECT_FALSE(backend.IsBound(stream));
@@ -58,7 +58,7 @@ TEST(CpuBackend, AStreamIsBoundToItsThreadOnly) {
   EXPECT_FALSE(backend.IsBound(stream));
 }
 
-TEST(CpuBackend, BoundThreadFlushesDenormals) {
+TEST(CpuBackendTest, BoundThreadFlushesDenormals) {
   if (!at::globalContext().setFlushDenormal(false)) GTEST_SKIP() << "this CPU cannot";
   CpuBackend backend;
   const at::Tensor tiny = at::full({1}, 1e-40f);
@@ -71,20 +71,20 @@ TEST(CpuBackend, BoundThreadFlushesDenormals) {
   EXPECT_TRUE(keeps_tiny());
 }
 
-TEST(CpuBackend, BootstrapMayBeRepeated) {
+TEST(CpuBackendTest, BootstrapMayBeRepeated) {
   CpuBackend().Bootstrap();
   CpuBackend().Bootstrap();
   EXPECT_EQ(at::get_num_interop_threads(), 1);
 }
 
-TEST(MakeBackend, FindsTheCpu) {
+TEST(MakeBackendTest, FindsTheCpu) {
   EXPECT_EQ(MakeBackend(DeviceType::kCpu)->device(), DeviceType::kCpu);
   EXPECT_GE(MakeBackend(DeviceType::kCpu)->SafeConcurrency(), 1);
   EXPECT_NE(MakeBackend(std::nullopt), nullptr);
 }
 
 // MPS is never there on Linux, CUDA never on a Mac.
-TEST(MakeBackend, NamesWhatIsAllowed) {
+TEST(MakeBackendTest, NamesWhatIsAllowed) {
 #ifdef __APPLE__
   constexpr DeviceType kAbsent = DeviceType::kCuda;
 #else

@@ -18,7 +18,7 @@ RuntimeOptions Mps(int workers) {
   return options;
 }
 
-TEST(MpsWithoutPool, HasOneWorkerAndSaysWhy) {
+TEST(MpsWithoutPoolTest, HasOneWorkerAndSaysWhy) {
   const auto runtime = Runtime::Bootstrap(Mps(4));
   EXPECT_EQ(runtime->workers(), 1);
   EXPECT_EQ(runtime->limiter().permits(), 1);
@@ -27,7 +27,7 @@ TEST(MpsWithoutPool, HasOneWorkerAndSaysWhy) {
   EXPECT_EQ(runtime->provenance().pool_symbols, "none");
 }
 
-TEST(MpsWithoutPool, MoreForwardsAtOnceAreRefused) {
+TEST(MpsWithoutPoolTest, MoreForwardsAtOnceAreRefused) {
   RuntimeOptions options = Mps(1);
   options.max_in_flight = 2;
   try {
@@ -41,7 +41,7 @@ TEST(MpsWithoutPool, MoreForwardsAtOnceAreRefused) {
 }
 
 // There is one stream: a second thread on it would share it without knowing.
-TEST(MpsWithoutPool, ASecondThreadIsRefused) {
+TEST(MpsWithoutPoolTest, ASecondThreadIsRefused) {
   const auto runtime = Runtime::Bootstrap(Mps(4));
   testing::JoiningThread([&] {
     const auto context = runtime->EnterWorker();
@@ -53,7 +53,7 @@ TEST(MpsWithoutPool, ASecondThreadIsRefused) {
   testing::JoiningThread([&] { EXPECT_NO_THROW(runtime->EnterWorker()); });
 }
 
-TEST(MpsWithoutPool, TheWorkerComputes) {
+TEST(MpsWithoutPoolTest, TheWorkerComputes) {
   const auto runtime = Runtime::Bootstrap(Mps(1));
   testing::JoiningThread([&] {
     const auto context = runtime->EnterWorker();

@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-class CpuInfo : public ::testing::Test {
+class CpuInfoTest : public ::testing::Test {
  protected:
   void SetUp() override { fs::remove_all(root_); }
   void TearDown() override { fs::remove_all(root_); }
@@ -32,43 +32,43 @@ class CpuInfo : public ::testing::Test {
 
 const int kAffinity = static_cast<int>(std::thread::hardware_concurrency());
 
-TEST_F(CpuInfo, WithoutControlGroupsTheAffinityDecides) {
+TEST_F(CpuInfoTest, WithoutControlGroupsTheAffinityDecides) {
   EXPECT_EQ(AvailableCores(root()), kAffinity);
 }
 
-TEST_F(CpuInfo, NoQuotaMeansTheAffinity) {
+TEST_F(CpuInfoTest, NoQuotaMeansTheAffinity) {
   Write("proc/self/cgroup", "0::/\n");
   Write("sys/fs/cgroup/cpu.max", "max 100000\n");
   EXPECT_EQ(AvailableCores(root()), kAffinity);
 }
 
-TEST_F(CpuInfo, QuotaOfTheOwnGroupIsRoundedUp) {
+TEST_F(CpuInfoTest, QuotaOfTheOwnGroupIsRoundedUp) {
   Write("proc/self/cgroup", "1:cpuset:/old\n0::/system.slice/millrace.service\n");
   Write("sys/fs/cgroup/system.slice/millrace.service/cpu.max", "50000 100000\n");
   EXPECT_EQ(AvailableCores(root()), 1);
 }
 
-TEST_F(CpuInfo, QuotaOfAGroupAboveHoldsToo) {
+TEST_F(CpuInfoTest, QuotaOfAGroupAboveHoldsToo) {
   Write("proc/self/cgroup", "0::/pod/container\n");
   Write("sys/fs/cgroup/pod/cpu.max", "100000 100000\n");
   Write("sys/fs/cgroup/pod/container/cpu.max", "max 100000\n");
   EXPECT_EQ(AvailableCores(root()), 1);
 }
 
-TEST_F(CpuInfo, QuotaOfTheRootGroupHoldsInAContainer) {
+TEST_F(CpuInfoTest, QuotaOfTheRootGroupHoldsInAContainer) {
   Write("proc/self/cgroup", "0::/\n");
   Write("sys/fs/cgroup/cpu.max", "100000 100000\n");
   EXPECT_EQ(AvailableCores(root()), 1);
 }
 
-TEST_F(CpuInfo, LargeQuotaDoesNotAddCores) {
+TEST_F(CpuInfoTest, LargeQuotaDoesNotAddCores) {
   Write("proc/self/cgroup", "0::/\n");
   Write("sys/fs/cgroup/cpu.max", "99900000 100000\n");
   EXPECT_EQ(AvailableCores(root()), kAffinity);
 }
 
 #ifdef __linux__
-TEST_F(CpuInfo, CoresThatThisProcessMayNotUseDoNotCount) {
+TEST_F(CpuInfoTest, CoresThatThisProcessMayNotUseDoNotCount) {
   cpu_set_t before, one;
   ASSERT_EQ(sched_getaffinity(0, sizeof(before), &before), 0);
   CPU_ZERO(&one);
@@ -80,13 +80,13 @@ TEST_F(CpuInfo, CoresThatThisProcessMayNotUseDoNotCount) {
 #endif
 
 #ifndef __APPLE__
-TEST_F(CpuInfo, ReadsTheModelName) {
+TEST_F(CpuInfoTest, ReadsTheModelName) {
   Write("proc/cpuinfo", "processor\t: 0\nmodel name\t: Fast CPU @ 9 GHz\nflags\t\t: fpu\n");
   EXPECT_EQ(CpuModelName(root()), "Fast CPU @ 9 GHz");
 }
 #endif
 
-TEST_F(CpuInfo, FallsBackOnTheArchitecture) { EXPECT_FALSE(CpuModelName(root()).empty()); }
+TEST_F(CpuInfoTest, FallsBackOnTheArchitecture) { EXPECT_FALSE(CpuModelName(root()).empty()); }
 
 }  // namespace
 }  // namespace millrace::runtime

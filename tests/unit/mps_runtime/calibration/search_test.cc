@@ -52,7 +52,7 @@ std::vector<int> ThreadsOf(const ProfileItem& item) {
 
 constexpr int kLimits[] = {1, 2, 3, 5, 8};
 
-TEST(BoundarySearch, FindsEachLimitThatCrashesForSure) {
+TEST(BoundarySearchTest, FindsEachLimitThatCrashesForSure) {
   for (const int limit : kLimits) {
     for (uint64_t seed = 0; seed < 20; ++seed) {
       SimulatedDevice device(limit, 1, seed);
@@ -64,7 +64,7 @@ TEST(BoundarySearch, FindsEachLimitThatCrashesForSure) {
 // 20 of 20 searches must all be right, for five limits. Beyond a limit a search tries up to five
 // numbers of threads that could be missed, so that (1 - 0.95^K)^(20 * 5 * 5) is to be near 1: a
 // miss of 1e-5 in each makes it 0.995, and takes K = 225.
-TEST(BoundarySearch, FindsEachLimitThatCrashesInFivePercentOfRuns) {
+TEST(BoundarySearchTest, FindsEachLimitThatCrashesInFivePercentOfRuns) {
   constexpr int repeats = 225;  // 0.95^225 < 1e-5
   EXPECT_EQ(repeats, 225);
   for (const int limit : kLimits) {
@@ -78,7 +78,7 @@ TEST(BoundarySearch, FindsEachLimitThatCrashesInFivePercentOfRuns) {
 }
 
 // How often it misses is what the formula says.
-TEST(BoundarySearch, MissesAsOftenAsComputed) {
+TEST(BoundarySearchTest, MissesAsOftenAsComputed) {
   constexpr int kSearches = 4000;
   constexpr int kRepeats = 20;
   int misses = 0;
@@ -91,7 +91,7 @@ TEST(BoundarySearch, MissesAsOftenAsComputed) {
   EXPECT_NEAR(static_cast<double>(misses) / kSearches, expected, 4 * deviation);
 }
 
-TEST(BoundarySearch, WithoutAFailureTheLargestNumberIsSafe) {
+TEST(BoundarySearchTest, WithoutAFailureTheLargestNumberIsSafe) {
   SimulatedDevice device(31, 1, 0);
   const ProfileItem found = Search(std::ref(device), 3, DefaultThreads(31));
   EXPECT_EQ(found.safe_concurrency, 31);
@@ -99,7 +99,7 @@ TEST(BoundarySearch, WithoutAFailureTheLargestNumberIsSafe) {
   for (const auto& [threads, runs] : device.runs) EXPECT_EQ(runs, 3) << threads;
 }
 
-TEST(BoundarySearch, HalvesTheGapAndSparesTheRunsBeyond) {
+TEST(BoundarySearchTest, HalvesTheGapAndSparesTheRunsBeyond) {
   SimulatedDevice device(13, 1, 0);
   const ProfileItem found = Search(std::ref(device), 50, {1, 8, 16, 24, 31});
   EXPECT_EQ(found.safe_concurrency, 13);
@@ -115,14 +115,14 @@ TEST(BoundarySearch, HalvesTheGapAndSparesTheRunsBeyond) {
   EXPECT_EQ(rare.runs[3], kRunsBeyondFailure);
 }
 
-TEST(BoundarySearch, WhatFailsAloneHasNoSafeNumber) {
+TEST(BoundarySearchTest, WhatFailsAloneHasNoSafeNumber) {
   const auto error = [](const CalibrationItem&, int) { return RunOutcome::kError; };
   const ProfileItem found = Search(error, 5, {1, 2, 8});
   EXPECT_EQ(found.safe_concurrency, 0);
   EXPECT_THAT(ThreadsOf(found), ElementsAre(1, 2, 8));
 }
 
-TEST(BoundarySearch, TellsOutcomesApart) {
+TEST(BoundarySearchTest, TellsOutcomesApart) {
   const auto outcome_of = [](RunOutcome outcome) {
     return Search([=](const CalibrationItem&, int) { return outcome; }, 5, {1}).runs[0];
   };
@@ -133,7 +133,7 @@ TEST(BoundarySearch, TellsOutcomesApart) {
   EXPECT_EQ(outcome_of(RunOutcome::kHang), (RunCounts{.threads = 1, .hang = 1}));
 }
 
-TEST(BoundarySearch, InconclusiveRunIsDoneOnceMoreAndThenCountsAsACrash) {
+TEST(BoundarySearchTest, InconclusiveRunIsDoneOnceMoreAndThenCountsAsACrash) {
   int runs = 0;
   const auto killed_once = [&](const CalibrationItem&, int) {
     return ++runs == 2 ? RunOutcome::kInconclusive : RunOutcome::kOk;
@@ -144,7 +144,7 @@ TEST(BoundarySearch, InconclusiveRunIsDoneOnceMoreAndThenCountsAsACrash) {
   EXPECT_EQ(Search(killed, 3, {1}).runs[0], (RunCounts{.threads = 1, .crash = 1}));
 }
 
-TEST(BoundarySearch, StopLeavesTheCellUnfinished) {
+TEST(BoundarySearchTest, StopLeavesTheCellUnfinished) {
   std::vector<int> cells;
   int left = 7;
   const BoundarySearch search({.threads = {1, 2, 3}, .repeats = 3},
@@ -160,7 +160,7 @@ TEST(BoundarySearch, StopLeavesTheCellUnfinished) {
   EXPECT_THAT(cells, ElementsAre(1, 2));
 }
 
-TEST(BoundarySearch, KnownCellsAreNotRunAgain) {
+TEST(BoundarySearchTest, KnownCellsAreNotRunAgain) {
   SimulatedDevice fresh(5, 1, 0);
   const ProfileItem once = Search(std::ref(fresh), 4);
   SimulatedDevice device(5, 1, 0);
@@ -177,7 +177,7 @@ TEST(BoundarySearch, KnownCellsAreNotRunAgain) {
   EXPECT_EQ(device.runs, (std::map<int, int>{{3, 4}}));
 }
 
-TEST(BoundarySearch, KnownCellWithTooFewRunsIsRunAgain) {
+TEST(BoundarySearchTest, KnownCellWithTooFewRunsIsRunAgain) {
   constexpr RunCounts kFew{.threads = 1, .ok = 3};
   SimulatedDevice device(5, 1, 0);
   const auto known = [&](const CalibrationItem&, int) { return &kFew; };
@@ -185,13 +185,13 @@ TEST(BoundarySearch, KnownCellWithTooFewRunsIsRunAgain) {
   EXPECT_EQ(device.runs, (std::map<int, int>{{1, 4}}));
 }
 
-TEST(DefaultThreads, EndWithTheLargest) {
+TEST(DefaultThreadsTest, EndWithTheLargest) {
   EXPECT_THAT(DefaultThreads(1), ElementsAre(1));
   EXPECT_THAT(DefaultThreads(5), ElementsAre(1, 2, 3, 4, 5));
   EXPECT_THAT(DefaultThreads(8), ElementsAre(1, 2, 3, 4, 6, 8));
 }
 
-TEST(BoundarySearch, RefusesNumbersThatDoNotAscendFromOne) {
+TEST(BoundarySearchTest, RefusesNumbersThatDoNotAscendFromOne) {
   const Probe ok = [](const CalibrationItem&, int) { return RunOutcome::kOk; };
   for (const std::vector<int>& bad : {std::vector<int>{}, {2}, {1, 3, 2}}) {
     EXPECT_THROW(BoundarySearch({.threads = bad, .repeats = 1}, ok, {}), std::invalid_argument);

@@ -133,7 +133,7 @@ class Witness {
   std::array<int, 2> ends_;
 };
 
-TEST(RunChild, TellsOutcomesApart) {
+TEST(RunChildTest, TellsOutcomesApart) {
   EXPECT_EQ(InChild("exit", 0).outcome, ChildOutcome::kOk);
   EXPECT_EQ(InChild("exit", kChildWrong).outcome, ChildOutcome::kWrong);
   EXPECT_EQ(InChild("exit", kChildError).outcome, ChildOutcome::kError);
@@ -143,24 +143,24 @@ TEST(RunChild, TellsOutcomesApart) {
   EXPECT_EQ(Describe(InChild("hang", 0, milliseconds(300))), "hang");
 }
 
-TEST(RunChild, ClosedDescriptorsAreNotTakenForTheEnd) {
+TEST(RunChildTest, ClosedDescriptorsAreNotTakenForTheEnd) {
   EXPECT_EQ(Describe(InChild("close all and hang", 0, milliseconds(300))), "hang");
 }
 
-TEST(RunChild, KeepsTheLastLine) {
+TEST(RunChildTest, KeepsTheLastLine) {
   EXPECT_EQ(Describe(InChild("say")), "error: it was lost");
   EXPECT_EQ(RunChild({kFlag, "say", "0"}, {}).last_line, "");
 }
 
-TEST(RunChild, ReadsMoreThanItKeeps) {
+TEST(RunChildTest, ReadsMoreThanItKeeps) {
   EXPECT_EQ(Describe(InChild("shout", 4'000'000)), "ok: " + std::string(kMaxLastLine, 'x'));
 }
 
-TEST(RunChild, ChildCannotWriteToOurOutput) {
+TEST(RunChildTest, ChildCannotWriteToOurOutput) {
   EXPECT_EQ(InChild("check streams").outcome, ChildOutcome::kOk);
 }
 
-TEST(RunChild, KillsWhatAHungChildStarted) {
+TEST(RunChildTest, KillsWhatAHungChildStarted) {
   Witness witness;
   EXPECT_EQ(InChild("fork and hang", witness.number(), seconds(2)).outcome, ChildOutcome::kHung);
   EXPECT_TRUE(witness.Next().has_value());
@@ -168,7 +168,7 @@ TEST(RunChild, KillsWhatAHungChildStarted) {
   EXPECT_EQ(witness.Next(), std::nullopt);
 }
 
-TEST(RunChild, StopKillsTheChildLongBeforeItsWatchdog) {
+TEST(RunChildTest, StopKillsTheChildLongBeforeItsWatchdog) {
   Witness witness;
   const ChildResult result = RunChild(
       {kFlag, "tell and hang", std::to_string(witness.number())},
@@ -178,7 +178,7 @@ TEST(RunChild, StopKillsTheChildLongBeforeItsWatchdog) {
   EXPECT_EQ(witness.Next(), std::nullopt);
 }
 
-TEST(RunChild, KillsWhatACrashedChildLeft) {
+TEST(RunChildTest, KillsWhatACrashedChildLeft) {
   Witness witness;
   EXPECT_EQ(InChild("fork and die", witness.number()).signal, SIGABRT);
   EXPECT_TRUE(witness.Next().has_value());
@@ -186,13 +186,13 @@ TEST(RunChild, KillsWhatACrashedChildLeft) {
   EXPECT_EQ(witness.Next(), std::nullopt);
 }
 
-TEST(RunChild, SurvivesThatSomebodyKillsTheChild) {
+TEST(RunChildTest, SurvivesThatSomebodyKillsTheChild) {
   Witness witness;
   JoiningThread somebody([&] { kill(witness.Next().value_or(getpid()), SIGKILL); });
   EXPECT_EQ(Describe(InChild("tell and hang", witness.number())), "crash (SIGKILL)");
 }
 
-TEST(RunChild, ChildEndsWithItsParent) {
+TEST(RunChildTest, ChildEndsWithItsParent) {
   Witness witness;
   JoiningThread somebody([&] {
     const auto parent = witness.Next();
@@ -206,7 +206,7 @@ TEST(RunChild, ChildEndsWithItsParent) {
   EXPECT_EQ(witness.Next(), std::nullopt);
 }
 
-TEST(RunChild, ChildHasSignalsAsAtAProgramsStart) {
+TEST(RunChildTest, ChildHasSignalsAsAtAProgramsStart) {
   sigset_t blocked, before;
   sigemptyset(&blocked);
   sigaddset(&blocked, SIGTERM);
@@ -215,7 +215,7 @@ TEST(RunChild, ChildHasSignalsAsAtAProgramsStart) {
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
-TEST(RunChild, IsRefusedWhereTheOutcomeCannotBeKnown) {
+TEST(RunChildTest, IsRefusedWhereTheOutcomeCannotBeKnown) {
   std::signal(SIGCHLD, SIG_IGN);
   EXPECT_THROW(InChild("exit", 0), std::system_error);
   std::signal(SIGCHLD, SIG_DFL);
@@ -226,7 +226,7 @@ int OpenDescriptors() {
   return static_cast<int>(std::distance(begin(all), end(all)));
 }
 
-TEST(RunChild, LeavesNoZombieAndNoDescriptor) {
+TEST(RunChildTest, LeavesNoZombieAndNoDescriptor) {
   const int before = OpenDescriptors();
   for (int i = 0; i < 5; ++i) {
     InChild("exit", 0);
@@ -238,7 +238,7 @@ TEST(RunChild, LeavesNoZombieAndNoDescriptor) {
   EXPECT_EQ(errno, ECHILD);
 }
 
-TEST(RunChild, ManyAtOnceDoNotHoldEachOtherUp) {
+TEST(RunChildTest, ManyAtOnceDoNotHoldEachOtherUp) {
   constexpr int kThreads = 8;
   std::atomic<int> as_told{0};
   std::barrier start(kThreads);

@@ -28,24 +28,24 @@ std::string InChild(const std::string& op, int threads) {
       {.watchdog = seconds(120), .capture_last_line = true}));
 }
 
-TEST(OperatorProbe, RunsEachOperatorInAChild) {
+TEST(OperatorProbeTest, RunsEachOperatorInAChild) {
   for (const Operator& op : Operators()) EXPECT_EQ(InChild(std::string(op.name), 2), "ok");
 }
 
-TEST(OperatorProbe, ErrorOfTheChildIsToldInItsWords) {
+TEST(OperatorProbeTest, ErrorOfTheChildIsToldInItsWords) {
   const std::string unknown = InChild("matmull", 2);
   EXPECT_EQ(unknown.find("error: matmull on 2 threads: operator matmull: allowed are matmul, "), 0u)
       << unknown;
   EXPECT_EQ(InChild("gelu", 32), "error: gelu on 32 threads: workers = 32: allowed are 1..31");
 }
 
-TEST(OperatorProbe, ArgumentsOfOthersAreNotItsBusiness) {
+TEST(OperatorProbeTest, ArgumentsOfOthersAreNotItsBusiness) {
   std::string program = "millrace", command = "--operator-probe";
   char* argv[] = {program.data(), command.data(), nullptr};
   EXPECT_EQ(OperatorProbeMain(2, argv), std::nullopt);
 }
 
-TEST(RunWorkers, RunsEachBodyOnAThreadWithAStreamOfItsOwn) {
+TEST(RunWorkersTest, RunsEachBodyOnAThreadWithAStreamOfItsOwn) {
   const auto runtime = CpuRuntime();
   std::atomic<uint32_t> slots{0};
   RunWorkers(*runtime, kWorkerSlots,
@@ -54,7 +54,7 @@ TEST(RunWorkers, RunsEachBodyOnAThreadWithAStreamOfItsOwn) {
   EXPECT_EQ(runtime->stream_pool().stats().leased, 0);
 }
 
-TEST(RunWorkers, RunsNoneWhenOneHasNoContext) {
+TEST(RunWorkersTest, RunsNoneWhenOneHasNoContext) {
   const auto runtime = CpuRuntime();
   std::atomic<int> ran{0};
   EXPECT_THROW(RunWorkers(*runtime, kWorkerSlots + 1, [&](int, WorkerContext&) { ++ran; }),
@@ -63,7 +63,7 @@ TEST(RunWorkers, RunsNoneWhenOneHasNoContext) {
   EXPECT_EQ(runtime->stream_pool().stats().leased, 0);
 }
 
-TEST(RunWorkers, RethrowsWhatABodyThrows) {
+TEST(RunWorkersTest, RethrowsWhatABodyThrows) {
   const auto runtime = CpuRuntime();
   std::atomic<int> ran{0};
   EXPECT_THROW(RunWorkers(*runtime, 4,
@@ -75,7 +75,7 @@ TEST(RunWorkers, RethrowsWhatABodyThrows) {
   EXPECT_EQ(ran, 4);
 }
 
-TEST(SameNumbers, IsExactOnTheCpuAloneAndNeverForAnotherShape) {
+TEST(SameNumbersTest, IsExactOnTheCpuAloneAndNeverForAnotherShape) {
   const at::Tensor numbers = Numbers({4, 8}, at::kCPU, 1);
   const at::Tensor near = numbers + 1e-5;
   EXPECT_TRUE(SameNumbers(numbers, Numbers({4, 8}, at::kCPU, 1), DeviceType::kCpu));

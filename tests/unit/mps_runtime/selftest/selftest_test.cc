@@ -75,7 +75,7 @@ Ended RunProgram(const std::vector<SelftestTest>& tests, SelftestProgram program
 
 bool Has(const std::string& text, const std::string& part) { return text.find(part) != text.npos; }
 
-TEST(SelftestProgram, TellsWhatPassedAndOnWhat) {
+TEST(SelftestProgramTest, TellsWhatPassedAndOnWhat) {
   const Ended ended = RunProgram({kPasses});
   EXPECT_EQ(ended.status, 0);
   EXPECT_EQ(ended.err, "");
@@ -88,7 +88,7 @@ TEST(SelftestProgram, TellsWhatPassedAndOnWhat) {
   }
 }
 
-TEST(SelftestProgram, FailureIsShownWithWhatWasExpected) {
+TEST(SelftestProgramTest, FailureIsShownWithWhatWasExpected) {
   const Ended ended = RunProgram({kFails, kThrows, kPasses});
   EXPECT_EQ(ended.status, 1);
   EXPECT_TRUE(Has(ended.out, "\nFAILED Fails ")) << ended.out;
@@ -99,7 +99,7 @@ TEST(SelftestProgram, FailureIsShownWithWhatWasExpected) {
   EXPECT_TRUE(Has(ended.out, "not: Fails, Throws\n")) << ended.out;
 }
 
-TEST(SelftestProgram, JsonHasTheSame) {
+TEST(SelftestProgramTest, JsonHasTheSame) {
   const Ended ended = RunProgram({kFails, kPasses}, {.options = {}, .filter = "", .json = true});
   EXPECT_EQ(ended.status, 1);
   EXPECT_EQ(ended.out.substr(0, 2), "{\n");
@@ -112,33 +112,33 @@ TEST(SelftestProgram, JsonHasTheSame) {
   }
 }
 
-TEST(SelftestProgram, PassedJsonSaysSo) {
+TEST(SelftestProgramTest, PassedJsonSaysSo) {
   const Ended ended = RunProgram({kPasses}, {.options = {}, .filter = "", .json = true});
   EXPECT_EQ(ended.status, 0);
   EXPECT_TRUE(Has(ended.out, R"("passed": true,)"));
 }
 
-TEST(SelftestProgram, RunsWhatTheFilterMatches) {
+TEST(SelftestProgramTest, RunsWhatTheFilterMatches) {
   const Ended ended = RunProgram({kFails, kPasses}, {.options = {}, .filter = "ass"});
   EXPECT_EQ(ended.status, 0);
   EXPECT_FALSE(Has(ended.out, "Fails"));
 }
 
-TEST(SelftestProgram, FilterThatMatchesNothingIsWrongUsage) {
+TEST(SelftestProgramTest, FilterThatMatchesNothingIsWrongUsage) {
   const Ended ended = RunProgram({kFails, kPasses}, {.options = {}, .filter = "Pases"});
   EXPECT_EQ(ended.status, 2);
   EXPECT_EQ(ended.out, "");
   EXPECT_EQ(ended.err, "--filter Pases: no test has that in its name; there are Fails, Passes\n");
 }
 
-TEST(SelftestProgram, ListsWithoutRunning) {
+TEST(SelftestProgramTest, ListsWithoutRunning) {
   const Ended ended = RunProgram({kCrashes, kPasses}, {.options = {}, .filter = "", .list = true});
   EXPECT_EQ(ended.status, 0);
   EXPECT_TRUE(Has(ended.out, "Crashes")) << ended.out;
   EXPECT_TRUE(Has(ended.out, "that one can pass\n")) << ended.out;
 }
 
-TEST(SelftestProgram, DeviceThatIsNotThereFailsWithWhatIs) {
+TEST(SelftestProgramTest, DeviceThatIsNotThereFailsWithWhatIs) {
   SelftestProgram program;
   program.options.device = DeviceType::kMps;
 #ifdef __APPLE__
@@ -204,7 +204,7 @@ TEST(SelftestProgramDeathTest, CrashNamesTheTest) {
   );
 }
 
-TEST(Findings, ComparisonsFailWithBothValues) {
+TEST(FindingsTest, ComparisonsFailWithBothValues) {
   Findings findings;
   findings.ExpectEqual("a", -1, 4294967295u);
   findings.ExpectEqual("b", "ok", "crash (SIGSEGV)");
@@ -221,7 +221,7 @@ TEST(Findings, ComparisonsFailWithBothValues) {
                 "e: expected more than 0, got nan"}));
 }
 
-TEST(Report, OutcomesAreATableAndAnArray) {
+TEST(ReportTest, OutcomesAreATableAndAnArray) {
   SelftestReport report;
   report.results.push_back({.name = "Boundary",
                             .status = TestResult::Status::kPassed,
@@ -238,7 +238,7 @@ TEST(Report, OutcomesAreATableAndAnArray) {
   EXPECT_TRUE(Has(json, "crash (\xEF\xBF\xBD)")) << json;
 }
 
-TEST(SelftestTests, HaveNamesOfTheirOwn) {
+TEST(SelftestTestsTest, HaveNamesOfTheirOwn) {
   std::set<std::string_view> names;
   for (const SelftestTest& test : SelftestTests()) EXPECT_TRUE(names.insert(test.name).second);
   EXPECT_EQ(names.size(), SelftestTests().size());

@@ -5,7 +5,7 @@
 namespace millrace {
 namespace {
 
-TEST(Matrix, HasARowForEachItemAndAColumnForEachNumberOfThreads) {
+TEST(MatrixTest, HasARowForEachItemAndAColumnForEachNumberOfThreads) {
   runtime::SafetyProfile profile;
   profile.key.device_name = "Apple M4";
   profile.key.backend = "mps";
@@ -26,7 +26,7 @@ TEST(Matrix, HasARowForEachItemAndAColumnForEachNumberOfThreads) {
             "model voice      error 1/1   -           -         -     -  none\n");
 }
 
-TEST(CellText, NamesTheWorst) {
+TEST(CellTextTest, NamesTheWorst) {
   EXPECT_EQ(CellText({.threads = 1, .ok = 5}, 5), "ok");
   EXPECT_EQ(CellText({.threads = 1, .ok = 4}, 5), "(ok)");
   EXPECT_EQ(CellText({.threads = 1, .ok = 4, .wrong = 1}, 5), "wrong 1/5");

@@ -9,7 +9,7 @@ namespace {
 
 using std::chrono::seconds;
 
-TEST(CalibrationProgress, GrowsWithRunsAndCells) {
+TEST(CalibrationProgressTest, GrowsWithRunsAndCells) {
   testing::FakeClock clock;
   CalibrationProgress progress(4, 10, clock);
   EXPECT_EQ(progress.Fraction(), 0);
@@ -28,7 +28,7 @@ TEST(CalibrationProgress, GrowsWithRunsAndCells) {
   EXPECT_EQ(progress.Bar(8), "[##......]");
 }
 
-TEST(CalibrationProgress, WhatIsKnownTellsNothingOfThePace) {
+TEST(CalibrationProgressTest, WhatIsKnownTellsNothingOfThePace) {
   testing::FakeClock clock;
   CalibrationProgress progress(4, 10, clock);
   progress.OnCell(true, true);
@@ -39,7 +39,7 @@ TEST(CalibrationProgress, WhatIsKnownTellsNothingOfThePace) {
   EXPECT_EQ(progress.Left(), seconds(10));
 }
 
-TEST(CalibrationProgress, EndsAtAHundred) {
+TEST(CalibrationProgressTest, EndsAtAHundred) {
   testing::FakeClock clock;
   CalibrationProgress progress(1, 10, clock);
   clock.Advance(seconds(1));

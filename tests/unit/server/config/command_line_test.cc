@@ -45,7 +45,7 @@ class ConfigFile {
 };
 
 // Every subset of the four sources: the strongest one present wins and is named as the origin.
-TEST(Precedence, FlagThenVariableThenFileThenDefault) {
+TEST(PrecedenceTest, FlagThenVariableThenFileThenDefault) {
   const ConfigFile file("queue_size = 10\n");
   for (int present = 0; present < 8; ++present) {
     Arguments arguments = {"serve"};
@@ -73,12 +73,12 @@ TEST(Precedence, FlagThenVariableThenFileThenDefault) {
   }
 }
 
-TEST(Precedence, FileMayComeFromTheEnvironment) {
+TEST(PrecedenceTest, FileMayComeFromTheEnvironment) {
   const ConfigFile file("workers = 7\n");
   EXPECT_EQ(Parse<ServeCommand>({"serve"}, {{"MILLRACE_CONFIG", file.path()}}).config.workers, 7);
 }
 
-TEST(PrintConfig, ReadBackGivesTheSame) {
+TEST(PrintConfigTest, ReadBackGivesTheSame) {
   const ServeCommand first = Parse<ServeCommand>(
       {"serve", "--print-config", "--models", "a \"b\"\\c", "--http-address", "off",
        "--drain-delay", "1500ms", "--insecure", "--reflection", "off", "--device", "cpu",
@@ -88,7 +88,7 @@ TEST(PrintConfig, ReadBackGivesTheSame) {
   EXPECT_EQ(Parse<ServeCommand>({"serve", "--config", file.path()}).config, first.config);
 }
 
-TEST(PrintConfig, NamesTheOriginOfEachValue) {
+TEST(PrintConfigTest, NamesTheOriginOfEachValue) {
   const ServeCommand command =
       Parse<ServeCommand>({"serve", "--workers", "3"}, {{"MILLRACE_LOG_LEVEL", "debug"}});
   const std::string text = PrintConfig(command.config, command.origins);
@@ -97,23 +97,23 @@ TEST(PrintConfig, NamesTheOriginOfEachValue) {
   EXPECT_TRUE(Has(text, "queue_size = 256  # default\n")) << text;
 }
 
-TEST(Flags, BooleanTakesAValueOrNone) {
+TEST(FlagsTest, BooleanTakesAValueOrNone) {
   EXPECT_TRUE(Parse<ServeCommand>({"serve", "--insecure"}).config.insecure);
   EXPECT_TRUE(Parse<ServeCommand>({"serve", "--insecure", "--workers", "2"}).config.insecure);
   EXPECT_FALSE(Parse<ServeCommand>({"serve", "--insecure=false"}).config.insecure);
   EXPECT_FALSE(Parse<ServeCommand>({"serve", "--reflection", "off"}).config.reflection);
 }
 
-TEST(Flags, EmptyAddressIsNotServed) {
+TEST(FlagsTest, EmptyAddressIsNotServed) {
   EXPECT_EQ(Parse<ServeCommand>({"serve", "--http-address", ""}).config.http_address, "");
   EXPECT_EQ(Parse<ServeCommand>({"serve", "--metrics-address", "off"}).config.metrics_address, "");
 }
 
-TEST(Flags, LastOneWins) {
+TEST(FlagsTest, LastOneWins) {
   EXPECT_EQ(Parse<ServeCommand>({"serve", "--workers", "2", "--workers", "5"}).config.workers, 5);
 }
 
-TEST(Flags, UnknownIsRefusedByNameWithTheNearest) {
+TEST(FlagsTest, UnknownIsRefusedByNameWithTheNearest) {
   const EarlyExit exit = Refused({"serve", "--quue-size", "4"});
   EXPECT_EQ(exit.status, kExitUsage);
   EXPECT_TRUE(Has(exit.err, "unknown option --quue-size, did you mean --queue-size?")) << exit.err;
@@ -122,7 +122,7 @@ TEST(Flags, UnknownIsRefusedByNameWithTheNearest) {
   EXPECT_TRUE(Has(Refused({"serve", "extra"}).err, "unexpected argument extra"));
 }
 
-TEST(Flags, BadValueNamesOptionValueAndAllowed) {
+TEST(FlagsTest, BadValueNamesOptionValueAndAllowed) {
   const EarlyExit exit = Refused({"serve", "--workers", "99"});
   EXPECT_EQ(exit.status, kExitUsage);
   EXPECT_TRUE(Has(exit.err, "--workers: '99' is not allowed, allowed: 1..31")) << exit.err;
@@ -131,30 +131,30 @@ TEST(Flags, BadValueNamesOptionValueAndAllowed) {
           "MILLRACE_MODE: 'fast' is not allowed, allowed: auto, parallel, encode-lock, serial"));
 }
 
-TEST(Flags, MissingValueIsRefused) {
+TEST(FlagsTest, MissingValueIsRefused) {
   const EarlyExit exit = Refused({"serve", "--workers"});
   EXPECT_EQ(exit.status, kExitUsage);
   EXPECT_TRUE(Has(exit.err, "--workers")) << exit.err;
 }
 
-TEST(Flags, ExposedAddressIsRefused) {
+TEST(FlagsTest, ExposedAddressIsRefused) {
   EXPECT_TRUE(Has(Refused({"serve", "--grpc-address", "0.0.0.0:8001"}).err, "--insecure"));
   EXPECT_EQ(Parse<ServeCommand>({"serve", "--grpc-address", "0.0.0.0:8001", "--insecure"})
                 .config.grpc_address,
             "0.0.0.0:8001");
 }
 
-TEST(Commands, CheckTakesTheOptionsOfServe) {
+TEST(CommandsTest, CheckTakesTheOptionsOfServe) {
   EXPECT_EQ(Parse<CheckCommand>({"check", "--models", "m", "--workers", "4"}).config.workers, 4);
 }
 
-TEST(Commands, UnknownIsRefusedWithTheNearest) {
+TEST(CommandsTest, UnknownIsRefusedWithTheNearest) {
   const EarlyExit exit = Refused({"serv"});
   EXPECT_EQ(exit.status, kExitUsage);
   EXPECT_TRUE(Has(exit.err, "unknown command serv, did you mean serve?")) << exit.err;
 }
 
-TEST(Commands, NoneShowsTheHelpAsAUsageError) {
+TEST(CommandsTest, NoneShowsTheHelpAsAUsageError) {
   const EarlyExit exit = Refused({});
   EXPECT_EQ(exit.status, kExitUsage);
   for (const char* command : {"serve", "check", "models", "translate", "synthesize", "bench-null",
@@ -163,7 +163,7 @@ TEST(Commands, NoneShowsTheHelpAsAUsageError) {
   }
 }
 
-TEST(Commands, HelpGoesToStandardOutput) {
+TEST(CommandsTest, HelpGoesToStandardOutput) {
   const EarlyExit exit = Refused({"serve", "--help"});
   EXPECT_EQ(exit.status, kExitOk);
   EXPECT_TRUE(exit.err.empty());
@@ -172,7 +172,7 @@ TEST(Commands, HelpGoesToStandardOutput) {
   EXPECT_EQ(Refused({"--help"}).status, kExitOk);
 }
 
-TEST(Commands, Selftest) {
+TEST(CommandsTest, Selftest) {
   const SelftestCommand command =
       Parse<SelftestCommand>({"selftest", "--json", "--filter", "Stress", "--device", "cuda"});
   EXPECT_TRUE(command.json);
@@ -181,7 +181,7 @@ TEST(Commands, Selftest) {
   EXPECT_EQ(command.device, runtime::DeviceType::kCuda);
 }
 
-TEST(Commands, SelftestTakesTheDeviceFromTheEnvironmentWhenNoFlagNamesOne) {
+TEST(CommandsTest, SelftestTakesTheDeviceFromTheEnvironmentWhenNoFlagNamesOne) {
   const Environment environment = {{"MILLRACE_DEVICE", "mps"}};
   EXPECT_EQ(Parse<SelftestCommand>({"selftest"}, environment).device, runtime::DeviceType::kMps);
   EXPECT_EQ(Parse<SelftestCommand>({"selftest", "--device", "cpu"}, environment).device,
@@ -196,7 +196,7 @@ TEST(Commands, SelftestTakesTheDeviceFromTheEnvironmentWhenNoFlagNamesOne) {
 }
 
 // The file would be a pipe at worst, and the server program is to read it.
-TEST(ClientProgram, LeavesTheConfigurationToTheServerProgram) {
+TEST(ClientProgramTest, LeavesTheConfigurationToTheServerProgram) {
   for (const char* command : {"serve", "check"}) {
     const auto parsed =
         ParseClientCommandLine(Arguments{command, "--config", "/nowhere/millrace.toml"}, {});
@@ -205,7 +205,7 @@ TEST(ClientProgram, LeavesTheConfigurationToTheServerProgram) {
   }
 }
 
-TEST(ClientProgram, ReadsTheConfigurationThatItPrints) {
+TEST(ClientProgramTest, ReadsTheConfigurationThatItPrints) {
   const Arguments print = {"serve", "--print-config", "--config"};
   const ConfigFile file("workers = 3\n");
   Arguments arguments = print;
@@ -221,7 +221,7 @@ TEST(ClientProgram, ReadsTheConfigurationThatItPrints) {
   EXPECT_TRUE(Has(std::get<EarlyExit>(parsed).err, "/nowhere/millrace.toml"));
 }
 
-TEST(ClientProgram, RefusesWhatHasTheWrongForm) {
+TEST(ClientProgramTest, RefusesWhatHasTheWrongForm) {
   for (const Arguments& arguments :
        {Arguments{"serve", "--wrokers", "2"}, Arguments{"check", "x"}, Arguments{"srve"},
         Arguments{"calibrate", "--repeats", "0"}, Arguments{"selftest", "--device", "gpu"}}) {
@@ -232,7 +232,7 @@ TEST(ClientProgram, RefusesWhatHasTheWrongForm) {
   }
 }
 
-TEST(ClientProgram, KnowsHowServeIsToLog) {
+TEST(ClientProgramTest, KnowsHowServeIsToLog) {
   const auto format = [](const Arguments& arguments, const Environment& environment = {}) {
     return std::get<ServeCommand>(std::get<Command>(ParseClientCommandLine(arguments, environment)))
         .config.log_format;
@@ -242,12 +242,12 @@ TEST(ClientProgram, KnowsHowServeIsToLog) {
   EXPECT_EQ(format({"serve"}, {{"MILLRACE_LOG_FORMAT", "json"}}), LogFormat::kJson);
 }
 
-TEST(Commands, Version) {
+TEST(CommandsTest, Version) {
   Parse<VersionCommand>({"version"});
   Parse<VersionCommand>({"--version"});
 }
 
-TEST(Commands, Translate) {
+TEST(CommandsTest, Translate) {
   const TranslateCommand command =
       Parse<TranslateCommand>({"translate", "Good morning", "--model", "bergamot-en-pt",
                                "--address", "host:1", "--target", "pt", "--timeout", "5s"});
@@ -271,7 +271,7 @@ TEST(Commands, Translate) {
   EXPECT_EQ(Refused({"translate", "a", "--list-languages"}).status, kExitUsage);
 }
 
-TEST(Commands, SynthesizeReadsADashAsText) {
+TEST(CommandsTest, SynthesizeReadsADashAsText) {
   const SynthesizeCommand command =
       Parse<SynthesizeCommand>({"synthesize", "-", "-o", "-", "--speed", "1.5"});
   EXPECT_EQ(command.text, "-");
@@ -286,7 +286,7 @@ TEST(Commands, SynthesizeReadsADashAsText) {
   EXPECT_EQ(opus.sample_rate, 48000U);
 }
 
-TEST(Commands, BenchNull) {
+TEST(CommandsTest, BenchNull) {
   const BenchNullCommand command = Parse<BenchNullCommand>(
       {"bench-null", "--concurrency", "8", "--duration", "250ms", "--warmup", "0"});
   EXPECT_EQ(command.concurrency, 8);
@@ -295,7 +295,7 @@ TEST(Commands, BenchNull) {
   EXPECT_TRUE(Has(Refused({"bench-null", "--duration", "5"}).err, "'5' is not allowed"));
 }
 
-TEST(Commands, ClientsReadTheirVariablesUnlessAFlagIsGiven) {
+TEST(CommandsTest, ClientsReadTheirVariablesUnlessAFlagIsGiven) {
   const Environment environment = {{"MILLRACE_ADDRESS", "env:1"}, {"MILLRACE_API_KEY", "secret"}};
   EXPECT_EQ(Parse<ModelsCommand>({"models"}, environment).client.address, "env:1");
   EXPECT_EQ(Parse<ModelsCommand>({"models"}, environment).client.api_key, "secret");
@@ -303,7 +303,7 @@ TEST(Commands, ClientsReadTheirVariablesUnlessAFlagIsGiven) {
             "flag:1");
 }
 
-TEST(Calibrate, WritesWhereServeLooks) {
+TEST(CalibrateTest, WritesWhereServeLooks) {
   const auto command = Parse<CalibrateCommand>({"calibrate", "--models", "/srv/models"});
   EXPECT_EQ(command.models, "/srv/models");
   EXPECT_EQ(command.output, DefaultSafetyProfile("/srv/models"));
@@ -314,7 +314,7 @@ TEST(Calibrate, WritesWhereServeLooks) {
   EXPECT_TRUE(command.only.empty());
 }
 
-TEST(Calibrate, TakesItsFlags) {
+TEST(CalibrateTest, TakesItsFlags) {
   const auto command = Parse<CalibrateCommand>(
       {"calibrate", "--model", "a", "--model", "b", "--device", "cpu", "--repeats", "7",
        "--max-threads", "31", "--watchdog", "1h", "-o", "p.json"});
@@ -327,7 +327,7 @@ TEST(Calibrate, TakesItsFlags) {
   EXPECT_TRUE(Parse<CalibrateCommand>({"calibrate", "--operators-only"}).operators_only);
 }
 
-TEST(Calibrate, SharesTheVariablesOfServe) {
+TEST(CalibrateTest, SharesTheVariablesOfServe) {
   const Environment environment = {{"MILLRACE_MODELS", "/srv/models"},
                                    {"MILLRACE_SAFETY_PROFILE", "/etc/p.json"}};
   const auto command = Parse<CalibrateCommand>({"calibrate"}, environment);
@@ -336,7 +336,7 @@ TEST(Calibrate, SharesTheVariablesOfServe) {
   EXPECT_EQ(Parse<CalibrateCommand>({"calibrate", "-o", "q.json"}, environment).output, "q.json");
 }
 
-TEST(Calibrate, RefusesByNameWithWhatIsAllowed) {
+TEST(CalibrateTest, RefusesByNameWithWhatIsAllowed) {
   const std::vector<std::vector<std::string>> kBad = {
       {"--repeats", "0", "1"},
       {"--repeats", "-1", "1"},

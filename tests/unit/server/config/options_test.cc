@@ -10,13 +10,13 @@
 namespace millrace {
 namespace {
 
-TEST(Options, NamesFollowFromTheRow) {
+TEST(OptionsTest, NamesFollowFromTheRow) {
   EXPECT_EQ(FlagOf("queue-size"), "--queue-size");
   EXPECT_EQ(VariableOf("queue-size"), "MILLRACE_QUEUE_SIZE");
   EXPECT_EQ(KeyOf("queue-size"), "queue_size");
 }
 
-TEST(Options, EachRowIsCompleteAndUnique) {
+TEST(OptionsTest, EachRowIsCompleteAndUnique) {
   std::set<std::string> names;
   for (const Option& option : ServeOptions()) {
     EXPECT_TRUE(names.insert(option.name).second) << option.name;
@@ -28,7 +28,7 @@ TEST(Options, EachRowIsCompleteAndUnique) {
 
 // A row that writes a field other than the one it reads, or that cannot read its own text, fails
 // here.
-TEST(Options, SetReadsWhatGetWrites) {
+TEST(OptionsTest, SetReadsWhatGetWrites) {
   const ServerConfig defaults;
   for (const Option& option : ServeOptions()) {
     ServerConfig config;
@@ -38,7 +38,7 @@ TEST(Options, SetReadsWhatGetWrites) {
   }
 }
 
-TEST(Options, WorkersKeepToTheCoresThatTheProcessMayUse) {
+TEST(OptionsTest, WorkersKeepToTheCoresThatTheProcessMayUse) {
   EXPECT_EQ(ServerConfig().workers, std::clamp(runtime::AvailableCores(), 1, 31));
 }
 
@@ -47,9 +47,9 @@ struct Example {
   const char* value;
 };
 
-class OptionExample : public ::testing::TestWithParam<Example> {};
+class OptionExampleTest : public ::testing::TestWithParam<Example> {};
 
-TEST_P(OptionExample, ChangesItsOwnFieldAlone) {
+TEST_P(OptionExampleTest, ChangesItsOwnFieldAlone) {
   const Option* option = FindOption(GetParam().name);
   ASSERT_NE(option, nullptr);
   const ServerConfig defaults;
@@ -63,7 +63,7 @@ TEST_P(OptionExample, ChangesItsOwnFieldAlone) {
 }
 
 INSTANTIATE_TEST_SUITE_P(
-    All, OptionExample,
+    All, OptionExampleTest,
     ::testing::Values(
         Example{"models", "/srv/models"}, Example{"device", "mps"}, Example{"workers", "31"},
         Example{"mode", "encode-lock"}, Example{"max-in-flight", "4"},
@@ -90,7 +90,7 @@ INSTANTIATE_TEST_SUITE_P(
       return name;
     });
 
-TEST(Options, RefuseWhatIsOutsideTheirRange) {
+TEST(OptionsTest, RefuseWhatIsOutsideTheirRange) {
   constexpr Example kBad[] = {{"workers", "0"},
                               {"workers", "32"},
                               {"workers", "two"},

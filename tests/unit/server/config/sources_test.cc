@@ -8,7 +8,7 @@
 namespace millrace {
 namespace {
 
-class TomlFile : public ::testing::Test {
+class TomlFileTest : public ::testing::Test {
  protected:
   std::string Write(const std::string& text) {
     std::ofstream(path_, std::ios::binary) << text;
@@ -25,7 +25,7 @@ class TomlFile : public ::testing::Test {
                             ".toml";
 };
 
-TEST_F(TomlFile, GivesValuesWithTheirLines) {
+TEST_F(TomlFileTest, GivesValuesWithTheirLines) {
   const auto values =
       ReadTomlFile(Write("# comment\nqueue_size = 64\ninsecure = true\nlog_level = \"debug\"\n"));
   ASSERT_TRUE(values.ok()) << values.status();
@@ -35,34 +35,34 @@ TEST_F(TomlFile, GivesValuesWithTheirLines) {
   EXPECT_EQ(values->at("log-level").value, "debug");
 }
 
-TEST_F(TomlFile, UnknownKeyIsRefusedByNameWithTheNearest) {
+TEST_F(TomlFileTest, UnknownKeyIsRefusedByNameWithTheNearest) {
   EXPECT_EQ(Error("models = 'x'\nqueue_sise = 4\n"),
             ":2: unknown key queue_sise, did you mean queue_size?");
   EXPECT_EQ(Error("frobnicate = 4\n"), ":1: unknown key frobnicate");
   EXPECT_EQ(Error("[server]\nqueue_size = 4\n"), ":1: unknown key server");
 }
 
-TEST_F(TomlFile, SyntaxErrorHasLineAndColumn) {
+TEST_F(TomlFileTest, SyntaxErrorHasLineAndColumn) {
   EXPECT_EQ(Error("queue_size = 4\nworkers = = 2\n").substr(0, 3), ":2:");
 }
 
-TEST_F(TomlFile, ValueOfAnotherKindIsRefused) {
+TEST_F(TomlFileTest, ValueOfAnotherKindIsRefused) {
   EXPECT_NE(Error("queue_size = [1, 2]\n").find(":1: queue_size: not a string"), std::string::npos);
   EXPECT_NE(Error("queue_size = 1.5\n").find("1..65536"), std::string::npos);
 }
 
-TEST(ConfigFile, MissingIsAnErrorThatNamesIt) {
+TEST(ConfigFileTest, MissingIsAnErrorThatNamesIt) {
   const auto values = ReadTomlFile("no/such/file.toml");
   EXPECT_EQ(values.status().message(),
             "--config: no/such/file.toml cannot be read: No such file or directory");
 }
 
-TEST(Variables, UnknownIsRefusedByNameWithTheNearest) {
+TEST(VariablesTest, UnknownIsRefusedByNameWithTheNearest) {
   EXPECT_EQ(ReadEnvironment({{"MILLRACE_QUEUE_SIZ", "4"}}).status().message(),
             "unknown environment variable MILLRACE_QUEUE_SIZ, did you mean MILLRACE_QUEUE_SIZE?");
 }
 
-TEST(Variables, OfOthersAndEmptyOnesAreIgnored) {
+TEST(VariablesTest, OfOthersAndEmptyOnesAreIgnored) {
   const auto values = ReadEnvironment({{"HOME", "/"},
                                        {"MILLRACE_WORKERS", ""},
                                        {"MILLRACE_TYPO", ""},
@@ -74,7 +74,7 @@ TEST(Variables, OfOthersAndEmptyOnesAreIgnored) {
 
 // A pod beside a service named "millrace" gets these unasked; refusing them would keep the server
 // from starting.
-TEST(Variables, ThatKubernetesAddsForAServiceAreIgnored) {
+TEST(VariablesTest, ThatKubernetesAddsForAServiceAreIgnored) {
   const auto values = ReadEnvironment({{"MILLRACE_SERVICE_HOST", "10.0.0.1"},
                                        {"MILLRACE_SERVICE_PORT", "8001"},
                                        {"MILLRACE_SERVICE_PORT_GRPC", "8001"},
@@ -86,7 +86,7 @@ TEST(Variables, ThatKubernetesAddsForAServiceAreIgnored) {
   EXPECT_FALSE(ReadEnvironment({{"MILLRACE_PORT", "8001"}}).ok());
 }
 
-TEST(Apply, BadValueNamesPlaceValueAndAllowed) {
+TEST(ApplyTest, BadValueNamesPlaceValueAndAllowed) {
   ServerConfig config;
   Origins origins;
   const absl::Status status = Apply(

@@ -9,13 +9,13 @@ bool Mentions(const absl::Status& status, const std::string& text) {
   return std::string(status.message()).find(text) != std::string::npos;
 }
 
-TEST(Validate, DefaultsAreValid) {
+TEST(ValidateTest, DefaultsAreValid) {
   EXPECT_TRUE(Validate(ServerConfig()).ok());
   EXPECT_GE(ServerConfig().workers, 1);
   EXPECT_LE(ServerConfig().workers, 31);
 }
 
-TEST(Validate, OnlyAFrozenGraphCacheRefusesShapes) {
+TEST(ValidateTest, OnlyAFrozenGraphCacheRefusesShapes) {
   ServerConfig config;
   config.graph_cache_new_shape = runtime::NewShape::kRefuse;
   EXPECT_TRUE(Mentions(Validate(config), "--graph-cache-new-shape: refuse needs"));
@@ -23,7 +23,7 @@ TEST(Validate, OnlyAFrozenGraphCacheRefusesShapes) {
   EXPECT_TRUE(Validate(config).ok());
 }
 
-TEST(AccessWarning, SaysWhoMayUseAdminServiceWithoutAKey) {
+TEST(AccessWarningTest, SaysWhoMayUseAdminServiceWithoutAKey) {
   ServerConfig config;
   EXPECT_EQ(AccessWarning(config),
             "AdminService is open: every user of this machine who reaches 127.0.0.1:8001 may load "
@@ -40,7 +40,7 @@ TEST(AccessWarning, SaysWhoMayUseAdminServiceWithoutAKey) {
   EXPECT_EQ(AccessWarning(config), "");
 }
 
-TEST(Validate, ExposedAddressNeedsTls) {
+TEST(ValidateTest, ExposedAddressNeedsTls) {
   ServerConfig config;
   config.grpc_address = "0.0.0.0:8001";
   EXPECT_TRUE(Mentions(Validate(config), "--grpc-address: 0.0.0.0:8001"));
@@ -49,7 +49,7 @@ TEST(Validate, ExposedAddressNeedsTls) {
   EXPECT_TRUE(Validate(config).ok());
 }
 
-TEST(Validate, TlsOfGrpcDoesNotCoverTheOtherAddresses) {
+TEST(ValidateTest, TlsOfGrpcDoesNotCoverTheOtherAddresses) {
   ServerConfig config;
   config.tls_cert = "c.pem";
   config.tls_key = "k.pem";
@@ -60,7 +60,7 @@ TEST(Validate, TlsOfGrpcDoesNotCoverTheOtherAddresses) {
   EXPECT_TRUE(Mentions(Validate(config), "--metrics-address"));
 }
 
-TEST(Validate, InsecureAcceptsExposure) {
+TEST(ValidateTest, InsecureAcceptsExposure) {
   ServerConfig config;
   config.grpc_address = config.http_address = config.metrics_address = "0.0.0.0:1";
   EXPECT_FALSE(Validate(config).ok());
@@ -68,7 +68,7 @@ TEST(Validate, InsecureAcceptsExposure) {
   EXPECT_TRUE(Validate(config).ok());
 }
 
-TEST(Validate, TlsFilesComeTogether) {
+TEST(ValidateTest, TlsFilesComeTogether) {
   ServerConfig config;
   config.tls_cert = "c.pem";
   EXPECT_TRUE(Mentions(Validate(config), "--tls-key"));

@@ -14,7 +14,7 @@ namespace {
 
 using testing::JoiningThread;
 
-TEST(MainLoop, RunsTasksInOrderOnItsThreadUntilItStops) {
+TEST(MainLoopTest, RunsTasksInOrderOnItsThreadUntilItStops) {
   MainLoop loop;
   std::vector<int> order;
   for (int i = 0; i < 3; ++i) {
@@ -28,7 +28,7 @@ TEST(MainLoop, RunsTasksInOrderOnItsThreadUntilItStops) {
   EXPECT_EQ(order, (std::vector<int>{0, 1, 2}));
 }
 
-TEST(MainLoop, TasksBehindTheStopAreNotRun) {
+TEST(MainLoopTest, TasksBehindTheStopAreNotRun) {
   MainLoop loop;
   loop.Post([&] { loop.Stop(); });
   loop.Post([] { ADD_FAILURE() << "ran although the process should stop"; });
@@ -36,20 +36,20 @@ TEST(MainLoop, TasksBehindTheStopAreNotRun) {
   loop.CloseTasks();
 }
 
-TEST(MainLoop, OneThatWasStoppedBeforeItRanRunsNothing) {
+TEST(MainLoopTest, OneThatWasStoppedBeforeItRanRunsNothing) {
   MainLoop loop;
   loop.Post([] { ADD_FAILURE() << "ran although the process should stop"; });
   loop.Stop();
   loop.Run();
 }
 
-TEST(MainLoop, TaskMayPostAnother) {
+TEST(MainLoopTest, TaskMayPostAnother) {
   MainLoop loop;
   loop.Post([&] { loop.Post([&] { loop.Stop(); }); });
   loop.Run();
 }
 
-TEST(MainLoop, RunsEveryTaskOfManyThreadsOnce) {
+TEST(MainLoopTest, RunsEveryTaskOfManyThreadsOnce) {
   constexpr int kThreads = 16;
   constexpr int kEach = 50;
   MainLoop loop;
@@ -72,7 +72,7 @@ TEST(MainLoop, RunsEveryTaskOfManyThreadsOnce) {
   EXPECT_EQ(ran, kThreads * kEach);
 }
 
-TEST(MainLoop, ClosedOneDestroysTasksWithoutRunningThem) {
+TEST(MainLoopTest, ClosedOneDestroysTasksWithoutRunningThem) {
   MainLoop loop;
   const auto held = std::make_shared<int>(0);
   const auto never = [held] { ADD_FAILURE() << "a dropped task ran"; };
@@ -88,7 +88,7 @@ TEST(MainLoop, ClosedOneDestroysTasksWithoutRunningThem) {
 }
 
 // What a task holds may post when it goes, as the end of a call does.
-TEST(MainLoop, DroppedTaskMayPostFromItsDestructor) {
+TEST(MainLoopTest, DroppedTaskMayPostFromItsDestructor) {
   MainLoop loop;
   bool destroyed = false;
   const auto post_at_end = [&](int*) {

@@ -14,7 +14,7 @@ namespace {
 
 using std::chrono::seconds;
 
-TEST(Periodic, CallsOnceAnIntervalOnAThreadOfItsOwn) {
+TEST(PeriodicTest, CallsOnceAnIntervalOnAThreadOfItsOwn) {
   testing::FakeClock clock;
   std::atomic<int> calls{0};
   const Periodic periodic(
@@ -33,7 +33,7 @@ TEST(Periodic, CallsOnceAnIntervalOnAThreadOfItsOwn) {
   }
 }
 
-TEST(Periodic, ACallThatThrowsIsNotTheLast) {
+TEST(PeriodicTest, ACallThatThrowsIsNotTheLast) {
   testing::FakeClock clock;
   std::atomic<int> calls{0};
   const Periodic periodic(
@@ -49,7 +49,7 @@ TEST(Periodic, ACallThatThrowsIsNotTheLast) {
   }
 }
 
-TEST(Periodic, NothingHappensBeforeTheFirstIntervalIsOver) {
+TEST(PeriodicTest, NothingHappensBeforeTheFirstIntervalIsOver) {
   testing::FakeClock clock;
   std::atomic<int> calls{0};
   {
@@ -60,7 +60,7 @@ TEST(Periodic, NothingHappensBeforeTheFirstIntervalIsOver) {
   EXPECT_EQ(calls.load(), 0);
 }
 
-TEST(Periodic, ItsEndWaitsForACallThatRuns) {
+TEST(PeriodicTest, ItsEndWaitsForACallThatRuns) {
   testing::FakeClock clock;
   std::atomic<bool> inside{false};
   std::atomic<bool> finished{false};

@@ -154,7 +154,7 @@ TEST_F(ShutdownSequenceTest, WaitsForTheTimeWithoutASecondSignal) {
   EXPECT_TRUE(sequence_.WaitUnlessForced(seconds(0)));
 }
 
-TEST(ExitGuard, OfTwoOrdersTheFirstDueHolds) {
+TEST(ExitGuardTest, OfTwoOrdersTheFirstDueHolds) {
   FakeClock clock;
   std::atomic<int> exit{kNone};
   {
@@ -170,7 +170,7 @@ TEST(ExitGuard, OfTwoOrdersTheFirstDueHolds) {
   }
 }
 
-TEST(ExitGuard, OneThatIsGoneEndsNothing) {
+TEST(ExitGuardTest, OneThatIsGoneEndsNothing) {
   FakeClock clock;
   {
     ExitGuard guard([](int) { ADD_FAILURE() << "ended the process"; }, clock);

@@ -37,7 +37,7 @@ class RecordedSignals {
   std::atomic<int> reloads_{0};
 };
 
-TEST(SignalWatch, ReportsEachStopWhateverThisThreadDoes) {
+TEST(SignalWatchTest, ReportsEachStopWhateverThisThreadDoes) {
   RecordedSignals signals;
   const SignalWatch watch(signals.Handlers());
   raise(SIGTERM);
@@ -48,7 +48,7 @@ TEST(SignalWatch, ReportsEachStopWhateverThisThreadDoes) {
   EXPECT_EQ(signals.last(), SIGINT);
 }
 
-TEST(SignalWatch, HangUpReloadsAndDoesNotEnd) {
+TEST(SignalWatchTest, HangUpReloadsAndDoesNotEnd) {
   RecordedSignals signals;
   const SignalWatch watch(signals.Handlers());
   raise(SIGHUP);
@@ -57,7 +57,7 @@ TEST(SignalWatch, HangUpReloadsAndDoesNotEnd) {
   EXPECT_EQ(signals.stops(), 0);
 }
 
-TEST(SignalWatch, HangUpWithNothingToReloadIsIgnored) {
+TEST(SignalWatchTest, HangUpWithNothingToReloadIsIgnored) {
   RecordedSignals signals;
   const SignalWatch watch({.stop = signals.Handlers().stop});
   raise(SIGHUP);
@@ -65,7 +65,7 @@ TEST(SignalWatch, HangUpWithNothingToReloadIsIgnored) {
   signals.AwaitStops(1);
 }
 
-TEST(SignalWatch, UserSignalsAreIgnored) {
+TEST(SignalWatchTest, UserSignalsAreIgnored) {
   RecordedSignals signals;
   const SignalWatch watch(signals.Handlers());
   raise(SIGUSR1);
@@ -75,7 +75,7 @@ TEST(SignalWatch, UserSignalsAreIgnored) {
   EXPECT_EQ(signals.stops(), 1);
 }
 
-TEST(SignalWatch, WriteToAClientThatHungUpIsAnError) {
+TEST(SignalWatchTest, WriteToAClientThatHungUpIsAnError) {
   RecordedSignals signals;
   const SignalWatch watch(signals.Handlers());
   int ends[2];
@@ -86,7 +86,7 @@ TEST(SignalWatch, WriteToAClientThatHungUpIsAnError) {
   close(ends[1]);
 }
 
-TEST(SignalWatch, GivesTheSignalsBackAtItsEnd) {
+TEST(SignalWatchTest, GivesTheSignalsBackAtItsEnd) {
   {
     const SignalWatch watch({.stop = [](int) {}});
   }

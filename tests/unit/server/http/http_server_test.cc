@@ -88,7 +88,7 @@ std::string ErrorOf(const httplib::Result& result) {
   return result ? nlohmann::json::parse(result->body).value("error", "") : "no answer";
 }
 
-TEST(HttpServer, ReportsItsPortAndServes) {
+TEST(HttpServerTest, ReportsItsPortAndServes) {
   HttpServer server(AnyPort());
   server.routes().Get("/hello", [](const httplib::Request&, httplib::Response& response) {
     response.set_content("hi", "text/plain");
@@ -100,7 +100,7 @@ TEST(HttpServer, ReportsItsPortAndServes) {
   EXPECT_EQ(result->body, "hi");
 }
 
-TEST(HttpServer, PortInUseIsAnErrorThatNamesTheAddress) {
+TEST(HttpServerTest, PortInUseIsAnErrorThatNamesTheAddress) {
   HttpServer first(AnyPort());
   ASSERT_TRUE(first.Start().ok());
   HttpServer::Options options;
@@ -112,7 +112,7 @@ TEST(HttpServer, PortInUseIsAnErrorThatNamesTheAddress) {
   second.Stop();
 }
 
-TEST(HttpServer, UnknownHostAndBadAddressAreErrors) {
+TEST(HttpServerTest, UnknownHostAndBadAddressAreErrors) {
   HttpServer::Options options;
   options.address = "no.such.host.invalid:0";
   EXPECT_FALSE(HttpServer(options).Start().ok());
@@ -120,7 +120,7 @@ TEST(HttpServer, UnknownHostAndBadAddressAreErrors) {
   EXPECT_EQ(HttpServer(options).Start().code(), absl::StatusCode::kInvalidArgument);
 }
 
-TEST(HttpServer, StopRightAfterStartAndTwice) {
+TEST(HttpServerTest, StopRightAfterStartAndTwice) {
   for (int i = 0; i < 50; ++i) {
     HttpServer server(AnyPort());
     ASSERT_TRUE(server.Start().ok());
@@ -129,7 +129,7 @@ TEST(HttpServer, StopRightAfterStartAndTwice) {
   }
 }
 
-TEST(HttpServer, StopWaitsForTheHandlerThatRuns) {
+TEST(HttpServerTest, StopWaitsForTheHandlerThatRuns) {
   HttpServer server(AnyPort());
   std::promise<void> entered;
   std::promise<void> release;
@@ -151,7 +151,7 @@ TEST(HttpServer, StopWaitsForTheHandlerThatRuns) {
   EXPECT_FALSE(httplib::Client("127.0.0.1", server.port()).Get("/slow"));
 }
 
-TEST(HttpServer, StreamsInChunks) {
+TEST(HttpServerTest, StreamsInChunks) {
   HttpServer server(AnyPort());
   server.routes().Get("/stream", [](const httplib::Request&, httplib::Response& response) {
     response.set_chunked_content_provider("text/plain",
@@ -168,7 +168,7 @@ TEST(HttpServer, StreamsInChunks) {
   EXPECT_EQ(result->body, "01234");
 }
 
-TEST(HttpServer, ErrorsAreJson) {
+TEST(HttpServerTest, ErrorsAreJson) {
   HttpServer::Options options = AnyPort();
   options.max_body_bytes = 100;
   HttpServer server(options);
@@ -196,7 +196,7 @@ TEST(HttpServer, ErrorsAreJson) {
   EXPECT_EQ(result->status, 414);
 }
 
-TEST(HttpServer, MalformedRequestsDoNotDisturbOthers) {
+TEST(HttpServerTest, MalformedRequestsDoNotDisturbOthers) {
   HttpServer server(AnyPort());
   server.routes().Get("/hello", [](const httplib::Request&, httplib::Response& response) {
     response.set_content("hi", "text/plain");
@@ -222,7 +222,7 @@ TEST(HttpServer, MalformedRequestsDoNotDisturbOthers) {
   }
 }
 
-TEST(HttpServer, BodiesWithoutABoundAreRefusedUnread) {
+TEST(HttpServerTest, BodiesWithoutABoundAreRefusedUnread) {
   HttpServer::Options options = AnyPort();
   options.max_body_bytes = 100;
   HttpServer server(options);
@@ -251,7 +251,7 @@ TEST(HttpServer, BodiesWithoutABoundAreRefusedUnread) {
   EXPECT_NE(whole.find("def"), std::string::npos);
 }
 
-TEST(HttpServer, TheRestOfABodyIsNotTakenForARequest) {
+TEST(HttpServerTest, TheRestOfABodyIsNotTakenForARequest) {
   HttpServer server(AnyPort());
   server.routes().Post(
       "/ignores", [](const httplib::Request&, httplib::Response& response,
@@ -265,7 +265,7 @@ TEST(HttpServer, TheRestOfABodyIsNotTakenForARequest) {
   EXPECT_EQ(answer.find("HTTP/1.1", 1), std::string::npos) << answer;
 }
 
-TEST(HttpServer, EndlessLinesAndHeadersEnd) {
+TEST(HttpServerTest, EndlessLinesAndHeadersEnd) {
   HttpServer server(AnyPort());
   ASSERT_TRUE(server.Start().ok());
   const std::string endless_line = SendUntilClosed(server.port(), std::string(4096, 'a'), 0);
@@ -274,7 +274,7 @@ TEST(HttpServer, EndlessLinesAndHeadersEnd) {
   EXPECT_EQ(headers.find("HTTP/1.1 200"), std::string::npos);
 }
 
-TEST(HttpServer, ARequestHasOneDeadline) {
+TEST(HttpServerTest, ARequestHasOneDeadline) {
   HttpServer::Options options = AnyPort();
   options.max_requests = 1;
   options.request_timeout = std::chrono::milliseconds(200);
@@ -284,7 +284,7 @@ TEST(HttpServer, ARequestHasOneDeadline) {
   EXPECT_EQ(httplib::Client("127.0.0.1", server.port()).Get("/")->status, 404);
 }
 
-TEST(HttpServer, StopDoesNotWaitForWhatAClientHasNotSent) {
+TEST(HttpServerTest, StopDoesNotWaitForWhatAClientHasNotSent) {
   HttpServer::Options options = AnyPort();
   options.request_timeout = std::chrono::hours(1);
   options.keep_alive_timeout = std::chrono::hours(1);
@@ -302,7 +302,7 @@ TEST(HttpServer, StopDoesNotWaitForWhatAClientHasNotSent) {
   close(idle);
 }
 
-TEST(HttpServer, StopDoesNotWaitForAClientThatReadsNothing) {
+TEST(HttpServerTest, StopDoesNotWaitForAClientThatReadsNothing) {
   HttpServer::Options options = AnyPort();
   options.write_timeout = std::chrono::hours(1);
   HttpServer server(options);
@@ -320,7 +320,7 @@ TEST(HttpServer, StopDoesNotWaitForAClientThatReadsNothing) {
   close(descriptor);
 }
 
-TEST(HttpServer, ListensAgainWhenAcceptFails) {
+TEST(HttpServerTest, ListensAgainWhenAcceptFails) {
   HttpServer::Options options = AnyPort();
   options.accept_retry = std::chrono::milliseconds(1);
   HttpServer server(options);
@@ -333,7 +333,7 @@ TEST(HttpServer, ListensAgainWhenAcceptFails) {
   }
 }
 
-TEST(HttpServer, HeadsThatAreTooLongAreToldSo) {
+TEST(HttpServerTest, HeadsThatAreTooLongAreToldSo) {
   HttpServer::Options options = AnyPort();
   options.max_head_bytes = 1000;
   HttpServer server(options);
@@ -344,7 +344,7 @@ TEST(HttpServer, HeadsThatAreTooLongAreToldSo) {
   EXPECT_NE(answer.find("\r\n\r\n{\"error\""), std::string::npos) << answer;
 }
 
-TEST(HttpServer, ARangeIsIgnored) {
+TEST(HttpServerTest, ARangeIsIgnored) {
   HttpServer server(AnyPort());
   const std::string whole(1000, 'x');
   server.routes().Get("/whole", [&whole](const httplib::Request&, httplib::Response& response) {
@@ -372,7 +372,7 @@ TEST(HttpServer, ARangeIsIgnored) {
   }
 }
 
-TEST(HttpServer, AMethodThatAPathLacksIsToldWhichItHas) {
+TEST(HttpServerTest, AMethodThatAPathLacksIsToldWhichItHas) {
   HttpServer server(AnyPort());
   const auto hello = [](const httplib::Request&, httplib::Response& response) {
     response.set_content("hi", "text/plain");
@@ -399,7 +399,7 @@ TEST(HttpServer, AMethodThatAPathLacksIsToldWhichItHas) {
   EXPECT_EQ(client.Post("/nowhere", "body", "text/plain")->status, 404);
 }
 
-TEST(HttpServer, HeadHasTheHeadersOfGetAndNoBody) {
+TEST(HttpServerTest, HeadHasTheHeadersOfGetAndNoBody) {
   HttpServer server(AnyPort());
   server.routes().Get("/hello", [](const httplib::Request&, httplib::Response& response) {
     response.set_content("hi", "text/plain");
@@ -412,7 +412,7 @@ TEST(HttpServer, HeadHasTheHeadersOfGetAndNoBody) {
   EXPECT_EQ(answer.substr(answer.size() - 4), "\r\n\r\n");
 }
 
-TEST(HttpServer, APathMayEndWithASlash) {
+TEST(HttpServerTest, APathMayEndWithASlash) {
   HttpServer server(AnyPort());
   server.routes().Get("/models/([^/]+)",
                       [](const httplib::Request& request, httplib::Response& response) {
@@ -425,7 +425,7 @@ TEST(HttpServer, APathMayEndWithASlash) {
   EXPECT_EQ(client.Get("/models/one//")->status, 404);
 }
 
-TEST(HttpServer, ListensOnIpv6) {
+TEST(HttpServerTest, ListensOnIpv6) {
   HttpServer::Options options;
   options.address = "[::1]:0";
   HttpServer server(options);

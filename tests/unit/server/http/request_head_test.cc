@@ -5,7 +5,7 @@
 namespace millrace {
 namespace {
 
-TEST(RequestHead, EndsWithAnEmptyLine) {
+TEST(RequestHeadTest, EndsWithAnEmptyLine) {
   const std::string head = "GET / HTTP/1.1\r\nHost: x\r\n\r\n";
   EXPECT_EQ(HeadSize(head, 0), head.size());
   EXPECT_EQ(HeadSize(head + "body\r\n\r\n", 0), head.size());
@@ -17,7 +17,7 @@ TEST(RequestHead, EndsWithAnEmptyLine) {
     EXPECT_EQ(HeadSize(head, searched), head.size()) << searched;
 }
 
-TEST(RequestHead, LosesAHeaderWhereverItStands) {
+TEST(RequestHeadTest, LosesAHeaderWhereverItStands) {
   EXPECT_EQ(
       WithoutHeader("GET / HTTP/1.1\r\nRANGE: a\r\nHost: x\r\nrange:b\r\n c\r\n\td\r\nA: b\r\n"
                     "Range-Unit: x\r\n\r\n",
@@ -29,7 +29,7 @@ TEST(RequestHead, LosesAHeaderWhereverItStands) {
   EXPECT_EQ(WithoutHeader("", "range"), "");
 }
 
-TEST(RequestHead, TellsMethodAndPath) {
+TEST(RequestHeadTest, TellsMethodAndPath) {
   const std::string head = "GET /a/b?c=d HTTP/1.1\r\nHost: x y\r\n\r\n";
   EXPECT_EQ(MethodOf(head), "GET");
   EXPECT_EQ(PathOf(head), "/a/b");

@@ -48,7 +48,7 @@ bool Submit(RequestThreads& threads) {
   return taken;
 }
 
-TEST(RequestThreads, RequestsRunAtOnce) {
+TEST(RequestThreadsTest, RequestsRunAtOnce) {
   Held held;
   RequestThreads threads(2, 0, held.Body(), Drop);
   ASSERT_TRUE(threads.Start().ok());
@@ -59,7 +59,7 @@ TEST(RequestThreads, RequestsRunAtOnce) {
   held.Release(2);
 }
 
-TEST(RequestThreads, AsManyWaitAsMay) {
+TEST(RequestThreadsTest, AsManyWaitAsMay) {
   Held held;
   RequestThreads threads(1, 2, held.Body(), Drop);
   ASSERT_TRUE(threads.Start().ok());
@@ -74,7 +74,7 @@ TEST(RequestThreads, AsManyWaitAsMay) {
   held.AwaitOne();
 }
 
-TEST(RequestThreads, AConnectionComesBackOnceItsPlaceIsFree) {
+TEST(RequestThreadsTest, AConnectionComesBackOnceItsPlaceIsFree) {
   RequestThreads* again = nullptr;
   std::atomic<int> left{100};
   std::binary_semaphore done(0);
@@ -90,7 +90,7 @@ TEST(RequestThreads, AConnectionComesBackOnceItsPlaceIsFree) {
   done.acquire();
 }
 
-TEST(RequestThreads, StopDropsWhatWaits) {
+TEST(RequestThreadsTest, StopDropsWhatWaits) {
   Held held;
   RequestThreads threads(1, 1, held.Body(), Drop);
   ASSERT_TRUE(threads.Start().ok());
@@ -104,7 +104,7 @@ TEST(RequestThreads, StopDropsWhatWaits) {
   EXPECT_FALSE(Submit(threads));
 }
 
-TEST(RequestThreads, ThreadsAreReusedAndBounded) {
+TEST(RequestThreadsTest, ThreadsAreReusedAndBounded) {
   Mutex mu;
   std::set<std::thread::id> seen;
   std::counting_semaphore<> served(0);
@@ -135,14 +135,14 @@ RequestThreads::Spawn Limited(int& left) {
   };
 }
 
-TEST(RequestThreads, WithoutAnyThreadThereIsNoStart) {
+TEST(RequestThreadsTest, WithoutAnyThreadThereIsNoStart) {
   int left = 0;
   Held held;
   RequestThreads threads(2, 2, held.Body(), Drop, Limited(left));
   EXPECT_EQ(threads.Start().code(), absl::StatusCode::kUnavailable);
 }
 
-TEST(RequestThreads, WithoutAFurtherThreadARequestWaits) {
+TEST(RequestThreadsTest, WithoutAFurtherThreadARequestWaits) {
   Held held;
   int left = 1;
   RequestThreads threads(2, 2, held.Body(), Drop, Limited(left));

@@ -141,16 +141,16 @@ TEST_F(FrameGuardTest, AnOldCallCannotBeResetForEver) {
   EXPECT_EQ(Read(reset), FrameAbuse::kControlFrames);
 }
 
-class FramesWithoutData : public FrameGuardTest,
-                          public ::testing::WithParamInterface<std::pair<FrameType, size_t>> {};
+class FramesWithoutDataTest : public FrameGuardTest,
+                              public ::testing::WithParamInterface<std::pair<FrameType, size_t>> {};
 
-TEST_P(FramesWithoutData, AreAbuseInAFlood) {
+TEST_P(FramesWithoutDataTest, AreAbuseInAFlood) {
   const std::string frame = Frame(GetParam().first, 0, 0, GetParam().second);
   for (int i = 0; i < kControlFramesAtOnce; ++i) ASSERT_EQ(Read(frame), FrameAbuse::kNone);
   EXPECT_EQ(Read(frame), FrameAbuse::kControlFrames);
 }
 
-TEST_P(FramesWithoutData, PassWithinTheRate) {
+TEST_P(FramesWithoutDataTest, PassWithinTheRate) {
   const std::string frame = Frame(GetParam().first, 0, 0, GetParam().second);
   for (int i = 0; i < 1000; ++i) {
     now_ += std::chrono::microseconds(1'000'000) / kLimits.control_frames_per_second;
@@ -158,7 +158,7 @@ TEST_P(FramesWithoutData, PassWithinTheRate) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Kinds, FramesWithoutData,
+INSTANTIATE_TEST_SUITE_P(Kinds, FramesWithoutDataTest,
                          ::testing::Values(std::pair(kDataFrame, 0), std::pair(kPriorityFrame, 5),
                                            std::pair(kSettingsFrame, 6), std::pair(kPingFrame, 8),
                                            std::pair(kWindowUpdateFrame, 4),

@@ -14,7 +14,7 @@ nlohmann::json Parse(std::string_view message, Fields fields = {}) {
   return nlohmann::json::parse("{" + RenderJson(message, fields) + "}");
 }
 
-TEST(Json, FieldsKeepTheirTypes) {
+TEST(JsonTest, FieldsKeepTheirTypes) {
   const auto json = Parse("done", {{"ok", true},
                                    {"count", 3},
                                    {"big", uint64_t{1} << 63},
@@ -28,7 +28,7 @@ TEST(Json, FieldsKeepTheirTypes) {
   EXPECT_EQ(json["model"], "joe");
 }
 
-TEST(Json, HostileTextStaysInItsString) {
+TEST(JsonTest, HostileTextStaysInItsString) {
   const std::string hostile("a\"b\\c\n\r\t\x01\x7f\0d\",\"level\":\"x", 24);
   const auto json = Parse(hostile, {{"key", hostile}});
   EXPECT_EQ(json["message"], hostile);
@@ -36,7 +36,7 @@ TEST(Json, HostileTextStaysInItsString) {
   EXPECT_EQ(json.size(), 2U);
 }
 
-TEST(Json, InvalidUtf8IsReplaced) {
+TEST(JsonTest, InvalidUtf8IsReplaced) {
   const char* const kInvalid[] = {
       "\xff", "\xc0\xaf", "\xe0\x80\x80", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xe2\x82", "\x80"};
   for (const char* text : kInvalid) {
@@ -47,23 +47,23 @@ TEST(Json, InvalidUtf8IsReplaced) {
   }
 }
 
-TEST(Json, ValidUtf8IsKept) {
+TEST(JsonTest, ValidUtf8IsKept) {
   const std::string text = "ol\xc3\xa1 \xe2\x82\xac \xf0\x9f\x98\x80";
   EXPECT_EQ(Parse(text)["message"], text);
 }
 
-TEST(Json, NumbersThatJsonLacksAreNull) {
+TEST(JsonTest, NumbersThatJsonLacksAreNull) {
   EXPECT_TRUE(Parse("m", {{"value", std::nan("")}})["value"].is_null());
   EXPECT_TRUE(Parse("m", {{"value", HUGE_VAL}})["value"].is_null());
 }
 
-TEST(Text, BareValuesNeedNoQuotes) {
+TEST(TextTest, BareValuesNeedNoQuotes) {
   EXPECT_EQ(
       RenderText("loaded", {{"model", "joe"}, {"seconds", 1.5}, {"empty", ""}, {"text", "a b"}}),
       "loaded model=joe seconds=1.5 empty=\"\" text=\"a b\"");
 }
 
-TEST(Text, OneLineWhateverItHolds) {
+TEST(TextTest, OneLineWhateverItHolds) {
   const std::string line = RenderText("a\nb\x1b[31m", {{"key", "x\ny\"z\xc2\x9b"}});
   EXPECT_EQ(line, "a\\nb\\u001b[31m key=\"x\\ny\\\"z\\u009b\"");
 }

@@ -10,12 +10,12 @@
 namespace millrace::logging {
 namespace {
 
-TEST(RequestId, SaneClientIdIsKept) {
+TEST(RequestIdTest, SaneClientIdIsKept) {
   EXPECT_EQ(RequestIdFrom("abc-123"), "abc-123");
   EXPECT_EQ(RequestIdFrom(std::string(128, '~')), std::string(128, '~'));
 }
 
-TEST(RequestId, OtherClientIdIsReplaced) {
+TEST(RequestIdTest, OtherClientIdIsReplaced) {
   const std::string ids[] = {
       "", std::string(129, 'a'), "a b", "a\nb", "a\x7f", "caf\xc3\xa9", std::string("a\0b", 3)};
   for (const std::string& id : ids) {
@@ -25,7 +25,7 @@ TEST(RequestId, OtherClientIdIsReplaced) {
   }
 }
 
-TEST(RequestId, DistinctAcrossThreads) {
+TEST(RequestIdTest, DistinctAcrossThreads) {
   constexpr int kThreads = 4;
   constexpr int kIds = 5000;
   std::vector<std::vector<std::string>> made(kThreads);

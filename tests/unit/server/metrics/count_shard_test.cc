@@ -12,14 +12,14 @@
 namespace millrace::server {
 namespace {
 
-TEST(CountShard, StaysTheSameInAThread) {
+TEST(CountShardTest, StaysTheSameInAThread) {
   std::thread([] {
     const size_t shard = CountShard();
     EXPECT_EQ(CountShard(), shard);
   }).join();
 }
 
-TEST(CountShard, OwnedOnesHaveOneThreadEachAndTheOthersSpread) {
+TEST(CountShardTest, OwnedOnesHaveOneThreadEachAndTheOthersSpread) {
   constexpr size_t kThreads = 3 * kCountShards;
   std::vector<size_t> shards(kThreads);
   std::barrier all(kThreads);
@@ -39,7 +39,7 @@ TEST(CountShard, OwnedOnesHaveOneThreadEachAndTheOthersSpread) {
   EXPECT_LT(*std::max_element(shards.begin(), shards.end()), kCountShards);
 }
 
-TEST(CountShard, IsFreeAgainWhenItsThreadEnds) {
+TEST(CountShardTest, IsFreeAgainWhenItsThreadEnds) {
   for (size_t i = 0; i < 3 * kOwnedShards; ++i)
     std::thread([] { EXPECT_LT(CountShard(), kOwnedShards); }).join();
 }
@@ -52,7 +52,7 @@ struct CountsAtTheEnd {
   size_t* shard = nullptr;
 };
 
-TEST(CountShard, IsASharedOneWhileTheThreadEnds) {
+TEST(CountShardTest, IsASharedOneWhileTheThreadEnds) {
   size_t before = 0;
   size_t after = 0;
   std::thread([&] {
@@ -65,7 +65,7 @@ TEST(CountShard, IsASharedOneWhileTheThreadEnds) {
   EXPECT_LT(after, kCountShards);
 }
 
-TEST(CountShard, AnyNumberOfThreadsAddToASharedOne) {
+TEST(CountShardTest, AnyNumberOfThreadsAddToASharedOne) {
   constexpr size_t kThreads = 4;
   constexpr uint64_t kEach = 200000;
   std::atomic<uint64_t> count{0};

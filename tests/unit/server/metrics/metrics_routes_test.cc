@@ -56,7 +56,7 @@ absl::StatusOr<std::unique_ptr<HttpServer>> Expose(const Metrics& metrics,
   return server;
 }
 
-TEST(MetricsRoutes, ServesThePageOnAFreePort) {
+TEST(MetricsRoutesTest, ServesThePageOnAFreePort) {
   Metrics metrics{BuildInfo{}};
   metrics.ForModel("null")->characters.Increment(7);
   metrics.SetSnapshot(
@@ -74,7 +74,7 @@ TEST(MetricsRoutes, ServesThePageOnAFreePort) {
   EXPECT_THAT(Get(port, "/"), StartsWith("HTTP/1.1 404"));
 }
 
-TEST(MetricsRoutes, ThePageIsCompressedForWhoeverTakesIt) {
+TEST(MetricsRoutesTest, ThePageIsCompressedForWhoeverTakesIt) {
   Metrics metrics{BuildInfo{}};
   const auto server = Expose(metrics);
   ASSERT_TRUE(server.ok()) << server.status();
@@ -85,7 +85,7 @@ TEST(MetricsRoutes, ThePageIsCompressedForWhoeverTakesIt) {
   EXPECT_THAT(answer->body, HasSubstr("millrace_build_info"));
 }
 
-TEST(MetricsRoutes, BusyPortIsOneClearLine) {
+TEST(MetricsRoutesTest, BusyPortIsOneClearLine) {
   Metrics metrics{BuildInfo{}};
   const auto first = Expose(metrics);
   ASSERT_TRUE(first.ok()) << first.status();
@@ -98,13 +98,13 @@ TEST(MetricsRoutes, BusyPortIsOneClearLine) {
   EXPECT_THAT(Get((*first)->port(), "/metrics"), StartsWith("HTTP/1.1 200"));
 }
 
-TEST(MetricsRoutes, AddressThatIsNoneIsRefused) {
+TEST(MetricsRoutesTest, AddressThatIsNoneIsRefused) {
   Metrics metrics{BuildInfo{}};
   EXPECT_THAT(Expose(metrics, "nowhere").status().ToString(),
               HasSubstr("--metrics-address nowhere"));
 }
 
-TEST(MetricsRoutes, EveryAddressThatTheOptionsAllow) {
+TEST(MetricsRoutesTest, EveryAddressThatTheOptionsAllow) {
   for (const char* address : {":0", "*:0", "[::1]:0"}) {
     Metrics metrics{BuildInfo{}};
     const auto server = Expose(metrics, address);
@@ -115,7 +115,7 @@ TEST(MetricsRoutes, EveryAddressThatTheOptionsAllow) {
   }
 }
 
-TEST(MetricsRoutes, HalfSentRequestsDoNotHoldUpAScrape) {
+TEST(MetricsRoutesTest, HalfSentRequestsDoNotHoldUpAScrape) {
   Metrics metrics{BuildInfo{}};
   const auto server = Expose(metrics);
   ASSERT_TRUE(server.ok()) << server.status();
@@ -130,7 +130,7 @@ TEST(MetricsRoutes, HalfSentRequestsDoNotHoldUpAScrape) {
   for (const int fd : slow) close(fd);
 }
 
-TEST(MetricsRoutes, EndsWithTheServer) {
+TEST(MetricsRoutesTest, EndsWithTheServer) {
   Metrics metrics{BuildInfo{}};
   int port = 0;
   {

@@ -13,7 +13,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-TEST(ModelMetrics, CountsARequestByMethodAndCodeWithItsTime) {
+TEST(ModelMetricsTest, CountsARequestByMethodAndCodeWithItsTime) {
   Metrics metrics{BuildInfo{}};
   const auto model = metrics.ForModel("m");
   model->CountRequest(Method::kTranslate, absl::StatusCode::kNotFound, milliseconds(250));
@@ -29,7 +29,7 @@ TEST(ModelMetrics, CountsARequestByMethodAndCodeWithItsTime) {
   EXPECT_DOUBLE_EQ(times.sample_sum, 0.25);
 }
 
-TEST(ModelMetrics, UnknownCodeCountsAsUnknown) {
+TEST(ModelMetricsTest, UnknownCodeCountsAsUnknown) {
   Metrics metrics{BuildInfo{}};
   const auto model = metrics.ForModel("m");
   model->CountRequest(Method::kModelInfer, static_cast<absl::StatusCode>(77), milliseconds(1));
@@ -38,7 +38,7 @@ TEST(ModelMetrics, UnknownCodeCountsAsUnknown) {
   EXPECT_EQ(StatusCodeName(static_cast<absl::StatusCode>(77)), "UNKNOWN");
 }
 
-TEST(ModelMetrics, CountsRefusalsByReason) {
+TEST(ModelMetricsTest, CountsRefusalsByReason) {
   Metrics metrics{BuildInfo{}};
   const auto model = metrics.ForModel("m");
   model->CountRefusal(Refusal::kDraining);
@@ -46,7 +46,7 @@ TEST(ModelMetrics, CountsRefusalsByReason) {
   EXPECT_EQ(model->refused[static_cast<size_t>(Refusal::kQueueFull)]->Value(), 0);
 }
 
-TEST(ModelMetrics, LabelsAreTheNamesThatTheProtocolUses) {
+TEST(ModelMetricsTest, LabelsAreTheNamesThatTheProtocolUses) {
   EXPECT_EQ(ToString(Method::kModelInfer), "ModelInfer");
   EXPECT_EQ(ToString(Method::kTranslate), "Translate");
   EXPECT_EQ(ToString(Method::kStreamTranslate), "StreamTranslate");
@@ -63,7 +63,7 @@ TEST(ModelMetrics, LabelsAreTheNamesThatTheProtocolUses) {
 }
 
 // absl's own names, so that none is off by one.
-TEST(ModelMetrics, EveryCodeHasItsName) {
+TEST(ModelMetricsTest, EveryCodeHasItsName) {
   for (int code = 0; code <= 16; ++code) {
     const auto name = StatusCodeName(static_cast<absl::StatusCode>(code));
     EXPECT_EQ(name, absl::StatusCodeToString(static_cast<absl::StatusCode>(code)));

@@ -10,7 +10,7 @@
 namespace millrace::server {
 namespace {
 
-TEST(ProcessStats, AreThoseOfThisProcess) {
+TEST(ProcessStatsTest, AreThoseOfThisProcess) {
   const ProcessStats stats = ReadProcessStats();
   EXPECT_GT(stats.resident_bytes, 1e6);
   EXPECT_GT(stats.open_fds, 2);
@@ -20,7 +20,7 @@ TEST(ProcessStats, AreThoseOfThisProcess) {
   EXPECT_GT(stats.start_time_seconds, now - 3600);
 }
 
-TEST(ProcessStats, CountOpenFiles) {
+TEST(ProcessStatsTest, CountOpenFiles) {
   const double before = ReadProcessStats().open_fds;
   const int fd = open("/dev/null", O_RDONLY);
   EXPECT_EQ(ReadProcessStats().open_fds, before + 1);
@@ -28,7 +28,7 @@ TEST(ProcessStats, CountOpenFiles) {
   EXPECT_EQ(ReadProcessStats().open_fds, before);
 }
 
-TEST(ProcessStats, MemoryAndTimeGrowWithUse) {
+TEST(ProcessStatsTest, MemoryAndTimeGrowWithUse) {
   const ProcessStats before = ReadProcessStats();
   std::vector<char> memory(64 << 20, 1);               // touched
   asm volatile("" : : "r"(memory.data()) : "memory");  // or clang leaves the allocation out

@@ -19,7 +19,7 @@ std::string Page(const prometheus::ClientMetric& metric) {
       {{"things_total", "Help.", prometheus::MetricType::Counter, {metric}}});
 }
 
-TEST(ShardedCounter, AddsOneOrWhatItIsTold) {
+TEST(ShardedCounterTest, AddsOneOrWhatItIsTold) {
   ShardedCounters counters(1);
   EXPECT_EQ(counters[0].Value(), 0);
   counters[0].Increment();
@@ -28,7 +28,7 @@ TEST(ShardedCounter, AddsOneOrWhatItIsTold) {
   EXPECT_EQ(counters[0].Collect().counter.value, 1.25);
 }
 
-TEST(ShardedCounter, PageIsThatOfTheLibrarysCounter) {
+TEST(ShardedCounterTest, PageIsThatOfTheLibrarysCounter) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
   for (const std::vector<double>& values : std::vector<std::vector<double>>{
@@ -44,7 +44,7 @@ TEST(ShardedCounter, PageIsThatOfTheLibrarysCounter) {
 }
 
 // Of several lines, the last not full; more threads than shards.
-TEST(ShardedCounters, EachKeepsItsOwnCountOfManyThreads) {
+TEST(ShardedCountersTest, EachKeepsItsOwnCountOfManyThreads) {
   constexpr size_t kCounters = 2 * kShardAlignment / sizeof(double) + 3;
   constexpr size_t kThreads = 2 * kCountShards;
   constexpr size_t kTimes = 300;

@@ -35,13 +35,13 @@ std::string Page(ClientMetric metric) {
       {{"seconds", "Help.", prometheus::MetricType::Histogram, {metric}}});
 }
 
-TEST(ShardedHistogram, StartsAtZero) {
+TEST(ShardedHistogramTest, StartsAtZero) {
   const ShardedHistogram histogram({1, 2});
   EXPECT_EQ(Cumulative(histogram), (std::vector<uint64_t>{0, 0, 0}));
   EXPECT_EQ(histogram.Collect().histogram.sample_sum, 0);
 }
 
-TEST(ShardedHistogram, ABucketEndsAtItsBoundAndHoldsIt) {
+TEST(ShardedHistogramTest, ABucketEndsAtItsBoundAndHoldsIt) {
   ShardedHistogram histogram({1, 2});
   histogram.Observe(1);
   EXPECT_EQ(Cumulative(histogram), (std::vector<uint64_t>{1, 1, 1}));
@@ -55,7 +55,7 @@ TEST(ShardedHistogram, ABucketEndsAtItsBoundAndHoldsIt) {
   EXPECT_DOUBLE_EQ(histogram.Collect().histogram.sample_sum, 6);
 }
 
-TEST(ShardedHistogram, PageIsThatOfTheLibrarysHistogram) {
+TEST(ShardedHistogramTest, PageIsThatOfTheLibrarysHistogram) {
   const std::vector<double> bounds = {0.00005, 0.25, 1, 60};
   const std::vector<double> some = {0, 0.00005, 0.00006, 0.2, 0.25, 0.75, 1, 59, 60, 61, 1e9, -3};
   for (const std::vector<double>& more : std::vector<std::vector<double>>{{},
@@ -77,13 +77,13 @@ TEST(ShardedHistogram, PageIsThatOfTheLibrarysHistogram) {
   }
 }
 
-TEST(ShardedHistogram, WithoutBoundsHasOneBucket) {
+TEST(ShardedHistogramTest, WithoutBoundsHasOneBucket) {
   ShardedHistogram histogram({});
   histogram.Observe(7);
   EXPECT_EQ(Cumulative(histogram), std::vector<uint64_t>{1});
 }
 
-TEST(ShardedHistogram, TakesAsManyBoundsAsItSays) {
+TEST(ShardedHistogramTest, TakesAsManyBoundsAsItSays) {
   std::vector<double> bounds(ShardedHistogram::kMaxBounds);
   for (size_t i = 0; i < bounds.size(); ++i) bounds[i] = static_cast<double>(i);
   ShardedHistogram histogram(bounds);
@@ -97,7 +97,7 @@ TEST(ShardedHistogram, TakesAsManyBoundsAsItSays) {
 }
 
 // More threads than shards, and a reader: what it sees only grows, and in the end nothing is lost.
-TEST(ShardedHistogram, ManyThreadsLoseNothingAndReadersSeeItGrow) {
+TEST(ShardedHistogramTest, ManyThreadsLoseNothingAndReadersSeeItGrow) {
   constexpr size_t kThreads = 2 * kCountShards;
   constexpr uint64_t kEach = 20000;
   ShardedHistogram histogram({1, 2});
@@ -132,7 +132,7 @@ TEST(ShardedHistogram, ManyThreadsLoseNothingAndReadersSeeItGrow) {
 }
 
 // A shard passes from thread to thread with what is in it.
-TEST(ShardedHistogram, ThreadsThatEndLeaveTheirCounts) {
+TEST(ShardedHistogramTest, ThreadsThatEndLeaveTheirCounts) {
   ShardedHistogram histogram({1});
   for (int wave = 0; wave < 20; ++wave) {
     std::vector<std::thread> threads;

@@ -5,7 +5,7 @@
 namespace millrace {
 namespace {
 
-TEST(HostPort, Splits) {
+TEST(HostPortTest, Splits) {
   EXPECT_EQ(ParseHostPort("127.0.0.1:8001")->host, "127.0.0.1");
   EXPECT_EQ(ParseHostPort("127.0.0.1:8001")->port, 8001);
   EXPECT_EQ(ParseHostPort("[::1]:0")->host, "::1");
@@ -14,7 +14,7 @@ TEST(HostPort, Splits) {
   EXPECT_EQ(ParseHostPort("*:80")->host, "0.0.0.0");
 }
 
-TEST(HostPort, RefusesWhatIsAmbiguous) {
+TEST(HostPortTest, RefusesWhatIsAmbiguous) {
   for (const char* text :
        {"", "host", "host:", "host:x", "host:-1", "host:65536", "host:80 ", "::1:80", "[::1]",
         "[::1:80", "[host]:80", "http://host:80", "a/b:80", "a b:80"}) {
@@ -22,12 +22,12 @@ TEST(HostPort, RefusesWhatIsAmbiguous) {
   }
 }
 
-TEST(HostPort, ToStringIsReadBack) {
+TEST(HostPortTest, ToStringIsReadBack) {
   EXPECT_EQ(ToString({"::1", 80}), "[::1]:80");
   EXPECT_EQ(ToString({"localhost", 0}), "localhost:0");
 }
 
-TEST(Loopback, OnlyWhatThisMachineAloneCanReach) {
+TEST(LoopbackTest, OnlyWhatThisMachineAloneCanReach) {
   for (const char* text :
        {"127.0.0.1:1", "127.255.0.9:1", "[::1]:1", "[0:0:0:0:0:0:0:1]:1", "[::ffff:127.0.0.1]:1",
         "localhost:1", "LocalHost:1", "unix:/run/millrace.sock", "unix:relative"}) {

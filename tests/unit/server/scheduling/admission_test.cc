@@ -20,7 +20,7 @@ using testing::JoiningThread;
 
 constexpr TimePoint kNow{};  // long past: a look without a wait
 
-TEST(Admission, AdmitsUpToItsLimitAndRefusesWithTheNumber) {
+TEST(AdmissionTest, AdmitsUpToItsLimitAndRefusesWithTheNumber) {
   Admission admission(2);
   const auto first = admission.TryEnter();
   const auto second = admission.TryEnter();
@@ -32,7 +32,7 @@ TEST(Admission, AdmitsUpToItsLimitAndRefusesWithTheNumber) {
   EXPECT_EQ(admission.in_flight(), 2);  // the refused one took no place
 }
 
-TEST(Admission, ReleasedTicketMakesRoom) {
+TEST(AdmissionTest, ReleasedTicketMakesRoom) {
   Admission admission(1);
   {
     const auto ticket = admission.TryEnter();
@@ -42,7 +42,7 @@ TEST(Admission, ReleasedTicketMakesRoom) {
   EXPECT_TRUE(admission.TryEnter().ok());
 }
 
-TEST(Admission, ClosedRefusesAsUnavailableButKeepsTheAdmitted) {
+TEST(AdmissionTest, ClosedRefusesAsUnavailableButKeepsTheAdmitted) {
   Admission admission(2);
   const auto ticket = admission.TryEnter();
   EXPECT_FALSE(admission.closed());
@@ -53,7 +53,7 @@ TEST(Admission, ClosedRefusesAsUnavailableButKeepsTheAdmitted) {
   EXPECT_EQ(admission.in_flight(), 1);
 }
 
-TEST(Ticket, MoveHandsThePlaceOn) {
+TEST(TicketTest, MoveHandsThePlaceOn) {
   Admission admission(1);
   {
     std::optional<Ticket> first(*admission.TryEnter());
@@ -64,7 +64,7 @@ TEST(Ticket, MoveHandsThePlaceOn) {
   EXPECT_EQ(admission.in_flight(), 0);
 }
 
-TEST(Ticket, AssignmentKeepsEachPlaceOnce) {
+TEST(TicketTest, AssignmentKeepsEachPlaceOnce) {
   Admission one(1), other(1);
   {
     Ticket ticket = *one.TryEnter();
@@ -78,26 +78,26 @@ TEST(Ticket, AssignmentKeepsEachPlaceOnce) {
   EXPECT_EQ(other.in_flight(), 0);
 }
 
-TEST(Ticket, EmptyOneHoldsNothing) {
+TEST(TicketTest, EmptyOneHoldsNothing) {
   const Ticket none;
   Ticket also_none;
   also_none = Ticket();
 }
 
-TEST(Admission, WaitUntilEmptyGivesUpAtItsDeadline) {
+TEST(AdmissionTest, WaitUntilEmptyGivesUpAtItsDeadline) {
   Admission admission(1);
   const auto ticket = admission.TryEnter();
   admission.Close();
   EXPECT_FALSE(admission.WaitUntilEmpty(kNow));
 }
 
-TEST(Admission, WaitUntilEmptyReturnsAtOnceWhenNobodyIsIn) {
+TEST(AdmissionTest, WaitUntilEmptyReturnsAtOnceWhenNobodyIsIn) {
   Admission admission(1);
   admission.Close();
   EXPECT_TRUE(admission.WaitUntilEmpty(kNow));
 }
 
-TEST(Admission, LastTicketEndsTheWait) {
+TEST(AdmissionTest, LastTicketEndsTheWait) {
   for (int round = 0; round < 200; ++round) {
     Admission admission(2);
     std::optional<Ticket> first(*admission.TryEnter());
@@ -120,7 +120,7 @@ TEST(Admission, LastTicketEndsTheWait) {
 }
 
 // Whoever is let in while the door closes is seen by the wait: it never says empty with one inside.
-TEST(Admission, EnterRacesClose) {
+TEST(AdmissionTest, EnterRacesClose) {
   constexpr int kThreads = 16;
   for (int round = 0; round < 100; ++round) {
     Admission admission(kThreads);
@@ -145,7 +145,7 @@ TEST(Admission, EnterRacesClose) {
   }
 }
 
-TEST(Admission, NeverAdmitsMoreThanItsLimit) {
+TEST(AdmissionTest, NeverAdmitsMoreThanItsLimit) {
   constexpr int kThreads = 16;
   constexpr int kLimit = 3;
   Admission admission(kLimit);

@@ -10,30 +10,30 @@ void Take(ForecastMargin& margin, double ratio, int requests = 1000) {
   for (int i = 0; i < requests; ++i) margin.Record(10 * ratio, margin.Expect(10));
 }
 
-TEST(ForecastMargin, BeforeAnythingIsKnownAddsAQuarter) {
+TEST(ForecastMarginTest, BeforeAnythingIsKnownAddsAQuarter) {
   EXPECT_DOUBLE_EQ(ForecastMargin().factor(), 1.25);
 }
 
-TEST(ForecastMargin, ForecastsThatHoldNeedNone) {
+TEST(ForecastMarginTest, ForecastsThatHoldNeedNone) {
   ForecastMargin margin;
   Take(margin, 1);
   EXPECT_NEAR(margin.factor(), 1, 1e-3);
 }
 
-TEST(ForecastMargin, FollowsForecastsThatAreTooLowByAConstantPart) {
+TEST(ForecastMarginTest, FollowsForecastsThatAreTooLowByAConstantPart) {
   ForecastMargin margin;
   Take(margin, 1.3);
   EXPECT_NEAR(margin.factor(), 1.3, 1e-3);
   EXPECT_NEAR(margin.Expect(10).expected, 13, 1e-2);
 }
 
-TEST(ForecastMargin, ForecastsThatAreTooHighAreNotShortened) {
+TEST(ForecastMarginTest, ForecastsThatAreTooHighAreNotShortened) {
   ForecastMargin margin;
   Take(margin, 0.5);
   EXPECT_EQ(margin.factor(), 1);
 }
 
-TEST(ForecastMargin, AddsFourMeanDeviations) {
+TEST(ForecastMarginTest, AddsFourMeanDeviations) {
   ForecastMargin margin;
   for (int i = 0; i < 1000; ++i) {
     Take(margin, 0.9, 1);
@@ -43,7 +43,7 @@ TEST(ForecastMargin, AddsFourMeanDeviations) {
 }
 
 // What was learned after a request came did not help it.
-TEST(ForecastMargin, DeviationIsFromWhatWasExpectedWhenTheRequestCame) {
+TEST(ForecastMarginTest, DeviationIsFromWhatWasExpectedWhenTheRequestCame) {
   ForecastMargin margin;
   const ForecastMargin::Made before = margin.Expect(10);
   Take(margin, 1.2);
@@ -52,7 +52,7 @@ TEST(ForecastMargin, DeviationIsFromWhatWasExpectedWhenTheRequestCame) {
   EXPECT_NEAR(margin.factor(), 1.2 + 4 * 0.2, 1e-3);
 }
 
-TEST(ForecastMargin, RequestThatWasGivenUpLateWidensIt) {
+TEST(ForecastMarginTest, RequestThatWasGivenUpLateWidensIt) {
   ForecastMargin ended, given_up;
   Take(ended, 1.1, 100);
   Take(given_up, 1.1, 100);
@@ -60,7 +60,7 @@ TEST(ForecastMargin, RequestThatWasGivenUpLateWidensIt) {
   EXPECT_GT(given_up.factor(), ended.factor());
 }
 
-TEST(ForecastMargin, RequestThatWasGivenUpBeforeItShouldHaveEndedTellsNothing) {
+TEST(ForecastMarginTest, RequestThatWasGivenUpBeforeItShouldHaveEndedTellsNothing) {
   ForecastMargin margin;
   Take(margin, 1.2);
   const double before = margin.factor();
@@ -68,7 +68,7 @@ TEST(ForecastMargin, RequestThatWasGivenUpBeforeItShouldHaveEndedTellsNothing) {
   EXPECT_EQ(margin.factor(), before);
 }
 
-TEST(ForecastMargin, RequestThatWasGivenUpNeverNarrowsIt) {
+TEST(ForecastMarginTest, RequestThatWasGivenUpNeverNarrowsIt) {
   ForecastMargin margin;
   for (int i = 0; i < 1000; ++i) {
     const double before = margin.factor();
@@ -77,14 +77,14 @@ TEST(ForecastMargin, RequestThatWasGivenUpNeverNarrowsIt) {
   }
 }
 
-TEST(ForecastMargin, OneRequestHardlyMovesItHoweverLateItIs) {
+TEST(ForecastMarginTest, OneRequestHardlyMovesItHoweverLateItIs) {
   ForecastMargin margin;
   Take(margin, 1);
   margin.Record(1e9, margin.Expect(10));
   EXPECT_LT(margin.factor(), 1.1);
 }
 
-TEST(ForecastMargin, NoFloodOfLateRequestsDrivesItBeyondItsBound) {
+TEST(ForecastMarginTest, NoFloodOfLateRequestsDrivesItBeyondItsBound) {
   ForecastMargin margin;
   for (int i = 0; i < 1000; ++i) {
     margin.Record(1e9, margin.Expect(10));
@@ -94,7 +94,7 @@ TEST(ForecastMargin, NoFloodOfLateRequestsDrivesItBeyondItsBound) {
   EXPECT_LE(margin.factor(), ForecastMargin::kMost);
 }
 
-TEST(ForecastMargin, RecoversFromItsBound) {
+TEST(ForecastMarginTest, RecoversFromItsBound) {
   ForecastMargin margin;
   Take(margin, 1e9);
   EXPECT_EQ(margin.factor(), ForecastMargin::kMost);
@@ -102,7 +102,7 @@ TEST(ForecastMargin, RecoversFromItsBound) {
   EXPECT_NEAR(margin.factor(), 1, 1e-3);
 }
 
-TEST(ForecastMargin, WithoutAForecastNothingIsLearned) {
+TEST(ForecastMarginTest, WithoutAForecastNothingIsLearned) {
   ForecastMargin margin;
   margin.Record(100, {});
   margin.RecordGivenUp(100, {});

@@ -53,7 +53,7 @@ double LatePercent(const Callers& callers) {
   return 100.0 * callers.late / std::max(1, callers.late + callers.ended);
 }
 
-class LongRequestOverload : public ::testing::TestWithParam<std::tuple<Kind, int>> {
+class LongRequestOverloadTest : public ::testing::TestWithParam<std::tuple<Kind, int>> {
  protected:
   Kind kind_ = std::get<0>(GetParam());
   int callers_ = std::get<1>(GetParam());
@@ -67,7 +67,7 @@ class LongRequestOverload : public ::testing::TestWithParam<std::tuple<Kind, int
   double Goodput(Duration time) { return 100.0 * loops_.TakeUseful() / Seconds(time) / kind_.peak; }
 };
 
-TEST_P(LongRequestOverload, WhatIsAdmittedIsDoneInTimeAndNothingIsLost) {
+TEST_P(LongRequestOverloadTest, WhatIsAdmittedIsDoneInTimeAndNothingIsLost) {
   const Callers& callers = loops_.Add(Long());
   loops_.RunFor(kRun);
   EXPECT_GE(Goodput(kRun), 90);
@@ -78,7 +78,7 @@ TEST_P(LongRequestOverload, WhatIsAdmittedIsDoneInTimeAndNothingIsLost) {
   EXPECT_LE(callers.late - before, 0.01 * callers.ended);
 }
 
-TEST_P(LongRequestOverload, ShortRequestsAreServedBesideThem) {
+TEST_P(LongRequestOverloadTest, ShortRequestsAreServedBesideThem) {
   const Callers& callers = loops_.Add(Long());
   loops_.RunFor(seconds(20));
   const Callers& brief =
@@ -92,7 +92,7 @@ TEST_P(LongRequestOverload, ShortRequestsAreServedBesideThem) {
   EXPECT_LE(Seconds(brief.sum) / brief.ended, 1.5);
 }
 
-TEST_P(LongRequestOverload, EstimatesThatAreFarTooHighOrLowAreCorrected) {
+TEST_P(LongRequestOverloadTest, EstimatesThatAreFarTooHighOrLowAreCorrected) {
   for (const double misjudged : {0.3, 1.5}) {
     ClosedLoops loops(kind_.workers);
     Callers wrong = Long();
@@ -109,7 +109,7 @@ TEST_P(LongRequestOverload, EstimatesThatAreFarTooHighOrLowAreCorrected) {
   }
 }
 
-TEST_P(LongRequestOverload, WhoLeavesTakesNothingFromWhoStaysButTheWorkDone) {
+TEST_P(LongRequestOverloadTest, WhoLeavesTakesNothingFromWhoStaysButTheWorkDone) {
   Callers stay = Long();
   stay.count /= 2;
   Callers leave = stay;
@@ -122,7 +122,7 @@ TEST_P(LongRequestOverload, WhoLeavesTakesNothingFromWhoStaysButTheWorkDone) {
   EXPECT_GT(left.cancelled, 10);
 }
 
-INSTANTIATE_TEST_SUITE_P(Kinds, LongRequestOverload,
+INSTANTIATE_TEST_SUITE_P(Kinds, LongRequestOverloadTest,
                          ::testing::Combine(::testing::Values(Voice(2, milliseconds(85)),
                                                               Voice(1, milliseconds(85)),
                                                               BatchedVoice(), Translator()),
@@ -134,7 +134,7 @@ INSTANTIATE_TEST_SUITE_P(Kinds, LongRequestOverload,
                          });
 
 // A request that needs eight of its ten seconds itself.
-TEST(LongRequestOverloadOfTwoWorkers, EachIsGivenToTheLongestThatItCanServe) {
+TEST(LongRequestOverloadOfTwoWorkersTest, EachIsGivenToTheLongestThatItCanServe) {
   ClosedLoops loops(2);
   const auto model = loops.AddModel("m", {.step = milliseconds(400)});
   const Callers& callers =
@@ -144,7 +144,7 @@ TEST(LongRequestOverloadOfTwoWorkers, EachIsGivenToTheLongestThatItCanServe) {
   EXPECT_EQ(callers.late, 0);
 }
 
-TEST(LongRequestOverloadOfTwoWorkers, AnotherModelKeepsItsShare) {
+TEST(LongRequestOverloadOfTwoWorkersTest, AnotherModelKeepsItsShare) {
   ClosedLoops loops(2);
   const auto voice = loops.AddModel("voice", {.step = milliseconds(85)});
   const auto other = loops.AddModel("other", {.step = milliseconds(10)});
@@ -163,7 +163,7 @@ TEST(LongRequestOverloadOfTwoWorkers, AnotherModelKeepsItsShare) {
 }
 
 // Those that had begun when it became slow may be late.
-TEST(LongRequestOverloadOfTwoWorkers, MachineThatBecomesThreeTimesAsSlowLosesFew) {
+TEST(LongRequestOverloadOfTwoWorkersTest, MachineThatBecomesThreeTimesAsSlowLosesFew) {
   ClosedLoops loops(2);
   const auto model = loops.AddModel("m", {.step = milliseconds(85)});
   const Callers& callers =

@@ -7,7 +7,7 @@ namespace {
 
 using std::chrono::seconds;
 
-TEST(Pace, IsUnknownUntilWorkWasDone) {
+TEST(PaceTest, IsUnknownUntilWorkWasDone) {
   Pace pace;
   EXPECT_EQ(pace.seconds(), 0);
   pace.Report(seconds(1), 1, 0);
@@ -17,7 +17,7 @@ TEST(Pace, IsUnknownUntilWorkWasDone) {
   EXPECT_NEAR(pace.seconds(), 0.5, 0.01);  // the first step was part of it
 }
 
-TEST(Pace, RequestsOfAStepShareTheWorkersTimeAndEachSpendsAllOfIt) {
+TEST(PaceTest, RequestsOfAStepShareTheWorkersTimeAndEachSpendsAllOfIt) {
   Pace pace;
   pace.Report(seconds(2), 8, 40);
   EXPECT_DOUBLE_EQ(pace.seconds(), 0.05);
@@ -25,7 +25,7 @@ TEST(Pace, RequestsOfAStepShareTheWorkersTimeAndEachSpendsAllOfIt) {
   EXPECT_DOUBLE_EQ(pace.seconds_per_step(), 2);
 }
 
-TEST(Pace, OneStepThatIsTenTimesAsSlowMovesItByLessThanAThird) {
+TEST(PaceTest, OneStepThatIsTenTimesAsSlowMovesItByLessThanAThird) {
   Pace pace;
   for (int i = 0; i < 1000; ++i) pace.Report(seconds(1), 1, 1);
   pace.Report(seconds(10), 1, 1);
@@ -34,7 +34,7 @@ TEST(Pace, OneStepThatIsTenTimesAsSlowMovesItByLessThanAThird) {
   EXPECT_NEAR(pace.seconds(), 2, 0.05);
 }
 
-TEST(Correction, FollowsWhatRequestsProveToBe) {
+TEST(CorrectionTest, FollowsWhatRequestsProveToBe) {
   Correction correction;
   EXPECT_EQ(correction.factor(), 1);
   for (int i = 0; i < 200; ++i) correction.Report(100, 250);
@@ -45,7 +45,7 @@ TEST(Correction, FollowsWhatRequestsProveToBe) {
   EXPECT_NEAR(correction.factor(), 1, 0.01);
 }
 
-TEST(RecentUse, IsKnownSoonAfterItBegins) {
+TEST(RecentUseTest, IsKnownSoonAfterItBegins) {
   RecentUse use;
   TimePoint now{std::chrono::hours(1)};
   for (int i = 0; i < 30; ++i) {
@@ -55,7 +55,7 @@ TEST(RecentUse, IsKnownSoonAfterItBegins) {
   EXPECT_NEAR(use.workers(now), 1, 0.02);
 }
 
-TEST(RecentUse, IsInWorkersAndFades) {
+TEST(RecentUseTest, IsInWorkersAndFades) {
   RecentUse use;
   TimePoint now{std::chrono::hours(1)};
   EXPECT_EQ(use.workers(now), 0);

@@ -37,9 +37,9 @@ class ScriptedClock final : public Clock {
 };
 
 // The same helpers as SchedulingTest, on a ScriptedClock.
-class SchedulerBatching : public ::testing::Test {
+class SchedulerBatchingTest : public ::testing::Test {
  protected:
-  ~SchedulerBatching() override { scheduler_.Close(); }
+  ~SchedulerBatchingTest() override { scheduler_.Close(); }
 
   std::shared_ptr<ServedModel> MakeModel(const std::string& name, models::BatchPolicy policy) {
     return Serve(scheduler_, metrics_, name, policy);
@@ -62,7 +62,7 @@ class SchedulerBatching : public ::testing::Test {
   Scheduler::Popped popped_;
 };
 
-TEST_F(SchedulerBatching, TakesNoMoreThanMaxBatch) {
+TEST_F(SchedulerBatchingTest, TakesNoMoreThanMaxBatch) {
   const auto model = MakeModel("m", {.max_batch = 3});
   FakeReply replies[4];
   for (FakeReply& reply : replies) Submit(model, reply);
@@ -70,7 +70,7 @@ TEST_F(SchedulerBatching, TakesNoMoreThanMaxBatch) {
   EXPECT_THAT(Pop(), ElementsAre(&replies[3]));
 }
 
-TEST_F(SchedulerBatching, WorkersDivideWhatIsThere) {
+TEST_F(SchedulerBatchingTest, WorkersDivideWhatIsThere) {
   Scheduler scheduler({.workers = 2}, clock_);
   const auto model = Serve(scheduler, metrics_, "m", {.max_batch = 4, .divided = true});
   FakeReply replies[12];
@@ -101,7 +101,7 @@ TEST_F(SchedulerBatching, WorkersDivideWhatIsThere) {
   scheduler.Close();
 }
 
-TEST_F(SchedulerBatching, NeverMixesModels) {
+TEST_F(SchedulerBatchingTest, NeverMixesModels) {
   const auto one = MakeModel("one", {.max_batch = 8});
   const auto two = MakeModel("two", {.max_batch = 8});
   FakeReply a, b, c, d;
@@ -113,7 +113,7 @@ TEST_F(SchedulerBatching, NeverMixesModels) {
   EXPECT_THAT(Pop(), ElementsAre(&b, &d));
 }
 
-TEST_F(SchedulerBatching, ServesTheModelThatWaitedLongest) {
+TEST_F(SchedulerBatchingTest, ServesTheModelThatWaitedLongest) {
   const auto one = MakeModel("one", {});
   const auto two = MakeModel("two", {});
   FakeReply older, younger, youngest;
@@ -127,7 +127,7 @@ TEST_F(SchedulerBatching, ServesTheModelThatWaitedLongest) {
   EXPECT_THAT(Pop(), ElementsAre(&youngest));
 }
 
-TEST_F(SchedulerBatching, WithoutLingerTakesWhatIsThere) {
+TEST_F(SchedulerBatchingTest, WithoutLingerTakesWhatIsThere) {
   const auto model = MakeModel("m", {.max_batch = 8});
   FakeReply a;
   Submit(model, a);
@@ -135,7 +135,7 @@ TEST_F(SchedulerBatching, WithoutLingerTakesWhatIsThere) {
   EXPECT_TRUE(clock_.waits.empty());
 }
 
-TEST_F(SchedulerBatching, LingersForCompanyFromTheOldestOn) {
+TEST_F(SchedulerBatchingTest, LingersForCompanyFromTheOldestOn) {
   const auto model = MakeModel("m", {.max_batch = 8, .linger = kLinger});
   FakeReply a, b;
   const TimePoint submitted = clock_.now;
@@ -152,7 +152,7 @@ TEST_F(SchedulerBatching, LingersForCompanyFromTheOldestOn) {
   EXPECT_EQ(clock_.now, submitted + kLinger);
 }
 
-TEST_F(SchedulerBatching, FullBatchDoesNotLinger) {
+TEST_F(SchedulerBatchingTest, FullBatchDoesNotLinger) {
   const auto model = MakeModel("m", {.max_batch = 2, .linger = kLinger});
   FakeReply a, b, c;
   Submit(model, a);
@@ -167,7 +167,7 @@ TEST_F(SchedulerBatching, FullBatchDoesNotLinger) {
   EXPECT_EQ(scheduler_.depth(model->queue()), 1U);
 }
 
-TEST_F(SchedulerBatching, ReadyModelPassesOneThatLingers) {
+TEST_F(SchedulerBatchingTest, ReadyModelPassesOneThatLingers) {
   const auto patient = MakeModel("patient", {.max_batch = 8, .linger = kLinger});
   const auto quick = MakeModel("quick", {.max_batch = 8});
   FakeReply older, younger;
@@ -179,7 +179,7 @@ TEST_F(SchedulerBatching, ReadyModelPassesOneThatLingers) {
   EXPECT_THAT(Pop(), ElementsAre(&older));
 }
 
-TEST_F(SchedulerBatching, WaitsForTheFirstOfSeveralLingers) {
+TEST_F(SchedulerBatchingTest, WaitsForTheFirstOfSeveralLingers) {
   const auto slow = MakeModel("slow", {.max_batch = 8, .linger = milliseconds(50)});
   const auto fast = MakeModel("fast", {.max_batch = 8, .linger = kLinger});
   FakeReply a, b;
@@ -192,7 +192,7 @@ TEST_F(SchedulerBatching, WaitsForTheFirstOfSeveralLingers) {
   EXPECT_EQ(clock_.now, start + milliseconds(50));
 }
 
-TEST_F(SchedulerBatching, JobThatIsRemovedDuringItsLingerIsNotHandedOut) {
+TEST_F(SchedulerBatchingTest, JobThatIsRemovedDuringItsLingerIsNotHandedOut) {
   const auto model = MakeModel("m", {.max_batch = 8, .linger = kLinger});
   const auto other = MakeModel("other", {.max_batch = 8, .linger = kLinger});
   FakeReply a, b;
@@ -206,7 +206,7 @@ TEST_F(SchedulerBatching, JobThatIsRemovedDuringItsLingerIsNotHandedOut) {
   EXPECT_THAT(Pop(), ElementsAre(&b));
 }
 
-TEST_F(SchedulerBatching, DeadlineInsideTheLingerDropsTheJob) {
+TEST_F(SchedulerBatchingTest, DeadlineInsideTheLingerDropsTheJob) {
   const auto model = MakeModel("m", {.max_batch = 8, .linger = kLinger});
   FakeReply hasty, patient;
   Submit(model, hasty, clock_.now + milliseconds(5));

@@ -16,7 +16,7 @@ using ::testing::HasSubstr;
 
 // Returns true if a request with a deadline is let in when there is work before it. At first a
 // third is added to that work, and to both a quarter; two steps are kept in reserve.
-class SchedulerDeadline : public SchedulingTest {
+class SchedulerDeadlineTest : public SchedulingTest {
  protected:
   // Fills the queue with jobs due by then, whether they can be done or not.
   void FillWith(const std::shared_ptr<ServedModel>& model, int jobs, Duration due) {
@@ -29,13 +29,13 @@ class SchedulerDeadline : public SchedulingTest {
   FakeReply waiting_, reply_;
 };
 
-TEST_F(SchedulerDeadline, WithoutAKnownPaceEverybodyIsLetIn) {
+TEST_F(SchedulerDeadlineTest, WithoutAKnownPaceEverybodyIsLetIn) {
   const auto model = MakeModel("m");
   FillWith(model, 50, seconds(1));
   EXPECT_TRUE(SubmitWithin(model, milliseconds(1)).ok());
 }
 
-TEST_F(SchedulerDeadline, RefusesWhatWouldEndTooLateWithAHintOfTheWait) {
+TEST_F(SchedulerDeadlineTest, RefusesWhatWouldEndTooLateWithAHintOfTheWait) {
   const auto model = MakeModel("busy");
   scheduler_.ReportStep(model->queue(), {.jobs = 1, .took = seconds(1), .work = 1});
   FillWith(model, 4, seconds(9));
@@ -47,7 +47,7 @@ TEST_F(SchedulerDeadline, RefusesWhatWouldEndTooLateWithAHintOfTheWait) {
   EXPECT_TRUE(SubmitWithin(model, milliseconds(9700)).ok());
 }
 
-TEST_F(SchedulerDeadline, CountsTheWorkThatIsLeftOfEach) {
+TEST_F(SchedulerDeadlineTest, CountsTheWorkThatIsLeftOfEach) {
   const auto model = MakeModel("m");
   scheduler_.ReportStep(model->queue(), {.jobs = 1, .took = seconds(1), .work = 1});
   std::unique_ptr<Job> waits = MakeJob(model, waiting_, clock_.Now() + seconds(39));
@@ -62,7 +62,7 @@ TEST_F(SchedulerDeadline, CountsTheWorkThatIsLeftOfEach) {
   EXPECT_TRUE(submit(milliseconds(40400)).ok());
 }
 
-TEST_F(SchedulerDeadline, WorkThatIsDueLaterIsNotInTheWay) {
+TEST_F(SchedulerDeadlineTest, WorkThatIsDueLaterIsNotInTheWay) {
   const auto model = MakeModel("m");
   scheduler_.ReportStep(model->queue(), {.jobs = 1, .took = seconds(1), .work = 1});
   FillWith(model, 40, seconds(100));
@@ -70,28 +70,28 @@ TEST_F(SchedulerDeadline, WorkThatIsDueLaterIsNotInTheWay) {
   EXPECT_TRUE(SubmitWithin(model, seconds(10)).ok());
 }
 
-TEST_F(SchedulerDeadline, NobodyIsLetInWhoMakesOthersLate) {
+TEST_F(SchedulerDeadlineTest, NobodyIsLetInWhoMakesOthersLate) {
   const auto model = MakeModel("m");
   scheduler_.ReportStep(model->queue(), {.jobs = 1, .took = seconds(1), .work = 1});
   FillWith(model, 97, seconds(100));
   EXPECT_FALSE(SubmitWithin(model, seconds(10)).ok());
 }
 
-TEST_F(SchedulerDeadline, RequestWithoutADeadlineIsLetIn) {
+TEST_F(SchedulerDeadlineTest, RequestWithoutADeadlineIsLetIn) {
   const auto model = MakeModel("m");
   scheduler_.ReportStep(model->queue(), {.jobs = 1, .took = seconds(1), .work = 1});
   FillWith(model, 50, seconds(1));
   EXPECT_TRUE(Submit(model, reply_).ok());
 }
 
-TEST_F(SchedulerDeadline, EmptyQueueLetsOneInSoThatThePaceIsMeasuredAgain) {
+TEST_F(SchedulerDeadlineTest, EmptyQueueLetsOneInSoThatThePaceIsMeasuredAgain) {
   const auto model = MakeModel("m");
   scheduler_.ReportStep(model->queue(), {.jobs = 1, .took = seconds(100), .work = 1});
   EXPECT_TRUE(SubmitWithin(model, seconds(1)).ok());
   EXPECT_FALSE(SubmitWithin(model, seconds(1)).ok());
 }
 
-TEST_F(SchedulerDeadline, WhatCouldNotBeDoneInTwiceTheTimeIsRefusedByAnEmptyQueueToo) {
+TEST_F(SchedulerDeadlineTest, WhatCouldNotBeDoneInTwiceTheTimeIsRefusedByAnEmptyQueueToo) {
   const auto model = MakeModel("m");
   for (int i = 0; i < 10; ++i)
     scheduler_.ReportStep(model->queue(), {.jobs = 1, .took = seconds(100), .work = 1});
@@ -99,7 +99,7 @@ TEST_F(SchedulerDeadline, WhatCouldNotBeDoneInTwiceTheTimeIsRefusedByAnEmptyQueu
   EXPECT_TRUE(SubmitWithin(model, seconds(51)).ok());
 }
 
-TEST_F(SchedulerDeadline, BatchedStepsCountByTheJob) {
+TEST_F(SchedulerDeadlineTest, BatchedStepsCountByTheJob) {
   const auto model = MakeModel("m", {.max_batch = 8});
   scheduler_.ReportStep(model->queue(), {.jobs = 8, .took = seconds(1), .work = 8});
   FillWith(model, 8, milliseconds(4500));
@@ -108,7 +108,7 @@ TEST_F(SchedulerDeadline, BatchedStepsCountByTheJob) {
   EXPECT_TRUE(SubmitWithin(model, milliseconds(4700)).ok());
 }
 
-TEST_F(SchedulerDeadline, PaceOfOneModelDoesNotTouchAnother) {
+TEST_F(SchedulerDeadlineTest, PaceOfOneModelDoesNotTouchAnother) {
   const auto slow = MakeModel("slow");
   const auto fast = MakeModel("fast");
   scheduler_.ReportStep(slow->queue(), {.jobs = 1, .took = seconds(100), .work = 1});
@@ -116,7 +116,7 @@ TEST_F(SchedulerDeadline, PaceOfOneModelDoesNotTouchAnother) {
   EXPECT_TRUE(SubmitWithin(fast, seconds(1)).ok());
 }
 
-TEST_F(SchedulerDeadline, WhatAnotherModelUsesIsNotCountedOn) {
+TEST_F(SchedulerDeadlineTest, WhatAnotherModelUsesIsNotCountedOn) {
   const auto busy = MakeModel("busy");
   const auto model = MakeModel("m");
   for (int i = 0; i < 20; ++i) {
@@ -131,7 +131,7 @@ TEST_F(SchedulerDeadline, WhatAnotherModelUsesIsNotCountedOn) {
   EXPECT_TRUE(SubmitWithin(model, milliseconds(3700)).ok());
 }
 
-TEST_F(SchedulerDeadline, PaceFollowsTheNewestSteps) {
+TEST_F(SchedulerDeadlineTest, PaceFollowsTheNewestSteps) {
   const auto model = MakeModel("m");
   scheduler_.ReportStep(model->queue(), {.jobs = 1, .took = seconds(10), .work = 1});
   FillWith(model, 1, seconds(1));
@@ -141,7 +141,7 @@ TEST_F(SchedulerDeadline, PaceFollowsTheNewestSteps) {
   EXPECT_TRUE(SubmitWithin(model, seconds(1)).ok());
 }
 
-TEST_F(SchedulerDeadline, MoreWorkersShortenTheWait) {
+TEST_F(SchedulerDeadlineTest, MoreWorkersShortenTheWait) {
   Scheduler scheduler({.default_queue_size = 100, .workers = 4}, clock_);
   const auto model = Serve(scheduler, metrics_, "m");
   scheduler.ReportStep(model->queue(), {.jobs = 1, .took = seconds(1), .work = 1});
@@ -156,7 +156,7 @@ TEST_F(SchedulerDeadline, MoreWorkersShortenTheWait) {
   scheduler.Close();
 }
 
-TEST_F(SchedulerDeadline, FullQueueHintsTheWaitWithinBounds) {
+TEST_F(SchedulerDeadlineTest, FullQueueHintsTheWaitWithinBounds) {
   const auto model = MakeModel("m", {.queue_size = 3});
   FillWith(model, 3, seconds(1000));
   EXPECT_EQ(RetryHint(Submit(model, reply_)), milliseconds(1));  // no pace known
@@ -167,7 +167,7 @@ TEST_F(SchedulerDeadline, FullQueueHintsTheWaitWithinBounds) {
   EXPECT_EQ(RetryHint(Submit(model, reply_)), seconds(60));
 }
 
-TEST(RetryHint, IsZeroForOtherStatuses) {
+TEST(RetryHintTest, IsZeroForOtherStatuses) {
   EXPECT_EQ(RetryHint(absl::OkStatus()).count(), 0);
   EXPECT_EQ(RetryHint(absl::ResourceExhaustedError("full")).count(), 0);
 }

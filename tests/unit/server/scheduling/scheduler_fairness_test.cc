@@ -14,7 +14,7 @@ using ::testing::ElementsAre;
 using testing::FakeReply;
 
 // Who comes next: among the requests of a model, and among the models.
-class SchedulerFairness : public SchedulingTest {
+class SchedulerFairnessTest : public SchedulingTest {
  protected:
   // A job that came a while ago and has had so much service.
   void Requeue(const std::shared_ptr<ServedModel>& model, Reply& reply, Duration service) {
@@ -36,7 +36,7 @@ class SchedulerFairness : public SchedulingTest {
 // One worker that takes one job at a time.
 constexpr size_t kLimit = ModelQueue::kUnderWayPerPlace;
 
-TEST_F(SchedulerFairness, NewcomerGoesBeforeARequestThatCameBackLater) {
+TEST_F(SchedulerFairnessTest, NewcomerGoesBeforeARequestThatCameBackLater) {
   const auto model = MakeModel("m");
   ASSERT_TRUE(Submit(model, short_).ok());
   clock_.Advance(milliseconds(1));
@@ -45,7 +45,7 @@ TEST_F(SchedulerFairness, NewcomerGoesBeforeARequestThatCameBackLater) {
   EXPECT_THAT(Pop(), ElementsAre(&started_));
 }
 
-TEST_F(SchedulerFairness, NoneBeginsWhileTheLimitIsUnderWay) {
+TEST_F(SchedulerFairnessTest, NoneBeginsWhileTheLimitIsUnderWay) {
   const auto model = MakeModel("m");
   FakeReply started[kLimit];
   ASSERT_TRUE(Submit(model, fresh_).ok());
@@ -57,7 +57,7 @@ TEST_F(SchedulerFairness, NoneBeginsWhileTheLimitIsUnderWay) {
   EXPECT_EQ(Serve(milliseconds(10)), &started[1]);
 }
 
-TEST_F(SchedulerFairness, WithContinuousBatchesANewcomerWaitsForAPlace) {
+TEST_F(SchedulerFairnessTest, WithContinuousBatchesANewcomerWaitsForAPlace) {
   const auto model = MakeModel("m", {.max_batch = 2, .continuous = true});
   FakeReply started[2];
   ASSERT_TRUE(Submit(model, fresh_).ok());
@@ -69,7 +69,7 @@ TEST_F(SchedulerFairness, WithContinuousBatchesANewcomerWaitsForAPlace) {
   EXPECT_THAT(Pop(), ElementsAre(&fresh_, &started[0]));
 }
 
-TEST_F(SchedulerFairness, WithContinuousBatchesLongRequestsAreBoundedToo) {
+TEST_F(SchedulerFairnessTest, WithContinuousBatchesLongRequestsAreBoundedToo) {
   const auto model = MakeModel("m", {.max_batch = 2, .continuous = true});
   ASSERT_TRUE(Submit(model, fresh_).ok());
   clock_.Advance(milliseconds(1));
@@ -82,7 +82,7 @@ TEST_F(SchedulerFairness, WithContinuousBatchesLongRequestsAreBoundedToo) {
   EXPECT_THAT(Pop(), ElementsAre(&long_, &long_));  // four are under way
 }
 
-TEST_F(SchedulerFairness, WhatAnotherModelBeganWaitsForItsTurn) {
+TEST_F(SchedulerFairnessTest, WhatAnotherModelBeganWaitsForItsTurn) {
   const auto model = MakeModel("m");
   ASSERT_TRUE(Submit(model, fresh_).ok());
   clock_.Advance(milliseconds(1));
@@ -91,7 +91,7 @@ TEST_F(SchedulerFairness, WhatAnotherModelBeganWaitsForItsTurn) {
   EXPECT_THAT(Pop(), ElementsAre(&started_));
 }
 
-TEST_F(SchedulerFairness, RequestThatRunsKeepsAnotherFromBeginning) {
+TEST_F(SchedulerFairnessTest, RequestThatRunsKeepsAnotherFromBeginning) {
   const auto model = MakeModel("m");
   FakeReply started[kLimit];
   ASSERT_TRUE(Submit(model, fresh_).ok());
@@ -101,7 +101,7 @@ TEST_F(SchedulerFairness, RequestThatRunsKeepsAnotherFromBeginning) {
   EXPECT_THAT(Pop(), ElementsAre(&started[1]));
 }
 
-TEST_F(SchedulerFairness, LongRequestsNeverKeepAShortOneFromBeginning) {
+TEST_F(SchedulerFairnessTest, LongRequestsNeverKeepAShortOneFromBeginning) {
   const auto model = MakeModel("m");
   ASSERT_TRUE(Submit(model, short_).ok());
   clock_.Advance(milliseconds(1));
@@ -109,7 +109,7 @@ TEST_F(SchedulerFairness, LongRequestsNeverKeepAShortOneFromBeginning) {
   EXPECT_THAT(Pop(), ElementsAre(&short_));
 }
 
-TEST_F(SchedulerFairness, WhatLeavesTheQueueIsNoLongerUnderWay) {
+TEST_F(SchedulerFairnessTest, WhatLeavesTheQueueIsNoLongerUnderWay) {
   const auto model = MakeModel("m");
   FakeReply started[kLimit];
   ASSERT_TRUE(Submit(model, fresh_).ok());
@@ -128,7 +128,7 @@ TEST_F(SchedulerFairness, WhatLeavesTheQueueIsNoLongerUnderWay) {
   EXPECT_THAT(Pop(), ElementsAre(&short_));
 }
 
-TEST_F(SchedulerFairness, MuchShorterRequestNeedNotWaitForOthersToEnd) {
+TEST_F(SchedulerFairnessTest, MuchShorterRequestNeedNotWaitForOthersToEnd) {
   const auto model = MakeModel("m");
   FakeReply started[kLimit], longer;
   for (FakeReply& reply : started) {
@@ -150,7 +150,7 @@ TEST_F(SchedulerFairness, MuchShorterRequestNeedNotWaitForOthersToEnd) {
   EXPECT_THAT(Pop(), ElementsAre(&started[0]));  // the longer one waits for an end
 }
 
-TEST_F(SchedulerFairness, FloodOnOneModelLeavesAnotherItsShare) {
+TEST_F(SchedulerFairnessTest, FloodOnOneModelLeavesAnotherItsShare) {
   const auto flooded = MakeModel("flooded");
   const auto other = MakeModel("other");
   for (int i = 0; i < 50; ++i) ASSERT_TRUE(Submit(flooded, long_).ok());
@@ -169,7 +169,7 @@ TEST_F(SchedulerFairness, FloodOnOneModelLeavesAnotherItsShare) {
   EXPECT_EQ(others, 8);
 }
 
-TEST_F(SchedulerFairness, ModelThatWasIdleHasNoClaimToTheTimeItDidNotUse) {
+TEST_F(SchedulerFairnessTest, ModelThatWasIdleHasNoClaimToTheTimeItDidNotUse) {
   const auto busy = MakeModel("busy");
   const auto idle = MakeModel("idle");
   for (int i = 0; i < 50; ++i) ASSERT_TRUE(Submit(busy, long_).ok());

@@ -14,11 +14,11 @@ using testing::FakeReply;
 
 // What the scheduler learns from how its forecasts came true, and what it then lets in. One worker,
 // one job a step of a second.
-class SchedulerForecast : public StepTest {
+class SchedulerForecastTest : public StepTest {
  protected:
   static constexpr int kAhead = 5;
 
-  SchedulerForecast() { ReportPace(); }
+  SchedulerForecastTest() { ReportPace(); }
 
   void ReportPace() {
     scheduler_.ReportStep(model_->queue(), {.jobs = 1, .took = seconds(1), .work = 1});
@@ -83,29 +83,29 @@ class SchedulerForecast : public StepTest {
                      }});
 };
 
-TEST_F(SchedulerForecast, AtFirstAQuarterIsAdded) {
+TEST_F(SchedulerForecastTest, AtFirstAQuarterIsAdded) {
   EXPECT_NEAR(Needed(), 3 + 1.25 * 4 / 3 * kAhead, 0.01);
 }
 
-TEST_F(SchedulerForecast, NothingIsAddedWhereRequestsEndInTime) {
+TEST_F(SchedulerForecastTest, NothingIsAddedWhereRequestsEndInTime) {
   Serve(seconds(1));
   EXPECT_NEAR(Needed(), kWithout, 0.05);
 }
 
 // Requests take turns while there is time for it.
-TEST_F(SchedulerForecast, HowLongBeforeTheirDeadlineTheyEndIsNoMatter) {
+TEST_F(SchedulerForecastTest, HowLongBeforeTheirDeadlineTheyEndIsNoMatter) {
   Serve(seconds(900));
   EXPECT_NEAR(Needed(), kWithout, 0.05);
 }
 
-TEST_F(SchedulerForecast, WhatExpiredWhileItWaitedCounts) {
+TEST_F(SchedulerForecastTest, WhatExpiredWhileItWaitedCounts) {
   Serve(seconds(1));
   const double before = Needed();
   Expire();
   EXPECT_GT(Needed(), before + 0.1);
 }
 
-TEST_F(SchedulerForecast, WhatAWorkerFindsExpiredCounts) {
+TEST_F(SchedulerForecastTest, WhatAWorkerFindsExpiredCounts) {
   Serve(seconds(1));
   const double before = Needed();
   FakeReply reply;
@@ -116,7 +116,7 @@ TEST_F(SchedulerForecast, WhatAWorkerFindsExpiredCounts) {
   EXPECT_GT(Needed(), before + 0.1);
 }
 
-TEST_F(SchedulerForecast, WhatExpiredWhileItRanCounts) {
+TEST_F(SchedulerForecastTest, WhatExpiredWhileItRanCounts) {
   Serve(seconds(1));
   const double before = Needed();
   FakeReply reply;
@@ -128,7 +128,7 @@ TEST_F(SchedulerForecast, WhatExpiredWhileItRanCounts) {
 }
 
 // gRPC cancels a call whose deadline passes, often just before it has passed here.
-TEST_F(SchedulerForecast, WhoLeavesAfterItShouldHaveEndedCounts) {
+TEST_F(SchedulerForecastTest, WhoLeavesAfterItShouldHaveEndedCounts) {
   Serve(seconds(1));
   const double before = Needed();
   FakeReply reply;
@@ -138,7 +138,7 @@ TEST_F(SchedulerForecast, WhoLeavesAfterItShouldHaveEndedCounts) {
   EXPECT_GT(Needed(), before + 0.1);
 }
 
-TEST_F(SchedulerForecast, WhoLeavesEarlyTellsNothing) {
+TEST_F(SchedulerForecastTest, WhoLeavesEarlyTellsNothing) {
   const double before = Needed();
   for (int i = 0; i < 100; ++i) {
     FakeReply waits, runs;
@@ -153,7 +153,7 @@ TEST_F(SchedulerForecast, WhoLeavesEarlyTellsNothing) {
   EXPECT_NEAR(Needed(), before, 0.002);
 }
 
-TEST_F(SchedulerForecast, WhoReadsSlowlyTellsNothing) {
+TEST_F(SchedulerForecastTest, WhoReadsSlowlyTellsNothing) {
   const double before = Needed();
   for (int i = 0; i < 100; ++i) {
     FakeReply reply;
@@ -173,18 +173,18 @@ TEST_F(SchedulerForecast, WhoReadsSlowlyTellsNothing) {
   EXPECT_NEAR(Needed(), before, 0.002);
 }
 
-TEST_F(SchedulerForecast, NoFloodDoublesTheForecastOfOthers) {
+TEST_F(SchedulerForecastTest, NoFloodDoublesTheForecastOfOthers) {
   for (int i = 0; i < 1000; ++i) Expire();
   EXPECT_NEAR(Needed(), 3 + 2 * 4.0 / 3 * kAhead, 0.01);
 }
 
-TEST_F(SchedulerForecast, WhereForecastsComeTrueAgainTheMarginGoes) {
+TEST_F(SchedulerForecastTest, WhereForecastsComeTrueAgainTheMarginGoes) {
   for (int i = 0; i < 1000; ++i) Expire();
   Serve(seconds(1), 1000);
   EXPECT_NEAR(Needed(), kWithout, 0.01);
 }
 
-TEST_F(SchedulerForecast, FailedRequestTellsNothing) {
+TEST_F(SchedulerForecastTest, FailedRequestTellsNothing) {
   const double before = Needed();
   for (int i = 0; i < 100; ++i) {
     FakeReply reply;
@@ -200,7 +200,7 @@ TEST_F(SchedulerForecast, FailedRequestTellsNothing) {
 }
 
 // What began may prove to be more than it was judged; newcomers are then judged so, too.
-TEST_F(SchedulerForecast, WorkThatWasJudgedTooSmallCountsAsItProves) {
+TEST_F(SchedulerForecastTest, WorkThatWasJudgedTooSmallCountsAsItProves) {
   Serve(seconds(1));
   for (int i = 0; i < 1000; ++i) {
     FakeReply reply;

@@ -15,9 +15,9 @@ using testing::FakeReply;
 
 // Who is next where not everybody would be in time by turns. One worker, a second for a unit of
 // work, steps of a tenth.
-class SchedulerPressed : public SchedulingTest {
+class SchedulerPressedTest : public SchedulingTest {
  protected:
-  SchedulerPressed() {
+  SchedulerPressedTest() {
     for (int i = 0; i < 100; ++i) {
       scheduler_.ReportStep(model_->queue(), {.jobs = 1, .took = milliseconds(100), .work = 0.1});
     }
@@ -38,14 +38,14 @@ class SchedulerPressed : public SchedulingTest {
   FakeReply a_, b_, c_;
 };
 
-TEST_F(SchedulerPressed, ByTurnsWhileThereIsTime) {
+TEST_F(SchedulerPressedTest, ByTurnsWhileThereIsTime) {
   Start(a_, 4, seconds(100));
   clock_.Advance(milliseconds(1));
   Start(b_, 4, seconds(20));
   EXPECT_THAT(Pop(), ElementsAre(&a_));
 }
 
-TEST_F(SchedulerPressed, WhoseDeadlineIsFirstGoesFirst) {
+TEST_F(SchedulerPressedTest, WhoseDeadlineIsFirstGoesFirst) {
   Start(a_, 4, seconds(100));
   clock_.Advance(milliseconds(1));
   Start(b_, 4, seconds(6));
@@ -55,14 +55,14 @@ TEST_F(SchedulerPressed, WhoseDeadlineIsFirstGoesFirst) {
   EXPECT_THAT(Pop(), ElementsAre(&b_));
 }
 
-TEST_F(SchedulerPressed, RequestThatHasNotBegunMayGoFirst) {
+TEST_F(SchedulerPressedTest, RequestThatHasNotBegunMayGoFirst) {
   Start(a_, 4, seconds(100));
   clock_.Advance(milliseconds(1));
   scheduler_.Enter(MakeLong(b_, 4, seconds(5)));
   EXPECT_THAT(Pop(), ElementsAre(&b_));
 }
 
-TEST_F(SchedulerPressed, TheLongestIsGivenUpWhereNotAllCanBeInTime) {
+TEST_F(SchedulerPressedTest, TheLongestIsGivenUpWhereNotAllCanBeInTime) {
   Start(a_, 5, seconds(5));
   Start(b_, 3, seconds(6));
   Start(c_, 2, seconds(6));
@@ -71,7 +71,7 @@ TEST_F(SchedulerPressed, TheLongestIsGivenUpWhereNotAllCanBeInTime) {
   EXPECT_THAT(Pop(), ElementsAre(&a_));  // with nothing else to do
 }
 
-TEST_F(SchedulerPressed, EveryFourthTurnIsOfMuchShorterOnes) {
+TEST_F(SchedulerPressedTest, EveryFourthTurnIsOfMuchShorterOnes) {
   Start(a_, 40, seconds(41));
   FakeReply brief[2];
   for (FakeReply& reply : brief) scheduler_.Enter(MakeLong(reply, 0.1, seconds(100)));
@@ -85,7 +85,7 @@ TEST_F(SchedulerPressed, EveryFourthTurnIsOfMuchShorterOnes) {
 }
 
 // What is full by its work is not slowed down by newcomers, however many places it has.
-TEST_F(SchedulerPressed, ContinuousBatchThatIsFullTakesNobodyIn) {
+TEST_F(SchedulerPressedTest, ContinuousBatchThatIsFullTakesNobodyIn) {
   const auto model = MakeModel("batches", {.max_batch = 8, .continuous = true, .full_work = 4});
   scheduler_.ReportStep(model->queue(), {.jobs = 1, .took = milliseconds(100), .work = 0.1});
   const auto make = [&](Reply& reply, Duration left) {
@@ -100,7 +100,7 @@ TEST_F(SchedulerPressed, ContinuousBatchThatIsFullTakesNobodyIn) {
 }
 
 // They came before the pace was known.
-TEST_F(SchedulerPressed, WhatWasLetInAndCannotBeDoneIsRefusedBeforeItBegins) {
+TEST_F(SchedulerPressedTest, WhatWasLetInAndCannotBeDoneIsRefusedBeforeItBegins) {
   const auto model = MakeModel("new");
   FakeReply replies[10];
   for (FakeReply& reply : replies)

@@ -17,9 +17,9 @@ using testing::FakeReply;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-using SchedulerQueue = SchedulingTest;
+using SchedulerQueueTest = SchedulingTest;
 
-TEST_F(SchedulerQueue, IsFirstInFirstOut) {
+TEST_F(SchedulerQueueTest, IsFirstInFirstOut) {
   const auto model = MakeModel("m");
   FakeReply a, b, c;
   for (FakeReply* reply : {&a, &b, &c}) ASSERT_TRUE(Submit(model, *reply).ok());
@@ -30,7 +30,7 @@ TEST_F(SchedulerQueue, IsFirstInFirstOut) {
   EXPECT_EQ(scheduler_.depth(model->queue()), 0U);
 }
 
-TEST_F(SchedulerQueue, FullOneRefusesAndLeavesTheJobWithTheCaller) {
+TEST_F(SchedulerQueueTest, FullOneRefusesAndLeavesTheJobWithTheCaller) {
   const auto model = MakeModel("little", {.queue_size = 2});
   const auto other = MakeModel("other");
   EXPECT_EQ(scheduler_.capacity(model->queue()), 2U);
@@ -47,12 +47,12 @@ TEST_F(SchedulerQueue, FullOneRefusesAndLeavesTheJobWithTheCaller) {
   EXPECT_TRUE(Submit(other, d).ok());  // another model's queue is its own
 }
 
-TEST_F(SchedulerQueue, WithoutASizeOfItsOwnHasTheServers) {
+TEST_F(SchedulerQueueTest, WithoutASizeOfItsOwnHasTheServers) {
   const auto model = MakeModel("m");
   EXPECT_EQ(scheduler_.capacity(model->queue()), 100U);
 }
 
-TEST_F(SchedulerQueue, TakesTheJobThatItAccepts) {
+TEST_F(SchedulerQueueTest, TakesTheJobThatItAccepts) {
   const auto model = MakeModel("m");
   FakeReply reply;
   std::unique_ptr<Job> job = MakeJob(model, reply);
@@ -62,7 +62,7 @@ TEST_F(SchedulerQueue, TakesTheJobThatItAccepts) {
   EXPECT_EQ(popped_.batch.front()->enqueued, clock_.Now());
 }
 
-TEST_F(SchedulerQueue, RequeuedJobGoesToTheBack) {
+TEST_F(SchedulerQueueTest, RequeuedJobGoesToTheBack) {
   const auto model = MakeModel("m");
   FakeReply longer, b, c;
   for (FakeReply* reply : {&longer, &b, &c}) ASSERT_TRUE(Submit(model, *reply).ok());
@@ -75,7 +75,7 @@ TEST_F(SchedulerQueue, RequeuedJobGoesToTheBack) {
   EXPECT_EQ(popped_.batch.front()->enqueued, clock_.Now());
 }
 
-TEST_F(SchedulerQueue, RequeueIsNeverRefusedForSize) {
+TEST_F(SchedulerQueueTest, RequeueIsNeverRefusedForSize) {
   const auto model = MakeModel("m", {.queue_size = 1});
   FakeReply running, waiting;
   ASSERT_TRUE(Submit(model, running).ok());
@@ -86,7 +86,7 @@ TEST_F(SchedulerQueue, RequeueIsNeverRefusedForSize) {
   EXPECT_FALSE(running.status());
 }
 
-TEST_F(SchedulerQueue, DropsWhatWasCancelledWhileItWaited) {
+TEST_F(SchedulerQueueTest, DropsWhatWasCancelledWhileItWaited) {
   const auto model = MakeModel("m", {.max_batch = 2});
   FakeReply gone, a, b, c;
   for (FakeReply* reply : {&gone, &a, &b, &c}) ASSERT_TRUE(Submit(model, *reply).ok());
@@ -97,7 +97,7 @@ TEST_F(SchedulerQueue, DropsWhatWasCancelledWhileItWaited) {
   EXPECT_THAT(popped_.dropped, IsEmpty());
 }
 
-TEST_F(SchedulerQueue, DropsWhatExpiredWhileItWaited) {
+TEST_F(SchedulerQueueTest, DropsWhatExpiredWhileItWaited) {
   const auto model = MakeModel("m", {.max_batch = 4});
   FakeReply late, in_time;
   ASSERT_TRUE(Submit(model, late, clock_.Now() + seconds(1)).ok());
@@ -107,7 +107,7 @@ TEST_F(SchedulerQueue, DropsWhatExpiredWhileItWaited) {
   EXPECT_THAT(Replies(popped_.dropped), ElementsAre(&late));
 }
 
-TEST_F(SchedulerQueue, HandsOutDroppedJobsWithoutABatch) {
+TEST_F(SchedulerQueueTest, HandsOutDroppedJobsWithoutABatch) {
   const auto model = MakeModel("m");
   FakeReply gone;
   ASSERT_TRUE(Submit(model, gone).ok());
@@ -116,7 +116,7 @@ TEST_F(SchedulerQueue, HandsOutDroppedJobsWithoutABatch) {
   EXPECT_THAT(Replies(popped_.dropped), ElementsAre(&gone));
 }
 
-TEST_F(SchedulerQueue, TakesOutWhatExpiredWhileNoWorkerIsFree) {
+TEST_F(SchedulerQueueTest, TakesOutWhatExpiredWhileNoWorkerIsFree) {
   const auto model = MakeModel("m");
   const auto other = MakeModel("other");
   FakeReply late, in_time, late_too, without;
@@ -132,7 +132,7 @@ TEST_F(SchedulerQueue, TakesOutWhatExpiredWhileNoWorkerIsFree) {
   EXPECT_THAT(popped_.dropped, IsEmpty());
 }
 
-TEST_F(SchedulerQueue, RemoveTakesOutTheJobOfAReply) {
+TEST_F(SchedulerQueueTest, RemoveTakesOutTheJobOfAReply) {
   const auto model = MakeModel("m");
   FakeReply a, b, c, stranger;
   for (FakeReply* reply : {&a, &b, &c}) ASSERT_TRUE(Submit(model, *reply).ok());
@@ -145,7 +145,7 @@ TEST_F(SchedulerQueue, RemoveTakesOutTheJobOfAReply) {
   EXPECT_THAT(Pop(), ElementsAre(&c));
 }
 
-TEST_F(SchedulerQueue, RemoveDoesNotFindAJobThatRuns) {
+TEST_F(SchedulerQueueTest, RemoveDoesNotFindAJobThatRuns) {
   const auto model = MakeModel("m");
   FakeReply reply;
   ASSERT_TRUE(Submit(model, reply).ok());
@@ -153,7 +153,7 @@ TEST_F(SchedulerQueue, RemoveDoesNotFindAJobThatRuns) {
   EXPECT_EQ(scheduler_.Remove(model->queue(), reply), nullptr);
 }
 
-TEST_F(SchedulerQueue, CloseReturnsWhatWaitsAndRefusesTheRest) {
+TEST_F(SchedulerQueueTest, CloseReturnsWhatWaitsAndRefusesTheRest) {
   const auto one = MakeModel("one");
   const auto two = MakeModel("two");
   FakeReply a, b, late;
@@ -169,7 +169,7 @@ TEST_F(SchedulerQueue, CloseReturnsWhatWaitsAndRefusesTheRest) {
   EXPECT_EQ(scheduler_.depth(one->queue()), 0U);
 }
 
-TEST_F(SchedulerQueue, RequeueAfterCloseEndsTheJob) {
+TEST_F(SchedulerQueueTest, RequeueAfterCloseEndsTheJob) {
   const auto model = MakeModel("m");
   FakeReply reply;
   ASSERT_TRUE(Submit(model, reply).ok());
@@ -181,7 +181,7 @@ TEST_F(SchedulerQueue, RequeueAfterCloseEndsTheJob) {
   EXPECT_EQ(reply.finishes(), 1);
 }
 
-TEST_F(SchedulerQueue, SlotOfARemovedModelIsUsedAgainAsNew) {
+TEST_F(SchedulerQueueTest, SlotOfARemovedModelIsUsedAgainAsNew) {
   QueueId freed = 0;
   {
     const auto first = MakeModel("first", {.max_batch = 7, .queue_size = 3});
@@ -198,7 +198,7 @@ TEST_F(SchedulerQueue, SlotOfARemovedModelIsUsedAgainAsNew) {
   EXPECT_THAT(Pop(), ElementsAre(&a));  // and max_batch is 1 again
 }
 
-TEST_F(SchedulerQueue, QueuesThatLiveKeepTheirNumber) {
+TEST_F(SchedulerQueueTest, QueuesThatLiveKeepTheirNumber) {
   auto first = MakeModel("first");
   const auto second = MakeModel("second", {.queue_size = 5});
   const QueueId id = second->queue();

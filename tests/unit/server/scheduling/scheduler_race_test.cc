@@ -19,7 +19,7 @@ using testing::JoiningThread;
 constexpr int kWorkers = 16;
 
 // These tests hang until their time limit when a wake-up is lost.
-class SchedulerRace : public SchedulingTest {
+class SchedulerRaceTest : public SchedulingTest {
  protected:
   std::vector<std::shared_ptr<ServedModel>> MakeModels(int count, models::BatchPolicy policy) {
     std::vector<std::shared_ptr<ServedModel>> models;
@@ -30,7 +30,7 @@ class SchedulerRace : public SchedulingTest {
 
 // One notification is under way at a time, and each woken worker passes it on. Every worker holds
 // its job until all have one, so that a round only ends when all of them were woken.
-TEST_F(SchedulerRace, BurstWakesAsManyWorkersAsThereAreJobs) {
+TEST_F(SchedulerRaceTest, BurstWakesAsManyWorkersAsThereAreJobs) {
   constexpr int kRounds = 100;
   const auto models = MakeModels(4, {.max_batch = 1});
   std::vector<FakeReply> replies(kWorkers);
@@ -51,7 +51,7 @@ TEST_F(SchedulerRace, BurstWakesAsManyWorkersAsThereAreJobs) {
 }
 
 // The same with the burst from as many threads at once.
-TEST_F(SchedulerRace, BurstFromManyThreadsWakesAllWorkers) {
+TEST_F(SchedulerRaceTest, BurstFromManyThreadsWakesAllWorkers) {
   constexpr int kRounds = 50;
   const auto models = MakeModels(3, {.max_batch = 1});
   std::vector<FakeReply> replies(kWorkers);
@@ -75,7 +75,7 @@ TEST_F(SchedulerRace, BurstFromManyThreadsWakesAllWorkers) {
 }
 
 // A worker that lingers for one model must not keep the others from work that is ready.
-TEST_F(SchedulerRace, LingeringWorkerDoesNotSwallowTheWakeUpOfOthers) {
+TEST_F(SchedulerRaceTest, LingeringWorkerDoesNotSwallowTheWakeUpOfOthers) {
   constexpr int kRounds = 50;
   const auto patient = MakeModel("patient", {.max_batch = 8, .linger = std::chrono::hours(1)});
   const auto quick = MakeModels(2, {.max_batch = 1});
@@ -111,7 +111,7 @@ TEST_F(SchedulerRace, LingeringWorkerDoesNotSwallowTheWakeUpOfOthers) {
   EXPECT_EQ(patient_jobs.load(), 1);
 }
 
-TEST_F(SchedulerRace, CloseFreesEveryWaitingWorkerAndEachJobHasOneOwner) {
+TEST_F(SchedulerRaceTest, CloseFreesEveryWaitingWorkerAndEachJobHasOneOwner) {
   constexpr int kSubmitters = 16;
   for (int round = 0; round < 50; ++round) {
     Scheduler scheduler({.default_queue_size = 1000, .workers = kWorkers}, clock_);
@@ -148,7 +148,7 @@ TEST_F(SchedulerRace, CloseFreesEveryWaitingWorkerAndEachJobHasOneOwner) {
 }
 
 // The caller leaves while workers take jobs: either it gets the job back or a worker has it.
-TEST_F(SchedulerRace, RemoveRacesPop) {
+TEST_F(SchedulerRaceTest, RemoveRacesPop) {
   constexpr int kJobs = 64;
   for (int round = 0; round < 20; ++round) {
     Scheduler scheduler({.default_queue_size = kJobs, .workers = kWorkers / 2}, clock_);
@@ -187,7 +187,7 @@ TEST_F(SchedulerRace, RemoveRacesPop) {
   }
 }
 
-TEST_F(SchedulerRace, ModelsComeAndGoWhileOthersWork) {
+TEST_F(SchedulerRaceTest, ModelsComeAndGoWhileOthersWork) {
   const auto steady = MakeModel("steady", {.max_batch = 4});
   std::atomic<int> served{0};
   std::barrier start(4 + 8 + 1);

@@ -23,7 +23,7 @@ using ::testing::Pair;
 constexpr int kRequests = 4;
 
 // A batch of four requests, "0" to "3", of which some make a phase throw.
-class StepFailure : public StepTest {
+class StepFailureTest : public StepTest {
  protected:
   ModelHooks::Hook ThrowFor(const std::string& poison, const std::string& message) {
     return [=, this](Request& request) {
@@ -61,17 +61,17 @@ class StepFailure : public StepTest {
   std::shared_ptr<ServedModel> model_;
 };
 
-TEST_F(StepFailure, InForwardFailsTheRequestAtFaultAlone) {
+TEST_F(StepFailureTest, InForwardFailsTheRequestAtFaultAlone) {
   RunBatch({.forward = ThrowFor("2", "out of memory")});
   ExpectOnlyFails(2, "out of memory");
 }
 
-TEST_F(StepFailure, InPrepareFailsTheRequestAtFaultAlone) {
+TEST_F(StepFailureTest, InPrepareFailsTheRequestAtFaultAlone) {
   RunBatch({.prepare = ThrowFor("0", "no phonemes")});
   ExpectOnlyFails(0, "no phonemes");
 }
 
-TEST_F(StepFailure, InCompleteFailsTheRequestAtFaultAlone) {
+TEST_F(StepFailureTest, InCompleteFailsTheRequestAtFaultAlone) {
   RunBatch({.complete = [fail = ThrowFor("3", "cannot decode")](Request& request) {
     fail(request);
     request.Finish(absl::OkStatus());
@@ -80,7 +80,7 @@ TEST_F(StepFailure, InCompleteFailsTheRequestAtFaultAlone) {
   EXPECT_THAT(calls_, ::testing::Contains(Pair("0", 1)));  // finished before: not run again
 }
 
-TEST_F(StepFailure, RefusedShapeIsTheClientsFaultAndNotThatOfTheBatch) {
+TEST_F(StepFailureTest, RefusedShapeIsTheClientsFaultAndNotThatOfTheBatch) {
   RunBatch({.forward = [](Request& request) {
     if (NameOf(request) == "2") throw runtime::ShapeRefused("model 'm/1': shape [1, 3] is new");
   }});
@@ -93,7 +93,7 @@ TEST_F(StepFailure, RefusedShapeIsTheClientsFaultAndNotThatOfTheBatch) {
   }
 }
 
-TEST_F(StepFailure, ThatHitsAllFailsAll) {
+TEST_F(StepFailureTest, ThatHitsAllFailsAll) {
   RunBatch({.forward = [](Request&) { throw std::runtime_error("device lost"); }});
   for (const FakeReply& reply : replies_) {
     EXPECT_EQ(reply.status()->code(), absl::StatusCode::kInternal);
@@ -101,7 +101,7 @@ TEST_F(StepFailure, ThatHitsAllFailsAll) {
   }
 }
 
-TEST_F(StepFailure, ThatPassesIsForgotten) {
+TEST_F(StepFailureTest, ThatPassesIsForgotten) {
   bool first = true;
   RunBatch({.forward = [&](Request&) {
     if (std::exchange(first, false)) throw std::runtime_error("once");
@@ -109,7 +109,7 @@ TEST_F(StepFailure, ThatPassesIsForgotten) {
   for (const FakeReply& reply : replies_) EXPECT_TRUE(reply.status()->ok());
 }
 
-TEST_F(StepFailure, OfACompanyThatNoneIsAtFaultForLetsEachGoOnAlone) {
+TEST_F(StepFailureTest, OfACompanyThatNoneIsAtFaultForLetsEachGoOnAlone) {
   size_t together = 0;
   const auto model = MakeModel("m", {.max_batch = 4},
                                {.prepare = [&](Request&) { ++together; },
@@ -127,7 +127,7 @@ TEST_F(StepFailure, OfACompanyThatNoneIsAtFaultForLetsEachGoOnAlone) {
   for (int i = 0; i < 3; ++i) EXPECT_EQ(Pop().size(), 1U) << i;
 }
 
-TEST_F(StepFailure, OfASingleRequestIsNotTriedTwice) {
+TEST_F(StepFailureTest, OfASingleRequestIsNotTriedTwice) {
   FakeReply reply;
   const auto model = MakeModel("m", {}, {.forward = ThrowFor("only", "broken")});
   std::vector<std::unique_ptr<Job>> batch;
@@ -137,7 +137,7 @@ TEST_F(StepFailure, OfASingleRequestIsNotTriedTwice) {
   EXPECT_EQ(calls_["only"], 1);
 }
 
-TEST_F(StepFailure, ShowsTheFirstLineOfTheMessage) {
+TEST_F(StepFailureTest, ShowsTheFirstLineOfTheMessage) {
   FakeReply reply;
   const auto model = MakeModel("m", {}, {.forward = [](Request&) {
                                  throw std::runtime_error("what it is\nframe #0: trace");
@@ -147,7 +147,7 @@ TEST_F(StepFailure, ShowsTheFirstLineOfTheMessage) {
   EXPECT_THAT(MessageOf(*reply.status()), Not(HasSubstr("frame")));
 }
 
-TEST_F(StepFailure, WithoutAMessageStillFails) {
+TEST_F(StepFailureTest, WithoutAMessageStillFails) {
   FakeReply reply;
   const auto model =
       MakeModel("m", {}, {.forward = [](Request&) { throw std::runtime_error(""); }});
@@ -157,7 +157,7 @@ TEST_F(StepFailure, WithoutAMessageStillFails) {
 }
 
 // The step that failed left the others unfinished: they go on with the next one.
-TEST_F(StepFailure, OthersThatNeedMoreStepsAreRequeued) {
+TEST_F(StepFailureTest, OthersThatNeedMoreStepsAreRequeued) {
   FakeReply poison, longer;
   const auto model = MakeModel("m", {.max_batch = 2},
                                {.forward = ThrowFor("poison", "bad"), .complete = [](Request&) {}});

@@ -17,8 +17,6 @@ using std::chrono::seconds;
 using ::testing::ElementsAre;
 using testing::FakeReply;
 
-using Step = StepTest;
-
 double Sum(const ShardedHistogram& histogram) { return histogram.Collect().histogram.sample_sum; }
 uint64_t Count(const ShardedHistogram& histogram) {
   return histogram.Collect().histogram.sample_count;
@@ -42,7 +40,7 @@ testing::ModelHooks::Hook FinishAfter(int steps) {
   };
 }
 
-TEST_F(Step, DeliversEachRequestItsOwnOutcome) {
+TEST_F(StepTest, DeliversEachRequestItsOwnOutcome) {
   FakeReply good, bad;
   std::vector<std::string> phases;
   const auto model =
@@ -66,7 +64,7 @@ TEST_F(Step, DeliversEachRequestItsOwnOutcome) {
   EXPECT_EQ(good.finishes() + bad.finishes(), 2);
 }
 
-TEST_F(Step, RequestThatPrepareRefusesGoesNoFurther) {
+TEST_F(StepTest, RequestThatPrepareRefusesGoesNoFurther) {
   FakeReply refused, served;
   int forwards = 0;
   const auto model = MakeModel("m", {.max_batch = 2},
@@ -85,7 +83,7 @@ TEST_F(Step, RequestThatPrepareRefusesGoesNoFurther) {
   EXPECT_EQ(forwards, 1);
 }
 
-TEST_F(Step, WithNothingLeftAfterPrepareTheDeviceIsNotTouched) {
+TEST_F(StepTest, WithNothingLeftAfterPrepareTheDeviceIsNotTouched) {
   FakeReply reply;
   const auto model = MakeModel("m", {},
                                {.prepare = [](Request& r) { r.Finish(absl::OkStatus()); },
@@ -96,7 +94,7 @@ TEST_F(Step, WithNothingLeftAfterPrepareTheDeviceIsNotTouched) {
   EXPECT_EQ(Count(model->metrics().batch_size), 1U);
 }
 
-TEST_F(Step, UnfinishedRequestGoesBackToItsQueueAndComesToItsEnd) {
+TEST_F(StepTest, UnfinishedRequestGoesBackToItsQueueAndComesToItsEnd) {
   FakeReply longer, shorter;
   const auto model = MakeModel("m", {.max_batch = 2}, {.complete = FinishAfter(3)});
   Run(model, {&longer});
@@ -116,7 +114,7 @@ TEST_F(Step, UnfinishedRequestGoesBackToItsQueueAndComesToItsEnd) {
   EXPECT_EQ(scheduler_.depth(model->queue()), 0U);
 }
 
-TEST_F(Step, RequestWithACongestedReplyIsParkedInsteadOfQueued) {
+TEST_F(StepTest, RequestWithACongestedReplyIsParkedInsteadOfQueued) {
   FakeReply slow, quick;
   const auto model = MakeModel("m", {.max_batch = 2}, {.complete = FinishAfter(2)});
   slow.congested = true;
@@ -140,7 +138,7 @@ TEST_F(Step, RequestWithACongestedReplyIsParkedInsteadOfQueued) {
   EXPECT_TRUE(quick.status()->ok());
 }
 
-TEST_F(Step, FinishedRequestWithACongestedReplyEnds) {
+TEST_F(StepTest, FinishedRequestWithACongestedReplyEnds) {
   FakeReply slow;
   slow.congested = true;
   const auto model = MakeModel("m");
@@ -149,7 +147,7 @@ TEST_F(Step, FinishedRequestWithACongestedReplyEnds) {
   EXPECT_TRUE(slow.status()->ok());
 }
 
-TEST_F(Step, CancelledRequestEndsAfterItsStep) {
+TEST_F(StepTest, CancelledRequestEndsAfterItsStep) {
   FakeReply gone, stays;
   const auto model = MakeModel("m", {.max_batch = 2}, {.complete = FinishAfter(2)});
   auto batch = MakeBatch(model, {&gone, &stays});
@@ -160,7 +158,7 @@ TEST_F(Step, CancelledRequestEndsAfterItsStep) {
   EXPECT_EQ(scheduler_.depth(model->queue()), 1U);
 }
 
-TEST_F(Step, ExpiredRequestEndsAfterItsStep) {
+TEST_F(StepTest, ExpiredRequestEndsAfterItsStep) {
   FakeReply late;
   const auto model = MakeModel(
       "m", {},
@@ -171,7 +169,7 @@ TEST_F(Step, ExpiredRequestEndsAfterItsStep) {
 }
 
 // gRPC also cancels a call whose deadline has passed: the deadline is what the count should show.
-TEST_F(Step, RequestThatExpiredAndWasCancelledCountsAsExpired) {
+TEST_F(StepTest, RequestThatExpiredAndWasCancelledCountsAsExpired) {
   FakeReply late;
   const auto model = MakeModel("m", {},
                                {.forward =
@@ -184,7 +182,7 @@ TEST_F(Step, RequestThatExpiredAndWasCancelledCountsAsExpired) {
   EXPECT_EQ(late.status()->code(), absl::StatusCode::kDeadlineExceeded);
 }
 
-TEST_F(Step, WorkThatIsDoneIsDeliveredEvenIfLate) {
+TEST_F(StepTest, WorkThatIsDoneIsDeliveredEvenIfLate) {
   FakeReply late;
   const auto model =
       MakeModel("m", {}, {.forward = [this](Request&) { clock_.Advance(seconds(2)); }});
@@ -192,7 +190,7 @@ TEST_F(Step, WorkThatIsDoneIsDeliveredEvenIfLate) {
   EXPECT_TRUE(late.status()->ok());
 }
 
-TEST_F(Step, ObservesItsMetrics) {
+TEST_F(StepTest, ObservesItsMetrics) {
   FakeReply a, b;
   const auto model = MakeModel(
       "m", {.max_batch = 2}, {.forward = [this](Request&) { clock_.Advance(milliseconds(100)); }});
@@ -211,7 +209,7 @@ TEST_F(Step, ObservesItsMetrics) {
   EXPECT_DOUBLE_EQ(Sum(metrics.permit_wait_seconds), 0.03);
 }
 
-TEST_F(Step, WaitingCountsOnceForARequestOfManySteps) {
+TEST_F(StepTest, WaitingCountsOnceForARequestOfManySteps) {
   FakeReply reply;
   const auto model = MakeModel("m", {}, {.complete = FinishAfter(3)});
   ASSERT_TRUE(Submit(model, reply).ok());
@@ -224,7 +222,7 @@ TEST_F(Step, WaitingCountsOnceForARequestOfManySteps) {
   EXPECT_DOUBLE_EQ(Sum(model->metrics().queue_seconds), 0.75);
 }
 
-TEST_F(Step, ReportsTheTimeToDeliverToo) {
+TEST_F(StepTest, ReportsTheTimeToDeliverToo) {
   FakeReply done, waiting, refused;
   const auto model =
       MakeModel("m", {}, {.forward = [this](Request&) { clock_.Advance(seconds(1)); }});
@@ -236,7 +234,7 @@ TEST_F(Step, ReportsTheTimeToDeliverToo) {
   EXPECT_TRUE(Submit(model, refused, clock_.Now() + milliseconds(9400)).ok());
 }
 
-TEST_F(Step, ReportsItsTimeToTheScheduler) {
+TEST_F(StepTest, ReportsItsTimeToTheScheduler) {
   FakeReply a, b, waiting, refused;
   const auto model = MakeModel("m", {.max_batch = 2},
                                {.forward = [this](Request&) { clock_.Advance(seconds(1)); }});

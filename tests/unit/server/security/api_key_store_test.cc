@@ -234,14 +234,14 @@ TEST_F(ApiKeyStoreTest, ReadersAndReloadsAtOnce) {
   for (std::thread& reader : readers) reader.join();
 }
 
-TEST(BearerToken, IsWhatFollowsTheScheme) {
+TEST(BearerTokenTest, IsWhatFollowsTheScheme) {
   EXPECT_EQ(BearerToken("Bearer abc"), "abc");
   EXPECT_EQ(BearerToken("bearer   abc"), "abc");
   for (const char* text : {"", "Bearer", "Bearer ", "Basic abc", "abc", "Bearerabc"})
     EXPECT_EQ(BearerToken(text), "") << text;
 }
 
-TEST(ApiKeyLine, HoldsTheHashAndNotTheKey) {
+TEST(ApiKeyLineTest, HoldsTheHashAndNotTheKey) {
   // From the standard's example: SHA-256("abc").
   EXPECT_EQ(*ApiKeyLine("ann", Role::kAdmin, "abc"),
             "ann:admin:ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
@@ -250,7 +250,7 @@ TEST(ApiKeyLine, HoldsTheHashAndNotTheKey) {
   EXPECT_FALSE(ApiKeyLine("ann", Role::kUser, "").ok());
 }
 
-TEST(GenerateApiKey, IsLongAndNew) {
+TEST(GenerateApiKeyTest, IsLongAndNew) {
   std::set<std::string> keys;
   for (int i = 0; i < 100; ++i) keys.insert(*GenerateApiKey());
   EXPECT_EQ(keys.size(), 100U);

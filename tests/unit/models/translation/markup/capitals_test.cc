@@ -14,7 +14,7 @@ MarkedText Read(std::string_view text, models::TextFormat format = models::TextF
   return ReadSentences(text, format, "en", {}).front().marked;
 }
 
-TEST(Capitals, AreThoseOfAWholeSentence) {
+TEST(CapitalsTest, AreThoseOfAWholeSentence) {
   EXPECT_TRUE(IsInCapitals(Read("STOP")));
   EXPECT_TRUE(IsInCapitals(Read("NÃO ENTRE, 24 HORAS")));
   EXPECT_TRUE(IsInCapitals(Read("СТОП ΤΕΛΟΣ")));
@@ -25,14 +25,14 @@ TEST(Capitals, AreThoseOfAWholeSentence) {
   EXPECT_FALSE(IsInCapitals(Read("日本")));
 }
 
-TEST(Capitals, OfWhatIsKeptDoNotCount) {
+TEST(CapitalsTest, OfWhatIsKeptDoNotCount) {
   const MarkedText marked = Read("CALL {name} NOW");
   EXPECT_TRUE(IsInCapitals(marked));
   EXPECT_EQ(InSmallLetters(marked), "call X1 now");
   EXPECT_FALSE(IsInCapitals(Read("{name} A")));
 }
 
-TEST(Capitals, ComeBackAtTheSameBytes) {
+TEST(CapitalsTest, ComeBackAtTheSameBytes) {
   EXPECT_EQ(InSmallLetters(Read("É ÖL, ŠTO, ŽE, ŸÑ; ΆΌΎ; ЁЖ, İ")), "é öl, što, že, ÿñ; άόύ; ёж, ı");
   EXPECT_EQ(InCapitals("é öl, što, že, ÿñ; άόύς; ёж X1"), "É ÖL, ŠTO, ŽE, ŸÑ; ΆΌΎΣ; ЁЖ X1");
   EXPECT_EQ(InCapitals("straße, ŉ, ſ, ı"), "STRASSE, ŉ, ſ, ı");

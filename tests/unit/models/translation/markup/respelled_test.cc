@@ -43,7 +43,7 @@ std::string Restored(std::string_view text, std::string_view by_hand) {
   return Restore(source, target, pieces);
 }
 
-TEST(Respelled, SignsComeBackInTheirOrder) {
+TEST(RespelledTest, SignsComeBackInTheirOrder) {
   EXPECT_EQ(Restored("He said “yes” and «no».",
                      "Ele/0 disse/1 \"/2 +sim/3 +\"/4 e/5 \"/6 +no/7 +\"/8 +./9"),
             "Ele disse “sim” e «no».");
@@ -51,22 +51,22 @@ TEST(Respelled, SignsComeBackInTheirOrder) {
   EXPECT_EQ(Restored("Wait… what?", "Espere/0 +.../0 o/1 quê?/1"), "Espere… o quê?");
 }
 
-TEST(Respelled, ASignOfTheTextsOwnStays) {
+TEST(RespelledTest, ASignOfTheTextsOwnStays) {
   EXPECT_EQ(Restored("A - b — c", "A/0 -/1 b/2 -/3 c/4"), "A - b — c");
   EXPECT_EQ(Restored("\"A\" “b”", "\"/0 +A/1 +\"/2 \"/3 +b/4 +\"/5"), "\"A\" “b”");
 }
 
-TEST(Respelled, AnotherKindOfQuotationMarkTakesTheSamePlace) {
+TEST(RespelledTest, AnotherKindOfQuotationMarkTakesTheSamePlace) {
   EXPECT_EQ(Restored("He said “don't”", "Disse/0 '/2 +d'água/3 +'/4"), "Disse “d'água”");
 }
 
-TEST(Respelled, ADashTakesThePlaceOfTheSignThatComesFromIt) {
+TEST(RespelledTest, ADashTakesThePlaceOfTheSignThatComesFromIt) {
   EXPECT_EQ(Restored("He came — late", "Veio/1 +,/2 tarde/3"), "Veio — tarde");
   EXPECT_EQ(Restored("He came—late", "Veio/1 +,/2 tarde/3"), "Veio—tarde");
   EXPECT_EQ(Restored("A — b — c", "A/0 +,/1 b/2 -/3 c/4"), "A — b — c");
 }
 
-TEST(Respelled, WhatTheModelLeftOutStandsBetweenTheSameWords) {
+TEST(RespelledTest, WhatTheModelLeftOutStandsBetweenTheSameWords) {
   EXPECT_EQ(Restored("He came — late", "Veio/1 tarde/3"), "Veio — tarde");
   EXPECT_EQ(Restored("He came… late", "Veio/1 tarde/2"), "Veio… tarde");
   EXPECT_EQ(Restored("He said “yes” now", "Disse/1 sim/3 já/5"), "Disse “sim” já");

@@ -49,12 +49,12 @@ struct Case {
   List read;  // what a model reads of it
 };
 
-class Reading : public ::testing::TestWithParam<Case> {};
+class ReadingTest : public ::testing::TestWithParam<Case> {};
 
-TEST_P(Reading, GivesTheSentences) {
+TEST_P(ReadingTest, GivesTheSentences) {
   EXPECT_EQ(Texts(GetParam().text, GetParam().format), GetParam().read);
 }
-TEST_P(Reading, LosesNothing) {
+TEST_P(ReadingTest, LosesNothing) {
   EXPECT_EQ(Joined(GetParam().text, GetParam().format), GetParam().text);
   EXPECT_EQ(Echoed(GetParam().text, GetParam().format), GetParam().text);
 }
@@ -64,7 +64,7 @@ constexpr models::TextFormat kHtml = models::TextFormat::kHtml;
 constexpr models::TextFormat kMarkdown = models::TextFormat::kMarkdown;
 
 INSTANTIATE_TEST_SUITE_P(
-    Plain, Reading,
+    Plain, ReadingTest,
     ::testing::Values(
         Case{kText, "  One. Two!\n\nThree ", {"One.", "Two!", "Three"}},
         Case{kText, "Hi {name}, see https://a.b?c. Bye.", {"Hi X1, see X2.", "Bye."}},
@@ -79,7 +79,7 @@ INSTANTIATE_TEST_SUITE_P(
              {"A line that was wrapped by some mail program here is no sentence.", "New."}}));
 
 INSTANTIATE_TEST_SUITE_P(
-    Html, Reading,
+    Html, ReadingTest,
     ::testing::Values(
         Case{kHtml,
              "<p>One <b>two</b>. Three.</p>\n<ul><li>four<li>five</ul>",
@@ -128,7 +128,7 @@ INSTANTIATE_TEST_SUITE_P(
         Case{kHtml, "<b> <i></i></b> <p> </p> word", {"word"}}));
 
 INSTANTIATE_TEST_SUITE_P(
-    Markdown, Reading,
+    Markdown, ReadingTest,
     ::testing::Values(
         Case{kMarkdown,
              "A note[^1] and more[^long-name].\n\n[^1]: The note *here*.\n[^2]:More\n",
@@ -163,7 +163,7 @@ INSTANTIATE_TEST_SUITE_P(
              "Title\n=====\n\n***\n\nA <b>tag</b>, a [bracket] and (round).",
              {"Title", "A tag, a [bracket] and (round)."}}));
 
-TEST(SourceSentences, OfHtmlHaveNoEntities) {
+TEST(SourceSentencesTest, OfHtmlHaveNoEntities) {
   const auto sentences =
       Read("<p>Caf&eacute;&nbsp;&amp; &lt;b&gt; &quot;x&quot; &notknown; &#241;</p>", kHtml);
   ASSERT_EQ(sentences.size(), 2u);
@@ -172,20 +172,22 @@ TEST(SourceSentences, OfHtmlHaveNoEntities) {
             "Caf&eacute;&nbsp;&amp; &lt;b&gt; &quot;x&quot; &notknown; &#241;");
 }
 
-TEST(SourceSentences, OldEntitiesNeedNoSemicolon) {
+TEST(SourceSentencesTest, OldEntitiesNeedNoSemicolon) {
   const auto sentences = Read("R&ampD caf&eacute &copy&amp;", kHtml);
   EXPECT_EQ(sentences[0].marked.text, "R&D café ©&");
   EXPECT_EQ(Untouched(sentences[0].marked), "R&ampD caf&eacute &copy&amp;");
 }
 
-TEST(SourceSentences, WordsWithoutEndStayAsTheyAre) {
-  const std::string endless = std::string(600, 'a') + "&lt;" + std::string(300, 'b');
+TEST(SourceSentencesTest, WordsWithoutEndStayAsTheyAre) {
+  std::string endless(600, 'a');
+  endless += "&lt;";
+  endless.append(300, 'b');
   const auto sentences = Read("One " + endless + " two <b>" + endless + "</b> now.", kHtml);
   EXPECT_EQ(sentences[0].marked.text, "One X1 two X2 now.");
   EXPECT_EQ(sentences[0].marked.kept[1].becomes, endless);
 }
 
-TEST(SourceSentences, AreNotDividedWithinATerm) {
+TEST(SourceSentencesTest, AreNotDividedWithinATerm) {
   models::TermIndex terms;
   terms.Add("Yahoo! Mail", "");
   terms.Build();
@@ -195,7 +197,7 @@ TEST(SourceSentences, AreNotDividedWithinATerm) {
   EXPECT_EQ(Untouched(sentences[0].marked), "I use Yahoo! Mail.");
 }
 
-TEST(SourceSentences, KnowWhetherThereIsAnythingToTranslate) {
+TEST(SourceSentencesTest, KnowWhetherThereIsAnythingToTranslate) {
   EXPECT_FALSE(Read("{name}: {value} (12)!", kText)[0].has_words);
   EXPECT_TRUE(Read("{name} é {value}", kText)[0].has_words);
   EXPECT_FALSE(Read("[[[ ... ([{ — → ©", kText)[0].has_words);
@@ -222,7 +224,7 @@ std::string Sorted(std::string text) {
   return text;
 }
 
-TEST(SourceSentences, OfRandomMarkupLoseNothing) {
+TEST(SourceSentencesTest, OfRandomMarkupLoseNothing) {
   const List parts = {"<b>",
                       "</b>",
                       "<i>",
@@ -282,9 +284,9 @@ TEST(SourceSentences, OfRandomMarkupLoseNothing) {
   }
 }
 
-class ManyMarks : public ::testing::TestWithParam<const char*> {};
+class ManyMarksTest : public ::testing::TestWithParam<const char*> {};
 
-TEST_P(ManyMarks, TakeLinearTime) {
+TEST_P(ManyMarksTest, TakeLinearTime) {
   for (const models::TextFormat format : {kText, kHtml, kMarkdown}) {
     ExpectLinearTime(GetParam(), 100'000, [&](const std::string& text) { Read(text, format); });
     ExpectLinearTime(GetParam(), 100'000,
@@ -292,7 +294,7 @@ TEST_P(ManyMarks, TakeLinearTime) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Sentences, ManyMarks,
+INSTANTIATE_TEST_SUITE_P(Sentences, ManyMarksTest,
                          ::testing::Values("<b>", "</b>", "<b></i>", "<a \"", "<a b='", "<", "<!--",
                                            "<code>", "<p>", "<b>a. B</b> ", "&", "&amp;", "[",
                                            "[](", "*", "* ", "**a", "_a_ ", "`", "a\n", "|",

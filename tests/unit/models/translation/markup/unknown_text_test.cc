@@ -48,9 +48,9 @@ struct Case {
   const char* read;
 };
 
-class Unknown : public ::testing::TestWithParam<Case> {};
+class UnknownTest : public ::testing::TestWithParam<Case> {};
 
-TEST_P(Unknown, IsReadSoThatAModelKnowsIt) {
+TEST_P(UnknownTest, IsReadSoThatAModelKnowsIt) {
   const std::string read = TextOf(GetParam().text);
   EXPECT_EQ(read, GetParam().read);
   for (size_t at = 0; at < read.size(); at += models::DecodeAt(read, at).bytes) {
@@ -58,10 +58,10 @@ TEST_P(Unknown, IsReadSoThatAModelKnowsIt) {
     EXPECT_TRUE(models::IsSpace(c) || FitOf(c) == CharacterFit::kKnown) << read;
   }
 }
-TEST_P(Unknown, ComesOutAgain) { EXPECT_EQ(Echoed(GetParam().text), GetParam().text); }
+TEST_P(UnknownTest, ComesOutAgain) { EXPECT_EQ(Echoed(GetParam().text), GetParam().text); }
 
 INSTANTIATE_TEST_SUITE_P(
-    Sums, Unknown,
+    Sums, UnknownTest,
     ::testing::Values(
         Case{"Pay £20 or ¥500.", "Pay X1 or X2."}, Case{"Pay 1.000,50 € now.", "Pay X1 now."},
         Case{"Pay 20€, €5k or € 7.", "Pay X1, X2 or X3."}, Case{"The € rose.", "The X1 rose."},
@@ -70,7 +70,7 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"Save $$$ today.", "Save X1 today."}, Case{"A\u00A0₹1,00,000 car", "A\u00A0X1 car"}));
 
 INSTANTIATE_TEST_SUITE_P(
-    Words, Unknown,
+    Words, UnknownTest,
     ::testing::Values(Case{"Learn C# and F#.", "Learn X1 and X2."},
                       Case{"Mr Müller's car is in Łódź.", "Mr X1's car is in X2."},
                       Case{"Köln-based", "X1-based"}, Case{"Talk to 田中さん.", "Talk to X1."},
@@ -78,7 +78,7 @@ INSTANTIATE_TEST_SUITE_P(
                       Case{"See Лев, Толстой", "See X1, X2"}, Case{"An n\u0303u", "An X1"},
                       Case{"Ângela saw São Paulo.", "X1 saw São Paulo."}));
 
-INSTANTIATE_TEST_SUITE_P(Signs, Unknown,
+INSTANTIATE_TEST_SUITE_P(Signs, UnknownTest,
                          ::testing::Values(Case{"If x < y then stop.", "If x X1 y then stop."},
                                            Case{"If x<y stop.", "If X1 stop."},
                                            Case{"Home → Settings", "Home X1 Settings"},
@@ -90,14 +90,14 @@ INSTANTIATE_TEST_SUITE_P(Signs, Unknown,
                                            Case{"№ 5 of a^2", "X1 5 of X2"}));
 
 INSTANTIATE_TEST_SUITE_P(
-    Punctuation, Unknown,
+    Punctuation, UnknownTest,
     ::testing::Values(Case{"He said “yes” and «no».", "He said \"yes\" and \"no\"."},
                       Case{"He said ‘yes’ twice.", "He said \"yes\" twice."},
                       Case{"He came — late—home – now.", "He came - late - home - now."},
                       Case{"Wait… what?", "Wait... what?"},
                       Case{"— Yes, he said.", "Yes, he said."}));
 
-TEST(UnknownText, WhatBelongsToAWordNeedNotComeBack) {
+TEST(UnknownTextTest, WhatBelongsToAWordNeedNotComeBack) {
   EXPECT_EQ(TextOf("Don’t stop, it’s the boys’ car."), "Don't stop, it's the boys' car.");
   EXPECT_EQ(TextOf("A well‑known soft\u00ADware, a\u200Db."), "A well-known software, ab.");
   const auto sentences = Read("Don’t stop.");
@@ -107,13 +107,13 @@ TEST(UnknownText, WhatBelongsToAWordNeedNotComeBack) {
   EXPECT_EQ(Untouched(Read("— it’s —").front().marked), "— it's —");
 }
 
-TEST(UnknownText, CapitalsOfKnownLettersAreLeftToTheModel) {
+TEST(UnknownTextTest, CapitalsOfKnownLettersAreLeftToTheModel) {
   EXPECT_EQ(TextOf("Última hora: NÃO vá à Índia.", "pt"), "Última hora: NÃO vá à Índia.");
   EXPECT_EQ(TextOf("Índia", "en-GB"), "X1");
   EXPECT_EQ(TextOf("Östlich", "pt"), "X1");
 }
 
-TEST(UnknownText, IsFoundWithinMarks) {
+TEST(UnknownTextTest, IsFoundWithinMarks) {
   for (const char* text : {"<p>A <b>Müller</b> pays &pound;20 &ndash; &ldquo;now&rdquo;.</p>",
                            "<i>M<b>ü</b>ller</i> is here.", "Costs <b>£</b>20 or 20<sup>€</sup>.",
                            "a &lt; b &lt;now&gt; c", "<b>He said “yes</b>” – and left…"}) {
@@ -125,11 +125,11 @@ TEST(UnknownText, IsFoundWithinMarks) {
             "X1 and X2 - X3");
 }
 
-TEST(UnknownText, WhatIsProtectedStaysWhole) {
+TEST(UnknownTextTest, WhatIsProtectedStaysWhole) {
   EXPECT_EQ(TextOf("Mail a@müller.com, {größe}, `ü` #Köln 🎉"), "Mail X1, X2, X3 X4 X5");
 }
 
-TEST(UnknownText, TakesLinearTime) {
+TEST(UnknownTextTest, TakesLinearTime) {
   for (const char* piece : {"e\u0301\u0301\u0301", "ü", "£1", "“", "—", "1.1.", "<a ", "ü ", "’",
                             "1–", "\u00AD", "$ "}) {
     ExpectLinearTime(piece, 100'000, [](const std::string& text) {

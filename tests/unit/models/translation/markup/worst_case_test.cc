@@ -74,7 +74,7 @@ size_t TranslateByCopying(std::string_view text, models::TextFormat format) {
   return translated;
 }
 
-TEST(WorstCase, OneThingOverAndOver) {
+TEST(WorstCaseTest, OneThingOverAndOver) {
   for (const std::string_view part : kParts) {
     for (const models::TextFormat format : kFormats) {
       TranslateByCopying(Repeated(part), format);
@@ -83,7 +83,7 @@ TEST(WorstCase, OneThingOverAndOver) {
   }
 }
 
-TEST(WorstCase, TwoThingsInTurn) {
+TEST(WorstCaseTest, TwoThingsInTurn) {
   // Each with another; which one does not matter.
   for (size_t i = 0; i < std::size(kParts); ++i) {
     const std::string_view other = kParts[(i + 18) % std::size(kParts)];
@@ -92,7 +92,7 @@ TEST(WorstCase, TwoThingsInTurn) {
   }
 }
 
-TEST(WorstCase, MuchOfOneBeforeMuchOfAnother) {
+TEST(WorstCaseTest, MuchOfOneBeforeMuchOfAnother) {
   for (size_t i = 0; i < std::size(kParts); ++i) {
     const std::string_view other = kParts[(i + 5) % std::size(kParts)];
     const std::string text = Repeated(kParts[i], kMixedText) + Repeated(other, kMixedText);
@@ -100,7 +100,7 @@ TEST(WorstCase, MuchOfOneBeforeMuchOfAnother) {
   }
 }
 
-TEST(WorstCase, DeepNestingNeedsNoDeepStack) {
+TEST(WorstCaseTest, DeepNestingNeedsNoDeepStack) {
   for (const std::string_view opening :
        {"<b>", "<b><i>", "<div>", "<x translate=no>", "[", "**a *b "}) {
     const std::string text = Repeated(opening);
@@ -110,14 +110,14 @@ TEST(WorstCase, DeepNestingNeedsNoDeepStack) {
   TranslateByCopying(nested, models::TextFormat::kHtml);
 }
 
-TEST(WorstCase, WhatHasNoWordsCostsAModelNothing) {
+TEST(WorstCaseTest, WhatHasNoWordsCostsAModelNothing) {
   for (const std::string_view part : {"[", "&amp&amp", "[ ", "<", "* ", "a[[", "&x", "ab:", "→"}) {
     for (const models::TextFormat format : kFormats)
       EXPECT_LE(TranslateByCopying(Repeated(part), format), 100u) << part;
   }
 }
 
-TEST(WorstCase, TermsThatNearlyMatchEverywhere) {
+TEST(WorstCaseTest, TermsThatNearlyMatchEverywhere) {
   models::TermIndex terms;
   std::vector<std::string> names;
   for (int i = 0; i < 500; ++i) {

@@ -119,23 +119,23 @@ LogitsFunction GardenPath() {
   return [network](const Tokens& written) { return network.Logits(written); };
 }
 
-TEST(Search, GreedyTakesTheLikeliestTokenUntilTheEnd) {
+TEST(SearchTest, GreedyTakesTheLikeliestTokenUntilTheEnd) {
   EXPECT_THAT(TokensOf(Find({}, Task(), GardenPath())), ElementsAre(Tokens{kA, kC}));
 }
 
-TEST(Search, TheFirstOfEqualsWins) {
+TEST(SearchTest, TheFirstOfEqualsWins) {
   EXPECT_THAT(TokensOf(Find({}, Task(2), Always({{kC, 0.5F}, {kB, 0.5F}}))),
               ElementsAre(Tokens{kB, kB}));
 }
 
-TEST(Search, ATranslationIsCutAtItsGreatestLength) {
+TEST(SearchTest, ATranslationIsCutAtItsGreatestLength) {
   for (const int beam : {1, 3}) {
     const auto found = Find(Beam(beam), Task(4), Always({{kA, 0.9F}, {kB, 0.1F}}));
     EXPECT_THAT(TokensOf(found), ElementsAre(Tokens{kA, kA, kA, kA}));
   }
 }
 
-TEST(Search, AForcedEndTakesTheLastPlace) {
+TEST(SearchTest, AForcedEndTakesTheLastPlace) {
   SearchTask task = Task(4);
   task.forced_end = true;
   for (const int beam : {1, 3}) {
@@ -144,7 +144,7 @@ TEST(Search, AForcedEndTakesTheLastPlace) {
   }
 }
 
-TEST(Search, SuppressedTokensNeverCome) {
+TEST(SearchTest, SuppressedTokensNeverCome) {
   SearchTask task = Task(2);
   task.suppressed = {kA};
   for (const int beam : {1, 2}) {
@@ -153,7 +153,7 @@ TEST(Search, SuppressedTokensNeverCome) {
   }
 }
 
-TEST(Search, TheEndWaitsForTheFewestTokens) {
+TEST(SearchTest, TheEndWaitsForTheFewestTokens) {
   SearchTask task = Task();
   task.min_tokens = 3;
   for (const int beam : {1, 2}) {
@@ -162,7 +162,7 @@ TEST(Search, TheEndWaitsForTheFewestTokens) {
   }
 }
 
-TEST(Search, EachHypothesisBeginsWithThePrefixWhichCostsNothing) {
+TEST(SearchTest, EachHypothesisBeginsWithThePrefixWhichCostsNothing) {
   SearchTask task = Task();
   task.prefix = {kC, kB};
   const LogitsFunction logits = Always({{kEnd, 0.5F}, {kA, 0.5F}});
@@ -177,7 +177,7 @@ TEST(Search, EachHypothesisBeginsWithThePrefixWhichCostsNothing) {
   EXPECT_NEAR(shortest.score, std::log(0.5F) / 3, 1e-4F);
 }
 
-TEST(Search, NoSequenceOfTokensComesTwice) {
+TEST(SearchTest, NoSequenceOfTokensComesTwice) {
   SearchOptions options;
   options.no_repeat_ngram_size = 2;
   // A A may come once: then A must be followed by something else.
@@ -188,7 +188,7 @@ TEST(Search, NoSequenceOfTokensComesTwice) {
               ElementsAre(Tokens{kA, kB, kC}));
 }
 
-TEST(Search, RepeatedTokensAreLessLikely) {
+TEST(SearchTest, RepeatedTokensAreLessLikely) {
   SearchOptions options;
   options.repetition_penalty = 2;
   const auto logits = [](const Tokens&) { return Scores{-9, -9, 3, 2, -1}; };
@@ -197,14 +197,14 @@ TEST(Search, RepeatedTokensAreLessLikely) {
   EXPECT_THAT(TokensOf(Find(options, Task(2), negative)), ElementsAre(Tokens{kA, kB}));
 }
 
-TEST(Search, ABeamFindsWhatGreedyMisses) {
+TEST(SearchTest, ABeamFindsWhatGreedyMisses) {
   const auto found = Find(Beam(2), Task(), GardenPath());
   ASSERT_THAT(found, SizeIs(1));
   EXPECT_EQ(found[0].tokens, (Tokens{kB, kC}));
   EXPECT_NEAR(found[0].score, std::log(0.4F * 0.95F) / 3, 1e-4F);
 }
 
-TEST(Search, HypothesesComeBestFirst) {
+TEST(SearchTest, HypothesesComeBestFirst) {
   const auto found = Find(Beam(4, 3), Task(), GardenPath());
   ASSERT_THAT(found, SizeIs(3));
   EXPECT_EQ(found[0].tokens, (Tokens{kB, kC}));
@@ -213,7 +213,7 @@ TEST(Search, HypothesesComeBestFirst) {
   EXPECT_GE(found[1].score, found[2].score);
 }
 
-TEST(Search, TheLengthPenaltyWeighsShortAgainstLong) {
+TEST(SearchTest, TheLengthPenaltyWeighsShortAgainstLong) {
   // The end at once, or three sure tokens after an unlikely one.
   const Network network({{{}, {{kEnd, 0.6F}, {kA, 0.4F}}},
                          {{kA}, {{kA, 1.0F}}},
@@ -227,7 +227,7 @@ TEST(Search, TheLengthPenaltyWeighsShortAgainstLong) {
   EXPECT_EQ(Find(options, Task(), logits).front().tokens, (Tokens{kA, kA, kA}));
 }
 
-TEST(Search, StopsAsEarlyAsItIsTold) {
+TEST(SearchTest, StopsAsEarlyAsItIsTold) {
   // Ends come at once and are likely; the rest gets better with its length.
   const auto logits = Always({{kEnd, 0.3F}, {kA, 0.7F}});
   SearchOptions options = Beam(2);
@@ -241,12 +241,12 @@ TEST(Search, StopsAsEarlyAsItIsTold) {
   EXPECT_GE(steps[EarlyStopping::kNever], steps[EarlyStopping::kNo]);
 }
 
-TEST(Search, ABeamWiderThanTheVocabularyHoldsWhatThereIs) {
+TEST(SearchTest, ABeamWiderThanTheVocabularyHoldsWhatThereIs) {
   const auto found = Find(Beam(16, 16), Task(3), Always({{kA, 0.5F}, {kEnd, 0.5F}}));
   EXPECT_THAT(found, SizeIs(16));
 }
 
-TEST(Search, DrawsAreThoseOfTheirSeed) {
+TEST(SearchTest, DrawsAreThoseOfTheirSeed) {
   SearchOptions options;
   options.sample = true;
   const auto logits = Always({{kA, 0.4F}, {kB, 0.3F}, {kC, 0.3F}});
@@ -259,7 +259,7 @@ TEST(Search, DrawsAreThoseOfTheirSeed) {
   EXPECT_THAT(kinds, SizeIs(8));
 }
 
-TEST(Search, DrawsFollowTheChances) {
+TEST(SearchTest, DrawsFollowTheChances) {
   SearchOptions options;
   options.sample = true;
   options.seed = 3;
@@ -287,7 +287,7 @@ TEST(Search, DrawsFollowTheChances) {
   EXPECT_NEAR(drawn()[kA], 0.25 / 0.38, 0.03);
 }
 
-TEST(Search, SaysWhatIsWrongWithOptions) {
+TEST(SearchTest, SaysWhatIsWrongWithOptions) {
   SearchOptions options = Beam(17);
   EXPECT_THAT(std::string(CheckSearchOptions(options).message()),
               HasSubstr("beam_size: 17 is out of range, allowed 1..16"));
