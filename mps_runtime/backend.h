@@ -43,7 +43,7 @@ class Backend {
   virtual void BindThread(Stream stream, int intra_op_threads) = 0;
   // Undoes BindThread on the same thread. The stream must be idle.
   virtual void UnbindThread(Stream stream) noexcept = 0;
-  // Whether libtorch would submit the calling thread's work to this stream.
+  // Returns true if libtorch would submit the calling thread's work to this stream.
   virtual bool IsBound(Stream stream) const = 0;
   // Waits for everything submitted to this stream, which must be bound to the calling thread.
   // Throws DeviceError.
@@ -61,7 +61,8 @@ class Backend {
   virtual std::unique_ptr<DeviceGraph> Capture(Stream, const std::function<void()>& /*submit*/) {
     return nullptr;
   }
-  // Whether libtorch compiles a graph for each new shape and keeps it until the process ends.
+  // Returns true if libtorch compiles a graph for each new shape and keeps it until the process
+  // exits.
   virtual bool CompilesShapes() const { return false; }
   // Called after a forward failed. When memory was short, returns cached memory of libtorch to the
   // device, which may wait for all streams, and returns true.

@@ -16,7 +16,7 @@
 namespace millrace::runtime {
 namespace {
 
-// Where the work of a call begins and ends.
+// Where the inputs and outputs of a call are.
 enum class Ends { kDevice, kHost };
 
 // The state of a key: it occurred once, it has a graph, or it runs without one.
@@ -30,7 +30,7 @@ class Entry final : public GraphEntry {
     return bytes;
   }
 
-  // Whether the graph was recorded for a call of this kind with tensors of these shapes.
+  // Returns true if the graph was recorded for a call of this kind with tensors of these shapes.
   bool Fits(Ends others_ends, const std::vector<at::Tensor>& others) const {
     return ends == others_ends &&
            std::equal(

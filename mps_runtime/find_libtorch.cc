@@ -48,7 +48,8 @@ std::string Release(const std::string& version) {
   return is_release ? release : "";
 }
 
-// Where the dynamic linker looks for the libraries of this program, in its order.
+// Returns the folders in which the dynamic linker searches the libraries of this program, in its
+// order.
 std::vector<std::filesystem::path> LibraryPath() {
   std::vector<std::filesystem::path> folders;
 #ifdef __GLIBC__

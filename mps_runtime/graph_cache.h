@@ -11,8 +11,7 @@
 
 namespace millrace::runtime {
 
-// What a backend keeps for one shape: a captured CUDA graph with its static buffers, or a compiled
-// MPS shape.
+// The entry of one shape: a captured CUDA graph with its static buffers, or a compiled MPS shape.
 class GraphEntry {
  public:
   virtual ~GraphEntry() = default;

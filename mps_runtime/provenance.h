@@ -4,8 +4,8 @@
 
 namespace millrace::runtime {
 
-// What is really in use, read from the loaded libraries and not from the headers that this was
-// compiled with.
+// The libraries that are really in use, read from the loaded libraries and not from the headers
+// that this was compiled with.
 struct Provenance {
   std::string device;                 // "cpu", "cuda" or "mps"
   std::string device_name;            // such as the CPU's model

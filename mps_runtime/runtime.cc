@@ -82,7 +82,7 @@ Permits CheckedPermits(const RuntimeOptions& options, Permits safe) {
 
 constexpr int kMaxIntraOpThreads = 1024;
 
-// Of the workers, `at_once` compute; the others do host work or wait.
+// `at_once` of the workers compute; the others do host work or wait.
 int IntraOpThreads(const RuntimeOptions& options, int cores, int at_once) {
   const int asked = options.intra_op_threads;
   if (asked < 0 || asked > kMaxIntraOpThreads) {

@@ -23,7 +23,7 @@ namespace millrace::runtime {
 class Backend;
 class ThreadContext;
 
-// What is known of a device before it is used.
+// The properties of a device that are known before it is used.
 struct DeviceFacts {
   Provenance provenance;
   int policy_concurrency = 1;  // concurrent forwards that are safe without a measurement
@@ -102,8 +102,8 @@ class Runtime {
   StreamPool& stream_pool() { return pool_; }
   Limiter& limiter() { return limiter_; }
   const Provenance& provenance() const { return provenance_; }
-  // Where the limiter's size comes from: "policy" (the backend's), "profile" (measured_concurrency)
-  // or "flag" (max_in_flight).
+  // The source of the limiter's size: "policy" (the backend's), "profile" (measured_concurrency) or
+  // "flag" (max_in_flight).
   std::string_view safe_concurrency_source() const { return concurrency_source_; }
   // Sums over all contexts; hits, misses and evictions include those of contexts that are gone.
   GraphCacheStats graph_cache_stats() const;

@@ -11,11 +11,11 @@
 
 namespace millrace::runtime {
 
-// What the graph caches take once everything is warmed up: every new shape, or only those that a
+// The shapes that graph caches take after the warm-up: every new shape, or only those that a
 // warm-up ran.
 enum class GraphCachePolicy : uint8_t { kGrow, kFrozen };
 
-// What happens to a request with a shape that a frozen cache does not take.
+// The handling of a request whose shape a frozen cache does not take.
 enum class NewShape : uint8_t { kEager, kRefuse };
 
 struct ShapeStats {

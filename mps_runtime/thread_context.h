@@ -24,7 +24,7 @@ class ThreadContext final : public WorkerContext {
   // Throws StreamError unless the context is the calling thread's.
   static ThreadContext& RequireCurrent(const WorkerContext& context);
 
-  // Whether the calling thread is within a ForwardScope.
+  // Returns true if the calling thread is within a ForwardScope.
   static bool InForward();
   // Makes the context live as long as the calling thread, unless it is dropped before.
   static ThreadContext& Keep(std::unique_ptr<WorkerContext> context);

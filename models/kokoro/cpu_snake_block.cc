@@ -13,7 +13,7 @@ namespace millrace::kokoro {
 namespace {
 
 constexpr double kEpsilon = 1e-5;
-// Of activated rows, so that everything fits into the cache.
+// The bytes of activated rows in a chunk, so that everything fits into the cache.
 constexpr int64_t kChunkBytes = 384 * 1024;
 constexpr int64_t kChunkStep = 64;  // keeps the bits of the moments
 

@@ -25,7 +25,7 @@ int64_t StyleChannels(KokoroWeights& weights) {
   return affine.defined() ? affine.size(1) : -1;
 }
 
-// [frames], on the CPU: the index of the phoneme that each belongs to.
+// Returns the index of each frame's phoneme, [frames] on the CPU.
 at::Tensor PhonemeOfFrame(const std::vector<int64_t>& frames) {
   const at::Tensor indices =
       at::empty({std::accumulate(frames.begin(), frames.end(), int64_t{0})}, at::kLong);
@@ -47,7 +47,8 @@ KokoroDecoder::Predictor KokoroDecoder::TakePredictor(KokoroWeights& weights,
   for (int64_t i = 0; i < count; ++i) {
     predictor.blocks.push_back(KokoroStyleBlock::Take(weights, absl::StrCat(prefix, i), channels,
                                                       -1, style_,
-                                                      /*exact=*/true));  // the pitch is summed up
+                                                      // Because the pitch is summed.
+                                                      /*exact=*/true));
     if (!weights.status().ok()) return predictor;
     channels = predictor.blocks.back().conv_1.out_channels();
     if (predictor.blocks.back().pool.weight.defined()) ++doubled;
@@ -159,7 +160,7 @@ std::optional<std::vector<float>> KokoroDecoder::Decode(
   const auto features = Features(text, curves, sound_style, {}, {}, should_stop);
   if (!features) return std::nullopt;
   const int64_t sines = noise_per_sample();
-  // The tensor owns it, so that it goes with the tensor.
+  // The tensor owns the vector, so that both are freed together.
   auto drawn = std::make_shared<std::vector<float>>(std::move(noise));
   float* const values = drawn->data();
   const auto count = static_cast<int64_t>(drawn->size());

@@ -14,62 +14,63 @@
 
 namespace millrace::kokoro {
 
-// The second half of Kokoro: what the encoder gave, at its lengths, to samples. On the device of
-// the weights; one sentence at a time, or a padded batch of them. Always over the whole length: the
-// style norms look at all of it.
-// Immutable: any number of threads may call it.
+// Kokoro's decoder: turns the encoder's features, at the lengths of the phonemes, into samples.
+// Runs on the device of the weights, for one sentence at a time or a padded batch, and always over
+// the whole length, because the style norms read all of it. Immutable: any number of threads may
+// call it.
 class KokoroDecoder {
  public:
-  // `padded`: the calls for padded batches will be made, else the others. Errors are kept in
+  // padded: the methods for padded batches will be called, else the others. Errors are kept in
   // weights.status().
   KokoroDecoder(KokoroWeights& weights, int sample_rate, bool padded = false);
 
   int64_t style_channels() const { return style_; }  // of each half of a voice's style
   int64_t noise_per_sample() const { return generator_.sines(); }
 
-  // How high and how loud the voice is in each half frame: [1, 1, 2 * frames], on the device.
+  // The pitch and the loudness of the voice in each half frame: [1, 1, 2 * frames], on the device.
   struct Curves {
     at::Tensor pitch;  // hertz
     at::Tensor loudness;
   };
 
-  // In all calls `style` is [1, 2 * style_channels], on the device.
+  // In all methods `style` is [1, 2 * style_channels], on the device.
   Curves Predict(const KokoroEncoder::Output& encoded, const at::Tensor& style) const;
-  // The samples, samples_per_frame for each frame; noise [samples][noise_per_sample] on the host.
-  // nullopt when should_stop, asked before each block, said so. Waits for the device. The phases of
-  // the harmonics add up the pitch over the sentence, so the last bit of it is heard in them: of
-  // equal curves the samples are equal, of nearly equal ones they only sound the same.
+  // Returns the samples, samples_per_frame for each frame; noise [samples][noise_per_sample] on the
+  // host. Returns nullopt if should_stop, which is called before each block, returns true. Waits
+  // for the device. The phases of the harmonics sum the pitch over the sentence, so its last bit
+  // matters: equal curves give equal samples, and nearly equal ones give samples that only sound
+  // the same.
   std::optional<std::vector<float>> Decode(const KokoroEncoder::Output& encoded,
                                            const Curves& curves, const at::Tensor& style,
                                            std::vector<float> noise,
                                            const std::function<bool()>& should_stop) const;
 
-  // Of several sentences, padded to one length; all on the device.
+  // Several sentences that are padded to one length; all on the device.
   struct PaddedInput {
-    at::Tensor features;    // [batch, frames, channels], as of the encoder; zero beyond an end
-    at::Tensor counts;      // [batch, 1, 1]: how many frames there are
+    at::Tensor features;    // [batch, frames, channels], from the encoder; zero beyond an end
+    at::Tensor counts;      // [batch, 1, 1]: the number of frames
     at::Tensor style;       // [batch, 2 * style_channels]
     at::Tensor noise_keys;  // [batch, 4]: see DrawNoise
   };
-  // [batch, 1, 2 * frames], zero beyond an end.
+  // Returns curves [batch, 1, 2 * frames], zero beyond an end.
   Curves PredictPadded(const PaddedInput& input) const;
-  // The samples [batch, samples_per_frame * frames]; those beyond an end mean nothing.
+  // Returns samples [batch, samples_per_frame * frames]; those beyond an end are undefined.
   at::Tensor DecodePadded(const PaddedInput& input, const Curves& curves) const;
 
  private:
   struct Predictor {
     std::vector<KokoroStyleBlock> blocks;
     KokoroConv projection;
-    KokoroConv slow;  // of the decoder: to one value a frame
+    KokoroConv slow;  // of the decoder: reduces to one value for each frame
   };
 
   Predictor TakePredictor(KokoroWeights& weights, const char* name) const;
-  // `after`: the extent at two values a frame.
+  // after: the extent at two values for each frame.
   static at::Tensor RunPredictor(const Predictor& predictor, const at::Tensor& prosody,
                                  const at::Tensor& style, const KokoroExtent& extent,
                                  const KokoroExtent& after);
   static at::Tensor Slow(const Predictor& predictor, const at::Tensor& values);
-  // What the generator takes, or nullopt; text [batch, channels, frames], style for the sound.
+  // Returns the generator's input, or nullopt. text [batch, channels, frames]; style: of the sound.
   std::optional<at::Tensor> Features(const at::Tensor& text, const Curves& curves,
                                      const at::Tensor& style, const KokoroExtent& extent,
                                      const KokoroExtent& after,

@@ -23,7 +23,7 @@ constexpr double kAlbertEpsilon = 1e-12;
 constexpr double kEpsilon = 1e-5;
 constexpr double kTextSlope = 0.2;
 constexpr double kOutOfSight = 1e9;    // its exponential is 0
-constexpr float kMaxFrames = 100'000;  // keeps a wild number in the range of integers
+constexpr float kMaxFrames = 100'000;  // keeps an extreme number in the range of integers
 
 at::Tensor Normalize(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias,
                      double epsilon) {

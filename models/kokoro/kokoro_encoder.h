@@ -12,42 +12,42 @@
 
 namespace millrace::kokoro {
 
-// The first half of Kokoro: phonemes and style to how many frames each phoneme lasts, and what the
-// decoder makes them of. ATen operators on the device of the weights; one sentence at a time, or a
-// padded batch of them. Immutable: any number of threads may call it.
+// Kokoro's encoder: turns phonemes and style into the number of frames of each phoneme and the
+// decoder's features. Runs as ATen operators on the device of the weights, for one sentence at a
+// time or a padded batch. Immutable: any number of threads may call it.
 class KokoroEncoder {
  public:
   struct Output {
     at::Tensor prosody;           // [1, phonemes, channels], on the device
     at::Tensor text;              // [1, channels, phonemes], on the device
-    std::vector<int64_t> frames;  // of each phoneme, >= 1; 0: the network gave no number
+    std::vector<int64_t> frames;  // of each phoneme, >= 1; 0: the network's output was not finite
   };
 
-  // `padded`: it will run padded batches. Errors are kept in weights.status().
+  // padded: it will run padded batches. Errors are kept in weights.status().
   explicit KokoroEncoder(KokoroWeights& weights, bool padded = false);
 
   int64_t symbols() const { return symbols_.size(0); }
-  // Phonemes, with the marks of both ends, that one sentence may have.
+  // The most phonemes of a sentence, with the marks of both ends.
   int64_t max_phonemes() const { return positions_.size(0); }
 
-  // `phonemes` with the marks of both ends. `style` [1, style channels] is the second half of a
+  // phonemes: with the marks of both ends. style: [1, style channels], the second half of a
   // voice's. Waits for the device.
   Output Forward(std::span<const int64_t> phonemes, const at::Tensor& style, double speed) const;
 
-  // Of several sentences, padded to one length; all on the device. What lies beyond an end means
-  // nothing.
+  // Several sentences that are padded to one length; all on the device. Values beyond an end are
+  // undefined.
   struct PaddedInput {
     at::Tensor phonemes;  // [batch, phonemes], long
-    at::Tensor counts;    // [batch, 1, 1]: how many there are
+    at::Tensor counts;    // [batch, 1, 1]: the number of phonemes
     at::Tensor style;     // [batch, style channels]
     at::Tensor speed;     // [batch, 1]
   };
   struct PaddedOutput {
     at::Tensor features;  // [batch, phonemes, channels]: prosody, then text
-    at::Tensor lengths;   // [batch, phonemes]: what FramesOf takes
+    at::Tensor lengths;   // [batch, phonemes]: the input of FramesOf
   };
   PaddedOutput ForwardPadded(const PaddedInput& input) const;
-  // Output::frames of a sentence's lengths.
+  // Returns Output::frames for the lengths of a sentence.
   static std::vector<int64_t> FramesOf(std::span<const float> lengths);
 
  private:
@@ -60,7 +60,7 @@ class KokoroEncoder {
   };
   struct ProsodyLayer {
     KokoroLstm lstm;
-    KokoroLinear affine;  // of the style: the scales less 1, then the shifts
+    KokoroLinear affine;  // from the style to the scales minus 1, then the shifts
   };
 
   static Norm TakeNorm(KokoroWeights& weights, const std::string& name, const char* weight,
@@ -74,8 +74,7 @@ class KokoroEncoder {
   };
   Analysis Analyze(const at::Tensor& ids, const at::Tensor& style,
                    const KokoroExtent& extent) const;
-  // barrier: what is added to the scores [batch, 1, 1, phonemes] of what is looked at; undefined:
-  // nothing.
+  // barrier: undefined or a mask [batch, 1, 1, phonemes] that is added to the attention scores.
   at::Tensor RunAlbert(const at::Tensor& ids, const at::Tensor& barrier) const;
   at::Tensor Attend(const at::Tensor& x, const at::Tensor& barrier) const;
   at::Tensor RunText(const at::Tensor& ids, const KokoroExtent& extent) const;
@@ -88,12 +87,12 @@ class KokoroEncoder {
   Norm embedding_norm_;
   KokoroLinear widen_, query_, key_, value_, mix_, feed_1_, feed_2_;
   Norm attention_norm_, layer_norm_;
-  // What the text is spoken with.
+  // The layers of the prosody.
   KokoroLinear narrow_;
   std::vector<ProsodyLayer> prosody_;
   KokoroLstm duration_lstm_;
   KokoroLinear duration_;
-  // What is spoken.
+  // The layers of the text.
   at::Tensor text_symbols_;
   std::vector<TextLayer> text_layers_;
   KokoroLstm text_lstm_;

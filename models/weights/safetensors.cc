@@ -16,7 +16,8 @@ namespace millrace::models {
 namespace {
 
 constexpr size_t kLengthBytes = 8;
-// The format allows 100 MB, of which JSON makes gigabytes; the voices have some 100 KB.
+// The format allows 100 MB, which JSON parsing would turn into gigabytes; the headers of voices
+// have about 100 KB.
 constexpr uint64_t kMaxHeaderBytes = uint64_t{8} << 20;
 
 std::optional<DataType> ParseType(std::string_view name) {

@@ -14,9 +14,9 @@
 namespace millrace::models {
 
 // A safetensors file, mapped into memory: an 8-byte length, a JSON header, then the tensors. Pages
-// are read when they are touched and are shared between processes. Immutable, so thread-safe; views
-// into it hold as long as it lives. Every offset of the header is checked when it is opened: a
-// damaged file is an error, never a wild read.
+// are read when they are accessed, and processes share them. Immutable, so thread-safe; views into
+// it are valid as long as it exists. Every offset of the header is checked when it is opened: a
+// damaged file is an error and never causes an invalid read.
 class SafetensorsFile {
  public:
   struct View {
@@ -32,10 +32,10 @@ class SafetensorsFile {
   ~SafetensorsFile();
 
   const std::filesystem::path& path() const { return path_; }
-  // NotFound naming the file when there is none of that name.
+  // Returns NotFound that names the file when there is no tensor with this name.
   absl::StatusOr<View> Find(std::string_view name) const;
   const std::map<std::string, View, std::less<>>& tensors() const { return tensors_; }
-  // The free-form strings of the header's "__metadata__".
+  // The strings of the header's "__metadata__".
   const std::map<std::string, std::string, std::less<>>& metadata() const { return metadata_; }
 
  private:

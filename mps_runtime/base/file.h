@@ -28,7 +28,7 @@ class FileDescriptor {
   int fd_ = -1;
 };
 
-// Whether it is a regular file, not a folder, pipe or device.
+// Returns true for a regular file, false for a folder, pipe or device.
 bool IsRegularFile(int fd);
 // Reads from the descriptor's position to the end, or to the first byte beyond `most`. Returns
 // nullopt on an error, which errno has.

@@ -13,8 +13,8 @@ at::Device TensorDevice(DeviceType device);
 // used, since all threads would share its state.
 at::Tensor Numbers(at::IntArrayRef shape, at::Device device, int seed);
 
-// Whether two tensors on the host have the same numbers: exactly on the CPU, within rounding where
-// the device chooses the order of additions.
+// Returns true if two tensors on the host have the same numbers: exactly on the CPU, within
+// rounding where the device chooses the order of additions.
 bool SameNumbers(const at::Tensor& expected, const at::Tensor& actual, DeviceType device);
 
 }  // namespace millrace::runtime

@@ -26,8 +26,8 @@ struct OperatorOutcome {
   std::string detail;   // as Describe(ChildResult) writes it
 };
 
-// What a test of the selftest finds while it runs: its figures and its failures. Thread-safe, so
-// that a watchdog can report what a hanging test has found so far.
+// The findings of a selftest while it runs: its figures and its failures. Thread-safe, so that a
+// watchdog can report what a hanging test has found so far.
 class Findings {
  public:
   struct Contents {

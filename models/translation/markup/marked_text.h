@@ -22,7 +22,7 @@ struct KeptSpan {
   size_t begin = 0;
   size_t end = 0;
   std::string becomes;  // as it is put out
-  // What a model reads in its place, of static storage; none: a stand-in.
+  // The text that a model reads in its place, in static storage; nullopt: a stand-in.
   std::optional<std::string_view> reads = {};
   bool returns = true;  // it comes out again; else what a model makes of what it reads does
 };
@@ -44,11 +44,11 @@ struct MarkedText {
   bool is_html = false;                  // what is put out is escaped
 };
 
-// As it is put out by its format.
+// Returns the text escaped for its format.
 std::string Escaped(std::string_view text, bool is_html);
 // A stretch of the text, which divides no character, as its source wrote it.
 std::string Written(const MarkedText& marked, size_t begin, size_t end);
-// Whether markup is white space as its format writes it, such as a line break or &nbsp;
+// Returns true if markup is white space in its format, such as a line break or &nbsp;
 bool IsWrittenSpace(std::string_view markup);
 // Adds markup to what was put out, where the text since the last markup begins at `text`. A line
 // break, or another space that was written as markup, takes the place of the text's space before
