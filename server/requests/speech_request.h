@@ -7,8 +7,8 @@
 
 #include "absl/status/statusor.h"
 #include "models/audio/audio_encoder.h"
+#include "server/requests/request_run.h"
 #include "server/requests/services.h"
-#include "server/requests/work_reply.h"
 
 namespace millrace::server {
 

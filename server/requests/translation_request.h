@@ -10,9 +10,9 @@
 #include "absl/status/statusor.h"
 #include "models/core/payload.h"
 #include "models/text/language_detector.h"
+#include "server/requests/request_run.h"
 #include "server/requests/services.h"
 #include "server/requests/translation_route.h"
-#include "server/requests/work_reply.h"
 
 namespace millrace::server {
 

@@ -10,7 +10,7 @@
 namespace millrace::server {
 
 // One call as its bytes come and go, whatever transports it: unary, with a stream of replies, or
-// with streams both ways. The transport owns it; it is gone once Finish has been called and the
+// with streams both ways. The transport makes it; it is gone once Finish has been called and the
 // handler has been told everything.
 //
 // Operations may be called on any thread: at most one read and one write at a time, and Finish
@@ -28,7 +28,7 @@ class ByteCall {
     virtual void OnReadDone(bool /*ok*/) {}
     // The client has room for the message. Not ok: it never will.
     virtual void OnWriteDone(bool /*ok*/) {}
-    // The end. The call is gone by the return; handlers delete themselves here.
+    // The end. The call is gone by the return; handlers end here (self_owned.h).
     virtual void OnDone() = 0;
 
    protected:

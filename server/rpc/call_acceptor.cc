@@ -14,7 +14,7 @@ constexpr Duration kLogInterval = std::chrono::seconds(10);
 
 }  // namespace
 
-void CallAcceptor::AwaitCall() { new GrpcCall(*this); }
+void CallAcceptor::AwaitCall() { GrpcCall::Make(*this); }
 
 void CallAcceptor::AddIncomplete(GrpcCall& call) {
   call.older_ = newest_;

@@ -7,7 +7,6 @@
 #include "server/logging/logging.h"
 #include "server/rpc/background_thread.h"
 #include "server/rpc/call_acceptor.h"
-#include "server/rpc/rpc_service.h"
 #include "server/rpc/status_mapping.h"
 
 namespace millrace::server {
@@ -32,40 +31,43 @@ void GrpcCall::Guard(Tell tell) noexcept {
 }
 
 void GrpcCall::Came(bool ok) {
-  if (!ok) {  // the server shuts down; gRPC does not tell of the close of what never came
-    delete this;
-    return;
-  }
+  // The server shuts down; gRPC does not tell of the close of what never came.
+  if (!ok) return DeleteThis();
   acceptor_.AwaitCall();
-  const MethodTable::Method* const method = acceptor_.methods().Find(context_.method());
-  if (method == nullptr) {
+  method_ = acceptor_.methods().Find(context_.method());
+  if (method_ == nullptr) {
     Finish(absl::UnimplementedError(acceptor_.methods().ExplainUnknown(context_.method())));
     return Begun();
   }
-  service_ = method->service;
-  method_ = method->index;
   stream_.Read(&ToGrpc(request_), &first_read_);
   acceptor_.AddIncomplete(*this);
 }
 
 void GrpcCall::FirstRead(bool ok) {
   acceptor_.RemoveIncomplete(*this);
-  const bool takes_stream = service_->TakesStream(method_);
-  if (!ok && !takes_stream) {
-    Finish(absl::InternalError(StrCat("the call ended without a request; ", service_->path(method_),
-                                      " takes exactly one message")));
+  if (!ok && !method_->takes_stream) {
+    Finish(absl::InternalError(
+        StrCat("the call ended without a request; ", method_->path, " takes exactly one message")));
   }
   if (finished_.load(std::memory_order_relaxed)) return Begun();
   has_arrived_ = true;
   first_read_ok_ = ok;
-  first_is_unread_ = takes_stream;
-  if (service_->IsLong(method_, request_)) return thread_.background().Post(begin_elsewhere_);
-  service_->Begin(method_, *this);
+  first_is_unread_ = method_->takes_stream;
+  if (method_->IsLong(request_)) return thread_.background().Post(begin_elsewhere_);
+  Begin();
   Begun();
 }
 
+void GrpcCall::Begin() {
+  try {
+    method_->function(*this);
+  } catch (const std::exception& error) {
+    Finish(absl::InternalError(error.what()));
+  }
+}
+
 void GrpcCall::BeginElsewhere() {
-  service_->Begin(method_, *this);
+  Begin();
   thread_.Post(begun_);
 }
 
@@ -154,7 +156,7 @@ void GrpcCall::TellOfCancel() {
 void GrpcCall::Release() {
   if (--pending_ != 0) return;
   if (handler_ != nullptr) handler_->OnDone();
-  delete this;
+  DeleteThis();
 }
 
 }  // namespace millrace::server

@@ -2,7 +2,6 @@
 
 #include <atomic>
 #include <chrono>
-#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -13,18 +12,23 @@
 #include "server/rpc/byte_call.h"
 #include "server/rpc/grpc_buffer.h"
 #include "server/rpc/polling_thread.h"
+#include "server/rpc/rpc_service.h"
+#include "server/rpc/self_owned.h"
 
 namespace millrace::server {
 
 class CallAcceptor;
-class RpcService;
 
-// A call over gRPC. It owns itself: made before the call comes, gone once Finish has been called
-// and all has been told. The method's function is called once the first message has arrived, or the
+// A call over gRPC. Made before the call comes, gone once Finish has been called and all has been
+// told. The method's function is called once the first message has arrived, or the
 // client has ended its stream without one. The polling thread is the one that starts operations and
 // tells the handler.
-class GrpcCall final : public ByteCall {
+class GrpcCall final : public ByteCall, public SelfOwned<GrpcCall> {
  public:
+  // Waits for the next call. On the polling thread, or before it starts.
+  explicit GrpcCall(CallAcceptor& acceptor);
+  ~GrpcCall() { thread_.RemoveCall(); }
+
   std::string_view Metadata(std::string_view key) const override;
   std::string peer() const override { return context_.peer(); }
   std::chrono::system_clock::time_point deadline() const override { return context_.deadline(); }
@@ -59,10 +63,6 @@ class GrpcCall final : public ByteCall {
     GrpcCall& call_;
   };
 
-  // Waits for the next call. On the polling thread, or before it starts.
-  explicit GrpcCall(CallAcceptor& acceptor);
-  ~GrpcCall() { thread_.RemoveCall(); }
-
   // Tells the handler of something. What that throws, as for want of memory, costs this call alone:
   // it is cancelled, of which the handler is told as of any other cancellation.
   template <typename Tell>
@@ -70,6 +70,8 @@ class GrpcCall final : public ByteCall {
 
   void Came(bool ok);
   void FirstRead(bool ok);
+  // Runs the method's function.
+  void Begin();
   void BeginElsewhere();
   void Begun();
   void Read() { stream_.Read(&ToGrpc(*message_read_), &read_done_); }
@@ -93,8 +95,7 @@ class GrpcCall final : public ByteCall {
   PollingThread& thread_;
   GrpcCall* older_ = nullptr;  // of the acceptor's list
   GrpcCall* newer_ = nullptr;
-  RpcService* service_ = nullptr;  // from the headers on
-  size_t method_ = 0;
+  const RpcService::Method* method_ = nullptr;  // from the headers on
   grpc::GenericServerContext context_;
   grpc::ServerAsyncReaderWriter<grpc::ByteBuffer, grpc::ByteBuffer> stream_{&context_};
   bool has_arrived_ = false;

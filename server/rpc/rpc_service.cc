@@ -1,6 +1,5 @@
 #include "server/rpc/rpc_service.h"
 
-#include <exception>
 #include <utility>
 
 #include "models/core/strings.h"
@@ -17,21 +16,6 @@ void RpcService::Serve(std::string_view method, Function function, size_t longes
                             .takes_stream = descriptor.client_streaming(),
                             .function = std::move(function),
                             .longest_at_once = longest_at_once});
-}
-
-std::vector<std::string> RpcService::MethodNames() const {
-  std::vector<std::string> names;
-  for (const Method& method : methods_)
-    names.push_back(method.path.substr(method.path.rfind('/') + 1));
-  return names;
-}
-
-void RpcService::Begin(size_t method, ByteCall& call) {
-  try {
-    methods_[method].function(call);
-  } catch (const std::exception& error) {
-    call.Finish(absl::InternalError(error.what()));
-  }
 }
 
 }  // namespace millrace::server

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <deque>
+#include <cstddef>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -17,8 +17,24 @@ namespace millrace::server {
 class RpcService {
  public:
   // Begins a call: has it ended by ByteCall::Finish, then or later. Must not block, nor throw once
-  // it has given the call to another thread.
+  // it has given the call to another thread. If it throws, as for want of memory, the transport
+  // ends its call, and no other, with INTERNAL.
   using Function = std::function<void(ByteCall&)>;
+
+  // A method that is served.
+  struct Method {
+    std::string path;   // as "/millrace.v1.AdminService/LoadModel"
+    bool takes_stream;  // the client sends a stream of messages
+    Function function;
+    size_t longest_at_once;
+
+    // As "LoadModel".
+    std::string_view name() const { return std::string_view(path).substr(path.rfind('/') + 1); }
+    // Returns true if a call with that request is to begin on a thread for long ones.
+    bool IsLong(const ByteBuffer& request) const {
+      return longest_at_once == kAlwaysLong || (!takes_stream && request.size() > longest_at_once);
+    }
+  };
 
   RpcService(const RpcService&) = delete;
   RpcService& operator=(const RpcService&) = delete;
@@ -26,21 +42,8 @@ class RpcService {
 
   // As "millrace.v1.AdminService".
   const std::string& full_name() const { return descriptor_.full_name(); }
-  size_t methods() const { return methods_.size(); }
-  // As "/millrace.v1.AdminService/LoadModel"; lives as long as the service.
-  const std::string& path(size_t method) const { return methods_[method].path; }
-  // Those that are served, as "LoadModel".
-  std::vector<std::string> MethodNames() const;
-
-  // Returns true if the client sends a stream of messages.
-  bool TakesStream(size_t method) const { return methods_[method].takes_stream; }
-  // Returns true if a call with that request is to begin on a thread for long ones.
-  bool IsLong(size_t method, const ByteBuffer& request) const {
-    const size_t longest = methods_[method].longest_at_once;
-    return longest == kAlwaysLong || (!methods_[method].takes_stream && request.size() > longest);
-  }
-  // Begins a call. A function that throws, as for want of memory, costs its call alone.
-  void Begin(size_t method, ByteCall& call);
+  // Constant once the service is made.
+  const std::vector<Method>& methods() const { return methods_; }
 
  protected:
   // full_name: of a service that is linked into the program.
@@ -58,16 +61,10 @@ class RpcService {
   }
 
  private:
-  struct Method {
-    std::string path;
-    bool takes_stream;
-    Function function;
-    size_t longest_at_once;
-  };
   static constexpr size_t kAlwaysLong = static_cast<size_t>(-1);
 
   const google::protobuf::ServiceDescriptor& descriptor_;
-  std::deque<Method> methods_;  // their paths stay where they are
+  std::vector<Method> methods_;
 };
 
 }  // namespace millrace::server

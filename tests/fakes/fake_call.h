@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <deque>
 #include <exception>
@@ -47,9 +48,13 @@ class FakeCall final : public server::ByteCall {
 
   // Runs the method of that name.
   void Begin(server::RpcService& service, std::string_view method) MILLRACE_EXCLUDES(mu_) {
-    size_t index = 0;
-    while (service.MethodNames()[index] != method) ++index;
-    service.Begin(index, *this);
+    const auto& methods = service.methods();
+    const auto found = std::ranges::find(methods, method, &server::RpcService::Method::name);
+    try {
+      found->function(*this);
+    } catch (const std::exception& error) {
+      Finish(absl::InternalError(error.what()));
+    }
     MutexLock lock(mu_);
     has_begun_ = true;
     changed_.NotifyAll();

@@ -7,6 +7,7 @@
 #include "absl/status/status.h"
 #include "models/core/strings.h"
 #include "server/frontends/grpc/answer.h"
+#include "server/rpc/self_owned.h"
 
 namespace millrace::server {
 namespace {
@@ -29,7 +30,7 @@ absl::Status ShuttingDown() { return absl::UnavailableError("the server is shutt
 }  // namespace
 
 // A client that is told of changes. When it is slow it misses those that did not last.
-class HealthService::Watch final : public ByteCall::Handler {
+class HealthService::Watch final : public ByteCall::Handler, public SelfOwned<Watch> {
  public:
   Watch(HealthService& service, ByteCall& call, std::string name)
       : service_(service), call_(call), name_(std::move(name)) {
@@ -70,7 +71,7 @@ class HealthService::Watch final : public ByteCall::Handler {
   void OnCancel() override { End(absl::CancelledError("the caller went away")); }
   void OnDone() override {
     service_.Remove(*this);
-    delete this;
+    DeleteThis();
   }
 
   void WriteNext() MILLRACE_REQUIRES(mu_) {
@@ -113,7 +114,7 @@ HealthService::HealthService(std::vector<std::string> services)
     absl::Status status = ParseMessage(call.request(), request);
     if (status.ok()) status = CheckName(request.service());
     if (!status.ok()) return call.Finish(status);
-    Add(*new Watch(*this, call, std::move(*request.mutable_service())));
+    Add(Watch::Make(*this, call, std::move(*request.mutable_service())));
   });
 }
 

@@ -11,6 +11,7 @@
 #include "grpc/reflection/v1alpha/reflection.pb.h"
 #include "models/core/strings.h"
 #include "server/frontends/grpc/message_codec.h"
+#include "server/rpc/self_owned.h"
 
 namespace millrace::server {
 namespace {
@@ -108,7 +109,7 @@ ServerReflectionResponse Answer(const ServerReflectionRequest& request,
 }  // namespace
 
 // One question after the other: a read or a write is always under way, and tells of the end.
-class ReflectionService::Call final : public ByteCall::Handler {
+class ReflectionService::Call final : public ByteCall::Handler, public SelfOwned<Call> {
  public:
   Call(const ReflectionService& service, ByteCall& call) : service_(service), call_(call) {
     call_.SetHandler(*this);
@@ -130,7 +131,7 @@ class ReflectionService::Call final : public ByteCall::Handler {
     message_.Clear();
     call_.StartRead(&message_);
   }
-  void OnDone() override { delete this; }
+  void OnDone() override { DeleteThis(); }
 
   const ReflectionService& service_;
   ByteCall& call_;
@@ -147,7 +148,7 @@ std::string ReflectionService::FullName(Version version) {
 
 ReflectionService::ReflectionService(Version version, std::vector<std::string> services)
     : RpcService(FullName(version)), services_(std::move(services)) {
-  Serve("ServerReflectionInfo", [this](ByteCall& call) { new Call(*this, call); });
+  Serve("ServerReflectionInfo", [this](ByteCall& call) { Call::Make(*this, call); });
 }
 
 }  // namespace millrace::server

@@ -1,75 +1,91 @@
 #pragma once
 
-#include <deque>
+#include <concepts>
 #include <memory>
-#include <optional>
+#include <utility>
 
-#include "absl/status/status.h"
-#include "google/protobuf/message.h"
-#include "mps_runtime/base/mutex.h"
-#include "server/frontends/grpc/work_call.h"
-#include "server/rpc/byte_buffer.h"
+#include "server/frontends/grpc/call_metadata.h"
+#include "server/frontends/grpc/reply_stream.h"
+#include "server/frontends/grpc/unary_call.h"
+#include "server/requests/request_run.h"
+#include "server/requests/stream_registry.h"
+#include "server/rpc/byte_call.h"
+#include "server/rpc/rpc_service.h"
+#include "server/rpc/self_owned.h"
 
 namespace millrace::server {
 
-// A call with a stream of replies. Outputs wait here while the client takes its time; when too much
-// waits, the job is parked until the client has caught up, so that neither memory nor a worker is
-// held by a slow reader. It owns itself: made by the method's function, deleted by OnDone.
-class StreamCall : public ByteCall::Handler, public WorkCall, public StallingStream {
+// What the calls of a method with a stream of replies differ in; see UnaryTask.
+template <typename T>
+concept StreamTask = requires(T task, const ByteBuffer& message, const Services& services,
+                              models::Output output, const RequestRun& run,
+                              const absl::Status& status, ReplyStream& stream) {
+  { T::kMethod } -> std::convertible_to<Method>;
+  { task.Decode(message, services) } -> std::same_as<absl::StatusOr<Work>>;
+  // May send messages.
+  task.Emit(std::move(output), run, stream);
+  // Returns what the call ends with when its work ended with `status`; may still send.
+  { task.End(status, stream) } -> std::same_as<absl::Status>;
+};
+
+// A call with one request and a stream of replies.
+template <StreamTask Task>
+class StreamCall final : public Reply,
+                         public ByteCall::Handler,
+                         public StallingStream,
+                         public SelfOwned<StreamCall<Task>> {
  public:
-  // Decodes the one request and queues it, or ends the call. Call it last.
-  void Start() {
-    Register();
-    Begin();
+  // Returns the function of a method that such calls serve.
+  static RpcService::Function Serving(Services& services) {
+    return [&services](ByteCall& call) { StreamCall::Make(services, call).Start(); };
   }
 
-  void Finish(const absl::Status& status) override MILLRACE_EXCLUDES(mu_);
-  bool Congested() const final MILLRACE_EXCLUDES(mu_);
-  void Park(std::unique_ptr<Job> job) final MILLRACE_EXCLUDES(mu_);
+  StreamCall(Services& services, ByteCall& call)
+      : call_(call), run_(services, Task::kMethod, *this), stream_(call, run_) {}
 
-  TimePoint waiting_since() const override MILLRACE_EXCLUDES(mu_);
-  void Abort() final { call().TryCancel(); }
-
- protected:
-  StreamCall(Services& services, ByteCall& call, Method method)
-      : WorkCall(services, call, method), last_progress_(services.clock.Now()) {}
-
-  // Makes the call known to gRPC and the registry of streams. First of all, once it is made as a
-  // whole.
-  void Register() {
-    call().SetHandler(*this);
-    services().streams.Add(*this);
+  void Emit(models::Output output) override { task_.Emit(std::move(output), run_, stream_); }
+  void Finish(const absl::Status& status) override {
+    absl::Status end = status;
+    if constexpr (PivotTask<Task>) {
+      if (end.ok() && run_.SubmitNext([this] { return task_.Next(); }, end)) return;
+    }
+    stream_.End(OrInternal([&] { return task_.End(end, stream_); }));
   }
-  // When the client last took something, or something began to wait for it.
-  TimePoint last_progress() const MILLRACE_EXCLUDES(mu_);
+  bool Congested() const override { return stream_.Congested(); }
+  void Park(std::unique_ptr<Job> job) override { stream_.Park(std::move(job)); }
 
-  // What the call ends with when its work ended so; may still Send.
-  virtual absl::Status Outcome(const absl::Status& status) { return status; }
-  // Queues a message for the client.
-  void Send(const google::protobuf::Message& message) MILLRACE_EXCLUDES(mu_);
-
-  void OnCancel() override;
-  // Ends the job that waits for the client.
-  void DropParked() MILLRACE_EXCLUDES(mu_);
+  TimePoint waiting_since() const override { return stream_.waiting_since(); }
+  void Abort() override { call_.TryCancel(); }
 
  private:
-  void OnWriteDone(bool ok) final MILLRACE_EXCLUDES(mu_);
-  void OnDone() final MILLRACE_EXCLUDES(mu_);
+  void Start() {
+    call_.SetHandler(*this);
+    run_.services().streams.Add(*this);
+    auto work = OrInternal([this]() -> absl::StatusOr<Work> {
+      const Services& services = run_.services();
+      absl::Status status = Authenticate(services.keys, call_, Role::kUser);
+      if (!status.ok()) return status;
+      return task_.Decode(call_.request(), services);
+    });
+    const auto end = run_.Begin(std::move(work), DeadlineOf(call_, run_));
+    if (end) Finish(*end);
+  }
 
-  // Writes what comes next. Returns what to finish the call with once the lock is gone, if it is
-  // time for that: it may be gone at once.
-  std::optional<absl::Status> Advance() MILLRACE_REQUIRES(mu_);
+  void OnWriteDone(bool ok) override { stream_.OnWriteDone(ok); }
+  void OnCancel() override {
+    run_.Cancel();
+    stream_.DropParked();
+  }
+  void OnDone() override {
+    run_.services().streams.Remove(*this);
+    stream_.Record();
+    this->DeleteThis();
+  }
 
-  mutable Mutex mu_;
-  std::deque<ByteBuffer> pending_
-      MILLRACE_GUARDED_BY(mu_);  // the first is being written while writing_
-  size_t pending_bytes_ MILLRACE_GUARDED_BY(mu_) = 0;
-  bool writing_ MILLRACE_GUARDED_BY(mu_) = false;
-  bool broken_ MILLRACE_GUARDED_BY(mu_) = false;  // the client is gone: nothing more is written
-  TimePoint last_progress_ MILLRACE_GUARDED_BY(mu_);
-  std::unique_ptr<Job> parked_ MILLRACE_GUARDED_BY(mu_);
-  std::optional<absl::Status> end_ MILLRACE_GUARDED_BY(mu_);
-  bool finished_ MILLRACE_GUARDED_BY(mu_) = false;
+  ByteCall& call_;
+  RequestRun run_;
+  ReplyStream stream_;
+  Task task_;
 };
 
 }  // namespace millrace::server

@@ -1,44 +1,85 @@
 #pragma once
 
+#include <concepts>
+#include <optional>
 #include <utility>
 
-#include "server/frontends/grpc/answer.h"
-#include "server/frontends/grpc/work_call.h"
+#include "server/frontends/grpc/call_metadata.h"
+#include "server/requests/request_run.h"
 #include "server/rpc/byte_buffer.h"
+#include "server/rpc/byte_call.h"
+#include "server/rpc/rpc_service.h"
+#include "server/rpc/self_owned.h"
 
 namespace millrace::server {
 
-// A call with one reply. It owns itself: made by the method's function, deleted by OnDone.
-class UnaryCall : public ByteCall::Handler, public WorkCall {
+// What the calls of a unary method differ in. It is constructed with its call.
+template <typename T>
+concept UnaryTask = requires(T task, const ByteBuffer& message, const Services& services,
+                             models::Output output, const RequestRun& run,
+                             const absl::Status& status, ByteBuffer& reply) {
+  { T::kMethod } -> std::convertible_to<Method>;
+  // Returns what the message asks for, or what is wrong with it, which ends the call. Checks what
+  // needs no model, and finds the model.
+  { task.Decode(message, services) } -> std::same_as<absl::StatusOr<Work>>;
+  // Takes an output of the work. On a worker, one call at a time.
+  task.Emit(std::move(output), run);
+  // Returns what the call ends with when its work ended with `status`; writes the reply if OK.
+  { task.End(status, run, reply) } -> std::same_as<absl::Status>;
+};
+
+// A task whose work two models do: `Next` returns what Work::next_model is to do once the first
+// model has ended well.
+template <typename T>
+concept PivotTask = requires(T task) {
+  { task.Next() } -> std::same_as<std::optional<models::Input>>;
+};
+
+// A call with one reply, from its first byte to its last.
+template <UnaryTask Task>
+class UnaryCall final : public Reply, public ByteCall::Handler, public SelfOwned<UnaryCall<Task>> {
  public:
-  // Decodes the request and queues it, or ends the call. Call it last.
-  void Start() {
-    call().SetHandler(*this);
-    Begin();
+  // Returns the function of a method that such calls serve.
+  static RpcService::Function Serving(Services& services) {
+    return [&services](ByteCall& call) { UnaryCall::Make(services, call).Start(); };
   }
+
+  UnaryCall(Services& services, ByteCall& call)
+      : call_(call), run_(services, Task::kMethod, *this) {}
+
+  void Emit(models::Output output) override { task_.Emit(std::move(output), run_); }
 
   void Finish(const absl::Status& status) override {
+    absl::Status end = status;
+    if constexpr (PivotTask<Task>) {
+      if (end.ok() && run_.SubmitNext([this] { return task_.Next(); }, end)) return;
+    }
     ByteBuffer reply;
-    const absl::Status result = OrInternal([&] {
-      absl::Status end = Outcome(status);
-      return end.ok() ? Encode(reply) : end;
-    });
-    AddTrailers(result);
-    Record(result);
-    Answer(call(), result, std::move(reply));
+    end = OrInternal([&] { return task_.End(end, run_, reply); });
+    AddTrailers(end, run_, call_);
+    run_.Record(end, [this] { return RequesterOf(call_, run_.services()); });
+    end.ok() ? call_.Finish(std::move(reply)) : call_.Finish(end);
   }
 
- protected:
-  using WorkCall::WorkCall;
-
-  // What the call ends with when its work ended so.
-  virtual absl::Status Outcome(const absl::Status& status) { return status; }
-  // Turns what was emitted into the reply.
-  virtual absl::Status Encode(ByteBuffer& reply) = 0;
-
  private:
-  void OnCancel() final { CancelWork(); }
-  void OnDone() final { delete this; }
+  void Start() {
+    call_.SetHandler(*this);
+    auto work = OrInternal([this]() -> absl::StatusOr<Work> {
+      const Services& services = run_.services();
+      absl::Status status = Authenticate(services.keys, call_, Role::kUser);
+      if (!status.ok()) return status;
+      return task_.Decode(call_.request(), services);
+    });
+    const auto end = run_.Begin(std::move(work), DeadlineOf(call_, run_));
+    if (end) Finish(*end);
+  }
+
+  void OnCancel() override { run_.Cancel(); }
+  void OnDone() override { this->DeleteThis(); }
+
+  ByteCall& call_;
+  RequestRun run_;
+  Task task_;
 };
 
 }  // namespace millrace::server

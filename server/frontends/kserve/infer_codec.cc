@@ -1,14 +1,16 @@
 #include "server/frontends/kserve/infer_codec.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <limits>
 #include <string>
 #include <utility>
 
-#include "absl/status/status.h"
 #include "absl/strings/str_join.h"
+#include "google/protobuf/arena.h"
 #include "models/core/strings.h"
+#include "server/frontends/grpc/message_codec.h"
 
 namespace millrace::server {
 namespace {
@@ -20,6 +22,20 @@ using models::Tensor;
 using models::TensorSpec;
 
 constexpr size_t kMaxShown = 64;  // characters of a name that a message repeats
+constexpr size_t kMaxIdBytes = 128;
+
+// A message of a few small tensors lives on the stack, whose bytes cost no allocation.
+class SmallArena {
+ public:
+  template <typename Message>
+  Message& Create() {
+    return *google::protobuf::Arena::CreateMessage<Message>(&arena_);
+  }
+
+ private:
+  alignas(std::max_align_t) char bytes_[4096];
+  google::protobuf::Arena arena_{bytes_, sizeof(bytes_)};
+};
 
 std::string Shape(const std::vector<int64_t>& shape) {
   return StrCat("[", absl::StrJoin(shape, ","), "]");
@@ -102,7 +118,10 @@ int ListsInUse(const InferTensorContents& contents) {
          !contents.fp64_contents().empty() + !contents.bytes_contents().empty();
 }
 
-absl::Status CheckShape(std::string_view where, const Tensor& tensor, const TensorSpec& spec,
+// Names an input in an error message.
+std::string InputName(int index) { return StrCat("inputs[", index, "]"); }
+
+absl::Status CheckShape(int index, const Tensor& tensor, const TensorSpec& spec,
                         int64_t& elements) {
   bool fits = tensor.shape.size() == spec.shape.size();
   for (size_t i = 0; fits && i < spec.shape.size(); ++i) {
@@ -110,7 +129,7 @@ absl::Status CheckShape(std::string_view where, const Tensor& tensor, const Tens
   }
   const auto count = models::ElementCount(tensor.shape);
   if (!fits || !count) {
-    return Invalid(where, ".shape: is ", Shape(tensor.shape), "; the model takes ",
+    return Invalid(InputName(index), ".shape: is ", Shape(tensor.shape), "; the model takes ",
                    Shape(spec.shape), " (-1: any size >= 0)");
   }
   elements = *count;
@@ -136,41 +155,40 @@ absl::Status CheckBytesLayout(std::string_view where, const std::string& data, i
   return absl::OkStatus();
 }
 
-absl::Status TakeData(ModelInferRequest& request, int index, std::string_view where,
-                      int64_t elements, Tensor& tensor) {
+absl::Status TakeData(ModelInferRequest& request, int index, int64_t elements, Tensor& tensor) {
   const InferTensorContents& contents = request.inputs(index).contents();
   const size_t element_size = models::ElementSize(tensor.type);
   if (!request.raw_input_contents().empty()) {
-    const std::string raw_where = StrCat("raw_input_contents[", index, "]");
     if (ListsInUse(contents) != 0)
-      return Invalid(where, ".contents: must be empty when raw_input_contents is used");
+      return Invalid(InputName(index), ".contents: must be empty when raw_input_contents is used");
     tensor.data = std::move(*request.mutable_raw_input_contents(index));
-    if (tensor.type == DataType::kBytes) return CheckBytesLayout(raw_where, tensor.data, elements);
+    const auto raw_name = [index] { return StrCat("raw_input_contents[", index, "]"); };
+    if (tensor.type == DataType::kBytes) return CheckBytesLayout(raw_name(), tensor.data, elements);
     // Divide, since elements * size may overflow.
     if (tensor.data.size() % element_size != 0 ||
         tensor.data.size() / element_size != static_cast<uint64_t>(elements)) {
-      return Invalid(raw_where, ": has ", tensor.data.size(), " bytes; ", ToString(tensor.type),
+      return Invalid(raw_name(), ": has ", tensor.data.size(), " bytes; ", ToString(tensor.type),
                      Shape(tensor.shape), " needs ", elements, " elements of ", element_size,
                      " bytes");
     }
     return absl::OkStatus();
   }
   if (tensor.type == DataType::kFp16 || tensor.type == DataType::kBf16) {
-    return Invalid(where, ".contents: ", ToString(tensor.type),
+    return Invalid(InputName(index), ".contents: ", ToString(tensor.type),
                    " has no typed list; send it as raw_input_contents");
   }
   const Contents taken = TakeContents(contents, tensor.type, tensor.data);
   if (taken.does_not_fit >= 0) {
-    return Invalid(where, ".contents.", taken.field, "[", taken.does_not_fit,
+    return Invalid(InputName(index), ".contents.", taken.field, "[", taken.does_not_fit,
                    "]: is out of range for ", ToString(tensor.type));
   }
   if (ListsInUse(contents) > (taken.size != 0 ? 1 : 0)) {
-    return Invalid(where, ".contents: only ", taken.field, " may be filled for ",
+    return Invalid(InputName(index), ".contents: only ", taken.field, " may be filled for ",
                    ToString(tensor.type));
   }
   if (taken.size != elements) {
-    return Invalid(where, ".contents.", taken.field, ": has ", taken.size, " elements; shape ",
-                   Shape(tensor.shape), " needs ", elements);
+    return Invalid(InputName(index), ".contents.", taken.field, ": has ", taken.size,
+                   " elements; shape ", Shape(tensor.shape), " needs ", elements);
   }
   return absl::OkStatus();
 }
@@ -206,19 +224,18 @@ absl::StatusOr<models::InferInput> DecodeInfer(ModelInferRequest& request,
   input.inputs.reserve(inputs);
   for (int i = 0; i < request.inputs_size(); ++i) {
     auto& wire = *request.mutable_inputs(i);
-    const std::string where = StrCat("inputs[", i, "]");
     const TensorSpec* spec = FindSpec(model.inputs, wire.name());
     if (spec == nullptr) {
-      return Invalid(where, ".name: '", wire.name().substr(0, kMaxShown),
+      return Invalid(InputName(i), ".name: '", wire.name().substr(0, kMaxShown),
                      "' is not an input of model '", model.name,
                      "'; its inputs: ", SpecNames(model.inputs));
     }
     for (const Tensor& earlier : input.inputs) {
       if (earlier.name == spec->name)
-        return Invalid(where, ".name: '", spec->name, "' was given before");
+        return Invalid(InputName(i), ".name: '", spec->name, "' was given before");
     }
     if (wire.datatype() != ToString(spec->type)) {
-      return Invalid(where, ".datatype: '", wire.datatype().substr(0, kMaxShown),
+      return Invalid(InputName(i), ".datatype: '", wire.datatype().substr(0, kMaxShown),
                      "' is not what input '", spec->name, "' takes: ", ToString(spec->type));
     }
     Tensor& tensor = input.inputs.emplace_back();
@@ -226,10 +243,8 @@ absl::StatusOr<models::InferInput> DecodeInfer(ModelInferRequest& request,
     tensor.type = spec->type;
     tensor.shape.assign(wire.shape().begin(), wire.shape().end());
     int64_t elements = 0;
-    if (absl::Status status = CheckShape(where, tensor, *spec, elements); !status.ok())
-      return status;
-    if (absl::Status status = TakeData(request, i, where, elements, tensor); !status.ok())
-      return status;
+    if (absl::Status status = CheckShape(i, tensor, *spec, elements); !status.ok()) return status;
+    if (absl::Status status = TakeData(request, i, elements, tensor); !status.ok()) return status;
   }
   for (int i = 0; i < request.outputs_size(); ++i) {
     const std::string& name = request.outputs(i).name();
@@ -252,6 +267,36 @@ void EncodeInfer(models::InferOutput output, inference::ModelInferResponse& resp
     wire.mutable_shape()->Add(tensor.shape.begin(), tensor.shape.end());
     response.add_raw_output_contents(std::move(tensor.data));
   }
+}
+
+absl::StatusOr<Work> InferTask::Decode(const ByteBuffer& message, const Services& services) {
+  SmallArena arena;
+  auto& request = arena.Create<ModelInferRequest>();
+  if (absl::Status status = ParseMessage(message, request); !status.ok()) return status;
+  if (request.model_name().empty()) return absl::InvalidArgumentError("model_name: is empty");
+  if (request.id().size() > kMaxIdBytes) {
+    return absl::InvalidArgumentError(
+        StrCat("id: has ", request.id().size(), " bytes; at most ", kMaxIdBytes, " are allowed"));
+  }
+  auto model = services.models.FindForTask(models::Task::kInfer, request.model_name(),
+                                           request.model_version());
+  if (!model.ok()) return model.status();
+  id_ = request.id();
+  absl::StatusOr<models::InferInput> input = DecodeInfer(request, (*model)->info());
+  if (!input.ok()) return input.status();
+  return Work{*std::move(model), *std::move(input)};
+}
+
+absl::Status InferTask::End(const absl::Status& status, const RequestRun& run, ByteBuffer& reply) {
+  if (!status.ok()) return status;
+  SmallArena arena;
+  auto& response = arena.Create<inference::ModelInferResponse>();
+  const models::ModelInfo& model = run.model()->info();
+  response.set_model_name(model.name);
+  response.set_model_version(StrCat(model.version));
+  response.set_id(std::move(id_));
+  EncodeInfer(std::move(output_), response);
+  return SerializeMessage(response, reply);
 }
 
 }  // namespace millrace::server

@@ -1,9 +1,16 @@
 #pragma once
 
+#include <string>
+#include <utility>
+#include <variant>
+
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "inference/grpc_service.pb.h"
 #include "models/core/model_info.h"
 #include "models/core/payload.h"
+#include "server/requests/request_run.h"
+#include "server/rpc/byte_buffer.h"
 
 namespace millrace::server {
 
@@ -14,5 +21,21 @@ namespace millrace::server {
 absl::StatusOr<models::InferInput> DecodeInfer(inference::ModelInferRequest& request,
                                                const models::ModelInfo& model);
 void EncodeInfer(models::InferOutput output, inference::ModelInferResponse& response);
+
+// The task of ModelInfer; see UnaryCall.
+class InferTask {
+ public:
+  static constexpr Method kMethod = Method::kModelInfer;
+
+  absl::StatusOr<Work> Decode(const ByteBuffer& message, const Services& services);
+  void Emit(models::Output output, const RequestRun&) {
+    output_ = std::get<models::InferOutput>(std::move(output));
+  }
+  absl::Status End(const absl::Status& status, const RequestRun& run, ByteBuffer& reply);
+
+ private:
+  std::string id_;
+  models::InferOutput output_;
+};
 
 }  // namespace millrace::server

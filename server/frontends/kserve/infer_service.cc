@@ -1,61 +1,16 @@
 #include "server/frontends/kserve/infer_service.h"
 
 #include <utility>
-#include <variant>
 
-#include "google/protobuf/arena.h"
 #include "models/core/strings.h"
 #include "server/control/version.h"
 #include "server/frontends/grpc/answer.h"
-#include "server/frontends/grpc/message_codec.h"
+#include "server/frontends/grpc/call_metadata.h"
 #include "server/frontends/grpc/unary_call.h"
 #include "server/frontends/kserve/infer_codec.h"
 
 namespace millrace::server {
 namespace {
-
-constexpr size_t kMaxIdBytes = 128;
-
-class InferCall final : public UnaryCall {
- public:
-  InferCall(Services& services, ByteCall& call) : UnaryCall(services, call, Method::kModelInfer) {}
-
-  void Emit(models::Output output) override {
-    output_ = std::get<models::InferOutput>(std::move(output));
-  }
-
- private:
-  absl::StatusOr<Work> Decode() override {
-    google::protobuf::Arena arena;
-    auto& request = *google::protobuf::Arena::CreateMessage<inference::ModelInferRequest>(&arena);
-    if (absl::Status status = ParseMessage(call().request(), request); !status.ok()) return status;
-    if (request.model_name().empty()) return absl::InvalidArgumentError("model_name: is empty");
-    if (request.id().size() > kMaxIdBytes) {
-      return absl::InvalidArgumentError(
-          StrCat("id: has ", request.id().size(), " bytes; at most ", kMaxIdBytes, " are allowed"));
-    }
-    auto model = services().models.FindForTask(models::Task::kInfer, request.model_name(),
-                                               request.model_version());
-    if (!model.ok()) return model.status();
-    id_ = request.id();
-    absl::StatusOr<models::InferInput> input = DecodeInfer(request, (*model)->info());
-    if (!input.ok()) return input.status();
-    return Work{*std::move(model), *std::move(input)};
-  }
-
-  absl::Status Encode(ByteBuffer& buffer) override {
-    google::protobuf::Arena arena;
-    auto& response = *google::protobuf::Arena::CreateMessage<inference::ModelInferResponse>(&arena);
-    response.set_model_name(model()->info().name);
-    response.set_model_version(StrCat(model()->info().version));
-    response.set_id(std::move(id_));
-    EncodeInfer(std::move(output_), response);
-    return SerializeMessage(response, buffer);
-  }
-
-  std::string id_;
-  models::InferOutput output_;
-};
 
 void AddTensor(const models::TensorSpec& spec,
                inference::ModelMetadataResponse::TensorMetadata& tensor) {
@@ -91,7 +46,7 @@ InferService::InferService(Services& services, std::function<bool()> ready)
                              [this](const ByteCall& call, const auto& request, auto& response) {
                                return ModelMetadata(call, request, response);
                              }));
-  Serve("ModelInfer", [this](ByteCall& call) { (new InferCall(services_, call))->Start(); });
+  Serve("ModelInfer", UnaryCall<InferTask>::Serving(services_));
 }
 
 absl::Status InferService::ModelReady(const ByteCall& call,

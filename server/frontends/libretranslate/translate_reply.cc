@@ -8,7 +8,7 @@ namespace millrace::server {
 
 void TranslateReply::Start(absl::StatusOr<Works> works) {
   if (!works.ok()) {
-    self_ = shared_from_this();
+    HoldThis();
     return Finish(works.status());
   }
   works_ = *std::move(works);
@@ -21,7 +21,8 @@ void TranslateReply::Start(absl::StatusOr<Works> works) {
 }
 
 void TranslateReply::StartNext() {
-  self_ = shared_from_this();
+  HoldThis();
+  const TimePoint deadline = run_.start() + run_.services().max_request_time;
   bool queued = false;  // then a worker may have ended it already
   const absl::Status status = OrInternal([&]() -> absl::Status {
     while (started_ < works_.size()) {
@@ -31,7 +32,7 @@ void TranslateReply::StartNext() {
       if (work.work.model == nullptr) continue;
       progress_ = TranslationProgress();
       progress_.Start(work);
-      absl::Status submitted = Submit(std::move(work.work), start() + services().max_request_time);
+      absl::Status submitted = run_.Submit(std::move(work.work), deadline);
       queued = submitted.ok();
       return submitted;
     }
@@ -46,7 +47,7 @@ TranslateReply::~TranslateReply() {
     MutexLock lock(mu_);
     outcome = abandoned_ || !end_ ? absl::CancelledError("the caller went away") : *end_;
   }
-  Record(outcome);
+  run_.Record(outcome, [this] { return requester_; });
 }
 
 std::optional<absl::Status> TranslateReply::Wait(std::chrono::milliseconds patience) {
@@ -67,7 +68,7 @@ void TranslateReply::Abandon() {
     MutexLock lock(mu_);
     if (std::exchange(abandoned_, true) || end_) return;
   }
-  CancelWork();
+  run_.Cancel();
 }
 
 void TranslateReply::Emit(models::Output output) {
@@ -77,8 +78,8 @@ void TranslateReply::Emit(models::Output output) {
 
 void TranslateReply::Finish(const absl::Status& status) {
   absl::Status result = status;
-  if (result.ok() && SubmitNext([this] { return progress_.Next(); }, result)) return;
-  const std::shared_ptr<TranslateReply> self = std::move(self_);
+  if (result.ok() && run_.SubmitNext([this] { return progress_.Next(); }, result)) return;
+  const std::shared_ptr<TranslateReply> self = ReleaseThis();
   {
     MutexLock lock(mu_);
     end_ = result;

@@ -11,10 +11,11 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "mps_runtime/base/mutex.h"
+#include "server/requests/request_run.h"
 #include "server/requests/translation_progress.h"
 #include "server/requests/translation_request.h"
 #include "server/requests/translation_results.h"
-#include "server/requests/work_reply.h"
+#include "server/rpc/self_owned.h"
 
 namespace millrace::server {
 
@@ -22,13 +23,12 @@ namespace millrace::server {
 //
 // Shared by the connection and, until Finish, by the job; the last of them counts the request and
 // gives its ticket back.
-class TranslateReply final : public WorkReply, public std::enable_shared_from_this<TranslateReply> {
+class TranslateReply final : public Reply, public SelfShared<TranslateReply> {
  public:
   // request_id, caller: for the log.
   TranslateReply(Services& services, std::string request_id, Caller caller = {})
-      : WorkReply(services, Method::kHttpTranslate),
-        request_id_(std::move(request_id)),
-        caller_(std::move(caller)) {}
+      : run_(services, Method::kHttpTranslate, *this),
+        requester_{std::move(request_id), std::move(caller)} {}
   ~TranslateReply() override;
 
   using Works = std::vector<TranslationWork>;
@@ -50,13 +50,11 @@ class TranslateReply final : public WorkReply, public std::enable_shared_from_th
   void Finish(const absl::Status& status) override MILLRACE_EXCLUDES(mu_);
 
  private:
-  std::string_view ClientRequestId() const override { return request_id_; }
-  Caller GetCaller() const override { return caller_; }
   // The next work that has a model, or the end.
   void StartNext() MILLRACE_EXCLUDES(mu_);
 
-  const std::string request_id_;
-  const Caller caller_;
+  RequestRun run_;
+  const Requester requester_;
   // Of the connection.
   std::vector<TranslationText> texts_;
   Works works_;
@@ -64,7 +62,6 @@ class TranslateReply final : public WorkReply, public std::enable_shared_from_th
   // Of the worker that has the job, then of the connection.
   TranslationProgress progress_;
   std::optional<TranslationResults> results_;
-  std::shared_ptr<TranslateReply> self_;  // until Finish, which the job's last thread calls
 
   Mutex mu_;
   CondVar changed_;

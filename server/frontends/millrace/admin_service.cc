@@ -6,8 +6,9 @@
 #include "models/core/strings.h"
 #include "server/control/version.h"
 #include "server/frontends/grpc/answer.h"
+#include "server/frontends/grpc/call_metadata.h"
 #include "server/frontends/grpc/message_codec.h"
-#include "server/frontends/grpc/work_call.h"
+#include "server/rpc/self_owned.h"
 
 namespace millrace::server {
 namespace {
@@ -26,14 +27,14 @@ v1::ModelState ToProto(ModelState state) {
   return v1::MODEL_STATE_UNSPECIFIED;
 }
 
-// A call of LoadModel, from its request to its end. It owns itself.
-class LoadCall final : public ByteCall::Handler {
+// A call of LoadModel, from its request to its end.
+class LoadCall final : public ByteCall::Handler, public SelfOwned<LoadCall> {
  public:
   explicit LoadCall(LoadQueue& loads) : loads_(loads) {}
   // Before the method's function returns, hence before OnCancel.
   void SetTicket(LoadQueue::Ticket ticket) { ticket_ = ticket; }
   void OnCancel() override { loads_.Cancel(ticket_); }
-  void OnDone() override { delete this; }
+  void OnDone() override { DeleteThis(); }
 
  private:
   LoadQueue& loads_;
@@ -103,8 +104,8 @@ void AdminService::LoadModel(ByteCall& call) {
   status.Update(Authenticate(services_.keys, call, Role::kAdmin));
   status.Update(models::CheckModelName(request.model()));
   if (!status.ok()) return Answer(call, status, ByteBuffer());
-  auto* const handler = new LoadCall(loads_);
-  call.SetHandler(*handler);
+  LoadCall& handler = LoadCall::Make(loads_);
+  call.SetHandler(handler);
   const auto ticket =
       loads_.Add(request.model(), [this, &call, model = request.model()](const absl::Status& end) {
         v1::LoadModelResponse response;
@@ -114,7 +115,7 @@ void AdminService::LoadModel(ByteCall& call) {
         Answer(call, end, response);
       });
   if (!ticket.ok()) return Answer(call, ticket.status(), ByteBuffer());
-  handler->SetTicket(*ticket);
+  handler.SetTicket(*ticket);
 }
 
 absl::Status AdminService::UnloadModel(const ByteCall& call,

@@ -32,46 +32,44 @@ absl::StatusOr<SpeechWork> DecodeSynthesize(const ByteBuffer& buffer, const Serv
   return MakeSpeechWork(*std::move(request), container, max_characters, services);
 }
 
-class SynthesizeCall final : public UnaryCall {
+class SynthesizeTask {
  public:
-  SynthesizeCall(Services& services, ByteCall& call)
-      : UnaryCall(services, call, Method::kSynthesize) {}
+  static constexpr Method kMethod = Method::kSynthesize;
 
-  void Emit(models::Output output) override {
-    if (too_long_) return;
-    auto& piece = std::get<models::SynthesizeOutput>(output);
-    audio_.Push(piece, metrics(), services().clock.Now() - start());
-    AddSpans(std::move(piece.words), piece.sample_rate, piece.sentence_index, words_);
-    AddSpans(std::move(piece.phonemes), piece.sample_rate, piece.sentence_index, phonemes_);
-    if (audio_.plain_bytes() > kMaxUnaryAudioBytes) {
-      too_long_ = true;
-      Cancel();
-    }
-  }
-
- private:
-  absl::Status Outcome(const absl::Status& status) override {
-    if (!too_long_) return status;
-    return absl::InvalidArgumentError(
-        StrCat("text, phonemes: the speech is longer than one reply may hold, ",
-               kMaxUnaryAudioBytes >> 20, " MiB; use StreamSynthesize"));
-  }
-
-  absl::StatusOr<Work> Decode() override {
-    auto decoded = DecodeSynthesize(call().request(), services(), models::AudioContainer::kFile,
-                                    kMaxUnaryCharacters);
+  absl::StatusOr<Work> Decode(const ByteBuffer& message, const Services& services) {
+    auto decoded =
+        DecodeSynthesize(message, services, models::AudioContainer::kFile, kMaxUnaryCharacters);
     if (!decoded.ok()) return decoded.status();
     audio_.Start(decoded->encoding);
     voice_ = std::move(decoded->voice);
     return std::move(decoded->work);
   }
 
-  absl::Status Encode(ByteBuffer& buffer) override {
+  void Emit(models::Output output, const RequestRun& run) {
+    if (too_long_) return;
+    auto& piece = std::get<models::SynthesizeOutput>(output);
+    audio_.Push(piece, run.metrics(), run.elapsed());
+    AddSpans(std::move(piece.words), piece.sample_rate, piece.sentence_index, words_);
+    AddSpans(std::move(piece.phonemes), piece.sample_rate, piece.sentence_index, phonemes_);
+    if (audio_.plain_bytes() > kMaxUnaryAudioBytes) {
+      too_long_ = true;
+      run.reply().Cancel();
+    }
+  }
+
+  absl::Status End(const absl::Status& status, const RequestRun& run, ByteBuffer& reply) {
+    if (too_long_) {
+      return absl::InvalidArgumentError(
+          StrCat("text, phonemes: the speech is longer than one reply may hold, ",
+                 kMaxUnaryAudioBytes >> 20, " MiB; use StreamSynthesize"));
+    }
+    if (!status.ok()) return status;
     absl::StatusOr<std::string> bytes = audio_.Finish();
     if (!bytes.ok()) return bytes.status();
+    const models::ModelInfo& model = run.model()->info();
     v1::SynthesizeResponse response;
-    response.set_model(model()->info().name);
-    response.set_model_version(StrCat(model()->info().version));
+    response.set_model(model.name);
+    response.set_model_version(StrCat(model.version));
     response.set_voice(std::move(voice_));
     response.set_encoding(ToEncoding(audio_.encoding().format));
     response.set_sample_rate(static_cast<uint32_t>(audio_.encoding().output_rate));
@@ -79,9 +77,10 @@ class SynthesizeCall final : public UnaryCall {
     response.set_audio(*std::move(bytes));
     *response.mutable_words() = std::move(words_);
     *response.mutable_phonemes() = std::move(phonemes_);
-    return SerializeMessage(response, buffer);
+    return SerializeMessage(response, reply);
   }
 
+ private:
   std::string voice_;
   SpeechAudio audio_;
   SpokenSpans words_;
@@ -89,38 +88,38 @@ class SynthesizeCall final : public UnaryCall {
   bool too_long_ = false;
 };
 
-class StreamSynthesizeCall final : public StreamCall {
+class StreamSynthesizeTask {
  public:
-  StreamSynthesizeCall(Services& services, ByteCall& call)
-      : StreamCall(services, call, Method::kStreamSynthesize) {}
+  static constexpr Method kMethod = Method::kStreamSynthesize;
 
-  void Emit(models::Output output) override {
-    auto part = std::get<models::SynthesizeOutput>(std::move(output));
-    const std::string bytes = audio_.Push(part, metrics(), services().clock.Now() - start());
-    sentence_ = static_cast<uint32_t>(part.sentence_index);
-    SendAudio(bytes, ToPiece(std::move(part)));
-  }
-
- private:
-  absl::StatusOr<Work> Decode() override {
-    auto decoded = DecodeSynthesize(call().request(), services(), models::AudioContainer::kStream,
-                                    kMaxStreamCharacters);
+  absl::StatusOr<Work> Decode(const ByteBuffer& message, const Services& services) {
+    auto decoded =
+        DecodeSynthesize(message, services, models::AudioContainer::kStream, kMaxStreamCharacters);
     if (!decoded.ok()) return decoded.status();
     audio_.Start(decoded->encoding);
     return std::move(decoded->work);
   }
 
-  absl::Status Outcome(const absl::Status& status) override {
+  void Emit(models::Output output, const RequestRun& run, ReplyStream& stream) {
+    auto part = std::get<models::SynthesizeOutput>(std::move(output));
+    const std::string bytes = audio_.Push(part, run.metrics(), run.elapsed());
+    sentence_ = static_cast<uint32_t>(part.sentence_index);
+    SendAudio(bytes, ToPiece(std::move(part)), stream);
+  }
+
+  absl::Status End(const absl::Status& status, ReplyStream& stream) {
     if (!status.ok()) return status;
     const absl::StatusOr<std::string> rest = audio_.Finish();
     if (!rest.ok()) return rest.status();
-    if (!rest->empty()) SendAudio(*rest, {.sentence = sentence_, .sentence_ends = true});
+    if (!rest->empty()) SendAudio(*rest, {.sentence = sentence_, .sentence_ends = true}, stream);
     return status;
   }
 
-  void SendAudio(std::string_view bytes, SpeechPiece piece) {
-    ForEachMessage(audio_.encoding(), bytes, std::move(piece),
-                   [this](const v1::StreamSynthesizeResponse& message) { Send(message); });
+ private:
+  void SendAudio(std::string_view bytes, SpeechPiece piece, ReplyStream& stream) {
+    ForEachMessage(
+        audio_.encoding(), bytes, std::move(piece),
+        [&stream](const v1::StreamSynthesizeResponse& message) { stream.Send(message); });
   }
 
   SpeechAudio audio_;
@@ -131,12 +130,9 @@ class StreamSynthesizeCall final : public StreamCall {
 
 SynthesisService::SynthesisService(Services& services)
     : RpcService("millrace.v1.SynthesisService") {
-  Serve("Synthesize",
-        [&services](ByteCall& call) { (new SynthesizeCall(services, call))->Start(); });
-  Serve("StreamSynthesize",
-        [&services](ByteCall& call) { (new StreamSynthesizeCall(services, call))->Start(); });
-  Serve("SynthesizeTextStream",
-        [&services](ByteCall& call) { (new TextStreamCall(services, call))->Listen(); });
+  Serve("Synthesize", UnaryCall<SynthesizeTask>::Serving(services));
+  Serve("StreamSynthesize", StreamCall<StreamSynthesizeTask>::Serving(services));
+  Serve("SynthesizeTextStream", TextStreamCall::Serving(services));
 }
 
 }  // namespace millrace::server

@@ -30,9 +30,14 @@ std::string EndOf(std::string_view text) {
 
 }  // namespace
 
-void TextStreamCall::Listen() {
-  Register();
-  if (absl::Status status = Authenticate(services().keys, call(), Role::kUser); !status.ok())
+RpcService::Function TextStreamCall::Serving(Services& services) {
+  return [&services](ByteCall& call) { Make(services, call).Start(); };
+}
+
+void TextStreamCall::Start() {
+  call_.SetHandler(*this);
+  services().streams.Add(*this);
+  if (absl::Status status = Authenticate(services().keys, call_, Role::kUser); !status.ok())
     return Fail(status);
   ReadOn();
 }
@@ -44,7 +49,7 @@ void TextStreamCall::ReadOn() {
     reading_ = true;
   }
   message_.Clear();
-  call().StartRead(&message_);
+  call_.StartRead(&message_);
 }
 
 void TextStreamCall::OnReadDone(bool ok) {
@@ -91,7 +96,7 @@ absl::Status TextStreamCall::Take() {
     }
   }
   const TimePoint now = services().clock.Now();
-  if (now >= Deadline())
+  if (now >= DeadlineOf(call_, run_))
     return absl::DeadlineExceededError("the call has lasted as long as one may");
   MutexLock lock(text_mu_);
   if (characters != 0 || message.flush()) last_text_ = now;
@@ -149,14 +154,11 @@ void TextStreamCall::Advance(std::optional<absl::Status> job_end) {
         return;
       }
     }
-    if (over) return StreamCall::Finish(status);
+    if (over) return EndCall(status);
     ReadOn();
-    status = OrInternal([this]() -> absl::Status {
-      absl::StatusOr<Work> work = Decode();
-      return work.ok() ? Submit(*std::move(work), Deadline()) : work.status();
-    });
+    const auto end = run_.Begin(OrInternal([this] { return MakeWork(); }), DeadlineOf(call_, run_));
     MutexLock lock(text_mu_);
-    if (!status.ok()) job_end_ = status;
+    if (end) job_end_ = end;
     if (!job_end_) {
       job_ = JobState::kQueued;
       return;  // from here on another thread may end the call
@@ -178,7 +180,7 @@ void TextStreamCall::EndJob(const absl::Status& status) {
   if (failure_.ok()) failure_ = status;
 }
 
-absl::StatusOr<Work> TextStreamCall::Decode() {
+absl::StatusOr<Work> TextStreamCall::MakeWork() {
   auto speech =
       MakeSpeechWork(*config_, models::AudioContainer::kStream, kMaxCharacters, services());
   if (!speech.ok()) return speech.status();
@@ -198,7 +200,7 @@ absl::StatusOr<Work> TextStreamCall::Decode() {
 
 void TextStreamCall::Emit(models::Output output) {
   auto part = std::get<models::SynthesizeOutput>(std::move(output));
-  const std::string bytes = audio_.Push(part, metrics(), services().clock.Now() - start());
+  const std::string bytes = audio_.Push(part, run_.metrics(), run_.elapsed());
   part.sentence_index += first_sentence_;
   sentences_ = std::max(sentences_, part.sentence_index + 1);
   for (models::SpokenSpan& word : part.words) word.character += first_character_;
@@ -207,16 +209,18 @@ void TextStreamCall::Emit(models::Output output) {
 
 void TextStreamCall::SendAudio(std::string_view bytes, SpeechPiece piece) {
   ForEachMessage(audio_.encoding(), bytes, std::move(piece),
-                 [this](const v1::StreamSynthesizeResponse& message) { Send(message); });
+                 [this](const v1::StreamSynthesizeResponse& message) { stream_.Send(message); });
 }
 
-absl::Status TextStreamCall::Outcome(const absl::Status& status) {
-  if (!status.ok() || sentences_ == 0) return status;
-  const absl::StatusOr<std::string> rest = audio_.Finish();
-  if (!rest.ok()) return rest.status();
-  if (!rest->empty())
-    SendAudio(*rest, {.sentence = static_cast<uint32_t>(sentences_ - 1), .sentence_ends = true});
-  return status;
+void TextStreamCall::EndCall(const absl::Status& status) {
+  stream_.End(OrInternal([&]() -> absl::Status {
+    if (!status.ok() || sentences_ == 0) return status;
+    const absl::StatusOr<std::string> rest = audio_.Finish();
+    if (!rest.ok()) return rest.status();
+    if (!rest->empty())
+      SendAudio(*rest, {.sentence = static_cast<uint32_t>(sentences_ - 1), .sentence_ends = true});
+    return status;
+  }));
 }
 
 void TextStreamCall::Finish(const absl::Status& status) {
@@ -239,17 +243,23 @@ void TextStreamCall::Fail(const absl::Status& status) {
     queued = job_ == JobState::kQueued;
   }
   Cancel();  // stops a job that is just being queued, too
-  if (queued) CancelWork();
-  DropParked();
+  if (queued) run_.Cancel();
+  stream_.DropParked();
   Advance();
 }
 
 void TextStreamCall::OnCancel() { Fail(absl::CancelledError("the caller went away")); }
 
+void TextStreamCall::OnDone() {
+  services().streams.Remove(*this);
+  stream_.Record();
+  DeleteThis();
+}
+
 TimePoint TextStreamCall::waiting_since() const {
-  const TimePoint reply = StreamCall::waiting_since();
+  const TimePoint reply = stream_.waiting_since();
   if (reply != TimePoint::max()) return reply;  // it is the client's turn to read
-  const TimePoint written = last_progress();
+  const TimePoint written = stream_.last_progress();
   MutexLock lock(text_mu_);
   if (job_ != JobState::kNone || over_ || ended_) return TimePoint::max();
   return std::max(last_text_, written);

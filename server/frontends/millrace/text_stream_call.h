@@ -1,44 +1,61 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "millrace/v1/synthesis.pb.h"
 #include "models/text/sentence_stream.h"
 #include "mps_runtime/base/mutex.h"
-#include "server/frontends/grpc/stream_call.h"
+#include "server/frontends/grpc/call_metadata.h"
+#include "server/frontends/grpc/reply_stream.h"
 #include "server/frontends/millrace/speech_messages.h"
+#include "server/requests/request_run.h"
 #include "server/requests/speech_audio.h"
 #include "server/requests/speech_request.h"
+#include "server/requests/stream_registry.h"
+#include "server/rpc/byte_call.h"
+#include "server/rpc/rpc_service.h"
+#include "server/rpc/self_owned.h"
 
 namespace millrace::server {
 
 // Speech of a text that is still being written. What has come and ended is spoken as one job after
 // another, so the call waits its turn like any other and holds no worker while it waits for text.
 // When more text waits than is spoken, the client is not read from.
-class TextStreamCall final : public StreamCall {
+class TextStreamCall final : public Reply,
+                             public ByteCall::Handler,
+                             public StallingStream,
+                             public SelfOwned<TextStreamCall> {
  public:
-  TextStreamCall(Services& services, ByteCall& call)
-      : StreamCall(services, call, Method::kSynthesizeTextStream) {}
+  // Returns the function of a method that such calls serve.
+  static RpcService::Function Serving(Services& services);
 
-  // Begins to read.
-  void Listen();
+  TextStreamCall(Services& services, ByteCall& call)
+      : call_(call), run_(services, Method::kSynthesizeTextStream, *this), stream_(call, run_) {}
 
   void Emit(models::Output output) override;
   // The end of a job, or of the call.
   void Finish(const absl::Status& status) override MILLRACE_EXCLUDES(text_mu_);
+  bool Congested() const override { return stream_.Congested(); }
+  void Park(std::unique_ptr<Job> job) override { stream_.Park(std::move(job)); }
+
   TimePoint waiting_since() const override MILLRACE_EXCLUDES(text_mu_);
+  void Abort() override { call_.TryCancel(); }
 
  private:
   // While a job is being queued, its end may already come; it waits for who queues it.
   enum class JobState { kNone, kBeingQueued, kQueued };
 
   void OnReadDone(bool ok) override MILLRACE_EXCLUDES(text_mu_);
+  void OnWriteDone(bool ok) override { stream_.OnWriteDone(ok); }
   void OnCancel() override MILLRACE_EXCLUDES(text_mu_);
-  absl::Status Outcome(const absl::Status& status) override;
-  absl::StatusOr<Work> Decode() override;
+  void OnDone() override;
 
+  // Begins to read.
+  void Start();
   // Takes the text of the client's message.
   absl::Status Take() MILLRACE_EXCLUDES(text_mu_);
   absl::Status TakeConfig(v1::SynthesizeRequest config);
@@ -49,11 +66,20 @@ class TextStreamCall final : public StreamCall {
   void Advance(std::optional<absl::Status> job_end = std::nullopt) MILLRACE_EXCLUDES(text_mu_);
   // Reads on unless enough waits.
   void ReadOn() MILLRACE_EXCLUDES(text_mu_);
+  // Makes the next job of the text in config_.
+  absl::StatusOr<Work> MakeWork();
+  // Ends the call: with the rest of the audio when the status is OK.
+  void EndCall(const absl::Status& status);
   // What a call that ends without another word ends with.
   absl::Status EmptyStream() const MILLRACE_REQUIRES(text_mu_);
   void EndJob(const absl::Status& status) MILLRACE_REQUIRES(text_mu_);
   void SendAudio(std::string_view bytes, SpeechPiece piece);
 
+  Services& services() const { return run_.services(); }
+
+  ByteCall& call_;
+  RequestRun run_;
+  ReplyStream stream_;
   ByteBuffer message_;                   // being read
   std::optional<SpeechRequest> config_;  // from the first message on, with the text to speak next
 
@@ -69,7 +95,7 @@ class TextStreamCall final : public StreamCall {
   std::string ready_ MILLRACE_GUARDED_BY(text_mu_);  // for the next job
   size_t characters_ MILLRACE_GUARDED_BY(text_mu_) = 0;
   size_t characters_done_ MILLRACE_GUARDED_BY(text_mu_) = 0;  // before ready_
-  TimePoint last_text_ MILLRACE_GUARDED_BY(text_mu_) = services().clock.Now();
+  TimePoint last_text_ MILLRACE_GUARDED_BY(text_mu_) = run_.start();
   bool reading_ MILLRACE_GUARDED_BY(text_mu_) = false;
   bool ended_ MILLRACE_GUARDED_BY(text_mu_) = false;  // no more text comes
   JobState job_ MILLRACE_GUARDED_BY(text_mu_) = JobState::kNone;

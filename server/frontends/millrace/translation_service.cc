@@ -9,6 +9,7 @@
 
 #include "models/core/strings.h"
 #include "server/frontends/grpc/answer.h"
+#include "server/frontends/grpc/call_metadata.h"
 #include "server/frontends/grpc/message_codec.h"
 #include "server/frontends/grpc/stream_call.h"
 #include "server/frontends/grpc/unary_call.h"
@@ -23,7 +24,8 @@ namespace {
 // for its language.
 constexpr size_t kShortTexts = 2 << 10;
 
-absl::StatusOr<TranslationWork> DecodeTranslate(const ByteBuffer& buffer, Services& services) {
+absl::StatusOr<TranslationWork> DecodeTranslate(const ByteBuffer& buffer,
+                                                const Services& services) {
   v1::TranslateRequest message;
   if (absl::Status status = ParseMessage(buffer, message); !status.ok()) return status;
   auto request = ToTranslationRequest(std::move(message));
@@ -31,25 +33,12 @@ absl::StatusOr<TranslationWork> DecodeTranslate(const ByteBuffer& buffer, Servic
   return MakeTranslationWork(*std::move(request), services);
 }
 
-class TranslateCall final : public UnaryCall {
+class TranslateTask {
  public:
-  TranslateCall(Services& services, ByteCall& call)
-      : UnaryCall(services, call, Method::kTranslate) {}
+  static constexpr Method kMethod = Method::kTranslate;
 
-  void Emit(models::Output output) override {
-    auto part = progress_.Take(std::get<models::TranslateOutput>(std::move(output)));
-    if (part) results_->Add(*std::move(part));
-  }
-
-  void Finish(const absl::Status& status) override {
-    absl::Status result = status;
-    if (result.ok() && SubmitNext([this] { return progress_.Next(); }, result)) return;
-    UnaryCall::Finish(result);
-  }
-
- private:
-  absl::StatusOr<Work> Decode() override {
-    auto work = DecodeTranslate(call().request(), services());
+  absl::StatusOr<Work> Decode(const ByteBuffer& message, const Services& services) {
+    auto work = DecodeTranslate(message, services);
     if (!work.ok()) return work.status();
     results_.emplace(work->texts.size(), work->alternatives);
     for (size_t i = 0; i < work->unchanged.size(); ++i)
@@ -58,7 +47,15 @@ class TranslateCall final : public UnaryCall {
     return std::move(work->work);
   }
 
-  absl::Status Encode(ByteBuffer& buffer) override {
+  void Emit(models::Output output, const RequestRun&) {
+    auto part = progress_.Take(std::get<models::TranslateOutput>(std::move(output)));
+    if (part) results_->Add(*std::move(part));
+  }
+
+  std::optional<models::Input> Next() { return progress_.Next(); }
+
+  absl::Status End(const absl::Status& status, const RequestRun&, ByteBuffer& reply) {
+    if (!status.ok()) return status;
     const TranslationRoute& route = progress_.route();
     v1::TranslateResponse response;
     *response.mutable_route() = ToMessage(route);
@@ -70,33 +67,21 @@ class TranslateCall final : public UnaryCall {
     std::vector<TranslationResults::Text> results = results_->Take();
     for (size_t i = 0; i < results.size(); ++i)
       *response.add_translations() = ToMessage(std::move(results[i]), progress_.texts()[i]);
-    return SerializeMessage(response, buffer);
+    return SerializeMessage(response, reply);
   }
 
+ private:
   // Touched by the call's job, of which there is one at a time.
   TranslationProgress progress_;
   std::optional<TranslationResults> results_;  // once decoded
 };
 
-class StreamTranslateCall final : public StreamCall {
+class StreamTranslateTask {
  public:
-  StreamTranslateCall(Services& services, ByteCall& call)
-      : StreamCall(services, call, Method::kStreamTranslate) {}
+  static constexpr Method kMethod = Method::kStreamTranslate;
 
-  void Emit(models::Output output) override {
-    auto part = progress_.Take(std::get<models::TranslateOutput>(std::move(output)));
-    if (part) SendPart(*std::move(part));
-  }
-
-  void Finish(const absl::Status& status) override {
-    absl::Status result = status;
-    if (result.ok() && SubmitNext([this] { return progress_.Next(); }, result)) return;
-    StreamCall::Finish(result);
-  }
-
- private:
-  absl::StatusOr<Work> Decode() override {
-    auto work = DecodeTranslate(call().request(), services());
+  absl::StatusOr<Work> Decode(const ByteBuffer& message, const Services& services) {
+    auto work = DecodeTranslate(message, services);
     if (!work.ok()) return work.status();
     places_ = work->places;
     unchanged_ = std::move(work->unchanged);
@@ -105,17 +90,26 @@ class StreamTranslateCall final : public StreamCall {
     return std::move(work->work);
   }
 
-  absl::Status Outcome(const absl::Status& status) override {
+  void Emit(models::Output output, const RequestRun&, ReplyStream& stream) {
+    auto part = progress_.Take(std::get<models::TranslateOutput>(std::move(output)));
+    if (part) SendPart(*std::move(part), stream);
+  }
+
+  std::optional<models::Input> Next() { return progress_.Next(); }
+
+  absl::Status End(const absl::Status& status, ReplyStream& stream) {
     if (!status.ok()) return status;
     for (size_t i = 0; i < unchanged_.size(); ++i) {
-      SendPart({.text_index = places_[i], .text = std::move(unchanged_[i]), .text_finished = true});
+      SendPart({.text_index = places_[i], .text = std::move(unchanged_[i]), .text_finished = true},
+               stream);
     }
-    SendBadTexts();
+    SendBadTexts(stream);
     return status;
   }
 
-  void SendPart(models::TranslateOutput part) {
-    SendBadTexts();
+ private:
+  void SendPart(models::TranslateOutput part, ReplyStream& stream) {
+    SendBadTexts(stream);
     v1::StreamTranslateResponse message;
     message.set_text_index(static_cast<uint32_t>(part.text_index));
     message.set_text(std::move(part.text));
@@ -130,11 +124,11 @@ class StreamTranslateCall final : public StreamCall {
     if (!begun_[part.text_index] && text.detected)
       *message.mutable_detected_language() = ToMessage(*text.detected);
     begun_[part.text_index] = true;
-    SendMessage(message);
+    SendMessage(message, stream);
   }
 
   // Once the work has begun: a call that is refused says nothing else.
-  void SendBadTexts() {
+  void SendBadTexts(ReplyStream& stream) {
     if (std::exchange(bad_texts_sent_, true)) return;
     for (size_t i = 0; i < progress_.texts().size(); ++i) {
       const absl::Status& status = progress_.texts()[i].status;
@@ -144,13 +138,13 @@ class StreamTranslateCall final : public StreamCall {
       message.set_text_finished(true);
       message.set_sentence_finished(true);
       *message.mutable_status() = ToMessage(status);
-      SendMessage(message);
+      SendMessage(message, stream);
     }
   }
 
-  void SendMessage(v1::StreamTranslateResponse& message) {
+  void SendMessage(v1::StreamTranslateResponse& message, ReplyStream& stream) {
     if (!std::exchange(route_sent_, true)) *message.mutable_route() = ToMessage(progress_.route());
-    Send(message);
+    stream.Send(message);
   }
 
   // Touched by the call's job, of which there is one at a time.
@@ -175,12 +169,8 @@ TranslationService::TranslationService(Services& services)
     : RpcService("millrace.v1.TranslationService"),
       services_(services),
       languages_(services.models, ListedLanguages) {
-  Serve(
-      "Translate", [this](ByteCall& call) { (new TranslateCall(services_, call))->Start(); },
-      kShortTexts);
-  Serve(
-      "StreamTranslate",
-      [this](ByteCall& call) { (new StreamTranslateCall(services_, call))->Start(); }, kShortTexts);
+  Serve("Translate", UnaryCall<TranslateTask>::Serving(services), kShortTexts);
+  Serve("StreamTranslate", StreamCall<StreamTranslateTask>::Serving(services), kShortTexts);
   // Many languages may have to be put together, or told of many texts.
   ServeSlowly("ListLanguages", [this](ByteCall& call) { ListLanguages(call); });
   ServeSlowly("DetectLanguage",

@@ -17,15 +17,12 @@ constexpr size_t kMaxPiece = 64 << 10;
 
 void SpeechReply::Start(absl::StatusOr<SpeechWork> work, Framing framing) {
   framing_ = framing;
-  self_ = shared_from_this();
-  absl::Status status = work.status();
-  if (work.ok()) {
-    audio_.Start(work->encoding);
-    status = OrInternal(
-        [&] { return Submit(std::move(work->work), start() + services().max_request_time); });
-  }
-  // Once it is queued, a worker may have ended it already.
-  if (!status.ok()) Finish(status);
+  HoldThis();
+  if (work.ok()) audio_.Start(work->encoding);
+  const TimePoint deadline = run_.start() + run_.services().max_request_time;
+  const std::optional<absl::Status> end =
+      work.ok() ? run_.Begin(std::move(work->work), deadline) : work.status();
+  if (end) Finish(*end);
 }
 
 SpeechReply::~SpeechReply() {
@@ -36,12 +33,12 @@ SpeechReply::~SpeechReply() {
     // The work was done, but not all of it arrived.
     if (outcome.ok() && !delivered_) outcome = absl::CancelledError("the caller went away");
   }
-  Record(outcome);
+  run_.Record(outcome, [this] { return requester_; });
 }
 
 void SpeechReply::Emit(models::Output output) {
   auto& piece = std::get<models::SynthesizeOutput>(output);
-  const std::string audio = audio_.Push(piece, metrics(), services().clock.Now() - start());
+  const std::string audio = audio_.Push(piece, run_.metrics(), run_.elapsed());
   if (!piece.words.empty() || !piece.phonemes.empty()) Append(TimestampsEvent(piece));
   AppendAudio(audio);
 }
@@ -69,7 +66,7 @@ void SpeechReply::Finish(const absl::Status& result) {
     if (rest.ok()) AppendAudio(*rest);
     return rest.status();
   });
-  const std::shared_ptr<SpeechReply> self = std::move(self_);
+  const std::shared_ptr<SpeechReply> self = ReleaseThis();
   {
     MutexLock lock(mu_);
     end_ = status;
@@ -98,7 +95,7 @@ SpeechReply::Piece SpeechReply::Take(std::chrono::milliseconds patience) {
     if (pending_.empty()) piece.end = end_;
     if (parked_ != nullptr && CaughtUp()) resumed = std::move(parked_);
   }
-  if (resumed != nullptr) services().scheduler.Requeue(std::move(resumed));
+  if (resumed != nullptr) run_.services().scheduler.Requeue(std::move(resumed));
   return piece;
 }
 
@@ -114,7 +111,7 @@ void SpeechReply::Abandon() {
     pending_ = std::string();
   }
   // Before the parked job is looked for: Park asks `abandoned_`.
-  CancelWork();
+  run_.Cancel();
   std::unique_ptr<Job> parked;
   {
     MutexLock lock(mu_);
@@ -128,14 +125,16 @@ void SpeechReply::Abandon() {
 
 bool SpeechReply::Congested() const {
   MutexLock lock(mu_);
-  return pending_.size() > services().max_buffered_bytes;
+  return pending_.size() > run_.services().max_buffered_bytes;
 }
 
 // Hysteresis: half empty before the next step, or a step would follow every piece.
-bool SpeechReply::CaughtUp() const { return pending_.size() <= services().max_buffered_bytes / 2; }
+bool SpeechReply::CaughtUp() const {
+  return pending_.size() <= run_.services().max_buffered_bytes / 2;
+}
 
 void SpeechReply::Park(std::unique_ptr<Job> job) {
-  Scheduler& scheduler = services().scheduler;
+  Scheduler& scheduler = run_.services().scheduler;
   {
     MutexLock lock(mu_);
     // The client may have caught up, or left, since Congested was asked; then nobody would wake the

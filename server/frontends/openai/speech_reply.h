@@ -12,9 +12,10 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "mps_runtime/base/mutex.h"
+#include "server/requests/request_run.h"
 #include "server/requests/speech_audio.h"
 #include "server/requests/speech_request.h"
-#include "server/requests/work_reply.h"
+#include "server/rpc/self_owned.h"
 
 namespace millrace::server {
 
@@ -24,7 +25,7 @@ namespace millrace::server {
 //
 // Shared by the connection and, until Finish, by the job; the last of them counts the request and
 // gives its ticket back.
-class SpeechReply final : public WorkReply, public std::enable_shared_from_this<SpeechReply> {
+class SpeechReply final : public Reply, public SelfShared<SpeechReply> {
  public:
   enum class Framing : uint8_t {
     kAudio,
@@ -35,9 +36,8 @@ class SpeechReply final : public WorkReply, public std::enable_shared_from_this<
 
   // request_id, caller: for the log.
   SpeechReply(Services& services, std::string request_id, Caller caller = {})
-      : WorkReply(services, Method::kHttpSpeech),
-        request_id_(std::move(request_id)),
-        caller_(std::move(caller)) {}
+      : run_(services, Method::kHttpSpeech, *this),
+        requester_{std::move(request_id), std::move(caller)} {}
   ~SpeechReply() override;
 
   // Queues the work, or ends with what is wrong with it. Call it once, first. Never blocks.
@@ -63,18 +63,15 @@ class SpeechReply final : public WorkReply, public std::enable_shared_from_this<
   void Park(std::unique_ptr<Job> job) override MILLRACE_EXCLUDES(mu_);
 
  private:
-  std::string_view ClientRequestId() const override { return request_id_; }
-  Caller GetCaller() const override { return caller_; }
   // Puts audio into the line as the client is to have it.
   void AppendAudio(std::string_view audio) MILLRACE_EXCLUDES(mu_);
   void Append(std::string_view bytes) MILLRACE_EXCLUDES(mu_);
   bool CaughtUp() const MILLRACE_REQUIRES(mu_);
 
-  const std::string request_id_;
-  const Caller caller_;
+  RequestRun run_;
+  const Requester requester_;
   Framing framing_ = Framing::kAudio;  // set by Start, before any other thread sees this
   SpeechAudio audio_;                  // of the worker that has the job
-  std::shared_ptr<SpeechReply> self_;  // until Finish, which the job's last thread calls
 
   mutable Mutex mu_;
   CondVar changed_;

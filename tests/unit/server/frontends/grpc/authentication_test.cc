@@ -9,7 +9,7 @@
 #include <optional>
 #include <string>
 
-#include "server/frontends/grpc/work_call.h"
+#include "server/frontends/grpc/call_metadata.h"
 #include "server/security/api_key_store.h"
 #include "tests/unit/server/frontends/test_server.h"
 

@@ -11,29 +11,28 @@
 namespace millrace::server {
 namespace {
 
-// A call whose reply there is no memory for.
-class HeavyCall final : public UnaryCall {
- public:
-  HeavyCall(Services& services, ByteCall& call) : UnaryCall(services, call, Method::kSynthesize) {}
+// A task whose reply there is no memory for.
+struct HeavyTask {
+  static constexpr Method kMethod = Method::kSynthesize;
 
-  void Emit(models::Output) override {}
-
- private:
-  absl::StatusOr<Work> Decode() override {
-    auto model = services().models.Find("joe", "");
+  static absl::StatusOr<Work> Decode(const ByteBuffer&, const Services& services) {
+    auto model = services.models.Find("joe", "");
     if (!model.ok()) return model.status();
     models::SynthesizeInput input;
     input.text = "a";
     input.voice = "first";
     return Work{*std::move(model), std::move(input)};
   }
-  absl::Status Encode(ByteBuffer&) override { throw std::bad_alloc(); }
+  static void Emit(models::Output, const RequestRun&) {}
+  static absl::Status End(const absl::Status&, const RequestRun&, ByteBuffer&) {
+    throw std::bad_alloc();
+  }
 };
 
 class HeavyService final : public RpcService {
  public:
   explicit HeavyService(Services& services) : RpcService("millrace.v1.SynthesisService") {
-    Serve("Synthesize", [&services](ByteCall& call) { (new HeavyCall(services, call))->Start(); });
+    Serve("Synthesize", UnaryCall<HeavyTask>::Serving(services));
   }
 };
 

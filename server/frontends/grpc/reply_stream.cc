@@ -1,12 +1,13 @@
-#include "server/frontends/grpc/stream_call.h"
+#include "server/frontends/grpc/reply_stream.h"
 
 #include <utility>
 
+#include "server/frontends/grpc/call_metadata.h"
 #include "server/frontends/grpc/message_codec.h"
 
 namespace millrace::server {
 
-void StreamCall::Send(const google::protobuf::Message& message) {
+void ReplyStream::Send(const google::protobuf::Message& message) {
   ByteBuffer buffer;
   const absl::Status status = SerializeMessage(message, buffer);
   MutexLock lock(mu_);
@@ -17,9 +18,8 @@ void StreamCall::Send(const google::protobuf::Message& message) {
   Advance();  // never the end, which is not known yet
 }
 
-void StreamCall::Finish(const absl::Status& result) {
-  const absl::Status status = OrInternal([&] { return Outcome(result); });
-  AddTrailers(status);
+void ReplyStream::End(const absl::Status& status) {
+  AddTrailers(status, run_, call_);
   std::optional<absl::Status> end;
   {
     MutexLock lock(mu_);
@@ -30,15 +30,15 @@ void StreamCall::Finish(const absl::Status& result) {
       pending_.erase(pending_.begin() + (writing_ ? 1 : 0), pending_.end());
     end = Advance();
   }
-  if (end) call().Finish(*end);
+  if (end) call_.Finish(*end);
 }
 
-std::optional<absl::Status> StreamCall::Advance() {
+std::optional<absl::Status> ReplyStream::Advance() {
   if (writing_ || finished_) return std::nullopt;
   if (!pending_.empty()) {
     writing_ = true;
     // It stays put: a deque moves nothing when its end grows, and only OnWriteDone pops.
-    call().StartWrite(&pending_.front());
+    call_.StartWrite(&pending_.front());
     return std::nullopt;
   }
   if (!end_) return std::nullopt;
@@ -46,7 +46,7 @@ std::optional<absl::Status> StreamCall::Advance() {
   return end_;
 }
 
-void StreamCall::OnWriteDone(bool ok) {
+void ReplyStream::OnWriteDone(bool ok) {
   std::optional<absl::Status> end;
   std::unique_ptr<Job> resumed;
   {
@@ -65,39 +65,38 @@ void StreamCall::OnWriteDone(bool ok) {
     if (parked_ != nullptr && pending_bytes_ <= services().max_buffered_bytes / 2)
       resumed = std::move(parked_);
   }
-  if (!ok) Cancel();
-  if (end) call().Finish(*end);
+  if (!ok) run_.reply().Cancel();
+  if (end) call_.Finish(*end);
   if (resumed != nullptr) services().scheduler.Requeue(std::move(resumed));
 }
 
-bool StreamCall::Congested() const {
+bool ReplyStream::Congested() const {
   MutexLock lock(mu_);
   return pending_bytes_ > services().max_buffered_bytes;
 }
 
-void StreamCall::Park(std::unique_ptr<Job> job) {
+void ReplyStream::Park(std::unique_ptr<Job> job) {
   Scheduler& scheduler = services().scheduler;
   {
     MutexLock lock(mu_);
     // The client may have caught up, or left, since Congested was asked; then no OnWriteDone would
     // wake the job.
-    if (writing_ && !broken_ && !cancelled()) parked_ = std::move(job);
+    if (writing_ && !broken_ && !run_.reply().cancelled()) parked_ = std::move(job);
   }
   if (job != nullptr) scheduler.Requeue(std::move(job));
 }
 
-TimePoint StreamCall::waiting_since() const {
+TimePoint ReplyStream::waiting_since() const {
   MutexLock lock(mu_);
   return pending_.empty() ? TimePoint::max() : last_progress_;
 }
 
-TimePoint StreamCall::last_progress() const {
+TimePoint ReplyStream::last_progress() const {
   MutexLock lock(mu_);
   return last_progress_;
 }
 
-void StreamCall::OnDone() {
-  services().streams.Remove(*this);
+void ReplyStream::Record() {
   absl::Status outcome;
   {
     MutexLock lock(mu_);
@@ -105,20 +104,14 @@ void StreamCall::OnDone() {
     outcome = end_.value_or(absl::InternalError("the call could not begin"));
     // The work was done, but not all of it arrived. And when a client that sends a stream leaves,
     // it is told of the stream's end first, which may have come too early.
-    if ((outcome.ok() && (broken_ || cancelled())) ||
-        (call().cancelled() && (outcome.ok() || absl::IsInvalidArgument(outcome))))
+    if ((outcome.ok() && (broken_ || run_.reply().cancelled())) ||
+        (call_.cancelled() && (outcome.ok() || absl::IsInvalidArgument(outcome))))
       outcome = absl::CancelledError("the caller went away");
   }
-  Record(outcome);
-  delete this;
+  run_.Record(outcome, [this] { return RequesterOf(call_, services()); });
 }
 
-void StreamCall::OnCancel() {
-  CancelWork();
-  DropParked();
-}
-
-void StreamCall::DropParked() {
+void ReplyStream::DropParked() {
   std::unique_ptr<Job> parked;
   {
     MutexLock lock(mu_);

@@ -1,4 +1,4 @@
-#include "server/requests/work_reply.h"
+#include "server/requests/request_run.h"
 
 #include <utility>
 
@@ -27,16 +27,25 @@ LogLevel LevelOf(absl::StatusCode code) {
 
 }  // namespace
 
-absl::Status WorkReply::Submit(Work work, TimePoint deadline) {
+std::optional<absl::Status> RequestRun::Begin(absl::StatusOr<Work>&& work, TimePoint deadline) {
+  if (!work.ok()) return work.status();
+  if (work->model == nullptr) return absl::OkStatus();
+  absl::Status status = OrInternal([&] { return Submit(*std::move(work), deadline); });
+  if (status.ok()) return std::nullopt;
+  return status;
+}
+
+absl::Status RequestRun::Submit(Work&& work, TimePoint deadline) {
   model_ = std::move(work.model);
   next_model_ = std::move(work.next_model);
   deadline_ = deadline;
   if (absl::Status status = model_->model().Validate(work.input); !status.ok()) return status;
+  const auto characters = static_cast<double>(work.characters);
   if (ticket_.held()) {
     // The next part of what was let in already: it is not refused halfway.
-    if (work.characters != 0) metrics().characters.Increment(static_cast<double>(work.characters));
+    if (characters != 0) metrics().characters.Increment(characters);
     services_.scheduler.Requeue(
-        std::make_unique<Job>(std::move(work.input), deadline, *this, model_, services_.clock));
+        std::make_unique<Job>(std::move(work.input), deadline, reply_, model_, services_.clock));
     return absl::OkStatus();
   }
   absl::StatusOr<Ticket> ticket = services_.admission.TryEnter();
@@ -46,28 +55,28 @@ absl::Status WorkReply::Submit(Work work, TimePoint deadline) {
     return ticket.status();
   }
   ticket_ = *std::move(ticket);
-  auto job = std::make_unique<Job>(std::move(work.input), deadline, *this, model_, services_.clock);
+  auto job =
+      std::make_unique<Job>(std::move(work.input), deadline, reply_, model_, services_.clock);
   // Once it is queued, this may be gone.
-  const std::shared_ptr<ServedModel> counted = work.characters != 0 ? model_ : nullptr;
+  const std::shared_ptr<ServedModel> counted = characters != 0 ? model_ : nullptr;
   absl::Status status = services_.scheduler.Submit(job);
   if (status.ok()) {
-    if (counted != nullptr)
-      counted->metrics().characters.Increment(static_cast<double>(work.characters));
+    if (counted != nullptr) counted->metrics().characters.Increment(characters);
   } else {
     metrics().CountRefusal(absl::IsUnavailable(status) ? Refusal::kDraining : Refusal::kQueueFull);
   }
   return status;
 }
 
-bool WorkReply::SubmitNext(const std::function<std::optional<models::Input>()>& next,
-                           absl::Status& status) {
+bool RequestRun::SubmitNext(absl::FunctionRef<std::optional<models::Input>()> next,
+                            absl::Status& status) {
   std::unique_ptr<Job> job;
   status = OrInternal([&]() -> absl::Status {
     std::optional<models::Input> input = next();
     if (!input) return absl::OkStatus();
-    if (cancelled()) return absl::CancelledError("the caller went away");
+    if (reply_.cancelled()) return absl::CancelledError("the caller went away");
     if (absl::Status wrong = next_model_->model().Validate(*input); !wrong.ok()) return wrong;
-    job = std::make_unique<Job>(*std::move(input), deadline_, *this, next_model_, services_.clock);
+    job = std::make_unique<Job>(*std::move(input), deadline_, reply_, next_model_, services_.clock);
     return absl::OkStatus();
   });
   if (job == nullptr) return false;
@@ -75,37 +84,37 @@ bool WorkReply::SubmitNext(const std::function<std::optional<models::Input>()>& 
   return true;
 }
 
-void WorkReply::CancelWork() {
-  Cancel();
+void RequestRun::Cancel() {
+  reply_.Cancel();
   // Whichever of them has the job; once it has ended, this may be gone.
   const std::shared_ptr<ServedModel> models[] = {model_, next_model_};
   for (const auto& model : models) {
     if (model == nullptr) continue;
-    if (auto job = services_.scheduler.Remove(model->queue(), *this)) {
+    if (auto job = services_.scheduler.Remove(model->queue(), reply_)) {
       const absl::Status why = StopStatus(job->request);
       return FinishJob(std::move(job), why);
     }
   }
 }
 
-const std::string& WorkReply::RequestId() {
-  if (request_id_.empty()) request_id_ = logging::RequestIdFrom(ClientRequestId());
+const std::string& RequestRun::RequestId(std::string_view from_client) {
+  if (request_id_.empty()) request_id_ = logging::RequestIdFrom(from_client);
   return request_id_;
 }
 
-bool WorkReply::IsLogged(const absl::Status& status) {
+bool RequestRun::IsLogged(const absl::Status& status) {
   return logging::Enabled(LevelOf(status.code()));
 }
 
-void WorkReply::Record(const absl::Status& status) {
-  const Duration took = services_.clock.Now() - start_;
+void RequestRun::Record(const absl::Status& status, absl::FunctionRef<Requester()> requester) {
+  const Duration took = elapsed();
   metrics().CountRequest(method_, status.code(), took);
   if (!IsLogged(status)) return;
-  const Caller caller = GetCaller();
+  const Requester from = requester();
   logging::Log(LevelOf(status.code()), "request",
-               {{"request_id", RequestId()},
-                {"client", caller.address},
-                {"key", caller.key},
+               {{"request_id", RequestId(from.request_id)},
+                {"client", from.caller.address},
+                {"key", from.caller.key},
                 {"method", ToString(method_)},
                 {"model", model_ != nullptr ? model_->info().name : std::string()},
                 {"code", StatusCodeName(status.code())},

@@ -1,4 +1,4 @@
-#include "server/frontends/grpc/work_call.h"
+#include "server/frontends/grpc/call_metadata.h"
 
 #include <algorithm>
 #include <utility>
@@ -49,52 +49,33 @@ absl::Status Authenticate(const ApiKeyStore* keys, const ByteCall& call, Role ro
   return absl::OkStatus();
 }
 
-void WorkCall::Begin() {
-  bool queued = false;  // then `this` may be gone
-  const absl::Status end = OrInternal([this, &queued]() -> absl::Status {
-    absl::StatusOr<Work> work = DecodeForUser();
-    if (!work.ok()) return work.status();
-    if (work->model == nullptr) return absl::OkStatus();
-    absl::Status status = Submit(*std::move(work), Deadline());
-    queued = status.ok();
-    return status;
-  });
-  if (!queued) Finish(end);
-}
-
-absl::StatusOr<Work> WorkCall::DecodeForUser() {
-  if (absl::Status status = Authenticate(services().keys, call_, Role::kUser); !status.ok())
-    return status;
-  return Decode();
-}
-
-TimePoint WorkCall::Deadline() const {
-  const TimePoint cap = start() + services().max_request_time;
-  const auto deadline = call_.deadline();
+TimePoint DeadlineOf(const ByteCall& call, const RequestRun& run) {
+  const Duration longest = run.services().max_request_time;
+  const TimePoint cap = run.start() + longest;
+  const auto deadline = call.deadline();
   if (deadline == std::chrono::system_clock::time_point::max()) return cap;
   const auto left = std::min<std::chrono::system_clock::duration>(
-      deadline - std::chrono::system_clock::now(), services().max_request_time);
-  return std::min(cap, start() + std::chrono::duration_cast<Duration>(left));
+      deadline - std::chrono::system_clock::now(), longest);
+  return std::min(cap, run.start() + std::chrono::duration_cast<Duration>(left));
 }
 
-std::string_view WorkCall::ClientRequestId() const { return call_.Metadata(kRequestId); }
-
-Caller WorkCall::GetCaller() const {
-  Caller caller{.address = AddressOfPeer(call_.peer()), .key = {}};
-  if (services().keys == nullptr) return caller;
-  if (const auto principal = services().keys->Authenticate(KeyOf(call_)))
-    caller.key = principal->name;
-  return caller;
+Requester RequesterOf(const ByteCall& call, const Services& services) {
+  Requester requester{.request_id = std::string(call.Metadata(kRequestId)),
+                      .caller = {.address = AddressOfPeer(call.peer()), .key = {}}};
+  if (services.keys == nullptr) return requester;
+  if (const auto principal = services.keys->Authenticate(KeyOf(call)))
+    requester.caller.key = principal->name;
+  return requester;
 }
 
-void WorkCall::AddTrailers(const absl::Status& status) {
+void AddTrailers(const absl::Status& status, RequestRun& run, ByteCall& call) {
   if (!status.ok()) {
     if (const auto hint = RetryHint(status); hint.count() > 0)
-      call_.AddTrailingMetadata(kRetryPushback, StrCat(hint.count()));
+      call.AddTrailingMetadata(kRetryPushback, StrCat(hint.count()));
   }
   // Refusals are not logged: they go without an id to look for.
-  if ((!status.ok() && !absl::IsResourceExhausted(status)) || IsLogged(status))
-    call_.AddTrailingMetadata(kRequestId, RequestId());
+  if ((!status.ok() && !absl::IsResourceExhausted(status)) || RequestRun::IsLogged(status))
+    call.AddTrailingMetadata(kRequestId, run.RequestId(call.Metadata(kRequestId)));
 }
 
 }  // namespace millrace::server
