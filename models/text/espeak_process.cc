@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -16,8 +15,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-
-extern char** environ;
+#include "mps_runtime/base/spawn.h"
 
 namespace millrace::models {
 namespace {
@@ -60,60 +58,19 @@ absl::Status MakeSockets(std::array<int, 2>& sockets) {
   return absl::OkStatus();
 }
 
-class SpawnAttributes {
- public:
-  explicit SpawnAttributes(int child_socket) {
-    posix_spawn_file_actions_init(&actions_);
-    posix_spawn_file_actions_adddup2(&actions_, child_socket, STDIN_FILENO);
-    posix_spawn_file_actions_adddup2(&actions_, child_socket, STDOUT_FILENO);
-    posix_spawn_file_actions_addopen(&actions_, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-    // The child must not inherit a worker's blocked signals, nor the terminal's Ctrl-C: the server
-    // decides when it ends.
-    sigset_t none;
-    sigset_t all;
-    sigemptyset(&none);
-    sigfillset(&all);
-    posix_spawnattr_init(&attributes_);
-    posix_spawnattr_setflags(
-        &attributes_, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
-    posix_spawnattr_setsigmask(&attributes_, &none);
-    posix_spawnattr_setsigdefault(&attributes_, &all);
-    posix_spawnattr_setpgroup(&attributes_, 0);
-  }
-  ~SpawnAttributes() {
-    posix_spawnattr_destroy(&attributes_);
-    posix_spawn_file_actions_destroy(&actions_);
-  }
-  SpawnAttributes(const SpawnAttributes&) = delete;
-  SpawnAttributes& operator=(const SpawnAttributes&) = delete;
-
-  const posix_spawn_file_actions_t* actions() const { return &actions_; }
-  const posix_spawnattr_t* attributes() const { return &attributes_; }
-
- private:
-  posix_spawn_file_actions_t actions_;
-  posix_spawnattr_t attributes_;
-};
-
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<EspeakProcess>> EspeakProcess::Start(const Options& options) {
   std::array<int, 2> sockets = {-1, -1};
   if (absl::Status status = MakeSockets(sockets); !status.ok()) return status;
-  std::string program = options.program.string();
+  const std::string program = options.program.string();
   // -b 1: the input is UTF-8 whatever the locale. -s 430: even when it is quiet it makes audio,
   // less of it when it speaks fast; the phonemes are the same. Without a text it reads standard
   // input line by line.
   std::vector<std::string> flags = {"--ipa", "-q", "-b", "1", "-s", "430", "-v", options.voice};
   if (!options.tie.empty()) flags.push_back(absl::StrCat("--tie=", options.tie));
-  std::vector<char*> arguments = {program.data()};
-  for (std::string& flag : flags) arguments.push_back(flag.data());
-  arguments.push_back(nullptr);
-
-  const SpawnAttributes spawn(sockets[1]);
   pid_t pid = 0;
-  const int error = posix_spawn(&pid, program.c_str(), spawn.actions(), spawn.attributes(),
-                                arguments.data(), environ);
+  const int error = SpawnProgram(program, flags, {.input = sockets[1], .output = sockets[1]}, pid);
   close(sockets[1]);
   if (error != 0) {
     close(sockets[0]);

@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <poll.h>
-#include <spawn.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -18,9 +17,8 @@
 
 #include "mps_runtime/base/check.h"
 #include "mps_runtime/base/file.h"
+#include "mps_runtime/base/spawn.h"
 #include "mps_runtime/base/this_program.h"
-
-extern char** environ;
 
 namespace millrace::runtime {
 namespace {
@@ -60,75 +58,12 @@ Pair MakePair() {
   return {.ours = moved_up(first), .childs = moved_up(second)};
 }
 
-// The settings for posix_spawn, which are released at the end.
-class SpawnSettings {
- public:
-  SpawnSettings() {
-    Check(posix_spawn_file_actions_init(&actions_), "posix_spawn_file_actions_init");
-    const int error = posix_spawnattr_init(&attributes_);
-    if (error != 0) {
-      posix_spawn_file_actions_destroy(&actions_);
-      Fail(error, "posix_spawnattr_init");
-    }
-  }
-  SpawnSettings(const SpawnSettings&) = delete;
-  SpawnSettings& operator=(const SpawnSettings&) = delete;
-  ~SpawnSettings() {
-    posix_spawnattr_destroy(&attributes_);
-    posix_spawn_file_actions_destroy(&actions_);
-  }
-
-  void SetStreams(int input, int error) {
-    Check(posix_spawn_file_actions_adddup2(&actions_, input, STDIN_FILENO), "standard input");
-    Check(posix_spawn_file_actions_addopen(&actions_, STDOUT_FILENO, "/dev/null", O_WRONLY, 0),
-          "standard output");
-    if (error >= 0) {
-      Check(posix_spawn_file_actions_adddup2(&actions_, error, STDERR_FILENO), "standard error");
-      return;
-    }
-#ifdef __APPLE__
-    Check(posix_spawn_file_actions_addinherit_np(&actions_, STDERR_FILENO), "standard error");
-#endif
-  }
-
-  // Puts the child into a process group of its own, so that it can be killed as a whole, and resets
-  // signals to their state at the start of a program.
-  void SetGroupAndSignals() {
-    short flags = POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF;
-#ifdef __APPLE__
-    flags |= POSIX_SPAWN_CLOEXEC_DEFAULT;
-#endif
-    sigset_t none, all;
-    sigemptyset(&none);
-    sigfillset(&all);
-    sigdelset(&all, SIGKILL);
-    sigdelset(&all, SIGSTOP);
-    Check(posix_spawnattr_setflags(&attributes_, flags), "posix_spawnattr_setflags");
-    Check(posix_spawnattr_setpgroup(&attributes_, 0), "posix_spawnattr_setpgroup");
-    Check(posix_spawnattr_setsigmask(&attributes_, &none), "posix_spawnattr_setsigmask");
-    Check(posix_spawnattr_setsigdefault(&attributes_, &all), "posix_spawnattr_setsigdefault");
-  }
-
-  pid_t Spawn(const std::vector<std::string>& arguments) const {
-    const std::string program = ThisProgram();
-    std::vector<char*> argv = {const_cast<char*>(program.c_str())};
-    for (const std::string& argument : arguments)
-      argv.push_back(const_cast<char*>(argument.c_str()));
-    argv.push_back(nullptr);
-    pid_t child = -1;
-    Check(posix_spawn(&child, program.c_str(), &actions_, &attributes_, argv.data(), environ),
-          "cannot start this program again");
-    return child;
-  }
-
- private:
-  static void Check(int error, const char* what) {
-    if (error != 0) Fail(error, what);
-  }
-
-  posix_spawn_file_actions_t actions_;
-  posix_spawnattr_t attributes_;
-};
+pid_t StartThisProgram(const std::vector<std::string>& arguments, const ChildStreams& streams) {
+  pid_t child = -1;
+  const int error = SpawnProgram(ThisProgram(), arguments, streams, child);
+  if (error != 0) Fail(error, "cannot start this program again");
+  return child;
+}
 
 // The last line with contents in a text that arrives in pieces.
 class LastLine {
@@ -293,10 +228,9 @@ ChildResult RunChild(const std::vector<std::string>& arguments, const ChildOptio
   Pair tether = MakePair();
   Pair errors;
   if (options.capture_last_line) errors = MakePair();
-  SpawnSettings settings;
-  settings.SetStreams(tether.childs.get(), errors.childs.get());
-  settings.SetGroupAndSignals();
-  Child child(settings.Spawn(arguments));
+  Child child(StartThisProgram(
+      arguments, {.input = tether.childs.get(),
+                  .error = options.capture_last_line ? errors.childs.get() : kInherited}));
   tether.childs.Close();
   errors.childs.Close();
 
