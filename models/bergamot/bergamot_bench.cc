@@ -66,10 +66,9 @@ struct Fixture {
     auto loaded = BergamotWeights::Load(ModelFolder() / "weights.safetensors");
     if (!loaded.ok()) Fail(std::string(loaded.status().message()));
     weights = *std::move(loaded);
-    std::string error;
-    vocabulary =
-        translation::Vocabulary::Load(ModelFolder() / "vocab.spm", weights->tokens(), error);
-    if (vocabulary == nullptr) Fail(error);
+    auto pieces = translation::Vocabulary::Load(ModelFolder() / "vocab.spm", weights->tokens());
+    if (!pieces.ok()) Fail(std::string(pieces.status().message()));
+    vocabulary = *std::move(pieces);
     const auto path =
         std::filesystem::path(MILLRACE_SOURCE_DIR) / "tests" / "data" / "translation" / "en.txt";
     std::ifstream lines(path);

@@ -51,10 +51,9 @@ absl::StatusOr<std::unique_ptr<models::Model>> BergamotModel::Load(const Bergamo
   }
   auto weights = BergamotWeights::Load(options.weights_file);
   if (!weights.ok()) return weights.status();
-  std::string error;
-  const std::shared_ptr<const translation::Vocabulary> vocabulary =
-      translation::Vocabulary::Load(options.vocabulary_file, (*weights)->tokens(), error);
-  if (vocabulary == nullptr) return absl::DataLossError(error);
+  auto loaded = translation::Vocabulary::Load(options.vocabulary_file, (*weights)->tokens());
+  if (!loaded.ok()) return loaded.status();
+  const std::shared_ptr<const translation::Vocabulary> vocabulary = *std::move(loaded);
   auto engine = MakeEngine(options.engine, **weights, options.device,
                            absl::StrCat(info.name, "/", info.version));
   (*weights)->DropLayers();

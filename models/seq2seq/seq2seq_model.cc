@@ -50,20 +50,21 @@ absl::StatusOr<translation::Vocabularies> LoadVocabularies(const Seq2SeqOptions&
         " source tokens and ", weights.tokens(),
         " target tokens: these need a vocabulary each, and target_words_file names none"));
   }
-  std::string error;
   translation::Vocabularies vocabularies;
-  vocabularies.source = translation::Vocabulary::LoadWithTable(
-      options.pieces_file, options.words_file, weights.source_tokens(), config.unknown, error);
-  if (vocabularies.source == nullptr) return absl::DataLossError(error);
+  auto source = translation::Vocabulary::LoadWithTable(options.pieces_file, options.words_file,
+                                                       weights.source_tokens(), config.unknown);
+  if (!source.ok()) return source.status();
+  vocabularies.source = *std::move(source);
   vocabularies.target = vocabularies.source;
   const bool own_pieces = !options.target_pieces_file.empty();
   if (own_tokens || own_pieces) {
-    vocabularies.target = translation::Vocabulary::LoadWithTable(
+    auto target = translation::Vocabulary::LoadWithTable(
         own_pieces ? options.target_pieces_file : options.pieces_file,
         own_tokens ? options.target_words_file : options.words_file, weights.tokens(),
-        config.target_unknown, error);
+        config.target_unknown);
+    if (!target.ok()) return target.status();
+    vocabularies.target = *std::move(target);
   }
-  if (vocabularies.target == nullptr) return absl::DataLossError(error);
   return vocabularies;
 }
 

@@ -2,8 +2,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <filesystem>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,10 +20,6 @@ class PieceModel {
     size_t begin = 0;  // the byte of the input at which it begins
   };
 
-  // Returns null and the reason when the module cannot be loaded or the file is not a SentencePiece
-  // model.
-  static std::unique_ptr<const PieceModel> Load(const std::filesystem::path& path,
-                                                std::string& error);
   virtual ~PieceModel() = default;
 
   virtual int size() const = 0;

@@ -48,7 +48,7 @@ class SentencePieceModel final : public PieceModel {
 }  // namespace
 }  // namespace millrace::translation
 
-// PieceModel::Load finds this function by its name.
+// LoadPieceModel finds this function by its name.
 extern "C" millrace::translation::PieceModel* MillraceLoadPieceModel(std::string_view bytes,
                                                                      std::string* error) {
   auto model = std::make_unique<millrace::translation::SentencePieceModel>();

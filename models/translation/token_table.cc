@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "models/core/regular_file.h"
 
 namespace millrace::translation {
@@ -13,15 +14,11 @@ constexpr std::string_view kSpace = "\xE2\x96\x81";
 
 }  // namespace
 
-std::unique_ptr<const TokenTable> TokenTable::Load(const std::filesystem::path& path,
-                                                   const PieceModel& pieces, int64_t tokens,
-                                                   int32_t unknown, std::string& error) {
+absl::StatusOr<std::unique_ptr<const TokenTable>> TokenTable::Load(
+    const std::filesystem::path& path, const PieceModel& pieces, int64_t tokens, int32_t unknown) {
   const absl::StatusOr<std::string> file =
       models::ReadRegularFile(path, models::kMaxVocabularyBytes);
-  if (!file.ok()) {
-    error = std::string(file.status().message());
-    return nullptr;
-  }
+  if (!file.ok()) return absl::DataLossError(file.status().message());
   std::vector<std::string> texts;
   for (size_t at = 0; at < file->size();) {
     const size_t end = std::min(file->find('\n', at), file->size());
@@ -29,9 +26,8 @@ std::unique_ptr<const TokenTable> TokenTable::Load(const std::filesystem::path& 
     at = end + 1;
   }
   if (static_cast<int64_t>(texts.size()) != tokens) {
-    error = path.string() + ": " + std::to_string(texts.size()) + " lines, but the weights have " +
-            std::to_string(tokens) + " tokens";
-    return nullptr;
+    return absl::DataLossError(absl::StrCat(path.string(), ": ", texts.size(),
+                                            " lines, but the weights have ", tokens, " tokens"));
   }
   return std::unique_ptr<const TokenTable>(new TokenTable(std::move(texts), pieces, unknown));
 }

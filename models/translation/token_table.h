@@ -9,6 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "absl/status/statusor.h"
 #include "models/translation/piece_model.h"
 
 namespace millrace::translation {
@@ -17,10 +18,10 @@ namespace millrace::translation {
 // so thread-safe.
 class TokenTable {
  public:
-  // Returns null and the reason when the file does not have that many lines.
-  static std::unique_ptr<const TokenTable> Load(const std::filesystem::path& path,
-                                                const PieceModel& pieces, int64_t tokens,
-                                                int32_t unknown, std::string& error);
+  // DATA_LOSS when the file does not have that many lines.
+  static absl::StatusOr<std::unique_ptr<const TokenTable>> Load(const std::filesystem::path& path,
+                                                                const PieceModel& pieces,
+                                                                int64_t tokens, int32_t unknown);
 
   int32_t unknown() const { return unknown_; }
   // Returns the token of a piece, which is given by its text or by its number in the model.

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "models/text/unicode.h"
+#include "models/translation/load_piece_model.h"
 
 namespace millrace::translation {
 namespace {
@@ -37,27 +39,25 @@ Vocabulary::Vocabulary(std::unique_ptr<const PieceModel> pieces,
 
 Vocabulary::~Vocabulary() = default;
 
-std::unique_ptr<const Vocabulary> Vocabulary::Load(const std::filesystem::path& path,
-                                                   int64_t tokens, std::string& error) {
-  auto pieces = PieceModel::Load(path, error);
-  if (pieces == nullptr) return nullptr;
-  if (pieces->size() != tokens) {
-    error = path.string() + ": " + std::to_string(pieces->size()) +
-            " pieces, but the weights have " + std::to_string(tokens) + " tokens";
-    return nullptr;
+absl::StatusOr<std::unique_ptr<const Vocabulary>> Vocabulary::Load(
+    const std::filesystem::path& path, int64_t tokens) {
+  auto pieces = LoadPieceModel(path);
+  if (!pieces.ok()) return pieces.status();
+  if ((*pieces)->size() != tokens) {
+    return absl::DataLossError(absl::StrCat(path.string(), ": ", (*pieces)->size(),
+                                            " pieces, but the weights have ", tokens, " tokens"));
   }
-  return std::unique_ptr<const Vocabulary>(new Vocabulary(std::move(pieces), nullptr));
+  return std::unique_ptr<const Vocabulary>(new Vocabulary(*std::move(pieces), nullptr));
 }
 
-std::unique_ptr<const Vocabulary> Vocabulary::LoadWithTable(const std::filesystem::path& pieces,
-                                                            const std::filesystem::path& table,
-                                                            int64_t tokens, int32_t unknown,
-                                                            std::string& error) {
-  auto model = PieceModel::Load(pieces, error);
-  if (model == nullptr) return nullptr;
-  auto loaded = TokenTable::Load(table, *model, tokens, unknown, error);
-  if (loaded == nullptr) return nullptr;
-  return std::unique_ptr<const Vocabulary>(new Vocabulary(std::move(model), std::move(loaded)));
+absl::StatusOr<std::unique_ptr<const Vocabulary>> Vocabulary::LoadWithTable(
+    const std::filesystem::path& pieces, const std::filesystem::path& table, int64_t tokens,
+    int32_t unknown) {
+  auto model = LoadPieceModel(pieces);
+  if (!model.ok()) return model.status();
+  auto loaded = TokenTable::Load(table, **model, tokens, unknown);
+  if (!loaded.ok()) return loaded.status();
+  return std::unique_ptr<const Vocabulary>(new Vocabulary(*std::move(model), *std::move(loaded)));
 }
 
 std::vector<int32_t> Vocabulary::TokensOf(std::string_view text) const {

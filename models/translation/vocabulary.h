@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "absl/status/statusor.h"
 #include "models/translation/markup/alphabet.h"
 #include "models/translation/piece_model.h"
 #include "models/translation/token_table.h"
@@ -26,15 +27,14 @@ class Vocabulary {
     size_t bytes = 0;  // its length in the text; the whole text unless that has too many tokens
   };
 
-  // Returns null and the reason when the file is not a SentencePiece model with that many pieces.
-  static std::unique_ptr<const Vocabulary> Load(const std::filesystem::path& path, int64_t tokens,
-                                                std::string& error);
+  // DATA_LOSS when the file is not a SentencePiece model with that many pieces.
+  static absl::StatusOr<std::unique_ptr<const Vocabulary>> Load(const std::filesystem::path& path,
+                                                                int64_t tokens);
   // table: a file with the piece of each token, one on each line. An empty line is a token that no
   // text has and that decodes to nothing. Pieces that are not in the table become `unknown`.
-  static std::unique_ptr<const Vocabulary> LoadWithTable(const std::filesystem::path& pieces,
-                                                         const std::filesystem::path& table,
-                                                         int64_t tokens, int32_t unknown,
-                                                         std::string& error);
+  static absl::StatusOr<std::unique_ptr<const Vocabulary>> LoadWithTable(
+      const std::filesystem::path& pieces, const std::filesystem::path& table, int64_t tokens,
+      int32_t unknown);
   ~Vocabulary();
 
   // Encodes the whole text, or as much of it as has at most max_tokens tokens, cut at the beginning

@@ -103,5 +103,5 @@ def test_tables_that_do_not_fit_are_named(daemon):
     failed = {model.name: model.error for model in daemon.admin.ListModels(admin.ListModelsRequest(), timeout=PATIENCE).models
               if model.state == admin.MODEL_STATE_FAILED}
     assert set(failed) == {"short", "missing"}
-    assert f"target_words.txt: {TARGET.vocab_size()} lines, but the weights have {TARGET.vocab_size() + 1} words" in failed["short"]
+    assert f"target_words.txt: {TARGET.vocab_size()} lines, but the weights have {TARGET.vocab_size() + 1} tokens" in failed["short"]
     assert "target_words.txt" in failed["missing"]

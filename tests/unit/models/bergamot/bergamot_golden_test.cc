@@ -76,9 +76,9 @@ class BergamotGoldenTest : public testing::TestWithParam<Direction> {
     auto weights = BergamotWeights::Load(folder / "weights.safetensors");
     ASSERT_TRUE(weights.ok()) << weights.status();
     weights_ = *std::move(weights);
-    std::string error;
-    vocabulary_ = translation::Vocabulary::Load(folder / "vocab.spm", weights_->tokens(), error);
-    ASSERT_NE(vocabulary_, nullptr) << error;
+    auto vocabulary = translation::Vocabulary::Load(folder / "vocab.spm", weights_->tokens());
+    ASSERT_TRUE(vocabulary.ok()) << vocabulary.status();
+    vocabulary_ = *std::move(vocabulary);
     sources_ = ReadLines(GetParam().source_file);
     expected_ = ReadLines(GetParam().expected_file);
     ASSERT_EQ(sources_.size(), 250u);

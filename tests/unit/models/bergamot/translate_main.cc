@@ -24,13 +24,12 @@ int Run(const std::filesystem::path& folder, EngineKind kind, size_t batch_size)
     std::cerr << weights.status() << "\n";
     return EXIT_FAILURE;
   }
-  std::string error;
-  const auto vocabulary =
-      translation::Vocabulary::Load(folder / "vocab.spm", (*weights)->tokens(), error);
-  if (vocabulary == nullptr) {
-    std::cerr << error << "\n";
+  const auto loaded = translation::Vocabulary::Load(folder / "vocab.spm", (*weights)->tokens());
+  if (!loaded.ok()) {
+    std::cerr << loaded.status().message() << "\n";
     return EXIT_FAILURE;
   }
+  const translation::Vocabulary* const vocabulary = loaded->get();
   const auto engine = MakeEngine(kind, **weights);
   models::FakeWorkerContext context;
   std::vector<translation::SentenceJob> jobs;

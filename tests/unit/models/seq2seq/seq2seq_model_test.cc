@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "models/translation/piece_model.h"
+#include "models/translation/load_piece_model.h"
 #include "tests/fakes/fake_worker_context.h"
 #include "tests/fakes/temporary_folder.h"
 #include "tests/unit/models/seq2seq/tiny_seq2seq.h"
@@ -55,11 +55,10 @@ class Seq2SeqModelTest : public ::testing::Test {
     bergamot::WriteSafetensors(options_.weights_file, MakeTinySeq2Seq(TinyKind::kM2m100));
     std::filesystem::copy_file(bergamot::TestDataFolder() / "tiny.spm", options_.pieces_file);
     Write(options_.config_file, ConfigJson(kManyLanguages));
-    std::string error;
-    const auto pieces = translation::PieceModel::Load(options_.pieces_file, error);
-    ASSERT_NE(pieces, nullptr) << error;
+    const auto pieces = translation::LoadPieceModel(options_.pieces_file);
+    ASSERT_TRUE(pieces.ok()) << pieces.status();
     std::string tokens(4, '\n');
-    for (int32_t id = 2; id < 58; ++id) tokens += pieces->TextOf(id) + "\n";
+    for (int32_t id = 2; id < 58; ++id) tokens += (*pieces)->TextOf(id) + "\n";
     Write(options_.words_file, tokens + std::string(14, '\n'));
     info_.name = "tiny";
     info_.source_language = "en";
@@ -129,11 +128,10 @@ class TwoVocabulariesTest : public Seq2SeqModelTest {
   }
   // Three tokens that no text has, then the pieces.
   static std::string Table(const std::filesystem::path& file, int32_t first, int32_t count) {
-    std::string error;
-    const auto pieces = translation::PieceModel::Load(file, error);
-    EXPECT_NE(pieces, nullptr) << error;
+    const auto pieces = translation::LoadPieceModel(file);
+    EXPECT_TRUE(pieces.ok()) << pieces.status();
     std::string lines(3, '\n');
-    for (int32_t id = first; id < first + count; ++id) lines += pieces->TextOf(id) + "\n";
+    for (int32_t id = first; id < first + count; ++id) lines += (*pieces)->TextOf(id) + "\n";
     return lines;
   }
 };
@@ -318,13 +316,12 @@ TEST_F(TwoVocabulariesTest, WhatATranslationBeginsWithIsReadByTheTargetsPieces) 
 
 TEST_F(Seq2SeqModelTest, ASharedVocabularyMayHaveThePiecesOfEachSide) {
   // Pieces of tiny.spm, then those of tiny-de.spm.
-  std::string error;
-  const auto source = translation::PieceModel::Load(options_.pieces_file, error);
-  const auto target =
-      translation::PieceModel::Load(bergamot::TestDataFolder() / "tiny-de.spm", error);
+  const auto source = translation::LoadPieceModel(options_.pieces_file);
+  const auto target = translation::LoadPieceModel(bergamot::TestDataFolder() / "tiny-de.spm");
+  ASSERT_TRUE(source.ok() && target.ok());
   std::string tokens(4, '\n');
-  for (int32_t id = 2; id < 28; ++id) tokens += source->TextOf(id) + "\n";
-  for (int32_t id = 4; id < 48; ++id) tokens += target->TextOf(id) + "\n";
+  for (int32_t id = 2; id < 28; ++id) tokens += (*source)->TextOf(id) + "\n";
+  for (int32_t id = 4; id < 48; ++id) tokens += (*target)->TextOf(id) + "\n";
   Write(options_.words_file, tokens);
   const models::TranslateInput input = {
       .texts = {kText}, .search = {.max_target_tokens = 4}, .target_prefixes = {"ich habe"}};

@@ -12,7 +12,7 @@
 
 #include "models/seq2seq/aten_seq2seq_engine.h"
 #include "models/seq2seq/seq2seq_engine.h"
-#include "models/translation/piece_model.h"
+#include "models/translation/load_piece_model.h"
 #include "models/translation/translation_batch.h"
 #include "tests/fakes/fake_clock.h"
 #include "tests/fakes/fake_worker_context.h"
@@ -64,17 +64,17 @@ class Seq2SeqStreamTest : public ::testing::TestWithParam<std::tuple<Engine, int
  protected:
   void SetUp() override {
     search_.beam_size = std::get<1>(GetParam());
-    std::string error;
     const auto pieces_file = bergamot::TestDataFolder() / "tiny.spm";
-    const auto pieces = translation::PieceModel::Load(pieces_file, error);
-    ASSERT_NE(pieces, nullptr) << error;
+    const auto pieces = translation::LoadPieceModel(pieces_file);
+    ASSERT_TRUE(pieces.ok()) << pieces.status();
     std::string tokens(4, '\n');
-    for (int32_t id = 2; id < bergamot::kTinyTokens; ++id) tokens += pieces->TextOf(id) + "\n";
+    for (int32_t id = 2; id < bergamot::kTinyTokens; ++id) tokens += (*pieces)->TextOf(id) + "\n";
     const auto words_file = folder_.path() / "words.txt";
     std::ofstream(words_file, std::ios::binary) << tokens;
-    vocabularies_.source = vocabularies_.target = translation::Vocabulary::LoadWithTable(
-        pieces_file, words_file, TinyTask(kKind).tokens, TinyConfig(kKind).unknown, error);
-    ASSERT_NE(vocabularies_.source, nullptr) << error;
+    auto vocabulary = translation::Vocabulary::LoadWithTable(
+        pieces_file, words_file, TinyTask(kKind).tokens, TinyConfig(kKind).unknown);
+    ASSERT_TRUE(vocabulary.ok()) << vocabulary.status();
+    vocabularies_.source = vocabularies_.target = *std::move(vocabulary);
     SetEngine(std::get<0>(GetParam()));
   }
 

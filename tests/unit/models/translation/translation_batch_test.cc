@@ -87,10 +87,10 @@ class EchoEngine final : public TranslationEngine {
 class TranslationBatchTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    std::string error;
-    vocabularies_.source = vocabularies_.target =
-        Vocabulary::Load(bergamot::TestDataFolder() / "tiny.spm", bergamot::kTinyTokens, error);
-    ASSERT_NE(vocabularies_.source, nullptr) << error;
+    auto vocabulary =
+        Vocabulary::Load(bergamot::TestDataFolder() / "tiny.spm", bergamot::kTinyTokens);
+    ASSERT_TRUE(vocabulary.ok()) << vocabulary.status();
+    vocabularies_.source = vocabularies_.target = *std::move(vocabulary);
   }
 
   std::unique_ptr<models::Request> MakeRequest(models::TranslateInput input, Sink& sink) {

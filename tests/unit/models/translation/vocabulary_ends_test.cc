@@ -29,10 +29,10 @@ std::vector<size_t> EndsBySlowWay(const Vocabulary& vocabulary, std::span<const 
 }
 
 TEST(VocabularyEndsTest, AreThoseOfDecodingAllTokensBefore) {
-  std::string error;
-  const auto vocabulary =
-      Vocabulary::Load(bergamot::TestDataFolder() / "tiny.spm", bergamot::kTinyTokens, error);
-  ASSERT_NE(vocabulary, nullptr) << error;
+  const auto loaded =
+      Vocabulary::Load(bergamot::TestDataFolder() / "tiny.spm", bergamot::kTinyTokens);
+  ASSERT_TRUE(loaded.ok()) << loaded.status();
+  const Vocabulary* const vocabulary = loaded->get();
   std::mt19937 random(5);
   for (int round = 0; round < 300; ++round) {
     std::vector<int32_t> tokens(random() % 60);

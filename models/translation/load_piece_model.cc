@@ -1,7 +1,8 @@
-#include "models/translation/piece_model.h"
+#include "models/translation/load_piece_model.h"
 
 #include <dlfcn.h>
 
+#include "absl/strings/str_cat.h"
 #include "models/core/regular_file.h"
 
 namespace millrace::translation {
@@ -9,9 +10,8 @@ namespace {
 
 using LoadFunction = PieceModel* (*)(std::string_view bytes, std::string* error);
 
-// Loads the module, which stays loaded until the process exits. Returns null and the reason when it
-// cannot be found.
-LoadFunction FindLoader(std::string& error) {
+// Loads the module, which stays loaded until the process exits.
+absl::StatusOr<LoadFunction> FindLoader() {
   int flags = RTLD_NOW | RTLD_LOCAL;
   // The module's own symbols come before the process's; see the class comment. The sanitizers do
   // not work with this flag and do not need it, because their programs contain no other Protobuf.
@@ -24,6 +24,7 @@ LoadFunction FindLoader(std::string& error) {
 #else
   constexpr const char* kBesideTheProgram = "$ORIGIN/" MILLRACE_PIECE_MODEL_MODULE;
 #endif
+  std::string error;
   // It lies beside an installed program; tests, which lie in folders of their own, find it where it
   // was built.
   for (const char* path :
@@ -33,29 +34,25 @@ LoadFunction FindLoader(std::string& error) {
     }
     error = dlerror();
   }
-  return nullptr;
+  return absl::DataLossError(absl::StrCat("cannot load the SentencePiece module: ", error));
 }
 
 }  // namespace
 
-std::unique_ptr<const PieceModel> PieceModel::Load(const std::filesystem::path& path,
-                                                   std::string& error) {
-  static std::string module_error;
-  static const LoadFunction load = FindLoader(module_error);
-  if (load == nullptr) {
-    error = "cannot load the SentencePiece module: " + module_error;
-    return nullptr;
-  }
+absl::StatusOr<std::unique_ptr<const PieceModel>> LoadPieceModel(
+    const std::filesystem::path& path) {
+  static const absl::StatusOr<LoadFunction> load = FindLoader();
+  if (!load.ok()) return load.status();
   // The file is read here, because the library would accept any size and abort when memory runs
   // out.
   const absl::StatusOr<std::string> bytes =
       models::ReadRegularFile(path, models::kMaxVocabularyBytes);
-  if (!bytes.ok()) {
-    error = std::string(bytes.status().message());
-    return nullptr;
+  if (!bytes.ok()) return absl::DataLossError(bytes.status().message());
+  std::string error;
+  std::unique_ptr<const PieceModel> model((*load)(*bytes, &error));
+  if (model == nullptr) {
+    return absl::DataLossError(absl::StrCat(path.string(), ": not a SentencePiece model: ", error));
   }
-  std::unique_ptr<const PieceModel> model(load(*bytes, &error));
-  if (model == nullptr) error = path.string() + ": not a SentencePiece model: " + error;
   return model;
 }
 
