@@ -56,7 +56,7 @@ absl::StatusOr<std::string> Encode(const std::vector<float>& samples, int sample
       models::MakeAudioEncoder({.format = format, .input_rate = sample_rate, .output_rate = *rate});
   if (!encoder.ok()) return encoder.status();
   (*encoder)->Push(samples);
-  return (*encoder)->Finish();
+  return (*encoder)->Close();
 }
 
 bool WriteFile(const std::string& name, const std::string& bytes) {
