@@ -30,7 +30,7 @@ TEST(ToGrpcStatus, MessageOfTheLimitIsWhole) {
 TEST(ToGrpcStatus, LongMessageIsCut) {
   const std::string message =
       ToGrpcStatus(absl::InternalError(std::string(5000, 'x'))).error_message();
-  EXPECT_EQ(message, std::string(1024, 'x') + "...");
+  EXPECT_EQ(message, std::string(1024, 'x').append("..."));
 }
 
 // Wherever the cut falls, no half character is sent.
