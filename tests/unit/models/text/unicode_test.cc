@@ -19,13 +19,13 @@ std::vector<char32_t> Decoded(std::string_view text) {
   return values;
 }
 
-TEST(DecodeAt, ReadsCodePointsOfEveryLength) {
+TEST(DecodeAtTest, ReadsCodePointsOfEveryLength) {
   EXPECT_THAT(Decoded("a\u00e9\u20ac\U0001F600"),
               testing::ElementsAre(U'a', 0xE9, 0x20AC, 0x1F600));
   EXPECT_EQ(DecodeAt("a", 1).bytes, 0u);
 }
 
-TEST(DecodeAt, EveryByteThatIsNotUtf8IsAReplacementCharacter) {
+TEST(DecodeAtTest, EveryByteThatIsNotUtf8IsAReplacementCharacter) {
   for (const std::string_view text : {
            std::string_view("\x80", 1),              // a continuation byte alone
            std::string_view("\xC3", 1),              // a text that ends too early
@@ -40,7 +40,7 @@ TEST(DecodeAt, EveryByteThatIsNotUtf8IsAReplacementCharacter) {
   }
 }
 
-TEST(DecodeBefore, FindsWhatDecodeAtReads) {
+TEST(DecodeBeforeTest, FindsWhatDecodeAtReads) {
   const std::string text = "a\u00e9\u20ac\U0001F600\x80";
   std::vector<char32_t> backwards;
   for (size_t at = text.size(); at > 0;) {
@@ -51,7 +51,7 @@ TEST(DecodeBefore, FindsWhatDecodeAtReads) {
   EXPECT_EQ(backwards, Decoded(text));
 }
 
-TEST(EncodeUtf8, IsReadAgain) {
+TEST(EncodeUtf8Test, IsReadAgain) {
   for (const char32_t c :
        {0x0u, 0x7Fu, 0x80u, 0x7FFu, 0x800u, 0xD7FFu, 0xE000u, 0xFFFDu, 0x10000u, 0x10FFFFu}) {
     const std::string text = EncodeUtf8(c);
@@ -60,7 +60,7 @@ TEST(EncodeUtf8, IsReadAgain) {
   }
 }
 
-TEST(LetterCase, CoversScriptsThatHaveIt) {
+TEST(LetterCaseTest, CoversScriptsThatHaveIt) {
   const std::vector<std::pair<char32_t, char32_t>> pairs = {
       {U'a', U'A'}, {U'é', U'É'}, {U'ÿ', U'Ÿ'}, {U'ł', U'Ł'}, {U'ž', U'Ž'},
       {U'ș', U'Ș'}, {U'ά', U'Ά'}, {U'ω', U'Ω'}, {U'я', U'Я'}, {U'ђ', U'Ђ'},
@@ -73,21 +73,21 @@ TEST(LetterCase, CoversScriptsThatHaveIt) {
   }
 }
 
-TEST(LetterCase, WhatHasNoneStays) {
+TEST(LetterCaseTest, WhatHasNoneStays) {
   for (const char32_t c : {U'7', U'ß', U'-', U'日', U'\u0301'}) {
     EXPECT_EQ(ToUpper(c), c);
     EXPECT_EQ(ToLower(c), c);
   }
 }
 
-TEST(IsWordCharacter, TellsLettersFromPunctuationOfTheirScript) {
+TEST(IsWordCharacterTest, TellsLettersFromPunctuationOfTheirScript) {
   for (const char32_t c : {U'a', U'7', U'é', U'ß', U'я', U'ω', U'ش', U'क', U'\u0301', U'한'})
     EXPECT_TRUE(IsWordCharacter(c)) << EncodeUtf8(c);
   for (const char32_t c : {U' ', U'-', U'×', U'·', U'؟', U'।', U'։', U'…', U'€', U'日', U'の'})
     EXPECT_FALSE(IsWordCharacter(c)) << EncodeUtf8(c);
 }
 
-TEST(IsSpace, IsUnicodesWhiteSpace) {
+TEST(IsSpaceTest, IsUnicodesWhiteSpace) {
   for (const char32_t c : {U' ', U'\t', U'\n', U'\v', U'\f', U'\r', U'\u0085', U'\u00A0', U'\u1680',
                            U'\u2003', U'\u2028', U'\u202F', U'\u3000'})
     EXPECT_TRUE(IsSpace(c)) << static_cast<uint32_t>(c);

@@ -10,7 +10,7 @@
 namespace millrace {
 namespace {
 
-TEST(Check, WhatHoldsEvaluatesNoMessage) {
+TEST(CheckTest, WhatHoldsEvaluatesNoMessage) {
   bool evaluated = false;
   const auto message = [&] {
     evaluated = true;

@@ -20,7 +20,7 @@ namespace {
 using absl::StatusCode;
 using testing::JoiningThread;
 
-class RequestLife : public ::testing::TestWithParam<Kind> {
+class RequestLifeTest : public ::testing::TestWithParam<Kind> {
  protected:
   // Holds a model's step until the test opens it.
   testing::ModelHooks Held() {
@@ -40,9 +40,9 @@ class RequestLife : public ::testing::TestWithParam<Kind> {
   Gate gate_;
 };
 
-INSTANTIATE_TEST_SUITE_P(Kinds, RequestLife, ::testing::ValuesIn(AllKinds()), NameOf);
+INSTANTIATE_TEST_SUITE_P(Kinds, RequestLifeTest, ::testing::ValuesIn(AllKinds()), NameOf);
 
-TEST_P(RequestLife, EndsWellIsCountedOnceAndGivesItsPlaceBack) {
+TEST_P(RequestLifeTest, EndsWellIsCountedOnceAndGivesItsPlaceBack) {
   World world(GetParam());
   const auto exchange = world.NewExchange();
   EXPECT_EQ(exchange->Run(), absl::OkStatus());
@@ -50,21 +50,21 @@ TEST_P(RequestLife, EndsWellIsCountedOnceAndGivesItsPlaceBack) {
   ExpectOne(world, StatusCode::kOk);
 }
 
-TEST_P(RequestLife, ForAModelThatIsNotThereIsNotFound) {
+TEST_P(RequestLifeTest, ForAModelThatIsNotThereIsNotFound) {
   World world(GetParam());
   world.RemoveModels();
   EXPECT_EQ(world.NewExchange()->Run().code(), StatusCode::kNotFound);
   ExpectOne(world, StatusCode::kNotFound);
 }
 
-TEST_P(RequestLife, ThatItsModelRefusesEndsWithTheModelsReason) {
+TEST_P(RequestLifeTest, ThatItsModelRefusesEndsWithTheModelsReason) {
   World world(GetParam(),
               {.validate = [](const models::Input&) { return absl::OutOfRangeError("too much"); }});
   EXPECT_EQ(world.NewExchange()->Run(), absl::OutOfRangeError("too much"));
   ExpectOne(world, StatusCode::kOutOfRange);
 }
 
-TEST_P(RequestLife, ThatThrowsBeforeItIsQueuedEndsInternal) {
+TEST_P(RequestLifeTest, ThatThrowsBeforeItIsQueuedEndsInternal) {
   World world(GetParam(), {.validate = [](const models::Input&) -> absl::Status {
                 throw std::length_error("too long");
               }});
@@ -72,7 +72,7 @@ TEST_P(RequestLife, ThatThrowsBeforeItIsQueuedEndsInternal) {
   ExpectOne(world, StatusCode::kInternal);
 }
 
-TEST_P(RequestLife, IsRefusedWhenTheServerIsFull) {
+TEST_P(RequestLifeTest, IsRefusedWhenTheServerIsFull) {
   World world(GetParam(), Held(), {.max_requests = 1});
   const auto first = world.NewExchange();
   first->Begin();
@@ -87,7 +87,7 @@ TEST_P(RequestLife, IsRefusedWhenTheServerIsFull) {
   EXPECT_EQ(world.Ended(), 2);
 }
 
-TEST_P(RequestLife, IsRefusedWhenItsQueueIsFull) {
+TEST_P(RequestLifeTest, IsRefusedWhenItsQueueIsFull) {
   World world(GetParam(), Held(), {.workers = 1, .queue_size = 1});
   const auto first = world.NewExchange();
   const auto second = world.NewExchange();
@@ -106,14 +106,14 @@ TEST_P(RequestLife, IsRefusedWhenItsQueueIsFull) {
   EXPECT_EQ(world.Ended(StatusCode::kResourceExhausted), 1);
 }
 
-TEST_P(RequestLife, IsRefusedOnceTheServerDrains) {
+TEST_P(RequestLifeTest, IsRefusedOnceTheServerDrains) {
   World world(GetParam());
   world.backend.admission.Close();
   EXPECT_EQ(world.NewExchange()->Run().code(), StatusCode::kUnavailable);
   ExpectOne(world, StatusCode::kUnavailable);
 }
 
-TEST_P(RequestLife, ThatWasLetInGoesOnDuringADrain) {
+TEST_P(RequestLifeTest, ThatWasLetInGoesOnDuringADrain) {
   World world(GetParam(), Held());
   const auto exchange = world.NewExchange();
   exchange->Begin();
@@ -127,7 +127,7 @@ TEST_P(RequestLife, ThatWasLetInGoesOnDuringADrain) {
   ExpectOne(world, StatusCode::kOk);
 }
 
-TEST_P(RequestLife, ThatWaitsWhenTheServerStopsIsUnavailable) {
+TEST_P(RequestLifeTest, ThatWaitsWhenTheServerStopsIsUnavailable) {
   World world(GetParam(), Held(), {.workers = 1});
   const auto runs = world.NewExchange();
   const auto waits = world.NewExchange();
@@ -148,7 +148,7 @@ TEST_P(RequestLife, ThatWaitsWhenTheServerStopsIsUnavailable) {
   EXPECT_EQ(world.Ended(), 2);
 }
 
-TEST_P(RequestLife, ThatWaitsLeavesTheQueueWithItsClient) {
+TEST_P(RequestLifeTest, ThatWaitsLeavesTheQueueWithItsClient) {
   World world(GetParam(), Held(), {.workers = 1});
   const auto runs = world.NewExchange();
   const auto waits = world.NewExchange();
@@ -169,7 +169,7 @@ TEST_P(RequestLife, ThatWaitsLeavesTheQueueWithItsClient) {
   EXPECT_EQ(world.Ended(), 2);
 }
 
-TEST_P(RequestLife, ThatRunsStopsWithItsClient) {
+TEST_P(RequestLifeTest, ThatRunsStopsWithItsClient) {
   World world(GetParam(), {.forward =
                                [this](models::Request& request) {
                                  gate_.Pass();
@@ -187,7 +187,7 @@ TEST_P(RequestLife, ThatRunsStopsWithItsClient) {
 }
 
 // Its client leaves while the step runs that ends it.
-TEST_P(RequestLife, ThatEndsWithItsClientGoneIsCountedOnce) {
+TEST_P(RequestLifeTest, ThatEndsWithItsClientGoneIsCountedOnce) {
   World world(GetParam(), {.forward =
                                [this](models::Request& request) {
                                  gate_.Pass();
@@ -210,7 +210,7 @@ TEST_P(RequestLife, ThatEndsWithItsClientGoneIsCountedOnce) {
   }
 }
 
-TEST_P(RequestLife, ThatWaitsBeyondItsDeadlineIsTakenOut) {
+TEST_P(RequestLifeTest, ThatWaitsBeyondItsDeadlineIsTakenOut) {
   World world(GetParam(), Held(), {.workers = 1, .clock = clock_});
   const auto runs = world.NewExchange();
   const auto waits = world.NewExchange();
@@ -234,7 +234,7 @@ TEST_P(RequestLife, ThatWaitsBeyondItsDeadlineIsTakenOut) {
   EXPECT_EQ(world.Ended(), 2);
 }
 
-TEST_P(RequestLife, ThatRunsBeyondItsDeadlineStops) {
+TEST_P(RequestLifeTest, ThatRunsBeyondItsDeadlineStops) {
   World world(GetParam(),
               {.forward = [this](models::Request&) { clock_.Advance(std::chrono::hours(2)); },
                .complete = UnlessStopped},
@@ -243,7 +243,7 @@ TEST_P(RequestLife, ThatRunsBeyondItsDeadlineStops) {
   ExpectOne(world, StatusCode::kDeadlineExceeded);
 }
 
-TEST_P(RequestLife, WhoseStepThrowsEndsInternal) {
+TEST_P(RequestLifeTest, WhoseStepThrowsEndsInternal) {
   World world(GetParam(),
               {.forward = [](models::Request&) { throw std::runtime_error("device lost"); }});
   const absl::Status status = world.NewExchange()->Run();
@@ -253,7 +253,7 @@ TEST_P(RequestLife, WhoseStepThrowsEndsInternal) {
 }
 
 // The step fails after its output was taken.
-TEST_P(RequestLife, WhoseStepFailsForWantOfMemoryEndsInternal) {
+TEST_P(RequestLifeTest, WhoseStepFailsForWantOfMemoryEndsInternal) {
   World world(GetParam(), {.complete = [](models::Request& request) {
                 Steps{.count = 2}(request);
                 throw std::bad_alloc();
@@ -262,7 +262,7 @@ TEST_P(RequestLife, WhoseStepFailsForWantOfMemoryEndsInternal) {
   ExpectOne(world, StatusCode::kInternal);
 }
 
-TEST_P(RequestLife, OutlivesTheServiceOfItsModel) {
+TEST_P(RequestLifeTest, OutlivesTheServiceOfItsModel) {
   std::atomic<bool> destroyed{false};
   World world(GetParam(), {.forward = [this](models::Request&) { gate_.Pass(); },
                            .complete = Steps(),

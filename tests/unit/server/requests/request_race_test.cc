@@ -27,15 +27,15 @@ constexpr int kRounds = 20;
 // Rounds of tests that make all anew in each.
 constexpr int kWorlds = 8;
 
-class RequestRace : public ::testing::TestWithParam<Kind> {};
+class RequestRaceTest : public ::testing::TestWithParam<Kind> {};
 
-INSTANTIATE_TEST_SUITE_P(Kinds, RequestRace, ::testing::ValuesIn(AllKinds()), NameOf);
+INSTANTIATE_TEST_SUITE_P(Kinds, RequestRaceTest, ::testing::ValuesIn(AllKinds()), NameOf);
 
 bool IsOneOf(StatusCode code, std::initializer_list<StatusCode> codes) {
   return std::find(codes.begin(), codes.end(), code) != codes.end();
 }
 
-TEST_P(RequestRace, TwoAtOnceBothEndWell) {
+TEST_P(RequestRaceTest, TwoAtOnceBothEndWell) {
   World world(GetParam());
   std::barrier start(2);
   const auto client = [&] {
@@ -54,7 +54,7 @@ TEST_P(RequestRace, TwoAtOnceBothEndWell) {
   EXPECT_EQ(world.Ended(), 2 * kRounds);
 }
 
-TEST_P(RequestRace, ClientLeavesAsTheStepEnds) {
+TEST_P(RequestRaceTest, ClientLeavesAsTheStepEnds) {
   std::barrier start(2);
   World world(GetParam(),
               {.forward = [&](models::Request&) { start.arrive_and_wait(); }, .complete = Steps()});
@@ -71,7 +71,7 @@ TEST_P(RequestRace, ClientLeavesAsTheStepEnds) {
   EXPECT_EQ(world.Ended(), kRounds);
 }
 
-TEST_P(RequestRace, ClientLeavesAsItsRequestArrives) {
+TEST_P(RequestRaceTest, ClientLeavesAsItsRequestArrives) {
   World world(GetParam());
   std::barrier start(2);
   for (int i = 0; i < kRounds; ++i) {
@@ -88,7 +88,7 @@ TEST_P(RequestRace, ClientLeavesAsItsRequestArrives) {
 }
 
 // A long message is taken in on a thread of its own, while the transport tells of the rest.
-TEST_P(RequestRace, RequestArrivesOnAThreadOfItsOwnAsItsClientLeaves) {
+TEST_P(RequestRaceTest, RequestArrivesOnAThreadOfItsOwnAsItsClientLeaves) {
   if (GetParam().is_http) GTEST_SKIP() << "a request over HTTP has one thread";
   World world(GetParam());
   std::barrier start(3);
@@ -112,7 +112,7 @@ TEST_P(RequestRace, RequestArrivesOnAThreadOfItsOwnAsItsClientLeaves) {
   EXPECT_EQ(world.Ended(), kRounds);
 }
 
-TEST_P(RequestRace, ServerStopsAsTheStepEnds) {
+TEST_P(RequestRaceTest, ServerStopsAsTheStepEnds) {
   for (int i = 0; i < kWorlds; ++i) {
     std::barrier start(2);
     World world(GetParam(), {.forward = [&](models::Request&) { start.arrive_and_wait(); },
@@ -129,7 +129,7 @@ TEST_P(RequestRace, ServerStopsAsTheStepEnds) {
   }
 }
 
-TEST_P(RequestRace, ServerStopsAsItsClientLeaves) {
+TEST_P(RequestRaceTest, ServerStopsAsItsClientLeaves) {
   for (int i = 0; i < kWorlds; ++i) {
     Gate gate;
     std::barrier start(2);
@@ -161,7 +161,7 @@ TEST_P(RequestRace, ServerStopsAsItsClientLeaves) {
   }
 }
 
-TEST_P(RequestRace, DrainBeginsAsARequestArrives) {
+TEST_P(RequestRaceTest, DrainBeginsAsARequestArrives) {
   for (int i = 0; i < kWorlds; ++i) {
     World world(GetParam());
     const auto exchange = world.NewExchange();
@@ -179,7 +179,7 @@ TEST_P(RequestRace, DrainBeginsAsARequestArrives) {
   }
 }
 
-TEST_P(RequestRace, DeadlinePassesAsTheStepEnds) {
+TEST_P(RequestRaceTest, DeadlinePassesAsTheStepEnds) {
   for (int i = 0; i < kWorlds; ++i) {
     testing::FakeClock clock;
     std::barrier start(2);
@@ -207,7 +207,7 @@ TEST_P(RequestRace, DeadlinePassesAsTheStepEnds) {
   }
 }
 
-TEST_P(RequestRace, DeadlinePassesAsItsClientLeaves) {
+TEST_P(RequestRaceTest, DeadlinePassesAsItsClientLeaves) {
   for (int i = 0; i < kWorlds; ++i) {
     testing::FakeClock clock;
     Gate gate;
@@ -244,7 +244,7 @@ TEST_P(RequestRace, DeadlinePassesAsItsClientLeaves) {
   }
 }
 
-TEST_P(RequestRace, StepFailsAsItsClientLeaves) {
+TEST_P(RequestRaceTest, StepFailsAsItsClientLeaves) {
   std::barrier start(2);
   World world(GetParam(), {.forward = [&](models::Request&) {
                 start.arrive_and_wait();
@@ -264,7 +264,7 @@ TEST_P(RequestRace, StepFailsAsItsClientLeaves) {
   EXPECT_EQ(world.Ended(), kRounds);
 }
 
-TEST_P(RequestRace, OnePlaceIsHadByOneRequestAtATime) {
+TEST_P(RequestRaceTest, OnePlaceIsHadByOneRequestAtATime) {
   constexpr int kClients = 3;
   std::atomic<int> inside{0};
   World world(GetParam(),
@@ -297,7 +297,7 @@ TEST_P(RequestRace, OnePlaceIsHadByOneRequestAtATime) {
   EXPECT_EQ(world.Ended(), kClients * kRounds);
 }
 
-TEST_P(RequestRace, ModelIsReplacedAsRequestsArrive) {
+TEST_P(RequestRaceTest, ModelIsReplacedAsRequestsArrive) {
   World world(GetParam());
   std::barrier start(2);
   JoiningThread replaces([&] {
@@ -317,7 +317,7 @@ TEST_P(RequestRace, ModelIsReplacedAsRequestsArrive) {
   EXPECT_EQ(world.Ended(), kRounds);
 }
 
-TEST_P(RequestRace, ManyWithEveryFateAreEachCountedOnce) {
+TEST_P(RequestRaceTest, ManyWithEveryFateAreEachCountedOnce) {
   constexpr int kClients = 4;
   constexpr int kEach = 12;
   World world(GetParam());

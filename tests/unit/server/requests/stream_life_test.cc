@@ -26,7 +26,7 @@ constexpr size_t kPartBytes = 4 << 10;
 const TestBackend::Options kNarrow = {.workers = 1, .max_buffered_bytes = 1 << 10};
 constexpr size_t kParts = 20;
 
-class StreamLife : public ::testing::TestWithParam<Kind> {
+class StreamLifeTest : public ::testing::TestWithParam<Kind> {
  protected:
   testing::ModelHooks Parts(size_t count = kParts) {
     return {.complete = [this, count](models::Request& request) {
@@ -60,9 +60,9 @@ class StreamLife : public ::testing::TestWithParam<Kind> {
   std::atomic<int> steps_{0};
 };
 
-INSTANTIATE_TEST_SUITE_P(Kinds, StreamLife, ::testing::ValuesIn(StreamingKinds()), NameOf);
+INSTANTIATE_TEST_SUITE_P(Kinds, StreamLifeTest, ::testing::ValuesIn(StreamingKinds()), NameOf);
 
-TEST_P(StreamLife, AllPartsArrive) {
+TEST_P(StreamLifeTest, AllPartsArrive) {
   World world(GetParam(), Parts());
   const auto exchange = world.NewExchange();
   EXPECT_EQ(exchange->Run(), absl::OkStatus());
@@ -71,7 +71,7 @@ TEST_P(StreamLife, AllPartsArrive) {
   ExpectOne(world, StatusCode::kOk);
 }
 
-TEST_P(StreamLife, ASlowReaderHoldsNoWorkerAndGetsItAll) {
+TEST_P(StreamLifeTest, ASlowReaderHoldsNoWorkerAndGetsItAll) {
   World world(GetParam(), Parts(), kNarrow);
   const auto exchange = world.NewExchange();
   exchange->StopReading();
@@ -84,7 +84,7 @@ TEST_P(StreamLife, ASlowReaderHoldsNoWorkerAndGetsItAll) {
   ExpectOne(world, StatusCode::kOk);
 }
 
-TEST_P(StreamLife, AClientThatLeavesWithItsJobParkedEndsIt) {
+TEST_P(StreamLifeTest, AClientThatLeavesWithItsJobParkedEndsIt) {
   World world(GetParam(), Parts(), kNarrow);
   const auto exchange = world.NewExchange();
   exchange->StopReading();
@@ -97,7 +97,7 @@ TEST_P(StreamLife, AClientThatLeavesWithItsJobParkedEndsIt) {
   ExpectOne(world, StatusCode::kCancelled);
 }
 
-TEST_P(StreamLife, AJobThatIsParkedWhenTheServerStopsIsUnavailable) {
+TEST_P(StreamLifeTest, AJobThatIsParkedWhenTheServerStopsIsUnavailable) {
   World world(GetParam(), Parts(), kNarrow);
   const auto exchange = world.NewExchange();
   exchange->StopReading();
@@ -111,7 +111,7 @@ TEST_P(StreamLife, AJobThatIsParkedWhenTheServerStopsIsUnavailable) {
   ExpectOne(world, StatusCode::kUnavailable);
 }
 
-TEST_P(StreamLife, AJobThatIsParkedBeyondItsDeadlineEndsWhenItsClientReads) {
+TEST_P(StreamLifeTest, AJobThatIsParkedBeyondItsDeadlineEndsWhenItsClientReads) {
   World world(GetParam(), Parts(),
               {.workers = 1, .max_buffered_bytes = kNarrow.max_buffered_bytes, .clock = clock_});
   const auto exchange = world.NewExchange();
@@ -127,7 +127,7 @@ TEST_P(StreamLife, AJobThatIsParkedBeyondItsDeadlineEndsWhenItsClientReads) {
   ExpectOne(world, StatusCode::kDeadlineExceeded);
 }
 
-TEST_P(StreamLife, AClientThatReadsNothingLosesItsCall) {
+TEST_P(StreamLifeTest, AClientThatReadsNothingLosesItsCall) {
   if (GetParam().is_http) GTEST_SKIP() << "HTTP's own time limit of a write does that";
   World world(GetParam(), Parts(),
               {.workers = 1, .max_buffered_bytes = kNarrow.max_buffered_bytes, .clock = clock_});
@@ -145,7 +145,7 @@ TEST_P(StreamLife, AClientThatReadsNothingLosesItsCall) {
 }
 
 // All work done is not the end.
-TEST_P(StreamLife, ADrainWaitsForTheReader) {
+TEST_P(StreamLifeTest, ADrainWaitsForTheReader) {
   World world(GetParam(), Parts(1));
   const auto exchange = world.NewExchange();
   exchange->StopReading();
@@ -163,7 +163,7 @@ TEST_P(StreamLife, ADrainWaitsForTheReader) {
   ExpectOne(world, StatusCode::kOk);
 }
 
-TEST_P(StreamLife, AnErrorDoesNotWaitBehindWhatTheClientHasNotTaken) {
+TEST_P(StreamLifeTest, AnErrorDoesNotWaitBehindWhatTheClientHasNotTaken) {
   World world(GetParam(), {.complete = [this](models::Request& request) {
                 if (++steps_ == 4) throw std::runtime_error("device lost");
                 Steps{kParts, kPartBytes}(request);
@@ -183,7 +183,7 @@ TEST_P(StreamLife, AnErrorDoesNotWaitBehindWhatTheClientHasNotTaken) {
 }
 
 // Each step is parked, or just not, as the client reads.
-TEST_P(StreamLife, TheClientReadsAsItsJobIsParked) {
+TEST_P(StreamLifeTest, TheClientReadsAsItsJobIsParked) {
   constexpr size_t kMany = 200;
   World world(GetParam(), Parts(kMany), kNarrow);
   for (int i = 1; i <= 3; ++i) {
@@ -196,7 +196,7 @@ TEST_P(StreamLife, TheClientReadsAsItsJobIsParked) {
 }
 
 // Between the decision to park a job and its parking.
-TEST_P(StreamLife, TheClientCatchesUpBeforeItsJobIsParked) {
+TEST_P(StreamLifeTest, TheClientCatchesUpBeforeItsJobIsParked) {
   std::unique_ptr<Exchange> exchange;
   World world(GetParam(),
               {.complete = Steps{kParts, kPartBytes,
@@ -212,7 +212,7 @@ TEST_P(StreamLife, TheClientCatchesUpBeforeItsJobIsParked) {
   ExpectOne(world, StatusCode::kOk);
 }
 
-TEST_P(StreamLife, TheClientLeavesBeforeItsJobIsParked) {
+TEST_P(StreamLifeTest, TheClientLeavesBeforeItsJobIsParked) {
   std::unique_ptr<Exchange> exchange;
   World world(GetParam(),
               {.complete = Steps{kParts, kPartBytes,
@@ -228,7 +228,7 @@ TEST_P(StreamLife, TheClientLeavesBeforeItsJobIsParked) {
   ExpectOne(world, StatusCode::kCancelled);
 }
 
-TEST_P(StreamLife, TheClientLeavesAsItsJobIsParked) {
+TEST_P(StreamLifeTest, TheClientLeavesAsItsJobIsParked) {
   constexpr int kRounds = 20;
   std::barrier start(2);
   World world(GetParam(),
@@ -252,7 +252,7 @@ TEST_P(StreamLife, TheClientLeavesAsItsJobIsParked) {
   EXPECT_EQ(world.Ended(StatusCode::kCancelled), kRounds);
 }
 
-TEST_P(StreamLife, TheClientReadsOnAsTheServerStops) {
+TEST_P(StreamLifeTest, TheClientReadsOnAsTheServerStops) {
   for (int i = 0; i < 8; ++i) {
     steps_ = 0;
     World world(GetParam(), Parts(), kNarrow);
@@ -277,7 +277,7 @@ TEST_P(StreamLife, TheClientReadsOnAsTheServerStops) {
   }
 }
 
-TEST_P(StreamLife, AStallIsFoundAsTheClientReadsOn) {
+TEST_P(StreamLifeTest, AStallIsFoundAsTheClientReadsOn) {
   if (GetParam().is_http) GTEST_SKIP() << "HTTP's own time limit of a write does that";
   for (int i = 0; i < 8; ++i) {
     steps_ = 0;

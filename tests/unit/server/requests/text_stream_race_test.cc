@@ -56,7 +56,7 @@ void Speak(models::Request& request) {
 }
 
 // The parameter: whether a client that leaves is told of by OnCancel before its reads fail.
-class TextStreamRace : public ::testing::TestWithParam<bool> {
+class TextStreamRaceTest : public ::testing::TestWithParam<bool> {
  protected:
   void AddVoice(testing::ModelHooks hooks) {
     if (!hooks.prepare && !hooks.forward) hooks.complete = Speak;
@@ -85,9 +85,9 @@ class TextStreamRace : public ::testing::TestWithParam<bool> {
   SynthesisService synthesis_{backend_.services()};
 };
 
-INSTANTIATE_TEST_SUITE_P(CancelFirst, TextStreamRace, ::testing::Bool());
+INSTANTIATE_TEST_SUITE_P(CancelFirst, TextStreamRaceTest, ::testing::Bool());
 
-TEST_P(TextStreamRace, TextArrivesAsSentencesEnd) {
+TEST_P(TextStreamRaceTest, TextArrivesAsSentencesEnd) {
   AddVoice({});
   for (int i = 0; i < kRounds; ++i) {
     FakeCall call{CallOptions()};
@@ -110,7 +110,7 @@ TEST_P(TextStreamRace, TextArrivesAsSentencesEnd) {
   EXPECT_EQ(Ended(StatusCode::kOk), kRounds);
 }
 
-TEST_P(TextStreamRace, TheTextEndsAsItsLastSentenceDoes) {
+TEST_P(TextStreamRaceTest, TheTextEndsAsItsLastSentenceDoes) {
   std::barrier start(2);
   AddVoice({.forward = [&](models::Request&) { start.arrive_and_wait(); }, .complete = Speak});
   for (int i = 0; i < kRounds; ++i) {
@@ -128,7 +128,7 @@ TEST_P(TextStreamRace, TheTextEndsAsItsLastSentenceDoes) {
   EXPECT_EQ(Ended(StatusCode::kOk), kRounds);
 }
 
-TEST_P(TextStreamRace, TheClientLeavesAsASentenceEnds) {
+TEST_P(TextStreamRaceTest, TheClientLeavesAsASentenceEnds) {
   std::barrier start(2);
   AddVoice({.forward = [&](models::Request&) { start.arrive_and_wait(); }, .complete = Speak});
   for (int i = 0; i < kRounds; ++i) {
@@ -146,7 +146,7 @@ TEST_P(TextStreamRace, TheClientLeavesAsASentenceEnds) {
   EXPECT_EQ(Ended(StatusCode::kCancelled), kRounds);
 }
 
-TEST_P(TextStreamRace, TheClientLeavesBetweenSentences) {
+TEST_P(TextStreamRaceTest, TheClientLeavesBetweenSentences) {
   AddVoice({});
   for (int i = 0; i < kRounds; ++i) {
     FakeCall call{CallOptions()};
@@ -162,7 +162,7 @@ TEST_P(TextStreamRace, TheClientLeavesBetweenSentences) {
   EXPECT_EQ(Ended(StatusCode::kCancelled), kRounds);
 }
 
-TEST_P(TextStreamRace, ABadMessageArrivesAsASentenceEnds) {
+TEST_P(TextStreamRaceTest, ABadMessageArrivesAsASentenceEnds) {
   std::barrier start(2);
   AddVoice({.forward = [&](models::Request&) { start.arrive_and_wait(); }, .complete = Speak});
   for (int i = 0; i < kRounds; ++i) {
@@ -180,7 +180,7 @@ TEST_P(TextStreamRace, ABadMessageArrivesAsASentenceEnds) {
   EXPECT_EQ(Ended(StatusCode::kInvalidArgument), kRounds);
 }
 
-TEST_P(TextStreamRace, ABadMessageArrivesAsTheClientLeaves) {
+TEST_P(TextStreamRaceTest, ABadMessageArrivesAsTheClientLeaves) {
   AddVoice({});
   std::barrier start(3);
   for (int i = 0; i < kRounds; ++i) {
@@ -203,7 +203,7 @@ TEST_P(TextStreamRace, ABadMessageArrivesAsTheClientLeaves) {
   EXPECT_EQ(Ended(StatusCode::kOk), 0);
 }
 
-TEST_P(TextStreamRace, AnIdleCallIsFoundStalledAsTextArrives) {
+TEST_P(TextStreamRaceTest, AnIdleCallIsFoundStalledAsTextArrives) {
   AddVoice({});
   for (int i = 0; i < kRounds; ++i) {
     FakeCall call{CallOptions()};
@@ -230,7 +230,7 @@ TEST_P(TextStreamRace, AnIdleCallIsFoundStalledAsTextArrives) {
   EXPECT_EQ(Ended(), kRounds);
 }
 
-TEST_P(TextStreamRace, TheServerStopsAsTextArrives) {
+TEST_P(TextStreamRaceTest, TheServerStopsAsTextArrives) {
   for (int i = 0; i < kRounds / 2; ++i) {
     TestBackend backend;
     backend.Add(VoiceInfo("m"), {.complete = Speak});
@@ -256,7 +256,7 @@ TEST_P(TextStreamRace, TheServerStopsAsTextArrives) {
   }
 }
 
-TEST_P(TextStreamRace, ADrainLetsTheWholeTextBeSpoken) {
+TEST_P(TextStreamRaceTest, ADrainLetsTheWholeTextBeSpoken) {
   AddVoice({});
   FakeCall call{CallOptions()};
   Begin(call);

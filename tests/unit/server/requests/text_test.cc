@@ -8,14 +8,14 @@
 namespace millrace::server {
 namespace {
 
-TEST(IsValidUtf8, TakesEveryCodePointLength) {
+TEST(IsValidUtf8Test, TakesEveryCodePointLength) {
   for (const char* text : {"", "plain", "\xC3\xA9", "\xE2\x82\xAC", "\xF0\x9F\x98\x80",
                            "\xEF\xBF\xBD", "\xF4\x8F\xBF\xBF", "\xED\x9F\xBF"})
     EXPECT_TRUE(IsValidUtf8(text)) << text;
   EXPECT_TRUE(IsValidUtf8(std::string("a\0b", 3)));
 }
 
-TEST(IsValidUtf8, RefusesWhatIsNot) {
+TEST(IsValidUtf8Test, RefusesWhatIsNot) {
   const std::string bad[] = {"\xFF",
                              "\x80",              // a continuation first
                              "\xC3",              // cut short
@@ -33,13 +33,13 @@ TEST(IsValidUtf8, RefusesWhatIsNot) {
   }
 }
 
-TEST(CountCharacters, CountsCodePoints) {
+TEST(CountCharactersTest, CountsCodePoints) {
   EXPECT_EQ(CountCharacters(""), 0U);
   EXPECT_EQ(CountCharacters("abc"), 3U);
   EXPECT_EQ(CountCharacters("\xC3\xA9\xE2\x82\xAC\xF0\x9F\x98\x80"), 3U);
 }
 
-TEST(CheckText, NamesTheField) {
+TEST(CheckTextTest, NamesTheField) {
   EXPECT_TRUE(CheckText("text", "Hello").ok());
   EXPECT_TRUE(CheckText("text", " ").ok());
   EXPECT_EQ(CheckText("texts[3]", ""), absl::InvalidArgumentError("texts[3]: is empty"));
@@ -47,7 +47,7 @@ TEST(CheckText, NamesTheField) {
             absl::InvalidArgumentError("text: has a NUL at byte 2, which is not allowed"));
 }
 
-TEST(CheckTotal, AllowsTheLimitItself) {
+TEST(CheckTotalTest, AllowsTheLimitItself) {
   EXPECT_TRUE(CheckTotal("texts", 100, 100).ok());
   EXPECT_EQ(CheckTotal("texts", 101, 100),
             absl::InvalidArgumentError(

@@ -45,12 +45,12 @@ HealthCheckResponse::ServingStatus StatusIn(const std::string& message) {
   return response.status();
 }
 
-class HealthWatch : public ::testing::Test {
+class HealthWatchTest : public ::testing::Test {
  protected:
   HealthService health_{{kService}};
 };
 
-TEST_F(HealthWatch, EndsWithWhatItsClientSawLast) {
+TEST_F(HealthWatchTest, EndsWithWhatItsClientSawLast) {
   FakeCall call(WatchOf(kService));
   call.Begin(health_, "Watch");
   EXPECT_EQ(StatusIn(*call.ReadOne()), HealthCheckResponse::NOT_SERVING);
@@ -60,7 +60,7 @@ TEST_F(HealthWatch, EndsWithWhatItsClientSawLast) {
   EXPECT_TRUE(absl::IsUnavailable(call.RunToEnd()));
 }
 
-TEST_F(HealthWatch, ASlowClientMissesWhatDidNotLast) {
+TEST_F(HealthWatchTest, ASlowClientMissesWhatDidNotLast) {
   FakeCall call(WatchOf(kService));
   call.StopReading();
   call.Begin(health_, "Watch");
@@ -73,14 +73,14 @@ TEST_F(HealthWatch, ASlowClientMissesWhatDidNotLast) {
   EXPECT_EQ(call.written().size(), 2U);
 }
 
-TEST_F(HealthWatch, AfterTheEndOfWatchesNoneBegins) {
+TEST_F(HealthWatchTest, AfterTheEndOfWatchesNoneBegins) {
   health_.EndWatches();
   FakeCall call(WatchOf(""));
   call.Begin(health_, "Watch");
   EXPECT_TRUE(absl::IsUnavailable(call.RunToEnd()));
 }
 
-TEST_F(HealthWatch, ChangesWhileItsMessagesAreWritten) {
+TEST_F(HealthWatchTest, ChangesWhileItsMessagesAreWritten) {
   constexpr int kChanges = 200;
   std::barrier start(3);
   JoiningThread serves([&] {
@@ -110,7 +110,7 @@ TEST_F(HealthWatch, ChangesWhileItsMessagesAreWritten) {
   EXPECT_TRUE(ended);
 }
 
-TEST_F(HealthWatch, ItsClientLeavesAsTheStateChanges) {
+TEST_F(HealthWatchTest, ItsClientLeavesAsTheStateChanges) {
   std::barrier start(3);
   JoiningThread changes([&] {
     for (int i = 0; i < kRounds; ++i) {
@@ -130,7 +130,7 @@ TEST_F(HealthWatch, ItsClientLeavesAsTheStateChanges) {
   }
 }
 
-TEST_F(HealthWatch, WatchesEndAsTheirClientsLeave) {
+TEST_F(HealthWatchTest, WatchesEndAsTheirClientsLeave) {
   for (int i = 0; i < kRounds; ++i) {
     HealthService health({kService});
     std::barrier start(3);
@@ -149,7 +149,7 @@ TEST_F(HealthWatch, WatchesEndAsTheirClientsLeave) {
   }
 }
 
-TEST_F(HealthWatch, WatchesEndAsOthersBegin) {
+TEST_F(HealthWatchTest, WatchesEndAsOthersBegin) {
   for (int i = 0; i < kRounds; ++i) {
     HealthService health({kService});
     std::barrier start(2);
@@ -164,7 +164,7 @@ TEST_F(HealthWatch, WatchesEndAsOthersBegin) {
   }
 }
 
-class Reflection : public ::testing::Test {
+class ReflectionTest : public ::testing::Test {
  protected:
   static std::string ListQuestion() {
     ServerReflectionRequest request;
@@ -175,7 +175,7 @@ class Reflection : public ::testing::Test {
   ReflectionService reflection_{ReflectionService::Version::kV1, {kService}};
 };
 
-TEST_F(Reflection, AnswersOneQuestionAfterAnother) {
+TEST_F(ReflectionTest, AnswersOneQuestionAfterAnother) {
   FakeCall call;
   for (int i = 0; i < 5; ++i) call.Send(ListQuestion());
   call.EndMessages();
@@ -184,7 +184,7 @@ TEST_F(Reflection, AnswersOneQuestionAfterAnother) {
   EXPECT_EQ(call.written().size(), 5U);
 }
 
-TEST_F(Reflection, ItsClientLeavesAsItAsks) {
+TEST_F(ReflectionTest, ItsClientLeavesAsItAsks) {
   for (int i = 0; i < kRounds; ++i) {
     FakeCall call;
     call.Begin(reflection_, "ServerReflectionInfo");
@@ -204,7 +204,7 @@ TEST_F(Reflection, ItsClientLeavesAsItAsks) {
 }
 
 // The list is made once and shared: its bytes go out on many threads.
-TEST(Languages, AreListedForManyAtOnceAsModelsChange) {
+TEST(LanguagesTest, AreListedForManyAtOnceAsModelsChange) {
   TestBackend backend;
   TranslationService translation(backend.services());
   backend.Add(TranslatorInfo("m", "en", "de"), {});

@@ -82,7 +82,7 @@ TEST(BackgroundThreadTest, LetterMayPostItselfAndOthersAsItIsDelivered) {
   EXPECT_THAT(delivered, ElementsAre(1, 2, 1));
 }
 
-TEST(BackgroundThreadRace, ManyThreadsPostAndNothingIsLost) {
+TEST(BackgroundThreadRaceTest, ManyThreadsPostAndNothingIsLost) {
   constexpr int kThreads = 8;
   constexpr int kLetters = 500;
   for (int round = 0; round < 10; ++round) {

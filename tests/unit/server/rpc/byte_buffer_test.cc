@@ -20,31 +20,31 @@ bool HasMessage(const ByteBuffer& buffer) {
   return buffer.Read([](google::protobuf::io::ZeroCopyInputStream&) { return true; });
 }
 
-TEST(ByteBuffer, HoldsNoMessageAtFirst) {
+TEST(ByteBufferTest, HoldsNoMessageAtFirst) {
   const ByteBuffer buffer;
   EXPECT_EQ(buffer.size(), 0U);
   EXPECT_FALSE(HasMessage(buffer));
 }
 
-TEST(ByteBuffer, AnEmptyMessageIsAMessage) {
+TEST(ByteBufferTest, AnEmptyMessageIsAMessage) {
   const ByteBuffer buffer("");
   EXPECT_EQ(buffer.size(), 0U);
   EXPECT_TRUE(HasMessage(buffer));
   EXPECT_EQ(ByteText(buffer), "");
 }
 
-TEST(ByteBuffer, IsReadAsOftenAsOneLikes) {
+TEST(ByteBufferTest, IsReadAsOftenAsOneLikes) {
   const ByteBuffer buffer("twenty bytes of text");
   EXPECT_EQ(buffer.size(), 20U);
   for (int i = 0; i < 2; ++i) EXPECT_EQ(ByteText(buffer), "twenty bytes of text");
 }
 
-TEST(ByteBuffer, ReadReturnsWhatItsFunctionReturns) {
+TEST(ByteBufferTest, ReadReturnsWhatItsFunctionReturns) {
   EXPECT_FALSE(
       ByteBuffer("x").Read([](google::protobuf::io::ZeroCopyInputStream&) { return false; }));
 }
 
-TEST(ByteBuffer, IsWrittenInPlace) {
+TEST(ByteBufferTest, IsWrittenInPlace) {
   for (const size_t size : {0UL, 1UL, 100UL, 3UL << 20}) {
     const ByteBuffer buffer(size, [size](uint8_t* bytes) { std::fill_n(bytes, size, 'm'); });
     EXPECT_EQ(buffer.size(), size);
@@ -52,12 +52,12 @@ TEST(ByteBuffer, IsWrittenInPlace) {
   }
 }
 
-TEST(ByteBuffer, AWriterThatThrowsLeavesNothingBehind) {
+TEST(ByteBufferTest, AWriterThatThrowsLeavesNothingBehind) {
   EXPECT_THROW(ByteBuffer(100, [](uint8_t*) { throw std::length_error("too long"); }),
                std::length_error);
 }
 
-TEST(ByteBuffer, CopiesKeepTheMessageWhenTheFirstIsGone) {
+TEST(ByteBufferTest, CopiesKeepTheMessageWhenTheFirstIsGone) {
   ByteBuffer copy;
   {
     const ByteBuffer first("kept");
@@ -70,7 +70,7 @@ TEST(ByteBuffer, CopiesKeepTheMessageWhenTheFirstIsGone) {
   EXPECT_EQ(ByteText(copy), "kept");
 }
 
-TEST(ByteBuffer, MovesTakeTheMessage) {
+TEST(ByteBufferTest, MovesTakeTheMessage) {
   ByteBuffer first("moved");
   ByteBuffer second(std::move(first));
   EXPECT_EQ(ByteText(second), "moved");
@@ -79,7 +79,7 @@ TEST(ByteBuffer, MovesTakeTheMessage) {
   EXPECT_EQ(ByteText(third), "moved");
 }
 
-TEST(ByteBuffer, ClearLetsGoOfTheMessage) {
+TEST(ByteBufferTest, ClearLetsGoOfTheMessage) {
   ByteBuffer buffer("x");
   buffer.Clear();
   EXPECT_FALSE(HasMessage(buffer));

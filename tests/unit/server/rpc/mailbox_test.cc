@@ -126,7 +126,7 @@ class ToldThread {
 };
 
 // Every letter of every thread, once, in that thread's order; a lost wake-up hangs.
-TEST(MailboxRace, PostsThatReturnTrueSufficeToDeliverAllInOrder) {
+TEST(MailboxRaceTest, PostsThatReturnTrueSufficeToDeliverAllInOrder) {
   constexpr int kLetters = 2000;
   std::vector<std::vector<int>> delivered(kThreads);
   std::atomic<int> count{0};
@@ -164,7 +164,7 @@ TEST(MailboxRace, PostsThatReturnTrueSufficeToDeliverAllInOrder) {
 
 // The same letters come again and again, each posted anew by its own thread once it has arrived:
 // mostly the mailbox is empty, and each Post has to wake.
-TEST(MailboxRace, LettersPostedAnewWhileOthersAreDeliveredAreNeitherLostNorDoubled) {
+TEST(MailboxRaceTest, LettersPostedAnewWhileOthersAreDeliveredAreNeitherLostNorDoubled) {
   constexpr int kRounds = 2000;
   std::atomic<int> count{0};
   ToldThread told;

@@ -21,7 +21,7 @@ std::string Refusal(RpcTestServer& server, const char* path) {
   return status.error_message();
 }
 
-TEST(UnknownMethods, SayWhatThereIsInstead) {
+TEST(UnknownMethodsTest, SayWhatThereIsInstead) {
   RpcTestServer server({{"Synthesize", Echo}, {"StreamSynthesize", Echo}});
   EXPECT_EQ(Refusal(server, "/helloworld.Greeter/SayHello"),
             "the server has no service 'helloworld.Greeter'; it has millrace.v1.SynthesisService");
@@ -33,14 +33,14 @@ TEST(UnknownMethods, SayWhatThereIsInstead) {
   EXPECT_TRUE(Call(server.channel(), "request").ok());
 }
 
-TEST(UnknownMethods, PathsOfAnyFormAreAnswered) {
+TEST(UnknownMethodsTest, PathsOfAnyFormAreAnswered) {
   RpcTestServer server({{"Synthesize", Echo}});
   for (const char* path : {"/", "//", "/no.Method", "/millrace.v1.SynthesisService", "/a/b/c"})
     EXPECT_THAT(Refusal(server, path), HasSubstr("millrace.v1.SynthesisService")) << path;
   EXPECT_LT(Refusal(server, ("/" + std::string(4000, 'x')).c_str()).size(), 500U);
 }
 
-TEST(UnknownMethods, ManyAtOnceAreAllAnswered) {
+TEST(UnknownMethodsTest, ManyAtOnceAreAllAnswered) {
   RpcTestServer server({{"Synthesize", Echo}});
   std::vector<JoiningThread> callers;
   for (int i = 0; i < 20; ++i) {

@@ -14,7 +14,7 @@ namespace {
 using grpc::StatusCode;
 using testing::JoiningThread;
 
-TEST(RpcCancel, ClientThatCancelsIsToldOnceAndTheCallLastsUntilFinish) {
+TEST(RpcCancelTest, ClientThatCancelsIsToldOnceAndTheCallLastsUntilFinish) {
   struct Held final : HeldCall {
     void OnCancel() override {
       EXPECT_TRUE(rpc_seen->cancelled());
@@ -40,7 +40,7 @@ TEST(RpcCancel, ClientThatCancelsIsToldOnceAndTheCallLastsUntilFinish) {
   EXPECT_EQ(call.dones.load(), 1);
 }
 
-TEST(RpcCancel, DeadlineThatPassesIsToldOnce) {
+TEST(RpcCancelTest, DeadlineThatPassesIsToldOnce) {
   HeldCall call;
   RpcTestServer server({{"Synthesize", call.Function()}});
   JoiningThread client([&] {
@@ -56,7 +56,7 @@ TEST(RpcCancel, DeadlineThatPassesIsToldOnce) {
   EXPECT_EQ(call.dones.load(), 1);
 }
 
-TEST(RpcCancel, ServersOwnTryCancelIsToldToo) {
+TEST(RpcCancelTest, ServersOwnTryCancelIsToldToo) {
   HeldCall call;
   RpcTestServer server({{"Synthesize", call.Function()}});
   JoiningThread client(
@@ -69,7 +69,7 @@ TEST(RpcCancel, ServersOwnTryCancelIsToldToo) {
   EXPECT_EQ(call.cancels.load(), 1);
 }
 
-TEST(RpcCancel, CallWithoutAHandlerMayBeCancelled) {
+TEST(RpcCancelTest, CallWithoutAHandlerMayBeCancelled) {
   std::promise<ByteCall*> came;
   RpcTestServer server({{"Synthesize", [&](ByteCall& rpc) { came.set_value(&rpc); }},
                         {"StreamSynthesize", [](ByteCall& rpc) { rpc.Finish(absl::OkStatus()); }}});
@@ -89,7 +89,7 @@ TEST(RpcCancel, CallWithoutAHandlerMayBeCancelled) {
 }
 
 // A handler that throws, as for want of memory, costs its call alone.
-TEST(RpcCancel, HandlerThatThrowsHasItsCallCancelled) {
+TEST(RpcCancelTest, HandlerThatThrowsHasItsCallCancelled) {
   struct Throwing final : Recorder {
     void OnReadDone(bool ok) override {
       if (ok && reading) throw std::bad_alloc();

@@ -42,7 +42,7 @@ class Blocking final : public Recorder {
   ByteCall* rpc_ = nullptr;
 };
 
-TEST(RpcLongMessage, SmallCallsAreAnsweredWhileItsFunctionBlocks) {
+TEST(RpcLongMessageTest, SmallCallsAreAnsweredWhileItsFunctionBlocks) {
   std::latch inside(1);
   std::latch open(1);
   RpcTestServer server({{"Synthesize", [&](ByteCall& rpc) {
@@ -63,7 +63,7 @@ TEST(RpcLongMessage, SmallCallsAreAnsweredWhileItsFunctionBlocks) {
 }
 
 // Each method says what is long for it; one that is always slow says so.
-TEST(RpcLongMessage, SlowMethodsHoldUpOnlyOneAnother) {
+TEST(RpcLongMessageTest, SlowMethodsHoldUpOnlyOneAnother) {
   class SlowService final : public RpcService {
    public:
     explicit SlowService(std::latch& inside, std::latch& open)
@@ -100,9 +100,9 @@ TEST(RpcLongMessage, SlowMethodsHoldUpOnlyOneAnother) {
   EXPECT_TRUE(reader->Finish().ok());
 }
 
-class RpcLongMessageCancel : public ::testing::TestWithParam<bool> {};
+class RpcLongMessageCancelTest : public ::testing::TestWithParam<bool> {};
 
-TEST_P(RpcLongMessageCancel, CancelIsToldOnceItsFunctionHasReturned) {
+TEST_P(RpcLongMessageCancelTest, CancelIsToldOnceItsFunctionHasReturned) {
   Blocking call;
   RpcTestServer server({{"Synthesize", call.Function(GetParam())}});
   Context context;
@@ -119,7 +119,7 @@ TEST_P(RpcLongMessageCancel, CancelIsToldOnceItsFunctionHasReturned) {
   EXPECT_EQ(call.dones.load(), 1);
 }
 
-INSTANTIATE_TEST_SUITE_P(HandlerIsSet, RpcLongMessageCancel, ::testing::Bool(),
+INSTANTIATE_TEST_SUITE_P(HandlerIsSet, RpcLongMessageCancelTest, ::testing::Bool(),
                          [](const auto& info) { return info.param ? "Early" : "Late"; });
 
 }  // namespace

@@ -68,7 +68,7 @@ TEST_F(RpcRefusalTest, ShutdownEndsACallWhoseAnswerIsHeldBack) {
   EXPECT_EQ(recorder_.dones.load(), 2);
 }
 
-TEST(RpcRefusal, LoopThatCallsAgainAtOnceIsSlowedDown) {
+TEST(RpcRefusalLoopTest, LoopThatCallsAgainAtOnceIsSlowedDown) {
   RpcTestServer server({{"Synthesize", [](ByteCall& rpc) { rpc.Finish(Refusal()); }}},
                        {.refusals_per_second = 50});
   const auto start = std::chrono::steady_clock::now();
@@ -78,7 +78,7 @@ TEST(RpcRefusal, LoopThatCallsAgainAtOnceIsSlowedDown) {
   EXPECT_GE(std::chrono::steady_clock::now() - start, milliseconds(250));
 }
 
-TEST(RpcRefusal, OtherAnswersAreNeverHeldBack) {
+TEST(RpcRefusalLoopTest, OtherAnswersAreNeverHeldBack) {
   std::atomic<bool> refuses{true};
   RpcTestServer server({{"Synthesize",
                          [&](ByteCall& rpc) {

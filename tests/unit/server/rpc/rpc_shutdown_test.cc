@@ -103,18 +103,18 @@ TEST_F(RpcShutdownTest, MayBeRepeated) {
   server_.server().Shutdown(Now() + std::chrono::hours(1));
 }
 
-TEST(RpcShutdown, ServerThatNeverHadACallStops) {
+TEST(IdleRpcShutdownTest, ServerThatNeverHadACallStops) {
   for (int i = 0; i < 20; ++i) {
     RpcTestServer server({{"Synthesize", Echo}, {"SynthesizeTextStream", Echo}});
   }
 }
 
-TEST(RpcShutdown, ServerWithoutMethodsStops) {
+TEST(IdleRpcShutdownTest, ServerWithoutMethodsStops) {
   RpcTestServer server({});
   EXPECT_EQ(Call(server.channel(), "").error_code(), StatusCode::UNIMPLEMENTED);
 }
 
-TEST(RpcShutdown, FunctionThatStillRunsIsWaitedFor) {
+TEST(IdleRpcShutdownTest, FunctionThatStillRunsIsWaitedFor) {
   std::latch inside(1);
   std::latch open(1);
   std::atomic<bool> returned{false};
@@ -236,7 +236,7 @@ void MakeCalls(grpc::Channel& channel, std::barrier<>& start, int calls) {
 }
 
 // Calls of every kind come, end and are cancelled while the server stops: all that began end, once.
-TEST(RpcShutdownRace, EveryCallThatBeganEndsOnce) {
+TEST(RpcShutdownRaceTest, EveryCallThatBeganEndsOnce) {
   constexpr int kRounds = 20;
   constexpr int kClients = 8;
   constexpr int kCalls = 30;

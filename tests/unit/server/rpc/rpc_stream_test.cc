@@ -51,7 +51,7 @@ class Writer final : public Recorder {
   ByteBuffer message_;
 };
 
-TEST(RpcReplies, ArriveInOrderThenTheStatusWithItsTrailers) {
+TEST(RpcRepliesTest, ArriveInOrderThenTheStatusWithItsTrailers) {
   Writer writer(200, 10);
   RpcTestServer server({{"StreamSynthesize", writer.Function()}});
   Context context;
@@ -70,7 +70,7 @@ TEST(RpcReplies, ArriveInOrderThenTheStatusWithItsTrailers) {
   EXPECT_EQ(writer.cancels.load(), 0);
 }
 
-TEST(RpcReplies, RequestReachesTheFunctionAndNoReplyIsNeeded) {
+TEST(RpcRepliesTest, RequestReachesTheFunctionAndNoReplyIsNeeded) {
   std::string request;
   RpcTestServer server({{"StreamSynthesize", [&](ByteCall& rpc) {
                            request = Text(rpc.request());
@@ -84,7 +84,7 @@ TEST(RpcReplies, RequestReachesTheFunctionAndNoReplyIsNeeded) {
   EXPECT_EQ(request, "the request");
 }
 
-TEST(RpcReplies, WriteIsDoneOnlyWhenASlowReaderHasRoom) {
+TEST(RpcRepliesTest, WriteIsDoneOnlyWhenASlowReaderHasRoom) {
   constexpr int kMessages = 200;
   constexpr size_t kBytes = 256 << 10;  // more than what flow control lets through unread
   Writer writer(kMessages, kBytes);
@@ -108,7 +108,7 @@ TEST(RpcReplies, WriteIsDoneOnlyWhenASlowReaderHasRoom) {
   writer.AwaitDone();
 }
 
-TEST(RpcReplies, WriteThatWaitsFailsWhenTheClientLeaves) {
+TEST(RpcRepliesTest, WriteThatWaitsFailsWhenTheClientLeaves) {
   Writer writer(200, 256 << 10);
   RpcTestServer server({{"StreamSynthesize", writer.Function()}});
   {
@@ -152,7 +152,7 @@ class Echoes final : public Recorder {
   ByteBuffer message_;
 };
 
-TEST(RpcBothWays, MessagesGoBackAndForthUntilTheClientEnds) {
+TEST(RpcBothWaysTest, MessagesGoBackAndForthUntilTheClientEnds) {
   Echoes echoes;
   RpcTestServer server({{"SynthesizeTextStream", echoes.Function()}});
   Context context;
@@ -171,7 +171,7 @@ TEST(RpcBothWays, MessagesGoBackAndForthUntilTheClientEnds) {
   EXPECT_EQ(echoes.cancels.load(), 0);
 }
 
-TEST(RpcBothWays, ReadThatWaitsFailsWhenTheClientLeaves) {
+TEST(RpcBothWaysTest, ReadThatWaitsFailsWhenTheClientLeaves) {
   Echoes echoes;
   RpcTestServer server({{"SynthesizeTextStream", echoes.Function()}});
   {
@@ -190,7 +190,7 @@ TEST(RpcBothWays, ReadThatWaitsFailsWhenTheClientLeaves) {
 }
 
 // As a stream of text that turns out to be invalid: the client still has its end open.
-TEST(RpcBothWays, EndsWhileAReadWaitsAndTheReadIsToldFirst) {
+TEST(RpcBothWaysTest, EndsWhileAReadWaitsAndTheReadIsToldFirst) {
   struct Held final : HeldCall {
     void OnReadDone(bool ok) override {
       EXPECT_EQ(ok, reads == 0);
@@ -216,7 +216,7 @@ TEST(RpcBothWays, EndsWhileAReadWaitsAndTheReadIsToldFirst) {
 }
 
 // A read and a write from threads of their own, again and again.
-TEST(RpcBothWays, ReadsAndWritesFromOtherThreadsDoNotDisturbEachOther) {
+TEST(RpcBothWaysTest, ReadsAndWritesFromOtherThreadsDoNotDisturbEachOther) {
   constexpr int kMessages = 500;
   struct Held final : HeldCall {
     void OnReadDone(bool ok) override { read.Set(ok); }

@@ -16,7 +16,7 @@ namespace {
 using grpc::StatusCode;
 using testing::JoiningThread;
 
-TEST(RpcUnary, IsAnsweredFromItsFunction) {
+TEST(RpcUnaryTest, IsAnsweredFromItsFunction) {
   RpcTestServer server({{"Synthesize", Echo}});
   for (const std::string& text : {std::string(), std::string("abc"), std::string(kLong, 'x')}) {
     std::string reply = "?";
@@ -25,7 +25,7 @@ TEST(RpcUnary, IsAnsweredFromItsFunction) {
   }
 }
 
-TEST(RpcUnary, IsAnsweredFromAnotherThread) {
+TEST(RpcUnaryTest, IsAnsweredFromAnotherThread) {
   HeldCall call;
   RpcTestServer server({{"Synthesize", call.Function()}});
   JoiningThread answers([&] { call.rpc().Finish(ByteBuffer("from afar")); });
@@ -37,7 +37,7 @@ TEST(RpcUnary, IsAnsweredFromAnotherThread) {
   EXPECT_EQ(call.cancels.load(), 0);
 }
 
-TEST(RpcUnary, FunctionThatThrowsCostsItsCallAlone) {
+TEST(RpcUnaryTest, FunctionThatThrowsCostsItsCallAlone) {
   RpcTestServer server({{"Synthesize", [](ByteCall& rpc) {
                            if (rpc.request().size() == 0) throw std::length_error("too long");
                            Echo(rpc);
@@ -49,7 +49,7 @@ TEST(RpcUnary, FunctionThatThrowsCostsItsCallAlone) {
 }
 
 // More than are awaited at once, all at the same time.
-TEST(RpcUnary, ManyAtOnceAreAllBegunAndGetTheirOwnAnswer) {
+TEST(RpcUnaryTest, ManyAtOnceAreAllBegunAndGetTheirOwnAnswer) {
   constexpr int kCalls = 50;
   std::mutex mu;
   std::vector<ByteCall*> held;
@@ -72,7 +72,7 @@ TEST(RpcUnary, ManyAtOnceAreAllBegunAndGetTheirOwnAnswer) {
   for (ByteCall* rpc : held) rpc->Finish(rpc->request());
 }
 
-TEST(RpcUnary, FunctionSeesMetadataAndDeadline) {
+TEST(RpcUnaryTest, FunctionSeesMetadataAndDeadline) {
   std::vector<std::string> metadata;
   std::vector<std::chrono::system_clock::time_point> deadlines;
   RpcTestServer server({{"Synthesize", [&](ByteCall& rpc) {
@@ -93,7 +93,7 @@ TEST(RpcUnary, FunctionSeesMetadataAndDeadline) {
   EXPECT_LT(deadlines[1], deadline + std::chrono::minutes(1));
 }
 
-TEST(RpcUnary, ErrorArrivesWithItsTrailers) {
+TEST(RpcUnaryTest, ErrorArrivesWithItsTrailers) {
   HeldCall call;
   RpcTestServer server({{"Synthesize", call.Function()}});
   JoiningThread answers([&] {
@@ -113,7 +113,7 @@ TEST(RpcUnary, ErrorArrivesWithItsTrailers) {
 }
 
 // More of them than calls are awaited at once: none of those is lost to them.
-TEST(RpcUnary, CallWithoutAMessageFailsAndTheServerGoesOn) {
+TEST(RpcUnaryTest, CallWithoutAMessageFailsAndTheServerGoesOn) {
   RpcTestServer server({{"Synthesize", Echo}});
   for (int i = 0; i < 20; ++i) {
     Context context;
@@ -124,7 +124,7 @@ TEST(RpcUnary, CallWithoutAMessageFailsAndTheServerGoesOn) {
   EXPECT_TRUE(Call(server.channel(), "").ok());
 }
 
-TEST(RpcService, WhatIsNotServedIsUnimplemented) {
+TEST(RpcServiceTest, WhatIsNotServedIsUnimplemented) {
   RpcTestServer server({{"Synthesize", Echo}});
   for (int i = 0; i < 20; ++i) {
     for (const char* path : {kReplies, kBothWays, "/millrace.v1.SynthesisService/No", "/No/No"}) {
@@ -134,7 +134,7 @@ TEST(RpcService, WhatIsNotServedIsUnimplemented) {
   EXPECT_TRUE(Call(server.channel(), "").ok());
 }
 
-TEST(RpcUnary, OnlyTheFirstFinishCounts) {
+TEST(RpcUnaryTest, OnlyTheFirstFinishCounts) {
   RpcTestServer server({{"Synthesize", [](ByteCall& rpc) {
                            rpc.Finish(ByteBuffer("first"));
                            rpc.Finish(absl::InternalError("second"));

@@ -35,7 +35,7 @@ concept CanBeNewed = requires(bool& alive) {
 static_assert(!CanBeNewed<Owned>, "Make alone creates a self-owned object");
 static_assert(CanBeNewed<Shared>);
 
-TEST(SelfOwned, LivesFromMakeToDeleteThis) {
+TEST(SelfOwnedTest, LivesFromMakeToDeleteThis) {
   bool alive = false;
   Owned& owned = Owned::Make(alive);
   EXPECT_TRUE(alive);
@@ -43,7 +43,7 @@ TEST(SelfOwned, LivesFromMakeToDeleteThis) {
   EXPECT_FALSE(alive);
 }
 
-TEST(SelfShared, LivesUntilTheWorkEnds) {
+TEST(SelfSharedTest, LivesUntilTheWorkEnds) {
   bool alive = false;
   auto shared = std::make_shared<Shared>(alive);
   Shared& work = *shared;
@@ -54,7 +54,7 @@ TEST(SelfShared, LivesUntilTheWorkEnds) {
   EXPECT_FALSE(alive);
 }
 
-TEST(SelfShared, LivesUntilTheOtherOwnerLetsGo) {
+TEST(SelfSharedTest, LivesUntilTheOtherOwnerLetsGo) {
   bool alive = false;
   auto shared = std::make_shared<Shared>(alive);
   shared->Begin();

@@ -12,7 +12,7 @@ namespace {
 
 using ::testing::EndsWith;
 
-TEST(ToGrpcStatus, KeepsCodeAndMessage) {
+TEST(ToGrpcStatusTest, KeepsCodeAndMessage) {
   EXPECT_TRUE(ToGrpcStatus(absl::OkStatus()).ok());
   for (int code = 1; code <= 16; ++code) {
     const grpc::Status status =
@@ -22,19 +22,19 @@ TEST(ToGrpcStatus, KeepsCodeAndMessage) {
   }
 }
 
-TEST(ToGrpcStatus, MessageOfTheLimitIsWhole) {
+TEST(ToGrpcStatusTest, MessageOfTheLimitIsWhole) {
   const std::string message(1024, 'x');
   EXPECT_EQ(ToGrpcStatus(absl::InternalError(message)).error_message(), message);
 }
 
-TEST(ToGrpcStatus, LongMessageIsCut) {
+TEST(ToGrpcStatusTest, LongMessageIsCut) {
   const std::string message =
       ToGrpcStatus(absl::InternalError(std::string(5000, 'x'))).error_message();
   EXPECT_EQ(message, std::string(1024, 'x').append("..."));
 }
 
 // Wherever the cut falls, no half character is sent.
-TEST(ToGrpcStatus, CutsBetweenCharacters) {
+TEST(ToGrpcStatusTest, CutsBetweenCharacters) {
   for (const std::string character : {"\xC3\xA9", "\xE2\x82\xAC", "\xF0\x9F\x98\x80"}) {
     for (size_t shift = 0; shift < 4; ++shift) {
       std::string text(shift, 'x');

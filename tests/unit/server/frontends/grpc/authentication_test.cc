@@ -115,7 +115,7 @@ TEST_F(AuthenticationTest, StreamNeedsAKey) {
   EXPECT_EQ(reader->Finish().error_code(), StatusCode::UNAUTHENTICATED);
 }
 
-TEST(AddressOfPeer, IsWhatAReaderOfTheLogKnows) {
+TEST(AddressOfPeerTest, IsWhatAReaderOfTheLogKnows) {
   EXPECT_EQ(AddressOfPeer("ipv4:203.0.113.7:50123"), "203.0.113.7:50123");
   EXPECT_EQ(AddressOfPeer("ipv6:%5B2001:db8::1%5D:50123"), "[2001:db8::1]:50123");
   EXPECT_EQ(AddressOfPeer("ipv6:[::1]:50123"), "[::1]:50123");

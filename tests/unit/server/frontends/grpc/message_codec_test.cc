@@ -45,7 +45,7 @@ std::string ErrorOf(const std::string& bytes) {
   return std::string(status.message());
 }
 
-TEST(ParseMessage, ReadsWhatSerializeWrote) {
+TEST(ParseMessageTest, ReadsWhatSerializeWrote) {
   v1::TranslateRequest request;
   request.set_model("en-pt");
   request.add_texts("Ol\xC3\xA1");
@@ -57,7 +57,7 @@ TEST(ParseMessage, ReadsWhatSerializeWrote) {
   EXPECT_TRUE(ParseMessage(buffer, read).ok());  // the buffer is still whole
 }
 
-TEST(ParseMessage, ReadsABufferOfManySlices) {
+TEST(ParseMessageTest, ReadsABufferOfManySlices) {
   v1::TranslateRequest request;
   request.add_texts(std::string(10'000, 'a'));
   v1::TranslateRequest read;
@@ -65,29 +65,29 @@ TEST(ParseMessage, ReadsABufferOfManySlices) {
   EXPECT_EQ(read.texts(0), request.texts(0));
 }
 
-TEST(ParseMessage, EmptyBufferIsAnEmptyMessage) {
+TEST(ParseMessageTest, EmptyBufferIsAnEmptyMessage) {
   v1::TranslateRequest request;
   EXPECT_TRUE(ParseMessage(Buffer(""), request).ok());
   EXPECT_EQ(request.ByteSizeLong(), 0U);
 }
 
-TEST(ParseMessage, NoBufferIsNoMessage) {
+TEST(ParseMessageTest, NoBufferIsNoMessage) {
   v1::TranslateRequest request;
   EXPECT_EQ(ParseMessage(ByteBuffer(), request).code(), absl::StatusCode::kInvalidArgument);
 }
 
-TEST(ParseMessage, NamesTheStringThatIsNotUtf8) {
+TEST(ParseMessageTest, NamesTheStringThatIsNotUtf8) {
   EXPECT_EQ(ErrorOf<v1::SynthesizeRequest>(Field(1, "joe") + Field(4, kBad)),
             "text: is not valid UTF-8");
 }
 
-TEST(ParseMessage, CountsInRepeatedFields) {
+TEST(ParseMessageTest, CountsInRepeatedFields) {
   EXPECT_EQ(ErrorOf<v1::TranslateRequest>(Field(5, "good") + Field(1, "m") + Field(5, "good") +
                                           Field(5, kBad)),
             "texts[2]: is not valid UTF-8");
 }
 
-TEST(ParseMessage, FollowsNestedMessages) {
+TEST(ParseMessageTest, FollowsNestedMessages) {
   const std::string good = Field(1, "A") + Field(2, "FP32");
   EXPECT_EQ(ErrorOf<ModelInferRequest>(Field(1, "m") + Field(5, good) +
                                        Field(5, Field(1, "B") + Field(2, kBad))),
@@ -97,7 +97,7 @@ TEST(ParseMessage, FollowsNestedMessages) {
             "inputs[0].parameters[0].key: is not valid UTF-8");
 }
 
-TEST(ParseMessage, BytesFieldsNeedNotBeUtf8) {
+TEST(ParseMessageTest, BytesFieldsNeedNotBeUtf8) {
   ModelInferRequest request;
   EXPECT_TRUE(ParseMessage(Buffer(Field(7, kBad)), request).ok());
   EXPECT_EQ(request.raw_input_contents(0), kBad);
@@ -105,7 +105,7 @@ TEST(ParseMessage, BytesFieldsNeedNotBeUtf8) {
   EXPECT_EQ(ErrorOf<ModelInferRequest>(Field(7, kBad) + Field(3, kBad)), "id: is not valid UTF-8");
 }
 
-TEST(ParseMessage, GarbageNamesTheMessage) {
+TEST(ParseMessageTest, GarbageNamesTheMessage) {
   for (const std::string& bytes : {std::string("\xFF\xFF\xFF\xFF"),
                                    std::string("\x0A\x7F"
                                                "a"),
@@ -115,7 +115,7 @@ TEST(ParseMessage, GarbageNamesTheMessage) {
   }
 }
 
-TEST(ParseMessage, UnknownFieldsAreIgnored) {
+TEST(ParseMessageTest, UnknownFieldsAreIgnored) {
   v1::TranslateRequest request;
   EXPECT_TRUE(ParseMessage(Buffer(Field(15, kBad) + Field(1, "m")), request).ok());
   EXPECT_EQ(request.model(), "m");

@@ -186,7 +186,7 @@ TEST_F(StreamCallTest, SlowReaderHoldsNeitherMemoryNorAWorkerAndGetsItAll) {
 }
 
 // All work done is not the end: a drain must wait for the reader, and the count tells what arrived.
-TEST(StreamCallDelivery, CallIsAdmittedUntilItsOutputIsDelivered) {
+TEST(StreamCallDeliveryTest, CallIsAdmittedUntilItsOutputIsDelivered) {
   constexpr size_t kParts = 40;
   TestServer server({.workers = 1, .max_buffered_bytes = 1 << 30});
   std::atomic<size_t> steps{0};
@@ -301,7 +301,7 @@ TEST_F(StreamCallTest, ShutdownEndsWaitingRunningAndParkedCalls) {
 }
 
 // Clients of every kind at once, on several workers: each call ends, none is lost or doubled.
-TEST(StreamCallRace, ManyClientsComeReadAndLeave) {
+TEST(StreamCallRaceTest, ManyClientsComeReadAndLeave) {
   constexpr int kClients = 16;
   constexpr int kEach = 8;
   TestServer server({.workers = 4, .max_buffered_bytes = 16 << 10});

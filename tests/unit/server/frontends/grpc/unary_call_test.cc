@@ -36,7 +36,7 @@ class HeavyService final : public RpcService {
   }
 };
 
-TEST(UnaryCall, AReplyThatThereIsNoMemoryForCostsItsCallAlone) {
+TEST(UnaryCallTest, AReplyThatThereIsNoMemoryForCostsItsCallAlone) {
   TestServer parts;
   parts.Add(VoiceInfo("joe"),
             {.complete = [](models::Request& request) { request.Finish(absl::OkStatus()); }});

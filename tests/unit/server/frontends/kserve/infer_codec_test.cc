@@ -32,7 +32,7 @@ ModelInferRequest RawRequest(const std::string& datatype, const std::vector<int6
   return request;
 }
 
-TEST(DecodeInfer, TakesRawContentsAsTheyAre) {
+TEST(DecodeInferTest, TakesRawContentsAsTheyAre) {
   std::vector<float> values(64);
   for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i) / 3;
   ModelInferRequest request = RawRequest("FP32", {64}, Bytes(values));
@@ -48,7 +48,7 @@ TEST(DecodeInfer, TakesRawContentsAsTheyAre) {
   EXPECT_TRUE(request.raw_input_contents(0).empty());  // moved, not copied
 }
 
-TEST(DecodeInfer, InputsMayComeInAnyOrder) {
+TEST(DecodeInferTest, InputsMayComeInAnyOrder) {
   ModelInferRequest request;
   AddInput(request, "B", "INT64", {1, 2});
   AddInput(request, "A", "FP32", {2});
@@ -61,33 +61,33 @@ TEST(DecodeInfer, InputsMayComeInAnyOrder) {
   EXPECT_EQ(input->inputs[1].data, Bytes<float>({1, 2}));
 }
 
-TEST(DecodeInfer, WildcardTakesAnySizeAndNone) {
+TEST(DecodeInferTest, WildcardTakesAnySizeAndNone) {
   const models::ModelInfo model = ModelWith({Spec("INPUT0", DataType::kInt8, {-1, 2})});
   EXPECT_TRUE(Decode(RawRequest("INT8", {3, 2}, "abcdef"), model).ok());
   EXPECT_TRUE(Decode(RawRequest("INT8", {0, 2}, ""), model).ok());
 }
 
-TEST(DecodeInfer, ScalarHasOneElement) {
+TEST(DecodeInferTest, ScalarHasOneElement) {
   const models::ModelInfo model = ModelWith({Spec("INPUT0", DataType::kFp64, {})});
   EXPECT_TRUE(Decode(RawRequest("FP64", {}, Bytes<double>({1})), model).ok());
   EXPECT_FALSE(Decode(RawRequest("FP64", {}, ""), model).ok());
 }
 
-TEST(DecodeInfer, WrongNumberOfInputsNamesThem) {
+TEST(DecodeInferTest, WrongNumberOfInputsNamesThem) {
   ExpectInvalid(Decode({}, kTwo), "inputs: has 0 tensors; model 'm' takes 2: A, B");
   ModelInferRequest request;
   for (int i = 0; i < 3; ++i) AddInput(request, "A", "FP32", {2});
   ExpectInvalid(Decode(request, kTwo), "inputs: has 3 tensors; model 'm' takes 2: A, B");
 }
 
-TEST(DecodeInfer, UnknownInputNamesTheInputs) {
+TEST(DecodeInferTest, UnknownInputNamesTheInputs) {
   ModelInferRequest request;
   AddInput(request, "X", "FP32", {64});
   ExpectInvalid(Decode(request, kNull),
                 "inputs[0].name: 'X' is not an input of model 'm'; its inputs: INPUT0");
 }
 
-TEST(DecodeInfer, LongNamesAreCutInTheMessage) {
+TEST(DecodeInferTest, LongNamesAreCutInTheMessage) {
   ModelInferRequest request;
   AddInput(request, std::string(100'000, 'x'), "FP32", {64});
   EXPECT_LT(Decode(request, kNull).message().size(), 200U);
@@ -96,7 +96,7 @@ TEST(DecodeInfer, LongNamesAreCutInTheMessage) {
   EXPECT_LT(Decode(type, kNull).message().size(), 200U);
 }
 
-TEST(DecodeInfer, InputGivenTwiceIsRefused) {
+TEST(DecodeInferTest, InputGivenTwiceIsRefused) {
   ModelInferRequest request;
   AddInput(request, "A", "FP32", {2}).mutable_contents()->add_fp32_contents(1);
   request.mutable_inputs(0)->mutable_contents()->add_fp32_contents(2);
@@ -104,7 +104,7 @@ TEST(DecodeInfer, InputGivenTwiceIsRefused) {
   ExpectInvalid(Decode(request, kTwo), "inputs[1].name: 'A' was given before");
 }
 
-TEST(DecodeInfer, WrongDatatypeNamesTheRightOne) {
+TEST(DecodeInferTest, WrongDatatypeNamesTheRightOne) {
   for (const char* type : {"FP64", "INT32", "fp32", ""}) {
     ExpectInvalid(
         Decode(RawRequest(type, {64}, std::string(256, '\0')), kNull),
@@ -112,7 +112,7 @@ TEST(DecodeInfer, WrongDatatypeNamesTheRightOne) {
   }
 }
 
-TEST(DecodeInfer, WrongShapeShowsBoth) {
+TEST(DecodeInferTest, WrongShapeShowsBoth) {
   const std::vector<std::pair<std::vector<int64_t>, std::string>> shapes = {
       {{63}, "[63]"},   {{}, "[]"},   {{1, 64}, "[1,64]"},
       {{-64}, "[-64]"}, {{0}, "[0]"}, {{kMax}, "[9223372036854775807]"}};
@@ -122,7 +122,7 @@ TEST(DecodeInfer, WrongShapeShowsBoth) {
   }
 }
 
-TEST(DecodeInfer, NegativeSizesDoNotMatchAWildcard) {
+TEST(DecodeInferTest, NegativeSizesDoNotMatchAWildcard) {
   const models::ModelInfo model = ModelWith({Spec("INPUT0", DataType::kFp32, {-1, -1})});
   for (const int64_t bad : {int64_t{-1}, int64_t{-2}, kMin}) {
     const absl::Status status = Decode(RawRequest("FP32", {2, bad}, ""), model);
@@ -133,7 +133,7 @@ TEST(DecodeInfer, NegativeSizesDoNotMatchAWildcard) {
 }
 
 // The product and the byte count must not wrap around to what was sent.
-TEST(DecodeInfer, HugeSizesAreRefused) {
+TEST(DecodeInferTest, HugeSizesAreRefused) {
   const models::ModelInfo model = ModelWith({Spec("INPUT0", DataType::kFp32, {-1, -1})});
   const int64_t half = int64_t{1} << 32;
   for (const std::vector<int64_t>& shape :
@@ -150,7 +150,7 @@ TEST(DecodeInfer, HugeSizesAreRefused) {
   }
 }
 
-TEST(DecodeInfer, WrongByteCountShowsBoth) {
+TEST(DecodeInferTest, WrongByteCountShowsBoth) {
   for (const size_t bytes : {0U, 1U, 252U, 255U, 257U, 260U}) {
     ExpectInvalid(Decode(RawRequest("FP32", {64}, std::string(bytes, '\0')), kNull),
                   "raw_input_contents[0]: has " + std::to_string(bytes) +
@@ -158,7 +158,7 @@ TEST(DecodeInfer, WrongByteCountShowsBoth) {
   }
 }
 
-TEST(DecodeInfer, RawEntriesMustBeOneForEachInput) {
+TEST(DecodeInferTest, RawEntriesMustBeOneForEachInput) {
   ModelInferRequest request;
   AddInput(request, "A", "FP32", {2});
   AddInput(request, "B", "INT64", {1, 2});
@@ -170,14 +170,14 @@ TEST(DecodeInfer, RawEntriesMustBeOneForEachInput) {
   ExpectInvalid(Decode(request, kTwo), "raw_input_contents: has 3" + rest);
 }
 
-TEST(DecodeInfer, RawAndTypedTogetherAreRefused) {
+TEST(DecodeInferTest, RawAndTypedTogetherAreRefused) {
   ModelInferRequest request = RawRequest("FP32", {64}, std::string(256, '\0'));
   request.mutable_inputs(0)->mutable_contents()->add_fp32_contents(1);
   ExpectInvalid(Decode(request, kNull),
                 "inputs[0].contents: must be empty when raw_input_contents is used");
 }
 
-TEST(DecodeInfer, UnknownOutputNamesTheOutputs) {
+TEST(DecodeInferTest, UnknownOutputNamesTheOutputs) {
   ModelInferRequest request = RawRequest("FP32", {64}, std::string(256, '\0'));
   request.add_outputs()->set_name("OUT");
   request.add_outputs()->set_name("NO");
@@ -185,7 +185,7 @@ TEST(DecodeInfer, UnknownOutputNamesTheOutputs) {
                 "outputs[1].name: 'NO' is not an output of model 'm'; its outputs: OUT");
 }
 
-TEST(EncodeInfer, WritesNameTypeShapeAndRawData) {
+TEST(EncodeInferTest, WritesNameTypeShapeAndRawData) {
   models::InferOutput output;
   output.outputs.push_back({"OUT", DataType::kBf16, {2, 1}, "abcd"});
   output.outputs.push_back({"TEXT", DataType::kBytes, {0}, ""});

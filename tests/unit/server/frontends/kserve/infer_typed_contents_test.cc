@@ -22,7 +22,7 @@ absl::StatusOr<std::string> DecodeTyped(DataType type, int64_t elements,
   return input->inputs[0].data;
 }
 
-TEST(TypedContents, BecomeTheBytesOfTheirType) {
+TEST(TypedContentsTest, BecomeTheBytesOfTheirType) {
   const auto ints = [](InferTensorContents& c) {
     for (const int32_t v : {-1, 0, 7}) c.add_int_contents(v);
   };
@@ -62,7 +62,7 @@ TEST(TypedContents, BecomeTheBytesOfTheirType) {
             Bytes<uint8_t>({1, 0, 1}));
 }
 
-TEST(TypedContents, BytesCarryTheirLengths) {
+TEST(TypedContentsTest, BytesCarryTheirLengths) {
   const auto data = DecodeTyped(DataType::kBytes, 3, [](InferTensorContents& c) {
     c.add_bytes_contents("ab");
     c.add_bytes_contents("");
@@ -73,7 +73,7 @@ TEST(TypedContents, BytesCarryTheirLengths) {
                        std::string("\0x", 2));
 }
 
-TEST(TypedContents, LimitsOfTheTypeAreInRange) {
+TEST(TypedContentsTest, LimitsOfTheTypeAreInRange) {
   const auto pair = [](int32_t a, int32_t b) {
     return [=](InferTensorContents& c) {
       c.add_int_contents(a);
@@ -88,7 +88,7 @@ TEST(TypedContents, LimitsOfTheTypeAreInRange) {
               }).ok());
 }
 
-TEST(TypedContents, NumberOutsideItsTypeIsNamed) {
+TEST(TypedContentsTest, NumberOutsideItsTypeIsNamed) {
   struct Case {
     DataType type;
     int64_t value;
@@ -115,7 +115,7 @@ TEST(TypedContents, NumberOutsideItsTypeIsNamed) {
   }
 }
 
-TEST(TypedContents, WrongCountShowsBoth) {
+TEST(TypedContentsTest, WrongCountShowsBoth) {
   const auto two = [](InferTensorContents& c) {
     c.add_fp32_contents(1);
     c.add_fp32_contents(2);
@@ -126,11 +126,11 @@ TEST(TypedContents, WrongCountShowsBoth) {
   EXPECT_FALSE(DecodeTyped(DataType::kFp32, 1, [](InferTensorContents&) {}).ok());
 }
 
-TEST(TypedContents, NoElementsNeedNoList) {
+TEST(TypedContentsTest, NoElementsNeedNoList) {
   EXPECT_EQ(*DecodeTyped(DataType::kFp32, 0, [](InferTensorContents&) {}), "");
 }
 
-TEST(TypedContents, ListOfAnotherTypeIsRefused) {
+TEST(TypedContentsTest, ListOfAnotherTypeIsRefused) {
   ExpectInvalid(
       DecodeTyped(DataType::kFp32, 1, [](InferTensorContents& c) { c.add_fp64_contents(1); })
           .status(),
@@ -143,7 +143,7 @@ TEST(TypedContents, ListOfAnotherTypeIsRefused) {
                 "inputs[0].contents: only int64_contents may be filled for INT64");
 }
 
-TEST(TypedContents, HalfPrecisionMustBeRaw) {
+TEST(TypedContentsTest, HalfPrecisionMustBeRaw) {
   for (const DataType type : {DataType::kFp16, DataType::kBf16}) {
     const absl::Status status =
         DecodeTyped(type, 1, [](InferTensorContents& c) { c.add_fp32_contents(1); }).status();
@@ -161,13 +161,13 @@ absl::Status DecodeRawBytes(int64_t elements, const std::string& raw) {
   return DecodeInfer(request, model).status();
 }
 
-TEST(RawBytes, GoodLayoutIsTaken) {
+TEST(RawBytesTest, GoodLayoutIsTaken) {
   EXPECT_TRUE(DecodeRawBytes(0, "").ok());
   EXPECT_TRUE(DecodeRawBytes(1, Bytes<uint32_t>({0})).ok());
   EXPECT_TRUE(DecodeRawBytes(2, Bytes<uint32_t>({3}) + "abc" + Bytes<uint32_t>({1}) + "d").ok());
 }
 
-TEST(RawBytes, BadLayoutSaysWhere) {
+TEST(RawBytesTest, BadLayoutSaysWhere) {
   const std::string where = "raw_input_contents[0]: ";
   ExpectInvalid(DecodeRawBytes(1, "ab"), where + "ends inside the length of element 0");
   ExpectInvalid(DecodeRawBytes(2, Bytes<uint32_t>({0}) + "abc"),
