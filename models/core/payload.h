@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <variant>
 #include <vector>
@@ -33,6 +34,13 @@ struct GlossaryEntry {
   friend bool operator==(const GlossaryEntry&, const GlossaryEntry&) = default;
 };
 
+// A sentence on its way from one translation model to another, with its markup and what must
+// survive aside. Only those models look into it. Constant.
+class PivotSentence {
+ public:
+  virtual ~PivotSentence() = default;
+};
+
 struct TranslateInput {
   std::vector<std::string> texts;    // at least one; one may be long: it is split into sentences
   std::string source_language = {};  // BCP 47, of the model's; empty: its default
@@ -44,8 +52,13 @@ struct TranslateInput {
   TextFormat format = TextFormat::kText;
   std::vector<GlossaryEntry> glossary = {};        // no source twice, no string empty
   std::vector<std::string> do_not_translate = {};  // stay as they are wherever they stand
-  bool partial = false;   // outputs come as tokens are decided, not only when a sentence is done
-  bool use_cache = true;  // a warm-up's must run
+  bool partial = false;     // outputs come as tokens are decided, not only when a sentence is done
+  bool use_cache = true;    // a warm-up's must run
+  bool for_pivot = false;   // another model goes on with the outputs
+  bool first_soon = false;  // the first sentence is translated before others begin
+  // What the model before gave with the texts, and is read in their place; none, or as many as
+  // texts, some of which may be null.
+  std::vector<std::shared_ptr<const PivotSentence>> pivot_sentences = {};
 };
 
 struct TranslationAlternative {
@@ -73,6 +86,8 @@ struct TranslateOutput {
   // With the sentence's last piece: parts of it that the model could not read and that its
   // translation does not have.
   std::vector<std::string> lost = {};
+  // When another model goes on with it: the sentence, where it is more than plain text.
+  std::shared_ptr<const PivotSentence> pivot_sentence = {};
 };
 
 // The kind of break between two pieces of speech.

@@ -22,7 +22,7 @@ class OutputSink {
   virtual void Emit(Output output) = 0;
 
   void Cancel() { cancelled_.store(true, std::memory_order_relaxed); }
-  bool cancelled() const { return cancelled_.load(std::memory_order_relaxed); }
+  virtual bool cancelled() const { return cancelled_.load(std::memory_order_relaxed); }
 
  private:
   std::atomic<bool> cancelled_{false};

@@ -81,13 +81,19 @@ void TranslationBatch::TakeSentences() {
     bool more = false;
     for (const Participant& participant : participants_) {
       TranslationPlan& plan = *participant.plan;
-      if (plan.all_taken()) continue;
+      if (plan.all_taken() || WaitsForFirst(participant)) continue;
       if (rows_ >= limits_.max_rows || tokens_ >= limits_.max_step_tokens) return;
       if (plan.units().size() < share) TakeNext(participant);
       more = true;
     }
     if (!more) return;
   }
+}
+
+bool TranslationBatch::WaitsForFirst(const Participant& participant) {
+  TranslationPlan& plan = *participant.plan;
+  return InputOf(*participant.request).first_soon && !plan.has_translated() &&
+         std::ranges::any_of(plan.units(), [](const auto& unit) { return !unit.copied; });
 }
 
 void TranslationBatch::TakeNext(const Participant& participant) {
@@ -262,11 +268,11 @@ void TranslationBatch::EmitPart(const Participant& participant, TranslationUnit&
   participant.request->Emit(std::move(output));
 }
 
-std::string TranslationBatch::Restored(const TranslationSettings& settings,
-                                       const TranslationUnit& unit, std::span<const int32_t> tokens,
-                                       std::span<const int32_t> alignment) const {
+MarkedText TranslationBatch::Restored(const TranslationSettings& settings,
+                                      const TranslationUnit& unit, std::span<const int32_t> tokens,
+                                      std::span<const int32_t> alignment) const {
   std::string text = TextOf(unit, tokens);
-  if (unit.sentence.is_plain) return text;
+  if (unit.sentence.is_plain) return {.text = std::move(text)};
   const MarkedText& marked = unit.sentence.marked;
   std::vector<AlignedPiece> pieces;
   if (!alignment.empty()) {
@@ -286,7 +292,7 @@ std::string TranslationBatch::Restored(const TranslationSettings& settings,
       pieces.push_back({i == 0 ? 0 : ends[i - 1], ends[i], source});
     }
   }
-  return Restore(marked, text, pieces);
+  return RestoreMarks(marked, text, pieces);
 }
 
 std::vector<std::string> TranslationBatch::LostOf(const TranslationUnit& unit,
@@ -302,13 +308,16 @@ std::vector<std::string> TranslationBatch::LostOf(const TranslationUnit& unit,
 }
 
 void TranslationBatch::Emit(const Participant& participant, TranslationUnit& unit) const {
+  const models::TranslateInput& input = InputOf(*participant.request);
+  const TranslationSettings& settings = participant.plan->settings();
   models::TranslateOutput output;
   output.text_index = unit.text;
   output.text_finished = unit.text_finished;
-  if (unit.copied) {
-    output.text = Untouched(unit.sentence.marked);
-  } else {
-    output.text = Restored(participant.plan->settings(), unit, unit.job.target, unit.job.alignment);
+  MarkedText translated = unit.copied
+                              ? std::move(unit.sentence.marked)
+                              : Restored(settings, unit, unit.job.target, unit.job.alignment);
+  output.text = Untouched(translated);
+  if (!unit.copied) {
     output.lost = LostOf(unit, output.text);
     output.text.erase(0, unit.emitted);
     output.source_tokens = static_cast<int64_t>(unit.tokens);
@@ -317,11 +326,16 @@ void TranslationBatch::Emit(const Participant& participant, TranslationUnit& uni
     if (!found.empty()) output.score = found.front().score;
     for (size_t i = 1; i < found.size(); ++i) {
       output.alternatives.push_back(
-          {Restored(participant.plan->settings(), unit, found[i].tokens, {}) + unit.sentence.behind,
+          {Untouched(Restored(settings, unit, found[i].tokens, {})) + unit.sentence.behind,
            found[i].score});
     }
   }
   output.text += unit.sentence.behind;
+  const bool is_marked = !unit.sentence.is_plain || input.format != models::TextFormat::kText;
+  if (input.for_pivot && is_marked) {
+    output.pivot_sentence = std::make_shared<const TranslatedSentence>(
+        std::move(translated), std::move(unit.sentence.behind));
+  }
   participant.request->Emit(std::move(output));
 }
 
@@ -341,6 +355,7 @@ void TranslationBatch::Complete() {
       // What it repeats has been done, unless too much else was since.
       if (unit.repeats && !participant.plan->parts().Find(unit.job)) unit.repeats = false;
       if (!unit.done()) break;
+      if (!unit.copied) participant.plan->SetHasTranslated();
       Emit(participant, unit);
       if (unit.remember) cache_.Insert(unit.job);
       if (unit.is_part && !unit.copied && !unit.repeats) participant.plan->parts().Insert(unit.job);

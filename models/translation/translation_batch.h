@@ -66,6 +66,8 @@ class TranslationBatch final : public models::Batch {
   // Takes the next sentences of the participants, in turns.
   void TakeSentences();
   void TakeNext(const Participant& participant);
+  // Whether its first sentence is to be translated before others begin, and is not yet.
+  static bool WaitsForFirst(const Participant& participant);
   // Has a sentence in capitals read in small letters where the vocabulary knows its tokens only so.
   // `tokens`: of the sentence.
   void ReadCapitals(TranslationUnit& unit, std::vector<int32_t>& tokens) const;
@@ -81,8 +83,8 @@ class TranslationBatch final : public models::Batch {
   // Of tokens that follow on what the translation begins with.
   std::string TextOf(const TranslationUnit& unit, std::span<const int32_t> tokens) const;
   // The same with everything put back that must survive; of a sentence that is done.
-  std::string Restored(const TranslationSettings& settings, const TranslationUnit& unit,
-                       std::span<const int32_t> tokens, std::span<const int32_t> alignment) const;
+  MarkedText Restored(const TranslationSettings& settings, const TranslationUnit& unit,
+                      std::span<const int32_t> tokens, std::span<const int32_t> alignment) const;
   // What should have come out again, as it is, in the translation of a sentence, and has not.
   std::vector<std::string> LostOf(const TranslationUnit& unit, std::string_view translation) const;
   void Emit(const Participant& participant, TranslationUnit& unit) const;

@@ -45,8 +45,15 @@ TranslationPlan::TranslationPlan(const models::TranslateInput& input, Translatio
   for (const std::string& term : input.do_not_translate) terms.Add(term, {});
   terms.Build();
   texts_.reserve(input.texts.size());
-  for (const std::string& text : input.texts) {
-    texts_.push_back(ReadSentences(text, input.format, settings_.source_language, terms, alphabet));
+  const std::string& language = settings_.source_language;
+  for (size_t i = 0; i < input.texts.size(); ++i) {
+    const auto* translated =
+        input.pivot_sentences.empty()
+            ? nullptr
+            : static_cast<const TranslatedSentence*>(input.pivot_sentences[i].get());
+    texts_.push_back(translated != nullptr
+                         ? ReadSentences(*translated, language, terms, alphabet)
+                         : ReadSentences(input.texts[i], input.format, language, terms, alphabet));
     if (texts_.back().empty()) texts_.back().emplace_back();
     for (const SourceSentence& sentence : texts_.back()) waiting_work_ += WorkOf(sentence);
   }

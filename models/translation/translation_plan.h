@@ -54,6 +54,9 @@ class TranslationPlan final : public models::RequestState {
   std::deque<TranslationUnit>& units() { return units_; }
   // Whether every sentence is in work or done.
   bool all_taken() const { return text_ >= texts_.size(); }
+  // Whether a sentence was translated, rather than copied.
+  bool has_translated() const { return has_translated_; }
+  void SetHasTranslated() { has_translated_ = true; }
   // The next sentence to take, or the rest of it; not when all are taken.
   const SourceSentence& Next() const { return texts_[text_][sentence_]; }
   size_t next_text() const { return text_; }
@@ -79,7 +82,8 @@ class TranslationPlan final : public models::RequestState {
   std::vector<std::vector<SourceSentence>> texts_;
   size_t text_ = 0;  // of the next sentence
   size_t sentence_ = 0;
-  size_t begun_ = 0;         // texts of which a sentence is translated, or were before
+  size_t begun_ = 0;  // texts of which a sentence is translated, or were before
+  bool has_translated_ = false;
   double waiting_work_ = 0;  // of the sentences that are not taken
   std::deque<TranslationUnit> units_;
   std::unique_ptr<TranslationCache> parts_;  // once there is a part

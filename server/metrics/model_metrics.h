@@ -59,6 +59,11 @@ struct ModelMetrics {
 
   // Counts the end of a call: its status code, and its time from the first byte to the last.
   void CountRequest(Method method, absl::StatusCode code, Duration took);
+  // Counts what a translation read and wrote.
+  void CountTokens(int64_t source, int64_t target) {
+    source_tokens.Increment(static_cast<double>(source));
+    target_tokens.Increment(static_cast<double>(target));
+  }
   void CountRefusal(Refusal refusal) { refused[static_cast<size_t>(refusal)]->Increment(); }
 };
 

@@ -37,15 +37,15 @@ std::optional<absl::Status> RequestRun::Begin(absl::StatusOr<Work>&& work, TimeP
 
 absl::Status RequestRun::Submit(Work&& work, TimePoint deadline) {
   model_ = std::move(work.model);
-  next_model_ = std::move(work.next_model);
-  deadline_ = deadline;
+  pivot_ = std::move(work.pivot);
   if (absl::Status status = model_->model().Validate(work.input); !status.ok()) return status;
+  Reply& reply = pivot_ != nullptr ? pivot_->Begin(reply_, deadline) : reply_;
   const auto characters = static_cast<double>(work.characters);
   if (ticket_.held()) {
     // The next part of what was let in already: it is not refused halfway.
     if (characters != 0) metrics().characters.Increment(characters);
     services_.scheduler.Requeue(
-        std::make_unique<Job>(std::move(work.input), deadline, reply_, model_, services_.clock));
+        std::make_unique<Job>(std::move(work.input), deadline, reply, model_, services_.clock));
     return absl::OkStatus();
   }
   absl::StatusOr<Ticket> ticket = services_.admission.TryEnter();
@@ -55,8 +55,7 @@ absl::Status RequestRun::Submit(Work&& work, TimePoint deadline) {
     return ticket.status();
   }
   ticket_ = *std::move(ticket);
-  auto job =
-      std::make_unique<Job>(std::move(work.input), deadline, reply_, model_, services_.clock);
+  auto job = std::make_unique<Job>(std::move(work.input), deadline, reply, model_, services_.clock);
   // Once it is queued, this may be gone.
   const std::shared_ptr<ServedModel> counted = characters != 0 ? model_ : nullptr;
   absl::Status status = services_.scheduler.Submit(job);
@@ -68,32 +67,13 @@ absl::Status RequestRun::Submit(Work&& work, TimePoint deadline) {
   return status;
 }
 
-bool RequestRun::SubmitNext(absl::FunctionRef<std::optional<models::Input>()> next,
-                            absl::Status& status) {
-  std::unique_ptr<Job> job;
-  status = OrInternal([&]() -> absl::Status {
-    std::optional<models::Input> input = next();
-    if (!input) return absl::OkStatus();
-    if (reply_.cancelled()) return absl::CancelledError("the caller went away");
-    if (absl::Status wrong = next_model_->model().Validate(*input); !wrong.ok()) return wrong;
-    job = std::make_unique<Job>(*std::move(input), deadline_, reply_, next_model_, services_.clock);
-    return absl::OkStatus();
-  });
-  if (job == nullptr) return false;
-  services_.scheduler.Enter(std::move(job));
-  return true;
-}
-
 void RequestRun::Cancel() {
   reply_.Cancel();
-  // Whichever of them has the job; once it has ended, this may be gone.
-  const std::shared_ptr<ServedModel> models[] = {model_, next_model_};
-  for (const auto& model : models) {
-    if (model == nullptr) continue;
-    if (auto job = services_.scheduler.Remove(model->queue(), reply_)) {
-      const absl::Status why = StopStatus(job->request);
-      return FinishJob(std::move(job), why);
-    }
+  if (model_ == nullptr) return;
+  if (pivot_ != nullptr) return pivot_->EndWaiting();
+  if (auto job = services_.scheduler.Remove(model_->queue(), reply_)) {
+    const absl::Status why = StopStatus(job->request);
+    FinishJob(std::move(job), why);
   }
 }
 

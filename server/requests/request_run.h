@@ -1,6 +1,5 @@
 #pragma once
 
-#include <exception>
 #include <memory>
 #include <optional>
 #include <string>
@@ -10,6 +9,8 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "server/metrics/model_metrics.h"
+#include "server/requests/or_internal.h"
+#include "server/requests/pivot_pipeline.h"
 #include "server/requests/services.h"
 #include "server/scheduling/admission.h"
 #include "server/scheduling/job.h"
@@ -18,23 +19,13 @@
 
 namespace millrace::server {
 
-// What the function returns, or INTERNAL when it throws, as for want of memory.
-template <typename Function>
-auto OrInternal(Function function) -> decltype(function()) {
-  try {
-    return function();
-  } catch (const std::exception& error) {
-    return absl::InternalError(error.what());
-  }
-}
-
 // What a decoded request asks for.
 struct Work {
   std::shared_ptr<ServedModel> model;
   models::Input input;
   size_t characters = 0;  // of text taken in, where it counts at once
-  // What goes on with what the model gives (SubmitNext); else null.
-  std::shared_ptr<ServedModel> next_model = nullptr;
+  // What a second model goes on with; else null. The input is the first model's.
+  std::unique_ptr<PivotPipeline> pivot = nullptr;
 };
 
 // Who asked, for a line of the log.
@@ -63,10 +54,6 @@ class RequestRun {
   // job. Once it is queued, the reply may be gone by the return; on failure nothing was queued.
   // Never blocks.
   absl::Status Submit(Work&& work, TimePoint deadline);
-  // For Reply::Finish, of work that ended well: queues what next_model is to do, if `next` gives
-  // anything, within the deadline and on the ticket of the first. False: this is the end, with that
-  // status.
-  bool SubmitNext(absl::FunctionRef<std::optional<models::Input>()> next, absl::Status& status);
   // Tells the work to stop and takes it out of the queue. Its end may come before the return.
   void Cancel();
   // Counts and logs the end, once. Asks for the requester only when there is a line to write.
@@ -93,8 +80,7 @@ class RequestRun {
   const TimePoint start_;
   // Set in Submit, before any other thread sees the reply.
   std::shared_ptr<ServedModel> model_;
-  std::shared_ptr<ServedModel> next_model_;
-  TimePoint deadline_{};
+  std::unique_ptr<PivotPipeline> pivot_;
   Ticket ticket_;
   std::string request_id_;  // made when it is first needed
 };

@@ -1,6 +1,7 @@
 #include "server/requests/translation_request.h"
 
 #include <algorithm>
+#include <memory>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -45,13 +46,18 @@ absl::Status CheckPrefixes(const std::vector<std::string>& prefixes, size_t text
   return absl::OkStatus();
 }
 
-// What the model before a pivot is to do: terms stay as they are for the one behind it.
-models::TranslateInput FirstHalf(const models::TranslateInput& input) {
+// A second model that gets fewer sentences at once than it translates together is slower.
+constexpr size_t kSentencesTogether = 32;
+
+// What the model before a pivot is to do. Terms of the glossary are among what the models keep
+// aside, so that this one decides what becomes of them.
+models::TranslateInput FirstHalf(const models::TranslateInput& input, bool streamed) {
   models::TranslateInput first;
+  first.for_pivot = true;
+  first.first_soon = streamed;
   first.format = input.format;
+  first.glossary = input.glossary;
   first.do_not_translate = input.do_not_translate;
-  for (const models::GlossaryEntry& entry : input.glossary)
-    first.do_not_translate.push_back(entry.source);
   first.search = input.search;
   first.search.hypotheses.reset();
   first.search.min_target_tokens.reset();
@@ -86,7 +92,7 @@ SortedTexts Sort(models::TranslateInput& input) {
 
 // The work for some of the texts; `request` holds no texts.
 absl::StatusOr<TranslationWork> MakeWork(TranslationRequest request, SourceGroup group,
-                                         SortedTexts& sorted) {
+                                         SortedTexts& sorted, const Services& services) {
   models::TranslateInput& input = request.input;
   TranslationWork work;
   work.route = std::move(group.route);
@@ -113,21 +119,23 @@ absl::StatusOr<TranslationWork> MakeWork(TranslationRequest request, SourceGroup
     if (named) input.source_language = work.route.source_language;
     work.work.input = std::move(input);
   } else {
-    models::TranslateInput first = FirstHalf(input);
+    models::TranslateInput first = FirstHalf(input, request.streamed);
     first.texts = std::move(input.texts);
     input.texts.clear();
     first.source_language = work.route.source_language;
     first.target_language = input.source_language = work.route.pivot_language;
+    const size_t texts = first.texts.size();
     work.work.input = std::move(first);
-    work.work.next_model = work.route.models.back();
     // What the second model cannot do is told now, not when the first one is done.
     models::TranslateInput probe = input;
     probe.texts.assign(1, "a");
     probe.target_prefixes.resize(std::min<size_t>(probe.target_prefixes.size(), 1));
-    if (absl::Status status = work.work.next_model->model().Validate(std::move(probe));
-        !status.ok())
+    const auto& second = work.route.models.back();
+    if (absl::Status status = second->model().Validate(std::move(probe)); !status.ok())
       return status;
-    work.second = std::move(input);
+    work.work.pivot = std::make_unique<PivotPipeline>(
+        services, PivotPipeline::Models{work.route.models.front(), second},
+        PivotSentences(std::move(input), texts), request.streamed ? 1 : kSentencesTogether);
   }
   work.work.model = work.route.models.front();
   work.work.characters = characters;
@@ -164,7 +172,7 @@ absl::StatusOr<std::vector<TranslationWork>> MakeTranslationWorks(TranslationReq
   }
   std::vector<TranslationWork> works;
   for (SourceGroup& group : sources->groups) {
-    auto work = MakeWork(request, std::move(group), sorted);
+    auto work = MakeWork(request, std::move(group), sorted, services);
     if (!work.ok()) return work.status();
     works.push_back(*std::move(work));
   }

@@ -36,6 +36,7 @@ struct TranslationRequest {
   bool choose_model = false;
   // In place of search.hypotheses: so many, or as many as the model gives.
   std::optional<int> preferred_hypotheses = {};
+  bool streamed = false;  // each sentence goes to the client once it is translated
 };
 
 // One text of a request.
@@ -53,11 +54,9 @@ struct TranslationText {
 struct TranslationWork {
   Work work;  // of the first model; without a model when there is nothing to translate
   TranslationRoute route;
-  std::vector<TranslationText> texts;  // all of the request's; in the first of several works
-  std::vector<size_t> places;          // in texts, of those in the work's input
-  size_t alternatives = 0;             // to the best translation of each text, at most
-  // What the second model is to do with what the first one gives, without texts.
-  models::TranslateInput second = {};
+  std::vector<TranslationText> texts;       // all of the request's; in the first of several works
+  std::vector<size_t> places;               // in texts, of those in the work's input
+  size_t alternatives = 0;                  // to the best translation of each text, at most
   std::vector<std::string> unchanged = {};  // in place of translations, when there is no model
 };
 

@@ -145,6 +145,22 @@ def test_a_pair_without_a_model_goes_through_english(daemon):
                    "INVALID_ARGUMENT", "hypotheses")
 
 
+def test_markup_goes_through_english_aside(daemon):
+    sentences = ["O <b>gato</b> sentou-se no tapete.", "A <a href='x'>porta</a> está aberta: {name} e <code>a &lt; b</code>."]
+    html = request(f"<p class=y>{' '.join(sentences)}</p>", model="", source_language="pt", target_language="de",
+                   format=translation.TEXT_FORMAT_HTML, glossary=[translation.GlossaryEntry(source="tapete", target="Teppich")])
+    whole = daemon.translation.Translate(html, timeout=PATIENCE).translations[0].text
+    for once in ("<p class=y>", "<b>", "</b>", "<a href='x'>", "</a>", "{name}", "<code>a &lt; b</code>", "</p>", "Teppich"):
+        assert whole.count(once) == 1, (once, whole)
+    assert whole.count("<") == 8
+    assert whole.index("<b>") < whole.index("</b>") < whole.index("<a href='x'>") < whole.index("</a>")
+    parts = list(daemon.translation.StreamTranslate(html, timeout=PATIENCE))
+    assert "".join(part.text for part in parts) == whole
+    # Each sentence is a message.
+    assert len([part for part in parts if part.target_tokens]) >= len(sentences)
+    assert [part.text_finished for part in parts] == [False] * (len(parts) - 1) + [True]
+
+
 def test_languages_are_listed_with_their_models(daemon):
     languages = {source.language: source for source in daemon.translation.ListLanguages(translation.ListLanguagesRequest(), timeout=PATIENCE).languages}
     assert {tag: source.name for tag, source in languages.items()} == {"de": "German", "en": "English", "fr": "French", "pt": "Portuguese"}

@@ -201,9 +201,13 @@ void MarkPlacer::PlaceWithin(std::span<const MarkNode> marks, Range range, size_
     from = mark->from_before ? begin : std::clamp(from, begin, end);
     const size_t to = mark->goes_on ? end : empty ? from : units_[stretch.end - 1].end;
     begin = to;
-    placed_.push_back({from, mark->opening});
+    if (!mark->is_pair) {
+      placed_.push_back({from, MarkEvent::Kind::kAlone, mark->opening});
+      continue;
+    }
+    if (!mark->from_before) placed_.push_back({from, MarkEvent::Kind::kOpen, mark->opening});
     PlaceWithin(mark->inner, stretch, from, to);
-    placed_.push_back({to, mark->closing});
+    if (!mark->goes_on) placed_.push_back({to, MarkEvent::Kind::kClose, mark->closing});
   }
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "models/translation/markup/mark_tree.h"
+#include "models/translation/markup/marked_text.h"
 #include "models/translation/markup/target_units.h"
 
 namespace millrace::translation {
@@ -13,6 +14,7 @@ namespace millrace::translation {
 // Markup at a byte of a translation.
 struct PlacedMark {
   size_t at = 0;
+  MarkEvent::Kind kind = MarkEvent::Kind::kAlone;
   std::string_view markup;
 };
 

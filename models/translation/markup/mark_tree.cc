@@ -20,7 +20,8 @@ std::vector<MarkNode> MarksOf(const MarkedText& marked) {
         open.push_back({.begin = event.at, .opening = event.markup});
         break;
       case MarkEvent::Kind::kAlone:
-        open.back().inner.push_back({.begin = event.at, .end = event.at, .opening = event.markup});
+        open.back().inner.push_back(
+            {.begin = event.at, .end = event.at, .is_pair = false, .opening = event.markup});
         break;
       case MarkEvent::Kind::kClose:
         if (open.size() == 1) {

@@ -14,6 +14,7 @@ struct MarkNode {
   size_t end = 0;
   bool from_before = false;       // it opened in the text before
   bool goes_on = false;           // it closes in the text behind
+  bool is_pair = true;            // else it stands alone, and is its opening
   std::string_view opening = {};  // views into the text's events
   std::string_view closing = {};
   std::vector<MarkNode> inner = {};  // in reading order

@@ -5,6 +5,8 @@
 #include <vector>
 
 #include "models/text/ascii.h"
+#include "models/text/unicode.h"
+#include "models/translation/markup/html_entities.h"
 #include "models/translation/markup/mark_placer.h"
 #include "models/translation/markup/mark_tree.h"
 #include "models/translation/markup/number_repair.h"
@@ -19,7 +21,10 @@ namespace {
 struct Edit {
   size_t begin = 0;
   size_t end = 0;
-  std::string becomes;
+  std::string becomes;           // as the source writes it
+  bool is_kept = false;          // it is no text, and stays as it is
+  std::string_view before = {};  // spaces around it
+  std::string_view behind = {};
 };
 
 // Where a stand-in stands, in either case. Letters of other scripts may touch it, such as a suffix.
@@ -42,9 +47,11 @@ class Restorer {
         target_(target),
         units_(FindUnits(target, pieces, source.text.size())),
         is_edited_(target.size(), false),
-        speller_(source) {}
+        speller_(source) {
+    out_.is_html = source.is_html;
+  }
 
-  std::string Run() {
+  MarkedText Run() {
     PutBackKept();
     PutBackNumbers();
     std::ranges::stable_sort(edits_, {}, &Edit::begin);
@@ -54,7 +61,7 @@ class Restorer {
     const std::vector<PlacedMark> placed = placer.Place(marks);
     for (const PlacedMark& mark : placed) {
       PutUntil(mark.at);
-      PutMarkup(mark.markup, text_, out_);
+      out_.events.push_back({out_.text.size(), mark.kind, std::string(mark.markup)});
     }
     PutUntil(target_.size());
     return std::move(out_);
@@ -86,7 +93,7 @@ class Restorer {
         lost.push_back(&kept);
         continue;
       }
-      Put({places[0], places[0] + stand_in.size(), kept.becomes});
+      Put({places[0], places[0] + stand_in.size(), kept.becomes, /*is_kept=*/true});
       // Said twice: the second time with the space before it.
       for (size_t i = 1; i < places.size(); ++i) {
         const size_t begin = places[i] - (target_[places[i] - 1] == ' ' ? 1 : 0);
@@ -107,7 +114,7 @@ class Restorer {
     const auto first = std::ranges::find_if(units_, comes_from);
     if (first != units_.end()) {
       const auto behind = std::find_if_not(first, units_.end(), comes_from);
-      Put({first->begin, (behind - 1)->end, kept.becomes});
+      Put({first->begin, (behind - 1)->end, kept.becomes, /*is_kept=*/true});
       return;
     }
     const auto next = std::ranges::find_if(units_, [&](const TargetUnit& unit) {
@@ -115,9 +122,10 @@ class Restorer {
              !IsEdited(unit);
     });
     if (next != units_.end()) {
-      Put({next->begin, next->begin, kept.becomes + ' '});
+      Put({next->begin, next->begin, kept.becomes, /*is_kept=*/true, /*before=*/"",
+           /*behind=*/" "});
     } else {
-      Put({target_.size(), target_.size(), ' ' + kept.becomes});
+      Put({target_.size(), target_.size(), kept.becomes, /*is_kept=*/true, /*before=*/" "});
     }
   }
 
@@ -161,13 +169,50 @@ class Restorer {
     while (next_edit_ < edits_.size() && edits_[next_edit_].end <= end &&
            (edits_[next_edit_].begin < end || end == target_.size())) {
       const Edit& edit = edits_[next_edit_++];
-      if (edit.begin > at_) out_ += speller_.Spell(target_.substr(at_, edit.begin - at_));
-      out_ += edit.becomes;
+      if (edit.begin > at_) PutText(target_.substr(at_, edit.begin - at_));
+      PutEdit(edit);
       at_ = std::max(at_, edit.end);
     }
     if (end > at_) {
-      out_ += speller_.Spell(target_.substr(at_, end - at_));
+      PutText(target_.substr(at_, end - at_));
       at_ = end;
+    }
+  }
+
+  void PutText(std::string_view text) {
+    for (Spelling& spelling : speller_.Spell(text)) {
+      spelling.begin += out_.text.size();
+      spelling.end += out_.text.size();
+      out_.spellings.push_back(std::move(spelling));
+    }
+    out_.text += text;
+  }
+
+  void PutEdit(const Edit& edit) {
+    if (!edit.is_kept) return PutWritten(edit.becomes);
+    out_.text += edit.before;
+    const size_t begin = out_.text.size();
+    out_.text += edit.becomes;
+    out_.kept.push_back({begin, out_.text.size(), edit.becomes});
+    out_.text += edit.behind;
+  }
+
+  // Puts out text as the source writes it.
+  void PutWritten(std::string_view written) {
+    const bool has_entities = source_.is_html || !source_.spellings.empty();
+    for (size_t at = 0; at < written.size();) {
+      std::string character;
+      size_t bytes = has_entities ? ReadEntity(written.substr(at), character) : 0;
+      if (bytes == 0) {
+        bytes = models::DecodeAt(written, at).bytes;
+        character = written.substr(at, bytes);
+      }
+      const size_t begin = out_.text.size();
+      out_.text += character;
+      if (Escaped(character, source_.is_html) != written.substr(at, bytes)) {
+        out_.spellings.push_back({begin, out_.text.size(), std::string(written.substr(at, bytes))});
+      }
+      at += bytes;
     }
   }
 
@@ -177,17 +222,21 @@ class Restorer {
   std::vector<Edit> edits_;
   std::vector<bool> is_edited_;  // each byte of the translation
   Speller speller_;
-  std::string out_;
-  size_t text_ = 0;  // of out_, where the text behind the last markup begins
-  size_t at_ = 0;    // up to there the translation was put out
+  MarkedText out_;
+  size_t at_ = 0;  // up to there the translation was put out
   size_t next_edit_ = 0;
 };
 
 }  // namespace
 
+MarkedText RestoreMarks(const MarkedText& source, std::string_view target,
+                        std::span<const AlignedPiece> pieces) {
+  return Restorer(source, target, pieces).Run();
+}
+
 std::string Restore(const MarkedText& source, std::string_view target,
                     std::span<const AlignedPiece> pieces) {
-  return Restorer(source, target, pieces).Run();
+  return Untouched(RestoreMarks(source, target, pieces));
 }
 
 }  // namespace millrace::translation

@@ -23,6 +23,9 @@ struct AlignedPiece {
 // around the words that come from what it stood around, as one stretch within that of the pair
 // around it, so that what was well nested stays so. Pieces are in order; without any they are
 // guessed by proportion. Time linear in the translation for each mark.
+MarkedText RestoreMarks(const MarkedText& source, std::string_view target,
+                        std::span<const AlignedPiece> pieces);
+// The same put out by the source's format.
 std::string Restore(const MarkedText& source, std::string_view target,
                     std::span<const AlignedPiece> pieces);
 

@@ -369,6 +369,7 @@ void AddBehind(std::string_view text, std::vector<SourceSentence>& sentences) {
 void CutBlock(MarkedBlock block, std::string_view language, const models::TermIndex& terms,
               Alphabet alphabet, std::vector<SourceSentence>& sentences) {
   MarkedText& marked = block.marked;
+  if (marked.text.empty()) return AddBehind(Untouched(marked), sentences);
   KeepProtected(marked, terms);
   KeepEndlessWords(marked);
   KeepUnknownText(marked, {alphabet, IsWrittenInAscii(language)});
@@ -426,12 +427,19 @@ std::vector<SourceSentence> ReadSentences(std::string_view text, models::TextFor
   std::vector<SourceSentence> sentences;
   for (MarkedBlock& block : ReadBlocks(text, format)) {
     AddBehind(block.before, sentences);
-    if (block.marked.text.empty()) {
-      AddBehind(Untouched(block.marked), sentences);
-      continue;
-    }
     CutBlock(std::move(block), language, terms, alphabet, sentences);
   }
+  return sentences;
+}
+
+std::vector<SourceSentence> ReadSentences(const TranslatedSentence& translated,
+                                          std::string_view language, const models::TermIndex& terms,
+                                          Alphabet alphabet) {
+  std::vector<SourceSentence> sentences;
+  MarkedBlock block;
+  block.marked = translated.marked;
+  CutBlock(std::move(block), language, terms, alphabet, sentences);
+  AddBehind(translated.behind, sentences);
   return sentences;
 }
 

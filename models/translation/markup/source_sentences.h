@@ -2,6 +2,7 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "models/core/payload.h"
@@ -20,6 +21,15 @@ struct SourceSentence {
   bool has_words = true;  // besides what is kept
 };
 
+// A sentence that a model has translated, for another to go on with.
+struct TranslatedSentence final : models::PivotSentence {
+  TranslatedSentence(MarkedText marked, std::string behind)
+      : marked(std::move(marked)), behind(std::move(behind)) {}
+
+  const MarkedText marked;
+  const std::string behind;  // as SourceSentence::behind
+};
+
 // Takes the first `bytes` bytes of a sentence's text off its front, and the white space behind
 // them; a few more, or less, so that no stand-in is divided.
 SourceSentence TakeFront(SourceSentence& sentence, size_t bytes);
@@ -29,6 +39,10 @@ SourceSentence TakeFront(SourceSentence& sentence, size_t bytes);
 // words, or is longer than any word, is not for the model; what the alphabet lacks survives as what
 // is protected does. Linear time.
 std::vector<SourceSentence> ReadSentences(std::string_view text, models::TextFormat format,
+                                          std::string_view language, const models::TermIndex& terms,
+                                          Alphabet alphabet = KnowsAll);
+// The same of what a model has translated: its markup is not read again.
+std::vector<SourceSentence> ReadSentences(const TranslatedSentence& translated,
                                           std::string_view language, const models::TermIndex& terms,
                                           Alphabet alphabet = KnowsAll);
 

@@ -22,7 +22,7 @@ bool MeansTheSame(std::string_view written, char next) {
 
 }  // namespace
 
-Speller::Speller(const MarkedText& source) : is_html_(source.is_html) {
+Speller::Speller(const MarkedText& source) {
   for (const Spelling& spelling : source.spellings) {
     const std::string_view character =
         std::string_view(source.text).substr(spelling.begin, spelling.end - spelling.begin);
@@ -30,25 +30,20 @@ Speller::Speller(const MarkedText& source) : is_html_(source.is_html) {
   }
 }
 
-std::string Speller::Spell(std::string_view text) {
-  if (written_.empty()) return Escaped(text, is_html_);
-  std::string out;
-  size_t put = 0;
+std::vector<Spelling> Speller::Spell(std::string_view text) {
+  std::vector<Spelling> spellings;
+  if (written_.empty()) return spellings;
   for (size_t at = 0; at < text.size();) {
-    const size_t bytes = models::DecodeAt(text, at).bytes;
-    const auto found = written_.find(text.substr(at, bytes));
+    const size_t end = at + models::DecodeAt(text, at).bytes;
+    const auto found = written_.find(text.substr(at, end - at));
     if (found != written_.end() && found->second.next < found->second.spellings.size()) {
-      const std::string_view spelling = found->second.spellings[found->second.next++];
-      if (MeansTheSame(spelling, models::ByteAt(text, at + bytes))) {
-        out += Escaped(text.substr(put, at - put), is_html_);
-        out += spelling;
-        put = at + bytes;
-      }
+      const std::string_view written = found->second.spellings[found->second.next++];
+      if (MeansTheSame(written, models::ByteAt(text, end)))
+        spellings.push_back({at, end, std::string(written)});
     }
-    at += bytes;
+    at = end;
   }
-  out += Escaped(text.substr(put), is_html_);
-  return out;
+  return spellings;
 }
 
 }  // namespace millrace::translation

@@ -17,8 +17,8 @@ class Speller {
  public:
   explicit Speller(const MarkedText& source);
 
-  // The next stretch of the translation.
-  std::string Spell(std::string_view text);
+  // The spellings of the next stretch of the translation, in order, by its bytes.
+  std::vector<Spelling> Spell(std::string_view text);
 
  private:
   struct Queue {
@@ -26,7 +26,6 @@ class Speller {
     size_t next = 0;
   };
 
-  const bool is_html_;
   std::map<std::string_view, Queue> written_;  // of each character
 };
 

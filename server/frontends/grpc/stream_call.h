@@ -45,11 +45,7 @@ class StreamCall final : public Reply,
 
   void Emit(models::Output output) override { task_.Emit(std::move(output), run_, stream_); }
   void Finish(const absl::Status& status) override {
-    absl::Status end = status;
-    if constexpr (PivotTask<Task>) {
-      if (end.ok() && run_.SubmitNext([this] { return task_.Next(); }, end)) return;
-    }
-    stream_.End(OrInternal([&] { return task_.End(end, stream_); }));
+    stream_.End(OrInternal([&] { return task_.End(status, stream_); }));
   }
   bool Congested() const override { return stream_.Congested(); }
   void Park(std::unique_ptr<Job> job) override { stream_.Park(std::move(job)); }

@@ -28,13 +28,6 @@ concept UnaryTask = requires(T task, const ByteBuffer& message, const Services& 
   { task.End(status, run, reply) } -> std::same_as<absl::Status>;
 };
 
-// A task whose work two models do: `Next` returns what Work::next_model is to do once the first
-// model has ended well.
-template <typename T>
-concept PivotTask = requires(T task) {
-  { task.Next() } -> std::same_as<std::optional<models::Input>>;
-};
-
 // A call with one reply, from its first byte to its last.
 template <UnaryTask Task>
 class UnaryCall final : public Reply, public ByteCall::Handler, public SelfOwned<UnaryCall<Task>> {
@@ -50,12 +43,8 @@ class UnaryCall final : public Reply, public ByteCall::Handler, public SelfOwned
   void Emit(models::Output output) override { task_.Emit(std::move(output), run_); }
 
   void Finish(const absl::Status& status) override {
-    absl::Status end = status;
-    if constexpr (PivotTask<Task>) {
-      if (end.ok() && run_.SubmitNext([this] { return task_.Next(); }, end)) return;
-    }
     ByteBuffer reply;
-    end = OrInternal([&] { return task_.End(end, run_, reply); });
+    const absl::Status end = OrInternal([&] { return task_.End(status, run_, reply); });
     AddTrailers(end, run_, call_);
     run_.Record(end, [this] { return RequesterOf(call_, run_.services()); });
     end.ok() ? call_.Finish(std::move(reply)) : call_.Finish(end);

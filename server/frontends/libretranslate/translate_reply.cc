@@ -72,17 +72,14 @@ void TranslateReply::Abandon() {
 }
 
 void TranslateReply::Emit(models::Output output) {
-  auto part = progress_.Take(std::get<models::TranslateOutput>(std::move(output)));
-  if (part) results_->Add(*std::move(part));
+  results_->Add(progress_.Take(std::get<models::TranslateOutput>(std::move(output))));
 }
 
 void TranslateReply::Finish(const absl::Status& status) {
-  absl::Status result = status;
-  if (result.ok() && run_.SubmitNext([this] { return progress_.Next(); }, result)) return;
   const std::shared_ptr<TranslateReply> self = ReleaseThis();
   {
     MutexLock lock(mu_);
-    end_ = result;
+    end_ = status;
   }
   changed_.NotifyAll();
 }

@@ -24,12 +24,13 @@ namespace {
 // for its language.
 constexpr size_t kShortTexts = 2 << 10;
 
-absl::StatusOr<TranslationWork> DecodeTranslate(const ByteBuffer& buffer,
+absl::StatusOr<TranslationWork> DecodeTranslate(const ByteBuffer& buffer, bool streamed,
                                                 const Services& services) {
   v1::TranslateRequest message;
   if (absl::Status status = ParseMessage(buffer, message); !status.ok()) return status;
   auto request = ToTranslationRequest(std::move(message));
   if (!request.ok()) return request.status();
+  request->streamed = streamed;
   return MakeTranslationWork(*std::move(request), services);
 }
 
@@ -38,7 +39,7 @@ class TranslateTask {
   static constexpr Method kMethod = Method::kTranslate;
 
   absl::StatusOr<Work> Decode(const ByteBuffer& message, const Services& services) {
-    auto work = DecodeTranslate(message, services);
+    auto work = DecodeTranslate(message, /*streamed=*/false, services);
     if (!work.ok()) return work.status();
     results_.emplace(work->texts.size(), work->alternatives);
     for (size_t i = 0; i < work->unchanged.size(); ++i)
@@ -48,11 +49,8 @@ class TranslateTask {
   }
 
   void Emit(models::Output output, const RequestRun&) {
-    auto part = progress_.Take(std::get<models::TranslateOutput>(std::move(output)));
-    if (part) results_->Add(*std::move(part));
+    results_->Add(progress_.Take(std::get<models::TranslateOutput>(std::move(output))));
   }
-
-  std::optional<models::Input> Next() { return progress_.Next(); }
 
   absl::Status End(const absl::Status& status, const RequestRun&, ByteBuffer& reply) {
     if (!status.ok()) return status;
@@ -71,7 +69,7 @@ class TranslateTask {
   }
 
  private:
-  // Touched by the call's job, of which there is one at a time.
+  // Touched by the call's outputs, of which there is one at a time.
   TranslationProgress progress_;
   std::optional<TranslationResults> results_;  // once decoded
 };
@@ -81,7 +79,7 @@ class StreamTranslateTask {
   static constexpr Method kMethod = Method::kStreamTranslate;
 
   absl::StatusOr<Work> Decode(const ByteBuffer& message, const Services& services) {
-    auto work = DecodeTranslate(message, services);
+    auto work = DecodeTranslate(message, /*streamed=*/true, services);
     if (!work.ok()) return work.status();
     places_ = work->places;
     unchanged_ = std::move(work->unchanged);
@@ -91,11 +89,8 @@ class StreamTranslateTask {
   }
 
   void Emit(models::Output output, const RequestRun&, ReplyStream& stream) {
-    auto part = progress_.Take(std::get<models::TranslateOutput>(std::move(output)));
-    if (part) SendPart(*std::move(part), stream);
+    SendPart(progress_.Take(std::get<models::TranslateOutput>(std::move(output))), stream);
   }
-
-  std::optional<models::Input> Next() { return progress_.Next(); }
 
   absl::Status End(const absl::Status& status, ReplyStream& stream) {
     if (!status.ok()) return status;
@@ -147,7 +142,7 @@ class StreamTranslateTask {
     stream.Send(message);
   }
 
-  // Touched by the call's job, of which there is one at a time.
+  // Touched by the call's outputs, of which there is one at a time.
   TranslationProgress progress_;
   std::vector<size_t> places_;  // of unchanged_
   std::vector<std::string> unchanged_;

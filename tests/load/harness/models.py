@@ -10,6 +10,7 @@ SPEECH_TEXTS = _ROOT / "tests/load/data/speech-en.txt"
 TRANSLATION = "bergamot-en-pt"
 TRANSLATION_BACK = "bergamot-pt-en"
 TRANSLATION_TEXTS = _ROOT / "tests/data/translation/en.txt"
+TRANSLATION_BACK_TEXTS = _ROOT / "tests/data/translation/pt.txt"
 
 
 def count_lines(path):

@@ -400,5 +400,53 @@ TEST_F(TranslationBatchTest, ALongSentenceIsNotCutWithinItsMarks) {
   EXPECT_EQ(std::ranges::count(got, '<'), 80);
 }
 
+TEST_F(TranslationBatchTest, ASentenceGoesToAnotherModelWithItsMarksAside) {
+  const std::string page = "<p>the <b>cat</b> sat</p> <p>one\n <i>two</i></p>";
+  Sink first_sink;
+  models::TranslateInput first{.texts = {page}, .format = models::TextFormat::kHtml};
+  first.for_pivot = true;
+  const auto first_request = MakeRequest(std::move(first), first_sink);
+  while (!first_request->outcome()) Step({first_request.get()});
+  EXPECT_EQ(first_sink.Text(), page);
+  models::TranslateInput second{.texts = {}, .format = models::TextFormat::kHtml};
+  for (const models::TranslateOutput& part : first_sink.parts) {
+    ASSERT_NE(part.pivot_sentence, nullptr);
+    second.texts.emplace_back("<i>is not read</i>");
+    second.pivot_sentences.push_back(part.pivot_sentence);
+  }
+  Sink second_sink;
+  const auto second_request = MakeRequest(std::move(second), second_sink);
+  while (!second_request->outcome()) Step({second_request.get()});
+  EXPECT_EQ(second_sink.Text(), page);
+  EXPECT_EQ(second_sink.parts.front().pivot_sentence, nullptr);
+}
+
+TEST_F(TranslationBatchTest, APlainSentenceGoesToAnotherModelAsText) {
+  Sink sink;
+  models::TranslateInput input{{"the cat sat\n\nthe {x} sat"}};
+  input.for_pivot = true;
+  const auto request = MakeRequest(std::move(input), sink);
+  while (!request->outcome()) Step({request.get()});
+  ASSERT_EQ(sink.parts.size(), 2u);
+  EXPECT_EQ(sink.parts[0].pivot_sentence, nullptr);
+  EXPECT_NE(sink.parts[1].pivot_sentence, nullptr);
+}
+
+TEST_F(TranslationBatchTest, AFirstSentenceThatIsWantedSoonIsTranslatedAlone) {
+  Sink sink;
+  std::string page = "<div><p>";
+  for (int i = 0; i < 4; ++i) page += std::string(kLong) + ".\n<p>";
+  models::TranslateInput input{.texts = {page}, .format = models::TextFormat::kHtml};
+  input.first_soon = true;
+  const auto request = MakeRequest(std::move(input), sink);
+  const auto is_translated = [](const auto& part) { return part.target_tokens > 0; };
+  while (std::ranges::none_of(sink.parts, is_translated)) Step({request.get()});
+  EXPECT_EQ(std::ranges::max(engine_.calls), 1u);
+  engine_.calls.clear();
+  while (!request->outcome()) Step({request.get()});
+  EXPECT_EQ(engine_.calls.front(), 3u);
+  EXPECT_EQ(sink.Text(), page);
+}
+
 }  // namespace
 }  // namespace millrace::translation

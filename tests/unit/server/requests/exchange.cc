@@ -244,7 +244,7 @@ std::vector<Kind> AllKinds() {
 
 std::vector<Kind> StreamingKinds() {
   std::vector<Kind> kinds = AllKinds();
-  // By way of a second model nothing is sent before the first has ended.
+  // What two models send is tested in pivot_test.cc.
   std::erase_if(kinds, [](const Kind& kind) { return !kind.streams || kind.pivots; });
   return kinds;
 }

@@ -4,12 +4,12 @@
 
 #include <algorithm>
 #include <random>
-#include <sstream>
 #include <string>
 #include <vector>
 
 #include "models/translation/markup/number_repair.h"
 #include "models/translation/markup/source_sentences.h"
+#include "tests/unit/models/translation/markup/hand_translation.h"
 
 namespace millrace::translation {
 namespace {
@@ -17,29 +17,6 @@ namespace {
 MarkedText Read(std::string_view text, models::TextFormat format = models::TextFormat::kHtml) {
   const auto sentences = ReadSentences(text, format, "en", {});
   return sentences.front().marked;
-}
-
-// A translation by hand: words, each with the word of the source that it comes from behind a
-// slash; one that has none comes from nowhere in particular, and "+" joins to the word before.
-std::string Restored(const MarkedText& source, std::string_view by_hand) {
-  std::vector<size_t> places;  // of the source's words
-  for (size_t at = 0; at < source.text.size(); ++at) {
-    if (source.text[at] != ' ' && (at == 0 || source.text[at - 1] == ' ')) places.push_back(at);
-  }
-  std::string target;
-  std::vector<AlignedPiece> pieces;
-  std::istringstream words{std::string(by_hand)};
-  for (std::string word; words >> word;) {
-    const size_t slash = word.find('/');
-    std::string written = word.substr(0, slash);
-    const bool joined = written[0] == '+';
-    if (joined) written.erase(0, 1);
-    const size_t begin = target.size();
-    if (!joined && begin > 0) target += ' ';
-    target += written;
-    pieces.push_back({begin, target.size(), places.at(std::stoul(word.substr(slash + 1)))});
-  }
-  return Restore(source, target, pieces);
 }
 
 TEST(Restore, ATagFollowsItsWords) {
@@ -183,23 +160,6 @@ TEST(NumberRepair, LeavesWhatItCannotTell) {
   EXPECT_TRUE(RepairNumbers("no number", "12345").empty());
 }
 
-// Whether each tag of `text` closes what was opened last.
-bool WellNested(const std::string& text) {
-  std::vector<std::string> open;
-  for (size_t at = text.find('<'); at != std::string::npos; at = text.find('<', at + 1)) {
-    const std::string tag = text.substr(at + 1, text.find('>', at) - at - 1);
-    if (tag == "img") continue;
-    if (tag[0] != '/') {
-      open.push_back(tag);
-    } else if (open.empty() || open.back() != tag.substr(1)) {
-      return false;
-    } else {
-      open.pop_back();
-    }
-  }
-  return open.empty();
-}
-
 // Trees of tags around random words, translated into words in any order.
 TEST(Restore, ANoBreakSpaceStandsBetweenTheSameWords) {
   EXPECT_EQ(Restored(Read("It is 10&nbsp;km away"), "Está/0 a/1 10/2 km/3"), "Está a 10&nbsp;km");
@@ -223,6 +183,19 @@ TEST(Restore, ASignThatWouldBecomeMarkupIsEscaped) {
 
 TEST(Restore, WhateverTheOrderOfTheWordsNothingIsLostAndAllStaysNested) {
   std::mt19937 random(3);
+  const auto translate = [&random](const MarkedText& source) {
+    Translation translation;
+    const size_t words = random() % 12;
+    for (size_t i = 0; i < words; ++i) {
+      const size_t begin = translation.text.size();
+      translation.text += (i == 0 ? "" : " ");
+      translation.text += random() % 4 == 0 ? "X" + std::to_string(1 + random() % 6) : "palavra";
+      translation.pieces.push_back(
+          {begin, translation.text.size(), random() % (source.text.size() + 1)});
+    }
+    if (random() % 3 == 0) translation.pieces.clear();
+    return translation;
+  };
   for (int round = 0; round < 3000; ++round) {
     std::string text;
     std::vector<std::string> open;
@@ -265,17 +238,18 @@ TEST(Restore, WhateverTheOrderOfTheWordsNothingIsLostAndAllStaysNested) {
     size_t expected_images = 0;
     for (const SourceSentence& sentence :
          ReadSentences(inline_text, models::TextFormat::kHtml, "en", {})) {
-      std::string target;
-      std::vector<AlignedPiece> pieces;
-      const size_t words = random() % 12;
-      for (size_t i = 0; i < words; ++i) {
-        const size_t begin = target.size();
-        target += (i == 0 ? "" : " ");
-        target += random() % 4 == 0 ? "X" + std::to_string(1 + random() % 6) : "palavra";
-        pieces.push_back({begin, target.size(), random() % (sentence.marked.text.size() + 1)});
+      const Translation first = translate(sentence.marked);
+      if (round % 2 == 0) {
+        out += Restore(sentence.marked, first.text, first.pieces) + sentence.behind;
+        continue;
       }
-      if (random() % 3 == 0) pieces.clear();
-      out += Restore(sentence.marked, target, pieces) + sentence.behind;
+      // By way of another language.
+      const TranslatedSentence between(RestoreMarks(sentence.marked, first.text, first.pieces),
+                                       sentence.behind);
+      for (const SourceSentence& again : ReadSentences(between, "en", {})) {
+        const Translation second = translate(again.marked);
+        out += Restore(again.marked, second.text, second.pieces) + again.behind;
+      }
     }
     for (size_t at = inline_text.find("<img>"); at != std::string::npos;
          at = inline_text.find("<img>", at + 1))

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <exception>
+
+#include "absl/status/status.h"
+
+namespace millrace::server {
+
+// What the function returns, or INTERNAL when it throws, as for want of memory.
+template <typename Function>
+auto OrInternal(Function function) -> decltype(function()) {
+  try {
+    return function();
+  } catch (const std::exception& error) {
+    return absl::InternalError(error.what());
+  }
+}
+
+}  // namespace millrace::server
