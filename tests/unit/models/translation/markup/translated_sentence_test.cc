@@ -72,7 +72,7 @@ TEST(TranslatedSentenceTest, WhatTheFirstModelLosesIsNotLost) {
 TEST(TranslatedSentenceTest, ATermOfTheGlossaryIsPutBackOnce) {
   models::TermIndex terms;
   terms.Add("rio", "Fluss");
-  terms.Finish();
+  terms.Build();
   const TranslatedSentence english =
       First(Read("O <b>rio</b> corre", models::TextFormat::kHtml, terms), "The/0 X1/1 runs/2");
   EXPECT_EQ(Second(english, "Der/0 X1/1 läuft/2"), "Der <b>Fluss</b> läuft");
