@@ -45,8 +45,8 @@ class TestCertificates {
         Quoted(name + ".ext") + " -out " + Quoted(name + ".crt"));
   }
   void Run(const std::string& arguments) {
-    const std::string command =
-        std::string(OPENSSL_PROGRAM) + " " + arguments + " >" + Quoted("log") + " 2>&1";
+    std::string command = OPENSSL_PROGRAM " ";
+    command.append(arguments).append(" >").append(Quoted("log")).append(" 2>&1");
     if (std::system(command.c_str()) != 0) throw std::runtime_error(command + ": " + Read("log"));
   }
 
