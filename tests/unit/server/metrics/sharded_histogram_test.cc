@@ -6,7 +6,6 @@
 #include <barrier>
 #include <cmath>
 #include <limits>
-#include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
@@ -83,7 +82,7 @@ TEST(ShardedHistogramTest, WithoutBoundsHasOneBucket) {
   EXPECT_EQ(Cumulative(histogram), std::vector<uint64_t>{1});
 }
 
-TEST(ShardedHistogramTest, TakesAsManyBoundsAsItSays) {
+TEST(ShardedHistogramDeathTest, TakesAsManyBoundsAsItSays) {
   std::vector<double> bounds(ShardedHistogram::kMaxBounds);
   for (size_t i = 0; i < bounds.size(); ++i) bounds[i] = static_cast<double>(i);
   ShardedHistogram histogram(bounds);
@@ -92,8 +91,8 @@ TEST(ShardedHistogramTest, TakesAsManyBoundsAsItSays) {
   EXPECT_EQ(Cumulative(histogram).at(bounds.size() - 1), 1U);
   EXPECT_EQ(Cumulative(histogram).at(bounds.size()), 2U);
   bounds.push_back(1000);
-  EXPECT_THROW(ShardedHistogram{bounds}, std::invalid_argument);
-  EXPECT_THROW(ShardedHistogram({2, 1}), std::invalid_argument);
+  EXPECT_DEATH(ShardedHistogram{bounds}, "31 buckets, allowed are 30");
+  EXPECT_DEATH(ShardedHistogram({2, 1}), "buckets out of order");
 }
 
 // More threads than shards, and a reader: what it sees only grows, and in the end nothing is lost.
