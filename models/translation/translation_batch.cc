@@ -39,7 +39,7 @@ size_t CountIn(std::string_view text, std::string_view part) {
   return count;
 }
 
-// That a sentence of the request takes in a decoder step.
+// How many rows a sentence of the request takes in a decoder step.
 size_t RowsOf(const TranslationPlan& plan) {
   return static_cast<size_t>(plan.settings().search.beam_size);
 }

@@ -25,7 +25,8 @@ struct StepLimits {
   // Hypotheses of the sentences in work, of all requests together; each request has one sentence in
   // any case.
   size_t max_rows = 32;
-  // Of the sentences that a step begins; each request that has none in work begins one in any case.
+  // Tokens of the sentences that a step begins. A request without a sentence in work begins one in
+  // any case.
   size_t max_step_tokens = 768;
   // A step ends soon after it had so much time, so that others can join and finished sentences go
   // out.
@@ -78,9 +79,9 @@ class TranslationBatch final : public models::Batch {
   std::vector<Job> JobsAtWork() const;
   // Whether so many tokens are decided for somebody who has read nothing of the sentence.
   bool SomebodyWaitsForFirstToken(size_t decided) const;
-  // What of its translation later tokens do not change.
+  // The part of its translation that later tokens do not change.
   std::string StableText(const TranslationUnit& unit) const;
-  // Of tokens that follow on what the translation begins with.
+  // The text of tokens that follow what the translation begins with.
   std::string TextOf(const TranslationUnit& unit, std::span<const int32_t> tokens) const;
   // The same with everything put back that must survive; of a sentence that is done.
   MarkedText Restored(const TranslationSettings& settings, const TranslationUnit& unit,

@@ -71,7 +71,7 @@ class TranslationPlan final : public models::RequestState {
   TranslationCache::ForModel parts();
   // The sentences in work give back what an engine holds for them.
   void Suspend() override;
-  // Of all that is not done, as EstimateWork counts it. Costs a look at each sentence in work.
+  // The work of all that is not done, as EstimateWork counts it. Looks at each sentence in work.
   double WorkLeft() const;
 
  private:
@@ -93,7 +93,7 @@ class TranslationPlan final : public models::RequestState {
 // The work of a request, in bytes to translate for each hypothesis that is kept. Linear time.
 double EstimateWork(const models::TranslateInput& input);
 
-// That there is something to translate: InvalidArgument naming the text that is empty.
+// INVALID_ARGUMENT, which names the text, if a text is empty.
 absl::Status CheckTexts(const models::TranslateInput& input);
 
 }  // namespace millrace::translation

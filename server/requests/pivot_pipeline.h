@@ -16,9 +16,9 @@
 namespace millrace::server {
 
 // A translation by way of English on its way through two models at once: while the first one
-// translates a sentence, the second goes on with those before it. Each model has one job at a time,
-// and each of those an own reply, which passes on what concerns the request's: outputs of the
-// second model, the end of all, a slow client.
+// translates a sentence, the second goes on with those before it. Each model has one job at a time
+// with a reply of its own, which passes to the request's reply what concerns it: the outputs of the
+// second model, the end of both, a slow client.
 //
 // The first model has one job. When the second is idle, it gets a job of all the sentences that
 // wait by then. The first error stops both, and is what the request ends with once neither has a
@@ -31,8 +31,8 @@ class PivotPipeline {
     std::shared_ptr<ServedModel> first;
     std::shared_ptr<ServedModel> second;
   };
-  // fewest: of translated sentences, at least 1; for less than that the second model waits until
-  // the first has ended.
+  // fewest: how many translated sentences, at least 1, the second model begins with; for fewer it
+  // waits until the first has ended.
   PivotPipeline(const Services& services, Models models, PivotSentences sentences, size_t fewest);
   PivotPipeline(const PivotPipeline&) = delete;
   PivotPipeline& operator=(const PivotPipeline&) = delete;
@@ -40,12 +40,12 @@ class PivotPipeline {
   // Returns what the first model's job is to reply to. Call it once, before that is queued: from
   // then on `reply` gets outputs, one at a time, and the end.
   Reply& Begin(Reply& reply, TimePoint deadline);
-  // Takes the jobs out that wait although the request was cancelled. When that is its end, this may
-  // be gone.
+  // Takes the jobs of a cancelled request out of the queues. If that ends the request, this object
+  // may be gone by the return.
   void EndWaiting();
 
  private:
-  // Of one model's job.
+  // What the job of one model replies to.
   class Stage : public Reply {
    public:
     explicit Stage(PivotPipeline& pipeline) : pipeline_(pipeline) {}

@@ -45,13 +45,13 @@ class PivotSentences {
     std::shared_ptr<const models::PivotSentence> marked;
     std::string prefix;  // what its translation begins with
     bool ends_text = false;
-    // Of the first model.
+    // What the first model says of the sentence.
     int64_t source_tokens = 0;
     std::vector<std::string> lost;
   };
   struct Text {
     bool has_begun = false;  // a sentence of it was translated
-    // Of parts that the first model made nothing of, for the next sentence.
+    // What the first model says of parts that have no translation. It goes to the next sentence.
     int64_t source_tokens = 0;
     std::vector<std::string> lost = {};
   };

@@ -19,7 +19,7 @@ class TranslationProgress {
   models::TranslateOutput Take(models::TranslateOutput part) const;
 
   const TranslationRoute& route() const { return route_; }
-  // Of the request.
+  // The texts of the request.
   const std::vector<TranslationText>& texts() const { return texts_; }
 
  private:

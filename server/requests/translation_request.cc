@@ -162,7 +162,7 @@ absl::StatusOr<std::vector<TranslationWork>> MakeTranslationWorks(TranslationReq
   auto sources = FindSources(request, sorted.texts, services);
   if (!sources.ok()) return sources.status();
   if (!sources->read_in.empty()) {
-    // Of an empty text nothing is read: it goes with the first.
+    // An empty text has no language, so it gets that of the first.
     for (TranslationText& text : sorted.all) text.read_in = sources->read_in.front();
   }
   for (size_t i = 0; i < sorted.places.size(); ++i) {

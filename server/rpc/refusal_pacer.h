@@ -16,7 +16,7 @@ class RefusalPacer {
  public:
   // The longest that an answer is held back.
   static constexpr Duration kLongest = std::chrono::seconds(1);
-  // So many refusals of a quiet time go out at once, in terms of the time that the rate takes.
+  // After a quiet time, as many refusals as the rate allows in this time go out at once.
   static constexpr Duration kBurst = std::chrono::milliseconds(500);
   // Answers are released together, which costs less than one by one.
   static constexpr Duration kTick = std::chrono::milliseconds(10);

@@ -59,7 +59,7 @@ class MarkPlacer {
   const std::string_view source_;
   const std::string_view target_;
   const std::span<const TargetUnit> units_;
-  // Of the units: whether a mark of the level at hand has it, and which one it comes from.
+  // For each unit: whether a mark of the current level has it, and which mark it comes from.
   std::vector<bool> taken_;
   std::vector<const MarkNode*> owners_;
   std::vector<PlacedMark> placed_;

@@ -50,7 +50,7 @@ std::vector<BeamSearch::Candidate> BeamSearch::BestCandidates(float* logits, int
     float worst = best.size() < wanted ? kMinusInfinity : best.front().score;
     for (size_t token = 0; token < scores.size(); ++token) {
       const float score = scores[token] + live_[row].score;
-      // Of equal scores the earlier one wins.
+      // The earlier one of equal scores wins.
       if (!(score > worst)) continue;
       best.push_back({score, static_cast<int32_t>(row), static_cast<int32_t>(token)});
       std::ranges::push_heap(best, better);

@@ -18,7 +18,7 @@ namespace millrace::server {
 // bring the callback threads that PollingThread does without.
 class HealthService final : public RpcService {
  public:
-  // Of services by their full names; NOT_SERVING until SetServing.
+  // Knows the services by their full names. All are NOT_SERVING until SetServing.
   explicit HealthService(std::vector<std::string> services);
 
   // Tells all who watch.

@@ -55,11 +55,11 @@ class TranslateReply final : public Reply, public SelfShared<TranslateReply> {
 
   RequestRun run_;
   const Requester requester_;
-  // Of the connection.
+  // Only the thread of the connection uses these.
   std::vector<TranslationText> texts_;
   Works works_;
   size_t started_ = 0;  // of works_
-  // Of the worker that has the job, then of the connection.
+  // Used by the worker that has the job, and by the connection once all jobs have ended.
   TranslationProgress progress_;
   std::optional<TranslationResults> results_;
 

@@ -18,7 +18,7 @@ constexpr size_t kMaxMessageCharacters = 5'000;
 // Decoded on the polling thread, and far above what so many characters and a config take.
 constexpr size_t kMaxMessageBytes = 64 << 10;
 constexpr size_t kMaxCharacters = 1'000'000;
-// Of text that waits to be spoken: more than a minute of speech.
+// The most text that waits to be spoken, more than a minute of speech.
 constexpr size_t kMaxReadyBytes = 4'000;
 
 // What tells how a text ends: the marks and quotes at its end, and the white space behind them.
@@ -134,8 +134,8 @@ void TextStreamCall::Advance(std::optional<absl::Status> job_end) {
     bool over = false;
     absl::Status status;
     {
-      // That a job has ended and what follows is decided at once: in between, another thread could
-      // end the call.
+      // The end of a job and what follows it are decided under one lock: in between, another thread
+      // could end the call.
       MutexLock lock(text_mu_);
       if (job_end) EndJob(*std::exchange(job_end, std::nullopt));
       if (job_ != JobState::kNone || over_) return;

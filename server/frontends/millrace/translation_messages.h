@@ -21,7 +21,7 @@ v1::DetectedLanguage ToMessage(models::DetectedLanguage detected);
 using Alternatives = google::protobuf::RepeatedPtrField<v1::Alternative>;
 
 Alternatives ToMessages(std::vector<models::TranslationAlternative> alternatives);
-// Of one text.
+// Makes the message of one text.
 v1::Translation ToMessage(TranslationResults::Text result, const TranslationText& text);
 
 v1::ListLanguagesResponse ToMessage(const std::vector<TranslationRoute>& routes);
