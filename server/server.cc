@@ -2,20 +2,16 @@
 
 #include <atomic>
 #include <chrono>
-#include <cstdio>
 #include <exception>
 #include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 
-#include "grpcpp/security/server_credentials.h"
 #include "models/core/strings.h"
 #include "models/repository/model_factory.h"
 #include "models/repository/model_repository.h"
 #include "models/translation/translation_cache.h"
-#include "mps_runtime/base/log_sink.h"
-#include "mps_runtime/probe/operator_probe.h"
 #include "mps_runtime/runtime.h"
 #include "server/connection_listener.h"
 #include "server/control/main_loop.h"
@@ -51,7 +47,7 @@
 #include "server/scheduling/step.h"
 #include "server/scheduling/thread_executor.h"
 #include "server/security/api_key_store.h"
-#include "server/security/server_credentials.h"
+#include "server/server_setup.h"
 
 namespace millrace::server {
 namespace {
@@ -70,55 +66,6 @@ constexpr std::chrono::seconds kFlushTime{1};
 constexpr std::chrono::seconds kLastStepTime{3};
 
 constexpr std::chrono::seconds kHousekeepingInterval{1};
-
-ModelSafety::Options MakeSafetyOptions(const ServerConfig& config) {
-  const bool named = !config.safety_profile.empty();
-  return {.file = named ? config.safety_profile : DefaultSafetyProfile(config.models),
-          .file_was_named = named,
-          .models = config.models,
-          .operators = runtime::OperatorNames()};
-}
-
-// `safety` must outlive the bootstrap.
-runtime::RuntimeOptions MakeRuntimeOptions(const ServerConfig& config, ModelSafety& safety) {
-  runtime::RuntimeOptions options;
-  options.measured_concurrency = [&safety](const runtime::DeviceFacts& facts) {
-    return safety.Measured(facts);
-  };
-  options.device = config.device;
-  options.mode = config.mode;
-  options.workers = config.workers;
-  if (config.max_in_flight != 0) options.max_in_flight = config.max_in_flight;
-  options.accept_unsafe_concurrency = config.accept_unsafe_concurrency;
-  options.intra_op_threads = config.intra_op_threads;
-  options.graph_cache = {.max_entries = config.graph_cache_entries,
-                         .max_bytes = config.graph_cache_bytes};
-  options.graph_cache_policy = config.graph_cache;
-  options.new_shape = config.graph_cache_new_shape;
-  options.max_compiled_shapes = config.graph_cache_entries;
-  options.require_libtorch = config.require_libtorch;
-  return options;
-}
-
-// `translations` must outlive the models.
-models::ModelFactory MakeFactory(const ServerConfig& config, const runtime::Runtime& runtime,
-                                 translation::TranslationCache& translations) {
-  const bool few_shapes = runtime.max_compiled_shapes() != 0 ||
-                          config.graph_cache == runtime::GraphCachePolicy::kFrozen;
-  return models::MakeModelFactory(
-      runtime.device(), few_shapes ? models::ShapePolicy::kFew : models::ShapePolicy::kPadded,
-      &translations);
-}
-
-TlsFiles TlsFilesOf(const ServerConfig& config) {
-  return {config.tls_cert, config.tls_key, config.tls_client_ca};
-}
-
-absl::StatusOr<std::shared_ptr<grpc::ServerCredentials>> MakeCredentials(
-    const ServerConfig& config) {
-  if (config.tls_cert.empty()) return grpc::InsecureServerCredentials();
-  return MakeTlsServerCredentials(TlsFilesOf(config));
-}
 
 // Everything of a serving process, in the order in which it is built; destroyed in the opposite
 // order, so that what borrows goes before what it borrows from. Main thread only.
@@ -378,17 +325,6 @@ class Server {
   int64_t unfinished_ = 0;  // requests, when their time was over; of Drain's thread
 };
 
-// Whether the model loads and answers its own warm-up inputs.
-absl::Status CheckModel(const models::ModelRepository& repository, const std::string& name,
-                        Device& device, runtime::WorkerContext& context) {
-  try {
-    const auto model = repository.Load(name);
-    return model.ok() ? WarmUp(**model, device, context) : model.status();
-  } catch (const std::exception& error) {
-    return absl::InternalError(error.what());
-  }
-}
-
 }  // namespace
 
 int Serve(const ServerConfig& config) {
@@ -418,57 +354,6 @@ int Serve(const ServerConfig& config) {
   if (!status.ok()) logging::LastWords(Message(status));
   logging::Shutdown();
   return status.ok() ? shutdown.exit_status() : 1;
-}
-
-int Check(const ServerConfig& config) {
-  int failures = 0;
-  const auto report = [&failures](std::string_view what, const absl::Status& status) {
-    std::printf("%s  %.*s%s%s\n", status.ok() ? "ok    " : "FAILED", static_cast<int>(what.size()),
-                what.data(), status.ok() ? "" : ": ", std::string(Message(status)).c_str());
-    failures += !status.ok();
-  };
-  logging::Init({.level = LogLevel::kOff, .format = config.log_format});
-  SetLogSink(nullptr);  // what models say stands between the findings
-  try {
-    report("configuration", Validate(config));
-    if (!config.api_keys.empty())
-      report(StrCat("API keys ", config.api_keys.string()),
-             ApiKeyStore::Open(config.api_keys).status());
-    if (const std::string warning = AccessWarning(config); !warning.empty())
-      std::printf("warning %s\n", warning.c_str());
-    if (!config.tls_cert.empty())
-      report(StrCat("TLS ", config.tls_cert.string()), MakeCredentials(config).status());
-    const ModelSafety::Options safety_options = MakeSafetyOptions(config);
-    // A profile that does not hold is no reason not to start.
-    ModelSafety safety(safety_options,
-                       [](const std::string& line) { std::printf("warning %s\n", line.c_str()); });
-    const auto runtime = runtime::Runtime::Bootstrap(MakeRuntimeOptions(config, safety));
-    report(StrCat("device ", runtime->provenance().device, " (", runtime->provenance().device_name,
-                  "), libtorch ", runtime->provenance().libtorch_version),
-           absl::OkStatus());
-    if (safety.holds()) {
-      report(StrCat("safety profile ", safety_options.file.string(), ": ",
-                    runtime->limiter().permits(), " forwards at once"),
-             absl::OkStatus());
-    }
-    const auto context = runtime->EnterMainThread();
-    translation::TranslationCache translations({});
-    const models::ModelRepository repository(config.models,
-                                             MakeFactory(config, *runtime, translations));
-    const auto entries = repository.List();
-    report(StrCat("models ", config.models.string()), repository.Check());
-    if (entries.ok()) {
-      RuntimeDevice device(*runtime);
-      for (const auto& entry : *entries) {
-        report(StrCat("model ", entry.name, " version ", entry.versions.back()),
-               CheckModel(repository, entry.name, device, *context));
-      }
-    }
-  } catch (const std::exception& error) {
-    report("device", absl::InternalError(error.what()));
-  }
-  logging::Shutdown();
-  return failures == 0 ? 0 : 1;
 }
 
 }  // namespace millrace::server

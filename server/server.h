@@ -8,8 +8,4 @@ namespace millrace::server {
 // Returns the exit status.
 int Serve(const ServerConfig& config);
 
-// `millrace check`: whether Serve would find its files, models and device usable; prints what it
-// found. Returns the exit status.
-int Check(const ServerConfig& config);
-
 }  // namespace millrace::server

@@ -15,6 +15,7 @@
 #include "mps_runtime/provenance.h"
 #include "mps_runtime/selftest/program.h"
 #include "server/calibrate/calibrate.h"
+#include "server/check.h"
 #include "server/config/command_line.h"
 #include "server/early_exit.h"
 #include "server/print_version.h"

@@ -1,0 +1,87 @@
+#include "server/check.h"
+
+#include <cstdio>
+#include <exception>
+#include <string>
+#include <string_view>
+
+#include "models/core/strings.h"
+#include "models/repository/model_repository.h"
+#include "models/translation/translation_cache.h"
+#include "mps_runtime/base/log_sink.h"
+#include "mps_runtime/runtime.h"
+#include "server/control/model_safety.h"
+#include "server/control/runtime_device.h"
+#include "server/logging/logging.h"
+#include "server/scheduling/step.h"
+#include "server/security/api_key_store.h"
+#include "server/server_setup.h"
+
+namespace millrace::server {
+namespace {
+
+// Whether the model loads and answers its own warm-up inputs.
+absl::Status CheckModel(const models::ModelRepository& repository, const std::string& name,
+                        Device& device, runtime::WorkerContext& context) {
+  try {
+    const auto model = repository.Load(name);
+    return model.ok() ? WarmUp(**model, device, context) : model.status();
+  } catch (const std::exception& error) {
+    return absl::InternalError(error.what());
+  }
+}
+
+}  // namespace
+
+int Check(const ServerConfig& config) {
+  int failures = 0;
+  const auto report = [&failures](std::string_view what, const absl::Status& status) {
+    std::printf("%s  %.*s%s%s\n", status.ok() ? "ok    " : "FAILED", static_cast<int>(what.size()),
+                what.data(), status.ok() ? "" : ": ", std::string(Message(status)).c_str());
+    failures += !status.ok();
+  };
+  logging::Init({.level = LogLevel::kOff, .format = config.log_format});
+  SetLogSink(nullptr);  // what models say stands between the findings
+  try {
+    report("configuration", Validate(config));
+    if (!config.api_keys.empty())
+      report(StrCat("API keys ", config.api_keys.string()),
+             ApiKeyStore::Open(config.api_keys).status());
+    if (const std::string warning = AccessWarning(config); !warning.empty())
+      std::printf("warning %s\n", warning.c_str());
+    if (!config.tls_cert.empty())
+      report(StrCat("TLS ", config.tls_cert.string()), MakeCredentials(config).status());
+    const ModelSafety::Options safety_options = MakeSafetyOptions(config);
+    // A profile that does not hold is no reason not to start.
+    ModelSafety safety(safety_options,
+                       [](const std::string& line) { std::printf("warning %s\n", line.c_str()); });
+    const auto runtime = runtime::Runtime::Bootstrap(MakeRuntimeOptions(config, safety));
+    report(StrCat("device ", runtime->provenance().device, " (", runtime->provenance().device_name,
+                  "), libtorch ", runtime->provenance().libtorch_version),
+           absl::OkStatus());
+    if (safety.holds()) {
+      report(StrCat("safety profile ", safety_options.file.string(), ": ",
+                    runtime->limiter().permits(), " forwards at once"),
+             absl::OkStatus());
+    }
+    const auto context = runtime->EnterMainThread();
+    translation::TranslationCache translations({});
+    const models::ModelRepository repository(config.models,
+                                             MakeFactory(config, *runtime, translations));
+    const auto entries = repository.List();
+    report(StrCat("models ", config.models.string()), repository.Check());
+    if (entries.ok()) {
+      RuntimeDevice device(*runtime);
+      for (const auto& entry : *entries) {
+        report(StrCat("model ", entry.name, " version ", entry.versions.back()),
+               CheckModel(repository, entry.name, device, *context));
+      }
+    }
+  } catch (const std::exception& error) {
+    report("device", absl::InternalError(error.what()));
+  }
+  logging::Shutdown();
+  return failures == 0 ? 0 : 1;
+}
+
+}  // namespace millrace::server

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <memory>
+
+#include "absl/status/statusor.h"
+#include "grpcpp/security/server_credentials.h"
+#include "models/repository/model_factory.h"
+#include "models/translation/translation_cache.h"
+#include "mps_runtime/runtime.h"
+#include "server/config/server_config.h"
+#include "server/control/model_safety.h"
+#include "server/security/server_credentials.h"
+
+namespace millrace::server {
+
+// What `serve` and `check` both make of the configuration.
+
+ModelSafety::Options MakeSafetyOptions(const ServerConfig& config);
+
+// `safety` must outlive the bootstrap.
+runtime::RuntimeOptions MakeRuntimeOptions(const ServerConfig& config, ModelSafety& safety);
+
+// `translations` must outlive the models.
+models::ModelFactory MakeFactory(const ServerConfig& config, const runtime::Runtime& runtime,
+                                 translation::TranslationCache& translations);
+
+TlsFiles TlsFilesOf(const ServerConfig& config);
+
+// Insecure ones when no certificate is named.
+absl::StatusOr<std::shared_ptr<grpc::ServerCredentials>> MakeCredentials(
+    const ServerConfig& config);
+
+}  // namespace millrace::server
