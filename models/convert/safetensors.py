@@ -13,9 +13,9 @@ _TYPES = {"F32": np.float32, "F16": np.float16, "I8": np.int8, "U8": np.uint8, "
 
 
 def write_safetensors(path: pathlib.Path, tensors: Mapping[str, np.ndarray], metadata: Mapping[str, str]) -> None:
-    """The library writes the widest types first, so that every tensor is aligned for its type."""
+    """The library puts the widest types first, so that every tensor is aligned for its type. Raises OSError, unlike its save_file."""
     contiguous = {name: np.ascontiguousarray(array) for name, array in tensors.items()}
-    safetensors.numpy.save_file(contiguous, path, dict(metadata))
+    path.write_bytes(safetensors.numpy.save(contiguous, dict(metadata)))
 
 
 def read_safetensors(path: pathlib.Path) -> dict[str, np.ndarray]:
