@@ -76,14 +76,16 @@ bool ReplyStream::Congested() const {
 }
 
 void ReplyStream::Park(std::unique_ptr<Job> job) {
-  Scheduler& scheduler = services().scheduler;
   {
     MutexLock lock(mu_);
     // The client may have caught up, or left, since Congested was asked; then no OnWriteDone would
     // wake the job.
-    if (writing_ && !broken_ && !run_.reply().cancelled()) parked_ = std::move(job);
+    if (writing_ && !broken_ && !run_.reply().cancelled()) {
+      parked_ = std::move(job);
+      return;
+    }
   }
-  if (job != nullptr) scheduler.Requeue(std::move(job));
+  services().scheduler.Requeue(std::move(job));
 }
 
 TimePoint ReplyStream::waiting_since() const {
