@@ -79,10 +79,8 @@ char32_t ToUpper(char32_t c) {
   return static_cast<char32_t>(utf8proc_toupper(static_cast<utf8proc_int32_t>(c)));
 }
 
-bool IsWordCharacter(char32_t c) {
-  if (c < 0x80) return IsDigit(c) || Between(c, 'a', 'z') || Between(c, 'A', 'Z');
-  // Beyond are punctuation, symbols and scripts without spaces, but for Hangul.
-  if (c >= 0x2000) return Between(c, 0xAC00, 0xD7A3);
+bool IsLetter(char32_t c) {
+  if (c < 0x80) return Between(c, 'a', 'z') || Between(c, 'A', 'Z');
   switch (CategoryOf(c)) {
     case UTF8PROC_CATEGORY_LU:
     case UTF8PROC_CATEGORY_LL:
@@ -91,13 +89,18 @@ bool IsWordCharacter(char32_t c) {
     case UTF8PROC_CATEGORY_LO:
     case UTF8PROC_CATEGORY_MN:
     case UTF8PROC_CATEGORY_MC:
-    case UTF8PROC_CATEGORY_ME:
-    case UTF8PROC_CATEGORY_ND:
-    case UTF8PROC_CATEGORY_NL:
       return true;
     default:
       return false;
   }
+}
+
+bool IsWordCharacter(char32_t c) {
+  // From U+2000 on are punctuation, symbols and scripts without spaces, but for Hangul.
+  if (c >= 0x2000) return Between(c, 0xAC00, 0xD7A3);
+  if (IsDigit(c) || IsLetter(c)) return true;
+  const utf8proc_category_t category = CategoryOf(c);
+  return category == UTF8PROC_CATEGORY_ND || category == UTF8PROC_CATEGORY_NL;
 }
 
 }  // namespace millrace::models

@@ -43,6 +43,9 @@ bool IsUpper(char32_t c);
 // Return the letter of the other case; a character without one, such as a digit or ß, stays.
 char32_t ToLower(char32_t c);
 char32_t ToUpper(char32_t c);
+// Returns true for a letter of any script and for a mark that belongs to one (categories L*, Mn,
+// Mc).
+bool IsLetter(char32_t c);
 // Returns true for letters and digits of scripts that separate words; false for Chinese and
 // Japanese.
 bool IsWordCharacter(char32_t c);

@@ -1,7 +1,5 @@
 #include "models/text/english/text_normalizer.h"
 
-#include <utf8proc.h>
-
 #include <algorithm>
 #include <array>
 #include <optional>
@@ -24,23 +22,6 @@ namespace {
 constexpr size_t kMaxMarksBytes = 12;
 constexpr size_t kMaxCompoundParts = 6;
 
-bool IsWordLetter(char32_t c) {
-  if (c < 0x80) return IsAsciiLetter(static_cast<char>(c));
-  if (c == 0xFFFD) return false;
-  switch (utf8proc_category(static_cast<utf8proc_int32_t>(c))) {
-    case UTF8PROC_CATEGORY_LU:
-    case UTF8PROC_CATEGORY_LL:
-    case UTF8PROC_CATEGORY_LT:
-    case UTF8PROC_CATEGORY_LM:
-    case UTF8PROC_CATEGORY_LO:
-    case UTF8PROC_CATEGORY_MN:
-    case UTF8PROC_CATEGORY_MC:
-      return true;
-    default:
-      return false;
-  }
-}
-
 bool IsApostrophe(char32_t c) { return c == '\'' || c == 0x2019; }
 
 // Short forms that begin with an apostrophe.
@@ -58,7 +39,7 @@ class Walk {
       : numbers_(numbers), text_(text), offset_(offset) {
     for (last_ = text_.size(); last_ > 0;) {
       const CodePoint c = DecodeBefore(text_, last_);
-      if (IsWordLetter(c.value) || IsDigit(c.value) || !SymbolName(c.value, false).empty()) break;
+      if (IsLetter(c.value) || IsDigit(c.value) || !SymbolName(c.value, false).empty()) break;
       last_ -= c.bytes;
     }
   }
@@ -86,7 +67,7 @@ class Walk {
     }
     if (AtStart() && TakeReading(ReadWeb(numbers_.numbers(), text_, at_))) return;
     if (TakeNumber(c)) return;
-    if (IsWordLetter(c.value)) return TakeWord();
+    if (IsLetter(c.value)) return TakeWord();
     if (IsApostrophe(c.value)) return TakeApostrophe(c);
     TakeMark(c);
   }
@@ -188,15 +169,14 @@ class Walk {
     while (end - begin < kMaxSpokenWordBytes) {
       const CodePoint c = DecodeAt(text_, end);
       if (c.bytes == 0 || end + c.bytes - begin > kMaxSpokenWordBytes) break;
-      if (IsWordLetter(c.value)) {
+      if (IsLetter(c.value)) {
         end += c.bytes;
         continue;
       }
       const bool joins = IsApostrophe(c.value) ||
                          ((c.value == '-' || c.value == 0x2010) && ++parts <= kMaxCompoundParts);
       const size_t next = end + c.bytes;
-      if (!joins || next - begin >= kMaxSpokenWordBytes ||
-          !IsWordLetter(DecodeAt(text_, next).value)) {
+      if (!joins || next - begin >= kMaxSpokenWordBytes || !IsLetter(DecodeAt(text_, next).value)) {
         break;
       }
       plain = false;
