@@ -8,6 +8,7 @@ tidy="$(tool clang-tidy-14 clang-tidy)" || die "clang-tidy is missing: run make 
 [ -f build/compile_commands.json ] || die "build/compile_commands.json is missing: run make build"
 
 if [ $# -eq 0 ]; then
+  # A clone may have no origin/main, and a first or shallow commit no parent: the next line or the message below covers each.
   base="$(git merge-base HEAD origin/main 2>/dev/null || true)"
   if [ -z "$base" ] || [ "$base" = "$(git rev-parse HEAD)" ]; then
     base="$(git rev-parse --verify --quiet HEAD~1 || true)"

@@ -25,7 +25,7 @@ class AudioEncoder {
   virtual absl::StatusOr<std::string> Close() = 0;
 };
 
-// Whether bytes that were returned could still be changed.
+// The container says if bytes that were returned can still be changed.
 enum class AudioContainer : uint8_t {
   kStream,  // bytes are sent at once: headers do not state the length
   kFile,    // Close returns all bytes, and headers hold the true length

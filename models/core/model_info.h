@@ -30,8 +30,8 @@ struct BatchPolicy {
   // A request is many short steps, and each batch is formed anew (Orca, Yu et al. 2022): only as
   // many requests are under way as there are places, and the next begins when one ends.
   bool continuous = false;
-  // Whether workers divide the waiting requests among them, instead of one taking a full batch: for
-  // models whose batches cost about as much as their requests one by one.
+  // If true, workers divide the waiting requests among them, instead of one taking a full batch:
+  // for models whose batches cost about as much as their requests one by one.
   bool divided = false;
   // With continuous batches: the work (Model::EstimateWork) at which a batch is full although it
   // has fewer than max_batch requests. 0: only max_batch limits it.

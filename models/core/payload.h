@@ -56,8 +56,8 @@ struct TranslateInput {
   bool use_cache = true;    // a warm-up's must run
   bool for_pivot = false;   // another model goes on with the outputs
   bool first_soon = false;  // the first sentence is translated before others begin
-  // What the model before gave with the texts, and is read in their place; none, or as many as
-  // texts, some of which may be null.
+  // The first model of a pivot gives these with the texts, and they are read in place of those that
+  // have one. Empty, or as many as texts, some of which may be null.
   std::vector<std::shared_ptr<const PivotSentence>> pivot_sentences = {};
 };
 

@@ -52,7 +52,7 @@ constexpr char kWarmupWords[] =
     "sentence";
 constexpr float kWarmupStep = 1.14F;  // the least ratio between two ShapeBuckets is 8 / 7
 
-// What is left to speak of one request.
+// Holds what is left to speak of a request.
 struct SpeechState final : models::RequestState {
   SpeechState(const models::SynthesizeInput& input, const models::SpeechPauses& pauses)
       : plan(input, {.max_bytes = kMaxUnitBytes, .first_clause_alone = true, .pauses = pauses}) {}

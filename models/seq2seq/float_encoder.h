@@ -8,8 +8,8 @@
 
 namespace millrace::seq2seq {
 
-// What the decoder reads of a source: for each token, contiguously, its key and value for each
-// decoder layer. Immutable.
+// The encoded source that the decoder attends to. It holds the key and the value of each token for
+// each decoder layer, contiguously. Immutable.
 class SourceMemory {
  public:
   SourceMemory(const float* rows, int64_t tokens, int64_t stride);

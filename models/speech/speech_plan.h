@@ -24,7 +24,7 @@ absl::Status CheckSpeech(const models::SynthesizeInput& input, const models::Mod
 // Returns the work of a request, in bytes to speak at normal speed. Constant time.
 double EstimateWork(const models::SynthesizeInput& input);
 
-// What is left to speak of one request, text or phonemes, unit by unit. For the current unit it has
+// Holds what is left to speak of a request, text or phonemes, by unit. For the current unit it has
 // the network's input and when each part of it is heard. Used by one worker at a time; the input
 // must outlive it.
 class SpeechPlan {

@@ -15,7 +15,7 @@ namespace millrace::torchscript {
 
 struct TorchScriptOptions {
   std::filesystem::path file = {};
-  // Whether the requests of a batch become one forward with a new first dimension, instead of one
+  // If true, the requests of a batch become one forward with a new first dimension, instead of one
   // forward each. Needs fixed input shapes.
   bool stack = false;
   // With kFew, stacked batches have a power of two or max_batch rows; others are padded with copies

@@ -45,7 +45,7 @@ constexpr int64_t kChunkFrames = 384;
 constexpr uint64_t kDurationStream = 0;  // streams of a sentence's noise
 constexpr uint64_t kLatentStream = 1;
 
-// What is left to speak of one request.
+// Holds what is left to speak of a request.
 struct SpeechState final : models::RequestState {
   SpeechState(const models::SynthesizeInput& input, const models::SpeechPauses& pauses, int64_t hop)
       : tail_frames(std::lround(kFirstChunkFrames / std::min(input.speed, 1.0F))),

@@ -12,7 +12,7 @@ namespace millrace::models {
 // The context of a word, as far as it changes how the word sounds.
 struct WordContext {
   PartOfSpeech part_of_speech = PartOfSpeech::kUnknown;
-  // Whether the next word begins with a vowel; nullopt before a pause or at the end.
+  // True if the next word begins with a vowel; nullopt before a pause or at the end.
   std::optional<bool> vowel_follows;
   bool to_follows = false;    // the next word is "to"
   bool first = false;         // the first word of its sentence
@@ -24,7 +24,7 @@ struct WordContext {
 
 struct Pronunciation {
   std::string phonemes;
-  // Whether the result depends on vowel_follows: a, the, to, words with a weak form.
+  // True if the result depends on vowel_follows: a, the, to, words with a weak form.
   bool depends_on_next = false;
 };
 

@@ -7,7 +7,7 @@ namespace millrace::translation {
 
 struct UnknownTextOptions {
   Alphabet alphabet;
-  // Whether the language is written with the 26 letters of ASCII, so that any other letter belongs
+  // True if the language is written with the 26 letters of ASCII, so that any other letter belongs
   // to a name. In other languages a capital of which the vocabulary only has the lower-case letter
   // is left to the model, which learnt to guess it.
   bool ascii_letters = false;
