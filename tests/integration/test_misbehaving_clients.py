@@ -91,8 +91,8 @@ def test_half_sent_streams_wait_without_holding_anybody(daemon):
                 connection.call(TRANSLATE, grpc_message(bytes(1000))[:100], end=False, stream=stream)
         answer = daemon.translation.Translate(translate_request("Good morning."), timeout=PATIENCE)
         assert answer.translations[0].text
-        # A message that has not arrived is no request yet.
-        assert daemon.metrics().total("millrace_requests_in_flight") <= 1
+        # A message that has not arrived is no request yet. The answer above may arrive before its request is counted as done.
+        eventually("nothing is in flight", lambda: daemon.metrics().total("millrace_requests_in_flight") == 0)
 
 
 def test_announced_message_over_the_limit_harms_nobody(daemon):
