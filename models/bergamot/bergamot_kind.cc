@@ -34,13 +34,11 @@ std::vector<models::PackageFile> BergamotConfig::Files() const {
           {vocabulary_file, "vocabulary_file", models::kMaxVocabularyBytes}};
 }
 
-models::ModelInfo BergamotConfig::Info() const {
-  models::ModelInfo info;
-  info.source_language = source_language;
-  info.target_language = target_language;
-  return info;
+models::ModelDetails BergamotConfig::Details() const {
+  return models::TranslationInfo{.source_language = source_language,
+                                 .target_language = target_language};
 }
 
-const models::ModelKind kKind = {"bergamot", models::Task::kTranslation, &Parse};
+const models::ModelKind kKind = {"bergamot", &Parse};
 
 }  // namespace millrace::bergamot

@@ -11,7 +11,7 @@ namespace millrace::bergamot {
 class BergamotConfig final : public models::KindConfig {
  public:
   std::vector<models::PackageFile> Files() const override;
-  models::ModelInfo Info() const override;
+  models::ModelDetails Details() const override;
 
   std::string file;
   std::string vocabulary_file;

@@ -57,7 +57,6 @@ absl::StatusOr<std::unique_ptr<models::Model>> BergamotModel::Load(const Bergamo
   auto engine = MakeEngine(options.engine, **weights, options.device,
                            absl::StrCat(info.name, "/", info.version));
   (*weights)->DropLayers();
-  info.task = models::Task::kTranslation;
   info.platform = "bergamot";
   // On a device a batch is decoded to its end in one step, so it is neither continuous nor divided.
   info.batching.continuous = info.batching.divided = options.engine == EngineKind::kInt8;
@@ -117,8 +116,8 @@ std::unique_ptr<models::Batch> BergamotModel::Prepare(
         .frame = {.after = {BergamotWeights::kEndOfSentence}},
         .max_length_factor = max_length_factor_,
         .max_target = static_cast<size_t>(input.search.max_target_tokens.value_or(0)),
-        .source_language =
-            input.source_language.empty() ? info_.source_language : input.source_language};
+        .source_language = input.source_language.empty() ? info_.translation().source_language
+                                                         : input.source_language};
   };
   return std::make_unique<translation::TranslationBatch>(requests, limits, settings_of,
                                                          vocabularies_, *engine_, cache_);

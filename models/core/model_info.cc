@@ -19,12 +19,12 @@ std::string_view ToString(Task task) {
   return "unknown";
 }
 
-std::vector<std::string> SourceLanguages(const ModelInfo& info) {
+std::vector<std::string> SourceLanguages(const TranslationInfo& info) {
   if (info.source_languages.empty()) return {info.source_language};
   return info.source_languages;
 }
 
-std::vector<std::string> TargetLanguages(const ModelInfo& info) {
+std::vector<std::string> TargetLanguages(const TranslationInfo& info) {
   if (info.target_languages.empty()) return {info.target_language};
   return info.target_languages;
 }

@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
+#include <variant>
 #include <vector>
 
 #include "models/core/tensor.h"
@@ -46,38 +48,62 @@ struct LanguageVoice {
   friend bool operator==(const LanguageVoice&, const LanguageVoice&) = default;
 };
 
+// What a model of tensors takes and returns.
+struct InferInfo {
+  std::vector<TensorSpec> inputs = {};
+  std::vector<TensorSpec> outputs = {};
+};
+
+// The languages of a translation model, as BCP 47 tags.
+struct TranslationInfo {
+  std::string source_language = {};  // for requests that name none
+  std::string target_language = {};
+  // All languages that requests may name, where there are several.
+  std::vector<std::string> source_languages = {};
+  std::vector<std::string> target_languages = {};
+  int max_hypotheses = 1;  // for each sentence, that requests may ask for
+};
+
+// The voices of a speech model and what they speak, as BCP 47 tags.
+struct SpeechInfo {
+  std::vector<std::string> voices = {};     // the first is the default
+  std::string language = {};                // for texts that name none
+  std::vector<std::string> languages = {};  // of texts, `language` first
+  // The language that each of the voices was made for, in their order; empty: unknown.
+  std::vector<std::string> voice_languages = {};
+  // Default voices by language, where they are not the first voice.
+  std::vector<LanguageVoice> default_voices = {};
+  // The approximate work of a second of speech; a Piper voice has 1.
+  float speech_cost = 1;
+  int sample_rate = 0;  // hertz
+};
+
+// In the order of Task.
+using ModelDetails = std::variant<InferInfo, TranslationInfo, SpeechInfo>;
+
 // The description of a loaded model. Constant after load.
 struct ModelInfo {
   std::string name;
   int64_t version = 1;
   std::string platform;  // "torchscript", "vits", "bergamot", "kokoro" or "seq2seq"
   std::string license;   // SPDX expression of the weights
-  Task task = Task::kInfer;
   BatchPolicy batching;
-  std::vector<TensorSpec> inputs;   // kInfer only
-  std::vector<TensorSpec> outputs;  // kInfer only
-  std::string source_language;      // kTranslation: BCP 47
-  std::string target_language;      // for requests that name none, as source_language
-  // kTranslation: all languages that requests may name, where there are several.
-  std::vector<std::string> source_languages = {};
-  std::vector<std::string> target_languages = {};
-  int max_hypotheses = 1;              // kTranslation: for each sentence, that requests may ask for
-  std::vector<std::string> voices;     // kSynthesis; the first is the default
-  std::string language;                // kSynthesis: BCP 47, for texts that name none
-  std::vector<std::string> languages;  // kSynthesis: all languages of texts, `language` first
-  // kSynthesis: BCP 47, the language that each of the voices was made for, in their order; empty:
-  // unknown.
-  std::vector<std::string> voice_languages = {};
-  // kSynthesis: default voices by language, where they are not the first voice.
-  std::vector<LanguageVoice> default_voices = {};
-  // kSynthesis: the approximate work of a second of speech; a Piper voice has 1.
-  float speech_cost = 1;
-  int sample_rate = 0;  // kSynthesis: hertz
+  ModelDetails details;
+
+  Task task() const { return static_cast<Task>(details.index()); }
+
+  // What is known of a model with this task. Throws std::bad_variant_access if it has another.
+  const InferInfo& infer() const { return std::get<InferInfo>(details); }
+  InferInfo& infer() { return std::get<InferInfo>(details); }
+  const TranslationInfo& translation() const { return std::get<TranslationInfo>(details); }
+  TranslationInfo& translation() { return std::get<TranslationInfo>(details); }
+  const SpeechInfo& speech() const { return std::get<SpeechInfo>(details); }
+  SpeechInfo& speech() { return std::get<SpeechInfo>(details); }
 };
 
 // Return the languages that a translation model reads and writes: at least one each.
-std::vector<std::string> SourceLanguages(const ModelInfo& info);
-std::vector<std::string> TargetLanguages(const ModelInfo& info);
+std::vector<std::string> SourceLanguages(const TranslationInfo& info);
+std::vector<std::string> TargetLanguages(const TranslationInfo& info);
 // Returns true if the tag is among the languages, ignoring case.
 bool HasLanguage(const std::vector<std::string>& languages, std::string_view tag);
 

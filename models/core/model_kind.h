@@ -44,15 +44,14 @@ class KindConfig {
 
   // Returns the files that the model needs.
   virtual std::vector<PackageFile> Files() const = 0;
-  // Returns what the config states about the model, without its name, version, platform, task,
-  // license and batching. The loader adds what only the weights contain.
-  virtual ModelInfo Info() const = 0;
+  // Returns what the config states about the model, which also tells its task. The loader adds what
+  // only the weights contain.
+  virtual ModelDetails Details() const = 0;
 };
 
 // Reads the configs of a kind. Needs no libtorch, so that clients can list a repository.
 struct ModelKind {
   std::string_view name;  // of its field in model.pbtxt, and of its platform
-  Task task = Task::kInfer;
   // Reports errors to the section; the result is then ignored.
   std::unique_ptr<const KindConfig> (*parse)(const ConfigSection& section) = nullptr;
 };

@@ -14,12 +14,12 @@ bool SameLanguage(std::string_view a, std::string_view b) {
   return FirstSubtag(CanonicalLanguage(a)) == FirstSubtag(CanonicalLanguage(b));
 }
 
-bool MadeFor(const ModelInfo& info, size_t voice, std::string_view language) {
+bool MadeFor(const SpeechInfo& info, size_t voice, std::string_view language) {
   return voice < info.voice_languages.size() && SameLanguage(info.voice_languages[voice], language);
 }
 
 // Returns the index of a voice; npos if the model does not have it.
-size_t FindVoice(const ModelInfo& info, std::string_view name) {
+size_t FindVoice(const SpeechInfo& info, std::string_view name) {
   const auto found = std::ranges::find(info.voices, name);
   return found == info.voices.end() ? std::string_view::npos
                                     : static_cast<size_t>(found - info.voices.begin());
@@ -30,7 +30,7 @@ struct Fit {
   bool made_for = false;
 };
 
-Fit FitOf(const ModelInfo& info, std::string_view language, std::string_view voice) {
+Fit FitOf(const SpeechInfo& info, std::string_view language, std::string_view voice) {
   Fit fit;
   if (voice.empty()) {
     for (size_t i = 0; i < info.voices.size(); ++i)
@@ -48,14 +48,14 @@ Fit FitOf(const ModelInfo& info, std::string_view language, std::string_view voi
   return fit;
 }
 
-bool Reads(const ModelInfo& info, std::string_view language) {
+bool Reads(const SpeechInfo& info, std::string_view language) {
   return std::ranges::any_of(
       info.languages, [&](const std::string& known) { return SameLanguage(known, language); });
 }
 
 }  // namespace
 
-std::string DefaultVoice(const ModelInfo& info, std::string_view language) {
+std::string DefaultVoice(const SpeechInfo& info, std::string_view language) {
   if (info.voices.empty()) return "";
   if (language.empty()) language = info.language;
   for (const LanguageVoice& choice : info.default_voices) {
@@ -70,13 +70,13 @@ std::string DefaultVoice(const ModelInfo& info, std::string_view language) {
 const ModelInfo* ChooseSpeechModel(std::span<const ModelInfo* const> models,
                                    std::string_view language, std::string_view voice) {
   const auto rank = [&](const ModelInfo* info) {
-    const Fit fit = FitOf(*info, language, voice);
-    return std::tuple(!fit.has_voice, !fit.made_for, !Reads(*info, language), info->speech_cost,
-                      std::string_view(info->name));
+    const Fit fit = FitOf(info->speech(), language, voice);
+    return std::tuple(!fit.has_voice, !fit.made_for, !Reads(info->speech(), language),
+                      info->speech().speech_cost, std::string_view(info->name));
   };
   const ModelInfo* best = nullptr;
   for (const ModelInfo* info : models) {
-    if (info->task != Task::kSynthesis) continue;
+    if (info->task() != Task::kSynthesis) continue;
     if (best == nullptr || rank(info) < rank(best)) best = info;
   }
   return best;

@@ -14,7 +14,7 @@ namespace millrace::models {
 // Returns the voice of a model for a language: the one that its configuration names for the
 // language, else its default if that was made for the language, else the first that was made for
 // it, else its default. An empty language is the model's.
-std::string DefaultVoice(const ModelInfo& info, std::string_view language);
+std::string DefaultVoice(const SpeechInfo& info, std::string_view language);
 
 // Returns the best of several models for a text in the language. Models that have all parts of the
 // voice ("a:0.3+b:0.7"; empty: any) come first; they are ordered by whether they were made for the

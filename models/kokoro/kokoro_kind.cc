@@ -92,13 +92,12 @@ std::vector<models::PackageFile> KokoroConfig::Files() const {
           {lexicon_file, "lexicon_file", models::kMaxLexiconBytes}};
 }
 
-models::ModelInfo KokoroConfig::Info() const {
-  models::ModelInfo info;
-  info.language = language;
+models::ModelDetails KokoroConfig::Details() const {
+  models::SpeechInfo info{.language = language};
   if (!voice.empty()) info.voices = {voice};
   return info;
 }
 
-const models::ModelKind kKind = {"kokoro", models::Task::kSynthesis, &Parse};
+const models::ModelKind kKind = {"kokoro", &Parse};
 
 }  // namespace millrace::kokoro

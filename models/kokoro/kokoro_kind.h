@@ -20,7 +20,7 @@ struct KokoroVoiceConfig {
 class KokoroConfig final : public models::KindConfig {
  public:
   std::vector<models::PackageFile> Files() const override;
-  models::ModelInfo Info() const override;
+  models::ModelDetails Details() const override;
 
   std::string file;
   std::string config_file;

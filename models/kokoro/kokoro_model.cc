@@ -141,7 +141,8 @@ class SpeechBatch final : public models::Batch {
       }
       if (!*results_[i]) continue;  // cancelled, late or to be queued again: the queue handles it
       speech::SpeechPlan& plan = PlanOf(request);
-      request.Emit(plan.TakeChunk(**std::move(results_[i]), model_.info().sample_rate, true));
+      request.Emit(
+          plan.TakeChunk(**std::move(results_[i]), model_.info().speech().sample_rate, true));
       const bool more = plan.Advance();
       request.AdvanceTo(plan.WorkLeft());
       if (!more) request.Finish(absl::OkStatus());
@@ -168,7 +169,7 @@ absl::Status LoadedKokoro::Validate(const models::Input& input) const {
   }
   if (absl::Status status = speech::CheckSpeech(*speech, info_, reader_); !status.ok())
     return status;
-  if (const auto mix = speech::ParseVoiceMix(speech->voice, info_.voices); !mix.ok())
+  if (const auto mix = speech::ParseVoiceMix(speech->voice, info_.speech().voices); !mix.ok())
     return mix.status();
   if (!(speech->speed >= kMinSpeed && speech->speed <= kMaxSpeed)) {
     return absl::InvalidArgumentError(absl::StrCat(
@@ -228,7 +229,7 @@ std::vector<Spoken> LoadedKokoro::Speak(std::span<models::Request* const> reques
 absl::StatusOr<KokoroBatch::Sentence> LoadedKokoro::SentenceOf(models::Request& request) const {
   const auto& input = std::get<models::SynthesizeInput>(request.input());
   const speech::SpeechPlan& plan = PlanOf(request);
-  const auto shares = speech::ParseVoiceMix(input.voice, info_.voices);
+  const auto shares = speech::ParseVoiceMix(input.voice, info_.speech().voices);
   if (!shares.ok()) return shares.status();
   return KokoroBatch::Sentence{.phonemes = plan.ids(),
                                .style = MixStyle(*shares, plan.symbols()),
@@ -246,11 +247,11 @@ absl::StatusOr<std::optional<int64_t>> LoadedKokoro::CountFrames(
   speech::SpeechPlan& plan = PlanOf(request);
   const int64_t count = std::accumulate(frames.begin(), frames.end(), int64_t{0});
   const int64_t samples = count * parts_.samples_per_frame;
-  if (samples > kMaxUnitSeconds * info_.sample_rate) {
+  if (samples > kMaxUnitSeconds * info_.speech().sample_rate) {
     if (plan.Halve()) return std::nullopt;
-    return absl::InvalidArgumentError(
-        absl::StrCat(plan.field(), ", speed: one sentence would last ", samples / info_.sample_rate,
-                     " seconds, allowed are ", kMaxUnitSeconds));
+    return absl::InvalidArgumentError(absl::StrCat(
+        plan.field(), ", speed: one sentence would last ", samples / info_.speech().sample_rate,
+        " seconds, allowed are ", kMaxUnitSeconds));
   }
   plan.SetFrames(frames, parts_.samples_per_frame);
   return count;
@@ -381,7 +382,7 @@ absl::StatusOr<std::vector<std::string>> OrderVoices(const KokoroSettings& setti
 
 // Fills in the languages that the voices were made for. Returns an error that names a voice which
 // does not exist.
-absl::Status DescribeVoices(const KokoroOptions& options, models::ModelInfo& info) {
+absl::Status DescribeVoices(const KokoroOptions& options, models::SpeechInfo& info) {
   info.voice_languages.assign(info.voices.size(), "");
   const auto find = [&](const std::string& name) {
     return std::ranges::find(info.voices, name) - info.voices.begin();
@@ -461,16 +462,16 @@ absl::StatusOr<std::unique_ptr<models::Model>> KokoroModel::Load(const KokoroOpt
     auto front_end = speech::MakeTextToPhonemes(text);
     if (!front_end.ok()) return front_end.status();
     front_ends.push_back({language, *std::move(front_end)});
-    info.languages.push_back(language);
   }
 
-  info.task = models::Task::kSynthesis;
   info.platform = "kokoro";
-  info.language = options.language;
-  info.sample_rate = parts.settings.sample_rate;
-  info.voices = *std::move(voices);
-  info.speech_cost = kSpeechCost;
-  if (absl::Status status = DescribeVoices(options, info); !status.ok()) return status;
+  auto& speech = info.details.emplace<models::SpeechInfo>();
+  speech.language = options.language;
+  speech.languages = std::move(languages);
+  speech.sample_rate = parts.settings.sample_rate;
+  speech.voices = *std::move(voices);
+  speech.speech_cost = kSpeechCost;
+  if (absl::Status status = DescribeVoices(options, speech); !status.ok()) return status;
   parts.samples_per_frame = weights->shape().samples_per_frame();
   if (padded) {
     parts.batch =

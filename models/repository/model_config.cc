@@ -55,14 +55,14 @@ const ModelKind* FindKind(const pb::Message& message, const ModelKinds& kinds) {
 }  // namespace
 
 ModelInfo MakeModelInfo(const ModelConfig& config, std::string name, int64_t version) {
-  ModelInfo info = config.settings->Info();
+  ModelInfo info;
   info.name = std::move(name);
   info.version = version;
   info.platform = config.kind->name;
-  info.task = config.kind->task;
   info.license = config.license;
   info.batching = config.batching;
   info.batching.max_batch = std::max<size_t>(info.batching.max_batch, 1);
+  info.details = config.settings->Details();
   return info;
 }
 

@@ -86,13 +86,11 @@ std::vector<models::PackageFile> Seq2SeqModelConfig::Files() const {
   return files;
 }
 
-models::ModelInfo Seq2SeqModelConfig::Info() const {
-  models::ModelInfo info;
-  info.source_language = source_language;
-  info.target_language = target_language;
-  return info;
+models::ModelDetails Seq2SeqModelConfig::Details() const {
+  return models::TranslationInfo{.source_language = source_language,
+                                 .target_language = target_language};
 }
 
-const models::ModelKind kKind = {"seq2seq", models::Task::kTranslation, &Parse};
+const models::ModelKind kKind = {"seq2seq", &Parse};
 
 }  // namespace millrace::seq2seq

@@ -102,23 +102,23 @@ absl::StatusOr<std::unique_ptr<models::Model>> Seq2SeqModel::Load(const Seq2SeqO
   }
   auto vocabularies = LoadVocabularies(options, *config, *weights);
   if (!vocabularies.ok()) return vocabularies.status();
-  info.task = models::Task::kTranslation;
   info.platform = "seq2seq";
   info.batching.continuous = true;
   info.batching.divided = options.device == runtime::DeviceType::kCpu;
   info.batching.full_work =
       translation::StepLimits::kWorkOfRow *
       static_cast<double>(std::max(translation::StepLimits().max_rows, info.batching.max_batch));
-  info.max_hypotheses = translation::SearchOptions::kMaxBeam;
+  models::TranslationInfo& languages = info.translation();
+  languages.max_hypotheses = translation::SearchOptions::kMaxBeam;
   for (const LanguageToken& language : config->languages) {
-    info.target_languages.push_back(language.tag);
+    languages.target_languages.push_back(language.tag);
     if (config->language_tokens == LanguageTokens::kSourceAndTarget)
-      info.source_languages.push_back(language.tag);
+      languages.source_languages.push_back(language.tag);
   }
-  absl::Status status =
-      CheckDefault("source_language", info.source_language, models::SourceLanguages(info));
-  status.Update(
-      CheckDefault("target_language", info.target_language, models::TargetLanguages(info)));
+  absl::Status status = CheckDefault("source_language", languages.source_language,
+                                     models::SourceLanguages(languages));
+  status.Update(CheckDefault("target_language", languages.target_language,
+                             models::TargetLanguages(languages)));
   if (!status.ok()) return status;
   std::unique_ptr<const translation::TranslationEngine> engine;
   if (options.device == runtime::DeviceType::kCpu) {
@@ -158,11 +158,11 @@ absl::Status Seq2SeqModel::Validate(const models::Input& input) const {
   absl::Status status;
   if (!translate->source_language.empty()) {
     status.Update(CheckDefault("source_language", translate->source_language,
-                               models::SourceLanguages(info_)));
+                               models::SourceLanguages(info_.translation())));
   }
   if (!translate->target_language.empty()) {
     status.Update(CheckDefault("target_language", translate->target_language,
-                               models::TargetLanguages(info_)));
+                               models::TargetLanguages(info_.translation())));
   }
   status.Update(translation::SearchFor(search_, translate->search).status());
   return status;
@@ -185,11 +185,11 @@ translation::SentenceFrame Seq2SeqModel::FrameOf(const models::TranslateInput& i
     case LanguageTokens::kNone:
       break;
     case LanguageTokens::kTargetInSource:
-      frame.before = {LanguageTokenId(input.target_language, info_.target_language)};
+      frame.before = {LanguageTokenId(input.target_language, info_.translation().target_language)};
       break;
     case LanguageTokens::kSourceAndTarget:
-      frame.before = {LanguageTokenId(input.source_language, info_.source_language)};
-      frame.prefix = {LanguageTokenId(input.target_language, info_.target_language)};
+      frame.before = {LanguageTokenId(input.source_language, info_.translation().source_language)};
+      frame.prefix = {LanguageTokenId(input.target_language, info_.translation().target_language)};
       break;
   }
   return frame;
@@ -211,8 +211,8 @@ std::unique_ptr<models::Batch> Seq2SeqModel::Prepare(
         .max_length_factor = max_length_factor_,
         .min_target = static_cast<size_t>(input.search.min_target_tokens.value_or(0)),
         .max_target = static_cast<size_t>(input.search.max_target_tokens.value_or(0)),
-        .source_language =
-            input.source_language.empty() ? info_.source_language : input.source_language};
+        .source_language = input.source_language.empty() ? info_.translation().source_language
+                                                         : input.source_language};
   };
   return std::make_unique<translation::TranslationBatch>(requests, limits, settings_of,
                                                          vocabularies_, *engine_, cache_);

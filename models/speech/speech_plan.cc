@@ -67,10 +67,10 @@ absl::Status CheckSpeech(const models::SynthesizeInput& input, const models::Mod
         absl::StrCat(field, ": there is nothing to speak; it needs a letter or a digit"));
   }
   if (!input.language.empty() &&
-      std::ranges::find(info.languages, input.language) == info.languages.end()) {
+      std::ranges::find(info.speech().languages, input.language) == info.speech().languages.end()) {
     return absl::InvalidArgumentError(
         absl::StrCat("language: model '", info.name, "' does not speak '", input.language,
-                     "'; it speaks: ", absl::StrJoin(info.languages, ", ")));
+                     "'; it speaks: ", absl::StrJoin(info.speech().languages, ", ")));
   }
   if (absl::Status status = CheckPause("sentence_pause_seconds", input.sentence_pause);
       !status.ok())

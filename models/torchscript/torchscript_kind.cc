@@ -151,13 +151,10 @@ std::vector<models::PackageFile> TorchScriptConfig::Files() const {
   return {{file, "file", models::kMaxWeightsBytes}};
 }
 
-models::ModelInfo TorchScriptConfig::Info() const {
-  models::ModelInfo info;
-  info.inputs = inputs;
-  info.outputs = outputs;
-  return info;
+models::ModelDetails TorchScriptConfig::Details() const {
+  return models::InferInfo{.inputs = inputs, .outputs = outputs};
 }
 
-const models::ModelKind kKind = {"torchscript", models::Task::kInfer, &Parse};
+const models::ModelKind kKind = {"torchscript", &Parse};
 
 }  // namespace millrace::torchscript

@@ -11,7 +11,7 @@ namespace millrace::torchscript {
 class TorchScriptConfig final : public models::KindConfig {
  public:
   std::vector<models::PackageFile> Files() const override;
-  models::ModelInfo Info() const override;
+  models::ModelDetails Details() const override;
 
   std::string file;
   std::vector<models::TensorSpec> inputs;

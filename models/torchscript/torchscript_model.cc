@@ -97,10 +97,10 @@ class TorchScriptModel final : public models::Model {
 
   absl::Status Validate(const models::Input& input) const override {
     const auto& infer = std::get<models::InferInput>(input);
-    if (infer.inputs.size() == info_.inputs.size()) return absl::OkStatus();
+    if (infer.inputs.size() == info_.infer().inputs.size()) return absl::OkStatus();
     return absl::InvalidArgumentError(StrCat("inputs: has ", infer.inputs.size(),
                                              " tensors; model '", info_.name, "' takes ",
-                                             info_.inputs.size()));
+                                             info_.infer().inputs.size()));
   }
 
   std::unique_ptr<models::Batch> Prepare(
@@ -112,7 +112,7 @@ class TorchScriptModel final : public models::Model {
     std::vector<models::Input> inputs;
     for (const int64_t size : warmup_sizes_) {
       models::InferInput input;
-      for (const models::TensorSpec& spec : info_.inputs) {
+      for (const models::TensorSpec& spec : info_.infer().inputs) {
         models::Tensor& tensor = input.inputs.emplace_back();
         tensor.name = spec.name;
         tensor.type = spec.type;
@@ -169,8 +169,8 @@ class TorchScriptModel final : public models::Model {
     // Runs one forward of `count` requests from `first` on.
     void Run(size_t first, size_t count, runtime::WorkerContext& context) {
       std::vector<at::Tensor> inputs;
-      inputs.reserve(model_.info_.inputs.size());
-      for (const models::TensorSpec& spec : model_.info_.inputs)
+      inputs.reserve(model_.info_.infer().inputs.size());
+      for (const models::TensorSpec& spec : model_.info_.infer().inputs)
         inputs.push_back(Gather(spec, first, count));
       const std::vector<at::Tensor> tensors =
           model_.device_.is_cpu()
@@ -197,10 +197,10 @@ class TorchScriptModel final : public models::Model {
     std::vector<at::Tensor> Call(const std::vector<at::Tensor>& inputs) const {
       const std::vector<at::Tensor> tensors =
           ToTensors(model_.module_.get_method("forward")({inputs.begin(), inputs.end()}));
-      if (tensors.size() != model_.info_.outputs.size()) {
+      if (tensors.size() != model_.info_.infer().outputs.size()) {
         throw std::runtime_error(StrCat("forward returned ", tensors.size(),
-                                        " tensors; model.pbtxt names ", model_.info_.outputs.size(),
-                                        " outputs"));
+                                        " tensors; model.pbtxt names ",
+                                        model_.info_.infer().outputs.size(), " outputs"));
       }
       return tensors;
     }
@@ -235,7 +235,7 @@ class TorchScriptModel final : public models::Model {
     }
 
     void Scatter(size_t index, const at::Tensor& result, size_t first, size_t count) {
-      const models::TensorSpec& spec = model_.info_.outputs.at(index);
+      const models::TensorSpec& spec = model_.info_.infer().outputs.at(index);
       if (result.scalar_type() != ToScalarType(spec.type)) {
         throw std::runtime_error("output '" + spec.name +
                                  "' has another type than its model.pbtxt says");
@@ -318,7 +318,7 @@ absl::Status CheckLinearReplaced(const TorchScriptOptions& options, const models
   const std::string file = options.file.string();
   const c10::InferenceMode inference;
   std::vector<c10::IValue> inputs;
-  for (const models::TensorSpec& spec : info.inputs)
+  for (const models::TensorSpec& spec : info.infer().inputs)
     inputs.emplace_back(SampleInput(spec, options));
   torch::jit::Module original = LoadFrozen(file, at::kCPU);
   torch::jit::Module replaced = LoadFrozen(file, at::kCPU);
@@ -354,16 +354,16 @@ absl::StatusOr<std::unique_ptr<models::Model>> LoadTorchScript(const TorchScript
     torch::jit::Module module = LoadFrozen(options.file.string(), device);
     const auto& schema = module.get_method("forward").function().getSchema();
     const size_t takes = schema.arguments().size() - 1;  // without self
-    if (takes != info.inputs.size()) {
+    if (takes != info.infer().inputs.size()) {
       return absl::InvalidArgumentError(StrCat(options.file.string(), ": forward takes ", takes,
-                                               " inputs; model.pbtxt names ", info.inputs.size()));
+                                               " inputs; model.pbtxt names ",
+                                               info.infer().inputs.size()));
     }
     if (options.device == runtime::DeviceType::kMps) {
       if (absl::Status same = CheckLinearReplaced(options, info); !same.ok()) return same;
       ReplaceLinear(module.get_method("forward").graph());
     }
     info.platform = "torchscript";
-    info.task = models::Task::kInfer;
     return std::make_unique<TorchScriptModel>(std::move(module), options, device, std::move(info));
   } catch (const std::exception& error) {
     return absl::InvalidArgumentError(

@@ -36,13 +36,10 @@ std::vector<models::PackageFile> VitsConfig::Files() const {
           {voice_file, "voice_file", models::kMaxSettingsBytes}};
 }
 
-models::ModelInfo VitsConfig::Info() const {
-  models::ModelInfo info;
-  info.language = language;
-  info.voices = {voice};
-  return info;
+models::ModelDetails VitsConfig::Details() const {
+  return models::SpeechInfo{.voices = {voice}, .language = language};
 }
 
-const models::ModelKind kKind = {"vits", models::Task::kSynthesis, &Parse};
+const models::ModelKind kKind = {"vits", &Parse};
 
 }  // namespace millrace::vits

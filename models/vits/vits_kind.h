@@ -12,7 +12,7 @@ namespace millrace::vits {
 class VitsConfig final : public models::KindConfig {
  public:
   std::vector<models::PackageFile> Files() const override;
-  models::ModelInfo Info() const override;
+  models::ModelDetails Details() const override;
 
   std::string file;
   std::string voice_file;

@@ -184,7 +184,8 @@ class SpeechBatch final : public models::Batch {
       std::vector<float>& samples = **results_[i];
       state.spoken += static_cast<int64_t>(samples.size()) / model_.hop();
       const bool finished = state.spoken == state.frames;
-      request.Emit(state.plan.TakeChunk(std::move(samples), model_.info().sample_rate, finished));
+      request.Emit(
+          state.plan.TakeChunk(std::move(samples), model_.info().speech().sample_rate, finished));
       if (!finished) {
         request.AdvanceTo(state.plan.WorkLeft(static_cast<double>(state.spoken) /
                                               static_cast<double>(state.frames)));
@@ -223,7 +224,7 @@ absl::Status LoadedVits::Validate(const models::Input& input) const {
   if (FindSpeaker(speech->voice) == nullptr) {
     return absl::InvalidArgumentError(
         absl::StrCat("voice: model '", info_.name, "' has no voice '", speech->voice,
-                     "'; it has: ", absl::StrJoin(info_.voices, ", ")));
+                     "'; it has: ", absl::StrJoin(info_.speech().voices, ", ")));
   }
   if (!(speech->speed >= kMinSpeed && speech->speed <= kMaxSpeed)) {
     return absl::InvalidArgumentError(absl::StrCat(
@@ -386,15 +387,13 @@ absl::StatusOr<std::unique_ptr<models::Model>> VitsModel::Load(const VitsOptions
   auto phonemizer = models::Phonemizer::Create(text);
   if (!phonemizer.ok()) return phonemizer.status();
 
-  info.task = models::Task::kSynthesis;
   info.platform = "vits";
-  info.language = options.language;
-  info.languages = {options.language};
-  info.sample_rate = voice->sample_rate;
-  info.voices.clear();
-  for (const Speaker& speaker : speakers) info.voices.push_back(speaker.name);
-  info.voice_languages.assign(info.voices.size(), options.language);
-  info.speech_cost = 1;
+  auto& speech = info.details.emplace<models::SpeechInfo>();
+  speech.language = options.language;
+  speech.languages = {options.language};
+  speech.sample_rate = voice->sample_rate;
+  for (const Speaker& speaker : speakers) speech.voices.push_back(speaker.name);
+  speech.voice_languages.assign(speech.voices.size(), options.language);
   const int64_t hop = weights->shape().hop();
   return std::make_unique<LoadedVits>(std::move(info), *std::move(voice), std::move(speakers),
                                       *std::move(phonemizer), std::move(encoder),

@@ -24,7 +24,7 @@ absl::Status ModelManager::LoadAndWarmUp(std::string_view name) {
   logging::Info("warming up model", {{"model", name}, {"version", package->version}});
   main_context_.Synchronize();  // the weights must be there before another stream reads them
   if (absl::Status status = WarmUp(**model, device_, main_context_); !status.ok()) return status;
-  auto metrics = metrics_.ForModel((*model)->info().name, (*model)->info().task);
+  auto metrics = metrics_.ForModel((*model)->info().name, (*model)->info().task());
   directory_.Put(std::make_shared<ServedModel>(*std::move(model), scheduler_, std::move(metrics)));
   return absl::OkStatus();
 }

@@ -23,7 +23,7 @@ Snapshot ServerStatus::Gauges() const {
   Snapshot s;
   for (const auto& model : directory_.All()) {
     const models::ModelInfo& info = model->info();
-    s.models.push_back({info.name, info.version, std::string(models::ToString(info.task)),
+    s.models.push_back({info.name, info.version, std::string(models::ToString(info.task())),
                         scheduler_.depth(model->queue())});
   }
   s.failed_models = models_.Failed();

@@ -42,7 +42,7 @@ absl::StatusOr<SpeechWork> MakeSpeechWork(SpeechRequest request, models::AudioCo
   auto model =
       services.models.FindForTask(models::Task::kSynthesis, request.model, request.model_version);
   if (!model.ok()) return model.status();
-  const models::ModelInfo& info = (*model)->info();
+  const models::SpeechInfo& info = (*model)->info().speech();
   const auto rate =
       models::ResolveSampleRate(request.format, request.sample_rate, info.sample_rate);
   if (!rate.ok()) return rate.status();

@@ -108,8 +108,9 @@ absl::StatusOr<TranslationWork> MakeWork(TranslationRequest request, SourceGroup
     return work;
   }
   if (request.preferred_hypotheses) {
-    input.search.hypotheses = std::clamp(*request.preferred_hypotheses, 1,
-                                         work.route.models.back()->info().max_hypotheses);
+    input.search.hypotheses =
+        std::clamp(*request.preferred_hypotheses, 1,
+                   work.route.models.back()->info().translation().max_hypotheses);
   }
   work.alternatives = static_cast<size_t>(std::max(input.search.hypotheses.value_or(1), 1)) - 1;
   // Left open, they stay open: the model has its own.

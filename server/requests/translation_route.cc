@@ -18,14 +18,14 @@ constexpr std::string_view kPivot = "en";
 
 Models Translators(const ModelDirectory& directory) {
   Models models = directory.All();
-  std::erase_if(models,
-                [](const auto& model) { return model->info().task != models::Task::kTranslation; });
+  std::erase_if(
+      models, [](const auto& model) { return model->info().task() != models::Task::kTranslation; });
   return models;
 }
 
 bool Translates(const models::ModelInfo& info, std::string_view source, std::string_view target) {
-  return models::HasLanguage(SourceLanguages(info), source) &&
-         models::HasLanguage(TargetLanguages(info), target) &&
+  return models::HasLanguage(SourceLanguages(info.translation()), source) &&
+         models::HasLanguage(TargetLanguages(info.translation()), target) &&
          !absl::EqualsIgnoreCase(View(source), View(target));
 }
 
@@ -37,7 +37,9 @@ std::shared_ptr<ServedModel> BestFor(const Models& models, std::string_view sour
   for (const auto& model : models) {
     const models::ModelInfo& info = model->info();
     if (!Translates(info, source, target)) continue;
-    const size_t languages = SourceLanguages(info).size() + TargetLanguages(info).size();
+    const models::TranslationInfo& translation = info.translation();
+    const size_t languages =
+        SourceLanguages(translation).size() + TargetLanguages(translation).size();
     if (best != nullptr && languages >= fewest) continue;
     best = model;
     fewest = languages;
@@ -63,10 +65,11 @@ absl::StatusOr<TranslationRoute> FindExactRoute(const ModelDirectory& directory,
   auto direct = directory.FindTranslator(source, target);
   if (direct.ok()) {
     const models::ModelInfo& info = (*direct)->info();
-    return TranslationRoute{source.empty() ? info.source_language : std::string(source),
-                            target.empty() ? info.target_language : std::string(target),
-                            {},
-                            {*direct}};
+    return TranslationRoute{
+        source.empty() ? info.translation().source_language : std::string(source),
+        target.empty() ? info.translation().target_language : std::string(target),
+        {},
+        {*direct}};
   }
   if (!both) return direct.status();
   if (auto best = choose ? BestFor(models, source, target) : nullptr)
@@ -85,8 +88,10 @@ absl::StatusOr<TranslationRoute> FindRoute(const ModelDirectory& directory, std:
   std::vector<std::string> read;
   std::vector<std::string> written;
   for (const auto& model : models) {
-    for (std::string& language : SourceLanguages(model->info())) read.push_back(language);
-    for (std::string& language : TargetLanguages(model->info())) written.push_back(language);
+    for (std::string& language : SourceLanguages(model->info().translation()))
+      read.push_back(language);
+    for (std::string& language : TargetLanguages(model->info().translation()))
+      written.push_back(language);
   }
   const auto has = [](const std::vector<std::string>& languages, std::string_view tag) {
     return tag.empty() || std::ranges::find(languages, tag) != languages.end();
@@ -124,9 +129,9 @@ std::vector<TranslationRoute> AllRoutes(const ModelDirectory& directory) {
   std::vector<std::string> sources;
   std::vector<std::string> targets;
   for (const auto& model : models) {
-    for (const std::string& source : SourceLanguages(model->info())) {
+    for (const std::string& source : SourceLanguages(model->info().translation())) {
       sources.push_back(source);
-      for (const std::string& target : TargetLanguages(model->info())) {
+      for (const std::string& target : TargetLanguages(model->info().translation())) {
         targets.push_back(target);
         if (!absl::EqualsIgnoreCase(source, target)) direct[{source, target}].push_back(model);
       }

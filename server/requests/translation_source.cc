@@ -42,11 +42,12 @@ absl::StatusOr<std::string> LookUp(std::string_view field, const std::string& as
 absl::StatusOr<TranslationRoute> RouteOf(std::shared_ptr<ServedModel> model,
                                          const std::string& source, const std::string& target) {
   const models::ModelInfo& info = model->info();
-  auto from =
-      LookUp("source_language", source, SourceLanguages(info), info.source_language, info.name);
+  const models::TranslationInfo& languages = info.translation();
+  auto from = LookUp("source_language", source, SourceLanguages(languages),
+                     languages.source_language, info.name);
   if (!from.ok()) return from.status();
-  auto to =
-      LookUp("target_language", target, TargetLanguages(info), info.target_language, info.name);
+  auto to = LookUp("target_language", target, TargetLanguages(languages), languages.target_language,
+                   info.name);
   if (!to.ok()) return to.status();
   return TranslationRoute{*std::move(from), *std::move(to), {}, {std::move(model)}};
 }
@@ -78,9 +79,10 @@ class Detection {
       : request_(request), services_(services) {
     for (const auto& model : services.models.All()) {
       const models::ModelInfo& info = model->info();
-      if (info.task != models::Task::kTranslation) continue;
+      if (info.task() != models::Task::kTranslation) continue;
       if (!request.model.empty() && request.model != info.name) continue;
-      for (std::string& language : SourceLanguages(info)) languages_.push_back(std::move(language));
+      for (std::string& language : SourceLanguages(info.translation()))
+        languages_.push_back(std::move(language));
     }
     // A text may be in the language that is asked for already.
     if (request.model.empty()) languages_.push_back(request.input.target_language);

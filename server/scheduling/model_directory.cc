@@ -34,9 +34,9 @@ std::string Directions(const std::vector<std::shared_ptr<ServedModel>>& models) 
   std::vector<std::string> directions;
   for (const auto& model : models) {
     const models::ModelInfo& info = model->info();
-    if (info.task != models::Task::kTranslation) continue;
-    directions.push_back(
-        StrCat(Shown(SourceLanguages(info)), " to ", Shown(TargetLanguages(info))));
+    if (info.task() != models::Task::kTranslation) continue;
+    directions.push_back(StrCat(Shown(SourceLanguages(info.translation())), " to ",
+                                Shown(TargetLanguages(info.translation()))));
   }
   if (directions.empty()) return "none is loaded";
   const size_t more = directions.size() - std::min(directions.size(), kMost);
@@ -68,15 +68,15 @@ absl::StatusOr<std::shared_ptr<ServedModel>> ModelDirectory::FindForTask(
     models::Task task, std::string_view name, std::string_view version) const {
   if (!name.empty()) {
     auto model = Find(name, version);
-    if (model.ok() && (*model)->info().task != task) {
+    if (model.ok() && (*model)->info().task() != task) {
       return absl::FailedPreconditionError(StrCat("model: '", name, "' is a model for ",
-                                                  models::ToString((*model)->info().task),
+                                                  models::ToString((*model)->info().task()),
                                                   ", not for ", models::ToString(task)));
     }
     return model;
   }
   std::vector<std::shared_ptr<ServedModel>> candidates = All();
-  std::erase_if(candidates, [task](const auto& model) { return model->info().task != task; });
+  std::erase_if(candidates, [task](const auto& model) { return model->info().task() != task; });
   if (candidates.size() == 1) return candidates.front();
   if (candidates.empty())
     return absl::NotFoundError(
@@ -90,9 +90,9 @@ absl::StatusOr<std::shared_ptr<ServedModel>> ModelDirectory::FindTranslator(
   std::vector<std::shared_ptr<ServedModel>> candidates = All();
   std::erase_if(candidates, [&](const auto& model) {
     const models::ModelInfo& info = model->info();
-    return info.task != models::Task::kTranslation ||
-           (!source.empty() && !models::HasLanguage(SourceLanguages(info), source)) ||
-           (!target.empty() && !models::HasLanguage(TargetLanguages(info), target));
+    return info.task() != models::Task::kTranslation ||
+           (!source.empty() && !models::HasLanguage(SourceLanguages(info.translation()), source)) ||
+           (!target.empty() && !models::HasLanguage(TargetLanguages(info.translation()), target));
   });
   if (candidates.size() == 1) return candidates.front();
   if (candidates.empty()) {

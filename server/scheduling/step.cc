@@ -73,7 +73,8 @@ absl::Status TryStep(const models::Model& model, std::span<models::Request* cons
     }
     return absl::OkStatus();
   } catch (const runtime::ShapeRefused& refusal) {
-    return absl::InvalidArgumentError(StrCat(InputField(model.info().task), ": ", refusal.what()));
+    return absl::InvalidArgumentError(
+        StrCat(InputField(model.info().task()), ": ", refusal.what()));
   } catch (const std::exception& error) {
     return Failed(model, FirstLine(error.what()));
   } catch (...) {

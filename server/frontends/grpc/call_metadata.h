@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "server/requests/request_run.h"
 #include "server/requests/services.h"
 #include "server/rpc/byte_call.h"
@@ -20,6 +21,16 @@ std::string AddressOfPeer(std::string_view peer);
 // OK when no keys are asked for or the call carries a known one of that role (an admin may do
 // everything); else UNAUTHENTICATED or PERMISSION_DENIED.
 absl::Status Authenticate(const ApiKeyStore* keys, const ByteCall& call, Role role);
+
+// Returns what the call asks for, or why it may not have it. Task: a UnaryTask or a StreamTask.
+template <typename Task>
+absl::StatusOr<Work> DecodeWork(Task& task, const ByteCall& call, const Services& services) {
+  return OrInternal([&]() -> absl::StatusOr<Work> {
+    absl::Status status = Authenticate(services.keys, call, Role::kUser);
+    if (!status.ok()) return status;
+    return task.Decode(call.request(), services);
+  });
+}
 
 // The call's deadline, cut to Services::max_request_time.
 TimePoint DeadlineOf(const ByteCall& call, const RequestRun& run);

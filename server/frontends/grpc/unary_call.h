@@ -53,13 +53,7 @@ class UnaryCall final : public Reply, public ByteCall::Handler, public SelfOwned
  private:
   void Start() {
     call_.SetHandler(*this);
-    auto work = OrInternal([this]() -> absl::StatusOr<Work> {
-      const Services& services = run_.services();
-      absl::Status status = Authenticate(services.keys, call_, Role::kUser);
-      if (!status.ok()) return status;
-      return task_.Decode(call_.request(), services);
-    });
-    const auto end = run_.Begin(std::move(work), DeadlineOf(call_, run_));
+    const auto end = run_.Begin(DecodeWork(task_, call_, run_.services()), DeadlineOf(call_, run_));
     if (end) Finish(*end);
   }
 

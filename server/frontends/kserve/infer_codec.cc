@@ -211,9 +211,9 @@ const TensorSpec* FindSpec(const std::vector<TensorSpec>& specs, const std::stri
 absl::StatusOr<models::InferInput> DecodeInfer(ModelInferRequest& request,
                                                const models::ModelInfo& model) {
   const auto inputs = static_cast<size_t>(request.inputs_size());
-  if (inputs != model.inputs.size()) {
+  if (inputs != model.infer().inputs.size()) {
     return Invalid("inputs: has ", inputs, " tensors; model '", model.name, "' takes ",
-                   model.inputs.size(), ": ", SpecNames(model.inputs));
+                   model.infer().inputs.size(), ": ", SpecNames(model.infer().inputs));
   }
   if (request.raw_input_contents_size() != 0 &&
       request.raw_input_contents_size() != request.inputs_size()) {
@@ -224,11 +224,11 @@ absl::StatusOr<models::InferInput> DecodeInfer(ModelInferRequest& request,
   input.inputs.reserve(inputs);
   for (int i = 0; i < request.inputs_size(); ++i) {
     auto& wire = *request.mutable_inputs(i);
-    const TensorSpec* spec = FindSpec(model.inputs, wire.name());
+    const TensorSpec* spec = FindSpec(model.infer().inputs, wire.name());
     if (spec == nullptr) {
       return Invalid(InputName(i), ".name: '", wire.name().substr(0, kMaxShown),
                      "' is not an input of model '", model.name,
-                     "'; its inputs: ", SpecNames(model.inputs));
+                     "'; its inputs: ", SpecNames(model.infer().inputs));
     }
     for (const Tensor& earlier : input.inputs) {
       if (earlier.name == spec->name)
@@ -248,10 +248,10 @@ absl::StatusOr<models::InferInput> DecodeInfer(ModelInferRequest& request,
   }
   for (int i = 0; i < request.outputs_size(); ++i) {
     const std::string& name = request.outputs(i).name();
-    if (FindSpec(model.outputs, name) == nullptr) {
+    if (FindSpec(model.infer().outputs, name) == nullptr) {
       return Invalid("outputs[", i, "].name: '", name.substr(0, kMaxShown),
                      "' is not an output of model '", model.name,
-                     "'; its outputs: ", SpecNames(model.outputs));
+                     "'; its outputs: ", SpecNames(model.infer().outputs));
     }
     input.requested_outputs.push_back(name);
   }

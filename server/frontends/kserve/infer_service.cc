@@ -78,8 +78,11 @@ absl::Status InferService::ModelMetadata(const ByteCall& call,
   response.set_name(info.name);
   response.add_versions(StrCat(info.version));
   response.set_platform(info.platform);
-  for (const models::TensorSpec& spec : info.inputs) AddTensor(spec, *response.add_inputs());
-  for (const models::TensorSpec& spec : info.outputs) AddTensor(spec, *response.add_outputs());
+  // Other models have no tensors of their own.
+  if (const auto* infer = std::get_if<models::InferInfo>(&info.details)) {
+    for (const models::TensorSpec& spec : infer->inputs) AddTensor(spec, *response.add_inputs());
+    for (const models::TensorSpec& spec : infer->outputs) AddTensor(spec, *response.add_outputs());
+  }
   return absl::OkStatus();
 }
 

@@ -38,6 +38,27 @@ Json SummaryToJson(const ModelStatusView& model) {
   return json;
 }
 
+// Add what is known of a loaded model by its task.
+void AddDetails(const models::InferInfo& info, Json& json) {
+  json["inputs"] = TensorsToJson(info.inputs);
+  json["outputs"] = TensorsToJson(info.outputs);
+}
+
+void AddDetails(const models::TranslationInfo& info, Json& json) {
+  json["source_language"] = info.source_language;
+  json["target_language"] = info.target_language;
+  if (!info.source_languages.empty()) json["source_languages"] = info.source_languages;
+  if (!info.target_languages.empty()) json["target_languages"] = info.target_languages;
+}
+
+void AddDetails(const models::SpeechInfo& info, Json& json) {
+  json["voices"] = info.voices;
+  json["voice_languages"] = info.voice_languages;
+  json["language"] = info.language;
+  json["languages"] = info.languages;
+  json["sample_rate"] = info.sample_rate;
+}
+
 // KServe's members first, then ours. Of a model that is not loaded only its name, version and state
 // are known.
 Json MetadataToJson(const ModelStatusView& model) {
@@ -52,24 +73,12 @@ Json MetadataToJson(const ModelStatusView& model) {
   Json json = {{"name", info.name},
                {"versions", {absl::StrCat(info.version)}},
                {"platform", info.platform},
-               {"inputs", TensorsToJson(info.inputs)},
-               {"outputs", TensorsToJson(info.outputs)},
+               {"inputs", Json::array()},
+               {"outputs", Json::array()},
                {"state", std::string(ToString(model.state))},
-               {"task", std::string(models::ToString(info.task))},
+               {"task", std::string(models::ToString(info.task()))},
                {"license", info.license}};
-  if (info.task == models::Task::kTranslation) {
-    json["source_language"] = info.source_language;
-    json["target_language"] = info.target_language;
-    if (!info.source_languages.empty()) json["source_languages"] = info.source_languages;
-    if (!info.target_languages.empty()) json["target_languages"] = info.target_languages;
-  }
-  if (info.task == models::Task::kSynthesis) {
-    json["voices"] = info.voices;
-    json["voice_languages"] = info.voice_languages;
-    json["language"] = info.language;
-    json["languages"] = info.languages;
-    json["sample_rate"] = info.sample_rate;
-  }
+  std::visit([&json](const auto& details) { AddDetails(details, json); }, info.details);
   return json;
 }
 

@@ -41,6 +41,25 @@ class LoadCall final : public ByteCall::Handler, public SelfOwned<LoadCall> {
   LoadQueue::Ticket ticket_ = 0;
 };
 
+// Fill in what is known of a loaded model by its task.
+void FillDetails(const models::InferInfo&, v1::ModelStatus&) {}
+
+void FillDetails(const models::TranslationInfo& info, v1::ModelStatus& status) {
+  status.set_source_language(info.source_language);
+  status.set_target_language(info.target_language);
+  status.mutable_source_languages()->Add(info.source_languages.begin(),
+                                         info.source_languages.end());
+  status.mutable_target_languages()->Add(info.target_languages.begin(),
+                                         info.target_languages.end());
+}
+
+void FillDetails(const models::SpeechInfo& info, v1::ModelStatus& status) {
+  status.mutable_voices()->Add(info.voices.begin(), info.voices.end());
+  status.mutable_voice_languages()->Add(info.voice_languages.begin(), info.voice_languages.end());
+  status.mutable_languages()->Add(info.languages.begin(), info.languages.end());
+  status.set_sample_rate(static_cast<uint32_t>(info.sample_rate));
+}
+
 }  // namespace
 
 void AdminService::Fill(const ModelStatusView& view, v1::ModelStatus& status) const {
@@ -51,16 +70,9 @@ void AdminService::Fill(const ModelStatusView& view, v1::ModelStatus& status) co
   status.set_error(view.error);
   if (view.state != ModelState::kReady) return;  // the rest is only known of a loaded model
   status.set_platform(info.platform);
-  status.set_task(std::string(models::ToString(info.task)));
+  status.set_task(std::string(models::ToString(info.task())));
   status.set_license(info.license);
-  status.set_source_language(info.source_language);
-  status.set_target_language(info.target_language);
-  for (const std::string& voice : info.voices) status.add_voices(voice);
-  for (const std::string& language : info.voice_languages) status.add_voice_languages(language);
-  for (const std::string& language : info.languages) status.add_languages(language);
-  for (const std::string& language : info.source_languages) status.add_source_languages(language);
-  for (const std::string& language : info.target_languages) status.add_target_languages(language);
-  status.set_sample_rate(static_cast<uint32_t>(info.sample_rate));
+  std::visit([&status](const auto& details) { FillDetails(details, status); }, info.details);
   const auto [depth, size] = status_.Queue(info.name);
   status.set_queue_depth(static_cast<uint32_t>(depth));
   status.set_queue_size(static_cast<uint32_t>(size));

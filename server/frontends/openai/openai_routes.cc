@@ -118,15 +118,17 @@ class OpenAiRoutes {
     Json voices = Json::array();
     for (const auto& model : models) {
       const models::ModelInfo& info = model->info();
-      for (size_t i = 0; i < info.voices.size(); ++i) {
-        const std::string& voice = info.voices[i];
-        const bool known = i < info.voice_languages.size() && !info.voice_languages[i].empty();
-        voices.push_back({{"id", voice},
-                          {"name", voice},
-                          {"model", info.name},
-                          {"language", known ? info.voice_languages[i] : info.language},
-                          {"languages", info.languages},
-                          {"sample_rate", info.sample_rate}});
+      for (size_t i = 0; i < info.speech().voices.size(); ++i) {
+        const std::string& voice = info.speech().voices[i];
+        const bool known =
+            i < info.speech().voice_languages.size() && !info.speech().voice_languages[i].empty();
+        voices.push_back(
+            {{"id", voice},
+             {"name", voice},
+             {"model", info.name},
+             {"language", known ? info.speech().voice_languages[i] : info.speech().language},
+             {"languages", info.speech().languages},
+             {"sample_rate", info.speech().sample_rate}});
       }
     }
     SendJson(response, {{"voices", std::move(voices)}});
@@ -207,8 +209,8 @@ class OpenAiRoutes {
 
   std::vector<std::shared_ptr<ServedModel>> SpeechModels() const {
     std::vector<std::shared_ptr<ServedModel>> models = services_.models.All();
-    std::erase_if(models,
-                  [](const auto& model) { return model->info().task != models::Task::kSynthesis; });
+    std::erase_if(
+        models, [](const auto& model) { return model->info().task() != models::Task::kSynthesis; });
     return models;
   }
 
@@ -235,7 +237,7 @@ class OpenAiRoutes {
     const std::string voice = speech.voice.substr(0, speech.voice.find_first_of(":+"));
     std::vector<std::string> choice;
     for (const auto& model : models) {
-      const std::vector<std::string>& voices = model->info().voices;
+      const std::vector<std::string>& voices = model->info().speech().voices;
       if (std::ranges::find(voices, voice) != voices.end()) return absl::OkStatus();
       choice.push_back(StrCat(absl::StrJoin(voices, ", "), " (", model->info().name, ")"));
     }

@@ -87,7 +87,7 @@ class BergamotModelTest : public ::testing::Test {
 
 TEST_F(BergamotModelTest, SaysWhatItIs) {
   const auto model = Load();
-  EXPECT_EQ(model->info().task, models::Task::kTranslation);
+  EXPECT_EQ(model->info().task(), models::Task::kTranslation);
   EXPECT_EQ(model->info().platform, "bergamot");
   EXPECT_EQ(model->info().name, "tiny");
 }

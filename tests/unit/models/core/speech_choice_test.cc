@@ -10,25 +10,23 @@ namespace {
 ModelInfo Piper(const char* name, const char* language, const char* voice) {
   ModelInfo info;
   info.name = name;
-  info.task = Task::kSynthesis;
-  info.language = language;
-  info.languages = {language};
-  info.voices = {voice};
-  info.voice_languages = {language};
-  info.speech_cost = 1;
+  info.details = SpeechInfo{.voices = {voice},
+                            .language = language,
+                            .languages = {language},
+                            .voice_languages = {language},
+                            .default_voices = {}};
   return info;
 }
 
 ModelInfo Kokoro() {
   ModelInfo info;
   info.name = "kokoro";
-  info.task = Task::kSynthesis;
-  info.language = "en-US";
-  info.languages = {"en-US", "ja", "es", "fr-FR"};
-  info.voices = {"jm", "jf", "ef"};
-  info.voice_languages = {"ja", "ja", "es"};
-  info.default_voices = {{"ja", "jf"}};
-  info.speech_cost = 20;
+  info.details = SpeechInfo{.voices = {"jm", "jf", "ef"},
+                            .language = "en-US",
+                            .languages = {"en-US", "ja", "es", "fr-FR"},
+                            .voice_languages = {"ja", "ja", "es"},
+                            .default_voices = {{"ja", "jf"}},
+                            .speech_cost = 20};
   return info;
 }
 
@@ -41,12 +39,12 @@ std::string Chosen(const std::vector<ModelInfo>& infos, std::string_view languag
 }
 
 TEST(SpeechChoiceTest, AVoiceWasMadeForTheLanguageOfTheText) {
-  const ModelInfo kokoro = Kokoro();
+  const SpeechInfo kokoro = Kokoro().speech();
   EXPECT_EQ(DefaultVoice(kokoro, "ja"), "jf");     // as its configuration says
   EXPECT_EQ(DefaultVoice(kokoro, "es-MX"), "ef");  // the first that was made for it
   EXPECT_EQ(DefaultVoice(kokoro, "en-US"), "jm");  // none was: its own default
   EXPECT_EQ(DefaultVoice(kokoro, ""), "jm");
-  EXPECT_EQ(DefaultVoice(Piper("p", "de-DE", "thorsten"), "en"), "thorsten");
+  EXPECT_EQ(DefaultVoice(Piper("p", "de-DE", "thorsten").speech(), "en"), "thorsten");
   EXPECT_EQ(DefaultVoice({}, "en"), "");
 }
 

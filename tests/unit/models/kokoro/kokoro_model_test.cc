@@ -21,17 +21,17 @@ using KokoroModelTest = KokoroFixture;
 TEST_F(KokoroModelTest, TellsWhatItIs) {
   const auto model = Load();
   EXPECT_EQ(model->info().platform, "kokoro");
-  EXPECT_EQ(model->info().task, models::Task::kSynthesis);
-  EXPECT_EQ(model->info().sample_rate, 24000);
-  EXPECT_EQ(model->info().language, "en-US");
-  EXPECT_EQ(model->info().languages,
+  EXPECT_EQ(model->info().task(), models::Task::kSynthesis);
+  EXPECT_EQ(model->info().speech().sample_rate, 24000);
+  EXPECT_EQ(model->info().speech().language, "en-US");
+  EXPECT_EQ(model->info().speech().languages,
             (std::vector<std::string>{"en-US", "ja", "es", "fr-FR", "hi", "it", "pt-BR"}));
-  EXPECT_EQ(model->info().voices, (std::vector<std::string>{"anna", "ben"}));
+  EXPECT_EQ(model->info().speech().voices, (std::vector<std::string>{"anna", "ben"}));
 }
 
 TEST_F(KokoroModelTest, TheDefaultVoiceIsFirst) {
   const auto model = Load({.voices = {"anna", "ben", "clara"}}, "ben");
-  EXPECT_EQ(model->info().voices, (std::vector<std::string>{"ben", "anna", "clara"}));
+  EXPECT_EQ(model->info().speech().voices, (std::vector<std::string>{"ben", "anna", "clara"}));
   models::SynthesizeInput named = speech::Say("Hello.");
   named.voice = "ben";
   EXPECT_EQ(speech::Samples(*model, speech::Say("Hello.")), speech::Samples(*model, named));
@@ -122,8 +122,8 @@ TEST_F(KokoroModelTest, ALanguageThatEspeakReadsHasWordsAndPronunciations) {
 TEST_F(KokoroModelTest, ALanguageOfEspeakMayBeTheDefault) {
   const auto model = TryLoad({}, "", "it");
   ASSERT_TRUE(model.ok()) << model.status();
-  EXPECT_EQ((*model)->info().language, "it");
-  EXPECT_EQ((*model)->info().languages,
+  EXPECT_EQ((*model)->info().speech().language, "it");
+  EXPECT_EQ((*model)->info().speech().languages,
             (std::vector<std::string>{"it", "en-US", "ja", "es", "fr-FR", "hi", "pt-BR"}));
   models::SynthesizeInput named = speech::Say("Uno, due, tre.");
   const std::vector<float> samples = speech::Samples(**model, named);

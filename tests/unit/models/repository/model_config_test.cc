@@ -57,8 +57,8 @@ TEST(ModelConfigTest, TorchScript) {
   const ModelInfo info = MakeModelInfo(*config, "null", 3);
   EXPECT_EQ(info.name, "null");
   EXPECT_EQ(info.version, 3);
-  EXPECT_EQ(info.task, Task::kInfer);
-  EXPECT_EQ(info.outputs[0].name, "OUTPUT0");
+  EXPECT_EQ(info.task(), Task::kInfer);
+  EXPECT_EQ(info.infer().outputs[0].name, "OUTPUT0");
 }
 
 TEST(ModelConfigTest, VitsAndItsFiles) {
@@ -68,8 +68,8 @@ TEST(ModelConfigTest, VitsAndItsFiles) {
   ASSERT_TRUE(config.ok()) << config.status();
   EXPECT_EQ(FileNames(*config), (std::vector<std::string>{"m.pt", "v.json"}));
   const ModelInfo info = MakeModelInfo(*config, "joe", 1);
-  EXPECT_EQ(info.task, Task::kSynthesis);
-  EXPECT_EQ(info.voices, std::vector<std::string>{"joe"});
+  EXPECT_EQ(info.task(), Task::kSynthesis);
+  EXPECT_EQ(info.speech().voices, std::vector<std::string>{"joe"});
   EXPECT_EQ(info.batching.max_batch, 1U);
 }
 
@@ -142,9 +142,9 @@ TEST(ModelConfigTest, Kokoro) {
   EXPECT_EQ(config->kind->name, "kokoro");
   EXPECT_EQ(FileNames(*config), (std::vector<std::string>{"m", "c", "l"}));
   const ModelInfo info = MakeModelInfo(*config, "m", 1);
-  EXPECT_EQ(info.task, Task::kSynthesis);
-  EXPECT_EQ(info.language, "en-GB");
-  EXPECT_EQ(info.voices, (std::vector<std::string>{"anna"}));
+  EXPECT_EQ(info.task(), Task::kSynthesis);
+  EXPECT_EQ(info.speech().language, "en-GB");
+  EXPECT_EQ(info.speech().voices, (std::vector<std::string>{"anna"}));
 }
 
 TEST(ModelConfigTest, KokoroSpeaksALanguageOfEspeakByDefault) {

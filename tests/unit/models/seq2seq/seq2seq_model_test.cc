@@ -61,8 +61,8 @@ class Seq2SeqModelTest : public ::testing::Test {
     for (int32_t id = 2; id < 58; ++id) tokens += (*pieces)->TextOf(id) + "\n";
     Write(options_.words_file, tokens + std::string(14, '\n'));
     info_.name = "tiny";
-    info_.source_language = "en";
-    info_.target_language = "pt";
+    info_.translation().source_language = "en";
+    info_.translation().target_language = "pt";
   }
 
   static void Write(const std::filesystem::path& path, const std::string& text) {
@@ -141,9 +141,9 @@ constexpr char kText[] = "the cat sat on the mat.";
 TEST_F(Seq2SeqModelTest, SaysWhatItIsAndSpeaks) {
   const auto model = Load();
   EXPECT_EQ(model->info().platform, "seq2seq");
-  EXPECT_EQ(model->info().task, models::Task::kTranslation);
-  EXPECT_THAT(models::SourceLanguages(model->info()), ElementsAre("en", "pt", "de"));
-  EXPECT_THAT(models::TargetLanguages(model->info()), ElementsAre("en", "pt", "de"));
+  EXPECT_EQ(model->info().task(), models::Task::kTranslation);
+  EXPECT_THAT(models::SourceLanguages(model->info().translation()), ElementsAre("en", "pt", "de"));
+  EXPECT_THAT(models::TargetLanguages(model->info().translation()), ElementsAre("en", "pt", "de"));
 }
 
 TEST_F(Seq2SeqModelTest, TheLanguagesOfARequestDecide) {
@@ -157,7 +157,7 @@ TEST_F(Seq2SeqModelTest, TheLanguagesOfARequestDecide) {
 
 TEST_F(Seq2SeqModelTest, ARequestHasItsOwnSearch) {
   const auto model = Load();
-  EXPECT_EQ(model->info().max_hypotheses, 16);
+  EXPECT_EQ(model->info().translation().max_hypotheses, 16);
   const auto usual = Outputs(*model, {.texts = {kText}});
   ASSERT_EQ(usual.size(), 1u);
   EXPECT_TRUE(usual[0].alternatives.empty());
@@ -233,7 +233,7 @@ TEST_F(Seq2SeqModelTest, ATokenOfTheTargetMayStandInTheSource) {
   config.replace(config.find("source_and_target"), 17, "target_in_source");
   Write(options_.config_file, config);
   const auto model = Load();
-  EXPECT_THAT(models::SourceLanguages(model->info()), ElementsAre("en"));
+  EXPECT_THAT(models::SourceLanguages(model->info().translation()), ElementsAre("en"));
   EXPECT_NE(Translate(*model, {{kText}, "", "de"}), Translate(*model, {{kText}, "", "pt"}));
 }
 
@@ -276,9 +276,9 @@ TEST_F(Seq2SeqModelTest, WeightsThatGiveNoNumbersFailTheRequest) {
 }
 
 TEST_F(Seq2SeqModelTest, WhatIsWrongIsNamed) {
-  info_.target_language = "xx";
+  info_.translation().target_language = "xx";
   EXPECT_THAT(LoadError(), HasSubstr("target_language: 'xx'"));
-  info_.target_language = "pt";
+  info_.translation().target_language = "pt";
   options_.max_source_tokens = 65;
   EXPECT_THAT(LoadError(), HasSubstr("max_source_tokens: 65 is out of range, allowed 16..64"));
   options_.max_source_tokens = 32;

@@ -47,8 +47,8 @@ class TorchScriptModelTest : public testing::Test {
  protected:
   TorchScriptModelTest() {
     info_.name = "tiny";
-    info_.inputs = {{"x", models::DataType::kFp32, {2}}};
-    info_.outputs = {{"y", models::DataType::kFp32, {2}}};
+    info_.infer().inputs = {{"x", models::DataType::kFp32, {2}}};
+    info_.infer().outputs = {{"y", models::DataType::kFp32, {2}}};
   }
   ~TorchScriptModelTest() override { std::filesystem::remove(options_.file); }
 
@@ -155,7 +155,7 @@ TEST_F(TorchScriptModelTest, AttributesThatAreOnlyReadKeepTheirValues) {
 }
 
 TEST_F(TorchScriptModelTest, SeveralOutputsAndThoseThatWereAskedFor) {
-  info_.outputs.push_back({"z", models::DataType::kFp32, {2}});
+  info_.infer().outputs.push_back({"z", models::DataType::kFp32, {2}});
   const auto model = Load("return x + 1, x * 2");
   Collector all;
   models::Request everything(Row({3, 4}), TimePoint::max(), all);
@@ -175,7 +175,7 @@ TEST_F(TorchScriptModelTest, SeveralOutputsAndThoseThatWereAskedFor) {
 TEST_F(TorchScriptModelTest, AnotherNumberOfOutputsIsAFailure) {
   EXPECT_EQ(Failure(*Load("return x, x"), {Row({1, 2})}),
             "forward returned 2 tensors; model.pbtxt names 1 outputs");
-  info_.outputs.push_back({"z", models::DataType::kFp32, {2}});
+  info_.infer().outputs.push_back({"z", models::DataType::kFp32, {2}});
   EXPECT_EQ(Failure(*Load("return x + 1"), {Row({1, 2})}),
             "forward returned 1 tensors; model.pbtxt names 2 outputs");
 }
@@ -211,7 +211,7 @@ TEST_F(TorchScriptModelTest, AForwardThatFailsThrows) {
 }
 
 TEST_F(TorchScriptModelTest, WarmupInputsAreValidAndRun) {
-  info_.inputs[0].shape = {-1};
+  info_.infer().inputs[0].shape = {-1};
   const auto model = Load("return x + 1");
   EXPECT_EQ(model->info().platform, "torchscript");
   for (const models::Input& input : model->WarmupInputs()) {
@@ -223,7 +223,7 @@ TEST_F(TorchScriptModelTest, WarmupInputsAreValidAndRun) {
 }
 
 TEST_F(TorchScriptModelTest, AnotherNumberOfInputsIsRefused) {
-  info_.inputs.push_back({"w", models::DataType::kFp32, {2}});
+  info_.infer().inputs.push_back({"w", models::DataType::kFp32, {2}});
   const auto model = TryLoad("return x + 1");
   EXPECT_EQ(model.status().code(), absl::StatusCode::kInvalidArgument);
   EXPECT_NE(model.status().message().find("forward takes 1 inputs; model.pbtxt names 2"),

@@ -80,8 +80,8 @@ class TorchScriptOnMpsTest : public ::testing::Test {
     models::ModelInfo info;
     info.name = "tiny";
     info.version = 3;
-    info.inputs = {{"x", models::DataType::kFp32, {rows, kWidth}}};
-    info.outputs = {{"y", models::DataType::kFp32, {rows, kWidth}}};
+    info.infer().inputs = {{"x", models::DataType::kFp32, {rows, kWidth}}};
+    info.infer().outputs = {{"y", models::DataType::kFp32, {rows, kWidth}}};
     info.batching.max_batch = kMaxBatch;
     options.file = file_;
     options.device = device;

@@ -92,16 +92,16 @@ TEST_F(ToyKindsTest, ASpeechModelIsFoundLoadedAndServed) {
   EXPECT_EQ(info.name, "beep");
   EXPECT_EQ(info.platform, "toy_speech");
   EXPECT_EQ(info.license, "CC0-1.0");
-  EXPECT_EQ(info.task, Task::kSynthesis);
+  EXPECT_EQ(info.task(), Task::kSynthesis);
   EXPECT_EQ(info.batching.max_batch, 3U);
-  EXPECT_EQ(info.voices, std::vector<std::string>{"bell"});
+  EXPECT_EQ(info.speech().voices, std::vector<std::string>{"bell"});
 
   SynthesizeInput input;
   input.text = "abc";
   const std::vector<Output> outputs = Answer(**model, input);
   ASSERT_EQ(outputs.size(), 1U);
   const auto& speech = std::get<SynthesizeOutput>(outputs.front());
-  EXPECT_EQ(speech.sample_rate, info.sample_rate);
+  EXPECT_EQ(speech.sample_rate, info.speech().sample_rate);
   EXPECT_EQ(speech.samples.size(), 240U);
   EXPECT_NEAR(speech.samples[1], 0.3387, 1e-3);  // the sine of 440 Hz after 1/8000 s
 }
@@ -110,8 +110,8 @@ TEST_F(ToyKindsTest, ATextModelIsFoundLoadedAndServed) {
   Write("backwards", "model.pbtxt", "toy_text { source_language: 'en' target_language: 'ne' }");
   const auto model = repository_.Load("backwards");
   ASSERT_TRUE(model.ok()) << model.status();
-  EXPECT_EQ((*model)->info().task, Task::kTranslation);
-  EXPECT_EQ((*model)->info().target_language, "ne");
+  EXPECT_EQ((*model)->info().task(), Task::kTranslation);
+  EXPECT_EQ((*model)->info().translation().target_language, "ne");
 
   const std::vector<Output> outputs = Answer(**model, TranslateInput{.texts = {"one two three"}});
   ASSERT_EQ(outputs.size(), 1U);

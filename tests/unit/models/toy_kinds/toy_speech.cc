@@ -28,11 +28,8 @@ constexpr size_t kSamplesPerLetter = 80;
 class Config final : public models::KindConfig {
  public:
   std::vector<models::PackageFile> Files() const override { return {{file, "file", 64}}; }
-  models::ModelInfo Info() const override {
-    models::ModelInfo info;
-    info.language = language;
-    info.voices = {voice};
-    return info;
+  models::ModelDetails Details() const override {
+    return models::SpeechInfo{.voices = {voice}, .language = language};
   }
 
   std::string file;
@@ -94,13 +91,13 @@ absl::StatusOr<std::unique_ptr<models::Model>> Load(const models::KindConfig& ki
   double pitch = 0;
   if (!(std::ifstream(context.folder / config.file) >> pitch))
     return absl::FailedPreconditionError("the file holds no pitch");
-  info.sample_rate = kSampleRate;
+  info.speech().sample_rate = kSampleRate;
   return std::make_unique<Model>(std::move(info), pitch);
 }
 
 }  // namespace
 
-const models::ModelKind kKind = {"toy_speech", models::Task::kSynthesis, &Parse};
+const models::ModelKind kKind = {"toy_speech", &Parse};
 const models::ModelLoader kLoader = {&kKind, &Load};
 
 }  // namespace millrace::toy_speech

@@ -25,11 +25,9 @@ namespace {
 class Config final : public models::KindConfig {
  public:
   std::vector<models::PackageFile> Files() const override { return {}; }
-  models::ModelInfo Info() const override {
-    models::ModelInfo info;
-    info.source_language = source_language;
-    info.target_language = target_language;
-    return info;
+  models::ModelDetails Details() const override {
+    return models::TranslationInfo{.source_language = source_language,
+                                   .target_language = target_language};
   }
 
   std::string source_language;
@@ -86,7 +84,7 @@ absl::StatusOr<std::unique_ptr<models::Model>> Load(const models::KindConfig& /*
 
 }  // namespace
 
-const models::ModelKind kKind = {"toy_text", models::Task::kTranslation, &Parse};
+const models::ModelKind kKind = {"toy_text", &Parse};
 const models::ModelLoader kLoader = {&kKind, &Load};
 
 }  // namespace millrace::toy_text

@@ -44,9 +44,9 @@ TEST_F(VitsModelTest, TellsWhatItIs) {
   const models::ModelInfo& info = model->info();
   EXPECT_EQ(info.name, "tiny-voice");
   EXPECT_EQ(info.platform, "vits");
-  EXPECT_EQ(info.task, models::Task::kSynthesis);
-  EXPECT_EQ(info.sample_rate, 16000);
-  EXPECT_EQ(info.voices, std::vector<std::string>{"tiny"});
+  EXPECT_EQ(info.task(), models::Task::kSynthesis);
+  EXPECT_EQ(info.speech().sample_rate, 16000);
+  EXPECT_EQ(info.speech().voices, std::vector<std::string>{"tiny"});
   for (const models::Input& input : model->WarmupInputs()) EXPECT_TRUE(model->Validate(input).ok());
 }
 
@@ -353,7 +353,7 @@ TEST_F(VitsModelTest, ALengthThatIsNoNumberFailsItsRequest) {
 
 TEST_F(VitsModelTest, RefusesBadInputByName) {
   const auto model = Load({.speakers = 2});
-  EXPECT_EQ(model->info().voices, (std::vector<std::string>{"speaker0", "speaker1"}));
+  EXPECT_EQ(model->info().speech().voices, (std::vector<std::string>{"speaker0", "speaker1"}));
   const auto message = [&](auto change) {
     models::SynthesizeInput input = speech::Say("Hello.");
     change(input);

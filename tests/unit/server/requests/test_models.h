@@ -40,8 +40,8 @@ inline models::ModelInfo InferInfo(const std::string& name) {
   models::ModelInfo info;
   info.name = name;
   info.platform = "torchscript";
-  info.inputs = {{"INPUT0", models::DataType::kFp32, {4}}};
-  info.outputs = {{"OUTPUT0", models::DataType::kFp32, {4}}};
+  info.infer().inputs = {{"INPUT0", models::DataType::kFp32, {4}}};
+  info.infer().outputs = {{"OUTPUT0", models::DataType::kFp32, {4}}};
   return info;
 }
 
@@ -49,18 +49,14 @@ inline models::ModelInfo TranslatorInfo(const std::string& name, const std::stri
                                         const std::string& target) {
   models::ModelInfo info;
   info.name = name;
-  info.task = models::Task::kTranslation;
-  info.source_language = source;
-  info.target_language = target;
+  info.details = models::TranslationInfo{.source_language = source, .target_language = target};
   return info;
 }
 
 inline models::ModelInfo VoiceInfo(const std::string& name) {
   models::ModelInfo info;
   info.name = name;
-  info.task = models::Task::kSynthesis;
-  info.voices = {"first", "second"};
-  info.sample_rate = 8000;
+  info.details = models::SpeechInfo{.voices = {"first", "second"}, .sample_rate = 8000};
   return info;
 }
 

@@ -33,15 +33,13 @@ class ModelDirectoryTest : public ::testing::Test {
                                              const std::string& target) {
     models::ModelInfo info;
     info.name = name;
-    info.task = Task::kTranslation;
-    info.source_language = source;
-    info.target_language = target;
+    info.details = models::TranslationInfo{.source_language = source, .target_language = target};
     return Add(info);
   }
   std::shared_ptr<ServedModel> AddVoice(const std::string& name) {
     models::ModelInfo info;
     info.name = name;
-    info.task = Task::kSynthesis;
+    info.details = models::SpeechInfo();
     return Add(info);
   }
 

@@ -25,8 +25,8 @@ inline models::TensorSpec Spec(std::string name, DataType type, std::vector<int6
 inline models::ModelInfo ModelWith(std::vector<models::TensorSpec> inputs) {
   models::ModelInfo info;
   info.name = "m";
-  info.inputs = std::move(inputs);
-  info.outputs = {Spec("OUT", DataType::kFp32, {-1})};
+  info.infer().inputs = std::move(inputs);
+  info.infer().outputs = {Spec("OUT", DataType::kFp32, {-1})};
   return info;
 }
 

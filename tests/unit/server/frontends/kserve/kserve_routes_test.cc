@@ -42,8 +42,8 @@ class KServeRoutesTest : public ::testing::Test {
     null.info.name = "null";
     null.info.version = 3;
     null.info.platform = "torchscript";
-    null.info.inputs = {{"INPUT0", models::DataType::kFp32, {64}}};
-    null.info.outputs = {{"OUTPUT0", models::DataType::kInt64, {-1, 2}}};
+    null.info.infer().inputs = {{"INPUT0", models::DataType::kFp32, {64}}};
+    null.info.infer().outputs = {{"OUTPUT0", models::DataType::kInt64, {-1, 2}}};
     ModelStatusView broken;
     broken.state = ModelState::kFailed;
     broken.error = "bad \xff bytes";

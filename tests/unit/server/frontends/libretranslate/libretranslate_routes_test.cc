@@ -52,7 +52,7 @@ class LibreTranslateRoutesTest : public ::testing::Test {
   }
   void AddModels(const testing::ModelHooks& hooks = {.complete = Wrap}) {
     models::ModelInfo info = TranslatorInfo("en-pt", "en", "pt");
-    info.max_hypotheses = 3;
+    info.translation().max_hypotheses = 3;
     server_->Add(info, hooks);
     server_->Add(TranslatorInfo("pt-en", "pt", "en"), hooks);
   }

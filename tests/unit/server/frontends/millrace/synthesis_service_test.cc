@@ -168,8 +168,8 @@ TEST_F(SynthesisServiceTest, RequestReachesTheModel) {
 TEST_F(SynthesisServiceTest, TheLanguageIsLookedUpAmongTheModels) {
   models::SynthesizeInput seen;
   models::ModelInfo info = VoiceInfo("joe");
-  info.language = "en";
-  info.languages = {"en", "pt-BR", "fr-FR"};
+  info.speech().language = "en";
+  info.speech().languages = {"en", "pt-BR", "fr-FR"};
   server_.Add(info, {.prepare = [&](models::Request& request) {
                 seen = std::get<models::SynthesizeInput>(request.input());
               }});

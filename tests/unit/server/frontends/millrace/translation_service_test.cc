@@ -242,9 +242,10 @@ TEST_F(TranslationServiceTest, BadRequestsNameTheField) {
 
 TEST_F(TranslationServiceTest, AModelOfManyLanguagesTakesEachAndNamesThem) {
   models::ModelInfo info = TranslatorInfo("many", "en", "pt");
-  info.source_languages = {"en"};
-  info.target_languages = {"pt", "de"};
-  for (int i = 0; i < 40; ++i) info.target_languages.push_back("x" + std::to_string(i));
+  info.translation().source_languages = {"en"};
+  info.translation().target_languages = {"pt", "de"};
+  for (int i = 0; i < 40; ++i)
+    info.translation().target_languages.push_back("x" + std::to_string(i));
   server_.Add(info, {});
   auto request = Texts({"x"});
   request.set_source_language("EN");
