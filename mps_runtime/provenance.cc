@@ -1,5 +1,6 @@
 #include "mps_runtime/provenance.h"
 
+#include <ATen/Version.h>
 #include <caffe2/core/common.h>
 #include <dlfcn.h>
 
@@ -59,6 +60,7 @@ Provenance ReadLibtorchProvenance() {
   provenance.libtorch_path = LoadedFrom(reinterpret_cast<const void*>(&caffe2::GetBuildOptions));
   provenance.compiled_against = LibtorchCompiledAgainst();
   provenance.blas = BuildSetting("BLAS_INFO");
+  provenance.cpu_capability = at::get_cpu_capability();
   provenance.pool_symbols = PoolSymbols();
   return provenance;
 }
@@ -85,6 +87,7 @@ std::string ToLogLine(const Provenance& provenance) {
   AppendPair(line, "path", provenance.libtorch_path);
   AppendPair(line, "compiled_against", provenance.compiled_against);
   AppendPair(line, "blas", provenance.blas);
+  AppendPair(line, "cpu_capability", provenance.cpu_capability);
   AppendPair(line, "mps_pool", provenance.pool_symbols);
   AppendPair(line, "threads", provenance.threads);
   return line;

@@ -14,6 +14,7 @@ struct Provenance {
   std::string libtorch_path;          // file that the loaded library came from
   std::string compiled_against;       // version of the headers
   std::string blas;                   // such as "mkl"
+  std::string cpu_capability;         // instruction set of ATen's kernels, such as "AVX2"
   std::string pool_symbols;  // what its MPS stream pool offers: "none", "getStreamFromPool" or
                              // "getStreamByID"
   std::string threads;       // such as "cores=8 workers=2 intra_op=4"

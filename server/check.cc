@@ -6,12 +6,14 @@
 #include <string_view>
 
 #include "models/core/strings.h"
+#include "models/kernels/instruction_set.h"
 #include "models/repository/model_repository.h"
 #include "models/translation/translation_cache.h"
 #include "mps_runtime/base/log_sink.h"
 #include "mps_runtime/runtime.h"
 #include "server/control/model_safety.h"
 #include "server/control/runtime_device.h"
+#include "server/cpu_isa.h"
 #include "server/logging/logging.h"
 #include "server/scheduling/step.h"
 #include "server/security/api_key_store.h"
@@ -44,6 +46,8 @@ int Check(const ServerConfig& config) {
   SetLogSink(nullptr);  // what models say stands between the findings
   try {
     report("configuration", Validate(config));
+    if (config.cpu_isa)
+      report(StrCat("CPU ISA ", kernels::ToString(*config.cpu_isa)), LimitCpuIsa(config.cpu_isa));
     if (!config.api_keys.empty())
       report(StrCat("API keys ", config.api_keys.string()),
              ApiKeyStore::Open(config.api_keys).status());

@@ -2,14 +2,18 @@
 
 #include <cstdio>
 
+#include "models/kernels/target.h"
 #include "server/control/version.h"
 
 namespace millrace {
 
 void PrintVersion(const runtime::Provenance& libtorch) {
-  std::printf("millrace %s\nlibtorch %s (%s) from %s\ncompiled against libtorch %s\n", kVersion,
-              libtorch.libtorch_version.c_str(), libtorch.libtorch_git_revision.c_str(),
-              libtorch.libtorch_path.c_str(), libtorch.compiled_against.c_str());
+  std::printf(
+      "millrace %s\nlibtorch %s (%s) from %s\ncompiled against libtorch %s\n"
+      "kernels for the CPU: %s\n",
+      kVersion, libtorch.libtorch_version.c_str(), libtorch.libtorch_git_revision.c_str(),
+      libtorch.libtorch_path.c_str(), libtorch.compiled_against.c_str(),
+      kernels::ToString(kernels::BestInstructionSet()));
 }
 
 }  // namespace millrace

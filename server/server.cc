@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "models/core/strings.h"
+#include "models/kernels/target.h"
 #include "models/repository/model_factory.h"
 #include "models/repository/model_repository.h"
 #include "models/translation/translation_cache.h"
@@ -26,6 +27,7 @@
 #include "server/control/signal_watch.h"
 #include "server/control/systemd.h"
 #include "server/control/version.h"
+#include "server/cpu_isa.h"
 #include "server/frontends/kserve/infer_service.h"
 #include "server/frontends/kserve/kserve_routes.h"
 #include "server/frontends/libretranslate/libretranslate_routes.h"
@@ -85,7 +87,8 @@ class Server {
         metrics_({.version = kVersion,
                   .libtorch = runtime_->provenance().libtorch_version,
                   .device = runtime_->provenance().device,
-                  .mode = std::string(runtime::ToString(runtime_->mode()))},
+                  .mode = std::string(runtime::ToString(runtime_->mode())),
+                  .cpu_isa = kernels::ToString(kernels::BestInstructionSet())},
                  config.max_request_time),
         scheduler_({.default_queue_size = config.queue_size, .workers = runtime_->workers()}),
         models_(repository_, device_, *main_context_, scheduler_, metrics_, directory_,
@@ -120,7 +123,8 @@ class Server {
   }
 
   absl::Status Start() {
-    logging::Info("runtime", {{"provenance", runtime::ToLogLine(runtime_->provenance())}});
+    logging::Info("runtime", {{"provenance", runtime::ToLogLine(runtime_->provenance())},
+                              {"cpu_isa", kernels::ToString(kernels::BestInstructionSet())}});
     if (safety_.holds()) {
       logging::Info("safety profile", {{"file", safety_.file().string()},
                                        {"permits", runtime_->limiter().permits()},
@@ -339,14 +343,17 @@ int Serve(const ServerConfig& config) {
     const SignalWatch signals({.stop = [&shutdown](int signal) { shutdown.OnSignal(signal); },
                                .reload = [&reload] { reload.Call(); }});
     try {
-      Server server(config, main_loop, shutdown);
-      status = server.Start();
-      shutdown.SetDrain([&server] { server.Drain(); });
+      status = LimitCpuIsa(config.cpu_isa);
       if (status.ok()) {
-        const ReloadHook::Use use(reload, [&server] { server.Reload(); });
-        main_loop.Run();
+        Server server(config, main_loop, shutdown);
+        status = server.Start();
+        shutdown.SetDrain([&server] { server.Drain(); });
+        if (status.ok()) {
+          const ReloadHook::Use use(reload, [&server] { server.Reload(); });
+          main_loop.Run();
+        }
+        server.Stop();
       }
-      server.Stop();
     } catch (const std::exception& error) {
       status = absl::InternalError(error.what());
     }

@@ -119,7 +119,7 @@ def build() -> dict:
     board.stat("Speech per second", f'sum({rate("millrace_audio_seconds_total")})', "none",
                description="Seconds of speech made in a second.")
     board.stat("Up for", f"min(time() - process_start_time_seconds{ONE})", "s")
-    board.table("What runs", f"millrace_build_info{ONE}", ["instance", "version", "libtorch", "device", "mode"])
+    board.table("What runs", f"millrace_build_info{ONE}", ["instance", "version", "libtorch", "device", "cpu_isa", "mode"])
     board.table("Models ready", f"millrace_models_ready{selector()}", ["instance", "model", "version", "task"])
     board.graph("Models that failed to load", [(f"sum by (model) (millrace_model_load_failed{ONE})", "{{model}}"),
                                                (f"sum(increase(millrace_model_load_failures_total{ONE}[$__rate_interval]))",

@@ -7,20 +7,25 @@
 namespace millrace::kernels {
 namespace {
 
+constexpr const char* kNames[] = {"portable", "avx2", "avx512", "amx"};
+
 InstructionSet ReadGreatest() {
   InstructionSet greatest = InstructionSet::kAmx;
-  const char* const name = std::getenv(kMaxInstructionSetVariable);
-  if (name == nullptr || *name == '\0' || InstructionSetNamed(name, greatest)) return greatest;
-  std::fprintf(stderr, "%s: '%s' is not allowed, allowed: %s\n", kMaxInstructionSetVariable, name,
-               kInstructionSetNames);
+  const char* const name = std::getenv(kInstructionSetVariable);
+  if (name == nullptr || *name == '\0' || std::strcmp(name, "auto") == 0) return greatest;
+  if (InstructionSetNamed(name, greatest)) return greatest;
+  std::fprintf(stderr, "%s: '%s' is not allowed, allowed: auto", kInstructionSetVariable, name);
+  for (const char* known : kNames) std::fprintf(stderr, ", %s", known);
+  std::fputc('\n', stderr);
   std::_Exit(2);
 }
 
 }  // namespace
 
+const char* ToString(InstructionSet set) { return kNames[static_cast<unsigned char>(set)]; }
+
 bool InstructionSetNamed(const char* name, InstructionSet& set) {
-  constexpr const char* kNames[] = {"portable", "avx2", "avx512", "amx"};
-  for (unsigned char i = 0; i < 4; ++i) {
+  for (unsigned char i = 0; i < sizeof(kNames) / sizeof(kNames[0]); ++i) {
     if (std::strcmp(name, kNames[i]) != 0) continue;
     set = static_cast<InstructionSet>(i);
     return true;

@@ -6,18 +6,18 @@ namespace millrace::kernels {
 // files that are compiled for newer processors than the rest include this.
 enum class InstructionSet : unsigned char { kPortable, kAvx2, kAvx512, kAmx };
 
-// This environment variable limits the instruction sets, so that tests and measurements can
-// reproduce the results of other machines. ATen, oneDNN and MKL have variables of their own.
-inline constexpr char kMaxInstructionSetVariable[] = "MILLRACE_MAX_CPU_ISA";
-inline constexpr char kInstructionSetNames[] = "portable, avx2, avx512, amx";
+// This environment variable limits the instruction sets to those up to the one that it names.
+// "auto" allows all, as does an empty value. The daemon's option --cpu-isa sets it.
+inline constexpr char kInstructionSetVariable[] = "MILLRACE_CPU_ISA";
 
-// Sets `set` to the instruction set with this name, such as "avx2". Returns false, without a
-// change, if there is none.
+// Returns "portable", "avx2", "avx512" or "amx".
+const char* ToString(InstructionSet set);
+// Sets `set` to the instruction set with this name. Returns false, without a change, if there is
+// none.
 bool InstructionSetNamed(const char* name, InstructionSet& set);
 
-// Returns true if kernels of this set may run where the processor has it: all may, unless the
-// variable names the greatest that may. It is read at the first call; an unknown name ends the
-// process with status 2. Thread-safe.
+// Returns true if the variable allows kernels of this set. It is read at the first call; an unknown
+// name ends the process with status 2. Thread-safe.
 bool MayUse(InstructionSet set);
 
 }  // namespace millrace::kernels

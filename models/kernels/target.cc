@@ -32,4 +32,10 @@ bool CanRun(Target target) {
 bool CanRun(Target target) { return target == Target::kPortable; }
 #endif
 
+InstructionSet BestInstructionSet() {
+  if (CanRun(Target::kAmxInt8) || CanRun(Target::kAmxBf16)) return InstructionSet::kAmx;
+  if (CanRun(Target::kAvx512)) return InstructionSet::kAvx512;
+  return CanRun(Target::kAvx2) ? InstructionSet::kAvx2 : InstructionSet::kPortable;
+}
+
 }  // namespace millrace::kernels

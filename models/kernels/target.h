@@ -1,5 +1,7 @@
 #pragma once
 
+#include "models/kernels/instruction_set.h"
+
 namespace millrace::kernels {
 
 // The instruction set for which a set of kernels was compiled, with its extensions. Plain, because
@@ -17,5 +19,8 @@ enum class Target : unsigned char {
 // Returns true if this process may run kernels of the target: the processor has what it needs, the
 // operating system lets the process use it, and so does MayUse. Thread-safe.
 bool CanRun(Target target);
+
+// Returns the greatest instruction set of which kernels can run. Thread-safe.
+InstructionSet BestInstructionSet();
 
 }  // namespace millrace::kernels

@@ -148,6 +148,15 @@ Option Version(Option row, std::string ServerConfig::*field) {
   return row;
 }
 
+std::vector<std::pair<std::string, std::optional<kernels::InstructionSet>>> CpuIsaChoices() {
+  using kernels::InstructionSet;
+  std::vector<std::pair<std::string, std::optional<InstructionSet>>> choices = {{"auto", {}}};
+  for (const InstructionSet set : {InstructionSet::kPortable, InstructionSet::kAvx2,
+                                   InstructionSet::kAvx512, InstructionSet::kAmx})
+    choices.emplace_back(kernels::ToString(set), set);
+  return choices;
+}
+
 std::vector<Option> MakeOptions() {
   using C = ServerConfig;
   using runtime::DeviceType;
@@ -228,6 +237,11 @@ std::vector<Option> MakeOptions() {
                     &C::translation_cache_bytes, 0, 1024 * kGiB));
   o.push_back(Number(Row("translation-cache-entries", models, "N", "Sentences in it"),
                      &C::translation_cache_entries, 1, 100'000'000));
+  o.push_back(Choice<std::optional<kernels::InstructionSet>>(
+      Row("cpu-isa", models, "SET",
+          "Greatest instruction set to use on the CPU: auto (all that it has), portable, avx2, "
+          "avx512 or amx"),
+      &C::cpu_isa, CpuIsaChoices()));
   o.push_back(Version(Row("require-libtorch", models, "VERSION",
                           "Refuse to start with a libtorch of another version"),
                       &C::require_libtorch));

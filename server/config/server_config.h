@@ -8,6 +8,7 @@
 #include <string>
 
 #include "absl/status/status.h"
+#include "models/kernels/instruction_set.h"
 #include "mps_runtime/forward_mode.h"
 #include "mps_runtime/shape_registry.h"
 #include "mps_runtime/stream.h"
@@ -39,6 +40,8 @@ struct ServerConfig {
   runtime::NewShape graph_cache_new_shape = runtime::NewShape::kEager;
   uint64_t translation_cache_bytes = 0;  // for the process; 0: translations are not kept
   size_t translation_cache_entries = 100'000;
+  // The greatest instruction set of the CPU that may be used; empty: all that there are.
+  std::optional<kernels::InstructionSet> cpu_isa;
   std::string require_libtorch;  // version prefix; empty: any
 
   // Addresses: host:port, where port 0 takes a free one. http and metrics may be empty: not served.

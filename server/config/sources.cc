@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "models/kernels/instruction_set.h"
 #include "mps_runtime/base/file.h"
 #include "server/config/edit_distance.h"
 #include "server/config/options.h"
@@ -22,10 +21,9 @@ namespace {
 
 constexpr char kPrefix[] = "MILLRACE_";
 constexpr size_t kMaxFileBytes = size_t{1} << 20;
-// Variables that are read elsewhere: the file's name, the clients, and the choice of kernels.
+// Variables that are read elsewhere: the file's name, and those of the clients.
 constexpr const char* kOtherVariables[] = {"MILLRACE_CONFIG", "MILLRACE_ADDRESS",
-                                           "MILLRACE_API_KEY", "MILLRACE_TLS_CA",
-                                           kernels::kMaxInstructionSetVariable};
+                                           "MILLRACE_API_KEY", "MILLRACE_TLS_CA"};
 
 // A TOML value as the text that its option reads; nullopt for kinds that no option has.
 std::optional<std::string> ToText(const toml::node& node) {
@@ -57,12 +55,6 @@ absl::StatusOr<GivenValues> ReadEnvironment(const Environment& environment) {
     if (const auto option = known.find(name); option != known.end()) {
       values[option->second] = {value, name, absl::StrCat("env ", name)};
       continue;
-    }
-    kernels::InstructionSet set{};
-    if (name == kernels::kMaxInstructionSetVariable &&
-        !kernels::InstructionSetNamed(value.c_str(), set)) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          name, ": '", value, "' is not allowed, allowed: ", kernels::kInstructionSetNames));
     }
     if (std::find(std::begin(kOtherVariables), std::end(kOtherVariables), name) !=
             std::end(kOtherVariables) ||

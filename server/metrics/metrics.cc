@@ -205,7 +205,8 @@ class Metrics::CountedCollector final : public prometheus::Collectable {
                     "1; its labels say what runs.",
                     MetricType::Gauge,
                     {Value(1, MetricType::Gauge,
-                           {{"device", build.device},
+                           {{"cpu_isa", build.cpu_isa},
+                            {"device", build.device},
                             {"libtorch", build.libtorch},
                             {"mode", build.mode},
                             {"version", build.version}})}} {}

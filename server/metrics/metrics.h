@@ -62,6 +62,7 @@ struct BuildInfo {
   std::string libtorch;
   std::string device;
   std::string mode;
+  std::string cpu_isa;
 };
 
 // All metrics of the process. Labels are bounded: model names come from the repository, never from

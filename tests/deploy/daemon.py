@@ -20,7 +20,7 @@ SERVED = ["null", "bergamot-en-pt", "bergamot-pt-en", "piper-en-us-joe"]
 
 # The daemon refuses variables of this prefix that it does not know, so those of the tests stay here.
 ENVIRONMENT = {name: value for name, value in os.environ.items()
-               if not name.startswith("MILLRACE_") or name == "MILLRACE_MAX_CPU_ISA"}
+               if not name.startswith("MILLRACE_") or name == "MILLRACE_CPU_ISA"}
 
 
 def wait_for(what: str, condition: Callable[[], object], seconds: float = 180) -> object:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import pathlib
 import shutil
 import socket
 
@@ -100,6 +101,7 @@ def test_slow_start_says_what_it_is_doing(tmp_path, null_models):
     (["--max-message-bytes", "1TB"], ["--max-message-bytes", "1TB", "MiB"]),
     (["--grpc-address", "nonsense"], ["--grpc-address", "'nonsense'", "host:port"]),
     (["--grpc-address", "127.0.0.1:70000"], ["--grpc-address", "65535"]),
+    (["--cpu-isa", "avx3"], ["--cpu-isa", "'avx3'", "auto, portable, avx2, avx512, amx"]),
     (["--log-level", "loud"], ["--log-level", "info", "debug"]),
     (["--tls-cert", "x.pem"], ["--tls-cert", "--tls-key"]),
     (["--tls-client-ca", "x.pem"], ["--tls-client-ca", "--tls-cert"]),
@@ -113,7 +115,7 @@ def test_wrong_flag_is_refused_by_name(options, words):
 @pytest.mark.parametrize("name, value, words", [
     ("MILLRACE_QUEUE_SISE", "3", ["MILLRACE_QUEUE_SISE", "MILLRACE_QUEUE_SIZE"]),
     ("MILLRACE_WORKERS", "99", ["MILLRACE_WORKERS", "'99'", "1..31"]),
-    ("MILLRACE_MAX_CPU_ISA", "avx3", ["MILLRACE_MAX_CPU_ISA", "'avx3'", "portable, avx2, avx512, amx"]),
+    ("MILLRACE_CPU_ISA", "avx3", ["MILLRACE_CPU_ISA", "'avx3'", "auto, portable, avx2, avx512, amx"]),
 ])
 def test_wrong_environment_variable_is_refused_by_name(name, value, words):
     assert_fails(status=2, words=words, **{name: value})
@@ -150,6 +152,25 @@ def test_device_that_is_not_there(null_models):
 
 def test_libtorch_of_another_version(null_models):
     assert_fails("--require-libtorch", "1.13", models=null_models, words=["1.13", "libtorch"])
+
+
+@pytest.mark.skipif(os.uname().machine != "x86_64", reason="has other instruction sets")
+@pytest.mark.parametrize("isa, aten", [("portable", "DEFAULT"), ("avx2", "AVX2")])
+def test_instruction_set_of_kernels_and_libraries_is_limited(tmp_path, null_models, isa, aten):
+    with daemons.start(tmp_path, "--cpu-isa", isa, models=null_models) as daemon:
+        daemon.kserve.ModelInfer(null_request(), timeout=PATIENCE)
+        assert daemon.metrics().total("millrace_build_info", cpu_isa=isa) == 1
+        assert f"cpu_isa={isa}" in daemon.log_text() and f"cpu_capability={aten} " in daemon.log_text()
+
+
+def test_instruction_set_that_the_processor_lacks(null_models):
+    have = pathlib.Path("/proc/cpuinfo").read_text() if os.path.exists("/proc/cpuinfo") else ""
+    lacks = next((isa for isa, flag in (("avx2", "avx2"), ("avx512", "avx512bw"), ("amx", "amx_tile")) if flag not in have), None)
+    if lacks is None:
+        pytest.skip("this processor has all of them")
+    assert_fails("--cpu-isa", lacks, models=null_models, words=["cpu-isa", f"no {lacks}", "the greatest that it has"])
+    ended = run("check", "--cpu-isa", lacks, "--models", null_models)
+    assert ended.returncode == 1 and f"no {lacks}" in ended.stdout.decode()
 
 
 def test_frozen_graph_cache_has_no_effect_on_the_cpu(tmp_path, null_models):

@@ -13,7 +13,7 @@ MODELS = pathlib.Path(os.environ.get("MILLRACE_MODELS", ROOT / "var" / "models")
 
 # The daemon refuses variables of this prefix that it does not know, so those of the tests stay here.
 ENVIRONMENT = {name: value for name, value in os.environ.items()
-               if not name.startswith("MILLRACE_") or name == "MILLRACE_MAX_CPU_ISA"}
+               if not name.startswith("MILLRACE_") or name == "MILLRACE_CPU_ISA"}
 
 NULL = "null"
 EN_PT = "bergamot-en-pt"

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <string_view>
@@ -13,11 +14,10 @@
 #include "models/kernels/integer_kernels.h"
 #include "models/kernels/matrix_unit.h"
 #include "models/kernels/narrow_kernels.h"
+#include "models/kernels/target.h"
 
 namespace millrace::kernels {
 namespace {
-
-using ::testing::HasSubstr;
 
 // Names of the sets of each dispatcher that may run.
 std::vector<std::vector<std::string_view>> Dispatched() {
@@ -49,7 +49,7 @@ bool NoneIs(std::initializer_list<std::string_view> forbidden) {
 void ExpectNone(const char* greatest, std::initializer_list<std::string_view> forbidden) {
   EXPECT_EXIT(
       {
-        setenv(kMaxInstructionSetVariable, greatest, 1);
+        setenv(kInstructionSetVariable, greatest, 1);
         std::_Exit(NoneIs(forbidden) ? 0 : 1);
       },
       ::testing::ExitedWithCode(0), "")
@@ -65,23 +65,39 @@ TEST(InstructionSetDeathTest, EveryDispatcherKeepsToTheGreatestThatMayRun) {
 TEST(InstructionSetDeathTest, ANameThatThereIsNotEndsTheProcess) {
   EXPECT_EXIT(
       {
-        setenv(kMaxInstructionSetVariable, "avx3", 1);
+        setenv(kInstructionSetVariable, "avx3", 1);
         MayUse(InstructionSet::kPortable);
       },
       ::testing::ExitedWithCode(2),
-      "MILLRACE_MAX_CPU_ISA: 'avx3' is not allowed, allowed: portable, avx2, avx512, amx");
+      "MILLRACE_CPU_ISA: 'avx3' is not allowed, allowed: auto, portable, avx2, avx512, amx");
 }
 
-TEST(InstructionSetTest, EveryNameThatIsListedIsOne) {
-  InstructionSet set{};
-  for (const char* name : {"portable", "avx2", "avx512", "amx"}) {
-    EXPECT_TRUE(InstructionSetNamed(name, set)) << name;
-    EXPECT_THAT(kInstructionSetNames, HasSubstr(name));
+TEST(InstructionSetTest, NamesAreReadAsTheyAreWritten) {
+  for (const InstructionSet written : {InstructionSet::kPortable, InstructionSet::kAvx2,
+                                       InstructionSet::kAvx512, InstructionSet::kAmx}) {
+    InstructionSet read{};
+    EXPECT_TRUE(InstructionSetNamed(ToString(written), read));
+    EXPECT_EQ(read, written);
   }
-  EXPECT_EQ(set, InstructionSet::kAmx);
-  for (const char* name : {"", "AVX2", "avx", "avx2 "})
+  InstructionSet set = InstructionSet::kAmx;
+  for (const char* name : {"", "auto", "AVX2", "avx", "avx2 "})
     EXPECT_FALSE(InstructionSetNamed(name, set)) << name;
   EXPECT_EQ(set, InstructionSet::kAmx);
+}
+
+TEST(InstructionSetDeathTest, TheBestSetIsTheGreatestThatIsAllowedAndThere) {
+  for (const InstructionSet allowed : {InstructionSet::kPortable, InstructionSet::kAvx2}) {
+    EXPECT_EXIT(
+        {
+          const InstructionSet there =
+              __builtin_cpu_supports("avx2") ? InstructionSet::kAvx2 : InstructionSet::kPortable;
+          setenv(kInstructionSetVariable, ToString(allowed), 1);
+          std::_Exit(BestInstructionSet() == std::min(allowed, there) ? 0 : 1);
+        },
+        ::testing::ExitedWithCode(0), "")
+        << ToString(allowed);
+  }
+  ExpectNone("auto", {"neon"});
 }
 
 }  // namespace

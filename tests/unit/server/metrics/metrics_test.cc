@@ -100,7 +100,11 @@ class MetricsTest : public ::testing::Test {
         std::distance(std::sregex_iterator(page.begin(), page.end(), sample), {}));
   }
 
-  Metrics metrics_{{.version = "1.2.3", .libtorch = "2.15.0", .device = "cpu", .mode = "parallel"}};
+  Metrics metrics_{{.version = "1.2.3",
+                    .libtorch = "2.15.0",
+                    .device = "cpu",
+                    .mode = "parallel",
+                    .cpu_isa = "avx2"}};
 };
 
 TEST_F(MetricsTest, EverySeriesOfTheDashboardAndTheAlertsExists) {
@@ -136,8 +140,9 @@ TEST_F(MetricsTest, NamesCarryTheirUnits) {
 }
 
 TEST_F(MetricsTest, BuildInfoTellsWhatRuns) {
-  EXPECT_THAT(metrics_.Text(), HasSubstr("millrace_build_info{device=\"cpu\",libtorch=\"2.15.0\","
-                                         "mode=\"parallel\",version=\"1.2.3\"} 1"));
+  EXPECT_THAT(metrics_.Text(),
+              HasSubstr("millrace_build_info{cpu_isa=\"avx2\",device=\"cpu\",libtorch=\"2.15.0\","
+                        "mode=\"parallel\",version=\"1.2.3\"} 1"));
 }
 
 TEST_F(MetricsTest, GaugesShowTheSnapshotOfTheScrape) {

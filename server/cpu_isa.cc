@@ -1,0 +1,50 @@
+#include "server/cpu_isa.h"
+
+#include <cstdlib>
+
+#include "models/core/strings.h"
+#include "models/kernels/target.h"
+
+namespace millrace::server {
+namespace {
+
+// What the libraries call the sets in the environment variables that limit them.
+struct LibraryNames {
+  const char* aten;
+  const char* onednn;
+  const char* mkl;
+};
+
+LibraryNames NamesOf(kernels::InstructionSet set) {
+  switch (set) {
+    case kernels::InstructionSet::kPortable:
+      return {"default", "SSE41", "SSE4_2"};
+    case kernels::InstructionSet::kAvx2:
+      return {"avx2", "AVX2", "AVX2"};
+    case kernels::InstructionSet::kAvx512:
+      return {"avx512", "AVX512_CORE_BF16", "AVX512"};
+    case kernels::InstructionSet::kAmx:
+      break;
+  }
+  return {"avx512", "DEFAULT", "AVX512"};
+}
+
+}  // namespace
+
+absl::Status LimitCpuIsa(std::optional<kernels::InstructionSet> limit) {
+  if (!limit) return absl::OkStatus();
+  setenv(kernels::kInstructionSetVariable, kernels::ToString(*limit), 1);
+  const kernels::InstructionSet best = kernels::BestInstructionSet();
+  if (best != *limit) {
+    return absl::InvalidArgumentError(
+        StrCat("cpu-isa: this processor has no ", kernels::ToString(*limit),
+               "; the greatest that it has is ", kernels::ToString(best)));
+  }
+  const LibraryNames names = NamesOf(*limit);
+  setenv("ATEN_CPU_CAPABILITY", names.aten, 1);
+  setenv("ONEDNN_MAX_CPU_ISA", names.onednn, 1);
+  setenv("MKL_ENABLE_INSTRUCTIONS", names.mkl, 1);
+  return absl::OkStatus();
+}
+
+}  // namespace millrace::server
