@@ -39,7 +39,7 @@ size_t CountIn(std::string_view text, std::string_view part) {
   return count;
 }
 
-// How many rows a sentence of the request takes in a decoder step.
+// Returns the number of rows that a sentence of the request takes in a decoder step.
 size_t RowsOf(const TranslationPlan& plan) {
   return static_cast<size_t>(plan.settings().search.beam_size);
 }
@@ -76,7 +76,7 @@ void TranslationBatch::TakeSentences() {
   for (const Participant& participant : participants_) {
     if (participant.plan->units().empty()) TakeNext(participant);
   }
-  // Then whoever has fewest.
+  // The remaining rows go to the participants with the fewest sentences first.
   for (size_t share = 2; rows_ < limits_.max_rows; ++share) {
     bool more = false;
     for (const Participant& participant : participants_) {
@@ -115,10 +115,10 @@ void TranslationBatch::TakeNext(const Participant& participant) {
   }
   unit.text_finished = plan.all_taken() || plan.next_text() != unit.text;
   unit.tokens = tokens.size();
-  // What needs no job has been encoded all the same: it counts as the others do.
+  // A sentence that needs no job was encoded all the same, so it counts as others do.
   rows_ += RowsOf(plan);
   tokens_ += tokens.size() + framing;
-  // What the translation must begin with is written as it is to come out.
+  // A prescribed beginning must come out as it is written, so its sentence keeps its capitals.
   if (InputOf(*participant.request).target_prefixes.empty()) ReadCapitals(unit, tokens);
   unit.copied = !unit.sentence.has_words || !vocabularies_.source->AnyKnown(tokens);
   if (unit.copied) return;
@@ -196,7 +196,8 @@ void TranslationBatch::Forward(runtime::WorkerContext& context) {
   const TimePoint end =
       clock.now() + std::max<Duration>(limits_.time, jobs.size() * limits_.time_each);
   std::vector<SentenceJob*> advanced;
-  // Ever more tokens a call: few when each takes long, and little to do between calls else.
+  // Each call decodes more tokens: a step ends in time where tokens are slow, and calls cost little
+  // where they are fast.
   constexpr size_t kMostTokens = 1024;
   constexpr size_t kCallsForFirstToken = 4;
   size_t tokens = 1;
@@ -208,12 +209,13 @@ void TranslationBatch::Forward(runtime::WorkerContext& context) {
     engine_.Advance(
         advanced, tokens, [&jobs](size_t job) { return jobs[job].request->ShouldStop(); }, context);
     std::erase_if(jobs, [](const Job& job) { return !job.job->at_work(); });
-    // Those that are left wait for what sentences of other steps hold.
+    // The jobs that are left wait for memory that sentences of other steps hold.
     if (std::ranges::none_of(jobs, [](const Job& job) { return job.job->state != nullptr; }))
       return;
-    // The last token may still become another.
+    // Two tokens are needed, because the last one may still change.
     if (SomebodyWaitsForFirstToken(/*decided=*/2)) return;
-    // But a search may be long in deciding any.
+    // Calls stay short while a client waits, but not for ever: a search may take long to decide any
+    // token.
     if (calls > kCallsForFirstToken || !SomebodyWaitsForFirstToken(/*decided=*/0))
       tokens = std::min(2 * tokens, kMostTokens);
   } while (!jobs.empty() && clock.now() < end);
@@ -244,7 +246,7 @@ std::string TranslationBatch::StableText(const TranslationUnit& unit) const {
   const std::string before = TextOf(unit, std::span(target).first(target.size() - 1));
   const auto differs = std::ranges::mismatch(before, text).in1;
   text.resize(static_cast<size_t>(differs - before.begin()));
-  // Neither half a character nor what stands for one.
+  // Neither half a character nor a replacement character is sent.
   for (size_t at = 0; at < text.size();) {
     const models::CodePoint c = models::DecodeAt(text, at);
     if (c.value == kReplacementCharacter) {
@@ -281,12 +283,12 @@ MarkedText TranslationBatch::Restored(const TranslationSettings& settings,
     const std::vector<size_t> sources = vocabularies_.source->PlacesOf(marked.text);
     const std::vector<size_t> ends = vocabularies_.target->EndsOf(all);
     for (size_t i = 0; i < ends.size(); ++i) {
-      // Nothing is known of what the translation begins with.
+      // Tokens of the prescribed beginning have no alignment.
       size_t source = 0;
       if (i >= unit.begun.size()) {
         const auto token = static_cast<size_t>(alignment[i - unit.begun.size()]);
         const size_t place = token - settings.frame.before.size();
-        // What stands around the sentence is none of its tokens.
+        // A token of the frame is none of the sentence's tokens.
         source = place < sources.size() ? sources[place] : marked.text.size();
       }
       pieces.push_back({i == 0 ? 0 : ends[i - 1], ends[i], source});
@@ -352,7 +354,8 @@ void TranslationBatch::Complete() {
     }
     for (; !units.empty(); units.pop_front()) {
       TranslationUnit& unit = units.front();
-      // What it repeats has been done, unless too much else was since.
+      // The part that it repeats is done; it is translated again if the cache has evicted that
+      // part.
       if (unit.repeats && !participant.plan->parts().Find(unit.job)) unit.repeats = false;
       if (!unit.done()) break;
       if (!unit.copied) participant.plan->SetHasTranslated();

@@ -16,30 +16,28 @@
 
 namespace millrace::translation {
 
-// How much one step takes on.
+// The limits of one step.
 struct StepLimits {
-  // Work (EstimateWork) of requests that keep a row busy with a usual sentence each.
+  // The work (EstimateWork) of a usual sentence, which keeps one row busy.
   static constexpr double kWorkOfRow = 125;
 
   size_t max_source_tokens = 256;  // of one sentence
-  // Hypotheses of the sentences in work, of all requests together; each request has one sentence in
-  // any case.
+  // The most hypotheses of all sentences in progress. Each request has one sentence regardless.
   size_t max_rows = 32;
-  // Tokens of the sentences that a step begins. A request without a sentence in work begins one in
-  // any case.
+  // The most tokens of the sentences that a step begins. A request without a sentence in progress
+  // begins one regardless.
   size_t max_step_tokens = 768;
-  // A step ends soon after it had so much time, so that others can join and finished sentences go
-  // out.
+  // A step ends soon after this time, so that others can join and finished sentences are sent.
   Duration time = std::chrono::milliseconds(8);
-  // Or so much for each sentence in work, if that is more: each costs something to put back.
+  // The time for each sentence in progress, where their sum is longer: storing each takes time.
   Duration time_each{};
 };
 
-// One step of translation requests: some tokens more of the sentences that they have in work, and
-// of the next ones as far as there is room. The engine and vocabularies must outlive it.
+// One step of translation requests: decodes some more tokens of their sentences in progress, and
+// begins the next sentences as far as there is room. The engine and vocabularies must outlive it.
 class TranslationBatch final : public models::Batch {
  public:
-  // settings_of: asked once for each request.
+  // settings_of: called once for each new request.
   TranslationBatch(
       std::span<models::Request* const> requests, const StepLimits& limits,
       absl::FunctionRef<TranslationSettings(const models::TranslateInput&)> settings_of,
@@ -47,7 +45,8 @@ class TranslationBatch final : public models::Batch {
       const TranslationCache::ForModel& cache = {});
   TranslationBatch(const TranslationBatch&) = delete;
   TranslationBatch& operator=(const TranslationBatch&) = delete;
-  // What was not completed goes on with the next step from what was decided before.
+  // Suspends the sentences of a step that failed: the next step continues from the tokens decided
+  // so far.
   ~TranslationBatch() override;
 
   void Forward(runtime::WorkerContext& context) override;
@@ -58,35 +57,38 @@ class TranslationBatch final : public models::Batch {
     models::Request* request;
     TranslationPlan* plan;
   };
-  // A sentence at work, and whose it is.
+  // A sentence in progress and the request that it belongs to.
   struct Job {
     SentenceJob* job;
     const models::Request* request;
   };
 
-  // Takes the next sentences of the participants, in turns.
+  // Begins the next sentences of the participants, in turns.
   void TakeSentences();
   void TakeNext(const Participant& participant);
-  // Whether its first sentence is to be translated before others begin, and is not yet.
+  // Returns true if the first sentence must be translated before others begin, and is not yet.
   static bool WaitsForFirst(const Participant& participant);
-  // Has a sentence in capitals read in small letters where the vocabulary knows its tokens only so.
-  // `tokens`: of the sentence.
+  // Has a sentence in capitals read in lower case if it then has fewer tokens. `tokens`: those of
+  // the sentence, which are replaced.
   void ReadCapitals(TranslationUnit& unit, std::vector<int32_t>& tokens) const;
-  // Spares a part of a sentence its job where an equal one before it is done or at work.
+  // Takes the translation of an equal earlier part of the request, or waits for it if it is in
+  // progress.
   static void ShareWork(TranslationPlan& plan, TranslationUnit& unit);
-  // Has the translation begin with that text.
+  // Makes the translation begin with the given text.
   void Force(const std::string& beginning, TranslationUnit& unit) const;
   std::vector<Job> JobsAtWork() const;
-  // Whether so many tokens are decided for somebody who has read nothing of the sentence.
+  // Returns true if a streaming client has received nothing of its first sentence and at least
+  // `decided` tokens of it are final.
   bool SomebodyWaitsForFirstToken(size_t decided) const;
-  // The part of its translation that later tokens do not change.
+  // Returns the part of the translation that later tokens cannot change.
   std::string StableText(const TranslationUnit& unit) const;
-  // The text of tokens that follow what the translation begins with.
+  // Returns the text of tokens that follow the prescribed beginning of the translation, with that
+  // beginning.
   std::string TextOf(const TranslationUnit& unit, std::span<const int32_t> tokens) const;
-  // The same with everything put back that must survive; of a sentence that is done.
+  // Returns the same with all protected text and marks restored, for a sentence that is done.
   MarkedText Restored(const TranslationSettings& settings, const TranslationUnit& unit,
                       std::span<const int32_t> tokens, std::span<const int32_t> alignment) const;
-  // What should have come out again, as it is, in the translation of a sentence, and has not.
+  // Returns the protected and unread parts of a sentence that its translation lacks.
   std::vector<std::string> LostOf(const TranslationUnit& unit, std::string_view translation) const;
   void Emit(const Participant& participant, TranslationUnit& unit) const;
   void EmitPart(const Participant& participant, TranslationUnit& unit) const;
@@ -96,8 +98,8 @@ class TranslationBatch final : public models::Batch {
   const TranslationEngine& engine_;
   const TranslationCache::ForModel cache_;
   std::vector<Participant> participants_;
-  size_t rows_ = 0;    // of the sentences in work, those without a job too
-  size_t tokens_ = 0;  // of those that this step begins
+  size_t rows_ = 0;    // of all sentences in progress, with or without a job
+  size_t tokens_ = 0;  // of the sentences that this step begins
   bool begun_ = false;
 };
 

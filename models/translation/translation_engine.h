@@ -30,7 +30,7 @@ struct SentenceJob {
   size_t max_target = 0;  // tokens; a longer translation is cut
   SearchOptions search;   // ignored by engines that are always greedy
 
-  bool align = false;  // whether alignment is wanted
+  bool align = false;  // the alignment is wanted
 
   // Output: the tokens that are final, without the end of sentence.
   std::vector<int32_t> target;
@@ -70,9 +70,9 @@ class TranslationEngine {
   virtual ~TranslationEngine() = default;
 
   // Decodes at least one and up to max_tokens more tokens of each job, which must be new or in
-  // work. A suspended job first restores its state. An engine that cannot pause decodes to the end.
-  // should_stop(i) is called for each job before the first decoder step and once in each step; if
-  // it returns true, the job ends at once. After an exception the jobs must be suspended.
+  // progress. A suspended job first restores its state. An engine that cannot pause decodes to the
+  // end. should_stop(i) is called for each job before the first decoder step and once in each step;
+  // if it returns true, the job ends at once. After an exception the jobs must be suspended.
   virtual void Advance(std::span<SentenceJob* const> jobs, size_t max_tokens,
                        absl::FunctionRef<bool(size_t)> should_stop,
                        runtime::WorkerContext& context) const = 0;

@@ -9,11 +9,11 @@
 namespace millrace::translation {
 namespace {
 
-// Translations are seldom longer than what is read; what is longer still is not done before its
-// end.
+// The greatest part of a sentence that counts as done before its end. A translation is seldom
+// longer than its source; if it is, the excess is not counted.
 constexpr double kMostDone = 0.9;
 
-// Bytes of HTML that are no tags, as far as can be told by their brackets.
+// Returns the bytes of HTML outside tags, as far as brackets tell.
 size_t CountOutsideTags(std::string_view html) {
   size_t count = 0;
   bool tag = false;
@@ -86,7 +86,7 @@ SourceSentence TranslationPlan::Take() {
   waiting_work_ -= WorkOf(texts_[text_][sentence_]);
   SourceSentence taken = std::move(texts_[text_][sentence_]);
   if (++sentence_ == texts_[text_].size()) {
-    // What was taken is not needed any more.
+    // Sentences that were taken are not needed any more.
     texts_[text_++] = {};
     sentence_ = 0;
   }

@@ -28,7 +28,7 @@ void BlockBuilder::Text(std::string_view text) {
     text.remove_prefix(1);
   }
   if (options_.is_html) {
-    // Characters that are written as they are where Escaped would write entities.
+    // Records characters that the source wrote literally where Escaped would write entities.
     for (size_t at = 0; at < text.size();) {
       const size_t bytes = models::DecodeAt(text, at).bytes;
       const std::string_view sign = text.substr(at, bytes);
@@ -68,7 +68,8 @@ void BlockBuilder::Close(std::string_view name, std::string_view markup) {
     const OpenMark mark = std::move(open_.back());
     open_.pop_back();
     found = mark.name == name;
-    // It crosses the pair: markup that began in this block is not paired.
+    // This mark crosses the closed pair: it stands alone, or ends here if it began in an earlier
+    // block.
     if (!found && !mark.from_earlier)
       block_.marked.events[mark.event].kind = MarkEvent::Kind::kAlone;
     if (!found && mark.from_earlier) Add(MarkEvent::Kind::kClose, "");

@@ -9,8 +9,8 @@
 
 namespace millrace::translation {
 
-// Collects the blocks of a reader in reading order, and pairs opening with closing markup. Of pairs
-// that cross, and of markup without a counterpart, the markup stands alone.
+// Collects the blocks of a reader in reading order, and pairs opening with closing markup. Markup
+// without a counterpart, and a pair that crosses another, stands alone.
 class BlockBuilder {
  public:
   struct Options {
@@ -41,7 +41,7 @@ class BlockBuilder {
  private:
   struct OpenMark {
     std::string name;
-    size_t event;       // of the current block
+    size_t event;       // index among the events of the current block
     bool from_earlier;  // it began in an earlier block
   };
 

@@ -10,7 +10,7 @@ namespace millrace::translation {
 // Returns true if a text is written in capitals: it has at least two, and no lower-case letter
 // outside kept spans.
 bool IsInCapitals(const MarkedText& marked);
-// Returns its text in lower case, except kept spans; each character stays at its byte.
+// Returns the text in lower case, except kept spans; each character stays at its byte.
 std::string InSmallLetters(const MarkedText& marked);
 // Returns a text in capitals; each character stays at its byte.
 std::string InCapitals(std::string_view text);

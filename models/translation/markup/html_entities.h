@@ -10,7 +10,8 @@ namespace millrace::translation {
 // without a semicolon, to UTF-8. Returns its bytes in the text; 0 if there is none or its name is a
 // rare one.
 size_t ReadEntity(std::string_view text, std::string& character);
-// Returns the bytes of something in the form of an entity at the front; 0 if there is none.
+// Returns the length in bytes of text at the front that has the form of an entity; 0 if there is
+// none.
 size_t EntityBytes(std::string_view text);
 // Returns the bytes of an escaped tag at the front, such as &lt;b&gt; or &lt;img src="x"/&gt;; 0 if
 // there is none. &lt;a remark&gt; is none.

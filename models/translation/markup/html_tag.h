@@ -31,7 +31,7 @@ class HtmlTagReader {
 
  private:
   const std::string_view text_;
-  // From there on the text has no such quote.
+  // The positions from which on the text has no double, or no single, quotation mark.
   size_t no_double_quote_ = std::string_view::npos;
   size_t no_single_quote_ = std::string_view::npos;
 };

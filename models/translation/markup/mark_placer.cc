@@ -44,14 +44,14 @@ std::vector<PlacedMark> MarkPlacer::Place(std::span<const MarkNode> marks) {
 }
 
 int MarkPlacer::Vote(const TargetUnit& unit, size_t source, bool inside) const {
-  // A sign counts only for the sign that it comes from.
+  // Punctuation only counts for the punctuation that it comes from.
   if (models::IsWordCharacter(models::DecodeAt(target_, unit.begin).value)) return inside ? 1 : -1;
   return inside && !models::IsWordCharacter(models::DecodeAt(source_, source).value) ? 1 : 0;
 }
 
 MarkPlacer::Range MarkPlacer::BestStretch(const MarkNode& mark, Range range) const {
-  // The stretch with the greatest sum: what comes from the mark's words counts for it, all else
-  // against it.
+  // Finds the stretch with the greatest sum in one pass: units that come from the mark's words
+  // count for it, all others against it.
   constexpr int kNever = -1'000'000;
   Range best = {range.begin, range.begin};
   int best_sum = mark.from_before ? -1 : 0;
@@ -96,7 +96,7 @@ MarkPlacer::Range MarkPlacer::BestStretch(const MarkNode& mark, Range range) con
 }
 
 size_t MarkPlacer::BestPlace(size_t source, Range range, std::span<const Placed> taken) const {
-  // How many pieces stand on the wrong side when it stands before unit i.
+  // Counts the alignments that are on the wrong side of the mark when it stands before unit i.
   size_t wrong = 0;
   for (size_t i = range.begin; i < range.end; ++i) {
     wrong += static_cast<size_t>(
@@ -143,7 +143,7 @@ size_t MarkPlacer::BestSpace(size_t source, Range range, std::span<const Placed>
 }
 
 void MarkPlacer::FindOwners(std::span<const MarkNode> marks, Range range) {
-  // The first mark that ends behind a byte is the one that may have it: marks are in order.
+  // Marks are in order, so only the first mark that ends after a byte can contain it.
   const auto owner_of = [&](size_t source) -> const MarkNode* {
     const auto mark = std::ranges::upper_bound(marks, source, {}, &MarkNode::end);
     return mark != marks.end() && mark->begin <= source ? &*mark : nullptr;
@@ -168,7 +168,7 @@ void MarkPlacer::PlaceWithin(std::span<const MarkNode> marks, Range range, size_
               taken_.begin() + static_cast<std::ptrdiff_t>(stretch.end), true);
     pairs.push_back({stretch, &mark});
   };
-  // Those first whose beginning or end is given.
+  // Marks that are open at an end of the text go first: their beginning or end is given.
   const auto bound = [](const MarkNode& mark) { return mark.from_before || mark.goes_on; };
   for (const MarkNode& mark : marks) {
     if (bound(mark)) place_pair(mark);

@@ -18,8 +18,10 @@ struct PlacedMark {
   std::string_view markup;
 };
 
-// Finds where the marks of a source stand in its translation: in order, each pair within that
-// around it. The units must outlive it. One thread at a time.
+// Finds where the marks of a source belong in its translation. Each pair gets one stretch of units,
+// within that of the pair around it: the stretch with the most alignments to the words that the
+// pair encloses in the source. Results are in the order of the translation. The units must outlive
+// it. One thread at a time.
 class MarkPlacer {
  public:
   MarkPlacer(std::string_view source, std::string_view target, std::span<const TargetUnit> units)
@@ -28,7 +30,7 @@ class MarkPlacer {
   std::vector<PlacedMark> Place(std::span<const MarkNode> marks);
 
  private:
-  // Units from the first up to the second.
+  // The units from `begin` up to `end`.
   struct Range {
     size_t begin = 0;
     size_t end = 0;
@@ -40,26 +42,32 @@ class MarkPlacer {
 
   // Places marks within a range of units, and of bytes, of the translation.
   void PlaceWithin(std::span<const MarkNode> marks, Range range, size_t begin, size_t end);
-  // Finds the marks whose words units come from.
+  // Sets the owner of each unit in the range: the mark that all its sources lie in, or null.
   void FindOwners(std::span<const MarkNode> marks, Range range);
-  // What a piece of a unit says for a mark: that the unit is in it, that it is not, or nothing.
+  // Returns 1 if an alignment is evidence that the unit belongs to a mark, -1 if it is evidence
+  // against it, and 0 if it is neither. `inside`: the mark encloses the source position.
   int Vote(const TargetUnit& unit, size_t source, bool inside) const;
-  // The stretch of free units that comes from the mark's most; empty when none does.
+  // Returns the stretch of free units with the greatest sum of votes for the mark. If none has
+  // votes, returns the nearest free unit; an empty range for a mark that is open at an end of the
+  // text, or when no unit is free.
   Range BestStretch(const MarkNode& mark, Range range) const;
-  // Where a mark without words stands: the place that has least of what stood behind it before it,
-  // and the other way round.
+  // Returns the unit before which a mark without words belongs: where the fewest alignments are on
+  // the wrong side of it, and never inside a stretch of `taken`.
   size_t BestPlace(size_t source, Range range, std::span<const Placed> taken) const;
-  // The same of a no-break space: between the words that come from those that it holds together.
+  // Returns the same for a no-break space: the place between the two units that come from the words
+  // that it joins.
   size_t BestSpace(size_t source, Range range, std::span<const Placed> taken) const;
   bool IsBlank(const MarkNode& mark) const;
-  // Whether it stands at the end of a word.
+  // Returns true if the mark is attached to the end of a word: nothing separates it from the
+  // character before it, and a space or the end of the text follows.
   bool LeansLeft(const MarkNode& mark) const;
   bool CoversAll(const MarkNode& mark) const;
 
   const std::string_view source_;
   const std::string_view target_;
   const std::span<const TargetUnit> units_;
-  // For each unit: whether a mark of the current level has it, and which mark it comes from.
+  // By unit: true if a mark of the current level covers it, and the mark that it comes from, or
+  // null.
   std::vector<bool> taken_;
   std::vector<const MarkNode*> owners_;
   std::vector<PlacedMark> placed_;

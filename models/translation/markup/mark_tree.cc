@@ -5,7 +5,7 @@
 namespace millrace::translation {
 
 std::vector<MarkNode> MarksOf(const MarkedText& marked) {
-  // What is open, the outermost first; the bottom one stands for the text.
+  // The open marks, the outermost first; the bottom entry represents the text itself.
   std::vector<MarkNode> open(1);
   const auto close = [&open](size_t end, std::string_view closing) {
     MarkNode node = std::move(open.back());
@@ -25,7 +25,7 @@ std::vector<MarkNode> MarksOf(const MarkedText& marked) {
         break;
       case MarkEvent::Kind::kClose:
         if (open.size() == 1) {
-          // It opened before the text: all so far is within it.
+          // The mark opened before this text, so everything so far is inside it.
           open.push_back({.from_before = true, .inner = std::move(open.front().inner)});
           open.front().inner.clear();
         }

@@ -8,7 +8,7 @@
 
 namespace millrace::translation {
 
-// Markup at a place of a text: it begins or ends a stretch, or stands alone.
+// Markup at a place of a text: it begins or ends a span, or stands alone.
 struct MarkEvent {
   enum class Kind : unsigned char { kOpen, kClose, kAlone };
 
@@ -17,14 +17,14 @@ struct MarkEvent {
   std::string markup;
 };
 
-// A stretch of a text in whose place something else is put out.
+// A span of a text that the output has as `becomes`, whatever the model makes of the text.
 struct KeptSpan {
   size_t begin = 0;
   size_t end = 0;
-  std::string becomes;  // as it is put out
+  std::string becomes;  // in the format of the source
   // The text that a model reads in its place, in static storage; nullopt: a stand-in.
   std::optional<std::string_view> reads = {};
-  bool returns = true;  // it comes out again; else what a model makes of what it reads does
+  bool returns = true;  // false: the output has the model's translation of `reads` instead
 };
 
 // A character that its source writes in another way than Escaped does, such as &eacute;.
@@ -34,37 +34,38 @@ struct Spelling {
   std::string written;
 };
 
-// Text that was read out of markup. Marks open and close like brackets; one may be open at the
-// beginning or the end, when it goes on in the text before or behind.
+// Text without its markup. Marks nest like brackets; a mark may be open at the beginning or the end
+// if it continues in the text before or after.
 struct MarkedText {
   std::string text = {};
   std::vector<MarkEvent> events = {};    // in reading order
   std::vector<KeptSpan> kept = {};       // in order, without overlap; no event stands within one
   std::vector<Spelling> spellings = {};  // in order, without overlap
-  bool is_html = false;                  // what is put out is escaped
+  bool is_html = false;                  // the output is escaped
 };
 
 // Returns the text escaped for its format.
 std::string Escaped(std::string_view text, bool is_html);
-// A stretch of the text, which divides no character, as its source wrote it.
+// Returns a part of the text as its source wrote it. The part must not divide a character.
 std::string Written(const MarkedText& marked, size_t begin, size_t end);
 // Returns true if markup is white space in its format, such as a line break or &nbsp;
 bool IsWrittenSpace(std::string_view markup);
-// Adds markup to what was put out, where the text since the last markup begins at `text`. A line
-// break, or another space that was written as markup, takes the place of the text's space before
-// it.
+// Appends markup to `out`, in which the text since the last markup begins at `text`, and moves
+// `text` behind it. Markup that is white space, such as a line break, replaces a space right before
+// it in that text.
 void PutMarkup(std::string_view markup, size_t& text, std::string& out);
-// The text put out as it was read: with its markup, byte for byte.
+// Returns the text as its source wrote it, with its markup, byte for byte.
 std::string Untouched(const MarkedText& marked);
 
-// Cuts a marked text into one piece after another. The text must outlive it.
+// Cuts a marked text into consecutive pieces. The text must outlive it.
 class MarkedTextCutter {
  public:
   explicit MarkedTextCutter(const MarkedText& marked) : marked_(marked) {}
 
   size_t at() const { return at_; }
-  // The piece up to the byte `end`, not before at() nor within what is kept. What closes there
-  // belongs to the piece, what opens there to the next; the end of the text takes everything.
+  // Returns the piece from at() to the byte `end`, which must not be before at() or inside a kept
+  // span. A mark that closes at `end` belongs to this piece, any other mark there to the next one.
+  // The last piece takes everything.
   MarkedText Take(size_t end);
 
  private:

@@ -6,8 +6,8 @@
 
 namespace millrace::translation {
 
-// Shorter numbers are not corrected, because times and small counts may be expressed in another
-// way.
+// The fewest digits of a number that is corrected. Shorter ones, such as times and small counts,
+// may be expressed in another way.
 inline constexpr size_t kFewestDigits = 3;
 
 // A written number: digits, with stops, commas and spaces between them.
@@ -19,15 +19,15 @@ struct WrittenNumber {
 // Returns the numbers of a text in order. Linear time.
 std::vector<WrittenNumber> FindNumbers(std::string_view text);
 
-// A number of a translation that should be one of the source, or its currency sign.
+// A number of a translation, or its currency sign, and the source's text that should replace it.
 struct NumberRepair {
   WrittenNumber target;
   std::string_view source;
 };
 
-// Returns corrections of numbers that a model changed: numbers of three digits or more, in order,
-// if the translation has as many that the source lacks as the other way round. A number that is
-// only written in another way (1,000 and 1.000) counts as the same.
+// Returns corrections of numbers of three digits or more that a model changed, in order. Numbers
+// are only corrected if the translation lacks as many of the source's as it has of its own. Numbers
+// that differ only in separators (1,000 and 1.000) are equal.
 std::vector<NumberRepair> RepairNumbers(std::string_view source, std::string_view target);
 
 // Returns corrections of dollars, reais and pesos that a model confused: signs ($, US$, R$, ...)

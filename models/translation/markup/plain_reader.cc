@@ -7,7 +7,7 @@
 namespace millrace::translation {
 namespace {
 
-// The number of open tags among which a closing tag is searched.
+// The number of innermost open tags among which the counterpart of a closing tag is searched.
 constexpr size_t kDeepest = 32;
 
 struct PlainTag {
@@ -53,7 +53,7 @@ std::vector<MarkedBlock> ReadPlain(std::string_view text) {
     at = found.tag.end;
     const std::string_view markup = text.substr(found.begin, at - found.begin);
     if (!found.paired) {
-      // Matches a placeholder, but not "if a <b and c> d".
+      // A tag without a counterpart is a placeholder unless it reads like "if a <b and c> d".
       const bool remark = markup.find(' ') != std::string_view::npos &&
                           markup.find('=') == std::string_view::npos && !found.tag.is_empty;
       remark ? out.Text(markup) : out.Keep(markup);

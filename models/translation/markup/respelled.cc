@@ -92,7 +92,7 @@ class Placer {
     for (const KeptSpan& kept : source_.kept) {
       if (!kept.reads || SignOf(*kept.reads) != sign) continue;
       while (place != wanted.end() && place->end <= kept.begin) ++place;
-      // Dashes include the spaces around them.
+      // The kept span of a dash includes the spaces around it.
       if (place != wanted.end() && place->begin < kept.end) {
         place->kept = &kept;
       } else {
@@ -116,7 +116,7 @@ class Placer {
                                [=](size_t source) { return source >= begin && source < end; });
   }
 
-  // Takes the sign that is aligned with it.
+  // Pairs `wanted` with the free sign of the translation that is aligned with it.
   void TakeAligned(Place& wanted, std::vector<Place>& got, Sign sign) {
     auto unit = units_.begin();
     for (Place& place : got) {
@@ -129,7 +129,8 @@ class Placer {
     }
   }
 
-  // Takes the first remaining sign that opens a quotation if it does.
+  // Pairs `wanted` with the first free sign; a quotation mark, with one that opens or closes as it
+  // does.
   void TakeNext(Place& wanted, std::vector<Place>& got, Sign sign) {
     if (wanted.taken) return;
     const auto fits = [&](const Place& place) {
@@ -164,7 +165,8 @@ class Placer {
         edits_, [=](const RespelledEdit& edit) { return edit.begin < end && begin < edit.end; });
   }
 
-  // Handles a sign that the model left out.
+  // Puts back a sign that the model left out. A dash replaces another sign that comes from its
+  // place.
   void Insert(const KeptSpan& kept, Sign sign) {
     const auto is_sign = [&](const TargetUnit& unit) {
       return !models::IsWordCharacter(models::DecodeAt(target_, unit.begin).value) &&

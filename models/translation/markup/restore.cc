@@ -17,17 +17,18 @@
 namespace millrace::translation {
 namespace {
 
-// What is put out in place of some bytes of a translation.
+// A replacement of some bytes of a translation.
 struct Edit {
   size_t begin = 0;
   size_t end = 0;
   std::string becomes;           // as the source writes it
-  bool is_kept = false;          // it is no text, and stays as it is
-  std::string_view before = {};  // spaces around it
+  bool is_kept = false;          // a kept span, not text
+  std::string_view before = {};  // spaces to add around it
   std::string_view behind = {};
 };
 
-// Where a stand-in stands, in either case. Letters of other scripts may touch it, such as a suffix.
+// Returns where a stand-in occurs, in either case. Letters of other scripts may touch it, such as a
+// suffix.
 std::vector<size_t> FindStandIn(std::string_view lower_target, std::string_view stand_in) {
   std::vector<size_t> places;
   const std::string name = models::AsciiLower(stand_in);
@@ -94,7 +95,7 @@ class Restorer {
         continue;
       }
       Put({places[0], places[0] + stand_in.size(), kept.becomes, /*is_kept=*/true});
-      // Said twice: the second time with the space before it.
+      // The model repeated the stand-in: repetitions are removed, each with the space before it.
       for (size_t i = 1; i < places.size(); ++i) {
         const size_t begin = places[i] - (target_[places[i] - 1] == ' ' ? 1 : 0);
         Put({begin, places[i] + stand_in.size(), {}});
@@ -103,7 +104,8 @@ class Restorer {
     for (const KeptSpan* kept : lost) PutBackLost(*kept);
   }
 
-  // In place of the words that come from there, else before those that come from behind it.
+  // Puts a kept span whose stand-in the model dropped in place of the words that are aligned with
+  // it, else before the first word that comes from behind it, else at the end.
   void PutBackLost(const KeptSpan& kept) {
     const auto comes_from = [&](const TargetUnit& unit) {
       return std::ranges::any_of(
@@ -130,7 +132,7 @@ class Restorer {
   }
 
   void PutBackNumbers() {
-    // Those of stand-ins are no numbers of the text.
+    // The digits of stand-ins and of edits are no numbers of the text.
     std::string source = source_.text;
     for (const KeptSpan& kept : source_.kept)
       std::fill_n(source.begin() + static_cast<std::ptrdiff_t>(kept.begin), kept.end - kept.begin,
@@ -145,7 +147,7 @@ class Restorer {
     }
   }
 
-  // No mark divides what is put in place of several units.
+  // Joins the units that one edit replaces, so that no mark divides the replacement.
   void JoinUnits() {
     std::vector<TargetUnit> joined;
     auto edit = edits_.begin();
@@ -164,7 +166,7 @@ class Restorer {
     units_ = std::move(joined);
   }
 
-  // Puts out the translation up to a byte that is in no edit.
+  // Writes the translation, with its edits, up to a byte that is inside no edit.
   void PutUntil(size_t end) {
     while (next_edit_ < edits_.size() && edits_[next_edit_].end <= end &&
            (edits_[next_edit_].begin < end || end == target_.size())) {
@@ -197,7 +199,7 @@ class Restorer {
     out_.text += edit.behind;
   }
 
-  // Puts out text as the source writes it.
+  // Writes text that is in the source's format, decoding its entities.
   void PutWritten(std::string_view written) {
     const bool has_entities = source_.is_html || !source_.spellings.empty();
     for (size_t at = 0; at < written.size();) {
@@ -223,7 +225,7 @@ class Restorer {
   std::vector<bool> is_edited_;  // each byte of the translation
   Speller speller_;
   MarkedText out_;
-  size_t at_ = 0;  // up to there the translation was put out
+  size_t at_ = 0;  // the translation is written up to here
   size_t next_edit_ = 0;
 };
 

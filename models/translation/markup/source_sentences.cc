@@ -17,8 +17,8 @@ namespace millrace::translation {
 namespace {
 
 constexpr std::string_view kNoBreakSpace = "\u00a0";
-// What has no end for longer is cut (bytes): no model reads as much in one pass, and taking parts
-// of it off its front takes linear time.
+// Longer sentences are cut (bytes): no model reads as much in one pass, and the bound keeps
+// repeated TakeFront calls linear.
 constexpr size_t kLongestSentence = 16 << 10;
 
 std::vector<MarkedBlock> ReadBlocks(std::string_view text, models::TextFormat format) {
@@ -33,7 +33,8 @@ std::vector<MarkedBlock> ReadBlocks(std::string_view text, models::TextFormat fo
   return ReadPlain(text);
 }
 
-// Adds what must survive to what the reader keeps; where the two or marks cross, it is not added.
+// Adds protected spans to those that the reader keeps. A span that crosses one of these, or has a
+// mark inside, is not added.
 void KeepProtected(MarkedText& marked, const models::TermIndex& terms) {
   const std::string_view text = marked.text;
   std::vector<KeptSpan> all;
@@ -77,8 +78,9 @@ std::vector<EndlessWord> FindEndlessWords(std::string_view text) {
   return found;
 }
 
-// Adds what no language has words for, as far as it is not kept already: a model would make twice
-// as much nonsense of it, at the cost of a long text. No event stands within what is added.
+// Keeps strings that are too long for a word, as far as they are not kept already: a model would
+// make twice as much nonsense of them, at the cost of a long text. Added spans end at events, so
+// that no event is inside one.
 void KeepEndlessWords(MarkedText& marked) {
   std::vector<KeptSpan> all;
   auto own = marked.kept.begin();
@@ -110,7 +112,8 @@ bool IsWrittenInAscii(std::string_view language) {
   return models::AsciiLower(language.substr(0, language.find('-'))) == "en";
 }
 
-// A letter that with a number behind it is no word of the sentence.
+// Returns a letter that the text has nowhere before a digit, so that a stand-in differs from its
+// words.
 char StandInLetter(std::string_view text) {
   for (const char letter : {'X', 'K', 'Q', 'Z'}) {
     size_t at = text.find(letter);
@@ -121,14 +124,14 @@ char StandInLetter(std::string_view text) {
   return 'J';
 }
 
-// Whether a word goes on into a stretch, or out of it.
+// Returns true if a word character touches either end of the range.
 bool TouchesWord(std::string_view text, size_t begin, size_t end) {
   return (begin > 0 && models::IsWordCharacter(models::DecodeBefore(text, begin).value)) ||
          models::IsWordCharacter(models::DecodeAt(text, end).value);
 }
 
-// Puts stand-ins in place of what is kept. Models copy X1, X2, ... whatever stands around them.
-// What touches a word, or has marks inside, becomes marks.
+// Replaces kept spans with stand-ins: models copy X1, X2, ... in any context. A span that touches a
+// word, or has marks inside, becomes marks instead.
 void PutStandIns(MarkedText& marked) {
   const char letter = StandInLetter(marked.text);
   MarkedText out;
@@ -159,7 +162,7 @@ void PutStandIns(MarkedText& marked) {
       at = first->end;
       const size_t begin = out.text.size();
       if (begin == 0 && first->reads->starts_with('-')) {
-        // A dash that a speech or an item of a list begins with is none of its words.
+        // A dash at the beginning of a speech or a list item is none of its words.
         const size_t end = event != marked.events.end() ? event->at : marked.text.size();
         for (; at < end && marked.text[at] == ' '; ++at) first->becomes += ' ';
         out.events.push_back({0, MarkEvent::Kind::kAlone, std::move(first->becomes)});
@@ -172,7 +175,7 @@ void PutStandIns(MarkedText& marked) {
       out.kept.push_back(std::move(*first));
       continue;
     }
-    // What stands together has one stand-in.
+    // Adjacent kept spans share one stand-in.
     while (++last != kept_end && last->begin == (last - 1)->end && !last->reads) continue;
     const size_t end = (last - 1)->end;
     copy_until(first->begin);
@@ -203,9 +206,9 @@ bool BelongsToSign(std::string_view text, size_t begin, size_t end) {
          (begin > 0 && models::DecodeBefore(text, begin).value == U'«');
 }
 
-// The next white space that a model reads as a space and that is to come back as it is: line
-// breaks and, where there are entities, no-break spaces, with what white space stands around.
-// Empty: none comes.
+// Returns the next white space that a model reads as a space but that must be restored: line breaks
+// and, where there are entities, no-break spaces, with the white space around them. The range is
+// empty when there is none.
 std::pair<size_t, size_t> FindWideSpace(const MarkedText& marked, size_t from) {
   const std::string_view text = marked.text;
   const bool has_entities = marked.is_html || !marked.spellings.empty();
@@ -237,8 +240,7 @@ std::pair<size_t, size_t> FindWideSpace(const MarkedText& marked, size_t from) {
   return {text.size(), text.size()};
 }
 
-// A model reads a space where a line was wrapped or no line may be; what stands there becomes a
-// mark.
+// Turns line breaks and no-break spaces into a space and marks, because a model reads only a space.
 void MarkWideSpaces(MarkedText& marked) {
   auto [begin, end] = FindWideSpace(marked, 0);
   if (begin == end) return;
@@ -284,7 +286,8 @@ void MarkWideSpaces(MarkedText& marked) {
   marked = std::move(joined);
 }
 
-// Returns true if there is anything to translate. A number by itself may be written in another way.
+// Returns true if there is anything to translate. Without kept spans a number counts as well,
+// because the other language may write it in another way.
 bool HasWords(const MarkedText& marked) {
   const bool numbers_count = marked.kept.empty();
   size_t at = 0;
@@ -332,7 +335,8 @@ SourceSentence MakeSentence(MarkedText marked, std::string behind) {
   return sentence;
 }
 
-// The text with a word in place of what is kept, whose stops end no sentence.
+// Returns the text with a word in place of each kept span, so that a full stop inside one ends no
+// sentence.
 std::string ForSplitting(const MarkedText& marked, bool flows) {
   std::string text = marked.text;
   const auto is_break = [](char c) { return c == '\n' || c == '\r'; };
@@ -346,8 +350,8 @@ std::string ForSplitting(const MarkedText& marked, bool flows) {
   return text;
 }
 
-// Where a sentence that begins at `begin` and is too long is cut: before a space, else between two
-// characters; not within what is kept, which has become a word.
+// Returns where to cut a sentence that begins at `begin` and is too long: before a space, else
+// between two characters, but never inside a kept span, which is a word in `text`.
 size_t CutPlace(std::string_view text, const std::vector<KeptSpan>& kept, size_t begin) {
   size_t cut = begin + kLongestSentence;
   const size_t space = text.substr(0, cut).rfind(' ');
@@ -358,14 +362,14 @@ size_t CutPlace(std::string_view text, const std::vector<KeptSpan>& kept, size_t
   return (behind - 1)->begin > begin ? (behind - 1)->begin : (behind - 1)->end;
 }
 
-// What is no sentence stands behind the one before.
+// Appends text that is no sentence to `behind` of the last sentence.
 void AddBehind(std::string_view text, std::vector<SourceSentence>& sentences) {
   if (text.empty()) return;
   if (sentences.empty()) sentences.emplace_back();
   sentences.back().behind += text;
 }
 
-// The sentences of a block, to the end of `sentences`.
+// Appends the sentences of a block to `sentences`.
 void CutBlock(MarkedBlock block, std::string_view language, const models::TermIndex& terms,
               Alphabet alphabet, std::vector<SourceSentence>& sentences) {
   MarkedText& marked = block.marked;

@@ -12,16 +12,16 @@
 
 namespace millrace::translation {
 
-// A sentence as a model reads it: what must survive has become stand-ins, which models copy.
+// A sentence as a model reads it: protected spans are stand-ins, which models copy.
 struct SourceSentence {
   MarkedText marked;
-  std::string behind;  // what stands between it and the next; not translated
-  // Whether its translation is put out word by word as it comes: Restore has nothing to do.
+  std::string behind;  // the text up to the next sentence, which is not translated
+  // True if Restore has nothing to do, so that the translation can be sent word by word.
   bool is_plain = true;
-  bool has_words = true;  // besides what is kept
+  bool has_words = true;  // it has words besides kept spans
 };
 
-// A sentence that a model has translated, for another to go on with.
+// A sentence that the first model of a pivot has translated, as the input of the second.
 struct TranslatedSentence final : models::PivotSentence {
   TranslatedSentence(MarkedText marked, std::string behind)
       : marked(std::move(marked)), behind(std::move(behind)) {}
@@ -30,18 +30,18 @@ struct TranslatedSentence final : models::PivotSentence {
   const std::string behind;  // as SourceSentence::behind
 };
 
-// Takes the first `bytes` bytes of a sentence's text off its front, and the white space behind
-// them; a few more, or less, so that no stand-in is divided.
+// Takes the first `bytes` bytes off a sentence, and the white space behind them. Takes a few bytes
+// more or fewer where a stand-in would be divided.
 SourceSentence TakeFront(SourceSentence& sentence, size_t bytes);
 
-// The sentences of a text. Putting out each Untouched, with what is behind it, gives the text back
-// byte for byte. The first may be empty, others not; one of more than 16 KiB is cut. What has no
-// words, or is longer than any word, is not for the model; what the alphabet lacks survives as what
-// is protected does. Linear time.
+// Returns the sentences of a text. Untouched and `behind` of all sentences, concatenated, are the
+// text byte for byte. Only the first may be empty; a sentence of more than 16 KiB is cut. Strings
+// that are too long for a word, and characters that the alphabet lacks, are kept like protected
+// spans. Linear time.
 std::vector<SourceSentence> ReadSentences(std::string_view text, models::TextFormat format,
                                           std::string_view language, const models::TermIndex& terms,
                                           Alphabet alphabet = KnowsAll);
-// The same of what a model has translated: its markup is not read again.
+// Returns the sentences of a translated sentence, whose markup is not read again.
 std::vector<SourceSentence> ReadSentences(const TranslatedSentence& translated,
                                           std::string_view language, const models::TermIndex& terms,
                                           Alphabet alphabet = KnowsAll);

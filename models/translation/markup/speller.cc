@@ -6,15 +6,14 @@
 namespace millrace::translation {
 namespace {
 
-// Returns true if a spelling means the same character before `next`; 0: it is not known what
-// follows.
+// Returns true if a spelling means the same character before `next`, which is 0 if unknown.
 bool MeansTheSame(std::string_view written, char next) {
   if (written == "<") {
     constexpr std::string_view kBeginsMarkup = "/!?";
     return next != '\0' && !models::IsAsciiLetter(next) &&
            kBeginsMarkup.find(next) == std::string::npos;
   }
-  // A bare sign, or an entity without its end.
+  // This is a bare sign, or an entity without its semicolon.
   if (written.starts_with('&') && !written.ends_with(';'))
     return next != '\0' && !models::IsAsciiAlnum(next) && next != '#' && next != ';';
   return true;

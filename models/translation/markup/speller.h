@@ -10,14 +10,14 @@
 
 namespace millrace::translation {
 
-// Writes the characters of a translation as its source wrote the same ones, in order, as far as it
-// had them: &eacute; stays &eacute;. Others, and signs that would become markup where they stand
-// now, are Escaped. The source must outlive it. One thread at a time.
+// Spells the characters of a translation as its source did: each é takes the next spelling that the
+// source has for it, such as &eacute;. Characters without one, and spellings that would become
+// markup at their new place, are left to Escaped. The source must outlive it. One thread at a time.
 class Speller {
  public:
   explicit Speller(const MarkedText& source);
 
-  // The spellings of the next stretch of the translation, in order, by its bytes.
+  // Returns the spellings of the next part of the translation, in order, by its bytes.
   std::vector<Spelling> Spell(std::string_view text);
 
  private:
@@ -26,7 +26,7 @@ class Speller {
     size_t next = 0;
   };
 
-  std::map<std::string_view, Queue> written_;  // of each character
+  std::map<std::string_view, Queue> written_;  // by character
 };
 
 }  // namespace millrace::translation

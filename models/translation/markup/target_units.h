@@ -9,7 +9,7 @@
 
 namespace millrace::translation {
 
-// A part of a translation that no mark may divide: a word, a sign, or what replaced one.
+// A part of a translation that no mark may divide: a word, punctuation, or a replacement of either.
 struct TargetUnit {
   size_t begin = 0;  // bytes of the translation, without white space around it
   size_t end = 0;

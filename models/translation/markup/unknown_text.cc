@@ -45,7 +45,7 @@ bool IsDoubleQuote(char32_t c) {
   return (c >= 0x201C && c <= 0x201F) || c == U'«' || c == U'»' || c == U'‹' || c == U'›';
 }
 
-// These characters join the digits of a number, where one follows.
+// Returns true for characters that join the digits of a number when another digit follows.
 bool JoinsDigits(char32_t c) {
   return c == '.' || c == ',' || c == '\'' || c == kApostrophe || c == 0xA0 || c == 0x2009 ||
          c == 0x202F;
@@ -67,7 +67,7 @@ class Finder {
     Search(at, text_.size());
   }
   std::vector<KeptSpan>& found() { return found_; }
-  // The marks that are part of what was found, in order.
+  // Returns the indices of the marks that became part of found spans, in order.
   const std::vector<size_t>& swallowed() const { return swallowed_; }
 
  private:
@@ -133,7 +133,8 @@ class Finder {
     return cluster;
   }
 
-  // Keeps what the cluster at a place requires. Returns the end of it, or the place.
+  // Keeps or respells the cluster at `at`, with what belongs to it. Returns the end, or `at` if it
+  // stays.
   size_t Take(size_t at, const Cluster& cluster) {
     const char32_t c = cluster.base;
     if (c == '$' && cluster.fit == CharacterFit::kKnown) return TakeDollar(at, cluster.end);
@@ -156,7 +157,8 @@ class Finder {
     return KeepSymbol(at, cluster);
   }
 
-  // The vocabulary writes these in another way with the same meaning: wide letters, signs, digits.
+  // Returns true for letters, signs and digits: the vocabulary's spelling of them has the same
+  // meaning.
   static bool IsHarmless(utf8proc_category_t category) {
     return IsLetter(category) || IsPunctuation(category) || category == UTF8PROC_CATEGORY_ND ||
            category == UTF8PROC_CATEGORY_SM || category == UTF8PROC_CATEGORY_SC;
@@ -217,7 +219,8 @@ class Finder {
     return Keep({at, end});
   }
 
-  // Keeps the number beside it, at most one space away, and what is joined to either.
+  // Keeps a currency sign with the number beside it, at most one space away, and what is joined to
+  // either.
   size_t KeepMoney(size_t at, size_t end) {
     const auto sign = [](char32_t c) { return c == '-' || c == '+' || c == 0x2212; };
     size_t number = end;
@@ -328,7 +331,7 @@ class Finder {
     return end;
   }
 
-  // Marks within the range are kept with it if all of them are; otherwise they split it.
+  // Keeps a range with its marks if each is paired within it; otherwise the marks split the range.
   size_t Keep(Range range) {
     const auto first = std::ranges::upper_bound(events_, range.begin, {}, &MarkEvent::at);
     const auto last = std::ranges::lower_bound(first, events_.end(), range.end, {}, &MarkEvent::at);
