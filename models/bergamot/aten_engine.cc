@@ -187,8 +187,8 @@ class AtenEngine final : public translation::TranslationEngine {
     return tokens.to(device_);
   }
 
-  // Returns 0 for tokens of each sentence's shortlist and minus infinity for all others. To choose
-  // from all tokens keeps the shapes, and costs a GPU next to nothing.
+  // Returns 0 for tokens of each sentence's shortlist and minus infinity for all others. Choosing
+  // from all tokens keeps the shapes the same and costs a GPU next to nothing.
   at::Tensor Choices(std::span<translation::SentenceJob* const> jobs, int64_t rows) const {
     const at::Tensor mask = at::full({rows, output_bias_.size(0)}, kMinusInfinity, at::kFloat);
     float* row = mask.mutable_data_ptr<float>();

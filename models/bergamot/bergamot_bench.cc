@@ -1,5 +1,5 @@
-// Sentences per second of the translation engines, over the sentences of about ten words of the
-// test data.
+// Measures the sentences per second of the translation engines, over the sentences of about ten
+// words of the test data.
 //
 // usage: MILLRACE_MODELS=<model repository> translation_bench [--benchmark_filter=...]
 

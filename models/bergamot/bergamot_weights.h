@@ -59,7 +59,7 @@ struct DecoderLayerWeights {
   FeedForwardWeights feed_forward;
 };
 
-// Which target tokens a source token may become; see Shortlist.
+// The target tokens that a source token may become; see Shortlist.
 struct ShortlistWeights {
   int32_t first = 0;
   std::span<const int32_t> offsets;  // one more than there are tokens; ascending

@@ -32,7 +32,7 @@ struct LayerSettings {
 struct LayerScratch {
   kernels::Scratch normed;
   kernels::Scratch wide;    // queries, keys and values, or hidden units
-  kernels::Scratch mixed;   // what attention read
+  kernels::Scratch mixed;   // the result of attention
   kernels::Scratch result;  // the result of a sublayer, before it is added
   kernels::Scratch scores;
   kernels::Scratch narrow;  // the input of a linear layer, in its precision

@@ -14,13 +14,13 @@ namespace millrace::seq2seq {
 // held for an instant.
 class KvBlockPool {
  public:
-  // kept: how many free blocks are kept instead of being freed.
+  // kept: the number of free blocks that are kept instead of being freed.
   KvBlockPool(size_t floats, size_t kept) : floats_(floats), kept_(kept) {}
 
-  // The block is not initialised.
+  // Returns a block that is not initialised.
   kernels::AlignedBuffer<float> Take() MILLRACE_EXCLUDES(mu_);
   void Give(std::vector<kernels::AlignedBuffer<float>> blocks) MILLRACE_EXCLUDES(mu_);
-  // How many free blocks it holds.
+  // Returns the number of free blocks.
   size_t free() const MILLRACE_EXCLUDES(mu_);
 
  private:

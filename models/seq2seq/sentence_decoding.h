@@ -26,7 +26,7 @@ class SentenceDecoding {
   const translation::Search& search() const { return *search_; }
   const SourceMemory& memory() const { return memory_; }
   bool over() const { return search_->rows().empty(); }
-  // How many tokens the KV cache holds.
+  // Returns the number of tokens in the KV cache.
   size_t cached_tokens() const { return cache_.used(); }
 
   // Adds a row for each hypothesis that needs scores. The rows are valid until Advance.

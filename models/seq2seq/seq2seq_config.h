@@ -11,7 +11,7 @@ namespace millrace::seq2seq {
 
 enum class Activation : uint8_t { kRelu, kSwish };
 
-// How the languages of a request reach the network.
+// The way in which the languages of a request reach the network.
 enum class LanguageTokens : uint8_t {
   kNone,             // one pair of languages
   kTargetInSource,   // the target language's token begins the source: Marian

@@ -267,7 +267,8 @@ std::vector<int32_t> CachedTransformer::Align(std::span<const Row> rows,
   for (size_t first = 0; first < rows.size(); first += kMaxRows) {
     const auto group = rows.subspan(first, std::min(kMaxRows, rows.size() - first));
     Shape shape(*this, group, 1);
-    // How many sentences end at once cannot be planned, so few_shapes always pads to the most rows.
+    // The number of sentences that end at once is unpredictable, so few_shapes always pads to the
+    // most rows.
     if (few_shapes_) shape.rows = kMaxRows;
     const at::Tensor places =
         runtime::RunCachedOnHost(context, shape.Key("align", *this), {Pack(group, shape)},

@@ -25,7 +25,7 @@ class KvSlotPool {
 
   static constexpr size_t kPatience = 1 << 14;
 
-  // slots: how many the cache has, more than the two that are reserved.
+  // slots: the number of slots of the cache, more than the two that are reserved.
   explicit KvSlotPool(size_t slots);
 
   // Returns `count` slots, or none when fewer are free. owner: identifies the sentence.
