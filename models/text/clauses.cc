@@ -12,14 +12,14 @@
 namespace millrace::models {
 namespace {
 
-// Quotes and brackets that may stand between a mark and the space after it.
+// Returns true for quotes and brackets that may be between a mark and the space after it.
 bool IsCloser(char32_t c) {
   const auto category = utf8proc_category(static_cast<utf8proc_int32_t>(c));
   return category == UTF8PROC_CATEGORY_PE || category == UTF8PROC_CATEGORY_PF ||
          category == UTF8PROC_CATEGORY_PI || c == '"' || c == '\'';
 }
 
-// The pause that a punctuation character stands for; 0 for others. '.' may turn out to be an
+// Returns the pause that a punctuation character means; 0 for others. A '.' may turn out to be an
 // abbreviation's.
 char MarkOf(char32_t c) {
   switch (c) {
@@ -58,8 +58,8 @@ struct Boundary {
   std::string mark;
 };
 
-// The boundary that begins at the mark at index i, if it is one: marks and closers, then a space or
-// the end.
+// Returns the boundary that begins at the mark at index i, if it is one: marks and closers, then a
+// space or the end.
 std::optional<Boundary> FindBoundary(const std::vector<Character>& points, size_t i) {
   char mark = 0;
   size_t dots = 0;
@@ -90,7 +90,7 @@ bool IsSpacedDash(const std::vector<Character>& points, size_t i) {
          i + 1 < points.size() && IsBlank(points[i - 1].value) && IsBlank(points[i + 1].value);
 }
 
-// Adds the text with a mark, cut into lines that espeak-ng reads whole.
+// Appends a text, cut into lines that espeak-ng reads whole; the last line gets the mark.
 void AddClause(const std::string& text, std::string mark, std::vector<Clause>& clauses) {
   for (const std::string_view line : CutForEspeak(text)) clauses.push_back({std::string(line), ""});
   if (!Trim(text).empty()) clauses.back().mark = std::move(mark);

@@ -43,14 +43,15 @@ absl::StatusOr<std::vector<std::string>> EspeakPool::Translate(std::span<const s
   // If somebody killed the process, the text is not at fault: retry with another process.
   if (absl::IsAborted(answers.status())) answers = Ask(lease.process, lines, deadline);
   if (absl::IsAborted(answers.status()))
-    return absl::UnavailableError(answers.status().message());  // then it is the text's
+    return absl::UnavailableError(answers.status().message());  // the text is at fault
   return answers;
 }
 
 absl::StatusOr<std::vector<std::string>> EspeakPool::Ask(
     std::unique_ptr<EspeakProcess>& process, std::span<const std::string> lines,
     std::chrono::steady_clock::time_point deadline) const {
-  // Out of the lease meanwhile: one that threw in the middle of an answer is of no further use.
+  // The process leaves the lease during the call, because one that failed in the middle of an
+  // answer cannot be reused.
   std::unique_ptr<EspeakProcess> asked = std::move(process);
   if (asked == nullptr || !asked->Running()) {
     auto started = EspeakProcess::Start(options_.process);

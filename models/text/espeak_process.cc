@@ -28,9 +28,9 @@ constexpr int kSendFlags = MSG_NOSIGNAL;
 constexpr int kSendFlags = 0;  // macOS has a socket option instead
 #endif
 
-// Letters whose phonemes espeak-ng writes in IPA as the letter itself, in every language and beside
-// each other (n, say, changes before k). A line of them in [[ ]] comes back as it is; being random,
-// it marks the end of an answer in a way that no text can foresee.
+// Returns a random line that marks the end of an answer and that no text can foresee. In every
+// language and in any order, espeak-ng writes the phonemes of these letters in IPA as the letters
+// themselves (n, say, changes before k), so that a line of them in [[ ]] comes back unchanged.
 std::string MakeMark() {
   constexpr std::string_view kLetters = "ptkf";
   std::random_device random;
@@ -40,7 +40,7 @@ std::string MakeMark() {
   return mark;
 }
 
-// A pair of connected sockets that no other child inherits.
+// Makes a pair of connected sockets that no other child inherits.
 absl::Status MakeSockets(std::array<int, 2>& sockets) {
 #ifdef SOCK_CLOEXEC
   constexpr int kType = SOCK_STREAM | SOCK_CLOEXEC;
@@ -64,9 +64,9 @@ absl::StatusOr<std::unique_ptr<EspeakProcess>> EspeakProcess::Start(const Option
   std::array<int, 2> sockets = {-1, -1};
   if (absl::Status status = MakeSockets(sockets); !status.ok()) return status;
   const std::string program = options.program.string();
-  // -b 1: the input is UTF-8 whatever the locale. -s 430: even when it is quiet it makes audio,
-  // less of it when it speaks fast; the phonemes are the same. Without a text it reads standard
-  // input line by line.
+  // -b 1: the input is UTF-8 whatever the locale. -s 430: even when quiet espeak-ng makes audio,
+  // less of it at high speed, and the phonemes are the same. Without a text it reads standard input
+  // line by line.
   std::vector<std::string> flags = {"--ipa", "-q", "-b", "1", "-s", "430", "-v", options.voice};
   if (!options.tie.empty()) flags.push_back(absl::StrCat("--tie=", options.tie));
   pid_t pid = 0;
@@ -91,7 +91,7 @@ EspeakProcess::~EspeakProcess() {
 bool EspeakProcess::Running() {
   if (pid_ == 0) return false;
   const pid_t ended = waitpid(pid_, nullptr, WNOHANG);
-  // ECHILD: somebody else waited for it, so the number may be another process's by now.
+  // ECHILD: the process was reaped elsewhere, so its number may by now belong to another process.
   if (ended == pid_ || (ended < 0 && errno == ECHILD)) pid_ = 0;
   return pid_ != 0;
 }
@@ -117,7 +117,7 @@ absl::StatusOr<std::vector<std::string>> EspeakProcess::Translate(
   return answers;
 }
 
-// Writes and reads by turns, so that neither side waits for the other with a full buffer.
+// Writes and reads in turns, so that neither side waits for the other with a full buffer.
 absl::Status EspeakProcess::Exchange(std::string_view input, std::string_view mark, size_t marks,
                                      Deadline deadline, std::string& output) {
   size_t seen = 0;

@@ -25,7 +25,8 @@ absl::StatusOr<std::vector<TextSegment>> SplitInlinePronunciations(
   while (true) {
     const size_t middle = text.find(kOpen, search);
     if (middle == std::string_view::npos) break;
-    // The innermost bracket, so that "[see [this](/.../)]" works; never back into what is done.
+    // Takes the innermost bracket, so that "[see [this](/.../)]" works, but none in text that is
+    // done.
     const std::string_view before = text.substr(plain, middle - plain);
     const size_t bracket = before.rfind('[');
     if (bracket == std::string_view::npos || before.find(']', bracket) != std::string_view::npos) {

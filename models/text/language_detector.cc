@@ -15,11 +15,11 @@
 namespace millrace::models {
 namespace {
 
-// Beyond so much of a text nothing new is learnt.
+// Detection does not improve beyond this many bytes.
 constexpr size_t kMaxBytes = 32 << 10;
 constexpr size_t kCandidates = 3;
 
-// The library has some codes of before 1989, and names a script where it is the usual one.
+// The library has some codes from before 1989, and names a script even where it is the usual one.
 std::string TagOf(CLD2::Language language) {
   using Tag = std::pair<std::string_view, std::string_view>;
   constexpr Tag kTags[] = {{"iw", "he"}, {"jw", "jv"}, {"mo", "ro"}, {"zh-Hans", "zh"}};
@@ -58,7 +58,7 @@ std::vector<DetectedLanguage> DetectLanguages(std::string_view text, bool is_htm
     text = text.substr(0, end);
   }
   std::vector<DetectedLanguage> found = Detect(text, is_html, 0, 1.0F);
-  // For a word or two it finds a language only with kCLDFlagBestEffort.
+  // For a word or two the library finds a language only with kCLDFlagBestEffort.
   if (found.empty()) found = Detect(text, is_html, CLD2::kCLDFlagBestEffort, 0.5F);
   return found;
 }

@@ -10,7 +10,7 @@
 namespace millrace::models {
 namespace {
 
-// No placeholder and no piece of code within a sentence is longer; looking no further keeps the
+// Placeholders and pieces of code within a sentence are shorter; a bounded look-ahead keeps the
 // time linear.
 constexpr size_t kMaxBytes = 256;
 constexpr std::array<std::string_view, 62> kFileEndings = {
@@ -37,7 +37,7 @@ bool IsNameByte(char c) { return IsAsciiAlnum(c) || c == '_'; }
 bool IsPathByte(char c) { return IsNameByte(c) || c == '.' || c == '-' || c == '~' || c == '+'; }
 
 // Returns the length of the pattern that begins at a place; 0 if none begins there. The reader has
-// the whole text, so that it can see what is before.
+// the whole text, because a pattern also depends on the text before it.
 class Reader {
  public:
   explicit Reader(std::string_view text) : text_(text) {}
@@ -84,7 +84,7 @@ class Reader {
   }
   size_t NameEnd(size_t at) const { return RunEnd(at, IsNameByte); }
 
-  // {name}, {0:.2f}, {{ name }}, {count, plural, ...}; not {a remark in braces}.
+  // Reads {name}, {0:.2f}, {{ name }}, {count, plural, ...}; not {a remark in braces}.
   size_t Braces(size_t at) const {
     size_t depth = 0;
     size_t end = at;
@@ -100,7 +100,7 @@ class Reader {
     return space == std::string_view::npos || inner.find(',') < space ? end + 1 : 0;
   }
 
-  // ${name}, $NAME; not $5.
+  // Reads ${name}, $NAME; not $5.
   size_t Dollar(size_t at) const {
     if (At(at + 1) == '{') return Braces(at + 1);
     return IsAsciiLetter(At(at + 1)) || At(at + 1) == '_' ? NameEnd(at + 1) : 0;
@@ -131,7 +131,7 @@ class Reader {
     return IsNameByte(At(next + 1)) ? 0 : next + 1;
   }
 
-  // :name:, :name
+  // Reads :name:, :name.
   size_t Colon(size_t at) const {
     if (!AtWordStart(at) || (at > 0 && At(at - 1) == ':') || !IsAsciiLetter(At(at + 1))) return 0;
     size_t end = NameEnd(at + 1);
@@ -139,7 +139,7 @@ class Reader {
     return end - at > 2 ? end : 0;
   }
 
-  // `code`, and ``code`` with as many of them behind as before.
+  // Reads `code`, and ``code`` with as many backticks after it as before.
   size_t Code(size_t at) const {
     const auto ticks = [](char c) { return c == '`'; };
     const size_t inner = RunEnd(at, ticks);
@@ -152,7 +152,7 @@ class Reader {
     return close + mark.size();
   }
 
-  // @somebody, #topic, #123
+  // Reads @somebody, #topic, #123.
   size_t Tag(size_t at) const {
     if (at > 0 && (!AtWordStart(at) || text_[at - 1] == '&' || text_[at - 1] == '#')) return 0;
     size_t end = at + 1;
@@ -164,7 +164,7 @@ class Reader {
     return end > at + 1 ? end : 0;
   }
 
-  // A path that begins with /, ./, ../ or ~/; not the dash of "and / or".
+  // Reads a path that begins with /, ./, ../ or ~/; not the slash of "and / or".
   size_t Path(size_t at) const {
     if (at > 0 && !IsSpace(DecodeBefore(text_, at).value) && At(at - 1) != '"' &&
         At(at - 1) != '\'' && At(at - 1) != '(') {
@@ -177,7 +177,7 @@ class Reader {
                            dots, [](char c) { return IsPathByte(c) || c == '/'; }, 1024));
   }
 
-  // An address or path without the stop, comma or bracket behind it.
+  // Returns the end of an address or path without the stop, comma or bracket after it.
   size_t Trimmed(size_t begin, size_t end) const {
     constexpr std::string_view kMarks = ".,;:!?'*]";
     while (end > begin) {
@@ -223,7 +223,7 @@ class Reader {
     return Name(at, end);
   }
 
-  // Emoji together, with the marks that join and colour them.
+  // Reads adjacent emoji, with the marks that join and colour them.
   size_t Emoji(size_t at) const {
     size_t end = at;
     for (CodePoint c = DecodeAt(text_, at); c.bytes > 0; c = DecodeAt(text_, end)) {
@@ -236,19 +236,19 @@ class Reader {
     return end;
   }
 
-  // The end of the domain behind an @; 0 when it is none.
+  // Returns the end of the domain after an @; 0 if there is none.
   size_t Mail(size_t at) const {
     size_t end = RunEnd(at, [](char c) { return IsAsciiAlnum(c) || c == '.' || c == '-'; });
     while (end > at && !IsAsciiAlnum(text_[end - 1])) --end;
     return text_.substr(at, end - at).find('.') == std::string_view::npos ? 0 : end;
   }
 
-  // A version, a file, a domain, a name_like_this: between `at` and `end`.
+  // Reads a version, a file, a domain or a name_like_this between `at` and `end`.
   size_t Name(size_t at, size_t end) const {
     if (end < text_.size() && IsWordCharacter(DecodeAt(text_, end).value)) return 0;
     end = Trimmed(at, end);
     while (end > at && (text_[end - 1] == '-' || text_[end - 1] == '+')) --end;
-    // A folder before it: src/main.cc
+    // The name may follow a folder: src/main.cc
     if (At(end) == '/') {
       const size_t whole =
           Trimmed(at, RunEnd(
@@ -270,7 +270,7 @@ class Reader {
     return Among(ending, kFileEndings) || Among(ending, kDomainEndings);
   }
 
-  // 1.2.3, v2, v1.0-rc1, 192.168.0.1; not 1.234.567, which is a number.
+  // Returns true for 1.2.3, v2, v1.0-rc1, 192.168.0.1; not for 1.234.567, which is a number.
   static bool IsVersion(std::string_view word) {
     const bool marked = word.front() == 'v';
     if (marked) word.remove_prefix(1);
@@ -298,7 +298,7 @@ std::vector<ProtectedSpan> FindProtectedSpans(std::string_view text, const TermI
   std::vector<ProtectedSpan> spans;
   const Reader reader(text);
   for (size_t at = 0; at < text.size();) {
-    const size_t end = reader.EndAt(at);  // `at` or less: nothing
+    const size_t end = reader.EndAt(at);  // at most `at`: there is no pattern
     const auto term = terms.empty() ? std::nullopt : terms.Find(text, at);
     if (term && term->end >= end) {
       const std::string_view own = text.substr(at, term->end - at);

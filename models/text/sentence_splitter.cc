@@ -11,13 +11,12 @@
 namespace millrace::models {
 namespace {
 
-// A word before or behind a stop that is longer than this decides nothing; looking no further keeps
-// the time linear.
+// A longer word before or after a stop decides nothing; a bounded look-ahead keeps the time linear.
 constexpr size_t kMaxWordBytes = 48;
-// A line that was wrapped is at least so long.
+// A wrapped line is at least this long.
 constexpr size_t kFullLineBytes = 40;
 
-// Stands in no word and for no abbreviation, so no space behind it is needed.
+// Returns true for stops that occur in no word or abbreviation and need no space after them.
 bool IsSureStop(char32_t c) {
   switch (c) {
     case U'。':
@@ -106,7 +105,7 @@ size_t SkipSpace(std::string_view text, size_t at) {
   return at;
 }
 
-// White space up to the first line break, which it leaves.
+// Skips white space up to the first line break, which it leaves.
 size_t SkipBlanks(std::string_view text, size_t at) {
   for (CodePoint c = DecodeAt(text, at); c.bytes > 0 && IsSpace(c.value) && !IsLineBreak(c.value);
        c = DecodeAt(text, at)) {
@@ -115,7 +114,8 @@ size_t SkipBlanks(std::string_view text, size_t at) {
   return at;
 }
 
-// The word that ends at `end`, back to white space or an opening mark; empty when it is too long.
+// Returns the word that ends at `end`, back to white space or an opening mark; empty when it is too
+// long.
 std::string_view WordBefore(std::string_view text, size_t begin, size_t end) {
   size_t at = end;
   while (at > begin) {
@@ -127,7 +127,7 @@ std::string_view WordBefore(std::string_view text, size_t begin, size_t end) {
   return text.substr(at, end - at);
 }
 
-// The letters from `at` on, at most kMaxWordBytes of them.
+// Returns the letters from `at` on, at most kMaxWordBytes of them.
 std::string_view WordAt(std::string_view text, size_t at) {
   size_t end = at;
   while (end - at < kMaxWordBytes) {
@@ -145,7 +145,8 @@ bool AllDigits(std::string_view word) {
   return !word.empty();
 }
 
-// The first letter, digit or other mark of what follows a stop, past dashes, quotes and brackets.
+// Returns the position of the first letter, digit or other mark after a stop, past dashes, quotes
+// and brackets.
 size_t FirstOfNext(std::string_view text, size_t at) {
   for (CodePoint c = DecodeAt(text, at); c.bytes > 0; c = DecodeAt(text, at)) {
     if (!IsOpener(c.value) && (!IsSpace(c.value) || IsLineBreak(c.value))) break;
@@ -161,7 +162,7 @@ bool MarksAbbreviation(const SplittingLanguage& language, std::string_view text,
   const std::string_view word = WordBefore(text, begin, stop);
   if (word.empty()) return false;
   const CodePoint follows = DecodeAt(text, next);
-  // "1. Open the box": the number of a list item. "In 1999. Then" ends a sentence.
+  // In "1. Open the box" the number is that of a list item. "In 1999. Then" ends a sentence.
   if (AllDigits(word)) {
     if (word.data() == text.data() + begin && word.size() <= 3) return true;
     return language.ordinal_stops && word.size() <= 2 && !language.IsStarter(WordAt(text, next));
@@ -182,7 +183,8 @@ bool MarksAbbreviation(const SplittingLanguage& language, std::string_view text,
                        (first.value < 0x80 || first.value >= 0x400);
   const bool dotted = word.find('.') != std::string_view::npos;  // "U.S.", "a.m."
   if (!initial && !dotted) return false;
-  // A number goes on with an initial or a dotted word ("A. 5"); a starter word begins a sentence.
+  // A number continues after an initial or a dotted word ("A. 5"); a starter word begins a
+  // sentence.
   return IsDigit(follows.value) ? dotted : !language.IsStarter(WordAt(text, next));
 }
 
@@ -215,7 +217,8 @@ class Splitter {
  private:
   bool Stops(char32_t c) const { return IsStop(c) || (c == ';' && language_.semicolon_asks); }
 
-  // Ends the sentence, unless the line was full and the next goes on with a small letter.
+  // Ends the sentence, unless the line was full and the next one continues with a lower-case
+  // letter.
   void AtLineBreak() {
     const size_t end = TrimmedEnd(at_);
     const size_t next = at_ + (text_.substr(at_, 2) == "\r\n" ? 2 : 1);
@@ -267,7 +270,7 @@ class Splitter {
     return end;
   }
 
-  // The sentence goes to `end`; the white space behind it belongs to it.
+  // Ends the sentence at `end`; the white space after it belongs to it.
   void EndAt(size_t end) {
     const size_t next = SkipSpace(text_, end);
     sentences_.push_back({text_.substr(begin_, end - begin_), text_.substr(end, next - end)});
@@ -277,8 +280,8 @@ class Splitter {
   const std::string_view text_;
   const SplittingLanguage& language_;
   const bool joins_lines_;
-  size_t line_ = 0;   // where the line at hand begins
-  size_t begin_ = 0;  // of the sentence at hand
+  size_t line_ = 0;   // where the current line begins
+  size_t begin_ = 0;  // where the current sentence begins
   size_t at_ = 0;
   std::vector<Sentence> sentences_;
 };

@@ -35,7 +35,7 @@ std::string SentenceStream::Push(std::string_view piece) {
   if (sentences.empty()) return {};
   const Sentence& last = sentences.back();
   size_t ended = static_cast<size_t>(last.text.data() - text_.data());
-  // A line break ends a sentence whatever comes.
+  // A line break ends a sentence whatever follows.
   if (last.space.find('\n') != std::string_view::npos) ended = text_.size();
   const std::string_view open = std::string_view(text_).substr(ended);
   if (CountSpokenBytes(open) > kMaxSentenceBytes) ended += FindPause(open);

@@ -31,7 +31,7 @@ constexpr std::array<std::string_view, 40> kCsStarters = {
     "Ne",  "Od",   "On",  "Ona",  "Oni",  "Po",  "Pro",  "S",   "Se",   "Tak",
     "Tam", "Tato", "Ten", "To",   "Toto", "V",   "Ve",   "Z",   "Za",   "Že"};
 
-// Norwegian uses them too.
+// These are the abbreviations of Danish, which Norwegian uses too.
 constexpr std::array<Entry, 27> kDaAbbreviations = {
     Entry{"bl.a", kAlways},      Entry{"ca", kAlways},         Entry{"dr", kAlways},
     Entry{"dvs", kAlways},       Entry{"ekskl", kAlways},      Entry{"etc", kUnlessStarter},

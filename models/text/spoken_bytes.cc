@@ -6,7 +6,7 @@ namespace millrace::models {
 namespace {
 
 size_t SpokenBytes(const CodePoint& c) {
-  // The scripts from Devanagari to Sinhala.
+  // These are the scripts from Devanagari to Sinhala.
   const bool indian = c.value >= 0x900 && c.value <= 0xDFF;
   return indian ? 1 : c.bytes;
 }

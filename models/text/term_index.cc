@@ -33,11 +33,11 @@ void TermIndex::Build() {
 }
 
 TermIndex::Range TermIndex::Narrow(Range range, size_t depth, char32_t c) const {
-  // A term that ends here sorts before all that go on.
+  // A term that ends here sorts before all that continue.
   const auto at = [depth](const Term& term) {
     return depth < term.characters.size() ? std::optional(term.characters[depth]) : std::nullopt;
   };
-  // Mostly all or none go on so, which is seen without a search.
+  // In most calls all terms continue with `c`, which is seen without a search.
   if (at(terms_[range.begin]) == c && at(terms_[range.end - 1]) == c) return range;
   const auto begin = terms_.begin() + static_cast<std::ptrdiff_t>(range.begin);
   const auto end = terms_.begin() + static_cast<std::ptrdiff_t>(range.end);

@@ -96,7 +96,7 @@ bool IsLetter(char32_t c) {
 }
 
 bool IsWordCharacter(char32_t c) {
-  // From U+2000 on are punctuation, symbols and scripts without spaces, but for Hangul.
+  // From U+2000 on there are punctuation, symbols and scripts without spaces, except Hangul.
   if (c >= 0x2000) return Between(c, 0xAC00, 0xD7A3);
   if (IsDigit(c) || IsLetter(c)) return true;
   const utf8proc_category_t category = CategoryOf(c);

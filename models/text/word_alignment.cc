@@ -54,10 +54,10 @@ bool MayMatch(const Symbol& alone, const Symbol& spoken) {
   return alone.kind == spoken.kind && alone.kind != Kind::kMark;
 }
 
-// Less than a missing and an added one.
+// Returns less than the cost of a missing and an added symbol.
 uint32_t Different(const Symbol& alone, const Symbol& spoken) {
   if (spoken.kind == Kind::kSpace || alone.value == spoken.value) return 0;
-  // A t or d between vowels of two words.
+  // This is the sound of a t or d between vowels of two words.
   const bool flap = spoken.value == U'ɾ' && (alone.value == 't' || alone.value == 'd');
   return alone.kind == Kind::kStress || flap ? 1 : 3;
 }
@@ -83,7 +83,8 @@ std::vector<size_t> FindWordEnds(const std::vector<Symbol>& alone,
       };
       if (i > 0 && j > 0 && MayMatch(alone[i - 1], spoken[j - 1]))
         offer(above[j - 1] + Different(alone[i - 1], spoken[j - 1]), Step::kMatch);
-      // Before a missing one: a stress behind a word's end belongs to the next word.
+      // This is offered first, so it wins ties: a stress after a word's end belongs to the next
+      // word.
       if (j > 0) offer(row[j - 1] + Added(spoken[j - 1]), Step::kAdded);
       if (i > 0) offer(above[j] + Missing(alone[i - 1]), Step::kMissing);
       row[j] = best;

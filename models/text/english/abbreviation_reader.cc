@@ -14,12 +14,12 @@ using When = SpokenAbbreviation::When;
 constexpr size_t kMaxWordBytes = 6;
 constexpr size_t kMaxDottedBytes = 16;
 
-// "EST." is a time zone.
+// Returns true for words such as "EST.", which is a time zone.
 bool IsLongCapitals(std::string_view word) {
   return word.size() > 2 && IsAsciiUpper(word[1]) && IsAsciiUpper(word[2]);
 }
 
-// "vol. II".
+// Returns true for numerals as in "vol. II".
 bool IsRomanAt(std::string_view text, size_t at) {
   size_t end = at;
   while (end < text.size() && end - at < 6 &&
@@ -29,7 +29,7 @@ bool IsRomanAt(std::string_view text, size_t at) {
   return end > at && !IsAsciiAlnum(ByteAt(text, end));
 }
 
-// Words that end a sentence as themselves ("eg" never does).
+// Returns true for words that also end a sentence as themselves ("eg" never does).
 bool IsPlainWord(std::string_view word) {
   return word == "gen" || word == "rev" || word == "est" || word == "co" || word == "rep" ||
          word == "ms";

@@ -14,7 +14,8 @@ constexpr std::array<std::string_view, 12> kMonths = {
     "january", "february", "march",     "april",   "may",      "june",
     "july",    "august",   "september", "october", "november", "december"};
 
-// 1..12 of a name or an abbreviation that begins with a capital; 0 if it is none.
+// Returns the month, 1..12, of a name or an abbreviation that begins with a capital; 0 if it is
+// none.
 unsigned MonthOf(std::string_view name) {
   if (name.size() < 3 || name.size() > 9 || !IsAsciiUpper(name[0])) return 0;
   const std::string lower = AsciiLower(name);
@@ -28,7 +29,8 @@ unsigned MonthOf(std::string_view name) {
 constexpr std::array<std::string_view, 7> kWeekdays = {
     "monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"};
 
-// 1..7 of a name or an abbreviation that begins with a capital; 0 if it is none.
+// Returns the weekday, 1..7, of a name or an abbreviation that begins with a capital; 0 if it is
+// none.
 unsigned WeekdayOf(std::string_view name) {
   if (name.size() < 3 || name.size() > 9 || !IsAsciiUpper(name[0])) return 0;
   const std::string lower = AsciiLower(name);
@@ -40,7 +42,7 @@ unsigned WeekdayOf(std::string_view name) {
   return lower == "thurs" ? 4 : 0;
 }
 
-// A number of `min` to `max` digits that ends there; moves `at` behind it.
+// Returns a number of `min` to `max` digits that ends there, and moves `at` behind it.
 std::optional<unsigned> TakeNumber(std::string_view text, size_t& at, size_t min, size_t max) {
   size_t end = at;
   while (end < text.size() && IsAsciiDigit(text[end]) && end - at <= max) ++end;
@@ -50,7 +52,7 @@ std::optional<unsigned> TakeNumber(std::string_view text, size_t& at, size_t min
   return value;
 }
 
-// Moves behind "st", "nd", "rd" or "th".
+// Moves `at` behind "st", "nd", "rd" or "th".
 void SkipOrdinalEnding(std::string_view text, size_t& at) {
   const std::string_view ending = text.substr(at, 2);
   if (ending == "st" || ending == "nd" || ending == "rd" || ending == "th") at += 2;
@@ -58,7 +60,7 @@ void SkipOrdinalEnding(std::string_view text, size_t& at) {
 
 bool IsDay(unsigned day) { return day >= 1 && day <= 31; }
 
-// A year behind a comma or a space, if there is one; moves `at` behind it.
+// Returns the year after a comma or a space, and moves `at` behind it; 0 if there is none.
 unsigned TakeYear(std::string_view text, size_t& at) {
   size_t next = at;
   if (ByteAt(text, next) == ',') ++next;

@@ -1,5 +1,5 @@
-// Words per second of the English front end on one thread, over the sentences of the tests; without
-// unknown words, which espeak-ng pronounces.
+// Measures the words per second of the English front end on one thread, over the sentences of the
+// tests, without unknown words, which espeak-ng pronounces.
 //
 // usage: MILLRACE_LEXICON=<file of models.convert english-lexicon> english_bench
 

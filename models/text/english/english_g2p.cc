@@ -34,7 +34,7 @@ std::optional<bool> BeginsWithVowel(std::string_view phonemes) {
   return std::nullopt;
 }
 
-// "point" within a number is spoken lightly.
+// Returns true for "point" within a number, which is spoken lightly.
 bool IsDecimalPoint(std::span<const SpokenWord> words, size_t at) {
   return words[at].text == "point" && at + 1 < words.size() &&
          words[at + 1].begin == words[at].begin;
@@ -79,7 +79,7 @@ void AddSpace(std::vector<SpokenWord>& words) {
   if (!words.empty() && !words.back().after.ends_with(' ')) words.back().after += ' ';
 }
 
-// The words of a plain segment behind those before it.
+// Appends the words of a plain segment.
 void AddPlain(const TextNormalizer& normalizer, const TextSegment& segment,
               std::vector<SpokenWord>& words) {
   if (IsBlankEnd(segment.text, true)) AddSpace(words);
@@ -93,7 +93,7 @@ void AddPlain(const TextNormalizer& normalizer, const TextSegment& segment,
   if (IsBlankEnd(segment.text, false)) AddSpace(words);
 }
 
-// The context of words[at] but for the sound of the next one.
+// Returns the context of words[at], except for the sound of the next word.
 WordContext ContextOf(std::span<const SpokenWord> words, size_t at, bool all_capitals,
                       const std::string& before, const std::string& after) {
   WordContext context;
@@ -122,7 +122,7 @@ PhonemeText JoinPhonemes(std::span<const PhonemeToken> tokens) {
       text.words.back().phonemes_end = at + token.phonemes.size();
     }
     joined += token.phonemes;
-    // A word without phonemes leaves no second space.
+    // A word without phonemes must not leave a second space.
     const bool doubled = token.phonemes.empty() && (joined.empty() || joined.ends_with(' ')) &&
                          token.after.starts_with(' ');
     joined += std::string_view(token.after).substr(doubled ? 1 : 0);

@@ -28,7 +28,7 @@ uint32_t ReadWord(const char* bytes) {
   return value;
 }
 
-// CRC-32 of IEEE 802.3, as zlib computes it; `before` is that of the bytes before.
+// Returns the CRC-32 of IEEE 802.3, as zlib computes it; `before` is that of the bytes before.
 uint32_t Crc32(std::string_view bytes, uint32_t before = 0) {
   static const std::array<uint32_t, 256> table = [] {
     std::array<uint32_t, 256> made = {};
@@ -115,7 +115,7 @@ absl::Status EnglishLexicon::Check(const std::filesystem::path& path) {
   count_ = count;
   offsets_ = mapping_ + kHeaderBytes;
   text_ = offsets_ + (count + 1) * kWordBytes;
-  // A right checksum of wrong contents must not read wildly either.
+  // Wrong contents with a correct checksum must not cause reads out of bounds either.
   if (OffsetAt(0) != 0 || OffsetAt(count_) != text_bytes) return Damaged(path, "wrong offsets");
   std::string_view last;
   for (size_t i = 0; i < count_; ++i) {

@@ -45,7 +45,7 @@ constexpr std::array<Rule, 8> kGb = {{{"əʊ", "Q"},
                                       {"e", "A"},
                                       {"o", "ɔ"}}};
 
-// The rule with the longest beginning of the text.
+// Returns the rule whose `from` is the longest prefix of the text.
 const Rule* Find(std::span<const Rule> rules, std::string_view text, const Rule* best) {
   for (const Rule& rule : rules) {
     const bool longer = best == nullptr || rule.from.size() > best->from.size();
@@ -59,7 +59,7 @@ const Rule* Find(std::span<const Rule> rules, std::string_view text, const Rule*
 std::string MisakiFromEspeak(std::string_view ipa, EnglishDialect dialect) {
   std::string phonemes;
   for (size_t at = 0; at < ipa.size();) {
-    // "(fr)": espeak-ng says in which language it goes on.
+    // espeak-ng names the language in which it continues: "(fr)".
     if (ipa[at] == '(') {
       const size_t close = ipa.find(')', at);
       at = close == std::string_view::npos ? ipa.size() : close + 1;

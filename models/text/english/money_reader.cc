@@ -36,7 +36,7 @@ const Currency* FindCurrency(std::string_view text, size_t at) {
   return nullptr;
 }
 
-// "k", "million" and the like behind an amount; moves `at` behind it.
+// Returns "k", "million" and the like after an amount, and moves `at` behind it.
 std::string_view TakeScale(std::string_view text, size_t& at) {
   struct Scale {
     std::string_view written;
@@ -69,7 +69,7 @@ std::string_view TakeScale(std::string_view text, size_t& at) {
   return {};
 }
 
-// The hyphen or dash of a range at `at`, in bytes.
+// Returns the bytes of the hyphen or dash of a range at `at`.
 size_t RangeBytes(std::string_view text, size_t at) {
   if (ByteAt(text, at) == '-') return 1;
   return text.substr(at, 3) == "–" ? 3 : 0;

@@ -7,15 +7,15 @@ namespace {
 
 constexpr size_t kMaxOperandBytes = 16;
 
-// A hyphen behind a plain number is that of a range, which the number's own reader knows; behind
-// "10:00", "50%" or "9am" it is left for us.
+// Returns true after "10:00", "50%" or "9am". After a plain number, that number's own reader takes
+// the hyphen of a range.
 bool EndsAsRange(std::string_view text, size_t end) {
   const char last = text[end - 1];
   const bool minutes = end >= 3 && IsAsciiDigit(last) && text[end - 3] == ':';
   return minutes || last == '%' || last == 'm' || last == 'M';
 }
 
-// "= " behind the number at `at`.
+// Returns true if "= " follows the number at `at`.
 bool IsEquated(std::string_view text, size_t at) {
   size_t end = at;
   while (end - at < kMaxOperandBytes &&

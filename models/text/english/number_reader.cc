@@ -81,7 +81,7 @@ std::optional<Reading> NumberReader::ReadFraction(std::string_view text, size_t 
   return reading;
 }
 
-// "2.0.1", "192.168.0.1": numbers with two points or more.
+// Reads numbers with two points or more: "2.0.1", "192.168.0.1".
 std::optional<Reading> NumberReader::ReadVersion(std::string_view text, size_t at) const {
   size_t end = DigitsEnd(text, at);
   size_t points = 0;
@@ -219,7 +219,7 @@ void NumberReader::TakeMixedFraction(std::string_view text, Reading& reading) co
   if (ByteAt(text, reading.end) != ' ' || !IsAsciiDigit(ByteAt(text, reading.end + 1))) return;
   auto fraction = ReadFraction(text, reading.end + 1);
   if (!fraction || fraction->words.size() != 2) return;
-  // Only a part: "5 24/7" is not mixed.
+  // Only a fraction below one makes a mixed number: "5 24/7" is none.
   const std::string& part = fraction->words[1];
   if (part != "half" && part != "quarter" && !part.ends_with("ths") && !part.ends_with("th") &&
       part != "quarters" && part != "third" && part != "thirds") {

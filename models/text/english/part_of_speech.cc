@@ -9,7 +9,7 @@
 namespace millrace::models {
 namespace {
 
-// All sorted by bytes.
+// All lists are sorted by bytes.
 constexpr std::array<std::string_view, 50> kBeforeVerb = {
     "can",     "can't",   "cannot", "could",   "couldn't", "did",    "didn't",   "do",
     "does",    "doesn't", "don't",  "he'd",    "he'll",    "help",   "i",        "i'd",
@@ -67,7 +67,7 @@ bool HasPause(const SpokenWord& word) {
   return word.after.find_first_not_of(' ') != std::string::npos;
 }
 
-// The word before, past adverbs; empty at the start or behind a pause.
+// Returns the word before, past adverbs; empty at the start or after a pause.
 std::string Before(std::span<const SpokenWord> words, size_t at) {
   for (size_t steps = 0; steps < 2 && at > 0; ++steps) {
     --at;

@@ -27,7 +27,8 @@ struct Groups {
   }
 };
 
-// The groups of digits from `at` on, with one separator each, a bracket pair around one allowed.
+// Returns the groups of digits from `at` on, with one separator each; a pair of brackets around one
+// is allowed.
 Groups TakeGroups(std::string_view text, size_t at) {
   text = text.substr(0, at + kMaxBytes);
   Groups groups;
@@ -66,7 +67,7 @@ bool LooksLikePhone(const Groups& groups, bool international, bool bracketed) {
   if (bracketed) return groups.Are({3, 3, 4}) || groups.Are({4, 3, 4}) || groups.Are({3, 4, 4});
   if (groups.hyphens) {
     if (groups.Are({3, 3, 4}) || groups.Are({1, 3, 3, 4})) return true;
-    // An ISBN, a number of a customer or a card.
+    // This is an ISBN, or the number of a customer or a card.
     if (groups.count >= 4 && digits >= 9) return true;
     // "300-1500" is a range.
     if (groups.Are({3, 4})) return !groups.digits.ends_with("00");

@@ -12,7 +12,7 @@ namespace {
 constexpr std::u32string_view kVowels = U"AIOQWYaiuæɑɒɔəɛɜɪʊʌᵻ";
 constexpr std::u32string_view kConsonants = U"bdfhjklmnpstvwzðŋɡɹɾʃʒʤʧθTʔ";
 constexpr std::u32string_view kHeavy = U"AIOQWYʤʧ";
-// After these American English taps a t between vowels.
+// After these symbols American English taps a t between vowels.
 constexpr std::u32string_view kTapping = U"AIOWYiuæɑəɛɪɹʊʌ";
 
 bool In(std::u32string_view set, char32_t symbol) {
@@ -48,7 +48,7 @@ std::string BeforeFirstVowel(std::string_view phonemes, std::string_view mark) {
   return std::string(phonemes);
 }
 
-// The last symbol and the one before it; 0 where there is none.
+// The last symbol of a stem and the one before it; 0 where there is none.
 struct Tail {
   explicit Tail(std::string_view stem) {
     if (stem.empty()) return;

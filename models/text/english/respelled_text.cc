@@ -12,7 +12,7 @@
 namespace millrace::models {
 namespace {
 
-// A word whose sound hangs on what it is in its sentence, where espeak-ng does not tell.
+// A word whose sound depends on its part of speech, where espeak-ng does not distinguish them.
 struct Heteronym {
   std::string_view word;
   PartOfSpeech part;
@@ -51,7 +51,7 @@ bool IsNumberOf(std::string_view source, const SpokenWord& word) {
   return word.begin < source.size() && IsAsciiDigit(source[word.begin]);
 }
 
-// Returns true if the "A" is the letter: of initials, of a code, or between others ("A/B").
+// Returns true if "A" is the letter: of initials, of a code, or between others ("A/B").
 bool IsLetter(std::span<const SpokenWord> words, size_t at, std::string_view source) {
   const SpokenWord& word = words[at];
   if (word.text == "A." || word.text == "a.") return true;
@@ -65,7 +65,7 @@ bool IsLetter(std::span<const SpokenWord> words, size_t at, std::string_view sou
   return !first || letter_follows || number_follows;
 }
 
-// The text that espeak-ng is given for words[at].
+// Returns the text that espeak-ng is given for words[at].
 std::string Respell(std::span<const SpokenWord> words, size_t at, std::string_view source) {
   const SpokenWord& word = words[at];
   if (word.text == "Ms.") return "miz";
@@ -101,7 +101,7 @@ RespelledText RespellForEspeak(const TextNormalizer& normalizer, std::string_vie
     respelled.text += word.after;
     if (said.empty()) continue;
     std::vector<PartToSpeak>& words = respelled.words;
-    // A written word that the last one has taken goes on.
+    // The word may continue the written word of the one before.
     const bool same = !words.empty() && word.begin < words.back().end;
     if (!same) {
       while (next < written.size() && written[next].end <= word.begin) ++next;
@@ -112,7 +112,7 @@ RespelledText RespellForEspeak(const TextNormalizer& normalizer, std::string_vie
       }
     }
     PartToSpeak& part = words.back();
-    // A reading may take several written words; marks behind them are no part of it.
+    // A reading may take several written words; marks after them are not part of it.
     while (next < written.size() && written[next].begin < word.end) {
       part.end = std::max(part.end, written[next].end);
       ++next;

@@ -22,10 +22,10 @@ constexpr std::array<std::string_view, 30> kRulers = {
 static_assert(std::ranges::is_sorted(kRulers));
 
 constexpr size_t kMaxLetters = 8;
-// Higher ones have letters that are more often initials or sizes ("XL").
+// Higher numerals have letters that are more often initials or sizes ("XL").
 constexpr unsigned kMaxWithoutPart = 39;
 
-// The value of a well-formed numeral below 90; 0 if it is none.
+// Returns the value of a well-formed numeral below 90; 0 if it is none.
 unsigned ValueOf(std::string_view word) {
   if (word.empty() || word.size() > kMaxLetters) return 0;
   size_t at = 0;
@@ -61,7 +61,8 @@ std::vector<std::string> ReadRomanNumeral(const NumberWords& numbers, std::strin
   if (!IsAsciiUpper(previous[0]) || previous.size() < 3 || value > kMaxWithoutPart) return {};
   const bool all_capitals = IsAsciiUpper(previous[1]);
   if (std::ranges::binary_search(kRulers, previous)) {
-    // "Elizabeth I" may be a name and "I": only where nothing goes on is it a numeral.
+    // "Elizabeth I" may be a name and "I", so it is only a numeral where the sentence does not
+    // continue.
     if (word == "I" && follows == ' ') return {};
     std::vector<std::string> words = numbers.Ordinal(value);
     words.insert(words.begin(), "the");

@@ -7,7 +7,7 @@ namespace millrace::models {
 
 // The words of an abbreviation.
 struct SpokenAbbreviation {
-  // When the written word is the abbreviation.
+  // The context in which the written word is the abbreviation.
   enum class When {
     kAlways,        // "Mr", with a stop or without
     kStop,          // only with a stop: "Prof."

@@ -18,7 +18,7 @@
 namespace millrace::models {
 namespace {
 
-// Marks kept between two words; a wall of them says no more than a few.
+// The bytes of marks that are kept between two words; long runs of marks add nothing.
 constexpr size_t kMaxMarksBytes = 12;
 constexpr size_t kMaxCompoundParts = 6;
 
@@ -31,8 +31,8 @@ bool IsClipped(std::string_view word) {
   return std::ranges::binary_search(kClipped, std::string_view(AsciiLower(word)));
 }
 
-// Walks over the text once. Every step takes at least one byte and looks ahead a bounded way, or as
-// far as it then takes.
+// Walks over the text once. Every step takes at least one byte and looks ahead a bounded distance,
+// or only as far as it then takes.
 class Walk {
  public:
   Walk(const NumberReader& numbers, std::string_view text, size_t offset)
@@ -119,7 +119,7 @@ class Walk {
     return TakeReading(std::move(reading));
   }
 
-  // "a ½ inch" is half an inch, not one half.
+  // Drops "one" after an article: "a ½ inch" is half an inch, not one half.
   void DropCountBehindArticle(Reading& reading) const {
     if (reading.words.size() != 2 || reading.words[0] != "one" || Previous() != "a") return;
     const std::string& part = reading.words[1];
@@ -127,7 +127,7 @@ class Walk {
       reading.words.erase(reading.words.begin());
   }
 
-  // Three digits or more right behind letters are a code: "BA2490".
+  // Reads three digits or more right after letters as a code: "BA2490".
   std::optional<Reading> ReadCode(const CodePoint& c) const {
     if (!IsDigit(c.value) || at_ == 0 || !IsAsciiLetter(text_[at_ - 1])) return std::nullopt;
     if (at_ == joint_end_) return std::nullopt;
@@ -145,12 +145,12 @@ class Walk {
     return true;
   }
 
-  // A stop that ended an abbreviation ends the sentence, too, when nothing is spoken behind it.
+  // A stop that ended an abbreviation also ends the sentence when nothing is spoken after it.
   void KeepLastStop() {
     if (at_ > 0 && text_[at_ - 1] == '.' && last_ < at_) AddMark(".");
   }
 
-  // Letters with apostrophes, and hyphens between them, from at_ on.
+  // Takes letters with apostrophes, and hyphens between them, from at_ on.
   void TakeWord() {
     const size_t begin = at_;
     if (TakeCurrencyWord()) return;
@@ -213,13 +213,13 @@ class Walk {
     at_ = end;
   }
 
-  // "US$5": the letters belong to the sum.
+  // Reads sums as "US$5", to which the letters belong.
   bool TakeCurrencyWord() {
     if (CurrencySignBytes(text_, at_) == 0 || !AtStart()) return false;
     return TakeReading(numbers_.Read(text_, at_, Previous()));
   }
 
-  // The text with typographic apostrophes and hyphens made plain.
+  // Returns the text with typographic apostrophes and hyphens made plain.
   std::string Written(size_t begin, size_t end) const {
     std::string word;
     for (size_t at = begin; at < end;) {
@@ -252,7 +252,7 @@ class Walk {
     const size_t letters = LettersEnd(text_.substr(0, next + 6), next);
     if (letters > next && !IsAsciiAlnum(ByteAt(text_, letters)) && AtStart() &&
         IsClipped(text_.substr(next, letters - next))) {
-      // "rock 'n' roll" has one behind, too.
+      // "rock 'n' roll" has an apostrophe after the n, too.
       const CodePoint behind = DecodeAt(text_, letters);
       const bool both = letters == next + 1 && text_[next] == 'n' && IsApostrophe(behind.value);
       const size_t end = letters + (both ? behind.bytes : 0);
@@ -313,14 +313,14 @@ class Walk {
     at_ = run;
   }
 
-  // A dash when it stands free or doubled; otherwise it only joins words.
+  // Reads hyphens as a dash if they stand alone or doubled; otherwise they only join words.
   void TakeHyphens(size_t run, size_t count) {
     const bool free = (at_ == 0 || text_[at_ - 1] == ' ') && ByteAt(text_, run) == ' ';
     if (count == 2 || count == 3 || (free && count == 1)) AddMark("—");
     at_ = run;
   }
 
-  // "file.txt" is spoken with its dot; "end.Begin" lacks a space.
+  // Reads the dot of "file.txt" aloud; "end.Begin" lacks a space.
   bool TakeInnerDot(size_t run) {
     constexpr size_t kMaxExtension = 4;
     if (at_ == 0 || !IsAsciiAlnum(text_[at_ - 1])) return false;
@@ -356,7 +356,7 @@ class Walk {
   const std::string_view text_;
   const size_t offset_;
   size_t at_ = 0;
-  size_t last_ = 0;                             // behind the last byte that is spoken
+  size_t last_ = 0;                             // one past the last byte that is spoken
   size_t number_end_ = std::string_view::npos;  // of the last number
   size_t joint_end_ = std::string_view::npos;   // where what leads to a number ends
   std::vector<SpokenWord> words_;

@@ -5,8 +5,8 @@
 namespace millrace::models {
 namespace {
 
-// "am", "p.m." and the like, after a space or none: its letters as they are spelled. Moves `at`
-// behind it.
+// Returns "am", "p.m." and the like, with or without a space before it, as spelled letters. Moves
+// `at` behind it.
 std::string_view TakeHalf(std::string_view text, size_t& at) {
   size_t next = at;
   if (ByteAt(text, next) == ' ') ++next;
@@ -23,7 +23,7 @@ std::string_view TakeHalf(std::string_view text, size_t& at) {
   return letter == 'a' ? "A.M." : "P.M.";
 }
 
-// Two digits below 60 at `at`; -1 if there are none.
+// Returns the value of two digits below 60 at `at`; -1 if there are none.
 int TwoDigits(std::string_view text, size_t at) {
   if (!IsAsciiDigit(ByteAt(text, at)) || !IsAsciiDigit(ByteAt(text, at + 1))) return -1;
   const int value = (text[at] - '0') * 10 + text[at + 1] - '0';

@@ -95,7 +95,7 @@ std::optional<std::string_view> FindUserWord(const UserLexicon::Words& words,
 
 absl::StatusOr<std::unique_ptr<UserLexicon>> UserLexicon::Open(Options options) {
   auto lexicon = std::unique_ptr<UserLexicon>(new UserLexicon(std::move(options)));
-  // Before it is read: a change in between is then seen later.
+  // Taken before the file is read, so that a change in between is seen later.
   lexicon->seen_ = lexicon->pending_ = StampOf(lexicon->options_.path);
   auto words = lexicon->Read();
   if (!words.ok()) return words.status();
@@ -166,7 +166,8 @@ void UserLexicon::Watch() {
 
 void UserLexicon::ReloadIfChanged() {
   const auto stamp = StampOf(options_.path);
-  // Only what stood still since the last look: half a file is no change yet.
+  // A file that has changed since the last look may be half written, so it is read only once it is
+  // stable.
   const bool settled = stamp == pending_;
   pending_ = stamp;
   if (stamp == seen_ || !settled) return;

@@ -18,7 +18,7 @@ static_assert(std::ranges::is_sorted(kTopLevels));
 
 bool IsLabelByte(char c) { return IsAsciiAlnum(c) || c == '-'; }
 
-// "a.b.com", without what follows it.
+// Returns true for "a.b.com" without anything after it.
 bool IsDomain(std::string_view host, bool known_top_level) {
   size_t labels = 0;
   size_t at = 0;
@@ -76,7 +76,7 @@ void Spell(const NumberWords& numbers, std::string_view address, Reading& readin
       const size_t end = LettersEnd(address, at);
       const std::string word = AsciiLower(address.substr(at, end - at));
       if (word.size() == 1) {
-        // A letter, never the article.
+        // A single letter is a letter, never the article.
         reading.words.push_back(std::string(address.substr(at, 1)) + ".");
       } else {
         reading.Append(word == "www" ? "W.W.W." : word);

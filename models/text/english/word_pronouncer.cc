@@ -25,7 +25,7 @@ bool IsAllCapitals(std::string_view word) {
   return !word.empty() && AllAscii(word, [](char c) { return IsAsciiUpper(c); });
 }
 
-// "U.S.A." or "J.".
+// Returns true for "U.S.A." or "J.".
 bool IsDotted(std::string_view word) {
   if (word.size() < 2 || word.size() % 2 != 0) return false;
   for (size_t i = 0; i < word.size(); i += 2) {
@@ -58,7 +58,7 @@ std::string_view NameOf(PartOfSpeech part) {
   return "DEFAULT";
 }
 
-// The metal where it is likely; the lexicon has only the verb's sound.
+// Returns true where "lead" is likely the metal; the lexicon has only the verb's sound.
 bool IsMetal(std::string_view word, const WordContext& context) {
   if (word != "lead") return false;
   const std::string_view after = context.after;
@@ -147,7 +147,7 @@ std::optional<Pronunciation> WordPronouncer::Special(std::string_view word,
 std::optional<LexiconEntry> WordPronouncer::FindInEitherCase(std::string_view word) const {
   if (auto exact = lexicon_.Find(word)) return exact;
   if (word.size() < 2) return std::nullopt;
-  // "Hello" for "hello", and "london" for "London".
+  // Finds "Hello" for "hello", and "london" for "London".
   const std::string lower = AsciiLower(word);
   if (word == lower) return lexicon_.Find(AsciiCapitalised(word));
   if (word == AsciiCapitalised(word)) return lexicon_.Find(lower);
@@ -162,8 +162,8 @@ std::string WordPronouncer::Choose(const LexiconEntry& entry, std::string_view w
   }
   auto variant = entry.Variant(NameOf(context.part_of_speech));
   if (context.part_of_speech == PartOfSpeech::kAdjective) {
-    // "The use case" speaks of a use. These are adjectives that sound otherwise as nouns, and a
-    // minute that is hardly ever tiny.
+    // "The use case" speaks of a use, so the noun's sound is taken, also for "minute", which is
+    // hardly ever tiny. The words below are adjectives that sound otherwise as nouns.
     const std::string lower = AsciiLower(word);
     const bool itself = lower == "close" || lower == "invalid" || lower == "upset";
     if ((!variant && !itself) || lower == "minute") variant = entry.Variant("NOUN");

@@ -13,8 +13,8 @@
 namespace millrace::models {
 namespace {
 
-// Hiragana in the order of Unicode, from ぁ (U+3041) on. The two that hang on what follows are
-// empty.
+// The phonemes of hiragana in the order of Unicode, from ぁ (U+3041) on. The two whose sound
+// depends on what follows are empty.
 constexpr char32_t kFirstKana = 0x3041;
 constexpr char32_t kLastKana = 0x3096;
 constexpr char32_t kSokuon = U'っ';
@@ -34,7 +34,8 @@ constexpr std::array<std::string_view, kLastKana - kFirstKana + 1> kKana = {
     "βa", "βa",  "i",   "e",   "o",   "",    "vɯ", "ka", "ke",  // ゎわゐゑをんゔゕゖ
 };
 
-// How a kana begins before a small vowel or y-sound that is not its own: "き" before "ゃ" is "kʲ".
+// The beginning of a kana before a small vowel or y-sound that is not its own: "き" before "ゃ" is
+// "kʲ".
 struct Onset {
   char32_t kana;
   std::string_view before_y;      // ゃ ゅ ょ
@@ -82,7 +83,7 @@ std::string_view SmallY(char32_t kana) {
   }
 }
 
-// The phonemes of a kana with the small one behind it; empty if they are no pair.
+// Returns the phonemes of a kana with the small one after it; empty if they are no pair.
 std::string Pair(char32_t kana, char32_t small) {
   const auto onset = std::ranges::find(kOnsets, kana, &Onset::kana);
   if (onset == kOnsets.end()) return {};
@@ -91,7 +92,7 @@ std::string Pair(char32_t kana, char32_t small) {
   }
   const std::string_view vowel = SmallVowel(small);
   if (vowel.empty()) return {};
-  // "いぃ" is no "ji".
+  // "いぃ" is not read as "ji".
   if (kana == U'い' && vowel != "e") return {};
   const bool soft = vowel == "i" && (kana == U'つ' || kana == U'て' || kana == U'で' ||
                                      kana == U'ふ' || kana == U'ゔ');
@@ -161,7 +162,7 @@ std::string_view MarkOf(char32_t c) {
 
 bool IsKana(char32_t c) { return c >= kFirstKana && c <= kLastKana; }
 
-// か to が; 0 where there is no voiced one.
+// Returns the voiced form, such as が for か; 0 if there is none.
 char32_t Voiced(char32_t kana) {
   constexpr std::u32string_view kPlain = U"うかきくけこさしすせそたちつてとはひふへほ";
   constexpr std::u32string_view kVoiced = U"ゔがぎぐげござじずぜぞだぢづでどばびぶべぼ";
@@ -208,13 +209,13 @@ absl::Status Refused(std::string_view text, size_t at, size_t bytes, char32_t c)
                    : " is not kana; write it in hiragana or katakana"));
 }
 
-// The text as hiragana, marks and spaces; everything else is refused.
+// Returns the text as hiragana, marks and spaces; all other characters are refused.
 absl::StatusOr<std::vector<Character>> ToHiragana(std::string_view text) {
   std::vector<Character> kana;
   for (size_t at = 0; at < text.size();) {
     const CodePoint point = DecodeAt(text, at);
     char32_t c = Widened(point.value);
-    // Marks of voicing behind their kana.
+    // Marks of voicing follow their kana.
     if (c == 0x3099 || c == 0xFF9E || c == 0x309A || c == 0xFF9F) {
       const bool voiced = c == 0x3099 || c == 0xFF9E;
       const char32_t before = kana.empty() ? 0 : kana.back().value;
@@ -244,7 +245,7 @@ absl::StatusOr<std::vector<Character>> ToHiragana(std::string_view text) {
   return kana;
 }
 
-// ん before what begins with these.
+// Returns the sound of ん before the given phonemes.
 std::string_view MoraicN(std::string_view next) {
   const char32_t c = next.empty() ? 0 : DecodeAt(next, 0).value;
   if (c == 'm' || c == 'p' || c == 'b') return "m";

@@ -68,7 +68,7 @@ PlainText AskAbout(const TextSegment& segment, bool ends, bool with_words, Dialo
   return plain;
 }
 
-// Adds what was answered about the part. Returns whether any of it is spoken.
+// Adds the answers about the part. Returns true if any of it is spoken.
 bool AddAnswers(PlainText plain, Dialogue& dialogue, PhonemeText& text) {
   const size_t begin = text.phonemes.size();
   bool spoken = false;

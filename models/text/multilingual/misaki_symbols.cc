@@ -23,7 +23,7 @@ constexpr std::array<Pair, 12> kPairs = {{
     {"s^s", "S"},
     {"t^s", "ʦ"},
     {"t^ʃ", "ʧ"},
-    // The flap of Hindi, for which espeak-ng 1.51 has no IPA; the dot would be a pause.
+    // This is the flap of Hindi, for which espeak-ng 1.51 has no IPA; the dot would be a pause.
     {"r.", "ɽ"},
 }};
 

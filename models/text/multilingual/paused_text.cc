@@ -100,7 +100,7 @@ class Divider {
   }
 
  private:
-  // 0 before the beginning and behind the end, which are blank.
+  // Returns 0 before the beginning and after the end, which count as blank.
   char32_t At(size_t i) const { return i < characters_.size() ? characters_[i].value : 0; }
 
   std::string_view MarkAt(size_t i) const {
@@ -115,8 +115,8 @@ class Divider {
     return MarkOf(c);
   }
 
-  // Returns true if a full stop here belongs to an abbreviation or an initial, which espeak-ng also
-  // knows without it, and does not pause at.
+  // Returns true if a full stop here belongs to an abbreviation or an initial. espeak-ng knows
+  // these without it, and does not pause there.
   bool StopsAbbreviation(size_t i) const {
     if (At(i) != '.' || At(i - 1) == '.' || At(i + 1) == '.') return false;
     if (!IsBlank(At(i + 1)) && MarkOf(At(i + 1)).empty()) return false;
