@@ -10,9 +10,9 @@
 
 namespace millrace::server {
 
-// An answer that follows from the models that serve alone: made when it is first asked for after
-// they changed, and shared until they change again. It must hold no model, which would outlive its
-// removal. Thread-safe; who asks while it is made waits for it.
+// An answer that depends on the serving models alone. It is made at the first request after they
+// changed, and shared until they change again. It must hold no model, which would then outlive its
+// removal. Thread-safe; callers wait while it is made.
 template <typename Answer>
 class ModelsAnswer {
  public:
@@ -23,7 +23,7 @@ class ModelsAnswer {
 
   std::shared_ptr<const Answer> Get() MILLRACE_EXCLUDES(mu_) {
     MutexLock lock(mu_);
-    // Before the models are looked at: a change meanwhile has the next one made.
+    // Read before the models: if they change meanwhile, the next call makes a new answer.
     const uint64_t changes = models_.changes();
     if (answer_ == nullptr || made_at_ != changes) {
       answer_ = std::make_shared<const Answer>(make_(models_));

@@ -6,7 +6,7 @@
 
 namespace millrace::server {
 
-// What the function returns, or INTERNAL when it throws, as for want of memory.
+// Returns what the function returns, or INTERNAL when it throws, for example without memory.
 template <typename Function>
 auto OrInternal(Function function) -> decltype(function()) {
   try {

@@ -34,7 +34,7 @@ void PivotPipeline::EndWaiting() {
   std::unique_ptr<Job> jobs[] = {
       services_.scheduler.Remove(models_.first->queue(), first_stage_),
       services_.scheduler.Remove(models_.second->queue(), second_stage_)};
-  // Each that is here keeps the request from its end.
+  // Each job taken out here keeps the request from ending.
   for (std::unique_ptr<Job>& job : jobs) {
     if (job == nullptr) continue;
     const absl::Status why = StopStatus(job->request);
@@ -108,7 +108,7 @@ void PivotPipeline::RunSecond() {
     if (!job.ok()) {
       Fail(job.status());
     } else if (*job != nullptr) {
-      // It waits for its turn as newcomers do, but once.
+      // Only the first job waits for its turn as newcomers do.
       const bool is_newcomer = !std::exchange(second_begun_, true);
       if (reply_->Congested()) return reply_->Park(*std::move(job));
       Scheduler& scheduler = services_.scheduler;

@@ -15,37 +15,37 @@
 
 namespace millrace::server {
 
-// A translation by way of English on its way through two models at once: while the first one
-// translates a sentence, the second goes on with those before it. Each model has one job at a time
-// with a reply of its own, which passes to the request's reply what concerns it: the outputs of the
-// second model, the end of both, a slow client.
+// A translation by way of English through two models at once: while the first one translates a
+// sentence, the second one translates those before it. Each model has at most one job, whose own
+// reply forwards to the request's reply what the client needs: the second model's outputs, the end
+// of both jobs, and whether the client is slow.
 //
-// The first model has one job. When the second is idle, it gets a job of all the sentences that
-// wait by then. The first error stops both, and is what the request ends with once neither has a
-// job. The first model does not wait for a slow client: what it makes is bounded with its text.
+// The first model has one job. Whenever the second is idle, it gets a job of all sentences that
+// wait by then. The first error stops both jobs; the request ends with it once neither has a job.
+// The first model does not wait for a slow client, since its output is bounded with its text.
 //
-// Thread-safe. The request's reply owns it, and outlives all jobs.
+// Thread-safe. The request's reply owns the pipeline and outlives all jobs.
 class PivotPipeline {
  public:
   struct Models {
     std::shared_ptr<ServedModel> first;
     std::shared_ptr<ServedModel> second;
   };
-  // fewest: how many translated sentences, at least 1, the second model begins with; for fewer it
-  // waits until the first has ended.
+  // fewest: the number of translated sentences, at least 1, that start the second model; with fewer
+  // it waits until the first has ended.
   PivotPipeline(const Services& services, Models models, PivotSentences sentences, size_t fewest);
   PivotPipeline(const PivotPipeline&) = delete;
   PivotPipeline& operator=(const PivotPipeline&) = delete;
 
-  // Returns what the first model's job is to reply to. Call it once, before that is queued: from
-  // then on `reply` gets outputs, one at a time, and the end.
+  // Returns the reply for the first model's job. Must be called once, before that job is queued;
+  // from then on `reply` receives outputs, one at a time, and the end.
   Reply& Begin(Reply& reply, TimePoint deadline);
   // Takes the jobs of a cancelled request out of the queues. If that ends the request, this object
-  // may be gone by the return.
+  // may be gone when the call returns.
   void EndWaiting();
 
  private:
-  // What the job of one model replies to.
+  // The reply of one model's job.
   class Stage : public Reply {
    public:
     explicit Stage(PivotPipeline& pipeline) : pipeline_(pipeline) {}
@@ -69,14 +69,14 @@ class PivotPipeline {
     void Park(std::unique_ptr<Job> job) override;
   };
 
-  // Whether the second model, which is idle, has something to begin.
+  // Returns true if the second model, which must be idle, has sentences to begin.
   bool MayBeginSecond() const MILLRACE_REQUIRES(mu_);
-  // Queues the next job of the second model, or ends the request when there is none to come. For
-  // whoever has set second_busy_; this may be gone by the return.
+  // Queues the next job of the second model, or ends the request if none will follow. Called by the
+  // thread that set second_busy_. This object may be gone when the call returns.
   void RunSecond() MILLRACE_EXCLUDES(mu_);
-  // The next job; null when what waited is done without one.
+  // Makes the next job; null when the waiting sentences need none.
   absl::StatusOr<std::unique_ptr<Job>> MakeSecondJob() MILLRACE_EXCLUDES(mu_);
-  // Stops both models. For whoever keeps the request from its end by a job of its own.
+  // Stops both models. The caller must have a job that keeps the request from ending.
   void Fail(const absl::Status& status) MILLRACE_EXCLUDES(mu_);
 
   const Services& services_;
@@ -86,12 +86,12 @@ class PivotPipeline {
   TimePoint deadline_{};
   FirstStage first_stage_{*this};
   SecondStage second_stage_{*this};
-  bool second_begun_ = false;  // of whoever has set second_busy_
+  bool second_begun_ = false;  // used by the thread that set second_busy_
 
   Mutex mu_;
   PivotSentences sentences_ MILLRACE_GUARDED_BY(mu_);
   bool first_ended_ MILLRACE_GUARDED_BY(mu_) = false;
-  bool second_busy_ MILLRACE_GUARDED_BY(mu_) = false;  // it has a job, or is about to
+  bool second_busy_ MILLRACE_GUARDED_BY(mu_) = false;  // the second model has a job, or is about to
   absl::Status status_ MILLRACE_GUARDED_BY(mu_);       // the first error
 };
 

@@ -25,8 +25,8 @@ void PivotSentences::Add(models::TranslateOutput part) {
   sentence.source_tokens = std::exchange(text.source_tokens, 0);
   sentence.lost = std::exchange(text.lost, {});
   if (sentence.source_tokens > 0) ++translated_;
-  // What the first model had nothing to translate in, neither has the second: the translation
-  // begins behind it.
+  // A part in which the first model had nothing to translate has nothing for the second either; the
+  // translation begins after it.
   if (prefixes_.empty() || text.has_begun || !(is_translated || part.text_finished)) return;
   text.has_begun = true;
   sentence.prefix = std::move(prefixes_[part.text_index]);
@@ -64,7 +64,7 @@ models::TranslateOutput PivotSentences::Attribute(models::TranslateOutput part) 
   Sentence& sentence = at_work_[part.text_index];
   part.text_index = sentence.text;
   part.text_finished = part.text_finished && sentence.ends_text;
-  // What was read of the client's text was read by the first model.
+  // The first model counted the tokens of the client's text.
   part.source_tokens = std::exchange(sentence.source_tokens, 0);
   if (part.sentence_finished)
     std::ranges::move(std::exchange(sentence.lost, {}), std::back_inserter(part.lost));

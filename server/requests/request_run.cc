@@ -17,7 +17,7 @@ LogLevel LevelOf(absl::StatusCode code) {
     case absl::StatusCode::kUnknown:
     case absl::StatusCode::kDataLoss:
       return LogLevel::kError;
-    // One line for each refused request would be a second flood.
+    // Logging each refused request would add a flood of lines to the flood of requests.
     case absl::StatusCode::kResourceExhausted:
       return LogLevel::kDebug;
     default:
@@ -42,7 +42,7 @@ absl::Status RequestRun::Submit(Work&& work, TimePoint deadline) {
   Reply& reply = pivot_ != nullptr ? pivot_->Begin(reply_, deadline) : reply_;
   const auto characters = static_cast<double>(work.characters);
   if (ticket_.held()) {
-    // The next part of what was let in already: it is not refused halfway.
+    // This is the next part of an admitted request, which must not be refused halfway.
     if (characters != 0) metrics().characters.Increment(characters);
     services_.scheduler.Requeue(
         std::make_unique<Job>(std::move(work.input), deadline, reply, model_, services_.clock));
@@ -56,7 +56,7 @@ absl::Status RequestRun::Submit(Work&& work, TimePoint deadline) {
   }
   ticket_ = *std::move(ticket);
   auto job = std::make_unique<Job>(std::move(work.input), deadline, reply, model_, services_.clock);
-  // Once it is queued, this may be gone.
+  // This object may be gone once the job is queued.
   const std::shared_ptr<ServedModel> counted = characters != 0 ? model_ : nullptr;
   absl::Status status = services_.scheduler.Submit(job);
   if (status.ok()) {

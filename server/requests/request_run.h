@@ -19,44 +19,43 @@
 
 namespace millrace::server {
 
-// What a decoded request asks for.
+// The work that a decoded request asks for.
 struct Work {
   std::shared_ptr<ServedModel> model;
   models::Input input;
-  size_t characters = 0;  // of text taken in, where it counts at once
-  // What a second model goes on with; else null. The input is the first model's.
+  size_t characters = 0;  // of the source text, if they are counted on admission
+  // Set if a second model continues the translation; the input is then the first model's.
   std::unique_ptr<PivotPipeline> pivot = nullptr;
 };
 
-// Who asked, for a line of the log.
+// The sender of a request, for a line of the log.
 struct Requester {
   std::string request_id;  // the client's name for the request, unchecked; may be empty
   Caller caller;
 };
 
-// The run of one request through the server, whatever protocol brought it: from the model's check
-// to the queue, and from the result to metrics and log. A member of the request's Reply, which
-// takes the outputs and the end; that may come on any thread. Holds the ticket for as long as it
-// lives.
+// The run of one request through the server, whatever its protocol: from the model's check to the
+// queue, and from the result to metrics and log. It is a member of the request's Reply, which takes
+// the outputs and the end; the end may come on any thread. It holds the ticket as long as it lives.
 class RequestRun {
  public:
-  // The run must be a member of `reply`. The time of the request begins here.
+  // The run must be a member of `reply`. Starts the clock of the request.
   RequestRun(Services& services, Method method, Reply& reply)
       : services_(services), method_(method), reply_(reply), start_(services.clock.Now()) {}
   RequestRun(const RequestRun&) = delete;
   RequestRun& operator=(const RequestRun&) = delete;
 
-  // Queues the work, as Submit does. Returns nullopt once it is queued: the reply may be gone then.
-  // Otherwise returns what the request ends with: what is wrong with it, or OK when the work has no
-  // model because nothing is to be done.
+  // Queues the work, as Submit does. Returns nullopt once it is queued, when the reply may already
+  // be gone. Otherwise returns the request's final status: what is wrong with it, or OK if the work
+  // has no model because there is nothing to do.
   std::optional<absl::Status> Begin(absl::StatusOr<Work>&& work, TimePoint deadline);
-  // Checks the work's input, takes a ticket, unless there is one from an earlier job, and queues a
-  // job. Once it is queued, the reply may be gone by the return; on failure nothing was queued.
-  // Never blocks.
+  // Checks the work's input, takes a ticket unless an earlier job has one, and queues a job. Once
+  // it is queued, the reply may be gone when the call returns; on failure nothing is queued. Never
+  // blocks.
   absl::Status Submit(Work&& work, TimePoint deadline);
-  // Tells the work to stop and takes it out of the queue. Its end may come before the return.
+  // Cancels the work and takes it out of the queue. The request may end before the call returns.
   void Cancel();
-  // Counts and logs the end, once. Asks for the requester only when there is a line to write.
+  // Counts and logs the end. Must be called once. Calls `requester` only if a line is written.
   void Record(const absl::Status& status, absl::FunctionRef<Requester()> requester);
 
   Services& services() const { return services_; }
@@ -70,7 +69,7 @@ class RequestRun {
   Duration elapsed() const { return services_.clock.Now() - start_; }
   // The client's name for the request if it is a valid one, else a new one. The first call decides.
   const std::string& RequestId(std::string_view from_client);
-  // Whether an end with this status leaves a line in the log.
+  // Returns true if the end with this status is logged.
   static bool IsLogged(const absl::Status& status);
 
  private:
@@ -82,7 +81,7 @@ class RequestRun {
   std::shared_ptr<ServedModel> model_;
   std::unique_ptr<PivotPipeline> pivot_;
   Ticket ticket_;
-  std::string request_id_;  // made when it is first needed
+  std::string request_id_;  // made at the first RequestId
 };
 
 }  // namespace millrace::server

@@ -13,17 +13,17 @@
 
 namespace millrace::server {
 
-// What every gRPC service works with: borrowed, thread-safe, and alive until the gRPC server has
-// shut down.
+// The parts of the server that every service uses. They are borrowed and thread-safe, and live
+// until the gRPC server has shut down.
 struct Services {
   Admission& admission;
   Scheduler& scheduler;
   ModelDirectory& models;
   StreamRegistry& streams;
   ModelMetrics& no_model_metrics;     // of calls that reached no model
-  const ApiKeyStore* keys = nullptr;  // null: no key is asked for
-  Duration max_request_time{};        // deadlines further away are cut to this
-  size_t max_buffered_bytes = 0;      // of a stream, before its next step waits for the client
+  const ApiKeyStore* keys = nullptr;  // null: keys are not required
+  Duration max_request_time{};        // the latest deadline of a request, from its arrival
+  size_t max_buffered_bytes = 0;      // of a stream; beyond it the next step waits for the client
   Clock& clock = Clock::Real();
 };
 

@@ -34,13 +34,13 @@ std::string SpeechAudio::Push(models::SynthesizeOutput& piece, ModelMetrics& met
 }
 
 absl::StatusOr<std::string> SpeechAudio::Finish() {
-  // A text without anything to say has an empty file.
+  // A text with nothing to say gives an empty file.
   if (absl::Status status = MakeEncoder(); !status.ok()) return status;
   return encoder_->Close();
 }
 
 size_t SpeechAudio::plain_bytes() const {
-  // What is normalized waits as floats at the voice's own rate.
+  // Audio to be normalised waits as floats at the voice's own rate.
   if (encoding_.normalize_loudness) return samples_ * sizeof(float);
   const size_t sample_bytes =
       encoding_.format == models::AudioFormat::kPcmF32 ? sizeof(float) : sizeof(int16_t);

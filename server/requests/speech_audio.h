@@ -13,22 +13,22 @@
 
 namespace millrace::server {
 
-// The audio of one request on its way from sentences to bytes, and its metrics. The encoder is made
-// with the first sentence, so that refused requests cost none. For one thread at a time: the
-// request's worker.
+// Encodes the audio of one request, sentence by sentence, and records its metrics. The encoder is
+// made with the first sentence, so that refused requests cost none. Used by one thread at a time,
+// the request's worker.
 class SpeechAudio {
  public:
   void Start(const models::AudioEncoderOptions& encoding) { encoding_ = encoding; }
 
-  // The bytes that are ready after this piece, whose times become those of the whole audio.
-  // `waited`: since the request came.
+  // Returns the bytes that are ready after this piece, and shifts its times to those of the whole
+  // audio. `waited`: the time since the request arrived.
   std::string Push(models::SynthesizeOutput& piece, ModelMetrics& metrics, Duration waited);
-  // The rest. Internal when encoding failed here or before.
+  // Returns the remaining bytes. Internal if encoding failed here or before.
   absl::StatusOr<std::string> Finish();
 
   const models::AudioEncoderOptions& encoding() const { return encoding_; }
   double seconds() const { return static_cast<double>(samples_) / encoding_.input_rate; }
-  // What the audio takes as plain samples, as a measure of what is held for a file.
+  // The size of the audio as plain samples, which measures the memory held for a file.
   size_t plain_bytes() const;
 
  private:
@@ -37,7 +37,7 @@ class SpeechAudio {
   models::AudioEncoderOptions encoding_;
   std::unique_ptr<models::AudioEncoder> encoder_;
   absl::Status status_;
-  size_t samples_ = 0;  // of the voice
+  size_t samples_ = 0;  // at the voice's rate
   bool heard_ = false;
 };
 

@@ -12,8 +12,7 @@
 namespace millrace::server {
 namespace {
 
-// The native input says "the voice's own" by a negative number, so one from outside must not pass
-// for it.
+// A negative number means "the voice's own" in the native input, so a client must not pass one.
 absl::Status TakePositive(std::string_view field, std::optional<float> value, int most,
                           float& out) {
   if (!value) return absl::OkStatus();
@@ -50,7 +49,7 @@ absl::StatusOr<SpeechWork> MakeSpeechWork(SpeechRequest request, models::AudioCo
   input.text = std::move(text);
   input.is_phonemes = is_phonemes;
   input.language = std::move(request.language);
-  // One that it does not speak stays, for the model to name in its error.
+  // An unknown language is left for the model to name in its error.
   if (std::string own = models::LookUpLanguage(info.languages, input.language); !own.empty())
     input.language = std::move(own);
   input.voice = std::move(request.voice);
@@ -58,7 +57,7 @@ absl::StatusOr<SpeechWork> MakeSpeechWork(SpeechRequest request, models::AudioCo
   input.seed = request.seed;
   input.word_times = request.word_times;
   input.phoneme_times = request.phoneme_times;
-  // Loudness is brought to its level by whole sentences.
+  // Loudness is normalised over whole sentences, so those are not divided.
   input.streamed = container == models::AudioContainer::kStream && !request.normalize_loudness;
   if (request.speed) input.speed = *request.speed;
   absl::Status status = TakePositive("noise_scale", request.noise_scale, 2, input.noise_scale);

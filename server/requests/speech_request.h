@@ -12,12 +12,12 @@
 
 namespace millrace::server {
 
-// The longest text of a request whose audio leaves sentence by sentence.
+// The longest text of a request whose audio is sent sentence by sentence.
 inline constexpr size_t kMaxStreamCharacters = 200'000;
 
-// A request for speech, whatever it came by. Strings are valid UTF-8.
+// A request for speech, whatever its protocol. Strings are valid UTF-8.
 struct SpeechRequest {
-  std::string model;  // empty: the only one for speech
+  std::string model;  // empty: the only speech model
   std::string model_version;
   std::string voice;  // empty: the model's default
   std::string text;
@@ -36,15 +36,15 @@ struct SpeechRequest {
   bool phoneme_times = false;
 };
 
-// What it asks for.
+// The work of a speech request, and how its audio is encoded.
 struct SpeechWork {
   Work work;
   std::string voice;
   models::AudioEncoderOptions encoding;
 };
 
-// Checks what needs no model's own look, and finds the model. InvalidArgument, NotFound or
-// FailedPrecondition name the field, by its name above, its value and what is allowed.
+// Finds the model and makes all checks that do not need it. InvalidArgument, NotFound or
+// FailedPrecondition name the field as above, its value and what is allowed.
 absl::StatusOr<SpeechWork> MakeSpeechWork(SpeechRequest request, models::AudioContainer container,
                                           size_t max_characters, const Services& services);
 

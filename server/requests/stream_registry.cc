@@ -18,7 +18,7 @@ int StreamRegistry::AbortStalled(TimePoint now) {
   for (StallingStream* stream : streams_) {
     const TimePoint since = stream->waiting_since();
     if (since == TimePoint::max() || now - since < stall_timeout_) continue;
-    // What a cancellation causes is told on the polling thread, so that no stream leaves under this
+    // Abort only posts the cancellation to the polling thread, so no stream is removed under this
     // lock.
     stream->Abort();
     ++aborted;

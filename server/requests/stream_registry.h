@@ -11,24 +11,24 @@ namespace millrace::server {
 class StallingStream {
  public:
   virtual ~StallingStream() = default;
-  // When the client's last step was, while something waits for it; TimePoint::max() when nothing
-  // does.
+  // Returns the time of the client's last progress while data waits for it; TimePoint::max() when
+  // no data waits.
   virtual TimePoint waiting_since() const = 0;
-  // Ends the call. Must not come back to the registry on this thread.
+  // Ends the call. Must not call the registry on this thread.
   virtual void Abort() = 0;
 };
 
-// All open streaming replies, so that a client that stops reading loses its call instead of holding
-// memory. Thread-safe.
+// All open streaming replies. A client that stops reading loses its call instead of holding memory.
+// Thread-safe.
 class StreamRegistry {
  public:
-  // stall_timeout > 0: how long a client may take nothing of what waits for it.
+  // stall_timeout > 0: the longest time for which a client may read nothing of the data that waits.
   explicit StreamRegistry(Duration stall_timeout) : stall_timeout_(stall_timeout) {}
 
   void Add(StallingStream& stream) MILLRACE_EXCLUDES(mu_);
-  // Afterwards the registry does not touch the stream.
+  // The registry does not touch the stream afterwards.
   void Remove(StallingStream& stream) MILLRACE_EXCLUDES(mu_);
-  // Aborts the streams that have stalled; called every second or so. Returns how many.
+  // Aborts the stalled streams and returns their number. Called about once a second.
   int AbortStalled(TimePoint now) MILLRACE_EXCLUDES(mu_);
 
  private:

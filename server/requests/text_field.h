@@ -7,13 +7,13 @@
 
 namespace millrace::server {
 
-// OK for a text that is not empty and has no NUL; else INVALID_ARGUMENT naming the field. The text
-// is valid UTF-8 already.
+// Returns OK for a text that is not empty and has no NUL; else INVALID_ARGUMENT naming the field.
+// The text must be valid UTF-8.
 absl::Status CheckText(std::string_view field, std::string_view text);
-// OK when the characters of the whole request are within the limit.
+// Returns OK if the characters of the whole request are within the limit.
 absl::Status CheckTotal(std::string_view field, size_t characters, size_t limit);
 
-// A version says nothing without the model's name.
+// Returns INVALID_ARGUMENT for a version without a model, which means nothing.
 absl::Status CheckVersion(std::string_view model, std::string_view version);
 
 }  // namespace millrace::server

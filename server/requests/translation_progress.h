@@ -8,14 +8,14 @@
 
 namespace millrace::server {
 
-// A translation under way, by one model or by way of English. One thread at a time.
+// A translation in progress, by one model or by way of English. One thread at a time.
 class TranslationProgress {
  public:
-  // Takes all but the work for the first model.
+  // Takes all of `work` but the first model's work.
   void Start(TranslationWork& work);
 
-  // An output of the last model, with the index of its text in the request. Counts the tokens of a
-  // single model; a PivotPipeline counts those of two.
+  // Returns an output of the last model with the index of its text in the request. Counts the
+  // tokens of a single model; a PivotPipeline counts those of its two.
   models::TranslateOutput Take(models::TranslateOutput part) const;
 
   const TranslationRoute& route() const { return route_; }
@@ -25,7 +25,7 @@ class TranslationProgress {
  private:
   TranslationRoute route_;
   std::vector<TranslationText> texts_;
-  std::vector<size_t> places_;  // in texts_, of the texts at work
+  std::vector<size_t> places_;  // for each text of the model's input, its index in texts_
 };
 
 }  // namespace millrace::server

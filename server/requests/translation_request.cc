@@ -49,8 +49,8 @@ absl::Status CheckPrefixes(const std::vector<std::string>& prefixes, size_t text
 // A second model that gets fewer sentences at once than it translates together is slower.
 constexpr size_t kSentencesTogether = 32;
 
-// What the model before a pivot is to do. Terms of the glossary are among what the models keep
-// aside, so that this one decides what becomes of them.
+// Returns the input of the first model of a pivot. It gets the glossary, because the second model
+// protects terms that are already replaced.
 models::TranslateInput FirstHalf(const models::TranslateInput& input, bool streamed) {
   models::TranslateInput first;
   first.for_pivot = true;
@@ -65,7 +65,7 @@ models::TranslateInput FirstHalf(const models::TranslateInput& input, bool strea
   return first;
 }
 
-// Takes the texts that can be translated out of the request, and says what is wrong with others.
+// The texts of a request that can be translated, and the status of each of the others.
 struct SortedTexts {
   std::vector<TranslationText> all;
   std::vector<size_t> places;
@@ -90,7 +90,7 @@ SortedTexts Sort(models::TranslateInput& input) {
   return sorted;
 }
 
-// The work for some of the texts; `request` holds no texts.
+// Makes the work for some of the texts; `request` holds no texts.
 absl::StatusOr<TranslationWork> MakeWork(TranslationRequest request, SourceGroup group,
                                          SortedTexts& sorted, const Services& services) {
   models::TranslateInput& input = request.input;
@@ -113,7 +113,7 @@ absl::StatusOr<TranslationWork> MakeWork(TranslationRequest request, SourceGroup
                    work.route.models.back()->info().translation().max_hypotheses);
   }
   work.alternatives = static_cast<size_t>(std::max(input.search.hypotheses.value_or(1), 1)) - 1;
-  // Left open, they stay open: the model has its own.
+  // A source language that the client left open stays open, because the model has a default.
   const bool named = !input.source_language.empty();
   if (!input.target_language.empty()) input.target_language = work.route.target_language;
   if (work.route.models.size() == 1) {
@@ -127,7 +127,7 @@ absl::StatusOr<TranslationWork> MakeWork(TranslationRequest request, SourceGroup
     first.target_language = input.source_language = work.route.pivot_language;
     const size_t texts = first.texts.size();
     work.work.input = std::move(first);
-    // What the second model cannot do is told now, not when the first one is done.
+    // Reports what the second model cannot do now rather than when the first one is done.
     models::TranslateInput probe = input;
     probe.texts.assign(1, "a");
     probe.target_prefixes.resize(std::min<size_t>(probe.target_prefixes.size(), 1));
@@ -163,7 +163,7 @@ absl::StatusOr<std::vector<TranslationWork>> MakeTranslationWorks(TranslationReq
   auto sources = FindSources(request, sorted.texts, services);
   if (!sources.ok()) return sources.status();
   if (!sources->read_in.empty()) {
-    // An empty text has no language, so it gets that of the first.
+    // An empty text has no language of its own, so it gets that of the first text.
     for (TranslationText& text : sorted.all) text.read_in = sources->read_in.front();
   }
   for (size_t i = 0; i < sorted.places.size(); ++i) {

@@ -9,7 +9,7 @@
 
 namespace millrace::server {
 
-// Puts the sentences of texts together. One thread at a time.
+// Joins the translated sentences of texts. One thread at a time.
 class TranslationResults {
  public:
   struct Text {
@@ -17,23 +17,23 @@ class TranslationResults {
     int64_t source_tokens = 0;
     int64_t target_tokens = 0;
     float score = 0;  // summed over the sentences
-    // The k-th is made of the k-th of each sentence, or of its best where it has no so many; none
-    // twice, and none that is the text.
+    // The k-th alternative joins the k-th of each sentence, or its best where it has fewer.
+    // Duplicates, and those equal to the text, are left out.
     std::vector<models::TranslationAlternative> alternatives = {};
     std::vector<std::string> lost = {};  // as TranslateOutput::lost, of all sentences
   };
 
-  // texts: of the request. alternatives: at most so many of each text.
+  // texts: their number in the request. alternatives: the most for each text.
   TranslationResults(size_t texts, size_t alternatives);
 
-  // The outputs of a text in their order.
+  // Adds an output. Those of one text must come in order.
   void Add(models::TranslateOutput part);
   std::vector<Text> Take();
 
  private:
   struct Entry {
     Text text;
-    std::string sentence;  // of which pieces have come
+    std::string sentence;  // whose pieces are still arriving
   };
 
   size_t alternatives_;

@@ -29,7 +29,7 @@ bool Translates(const models::ModelInfo& info, std::string_view source, std::str
          !absl::EqualsIgnoreCase(View(source), View(target));
 }
 
-// The one made for the pair before one that has many languages; null when none does it.
+// Returns the model with the fewest languages, which is the most specialised; null if none fits.
 std::shared_ptr<ServedModel> BestFor(const Models& models, std::string_view source,
                                      std::string_view target) {
   std::shared_ptr<ServedModel> best;
@@ -47,7 +47,7 @@ std::shared_ptr<ServedModel> BestFor(const Models& models, std::string_view sour
   return best;
 }
 
-// By way of the pivot; without models when there is none.
+// Returns the route by way of the pivot; without models if there is none.
 TranslationRoute PivotRoute(const Models& models, std::string_view source,
                             std::string_view target) {
   TranslationRoute route{std::string(source), std::string(target), std::string(kPivot), {}};
@@ -57,7 +57,7 @@ TranslationRoute PivotRoute(const Models& models, std::string_view source,
   return route;
 }
 
-// Between languages as the models name them, or that none has.
+// Finds a route between tags exactly as the models write them.
 absl::StatusOr<TranslationRoute> FindExactRoute(const ModelDirectory& directory,
                                                 const Models& models, std::string_view source,
                                                 std::string_view target, bool choose) {
@@ -97,7 +97,7 @@ absl::StatusOr<TranslationRoute> FindRoute(const ModelDirectory& directory, std:
     return tag.empty() || std::ranges::find(languages, tag) != languages.end();
   };
   if (source != target && has(read, source) && has(written, target)) {
-    // As the models name them: there is nothing to look up.
+    // The tags are those of the models, so there is nothing to look up.
     auto route = FindExactRoute(directory, models, source, target, choose);
     if (route.ok() || !absl::IsNotFound(route.status())) return route;
   }
@@ -110,7 +110,7 @@ absl::StatusOr<TranslationRoute> FindRoute(const ModelDirectory& directory, std:
   }
   const auto meant = [](const std::vector<std::string>& languages, std::string_view tag) {
     std::vector<std::string> tags = models::LanguagesMeant(languages, tag);
-    if (tags.empty()) tags.emplace_back(tag);  // any, or none
+    if (tags.empty()) tags.emplace_back(tag);  // no tag, or an unknown one
     return tags;
   };
   for (const std::string& from : meant(read, source)) {
@@ -119,7 +119,7 @@ absl::StatusOr<TranslationRoute> FindRoute(const ModelDirectory& directory, std:
       if (route.ok() || !absl::IsNotFound(route.status())) return route;
     }
   }
-  // The error names them as the client did.
+  // The error names the languages as the client did.
   return FindExactRoute(directory, models, source, target, choose);
 }
 

@@ -19,10 +19,10 @@ using Candidates = std::vector<models::DetectedLanguage>;
 
 // Language detection reads at most this much of a request's texts together.
 constexpr size_t kMaxDetectedBytes = 32 << 10;
-// A text of which a detector is no surer than this is taken to be in the language of all.
+// A text whose detection has at most this confidence is read in the language of all texts.
 constexpr float kUnsure = 0.5F;
 
-// The one of a model's languages that is meant.
+// Returns the model's language that the client means.
 absl::StatusOr<std::string> LookUp(std::string_view field, const std::string& asked,
                                    const std::vector<std::string>& have,
                                    const std::string& default_language, const std::string& model) {
@@ -38,7 +38,7 @@ absl::StatusOr<std::string> LookUp(std::string_view field, const std::string& as
                                            "' is not what model '", model, "' has: ", allowed));
 }
 
-// The route of a model that was named.
+// Returns the route of a model that the request names.
 absl::StatusOr<TranslationRoute> RouteOf(std::shared_ptr<ServedModel> model,
                                          const std::string& source, const std::string& target) {
   const models::ModelInfo& info = model->info();
@@ -67,7 +67,7 @@ bool IsHtml(const TranslationRequest& request) {
   return request.input.format == models::TextFormat::kHtml;
 }
 
-// Finds routes from languages that were detected. Each language is looked for once.
+// Finds routes from detected languages. Each language is looked up once.
 class Detection {
  public:
   struct Choice {
@@ -84,11 +84,12 @@ class Detection {
       for (std::string& language : SourceLanguages(info.translation()))
         languages_.push_back(std::move(language));
     }
-    // A text may be in the language that is asked for already.
+    // A text may already be in the target language.
     if (request.model.empty()) languages_.push_back(request.input.target_language);
   }
 
-  // From the likeliest of the languages, or another that is half as likely, or the fallback.
+  // Chooses the likeliest language that has a route, among those at least half as likely as the
+  // best, else the fallback.
   Choice Choose(const Candidates& candidates) {
     for (const models::DetectedLanguage& candidate : candidates) {
       if (2 * candidate.confidence < candidates.front().confidence) break;
@@ -139,7 +140,7 @@ absl::StatusOr<TextSources> DetectSources(const TranslationRequest& request,
                                           const std::vector<std::string>& texts,
                                           const Services& services) {
   if (absl::Status status = CheckDetector(); !status.ok()) return status;
-  // What is wrong with the model's name is not the texts' fault.
+  // Errors of the model's name are reported before those of the texts.
   if (!request.model.empty()) {
     if (auto named = RouteFrom(request, "", services); !named.ok()) return named.status();
   }

@@ -13,29 +13,29 @@
 
 namespace millrace::server {
 
-// Texts of a request that go one way.
+// Texts of a request with the same route.
 struct SourceGroup {
   TranslationRoute route;
   std::vector<size_t> texts = {};
 };
 
-// In which languages the texts of a request are read.
+// The languages in which the texts of a request are read.
 struct TextSources {
-  std::vector<SourceGroup> groups;  // by the first text of each; every text is in one of them
-  // When they were detected, of each text: what it is read in, and how sure that is.
+  std::vector<SourceGroup> groups;  // ordered by the first text of each; every text is in one
+  // Set if the languages were detected: for each text, the language it is read in and its
+  // confidence.
   std::vector<models::DetectedLanguage> read_in = {};
-  // When that is asked for, of each text: what it seems to be in; empty when it cannot be told.
+  // Set if the request asks for it: the likely language of each text; empty if it is unknown.
   std::vector<models::DetectedLanguage> detected = {};
 };
 
-// Finds the ways for a request's texts, which are not empty; the request itself holds none.
-// InvalidArgument, NotFound or FailedPrecondition as of MakeTranslationWork. Half a millisecond at
-// most for each text.
+// Finds the routes for a request's texts, which must not be empty; the request itself holds none.
+// Fails as MakeTranslationWork does. Takes at most half a millisecond for each text.
 absl::StatusOr<TextSources> FindSources(const TranslationRequest& request,
                                         const std::vector<std::string>& texts,
                                         const Services& services);
 
-// Unimplemented when there is no detector in this build.
+// Returns Unimplemented if this build has no language detector.
 absl::Status CheckDetector();
 
 }  // namespace millrace::server

@@ -37,7 +37,7 @@ absl::Status CheckTerms(std::vector<models::GlossaryEntry>& glossary,
   status.Update(CheckCount("do_not_translate", do_not_translate.size()));
   if (!status.ok()) return status;
   std::vector<models::GlossaryEntry> entries;
-  std::map<std::string_view, size_t> places;  // of each source, in the glossary
+  std::map<std::string_view, size_t> places;  // index in the glossary, by source
   for (size_t i = 0; i < glossary.size(); ++i) {
     const models::GlossaryEntry& entry = glossary[i];
     status.Update(CheckTerm(StrCat("glossary[", i, "].source"), entry.source));

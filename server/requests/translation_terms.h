@@ -8,8 +8,8 @@
 
 namespace millrace::server {
 
-// Checks the glossary and the list of what is not translated: their sizes, and that no term is to
-// become two things. Drops entries that come twice. InvalidArgument names the entry.
+// Checks the glossary and the do-not-translate list: their sizes, and that no term has two
+// meanings. Drops duplicates. InvalidArgument names the entry.
 absl::Status CheckTerms(std::vector<models::GlossaryEntry>& glossary,
                         const std::vector<std::string>& do_not_translate);
 

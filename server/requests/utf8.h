@@ -5,10 +5,10 @@
 
 namespace millrace::server {
 
-// Well-formed as the Unicode standard has it: no overlong forms, no surrogates, nothing above
-// U+10FFFF.
+// Returns true for well-formed UTF-8 as the Unicode standard defines it: no overlong forms, no
+// surrogates, nothing above U+10FFFF.
 bool IsValidUtf8(std::string_view text);
-// Code points of a valid text.
+// Returns the number of code points of a valid text.
 size_t CountCharacters(std::string_view text);
 
 }  // namespace millrace::server

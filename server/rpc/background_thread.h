@@ -8,14 +8,14 @@
 
 namespace millrace::server {
 
-// A thread for what takes too long for a polling thread: delivers one mail after another. Post may
+// A thread for work that would hold up a polling thread. Delivers one mail after another. Post may
 // be called on any thread.
 class BackgroundThread {
  public:
   BackgroundThread() : thread_([this] { Run(); }) {}
   BackgroundThread(const BackgroundThread&) = delete;
   BackgroundThread& operator=(const BackgroundThread&) = delete;
-  // Delivers what has come before.
+  // Delivers all mail that was posted before.
   ~BackgroundThread() MILLRACE_EXCLUDES(mu_);
 
   void Post(Mail& mail) MILLRACE_EXCLUDES(mu_);

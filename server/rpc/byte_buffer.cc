@@ -31,7 +31,7 @@ ByteBuffer::ByteBuffer(ByteBuffer&& other) noexcept : ByteBuffer() {
 }
 
 ByteBuffer& ByteBuffer::operator=(const ByteBuffer& other) {
-  // gRPC's own leaks the message when a buffer is assigned to itself.
+  // gRPC's own assignment leaks the message when a buffer is assigned to itself.
   if (this != &other) ToGrpc(*this) = ToGrpc(other);
   return *this;
 }
@@ -49,7 +49,7 @@ void ByteBuffer::Clear() { ToGrpc(*this).Clear(); }
 
 bool ByteBuffer::Read(
     absl::FunctionRef<bool(google::protobuf::io::ZeroCopyInputStream& bytes)> read) const {
-  // It reads only; its constructor is older than const.
+  // The reader does not write; its constructor only lacks a const.
   grpc::ProtoBufferReader reader(const_cast<grpc::ByteBuffer*>(&ToGrpc(*this)));
   return reader.status().ok() && read(reader);
 }

@@ -12,19 +12,18 @@ class ZeroCopyInputStream;
 
 namespace millrace::server {
 
-// The bytes of one message, in the memory in which the transport keeps them. A buffer is as small
-// as a pointer, and its copies share their bytes. Not thread-safe, but copies may be used on
-// different threads.
+// The bytes of one message, in the memory of the transport. A buffer is as small as a pointer, and
+// its copies share their bytes. Not thread-safe, but copies may be used on different threads.
 //
-// A program links one implementation: byte_buffer.cc, which keeps gRPC's buffers as they are, or
-// that of tests without gRPC (tests/fakes/byte_buffer.cc).
+// A program links one implementation: byte_buffer.cc, which holds gRPC's buffers, or the tests' own
+// without gRPC (tests/fakes/byte_buffer.cc).
 class ByteBuffer {
  public:
-  // A buffer that holds no message, not even an empty one.
+  // Makes a buffer without a message, which differs from an empty message.
   ByteBuffer();
   // Copies the bytes.
   explicit ByteBuffer(std::string_view bytes);
-  // A message of that many bytes, which `fill` writes.
+  // Makes a message of `size` bytes, which `fill` writes.
   ByteBuffer(size_t size, absl::FunctionRef<void(uint8_t* bytes)> fill);
   ByteBuffer(const ByteBuffer& other);
   ByteBuffer(ByteBuffer&& other) noexcept;
@@ -32,11 +31,11 @@ class ByteBuffer {
   ByteBuffer& operator=(ByteBuffer&& other) noexcept;
   ~ByteBuffer();
 
-  // 0 without a message, too.
+  // Returns the size of the message; 0 if there is none.
   size_t size() const;
-  // Lets go of the message.
+  // Releases the message.
   void Clear();
-  // Calls `read` with the bytes, which are not copied, and returns what it returns; false without a
+  // Calls `read` with the bytes, which are not copied, and returns its result; false if there is no
   // message. May be called again.
   bool Read(absl::FunctionRef<bool(google::protobuf::io::ZeroCopyInputStream& bytes)> read) const;
 

@@ -4,7 +4,7 @@
 
 namespace millrace::server {
 
-// Gives the memory in which an implementation of ByteBuffer keeps what it stands for.
+// Gives access to the memory in which an implementation of ByteBuffer keeps its data.
 struct ByteBufferAccess {
   static void* Storage(ByteBuffer& buffer) { return buffer.storage_; }
   static const void* Storage(const ByteBuffer& buffer) { return buffer.storage_; }

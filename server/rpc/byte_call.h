@@ -9,26 +9,26 @@
 
 namespace millrace::server {
 
-// One call as its bytes come and go, whatever transports it: unary, with a stream of replies, or
-// with streams both ways. The transport makes it; it is gone once Finish has been called and the
-// handler has been told everything.
+// One call in bytes, whatever transports it: unary, with a stream of replies, or with streams both
+// ways. The transport makes it; it is destroyed once Finish was called and the handler has received
+// all its callbacks.
 //
 // Operations may be called on any thread: at most one read and one write at a time, and Finish
-// last. The handler is called on the transport's thread, one call at a time, so its functions must
-// be short and must not block. If one of them throws, as for want of memory, the call is cancelled.
+// last. Callbacks run on the transport's thread, one at a time, so they must be short and must not
+// block. If one of them throws, for example without memory, the call is cancelled.
 class ByteCall {
  public:
-  // Is told what happens to a call.
+  // The receiver of a call's events.
   class Handler {
    public:
-    // The client has gone, or the deadline has passed: at most once, and after the method's
-    // function has returned. Finish must be called all the same.
+    // The client has gone, or the deadline has passed. Called at most once, after the method's
+    // function has returned. Finish must still be called.
     virtual void OnCancel() {}
-    // Not ok: no message was read, and none will be.
+    // A read has ended. Not ok: no message was read, and none will be.
     virtual void OnReadDone(bool /*ok*/) {}
-    // The client has room for the message. Not ok: it never will.
+    // A write has ended: the client has room for the message. Not ok: it never will.
     virtual void OnWriteDone(bool /*ok*/) {}
-    // The end. The call is gone by the return; handlers end here (self_owned.h).
+    // The last callback. The call is gone when it returns; handlers end here (self_owned.h).
     virtual void OnDone() = 0;
 
    protected:
@@ -38,15 +38,16 @@ class ByteCall {
   ByteCall(const ByteCall&) = delete;
   ByteCall& operator=(const ByteCall&) = delete;
 
-  // Must be called before the method's function returns, if anything is to be told.
+  // Must be called before the method's function returns, or there are no callbacks.
   void SetHandler(Handler& handler) { handler_ = &handler; }
 
-  // The one message of a unary call or of one with a stream of replies.
+  // The only message of a unary call or of a call with a stream of replies.
   const ByteBuffer& request() const { return request_; }
-  // Returns true if OnCancel has been told, or would have been. On the transport's thread.
+  // Returns true if OnCancel was called, or would have been with a handler. Transport's thread
+  // only.
   bool cancelled() const { return cancelled_; }
 
-  // Returns what the client sent under that key; empty if it sent nothing.
+  // Returns the client's metadata of that key; empty if there is none.
   virtual std::string_view Metadata(std::string_view key) const = 0;
   // The client's address, as gRPC writes it.
   virtual std::string peer() const = 0;
@@ -55,15 +56,15 @@ class ByteCall {
 
   // Must be called before Finish, on the same thread.
   virtual void AddTrailingMetadata(const std::string& key, const std::string& value) = 0;
-  // The handler is told later, never before this returns.
+  // OnCancel is called later, never before this returns.
   virtual void TryCancel() = 0;
   // The message must live until OnReadDone.
   virtual void StartRead(ByteBuffer* message) = 0;
   // The message must live until OnWriteDone.
   virtual void StartWrite(const ByteBuffer* message) = 0;
-  // Only the first Finish counts.
+  // Ends the call; only the first Finish counts.
   virtual void Finish(const absl::Status& status) = 0;
-  // The end of a unary call that went well.
+  // Ends a unary call successfully.
   virtual void Finish(ByteBuffer reply) = 0;
 
  protected:

@@ -16,11 +16,11 @@ class GrpcCall;
 
 // Accepts the calls of one polling thread as their headers arrive. Bounds the calls whose request
 // has not arrived: each takes some 12 KB, and only its client knows whether the rest will follow.
-// When there are too many, the oldest one is refused, so that whoever leaves calls incomplete keeps
-// nobody out. Used on the polling thread, or before it starts.
+// When there are too many, the oldest is refused, so that a client that leaves calls incomplete
+// cannot lock others out. Used on the polling thread, or before it starts.
 class CallAcceptor {
  public:
-  // What it refers to must outlive it. max_incomplete: at least 1. refusals_per_second: see
+  // The arguments must outlive it. max_incomplete: at least 1. refusals_per_second: see
   // RefusalPacer; while the server stops, nothing is held back. on_refused: called for each call
   // that is refused because too many are incomplete.
   CallAcceptor(grpc::AsyncGenericService& service, const MethodTable& methods,
@@ -37,10 +37,10 @@ class CallAcceptor {
 
   // Waits for one more call.
   void AwaitCall();
-  // From any thread, once: refuses as UNAVAILABLE the calls that are incomplete, now and later.
+  // Refuses as UNAVAILABLE all calls that are incomplete, now and later. Any thread; once.
   void RefuseIncompleteCalls() { thread_.Post(refuse_all_); }
 
-  // How long to hold back the answer to a call that is refused.
+  // Returns the time for which to hold back the answer to a refused call.
   Duration DelayOfRefusal(std::chrono::system_clock::time_point deadline);
 
   const MethodTable& methods() const { return methods_; }
@@ -70,7 +70,7 @@ class CallAcceptor {
   const std::function<void()> on_refused_;
   bool refusing_all_ = false;
   RefuseAll refuse_all_{*this};
-  // A list of the incomplete calls that runs through them.
+  // An intrusive list of the incomplete calls.
   GrpcCall* oldest_ = nullptr;
   GrpcCall* newest_ = nullptr;
   size_t incomplete_ = 0;

@@ -31,7 +31,7 @@ void GrpcCall::Guard(Tell tell) noexcept {
 }
 
 void GrpcCall::Came(bool ok) {
-  // The server shuts down; gRPC does not tell of the close of what never came.
+  // The server shuts down. gRPC sends no close event for a call that never arrived.
   if (!ok) return DeleteThis();
   acceptor_.AwaitCall();
   method_ = acceptor_.methods().Find(context_.method());
@@ -125,7 +125,7 @@ void GrpcCall::End() {
 }
 
 bool GrpcCall::HoldBack() {
-  // An incomplete call is refused to be rid of it.
+  // An incomplete call is refused at once, to free its memory.
   if (status_.error_code() != grpc::StatusCode::RESOURCE_EXHAUSTED || !has_arrived_) return false;
   const Duration delay = acceptor_.DelayOfRefusal(deadline());
   if (delay == Duration::zero()) return false;
@@ -149,7 +149,7 @@ void GrpcCall::Closed(bool) {
 }
 
 void GrpcCall::TellOfCancel() {
-  // Until the method's function has returned, the handler is its thread's.
+  // Until the method's function has returned, the handler belongs to its thread.
   if (cancelled_ && has_begun_ && handler_ != nullptr) Guard([this] { handler_->OnCancel(); });
 }
 

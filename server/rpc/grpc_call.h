@@ -19,13 +19,12 @@ namespace millrace::server {
 
 class CallAcceptor;
 
-// A call over gRPC. Made before the call comes, gone once Finish has been called and all has been
-// told. The method's function is called once the first message has arrived, or the
-// client has ended its stream without one. The polling thread is the one that starts operations and
-// tells the handler.
+// A call over gRPC. Created before the call arrives; deletes itself after Finish and the last
+// callback. The method's function runs once the first message has arrived, or the client has ended
+// its stream without one. Only the polling thread starts operations and calls the handler.
 class GrpcCall final : public ByteCall, public SelfOwned<GrpcCall> {
  public:
-  // Waits for the next call. On the polling thread, or before it starts.
+  // Waits for the next call. Must be called on the polling thread, or before it starts.
   explicit GrpcCall(CallAcceptor& acceptor);
   ~GrpcCall() { thread_.RemoveCall(); }
 
@@ -63,8 +62,8 @@ class GrpcCall final : public ByteCall, public SelfOwned<GrpcCall> {
     GrpcCall& call_;
   };
 
-  // Tells the handler of something. What that throws, as for want of memory, costs this call alone:
-  // it is cancelled, of which the handler is told as of any other cancellation.
+  // Runs a callback of the handler. If it throws, for example without memory, only this call is
+  // cancelled, and the handler gets OnCancel as for any cancellation.
   template <typename Tell>
   void Guard(Tell tell) noexcept;
 
@@ -88,26 +87,26 @@ class GrpcCall final : public ByteCall, public SelfOwned<GrpcCall> {
   void Closed(bool);
   void TellOfCancel();
   bool IsFirstFinish() { return !finished_.exchange(true, std::memory_order_relaxed); }
-  // Ends one of `pending_`; with the last the call is gone.
+  // Ends one of `pending_`; the call is deleted with the last one.
   void Release();
 
   CallAcceptor& acceptor_;
   PollingThread& thread_;
-  GrpcCall* older_ = nullptr;  // of the acceptor's list
+  GrpcCall* older_ = nullptr;  // neighbours in the acceptor's list
   GrpcCall* newer_ = nullptr;
-  const RpcService::Method* method_ = nullptr;  // from the headers on
+  const RpcService::Method* method_ = nullptr;  // set when the headers have arrived
   grpc::GenericServerContext context_;
   grpc::ServerAsyncReaderWriter<grpc::ByteBuffer, grpc::ByteBuffer> stream_{&context_};
   bool has_arrived_ = false;
   bool first_read_ok_ = false;
-  bool first_is_unread_ = false;  // by the handler of a stream
+  bool first_is_unread_ = false;  // the handler of a stream has not read the first message
   bool has_begun_ = false;        // the method's function has returned
   ByteBuffer* message_read_ = nullptr;
   const ByteBuffer* message_written_ = nullptr;
   std::atomic<bool> finished_{false};
   std::optional<ByteBuffer> reply_;
   grpc::Status status_;                   // OK until Finish says otherwise
-  std::optional<grpc::Alarm> held_back_;  // of an answer that goes out later
+  std::optional<grpc::Alarm> held_back_;  // set while the answer is held back
 
   CallEvent<&GrpcCall::Came> came_{*this};
   CallEvent<&GrpcCall::FirstRead> first_read_{*this};
@@ -122,8 +121,8 @@ class GrpcCall final : public ByteCall, public SelfOwned<GrpcCall> {
   CallEvent<&GrpcCall::EndHeldBack> end_held_back_{*this};
   CallEvent<&GrpcCall::Ended> ended_{*this};
   CallEvent<&GrpcCall::Closed> closed_{*this};
-  // What is still to come: the return of the method's function, the end, that gRPC has closed the
-  // call, and each read and write from its being asked for.
+  // The number of events to come: the return of the method's function, the end, gRPC's close of the
+  // call, and each read and write that was started.
   std::atomic<int> pending_{3};
 };
 

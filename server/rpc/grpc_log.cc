@@ -27,7 +27,7 @@ constexpr std::string_view kFatal = "assertion failed";
 void Log(gpr_log_func_args* args) {
   static logging::LineLimiter lines(kLinesAtOnce, kLineInterval);
   const std::string_view message = args->message;
-  // gRPC aborts right after it, before the log's thread would come to it.
+  // gRPC aborts right after this line, before the log's thread would write it.
   if (message.starts_with(kFatal)) std::fprintf(stderr, "grpc: %s\n", args->message);
   const LogLevel level =
       args->severity == GPR_LOG_SEVERITY_ERROR ? LogLevel::kWarning : LogLevel::kDebug;

@@ -2,9 +2,9 @@
 
 namespace millrace::server {
 
-// Has gRPC's lines go to the server's log, as fields of lines of ours: they quote what clients
-// send. What gRPC calls an error is as a rule a client's, so it comes out as a warning, a few lines
-// a second at most, and the rest as debug. Before gRPC's first line.
+// Routes gRPC's log lines to the server's log, as fields, because they quote what clients send. An
+// error of gRPC is usually a client's, so it is logged as a warning, at most a few a second, and
+// the rest as debug. Must be called before gRPC logs.
 void RouteGrpcLog();
 
 }  // namespace millrace::server

@@ -4,11 +4,11 @@
 
 namespace millrace::server {
 
-// Something for another thread to do. It lies in a Mailbox at most once at a time and must live
-// until it is delivered.
+// A task for another thread. It may be in at most one Mailbox at a time, and must live until it is
+// delivered.
 class Mail {
  public:
-  // On the mailbox's thread.
+  // Runs on the mailbox's thread.
   virtual void Deliver() = 0;
 
  protected:
@@ -19,12 +19,12 @@ class Mail {
   Mail* next_ = nullptr;
 };
 
-// A queue without a lock: any thread posts, one thread delivers (Treiber's stack, taken as a whole
-// and turned round). Allocates nothing.
+// A lock-free queue with many producers and one consumer (Treiber's stack, taken whole and
+// reversed). Allocates nothing.
 class Mailbox {
  public:
-  // True when the mailbox was empty: its thread has to be told. What that thread did before it
-  // emptied the mailbox has then happened before. Any thread.
+  // Returns true if the mailbox was empty, so that its thread must be woken. Everything that thread
+  // did before it emptied the mailbox happens before the return. Any thread.
   bool Post(Mail& mail) {
     Mail* newest = newest_.load(std::memory_order_relaxed);
     do {
@@ -34,7 +34,7 @@ class Mailbox {
     return newest == nullptr;
   }
 
-  // Delivers what has come, in the order in which each thread posted it. On the mailbox's thread.
+  // Delivers all mail, in the order in which each thread posted it. On the mailbox's thread.
   void DeliverAll() {
     Mail* newest = newest_.exchange(nullptr, std::memory_order_acq_rel);
     Mail* oldest = nullptr;
@@ -45,7 +45,7 @@ class Mailbox {
       newest = before;
     }
     while (oldest != nullptr) {
-      // Once delivered it may be gone, or posted anew.
+      // A delivered mail may be gone, or posted again.
       Mail* const mail = oldest;
       oldest = oldest->next_;
       mail->Deliver();

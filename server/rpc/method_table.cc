@@ -10,7 +10,7 @@ namespace {
 
 constexpr size_t kLongestName = 200;
 
-// A client's name, fit for a line of text.
+// Returns a name that a client sent in a form fit for a line of text.
 std::string Quoted(std::string_view name) {
   return StrCat("'", absl::CHexEscape(View(name.substr(0, kLongestName))), "'");
 }

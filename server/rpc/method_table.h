@@ -17,14 +17,14 @@ class MethodTable {
   MethodTable(const MethodTable&) = delete;
   MethodTable& operator=(const MethodTable&) = delete;
 
-  // path: such as "/package.Service/Method". Null for a method that no service serves.
+  // Returns the method of a path such as "/package.Service/Method"; null if no service has it.
   const RpcService::Method* Find(std::string_view path) const;
-  // Tells a client that called such a path what there is instead.
+  // Returns the message for a client that called an unknown path, with what exists instead.
   std::string ExplainUnknown(std::string_view path) const;
 
  private:
   const std::vector<RpcService*> services_;
-  std::unordered_map<std::string_view, const RpcService::Method*> methods_;  // the services' own
+  std::unordered_map<std::string_view, const RpcService::Method*> methods_;  // of services_
 };
 
 }  // namespace millrace::server

@@ -20,7 +20,7 @@ void PollingThread::Stop() {
   if (!thread_.joinable()) return;
   Post(stop_order_);
   thread_.join();
-  MutexLock lock(waking_);  // who sent the last mail has let go of the alarm
+  MutexLock lock(waking_);  // the sender of the last mail may still hold the alarm
 }
 
 void PollingThread::Post(Mail& mail) {
@@ -46,7 +46,7 @@ void PollingThread::Run() {
   bool shut_down = false;
   while (queue_->Next(&tag, &ok)) {
     static_cast<Event*>(tag)->Happen(ok);
-    // gRPC forbids operations on a queue that is shut down, and every call still has one to do.
+    // gRPC forbids operations on a queue that is shut down, and every call still needs one.
     if (stopping_ && calls_ == 0 && !std::exchange(shut_down, true)) queue_->Shutdown();
   }
 }

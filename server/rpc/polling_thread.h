@@ -12,24 +12,23 @@
 
 namespace millrace::server {
 
-// What gRPC completes: the tag of an operation.
+// The tag of a gRPC operation, whose completion it receives.
 class Event {
  public:
-  // On the polling thread. ok: what gRPC says of the operation.
+  // Runs on the polling thread. ok: gRPC's result of the operation.
   virtual void Happen(bool ok) = 0;
 
  protected:
   ~Event() = default;
 };
 
-// The one thread of a completion queue. It tells of the calls on its queue and starts their
-// operations, which is where sockets are read and written, also those that other threads ask for:
-// they arrive by mail, many with one wake-up, so that threads never contend for a connection.
-// gRPC's own callback threads, two at least, hand every event from one to the other, which costs a
-// third more.
+// The only thread of a completion queue. It delivers the events of the calls on its queue and
+// starts their operations, which read and write sockets. Operations of other threads arrive by
+// mail, many with one wake-up, so that threads never contend for a connection. gRPC's own callback
+// threads, at least two, hand every event to each other, which costs a third more.
 class PollingThread {
  public:
-  // background: for what would hold up the other calls; must outlive it.
+  // background: runs work that would hold up the other calls; must outlive this object.
   PollingThread(std::unique_ptr<grpc::ServerCompletionQueue> queue, BackgroundThread& background)
       : queue_(std::move(queue)), background_(background) {}
   PollingThread(const PollingThread&) = delete;
@@ -37,18 +36,18 @@ class PollingThread {
   ~PollingThread() { Stop(); }
 
   void Start();
-  // Waits until no call is left, which takes that the server has been shut down. Idempotent.
+  // Waits until no call is left. The server must have been shut down. Idempotent.
   void Stop() MILLRACE_EXCLUDES(waking_);
 
-  // Delivers on the polling thread: at once when this is it, else soon. Any thread; not once the
-  // last call has ended.
+  // Delivers the mail on the polling thread: before returning if called there, else soon. Any
+  // thread; not after the last call has ended.
   void Post(Mail& mail) MILLRACE_EXCLUDES(waking_);
-  // The same, never before it returns.
+  // Does the same, but never before it returns.
   void PostLater(Mail& mail) MILLRACE_EXCLUDES(waking_);
   grpc::ServerCompletionQueue& queue() { return *queue_; }
   BackgroundThread& background() { return background_; }
 
-  // The calls on this queue, those still to come included. On the polling thread, or before Start.
+  // Count the calls on this queue, including those awaited. On the polling thread, or before Start.
   void AddCall() { ++calls_; }
   void RemoveCall() { --calls_; }
 
@@ -76,11 +75,11 @@ class PollingThread {
   BackgroundThread& background_;
   Mailbox mailbox_;
   MailCame mail_came_{mailbox_};
-  // Set when the mailbox was empty, and so never twice at a time. But it may be delivered, and be
-  // set anew or destroyed, while the Set before is still about to return.
+  // The alarm is set when the mailbox was empty, so never twice at a time. But it may fire, and be
+  // set again or destroyed, while the previous Set has not yet returned.
   Mutex waking_;
   grpc::Alarm alarm_ MILLRACE_GUARDED_BY(waking_);
-  // The polling thread's.
+  // Used by the polling thread only.
   int calls_ = 0;
   bool stopping_ = false;
   StopOrder stop_order_{stopping_};

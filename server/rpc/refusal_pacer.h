@@ -7,11 +7,11 @@
 
 namespace millrace::server {
 
-// Decides how long the answer to a refused call is held back. A client that calls again as soon as
-// it is refused would otherwise take the CPU from the work that was admitted: a refusal costs as
-// much as a small answer. Up to a rate refusals go out at once; beyond it they are spread out by
-// the generic cell rate algorithm (ITU-T I.371), which slows down a loop of such calls to that
-// rate. For one thread.
+// Decides for how long the answer to a refused call is held back. A client that calls again as soon
+// as it is refused would otherwise take the CPU from admitted work, because a refusal costs as much
+// as a small answer. Up to a rate, refusals go out at once; beyond it they are spread out by the
+// generic cell rate algorithm (ITU-T I.371), which slows a loop of such calls down to that rate.
+// One thread.
 class RefusalPacer {
  public:
   // The longest that an answer is held back.
@@ -27,9 +27,9 @@ class RefusalPacer {
             rate > 0 ? std::chrono::duration_cast<Duration>(std::chrono::duration<double>(1 / rate))
                      : Duration::zero()) {}
 
-  // Counts a refusal and returns for how long to hold back its answer, 0 or more. `left`: until the
-  // call's deadline; at most half of it is waited, so that the answer still arrives. Times may not
-  // go back.
+  // Counts a refusal and returns the time to hold back its answer, 0 or more. `left`: the time
+  // until the call's deadline, of which at most half is used, so that the answer still arrives.
+  // `now` must not decrease.
   Duration Delay(TimePoint now, Duration left) {
     scheduled_ = std::clamp(scheduled_ + interval_, now, now + kBurst + kLongest);
     const Duration delay = std::min(scheduled_ - now - kBurst, left / 2);

@@ -7,11 +7,11 @@
 namespace millrace::server {
 namespace {
 
-// One thread carries some 40,000 small calls a second. On few cores a second one costs more than it
-// gives, since gRPC lets but one thread of a process wait for sockets and hands that over.
+// One thread carries some 40,000 small calls a second. On few cores a second thread costs more than
+// it gains, since gRPC lets only one thread of a process wait for sockets and hands that role over.
 constexpr unsigned kCoresPerThread = 8;
 constexpr unsigned kMostThreads = 4;
-// Calls that a thread awaits at once: those that arrive with one read of a socket.
+// The calls that a thread awaits at once, as many as may arrive with one read of a socket.
 constexpr int kAwaited = 64;
 
 unsigned ThreadCount() {

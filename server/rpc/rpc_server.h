@@ -17,19 +17,21 @@
 
 namespace millrace::server {
 
-// A gRPC server of RpcServices with its polling threads. Start and Shutdown are for one thread.
+// A gRPC server of RpcServices with its polling threads. Start and Shutdown must be called on one
+// thread.
 class RpcServer {
  public:
   struct Options {
-    // Calls whose request has not arrived, of all connections together; see CallAcceptor.
+    // The most calls of all connections whose request has not arrived; see CallAcceptor.
     size_t max_incomplete_calls = 4096;
-    // Calls a second that may be answered RESOURCE_EXHAUSTED at once; see RefusalPacer. 0: all.
+    // The calls a second that are refused with RESOURCE_EXHAUSTED at once; see RefusalPacer. 0:
+    // all.
     double refusals_per_second = 1000;
-    // Called on a polling thread for each call that is refused because there are more.
+    // Called on a polling thread for each call that is refused by max_incomplete_calls.
     std::function<void()> on_incomplete_call_refused = [] {};
   };
 
-  // Builds and starts it; null when gRPC cannot. The services must outlive it.
+  // Builds and starts a server; null if gRPC cannot. The services must outlive it.
   static std::unique_ptr<RpcServer> Start(grpc::ServerBuilder& builder,
                                           const std::vector<RpcService*>& services,
                                           const Options& options);
@@ -41,8 +43,8 @@ class RpcServer {
   RpcServer& operator=(const RpcServer&) = delete;
   ~RpcServer() { Shutdown(std::chrono::system_clock::now()); }
 
-  // Takes no more calls, cancels at the deadline what still runs, and waits until every call has
-  // ended. Idempotent.
+  // Accepts no more calls, cancels at the deadline those that still run, and waits until every call
+  // has ended. Idempotent.
   void Shutdown(std::chrono::system_clock::time_point deadline);
 
  private:

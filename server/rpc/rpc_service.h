@@ -12,25 +12,25 @@
 
 namespace millrace::server {
 
-// A service whose methods take calls in bytes. What it is made of must be thread-safe: calls begin
+// A service whose methods take calls in bytes. Its members must be thread-safe, because calls begin
 // on every polling thread.
 class RpcService {
  public:
-  // Begins a call: has it ended by ByteCall::Finish, then or later. Must not block, nor throw once
-  // it has given the call to another thread. If it throws, as for want of memory, the transport
-  // ends its call, and no other, with INTERNAL.
+  // Begins a call, which must be ended by ByteCall::Finish, now or later. Must not block, nor throw
+  // after it has given the call to another thread. If it throws, for example without memory, only
+  // its own call ends, with INTERNAL.
   using Function = std::function<void(ByteCall&)>;
 
-  // A method that is served.
+  // A method of the service.
   struct Method {
-    std::string path;   // as "/millrace.v1.AdminService/LoadModel"
+    std::string path;   // such as "/millrace.v1.AdminService/LoadModel"
     bool takes_stream;  // the client sends a stream of messages
     Function function;
     size_t longest_at_once;
 
-    // As "LoadModel".
+    // Returns the name without the service, such as "LoadModel".
     std::string_view name() const { return std::string_view(path).substr(path.rfind('/') + 1); }
-    // Returns true if a call with that request is to begin on a thread for long ones.
+    // Returns true if a call with that request must begin on the background thread.
     bool IsLong(const ByteBuffer& request) const {
       return longest_at_once == kAlwaysLong || (!takes_stream && request.size() > longest_at_once);
     }
@@ -40,22 +40,24 @@ class RpcService {
   RpcService& operator=(const RpcService&) = delete;
   virtual ~RpcService() = default;
 
-  // As "millrace.v1.AdminService".
+  // Returns a name such as "millrace.v1.AdminService".
   const std::string& full_name() const { return descriptor_.full_name(); }
   // Constant once the service is made.
   const std::vector<Method>& methods() const { return methods_; }
 
  protected:
-  // full_name: of a service that is linked into the program.
+  // full_name: the name of a service that is linked into the program.
   explicit RpcService(std::string_view full_name);
 
-  // Bytes of a message that take well under a millisecond to decode, which other calls can wait.
+  // The most bytes of a message that decode in well under a millisecond, for which other calls can
+  // wait.
   static constexpr size_t kShort = 64 << 10;
 
-  // Serves the method of that name; the others answer UNIMPLEMENTED. A call whose request is longer
-  // begins on a thread for such, so that it holds up none but those. In the constructor.
+  // Serves the method of that name; methods without a function answer UNIMPLEMENTED. A call with a
+  // longer request begins on the background thread, so that it holds up no short ones. Must be
+  // called in the constructor.
   void Serve(std::string_view method, Function function, size_t longest_at_once = kShort);
-  // The same, on that thread always.
+  // Serves a method whose calls always begin on the background thread.
   void ServeSlowly(std::string_view method, Function function) {
     Serve(method, std::move(function), kAlwaysLong);
   }

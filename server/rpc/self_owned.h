@@ -8,8 +8,8 @@
 namespace millrace::server {
 
 // Calls and replies have no owner. A worker, a polling thread and the transport each hold a
-// reference to one, and only the object itself learns when the last of them has let go. The rule
-// for all of them:
+// reference to one, and only the object itself learns when the last of them has released it. All of
+// them follow these rules:
 //
 // 1. Make creates the object. No other code may use `new` or `delete` on it.
 // 2. A function that hands the object to another thread does that last: the object may be gone
@@ -17,7 +17,7 @@ namespace millrace::server {
 // 3. The object ends in the event that its caller promises to be the last one, by DeleteThis or
 //    ReleaseThis. That function must not touch the object afterwards.
 
-// Base of T, which deletes itself. T is `final`.
+// Base of T, which deletes itself. T must be `final`.
 template <typename T>
 class SelfOwned {
  public:
@@ -40,8 +40,8 @@ class SelfOwned {
   static void operator delete(void* memory) { ::operator delete(memory); }
 };
 
-// Base of T that a thread also owns by std::shared_ptr, as that of an HTTP connection does. The
-// object lives until both that thread and the work have let go.
+// Base of T that a thread also owns by std::shared_ptr, as an HTTP connection's thread does. The
+// object lives until both that thread and the work have released it.
 template <typename T>
 class SelfShared : public std::enable_shared_from_this<T> {
  protected:

@@ -7,8 +7,8 @@
 namespace millrace::server {
 namespace {
 
-// Statuses travel in trailers, whose default limit is 8 KiB for all of them, and bytes beyond ASCII
-// take three there.
+// Statuses travel in trailers, whose default limit is 8 KiB in all, and a byte beyond ASCII takes
+// three there.
 constexpr size_t kMaxMessage = 1024;
 
 }  // namespace

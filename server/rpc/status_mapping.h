@@ -5,8 +5,8 @@
 
 namespace millrace::server {
 
-// The one place where our statuses become gRPC's: the code as it is, the message cut to what fits a
-// header.
+// Converts a status to gRPC's, the only place that does: the code stays, and the message is cut to
+// fit a header.
 grpc::Status ToGrpcStatus(const absl::Status& status);
 
 }  // namespace millrace::server
