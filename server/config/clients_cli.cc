@@ -30,7 +30,7 @@ CLI::Validator DurationUpTo(std::chrono::milliseconds high) {
       "");
 }
 
-// A check without CLI11's own words in the help, because the option's text says what is allowed.
+// Removes CLI11's own words from a check's help, because the option's text says what is allowed.
 CLI::Validator Quiet(CLI::Validator check) { return check.description(""); }
 
 // Sets the placeholder that the help shows where CLI11 would print the type.

@@ -19,8 +19,8 @@ class ClientCommands {
   explicit ClientCommands(CLI::App& app);
   ~ClientCommands();
 
-  // The command whose subcommand was given. Call it after parsing. The environment supplies what no
-  // flag gave.
+  // Returns the command whose subcommand was given. Must be called after parsing. The environment
+  // supplies values that no flag gave.
   absl::StatusOr<Command> Parsed(const CLI::App& subcommand, const Environment& environment) const;
 
  private:

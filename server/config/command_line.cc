@@ -89,7 +89,8 @@ absl::Status Resolve(const ServeFlags& flags, const Environment& environment, Se
   return Validate(config);
 }
 
-// Whether the log should be JSON, as far as that is known when something else is wrong.
+// Returns true if the log should be JSON, as far as the flags and the environment tell before the
+// arguments are valid.
 bool AsksForJson(const ServeFlags& flags, const Environment& environment) {
   const GivenValues given = GivenFlags(flags);
   if (const auto flag = given.find("log-format"); flag != given.end())
@@ -131,7 +132,7 @@ std::string QuoteToml(const std::string& text) {
   return quoted + '"';
 }
 
-// Which of the two programs reads the command line.
+// The program that reads the command line.
 enum class Reader { kClient, kServer };
 
 std::variant<Command, EarlyExit> Parse(std::span<const std::string> arguments,

@@ -33,16 +33,15 @@ struct EarlyExit {
 std::variant<Command, EarlyExit> ParseCommandLine(std::span<const std::string> arguments,
                                                   const Environment& environment);
 
-// The same for the client program, which leaves `serve` and `check` to the server program: it
-// checks the form of their arguments only, since a configuration file may be a pipe, which can be
-// read but once. Their configuration holds the defaults then, and in which format `serve` is to
-// log. `serve
+// Does the same for the client program, which leaves `serve` and `check` to the server program and
+// checks only the form of their arguments, because a configuration file may be a pipe, which can be
+// read only once. Their configuration then holds the defaults and the log format of `serve`. `serve
 // --print-config` is read in full.
 std::variant<Command, EarlyExit> ParseClientCommandLine(std::span<const std::string> arguments,
                                                         const Environment& environment);
 
-// The effective configuration as TOML, each value with its origin as a comment. Reading it back
-// with --config gives the same configuration.
+// Returns the effective configuration as TOML, with the origin of each value as a comment. Reading
+// it back with --config gives the same configuration.
 std::string PrintConfig(const ServerConfig& config, const Origins& origins);
 
 }  // namespace millrace

@@ -7,7 +7,7 @@
 namespace millrace {
 namespace {
 
-// Levenshtein's distance, computed with one row.
+// Returns the Levenshtein distance, computed with one row.
 size_t EditDistance(std::string_view a, std::string_view b) {
   std::vector<size_t> row(b.size() + 1);
   std::iota(row.begin(), row.end(), size_t{0});

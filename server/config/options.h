@@ -9,8 +9,8 @@
 
 namespace millrace {
 
-// One option of `millrace serve`, with all that its flag, environment variable, TOML key, help text
-// and check need.
+// One option of `millrace serve`, with the data of its flag, environment variable, TOML key, help
+// text and check.
 struct Option {
   enum class Literal { kText, kNumber, kBool };  // how TOML writes the value
 
@@ -25,7 +25,7 @@ struct Option {
   std::function<std::string(const ServerConfig&)> get;  // in the form that `set` reads
 };
 
-// All options, in the order of the help.
+// Returns all options in the order of the help.
 std::span<const Option> ServeOptions();
 const Option* FindOption(std::string_view name);
 

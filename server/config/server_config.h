@@ -16,8 +16,8 @@
 
 namespace millrace {
 
-// One worker for each core that this process may keep busy, within 1..31, because each worker
-// leases one of the 31 stream slots.
+// Returns one worker for each core that this process may keep busy, within 1..31, because each
+// worker leases one of the 31 stream slots.
 int DefaultWorkers();
 
 // The configuration of `millrace serve`, as plain data. Each field is one row of the table in
@@ -86,15 +86,15 @@ struct ServerConfig {
   friend bool operator==(const ServerConfig&, const ServerConfig&) = default;
 };
 
-// The safety profile beside a repository of models, for when no other was named.
+// Returns the path of the safety profile beside a repository of models, for when no other was
+// named.
 std::filesystem::path DefaultSafetyProfile(const std::filesystem::path& models);
 
-// Checks what no single option can: options that belong together, addresses beyond loopback without
-// TLS. Touches no file.
+// Checks combinations of options, such as addresses beyond loopback without TLS. Touches no file.
 absl::Status Validate(const ServerConfig& config);
 
-// A warning about who may load and unload models; empty when only holders of a key or a certificate
-// may.
+// Returns a warning about who may load and unload models; empty when only holders of a key or a
+// certificate may.
 std::string AccessWarning(const ServerConfig& config);
 
 }  // namespace millrace

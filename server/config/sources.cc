@@ -21,11 +21,11 @@ namespace {
 
 constexpr char kPrefix[] = "MILLRACE_";
 constexpr size_t kMaxFileBytes = size_t{1} << 20;
-// Variables that are read elsewhere: the file's name, and those of the clients.
+// These variables are read elsewhere: the file's name and the clients' options.
 constexpr const char* kOtherVariables[] = {"MILLRACE_CONFIG", "MILLRACE_ADDRESS",
                                            "MILLRACE_API_KEY", "MILLRACE_TLS_CA"};
 
-// A TOML value as the text that its option reads; nullopt for kinds that no option has.
+// Returns a TOML value as the text that its option reads; nullopt for types that no option has.
 std::optional<std::string> ToText(const toml::node& node) {
   if (const auto* text = node.as_string()) return text->get();
   if (const auto* number = node.as_integer()) return absl::StrCat(number->get());

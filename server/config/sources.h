@@ -8,7 +8,7 @@
 
 namespace millrace {
 
-// The values that one source of configuration gave: by option name, value and origin.
+// A value that a source of configuration gave.
 struct GivenValue {
   std::string value;
   std::string place;  // how an error names it: "--queue-size", "MILLRACE_QUEUE_SIZE", "conf.toml:3:
@@ -22,7 +22,8 @@ absl::StatusOr<GivenValues> ReadEnvironment(const Environment& environment);
 // Rejects keys that no option has.
 absl::StatusOr<GivenValues> ReadTomlFile(const std::string& file);
 
-// Whether Kubernetes sets this variable by itself for a service whose name starts with "millrace".
+// Returns true if Kubernetes sets this variable by itself for a service whose name starts with
+// "millrace".
 bool IsKubernetesServiceVariable(std::string_view name, std::string_view value);
 
 // Applies the values. A value that its option does not allow is an error that names the place, the

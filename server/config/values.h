@@ -8,20 +8,20 @@
 
 namespace millrace {
 
-// How values are written, the same in flags, variables and the file. Each pair is inverse:
-// Parse(Format(v)) == v.
+// These functions parse and format values, the same in flags, variables and the file. Each pair is
+// inverse: Parse(Format(v)) == v.
 
-// "250ms", "5s", "2m", "1h" or "0"; a number without a unit is rejected.
+// Durations: "250ms", "5s", "2m", "1h" or "0"; a number without a unit is rejected.
 std::optional<std::chrono::milliseconds> ParseDuration(std::string_view text);
 std::string FormatDuration(std::chrono::milliseconds value);
 
-// "64KiB", "16MiB", "1GiB" or plain bytes.
+// Sizes: "64KiB", "16MiB", "1GiB" or plain bytes.
 std::optional<uint64_t> ParseBytes(std::string_view text);
 std::string FormatBytes(uint64_t value);
 
 std::optional<int64_t> ParseInteger(std::string_view text);
 
-// "true", "on", "yes", "1" and their opposites.
+// Accepts "true", "on", "yes", "1" and their opposites.
 std::optional<bool> ParseBool(std::string_view text);
 
 }  // namespace millrace

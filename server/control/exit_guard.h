@@ -16,8 +16,8 @@ class ExitGuard {
  public:
   // Ends the process with this status. It does not return, except in tests.
   using Exit = std::function<void(int status)>;
-  // Writes out the log as long as somebody reads it, then ends the process at once, without taking
-  // anything down.
+  // Writes out the log as long as it is being read, then ends the process at once, without any
+  // teardown.
   static void ExitNow(int status);
 
   explicit ExitGuard(Exit exit = ExitNow, Clock& clock = Clock::Real());
@@ -25,8 +25,8 @@ class ExitGuard {
   ExitGuard(const ExitGuard&) = delete;
   ExitGuard& operator=(const ExitGuard&) = delete;
 
-  // When `grace` is over, the process ends with this status, and the log says why. Of two orders
-  // the one that is due first applies.
+  // Ends the process with this status when `grace` is over, and logs why. Of two calls the one that
+  // is due first applies.
   void Arm(Duration grace, int status, std::string why) MILLRACE_EXCLUDES(mu_);
 
  private:

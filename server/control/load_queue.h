@@ -17,8 +17,8 @@
 namespace millrace::server {
 
 // The callers that wait for a model to be loaded. The main thread loads one model at a time.
-// Callers that want a model whose load has not begun wait for the same load, and a load that nobody
-// waits for any more is not run. Thread-safe.
+// Callers that want a model whose load has not begun share that load, and a load is dropped when
+// all its callers have left. Thread-safe.
 class LoadQueue {
  public:
   // Called once, on any thread and without a lock, with the outcome of the load, or CANCELLED, or

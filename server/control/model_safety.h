@@ -15,9 +15,9 @@
 
 namespace millrace::server {
 
-// Applies the safety profile to the models of a repository: how many forwards may run at once at
-// start, and whether a model that is loaded later may join them. A profile that is broken, or
-// belongs to another device, system, libtorch or mode, is ignored, and the backend's policy
+// Applies the safety profile to the models of a repository: the number of forwards that may run at
+// once at start, and whether a model that is loaded later may join them. A profile that is broken,
+// or belongs to another device, system, libtorch or mode, is ignored, and the backend's policy
 // applies. Main thread only; the profile is read once.
 class ModelSafety {
  public:
@@ -42,7 +42,7 @@ class ModelSafety {
   absl::Status Check(const models::ModelRepository::Package& package, int permits);
 
   const std::filesystem::path& file() const { return options_.file; }
-  // Whether a profile applies here. Valid after Measured.
+  // Returns true if a profile applies here. Valid after Measured.
   bool holds() const { return profile_.has_value(); }
   // The item that causes the least value, such as "model voice"; empty when nothing is below what
   // the device can use. Valid after Measured.

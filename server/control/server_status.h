@@ -39,7 +39,8 @@ class ServerStatus final : public ServerView {
   int workers() const { return workers_; }
   int64_t requests_in_flight() const { return admission_.in_flight(); }
   std::chrono::duration<double> uptime() const { return std::chrono::steady_clock::now() - start_; }
-  // How many requests of a loaded model wait, and how many may; zeros when it is not loaded.
+  // Returns the number of waiting requests of a loaded model and its limit; zeros if it is not
+  // loaded.
   std::pair<size_t, size_t> Queue(std::string_view model) const;
 
  private:

@@ -18,7 +18,7 @@ ShutdownSequence::~ShutdownSequence() {
   {
     MutexLock lock(mu_);
     thread = std::move(thread_);
-    started_ = main_arrived_ = true;  // from now on nobody waits for it
+    started_ = main_arrived_ = true;  // no thread waits for it from now on
   }
   changed_.NotifyAll();
   if (thread.joinable()) thread.join();

@@ -17,11 +17,11 @@ namespace millrace::server {
 // waiting short, and a third ends the process at once.
 class ShutdownSequence {
  public:
-  // How long the main thread may continue its task, such as a load, after the drain.
+  // The time that the main thread may continue its task, such as a load, after the drain.
   static constexpr std::chrono::seconds kMainThreadGrace{5};
-  // How long taking everything down may take.
+  // The time that the teardown may take.
   static constexpr std::chrono::seconds kTeardownGrace{15};
-  // How long all of it may take after a second signal.
+  // The time that everything may take after a second signal.
   static constexpr std::chrono::seconds kForcedGrace{2};
 
   // `interrupt` makes the main thread call Await; it may be called on any thread. The guard and the
@@ -57,7 +57,7 @@ class ShutdownSequence {
   void Run() MILLRACE_EXCLUDES(mu_);
   // Runs the drain, or waits until the thread that runs it has finished.
   void DrainOnce() MILLRACE_REQUIRES(mu_);
-  // Waits until the flag is set; returns false when the main thread's grace is over before.
+  // Waits until the flag is set; returns false if the main thread's grace ends first.
   bool AwaitMainThread(const bool& flag) MILLRACE_REQUIRES(mu_);
   void EndWithoutMainThread(const char* message) MILLRACE_EXCLUDES(mu_);
 

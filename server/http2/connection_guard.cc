@@ -81,7 +81,7 @@ void ConnectionGuard::ReadHello(WatchedConnection& connection, std::span<const c
   by_random_.emplace(connection.Random(), &connection);
 }
 
-// A handshake that came to nothing leaves its hello behind.
+// Removes the hello of a handshake that was not completed.
 void ConnectionGuard::Forget(WatchedConnection& connection) {
   if (std::exchange(connection.hello_filled_, 0) != connection.hello_.size()) return;
   const auto found = by_random_.find(connection.Random());

@@ -17,25 +17,24 @@
 
 namespace millrace::server {
 
-// 32 bytes that a TLS client makes up for each connection; they tell which one a session belongs
-// to.
+// The 32 random bytes of a TLS client hello, which tell the connection that a session belongs to.
 using TlsRandom = std::array<uint8_t, 32>;
 
-// A connection whose bytes are looked at as gRPC reads them.
+// A connection whose bytes the guard checks as gRPC reads them.
 class WatchedConnection {
  public:
-  // Calls that its client has begun. Any thread.
+  // Returns the number of calls that the client has begun. Any thread.
   uint64_t calls() const { return calls_.load(std::memory_order_relaxed); }
 
  private:
   friend class ConnectionGuard;
-  // A TLS record's and a handshake message's header, the version, then the random.
+  // The headers of a TLS record and of a handshake message, the version, then the random bytes.
   static constexpr size_t kHelloBytes = 11 + std::tuple_size_v<TlsRandom>;
 
-  TlsRandom Random() const;  // once all of the hello is there
+  TlsRandom Random() const;  // valid once the whole hello is there
 
   std::atomic<uint64_t> calls_{0};
-  // Those below belong to the thread that reads the connection, of which gRPC has one at a time.
+  // The members below belong to the thread that reads the connection; gRPC has one at a time.
   Peer peer_;
   FrameGuard frames_{FrameLimits()};
   bool watched_ = false;
@@ -43,16 +42,16 @@ class WatchedConnection {
   size_t hello_filled_ = 0;
 };
 
-// Sees every byte that gRPC reads from its clients before gRPC does (read_hooks.cc), and has gRPC
-// see a broken connection instead where a client abuses HTTP/2. One for the process, since hooks
-// know but descriptors and sessions. Thread-safe.
+// Sees every byte that gRPC reads from its clients before gRPC does (read_hooks.cc), and makes gRPC
+// see a broken connection where a client abuses HTTP/2. There is one in a process, since the hooks
+// know only descriptors and sessions. Thread-safe.
 class ConnectionGuard {
  public:
   struct Counts {
     int64_t open = 0;
     uint64_t refused = 0;
     uint64_t made_room = 0;
-    uint64_t headers = 0;  // closed by what their clients did
+    uint64_t headers = 0;  // closed for what their clients did
     uint64_t resets = 0;
     uint64_t control_frames = 0;
     uint64_t incomplete_calls = 0;  // refused
@@ -62,38 +61,40 @@ class ConnectionGuard {
   ConnectionGuard(const ConnectionGuard&) = delete;
   ConnectionGuard& operator=(const ConnectionGuard&) = delete;
 
-  // Before the first connection. tls: what the sockets carry is encrypted.
+  // Must be called before the first connection. tls: the sockets carry encrypted bytes.
   void Configure(const FrameLimits& limits, bool tls);
 
-  // Looks at what gRPC receives by this descriptor from now on; before gRPC has it. Nobody needs to
-  // say when the connection has ended: of others that get its number, none is read by hooked
-  // functions. Null where reads are not hooked; lives for ever, as another connection some day.
+  // Checks what gRPC receives on this descriptor from now on. Must be called before gRPC has it.
+  // Needs no notice of the connection's end: another socket that gets the number is not read by
+  // hooked functions. Returns null where reads are not hooked. The result lives for ever and is
+  // reused.
   const WatchedConnection* Watch(int fd, const Peer& peer) MILLRACE_EXCLUDES(mu_);
 
   // Called with what was read from a socket: `size` bytes in these pieces. Any descriptor. Returns
   // false if gRPC must not see them.
   bool OnReceived(int fd, std::span<const iovec> pieces, size_t size) MILLRACE_EXCLUDES(mu_);
-  // The connection of a TLS session, null when none began with that.
+  // Returns the connection of a TLS session; null if none began with that hello.
   WatchedConnection* FindTls(const TlsRandom& random) MILLRACE_EXCLUDES(mu_);
   // Called with decrypted bytes of a connection. Returns false if gRPC must not see them.
   bool OnReceived(WatchedConnection& connection, std::span<const char> bytes);
 
-  // How long a new connection of the peer has to wait.
+  // Returns the time that a new connection of the peer has to wait.
   Duration Delay(const Peer& peer, TimePoint now) const { return penalties_.Delay(peer, now); }
-  // What the listener does, for the counts.
+  // Report the listener's actions for the counts.
   void SetOpen(size_t connections) { open_.store(static_cast<int64_t>(connections)); }
   void CountRefused() { refused_.fetch_add(1, std::memory_order_relaxed); }
-  // A call was refused since its request did not arrive.
+  // Counts a call that was refused because its request did not arrive.
   void CountIncompleteCall() { incomplete_calls_.fetch_add(1, std::memory_order_relaxed); }
   void CountMadeRoom() { made_room_.fetch_add(1, std::memory_order_relaxed); }
   Counts counts() const;
 
-  // Whether gRPC's reads do come here.
+  // Returns true if gRPC's reads pass through the hooks.
   bool hooked() const { return hooked_.load(std::memory_order_relaxed); }
   void SetHooked() { hooked_.store(true, std::memory_order_relaxed); }
 
  private:
-  // Connections by descriptor, in chunks that stay for ever: hooks look them up without a lock.
+  // Connections by descriptor, in chunks that are never freed, because hooks look them up without a
+  // lock.
   static constexpr size_t kChunk = 256;
   static constexpr size_t kChunks = 4096;
   using Chunk = std::array<WatchedConnection, kChunk>;

@@ -7,19 +7,19 @@
 namespace millrace::server {
 namespace {
 
-// RFC 9113, section 6.
+// Frame types and flags of RFC 9113, section 6.
 constexpr uint8_t kData = 0;
 constexpr uint8_t kHeaders = 1;
 constexpr uint8_t kRstStream = 3;
 constexpr uint8_t kContinuation = 9;
 constexpr uint8_t kEndStream = 0x1;
 
-// At once may come what the rate allows in a quarter of a second: a client that cancels all it has
-// under way is no flood, and some hundred resets take the server but milliseconds.
+// A burst may have what the rate allows in a quarter of a second. A client that cancels all its
+// calls is no flood, and some hundred resets cost the server only milliseconds.
 constexpr double kBurstSeconds = 0.25;
 
-// Clients answer each reply and each of its pieces by WINDOW_UPDATE frames for the stream and for
-// the connection, and measure the bandwidth by PING frames; those of gRPC send about two a call.
+// Clients answer each reply and each of its pieces with WINDOW_UPDATE frames for the stream and for
+// the connection, and measure the bandwidth with PING frames; gRPC's clients send about two a call.
 constexpr int kControlFramesOfCall = 4;
 constexpr int kControlFramesOfData = 1;
 
@@ -78,7 +78,7 @@ FrameAbuse FrameGuard::BeginFrame(TimePoint now) {
   skip_ = length;
   switch (type) {
     case kData:
-      if (length == 0 && (flags & kEndStream) == 0) break;  // says nothing
+      if (length == 0 && (flags & kEndStream) == 0) break;  // an empty frame
       control_frames_.Drain(kControlFramesOfData);
       return FrameAbuse::kNone;
     case kHeaders:
@@ -105,7 +105,7 @@ void FrameGuard::BeginCall(uint32_t stream, TimePoint now) {
 
 FrameAbuse FrameGuard::Reset(uint32_t stream, TimePoint now) {
   Age(now);
-  // A client may drop at once all that it has had under way for a while: they are few.
+  // A client may cancel at once all calls that have run for a while, because they are few.
   if (stream <= old_) {
     return control_frames_.Add(now) ? FrameAbuse::kNone : FrameAbuse::kControlFrames;
   }
@@ -122,7 +122,7 @@ void FrameGuard::Age(TimePoint now) {
   }
 }
 
-// Counts the frame's own header too, so that frames without payload have an end.
+// Counts the frame's own header too, so that frames without payload are bounded.
 FrameAbuse FrameGuard::AddToBlock(size_t length) {
   block_ += kHeaderBytes + length;
   return block_ <= max_block_ ? FrameAbuse::kNone : FrameAbuse::kHeaders;

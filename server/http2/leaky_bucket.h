@@ -7,14 +7,14 @@
 
 namespace millrace::server {
 
-// How often something happens beyond a rate: it fills by one each time and leaks at the rate. For
-// one thread.
+// Measures how much the frequency of an event exceeds a rate: each event fills the bucket by one,
+// and it leaks at the rate. One thread.
 class LeakyBucket {
  public:
-  // rate: a second, above 0. size: how many may come at once.
+  // rate: events a second, above 0. size: the events that may come at once.
   LeakyBucket(double rate, double size) : rate_(rate), size_(size) {}
 
-  // False when it overflows. Times may not go back.
+  // Counts an event. Returns false if the bucket overflows. `now` must not decrease.
   bool Add(TimePoint now) {
     const std::chrono::duration<double> elapsed = now - leaked_;
     leaked_ = now;
@@ -22,7 +22,7 @@ class LeakyBucket {
     return level_ <= size_;
   }
 
-  // Takes out what came for a good reason.
+  // Takes back events that were legitimate.
   void Drain(double amount) { level_ = std::max(level_ - amount, 0.0); }
 
  private:

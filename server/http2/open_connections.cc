@@ -6,7 +6,7 @@
 namespace millrace::server {
 namespace {
 
-// Longer than an honest client takes from its connection to its first call.
+// Honest clients take less time from their connection to their first call.
 constexpr Duration kTimeToBegin = std::chrono::seconds(1);
 
 }  // namespace

@@ -15,26 +15,27 @@ struct ConnectionLimits {
   int connections_per_peer = 768;
 };
 
-// A connection that was accepted.
+// An accepted connection.
 struct OpenConnection {
-  int fd = -1;  // the listener's own: the connection's while it waits, then a duplicate of it
+  int fd = -1;  // the listener's: the socket itself while it waits, then a duplicate
   Peer peer;
   TimePoint accepted;
-  TimePoint due;                               // when it is gRPC's turn
-  bool waits = true;                           // for that
-  const WatchedConnection* watched = nullptr;  // null before, and where nobody can tell
-  bool began = false;                          // a call, as far as anybody can tell
+  TimePoint due;                               // when it is handed to gRPC
+  bool waits = true;                           // it has not been handed to gRPC
+  const WatchedConnection* watched = nullptr;  // null while it waits, or without hooks
+  bool began = false;                          // its client has begun a call, as far as is known
 };
 
-// What becomes of a new connection, and who has to make room for it.
+// The decision on a new connection, and the connection that has to make room for it.
 struct Place {
   enum class Answer { kFree, kMakeRoom, kTooMany, kTooManyOfPeer };
   Answer answer = Answer::kFree;
   size_t closed = 0;  // for kMakeRoom: the index of the connection to close
 };
 
-// Where all places are taken, the oldest connection that never began a call makes room, once it has
-// had a while to: those who only hold places keep nobody out.
+// Decides on a new connection. If all places are taken, the oldest connection that has begun no
+// call makes room once it has had a while to begin one, so that clients that only hold connections
+// lock nobody out.
 Place FindPlace(const std::vector<OpenConnection>& open, const Peer& newcomer,
                 const ConnectionLimits& limits, TimePoint now);
 

@@ -16,7 +16,7 @@ bool IsIpv4(const std::array<uint8_t, 16>& address) {
   return std::equal(kMapped.begin(), kMapped.end(), address.begin());
 }
 
-// IPv4 also where it came over a socket of IPv6.
+// Writes IPv4 in its own form even where it came over an IPv6 socket.
 std::string ToText(const std::array<uint8_t, 16>& address) {
   char text[INET6_ADDRSTRLEN] = "";
   const bool mapped = IsIpv4(address);

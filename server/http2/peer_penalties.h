@@ -9,19 +9,18 @@
 
 namespace millrace::server {
 
-// How long the next connection of a peer has to wait whose connections were closed for abuse: so
-// that one who comes back at once costs little, and others behind the same address still get in.
-// Thread-safe.
+// Delays the next connection of a peer whose connections were closed for abuse. A peer that comes
+// back at once then costs little, and others behind the same address still get in. Thread-safe.
 class PeerPenalties {
  public:
   static constexpr Duration kFirst = std::chrono::milliseconds(250);
   static constexpr Duration kLongest = std::chrono::seconds(2);
-  // After so long without abuse all is forgotten.
+  // Penalties are forgotten after this time without abuse.
   static constexpr Duration kMemory = std::chrono::seconds(30);
 
-  // A connection of the peer was closed: the delay doubles.
+  // Records that a connection of the peer was closed; doubles its delay.
   void Add(const Peer& peer, TimePoint now) MILLRACE_EXCLUDES(mu_);
-  // 0 for a peer that did nothing.
+  // Returns the peer's delay; 0 without a penalty.
   Duration Delay(const Peer& peer, TimePoint now) const MILLRACE_EXCLUDES(mu_);
 
  private:
@@ -29,7 +28,7 @@ class PeerPenalties {
     Duration delay;
     TimePoint last;
   };
-  // More peers are let off.
+  // Further peers get no penalty.
   static constexpr size_t kMostPeers = 4096;
 
   mutable Mutex mu_;

@@ -1,6 +1,6 @@
-// gRPC has no place for a look at what a client sends before its HTTP/2 transport acts on it. So
-// the functions by which it reads are defined here too: the dynamic linker takes the program's
-// before a library's, and these ask the next ones in line.
+// gRPC has no interface to inspect a client's bytes before its HTTP/2 transport acts on them. This
+// file therefore defines the functions by which gRPC reads: the dynamic linker prefers the
+// program's symbols to a library's, and these call the next ones in its order.
 
 #include <dlfcn.h>
 #include <openssl/ssl.h>
@@ -19,7 +19,7 @@ Function Next(const char* name) {
   return reinterpret_cast<Function>(dlsym(RTLD_NEXT, name));
 }
 
-// Where a session keeps its connection.
+// Returns the index under which a session stores its connection.
 int SessionIndex() {
   static const int index = SSL_get_ex_new_index(0, nullptr, nullptr, nullptr, nullptr);
   return index;
@@ -33,7 +33,7 @@ bool IsGrpcServer(SSL* session) {
   return std::string_view(reinterpret_cast<const char*>(protocol), length) == "h2";
 }
 
-// Null for a session whose hello was cut into records as no TLS library does.
+// Returns null for a session whose hello was split into records as no TLS library does.
 WatchedConnection* ConnectionOf(SSL* session) {
   auto* connection = static_cast<WatchedConnection*>(SSL_get_ex_data(session, SessionIndex()));
   if (connection == nullptr) {

@@ -7,7 +7,7 @@
 namespace millrace::logging {
 namespace {
 
-// The length of the valid UTF-8 sequence at the start of the text; 0 when it is invalid.
+// Returns the length of the valid UTF-8 sequence at the start of the text; 0 when it is invalid.
 size_t Utf8Length(std::string_view text) {
   const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
   const unsigned char first = byte(0);

@@ -16,8 +16,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Writes all of the text, and waits when somebody has made the descriptor non-blocking. Returns
-// false when nobody will ever read it.
+// Writes the whole text, and waits if the descriptor was made non-blocking. Returns false if it
+// will never be read.
 bool WriteWhole(int descriptor, std::string_view text) {
   while (!text.empty()) {
     const ssize_t written = write(descriptor, text.data(), text.size());

@@ -10,8 +10,8 @@
 
 namespace millrace::logging {
 
-// Writes lines to a descriptor on a thread of its own, so that a slow or stopped reader holds up
-// nobody else: neither those who log nor the end of the process. Thread-safe.
+// Writes lines to a descriptor on a thread of its own, so that a slow or stopped reader delays
+// neither the threads that log nor the end of the process. Thread-safe.
 class LineWriter {
  public:
   struct Options {
@@ -25,7 +25,7 @@ class LineWriter {
   explicit LineWriter(Options options);
   LineWriter(const LineWriter&) = delete;
   LineWriter& operator=(const LineWriter&) = delete;
-  ~LineWriter();  // like Close without patience
+  ~LineWriter();  // like Close without waiting
 
   // Takes a line with its line break; never waits. When too many lines wait, the oldest are dropped
   // and counted.

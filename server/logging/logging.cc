@@ -16,7 +16,7 @@
 namespace millrace::logging {
 namespace {
 
-// How long Shutdown waits for a reader that takes nothing.
+// The time that Shutdown waits for a reader that reads nothing.
 constexpr std::chrono::milliseconds kPatience{1000};
 // Log renders the lines of this logger on the caller's thread; those of any other logger are plain
 // text that has to be rendered here.

@@ -23,7 +23,7 @@ struct Options {
 void Init(const Options& options);
 // Logs why the process ends, whatever the level: "millrace: <error>" in text, an object in JSON.
 void LastWords(std::string_view error);
-// Writes out what is queued, which takes at most a second when nobody reads it. Later lines are
+// Writes out the queue, which takes at most a second when stderr is not read. Later lines are
 // dropped. Any thread.
 void Shutdown();
 

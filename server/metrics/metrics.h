@@ -75,14 +75,14 @@ class Metrics {
   explicit Metrics(const BuildInfo& build, Duration longest_request = std::chrono::minutes(5));
   ~Metrics();
 
-  // The metrics of a model, the same at each call with this name; "" and no task for requests that
-  // reached no model. They live as long as this object.
+  // Returns the metrics of a model, the same object for each call with this name; "" and no task
+  // for requests that reached no model. They live as long as this object.
   std::shared_ptr<ModelMetrics> ForModel(const std::string& name,
                                          std::optional<models::Task> task = std::nullopt);
   // Sets the source of the gauges, which is called on a scrape's thread. The gauges are missing
   // until it is set.
   void SetSnapshot(std::function<Snapshot()> snapshot);
-  // The page that a scrape gets, in Prometheus' text format.
+  // Returns the page of a scrape in Prometheus' text format.
   std::string Text() const;
 
  private:

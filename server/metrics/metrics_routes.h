@@ -7,7 +7,7 @@
 
 namespace millrace::server {
 
-// The options of a server for scrapes alone: it serves few requests at once, whatever connects.
+// Returns the options of a server for scrapes alone, which serves few requests at once.
 HttpServer::Options MetricsServerOptions(const std::string& address);
 
 // Adds GET /metrics. The metrics must outlive the server.

@@ -30,15 +30,16 @@ std::string_view ToString(Method method);
 // The task of the models that the method uses.
 models::Task TaskOf(Method method);
 
-// Why a request was refused at admission, as the label `reason`.
+// The reason why a request was refused at admission, as the label `reason`.
 enum class Refusal : uint8_t { kQueueFull, kTooMany, kDraining };
 inline constexpr size_t kRefusals = 3;
 std::string_view ToString(Refusal refusal);
 
 inline constexpr size_t kStatusCodes = 17;  // the codes of gRPC, 0..16
-// The name of a code as gRPC writes it: "OK", "CANCELLED" ...
+// Returns the name of a code as gRPC writes it: "OK", "CANCELLED" ...
 std::string_view StatusCodeName(absl::StatusCode code);
-// Whether an alert uses the rate of this code, which needs the value 0 before the first such end.
+// Returns true if an alert uses the rate of this code, which needs the value 0 before the first
+// such end.
 bool IsWatched(absl::StatusCode code);
 
 // The counters and histograms of one model, looked up once so that a request pays for the increment
@@ -59,7 +60,7 @@ struct ModelMetrics {
 
   // Counts the end of a call: its status code, and its time from the first byte to the last.
   void CountRequest(Method method, absl::StatusCode code, Duration took);
-  // Counts what a translation read and wrote.
+  // Counts the tokens that a translation read and wrote.
   void CountTokens(int64_t source, int64_t target) {
     source_tokens.Increment(static_cast<double>(source));
     target_tokens.Increment(static_cast<double>(target));

@@ -18,7 +18,7 @@ namespace {
 
 double ResidentBytes() {
 #ifdef __APPLE__
-  // macOS itself goes by the footprint: resident_size does not include the GPU's memory.
+  // macOS itself reports the footprint: resident_size does not include the GPU's memory.
   task_vm_info_data_t info;
   mach_msg_type_number_t count = TASK_VM_INFO_COUNT;
   if (task_info(mach_task_self(), TASK_VM_INFO, reinterpret_cast<task_info_t>(&info), &count) !=

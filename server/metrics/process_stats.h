@@ -2,9 +2,9 @@
 
 namespace millrace::server {
 
-// What the operating system reports of this process; 0 for values that it does not report.
+// Values that the operating system reports of this process; 0 for those that it does not report.
 struct ProcessStats {
-  double resident_bytes = 0;      // on macOS the footprint
+  double resident_bytes = 0;      // on macOS the memory footprint
   double cpu_seconds = 0;         // user and system time
   double start_time_seconds = 0;  // since the epoch
   double open_fds = 0;

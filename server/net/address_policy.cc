@@ -42,8 +42,8 @@ absl::StatusOr<HostPort> ParseHostPort(std::string_view address) {
     if (result.host.find(':') != result.host.npos) {
       return Malformed(address, "an IPv6 address needs brackets");
     }
-    // The host goes on to gRPC and the resolver, where no part of it may be read as something else,
-    // such as a scheme or a path.
+    // The host is passed on to gRPC and the resolver, which must not read any part of it as
+    // something else, such as a scheme or a path.
     const bool sane = std::all_of(result.host.begin(), result.host.end(), [](unsigned char c) {
       return std::isalnum(c) || c == '.' || c == '-' || c == '_' || c == '*';
     });

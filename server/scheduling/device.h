@@ -20,7 +20,7 @@ class Device {
   // Runs the batch's device phase under a permit; returns how long it waited for the permit. Throws
   // what Forward throws.
   virtual Duration RunForward(runtime::WorkerContext& context, models::Batch& batch) = 0;
-  // Whether a shape that the device compiles on one thread serves all threads.
+  // Returns true if a shape that the device compiles on one thread serves all threads.
   virtual bool SharesCompiledShapes() const { return false; }
 };
 

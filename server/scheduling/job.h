@@ -13,8 +13,8 @@ namespace millrace::server {
 class Job;
 class ServedModel;
 
-// The caller's side of a job: takes the outputs and the final status to the client. The calls of
-// the services implement it.
+// The caller's side of a job: takes the outputs and the final status to the client. Calls implement
+// it.
 class Reply : public models::OutputSink {
  public:
   // Ends the call. Called exactly once, after the last Emit. The object must not be touched
@@ -41,7 +41,7 @@ class Job {
   models::Request request;
   Reply& reply;
   const TimePoint admitted;
-  const double estimate;  // of all its work, before anything was known of it
+  const double estimate;  // of all its work, before it began
   TimePoint enqueued{};   // when it last entered its queue; set by the scheduler
   // The totals over its steps so far: the waits before them, and their time.
   Duration waited{};

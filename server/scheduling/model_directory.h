@@ -35,7 +35,7 @@ class ModelDirectory {
   void Put(std::shared_ptr<ServedModel> model) MILLRACE_EXCLUDES(mu_);
   // Returns false when there is no such model.
   bool Remove(std::string_view name) MILLRACE_EXCLUDES(mu_);
-  // How many times models were put in or removed.
+  // Returns the number of times that a model was put in or removed.
   uint64_t changes() const MILLRACE_EXCLUDES(mu_);
   // All models, sorted by name.
   std::vector<std::shared_ptr<ServedModel>> All() const MILLRACE_EXCLUDES(mu_);

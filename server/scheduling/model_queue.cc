@@ -106,11 +106,11 @@ absl::Status ModelQueue::Admit(Job& job, TimePoint now, double workers) {
   const double all_workers = workers;
   if (!quick) workers = LeftByQuick(workers, now);
   const double service = work * pace_.seconds_in_steps() * all_workers / workers;
-  // It begins at once while there are fewer requests than workers.
+  // The job begins at once while there are fewer requests than workers.
   double wait = requests() < all_workers_ ? 0 : SecondsFor(AllWork(), workers);
   bool in_time = kAdmitted * margin * wait + service <= left - Reserve();
   if (!busy()) {
-    // Admit it so that the pace is measured again.
+    // Admits a doubtful job, so that the pace is measured again.
     in_time |= pace_.steps() < kStepsToJudge || kDoubtful * service <= left;
   } else if (wait > 0 && !(in_time && HasTimeFor(work, margin, now, workers))) {
     RefreshLoad(now, workers);
@@ -311,7 +311,7 @@ void ModelQueue::TakeByDeadline(size_t most, TimePoint now, double workers, Popp
     if (HandOut(std::move(job), now, popped) && alone) break;
   }
   for (Line* line : {&started_, &quick_, &fresh_}) std::erase(*line, nullptr);
-  // Here only much shorter requests wait, or none of the others may begin.
+  // Only much shorter requests wait here, or none of the others may begin.
   if (popped.batch.empty() && popped.dropped.empty()) TakeInTurn(most, now, popped);
 }
 

@@ -60,7 +60,7 @@ class ModelQueue {
   // A newcomer much shorter than the others has at most this part of their work on average.
   static constexpr double kMuchShorter = 1.0 / 8;
 
-  ModelQueue() = default;  // not in use
+  ModelQueue() = default;  // a queue that is not in use
   // all_workers >= 1; `capacity` bounds the jobs that wait.
   ModelQueue(const models::BatchPolicy& policy, size_t capacity, size_t all_workers);
 
@@ -77,10 +77,10 @@ class ModelQueue {
   void PushFresh(std::unique_ptr<Job> job);
   void PushStarted(std::unique_ptr<Job> job);
 
-  // When the job that is next entered the queue. The queue must not be empty.
+  // Returns the time at which the next job entered the queue. The queue must not be empty.
   TimePoint next_since() const { return NextLine().front()->enqueued; }
-  // Whether there is a full batch, or one that has lingered; otherwise `ready` is when there will
-  // be one.
+  // Returns true if there is a full batch, or one that has lingered; otherwise sets `ready` to the
+  // time at which there will be one.
   bool IsReady(TimePoint now, TimePoint& ready) const;
   // Takes the next batch. The queue must not be empty.
   void TakeBatch(TimePoint now, double workers, Popped& popped);
@@ -89,12 +89,12 @@ class ModelQueue {
   // Reports what a worker did in a step, once its jobs are back or gone.
   void ReportStep(const StepReport& step, TimePoint now);
 
-  // Takes out the job of this reply; null when it does not wait here.
+  // Takes out the job of this reply; null if it does not wait here.
   std::unique_ptr<Job> Remove(const Reply& reply, TimePoint now);
   void TakeExpired(TimePoint now, std::vector<std::unique_ptr<Job>>& expired);
   void TakeAll(std::vector<std::unique_ptr<Job>>& all);
 
-  // The recent use in workers: 1 is one worker all the time.
+  // Returns the recent use in workers: 1 is one worker all the time.
   double recent_use(TimePoint now) const { return use_.workers(now); }
 
   Duration served{};  // the workers' time that it has had or, being empty, gave away
@@ -112,18 +112,18 @@ class ModelQueue {
   size_t UnderWayLimit() const;
   size_t BatchSize() const;
   size_t requests() const { return size() + running_; }
-  // The work that is left of a job, as far as it is known.
+  // Returns the work that is left of a job, as far as it is known.
   double WorkOf(const Job& job) const {
     return job.request.work_left() * (job.service.count() == 0 ? correction_.factor() : 1);
   }
-  // The work that is left of all jobs, waiting and running.
+  // Returns the work that is left of all jobs, waiting and running.
   double AllWork() const { return begun_work_ + correction_.factor() * new_work_; }
-  // The workers that much shorter requests leave to the others.
+  // Returns the workers that much shorter requests leave to the others.
   double LeftByQuick(double workers, TimePoint now) const;
-  // The seconds that the workers take together for this much work.
+  // Returns the seconds that all workers together take for this much work.
   double SecondsFor(double work, double workers) const { return work * pace_.seconds() / workers; }
 
-  // Whether the next job may come from this line of jobs that have not begun.
+  // Returns true if the next job may come from this line of jobs that have not begun.
   bool MayBeginFresh() const;
   bool MayBeginQuick() const;
   const Line& NextLine() const;
@@ -134,35 +134,36 @@ class ModelQueue {
   void Count(const Job& job, double sign);
   void Uncount(const Line& line, const Job& job);
   std::unique_ptr<Job> TakeFront(Line& line);
-  // Hands a job out: to the batch or, when it is cancelled or late, to those that need no worker.
-  // Returns whether it is in the batch.
+  // Hands a job out: to the batch or, if it is cancelled or late, to those that need no worker.
+  // Returns true if it is in the batch.
   bool HandOut(std::unique_ptr<Job> job, TimePoint now, Popped& popped);
   void TakeInTurn(size_t most, TimePoint now, Popped& popped);
   void TakeByDeadline(size_t most, TimePoint now, double workers, Popped& popped);
   void StopRunning(Job& job);
   void LearnFromLeaving(const Job& job, TimePoint now);
 
-  // The seconds that a request takes for this much work once it has begun and goes on.
+  // Returns the seconds that a request takes for this much work once it has begun and is not
+  // interrupted.
   double SecondsAlone(double work) const;
-  // The seconds before a deadline by which its work should be done.
+  // Returns the seconds before a deadline by which its work should be done.
   double Reserve() const;
-  // Whether everything would be done before the earliest deadline even if it took `stretch` times
-  // as long.
+  // Returns true if everything would be done before the earliest deadline even if it took `stretch`
+  // times as long.
   bool HasTimeFor(double more_work, double stretch, TimePoint now, double workers) const;
-  // Computes load_ again if much has changed since.
+  // Computes load_ again if much has changed since the last time.
   void RefreshLoad(TimePoint now, double workers);
-  // Whether work would be late if requests took turns.
+  // Returns true if work would be late if requests took turns.
   bool IsPressed(TimePoint now, double workers);
-  // Refuses jobs that have not begun, the last first, until what is left can be done in time.
+  // Refuses jobs that have not begun, the last first, until the remaining work can be done in time.
   void RefuseExcess(double workers, Popped& popped);
-  // Whether this much work is much shorter than what others have left.
+  // Returns true if this much work is much shorter than what others have left.
   bool IsQuick(double work) const;
 
   models::BatchPolicy policy_;
   size_t capacity_ = 0;
   size_t all_workers_ = 0;
 
-  // All by `enqueued`.
+  // All lines are sorted by `enqueued`.
   Line fresh_;          // jobs that have not begun
   Line quick_;          // jobs that have not begun, much shorter than the others when they came
   Line started_;        // jobs that come back for another step

@@ -18,7 +18,7 @@ constexpr double kUseSeconds = 2;
 constexpr std::chrono::seconds kForgotten{20};
 constexpr std::chrono::milliseconds kLeastObserved{250};
 
-// The weight of a use that long ago.
+// Returns the weight of a use `ago` before now.
 double Kept(Duration ago) { return std::exp(-Seconds(ago) / kUseSeconds); }
 
 }  // namespace

@@ -6,7 +6,7 @@
 
 namespace millrace::server {
 
-// How long a model takes for its work (Model::EstimateWork), according to its last steps. Not
+// The time that a model takes for its work (Model::EstimateWork), learnt from its last steps. Not
 // thread-safe.
 class Pace {
  public:
@@ -49,7 +49,7 @@ class Correction {
   double work_ = 1;
 };
 
-// How much of the workers' time a model used lately. Not thread-safe.
+// The workers' time that a model used lately. Not thread-safe.
 class RecentUse {
  public:
   void Add(TimePoint now, Duration took);

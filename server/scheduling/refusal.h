@@ -10,9 +10,10 @@ namespace millrace::server {
 // Returns RESOURCE_EXHAUSTED with a hint when to try again, clamped to 1 ms .. 60 s.
 absl::Status Refused(std::string message, std::chrono::duration<double> retry_after);
 
-// How long a refused client should wait before it tries again; zero when the status has no hint.
+// Returns the time for which a refused client should wait before it tries again; zero if the status
+// has no hint.
 std::chrono::milliseconds RetryHint(const absl::Status& status);
-// The same for HTTP's Retry-After; 0: none.
+// Returns the same in seconds for HTTP's Retry-After; 0: none.
 int RetryAfterSeconds(const absl::Status& status);
 
 }  // namespace millrace::server

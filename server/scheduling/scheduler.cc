@@ -75,7 +75,7 @@ double Scheduler::WorkersFor(const ModelQueue& queue, TimePoint now) const {
     used += other.recent_use(now);
     if (other.busy()) ++sharing;
   }
-  // Others do not get more than an equal share, even if they want it.
+  // Others get no more than an equal share, even if they want it.
   return std::max(all / sharing, all - used);
 }
 

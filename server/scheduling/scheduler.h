@@ -18,7 +18,7 @@ namespace millrace::server {
 // Names a queue of the Scheduler. A small value.
 using QueueId = size_t;
 
-// The bounded queues of all models, and the one place where workers wait for work.
+// The bounded queues of all models, and the only place where workers wait for work.
 //
 // A worker takes a batch of one model. Among the models that are ready (with a full batch, or one
 // that has lingered enough) it is the one that has had the least of the workers' time while it had
@@ -85,7 +85,7 @@ class Scheduler {
   size_t capacity(QueueId queue) const MILLRACE_EXCLUDES(mu_);
 
  private:
-  // The workers that a queue can count on while others want theirs.
+  // Returns the workers that a queue can count on while other queues want theirs.
   double WorkersFor(const ModelQueue& queue, TimePoint now) const MILLRACE_REQUIRES(mu_);
   void PutBack(std::unique_ptr<Job> job, void (ModelQueue::*push)(std::unique_ptr<Job>), Wake whom)
       MILLRACE_EXCLUDES(mu_);

@@ -149,8 +149,8 @@ void RunStep(std::vector<std::unique_ptr<Job>> batch, Device& device,
     if (outcome) metrics.queue_seconds.Observe(Seconds(job->waited));
   }
   report.tells_pace |= report.work > 0;
-  // Jobs count as running until they are back in the queue; otherwise another worker would let
-  // others begin.
+  // Jobs count as running until they are back in the queue; otherwise another worker would begin
+  // further requests.
   Settle(std::move(batch), scheduler);
   // Delivery takes the worker's time too.
   report.took = clock.Now() - start;

@@ -19,7 +19,7 @@ namespace millrace::server {
 void RunStep(std::vector<std::unique_ptr<Job>> batch, Device& device,
              runtime::WorkerContext& context, Scheduler& scheduler, Clock& clock = Clock::Real());
 
-// How much of a model's warm-up a thread has to run.
+// The part of a model's warm-up that a thread has to run.
 enum class WarmUpExtent : uint8_t { kEveryShape, kOneForward };
 
 // Runs a model's warm-up inputs on the calling thread and discards the results. INTERNAL when one

@@ -23,7 +23,7 @@ KeyDigest DigestOf(std::string_view key);
 
 // The widest mode that a file of keys may have.
 inline constexpr mode_t kKeyFileMode = 0640;
-// The mode as four digits, such as "0640".
+// Returns the mode as four digits, such as "0640".
 std::string OctalMode(mode_t mode);
 
 // Parses the entries of a file's text. A name may have several keys, so that one can be replaced

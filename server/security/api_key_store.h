@@ -82,10 +82,11 @@ class ApiKeyStore {
   std::thread poller_;  // declared last: it uses all of the above
 };
 
-// The key in an `authorization: Bearer <key>` value, or empty. The case of the scheme is ignored.
+// Returns the key in an `authorization: Bearer <key>` value, or empty. The case of the scheme is
+// ignored.
 std::string_view BearerToken(std::string_view authorization);
 
-// A line of the file for this key. InvalidArgument for a name that a line cannot hold.
+// Returns a line of the file for this key. InvalidArgument for a name that a line cannot hold.
 absl::StatusOr<std::string> ApiKeyLine(std::string_view name, Role role, std::string_view key);
 // Adds such a line to a file, which is created with mode 0600 if it does not exist. Fails and
 // leaves the file as it is when others than its owner and readers of its group may use it, or when
