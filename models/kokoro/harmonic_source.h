@@ -26,8 +26,8 @@ class HarmonicSource {
   // Returns the spectrum [1, channels, samples / hop + 1]. pitch [1, values] in hertz; noise [1,
   // sines, samples] of mean 0 and standard deviation 1.
   at::Tensor Run(const at::Tensor& pitch, const at::Tensor& noise) const;
-  // The same for a padded batch; the result is zero beyond `after`. pitch [batch, values] up to the
-  // extent; noise [batch, samples, sines].
+  // Does the same for a padded batch; the result is zero beyond `after`. pitch [batch, values] up
+  // to the extent; noise [batch, samples, sines].
   at::Tensor RunPadded(const at::Tensor& pitch, const at::Tensor& noise, const KokoroExtent& extent,
                        const KokoroExtent& after) const;
 

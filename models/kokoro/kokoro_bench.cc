@@ -1,4 +1,4 @@
-// Measures how long Kokoro takes for a sentence on one thread, by phase: kokoro_bench <package
+// Measures the time that Kokoro takes for a sentence on one thread, by phase: kokoro_bench <package
 // folder> <file of phonemes> [line [repeats]] in processor time, which other processes change less
 // than wall time.
 

@@ -52,7 +52,7 @@ constexpr char kWarmupWords[] =
     "sentence";
 constexpr float kWarmupStep = 1.14F;  // the least ratio between two ShapeBuckets is 8 / 7
 
-// Holds what is left to speak of a request.
+// The units of a request that are left to speak.
 struct SpeechState final : models::RequestState {
   SpeechState(const models::SynthesizeInput& input, const models::SpeechPauses& pauses)
       : plan(input, {.max_bytes = kMaxUnitBytes, .first_clause_alone = true, .pauses = pauses}) {}
@@ -76,8 +76,8 @@ struct Parts {
   bool few_shapes = false;
 };
 
-// The samples of a request's next unit. nullopt when the request was to stop meanwhile, or when the
-// unit was too long and its halves come first. An error ends the request.
+// The samples of a request's next unit. nullopt if the request must stop, or if the unit was too
+// long and its halves come first. An error ends the request.
 using Spoken = absl::StatusOr<std::optional<std::vector<float>>>;
 
 class LoadedKokoro final : public models::Model {

@@ -20,7 +20,7 @@ class CpuConv {
   // the number of taps is even, one more after it than before.
   at::Tensor Run(const at::Tensor& x) const;
 
-  // The same over rows of channels: converts x [time, in] to [time, out].
+  // Does the same over rows of channels: converts x [time, in] to [time, out].
   at::Tensor RunRows(const at::Tensor& x) const;
 
   int64_t out_channels() const { return out_; }

@@ -24,17 +24,17 @@ absl::Status CheckSpeech(const models::SynthesizeInput& input, const models::Mod
 // Returns the work of a request, in bytes to speak at normal speed. Constant time.
 double EstimateWork(const models::SynthesizeInput& input);
 
-// Holds what is left to speak of a request, text or phonemes, by unit. For the current unit it has
-// the network's input and when each part of it is heard. Used by one worker at a time; the input
-// must outlive it.
+// The units of a request, text or phonemes, that are left to speak. For the current unit it holds
+// the network's input and the times at which each part of it is heard. Used by one worker at a
+// time; the input must outlive it.
 class SpeechPlan {
  public:
-  // How a voice speaks units.
+  // The way in which a voice speaks units.
   struct Manner {
     size_t max_bytes = kMaxSpeechUnitBytes;
     // The first unit of a streamed request ends with its first clause.
     bool first_clause_alone = false;
-    // How many samples at the beginning and at the end of a unit are searched for silence; its
+    // The samples at the beginning and at the end of a unit that are searched for silence; its
     // first and its last chunk have at least as many, if the unit has. 0: a unit is one chunk, and
     // its times follow the sound.
     size_t lead_samples = 0;
@@ -44,7 +44,7 @@ class SpeechPlan {
 
   SpeechPlan(const models::SynthesizeInput& input, const Manner& manner);
 
-  // Advances to a unit that can be spoken. Returns false when the request was finished, is to stop,
+  // Advances to a unit that can be spoken. Returns false if the request is finished or must stop,
   // or has used its share of the step.
   bool Prepare(models::Request& request, const SpeechReader& reader);
   // The network's input for the current unit.
@@ -60,14 +60,14 @@ class SpeechPlan {
 
   // Replaces the current unit with its halves. Returns false when it is too short for that.
   bool Halve();
-  // Sets how long each of ids() lasts.
+  // Sets the number of frames that each of ids() lasts.
   void SetFrames(std::span<const int64_t> frames, int64_t samples_per_frame);
 
   // Makes a chunk of the unit's audio from the network's samples. The network's own silence at the
   // ends of a unit is cut to a little, and the pause before the unit is added. The first chunk has
   // the unit's text and times.
   models::SynthesizeOutput TakeChunk(std::vector<float> samples, int sample_rate, bool last);
-  // Goes on to the next unit. Returns false when there is none.
+  // Advances to the next unit. Returns false when there is none.
   bool Advance();
 
  private:
@@ -76,9 +76,9 @@ class SpeechPlan {
   // Returns the number of characters of the input's text before the byte, which must not be before
   // the current unit.
   size_t CharactersBefore(size_t byte) const;
-  // Returns the samples of that many seconds at the request's speed.
+  // Returns the number of samples of that many seconds at the request's speed.
   int64_t Scaled(float seconds, int sample_rate) const;
-  // Returns the samples of silence between the current unit and the previous one.
+  // Returns the number of samples of silence between the current unit and the previous one.
   int64_t PauseBefore(int sample_rate) const;
   // Adds the times of the unit, whose first sample becomes the `shift`th.
   void AddTimes(int64_t shift, models::SynthesizeOutput& chunk);

@@ -19,7 +19,7 @@ inline constexpr size_t kMaxSpeechUnitBytes = 400;
 std::vector<std::string_view> SplitSpeechUnits(std::string_view text,
                                                size_t max_bytes = kMaxSpeechUnitBytes);
 
-// The same for phonemes. Phonemes have neither abbreviations nor capitals, so a stop before white
+// Does the same for phonemes. They have neither abbreviations nor capitals, so a stop before white
 // space always ends a sentence.
 std::vector<std::string_view> SplitPhonemeUnits(std::string_view phonemes,
                                                 size_t max_bytes = kMaxSpeechUnitBytes);

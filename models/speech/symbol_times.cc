@@ -11,7 +11,7 @@ namespace millrace::speech {
 namespace {
 
 constexpr int kLeastPerSecond = 200;    // a symbol lasts at least 5 ms
-constexpr int kOverhangPerSecond = 10;  // how late a sound may begin: 0.1 s
+constexpr int kOverhangPerSecond = 10;  // the latest that a sound may begin: 0.1 s
 
 }  // namespace
 
@@ -114,7 +114,7 @@ void SymbolTimes::FollowSound(std::span<const float> samples, int sample_rate) {
       const auto silence = LongestSilence(part(begin, most), sample_rate);
       const int64_t from = silence ? begin + static_cast<int64_t>(silence->begin) : 0;
       const int64_t to = silence ? begin + static_cast<int64_t>(silence->end) : 0;
-      // A silence that ends before that is within the word.
+      // A silence that ends before that place is within the word.
       if (silence && from < bounds[next] && to >= bounds[last + 1]) {
         EndSoundAt(last, from, least);
         if (to > bounds[last + 1] && to < bounds[next + 1]) bounds[next] = to;

@@ -9,12 +9,12 @@
 
 namespace millrace::speech {
 
-// When each symbol of a unit is heard, in samples of the network: symbol i lasts from bounds[i] to
-// bounds[i + 1]. Bounds never decrease.
+// The times at which each symbol of a unit is heard, in samples of the network: symbol i lasts from
+// bounds[i] to bounds[i + 1]. Bounds never decrease.
 struct SymbolTimes {
   std::vector<int64_t> bounds;  // one more than there are symbols; empty without symbols
-  std::vector<bool> sounds;     // whether the symbol is a sound, not a space or a mark
-  std::vector<bool> marks;      // of pauses
+  std::vector<bool> sounds;     // true for sounds, false for spaces and marks
+  std::vector<bool> marks;      // true for marks of pauses
 
   // Makes the times from the frames of each of the network's ids.
   static SymbolTimes FromFrames(const PhonemeIds& read, std::string_view phonemes,
@@ -26,8 +26,8 @@ struct SymbolTimes {
   void EndMarksAt(int64_t end);
 
   // A network attributes the silence of a pause to the sound before it as well as to the mark. This
-  // moves the sounds next to a pause to where they are heard in the unit's samples; sounds between
-  // two pauses stay. Linear time.
+  // function moves the sounds next to a pause to where they are heard in the unit's samples; sounds
+  // between two pauses stay. Linear time.
   void FollowSound(std::span<const float> samples, int sample_rate);
 
  private:

@@ -24,7 +24,8 @@ class TensorReader {
 
   at::Device device() const { return device_; }
   bool Has(const std::string& name) const;
-  // Returns for how many numbers from 0 on "<prefix><number><suffix>" exists.
+  // Returns the number of consecutive numbers from 0 on for which "<prefix><number><suffix>"
+  // exists.
   int64_t Count(const std::string& prefix, const std::string& suffix) const;
   // Returns a float32 copy of a tensor; -1 accepts any size. Returns an undefined tensor when it is
   // missing or has another shape.
@@ -35,7 +36,7 @@ class TensorReader {
   // Records an error of the tensor with that name.
   void Refuse(const std::string& name, const std::string& what);
 
-  // The first error of all calls so far.
+  // Returns the first error of all calls so far.
   const absl::Status& status() const { return status_; }
 
  protected:

@@ -43,7 +43,8 @@ struct TextToPhonemesOptions {
 absl::StatusOr<std::unique_ptr<TextToPhonemes>> MakeTextToPhonemes(
     const TextToPhonemesOptions& options);
 
-// Returns the language of the lexicon, "en-US" or "en-GB", or what is wrong with the file.
+// Returns the language of the lexicon, "en-US" or "en-GB", or an error that says what is wrong with
+// the file.
 absl::StatusOr<std::string> LanguageOfLexicon(const std::filesystem::path& lexicon_file);
 
 }  // namespace millrace::speech

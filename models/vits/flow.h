@@ -19,7 +19,7 @@ class Flow {
   // A row of latent values has two halves of half_width() floats; the second half of the channels
   // begins at half_width().
   int64_t half_width() const { return half_width_; }
-  // How many frames on each side a transformed frame depends on.
+  // Returns the number of frames on each side that a transformed frame depends on.
   int64_t reach() const;
   // Transforms `frames` rows in place.
   void Run(float* rows, int64_t frames, int64_t speaker) const;

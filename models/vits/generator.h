@@ -42,7 +42,7 @@ class Generator {
   };
 
   int64_t hop() const { return hop_; }
-  // How many frames it reads on each side of those whose samples it makes.
+  // Returns the number of frames that it reads on each side of those whose samples it makes.
   int64_t margin() const;
   // Writes samples [(end - begin) * hop] of the frames [begin, end) of the sentence. Calls
   // should_stop in every chunk; returns false, with the samples unfinished, if it returns true.
@@ -81,7 +81,7 @@ class Generator {
   };
 
   static Block TakeBlock(VitsWeights& weights, int64_t index, int64_t channels);
-  // Returns how many rows a block reads beyond each end.
+  // Returns the number of rows that a block reads beyond each end.
   static int64_t Reach(const Block& block);
   static Rows Allocate(kernels::AlignedBuffer<float>& memory, int64_t begin, int64_t end,
                        int64_t width);

@@ -34,7 +34,7 @@ constexpr float kMinSpeed = 0.25F;
 constexpr float kMaxSpeed = 4.0F;
 constexpr float kMaxNoise = 2.0F;
 constexpr int64_t kMaxUnitSeconds = 300;
-// They take about one second and about five.
+// These texts take about one second and about five.
 constexpr char kWarmupPhrase[] = "Thank you very much.";
 constexpr char kWarmupSentence[] =
     "The first sentence that is spoken should not take longer than all the others.";
@@ -45,7 +45,7 @@ constexpr int64_t kChunkFrames = 384;
 constexpr uint64_t kDurationStream = 0;  // streams of a sentence's noise
 constexpr uint64_t kLatentStream = 1;
 
-// Holds what is left to speak of a request.
+// The units of a request that are left to speak.
 struct SpeechState final : models::RequestState {
   SpeechState(const models::SynthesizeInput& input, const models::SpeechPauses& pauses, int64_t hop)
       : tail_frames(std::lround(kFirstChunkFrames / std::min(input.speed, 1.0F))),
@@ -53,7 +53,7 @@ struct SpeechState final : models::RequestState {
                      .tail_samples = static_cast<size_t>(tail_frames * hop),
                      .pauses = pauses}) {}
 
-  // Returns how many frames of the unit the next step speaks.
+  // Returns the number of frames of the unit that the next step speaks.
   int64_t NextChunk(bool streamed) const {
     const int64_t rest = frames - spoken;
     if (!streamed) return rest;

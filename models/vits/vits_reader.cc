@@ -24,7 +24,7 @@ absl::StatusOr<models::PhonemeText> VitsReader::ToPhonemes(
     std::string_view sentence, const models::SynthesizeInput& input) const {
   models::RespelledText english;
   if (english_) english = models::RespellForEspeak(*english_, sentence);
-  // Where the normaliser leaves nothing of a text, espeak-ng may still know it.
+  // espeak-ng may know a text of which the normaliser leaves nothing.
   const bool respelled = !english.words.empty();
   if (input.word_times) {
     return respelled ? phonemizer_->PhonemizeParts(english.text, english.words)

@@ -1,13 +1,13 @@
-// How fast an encoder-decoder decodes on a device, greedily, with random weights of a published
-// shape. One JSON object a line:
+// Measures how fast an encoder-decoder decodes on a device, greedily, with random weights of a
+// published shape. Prints one JSON object a line:
 //   {"shape": "nllb-600m", "mode": "graph", "rows": 1, "tokens": 4, "us_per_token": 900.1}
-// for steps of so many rows with paths of 30 tokens and sources of 20 (median of repeats), "eager"
+// for steps of "rows" rows with paths of 30 tokens and sources of 20 (median of repeats), "eager"
 // or replayed as a graph, "tokens" of each row in one submission; and
 //   {"shape": "nllb-600m", "mode": "translate", "workers": 1, "concurrent": 128,
 //   "tokens_per_s": 1.5}
 // for whole sentences, 20 tokens into exactly 30, encoded and decoded `concurrent` at a time by
-// each of the workers for about so many seconds, tokens of all workers. At first a small network
-// decodes on the device what it decodes in float32 on the CPU:
+// each of the workers for about SECONDS, tokens of all workers. First it checks that a small
+// network decodes on the device what it decodes in float32 on the CPU:
 //   {"shape": "small", "type": "Half", "sentences": 64, "equal": 63}
 //
 // Usage: millrace_seq2seq_scaling DEVICE SECONDS SHAPE...   (shapes: nllb-600m, opus-base)
