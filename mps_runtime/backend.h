@@ -22,15 +22,15 @@ class Backend {
   virtual DeviceType device() const = 0;
   // The model name of the CPU or accelerator, for people to read.
   virtual std::string DeviceName() const = 0;
-  // How many forwards at once are known to be safe and useful without a calibrated profile; at
-  // least 1.
+  // The number of concurrent forwards that are known to be safe and useful without a calibrated
+  // profile; at least 1.
   virtual int SafeConcurrency() const = 0;
   // The number of concurrent forwards beyond which nothing is gained: a calibrated profile never
   // raises the limit above it.
   virtual int UsefulConcurrency() const { return kWorkerSlots; }
-  // How many worker threads may have a stream; 1..31.
+  // The number of worker threads that may have a stream; 1..31.
   virtual int MaxWorkers() const { return kWorkerSlots; }
-  // The reason, for people, when that is fewer than 31; else empty.
+  // The reason, for people, why MaxWorkers is below 31; else empty.
   virtual std::string WhyFewWorkers() const { return {}; }
   // The mode that is used when the configuration names none.
   virtual ForwardMode DefaultMode() const { return ForwardMode::kParallel; }
@@ -38,8 +38,8 @@ class Backend {
   // Main thread, once, before any other thread touches the device: performs the first uses that
   // race in the driver.
   virtual void Bootstrap() = 0;
-  // Makes this the calling thread's current stream, with that many threads (>= 1) for the inside of
-  // one operator.
+  // Makes this the calling thread's current stream, with `intra_op_threads` (>= 1) threads for the
+  // inside of one operator.
   virtual void BindThread(Stream stream, int intra_op_threads) = 0;
   // Undoes BindThread on the same thread. The stream must be idle.
   virtual void UnbindThread(Stream stream) noexcept = 0;
@@ -49,7 +49,7 @@ class Backend {
   // Throws DeviceError.
   virtual void Synchronize(Stream stream) = 0;
   // Called around the host side of a forward, on one thread and properly nested, to release what
-  // the system allocates outside libtorch. LeaveForward gets what EnterForward returned.
+  // the system allocates outside libtorch. LeaveForward receives the result of EnterForward.
   virtual void* EnterForward() { return nullptr; }
   virtual void LeaveForward(void* /*scope*/) noexcept {}
   // Memory that the driver holds for this process, including what it keeps for reuse; 0 where the

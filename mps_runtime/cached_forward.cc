@@ -83,7 +83,7 @@ void CopyAll(const std::vector<at::Tensor>& from, const std::vector<at::Tensor>&
   for (size_t i = 0; i < from.size(); ++i) to[i].copy_(from[i], /*non_blocking=*/true);
 }
 
-// `outputs` are those of an earlier run of the same forward and give the shapes.
+// `outputs` are those of an earlier run of the same forward, whose shapes they give.
 std::unique_ptr<Entry> Record(WorkerContext& context, const GraphKey& key, Ends ends,
                               const std::vector<at::Tensor>& inputs,
                               const std::vector<at::Tensor>& outputs, const Forward& forward) {

@@ -21,7 +21,8 @@
 namespace millrace::runtime {
 namespace {
 
-// The value of a line such as `git_version = 'd0f2af8'` of a wheel's version.py; empty without one.
+// Returns the value of a line such as `git_version = 'd0f2af8'` of a wheel's version.py; empty
+// without one.
 std::string PythonString(const std::filesystem::path& file, std::string_view name) {
   std::ifstream in(file);
   for (std::string line; std::getline(in, line);) {
@@ -39,8 +40,8 @@ std::string FirstLine(const std::filesystem::path& file) {
   return line;
 }
 
-// "2.15.0" of "2.15.0+cu132", as the library itself tells it; empty for what is no release, since
-// the library tells those in ways of its own.
+// Returns "2.15.0" for "2.15.0+cu132", as the library itself reports it; empty for development
+// versions, which the library reports in other ways.
 std::string Release(const std::string& version) {
   const std::string release = version.substr(0, version.find('+'));
   const bool is_release = release.find_first_not_of("0123456789.") == release.npos &&

@@ -6,14 +6,14 @@
 
 namespace millrace::runtime {
 
-// How the host sides of two forwards may overlap.
+// The ways in which the host sides of two forwards may overlap.
 enum class ForwardMode : uint8_t {
   kParallel,    // they overlap freely; only the limiter bounds them
   kEncodeLock,  // they wait for the device together, but one thread at a time submits
   kSerial,      // they do not overlap: one mutex around the whole forward, the baseline
 };
 
-// "parallel", "encode-lock" or "serial".
+// Returns "parallel", "encode-lock" or "serial".
 std::string_view ToString(ForwardMode mode);
 std::optional<ForwardMode> ParseForwardMode(std::string_view name);
 

@@ -28,7 +28,7 @@ struct GraphKey {
   friend bool operator==(const GraphKey&, const GraphKey&) = default;
 };
 
-// A number that is unique among the model instances of this process. Any thread.
+// Returns a number that is unique among the model instances of this process. Any thread.
 uint64_t NextInstance();
 
 struct GraphKeyHash {

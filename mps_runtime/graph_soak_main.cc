@@ -1,5 +1,6 @@
-// All workers record forwards, evict the records and record them anew for a long time, each output
-// compared with the eager one. Prints a line every ten seconds, so that growing memory shows:
+// Lets all workers record forwards, evict the graphs and record them again for a long time, and
+// compares each output with the eager one. Prints a line every ten seconds, which shows growing
+// memory:
 //   seconds=10 forwards=123456 evictions=3456 wrong=0 device_mib=812.0 resident_mib=1450.3
 // Exit status 1 when an output was wrong or a forward failed.
 //

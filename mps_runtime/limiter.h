@@ -13,8 +13,8 @@ namespace millrace::runtime {
 
 class Limiter;
 
-// The right to have one forward in flight on the device. The destructor gives it back, on any
-// thread. It must not outlive its limiter.
+// The right to have one forward in flight on the device. The destructor returns it, on any thread.
+// It must not outlive its limiter.
 class DevicePermit {
  public:
   DevicePermit(DevicePermit&& other) noexcept : limiter_(std::exchange(other.limiter_, nullptr)) {}
@@ -34,16 +34,16 @@ class DevicePermit {
   Limiter* limiter_;  // null after a move
 };
 
-// Bounds how many forwards are in flight at once. A permit that is given back goes straight to the
-// thread that has waited longest, so nobody overtakes a waiter. Thread-safe. Without contention an
-// acquire and a release are one compare-and-swap each.
+// Bounds the number of forwards in flight. A returned permit goes straight to the thread that has
+// waited longest, so no thread overtakes a waiter. Thread-safe. Without contention an acquire and a
+// release are one compare-and-swap each.
 class Limiter {
  public:
   // permits >= 1, else std::invalid_argument. Deadlines are read on the given clock.
   explicit Limiter(int permits, Clock& clock = Clock::Real());
   Limiter(const Limiter&) = delete;
   Limiter& operator=(const Limiter&) = delete;
-  // Every permit must have been given back.
+  // Every permit must have been returned.
   ~Limiter();
 
   // Blocks until a permit is free.

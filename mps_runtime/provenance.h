@@ -29,7 +29,7 @@ Provenance ReadLibtorchProvenance();
 // that ends at a dot: "2.15" allows 2.15.0.
 void CheckLibtorch(const Provenance& provenance, const std::string& required);
 
-// One line of key=value pairs; values with spaces are quoted.
+// Returns one line of key=value pairs; values with spaces are quoted.
 std::string ToLogLine(const Provenance& provenance);
 
 }  // namespace millrace::runtime

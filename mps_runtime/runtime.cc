@@ -50,7 +50,7 @@ void ReleaseProcess() noexcept {
                               ": allowed are " + allowed);
 }
 
-// How many forwards may be in flight, and which source set that number.
+// The number of forwards that may be in flight, and the source that set it.
 struct Permits {
   int count = 1;
   std::string_view source;
@@ -82,7 +82,8 @@ Permits CheckedPermits(const RuntimeOptions& options, Permits safe) {
 
 constexpr int kMaxIntraOpThreads = 1024;
 
-// `at_once` of the workers compute; the others do host work or wait.
+// Returns the intra-op threads of a worker, when `at_once` of the workers compute and the others do
+// host work or wait.
 int IntraOpThreads(const RuntimeOptions& options, int cores, int at_once) {
   const int asked = options.intra_op_threads;
   if (asked < 0 || asked > kMaxIntraOpThreads) {

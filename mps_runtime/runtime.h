@@ -57,8 +57,8 @@ struct RuntimeOptions {
 // method says otherwise.
 class Runtime {
  public:
-  // The device that Bootstrap would choose, without using it. Throws as Bootstrap does for the
-  // device and for libtorch.
+  // Returns the properties of the device that Bootstrap would choose, without using it. Throws as
+  // Bootstrap does for the device and for libtorch.
   static DeviceFacts Describe(std::optional<DeviceType> device,
                               const std::string& require_libtorch = "");
   // The first caller's thread is the main thread for the rest of the process. Checks options and
@@ -79,15 +79,15 @@ class Runtime {
   // has a context.
   std::unique_ptr<WorkerContext> EnterWorker();
 
-  // The calling thread's context. A thread without one gets it as from EnterMainThread or
+  // Returns the calling thread's context. A thread without one gets it as from EnterMainThread or
   // EnterWorker, with their errors, and keeps it until the thread ends, in whatever way, or calls
   // LeaveThisThread; the main thread keeps it until this runtime is destroyed. If another thread
   // still has a context then, the process ends with a message, as with EnterWorker: join the thread
   // first, or let it leave. Also throws StreamError while the thread's thread-local variables are
-  // being destroyed. Costs one look at a thread-local variable, except for the first time.
+  // being destroyed. Costs one access to a thread-local variable, except for the first time.
   WorkerContext& ForThisThread();
-  // Gives back the context that ForThisThread made for the calling thread, if any. Throws
-  // StreamError during a forward.
+  // Releases the context that ForThisThread made for the calling thread, if any. Throws StreamError
+  // during a forward.
   void LeaveThisThread();
 
   DeviceType device() const;
@@ -97,7 +97,8 @@ class Runtime {
   // device has fewer streams; why_fewer_workers() then gives the reason in words.
   int workers() const { return workers_; }
   const std::string& why_fewer_workers() const { return why_fewer_workers_; }
-  // Memory that the device's driver holds for this process; 0 where it has none of its own.
+  // Returns the memory that the device's driver holds for this process; 0 where it has none of its
+  // own.
   int64_t device_bytes() const;
   StreamPool& stream_pool() { return pool_; }
   Limiter& limiter() { return limiter_; }
@@ -105,7 +106,7 @@ class Runtime {
   // The source of the limiter's size: "policy" (the backend's), "profile" (measured_concurrency) or
   // "flag" (max_in_flight).
   std::string_view safe_concurrency_source() const { return concurrency_source_; }
-  // Sums over all contexts; hits, misses and evictions include those of contexts that are gone.
+  // Returns sums over all contexts; hits, misses and evictions include those of destroyed contexts.
   GraphCacheStats graph_cache_stats() const;
 
   // Declares that every context has been warmed up. With GraphCachePolicy::kFrozen the workers'
@@ -156,7 +157,8 @@ class ForwardScope {
   ForwardScope& operator=(const ForwardScope&) = delete;
   ~ForwardScope();
 
-  // How long the constructor waited for the permit and the mode's lock; zero when both were free.
+  // Returns the time that the constructor waited for the permit and the mode's lock; zero when both
+  // were free.
   Duration wait() const { return wait_; }
 
  private:

@@ -68,7 +68,7 @@ void BM_EnterAndLeaveWorker(benchmark::State& state) {
 }
 BENCHMARK(BM_EnterAndLeaveWorker)->MeasureProcessCPUTime();
 
-// The look-up of a thread's own context, once it has one.
+// Measures the look-up of a thread's own context, once it has one.
 void BM_ForThisThread(benchmark::State& state) {
   const auto runtime = Runtime::Bootstrap({});
   OnWorkerThread([&] {
@@ -77,7 +77,7 @@ void BM_ForThisThread(benchmark::State& state) {
 }
 BENCHMARK(BM_ForThisThread)->MeasureProcessCPUTime();
 
-// How long a thread beyond the last slot waits for its refusal.
+// Measures the time until a thread beyond the last slot is refused.
 void BM_RefusedThirtySecondThread(benchmark::State& state) {
   const auto runtime = Runtime::Bootstrap({});
   std::latch in(kWorkerSlots), leave(1);

@@ -47,7 +47,7 @@ class Node {
                              ": allowed is " + allowed);
   }
 
-  // An object with these fields and no others.
+  // Requires an object with these fields and no others.
   void RequireFields(std::initializer_list<const char*> names) const {
     if (!json_.is_object()) Refuse("an object");
     for (const char* name : names) {
@@ -80,7 +80,7 @@ class Node {
   int64_t Integer(int64_t low, int64_t high) const {
     const auto refuse = [&] { Refuse(std::to_string(low) + ".." + std::to_string(high)); };
     if (!json_.is_number_integer()) refuse();
-    // A number that fits only an unsigned type is out of every range here.
+    // A number that fits only an unsigned type exceeds every range here.
     if (json_.is_number_unsigned() && json_.get<uint64_t>() > static_cast<uint64_t>(high)) refuse();
     const int64_t value = json_.get<int64_t>();
     if (value < low || value > high) refuse();

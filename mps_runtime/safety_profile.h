@@ -34,14 +34,15 @@ struct ProfileKey {
   friend bool operator==(const ProfileKey&, const ProfileKey&) = default;
 };
 
-// The key for this system, with the device and libtorch of the provenance.
+// Returns the key for this system, with the device and libtorch of the provenance.
 ProfileKey KeyOf(const Provenance& provenance);
-// A description for people that can also be compared: "backend 'cpu', device_name ...".
+// Returns a description for people that can also be compared: "backend 'cpu', device_name ...".
 std::string Describe(const ProfileKey& key);
-// The parts of the profile's key that differ from `here`, with both values; empty when it matches.
+// Returns the parts of the profile's key that differ from `here`, with both values; empty when it
+// matches.
 std::string Difference(const ProfileKey& profile, const ProfileKey& here);
 
-// How the runs of one item on a certain number of threads ended.
+// The outcomes of the runs of one item on a certain number of threads.
 struct RunCounts {
   int threads = 1;
   int ok = 0;
@@ -61,18 +62,19 @@ struct ProfileItem {
   std::string name;
   int64_t version = 0;       // models only
   std::string sha256 = {};   // models only: 64 hexadecimal digits over its config and weights
-  int safe_concurrency = 0;  // 0: it did not even survive alone
+  int safe_concurrency = 0;  // 0: it failed even alone
   std::vector<RunCounts> runs = {};  // by threads, ascending
 
   friend bool operator==(const ProfileItem&, const ProfileItem&) = default;
 };
 
-// The largest number of threads that survived all repeats together with every smaller number that
-// was tried; 0 when none did. The runs are in ascending order.
+// Returns the largest number of threads that survived all repeats together with every smaller
+// number that was tried; 0 when none did. The runs must be in ascending order.
 int SafeConcurrencyOf(std::span<const RunCounts> runs, int repeats);
 
-// How many concurrent forwards a machine survived, as `millrace calibrate` measured it. A value
-// without libtorch and without locks. The file is JSON of some kilobytes and is read once at start.
+// The number of concurrent forwards that a machine survived, as measured by `millrace calibrate`. A
+// value without libtorch and without locks. The file is JSON of some kilobytes and is read once at
+// start.
 struct SafetyProfile {
   static constexpr int kFormat = 1;
   static constexpr int kMaxRepeats = 10'000;

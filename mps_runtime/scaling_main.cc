@@ -1,11 +1,11 @@
-// Forwards a second against the number of threads: one mutex around the forward ("serial"), a
-// stream a thread with one thread at a time submitting ("encode-lock"), a stream a thread
-// ("eager"), a stream and a graph cache a thread ("cached"). Each forward is waited for. Its input
-// is on the device, or for the modes "...-host" on the host, where its output then goes, as with a
-// request. One JSON object a line:
+// Measures forwards a second against the number of threads, with one mutex around the forward
+// ("serial"), a stream for each thread of which one at a time submits ("encode-lock"), a stream for
+// each thread ("eager"), or a stream and a graph cache for each thread ("cached"). A thread waits
+// for each forward. Input and output are on the device, or on the host for the modes "...-host", as
+// with a request. Prints one JSON object a line:
 //   {"model": "mlp-512", "mode": "cached", "threads": 8, "forwards_per_s": 1234.5, "differ": 0}
 // "differ" counts the threads whose last output is not that of the main thread alone, bit for bit.
-// Repeats are interleaved, so that a drift of the machine falls on all modes alike; each line is a
+// Repeats are interleaved, so that a drift of the machine affects all modes alike; each line is a
 // repeat.
 //
 // Usage: millrace_scaling DEVICE SECONDS REPEATS THREADS...

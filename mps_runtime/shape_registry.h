@@ -25,13 +25,13 @@ struct ShapeStats {
   uint64_t refused_limit = 0;   // forwards that were refused because of max_compiled
 };
 
-// Decides which shapes the graph caches of a process may take, and how many shapes a device may
-// compile that keeps each until the process exits. Everything that runs before Freeze is warm-up,
-// and after it everything that the main thread runs: a model that is loaded later registers its
-// shapes there, and every worker may cache them from then on. Shapes are identified by their key
-// without its instance, so a model that is loaded again has its shapes already. Thread-safe. It is
-// asked only for shapes that a thread's own cache does not hold, and takes a lock then unless there
-// is nothing to decide.
+// Decides which shapes the graph caches of a process may take, and how many shapes a device that
+// keeps each compiled shape until the process exits may compile. Everything that runs before Freeze
+// is warm-up, and after it everything that the main thread runs: a model that is loaded later
+// registers its shapes there, and every worker may cache them from then on. Shapes are identified
+// by their key without its instance, so a model that is loaded again has its shapes already.
+// Thread-safe. It is called only for shapes that a thread's own cache does not hold, and takes a
+// lock then unless there is nothing to decide.
 class ShapeRegistry {
  public:
   struct Options {
@@ -42,11 +42,11 @@ class ShapeRegistry {
 
   explicit ShapeRegistry(Options options) : options_(options) {}
 
-  // Called before the forward of a shape that the thread's cache does not hold; returns whether the
-  // cache may take it. `shapes` describes the shape for people. Throws ShapeRefused.
+  // Returns true if the thread's cache may take a shape. Called before the forward of a shape that
+  // it does not hold. `shapes` describes the shape for people. Throws ShapeRefused.
   bool Admit(GraphKey key, bool on_main_thread, const std::function<std::string()>& shapes)
       MILLRACE_EXCLUDES(mu_);
-  // Ends the warm-up. Has no effect when the caches are to grow.
+  // Ends the warm-up. Has no effect when the caches may grow.
   void Freeze() MILLRACE_EXCLUDES(mu_);
 
   ShapeStats stats() const MILLRACE_EXCLUDES(mu_);

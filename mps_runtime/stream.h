@@ -8,7 +8,7 @@ namespace millrace::runtime {
 
 enum class DeviceType : uint8_t { kCpu, kCuda, kMps };
 
-// "cpu", "cuda" or "mps".
+// Returns "cpu", "cuda" or "mps".
 std::string_view ToString(DeviceType device);
 // The inverse of ToString; nullopt for any other name ("auto" is left to the caller).
 std::optional<DeviceType> ParseDeviceType(std::string_view name);

@@ -51,11 +51,11 @@ class StreamPool {
   // Every lease must have been returned.
   ~StreamPool();
 
-  // Slot 0. Throws StreamError on any other thread than the main one.
+  // Returns slot 0. Throws StreamError on any other thread than the main one.
   Stream MainStream() const;
   bool OnMainThread() const { return std::this_thread::get_id() == main_thread_; }
-  // A free worker slot. Never blocks: throws StreamPoolExhausted when all are taken, StreamError
-  // on the main thread and on a thread that already holds a lease.
+  // Returns a free worker slot. Never blocks: throws StreamPoolExhausted when all are taken,
+  // StreamError on the main thread and on a thread that already holds a lease.
   Lease LeaseStream();
 
   Stats stats() const;

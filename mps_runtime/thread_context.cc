@@ -44,7 +44,7 @@ void NameThisThread(const std::string& name) {
 #endif
 }
 
-// Takes the lock, and reads the clock only when it has to wait.
+// Takes the lock. Reads the clock only when it has to wait.
 Duration LockTimed(Mutex& mu) MILLRACE_NO_THREAD_SAFETY_ANALYSIS {
   if (mu.TryLock()) return {};
   const TimePoint begin = Clock::Real().Now();
@@ -132,8 +132,8 @@ void ThreadContext::WaitForDevice() {
     runtime_.backend_->Synchronize(stream_);
     return;
   }
-  // Another thread may submit work while this one only waits. Submitting goes on afterwards, so the
-  // lock is taken again.
+  // Another thread may submit work while this one only waits. This thread submits again afterwards,
+  // so it takes the lock again.
   struct Gap {
     explicit Gap(Mutex& mutex) MILLRACE_NO_THREAD_SAFETY_ANALYSIS : mu(mutex) { mu.Unlock(); }
     ~Gap() MILLRACE_NO_THREAD_SAFETY_ANALYSIS { mu.Lock(); }

@@ -19,7 +19,7 @@ class ThreadContext final : public WorkerContext {
   ThreadContext& operator=(const ThreadContext&) = delete;
   ~ThreadContext() override;
 
-  // The calling thread's context, or null.
+  // Returns the calling thread's context, or null.
   static ThreadContext* Current();
   // Throws StreamError unless the context is the calling thread's.
   static ThreadContext& RequireCurrent(const WorkerContext& context);
@@ -39,7 +39,7 @@ class ThreadContext final : public WorkerContext {
   bool AdmitShape(const GraphKey& key, const std::function<std::string()>& shapes) override;
 
   const Runtime& runtime() const { return runtime_; }
-  // Returns how long it waited. Which locks are taken depends on the mode, which the static
+  // Returns the time that it waited. The locks that it takes depend on the mode, which the static
   // analysis cannot follow.
   Duration EnterForward() MILLRACE_NO_THREAD_SAFETY_ANALYSIS;
   // `failed`: the forward threw, so its work may still be on the device.

@@ -29,8 +29,8 @@ class WorkerContext {
   virtual std::unique_ptr<DeviceGraph> Capture(const std::function<void()>& /*submit*/) {
     return nullptr;
   }
-  // Called before a forward whose key this thread's graph cache does not hold; returns whether the
-  // cache may take it. `shapes` describes the shape for people. Throws ShapeRefused. See
+  // Returns true if this thread's graph cache may take a shape. Called before a forward whose key
+  // the cache does not hold. `shapes` describes the shape for people. Throws ShapeRefused. See
   // ShapeRegistry.
   virtual bool AdmitShape(const GraphKey&, const std::function<std::string()>& /*shapes*/) {
     return true;

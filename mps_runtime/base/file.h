@@ -21,7 +21,7 @@ class FileDescriptor {
   ~FileDescriptor() { Close(); }
 
   int get() const { return fd_; }
-  // Returns false when closing reports an error, as an earlier write may have caused; errno has it.
+  // Returns false when closing reports an error, for example of an earlier write; errno has it.
   bool Close();
 
  private:

@@ -11,8 +11,8 @@ enum class LogSeverity : uint8_t { kWarning, kError, kFatal };
 // Takes a line without its line break. Called on any thread; must not throw.
 using LogSink = void (*)(LogSeverity severity, std::string_view message);
 
-// Sets where models and the runtime report what no caller can be told, such as a user file that has
-// become invalid. With null, as at the start, they write to standard error, as "millrace:
+// Sets the sink for what models and the runtime cannot report to a caller, such as a user file that
+// has become invalid. With null, as at the start, they write to standard error, as "millrace:
 // <message>". Thread-safe; a line that is being written may still go to the previous sink.
 void SetLogSink(LogSink sink);
 

@@ -7,12 +7,12 @@
 
 namespace millrace {
 
-// In the place of a descriptor in ChildStreams.
+// Special values of a descriptor in ChildStreams.
 inline constexpr int kDevNull = -1;
 inline constexpr int kInherited = -2;
 
 // The standard streams of a child: descriptors of this process that are greater than 2, or one of
-// the above.
+// the values above.
 struct ChildStreams {
   int input = kDevNull;
   int output = kDevNull;

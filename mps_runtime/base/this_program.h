@@ -4,8 +4,8 @@
 
 namespace millrace {
 
-// A path by which the running program can be started again. On Linux it is that of this very file,
-// even when another one has taken its name since.
+// Returns a path by which the running program can be started again. On Linux it names this very
+// file, even if another one has taken its name since.
 std::string ThisProgram();
 
 }  // namespace millrace

@@ -53,7 +53,7 @@ BoundarySearch::BoundarySearch(SearchOptions options, Probe probe, Hooks hooks)
 std::optional<RunCounts> BoundarySearch::Cell(const CalibrationItem& item, int threads,
                                               int repeats) const {
   const RunCounts* known = hooks_.known ? hooks_.known(item, threads) : nullptr;
-  // A cell that was beyond a failure then, and is not now, had too few runs.
+  // A cell that was beyond a failure in the earlier run, and is not now, has too few runs.
   if (known != nullptr && (known->ok >= repeats || known->ok < known->total())) {
     if (hooks_.on_cell) hooks_.on_cell(item, *known, /*was_known=*/true);
     return *known;

@@ -20,8 +20,8 @@ struct CalibrationItem {
   friend bool operator==(const CalibrationItem&, const CalibrationItem&) = default;
 };
 
-// How one run ended. kInconclusive: the child was ended from outside, so the run shows nothing.
-// kStopped: the calibration itself is to end.
+// The outcome of one run. kInconclusive: the child was ended from outside, so the run shows
+// nothing. kStopped: the calibration itself must end.
 enum class RunOutcome : uint8_t { kOk, kWrong, kError, kCrash, kHang, kInconclusive, kStopped };
 
 // Runs an item once on a number of threads, in a way that the caller survives.
@@ -32,11 +32,11 @@ struct SearchOptions {
   int repeats = 1;
 };
 
-// The default numbers of threads to try, which end with `most`.
+// Returns the default numbers of threads to try, which end with `most`.
 std::vector<int> DefaultThreads(int most);
 
-// Runs for numbers of threads beyond the first that failed. They cannot raise what is safe and only
-// complete the picture, so few are enough.
+// The runs for each number of threads beyond the first that failed. They cannot raise what is safe
+// and only complete the picture, so few are enough.
 inline constexpr int kRunsBeyondFailure = 3;
 
 // Finds the boundary of one item. It tries each number of threads in turn, `repeats` times or to

@@ -26,8 +26,8 @@ namespace {
 using Time = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
-// How long a killed process may take to end. A process that waits within a driver ends when the
-// driver releases it, which may be never.
+// The time that a killed process may take to end. A process that waits within a driver ends when
+// the driver releases it, which may be never.
 constexpr milliseconds kGrace{10'000};
 
 [[noreturn]] void Fail(int error, const char* what) {
@@ -65,7 +65,7 @@ pid_t StartThisProgram(const std::vector<std::string>& arguments, const ChildStr
   return child;
 }
 
-// The last line with contents in a text that arrives in pieces.
+// Keeps the last line with contents of a text that arrives in pieces.
 class LastLine {
  public:
   void Add(const char* text, size_t size) {
@@ -125,7 +125,7 @@ class Child {
     Abandon();
   }
 
-  // Returns whether it has ended. It stays a zombie, so that neither its number nor its group's is
+  // Returns true if it has ended. It stays a zombie, so that neither its number nor its group's is
   // reused.
   bool HasEnded() {
     siginfo_t info{};

@@ -8,10 +8,10 @@
 
 namespace millrace::runtime {
 
-// How a child process ended.
+// The ways in which a child process can end.
 enum class ChildOutcome { kOk, kWrong, kError, kCrashed, kHung };
 
-// "ok", "wrong", "error", "crash" or "hang".
+// Returns "ok", "wrong", "error", "crash" or "hang".
 std::string_view ToString(ChildOutcome outcome);
 
 // Exit statuses by which a child reports its finding; any status other than these and 0 is an error
@@ -31,7 +31,7 @@ struct ChildOptions {
 struct ChildResult {
   ChildOutcome outcome = ChildOutcome::kOk;  // also kHung when it was stopped
   int exit_status = 0;                       // valid unless it crashed or hung
-  int signal = 0;         // the signal that ended it when it crashed, also when somebody killed it
+  int signal = 0;         // the signal that ended it when it crashed, whoever sent it
   std::string last_line;  // printable, at most kMaxLastLine bytes
 };
 inline constexpr size_t kMaxLastLine = 500;

@@ -9,7 +9,7 @@
 
 namespace millrace::runtime {
 
-// The names of all operators that can be probed.
+// Returns the names of all operators that can be probed.
 std::vector<std::string> OperatorNames();
 
 // Runs an operator on many threads at once, many times on each, to find out whether a device

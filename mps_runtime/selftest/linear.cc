@@ -45,7 +45,7 @@ Throughput RunLinear(std::optional<DeviceType> which_device, ForwardMode mode, i
 // A place where two threads wait for each other, each within its forward.
 class Meeting {
  public:
-  // Returns whether the other thread arrived too.
+  // Returns true if the other thread arrived too.
   bool Wait() MILLRACE_EXCLUDES(mu_) {
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(30);
     MutexLock lock(mu_);
@@ -63,7 +63,7 @@ class Meeting {
   int present_ MILLRACE_GUARDED_BY(mu_) = 0;
 };
 
-// Returns how many of two threads met the other while both had a forward in flight.
+// Returns the number of threads, of two, that met the other while both had a forward in flight.
 int MeetWithinForwards(std::optional<DeviceType> which_device) {
   RuntimeOptions options = SelftestRuntime(which_device, 2);
   options.mode = ForwardMode::kParallel;

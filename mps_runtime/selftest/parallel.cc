@@ -13,7 +13,7 @@ namespace {
 
 constexpr int kSeeds = 4;
 
-// Results by operator, then by seed.
+// Returns results by operator, then by seed.
 std::vector<std::vector<at::Tensor>> OneThreadResults(Runtime& runtime) {
   std::vector<std::vector<at::Tensor>> results;
   const auto context = runtime.EnterMainThread();

@@ -19,9 +19,9 @@ struct SelftestProgram {
   std::FILE* err = stderr;  // progress, and errors in the filter
 };
 
-// Runs it: prints text as the tests end, or one JSON document at the end. Main thread. Returns the
-// exit status: 0 when all passed, 1 when not, 2 when no test matches the filter. When the process
-// crashes, it names the running test on standard error.
+// Runs the selftest: prints text as the tests end, or one JSON document at the end. Main thread.
+// Returns the exit status: 0 when all passed, 1 when not, 2 when no test matches the filter. When
+// the process crashes, it names the running test on standard error.
 int RunSelftestProgram(const SelftestProgram& program);
 
 }  // namespace millrace::runtime

@@ -49,7 +49,7 @@ std::string SystemLine(const SystemInfo& system) {
          Formatted(" memory_gib=%.1f", static_cast<double>(system.memory_bytes) / (1 << 30));
 }
 
-// The outcomes of the operators as a table with a line for each operator.
+// Returns the outcomes of the operators as a table with a line for each operator.
 std::string OutcomeLines(const std::vector<OperatorOutcome>& outcomes) {
   std::string lines;
   const std::string* op = nullptr;

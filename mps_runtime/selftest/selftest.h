@@ -25,7 +25,7 @@ struct TestResult {
   Findings::Contents findings;
 };
 
-// "passed", "failed" or "hung".
+// Returns "passed", "failed" or "hung".
 std::string_view ToString(TestResult::Status status);
 
 struct SelftestReport {
@@ -62,7 +62,7 @@ struct SelftestCallbacks {
   std::function<void(const SelftestReport&)> on_hang = [](auto&) {};
 };
 
-// The tests whose name contains the filter.
+// Returns the tests whose name contains the filter.
 std::vector<SelftestTest> Matching(std::span<const SelftestTest> tests, std::string_view filter);
 
 // Runs one test; an exception is a failure.

@@ -25,7 +25,7 @@ std::string Sysctl(const char* name) {
 std::string OsName() { return "macOS " + Sysctl("kern.osproductversion"); }
 std::string Model() { return " " + Sysctl("hw.model"); }
 #else
-// The value of PRETTY_NAME="..." in os-release(5).
+// Returns the value of PRETTY_NAME="..." in os-release(5).
 std::string OsName() {
   std::ifstream file("/etc/os-release");
   for (std::string line; std::getline(file, line);) {

@@ -13,11 +13,11 @@ namespace millrace::runtime {
 // other Runtime may exist. Throws what the runtime throws, which counts as a failure.
 struct SelftestTest {
   std::string_view name;
-  std::string_view shows;  // what it shows, in a few words
+  std::string_view shows;  // the property that it shows, in a few words
   void (*run)(std::optional<DeviceType> device, Findings& findings);
 };
 
-// All tests, in the order in which they run.
+// Returns all tests in the order in which they run.
 std::span<const SelftestTest> SelftestTests();
 
 }  // namespace millrace::runtime
