@@ -16,7 +16,7 @@
 namespace millrace::runtime {
 namespace {
 
-// Where the inputs and outputs of a call are.
+// The place of a call's inputs and outputs.
 enum class Ends { kDevice, kHost };
 
 // The state of a key: it occurred once, it has a graph, or it runs without one.

@@ -32,11 +32,11 @@ using Forward = std::function<std::vector<at::Tensor>(const std::vector<at::Tens
 std::vector<at::Tensor> RunCached(WorkerContext& context, const GraphKey& key,
                                   const std::vector<at::Tensor>& inputs, const Forward& forward);
 
-// The same with inputs and outputs on the host, and the call waits for them: this is what a server
-// does with a request. Inputs and outputs are CPU tensors, those of the forward are on the device.
-// The graph holds the copies as well, from and to page-locked memory, so that a replay is one
-// submission. In encode-lock mode other threads submit during the wait. The outputs are valid as
-// long as those of RunCached; the two must not share keys.
+// Does the same with inputs and outputs on the host, and waits for them, as a server does with a
+// request. Inputs and outputs are CPU tensors, those of the forward are on the device. The graph
+// holds the copies as well, from and to page-locked memory, so that a replay is one submission. In
+// encode-lock mode other threads submit during the wait. The outputs are valid as long as those of
+// RunCached; the two must not share keys.
 std::vector<at::Tensor> RunCachedOnHost(WorkerContext& context, const GraphKey& key,
                                         const std::vector<at::Tensor>& inputs,
                                         const Forward& forward);

@@ -101,7 +101,7 @@ int Main(int argc, char** argv) {
   };
   {
     std::vector<JoiningThread> threads;
-    // Also when a thread cannot be started.
+    // Stops the started threads even if another one cannot be started.
     const std::shared_ptr<void> stops(nullptr, [&stop](void*) { stop = true; });
     for (int i = 0; i < workers; ++i) {
       threads.emplace_back([&, i] {

@@ -25,9 +25,9 @@ struct ShapeStats {
   uint64_t refused_limit = 0;   // forwards that were refused because of max_compiled
 };
 
-// Decides which shapes the graph caches of a process may take, and how many shapes a device that
-// keeps each compiled shape until the process exits may compile. Everything that runs before Freeze
-// is warm-up, and after it everything that the main thread runs: a model that is loaded later
+// Decides which shapes the graph caches of a process may take, and bounds the shapes of a device
+// that keeps each compiled shape until the process exits. Everything that runs before Freeze is
+// warm-up, and after it everything that the main thread runs: a model that is loaded later
 // registers its shapes there, and every worker may cache them from then on. Shapes are identified
 // by their key without its instance, so a model that is loaded again has its shapes already.
 // Thread-safe. It is called only for shapes that a thread's own cache does not hold, and takes a

@@ -81,8 +81,8 @@ class BergamotWeights {
   // out of range.
   static absl::StatusOr<std::unique_ptr<BergamotWeights>> Load(const std::filesystem::path& path);
 
-  // Drops the layers and closes the file; engines that exist are not affected. While the file is
-  // mapped, somebody who overwrites or truncates it would change translations or kill the process.
+  // Drops the layers and closes the file; existing engines are not affected. While the file is
+  // mapped, overwriting or truncating it would change translations or kill the process.
   void DropLayers();
 
   int64_t dim() const { return embeddings.inputs; }

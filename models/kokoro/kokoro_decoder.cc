@@ -47,7 +47,7 @@ KokoroDecoder::Predictor KokoroDecoder::TakePredictor(KokoroWeights& weights,
   for (int64_t i = 0; i < count; ++i) {
     predictor.blocks.push_back(KokoroStyleBlock::Take(weights, absl::StrCat(prefix, i), channels,
                                                       -1, style_,
-                                                      // Because the pitch is summed.
+                                                      // Exact, because the pitch is summed.
                                                       /*exact=*/true));
     if (!weights.status().ok()) return predictor;
     channels = predictor.blocks.back().conv_1.out_channels();

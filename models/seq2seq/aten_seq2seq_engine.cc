@@ -66,7 +66,7 @@ class Decoding final : public translation::SentenceState {
     return {job.source, source_slots_};
   }
 
-  // The row of a greedy search, to be continued by `tokens` tokens. It is valid until Continue.
+  // Returns the row of a greedy search, for `tokens` more tokens. It is valid until Continue.
   CachedTransformer::Row GreedyRow(size_t tokens) {
     const std::span<const int32_t> known = search_->Tokens(0);
     given_.clear();

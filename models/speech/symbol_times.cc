@@ -11,7 +11,7 @@ namespace millrace::speech {
 namespace {
 
 constexpr int kLeastPerSecond = 200;    // a symbol lasts at least 5 ms
-constexpr int kOverhangPerSecond = 10;  // the latest that a sound may begin: 0.1 s
+constexpr int kOverhangPerSecond = 10;  // a sound may begin up to 0.1 s late
 
 }  // namespace
 

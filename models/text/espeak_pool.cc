@@ -40,7 +40,7 @@ absl::StatusOr<std::vector<std::string>> EspeakPool::Translate(std::span<const s
   Lease lease(*this);
   lease.process = *std::move(idle);
   auto answers = Ask(lease.process, lines, deadline);
-  // If somebody killed the process, the text is not at fault: retry with another process.
+  // The process may have been killed from outside: retry with another one.
   if (absl::IsAborted(answers.status())) answers = Ask(lease.process, lines, deadline);
   if (absl::IsAborted(answers.status()))
     return absl::UnavailableError(answers.status().message());  // the text is at fault

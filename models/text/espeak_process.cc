@@ -28,9 +28,10 @@ constexpr int kSendFlags = MSG_NOSIGNAL;
 constexpr int kSendFlags = 0;  // macOS has a socket option instead
 #endif
 
-// Returns a random line that marks the end of an answer and that no text can foresee. In every
-// language and in any order, espeak-ng writes the phonemes of these letters in IPA as the letters
-// themselves (n, say, changes before k), so that a line of them in [[ ]] comes back unchanged.
+// Returns a random line that marks the end of an answer and that no text can foresee. espeak-ng
+// writes the phonemes of these letters in IPA as the letters themselves, in every language and in
+// any order (unlike n, which changes before k), so that a line of them in [[ ]] comes back
+// unchanged.
 std::string MakeMark() {
   constexpr std::string_view kLetters = "ptkf";
   std::random_device random;

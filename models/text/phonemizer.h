@@ -42,12 +42,12 @@ class Phonemizer {
   // Returns UTF-8 in normalisation form D; empty if there is nothing to speak. Unavailable when
   // espeak-ng fails.
   absl::StatusOr<std::string> Phonemize(std::string_view sentence) const;
-  // The same with words, as SplitWrittenWords finds them: espeak-ng also reads each word alone, and
-  // the sounds are compared, because it joins some words ("of the") and makes several of others
-  // ("1984"). Takes about three times as long.
+  // Returns the phonemes with the words that SplitWrittenWords finds. espeak-ng also reads each
+  // word alone, and the sounds are compared, because it joins some words ("of the") and makes
+  // several of others ("1984"). Takes about three times as long.
   absl::StatusOr<PhonemeText> PhonemizeWords(std::string_view sentence) const;
-  // The same for a sentence that is spoken in other words than it is written: `spoken` is the whole
-  // sentence, and `parts` are the words of the source, in order, whose bytes the result has.
+  // Does the same for a sentence whose spoken words differ from its written ones: `spoken` is the
+  // whole sentence, and `parts` are the words of the source, in order, whose bytes the result has.
   absl::StatusOr<PhonemeText> PhonemizeParts(std::string_view spoken,
                                              const std::vector<PartToSpeak>& parts) const;
 

@@ -25,8 +25,8 @@ absl::StatusOr<LoadFunction> FindLoader() {
   constexpr const char* kBesideTheProgram = "$ORIGIN/" MILLRACE_PIECE_MODEL_MODULE;
 #endif
   std::string error;
-  // It lies beside an installed program; tests, which lie in folders of their own, find it where it
-  // was built.
+  // The module is beside an installed program. Tests, which are in folders of their own, find it
+  // where it was built.
   for (const char* path :
        {kBesideTheProgram, MILLRACE_BUILD_FOLDER "/" MILLRACE_PIECE_MODEL_MODULE}) {
     if (void* module = dlopen(path, flags)) {

@@ -22,7 +22,7 @@ class SentencePieceModel final : public PieceModel {
 
   std::vector<int32_t> Encode(std::string_view text) const override {
     std::vector<int32_t> ids;
-    // It fails only while no model is loaded.
+    // Encode fails only while no model is loaded.
     processor_.Encode(text, &ids).IgnoreError();
     return ids;
   }

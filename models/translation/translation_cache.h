@@ -17,9 +17,9 @@ namespace millrace::translation {
 struct SentenceJob;
 
 // A least-recently-used cache of translated sentences, shared by all models. The key is everything
-// that a translation depends on: the loaded model, the source tokens, the prefix and the options.
-// So a cached translation is the one that the model would make. Thread-safe; its locks are held for
-// tens of nanoseconds.
+// that a translation depends on: the loaded model, the source tokens, the prefix and the options. A
+// cached translation is therefore the one that the model would make. Thread-safe; its locks are
+// held for tens of nanoseconds.
 class TranslationCache {
  public:
   struct Limits {

@@ -14,7 +14,7 @@
 
 namespace millrace::translation {
 
-// How the sentences of a request are translated.
+// The settings with which the sentences of a request are translated.
 struct TranslationSettings {
   SentenceFrame frame = {};
   SearchOptions search = {};
@@ -27,7 +27,7 @@ struct TranslationSettings {
 // A sentence in progress, or a part of one that is too long for one pass.
 struct TranslationUnit {
   size_t text = 0;             // index of its text in the request
-  SourceSentence sentence;     // what the model reads, and the text behind it
+  SourceSentence sentence;     // what the model reads, and the text after it
   size_t tokens = 0;           // without those of the frame
   bool text_finished = false;  // it is the last of its text
   bool copied = false;         // it has nothing to translate, and is sent as it is
@@ -35,7 +35,7 @@ struct TranslationUnit {
   SentenceJob job;             // unused if the sentence is copied
   bool is_part = false;   // part of a sentence that is too long for one pass, but not the last part
   bool repeats = false;   // it waits for the translation of an equal part in progress
-  bool remember = false;  // the translation is to be added to the cache
+  bool remember = false;  // the translation goes into the cache
   std::vector<int32_t> begun;  // the tokens of the beginning that the request prescribes
   size_t emitted = 0;          // bytes of the translation that were sent before it was done
   std::vector<std::string> unread = {};  // parts of its text that the model reads as unknown

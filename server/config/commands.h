@@ -40,7 +40,7 @@ struct CalibrateCommand {
   bool operators_only = false;
 };
 
-// How a client connects to a server.
+// The address and credentials with which a client connects to a server.
 struct ClientOptions {
   std::string address = "127.0.0.1:8001";
   std::string api_key;             // empty: none is sent

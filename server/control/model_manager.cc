@@ -40,7 +40,7 @@ absl::Status ModelManager::Load(std::string_view name) {
   absl::Status status;
   try {
     status = LoadAndWarmUp(name);
-  } catch (const std::exception& error) {  // as for want of memory; models in service stay
+  } catch (const std::exception& error) {  // such as std::bad_alloc; models in service stay
     status = absl::InternalError(StrCat("model '", name, "' could not be loaded: ", error.what()));
   }
   {

@@ -28,7 +28,7 @@ void Periodic::Run() {
     lock.Unlock();
     try {
       call_();
-    } catch (const std::exception& error) {  // as for want of memory; the next call may succeed
+    } catch (const std::exception& error) {  // such as std::bad_alloc; the next call may succeed
       logging::Error("periodic work failed", {{"reason", error.what()}});
     }
     lock.Lock();

@@ -145,7 +145,7 @@ std::shared_ptr<spdlog::logger> MakeLogger(const char* name, LogLevel level,
                                            const spdlog::sink_ptr& sink) {
   auto logger = std::make_shared<spdlog::logger>(name, sink);
   logger->set_level(ToSpdlog(level));
-  // By default the logger prints its own errors, as for want of memory, between the lines.
+  // By default the logger prints its own errors, such as std::bad_alloc, between the lines.
   logger->set_error_handler([](const std::string&) {});
   return logger;
 }

@@ -66,7 +66,7 @@ struct BuildInfo {
 };
 
 // All metrics of the process. Labels are bounded: model names come from the repository, never from
-// a request. The page shows what can happen to a model of its task from the start, at 0, since a
+// a request. The page shows each metric that applies to a model's task at 0 from the start, since a
 // rate needs the value before the first event. Status codes without an alert, and the times of a
 // method, begin with the first request that has them. Thread-safe.
 class Metrics {

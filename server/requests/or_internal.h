@@ -6,7 +6,7 @@
 
 namespace millrace::server {
 
-// Returns what the function returns, or INTERNAL when it throws, for example without memory.
+// Returns what the function returns, or INTERNAL when it throws, for example std::bad_alloc.
 template <typename Function>
 auto OrInternal(Function function) -> decltype(function()) {
   try {

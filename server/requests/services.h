@@ -22,7 +22,7 @@ struct Services {
   StreamRegistry& streams;
   ModelMetrics& no_model_metrics;     // of calls that reached no model
   const ApiKeyStore* keys = nullptr;  // null: keys are not required
-  Duration max_request_time{};        // the latest deadline of a request, from its arrival
+  Duration max_request_time{};        // later deadlines are cut to this, from the request's arrival
   size_t max_buffered_bytes = 0;      // of a stream; beyond it the next step waits for the client
   Clock& clock = Clock::Real();
 };

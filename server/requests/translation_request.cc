@@ -49,8 +49,8 @@ absl::Status CheckPrefixes(const std::vector<std::string>& prefixes, size_t text
 // A second model that gets fewer sentences at once than it translates together is slower.
 constexpr size_t kSentencesTogether = 32;
 
-// Returns the input of the first model of a pivot. It gets the glossary, because the second model
-// protects terms that are already replaced.
+// Returns the input of the first model of a pivot. Glossary terms become kept spans, so this model
+// decides what replaces them.
 models::TranslateInput FirstHalf(const models::TranslateInput& input, bool streamed) {
   models::TranslateInput first;
   first.for_pivot = true;

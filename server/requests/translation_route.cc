@@ -57,7 +57,7 @@ TranslationRoute PivotRoute(const Models& models, std::string_view source,
   return route;
 }
 
-// Finds a route between tags exactly as the models write them.
+// Finds a route between tags that are exactly the models' own, or that no model has.
 absl::StatusOr<TranslationRoute> FindExactRoute(const ModelDirectory& directory,
                                                 const Models& models, std::string_view source,
                                                 std::string_view target, bool choose) {

@@ -15,7 +15,7 @@ namespace millrace::server {
 //
 // Operations may be called on any thread: at most one read and one write at a time, and Finish
 // last. Callbacks run on the transport's thread, one at a time, so they must be short and must not
-// block. If one of them throws, for example without memory, the call is cancelled.
+// block. If one of them throws, for example std::bad_alloc, the call is cancelled.
 class ByteCall {
  public:
   // The receiver of a call's events.

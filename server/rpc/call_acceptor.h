@@ -20,9 +20,9 @@ class GrpcCall;
 // cannot lock others out. Used on the polling thread, or before it starts.
 class CallAcceptor {
  public:
-  // The arguments must outlive it. max_incomplete: at least 1. refusals_per_second: see
-  // RefusalPacer; while the server stops, nothing is held back. on_refused: called for each call
-  // that is refused because too many are incomplete.
+  // Service, methods and thread must outlive it. max_incomplete: at least 1. refusals_per_second:
+  // see RefusalPacer; while the server stops, nothing is held back. on_refused: called for each
+  // call that is refused because too many are incomplete.
   CallAcceptor(grpc::AsyncGenericService& service, const MethodTable& methods,
                PollingThread& thread, size_t max_incomplete, double refusals_per_second,
                std::function<void()> on_refused)

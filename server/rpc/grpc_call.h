@@ -62,7 +62,7 @@ class GrpcCall final : public ByteCall, public SelfOwned<GrpcCall> {
     GrpcCall& call_;
   };
 
-  // Runs a callback of the handler. If it throws, for example without memory, only this call is
+  // Runs a callback of the handler. If it throws, for example std::bad_alloc, only this call is
   // cancelled, and the handler gets OnCancel as for any cancellation.
   template <typename Tell>
   void Guard(Tell tell) noexcept;

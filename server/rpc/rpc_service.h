@@ -17,7 +17,7 @@ namespace millrace::server {
 class RpcService {
  public:
   // Begins a call, which must be ended by ByteCall::Finish, now or later. Must not block, nor throw
-  // after it has given the call to another thread. If it throws, for example without memory, only
+  // after it has given the call to another thread. If it throws, for example std::bad_alloc, only
   // its own call ends, with INTERNAL.
   using Function = std::function<void(ByteCall&)>;
 

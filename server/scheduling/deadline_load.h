@@ -7,9 +7,9 @@
 
 namespace millrace::server {
 
-// The outstanding work ordered by deadline. It tells whether all of the work can be done in time
-// when it is served by earliest deadline: that is so when for each deadline the work due by then
-// fits into the time left (the processor-demand criterion; Baruah, Rosier and Howell 1990).
+// The outstanding work ordered by deadline. It shows whether all work can be done in time when it
+// is served by earliest deadline. This is true if for each deadline the work due by then fits into
+// the time left (the processor-demand criterion; Baruah, Rosier and Howell 1990).
 //
 // It describes one moment and is rebuilt now and then: Begin, Add for each request, Build. Not
 // thread-safe. Building it costs a sort, a query a binary search.
@@ -25,7 +25,7 @@ class DeadlineLoad {
   // Sorts the work for the queries below.
   void Build();
 
-  // The seconds of work that are due by this deadline.
+  // Returns the seconds of work that are due by this deadline.
   double DueBy(TimePoint deadline) const;
   // The longest time that additional work due by `from` may take before work that is due then or
   // later is late. Infinity when there is no such work.

@@ -7,8 +7,8 @@ namespace millrace::server {
 namespace {
 
 constexpr double kDeviations = 4;
-// Lower than TCP's eighth and quarter, since many requests end in the time of a few steps. The
-// deviation gets the lower weight, because it counts fourfold.
+// These weights are lower than TCP's eighth and quarter, since many requests end in the time of a
+// few steps. The deviation gets the lower weight, because it counts fourfold.
 constexpr double kMeanWeight = 1.0 / 32;
 constexpr double kDeviationWeight = 1.0 / 64;
 

@@ -46,8 +46,8 @@ class Job {
   // The totals over its steps so far: the waits before them, and their time.
   Duration waited{};
   Duration service{};
-  // True after a step of a batch failed although no request failed by itself, as for want of
-  // memory. The job then runs alone, because the same batch would fail again.
+  // True after a step of a batch failed although no request failed by itself, for example when
+  // memory was short. The job then runs alone, because the same batch would fail again.
   bool alone = false;
   // True if it was much shorter than the others when it arrived.
   bool quick = false;

@@ -22,8 +22,8 @@ class ModelDirectory {
   absl::StatusOr<std::shared_ptr<ServedModel>> Find(std::string_view name,
                                                     std::string_view version) const
       MILLRACE_EXCLUDES(mu_);
-  // As Find, with FAILED_PRECONDITION when the model has another task. An empty name stands for the
-  // only model of that task; if there are several, INVALID_ARGUMENT lists them.
+  // Does the same as Find, with FAILED_PRECONDITION when the model has another task. An empty name
+  // means the only model of that task; if there are several, INVALID_ARGUMENT lists them.
   absl::StatusOr<std::shared_ptr<ServedModel>> FindForTask(models::Task task, std::string_view name,
                                                            std::string_view version) const
       MILLRACE_EXCLUDES(mu_);
@@ -37,7 +37,7 @@ class ModelDirectory {
   bool Remove(std::string_view name) MILLRACE_EXCLUDES(mu_);
   // Returns the number of times that a model was put in or removed.
   uint64_t changes() const MILLRACE_EXCLUDES(mu_);
-  // All models, sorted by name.
+  // Returns all models, sorted by name.
   std::vector<std::shared_ptr<ServedModel>> All() const MILLRACE_EXCLUDES(mu_);
 
  private:

@@ -38,14 +38,14 @@ struct StepReport {
 // The waiting requests of one model. It decides which of them are next, and which newcomers are
 // admitted.
 //
-// Requests take turns: those that need another step come back to the end of the line, so that short
-// ones are not held up. Only so many may be under way at once, though, and the next begins when one
-// of them ends. Requests that had kLong of service do not count, and those much shorter than the
-// others need not wait for them: long ones never keep short ones from beginning.
+// Requests take turns: those that need another step return to the end of the line, so that short
+// ones are not held up. The number under way at once is bounded, though, and the next begins when
+// one of them ends. Requests that had kLong of service do not count, and those much shorter than
+// the others need not wait for them: long ones never keep short ones from beginning.
 //
-// The work that is left of each request is known, and the last steps tell how long a unit of work
-// takes. A newcomer is admitted when its own work would be done by its deadline, and the work that
-// was admitted before still would. While work would be late if all took turns, the earliest
+// The work that is left of each request is known, and the time of a unit of work is learnt from the
+// last steps. A newcomer is admitted if its own work would be done by its deadline, and the work
+// that was admitted before still would. While work would be late if all took turns, the earliest
 // deadline goes first instead.
 //
 // Not thread-safe. `workers` is the number of workers that the model can count on, of all that

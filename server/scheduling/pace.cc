@@ -8,9 +8,9 @@
 namespace millrace::server {
 namespace {
 
-// The weight that a step keeps when the next one is reported. Steps differ in how much of their
-// work they complete, so many of them are needed; a change of load is followed within some forty
-// steps.
+// The weight that a step keeps when the next one is reported. Steps differ in the part of their
+// work that they complete, so many of them are needed; a change of load is followed within some
+// forty steps.
 constexpr double kKept = 31.0 / 32;
 // The time over which use is averaged, the time after which it is forgotten, and the least time
 // that is assumed to have been observed.

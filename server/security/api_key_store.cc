@@ -149,7 +149,7 @@ void ApiKeyStore::PollLoop() {
     // Reload logs errors; there is no caller to report them to.
     try {
       Reload().IgnoreError();
-    } catch (const std::exception& error) {  // as for want of memory: the keys stay as they are
+    } catch (const std::exception& error) {  // such as std::bad_alloc: the keys stay as they are
       logging::Error("API keys not loaded", {{"file", file_.native()}, {"reason", error.what()}});
     }
     lock.Lock();

@@ -8,8 +8,8 @@
 namespace millrace::models {
 namespace {
 
-// Sorted by bytes. Those that are also English words ("it", "me") are left out: a missing space
-// behind a full stop is more frequent.
+// Sorted by bytes. Domains that are also English words ("it", "me") are left out: a missing space
+// after a full stop is more frequent.
 constexpr std::array<std::string_view, 30> kTopLevels = {
     "ai",  "app", "br", "ca", "ch",  "cn", "co",   "com", "de", "dev",
     "edu", "es",  "eu", "fr", "gov", "ie", "info", "int", "io", "jp",

@@ -9,7 +9,7 @@
 
 namespace millrace::models {
 
-// Reads a web address, a domain or an e-mail address that begins at `at`, the first byte behind
+// Reads a web address, a domain or an e-mail address that begins at `at`, the first byte after
 // white space: "example dot com slash a". The scheme is not spoken. Thread-safe; looks at most
 // kMaxWebBytes ahead.
 std::optional<Reading> ReadWeb(const NumberWords& numbers, std::string_view text, size_t at);

@@ -6,7 +6,7 @@
 
 namespace millrace::translation {
 
-// How a model's vocabulary reproduces a character.
+// The way in which a model's vocabulary reproduces a character.
 enum class CharacterFit : uint8_t {
   kKnown,      // as it is
   kRespelled,  // as other characters: … as ..., ² as 2

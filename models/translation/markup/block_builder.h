@@ -30,7 +30,7 @@ class BlockBuilder {
   void Close(std::string_view name, std::string_view markup);
   // Adds a span of a sentence that stays as it is.
   void Keep(std::string_view bytes);
-  // Ends the block; `markup` stands between it and the next.
+  // Ends the block; `markup` separates it from the next.
   void Divide(std::string_view markup);
   // Returns true if an element with this name is open.
   bool IsOpen(std::string_view name) const;

@@ -39,7 +39,7 @@ struct Spelling {
 struct MarkedText {
   std::string text = {};
   std::vector<MarkEvent> events = {};    // in reading order
-  std::vector<KeptSpan> kept = {};       // in order, without overlap; no event stands within one
+  std::vector<KeptSpan> kept = {};       // in order, without overlap; no event is inside one
   std::vector<Spelling> spellings = {};  // in order, without overlap
   bool is_html = false;                  // the output is escaped
 };
@@ -50,9 +50,9 @@ std::string Escaped(std::string_view text, bool is_html);
 std::string Written(const MarkedText& marked, size_t begin, size_t end);
 // Returns true if markup is white space in its format, such as a line break or &nbsp;
 bool IsWrittenSpace(std::string_view markup);
-// Appends markup to `out`, in which the text since the last markup begins at `text`, and moves
-// `text` behind it. Markup that is white space, such as a line break, replaces a space right before
-// it in that text.
+// Appends markup to `out`, in which the text since the last markup begins at `text`, and sets
+// `text` to the new end. Markup that is white space, such as a line break, replaces a space right
+// before it in that text.
 void PutMarkup(std::string_view markup, size_t& text, std::string& out);
 // Returns the text as its source wrote it, with its markup, byte for byte.
 std::string Untouched(const MarkedText& marked);

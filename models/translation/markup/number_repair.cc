@@ -61,8 +61,8 @@ std::vector<Amount> FindAmounts(std::string_view text) {
     while (letters > 0 && models::IsAsciiUpper(text[letters - 1])) --letters;
     const bool word =
         letters > 0 && models::IsWordCharacter(models::DecodeBefore(text, letters).value);
-    // Before a space only letters that name the country of the dollar count, not the last word of a
-    // heading.
+    // Before a space only letters that name the country of the dollar belong to the sign; others
+    // may be the last word of a heading.
     const bool of_sign = !word && end - letters <= kMostLetters &&
                          (end == at || text.substr(letters, end - letters) == "US");
     if (!of_sign) letters = at;

@@ -105,7 +105,7 @@ class Restorer {
   }
 
   // Puts a kept span whose stand-in the model dropped in place of the words that are aligned with
-  // it, else before the first word that comes from behind it, else at the end.
+  // it, else before the first word that is aligned with later text, else at the end.
   void PutBackLost(const KeptSpan& kept) {
     const auto comes_from = [&](const TargetUnit& unit) {
       return std::ranges::any_of(

@@ -30,7 +30,7 @@ struct TranslatedSentence final : models::PivotSentence {
   const std::string behind;  // as SourceSentence::behind
 };
 
-// Takes the first `bytes` bytes off a sentence, and the white space behind them. Takes a few bytes
+// Takes the first `bytes` bytes and the white space after them off a sentence. Takes a few bytes
 // more or fewer where a stand-in would be divided.
 SourceSentence TakeFront(SourceSentence& sentence, size_t bytes);
 

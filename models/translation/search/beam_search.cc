@@ -79,7 +79,7 @@ void BeamSearch::Keep(const Candidate& candidate) {
   const std::vector<int32_t>& history = live_[static_cast<size_t>(candidate.row)].history;
   Hypothesis found;
   found.score = Score(candidate.score, history.size());
-  // It is inserted after equal scores.
+  // The new hypothesis goes after equal scores.
   const auto place =
       std::ranges::upper_bound(found_, found.score, std::ranges::greater(), &Hypothesis::score);
   if (place == found_.end() && found_.size() == beam()) return;

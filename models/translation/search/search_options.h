@@ -37,7 +37,7 @@ struct SearchOptions {
 // Returns InvalidArgument that names the field, its value and what is allowed.
 absl::Status CheckSearchOptions(const SearchOptions& options);
 
-// What a search knows of the vocabulary and the sentence.
+// The vocabulary and the sentence, as far as a search needs them.
 struct SearchTask {
   int64_t tokens = 0;  // the size of the vocabulary and of a row of scores
   int32_t start = 0;   // the decoder's first input, never part of a result
