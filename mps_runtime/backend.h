@@ -20,19 +20,19 @@ class Backend {
   virtual ~Backend() = default;
 
   virtual DeviceType device() const = 0;
-  // The model name of the CPU or accelerator, for people to read.
+  // Returns the model name of the CPU or accelerator, for people to read.
   virtual std::string DeviceName() const = 0;
-  // The number of concurrent forwards that are known to be safe and useful without a calibrated
-  // profile; at least 1.
+  // Returns the number of concurrent forwards that are known to be safe and useful without a
+  // calibrated profile; at least 1.
   virtual int SafeConcurrency() const = 0;
-  // The number of concurrent forwards beyond which nothing is gained: a calibrated profile never
-  // raises the limit above it.
+  // Returns the number of concurrent forwards beyond which nothing is gained: a calibrated profile
+  // never raises the limit above it.
   virtual int UsefulConcurrency() const { return kWorkerSlots; }
-  // The number of worker threads that may have a stream; 1..31.
+  // Returns the number of worker threads that may have a stream; 1..31.
   virtual int MaxWorkers() const { return kWorkerSlots; }
-  // The reason, for people, why MaxWorkers is below 31; else empty.
+  // Returns the reason, for people, why MaxWorkers is below 31; else empty.
   virtual std::string WhyFewWorkers() const { return {}; }
-  // The mode that is used when the configuration names none.
+  // Returns the mode that is used when the configuration names none.
   virtual ForwardMode DefaultMode() const { return ForwardMode::kParallel; }
 
   // Main thread, once, before any other thread touches the device: performs the first uses that
@@ -52,8 +52,8 @@ class Backend {
   // the system allocates outside libtorch. LeaveForward receives the result of EnterForward.
   virtual void* EnterForward() { return nullptr; }
   virtual void LeaveForward(void* /*scope*/) noexcept {}
-  // Memory that the driver holds for this process, including what it keeps for reuse; 0 where the
-  // device has no memory of its own. Any thread.
+  // Returns the memory that the driver holds for this process, including what it keeps for reuse; 0
+  // where the device has no memory of its own. Any thread.
   virtual int64_t AllocatedBytes() const { return 0; }
   // Records what `submit` submits to this stream, which must be bound to the calling thread,
   // instead of running it. Null when the device or the stream cannot record. Throws what `submit`
@@ -69,8 +69,8 @@ class Backend {
   virtual bool ReleaseMemoryIfShort() noexcept { return false; }
 };
 
-// The backend for a device, or for nullopt the best one that this build and machine have. Throws
-// std::invalid_argument that names what is allowed when there is no such backend.
+// Returns the backend for a device, or for nullopt the best one that this build and machine have.
+// Throws std::invalid_argument that names what is allowed when there is no such backend.
 std::unique_ptr<Backend> MakeBackend(std::optional<DeviceType> device);
 
 // One function for each device, linked from backend/<device>/ or, in a build without it, from

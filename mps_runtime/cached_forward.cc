@@ -63,7 +63,7 @@ std::unique_ptr<Entry> Eager() {
   return entry;
 }
 
-// A buffer on the host for copies to and from the device. CUDA copies memory that is not
+// Returns a buffer on the host for copies to and from the device. CUDA copies memory that is not
 // page-locked through a buffer of its own, and waits.
 at::Tensor HostBuffer(const WorkerContext& context, const at::Tensor& like) {
   return at::empty(like.sizes(), at::TensorOptions()

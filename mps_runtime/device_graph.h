@@ -14,7 +14,8 @@ class DeviceGraph {
   // Submits the recorded work to the stream that it was recorded on; does not wait. Throws
   // DeviceError.
   virtual void Replay() = 0;
-  // An estimate of the device memory that it holds, without what its inputs share with others.
+  // Returns an estimate of the device memory that it holds, without what its inputs share with
+  // others.
   virtual size_t SizeBytes() const = 0;
 };
 

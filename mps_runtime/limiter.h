@@ -57,7 +57,7 @@ class Limiter {
   int permits() const { return permits_; }
   int in_use() const;
   int waiting() const;
-  // The largest in_use() so far.
+  // Returns the largest in_use() so far.
   int peak_in_use() const { return peak_.load(std::memory_order_relaxed); }
 
  private:

@@ -13,9 +13,9 @@
 namespace millrace::runtime {
 namespace {
 
-// A setting of libtorch's own build. It is not read by at::show_config, which looks for CUDA, and
-// libtorch looks only once: the backend, with CUDA's libraries, is loaded after the version has
-// been checked.
+// Returns a setting of libtorch's own build. It is not read by at::show_config, which looks for
+// CUDA, and libtorch looks only once: the backend, with CUDA's libraries, is loaded after the
+// version has been checked.
 std::string BuildSetting(const std::string& name) {
   const auto& settings = caffe2::GetBuildOptions();
   const auto found = settings.find(name);
@@ -35,7 +35,7 @@ std::string PoolSymbols() {
   return "none";
 }
 
-// "2.15" covers 2.15 and 2.15.0, not 2.150.
+// Returns true if a version matches the required prefix: "2.15" covers 2.15 and 2.15.0, not 2.150.
 bool Covers(std::string_view required, std::string_view version) {
   return version.starts_with(required) &&
          (version.size() == required.size() || version[required.size()] == '.');

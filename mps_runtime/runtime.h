@@ -70,8 +70,8 @@ class Runtime {
   Runtime& operator=(const Runtime&) = delete;
   ~Runtime();
 
-  // Slot 0, for loading and warm-up. Throws StreamError on another thread than the main one, or
-  // when it already has a context.
+  // Makes the context of slot 0, for loading and warm-up. Throws StreamError on another thread than
+  // the main one, or when it already has a context.
   std::unique_ptr<WorkerContext> EnterMainThread();
   // Leases a slot for the calling thread, names the thread "millrace-w<slot>" and sets its intra-op
   // budget. Destroy the context on this thread; destroying it elsewhere is a checked, fatal error.
@@ -93,8 +93,8 @@ class Runtime {
   DeviceType device() const;
   ForwardMode mode() const { return mode_; }
   int intra_op_threads() const { return intra_op_threads_; }
-  // The number of threads that may call EnterWorker: as many as asked for, or fewer where the
-  // device has fewer streams; why_fewer_workers() then gives the reason in words.
+  // Returns the number of threads that may call EnterWorker: as many as requested, or fewer where
+  // the device has fewer streams; why_fewer_workers() then gives the reason in words.
   int workers() const { return workers_; }
   const std::string& why_fewer_workers() const { return why_fewer_workers_; }
   // Returns the memory that the device's driver holds for this process; 0 where it has none of its
@@ -103,8 +103,8 @@ class Runtime {
   StreamPool& stream_pool() { return pool_; }
   Limiter& limiter() { return limiter_; }
   const Provenance& provenance() const { return provenance_; }
-  // The source of the limiter's size: "policy" (the backend's), "profile" (measured_concurrency) or
-  // "flag" (max_in_flight).
+  // Returns the source of the limiter's size: "policy" (the backend's), "profile"
+  // (measured_concurrency) or "flag" (max_in_flight).
   std::string_view safe_concurrency_source() const { return concurrency_source_; }
   // Returns sums over all contexts; hits, misses and evictions include those of destroyed contexts.
   GraphCacheStats graph_cache_stats() const;
@@ -114,7 +114,7 @@ class Runtime {
   // warm-up of a model that is loaded later. Any thread.
   void FinishWarmUp() { shapes_.Freeze(); }
   ShapeStats shape_stats() const { return shapes_.stats(); }
-  // The most shapes that the process may compile; 0 where the device compiles none.
+  // Returns the most shapes that the process may compile; 0 where the device compiles none.
   size_t max_compiled_shapes() const { return shapes_.max_compiled(); }
 
  private:

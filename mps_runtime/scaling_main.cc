@@ -72,7 +72,7 @@ Model OneLinear(at::Device device, int64_t width) {
           }};
 }
 
-// Residual convolutions as in a vocoder.
+// Makes residual convolutions as in a vocoder.
 Model ConvStack(at::Device device) {
   std::vector<at::Tensor> weights;
   for (int i = 0; i < 6; ++i) weights.push_back((at::randn({64, 64, 5}) / 18).to(device));
@@ -86,7 +86,7 @@ Model ConvStack(at::Device device) {
           }};
 }
 
-// The generator of a medium-quality Piper voice over 64 frames, which is three quarters of a
+// Makes the generator of a medium-quality Piper voice over 64 frames, which is three quarters of a
 // second.
 Model VitsGenerator(at::Device device) {
   struct Stage {
@@ -136,8 +136,8 @@ Model VitsGenerator(at::Device device) {
           }};
 }
 
-// One step of a six-layer translation decoder at batch 1: self-attention over 32 steps, attention
-// over 32 source words, a feed-forward part, and the logits.
+// Makes one step of a six-layer translation decoder at batch 1: self-attention over 32 steps,
+// attention over 32 source words, a feed-forward part, and the logits.
 Model DecoderStep(at::Device device) {
   constexpr int64_t kDim = 512, kHeads = 8, kLength = 32, kWords = 32000;
   struct Layer {

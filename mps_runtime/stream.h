@@ -10,7 +10,7 @@ enum class DeviceType : uint8_t { kCpu, kCuda, kMps };
 
 // Returns "cpu", "cuda" or "mps".
 std::string_view ToString(DeviceType device);
-// The inverse of ToString; nullopt for any other name ("auto" is left to the caller).
+// Parses a name that ToString returns; nullopt for any other ("auto" is left to the caller).
 std::optional<DeviceType> ParseDeviceType(std::string_view name);
 
 inline constexpr int kStreamSlots =

@@ -18,9 +18,9 @@ class HarmonicSource {
   // Errors are kept in weights.status().
   HarmonicSource(KokoroWeights& weights, int sample_rate);
 
-  // The number of sines, and of noise values, for each sample.
+  // Returns the number of sines, and of noise values, for each sample.
   int64_t sines() const { return mix_.weight.size(1); }
-  // The channels of the spectrum: magnitudes, then phases.
+  // Returns the number of channels of the spectrum: magnitudes, then phases.
   int64_t channels() const { return cosines_.size(0) + sines_basis_.size(0); }
 
   // Returns the spectrum [1, channels, samples / hop + 1]. pitch [1, values] in hertz; noise [1,

@@ -19,7 +19,7 @@
 namespace millrace::kokoro {
 namespace {
 
-// The style's size is that of the first affine layer's input.
+// Returns the size of the style, which is that of the first affine layer's input.
 int64_t StyleChannels(KokoroWeights& weights) {
   const at::Tensor affine = weights.Take("decoder.encode.norm1.fc.weight", {-1, -1});
   return affine.defined() ? affine.size(1) : -1;

@@ -27,7 +27,7 @@ class KokoroEncoder {
   explicit KokoroEncoder(KokoroWeights& weights, bool padded = false);
 
   int64_t symbols() const { return symbols_.size(0); }
-  // The most phonemes of a sentence, with the marks of both ends.
+  // Returns the most phonemes of a sentence, with the marks of both ends.
   int64_t max_phonemes() const { return positions_.size(0); }
 
   // phonemes: with the marks of both ends. style: [1, style channels], the second half of a

@@ -21,7 +21,7 @@ struct KokoroShape {
   int64_t fft_size = 0;                               // of the last step, even
   int64_t fft_hop = 0;                                // divides fft_size
 
-  // The number of samples for a value of the pitch curve, which has two for each frame.
+  // Returns the number of samples for a value of the pitch curve, which has two for each frame.
   int64_t samples_per_pitch() const;
   int64_t samples_per_frame() const { return 2 * samples_per_pitch(); }
 };

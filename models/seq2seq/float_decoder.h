@@ -26,9 +26,9 @@ class FloatDecoder {
                const LayerSettings& settings, const FloatEmbeddings& embeddings,
                const kernels::PackedLinear& output);
 
-  // The size of a KvCache's slots.
+  // Returns the size of a KvCache's slots.
   int64_t slot_floats() const { return 2 * settings_.dim * static_cast<int64_t>(layers_.size()); }
-  // The number of floats of a row of logits.
+  // Returns the number of floats of a row of logits.
   int64_t logits_stride() const { return output_.width(); }
 
   // Writes the slot of each row's last token and the logits of its next token.

@@ -48,7 +48,7 @@ class Seq2SeqWeights {
 
   int64_t tokens() const { return output.matrix.outputs; }  // the vocabulary of translations
   int64_t source_tokens() const { return source_embeddings.outputs; }
-  // The number of positions: the longest source and translation, the start token included.
+  // Returns the number of positions: the longest source and translation, the start token included.
   int64_t longest() const { return positions.outputs; }
 
   kernels::FloatMatrix source_embeddings;

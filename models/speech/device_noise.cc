@@ -39,7 +39,7 @@ at::Tensor NoiseKey(uint64_t seed, uint64_t stream) {
   return key;
 }
 
-// Philox 4x32-10, as in noise.cc.
+// Computes Philox 4x32-10, as noise.cc does.
 at::Tensor DrawNoise(const at::Tensor& keys, int64_t count) {
   const int64_t blocks = (count + 3) / 4;
   at::Tensor key0 = keys.narrow(1, 0, 1);

@@ -47,7 +47,7 @@ class PackedConv {
   int64_t dilation() const { return dilation_; }
   int64_t in_channels() const { return in_channels_; }
   int64_t out_channels() const { return out_channels_; }
-  // The number of input rows on each side of an output row that it reads.
+  // Returns the number of input rows on each side of an output row that it reads.
   int64_t margin() const { return (taps_ - 1) * dilation_ / 2; }
   const float* bias() const { return bias_.data(); }
 

@@ -50,7 +50,7 @@ class SpeechPlan {
   // The network's input for the current unit.
   const std::vector<int64_t>& ids() const { return read_.ids; }
   size_t symbols() const { return read_.symbols.size(); }
-  // The number of units that were spoken before.
+  // Returns the number of units that were spoken before.
   size_t spoken() const { return spoken_; }
   // Returns the work of all units that are not spoken yet, in the unit of EstimateWork;
   // `spoken_part` (0..1) of the current unit counts as done.

@@ -25,7 +25,7 @@ class SpeechReader {
   virtual PhonemeIds ToIds(std::string_view phonemes) const = 0;
   // Returns the symbols that the voice knows, separated by spaces.
   virtual std::string Symbols() const = 0;
-  // The most symbols that the network takes at once.
+  // Returns the most symbols that the network takes at once.
   virtual size_t max_symbols() const = 0;
 };
 

@@ -86,7 +86,7 @@ VitsEncoder::VitsEncoder(VitsWeights& weights) {
   durations_ = VitsDurations(weights, hidden, speakers_);
 }
 
-// Self-attention with learned embeddings of the distance, within the window.
+// Computes self-attention with learned embeddings of the distance, within the window.
 at::Tensor VitsEncoder::Attend(const Layer& layer, const at::Tensor& x) {
   const int64_t length = x.size(0);
   const int64_t hidden = x.size(1);

@@ -21,7 +21,7 @@ struct VitsShape {
   std::vector<int64_t> flow_dilations;                // of the convolutions in one coupling layer
   std::vector<std::vector<int64_t>> block_dilations;  // of each residual block, all stages in order
 
-  // The number of samples in a frame.
+  // Returns the number of samples in a frame.
   int64_t hop() const;
 };
 

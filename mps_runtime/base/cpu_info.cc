@@ -18,8 +18,8 @@
 namespace millrace::runtime {
 namespace {
 
-// Newer C libraries no longer ask for the affinity mask: their hardware_concurrency counts all
-// cores that are online.
+// Returns the cores of the affinity mask. Newer C libraries no longer use it: their
+// hardware_concurrency counts all cores that are online.
 int CoresOfTheMask() {
 #ifdef __linux__
   for (int capacity = 1024; capacity <= 1 << 20; capacity *= 2) {
@@ -42,7 +42,8 @@ int QuotaCores(const std::string& path) {
   return static_cast<int>(std::ceil(quota / period));
 }
 
-// The control group of this process, such as "/system.slice/x.service"; empty where there is none.
+// Returns the control group of this process, such as "/system.slice/x.service"; empty where there
+// is none.
 std::string ControlGroup(const std::string& root) {
   std::ifstream file(root + "proc/self/cgroup");
   constexpr std::string_view kVersion2 = "0::";

@@ -34,7 +34,7 @@ class CalibrationJournal {
   void Remove();
 
   const std::filesystem::path& file() const { return file_; }
-  // The number of cells that an earlier run finished.
+  // Returns the number of cells that an earlier run finished.
   size_t resumed() const { return resumed_; }
   // The reason in words why an earlier file was not continued; empty when there was none or it was
   // continued.

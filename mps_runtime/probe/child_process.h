@@ -46,9 +46,9 @@ inline constexpr size_t kMaxLastLine = 500;
 // The child calls EndWithParent first, and must be prepared to be ended at any time.
 ChildResult RunChild(const std::vector<std::string>& arguments, const ChildOptions& options);
 
-// Call it in a child of RunChild, before anything that could hang: from now on the child and what
-// it started end when the parent does, in whatever way it ends. Takes over standard input and a
-// thread.
+// Must be called in a child of RunChild, before anything that could hang: from now on the child and
+// the processes that it started end when the parent does, in whatever way it ends. Takes over
+// standard input and a thread.
 void EndWithParent();
 
 // Describes the outcome with its details, such as "crash (SIGABRT): failed assertion" or "wrong".

@@ -6,7 +6,7 @@
 
 namespace millrace::runtime {
 
-// The ATen device on which the tensors of a runtime's device live.
+// Returns the ATen device on which the tensors of a runtime's device live.
 at::Device TensorDevice(DeviceType device);
 
 // Numbers in -1..1 that look irregular and are the same on every machine. No random generator is

@@ -61,7 +61,7 @@ class Findings {
 
   Contents contents() const;
   std::string step() const;
-  // The time of the last Progress, or of the beginning.
+  // Returns the time of the last Progress, or of the beginning.
   TimePoint last_progress() const;
 
  private:

@@ -11,8 +11,8 @@ std::string StartLines(const SelftestReport& report);  // the device and system 
 std::string ResultLines(const TestResult& result);     // one line, and one for each failure
 std::string SummaryLines(const SelftestReport& report);
 
-// The whole report for programs, as one JSON document. Its schema_version changes when a field
-// changes its meaning or is removed, not when one is added.
+// Returns the whole report for programs, as one JSON document. Its schema_version changes when a
+// field changes its meaning or is removed, not when one is added.
 std::string ToJson(const SelftestReport& report);
 
 }  // namespace millrace::runtime

@@ -52,9 +52,9 @@ class ModelManager {
   // Fails with NOT_FOUND when the model is not loaded. Requests in flight finish.
   absl::Status Unload(std::string_view name);
 
-  // The names of models whose last load failed; an older version of one may serve.
+  // Returns the names of models whose last load failed; an older version of one may serve.
   std::vector<std::string> Failed() const MILLRACE_EXCLUDES(mu_);
-  // The number of loads that failed since the start.
+  // Returns the number of loads that failed since the start.
   uint64_t load_failures() const { return load_failures_.load(std::memory_order_relaxed); }
   // Called with each model and whether it is ready, now and at every change; nullopt means that
   // there is no such model. The last call for a model describes its present state. The listener
@@ -62,7 +62,7 @@ class ModelManager {
   using Listener = std::function<void(std::string_view model, std::optional<bool> ready)>;
   void SetListener(Listener listener) MILLRACE_EXCLUDES(listener_mu_, mu_);
 
-  // All models sorted by name: those that serve, and those that are only on disk.
+  // Returns all models sorted by name: those that serve, and those that are only on disk.
   std::vector<ModelStatusView> Models() const MILLRACE_EXCLUDES(mu_);
 
  private:

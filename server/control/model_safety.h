@@ -32,9 +32,9 @@ class ModelSafety {
 
   ModelSafety(Options options, Warn warn) : options_(std::move(options)), warn_(std::move(warn)) {}
 
-  // For RuntimeOptions::measured_concurrency: the least over the operators and the models of the
-  // repository, where the policy counts for one that the profile does not cover. Returns nothing
-  // when no profile applies here. Reads the models' files to identify them.
+  // Returns the value for RuntimeOptions::measured_concurrency: the least over the operators and
+  // the models of the repository, where the policy counts for one that the profile does not cover.
+  // Returns nothing when no profile applies here. Reads the models' files to identify them.
   std::optional<int> Measured(const runtime::DeviceFacts& facts);
 
   // Fails with FAILED_PRECONDITION when the model is not known to survive this many forwards at

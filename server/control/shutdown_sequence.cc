@@ -8,7 +8,7 @@
 namespace millrace::server {
 namespace {
 
-// The status by which shells report a program that a signal has ended.
+// Returns the status by which shells report a program that a signal has ended.
 int StatusOf(int signal) { return 128 + signal; }
 
 }  // namespace

@@ -46,7 +46,7 @@ class ShutdownSequence {
   bool requested() const MILLRACE_EXCLUDES(mu_);
   bool forced() const MILLRACE_EXCLUDES(mu_);
   int signal() const MILLRACE_EXCLUDES(mu_);  // the last signal; 0: none
-  // 0 after an orderly stop or none, otherwise 128 plus the second signal.
+  // Returns 0 after an orderly stop or none, otherwise 128 plus the second signal.
   int exit_status() const MILLRACE_EXCLUDES(mu_);
   // Any thread. Waits for the time to pass; returns false when a second signal has cut it short.
   bool WaitUnlessForced(Duration time) MILLRACE_EXCLUDES(mu_);

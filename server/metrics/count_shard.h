@@ -22,8 +22,8 @@ uint32_t TakeShard();
 
 }  // namespace detail
 
-// The calling thread's shard, below kCountShards; it stays the same until the thread ends. The
-// first call of a thread takes its shard, later calls cost a load.
+// Returns the calling thread's shard, below kCountShards; it stays the same until the thread ends.
+// The first call of a thread takes its shard, later calls cost a load.
 inline size_t CountShard() {
   const uint32_t shard = detail::thread_shard;
   return shard != detail::kNoShard ? shard : detail::TakeShard();

@@ -27,7 +27,7 @@ enum class Method : uint8_t {
 };
 inline constexpr size_t kMethods = 8;
 std::string_view ToString(Method method);
-// The task of the models that the method uses.
+// Returns the task of the models that the method uses.
 models::Task TaskOf(Method method);
 
 // The reason why a request was refused at admission, as the label `reason`.

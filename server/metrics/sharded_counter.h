@@ -17,7 +17,7 @@ class ShardedCounter {
  public:
   // Negative values are ignored.
   void Increment(double by = 1);
-  // The sum of all shards. It may lack what is added meanwhile, and never falls.
+  // Returns the sum of all shards. It may lack what is added meanwhile, and never falls.
   double Value() const;
   prometheus::ClientMetric Collect() const;
 

@@ -23,11 +23,11 @@ class ShardedHistogram {
   ShardedHistogram(const ShardedHistogram&) = delete;
   ShardedHistogram& operator=(const ShardedHistogram&) = delete;
 
-  // A value at a bound belongs to the bucket that ends there.
+  // Counts a value, which at a bound belongs to the bucket that ends there.
   void Observe(double value);
-  // The sums of all shards, in under a microsecond. They may lack what is observed meanwhile, and
-  // the sum may differ from the buckets for a moment; the count is always that of the last bucket,
-  // and no value is ever below an earlier one.
+  // Returns the sums of all shards, in under a microsecond. They may lack what is observed
+  // meanwhile, and the sum may differ from the buckets for a moment; the count is always that of
+  // the last bucket, and no value is ever below an earlier one.
   prometheus::ClientMetric Collect() const;
 
  private:

@@ -60,7 +60,7 @@ class RequestRun {
 
   Services& services() const { return services_; }
   Reply& reply() const { return reply_; }
-  // The model's metrics after Submit; before that, those for requests without a model.
+  // Returns the model's metrics after Submit; before that, those for requests without a model.
   ModelMetrics& metrics() const {
     return model_ != nullptr ? model_->metrics() : services_.no_model_metrics;
   }

@@ -28,7 +28,7 @@ class SpeechAudio {
 
   const models::AudioEncoderOptions& encoding() const { return encoding_; }
   double seconds() const { return static_cast<double>(samples_) / encoding_.input_rate; }
-  // The size of the audio as plain samples, which measures the memory held for a file.
+  // Returns the size of the audio as plain samples, which measures the memory held for a file.
   size_t plain_bytes() const;
 
  private:

@@ -49,7 +49,7 @@ class ByteCall {
 
   // Returns the client's metadata of that key; empty if there is none.
   virtual std::string_view Metadata(std::string_view key) const = 0;
-  // The client's address, as gRPC writes it.
+  // Returns the client's address, as gRPC writes it.
   virtual std::string peer() const = 0;
   // Returns system_clock's max if there is none.
   virtual std::chrono::system_clock::time_point deadline() const = 0;

@@ -27,14 +27,14 @@ class DeadlineLoad {
 
   // Returns the seconds of work that are due by this deadline.
   double DueBy(TimePoint deadline) const;
-  // The longest time that additional work due by `from` may take before work that is due then or
-  // later is late. Infinity when there is no such work.
+  // Returns the longest time that additional work due by `from` may take before work that is due
+  // then or later is late; infinity when there is no such work.
   double Room(TimePoint from) const;
-  // The largest amount, over all deadlines, by which the work due by a deadline exceeds the time
-  // until then if the work takes `stretch` times as long; `deadline` receives that deadline.
+  // Returns the largest amount, over all deadlines, by which the work due by a deadline exceeds the
+  // time until then if the work takes `stretch` times as long; `deadline` receives that deadline.
   // Negative when everything fits.
   double Excess(double stretch, TimePoint* deadline = nullptr) const;
-  // The earliest deadline; max when there is none.
+  // Returns the earliest deadline; max when there is none.
   TimePoint earliest() const {
     return entries_.empty() ? TimePoint::max() : entries_.front().deadline;
   }

@@ -28,7 +28,8 @@ class ForecastMargin {
 
   // Makes a forecast from `seconds` >= 0 at the present pace.
   Made Expect(double seconds) const { return {seconds, mean_ * seconds}; }
-  // The factor by which a forecast is multiplied before it is compared with a deadline; 1..kMost.
+  // Returns the factor by which a forecast is multiplied before it is compared with a deadline;
+  // 1..kMost.
   double factor() const;
 
   // Records that a request took this many seconds. Ignored when there was no forecast.

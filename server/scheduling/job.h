@@ -20,8 +20,8 @@ class Reply : public models::OutputSink {
   // Ends the call. Called exactly once, after the last Emit. The object must not be touched
   // afterwards, because it may be gone when this returns.
   virtual void Finish(const absl::Status& status) = 0;
-  // True while the client has not taken what was already emitted, so that the next step should
-  // wait. Unary replies are never congested.
+  // Returns true while the client has not taken what was already emitted, so that the next step
+  // should wait. Unary replies are never congested.
   virtual bool Congested() const { return false; }
   // Keeps a job whose reply is congested and hands it to Scheduler::Requeue when the client has
   // caught up.
@@ -60,7 +60,7 @@ class Job {
   ForecastMargin::Made forecast;
 };
 
-// The status of a request for which ShouldStop is true: DEADLINE_EXCEEDED or CANCELLED. The
+// Returns the status of a request for which ShouldStop is true: DEADLINE_EXCEEDED or CANCELLED. The
 // deadline takes precedence, because gRPC also cancels a call whose deadline passes.
 absl::Status StopStatus(const models::Request& request);
 

@@ -107,7 +107,7 @@ class ModelQueue {
     TimePoint deadline;
     double work = 0;
   };
-  // The number of requests that all workers serve at once.
+  // Returns the number of requests that all workers serve at once.
   size_t AtOnce() const;
   size_t UnderWayLimit() const;
   size_t BatchSize() const;

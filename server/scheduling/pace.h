@@ -13,17 +13,17 @@ class Pace {
   // Records a step of `requests` requests that completed `work` together, or 0 if it completed
   // none.
   void Report(Duration took, size_t requests, double work);
-  // False until some work was done.
+  // Returns false until some work was done.
   bool known() const { return work_ > 0; }
-  // The number of recorded steps, up to some hundred.
+  // Returns the number of recorded steps, up to some hundred.
   double steps() const { return steps_; }
 
-  // The seconds for a unit of work, 0 while unknown. This is a worker's time, which the requests of
-  // one step share.
+  // Returns the seconds for a unit of work, 0 while unknown. This is a worker's time, which the
+  // requests of one step share.
   double seconds() const { return known() ? seconds_ / work_ : 0; }
-  // The seconds of a step; 0 before the first.
+  // Returns the seconds of a step; 0 before the first.
   double seconds_per_step() const { return steps_ > 0 ? seconds_ / steps_ : 0; }
-  // The seconds that a request spends in steps for a unit of its own work.
+  // Returns the seconds that a request spends in steps for a unit of its own work.
   double seconds_in_steps() const { return known() ? seconds_in_steps_ / work_ : 0; }
 
  private:
@@ -40,7 +40,7 @@ class Correction {
  public:
   // Records a request that began: its estimate, and its actual work.
   void Report(double estimate, double work);
-  // The factor to multiply an estimate by.
+  // Returns the factor to multiply an estimate by.
   double factor() const { return work_ / estimate_; }
 
  private:
@@ -53,7 +53,7 @@ class Correction {
 class RecentUse {
  public:
   void Add(TimePoint now, Duration took);
-  // The use in workers: 1 is one worker all the time.
+  // Returns the use in workers: 1 is one worker all the time.
   double workers(TimePoint now) const;
 
  private:

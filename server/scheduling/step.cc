@@ -45,7 +45,7 @@ absl::Status Failed(const models::Model& model, std::string_view why) {
                                     why.empty() ? "unknown failure" : why));
 }
 
-// The name of the input in requests of this kind.
+// Returns the name of the input in requests of this kind.
 std::string_view InputField(models::Task task) {
   switch (task) {
     case models::Task::kTranslation:

@@ -44,10 +44,10 @@ class CachedTransformer {
 
   // Shared with the sentences that hold slots, which may outlive this object.
   const std::shared_ptr<KvSlotPool>& slots() const { return slots_; }
-  // The most tokens that one submission can decode for a row.
+  // Returns the most tokens that one submission can decode for a row.
   size_t max_tokens() const { return few_shapes_ ? 1 : kMaxTokens; }
-  // The number of positions of the network: the longest source and translation, the start token
-  // included.
+  // Returns the number of positions of the network: the longest source and translation, the start
+  // token included.
   size_t longest() const { return longest_; }
 
   // Encodes the sources and writes the slots of their tokens.

@@ -17,7 +17,7 @@ class KvSlotTable {
 
   const std::vector<int32_t>& all() const { return all_; }
   size_t hypotheses() const { return paths_.size(); }
-  // The slots of the hypothesis's tokens, in their order.
+  // Returns the slots of the hypothesis's tokens, in their order.
   std::span<const int32_t> path(size_t hypothesis) const { return paths_[hypothesis]; }
   // Appends a slot to each hypothesis.
   void Extend();

@@ -110,7 +110,7 @@ at::Tensor Moved(const at::Tensor& tensor, const at::TensorOptions& to) {
   return tensor.scalar_type() == at::kFloat ? tensor.to(to) : tensor;
 }
 
-// All but the output's bias, which stays float32, are converted.
+// Converts all but the output's bias, which stays float32.
 TransformerWeights Moved(const TransformerWeights& from, const at::TensorOptions& to) {
   TransformerWeights weights = from;
   const auto linear = [&](AtenLinear& layer) {

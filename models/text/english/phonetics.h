@@ -15,11 +15,12 @@ inline constexpr std::string_view kSecondaryStress = "ˌ";
 bool IsVowelSymbol(char32_t symbol);
 bool IsConsonantSymbol(char32_t symbol);
 
-// Primary stress becomes secondary, secondary none; without a primary one nothing changes.
+// Turns primary stress into secondary and drops secondary stress; without a primary one nothing
+// changes.
 std::string DemoteStress(std::string_view phonemes);
-// A word without any stress gets a secondary one before its first vowel.
+// Gives a word without any stress a secondary one before its first vowel.
 std::string EnsureSecondaryStress(std::string_view phonemes);
-// Secondary stress becomes primary; a word without any gets one before its first vowel.
+// Turns secondary stress into primary; a word without any gets one before its first vowel.
 std::string EnsurePrimaryStress(std::string_view phonemes);
 
 // Append the endings -s, -ed and -ing to a stem, voiced according to its last sound. Empty for an

@@ -24,7 +24,7 @@ constexpr size_t kMaxCompoundParts = 6;
 
 bool IsApostrophe(char32_t c) { return c == '\'' || c == 0x2019; }
 
-// Short forms that begin with an apostrophe.
+// Returns true for short forms that begin with an apostrophe.
 bool IsClipped(std::string_view word) {
   constexpr std::array<std::string_view, 10> kClipped = {"bout", "cause", "em",  "n",    "round",
                                                          "s",    "til",   "tis", "twas", "tween"};

@@ -175,7 +175,7 @@ struct Character {
   size_t at;  // byte of the text
 };
 
-// Half-width katakana begin at U+FF66.
+// Returns hiragana for half-width katakana, which begin at U+FF66, and wide marks for narrow ones.
 char32_t Widened(char32_t c) {
   constexpr std::u32string_view kWide =
       U"をぁぃぅぇぉゃゅょっーあいうえおかきくけこさしすせそたちつてとなにぬねのはひふへほまみむめ"

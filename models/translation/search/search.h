@@ -28,8 +28,8 @@ class Search {
 
   virtual ~Search() = default;
 
-  // The hypotheses that need scores; empty when the search is over. The first step has one, with
-  // only the start.
+  // Returns the hypotheses that need scores; empty when the search is over. The first step has one,
+  // with only the start.
   virtual std::span<const Row> rows() const = 0;
   // Returns the start and the tokens of the row's hypothesis.
   virtual std::span<const int32_t> Tokens(size_t row) const = 0;

@@ -20,8 +20,8 @@ class SingleSearch final : public Search {
   std::span<const int32_t> Decided() const override { return std::span(history_).subspan(1); }
   std::vector<Hypothesis> Found() const override;
 
-  // For engines that choose the likeliest token themselves. Returns the `ahead`-th next token if it
-  // is prescribed, else -1.
+  // Returns the `ahead`-th next token if it is prescribed, else -1. For engines that choose the
+  // likeliest token themselves.
   int32_t GivenToken(size_t ahead) const;
   // Continues with that token, instead of Advance. A negative token says that the scores were not
   // finite.

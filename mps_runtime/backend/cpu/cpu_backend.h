@@ -18,7 +18,7 @@ class CpuBackend final : public Backend {
 
   DeviceType device() const override { return DeviceType::kCpu; }
   std::string DeviceName() const override;
-  // The number of cores, which more forwards would only share.
+  // Returns the number of cores, which more forwards would only share.
   int SafeConcurrency() const override { return cores_; }
   int UsefulConcurrency() const override { return cores_; }
 
