@@ -528,7 +528,8 @@ void all_at_once() {
     getDefaultMPSStream();
     Profiler::MPSProfiler& profiler = getMPSProfiler();
     for (int turn = 0; turn < 200; ++turn) {
-      profiler.beginProfileKernel(&profiler, std::string(40, static_cast<char>('a' + i)));
+      const auto* const handle = reinterpret_cast<const void*>(uintptr_t(1 + turn % 100));
+      profiler.beginProfileKernel(handle, std::string(40, static_cast<char>('a' + i)));
       profiler.beginProfileCPUFallback("an operation");
       profiler.endProfileCopy(profiler.beginProfileCopy());
     }

@@ -15,7 +15,8 @@ from deploy.libtorch.patch.__main__ import main  # noqa: E402
 from deploy.libtorch.patch.rules import RULES  # noqa: E402
 
 CLANG = shutil.which("clang++-14") or shutil.which("clang++")
-needs_clang = pytest.mark.skipif(CLANG is None, reason="clang, which knows blocks, is not installed")
+needs_clang = pytest.mark.skipif(CLANG is None or sys.platform != "linux",
+                                 reason="the miniature has its own queues and blocks: it needs clang, on a system that has neither")
 
 
 def write(root: pathlib.Path) -> pathlib.Path:

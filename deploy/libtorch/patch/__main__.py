@@ -68,7 +68,7 @@ def check(root: pathlib.Path, rules: tuple[Rule, ...]) -> int:
         if transaction.is_interrupted(root):
             raise PatchError(f"{root}: a run was interrupted; apply or revert undoes its edits first")
         release = checkout.release()
-        print(f"release {release}, {'tried' if release in TRIED_RELEASES else 'not tried: tried are ' + ', '.join(TRIED_RELEASES)}")
+        print(f"release {release}: {TRIED_RELEASES.get(release, 'the rules were not tried on it, but on ' + ', '.join(TRIED_RELEASES))}")
         require_matches(checkout)
         show(checkout)
     patched = all(checkout.states(rule) == {State.APPLIED} for rule in rules)
@@ -77,7 +77,9 @@ def check(root: pathlib.Path, rules: tuple[Rule, ...]) -> int:
 
 
 def list_rules(rules: tuple[Rule, ...]) -> int:
-    print(f"patch level {PATCH_LEVEL}, tried on PyTorch {', '.join(TRIED_RELEASES)}")
+    print(f"patch level {PATCH_LEVEL}")
+    for release, tried in TRIED_RELEASES.items():
+        print(textwrap.fill(f"release {release}: {tried}", 100, subsequent_indent="  "))
     for rule in rules:
         print(f"\n{rule.name}")
         print(textwrap.fill(rule.why, 100, initial_indent="  ", subsequent_indent="  "))

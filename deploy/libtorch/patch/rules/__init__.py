@@ -4,9 +4,9 @@ from . import caches, profiler, streams
 from .level import PATCH_LEVEL
 from .level import RULES as LEVEL_RULES
 
-# release -> what of it the rules were tried on.
+# release -> how the rules were tried on it.
 TRIED_RELEASES = {
-    "2.15.0": "its headers whole; its .mm files could not be had, so those rules were tried on neighbouring versions of them",
+    "2.15.0": "tried on its headers, whole, and on parts of neighbouring versions of its .mm files; not yet on a whole checkout",
 }
 
 RULES = (*caches.RULES, *streams.RULES, *profiler.RULES, *LEVEL_RULES)

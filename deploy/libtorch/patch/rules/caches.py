@@ -55,7 +55,7 @@ RULES = (
         name="linear-graph-setting",
         why="On 2.9.1 the no-graph kernel of nn.Linear crashed with three threads or more. Whether a kernel for each thread suffices has not been "
             "tried on a Mac, so MILLRACE_MPS_LINEAR_GRAPH=1 in the environment makes nn.Linear take the way through MPSGraph.",
-        upstream=("https://github.com/pytorch/pytorch/issues/197805",),
+        upstream=(),
         edits=(
             Edit("aten/src/ATen/native/mps/operations/Linear.mm",
                  "  const bool is_contiguous = input.is_contiguous() &&",
