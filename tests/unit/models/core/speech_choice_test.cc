@@ -61,7 +61,7 @@ TEST(SpeechChoiceTest, AModelWasMadeForTheLanguageOfTheText) {
 TEST(SpeechChoiceTest, OfTwoThatWereMadeForItTheCheaperSpeaks) {
   ModelInfo american = Kokoro();
   american.name = "a-kokoro";
-  american.voice_languages = {"en-US", "ja", "es"};
+  american.speech().voice_languages = {"en-US", "ja", "es"};
   EXPECT_EQ(Chosen({american, Piper("piper-us", "en-US", "joe")}, "en"), "piper-us");
   EXPECT_EQ(Chosen({Piper("b", "en-US", "x"), Piper("a", "en-GB", "y")}, "en"), "a");
 }

@@ -92,7 +92,7 @@ TEST(ModelConfigTest, Seq2SeqAndItsDefaults) {
   }
   EXPECT_EQ(Settings<seq2seq::Seq2SeqModelConfig>(*config).beam_size, 4);
   EXPECT_EQ(Settings<seq2seq::Seq2SeqModelConfig>(*config).length_penalty, 1.0F);
-  EXPECT_EQ(MakeModelInfo(*config, "m", 1).target_language, "de");
+  EXPECT_EQ(MakeModelInfo(*config, "m", 1).translation().target_language, "de");
   config = ParseModelConfig("seq2seq { " + required + "beam_size: 1 length_penalty: 0 }", "m");
   ASSERT_TRUE(config.ok()) << config.status();
   EXPECT_EQ(Settings<seq2seq::Seq2SeqModelConfig>(*config).beam_size, 1);
@@ -131,7 +131,7 @@ TEST(ModelConfigTest, BergamotDefaults) {
   const auto& bergamot = Settings<bergamot::BergamotConfig>(*config);
   EXPECT_EQ(bergamot.max_length_factor, 2.5F);
   EXPECT_EQ(bergamot.max_source_tokens, 256);
-  EXPECT_EQ(MakeModelInfo(*config, "m", 1).target_language, "pt");
+  EXPECT_EQ(MakeModelInfo(*config, "m", 1).translation().target_language, "pt");
 }
 
 TEST(ModelConfigTest, Kokoro) {
@@ -152,7 +152,7 @@ TEST(ModelConfigTest, KokoroSpeaksALanguageOfEspeakByDefault) {
       R"(kokoro { file: "m" config_file: "c" lexicon_file: "l" language: "pt-BR" })",
       "model.pbtxt");
   ASSERT_TRUE(config.ok()) << config.status();
-  EXPECT_EQ(MakeModelInfo(*config, "m", 1).language, "pt-BR");
+  EXPECT_EQ(MakeModelInfo(*config, "m", 1).speech().language, "pt-BR");
 }
 
 TEST(ModelConfigTest, KokorosVoicesSayWhatTheyWereMadeFor) {
