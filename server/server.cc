@@ -179,7 +179,8 @@ class Server {
                               .write_timeout = config_.write_stall_timeout});
       AddKServeRoutes(*http_, status_, keys_.get());
       const auto started = [this] { return started_.load(); };
-      AddOpenAiRoutes(*http_, *services_, {.started = started});
+      AddOpenAiRoutes(*http_, *services_,
+                      {.voice_aliases = config_.voice_aliases, .started = started});
       AddLibreTranslateRoutes(*http_, *services_, {.started = started});
       if (absl::Status status = http_->Start(); !status.ok()) return status;
     }

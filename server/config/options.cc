@@ -1,6 +1,7 @@
 #include "server/config/options.h"
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -148,6 +149,28 @@ Option Version(Option row, std::string ServerConfig::*field) {
   return row;
 }
 
+Option Aliases(Option row, std::optional<std::map<std::string, std::string>> ServerConfig::*field) {
+  constexpr char kAuto[] = "auto";
+  constexpr char kNone[] = "off";
+  row.allowed = "auto, off, or pairs such as alloy=joe,nova=jane";
+  row.set = [=](ServerConfig& config, const std::string& text) {
+    if (text == kNone) {
+      config.*field = std::nullopt;
+      return true;
+    }
+    std::optional<std::map<std::string, std::string>> pairs;
+    pairs = text == kAuto ? std::map<std::string, std::string>() : ParsePairs(text);
+    if (pairs) config.*field = std::move(pairs);
+    return pairs.has_value();
+  };
+  row.get = [=](const ServerConfig& config) -> std::string {
+    const auto& pairs = config.*field;
+    if (!pairs) return kNone;
+    return pairs->empty() ? kAuto : FormatPairs(*pairs);
+  };
+  return row;
+}
+
 std::vector<Option> MakeOptions() {
   using C = ServerConfig;
   using runtime::DeviceType;
@@ -228,6 +251,12 @@ std::vector<Option> MakeOptions() {
                     &C::translation_cache_bytes, 0, 1024 * kGiB));
   o.push_back(Number(Row("translation-cache-entries", models, "N", "Sentences in it"),
                      &C::translation_cache_entries, 1, 100'000'000));
+  o.push_back(
+      Aliases(Row("voice-aliases", models, "NAME=VOICE,...",
+                  "Voices over HTTP for names that a model does not have. OpenAI's names (alloy, "
+                  "nova, ...) that are not given stand for voices of the model; auto: all of them; "
+                  "off: none"),
+              &C::voice_aliases));
   o.push_back(Version(Row("require-libtorch", models, "VERSION",
                           "Refuse to start with a libtorch of another version"),
                       &C::require_libtorch));

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 
@@ -40,6 +41,10 @@ struct ServerConfig {
   uint64_t translation_cache_bytes = 0;  // for the process; 0: translations are not kept
   size_t translation_cache_entries = 100'000;
   std::string require_libtorch;  // version prefix; empty: any
+  // Voices by the names that stand for them over HTTP; OpenAI's names that are missing stand for
+  // voices of the model that speaks. None: no name stands for a voice.
+  std::optional<std::map<std::string, std::string>> voice_aliases =
+      std::map<std::string, std::string>();
 
   // Addresses: host:port, where port 0 takes a free one. http and metrics may be empty: not served.
   std::string grpc_address = "127.0.0.1:8001";

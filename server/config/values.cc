@@ -1,10 +1,16 @@
 #include "server/config/values.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <limits>
+#include <vector>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "models/core/strings.h"
 
 namespace millrace {
 namespace {
@@ -73,6 +79,24 @@ std::optional<int64_t> ParseInteger(std::string_view text) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
   return number;
+}
+
+std::optional<std::map<std::string, std::string>> ParsePairs(std::string_view text) {
+  std::map<std::string, std::string> pairs;
+  for (const absl::string_view pair : absl::StrSplit(View(text), ',')) {
+    const std::vector<std::string> sides = absl::StrSplit(pair, '=');
+    const auto is_name = [](const std::string& side) {
+      return !side.empty() &&
+             std::ranges::all_of(side, [](unsigned char c) { return absl::ascii_isgraph(c); });
+    };
+    if (sides.size() != 2 || !std::ranges::all_of(sides, is_name)) return std::nullopt;
+    if (!pairs.emplace(sides[0], sides[1]).second) return std::nullopt;
+  }
+  return pairs;
+}
+
+std::string FormatPairs(const std::map<std::string, std::string>& pairs) {
+  return absl::StrJoin(pairs, ",", absl::PairFormatter("="));
 }
 
 std::optional<bool> ParseBool(std::string_view text) {

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -20,6 +21,10 @@ std::optional<uint64_t> ParseBytes(std::string_view text);
 std::string FormatBytes(uint64_t value);
 
 std::optional<int64_t> ParseInteger(std::string_view text);
+
+// "alloy=joe,nova=jane": at least one pair, no name twice, of printable characters without blanks.
+std::optional<std::map<std::string, std::string>> ParsePairs(std::string_view text);
+std::string FormatPairs(const std::map<std::string, std::string>& pairs);
 
 // "true", "on", "yes", "1" and their opposites.
 std::optional<bool> ParseBool(std::string_view text);

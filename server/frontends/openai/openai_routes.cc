@@ -1,6 +1,5 @@
 #include "server/frontends/openai/openai_routes.h"
 
-#include <algorithm>
 #include <chrono>
 #include <memory>
 #include <string>
@@ -9,12 +8,11 @@
 #include <vector>
 
 #include "absl/cleanup/cleanup.h"
-#include "absl/strings/str_join.h"
 #include "httplib.h"
-#include "models/core/speech_choice.h"
 #include "models/core/strings.h"
 #include "nlohmann/json.hpp"
 #include "server/frontends/openai/openai_error.h"
+#include "server/frontends/openai/openai_names.h"
 #include "server/frontends/openai/speech_json.h"
 #include "server/frontends/openai/speech_reply.h"
 #include "server/http/http_routes.h"
@@ -28,11 +26,6 @@ using Json = nlohmann::ordered_json;
 
 // How soon a connection without news looks whether its client is still there.
 constexpr std::chrono::milliseconds kLook{100};
-
-// The models of OpenAI's own service, for clients that cannot name another.
-constexpr std::string_view kOpenAiModels[] = {"tts-1", "tts-1-hd", "gpt-4o-mini-tts"};
-// BCP 47, of a text that is given to one of these without a language.
-constexpr std::string_view kLanguage = "en";
 
 void SendJson(httplib::Response& response, const Json& json) {
   response.set_content(json.dump(-1, ' ', false, Json::error_handler_t::replace),
@@ -69,6 +62,7 @@ class OpenAiRoutes {
   OpenAiRoutes(Services& services, OpenAiOptions options)
       : services_(services),
         options_(std::move(options)),
+        names_(services.models, options_.voice_aliases),
         connections_(options_.max_speech_connections) {}
 
   void Speech(const httplib::Request& request, httplib::Response& response) {
@@ -111,11 +105,12 @@ class OpenAiRoutes {
     if (!Allowed(request, response)) return;
     std::vector<std::shared_ptr<ServedModel>> models = services_.models.All();
     if (const std::string name = request.get_param_value("model"); !name.empty()) {
-      absl::StatusOr<std::vector<std::shared_ptr<ServedModel>>> meant = ModelsMeantBy(name);
+      absl::StatusOr<std::vector<std::shared_ptr<ServedModel>>> meant = names_.ModelsMeantBy(name);
       if (!meant.ok()) return SendOpenAiError(response, meant.status());
       models = *std::move(meant);
     }
     Json voices = Json::array();
+    Json aliases = Json::array();
     for (const auto& model : models) {
       const models::ModelInfo& info = model->info();
       for (size_t i = 0; i < info.voices.size(); ++i) {
@@ -128,24 +123,25 @@ class OpenAiRoutes {
                           {"languages", info.languages},
                           {"sample_rate", info.sample_rate}});
       }
+      for (const OpenAiNames::VoiceAlias& alias : names_.VoiceAliasesOf(info))
+        aliases.push_back({{"id", alias.name}, {"model", info.name}, {"voice", alias.voice}});
     }
-    SendJson(response, {{"voices", std::move(voices)}});
+    // Apart from the voices, so that a client that lists these shows each once.
+    SendJson(response, {{"voices", std::move(voices)}, {"aliases", std::move(aliases)}});
   }
 
   void Models(const httplib::Request& request, httplib::Response& response) {
     if (!Allowed(request, response)) return;
     Json models = Json::array();
     for (const auto& model : services_.models.All()) models.push_back(ToJson(model->info().name));
-    for (const std::string_view alias : kOpenAiModels) {
-      if (IsAlias(alias)) models.push_back(ToJson(alias));
-    }
+    for (const std::string_view alias : names_.ModelAliases()) models.push_back(ToJson(alias));
     SendJson(response, {{"object", "list"}, {"data", std::move(models)}});
   }
 
   void Model(const httplib::Request& request, httplib::Response& response) {
     if (!Allowed(request, response)) return;
     const std::string name = request.matches[1];
-    const auto meant = ModelsMeantBy(name);
+    const auto meant = names_.ModelsMeantBy(name);
     if (!meant.ok()) return SendOpenAiError(response, meant.status());
     SendJson(response, ToJson(name));
   }
@@ -181,67 +177,9 @@ class OpenAiRoutes {
     if (!parsed.ok()) return parsed.status();
     wanted = *std::move(parsed);
     SpeechRequest speech = wanted.speech;
-    if (absl::Status status = CheckVoiceOfAlias(speech); !status.ok()) return status;
-    speech.model = LoadedName(speech);
+    if (absl::Status status = names_.Resolve(speech); !status.ok()) return status;
     return MakeSpeechWork(std::move(speech), models::AudioContainer::kStream, kMaxStreamCharacters,
                           services_);
-  }
-
-  // In place of one of OpenAI's models, unless one of that name is loaded: the best that has the
-  // voice for the language, which is English where the request names none.
-  std::string LoadedName(const SpeechRequest& speech) const {
-    const std::string& name = speech.model;
-    if (std::find(std::begin(kOpenAiModels), std::end(kOpenAiModels), name) ==
-        std::end(kOpenAiModels))
-      return name;
-    const auto loaded = services_.models.All();
-    std::vector<const models::ModelInfo*> infos;
-    for (const auto& model : loaded) {
-      if (model->info().name == name) return name;
-      infos.push_back(&model->info());
-    }
-    const std::string_view language = speech.language.empty() ? kLanguage : speech.language;
-    const models::ModelInfo* chosen = models::ChooseSpeechModel(infos, language, speech.voice);
-    return chosen == nullptr ? name : chosen->name;
-  }
-
-  std::vector<std::shared_ptr<ServedModel>> SpeechModels() const {
-    std::vector<std::shared_ptr<ServedModel>> models = services_.models.All();
-    std::erase_if(models,
-                  [](const auto& model) { return model->info().task != models::Task::kSynthesis; });
-    return models;
-  }
-
-  // Returns true if the name stands for a loaded model of another name.
-  bool IsAlias(std::string_view name) const {
-    return std::ranges::find(kOpenAiModels, name) != std::end(kOpenAiModels) &&
-           !services_.models.Find(name, "").ok() && !SpeechModels().empty();
-  }
-
-  // The loaded model of that name, or all that an alias may mean.
-  absl::StatusOr<std::vector<std::shared_ptr<ServedModel>>> ModelsMeantBy(
-      const std::string& name) const {
-    if (IsAlias(name)) return SpeechModels();
-    auto model = services_.models.Find(name, "");
-    if (!model.ok()) return model.status();
-    return std::vector{*std::move(model)};
-  }
-
-  // A voice that no model has which the alias may mean is refused with the voices of them all.
-  absl::Status CheckVoiceOfAlias(const SpeechRequest& speech) const {
-    if (speech.voice.empty() || !IsAlias(speech.model)) return absl::OkStatus();
-    const std::vector<std::shared_ptr<ServedModel>> models = SpeechModels();
-    // A mix such as "a:0.3+b:0.7" is its model's to check.
-    const std::string voice = speech.voice.substr(0, speech.voice.find_first_of(":+"));
-    std::vector<std::string> choice;
-    for (const auto& model : models) {
-      const std::vector<std::string>& voices = model->info().voices;
-      if (std::ranges::find(voices, voice) != voices.end()) return absl::OkStatus();
-      choice.push_back(StrCat(absl::StrJoin(voices, ", "), " (", model->info().name, ")"));
-    }
-    return absl::InvalidArgumentError(
-        StrCat("voice: ", Shown(voice),
-               " is a voice of no model; there are: ", absl::StrJoin(choice, ", ")));
   }
 
   // False ends the connection where it is, which tells the client that something is missing.
@@ -273,6 +211,7 @@ class OpenAiRoutes {
 
   Services& services_;
   const OpenAiOptions options_;
+  const OpenAiNames names_;
   Admission connections_;
   const int64_t started_at_ = std::chrono::duration_cast<std::chrono::seconds>(
                                   std::chrono::system_clock::now().time_since_epoch())

@@ -2,6 +2,7 @@
 
 #include <functional>
 
+#include "server/frontends/openai/openai_names.h"
 #include "server/http/http_server.h"
 #include "server/requests/services.h"
 
@@ -11,6 +12,7 @@ struct OpenAiOptions {
   // Speech requests over HTTP at once; each holds a connection's thread from its first byte to the
   // last, so this leaves some of the server's connections to others. Further ones get 429.
   int max_speech_connections = 48;
+  VoiceAliases voice_aliases = VoiceAliases::value_type();
   // Whether the models are there; before that requests get 503.
   std::function<bool()> started = [] { return true; };
 };

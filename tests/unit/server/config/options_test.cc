@@ -71,6 +71,7 @@ INSTANTIATE_TEST_SUITE_P(
         Example{"intra-op-threads", "3"}, Example{"queue-size", "65536"},
         Example{"graph-cache", "frozen"}, Example{"graph-cache-new-shape", "refuse"},
         Example{"graph-cache-entries", "9"}, Example{"graph-cache-bytes", "2GiB"},
+        Example{"voice-aliases", "alloy=joe,nova=a:0.5+b"},
         Example{"require-libtorch", "2.15.0+cpu"}, Example{"grpc-address", "[::1]:0"},
         Example{"http-address", "off"}, Example{"metrics-address", "localhost:9000"},
         Example{"port-file", "ports.json"}, Example{"reflection", "false"},
@@ -89,6 +90,15 @@ INSTANTIATE_TEST_SUITE_P(
       std::string name = KeyOf(info.param.name);
       return name;
     });
+
+TEST(OptionsTest, NoNameStandsForAVoiceWhenAliasesAreOff) {
+  ServerConfig config;
+  ASSERT_TRUE(FindOption("voice-aliases")->set(config, "off"));
+  EXPECT_FALSE(config.voice_aliases);
+  EXPECT_EQ(FindOption("voice-aliases")->get(config), "off");
+  ASSERT_TRUE(FindOption("voice-aliases")->set(config, "auto"));
+  EXPECT_EQ(config, ServerConfig());
+}
 
 TEST(OptionsTest, RefuseWhatIsOutsideTheirRange) {
   constexpr Example kBad[] = {{"workers", "0"},
@@ -111,7 +121,15 @@ TEST(OptionsTest, RefuseWhatIsOutsideTheirRange) {
                               {"max-message-bytes", "0"},
                               {"log-level", "INFO"},
                               {"insecure", "maybe"},
-                              {"max-request-time", "0s"}};
+                              {"max-request-time", "0s"},
+                              {"voice-aliases", ""},
+                              {"voice-aliases", "alloy"},
+                              {"voice-aliases", "alloy="},
+                              {"voice-aliases", "alloy=joe,"},
+                              {"voice-aliases", "alloy=joe=jane"},
+                              {"voice-aliases", "alloy=joe,alloy=jane"},
+                              {"voice-aliases", "al loy=joe"},
+                              {"voice-aliases", "alloy=jo\xC3\xA9"}};
   for (const Example& bad : kBad) {
     ServerConfig config;
     EXPECT_FALSE(FindOption(bad.name)->set(config, bad.value)) << bad.name << " = " << bad.value;

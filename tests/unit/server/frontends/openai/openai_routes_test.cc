@@ -24,6 +24,7 @@ namespace millrace::server {
 namespace {
 
 using nlohmann::json;
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using testing::JoiningThread;
@@ -469,12 +470,27 @@ TEST_F(OpenAiRoutesTest, AVoiceThatNoModelHasIsToldThoseOfAllThatTheAliasMayMean
   models::ModelInfo joe = VoiceInfo("joe");
   joe.voices = {"one"};
   server_->Add(joe, {.complete = SpeakOnce});
-  const Answer answer = Post(R"({"model": "tts-1", "input": "x", "voice": "alloy"})");
+  const Answer answer = Post(R"({"model": "tts-1", "input": "x", "voice": "nobody"})");
   EXPECT_EQ(answer.status, 400);
   EXPECT_EQ(answer.error().at("param"), "voice");
   EXPECT_EQ(answer.error().at("message"),
-            "voice: 'alloy' is a voice of no model; there are: first, second (jane), one (joe)");
+            "voice: 'nobody' is a voice of no model; there are: first, second (jane), one (joe)");
   EXPECT_EQ(Post(R"({"model": "tts-1", "input": "x", "voice": "one"})").status, 200);
+}
+
+TEST_F(OpenAiRoutesTest, OpenAisVoicesAreAnsweredAndListedApart) {
+  Serve({.voice_aliases = VoiceAliases::value_type{{"nova", "second"}}});
+  server_->Add(InferInfo("null"), {});
+  server_->Add(VoiceInfo("joe"), {.complete = SpeakOnce});
+  EXPECT_EQ(Post(Say(R"("voice": "alloy")")).status, 200);
+  const json answer = json::parse(Get("/v1/audio/voices?model=joe").body);
+  EXPECT_EQ(answer.at("voices").size(), 2U);
+  EXPECT_EQ(answer.at("aliases").size(), 13U);
+  EXPECT_EQ(answer.at("aliases")[0],
+            json::parse(R"({"id": "alloy", "model": "joe", "voice": "first"})"));
+  EXPECT_THAT(answer.at("aliases"),
+              Contains(json::parse(R"({"id": "nova", "model": "joe", "voice": "second"})")));
+  EXPECT_TRUE(json::parse(Get("/v1/audio/voices?model=null").body).at("aliases").empty());
 }
 
 TEST_F(OpenAiRoutesTest, AnOldClientIsToldThatTheAnswerIsChunked) {
