@@ -32,6 +32,7 @@ struct SpeechRequest {
   models::AudioFormat format = models::AudioFormat::kWav;
   uint32_t sample_rate = 0;  // hertz; 0: the voice's own
   bool normalize_loudness = false;
+  float volume = 1;  // factor of the samples
   bool word_times = false;
   bool phoneme_times = false;
 };
