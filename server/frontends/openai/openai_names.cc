@@ -8,7 +8,7 @@
 #include "absl/strings/str_join.h"
 #include "models/core/speech_choice.h"
 #include "models/core/strings.h"
-#include "server/frontends/openai/speech_json.h"
+#include "server/frontends/openai/json_member.h"
 
 namespace millrace::server {
 namespace {

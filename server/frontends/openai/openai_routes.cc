@@ -11,6 +11,7 @@
 #include "httplib.h"
 #include "models/core/strings.h"
 #include "nlohmann/json.hpp"
+#include "server/frontends/openai/ignored_members.h"
 #include "server/frontends/openai/openai_error.h"
 #include "server/frontends/openai/openai_names.h"
 #include "server/frontends/openai/speech_json.h"
@@ -32,12 +33,17 @@ void SendJson(httplib::Response& response, const Json& json) {
                        "application/json");
 }
 
-// OpenAI calls the text "input".
-absl::Status InOpenAiTerms(const absl::Status& status) {
-  constexpr std::string_view kText = "text: ";
+// Calls a member what the request called it; OpenAI calls the text "input".
+absl::Status InOpenAiTerms(const absl::Status& status, std::string_view language_member) {
+  if (!absl::IsInvalidArgument(status)) return status;
   const std::string_view message = Message(status);
-  if (!absl::IsInvalidArgument(status) || message.substr(0, kText.size()) != kText) return status;
-  return absl::InvalidArgumentError(StrCat("input: ", message.substr(kText.size())));
+  const std::pair<std::string_view, std::string_view> terms[] = {{"text", "input"},
+                                                                 {"language", language_member}};
+  for (const auto& [ours, theirs] : terms) {
+    if (message.starts_with(StrCat(ours, ": ")))
+      return absl::InvalidArgumentError(StrCat(theirs, message.substr(ours.size())));
+  }
+  return status;
 }
 
 const char* ContentType(models::AudioFormat format) {
@@ -75,6 +81,8 @@ class OpenAiRoutes {
     absl::StatusOr<SpeechWork> work = Prepare(request, *place, wanted);
     reply->Start(std::move(work),
                  wanted.sse ? SpeechReply::Framing::kEvents : SpeechReply::Framing::kAudio);
+    if (!wanted.ignored.empty())
+      response.set_header("Warning", IgnoredMembersWarning(wanted.ignored));
     // For want of memory: until the answer has it, nobody else would end the work.
     absl::Cleanup abandon = [&reply] { reply->Abandon(); };
     // The HTTP status is sent with the first bytes, when it is known how the request fares.
@@ -86,16 +94,17 @@ class OpenAiRoutes {
     }
     if (first.end && !first.end->ok()) {
       std::move(abandon).Cancel();
-      const absl::Status status = InOpenAiTerms(*first.end);
+      const absl::Status status = InOpenAiTerms(*first.end, wanted.language_member());
       return SendOpenAiError(response, status, RetryAfterSeconds(status));
     }
     if (wanted.sse) response.set_header("Cache-Control", "no-cache");
     response.set_chunked_content_provider(
         wanted.sse ? "text/event-stream" : ContentType(wanted.speech.format),
-        [reply, first = std::move(first)](size_t, httplib::DataSink& sink) mutable {
+        [reply, language = wanted.language_member(), first = std::move(first)](
+            size_t, httplib::DataSink& sink) mutable {
           SpeechReply::Piece piece = std::exchange(first, {});
           if (piece.bytes.empty() && !piece.end) piece = reply->Take(kLook);
-          return Write(*reply, piece, sink);
+          return Write(*reply, language, piece, sink);
         },
         [reply, place](bool) { reply->Abandon(); });
     std::move(abandon).Cancel();
@@ -183,14 +192,16 @@ class OpenAiRoutes {
   }
 
   // False ends the connection where it is, which tells the client that something is missing.
-  static bool Write(SpeechReply& reply, const SpeechReply::Piece& piece, httplib::DataSink& sink) {
+  static bool Write(SpeechReply& reply, std::string_view language_member,
+                    const SpeechReply::Piece& piece, httplib::DataSink& sink) {
     if (!piece.bytes.empty()) {
       if (!sink.write(piece.bytes.data(), piece.bytes.size())) return false;
     } else if (!piece.end) {
       return !HttpClientGone();
     }
     if (!piece.end) return true;
-    if (!piece.end->ok()) return WriteError(reply, InOpenAiTerms(*piece.end), sink);
+    if (!piece.end->ok())
+      return WriteError(reply, InOpenAiTerms(*piece.end, language_member), sink);
     sink.done();
     reply.Delivered();
     return true;

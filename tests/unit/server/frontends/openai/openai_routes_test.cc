@@ -493,6 +493,39 @@ TEST_F(OpenAiRoutesTest, OpenAisVoicesAreAnsweredAndListedApart) {
   EXPECT_TRUE(json::parse(Get("/v1/audio/voices?model=null").body).at("aliases").empty());
 }
 
+TEST_F(OpenAiRoutesTest, IgnoredMembersAreNamedInAWarning) {
+  Serve();
+  server_->Add(VoiceInfo("joe"), {.complete = SpeakOnce});
+  const Answer warned = Post(Say(R"("tempo": 2, "user": "u", "a\r\nX-Evil: 1": 1)"));
+  EXPECT_EQ(warned.status, 200);
+  EXPECT_EQ(warned.headers.find("Warning")->second,
+            "299 millrace \"ignored members: a??X-Evil:?1, tempo, user\"");
+  EXPECT_FALSE(warned.headers.contains("X-Evil"));
+  EXPECT_FALSE(Post(Say()).headers.contains("Warning"));
+}
+
+TEST_F(OpenAiRoutesTest, ALanguageIsRefusedByTheMemberThatNamedIt) {
+  Serve();
+  server_->Add(VoiceInfo("joe"), {.validate = [](const models::Input& input) {
+                 const auto& language = std::get<models::SynthesizeInput>(input).language;
+                 return absl::InvalidArgumentError("language: '" + language + "' is not spoken");
+               }});
+  EXPECT_EQ(Post(Say(R"("language": "fr")")).error().at("message"), "language: 'fr' is not spoken");
+  const Answer code = Post(Say(R"("lang_code": "z")"));
+  EXPECT_EQ(code.error().at("message"), "lang_code: 'zh' is not spoken");
+  EXPECT_EQ(code.error().at("param"), "lang_code");
+}
+
+TEST_F(OpenAiRoutesTest, TheVolumeIsThatAskedFor) {
+  Serve();
+  server_->Add(VoiceInfo("joe"), {.complete = SpeakOnce});
+  const std::string half = Post(Say(R"("volume_multiplier": 0.5)")).body;
+  const std::string whole = Post(Say()).body;
+  ASSERT_EQ(half.size(), whole.size());
+  EXPECT_EQ(whole.substr(0, 2), std::string("\0\x40", 2));
+  EXPECT_EQ(half.substr(0, 2), std::string("\0\x20", 2));
+}
+
 TEST_F(OpenAiRoutesTest, AnOldClientIsToldThatTheAnswerIsChunked) {
   Serve();
   server_->Add(VoiceInfo("joe"), {.complete = SpeakOnce});
