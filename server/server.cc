@@ -176,7 +176,8 @@ class Server {
       http_ = std::make_unique<HttpServer>(
           HttpServer::Options{.address = config_.http_address,
                               .max_body_bytes = kMaxHttpBody,
-                              .write_timeout = config_.write_stall_timeout});
+                              .write_timeout = config_.write_stall_timeout,
+                              .cors_origins = config_.cors_origins});
       AddKServeRoutes(*http_, status_, keys_.get());
       const auto started = [this] { return started_.load(); };
       AddOpenAiRoutes(*http_, *services_,

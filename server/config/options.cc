@@ -171,6 +171,23 @@ Option Aliases(Option row, std::optional<std::map<std::string, std::string>> Ser
   return row;
 }
 
+Option Origins(Option row, std::vector<std::string> ServerConfig::*field) {
+  row.allowed = "off, *, or origins such as https://chat.example.org,http://localhost:3000";
+  row.set = [=](ServerConfig& config, const std::string& text) {
+    if (text.empty() || text == kNotServed) {
+      (config.*field).clear();
+      return true;
+    }
+    auto origins = ParseOrigins(text);
+    if (origins) config.*field = *std::move(origins);
+    return origins.has_value();
+  };
+  row.get = [=](const ServerConfig& config) {
+    return (config.*field).empty() ? std::string(kNotServed) : absl::StrJoin(config.*field, ",");
+  };
+  return row;
+}
+
 std::vector<Option> MakeOptions() {
   using C = ServerConfig;
   using runtime::DeviceType;
@@ -278,6 +295,10 @@ std::vector<Option> MakeOptions() {
   o.push_back(
       Bool(Row("insecure", security, "BOOL", "Allow addresses beyond this machine without TLS"),
            &C::insecure));
+  o.push_back(Origins(Row("cors-origin", security, "ORIGIN,...",
+                          "Origins whose web pages may use the API over HTTP from a browser; *: "
+                          "those of all pages; off: none"),
+                      &C::cors_origins));
   o.push_back(Path(Row("tls-cert", security, "FILE",
                        "PEM certificate chain for gRPC; read again when it changes"),
                    &C::tls_cert));

@@ -7,6 +7,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "mps_runtime/forward_mode.h"
@@ -50,6 +51,8 @@ struct ServerConfig {
   std::string grpc_address = "127.0.0.1:8001";
   std::string http_address = "127.0.0.1:8000";
   std::string metrics_address = "127.0.0.1:8002";
+  // Whose pages a browser lets read answers over HTTP; "*" alone: all.
+  std::vector<std::string> cors_origins;
   std::filesystem::path port_file;  // gets the real ports as JSON once serving; empty: none
   bool reflection = true;
 

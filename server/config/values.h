@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace millrace {
 
@@ -25,6 +26,10 @@ std::optional<int64_t> ParseInteger(std::string_view text);
 // "alloy=joe,nova=jane": at least one pair, no name twice, of printable characters without blanks.
 std::optional<std::map<std::string, std::string>> ParsePairs(std::string_view text);
 std::string FormatPairs(const std::map<std::string, std::string>& pairs);
+
+// "*", or origins as browsers write them, such as "https://a.example,http://localhost:3000"; at
+// least one.
+std::optional<std::vector<std::string>> ParseOrigins(std::string_view text);
 
 // "true", "on", "yes", "1" and their opposites.
 std::optional<bool> ParseBool(std::string_view text);

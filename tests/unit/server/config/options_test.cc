@@ -76,6 +76,7 @@ INSTANTIATE_TEST_SUITE_P(
         Example{"http-address", "off"}, Example{"metrics-address", "localhost:9000"},
         Example{"port-file", "ports.json"}, Example{"reflection", "false"},
         Example{"insecure", "true"}, Example{"tls-cert", "c.pem"}, Example{"tls-key", "k.pem"},
+        Example{"cors-origin", "https://chat.example.org,http://[::1]:3000"},
         Example{"tls-client-ca", "ca.pem"}, Example{"api-keys", "keys"},
         Example{"max-message-bytes", "1KiB"}, Example{"max-connections", "2"},
         Example{"max-streams-per-connection", "7"}, Example{"max-incomplete-calls", "9"},
@@ -90,6 +91,15 @@ INSTANTIATE_TEST_SUITE_P(
       std::string name = KeyOf(info.param.name);
       return name;
     });
+
+TEST(OptionsTest, NoOriginIsAllowedUnlessOneIsGiven) {
+  EXPECT_TRUE(ServerConfig().cors_origins.empty());
+  ServerConfig config;
+  ASSERT_TRUE(FindOption("cors-origin")->set(config, "*"));
+  EXPECT_EQ(config.cors_origins, std::vector<std::string>{"*"});
+  ASSERT_TRUE(FindOption("cors-origin")->set(config, "off"));
+  EXPECT_EQ(config, ServerConfig());
+}
 
 TEST(OptionsTest, NoNameStandsForAVoiceWhenAliasesAreOff) {
   ServerConfig config;
@@ -122,6 +132,15 @@ TEST(OptionsTest, RefuseWhatIsOutsideTheirRange) {
                               {"log-level", "INFO"},
                               {"insecure", "maybe"},
                               {"max-request-time", "0s"},
+                              {"cors-origin", "example.org"},
+                              {"cors-origin", "null"},
+                              {"cors-origin", "*,https://example.org"},
+                              {"cors-origin", "https://example.org/"},
+                              {"cors-origin", "https://Example.org"},
+                              {"cors-origin", "https://example.org,"},
+                              {"cors-origin", "https://a.example, https://b.example"},
+                              {"cors-origin", "https://user@example.org"},
+                              {"cors-origin", "https://example.org\r\nX: y"},
                               {"voice-aliases", ""},
                               {"voice-aliases", "alloy"},
                               {"voice-aliases", "alloy="},
