@@ -12,6 +12,8 @@ absl::Status Refused(std::string message, std::chrono::duration<double> retry_af
 
 // How long a refused client should wait before it tries again; zero when the status has no hint.
 std::chrono::milliseconds RetryHint(const absl::Status& status);
+// The same over HTTP, where a server that is not available is worth another try after a second.
+std::chrono::milliseconds HttpRetryHint(const absl::Status& status);
 // The same for HTTP's Retry-After; 0: none.
 int RetryAfterSeconds(const absl::Status& status);
 

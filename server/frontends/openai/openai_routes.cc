@@ -94,8 +94,7 @@ class OpenAiRoutes {
     }
     if (first.end && !first.end->ok()) {
       std::move(abandon).Cancel();
-      const absl::Status status = InOpenAiTerms(*first.end, wanted.language_member());
-      return SendOpenAiError(response, status, RetryAfterSeconds(status));
+      return SendOpenAiError(response, InOpenAiTerms(*first.end, wanted.language_member()));
     }
     if (wanted.sse) response.set_header("Cache-Control", "no-cache");
     response.set_chunked_content_provider(
@@ -165,7 +164,7 @@ class OpenAiRoutes {
 
   bool Allowed(const httplib::Request& request, httplib::Response& response) const {
     const absl::Status status = Check(request);
-    if (!status.ok()) SendOpenAiError(response, status, RetryAfterSeconds(status));
+    if (!status.ok()) SendOpenAiError(response, status);
     return status.ok();
   }
 
