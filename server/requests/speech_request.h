@@ -15,6 +15,12 @@ namespace millrace::server {
 // The longest text of a request whose audio leaves sentence by sentence.
 inline constexpr size_t kMaxStreamCharacters = 200'000;
 
+// The longest text of a request whose audio leaves as a whole.
+inline constexpr size_t kMaxWholeCharacters = 5'000;
+// Such audio is held in memory until it is sent: some 25 minutes of 22.05 kHz speech as 16 bit, and
+// far above what 5,000 characters take at a common speed.
+inline constexpr size_t kMaxWholeAudioBytes = 64 << 20;
+
 // A request for speech, whatever it came by. Strings are valid UTF-8.
 struct SpeechRequest {
   std::string model;  // empty: the only one for speech

@@ -153,7 +153,10 @@ def test_events_hold_the_same_audio(daemon, client):
     events = [json.loads(event.removeprefix("data: ")) for event in content.decode().split("\n\n")[:-1]]
     assert [event["type"] for event in events] == ["speech.audio.delta"] * (len(events) - 1) + ["speech.audio.done"]
     assert len(events) >= 4   # three sentences
-    assert b"".join(base64.b64decode(event["audio"]) for event in events[:-1]) == post(daemon, body)[2]
+    usage = events[-1]["usage"]
+    assert usage["input_tokens"] == len(TEXT)
+    assert usage["output_tokens"] == pytest.approx(20 * len(post(daemon, body)[2]) / 2 / 24000, abs=2)
+    assert usage["total_tokens"] == usage["input_tokens"] + usage["output_tokens"]
 
 
 def test_models_and_voices(all_models):
@@ -300,6 +303,7 @@ def test_too_many_listeners_are_refused_and_health_still_answers(tmp_path):
         eventually("all are admitted", lambda: daemon.metrics().total("millrace_requests_in_flight") == 48, 20)
         status, headers, error = post(daemon, GOOD)
         assert (status, headers["Retry-After"], error["code"]) == (429, "1", "rate_limit_exceeded")
+        assert headers["Retry-After-Ms"] == "1000"
         assert "48 HTTP connections" in error["message"]
         assert daemon.http("/v2/health/ready")[0] == 200
         open_ones.close()

@@ -50,6 +50,10 @@ absl::Status OpenAiNames::Resolve(SpeechRequest& speech) const {
   return absl::OkStatus();
 }
 
+std::string OpenAiNames::WithoutKokoro(const std::string& name) const {
+  return name != "kokoro" || models_.Find(name, "").ok() ? name : std::string(kModels[0]);
+}
+
 absl::StatusOr<std::vector<std::shared_ptr<ServedModel>>> OpenAiNames::ModelsMeantBy(
     const std::string& name) const {
   if (IsModelAlias(name)) return SpeechModels();

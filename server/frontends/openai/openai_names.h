@@ -31,6 +31,10 @@ class OpenAiNames {
   // for a voice of no model that the alias of a model may mean; it lists those that there are.
   absl::Status Resolve(SpeechRequest& speech) const;
 
+  // Returns the name of OpenAI's first model for "kokoro", which clients of Kokoro-FastAPI name,
+  // unless a model of that name is loaded; else the name itself.
+  std::string WithoutKokoro(const std::string& name) const;
+
   // Returns the loaded model of that name, or all that an alias may mean.
   absl::StatusOr<std::vector<std::shared_ptr<ServedModel>>> ModelsMeantBy(
       const std::string& name) const;

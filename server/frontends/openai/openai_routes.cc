@@ -46,23 +46,6 @@ absl::Status InOpenAiTerms(const absl::Status& status, std::string_view language
   return status;
 }
 
-const char* ContentType(models::AudioFormat format) {
-  switch (format) {
-    case models::AudioFormat::kMp3:
-      return "audio/mpeg";
-    case models::AudioFormat::kOggOpus:
-      return "audio/ogg";
-    case models::AudioFormat::kFlac:
-      return "audio/flac";
-    case models::AudioFormat::kWav:
-      return "audio/wav";
-    case models::AudioFormat::kPcmS16:
-    case models::AudioFormat::kPcmF32:
-      break;
-  }
-  return "audio/pcm";
-}
-
 class OpenAiRoutes {
  public:
   OpenAiRoutes(Services& services, OpenAiOptions options)
@@ -72,41 +55,11 @@ class OpenAiRoutes {
         connections_(options_.max_speech_connections) {}
 
   void Speech(const httplib::Request& request, httplib::Response& response) {
-    const std::string id = logging::RequestIdFrom(request.get_header_value("X-Request-Id"));
-    response.set_header("X-Request-Id", id);
-    const auto reply =
-        std::make_shared<SpeechReply>(services_, id, HttpCaller(request, services_.keys));
-    const auto place = std::make_shared<Ticket>();  // until the connection is done with it
-    HttpSpeechRequest wanted;
-    absl::StatusOr<SpeechWork> work = Prepare(request, *place, wanted);
-    reply->Start(std::move(work),
-                 wanted.sse ? SpeechReply::Framing::kEvents : SpeechReply::Framing::kAudio);
-    if (!wanted.ignored.empty())
-      response.set_header("Warning", IgnoredMembersWarning(wanted.ignored));
-    // For want of memory: until the answer has it, nobody else would end the work.
-    absl::Cleanup abandon = [&reply] { reply->Abandon(); };
-    // The HTTP status is sent with the first bytes, when it is known how the request fares.
-    SpeechReply::Piece first;
-    while (first.bytes.empty() && !first.end) {
-      if (HttpClientGone())
-        return SendOpenAiError(response, absl::CancelledError("the caller went away"));
-      first = reply->Take(kLook);
-    }
-    if (first.end && !first.end->ok()) {
-      std::move(abandon).Cancel();
-      return SendOpenAiError(response, InOpenAiTerms(*first.end, wanted.language_member()));
-    }
-    if (wanted.sse) response.set_header("Cache-Control", "no-cache");
-    response.set_chunked_content_provider(
-        wanted.sse ? "text/event-stream" : ContentType(wanted.speech.format),
-        [reply, language = wanted.language_member(), first = std::move(first)](
-            size_t, httplib::DataSink& sink) mutable {
-          SpeechReply::Piece piece = std::exchange(first, {});
-          if (piece.bytes.empty() && !piece.end) piece = reply->Take(kLook);
-          return Write(*reply, language, piece, sink);
-        },
-        [reply, place](bool) { reply->Abandon(); });
-    std::move(abandon).Cancel();
+    Speak(request, response, SpeechRoute::kOpenAi);
+  }
+
+  void CaptionedSpeech(const httplib::Request& request, httplib::Response& response) {
+    Speak(request, response, SpeechRoute::kCaptioned);
   }
 
   void Voices(const httplib::Request& request, httplib::Response& response) {
@@ -155,6 +108,43 @@ class OpenAiRoutes {
   }
 
  private:
+  void Speak(const httplib::Request& request, httplib::Response& response, SpeechRoute route) {
+    const std::string id = logging::RequestIdFrom(request.get_header_value("X-Request-Id"));
+    response.set_header("X-Request-Id", id);
+    const auto reply =
+        std::make_shared<SpeechReply>(services_, id, HttpCaller(request, services_.keys));
+    const auto place = std::make_shared<Ticket>();  // until the connection is done with it
+    HttpSpeechRequest wanted;
+    absl::StatusOr<SpeechWork> work = Prepare(request, route, *place, wanted);
+    if (!wanted.ignored.empty())
+      response.set_header("Warning", IgnoredMembersWarning(wanted.ignored));
+    reply->Start(std::move(work), wanted.framing);
+    // For want of memory: until the answer has it, nobody else would end the work.
+    absl::Cleanup abandon = [&reply] { reply->Abandon(); };
+    // The HTTP status is sent with the first bytes, when it is known how the request fares.
+    SpeechReply::Piece first;
+    while (first.bytes.empty() && !first.end) {
+      if (HttpClientGone())
+        return SendOpenAiError(response, absl::CancelledError("the caller went away"));
+      first = reply->Take(kLook);
+    }
+    if (first.end && !first.end->ok()) {
+      std::move(abandon).Cancel();
+      return SendOpenAiError(response, InOpenAiTerms(*first.end, wanted.language_member()));
+    }
+    if (wanted.framing != SpeechFraming::kAudio) response.set_header("Cache-Control", "no-cache");
+    response.set_chunked_content_provider(
+        ContentTypeOf(wanted.framing, wanted.speech.format),
+        [reply, language = wanted.language_member(), first = std::move(first)](
+            size_t, httplib::DataSink& sink) mutable {
+          SpeechReply::Piece piece = std::exchange(first, {});
+          if (piece.bytes.empty() && !piece.end) piece = reply->Take(kLook);
+          return Write(*reply, language, piece, sink);
+        },
+        [reply, place](bool) { reply->Abandon(); });
+    std::move(abandon).Cancel();
+  }
+
   absl::Status Check(const httplib::Request& request) const {
     if (absl::Status status = AuthenticateHttp(request, services_.keys); !status.ok())
       return status;
@@ -168,8 +158,8 @@ class OpenAiRoutes {
     return status.ok();
   }
 
-  absl::StatusOr<SpeechWork> Prepare(const httplib::Request& request, Ticket& place,
-                                     HttpSpeechRequest& wanted) {
+  absl::StatusOr<SpeechWork> Prepare(const httplib::Request& request, SpeechRoute route,
+                                     Ticket& place, HttpSpeechRequest& wanted) {
     if (absl::Status status = Check(request); !status.ok()) return status;
     if (request.version == "HTTP/1.0")
       return absl::InvalidArgumentError("the answer is chunked, which needs HTTP/1.1");
@@ -181,13 +171,16 @@ class OpenAiRoutes {
                      std::chrono::seconds(1));
     }
     place = *std::move(entered);
-    auto parsed = ParseSpeechJson(request.body);
+    auto parsed = ParseSpeechJson(request.body, route);
     if (!parsed.ok()) return parsed.status();
     wanted = *std::move(parsed);
     SpeechRequest speech = wanted.speech;
+    if (route == SpeechRoute::kCaptioned) speech.model = names_.WithoutKokoro(speech.model);
     if (absl::Status status = names_.Resolve(speech); !status.ok()) return status;
-    return MakeSpeechWork(std::move(speech), models::AudioContainer::kStream, kMaxStreamCharacters,
-                          services_);
+    const bool whole = wanted.framing == SpeechFraming::kWholeCaption;
+    return MakeSpeechWork(std::move(speech),
+                          whole ? models::AudioContainer::kFile : models::AudioContainer::kStream,
+                          whole ? kMaxWholeCharacters : kMaxStreamCharacters, services_);
   }
 
   // False ends the connection where it is, which tells the client that something is missing.
@@ -237,10 +230,14 @@ void AddOpenAiRoutes(HttpServer& server, Services& services, OpenAiOptions optio
       (*routes.*handler)(request, response);
     };
   };
-  server.ShapeErrorsBelow("/v1/", [](int status, const std::string& message) {
-    return OpenAiErrorBody(status, message, "", "");
-  });
+  constexpr char kCaptioned[] = "/dev/captioned_speech";
+  for (const char* path : {"/v1/", kCaptioned}) {
+    server.ShapeErrorsBelow(path, [](int status, const std::string& message) {
+      return OpenAiErrorBody(status, message, "", "");
+    });
+  }
   server.routes().Post("/v1/audio/speech", to(&OpenAiRoutes::Speech));
+  server.routes().Post(kCaptioned, to(&OpenAiRoutes::CaptionedSpeech));
   server.routes().Get("/v1/audio/voices", to(&OpenAiRoutes::Voices));
   server.routes().Get("/v1/models", to(&OpenAiRoutes::Models));
   server.routes().Get("/v1/models/([^/]+)", to(&OpenAiRoutes::Model));

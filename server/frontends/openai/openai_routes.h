@@ -18,8 +18,9 @@ struct OpenAiOptions {
 };
 
 // Adds the endpoints of OpenAI's speech API: POST /v1/audio/speech, which answers while it speaks,
-// GET /v1/audio/voices, GET /v1/models and /v1/models/{model}. services and what it borrows outlive
-// the server; its keys may be null.
+// GET /v1/audio/voices, GET /v1/models and /v1/models/{model}; and Kokoro-FastAPI's POST
+// /dev/captioned_speech, with the times of words. services and what it borrows outlive the server;
+// its keys may be null.
 void AddOpenAiRoutes(HttpServer& server, Services& services, OpenAiOptions options);
 
 }  // namespace millrace::server

@@ -52,7 +52,7 @@ absl::Status TakeVolume(const json& value, std::string_view name, float& out) {
 
 }  // namespace
 
-absl::StatusOr<bool> TakeOtherMember(std::string_view name, const json& value,
+absl::StatusOr<bool> TakeOtherMember(std::string_view name, const json& value, SpeechRoute route,
                                      HttpSpeechRequest& request) {
   absl::Status status;
   if (name == "lang_code") {
@@ -60,9 +60,9 @@ absl::StatusOr<bool> TakeOtherMember(std::string_view name, const json& value,
   } else if (name == "volume_multiplier") {
     status = TakeVolume(value, name, request.speech.volume);
   } else if (name == "stream") {
-    // Speech is sent while it is made whatever the client asks for.
-    bool stream = true;
-    status = TakeBool(value, name, stream);
+    status = TakeBool(value, name, request.stream);
+  } else if (name == "return_timestamps" && route == SpeechRoute::kCaptioned) {
+    status = TakeBool(value, name, request.return_timestamps);
   } else if (name == "return_timing") {
     status = TakeBool(value, name, request.return_timing);
   } else {

@@ -13,6 +13,6 @@ namespace millrace::server {
 // here, and InvalidArgument, which names the member, its value and what is allowed, for a wrong
 // value.
 absl::StatusOr<bool> TakeOtherMember(std::string_view name, const nlohmann::json& value,
-                                     HttpSpeechRequest& request);
+                                     SpeechRoute route, HttpSpeechRequest& request);
 
 }  // namespace millrace::server

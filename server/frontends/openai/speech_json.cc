@@ -17,6 +17,8 @@ namespace {
 
 using nlohmann::json;
 
+// Of Kokoro-FastAPI's clients, which need not name one.
+constexpr char kDefaultModel[] = "tts-1";
 // What OpenAI documents for pcm, which has no header to tell.
 constexpr uint32_t kPcmRate = 24'000;
 
@@ -61,8 +63,14 @@ absl::Status TakeTimestamps(const json& value, std::string_view name, SpeechRequ
   return absl::OkStatus();
 }
 
-absl::Status TakeMember(const std::string& name, const json& value, HttpSpeechRequest& request) {
+absl::Status TakeMember(const std::string& name, const json& value, SpeechRoute route,
+                        HttpSpeechRequest& request) {
   SpeechRequest& speech = request.speech;
+  // Captions have a form and times of their own.
+  if (route == SpeechRoute::kCaptioned && (name == "stream_format" || name == "timestamps")) {
+    request.ignored.push_back(name);
+    return absl::OkStatus();
+  }
   if (name == "model") return TakeString(value, name, speech.model);
   if (name == "input") return TakeString(value, name, speech.text);
   if (name == "language") return TakeString(value, name, speech.language);
@@ -88,8 +96,8 @@ absl::Status TakeMember(const std::string& name, const json& value, HttpSpeechRe
   if (name == "stream_format") {
     std::string format;
     if (absl::Status status = TakeString(value, name, format); !status.ok()) return status;
-    request.sse = format == "sse";
-    if (request.sse || format == "audio") return absl::OkStatus();
+    request.framing = format == "sse" ? SpeechFraming::kEvents : SpeechFraming::kAudio;
+    if (format == "sse" || format == "audio") return absl::OkStatus();
     return absl::InvalidArgumentError(
         StrCat(name, ": ", Shown(format), " is not allowed; it is audio or sse"));
   }
@@ -108,22 +116,28 @@ absl::Status TakeMember(const std::string& name, const json& value, HttpSpeechRe
   if (name == "normalize_loudness") return TakeBool(value, name, speech.normalize_loudness);
   if (name == "seed")
     return TakeInteger(value, name, std::numeric_limits<uint64_t>::max(), speech.seed);
-  const absl::StatusOr<bool> taken = TakeOtherMember(name, value, request);
+  const absl::StatusOr<bool> taken = TakeOtherMember(name, value, route, request);
   if (!taken.ok()) return taken.status();
   if (!*taken) request.ignored.push_back(name);
   return absl::OkStatus();
 }
 
 // Gives the members of other servers their effect, once all members are known.
-void ApplyOtherMembers(HttpSpeechRequest& request) {
+void ApplyOtherMembers(SpeechRoute route, HttpSpeechRequest& request) {
   SpeechRequest& speech = request.speech;
   if (speech.language.empty() && !request.language_code.empty()) {
     speech.language = request.language_code;
   } else {
     request.language_code.clear();
   }
+  if (route == SpeechRoute::kCaptioned) {
+    // Speech by OpenAI's API is sent while it is made whatever the client asks for.
+    request.framing = request.stream ? SpeechFraming::kCaptions : SpeechFraming::kWholeCaption;
+    speech.word_times = request.return_timestamps;
+    if (speech.model.empty()) speech.model = kDefaultModel;
+  }
   if (!request.return_timing) return;
-  if (request.sse) {
+  if (request.framing == SpeechFraming::kEvents) {
     speech.word_times = true;
   } else {
     request.ignored.emplace_back("return_timing");
@@ -132,7 +146,7 @@ void ApplyOtherMembers(HttpSpeechRequest& request) {
 
 }  // namespace
 
-absl::StatusOr<HttpSpeechRequest> ParseSpeechJson(std::string_view body) {
+absl::StatusOr<HttpSpeechRequest> ParseSpeechJson(std::string_view body, SpeechRoute route) {
   if (!IsValidUtf8(body)) return absl::InvalidArgumentError("the body is not valid UTF-8");
   const absl::StatusOr<json> parsed = ParseJsonObject(body);
   if (!parsed.ok()) return parsed.status();
@@ -141,17 +155,19 @@ absl::StatusOr<HttpSpeechRequest> ParseSpeechJson(std::string_view body) {
   request.speech.format = models::AudioFormat::kMp3;  // OpenAI's default
   for (const auto& [name, value] : members.items()) {
     if (value.is_null()) continue;  // as if it were not there
-    if (absl::Status status = TakeMember(name, value, request); !status.ok()) return status;
+    if (absl::Status status = TakeMember(name, value, route, request); !status.ok()) return status;
   }
-  ApplyOtherMembers(request);
+  ApplyOtherMembers(route, request);
   for (const char* required : {"model", "input"}) {
+    if (required == std::string_view("model") && route == SpeechRoute::kCaptioned) continue;
     const auto found = members.find(required);
     if (found != members.end() && !found->is_null()) continue;
     // Phonemes stand in its place.
     if (required == std::string_view("input") && !request.speech.phonemes.empty()) continue;
     return absl::InvalidArgumentError(StrCat(std::string_view(required), ": is missing"));
   }
-  if ((request.speech.word_times || request.speech.phoneme_times) && !request.sse) {
+  if ((request.speech.word_times || request.speech.phoneme_times) &&
+      request.framing == SpeechFraming::kAudio) {
     return absl::InvalidArgumentError(
         "timestamps: come as events, which needs \"stream_format\": \"sse\"");
   }

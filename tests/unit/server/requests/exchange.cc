@@ -155,7 +155,7 @@ class HttpSpeech final : public HttpExchange {
     reply_->Start(
         MakeSpeechWork(std::move(request), models::AudioContainer::kStream, kMaxStreamCharacters,
                        services_),
-        kind_.sends_events ? SpeechReply::Framing::kEvents : SpeechReply::Framing::kAudio);
+        kind_.sends_events ? SpeechFraming::kEvents : SpeechFraming::kAudio);
   }
 
  private:

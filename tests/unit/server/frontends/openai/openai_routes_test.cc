@@ -8,9 +8,7 @@
 
 #include <atomic>
 #include <fstream>
-#include <memory>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "httplib.h"
@@ -18,102 +16,15 @@
 #include "server/security/api_key_store.h"
 #include "tests/fakes/joining_thread.h"
 #include "tests/fakes/temporary_folder.h"
-#include "tests/unit/server/frontends/test_server.h"
+#include "tests/unit/server/frontends/openai/openai_routes_fixture.h"
 
 namespace millrace::server {
 namespace {
 
 using nlohmann::json;
-using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using testing::JoiningThread;
-
-// One sentence of 1000 samples of 8 kHz.
-void SpeakOnce(models::Request& request) {
-  models::SynthesizeOutput part;
-  part.sample_rate = 8000;
-  part.samples.assign(1000, 0.5F);
-  request.Emit(std::move(part));
-  request.Finish(absl::OkStatus());
-}
-
-// The same for ever.
-void SpeakOn(models::Request& request) {
-  models::SynthesizeOutput part;
-  part.sample_rate = 8000;
-  part.samples.assign(1000, 0.5F);
-  request.Emit(std::move(part));
-}
-
-class OpenAiRoutesTest : public ::testing::Test {
- protected:
-  void Serve(OpenAiOptions options = {}, TestServer::Options server = {}) {
-    server_ = std::make_unique<TestServer>(server);
-    HttpServer::Options http;
-    http.address = "127.0.0.1:0";
-    http.max_body_bytes = 100'000;
-    http_ = std::make_unique<HttpServer>(http);
-    AddOpenAiRoutes(*http_, server_->services(), std::move(options));
-    ASSERT_TRUE(http_->Start().ok());
-  }
-  void TearDown() override {
-    if (server_ != nullptr) server_->Stop();
-    if (http_ != nullptr) http_->Stop();
-  }
-
-  struct Answer {
-    int status = 0;
-    httplib::Headers headers;
-    std::string body;
-
-    json error() const { return json::parse(body).at("error"); }
-  };
-  Answer Post(const std::string& body, const httplib::Headers& headers = {}) {
-    httplib::Client client("127.0.0.1", http_->port());
-    const auto result = client.Post("/v1/audio/speech", headers, body, "application/json");
-    if (!result) return {};
-    return {result->status, result->headers, result->body};
-  }
-  Answer Get(const std::string& path) {
-    httplib::Client client("127.0.0.1", http_->port());
-    const auto result = client.Get(path);
-    if (!result) return {};
-    return {result->status, result->headers, result->body};
-  }
-  static std::string Say(const std::string& member = "") {
-    return R"({"model": "joe", "input": "Hi", "response_format": "pcm", "sample_rate": 8000)" +
-           (member.empty() ? "" : ", " + member) + "}";
-  }
-  // A connection that has sent a request; what it does then is the test's.
-  int Connect(const std::string& body) {
-    const int descriptor = socket(AF_INET, SOCK_STREAM, 0);
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_port = htons(static_cast<uint16_t>(http_->port()));
-    inet_pton(AF_INET, "127.0.0.1", &address.sin_addr);
-    EXPECT_EQ(connect(descriptor, reinterpret_cast<sockaddr*>(&address), sizeof(address)), 0);
-    const std::string request = "POST /v1/audio/speech HTTP/1.1\r\nHost: x\r\nContent-Length: " +
-                                std::to_string(body.size()) + "\r\n\r\n" + body;
-    EXPECT_EQ(send(descriptor, request.data(), request.size(), MSG_NOSIGNAL),
-              static_cast<ssize_t>(request.size()));
-    return descriptor;
-  }
-  static std::string ReadAll(int descriptor) {
-    std::string answer;
-    char buffer[4096];
-    for (ssize_t count; (count = recv(descriptor, buffer, sizeof(buffer), 0)) > 0;)
-      answer.append(buffer, static_cast<size_t>(count));
-    close(descriptor);
-    return answer;
-  }
-  void AwaitAllEnded() {
-    Await([this] { return server_->admission.in_flight() == 0; });
-  }
-
-  std::unique_ptr<TestServer> server_;
-  std::unique_ptr<HttpServer> http_;
-};
 
 TEST_F(OpenAiRoutesTest, SpeechIsAnsweredInItsFormat) {
   Serve();
@@ -146,7 +57,10 @@ TEST_F(OpenAiRoutesTest, EventsEndWithDone) {
   EXPECT_EQ(answer.status, 200);
   EXPECT_EQ(answer.headers.find("Content-Type")->second, "text/event-stream");
   EXPECT_THAT(answer.body, HasSubstr(R"(data: {"type":"speech.audio.delta","audio":")"));
-  EXPECT_THAT(answer.body, HasSubstr("data: {\"type\":\"speech.audio.done\"}\n\n"));
+  EXPECT_THAT(
+      answer.body,
+      ::testing::EndsWith("data: {\"type\":\"speech.audio.done\",\"usage\":{\"input_tokens\":2,"
+                          "\"output_tokens\":3,\"total_tokens\":5}}\n\n"));
 }
 
 TEST_F(OpenAiRoutesTest, TimesAreAnEventBeforeTheAudioOfTheirSentence) {
@@ -351,6 +265,7 @@ TEST_F(OpenAiRoutesTest, SpeechConnectionsAreLimitedAndOthersStillServed) {
   const Answer refused = Post(Say());
   EXPECT_EQ(refused.status, 429);
   EXPECT_EQ(refused.headers.find("Retry-After")->second, "1");
+  EXPECT_EQ(refused.headers.find("Retry-After-Ms")->second, "1000");
   EXPECT_EQ(refused.error().at("code"), "rate_limit_exceeded");
   EXPECT_EQ(refused.error().at("message"),
             "the server already speaks on 2 HTTP connections, which is its limit");
@@ -377,6 +292,7 @@ TEST_F(OpenAiRoutesTest, AFullQueueIs429WithATimeToWait) {
   gate.Open();
   EXPECT_EQ(refused.status, 429);
   EXPECT_NE(refused.headers.find("Retry-After"), refused.headers.end());
+  EXPECT_NE(refused.headers.find("Retry-After-Ms"), refused.headers.end());
 }
 
 TEST_F(OpenAiRoutesTest, WhileItStartsAndOnceItDrainsItIs503) {
@@ -391,6 +307,7 @@ TEST_F(OpenAiRoutesTest, WhileItStartsAndOnceItDrainsItIs503) {
   const Answer draining = Post(Say());
   EXPECT_EQ(draining.status, 503);
   EXPECT_EQ(draining.headers.find("Retry-After")->second, "1");
+  EXPECT_EQ(draining.headers.find("Retry-After-Ms")->second, "1000");
   EXPECT_EQ(draining.error().at("type"), "server_error");
 }
 
@@ -476,54 +393,6 @@ TEST_F(OpenAiRoutesTest, AVoiceThatNoModelHasIsToldThoseOfAllThatTheAliasMayMean
   EXPECT_EQ(answer.error().at("message"),
             "voice: 'nobody' is a voice of no model; there are: first, second (jane), one (joe)");
   EXPECT_EQ(Post(R"({"model": "tts-1", "input": "x", "voice": "one"})").status, 200);
-}
-
-TEST_F(OpenAiRoutesTest, OpenAisVoicesAreAnsweredAndListedApart) {
-  Serve({.voice_aliases = VoiceAliases::value_type{{"nova", "second"}}});
-  server_->Add(InferInfo("null"), {});
-  server_->Add(VoiceInfo("joe"), {.complete = SpeakOnce});
-  EXPECT_EQ(Post(Say(R"("voice": "alloy")")).status, 200);
-  const json answer = json::parse(Get("/v1/audio/voices?model=joe").body);
-  EXPECT_EQ(answer.at("voices").size(), 2U);
-  EXPECT_EQ(answer.at("aliases").size(), 13U);
-  EXPECT_EQ(answer.at("aliases")[0],
-            json::parse(R"({"id": "alloy", "model": "joe", "voice": "first"})"));
-  EXPECT_THAT(answer.at("aliases"),
-              Contains(json::parse(R"({"id": "nova", "model": "joe", "voice": "second"})")));
-  EXPECT_TRUE(json::parse(Get("/v1/audio/voices?model=null").body).at("aliases").empty());
-}
-
-TEST_F(OpenAiRoutesTest, IgnoredMembersAreNamedInAWarning) {
-  Serve();
-  server_->Add(VoiceInfo("joe"), {.complete = SpeakOnce});
-  const Answer warned = Post(Say(R"("tempo": 2, "user": "u", "a\r\nX-Evil: 1": 1)"));
-  EXPECT_EQ(warned.status, 200);
-  EXPECT_EQ(warned.headers.find("Warning")->second,
-            "299 millrace \"ignored members: a??X-Evil:?1, tempo, user\"");
-  EXPECT_FALSE(warned.headers.contains("X-Evil"));
-  EXPECT_FALSE(Post(Say()).headers.contains("Warning"));
-}
-
-TEST_F(OpenAiRoutesTest, ALanguageIsRefusedByTheMemberThatNamedIt) {
-  Serve();
-  server_->Add(VoiceInfo("joe"), {.validate = [](const models::Input& input) {
-                 const auto& language = std::get<models::SynthesizeInput>(input).language;
-                 return absl::InvalidArgumentError("language: '" + language + "' is not spoken");
-               }});
-  EXPECT_EQ(Post(Say(R"("language": "fr")")).error().at("message"), "language: 'fr' is not spoken");
-  const Answer code = Post(Say(R"("lang_code": "z")"));
-  EXPECT_EQ(code.error().at("message"), "lang_code: 'zh' is not spoken");
-  EXPECT_EQ(code.error().at("param"), "lang_code");
-}
-
-TEST_F(OpenAiRoutesTest, TheVolumeIsThatAskedFor) {
-  Serve();
-  server_->Add(VoiceInfo("joe"), {.complete = SpeakOnce});
-  const std::string half = Post(Say(R"("volume_multiplier": 0.5)")).body;
-  const std::string whole = Post(Say()).body;
-  ASSERT_EQ(half.size(), whole.size());
-  EXPECT_EQ(whole.substr(0, 2), std::string("\0\x40", 2));
-  EXPECT_EQ(half.substr(0, 2), std::string("\0\x20", 2));
 }
 
 TEST_F(OpenAiRoutesTest, AnOldClientIsToldThatTheAnswerIsChunked) {

@@ -23,7 +23,7 @@ TEST(SpeechJsonTest, DefaultsAreOpenAis) {
   EXPECT_EQ(request.speech.format, models::AudioFormat::kMp3);
   EXPECT_EQ(request.speech.sample_rate, 0U);
   EXPECT_FALSE(request.speech.speed);
-  EXPECT_FALSE(request.sse);
+  EXPECT_EQ(request.framing, SpeechFraming::kAudio);
 }
 
 TEST(SpeechJsonTest, EveryMemberIsTaken) {
@@ -37,7 +37,7 @@ TEST(SpeechJsonTest, EveryMemberIsTaken) {
   EXPECT_EQ(request.speech.voice, "joe");
   EXPECT_EQ(request.speech.speed, 1.5F);
   EXPECT_EQ(request.speech.format, models::AudioFormat::kOggOpus);
-  EXPECT_TRUE(request.sse);
+  EXPECT_EQ(request.framing, SpeechFraming::kEvents);
   EXPECT_EQ(request.speech.sample_rate, 16000U);
   EXPECT_TRUE(request.speech.normalize_loudness);
   EXPECT_EQ(request.speech.seed, 18446744073709551615U);
@@ -118,6 +118,39 @@ TEST(SpeechJsonTest, TimingIsAskedForAsWordTimesWhichNeedEvents) {
   EXPECT_FALSE(audio.speech.word_times);
   EXPECT_THAT(audio.ignored, ElementsAre("return_timing"));
   EXPECT_TRUE(With(R"("return_timing": false)").ignored.empty());
+}
+
+TEST(SpeechJsonTest, CaptionsAreAStreamWithTimesUnlessAskedOtherwise) {
+  const auto captioned = [](const std::string& members) {
+    return ParseSpeechJson(R"({"input": "x")" + members + "}", SpeechRoute::kCaptioned).value();
+  };
+  const HttpSpeechRequest plain = captioned("");
+  EXPECT_EQ(plain.framing, SpeechFraming::kCaptions);
+  EXPECT_TRUE(plain.speech.word_times);
+  EXPECT_EQ(plain.speech.model, "tts-1");
+  EXPECT_EQ(captioned(R"(, "model": "m")").speech.model, "m");
+  const HttpSpeechRequest whole = captioned(R"(, "stream": false, "return_timestamps": false)");
+  EXPECT_EQ(whole.framing, SpeechFraming::kWholeCaption);
+  EXPECT_FALSE(whole.speech.word_times);
+  const HttpSpeechRequest other =
+      captioned(R"(, "stream_format": "sse", "timestamps": ["phoneme"], "ssml": false)");
+  EXPECT_EQ(other.framing, SpeechFraming::kCaptions);
+  EXPECT_FALSE(other.speech.phoneme_times);
+  EXPECT_THAT(other.ignored, ElementsAre("ssml", "stream_format", "timestamps"));
+  // Of that API alone.
+  EXPECT_THAT(With(R"("return_timestamps": true)").ignored, ElementsAre("return_timestamps"));
+}
+
+TEST(SpeechJsonTest, WrongMembersOfCaptionsAreNamed) {
+  for (const auto& [body, message] : std::vector<std::pair<std::string, std::string>>{
+           {"{}", "input: is missing"},
+           {R"({"input": "x", "return_timestamps": 1})",
+            "return_timestamps: must be true or false"},
+           {R"({"input": "x", "stream": "no"})", "stream: must be true or false, not string"},
+           {R"({"input": "x", "model": 1})", "model: must be a string"}}) {
+    EXPECT_THAT(std::string(ParseSpeechJson(body, SpeechRoute::kCaptioned).status().message()),
+                HasSubstr(message));
+  }
 }
 
 TEST(IgnoredMembersTest, AreNamedInAHeaderThatTheyCannotBreak) {
