@@ -1,7 +1,6 @@
 #include "server/frontends/openai/json_member.h"
 
 #include <algorithm>
-#include <cstddef>
 
 #include "models/core/strings.h"
 #include "nlohmann/json.hpp"
@@ -42,14 +41,6 @@ absl::Status TakeFloat(const json& value, std::string_view name, std::string_vie
   if (!value.is_number()) return WrongType(name, StrCat("a number of ", allowed), value);
   out = static_cast<float>(std::clamp(value.get<double>(), -1e30, 1e30));
   return absl::OkStatus();
-}
-
-std::string Shown(std::string_view text) {
-  constexpr size_t kMaxShown = 64;
-  if (text.size() <= kMaxShown) return StrCat("'", text, "'");
-  size_t end = kMaxShown;
-  while (end > 0 && (text[end] & 0xC0) == 0x80) --end;  // not inside a UTF-8 sequence
-  return StrCat("'", text.substr(0, end), "...'");
 }
 
 }  // namespace millrace::server

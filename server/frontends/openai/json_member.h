@@ -21,7 +21,4 @@ absl::Status TakeInteger(const nlohmann::json& value, std::string_view name, uin
 absl::Status TakeFloat(const nlohmann::json& value, std::string_view name, std::string_view allowed,
                        float& out);
 
-// What a client sent, quoted and cut for a message.
-std::string Shown(std::string_view text);
-
 }  // namespace millrace::server

@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "absl/strings/str_join.h"
+#include "models/core/shown.h"
 #include "models/core/speech_choice.h"
 #include "models/core/strings.h"
-#include "server/frontends/openai/json_member.h"
 
 namespace millrace::server {
 namespace {

@@ -3,6 +3,7 @@
 #include <string>
 #include <utility>
 
+#include "models/core/shown.h"
 #include "models/core/strings.h"
 #include "nlohmann/json.hpp"
 #include "server/frontends/openai/json_member.h"

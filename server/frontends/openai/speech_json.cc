@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "models/core/shown.h"
 #include "models/core/strings.h"
 #include "nlohmann/json.hpp"
 #include "server/frontends/openai/json_member.h"
