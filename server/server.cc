@@ -180,10 +180,12 @@ class Server {
       http_ = std::make_unique<HttpServer>(
           HttpServer::Options{.address = config_.http_address,
                               .max_body_bytes = kMaxHttpBody,
-                              .write_timeout = config_.write_stall_timeout});
+                              .write_timeout = config_.write_stall_timeout,
+                              .cors_origins = config_.cors_origins});
       AddKServeRoutes(*http_, status_, keys_.get());
       const auto started = [this] { return started_.load(); };
-      AddOpenAiRoutes(*http_, *services_, {.started = started});
+      AddOpenAiRoutes(*http_, *services_,
+                      {.voice_aliases = config_.voice_aliases, .started = started});
       AddLibreTranslateRoutes(*http_, *services_, {.started = started});
       if (absl::Status status = http_->Start(); !status.ok()) return status;
     }

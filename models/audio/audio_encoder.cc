@@ -11,6 +11,26 @@
 namespace millrace::models {
 namespace {
 
+// Multiplies the samples before it encodes.
+class ScalingEncoder final : public AudioEncoder {
+ public:
+  ScalingEncoder(float factor, std::unique_ptr<AudioEncoder> encoder)
+      : factor_(factor), encoder_(std::move(encoder)) {}
+
+  std::string Push(std::span<const float> samples) override {
+    scaled_.assign(samples.begin(), samples.end());
+    for (float& sample : scaled_) sample *= factor_;
+    return encoder_->Push(scaled_);
+  }
+
+  absl::StatusOr<std::string> Close() override { return encoder_->Close(); }
+
+ private:
+  const float factor_;
+  const std::unique_ptr<AudioEncoder> encoder_;
+  std::vector<float> scaled_;
+};
+
 // Resamples before it encodes.
 class ResamplingEncoder final : public AudioEncoder {
  public:
@@ -84,6 +104,8 @@ absl::StatusOr<std::unique_ptr<AudioEncoder>> MakeEncoder(const AudioEncoderOpti
 
 absl::StatusOr<std::unique_ptr<AudioEncoder>> MakeAudioEncoder(const AudioEncoderOptions& options) {
   auto encoder = MakeEncoder(options);
+  if (encoder.ok() && options.volume != 1)
+    encoder = std::make_unique<ScalingEncoder>(options.volume, *std::move(encoder));
   if (encoder.ok() && options.input_rate != options.output_rate) {
     auto resampler = Resampler::Make(options.input_rate, options.output_rate);
     if (!resampler.ok()) return resampler.status();

@@ -39,6 +39,8 @@ struct AudioEncoderOptions {
   // Uses a LoudnessNormalizer: for a file once, for a stream at each Push, which should then be a
   // sentence.
   bool normalize_loudness = false;
+  // Factor of the samples, after the loudness is normalised; what exceeds -1..1 then is clipped.
+  float volume = 1;
 };
 
 // Returns Internal when a library refuses. A WAV holds at most 4 GiB.

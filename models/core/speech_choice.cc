@@ -67,6 +67,23 @@ std::string DefaultVoice(const SpeechInfo& info, std::string_view language) {
   return info.voices.front();
 }
 
+std::vector<std::string> VoicesFor(const SpeechInfo& info, std::string_view language) {
+  if (info.voices.empty()) return {};
+  if (language.empty()) language = info.language;
+  std::vector<std::string> voices = {DefaultVoice(info, language)};
+  bool any = false;
+  for (size_t i = 0; i < info.voices.size(); ++i) any = any || MadeFor(info, i, language);
+  for (size_t i = 0; i < info.voices.size(); ++i) {
+    if (info.voices[i] != voices.front() && (!any || MadeFor(info, i, language)))
+      voices.push_back(info.voices[i]);
+  }
+  return voices;
+}
+
+bool HasVoice(const SpeechInfo& info, std::string_view voice) {
+  return FitOf(info, info.language, voice).has_voice;
+}
+
 const ModelInfo* ChooseSpeechModel(std::span<const ModelInfo* const> models,
                                    std::string_view language, std::string_view voice) {
   const auto rank = [&](const ModelInfo* info) {

@@ -3,6 +3,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "models/core/model_info.h"
 
@@ -15,6 +16,13 @@ namespace millrace::models {
 // language, else its default if that was made for the language, else the first that was made for
 // it, else its default. An empty language is the model's.
 std::string DefaultVoice(const SpeechInfo& info, std::string_view language);
+
+// Returns the voices of a model that suit a language, its default first: those that were made for
+// the language, or all voices where there is none. An empty language is the model's.
+std::vector<std::string> VoicesFor(const SpeechInfo& info, std::string_view language);
+
+// Returns true if the model has all parts of the voice ("a:0.3+b:0.7").
+bool HasVoice(const SpeechInfo& info, std::string_view voice);
 
 // Returns the best of several models for a text in the language. Models that have all parts of the
 // voice ("a:0.3+b:0.7"; empty: any) come first; they are ordered by whether they were made for the

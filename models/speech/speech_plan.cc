@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "models/core/shown.h"
 #include "models/core/strings.h"
 #include "models/core/text_work.h"
 #include "models/speech/first_clause.h"
@@ -69,8 +70,8 @@ absl::Status CheckSpeech(const models::SynthesizeInput& input, const models::Mod
   if (!input.language.empty() &&
       std::ranges::find(info.speech().languages, input.language) == info.speech().languages.end()) {
     return absl::InvalidArgumentError(
-        absl::StrCat("language: model '", info.name, "' does not speak '", input.language,
-                     "'; it speaks: ", absl::StrJoin(info.speech().languages, ", ")));
+        absl::StrCat("language: model '", info.name, "' does not speak ", Shown(input.language),
+                     "; it speaks: ", absl::StrJoin(info.speech().languages, ", ")));
   }
   if (absl::Status status = CheckPause("sentence_pause_seconds", input.sentence_pause);
       !status.ok())

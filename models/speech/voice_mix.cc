@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "models/core/shown.h"
 #include "models/core/strings.h"
 
 namespace millrace::speech {
@@ -18,7 +19,7 @@ constexpr float kTolerance = 1e-3F;  // for the sum of the weights
 
 absl::Status Refuse(std::string_view text, const std::string& what) {
   return absl::InvalidArgumentError(
-      StrCat("voice: '", text, "' is not allowed: ", what,
+      StrCat("voice: ", Shown(text), " is not allowed: ", what,
              "; it is a voice, \"a+b\", or \"a:0.3+b:0.7\" with weights that sum to 1"));
 }
 
@@ -38,8 +39,8 @@ absl::StatusOr<std::vector<VoiceShare>> ParseVoiceMix(std::string_view text,
     const std::string name = part.substr(0, colon);
     const auto found = std::find(voices.begin(), voices.end(), name);
     if (found == voices.end()) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          "voice: there is no voice '", name, "'; there are: ", absl::StrJoin(voices, ", ")));
+      return absl::InvalidArgumentError(absl::StrCat("voice: there is no voice ", Shown(name),
+                                                     "; there are: ", absl::StrJoin(voices, ", ")));
     }
     VoiceShare share{static_cast<size_t>(found - voices.begin()),
                      1.0F / static_cast<float>(parts.size())};
@@ -48,7 +49,7 @@ absl::StatusOr<std::vector<VoiceShare>> ParseVoiceMix(std::string_view text,
       const std::string number = part.substr(colon + 1);
       if (!absl::SimpleAtof(number, &share.weight) || !std::isfinite(share.weight) ||
           share.weight <= 0) {
-        return Refuse(text, absl::StrCat("the weight '", number, "' of ", name,
+        return Refuse(text, absl::StrCat("the weight ", Shown(number), " of ", name,
                                          " is not a number greater than 0"));
       }
     }

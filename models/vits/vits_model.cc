@@ -15,6 +15,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "models/core/shown.h"
 #include "models/speech/aten_device.h"
 #include "models/speech/noise.h"
 #include "models/speech/speech_plan.h"
@@ -223,8 +224,8 @@ absl::Status LoadedVits::Validate(const models::Input& input) const {
     return status;
   if (FindSpeaker(speech->voice) == nullptr) {
     return absl::InvalidArgumentError(
-        absl::StrCat("voice: model '", info_.name, "' has no voice '", speech->voice,
-                     "'; it has: ", absl::StrJoin(info_.speech().voices, ", ")));
+        absl::StrCat("voice: model '", info_.name, "' has no voice ", Shown(speech->voice),
+                     "; it has: ", absl::StrJoin(info_.speech().voices, ", ")));
   }
   if (!(speech->speed >= kMinSpeed && speech->speed <= kMaxSpeed)) {
     return absl::InvalidArgumentError(absl::StrCat(

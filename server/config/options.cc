@@ -1,6 +1,7 @@
 #include "server/config/options.h"
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -157,6 +158,45 @@ std::vector<std::pair<std::string, std::optional<kernels::InstructionSet>>> CpuI
   return choices;
 }
 
+Option Aliases(Option row, std::optional<std::map<std::string, std::string>> ServerConfig::*field) {
+  constexpr char kAuto[] = "auto";
+  constexpr char kNone[] = "off";
+  row.allowed = "auto, off, or pairs such as alloy=joe,nova=jane";
+  row.set = [=](ServerConfig& config, const std::string& text) {
+    if (text == kNone) {
+      config.*field = std::nullopt;
+      return true;
+    }
+    std::optional<std::map<std::string, std::string>> pairs;
+    pairs = text == kAuto ? std::map<std::string, std::string>() : ParsePairs(text);
+    if (pairs) config.*field = std::move(pairs);
+    return pairs.has_value();
+  };
+  row.get = [=](const ServerConfig& config) -> std::string {
+    const auto& pairs = config.*field;
+    if (!pairs) return kNone;
+    return pairs->empty() ? kAuto : FormatPairs(*pairs);
+  };
+  return row;
+}
+
+Option Origins(Option row, std::vector<std::string> ServerConfig::*field) {
+  row.allowed = "off, *, or origins such as https://chat.example.org,http://localhost:3000";
+  row.set = [=](ServerConfig& config, const std::string& text) {
+    if (text.empty() || text == kNotServed) {
+      (config.*field).clear();
+      return true;
+    }
+    auto origins = ParseOrigins(text);
+    if (origins) config.*field = *std::move(origins);
+    return origins.has_value();
+  };
+  row.get = [=](const ServerConfig& config) {
+    return (config.*field).empty() ? std::string(kNotServed) : absl::StrJoin(config.*field, ",");
+  };
+  return row;
+}
+
 std::vector<Option> MakeOptions() {
   using C = ServerConfig;
   using runtime::DeviceType;
@@ -242,6 +282,12 @@ std::vector<Option> MakeOptions() {
           "Greatest instruction set to use on the CPU: auto (all that it has), portable, avx2, "
           "avx512 or amx"),
       &C::cpu_isa, CpuIsaChoices()));
+  o.push_back(
+      Aliases(Row("voice-aliases", models, "NAME=VOICE,...",
+                  "Voices over HTTP for names that a model does not have. OpenAI's names (alloy, "
+                  "nova, ...) that are not given stand for voices of the model; auto: all of them; "
+                  "off: none"),
+              &C::voice_aliases));
   o.push_back(Version(Row("require-libtorch", models, "VERSION",
                           "Refuse to start with a libtorch of another version"),
                       &C::require_libtorch));
@@ -263,6 +309,10 @@ std::vector<Option> MakeOptions() {
   o.push_back(
       Bool(Row("insecure", security, "BOOL", "Allow addresses beyond this machine without TLS"),
            &C::insecure));
+  o.push_back(Origins(Row("cors-origin", security, "ORIGIN,...",
+                          "Origins whose web pages may use the API over HTTP from a browser; *: "
+                          "those of all pages; off: none"),
+                      &C::cors_origins));
   o.push_back(Path(Row("tls-cert", security, "FILE",
                        "PEM certificate chain for gRPC; read again when it changes"),
                    &C::tls_cert));

@@ -4,8 +4,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "models/kernels/instruction_set.h"
@@ -43,11 +45,17 @@ struct ServerConfig {
   // The greatest instruction set of the CPU that may be used; empty: all that there are.
   std::optional<kernels::InstructionSet> cpu_isa;
   std::string require_libtorch;  // version prefix; empty: any
+  // Voices by the names that stand for them over HTTP; OpenAI's names that are missing stand for
+  // voices of the model that speaks. None: no name stands for a voice.
+  std::optional<std::map<std::string, std::string>> voice_aliases =
+      std::map<std::string, std::string>();
 
   // Addresses: host:port, where port 0 takes a free one. http and metrics may be empty: not served.
   std::string grpc_address = "127.0.0.1:8001";
   std::string http_address = "127.0.0.1:8000";
   std::string metrics_address = "127.0.0.1:8002";
+  // Whose pages a browser lets read answers over HTTP; "*" alone: all.
+  std::vector<std::string> cors_origins;
   std::filesystem::path port_file;  // gets the real ports as JSON once serving; empty: none
   bool reflection = true;
 

@@ -1,10 +1,17 @@
 #include "server/config/values.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <limits>
+#include <regex>
+#include <vector>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "models/core/strings.h"
 
 namespace millrace {
 namespace {
@@ -19,6 +26,9 @@ constexpr std::array<Unit, 4> kDurations = {
     {{"h", 3'600'000}, {"m", 60'000}, {"s", 1'000}, {"ms", 1}}};
 constexpr std::array<Unit, 4> kSizes = {
     {{"GiB", int64_t{1} << 30}, {"MiB", int64_t{1} << 20}, {"KiB", int64_t{1} << 10}, {"B", 1}}};
+
+// Bounds the work of the regular expression.
+constexpr size_t kMaxOriginBytes = 300;
 
 // Parses a whole number with one of the units; nullopt for anything else, including overflow.
 template <size_t N>
@@ -73,6 +83,36 @@ std::optional<int64_t> ParseInteger(std::string_view text) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
   return number;
+}
+
+std::optional<std::map<std::string, std::string>> ParsePairs(std::string_view text) {
+  std::map<std::string, std::string> pairs;
+  for (const absl::string_view pair : absl::StrSplit(View(text), ',')) {
+    const std::vector<std::string> sides = absl::StrSplit(pair, '=');
+    const auto is_name = [](const std::string& side) {
+      return !side.empty() &&
+             std::ranges::all_of(side, [](unsigned char c) { return absl::ascii_isgraph(c); });
+    };
+    if (sides.size() != 2 || !std::ranges::all_of(sides, is_name)) return std::nullopt;
+    if (!pairs.emplace(sides[0], sides[1]).second) return std::nullopt;
+  }
+  return pairs;
+}
+
+std::string FormatPairs(const std::map<std::string, std::string>& pairs) {
+  return absl::StrJoin(pairs, ",", absl::PairFormatter("="));
+}
+
+std::optional<std::vector<std::string>> ParseOrigins(std::string_view text) {
+  if (text == "*") return std::vector<std::string>{"*"};
+  // Browsers write schemes and hosts in lower case, and nothing behind the port.
+  static const std::regex origin(
+      "[a-z][a-z0-9+.-]*://([a-z0-9._-]+|\\[[0-9a-f:.]+\\])(:[0-9]{1,5})?");
+  std::vector<std::string> origins = absl::StrSplit(View(text), ',');
+  for (const std::string& one : origins) {
+    if (one.size() > kMaxOriginBytes || !std::regex_match(one, origin)) return std::nullopt;
+  }
+  return origins;
 }
 
 std::optional<bool> ParseBool(std::string_view text) {

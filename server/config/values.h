@@ -2,9 +2,11 @@
 
 #include <chrono>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace millrace {
 
@@ -20,6 +22,14 @@ std::optional<uint64_t> ParseBytes(std::string_view text);
 std::string FormatBytes(uint64_t value);
 
 std::optional<int64_t> ParseInteger(std::string_view text);
+
+// "alloy=joe,nova=jane": at least one pair, no name twice, of printable characters without blanks.
+std::optional<std::map<std::string, std::string>> ParsePairs(std::string_view text);
+std::string FormatPairs(const std::map<std::string, std::string>& pairs);
+
+// "*", or origins as browsers write them, such as "https://a.example,http://localhost:3000"; at
+// least one.
+std::optional<std::vector<std::string>> ParseOrigins(std::string_view text);
 
 // Accepts "true", "on", "yes", "1" and their opposites.
 std::optional<bool> ParseBool(std::string_view text);

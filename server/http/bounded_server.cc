@@ -27,6 +27,7 @@ constexpr socket_t kServing = 0;
 struct Current {
   const BoundedStream* stream = nullptr;
   int refusal = 0;
+  std::string methods;  // of its path
 };
 // The request that this thread serves.
 thread_local Current current;
@@ -34,7 +35,9 @@ thread_local Current current;
 // For the scope of a request.
 class CurrentScope {
  public:
-  explicit CurrentScope(const BoundedStream& stream) { current = {.stream = &stream}; }
+  explicit CurrentScope(const BoundedStream& stream) {
+    current = {.stream = &stream, .refusal = 0, .methods = {}};
+  }
   CurrentScope(const CurrentScope&) = delete;
   CurrentScope& operator=(const CurrentScope&) = delete;
   ~CurrentScope() { current = {}; }
@@ -70,9 +73,9 @@ BoundedServer::BoundedServer(size_t max_body_bytes) : max_body_bytes_(max_body_b
   svr_sock_ = kServing;
 }
 
-int BoundedServer::Refusal(const httplib::Request& request) const {
+int BoundedServer::Refusal(const httplib::Request& request, std::string& methods) const {
   if (request.path.size() > kMaxPathBytes) return 414;
-  const std::string methods = routes_.Methods(request.path);
+  methods = routes_.Methods(request.path);
   if (!methods.empty() && !HttpRoutes::Has(methods, request.method)) return 405;
   if (const int refusal = BodyRefusal(request); refusal != 0) return refusal;
   return methods.empty() ? 404 : 0;
@@ -137,7 +140,7 @@ Fate BoundedServer::ServeRequest(BoundedStream& stream) {
   // Called once the head has been read and before anything else is looked at.
   const std::function<void(httplib::Request&)> setup = [&](httplib::Request& request) {
     parsed = true;
-    current.refusal = Refusal(request);
+    current.refusal = Refusal(request, current.methods);
     const uint64_t length = ContentLength(request).value_or(0);
     if (current.refusal == 0 && (TakesBody(request) || length == 0)) {
       stream.AllowBody(length);
@@ -158,6 +161,8 @@ Fate BoundedServer::ServeRequest(BoundedStream& stream) {
 }
 
 int BoundedServer::CurrentRefusal() { return current.refusal; }
+
+const std::string& BoundedServer::CurrentMethods() { return current.methods; }
 
 bool BoundedServer::ClientGone() {
   return current.stream != nullptr && current.stream->ClientGone();

@@ -29,12 +29,15 @@ class BoundedServer final : public httplib::Server {
   // Why the request that the calling thread serves is not given to a handler, as an HTTP status; 0:
   // it is.
   static int CurrentRefusal();
+  // The methods of the path that it names, as HttpRoutes has them; empty: it is unknown.
+  static const std::string& CurrentMethods();
   // Whether the client of the request that the calling thread serves has gone.
   static bool ClientGone();
 
  private:
   Connection::Fate ServeRequest(BoundedStream& stream);
-  int Refusal(const httplib::Request& request) const;
+  // `methods`: those of the path.
+  int Refusal(const httplib::Request& request, std::string& methods) const;
   // The refusal of a request for its body's framing, before that is read.
   int BodyRefusal(const httplib::Request& request) const;
   template <class Self>

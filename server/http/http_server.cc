@@ -25,6 +25,8 @@ std::string DefaultMessage(int status, size_t max_body_bytes) {
   switch (status) {
     case 400:
       return "malformed request";
+    case 403:
+      return "pages of this origin may not use the server";
     case 404:
       return "no such path";
     case 411:
@@ -53,6 +55,7 @@ std::string ErrorBody(const std::string& message) {
 
 HttpServer::HttpServer(Options options)
     : options_(std::move(options)),
+      cors_(options_.cors_origins),
       server_(std::make_unique<BoundedServer>(options_.max_body_bytes)) {
   server_->set_payload_max_length(options_.max_body_bytes);
   server_->set_pre_routing_handler(
@@ -60,16 +63,21 @@ HttpServer::HttpServer(Options options)
         using enum httplib::Server::HandlerResponse;
         const int refusal = BoundedServer::CurrentRefusal();
         if (refusal == 0) return Unhandled;
+        if (refusal == 405 && cors_.IsPreflight(request) && IsShared(request)) {
+          cors_.AnswerPreflight(request, response, BoundedServer::CurrentMethods());
+          return Handled;
+        }
         SendRefusal(request, response, refusal);
         return Handled;
       });
   // The library tells of a bound on the requests of a connection, and of ranges; there are none.
   server_->set_post_routing_handler(
-      [keep_alive = absl::StrCat("timeout=", options_.keep_alive_timeout.count())](
-          const httplib::Request&, httplib::Response& response) {
+      [this, keep_alive = absl::StrCat("timeout=", options_.keep_alive_timeout.count())](
+          const httplib::Request& request, httplib::Response& response) {
         response.headers.erase("Accept-Ranges");
         if (response.headers.erase("Keep-Alive") != 0)
           response.set_header("Keep-Alive", keep_alive);
+        if (IsShared(request)) cors_.AddTo(request, response);
       });
   server_->set_error_handler([this](const httplib::Request& request, httplib::Response& response) {
     if (response.body.empty()) {
@@ -159,10 +167,16 @@ bool HttpServer::Dispatch(std::unique_ptr<Connection>& connection) {
 
 bool HttpServer::IsReserved(std::string_view head) const {
   const std::string_view method = MethodOf(head);
-  if (method != "GET" && method != "HEAD") return false;
-  const std::string_view path = PathOf(head);
+  return (method == "GET" || method == "HEAD") && HasReservedPrefix(PathOf(head));
+}
+
+bool HttpServer::HasReservedPrefix(std::string_view path) const {
   return std::ranges::any_of(
       reserved_prefixes_, [path](const std::string& prefix) { return path.starts_with(prefix); });
+}
+
+bool HttpServer::IsShared(const httplib::Request& request) const {
+  return !BoundedServer::CurrentMethods().empty() && !HasReservedPrefix(request.path);
 }
 
 std::string HttpServer::ErrorBodyFor(std::string_view path, int status,
@@ -196,7 +210,8 @@ std::string HttpServer::RawRefusal(std::string_view received, int status) const 
       ErrorBodyFor(PathOf(received), status, DefaultMessage(status, options_.max_body_bytes));
   return absl::StrCat(
       "HTTP/1.1 ", status,
-      status == 503 ? " Service Unavailable\r\nRetry-After: 1" : " Request Header Fields Too Large",
+      status == 503 ? " Service Unavailable\r\nRetry-After: 1\r\nRetry-After-Ms: 1000"
+                    : " Request Header Fields Too Large",
       "\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: ", body.size(),
       "\r\n\r\n", body);
 }

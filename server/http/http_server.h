@@ -11,6 +11,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "server/http/cors.h"
 #include "server/security/caller.h"
 
 namespace httplib {
@@ -46,6 +47,8 @@ class HttpServer {
         std::chrono::seconds(15);  // from first to last byte: of the head, and of the body
     std::chrono::milliseconds write_timeout = std::chrono::seconds(30);  // of one write
     std::chrono::seconds keep_alive_timeout{75};  // of a connection without a request
+    // Whose pages may read answers: see Cors.
+    std::vector<std::string> cors_origins = {};
     std::chrono::milliseconds accept_retry = std::chrono::seconds(1);  // when accepting fails
   };
 
@@ -80,16 +83,21 @@ class HttpServer {
   // Gives a request to threads; false: too many wait for one.
   bool Dispatch(std::unique_ptr<Connection>& connection);
   bool IsReserved(std::string_view head) const;
+  bool HasReservedPrefix(std::string_view path) const;
   // The body of an error of this server's own.
   std::string ErrorBodyFor(std::string_view path, int status, const std::string& message) const;
   void SendErrorFor(const httplib::Request& request, httplib::Response& response, int status,
                     const std::string& message) const;
   // Answers a request that no handler sees, with what the client may do about it.
   void SendRefusal(const httplib::Request& request, httplib::Response& response, int status) const;
+  // Whether pages of other origins may be let read the answer to the request that this thread
+  // serves: what probes ask for and unknown paths are no part of the API.
+  bool IsShared(const httplib::Request& request) const;
   // The same for a request that has not been parsed.
   std::string RawRefusal(std::string_view received, int status) const;
 
   const Options options_;
+  const Cors cors_;
   std::vector<std::string> reserved_prefixes_;
   std::vector<std::pair<std::string, MakeErrorBody>> error_shapes_;  // by path prefix
   const std::unique_ptr<BoundedServer> server_;

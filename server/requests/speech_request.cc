@@ -71,7 +71,8 @@ absl::StatusOr<SpeechWork> MakeSpeechWork(SpeechRequest request, models::AudioCo
                                                 .container = container,
                                                 .input_rate = info.sample_rate,
                                                 .output_rate = *rate,
-                                                .normalize_loudness = request.normalize_loudness};
+                                                .normalize_loudness = request.normalize_loudness,
+                                                .volume = request.volume};
   std::string voice = input.voice;
   return SpeechWork{Work{*std::move(model), std::move(input)}, std::move(voice), encoding};
 }

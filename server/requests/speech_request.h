@@ -15,6 +15,12 @@ namespace millrace::server {
 // The longest text of a request whose audio is sent sentence by sentence.
 inline constexpr size_t kMaxStreamCharacters = 200'000;
 
+// The longest text of a request whose audio leaves as a whole.
+inline constexpr size_t kMaxWholeCharacters = 5'000;
+// Such audio is held in memory until it is sent: some 25 minutes of 22.05 kHz speech as 16 bit, and
+// far above what 5,000 characters take at a common speed.
+inline constexpr size_t kMaxWholeAudioBytes = 64 << 20;
+
 // A request for speech, whatever its protocol. Strings are valid UTF-8.
 struct SpeechRequest {
   std::string model;  // empty: the only speech model
@@ -32,6 +38,7 @@ struct SpeechRequest {
   models::AudioFormat format = models::AudioFormat::kWav;
   uint32_t sample_rate = 0;  // hertz; 0: the voice's own
   bool normalize_loudness = false;
+  float volume = 1;  // factor of the samples
   bool word_times = false;
   bool phoneme_times = false;
 };

@@ -30,11 +30,14 @@ std::chrono::milliseconds RetryHint(const absl::Status& status) {
   return std::chrono::milliseconds(hint);
 }
 
+std::chrono::milliseconds HttpRetryHint(const absl::Status& status) {
+  const std::chrono::milliseconds hint = RetryHint(status);
+  if (hint.count() > 0 || !absl::IsUnavailable(status)) return hint;
+  return std::chrono::seconds(1);
+}
+
 int RetryAfterSeconds(const absl::Status& status) {
-  const auto hint = RetryHint(status);
-  if (hint.count() > 0)
-    return static_cast<int>(std::chrono::ceil<std::chrono::seconds>(hint).count());
-  return absl::IsUnavailable(status) ? 1 : 0;
+  return static_cast<int>(std::chrono::ceil<std::chrono::seconds>(HttpRetryHint(status)).count());
 }
 
 }  // namespace millrace::server

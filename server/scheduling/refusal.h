@@ -13,6 +13,9 @@ absl::Status Refused(std::string message, std::chrono::duration<double> retry_af
 // Returns the time for which a refused client should wait before it tries again; zero if the status
 // has no hint.
 std::chrono::milliseconds RetryHint(const absl::Status& status);
+// Returns the same over HTTP, where a server that is not available is worth another try after a
+// second.
+std::chrono::milliseconds HttpRetryHint(const absl::Status& status);
 // Returns the same in seconds for HTTP's Retry-After; 0: none.
 int RetryAfterSeconds(const absl::Status& status);
 

@@ -17,11 +17,6 @@
 namespace millrace::server {
 namespace {
 
-// The longest text of a unary request.
-constexpr size_t kMaxUnaryCharacters = 5'000;
-// A unary reply is held in memory until it is sent: some 25 minutes of 22.05 kHz speech as 16 bit,
-// and far above what 5,000 characters take at a common speed.
-constexpr size_t kMaxUnaryAudioBytes = 64 << 20;
 absl::StatusOr<SpeechWork> DecodeSynthesize(const ByteBuffer& buffer, const Services& services,
                                             models::AudioContainer container,
                                             size_t max_characters) {
@@ -38,7 +33,7 @@ class SynthesizeTask {
 
   absl::StatusOr<Work> Decode(const ByteBuffer& message, const Services& services) {
     auto decoded =
-        DecodeSynthesize(message, services, models::AudioContainer::kFile, kMaxUnaryCharacters);
+        DecodeSynthesize(message, services, models::AudioContainer::kFile, kMaxWholeCharacters);
     if (!decoded.ok()) return decoded.status();
     audio_.Start(decoded->encoding);
     voice_ = std::move(decoded->voice);
@@ -51,7 +46,7 @@ class SynthesizeTask {
     audio_.Push(piece, run.metrics(), run.elapsed());
     AddSpans(std::move(piece.words), piece.sample_rate, piece.sentence_index, words_);
     AddSpans(std::move(piece.phonemes), piece.sample_rate, piece.sentence_index, phonemes_);
-    if (audio_.plain_bytes() > kMaxUnaryAudioBytes) {
+    if (audio_.plain_bytes() > kMaxWholeAudioBytes) {
       too_long_ = true;
       run.reply().Cancel();
     }
@@ -61,7 +56,7 @@ class SynthesizeTask {
     if (too_long_) {
       return absl::InvalidArgumentError(
           StrCat("text, phonemes: the speech is longer than one reply may hold, ",
-                 kMaxUnaryAudioBytes >> 20, " MiB; use StreamSynthesize"));
+                 kMaxWholeAudioBytes >> 20, " MiB; use StreamSynthesize"));
     }
     if (!status.ok()) return status;
     absl::StatusOr<std::string> bytes = audio_.Finish();

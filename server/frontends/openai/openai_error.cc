@@ -6,6 +6,7 @@
 #include "models/core/strings.h"
 #include "nlohmann/json.hpp"
 #include "server/http/http_status.h"
+#include "server/scheduling/refusal.h"
 
 namespace millrace {
 namespace {
@@ -67,9 +68,13 @@ std::string OpenAiErrorBody(const absl::Status& status) {
                          CodeOf(status.code()));
 }
 
-void SendOpenAiError(httplib::Response& response, const absl::Status& status, int retry_after) {
+void SendOpenAiError(httplib::Response& response, const absl::Status& status) {
   response.status = HttpStatusOf(status);
-  if (retry_after > 0) response.set_header("Retry-After", StrCat(retry_after));
+  if (const auto hint = server::HttpRetryHint(status); hint.count() > 0) {
+    response.set_header("Retry-After", StrCat(server::RetryAfterSeconds(status)));
+    // OpenAI's clients prefer it.
+    response.set_header("Retry-After-Ms", StrCat(hint.count()));
+  }
   if (response.status == 401) response.set_header("WWW-Authenticate", "Bearer");
   response.set_content(OpenAiErrorBody(status), "application/json");
 }

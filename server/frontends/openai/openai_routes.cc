@@ -1,20 +1,20 @@
 #include "server/frontends/openai/openai_routes.h"
 
-#include <algorithm>
 #include <chrono>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "absl/cleanup/cleanup.h"
-#include "absl/strings/str_join.h"
 #include "httplib.h"
-#include "models/core/speech_choice.h"
 #include "models/core/strings.h"
 #include "nlohmann/json.hpp"
+#include "server/frontends/openai/ignored_members.h"
 #include "server/frontends/openai/openai_error.h"
+#include "server/frontends/openai/openai_names.h"
 #include "server/frontends/openai/speech_json.h"
 #include "server/frontends/openai/speech_reply.h"
 #include "server/http/http_routes.h"
@@ -29,39 +29,22 @@ using Json = nlohmann::ordered_json;
 // How soon a connection without news looks whether its client is still there.
 constexpr std::chrono::milliseconds kLook{100};
 
-// The models of OpenAI's own service, for clients that cannot name another.
-constexpr std::string_view kOpenAiModels[] = {"tts-1", "tts-1-hd", "gpt-4o-mini-tts"};
-// BCP 47, of a text that is given to one of these without a language.
-constexpr std::string_view kLanguage = "en";
-
 void SendJson(httplib::Response& response, const Json& json) {
   response.set_content(json.dump(-1, ' ', false, Json::error_handler_t::replace),
                        "application/json");
 }
 
-// OpenAI calls the text "input".
-absl::Status InOpenAiTerms(const absl::Status& status) {
-  constexpr std::string_view kText = "text: ";
+// Calls a member what the request called it; OpenAI calls the text "input".
+absl::Status InOpenAiTerms(const absl::Status& status, std::string_view language_member) {
+  if (!absl::IsInvalidArgument(status)) return status;
   const std::string_view message = Message(status);
-  if (!absl::IsInvalidArgument(status) || message.substr(0, kText.size()) != kText) return status;
-  return absl::InvalidArgumentError(StrCat("input: ", message.substr(kText.size())));
-}
-
-const char* ContentType(models::AudioFormat format) {
-  switch (format) {
-    case models::AudioFormat::kMp3:
-      return "audio/mpeg";
-    case models::AudioFormat::kOggOpus:
-      return "audio/ogg";
-    case models::AudioFormat::kFlac:
-      return "audio/flac";
-    case models::AudioFormat::kWav:
-      return "audio/wav";
-    case models::AudioFormat::kPcmS16:
-    case models::AudioFormat::kPcmF32:
-      break;
+  const std::pair<std::string_view, std::string_view> terms[] = {{"text", "input"},
+                                                                 {"language", language_member}};
+  for (const auto& [ours, theirs] : terms) {
+    if (message.starts_with(StrCat(ours, ": ")))
+      return absl::InvalidArgumentError(StrCat(theirs, message.substr(ours.size())));
   }
-  return "audio/pcm";
+  return status;
 }
 
 class OpenAiRoutes {
@@ -69,18 +52,76 @@ class OpenAiRoutes {
   OpenAiRoutes(Services& services, OpenAiOptions options)
       : services_(services),
         options_(std::move(options)),
+        names_(services.models, options_.voice_aliases),
         connections_(options_.max_speech_connections) {}
 
   void Speech(const httplib::Request& request, httplib::Response& response) {
+    Speak(request, response, SpeechRoute::kOpenAi);
+  }
+
+  void CaptionedSpeech(const httplib::Request& request, httplib::Response& response) {
+    Speak(request, response, SpeechRoute::kCaptioned);
+  }
+
+  void Voices(const httplib::Request& request, httplib::Response& response) {
+    if (!Allowed(request, response)) return;
+    std::vector<std::shared_ptr<ServedModel>> models = services_.models.All();
+    if (const std::string name = request.get_param_value("model"); !name.empty()) {
+      absl::StatusOr<std::vector<std::shared_ptr<ServedModel>>> meant = names_.ModelsMeantBy(name);
+      if (!meant.ok()) return SendOpenAiError(response, meant.status());
+      models = *std::move(meant);
+    }
+    Json voices = Json::array();
+    Json aliases = Json::array();
+    for (const auto& model : models) {
+      const auto* info = std::get_if<models::SpeechInfo>(&model->info().details);
+      if (info == nullptr) continue;
+      const std::string& name = model->info().name;
+      for (size_t i = 0; i < info->voices.size(); ++i) {
+        const std::string& voice = info->voices[i];
+        const bool known = i < info->voice_languages.size() && !info->voice_languages[i].empty();
+        voices.push_back({{"id", voice},
+                          {"name", voice},
+                          {"model", name},
+                          {"language", known ? info->voice_languages[i] : info->language},
+                          {"languages", info->languages},
+                          {"sample_rate", info->sample_rate}});
+      }
+      for (const OpenAiNames::VoiceAlias& alias : names_.VoiceAliasesOf(*info))
+        aliases.push_back({{"id", alias.name}, {"model", name}, {"voice", alias.voice}});
+    }
+    // Apart from the voices, so that a client that lists these shows each once.
+    SendJson(response, {{"voices", std::move(voices)}, {"aliases", std::move(aliases)}});
+  }
+
+  void Models(const httplib::Request& request, httplib::Response& response) {
+    if (!Allowed(request, response)) return;
+    Json models = Json::array();
+    for (const auto& model : services_.models.All()) models.push_back(ToJson(model->info().name));
+    for (const std::string_view alias : names_.ModelAliases()) models.push_back(ToJson(alias));
+    SendJson(response, {{"object", "list"}, {"data", std::move(models)}});
+  }
+
+  void Model(const httplib::Request& request, httplib::Response& response) {
+    if (!Allowed(request, response)) return;
+    const std::string name = request.matches[1];
+    const auto meant = names_.ModelsMeantBy(name);
+    if (!meant.ok()) return SendOpenAiError(response, meant.status());
+    SendJson(response, ToJson(name));
+  }
+
+ private:
+  void Speak(const httplib::Request& request, httplib::Response& response, SpeechRoute route) {
     const std::string id = logging::RequestIdFrom(request.get_header_value("X-Request-Id"));
     response.set_header("X-Request-Id", id);
     const auto reply =
         std::make_shared<SpeechReply>(services_, id, HttpCaller(request, services_.keys));
     const auto place = std::make_shared<Ticket>();  // until the connection is done with it
     HttpSpeechRequest wanted;
-    absl::StatusOr<SpeechWork> work = Prepare(request, *place, wanted);
-    reply->Start(std::move(work),
-                 wanted.sse ? SpeechReply::Framing::kEvents : SpeechReply::Framing::kAudio);
+    absl::StatusOr<SpeechWork> work = Prepare(request, route, *place, wanted);
+    if (!wanted.ignored.empty())
+      response.set_header("Warning", IgnoredMembersWarning(wanted.ignored));
+    reply->Start(std::move(work), wanted.framing);
     // For want of memory: until the answer has it, nobody else would end the work.
     absl::Cleanup abandon = [&reply] { reply->Abandon(); };
     // The HTTP status is sent with the first bytes, when it is known how the request fares.
@@ -92,67 +133,21 @@ class OpenAiRoutes {
     }
     if (first.end && !first.end->ok()) {
       std::move(abandon).Cancel();
-      const absl::Status status = InOpenAiTerms(*first.end);
-      return SendOpenAiError(response, status, RetryAfterSeconds(status));
+      return SendOpenAiError(response, InOpenAiTerms(*first.end, wanted.language_member()));
     }
-    if (wanted.sse) response.set_header("Cache-Control", "no-cache");
+    if (wanted.framing != SpeechFraming::kAudio) response.set_header("Cache-Control", "no-cache");
     response.set_chunked_content_provider(
-        wanted.sse ? "text/event-stream" : ContentType(wanted.speech.format),
-        [reply, first = std::move(first)](size_t, httplib::DataSink& sink) mutable {
+        ContentTypeOf(wanted.framing, wanted.speech.format),
+        [reply, language = wanted.language_member(), first = std::move(first)](
+            size_t, httplib::DataSink& sink) mutable {
           SpeechReply::Piece piece = std::exchange(first, {});
           if (piece.bytes.empty() && !piece.end) piece = reply->Take(kLook);
-          return Write(*reply, piece, sink);
+          return Write(*reply, language, piece, sink);
         },
         [reply, place](bool) { reply->Abandon(); });
     std::move(abandon).Cancel();
   }
 
-  void Voices(const httplib::Request& request, httplib::Response& response) {
-    if (!Allowed(request, response)) return;
-    std::vector<std::shared_ptr<ServedModel>> models = services_.models.All();
-    if (const std::string name = request.get_param_value("model"); !name.empty()) {
-      absl::StatusOr<std::vector<std::shared_ptr<ServedModel>>> meant = ModelsMeantBy(name);
-      if (!meant.ok()) return SendOpenAiError(response, meant.status());
-      models = *std::move(meant);
-    }
-    Json voices = Json::array();
-    for (const auto& model : models) {
-      const models::ModelInfo& info = model->info();
-      for (size_t i = 0; i < info.speech().voices.size(); ++i) {
-        const std::string& voice = info.speech().voices[i];
-        const bool known =
-            i < info.speech().voice_languages.size() && !info.speech().voice_languages[i].empty();
-        voices.push_back(
-            {{"id", voice},
-             {"name", voice},
-             {"model", info.name},
-             {"language", known ? info.speech().voice_languages[i] : info.speech().language},
-             {"languages", info.speech().languages},
-             {"sample_rate", info.speech().sample_rate}});
-      }
-    }
-    SendJson(response, {{"voices", std::move(voices)}});
-  }
-
-  void Models(const httplib::Request& request, httplib::Response& response) {
-    if (!Allowed(request, response)) return;
-    Json models = Json::array();
-    for (const auto& model : services_.models.All()) models.push_back(ToJson(model->info().name));
-    for (const std::string_view alias : kOpenAiModels) {
-      if (IsAlias(alias)) models.push_back(ToJson(alias));
-    }
-    SendJson(response, {{"object", "list"}, {"data", std::move(models)}});
-  }
-
-  void Model(const httplib::Request& request, httplib::Response& response) {
-    if (!Allowed(request, response)) return;
-    const std::string name = request.matches[1];
-    const auto meant = ModelsMeantBy(name);
-    if (!meant.ok()) return SendOpenAiError(response, meant.status());
-    SendJson(response, ToJson(name));
-  }
-
- private:
   absl::Status Check(const httplib::Request& request) const {
     if (absl::Status status = AuthenticateHttp(request, services_.keys); !status.ok())
       return status;
@@ -162,12 +157,12 @@ class OpenAiRoutes {
 
   bool Allowed(const httplib::Request& request, httplib::Response& response) const {
     const absl::Status status = Check(request);
-    if (!status.ok()) SendOpenAiError(response, status, RetryAfterSeconds(status));
+    if (!status.ok()) SendOpenAiError(response, status);
     return status.ok();
   }
 
-  absl::StatusOr<SpeechWork> Prepare(const httplib::Request& request, Ticket& place,
-                                     HttpSpeechRequest& wanted) {
+  absl::StatusOr<SpeechWork> Prepare(const httplib::Request& request, SpeechRoute route,
+                                     Ticket& place, HttpSpeechRequest& wanted) {
     if (absl::Status status = Check(request); !status.ok()) return status;
     if (request.version == "HTTP/1.0")
       return absl::InvalidArgumentError("the answer is chunked, which needs HTTP/1.1");
@@ -179,82 +174,29 @@ class OpenAiRoutes {
                      std::chrono::seconds(1));
     }
     place = *std::move(entered);
-    auto parsed = ParseSpeechJson(request.body);
+    auto parsed = ParseSpeechJson(request.body, route);
     if (!parsed.ok()) return parsed.status();
     wanted = *std::move(parsed);
     SpeechRequest speech = wanted.speech;
-    if (absl::Status status = CheckVoiceOfAlias(speech); !status.ok()) return status;
-    speech.model = LoadedName(speech);
-    return MakeSpeechWork(std::move(speech), models::AudioContainer::kStream, kMaxStreamCharacters,
-                          services_);
-  }
-
-  // In place of one of OpenAI's models, unless one of that name is loaded: the best that has the
-  // voice for the language, which is English where the request names none.
-  std::string LoadedName(const SpeechRequest& speech) const {
-    const std::string& name = speech.model;
-    if (std::find(std::begin(kOpenAiModels), std::end(kOpenAiModels), name) ==
-        std::end(kOpenAiModels))
-      return name;
-    const auto loaded = services_.models.All();
-    std::vector<const models::ModelInfo*> infos;
-    for (const auto& model : loaded) {
-      if (model->info().name == name) return name;
-      infos.push_back(&model->info());
-    }
-    const std::string_view language = speech.language.empty() ? kLanguage : speech.language;
-    const models::ModelInfo* chosen = models::ChooseSpeechModel(infos, language, speech.voice);
-    return chosen == nullptr ? name : chosen->name;
-  }
-
-  std::vector<std::shared_ptr<ServedModel>> SpeechModels() const {
-    std::vector<std::shared_ptr<ServedModel>> models = services_.models.All();
-    std::erase_if(
-        models, [](const auto& model) { return model->info().task() != models::Task::kSynthesis; });
-    return models;
-  }
-
-  // Returns true if the name stands for a loaded model of another name.
-  bool IsAlias(std::string_view name) const {
-    return std::ranges::find(kOpenAiModels, name) != std::end(kOpenAiModels) &&
-           !services_.models.Find(name, "").ok() && !SpeechModels().empty();
-  }
-
-  // The loaded model of that name, or all that an alias may mean.
-  absl::StatusOr<std::vector<std::shared_ptr<ServedModel>>> ModelsMeantBy(
-      const std::string& name) const {
-    if (IsAlias(name)) return SpeechModels();
-    auto model = services_.models.Find(name, "");
-    if (!model.ok()) return model.status();
-    return std::vector{*std::move(model)};
-  }
-
-  // A voice that no model has which the alias may mean is refused with the voices of them all.
-  absl::Status CheckVoiceOfAlias(const SpeechRequest& speech) const {
-    if (speech.voice.empty() || !IsAlias(speech.model)) return absl::OkStatus();
-    const std::vector<std::shared_ptr<ServedModel>> models = SpeechModels();
-    // A mix such as "a:0.3+b:0.7" is its model's to check.
-    const std::string voice = speech.voice.substr(0, speech.voice.find_first_of(":+"));
-    std::vector<std::string> choice;
-    for (const auto& model : models) {
-      const std::vector<std::string>& voices = model->info().speech().voices;
-      if (std::ranges::find(voices, voice) != voices.end()) return absl::OkStatus();
-      choice.push_back(StrCat(absl::StrJoin(voices, ", "), " (", model->info().name, ")"));
-    }
-    return absl::InvalidArgumentError(
-        StrCat("voice: ", Shown(voice),
-               " is a voice of no model; there are: ", absl::StrJoin(choice, ", ")));
+    if (route == SpeechRoute::kCaptioned) speech.model = names_.WithoutKokoro(speech.model);
+    if (absl::Status status = names_.Resolve(speech); !status.ok()) return status;
+    const bool whole = wanted.framing == SpeechFraming::kWholeCaption;
+    return MakeSpeechWork(std::move(speech),
+                          whole ? models::AudioContainer::kFile : models::AudioContainer::kStream,
+                          whole ? kMaxWholeCharacters : kMaxStreamCharacters, services_);
   }
 
   // False ends the connection where it is, which tells the client that something is missing.
-  static bool Write(SpeechReply& reply, const SpeechReply::Piece& piece, httplib::DataSink& sink) {
+  static bool Write(SpeechReply& reply, std::string_view language_member,
+                    const SpeechReply::Piece& piece, httplib::DataSink& sink) {
     if (!piece.bytes.empty()) {
       if (!sink.write(piece.bytes.data(), piece.bytes.size())) return false;
     } else if (!piece.end) {
       return !HttpClientGone();
     }
     if (!piece.end) return true;
-    if (!piece.end->ok()) return WriteError(reply, InOpenAiTerms(*piece.end), sink);
+    if (!piece.end->ok())
+      return WriteError(reply, InOpenAiTerms(*piece.end, language_member), sink);
     sink.done();
     reply.Delivered();
     return true;
@@ -275,6 +217,7 @@ class OpenAiRoutes {
 
   Services& services_;
   const OpenAiOptions options_;
+  const OpenAiNames names_;
   Admission connections_;
   const int64_t started_at_ = std::chrono::duration_cast<std::chrono::seconds>(
                                   std::chrono::system_clock::now().time_since_epoch())
@@ -290,10 +233,14 @@ void AddOpenAiRoutes(HttpServer& server, Services& services, OpenAiOptions optio
       (*routes.*handler)(request, response);
     };
   };
-  server.ShapeErrorsBelow("/v1/", [](int status, const std::string& message) {
-    return OpenAiErrorBody(status, message, "", "");
-  });
+  constexpr char kCaptioned[] = "/dev/captioned_speech";
+  for (const char* path : {"/v1/", kCaptioned}) {
+    server.ShapeErrorsBelow(path, [](int status, const std::string& message) {
+      return OpenAiErrorBody(status, message, "", "");
+    });
+  }
   server.routes().Post("/v1/audio/speech", to(&OpenAiRoutes::Speech));
+  server.routes().Post(kCaptioned, to(&OpenAiRoutes::CaptionedSpeech));
   server.routes().Get("/v1/audio/voices", to(&OpenAiRoutes::Voices));
   server.routes().Get("/v1/models", to(&OpenAiRoutes::Models));
   server.routes().Get("/v1/models/([^/]+)", to(&OpenAiRoutes::Model));

@@ -1,5 +1,8 @@
 #include "server/frontends/openai/speech_events.h"
 
+#include <cmath>
+
+#include "absl/strings/escaping.h"
 #include "models/core/strings.h"
 #include "nlohmann/json.hpp"
 
@@ -14,6 +17,10 @@ Json ToJson(const models::SpokenSpan& time, int sample_rate) {
           {"end", static_cast<double>(time.end) / sample_rate}};
 }
 
+std::string Event(const Json& event) {
+  return StrCat("data: ", event.dump(-1, ' ', false, Json::error_handler_t::replace), "\n\n");
+}
+
 }  // namespace
 
 std::string TimestampsEvent(const models::SynthesizeOutput& sentence) {
@@ -24,7 +31,22 @@ std::string TimestampsEvent(const models::SynthesizeOutput& sentence) {
   }
   for (const models::SpokenSpan& phoneme : sentence.phonemes)
     event["phonemes"].push_back(ToJson(phoneme, sentence.sample_rate));
-  return StrCat("data: ", event.dump(-1, ' ', false, Json::error_handler_t::replace), "\n\n");
+  return Event(event);
+}
+
+std::string AudioEvent(std::string_view audio) {
+  return StrCat("data: {\"type\":\"speech.audio.delta\",\"audio\":\"",
+                absl::Base64Escape(View(audio)), "\"}\n\n");
+}
+
+std::string DoneEvent(size_t characters, double seconds) {
+  constexpr double kTokensPerSecond = 20;
+  const auto audio = static_cast<size_t>(std::ceil(seconds * kTokensPerSecond));
+  return Event({{"type", "speech.audio.done"},
+                {"usage",
+                 {{"input_tokens", characters},
+                  {"output_tokens", audio},
+                  {"total_tokens", characters + audio}}}});
 }
 
 }  // namespace millrace::server

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstddef>
 #include <string>
+#include <string_view>
 
 #include "models/core/payload.h"
 
@@ -8,5 +10,12 @@ namespace millrace::server {
 
 // The server-sent event speech.timestamps: the times of a sentence, of the whole audio.
 std::string TimestampsEvent(const models::SynthesizeOutput& sentence);
+
+// OpenAI's event speech.audio.delta: a piece of the audio.
+std::string AudioEvent(std::string_view audio);
+
+// OpenAI's event speech.audio.done, the last one, with the usage: the characters of the text, and
+// the audio in units of 50 ms.
+std::string DoneEvent(size_t characters, double seconds);
 
 }  // namespace millrace::server

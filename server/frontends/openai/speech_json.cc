@@ -1,13 +1,15 @@
 #include "server/frontends/openai/speech_json.h"
 
-#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <optional>
 #include <string>
 
+#include "models/core/shown.h"
 #include "models/core/strings.h"
 #include "nlohmann/json.hpp"
+#include "server/frontends/openai/json_member.h"
+#include "server/frontends/openai/other_members.h"
 #include "server/http/json_body.h"
 #include "server/requests/utf8.h"
 
@@ -16,39 +18,32 @@ namespace {
 
 using nlohmann::json;
 
-constexpr char kMembers[] =
-    "model, input, voice, speed, response_format, stream_format, instructions, sample_rate, "
-    "normalize_loudness, seed, language, phonemes, timestamps, sentence_pause_seconds, "
-    "paragraph_pause_seconds";
-constexpr size_t kMaxShown = 64;
+// Of Kokoro-FastAPI's clients, which need not name one.
+constexpr char kDefaultModel[] = "tts-1";
 // What OpenAI documents for pcm, which has no header to tell.
 constexpr uint32_t kPcmRate = 24'000;
 
-absl::Status WrongType(std::string_view name, std::string_view wanted, const json& value) {
-  return absl::InvalidArgumentError(
-      StrCat(name, ": must be ", wanted, ", not ", std::string_view(value.type_name())));
-}
-
-absl::Status TakeString(const json& value, std::string_view name, std::string& out) {
-  if (!value.is_string()) return WrongType(name, "a string", value);
-  out = value.get<std::string>();
-  return absl::OkStatus();
-}
-
-absl::Status TakeInteger(const json& value, std::string_view name, uint64_t max, uint64_t& out) {
-  if (!value.is_number()) return WrongType(name, "a number", value);
-  if (!value.is_number_unsigned() || value.get<uint64_t>() > max) {
-    return absl::InvalidArgumentError(
-        StrCat(name, ": ", value.dump(), " is not allowed; it is a whole number of 0..", max));
-  }
-  out = value.get<uint64_t>();
-  return absl::OkStatus();
-}
-
+// The model checks the range.
 absl::Status TakeSeconds(const json& value, std::string_view name, std::optional<float>& out) {
-  if (!value.is_number()) return WrongType(name, "a number of 0..10", value);
-  // The range is checked with the model; what a float cannot hold is outside of it all the same.
-  out = static_cast<float>(std::clamp(value.get<double>(), -1e30, 1e30));
+  return TakeFloat(value, name, "0..10", out.emplace());
+}
+
+// A name, or OpenAI's object with the id of a voice of the client's own.
+absl::Status TakeVoice(const json& value, std::string_view name, HttpSpeechRequest& request) {
+  if (value.is_string()) return TakeString(value, name, request.speech.voice);
+  if (!value.is_object()) return WrongType(name, "a string or an object with an id", value);
+  const auto id = value.find("id");
+  if (id == value.end() || !id->is_string()) {
+    return absl::InvalidArgumentError(StrCat(
+        name, ": its id ",
+        id == value.end() ? std::string("is missing")
+                          : StrCat("must be a string, not ", std::string_view(id->type_name())),
+        "; a voice is a string, or an object such as {\"id\": \"joe\"}"));
+  }
+  request.speech.voice = id->get<std::string>();
+  for (const auto& [member, unused] : value.items()) {
+    if (member != "id") request.ignored.push_back(StrCat(name, ".", member));
+  }
   return absl::OkStatus();
 }
 
@@ -69,19 +64,21 @@ absl::Status TakeTimestamps(const json& value, std::string_view name, SpeechRequ
   return absl::OkStatus();
 }
 
-absl::Status TakeMember(const std::string& name, const json& value, HttpSpeechRequest& request) {
+absl::Status TakeMember(const std::string& name, const json& value, SpeechRoute route,
+                        HttpSpeechRequest& request) {
   SpeechRequest& speech = request.speech;
+  // Captions have a form and times of their own.
+  if (route == SpeechRoute::kCaptioned && (name == "stream_format" || name == "timestamps")) {
+    request.ignored.push_back(name);
+    return absl::OkStatus();
+  }
   if (name == "model") return TakeString(value, name, speech.model);
   if (name == "input") return TakeString(value, name, speech.text);
   if (name == "language") return TakeString(value, name, speech.language);
   if (name == "phonemes") return TakeString(value, name, speech.phonemes);
-  if (name == "voice") return TakeString(value, name, speech.voice);
-  if (name == "speed") {
-    if (!value.is_number()) return WrongType(name, "a number of 0.25..4", value);
-    // The model checks the range; what a float cannot hold is outside of it all the same.
-    speech.speed = static_cast<float>(std::clamp(value.get<double>(), -1e30, 1e30));
-    return absl::OkStatus();
-  }
+  if (name == "voice") return TakeVoice(value, name, request);
+  // The model checks the range.
+  if (name == "speed") return TakeFloat(value, name, "0.25..4", speech.speed.emplace());
   if (name == "sentence_pause_seconds")
     return TakeSeconds(value, name, speech.sentence_pause_seconds);
   if (name == "paragraph_pause_seconds")
@@ -100,8 +97,8 @@ absl::Status TakeMember(const std::string& name, const json& value, HttpSpeechRe
   if (name == "stream_format") {
     std::string format;
     if (absl::Status status = TakeString(value, name, format); !status.ok()) return status;
-    request.sse = format == "sse";
-    if (request.sse || format == "audio") return absl::OkStatus();
+    request.framing = format == "sse" ? SpeechFraming::kEvents : SpeechFraming::kAudio;
+    if (format == "sse" || format == "audio") return absl::OkStatus();
     return absl::InvalidArgumentError(
         StrCat(name, ": ", Shown(format), " is not allowed; it is audio or sse"));
   }
@@ -117,32 +114,40 @@ absl::Status TakeMember(const std::string& name, const json& value, HttpSpeechRe
     speech.sample_rate = static_cast<uint32_t>(rate);
     return status;
   }
-  if (name == "normalize_loudness") {
-    if (!value.is_boolean()) return WrongType(name, "true or false", value);
-    speech.normalize_loudness = value.get<bool>();
-    return absl::OkStatus();
-  }
+  if (name == "normalize_loudness") return TakeBool(value, name, speech.normalize_loudness);
   if (name == "seed")
     return TakeInteger(value, name, std::numeric_limits<uint64_t>::max(), speech.seed);
-  // Named first where it could be a member's name: errors are about the name that they begin with.
-  const bool plain =
-      name.size() <= kMaxShown && !name.empty() &&
-      std::ranges::all_of(name, [](char c) { return c == '_' || (c >= 'a' && c <= 'z'); });
-  return absl::InvalidArgumentError(StrCat(plain ? StrCat(name, ": ") : std::string(),
-                                           "unknown member ", Shown(name),
-                                           "; known are: ", std::string_view(kMembers)));
+  const absl::StatusOr<bool> taken = TakeOtherMember(name, value, route, request);
+  if (!taken.ok()) return taken.status();
+  if (!*taken) request.ignored.push_back(name);
+  return absl::OkStatus();
+}
+
+// Gives the members of other servers their effect, once all members are known.
+void ApplyOtherMembers(SpeechRoute route, HttpSpeechRequest& request) {
+  SpeechRequest& speech = request.speech;
+  if (speech.language.empty() && !request.language_code.empty()) {
+    speech.language = request.language_code;
+  } else {
+    request.language_code.clear();
+  }
+  if (route == SpeechRoute::kCaptioned) {
+    // Speech by OpenAI's API is sent while it is made whatever the client asks for.
+    request.framing = request.stream ? SpeechFraming::kCaptions : SpeechFraming::kWholeCaption;
+    speech.word_times = request.return_timestamps;
+    if (speech.model.empty()) speech.model = kDefaultModel;
+  }
+  if (!request.return_timing) return;
+  if (request.framing == SpeechFraming::kEvents) {
+    speech.word_times = true;
+  } else {
+    request.ignored.emplace_back("return_timing");
+  }
 }
 
 }  // namespace
 
-std::string Shown(std::string_view text) {
-  if (text.size() <= kMaxShown) return StrCat("'", text, "'");
-  size_t end = kMaxShown;
-  while (end > 0 && (text[end] & 0xC0) == 0x80) --end;  // not inside a UTF-8 sequence
-  return StrCat("'", text.substr(0, end), "...'");
-}
-
-absl::StatusOr<HttpSpeechRequest> ParseSpeechJson(std::string_view body) {
+absl::StatusOr<HttpSpeechRequest> ParseSpeechJson(std::string_view body, SpeechRoute route) {
   if (!IsValidUtf8(body)) return absl::InvalidArgumentError("the body is not valid UTF-8");
   const absl::StatusOr<json> parsed = ParseJsonObject(body);
   if (!parsed.ok()) return parsed.status();
@@ -151,16 +156,19 @@ absl::StatusOr<HttpSpeechRequest> ParseSpeechJson(std::string_view body) {
   request.speech.format = models::AudioFormat::kMp3;  // OpenAI's default
   for (const auto& [name, value] : members.items()) {
     if (value.is_null()) continue;  // as if it were not there
-    if (absl::Status status = TakeMember(name, value, request); !status.ok()) return status;
+    if (absl::Status status = TakeMember(name, value, route, request); !status.ok()) return status;
   }
+  ApplyOtherMembers(route, request);
   for (const char* required : {"model", "input"}) {
+    if (required == std::string_view("model") && route == SpeechRoute::kCaptioned) continue;
     const auto found = members.find(required);
     if (found != members.end() && !found->is_null()) continue;
     // Phonemes stand in its place.
     if (required == std::string_view("input") && !request.speech.phonemes.empty()) continue;
     return absl::InvalidArgumentError(StrCat(std::string_view(required), ": is missing"));
   }
-  if ((request.speech.word_times || request.speech.phoneme_times) && !request.sse) {
+  if ((request.speech.word_times || request.speech.phoneme_times) &&
+      request.framing == SpeechFraming::kAudio) {
     return absl::InvalidArgumentError(
         "timestamps: come as events, which needs \"stream_format\": \"sse\"");
   }

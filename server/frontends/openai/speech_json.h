@@ -1,23 +1,39 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/status/statusor.h"
+#include "server/frontends/openai/speech_framing.h"
 #include "server/requests/speech_request.h"
 
 namespace millrace::server {
 
-// A request of OpenAI's POST /v1/audio/speech.
-struct HttpSpeechRequest {
-  SpeechRequest speech;
-  bool sse = false;  // as events with base64 instead of the audio itself
+// The API that a request for speech is of.
+enum class SpeechRoute : uint8_t {
+  kOpenAi,     // OpenAI's POST /v1/audio/speech
+  kCaptioned,  // Kokoro-FastAPI's POST /dev/captioned_speech
 };
 
-// What a client sent, quoted and cut for a message.
-std::string Shown(std::string_view text);
+struct HttpSpeechRequest {
+  SpeechRequest speech;
+  SpeechFraming framing = SpeechFraming::kAudio;
+  std::string language_code;   // what lang_code asked for, where language is not given
+  bool return_timing = false;  // asked for as another server has it, as is what follows
+  bool stream = true;
+  bool return_timestamps = true;
+  std::vector<std::string> ignored;  // members without effect, as the client named them
+
+  // The member by which the client named the language.
+  std::string_view language_member() const {
+    return language_code.empty() ? "language" : "lang_code";
+  }
+};
 
 // Reads its JSON. InvalidArgument names the member, its value and what is allowed.
-absl::StatusOr<HttpSpeechRequest> ParseSpeechJson(std::string_view body);
+absl::StatusOr<HttpSpeechRequest> ParseSpeechJson(std::string_view body,
+                                                  SpeechRoute route = SpeechRoute::kOpenAi);
 
 }  // namespace millrace::server

@@ -4,9 +4,8 @@
 #include <utility>
 #include <variant>
 
-#include "absl/strings/escaping.h"
 #include "models/core/strings.h"
-#include "server/frontends/openai/speech_events.h"
+#include "server/requests/utf8.h"
 
 namespace millrace::server {
 namespace {
@@ -15,10 +14,15 @@ constexpr size_t kMaxPiece = 64 << 10;
 
 }  // namespace
 
-void SpeechReply::Start(absl::StatusOr<SpeechWork> work, Framing framing) {
+void SpeechReply::Start(absl::StatusOr<SpeechWork> work, SpeechFraming framing) {
   framing_ = framing;
   HoldThis();
-  if (work.ok()) audio_.Start(work->encoding);
+  if (work.ok()) {
+    audio_.Start(work->encoding);
+    framer_ =
+        SpeechFramer(framing, work->encoding.format,
+                     CountCharacters(std::get<models::SynthesizeInput>(work->work.input).text));
+  }
   const TimePoint deadline = run_.start() + run_.services().max_request_time;
   const std::optional<absl::Status> end =
       work.ok() ? run_.Begin(std::move(work->work), deadline) : work.status();
@@ -38,19 +42,17 @@ SpeechReply::~SpeechReply() {
 
 void SpeechReply::Emit(models::Output output) {
   auto& piece = std::get<models::SynthesizeOutput>(output);
-  const std::string audio = audio_.Push(piece, run_.metrics(), run_.elapsed());
-  if (!piece.words.empty() || !piece.phonemes.empty()) Append(TimestampsEvent(piece));
-  AppendAudio(audio);
-}
-
-void SpeechReply::AppendAudio(std::string_view audio) {
-  if (audio.empty()) return;
-  if (framing_ == Framing::kAudio) return Append(audio);
-  Append(StrCat("data: {\"type\":\"speech.audio.delta\",\"audio\":\"",
-                absl::Base64Escape(View(audio)), "\"}\n\n"));
+  if (too_long_) return;
+  Append(framer_.Push(piece, audio_.Push(piece, run_.metrics(), run_.elapsed())));
+  // What leaves as a whole is held until then.
+  if (framing_ == SpeechFraming::kWholeCaption && audio_.plain_bytes() > kMaxWholeAudioBytes) {
+    too_long_ = true;
+    Cancel();
+  }
 }
 
 void SpeechReply::Append(std::string_view bytes) {
+  if (bytes.empty()) return;
   {
     MutexLock lock(mu_);
     if (abandoned_) return;
@@ -61,17 +63,20 @@ void SpeechReply::Append(std::string_view bytes) {
 
 void SpeechReply::Finish(const absl::Status& result) {
   const absl::Status status = OrInternal([&]() -> absl::Status {
+    if (too_long_) {
+      return absl::InvalidArgumentError(
+          StrCat("text: its speech is longer than one object may hold, ", kMaxWholeAudioBytes >> 20,
+                 " MiB; ask for a stream of them"));
+    }
     if (!result.ok()) return result;
     const absl::StatusOr<std::string> rest = audio_.Finish();
-    if (rest.ok()) AppendAudio(*rest);
+    if (rest.ok()) Append(framer_.Close(*rest, audio_.seconds()));
     return rest.status();
   });
   const std::shared_ptr<SpeechReply> self = ReleaseThis();
   {
     MutexLock lock(mu_);
     end_ = status;
-    if (status.ok() && framing_ == Framing::kEvents && !abandoned_)
-      pending_ += "data: {\"type\":\"speech.audio.done\"}\n\n";
     // An error need not wait behind audio that the client has not taken.
     if (!status.ok()) pending_.clear();
   }

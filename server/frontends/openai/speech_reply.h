@@ -12,6 +12,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "mps_runtime/base/mutex.h"
+#include "server/frontends/openai/speech_framing.h"
 #include "server/requests/request_run.h"
 #include "server/requests/speech_audio.h"
 #include "server/requests/speech_request.h"
@@ -27,13 +28,6 @@ namespace millrace::server {
 // gives its ticket back.
 class SpeechReply final : public Reply, public SelfShared<SpeechReply> {
  public:
-  enum class Framing : uint8_t {
-    kAudio,
-    // OpenAI's server-sent events: speech.audio.delta with base64, speech.audio.done; and ours,
-    // speech.timestamps before the audio of a sentence.
-    kEvents,
-  };
-
   // request_id, caller: for the log.
   SpeechReply(Services& services, std::string request_id, Caller caller = {})
       : run_(services, Method::kHttpSpeech, *this),
@@ -41,9 +35,9 @@ class SpeechReply final : public Reply, public SelfShared<SpeechReply> {
   ~SpeechReply() override;
 
   // Queues the work, or ends with what is wrong with it. Call it once, first. Never blocks.
-  void Start(absl::StatusOr<SpeechWork> work, Framing framing);
+  void Start(absl::StatusOr<SpeechWork> work, SpeechFraming framing);
 
-  bool sends_events() const { return framing_ == Framing::kEvents; }
+  bool sends_events() const { return framing_ == SpeechFraming::kEvents; }
 
   struct Piece {
     std::string bytes;  // at most 64 KiB, perhaps none
@@ -63,15 +57,16 @@ class SpeechReply final : public Reply, public SelfShared<SpeechReply> {
   void Park(std::unique_ptr<Job> job) override MILLRACE_EXCLUDES(mu_);
 
  private:
-  // Puts audio into the line as the client is to have it.
-  void AppendAudio(std::string_view audio) MILLRACE_EXCLUDES(mu_);
   void Append(std::string_view bytes) MILLRACE_EXCLUDES(mu_);
   bool CaughtUp() const MILLRACE_REQUIRES(mu_);
 
   RequestRun run_;
   const Requester requester_;
-  Framing framing_ = Framing::kAudio;  // set by Start, before any other thread sees this
-  SpeechAudio audio_;                  // of the worker that has the job
+  SpeechFraming framing_ = SpeechFraming::kAudio;  // set by Start, before others see this
+  // Of the worker that has the job.
+  SpeechAudio audio_;
+  SpeechFramer framer_;
+  bool too_long_ = false;
 
   mutable Mutex mu_;
   CondVar changed_;

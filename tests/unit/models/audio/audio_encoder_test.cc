@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <vector>
 
@@ -257,6 +258,26 @@ TEST(AudioEncoderTest, AnEncoderMayBeDroppedHalfway) {
     const auto encoder = Make(format, AudioContainer::kStream, 22050, RateFor(format));
     EXPECT_FALSE(encoder->Push(Chirp(22050, 1)).empty());
   }
+}
+
+TEST(AudioEncoderTest, TheVolumeIsAFactorAndWhatIsTooLoudIsClipped) {
+  const auto pcm = [](float volume) {
+    const auto encoder = MakeAudioEncoder({.format = AudioFormat::kPcmF32,
+                                           .container = AudioContainer::kStream,
+                                           .input_rate = 8000,
+                                           .output_rate = 8000,
+                                           .volume = volume})
+                             .value();
+    const std::vector<float> samples = {0.25F, -0.5F};
+    const std::string bytes = encoder->Push(samples) + encoder->Close().value();
+    std::vector<float> read(bytes.size() / sizeof(float));
+    std::memcpy(read.data(), bytes.data(), bytes.size());
+    return read;
+  };
+  EXPECT_EQ(pcm(1), (std::vector<float>{0.25F, -0.5F}));
+  EXPECT_EQ(pcm(0.5F), (std::vector<float>{0.125F, -0.25F}));
+  EXPECT_EQ(pcm(4), (std::vector<float>{1, -1}));
+  EXPECT_EQ(pcm(0), (std::vector<float>{0, 0}));
 }
 
 }  // namespace

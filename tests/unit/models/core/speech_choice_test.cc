@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
 #include <vector>
 
 namespace millrace::models {
@@ -46,6 +47,24 @@ TEST(SpeechChoiceTest, AVoiceWasMadeForTheLanguageOfTheText) {
   EXPECT_EQ(DefaultVoice(kokoro, ""), "jm");
   EXPECT_EQ(DefaultVoice(Piper("p", "de-DE", "thorsten").speech(), "en"), "thorsten");
   EXPECT_EQ(DefaultVoice({}, "en"), "");
+}
+
+TEST(SpeechChoiceTest, VoicesForALanguageBeginWithItsDefault) {
+  using Voices = std::vector<std::string>;
+  const SpeechInfo kokoro = Kokoro().speech();
+  EXPECT_EQ(VoicesFor(kokoro, "ja-JP"), (Voices{"jf", "jm"}));
+  EXPECT_EQ(VoicesFor(kokoro, "es"), Voices{"ef"});
+  EXPECT_EQ(VoicesFor(kokoro, "fr"), (Voices{"jm", "jf", "ef"}));  // none was made for it
+  EXPECT_EQ(VoicesFor(kokoro, ""), (Voices{"jm", "jf", "ef"}));
+  EXPECT_EQ(VoicesFor({}, "en"), Voices());
+}
+
+TEST(SpeechChoiceTest, AMixIsAVoiceOfTheModelThatHasAllParts) {
+  const SpeechInfo kokoro = Kokoro().speech();
+  EXPECT_TRUE(HasVoice(kokoro, "jm"));
+  EXPECT_TRUE(HasVoice(kokoro, "jm:0.3+jf:0.7"));
+  EXPECT_FALSE(HasVoice(kokoro, "jm:0.3+joe:0.7"));
+  EXPECT_FALSE(HasVoice(kokoro, "alloy"));
 }
 
 TEST(SpeechChoiceTest, AModelWasMadeForTheLanguageOfTheText) {

@@ -71,25 +71,44 @@ INSTANTIATE_TEST_SUITE_P(
         Example{"intra-op-threads", "3"}, Example{"queue-size", "65536"},
         Example{"graph-cache", "frozen"}, Example{"graph-cache-new-shape", "refuse"},
         Example{"graph-cache-entries", "9"}, Example{"graph-cache-bytes", "2GiB"},
-        Example{"cpu-isa", "avx2"}, Example{"require-libtorch", "2.15.0+cpu"},
-        Example{"grpc-address", "[::1]:0"}, Example{"http-address", "off"},
-        Example{"metrics-address", "localhost:9000"}, Example{"port-file", "ports.json"},
-        Example{"reflection", "false"}, Example{"insecure", "true"}, Example{"tls-cert", "c.pem"},
-        Example{"tls-key", "k.pem"}, Example{"tls-client-ca", "ca.pem"},
-        Example{"api-keys", "keys"}, Example{"max-message-bytes", "1KiB"},
-        Example{"max-connections", "2"}, Example{"max-streams-per-connection", "7"},
-        Example{"max-incomplete-calls", "9"}, Example{"refusals-per-second", "0"},
-        Example{"max-connections-per-peer", "2"}, Example{"handshake-timeout", "3s"},
-        Example{"idle-connection-timeout", "1m"}, Example{"max-header-bytes", "16KiB"},
-        Example{"max-resets-per-second", "5"}, Example{"max-control-frames-per-second", "500"},
-        Example{"keepalive-min-interval", "1m"}, Example{"max-request-time", "90s"},
-        Example{"write-stall-timeout", "1ms"}, Example{"max-buffered-bytes", "64KiB"},
-        Example{"drain-delay", "10s"}, Example{"drain-timeout", "2m"}, Example{"log-level", "off"},
-        Example{"log-format", "json"}),
+        Example{"cpu-isa", "avx2"}, Example{"voice-aliases", "alloy=joe,nova=a:0.5+b"},
+        Example{"require-libtorch", "2.15.0+cpu"}, Example{"grpc-address", "[::1]:0"},
+        Example{"http-address", "off"}, Example{"metrics-address", "localhost:9000"},
+        Example{"port-file", "ports.json"}, Example{"reflection", "false"},
+        Example{"insecure", "true"}, Example{"tls-cert", "c.pem"}, Example{"tls-key", "k.pem"},
+        Example{"cors-origin", "https://chat.example.org,http://[::1]:3000"},
+        Example{"tls-client-ca", "ca.pem"}, Example{"api-keys", "keys"},
+        Example{"max-message-bytes", "1KiB"}, Example{"max-connections", "2"},
+        Example{"max-streams-per-connection", "7"}, Example{"max-incomplete-calls", "9"},
+        Example{"refusals-per-second", "0"}, Example{"max-connections-per-peer", "2"},
+        Example{"handshake-timeout", "3s"}, Example{"idle-connection-timeout", "1m"},
+        Example{"max-header-bytes", "16KiB"}, Example{"max-resets-per-second", "5"},
+        Example{"max-control-frames-per-second", "500"}, Example{"keepalive-min-interval", "1m"},
+        Example{"max-request-time", "90s"}, Example{"write-stall-timeout", "1ms"},
+        Example{"max-buffered-bytes", "64KiB"}, Example{"drain-delay", "10s"},
+        Example{"drain-timeout", "2m"}, Example{"log-level", "off"}, Example{"log-format", "json"}),
     [](const auto& info) {
       std::string name = KeyOf(info.param.name);
       return name;
     });
+
+TEST(OptionsTest, NoOriginIsAllowedUnlessOneIsGiven) {
+  EXPECT_TRUE(ServerConfig().cors_origins.empty());
+  ServerConfig config;
+  ASSERT_TRUE(FindOption("cors-origin")->set(config, "*"));
+  EXPECT_EQ(config.cors_origins, std::vector<std::string>{"*"});
+  ASSERT_TRUE(FindOption("cors-origin")->set(config, "off"));
+  EXPECT_EQ(config, ServerConfig());
+}
+
+TEST(OptionsTest, NoNameStandsForAVoiceWhenAliasesAreOff) {
+  ServerConfig config;
+  ASSERT_TRUE(FindOption("voice-aliases")->set(config, "off"));
+  EXPECT_FALSE(config.voice_aliases);
+  EXPECT_EQ(FindOption("voice-aliases")->get(config), "off");
+  ASSERT_TRUE(FindOption("voice-aliases")->set(config, "auto"));
+  EXPECT_EQ(config, ServerConfig());
+}
 
 TEST(OptionsTest, RefuseWhatIsOutsideTheirRange) {
   constexpr Example kBad[] = {{"workers", "0"},
@@ -112,7 +131,24 @@ TEST(OptionsTest, RefuseWhatIsOutsideTheirRange) {
                               {"max-message-bytes", "0"},
                               {"log-level", "INFO"},
                               {"insecure", "maybe"},
-                              {"max-request-time", "0s"}};
+                              {"max-request-time", "0s"},
+                              {"cors-origin", "example.org"},
+                              {"cors-origin", "null"},
+                              {"cors-origin", "*,https://example.org"},
+                              {"cors-origin", "https://example.org/"},
+                              {"cors-origin", "https://Example.org"},
+                              {"cors-origin", "https://example.org,"},
+                              {"cors-origin", "https://a.example, https://b.example"},
+                              {"cors-origin", "https://user@example.org"},
+                              {"cors-origin", "https://example.org\r\nX: y"},
+                              {"voice-aliases", ""},
+                              {"voice-aliases", "alloy"},
+                              {"voice-aliases", "alloy="},
+                              {"voice-aliases", "alloy=joe,"},
+                              {"voice-aliases", "alloy=joe=jane"},
+                              {"voice-aliases", "alloy=joe,alloy=jane"},
+                              {"voice-aliases", "al loy=joe"},
+                              {"voice-aliases", "alloy=jo\xC3\xA9"}};
   for (const Example& bad : kBad) {
     ServerConfig config;
     EXPECT_FALSE(FindOption(bad.name)->set(config, bad.value)) << bad.name << " = " << bad.value;

@@ -152,10 +152,9 @@ class HttpSpeech final : public HttpExchange {
     request.model = "m";
     request.text = "One.";
     request.format = models::AudioFormat::kPcmS16;
-    reply_->Start(
-        MakeSpeechWork(std::move(request), models::AudioContainer::kStream, kMaxStreamCharacters,
-                       services_),
-        kind_.sends_events ? SpeechReply::Framing::kEvents : SpeechReply::Framing::kAudio);
+    reply_->Start(MakeSpeechWork(std::move(request), models::AudioContainer::kStream,
+                                 kMaxStreamCharacters, services_),
+                  kind_.sends_events ? SpeechFraming::kEvents : SpeechFraming::kAudio);
   }
 
  private:

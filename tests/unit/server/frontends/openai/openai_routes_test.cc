@@ -8,9 +8,7 @@
 
 #include <atomic>
 #include <fstream>
-#include <memory>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "httplib.h"
@@ -18,7 +16,7 @@
 #include "server/security/api_key_store.h"
 #include "tests/fakes/joining_thread.h"
 #include "tests/fakes/temporary_folder.h"
-#include "tests/unit/server/frontends/test_server.h"
+#include "tests/unit/server/frontends/openai/openai_routes_fixture.h"
 
 namespace millrace::server {
 namespace {
@@ -27,92 +25,6 @@ using nlohmann::json;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using testing::JoiningThread;
-
-// One sentence of 1000 samples of 8 kHz.
-void SpeakOnce(models::Request& request) {
-  models::SynthesizeOutput part;
-  part.sample_rate = 8000;
-  part.samples.assign(1000, 0.5F);
-  request.Emit(std::move(part));
-  request.Finish(absl::OkStatus());
-}
-
-// The same for ever.
-void SpeakOn(models::Request& request) {
-  models::SynthesizeOutput part;
-  part.sample_rate = 8000;
-  part.samples.assign(1000, 0.5F);
-  request.Emit(std::move(part));
-}
-
-class OpenAiRoutesTest : public ::testing::Test {
- protected:
-  void Serve(OpenAiOptions options = {}, TestServer::Options server = {}) {
-    server_ = std::make_unique<TestServer>(server);
-    HttpServer::Options http;
-    http.address = "127.0.0.1:0";
-    http.max_body_bytes = 100'000;
-    http_ = std::make_unique<HttpServer>(http);
-    AddOpenAiRoutes(*http_, server_->services(), std::move(options));
-    ASSERT_TRUE(http_->Start().ok());
-  }
-  void TearDown() override {
-    if (server_ != nullptr) server_->Stop();
-    if (http_ != nullptr) http_->Stop();
-  }
-
-  struct Answer {
-    int status = 0;
-    httplib::Headers headers;
-    std::string body;
-
-    json error() const { return json::parse(body).at("error"); }
-  };
-  Answer Post(const std::string& body, const httplib::Headers& headers = {}) {
-    httplib::Client client("127.0.0.1", http_->port());
-    const auto result = client.Post("/v1/audio/speech", headers, body, "application/json");
-    if (!result) return {};
-    return {result->status, result->headers, result->body};
-  }
-  Answer Get(const std::string& path) {
-    httplib::Client client("127.0.0.1", http_->port());
-    const auto result = client.Get(path);
-    if (!result) return {};
-    return {result->status, result->headers, result->body};
-  }
-  static std::string Say(const std::string& member = "") {
-    return R"({"model": "joe", "input": "Hi", "response_format": "pcm", "sample_rate": 8000)" +
-           (member.empty() ? "" : ", " + member) + "}";
-  }
-  // A connection that has sent a request; what it does then is the test's.
-  int Connect(const std::string& body) {
-    const int descriptor = socket(AF_INET, SOCK_STREAM, 0);
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_port = htons(static_cast<uint16_t>(http_->port()));
-    inet_pton(AF_INET, "127.0.0.1", &address.sin_addr);
-    EXPECT_EQ(connect(descriptor, reinterpret_cast<sockaddr*>(&address), sizeof(address)), 0);
-    const std::string request = "POST /v1/audio/speech HTTP/1.1\r\nHost: x\r\nContent-Length: " +
-                                std::to_string(body.size()) + "\r\n\r\n" + body;
-    EXPECT_EQ(send(descriptor, request.data(), request.size(), MSG_NOSIGNAL),
-              static_cast<ssize_t>(request.size()));
-    return descriptor;
-  }
-  static std::string ReadAll(int descriptor) {
-    std::string answer;
-    char buffer[4096];
-    for (ssize_t count; (count = recv(descriptor, buffer, sizeof(buffer), 0)) > 0;)
-      answer.append(buffer, static_cast<size_t>(count));
-    close(descriptor);
-    return answer;
-  }
-  void AwaitAllEnded() {
-    Await([this] { return server_->admission.in_flight() == 0; });
-  }
-
-  std::unique_ptr<TestServer> server_;
-  std::unique_ptr<HttpServer> http_;
-};
 
 TEST_F(OpenAiRoutesTest, SpeechIsAnsweredInItsFormat) {
   Serve();
@@ -145,7 +57,10 @@ TEST_F(OpenAiRoutesTest, EventsEndWithDone) {
   EXPECT_EQ(answer.status, 200);
   EXPECT_EQ(answer.headers.find("Content-Type")->second, "text/event-stream");
   EXPECT_THAT(answer.body, HasSubstr(R"(data: {"type":"speech.audio.delta","audio":")"));
-  EXPECT_THAT(answer.body, HasSubstr("data: {\"type\":\"speech.audio.done\"}\n\n"));
+  EXPECT_THAT(
+      answer.body,
+      ::testing::EndsWith("data: {\"type\":\"speech.audio.done\",\"usage\":{\"input_tokens\":2,"
+                          "\"output_tokens\":3,\"total_tokens\":5}}\n\n"));
 }
 
 TEST_F(OpenAiRoutesTest, TimesAreAnEventBeforeTheAudioOfTheirSentence) {
@@ -182,17 +97,17 @@ TEST_F(OpenAiRoutesTest, TimesAreAnEventBeforeTheAudioOfTheirSentence) {
 TEST_F(OpenAiRoutesTest, OpenAisModelsAreMadeForTheLanguageOfTheText) {
   Serve();
   models::ModelInfo kokoro = VoiceInfo("kokoro");
-  kokoro.languages = {"en-US", "ja"};
-  kokoro.voices = {"jm", "jf"};
-  kokoro.voice_languages = {"ja", "ja"};
-  kokoro.default_voices = {{"ja", "jf"}};
+  kokoro.speech().languages = {"en-US", "ja"};
+  kokoro.speech().voices = {"jm", "jf"};
+  kokoro.speech().voice_languages = {"ja", "ja"};
+  kokoro.speech().default_voices = {{"ja", "jf"}};
   std::vector<std::string> voices;
   server_->Add(kokoro, {.complete = [&](models::Request& request) {
                  voices.push_back(std::get<models::SynthesizeInput>(request.input()).voice);
                  SpeakOnce(request);
                }});
   models::ModelInfo joe = VoiceInfo("piper");
-  joe.languages = joe.voice_languages = {"en-US"};
+  joe.speech().languages = joe.speech().voice_languages = {"en-US"};
   server_->Add(joe, {.complete = SpeakOnce});
   const auto count = [&](const char* model) {
     return server_->Count(model, Method::kHttpSpeech, absl::StatusCode::kOk);
@@ -350,6 +265,7 @@ TEST_F(OpenAiRoutesTest, SpeechConnectionsAreLimitedAndOthersStillServed) {
   const Answer refused = Post(Say());
   EXPECT_EQ(refused.status, 429);
   EXPECT_EQ(refused.headers.find("Retry-After")->second, "1");
+  EXPECT_EQ(refused.headers.find("Retry-After-Ms")->second, "1000");
   EXPECT_EQ(refused.error().at("code"), "rate_limit_exceeded");
   EXPECT_EQ(refused.error().at("message"),
             "the server already speaks on 2 HTTP connections, which is its limit");
@@ -376,6 +292,7 @@ TEST_F(OpenAiRoutesTest, AFullQueueIs429WithATimeToWait) {
   gate.Open();
   EXPECT_EQ(refused.status, 429);
   EXPECT_NE(refused.headers.find("Retry-After"), refused.headers.end());
+  EXPECT_NE(refused.headers.find("Retry-After-Ms"), refused.headers.end());
 }
 
 TEST_F(OpenAiRoutesTest, WhileItStartsAndOnceItDrainsItIs503) {
@@ -390,6 +307,7 @@ TEST_F(OpenAiRoutesTest, WhileItStartsAndOnceItDrainsItIs503) {
   const Answer draining = Post(Say());
   EXPECT_EQ(draining.status, 503);
   EXPECT_EQ(draining.headers.find("Retry-After")->second, "1");
+  EXPECT_EQ(draining.headers.find("Retry-After-Ms")->second, "1000");
   EXPECT_EQ(draining.error().at("type"), "server_error");
 }
 
@@ -449,7 +367,7 @@ TEST_F(OpenAiRoutesTest, VoicesAreThoseOfTheModelAskedFor) {
   server_->Add(InferInfo("null"), {});
   server_->Add(VoiceInfo("jane"), {});
   models::ModelInfo joe = VoiceInfo("joe");
-  joe.voices = {"one"};
+  joe.speech().voices = {"one"};
   server_->Add(joe, {});
   const auto count = [this](const std::string& query) {
     return json::parse(Get("/v1/audio/voices" + query).body).at("voices").size();
@@ -467,13 +385,13 @@ TEST_F(OpenAiRoutesTest, AVoiceThatNoModelHasIsToldThoseOfAllThatTheAliasMayMean
   Serve();
   server_->Add(VoiceInfo("jane"), {.complete = SpeakOnce});
   models::ModelInfo joe = VoiceInfo("joe");
-  joe.voices = {"one"};
+  joe.speech().voices = {"one"};
   server_->Add(joe, {.complete = SpeakOnce});
-  const Answer answer = Post(R"({"model": "tts-1", "input": "x", "voice": "alloy"})");
+  const Answer answer = Post(R"({"model": "tts-1", "input": "x", "voice": "nobody"})");
   EXPECT_EQ(answer.status, 400);
   EXPECT_EQ(answer.error().at("param"), "voice");
   EXPECT_EQ(answer.error().at("message"),
-            "voice: 'alloy' is a voice of no model; there are: first, second (jane), one (joe)");
+            "voice: 'nobody' is a voice of no model; there are: first, second (jane), one (joe)");
   EXPECT_EQ(Post(R"({"model": "tts-1", "input": "x", "voice": "one"})").status, 200);
 }
 

@@ -7,9 +7,12 @@
 #include <utility>
 #include <vector>
 
+#include "server/frontends/openai/ignored_members.h"
+
 namespace millrace::server {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 TEST(SpeechJsonTest, DefaultsAreOpenAis) {
@@ -20,7 +23,7 @@ TEST(SpeechJsonTest, DefaultsAreOpenAis) {
   EXPECT_EQ(request.speech.format, models::AudioFormat::kMp3);
   EXPECT_EQ(request.speech.sample_rate, 0U);
   EXPECT_FALSE(request.speech.speed);
-  EXPECT_FALSE(request.sse);
+  EXPECT_EQ(request.framing, SpeechFraming::kAudio);
 }
 
 TEST(SpeechJsonTest, EveryMemberIsTaken) {
@@ -34,7 +37,7 @@ TEST(SpeechJsonTest, EveryMemberIsTaken) {
   EXPECT_EQ(request.speech.voice, "joe");
   EXPECT_EQ(request.speech.speed, 1.5F);
   EXPECT_EQ(request.speech.format, models::AudioFormat::kOggOpus);
-  EXPECT_TRUE(request.sse);
+  EXPECT_EQ(request.framing, SpeechFraming::kEvents);
   EXPECT_EQ(request.speech.sample_rate, 16000U);
   EXPECT_TRUE(request.speech.normalize_loudness);
   EXPECT_EQ(request.speech.seed, 18446744073709551615U);
@@ -71,6 +74,96 @@ TEST(SpeechJsonTest, NullIsAsIfTheMemberWereNotThere) {
   EXPECT_FALSE(request->speech.speed);
 }
 
+HttpSpeechRequest With(const std::string& members) {
+  const auto request = ParseSpeechJson(R"({"model": "m", "input": "x", )" + members + "}");
+  EXPECT_TRUE(request.ok()) << request.status();
+  return request.value_or(HttpSpeechRequest());
+}
+
+TEST(SpeechJsonTest, AVoiceMayBeAnObjectWithAnId) {
+  EXPECT_EQ(With(R"("voice": {"id": "joe"})").speech.voice, "joe");
+  const HttpSpeechRequest more = With(R"("voice": {"id": "joe", "name": "Joe"})");
+  EXPECT_EQ(more.speech.voice, "joe");
+  EXPECT_THAT(more.ignored, ElementsAre("voice.name"));
+}
+
+TEST(SpeechJsonTest, AMemberThatIsUnknownIsIgnoredByName) {
+  const HttpSpeechRequest request =
+      With(R"("user": "u", "tempo": {"a": [1]}, "task_type": "Base", "normalization_options": {},
+              "download_format": null)");
+  EXPECT_EQ(request.speech.text, "x");
+  EXPECT_THAT(request.ignored, ElementsAre("normalization_options", "task_type", "tempo", "user"));
+  EXPECT_TRUE(With(R"("instructions": "calm")").ignored.empty());
+}
+
+TEST(SpeechJsonTest, MembersOfOtherServersHaveTheirEffect) {
+  const HttpSpeechRequest request =
+      With(R"("lang_code": "p", "volume_multiplier": 0.5, "stream": false)");
+  EXPECT_EQ(request.speech.language, "pt-BR");
+  EXPECT_EQ(request.language_member(), "lang_code");
+  EXPECT_EQ(request.speech.volume, 0.5F);
+  EXPECT_TRUE(request.ignored.empty());
+  EXPECT_EQ(With(R"("lang_code": "en-us")").speech.language, "en-us");
+  EXPECT_EQ(With(R"("volume_multiplier": 4)").speech.volume, 4);
+  const HttpSpeechRequest both = With(R"("lang_code": "j", "language": "es")");
+  EXPECT_EQ(both.speech.language, "es");
+  EXPECT_EQ(both.language_member(), "language");
+}
+
+TEST(SpeechJsonTest, TimingIsAskedForAsWordTimesWhichNeedEvents) {
+  const HttpSpeechRequest events = With(R"("return_timing": true, "stream_format": "sse")");
+  EXPECT_TRUE(events.speech.word_times);
+  EXPECT_TRUE(events.ignored.empty());
+  const HttpSpeechRequest audio = With(R"("return_timing": true)");
+  EXPECT_FALSE(audio.speech.word_times);
+  EXPECT_THAT(audio.ignored, ElementsAre("return_timing"));
+  EXPECT_TRUE(With(R"("return_timing": false)").ignored.empty());
+}
+
+TEST(SpeechJsonTest, CaptionsAreAStreamWithTimesUnlessAskedOtherwise) {
+  const auto captioned = [](const std::string& members) {
+    return ParseSpeechJson(R"({"input": "x")" + members + "}", SpeechRoute::kCaptioned).value();
+  };
+  const HttpSpeechRequest plain = captioned("");
+  EXPECT_EQ(plain.framing, SpeechFraming::kCaptions);
+  EXPECT_TRUE(plain.speech.word_times);
+  EXPECT_EQ(plain.speech.model, "tts-1");
+  EXPECT_EQ(captioned(R"(, "model": "m")").speech.model, "m");
+  const HttpSpeechRequest whole = captioned(R"(, "stream": false, "return_timestamps": false)");
+  EXPECT_EQ(whole.framing, SpeechFraming::kWholeCaption);
+  EXPECT_FALSE(whole.speech.word_times);
+  const HttpSpeechRequest other =
+      captioned(R"(, "stream_format": "sse", "timestamps": ["phoneme"], "ssml": false)");
+  EXPECT_EQ(other.framing, SpeechFraming::kCaptions);
+  EXPECT_FALSE(other.speech.phoneme_times);
+  EXPECT_THAT(other.ignored, ElementsAre("ssml", "stream_format", "timestamps"));
+  // Of that API alone.
+  EXPECT_THAT(With(R"("return_timestamps": true)").ignored, ElementsAre("return_timestamps"));
+}
+
+TEST(SpeechJsonTest, WrongMembersOfCaptionsAreNamed) {
+  for (const auto& [body, message] : std::vector<std::pair<std::string, std::string>>{
+           {"{}", "input: is missing"},
+           {R"({"input": "x", "return_timestamps": 1})",
+            "return_timestamps: must be true or false"},
+           {R"({"input": "x", "stream": "no"})", "stream: must be true or false, not string"},
+           {R"({"input": "x", "model": 1})", "model: must be a string"}}) {
+    EXPECT_THAT(std::string(ParseSpeechJson(body, SpeechRoute::kCaptioned).status().message()),
+                HasSubstr(message));
+  }
+}
+
+TEST(IgnoredMembersTest, AreNamedInAHeaderThatTheyCannotBreak) {
+  const auto warning = [](std::vector<std::string> names) { return IgnoredMembersWarning(names); };
+  EXPECT_EQ(warning({"tempo", "user"}), "299 millrace \"ignored members: tempo, user\"");
+  EXPECT_EQ(warning({"a\r\nSet-Cookie: b", "c\"\\", "\xC3\xA9", ""}),
+            "299 millrace \"ignored members: a??Set-Cookie:?b, c??, ??, \"");
+  EXPECT_EQ(warning({std::string(1'000'000, 'a')}),
+            "299 millrace \"ignored members: " + std::string(64, 'a') + "...\"");
+  EXPECT_LT(warning(std::vector<std::string>(100'000, std::string(100, 'a'))).size(), 1200U);
+  EXPECT_THAT(warning(std::vector<std::string>(17, "a")), HasSubstr("a and 1 more\""));
+}
+
 TEST(SpeechJsonTest, PcmIsAt24KilohertzUnlessAskedOtherwise) {
   EXPECT_EQ(ParseSpeechJson(R"({"model": "m", "input": "x", "response_format": "pcm"})")
                 .value()
@@ -101,7 +194,19 @@ TEST(SpeechJsonTest, WhatIsWrongIsNamedWithWhatIsAllowed) {
       {R"({"model": "", "input": "x"})", "model: is empty"},
       {R"({"model": 3, "input": "x"})", "model: must be a string, not number"},
       {R"({"model": "m", "input": ["x"]})", "input: must be a string, not array"},
-      {with(R"("voice": {"id": "joe"})"), "voice: must be a string, not object"},
+      {with(R"("voice": ["joe"])"), "voice: must be a string or an object with an id, not array"},
+      {with(R"("voice": {})"), "voice: its id is missing; a voice is a string, or an object such"},
+      {with(R"("voice": {"id": 7})"), "voice: its id must be a string, not number; a voice is"},
+      {with(R"("voice": {"id": null})"), "voice: its id must be a string, not null"},
+      {with(R"("lang_code": 7)"), "lang_code: must be a string, not number"},
+      {with(R"("lang_code": "q")"), "lang_code: 'q' is not allowed; it is one of a, b, e, f"},
+      {with(R"("volume_multiplier": "loud")"),
+       "volume_multiplier: must be a number of 0..4, not string"},
+      {with(R"("volume_multiplier": -0.5)"),
+       "volume_multiplier: -0.5 is not allowed; it is a number of 0..4"},
+      {with(R"("volume_multiplier": 1e300)"), "volume_multiplier: 1e+300 is not allowed"},
+      {with(R"("stream": "yes")"), "stream: must be true or false, not string"},
+      {with(R"("return_timing": 1)"), "return_timing: must be true or false, not number"},
       {with(R"("speed": "fast")"), "speed: must be a number of 0.25..4, not string"},
       {with(R"("speed": NaN)"), "not valid JSON"},
       {with(R"("speed": 1e999)"), "a number is out of range"},
@@ -122,8 +227,7 @@ TEST(SpeechJsonTest, WhatIsWrongIsNamedWithWhatIsAllowed) {
        "timestamps: has 'letter'; it is an array of"},
       {with(R"("timestamps": [{}])"), "timestamps: has '{}'; it is an array of"},
       {with(R"("timestamps": ["word"])"),
-       "timestamps: come as events, which needs \"stream_format\": \"sse\""},
-      {with(R"("tempo": 1)"), "tempo: unknown member 'tempo'; known are: model, input, voice"}};
+       "timestamps: come as events, which needs \"stream_format\": \"sse\""}};
   for (const auto& [body, message] : cases) {
     const auto request = ParseSpeechJson(body);
     ASSERT_FALSE(request.ok()) << body.substr(0, 80);

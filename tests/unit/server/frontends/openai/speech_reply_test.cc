@@ -40,7 +40,7 @@ testing::ModelHooks::Hook SpeakParts(size_t parts, size_t samples, std::atomic<s
 class SpeechReplyTest : public ::testing::Test {
  protected:
   // Says something in plain samples.
-  std::shared_ptr<SpeechReply> Start(SpeechReply::Framing framing = SpeechReply::Framing::kAudio,
+  std::shared_ptr<SpeechReply> Start(SpeechFraming framing = SpeechFraming::kAudio,
                                      uint32_t sample_rate = 0) {
     SpeechRequest request;
     request.text = "x";
@@ -98,7 +98,7 @@ TEST_F(SpeechReplyTest, TheAudioComesInOrderAndTheEndIsCountedOnce) {
 
 TEST_F(SpeechReplyTest, WhatTheEncoderHeldBackComesAtTheEnd) {
   AddVoice(2, 4000);
-  auto reply = Start(SpeechReply::Framing::kAudio, 24000);
+  auto reply = Start(SpeechFraming::kAudio, 24000);
   absl::Status end;
   EXPECT_EQ(TakeAll(*reply, end).size(), 2U * 24000);
 }
@@ -210,7 +210,7 @@ TEST_F(SpeechReplyTest, TheServersLimitOfTimeHolds) {
   auto reply = std::make_shared<SpeechReply>(server.services(), "id");
   reply->Start(MakeSpeechWork(std::move(request), models::AudioContainer::kStream,
                               kMaxStreamCharacters, server.services()),
-               SpeechReply::Framing::kAudio);
+               SpeechFraming::kAudio);
   absl::Status end;
   TakeAll(*reply, end);
   EXPECT_EQ(end.code(), absl::StatusCode::kDeadlineExceeded);
@@ -218,11 +218,27 @@ TEST_F(SpeechReplyTest, TheServersLimitOfTimeHolds) {
 
 TEST_F(SpeechReplyTest, EventsHoldTheAudioAsBase64) {
   AddVoice(1, 3);
-  auto reply = Start(SpeechReply::Framing::kEvents);
+  auto reply = Start(SpeechFraming::kEvents);
   absl::Status end;
   EXPECT_EQ(TakeAll(*reply, end),
             "data: {\"type\":\"speech.audio.delta\",\"audio\":\"AEAAQABA\"}\n\n"
-            "data: {\"type\":\"speech.audio.done\"}\n\n");
+            "data: {\"type\":\"speech.audio.done\",\"usage\":{\"input_tokens\":1,"
+            "\"output_tokens\":1,\"total_tokens\":2}}\n\n");
+}
+
+TEST_F(SpeechReplyTest, AWholeCaptionIsBounded) {
+  AddVoice(1'000'000, 8000 * 60);  // a minute in each
+  auto reply = Start(SpeechFraming::kWholeCaption);
+  absl::Status end;
+  EXPECT_EQ(TakeAll(*reply, end), "");
+  EXPECT_EQ(end.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(
+      end.message(),
+      "text: its speech is longer than one object may hold, 64 MiB; ask for a stream of them");
+  EXPECT_LT(steps_.load(), 100U);
+  reply.reset();
+  AwaitAllEnded();
+  EXPECT_EQ(Ended(absl::StatusCode::kInvalidArgument), 1);
 }
 
 }  // namespace

@@ -1,0 +1,46 @@
+#include "server/frontends/openai/json_member.h"
+
+#include <algorithm>
+
+#include "models/core/strings.h"
+#include "nlohmann/json.hpp"
+
+namespace millrace::server {
+
+using nlohmann::json;
+
+absl::Status WrongType(std::string_view name, std::string_view wanted, const json& value) {
+  return absl::InvalidArgumentError(
+      StrCat(name, ": must be ", wanted, ", not ", std::string_view(value.type_name())));
+}
+
+absl::Status TakeString(const json& value, std::string_view name, std::string& out) {
+  if (!value.is_string()) return WrongType(name, "a string", value);
+  out = value.get<std::string>();
+  return absl::OkStatus();
+}
+
+absl::Status TakeBool(const json& value, std::string_view name, bool& out) {
+  if (!value.is_boolean()) return WrongType(name, "true or false", value);
+  out = value.get<bool>();
+  return absl::OkStatus();
+}
+
+absl::Status TakeInteger(const json& value, std::string_view name, uint64_t max, uint64_t& out) {
+  if (!value.is_number()) return WrongType(name, "a number", value);
+  if (!value.is_number_unsigned() || value.get<uint64_t>() > max) {
+    return absl::InvalidArgumentError(
+        StrCat(name, ": ", value.dump(), " is not allowed; it is a whole number of 0..", max));
+  }
+  out = value.get<uint64_t>();
+  return absl::OkStatus();
+}
+
+absl::Status TakeFloat(const json& value, std::string_view name, std::string_view allowed,
+                       float& out) {
+  if (!value.is_number()) return WrongType(name, StrCat("a number of ", allowed), value);
+  out = static_cast<float>(std::clamp(value.get<double>(), -1e30, 1e30));
+  return absl::OkStatus();
+}
+
+}  // namespace millrace::server

@@ -1,0 +1,71 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "server/requests/speech_request.h"
+#include "server/scheduling/model_directory.h"
+
+namespace millrace::server {
+
+// Voices by the names that stand for them. None: no name stands for a voice. OpenAI's names that
+// are missing stand for voices of the model that speaks.
+using VoiceAliases = std::optional<std::map<std::string, std::string>>;
+
+// The names of OpenAI's models and voices, which many clients send because they know no others, and
+// what they stand for among the models that serve. A loaded model and a voice of the same name come
+// first. Thread-safe.
+class OpenAiNames {
+ public:
+  // The models must outlive this.
+  OpenAiNames(const ModelDirectory& models, VoiceAliases voices)
+      : models_(models), voices_(std::move(voices)) {}
+
+  // Puts the names of a loaded model and of its voice in place of aliases. Returns InvalidArgument
+  // for a voice of no model that the alias of a model may mean; it lists those that there are.
+  absl::Status Resolve(SpeechRequest& speech) const;
+
+  // Returns the name of OpenAI's first model for "kokoro", which clients of Kokoro-FastAPI name,
+  // unless a model of that name is loaded; else the name itself.
+  std::string WithoutKokoro(const std::string& name) const;
+
+  // Returns the loaded model of that name, or all that an alias may mean.
+  absl::StatusOr<std::vector<std::shared_ptr<ServedModel>>> ModelsMeantBy(
+      const std::string& name) const;
+  // Returns the aliases that stand for a model now. Their dated forms, such as "tts-1-1106", do
+  // too.
+  std::vector<std::string_view> ModelAliases() const;
+
+  struct VoiceAlias {
+    std::string name;
+    std::string voice;
+  };
+  // Returns the aliases of a model's voices, for texts that name no language.
+  std::vector<VoiceAlias> VoiceAliasesOf(const models::SpeechInfo& info) const;
+
+ private:
+  using Models = std::vector<std::shared_ptr<ServedModel>>;
+
+  Models SpeechModels() const;
+  bool IsModelAlias(std::string_view name) const;
+  bool IsVoiceAlias(const std::string& name) const;
+  // The voice that the configuration names; empty: none.
+  std::string ConfiguredVoice(const std::string& name) const;
+  // The model's voice for an alias; the name itself where it is none, or a voice of the model.
+  std::string VoiceOf(const models::SpeechInfo& info, const std::string& name,
+                      std::string_view language) const;
+  absl::Status CheckVoice(const SpeechRequest& speech, const Models& models) const;
+  // The best that has the voice for the language, which is English where the request names none.
+  std::string BestModel(const SpeechRequest& speech, const Models& models) const;
+
+  const ModelDirectory& models_;
+  const VoiceAliases voices_;
+};
+
+}  // namespace millrace::server
