@@ -1,6 +1,11 @@
 // Each file of an instruction set includes this after it has defined MILLRACE_LANES (floats of a
-// vector register) and MILLRACE_TILE (rows computed together), and makes its table of kernels from
-// it. It includes no other headers; conv_kernels.h says why.
+// vector register) and the tile whose sums fit into the registers: MILLRACE_TILE rows by
+// MILLRACE_PANEL output channels. It makes its table of kernels from this file, which includes no
+// other headers; conv_kernels.h says why.
+//
+// Products are blocked as in BLIS. The weights of a panel of output channels are contiguous, and a
+// part of them that fits into the L1 cache serves some hundred rows, whose inputs fit into the L2
+// cache, before the next part is read.
 
 #include "models/kernels/conv_kernels.h"
 
@@ -9,6 +14,14 @@ namespace {
 
 constexpr int kLanes = MILLRACE_LANES;
 constexpr int kVectors = static_cast<int>(kChannelBlock) / kLanes;
+constexpr int kTile = MILLRACE_TILE;
+constexpr int kPanel = MILLRACE_PANEL;
+constexpr int kPanelVectors = kPanel / kLanes;
+// The products of a sum between two visits to its tile, so that a panel's weights for them take 16
+// KiB, half of a small L1 cache.
+constexpr int64_t kDepth = 4096 / kPanel;
+constexpr int64_t kLineFloats = 16;  // of a cache line
+constexpr int64_t kTilesTogether = 96 / kTile;
 
 typedef float Vec __attribute__((vector_size(kLanes * sizeof(float))));
 typedef float UnalignedVec
@@ -67,63 +80,145 @@ inline void Finish(const ConvTask& task, int64_t row, int64_t block, Vec* values
   if (task.gate) StoreGated(task, row, block, values);
 }
 
+// A part of the sums of a panel: some taps, and some input channels of each.
+struct DepthPart {
+  const float* input;    // of row 0
+  const float* weights;  // [tap][channel][kPanel]
+  int64_t pitch;         // of rows of inputs
+  int64_t tap_pitch;
+  int64_t taps;
+  int64_t channels;
+  bool first;  // there are no sums yet
+};
+
+// Adds a part to the sums of kRows rows, which lie kChannelBlock apart. They are in registers
+// meanwhile.
 template <int kRows>
-inline void ConvolveTile(const ConvTask& task, int64_t row, int64_t block) {
-  Vec sums[kRows][kVectors];
+void AddTile(const DepthPart& part, int64_t row, float* sums) {
+  Vec tile[kRows][kPanelVectors];
 #pragma GCC unroll 16
   for (int i = 0; i < kRows; ++i) {
 #pragma GCC unroll 8
-    for (int j = 0; j < kVectors; ++j) sums[i][j] = Vec{};
+    for (int j = 0; j < kPanelVectors; ++j)
+      tile[i][j] = part.first ? Vec{} : Load(sums + i * kChannelBlock + j * kLanes);
   }
-  const int64_t pitch = task.input_pitch;
-  const float* weights = task.weights + block * task.taps * task.in_channels * kChannelBlock;
-  for (int64_t tap = 0; tap < task.taps; ++tap) {
-    const float* input = task.input + (row + tap * task.dilation) * pitch;
-    for (int64_t c = 0; c < task.in_channels; ++c) {
-      Vec w[kVectors];
+  const int64_t pitch = part.pitch;
+  const float* weights = part.weights;
+  for (int64_t tap = 0; tap < part.taps; ++tap) {
+    const float* input = part.input + row * pitch + tap * part.tap_pitch;
+#pragma GCC unroll 4
+    for (int64_t c = 0; c < part.channels; ++c) {
+      Vec w[kPanelVectors];
 #pragma GCC unroll 8
-      for (int j = 0; j < kVectors; ++j) w[j] = Load(weights + j * kLanes);
-      weights += kChannelBlock;
+      for (int j = 0; j < kPanelVectors; ++j) w[j] = Load(weights + j * kLanes);
+      weights += kPanel;
 #pragma GCC unroll 16
       for (int i = 0; i < kRows; ++i) {
         const Vec x = Splat(input[i * pitch + c]);
 #pragma GCC unroll 8
-        for (int j = 0; j < kVectors; ++j) sums[i][j] += x * w[j];
+        for (int j = 0; j < kPanelVectors; ++j) tile[i][j] += x * w[j];
       }
     }
   }
 #pragma GCC unroll 16
-  for (int i = 0; i < kRows; ++i) Finish(task, row + i, block, sums[i]);
+  for (int i = 0; i < kRows; ++i) {
+#pragma GCC unroll 8
+    for (int j = 0; j < kPanelVectors; ++j)
+      Store(sums + i * kChannelBlock + j * kLanes, tile[i][j]);
+  }
+}
+
+template <int kRows>
+void AddTileOf(int64_t rows, const DepthPart& part, int64_t row, float* sums) {
+  if constexpr (kRows == 1) {
+    AddTile<1>(part, row, sums);
+  } else if (rows == kRows) {
+    AddTile<kRows>(part, row, sums);
+  } else {
+    AddTileOf<kRows - 1>(rows, part, row, sums);
+  }
 }
 
 int64_t PackedSize(const ConvTask& task) {
   return task.blocks * task.taps * task.in_channels * kChannelBlock;
 }
 
-// Kernels of this file read weights in the original order.
+// [block][panel][tap][in channel][kPanel].
 void Pack(const ConvTask& task, float* packed) {
-  const int64_t size = PackedSize(task);
-  for (int64_t i = 0; i < size; ++i) packed[i] = task.weights[i];
+  const int64_t depth = task.taps * task.in_channels;
+  for (int64_t block = 0; block < task.blocks; ++block) {
+    const float* from = task.weights + block * depth * kChannelBlock;
+    for (int64_t panel = 0; panel < kChannelBlock; panel += kPanel) {
+      for (int64_t i = 0; i < depth; ++i) {
+        for (int64_t o = 0; o < kPanel; ++o) *packed++ = from[i * kChannelBlock + panel + o];
+      }
+    }
+  }
+}
+
+// The rows of a task in tiles of about equal height, so that the last one is not much lower.
+struct Tiles {
+  int64_t rows;
+  int64_t count;
+
+  int64_t Begin(int64_t tile) const { return tile * rows / count; }
+};
+
+// Computes the sums of a panel for the rows of the tiles first .. last - 1.
+void SumPanel(const ConvTask& task, const Tiles& tiles, int64_t first, int64_t last,
+              const float* weights, float* sums) {
+  // A part has whole taps, or else an equal share of one.
+  const int64_t taps = task.in_channels < kDepth ? kDepth / task.in_channels : 1;
+  const int64_t shares = (task.in_channels + kDepth - 1) / kDepth;
+  const int64_t channels = (task.in_channels + shares - 1) / shares;
+  const int64_t begin = tiles.Begin(first);
+  DepthPart part;
+  part.weights = weights;
+  part.pitch = task.input_pitch;
+  part.tap_pitch = task.dilation * task.input_pitch;
+  part.first = true;
+  for (int64_t tap = 0; tap < task.taps; tap += taps) {
+    part.taps = task.taps - tap < taps ? task.taps - tap : taps;
+    for (int64_t c = 0; c < task.in_channels; c += channels) {
+      part.channels = task.in_channels - c < channels ? task.in_channels - c : channels;
+      part.input = task.input + tap * part.tap_pitch + c;
+      // The next part is about as large and lies behind this one. Each tile fetches a share of it.
+      const float* const next = part.weights + part.taps * part.channels * kPanel;
+      const float* fetched = next;
+      for (int64_t tile = first; tile < last; ++tile) {
+        const float* const share =
+            next + (next - part.weights) * (tile - first + 1) / (last - first);
+        for (; fetched < share; fetched += kLineFloats) __builtin_prefetch(fetched, 0, 2);
+        const int64_t row = tiles.Begin(tile);
+        AddTileOf<kTile>(tiles.Begin(tile + 1) - row, part, row,
+                         sums + (row - begin) * kChannelBlock);
+      }
+      part.weights = next;
+      part.first = false;
+    }
+  }
 }
 
 void Convolve(const ConvTask& task) {
-  for (int64_t block = 0; block < task.blocks; ++block) {
-    int64_t row = 0;
-    for (; row + MILLRACE_TILE <= task.rows; row += MILLRACE_TILE)
-      ConvolveTile<MILLRACE_TILE>(task, row, block);
-    if (MILLRACE_TILE > 8 && row + 8 <= task.rows) {
-      ConvolveTile<8>(task, row, block);
-      row += 8;
+  alignas(64) float sums[kTilesTogether * kTile * kChannelBlock];
+  const int64_t depth = task.taps * task.in_channels;
+  const Tiles tiles = {task.rows, (task.rows + kTile - 1) / kTile};
+  for (int64_t first = 0; first < tiles.count; first += kTilesTogether) {
+    const int64_t last =
+        tiles.count - first < kTilesTogether ? tiles.count : first + kTilesTogether;
+    const int64_t begin = tiles.Begin(first);
+    const int64_t end = tiles.Begin(last);
+    const float* weights = task.weights;
+    for (int64_t block = 0; block < task.blocks; ++block) {
+      for (int64_t panel = 0; panel < kChannelBlock; panel += kPanel, weights += depth * kPanel)
+        SumPanel(task, tiles, first, last, weights, sums + panel);
+      for (int64_t row = begin; row < end; ++row) {
+        Vec values[kVectors];
+        for (int j = 0; j < kVectors; ++j)
+          values[j] = Load(sums + (row - begin) * kChannelBlock + j * kLanes);
+        Finish(task, row, block, values);
+      }
     }
-    if (MILLRACE_TILE > 4 && row + 4 <= task.rows) {
-      ConvolveTile<4>(task, row, block);
-      row += 4;
-    }
-    if (MILLRACE_TILE > 2 && row + 2 <= task.rows) {
-      ConvolveTile<2>(task, row, block);
-      row += 2;
-    }
-    for (; row < task.rows; ++row) ConvolveTile<1>(task, row, block);
   }
 }
 

@@ -5,6 +5,7 @@
 
 #define MILLRACE_LANES 16
 #define MILLRACE_TILE 14
+#define MILLRACE_PANEL 32
 #include <immintrin.h>
 
 #include <new>

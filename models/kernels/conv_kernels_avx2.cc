@@ -1,5 +1,7 @@
 #define MILLRACE_LANES 8
-#define MILLRACE_TILE 3  // 12 sums of the 16 registers
+// 12 sums, 2 weights and 1 input of the 16 registers.
+#define MILLRACE_TILE 6
+#define MILLRACE_PANEL 16
 #include "models/kernels/conv_kernels.inl"
 
 namespace millrace::kernels {

@@ -1,5 +1,7 @@
 #define MILLRACE_LANES 16
-#define MILLRACE_TILE 14  // 28 sums, 2 weights and 2 to spare of the 32 registers
+// 28 sums, 2 weights and 1 input of the 32 registers.
+#define MILLRACE_TILE 14
+#define MILLRACE_PANEL 32
 #include "models/kernels/conv_kernels.inl"
 
 namespace millrace::kernels {

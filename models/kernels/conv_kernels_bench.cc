@@ -1,0 +1,194 @@
+// Speed of the convolutions that take most of the time of Kokoro and Piper, for each instruction
+// set that MILLRACE_MAX_CPU_ISA allows, on one thread: billions of floating-point operations per
+// second, and their share of what the processor reaches with nothing but fused multiplications and
+// additions on registers. Both are measured alternately and their medians taken, so that other
+// processes and changes of the clock rate do little harm.
+//
+// usage: conv_kernels_bench [--benchmark_filter=...]
+
+#include <benchmark/benchmark.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "models/kernels/aligned_buffer.h"
+#include "models/kernels/conv_kernels.h"
+
+namespace millrace::kernels {
+namespace {
+
+struct Shape {
+  const char* name;
+  int64_t in_channels;
+  int64_t out_channels;
+  int64_t taps;
+  int64_t dilation;
+  int64_t rows;  // of a call
+  bool gate = false;
+};
+
+// A call of Kokoro's generator has as many rows as CpuSnakeBlock cuts off, and one of Piper's those
+// of some frames. Dilations 1 and 3 of Kokoro are between those here.
+constexpr Shape kShapes[] = {
+    {"kokoro/256x256/taps:3/dilation:1", 256, 256, 3, 1, 384},
+    {"kokoro/256x256/taps:7/dilation:1", 256, 256, 7, 1, 384},
+    {"kokoro/256x256/taps:7/dilation:5", 256, 256, 7, 5, 384},
+    {"kokoro/256x256/taps:11/dilation:1", 256, 256, 11, 1, 384},
+    {"kokoro/256x256/taps:11/dilation:5", 256, 256, 11, 5, 384},
+    {"kokoro/128x128/taps:3/dilation:1", 128, 128, 3, 1, 768},
+    {"kokoro/128x128/taps:3/dilation:5", 128, 128, 3, 5, 768},
+    {"kokoro/128x128/taps:7/dilation:1", 128, 128, 7, 1, 768},
+    {"kokoro/128x128/taps:7/dilation:5", 128, 128, 7, 5, 768},
+    {"kokoro/128x128/taps:11/dilation:1", 128, 128, 11, 1, 768},
+    {"kokoro/128x128/taps:11/dilation:5", 128, 128, 11, 5, 768},
+    {"kokoro/1090x1024/taps:3/dilation:1", 1090, 1024, 3, 1, 268},
+    {"kokoro/1024x1024/taps:3/dilation:1", 1024, 1024, 3, 1, 268},
+    {"piper/flow/192x384/taps:5", 192, 384, 5, 1, 300, true},
+    {"piper/flow/192x192/taps:1", 192, 192, 1, 1, 300},
+    {"piper/up/256x1024/taps:2", 256, 1024, 2, 1, 106},
+    {"piper/up/128x512/taps:2", 128, 512, 2, 1, 146},
+    {"piper/up/64x128/taps:2", 64, 128, 2, 1, 1038},
+    {"piper/128x128/taps:3/dilation:2", 128, 128, 3, 2, 800},
+    {"piper/128x128/taps:5/dilation:6", 128, 128, 5, 6, 800},
+    {"piper/128x128/taps:7/dilation:12", 128, 128, 7, 12, 800},
+    {"piper/64x64/taps:3/dilation:2", 64, 64, 3, 2, 1080},
+    {"piper/64x64/taps:5/dilation:6", 64, 64, 5, 6, 1080},
+    {"piper/64x64/taps:7/dilation:12", 64, 64, 7, 12, 1080},
+    {"piper/32x32/taps:3/dilation:2", 32, 32, 3, 2, 4100},
+    {"piper/32x32/taps:5/dilation:6", 32, 32, 5, 6, 4100},
+    {"piper/32x32/taps:7/dilation:12", 32, 32, 7, 12, 4100},
+};
+
+constexpr int64_t kPeakChains = 12;  // independent sums: two units, some cycles each
+constexpr int64_t kPeakSteps = 20000;
+
+// The loop that measures the peak, with vectors of `lanes` floats, compiled for an instruction set.
+// Returns the number of floating-point operations.
+#define MILLRACE_PEAK(name, lanes, isa)                                                 \
+  __attribute__((target(isa), optimize("fp-contract=fast"), noinline)) int64_t name() { \
+    typedef float Vec __attribute__((vector_size((lanes) * sizeof(float))));            \
+    Vec sums[kPeakChains] = {};                                                         \
+    Vec x = Vec{} + 0.5F;                                                               \
+    Vec y = Vec{} + 0.25F;                                                              \
+    __asm__ volatile("" : "+x"(x), "+x"(y));                                            \
+    for (int64_t step = 0; step < kPeakSteps; ++step) {                                 \
+      _Pragma("GCC unroll 16") for (Vec & sum : sums) {                                 \
+        sum = sum * x + y;                                                              \
+        __asm__ volatile("" : "+x"(sum));                                               \
+      }                                                                                 \
+    }                                                                                   \
+    return 2 * (lanes)*kPeakChains * kPeakSteps;                                        \
+  }
+
+#if defined(__x86_64__)
+MILLRACE_PEAK(PeakPortable, 4, "sse2")
+MILLRACE_PEAK(PeakAvx2, 8, "avx2,fma")
+MILLRACE_PEAK(PeakAvx512, 16, "avx512f")
+
+// Returns the loop for float32 products of the target; null if its products are of other numbers.
+int64_t (*PeakOf(Target target))() {
+  switch (target) {
+    case Target::kPortable:
+      return &PeakPortable;
+    case Target::kAvx2:
+      return &PeakAvx2;
+    case Target::kAvx512:
+      return &PeakAvx512;
+    default:
+      return nullptr;
+  }
+}
+#else
+int64_t (*PeakOf(Target))() { return nullptr; }
+#endif
+
+AlignedBuffer<float> Random(int64_t count) {
+  AlignedBuffer<float> values(static_cast<size_t>(count));
+  std::mt19937 random(1);
+  std::uniform_real_distribution<float> any(-1, 1);
+  for (int64_t i = 0; i < count; ++i) values.data()[i] = any(random);
+  return values;
+}
+
+double Seconds() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+double Median(std::vector<double> values) {
+  std::nth_element(values.begin(), values.begin() + values.size() / 2, values.end());
+  return values[values.size() / 2];
+}
+
+void BM_Convolve(benchmark::State& state, const ConvKernels& kernels, const Shape& shape) {
+  ConvTask task;
+  task.rows = shape.rows;
+  task.input_pitch = shape.in_channels;
+  task.output_pitch = shape.out_channels;
+  task.taps = shape.taps;
+  task.dilation = shape.dilation;
+  task.in_channels = shape.in_channels;
+  task.blocks = (shape.out_channels + kChannelBlock - 1) / kChannelBlock;
+  const AlignedBuffer<float> input =
+      Random((shape.rows + (shape.taps - 1) * shape.dilation) * shape.in_channels);
+  const AlignedBuffer<float> weights =
+      Random(task.blocks * kChannelBlock * shape.taps * shape.in_channels);
+  const AlignedBuffer<float> bias = Random(task.blocks * kChannelBlock);
+  AlignedBuffer<float> packed(static_cast<size_t>(kernels.packed_size(task)));
+  AlignedBuffer<float> output(static_cast<size_t>(shape.rows * shape.out_channels));
+  task.input = input.data();
+  task.bias = bias.data();
+  task.weights = weights.data();
+  kernels.pack(task, packed.data());
+  task.weights = packed.data();
+  task.raw = output.data();
+  task.gate = shape.gate;
+
+  const auto operations = static_cast<double>(2 * shape.rows * shape.in_channels * task.blocks *
+                                              kChannelBlock * shape.taps);
+  int64_t (*const peak)() = PeakOf(kernels.target);
+  std::vector<double> speeds;
+  std::vector<double> peaks;
+  for (auto _ : state) {
+    const double begin = Seconds();
+    kernels.convolve(task);
+    const double end = Seconds();
+    state.SetIterationTime(end - begin);
+    speeds.push_back(operations / (end - begin));
+    if (peak == nullptr) continue;
+    const double peak_begin = Seconds();
+    const auto peak_operations = static_cast<double>(peak());
+    peaks.push_back(peak_operations / (Seconds() - peak_begin));
+  }
+  state.counters["GFLOPS"] = Median(speeds) / 1e9;
+  if (!peaks.empty()) {
+    state.counters["peak"] = Median(peaks) / 1e9;
+    state.counters["share"] = Median(speeds) / Median(peaks);
+  }
+}
+
+void Register() {
+  for (const ConvKernels* kernels : SupportedConvKernels()) {
+    for (const Shape& shape : kShapes) {
+      benchmark::RegisterBenchmark(
+          (std::string(kernels->name) + "/" + shape.name).c_str(),
+          [kernels, &shape](benchmark::State& state) { BM_Convolve(state, *kernels, shape); })
+          ->UseManualTime()
+          ->Unit(benchmark::kMillisecond);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace millrace::kernels
+
+int main(int argc, char** argv) {
+  millrace::kernels::Register();
+  benchmark::Initialize(&argc, argv);
+  if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;
+  benchmark::RunSpecifiedBenchmarks();
+  return 0;
+}
