@@ -274,20 +274,35 @@ void Snake(const SnakeTask& task) {
   }
 }
 
+// Computes the moments of kCount vectors of channels at once, because the sums of one would wait
+// for each other.
+template <int kCount>
+inline void MomentsOf(const float* input, int64_t rows, int64_t channels, const float* center,
+                      float* sums, float* squares) {
+  Vec sum[kCount] = {};
+  Vec square[kCount] = {};
+  for (int64_t row = 0; row < rows; ++row) {
+#pragma GCC unroll 4
+    for (int i = 0; i < kCount; ++i) {
+      const Vec off = Load(input + row * channels + i * kLanes) - Load(center + i * kLanes);
+      sum[i] += off;
+      square[i] += off * off;
+    }
+  }
+  for (int i = 0; i < kCount; ++i) {
+    Store(sums + i * kLanes, sum[i]);
+    Store(squares + i * kLanes, square[i]);
+  }
+}
+
 void Moments(const float* input, int64_t rows, int64_t channels, const float* center, float* sums,
              float* squares) {
-  for (int64_t c = 0; c < channels; c += kLanes) {
-    const Vec middle = Load(center + c);
-    Vec sum = {};
-    Vec square = {};
-    for (int64_t row = 0; row < rows; ++row) {
-      const Vec off = Load(input + row * channels + c) - middle;
-      sum += off;
-      square += off * off;
-    }
-    Store(sums + c, sum);
-    Store(squares + c, square);
-  }
+  constexpr int kTogether = 4;
+  int64_t c = 0;
+  for (; c + kTogether * kLanes <= channels; c += kTogether * kLanes)
+    MomentsOf<kTogether>(input + c, rows, channels, center + c, sums + c, squares + c);
+  for (; c < channels; c += kLanes)
+    MomentsOf<1>(input + c, rows, channels, center + c, sums + c, squares + c);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <random>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <vector>
 
@@ -32,6 +33,11 @@ constexpr Size kSmall = {29, 3, 2, 7, 2};
 constexpr Size kLarge = {2100, 5, 3, 81, 2};
 constexpr Size kFarReach = {70, 3, 200, 512, 1};
 constexpr Size kExact = {1300, 3, 1, 200, 1, true};
+// Taps of so many channels that their weights are read in shares, the last of which is smaller.
+constexpr Size kWide = {191, 3, 5, 523, 1};
+// Taps of so few channels that the weights of several are read together, fewer the last time.
+constexpr Size kNarrow = {97, 11, 5, 32, 2};
+constexpr Size kOneTap = {100, 1, 1, 192, 3};
 
 struct Problem : Size {
   explicit Problem(const Size& size) : Size(size) {}
@@ -69,16 +75,20 @@ struct Problem : Size {
     return 1e-5 + 1e-7 * products +
            (exact ? 0 : static_cast<double>(kernels.product_error)) * std::sqrt(products);
   }
+  float Input(int64_t row, int64_t tap, int64_t c) const {
+    return input[static_cast<size_t>((row + tap * dilation) * in_channels + c)];
+  }
+  float Weight(int64_t tap, int64_t c, int64_t channel) const {
+    const int64_t block = channel / kChannelBlock;
+    return weights[static_cast<size_t>(((block * taps + tap) * in_channels + c) * kChannelBlock +
+                                       channel % kChannelBlock)];
+  }
   // The convolution and its bias, straight from the definition.
   double At(int64_t row, int64_t channel) const {
     double sum = bias[static_cast<size_t>(channel)];
     for (int64_t tap = 0; tap < taps; ++tap) {
       for (int64_t c = 0; c < in_channels; ++c) {
-        const int64_t weight =
-            ((channel / kChannelBlock * taps + tap) * in_channels + c) * kChannelBlock +
-            channel % kChannelBlock;
-        sum += double{input[static_cast<size_t>((row + tap * dilation) * in_channels + c)]} *
-               double{weights[static_cast<size_t>(weight)]};
+        sum += double{Input(row, tap, c)} * double{Weight(tap, c, channel)};
       }
     }
     return sum;
@@ -135,6 +145,38 @@ TEST_P(ConvKernelsTest, GatesPairsOfSixteenChannels) {
   }
 }
 
+// Returns sum + x * y, rounded as the products of the kernels are.
+float AddProduct(const ConvKernels& kernels, float x, float y, float sum) {
+  if (std::string_view(kernels.name) != "portable") return std::fma(x, y, sum);
+  const volatile float product = x * y;  // volatile: not fused where the processor could
+  return sum + product;
+}
+
+// The order that conv_kernels.h promises, whatever a set computes together: results are equal bit
+// by bit.
+TEST_P(ConvKernelsTest, AddsProductsInTheOrderOfTapsAndChannels) {
+  if (kernels_.product_error > 0) GTEST_SKIP() << "its products are sums of several";
+  const Problem& problem = problem_;
+  ConvTask task = problem_.Task(kernels_);
+  std::vector<float> raw(problem.residual.size());
+  task.raw = raw.data();
+  kernels_.convolve(task);
+  for (int64_t row = 0; row < problem.rows; row += 7) {
+    for (int64_t channel = 0; channel < problem.width(); ++channel) {
+      float sum = 0;
+      for (int64_t tap = 0; tap < problem.taps; ++tap) {
+        for (int64_t c = 0; c < problem.in_channels; ++c) {
+          sum = AddProduct(kernels_, problem.Input(row, tap, c), problem.Weight(tap, c, channel),
+                           sum);
+        }
+      }
+      sum += problem.bias[static_cast<size_t>(channel)];
+      ASSERT_EQ(raw[static_cast<size_t>(row * problem.width() + channel)], sum)
+          << "row " << row << ", channel " << channel;
+    }
+  }
+}
+
 // What makes chunks and threads invisible: a row's value does not depend on the rows that are
 // computed with it.
 TEST_P(ConvKernelsTest, AnyCutGivesTheSameBits) {
@@ -176,6 +218,30 @@ TEST_P(TanhDotTest, OverlapsItsRows) {
   }
 }
 
+class MomentsTest : public testing::TestWithParam<const ConvKernels*> {};
+
+TEST_P(MomentsTest, SumsEachChannel) {
+  constexpr int64_t kRows = 21;
+  for (const int64_t channels : {16, 48, 64, 144}) {
+    const std::vector<float> input = Random(static_cast<size_t>(kRows * channels), 8);
+    const std::vector<float> center = Random(static_cast<size_t>(channels), 9);
+    std::vector<float> sums(static_cast<size_t>(channels)), squares(sums.size());
+    GetParam()->moments(input.data(), kRows, channels, center.data(), sums.data(), squares.data());
+    for (size_t c = 0; c < sums.size(); ++c) {
+      double sum = 0;
+      double square = 0;
+      for (int64_t row = 0; row < kRows; ++row) {
+        const double off =
+            double{input[static_cast<size_t>(row * channels) + c]} - double{center[c]};
+        sum += off;
+        square += off * off;
+      }
+      ASSERT_NEAR(sums[c], sum, 1e-4) << "channel " << c << " of " << channels;
+      ASSERT_NEAR(squares[c], square, 1e-4) << "channel " << c << " of " << channels;
+    }
+  }
+}
+
 TEST_P(ConvKernelsTest, ExtremeValuesSaturate) {
   Problem& problem = problem_;
   for (float& value : problem.weights) value *= 1e4F;
@@ -196,11 +262,14 @@ std::vector<const ConvKernels*> All() {
 
 INSTANTIATE_TEST_SUITE_P(InstructionSets, ConvKernelsTest,
                          testing::Combine(testing::ValuesIn(All()),
-                                          testing::Values(kSmall, kLarge, kFarReach, kExact)),
+                                          testing::Values(kSmall, kLarge, kFarReach, kExact, kWide,
+                                                          kNarrow, kOneTap)),
                          [](const auto& info) {
                            return absl::StrCat(std::get<0>(info.param)->name, "_",
                                                std::get<1>(info.param).rows, "_rows");
                          });
+INSTANTIATE_TEST_SUITE_P(InstructionSets, MomentsTest, testing::ValuesIn(All()),
+                         [](const auto& info) { return std::string(info.param->name); });
 INSTANTIATE_TEST_SUITE_P(InstructionSets, TanhDotTest, testing::ValuesIn(All()),
                          [](const auto& info) { return std::string(info.param->name); });
 
