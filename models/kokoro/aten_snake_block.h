@@ -20,7 +20,8 @@ class AtenSnakeBlock final : public SnakeBlock {
   AtenSnakeBlock(speech::TensorReader& weights, const std::string& name, int64_t channels,
                  int64_t style, const std::vector<int64_t>& dilations);
 
-  at::Tensor Run(const at::Tensor& x, const at::Tensor& style) const override;
+  void AddTo(const at::Tensor& total, const at::Tensor& x, const at::Tensor& style,
+             SnakeScratch& scratch) const override;
   // x [batch, channels, time] is zero beyond the extent, which must not be whole; so is the result.
   at::Tensor Run(const at::Tensor& x, const at::Tensor& style, const KokoroExtent& extent) const;
 

@@ -1,7 +1,5 @@
 #include "models/kokoro/cpu_snake_block.h"
 
-#include <ATen/ops/empty.h>
-
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -66,27 +64,27 @@ CpuSnakeBlock::Affine CpuSnakeBlock::MakeAffine(const Layer& layer, const at::Te
   return affine;
 }
 
-at::Tensor CpuSnakeBlock::Run(const at::Tensor& x, const at::Tensor& style) const {
+void CpuSnakeBlock::AddTo(const at::Tensor& total, const at::Tensor& x, const at::Tensor& style,
+                          SnakeScratch& scratch) const {
   const kernels::ConvKernels& kernels = kernels::GetConvKernels();
   const at::Tensor input = x.contiguous();
   const int64_t rows = input.size(2);
-  const auto size = static_cast<size_t>(rows * width_);
-  auto sum = kernels::AlignedBuffer<float>::Zeros(size);
-  auto middle = kernels::AlignedBuffer<float>::Zeros(size);
-  kernels::ToRows(input.const_data_ptr<float>(), channels_, rows, width_, sum.data());
+  float* const sum = scratch.sum.Take(rows * width_);
+  float* const middle = scratch.middle.Take(rows * width_);
+  if (width_ > channels_) std::fill_n(sum, rows * width_, 0.0F);
+  kernels::ToRows(input.const_data_ptr<float>(), channels_, rows, width_, sum);
   const int64_t chunk =
       std::max(kChunkBytes / (width_ * static_cast<int64_t>(sizeof(float))) / kChunkStep,
                int64_t{1}) *
       kChunkStep;
-  auto active =
-      kernels::AlignedBuffer<float>::Zeros(static_cast<size_t>((chunk + 2 * margin_) * width_));
+  float* const active = scratch.active.Take((chunk + 2 * margin_) * width_);
   kernels::ChannelMoments moments(width_);
-  moments.Add(sum.data(), rows);
+  moments.Add(sum, rows);
   for (size_t i = 0; i < layers_.size(); ++i) {
     const Layer& layer = layers_[i];
     const bool second = i % 2 == 1;
-    const float* const from = second ? middle.data() : sum.data();
-    float* const to = second ? sum.data() : middle.data();
+    const float* const from = second ? middle : sum;
+    float* const to = second ? sum : middle;
     const Affine affine = MakeAffine(layer, style, moments);
     moments.Clear();
     const int64_t margin = layer.conv.margin();
@@ -95,13 +93,13 @@ at::Tensor CpuSnakeBlock::Run(const at::Tensor& x, const at::Tensor& style) cons
       // Rows outside the signal are zero.
       const int64_t first = std::max<int64_t>(begin - margin, 0);
       const int64_t last = std::min(end + margin, rows);
-      float* const inside = active.data() + (first - (begin - margin)) * width_;
-      std::fill(active.data(), inside, 0.0F);
+      float* const inside = active + (first - (begin - margin)) * width_;
+      std::fill(active, inside, 0.0F);
       std::fill_n(inside + (last - first) * width_, (end + margin - last) * width_, 0.0F);
       kernels.snake({from + first * width_, inside, last - first, width_, affine.scale.data(),
                      affine.shift.data(), layer.alpha.data(), layer.inverse_alpha.data()});
       kernels::ConvTask task = layer.conv.Task();
-      task.input = active.data();
+      task.input = active;
       task.rows = end - begin;
       task.input_pitch = width_;
       task.output_pitch = width_;
@@ -111,10 +109,7 @@ at::Tensor CpuSnakeBlock::Run(const at::Tensor& x, const at::Tensor& style) cons
       moments.Add(task.raw, end - begin);
     }
   }
-  middle = {};
-  at::Tensor output = at::empty(input.sizes(), input.options());
-  kernels::FromRows(sum.data(), channels_, rows, width_, output.mutable_data_ptr<float>());
-  return output;
+  kernels::AddFromRows(sum, channels_, rows, width_, total.mutable_data_ptr<float>());
 }
 
 }  // namespace millrace::kokoro

@@ -23,7 +23,8 @@ class CpuSnakeBlock final : public SnakeBlock {
   CpuSnakeBlock(speech::TensorReader& weights, const std::string& name, int64_t channels,
                 int64_t style, const std::vector<int64_t>& dilations);
 
-  at::Tensor Run(const at::Tensor& x, const at::Tensor& style) const override;
+  void AddTo(const at::Tensor& total, const at::Tensor& x, const at::Tensor& style,
+             SnakeScratch& scratch) const override;
 
  private:
   struct Layer {

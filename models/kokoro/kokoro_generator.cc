@@ -10,6 +10,7 @@
 #include <ATen/ops/ones.h>
 #include <ATen/ops/reflection_pad1d.h>
 #include <ATen/ops/sin.h>
+#include <ATen/ops/zeros_like.h>
 
 #include <string>
 #include <utility>
@@ -121,15 +122,15 @@ std::optional<at::Tensor> KokoroGenerator::Run(const at::Tensor& features, const
   // long sentence.
   noise.reset();
   at::Tensor x = features;
+  SnakeScratch scratch;
   for (const Stage& stage : stages_) {
     if (should_stop()) return std::nullopt;
-    x = Upsample(stage, x);
-    x.add_(stage.blocks.front()->Run(SourceOf(stage, source), style));
-    at::Tensor sum;
+    x = Upsample(stage, x).contiguous();
+    stage.blocks.front()->AddTo(x, SourceOf(stage, source), style, scratch);
+    const at::Tensor sum = at::zeros_like(x);
     for (size_t i = 1; i < stage.blocks.size(); ++i) {
       if (should_stop()) return std::nullopt;
-      const at::Tensor y = stage.blocks[i]->Run(x, style);
-      sum = sum.defined() ? sum.add_(y) : y;
+      stage.blocks[i]->AddTo(sum, x, style, scratch);
     }
     x = sum.div_(static_cast<double>(stage.blocks.size() - 1));
   }

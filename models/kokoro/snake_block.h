@@ -7,9 +7,16 @@
 #include <string>
 #include <vector>
 
+#include "models/kernels/scratch.h"
 #include "models/speech/tensor_reader.h"
 
 namespace millrace::kokoro {
+
+// Memory that blocks use one after the other, so that it is not allocated for each. One thread at a
+// time.
+struct SnakeScratch {
+  kernels::Scratch sum, middle, active;
+};
 
 // A residual block of Kokoro's generator, which takes most of the time: for each dilation, twice a
 // style norm, a snake activation and a convolution. Immutable, shared by all threads.
@@ -17,8 +24,10 @@ class SnakeBlock {
  public:
   virtual ~SnakeBlock() = default;
 
-  // Takes x [1, channels, time] and style [1, style channels]; the result has the shape of x.
-  virtual at::Tensor Run(const at::Tensor& x, const at::Tensor& style) const = 0;
+  // Takes x [1, channels, time] and style [1, style channels]. Adds the result to `total`, which
+  // has the shape of x and is contiguous.
+  virtual void AddTo(const at::Tensor& total, const at::Tensor& x, const at::Tensor& style,
+                     SnakeScratch& scratch) const = 0;
 };
 
 // Makes the fastest block for the device of the weights. Errors are kept in weights.status(); then
