@@ -1,5 +1,5 @@
 // Speed of the convolutions that take most of the time of Kokoro and Piper, for each instruction
-// set that MILLRACE_MAX_CPU_ISA allows, on one thread: billions of floating-point operations per
+// set that MILLRACE_CPU_ISA allows, on one thread: billions of floating-point operations per
 // second, and their share of what the processor reaches with nothing but fused multiplications and
 // additions on registers. Both are measured alternately and their medians taken, so that other
 // processes and changes of the clock rate do little harm.
