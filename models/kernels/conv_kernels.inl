@@ -3,9 +3,10 @@
 // MILLRACE_PANEL output channels. It makes its table of kernels from this file, which includes no
 // other headers; conv_kernels.h says why.
 //
-// Products are blocked as in BLIS. The weights of a panel of output channels are contiguous, and a
-// part of them that fits into the L1 cache serves some hundred rows, whose inputs fit into the L2
-// cache, before the next part is read.
+// Where a panel is a whole block of channels, a tile uses each weight so often that the L2 cache
+// delivers them in time. Narrower tiles are blocked as in BLIS: a part of a panel's weights that
+// fits into the L1 cache serves some hundred rows, whose inputs fit into the L2 cache, before the
+// next part is read.
 
 #include "models/kernels/conv_kernels.h"
 
@@ -91,17 +92,10 @@ struct DepthPart {
   bool first;  // there are no sums yet
 };
 
-// Adds a part to the sums of kRows rows, which lie kChannelBlock apart. They are in registers
-// meanwhile.
+// Adds the products of a part to the sums of a tile, which stay in registers.
 template <int kRows>
-void AddTile(const DepthPart& part, int64_t row, float* sums) {
-  Vec tile[kRows][kPanelVectors];
-#pragma GCC unroll 16
-  for (int i = 0; i < kRows; ++i) {
-#pragma GCC unroll 8
-    for (int j = 0; j < kPanelVectors; ++j)
-      tile[i][j] = part.first ? Vec{} : Load(sums + i * kChannelBlock + j * kLanes);
-  }
+inline __attribute__((always_inline)) void AddProducts(const DepthPart& part, int64_t row,
+                                                       Vec (&tile)[kRows][kPanelVectors]) {
   const int64_t pitch = part.pitch;
   const float* weights = part.weights;
   for (int64_t tap = 0; tap < part.taps; ++tap) {
@@ -120,6 +114,19 @@ void AddTile(const DepthPart& part, int64_t row, float* sums) {
       }
     }
   }
+}
+
+// Adds a part to the sums of kRows rows in memory, which lie kChannelBlock apart.
+template <int kRows>
+void AddTile(const DepthPart& part, int64_t row, float* sums) {
+  Vec tile[kRows][kPanelVectors];
+#pragma GCC unroll 16
+  for (int i = 0; i < kRows; ++i) {
+#pragma GCC unroll 8
+    for (int j = 0; j < kPanelVectors; ++j)
+      tile[i][j] = part.first ? Vec{} : Load(sums + i * kChannelBlock + j * kLanes);
+  }
+  AddProducts(part, row, tile);
 #pragma GCC unroll 16
   for (int i = 0; i < kRows; ++i) {
 #pragma GCC unroll 8
@@ -128,14 +135,29 @@ void AddTile(const DepthPart& part, int64_t row, float* sums) {
   }
 }
 
+// Computes kRows rows of a block from all of their products.
 template <int kRows>
-void AddTileOf(int64_t rows, const DepthPart& part, int64_t row, float* sums) {
-  if constexpr (kRows == 1) {
-    AddTile<1>(part, row, sums);
-  } else if (rows == kRows) {
-    AddTile<kRows>(part, row, sums);
+void ConvolveTile(const ConvTask& task, const DepthPart& all, int64_t row, int64_t block) {
+  Vec tile[kRows][kPanelVectors];
+#pragma GCC unroll 16
+  for (int i = 0; i < kRows; ++i) {
+#pragma GCC unroll 8
+    for (int j = 0; j < kPanelVectors; ++j) tile[i][j] = Vec{};
+  }
+  AddProducts(all, row, tile);
+#pragma GCC unroll 16
+  for (int i = 0; i < kRows; ++i) Finish(task, row + i, block, tile[i]);
+}
+
+// Calls call<rows>(), for rows from 1 to kMost.
+template <int kMost, typename Call>
+inline void CallWithRows(int64_t rows, const Call& call) {
+  if constexpr (kMost == 1) {
+    call.template operator()<1>();
+  } else if (rows == kMost) {
+    call.template operator()<kMost>();
   } else {
-    AddTileOf<kRows - 1>(rows, part, row, sums);
+    CallWithRows<kMost - 1>(rows, call);
   }
 }
 
@@ -190,8 +212,9 @@ void SumPanel(const ConvTask& task, const Tiles& tiles, int64_t first, int64_t l
             next + (next - part.weights) * (tile - first + 1) / (last - first);
         for (; fetched < share; fetched += kLineFloats) __builtin_prefetch(fetched, 0, 2);
         const int64_t row = tiles.Begin(tile);
-        AddTileOf<kTile>(tiles.Begin(tile + 1) - row, part, row,
-                         sums + (row - begin) * kChannelBlock);
+        CallWithRows<kTile>(tiles.Begin(tile + 1) - row, [&]<int kRows>() {
+          AddTile<kRows>(part, row, sums + (row - begin) * kChannelBlock);
+        });
       }
       part.weights = next;
       part.first = false;
@@ -199,10 +222,30 @@ void SumPanel(const ConvTask& task, const Tiles& tiles, int64_t first, int64_t l
   }
 }
 
-void Convolve(const ConvTask& task) {
+// Convolves with panels of whole blocks.
+void ConvolveWholeSums(const ConvTask& task) {
+  DepthPart all;
+  all.input = task.input;
+  all.weights = task.weights;
+  all.pitch = task.input_pitch;
+  all.tap_pitch = task.dilation * task.input_pitch;
+  all.taps = task.taps;
+  all.channels = task.in_channels;
+  all.first = true;
+  for (int64_t block = 0; block < task.blocks; ++block) {
+    for (int64_t row = 0; row < task.rows; row += kTile) {
+      CallWithRows<kTile>(task.rows - row < kTile ? task.rows - row : kTile,
+                          [&]<int kRows>() { ConvolveTile<kRows>(task, all, row, block); });
+    }
+    all.weights += task.taps * task.in_channels * kPanel;
+  }
+}
+
+// Convolves with panels that are narrower than a block.
+void ConvolveInParts(const ConvTask& task) {
+  const Tiles tiles = {task.rows, (task.rows + kTile - 1) / kTile};
   alignas(64) float sums[kTilesTogether * kTile * kChannelBlock];
   const int64_t depth = task.taps * task.in_channels;
-  const Tiles tiles = {task.rows, (task.rows + kTile - 1) / kTile};
   for (int64_t first = 0; first < tiles.count; first += kTilesTogether) {
     const int64_t last =
         tiles.count - first < kTilesTogether ? tiles.count : first + kTilesTogether;
@@ -219,6 +262,14 @@ void Convolve(const ConvTask& task) {
         Finish(task, row, block, values);
       }
     }
+  }
+}
+
+void Convolve(const ConvTask& task) {
+  if constexpr (kPanel == kChannelBlock) {
+    ConvolveWholeSums(task);
+  } else {
+    ConvolveInParts(task);
   }
 }
 
