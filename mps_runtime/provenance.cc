@@ -27,10 +27,13 @@ std::string LoadedFrom(const void* symbol) {
   return dladdr(symbol, &info) != 0 && info.dli_fname != nullptr ? info.dli_fname : "unknown";
 }
 
+// The pool's functions of libtorch 2.15, which a patched libtorch has.
+constexpr char kStreamsByNumber[] = "getStreamByID";
+
 // libtorch has no version query for its pool of MPS streams; the exported symbols show which
 // interface it has.
 std::string PoolSymbols() {
-  if (dlsym(RTLD_DEFAULT, kGetStreamById) != nullptr) return "getStreamByID";
+  if (dlsym(RTLD_DEFAULT, kGetStreamById) != nullptr) return kStreamsByNumber;
   if (dlsym(RTLD_DEFAULT, kGetStreamFromPool) != nullptr) return "getStreamFromPool";
   return "none";
 }
@@ -39,6 +42,19 @@ std::string PoolSymbols() {
 bool Covers(std::string_view required, std::string_view version) {
   return version.starts_with(required) &&
          (version.size() == required.size() || version[required.size()] == '.');
+}
+
+void CheckPatchLevel(const Provenance& provenance) {
+  const int level = provenance.mps_patch_level;
+  if (level == 0) return;
+  std::string found = kPatchLevel;
+  found += "() = " + std::to_string(level) + " in the libtorch from " + provenance.libtorch_path +
+           ": allowed is " + std::to_string(kMaxMpsPatchLevel);
+  if (level < 0 || level > kMaxMpsPatchLevel) throw std::runtime_error(found);
+  if (provenance.pool_symbols != kStreamsByNumber) {
+    throw std::runtime_error(found + " where there is " + kGetStreamById +
+                             ", and this libtorch lacks it");
+  }
 }
 
 void AppendPair(std::string& line, std::string_view key, const std::string& value) {
@@ -53,6 +69,11 @@ void AppendPair(std::string& line, std::string_view key, const std::string& valu
 
 }  // namespace
 
+int ReadMpsPatchLevel() {
+  const auto level = reinterpret_cast<int (*)()>(dlsym(RTLD_DEFAULT, kPatchLevel));
+  return level == nullptr ? 0 : level();
+}
+
 Provenance ReadLibtorchProvenance() {
   Provenance provenance;
   provenance.libtorch_version = BuildSetting("TORCH_VERSION");
@@ -62,6 +83,7 @@ Provenance ReadLibtorchProvenance() {
   provenance.blas = BuildSetting("BLAS_INFO");
   provenance.cpu_capability = at::get_cpu_capability();
   provenance.pool_symbols = PoolSymbols();
+  provenance.mps_patch_level = ReadMpsPatchLevel();
   return provenance;
 }
 
@@ -76,6 +98,7 @@ void CheckLibtorch(const Provenance& provenance, const std::string& required) {
     throw std::runtime_error("require_libtorch = " + required + ": libtorch " + loaded +
                              " was loaded from " + provenance.libtorch_path);
   }
+  CheckPatchLevel(provenance);
 }
 
 std::string ToLogLine(const Provenance& provenance) {
@@ -89,6 +112,7 @@ std::string ToLogLine(const Provenance& provenance) {
   AppendPair(line, "blas", provenance.blas);
   AppendPair(line, "cpu_capability", provenance.cpu_capability);
   AppendPair(line, "mps_pool", provenance.pool_symbols);
+  AppendPair(line, "mps_patch", std::to_string(provenance.mps_patch_level));
   AppendPair(line, "threads", provenance.threads);
   return line;
 }

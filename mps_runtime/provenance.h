@@ -17,16 +17,24 @@ struct Provenance {
   std::string cpu_capability;         // instruction set of ATen's kernels, such as "AVX2"
   std::string pool_symbols;  // what its MPS stream pool offers: "none", "getStreamFromPool" or
                              // "getStreamByID"
+  int mps_patch_level = 0;   // what deploy/libtorch/patch made of it; 0: it is not patched
   std::string threads;       // such as "cores=8 workers=2 intra_op=4"
 };
+
+// The greatest patch level that this program knows.
+inline constexpr int kMaxMpsPatchLevel = 1;
+
+// Returns what the loaded libtorch says that its patch level is; 0 when it says nothing.
+int ReadMpsPatchLevel();
 
 // Reads everything but device, device_name and threads. It takes some file and symbol look-ups, so
 // it is meant for start-up.
 Provenance ReadLibtorchProvenance();
 
 // Throws std::runtime_error when the loaded libtorch is not the version that this was compiled
-// against, or not the required one. `required` is empty for any, else a version or a prefix of one
-// that ends at a dot: "2.15" allows 2.15.0.
+// against, or not the required one, or when its patch level is unknown or not borne out by its
+// stream pool. `required` is empty for any, else a version or a prefix of one that ends at a dot:
+// "2.15" allows 2.15.0.
 void CheckLibtorch(const Provenance& provenance, const std::string& required);
 
 // Returns one line of key=value pairs; values with spaces are quoted.

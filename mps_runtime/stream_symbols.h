@@ -14,4 +14,7 @@ inline constexpr char kGetStreamById[] = "_ZN2at3mps13getStreamByIDEl";
 inline constexpr char kSetCurrentStream[] = "_ZN2at3mps19setCurrentMPSStreamEPNS0_9MPSStreamE";
 inline constexpr char kGetStreamFromPool[] = "_ZN2at3mps17getStreamFromPoolEv";
 
+// int millrace_mps_patch_level(), which deploy/libtorch/patch adds to libtorch.
+inline constexpr char kPatchLevel[] = "millrace_mps_patch_level";
+
 }  // namespace millrace::runtime

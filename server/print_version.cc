@@ -14,6 +14,8 @@ void PrintVersion(const runtime::Provenance& libtorch) {
       kVersion, libtorch.libtorch_version.c_str(), libtorch.libtorch_git_revision.c_str(),
       libtorch.libtorch_path.c_str(), libtorch.compiled_against.c_str(),
       kernels::ToString(kernels::BestInstructionSet()));
+  if (libtorch.mps_patch_level != 0)
+    std::printf("patch level of libtorch's MPS backend: %d\n", libtorch.mps_patch_level);
 }
 
 }  // namespace millrace

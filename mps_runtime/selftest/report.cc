@@ -138,6 +138,7 @@ std::string ToJson(const SelftestReport& report) {
                  {"compiled_against", provenance.compiled_against},
                  {"blas", provenance.blas},
                  {"mps_pool", provenance.pool_symbols},
+                 {"mps_patch", provenance.mps_patch_level},
                  {"threads", provenance.threads}}},
                {"system",
                 {{"os", report.system.os},

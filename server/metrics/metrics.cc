@@ -45,6 +45,17 @@ MetricFamily Single(std::string name, std::string help, MetricType type, double 
   return {std::move(name), std::move(help), type, {Value(value, type)}};
 }
 
+std::vector<ClientMetric::Label> LabelsOf(const BuildInfo& build) {
+  std::vector<ClientMetric::Label> labels = {{"cpu_isa", build.cpu_isa},
+                                             {"device", build.device},
+                                             {"libtorch", build.libtorch},
+                                             {"mode", build.mode}};
+  if (build.mps_patch_level != 0)
+    labels.push_back({"mps_patch", std::to_string(build.mps_patch_level)});
+  labels.push_back({"version", build.version});
+  return labels;
+}
+
 }  // namespace
 
 // Reads the gauges when they are scraped, so that requests pay nothing for them.
@@ -204,12 +215,7 @@ class Metrics::CountedCollector final : public prometheus::Collectable {
         build_info_{"millrace_build_info",
                     "1; its labels say what runs.",
                     MetricType::Gauge,
-                    {Value(1, MetricType::Gauge,
-                           {{"cpu_isa", build.cpu_isa},
-                            {"device", build.device},
-                            {"libtorch", build.libtorch},
-                            {"mode", build.mode},
-                            {"version", build.version}})}} {}
+                    {Value(1, MetricType::Gauge, LabelsOf(build))}} {}
 
   std::shared_ptr<ModelMetrics> ForModel(const std::string& name, std::optional<models::Task> task)
       MILLRACE_EXCLUDES(mu_) {

@@ -63,6 +63,7 @@ struct BuildInfo {
   std::string device;
   std::string mode;
   std::string cpu_isa;
+  int mps_patch_level = 0;  // 0: no label
 };
 
 // All metrics of the process. Labels are bounded: model names come from the repository, never from

@@ -30,6 +30,8 @@ void Faults::Set(const std::string& text) {
       error_every = static_cast<int64_t>(value);
     } else if (key == "memory_bytes") {
       memory_bytes = static_cast<int64_t>(value);
+    } else if (key == "patch_level") {
+      patch_level = static_cast<int>(value);
     } else {
       throw std::invalid_argument("MPS_STANDIN_FAULTS: unknown key " + key);
     }

@@ -28,6 +28,8 @@ struct Faults {
   std::atomic<int64_t> error_every{0};
   // Allocations that would go over this many bytes fail; 0: none.
   std::atomic<int64_t> memory_bytes{0};
+  // The patch level that libtorch claims to have; 0: it is not patched.
+  std::atomic<int> patch_level{0};
 
   // Sets fields from "key=value ..."; throws std::invalid_argument that names an unknown key.
   void Set(const std::string& text);

@@ -34,6 +34,7 @@ TEST(ProvenanceTest, DescribesTheLoadedLibrary) {
   EXPECT_NE(provenance.libtorch_git_revision, "");
 #ifndef __APPLE__
   EXPECT_EQ(provenance.pool_symbols, "none");
+  EXPECT_EQ(provenance.mps_patch_level, 0);
 #endif
 }
 
@@ -54,6 +55,42 @@ TEST(CheckLibtorchTest, RefusesAnotherVersionThanRequired) {
   for (const char* required : {"2.14", "2.15.1", "2.1", "2.15.", "2.15.0.1"}) {
     EXPECT_NE(RefusalOf(Loaded("2.15.0"), required).find(required), std::string::npos) << required;
   }
+}
+
+Provenance Patched(int level, const std::string& pool_symbols) {
+  Provenance provenance = Loaded("2.15.0");
+  provenance.mps_patch_level = level;
+  provenance.pool_symbols = pool_symbols;
+  return provenance;
+}
+
+TEST(CheckLibtorchTest, AcceptsAPatchedLibraryWithItsStreamPool) {
+  EXPECT_EQ(RefusalOf(Patched(1, "getStreamByID"), ""), "");
+}
+
+TEST(CheckLibtorchTest, RefusesAPatchLevelThatItDoesNotKnow) {
+  for (const int level : {-1, 2, 1'000'000}) {
+    EXPECT_EQ(RefusalOf(Patched(level, "getStreamByID"), ""),
+              "millrace_mps_patch_level() = " + std::to_string(level) +
+                  " in the libtorch from lib/libtorch_cpu.so: allowed is 1");
+  }
+}
+
+TEST(CheckLibtorchTest, RefusesAPatchLevelWithoutTheStreamPool) {
+  for (const char* const pool_symbols : {"none", "getStreamFromPool"}) {
+    const std::string message = RefusalOf(Patched(1, pool_symbols), "");
+    EXPECT_EQ(message.find("millrace_mps_patch_level() = 1 in the libtorch from "
+                           "lib/libtorch_cpu.so: allowed is 1 where there is _ZN2at3mps13getStr"),
+              0u)
+        << message;
+    EXPECT_EQ(RefusalOf(Patched(0, pool_symbols), ""), "");
+  }
+}
+
+TEST(ProvenanceLogLineTest, TellsThePatchLevel) {
+  EXPECT_NE(ToLogLine(Patched(1, "getStreamByID")).find(" mps_pool=getStreamByID mps_patch=1 "),
+            std::string::npos);
+  EXPECT_NE(ToLogLine(Patched(0, "none")).find(" mps_pool=none mps_patch=0 "), std::string::npos);
 }
 
 TEST(ProvenanceLogLineTest, QuotesValuesWithSpaces) {

@@ -64,6 +64,7 @@ class MpsBackendTest : public ::testing::Test {
     TheFaults().error_every = 0;
     TheFaults().memory_bytes = 0;
     TheFaults().gpu_microseconds = 0;
+    TheFaults().patch_level = 0;
   }
 };
 
@@ -76,6 +77,27 @@ TEST_F(MpsBackendTest, TwoForwardsAtOnceUnderAnEncodeLockUnlessSaidOtherwise) {
   EXPECT_EQ(runtime->mode(), ForwardMode::kEncodeLock);
   EXPECT_EQ(runtime->provenance().pool_symbols, "getStreamByID");
   EXPECT_EQ(runtime->provenance().device, "mps");
+}
+
+TEST_F(MpsBackendTest, ThePatchLevelIsThatOfTheLoadedLibrary) {
+  EXPECT_EQ(Runtime::Describe(DeviceType::kMps).provenance.mps_patch_level, 0);
+  TheFaults().patch_level = 1;
+  EXPECT_EQ(Runtime::Bootstrap(Mps(1))->provenance().mps_patch_level, 1);
+}
+
+TEST_F(MpsBackendTest, AnUnknownPatchLevelIsRefused) {
+  for (const int level : {-1, 2}) {
+    TheFaults().patch_level = level;
+    try {
+      Runtime::Bootstrap(Mps(1));
+      ADD_FAILURE() << "patch level " << level;
+    } catch (const std::runtime_error& error) {
+      const std::string message = error.what();
+      EXPECT_EQ(message.find("millrace_mps_patch_level() = " + std::to_string(level) + " in "), 0u)
+          << message;
+      EXPECT_TRUE(message.ends_with(": allowed is 1")) << message;
+    }
+  }
 }
 
 TEST_F(MpsBackendTest, EachSlotIsTheStreamOfItsNumber) {

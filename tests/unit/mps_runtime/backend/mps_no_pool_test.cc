@@ -7,6 +7,7 @@
 #include "mps_runtime/errors.h"
 #include "mps_runtime/runtime.h"
 #include "tests/fakes/joining_thread.h"
+#include "tests/fakes/mps/faults.h"
 
 namespace millrace::runtime {
 namespace {
@@ -38,6 +39,20 @@ TEST(MpsWithoutPoolTest, MoreForwardsAtOnceAreRefused) {
                  "max_in_flight = 2: allowed are 1..1 by the policy (more only with "
                  "accept_unsafe_concurrency)");
   }
+}
+
+TEST(MpsWithoutPoolTest, APatchLevelIsRefused) {
+  mps_standin::TheFaults().patch_level = 1;
+  try {
+    Runtime::Bootstrap(Mps(1));
+    ADD_FAILURE() << "a patched libtorch without a stream pool";
+  } catch (const std::runtime_error& error) {
+    const std::string message = error.what();
+    EXPECT_EQ(message.find("millrace_mps_patch_level() = 1 in "), 0u) << message;
+    EXPECT_NE(message.find("getStreamByID"), std::string::npos) << message;
+  }
+  mps_standin::TheFaults().patch_level = 0;
+  EXPECT_EQ(Runtime::Bootstrap(Mps(1))->provenance().mps_patch_level, 0);
 }
 
 // There is one stream: a second thread on it would share it without knowing.

@@ -83,7 +83,7 @@ TEST(SelftestProgramTest, TellsWhatPassedAndOnWhat) {
   EXPECT_TRUE(Has(ended.out, "forwards_per_s=1235 wrong=0\n")) << ended.out;
   EXPECT_TRUE(Has(ended.out, "\npassed: 1 of 1 tests")) << ended.out;
   for (const char* const part : {"device=cpu", "libtorch=", "path=", "revision=", "mps_pool=",
-                                 "os=", "machine=", "millrace 0."}) {
+                                 "mps_patch=0", "os=", "machine=", "millrace 0."}) {
     EXPECT_TRUE(Has(ended.out, part)) << part;
   }
 }
@@ -105,8 +105,8 @@ TEST(SelftestProgramTest, JsonHasTheSame) {
   EXPECT_EQ(ended.out.substr(0, 2), "{\n");
   for (const char* const part :
        {R"("schema_version": 1,)", R"("passed": false,)", R"("device": "cpu",)",
-        R"("memory_bytes": )", R"("name": "Fails",)", R"("result": "failed",)",
-        R"("wrong results: expected 0, got 3")", R"("result": "passed",)",
+        R"("mps_patch": 0,)", R"("memory_bytes": )", R"("name": "Fails",)",
+        R"("result": "failed",)", R"("wrong results: expected 0, got 3")", R"("result": "passed",)",
         R"("forwards_per_s": 1234.568,)", R"("wrong": 0)", R"("not_run": [])"}) {
     EXPECT_TRUE(Has(ended.out, part)) << part << " is not in " << ended.out;
   }

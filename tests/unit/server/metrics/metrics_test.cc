@@ -145,6 +145,11 @@ TEST_F(MetricsTest, BuildInfoTellsWhatRuns) {
                         "mode=\"parallel\",version=\"1.2.3\"} 1"));
 }
 
+TEST_F(MetricsTest, BuildInfoTellsOfAPatchedLibtorch) {
+  EXPECT_THAT(Metrics({.mode = "parallel", .mps_patch_level = 1}).Text(),
+              HasSubstr("mode=\"parallel\",mps_patch=\"1\",version="));
+}
+
 TEST_F(MetricsTest, GaugesShowTheSnapshotOfTheScrape) {
   Snapshot now = Everything();
   metrics_.SetSnapshot([&now] { return now; });
