@@ -40,6 +40,7 @@ class Run {
     program.filter = command.filter;
     program.json = command.json;
     program.list = command.list;
+    program.options.require_patch_level = command.require_patch_level;
     return runtime::RunSelftestProgram(program);
   }
   int operator()(const VersionCommand&) const {

@@ -127,6 +127,14 @@ Provenance ReadProvenance(std::optional<DeviceType> device, std::string& error) 
   }
 }
 
+// Returns an empty text when libtorch has the required patch level.
+std::string WhyPatchLevelIsLow(const Provenance& provenance, int required) {
+  if (provenance.mps_patch_level >= required) return {};
+  return "--require-patch-level " + std::to_string(required) + ": the libtorch from " +
+         provenance.libtorch_path + " has patch level " +
+         std::to_string(provenance.mps_patch_level);
+}
+
 }  // namespace
 
 std::string_view ToString(TestResult::Status status) {
@@ -182,6 +190,7 @@ SelftestReport RunSelftest(std::span<const SelftestTest> tests, const SelftestOp
     supervisor.Begin("Bootstrap", none, rest);
     std::string error;
     Provenance provenance = ReadProvenance(options.device, error);
+    if (error.empty()) error = WhyPatchLevelIsLow(provenance, options.require_patch_level);
     supervisor.EndStart(std::move(provenance), error);
     if (!error.empty()) return supervisor.Report();
   }

@@ -29,7 +29,7 @@ struct TestResult {
 std::string_view ToString(TestResult::Status status);
 
 struct SelftestReport {
-  Provenance provenance;  // without device and threads when there is an error
+  Provenance provenance;  // without device and threads when Bootstrap failed
   SystemInfo system;
   std::string error;  // why no test could run; empty: they ran
   std::vector<TestResult> results;
@@ -44,6 +44,7 @@ struct SelftestOptions {
   // A test that makes no progress for this long hangs. Longer than the watchdog of a child process.
   std::chrono::milliseconds hang_after = std::chrono::minutes(5);
   std::chrono::milliseconds progress_every = std::chrono::seconds(5);
+  int require_patch_level = 0;  // no test runs when libtorch's MPS backend has less
 };
 
 // Called as the run proceeds, never two at once. on_progress and on_hang are called on a thread of

@@ -2,6 +2,7 @@
 
 #include "CLI/CLI.hpp"
 #include "absl/strings/str_cat.h"
+#include "mps_runtime/provenance.h"
 #include "server/config/values.h"
 
 namespace millrace {
@@ -251,6 +252,11 @@ ClientCommands::ClientCommands(CLI::App& app) : values_(std::make_unique<Values>
   selftest.add_flag("--json", v.selftest.json, "Print one JSON document at the end");
   selftest.add_flag("--list", v.selftest.list,
                     "Print the tests and what each shows, without running them");
+  Named(selftest.add_option("--require-patch-level", v.selftest.require_patch_level,
+                            "Fail unless libtorch's MPS backend is patched to at least this level "
+                            "(deploy/libtorch), 0 or 1 (default: 0)"),
+        "N")
+      ->check(Quiet(CLI::Range(0, runtime::kMaxMpsPatchLevel)));
 
   app.add_subcommand("version", "Print the version");
 }

@@ -103,7 +103,8 @@ struct SelftestCommand {
   std::optional<runtime::DeviceType> device;  // none: the best that is available
   std::string filter;                         // part of the names of the tests to run; empty: all
   bool json = false;
-  bool list = false;  // print only the names of the tests
+  bool list = false;            // print only the names of the tests
+  int require_patch_level = 0;  // libtorch must have this much; see runtime::Provenance
 };
 
 struct VersionCommand {};

@@ -155,6 +155,21 @@ TEST(SelftestProgramTest, DeviceThatIsNotThereFailsWithWhatIs) {
   EXPECT_TRUE(Has(ended.out, R"("libtorch_version": ")"));
 }
 
+TEST(SelftestProgramTest, RequiredPatchLevelThatIsNotThereFails) {
+  SelftestProgram program;
+  program.options.require_patch_level = 1;
+  Ended ended = RunProgram({kPasses}, program);
+  EXPECT_EQ(ended.status, 1);
+  EXPECT_TRUE(Has(ended.out, "\nFAILED: no test ran: --require-patch-level 1: the libtorch from /"))
+      << ended.out;
+  EXPECT_TRUE(ended.out.ends_with(" has patch level 0\n")) << ended.out;
+  EXPECT_FALSE(Has(ended.out, "Passes"));
+  program.json = true;
+  ended = RunProgram({kPasses}, program);
+  EXPECT_EQ(ended.status, 1);
+  EXPECT_TRUE(Has(ended.out, R"("error": "--require-patch-level 1: )")) << ended.out;
+}
+
 SelftestProgram SoonHung() {
   SelftestProgram program;
   program.options.hang_after = milliseconds(2000);

@@ -179,6 +179,17 @@ TEST(CommandsTest, Selftest) {
   EXPECT_FALSE(command.list);
   EXPECT_EQ(command.filter, "Stress");
   EXPECT_EQ(command.device, runtime::DeviceType::kCuda);
+  EXPECT_EQ(command.require_patch_level, 0);
+}
+
+TEST(CommandsTest, SelftestMayRequireAKnownPatchLevel) {
+  EXPECT_EQ(Parse<SelftestCommand>({"selftest", "--require-patch-level", "1"}).require_patch_level,
+            1);
+  for (const char* const level : {"-1", "2", "one"}) {
+    const EarlyExit exit = Refused({"selftest", "--require-patch-level", level});
+    EXPECT_EQ(exit.status, kExitUsage);
+    EXPECT_TRUE(Has(exit.err, "--require-patch-level") && Has(exit.err, level)) << exit.err;
+  }
 }
 
 TEST(CommandsTest, SelftestTakesTheDeviceFromTheEnvironmentWhenNoFlagNamesOne) {
