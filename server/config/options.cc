@@ -230,7 +230,7 @@ std::vector<Option> MakeOptions() {
   o.push_back(Choice<std::optional<ForwardMode>>(
       Row("mode", models, "MODE",
           "What two forwards may do at once: parallel (all), encode-lock (wait for the device), "
-          "serial (nothing); auto: encode-lock on mps, else parallel"),
+          "serial (nothing); auto: encode-lock on mps unless libtorch is patched, else parallel"),
       &C::mode,
       {{"auto", std::nullopt},
        {"parallel", ForwardMode::kParallel},

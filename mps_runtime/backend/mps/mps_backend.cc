@@ -16,6 +16,7 @@
 
 #include "mps_runtime/base/cpu_info.h"
 #include "mps_runtime/errors.h"
+#include "mps_runtime/provenance.h"
 #include "mps_runtime/stream_symbols.h"
 
 // Objective-C's autorelease pools from C++:
@@ -59,7 +60,8 @@ void WaitOnQueue(void* argument) {
 
 MpsBackend::MpsBackend()
     : get_stream_by_id_(Find<GetStreamById>(kGetStreamById)),
-      set_current_stream_(Find<SetCurrentStream>(kSetCurrentStream)) {}
+      set_current_stream_(Find<SetCurrentStream>(kSetCurrentStream)),
+      patch_level_(ReadMpsPatchLevel()) {}
 
 std::string MpsBackend::DeviceName() const { return CpuModelName() + " GPU"; }
 

@@ -34,8 +34,11 @@ class MpsBackend final : public Backend {
   int SafeConcurrency() const override { return HasPool() ? kDefaultConcurrency : 1; }
   int MaxWorkers() const override { return HasPool() ? kWorkerSlots : 1; }
   std::string WhyFewWorkers() const override;
-  // MPSGraph objects are shared by all threads of a process, so only one thread submits at a time.
-  ForwardMode DefaultMode() const override { return ForwardMode::kEncodeLock; }
+  // In a stock libtorch MPSGraph objects are shared by all threads of a process, so only one thread
+  // submits at a time. A patched one has a graph cache for each thread.
+  ForwardMode DefaultMode() const override {
+    return patch_level_ >= 1 ? ForwardMode::kParallel : ForwardMode::kEncodeLock;
+  }
 
   void Bootstrap() override;
   void BindThread(Stream stream, int intra_op_threads) override;
@@ -56,6 +59,7 @@ class MpsBackend final : public Backend {
 
   const GetStreamById get_stream_by_id_;       // null when libtorch has no such function
   const SetCurrentStream set_current_stream_;  // null when libtorch has no such function
+  const int patch_level_;                      // see Provenance::mps_patch_level
   std::array<at::mps::MPSStream*, kStreamSlots> streams_ = {};  // by slot; set by Bootstrap
 };
 

@@ -85,6 +85,24 @@ TEST_F(MpsBackendTest, ThePatchLevelIsThatOfTheLoadedLibrary) {
   EXPECT_EQ(Runtime::Bootstrap(Mps(1))->provenance().mps_patch_level, 1);
 }
 
+TEST_F(MpsBackendTest, APatchedLibtorchNeedsNoEncodeLock) {
+  TheFaults().patch_level = 1;
+  const DeviceFacts facts = Runtime::Describe(DeviceType::kMps);
+  EXPECT_EQ(facts.default_mode, ForwardMode::kParallel);
+  EXPECT_EQ(facts.mode, ForwardMode::kParallel);
+  {
+    const auto runtime = Runtime::Bootstrap(Mps(8));
+    EXPECT_EQ(runtime->mode(), ForwardMode::kParallel);
+    EXPECT_EQ(runtime->limiter().permits(), MpsBackend::kDefaultConcurrency);
+    EXPECT_EQ(runtime->safe_concurrency_source(), "policy");
+  }
+  RuntimeOptions options = Mps(8);
+  for (const ForwardMode mode : {ForwardMode::kEncodeLock, ForwardMode::kSerial}) {
+    options.mode = mode;
+    EXPECT_EQ(Runtime::Bootstrap(options)->mode(), mode);
+  }
+}
+
 TEST_F(MpsBackendTest, AnUnknownPatchLevelIsRefused) {
   for (const int level : {-1, 2}) {
     TheFaults().patch_level = level;
