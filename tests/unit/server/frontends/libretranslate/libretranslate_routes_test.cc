@@ -125,7 +125,7 @@ TEST_F(LibreTranslateRoutesTest, AModelWithoutAlternativesGivesNone) {
 TEST_F(LibreTranslateRoutesTest, TheModelOfThePairGoesBeforeOneOfManyLanguages) {
   Serve();
   models::ModelInfo many = TranslatorInfo("a-many", "en", "pt");
-  many.source_languages = many.target_languages = {"en", "pt", "de"};
+  many.translation().source_languages = many.translation().target_languages = {"en", "pt", "de"};
   server_->Add(many, {.complete = [](models::Request&) { FAIL() << "the wrong model"; }});
   AddModels();
   EXPECT_EQ(Post("/translate", {{"q", "a"}, {"source", "en"}, {"target", "pt"}}).status, 200);

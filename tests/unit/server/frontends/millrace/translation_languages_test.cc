@@ -23,7 +23,7 @@ TEST_F(TranslationLanguagesTest, LanguagesAreListedWithTheWayBetweenThem) {
   server_.Add(TranslatorInfo("pt-en", "pt", "en"), {});
   server_.Add(TranslatorInfo("en-de", "en", "de"), {});
   models::ModelInfo many = TranslatorInfo("many", "en", "de");
-  many.source_languages = many.target_languages = {"en", "de", "x-y"};
+  many.translation().source_languages = many.translation().target_languages = {"en", "de", "x-y"};
   server_.Add(many, {});
   v1::ListLanguagesResponse response;
   grpc::ClientContext context;
@@ -155,7 +155,8 @@ TEST_F(TranslationLanguagesTest, TagsAreLookedUpAmongTheModels) {
 TEST_F(TranslationLanguagesTest, ATagThatNothingFitsIsRefusedWithWhatThereIs) {
   server_.Add(TranslatorInfo("en-br", "en", "pt-BR"), {.complete = Wrap});
   models::ModelInfo many = TranslatorInfo("many", "en", "de");
-  for (int i = 0; i < 20; ++i) many.source_languages.push_back("x-l" + std::to_string(i));
+  for (int i = 0; i < 20; ++i)
+    many.translation().source_languages.push_back("x-l" + std::to_string(i));
   server_.Add(many, {.complete = Wrap});
   auto request = Texts({"a"});
   request.set_source_language("en-US");
