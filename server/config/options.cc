@@ -169,8 +169,9 @@ Option Aliases(Option row, std::optional<std::map<std::string, std::string>> Ser
     }
     std::optional<std::map<std::string, std::string>> pairs;
     pairs = text == kAuto ? std::map<std::string, std::string>() : ParsePairs(text);
-    if (pairs) config.*field = std::move(pairs);
-    return pairs.has_value();
+    if (!pairs) return false;
+    config.*field = *std::move(pairs);
+    return true;
   };
   row.get = [=](const ServerConfig& config) -> std::string {
     const auto& pairs = config.*field;
@@ -188,8 +189,9 @@ Option Origins(Option row, std::vector<std::string> ServerConfig::*field) {
       return true;
     }
     auto origins = ParseOrigins(text);
-    if (origins) config.*field = *std::move(origins);
-    return origins.has_value();
+    if (!origins) return false;
+    config.*field = *std::move(origins);
+    return true;
   };
   row.get = [=](const ServerConfig& config) {
     return (config.*field).empty() ? std::string(kNotServed) : absl::StrJoin(config.*field, ",");
