@@ -146,8 +146,10 @@ TEST_F(MetricsTest, BuildInfoTellsWhatRuns) {
 }
 
 TEST_F(MetricsTest, BuildInfoTellsOfAPatchedLibtorch) {
-  EXPECT_THAT(Metrics({.mode = "parallel", .mps_patch_level = 1}).Text(),
-              HasSubstr("mode=\"parallel\",mps_patch=\"1\",version="));
+  BuildInfo build;
+  build.mode = "parallel";
+  build.mps_patch_level = 1;
+  EXPECT_THAT(Metrics(build).Text(), HasSubstr("mode=\"parallel\",mps_patch=\"1\",version="));
 }
 
 TEST_F(MetricsTest, GaugesShowTheSnapshotOfTheScrape) {
