@@ -217,6 +217,10 @@ std::string KeyField(const std::string& value) {
 }  // namespace
 
 ProfileKey KeyOf(const Provenance& provenance) {
+  // A patched build has the version and the revision of the stock one.
+  std::string revision = provenance.libtorch_git_revision;
+  if (provenance.mps_patch_level != 0)
+    revision += "+mps-patch-" + std::to_string(provenance.mps_patch_level);
   utsname system{};
   uname(&system);
   return {.backend = provenance.device,
@@ -225,7 +229,7 @@ ProfileKey KeyOf(const Provenance& provenance) {
           .os_release = KeyField(system.release),
           .machine = KeyField(system.machine),
           .libtorch_version = KeyField(provenance.libtorch_version),
-          .libtorch_git_revision = KeyField(provenance.libtorch_git_revision)};
+          .libtorch_git_revision = KeyField(revision)};
 }
 
 std::string Describe(const ProfileKey& key) {

@@ -293,6 +293,15 @@ TEST(ProfileKeyTest, IsThisMachines) {
   EXPECT_NE(key.machine, "");
 }
 
+TEST(ProfileKeyTest, TellsAPatchedLibtorchFromTheStockOne) {
+  Provenance provenance;
+  provenance.libtorch_git_revision = "abc";
+  const ProfileKey stock = KeyOf(provenance);
+  provenance.mps_patch_level = 1;
+  EXPECT_EQ(KeyOf(provenance).libtorch_git_revision, "abc+mps-patch-1");
+  EXPECT_NE(Difference(stock, KeyOf(provenance)), "");
+}
+
 TEST(SafeConcurrencyOfTest, IsTheLargestBelowTheFirstFailure) {
   const auto safe = [](std::vector<RunCounts> runs) { return SafeConcurrencyOf(runs, 3); };
   EXPECT_EQ(safe({}), 0);
