@@ -48,7 +48,7 @@ int main(int argc, char** argv) {
         program.filter = value;
       } else if (flag == "--require-patch-level") {
         if (!ParsePatchLevel(value, program.options.require_patch_level))
-          return Refuse(flag + ' ' + value + ": allowed are 0 and 1");
+          return Refuse("--require-patch-level " + value + ": allowed are 0 and 1");
       } else if (value == "auto") {
         program.options.device.reset();
       } else if (!(program.options.device = millrace::runtime::ParseDeviceType(value))) {
