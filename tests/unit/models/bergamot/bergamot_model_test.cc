@@ -51,6 +51,7 @@ class BergamotModelTest : public ::testing::Test {
   std::unique_ptr<models::Model> Load() {
     models::ModelInfo info;
     info.name = "tiny";
+    info.details = models::TranslationInfo();
     info.batching.max_batch = 4;
     auto model = BergamotModel::Load(options_, info);
     EXPECT_TRUE(model.ok()) << model.status();
@@ -329,6 +330,7 @@ TEST_F(BergamotModelTest, AnExpiredRequestStops) {
 
 TEST_F(BergamotModelTest, WarmupDoesNotGrowWithTheSquareOfTheBatch) {
   models::ModelInfo info;
+  info.details = models::TranslationInfo();
   info.batching.max_batch = 1024;
   const auto model = BergamotModel::Load(options_, info);
   ASSERT_TRUE(model.ok()) << model.status();

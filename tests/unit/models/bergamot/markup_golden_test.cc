@@ -44,7 +44,7 @@ class MarkupGoldenTest : public ::testing::Test {
     options.weights_file = folder / "weights.safetensors";
     options.vocabulary_file = folder / "vocab.spm";
     models::ModelInfo info;
-    info.translation().source_language = source;
+    info.details = models::TranslationInfo{.source_language = source};
     auto model = BergamotModel::Load(options, info);
     EXPECT_TRUE(model.ok()) << model.status();
     model_ = *std::move(model);

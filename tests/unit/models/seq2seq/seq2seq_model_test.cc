@@ -61,8 +61,7 @@ class Seq2SeqModelTest : public ::testing::Test {
     for (int32_t id = 2; id < 58; ++id) tokens += (*pieces)->TextOf(id) + "\n";
     Write(options_.words_file, tokens + std::string(14, '\n'));
     info_.name = "tiny";
-    info_.translation().source_language = "en";
-    info_.translation().target_language = "pt";
+    info_.details = models::TranslationInfo{.source_language = "en", .target_language = "pt"};
   }
 
   static void Write(const std::filesystem::path& path, const std::string& text) {

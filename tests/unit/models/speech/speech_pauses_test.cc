@@ -145,6 +145,7 @@ TEST_F(SpeechPausesTest, WordsAreWhereTheyAreHeard) {
 
 TEST_F(SpeechPausesTest, APauseIsBounded) {
   models::ModelInfo info;
+  info.details = models::SpeechInfo();
   for (float models::SynthesizeInput::*pause :
        {&models::SynthesizeInput::sentence_pause, &models::SynthesizeInput::paragraph_pause}) {
     models::SynthesizeInput input = Say("Abc.");

@@ -18,7 +18,7 @@ class SpeechPlanTest : public ::testing::Test {
  protected:
   SpeechPlanTest() {
     info_.name = "letters";
-    info_.speech().languages = {"en", "ja"};
+    info_.details = models::SpeechInfo{.languages = {"en", "ja"}};
   }
 
   // What each unit is, to the end.
