@@ -222,8 +222,8 @@ void SumPanel(const ConvTask& task, const Tiles& tiles, int64_t first, int64_t l
   }
 }
 
-// Convolves with panels of whole blocks.
-void ConvolveWholeSums(const ConvTask& task) {
+// Convolves with panels of whole blocks. An instruction set uses this function or the next one.
+[[maybe_unused]] void ConvolveWholeSums(const ConvTask& task) {
   DepthPart all;
   all.input = task.input;
   all.weights = task.weights;
@@ -242,7 +242,7 @@ void ConvolveWholeSums(const ConvTask& task) {
 }
 
 // Convolves with panels that are narrower than a block.
-void ConvolveInParts(const ConvTask& task) {
+[[maybe_unused]] void ConvolveInParts(const ConvTask& task) {
   const Tiles tiles = {task.rows, (task.rows + kTile - 1) / kTile};
   alignas(64) float sums[kTilesTogether * kTile * kChannelBlock];
   const int64_t depth = task.taps * task.in_channels;
