@@ -8,7 +8,7 @@
 namespace millrace::server {
 namespace {
 
-// What the libraries call the sets in the environment variables that limit them.
+// The names of a set in the environment variables that limit each library.
 struct LibraryNames {
   const char* aten;
   const char* onednn;

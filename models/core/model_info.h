@@ -48,7 +48,7 @@ struct LanguageVoice {
   friend bool operator==(const LanguageVoice&, const LanguageVoice&) = default;
 };
 
-// What a model of tensors takes and returns.
+// The tensors that a model takes and returns, for the task kInfer.
 struct InferInfo {
   std::vector<TensorSpec> inputs = {};
   std::vector<TensorSpec> outputs = {};
@@ -92,7 +92,8 @@ struct ModelInfo {
 
   Task task() const { return static_cast<Task>(details.index()); }
 
-  // What is known of a model with this task. Throws std::bad_variant_access if it has another.
+  // These functions return the details of a model with that task. They throw
+  // std::bad_variant_access if the model has another task.
   const InferInfo& infer() const { return std::get<InferInfo>(details); }
   InferInfo& infer() { return std::get<InferInfo>(details); }
   const TranslationInfo& translation() const { return std::get<TranslationInfo>(details); }

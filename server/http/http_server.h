@@ -90,8 +90,8 @@ class HttpServer {
                     const std::string& message) const;
   // Answers a request that no handler sees, with what the client may do about it.
   void SendRefusal(const httplib::Request& request, httplib::Response& response, int status) const;
-  // Whether pages of other origins may be let read the answer to the request that this thread
-  // serves: what probes ask for and unknown paths are no part of the API.
+  // Returns true if pages of other origins may be allowed to read the answer to the request that
+  // this thread serves. Probes and unknown paths are not part of the API.
   bool IsShared(const httplib::Request& request) const;
   // The same for a request that has not been parsed.
   std::string RawRefusal(std::string_view received, int status) const;

@@ -52,7 +52,7 @@ bool is_main_thread();
 inline int pthread_main_np() { return is_main_thread() ? 1 : 0; }
 """,
     "system/runtime.cc": """\
-// What the compiler calls for blocks that never leave their function.
+// The compiler refers to these symbols for blocks that never leave their function.
 #include <pthread.h>
 extern "C" {
 void* _NSConcreteStackBlock[32];

@@ -74,7 +74,7 @@ def rewrite(text: bytes, edits: list[Edit], goal: State) -> bytes:
         result += text[end:begin] + new
         end = begin + len(old)
     result += text[end:]
-    # What was written must be recognised afterwards, or it could not be taken back.
+    # An edit that is not recognised in its own result could not be reverted.
     if any(state_of(edit, result) is not goal for edit in edits):
         raise PatchError(f"{edits[0].file}: the edits would not be recognised afterwards")
     return result

@@ -23,7 +23,7 @@ enum class SpeechFraming : uint8_t {
 
 // "audio/mpeg" and its like.
 const char* ContentTypeOf(models::AudioFormat format);
-// Of the answer.
+// Returns the Content-Type of the answer.
 const char* ContentTypeOf(SpeechFraming framing, models::AudioFormat format);
 
 // Puts the audio of one request into its form. One thread at a time.

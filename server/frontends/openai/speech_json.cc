@@ -18,9 +18,9 @@ namespace {
 
 using nlohmann::json;
 
-// Of Kokoro-FastAPI's clients, which need not name one.
+// The model of requests that name none, as those of Kokoro-FastAPI's clients may.
 constexpr char kDefaultModel[] = "tts-1";
-// What OpenAI documents for pcm, which has no header to tell.
+// The sample rate that OpenAI documents for pcm, which has no header to state one.
 constexpr uint32_t kPcmRate = 24'000;
 
 // The model checks the range.

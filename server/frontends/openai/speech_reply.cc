@@ -44,7 +44,7 @@ void SpeechReply::Emit(models::Output output) {
   auto& piece = std::get<models::SynthesizeOutput>(output);
   if (too_long_) return;
   Append(framer_.Push(piece, audio_.Push(piece, run_.metrics(), run_.elapsed())));
-  // What leaves as a whole is held until then.
+  // An answer that is sent as a whole is held in memory until it is complete.
   if (framing_ == SpeechFraming::kWholeCaption && audio_.plain_bytes() > kMaxWholeAudioBytes) {
     too_long_ = true;
     Cancel();

@@ -63,7 +63,7 @@ class SpeechReply final : public Reply, public SelfShared<SpeechReply> {
   RequestRun run_;
   const Requester requester_;
   SpeechFraming framing_ = SpeechFraming::kAudio;  // set by Start, before others see this
-  // Of the worker that has the job.
+  // These are used by the worker that has the job.
   SpeechAudio audio_;
   SpeechFramer framer_;
   bool too_long_ = false;
