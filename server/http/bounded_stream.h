@@ -14,7 +14,10 @@ namespace millrace {
 // has a time and a size, and waiting ends soon after the server stops. For one thread. It borrows
 // the socket.
 //
-// Nothing says `override`: which of these the library declares differs between its versions.
+// Nothing says `override`, because which of these the library declares differs between its
+// versions.
+//
+// NOLINTBEGIN(modernize-use-override)
 class BoundedStream final : public httplib::Stream {
  public:
   struct Limits {
@@ -69,5 +72,6 @@ class BoundedStream final : public httplib::Stream {
   size_t next_ = 0;
   size_t bytes_left_;  // that the library may read of this request
 };
+// NOLINTEND(modernize-use-override)
 
 }  // namespace millrace

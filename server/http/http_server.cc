@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <initializer_list>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -89,7 +90,7 @@ HttpServer::HttpServer(Options options)
                                         httplib::Response& response, std::exception_ptr error) {
     std::string what = "unknown";
     try {
-      std::rethrow_exception(error);
+      std::rethrow_exception(std::move(error));
     } catch (const std::exception& e) {
       what = e.what();
     } catch (...) {
@@ -243,7 +244,7 @@ Caller HttpCaller(const httplib::Request& request, const ApiKeyStore* keys,
   const std::string authorization = request.get_header_value("Authorization");
   const std::string plain = request.get_header_value("X-Api-Key");
   for (const std::string_view key :
-       {BearerToken(authorization), std::string_view(plain), other_key}) {
+       std::initializer_list<std::string_view>{BearerToken(authorization), plain, other_key}) {
     if (key.empty() || !caller.key.empty()) continue;
     if (const auto principal = keys->Authenticate(key)) caller.key = principal->name;
   }
