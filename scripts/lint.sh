@@ -12,6 +12,9 @@ shellcheck -x scripts/*.sh .ci/run
 say "python -m compileall"
 "$VENV/bin/python" -m compileall -q models/convert tests deploy scripts
 
+say "pyflakes"
+"$VENV/bin/python" -m pyflakes models/convert tests deploy scripts
+
 if promtool="$(prometheus_tool promtool)"; then
   say "promtool"
   "$promtool" check rules deploy/prometheus/alerts.yml

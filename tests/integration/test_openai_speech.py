@@ -1,6 +1,5 @@
 """Speech over HTTP as OpenAI's clients ask for it: the official client, raw sockets, independent decoders."""
 
-import base64
 import contextlib
 import http.client
 import json

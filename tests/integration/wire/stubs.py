@@ -14,11 +14,14 @@ _failed = protoc.main(["protoc", f"-I{_proto}", f"--python_out={_folder.name}", 
 assert not _failed, "protoc could not compile proto/"
 sys.path.insert(0, _folder.name)
 
-from inference import grpc_service_pb2 as kserve  # noqa: E402, F401
-from inference import grpc_service_pb2_grpc as kserve_grpc  # noqa: E402, F401
-from millrace.v1 import admin_pb2 as admin  # noqa: E402, F401
-from millrace.v1 import admin_pb2_grpc as admin_grpc  # noqa: E402, F401
-from millrace.v1 import synthesis_pb2 as synthesis  # noqa: E402, F401
-from millrace.v1 import synthesis_pb2_grpc as synthesis_grpc  # noqa: E402, F401
-from millrace.v1 import translation_pb2 as translation  # noqa: E402, F401
-from millrace.v1 import translation_pb2_grpc as translation_grpc  # noqa: E402, F401
+from inference import grpc_service_pb2 as kserve  # noqa: E402
+from inference import grpc_service_pb2_grpc as kserve_grpc  # noqa: E402
+from millrace.v1 import admin_pb2 as admin  # noqa: E402
+from millrace.v1 import admin_pb2_grpc as admin_grpc  # noqa: E402
+from millrace.v1 import synthesis_pb2 as synthesis  # noqa: E402
+from millrace.v1 import synthesis_pb2_grpc as synthesis_grpc  # noqa: E402
+from millrace.v1 import translation_pb2 as translation  # noqa: E402
+from millrace.v1 import translation_pb2_grpc as translation_grpc  # noqa: E402
+
+__all__ = ["kserve", "kserve_grpc", "admin", "admin_grpc",
+           "synthesis", "synthesis_grpc", "translation", "translation_grpc"]

@@ -4,6 +4,8 @@ from . import caches, profiler, streams
 from .level import PATCH_LEVEL
 from .level import RULES as LEVEL_RULES
 
+__all__ = ["PATCH_LEVEL", "RULES", "TRIED_RELEASES"]
+
 # release -> how the rules were tried on it.
 TRIED_RELEASES = {
     "2.15.0": "tried on its headers, whole, and on parts of neighbouring versions of its .mm files; not yet on a whole checkout",
