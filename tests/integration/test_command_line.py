@@ -1,198 +1,18 @@
-"""The commands of the binary besides `serve`: what they print, where, and their exit status."""
+"""The commands of the binary that are neither `serve` nor its clients: what they print, where, and their exit status."""
 
-import io
 import json
 import os
 import pathlib
 import platform
 import re
 import shutil
-import socket
 import subprocess
 import tomllib
-import wave
 
 import pytest
 from wire import repository
-from wire.daemon import run
-from wire.paths import BINARY, EN_PT, KOKORO, MODELS, NULL, PT_EN, SERVER_PROGRAM, VOICE
-
-
-def client(daemon, *arguments, **settings):
-    return run(*arguments, "--address", daemon.address, **settings)
-
-
-def out(ended):
-    return ended.stdout.decode()
-
-
-def err(ended):
-    return ended.stderr.decode()
-
-
-# --- translate ---
-
-def test_translate_prints_the_translation_alone(daemon):
-    ended = client(daemon, "translate", "Thank you very much.", "--model", EN_PT)
-    assert (ended.returncode, err(ended)) == (0, "")
-    assert out(ended).endswith(".\n") and out(ended).count("\n") == 1 and "obrigad" in out(ended).lower()
-
-
-def test_translate_finds_the_model_by_languages(daemon):
-    ended = client(daemon, "translate", "Muito obrigado.", "--source", "pt", "--target", "en")
-    assert ended.returncode == 0 and "hank" in out(ended)
-
-
-def test_translate_reads_standard_input(daemon):
-    ended = client(daemon, "translate", "-", "--model", EN_PT, stdin=b"Thank you very much.\nThank you very much.\n")
-    first, second = out(ended).splitlines()
-    assert ended.returncode == 0 and first == second
-
-
-def test_translate_lists_languages_and_detects_them(daemon):
-    listed = client(daemon, "translate", "--list-languages")
-    assert listed.returncode == 0
-    assert [line.split() for line in out(listed).splitlines()] == [
-        ["SOURCE", "TARGET", "PIVOT", "MODELS"], ["en", "pt", "-", EN_PT], ["pt", "en", "-", PT_EN]]
-    detected = client(daemon, "translate", "Onde fica a estação mais próxima?", "--detect")
-    assert detected.returncode == 0 and out(detected).startswith("pt 0.9")
-    unknown = client(daemon, "translate", "42", "--detect")
-    assert (unknown.returncode, out(unknown)) == (1, "") and "cannot be told" in err(unknown)
-    found = client(daemon, "translate", "Muito obrigado pela ajuda.", "--source", "auto", "--target", "en")
-    assert found.returncode == 0 and "hank" in out(found)
-
-
-@pytest.mark.parametrize("arguments, words", [
-    (["Hello.", "--model", "nobody"], ["model", "nobody", EN_PT]),
-    (["Hello."], ["model", EN_PT, PT_EN]),
-    (["", "--model", EN_PT], ["texts[0]", "empty"]),
-    (["Hello.", "--model", EN_PT, "--alternatives", "2"], ["hypotheses", "likeliest word"]),
-], ids=["unknown model", "no model", "empty text", "alternatives"])
-def test_translate_says_what_the_server_refused(daemon, arguments, words):
-    ended = client(daemon, "translate", *arguments)
-    assert (ended.returncode, out(ended)) == (1, "")
-    for word in words:
-        assert word in err(ended)
-
-
-# --- synthesize ---
-
-def check_wav(data):
-    with wave.open(io.BytesIO(data)) as audio:
-        assert (audio.getnchannels(), audio.getsampwidth(), audio.getframerate()) == (1, 2, 22050)
-        assert 0.3 < audio.getnframes() / 22050 < 5
-        assert any(audio.readframes(audio.getnframes()))
-
-
-def test_synthesize_writes_a_file(daemon, tmp_path):
-    ended = client(daemon, "synthesize", "Good morning.", "-o", tmp_path / "speech.wav", "--voice", "joe", "--model",
-                   VOICE)
-    assert (ended.returncode, out(ended)) == (0, "")
-    assert "s of audio" in err(ended)
-    check_wav((tmp_path / "speech.wav").read_bytes())
-
-
-def test_synthesize_writes_to_standard_output(daemon):
-    ended = client(daemon, "synthesize", "-", "-o", "-", "--model", VOICE, stdin=b"Good morning.")
-    assert ended.returncode == 0
-    check_wav(ended.stdout)
-
-
-def test_synthesize_writes_out_wav_by_default(daemon, tmp_path):
-    assert client(daemon, "synthesize", "Good morning.", "--model", VOICE, cwd=tmp_path).returncode == 0
-    check_wav((tmp_path / "out.wav").read_bytes())
-
-
-@pytest.mark.parametrize("arguments, words", [
-    (["Hello.", "--voice", "nobody"], ["voice", "nobody", "joe"]),
-    (["😀"], ["text", "letter or a digit"]),
-    (["Hello.", "-o", "/nonexistent/folder/x.wav"], ["/nonexistent/folder/x.wav"]),
-], ids=["unknown voice", "emoji", "folder"])
-def test_synthesize_says_what_went_wrong_and_leaves_no_file(daemon, tmp_path, arguments, words):
-    ended = client(daemon, "synthesize", *arguments, "--model", VOICE, cwd=tmp_path)
-    assert ended.returncode == 1
-    for word in words:
-        assert word in err(ended)
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_synthesize_writes_when_each_word_is_heard(daemon, tmp_path):
-    for name in ("times.json", "times.vtt"):
-        ended = client(daemon, "synthesize", "Good morning, all. Bye!", "--model", VOICE, "--timestamps", name, cwd=tmp_path)
-        assert ended.returncode == 0, err(ended)
-    times = json.loads((tmp_path / "times.json").read_text())
-    assert [(word["text"], word["sentence_index"]) for word in times["words"]] == [("Good", 0), ("morning", 0), ("all", 0), ("Bye", 1)]
-    assert len(times["phonemes"]) > 20
-    cues = (tmp_path / "times.vtt").read_text().split("\n\n")
-    assert cues[0] == "WEBVTT" and len(cues) == 3
-    assert re.sub("<.*?>", "", cues[1].splitlines()[1]) == "Good morning, all."
-    assert cues[2].splitlines()[1] == "Bye!"
-
-
-def test_synthesize_speaks_phonemes_and_languages(daemon, tmp_path):
-    for arguments in (["Hello.", "-o", "text.wav"], ["həlˈoʊ.", "--phonemes", "-o", "phonemes.wav"],
-                      ["Hello.", "--language", "en-US", "-o", "language.wav"]):
-        ended = client(daemon, "synthesize", *arguments, "--model", VOICE, cwd=tmp_path)
-        assert ended.returncode == 0, err(ended)
-    sounds = {(tmp_path / name).read_bytes() for name in ("text.wav", "phonemes.wav", "language.wav")}
-    assert len(sounds) == 1
-    ended = client(daemon, "synthesize", "ねこ。", "--language", "ja", "--model", VOICE, cwd=tmp_path)
-    assert ended.returncode == 1 and "'ja'" in err(ended)
-
-
-@pytest.mark.parametrize("option, name, allowed", [("-o", "hello.aac", ".wav, .flac, .mp3, .opus or .ogg, .pcm or .raw"),
-                                                   ("--timestamps", "hello.srt", ".vtt, .json")])
-def test_synthesize_refuses_an_ending_that_names_no_format(tmp_path, option, name, allowed):
-    ended = run("synthesize", "Hello.", option, name, cwd=tmp_path)
-    assert ended.returncode == 2 and f"'{name}'" in err(ended) and allowed in err(ended)
-    assert list(tmp_path.iterdir()) == []
-
-
-@pytest.mark.parametrize("output", ["-", "/dev/full"])
-def test_synthesize_notices_a_full_disk(daemon, output):
-    with open("/dev/full", "wb") as full:
-        ended = subprocess.run([BINARY, "synthesize", "Hello.", "--model", VOICE, "-o", output, "--address", daemon.address],
-                               stdout=full, stderr=subprocess.PIPE, timeout=60, check=False)
-    assert ended.returncode == 1 and b"cannot be written" in ended.stderr
-
-
-# --- models, bench-null, version ---
-
-def test_models_lists_what_the_server_has(daemon):
-    ended = client(daemon, "models")
-    assert ended.returncode == 0
-    rows = {line.split()[0]: line for line in out(ended).splitlines()[1:]}
-    assert set(rows) == {NULL, EN_PT, PT_EN, VOICE}
-    assert all(" READY " in line for line in rows.values())
-    assert "en -> pt" in rows[EN_PT] and "joe" in rows[VOICE] and "22050 Hz" in rows[VOICE]
-
-
-def test_models_lists_a_folder_without_a_server():
-    ended = run("models", "--models", MODELS)
-    assert ended.returncode == 0
-    assert {line.split()[0] for line in out(ended).splitlines()[1:]} == {NULL, EN_PT, PT_EN, VOICE, KOKORO}
-
-
-def test_models_of_a_folder_with_a_mistake_names_it(tmp_path):
-    root = repository.link(tmp_path / "models", NULL)
-    repository.copy(root, NULL, "typo", model_pbtxt=b'licence: "CC0-1.0"\n')
-    ended = run("models", "--models", root)
-    assert ended.returncode == 1
-    assert "licence" in out(ended) and " AVAILABLE " in out(ended)
-    missing = run("models", "--models", tmp_path / "nowhere")
-    assert missing.returncode == 1 and str(tmp_path / "nowhere") in err(missing)
-
-
-def test_bench_null_measures(daemon):
-    ended = client(daemon, "bench-null", "--duration", "300ms", "--warmup", "100ms", "--concurrency", "4")
-    assert ended.returncode == 0
-    rate, p50, p99 = map(float, re.search(r"(\d+) requests/s, p50 ([\d.]+) ms, p99 ([\d.]+) ms", out(ended)).groups())
-    assert rate > 10 and 0 < p50 <= p99
-
-
-def test_bench_null_of_an_unknown_model_fails(daemon):
-    ended = client(daemon, "bench-null", "--model", "nobody", "--duration", "200ms", "--warmup", "0s")
-    assert ended.returncode == 1 and "nobody" in err(ended)
+from wire.daemon import err, out, run
+from wire.paths import BINARY, EN_PT, MODELS, NULL, SERVER_PROGRAM, VOICE
 
 
 @pytest.mark.parametrize("arguments", [["version"], ["--version"]])
@@ -344,25 +164,6 @@ def test_wrong_usage_ends_with_2_and_names_it(arguments, words):
     assert ended.returncode == 2
     for word in words:
         assert word in err(ended)
-
-
-@pytest.mark.parametrize("arguments", [["translate", "Hello."], ["synthesize", "Hello."], ["models"],
-                                       ["bench-null", "--duration", "200ms", "--warmup", "0s"]], ids=lambda arguments: arguments[0])
-def test_server_out_of_reach_is_said_with_its_address(tmp_path, arguments):
-    with socket.socket() as unused:
-        unused.bind(("127.0.0.1", 0))   # taken, and nobody listens
-        address = f"127.0.0.1:{unused.getsockname()[1]}"
-        ended = run(*arguments, "--address", address, cwd=tmp_path)
-    assert (ended.returncode, out(ended)) == (1, "")
-    assert address in err(ended) and "millrace serve" in err(ended)
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_server_that_does_not_answer_is_given_up_at_the_timeout():
-    with socket.create_server(("127.0.0.1", 0)) as silent:
-        address = f"127.0.0.1:{silent.getsockname()[1]}"
-        ended = run("translate", "Hello.", "--address", address, "--timeout", "500ms")
-    assert ended.returncode == 1 and address in err(ended)
 
 
 # --- the two programs ---

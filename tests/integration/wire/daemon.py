@@ -163,6 +163,14 @@ def run(*arguments: object, under: tuple[str, ...] = (), seconds: float = 60, st
                           check=False, cwd=cwd, env=ENVIRONMENT | environment)
 
 
+def out(ended: subprocess.CompletedProcess) -> str:
+    return ended.stdout.decode()
+
+
+def err(ended: subprocess.CompletedProcess) -> str:
+    return ended.stderr.decode()
+
+
 def refused_start(*options: object, models: pathlib.Path = MODELS, under: tuple[str, ...] = (), **environment: str) -> tuple[int, str]:
     """Exit status and standard error of a `serve` that must not come up."""
     ended = run(*SERVE, "--models", models, *options, under=under, **environment)
