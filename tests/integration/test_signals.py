@@ -75,6 +75,8 @@ def test_second_signal_while_a_load_hangs_ends_at_once(tmp_path):
     with raw_daemon(tmp_path, models=models) as process:
         eventually("it warms up", lambda: "warming up model model=hangs" in log_of(tmp_path), PATIENCE)
         process.terminate()
+        # Of two signals that are pending, the one with the lower number arrives first.
+        eventually("it takes the first", lambda: "stopping signal=15" in log_of(tmp_path), PATIENCE)
         process.send_signal(signal.SIGINT)
         assert process.wait(4) == 128 + signal.SIGINT
 
