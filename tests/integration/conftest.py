@@ -18,6 +18,11 @@ def pytest_configure():
     signal.signal(signal.SIGTERM, lambda *_: pytest.exit("terminated", returncode=143))
 
 
+def pytest_collection_modifyitems(items):
+    """The file that takes longest comes first: one process runs a whole file, and at the end the others would wait for it."""
+    items.sort(key=lambda item: item.path.name != "test_mps.py")
+
+
 @pytest.fixture(scope="module")
 def daemon(tmp_path_factory):
     """A daemon with the demo models that start and answer fast, shared by the tests of a module."""
