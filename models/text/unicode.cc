@@ -17,6 +17,22 @@ utf8proc_category_t CategoryOf(char32_t c) {
 
 }  // namespace
 
+bool IsValidUtf8(std::string_view text) {
+  while (!text.empty()) {
+    if (static_cast<signed char>(text.front()) >= 0) {
+      text.remove_prefix(1);
+      continue;
+    }
+    utf8proc_int32_t value = 0;
+    const utf8proc_ssize_t bytes =
+        utf8proc_iterate(reinterpret_cast<const utf8proc_uint8_t*>(text.data()),
+                         static_cast<utf8proc_ssize_t>(text.size()), &value);
+    if (bytes <= 0) return false;
+    text.remove_prefix(static_cast<size_t>(bytes));
+  }
+  return true;
+}
+
 bool IsContinuationByte(char byte) { return (static_cast<unsigned char>(byte) & 0xC0) == 0x80; }
 
 CodePoint DecodeAt(std::string_view text, size_t at) {

@@ -8,6 +8,10 @@ namespace millrace::models {
 
 // UTF-8 by utf8proc. All functions are thread-safe, and only EncodeUtf8 allocates.
 
+// Returns true for well-formed UTF-8 as the Unicode standard defines it: no overlong forms, no
+// surrogates, nothing above U+10FFFF.
+bool IsValidUtf8(std::string_view text);
+
 // One code point of a text.
 struct CodePoint {
   char32_t value = 0;

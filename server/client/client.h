@@ -4,8 +4,8 @@
 
 namespace millrace {
 
-// The small clients of the binary. Each returns the exit status and prints an error as one
-// line on stderr.
+// The client commands of the binary. Each returns the exit status and prints an error as one line
+// on standard error.
 int RunModels(const ModelsCommand& command);
 int RunTranslate(const TranslateCommand& command);
 int RunSynthesize(const SynthesizeCommand& command);

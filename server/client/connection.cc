@@ -5,11 +5,11 @@
 #include <iostream>
 #include <iterator>
 #include <sstream>
-#include <string>
 
 #include "absl/strings/str_cat.h"
 #include "grpcpp/create_channel.h"
 #include "grpcpp/security/credentials.h"
+#include "models/text/unicode.h"
 #include "server/config/command_line.h"
 #include "server/net/address_policy.h"
 
@@ -43,7 +43,7 @@ absl::StatusOr<std::shared_ptr<grpc::Channel>> Connect(const ClientOptions& opti
                  options.address.c_str());
   }
   grpc::ChannelArguments arguments;
-  arguments.SetMaxReceiveMessageSize(-1);  // long speech in one reply
+  arguments.SetMaxReceiveMessageSize(-1);  // long speech is one reply
   return grpc::CreateCustomChannel(options.address, credentials, arguments);
 }
 
@@ -72,6 +72,12 @@ int Fail(const std::string& message) {
 std::string TextOrInput(const std::string& text) {
   if (text != "-") return text;
   return {std::istreambuf_iterator<char>(std::cin), std::istreambuf_iterator<char>()};
+}
+
+absl::StatusOr<std::string> Utf8TextOrInput(const std::string& text) {
+  std::string content = TextOrInput(text);
+  if (!models::IsValidUtf8(content)) return absl::InvalidArgumentError("text: is not valid UTF-8");
+  return content;
 }
 
 }  // namespace millrace

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -10,20 +11,23 @@
 
 namespace millrace {
 
-// A channel as the options say: plain, TLS or mutual TLS. An error names the file that cannot be
-// read.
+// Returns a channel as the options request: plain, TLS or mutual TLS. An error names the file that
+// cannot be read.
 absl::StatusOr<std::shared_ptr<grpc::Channel>> Connect(const ClientOptions& options);
 
-// Puts the deadline and the API key on a call.
+// Sets the deadline and the API key of a call.
 void Prepare(const ClientOptions& options, grpc::ClientContext& context);
 
-// One line for a person: what the server said, or that there is none and how to start it.
+// Returns one line for a person: the server's message, or that there is no server and how to start
+// it.
 std::string Explain(const grpc::Status& status, const ClientOptions& options);
 
 // Prints "millrace: <message>" and returns the exit status of a failure.
 int Fail(const std::string& message);
 
-// The text itself, or all of standard input for "-".
+// Returns the text itself, or all of standard input for "-".
 std::string TextOrInput(const std::string& text);
+// Likewise; returns InvalidArgument for what is not UTF-8.
+absl::StatusOr<std::string> Utf8TextOrInput(const std::string& text);
 
 }  // namespace millrace

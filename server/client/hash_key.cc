@@ -28,7 +28,7 @@ int RunHashKey(const HashKeyCommand& command) {
     if (absl::Status status = AppendApiKeyLine(command.append, *line); !status.ok())
       return Fail(std::string(status.message()));
   }
-  // On the other stream, so that the line stands alone on this one.
+  // The key is printed on the other stream, so that this one has the line alone.
   if (made_here) std::fprintf(stderr, "key, shown only now: %s\n", key.c_str());
   if (command.append.empty()) std::printf("%s\n", line->c_str());
   return kExitOk;

@@ -35,7 +35,7 @@ std::string Details(const v1::ModelStatus& model) {
 std::string StateName(v1::ModelState state) {
   static constexpr std::string_view kPrefix = "MODEL_STATE_";
   const std::string& name = v1::ModelState_Name(state);
-  // A newer server may know states that have no name here.
+  // A newer server may have states without a name here.
   return name.size() > kPrefix.size() ? name.substr(kPrefix.size())
                                       : absl::StrCat("STATE_", static_cast<int>(state));
 }

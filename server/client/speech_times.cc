@@ -21,21 +21,21 @@ Json ToJson(const v1::SpokenSpan& span) {
           {"sentence_index", span.sentence_index()}};
 }
 
-// "01:02:03.004".
+// Returns a time as "01:02:03.004".
 std::string Clock(double seconds) {
   const auto all = static_cast<int64_t>(std::llround(seconds * 1000));
   return absl::StrFormat("%02d:%02d:%02d.%03d", all / 3'600'000, all / 60'000 % 60, all / 1000 % 60,
                          all % 1000);
 }
 
-// Where the character of that number stands.
+// Returns the position of the character with that number.
 size_t ByteOf(std::string_view text, size_t character) {
   size_t at = 0;
   for (; character > 0 && at < text.size(); --character) at += models::DecodeAt(text, at).bytes;
   return at;
 }
 
-// As WebVTT may have it: a line, without what it takes for marks of its own.
+// Returns text that is valid in WebVTT: one line, without the characters of its markup.
 std::string Escaped(std::string_view text) {
   std::string escaped;
   for (const char c : text) {
@@ -75,10 +75,10 @@ std::string TimesAsJson(const SpeechTimes& times) {
 std::string TimesAsWebVtt(const SpeechTimes& times, std::string_view text) {
   std::string vtt = "WEBVTT\n";
   const std::vector<v1::SpokenSpan>& words = times.words;
-  size_t at = 0;         // byte of the text, of the word at hand
-  size_t character = 0;  // that begins there
+  size_t at = 0;         // byte at which the current word begins
+  size_t character = 0;  // index of the character that begins there
   for (size_t first = 0; first < words.size();) {
-    size_t end = first;  // of the sentence
+    size_t end = first;  // end of the sentence
     while (end < words.size() && words[end].sentence_index() == words[first].sentence_index())
       ++end;
     vtt += StrCat("\n", Clock(words[first].start_seconds()), " --> ",
@@ -89,7 +89,8 @@ std::string TimesAsWebVtt(const SpeechTimes& times, std::string_view text) {
       std::string_view written = text.substr(at);
       if (i + 1 < words.size())
         written = written.substr(0, ByteOf(written, words[i + 1].character_offset() - character));
-      // Up to the next word; behind the last one of a sentence no space.
+      // The text up to the next word belongs to this one; the last of a sentence has no space
+      // behind it.
       if (i + 1 == end) written = models::TrimRight(written);
       if (i > first) vtt += StrCat("<", Clock(words[i].start_seconds()), ">");
       vtt += Escaped(written);

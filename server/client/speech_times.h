@@ -8,16 +8,16 @@
 
 namespace millrace {
 
-// When the words and phonemes of a text are heard, as files hold it.
+// These functions write the times of a text's words and phonemes in file formats.
 struct SpeechTimes {
   std::vector<v1::SpokenSpan> words;
   std::vector<v1::SpokenSpan> phonemes;
 };
 
-// A JSON object with the arrays "words" and "phonemes".
+// Returns a JSON object with the arrays "words" and "phonemes".
 std::string TimesAsJson(const SpeechTimes& times);
-// WebVTT: a cue a sentence, with the punctuation of the text and a time before each word, by which
-// players mark what is being said. `text` is what was spoken, UTF-8.
+// Returns WebVTT: a cue for each sentence, with the punctuation of the text and a time before each
+// word, by which players highlight the spoken word. text: what was spoken, UTF-8.
 std::string TimesAsWebVtt(const SpeechTimes& times, std::string_view text);
 
 }  // namespace millrace

@@ -20,13 +20,13 @@ namespace {
 
 using models::AudioFormat;
 
-// The ending of the file's name in lower case, such as ".wav"; empty where it has none.
+// Returns the extension of the file's name in lower case, such as ".wav"; empty if it has none.
 std::string EndingOf(const std::string& file) {
   return absl::AsciiStrToLower(std::filesystem::path(file).extension().string());
 }
 
-// The format that --format names, else that of the file's ending. InvalidArgument lists the
-// endings.
+// Returns the format that --format names, else that of the file's extension. InvalidArgument lists
+// the extensions.
 absl::StatusOr<AudioFormat> FormatOf(const SynthesizeCommand& command) {
   if (const auto format = models::AudioFormatNamed(command.format)) return *format;
   const std::string ending = EndingOf(command.output);
@@ -47,7 +47,7 @@ absl::Status CheckTimestamps(const std::string& file) {
                                                  "' names no format, allowed: .vtt, .json"));
 }
 
-// The bytes of the file.
+// Returns the bytes of the file.
 absl::StatusOr<std::string> Encode(const std::vector<float>& samples, int sample_rate,
                                    AudioFormat format, const SynthesizeCommand& command) {
   const auto rate = models::ResolveSampleRate(format, command.sample_rate, sample_rate);
@@ -69,7 +69,8 @@ bool WriteFile(const std::string& name, const std::string& bytes) {
 }  // namespace
 
 int RunSynthesize(const SynthesizeCommand& command) {
-  // Before the server is asked: a format that there is not, or a rate that it lacks.
+  // This is checked before the server is called: an unknown format, or a rate that the format
+  // lacks.
   const absl::StatusOr<AudioFormat> format = FormatOf(command);
   for (const absl::Status& status : {format.status(), CheckTimestamps(command.timestamps)}) {
     if (status.ok()) continue;
@@ -78,13 +79,14 @@ int RunSynthesize(const SynthesizeCommand& command) {
   }
   if (const auto rate = models::ResolveSampleRate(*format, command.sample_rate, 0); !rate.ok())
     return Fail(std::string(rate.status().message()));
+  const absl::StatusOr<std::string> text = Utf8TextOrInput(command.text);
+  if (!text.ok()) return Fail(std::string(text.status().message()));
   const auto channel = Connect(command.client);
   if (!channel.ok()) return Fail(std::string(channel.status().message()));
   v1::SynthesizeRequest request;
   request.set_model(command.model);
   request.set_voice(command.voice);
-  const std::string text = TextOrInput(command.text);
-  command.phonemes ? request.set_phonemes(text) : request.set_text(text);
+  command.phonemes ? request.set_phonemes(*text) : request.set_text(*text);
   request.set_language(command.language);
   request.set_word_times(!command.timestamps.empty());
   request.set_phoneme_times(!command.timestamps.empty());
@@ -118,7 +120,8 @@ int RunSynthesize(const SynthesizeCommand& command) {
   if (!status.ok()) return Fail(Explain(status, command.client));
   if (samples.empty() || sample_rate <= 0) return Fail("the server sent no audio");
 
-  // Encoded here and not by the server: headers hold the length, which is known when all is there.
+  // The audio is encoded here, because headers hold the length, which is known only when all audio
+  // is there.
   const absl::StatusOr<std::string> audio = Encode(samples, sample_rate, *format, command);
   if (!audio.ok()) return Fail(std::string(audio.status().message()));
   if (command.output == "-") {
@@ -129,7 +132,7 @@ int RunSynthesize(const SynthesizeCommand& command) {
   }
   if (!command.timestamps.empty()) {
     const bool vtt = EndingOf(command.timestamps) == ".vtt";
-    if (!WriteFile(command.timestamps, vtt ? TimesAsWebVtt(times, text) : TimesAsJson(times)))
+    if (!WriteFile(command.timestamps, vtt ? TimesAsWebVtt(times, *text) : TimesAsJson(times)))
       return Fail(command.timestamps + ": cannot be written");
   }
   std::fprintf(stderr, "%s: %.2f s of audio, first after %.0f ms, all after %.0f ms\n",

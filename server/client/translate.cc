@@ -41,11 +41,11 @@ int ListLanguages(const TranslateCommand& command, Stub& stub) {
   return kExitOk;
 }
 
-int Detect(const TranslateCommand& command, Stub& stub) {
+int Detect(const TranslateCommand& command, const std::string& text, Stub& stub) {
   grpc::ClientContext context;
   Prepare(command.client, context);
   v1::DetectLanguageRequest request;
-  request.add_texts(TextOrInput(command.text));
+  request.add_texts(text);
   v1::DetectLanguageResponse response;
   const grpc::Status status = stub.DetectLanguage(&context, request, &response);
   if (!status.ok()) return Fail(Explain(status, command.client));
@@ -63,12 +63,14 @@ int RunTranslate(const TranslateCommand& command) {
   if (!channel.ok()) return Fail(std::string(channel.status().message()));
   const auto stub = v1::TranslationService::NewStub(*channel);
   if (command.list_languages) return ListLanguages(command, *stub);
-  if (command.detect) return Detect(command, *stub);
+  const absl::StatusOr<std::string> text = Utf8TextOrInput(command.text);
+  if (!text.ok()) return Fail(std::string(text.status().message()));
+  if (command.detect) return Detect(command, *text, *stub);
   v1::TranslateRequest request;
   request.set_model(command.model);
   request.set_source_language(command.source_language);
   request.set_target_language(command.target_language);
-  request.add_texts(TextOrInput(command.text));
+  request.add_texts(*text);
   request.set_format(FormatOf(command.format));
   if (command.beam_size > 0) request.mutable_search()->set_beam_size(command.beam_size);
   if (command.alternatives > 0) request.mutable_search()->set_hypotheses(command.alternatives + 1);

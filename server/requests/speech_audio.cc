@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <utility>
 
-#include "server/requests/utf8.h"
+#include "models/text/unicode.h"
 
 namespace millrace::server {
 
@@ -28,7 +28,7 @@ std::string SpeechAudio::Push(models::SynthesizeOutput& piece, ModelMetrics& met
   }
   if (!std::exchange(heard_, true)) metrics.first_audio_seconds.Observe(Seconds(waited));
   metrics.audio_seconds.Increment(static_cast<double>(piece.samples.size()) / piece.sample_rate);
-  metrics.characters.Increment(static_cast<double>(CountCharacters(piece.text)));
+  metrics.characters.Increment(static_cast<double>(models::CountCodePoints(piece.text)));
   samples_ += piece.samples.size();
   return MakeEncoder().ok() ? encoder_->Push(piece.samples) : std::string();
 }

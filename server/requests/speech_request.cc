@@ -6,8 +6,8 @@
 #include "models/core/language_tag.h"
 #include "models/core/speech_choice.h"
 #include "models/core/strings.h"
+#include "models/text/unicode.h"
 #include "server/requests/text_field.h"
-#include "server/requests/utf8.h"
 
 namespace millrace::server {
 namespace {
@@ -34,7 +34,8 @@ absl::StatusOr<SpeechWork> MakeSpeechWork(SpeechRequest request, models::AudioCo
   const char* field = is_phonemes ? "phonemes" : "text";
   std::string& text = is_phonemes ? request.phonemes : request.text;
   if (absl::Status status = CheckText(field, text); !status.ok()) return status;
-  if (absl::Status status = CheckTotal(field, CountCharacters(text), max_characters); !status.ok())
+  if (absl::Status status = CheckTotal(field, models::CountCodePoints(text), max_characters);
+      !status.ok())
     return status;
   if (absl::Status status = CheckVersion(request.model, request.model_version); !status.ok())
     return status;

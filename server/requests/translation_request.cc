@@ -8,10 +8,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "models/core/strings.h"
+#include "models/text/unicode.h"
 #include "server/requests/text_field.h"
 #include "server/requests/translation_source.h"
 #include "server/requests/translation_terms.h"
-#include "server/requests/utf8.h"
 
 namespace millrace::server {
 namespace {
@@ -38,7 +38,7 @@ absl::Status CheckPrefixes(const std::vector<std::string>& prefixes, size_t text
     if (prefixes[i].empty()) continue;
     const std::string field = StrCat("target_prefixes[", i, "]");
     if (absl::Status status = CheckText(field, prefixes[i]); !status.ok()) return status;
-    if (const size_t count = CountCharacters(prefixes[i]); count > kMaxPrefixCharacters) {
+    if (const size_t count = models::CountCodePoints(prefixes[i]); count > kMaxPrefixCharacters) {
       return absl::InvalidArgumentError(StrCat(field, ": has ", count, " characters; at most ",
                                                kMaxPrefixCharacters, " are allowed"));
     }
@@ -78,7 +78,7 @@ SortedTexts Sort(models::TranslateInput& input) {
   SortedTexts sorted;
   for (size_t i = 0; i < input.texts.size(); ++i) {
     TranslationText& text = sorted.all.emplace_back();
-    text.characters = CountCharacters(input.texts[i]);
+    text.characters = models::CountCodePoints(input.texts[i]);
     text.status = CheckText(StrCat("texts[", i, "]"), input.texts[i]);
     if (!text.status.ok()) continue;
     sorted.places.push_back(i);
@@ -196,7 +196,7 @@ absl::StatusOr<std::vector<std::vector<models::DetectedLanguage>>> DetectLanguag
   size_t characters = 0;
   for (size_t i = 0; i < texts.size(); ++i) {
     status.Update(CheckText(StrCat("texts[", i, "]"), texts[i]));
-    characters += CountCharacters(texts[i]);
+    characters += models::CountCodePoints(texts[i]);
   }
   status.Update(CheckTotal("texts", characters, kMaxTranslateCharacters));
   if (!status.ok()) return status;

@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "models/core/strings.h"
+#include "models/text/unicode.h"
 #include "server/requests/text_field.h"
-#include "server/requests/utf8.h"
 
 namespace millrace::server {
 namespace {
@@ -23,7 +23,7 @@ absl::Status CheckCount(std::string_view field, size_t count) {
 
 absl::Status CheckTerm(const std::string& field, std::string_view term) {
   if (absl::Status status = CheckText(field, term); !status.ok()) return status;
-  const size_t characters = CountCharacters(term);
+  const size_t characters = models::CountCodePoints(term);
   if (characters <= kMaxCharacters) return absl::OkStatus();
   return absl::InvalidArgumentError(
       StrCat(field, ": has ", characters, " characters; at most ", kMaxCharacters, " are allowed"));

@@ -11,7 +11,7 @@
 #include "google/protobuf/io/zero_copy_stream.h"
 #include "google/protobuf/unknown_field_set.h"
 #include "models/core/strings.h"
-#include "server/requests/utf8.h"
+#include "models/text/unicode.h"
 
 namespace millrace::server {
 namespace {
@@ -21,10 +21,10 @@ using google::protobuf::FieldDescriptor;
 using google::protobuf::UnknownField;
 using google::protobuf::UnknownFieldSet;
 
-// Protobuf's own limit.
+// Protobuf cannot serialise larger messages.
 constexpr size_t kMaxMessageBytes = std::numeric_limits<int32_t>::max();
 
-// The path of the first string field that is not UTF-8, or "".
+// Returns the path of the first string field that is not UTF-8, or an empty string.
 std::string FindInvalidUtf8(const UnknownFieldSet& fields, const Descriptor& type) {
   std::vector<int> seen(type.field_count(), 0);
   for (int i = 0; i < fields.field_count(); ++i) {
@@ -34,7 +34,7 @@ std::string FindInvalidUtf8(const UnknownFieldSet& fields, const Descriptor& typ
     std::string path = descriptor->name();
     if (descriptor->is_repeated()) absl::StrAppend(&path, "[", seen[descriptor->index()]++, "]");
     if (descriptor->type() == FieldDescriptor::TYPE_STRING &&
-        !IsValidUtf8(field.length_delimited()))
+        !models::IsValidUtf8(field.length_delimited()))
       return path;
     if (descriptor->type() == FieldDescriptor::TYPE_MESSAGE) {
       UnknownFieldSet inner;
@@ -55,7 +55,7 @@ absl::Status ParseMessage(const ByteBuffer& buffer, google::protobuf::Message& m
     });
   };
   if (parse_into(message)) return absl::OkStatus();
-  // Any message parses as Empty with all fields unknown, unchecked.
+  // Any message parses as Empty, with all its fields unknown and unchecked.
   google::protobuf::Empty fields;
   if (parse_into(fields)) {
     const Descriptor& type = *message.GetDescriptor();

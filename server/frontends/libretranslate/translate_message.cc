@@ -9,16 +9,16 @@
 #include "absl/strings/numbers.h"
 #include "models/core/language_names.h"
 #include "models/core/strings.h"
+#include "models/text/unicode.h"
 #include "nlohmann/json.hpp"
 #include "server/http/json_body.h"
-#include "server/requests/utf8.h"
 
 namespace millrace::server {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-// More than any model gives.
+// This exceeds what any model gives.
 constexpr int kMaxAlternatives = 1'000;
 
 std::string Dump(const Json& json) {
@@ -105,7 +105,7 @@ absl::StatusOr<HttpTranslateRequest> ParseJson(std::string_view body) {
   if (!members.ok()) return members.status();
   HttpTranslateRequest request;
   for (const auto& [name, value] : members->items()) {
-    if (value.is_null()) continue;  // as if it were not there
+    if (value.is_null()) continue;  // treated as absent
     if (absl::Status status = TakeJson(name, value, request); !status.ok()) return status;
   }
   return request;
@@ -116,7 +116,7 @@ absl::Status Missing(std::string_view name) {
 }
 
 Json ToJson(const models::DetectedLanguage& detected) {
-  // What cannot be told is English for sure not, as the original has it.
+  // A language that cannot be detected is English with confidence 0, as in the original.
   if (detected.language.empty()) return {{"confidence", 0.0}, {"language", "en"}};
   return {{"confidence", static_cast<int>(detected.confidence * 100 + 0.5F)},
           {"language", detected.language}};
@@ -135,7 +135,8 @@ absl::StatusOr<HttpTranslateRequest> ParseTranslateBody(std::string_view content
   if (absl::EqualsIgnoreCase(View(type), "application/x-www-form-urlencoded")) {
     request = ParseTranslateForm(ParseForm(body));
   } else if (absl::EndsWithIgnoreCase(View(type), "json")) {
-    if (!IsValidUtf8(body)) return absl::InvalidArgumentError("the body is not valid UTF-8");
+    if (!models::IsValidUtf8(body))
+      return absl::InvalidArgumentError("the body is not valid UTF-8");
     request = ParseJson(body);
   } else {
     return absl::InvalidArgumentError(
@@ -150,7 +151,8 @@ absl::StatusOr<HttpTranslateRequest> ParseTranslateForm(FormMembers members) {
   HttpTranslateRequest request;
   std::vector<std::string>& texts = request.translation.input.texts;
   for (auto& [name, value] : members) {
-    if (!IsValidUtf8(value)) return absl::InvalidArgumentError("the body is not valid UTF-8");
+    if (!models::IsValidUtf8(value))
+      return absl::InvalidArgumentError("the body is not valid UTF-8");
     if (name == "q") {
       texts.push_back(std::move(value));
     } else if (absl::Status status = TakeText(name, std::move(value), request); !status.ok()) {
@@ -210,7 +212,7 @@ std::string DetectBody(const std::vector<models::DetectedLanguage>& candidates) 
 }
 
 std::string LanguagesBody(const std::vector<TranslationRoute>& routes) {
-  // Each can be "translated" into itself.
+  // Each language is also listed as a target of itself, as in the original.
   std::map<std::string, std::set<std::string>> targets;
   for (const TranslationRoute& route : routes) {
     targets[route.source_language].insert({route.source_language, route.target_language});

@@ -7,21 +7,23 @@
 #include "models/core/strings.h"
 #include "models/speech/speech_units.h"
 #include "models/text/trim.h"
+#include "models/text/unicode.h"
 #include "server/frontends/grpc/message_codec.h"
 #include "server/requests/text_field.h"
-#include "server/requests/utf8.h"
 
 namespace millrace::server {
 namespace {
 
 constexpr size_t kMaxMessageCharacters = 5'000;
-// Decoded on the polling thread, and far above what so many characters and a config take.
+// A message is decoded on the polling thread. This is far above what so many characters and a
+// config need.
 constexpr size_t kMaxMessageBytes = 64 << 10;
 constexpr size_t kMaxCharacters = 1'000'000;
-// The most text that waits to be spoken, more than a minute of speech.
+// The most text that waits to be spoken: more than a minute of speech.
 constexpr size_t kMaxReadyBytes = 4'000;
 
-// What tells how a text ends: the marks and quotes at its end, and the white space behind them.
+// The characters that determine how a text ends: the marks and quotes at its end, and the white
+// space behind them.
 std::string EndOf(std::string_view text) {
   constexpr size_t kMarkBytes = 16;
   const size_t spoken = models::TrimRight(text).size();
@@ -57,7 +59,7 @@ void TextStreamCall::OnReadDone(bool ok) {
   if (ok) {
     status = OrInternal([this] { return Take(); });
   } else {
-    // Or the client has cancelled, which is told after this.
+    // The client may also have cancelled, which is reported after this.
     MutexLock lock(text_mu_);
     ended_ = true;
     ready_ += sentences_in_.TakeRest();
@@ -87,7 +89,7 @@ absl::Status TextStreamCall::Take() {
     if (absl::Status status = TakeConfig(std::move(*message.mutable_config())); !status.ok())
       return status;
   }
-  const size_t characters = CountCharacters(message.text());
+  const size_t characters = models::CountCodePoints(message.text());
   if (!message.text().empty()) {
     if (absl::Status status = CheckText("text", message.text()); !status.ok()) return status;
     if (characters > kMaxMessageCharacters) {
@@ -105,9 +107,9 @@ absl::Status TextStreamCall::Take() {
     return status;
   ready_ += sentences_in_.Push(message.text());
   if (message.flush()) ready_ += sentences_in_.TakeRest();
-  // Marks are spoken with what follows them, but not kept without end.
+  // Punctuation is spoken with the text that follows it, but it is not kept without limit.
   if (ready_.size() > kMaxReadyBytes && !speech::HasLetterOrDigit(ready_))
-    characters_done_ += CountCharacters(std::exchange(ready_, {}));
+    characters_done_ += models::CountCodePoints(std::exchange(ready_, {}));
   return absl::OkStatus();
 }
 
@@ -121,7 +123,7 @@ absl::Status TextStreamCall::TakeConfig(v1::SynthesizeRequest config) {
   auto request = ToSpeechRequest(std::move(config), models::AudioContainer::kStream);
   if (!request.ok()) return request.status();
   config_ = *std::move(request);
-  // What is wrong with it is told now, not when the first sentence has come.
+  // The config's errors are reported now, not when the first sentence has arrived.
   config_->text.assign(1, 'a');
   auto probe = MakeSpeechWork(*config_, models::AudioContainer::kStream, 1, services());
   if (!probe.ok()) return probe.status();
@@ -145,7 +147,7 @@ void TextStreamCall::Advance(std::optional<absl::Status> job_end) {
       } else if (speech::HasLetterOrDigit(ready_)) {
         config_->text = std::exchange(ready_, {});
         first_character_ = characters_done_;
-        characters_done_ += CountCharacters(config_->text);
+        characters_done_ += models::CountCodePoints(config_->text);
         job_ = JobState::kBeingQueued;
       } else if (ended_) {
         status = EmptyStream();
@@ -227,7 +229,7 @@ void TextStreamCall::Finish(const absl::Status& status) {
   {
     MutexLock lock(text_mu_);
     if (job_ == JobState::kBeingQueued) {
-      job_end_ = status;  // for the thread that queues it, and still touches this
+      job_end_ = status;  // handled by the thread that queues it and still uses this object
       return;
     }
   }
@@ -239,10 +241,10 @@ void TextStreamCall::Fail(const absl::Status& status) {
   {
     MutexLock lock(text_mu_);
     if (over_ || !failure_.ok()) return;
-    failure_ = status;  // no other job begins
+    failure_ = status;  // no other job begins after it
     queued = job_ == JobState::kQueued;
   }
-  Cancel();  // stops a job that is just being queued, too
+  Cancel();  // also stops a job that is being queued
   if (queued) run_.Cancel();
   stream_.DropParked();
   Advance();
@@ -258,7 +260,7 @@ void TextStreamCall::OnDone() {
 
 TimePoint TextStreamCall::waiting_since() const {
   const TimePoint reply = stream_.waiting_since();
-  if (reply != TimePoint::max()) return reply;  // it is the client's turn to read
+  if (reply != TimePoint::max()) return reply;  // the client must read first
   const TimePoint written = stream_.last_progress();
   MutexLock lock(text_mu_);
   if (job_ != JobState::kNone || over_ || ended_) return TimePoint::max();

@@ -7,7 +7,7 @@
 
 #include "models/core/language_names.h"
 #include "models/core/strings.h"
-#include "server/requests/utf8.h"
+#include "models/text/unicode.h"
 
 namespace millrace::server {
 namespace {
@@ -112,7 +112,7 @@ v1::Translation ToMessage(TranslationResults::Text result, const TranslationText
   v1::Translation message;
   *message.mutable_status() = ToMessage(text.status);
   message.set_source_characters(static_cast<int64_t>(text.characters));
-  message.set_target_characters(static_cast<int64_t>(CountCharacters(result.text)));
+  message.set_target_characters(static_cast<int64_t>(models::CountCodePoints(result.text)));
   message.set_text(std::move(result.text));
   message.set_source_tokens(result.source_tokens);
   message.set_target_tokens(result.target_tokens);

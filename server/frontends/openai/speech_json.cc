@@ -7,18 +7,18 @@
 
 #include "models/core/shown.h"
 #include "models/core/strings.h"
+#include "models/text/unicode.h"
 #include "nlohmann/json.hpp"
 #include "server/frontends/openai/json_member.h"
 #include "server/frontends/openai/other_members.h"
 #include "server/http/json_body.h"
-#include "server/requests/utf8.h"
 
 namespace millrace::server {
 namespace {
 
 using nlohmann::json;
 
-// The model of requests that name none, as those of Kokoro-FastAPI's clients may.
+// The model of requests that name none, as Kokoro-FastAPI's clients may.
 constexpr char kDefaultModel[] = "tts-1";
 // The sample rate that OpenAI documents for pcm, which has no header to state one.
 constexpr uint32_t kPcmRate = 24'000;
@@ -28,7 +28,7 @@ absl::Status TakeSeconds(const json& value, std::string_view name, std::optional
   return TakeFloat(value, name, "0..10", out.emplace());
 }
 
-// A name, or OpenAI's object with the id of a voice of the client's own.
+// Reads a name, or OpenAI's object with the id of a custom voice.
 absl::Status TakeVoice(const json& value, std::string_view name, HttpSpeechRequest& request) {
   if (value.is_string()) return TakeString(value, name, request.speech.voice);
   if (!value.is_object()) return WrongType(name, "a string or an object with an id", value);
@@ -67,7 +67,7 @@ absl::Status TakeTimestamps(const json& value, std::string_view name, SpeechRequ
 absl::Status TakeMember(const std::string& name, const json& value, SpeechRoute route,
                         HttpSpeechRequest& request) {
   SpeechRequest& speech = request.speech;
-  // Captions have a form and times of their own.
+  // Captions have their own form and times.
   if (route == SpeechRoute::kCaptioned && (name == "stream_format" || name == "timestamps")) {
     request.ignored.push_back(name);
     return absl::OkStatus();
@@ -148,14 +148,14 @@ void ApplyOtherMembers(SpeechRoute route, HttpSpeechRequest& request) {
 }  // namespace
 
 absl::StatusOr<HttpSpeechRequest> ParseSpeechJson(std::string_view body, SpeechRoute route) {
-  if (!IsValidUtf8(body)) return absl::InvalidArgumentError("the body is not valid UTF-8");
+  if (!models::IsValidUtf8(body)) return absl::InvalidArgumentError("the body is not valid UTF-8");
   const absl::StatusOr<json> parsed = ParseJsonObject(body);
   if (!parsed.ok()) return parsed.status();
   const json& members = *parsed;
   HttpSpeechRequest request;
   request.speech.format = models::AudioFormat::kMp3;  // OpenAI's default
   for (const auto& [name, value] : members.items()) {
-    if (value.is_null()) continue;  // as if it were not there
+    if (value.is_null()) continue;  // treated as absent
     if (absl::Status status = TakeMember(name, value, route, request); !status.ok()) return status;
   }
   ApplyOtherMembers(route, request);
@@ -163,7 +163,7 @@ absl::StatusOr<HttpSpeechRequest> ParseSpeechJson(std::string_view body, SpeechR
     if (required == std::string_view("model") && route == SpeechRoute::kCaptioned) continue;
     const auto found = members.find(required);
     if (found != members.end() && !found->is_null()) continue;
-    // Phonemes stand in its place.
+    // Phonemes replace it.
     if (required == std::string_view("input") && !request.speech.phonemes.empty()) continue;
     return absl::InvalidArgumentError(StrCat(std::string_view(required), ": is missing"));
   }

@@ -5,7 +5,7 @@
 #include <variant>
 
 #include "models/core/strings.h"
-#include "server/requests/utf8.h"
+#include "models/text/unicode.h"
 
 namespace millrace::server {
 namespace {
@@ -19,9 +19,9 @@ void SpeechReply::Start(absl::StatusOr<SpeechWork> work, SpeechFraming framing) 
   HoldThis();
   if (work.ok()) {
     audio_.Start(work->encoding);
-    framer_ =
-        SpeechFramer(framing, work->encoding.format,
-                     CountCharacters(std::get<models::SynthesizeInput>(work->work.input).text));
+    framer_ = SpeechFramer(
+        framing, work->encoding.format,
+        models::CountCodePoints(std::get<models::SynthesizeInput>(work->work.input).text));
   }
   const TimePoint deadline = run_.start() + run_.services().max_request_time;
   const std::optional<absl::Status> end =
@@ -44,7 +44,7 @@ void SpeechReply::Emit(models::Output output) {
   auto& piece = std::get<models::SynthesizeOutput>(output);
   if (too_long_) return;
   Append(framer_.Push(piece, audio_.Push(piece, run_.metrics(), run_.elapsed())));
-  // An answer that is sent as a whole is held in memory until it is complete.
+  // An answer that is sent as a whole is kept in memory until it is complete.
   if (framing_ == SpeechFraming::kWholeCaption && audio_.plain_bytes() > kMaxWholeAudioBytes) {
     too_long_ = true;
     Cancel();
@@ -77,7 +77,7 @@ void SpeechReply::Finish(const absl::Status& result) {
   {
     MutexLock lock(mu_);
     end_ = status;
-    // An error need not wait behind audio that the client has not taken.
+    // An error does not wait behind audio that the client has not taken.
     if (!status.ok()) pending_.clear();
   }
   changed_.NotifyAll();
@@ -115,7 +115,7 @@ void SpeechReply::Abandon() {
     if (std::exchange(abandoned_, true) || end_) return;
     pending_ = std::string();
   }
-  // Before the parked job is looked for: Park asks `abandoned_`.
+  // This precedes the look for the parked job, because Park reads `abandoned_`.
   run_.Cancel();
   std::unique_ptr<Job> parked;
   {
@@ -133,7 +133,8 @@ bool SpeechReply::Congested() const {
   return pending_.size() > run_.services().max_buffered_bytes;
 }
 
-// Hysteresis: half empty before the next step, or a step would follow every piece.
+// The buffer must be half empty before the next step (hysteresis), or a step would follow every
+// piece.
 bool SpeechReply::CaughtUp() const {
   return pending_.size() <= run_.services().max_buffered_bytes / 2;
 }
@@ -142,8 +143,8 @@ void SpeechReply::Park(std::unique_ptr<Job> job) {
   Scheduler& scheduler = run_.services().scheduler;
   {
     MutexLock lock(mu_);
-    // The client may have caught up, or left, since Congested was asked; then nobody would wake the
-    // job.
+    // The client may have caught up or left since Congested was called; then nothing would resume
+    // the job.
     if (!CaughtUp() && !abandoned_) {
       parked_ = std::move(job);
       return;

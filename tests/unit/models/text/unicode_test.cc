@@ -19,6 +19,37 @@ std::vector<char32_t> Decoded(std::string_view text) {
   return values;
 }
 
+TEST(IsValidUtf8Test, TakesEveryCodePointLength) {
+  for (const char* text : {"", "plain", "\xC3\xA9", "\xE2\x82\xAC", "\xF0\x9F\x98\x80",
+                           "\xEF\xBF\xBD", "\xF4\x8F\xBF\xBF", "\xED\x9F\xBF"})
+    EXPECT_TRUE(IsValidUtf8(text)) << text;
+  EXPECT_TRUE(IsValidUtf8(std::string("a\0b", 3)));
+}
+
+TEST(IsValidUtf8Test, RefusesWhatIsNot) {
+  const std::string bad[] = {"\xFF",
+                             "\x80",              // a continuation first
+                             "\xC3",              // cut short
+                             "\xE2\x82",          // cut short
+                             "\xC0\xAF",          // over-long
+                             "\xE0\x80\xAF",      // over-long
+                             "\xED\xA0\x80",      // a surrogate
+                             "\xF4\x90\x80\x80",  // over U+10FFFF
+                             "\xF8\x88\x80\x80\x80",
+                             "good\xC3(",
+                             "\xC3\xA9\xA9"};
+  for (const std::string& text : bad) {
+    EXPECT_FALSE(IsValidUtf8(text)) << ::testing::PrintToString(text);
+    EXPECT_FALSE(IsValidUtf8("before " + text + " after")) << ::testing::PrintToString(text);
+  }
+}
+
+TEST(CountCodePointsTest, CountsCodePoints) {
+  EXPECT_EQ(CountCodePoints(""), 0U);
+  EXPECT_EQ(CountCodePoints("abc"), 3U);
+  EXPECT_EQ(CountCodePoints("\xC3\xA9\xE2\x82\xAC\xF0\x9F\x98\x80"), 3U);
+}
+
 TEST(DecodeAtTest, ReadsCodePointsOfEveryLength) {
   EXPECT_THAT(Decoded("a\u00e9\u20ac\U0001F600"),
               testing::ElementsAre(U'a', 0xE9, 0x20AC, 0x1F600));

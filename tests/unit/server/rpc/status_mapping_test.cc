@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "server/requests/utf8.h"
+#include "models/text/unicode.h"
 
 namespace millrace::server {
 namespace {
@@ -40,7 +40,7 @@ TEST(ToGrpcStatusTest, CutsBetweenCharacters) {
       std::string text(shift, 'x');
       while (text.size() < 3000) text += character;
       const std::string message = ToGrpcStatus(absl::InternalError(text)).error_message();
-      EXPECT_TRUE(IsValidUtf8(message)) << character << " shifted by " << shift;
+      EXPECT_TRUE(models::IsValidUtf8(message)) << character << " shifted by " << shift;
       EXPECT_THAT(message, EndsWith("..."));
       EXPECT_LE(message.size(), 1024U + 3);
       EXPECT_GT(message.size(), 1024U - 8);
