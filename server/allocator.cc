@@ -1,4 +1,5 @@
-// What the daemon asks of its allocator when it starts. Without jemalloc nobody reads it.
+// The settings that the daemon asks of its allocator when it starts. Without jemalloc, nothing
+// reads them.
 #ifdef MILLRACE_JEMALLOC
 #include <unistd.h>
 
@@ -6,8 +7,9 @@
 
 namespace {
 
-// On standard error as jemalloc does it, but for what is no news to an operator: a process that is
-// kept on some of the cores does without arenas by core. Runs before main; must not allocate.
+// Writes jemalloc's messages to standard error, as jemalloc does, except for one that is no news to
+// an operator: a process that is restricted to some of the cores does without arenas by core. Runs
+// before main; must not allocate.
 void Say(void*, const char* text) {
   const std::string_view message(text);
   if (message.find("Number of CPUs detected is not deterministic") != message.npos) return;
@@ -16,10 +18,11 @@ void Say(void*, const char* text) {
 
 }  // namespace
 
-// Returns unused memory to the system from a thread of its own, not within a request; and one arena
-// a core, since the default, four, lets each worker fill one of its own.
+// Unused memory returns to the system on a thread of its own, not within a request. There is one
+// arena for each core, because the default, four, lets each worker fill one of its own.
 extern "C" const char* const malloc_conf = "background_thread:true,percpu_arena:percpu";
-// Not in a block with it: there, a constant would be this file's own and jemalloc not see it.
+// The constant above is not in this block, where it would be local to this file and invisible to
+// jemalloc.
 extern "C" {
 void (*malloc_message)(void*, const char*) = Say;
 }

@@ -22,7 +22,7 @@
 namespace millrace::server {
 namespace {
 
-// Whether the model loads and answers its own warm-up inputs.
+// Checks whether the model loads and answers its own warm-up inputs.
 absl::Status CheckModel(const models::ModelRepository& repository, const std::string& name,
                         Device& device, runtime::WorkerContext& context) {
   try {
@@ -43,7 +43,7 @@ int Check(const ServerConfig& config) {
     failures += !status.ok();
   };
   logging::Init({.level = LogLevel::kOff, .format = config.log_format});
-  SetLogSink(nullptr);  // what models say stands between the findings
+  SetLogSink(nullptr);  // the messages of models appear between the findings
   try {
     report("configuration", Validate(config));
     if (config.cpu_isa)
@@ -56,7 +56,7 @@ int Check(const ServerConfig& config) {
     if (!config.tls_cert.empty())
       report(StrCat("TLS ", config.tls_cert.string()), MakeCredentials(config).status());
     const ModelSafety::Options safety_options = MakeSafetyOptions(config);
-    // A profile that does not hold is no reason not to start.
+    // A profile that does not apply does not prevent the start.
     ModelSafety safety(safety_options,
                        [](const std::string& line) { std::printf("warning %s\n", line.c_str()); });
     const auto runtime = runtime::Runtime::Bootstrap(MakeRuntimeOptions(config, safety));

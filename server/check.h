@@ -4,8 +4,8 @@
 
 namespace millrace::server {
 
-// `millrace check`: whether Serve would find its files, models and device usable; prints what it
-// found. Returns the exit status.
+// Runs `millrace check`: prints whether Serve would find its files, models and device usable.
+// Returns the exit status.
 int Check(const ServerConfig& config);
 
 }  // namespace millrace::server

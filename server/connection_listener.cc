@@ -31,7 +31,8 @@ constexpr short kClosed = 0;
 
 constexpr int kAcceptPauseMs = 100;
 
-// Two descriptors a gRPC connection, gRPC's and ours, and room for all else that the process opens.
+// A gRPC connection has two descriptors, gRPC's and ours; the rest is left for everything else that
+// the process opens.
 void RaiseDescriptorLimit(int max_connections) {
   const rlim_t wanted = 2 * static_cast<rlim_t>(max_connections) + 512;
   rlimit limit;
@@ -53,13 +54,13 @@ int BoundPort(int fd) {
                                              : reinterpret_cast<sockaddr_in&>(address).sin_port);
 }
 
-// A socket bound to the address, or -1 with errno.
+// Returns a socket bound to the address, or -1 with errno.
 int BindTo(const addrinfo& address) {
   const int fd = socket(address.ai_family, address.ai_socktype, address.ai_protocol);
   if (fd < 0) return -1;
   const int on = 1;
   setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on,
-             sizeof(on));  // a restart need not wait for old connections to time out
+             sizeof(on));  // a restart does not wait for old connections to time out
   fcntl(fd, F_SETFD, FD_CLOEXEC);
   if (bind(fd, address.ai_addr, address.ai_addrlen) == 0 &&
       fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK) == 0) {
@@ -117,7 +118,7 @@ absl::Status ConnectionListener::Start(Handler handler) {
 
 void ConnectionListener::Stop() {
   if (!thread_.joinable()) return;
-  close(std::exchange(stop_pipe_[1], -1));  // the reader sees the end
+  close(std::exchange(stop_pipe_[1], -1));  // the reader sees the end of the pipe
   thread_.join();
   close(std::exchange(stop_pipe_[0], -1));
 }
@@ -129,8 +130,8 @@ void ConnectionListener::Run(const Handler& handler) {
   for (;;) {
     const int next_turn = HandOver(handler, Clock::Real().Now());
     guard.SetOpen(open_.size());
-    // A connection that cannot be accepted keeps the socket readable: it is left alone for a while,
-    // and hang-ups go on freeing descriptors.
+    // A connection that cannot be accepted keeps the socket readable, so the socket is left alone
+    // for a while; connections that hang up still free descriptors.
     waits.assign({{.fd = stop_pipe_[0], .events = POLLIN, .revents = 0},
                   {.fd = pause ? -1 : fd_, .events = POLLIN, .revents = 0}});
     for (const OpenConnection& one : open_)
@@ -138,7 +139,7 @@ void ConnectionListener::Run(const Handler& handler) {
     const int pause_ms = pause ? kAcceptPauseMs : -1;
     const int wait_ms = next_turn < 0 || pause_ms < 0 ? std::max(next_turn, pause_ms)
                                                       : std::min(next_turn, pause_ms);
-    if (poll(waits.data(), waits.size(), wait_ms) < 0) continue;  // a signal
+    if (poll(waits.data(), waits.size(), wait_ms) < 0) continue;  // interrupted by a signal
     if (waits[0].revents != 0) break;
     size_t kept = 0;
     for (size_t i = 0; i < open_.size(); ++i) {
@@ -151,7 +152,7 @@ void ConnectionListener::Run(const Handler& handler) {
     open_.resize(kept);
     pause = waits[1].revents != 0 && !Accept();
   }
-  // The connection ends, whoever else holds its descriptor: its client sees UNAVAILABLE.
+  // This ends the connection although others hold its descriptor: the client sees UNAVAILABLE.
   for (const OpenConnection& one : open_) {
     shutdown(one.fd, SHUT_RDWR);
     close(one.fd);
@@ -201,7 +202,7 @@ bool ConnectionListener::MakePlace(const Peer& peer, TimePoint now) {
       return true;
     case Place::Answer::kMakeRoom:
       ConnectionGuard::Process().CountMadeRoom();
-      shutdown(open_[place.closed].fd, SHUT_RDWR);  // gRPC sees its end
+      shutdown(open_[place.closed].fd, SHUT_RDWR);  // gRPC sees the connection's end
       close(open_[place.closed].fd);
       open_.erase(open_.begin() + static_cast<ptrdiff_t>(place.closed));
       return true;

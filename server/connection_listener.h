@@ -13,26 +13,27 @@
 
 namespace millrace::server {
 
-// Accepts TCP connections for gRPC and bounds how many are open, of all and of each peer: gRPC
-// itself takes any number. A connection over the limit is closed at once, which its client sees as
-// UNAVAILABLE; one that never began a call makes room for it. Each is watched by the process's
-// ConnectionGuard, and waits a while where one of its peer was closed for abuse. One thread of its
-// own; for the rest it belongs to one thread.
+// Accepts TCP connections for gRPC and bounds how many are open, of all and of each peer, because
+// gRPC itself accepts any number. A connection over the limit is closed at once, which its client
+// sees as UNAVAILABLE; one that never began a call is closed to make room for it. The process's
+// ConnectionGuard watches each connection, and one of a peer that was closed for abuse waits a
+// while. It accepts on a thread of its own; all functions must be called on one thread.
 class ConnectionListener {
  public:
   using Handler = std::function<void(int listener_fd, int fd)>;
-  // Binds host:port (port 0: a free one), so that nobody else can; connections are refused until
-  // Start. UNAVAILABLE naming the address when that fails.
+  // Binds host:port (port 0: a free one), so that no other process can; connections are refused
+  // until Start. Returns UNAVAILABLE with the address if that fails.
   static absl::StatusOr<std::unique_ptr<ConnectionListener>> Bind(const std::string& address,
                                                                   const ConnectionLimits& limits);
-  ~ConnectionListener();  // stops
+  ~ConnectionListener();  // stops accepting
   ConnectionListener(const ConnectionListener&) = delete;
   ConnectionListener& operator=(const ConnectionListener&) = delete;
 
   int port() const { return port_; }
-  // Starts to accept. The handler takes the descriptor; it runs on the listener's thread.
+  // Starts to accept. The handler takes ownership of the descriptor; it runs on the listener's
+  // thread.
   absl::Status Start(Handler handler);
-  // Accepts no more and ends the open connections. Idempotent.
+  // Stops accepting and ends the open connections. Idempotent.
   void Stop();
 
  private:
@@ -40,13 +41,15 @@ class ConnectionListener {
       : fd_(fd), port_(port), limits_(limits) {}
 
   void Run(const Handler& handler);
-  // False when the system lets none be accepted for now, for want of descriptors or memory.
+  // Returns false if the system accepts no connection for now, for want of descriptors or memory.
   bool Accept();
-  // Whether there is a place for a connection of this peer; closes another one where that makes it.
+  // Returns whether there is room for a connection of this peer; closes another one where that
+  // makes room.
   bool MakePlace(const Peer& peer, TimePoint now);
-  // Gives gRPC those whose turn it is. Milliseconds until the next one's, -1 when none waits.
+  // Passes to gRPC the connections whose wait is over. Returns the milliseconds until the next
+  // one's is, or -1 if none waits.
   int HandOver(const Handler& handler, TimePoint now);
-  // False: it is closed.
+  // Returns false if the connection was closed instead.
   bool HandOver(const Handler& handler, OpenConnection& connection);
   void LogOnce(const char* message, logging::Fields fields);
 
@@ -54,10 +57,11 @@ class ConnectionListener {
   const int port_;
   const ConnectionLimits limits_;
   int stop_pipe_[2] = {-1, -1};
-  // Their descriptors hang up when either side closes. Only the thread touches them.
+  // The descriptors report a hang-up when either side closes. Only the thread uses these members.
   std::vector<OpenConnection> open_;
-  bool refusing_ = false;  // since the last accepted connection; one log line each time
-  std::thread thread_;     // last
+  bool refusing_ =
+      false;  // since the last accepted connection, so that a line is logged once each time
+  std::thread thread_;  // declared last, so that it ends first
 };
 
 }  // namespace millrace::server

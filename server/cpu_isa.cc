@@ -8,7 +8,7 @@
 namespace millrace::server {
 namespace {
 
-// The names of a set in the environment variables that limit each library.
+// The names of an instruction set in the environment variables that limit each library.
 struct LibraryNames {
   const char* aten;
   const char* onednn;

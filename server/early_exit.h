@@ -4,8 +4,8 @@
 
 namespace millrace {
 
-// Prints what the command line's reader has to say before the process ends, and returns the exit
-// status. Main thread, before anything was logged.
+// Prints the command line's result, such as its help or error, before the process ends, and returns
+// the exit status. Main thread, before anything is logged.
 int Report(const EarlyExit& exit);
 
 }  // namespace millrace

@@ -17,7 +17,7 @@
 namespace millrace::server {
 namespace {
 
-// At some 12 KB each.
+// Each takes about 12 KB.
 constexpr int kMostWaitingCalls = 16'384;
 
 }  // namespace
@@ -26,7 +26,8 @@ absl::StatusOr<std::unique_ptr<GrpcServer>> GrpcServer::Listen(
     const ServerConfig& config, std::unique_ptr<ConnectionListener> listener,
     std::shared_ptr<grpc::ServerCredentials> credentials, std::vector<RpcService*> services) {
 #if GOOGLE_PROTOBUF_VERSION < 4022000
-  // Its lines on bad requests would stand between the log's own; their statuses say the same.
+  // gRPC's messages about bad requests would appear between the log's own lines; the calls'
+  // statuses say the same.
   google::protobuf::SetLogHandler(nullptr);
 #endif
 
@@ -51,13 +52,13 @@ absl::StatusOr<std::unique_ptr<GrpcServer>> GrpcServer::Listen(
       grpc::ServerBuilder::experimental_type::ExternalConnectionType::FROM_FD,
       std::move(credentials));
   builder.SetMaxReceiveMessageSize(static_cast<int>(config.max_message_bytes));
-  builder.SetMaxSendMessageSize(-1);  // long speech in one reply
-  // Newer versions refuse calls by themselves while so many wait to be begun, by default a
-  // thousand; ours are refused with a hint and counted.
+  builder.SetMaxSendMessageSize(-1);  // long speech is one reply
+  // Newer versions refuse calls by themselves while many wait to begin, by default a thousand; ours
+  // are refused with a retry hint and counted.
   builder.AddChannelArgument("grpc.server.max_pending_requests", kMostWaitingCalls);
   builder.AddChannelArgument("grpc.server.max_pending_requests_hard_limit", kMostWaitingCalls);
   builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, config.max_streams_per_connection);
-  // Ends with the client's first settings.
+  // This time-out ends with the client's first settings frame.
   builder.AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS,
                              static_cast<int>(config.handshake_timeout.count()));
   builder.AddChannelArgument(GRPC_ARG_MAX_CONNECTION_IDLE_MS,
@@ -66,7 +67,7 @@ absl::StatusOr<std::unique_ptr<GrpcServer>> GrpcServer::Listen(
                              static_cast<int>(config.keepalive_min_interval.count()));
   builder.AddChannelArgument(GRPC_ARG_HTTP2_MAX_PING_STRIKES, 2);
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
-  // Finds clients that vanished without a word.
+  // Keepalive pings find clients that vanished without closing.
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, 60'000);
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, 20'000);
   std::unique_ptr<RpcServer> server = RpcServer::Start(
@@ -92,9 +93,9 @@ absl::Status GrpcServer::StartListening() {
 }
 
 void GrpcServer::Shutdown(std::chrono::system_clock::time_point deadline) {
-  health_->EndWatches();  // they would last until the deadline
-  // Before gRPC stops: what it gets afterwards, or has not ended, it would cancel, and a client
-  // would take that for its own doing.
+  health_->EndWatches();  // otherwise they would last until the deadline
+  // This precedes the stop of gRPC, which would cancel the calls that arrive afterwards or have not
+  // ended, and a client would take that for its own cancellation.
   listener_->Stop();
   server_->Shutdown(deadline);
 }

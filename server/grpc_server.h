@@ -19,15 +19,15 @@ namespace millrace::server {
 // The listening gRPC server with its limits, health service and reflection. For one thread.
 class GrpcServer {
  public:
-  // Takes calls from the bound listener; the services must outlive it.
+  // Starts to accept calls from the bound listener; the services must outlive this.
   static absl::StatusOr<std::unique_ptr<GrpcServer>> Listen(
       const ServerConfig& config, std::unique_ptr<ConnectionListener> listener,
       std::shared_ptr<grpc::ServerCredentials> credentials, std::vector<RpcService*> services);
 
   int port() const { return listener_->port(); }
-  // What grpc.health.v1 says, for the server as a whole and each service.
+  // Sets what grpc.health.v1 answers for the server as a whole and each service.
   void SetServing(bool serving) { health_->SetServing(serving); }
-  // The same of a model; none: there is no such model.
+  // Sets what it answers for a model; nullopt: there is no such model.
   void SetModelHealth(std::string_view model, std::optional<bool> ready) {
     health_->SetModel(model, ready);
   }
@@ -50,10 +50,11 @@ class GrpcServer {
   absl::Status StartListening();
 
   const std::unique_ptr<HealthService> health_;
-  const std::vector<std::unique_ptr<RpcService>> reflection_;  // each version of it, or none
+  const std::vector<std::unique_ptr<RpcService>> reflection_;  // one for each version, or none
   const std::unique_ptr<RpcServer> server_;
   const std::unique_ptr<Acceptor> acceptor_;
-  const std::unique_ptr<ConnectionListener> listener_;  // last: its thread uses the acceptor
+  const std::unique_ptr<ConnectionListener>
+      listener_;  // declared last: its thread uses the acceptor
 };
 
 }  // namespace millrace::server

@@ -1,5 +1,5 @@
-// The program that users call: the clients, and the way to the server program. It does without
-// libtorch, whose loading takes far longer than all that a client does.
+// The program that users call: it contains the clients, and starts the server program for other
+// commands. It does not link libtorch, whose loading takes far longer than all that a client does.
 #include <cstdio>
 #include <optional>
 #include <string>

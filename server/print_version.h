@@ -4,7 +4,7 @@
 
 namespace millrace {
 
-// What `millrace version` prints, on standard output.
+// Prints the answer of `millrace version` on standard output.
 void PrintVersion(const runtime::Provenance& libtorch);
 
 }  // namespace millrace

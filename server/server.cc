@@ -54,26 +54,27 @@
 namespace millrace::server {
 namespace {
 
-// Requests admitted and not answered, over all models: their queues bound the waiting ones, this
-// bounds what is parked and running.
+// The most requests that are admitted and not answered, over all models: their queues bound the
+// waiting ones, this bounds those that are parked and running.
 constexpr int64_t kMaxRequests = 65'536;
 
-// Over HTTP; the longest text that may be spoken takes a quarter of it.
+// The longest HTTP body in bytes. The longest text that may be spoken takes a quarter of it.
 constexpr size_t kMaxHttpBody = 1 << 20;
 
-// For gRPC to let go of connections that have ended.
+// The time for gRPC to release connections that have ended.
 constexpr std::chrono::seconds kFlushTime{1};
 
-// After the drain's time is over, for the steps that run: each is the last of its request then.
+// The time, after the drain's is over, for the steps that run: each is then the last of its
+// request.
 constexpr std::chrono::seconds kLastStepTime{3};
 
 constexpr std::chrono::seconds kHousekeepingInterval{1};
 
-// Everything of a serving process, in the order in which it is built; destroyed in the opposite
-// order, so that what borrows goes before what it borrows from. Main thread only.
+// Everything of a serving process, in the order in which it is built. It is destroyed in the
+// opposite order, so that a borrower is destroyed before what it borrows. Main thread only.
 class Server {
  public:
-  // The rest is borrowed.
+  // config, main_loop, shutdown: must outlive this.
   Server(const ServerConfig& config, MainLoop& main_loop, ShutdownSequence& shutdown)
       : config_(config),
         main_loop_(main_loop),
@@ -112,14 +113,14 @@ class Server {
   }
 
   ~Server() {
-    // After a failure nobody called Stop; the workers must end all the same.
+    // After a failure, Stop was not called, but the workers must still end.
     shutdown_.Await();
     status_.SetReady(false);
     main_loop_.CloseTasks();
     for (auto& job : scheduler_.Close())
       FinishJob(std::move(job), absl::UnavailableError("the server failed"));
     models_.SetListener(nullptr);
-    // A scrape must not read what is being taken down.
+    // A scrape must not read what is being destroyed.
     metrics_.SetSnapshot(nullptr);
   }
 
@@ -169,7 +170,7 @@ class Server {
                                .max_request_time = config_.max_request_time,
                                .max_buffered_bytes = config_.max_buffered_bytes});
 
-    // Health and metrics answer from here on: live, not ready.
+    // Health and metrics are answered from here on: live, not ready.
     int metrics_port = 0;
     if (!config_.metrics_address.empty()) {
       metrics_http_ = std::make_unique<HttpServer>(MetricsServerOptions(config_.metrics_address));
@@ -193,7 +194,7 @@ class Server {
 
     const auto stopping = [this] { return shutdown_.requested(); };
     if (absl::Status status = models_.LoadAll(stopping); !status.ok() || stopping()) return status;
-    // Workers only start once the main thread has warmed up every model.
+    // Workers start only after the main thread has warmed up every model.
     const auto loaded = directory_.All();
     logging::Info("warming up workers", {{"workers", runtime_->workers()}});
     executor_ = std::make_unique<ThreadExecutor>(runtime_->workers(), device_, scheduler_);
@@ -229,15 +230,16 @@ class Server {
     return absl::OkStatus();
   }
 
-  // NOT_SERVING, drain delay, what runs by the deadline, an end for the rest. A second signal cuts
-  // the waiting short. Runs once, after Start, perhaps while the main thread loads a model.
+  // Drains: sets NOT_SERVING, waits for the drain delay, lets requests run until the deadline, and
+  // ends the rest. A second signal shortens the waits. Runs once, after Start, perhaps while the
+  // main thread loads a model.
   void Drain() {
     if (shutdown_.requested()) logging::Info("stopping", {{"signal", shutdown_.signal()}});
     NotifySystemd("STOPPING=1");
     status_.SetReady(false);
     if (grpc_ != nullptr) {
       grpc_->SetServing(false);
-      // Load balancers need a moment to see that and send no more.
+      // Load balancers need a moment to notice that and stop sending requests.
       shutdown_.WaitUnlessForced(config_.drain_delay);
     }
     admission_.Close();
@@ -246,13 +248,13 @@ class Server {
     main_loop_.CloseTasks();
     for (auto& job : scheduler_.Close())
       FinishJob(std::move(job), absl::UnavailableError("the server is shutting down"));
-    // What runs ends with the same after its step.
+    // Running requests end with the same status after their current step.
     admission_.WaitUntilEmpty(std::chrono::steady_clock::now() +
                               (shutdown_.forced() ? std::chrono::seconds(1) : kLastStepTime));
   }
 
-  // Main thread: after Drain, calls, workers, streams and the rest. Also undoes a Start that failed
-  // halfway.
+  // Stops calls, workers, streams and the rest, after Drain. Also undoes a Start that failed
+  // halfway. Main thread.
   void Stop() {
     shutdown_.Await();
     if (grpc_ != nullptr) grpc_->Shutdown(std::chrono::system_clock::now() + kFlushTime);
@@ -262,16 +264,16 @@ class Server {
     logging::Info("stopped", {{"unfinished", unfinished_}});
   }
 
-  // SIGHUP, on its thread, while the server runs.
+  // Handles SIGHUP, on the signal thread, while the server runs.
   void Reload() {
     logging::Info("reloading keys and certificates");
-    // It logs what goes wrong, and the keys before stay.
+    // Errors are logged, and the previous keys stay in use.
     if (keys_ != nullptr) keys_->Reload().IgnoreError();
     if (!config_.tls_cert.empty()) ReportTlsFiles(TlsFilesOf(config_));
   }
 
  private:
-  // Waits for the admitted requests in short turns, so that a second signal is seen.
+  // Waits for the admitted requests in short intervals, so that a second signal is noticed.
   void WaitUntilEmpty(std::chrono::milliseconds time) {
     const auto end = std::chrono::steady_clock::now() + time;
     while (std::chrono::steady_clock::now() < end && !shutdown_.forced()) {
@@ -281,9 +283,9 @@ class Server {
     }
   }
 
-  // Ends what nothing else would end while all workers are busy: calls whose client does not read,
-  // and waiting ones past the server's own limit, which gRPC does not know. On a thread of its own,
-  // since the main one may be loading a model.
+  // Ends requests that nothing else would end while all workers are busy: calls whose client does
+  // not read, and waiting ones past the server's own limit, which gRPC does not know. Runs on a
+  // thread of its own, because the main thread may be loading a model.
   void EndOverdue() {
     streams_.AbortStalled(Clock::Real().Now());
     for (auto& job : scheduler_.TakeExpired()) {
@@ -292,7 +294,7 @@ class Server {
     }
   }
 
-  // A model that the permits in force could break is refused, unless the operator accepts that.
+  // Refuses a model that the permits in force could break, unless the operator accepts that.
   absl::Status MayServe(const models::ModelRepository::Package& package) {
     absl::Status status = safety_.Check(package, runtime_->limiter().permits());
     if (status.ok() || !config_.accept_unsafe_concurrency) return status;
@@ -329,7 +331,8 @@ class Server {
   std::optional<AdminService> admin_;
   std::unique_ptr<GrpcServer> grpc_;
   std::optional<Periodic> housekeeping_;
-  int64_t unfinished_ = 0;  // requests, when their time was over; of Drain's thread
+  int64_t unfinished_ =
+      0;  // requests that were left when the drain's time was over; used by Drain's thread
 };
 
 }  // namespace

@@ -4,8 +4,8 @@
 
 namespace millrace::server {
 
-// `millrace serve`: builds everything on the main thread, serves until a signal, stops in order.
-// Returns the exit status.
+// Runs `millrace serve`: builds everything on the main thread, serves until a signal, and stops in
+// order. Returns the exit status.
 int Serve(const ServerConfig& config);
 
 }  // namespace millrace::server

@@ -1,4 +1,4 @@
-// The server program: what needs libtorch. `millrace` becomes it for the commands that do.
+// The server program, which has the commands that need libtorch. `millrace` executes it for them.
 #ifdef __linux__
 #include <sys/prctl.h>
 #endif
@@ -25,7 +25,7 @@
 namespace millrace {
 namespace {
 
-// Returns the exit status.
+// Runs a command. Returns the exit status.
 class Run {
  public:
   int operator()(const ServeCommand& command) const {
@@ -54,7 +54,7 @@ class Run {
   int operator()(const HashKeyCommand&) const { return InMillrace("hash-key"); }
 
  private:
-  // Somebody started this program themselves.
+  // A user started this program directly.
   static int InMillrace(const char* command) {
     std::fprintf(stderr, "%s: this program has no clients: run `millrace %s`\n", kServerProgram,
                  command);
@@ -70,7 +70,7 @@ int main(int argc, char** argv) {
   // Tools that find a process by its name, such as killall, know the daemon as `millrace`.
   prctl(PR_SET_NAME, "millrace");
 #endif
-  // Started again by itself, to try what may crash.
+  // The program started itself again, to try what may crash.
   if (const auto status = millrace::runtime::OperatorProbeMain(argc, argv)) return *status;
   if (const auto status = millrace::models::ModelProbeMain(argc, argv)) return *status;
   // Debian builds Abseil with its lock-order checks on; inside gRPC they cost several percent of

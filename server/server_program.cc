@@ -12,7 +12,7 @@
 namespace millrace {
 
 std::string ExecServerProgram(char** argv) {
-  // By the real path: a link to this program may stand in another folder.
+  // The real path is used, because a link to this program may be in another folder.
   std::error_code error;
   const std::filesystem::path path =
       std::filesystem::canonical(ThisProgram(), error).replace_filename(kServerProgram);

@@ -13,20 +13,20 @@
 
 namespace millrace::server {
 
-// What `serve` and `check` both make of the configuration.
+// These functions make what both `serve` and `check` need from the configuration.
 
 ModelSafety::Options MakeSafetyOptions(const ServerConfig& config);
 
-// `safety` must outlive the bootstrap.
+// safety: must outlive the bootstrap.
 runtime::RuntimeOptions MakeRuntimeOptions(const ServerConfig& config, ModelSafety& safety);
 
-// `translations` must outlive the models.
+// translations: must outlive the models.
 models::ModelFactory MakeFactory(const ServerConfig& config, const runtime::Runtime& runtime,
                                  translation::TranslationCache& translations);
 
 TlsFiles TlsFilesOf(const ServerConfig& config);
 
-// Insecure ones when no certificate is named.
+// Returns insecure credentials if no certificate is named.
 absl::StatusOr<std::shared_ptr<grpc::ServerCredentials>> MakeCredentials(
     const ServerConfig& config);
 

@@ -41,9 +41,9 @@ using runtime::RunOutcome;
 using runtime::SafetyProfile;
 
 constexpr size_t kBarWidth = 24;
-constexpr int kSignalStatus = 128;  // and its number: as shells say it
+constexpr int kSignalStatus = 128;  // plus its number, as shells report a signal
 
-std::atomic<int> stop_signal{0};  // the last
+std::atomic<int> stop_signal{0};  // the last that arrived
 
 bool Stopped() { return stop_signal.load() != 0; }
 
@@ -55,7 +55,8 @@ std::string ThreadsText(int threads) {
   return threads == 1 ? "1 thread" : StrCat(threads, " threads");
 }
 
-// What standard error shows: a bar with lines above it on a terminal, else a line for each cell.
+// Shows the progress on standard error: a bar with lines above it on a terminal, else a line for
+// each cell.
 class Display {
  public:
   void Line(const std::string& text) {
@@ -75,7 +76,8 @@ class Display {
   const char* const clear_ = terminal_ ? "\r\033[K" : "";
 };
 
-// A signal that a driver does not send: somebody ended the child, or the kernel for want of memory.
+// Returns true for a signal that no driver sends: a user ended the child, or the kernel did for
+// want of memory.
 bool FromOutside(int signal) {
   return signal == SIGKILL || signal == SIGTERM || signal == SIGINT || signal == SIGHUP;
 }
@@ -99,7 +101,8 @@ RunOutcome OutcomeOf(const runtime::ChildResult& result) {
 struct Plan {
   runtime::DeviceFacts device;
   std::vector<CalibrationItem> items;
-  std::vector<ModelRepository::Package> packages;  // of the items that are models, in their order
+  std::vector<ModelRepository::Package>
+      packages;  // packages of the items that are models, in their order
   std::vector<int> threads;
 };
 
@@ -122,7 +125,7 @@ absl::StatusOr<std::vector<ModelRepository::Package>> PackagesOf(const Calibrate
     if (package.ok()) {
       packages.push_back(*std::move(package));
     } else if (command.only.empty()) {
-      // serve does not serve it either.
+      // serve refuses it too.
       display.Line(StrCat("model ", name, " is left out: ", Message(package.status())));
     } else {
       return absl::Status(package.status().code(),
@@ -189,8 +192,8 @@ class ChildProbe {
   Display& display_;
 };
 
-// The models of the file's present profile that were not measured this time still hold, when they
-// were measured likewise.
+// Keeps the models of the file's present profile that were not measured this time, if they were
+// measured in the same way.
 void KeepOtherModels(const CalibrateCommand& command, SafetyProfile& profile, Display& display) {
   if (command.only.empty() && !command.operators_only) return;
   if (access(command.output.c_str(), F_OK) != 0) return;
@@ -215,7 +218,7 @@ void KeepOtherModels(const CalibrateCommand& command, SafetyProfile& profile, Di
   }
 }
 
-// Nullopt: stopped.
+// Returns nullopt if it was stopped.
 absl::StatusOr<std::optional<SafetyProfile>> Measure(const CalibrateCommand& command,
                                                      const Plan& plan, CalibrationJournal& journal,
                                                      Display& display) {
@@ -299,7 +302,7 @@ absl::StatusOr<bool> Calibrate(const CalibrateCommand& command, Display& display
 
 int RunCalibrate(const CalibrateCommand& command) {
   const server::SignalWatch signals({.stop = [](int signal) { stop_signal.store(signal); }});
-  std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error of its write
+  std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow then is a write error
   Display display;
   std::string failure;
   try {

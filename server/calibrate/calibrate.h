@@ -4,10 +4,10 @@
 
 namespace millrace {
 
-// Finds how many forwards at once this machine survives, for each operator and model, in child
-// processes; prints the table on standard output and how it goes on standard error, and writes the
-// safety profile. A signal ends it at once; what is done is kept for the next time. Main thread;
-// takes minutes to hours. Returns the exit status: 128 and the signal's number when it was
+// Finds how many concurrent forwards this machine survives, for each operator and model, in child
+// processes. Prints the table on standard output and the progress on standard error, and writes the
+// safety profile. A signal ends it at once; finished cells are kept for the next run. Main thread;
+// takes minutes to hours. Returns the exit status: 128 plus the signal's number if it was
 // interrupted.
 int RunCalibrate(const CalibrateCommand& command);
 

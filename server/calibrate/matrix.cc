@@ -65,7 +65,7 @@ std::string Matrix(const runtime::SafetyProfile& profile) {
   for (const auto& row : rows) {
     for (size_t i = 0; i < row.size(); ++i) {
       const std::string space(widths[i] - row[i].size(), ' ');
-      // Names to the left, the rest to the right.
+      // Names are aligned to the left, the rest to the right.
       absl::StrAppend(&out, i == 0 ? "" : "  ", i == 0 ? "" : space, row[i], i == 0 ? space : "");
     }
     out += '\n';

@@ -6,12 +6,12 @@
 
 namespace millrace {
 
-// "ok", "(ok)" when it had fewer runs than it takes to be safe, or the first kind of failure with
-// how many of its runs, such as "crash 1/13".
+// Returns "ok", "(ok)" if it had fewer runs than it takes to be safe, or the first kind of failure
+// with its number of runs, such as "crash 1/13".
 std::string CellText(const runtime::RunCounts& cell, int repeats);
 
-// The profile as a table for people: operators and models by numbers of threads, and how many
-// forwards at once are safe.
+// Returns the profile as a table for people: operators and models by number of threads, and how
+// many concurrent forwards are safe.
 std::string Matrix(const runtime::SafetyProfile& profile);
 
 }  // namespace millrace

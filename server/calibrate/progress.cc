@@ -34,7 +34,7 @@ double CalibrationProgress::Fraction() const {
 std::optional<std::chrono::seconds> CalibrationProgress::Left() const {
   const double known =
       static_cast<double>(known_) / static_cast<double>(std::max<size_t>(cells_, 1));
-  const double here = Fraction() - known;  // what this process has done
+  const double here = Fraction() - known;  // the part done by this process
   if (here <= 0 || Fraction() >= 1) return std::nullopt;
   const std::chrono::duration<double> took = clock_.Now() - start_;
   return std::chrono::ceil<std::chrono::seconds>(took * ((1 - Fraction()) / here));

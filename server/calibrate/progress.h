@@ -9,10 +9,12 @@
 
 namespace millrace {
 
-// How far a calibration is: cells of equal weight, some known from an earlier run. Not thread-safe.
+// The progress of a calibration, in cells of equal weight, some of them known from an earlier run.
+// Not thread-safe.
 class CalibrationProgress {
  public:
-  // `cells` are planned, each of `repeats` runs. Cells that the search adds later do not count.
+  // cells: the number planned, each of `repeats` runs. Cells that the search adds later do not
+  // count.
   CalibrationProgress(size_t cells, int repeats, Clock& clock = Clock::Real())
       : cells_(cells), repeats_(repeats), clock_(clock), start_(clock.Now()) {}
 

@@ -10,7 +10,7 @@
 
 namespace millrace::server {
 
-// Ends a unary call: with the reply when the status is OK.
+// Ends a unary call, with the reply if the status is OK.
 inline void Answer(ByteCall& call, const absl::Status& status, ByteBuffer reply) {
   status.ok() ? call.Finish(std::move(reply)) : call.Finish(status);
 }
@@ -22,8 +22,8 @@ void Answer(ByteCall& call, const absl::Status& status, const Response& response
   Answer(call, end, std::move(reply));
 }
 
-// The function of a unary method that needs no work: answers with what
-// `absl::Status answer(const ByteCall&, const Request&, Response&)` makes of the request.
+// Returns the function of a unary method that needs no work. It answers with what `absl::Status
+// answer(const ByteCall&, const Request&, Response&)` makes of the request.
 template <typename Request, typename Response, typename MakeAnswer>
 RpcService::Function Answering(MakeAnswer answer) {
   return [answer = std::move(answer)](ByteCall& call) {

@@ -9,11 +9,11 @@
 namespace millrace::server {
 namespace {
 
-// gRPC's own name for "come back after": clients with a retry policy obey it.
+// gRPC's own name for the time after which to try again; clients with a retry policy obey it.
 constexpr char kRetryPushback[] = "grpc-retry-pushback-ms";
 constexpr char kRequestId[] = "x-request-id";
 
-// Empty: none came.
+// Returns an empty string if the call carries none.
 std::string_view KeyOf(const ByteCall& call) {
   const std::string_view key = BearerToken(call.Metadata("authorization"));
   return key.empty() ? call.Metadata("x-api-key") : key;
@@ -73,7 +73,7 @@ void AddTrailers(const absl::Status& status, RequestRun& run, ByteCall& call) {
     if (const auto hint = RetryHint(status); hint.count() > 0)
       call.AddTrailingMetadata(kRetryPushback, StrCat(hint.count()));
   }
-  // Refusals are not logged: they go without an id to look for.
+  // Refusals are not logged, so they carry no id to look for.
   if ((!status.ok() && !absl::IsResourceExhausted(status)) || RequestRun::IsLogged(status))
     call.AddTrailingMetadata(kRequestId, run.RequestId(call.Metadata(kRequestId)));
 }

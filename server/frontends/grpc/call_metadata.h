@@ -11,15 +11,15 @@
 
 namespace millrace::server {
 
-// What a call says besides its message, and what its trailers tell the client. These functions
-// never block.
+// These functions read what a call carries besides its message, and write the trailers that the
+// client gets. They never block.
 
-// "ipv4:127.0.0.1:1234" and "ipv6:%5B::1%5D:1234", as gRPC has them, without what a reader of the
-// log does not need.
+// Returns gRPC's name of a peer, such as "ipv4:127.0.0.1:1234" or "ipv6:%5B::1%5D:1234", without
+// what a reader of the log does not need.
 std::string AddressOfPeer(std::string_view peer);
 
-// OK when no keys are asked for or the call carries a known one of that role (an admin may do
-// everything); else UNAUTHENTICATED or PERMISSION_DENIED.
+// Returns OK if no keys are required or the call carries a known one of that role (an admin may do
+// everything); otherwise UNAUTHENTICATED or PERMISSION_DENIED.
 absl::Status Authenticate(const ApiKeyStore* keys, const ByteCall& call, Role role);
 
 // Returns what the call asks for, or why it may not have it. Task: a UnaryTask or a StreamTask.
@@ -32,14 +32,14 @@ absl::StatusOr<Work> DecodeWork(Task& task, const ByteCall& call, const Services
   });
 }
 
-// The call's deadline, cut to Services::max_request_time.
+// Returns the call's deadline, limited to Services::max_request_time.
 TimePoint DeadlineOf(const ByteCall& call, const RequestRun& run);
 
-// Who calls.
+// Returns the client's address and the name of its key.
 Requester RequesterOf(const ByteCall& call, const Services& services);
 
-// Adds the trailers of a call that ends so: when to try again, and the id to look for in the log.
-// Must be called before the call's Finish, on the same thread.
+// Adds the trailers of a call that ends with this status: when to try again, and the id to look for
+// in the log. Must be called before the call's Finish, on the same thread.
 void AddTrailers(const absl::Status& status, RequestRun& run, ByteCall& call);
 
 }  // namespace millrace::server

@@ -16,7 +16,7 @@ using grpc::health::v1::HealthCheckRequest;
 using grpc::health::v1::HealthCheckResponse;
 using ServingStatus = HealthCheckResponse::ServingStatus;
 
-// Longer than any name of a service or model. A watch keeps its name.
+// This is longer than any name of a service or model. A watch keeps its name, so it is bounded.
 constexpr size_t kMaxNameBytes = 256;
 
 absl::Status CheckName(const std::string& name) {
@@ -29,7 +29,7 @@ absl::Status ShuttingDown() { return absl::UnavailableError("the server is shutt
 
 }  // namespace
 
-// A client that is told of changes. When it is slow it misses those that did not last.
+// A client that watches a name. If it reads slowly, it misses the states that did not last.
 class HealthService::Watch final : public ByteCall::Handler, public SelfOwned<Watch> {
  public:
   Watch(HealthService& service, ByteCall& call, std::string name)
@@ -37,10 +37,9 @@ class HealthService::Watch final : public ByteCall::Handler, public SelfOwned<Wa
     call_.SetHandler(*this);
   }
 
-  // What it watches.
   const std::string& name() const { return name_; }
 
-  // On any thread, as End.
+  // Sends the status. Tell and End may be called on any thread.
   void Tell(ServingStatus status) MILLRACE_EXCLUDES(mu_) {
     MutexLock lock(mu_);
     status_ = status;

@@ -13,19 +13,20 @@
 
 namespace millrace::server {
 
-// grpc.health.v1: whether the server as a whole, each of its services and each of its models can be
-// called; a service goes before a model of its name. Needs no key. Thread-safe. gRPC's own would
-// bring the callback threads that PollingThread does without.
+// grpc.health.v1 answers whether the server as a whole, each of its services and each of its models
+// can be called; a service takes precedence over a model of the same name. No key is needed.
+// Thread-safe. gRPC's own implementation would bring the callback threads that PollingThread does
+// without.
 class HealthService final : public RpcService {
  public:
-  // Knows the services by their full names. All are NOT_SERVING until SetServing.
+  // services: full names. All are NOT_SERVING until SetServing.
   explicit HealthService(std::vector<std::string> services);
 
-  // Tells all who watch.
+  // Sets the status of the server and its services, and notifies all watches.
   void SetServing(bool serving) MILLRACE_EXCLUDES(mu_);
-  // Whether a model is loaded; none: there is no such model. Tells those who watch it.
+  // Sets whether a model is ready, or nullopt if there is no such model. Notifies its watches.
   void SetModel(std::string_view name, std::optional<bool> ready) MILLRACE_EXCLUDES(mu_);
-  // Ends the calls that watch, also those still to come: UNAVAILABLE.
+  // Ends all watches, and those that begin later, with UNAVAILABLE.
   void EndWatches() MILLRACE_EXCLUDES(mu_);
 
  private:
@@ -40,8 +41,7 @@ class HealthService final : public RpcService {
   mutable Mutex mu_;
   bool serving_ MILLRACE_GUARDED_BY(mu_) = false;
   bool ended_ MILLRACE_GUARDED_BY(mu_) = false;
-  std::map<std::string, bool, std::less<>> models_
-      MILLRACE_GUARDED_BY(mu_);  // whether each is ready
+  std::map<std::string, bool, std::less<>> models_ MILLRACE_GUARDED_BY(mu_);  // true: ready
   std::unordered_set<Watch*> watches_ MILLRACE_GUARDED_BY(mu_);
 };
 

@@ -6,11 +6,11 @@
 
 namespace millrace::server {
 
-// Parses a message as it came over the wire. INVALID_ARGUMENT names the string field that is not
-// UTF-8, if that was the reason: gRPC itself would only answer UNIMPLEMENTED.
+// Parses a message from its wire format. INVALID_ARGUMENT names the string field that is not UTF-8,
+// if that was the reason; gRPC itself would only answer UNIMPLEMENTED.
 absl::Status ParseMessage(const ByteBuffer& buffer, google::protobuf::Message& message);
 
-// INTERNAL when the message is too large to be sent (2 GiB).
+// Serialises a message. Returns INTERNAL if it is too large to be sent (2 GiB).
 absl::Status SerializeMessage(const google::protobuf::Message& message, ByteBuffer& buffer);
 
 }  // namespace millrace::server

@@ -108,7 +108,8 @@ ServerReflectionResponse Answer(const ServerReflectionRequest& request,
 
 }  // namespace
 
-// One question after the other: a read or a write is always under way, and tells of the end.
+// Answers one question after the other. A read or a write is always in progress, and its result
+// tells of the call's end.
 class ReflectionService::Call final : public ByteCall::Handler, public SelfOwned<Call> {
  public:
   Call(const ReflectionService& service, ByteCall& call) : service_(service), call_(call) {

@@ -7,16 +7,16 @@
 
 namespace millrace::server {
 
-// grpc.reflection: tells tools what the server's services look like. Needs no key. Thread-safe.
-// gRPC's own knows but v1alpha, and would bring the callback threads that PollingThread does
-// without.
+// grpc.reflection describes the server's services to tools. No key is needed. Thread-safe. gRPC's
+// own implementation supports only v1alpha, and would bring the callback threads that PollingThread
+// does without.
 class ReflectionService final : public RpcService {
  public:
-  // Their messages are the same bytes on the wire.
+  // The messages of both versions are the same bytes on the wire.
   enum class Version { kV1, kV1Alpha };
   static std::string FullName(Version version);
 
-  // services: full names of all that are to be seen.
+  // services: full names of all services to describe.
   ReflectionService(Version version, std::vector<std::string> services);
 
  private:

@@ -15,7 +15,7 @@ void ReplyStream::Send(const google::protobuf::Message& message) {
   if (pending_.empty()) last_progress_ = services().clock.Now();
   pending_bytes_ += buffer.size();
   pending_.push_back(std::move(buffer));
-  Advance();  // never the end, which is not known yet
+  Advance();  // cannot be the end, which is not known yet
 }
 
 void ReplyStream::End(const absl::Status& status) {
@@ -24,7 +24,7 @@ void ReplyStream::End(const absl::Status& status) {
   {
     MutexLock lock(mu_);
     end_ = status;
-    // An error need not wait behind audio that the client has not taken; what is written already
+    // An error does not wait behind audio that the client has not taken; what was written already
     // still arrives.
     if (!status.ok() && !pending_.empty())
       pending_.erase(pending_.begin() + (writing_ ? 1 : 0), pending_.end());
@@ -37,7 +37,8 @@ std::optional<absl::Status> ReplyStream::Advance() {
   if (writing_ || finished_) return std::nullopt;
   if (!pending_.empty()) {
     writing_ = true;
-    // It stays put: a deque moves nothing when its end grows, and only OnWriteDone pops.
+    // The reference stays valid: a deque moves nothing when its end grows, and only OnWriteDone
+    // pops.
     call_.StartWrite(&pending_.front());
     return std::nullopt;
   }
@@ -61,7 +62,8 @@ void ReplyStream::OnWriteDone(bool ok) {
       pending_bytes_ = 0;
     }
     end = Advance();
-    // Hysteresis: half empty before the next step, or a step would follow every message.
+    // The buffer must be half empty before the next step (hysteresis), or a step would follow every
+    // message.
     if (parked_ != nullptr && pending_bytes_ <= services().max_buffered_bytes / 2)
       resumed = std::move(parked_);
   }
@@ -78,8 +80,8 @@ bool ReplyStream::Congested() const {
 void ReplyStream::Park(std::unique_ptr<Job> job) {
   {
     MutexLock lock(mu_);
-    // The client may have caught up, or left, since Congested was asked; then no OnWriteDone would
-    // wake the job.
+    // The client may have caught up or left since Congested was called; then no OnWriteDone would
+    // resume the job.
     if (writing_ && !broken_ && !run_.reply().cancelled()) {
       parked_ = std::move(job);
       return;
@@ -102,10 +104,10 @@ void ReplyStream::Record() {
   absl::Status outcome;
   {
     MutexLock lock(mu_);
-    // Without an end it threw before it could be queued.
+    // Without an end, the job threw before it could be queued.
     outcome = end_.value_or(absl::InternalError("the call could not begin"));
-    // The work was done, but not all of it arrived. And when a client that sends a stream leaves,
-    // it is told of the stream's end first, which may have come too early.
+    // The work was done, but not all of it arrived. When a client that sends a stream leaves, the
+    // end of its stream is reported first, which may have come too early.
     if ((outcome.ok() && (broken_ || run_.reply().cancelled())) ||
         (call_.cancelled() && (outcome.ok() || absl::IsInvalidArgument(outcome))))
       outcome = absl::CancelledError("the caller went away");

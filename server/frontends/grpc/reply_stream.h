@@ -14,11 +14,11 @@
 
 namespace millrace::server {
 
-// The messages of a call with a stream of replies, on their way to the client. They wait here while
-// the client takes its time. When too many bytes wait, the job is parked until the client has
-// caught up, so that neither memory nor a worker is held by a slow reader.
+// Buffers the messages of a call with a stream of replies until the client takes them. When too
+// many bytes wait, the job is parked until the client has caught up, so that a slow reader holds
+// neither memory nor a worker.
 //
-// A member of the call's Reply, which passes on what it is told. Thread-safe.
+// It is a member of the call's Reply, which forwards events to it. Thread-safe.
 class ReplyStream {
  public:
   ReplyStream(ByteCall& call, RequestRun& run)
@@ -28,29 +28,29 @@ class ReplyStream {
 
   // Queues a message for the client.
   void Send(const google::protobuf::Message& message) MILLRACE_EXCLUDES(mu_);
-  // Ends the call once the messages are written; with an error, without those that wait. Once. The
-  // reply may be gone by the return.
+  // Ends the call once all messages are written; an error discards those that wait. Must be called
+  // once. The reply may be destroyed before this returns.
   void End(const absl::Status& status) MILLRACE_EXCLUDES(mu_);
-  // Counts and logs the end. From OnDone.
+  // Counts the request and logs its end. Called from OnDone.
   void Record() MILLRACE_EXCLUDES(mu_);
 
-  // For the Reply's functions of these names.
+  // These implement the Reply's functions of the same names.
   bool Congested() const MILLRACE_EXCLUDES(mu_);
   void Park(std::unique_ptr<Job> job) MILLRACE_EXCLUDES(mu_);
-  // For the call's handler.
+  // Called by the call's handler.
   void OnWriteDone(bool ok) MILLRACE_EXCLUDES(mu_);
-  // Ends the job that waits for the client, if there is one.
+  // Ends the job that waits for the client, if any.
   void DropParked() MILLRACE_EXCLUDES(mu_);
 
-  // As StallingStream's.
+  // See StallingStream.
   TimePoint waiting_since() const MILLRACE_EXCLUDES(mu_);
-  // When the client last took something, or something began to wait for it.
+  // Returns when the client last took something, or when something began to wait for it.
   TimePoint last_progress() const MILLRACE_EXCLUDES(mu_);
 
  private:
   const Services& services() const { return run_.services(); }
-  // Writes what comes next. Returns what to finish the call with once the lock is gone, if it is
-  // time for that: it may be gone at once.
+  // Writes the next message. Returns the status to finish the call with, if it is time; the caller
+  // must release the lock first, because the call may be destroyed at once.
   std::optional<absl::Status> Advance() MILLRACE_REQUIRES(mu_);
 
   ByteCall& call_;
@@ -58,10 +58,10 @@ class ReplyStream {
 
   mutable Mutex mu_;
   std::deque<ByteBuffer> pending_
-      MILLRACE_GUARDED_BY(mu_);  // the first is being written while writing_
+      MILLRACE_GUARDED_BY(mu_);  // the first is in progress while writing_
   size_t pending_bytes_ MILLRACE_GUARDED_BY(mu_) = 0;
   bool writing_ MILLRACE_GUARDED_BY(mu_) = false;
-  bool broken_ MILLRACE_GUARDED_BY(mu_) = false;  // the client is gone: nothing more is written
+  bool broken_ MILLRACE_GUARDED_BY(mu_) = false;  // the client is gone, and nothing more is written
   TimePoint last_progress_ MILLRACE_GUARDED_BY(mu_);
   std::unique_ptr<Job> parked_ MILLRACE_GUARDED_BY(mu_);
   std::optional<absl::Status> end_ MILLRACE_GUARDED_BY(mu_);

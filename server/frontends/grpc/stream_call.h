@@ -15,16 +15,16 @@
 
 namespace millrace::server {
 
-// What the calls of a method with a stream of replies differ in; see UnaryTask.
+// The part of a call with a stream of replies that depends on its method; see UnaryTask.
 template <typename T>
 concept StreamTask = requires(T task, const ByteBuffer& message, const Services& services,
                               models::Output output, const RequestRun& run,
                               const absl::Status& status, ReplyStream& stream) {
   { T::kMethod } -> std::convertible_to<Method>;
   { task.Decode(message, services) } -> std::same_as<absl::StatusOr<Work>>;
-  // May send messages.
+  // Takes an output of the work, and may send messages.
   task.Emit(std::move(output), run, stream);
-  // Returns what the call ends with when its work ended with `status`; may still send.
+  // Returns the status of the call when its work ended with `status`; may still send messages.
   { task.End(status, stream) } -> std::same_as<absl::Status>;
 };
 

@@ -13,18 +13,18 @@
 
 namespace millrace::server {
 
-// What the calls of a unary method differ in. It is constructed with its call.
+// The part of a unary call that depends on its method. It is constructed with its call.
 template <typename T>
 concept UnaryTask = requires(T task, const ByteBuffer& message, const Services& services,
                              models::Output output, const RequestRun& run,
                              const absl::Status& status, ByteBuffer& reply) {
   { T::kMethod } -> std::convertible_to<Method>;
-  // Returns what the message asks for, or what is wrong with it, which ends the call. Checks what
-  // needs no model, and finds the model.
+  // Returns the work that the message asks for, or an error, which ends the call. Checks what needs
+  // no model, and finds the model.
   { task.Decode(message, services) } -> std::same_as<absl::StatusOr<Work>>;
-  // Takes an output of the work. On a worker, one call at a time.
+  // Takes an output of the work. Called on a worker, one call at a time.
   task.Emit(std::move(output), run);
-  // Returns what the call ends with when its work ended with `status`; writes the reply if OK.
+  // Returns the status of the call when its work ended with `status`; writes the reply if it is OK.
   { task.End(status, run, reply) } -> std::same_as<absl::Status>;
 };
 

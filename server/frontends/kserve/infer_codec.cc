@@ -21,10 +21,10 @@ using models::DataType;
 using models::Tensor;
 using models::TensorSpec;
 
-constexpr size_t kMaxShown = 64;  // characters of a name that a message repeats
+constexpr size_t kMaxShown = 64;  // characters of a name that a message shows
 constexpr size_t kMaxIdBytes = 128;
 
-// A message of a few small tensors lives on the stack, whose bytes cost no allocation.
+// A message of a few small tensors is allocated on the stack.
 class SmallArena {
  public:
   template <typename Message>
@@ -46,7 +46,7 @@ absl::Status Invalid(const Parts&... parts) {
   return absl::InvalidArgumentError(StrCat(parts...));
 }
 
-// Appends the elements as `Element`s; the index of one that does not fit, or -1.
+// Appends the elements as `Element`s. Returns the index of one that does not fit, or -1.
 template <typename Element, typename Values>
 int64_t AppendAs(const Values& values, std::string& data) {
   data.resize(static_cast<size_t>(values.size()) * sizeof(Element));
@@ -64,8 +64,8 @@ int64_t AppendAs(const Values& values, std::string& data) {
 }
 
 struct Contents {
-  const char* field;     // the list that the datatype uses
-  int size;              // elements in it
+  const char* field;     // the list field that the datatype uses
+  int size;              // number of its elements
   int64_t does_not_fit;  // index of an element outside the type's range, or -1
 };
 
@@ -136,7 +136,7 @@ absl::Status CheckShape(int index, const Tensor& tensor, const TensorSpec& spec,
   return absl::OkStatus();
 }
 
-// BYTES elements carry their own lengths: they must add up.
+// Checks BYTES elements, which carry their own lengths: these must add up to the size.
 absl::Status CheckBytesLayout(std::string_view where, const std::string& data, int64_t elements) {
   size_t at = 0;
   int64_t found = 0;
@@ -164,7 +164,7 @@ absl::Status TakeData(ModelInferRequest& request, int index, int64_t elements, T
     tensor.data = std::move(*request.mutable_raw_input_contents(index));
     const auto raw_name = [index] { return StrCat("raw_input_contents[", index, "]"); };
     if (tensor.type == DataType::kBytes) return CheckBytesLayout(raw_name(), tensor.data, elements);
-    // Divide, since elements * size may overflow.
+    // Divides, because elements * size may overflow.
     if (tensor.data.size() % element_size != 0 ||
         tensor.data.size() / element_size != static_cast<uint64_t>(elements)) {
       return Invalid(raw_name(), ": has ", tensor.data.size(), " bytes; ", ToString(tensor.type),

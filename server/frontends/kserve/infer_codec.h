@@ -14,10 +14,10 @@
 
 namespace millrace::server {
 
-// KServe v2 to native and back. Errors are INVALID_ARGUMENT with the field, the value and what is
-// allowed.
+// These functions convert KServe v2 messages to their native form and back. Errors are
+// INVALID_ARGUMENT with the field, the value and what is allowed.
 //
-// Takes raw contents out of the message instead of copying them.
+// Moves raw contents out of the message instead of copying them.
 absl::StatusOr<models::InferInput> DecodeInfer(inference::ModelInferRequest& request,
                                                const models::ModelInfo& model);
 void EncodeInfer(models::InferOutput output, inference::ModelInferResponse& response);

@@ -23,7 +23,7 @@ void AddTensor(const models::TensorSpec& spec,
 
 InferService::InferService(Services& services, std::function<bool()> ready)
     : RpcService("inference.GRPCInferenceService"), services_(services), ready_(std::move(ready)) {
-  using namespace inference;  // of long names
+  using namespace inference;
   Serve("ServerLive", Answering<ServerLiveRequest, ServerLiveResponse>(
                           [](const ByteCall&, const auto&, auto& response) {
                             response.set_live(true);
@@ -78,7 +78,7 @@ absl::Status InferService::ModelMetadata(const ByteCall& call,
   response.set_name(info.name);
   response.add_versions(StrCat(info.version));
   response.set_platform(info.platform);
-  // Other models have no tensors of their own.
+  // Models of other tasks have no tensors of their own.
   if (const auto* infer = std::get_if<models::InferInfo>(&info.details)) {
     for (const models::TensorSpec& spec : infer->inputs) AddTensor(spec, *response.add_inputs());
     for (const models::TensorSpec& spec : infer->outputs) AddTensor(spec, *response.add_outputs());

@@ -8,10 +8,10 @@
 
 namespace millrace::server {
 
-// KServe v2. Thread-safe.
+// Serves KServe v2's inference.GRPCInferenceService. Thread-safe.
 class InferService final : public RpcService {
  public:
-  // ready: every model is warm and requests are accepted.
+  // ready: returns true once every model is warm and requests are accepted.
   InferService(Services& services, std::function<bool()> ready);
 
  private:

@@ -10,12 +10,12 @@
 namespace millrace {
 namespace {
 
-// Keeps the order in which members are added.
+// This type keeps the order in which members are added.
 using Json = nlohmann::ordered_json;
 
 void Send(httplib::Response& response, int status, const Json& json) {
   response.status = status;
-  // Names and errors come from files: bytes that are not UTF-8 must not throw.
+  // Names and errors come from files, so bytes that are not UTF-8 must not throw.
   response.set_content(json.dump(-1, ' ', false, Json::error_handler_t::replace),
                        "application/json");
 }
@@ -59,8 +59,8 @@ void AddDetails(const models::SpeechInfo& info, Json& json) {
   json["sample_rate"] = info.sample_rate;
 }
 
-// KServe's members first, then ours. Of a model that is not loaded only its name, version and state
-// are known.
+// KServe's members come first, then ours. Of a model that is not loaded, only the name, version and
+// state are known.
 Json MetadataToJson(const ModelStatusView& model) {
   const models::ModelInfo& info = model.info;
   if (model.state != ModelState::kReady) {
@@ -82,8 +82,8 @@ Json MetadataToJson(const ModelStatusView& model) {
   return json;
 }
 
-// The model that the path names, or a 404 and nothing. The second group of the path, a version, may
-// be missing.
+// Returns the model that the path names, or answers 404 and returns nothing. The second group of
+// the path, a version, may be missing.
 std::optional<ModelStatusView> FindModel(const ServerView& view, const httplib::Request& request,
                                          httplib::Response& response) {
   const std::string name = request.matches[1];
@@ -112,7 +112,8 @@ void AddKServeRoutes(HttpServer& server, const ServerView& view, const ApiKeySto
     };
   };
 
-  // A probe that is not answered has the server restarted, or taken from its load balancer.
+  // An orchestrator restarts a server whose probe is not answered, or takes it out of its load
+  // balancer.
   server.ReserveThreadsFor("/v2/health/");
   routes.Get("/v2/health/live", [&view](const httplib::Request&, httplib::Response& response) {
     const bool live = view.Live();

@@ -21,10 +21,10 @@
 namespace millrace::server {
 namespace {
 
-// How soon a connection without news looks whether its client is still there.
+// The interval at which a connection without news checks whether its client is still there.
 constexpr std::chrono::milliseconds kLook{100};
 
-// The original's text is called q, and it knows neither 401 nor 404.
+// LibreTranslate calls the text q, and knows neither 401 nor 404.
 void SendStatus(httplib::Response& response, const absl::Status& status) {
   int code = HttpStatusOf(status);
   if (code == 401) code = 403;
@@ -61,14 +61,14 @@ class LibreTranslateRoutes {
   void Translate(const httplib::Request& request, httplib::Response& response,
                  const httplib::ContentReader& reader) {
     const auto parsed = Read(request, reader);
-    if (!parsed) return;  // the library has said what is wrong
+    if (!parsed) return;  // the JSON library has reported the error
     const std::string id = logging::RequestIdFrom(request.get_header_value("X-Request-Id"));
     response.set_header("X-Request-Id", id);
     const auto reply = std::make_shared<TranslateReply>(
         services_, id,
         HttpCaller(request, services_.keys, parsed->ok() ? (*parsed)->api_key : std::string()));
     HttpTranslateRequest wanted;
-    Ticket place;  // until the connection is done with it
+    Ticket place;  // held until the connection is done with the reply
     reply->Start(Prepare(request, *parsed, place, wanted));
     std::optional<absl::Status> end;
     while (!(end = reply->Wait(kLook))) {
@@ -103,7 +103,8 @@ class LibreTranslateRoutes {
  private:
   using Parsed = absl::StatusOr<HttpTranslateRequest>;
 
-  // By the reader, since the library by itself keeps no long form. None when the body did not come.
+  // The form is read here, because the library keeps no long form by itself. There is none when the
+  // body did not arrive.
   static std::optional<Parsed> Read(const httplib::Request& request,
                                     const httplib::ContentReader& reader) {
     if (request.is_multipart_form_data()) {
@@ -129,7 +130,7 @@ class LibreTranslateRoutes {
     return ParseTranslateBody(request.get_header_value("Content-Type"), body);
   }
 
-  // Authentication comes before the errors of parsing.
+  // Authentication errors take precedence over errors of parsing.
   absl::Status Check(const httplib::Request& request, const Parsed& parsed) const {
     const bool has_key = parsed.ok() && services_.keys != nullptr &&
                          services_.keys->Authenticate(parsed->api_key).has_value();
@@ -164,14 +165,16 @@ class LibreTranslateRoutes {
     place = *std::move(entered);
     wanted = *parsed;
     TranslationRequest translation = std::move(wanted.translation);
-    // The original's clients cannot name a model, and it takes what it cannot tell for English.
+    // LibreTranslate's clients cannot name a model, and it takes a text whose language it cannot
+    // detect for English.
     translation.choose_model = true;
     translation.fallback_language = "en";
     translation.preferred_hypotheses = wanted.alternatives + 1;
     translation.detect_each = true;
     auto works = MakeTranslationWorks(std::move(translation), services_);
     if (!works.ok()) return works;
-    // There is no place for a status: a text that is not empty must be fit to be translated.
+    // The answer has no place for a status, so a text that is not empty must be fit to be
+    // translated.
     for (const TranslationText& text : works->front().texts) {
       if (!text.status.ok() && text.characters > 0) return text.status;
     }

@@ -12,10 +12,10 @@
 
 namespace millrace::server {
 
-// What LibreTranslate's endpoints are asked for, as JSON or as a form.
+// A request to one of LibreTranslate's endpoints, from JSON or a form.
 struct HttpTranslateRequest {
-  TranslationRequest translation;  // its texts are q
-  bool list = false;               // q is a list, and so is the answer
+  TranslationRequest translation;  // its texts come from q
+  bool list = false;               // whether q is a list; then the answer is one too
   bool auto_source = false;
   int alternatives = 0;
   std::string api_key;
@@ -25,14 +25,14 @@ struct HttpTranslateRequest {
 // know. InvalidArgument names the member.
 absl::StatusOr<HttpTranslateRequest> ParseTranslateBody(std::string_view content_type,
                                                         std::string_view body);
-// The same of a form that has been read.
+// Reads a form that was already decoded.
 absl::StatusOr<HttpTranslateRequest> ParseTranslateForm(FormMembers members);
-// OK when it has what POST /translate needs, and POST /detect.
+// These return OK if the request has what POST /translate, or POST /detect, needs.
 absl::Status CheckTranslate(const HttpTranslateRequest& request);
 absl::Status CheckDetect(const HttpTranslateRequest& request);
 
-// Answers, as JSON. What was asked for has been moved out of the request but for its flags. What
-// was lost in a translation stands in a member of its own, which the original does not have.
+// These return answers as JSON. The request's contents were moved out of it, except for its flags.
+// What was lost in a translation is in a member of its own, which the original does not have.
 std::string TranslateBody(const HttpTranslateRequest& request,
                           const std::vector<TranslationText>& texts,
                           std::vector<TranslationResults::Text> results);

@@ -23,7 +23,7 @@ void TranslateReply::Start(absl::StatusOr<Works> works) {
 void TranslateReply::StartNext() {
   HoldThis();
   const TimePoint deadline = run_.start() + run_.services().max_request_time;
-  bool queued = false;  // then a worker may have ended it already
+  bool queued = false;  // if true, a worker may have ended it already
   const absl::Status status = OrInternal([&]() -> absl::Status {
     while (started_ < works_.size()) {
       TranslationWork& work = works_[started_++];

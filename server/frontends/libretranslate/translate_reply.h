@@ -19,13 +19,14 @@
 
 namespace millrace::server {
 
-// A translation over HTTP. Workers put sentences in, the connection's own thread waits for the end.
+// A translation over HTTP. Workers add sentences, and the connection's own thread waits for the
+// end.
 //
-// Shared by the connection and, until Finish, by the job; the last of them counts the request and
-// gives its ticket back.
+// It is shared by the connection and, until Finish, by the job; the last of them counts the request
+// and returns its ticket.
 class TranslateReply final : public Reply, public SelfShared<TranslateReply> {
  public:
-  // request_id, caller: for the log.
+  // request_id, caller: written to the log.
   TranslateReply(Services& services, std::string request_id, Caller caller = {})
       : run_(services, Method::kHttpTranslate, *this),
         requester_{std::move(request_id), std::move(caller)} {}
@@ -33,16 +34,16 @@ class TranslateReply final : public Reply, public SelfShared<TranslateReply> {
 
   using Works = std::vector<TranslationWork>;
 
-  // Queues the first of the works, or ends with what is wrong with them. Call it once, first. Never
-  // blocks.
+  // Queues the first of the works, or ends with its error. Must be called once, before anything
+  // else. Never blocks.
   void Start(absl::StatusOr<Works> works) MILLRACE_EXCLUDES(mu_);
-  // The end, waiting for it at most that long. Queues each further work when the one before it has
-  // ended, on the same ticket and deadline.
+  // Waits for the end at most that long. Queues each further work when the one before it has ended,
+  // with the same ticket and deadline.
   std::optional<absl::Status> Wait(std::chrono::milliseconds patience) MILLRACE_EXCLUDES(mu_);
-  // The client is gone: stops the work. Idempotent.
+  // Stops the work because the client is gone. Idempotent.
   void Abandon() MILLRACE_EXCLUDES(mu_);
 
-  // Once it has ended well.
+  // These may be called once it has ended with OK.
   const std::vector<TranslationText>& texts() const { return texts_; }
   std::vector<TranslationResults::Text> TakeResults() { return results_->Take(); }
 
@@ -50,16 +51,17 @@ class TranslateReply final : public Reply, public SelfShared<TranslateReply> {
   void Finish(const absl::Status& status) override MILLRACE_EXCLUDES(mu_);
 
  private:
-  // The next work that has a model, or the end.
+  // Queues the next work that has a model, or sets the end.
   void StartNext() MILLRACE_EXCLUDES(mu_);
 
   RequestRun run_;
   const Requester requester_;
-  // Only the thread of the connection uses these.
+  // Only the thread of the connection uses these members.
   std::vector<TranslationText> texts_;
   Works works_;
-  size_t started_ = 0;  // of works_
-  // Used by the worker that has the job, and by the connection once all jobs have ended.
+  size_t started_ = 0;  // number of works_ that were queued
+  // The worker that has the job uses these members, and the connection does once all jobs have
+  // ended.
   TranslationProgress progress_;
   std::optional<TranslationResults> results_;
 

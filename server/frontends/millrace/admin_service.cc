@@ -27,11 +27,11 @@ v1::ModelState ToProto(ModelState state) {
   return v1::MODEL_STATE_UNSPECIFIED;
 }
 
-// A call of LoadModel, from its request to its end.
+// A call of LoadModel. It cancels its load when the client cancels.
 class LoadCall final : public ByteCall::Handler, public SelfOwned<LoadCall> {
  public:
   explicit LoadCall(LoadQueue& loads) : loads_(loads) {}
-  // Before the method's function returns, hence before OnCancel.
+  // Must be called before the method's function returns, hence before OnCancel.
   void SetTicket(LoadQueue::Ticket ticket) { ticket_ = ticket; }
   void OnCancel() override { loads_.Cancel(ticket_); }
   void OnDone() override { DeleteThis(); }
@@ -41,7 +41,7 @@ class LoadCall final : public ByteCall::Handler, public SelfOwned<LoadCall> {
   LoadQueue::Ticket ticket_ = 0;
 };
 
-// Fill in what is known of a loaded model by its task.
+// These fill in what is known of a loaded model by its task.
 void FillDetails(const models::InferInfo&, v1::ModelStatus&) {}
 
 void FillDetails(const models::TranslationInfo& info, v1::ModelStatus& status) {
@@ -68,7 +68,7 @@ void AdminService::Fill(const ModelStatusView& view, v1::ModelStatus& status) co
   status.set_version(StrCat(info.version));
   status.set_state(ToProto(view.state));
   status.set_error(view.error);
-  if (view.state != ModelState::kReady) return;  // the rest is only known of a loaded model
+  if (view.state != ModelState::kReady) return;  // the rest is known only of a loaded model
   status.set_platform(info.platform);
   status.set_task(std::string(models::ToString(info.task())));
   status.set_license(info.license);
@@ -85,7 +85,7 @@ AdminService::AdminService(Services& services, ModelManager& models, const Serve
       models_(models),
       status_(status),
       loads_(main_loop, [this](std::string_view model) { return models_.Load(model); }) {
-  // These list a folder, or free a model's weights.
+  // These methods read a folder, or free a model's weights, so they run elsewhere.
   ServeSlowly("ListModels", Answering<v1::ListModelsRequest, v1::ListModelsResponse>(
                                 [this](const ByteCall& call, const auto&, auto& response) {
                                   return ListModels(call, response);
@@ -103,7 +103,7 @@ AdminService::AdminService(Services& services, ModelManager& models, const Serve
 
 absl::Status AdminService::ListModels(const ByteCall& call,
                                       v1::ListModelsResponse& response) const {
-  // Clients have to know what they may name; HTTP tells them the same.
+  // Clients must know the names that they may use; HTTP lists them to users too.
   if (absl::Status status = Authenticate(services_.keys, call, Role::kUser); !status.ok())
     return status;
   for (const ModelStatusView& view : models_.Models()) Fill(view, *response.add_models());

@@ -10,8 +10,8 @@
 
 namespace millrace::server {
 
-// millrace.v1.AdminService. Loading waits for the main thread and is answered from there.
-// Thread-safe. The main loop must be closed before this goes.
+// Serves millrace.v1.AdminService. Loading waits for the main thread and is answered from there.
+// Thread-safe. The main loop must be closed before this is destroyed.
 class AdminService final : public RpcService {
  public:
   AdminService(Services& services, ModelManager& models, const ServerStatus& status,

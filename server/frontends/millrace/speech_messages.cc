@@ -7,8 +7,8 @@
 namespace millrace::server {
 namespace {
 
-// The most audio in one streamed message: about 0.75 s of 22.05 kHz speech as 16 bit, so that a
-// player can start on the first.
+// The most audio in one streamed message: about 0.75 s of 22.05 kHz speech in 16 bits, so that a
+// player can start with the first.
 constexpr size_t kChunkBytes = 32 << 10;
 
 absl::StatusOr<models::AudioFormat> ToFormat(v1::AudioEncoding encoding,

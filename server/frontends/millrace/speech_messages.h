@@ -15,29 +15,30 @@ namespace millrace::server {
 
 v1::AudioEncoding ToEncoding(models::AudioFormat format);
 
-// The request in its native form; what it leaves open gets the default for the container.
+// Returns the request in its native form; unset fields get the container's defaults. Returns
 // InvalidArgument for an encoding that does not exist; nothing else is checked.
 absl::StatusOr<SpeechRequest> ToSpeechRequest(v1::SynthesizeRequest message,
                                               models::AudioContainer container);
 
 using SpokenSpans = google::protobuf::RepeatedPtrField<v1::SpokenSpan>;
 
-// Adds the times of a sentence, of the whole audio in samples of that rate.
+// Adds the times of a sentence, which count from the beginning of the whole audio in samples of
+// that rate.
 void AddSpans(std::vector<models::SpokenSpan> times, int sample_rate, size_t sentence,
               SpokenSpans& spans);
 
-// What the messages of a piece of a stream say beside the audio.
+// The fields of a streamed piece besides its audio.
 struct SpeechPiece {
   std::string text = {};       // of the sentence, with its first piece
-  uint32_t sentence = 0;       // index
-  bool sentence_ends = false;  // with this piece
+  uint32_t sentence = 0;       // index of the sentence
+  bool sentence_ends = false;  // whether the sentence ends with this piece
   SpokenSpans words = {};      // of the sentence, with its first piece
   SpokenSpans phonemes = {};
 };
 
 SpeechPiece ToPiece(models::SynthesizeOutput piece);
 
-// The messages of a piece in order; at least one.
+// Returns the messages of a piece in order, at least one.
 void ForEachMessage(const models::AudioEncoderOptions& encoding, std::string_view audio,
                     SpeechPiece piece,
                     const std::function<void(const v1::StreamSynthesizeResponse&)>& send);

@@ -5,7 +5,7 @@
 
 namespace millrace::server {
 
-// millrace.v1.SynthesisService. Thread-safe.
+// Serves millrace.v1.SynthesisService. Thread-safe.
 class SynthesisService final : public RpcService {
  public:
   explicit SynthesisService(Services& services);

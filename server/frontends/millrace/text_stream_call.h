@@ -22,9 +22,9 @@
 
 namespace millrace::server {
 
-// Speech of a text that is still being written. What has come and ended is spoken as one job after
-// another, so the call waits its turn like any other and holds no worker while it waits for text.
-// When more text waits than is spoken, the client is not read from.
+// Speaks a text that is still being written. Complete sentences that have arrived are spoken as one
+// job after another, so the call queues like any other and occupies no worker while it waits for
+// text. When too much text waits to be spoken, the client is not read from.
 class TextStreamCall final : public Reply,
                              public ByteCall::Handler,
                              public StallingStream,
@@ -37,7 +37,7 @@ class TextStreamCall final : public Reply,
       : call_(call), run_(services, Method::kSynthesizeTextStream, *this), stream_(call, run_) {}
 
   void Emit(models::Output output) override;
-  // The end of a job, or of the call.
+  // Receives the end of a job, or of the call.
   void Finish(const absl::Status& status) override MILLRACE_EXCLUDES(text_mu_);
   bool Congested() const override { return stream_.Congested(); }
   void Park(std::unique_ptr<Job> job) override { stream_.Park(std::move(job)); }
@@ -46,7 +46,7 @@ class TextStreamCall final : public Reply,
   void Abort() override { call_.TryCancel(); }
 
  private:
-  // While a job is being queued, its end may already come; it waits for who queues it.
+  // A job may end while it is still being queued; the thread that queues it then handles the end.
   enum class JobState { kNone, kBeingQueued, kQueued };
 
   void OnReadDone(bool ok) override MILLRACE_EXCLUDES(text_mu_);
@@ -54,23 +54,23 @@ class TextStreamCall final : public Reply,
   void OnCancel() override MILLRACE_EXCLUDES(text_mu_);
   void OnDone() override;
 
-  // Begins to read.
+  // Starts the first read.
   void Start();
-  // Takes the text of the client's message.
+  // Takes the text of the message that was read.
   absl::Status Take() MILLRACE_EXCLUDES(text_mu_);
   absl::Status TakeConfig(v1::SynthesizeRequest config);
-  // Ends the call, now or when its job has stopped. On the polling thread.
+  // Ends the call, now or when its job has stopped. Called on the polling thread.
   void Fail(const absl::Status& status) MILLRACE_EXCLUDES(text_mu_);
-  // Takes note of a job's end, then begins the next one, or ends the call when there is nothing
-  // more to come. Call it last: `this` may be gone by the return.
+  // Records a job's end, then begins the next one, or ends the call when nothing more will come.
+  // Must be the last call of a function: `this` may be destroyed before it returns.
   void Advance(std::optional<absl::Status> job_end = std::nullopt) MILLRACE_EXCLUDES(text_mu_);
-  // Reads on unless enough waits.
+  // Starts the next read unless enough text waits.
   void ReadOn() MILLRACE_EXCLUDES(text_mu_);
   // Makes the next job of the text in config_.
   absl::StatusOr<Work> MakeWork();
-  // Ends the call: with the rest of the audio when the status is OK.
+  // Ends the call, after the rest of the audio if the status is OK.
   void EndCall(const absl::Status& status);
-  // What a call that ends without another word ends with.
+  // Returns the status of a call whose stream ended without any text.
   absl::Status EmptyStream() const MILLRACE_REQUIRES(text_mu_);
   void EndJob(const absl::Status& status) MILLRACE_REQUIRES(text_mu_);
   void SendAudio(std::string_view bytes, SpeechPiece piece);
@@ -80,15 +80,16 @@ class TextStreamCall final : public Reply,
   ByteCall& call_;
   RequestRun run_;
   ReplyStream stream_;
-  ByteBuffer message_;                   // being read
-  std::optional<SpeechRequest> config_;  // from the first message on, with the text to speak next
+  ByteBuffer message_;  // the message that is being read
+  std::optional<SpeechRequest>
+      config_;  // set by the first message; its text is what is spoken next
 
-  // Touched by the call's job, of which there is one at a time.
+  // Used by the call's job, of which there is one at a time.
   SpeechAudio audio_;
   size_t first_sentence_ = 0;   // of the job, within the call
   size_t first_character_ = 0;  // of the job, within the text of the call
-  size_t sentences_ = 0;        // begun so far
-  std::string text_before_;     // the end of the text of the job before, with its white space
+  size_t sentences_ = 0;        // number begun so far
+  std::string text_before_;     // the end of the previous job's text, with its white space
 
   mutable Mutex text_mu_;
   models::SentenceStream sentences_in_ MILLRACE_GUARDED_BY(text_mu_);
@@ -97,11 +98,12 @@ class TextStreamCall final : public Reply,
   size_t characters_done_ MILLRACE_GUARDED_BY(text_mu_) = 0;  // before ready_
   TimePoint last_text_ MILLRACE_GUARDED_BY(text_mu_) = run_.start();
   bool reading_ MILLRACE_GUARDED_BY(text_mu_) = false;
-  bool ended_ MILLRACE_GUARDED_BY(text_mu_) = false;  // no more text comes
+  bool ended_ MILLRACE_GUARDED_BY(text_mu_) = false;  // no more text will come
   JobState job_ MILLRACE_GUARDED_BY(text_mu_) = JobState::kNone;
-  std::optional<absl::Status> job_end_ MILLRACE_GUARDED_BY(text_mu_);  // of one being queued
+  std::optional<absl::Status> job_end_
+      MILLRACE_GUARDED_BY(text_mu_);                    // end of a job that is being queued
   absl::Status failure_ MILLRACE_GUARDED_BY(text_mu_);  // ends the call once there is no job
-  bool over_ MILLRACE_GUARDED_BY(text_mu_) = false;     // the call has its end
+  bool over_ MILLRACE_GUARDED_BY(text_mu_) = false;     // the call was ended
 };
 
 }  // namespace millrace::server

@@ -10,8 +10,8 @@
 
 namespace millrace::server {
 
-// The request in its native form. InvalidArgument for a format that does not exist; nothing else is
-// checked.
+// Returns the request in its native form. Returns InvalidArgument for a format that does not exist;
+// nothing else is checked.
 absl::StatusOr<TranslationRequest> ToTranslationRequest(v1::TranslateRequest message);
 
 v1::TranslationRoute ToMessage(const TranslationRoute& route);

@@ -20,8 +20,8 @@
 namespace millrace::server {
 namespace {
 
-// Bytes of a request that is decoded at once: hundreds of tiny texts fit in, and each may be asked
-// for its language.
+// Requests up to this size in bytes are decoded at once: hundreds of tiny texts fit in, and the
+// language of each may have to be detected.
 constexpr size_t kShortTexts = 2 << 10;
 
 absl::StatusOr<TranslationWork> DecodeTranslate(const ByteBuffer& buffer, bool streamed,
@@ -71,7 +71,7 @@ class TranslateTask {
  private:
   // Touched by the call's outputs, of which there is one at a time.
   TranslationProgress progress_;
-  std::optional<TranslationResults> results_;  // once decoded
+  std::optional<TranslationResults> results_;  // set once decoded
 };
 
 class StreamTranslateTask {
@@ -122,7 +122,7 @@ class StreamTranslateTask {
     SendMessage(message, stream);
   }
 
-  // Once the work has begun: a call that is refused says nothing else.
+  // This follows the beginning of the work: a call that is refused sends nothing else.
   void SendBadTexts(ReplyStream& stream) {
     if (std::exchange(bad_texts_sent_, true)) return;
     for (size_t i = 0; i < progress_.texts().size(); ++i) {
@@ -146,7 +146,7 @@ class StreamTranslateTask {
   TranslationProgress progress_;
   std::vector<size_t> places_;  // of unchanged_
   std::vector<std::string> unchanged_;
-  std::vector<bool> begun_;  // of the request's texts: something of it was sent
+  std::vector<bool> begun_;  // one for each of the request's texts: something of it was sent
   bool bad_texts_sent_ = false;
   bool route_sent_ = false;
 };
@@ -166,7 +166,7 @@ TranslationService::TranslationService(Services& services)
       languages_(services.models, ListedLanguages) {
   Serve("Translate", UnaryCall<TranslateTask>::Serving(services), kShortTexts);
   Serve("StreamTranslate", StreamCall<StreamTranslateTask>::Serving(services), kShortTexts);
-  // Many languages may have to be put together, or told of many texts.
+  // Many languages may have to be combined, or many texts examined.
   ServeSlowly("ListLanguages", [this](ByteCall& call) { ListLanguages(call); });
   ServeSlowly("DetectLanguage",
               Answering<v1::DetectLanguageRequest, v1::DetectLanguageResponse>(

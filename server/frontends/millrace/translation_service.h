@@ -9,7 +9,8 @@
 
 namespace millrace::server {
 
-// millrace.v1.TranslationService. Thread-safe. A long list of languages is serialised once for all.
+// Serves millrace.v1.TranslationService. Thread-safe. A long list of languages is serialised once
+// for all calls.
 class TranslationService final : public RpcService {
  public:
   explicit TranslationService(Services& services);
@@ -20,7 +21,7 @@ class TranslationService final : public RpcService {
                               v1::DetectLanguageResponse& response) const;
 
   Services& services_;
-  ModelsAnswer<absl::StatusOr<ByteBuffer>> languages_;  // of ListLanguages
+  ModelsAnswer<absl::StatusOr<ByteBuffer>> languages_;  // the answer of ListLanguages
 };
 
 }  // namespace millrace::server

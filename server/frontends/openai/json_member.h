@@ -9,15 +9,16 @@
 
 namespace millrace::server {
 
-// These read the value of a member. InvalidArgument names the member, its value and what is
-// allowed.
+// These functions read the value of a member. InvalidArgument names the member, its value and what
+// is allowed.
 
 absl::Status WrongType(std::string_view name, std::string_view wanted, const nlohmann::json& value);
 absl::Status TakeString(const nlohmann::json& value, std::string_view name, std::string& out);
 absl::Status TakeBool(const nlohmann::json& value, std::string_view name, bool& out);
 absl::Status TakeInteger(const nlohmann::json& value, std::string_view name, uint64_t max,
                          uint64_t& out);
-// Takes a number whose range is checked later; what a float cannot hold stays outside of it.
+// Reads a number whose range is checked later; a number that a float cannot hold becomes one
+// outside of any range.
 absl::Status TakeFloat(const nlohmann::json& value, std::string_view name, std::string_view allowed,
                        float& out);
 

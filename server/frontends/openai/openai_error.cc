@@ -11,7 +11,8 @@
 namespace millrace {
 namespace {
 
-// "speed: is ..." is about the field speed; a message without such a beginning is about none.
+// A message such as "speed: is ..." is about the field speed; one without such a beginning is about
+// none.
 std::string_view FieldOf(std::string_view message) {
   const size_t colon = message.find(": ");
   if (colon == std::string_view::npos || colon == 0) return {};
@@ -54,7 +55,7 @@ std::string OpenAiErrorBody(int http_status, std::string_view message, std::stri
                                         {"type", TypeOf(http_status)},
                                         {"param", or_null(param)},
                                         {"code", or_null(code)}};
-  // A message may repeat bytes of the client's that are not UTF-8.
+  // A message may repeat the client's bytes, which need not be UTF-8.
   return nlohmann::ordered_json{{"error", error}}.dump(
       -1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
@@ -72,7 +73,7 @@ void SendOpenAiError(httplib::Response& response, const absl::Status& status) {
   response.status = HttpStatusOf(status);
   if (const auto hint = server::HttpRetryHint(status); hint.count() > 0) {
     response.set_header("Retry-After", StrCat(server::RetryAfterSeconds(status)));
-    // OpenAI's clients prefer it.
+    // OpenAI's clients prefer this header.
     response.set_header("Retry-After-Ms", StrCat(hint.count()));
   }
   if (response.status == 401) response.set_header("WWW-Authenticate", "Bearer");

@@ -14,13 +14,13 @@
 namespace millrace::server {
 namespace {
 
-// Kept for clients although OpenAI ends its own service of them.
+// These names are kept for clients although OpenAI ends its own service of some.
 constexpr std::string_view kModels[] = {"tts-1", "tts-1-hd", "gpt-4o-mini-tts"};
-// Which of a model's voices a name stands for depends on its place here.
+// The place of a name here determines which of a model's voices it stands for.
 constexpr std::string_view kVoices[] = {"alloy", "ash",   "ballad", "coral", "echo",
                                         "fable", "nova",  "onyx",   "sage",  "shimmer",
                                         "verse", "marin", "cedar"};
-// BCP 47, of a text that is given to an alias without a language.
+// The BCP 47 tag of a text that is given to an alias without a language.
 constexpr std::string_view kLanguage = "en";
 
 // Returns true for "-1106" and "-2025-12-15".
@@ -31,7 +31,7 @@ bool IsDate(std::string_view suffix) {
   });
 }
 
-// `models` are speech models.
+// models: speech models only.
 bool HasVoiceOfAny(const std::vector<std::shared_ptr<ServedModel>>& models,
                    std::string_view voice) {
   return std::ranges::any_of(
@@ -46,7 +46,7 @@ absl::Status OpenAiNames::Resolve(SpeechRequest& speech) const {
     if (absl::Status status = CheckVoice(speech, models); !status.ok()) return status;
     speech.model = BestModel(speech, models);
   }
-  // A model that is missing is refused with the rest of the request.
+  // A missing model is refused with the rest of the request.
   const auto model = models_.Find(speech.model, speech.model_version);
   if (!model.ok()) return absl::OkStatus();
   if (const auto* info = std::get_if<models::SpeechInfo>(&(*model)->info().details))
@@ -126,7 +126,7 @@ std::string OpenAiNames::VoiceOf(const models::SpeechInfo& info, const std::stri
 
 absl::Status OpenAiNames::CheckVoice(const SpeechRequest& speech, const Models& models) const {
   if (speech.voice.empty() || IsVoiceAlias(speech.voice)) return absl::OkStatus();
-  // A mix such as "a:0.3+b:0.7" is its model's to check.
+  // The model checks a mix such as "a:0.3+b:0.7".
   const std::string voice = speech.voice.substr(0, speech.voice.find_first_of(":+"));
   std::vector<std::string> choice;
   for (const auto& model : models) {

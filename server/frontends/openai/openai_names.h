@@ -14,21 +14,21 @@
 
 namespace millrace::server {
 
-// Voices by the names that stand for them. None: no name stands for a voice. OpenAI's names that
-// are missing stand for voices of the model that speaks.
+// Voices by their aliases. An empty voice: the alias stands for none. OpenAI's names that are
+// missing stand for voices of the model that speaks.
 using VoiceAliases = std::optional<std::map<std::string, std::string>>;
 
 // The names of OpenAI's models and voices, which many clients send because they know no others, and
-// what they stand for among the models that serve. A loaded model and a voice of the same name come
-// first. Thread-safe.
+// the loaded models and voices that they stand for. A loaded model and a voice of the same name
+// take precedence. Thread-safe.
 class OpenAiNames {
  public:
-  // The models must outlive this.
+  // models: must outlive this.
   OpenAiNames(const ModelDirectory& models, VoiceAliases voices)
       : models_(models), voices_(std::move(voices)) {}
 
-  // Puts the names of a loaded model and of its voice in place of aliases. Returns InvalidArgument
-  // for a voice of no model that the alias of a model may mean; it lists those that there are.
+  // Replaces aliases by the names of a loaded model and of its voice. Returns InvalidArgument for a
+  // voice of no model that the alias of a model may mean; it lists those that exist.
   absl::Status Resolve(SpeechRequest& speech) const;
 
   // Returns the name of OpenAI's first model for "kokoro", which clients of Kokoro-FastAPI name,
@@ -55,13 +55,15 @@ class OpenAiNames {
   Models SpeechModels() const;
   bool IsModelAlias(std::string_view name) const;
   bool IsVoiceAlias(const std::string& name) const;
-  // The voice that the configuration names; empty: none.
+  // Returns the voice that the configuration names for an alias; empty if none.
   std::string ConfiguredVoice(const std::string& name) const;
-  // The model's voice for an alias; the name itself where it is none, or a voice of the model.
+  // Returns the model's voice for an alias; the name itself if it is no alias, or a voice of the
+  // model.
   std::string VoiceOf(const models::SpeechInfo& info, const std::string& name,
                       std::string_view language) const;
   absl::Status CheckVoice(const SpeechRequest& speech, const Models& models) const;
-  // The best that has the voice for the language, which is English where the request names none.
+  // Returns the best model that has the voice for the language, which is English if the request
+  // names none.
   std::string BestModel(const SpeechRequest& speech, const Models& models) const;
 
   const ModelDirectory& models_;

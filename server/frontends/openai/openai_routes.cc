@@ -26,7 +26,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// How soon a connection without news looks whether its client is still there.
+// The interval at which a connection without news checks whether its client is still there.
 constexpr std::chrono::milliseconds kLook{100};
 
 void SendJson(httplib::Response& response, const Json& json) {
@@ -34,7 +34,7 @@ void SendJson(httplib::Response& response, const Json& json) {
                        "application/json");
 }
 
-// Calls a member what the request called it; OpenAI calls the text "input".
+// Gives a field the name that it has in the request; OpenAI calls the text "input".
 absl::Status InOpenAiTerms(const absl::Status& status, std::string_view language_member) {
   if (!absl::IsInvalidArgument(status)) return status;
   const std::string_view message = Message(status);
@@ -90,7 +90,7 @@ class OpenAiRoutes {
       for (const OpenAiNames::VoiceAlias& alias : names_.VoiceAliasesOf(*info))
         aliases.push_back({{"id", alias.name}, {"model", name}, {"voice", alias.voice}});
     }
-    // Apart from the voices, so that a client that lists these shows each once.
+    // Aliases are listed apart from the voices, so that a client that lists these shows each once.
     SendJson(response, {{"voices", std::move(voices)}, {"aliases", std::move(aliases)}});
   }
 
@@ -116,15 +116,16 @@ class OpenAiRoutes {
     response.set_header("X-Request-Id", id);
     const auto reply =
         std::make_shared<SpeechReply>(services_, id, HttpCaller(request, services_.keys));
-    const auto place = std::make_shared<Ticket>();  // until the connection is done with it
+    const auto place =
+        std::make_shared<Ticket>();  // held until the connection is done with the reply
     HttpSpeechRequest wanted;
     absl::StatusOr<SpeechWork> work = Prepare(request, route, *place, wanted);
     if (!wanted.ignored.empty())
       response.set_header("Warning", IgnoredMembersWarning(wanted.ignored));
     reply->Start(std::move(work), wanted.framing);
-    // For want of memory: until the answer has it, nobody else would end the work.
+    // If memory runs out before the answer owns the reply, nothing else would end the work.
     absl::Cleanup abandon = [&reply] { reply->Abandon(); };
-    // The HTTP status is sent with the first bytes, when it is known how the request fares.
+    // The HTTP status is sent with the first bytes, when the request's outcome is known.
     SpeechReply::Piece first;
     while (first.bytes.empty() && !first.end) {
       if (HttpClientGone())
@@ -186,7 +187,8 @@ class OpenAiRoutes {
                           whole ? kMaxWholeCharacters : kMaxStreamCharacters, services_);
   }
 
-  // False ends the connection where it is, which tells the client that something is missing.
+  // Returning false closes the connection at this point, which tells the client that something is
+  // missing.
   static bool Write(SpeechReply& reply, std::string_view language_member,
                     const SpeechReply::Piece& piece, httplib::DataSink& sink) {
     if (!piece.bytes.empty()) {

@@ -15,12 +15,12 @@ using nlohmann::json;
 
 constexpr float kMaxVolume = 4;
 
-// The languages that Kokoro names by a letter.
+// The languages by Kokoro's letters for them.
 constexpr std::pair<char, std::string_view> kLetters[] = {
     {'a', "en-US"}, {'b', "en-GB"}, {'e', "es"},    {'f', "fr-FR"}, {'h', "hi"},
     {'i', "it"},    {'j', "ja"},    {'p', "pt-BR"}, {'z', "zh"}};
 
-// A letter of Kokoro's, or a BCP 47 tag, which the model checks.
+// Reads one of Kokoro's letters, or a BCP 47 tag, which the model checks.
 absl::Status TakeLanguageCode(const json& value, std::string_view name,
                               HttpSpeechRequest& request) {
   std::string code;

@@ -8,8 +8,8 @@
 
 namespace millrace::server {
 
-// Takes a member that OpenAI does not have, but servers with its API do (Kokoro-FastAPI,
-// vLLM-Omni), as the one of ours that says the same. Returns false for a member that has no effect
+// Reads a member that OpenAI does not have, but other servers with its API do (Kokoro-FastAPI,
+// vLLM-Omni), as our member of the same meaning. Returns false for a member that has no effect
 // here, and InvalidArgument, which names the member, its value and what is allowed, for a wrong
 // value.
 absl::StatusOr<bool> TakeOtherMember(std::string_view name, const nlohmann::json& value,

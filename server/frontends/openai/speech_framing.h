@@ -14,14 +14,14 @@ namespace millrace::server {
 // The form in which a client gets speech over HTTP.
 enum class SpeechFraming : uint8_t {
   kAudio,  // the audio itself
-  // OpenAI's server-sent events: speech.audio.delta with base64, speech.audio.done; and ours,
+  // OpenAI's server-sent events speech.audio.delta with base64 and speech.audio.done, and our own
   // speech.timestamps before the audio of a sentence.
   kEvents,
   kCaptions,      // Kokoro-FastAPI's JSON objects of audio with the times of words, one a line
   kWholeCaption,  // one such object
 };
 
-// "audio/mpeg" and its like.
+// Returns the media type, such as "audio/mpeg".
 const char* ContentTypeOf(models::AudioFormat format);
 // Returns the Content-Type of the answer.
 const char* ContentTypeOf(SpeechFraming framing, models::AudioFormat format);
@@ -30,20 +30,20 @@ const char* ContentTypeOf(SpeechFraming framing, models::AudioFormat format);
 class SpeechFramer {
  public:
   SpeechFramer() = default;
-  // characters: of the text.
+  // characters: the number in the text.
   SpeechFramer(SpeechFraming framing, models::AudioFormat format, size_t characters)
       : framing_(framing), format_(format), characters_(characters) {}
 
   // Returns what is ready after a piece of speech, whose times are of the whole audio, and the
   // bytes that it has added to the audio, perhaps none.
   std::string Push(const models::SynthesizeOutput& piece, std::string_view audio);
-  // Returns the rest, after the last bytes of the audio and its length.
+  // Returns the remaining bytes, after the last bytes of the audio and its length.
   std::string Close(std::string_view audio, double seconds);
 
  private:
-  // The audio in the line as the client is to have it.
+  // Returns the audio in the form that the client gets.
   std::string Framed(std::string_view audio);
-  // An object of the audio with the words that have not been sent.
+  // Returns an object of the audio with the words that have not been sent.
   std::string TakeCaption(std::string_view audio);
 
   SpeechFraming framing_ = SpeechFraming::kAudio;

@@ -20,35 +20,36 @@
 
 namespace millrace::server {
 
-// A request for speech over HTTP. Workers put encoded audio in, the connection's own thread takes
+// A request for speech over HTTP. Workers add encoded audio, and the connection's own thread takes
 // it out and writes it. When too much waits, the job is parked until the client has caught up, so
-// that neither memory nor a worker is held by a slow reader.
+// that a slow reader holds neither memory nor a worker.
 //
-// Shared by the connection and, until Finish, by the job; the last of them counts the request and
-// gives its ticket back.
+// It is shared by the connection and, until Finish, by the job; the last of them counts the request
+// and returns its ticket.
 class SpeechReply final : public Reply, public SelfShared<SpeechReply> {
  public:
-  // request_id, caller: for the log.
+  // request_id, caller: written to the log.
   SpeechReply(Services& services, std::string request_id, Caller caller = {})
       : run_(services, Method::kHttpSpeech, *this),
         requester_{std::move(request_id), std::move(caller)} {}
   ~SpeechReply() override;
 
-  // Queues the work, or ends with what is wrong with it. Call it once, first. Never blocks.
+  // Queues the work, or ends with its error. Must be called once, before anything else. Never
+  // blocks.
   void Start(absl::StatusOr<SpeechWork> work, SpeechFraming framing);
 
   bool sends_events() const { return framing_ == SpeechFraming::kEvents; }
 
   struct Piece {
     std::string bytes;  // at most 64 KiB, perhaps none
-    // The end: nothing follows these bytes.
+    // Set at the end: nothing follows these bytes.
     std::optional<absl::Status> end;
   };
-  // What comes next, waiting for it at most that long.
+  // Returns the next piece, waiting for it at most that long.
   Piece Take(std::chrono::milliseconds patience) MILLRACE_EXCLUDES(mu_);
-  // The client has the end of it.
+  // Records that the client received the end.
   void Delivered() MILLRACE_EXCLUDES(mu_);
-  // The client is gone or done: stops the work. Idempotent; nothing may be taken afterwards.
+  // Stops the work because the client is gone or done. Idempotent; nothing may be taken afterwards.
   void Abandon() MILLRACE_EXCLUDES(mu_);
 
   void Emit(models::Output output) override MILLRACE_EXCLUDES(mu_);
@@ -62,8 +63,8 @@ class SpeechReply final : public Reply, public SelfShared<SpeechReply> {
 
   RequestRun run_;
   const Requester requester_;
-  SpeechFraming framing_ = SpeechFraming::kAudio;  // set by Start, before others see this
-  // These are used by the worker that has the job.
+  SpeechFraming framing_ = SpeechFraming::kAudio;  // set by Start, before other threads use this
+  // The worker that has the job uses these members.
   SpeechAudio audio_;
   SpeechFramer framer_;
   bool too_long_ = false;
