@@ -22,14 +22,14 @@ models
 models/repository
 models/probe
 server/logging server/net
-server/config server/http2 server/rpc server/security
+server/config server/http2 server/json server/rpc server/security server/sockets
 server/client server/http
 server/metrics
 server/scheduling
 server/requests
 server/control
 server/calibrate server/frontends/grpc
-server/frontends/kserve server/frontends/libretranslate server/frontends/millrace server/frontends/openai
+server/frontends/kserve server/frontends/libretranslate server/frontends/millrace server/frontends/openai server/frontends/wyoming
 server
 """.split("\n")[1:-1]
 PLACE = {folder: place for place, layer in enumerate(LAYERS) for folder in layer.split()}

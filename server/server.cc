@@ -35,6 +35,7 @@
 #include "server/frontends/millrace/synthesis_service.h"
 #include "server/frontends/millrace/translation_service.h"
 #include "server/frontends/openai/openai_routes.h"
+#include "server/frontends/wyoming/wyoming_server.h"
 #include "server/grpc_server.h"
 #include "server/http/http_server.h"
 #include "server/http2/connection_guard.h"
@@ -191,6 +192,13 @@ class Server {
       AddLibreTranslateRoutes(*http_, *services_, {.started = started});
       if (absl::Status status = http_->Start(); !status.ok()) return status;
     }
+    if (!config_.wyoming_address.empty()) {
+      wyoming_ = std::make_unique<WyomingServer>(
+          *services_, WyomingServer::Options{.address = config_.wyoming_address,
+                                             .stall_timeout = config_.write_stall_timeout,
+                                             .started = [this] { return started_.load(); }});
+      if (absl::Status status = wyoming_->Start(); !status.ok()) return status;
+    }
 
     const auto stopping = [this] { return shutdown_.requested(); };
     if (absl::Status status = models_.LoadAll(stopping); !status.ok() || stopping()) return status;
@@ -217,12 +225,14 @@ class Server {
     started_ = true;
     status_.SetReady(true);
     grpc_->SetServing(true);
-    const Ports ports{grpc_->port(), http_ ? http_->port() : 0, metrics_port};
+    const Ports ports{grpc_->port(), http_ ? http_->port() : 0, metrics_port,
+                      wyoming_ ? wyoming_->port() : 0};
     if (absl::Status status = WritePortFile(config_.port_file, ports); !status.ok()) return status;
     NotifySystemd("READY=1");
     logging::Info("serving", {{"grpc_port", ports.grpc},
                               {"http_port", ports.http},
                               {"metrics_port", ports.metrics},
+                              {"wyoming_port", ports.wyoming},
                               {"models", static_cast<int64_t>(loaded.size())},
                               {"workers", runtime_->workers()},
                               {"permits", runtime_->limiter().permits()},
@@ -261,6 +271,7 @@ class Server {
     housekeeping_.reset();
     if (executor_ != nullptr) executor_->Join();
     if (http_ != nullptr) http_->Stop();
+    if (wyoming_ != nullptr) wyoming_->Stop();
     logging::Info("stopped", {{"unfinished", unfinished_}});
   }
 
@@ -324,6 +335,7 @@ class Server {
   std::atomic<bool> started_{false};
   std::unique_ptr<HttpServer> metrics_http_;
   std::unique_ptr<HttpServer> http_;
+  std::unique_ptr<WyomingServer> wyoming_;
   std::unique_ptr<ThreadExecutor> executor_;
   std::optional<InferService> infer_;
   std::optional<TranslationService> translation_;

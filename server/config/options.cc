@@ -303,6 +303,11 @@ std::vector<Option> MakeOptions() {
       Address(Row("metrics-address", addresses, "ADDR", "Prometheus metrics; off: not served"),
               &C::metrics_address, AddressKind::kOptional));
   o.push_back(
+      Address(Row("wyoming-address", addresses, "ADDR",
+                  "Wyoming, the protocol of Home Assistant's voice servers, by custom on port "
+                  "10200; off: not served"),
+              &C::wyoming_address, AddressKind::kOptional));
+  o.push_back(
       Path(Row("port-file", addresses, "FILE", "Write the real ports here as JSON once serving"),
            &C::port_file));
   o.push_back(Bool(Row("reflection", addresses, "on|off", "Let gRPC tools list the services"),
@@ -326,6 +331,10 @@ std::vector<Option> MakeOptions() {
                        "Ask for an API key; lines name:role:sha256, see `millrace hash-key`; read "
                        "again when it changes"),
                    &C::api_keys));
+  o.push_back(Bool(Row("wyoming-anonymous", security, "BOOL",
+                       "Allow --wyoming-address beyond this machine although --api-keys is given, "
+                       "which Wyoming's clients cannot send"),
+                   &C::wyoming_anonymous));
 
   o.push_back(Bytes(Row("max-message-bytes", limits, "SIZE", "Largest request"),
                     &C::max_message_bytes, kKiB, kGiB));

@@ -39,6 +39,12 @@ absl::Status Validate(const ServerConfig& config) {
   if (!config.tls_client_ca.empty() && config.tls_cert.empty()) {
     return absl::InvalidArgumentError("--tls-client-ca: needs --tls-cert and --tls-key too");
   }
+  if (Exposed(config.wyoming_address) && !config.api_keys.empty() && !config.wyoming_anonymous) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--wyoming-address: ", config.wyoming_address,
+        " can be reached from other machines without the key that --api-keys asks for, because "
+        "Wyoming has none; use 127.0.0.1, or accept it with --wyoming-anonymous"));
+  }
   if (config.insecure) return absl::OkStatus();
   if (config.tls_cert.empty() && Exposed(config.grpc_address)) {
     return Reachable("grpc-address", config.grpc_address,
@@ -49,6 +55,10 @@ absl::Status Validate(const ServerConfig& config) {
   if (Exposed(config.http_address)) return Reachable("http-address", config.http_address, kPlain);
   if (Exposed(config.metrics_address))
     return Reachable("metrics-address", config.metrics_address, kPlain);
+  if (Exposed(config.wyoming_address)) {
+    return Reachable("wyoming-address", config.wyoming_address,
+                     "use 127.0.0.1, or accept it with --insecure: Wyoming has no TLS");
+  }
   return absl::OkStatus();
 }
 

@@ -50,10 +50,12 @@ struct ServerConfig {
   std::optional<std::map<std::string, std::string>> voice_aliases =
       std::map<std::string, std::string>();
 
-  // Addresses: host:port, where port 0 takes a free one. http and metrics may be empty: not served.
+  // Addresses: host:port, where port 0 takes a free one. all but
+  // gRPC's may be empty: not served.
   std::string grpc_address = "127.0.0.1:8001";
   std::string http_address = "127.0.0.1:8000";
   std::string metrics_address = "127.0.0.1:8002";
+  std::string wyoming_address;
   // Whose pages a browser lets read answers over HTTP; "*" alone: all.
   std::vector<std::string> cors_origins;
   std::filesystem::path port_file;  // gets the real ports as JSON once serving; empty: none
@@ -65,6 +67,7 @@ struct ServerConfig {
   std::filesystem::path tls_key;
   std::filesystem::path tls_client_ca;  // set: clients must present a certificate
   std::filesystem::path api_keys;       // empty: no key is required
+  bool wyoming_anonymous = false;  // allows Wyoming beyond this machine although keys are required
 
   // Limits.
   uint64_t max_message_bytes = uint64_t{16} << 20;

@@ -14,7 +14,7 @@ absl::Status WritePortFile(const std::filesystem::path& file, const Ports& ports
   {
     std::ofstream stream(partial, std::ios::trunc);
     stream << "{\"grpc\": " << ports.grpc << ", \"http\": " << ports.http
-           << ", \"metrics\": " << ports.metrics << "}\n";
+           << ", \"metrics\": " << ports.metrics << ", \"wyoming\": " << ports.wyoming << "}\n";
     stream.close();
     if (!stream)
       return absl::UnavailableError(StrCat("--port-file ", file.string(), ": cannot be written"));

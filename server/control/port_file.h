@@ -10,6 +10,7 @@ struct Ports {
   int grpc = 0;
   int http = 0;     // 0: not served
   int metrics = 0;  // 0: not served
+  int wyoming = 0;  // 0: not served
 };
 
 // Writes the ports as JSON, unless the file's name is empty. A reader never sees half of it. Fails

@@ -1,14 +1,14 @@
 #include "server/http/bounded_stream.h"
 
-#include <netdb.h>
 #include <poll.h>
 #include <sys/socket.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
 #include <utility>
+
+#include "server/sockets/socket_address.h"
 
 namespace millrace {
 namespace {
@@ -35,15 +35,10 @@ constexpr short kClosed = POLLRDHUP;
 constexpr short kClosed = 0;
 #endif
 
-void NameAddress(const sockaddr_storage& address, socklen_t size, std::string& ip, int& port) {
-  char host[NI_MAXHOST];
-  char service[NI_MAXSERV];
-  if (getnameinfo(reinterpret_cast<const sockaddr*>(&address), size, host, sizeof(host), service,
-                  sizeof(service), NI_NUMERICHOST | NI_NUMERICSERV) != 0) {
-    return;
-  }
-  ip = host;
-  port = std::atoi(service);
+void Name(std::optional<HostPort> address, std::string& ip, int& port) {
+  if (!address) return;
+  ip = std::move(address->host);
+  port = address->port;
 }
 
 }  // namespace
@@ -129,17 +124,11 @@ ssize_t BoundedStream::write(const char* bytes, size_t size) {
 }
 
 void BoundedStream::get_remote_ip_and_port(std::string& ip, int& port) const {
-  sockaddr_storage address = {};
-  socklen_t size = sizeof(address);
-  if (getpeername(socket_, reinterpret_cast<sockaddr*>(&address), &size) == 0)
-    NameAddress(address, size, ip, port);
+  Name(PeerAddress(socket_), ip, port);
 }
 
 void BoundedStream::get_local_ip_and_port(std::string& ip, int& port) const {
-  sockaddr_storage address = {};
-  socklen_t size = sizeof(address);
-  if (getsockname(socket_, reinterpret_cast<sockaddr*>(&address), &size) == 0)
-    NameAddress(address, size, ip, port);
+  Name(LocalAddress(socket_), ip, port);
 }
 
 time_t BoundedStream::duration() const {

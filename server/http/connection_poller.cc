@@ -1,19 +1,16 @@
 #include "server/http/connection_poller.h"
 
-#include <fcntl.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
 #include <exception>
 #include <utility>
 
 #include "models/core/strings.h"
 #include "server/http/request_head.h"
-#include "server/logging/logging.h"
 
 namespace millrace {
 namespace {
@@ -27,7 +24,6 @@ using Stage = Connection::Stage;
 // How long a client that was refused may take to stop sending.
 constexpr milliseconds kLinger{1000};
 constexpr size_t kReceivedAtOnce = 4096;
-constexpr int kAcceptedAtOnce = 64;  // so that those that are open have their turn
 
 #ifdef MSG_NOSIGNAL
 constexpr int kSendFlags = MSG_NOSIGNAL | MSG_DONTWAIT;
@@ -48,37 +44,22 @@ void BeginLinger(Connection& connection) {
   Enter(connection, Stage::kLinger);
 }
 
-bool IsShortage(int error) {
-  return error == EMFILE || error == ENFILE || error == ENOBUFS || error == ENOMEM;
-}
-
-bool IsOfOneConnection(int error) {
-  return error == EINTR || error == ECONNABORTED || error == EPROTO || error == EPERM;
-}
-
 }  // namespace
 
 ConnectionPoller::ConnectionPoller(Options options, Dispatch dispatch, Refusal refusal)
-    : options_(std::move(options)), dispatch_(std::move(dispatch)), refusal_(std::move(refusal)) {}
+    : options_(std::move(options)),
+      dispatch_(std::move(dispatch)),
+      refusal_(std::move(refusal)),
+      acceptor_({.protocol = "HTTP",
+                 .host = options_.host,
+                 .port = options_.port,
+                 .retry = options_.accept_retry}) {}
 
-ConnectionPoller::~ConnectionPoller() {
-  Stop();
-  for (const int end : wake_pipe_) {
-    if (end >= 0) close(end);
-  }
-}
+ConnectionPoller::~ConnectionPoller() { Stop(); }
 
 absl::Status ConnectionPoller::Start() {
-  absl::StatusOr<ListeningSocket> listening = ListeningSocket::Listen(options_.host, options_.port);
-  if (!listening.ok()) return listening.status();
-  if (pipe(wake_pipe_) != 0)
-    return absl::UnavailableError(StrCat("cannot make a pipe: ", std::strerror(errno)));
-  for (const int end : wake_pipe_) {
-    fcntl(end, F_SETFD, FD_CLOEXEC);
-    fcntl(end, F_SETFL, fcntl(end, F_GETFL) | O_NONBLOCK);
-  }
-  listening_ = *std::move(listening);
-  port_ = listening_.port();
+  if (absl::Status status = acceptor_.Start(); !status.ok()) return status;
+  if (absl::Status status = wake_.Open(); !status.ok()) return status;
   // All that the loop needs, so that it allocates for what clients send alone.
   {
     MutexLock lock(mu_);
@@ -101,7 +82,7 @@ void ConnectionPoller::Stop() {
     MutexLock lock(mu_);
     stopping_ = true;
   }
-  Wake();
+  wake_.Wake();
   thread_.join();
 }
 
@@ -111,20 +92,13 @@ void ConnectionPoller::Return(std::unique_ptr<Connection> connection, Fate fate)
   // The others have been seen and not been taken yet: the poller is awake.
   const bool asleep = returned_.empty();
   returned_.push_back({std::move(connection), fate});
-  if (asleep) Wake();
-}
-
-void ConnectionPoller::Wake() const noexcept {
-  const char byte = 0;
-  // A full pipe has woken it already.
-  while (write(wake_pipe_[1], &byte, 1) < 0 && errno == EINTR) {
-  }
+  if (asleep) wake_.Wake();
 }
 
 void ConnectionPoller::Run() {
   while (TakeReturned()) {
     CloseOverdue();
-    Listen();
+    acceptor_.Resume();
     Wait();
     // From the last to the first: one that goes is replaced by the last, which has been looked at.
     for (size_t i = waits_.size() - 2; i-- > 0;) {
@@ -132,7 +106,7 @@ void ConnectionPoller::Run() {
     }
     if (waits_[1].revents != 0) Accept();
   }
-  listening_.Close();
+  acceptor_.Close();
   waiting_.clear();
 }
 
@@ -177,11 +151,10 @@ void ConnectionPoller::Wait() {
   const TimePoint now = steady_clock::now();
   TimePoint next = TimePoint::max();
   waits_.clear();
-  waits_.push_back({.fd = wake_pipe_[0], .events = POLLIN, .revents = 0});
-  const bool accepting = accept_after_ <= now && listening_.descriptor() >= 0;
-  waits_.push_back(
-      {.fd = accepting ? listening_.descriptor() : -1, .events = POLLIN, .revents = 0});
-  if (!accepting) next = accept_after_;
+  waits_.push_back({.fd = wake_.descriptor(), .events = POLLIN, .revents = 0});
+  const int listening = acceptor_.descriptor();
+  waits_.push_back({.fd = listening, .events = POLLIN, .revents = 0});
+  if (listening < 0) next = acceptor_.retry_at();
   for (const auto& connection : waiting_) {
     waits_.push_back({.fd = connection->descriptor, .events = POLLIN, .revents = 0});
     next = std::min(next, DeadlineOf(*connection));
@@ -194,56 +167,22 @@ void ConnectionPoller::Wait() {
   if (poll(waits_.data(), waits_.size(), timeout_ms) < 0) {
     for (pollfd& wait : waits_) wait.revents = 0;  // a signal
   }
-  char bytes[64];
-  if (waits_[0].revents != 0) {
-    while (read(wake_pipe_[0], bytes, sizeof(bytes)) > 0) {
-    }
-  }
-}
-
-void ConnectionPoller::Listen() {
-  if (listening_.descriptor() >= 0 || steady_clock::now() < accept_after_) return;
-  absl::StatusOr<ListeningSocket> listening = ListeningSocket::Listen(options_.host, port_);
-  if (listening.ok()) {
-    listening_ = *std::move(listening);
-  } else {
-    accept_after_ = steady_clock::now() + options_.accept_retry;
-  }
+  if (waits_[0].revents != 0) wake_.Drain();
 }
 
 void ConnectionPoller::Accept() {
-  for (int i = 0; i < kAcceptedAtOnce; ++i) {
-    const int descriptor = listening_.Accept();
-    if (descriptor < 0) {
-      const int error = errno;
-      if (error == EAGAIN || error == EWOULDBLOCK) return;
-      if (IsOfOneConnection(error)) continue;
-      if (IsShortage(error)) {
-        if (i > 0) return;  // the system says so even where no further connection waits
-        if (!std::exchange(short_of_descriptors_, true)) {
-          logging::Warning("HTTP is short of descriptors, silent connections give way",
-                           {{"port", port_}, {"reason", std::strerror(error)}});
-        }
-        if (MakeRoom()) continue;
-      } else {
-        logging::Error("HTTP cannot accept connections, listening again",
-                       {{"port", port_}, {"reason", std::strerror(error)}});
-        listening_.Close();
-      }
-      accept_after_ = steady_clock::now() + options_.accept_retry;
-      return;
-    }
-    if (i == 0) short_of_descriptors_ = false;
+  const auto take = [this](int descriptor) {
     if (waiting_.size() + handed_on_ >= options_.max_connections && !MakeRoom()) {
       close(descriptor);
-      continue;
+      return;
     }
     try {
       waiting_.push_back(std::make_unique<Connection>(descriptor, steady_clock::now()));
     } catch (const std::exception&) {
       close(descriptor);
     }
-  }
+  };
+  acceptor_.Accept(take, [this] { return MakeRoom(); });
 }
 
 bool ConnectionPoller::MakeRoom() {

@@ -12,7 +12,8 @@
 #include "absl/status/status.h"
 #include "mps_runtime/base/mutex.h"
 #include "server/http/connection.h"
-#include "server/http/listening_socket.h"
+#include "server/sockets/acceptor.h"
+#include "server/sockets/wake_pipe.h"
 
 struct pollfd;
 
@@ -49,7 +50,7 @@ class ConnectionPoller {
 
   // Listens when it returns OK. Unavailable says why it cannot.
   absl::Status Start();
-  int port() const { return port_; }  // the real one, after Start
+  int port() const { return acceptor_.port(); }  // the real one, after Start
   // Accepts no more and closes the connections that wait. Those that are handed on come back all
   // the same. Idempotent.
   void Stop() MILLRACE_EXCLUDES(mu_);
@@ -72,7 +73,6 @@ class ConnectionPoller {
   void Wait();
   TimePoint DeadlineOf(const Connection& connection) const;
   void CloseOverdue();
-  void Listen();
   void Accept();
   // Waits with the connection for its next request; one that has come already is handed on.
   void Add(std::unique_ptr<Connection> connection, Connection::Fate fate);
@@ -83,22 +83,18 @@ class ConnectionPoller {
   void Refuse(Connection& connection, int status);
   // Closes the connection that has been silent for longest. False: none waits.
   bool MakeRoom();
-  void Wake() const noexcept;
 
   const Options options_;
   const Dispatch dispatch_;
   const Refusal refusal_;
-  int port_ = 0;
-  int wake_pipe_[2] = {-1, -1};
+  WakePipe wake_;
 
   Mutex mu_;
   bool stopping_ MILLRACE_GUARDED_BY(mu_) = false;
   std::vector<Returned> returned_ MILLRACE_GUARDED_BY(mu_);  // never grows beyond what is reserved
 
   // Only the poller's thread uses these.
-  ListeningSocket listening_;
-  TimePoint accept_after_{};           // not before, since it failed
-  bool short_of_descriptors_ = false;  // since the last accepted; one log line each time
+  Acceptor acceptor_;
   std::vector<std::unique_ptr<Connection>> waiting_;  // the poll is for these, in this order
   size_t handed_on_ = 0;
   std::vector<Returned> taken_;

@@ -4,8 +4,10 @@ namespace millrace::server {
 
 std::string_view ToString(Method method) {
   static constexpr std::array<std::string_view, kMethods> kNames = {
-      "ModelInfer",           "Translate",  "StreamTranslate", "Synthesize", "StreamSynthesize",
-      "SynthesizeTextStream", "HttpSpeech", "HttpTranslate"};
+      "ModelInfer",       "Translate",        "StreamTranslate",
+      "Synthesize",       "StreamSynthesize", "SynthesizeTextStream",
+      "HttpSpeech",       "HttpTranslate",    "WyomingSpeech",
+      "WyomingTextStream"};
   return kNames[static_cast<size_t>(method)];
 }
 
@@ -21,6 +23,8 @@ models::Task TaskOf(Method method) {
     case Method::kStreamSynthesize:
     case Method::kSynthesizeTextStream:
     case Method::kHttpSpeech:
+    case Method::kWyomingSpeech:
+    case Method::kWyomingTextStream:
       return models::Task::kSynthesis;
   }
   return models::Task::kInfer;

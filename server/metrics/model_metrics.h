@@ -23,9 +23,11 @@ enum class Method : uint8_t {
   kStreamSynthesize,
   kSynthesizeTextStream,
   kHttpSpeech,
-  kHttpTranslate
+  kHttpTranslate,
+  kWyomingSpeech,
+  kWyomingTextStream
 };
-inline constexpr size_t kMethods = 8;
+inline constexpr size_t kMethods = 10;
 std::string_view ToString(Method method);
 // Returns the task of the models that the method uses.
 models::Task TaskOf(Method method);

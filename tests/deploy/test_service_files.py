@@ -5,6 +5,7 @@ import re
 import shutil
 import socket
 import subprocess
+import xml.etree.ElementTree
 
 import pytest
 from daemon import ROOT, daemon
@@ -12,6 +13,7 @@ from daemon import ROOT, daemon
 UNIT = ROOT / "deploy" / "systemd" / "millrace.service"
 PLIST = ROOT / "deploy" / "launchd" / "org.millrace.millrace.plist"
 TOML = ROOT / "deploy" / "millrace.toml"
+AVAHI = ROOT / "deploy" / "avahi" / "millrace.service"
 
 
 @pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="systemd-analyze is not installed")
@@ -53,3 +55,14 @@ def test_plist_is_well_formed_and_restarts_only_after_a_crash():
     assert plist["KeepAlive"] == {"SuccessfulExit": False}
     drain = plist["ProgramArguments"][plist["ProgramArguments"].index("--drain-timeout") + 1]
     assert plist["ExitTimeOut"] > int(drain.removesuffix("s"))
+
+
+def test_avahi_announces_the_wyoming_port_as_home_assistant_looks_for_it():
+    """By avahi-service.dtd: a name, then services of a type, perhaps more, and a port."""
+    group = xml.etree.ElementTree.fromstring(AVAHI.read_bytes())
+    assert group.tag == "service-group"
+    name, service = group
+    assert (name.tag, name.attrib) == ("name", {"replace-wildcards": "yes"}) and "%h" in name.text
+    assert [part.tag for part in service] == ["type", "port"]
+    assert service.findtext("type") == "_wyoming._tcp"
+    assert service.findtext("port") == re.search(r'^#wyoming_address = ".*:(\d+)"$', TOML.read_text(), re.MULTILINE)[1]

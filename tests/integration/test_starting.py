@@ -26,7 +26,7 @@ def assert_fails(*options, status=1, words=(), **settings):
 
 # --- addresses ---
 
-@pytest.mark.parametrize("option", ["--grpc-address", "--http-address", "--metrics-address"])
+@pytest.mark.parametrize("option", ["--grpc-address", "--http-address", "--metrics-address", "--wyoming-address"])
 def test_port_in_use(null_models, option):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         address = f"127.0.0.1:{taken.getsockname()[1]}"
@@ -46,7 +46,7 @@ def test_address_that_is_not_ours(null_models):
     assert_fails("--grpc-address", "203.0.113.1:0", "--insecure", models=null_models, words=["203.0.113.1:0", "--grpc-address"])
 
 
-@pytest.mark.parametrize("option", ["--grpc-address", "--http-address", "--metrics-address"])
+@pytest.mark.parametrize("option", ["--grpc-address", "--http-address", "--metrics-address", "--wyoming-address"])
 @pytest.mark.parametrize("host", ["0.0.0.0", "[::]", "*", "192.168.1.1"])
 def test_address_beyond_this_machine_without_tls(null_models, option, host):
     assert_fails(option, f"{host}:0", models=null_models, status=2, words=[option, f"{host}:0", "--insecure"])
@@ -314,5 +314,5 @@ def test_highest_version_is_served(tmp_path):
 
 def test_ports_are_written_as_json(tmp_path, null_models):
     with daemons.start(tmp_path, models=null_models) as daemon:
-        assert json.loads((tmp_path / "ports.json").read_text()).keys() == {"grpc", "http", "metrics"}
+        assert json.loads((tmp_path / "ports.json").read_text()).keys() == {"grpc", "http", "metrics", "wyoming"}
         assert len(set(daemon.ports.values())) == 3

@@ -6,7 +6,7 @@
 #include "models/core/shown.h"
 #include "models/core/strings.h"
 #include "nlohmann/json.hpp"
-#include "server/frontends/openai/json_member.h"
+#include "server/json/json_member.h"
 
 namespace millrace::server {
 namespace {

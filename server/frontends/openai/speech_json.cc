@@ -9,9 +9,9 @@
 #include "models/core/strings.h"
 #include "models/text/unicode.h"
 #include "nlohmann/json.hpp"
-#include "server/frontends/openai/json_member.h"
 #include "server/frontends/openai/other_members.h"
 #include "server/http/json_body.h"
+#include "server/json/json_member.h"
 
 namespace millrace::server {
 namespace {

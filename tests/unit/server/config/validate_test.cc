@@ -60,6 +60,25 @@ TEST(ValidateTest, TlsOfGrpcDoesNotCoverTheOtherAddresses) {
   EXPECT_TRUE(Mentions(Validate(config), "--metrics-address"));
 }
 
+TEST(ValidateTest, WyomingNeedsAWordForEachThingThatItLacks) {
+  ServerConfig config;
+  config.api_keys = "keys";
+  config.wyoming_address = "127.0.0.1:10200";
+  EXPECT_TRUE(Validate(config).ok());
+  config.wyoming_address = "0.0.0.0:10200";
+  EXPECT_TRUE(Mentions(Validate(config), "--wyoming-anonymous"));
+  config.insecure = true;
+  EXPECT_TRUE(Mentions(Validate(config), "--wyoming-anonymous"));
+  config.wyoming_anonymous = true;
+  EXPECT_TRUE(Validate(config).ok());
+  config.insecure = false;
+  EXPECT_TRUE(Mentions(Validate(config), "--insecure"));
+  config.insecure = true;
+  config.wyoming_anonymous = false;
+  config.api_keys = "";
+  EXPECT_TRUE(Validate(config).ok());
+}
+
 TEST(ValidateTest, InsecureAcceptsExposure) {
   ServerConfig config;
   config.grpc_address = config.http_address = config.metrics_address = "0.0.0.0:1";

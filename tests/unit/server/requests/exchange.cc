@@ -13,6 +13,7 @@
 #include "millrace/v1/translation.pb.h"
 #include "server/frontends/libretranslate/translate_reply.h"
 #include "server/frontends/openai/speech_reply.h"
+#include "server/frontends/wyoming/synthesis_reply.h"
 #include "server/requests/speech_request.h"
 #include "server/requests/translation_request.h"
 #include "tests/fakes/fake_call.h"
@@ -209,6 +210,47 @@ class HttpTranslation final : public HttpExchange {
   std::shared_ptr<TranslateReply> reply_;
 };
 
+// Does what the thread of all connections does for one of them.
+class WyomingExchange final : public HttpExchange {
+ public:
+  WyomingExchange(Services& services, const Kind& kind)
+      : kind_(kind),
+        reply_(std::make_shared<SynthesisReply>(
+            services,
+            kind.takes_text ? SynthesisReply::Kind::kStreamed : SynthesisReply::Kind::kWhole,
+            "address", [] {})) {}
+
+  void Begin() override {
+    SpeechRequest request;
+    request.model = "m";
+    request.format = models::AudioFormat::kPcmS16;
+    reply_->Start(std::move(request));
+    if (!kind_.takes_text) return reply_->Speak("One.");
+    reply_->Push("One.");
+    reply_->EndText();
+  }
+
+ private:
+  std::optional<absl::Status> Take() override {
+    const SynthesisReply::Piece piece = reply_->Take();
+    received_ += piece.events.size();
+    if (!piece.end) {
+      if (piece.events.empty()) std::this_thread::yield();
+      return std::nullopt;
+    }
+    if (piece.end->ok()) reply_->Delivered();
+    Abandon();
+    return piece.end;
+  }
+  void Abandon() override {
+    reply_->Fail(absl::CancelledError("the caller went away"));
+    reply_.reset();
+  }
+
+  const Kind kind_;
+  std::shared_ptr<SynthesisReply> reply_;
+};
+
 }  // namespace
 
 std::vector<Kind> AllKinds() {
@@ -238,6 +280,12 @@ std::vector<Kind> AllKinds() {
        .method = Method::kHttpTranslate,
        .is_http = true,
        .pivots = true},
+      {.name = "Wyoming", .method = Method::kWyomingSpeech, .is_http = true, .streams = true},
+      {.name = "WyomingTextStream",
+       .method = Method::kWyomingTextStream,
+       .is_http = true,
+       .streams = true,
+       .takes_text = true},
   };
 }
 
@@ -304,6 +352,9 @@ std::unique_ptr<Exchange> World::NewExchange() {
       return std::make_unique<HttpSpeech>(backend.services(), kind);
     case Method::kHttpTranslate:
       return std::make_unique<HttpTranslation>(backend.services(), kind);
+    case Method::kWyomingSpeech:
+    case Method::kWyomingTextStream:
+      return std::make_unique<WyomingExchange>(backend.services(), kind);
     case Method::kModelInfer:
       return std::make_unique<CallExchange>(infer_, kind);
     case Method::kTranslate:

@@ -1,4 +1,4 @@
-#include "server/frontends/openai/json_member.h"
+#include "server/json/json_member.h"
 
 #include <algorithm>
 

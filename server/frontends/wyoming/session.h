@@ -1,0 +1,94 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "mps_runtime/base/clock.h"
+#include "server/frontends/wyoming/event_reader.h"
+#include "server/frontends/wyoming/synthesis_reply.h"
+#include "server/http2/leaky_bucket.h"
+#include "server/requests/models_answer.h"
+#include "server/requests/services.h"
+
+namespace millrace::server {
+
+// What the sessions of a server share. The references must outlive them.
+struct WyomingContext {
+  Services& services;
+  ModelsAnswer<std::string>& info;  // the bytes of the info event
+  std::function<bool()> started;    // whether the models are there
+  Duration event_timeout{};         // from the first byte of an event to its last
+  Duration idle_timeout{};          // of a connection without a synthesis
+  Duration stall_timeout{};         // of a client that takes nothing
+};
+
+// The protocol on one connection, without its socket: it consumes and produces bytes. One synthesis
+// runs at a time; the next one waits, while other events are still answered. An error ends the
+// session once the client has received it. Used on one thread, the connection's.
+class Session {
+ public:
+  // changed: see SynthesisReply.
+  Session(const WyomingContext& context, std::string address, std::function<void()> changed);
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+  // Stops the work because the client is gone.
+  ~Session();
+
+  // Adds bytes that the client sent. Must be called only while wants_bytes().
+  void Receive(std::string_view bytes);
+  // Returns false while enough events wait, and at the end.
+  bool wants_bytes() const;
+  // Makes progress. Must be called after bytes were read or written, after `changed`, and when it
+  // is due.
+  void Advance();
+
+  // Returns the bytes to send to the client; Sent removes those that were sent.
+  std::string_view unsent() const { return std::string_view(unsent_).substr(sent_); }
+  void Sent(size_t bytes);
+  // Returns true if the connection is to be closed, once nothing is unsent.
+  bool over() const { return over_; }
+  // Returns true while nothing is in progress, so that nothing is lost when the connection is
+  // closed.
+  bool idle() const { return reply_ == nullptr && unsent().empty(); }
+  TimePoint last_event() const { return last_event_; }
+  // Returns when Advance must be called even though nothing happens until then.
+  TimePoint due() const;
+
+ private:
+  // Returns false while an event must wait for the end of a synthesis, or for room.
+  bool MayHandleEvents() const;
+  void Handle(WyomingEvent event);
+  void Begin(WyomingEvent event, SynthesisReply::Kind kind);
+  void Push(WyomingEvent event);
+  // Moves events, and the end, from the reply.
+  void TakeOutput();
+  bool AwaitsRestOfEvent() const;
+  void EndOverdue(TimePoint now);
+  void Send(std::string_view event);
+  // Sends an error to the client, which ends the session.
+  void Fail(const absl::Status& status);
+
+  const WyomingContext& context_;
+  const std::string address_;
+  const std::function<void()> changed_;
+  EventReader reader_;
+  LeakyBucket events_;
+  std::optional<WyomingEvent> held_;  // waits to be handled
+  std::shared_ptr<SynthesisReply> reply_;
+  bool reply_ended_ = false;
+  bool overdue_ = false;    // the reply has been told to end
+  bool text_open_ = false;  // between synthesize-start and synthesize-stop
+  bool over_ = false;
+  std::string unsent_;  // the client has the first sent_ bytes
+  size_t sent_ = 0;
+  TimePoint last_event_;     // or the end of a synthesis
+  TimePoint last_progress_;  // when bytes began to wait for the client, or it took some
+};
+
+}  // namespace millrace::server

@@ -1,0 +1,135 @@
+#include "server/frontends/wyoming/synthesize_data.h"
+
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "models/core/shown.h"
+#include "models/core/speech_choice.h"
+#include "models/core/strings.h"
+#include "nlohmann/json.hpp"
+#include "server/frontends/wyoming/voice_list.h"
+#include "server/json/json_member.h"
+#include "server/requests/text_field.h"
+#include "models/text/unicode.h"
+
+namespace millrace::server {
+namespace {
+
+using nlohmann::json;
+
+// The voice that an event names; what is empty was not given.
+struct WantedVoice {
+  std::string name;
+  std::string speaker;
+  std::string language;
+};
+
+// Takes a string of an object; null is as if it were not there.
+absl::Status TakeOptional(const json& object, const char* member, std::string_view name,
+                          std::string& out) {
+  const auto found = object.find(member);
+  if (found == object.end() || found->is_null()) return absl::OkStatus();
+  return TakeString(*found, name, out);
+}
+
+absl::StatusOr<WantedVoice> ParseVoice(const json& data) {
+  WantedVoice wanted;
+  const auto voice = data.find("voice");
+  if (voice == data.end() || voice->is_null()) return wanted;
+  if (!voice->is_object()) return WrongType("voice", "a JSON object", *voice);
+  absl::Status status = TakeOptional(*voice, "name", "voice.name", wanted.name);
+  status.Update(TakeOptional(*voice, "speaker", "voice.speaker", wanted.speaker));
+  status.Update(TakeOptional(*voice, "language", "voice.language", wanted.language));
+  if (!status.ok()) return status;
+  if (wanted.name.empty() && !wanted.speaker.empty())
+    return absl::InvalidArgumentError("voice.speaker: needs voice.name, which is missing");
+  return wanted;
+}
+
+absl::Status UnknownVoice(const WantedVoice& wanted,
+                          const std::vector<const models::ModelInfo*>& voices) {
+  std::string allowed;
+  for (const models::ModelInfo* model : voices) {
+    for (const std::string& voice : model->speech().voices)
+      allowed += StrCat(allowed.empty() ? "" : ", ", VoiceName(*model, voice));
+  }
+  return absl::InvalidArgumentError(
+      StrCat("voice.name: ", Shown(wanted.name), " is not available; these are: ", allowed));
+}
+
+// Sets the model and the voice of the request.
+absl::Status ChooseVoice(const WantedVoice& wanted,
+                         const std::vector<const models::ModelInfo*>& voices,
+                         SpeechRequest& request) {
+  if (wanted.name.empty()) {
+    // A text that names no language is taken for English, as it is over HTTP.
+    const std::string language = wanted.language.empty() ? "en" : wanted.language;
+    request.model = models::ChooseSpeechModel(voices, language, "")->name;
+    request.language = wanted.language;
+    return absl::OkStatus();
+  }
+  const size_t slash = wanted.name.find('/');
+  const std::string model = wanted.name.substr(0, slash);
+  const models::ModelInfo* chosen = nullptr;
+  for (const models::ModelInfo* info : voices) {
+    if (info->name == model) chosen = info;
+  }
+  const bool names_voice = chosen == nullptr || slash != std::string::npos;
+  if (chosen == nullptr) {
+    request.voice = wanted.name;
+    chosen = models::ChooseSpeechModel(voices, "", request.voice);
+  } else {
+    request.voice = names_voice ? wanted.name.substr(slash + 1) : wanted.speaker;
+  }
+  const models::SpeechInfo& speech = chosen->speech();
+  if (!models::HasVoice(speech, request.voice)) {
+    if (names_voice) return UnknownVoice(wanted, voices);
+    return absl::InvalidArgumentError(StrCat("voice.speaker: ", Shown(wanted.speaker),
+                                             " is no voice of the model '", chosen->name, "'"));
+  }
+  if (names_voice && !wanted.speaker.empty() && wanted.speaker != request.voice) {
+    return absl::InvalidArgumentError(StrCat("voice.speaker: ", Shown(wanted.speaker),
+                                             " is not allowed; the voice ", Shown(wanted.name),
+                                             " has no other speakers"));
+  }
+  request.model = chosen->name;
+  request.language = LanguageOfVoice(speech, request.voice);
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<SpeechRequest> ParseSpeechOptions(const json& data, const ModelDirectory& models) {
+  std::string format;
+  if (absl::Status status = TakeOptional(data, "text_format", "text_format", format); !status.ok())
+    return status;
+  if (!format.empty() && format != "text") {
+    return absl::InvalidArgumentError(
+        StrCat("text_format: ", Shown(format), " is not supported; it is text"));
+  }
+  const absl::StatusOr<WantedVoice> wanted = ParseVoice(data);
+  if (!wanted.ok()) return wanted.status();
+  const std::vector<std::shared_ptr<ServedModel>> all = models.All();
+  std::vector<const models::ModelInfo*> voices;
+  for (const auto& model : all) {
+    if (model->info().task() == models::Task::kSynthesis) voices.push_back(&model->info());
+  }
+  if (voices.empty()) return absl::NotFoundError("no speech model is loaded");
+  SpeechRequest request;
+  request.format = models::AudioFormat::kPcmS16;
+  if (absl::Status status = ChooseVoice(*wanted, voices, request); !status.ok()) return status;
+  return request;
+}
+
+absl::StatusOr<std::string> ParseEventText(const json& data) {
+  const auto text = data.find("text");
+  if (text == data.end()) return absl::InvalidArgumentError("text: is missing");
+  std::string out;
+  absl::Status status = TakeString(*text, "text", out);
+  if (status.ok()) status = CheckTotal("text", models::CountCodePoints(out), kMaxStreamCharacters);
+  if (!status.ok()) return status;
+  return out;
+}
+
+}  // namespace millrace::server

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "nlohmann/json_fwd.hpp"
+#include "server/requests/speech_request.h"
+#include "server/scheduling/model_directory.h"
+
+namespace millrace::server {
+
+// These return the speech that the data of a synthesize or synthesize-start event requests, without
+// the text. The voice may be named as in an info event, by itself, or by its model's name, perhaps
+// with a speaker; or there is only a language. Without any, the voice is the server's default.
+// Unknown members are ignored. Errors name the member, its value and what is allowed.
+absl::StatusOr<SpeechRequest> ParseSpeechOptions(const nlohmann::json& data,
+                                                 const ModelDirectory& models);
+
+// Returns the text of a synthesize or synthesize-chunk event, which may be empty.
+absl::StatusOr<std::string> ParseEventText(const nlohmann::json& data);
+
+}  // namespace millrace::server

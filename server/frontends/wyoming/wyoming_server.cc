@@ -1,0 +1,244 @@
+#include "server/frontends/wyoming/wyoming_server.h"
+
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdint>
+#include <exception>
+#include <optional>
+#include <utility>
+
+#include "models/core/strings.h"
+#include "server/frontends/wyoming/event.h"
+#include "server/frontends/wyoming/voice_list.h"
+#include "server/logging/logging.h"
+#include "server/net/address_policy.h"
+#include "server/sockets/socket_address.h"
+
+namespace millrace::server {
+namespace {
+
+using std::chrono::milliseconds;
+
+// How long a client that got an error may take to stop sending: closing a socket with unread bytes
+// would reset the connection before the client has read the error.
+constexpr milliseconds kLinger{1000};
+// From one connection, before others have their turn.
+constexpr size_t kReceivedAtOnce = size_t{16} << 10;
+
+#ifdef MSG_NOSIGNAL
+constexpr int kSendFlags = MSG_NOSIGNAL | MSG_DONTWAIT;
+#else
+constexpr int kSendFlags = MSG_DONTWAIT;
+#endif
+
+// Shows a client that has closed its end behind bytes that are not read yet.
+#ifdef POLLRDHUP
+constexpr short kClosed = POLLRDHUP;
+#else
+constexpr short kClosed = 0;
+#endif
+
+// What cannot be parsed is left for the listening socket to refuse.
+Acceptor::Options OptionsOfAcceptor(const WyomingServer::Options& options) {
+  const absl::StatusOr<HostPort> address = ParseHostPort(options.address);
+  return {.protocol = "Wyoming",
+          .host = address.ok() ? address->host : options.address,
+          .port = address.ok() ? address->port : 0,
+          .retry = options.accept_retry};
+}
+
+bool WouldBlock() { return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR; }
+
+}  // namespace
+
+struct WyomingServer::Connection {
+  Connection(int descriptor, const WyomingContext& context, std::string address,
+             std::function<void()> changed)
+      : descriptor(descriptor), session(context, std::move(address), std::move(changed)) {}
+  Connection(const Connection&) = delete;
+  Connection& operator=(const Connection&) = delete;
+  ~Connection() { close(descriptor); }
+
+  bool lingers() const { return linger_end != TimePoint::max(); }
+  short WantedEvents() const {
+    if (lingers()) return POLLIN;
+    short events = session.wants_bytes() ? POLLIN : kClosed;
+    if (!session.unsent().empty()) events |= POLLOUT;
+    return events;
+  }
+  // Receives what the session wants. False: the client is gone.
+  bool Receive();
+  // Sends what the socket takes. False: the client is gone.
+  bool Send();
+
+  const int descriptor;
+  Session session;
+  TimePoint linger_end = TimePoint::max();  // set once nothing more is sent
+};
+
+bool WyomingServer::Connection::Receive() {
+  char bytes[kReceivedAtOnce];
+  const ssize_t count = recv(descriptor, bytes, sizeof(bytes), MSG_DONTWAIT);
+  if (count < 0) return WouldBlock();
+  if (count > 0 && !lingers()) session.Receive({bytes, static_cast<size_t>(count)});
+  return count > 0;
+}
+
+bool WyomingServer::Connection::Send() {
+  while (!session.unsent().empty()) {
+    const std::string_view unsent = session.unsent();
+    const ssize_t count = send(descriptor, unsent.data(), unsent.size(), kSendFlags);
+    if (count < 0) return WouldBlock();
+    session.Sent(static_cast<size_t>(count));
+    session.Advance();
+  }
+  return true;
+}
+
+WyomingServer::WyomingServer(Services& services, Options options)
+    : options_(std::move(options)),
+      info_(services.models, MakeInfoEvent),
+      context_{.services = services,
+               .info = info_,
+               .started = options_.started,
+               .event_timeout = options_.event_timeout,
+               .idle_timeout = options_.idle_timeout,
+               .stall_timeout = options_.stall_timeout},
+      acceptor_(OptionsOfAcceptor(options_)) {}
+
+WyomingServer::~WyomingServer() { Stop(); }
+
+absl::Status WyomingServer::Start() {
+  absl::Status status = acceptor_.Start();
+  if (status.ok()) status = wake_->Open();
+  if (status.ok()) {
+    try {
+      thread_ = std::thread([this] { Run(); });
+    } catch (const std::exception& error) {
+      status = absl::UnavailableError(StrCat("cannot start a thread: ", error.what()));
+    }
+  }
+  if (status.ok()) return status;
+  return absl::UnavailableError(
+      StrCat("--wyoming-address ", options_.address, ": ", Message(status)));
+}
+
+void WyomingServer::Stop() {
+  if (!thread_.joinable()) return;
+  stopping_ = true;
+  wake_->Wake();
+  thread_.join();
+}
+
+void WyomingServer::Run() {
+  while (!stopping_) {
+    acceptor_.Resume();
+    Wait();
+    // From the last to the first: one that goes is replaced by the last, which has been served.
+    for (size_t i = connections_.size(); i-- > 0;) {
+      bool stays = false;
+      try {
+        stays = Serve(*connections_[i], waits_[i + 2].revents);
+      } catch (const std::exception& error) {  // there is no memory for what came
+        logging::Error("Wyoming connection failed and is closed", {{"reason", error.what()}});
+      }
+      if (stays) continue;
+      std::swap(connections_[i], connections_.back());
+      connections_.pop_back();
+    }
+    if (waits_[1].revents != 0) Accept();
+  }
+  acceptor_.Close();
+  connections_.clear();
+}
+
+void WyomingServer::Wait() {
+  TimePoint next = TimePoint::max();
+  waits_.clear();
+  waits_.push_back({.fd = wake_->descriptor(), .events = POLLIN, .revents = 0});
+  const int listening = acceptor_.descriptor();
+  waits_.push_back({.fd = listening, .events = POLLIN, .revents = 0});
+  if (listening < 0) next = acceptor_.retry_at();
+  for (const auto& connection : connections_) {
+    waits_.push_back(
+        {.fd = connection->descriptor, .events = connection->WantedEvents(), .revents = 0});
+    next = std::min({next, connection->linger_end, connection->session.due()});
+  }
+  int timeout_ms = -1;
+  if (next != TimePoint::max()) {
+    const auto left = std::chrono::ceil<milliseconds>(next - context_.services.clock.Now());
+    timeout_ms = static_cast<int>(std::clamp<int64_t>(left.count(), 0, 1'000'000));
+  }
+  if (poll(waits_.data(), waits_.size(), timeout_ms) < 0) {
+    for (pollfd& wait : waits_) wait.revents = 0;  // a signal
+  }
+  if (waits_[0].revents != 0) wake_->Drain();
+}
+
+bool WyomingServer::Serve(Connection& connection, short events) {
+  Session& session = connection.session;
+  const TimePoint now = context_.services.clock.Now();
+  if (connection.lingers()) {
+    return now < connection.linger_end && (events == 0 || connection.Receive());
+  }
+  bool client_is_there = (events & (POLLERR | POLLNVAL)) == 0;
+  if (client_is_there && (events & (POLLIN | POLLHUP)) != 0 && session.wants_bytes())
+    client_is_there = connection.Receive();
+  else if ((events & (POLLHUP | kClosed)) != 0)
+    client_is_there = false;
+  // Also for one that only ends its own side, and counts as gone: what is ready is sent.
+  session.Advance();
+  if (!connection.Send() || !client_is_there) return false;
+  if (!session.over() || !session.unsent().empty()) return true;
+  shutdown(connection.descriptor, SHUT_WR);
+  connection.linger_end = now + kLinger;
+  return true;
+}
+
+void WyomingServer::Accept() {
+  const auto take = [this](int descriptor) {
+    if (connections_.size() >= options_.max_connections && !MakeRoom()) {
+      Refuse(descriptor);
+      close(descriptor);
+      return;
+    }
+    try {
+      const std::optional<HostPort> peer = PeerAddress(descriptor);
+      connections_.push_back(nullptr);
+      connections_.back() = std::make_unique<Connection>(
+          descriptor, context_, peer ? ToString(*peer) : "", [wake = wake_] { wake->Wake(); });
+    } catch (const std::exception&) {
+      if (!connections_.empty() && connections_.back() == nullptr) connections_.pop_back();
+      close(descriptor);
+    }
+  };
+  acceptor_.Accept(take, [this] { return MakeRoom(); });
+}
+
+void WyomingServer::Refuse(int descriptor) const {
+  const std::string error =
+      SerializeEvent("error", {{"text", StrCat("the server already has ", options_.max_connections,
+                                               " Wyoming connections in use, which is its limit")},
+                               {"code", "RESOURCE_EXHAUSTED"}});
+  // What the socket cannot take at once is not waited for.
+  send(descriptor, error.data(), error.size(), kSendFlags);
+}
+
+bool WyomingServer::MakeRoom() {
+  std::unique_ptr<Connection>* longest = nullptr;
+  for (auto& one : connections_) {
+    if (!one->lingers() && !one->session.idle()) continue;
+    if (longest == nullptr || one->session.last_event() < (*longest)->session.last_event())
+      longest = &one;
+  }
+  if (longest == nullptr) return false;
+  std::swap(*longest, connections_.back());
+  connections_.pop_back();
+  return true;
+}
+
+}  // namespace millrace::server

@@ -1,0 +1,83 @@
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "server/frontends/wyoming/session.h"
+#include "server/requests/models_answer.h"
+#include "server/requests/services.h"
+#include "server/sockets/acceptor.h"
+#include "server/sockets/wake_pipe.h"
+
+struct pollfd;
+
+namespace millrace::server {
+
+// Serves speech over the Wyoming protocol, as Home Assistant uses it: an event is a line of JSON,
+// data and samples, on a TCP connection without keys and without encryption. One thread reads and
+// writes all connections and never waits for one of them. When the limit of open connections is
+// reached, the one that has been idle for longest is closed.
+//
+// Start and Stop must be called on one thread.
+class WyomingServer {
+ public:
+  struct Options {
+    std::string address = "127.0.0.1:10200";  // port 0: a free one
+    size_t max_connections = 128;
+    std::chrono::milliseconds event_timeout = std::chrono::seconds(15);  // first to last byte
+    std::chrono::milliseconds idle_timeout = std::chrono::minutes(5);
+    std::chrono::milliseconds stall_timeout = std::chrono::seconds(30);  // of a client's reading
+    std::chrono::milliseconds accept_retry = std::chrono::seconds(1);    // when accepting fails
+    // Returns true once the models are loaded; until then requests get an error.
+    std::function<bool()> started = [] { return true; };
+  };
+
+  // The services, and what they borrow, must outlive the server.
+  WyomingServer(Services& services, Options options);
+  WyomingServer(const WyomingServer&) = delete;
+  WyomingServer& operator=(const WyomingServer&) = delete;
+  ~WyomingServer();  // stops
+
+  // Returns OK once it listens. The error of a port in use names the address.
+  absl::Status Start();
+  int port() const { return acceptor_.port(); }  // the real one, after Start
+  // Closes all connections, which stops their syntheses, and joins the thread. Idempotent.
+  void Stop();
+
+ private:
+  struct Connection;
+
+  void Run();
+  // Waits until bytes arrive or something is due.
+  void Wait();
+  void Accept();
+  // Reads, handles and writes what is there. Returns false if the connection is over.
+  bool Serve(Connection& connection, short events);
+  // Sends a client the error that there is no room, if its socket takes that at once.
+  void Refuse(int descriptor) const;
+  // Closes the connection that has been idle for longest. Returns false if none is idle.
+  bool MakeRoom();
+
+  const Options options_;
+  ModelsAnswer<std::string> info_;
+  const WyomingContext context_;
+  // Shared with the syntheses, which may outlive this.
+  const std::shared_ptr<WakePipe> wake_ = std::make_shared<WakePipe>();
+  Acceptor acceptor_;
+  std::atomic<bool> stopping_{false};
+
+  // Only the server's thread uses these members.
+  std::vector<std::unique_ptr<Connection>> connections_;
+  std::vector<pollfd> waits_;  // the pipe, the acceptor, the connections in their order
+
+  std::thread thread_;  // last
+};
+
+}  // namespace millrace::server

@@ -1,0 +1,171 @@
+#include "server/requests/text_stream.h"
+
+#include <algorithm>
+#include <utility>
+#include <variant>
+
+#include "models/core/strings.h"
+#include "models/speech/speech_units.h"
+#include "models/text/trim.h"
+#include "models/text/unicode.h"
+#include "server/requests/text_field.h"
+
+namespace millrace::server {
+namespace {
+
+// The most text that waits to be spoken: more than a minute of speech.
+constexpr size_t kMaxReadyBytes = 4'000;
+
+// The characters that determine how a text ends: the marks and quotes at its end, and the white
+// space behind them.
+std::string EndOf(std::string_view text) {
+  constexpr size_t kMarkBytes = 16;
+  const size_t spoken = models::TrimRight(text).size();
+  return std::string(text.substr(spoken - std::min(spoken, kMarkBytes)));
+}
+
+}  // namespace
+
+absl::Status TextStream::Configure(SpeechRequest config) {
+  config_ = std::move(config);
+  // A letter stands for the text.
+  config_->text.assign(1, 'a');
+  auto probe = MakeSpeechWork(*config_, models::AudioContainer::kStream, 1, services());
+  if (!probe.ok()) return probe.status();
+  audio_.Start(probe->encoding);
+  return probe->work.model->model().Validate(probe->work.input);
+}
+
+absl::Status TextStream::Push(std::string_view text, bool flush) {
+  if (!text.empty()) {
+    if (absl::Status status = CheckText("text", text); !status.ok()) return status;
+  }
+  const size_t characters = models::CountCodePoints(text);
+  const TimePoint now = services().clock.Now();
+  if (now >= deadline_)
+    return absl::DeadlineExceededError("the call has lasted as long as one may");
+  MutexLock lock(text_mu_);
+  if (characters != 0 || flush) last_text_ = now;
+  characters_ += characters;
+  if (absl::Status status = CheckTotal("text", characters_, kMaxCharacters); !status.ok())
+    return status;
+  ready_ += sentences_in_.Push(text);
+  if (flush) ready_ += sentences_in_.TakeRest();
+  // Punctuation is spoken with the text that follows it, but it is not kept without limit.
+  if (ready_.size() > kMaxReadyBytes && !speech::HasLetterOrDigit(ready_))
+    characters_done_ += models::CountCodePoints(std::exchange(ready_, {}));
+  return absl::OkStatus();
+}
+
+void TextStream::EndText() {
+  MutexLock lock(text_mu_);
+  ended_ = true;
+  ready_ += sentences_in_.TakeRest();
+}
+
+void TextStream::Advance(std::optional<absl::Status> job_end) {
+  for (;;) {
+    bool over = false;
+    absl::Status status;
+    {
+      // The end of a job and what follows it are decided under one lock: in between, another thread
+      // could end the stream.
+      MutexLock lock(text_mu_);
+      if (job_end) EndJob(*std::exchange(job_end, std::nullopt));
+      if (job_ != JobState::kNone || over_) return;
+      if (!failure_.ok()) {
+        status = failure_;
+        over = over_ = true;
+      } else if (speech::HasLetterOrDigit(ready_)) {
+        config_->text = std::exchange(ready_, {});
+        first_character_ = characters_done_;
+        characters_done_ += models::CountCodePoints(config_->text);
+        job_ = JobState::kBeingQueued;
+      } else if (ended_) {
+        over = over_ = true;
+      } else {
+        return;
+      }
+    }
+    if (over) return listener_.OnEnd(status);
+    listener_.OnTextWanted();
+    const auto end = run_.Begin(OrInternal([this] { return MakeWork(); }), deadline_);
+    MutexLock lock(text_mu_);
+    if (end) job_end_ = end;
+    if (!job_end_) {
+      job_ = JobState::kQueued;
+      return;  // from here on another thread may end the stream
+    }
+    job_end = std::exchange(job_end_, std::nullopt);
+  }
+}
+
+void TextStream::EndJob(const absl::Status& status) {
+  job_ = JobState::kNone;
+  last_text_ = services().clock.Now();
+  if (failure_.ok()) failure_ = status;
+}
+
+absl::StatusOr<Work> TextStream::MakeWork() {
+  auto speech =
+      MakeSpeechWork(*config_, models::AudioContainer::kStream, kMaxCharacters, services());
+  if (!speech.ok()) return speech.status();
+  if (speech->encoding.input_rate != audio_.encoding().input_rate) {
+    return absl::FailedPreconditionError(
+        StrCat("model '", config_->model, "' was replaced by one of another sample rate"));
+  }
+  first_sentence_ = sentences_;
+  auto& input = std::get<models::SynthesizeInput>(speech->work.input);
+  input.first_sentence = first_sentence_;
+  input.part_of_text = true;
+  const size_t leading = input.text.size() - models::TrimLeft(input.text).size();
+  input.break_before = speech::BreakBehind(text_before_ + input.text.substr(0, leading));
+  text_before_ = EndOf(input.text);
+  return std::move(speech->work);
+}
+
+void TextStream::Emit(models::Output output) {
+  auto part = std::get<models::SynthesizeOutput>(std::move(output));
+  const std::string bytes = audio_.Push(part, run_.metrics(), run_.elapsed());
+  part.sentence_index += first_sentence_;
+  sentences_ = std::max(sentences_, part.sentence_index + 1);
+  for (models::SpokenSpan& word : part.words) word.character += first_character_;
+  listener_.OnAudio(bytes, std::move(part));
+}
+
+void TextStream::Finish(const absl::Status& status) {
+  {
+    MutexLock lock(text_mu_);
+    if (job_ == JobState::kBeingQueued) {
+      job_end_ = status;  // handled by the thread that queues it and still uses this object
+      return;
+    }
+  }
+  Advance(status);
+}
+
+void TextStream::Fail(const absl::Status& status) {
+  bool queued = false;
+  {
+    MutexLock lock(text_mu_);
+    if (over_ || !failure_.ok()) return;
+    failure_ = status;  // no other job begins after it
+    queued = job_ == JobState::kQueued;
+  }
+  run_.reply().Cancel();  // also stops a job that is being queued
+  if (queued) run_.Cancel();
+  listener_.DropParked();
+  Advance();
+}
+
+bool TextStream::WantsText() const {
+  MutexLock lock(text_mu_);
+  return !ended_ && !over_ && ready_.size() <= kMaxReadyBytes;
+}
+
+TimePoint TextStream::waiting_since() const {
+  MutexLock lock(text_mu_);
+  return job_ != JobState::kNone || over_ || ended_ ? TimePoint::max() : last_text_;
+}
+
+}  // namespace millrace::server

@@ -1,0 +1,235 @@
+#include "server/frontends/wyoming/wyoming_server.h"
+
+#include <arpa/inet.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <deque>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tests/unit/server/frontends/wyoming/fixture.h"
+
+namespace millrace::server {
+namespace {
+
+using absl::StatusCode;
+using nlohmann::json;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+// A client's connection.
+class Peer {
+ public:
+  explicit Peer(int port) : descriptor_(socket(AF_INET, SOCK_STREAM, 0)) {
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_port = htons(static_cast<uint16_t>(port));
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    EXPECT_EQ(connect(descriptor_, reinterpret_cast<sockaddr*>(&address), sizeof(address)), 0);
+  }
+  Peer(const Peer&) = delete;
+  Peer& operator=(const Peer&) = delete;
+  ~Peer() { close(descriptor_); }
+
+  void Send(const std::string& bytes) {
+    EXPECT_EQ(send(descriptor_, bytes.data(), bytes.size(), MSG_NOSIGNAL),
+              static_cast<ssize_t>(bytes.size()));
+  }
+  void SendNoMore() { shutdown(descriptor_, SHUT_WR); }
+  // Reads up to an event of that type, or to the end of the connection.
+  std::vector<ReadEvent> ReadUntil(const std::string& type) {
+    std::vector<ReadEvent> all;
+    while (all.empty() || all.back().type != type) {
+      while (events_.empty()) {
+        char bytes[4096];
+        const ssize_t count = recv(descriptor_, bytes, sizeof(bytes), 0);
+        EXPECT_GE(count, 0) << "the connection was reset";
+        if (count <= 0) return all;
+        bytes_.append(bytes, static_cast<size_t>(count));
+        for (ReadEvent& event : TakeEvents(bytes_)) events_.push_back(std::move(event));
+      }
+      all.push_back(std::move(events_.front()));
+      events_.pop_front();
+    }
+    return all;
+  }
+  // Waits for the server's end of the connection.
+  std::vector<ReadEvent> ReadToEnd() { return ReadUntil(""); }
+  bool IsServed() {
+    Send(EventBytes("ping"));
+    const auto events = ReadUntil("pong");
+    return !events.empty() && events.back().type == "pong";
+  }
+
+ private:
+  const int descriptor_;
+  std::string bytes_;
+  std::deque<ReadEvent> events_;
+};
+
+class WyomingServerTest : public ::testing::Test {
+ protected:
+  void Serve(WyomingServer::Options options = {}) {
+    options.address = "127.0.0.1:0";
+    server_ = std::make_unique<WyomingServer>(backend_.services(), std::move(options));
+    ASSERT_TRUE(server_->Start().ok());
+  }
+  std::unique_ptr<Peer> Open() { return std::make_unique<Peer>(server_->port()); }
+  double Ended(StatusCode code) { return backend_.Count("joe", Method::kWyomingSpeech, code); }
+  void AwaitQuiet() {
+    Await([this] { return backend_.admission.in_flight() == 0; });
+  }
+
+  KeepingVoice voice_;
+  TestBackend backend_{{.workers = 2}};
+  std::unique_ptr<WyomingServer> server_;
+};
+
+TEST_F(WyomingServerTest, ManyClientsAreServedAtOnce) {
+  backend_.Add(VoiceInfo("joe"), voice_.Hooks());
+  Serve();
+  std::vector<std::unique_ptr<Peer>> peers;
+  for (int i = 0; i < 20; ++i) {
+    peers.push_back(Open());
+    peers.back()->Send(EventBytes("describe") + EventBytes("synthesize", {{"text", "Yes."}}));
+  }
+  for (const auto& peer : peers) {
+    EXPECT_THAT(TypesOf(peer->ReadUntil("audio-stop")),
+                ElementsAre("info", "audio-start", "audio-chunk", "audio-stop"));
+  }
+  AwaitQuiet();
+  EXPECT_EQ(Ended(StatusCode::kOk), 20);
+}
+
+TEST_F(WyomingServerTest, AnEventMayComeByteByByte) {
+  Serve();
+  const auto peer = Open();
+  for (const char byte : EventBytes("ping", {{"text", "x"}})) peer->Send(std::string(1, byte));
+  EXPECT_THAT(TypesOf(peer->ReadUntil("pong")), ElementsAre("pong"));
+}
+
+TEST_F(WyomingServerTest, AnErrorArrivesBeforeTheConnectionEnds) {
+  Serve();
+  const auto peer = Open();
+  // More than the server reads of it.
+  peer->Send("nonsense\n" + std::string(100'000, 'x'));
+  const auto events = peer->ReadToEnd();
+  ASSERT_EQ(events.size(), 1U);
+  EXPECT_EQ(events[0].type, "error");
+  EXPECT_TRUE(Open()->IsServed());
+}
+
+TEST_F(WyomingServerTest, AClientThatEndsItsSideGetsWhatIsReadyAndIsClosed) {
+  Serve();
+  const auto peer = Open();
+  peer->Send(EventBytes("ping"));
+  peer->SendNoMore();
+  EXPECT_THAT(TypesOf(peer->ReadToEnd()), ElementsAre("pong"));
+}
+
+TEST_F(WyomingServerTest, AClientThatLeavesStopsItsWork) {
+  Gate gate;
+  std::atomic<int> steps = 0;
+  backend_.Add(VoiceInfo("joe"), {.complete = [&](models::Request& request) {
+                 ++steps;
+                 gate.Pass();
+                 models::SynthesizeOutput part;
+                 part.sample_rate = 8000;
+                 part.samples.assign(100, 0.5F);
+                 request.Emit(std::move(part));
+               }});
+  Serve();
+  auto peer = Open();
+  peer->Send(EventBytes("synthesize", {{"text", "One."}}));
+  gate.AwaitInside();
+  peer.reset();
+  gate.Open();
+  AwaitQuiet();
+  EXPECT_EQ(Ended(StatusCode::kCancelled), 1);
+}
+
+TEST_F(WyomingServerTest, AClientThatNeverReadsIsClosedAndHoldsNobodyUp) {
+  backend_.Add(VoiceInfo("joe"), {.complete = [](models::Request& request) {
+                 models::SynthesizeOutput part;
+                 part.sample_rate = 8000;
+                 part.samples.assign(100'000, 0.5F);
+                 request.Emit(std::move(part));
+               }});
+  Serve({.stall_timeout = std::chrono::milliseconds(50)});
+  const auto deaf = Open();
+  deaf->Send(EventBytes("synthesize", {{"text", "For ever."}}));
+  EXPECT_TRUE(Open()->IsServed());
+  Await([this] { return Ended(StatusCode::kCancelled) == 1; });
+}
+
+TEST_F(WyomingServerTest, IdleConnectionsGiveWayTheOldestFirst) {
+  Serve({.max_connections = 3});
+  std::vector<std::unique_ptr<Peer>> idle;
+  for (int i = 0; i < 3; ++i) {
+    idle.push_back(Open());
+    EXPECT_TRUE(idle.back()->IsServed());
+  }
+  EXPECT_TRUE(Open()->IsServed());
+  EXPECT_TRUE(idle[0]->ReadToEnd().empty());
+}
+
+TEST_F(WyomingServerTest, WhereAllConnectionsAreInUseANewOneIsRefused) {
+  Gate gate;
+  backend_.Add(VoiceInfo("joe"), voice_.Hooks([&] { gate.Pass(); }));
+  Serve({.max_connections = 2});
+  std::vector<std::unique_ptr<Peer>> busy;
+  for (int i = 0; i < 2; ++i) {
+    busy.push_back(Open());
+    busy.back()->Send(EventBytes("synthesize", {{"text", "Yes."}}));
+  }
+  gate.AwaitInside(2);
+  const auto events = Open()->ReadToEnd();
+  ASSERT_EQ(events.size(), 1U);
+  EXPECT_EQ(events[0].data.at("code"), "RESOURCE_EXHAUSTED");
+  gate.Open();
+  for (const auto& peer : busy) EXPECT_EQ(peer->ReadUntil("audio-stop").back().type, "audio-stop");
+}
+
+TEST_F(WyomingServerTest, IdleAndHalfSentConnectionsEnd) {
+  Serve({.event_timeout = std::chrono::milliseconds(1),
+         .idle_timeout = std::chrono::milliseconds(1)});
+  EXPECT_TRUE(Open()->ReadToEnd().empty());
+  Serve({.event_timeout = std::chrono::milliseconds(1)});
+  const auto peer = Open();
+  peer->Send("{");
+  EXPECT_THAT(TypesOf(peer->ReadToEnd()), ElementsAre("error"));
+}
+
+TEST_F(WyomingServerTest, StoppingEndsWhatIsSpoken) {
+  Gate gate;
+  backend_.Add(VoiceInfo("joe"), voice_.Hooks([&] { gate.Pass(); }));
+  Serve();
+  const auto peer = Open();
+  peer->Send(EventBytes("synthesize", {{"text", "Yes."}}));
+  gate.AwaitInside();
+  server_->Stop();
+  server_->Stop();
+  EXPECT_TRUE(peer->ReadToEnd().empty());
+  gate.Open();
+  AwaitQuiet();
+  EXPECT_EQ(Ended(StatusCode::kCancelled), 1);
+}
+
+TEST_F(WyomingServerTest, AnAddressThatCannotBeServedIsNamed) {
+  Serve();
+  const std::string taken = "127.0.0.1:" + std::to_string(server_->port());
+  for (const std::string& address : {taken, std::string("203.0.113.1:0")}) {
+    WyomingServer other(backend_.services(), {.address = address});
+    EXPECT_THAT(std::string(other.Start().message()),
+                HasSubstr("--wyoming-address " + address + ": cannot listen"));
+  }
+}
+
+}  // namespace
+}  // namespace millrace::server
