@@ -354,9 +354,10 @@ def test_a_client_that_leaves_stops_its_speech(daemon, bystander):
 def test_a_client_that_never_reads_is_closed(tmp_path):
     models = repository.link(tmp_path / "models", VOICE)
     options = ["--wyoming-address", "127.0.0.1:0", "--write-stall-timeout", "500ms", "--max-buffered-bytes", "64KiB"]
-    with daemons.start(tmp_path, *options, models=models) as daemon, connect(daemon) as deaf:
-        deaf.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-        deaf.sendall(event("synthesize", text=LONG * 20))
+    with daemons.start(tmp_path, *options, models=models) as daemon, socket.socket() as deaf:
+        deaf.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)   # before it connects, so that both sides hold little
+        deaf.connect(("127.0.0.1", daemon.ports["wyoming"]))
+        deaf.sendall(event("synthesize", text=LONG * 3))
         eventually("its speech is given up", lambda: counted(daemon, "CANCELLED") == 1, PATIENCE)
         daemon.wait_until_idle()
 
@@ -390,7 +391,7 @@ def test_a_drain_lets_speech_end_and_takes_no_new(tmp_path):
     models = repository.link(tmp_path / "models", VOICE)
     with daemons.start(tmp_path, "--wyoming-address", "127.0.0.1:0", "--write-stall-timeout", "60s", models=models) as daemon:
         with connect(daemon) as speaking, connect(daemon) as late:
-            speaking.sendall(event("synthesize", text=LONG[:1500]))
+            speaking.sendall(event("synthesize", text=LONG[:600]))
             answer = speaking.recv(100)
             assert answer
             daemon.process.send_signal(signal.SIGTERM)
