@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "models/core/strings.h"
-#include "server/json/json_member.h"
 #include "models/text/unicode.h"
+#include "server/json/json_member.h"
 
 namespace millrace::server {
 namespace {
@@ -17,7 +17,8 @@ using nlohmann::json;
 constexpr size_t kCompactBytes = size_t{16} << 10;
 
 absl::StatusOr<json> ParseObject(std::string_view what, std::string_view text) {
-  if (!models::IsValidUtf8(text)) return absl::InvalidArgumentError(StrCat(what, ": is not valid UTF-8"));
+  if (!models::IsValidUtf8(text))
+    return absl::InvalidArgumentError(StrCat(what, ": is not valid UTF-8"));
   json value;
   try {
     value = json::parse(text);

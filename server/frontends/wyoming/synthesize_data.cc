@@ -7,11 +7,11 @@
 #include "models/core/shown.h"
 #include "models/core/speech_choice.h"
 #include "models/core/strings.h"
+#include "models/text/unicode.h"
 #include "nlohmann/json.hpp"
 #include "server/frontends/wyoming/voice_list.h"
 #include "server/json/json_member.h"
 #include "server/requests/text_field.h"
-#include "models/text/unicode.h"
 
 namespace millrace::server {
 namespace {
