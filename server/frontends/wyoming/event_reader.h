@@ -33,7 +33,7 @@ class EventReader {
   size_t held_bytes() const { return buffer_.size(); }
 
  private:
-  std::string_view unread() const { return std::string_view(buffer_).substr(next_); }
+  std::string_view unread() const { return std::string_view{buffer_}.substr(next_); }
   void Skip(size_t bytes);
   // Takes the line that ends at `end`.
   absl::Status TakeLine(size_t end);

@@ -49,7 +49,7 @@ class Session {
   void Advance();
 
   // Returns the bytes to send to the client; Sent removes those that were sent.
-  std::string_view unsent() const { return std::string_view(unsent_).substr(sent_); }
+  std::string_view unsent() const { return std::string_view{unsent_}.substr(sent_); }
   void Sent(size_t bytes);
   // Returns true if the connection is to be closed, once nothing is unsent.
   bool over() const { return over_; }
