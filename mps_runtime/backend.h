@@ -64,6 +64,8 @@ class Backend {
   // Returns true if libtorch compiles a graph for each new shape and keeps it until the process
   // exits.
   virtual bool CompilesShapes() const { return false; }
+  // Returns true if each thread compiles and keeps those graphs on its own, until it ends.
+  virtual bool CompilesShapesByThread() const { return false; }
   // Called after a forward failed. When memory was short, returns cached memory of libtorch to the
   // device, which may wait for all streams, and returns true.
   virtual bool ReleaseMemoryIfShort() noexcept { return false; }

@@ -168,7 +168,8 @@ Runtime::Runtime(const RuntimeOptions& options, Plan plan)
       limiter_(plan.permits.count),
       shapes_({.policy = options.graph_cache_policy,
                .new_shape = options.new_shape,
-               .max_compiled = backend_->CompilesShapes() ? options.max_compiled_shapes : 0}) {}
+               .max_compiled = backend_->CompilesShapes() ? options.max_compiled_shapes : 0,
+               .by_thread = backend_->CompilesShapesByThread()}) {}
 
 Runtime::~Runtime() {
   if (!ThreadContext::InForward()) ThreadContext::DropKept();
@@ -224,6 +225,19 @@ GraphCacheStats Runtime::graph_cache_stats() const {
     sum.evictions += stats.evictions;
   }
   return sum;
+}
+
+std::vector<ThreadGraphCache> Runtime::thread_graph_caches() const {
+  std::vector<ThreadGraphCache> caches;
+  if (!shapes_.by_thread()) return caches;
+  const auto compiled = shapes_.CompiledBySlot();
+  MutexLock lock(mu_);
+  for (int slot = 0; slot < kStreamSlots; ++slot) {
+    const auto index = static_cast<size_t>(slot);
+    if (contexts_[index] == nullptr) continue;
+    caches.push_back({slot, contexts_[index]->graph_cache().stats(), compiled[index]});
+  }
+  return caches;
 }
 
 void Runtime::Register(ThreadContext* context) {

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "mps_runtime/base/clock.h"
 #include "mps_runtime/base/mutex.h"
@@ -32,6 +33,13 @@ struct DeviceFacts {
   ForwardMode default_mode = ForwardMode::kParallel;  // the backend's, in which measurements run
 };
 
+// The graph cache of one thread, and what libtorch compiled for that thread alone.
+struct ThreadGraphCache {
+  int slot = kDefaultSlot;  // of its stream
+  GraphCacheStats stats;
+  size_t compiled_shapes = 0;
+};
+
 struct RuntimeOptions {
   std::optional<DeviceType> device;        // nullopt: the best of this build and machine
   int workers = 1;                         // threads that will call EnterWorker, 1..31
@@ -42,7 +50,8 @@ struct RuntimeOptions {
   GraphCache::Limits graph_cache;  // for each worker
   GraphCachePolicy graph_cache_policy = GraphCachePolicy::kGrow;
   NewShape new_shape = NewShape::kEager;  // for frozen caches
-  // Distinct shapes in the process, >= 1, where the device compiles each and keeps it for ever.
+  // Distinct shapes, >= 1, where the device compiles each and keeps it: in the process, or in each
+  // thread where each compiles on its own.
   size_t max_compiled_shapes = 256;
   std::string
       require_libtorch;  // a version or a prefix of one; empty: any that matches the headers
@@ -84,7 +93,9 @@ class Runtime {
   // LeaveThisThread; the main thread keeps it until this runtime is destroyed. If another thread
   // still has a context then, the process ends with a message, as with EnterWorker: join the thread
   // first, or let it leave. Also throws StreamError while the thread's thread-local variables are
-  // being destroyed. Costs one access to a thread-local variable, except for the first time.
+  // being destroyed. Costs one access to a thread-local variable, except for the first time. A
+  // thread whose graphs end with it (see ThreadGraphCache) must Synchronize before it ends: they
+  // are destroyed before this context waits.
   WorkerContext& ForThisThread();
   // Releases the context that ForThisThread made for the calling thread, if any. Throws StreamError
   // during a forward.
@@ -108,14 +119,22 @@ class Runtime {
   std::string_view safe_concurrency_source() const { return concurrency_source_; }
   // Returns sums over all contexts; hits, misses and evictions include those of destroyed contexts.
   GraphCacheStats graph_cache_stats() const;
+  // Returns the caches of the threads that have a context, by slot, where each compiles shapes on
+  // its own; elsewhere nothing.
+  std::vector<ThreadGraphCache> thread_graph_caches() const;
 
   // Declares that every context has been warmed up. With GraphCachePolicy::kFrozen the workers'
   // caches take no more new shapes, except those that the main thread runs from then on: the
   // warm-up of a model that is loaded later. Any thread.
   void FinishWarmUp() { shapes_.Freeze(); }
   ShapeStats shape_stats() const { return shapes_.stats(); }
-  // Returns the most shapes that the process may compile; 0 where the device compiles none.
+  // Returns the most shapes that the process, or each thread, may compile; 0 where the device
+  // compiles none.
   size_t max_compiled_shapes() const { return shapes_.max_compiled(); }
+  // Returns true if what one thread has compiled serves the others too.
+  bool shares_compiled_shapes() const {
+    return shapes_.max_compiled() != 0 && !shapes_.by_thread();
+  }
 
  private:
   friend class ThreadContext;

@@ -81,6 +81,7 @@ ThreadContext::~ThreadContext() {
   }
   current_context = nullptr;
   runtime_.Unregister(this);
+  if (lease_) runtime_.shapes_.Forget(stream_.slot);
   graph_cache_.Clear();
   runtime_.backend_->UnbindThread(stream_);
 }
@@ -124,7 +125,7 @@ std::unique_ptr<DeviceGraph> ThreadContext::Capture(const std::function<void()>&
 
 bool ThreadContext::AdmitShape(const GraphKey& key, const std::function<std::string()>& shapes) {
   RequireCurrent(*this);
-  return runtime_.shapes_.Admit(key, stream_.slot == kDefaultSlot, shapes);
+  return runtime_.shapes_.Admit(key, stream_.slot, shapes);
 }
 
 void ThreadContext::WaitForDevice() {

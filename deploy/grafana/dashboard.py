@@ -202,6 +202,18 @@ def build() -> dict:
     board.graph("CPU", [(f"rate(process_cpu_seconds_total{ONE}[$__rate_interval])", "{{instance}}")], "none", "Cores in use.")
     board.graph("Open files", [(f"process_open_fds{ONE}", "{{instance}}")], "none", "Connections count among them.")
 
+    # Other devices have the totals only, which each query falls back to.
+    board.row("Workers on Apple's GPU with a patched libtorch")
+    board.graph("Shapes of each worker", [
+        (f"millrace_worker_graph_cache_entries{ONE} or millrace_graph_cache_entries{ONE}", "{{instance}} {{worker}} entries"),
+        (f"millrace_worker_compiled_shapes{ONE} or millrace_compiled_shapes{ONE}", "{{instance}} {{worker}} compiled")],
+                "none", "In its graph cache, and compiled by libtorch for it alone. Worker 0 is the main thread; no number: the total.",
+                width=12)
+    hits, misses = (f"rate(millrace_worker_graph_cache_{kind}_total{ONE}[$__rate_interval])"
+                    f" or rate(millrace_graph_cache_{kind}_total{ONE}[$__rate_interval])" for kind in ("hits", "misses"))
+    board.graph("Graph cache look-ups of each worker", [(hits, "{{instance}} {{worker}} hits"), (misses, "{{instance}} {{worker}} misses")],
+                "ops", "A second. Misses after the warm-up are shapes that no warm-up ran.", width=12)
+
     return {
         "uid": "millrace", "title": "Millrace", "tags": ["millrace", "inference"], "schemaVersion": 39, "version": 1,
         "editable": True, "graphTooltip": 1, "refresh": "30s", "time": {"from": "now-1h", "to": "now"}, "timezone": "",

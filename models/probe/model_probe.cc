@@ -108,7 +108,7 @@ bool RunModelHere(const ModelProbe& probe) {
     if (!loaded.ok()) throw std::runtime_error(std::string(Message(loaded.status())));
     model = *std::move(loaded);
     context->Synchronize();
-    inputs = InputsOf(*model);
+    inputs = probe.inputs.empty() ? InputsOf(*model) : probe.inputs;
     for (const Input& input : inputs) {
       std::vector<Output> answer;
       for (int i = 0; i < kWarmUps; ++i) answer = Answer(*model, input, *runtime, *context);

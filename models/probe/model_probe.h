@@ -3,7 +3,9 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <vector>
 
+#include "models/core/payload.h"
 #include "mps_runtime/probe/child_process.h"
 #include "mps_runtime/stream.h"
 
@@ -16,7 +18,8 @@ struct ModelProbe {
   std::string name;
   int64_t version = 1;
   int threads = 1;
-  int rounds = 3;  // passes over the model's warm-up inputs on each thread
+  int rounds = 3;                             // passes over the inputs on each thread
+  std::vector<Input> inputs = {};             // of RunModelHere; empty: the model's warm-up inputs
   std::optional<runtime::DeviceType> device;  // nullopt: the best that exists
 };
 

@@ -8,13 +8,13 @@
 
 namespace millrace::runtime {
 
-void TestThreadBoundary(std::optional<DeviceType> which_device, Findings& findings) {
+void TestThreadBoundary(const SelftestSetup& setup, Findings& findings) {
   constexpr std::chrono::minutes kWatchdog{2};
   constexpr int kThreads[] = {2, 8, 16};
   int safe = 0;
   DeviceType device{};
   {
-    const auto runtime = Runtime::Bootstrap(SelftestRuntime(which_device, 1));
+    const auto runtime = Runtime::Bootstrap(SelftestRuntime(setup, 1));
     safe = runtime->limiter().permits();
     device = runtime->device();
   }

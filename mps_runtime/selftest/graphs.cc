@@ -39,9 +39,9 @@ at::Tensor Input(int shape, int seed, at::Device device) {
   return Numbers({1 + shape, kWidth}, device, seed);
 }
 
-void ExpectEqualToEager(std::optional<DeviceType> which_device, int threads, int rounds,
-                        size_t max_entries, Findings& findings) {
-  RuntimeOptions options = SelftestRuntime(which_device, threads);
+void ExpectEqualToEager(const SelftestSetup& setup, int threads, int rounds, size_t max_entries,
+                        Findings& findings) {
+  RuntimeOptions options = SelftestRuntime(setup, threads);
   options.graph_cache.max_entries = max_entries;
   const auto runtime = Runtime::Bootstrap(options);
   const at::Device device = TensorDevice(runtime->device());
@@ -100,13 +100,13 @@ void ExpectEqualToEager(std::optional<DeviceType> which_device, int threads, int
 
 }  // namespace
 
-void TestGraphsEqualEager(std::optional<DeviceType> device, Findings& findings) {
-  ExpectEqualToEager(device, 8, 300, 256, findings);
+void TestGraphsEqualEager(const SelftestSetup& setup, Findings& findings) {
+  ExpectEqualToEager(setup, 8, 300, 256, findings);
 }
 
 // Every worker records and evicts while the others replay.
-void TestGraphsThatAreEvictedEqualEager(std::optional<DeviceType> device, Findings& findings) {
-  ExpectEqualToEager(device, kWorkerSlots, 120, 2, findings);
+void TestGraphsThatAreEvictedEqualEager(const SelftestSetup& setup, Findings& findings) {
+  ExpectEqualToEager(setup, kWorkerSlots, 120, 2, findings);
 }
 
 }  // namespace millrace::runtime

@@ -23,8 +23,8 @@ struct Throughput {
   int peak_in_use = 0;
 };
 
-Throughput RunLinear(std::optional<DeviceType> which_device, ForwardMode mode, int forwards_each) {
-  RuntimeOptions options = SelftestRuntime(which_device, kWorkers);
+Throughput RunLinear(const SelftestSetup& setup, ForwardMode mode, int forwards_each) {
+  RuntimeOptions options = SelftestRuntime(setup, kWorkers);
   options.mode = mode;
   const auto runtime = Runtime::Bootstrap(options);
   const at::Device device = TensorDevice(runtime->device());
@@ -64,8 +64,8 @@ class Meeting {
 };
 
 // Returns the number of threads, of two, that met the other while both had a forward in flight.
-int MeetWithinForwards(std::optional<DeviceType> which_device) {
-  RuntimeOptions options = SelftestRuntime(which_device, 2);
+int MeetWithinForwards(const SelftestSetup& setup) {
+  RuntimeOptions options = SelftestRuntime(setup, 2);
   options.mode = ForwardMode::kParallel;
   const auto runtime = Runtime::Bootstrap(options);
   const at::Device device = TensorDevice(runtime->device());
@@ -88,16 +88,16 @@ double Median(std::vector<double> values) {
 
 }  // namespace
 
-void TestLinearSerialAgainstPool(std::optional<DeviceType> which_device, Findings& findings) {
+void TestLinearSerialAgainstPool(const SelftestSetup& setup, Findings& findings) {
   constexpr int kRepeats = 5;
   constexpr int kForwards = 250;
-  RunLinear(which_device, ForwardMode::kParallel, kForwards / 10);
+  RunLinear(setup, ForwardMode::kParallel, kForwards / 10);
   int permits = 1;
   std::vector<double> serial, pool, gain;
   for (int i = 0; i < kRepeats; ++i) {
     findings.Progress("repeat " + std::to_string(i + 1) + " of " + std::to_string(kRepeats));
-    const Throughput one = RunLinear(which_device, ForwardMode::kSerial, kForwards);
-    const Throughput many = RunLinear(which_device, ForwardMode::kParallel, kForwards);
+    const Throughput one = RunLinear(setup, ForwardMode::kSerial, kForwards);
+    const Throughput many = RunLinear(setup, ForwardMode::kParallel, kForwards);
     permits = many.permits;
     findings.ExpectEqual("forwards in flight with one mutex", 1, one.peak_in_use);
     findings.ExpectAtMost("forwards in flight", permits, many.peak_in_use);
@@ -113,8 +113,7 @@ void TestLinearSerialAgainstPool(std::optional<DeviceType> which_device, Finding
   findings.AddFigure("workers", kWorkers);
   findings.AddFigure("permits", permits);
   if (permits < 2) return;  // only one forward at a time is safe on the device
-  findings.ExpectEqual("threads that met another within a forward", 2,
-                       MeetWithinForwards(which_device));
+  findings.ExpectEqual("threads that met another within a forward", 2, MeetWithinForwards(setup));
 }
 
 }  // namespace millrace::runtime

@@ -74,11 +74,11 @@ at::Tensor Forward(torch::jit::Module& model, int length, at::Device device, Run
 
 }  // namespace
 
-void TestSpeechAndTranslationAtOnce(std::optional<DeviceType> which_device, Findings& findings) {
+void TestSpeechAndTranslationAtOnce(const SelftestSetup& setup, Findings& findings) {
   constexpr int kThreads = 4;  // two for each model
   constexpr int kRounds = 40;
   constexpr int kWarmUps = 3;  // TorchScript profiles the first runs and compiles from what it saw
-  const auto runtime = Runtime::Bootstrap(SelftestRuntime(which_device, kThreads));
+  const auto runtime = Runtime::Bootstrap(SelftestRuntime(setup, kThreads));
   const at::Device device = TensorDevice(runtime->device());
   std::vector<torch::jit::Module> models = {SpeechModel(device), TranslationModel(device)};
 

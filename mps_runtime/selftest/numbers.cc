@@ -21,8 +21,8 @@ constexpr double kTolerance = 2e-5;
 
 }  // namespace
 
-void TestNumbersOfTheCpu(std::optional<DeviceType> which_device, Findings& findings) {
-  const auto runtime = Runtime::Bootstrap(SelftestRuntime(which_device, 1));
+void TestNumbersOfTheCpu(const SelftestSetup& setup, Findings& findings) {
+  const auto runtime = Runtime::Bootstrap(SelftestRuntime(setup, 1));
   const auto context = runtime->EnterMainThread();
   double greatest = 0;
   for (const Operator& op : Operators()) {

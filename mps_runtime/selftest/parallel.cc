@@ -27,9 +27,9 @@ std::vector<std::vector<at::Tensor>> OneThreadResults(Runtime& runtime) {
   return results;
 }
 
-void ExpectEqualToOneThread(std::optional<DeviceType> which_device, int threads, int iterations,
+void ExpectEqualToOneThread(const SelftestSetup& setup, int threads, int iterations,
                             Findings& findings) {
-  const auto runtime = Runtime::Bootstrap(SelftestRuntime(which_device, threads));
+  const auto runtime = Runtime::Bootstrap(SelftestRuntime(setup, threads));
   const auto expected = OneThreadResults(*runtime);
   const int count = static_cast<int>(Operators().size());
   std::atomic<int> wrong{0};
@@ -59,24 +59,24 @@ void ExpectEqualToOneThread(std::optional<DeviceType> which_device, int threads,
 
 }  // namespace
 
-void TestSimpleParallel(std::optional<DeviceType> device, Findings& findings) {
-  ExpectEqualToOneThread(device, 2, 20, findings);
+void TestSimpleParallel(const SelftestSetup& setup, Findings& findings) {
+  ExpectEqualToOneThread(setup, 2, 20, findings);
 }
 
-void TestStress4x10(std::optional<DeviceType> device, Findings& findings) {
-  ExpectEqualToOneThread(device, 4, 10, findings);
+void TestStress4x10(const SelftestSetup& setup, Findings& findings) {
+  ExpectEqualToOneThread(setup, 4, 10, findings);
 }
 
-void TestStress8x50(std::optional<DeviceType> device, Findings& findings) {
-  ExpectEqualToOneThread(device, 8, 50, findings);
+void TestStress8x50(const SelftestSetup& setup, Findings& findings) {
+  ExpectEqualToOneThread(setup, 8, 50, findings);
 }
 
-void TestStress8x100(std::optional<DeviceType> device, Findings& findings) {
-  ExpectEqualToOneThread(device, 8, 100, findings);
+void TestStress8x100(const SelftestSetup& setup, Findings& findings) {
+  ExpectEqualToOneThread(setup, 8, 100, findings);
 }
 
-void TestStress16x50(std::optional<DeviceType> device, Findings& findings) {
-  ExpectEqualToOneThread(device, 16, 50, findings);
+void TestStress16x50(const SelftestSetup& setup, Findings& findings) {
+  ExpectEqualToOneThread(setup, 16, 50, findings);
 }
 
 }  // namespace millrace::runtime

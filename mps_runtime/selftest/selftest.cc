@@ -120,7 +120,7 @@ class Supervisor {
 // Describes what this process runs on. This is the first use of the device, which may fail or hang.
 Provenance ReadProvenance(std::optional<DeviceType> device, std::string& error) {
   try {
-    return Runtime::Bootstrap(SelftestRuntime(device, 1))->provenance();
+    return Runtime::Bootstrap(SelftestRuntime({.device = device}, 1))->provenance();
   } catch (const std::exception& failure) {
     error = failure.what();
     return ReadLibtorchProvenance();
@@ -155,10 +155,10 @@ bool SelftestReport::passed() const {
          });
 }
 
-TestResult RunTest(const SelftestTest& test, std::optional<DeviceType> device, Findings& findings) {
+TestResult RunTest(const SelftestTest& test, const SelftestSetup& setup, Findings& findings) {
   const TimePoint begin = Clock::Real().Now();
   try {
-    test.run(device, findings);
+    test.run(setup, findings);
   } catch (const std::exception& error) {
     findings.Fail(std::string("threw: ") + error.what());
   } catch (...) {
@@ -198,7 +198,7 @@ SelftestReport RunSelftest(std::span<const SelftestTest> tests, const SelftestOp
     rest.erase(rest.begin());
     Findings findings;
     supervisor.Begin(test.name, findings, rest);
-    supervisor.EndTest(RunTest(test, options.device, findings));
+    supervisor.EndTest(RunTest(test, {.device = options.device}, findings));
   }
   return supervisor.Report();
 }

@@ -67,7 +67,7 @@ struct SelftestCallbacks {
 std::vector<SelftestTest> Matching(std::span<const SelftestTest> tests, std::string_view filter);
 
 // Runs one test; an exception is a failure.
-TestResult RunTest(const SelftestTest& test, std::optional<DeviceType> device, Findings& findings);
+TestResult RunTest(const SelftestTest& test, const SelftestSetup& setup, Findings& findings);
 
 // Runs the tests one after the other. Main thread; no other Runtime may exist. A test that hangs
 // ends the process, see on_hang. Does not throw for what a test or the device does.

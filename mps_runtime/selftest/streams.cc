@@ -20,9 +20,9 @@
 
 namespace millrace::runtime {
 
-void TestStreamAssignment(std::optional<DeviceType> which_device, Findings& findings) {
+void TestStreamAssignment(const SelftestSetup& setup, Findings& findings) {
   constexpr int kRounds = 10;
-  const auto runtime = Runtime::Bootstrap(SelftestRuntime(which_device, kWorkerSlots));
+  const auto runtime = Runtime::Bootstrap(SelftestRuntime(setup, kWorkerSlots));
   const at::Device device = TensorDevice(runtime->device());
   {
     const auto context = runtime->EnterMainThread();
@@ -54,9 +54,9 @@ void TestStreamAssignment(std::optional<DeviceType> which_device, Findings& find
   findings.ExpectEqual("threads whose stream or numbers changed", 0, changed.load());
 }
 
-void TestOverSubscription(std::optional<DeviceType> which_device, Findings& findings) {
+void TestOverSubscription(const SelftestSetup& setup, Findings& findings) {
   constexpr int kTooMany = 50;
-  const auto runtime = Runtime::Bootstrap(SelftestRuntime(which_device, kWorkerSlots));
+  const auto runtime = Runtime::Bootstrap(SelftestRuntime(setup, kWorkerSlots));
   const at::Device device = TensorDevice(runtime->device());
   const Operator& op = Operators()[0];
   at::Tensor expected;
@@ -107,10 +107,10 @@ void TestOverSubscription(std::optional<DeviceType> which_device, Findings& find
   findings.ExpectEqual("streams still leased", 0, stats.leased);
 }
 
-void TestThreadChurn(std::optional<DeviceType> which_device, Findings& findings) {
+void TestThreadChurn(const SelftestSetup& setup, Findings& findings) {
   constexpr int kRounds = 250;
   constexpr int kAtOnce = 16;
-  const auto runtime = Runtime::Bootstrap(SelftestRuntime(which_device, kAtOnce));
+  const auto runtime = Runtime::Bootstrap(SelftestRuntime(setup, kAtOnce));
   const at::Device device = TensorDevice(runtime->device());
   std::atomic<int> highest{0};
   const auto note = [&](const WorkerContext& context) {

@@ -269,7 +269,8 @@ std::vector<Option> MakeOptions() {
                                {{"eager", NewShape::kEager}, {"refuse", NewShape::kRefuse}}));
   o.push_back(Number(Row("graph-cache-entries", models, "N",
                          "Compiled shapes that each worker keeps; on mps, which keeps each for "
-                         "ever, that the process may compile: more are refused"),
+                         "ever, that the process, or with a patched libtorch each worker, may "
+                         "compile: more are refused"),
                      &C::graph_cache_entries, 1, 1'000'000));
   o.push_back(Bytes(Row("graph-cache-bytes", models, "SIZE", "Memory for them, per worker"),
                     &C::graph_cache_bytes, 0, 1024 * kGiB));

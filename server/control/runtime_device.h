@@ -20,7 +20,7 @@ class RuntimeDevice final : public Device {
     return scope.wait();
   }
 
-  bool SharesCompiledShapes() const override { return runtime_.max_compiled_shapes() != 0; }
+  bool SharesCompiledShapes() const override { return runtime_.shares_compiled_shapes(); }
 
  private:
   runtime::Runtime& runtime_;

@@ -44,6 +44,10 @@ Snapshot ServerStatus::Gauges() const {
   s.graph_cache_misses_total = graphs.misses;
   s.graph_cache_evictions_total = graphs.evictions;
   s.shapes = runtime_.shape_stats();
+  for (const runtime::ThreadGraphCache& cache : runtime_.thread_graph_caches()) {
+    s.worker_caches.push_back({cache.slot, cache.stats.entries, cache.stats.hits,
+                               cache.stats.misses, cache.compiled_shapes});
+  }
   return s;
 }
 

@@ -146,6 +146,7 @@ class Metrics::SnapshotCollector final : public prometheus::Collectable {
           Value(static_cast<double>(count), MetricType::Counter, {{"outcome", outcome}}));
     }
     families.push_back(std::move(new_shapes));
+    AppendWorkerCaches(s, families);
 
     gauge("millrace_connections", "gRPC connections that are open.",
           static_cast<double>(s.connections.open));
@@ -182,6 +183,33 @@ class Metrics::SnapshotCollector final : public prometheus::Collectable {
     families.push_back(std::move(depth));
     families.push_back(std::move(ready));
     AppendLoads(s, families);
+  }
+
+  static void AppendWorkerCaches(const Snapshot& s, std::vector<MetricFamily>& families) {
+    if (s.worker_caches.empty()) return;
+    const auto append = [&](const char* name, const char* help, MetricType type,
+                            const auto& value_of) {
+      MetricFamily family{name, help, type, {}};
+      for (const Snapshot::WorkerCache& cache : s.worker_caches) {
+        family.metric.push_back(
+            Value(static_cast<double>(value_of(cache)), type, {{"worker", StrCat(cache.worker)}}));
+      }
+      families.push_back(std::move(family));
+    };
+    using Cache = Snapshot::WorkerCache;
+    append("millrace_worker_graph_cache_entries",
+           "Shapes in the graph cache of each worker; worker 0 is the main thread, which loads "
+           "models.",
+           MetricType::Gauge, [](const Cache& cache) { return cache.entries; });
+    append("millrace_worker_graph_cache_hits_total",
+           "Look-ups in the graph cache of each worker that found their shape.",
+           MetricType::Counter, [](const Cache& cache) { return cache.hits; });
+    append("millrace_worker_graph_cache_misses_total",
+           "Look-ups in the graph cache of each worker that did not.", MetricType::Counter,
+           [](const Cache& cache) { return cache.misses; });
+    append("millrace_worker_compiled_shapes",
+           "Shapes that each worker has compiled and keeps until it ends.", MetricType::Gauge,
+           [](const Cache& cache) { return cache.compiled_shapes; });
   }
 
   static void AppendLoads(const Snapshot& s, std::vector<MetricFamily>& families) {

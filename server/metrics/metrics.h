@@ -41,6 +41,15 @@ struct Snapshot {
   uint64_t graph_cache_misses_total = 0;
   uint64_t graph_cache_evictions_total = 0;
   runtime::ShapeStats shapes = {};
+  // The graph caches of workers that compile on their own; empty on other devices.
+  struct WorkerCache {
+    int worker = 0;  // 0: the main thread, which loads models
+    size_t entries = 0;
+    uint64_t hits = 0;
+    uint64_t misses = 0;
+    size_t compiled_shapes = 0;
+  };
+  std::vector<WorkerCache> worker_caches = {};
   translation::TranslationCache::Stats translations = {};
   // The counts of gRPC connections.
   struct Connections {

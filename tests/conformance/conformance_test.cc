@@ -12,14 +12,14 @@
 namespace millrace::runtime {
 namespace {
 
-std::optional<DeviceType> device;
+SelftestSetup setup;
 
 class ConformanceTest : public ::testing::Test {
  public:
   explicit ConformanceTest(const SelftestTest& test) : test_(test) {}
   void TestBody() override {
     Findings findings;
-    const TestResult result = RunTest(test_, device, findings);
+    const TestResult result = RunTest(test_, setup, findings);
     std::fputs(ResultLines(result).c_str(), stdout);
     for (const Figure& figure : result.findings.figures) {
       RecordProperty(figure.name, std::to_string(figure.value));
@@ -47,12 +47,14 @@ int main(int argc, char** argv) {
   if (const auto status = runtime::OperatorProbeMain(argc, argv)) return *status;
   const char* const name = std::getenv("MILLRACE_DEVICE");
   if (name != nullptr && std::string(name) != "auto") {
-    runtime::device = runtime::ParseDeviceType(name);
-    if (!runtime::device) {
+    runtime::setup.device = runtime::ParseDeviceType(name);
+    if (!runtime::setup.device) {
       std::fprintf(stderr, "MILLRACE_DEVICE = %s: allowed are auto, cpu, cuda and mps\n", name);
       return 2;
     }
   }
+  if (const char* const forwards = std::getenv("MILLRACE_MAX_IN_FLIGHT"))
+    runtime::setup.max_in_flight = std::atoi(forwards);
   ::testing::InitGoogleTest(&argc, argv);
   runtime::RegisterTests();
   return RUN_ALL_TESTS();

@@ -114,6 +114,28 @@ MUTATIONS = [
         (("{ objc_autoreleasePoolPop(scope); }", "{ (void)scope; }"),),
     ),
     Mutation(
+        "encode_lock_not_taken",
+        "OneThreadAtATimeEncodesGraphsThatAreShared",
+        "mps_runtime/thread_context.cc",
+        (
+            ("if (runtime_.mode_ == ForwardMode::kEncodeLock) wait += LockTimed(runtime_.forward_mu_);", ""),
+            ("if (runtime_.mode_ == ForwardMode::kEncodeLock) runtime_.forward_mu_.Unlock();", ""),
+            ("if (!permit_ || runtime_.mode_ != ForwardMode::kEncodeLock) {", "if (true) {"),
+        ),
+    ),
+    Mutation(
+        "no_encode_lock_for_a_stock_libtorch",
+        "OneThreadAtATimeEncodesGraphsThatAreShared",
+        BACKEND,
+        (("HasGraphsByThread() ? ForwardMode::kParallel", "true ? ForwardMode::kParallel"),),
+    ),
+    Mutation(
+        "encode_lock_for_a_patched_libtorch",
+        "ThreadsWithGraphsOfTheirOwnEncodeThemAtOnce",
+        BACKEND,
+        (("HasGraphsByThread() ? ForwardMode::kParallel", "false ? ForwardMode::kParallel"),),
+    ),
+    Mutation(
         "failed_forward_not_waited_for",
         "AForwardThatFailsLeavesNothingUnderWay",
         "mps_runtime/thread_context.cc",

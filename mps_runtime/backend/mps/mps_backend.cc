@@ -71,6 +71,12 @@ std::string MpsBackend::WhyFewWorkers() const {
          std::string(kGetStreamById) + " is missing; stock libtorch has it from 2.15.0)";
 }
 
+// MPSGraph objects must not be encoded by two threads at once, so where they are shared only one
+// thread submits at a time.
+ForwardMode MpsBackend::DefaultMode() const {
+  return HasGraphsByThread() ? ForwardMode::kParallel : ForwardMode::kEncodeLock;
+}
+
 void MpsBackend::Bootstrap() {
   try {
     // libtorch does not lock the first use of the default stream, of the pool, of the allocator and

@@ -34,11 +34,7 @@ class MpsBackend final : public Backend {
   int SafeConcurrency() const override { return HasPool() ? kDefaultConcurrency : 1; }
   int MaxWorkers() const override { return HasPool() ? kWorkerSlots : 1; }
   std::string WhyFewWorkers() const override;
-  // In a stock libtorch MPSGraph objects are shared by all threads of a process, so only one thread
-  // submits at a time. A patched one has a graph cache for each thread.
-  ForwardMode DefaultMode() const override {
-    return patch_level_ >= 1 ? ForwardMode::kParallel : ForwardMode::kEncodeLock;
-  }
+  ForwardMode DefaultMode() const override;
 
   void Bootstrap() override;
   void BindThread(Stream stream, int intra_op_threads) override;
@@ -48,6 +44,7 @@ class MpsBackend final : public Backend {
   void* EnterForward() override;
   void LeaveForward(void* scope) noexcept override;
   bool CompilesShapes() const override { return true; }
+  bool CompilesShapesByThread() const override { return HasGraphsByThread(); }
   int64_t AllocatedBytes() const override;
 
  private:
@@ -55,6 +52,8 @@ class MpsBackend final : public Backend {
   using SetCurrentStream = void (*)(at::mps::MPSStream*);
 
   bool HasPool() const { return get_stream_by_id_ != nullptr && set_current_stream_ != nullptr; }
+  // In a stock libtorch all threads share the MPSGraph objects.
+  bool HasGraphsByThread() const { return patch_level_ >= 1; }
   at::mps::MPSStream* At(Stream stream) const { return streams_[static_cast<size_t>(stream.slot)]; }
 
   const GetStreamById get_stream_by_id_;       // null when libtorch has no such function

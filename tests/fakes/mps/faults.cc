@@ -22,6 +22,8 @@ void Faults::Set(const std::string& text) {
       hang = value != 0;
     } else if (key == "hang_on_compile") {
       hang_on_compile = value != 0;
+    } else if (key == "encode_microseconds") {
+      encode_microseconds = static_cast<int64_t>(value);
     } else if (key == "linear_microseconds") {
       linear_microseconds = static_cast<int64_t>(value);
     } else if (key == "gpu_microseconds") {
@@ -32,6 +34,8 @@ void Faults::Set(const std::string& text) {
       memory_bytes = static_cast<int64_t>(value);
     } else if (key == "patch_level") {
       patch_level = static_cast<int>(value);
+    } else if (key == "shared_caches") {
+      shared_caches = value != 0;
     } else {
       throw std::invalid_argument("MPS_STANDIN_FAULTS: unknown key " + key);
     }

@@ -20,6 +20,8 @@ struct Faults {
   std::atomic<bool> hang{false};
   // A shape that is new on another thread than the main one is compiled for ever.
   std::atomic<bool> hang_on_compile{false};
+  // Encoding a graph takes at least this long.
+  std::atomic<int64_t> encode_microseconds{0};
   // A thread stays so long inside nn.Linear's kernel.
   std::atomic<int64_t> linear_microseconds{0};
   // Each command buffer takes at least so long on the GPU.
@@ -28,8 +30,13 @@ struct Faults {
   std::atomic<int64_t> error_every{0};
   // Allocations that would go over this many bytes fail; 0: none.
   std::atomic<int64_t> memory_bytes{0};
-  // The patch level that libtorch claims to have; 0: it is not patched.
+  // The patch level that libtorch has; 0: it is not patched, and all threads share its graphs and
+  // the kernel of nn.Linear.
   std::atomic<int> patch_level{0};
+  // All threads share the graphs and the kernel, whatever the patch level.
+  std::atomic<bool> shared_caches{false};
+
+  bool SharesCaches() const { return patch_level < 1 || shared_caches; }
 
   // Sets fields from "key=value ..."; throws std::invalid_argument that names an unknown key.
   void Set(const std::string& text);

@@ -1,6 +1,8 @@
 // libtorch's operators for the stand-in's device: each is encoded to the current stream and runs
 // later, on the GPU's thread, as the CPU's operator on the same memory. Arguments are held as plain
 // addresses, so that memory which is freed or changed too early gives wrong numbers.
+#include "tests/fakes/mps/operators.h"
+
 #include <ATen/EmptyTensor.h>
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/mps/MPSStream.h>
@@ -19,15 +21,13 @@
 
 #include <atomic>
 #include <chrono>
-#include <cstdio>
-#include <mutex>
-#include <set>
 #include <string>
 #include <thread>
 #include <tuple>
 #include <utility>
 
 #include "tests/fakes/mps/faults.h"
+#include "tests/fakes/mps/graph_cache.h"
 #include "tests/fakes/mps/rules.h"
 #include "tests/fakes/mps/stream.h"
 
@@ -89,26 +89,15 @@ Stack MapTensors(const Stack& values, const Map& map, c10::DeviceType device) {
 
 at::mps::MPSStream& CurrentStream() { return *at::mps::getCurrentMPSStream(); }
 
-// When a thread other than the main one comes with a shape that nobody compiled before, that shape;
-// else empty.
-std::string NewHere(const c10::OperatorHandle& op, const Stack& arguments) {
-  std::string shape = c10::toString(op.operator_name());
+// Every operator that computes is taken to be a graph, where libtorch has kernels for some. The
+// constants of a call are not part of the key, so that more calls share a graph than in libtorch.
+std::string GraphKey(const c10::OperatorHandle& op, const Stack& arguments) {
+  std::string key = c10::toString(op.operator_name());
   for (const c10::IValue& argument : arguments) {
     if (argument.isTensor() && argument.toTensor().defined())
-      shape += c10::str(" ", argument.toTensor().sizes());
+      key += c10::str(" ", argument.toTensor().sizes());
   }
-  static auto* const mu = new std::mutex;
-  static auto* const compiled = new std::set<std::string>;
-  const std::scoped_lock lock(*mu);
-  return compiled->insert(shape).second && !OnMainThread() ? shape : std::string();
-}
-
-void Compile(const c10::OperatorHandle& op, const Stack& arguments) {
-  if (!TheFaults().hang_on_compile) return;
-  const std::string shape = NewHere(op, arguments);
-  if (shape.empty()) return;
-  std::fprintf(stderr, "stand-in: compiles for ever: %s\n", shape.c_str());
-  for (;;) std::this_thread::sleep_for(std::chrono::hours(1));
+  return key;
 }
 
 // On the GPU's thread.
@@ -192,15 +181,16 @@ void Fallback(const c10::OperatorHandle& op, Stack* stack) {
   const size_t count = schema.arguments().size();
   const Stack arguments(stack->end() - static_cast<std::ptrdiff_t>(count), stack->end());
   stack->erase(stack->end() - static_cast<std::ptrdiff_t>(count), stack->end());
-  Compile(op, arguments);
+  Graph& graph = FindGraph(GraphKey(op, arguments));
 
   if (Writes(schema)) {
     FitOutputs(op, arguments);
     Stack host = MapTensors(arguments, OnHost, c10::kCPU);
-    Submit(CurrentStream(), [op, host] {
+    const auto work = [op, host] {
       Stack copy = host;
       Call(op, copy);
-    });
+    };
+    Submit(CurrentStream(), work, &graph);
     // What it returns are the arguments that it has written to.
     for (size_t i = 0; i < count; ++i) {
       const auto* const alias = schema.arguments()[i].alias_info();
@@ -223,13 +213,14 @@ void Fallback(const c10::OperatorHandle& op, Stack* stack) {
     outputs.push_back(OnHost(there));
     stack->push_back(there);
   }
-  Submit(CurrentStream(), [op, host, outputs] {
+  const auto work = [op, host, outputs] {
     Stack copy = host;
     Call(op, copy);
     for (size_t i = 0; i < outputs.size(); ++i) {
       if (outputs[i].defined()) outputs[i].copy_(copy[i].toTensor());
     }
-  });
+  };
+  Submit(CurrentStream(), work, &graph);
 }
 
 at::Tensor Empty(c10::SymIntArrayRef sizes, std::optional<c10::ScalarType> type,
@@ -295,29 +286,35 @@ at::Tensor Convolution(const at::Tensor& input, const at::Tensor& weight,
                                : (input.size(i) + pad - kernel) / step + 1);
   }
   at::Tensor output = at::empty(sizes, input.options());
-  Submit(CurrentStream(),
-         [host_input = OnHost(input), host_weight = OnHost(weight),
-          host_bias = bias ? std::optional(OnHost(*bias)) : std::nullopt, stride = stride.vec(),
-          padding = padding.vec(), dilation = dilation.vec(), transposed,
-          output_padding = output_padding.vec(), groups, host_output = OnHost(output)] {
-           host_output.copy_(at::convolution_symint(host_input, host_weight, host_bias, stride,
-                                                    padding, dilation, transposed, output_padding,
-                                                    groups));
-         });
+  Submit(
+      CurrentStream(),
+      [host_input = OnHost(input), host_weight = OnHost(weight),
+       host_bias = bias ? std::optional(OnHost(*bias)) : std::nullopt, stride = stride.vec(),
+       padding = padding.vec(), dilation = dilation.vec(), transposed,
+       output_padding = output_padding.vec(), groups, host_output = OnHost(output)] {
+        host_output.copy_(at::convolution_symint(host_input, host_weight, host_bias, stride,
+                                                 padding, dilation, transposed, output_padding,
+                                                 groups));
+      },
+      &FindGraph(c10::str("convolution ", input.sizes(), " ", weight.sizes())));
   return output;
 }
 
-// libtorch's own kernel without a graph is one object for the whole process, without a lock: with
-// three threads inside it crashes.
+std::atomic<int64_t> linear_kernel_calls{0};
+
+// The kernel without a graph is one object for the whole process in a stock libtorch, without a
+// lock: with three threads inside it crashes. Patched, each thread has its own.
 at::Tensor Linear(const at::Tensor& input, const at::Tensor& weight,
                   const std::optional<at::Tensor>& bias) {
   static std::atomic<int> inside{0};
   struct Inside {
     Inside() {
-      if (++inside > 2) Violation("three threads inside nn.Linear's kernel");
+      if (++inside > 2 && TheFaults().SharesCaches())
+        Violation("three threads inside nn.Linear's kernel");
     }
     ~Inside() { --inside; }
   } const here;
+  ++linear_kernel_calls;
   if (const int64_t stay = TheFaults().linear_microseconds; stay > 0)
     std::this_thread::sleep_for(std::chrono::microseconds(stay));
   at::Tensor output = Like(at::linear(OnMeta(input), OnMeta(weight),
@@ -343,19 +340,24 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor, at::Tensor, at::Tenso
     for (const at::Tensor& tensor : tensors) moved.push_back(OnHost(tensor));
     return moved;
   };
-  Submit(CurrentStream(), [=, host_input = OnHost(input), host_state = on_host(state),
-                           host_parameters = on_host(parameters), host_results = on_host(results)] {
-    const auto [output, hidden, cell] =
-        at::lstm(host_input, host_state, host_parameters, has_biases, layers, dropout, train,
-                 bidirectional, batch_first);
-    host_results[0].copy_(output);
-    host_results[1].copy_(hidden);
-    host_results[2].copy_(cell);
-  });
+  Submit(
+      CurrentStream(),
+      [=, host_input = OnHost(input), host_state = on_host(state),
+       host_parameters = on_host(parameters), host_results = on_host(results)] {
+        const auto [output, hidden, cell] =
+            at::lstm(host_input, host_state, host_parameters, has_biases, layers, dropout, train,
+                     bidirectional, batch_first);
+        host_results[0].copy_(output);
+        host_results[1].copy_(hidden);
+        host_results[2].copy_(cell);
+      },
+      &FindGraph(c10::str("lstm ", input.sizes(), " ", state[0].sizes())));
   return {results[0], results[1], results[2], at::Tensor(), at::Tensor(), at::Tensor()};
 }
 
 }  // namespace
+
+int64_t LinearKernelCalls() { return linear_kernel_calls; }
 
 TORCH_LIBRARY_IMPL(_, MPS, m) {
   m.fallback(torch::CppFunction::makeFromBoxedFunction<&Fallback>());

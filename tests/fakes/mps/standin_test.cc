@@ -19,6 +19,7 @@
 
 #include "tests/fakes/joining_thread.h"
 #include "tests/fakes/mps/faults.h"
+#include "tests/fakes/mps/graph_cache.h"
 #include "tests/fakes/mps/metal.h"
 #include "tests/fakes/mps/stream.h"
 
@@ -43,10 +44,42 @@ void OnQueue(MPSStream& stream, void (*work)(MPSStream&)) {
 
 void OnThread(void (*body)()) { std::thread(body).join(); }
 
+// Threads with a stream each, 1 and up, that begin the body together.
+template <typename Body>
+void OnStreams(int threads, const Body& body) {
+  at::mps::getDefaultMPSStream();
+  for (int id = 1; id <= threads; ++id) at::mps::getStreamByID(id);
+  std::barrier start(threads);
+  std::vector<JoiningThread> running;
+  for (int id = 1; id <= threads; ++id) {
+    running.emplace_back([&, id] {
+      const c10::InferenceMode inference;
+      MPSStream& stream = *at::mps::getStreamByID(id);
+      at::mps::setCurrentMPSStream(&stream);
+      start.arrive_and_wait();
+      body(stream);
+      at::mps::setCurrentMPSStream(nullptr);
+    });
+  }
+}
+
+void MultiplyAndWait(MPSStream& stream) {
+  const at::Tensor x = at::empty({8, 8}, kOnMps);
+  const at::Tensor product = x.matmul(x);
+  CommitAndWait(stream);
+}
+
+// A first use by the main thread, as every process has it.
+void MultiplyOnMainThread() {
+  const c10::InferenceMode inference;
+  MultiplyAndWait(*at::mps::getDefaultMPSStream());
+}
+
 class MpsStandinRulesTest : public ::testing::Test {
  protected:
   // Threads and a fork do not mix.
   void SetUp() override { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
+  void TearDown() override { TheFaults().Set("patch_level=0 encode_microseconds=0"); }
 };
 using MpsStandinTest = MpsStandinRulesTest;
 
@@ -149,6 +182,48 @@ TEST_F(MpsStandinRulesTest, MoreStreamsThanTheLimitCrash) {
   TheFaults().Set("limit=0");
 }
 
+// What the encode lock of the backend is for.
+TEST_F(MpsStandinRulesTest, AGraphThatThreadsShareIsEncodedByOneAtATime) {
+  EXPECT_DEATH(
+      {
+        MultiplyOnMainThread();
+        TheFaults().Set("encode_microseconds=100000");
+        OnStreams(2, MultiplyAndWait);
+      },
+      "two threads encode one graph: aten::mm");
+}
+
+TEST_F(MpsStandinRulesTest, TheFirstUseOfSharedGraphsIsTheMainThreads) {
+  EXPECT_DEATH(OnStreams(1, MultiplyAndWait), "first use of the graph cache off the main thread");
+}
+
+TEST_F(MpsStandinRulesTest, AThreadWithGraphsOfItsOwnWaitsBeforeItEnds) {
+  EXPECT_DEATH(
+      {
+        TheFaults().Set("patch_level=1 gpu_microseconds=1000000");
+        OnStreams(1, [](MPSStream& stream) {
+          const at::Tensor x = at::empty({8, 8}, kOnMps);
+          const at::Tensor product = x.matmul(x);
+          OnQueue(stream, [](MPSStream& own) { own.synchronize(at::mps::SyncType::COMMIT); });
+        });
+      },
+      "a thread ended before its graph was done: aten::mm");
+}
+
+TEST_F(MpsStandinRulesTest, TheSharedKernelOfLinearBearsTwoThreads) {
+  EXPECT_DEATH(
+      {
+        MultiplyOnMainThread();
+        TheFaults().Set("linear_microseconds=100000");
+        OnStreams(3, [](MPSStream& stream) {
+          const at::Tensor x = at::empty({8, 8}, kOnMps);
+          const at::Tensor product = at::linear(x, x);
+          CommitAndWait(stream);
+        });
+      },
+      "three threads inside nn.Linear's kernel");
+}
+
 TEST_F(MpsStandinRulesTest, FaultsAreNamed) {
   EXPECT_THROW(TheFaults().Set("limt=1"), std::invalid_argument);
 }
@@ -195,26 +270,28 @@ TEST_F(MpsStandinTest, FreedMemoryIsUsedAgainAtOnce) {
   EXPECT_EQ(at::empty({1000}, kOnMps).data_ptr(), address);
 }
 
-TEST_F(MpsStandinTest, ManyThreadsWithAStreamEach) {
-  constexpr int kThreads = 16;
-  at::mps::getDefaultMPSStream();
-  for (int id = 1; id <= kThreads; ++id) at::mps::getStreamByID(id);
-  std::barrier start(kThreads);
-  std::atomic<int> wrong{0};
-  std::vector<JoiningThread> threads;
-  for (int i = 0; i < kThreads; ++i) {
-    threads.emplace_back([&, i] {
-      const c10::InferenceMode inference;
-      at::mps::setCurrentMPSStream(at::mps::getStreamByID(i + 1));
-      start.arrive_and_wait();
-      for (int round = 0; round < 50; ++round) {
-        const at::Tensor x = at::ones({8, 8}, kOnMps) * i;
-        if (!at::allclose(x.matmul(x).to(at::kCPU), at::ones({8, 8}) * (8 * i * i))) ++wrong;
-      }
-      at::mps::setCurrentMPSStream(nullptr);
-    });
-  }
-  threads.clear();
+TEST_F(MpsStandinTest, ThreadsShareGraphsUnlessLibtorchIsPatched) {
+  constexpr int kThreads = 4;
+  MultiplyOnMainThread();
+  const int64_t before = GraphsCompiled();
+  for (int i = 0; i < kThreads; ++i) OnStreams(1, MultiplyAndWait);
+  EXPECT_EQ(GraphsCompiled(), before);
+  TheFaults().patch_level = 1;
+  for (int i = 0; i < kThreads; ++i) OnStreams(1, MultiplyAndWait);
+  EXPECT_EQ(GraphsCompiled(), before + kThreads);
+}
+
+TEST_F(MpsStandinTest, ManyThreadsWithAStreamAndGraphsEach) {
+  TheFaults().patch_level = 1;
+  std::atomic<int> next{0}, wrong{0};
+  OnStreams(16, [&](MPSStream&) {
+    const int number = next++;
+    for (int round = 0; round < 50; ++round) {
+      const at::Tensor x = at::ones({8, 8}, kOnMps) * number;
+      if (!at::allclose(x.matmul(x).to(at::kCPU), at::ones({8, 8}) * (8 * number * number)))
+        ++wrong;
+    }
+  });
   EXPECT_EQ(wrong, 0);
 }
 

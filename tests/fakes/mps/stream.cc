@@ -11,6 +11,8 @@
 #include <utility>
 
 #include "tests/fakes/mps/faults.h"
+#include "tests/fakes/mps/graph_cache.h"
+#include "tests/fakes/mps/raise_to.h"
 #include "tests/fakes/mps/rules.h"
 #include "tests/fakes/mps/stream_state.h"
 
@@ -49,10 +51,7 @@ std::function<void()> OverTheLimit(std::function<void()> work) {
 
 void NoteStart(StreamState& state) {
   if (state.buffers.fetch_add(1) != 0) return;
-  const int now = ++under_way;
-  int most = most_under_way;
-  while (most < now && !most_under_way.compare_exchange_weak(most, now)) {
-  }
+  RaiseTo(most_under_way, ++under_way);
 }
 
 void NoteEnd(StreamState& state) {
@@ -96,12 +95,18 @@ at::mps::MPSStream* StreamOf(int64_t id) {
   return streams[index];
 }
 
-void Submit(at::mps::MPSStream& stream, std::function<void()> work) {
+void Submit(at::mps::MPSStream& stream, std::function<void()> work, Graph* graph) {
   OnQueue(stream, [&] {
+    std::optional<Graph::Encoding> encoding;
+    if (graph != nullptr) encoding.emplace(*graph);
     stream.commandEncoder();
     const int limit = TheFaults().limit;
     if (limit > 0 && under_way > limit) work = OverTheLimit(std::move(work));
-    StateOf(stream).open->Encode(std::move(work));
+    CommandBuffer& buffer = *StateOf(stream).open;
+    buffer.Encode(std::move(work));
+    if (graph == nullptr) return;
+    graph->BeginUse();
+    buffer.AddCompletedHandler([graph](const std::optional<std::string>&) { graph->EndUse(); });
   });
 }
 

@@ -15,18 +15,19 @@ namespace {
 
 using testing::JoiningThread;
 
-constexpr bool kMain = true;
-constexpr bool kWorker = false;
+constexpr int kMain = kDefaultSlot;
+constexpr int kWorker = 1;
+constexpr int kOtherWorker = 2;
 
-bool Admit(ShapeRegistry& registry, int64_t width, bool on_main_thread = kWorker,
+bool Admit(ShapeRegistry& registry, int64_t width, int slot = kWorker,
            const std::string& model = "m/1") {
-  return registry.Admit({.model = model, .entry_point = "forward", .shape_bucket = width},
-                        on_main_thread, [width] { return "[1, " + std::to_string(width) + "]"; });
+  return registry.Admit({.model = model, .entry_point = "forward", .shape_bucket = width}, slot,
+                        [width] { return "[1, " + std::to_string(width) + "]"; });
 }
 
-std::string Refusal(ShapeRegistry& registry, int64_t width, bool on_main_thread = kWorker) {
+std::string Refusal(ShapeRegistry& registry, int64_t width, int slot = kWorker) {
   try {
-    Admit(registry, width, on_main_thread);
+    Admit(registry, width, slot);
   } catch (const ShapeRefused& refusal) {
     return refusal.what();
   }
@@ -55,9 +56,9 @@ TEST(ShapeRegistryTest, FrozenTakesOnlyWhatWasWarmedUp) {
 
 TEST(ShapeRegistryTest, InstancesOfAModelShareItsShapes) {
   ShapeRegistry registry({.policy = GraphCachePolicy::kFrozen, .max_compiled = 1});
-  const auto admit = [&](uint64_t instance, bool on_main_thread) {
-    return registry.Admit({.model = "m/1", .entry_point = "forward", .instance = instance},
-                          on_main_thread, [] { return "[1]"; });
+  const auto admit = [&](uint64_t instance, int slot) {
+    return registry.Admit({.model = "m/1", .entry_point = "forward", .instance = instance}, slot,
+                          [] { return "[1]"; });
   };
   EXPECT_TRUE(admit(1, kMain));
   registry.Freeze();
@@ -112,6 +113,55 @@ TEST(ShapeRegistryTest, FrozenDeviceThatCompilesCountsEagerShapesToo) {
   EXPECT_EQ(registry.stats().refused_limit, 1U);
   EXPECT_TRUE(Admit(registry, 2, kMain));  // compiled already; now a warm-up ran it
   EXPECT_TRUE(Admit(registry, 2));
+}
+
+TEST(ShapeRegistryTest, EachThreadThatCompilesOnItsOwnHasTheLimit) {
+  ShapeRegistry registry({.max_compiled = 2, .by_thread = true});
+  EXPECT_TRUE(Admit(registry, 1, kMain));
+  for (const int worker : {kWorker, kOtherWorker}) {
+    EXPECT_TRUE(Admit(registry, worker, worker));
+    EXPECT_TRUE(Admit(registry, 10, worker));
+  }
+  EXPECT_EQ(Refusal(registry, 1, kOtherWorker),
+            "model 'm/1': inputs of shape [1, 1] are new to forward and this worker's graph cache "
+            "holds 2 shapes, as many as graph_cache_entries allows; allowed are [1, 10] or [1, 2]");
+  EXPECT_TRUE(Admit(registry, 2, kMain));
+  EXPECT_TRUE(Admit(registry, 10, kWorker));
+  EXPECT_EQ(registry.stats().refused_limit, 1U);
+  EXPECT_EQ(registry.stats().compiled, 6U);
+  const auto by_slot = registry.CompiledBySlot();
+  EXPECT_EQ(by_slot[kMain], 2U);
+  EXPECT_EQ(by_slot[kWorker], 2U);
+  EXPECT_EQ(by_slot[kOtherWorker], 2U);
+  EXPECT_EQ(by_slot[3], 0U);
+}
+
+TEST(ShapeRegistryTest, FrozenCachesOfThreadsThatCompileOnTheirOwnTakeWhatAnyWarmUpRan) {
+  ShapeRegistry registry(
+      {.policy = GraphCachePolicy::kFrozen, .max_compiled = 3, .by_thread = true});
+  EXPECT_TRUE(Admit(registry, 1, kMain));
+  EXPECT_TRUE(Admit(registry, 1, kWorker));
+  registry.Freeze();
+  EXPECT_TRUE(Admit(registry, 1, kOtherWorker));
+  EXPECT_FALSE(Admit(registry, 2, kWorker));
+  EXPECT_TRUE(Admit(registry, 3, kMain));  // a model that is loaded later
+  EXPECT_TRUE(Admit(registry, 3, kOtherWorker));
+  EXPECT_FALSE(Admit(registry, 2, kOtherWorker));
+  EXPECT_EQ(registry.stats().eager, 2U);
+  const auto by_slot = registry.CompiledBySlot();
+  EXPECT_EQ(by_slot[kMain], 2U);
+  EXPECT_EQ(by_slot[kWorker], 2U);
+  EXPECT_EQ(by_slot[kOtherWorker], 3U);
+}
+
+TEST(ShapeRegistryTest, WhatAThreadCompiledOnItsOwnEndsWithIt) {
+  for (const bool by_thread : {false, true}) {
+    ShapeRegistry registry({.max_compiled = 1, .by_thread = by_thread});
+    EXPECT_TRUE(Admit(registry, 1));
+    registry.Forget(kWorker);
+    EXPECT_EQ(registry.stats().compiled, by_thread ? 0U : 1U);
+    EXPECT_EQ(Refusal(registry, 2).empty(), by_thread);
+  }
 }
 
 TEST(ShapeRegistryTest, ThreadsTogetherStayWithinTheLimit) {

@@ -17,6 +17,7 @@
 #include "mps_runtime/runtime.h"
 #include "tests/fakes/joining_thread.h"
 #include "tests/fakes/mps/faults.h"
+#include "tests/fakes/mps/operators.h"
 #include "tests/fakes/temporary_folder.h"
 
 namespace millrace::torchscript {
@@ -106,8 +107,8 @@ class TorchScriptOnMpsTest : public ::testing::Test {
   const std::filesystem::path file_ = folder_.path() / "model.pt";
 };
 
-// The stand-in ends the process when a third thread is inside nn.Linear's kernel.
-TEST_F(TorchScriptOnMpsTest, ManyThreadsGiveTheNumbersOfTheCpu) {
+// With the patch, threads encode at once. Without it, nn.Linear's kernel would be one for all.
+TEST_F(TorchScriptOnMpsTest, ManyThreadsGiveTheNumbersOfTheCpuWithoutTheKernelOfLinear) {
   constexpr int kThreads = 8;
   std::vector<std::vector<float>> expected;
   {
@@ -122,7 +123,7 @@ TEST_F(TorchScriptOnMpsTest, ManyThreadsGiveTheNumbersOfTheCpu) {
   runtime::RuntimeOptions options;
   options.device = runtime::DeviceType::kMps;
   options.workers = kThreads;
-  options.mode = runtime::ForwardMode::kParallel;
+  mps_standin::TheFaults().patch_level = 1;
   options.max_in_flight = kThreads;
   options.accept_unsafe_concurrency = true;
   const auto runtime = runtime::Runtime::Bootstrap(options);
@@ -132,7 +133,7 @@ TEST_F(TorchScriptOnMpsTest, ManyThreadsGiveTheNumbersOfTheCpu) {
     model = Load(runtime::DeviceType::kMps);
     Run(*model, *runtime, *context, 0);
   }
-  mps_standin::TheFaults().linear_microseconds = 2'000;
+  const int64_t calls_before = mps_standin::LinearKernelCalls();
   std::barrier start(kThreads);
   std::atomic<int> wrong{0};
   std::vector<testing::JoiningThread> threads;
@@ -150,7 +151,9 @@ TEST_F(TorchScriptOnMpsTest, ManyThreadsGiveTheNumbersOfTheCpu) {
     });
   }
   threads.clear();
+  mps_standin::TheFaults().patch_level = 0;
   EXPECT_EQ(wrong, 0);
+  EXPECT_EQ(mps_standin::LinearKernelCalls(), calls_before);
 }
 
 std::string Refusal(const std::function<void()>& run) {

@@ -25,6 +25,7 @@
 #include "mps_runtime/runtime.h"
 #include "tests/fakes/joining_thread.h"
 #include "tests/fakes/mps/faults.h"
+#include "tests/fakes/mps/graph_cache.h"
 #include "tests/fakes/mps/stream.h"
 
 namespace millrace::runtime {
@@ -64,6 +65,7 @@ class MpsBackendTest : public ::testing::Test {
     TheFaults().error_every = 0;
     TheFaults().memory_bytes = 0;
     TheFaults().gpu_microseconds = 0;
+    TheFaults().encode_microseconds = 0;
     TheFaults().patch_level = 0;
   }
 };
@@ -166,6 +168,40 @@ TEST_F(MpsBackendTest, SixteenThreadsGiveTheNumbersOfTheCpu) {
   }
   threads.clear();
   EXPECT_EQ(wrong, 0);
+}
+
+// Runs the same forward on all threads at once; the greatest number that encoded at the same time.
+int MostThatEncodeAtOnce(int threads) {
+  TheFaults().encode_microseconds = 2'000;
+  const auto runtime = Runtime::Bootstrap(MpsWithPermits(threads));
+  mps_standin::ResetMostEncodingsAtOnce();
+  std::barrier start(threads);
+  std::vector<JoiningThread> running;
+  for (int i = 0; i < threads; ++i) {
+    running.emplace_back([&] {
+      const auto context = runtime->EnterWorker();
+      start.arrive_and_wait();
+      for (int round = 0; round < 3; ++round) {
+        const ForwardScope scope(*runtime, *context);
+        const at::Tensor ones = at::ones({8, 8}, at::TensorOptions().device(at::kMPS));
+        const at::Tensor product = ones.matmul(ones);
+        context->Synchronize();
+        EXPECT_TRUE(at::allclose(product.to(at::kCPU), at::ones({8, 8}) * 8));
+      }
+    });
+  }
+  running.clear();
+  return mps_standin::MostEncodingsAtOnce();
+}
+
+// The stand-in ends the process when two threads encode a graph that they share.
+TEST_F(MpsBackendTest, OneThreadAtATimeEncodesGraphsThatAreShared) {
+  EXPECT_EQ(MostThatEncodeAtOnce(8), 1);
+}
+
+TEST_F(MpsBackendTest, ThreadsWithGraphsOfTheirOwnEncodeThemAtOnce) {
+  TheFaults().patch_level = 1;
+  EXPECT_GT(MostThatEncodeAtOnce(8), 1);
 }
 
 TEST_F(MpsBackendTest, SynchronizeReturnsWhenTheWorkIsDone) {

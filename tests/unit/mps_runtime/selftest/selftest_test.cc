@@ -19,27 +19,27 @@
 namespace millrace::runtime {
 namespace {
 
-using Device = std::optional<DeviceType>;
+using Setup = const SelftestSetup&;
 using std::chrono::milliseconds;
 
-constexpr SelftestTest kPasses = {"Passes", "that one can pass", [](Device, Findings& findings) {
+constexpr SelftestTest kPasses = {"Passes", "that one can pass", [](Setup, Findings& findings) {
                                     findings.AddFigure("forwards_per_s", 1234.5678);
                                     findings.AddFigure("wrong", 0);
                                     findings.ExpectEqual("wrong", 0, 0u);
                                   }};
-constexpr SelftestTest kFails = {"Fails", "that one can fail", [](Device, Findings& findings) {
+constexpr SelftestTest kFails = {"Fails", "that one can fail", [](Setup, Findings& findings) {
                                    findings.AddFigure("wrong", 3);
                                    findings.ExpectEqual("wrong results", 0, 3);
                                  }};
 constexpr SelftestTest kThrows = {"Throws", "that one can throw",
-                                  [](Device, Findings&) { throw std::runtime_error("no device"); }};
-constexpr SelftestTest kHangs = {"Hangs", "that one can hang", [](Device, Findings& findings) {
+                                  [](Setup, Findings&) { throw std::runtime_error("no device"); }};
+constexpr SelftestTest kHangs = {"Hangs", "that one can hang", [](Setup, Findings& findings) {
                                    findings.AddFigure("forwards", 7);
                                    findings.Progress("forward 8");
                                    std::latch never(1);
                                    never.wait();
                                  }};
-constexpr SelftestTest kCrashes = {"Crashes", "that one can crash", [](Device, Findings&) {
+constexpr SelftestTest kCrashes = {"Crashes", "that one can crash", [](Setup, Findings&) {
                                      const rlimit none{0, 0};
                                      setrlimit(RLIMIT_CORE, &none);
                                      std::abort();

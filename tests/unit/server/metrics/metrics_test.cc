@@ -42,6 +42,7 @@ Snapshot Everything() {
                    .control_frames = 20};
   s.incomplete_calls_refused_total = 21;
   s.shapes = {.compiled = 11, .eager = 12, .refused_frozen = 13, .refused_limit = 14};
+  s.worker_caches = {{0, 31, 32, 33, 34}, {2, 41, 42, 43, 44}};
   return s;
 }
 
@@ -173,6 +174,14 @@ TEST_F(MetricsTest, GaugesShowTheSnapshotOfTheScrape) {
         "millrace_graph_cache_new_shapes_total{outcome=\"eager\"} 12\n",
         "millrace_graph_cache_new_shapes_total{outcome=\"refused_frozen\"} 13\n",
         "millrace_graph_cache_new_shapes_total{outcome=\"refused_limit\"} 14\n",
+        "millrace_worker_graph_cache_entries{worker=\"0\"} 31\n",
+        "millrace_worker_graph_cache_hits_total{worker=\"0\"} 32\n",
+        "millrace_worker_graph_cache_misses_total{worker=\"0\"} 33\n",
+        "millrace_worker_compiled_shapes{worker=\"0\"} 34\n",
+        "millrace_worker_graph_cache_entries{worker=\"2\"} 41\n",
+        "millrace_worker_graph_cache_hits_total{worker=\"2\"} 42\n",
+        "millrace_worker_graph_cache_misses_total{worker=\"2\"} 43\n",
+        "millrace_worker_compiled_shapes{worker=\"2\"} 44\n",
         "millrace_connections 15\n",
         "millrace_connections_closed_total{reason=\"refused\"} 16\n",
         "millrace_connections_closed_total{reason=\"made_room\"} 17\n",
@@ -193,10 +202,12 @@ TEST_F(MetricsTest, GaugesShowTheSnapshotOfTheScrape) {
   now.requests_in_flight = 12;
   now.ready = false;
   now.models.clear();
+  now.worker_caches.clear();
   page = metrics_.Text();
   EXPECT_THAT(page, HasSubstr("millrace_requests_in_flight 12\n"));
   EXPECT_THAT(page, HasSubstr("millrace_server_ready 0\n"));
   EXPECT_THAT(page, Not(HasSubstr("millrace_queue_depth{")));
+  EXPECT_THAT(page, Not(HasSubstr("millrace_worker_")));
 }
 
 TEST_F(MetricsTest, WithoutASnapshotTheGaugesAreMissing) {
