@@ -15,6 +15,7 @@ void TestStress8x100(std::optional<DeviceType> device, Findings& findings);
 void TestStress16x50(std::optional<DeviceType> device, Findings& findings);
 void TestThreadBoundary(std::optional<DeviceType> device, Findings& findings);
 void TestStreamAssignment(std::optional<DeviceType> device, Findings& findings);
+void TestOwnStreamWait(std::optional<DeviceType> device, Findings& findings);
 void TestLinearSerialAgainstPool(std::optional<DeviceType> device, Findings& findings);
 void TestSpeechAndTranslationAtOnce(std::optional<DeviceType> device, Findings& findings);
 void TestOverSubscription(std::optional<DeviceType> device, Findings& findings);
