@@ -14,6 +14,13 @@ inline constexpr char kGetStreamById[] = "_ZN2at3mps13getStreamByIDEl";
 inline constexpr char kSetCurrentStream[] = "_ZN2at3mps19setCurrentMPSStreamEPNS0_9MPSStreamE";
 inline constexpr char kGetStreamFromPool[] = "_ZN2at3mps17getStreamFromPoolEv";
 
+// Functions that the selftest only looks for: synchronizeAllMPSStreams(SyncType),
+// MPSStream::checkLastError() and getMPSProfiler(). All three are in 2.15.
+inline constexpr char kSynchronizeAllStreams[] =
+    "_ZN2at3mps24synchronizeAllMPSStreamsENS0_8SyncTypeE";
+inline constexpr char kCheckLastError[] = "_ZN2at3mps9MPSStream14checkLastErrorEv";
+inline constexpr char kGetProfiler[] = "_ZN2at3mps14getMPSProfilerEv";
+
 // int millrace_mps_patch_level(), which deploy/libtorch/patch adds to libtorch.
 inline constexpr char kPatchLevel[] = "millrace_mps_patch_level";
 

@@ -54,10 +54,11 @@ rm -f build-macos.log
 say "for macOS: compile and link"
 cmake --build build-macos --parallel "$(jobs)"
 
-# What the backend looks up by name has to be there too: the linker does not see it.
+# What is looked up by name has to be there too: the linker does not see it.
 say "for macOS: names that are looked up at run time"
 exported="$("$nm" --defined-only --extern-only "$CROSS/torch/lib/libtorch_cpu.dylib" | awk '{ print $NF }')"
-for symbol in _ZN2at3mps13getStreamByIDEx _ZN2at3mps19setCurrentMPSStreamEPNS0_9MPSStreamE _ZN2at3mps17getStreamFromPoolEv; do
+for symbol in _ZN2at3mps13getStreamByIDEx _ZN2at3mps19setCurrentMPSStreamEPNS0_9MPSStreamE _ZN2at3mps17getStreamFromPoolEv \
+  _ZN2at3mps24synchronizeAllMPSStreamsENS0_8SyncTypeE _ZN2at3mps9MPSStream14checkLastErrorEv _ZN2at3mps14getMPSProfilerEv; do
   grep -q "\"$symbol\"" mps_runtime/stream_symbols.h || die "$symbol is not what stream_symbols.h looks for"
   grep -qx "_$symbol" <<<"$exported" || die "libtorch $version for macOS does not export $symbol"
   note "$symbol"

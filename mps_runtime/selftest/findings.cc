@@ -1,18 +1,24 @@
 #include "mps_runtime/selftest/findings.h"
 
 #include <array>
+#include <cmath>
 #include <cstdio>
 
 namespace millrace::runtime {
 namespace {
 
-std::string Text(double value) {
-  std::array<char, 40> text;
-  std::snprintf(text.data(), text.size(), "%.3g", value);
+std::string Text(const char* format, double value) {
+  std::array<char, 400> text;
+  std::snprintf(text.data(), text.size(), format, value);
   return text.data();
 }
 
 }  // namespace
+
+std::string FigureText(double value) {
+  if (value == std::floor(value) || std::abs(value) >= 100) return Text("%.0f", value);
+  return Text("%.2f", value);
+}
 
 void Findings::AddFigure(std::string_view name, double value) {
   MutexLock lock(mu_);
@@ -36,7 +42,8 @@ void Findings::ExpectEqual(std::string_view what, std::string_view expected,
 
 void Findings::ExpectAbove(std::string_view what, double limit, double actual) {
   // Written so that a NaN fails.
-  if (!(actual > limit)) FailCompared(what, "more than ", Text(limit), Text(actual));
+  if (!(actual > limit))
+    FailCompared(what, "more than ", Text("%.3g", limit), Text("%.3g", actual));
 }
 
 void Findings::Progress(std::string_view step) {

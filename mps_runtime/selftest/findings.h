@@ -18,6 +18,9 @@ struct Figure {
   double value = 0;
 };
 
+// Returns the value for people, with two decimals where it is small and no whole number.
+std::string FigureText(double value);
+
 // The outcome of an operator on a number of threads in a process of its own.
 struct OperatorOutcome {
   std::string op;

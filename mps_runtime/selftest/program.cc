@@ -85,11 +85,12 @@ int RunSelftestProgram(const SelftestProgram& program) {
       Print(program.out, ResultLines(result));
     };
     callbacks.on_hang = [&](const SelftestReport& report) {
-      Print(program.out, ResultLines(report.results.back()) + SummaryLines(report));
+      Print(program.out,
+            ResultLines(report.results.back()) + SupportLines(report) + SummaryLines(report));
     };
   }
   const SelftestReport report = RunSelftest(tests, program.options, callbacks);
-  Print(program.out, program.json ? ToJson(report) : SummaryLines(report));
+  Print(program.out, program.json ? ToJson(report) : SupportLines(report) + SummaryLines(report));
   return report.passed() ? 0 : 1;
 }
 

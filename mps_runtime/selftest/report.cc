@@ -1,5 +1,6 @@
 #include "mps_runtime/selftest/report.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdio>
@@ -20,11 +21,6 @@ std::string Formatted(const char* format, Values... values) {
   return text.data();
 }
 
-std::string Text(double value) {
-  if (value == std::floor(value) || std::abs(value) >= 100) return Formatted("%.0f", value);
-  return Formatted("%.2f", value);
-}
-
 Json Number(double value) {
   if (!std::isfinite(value)) return nullptr;
   if (value == std::floor(value) && std::abs(value) < 1e15) return static_cast<int64_t>(value);
@@ -41,6 +37,10 @@ const char* Label(TestResult::Status status) {
       return "HUNG";
   }
   return "";
+}
+
+std::string Label(SupportRow::Tests tests) {
+  return tests == SupportRow::Tests::kFailed ? "FAILED" : std::string(ToString(tests));
 }
 
 std::string SystemLine(const SystemInfo& system) {
@@ -63,6 +63,56 @@ std::string OutcomeLines(const std::vector<OperatorOutcome>& outcomes) {
   }
   if (!lines.empty()) lines += '\n';
   return lines;
+}
+
+// Appends the text to a line that is `indent` wide and to as many more as it takes, which are
+// indented as far. Lines break at spaces; a word that is too wide for a line stays whole.
+void AppendWrapped(std::string& lines, size_t indent, std::string_view text) {
+  constexpr size_t kWidth = 120;
+  size_t column = indent;
+  while (!text.empty()) {
+    const std::string_view word = text.substr(0, text.find(' '));
+    text.remove_prefix(std::min(text.size(), word.size() + 1));
+    if (column > indent && column + 1 + word.size() > kWidth) {
+      lines += '\n' + std::string(indent, ' ');
+      column = indent;
+    }
+    if (column > indent) {
+      lines += ' ';
+      ++column;
+    }
+    lines += word;
+    column += word.size();
+  }
+  lines += '\n';
+}
+
+constexpr char kSupportColumns[] = "%-26s  %-14s  %-10s  %-7s  ";
+
+std::string SupportLine(const SupportRow& row) {
+  std::string lines = Formatted(
+      kSupportColumns, std::string(row.name).c_str(), std::string(ToString(row.libtorch)).c_str(),
+      std::string(ToString(row.millrace)).c_str(), Label(row.tests).c_str());
+  const size_t indent = lines.size();
+  AppendWrapped(lines, indent, row.why);
+  for (const std::string& tried : row.tried) {
+    lines += std::string(indent, ' ');
+    AppendWrapped(lines, indent, tried);
+  }
+  return lines;
+}
+
+Json SupportJson(const SelftestReport& report) {
+  if (!report.facts) return nullptr;
+  Json rows = Json::object();
+  for (const SupportRow& row : SupportRows(*report.facts, report.results)) {
+    rows[std::string(row.name)] = {{"libtorch", ToString(row.libtorch)},
+                                   {"millrace", ToString(row.millrace)},
+                                   {"tests", ToString(row.tests)},
+                                   {"why", row.why},
+                                   {"tried", row.tried}};
+  }
+  return rows;
 }
 
 Json ToJson(const TestResult& result) {
@@ -94,11 +144,22 @@ std::string ResultLines(const TestResult& result) {
   std::string lines =
       Formatted("%-6s %-30s %6.1f s ", Label(result.status), result.name.c_str(), result.seconds);
   for (const Figure& figure : result.findings.figures) {
-    lines += ' ' + figure.name + '=' + Text(figure.value);
+    lines += ' ' + figure.name + '=' + FigureText(figure.value);
   }
   lines += '\n' + OutcomeLines(result.findings.outcomes);
   for (const std::string& failure : result.findings.failures) lines += kIndent + failure + '\n';
   return lines;
+}
+
+std::string SupportLines(const SelftestReport& report) {
+  if (!report.facts) return {};
+  std::string lines =
+      '\n' +
+      Formatted(kSupportColumns, "what forwards at once need", "libtorch", "Millrace", "tests") +
+      "why, and what was tried\n";
+  for (const SupportRow& row : SupportRows(*report.facts, report.results))
+    lines += SupportLine(row);
+  return lines + '\n';
 }
 
 std::string SummaryLines(const SelftestReport& report) {
@@ -146,6 +207,7 @@ std::string ToJson(const SelftestReport& report) {
                  {"machine", report.system.machine},
                  {"cores", report.system.cores},
                  {"memory_bytes", report.system.memory_bytes}}},
+               {"support", SupportJson(report)},
                {"tests", Json::array()},
                {"not_run", report.not_run}};
   for (const TestResult& result : report.results) json["tests"].push_back(ToJson(result));

@@ -6,9 +6,11 @@
 
 namespace millrace::runtime {
 
-// Reports for people. Each ends with a line break.
+// Reports for people, which end with a line break.
 std::string StartLines(const SelftestReport& report);  // the device and system that it runs on
 std::string ResultLines(const TestResult& result);     // one line, and one for each failure
+// A table of SupportRows, at most 120 columns wide; empty when the device could not be used.
+std::string SupportLines(const SelftestReport& report);
 std::string SummaryLines(const SelftestReport& report);
 
 // Returns the whole report for programs, as one JSON document. Its schema_version changes when a

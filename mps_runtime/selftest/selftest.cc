@@ -4,7 +4,6 @@
 #include <cstdlib>
 #include <exception>
 
-#include "mps_runtime/base/check.h"
 #include "mps_runtime/base/joining_thread.h"
 #include "mps_runtime/base/mutex.h"
 #include "mps_runtime/runtime.h"
@@ -20,6 +19,13 @@ SelftestReport NewReport() {
   report.system = ReadSystemInfo();
   return report;
 }
+
+// What the first use of the device told.
+struct Start {
+  Provenance provenance;
+  std::optional<SupportFacts> facts;
+  std::string error;  // why no test can run; empty: they can
+};
 
 // The run so far, with a thread that watches it: it reports progress, and ends the process when
 // there is none.
@@ -46,11 +52,12 @@ class Supervisor {
     callbacks_.on_begin(name);
     changed_.NotifyOne();
   }
-  void EndStart(Provenance provenance, std::string error) MILLRACE_EXCLUDES(mu_) {
+  void EndStart(Start start) MILLRACE_EXCLUDES(mu_) {
     MutexLock lock(mu_);
     findings_ = nullptr;
-    report_.provenance = std::move(provenance);
-    report_.error = std::move(error);
+    report_.provenance = std::move(start.provenance);
+    report_.facts = std::move(start.facts);
+    report_.error = std::move(start.error);
     callbacks_.on_start(report_);
   }
   void EndTest(TestResult result) MILLRACE_EXCLUDES(mu_) {
@@ -118,12 +125,12 @@ class Supervisor {
 };
 
 // Describes what this process runs on. This is the first use of the device, which may fail or hang.
-Provenance ReadProvenance(std::optional<DeviceType> device, std::string& error) {
+Start StartOn(std::optional<DeviceType> device) {
   try {
-    return Runtime::Bootstrap(SelftestRuntime({.device = device}, 1))->provenance();
+    const auto runtime = Runtime::Bootstrap(SelftestRuntime({.device = device}, 1));
+    return {runtime->provenance(), ReadSupportFacts(*runtime), {}};
   } catch (const std::exception& failure) {
-    error = failure.what();
-    return ReadLibtorchProvenance();
+    return {ReadLibtorchProvenance(), std::nullopt, failure.what()};
   }
 }
 
@@ -136,18 +143,6 @@ std::string WhyPatchLevelIsLow(const Provenance& provenance, int required) {
 }
 
 }  // namespace
-
-std::string_view ToString(TestResult::Status status) {
-  switch (status) {
-    case TestResult::Status::kPassed:
-      return "passed";
-    case TestResult::Status::kFailed:
-      return "failed";
-    case TestResult::Status::kHung:
-      return "hung";
-  }
-  MILLRACE_UNREACHABLE();
-}
 
 bool SelftestReport::passed() const {
   return error.empty() && std::all_of(results.begin(), results.end(), [](const TestResult& result) {
@@ -188,11 +183,12 @@ SelftestReport RunSelftest(std::span<const SelftestTest> tests, const SelftestOp
   {
     const Findings none;
     supervisor.Begin("Bootstrap", none, rest);
-    std::string error;
-    Provenance provenance = ReadProvenance(options.device, error);
-    if (error.empty()) error = WhyPatchLevelIsLow(provenance, options.require_patch_level);
-    supervisor.EndStart(std::move(provenance), error);
-    if (!error.empty()) return supervisor.Report();
+    Start start = StartOn(options.device);
+    if (start.error.empty())
+      start.error = WhyPatchLevelIsLow(start.provenance, options.require_patch_level);
+    const bool refused = !start.error.empty();
+    supervisor.EndStart(std::move(start));
+    if (refused) return supervisor.Report();
   }
   for (const SelftestTest& test : tests) {
     rest.erase(rest.begin());

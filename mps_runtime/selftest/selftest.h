@@ -10,28 +10,19 @@
 
 #include "mps_runtime/provenance.h"
 #include "mps_runtime/selftest/findings.h"
+#include "mps_runtime/selftest/support.h"
 #include "mps_runtime/selftest/system_info.h"
+#include "mps_runtime/selftest/test_result.h"
 #include "mps_runtime/selftest/tests.h"
 #include "mps_runtime/stream.h"
 
 namespace millrace::runtime {
 
-struct TestResult {
-  enum class Status { kPassed, kFailed, kHung };
-
-  std::string name;
-  Status status = Status::kPassed;
-  double seconds = 0;
-  Findings::Contents findings;
-};
-
-// Returns "passed", "failed" or "hung".
-std::string_view ToString(TestResult::Status status);
-
 struct SelftestReport {
   Provenance provenance;  // without device and threads when Bootstrap failed
   SystemInfo system;
-  std::string error;  // why no test could run; empty: they ran
+  std::optional<SupportFacts> facts;  // nullopt when Bootstrap failed
+  std::string error;                  // why no test could run; empty: they ran
   std::vector<TestResult> results;
   std::vector<std::string> not_run;  // because of an error, or because one before them hung
   double seconds = 0;

@@ -24,9 +24,17 @@ void TestStreamAssignment(const SelftestSetup& setup, Findings& findings) {
   constexpr int kRounds = 10;
   const auto runtime = Runtime::Bootstrap(SelftestRuntime(setup, kWorkerSlots));
   const at::Device device = TensorDevice(runtime->device());
+  int refused = 0;
   {
     const auto context = runtime->EnterMainThread();
     findings.ExpectEqual("stream of the main thread", 0, context->stream().slot);
+    JoiningThread([&] {
+      try {
+        const ForwardScope scope(*runtime, *context);
+      } catch (const StreamError&) {
+        ++refused;
+      }
+    });
   }
   std::atomic<int> changed{0};
   for (int round = 0; round < kRounds; ++round) {
@@ -51,6 +59,8 @@ void TestStreamAssignment(const SelftestSetup& setup, Findings& findings) {
   }
   findings.AddFigure("streams", kWorkerSlots);
   findings.AddFigure("rounds", kRounds);
+  findings.AddFigure("refused", refused);
+  findings.ExpectEqual("threads refused that used another's stream", 1, refused);
   findings.ExpectEqual("threads whose stream or numbers changed", 0, changed.load());
 }
 

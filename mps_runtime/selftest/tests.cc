@@ -15,6 +15,8 @@ constexpr SelftestTest kTests[] = {
      TestThreadBoundary},
     {"StreamAssignment", "31 threads have 31 streams, the main thread stream 0",
      TestStreamAssignment},
+    {"OwnStreamWait", "a thread that waits for its stream, while another has work under way",
+     TestOwnStreamWait},
     {"LinearSerialAgainstPool", "a stream a thread against one mutex around the forward",
      TestLinearSerialAgainstPool},
     {"SpeechAndTranslationAtOnce", "two models at once give the numbers of one after the other",

@@ -12,7 +12,7 @@ import tomllib
 import pytest
 from wire import repository
 from wire.daemon import err, out, run
-from wire.paths import BINARY, EN_PT, MODELS, NULL, SERVER_PROGRAM, VOICE
+from wire.paths import BINARY, EN_PT, MODELS, NULL, SELFTEST_ON_MPS_STANDIN, SERVER_PROGRAM, VOICE
 
 
 @pytest.mark.parametrize("arguments", [["version"], ["--version"]])
@@ -103,6 +103,10 @@ def test_print_config_is_toml_that_can_be_given_back(tmp_path):
 
 # --- selftest ---
 
+SUPPORT = ["pool", "assignment", "caches", "warm-up", "own-stream synchronisation", "handlers", "command buffers", "nn.Linear", "limiter",
+           "scaling", "provenance", "profiler", "boundary"]
+
+
 def test_selftest_prints_a_document_for_a_bug_report():
     # One test in this process and one in children of it.
     documents = {}
@@ -133,12 +137,43 @@ def test_selftest_prints_a_line_a_test():
     assert any(line.startswith("passed: 1 of 1 tests") for line in lines)
 
 
+def test_selftest_says_what_libtorch_has_and_what_millrace_makes_up_for():
+    ended = run("selftest", "--device", "cpu", "--filter", "StreamAssignment")
+    lines = out(ended).splitlines()
+    [header] = [index for index, line in enumerate(lines) if line.startswith("what forwards at once need ")]
+    column = lines[header].index("libtorch")
+    table = lines[header + 1:lines.index("", header)]
+    assert ended.returncode == 0 and max(map(len, lines[header:header + 1] + table)) <= 120
+    assert [line[:column].rstrip() for line in table if line[0] != " "] == SUPPORT
+    [assignment] = [line for line in table if line.startswith("assignment ")]
+    assert assignment.split()[1:6] == ["not", "applicable", "yes", "passed", "a"]
+
+
+@pytest.mark.skipif(not SELFTEST_ON_MPS_STANDIN.exists(), reason="there is no stand-in for Apple's GPU")
+@pytest.mark.parametrize("level", [0, 1])
+def test_selftest_tells_a_stock_libtorch_from_a_patched_one(level):
+    ended = run("--device", "mps", "--json", "--filter", "StreamAssignment", binary=SELFTEST_ON_MPS_STANDIN,
+                MPS_STANDIN_FAULTS=f"patch_level={level}")
+    document = json.loads(out(ended))
+    assert ended.returncode == 0 and document["provenance"]["mps_patch"] == level
+    support = document["support"]
+    assert list(support) == SUPPORT
+    answers = {name: (row["libtorch"], row["millrace"]) for name, row in support.items()}
+    for name in "caches", "warm-up", "own-stream synchronisation", "nn.Linear":
+        assert answers[name] == (("yes", "not needed") if level else ("no", "yes")), name
+    assert answers["assignment"] == ("yes", "not needed") and answers["limiter"] == ("no", "yes")
+    assert answers["scaling"] == (("yes", "not needed") if level else ("no", "partly"))
+    assert f"the patch level is {level}" in support["profiler"]["tried"]
+    assert support["pool"]["tests"] == "not run" and support["assignment"]["tests"] == "passed"
+    assert "StreamAssignment: passed, streams=31" in support["pool"]["tried"]
+
+
 def test_selftest_of_a_device_that_is_not_there_says_so():
     device = "cuda" if platform.system() == "Darwin" else "mps"
     ended = run("selftest", "--json", "--device", device)
     document = json.loads(out(ended))
     assert ended.returncode == 1 and document["passed"] is False and device in document["error"]
-    assert document["tests"] == [] and "SimpleParallel" in document["not_run"]
+    assert document["tests"] == [] and "SimpleParallel" in document["not_run"] and document["support"] is None
 
 
 # --- help, wrong usage, no server ---

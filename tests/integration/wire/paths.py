@@ -9,6 +9,7 @@ BINARY = pathlib.Path(os.environ.get("MILLRACE_BINARY", ROOT / "build" / "millra
 SERVER_PROGRAM = BINARY.with_name("millrace-server")
 # The same server program with the MPS backend, on the stand-in for Apple's GPU (tests/fakes/mps).
 ON_MPS_STANDIN = BINARY.parent / "tests" / "fakes" / "mps" / "millrace_on_standin"
+SELFTEST_ON_MPS_STANDIN = ON_MPS_STANDIN.with_name("millrace_selftest_on_standin")
 MODELS = pathlib.Path(os.environ.get("MILLRACE_MODELS", ROOT / "var" / "models"))
 
 # The daemon refuses variables of this prefix that it does not know, so those of the tests stay here.

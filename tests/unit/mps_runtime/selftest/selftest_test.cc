@@ -88,6 +88,22 @@ TEST(SelftestProgramTest, TellsWhatPassedAndOnWhat) {
   }
 }
 
+TEST(SelftestProgramTest, SaysWhatForwardsAtOnceRestOn) {
+  const Ended ended = RunProgram({kPasses});
+  EXPECT_TRUE(Has(ended.out,
+                  "\nown-stream synchronisation  not applicable  not needed  none     not on "
+                  "cpu: an operator has finished"))
+      << ended.out;
+  EXPECT_TRUE(Has(ended.out, "StreamAssignment: not run\n")) << ended.out;
+  const Ended json = RunProgram({kPasses}, {.options = {}, .filter = "", .json = true});
+  for (const char* const part :
+       {"\"support\": {\n    \"pool\": {\n      \"libtorch\": \"not applicable\",",
+        R"("millrace": "yes",)", R"("tests": "not run",)", R"("StreamAssignment: not run",)",
+        R"("boundary": {)"}) {
+    EXPECT_TRUE(Has(json.out, part)) << part << " is not in " << json.out;
+  }
+}
+
 TEST(SelftestProgramTest, FailureIsShownWithWhatWasExpected) {
   const Ended ended = RunProgram({kFails, kThrows, kPasses});
   EXPECT_EQ(ended.status, 1);
@@ -153,6 +169,7 @@ TEST(SelftestProgramTest, DeviceThatIsNotThereFailsWithWhatIs) {
   EXPECT_TRUE(Has(ended.out, R"("passed": false)"));
   EXPECT_FALSE(Has(ended.out, R"("error": null)"));
   EXPECT_TRUE(Has(ended.out, R"("libtorch_version": ")"));
+  EXPECT_TRUE(Has(ended.out, R"("support": null)"));
 }
 
 TEST(SelftestProgramTest, RequiredPatchLevelThatIsNotThereFails) {
@@ -163,6 +180,7 @@ TEST(SelftestProgramTest, RequiredPatchLevelThatIsNotThereFails) {
   EXPECT_TRUE(Has(ended.out, "\nFAILED: no test ran: --require-patch-level 1: the libtorch from /"))
       << ended.out;
   EXPECT_TRUE(ended.out.ends_with(" has patch level 0\n")) << ended.out;
+  EXPECT_TRUE(Has(ended.out, "\nlimiter ")) << ended.out;
   EXPECT_FALSE(Has(ended.out, "Passes"));
   program.json = true;
   ended = RunProgram({kPasses}, program);
