@@ -75,7 +75,7 @@ struct ServerConfig {
   int max_connections_per_peer = 768;
   int max_streams_per_connection = 1024;
   int max_incomplete_calls = 4096;  // calls without their request, on all connections
-  int refusals_per_second = 1000;   // answered at once; 0: all
+  int refusals_per_second = 250;    // answered at once; 0: all
   std::chrono::milliseconds handshake_timeout = std::chrono::seconds(10);
   std::chrono::milliseconds idle_connection_timeout = std::chrono::minutes(5);
   uint64_t max_header_bytes = 32 << 10;        // per call, as sent

@@ -26,7 +26,7 @@ class RpcServer {
     size_t max_incomplete_calls = 4096;
     // The calls a second that are refused with RESOURCE_EXHAUSTED at once; see RefusalPacer. 0:
     // all.
-    double refusals_per_second = 1000;
+    double refusals_per_second = 250;
     // Called on a polling thread for each call that is refused by max_incomplete_calls.
     std::function<void()> on_incomplete_call_refused = [] {};
   };
