@@ -21,6 +21,7 @@ class RuntimeDevice final : public Device {
   }
 
   bool SharesCompiledShapes() const override { return runtime_.max_compiled_shapes() != 0; }
+  bool ComputesOnWorkers() const override { return runtime_.device() == runtime::DeviceType::kCpu; }
 
  private:
   runtime::Runtime& runtime_;
