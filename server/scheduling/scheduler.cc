@@ -10,9 +10,9 @@
 namespace millrace::server {
 namespace {
 
-// How often a helper yields to other threads until it sleeps. A forward opens its next loop soon,
-// and waking a thread takes longer than most of the loops.
-constexpr int kYields = 200;
+// How often a helper yields to other threads until it sleeps: for about a millisecond. A forward
+// opens its next loop soon, and waking a thread takes longer than most of the loops.
+constexpr int kYields = 3000;
 
 }  // namespace
 
