@@ -13,6 +13,7 @@
 #include "models/repository/model_factory.h"
 #include "models/repository/model_repository.h"
 #include "models/translation/translation_cache.h"
+#include "mps_runtime/base/cpu_info.h"
 #include "mps_runtime/runtime.h"
 #include "server/connection_listener.h"
 #include "server/control/main_loop.h"
@@ -93,7 +94,9 @@ class Server {
                   .cpu_isa = kernels::ToString(kernels::BestInstructionSet()),
                   .mps_patch_level = runtime_->provenance().mps_patch_level},
                  config.max_request_time),
-        scheduler_({.default_queue_size = config.queue_size, .workers = runtime_->workers()}),
+        scheduler_({.default_queue_size = config.queue_size,
+                    .workers = runtime_->workers(),
+                    .cores = runtime::AvailableCores() / runtime_->intra_op_threads()}),
         models_(repository_, device_, *main_context_, scheduler_, metrics_, directory_,
                 [this](const auto& package) { return MayServe(package); }),
         status_(*runtime_, models_, directory_, scheduler_, admission_, runtime_->workers()),

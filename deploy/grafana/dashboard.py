@@ -142,9 +142,11 @@ def build() -> dict:
     board.graph("Wait for a permit", quantiles("millrace_permit_wait_seconds"), "s",
                 "Waiting of a worker with a full batch for its turn on the device.")
     board.graph("Time to first audio", quantiles("millrace_time_to_first_audio_seconds"), "s",
-                "From arrival to the first audio of the reply.", width=12)
+                "From arrival to the first audio of the reply.", width=8)
     board.graph("Busy with forwards", [(f'sum by (model) ({rate("millrace_compute_duration_seconds_sum")})', "{{model}}")],
-                "none", "Forwards running at once, on average.", width=12, stacked=True)
+                "none", "Forwards running at once, on average.", width=8, stacked=True)
+    board.graph("Helped by idle workers", [(f'sum by (model) ({rate("millrace_helped_seconds_total")})', "{{model}}")],
+                "none", "Idle workers that run parts of other workers' forwards, on average.", width=8, stacked=True)
 
     board.row("Batching and concurrency")
     board.graph("Queue depth", [(f"sum by (model) (millrace_queue_depth{selector()})", "{{model}}")], "none")

@@ -5,36 +5,38 @@
 #include "models/kernels/conv_kernels.h"
 
 namespace millrace::kernels {
-namespace {
-
-// Few enough to be summed as floats, and to stay in the L1 cache.
-constexpr int64_t kRowsOfSum = 64;
-
-}  // namespace
 
 ChannelMoments::ChannelMoments(int64_t channels)
     : channels_(channels),
       center_(AlignedBuffer<float>::Zeros(static_cast<size_t>(channels))),
-      sums_(AlignedBuffer<float>::Zeros(static_cast<size_t>(channels))),
-      squares_(AlignedBuffer<float>::Zeros(static_cast<size_t>(channels))),
       sum_(static_cast<size_t>(channels)),
       square_(static_cast<size_t>(channels)) {}
 
-void ChannelMoments::Clear() {
-  rows_ = 0;
-  std::fill(sum_.begin(), sum_.end(), 0.0);
-  std::fill(square_.begin(), square_.end(), 0.0);
+void ChannelMoments::Begin(int64_t rows, const float* first_row) {
+  rows_ = rows;
+  std::copy_n(first_row, channels_, center_.data());
+  const int64_t parts = (rows + kRowsOfSum - 1) / kRowsOfSum;
+  const auto size = static_cast<size_t>(2 * parts * channels_);
+  if (parts_.size() < size) parts_ = AlignedBuffer<float>(size);
 }
 
-void ChannelMoments::Add(const float* rows, int64_t count) {
-  if (rows_ == 0) std::copy_n(rows, channels_, center_.data());
-  rows_ += count;
-  for (int64_t begin = 0; begin < count; begin += kRowsOfSum) {
-    GetConvKernels().moments(rows + begin * channels_, std::min(kRowsOfSum, count - begin),
-                             channels_, center_.data(), sums_.data(), squares_.data());
+void ChannelMoments::Add(int64_t begin, const float* rows, int64_t count) {
+  for (int64_t row = 0; row < count; row += kRowsOfSum) {
+    float* const sums = parts_.data() + (begin + row) / kRowsOfSum * 2 * channels_;
+    GetConvKernels().moments(rows + row * channels_, std::min(kRowsOfSum, count - row), channels_,
+                             center_.data(), sums, sums + channels_);
+  }
+}
+
+void ChannelMoments::End() {
+  std::fill(sum_.begin(), sum_.end(), 0.0);
+  std::fill(square_.begin(), square_.end(), 0.0);
+  for (int64_t row = 0; row < rows_; row += kRowsOfSum) {
+    const float* const sums = parts_.data() + row / kRowsOfSum * 2 * channels_;
+    const float* const squares = sums + channels_;
     for (size_t c = 0; c < sum_.size(); ++c) {
-      sum_[c] += static_cast<double>(sums_.data()[c]);
-      square_[c] += static_cast<double>(squares_.data()[c]);
+      sum_[c] += static_cast<double>(sums[c]);
+      square_[c] += static_cast<double>(squares[c]);
     }
   }
 }

@@ -63,6 +63,7 @@ struct ConvKernels {
   // The largest relative error of a float32 product unless the task is exact; 0 where all products
   // are exact.
   float product_error;
+  int64_t row_step;  // rows that are computed together: parts of a task best have a multiple
   // Returns the number of floats of the packed weights of such a task; ignores its pointers.
   int64_t (*packed_size)(const ConvTask& task);
   // Packs task.weights, in the order [block][tap][in channel][kChannelBlock], for convolve.

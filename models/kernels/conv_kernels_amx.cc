@@ -237,8 +237,8 @@ void ConvolveOnTiles(const ConvTask& task) {
 
 }  // namespace
 
-const ConvKernels kConvKernelsAmx = {"amx",         Target::kAmxBf16, 1.6e-5F,  &PackedSizeForTiles,
-                                     &PackForTiles, &ConvolveOnTiles, &TanhDot, &Snake,
-                                     &Moments};
+const ConvKernels kConvKernelsAmx = {
+    "amx",         Target::kAmxBf16, 1.6e-5F,  kTaskRows, &PackedSizeForTiles,
+    &PackForTiles, &ConvolveOnTiles, &TanhDot, &Snake,    &Moments};
 
 }  // namespace millrace::kernels

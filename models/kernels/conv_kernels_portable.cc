@@ -15,6 +15,7 @@ namespace millrace::kernels {
 const ConvKernels kConvKernelsPortable = {MILLRACE_KERNELS_NAME,
                                           Target::kPortable,
                                           0.0F,
+                                          kTile,
                                           &PackedSize,
                                           &Pack,
                                           &Convolve,

@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "models/kernels/channel_rows.h"
+#include "models/kernels/parallel_for.h"
 
 namespace millrace::kokoro {
 namespace {
@@ -13,7 +14,27 @@ namespace {
 constexpr double kEpsilon = 1e-5;
 // The bytes of activated rows in a chunk, so that everything fits into the cache.
 constexpr int64_t kChunkBytes = 384 * 1024;
-constexpr int64_t kChunkStep = 64;  // keeps the bits of the moments
+// The products of a chunk, a millisecond or so, within which a helper is back at work of its own.
+constexpr int64_t kChunkProducts = 40 * 1024 * 1024;
+constexpr int64_t kChunkStep = kernels::ChannelMoments::kRowsOfSum;
+
+// The activated rows of a chunk.
+thread_local kernels::Scratch active_rows;
+
+// A signal of rows, cut into chunks.
+struct Chunks {
+  int64_t rows;
+  int64_t step;
+
+  // Makes chunks of about so many rows.
+  static Chunks Of(int64_t rows, int64_t about) {
+    return {rows, std::max(about / kChunkStep, int64_t{1}) * kChunkStep};
+  }
+
+  int64_t count() const { return (rows + step - 1) / step; }
+  int64_t Begin(int64_t chunk) const { return chunk * step; }
+  int64_t End(int64_t chunk) const { return std::min(Begin(chunk) + step, rows); }
+};
 
 }  // namespace
 
@@ -40,7 +61,6 @@ CpuSnakeBlock::CpuSnakeBlock(speech::TensorReader& weights, const std::string& n
       }
       layer.conv =
           speech::PackedConv(conv.weight, conv.bias, half == 1 ? dilations[i] : 1, {inputs, {}});
-      margin_ = std::max(margin_, layer.conv.margin());
       layers_.push_back(std::move(layer));
     }
   }
@@ -64,52 +84,79 @@ CpuSnakeBlock::Affine CpuSnakeBlock::MakeAffine(const Layer& layer, const at::Te
   return affine;
 }
 
+void CpuSnakeBlock::RunRows(const Layer& layer, const Affine& affine, const Signals& signals,
+                            int64_t begin, int64_t end, float* to) const {
+  const kernels::ConvKernels& kernels = kernels::GetConvKernels();
+  const int64_t margin = layer.conv.margin();
+  float* const active = active_rows.Take((end - begin + 2 * margin) * width_);
+  // Rows outside the signal are zero.
+  const int64_t first = std::max<int64_t>(begin - margin, 0);
+  const int64_t last = std::min(end + margin, signals.rows);
+  float* const inside = active + (first - (begin - margin)) * width_;
+  std::fill(active, inside, 0.0F);
+  std::fill_n(inside + (last - first) * width_, (end + margin - last) * width_, 0.0F);
+  kernels.snake({signals.from + first * width_, inside, last - first, width_, affine.scale.data(),
+                 affine.shift.data(), layer.alpha.data(), layer.inverse_alpha.data()});
+  kernels::ConvTask task = layer.conv.Task();
+  task.input = active;
+  task.rows = end - begin;
+  task.input_pitch = width_;
+  task.output_pitch = width_;
+  task.raw = to;
+  if (signals.residual != nullptr) task.residual = signals.residual + begin * width_;
+  kernels.convolve(task);
+}
+
 void CpuSnakeBlock::AddTo(const at::Tensor& total, const at::Tensor& x, const at::Tensor& style,
                           SnakeScratch& scratch) const {
-  const kernels::ConvKernels& kernels = kernels::GetConvKernels();
   const at::Tensor input = x.contiguous();
   const int64_t rows = input.size(2);
+  const float* const values = input.const_data_ptr<float>();
+  float* const added = total.mutable_data_ptr<float>();
   float* const sum = scratch.sum.Take(rows * width_);
   float* const middle = scratch.middle.Take(rows * width_);
-  if (width_ > channels_) std::fill_n(sum, rows * width_, 0.0F);
-  kernels::ToRows(input.const_data_ptr<float>(), channels_, rows, width_, sum);
-  const int64_t chunk =
-      std::max(kChunkBytes / (width_ * static_cast<int64_t>(sizeof(float))) / kChunkStep,
-               int64_t{1}) *
-      kChunkStep;
-  float* const active = scratch.active.Take((chunk + 2 * margin_) * width_);
+  const int64_t rows_in_cache = kChunkBytes / (width_ * static_cast<int64_t>(sizeof(float)));
   kernels::ChannelMoments moments(width_);
-  moments.Add(sum, rows);
+  const auto read = [&](int64_t begin, int64_t end) {
+    if (width_ > channels_) std::fill(sum + begin * width_, sum + end * width_, 0.0F);
+    kernels::ToRows(values, {channels_, rows, begin, end}, width_, sum);
+  };
+  read(0, 1);
+  moments.Begin(rows, sum);
+  const Chunks chunks = Chunks::Of(rows, rows_in_cache);
+  kernels::ParallelFor(chunks.count(), [&](int64_t chunk) {
+    const int64_t begin = chunks.Begin(chunk);
+    const int64_t end = chunks.End(chunk);
+    read(begin, end);
+    moments.Add(begin, sum + begin * width_, end - begin);
+  });
+  auto first_row = kernels::AlignedBuffer<float>(static_cast<size_t>(width_));
   for (size_t i = 0; i < layers_.size(); ++i) {
     const Layer& layer = layers_[i];
     const bool second = i % 2 == 1;
-    const float* const from = second ? middle : sum;
+    const bool last = i + 1 == layers_.size();
     float* const to = second ? sum : middle;
+    const Signals signals = {
+        .from = second ? middle : sum, .residual = second ? sum : nullptr, .rows = rows};
+    moments.End();
     const Affine affine = MakeAffine(layer, style, moments);
-    moments.Clear();
-    const int64_t margin = layer.conv.margin();
-    for (int64_t begin = 0; begin < rows; begin += chunk) {
-      const int64_t end = std::min(begin + chunk, rows);
-      // Rows outside the signal are zero.
-      const int64_t first = std::max<int64_t>(begin - margin, 0);
-      const int64_t last = std::min(end + margin, rows);
-      float* const inside = active + (first - (begin - margin)) * width_;
-      std::fill(active, inside, 0.0F);
-      std::fill_n(inside + (last - first) * width_, (end + margin - last) * width_, 0.0F);
-      kernels.snake({from + first * width_, inside, last - first, width_, affine.scale.data(),
-                     affine.shift.data(), layer.alpha.data(), layer.inverse_alpha.data()});
-      kernels::ConvTask task = layer.conv.Task();
-      task.input = active;
-      task.rows = end - begin;
-      task.input_pitch = width_;
-      task.output_pitch = width_;
-      task.raw = to + begin * width_;
-      if (second) task.residual = task.raw;
-      kernels.convolve(task);
-      moments.Add(task.raw, end - begin);
+    if (!last) {
+      RunRows(layer, affine, signals, 0, 1, first_row.data());
+      moments.Begin(rows, first_row.data());
     }
+    const Chunks parts = Chunks::Of(
+        rows, std::min(rows_in_cache, kChunkProducts / (width_ * width_ * layer.conv.taps())));
+    kernels::ParallelFor(parts.count(), [&](int64_t part) {
+      const int64_t begin = parts.Begin(part);
+      const int64_t end = parts.End(part);
+      RunRows(layer, affine, signals, begin, end, to + begin * width_);
+      if (last) {
+        kernels::AddFromRows(to, {channels_, rows, begin, end}, width_, added);
+      } else {
+        moments.Add(begin, to + begin * width_, end - begin);
+      }
+    });
   }
-  kernels::AddFromRows(sum, channels_, rows, width_, total.mutable_data_ptr<float>());
 }
 
 }  // namespace millrace::kokoro

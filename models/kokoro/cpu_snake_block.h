@@ -15,8 +15,8 @@
 namespace millrace::kokoro {
 
 // The block for the CPU: our own convolutions on rows of channels, with norm and activation of the
-// input before and the moments of the output after them, while the rows are in the cache. Runs on
-// the calling thread alone; results do not depend on the number of threads.
+// input before and the moments of the output after them, while the rows are in the cache. Chunks of
+// rows run by kernels::ParallelFor; results do not depend on the number of threads.
 class CpuSnakeBlock final : public SnakeBlock {
  public:
   // The weights are on the CPU. Errors are kept in weights.status().
@@ -38,12 +38,21 @@ class CpuSnakeBlock final : public SnakeBlock {
     kernels::AlignedBuffer<float> scale, shift;
   };
 
+  // The rows of a layer's input, and of what is added to its output, or null.
+  struct Signals {
+    const float* from = nullptr;
+    const float* residual = nullptr;
+    int64_t rows = 0;
+  };
+
+  // Computes the output rows begin .. end - 1 of a layer.
+  void RunRows(const Layer& layer, const Affine& affine, const Signals& signals, int64_t begin,
+               int64_t end, float* to) const;
   Affine MakeAffine(const Layer& layer, const at::Tensor& style,
                     const kernels::ChannelMoments& moments) const;
 
   int64_t channels_ = 0;
   int64_t width_ = 0;          // floats of a row
-  int64_t margin_ = 0;         // rows that the widest convolution reads beyond each end
   std::vector<Layer> layers_;  // the second layer of each pair adds the input of the first
 };
 

@@ -46,27 +46,27 @@ void KokoroEncoder::TakeAlbert(KokoroWeights& weights) {
   positions_ = weights.Take("bert.embeddings.position_embeddings.weight", {-1, small});
   kind_ = weights.Take("bert.embeddings.token_type_embeddings.weight", {-1, small});
   embedding_norm_ = TakeNorm(weights, "bert.embeddings.LayerNorm", "weight", "bias", small);
-  widen_ = KokoroLinear::Take(weights, "bert.encoder.embedding_hidden_mapping_in", -1, small);
+  widen_ = KokoroRows::Take(weights, "bert.encoder.embedding_hidden_mapping_in", -1, small);
   if (!weights.status().ok()) return;
-  const int64_t hidden = widen_.weight.size(0);
+  const int64_t hidden = widen_.out_features();
   if (hidden % heads_ != 0) {
     weights.Refuse("bert.encoder.embedding_hidden_mapping_in.weight",
                    absl::StrCat("has ", hidden, " outputs, no multiple of ", heads_, " heads"));
     return;
   }
   const std::string layer = "bert.encoder.albert_layer_groups.0.albert_layers.0";
-  query_ = KokoroLinear::Take(weights, layer + ".attention.query", hidden, hidden);
-  key_ = KokoroLinear::Take(weights, layer + ".attention.key", hidden, hidden);
-  value_ = KokoroLinear::Take(weights, layer + ".attention.value", hidden, hidden);
-  mix_ = KokoroLinear::Take(weights, layer + ".attention.dense", hidden, hidden);
+  query_ = KokoroRows::Take(weights, layer + ".attention.query", hidden, hidden);
+  key_ = KokoroRows::Take(weights, layer + ".attention.key", hidden, hidden);
+  value_ = KokoroRows::Take(weights, layer + ".attention.value", hidden, hidden);
+  mix_ = KokoroRows::Take(weights, layer + ".attention.dense", hidden, hidden);
   attention_norm_ = TakeNorm(weights, layer + ".attention.LayerNorm", "weight", "bias", hidden);
-  feed_1_ = KokoroLinear::Take(weights, layer + ".ffn", -1, hidden);
-  feed_2_ = KokoroLinear::Take(weights, layer + ".ffn_output", hidden, -1);
+  feed_1_ = KokoroRows::Take(weights, layer + ".ffn", -1, hidden);
+  feed_2_ = KokoroRows::Take(weights, layer + ".ffn_output", hidden, -1);
   if (!weights.status().ok()) return;
-  if (feed_2_.weight.size(1) != feed_1_.weight.size(0)) {
+  if (feed_2_.in_features() != feed_1_.out_features()) {
     weights.Refuse(layer + ".ffn_output.weight",
-                   absl::StrCat("has ", feed_2_.weight.size(1), " inputs, ffn has ",
-                                feed_1_.weight.size(0), " outputs"));
+                   absl::StrCat("has ", feed_2_.in_features(), " inputs, ffn has ",
+                                feed_1_.out_features(), " outputs"));
   }
   layer_norm_ = TakeNorm(weights, layer + ".full_layer_layer_norm", "weight", "bias", hidden);
 }
@@ -78,8 +78,9 @@ void KokoroEncoder::TakeText(KokoroWeights& weights) {
   const int64_t count = weights.Count("text_encoder.cnn.", ".0.weight");
   for (int64_t i = 0; i < count; ++i) {
     const std::string name = absl::StrCat("text_encoder.cnn.", i);
-    text_layers_.push_back({KokoroConv::TakeSame(weights, name + ".0", channels, channels),
-                            TakeNorm(weights, name + ".1", "gamma", "beta", channels)});
+    text_layers_.push_back(
+        {KokoroSameConv::Take(weights, name + ".0", channels, channels, /*exact=*/true),
+         TakeNorm(weights, name + ".1", "gamma", "beta", channels)});
   }
   text_lstm_ = KokoroLstm::Take(weights, "text_encoder.lstm", channels, padded_);
 }
@@ -90,9 +91,9 @@ KokoroEncoder::KokoroEncoder(KokoroWeights& weights, bool padded)
       heads_(weights.shape().albert_heads) {
   TakeAlbert(weights);
   if (!weights.status().ok()) return;
-  narrow_ = KokoroLinear::Take(weights, "bert_encoder", -1, widen_.weight.size(0));
+  narrow_ = KokoroRows::Take(weights, "bert_encoder", -1, widen_.out_features());
   if (!weights.status().ok()) return;
-  const int64_t channels = narrow_.weight.size(0);
+  const int64_t channels = narrow_.out_features();
   int64_t style = 0;
   for (int64_t i = 0;
        weights.Has(absl::StrCat("predictor.text_encoder.lstms.", i + 1, ".fc.weight")); i += 2) {
@@ -122,7 +123,7 @@ KokoroEncoder::KokoroEncoder(KokoroWeights& weights, bool padded)
 }
 
 at::Tensor KokoroEncoder::Attend(const at::Tensor& x, const at::Tensor& barrier) const {
-  const auto split = [&](const KokoroLinear& linear) {
+  const auto split = [&](const KokoroRows& linear) {
     return linear.Run(x).view({x.size(0), x.size(1), heads_, -1}).transpose(1, 2);
   };
   const at::Tensor query = split(query_);
@@ -151,7 +152,7 @@ at::Tensor KokoroEncoder::RunAlbert(const at::Tensor& ids, const at::Tensor& bar
 at::Tensor KokoroEncoder::RunText(const at::Tensor& ids, const KokoroExtent& extent) const {
   at::Tensor x = extent.Cut(at::embedding(text_symbols_, ids).transpose(1, 2));
   for (const TextLayer& layer : text_layers_) {
-    const at::Tensor y = layer.conv.RunSame(x).transpose(1, 2);
+    const at::Tensor y = layer.conv.Run(x).transpose(1, 2);
     x = extent.Cut(
         at::leaky_relu(Normalize(y, layer.norm.weight, layer.norm.bias, kEpsilon), kTextSlope)
             .transpose(1, 2));

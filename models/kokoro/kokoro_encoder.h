@@ -55,7 +55,7 @@ class KokoroEncoder {
     at::Tensor weight, bias;
   };
   struct TextLayer {
-    KokoroConv conv;
+    KokoroSameConv conv;
     Norm norm;
   };
   struct ProsodyLayer {
@@ -85,10 +85,10 @@ class KokoroEncoder {
   // ALBERT.
   at::Tensor symbols_, positions_, kind_;  // embeddings
   Norm embedding_norm_;
-  KokoroLinear widen_, query_, key_, value_, mix_, feed_1_, feed_2_;
+  KokoroRows widen_, query_, key_, value_, mix_, feed_1_, feed_2_;
   Norm attention_norm_, layer_norm_;
   // The layers of the prosody.
-  KokoroLinear narrow_;
+  KokoroRows narrow_;
   std::vector<ProsodyLayer> prosody_;
   KokoroLstm duration_lstm_;
   KokoroLinear duration_;

@@ -39,10 +39,12 @@ KokoroGenerator::KokoroGenerator(KokoroWeights& weights, int64_t style, int samp
   for (size_t i = 0; i < weights.shape().upsample_strides.size(); ++i) {
     TakeStage(weights, i, channels, style, padded);
     if (!weights.status().ok()) return;
-    channels = stages_.back().up.weight.size(1);
+    channels = stages_.back().up.out_channels();
   }
-  in_channels_ = stages_.front().up.weight.size(0);
-  post_ = KokoroConv::TakeSame(weights, "decoder.generator.conv_post", fft_size_ + 2, channels);
+  in_channels_ = stages_.front().up.in_channels();
+  // Exact, because it gives logarithms and phases.
+  post_ = KokoroSameConv::Take(weights, "decoder.generator.conv_post", fft_size_ + 2, channels,
+                               /*exact=*/true);
 }
 
 void KokoroGenerator::TakeStage(KokoroWeights& weights, size_t index, int64_t channels,
@@ -51,17 +53,9 @@ void KokoroGenerator::TakeStage(KokoroWeights& weights, size_t index, int64_t ch
   const std::string generator = "decoder.generator";
   const std::string name = absl::StrCat(generator, ".ups.", index);
   Stage stage;
-  stage.stride = shape.upsample_strides[index];
-  stage.up.weight = weights.Take(name + ".weight", {channels, -1, -1});
-  if (!stage.up.weight.defined()) return;
-  const int64_t out = stage.up.weight.size(1);
-  stage.up.bias = weights.Take(name + ".bias", {out});
-  const int64_t taps = stage.up.weight.size(2);
-  if (taps < stage.stride || (taps - stage.stride) % 2 != 0) {
-    weights.Refuse(name + ".weight", absl::StrCat("has ", taps, " taps, which do not fit its ",
-                                                  "stride of ", stage.stride));
-    return;
-  }
+  stage.up = KokoroUpsampling::Take(weights, name, channels, shape.upsample_strides[index]);
+  if (!stage.up.defined()) return;
+  const int64_t out = stage.up.out_channels();
   for (size_t i = index + 1; i < shape.upsample_strides.size(); ++i)
     stage.source_stride *= shape.upsample_strides[i];
   const std::string source = absl::StrCat(generator, ".noise_convs.", index);
@@ -107,9 +101,7 @@ at::Tensor KokoroGenerator::SourceOf(const Stage& stage, const at::Tensor& sourc
 }
 
 at::Tensor KokoroGenerator::Upsample(const Stage& stage, const at::Tensor& x) const {
-  const at::Tensor y =
-      at::conv_transpose1d(at::leaky_relu(x, kSlope), stage.up.weight, stage.up.bias, stage.stride,
-                           (stage.up.weight.size(2) - stage.stride) / 2);
+  const at::Tensor y = stage.up.Run(at::leaky_relu(x, kSlope));
   // The spectrum has one value more than there are hops.
   return &stage == &stages_.back() ? at::reflection_pad1d(y, {1, 0}) : y;
 }
@@ -134,20 +126,20 @@ std::optional<at::Tensor> KokoroGenerator::Run(const at::Tensor& features, const
     }
     x = sum.div_(static_cast<double>(stage.blocks.size() - 1));
   }
-  return ToSamples(post_.RunSame(at::leaky_relu_(x, kLastSlope)), {}).flatten();
+  return ToSamples(post_.Run(at::leaky_relu_(x, kLastSlope)), {}).flatten();
 }
 
 at::Tensor KokoroGenerator::RunPadded(const at::Tensor& features, const at::Tensor& pitch,
                                       const at::Tensor& noise, const at::Tensor& style,
                                       const KokoroExtent& extent) const {
   int64_t hops = 1;  // of a value of the pitch
-  for (const Stage& stage : stages_) hops *= stage.stride;
+  for (const Stage& stage : stages_) hops *= stage.up.stride();
   const KokoroExtent last = extent.Times(hops, 1);
   const at::Tensor source = source_.RunPadded(pitch, noise, extent, last);
   KokoroExtent now = extent;
   at::Tensor x = features;
   for (const Stage& stage : stages_) {
-    now = &stage == &stages_.back() ? last : now.Times(stage.stride);
+    now = &stage == &stages_.back() ? last : now.Times(stage.up.stride());
     const at::Tensor joined =
         stage.padded_blocks.front().Run(now.Cut(SourceOf(stage, source)), style, now);
     x = at::addcmul(joined, Upsample(stage, x), now.mask);
@@ -158,7 +150,7 @@ at::Tensor KokoroGenerator::RunPadded(const at::Tensor& features, const at::Tens
     }
     x = sum / static_cast<double>(stage.padded_blocks.size() - 1);
   }
-  return ToSamples(post_.RunSame(at::leaky_relu(x, kLastSlope)), last).squeeze(1);
+  return ToSamples(post_.Run(at::leaky_relu(x, kLastSlope)), last).squeeze(1);
 }
 
 }  // namespace millrace::kokoro

@@ -42,8 +42,7 @@ class KokoroGenerator {
 
  private:
   struct Stage {
-    KokoroConv up;
-    int64_t stride = 1;
+    KokoroUpsampling up;
     KokoroConv source;  // converts the source to the stage's rate
     int64_t source_stride = 1;
     // The source's block is first. Run uses `blocks` and RunPadded `padded_blocks`; the other is
@@ -64,7 +63,7 @@ class KokoroGenerator {
   const int64_t hop_;
   int64_t in_channels_ = 0;
   std::vector<Stage> stages_;
-  KokoroConv post_;
+  KokoroSameConv post_;
   at::Tensor cosines_, sines_, window_power_;  // of the inverse transform
 };
 

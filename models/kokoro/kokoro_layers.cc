@@ -91,6 +91,58 @@ at::Tensor KokoroSameConv::Run(const at::Tensor& x) const {
   return native_ ? native_->Run(x) : aten_.RunSame(x);
 }
 
+KokoroUpsampling KokoroUpsampling::Take(speech::TensorReader& weights, const std::string& name,
+                                        int64_t in, int64_t stride) {
+  KokoroUpsampling up;
+  KokoroConv conv;
+  conv.weight = weights.Take(name + ".weight", {in, -1, -1});
+  if (!conv.weight.defined()) return up;
+  conv.bias = weights.Take(name + ".bias", {conv.weight.size(1)});
+  const int64_t taps = conv.weight.size(2);
+  if (taps < stride || (taps - stride) % 2 != 0) {
+    weights.Refuse(name + ".weight", absl::StrCat("has ", taps, " taps, which do not fit its ",
+                                                  "stride of ", stride));
+  }
+  if (!weights.status().ok()) return up;
+  up.in_ = conv.weight.size(0);
+  up.out_ = conv.weight.size(1);
+  up.stride_ = stride;
+  if (weights.device().is_cpu()) {
+    up.native_.emplace(conv.weight, conv.bias, stride);
+  } else {
+    up.aten_ = std::move(conv);
+  }
+  return up;
+}
+
+at::Tensor KokoroUpsampling::Run(const at::Tensor& x) const {
+  if (native_) return native_->Run(x);
+  return at::conv_transpose1d(x, aten_.weight, aten_.bias, stride_,
+                              (aten_.weight.size(2) - stride_) / 2);
+}
+
+KokoroRows KokoroRows::Take(speech::TensorReader& weights, const std::string& name, int64_t out,
+                            int64_t in) {
+  KokoroRows rows;
+  KokoroLinear linear = KokoroLinear::Take(weights, name, out, in);
+  if (!weights.status().ok()) return rows;
+  rows.out_ = linear.weight.size(0);
+  rows.in_ = linear.weight.size(1);
+  if (weights.device().is_cpu()) {
+    rows.native_.emplace(linear.weight.unsqueeze(2), linear.bias, /*exact=*/true);
+  } else {
+    rows.aten_ = std::move(linear);
+  }
+  return rows;
+}
+
+at::Tensor KokoroRows::Run(const at::Tensor& x) const {
+  if (!native_) return aten_.Run(x);
+  std::vector<int64_t> sizes = x.sizes().vec();
+  sizes.back() = out_;
+  return native_->RunRows(x.reshape({-1, in_})).reshape(sizes);
+}
+
 KokoroLstm KokoroLstm::Take(speech::TensorReader& weights, const std::string& name, int64_t in,
                             bool padded) {
   KokoroLstm lstm;

@@ -9,6 +9,7 @@
 
 #include "models/kokoro/kokoro_extent.h"
 #include "models/speech/cpu_conv.h"
+#include "models/speech/cpu_upsampling.h"
 #include "models/speech/tensor_reader.h"
 
 namespace millrace::kokoro {
@@ -58,6 +59,45 @@ class KokoroSameConv {
  private:
   int64_t out_ = 0;
   KokoroConv aten_;
+  std::optional<speech::CpuConv> native_;  // on the CPU, instead of the other
+};
+
+// A transposed convolution that makes a signal `stride` times as long, cut alike at both ends, in
+// the fastest implementation for the device of its weights.
+class KokoroUpsampling {
+ public:
+  // in: -1 for any number of channels.
+  static KokoroUpsampling Take(speech::TensorReader& weights, const std::string& name, int64_t in,
+                               int64_t stride);
+  bool defined() const { return out_ > 0; }
+  int64_t in_channels() const { return in_; }
+  int64_t out_channels() const { return out_; }
+  int64_t stride() const { return stride_; }
+  at::Tensor Run(const at::Tensor& x) const;
+
+ private:
+  int64_t in_ = 0;
+  int64_t out_ = 0;
+  int64_t stride_ = 1;
+  KokoroConv aten_;                              // weight: [in, out, taps]
+  std::optional<speech::CpuUpsampling> native_;  // on the CPU, instead of the other
+};
+
+// A linear layer for many rows, in the fastest implementation for the device of its weights.
+class KokoroRows {
+ public:
+  static KokoroRows Take(speech::TensorReader& weights, const std::string& name, int64_t out,
+                         int64_t in);
+  bool defined() const { return out_ > 0; }
+  int64_t in_features() const { return in_; }
+  int64_t out_features() const { return out_; }
+  // Converts [..., in] to [..., out].
+  at::Tensor Run(const at::Tensor& x) const;
+
+ private:
+  int64_t in_ = 0;
+  int64_t out_ = 0;
+  KokoroLinear aten_;
   std::optional<speech::CpuConv> native_;  // on the CPU, instead of the other
 };
 

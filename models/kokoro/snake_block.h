@@ -15,7 +15,7 @@ namespace millrace::kokoro {
 // Memory that blocks use one after the other, so that it is not allocated for each. One thread at a
 // time.
 struct SnakeScratch {
-  kernels::Scratch sum, middle, active;
+  kernels::Scratch sum, middle;
 };
 
 // A residual block of Kokoro's generator, which takes most of the time: for each dilation, twice a

@@ -5,6 +5,7 @@
 
 #include "models/kernels/aligned_buffer.h"
 #include "models/kernels/channel_rows.h"
+#include "models/kernels/parallel_conv.h"
 
 namespace millrace::speech {
 
@@ -27,10 +28,10 @@ at::Tensor CpuConv::Run(const at::Tensor& x) const {
   task.raw = rows.data();
   at::Tensor output = at::empty({input.size(0), out_, time}, input.options());
   for (int64_t i = 0; i < input.size(0); ++i) {
-    kernels::ToRows(input.const_data_ptr<float>() + i * in * time, in, time, in,
-                    padded.data() + reach / 2 * in);
-    kernels::GetConvKernels().convolve(task);
-    kernels::FromRows(rows.data(), out_, time, out,
+    kernels::ToRows(input.const_data_ptr<float>() + i * in * time,
+                    kernels::ChannelSpan::Whole(in, time), in, padded.data() + reach / 2 * in);
+    kernels::ParallelConvolve(task);
+    kernels::FromRows(rows.data(), kernels::ChannelSpan::Whole(out_, time), out,
                       output.mutable_data_ptr<float>() + i * out_ * time);
   }
   return output;
@@ -47,7 +48,7 @@ at::Tensor CpuConv::RunRows(const at::Tensor& x) const {
   task.input_pitch = conv_.in_channels();
   task.output_pitch = conv_.out_channels();
   task.raw = output.mutable_data_ptr<float>();
-  kernels::GetConvKernels().convolve(task);
+  kernels::ParallelConvolve(task);
   return output.narrow(1, 0, out_);
 }
 

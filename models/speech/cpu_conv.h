@@ -8,8 +8,8 @@
 
 namespace millrace::speech {
 
-// A 1-d convolution that keeps the length of a tensor, by the voices' kernels, on the calling
-// thread alone. Immutable, shared by all threads.
+// A 1-d convolution that keeps the length of a tensor, by the voices' kernels and
+// kernels::ParallelFor. Immutable, shared by all threads.
 class CpuConv {
  public:
   CpuConv() = default;

@@ -1,14 +1,21 @@
 #include "models/speech/noise.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstddef>
 #include <numbers>
 
+#include "models/kernels/parallel_for.h"
+
 namespace millrace::speech {
 namespace {
 
-using Block = std::array<uint32_t, 4>;
+constexpr size_t kBlockValues = 4;
+using Block = std::array<uint32_t, kBlockValues>;
+
+// The values that are made together: some hundred microseconds, whole blocks.
+constexpr size_t kPartValues = 8192;
 
 Block Philox(Block counter, uint64_t seed) {
   auto key0 = static_cast<uint32_t>(seed);
@@ -31,13 +38,23 @@ float Uniform(uint32_t bits) { return (static_cast<float>(bits >> 8) + 0.5F) * 0
 }  // namespace
 
 void NoiseSource::Fill(std::span<float> values) {
-  for (size_t i = 0; i < values.size(); i += 4) {
+  const size_t parts = (values.size() + kPartValues - 1) / kPartValues;
+  kernels::ParallelFor(static_cast<int64_t>(parts), [&](int64_t part) {
+    const size_t begin = static_cast<size_t>(part) * kPartValues;
+    FillFrom(counter_ + begin / kBlockValues,
+             values.subspan(begin, std::min(kPartValues, values.size() - begin)));
+  });
+  counter_ += (values.size() + kBlockValues - 1) / kBlockValues;
+}
+
+void NoiseSource::FillFrom(uint64_t counter, std::span<float> values) const {
+  for (size_t i = 0; i < values.size(); i += kBlockValues) {
     const Block bits =
-        Philox({static_cast<uint32_t>(counter_), static_cast<uint32_t>(counter_ >> 32),
+        Philox({static_cast<uint32_t>(counter), static_cast<uint32_t>(counter >> 32),
                 static_cast<uint32_t>(stream_), static_cast<uint32_t>(stream_ >> 32)},
                seed_);
-    ++counter_;
-    for (size_t j = 0; j < 4 && i + j < values.size(); ++j) {
+    ++counter;
+    for (size_t j = 0; j < kBlockValues && i + j < values.size(); ++j) {
       const float radius = std::sqrt(-2.0F * std::log(Uniform(bits[j & 2])));
       const float angle = 2.0F * std::numbers::pi_v<float> * Uniform(bits[(j & 2) + 1]);
       values[i + j] = radius * ((j & 1) == 0 ? std::cos(angle) : std::sin(angle));

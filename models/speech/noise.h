@@ -13,10 +13,13 @@ class NoiseSource {
   // stream: distinguishes users of the same seed, such as the sentences of one request.
   NoiseSource(uint64_t seed, uint64_t stream) : seed_(seed), stream_(stream) {}
 
-  // Writes the next values, of mean 0 and standard deviation 1.
+  // Writes the next values, of mean 0 and standard deviation 1, by kernels::ParallelFor.
   void Fill(std::span<float> values);
 
  private:
+  // Writes the values of the blocks from `counter` on.
+  void FillFrom(uint64_t counter, std::span<float> values) const;
+
   const uint64_t seed_;
   const uint64_t stream_;
   uint64_t counter_ = 0;

@@ -12,7 +12,7 @@
 
 namespace millrace::vits {
 
-// The decoder for the CPU: our own convolutions on rows of channels, on the calling thread alone.
+// The decoder for the CPU: our own convolutions on rows of channels, by kernels::ParallelFor.
 // Samples depend only on the input, not on the number of threads. Scratch memory is kept for later
 // calls: one set for each call that ever ran at the same time.
 class CpuVitsDecoder final : public VitsDecoder {

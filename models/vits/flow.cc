@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "models/kernels/parallel_conv.h"
 
 namespace millrace::vits {
 namespace {
@@ -127,7 +128,6 @@ int64_t Flow::reach() const {
 }
 
 void Flow::Run(float* rows, int64_t frames, int64_t speaker) const {
-  const kernels::ConvKernels& kernels = kernels::GetConvKernels();
   const int64_t pitch = 2 * half_width_;
   const int64_t width = speech::PadChannels(hidden_);
   int64_t margin = 0;
@@ -154,27 +154,27 @@ void Flow::Run(float* rows, int64_t frames, int64_t speaker) const {
       task.output_pitch = width;
       return task;
     };
-    kernels.convolve(task_of(coupling.pre, rows + coupling.kept, pitch, x));
+    kernels::ParallelConvolve(task_of(coupling.pre, rows + coupling.kept, pitch, x));
     for (size_t i = 0; i < coupling.layers.size(); ++i) {
       const Layer& layer = coupling.layers[i];
       kernels::ConvTask gates = task_of(layer.gates, x, width, gated.data());
       gates.gate = true;
       if (speakers_.defined())
         gates.bias = speaker_bias.data() + static_cast<int64_t>(i) * layer.gates.out_channels();
-      kernels.convolve(gates);
+      kernels::ParallelConvolve(gates);
       if (i + 1 < coupling.layers.size()) {
         kernels::ConvTask residual = task_of(layer.residual, gated.data(), width, x);
         residual.residual = x;
-        kernels.convolve(residual);
+        kernels::ParallelConvolve(residual);
       }
       kernels::ConvTask skip = task_of(layer.skip, gated.data(), width, skipped.data());
       if (i > 0) skip.partial = skipped.data();
-      kernels.convolve(skip);
+      kernels::ParallelConvolve(skip);
     }
     kernels::ConvTask post = task_of(coupling.post, skipped.data(), width, rows + coupling.changed);
     post.output_pitch = pitch;
     post.residual = rows + coupling.changed;
-    kernels.convolve(post);
+    kernels::ParallelConvolve(post);
   }
 }
 

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "models/kernels/parallel_conv.h"
 
 namespace millrace::vits {
 namespace {
@@ -142,7 +143,7 @@ Generator::Rows Generator::RunPre(const Rows& frames, int64_t total, int64_t beg
   task.output_pitch = output.width;
   task.active = output.data;
   task.slope = kSlope;
-  kernels::GetConvKernels().convolve(task);
+  kernels::ParallelConvolve(task);
   ClearOutside(output, total);
   return output;
 }
@@ -165,7 +166,7 @@ Generator::Rows Generator::RunStage(size_t index, const Rows& input, int64_t inp
   task.raw = raw.data;
   task.active = active.data;
   task.slope = kSlope;
-  kernels::GetConvKernels().convolve(task);
+  kernels::ParallelConvolve(task);
   ClearOutside(raw, total);
   ClearOutside(active, total);
 
@@ -211,7 +212,7 @@ void Generator::RunBlock(const Stage& stage, size_t block, const BlockRows& rows
         task.active = rows.output.row(from);
         task.slope = rows.output_slope;
       }
-      kernels::GetConvKernels().convolve(task);
+      kernels::ParallelConvolve(task);
       return;
     }
     const Rows next_active = Allocate(scratch.chain_active[i % 2], begin, end, stage.width);
@@ -219,10 +220,10 @@ void Generator::RunBlock(const Stage& stage, size_t block, const BlockRows& rows
     if (residual) {
       const Rows next_raw = Allocate(scratch.chain_raw[raws++ % 2], begin, end, stage.width);
       task.raw = next_raw.row(from);
-      kernels::GetConvKernels().convolve(task);
+      kernels::ParallelConvolve(task);
       raw = next_raw;
     } else {
-      kernels::GetConvKernels().convolve(task);
+      kernels::ParallelConvolve(task);
     }
     active = next_active;
     ClearOutside(active, rows.total);

@@ -21,6 +21,7 @@ class RuntimeDevice final : public Device {
   }
 
   bool SharesCompiledShapes() const override { return runtime_.shares_compiled_shapes(); }
+  bool ComputesOnWorkers() const override { return runtime_.device() == runtime::DeviceType::kCpu; }
 
  private:
   runtime::Runtime& runtime_;

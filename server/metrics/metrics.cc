@@ -259,7 +259,7 @@ class Metrics::CountedCollector final : public prometheus::Collectable {
     std::vector<MetricFamily> families;
     MutexLock lock(mu_);
     for (const Family<ShardedCounter>* family :
-         {&requests_, &refused_, &audio_, &characters_, &tokens_})
+         {&requests_, &refused_, &helped_, &audio_, &characters_, &tokens_})
       families.push_back(family->Collect(MetricType::Counter));
     families.push_back(build_info_);
     for (const Family<ShardedHistogram>* family :
@@ -342,6 +342,7 @@ class Metrics::CountedCollector final : public prometheus::Collectable {
         .permit_wait_seconds = histogram(permit_seconds_, model, latency_buckets_, any),
         .first_audio_seconds = histogram(first_audio_seconds_, model, latency_buckets_, synthesis),
         .batch_size = histogram(batch_size_, model, kBatchBuckets, any),
+        .helped_seconds = counter(helped_, model, any),
         .audio_seconds = counter(audio_, model, synthesis),
         .characters = counter(characters_, model, translation | synthesis),
         .source_tokens = counter(tokens_, with("direction", "source"), translation),
@@ -368,7 +369,7 @@ class Metrics::CountedCollector final : public prometheus::Collectable {
     return metrics;
   }
 
-  static constexpr size_t kCountersOfAModel = 4 + kRefusals + kMethods * kStatusCodes;
+  static constexpr size_t kCountersOfAModel = 5 + kRefusals + kMethods * kStatusCodes;
 
   const std::vector<double> latency_buckets_;
   const MetricFamily build_info_;
@@ -382,6 +383,10 @@ class Metrics::CountedCollector final : public prometheus::Collectable {
       "millrace_requests_total", "Finished requests by gRPC status code.", {}};
   Family<ShardedCounter> refused_ MILLRACE_GUARDED_BY(mu_){
       "millrace_requests_refused_total", "Requests refused before they were queued.", {}};
+  Family<ShardedCounter> helped_ MILLRACE_GUARDED_BY(mu_){
+      "millrace_helped_seconds_total",
+      "Time that idle workers spent on parts of other workers' forwards.",
+      {}};
   Family<ShardedCounter> audio_ MILLRACE_GUARDED_BY(mu_){
       "millrace_audio_seconds_total", "Seconds of speech produced.", {}};
   Family<ShardedCounter> characters_ MILLRACE_GUARDED_BY(mu_){

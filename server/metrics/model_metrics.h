@@ -52,6 +52,7 @@ struct ModelMetrics {
   ShardedHistogram& permit_wait_seconds;
   ShardedHistogram& first_audio_seconds;
   ShardedHistogram& batch_size;
+  ShardedCounter& helped_seconds;
   ShardedCounter& audio_seconds;
   ShardedCounter& characters;
   ShardedCounter& source_tokens;

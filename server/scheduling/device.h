@@ -22,6 +22,8 @@ class Device {
   virtual Duration RunForward(runtime::WorkerContext& context, models::Batch& batch) = 0;
   // Returns true if a shape that the device compiles on one thread serves all threads.
   virtual bool SharesCompiledShapes() const { return false; }
+  // Returns true if forwards compute on the workers' own threads, so that idle ones can help.
+  virtual bool ComputesOnWorkers() const { return false; }
 };
 
 }  // namespace millrace::server

@@ -1,12 +1,26 @@
 #include "server/scheduling/scheduler.h"
 
 #include <algorithm>
+#include <thread>
 #include <tuple>
 #include <utility>
 
 #include "server/scheduling/served_model.h"
 
 namespace millrace::server {
+namespace {
+
+// How often a helper yields to other threads until it sleeps: for about a millisecond. A forward
+// opens its next loop soon, and waking a thread takes longer than most of the loops.
+constexpr int kYields = 3000;
+
+}  // namespace
+
+Scheduler::Scheduler(Options options, Clock& clock)
+    : options_(options),
+      clock_(clock),
+      loops_(std::min(options.workers, SharedLoops::kMostWorkers), clock,
+             [this] { WakeHelper(); }) {}
 
 QueueId Scheduler::AddQueue(const models::BatchPolicy& policy) {
   MutexLock lock(mu_);
@@ -35,7 +49,7 @@ absl::Status Scheduler::Submit(std::unique_ptr<Job>& job) {
     if (!status.ok()) return status;
     job->enqueued = now;
     Push(queue, &ModelQueue::PushFresh, std::move(job));
-    wake = ShouldWake();
+    wake = CallWorker();
   }
   if (wake) work_.NotifyOne();
   return absl::OkStatus();
@@ -58,7 +72,7 @@ void Scheduler::PutBack(std::unique_ptr<Job> job, void (ModelQueue::*push)(std::
       job->enqueued = clock_.Now();
       ModelQueue& queue = queues_[job->model->queue()];
       Push(queue, push, std::move(job));
-      wake = whom == Wake::kWorker && ShouldWake();
+      wake = whom == Wake::kWorker && CallWorker();
     }
   }
   if (job != nullptr)
@@ -104,6 +118,50 @@ std::vector<std::unique_ptr<Job>> Scheduler::TakeExpired() {
   return expired;
 }
 
+int Scheduler::MostHelpers() const {
+  const int waiting = idle_ + helping_;
+  const int busy = options_.workers - waiting;
+  return busy <= 0 ? 0 : std::clamp(options_.cores - busy, 0, waiting);
+}
+
+void Scheduler::CountHelpers() {
+  const int helpers = MostHelpers();
+  loops_.SetHelpers(helpers, std::max(helpers - helping_, 0));
+  if (helping_ > helpers) Recall();
+}
+
+void Scheduler::Recall() {
+  if (helping_ != 0) recalls_.fetch_add(1, std::memory_order_relaxed);
+}
+
+void Scheduler::WakeHelper() {
+  bool wake = false;
+  {
+    MutexLock lock(mu_);
+    wake = helping_ < MostHelpers() && ShouldWake();
+    help_wanted_ |= wake;
+  }
+  if (wake) work_.NotifyOne();
+}
+
+void Scheduler::HelpUntil(uint32_t recalls, TimePoint end) {
+  int yields = 0;
+  while (yields < kYields && recalls_.load(std::memory_order_relaxed) == recalls) {
+    if (end != TimePoint::max() && clock_.Now() >= end) return;
+    if (loops_.HelpOnce()) {
+      yields = 0;
+    } else {
+      std::this_thread::yield();
+      ++yields;
+    }
+  }
+}
+
+bool Scheduler::CallWorker() {
+  Recall();
+  return ShouldWake();
+}
+
 bool Scheduler::ShouldWake() {
   // At most one notification is under way: the woken worker passes it on when it leaves work
   // behind. This saves a futex call for most submissions.
@@ -136,6 +194,7 @@ bool Scheduler::PopBatch(Popped& popped) {
   popped.batch.clear();
   popped.dropped.clear();
   bool wake = false;
+  bool called_to_help = false;
   {
     MutexLock lock(mu_);
     for (;;) {
@@ -147,11 +206,27 @@ bool Scheduler::PopBatch(Popped& popped) {
           served_ = queue->served;
           queue->TakeBatch(now, WorkersFor(*queue, now), popped);
           total_ -= popped.batch.size() + popped.dropped.size();
-          wake = total_ != 0 && ShouldWake();
+          wake = total_ != 0 && CallWorker();
           break;
         }
       }
       ++idle_;
+      CountHelpers();
+      if (helping_ < MostHelpers() && (called_to_help || loops_.HasOpen())) {
+        called_to_help = false;
+        --idle_;
+        ++helping_;
+        CountHelpers();
+        const bool more = helping_ < MostHelpers() && ShouldWake();
+        const uint32_t recalls = recalls_.load(std::memory_order_relaxed);
+        lock.Unlock();
+        if (more) work_.NotifyOne();
+        HelpUntil(recalls, next_ready);
+        lock.Lock();
+        --helping_;
+        CountHelpers();
+        continue;
+      }
       if (next_ready == TimePoint::max()) {
         work_.Wait(mu_);
       } else {
@@ -159,6 +234,8 @@ bool Scheduler::PopBatch(Popped& popped) {
       }
       --idle_;
       wake_pending_ = false;
+      called_to_help = std::exchange(help_wanted_, false);
+      CountHelpers();
     }
   }
   if (wake) work_.NotifyOne();
@@ -182,6 +259,7 @@ std::vector<std::unique_ptr<Job>> Scheduler::Close() {
   {
     MutexLock lock(mu_);
     closed_ = true;
+    Recall();
     for (ModelQueue& queue : queues_) queue.TakeAll(waiting);
     total_ = 0;
   }

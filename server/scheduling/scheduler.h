@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -12,6 +13,7 @@
 #include "mps_runtime/base/mutex.h"
 #include "server/scheduling/job.h"
 #include "server/scheduling/model_queue.h"
+#include "server/scheduling/shared_loops.h"
 
 namespace millrace::server {
 
@@ -33,10 +35,12 @@ class Scheduler {
   struct Options {
     size_t default_queue_size = 256;  // waiting jobs of a model whose own policy says 0
     int workers = 1;  // the number of PopBatch callers, for the estimate of waiting time
+    // The number of threads that compute at the same time. As long as fewer workers are busy, idle
+    // ones help them, see SharedLoops. With 1 nobody does.
+    int cores = 1;
   };
 
-  explicit Scheduler(Options options, Clock& clock = Clock::Real())
-      : options_(options), clock_(clock) {}
+  explicit Scheduler(Options options, Clock& clock = Clock::Real());
   Scheduler(const Scheduler&) = delete;
   Scheduler& operator=(const Scheduler&) = delete;
 
@@ -61,8 +65,8 @@ class Scheduler {
   std::unique_ptr<Job> Remove(QueueId queue, const Reply& reply) MILLRACE_EXCLUDES(mu_);
 
   using Popped = server::Popped;
-  // Waits for work. Returns false once closed and empty. Both vectors are cleared first; one of
-  // them is not empty when it returns true.
+  // Waits for work, and meanwhile runs parts of other workers' loops. Returns false once closed and
+  // empty. Both vectors are cleared first; one of them is not empty when it returns true.
   bool PopBatch(Popped& popped) MILLRACE_EXCLUDES(mu_);
   // Ends the step of a batch after `took`, before any of its jobs ends or comes back: counts that
   // time as their service, and learns from their forecasts.
@@ -81,6 +85,9 @@ class Scheduler {
   // Idempotent.
   std::vector<std::unique_ptr<Job>> Close() MILLRACE_EXCLUDES(mu_);
 
+  // Returns the loops of a worker, 0 .. workers - 1.
+  SharedLoop& loops(int worker) { return loops_.of(worker); }
+
   size_t depth(QueueId queue) const MILLRACE_EXCLUDES(mu_);
   size_t capacity(QueueId queue) const MILLRACE_EXCLUDES(mu_);
 
@@ -96,6 +103,19 @@ class Scheduler {
   ModelQueue* PickReady(TimePoint now, TimePoint& next_ready) MILLRACE_REQUIRES(mu_);
   // Returns true when the caller should notify one waiting worker, after unlocking.
   bool ShouldWake() MILLRACE_REQUIRES(mu_);
+  // Calls helpers back to the queues, after their part. Returns what ShouldWake does.
+  bool CallWorker() MILLRACE_REQUIRES(mu_);
+  void Recall() MILLRACE_REQUIRES(mu_);
+  // Runs parts of loops until `end`, or until recalls_ is no longer `recalls`, or until there have
+  // been none for a while.
+  void HelpUntil(uint32_t recalls, TimePoint end) MILLRACE_EXCLUDES(mu_);
+  // Wakes an idle worker for a loop that was opened.
+  void WakeHelper() MILLRACE_EXCLUDES(mu_);
+  // Returns how many of the idle workers may help, so that no more threads compute than there are
+  // cores.
+  int MostHelpers() const MILLRACE_REQUIRES(mu_);
+  // Tells the owners of loops who is idle. Calls helpers back that are too many.
+  void CountHelpers() MILLRACE_REQUIRES(mu_);
 
   const Options options_;
   Clock& clock_;
@@ -106,9 +126,15 @@ class Scheduler {
   Duration served_ MILLRACE_GUARDED_BY(mu_){};  // ModelQueue::served of the queue last taken from
   size_t total_ MILLRACE_GUARDED_BY(mu_) = 0;   // jobs in all queues
   int idle_ MILLRACE_GUARDED_BY(mu_) = 0;       // workers in PopBatch's wait
+  int helping_ MILLRACE_GUARDED_BY(mu_) = 0;    // workers in PopBatch that run parts of loops
   bool wake_pending_ MILLRACE_GUARDED_BY(mu_) =
       false;  // a worker was notified and has not yet looked
+  bool help_wanted_ MILLRACE_GUARDED_BY(mu_) = false;  // it was notified for a loop
   bool closed_ MILLRACE_GUARDED_BY(mu_) = false;
+
+  SharedLoops loops_;
+  // Counts the reasons for which helpers must look at the queues. Written under mu_.
+  std::atomic<uint32_t> recalls_{0};
 };
 
 }  // namespace millrace::server

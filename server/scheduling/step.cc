@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "models/core/strings.h"
+#include "models/kernels/parallel_for.h"
 #include "mps_runtime/errors.h"
 #include "server/scheduling/served_model.h"
 
@@ -112,7 +113,9 @@ absl::Status RunToTheEnd(const models::Model& model, const models::Input& input,
 }  // namespace
 
 void RunStep(std::vector<std::unique_ptr<Job>> batch, Device& device,
-             runtime::WorkerContext& context, Scheduler& scheduler, Clock& clock) {
+             runtime::WorkerContext& context, Scheduler& scheduler, SharedLoop* loops,
+             Clock& clock) {
+  const kernels::ScopedLoopRunner runner(loops);
   const std::shared_ptr<ServedModel> model = batch.front()->model;
   ModelMetrics& metrics = model->metrics();
   const TimePoint start = clock.Now();
@@ -138,7 +141,10 @@ void RunStep(std::vector<std::unique_ptr<Job>> batch, Device& device,
     for (const auto& job : batch) job->alone |= !one_is_at_fault;
   }
 
-  Scheduler::StepReport report{.jobs = batch.size(), .took = clock.Now() - start};
+  // The pace of a step that was helped is that of one worker alone, as forecasts need it.
+  const Duration helped = loops == nullptr ? Duration{} : loops->TakeHelped();
+  if (helped > Duration{}) metrics.helped_seconds.Increment(Seconds(helped));
+  Scheduler::StepReport report{.jobs = batch.size(), .took = clock.Now() - start + helped};
   scheduler.EndStep(batch, report.took);
   report.tells_pace = false;
   for (const auto& job : batch) {
@@ -153,7 +159,7 @@ void RunStep(std::vector<std::unique_ptr<Job>> batch, Device& device,
   // further requests.
   Settle(std::move(batch), scheduler);
   // Delivery takes the worker's time too.
-  report.took = clock.Now() - start;
+  report.took = clock.Now() - start + helped;
   scheduler.ReportStep(model->queue(), report);
 }
 

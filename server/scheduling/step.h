@@ -15,9 +15,11 @@ namespace millrace::server {
 // Runs one step of a batch of one model on the calling worker thread: Prepare, Forward under a
 // permit, Complete. Ends the jobs that are done and requeues or parks the others. A step that
 // throws is run again job by job, so that only the job at fault fails (INTERNAL). This is the only
-// place that catches what libtorch throws on behalf of a request.
+// place that catches what libtorch throws on behalf of a request. Others may run parts of the
+// forward's loops by way of `loops`, unless it is null; their time counts as the step's.
 void RunStep(std::vector<std::unique_ptr<Job>> batch, Device& device,
-             runtime::WorkerContext& context, Scheduler& scheduler, Clock& clock = Clock::Real());
+             runtime::WorkerContext& context, Scheduler& scheduler, SharedLoop* loops,
+             Clock& clock = Clock::Real());
 
 // The part of a model's warm-up that a thread has to run.
 enum class WarmUpExtent : uint8_t { kEveryShape, kOneForward };

@@ -12,7 +12,7 @@ namespace millrace::server {
 
 absl::Status ThreadExecutor::Start(std::span<const std::shared_ptr<ServedModel>> models) {
   try {
-    for (int i = 0; i < workers_; ++i) threads_.emplace_back([this, models] { Run(models); });
+    for (int i = 0; i < workers_; ++i) threads_.emplace_back([this, i, models] { Run(i, models); });
   } catch (const std::system_error& error) {
     // The threads that run use `models`, so they end here.
     scheduler_.Close();
@@ -46,7 +46,7 @@ void ThreadExecutor::ReportStarted(absl::Status status) {
   started_cv_.NotifyAll();
 }
 
-void ThreadExecutor::Run(std::span<const std::shared_ptr<ServedModel>> models) {
+void ThreadExecutor::Run(int worker, std::span<const std::shared_ptr<ServedModel>> models) {
   std::unique_ptr<runtime::WorkerContext> context;
   try {
     context = device_.EnterWorker();
@@ -69,6 +69,7 @@ void ThreadExecutor::Run(std::span<const std::shared_ptr<ServedModel>> models) {
   if (!ok) return;
 
   // `models` may be gone from here on, since Start has returned.
+  SharedLoop* const loops = device_.ComputesOnWorkers() ? &scheduler_.loops(worker) : nullptr;
   Scheduler::Popped popped;
   while (scheduler_.PopBatch(popped)) {
     for (auto& job : popped.dropped) {
@@ -76,7 +77,8 @@ void ThreadExecutor::Run(std::span<const std::shared_ptr<ServedModel>> models) {
       const absl::Status why = outcome ? *outcome : StopStatus(job->request);
       FinishJob(std::move(job), why);
     }
-    if (!popped.batch.empty()) RunStep(std::move(popped.batch), device_, *context, scheduler_);
+    if (!popped.batch.empty())
+      RunStep(std::move(popped.batch), device_, *context, scheduler_, loops);
   }
 }
 

@@ -28,7 +28,7 @@ class ThreadExecutor final : public Executor {
   void Join() override;
 
  private:
-  void Run(std::span<const std::shared_ptr<ServedModel>> models) MILLRACE_EXCLUDES(mu_);
+  void Run(int worker, std::span<const std::shared_ptr<ServedModel>> models) MILLRACE_EXCLUDES(mu_);
   void ReportStarted(absl::Status status) MILLRACE_EXCLUDES(mu_);
 
   const int workers_;

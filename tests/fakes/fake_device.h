@@ -26,6 +26,7 @@ class FakeDevice final : public server::Device {
   }
 
   bool SharesCompiledShapes() const override { return shares_compiled_shapes; }
+  bool ComputesOnWorkers() const override { return computes_on_workers; }
 
   int alive() const { return alive_; }
   int misused() const { return misused_; }
@@ -33,6 +34,7 @@ class FakeDevice final : public server::Device {
   int max_workers = runtime::kWorkerSlots;
   Duration permit_wait{};
   bool shares_compiled_shapes = false;
+  bool computes_on_workers = true;
 
  private:
   class Context final : public runtime::WorkerContext {

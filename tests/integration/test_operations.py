@@ -195,7 +195,7 @@ METRICS = {
     "millrace_model_load_failed", "millrace_model_load_failures_total",
     "millrace_requests_total", "millrace_requests_refused_total", "millrace_requests_in_flight", "millrace_queue_depth",
     "millrace_request_duration_seconds_bucket", "millrace_queue_duration_seconds_bucket",
-    "millrace_compute_duration_seconds_bucket", "millrace_permit_wait_seconds_bucket",
+    "millrace_compute_duration_seconds_bucket", "millrace_permit_wait_seconds_bucket", "millrace_helped_seconds_total",
     "millrace_time_to_first_audio_seconds_bucket", "millrace_batch_size_bucket",
     "millrace_permits", "millrace_permits_in_use", "millrace_streams_leased", "millrace_stream_leases_total",
     "millrace_stream_lease_refusals_total", "millrace_audio_seconds_total", "millrace_characters_total", "millrace_tokens_total",

@@ -11,9 +11,14 @@
 
 #include "absl/strings/str_cat.h"
 #include "models/kernels/aligned_buffer.h"
+#include "models/kernels/parallel_conv.h"
+#include "models/kernels/parallel_for.h"
+#include "tests/fakes/threads_loop_runner.h"
 
 namespace millrace::kernels {
 namespace {
+
+using testing::ThreadsLoopRunner;
 
 std::vector<float> Random(size_t count, uint32_t seed) {
   std::mt19937 random(seed);
@@ -97,7 +102,7 @@ struct Problem : Size {
 
 using Case = std::tuple<const ConvKernels*, Size>;
 
-class ConvKernelsTest : public testing::TestWithParam<Case> {
+class ConvKernelsTest : public ::testing::TestWithParam<Case> {
  protected:
   const ConvKernels& kernels_ = *std::get<0>(GetParam());
   Problem problem_{std::get<1>(GetParam())};
@@ -212,7 +217,39 @@ TEST_P(ConvKernelsTest, AnyCutGivesTheSameBits) {
   }
 }
 
-class TanhDotTest : public testing::TestWithParam<const ConvKernels*> {};
+class ParallelConvolveTest : public ::testing::TestWithParam<const ConvKernels*> {};
+
+// The rows of a task of many products, and the blocks of one with few rows, are computed by several
+// threads. Both pairs of pointers have results; the gate has half as many.
+TEST_P(ParallelConvolveTest, ThreadsTogetherGiveTheSameBits) {
+  const ConvKernels& kernels = *GetParam();
+  for (const Size& size : {Size{1500, 5, 2, 96, 3}, Size{70, 3, 1, 512, 32}}) {
+    Problem problem(size);
+    for (const bool gate : {false, true}) {
+      std::vector<std::vector<float>> results(4, std::vector<float>(problem.residual.size()));
+      const auto convolve = [&](float* raw, float* active) {
+        ConvTask task = problem.Task(kernels);
+        task.gate = gate;
+        task.output_pitch = gate ? problem.width() / 2 : problem.width();
+        task.raw = raw;
+        task.active = active;
+        task.slope = 0.1F;
+        task.residual = problem.residual.data();
+        task.partial = problem.partial.data();
+        ParallelConvolve(task, kernels);
+      };
+      convolve(results[0].data(), results[1].data());
+      ThreadsLoopRunner runner(8);
+      const ScopedLoopRunner scope(&runner);
+      convolve(results[2].data(), results[3].data());
+      EXPECT_EQ(runner.loops(), 1);
+      ASSERT_EQ(results[0], results[2]) << size.rows << " rows";
+      ASSERT_EQ(results[1], results[3]) << size.rows << " rows";
+    }
+  }
+}
+
+class TanhDotTest : public ::testing::TestWithParam<const ConvKernels*> {};
 
 TEST_P(TanhDotTest, OverlapsItsRows) {
   constexpr int64_t kPitch = 32;
@@ -231,7 +268,7 @@ TEST_P(TanhDotTest, OverlapsItsRows) {
   }
 }
 
-class MomentsTest : public testing::TestWithParam<const ConvKernels*> {};
+class MomentsTest : public ::testing::TestWithParam<const ConvKernels*> {};
 
 TEST_P(MomentsTest, SumsEachChannel) {
   constexpr int64_t kRows = 21;
@@ -279,16 +316,18 @@ std::vector<const ConvKernels*> All() {
 }
 
 INSTANTIATE_TEST_SUITE_P(InstructionSets, ConvKernelsTest,
-                         testing::Combine(testing::ValuesIn(All()),
-                                          testing::Values(kSmall, kLarge, kFarReach, kExact, kWide,
-                                                          kNarrow, kOneTap)),
+                         ::testing::Combine(::testing::ValuesIn(All()),
+                                            ::testing::Values(kSmall, kLarge, kFarReach, kExact,
+                                                              kWide, kNarrow, kOneTap)),
                          [](const auto& info) {
                            return absl::StrCat(std::get<0>(info.param)->name, "_",
                                                std::get<1>(info.param).rows, "_rows");
                          });
-INSTANTIATE_TEST_SUITE_P(InstructionSets, MomentsTest, testing::ValuesIn(All()),
+INSTANTIATE_TEST_SUITE_P(InstructionSets, MomentsTest, ::testing::ValuesIn(All()),
                          [](const auto& info) { return std::string(info.param->name); });
-INSTANTIATE_TEST_SUITE_P(InstructionSets, TanhDotTest, testing::ValuesIn(All()),
+INSTANTIATE_TEST_SUITE_P(InstructionSets, ParallelConvolveTest, ::testing::ValuesIn(All()),
+                         [](const auto& info) { return std::string(info.param->name); });
+INSTANTIATE_TEST_SUITE_P(InstructionSets, TanhDotTest, ::testing::ValuesIn(All()),
                          [](const auto& info) { return std::string(info.param->name); });
 
 }  // namespace

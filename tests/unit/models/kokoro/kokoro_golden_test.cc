@@ -20,8 +20,10 @@
 #include <numeric>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "models/kernels/parallel_for.h"
 #include "models/kokoro/kokoro_batch.h"
 #include "models/kokoro/kokoro_decoder.h"
 #include "models/kokoro/kokoro_encoder.h"
@@ -29,6 +31,7 @@
 #include "models/speech/device_noise.h"
 #include "models/speech/noise.h"
 #include "tests/fakes/fake_worker_context.h"
+#include "tests/fakes/threads_loop_runner.h"
 
 namespace millrace::kokoro {
 namespace {
@@ -181,6 +184,30 @@ TEST_F(KokoroGoldenTest, CurvesAndSamplesEqualThoseOfPyTorch) {
 }
 
 // From the same curves on, as above; all sentences at once, as on an accelerator.
+TEST_F(KokoroGoldenTest, ThreadsTogetherGiveTheSameBits) {
+  const KokoroDecoder decoder(*weights_, kSampleRate);
+  ASSERT_TRUE(weights_->status().ok()) << weights_->status();
+  const std::vector<Golden> all = ReadGolden();
+  const Golden& golden =
+      *std::ranges::min_element(all, {}, [](const Golden& one) { return one.samples.size(); });
+  const at::Tensor style = Style(golden.voice, golden.phonemes.size());
+  const int64_t half = decoder.style_channels();
+  const auto speak = [&] {
+    const auto encoded = encoder_->Forward(golden.phonemes, style.narrow(1, half, half), 1.0);
+    const int64_t frames =
+        std::accumulate(encoded.frames.begin(), encoded.frames.end(), int64_t{0});
+    std::vector<float> noise = HashNoise(static_cast<size_t>(
+        frames * weights_->shape().samples_per_frame() * decoder.noise_per_sample()));
+    return *decoder.Decode(encoded, decoder.Predict(encoded, style), style, std::move(noise),
+                           [] { return false; });
+  };
+  const std::vector<float> alone = speak();
+  testing::ThreadsLoopRunner runner(8);
+  const kernels::ScopedLoopRunner scope(&runner);
+  EXPECT_EQ(speak(), alone);
+  EXPECT_GT(runner.loops(), 100);
+}
+
 TEST_F(KokoroGoldenTest, APaddedBatchSpeaksAsEachAlone) {
   const KokoroDecoder decoder(*weights_, kSampleRate);
   const KokoroEncoder padded_encoder(*weights_, /*padded=*/true);

@@ -2,6 +2,7 @@
 
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/empty.h>
+#include <ATen/ops/zeros_like.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -10,10 +11,12 @@
 #include <vector>
 
 #include "models/kernels/conv_kernels.h"
+#include "models/kernels/parallel_for.h"
 #include "models/kokoro/aten_snake_block.h"
 #include "models/kokoro/cpu_snake_block.h"
 #include "models/kokoro/kokoro_weights.h"
 #include "tests/fakes/temporary_folder.h"
+#include "tests/fakes/threads_loop_runner.h"
 #include "tests/unit/models/kokoro/tiny_kokoro.h"
 
 namespace millrace::kokoro {
@@ -53,7 +56,7 @@ TEST(SnakeBlockTest, CpuEqualsAten) {
     ASSERT_TRUE(weights->status().ok()) << weights->status();
     const at::Tensor style = Signal({1, 6}, 0.5, 0);
     SnakeScratch scratch;
-    for (kernels::Scratch* memory : {&scratch.sum, &scratch.middle, &scratch.active})
+    for (kernels::Scratch* memory : {&scratch.sum, &scratch.middle})
       std::fill_n(memory->Take(200'000), 200'000, std::numeric_limits<float>::quiet_NaN());
     // Shorter than the convolutions reach, odd, and long; about 0 and far from it.
     for (const int64_t rows : {1, 2, 7, 65, 1000}) {
@@ -70,6 +73,29 @@ TEST(SnakeBlockTest, CpuEqualsAten) {
       }
     }
   }
+}
+
+TEST(SnakeBlockTest, ThreadsTogetherGiveTheSameBits) {
+  const at::InferenceMode inference;
+  const testing::TemporaryFolder folder;
+  WriteTinyKokoro(folder.path(), {});
+  auto weights = KokoroWeights::Open(folder.path() / "model.safetensors", at::kCPU);
+  ASSERT_TRUE(weights.ok()) << weights.status();
+  const CpuSnakeBlock block(*weights, "decoder.generator.resblocks.0", 34, 6, {1, 3});
+  const at::Tensor style = Signal({1, 6}, 0.5, 0);
+  // More rows than a chunk has, and no multiple of them.
+  const at::Tensor x = Signal({1, 34, 10'007}, 2, 1);
+  const at::Tensor alone = at::zeros_like(x);
+  SnakeScratch scratch;
+  block.AddTo(alone, x, style, scratch);
+  testing::ThreadsLoopRunner runner(8);
+  const kernels::ScopedLoopRunner scope(&runner);
+  for (int i = 0; i < 3; ++i) {
+    const at::Tensor together = at::zeros_like(x);
+    block.AddTo(together, x, style, scratch);
+    ASSERT_EQ(GreatestDifference(alone, together), 0);
+  }
+  EXPECT_GT(runner.loops(), 3);
 }
 
 TEST(SnakeKernelTest, IsExactFarFromZeroOnEveryProcessor) {

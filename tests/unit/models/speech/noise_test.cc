@@ -5,6 +5,9 @@
 #include <cmath>
 #include <vector>
 
+#include "models/kernels/parallel_for.h"
+#include "tests/fakes/threads_loop_runner.h"
+
 namespace millrace::speech {
 namespace {
 
@@ -33,6 +36,24 @@ TEST(NoiseSourceTest, TheNextDrawGoesOn) {
   source.Fill(first);
   source.Fill(second);
   EXPECT_NE(first, second);
+}
+
+TEST(NoiseSourceTest, ThreadsTogetherDrawTheSameValues) {
+  constexpr size_t kCount = 50'003;
+  const std::vector<float> alone = Draw(5, 1, kCount);
+  // In two draws of which the first ends within a block.
+  NoiseSource source(5, 1);
+  std::vector<float> again(kCount), more(8);
+  testing::ThreadsLoopRunner runner(8);
+  const kernels::ScopedLoopRunner scope(&runner);
+  source.Fill(again);
+  EXPECT_EQ(again, alone);
+  EXPECT_EQ(runner.loops(), 1);
+  source.Fill(more);
+  EXPECT_EQ(more, [&] {
+    const std::vector<float> longer = Draw(5, 1, kCount + 1 + 8);
+    return std::vector<float>(longer.end() - 8, longer.end());
+  }());
 }
 
 TEST(NoiseSourceTest, IsGaussian) {

@@ -12,11 +12,14 @@
 #include <string>
 #include <vector>
 
+#include "models/kernels/parallel_for.h"
+#include "models/speech/noise.h"
 #include "models/vits/aten_vits_decoder.h"
 #include "models/vits/cpu_vits_decoder.h"
 #include "models/vits/vits_encoder.h"
 #include "models/vits/vits_weights.h"
 #include "tests/fakes/fake_worker_context.h"
+#include "tests/fakes/threads_loop_runner.h"
 
 namespace millrace::vits {
 namespace {
@@ -60,7 +63,7 @@ float GreatestDifference(const std::vector<float>& expected, const std::vector<f
   return greatest;
 }
 
-class VitsGoldenTest : public testing::TestWithParam<bool> {};
+class VitsGoldenTest : public ::testing::TestWithParam<bool> {};
 
 TEST_P(VitsGoldenTest, SamplesEqualThoseOfOnnxruntime) {
   const at::InferenceMode inference;
@@ -96,7 +99,37 @@ TEST_P(VitsGoldenTest, SamplesEqualThoseOfOnnxruntime) {
   RecordProperty("greatest_difference", std::to_string(greatest));
 }
 
-INSTANTIATE_TEST_SUITE_P(Decoders, VitsGoldenTest, testing::Bool(),
+TEST(CpuVitsGoldenTest, ThreadsTogetherGiveTheSameBits) {
+  const at::InferenceMode inference;
+  auto weights =
+      VitsWeights::Open(ModelsFolder() / "piper-en-us-joe/1/model.safetensors", at::kCPU);
+  ASSERT_TRUE(weights.ok()) << weights.status();
+  const VitsEncoder encoder(*weights);
+  const CpuVitsDecoder decoder(*weights, encoder.latent());
+  ASSERT_TRUE(weights->status().ok()) << weights->status();
+  const std::vector<Golden> all = ReadGolden();
+  ASSERT_FALSE(all.empty());
+  const Golden& golden = all.front();
+  models::FakeWorkerContext context;
+  const auto speak = [&] {
+    const std::vector<float> silence(2 * golden.phonemes.size());
+    auto encoded = encoder.Forward(golden.phonemes, silence, 0, 1, 0);
+    const int64_t frames =
+        std::accumulate(encoded.frames.begin(), encoded.frames.end(), int64_t{0});
+    std::vector<float> noise(static_cast<size_t>(frames * encoder.latent()));
+    speech::NoiseSource(3, 0).Fill(noise);
+    return *decoder.Start({encoded.statistics, encoded.frames, noise, 0.667F, 0})
+                ->Generate(
+                    0, frames, [] { return false; }, context);
+  };
+  const std::vector<float> alone = speak();
+  testing::ThreadsLoopRunner runner(8);
+  const kernels::ScopedLoopRunner scope(&runner);
+  EXPECT_EQ(speak(), alone);
+  EXPECT_GT(runner.loops(), 20);
+}
+
+INSTANTIATE_TEST_SUITE_P(Decoders, VitsGoldenTest, ::testing::Bool(),
                          [](const auto& info) { return info.param ? "Native" : "Aten"; });
 
 }  // namespace

@@ -27,7 +27,7 @@ class StepTest : public SchedulingTest {
   }
 
   void Run(std::vector<std::unique_ptr<Job>> batch) {
-    RunStep(std::move(batch), device_, *context_, scheduler_, clock_);
+    RunStep(std::move(batch), device_, *context_, scheduler_, /*loops=*/nullptr, clock_);
   }
   void Run(const std::shared_ptr<ServedModel>& model,
            const std::vector<testing::FakeReply*>& replies) {

@@ -1,0 +1,77 @@
+#include "models/kernels/parallel_conv.h"
+
+#include <algorithm>
+
+#include "models/kernels/parallel_for.h"
+
+namespace millrace::kernels {
+namespace {
+
+// The products of a small part, a tenth of a millisecond or so, and of the largest, within which a
+// helper is back at work of its own.
+constexpr int64_t kSmallPart = 4 * 1024 * 1024;
+constexpr int64_t kLargePart = 8 * kSmallPart;
+// The parts for each thread beyond which they are no smaller than they must be.
+constexpr int64_t kPartsOfThread = 16;
+// The least rows of a part, since each part reads all the weights of its blocks.
+constexpr int64_t kLeastRows = 64;
+
+int64_t DivideUp(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+// The output channels of a row of `raw` in a block.
+int64_t OutputsOfBlock(const ConvTask& task) {
+  return task.gate ? kChannelBlock / 2 : kChannelBlock;
+}
+
+float* Skip(float* rows, int64_t floats) { return rows == nullptr ? nullptr : rows + floats; }
+const float* Skip(const float* rows, int64_t floats) {
+  return rows == nullptr ? nullptr : rows + floats;
+}
+
+// Returns the part of a task that computes some rows of some blocks.
+ConvTask Part(const ConvTask& task, int64_t weights_of_block, int64_t row, int64_t rows,
+              int64_t block, int64_t blocks) {
+  ConvTask part = task;
+  const int64_t at = row * task.output_pitch + block * OutputsOfBlock(task);
+  part.input = task.input + row * task.input_pitch;
+  part.weights = task.weights + block * weights_of_block;
+  part.bias = task.bias + block * kChannelBlock;
+  part.rows = rows;
+  part.blocks = blocks;
+  part.residual = Skip(task.residual, at);
+  part.partial = Skip(task.partial, at);
+  part.raw = Skip(task.raw, at);
+  part.active = Skip(task.active, at);
+  return part;
+}
+
+}  // namespace
+
+void ParallelConvolve(const ConvTask& task, const ConvKernels& kernels) {
+  const int64_t products = task.rows * task.blocks * kChannelBlock * task.taps * task.in_channels;
+  const int64_t width = products < 2 * kSmallPart ? 1 : ParallelWidth();
+  if (width == 1) {
+    kernels.convolve(task);
+    return;
+  }
+  const int64_t parts = DivideUp(std::max(std::min(products / kSmallPart, kPartsOfThread * width),
+                                          products / kLargePart),
+                                 width) *
+                        width;
+  // Rows are cut first, because each cut between blocks reads the inputs once more.
+  const int64_t rows =
+      DivideUp(std::max(DivideUp(task.rows, parts), kLeastRows), kernels.row_step) *
+      kernels.row_step;
+  const int64_t row_parts = DivideUp(task.rows, rows);
+  const int64_t block_parts = std::min(DivideUp(parts, row_parts), task.blocks);
+  const int64_t weights_of_block = kernels.packed_size(task) / task.blocks;
+  ParallelFor(row_parts * block_parts, [&](int64_t part) {
+    const int64_t row = part / block_parts * rows;
+    const int64_t first = part % block_parts * task.blocks / block_parts;
+    const int64_t last = (part % block_parts + 1) * task.blocks / block_parts;
+    kernels.convolve(
+        Part(task, weights_of_block, row, std::min(rows, task.rows - row), first, last - first));
+  });
+}
+
+}  // namespace millrace::kernels
