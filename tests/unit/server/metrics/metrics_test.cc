@@ -262,7 +262,7 @@ TEST_F(MetricsTest, AModelHasTheSeriesOfItsTaskAlone) {
   std::string page = metrics_.Text();
   EXPECT_EQ(Matches(page, "method=\"([A-Za-z]+)\",model=\"voice\"", 1),
             (std::set<std::string>{"Synthesize", "StreamSynthesize", "SynthesizeTextStream",
-                                   "HttpSpeech"}));
+                                   "HttpSpeech", "WyomingSpeech", "WyomingTextStream"}));
   EXPECT_THAT(page, HasSubstr("millrace_audio_seconds_total{model=\"voice\"} 0\n"));
   EXPECT_THAT(page, Not(HasSubstr("millrace_tokens_total{")));
   // Another version of it may do something else.
