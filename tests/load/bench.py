@@ -13,20 +13,20 @@ import statistics
 import sys
 from pathlib import Path
 
-from harness import machine, report
+from harness import instruction_sets, machine, report
 from harness.clients import LoadFailed
 from harness.context import Context
 from harness.processes import ServerFailed
-from scenarios import (first_audio, first_word, formats, ghz, long_text, memory, metrics_cost, null, opus_peers, overload, overload_long, pivot,
-                       soak, speech, speech_peers, startup, stream, translate, translation_peers)
+from scenarios import (first_audio, first_word, formats, ghz, long_text, memory, metrics_cost, null, one_request, opus_peers, overload,
+                       overload_long, pivot, soak, speech, speech_peers, startup, stream, translate, translation_peers)
 
 ROOT = Path(__file__).resolve().parents[2]
 BENCHMARKS = ROOT / "BENCHMARKS.md"
 PLOT_FOLDER = "docs"
 SCENARIOS = {"startup": startup, "null": null, "metrics-cost": metrics_cost, "ghz": ghz, "translate": translate, "speech": speech,
              "speech-peers": speech_peers, "translation-peers": translation_peers, "opus-peers": opus_peers, "first-word": first_word,
-             "pivot": pivot, "formats": formats, "stream": stream, "first-audio": first_audio, "long-text": long_text, "memory": memory, "overload": overload,
-             "overload-long": overload_long, "soak": soak}
+             "pivot": pivot, "formats": formats, "stream": stream, "first-audio": first_audio, "one-request": one_request,
+             "long-text": long_text, "memory": memory, "overload": overload, "overload-long": overload_long, "soak": soak}
 LONG = ("formats", "opus-peers", "overload", "overload-long", "soak")  # not part of the short run
 
 
@@ -50,6 +50,8 @@ def parse_arguments(argv):
     parser.add_argument("--server-flag", action="append", default=[], metavar="FLAG", help="added to `millrace serve`, as --server-flag=--x=y")
     parser.add_argument("--server-cpus", type=machine.parse_cpus, metavar="LIST",
                         help="keep the servers on these CPUs, as 0,1 or 0-3, and the generators on the others (Linux)")
+    parser.add_argument("--cpu-isa", choices=instruction_sets.VARIABLES,
+                        help="limit the daemon and its peers, onnxruntime excepted, to an instruction set; results have names of their own")
     args = parser.parse_args(argv)
     if unknown := [name for name in args.scenarios if name not in (*SCENARIOS, "report")]:
         parser.error(f"unknown scenario: {', '.join(unknown)}")
@@ -66,11 +68,15 @@ def command_line(name, argv):
 
 def run_scenario(name, args, argv):
     scenario = SCENARIOS[name]
+    name += instruction_sets.suffix(args.cpu_isa)
     with Context(name, scenario, args) as context:
         result = scenario.run(context)
         plot_files = context.plots
-    result.command = command_line(name, argv)
+    result.command = command_line(name.removesuffix(instruction_sets.suffix(args.cpu_isa)), argv)
     result.machine = machine.describe()
+    if args.cpu_isa:
+        result.title += f" ({args.cpu_isa})"
+        result.machine += f"; limited to {args.cpu_isa}"
     result.date = datetime.date.today().isoformat()
     result.others = max(context.noise, default=0.0)
     result.others_median = statistics.median(context.noise) if context.noise else 0.0
@@ -94,6 +100,7 @@ def publish(name, result, plot_files):
 def publish_saved(args, names):
     """Writes the sections again from the results that are there."""
     for name in names:
+        name += instruction_sets.suffix(args.cpu_isa)
         path = args.out / f"{name}.json"
         if path.exists():
             result = report.load(path)
@@ -109,6 +116,8 @@ def main(argv):
         return 0
     if not names:
         names = [n for n in SCENARIOS if args.full or n not in LONG]
+    if args.cpu_isa:
+        instruction_sets.limit_peers(args.cpu_isa)
     missed, failed = [], []
     for name in names:
         print(f"\n=== {name}", flush=True)

@@ -11,8 +11,9 @@ from pathlib import Path
 from types import SimpleNamespace
 from unittest import mock
 
+import bench
 import plot_main_figures
-from harness import clients, context, goals, machine, opus, peers, report
+from harness import clients, context, goals, instruction_sets, machine, opus, peers, report
 from harness.journal import Journal
 from harness.levels import by_share, level
 from harness.long_text import chapter
@@ -202,6 +203,25 @@ class PeersTest(unittest.TestCase):
         result = [{"audio_rate": 1, "cpu_per_audio_s": 1, "audio_seconds": 1}]
         for case, ratio in (("Piper: piper's own runtime, 1 at once", "4.00x"), ("Piper: onnxruntime", "4.00x")):
             self.assertEqual(speech_peers.row(case, result, rates)[-1], ratio)
+
+
+class InstructionSetsTest(unittest.TestCase):
+    def test_peers_are_limited_by_their_own_variables(self):
+        with mock.patch.dict(os.environ, {"ATEN_CPU_CAPABILITY": "avx512"}):
+            instruction_sets.limit_peers("avx2")
+            self.assertEqual((os.environ["ATEN_CPU_CAPABILITY"], os.environ["CT2_FORCE_CPU_ISA"]), ("avx2", "AVX2"))
+
+    def test_a_limited_run_has_names_of_its_own(self):
+        with tempfile.TemporaryDirectory() as folder:
+            args = bench.parse_arguments(["null", "--cpu-isa", "avx2", "--out", folder, "--build", folder])
+            limited = context.Context("null-avx2", SimpleNamespace(SHORT={"repeats": 1, "seconds": 1}), args)
+            self.assertEqual(limited.plot("null.png").name, "null-avx2.png")
+            self.assertEqual(limited.server_flags, ["--cpu-isa", "avx2"])
+
+    def test_bfloat16_is_measured_only_where_the_daemon_takes_it(self):
+        for isa, flags, taken in ((None, {"avx512_bf16"}, True), ("avx512", {"avx512_bf16"}, True), ("avx2", {"avx512_bf16"}, False),
+                                  (None, {"avx2"}, False)):
+            self.assertEqual(instruction_sets.multiplies_bfloat16(isa, flags), taken)
 
 
 class OpusTest(unittest.TestCase):

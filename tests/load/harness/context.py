@@ -3,7 +3,7 @@
 import statistics
 import time
 
-from harness import machine
+from harness import instruction_sets, machine
 from harness.journal import Journal
 
 
@@ -13,7 +13,8 @@ class Context:
     def __init__(self, name, scenario, args):
         self.name, self.args = name, args
         self.build, self.models, self.out = args.build, args.models, args.out
-        self.server_flags = args.server_flag
+        self.cpu_isa = args.cpu_isa
+        self.server_flags = [*args.server_flag, *(["--cpu-isa", args.cpu_isa] if args.cpu_isa else [])]
         self._server_cpus = args.server_cpus
         defaults = scenario.FULL if args.full else scenario.SHORT
         self.repeats = args.repeats or defaults["repeats"]
@@ -51,7 +52,8 @@ class Context:
 
     def plot(self, file_name):
         """Where to save a plot."""
-        self.plots.append(self.out / file_name)
+        stem, dot, ending = file_name.rpartition(".")
+        self.plots.append(self.out / f"{stem}{instruction_sets.suffix(self.cpu_isa)}{dot}{ending}")
         return self.plots[-1]
 
     def say(self, text):

@@ -154,6 +154,15 @@ class OthersMeter:
         self.share = max(0.0, others / (wall * os.cpu_count()))
 
 
+def cpu_flags():
+    """What the processor has, in the words of /proc/cpuinfo; empty where there is no such file."""
+    try:
+        match = re.search(r"^flags\s*:\s*(.*)$", Path("/proc/cpuinfo").read_text(), re.M)
+    except OSError:
+        return set()
+    return set(match.group(1).split()) if match else set()
+
+
 def describe():
     """One line on hardware and system, without names of hosts."""
     def first(pattern, path):
@@ -167,7 +176,7 @@ def describe():
     cache = first(r"^cache size\s*:\s*(.*)$", "/proc/cpuinfo")
     memory = first(r"^MemTotal:\s*(\d+)", "/proc/meminfo")
     system = first(r'^PRETTY_NAME="(.*)"$', "/etc/os-release") or platform.system()
-    flags = set((first(r"^flags\s*:\s*(.*)$", "/proc/cpuinfo") or "").split())
+    flags = cpu_flags()
     virtual = " (virtual machine)" if "hypervisor" in flags else ""
     vector = [f for f in ("avx2", "avx512f", "avx512_vnni", "avx512_bf16", "amx_bf16") if f in flags]
     parts = [f"{os.cpu_count()} cores of {cpu}{virtual}"]

@@ -8,6 +8,8 @@ import time
 import urllib.error
 import urllib.request
 
+from harness import machine
+
 
 class ServerFailed(RuntimeError):
     pass
@@ -110,8 +112,8 @@ def find_tool(build, name):
     raise SystemExit(f"{name}: not found in {build}; run scripts/load.sh, which builds it")
 
 
-def start_millrace(context, name, *flags, start_timeout_s=300):
-    """The daemon as a user would start it, on free ports."""
+def start_millrace(context, name, *flags, start_timeout_s=300, cpus=None):
+    """The daemon as a user would start it, on free ports; on these CPUs, or on those that servers have."""
     port_file = context.out / f"{name}.ports.json"
     command = [str(find_tool(context.build, "millrace")), "serve", "--models", str(context.models),
                "--grpc-address", "127.0.0.1:0", "--http-address", "127.0.0.1:0",
@@ -121,7 +123,8 @@ def start_millrace(context, name, *flags, start_timeout_s=300):
             command[command.index(flag) + 1] = value
         else:
             command += [flag, value]
-    return context.hold(Server(name, context.server_command(command), port_file, context.out / f"{name}.log", start_timeout_s))
+    command = machine.on_cpus(command, cpus) if cpus else context.server_command(command)
+    return context.hold(Server(name, command, port_file, context.out / f"{name}.log", start_timeout_s))
 
 
 def start_floor(context, name="floor"):

@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from harness import clients, machine, opus, peers, plots
+from harness import clients, instruction_sets, machine, opus, peers, plots
 from harness.context import interleaved, median, spread
 from harness.processes import start_millrace
 from harness.report import Bar, Result
@@ -58,8 +58,10 @@ def run(context):
     python = peers.python("opus")
     model = opus.prepare(context)
     converted = convert(python, model)
-    servers = {precision: start_millrace(context, f"millrace-opus-{precision}", "--models", str(folder))
-               for precision, folder in model.packages.items()}
+    precisions = [precision for precision in model.packages
+                  if precision != "bfloat16" or instruction_sets.multiplies_bfloat16(context.cpu_isa, machine.cpu_flags())]
+    servers = {precision: start_millrace(context, f"millrace-opus-{precision}", "--models", str(model.packages[precision]))
+               for precision in precisions}
     memory = {precision: machine.anonymous_mb(server.pid) for precision, server in servers.items()}
 
     def millrace(precision, callers, count):
@@ -82,7 +84,8 @@ def run(context):
     differ = context.trial("texts", lambda: texts_that_differ(context, python, model, servers["float32"]))
     for precision in servers:
         millrace(precision, CALLERS, 2 * CALLERS)   # warm
-    trials = interleaved(context, [*OURS, *CTRANSLATE2, TRANSFORMERS], trial)
+    ours = [case for case, (precision, _, _) in OURS.items() if precision in servers]
+    trials = interleaved(context, [*ours, *CTRANSLATE2, TRANSFORMERS], trial)
     rates = {case: median(results, "rate") for case, results in trials.items()}
     plot = context.plot("opus-peers.png")
     plots.lying_bars(plot, "Shape of OPUS-MT-base", "target tokens per second", rates)
