@@ -1,5 +1,7 @@
 #include "models/kernels/packed_linear.h"
 
+#include "models/kernels/target.h"
+
 namespace millrace::kernels {
 namespace {
 
@@ -11,6 +13,10 @@ Packed Pack(std::span<const FloatLinear> layers, Precision precision) {
 }
 
 }  // namespace
+
+bool IsNative(Precision precision) {
+  return precision != Precision::kBfloat16 || CanRun(Target::kAvx512Bf16);
+}
 
 LinearKernels LinearKernels::For(Precision precision) {
   LinearKernels best{.floats = *SupportedFloatKernels().front(), .precision = precision};

@@ -13,6 +13,10 @@
 
 namespace millrace::kernels {
 
+// Returns true if the best kernels of this precision multiply its numbers as they are. Others widen
+// them to float32 first, which is slower than float32 itself. Thread-safe.
+bool IsNative(Precision precision);
+
 // The kernels of linear layers, which determine their precision.
 struct LinearKernels {
   const FloatKernels& floats;

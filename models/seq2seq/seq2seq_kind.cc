@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 
 #include "absl/strings/str_cat.h"
 #include "millrace/config/v1/model.pb.h"
@@ -14,7 +15,8 @@ namespace {
 
 namespace v1 = millrace::config::v1;
 
-kernels::Precision Convert(v1::Precision precision, const models::ConfigSection& section) {
+std::optional<kernels::Precision> Convert(v1::Precision precision,
+                                          const models::ConfigSection& section) {
   switch (precision) {
     case v1::PRECISION_UNSPECIFIED:
     case v1::PRECISION_FLOAT32:
@@ -23,10 +25,13 @@ kernels::Precision Convert(v1::Precision precision, const models::ConfigSection&
       return kernels::Precision::kBfloat16;
     case v1::PRECISION_INT8:
       return kernels::Precision::kInt8;
+    case v1::PRECISION_AUTO:
+      return std::nullopt;
     default:
       section.Error("precision", absl::StrCat(static_cast<int>(precision),
                                               " is unknown, allowed are PRECISION_FLOAT32, "
-                                              "PRECISION_BFLOAT16 and PRECISION_INT8"));
+                                              "PRECISION_BFLOAT16, PRECISION_INT8 and "
+                                              "PRECISION_AUTO"));
       return kernels::Precision::kFloat32;
   }
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,9 +28,9 @@ class Seq2SeqModelConfig final : public models::KindConfig {
   int beam_size = 4;                // 1..16
   float length_penalty = 1.0F;      // -10..10
   bool early_stopping = false;
-  int no_repeat_ngram_size = 0;     // 0..64; 0: no limit
-  float repetition_penalty = 1.0F;  // 0.01..100
-  kernels::Precision precision = kernels::Precision::kFloat32;
+  int no_repeat_ngram_size = 0;                 // 0..64; 0: no limit
+  float repetition_penalty = 1.0F;              // 0.01..100
+  std::optional<kernels::Precision> precision;  // none: the fastest that is as good as float32
 };
 
 extern const models::ModelKind kKind;

@@ -1,17 +1,20 @@
 #include "models/seq2seq/seq2seq_model.h"
 
 #include <algorithm>
+#include <string_view>
 #include <utility>
 #include <variant>
 
 #include "absl/status/status.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "models/kernels/packed_linear.h"
 #include "models/seq2seq/aten_seq2seq_engine.h"
 #include "models/seq2seq/seq2seq_engine.h"
 #include "models/seq2seq/seq2seq_weights.h"
 #include "models/translation/search/search_request.h"
 #include "models/translation/translation_batch.h"
+#include "mps_runtime/base/log_sink.h"
 
 namespace millrace::seq2seq {
 namespace {
@@ -76,18 +79,42 @@ absl::Status CheckDefault(const char* field, const std::string& language,
                    " languages, the first of which is '", all.front(), "'"));
 }
 
+absl::StatusOr<kernels::Precision> PrecisionFor(const Seq2SeqOptions& options,
+                                                std::string_view model) {
+  using kernels::Precision;
+  const bool on_cpu = options.device == runtime::DeviceType::kCpu;
+  if (!options.precision) {
+    const bool fast = on_cpu && kernels::IsNative(Precision::kBfloat16);
+    if (on_cpu) {
+      SendToLog(LogSeverity::kInfo,
+                absl::StrCat("model '", model, "': PRECISION_AUTO is ",
+                             fast ? "bfloat16" : "float32", ", because this processor ",
+                             fast ? "multiplies" : "does not multiply", " bfloat16"));
+    }
+    return fast ? Precision::kBfloat16 : Precision::kFloat32;
+  }
+  if (!on_cpu && *options.precision != Precision::kFloat32) {
+    return absl::InvalidArgumentError(
+        "precision: bfloat16 and int8 are for the CPU; on a device none may be set, or "
+        "PRECISION_FLOAT32 or PRECISION_AUTO");
+  }
+  if (on_cpu && !kernels::IsNative(*options.precision)) {
+    return absl::InvalidArgumentError(
+        "precision: PRECISION_BFLOAT16 would be slower than float32 on this processor, which does "
+        "not multiply bfloat16; allowed here are PRECISION_FLOAT32, PRECISION_INT8 and "
+        "PRECISION_AUTO");
+  }
+  return *options.precision;
+}
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<models::Model>> Seq2SeqModel::Load(const Seq2SeqOptions& options,
                                                                   models::ModelInfo info) {
   if (absl::Status status = translation::CheckSearchOptions(options.search); !status.ok())
     return status;
-  if (options.device != runtime::DeviceType::kCpu &&
-      options.precision != kernels::Precision::kFloat32) {
-    return absl::InvalidArgumentError(
-        "precision: bfloat16 and int8 are for the CPU; on a device none may be set, or "
-        "PRECISION_FLOAT32");
-  }
+  const auto precision = PrecisionFor(options, info.name);
+  if (!precision.ok()) return precision.status();
   auto config = ReadSeq2SeqConfig(options.config_file);
   if (!config.ok()) return config.status();
   auto weights = Seq2SeqWeights::Load(options.weights_file, *config);
@@ -124,7 +151,7 @@ absl::StatusOr<std::unique_ptr<models::Model>> Seq2SeqModel::Load(const Seq2SeqO
   if (options.device == runtime::DeviceType::kCpu) {
     engine = std::make_unique<Seq2SeqEngine>(
         std::make_unique<Seq2SeqNetwork>(*weights, *config,
-                                         kernels::LinearKernels::For(options.precision)),
+                                         kernels::LinearKernels::For(*precision)),
         *config, static_cast<size_t>(weights->longest()));
   } else {
     engine = MakeAtenSeq2SeqEngine(

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -30,8 +31,9 @@ struct Seq2SeqOptions {
   float max_length_factor = 2.5F;            // target tokens per source token, plus 5
   size_t max_source_tokens = 256;            // a longer sentence is cut at a word
   translation::SearchOptions search;         // `hypotheses` is 1
-  kernels::Precision precision =
-      kernels::Precision::kFloat32;  // CUDA: float16 instead; others on the CPU only
+  // CUDA: float16 in place of float32; others on the CPU only. None: bfloat16 on a CPU that
+  // multiplies it, else float32.
+  std::optional<kernels::Precision> precision = kernels::Precision::kFloat32;
   runtime::DeviceType device = runtime::DeviceType::kCpu;
   models::ShapePolicy shapes = models::ShapePolicy::kExact;
   translation::TranslationCache::ForModel cache = {};  // finished translations

@@ -6,7 +6,7 @@
 namespace millrace {
 
 // After a fatal line the process aborts, so the sink returns only when that line has been written.
-enum class LogSeverity : uint8_t { kWarning, kError, kFatal };
+enum class LogSeverity : uint8_t { kInfo, kWarning, kError, kFatal };
 
 // Takes a line without its line break. Called on any thread; must not throw.
 using LogSink = void (*)(LogSeverity severity, std::string_view message);

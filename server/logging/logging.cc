@@ -176,7 +176,10 @@ void Init(const Options& options) {
   spdlog::set_default_logger(plain);
   state = {format, std::move(writer), std::move(logger), std::move(plain)};
   SetLogSink([](LogSeverity severity, std::string_view message) {
-    Log(severity == LogSeverity::kWarning ? LogLevel::kWarning : LogLevel::kError, message);
+    const LogLevel level = severity == LogSeverity::kInfo      ? LogLevel::kInfo
+                           : severity == LogSeverity::kWarning ? LogLevel::kWarning
+                                                               : LogLevel::kError;
+    Log(level, message);
     if (severity == LogSeverity::kFatal) Shutdown();
   });
 }

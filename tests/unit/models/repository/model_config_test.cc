@@ -101,8 +101,11 @@ TEST(ModelConfigTest, Seq2SeqAndItsDefaults) {
   config = ParseModelConfig("seq2seq { " + required + "precision: PRECISION_INT8 }", "m");
   ASSERT_TRUE(config.ok()) << config.status();
   EXPECT_EQ(Settings<seq2seq::Seq2SeqModelConfig>(*config).precision, kernels::Precision::kInt8);
-  EXPECT_NE(Error("seq2seq { " + required + "precision: 4 }")
-                .find("seq2seq.precision: 4 is unknown, allowed are PRECISION_FLOAT32"),
+  config = ParseModelConfig("seq2seq { " + required + "precision: PRECISION_AUTO }", "m");
+  ASSERT_TRUE(config.ok()) << config.status();
+  EXPECT_EQ(Settings<seq2seq::Seq2SeqModelConfig>(*config).precision, std::nullopt);
+  EXPECT_NE(Error("seq2seq { " + required + "precision: 5 }")
+                .find("seq2seq.precision: 5 is unknown, allowed are PRECISION_FLOAT32"),
             std::string::npos);
   const std::string error = Error("seq2seq { " + required + "beam_size: 17 length_penalty: 11 }");
   EXPECT_NE(error.find("seq2seq.beam_size: 17 is out of range, allowed 1..16"), std::string::npos)

@@ -262,6 +262,7 @@ TEST_F(Seq2SeqModelTest, WeightsThatGiveNoNumbersFailTheRequest) {
   bergamot::WriteSafetensors(options_.weights_file, tensors);
   for (const kernels::Precision precision :
        {kernels::Precision::kFloat32, kernels::Precision::kBfloat16, kernels::Precision::kInt8}) {
+    if (!kernels::IsNative(precision)) continue;
     options_.precision = precision;
     for (const int beam : {1, 4}) {
       options_.search.beam_size = beam;
@@ -365,6 +366,32 @@ TEST_F(Seq2SeqModelTest, RoundedPrecisionsAreForTheCpu) {
   options_.device = runtime::DeviceType::kCuda;
   options_.precision = kernels::Precision::kInt8;
   EXPECT_THAT(LoadError(), HasSubstr("precision: bfloat16 and int8 are for the CPU"));
+}
+
+// ctest runs this with instruction sets that have products of bfloat16 and with some that have not.
+TEST_F(Seq2SeqModelTest, Bfloat16IsRefusedWhereFloat32IsFaster) {
+  options_.precision = kernels::Precision::kBfloat16;
+  if (kernels::CanRun(kernels::Target::kAvx512Bf16)) {
+    EXPECT_NE(Load(), nullptr);
+  } else {
+    EXPECT_THAT(LoadError(), HasSubstr("precision: PRECISION_BFLOAT16 would be slower than float32 "
+                                       "on this processor"));
+  }
+}
+
+TEST_F(Seq2SeqModelTest, AutomaticPrecisionIsLoggedAndServes) {
+  static std::string* const logged = new std::string;
+  SetLogSink([](LogSeverity, std::string_view line) { *logged = line; });
+  info_.name = "opus";
+  options_.precision = std::nullopt;
+  const auto model = Load();
+  SetLogSink(nullptr);
+  EXPECT_EQ(*logged, kernels::CanRun(kernels::Target::kAvx512Bf16)
+                         ? "model 'opus': PRECISION_AUTO is bfloat16, because this processor "
+                           "multiplies bfloat16"
+                         : "model 'opus': PRECISION_AUTO is float32, because this processor does "
+                           "not multiply bfloat16");
+  EXPECT_FALSE(Translate(*model, {.texts = {kText}}).empty());
 }
 
 TEST_F(Seq2SeqModelTest, TokensThatTheWeightsLackAreRefused) {

@@ -102,11 +102,13 @@ TEST(LoggingTest, LinesOfModelsAndRuntimeAreLinesOfTheLog) {
   const auto lines = Lines({.format = LogFormat::kJson}, [] {
     SendToLog(LogSeverity::kWarning, "words.txt:3: \"x\"");
     SendToLog(LogSeverity::kError, "stream 3 failed");
+    SendToLog(LogSeverity::kInfo, "bfloat16 is used");
   });
-  ASSERT_EQ(lines.size(), 2U);
+  ASSERT_EQ(lines.size(), 3U);
   EXPECT_EQ(nlohmann::json::parse(lines[0])["level"], "warning");
   EXPECT_EQ(nlohmann::json::parse(lines[0])["message"], "words.txt:3: \"x\"");
   EXPECT_EQ(nlohmann::json::parse(lines[1])["level"], "error");
+  EXPECT_EQ(nlohmann::json::parse(lines[2])["level"], "info");
 }
 
 }  // namespace
