@@ -14,6 +14,15 @@ struct ChannelSpan {
   static ChannelSpan Whole(int64_t channels, int64_t time) { return {channels, time, 0, time}; }
 };
 
+// Returns the distance between rows of so many channels for which the rows of a convolution's tile
+// do not share a set of the L1 cache, as rows at a multiple of 4 KiB do. At least `channels`; a
+// multiple of the floats of a cache line if `channels` is.
+constexpr int64_t RowPitch(int64_t channels) {
+  constexpr int64_t kPageFloats = 1024;
+  constexpr int64_t kLineFloats = 16;
+  return channels % kPageFloats == 0 ? channels + kLineFloats : channels;
+}
+
 // These run by ParallelFor.
 
 // Converts [channels][time] to rows of channels, `width` floats each. Floats of a row beyond the

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "models/kernels/aligned_buffer.h"
+#include "models/kernels/channel_rows.h"
 #include "models/kernels/conv_kernels.h"
 
 namespace millrace::kernels {
@@ -129,14 +130,14 @@ double Median(std::vector<double> values) {
 void BM_Convolve(benchmark::State& state, const ConvKernels& kernels, const Shape& shape) {
   ConvTask task;
   task.rows = shape.rows;
-  task.input_pitch = shape.in_channels;
+  task.input_pitch = RowPitch(shape.in_channels);
   task.output_pitch = shape.out_channels;
   task.taps = shape.taps;
   task.dilation = shape.dilation;
   task.in_channels = shape.in_channels;
   task.blocks = (shape.out_channels + kChannelBlock - 1) / kChannelBlock;
   const AlignedBuffer<float> input =
-      Random((shape.rows + (shape.taps - 1) * shape.dilation) * shape.in_channels);
+      Random((shape.rows + (shape.taps - 1) * shape.dilation) * task.input_pitch);
   const AlignedBuffer<float> weights =
       Random(task.blocks * kChannelBlock * shape.taps * shape.in_channels);
   const AlignedBuffer<float> bias = Random(task.blocks * kChannelBlock);

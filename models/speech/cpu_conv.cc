@@ -18,18 +18,20 @@ at::Tensor CpuConv::Run(const at::Tensor& x) const {
   const int64_t in = conv_.in_channels();
   const int64_t out = conv_.out_channels();
   const int64_t reach = conv_.taps() - 1;
-  auto padded = kernels::AlignedBuffer<float>::Zeros(static_cast<size_t>((time + reach) * in));
+  const int64_t pitch = kernels::RowPitch(in);
+  auto padded = kernels::AlignedBuffer<float>::Zeros(static_cast<size_t>((time + reach) * pitch));
   auto rows = kernels::AlignedBuffer<float>::Zeros(static_cast<size_t>(time * out));
   kernels::ConvTask task = conv_.Task();
   task.input = padded.data();
   task.rows = time;
-  task.input_pitch = in;
+  task.input_pitch = pitch;
   task.output_pitch = out;
   task.raw = rows.data();
   at::Tensor output = at::empty({input.size(0), out_, time}, input.options());
   for (int64_t i = 0; i < input.size(0); ++i) {
     kernels::ToRows(input.const_data_ptr<float>() + i * in * time,
-                    kernels::ChannelSpan::Whole(in, time), in, padded.data() + reach / 2 * in);
+                    kernels::ChannelSpan::Whole(in, time), pitch,
+                    padded.data() + reach / 2 * pitch);
     kernels::ParallelConvolve(task);
     kernels::FromRows(rows.data(), kernels::ChannelSpan::Whole(out_, time), out,
                       output.mutable_data_ptr<float>() + i * out_ * time);
