@@ -3,7 +3,29 @@
 #include <algorithm>
 #include <cmath>
 
+#include "models/kernels/parallel_panels.h"
+
 namespace millrace::bergamot {
+namespace {
+
+// Multiplies with blocks of the matrix's panels, which idle workers may compute.
+void MultiplyBlocks(const kernels::IntegerKernels& kernels, const kernels::Activations& activations,
+                    int64_t rows, const kernels::PackedView& matrix, bool relu, float* out) {
+  constexpr int64_t kColumns = kernels::kPanel * kernels::kPanelsPerBlock;
+  kernels::ForPanels(matrix.outputs / kColumns, rows * matrix.inputs * matrix.outputs,
+                     [&](int64_t first, int64_t last) {
+                       const int64_t column = first * kColumns;
+                       kernels::PackedView part = matrix;
+                       part.values += column * matrix.inputs;
+                       part.corrections += column;
+                       part.scales += column;
+                       part.bias += column;
+                       part.outputs = (last - first) * kColumns;
+                       kernels.multiply(activations, rows, part, relu, out + column);
+                     });
+}
+
+}  // namespace
 
 LayerBuffers::LayerBuffers(int64_t rows, int64_t dim, int64_t hidden_units, int64_t wide_columns)
     : quantised(rows, dim),
@@ -39,11 +61,11 @@ void FeedForward::Run(const kernels::IntegerKernels& kernels, float* x, int64_t 
     float* block = x + row * dim;
     const kernels::Activations in = buffers.quantised.view(dim);
     kernels.quantise(block, count, in);
-    kernels.multiply(in, count, expand_.view(), /*relu=*/true, hidden);
+    MultiplyBlocks(kernels, in, count, expand_.view(), /*relu=*/true, hidden);
     const kernels::Activations between = buffers.quantised_hidden.view(hidden_units());
     kernels.quantise(hidden, count, between);
     // The result overwrites the input, which is no longer needed.
-    kernels.multiply(between, count, contract_.view(), /*relu=*/false, hidden);
+    MultiplyBlocks(kernels, between, count, contract_.view(), /*relu=*/false, hidden);
     AddNorm(kernels, norm_, hidden, count, block);
   }
 }
@@ -53,7 +75,7 @@ void Multiply(const kernels::IntegerKernels& kernels, const PackedMatrix& matrix
   const kernels::PackedView view = matrix.view();
   const kernels::Activations activations = quantised.view(view.inputs);
   kernels.quantise(x, rows, activations);
-  kernels.multiply(activations, rows, view, /*relu=*/false, out);
+  MultiplyBlocks(kernels, activations, rows, view, /*relu=*/false, out);
 }
 
 void AddNorm(const kernels::IntegerKernels& kernels, const NormWeights& norm, const float* y,

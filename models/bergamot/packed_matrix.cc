@@ -42,7 +42,8 @@ void PackedMatrix::Append(const LinearWeights& part, int64_t first_column) {
 }
 
 kernels::PackedView PackedMatrix::view() const {
-  return {values_.data(), corrections_.data(), scales_.data(), bias_.data(), inputs_, outputs_};
+  return {values_.data(), corrections_.data(), scales_.data(), bias_.data(), inputs_, outputs_,
+          outputs_};
 }
 
 }  // namespace millrace::bergamot

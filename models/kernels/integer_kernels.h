@@ -40,6 +40,7 @@ struct PackedView {
   const float* bias = nullptr;
   int64_t inputs = 0;
   int64_t outputs = 0;
+  int64_t out_stride = 0;  // floats from a row of results to the next
 };
 
 // Attention of queries to the keys and values of a sentence.
@@ -85,7 +86,8 @@ struct IntegerKernels {
   Target target;
   // Quantises rows of `inputs` floats.
   void (*quantise)(const float* x, int64_t rows, const Activations& out);
-  // Computes out = a * matrix + bias, with ReLU if `relu`; rows of `outputs` floats.
+  // Computes out = a * matrix + bias, with ReLU if `relu`; rows of `outputs` floats, out_stride
+  // apart.
   void (*multiply)(const Activations& a, int64_t rows, const PackedView& matrix, bool relu,
                    float* out);
   void (*logits)(const LogitsArgs& args);

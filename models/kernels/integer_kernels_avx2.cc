@@ -78,7 +78,7 @@ inline void Tile(const Activations& a, int64_t row, const PackedView& m, int64_t
       const __m256 scale = _mm256_mul_ps(row_scale, _mm256_loadu_ps(m.scales + column));
       __m256 result = _mm256_fmadd_ps(total[r][half], scale, _mm256_loadu_ps(m.bias + column));
       if (relu) result = _mm256_max_ps(result, _mm256_setzero_ps());
-      _mm256_storeu_ps(out + (row + r) * m.outputs + column, result);
+      _mm256_storeu_ps(out + (row + r) * m.out_stride + column, result);
     }
   }
 }

@@ -40,7 +40,7 @@ void Multiply(const Activations& a, int64_t rows, const PackedView& m, bool relu
       for (int64_t n = 0; n < kPanel; ++n) {
         const int64_t column = panel * kPanel + n;
         const float result = total[n] * (m.scales[column] * a.scales[row]) + m.bias[column];
-        out[row * m.outputs + column] = relu && result < 0 ? 0 : result;
+        out[row * m.out_stride + column] = relu && result < 0 ? 0 : result;
       }
     }
   }

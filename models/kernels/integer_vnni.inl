@@ -37,7 +37,7 @@ inline void StoreSums(__m512i high, __m512i low, const Activations& a, int64_t r
       _mm512_mul_ps(_mm512_loadu_ps(m.scales + column), _mm512_set1_ps(a.scales[row]));
   __m512 result = _mm512_fmadd_ps(sum, both, _mm512_loadu_ps(m.bias + column));
   if (relu) result = _mm512_max_ps(result, _mm512_setzero_ps());
-  _mm512_storeu_ps(out + row * m.outputs + column, result);
+  _mm512_storeu_ps(out + row * m.out_stride + column, result);
 }
 
 // Works in place, unlike the intrinsic, with which GCC 12 copies the sum before and spills it

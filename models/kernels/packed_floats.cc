@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "models/kernels/parallel_panels.h"
+
 namespace millrace::kernels {
 
 PackedFloats::PackedFloats(std::span<const FloatLinear> layers)
@@ -34,13 +36,17 @@ void PackedFloats::Multiply(const FloatKernels& kernels, const float* a, int64_t
   product.a = a;
   product.a_stride = a_stride;
   product.rows = rows;
-  product.panels = panels_.data();
-  product.bias = bias_.data();
   product.inputs = inputs_;
-  product.outputs = width_;
-  product.out = out;
   product.out_stride = width_;
-  kernels.multiply(product);
+  ForPanels(width_ / kFloatPanel, rows * width_ * inputs_, [&](int64_t first, int64_t last) {
+    FloatProduct part = product;
+    const int64_t column = first * kFloatPanel;
+    part.panels = panels_.data() + column * inputs_;
+    part.bias = bias_.data() + column;
+    part.outputs = (last - first) * kFloatPanel;
+    part.out = out + column;
+    kernels.multiply(part);
+  });
 }
 
 void PackedFloats::CopyOutput(int64_t output, float* out) const {

@@ -5,6 +5,8 @@
 #include <numeric>
 #include <vector>
 
+#include "models/kernels/parallel_panels.h"
+
 namespace millrace::kernels {
 namespace {
 
@@ -71,15 +73,19 @@ void PackedNarrow::Multiply(const NarrowKernels& kernels, const float* a, int64_
   product.a = narrow.out;
   product.a_scales = narrow.scales;
   product.rows = rows;
-  product.panels = panels_.data();
-  product.scales = scales_.data();
-  product.sums = sums_.data();
-  product.bias = bias_.data();
   product.depth = depth_;
-  product.outputs = width_;
-  product.out = out;
   product.out_stride = width_;
-  kernels.multiply(product);
+  ForPanels(width_ / kNarrowPanel, rows * width_ * inputs_, [&](int64_t first, int64_t last) {
+    NarrowProduct part = product;
+    const int64_t column = first * kNarrowPanel;
+    part.panels = panels_.data() + column * depth_;
+    part.scales = scales_.data() + column;
+    part.sums = sums_.data() + column;
+    part.bias = bias_.data() + column;
+    part.outputs = (last - first) * kNarrowPanel;
+    part.out = out + column;
+    kernels.multiply(part);
+  });
 }
 
 void PackedNarrow::CopyOutput(int64_t output, float* out) const {

@@ -4,11 +4,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <random>
 #include <string>
 #include <vector>
 
+#include "models/bergamot/int8_layers.h"
 #include "models/bergamot/packed_matrix.h"
+#include "tests/fakes/threads_loop_runner.h"
 
 namespace millrace::bergamot {
 namespace {
@@ -45,7 +48,7 @@ Rounded Round(const float* x, int64_t count) {
   return rounded;
 }
 
-class KernelsTest : public testing::TestWithParam<const kernels::IntegerKernels*> {
+class KernelsTest : public ::testing::TestWithParam<const kernels::IntegerKernels*> {
  protected:
   const kernels::IntegerKernels& kernels() const { return *GetParam(); }
 
@@ -63,8 +66,8 @@ class KernelsTest : public testing::TestWithParam<const kernels::IntegerKernels*
 };
 
 INSTANTIATE_TEST_SUITE_P(Supported, KernelsTest,
-                         testing::ValuesIn(kernels::SupportedIntegerKernels().begin(),
-                                           kernels::SupportedIntegerKernels().end()),
+                         ::testing::ValuesIn(kernels::SupportedIntegerKernels().begin(),
+                                             kernels::SupportedIntegerKernels().end()),
                          [](const auto& info) { return std::string(info.param->name); });
 
 // A matrix of random or of extreme values with a bias.
@@ -110,6 +113,24 @@ TEST_P(KernelsTest, MultipliesExactlyUpToTheLastRounding) {
       }
     }
   }
+}
+
+// The blocks of a matrix, which idle workers compute, are columns of their own.
+TEST_P(KernelsTest, BlocksThatOthersComputeGiveTheSameBits) {
+  constexpr int64_t kInputs = 256;
+  constexpr int64_t kOutputs = 1536;
+  constexpr int64_t kRows = 33;
+  const TestMatrix matrix(kOutputs, kInputs, RandomBytes(kOutputs * kInputs, 1));
+  const PackedMatrix packed({&matrix.weights});
+  const auto x = RandomFloats(kRows * kInputs, 3.0F, 2);
+  const auto alone = Multiply(x, kRows, packed, /*relu=*/false);
+  testing::ThreadsLoopRunner runner(8);
+  const kernels::ScopedLoopRunner scope(&runner);
+  QuantisedRows quantised(kRows, kInputs);
+  std::vector<float> together(alone.size());
+  bergamot::Multiply(kernels(), packed, x.data(), kRows, quantised, together.data());
+  EXPECT_EQ(runner.loops(), 1);
+  EXPECT_EQ(std::memcmp(together.data(), alone.data(), alone.size() * sizeof(float)), 0);
 }
 
 TEST_P(KernelsTest, LargestValuesDoNotOverflow) {
