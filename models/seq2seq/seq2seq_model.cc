@@ -1,7 +1,6 @@
 #include "models/seq2seq/seq2seq_model.h"
 
 #include <algorithm>
-#include <string_view>
 #include <utility>
 #include <variant>
 
@@ -80,7 +79,7 @@ absl::Status CheckDefault(const char* field, const std::string& language,
 }
 
 absl::StatusOr<kernels::Precision> PrecisionFor(const Seq2SeqOptions& options,
-                                                std::string_view model) {
+                                                const std::string& model) {
   using kernels::Precision;
   const bool on_cpu = options.device == runtime::DeviceType::kCpu;
   if (!options.precision) {

@@ -10,7 +10,10 @@
 #include <string>
 #include <vector>
 
+#include "models/kernels/packed_linear.h"
+#include "models/kernels/target.h"
 #include "models/translation/load_piece_model.h"
+#include "mps_runtime/base/log_sink.h"
 #include "tests/fakes/fake_worker_context.h"
 #include "tests/fakes/temporary_folder.h"
 #include "tests/unit/models/seq2seq/tiny_seq2seq.h"
