@@ -8,7 +8,7 @@ __all__ = ["PATCH_LEVEL", "RULES", "TRIED_RELEASES"]
 
 # release -> how the rules were tried on it.
 TRIED_RELEASES = {
-    "2.15.0": "tried on its headers, whole, and on parts of neighbouring versions of its .mm files; not yet on a whole checkout",
+    "2.15.0": "tried on its headers and on neighbouring versions of its .mm files, all whole; not yet on a whole checkout",
 }
 
 RULES = (*caches.RULES, *streams.RULES, *profiler.RULES, *LEVEL_RULES)
