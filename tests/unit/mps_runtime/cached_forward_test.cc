@@ -35,7 +35,7 @@ class RecordingContext final : public WorkerContext {
     return std::make_unique<Graph>(*this);
   }
   bool AdmitShape(const GraphKey& key, const std::function<std::string()>& shapes) override {
-    return registry.Admit(key, /*on_main_thread=*/false, shapes);
+    return registry.Admit(key, stream().slot, shapes);
   }
 
   ShapeRegistry registry;
