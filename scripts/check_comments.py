@@ -8,7 +8,7 @@ import re
 import sys
 from pathlib import Path
 
-FOLDERS = ("server", "models", "mps_runtime", "proto")
+FOLDERS = ("server", "models", "mps_runtime", "proto", "tests")
 SUFFIXES = {".h", ".cc", ".inl", ".inc", ".mm", ".cu", ".proto"}
 FRAGMENT = re.compile(r"\s*(?:Of|That|Those|Whether|What|Whoever|Who)\b")
 # A literal, or a comment up to the end of its line.

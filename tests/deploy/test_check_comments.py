@@ -24,10 +24,11 @@ def test_refuses_a_comment_that_begins_without_a_subject(tmp_path, word):
     assert said == f"models/core/model.h:3: begins without a subject: {word} the model has.\n"
 
 
-def test_refuses_it_in_a_proto_file(tmp_path):
-    code, said = check(tmp_path, "proto/millrace/v1/admin.proto", "message M {\n  // Of the model.\n  string version = 1;\n}\n")
+@pytest.mark.parametrize("name", ["proto/millrace/v1/admin.proto", "mps_runtime/a.inl", "server/rpc/a.cc", "tests/unit/a_test.cc"])
+def test_refuses_it_in_every_folder(tmp_path, name):
+    code, said = check(tmp_path, name, "struct M {\n  // Of the model.\n};\n")
     assert code == 1
-    assert said.startswith("proto/millrace/v1/admin.proto:2: ")
+    assert said.startswith(f"{name}:2: ")
 
 
 def test_refuses_it_behind_code_and_below_code_that_has_a_comment(tmp_path):
