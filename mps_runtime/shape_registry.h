@@ -78,9 +78,9 @@ class ShapeRegistry {
   const Options options_;
   mutable Mutex mu_;
   bool frozen_ MILLRACE_GUARDED_BY(mu_) = false;
-  // What a warm-up ran; empty when the caches may grow.
+  // The shapes that a warm-up ran; empty if the caches may grow.
   Shapes warm_ MILLRACE_GUARDED_BY(mu_);
-  // What the device has compiled, see CompilerOf; each up to max_compiled.
+  // The shapes that each compiler (see CompilerOf) has compiled, up to max_compiled each.
   std::array<Shapes, kStreamSlots> compiled_ MILLRACE_GUARDED_BY(mu_);
   ShapeStats counters_ MILLRACE_GUARDED_BY(mu_);
 };

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Fails when a folder of C++ includes one that stands above it or beside it. The folders are listed below, lowest first; each may include
-those of lines before its own, and headers that are generated. Given a folder, looks at the checkout there."""
+those of lines before its own, and headers that are generated. Kinds of models, which models/kinds.inc lists, share a line. Given a folder,
+looks at the checkout there."""
 
 import re
 import sys
@@ -17,7 +18,7 @@ models/audio models/config models/kernels models/text models/weights
 models/text/japanese models/text/english models/text/multilingual
 models/seq2seq/aten models/speech models/translation/markup models/translation/search
 models/translation
-models/bergamot models/kokoro models/seq2seq models/torchscript models/vits
+KINDS
 models
 models/repository
 models/probe
@@ -32,9 +33,17 @@ server/calibrate server/frontends/grpc
 server/frontends/kserve server/frontends/libretranslate server/frontends/millrace server/frontends/openai server/frontends/wyoming
 server
 """.split("\n")[1:-1]
-PLACE = {folder: place for place, layer in enumerate(LAYERS) for folder in layer.split()}
+KIND = re.compile(r"^MILLRACE_MODEL_KIND\((\w+)\)$", re.MULTILINE)
 SOURCE = {".h", ".cc", ".inl", ".mm", ".cu"}
 INCLUDE = re.compile(r'\s*#\s*include\s+"((?:models|mps_runtime|server)/[^"]+)"')
+
+
+def places(root: Path) -> dict[str, int]:
+    """The number of each folder's layer. Without a list of kinds there are none."""
+    kinds = root / "models" / "kinds.inc"
+    names = KIND.findall(kinds.read_text()) if kinds.exists() else []
+    layers = [" ".join(f"models/{name}" for name in names) if layer == "KINDS" else layer for layer in LAYERS]
+    return {folder: place for place, layer in enumerate(layers) for folder in layer.split()}
 
 
 def find_cycle(edges: dict[str, set[str]]) -> list[str]:
@@ -64,6 +73,7 @@ def find_cycle(edges: dict[str, set[str]]) -> list[str]:
 def check(root: Path) -> list[str]:
     """What is wrong, a line each."""
     wrong: list[str] = []
+    place = places(root)
     edges: dict[str, set[str]] = {}
     includes: dict[tuple[str, str], list[str]] = {}
     sources = sorted(path for top in ("mps_runtime", "models", "server") for path in (root / top).rglob("*") if path.suffix in SOURCE)
@@ -80,11 +90,11 @@ def check(root: Path) -> list[str]:
             if other == folder:
                 continue
             for known in (folder, other):
-                if known not in PLACE:
+                if known not in place:
                     wrong.append(f"{name}:{number}: {known} has no place in the layers of scripts/check_includes.py")
             edges.setdefault(folder, set()).add(other)
             includes.setdefault((folder, other), []).append(f'{name}:{number}: includes "{match[1]}"')
-            if PLACE.get(other, -1) >= PLACE.get(folder, len(LAYERS)):
+            if place.get(other, -1) >= place.get(folder, len(LAYERS)):
                 wrong.append(f"{includes[folder, other][-1]}: {folder} stands not above {other}")
     if cycle := find_cycle(edges):
         wrong.append(f"a circle of folders: {' -> '.join([*cycle, cycle[0]])}")

@@ -31,6 +31,9 @@ say "documents name what exists"
 say "folders include only those below them"
 "$VENV/bin/python" scripts/check_includes.py
 
+say "comments are sentences"
+"$VENV/bin/python" scripts/check_comments.py
+
 say "every field in proto/ has a comment"
 "$VENV/bin/python" scripts/check_proto_comments.py
 

@@ -85,7 +85,7 @@ using ModelDetails = std::variant<InferInfo, TranslationInfo, SpeechInfo>;
 struct ModelInfo {
   std::string name;
   int64_t version = 1;
-  std::string platform;  // "torchscript", "vits", "bergamot", "kokoro" or "seq2seq"
+  std::string platform;  // the model's kind, by its name in models/kinds.inc
   std::string license;   // SPDX expression of the weights
   BatchPolicy batching;
   ModelDetails details;

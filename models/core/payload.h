@@ -23,10 +23,10 @@ struct InferOutput {
   std::vector<Tensor> outputs;
 };
 
-// What a text is written in besides words.
+// The markup that a text may contain.
 enum class TextFormat : uint8_t { kText, kHtml, kMarkdown };
 
-// A term and what it is translated as.
+// A term and its translation.
 struct GlossaryEntry {
   std::string source;
   std::string target;
@@ -34,20 +34,20 @@ struct GlossaryEntry {
   friend bool operator==(const GlossaryEntry&, const GlossaryEntry&) = default;
 };
 
-// A sentence on its way from one translation model to another, with its markup and what must
-// survive aside. Only those models look into it. Constant.
+// A sentence on its way from one translation model to another. Its markup and protected spans are
+// kept apart from its text. Only those models look into it. Constant.
 class PivotSentence {
  public:
   virtual ~PivotSentence() = default;
 };
 
 struct TranslateInput {
-  std::vector<std::string> texts;    // at least one; one may be long: it is split into sentences
+  std::vector<std::string> texts;    // at least one; each is split into sentences
   std::string source_language = {};  // BCP 47, of the model's; empty: its default
   std::string target_language = {};
   SearchOverrides search = {};
-  // What the first sentence of each text's translation begins with, and is part of it; none, or as
-  // many as texts.
+  // The translation of a text begins with its prefix, which is part of it. The list is empty or has
+  // as many elements as there are texts.
   std::vector<std::string> target_prefixes = {};
   TextFormat format = TextFormat::kText;
   std::vector<GlossaryEntry> glossary = {};        // no source twice, no string empty
@@ -56,8 +56,8 @@ struct TranslateInput {
   bool use_cache = true;    // a warm-up's must run
   bool for_pivot = false;   // another model goes on with the outputs
   bool first_soon = false;  // the first sentence is translated before others begin
-  // The first model of a pivot gives these with the texts, and they are read in place of those that
-  // have one. Empty, or as many as texts, some of which may be null.
+  // The sentences that the first model of a pivot returned. A text that has one is not read. The
+  // list is empty or has as many elements as there are texts, some of which may be null.
   std::vector<std::shared_ptr<const PivotSentence>> pivot_sentences = {};
 };
 
@@ -68,9 +68,9 @@ struct TranslationAlternative {
   friend bool operator==(const TranslationAlternative&, const TranslationAlternative&) = default;
 };
 
-// One finished sentence of one text; of a partial request also a piece of one. Concatenating `text`
-// over a text's outputs, in order, gives its translation: white space between sentences is part of
-// them.
+// One finished sentence of one text or, if the request is partial, a piece of one. Concatenating
+// `text` over a text's outputs, in order, gives its translation: white space between sentences is
+// part of them.
 struct TranslateOutput {
   size_t text_index = 0;  // into TranslateInput::texts
   std::string text;
@@ -78,23 +78,23 @@ struct TranslateOutput {
   int64_t source_tokens = 0;
   int64_t target_tokens = 0;
   bool sentence_finished = true;
-  // With the sentence's last piece. Higher is better among those of one sentence; 0 from searches
-  // without scores.
+  // The score of the sentence, set in its last piece. Among translations of one sentence a higher
+  // score is better. It is 0 if the search computes no scores.
   float score = 0;
-  // The next best of the whole sentence, the best first, each with the white space behind it.
+  // Other translations of the whole sentence, best first, each with the white space behind it.
   std::vector<TranslationAlternative> alternatives = {};
-  // With the sentence's last piece: parts of it that the model could not read and that its
-  // translation does not have.
+  // Parts of the sentence that the model could not read and that its translation lacks. They are
+  // set in its last piece.
   std::vector<std::string> lost = {};
-  // When another model goes on with it: the sentence, where it is more than plain text.
+  // The sentence for the second model of a pivot; null if `text` says all of it.
   std::shared_ptr<const PivotSentence> pivot_sentence = {};
 };
 
 // The kind of break between two pieces of speech.
 enum class SpeechBreak : uint8_t { kNone, kClause, kSentence, kParagraph };
 
-// Seconds of silence between two sentences, and two paragraphs, where a request leaves it open;
-// they are shorter for what is said faster.
+// The seconds of silence after a sentence and after a paragraph, for requests that do not set them.
+// The speed of the speech divides them.
 struct SpeechPauses {
   float sentence = 0.4F;
   float paragraph = 0.8F;
@@ -110,28 +110,28 @@ struct SynthesizeInput {
   float speed = 1.0F;         // 0.25 .. 4; 2 speaks twice as fast
   float noise_scale = -1.0F;  // 0 .. 2; negative: the voice's default
   float noise_w = -1.0F;      // 0 .. 2; negative: the voice's default
-  uint64_t seed = 0;          // of the noise; the same seed and input give the same audio
-  // Somebody listens while it is made: it comes in pieces, the first of them soon. Joined they are
-  // the same samples, but where a model must cut the text for it: into sentences of their own.
+  uint64_t seed = 0;          // seeds the noise; the same seed and input give the same audio
+  // If true, the audio is returned in pieces, the first one early. The joined pieces equal the
+  // audio of a request that is not streamed, unless a model must split a sentence for it.
   bool streamed = false;
-  // Sentences of the same text that earlier requests spoke: the noise goes on from there.
+  // How many sentences of the same text earlier requests spoke; the noise continues there.
   size_t first_sentence = 0;
-  // More of the text is in other requests: that there is nothing to speak in this one is no error.
+  // If true, other requests hold more of the text, and it is no error if this one has no speech.
   bool part_of_text = false;
-  // How the text before this one ends, when earlier requests spoke it.
+  // The break between this text and the one that an earlier request spoke.
   SpeechBreak break_before = SpeechBreak::kNone;
   float sentence_pause = -1.0F;   // seconds, 0 .. 10; negative: the model's default
   float paragraph_pause = -1.0F;  // the same between paragraphs
-  bool word_times = false;        // whether outputs tell when each word, or phoneme, is heard
-  bool phoneme_times = false;
+  bool word_times = false;        // if true, outputs have the time of each word
+  bool phoneme_times = false;     // if true, outputs have the time of each phoneme
 };
 
-// When a word or a phoneme is heard.
+// A word or a phoneme, and the time at which it is heard.
 struct SpokenSpan {
   std::string text;   // the word as it is written, or the model's symbol
   int64_t begin = 0;  // samples; a model counts from the beginning of the sentence
   int64_t end = 0;
-  size_t character = 0;  // of a word: characters of the input's text before it
+  size_t character = 0;  // for words: the number of characters of the text before it
 
   friend bool operator==(const SpokenSpan&, const SpokenSpan&) = default;
 };
@@ -143,7 +143,7 @@ struct SynthesizeOutput {
   size_t sentence_index = 0;
   std::string text;  // the sentence, with its first piece
   bool sentence_finished = true;
-  // As asked for, of the whole sentence and with its first piece: in order, without overlap.
+  // The times that the request asked for, in order; the first piece has all of its sentence.
   std::vector<SpokenSpan> words = {};
   std::vector<SpokenSpan> phonemes = {};
 };

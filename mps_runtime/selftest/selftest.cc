@@ -20,7 +20,7 @@ SelftestReport NewReport() {
   return report;
 }
 
-// What the first use of the device told.
+// The facts that the first use of the device revealed.
 struct Start {
   Provenance provenance;
   std::optional<SupportFacts> facts;

@@ -9,7 +9,7 @@
 
 namespace millrace::runtime {
 
-// What a test runs on.
+// The device that a test runs on, and its concurrency.
 struct SelftestSetup {
   std::optional<DeviceType> device = {};  // nullopt: the best that is available
   // Forwards at once, which may be more than are held safe; nullopt: as many as are held safe.

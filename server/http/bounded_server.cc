@@ -55,7 +55,7 @@ std::optional<uint64_t> ContentLength(const httplib::Request& request) {
   return length;
 }
 
-// Whether the library reads a body; of others it would take one for the next request.
+// Returns true if the library reads a body. It takes the body of others for the next request.
 bool TakesBody(const httplib::Request& request) {
   constexpr std::string_view kWithout[] = {"GET", "HEAD", "OPTIONS"};
   return std::find(std::begin(kWithout), std::end(kWithout), request.method) == std::end(kWithout);

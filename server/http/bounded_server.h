@@ -31,7 +31,7 @@ class BoundedServer final : public httplib::Server {
   static int CurrentRefusal();
   // The methods of the path that it names, as HttpRoutes has them; empty: it is unknown.
   static const std::string& CurrentMethods();
-  // Whether the client of the request that the calling thread serves has gone.
+  // Returns true if the client of the request that the calling thread serves has gone.
   static bool ClientGone();
 
  private:

@@ -18,7 +18,7 @@ using std::chrono::steady_clock;
 
 // How soon a wait sees that the server stops.
 constexpr milliseconds kSlice{50};
-// What sending an answer may still take once the server stops.
+// The time that sending an answer may still take once the server stops.
 constexpr milliseconds kStopGrace{1000};
 constexpr size_t kReceivedAtOnce = 4096;
 

@@ -32,12 +32,12 @@ class BoundedStream final : public httplib::Stream {
 
   // Lets this request be larger than its head, by a body that was announced.
   void AllowBody(size_t bytes) { bytes_left_ += bytes; }
-  // Whether the library has read all of this request.
+  // Returns true if the library has read all of this request.
   bool drained() const { return bytes_left_ == 0; }
-  // What came and was not read: the beginning of the next request.
+  // Returns the bytes that came and were not read: the beginning of the next request.
   std::string TakeUnread();
 
-  // Whether the client has closed its end or reset the connection. Does not wait.
+  // Returns true if the client has closed its end or reset the connection. Does not wait.
   bool ClientGone() const;
 
   bool is_readable() const;
@@ -57,8 +57,8 @@ class BoundedStream final : public httplib::Stream {
  private:
   using TimePoint = std::chrono::steady_clock::time_point;
 
-  // Whether the socket is ready for the events before `end`. Once the server stops, only an answer
-  // is still waited for, and for a moment only.
+  // Returns true if the socket is ready for the events before `end`. Once the server stops, it
+  // waits only if `answering`, and only for a moment.
   bool WaitFor(short events, TimePoint end, bool answering) const;
   // Receives more once all has been read: bytes, 0 at the client's end, -1.
   ssize_t Fill();

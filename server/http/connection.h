@@ -19,7 +19,7 @@ struct Connection {
     kHead,    // a part of its head has
     kLinger,  // it was refused; what its client still sends is thrown away
   };
-  // What becomes of a connection once its request is answered.
+  // The fate of a connection once its request is answered.
   enum class Fate : uint8_t { kKeep, kLinger, kClose };
 
   Connection(int descriptor, TimePoint now) : descriptor(descriptor), since(now) {}

@@ -247,7 +247,7 @@ void ConnectionPoller::HandOn(std::unique_ptr<Connection>& connection) {
 
 void ConnectionPoller::Refuse(Connection& connection, int status) {
   const std::string answer = refusal_(connection.received, status);
-  // What the socket cannot take at once is not waited for.
+  // Bytes that the socket cannot take at once are given up.
   send(connection.descriptor, answer.data(), answer.size(), kSendFlags);
   BeginLinger(connection);
 }

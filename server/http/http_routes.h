@@ -27,11 +27,11 @@ class HttpRoutes {
 
   // The methods of a path, as an Allow header has them; empty: it is unknown.
   std::string Methods(const std::string& path) const;
-  // Whether such a list has the method.
+  // Returns true if such a list has the method.
   static bool Has(const std::string& methods, const std::string& method);
 
  private:
-  // The pattern to register it with.
+  // Returns the pattern to register a route with.
   std::string Add(const std::string& pattern, const char* methods);
 
   httplib::Server& server_;

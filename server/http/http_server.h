@@ -116,7 +116,7 @@ void SendError(httplib::Response& response, int http_status, const std::string& 
 // OK when the request carries a known key, as `authorization: Bearer` or `x-api-key`, or keys is
 // null; else UNAUTHENTICATED.
 absl::Status AuthenticateHttp(const httplib::Request& request, const ApiKeyStore* keys);
-// Who sent it, for the log. other_key: one that came in another way, perhaps none.
+// Returns the sender, for the log. other_key: a key that came in another way, or empty.
 Caller HttpCaller(const httplib::Request& request, const ApiKeyStore* keys,
                   std::string_view other_key = {});
 // As AuthenticateHttp; otherwise the response is 401. True when keys is null.

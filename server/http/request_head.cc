@@ -11,10 +11,10 @@ namespace {
 // The empty line, with the end of the line before it.
 constexpr std::string_view kEnd = "\n\r\n";
 
-// What belongs to the line before, as headers once could be written.
+// Returns true if the line continues the one before, as headers once could be written.
 bool IsContinuation(std::string_view line) { return line.front() == ' ' || line.front() == '\t'; }
 
-// The n-th word of the request line.
+// Returns the n-th word of the request line.
 std::string_view WordOf(std::string_view head, int n) {
   std::string_view line = head.substr(0, head.find_first_of("\r\n"));
   for (; n > 0; --n) line.remove_prefix(std::min(line.find(' '), line.size() - 1) + 1);

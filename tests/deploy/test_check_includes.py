@@ -6,9 +6,11 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
+KINDS = "MILLRACE_MODEL_KIND(vits)\nMILLRACE_MODEL_KIND(kokoro)\n"
+
 
 def check(root: pathlib.Path, files: dict[str, str]) -> tuple[int, str]:
-    for name, text in files.items():
+    for name, text in {"models/kinds.inc": KINDS, **files}.items():
         path = root / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
@@ -33,7 +35,20 @@ def test_refuses_an_include_that_points_up(tmp_path):
 def test_refuses_kinds_that_know_each_other(tmp_path):
     code, said = check(tmp_path, {"models/vits/vits_model.cc": '#include "models/kokoro/kokoro_model.h"\n'})
     assert code == 1
-    assert "models/vits/vits_model.cc:1:" in said
+    assert "models/vits/vits_model.cc:1: includes \"models/kokoro/kokoro_model.h\": models/vits stands not above models/kokoro" in said
+
+
+def test_places_a_kind_that_only_the_list_of_kinds_names(tmp_path):
+    whisper = {
+        "models/kinds.inc": "// The kinds of models.\nMILLRACE_MODEL_KIND(vits)\nMILLRACE_MODEL_KIND(whisper)\n",
+        "models/whisper/whisper_model.cc": '#include "models/core/model.h"\n#include "models/speech/speech_plan.h"\n',
+        "models/repository/model_factory.cc": '#include "models/whisper/whisper_model.h"\n',
+    }
+    assert check(tmp_path, whisper) == (0, "")
+    whisper["models/whisper/whisper_model.cc"] = '#include "models/vits/vits_model.h"\n'
+    code, said = check(tmp_path, whisper)
+    assert code == 1
+    assert "models/whisper stands not above models/vits" in said
 
 
 def test_shows_each_include_of_a_circle(tmp_path):

@@ -10,8 +10,8 @@
 
 namespace millrace::testing {
 
-// What a FakeModel does. Each hook of a phase runs once for every request of a step; without one
-// nothing happens there, but complete finishes the request.
+// The behaviour of a FakeModel. Each hook of a phase runs once for every request of a step; without
+// one nothing happens there, but complete finishes the request.
 struct ModelHooks {
   using Hook = std::function<void(models::Request&)>;
 

@@ -11,7 +11,7 @@
 
 namespace millrace {
 
-// Of the calling thread: neighbours and sanitizers slow it down, but all sizes alike.
+// Returns the CPU time of the calling thread: neighbours and sanitizers slow it, all sizes alike.
 inline double ThreadCpuSeconds() {
   timespec now{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);

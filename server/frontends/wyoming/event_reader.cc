@@ -13,7 +13,7 @@ namespace {
 
 using nlohmann::json;
 
-// What is read is forgotten once there is as much of it.
+// Bytes that were read are dropped once there are so many of them.
 constexpr size_t kCompactBytes = size_t{16} << 10;
 
 absl::StatusOr<json> ParseObject(std::string_view what, std::string_view text) {
@@ -109,7 +109,7 @@ absl::Status EventReader::TakeData() {
   absl::StatusOr<json> data = ParseObject("data", unread().substr(0, data_left_));
   if (!data.ok()) return data.status();
   Skip(std::exchange(data_left_, 0));
-  // What comes behind the line wins over what stands in it. Moved, because copying recurses as deep
+  // Data behind the line wins over data in the line. It is moved, because a copy recurses as deep
   // as a client nests its data.
   for (auto& [name, value] : data->get_ref<json::object_t&>())
     event_->data[name] = std::move(value);

@@ -64,7 +64,7 @@ bool Session::MayHandleEvents() const { return !held_ && unsent().size() <= kMax
 void Session::Advance() {
   const TimePoint now = context_.services.clock.Now();
   TakeOutput();
-  // What waited may be done by now.
+  // The event that waited may be handled by now.
   if (held_ && !over_) Handle(*std::exchange(held_, std::nullopt));
   while (!over_ && MayHandleEvents()) {
     absl::StatusOr<std::optional<WyomingEvent>> event =

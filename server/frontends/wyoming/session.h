@@ -18,11 +18,11 @@
 
 namespace millrace::server {
 
-// What the sessions of a server share. The references must outlive them.
+// The state that the sessions of a server share. The references must outlive them.
 struct WyomingContext {
   Services& services;
   ModelsAnswer<std::string>& info;  // the bytes of the info event
-  std::function<bool()> started;    // whether the models are there
+  std::function<bool()> started;    // returns true once the models are loaded
   Duration event_timeout{};         // from the first byte of an event to its last
   Duration idle_timeout{};          // of a connection without a synthesis
   Duration stall_timeout{};         // of a client that takes nothing

@@ -42,7 +42,7 @@ constexpr short kClosed = POLLRDHUP;
 constexpr short kClosed = 0;
 #endif
 
-// What cannot be parsed is left for the listening socket to refuse.
+// An address that cannot be parsed is left for the listening socket to refuse.
 Acceptor::Options OptionsOfAcceptor(const WyomingServer::Options& options) {
   const absl::StatusOr<HostPort> address = ParseHostPort(options.address);
   return {.protocol = "Wyoming",
@@ -224,7 +224,7 @@ void WyomingServer::Refuse(int descriptor) const {
       SerializeEvent("error", {{"text", StrCat("the server already has ", options_.max_connections,
                                                " Wyoming connections in use, which is its limit")},
                                {"code", "RESOURCE_EXHAUSTED"}});
-  // What the socket cannot take at once is not waited for.
+  // Bytes that the socket cannot take at once are given up.
   send(descriptor, error.data(), error.size(), kSendFlags);
 }
 

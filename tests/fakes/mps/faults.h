@@ -6,7 +6,7 @@
 
 namespace millrace::mps_standin {
 
-// What goes wrong on the device, by intent. Thread-safe; starts from the environment variable
+// The faults of the device, set on purpose. Thread-safe; starts from the environment variable
 // MPS_STANDIN_FAULTS, so that it reaches child processes: "key=value" pairs separated by spaces,
 // keys as the fields below.
 struct Faults {

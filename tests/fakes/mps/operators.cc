@@ -191,7 +191,7 @@ void Fallback(const c10::OperatorHandle& op, Stack* stack) {
       Call(op, copy);
     };
     Submit(CurrentStream(), work, &graph);
-    // What it returns are the arguments that it has written to.
+    // The operator returns the arguments that it has written to.
     for (size_t i = 0; i < count; ++i) {
       const auto* const alias = schema.arguments()[i].alias_info();
       if (alias != nullptr && alias->isWrite() && !schema.returns().empty())

@@ -7,7 +7,7 @@ namespace millrace::mps_standin {
 // Ends the process as Metal's and libdispatch's assertions do: the message on stderr, then abort().
 [[noreturn]] void Violation(const std::string& message);
 
-// Whether the calling thread is the one that main() runs on.
+// Returns true if the calling thread is the one that main() runs on.
 bool OnMainThread();
 
 // For what libtorch initialises without a lock at its first use: ends the process when that first

@@ -182,7 +182,7 @@ TEST_F(MpsStandinRulesTest, MoreStreamsThanTheLimitCrash) {
   TheFaults().Set("limit=0");
 }
 
-// What the encode lock of the backend is for.
+// The encode lock of the backend is there for this.
 TEST_F(MpsStandinRulesTest, AGraphThatThreadsShareIsEncodedByOneAtATime) {
   EXPECT_DEATH(
       {

@@ -8,7 +8,7 @@ namespace millrace::mps_standin {
 
 class Graph;
 
-// What the device's operators do: encodes work to the stream's open command buffer, on its queue.
+// Encodes work to the stream's open command buffer, on its queue, as the device's operators do.
 // `graph` is the graph that the work is, or null when it is a kernel or a copy.
 void Submit(at::mps::MPSStream& stream, std::function<void()> work, Graph* graph = nullptr);
 // Commits, waits and throws the stream's error, on its queue.

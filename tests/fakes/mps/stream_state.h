@@ -12,7 +12,7 @@
 
 namespace millrace::mps_standin {
 
-// What an MPSStream of the stand-in points at.
+// The state behind an MPSStream of the stand-in.
 struct StreamState {
   dispatch_queue_s queue;
   CommandQueue gpu;
@@ -25,9 +25,9 @@ struct StreamState {
   std::optional<std::string> error;  // of the first buffer that failed
 };
 
-// Whether libtorch has a pool of streams: one of two source files says so.
+// Returns true if libtorch has a pool of streams: one of two source files defines it.
 bool HasPool();
-// Of the calling thread; null: the default stream.
+// Sets the stream of the calling thread; null: the default stream.
 void SetCurrent(at::mps::MPSStream* stream);
 // The process's stream of that number, 0..32, made at the first call.
 at::mps::MPSStream* StreamOf(int64_t id);

@@ -113,7 +113,7 @@ void Check(const ModelInferRequest& request, const ModelInferResponse& response,
     sinks.recorder.AddWrong();
   }
 }
-// Whether another length was asked for.
+// Returns true if another length was asked for.
 bool IsOfWrongLength(const TranslateRequest& request, int64_t target_tokens) {
   const v1::TranslateSearch& search = request.search();
   return search.has_max_target_tokens() && target_tokens != search.max_target_tokens();
@@ -140,7 +140,7 @@ void Check(const SynthesizeRequest& /*request*/, const SynthesizeResponse& respo
   sinks.outputs.Add(input, response.audio().size(), hash.value(), "");
 }
 
-// What a call of any kind needs; the context must outlive the call.
+// The part that calls of all kinds share; the context must outlive the call.
 class CallBase {
  public:
   CallBase(SteadyTime intended, std::chrono::nanoseconds deadline, CallObserver& observer)

@@ -11,7 +11,7 @@ namespace millrace::loadgen {
 
 enum class Method { kInfer, kTranslate, kStreamTranslate, kSynthesize, kStreamSynthesize };
 
-// What the command line asks for: plain data, validated by ParseOptions.
+// The request of the command line: plain data, validated by ParseOptions.
 struct Options {
   std::string address;
   Method method = Method::kInfer;

@@ -25,7 +25,7 @@ struct CallTimes {
   SteadyTime done;
 };
 
-// What a client would hear of one audio stream.
+// The impression that a client would have of one audio stream.
 struct Playback {
   std::chrono::nanoseconds first_audio{0};  // from the intended start
   double audio_seconds = 0;

@@ -1,4 +1,4 @@
-// What Bootstrap accepts, refuses and chooses.
+// Tests of the options that Bootstrap accepts, refuses and chooses.
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// What ForwardScope and Synchronize promise, on a device that this test commands: its waits block
+// Tests ForwardScope and Synchronize on a device that this test commands: its waits block
 // until the test says so, and it fails on request. It stands in for CUDA by defining the function
 // that the library would take from backend/cuda/load_cuda.cc.
 #include <c10/core/InferenceMode.h>

@@ -308,7 +308,7 @@ TEST(SafeConcurrencyOfTest, IsTheLargestBelowTheFirstFailure) {
   EXPECT_EQ(safe({{.threads = 1, .ok = 3}, {.threads = 4, .ok = 3}}), 4);
   EXPECT_EQ(safe({{.threads = 1, .ok = 3}, {.threads = 2, .ok = 2}}), 1) << "too few runs";
   EXPECT_EQ(safe({{.threads = 1, .ok = 3, .wrong = 1}}), 0);
-  // What survives beyond a failure does not count.
+  // Runs that survive beyond a failure do not count.
   EXPECT_EQ(safe({{.threads = 1, .ok = 3}, {.threads = 2, .hang = 1}, {.threads = 3, .ok = 3}}), 1);
 }
 

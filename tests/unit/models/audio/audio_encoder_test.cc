@@ -33,8 +33,8 @@ std::string Encode(std::span<const float> samples, AudioFormat format, AudioCont
 
 int RateFor(AudioFormat format) { return format == AudioFormat::kOggOpus ? 24000 : 22050; }
 
-// Of the wave itself, in decibels. Opus turns the phase of what is low, so its wave differs more
-// than it sounds.
+// Returns the least ratio of a wave to its error, in decibels. Opus turns the phase of low sounds,
+// so its wave differs more than it sounds.
 double MinSnr(AudioFormat format) {
   if (format == AudioFormat::kOggOpus) return 8;
   return format == AudioFormat::kMp3 ? 15 : 80;

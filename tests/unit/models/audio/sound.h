@@ -42,7 +42,7 @@ struct Decoded {
   std::vector<float> samples;  // as many as there are
 };
 
-// What libsndfile makes of a file; rate 0 when it does not know it.
+// Returns libsndfile's reading of a file; rate 0 when it does not know it.
 inline Decoded Decode(const std::string& bytes) {
   struct Source {
     std::string_view bytes;

@@ -1,4 +1,4 @@
-// What must survive a translation, through the real models. Needs converted models:
+// Text that must survive a translation, through the real models. Needs converted models:
 // MILLRACE_MODELS, or var/models.
 #include <gtest/gtest.h>
 

@@ -74,7 +74,7 @@ struct Problem : Size {
     task.weights = packed.data();
     return task;
   }
-  // Of a sum of so many products of numbers up to 1.
+  // Returns the tolerance of a sum of so many products of numbers up to 1.
   double Tolerance(const ConvKernels& kernels) const {
     const auto products = static_cast<double>(taps * in_channels);
     return 1e-5 + 1e-7 * products +
@@ -195,7 +195,7 @@ TEST_P(ConvKernelsTest, AddsProductsInTheOrderOfTapsAndChannels) {
   }
 }
 
-// What makes chunks and threads invisible: a row's value does not depend on the rows that are
+// Chunks and threads are invisible because a row's value does not depend on the rows that are
 // computed with it.
 TEST_P(ConvKernelsTest, AnyCutGivesTheSameBits) {
   const Problem& problem = problem_;
@@ -275,7 +275,7 @@ TEST_P(MomentsTest, SumsEachChannel) {
   for (const int64_t channels : {16, 48, 64, 144}) {
     const std::vector<float> input = Random(static_cast<size_t>(kRows * channels), 8);
     const std::vector<float> center = Random(static_cast<size_t>(channels), 9);
-    // What lies behind the results must not be written.
+    // Numbers behind the results must not be written.
     std::vector<float> sums(static_cast<size_t>(channels) + 64, 9.0F), squares(sums);
     GetParam()->moments(input.data(), kRows, channels, center.data(), sums.data(), squares.data());
     for (size_t c = center.size(); c < sums.size(); ++c) {

@@ -60,7 +60,7 @@ bool SameBits(const std::vector<float>& x, const std::vector<float>& y) {
   return x.size() == y.size() && std::memcmp(x.data(), y.data(), x.size() * sizeof(float)) == 0;
 }
 
-// What int8 means, in plain words: nearest integers of a scale that makes the greatest 127.
+// The meaning of int8 in plain words: nearest integers of a scale that makes the greatest 127.
 struct Quantised {
   explicit Quantised(const float* x, int64_t count) {
     float top = 0;

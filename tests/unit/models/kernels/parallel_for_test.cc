@@ -96,7 +96,7 @@ TEST(ChannelMomentsTest, RowsMayBeAddedInAnyOrderByAnyThread) {
   ThreadsLoopRunner runner(4);
   const ScopedLoopRunner scope(&runner);
   ChannelMoments parts(kChannels);
-  // What was added before does not count.
+  // Parts that were added before do not count.
   parts.Begin(2 * kRows, rows.data());
   parts.Begin(kRows, rows.data());
   ParallelFor(6, [&](int64_t part) {

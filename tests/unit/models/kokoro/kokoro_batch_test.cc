@@ -106,7 +106,7 @@ class KokoroBatchTest : public ::testing::Test {
                                            "tiny/1");
   }
 
-  // Of that many phonemes; sentences of equal lengths differ.
+  // Adds a sentence of that many phonemes; sentences of equal lengths differ.
   void AddSentence(size_t phonemes, double speed) {
     std::vector<int64_t>& ids = phonemes_.emplace_back(phonemes);
     for (size_t i = 1; i + 1 < phonemes; ++i)

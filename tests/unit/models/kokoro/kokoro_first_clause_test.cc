@@ -1,4 +1,4 @@
-// What a listener hears of the real weights when a sentence begins with a clause of its own.
+// The audio of the real weights when a sentence begins with a clause of its own.
 
 #include <gtest/gtest.h>
 
@@ -76,7 +76,7 @@ TEST(KokoroFirstClauseTest, ComesSoonAndJoinsWithoutAClick) {
   ASSERT_EQ(whole.size(), 1U);
   ASSERT_EQ(parts.size(), 2U);
   EXPECT_EQ(parts[0].text, "When the rain had stopped,");
-  // What a step costs goes with its samples.
+  // The cost of a step grows with its samples.
   EXPECT_LE(parts[0].samples.size(), whole[0].samples.size() * 35 / 100);
   for (const models::SynthesizeOutput& part : parts) {
     const size_t size = part.samples.size();

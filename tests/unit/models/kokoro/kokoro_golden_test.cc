@@ -64,7 +64,7 @@ bool ReadDurations(std::istream& stream, Golden& golden) {
          ReadArray(stream, golden.frames);
 }
 
-// Of MILLRACE_KOKORO_GOLDEN_FILE, when it is set: another file of the same kind.
+// Reads MILLRACE_KOKORO_GOLDEN_FILE instead when it is set: another file of the same kind.
 std::vector<Golden> ReadGolden() {
   const char* file = std::getenv("MILLRACE_KOKORO_GOLDEN_FILE");
   std::ifstream stream(file != nullptr ? file : MILLRACE_KOKORO_GOLDEN, std::ios::binary);
@@ -81,7 +81,7 @@ std::filesystem::path Package() {
          "kokoro-82m/1";
 }
 
-// Of deviation 1: a hash of the index, the same as noise() in make_kokoro_golden.py.
+// Returns noise of deviation 1: a hash of the index, as noise() in make_kokoro_golden.py.
 std::vector<float> HashNoise(size_t count) {
   std::vector<float> noise(count);
   for (size_t i = 0; i < count; ++i) {
@@ -104,7 +104,7 @@ class KokoroGoldenTest : public ::testing::Test {
     ASSERT_TRUE(weights_->status().ok()) << weights_->status();
   }
 
-  // Of so many phonemes with the marks of both ends.
+  // Returns the style for so many phonemes with the marks of both ends.
   at::Tensor Style(const std::vector<char>& voice, size_t phonemes) {
     const std::string name = "voices." + std::string(voice.begin(), voice.end());
     return weights_->Take(name, {-1, -1}).narrow(0, static_cast<int64_t>(phonemes) - 3, 1);

@@ -13,7 +13,7 @@ namespace {
 
 using KokoroTogetherTest = KokoroFixture;
 
-// What requests in one batch end with; their audio.
+// The ends of the requests in one batch, and their audio.
 struct Ended {
   std::vector<absl::Status> statuses;
   std::vector<std::vector<float>> audio;

@@ -25,7 +25,7 @@ std::string Error(const std::string& text) {
   return config.ok() ? "accepted" : std::string(config.status().message());
 }
 
-// What the config says in the section of its kind.
+// Returns the settings in the section of the config's kind.
 template <typename Config>
 const Config& Settings(const ModelConfig& config) {
   return dynamic_cast<const Config&>(*config.settings);

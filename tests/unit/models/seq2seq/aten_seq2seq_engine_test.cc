@@ -265,7 +265,7 @@ TEST_P(AtenSeq2SeqEngineTest, SentencesJoinAndEndWhileOthersAreAtWork) {
     engine->Advance(
         at_work, 1 + next % 5, [](size_t) { return false; }, context_);
     for (size_t i = 0; i < at_work.size(); ++i) {
-      // What was decided stays.
+      // Tokens that were decided stay.
       ASSERT_GE(at_work[i]->target.size(), before[i].size());
       EXPECT_TRUE(std::equal(before[i].begin(), before[i].end(), at_work[i]->target.begin()));
     }

@@ -26,7 +26,7 @@ json ReadGolden(TinyKind kind) {
   return json::parse(file);
 }
 
-// What transformers was asked for.
+// Returns the options that transformers was given.
 translation::SearchOptions OptionsOf(const json& asked) {
   translation::SearchOptions options;
   options.beam_size = asked.value("num_beams", 1);

@@ -203,7 +203,7 @@ TEST_F(Seq2SeqModelTest, ATranslationMayBeMadeToBeginWithAText) {
   EXPECT_TRUE(begun[0].alternatives[0].text.starts_with("the old"));
   EXPECT_FALSE(begun[1].text.starts_with("the old"));
   EXPECT_FALSE(begun[2].text.starts_with("the old"));
-  // What is not translated cannot begin so: what comes behind it does.
+  // Text that is not translated cannot begin so: the sentence behind it does.
   const auto behind = Outputs(*model, {.texts = {"\xF0\x9F\x98\x80\n\n" + two, "\xF0\x9F\x98\x80"},
                                        .target_prefixes = {"the old", "the"}});
   ASSERT_EQ(behind.size(), 4u);
@@ -300,7 +300,7 @@ TEST_F(TwoVocabulariesTest, ATranslationIsOfTheTargetsTokens) {
   for (std::string line; std::getline(file, line);) known += line;
   EXPECT_GT(text.size(), 3u);
   EXPECT_EQ(text.find_first_not_of(known), std::string::npos) << text;
-  // Of the other table the same network writes other tokens.
+  // With the other table the same network writes other tokens.
   Write(options_.target_words_file, Table(options_.pieces_file, 3, 44) + "\n\n\n");
   EXPECT_NE(Translate(*Load(), {.texts = {kText}}), text);
 }

@@ -17,7 +17,7 @@ namespace {
 constexpr int kRate = 8000;
 constexpr double kNear = 0.006;  // seconds; sounds are found to 5 ms
 
-// What a network gives of a unit: silence, a sound of half a second, silence.
+// Returns the samples that a network gives a unit: silence, half a second of sound, silence.
 std::vector<float> Spoken(double lead, double tail) {
   const auto count = [](double seconds) {
     return static_cast<size_t>(std::lround(seconds * kRate));

@@ -21,7 +21,7 @@ class SpeechPlanTest : public ::testing::Test {
     info_.details = models::SpeechInfo{.languages = {"en", "ja"}};
   }
 
-  // What each unit is, to the end.
+  // Returns all units.
   std::vector<std::string> Units(const models::SynthesizeInput& input) {
     models::Request request(input, TimePoint::max(), sink_);
     SpeechPlan plan(std::get<models::SynthesizeInput>(request.input()), {});

@@ -20,7 +20,7 @@ List Found(std::string_view text, const TermIndex& terms = {}) {
   return found;
 }
 
-// What is protected stands between « and ».
+// Protected text stands between « and ».
 class ProtectedTest : public testing::TestWithParam<const char*> {};
 
 TEST_P(ProtectedTest, IsWhatIsMarked) {

@@ -11,7 +11,7 @@
 namespace millrace::models {
 namespace {
 
-// What comes out after each piece, the rest last.
+// Returns the output after each piece, the rest last.
 std::vector<std::string> Feed(const std::vector<std::string>& pieces) {
   SentenceStream stream;
   std::vector<std::string> out;

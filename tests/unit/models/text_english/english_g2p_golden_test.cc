@@ -101,7 +101,7 @@ TEST(EnglishGoldenTest, HeteronymsSoundByWhatTheyAreInTheirSentence) {
   }
 }
 
-// What is left are heteronyms, which the tagger of the reference does not tell apart, words that it
+// The rest are heteronyms, which the tagger of the reference does not tell apart, words that it
 // does not know, and years, sums and units that are read differently on purpose.
 TEST(EnglishGoldenTest, AgreesWithMisaki) {
   const double us = Agreement("us");

@@ -1,5 +1,5 @@
-// What is written in other ways than by words, and words that are spelled alike: as both kinds of
-// voices read them.
+// Text that is not written in words, and words that are spelled alike, as both kinds of voices read
+// them.
 
 #include <gtest/gtest.h>
 
@@ -113,7 +113,7 @@ TEST(HardEnglishTest, EspeakSaysHeteronymsByWhatTheyAreInTheirSentence) {
       for (size_t at = 0; (at = sound.find(mark)) != std::string::npos;)
         sound.erase(at, mark.size());
     }
-    // What the accounts of one sound differ in.
+    // The accounts of one sound differ in these symbols.
     for (const auto& [from, to] :
          {std::pair<std::string_view, std::string_view>{"ɜ", "ɝ"}, {"oɹ", "ɔɹ"}}) {
       for (size_t at = 0; (at = sound.find(from, at)) != std::string::npos; at += to.size())

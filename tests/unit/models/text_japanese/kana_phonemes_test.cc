@@ -27,7 +27,7 @@ TEST_P(KanaWordTest, IsSpokenAsMisakiSays) {
   EXPECT_EQ(Spoken(GetParam().kana), GetParam().phonemes);
 }
 
-// What misaki 0.9.4 makes of them (cutlet.py, without its dictionary).
+// These are the phonemes of misaki 0.9.4 (cutlet.py, without its dictionary).
 INSTANTIATE_TEST_SUITE_P(
     Kana, KanaWordTest,
     testing::Values(

@@ -88,7 +88,7 @@ TEST(EspeakPoolTest, ADeadProcessIsReplaced) {
   EXPECT_EQ(next->front(), "<hello>\n");
 }
 
-// Whoever kills one, the request does not notice.
+// Somebody kills a process, and the request does not notice.
 TEST(EspeakPoolTest, ACallWhoseProcessDiesAsksAnotherOne) {
   const std::string mark = testing::TempDir() + "espeak-died-" + std::to_string(getpid());
   EspeakPool pool(Fake(kLong, 1));

@@ -74,7 +74,7 @@ class TorchScriptModelTest : public testing::Test {
     batch->Forward(context);
     batch->Complete();
   }
-  // What a step throws; "nothing" if it does not.
+  // Returns the message of what a step throws; "nothing" if it does not.
   static std::string Failure(const models::Model& model,
                              const std::vector<models::InferInput>& inputs) {
     std::vector<Collector> sinks(inputs.size());

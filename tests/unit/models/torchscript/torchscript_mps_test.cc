@@ -191,7 +191,7 @@ TEST_F(TorchScriptOnMpsTest, ShapesBeyondTheLimitAreRefusedAndKnownOnesAreServed
       EXPECT_EQ(Run(*model, *runtime, *context, 1, rows).size(), rows * kWidth);
     EXPECT_EQ(Run(*model, *runtime, *context, 1, /*rows=*/2), first);
   }).join();
-  // What one worker has compiled, another may run; what none has, it may not.
+  // A shape that one worker has compiled may run on another; a new one may not.
   testing::JoiningThread([&] {
     const auto context = runtime->EnterWorker();
     EXPECT_NE(Refusal([&] { Run(*model, *runtime, *context, 1, /*rows=*/5); }), "");

@@ -61,7 +61,7 @@ class ToyKindsTest : public ::testing::Test {
     std::ofstream(folder_.path() / model / "1" / file) << text;
   }
 
-  // What the model answers, in steps as a worker takes them.
+  // Returns the model's answer, in steps as a worker takes them.
   std::vector<Output> Answer(const Model& model, Input input) {
     EXPECT_TRUE(model.Validate(input).ok());
     FakeWorkerContext context;

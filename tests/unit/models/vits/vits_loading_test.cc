@@ -1,4 +1,4 @@
-// What is refused when a voice is loaded, and how its file, tensor or program is named.
+// Voices that are refused at load, and the file, tensor or program that the error names.
 
 #include <gtest/gtest.h>
 

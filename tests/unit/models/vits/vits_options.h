@@ -7,7 +7,7 @@
 
 namespace millrace::vits {
 
-// Of a voice that WriteTinyVits wrote to the folder.
+// Returns the options of a voice that WriteTinyVits wrote to the folder.
 inline VitsOptions OptionsFor(const std::filesystem::path& folder) {
   VitsOptions options;
   options.weights_file = folder / "model.safetensors";

@@ -49,7 +49,7 @@ void Report(int fd, pid_t pid) {
   if (write(fd, &pid, sizeof(pid)) != sizeof(pid)) std::abort();
 }
 
-// What the children of these tests do. The number is a signal, a status, a size or the descriptor
+// The main of these tests' children. The number is a signal, a status, a size or the descriptor
 // of a pipe of the test.
 int ChildMain(const std::string& what, int number) {
   if (what == "close all and hang") {

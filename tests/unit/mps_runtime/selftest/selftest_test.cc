@@ -45,7 +45,7 @@ constexpr SelftestTest kCrashes = {"Crashes", "that one can crash", [](Setup, Fi
                                      std::abort();
                                    }};
 
-// What a run of the program left: its exit status and what it printed.
+// The exit status and the output of a run of the program.
 struct Ended {
   int status = -1;
   std::string out;

@@ -26,7 +26,7 @@ class LoadQueueTest : public ::testing::Test {
     EXPECT_TRUE(ticket.ok()) << ticket.status();
     return ticket.value_or(0);
   }
-  // What waits so far is run, and what that leads to.
+  // Runs the loads that wait, and those that they lead to.
   void RunLoads() {
     loop_.Post([this] {
       queue_.Add("last", [this](const auto&) { loop_.Stop(); }).status().IgnoreError();

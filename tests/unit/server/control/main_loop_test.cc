@@ -87,7 +87,7 @@ TEST(MainLoopTest, ClosedOneDestroysTasksWithoutRunningThem) {
   loop.Run();
 }
 
-// What a task holds may post when it goes, as the end of a call does.
+// An object that a task holds may post when it goes, as the end of a call does.
 TEST(MainLoopTest, DroppedTaskMayPostFromItsDestructor) {
   MainLoop loop;
   bool destroyed = false;

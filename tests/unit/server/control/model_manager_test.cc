@@ -66,7 +66,7 @@ class ModelListenerTest : public ModelManagerTest {
  protected:
   using Event = std::pair<std::string, std::optional<bool>>;
 
-  // What the listener received since the last call.
+  // Returns the events that the listener received since the last call.
   std::vector<Event> TakeEvents() { return std::exchange(events_, {}); }
   void Listen() {
     manager_->SetListener([this](std::string_view model, std::optional<bool> ready) {

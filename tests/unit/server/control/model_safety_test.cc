@@ -136,7 +136,7 @@ TEST_F(ModelSafetyTest, ProfileOfAnotherMachineIsWarnedOfAndIgnored) {
               ElementsAre(HasSubstr("libtorch_version is '2.16.0', here it is '2.15.0'")));
 }
 
-// What was measured with a lock around the host's side says nothing of forwards without it.
+// A measurement with a lock around the host's side says nothing of forwards without it.
 TEST_F(ModelSafetyTest, ProfileOfAnotherModeIsIgnoredButForSerial) {
   using runtime::ForwardMode;
   Cover("voice", 6);

@@ -60,7 +60,7 @@ class RepositoryTest : public ::testing::Test {
     return {};
   }
 
-  // Of the models made from now on, by name; without an entry they load and do nothing.
+  // The hooks of models made from now on, by name; without them they load and do nothing.
   std::map<std::string, testing::ModelHooks> hooks_;
   std::map<std::string, absl::Status> load_errors_;
   std::set<std::string> load_exceptions_;

@@ -42,7 +42,7 @@ class SystemdTest : public ::testing::Test {
         << std::strerror(errno);
     setenv("NOTIFY_SOCKET", name.c_str(), 1);
   }
-  // What has arrived; "" for nothing.
+  // Returns the message that has arrived; "" for none.
   std::string Received() {
     char bytes[100];
     const ssize_t size = recv(fd_, bytes, sizeof(bytes), MSG_DONTWAIT);

@@ -40,7 +40,7 @@ class Peer {
     EXPECT_EQ(send(descriptor_, bytes.data(), bytes.size(), MSG_NOSIGNAL),
               static_cast<ssize_t>(bytes.size()));
   }
-  // What comes up to this text, or to the end of all.
+  // Returns the bytes up to this text, or to the end of all.
   std::string ReceiveUntil(const std::string& end) {
     std::string received;
     char byte;
@@ -170,7 +170,7 @@ TEST_F(ConnectionsTest, HealthIsAnsweredWhileAllThreadsAreTaken) {
                   .starts_with("HTTP/1.1 200"));
   const auto waiting = Open();
   waiting->Send(kGet);
-  // What is answered after it shows that it has been seen.
+  // The answer to a later connection shows that it has been seen.
   EXPECT_TRUE(Open()->Ask("GET /health/live HTTP/1.1\r\n\r\n").starts_with("HTTP/1.1 200"));
   // The fourth is told at once that it is one too many.
   const auto refused = Open();
@@ -194,7 +194,7 @@ TEST_F(ConnectionsTest, ForWantOfMemoryOneRequestIsLost) {
   Serve({.max_requests = 1});
   EXPECT_TRUE(
       Open()->Ask("GET /fails HTTP/1.1\r\nConnection: close\r\n\r\n").starts_with("HTTP/1.1 500"));
-  // What fails after its beginning ends without its last chunk.
+  // A reply that fails after its beginning ends without its last chunk.
   const auto cut = Open();
   cut->Send("GET /fails-later HTTP/1.1\r\n\r\n");
   const std::string answer = cut->ReceiveUntil("never");

@@ -238,7 +238,7 @@ TEST(HttpServerTest, BodiesWithoutABoundAreRefusedUnread) {
       {"POST /echo HTTP/1.1\r\nContent-Length: -1\r\n\r\nabc", "400"},
       {"POST /echo HTTP/1.1\r\nContent-Length: 3\r\nContent-Encoding: gzip\r\n\r\nabc", "415"}};
   for (const auto& [request, status] : cases) {
-    // What follows must not be taken for a request.
+    // The bytes behind it must not be taken for a request.
     const std::string answer = Raw(server.port(), std::string(request) + "GET / HTTP/1.1\r\n\r\n");
     EXPECT_EQ(answer.find("HTTP/1.1 " + std::string(status)), size_t{0}) << request << answer;
     EXPECT_EQ(answer.find("HTTP/1.1", 1), std::string::npos) << request << answer;

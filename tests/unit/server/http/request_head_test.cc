@@ -10,7 +10,7 @@ TEST(RequestHeadTest, EndsWithAnEmptyLine) {
   EXPECT_EQ(HeadSize(head, 0), head.size());
   EXPECT_EQ(HeadSize(head + "body\r\n\r\n", 0), head.size());
   EXPECT_EQ(HeadSize("", 0), 0U);
-  // What comes a byte at a time is searched where it grew.
+  // A head that comes a byte at a time is searched where it grew.
   for (size_t size = 1; size < head.size(); ++size)
     EXPECT_EQ(HeadSize(head.substr(0, size), size - 1), 0U) << size;
   for (size_t searched = 0; searched < head.size(); ++searched)

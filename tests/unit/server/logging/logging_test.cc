@@ -14,7 +14,7 @@
 namespace millrace::logging {
 namespace {
 
-// What a body writes to stderr with these options.
+// Returns the output of a body on stderr with these options.
 template <class Body>
 std::vector<std::string> Lines(const Options& options, Body body) {
   ::testing::internal::CaptureStderr();

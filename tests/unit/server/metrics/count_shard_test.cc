@@ -44,7 +44,7 @@ TEST(CountShardTest, IsFreeAgainWhenItsThreadEnds) {
     std::thread([] { EXPECT_LT(CountShard(), kOwnedShards); }).join();
 }
 
-// What is destroyed after the thread's hold on its shard, which another may own by then.
+// Counts after the thread has given up its hold on its shard, which another may own by then.
 struct CountsAtTheEnd {
   ~CountsAtTheEnd() {
     if (shard != nullptr) *shard = CountShard();

@@ -281,7 +281,7 @@ TEST_F(MetricsTest, ACodeAppearsWhenItOccurs) {
                                          "\"ModelInfer\",model=\"null\"} 1\n"));
 }
 
-// What reached no model may have asked for anything.
+// A request that reached no model may have asked for anything.
 TEST_F(MetricsTest, WithoutAModelAllAppearsWhenItOccurs) {
   const auto none = metrics_.ForModel("");
   EXPECT_THAT(metrics_.Text(), Not(HasSubstr("millrace_requests_total{")));

@@ -43,7 +43,7 @@ TEST(ShardedCounterTest, PageIsThatOfTheLibrarysCounter) {
   }
 }
 
-// Of several lines, the last not full; more threads than shards.
+// The counters fill several lines, the last in part; there are more threads than shards.
 TEST(ShardedCountersTest, EachKeepsItsOwnCountOfManyThreads) {
   constexpr size_t kCounters = 2 * kShardAlignment / sizeof(double) + 3;
   constexpr size_t kThreads = 2 * kCountShards;

@@ -291,7 +291,7 @@ std::vector<Kind> AllKinds() {
 
 std::vector<Kind> StreamingKinds() {
   std::vector<Kind> kinds = AllKinds();
-  // What two models send is tested in pivot_test.cc.
+  // Requests to two models are tested in pivot_test.cc.
   std::erase_if(kinds, [](const Kind& kind) { return !kind.streams || kind.pivots; });
   return kinds;
 }

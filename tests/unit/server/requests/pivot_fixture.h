@@ -119,7 +119,7 @@ class PivotTest : public ::testing::Test {
     }
     request.Finish(absl::OkStatus());
   }
-  // What the second model was given, job by job.
+  // Returns the inputs of the second model, job by job.
   std::vector<models::TranslateInput> seen() {
     MutexLock lock(mu_);
     return seen_;

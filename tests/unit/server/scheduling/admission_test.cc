@@ -119,7 +119,7 @@ TEST(AdmissionTest, LastTicketEndsTheWait) {
   }
 }
 
-// Whoever is let in while the door closes is seen by the wait: it never says empty with one inside.
+// A request let in while the door closes is seen by the wait: it never says empty with one inside.
 TEST(AdmissionTest, EnterRacesClose) {
   constexpr int kThreads = 16;
   for (int round = 0; round < 100; ++round) {

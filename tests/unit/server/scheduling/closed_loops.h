@@ -113,7 +113,7 @@ class ClosedLoops {
     Callers& callers_;
     const TimePoint start_;
   };
-  // What a worker does; an empty batch: nothing.
+  // The step of a worker; an empty batch: none.
   struct Step {
     std::vector<std::unique_ptr<Job>> batch;
     Duration took;

@@ -9,11 +9,11 @@ namespace {
 
 using std::chrono::seconds;
 
-// Of two workers.
+// The load of two workers.
 class DeadlineLoadTest : public ::testing::Test {
  protected:
   DeadlineLoadTest() { load_.Begin(now_, 0, 2); }
-  // Of so many seconds for one worker.
+  // Adds a request of so many seconds for one worker.
   void Add(int due, double work) { load_.Add(now_ + seconds(due), work / 2, work); }
 
   const TimePoint now_ = TimePoint(std::chrono::hours(1));

@@ -42,7 +42,7 @@ TEST(ForecastMarginTest, AddsFourMeanDeviations) {
   EXPECT_NEAR(margin.factor(), 1.4, 0.02);
 }
 
-// What was learned after a request came did not help it.
+// Facts that were learned after a request came did not help it.
 TEST(ForecastMarginTest, DeviationIsFromWhatWasExpectedWhenTheRequestCame) {
   ForecastMargin margin;
   const ForecastMargin::Made before = margin.Expect(10);

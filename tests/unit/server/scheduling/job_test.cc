@@ -21,7 +21,7 @@ TEST_F(JobTest, EndsItsReplyOnce) {
   EXPECT_EQ(reply.finishes(), 1);
 }
 
-// What a job holds of its model must not outlive the reply: an unload waits for it.
+// A job's hold on its model must not outlive the reply: an unload waits for it.
 TEST_F(JobTest, ModelAndStateAreReleasedBeforeTheReplyEnds) {
   auto model = MakeModel("m");
   const std::weak_ptr<ServedModel> watch = model;

@@ -48,7 +48,7 @@ std::ostream& operator<<(std::ostream& out, const Kind& kind) {
   return out << kind.name << " " << kind.workers;
 }
 
-// Of those that were admitted, in percent.
+// Returns the late ones among those that were admitted, in percent.
 double LatePercent(const Callers& callers) {
   return 100.0 * callers.late / std::max(1, callers.late + callers.ended);
 }
@@ -63,7 +63,7 @@ class LongRequestOverloadTest : public ::testing::TestWithParam<std::tuple<Kind,
   Callers Long() const {
     return {.model = model_, .count = callers_, .sentences = kSentences, .deadline = kDeadline};
   }
-  // Of the peak, in percent.
+  // Returns the part of the peak that was useful, in percent.
   double Goodput(Duration time) { return 100.0 * loops_.TakeUseful() / Seconds(time) / kind_.peak; }
 };
 
@@ -85,7 +85,7 @@ TEST_P(LongRequestOverloadTest, ShortRequestsAreServedBesideThem) {
       loops_.Add({.model = model_, .count = 2, .sentences = 1, .deadline = milliseconds(2500)});
   loops_.RunFor(kRun);
   EXPECT_GE(Goodput(kRun + seconds(20)), 85);
-  // Of one worker they may take more than a newcomer was told.
+  // On one worker they may take more than a newcomer was told.
   EXPECT_LE(LatePercent(callers), kind_.workers == 1 ? 12 : 4);
   EXPECT_EQ(brief.late, 0);
   EXPECT_GT(brief.ended, 50);
@@ -162,7 +162,7 @@ TEST(LongRequestOverloadOfTwoWorkersTest, AnotherModelKeepsItsShare) {
   EXPECT_LE(callers.late - late, 0.1 * callers.ended);
 }
 
-// Those that had begun when it became slow may be late.
+// Requests that had begun when it became slow may be late.
 TEST(LongRequestOverloadOfTwoWorkersTest, MachineThatBecomesThreeTimesAsSlowLosesFew) {
   ClosedLoops loops(2);
   const auto model = loops.AddModel("m", {.step = milliseconds(85)});

@@ -13,7 +13,7 @@ using std::chrono::seconds;
 using ::testing::ElementsAre;
 using testing::FakeReply;
 
-// Who comes next: among the requests of a model, and among the models.
+// The order among the requests of a model, and among the models.
 class SchedulerFairnessTest : public SchedulingTest {
  protected:
   // A job that came a while ago and has had so much service.

@@ -12,8 +12,8 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 using testing::FakeReply;
 
-// What the scheduler learns from how its forecasts came true, and what it then lets in. One worker,
-// one job a step of a second.
+// The scheduler learns from how its forecasts came true and lets in by that. One worker, one job a
+// step of a second.
 class SchedulerForecastTest : public StepTest {
  protected:
   static constexpr int kAhead = 5;
@@ -168,7 +168,7 @@ TEST_F(SchedulerForecastTest, WhoReadsSlowlyTellsNothing) {
     RunNow(std::move(job));
     EXPECT_TRUE(reply.status());
   }
-  // That these took two steps does count.
+  // Two steps for each of these do count.
   for (int i = 0; i < 1000; ++i) ReportPace();
   EXPECT_NEAR(Needed(), before, 0.002);
 }
@@ -199,7 +199,7 @@ TEST_F(SchedulerForecastTest, FailedRequestTellsNothing) {
   EXPECT_EQ(Needed(), before);
 }
 
-// What began may prove to be more than it was judged; newcomers are then judged so, too.
+// Work that began may prove to be more than it was judged; newcomers are then judged so, too.
 TEST_F(SchedulerForecastTest, WorkThatWasJudgedTooSmallCountsAsItProves) {
   Serve(seconds(1));
   for (int i = 0; i < 1000; ++i) {

@@ -13,7 +13,7 @@ using std::chrono::seconds;
 using ::testing::ElementsAre;
 using testing::FakeReply;
 
-// Who is next where not everybody would be in time by turns. One worker, a second for a unit of
+// The order where not everybody would be in time by turns. One worker, a second for a unit of
 // work, steps of a tenth.
 class SchedulerPressedTest : public SchedulingTest {
  protected:
@@ -84,7 +84,7 @@ TEST_F(SchedulerPressedTest, EveryFourthTurnIsOfMuchShorterOnes) {
   }
 }
 
-// What is full by its work is not slowed down by newcomers, however many places it has.
+// A batch that is full by its work is not slowed by newcomers, however many places it has.
 TEST_F(SchedulerPressedTest, ContinuousBatchThatIsFullTakesNobodyIn) {
   const auto model = MakeModel("batches", {.max_batch = 8, .continuous = true, .full_work = 4});
   scheduler_.ReportStep(model->queue(), {.jobs = 1, .took = milliseconds(100), .work = 0.1});

@@ -45,7 +45,7 @@ inline std::string Restored(const MarkedText& source, std::string_view by_hand) 
   return Restore(source, translation.text, translation.pieces);
 }
 
-// Whether each tag of `text` closes what was opened last.
+// Returns true if each tag of `text` closes the one that was opened last.
 inline bool WellNested(const std::string& text) {
   std::vector<std::string> open;
   for (size_t at = text.find('<'); at != std::string::npos; at = text.find('<', at + 1)) {

@@ -35,7 +35,7 @@ std::string Joined(std::string_view text, models::TextFormat format) {
   return joined;
 }
 
-// What a model that changes nothing makes of it.
+// Returns the text that a model makes of it that changes nothing.
 std::string Echoed(std::string_view text, models::TextFormat format) {
   std::string joined;
   for (const SourceSentence& sentence : Read(text, format))

@@ -13,7 +13,7 @@
 namespace millrace::translation {
 namespace {
 
-// What the first model makes of the first sentence.
+// Returns the first sentence as the first model translates it.
 TranslatedSentence First(const SourceSentence& sentence, std::string_view by_hand) {
   const Translation english = ByHand(sentence.marked, by_hand);
   return {RestoreMarks(sentence.marked, english.text, english.pieces), sentence.behind};
@@ -24,7 +24,7 @@ SourceSentence Read(std::string_view text, models::TextFormat format = models::T
   return ReadSentences(text, format, "pt", terms, alphabet).front();
 }
 
-// What the second model gives of what the first has made, if it reads that as one sentence.
+// Returns the second model's translation of the first one's, if it reads that as one sentence.
 std::string Second(const TranslatedSentence& english, std::string_view by_hand) {
   const std::vector<SourceSentence> sentences = ReadSentences(english, "en", {});
   EXPECT_EQ(sentences.size(), 1U);

@@ -14,7 +14,7 @@
 namespace millrace::translation {
 namespace {
 
-// What Bergamot's model of English and Portuguese knows.
+// Says what Bergamot's model of English and Portuguese knows.
 CharacterFit FitOf(char32_t c) {
   constexpr std::u32string_view kKnown = U" !\"$%&'()*+,-./:;=>?[]_|°ÁÉàáâãçêéíóôõú";
   constexpr std::u32string_view kRespelled = U"²³…ﬁＡ№™º\u00A0\u200D";
@@ -30,12 +30,12 @@ std::vector<SourceSentence> Read(std::string_view text,
   return ReadSentences(text, format, language, {}, FitOf);
 }
 
-// What a model reads of a sentence.
+// Returns the text of a sentence that a model reads.
 std::string TextOf(std::string_view text, std::string_view language = "en") {
   return Read(text, models::TextFormat::kText, language).front().marked.text;
 }
 
-// What a model that changes nothing makes of it.
+// Returns the text that a model makes of it that changes nothing.
 std::string Echoed(std::string_view text, models::TextFormat format = models::TextFormat::kText) {
   std::string all;
   for (const SourceSentence& sentence : Read(text, format))

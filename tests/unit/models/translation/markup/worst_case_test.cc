@@ -15,7 +15,7 @@ namespace millrace::translation {
 namespace {
 
 constexpr size_t kLongestText = 100'000;
-// Of mixtures, of which there are many.
+// The size of a mixture, of which there are many.
 constexpr size_t kMixedText = 25'000;
 constexpr models::TextFormat kFormats[] = {models::TextFormat::kText, models::TextFormat::kHtml,
                                            models::TextFormat::kMarkdown};

@@ -72,7 +72,7 @@ TEST_F(AuthenticationTest, MissingOrUnknownKeyIsUnauthenticated) {
   EXPECT_EQ(server_->Count("null", Method::kModelInfer, absl::StatusCode::kOk), 0);
 }
 
-// Who has no key learns nothing of the models either.
+// Clients without a key learn nothing of the models either.
 TEST_F(AuthenticationTest, MetadataNeedsAKeyAndHealthDoesNot) {
   const auto stub = GRPCInferenceService::NewStub(server_->channel);
   {

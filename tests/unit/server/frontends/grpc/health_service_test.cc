@@ -234,7 +234,7 @@ TEST_P(SlowWatcherTest, MissesWhatDidNotLastButGetsTheLastState) {
   health_.SetServing(GetParam());
   int messages = 0;
   State last = kNotServing;
-  // Those that were written before the client's window was full alternate.
+  // The states that were written before the client's window was full alternate.
   do {
     const State state = watcher.Read();
     ASSERT_NE(state, last);

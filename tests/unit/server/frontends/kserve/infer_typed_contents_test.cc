@@ -11,7 +11,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// What comes of typed contents for an input X of that type and as many elements.
+// Decodes typed contents for an input X of that type and as many elements.
 absl::StatusOr<std::string> DecodeTyped(DataType type, int64_t elements,
                                         const std::function<void(InferTensorContents&)>& fill) {
   const models::ModelInfo model = ModelWith({Spec("X", type, {-1})});

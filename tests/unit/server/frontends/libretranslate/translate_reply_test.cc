@@ -85,7 +85,7 @@ TEST_F(TranslateReplyTest, WorksFollowOneAnotherOnOneTicket) {
   EXPECT_EQ(reply->Wait(kPatience), std::nullopt);  // the first has ended, the second begins
   gate.AwaitInside();
   EXPECT_EQ(server_.admission.in_flight(), 1);
-  // What was let in goes on when no more are.
+  // Requests that were let in go on when no more are.
   server_.admission.Close();
   gate.Open();
   EXPECT_EQ(reply->Wait(kPatience), absl::OkStatus());

@@ -22,7 +22,7 @@ namespace {
 using grpc::StatusCode;
 using ::testing::HasSubstr;
 
-// What a voice was asked for, in order; it speaks a sentence of a sample a byte for each request.
+// Keeps its requests in order, and speaks a sentence of a sample a byte for each.
 class Voice {
  public:
   testing::ModelHooks Hooks() {
@@ -373,7 +373,7 @@ TEST_F(TextStreamTest, ManyClientsThatLeaveAtAnyTimeDoNoHarm) {
   Await([&] { return server_.admission.in_flight() == 0; });
 }
 
-// What cannot be spoken is left out, however much of it there is.
+// Text that cannot be spoken is left out, however much of it there is.
 TEST_F(TextStreamTest, AnyNumberOfMarksIsNoEnd) {
   Client client(server_);
   client.Configure();
@@ -385,7 +385,7 @@ TEST_F(TextStreamTest, AnyNumberOfMarksIsNoEnd) {
   for (const auto& input : voice_.seen()) EXPECT_TRUE(input.part_of_text);
 }
 
-// What was let in is not refused halfway, neither by a full queue nor by a drain.
+// A call that was let in is not refused halfway, neither by a full queue nor by a drain.
 TEST_F(TextStreamTest, ACallUnderWayGoesOnDuringADrain) {
   Client client(server_);
   client.Configure();

@@ -1,4 +1,4 @@
-// What clients send that OpenAI does not document: aliases, members and paths of other servers.
+// Requests that OpenAI does not document but clients send: aliases, members and paths of others.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

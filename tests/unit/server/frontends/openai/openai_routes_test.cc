@@ -187,7 +187,7 @@ TEST_F(OpenAiRoutesTest, AFailureBeforeTheFirstAudioIsAnHttpStatus) {
   EXPECT_THAT(answer.error().at("message").get<std::string>(), HasSubstr("device lost"));
 }
 
-// What was sent is not the whole, and the client can tell: the last chunk is missing.
+// The audio is incomplete, and the client can tell: the last chunk is missing.
 TEST_F(OpenAiRoutesTest, AFailureAfterTheFirstAudioCutsTheAnswerOff) {
   Serve();
   std::atomic<bool> fail{false};

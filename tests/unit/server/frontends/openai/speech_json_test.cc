@@ -137,7 +137,7 @@ TEST(SpeechJsonTest, CaptionsAreAStreamWithTimesUnlessAskedOtherwise) {
   EXPECT_EQ(other.framing, SpeechFraming::kCaptions);
   EXPECT_FALSE(other.speech.phoneme_times);
   EXPECT_THAT(other.ignored, ElementsAre("ssml", "stream_format", "timestamps"));
-  // Of that API alone.
+  // These members belong to that API alone.
   EXPECT_THAT(With(R"("return_timestamps": true)").ignored, ElementsAre("return_timestamps"));
 }
 

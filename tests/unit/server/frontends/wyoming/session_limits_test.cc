@@ -98,7 +98,7 @@ TEST_F(SessionTest, ASlowReaderHoldsNoWorker) {
     client.ReadUntil("audio-stop");
     parked = before > 0 && steps == before;
   }
-  // What waits here and in the reply is bounded.
+  // The audio that waits here and in the reply is bounded.
   EXPECT_LE(steps, 16);
   EXPECT_LE(slow.session.unsent().size(), 160U << 10);
   size_t bytes = 0;

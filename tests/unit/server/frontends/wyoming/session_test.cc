@@ -147,7 +147,7 @@ TEST_F(SpeakingSessionTest, AnErrorNamesWhatIsWrongAndEndsTheSession) {
   };
   for (const auto& [bytes, error] : cases) {
     Client client = Connect();
-    // What follows an error is not looked at.
+    // Events behind an error are not looked at.
     client.SendBytes(bytes + EventBytes("ping"));
     EXPECT_EQ(client.ReadError(), error);
     EXPECT_TRUE(client.Read().empty());

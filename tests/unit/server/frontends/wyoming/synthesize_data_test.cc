@@ -56,7 +56,7 @@ TEST_F(SynthesizeDataTest, AVoiceIsNamedAsInfoHasItOrByItselfOrByItsModel) {
   EXPECT_EQ(Chosen(R"({"voice":{"name":"rich","speaker":"ann"}})"), "rich ann en-GB");
   EXPECT_EQ(Chosen(R"({"voice":{"name":"rich/ann","speaker":"ann"}})"), "rich ann en-GB");
   EXPECT_EQ(Chosen(R"({"voice":{"name":"rich/bia:0.5+ann:0.5"}})"), "rich bia:0.5+ann:0.5 pt-BR");
-  // Of a voice whose language is not known, the model's default is taken.
+  // If the language of the voice is not known, the model's default is taken.
   EXPECT_EQ(Chosen(R"({"voice":{"name":"rich/cid"}})"), "rich cid ");
 }
 

@@ -44,7 +44,7 @@ TEST(VoiceListTest, AProgramHasTheVoicesOfAllSpeechModels) {
                       {"version", "3"},     {"languages", {"en-GB"}},
                       {"speakers", nullptr}};
   EXPECT_EQ(voices[0], first);
-  // Of a voice made for no known language, all that its model reads.
+  // A voice made for no known language has all that its model reads.
   EXPECT_EQ(voices[1].at("languages"), json::parse(R"(["en-US","pt-BR"])"));
   EXPECT_EQ(voices[2].at("name"), "other/first");
 }
