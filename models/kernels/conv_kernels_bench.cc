@@ -8,14 +8,12 @@
 
 #include <benchmark/benchmark.h>
 
-#include <algorithm>
 #include <cstdint>
-#include <ctime>
-#include <random>
 #include <string>
 #include <vector>
 
 #include "models/kernels/aligned_buffer.h"
+#include "models/kernels/bench_peak.inl"
 #include "models/kernels/channel_rows.h"
 #include "models/kernels/conv_kernels.h"
 
@@ -63,69 +61,6 @@ constexpr Shape kShapes[] = {
     {"piper/32x32/taps:5/dilation:6", 32, 32, 5, 6, 4100},
     {"piper/32x32/taps:7/dilation:12", 32, 32, 7, 12, 4100},
 };
-
-constexpr int64_t kPeakChains = 12;  // independent sums: two units, some cycles each
-constexpr int64_t kPeakSteps = 20000;
-
-// The loop that measures the peak, with vectors of `lanes` floats, compiled for an instruction set.
-// This file is compiled with -ffp-contract=fast, which fuses the two operations.
-// Returns the number of floating-point operations.
-#define MILLRACE_PEAK(name, lanes, isa)                                      \
-  __attribute__((target(isa), noinline)) int64_t name() {                    \
-    typedef float Vec __attribute__((vector_size((lanes) * sizeof(float)))); \
-    Vec sums[kPeakChains] = {};                                              \
-    Vec x = Vec{} + 0.5F;                                                    \
-    Vec y = Vec{} + 0.25F;                                                   \
-    __asm__ volatile("" : "+x"(x), "+x"(y));                                 \
-    for (int64_t step = 0; step < kPeakSteps; ++step) {                      \
-      _Pragma("GCC unroll 16") for (Vec & sum : sums) {                      \
-        sum = sum * x + y;                                                   \
-        __asm__ volatile("" : "+x"(sum));                                    \
-      }                                                                      \
-    }                                                                        \
-    return 2 * (lanes)*kPeakChains * kPeakSteps;                             \
-  }
-
-#if defined(__x86_64__)
-MILLRACE_PEAK(PeakPortable, 4, "sse2")
-MILLRACE_PEAK(PeakAvx2, 8, "avx2,fma")
-MILLRACE_PEAK(PeakAvx512, 16, "avx512f")
-
-// Returns the loop for float32 products of the target; null if its products are of other numbers.
-int64_t (*PeakOf(Target target))() {
-  switch (target) {
-    case Target::kPortable:
-      return &PeakPortable;
-    case Target::kAvx2:
-      return &PeakAvx2;
-    case Target::kAvx512:
-      return &PeakAvx512;
-    default:
-      return nullptr;
-  }
-}
-#else
-int64_t (*PeakOf(Target))() { return nullptr; }
-#endif
-
-AlignedBuffer<float> Random(int64_t count) {
-  AlignedBuffer<float> values(static_cast<size_t>(count));
-  std::mt19937 random(1);
-  std::uniform_real_distribution<float> any(-1, 1);
-  for (int64_t i = 0; i < count; ++i) values.data()[i] = any(random);
-  return values;
-}
-
-double ThreadSeconds() {
-  timespec time = {};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
-}
-
-double Median(std::vector<double> values) {
-  std::nth_element(values.begin(), values.begin() + values.size() / 2, values.end());
-  return values[values.size() / 2];
-}
 
 void BM_Convolve(benchmark::State& state, const ConvKernels& kernels, const Shape& shape) {
   ConvTask task;
