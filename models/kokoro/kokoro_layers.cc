@@ -80,7 +80,7 @@ KokoroSameConv KokoroSameConv::Take(speech::TensorReader& weights, const std::st
   if (!conv.weight.defined()) return same;
   same.out_ = conv.weight.size(0);
   if (weights.device().is_cpu()) {
-    same.native_.emplace(conv.weight, conv.bias, exact);
+    same.cpu_.emplace(conv.weight, conv.bias, exact);
   } else {
     same.aten_ = std::move(conv);
   }
@@ -88,7 +88,7 @@ KokoroSameConv KokoroSameConv::Take(speech::TensorReader& weights, const std::st
 }
 
 at::Tensor KokoroSameConv::Run(const at::Tensor& x) const {
-  return native_ ? native_->Run(x) : aten_.RunSame(x);
+  return cpu_ ? cpu_->Run(x) : aten_.RunSame(x);
 }
 
 KokoroUpsampling KokoroUpsampling::Take(speech::TensorReader& weights, const std::string& name,
@@ -108,7 +108,7 @@ KokoroUpsampling KokoroUpsampling::Take(speech::TensorReader& weights, const std
   up.out_ = conv.weight.size(1);
   up.stride_ = stride;
   if (weights.device().is_cpu()) {
-    up.native_.emplace(conv.weight, conv.bias, stride);
+    up.cpu_.emplace(conv.weight, conv.bias, stride);
   } else {
     up.aten_ = std::move(conv);
   }
@@ -116,7 +116,7 @@ KokoroUpsampling KokoroUpsampling::Take(speech::TensorReader& weights, const std
 }
 
 at::Tensor KokoroUpsampling::Run(const at::Tensor& x) const {
-  if (native_) return native_->Run(x);
+  if (cpu_) return cpu_->Run(x);
   return at::conv_transpose1d(x, aten_.weight, aten_.bias, stride_,
                               (aten_.weight.size(2) - stride_) / 2);
 }
@@ -129,7 +129,7 @@ KokoroRows KokoroRows::Take(speech::TensorReader& weights, const std::string& na
   rows.out_ = linear.weight.size(0);
   rows.in_ = linear.weight.size(1);
   if (weights.device().is_cpu()) {
-    rows.native_.emplace(linear.weight.unsqueeze(2), linear.bias, /*exact=*/true);
+    rows.cpu_.emplace(linear.weight.unsqueeze(2), linear.bias, /*exact=*/true);
   } else {
     rows.aten_ = std::move(linear);
   }
@@ -137,10 +137,10 @@ KokoroRows KokoroRows::Take(speech::TensorReader& weights, const std::string& na
 }
 
 at::Tensor KokoroRows::Run(const at::Tensor& x) const {
-  if (!native_) return aten_.Run(x);
+  if (!cpu_) return aten_.Run(x);
   std::vector<int64_t> sizes = x.sizes().vec();
   sizes.back() = out_;
-  return native_->RunRows(x.reshape({-1, in_})).reshape(sizes);
+  return cpu_->RunRows(x.reshape({-1, in_})).reshape(sizes);
 }
 
 KokoroLstm KokoroLstm::Take(speech::TensorReader& weights, const std::string& name, int64_t in,

@@ -59,7 +59,7 @@ class KokoroSameConv {
  private:
   int64_t out_ = 0;
   KokoroConv aten_;
-  std::optional<speech::CpuConv> native_;  // on the CPU, instead of the other
+  std::optional<speech::CpuConv> cpu_;  // on the CPU, instead of aten_
 };
 
 // A transposed convolution that makes a signal `stride` times as long, cut alike at both ends, in
@@ -79,8 +79,8 @@ class KokoroUpsampling {
   int64_t in_ = 0;
   int64_t out_ = 0;
   int64_t stride_ = 1;
-  KokoroConv aten_;                              // weight: [in, out, taps]
-  std::optional<speech::CpuUpsampling> native_;  // on the CPU, instead of the other
+  KokoroConv aten_;                           // weight: [in, out, taps]
+  std::optional<speech::CpuUpsampling> cpu_;  // on the CPU, instead of aten_
 };
 
 // A linear layer for many rows, in the fastest implementation for the device of its weights.
@@ -98,7 +98,7 @@ class KokoroRows {
   int64_t in_ = 0;
   int64_t out_ = 0;
   KokoroLinear aten_;
-  std::optional<speech::CpuConv> native_;  // on the CPU, instead of the other
+  std::optional<speech::CpuConv> cpu_;  // on the CPU, instead of aten_
 };
 
 // A bidirectional LSTM layer.

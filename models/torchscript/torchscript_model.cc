@@ -86,8 +86,8 @@ class TorchScriptModel final : public models::Model {
                    models::ModelInfo info)
       : module_(std::move(module)),
         stack_(options.stack),
-        few_batch_sizes_(options.stack && options.shapes == models::ShapePolicy::kFew &&
-                         !device.is_cpu()),
+        few_shapes_(options.stack && options.shapes == models::ShapePolicy::kFew &&
+                    !device.is_cpu()),
         warmup_sizes_(options.warmup_sizes.empty() ? std::vector<int64_t>{1}
                                                    : options.warmup_sizes),
         device_(device),
@@ -131,7 +131,7 @@ class TorchScriptModel final : public models::Model {
 
   std::vector<size_t> WarmupBatches() const override {
     std::vector<size_t> sizes = {1};
-    while (few_batch_sizes_ && sizes.back() < info_.batching.max_batch)
+    while (few_shapes_ && sizes.back() < info_.batching.max_batch)
       sizes.push_back(PaddedSize(sizes.back() + 1));
     return sizes;
   }
@@ -139,7 +139,7 @@ class TorchScriptModel final : public models::Model {
  private:
   // Returns how many rows a stacked batch of `count` requests has.
   size_t PaddedSize(size_t count) const {
-    if (!few_batch_sizes_) return count;
+    if (!few_shapes_) return count;
     return std::max(count, std::min(std::bit_ceil(count), info_.batching.max_batch));
   }
 
@@ -267,7 +267,7 @@ class TorchScriptModel final : public models::Model {
 
   torch::jit::Module module_;
   const bool stack_;
-  const bool few_batch_sizes_;
+  const bool few_shapes_;
   const std::vector<int64_t> warmup_sizes_;
   const at::Device device_;
   const models::ModelInfo info_;

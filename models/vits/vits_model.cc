@@ -103,7 +103,7 @@ class LoadedVits final : public models::Model {
         gain_db_(options.gain_db),
         pauses_(options.pauses),
         decodes_elsewhere_(options.device != runtime::DeviceType::kCpu),
-        few_lengths_(options.shapes == models::ShapePolicy::kFew) {}
+        few_shapes_(options.shapes == models::ShapePolicy::kFew) {}
 
   const models::ModelInfo& info() const override { return info_; }
   absl::Status Validate(const models::Input& input) const override;
@@ -146,7 +146,7 @@ class LoadedVits final : public models::Model {
   const float gain_db_;
   const models::SpeechPauses pauses_;
   const bool decodes_elsewhere_;
-  const bool few_lengths_;  // the lengths that are decoded are known before the first request
+  const bool few_shapes_;  // the lengths that are decoded are known before the first request
 };
 
 class SpeechBatch final : public models::Batch {
@@ -327,7 +327,7 @@ std::vector<models::Input> LoadedVits::WarmupInputs() const {
     return models::Input(std::move(input));
   };
   std::vector<models::Input> inputs = {speech("One."), speech(kWarmupSentence)};
-  if (!few_lengths_) return inputs;
+  if (!few_shapes_) return inputs;
   // Covers, at every speed, about each length from half a second to ten, with words spoken as
   // evenly as possible.
   for (const char* text : {kWarmupPhrase, kWarmupSentence}) {

@@ -33,7 +33,7 @@ std::string SpeechAudio::Push(models::SynthesizeOutput& piece, ModelMetrics& met
   return MakeEncoder().ok() ? encoder_->Push(piece.samples) : std::string();
 }
 
-absl::StatusOr<std::string> SpeechAudio::Finish() {
+absl::StatusOr<std::string> SpeechAudio::Flush() {
   // A text with nothing to say gives an empty file.
   if (absl::Status status = MakeEncoder(); !status.ok()) return status;
   return encoder_->Close();

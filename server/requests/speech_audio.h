@@ -24,7 +24,7 @@ class SpeechAudio {
   // audio. `waited`: the time since the request arrived.
   std::string Push(models::SynthesizeOutput& piece, ModelMetrics& metrics, Duration waited);
   // Returns the remaining bytes. Internal if encoding failed here or before.
-  absl::StatusOr<std::string> Finish();
+  absl::StatusOr<std::string> Flush();
 
   const models::AudioEncoderOptions& encoding() const { return encoding_; }
   double seconds() const { return static_cast<double>(samples_) / encoding_.input_rate; }

@@ -133,7 +133,7 @@ void TextStream::Emit(models::Output output) {
   listener_.OnAudio(bytes, std::move(part));
 }
 
-void TextStream::Finish(const absl::Status& status) {
+void TextStream::OnJobEnd(const absl::Status& status) {
   {
     MutexLock lock(text_mu_);
     if (job_ == JobState::kBeingQueued) {

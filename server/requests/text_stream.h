@@ -20,8 +20,8 @@ namespace millrace::server {
 // that have arrived are spoken as one job after another, so the request queues like any other and
 // occupies no worker while it waits for text.
 //
-// It is a member of the request's Reply, which forwards Emit and Finish to it. Text must be added
-// on one thread at a time; the rest is thread-safe.
+// It is a member of the request's Reply, which forwards Emit, and Finish as OnJobEnd. Text must be
+// added on one thread at a time; the rest is thread-safe.
 class TextStream {
  public:
   // Implemented by the protocol.
@@ -69,15 +69,16 @@ class TextStream {
   TimePoint waiting_since() const MILLRACE_EXCLUDES(text_mu_);
   TimePoint deadline() const { return deadline_; }
 
-  // These implement the Reply's functions of the same names.
+  // The Reply must forward its Emit, and its Finish, which ends one of the jobs, to these
+  // functions.
   void Emit(models::Output output);
-  void Finish(const absl::Status& status) MILLRACE_EXCLUDES(text_mu_);
+  void OnJobEnd(const absl::Status& status) MILLRACE_EXCLUDES(text_mu_);
 
   // Called in OnAudio and OnEnd.
   const models::AudioEncoderOptions& encoding() const { return audio_.encoding(); }
   size_t sentences() const { return sentences_; }  // number begun so far
   // Returns the rest of the audio, at the end.
-  absl::StatusOr<std::string> FinishAudio() { return audio_.Finish(); }
+  absl::StatusOr<std::string> FlushAudio() { return audio_.Flush(); }
 
  private:
   // A job may end while it is still being queued; the thread that queues it then handles the end.

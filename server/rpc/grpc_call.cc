@@ -14,13 +14,14 @@ namespace millrace::server {
 GrpcCall::GrpcCall(CallAcceptor& acceptor) : acceptor_(acceptor), thread_(acceptor.thread()) {
   thread_.AddCall();
   context_.AsyncNotifyWhenDone(&closed_);
-  acceptor_.service_.RequestCall(&context_, &stream_, &thread_.queue(), &thread_.queue(), &came_);
+  acceptor_.service_.RequestCall(&context_, &stream_, &thread_.queue(), &thread_.queue(),
+                                 &arrived_);
 }
 
-template <typename Tell>
-void GrpcCall::Guard(Tell tell) noexcept {
+template <typename Callback>
+void GrpcCall::Guard(Callback callback) noexcept {
   try {
-    tell();
+    callback();
   } catch (const std::exception& error) {
     logging::Error("a call failed and is cancelled", {{"reason", error.what()}});
     context_.TryCancel();
@@ -30,7 +31,7 @@ void GrpcCall::Guard(Tell tell) noexcept {
   }
 }
 
-void GrpcCall::Came(bool ok) {
+void GrpcCall::Arrived(bool ok) {
   // The server shuts down. gRPC sends no close event for a call that never arrived.
   if (!ok) return DeleteThis();
   acceptor_.AwaitCall();
@@ -73,7 +74,7 @@ void GrpcCall::BeginElsewhere() {
 
 void GrpcCall::Begun() {
   has_begun_ = true;
-  TellOfCancel();
+  NotifyCancelled();
   Release();
 }
 
@@ -89,7 +90,7 @@ void GrpcCall::StartRead(ByteBuffer* message) {
   ++pending_;
   if (!std::exchange(first_is_unread_, false)) return thread_.Post(read_);
   *message = std::move(request_);
-  thread_.PostLater(tell_of_first_read_);
+  thread_.PostLater(notify_first_read_);
 }
 
 void GrpcCall::ReadDone(bool ok) {
@@ -144,11 +145,11 @@ void GrpcCall::EndNow() {
 
 void GrpcCall::Closed(bool) {
   cancelled_ = context_.IsCancelled();
-  TellOfCancel();
+  NotifyCancelled();
   Release();
 }
 
-void GrpcCall::TellOfCancel() {
+void GrpcCall::NotifyCancelled() {
   // Until the method's function has returned, the handler belongs to its thread.
   if (cancelled_ && has_begun_ && handler_ != nullptr) Guard([this] { handler_->OnCancel(); });
 }

@@ -52,11 +52,11 @@ class GrpcCall final : public ByteCall, public SelfOwned<GrpcCall> {
    private:
     GrpcCall& call_;
   };
-  template <void (GrpcCall::*kHappen)(bool)>
+  template <void (GrpcCall::*kOnComplete)(bool)>
   class CallEvent final : public Event {
    public:
     explicit CallEvent(GrpcCall& call) : call_(call) {}
-    void Happen(bool ok) override { (call_.*kHappen)(ok); }
+    void OnComplete(bool ok) override { (call_.*kOnComplete)(ok); }
 
    private:
     GrpcCall& call_;
@@ -64,10 +64,10 @@ class GrpcCall final : public ByteCall, public SelfOwned<GrpcCall> {
 
   // Runs a callback of the handler. If it throws, for example std::bad_alloc, only this call is
   // cancelled, and the handler gets OnCancel as for any cancellation.
-  template <typename Tell>
-  void Guard(Tell tell) noexcept;
+  template <typename Callback>
+  void Guard(Callback callback) noexcept;
 
-  void Came(bool ok);
+  void Arrived(bool ok);
   void FirstRead(bool ok);
   // Runs the method's function.
   void Begin();
@@ -75,7 +75,7 @@ class GrpcCall final : public ByteCall, public SelfOwned<GrpcCall> {
   void Begun();
   void Read() { stream_.Read(&ToGrpc(*message_read_), &read_done_); }
   void ReadDone(bool ok);
-  void TellOfFirstRead() { ReadDone(first_read_ok_); }
+  void NotifyFirstRead() { ReadDone(first_read_ok_); }
   void Write() { stream_.Write(ToGrpc(*message_written_), &write_done_); }
   void WriteDone(bool ok);
   void End();
@@ -85,7 +85,7 @@ class GrpcCall final : public ByteCall, public SelfOwned<GrpcCall> {
   bool HoldBack();
   void Ended(bool) { Release(); }
   void Closed(bool);
-  void TellOfCancel();
+  void NotifyCancelled();
   bool IsFirstFinish() { return !finished_.exchange(true, std::memory_order_relaxed); }
   // Ends one of `pending_`; the call is deleted with the last one.
   void Release();
@@ -108,9 +108,9 @@ class GrpcCall final : public ByteCall, public SelfOwned<GrpcCall> {
   grpc::Status status_;                   // OK until Finish says otherwise
   std::optional<grpc::Alarm> held_back_;  // set while the answer is held back
 
-  CallEvent<&GrpcCall::Came> came_{*this};
+  CallEvent<&GrpcCall::Arrived> arrived_{*this};
   CallEvent<&GrpcCall::FirstRead> first_read_{*this};
-  CallMail<&GrpcCall::TellOfFirstRead> tell_of_first_read_{*this};
+  CallMail<&GrpcCall::NotifyFirstRead> notify_first_read_{*this};
   CallMail<&GrpcCall::BeginElsewhere> begin_elsewhere_{*this};
   CallMail<&GrpcCall::Begun> begun_{*this};
   CallMail<&GrpcCall::Read> read_{*this};

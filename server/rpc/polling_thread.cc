@@ -31,7 +31,7 @@ void PollingThread::Post(Mail& mail) {
 void PollingThread::PostLater(Mail& mail) {
   if (!mailbox_.Post(mail)) return;
   MutexLock lock(waking_);
-  alarm_.Set(queue_.get(), std::chrono::system_clock::time_point(), &mail_came_);
+  alarm_.Set(queue_.get(), std::chrono::system_clock::time_point(), &mail_arrived_);
 }
 
 void PollingThread::Run() {
@@ -45,7 +45,7 @@ void PollingThread::Run() {
   bool ok = false;
   bool shut_down = false;
   while (queue_->Next(&tag, &ok)) {
-    static_cast<Event*>(tag)->Happen(ok);
+    static_cast<Event*>(tag)->OnComplete(ok);
     // gRPC forbids operations on a queue that is shut down, and every call still needs one.
     if (stopping_ && calls_ == 0 && !std::exchange(shut_down, true)) queue_->Shutdown();
   }

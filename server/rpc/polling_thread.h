@@ -16,7 +16,7 @@ namespace millrace::server {
 class Event {
  public:
   // Runs on the polling thread. ok: gRPC's result of the operation.
-  virtual void Happen(bool ok) = 0;
+  virtual void OnComplete(bool ok) = 0;
 
  protected:
   ~Event() = default;
@@ -52,10 +52,10 @@ class PollingThread {
   void RemoveCall() { --calls_; }
 
  private:
-  class MailCame final : public Event {
+  class MailArrived final : public Event {
    public:
-    explicit MailCame(Mailbox& mailbox) : mailbox_(mailbox) {}
-    void Happen(bool) override { mailbox_.DeliverAll(); }
+    explicit MailArrived(Mailbox& mailbox) : mailbox_(mailbox) {}
+    void OnComplete(bool) override { mailbox_.DeliverAll(); }
 
    private:
     Mailbox& mailbox_;
@@ -74,7 +74,7 @@ class PollingThread {
   const std::unique_ptr<grpc::ServerCompletionQueue> queue_;
   BackgroundThread& background_;
   Mailbox mailbox_;
-  MailCame mail_came_{mailbox_};
+  MailArrived mail_arrived_{mailbox_};
   // The alarm is set when the mailbox was empty, so never twice at a time. But it may fire, and be
   // set again or destroyed, while the previous Set has not yet returned.
   Mutex waking_;

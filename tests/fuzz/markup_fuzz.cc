@@ -1,27 +1,19 @@
-// Looks for texts that reading and restoring markup damages. Built with -DMILLRACE_FUZZERS=ON by
-// clang.
+// Looks for texts that reading and restoring markup damages.
 //
-// usage: markup_fuzz [-max_total_time=60] [CORPUS_FOLDER]
+// usage: markup_fuzz [-max_total_time=60] tests/fuzz/seeds/markup
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <string>
 #include <string_view>
 
 #include "models/translation/markup/restore.h"
 #include "models/translation/markup/source_sentences.h"
+#include "tests/fuzz/require.h"
 
 namespace millrace::models {
 namespace {
-
-void Require(bool holds, const char* what, std::string_view text) {
-  if (holds) return;
-  std::fprintf(stderr, "%s: '%.*s'\n", what, static_cast<int>(text.size()), text.data());
-  std::abort();
-}
 
 void TryFormat(std::string_view text, TextFormat format) {
   std::string untouched;
@@ -30,7 +22,7 @@ void TryFormat(std::string_view text, TextFormat format) {
         static_cast<size_t>(std::ranges::count(translation::Untouched(sentence.marked), '{'));
     // A model that copies, and one that says nothing.
     const std::string copied = translation::Restore(sentence.marked, sentence.marked.text, {});
-    Require(static_cast<size_t>(std::ranges::count(copied, '{')) == tags, "lost a brace", text);
+    Require(static_cast<size_t>(std::ranges::count(copied, '{')) == tags, "lost a brace");
     translation::Restore(sentence.marked, "", {});
     while (sentence.marked.text.size() > 16) {
       const translation::SourceSentence front = translation::TakeFront(sentence, 16);
@@ -38,7 +30,7 @@ void TryFormat(std::string_view text, TextFormat format) {
     }
     untouched += translation::Untouched(sentence.marked) + sentence.behind;
   }
-  Require(untouched == text, "not byte for byte", text);
+  Require(untouched == text, "not byte for byte");
 }
 
 }  // namespace

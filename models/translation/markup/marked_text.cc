@@ -121,4 +121,15 @@ MarkedText MarkedTextCutter::Take(size_t end) {
   return piece;
 }
 
+MarkedText MarkedTextCutter::TakeSpace(size_t end) {
+  MarkedText piece = Take(end);
+  for (; next_event_ < marked_.events.size(); ++next_event_) {
+    const MarkEvent& event = marked_.events[next_event_];
+    if (event.at != end || event.kind != MarkEvent::Kind::kAlone || !IsWrittenSpace(event.markup))
+      break;
+    piece.events.push_back({piece.text.size(), event.kind, event.markup});
+  }
+  return piece;
+}
+
 }  // namespace millrace::translation

@@ -67,6 +67,9 @@ class MarkedTextCutter {
   // span. A mark that closes at `end` belongs to this piece, any other mark there to the next one.
   // The last piece takes everything.
   MarkedText Take(size_t end);
+  // As Take, for white space. Markup at `end` that is white space belongs to this piece, because it
+  // replaces the space before it.
+  MarkedText TakeSpace(size_t end);
 
  private:
   const MarkedText& marked_;

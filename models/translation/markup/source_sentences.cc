@@ -17,9 +17,8 @@ namespace millrace::translation {
 namespace {
 
 constexpr std::string_view kNoBreakSpace = "\u00a0";
-// Longer sentences are cut (bytes): no model reads as much in one pass, and the bound keeps
-// repeated TakeFront calls linear.
-constexpr size_t kLongestSentence = 16 << 10;
+// Longer sentences are cut: no model reads as much, and repeated TakeFront calls stay linear.
+constexpr size_t kLongestSentence = 16 << 10;  // bytes
 
 std::vector<MarkedBlock> ReadBlocks(std::string_view text, models::TextFormat format) {
   switch (format) {
@@ -335,8 +334,7 @@ SourceSentence MakeSentence(MarkedText marked, std::string behind) {
   return sentence;
 }
 
-// Returns the text with a word in place of each kept span, so that a full stop inside one ends no
-// sentence.
+// Returns the text with a word for each kept span, so that a full stop in one ends no sentence.
 std::string ForSplitting(const MarkedText& marked, bool flows) {
   std::string text = marked.text;
   const auto is_break = [](char c) { return c == '\n' || c == '\r'; };
@@ -408,6 +406,8 @@ SourceSentence TakeFront(SourceSentence& sentence, size_t bytes) {
     return kept.begin < bytes && bytes < kept.end;
   });
   if (divided != marked.kept.end()) bytes = divided->begin > 0 ? divided->begin : divided->end;
+  // White space on both sides of the cut goes behind the front. Before the cut, it is ' '.
+  while (bytes > 1 && marked.text[bytes - 1] == ' ') --bytes;
   size_t next = bytes;
   for (models::CodePoint c = models::DecodeAt(marked.text, next);
        c.bytes > 0 && models::IsSpace(c.value); c = models::DecodeAt(marked.text, next)) {
@@ -418,9 +418,8 @@ SourceSentence TakeFront(SourceSentence& sentence, size_t bytes) {
   MarkedTextCutter cutter(marked);
   front.marked = cutter.Take(bytes);
   front.has_words = HasWords(front.marked);
-  front.behind = Untouched(cutter.Take(next));
-  MarkedText rest = cutter.Take(marked.text.size());
-  sentence.marked = std::move(rest);
+  front.behind = Untouched(cutter.TakeSpace(next));
+  sentence.marked = cutter.Take(marked.text.size());
   sentence.has_words = HasWords(sentence.marked);
   return front;
 }

@@ -59,7 +59,7 @@ class SynthesizeTask {
                  kMaxWholeAudioBytes >> 20, " MiB; use StreamSynthesize"));
     }
     if (!status.ok()) return status;
-    absl::StatusOr<std::string> bytes = audio_.Finish();
+    absl::StatusOr<std::string> bytes = audio_.Flush();
     if (!bytes.ok()) return bytes.status();
     const models::ModelInfo& model = run.model()->info();
     v1::SynthesizeResponse response;
@@ -104,7 +104,7 @@ class StreamSynthesizeTask {
 
   absl::Status End(const absl::Status& status, ReplyStream& stream) {
     if (!status.ok()) return status;
-    const absl::StatusOr<std::string> rest = audio_.Finish();
+    const absl::StatusOr<std::string> rest = audio_.Flush();
     if (!rest.ok()) return rest.status();
     if (!rest->empty()) SendAudio(*rest, {.sentence = sentence_, .sentence_ends = true}, stream);
     return status;

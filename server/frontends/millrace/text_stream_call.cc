@@ -104,7 +104,7 @@ void TextStreamCall::OnEnd(const absl::Status& status) {
   stream_.End(OrInternal([&]() -> absl::Status {
     if (!status.ok()) return status;
     if (text_.sentences() == 0) return EmptyStream();
-    const absl::StatusOr<std::string> rest = text_.FinishAudio();
+    const absl::StatusOr<std::string> rest = text_.FlushAudio();
     if (!rest.ok()) return rest.status();
     if (!rest->empty()) {
       SendAudio(*rest,

@@ -37,7 +37,7 @@ class TextStreamCall final : public Reply,
 
   void Emit(models::Output output) override { text_.Emit(std::move(output)); }
   // Receives the end of a job.
-  void Finish(const absl::Status& status) override { text_.Finish(status); }
+  void Finish(const absl::Status& status) override { text_.OnJobEnd(status); }
   bool Congested() const override { return stream_.Congested(); }
   void Park(std::unique_ptr<Job> job) override { stream_.Park(std::move(job)); }
 

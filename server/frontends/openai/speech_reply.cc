@@ -69,7 +69,7 @@ void SpeechReply::Finish(const absl::Status& result) {
                  " MiB; ask for a stream of them"));
     }
     if (!result.ok()) return result;
-    const absl::StatusOr<std::string> rest = audio_.Finish();
+    const absl::StatusOr<std::string> rest = audio_.Flush();
     if (rest.ok()) Append(framer_.Close(*rest, audio_.seconds()));
     return rest.status();
   });

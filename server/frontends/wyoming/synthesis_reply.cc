@@ -105,7 +105,7 @@ void SynthesisReply::Append(std::string event) {
 void SynthesisReply::OnEnd(const absl::Status& status) {
   const absl::Status end = OrInternal([&]() -> absl::Status {
     if (!status.ok()) return status;
-    const absl::StatusOr<std::string> rest = text_.FinishAudio();
+    const absl::StatusOr<std::string> rest = text_.FlushAudio();
     if (!rest.ok()) return rest.status();
     AppendAudio(*rest);
     // A text with nothing to speak, as an assistant may write it, gives audio without samples: its

@@ -65,7 +65,7 @@ class SynthesisReply final : public Reply,
   void Delivered() MILLRACE_EXCLUDES(mu_);
 
   void Emit(models::Output output) override { text_.Emit(std::move(output)); }
-  void Finish(const absl::Status& status) override { text_.Finish(status); }
+  void Finish(const absl::Status& status) override { text_.OnJobEnd(status); }
   bool Congested() const override MILLRACE_EXCLUDES(mu_);
   void Park(std::unique_ptr<Job> job) override MILLRACE_EXCLUDES(mu_);
 

@@ -284,6 +284,23 @@ TEST(SourceSentencesTest, OfRandomMarkupLoseNothing) {
   }
 }
 
+// Whatever place a model's limit gives, the white space at the seam stays as it is written.
+TEST(TakeFrontTest, LosesNothingAndAddsNothingAtAnySeam) {
+  const std::string text =
+      "One two\n\n<b>three</b>&nbsp;four \n{five} six<br>\tseven\n<i>eight</i>";
+  for (const models::TextFormat format : {kText, kHtml, kMarkdown}) {
+    for (const SourceSentence& sentence : Read(text, format)) {
+      const std::string whole = Untouched(sentence.marked);
+      for (size_t bytes = 1; bytes < sentence.marked.text.size(); ++bytes) {
+        SourceSentence rest = sentence;
+        const SourceSentence front = TakeFront(rest, bytes);
+        EXPECT_EQ(Untouched(front.marked) + front.behind + Untouched(rest.marked), whole) << bytes;
+        EXPECT_FALSE(front.marked.text.ends_with(' ')) << bytes;
+      }
+    }
+  }
+}
+
 class ManyMarksTest : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(ManyMarksTest, TakeLinearTime) {
