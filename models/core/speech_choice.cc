@@ -1,21 +1,30 @@
 #include "models/core/speech_choice.h"
 
 #include <algorithm>
+#include <iterator>
+#include <limits>
 #include <tuple>
 
+#include "absl/strings/str_split.h"
 #include "models/core/language_tag.h"
 
 namespace millrace::models {
 namespace {
 
-std::string_view FirstSubtag(std::string_view tag) { return tag.substr(0, tag.find('-')); }
-
-bool SameLanguage(std::string_view a, std::string_view b) {
-  return FirstSubtag(CanonicalLanguage(a)) == FirstSubtag(CanonicalLanguage(b));
+// Returns how well a voice or a model for the language `tag` suits a text in `asked`; 0: not at
+// all. More common subtags are better, and with as many a tag that says no more than `asked` does.
+int Nearness(const std::string& tag, std::string_view asked) {
+  if (LookUpLanguage({tag}, asked).empty()) return 0;
+  const std::vector<std::string> own = absl::StrSplit(CanonicalLanguage(tag), '-');
+  const std::vector<std::string> wanted = absl::StrSplit(CanonicalLanguage(asked), '-');
+  const auto common = std::ranges::mismatch(own, wanted).in1 - own.begin();
+  return static_cast<int>(2 * common) + (common == std::ssize(own) ? 1 : 0);
 }
 
-bool MadeFor(const SpeechInfo& info, size_t voice, std::string_view language) {
-  return voice < info.voice_languages.size() && SameLanguage(info.voice_languages[voice], language);
+int CommonSubtags(int nearness) { return nearness / 2; }
+
+int NearnessOfVoice(const SpeechInfo& info, size_t voice, std::string_view language) {
+  return voice < info.voice_languages.size() ? Nearness(info.voice_languages[voice], language) : 0;
 }
 
 // Returns the index of a voice; npos if the model does not have it.
@@ -27,30 +36,31 @@ size_t FindVoice(const SpeechInfo& info, std::string_view name) {
 
 struct Fit {
   bool has_voice = true;
-  bool made_for = false;
+  int made_for = 0;  // nearness
 };
 
 Fit FitOf(const SpeechInfo& info, std::string_view language, std::string_view voice) {
   Fit fit;
   if (voice.empty()) {
     for (size_t i = 0; i < info.voices.size(); ++i)
-      fit.made_for = fit.made_for || MadeFor(info, i, language);
+      fit.made_for = std::max(fit.made_for, NearnessOfVoice(info, i, language));
     return fit;
   }
-  fit.made_for = true;
+  fit.made_for = std::numeric_limits<int>::max();
   while (!voice.empty()) {
     const std::string_view part = voice.substr(0, voice.find('+'));
     const size_t index = FindVoice(info, part.substr(0, part.find(':')));
     fit.has_voice = fit.has_voice && index != std::string_view::npos;
-    fit.made_for = fit.made_for && MadeFor(info, index, language);
+    fit.made_for = std::min(fit.made_for, NearnessOfVoice(info, index, language));
     voice.remove_prefix(std::min(part.size() + 1, voice.size()));
   }
   return fit;
 }
 
-bool Reads(const SpeechInfo& info, std::string_view language) {
-  return std::ranges::any_of(
-      info.languages, [&](const std::string& known) { return SameLanguage(known, language); });
+int Reads(const SpeechInfo& info, std::string_view language) {
+  int best = 0;
+  for (const std::string& known : info.languages) best = std::max(best, Nearness(known, language));
+  return best;
 }
 
 }  // namespace
@@ -58,23 +68,35 @@ bool Reads(const SpeechInfo& info, std::string_view language) {
 std::string DefaultVoice(const SpeechInfo& info, std::string_view language) {
   if (info.voices.empty()) return "";
   if (language.empty()) language = info.language;
+  std::string best = info.voices.front();
+  int most = 0;
+  const auto offer = [&](const std::string& voice, int nearness) {
+    if (nearness <= most) return;
+    most = nearness;
+    best = voice;
+  };
   for (const LanguageVoice& choice : info.default_voices) {
-    if (SameLanguage(choice.language, language)) return choice.voice;
+    const int own = NearnessOfVoice(info, FindVoice(info, choice.voice), language);
+    const int nearness = Nearness(choice.language, language);
+    if (nearness > 0) offer(choice.voice, std::max(nearness, own));
   }
-  for (size_t i = 0; i < info.voices.size(); ++i) {
-    if (MadeFor(info, i, language)) return info.voices[i];
-  }
-  return info.voices.front();
+  for (size_t i = 0; i < info.voices.size(); ++i)
+    offer(info.voices[i], NearnessOfVoice(info, i, language));
+  return best;
 }
 
 std::vector<std::string> VoicesFor(const SpeechInfo& info, std::string_view language) {
   if (info.voices.empty()) return {};
-  if (language.empty()) language = info.language;
-  std::vector<std::string> voices = {DefaultVoice(info, language)};
-  bool any = false;
-  for (size_t i = 0; i < info.voices.size(); ++i) any = any || MadeFor(info, i, language);
+  const std::string_view wanted = language.empty() ? info.language : language;
+  std::vector<std::string> voices = {DefaultVoice(info, wanted)};
+  int most = 0;
+  for (size_t i = 0; i < info.voices.size(); ++i)
+    most = std::max(most, CommonSubtags(NearnessOfVoice(info, i, wanted)));
+  // Whoever names no language gets the voices of every region.
+  const int least = language.empty() ? std::min(most, 1) : most;
   for (size_t i = 0; i < info.voices.size(); ++i) {
-    if (info.voices[i] != voices.front() && (!any || MadeFor(info, i, language)))
+    if (info.voices[i] != voices.front() &&
+        CommonSubtags(NearnessOfVoice(info, i, wanted)) >= least)
       voices.push_back(info.voices[i]);
   }
   return voices;
@@ -88,7 +110,7 @@ const ModelInfo* ChooseSpeechModel(std::span<const ModelInfo* const> models,
                                    std::string_view language, std::string_view voice) {
   const auto rank = [&](const ModelInfo* info) {
     const Fit fit = FitOf(info->speech(), language, voice);
-    return std::tuple(!fit.has_voice, !fit.made_for, !Reads(info->speech(), language),
+    return std::tuple(!fit.has_voice, -fit.made_for, -Reads(info->speech(), language),
                       info->speech().speech_cost, std::string_view(info->name));
   };
   const ModelInfo* best = nullptr;

@@ -10,23 +10,26 @@
 namespace millrace::models {
 
 // These functions choose model and voice where a request names none. Languages are BCP 47 tags,
-// compared by their first subtag: "en" is that of "en-US". Thread-safe.
+// looked up as in language_tag.h: for "en-GB" a voice for "en-GB" comes before one for "en", and
+// that before one for "en-US". Thread-safe.
 
-// Returns the voice of a model for a language: the one that its configuration names for the
-// language, else its default if that was made for the language, else the first that was made for
-// it, else its default. An empty language is the model's.
+// Returns the voice of a model for a language: of those that were made for the nearest language,
+// the one that its configuration names for it, else the first; its default if none was made for the
+// language. An empty language is the model's.
 std::string DefaultVoice(const SpeechInfo& info, std::string_view language);
 
 // Returns the voices of a model that suit a language, its default first: those that were made for
-// the language, or all voices where there is none. An empty language is the model's.
+// the language, of its region only if there are such; all voices where there is none. An empty
+// language is the model's, of any region.
 std::vector<std::string> VoicesFor(const SpeechInfo& info, std::string_view language);
 
 // Returns true if the model has all parts of the voice ("a:0.3+b:0.7").
 bool HasVoice(const SpeechInfo& info, std::string_view voice);
 
 // Returns the best of several models for a text in the language. Models that have all parts of the
-// voice ("a:0.3+b:0.7"; empty: any) come first; they are ordered by whether they were made for the
-// language, whether they can read it at all, the cost of their speech, and name. Null when there is
+// voice ("a:0.3+b:0.7"; empty: any) come first; they are ordered by how near the
+// language that they were made for is, how near one that they read is, the cost of their speech,
+// and name. Null when there is
 // no speech model.
 const ModelInfo* ChooseSpeechModel(std::span<const ModelInfo* const> models,
                                    std::string_view language, std::string_view voice);

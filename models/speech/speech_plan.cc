@@ -187,15 +187,16 @@ int64_t SpeechPlan::PauseBefore(int sample_rate) const {
   return std::max<int64_t>(samples - Scaled(kLead, sample_rate) - Scaled(kTail, sample_rate), 0);
 }
 
-void SpeechPlan::AddTimes(int64_t shift, models::SynthesizeOutput& chunk) {
-  const std::vector<int64_t>& bounds = times_.bounds;
+void SpeechPlan::AddTimes(const SymbolTimes& times, int64_t shift,
+                          models::SynthesizeOutput& chunk) {
+  const std::vector<int64_t>& bounds = times.bounds;
   if (bounds.empty()) return;
   const std::string_view phonemes = text_.phonemes;
   // Sound that was cut off at the beginning has no time of its own.
   const auto add = [shift](std::string text, int64_t begin, int64_t end, size_t character,
-                           std::vector<models::SpokenSpan>& times) {
+                           std::vector<models::SpokenSpan>& spans) {
     begin = std::max<int64_t>(begin + shift, 0);
-    if (end + shift > begin) times.push_back({std::move(text), begin, end + shift, character});
+    if (end + shift > begin) spans.push_back({std::move(text), begin, end + shift, character});
   };
   if (input_.phoneme_times) {
     for (size_t i = 0; i < read_.symbols.size(); ++i) {
@@ -248,13 +249,17 @@ models::SynthesizeOutput SpeechPlan::TakeChunk(std::vector<float> samples, int s
     const auto sound = LastSound(tail, sample_rate);
     if (sound || searched > 0)
       end = searched + static_cast<int64_t>(sound.value_or(0)) + Scaled(kTail, sample_rate);
-    // The times of a unit are emitted with its first chunk, before the end of its sound is known.
+    // The times of a unit are emitted with its first chunk, which may come before the end of its
+    // sound is known.
     if (!times_.bounds.empty())
       end = std::max(end, times_.SoundsEnd() + Scaled(kMarks, sample_rate) - given_);
   }
   if (first) {
-    times_.EndMarksAt(times_.SoundsEnd() + Scaled(kMarks, sample_rate));
-    AddTimes(before - begin, chunk);
+    SymbolTimes heard = times_;
+    // Where the audio ends does not depend on this, so that a stream has the same samples.
+    if (last && !whole) heard.FollowSound(all, sample_rate);
+    heard.EndMarksAt(heard.SoundsEnd() + Scaled(kMarks, sample_rate));
+    AddTimes(heard, before - begin, chunk);
   }
   given_ += size;
   if (begin < 0) before -= std::exchange(begin, 0);

@@ -35,8 +35,8 @@ class SpeechPlan {
     // The first unit of a streamed request ends with its first clause.
     bool first_clause_alone = false;
     // The samples at the beginning and at the end of a unit that are searched for silence; its
-    // first and its last chunk have at least as many, if the unit has. 0: a unit is one chunk, and
-    // its times follow the sound.
+    // first and its last chunk have at least as many, if the unit has. 0: a unit is one chunk. The
+    // times of a unit follow its sound if it is one chunk.
     size_t lead_samples = 0;
     size_t tail_samples = 0;
     models::SpeechPauses pauses = {};
@@ -81,7 +81,7 @@ class SpeechPlan {
   // Returns the number of samples of silence between the current unit and the previous one.
   int64_t PauseBefore(int sample_rate) const;
   // Adds the times of the unit, whose first sample becomes the `shift`th.
-  void AddTimes(int64_t shift, models::SynthesizeOutput& chunk);
+  void AddTimes(const SymbolTimes& times, int64_t shift, models::SynthesizeOutput& chunk);
 
   const models::SynthesizeInput& input_;
   const Manner manner_;

@@ -11,8 +11,9 @@ from wire.requests import PATIENCE, assert_refused, speak_request
 from wire.stubs import synthesis
 
 F32 = synthesis.AUDIO_ENCODING_PCM_F32LE
-# Without a stop at the end of a sentence: its closure is silent, and a Piper voice counts it to the word.
 TEXT = "The train stops here. It is slow!\n\nNobody knows why."
+# A stop at the end of a sentence is silent until it opens, and a voice's durations count the silence behind it to the word.
+STOPS = "It was a quarter past eight! Nobody had a map.\n\nPlease make it quick. Wait a bit. What a big dog!"
 WINDOW = 0.005  # seconds
 NEAR = 0.05
 
@@ -30,24 +31,28 @@ def speak(daemon, text=TEXT, **fields):
     return daemon.synthesis.Synthesize(request, timeout=PATIENCE)
 
 
+def window_of(answer):
+    return int(answer.sample_rate * WINDOW)
+
+
 def heard(answer):
     """Whether each window is within 40 dB of the loudest one."""
     samples = np.frombuffer(answer.audio, np.float32)
-    size = int(answer.sample_rate * WINDOW)
+    size = window_of(answer)
     power = (samples[:len(samples) // size * size].reshape(-1, size) ** 2).mean(1)
     return power > power.max() * 1e-4
 
 
 def sounds(answer):
     """Of each sentence, by its words: when its first sound begins and when its last one ends."""
-    loud = heard(answer)
+    window = window_of(answer) / answer.sample_rate
+    all_times = np.flatnonzero(heard(answer)) * window
     spans = []
     for sentence in range(answer.words[-1].sentence_index + 1):
         words = [word for word in answer.words if word.sentence_index == sentence]
         first, last = words[0].start_seconds - 0.12, words[-1].end_seconds + 0.12
-        times = np.flatnonzero(loud) * WINDOW
-        times = times[(times >= first) & (times < last)]
-        spans.append((times[0], times[-1] + WINDOW, words))
+        times = all_times[(all_times >= first) & (all_times < last)]
+        spans.append((times[0], times[-1] + window, words))
     return spans
 
 
@@ -56,9 +61,9 @@ def pauses(answer):
     return [after[0] - before[1] for before, after in zip(spans, spans[1:], strict=False)]
 
 
-@both_models
-def test_sentences_begin_and_end_where_their_words_do(daemon, model):
-    answer = speak(daemon, model=model)
+@pytest.mark.parametrize("model, text", [(VOICE, TEXT), (VOICE, STOPS), (KOKORO, TEXT)])
+def test_sentences_begin_and_end_where_their_words_do(daemon, model, text):
+    answer = speak(daemon, text, model=model)
     spans = sounds(answer)
     for begin, end, words in spans:
         assert words[0].start_seconds == pytest.approx(begin, abs=NEAR), words[0].text

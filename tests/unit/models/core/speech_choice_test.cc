@@ -85,6 +85,34 @@ TEST(SpeechChoiceTest, OfTwoThatWereMadeForItTheCheaperSpeaks) {
   EXPECT_EQ(Chosen({Piper("b", "en-US", "x"), Piper("a", "en-GB", "y")}, "en"), "a");
 }
 
+TEST(SpeechChoiceTest, AVoiceOfTheRegionComesBeforeOthersOfTheLanguage) {
+  ModelInfo british = Kokoro();
+  british.name = "british";
+  british.speech().voices = {"af", "am", "bf", "bm", "zf", "zm"};
+  british.speech().voice_languages = {"en-US", "en-US", "en-GB", "en-GB", "zh-Hans", "zh-Hant"};
+  british.speech().default_voices = {{"en", "am"}};
+  using Voices = std::vector<std::string>;
+  const SpeechInfo& speech = british.speech();
+  EXPECT_EQ(DefaultVoice(speech, "en-GB"), "bf");
+  EXPECT_EQ(DefaultVoice(speech, "en_us"), "am");  // as its configuration says
+  EXPECT_EQ(DefaultVoice(speech, "en"), "am");
+  EXPECT_EQ(DefaultVoice(speech, "en-AU"), "am");
+  EXPECT_EQ(DefaultVoice(speech, "zh-Hant"), "zm");
+  EXPECT_EQ(DefaultVoice(speech, "zh-TW"), "zm");
+  EXPECT_EQ(DefaultVoice(speech, "zh-CN"), "zf");
+  EXPECT_EQ(VoicesFor(speech, "en-GB"), (Voices{"bf", "bm"}));
+  EXPECT_EQ(VoicesFor(speech, "en"), (Voices{"am", "af", "bf", "bm"}));
+  EXPECT_EQ(VoicesFor(speech, ""), (Voices{"am", "af", "bf", "bm"}));
+  EXPECT_EQ(VoicesFor(speech, "zh-Hant-HK"), Voices{"zm"});
+
+  const std::vector<ModelInfo> models = {british, Piper("piper-us", "en-US", "joe")};
+  EXPECT_EQ(Chosen(models, "en-GB"), "british");  // though its speech costs more
+  EXPECT_EQ(Chosen(models, "en-US"), "piper-us");
+  EXPECT_EQ(Chosen(models, "en"), "piper-us");
+  EXPECT_EQ(Chosen({Piper("a", "zh-Hans", "x"), Piper("b", "zh-Hant", "y")}, "zh-Hant"), "b");
+  EXPECT_EQ(Chosen({Piper("a", "pt-PT", "x"), Piper("b", "pt-BR", "y")}, "pb"), "b");
+}
+
 TEST(SpeechChoiceTest, AVoiceIsSpokenByTheModelThatHasIt) {
   const std::vector<ModelInfo> models = {Kokoro(), Piper("piper-us", "en-US", "joe")};
   EXPECT_EQ(Chosen(models, "en", "jf"), "kokoro");

@@ -25,6 +25,7 @@
 #include "models/speech/noise.h"
 #include "tests/fakes/fake_worker_context.h"
 #include "tests/fakes/temporary_folder.h"
+#include "tests/unit/models/kokoro/sentence_comparison.h"
 #include "tests/unit/models/kokoro/tiny_kokoro.h"
 
 namespace millrace::kokoro {
@@ -36,41 +37,6 @@ std::vector<float> ToVector(const at::Tensor& tensor) {
   const at::Tensor flat = tensor.contiguous();
   return {flat.const_data_ptr<float>(), flat.const_data_ptr<float>() + flat.numel()};
 }
-
-// Relative to the largest value.
-float Difference(const std::vector<float>& expected, const std::vector<float>& actual) {
-  if (expected.size() != actual.size() || expected.empty()) return INFINITY;
-  float largest = 0;
-  float furthest = 0;
-  for (size_t i = 0; i < expected.size(); ++i) {
-    largest = std::max(largest, std::abs(expected[i]));
-    const float off = std::abs(expected[i] - actual[i]);
-    furthest = off <= furthest ? furthest : off;  // also where it is no number
-  }
-  return furthest / largest;
-}
-
-// The first frame of the source is its own mirror image: in exact numbers its spectrum is real, and
-// where that is negative, rounding says whether its phase is pi or -pi. The sentence then begins
-// otherwise, and the norms tell all the rest of it a little.
-class Comparison {
- public:
-  void Add(const std::vector<float>& expected, const std::vector<float>& actual) {
-    constexpr std::ptrdiff_t kBeginning = 128;
-    ASSERT_EQ(expected.size(), actual.size());
-    ++all_;
-    if (Difference(expected, actual) <= 1e-4F) ++equal_;
-    EXPECT_LE(Difference({expected.begin() + kBeginning, expected.end()},
-                         {actual.begin() + kBeginning, actual.end()}),
-              1e-2F)
-        << expected.size() << " samples";
-  }
-  ~Comparison() { EXPECT_GE(equal_, all_ * 4 / 5) << "of " << all_; }
-
- private:
-  int all_ = 0;
-  int equal_ = 0;
-};
 
 TEST(DrawNoiseTest, GivesTheValuesOfNoiseSource) {
   const at::InferenceMode inference;
@@ -169,7 +135,7 @@ TEST_F(KokoroBatchTest, EncodesAsAlone) {
 }
 
 TEST_F(KokoroBatchTest, SpeaksEveryLengthAsAlone) {
-  Comparison comparison;
+  SentenceComparison comparison;
   for (size_t phonemes = 3; phonemes <= 48; ++phonemes) {
     phonemes_.clear();
     sentences_.clear();
@@ -184,7 +150,7 @@ TEST_F(KokoroBatchTest, SpeaksTogetherAsAlone) {
   const auto encoded = batch_->Encode(sentences_, context_);
   const auto spoken = batch_->Decode(Parts(encoded), context_);
   ASSERT_EQ(spoken.size(), sentences_.size());
-  Comparison comparison;
+  SentenceComparison comparison;
   for (size_t i = 0; i < sentences_.size(); ++i) comparison.Add(SpeakAlone(i), spoken[i]);
   EXPECT_NE(spoken[0], spoken[3]);
 }

@@ -13,6 +13,7 @@
 #include "models/seq2seq/seq2seq_engine.h"
 #include "tests/fakes/fake_worker_context.h"
 #include "tests/fakes/temporary_folder.h"
+#include "tests/unit/models/seq2seq/near_tie.h"
 #include "tests/unit/models/seq2seq/tiny_seq2seq.h"
 
 namespace millrace::seq2seq {
@@ -101,18 +102,25 @@ class AtenSeq2SeqEngineTest : public ::testing::TestWithParam<std::tuple<TinyKin
         expected, [](size_t) { return false; }, context_);
     size_t aligned = 0;
     size_t differ = 0;
+    size_t near_ties = 0;
     for (size_t i = 0; i < jobs.size(); ++i) {
       EXPECT_TRUE(jobs[i].done);
-      EXPECT_EQ(jobs[i].target, expected[i].target) << i;
       ASSERT_EQ(jobs[i].alignment.size(), jobs[i].align ? jobs[i].target.size() : 0) << i;
+      ASSERT_FALSE(jobs[i].found.empty()) << i;
+      EXPECT_EQ(jobs[i].target, jobs[i].found.front().tokens) << i;
+      if (!std::ranges::equal(jobs[i].found, expected[i].found, {},
+                              &translation::Hypothesis::tokens, &translation::Hypothesis::tokens)) {
+        ++near_ties;
+        EXPECT_TRUE(IsNearTie(*MakeTinyNetwork(kind_), TinyConfig(kind_), jobs[i], expected[i]))
+            << "sentence " << i;
+        continue;
+      }
       for (size_t k = 0; k < jobs[i].alignment.size(); ++k, ++aligned)
         differ += jobs[i].alignment[k] != expected[i].alignment[k];
-      ASSERT_EQ(jobs[i].found.size(), expected[i].found.size()) << i;
-      for (size_t k = 0; k < jobs[i].found.size(); ++k) {
-        EXPECT_EQ(jobs[i].found[k].tokens, expected[i].found[k].tokens) << i;
+      for (size_t k = 0; k < jobs[i].found.size(); ++k)
         EXPECT_NEAR(jobs[i].found[k].score, expected[i].found[k].score, kScoreError) << i;
-      }
     }
+    EXPECT_LE(near_ties, std::max<size_t>(2, jobs.size() / 10));
     // Where two heads look at a place each, their sums are as good as equal.
     EXPECT_LE(differ, std::max<size_t>(2, aligned / 200));
   }

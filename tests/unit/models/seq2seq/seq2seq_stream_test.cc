@@ -179,6 +179,8 @@ TEST_P(Seq2SeqStreamTest, AStreamThatNobodyReadsLeavesItsPlaceToOthers) {
 
 TEST_P(Seq2SeqStreamTest, TagsStandWhereTheCpusOwnEnginePutsThem) {
   min_target_ = 0;
+  // No near tie decides these texts: they come out the same when each weight is off by up to 1e-4
+  // of itself, a thousand times what instruction sets round otherwise.
   const models::TranslateInput input = {
       .texts =
           {"<p>the <b>old</b> cat <i>sat</i> on the mat</p> <p>the mat <a href=x>the cat</a></p>",

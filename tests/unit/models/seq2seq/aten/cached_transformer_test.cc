@@ -14,6 +14,7 @@
 #include "models/seq2seq/upload_weights.h"
 #include "tests/fakes/fake_worker_context.h"
 #include "tests/fakes/temporary_folder.h"
+#include "tests/unit/models/seq2seq/near_tie.h"
 #include "tests/unit/models/seq2seq/tiny_seq2seq.h"
 
 namespace millrace::seq2seq {
@@ -23,11 +24,6 @@ using Tokens = std::vector<int32_t>;
 
 constexpr size_t kSlots = 16384;
 constexpr size_t kTargetTokens = 18;
-// By how much the score of the likeliest token may lead that of another that is as likely: where
-// random weights attend to one token of two, the least rounding, which every instruction set does
-// in its own order, moves scores by hundredths.
-constexpr float kNearTie = 0.05F;
-
 // Sources of 1 to 45 random tokens.
 std::vector<Tokens> RandomSources(size_t count) {
   std::mt19937 random(7);
