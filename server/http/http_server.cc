@@ -57,7 +57,7 @@ std::string ErrorBody(const std::string& message) {
 HttpServer::HttpServer(Options options)
     : options_(std::move(options)),
       cors_(options_.cors_origins),
-      server_(std::make_unique<BoundedServer>(options_.max_body_bytes)) {
+      server_(std::make_unique<BoundedServer>(options_.max_body_bytes, options_.compress)) {
   server_->set_payload_max_length(options_.max_body_bytes);
   server_->set_pre_routing_handler(
       [this](const httplib::Request& request, httplib::Response& response) {
