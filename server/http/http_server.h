@@ -116,10 +116,12 @@ bool HttpClientGone();
 // Answers with {"error": "..."}.
 void SendError(httplib::Response& response, int http_status, const std::string& message);
 
-// OK when the request carries a known key, as `authorization: Bearer` or `x-api-key`, or keys is
-// null; else UNAUTHENTICATED.
-absl::Status AuthenticateHttp(const httplib::Request& request, const ApiKeyStore* keys);
-// Who sent it, for the log. other_key: one that came in another way, perhaps none.
+// OK when the request carries a known key, as `authorization: Bearer` or `x-api-key` or as
+// other_key, or keys is null; else UNAUTHENTICATED. other_key: one that came in another way,
+// perhaps none.
+absl::Status AuthenticateHttp(const httplib::Request& request, const ApiKeyStore* keys,
+                              std::string_view other_key = {});
+// Who sent it, for the log.
 Caller HttpCaller(const httplib::Request& request, const ApiKeyStore* keys,
                   std::string_view other_key = {});
 // As AuthenticateHttp; otherwise the response is 401. True when keys is null.
