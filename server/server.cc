@@ -37,6 +37,7 @@
 #include "server/frontends/millrace/synthesis_service.h"
 #include "server/frontends/millrace/translation_service.h"
 #include "server/frontends/openai/openai_routes.h"
+#include "server/frontends/translation_plugins/plugin_routes.h"
 #include "server/frontends/wyoming/wyoming_server.h"
 #include "server/grpc_server.h"
 #include "server/http/http_server.h"
@@ -195,7 +196,8 @@ class Server {
                       {.voice_aliases = config_.voice_aliases, .started = started});
       const auto translator =
           std::make_shared<HttpTranslator>(*services_, HttpTranslator::Options{.started = started});
-      AddLibreTranslateRoutes(*http_, *services_, translator);
+      AddLibreTranslateRoutes(*http_, *services_, translator,
+                              AddTranslationPluginRoutes(*http_, *services_, translator));
       AddDeepLRoutes(*http_, *services_, translator);
       if (absl::Status status = http_->Start(); !status.ok()) return status;
     }

@@ -42,9 +42,11 @@ void SendJson(httplib::Response& response, const std::string& body) {
 
 class LibreTranslateRoutes {
  public:
-  LibreTranslateRoutes(Services& services, std::shared_ptr<HttpTranslator> translator)
+  LibreTranslateRoutes(Services& services, std::shared_ptr<HttpTranslator> translator,
+                       SharedPathHandler others)
       : services_(services),
         translator_(std::move(translator)),
+        others_(std::move(others)),
         languages_(services.models,
                    [](const ModelDirectory& models) { return LanguagesBody(AllRoutes(models)); }),
         settings_(services.models, [keys = services.keys != nullptr](const ModelDirectory& models) {
@@ -53,8 +55,11 @@ class LibreTranslateRoutes {
 
   void Translate(const httplib::Request& request, httplib::Response& response,
                  const httplib::ContentReader& reader) {
-    const auto parsed = Read(request, reader);
+    std::string body;
+    const auto parsed = Read(request, reader, body);
     if (!parsed) return;  // the JSON library has reported the error
+    if (others_ && parsed->ok() && !(*parsed)->has_query && others_(request, response, body))
+      return;
     HttpTranslateRequest wanted;
     auto translation = Take(request, *parsed, wanted);
     auto result = translator_->Translate(request, response, wanted.api_key, std::move(translation));
@@ -64,7 +69,8 @@ class LibreTranslateRoutes {
 
   void Detect(const httplib::Request& request, httplib::Response& response,
               const httplib::ContentReader& reader) {
-    const auto wanted = Read(request, reader);
+    std::string body;
+    const auto wanted = Read(request, reader, body);
     if (!wanted) return;
     absl::Status status = Check(request, *wanted);
     if (status.ok()) status = CheckDetect(**wanted);
@@ -88,15 +94,16 @@ class LibreTranslateRoutes {
   // The form is read here, because the library keeps no long form by itself. There is none when the
   // body did not arrive.
   static std::optional<Parsed> Read(const httplib::Request& request,
-                                    const httplib::ContentReader& reader) {
+                                    const httplib::ContentReader& reader, std::string& body) {
     if (request.is_multipart_form_data()) {
       std::optional<FormMembers> members = ReadFormParts(reader);
       if (!members) return std::nullopt;
       return ParseTranslateForm(*std::move(members));
     }
-    const std::optional<std::string> body = ReadWholeBody(reader);
-    if (!body) return std::nullopt;
-    return ParseTranslateBody(request.get_header_value("Content-Type"), *body);
+    std::optional<std::string> whole = ReadWholeBody(reader);
+    if (!whole) return std::nullopt;
+    body = *std::move(whole);
+    return ParseTranslateBody(request.get_header_value("Content-Type"), body);
   }
 
   // Authentication errors take precedence over errors of parsing.
@@ -130,6 +137,7 @@ class LibreTranslateRoutes {
 
   Services& services_;
   const std::shared_ptr<HttpTranslator> translator_;
+  const SharedPathHandler others_;
   ModelsAnswer<std::string> languages_;
   ModelsAnswer<std::string> settings_;
 };
@@ -137,8 +145,9 @@ class LibreTranslateRoutes {
 }  // namespace
 
 void AddLibreTranslateRoutes(HttpServer& server, Services& services,
-                             std::shared_ptr<HttpTranslator> translator) {
-  const auto routes = std::make_shared<LibreTranslateRoutes>(services, std::move(translator));
+                             std::shared_ptr<HttpTranslator> translator, SharedPathHandler others) {
+  const auto routes =
+      std::make_shared<LibreTranslateRoutes>(services, std::move(translator), std::move(others));
   const auto get = [&routes](auto handler) {
     return [routes, handler](const httplib::Request& request, httplib::Response& response) {
       (*routes.*handler)(request, response);

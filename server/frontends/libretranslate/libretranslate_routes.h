@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "server/frontends/http/http_translator.h"
+#include "server/frontends/http/shared_path.h"
 #include "server/http/http_server.h"
 #include "server/requests/services.h"
 
@@ -12,7 +13,10 @@ namespace millrace::server {
 // /languages and /frontend/settings. If keys are required, the first two need one, either as
 // api_key, as in the original, or as the other endpoints do; without it they answer 403. The
 // services, and what they borrow, must outlive the server.
+//
+// others: is asked for requests to /translate that have no q; see SharedPathHandler.
 void AddLibreTranslateRoutes(HttpServer& server, Services& services,
-                             std::shared_ptr<HttpTranslator> translator);
+                             std::shared_ptr<HttpTranslator> translator,
+                             SharedPathHandler others = {});
 
 }  // namespace millrace::server

@@ -74,6 +74,7 @@ absl::Status TakeText(std::string_view name, std::string value, HttpTranslateReq
 }
 
 absl::Status TakeQuery(const nlohmann::json& value, HttpTranslateRequest& request) {
+  request.has_query = true;
   std::vector<std::string>& texts = request.translation.input.texts;
   if (value.is_string()) {
     texts = {value.get<std::string>()};
@@ -159,6 +160,7 @@ absl::StatusOr<HttpTranslateRequest> ParseTranslateForm(FormMembers members) {
       return status;
     }
   }
+  request.has_query = !texts.empty();
   request.list = texts.size() > 1;
   return request;
 }
