@@ -10,6 +10,7 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
+#include "absl/strings/str_replace.h"
 #include "models/core/strings.h"
 #include "nlohmann/json.hpp"
 #include "server/json/json_member.h"
@@ -104,13 +105,18 @@ absl::StatusOr<PluginRequest> ParseImmersive(const json& members) {
   auto request = Parse(members, nullptr, "text_list", "source_lang", "target_lang");
   if (!request.ok()) return request;
   models::TranslateInput& input = request->translation.input;
-  if (std::ranges::any_of(input.texts, HasElements)) input.format = models::TextFormat::kHtml;
+  if (!std::ranges::any_of(input.texts, HasElements)) return request;
+  input.format = models::TextFormat::kHtml;
+  request->bare_ampersands = std::ranges::none_of(
+      input.texts, [](const std::string& text) { return text.find("&amp;") != text.npos; });
   return request;
 }
 
 std::string AnswerImmersive(const PluginRequest& request, HttpTranslator::Result result) {
   Json translations = Json::array();
   for (size_t i = 0; i < result.translations.size(); ++i) {
+    if (request.bare_ampersands)
+      absl::StrReplaceAll({{"&amp;", "&"}}, &result.translations[i].text);
     translations.push_back(
         {{"detected_source_lang", LanguageOf(result.texts[i], request.source_language)},
          {"text", std::move(result.translations[i].text)}});
