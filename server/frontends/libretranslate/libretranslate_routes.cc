@@ -80,6 +80,13 @@ class LibreTranslateRoutes {
     SendJson(response, DetectBody(detected->front()));
   }
 
+  // As the original does where suggestions are off; the body is read so that the connection stays.
+  void Suggest(const httplib::Request&, httplib::Response& response,
+               const httplib::ContentReader& reader) {
+    const bool read = reader([](const char*, size_t) { return true; });
+    if (read) SendError(response, 403, "Suggestions are disabled on this server.");
+  }
+
   void Languages(const httplib::Request&, httplib::Response& response) {
     SendJson(response, *languages_.Get());
   }
@@ -161,6 +168,7 @@ void AddLibreTranslateRoutes(HttpServer& server, Services& services,
   };
   server.routes().Post("/translate", post(&LibreTranslateRoutes::Translate));
   server.routes().Post("/detect", post(&LibreTranslateRoutes::Detect));
+  server.routes().Post("/suggest", post(&LibreTranslateRoutes::Suggest));
   server.routes().Get("/languages", get(&LibreTranslateRoutes::Languages));
   server.routes().Get("/frontend/settings", get(&LibreTranslateRoutes::Settings));
 }

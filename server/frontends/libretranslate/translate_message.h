@@ -23,7 +23,8 @@ struct HttpTranslateRequest {
 };
 
 // Reads a body of that content type. As the original does, it ignores members that it does not
-// know. InvalidArgument names the member.
+// know. InvalidArgument names the member. Beyond the original's there are a glossary and
+// do_not_translate.
 absl::StatusOr<HttpTranslateRequest> ParseTranslateBody(std::string_view content_type,
                                                         std::string_view body);
 // Reads a form that was already decoded.
