@@ -29,6 +29,7 @@
 #include "server/control/systemd.h"
 #include "server/control/version.h"
 #include "server/cpu_isa.h"
+#include "server/frontends/deepl/deepl_routes.h"
 #include "server/frontends/kserve/infer_service.h"
 #include "server/frontends/kserve/kserve_routes.h"
 #include "server/frontends/libretranslate/libretranslate_routes.h"
@@ -36,6 +37,7 @@
 #include "server/frontends/millrace/synthesis_service.h"
 #include "server/frontends/millrace/translation_service.h"
 #include "server/frontends/openai/openai_routes.h"
+#include "server/frontends/translation_plugins/plugin_routes.h"
 #include "server/frontends/wyoming/wyoming_server.h"
 #include "server/grpc_server.h"
 #include "server/http/http_server.h"
@@ -192,7 +194,11 @@ class Server {
       const auto started = [this] { return started_.load(); };
       AddOpenAiRoutes(*http_, *services_,
                       {.voice_aliases = config_.voice_aliases, .started = started});
-      AddLibreTranslateRoutes(*http_, *services_, {.started = started});
+      const auto translator =
+          std::make_shared<HttpTranslator>(*services_, HttpTranslator::Options{.started = started});
+      AddLibreTranslateRoutes(*http_, *services_, translator,
+                              AddTranslationPluginRoutes(*http_, *services_, translator));
+      AddDeepLRoutes(*http_, *services_, translator);
       if (absl::Status status = http_->Start(); !status.ok()) return status;
     }
     if (!config_.wyoming_address.empty()) {

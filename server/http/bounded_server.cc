@@ -61,6 +61,18 @@ bool TakesBody(const httplib::Request& request) {
   return std::find(std::begin(kWithout), std::end(kWithout), request.method) == std::end(kWithout);
 }
 
+// Reads what the library does not: the body of a GET. Returns false if it does not come.
+bool ReadBody(BoundedStream& stream, size_t length, std::string& body) {
+  stream.AllowBody(length);
+  body.resize(length);
+  for (size_t read = 0; read < length;) {
+    const ssize_t count = stream.read(body.data() + read, length - read);
+    if (count <= 0) return false;
+    read += static_cast<size_t>(count);
+  }
+  return true;
+}
+
 // Returns true if nothing of the request follows its head.
 bool EndsWithHead(const httplib::Request& request) {
   return !TakesBody(request) && !request.has_header("Transfer-Encoding") &&
@@ -69,7 +81,8 @@ bool EndsWithHead(const httplib::Request& request) {
 
 }  // namespace
 
-BoundedServer::BoundedServer(size_t max_body_bytes) : max_body_bytes_(max_body_bytes) {
+BoundedServer::BoundedServer(size_t max_body_bytes, bool packs)
+    : max_body_bytes_(max_body_bytes), packs_(packs) {
   svr_sock_ = kServing;
 }
 
@@ -117,6 +130,8 @@ Fate BoundedServer::Serve(Connection& connection, const BoundedStream::Limits& l
     // it ought to. A server may ignore it (RFC 9110, 14.2).
     std::string head =
         WithoutHeader(std::string_view(connection.received).substr(0, size), "range");
+    // The library packs whatever is text for a client that takes it packed.
+    if (!packs_) head = WithoutHeader(head, "accept-encoding");
     const size_t head_bytes = head.size();
     head.append(connection.received, size);
     BoundedStream stream(connection.descriptor, std::move(head), head_bytes, limits,
@@ -145,6 +160,11 @@ Fate BoundedServer::ServeRequest(BoundedStream& stream) {
     if (current.refusal == 0 && (TakesBody(request) || length == 0)) {
       stream.AllowBody(length);
       return;
+    }
+    if (current.refusal == 0 && request.method == "GET" && length <= HttpRoutes::kMaxGetBody &&
+        !request.has_header("Expect") && routes_.TakesGetBody(request.path)) {
+      if (ReadBody(stream, length, request.body)) return;
+      current.refusal = 400;
     }
     if (EndsWithHead(request)) return;
     drained = false;

@@ -15,7 +15,8 @@ namespace millrace {
 // size. Its sockets and threads are not used. Thread-safe once the routes are added.
 class BoundedServer final : public httplib::Server {
  public:
-  explicit BoundedServer(size_t max_body_bytes);
+  // packs: whether answers of text are packed for clients that take them so.
+  BoundedServer(size_t max_body_bytes, bool packs);
   ~BoundedServer() override = default;
 
   HttpRoutes& routes() { return routes_; }
@@ -45,6 +46,7 @@ class BoundedServer final : public httplib::Server {
                              const std::function<void(httplib::Request&)>& setup);
 
   const size_t max_body_bytes_;
+  const bool packs_;
   HttpRoutes routes_{*this};
 };
 

@@ -12,6 +12,12 @@ void HttpRoutes::Get(const std::string& pattern, Handler handler) {
   server_.Get(Add(pattern, "GET, HEAD"), std::move(handler));
 }
 
+void HttpRoutes::GetWithBody(const std::string& pattern, Handler handler) {
+  const std::string added = Add(pattern, "GET, HEAD");
+  with_get_body_.emplace_back(added);
+  server_.Get(added, std::move(handler));
+}
+
 void HttpRoutes::Post(const std::string& pattern, Handler handler) {
   server_.Post(Add(pattern, "POST"), std::move(handler));
 }
@@ -26,6 +32,12 @@ std::string HttpRoutes::Methods(const std::string& path) const {
     if (std::regex_match(path, pattern)) methods += StrCat(methods.empty() ? "" : ", ", served);
   }
   return methods;
+}
+
+bool HttpRoutes::TakesGetBody(const std::string& path) const {
+  return std::ranges::any_of(with_get_body_, [&path](const std::regex& pattern) {
+    return std::regex_match(path, pattern);
+  });
 }
 
 bool HttpRoutes::Has(const std::string& methods, const std::string& method) {

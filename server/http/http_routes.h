@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <regex>
 #include <string>
 #include <utility>
@@ -15,6 +16,7 @@ namespace millrace {
 class HttpRoutes {
  public:
   using Handler = httplib::Server::Handler;
+  static constexpr size_t kMaxGetBody = 1024;
   // Reads the body itself.
   using Reader = httplib::Server::HandlerWithContentReader;
 
@@ -22,11 +24,16 @@ class HttpRoutes {
   explicit HttpRoutes(httplib::Server& server) : server_(server) {}
 
   void Get(const std::string& pattern, Handler handler);
+  // For clients that send what they ask for as the body of a GET: one of at most kMaxGetBody bytes
+  // is the request's body then. Of other paths such a body is dropped, with the connection.
+  void GetWithBody(const std::string& pattern, Handler handler);
   void Post(const std::string& pattern, Handler handler);
   void Post(const std::string& pattern, Reader handler);
 
   // The methods of a path, as an Allow header has them; empty: it is unknown.
   std::string Methods(const std::string& path) const;
+  // Returns true if the path is one of GetWithBody.
+  bool TakesGetBody(const std::string& path) const;
   // Returns true if such a list has the method.
   static bool Has(const std::string& methods, const std::string& method);
 
@@ -36,6 +43,7 @@ class HttpRoutes {
 
   httplib::Server& server_;
   std::vector<std::pair<std::regex, const char*>> routes_;
+  std::vector<std::regex> with_get_body_;
 };
 
 }  // namespace millrace

@@ -57,7 +57,7 @@ std::string ErrorBody(const std::string& message) {
 HttpServer::HttpServer(Options options)
     : options_(std::move(options)),
       cors_(options_.cors_origins),
-      server_(std::make_unique<BoundedServer>(options_.max_body_bytes)) {
+      server_(std::make_unique<BoundedServer>(options_.max_body_bytes, options_.compress)) {
   server_->set_payload_max_length(options_.max_body_bytes);
   server_->set_pre_routing_handler(
       [this](const httplib::Request& request, httplib::Response& response) {
@@ -224,14 +224,16 @@ void SendError(httplib::Response& response, int http_status, const std::string& 
 
 bool HttpClientGone() { return BoundedServer::ClientGone(); }
 
-absl::Status AuthenticateHttp(const httplib::Request& request, const ApiKeyStore* keys) {
+absl::Status AuthenticateHttp(const httplib::Request& request, const ApiKeyStore* keys,
+                              std::string_view other_key) {
   if (keys == nullptr) return absl::OkStatus();
+  if (!other_key.empty() && keys->Authenticate(other_key)) return absl::OkStatus();
   const std::string authorization = request.get_header_value("Authorization");
   const std::string plain = request.get_header_value("X-Api-Key");
   const std::string_view bearer = BearerToken(authorization);
   if (keys->Authenticate(bearer.empty() ? plain : bearer)) return absl::OkStatus();
   return absl::UnauthenticatedError(
-      bearer.empty() && plain.empty()
+      bearer.empty() && plain.empty() && other_key.empty()
           ? "an API key is needed, as `authorization: Bearer <key>` or `x-api-key: <key>`"
           : "the API key is not known");
 }

@@ -47,6 +47,9 @@ class HttpServer {
         std::chrono::seconds(15);  // from first to last byte: of the head, and of the body
     std::chrono::milliseconds write_timeout = std::chrono::seconds(30);  // of one write
     std::chrono::seconds keep_alive_timeout{75};  // of a connection without a request
+    // Whether answers of text are compressed for clients that take them so. Small ones gain
+    // nothing.
+    bool compress = false;
     // Whose pages may read answers: see Cors.
     std::vector<std::string> cors_origins = {};
     std::chrono::milliseconds accept_retry = std::chrono::seconds(1);  // when accepting fails
@@ -113,10 +116,12 @@ bool HttpClientGone();
 // Answers with {"error": "..."}.
 void SendError(httplib::Response& response, int http_status, const std::string& message);
 
-// OK when the request carries a known key, as `authorization: Bearer` or `x-api-key`, or keys is
-// null; else UNAUTHENTICATED.
-absl::Status AuthenticateHttp(const httplib::Request& request, const ApiKeyStore* keys);
-// Returns the sender, for the log. other_key: a key that came in another way, or empty.
+// OK when the request carries a known key, as `authorization: Bearer` or `x-api-key` or as
+// other_key, or keys is null; else UNAUTHENTICATED. other_key: a key that came in another way, or
+// empty.
+absl::Status AuthenticateHttp(const httplib::Request& request, const ApiKeyStore* keys,
+                              std::string_view other_key = {});
+// Returns the sender, for the log.
 Caller HttpCaller(const httplib::Request& request, const ApiKeyStore* keys,
                   std::string_view other_key = {});
 // As AuthenticateHttp; otherwise the response is 401. True when keys is null.

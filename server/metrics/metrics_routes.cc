@@ -14,7 +14,8 @@ HttpServer::Options MetricsServerOptions(const std::string& address) {
           .max_waiting = 16,
           .max_connections = 64,
           .max_head_bytes = size_t{16} << 10,
-          .write_timeout = std::chrono::seconds(2)};
+          .write_timeout = std::chrono::seconds(2),
+          .compress = true};
 }
 
 void AddMetricsRoute(HttpServer& server, const Metrics& metrics) {

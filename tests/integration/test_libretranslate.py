@@ -5,6 +5,7 @@ import http.client
 import json
 import socket
 import urllib.error
+import urllib.parse
 
 import pytest
 from libretranslatepy import LibreTranslateAPI
@@ -98,6 +99,25 @@ def test_a_form_with_parts_is_read(daemon):
     assert (status, answer) == (200, {"translatedText": over_grpc(daemon, TEXT)})
 
 
+def test_terms_may_come_with_the_text(daemon):
+    text = "The station of Springfield is near the bank."
+    terms = {"glossary": [{"source": "station", "target": "paragem"}], "do_not_translate": ["Springfield", "bank"]}
+    status, _, answer = post(daemon, "/translate", GOOD | {"q": text} | terms)
+    assert status == 200
+    for term in ("paragem", "Springfield", "bank"):
+        assert term in answer["translatedText"]
+    assert "paragem" not in post(daemon, "/translate", GOOD | {"q": text})[2]["translatedText"]
+    form = urllib.parse.urlencode([("q", text), ("source", "en"), ("target", "pt"), ("glossary", json.dumps(terms["glossary"])),
+                                   ("do_not_translate", "Springfield"), ("do_not_translate", "bank")])
+    assert post(daemon, "/translate", form.encode(), "application/x-www-form-urlencoded")[2] == answer
+
+
+def test_suggestions_are_off_as_in_the_original(daemon):
+    body = {"q": "Hello.", "s": "Oi.", "source": "en", "target": "pt"}
+    assert post(daemon, "/suggest", body)[::2] == (403, {"error": "Suggestions are disabled on this server."})
+    assert daemon.http("/frontend/settings")[1]["suggestions"] is False
+
+
 def test_settings_are_those_that_front_ends_read(daemon):
     status, settings = daemon.http("/frontend/settings")
     assert status == 200
@@ -127,6 +147,12 @@ BAD = {
     "unknown target": (GOOD | {"target": "xx"}, 400, ["'en'", "'xx'"]),
     "unknown format": (GOOD | {"format": "pdf"}, 400, ["format", "'pdf'", "html"]),
     "alternatives a word": (GOOD | {"alternatives": "many"}, 400, ["alternatives", "'many'"]),
+    "glossary an object": (GOOD | {"glossary": {"a": "b"}}, 400, ["glossary", "list", "object"]),
+    "glossary half": (GOOD | {"glossary": [{"source": "a"}]}, 400, ["glossary[0].target", "missing"]),
+    "glossary empty term": (GOOD | {"glossary": [{"source": "", "target": "b"}]}, 400, ["glossary[0].source", "empty"]),
+    "a term kept and translated": (GOOD | {"glossary": [{"source": "a", "target": "b"}], "do_not_translate": ["a"]}, 400,
+                                   ["do_not_translate[0]", "glossary[0]"]),
+    "many terms": (GOOD | {"do_not_translate": ["a"] * 1001}, 400, ["do_not_translate", "1001", "1000"]),
     "huge body": (b'{"q": "' + b"x" * 1_100_000, 413, ["1048576 bytes"]),
 }
 

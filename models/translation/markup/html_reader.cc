@@ -27,6 +27,12 @@ bool Among(std::string_view name, const auto& names) {
   return std::ranges::find(names, name) != names.end();
 }
 
+// Returns true for the elements by which translation tools stand for what they took out of a
+// sentence, such as b0, x1 or g12, which HTML does not know.
+bool IsPlaceholder(std::string_view name) {
+  return name.size() > 1 && name[0] != 'h' && name.find_first_not_of("0123456789", 1) == name.npos;
+}
+
 class HtmlReader {
  public:
   explicit HtmlReader(std::string_view text) : text_(text), tags_(text) {}
@@ -77,17 +83,29 @@ class HtmlReader {
       const size_t unfinished = tags_.UnfinishedEnd(at_);
       return unfinished > at_ ? out_.Alone(Taken(unfinished)) : out_.Text(Taken(at_ + 1));
     }
-    const bool is_inline = Among(tag.name, kInline) || Among(tag.name, kInlineWithoutEnd);
+    const bool is_inline =
+        Among(tag.name, kInline) || Among(tag.name, kInlineWithoutEnd) || IsPlaceholder(tag.name);
     const bool opens = !tag.closes && !tag.is_empty && !Among(tag.name, kInlineWithoutEnd) &&
                        !Among(tag.name, kWithoutEnd);
     const bool code = Among(tag.name, kInlineCode);
     if (opens && (code || tag.untranslated || Among(tag.name, kUntouched)))
       return Untouched(tag, is_inline);
+    if (opens && IsPlaceholder(tag.name)) {
+      if (const size_t end = EmptyEnd(tag); end > 0) return out_.Alone(Taken(end));
+    }
     const std::string_view markup = Taken(tag.end);
     if (!is_inline) return out_.Divide(markup);
     if (opens) return out_.Open(tag.name, markup);
     if (tag.closes) return out_.Close(tag.name, markup);
     out_.Alone(markup);
+  }
+
+  // Returns where an element without content ends; 0: it has content.
+  size_t EmptyEnd(const HtmlTag& opening) {
+    HtmlTag tag;
+    const bool closed = text_.substr(opening.end).starts_with("</") &&
+                        tags_.Read(opening.end, tag) && tag.closes && tag.name == opening.name;
+    return closed ? tag.end : 0;
   }
 
   // Keeps an element as it is; without an end tag it is the rest of the text, as in browsers.

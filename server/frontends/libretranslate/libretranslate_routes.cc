@@ -1,6 +1,5 @@
 #include "server/frontends/libretranslate/libretranslate_routes.h"
 
-#include <chrono>
 #include <memory>
 #include <optional>
 #include <string>
@@ -9,11 +8,11 @@
 
 #include "httplib.h"
 #include "models/core/strings.h"
+#include "server/frontends/http/request_members.h"
+#include "server/frontends/http/translation_error.h"
 #include "server/frontends/libretranslate/translate_message.h"
-#include "server/frontends/libretranslate/translate_reply.h"
 #include "server/http/http_routes.h"
 #include "server/http/http_status.h"
-#include "server/logging/request_id.h"
 #include "server/requests/models_answer.h"
 #include "server/requests/translation_route.h"
 #include "server/scheduling/refusal.h"
@@ -21,8 +20,11 @@
 namespace millrace::server {
 namespace {
 
-// The interval at which a connection without news checks whether its client is still there.
-constexpr std::chrono::milliseconds kLook{100};
+constexpr std::pair<std::string_view, std::string_view> kNames[] = {
+    {"source_language, target_language", "source, target"},
+    {"texts", "q"},
+    {"source_language", "source"},
+    {"target_language", "target"}};
 
 // LibreTranslate calls the text q, and knows neither 401 nor 404.
 void SendStatus(httplib::Response& response, const absl::Status& status) {
@@ -31,15 +33,7 @@ void SendStatus(httplib::Response& response, const absl::Status& status) {
   if (code == 404) code = 400;
   if (const int seconds = RetryAfterSeconds(status); seconds > 0)
     response.set_header("Retry-After", StrCat(seconds));
-  std::string message(Message(status));
-  for (const auto& [ours, theirs] : {std::pair<std::string_view, std::string_view>{
-                                         "source_language, target_language", "source, target"},
-                                     {"texts", "q"},
-                                     {"source_language", "source"},
-                                     {"target_language", "target"}}) {
-    if (message.starts_with(ours)) message.replace(0, ours.size(), theirs);
-  }
-  SendError(response, code, message);
+  SendError(response, code, MessageWithNames(status, kNames));
 }
 
 void SendJson(httplib::Response& response, const std::string& body) {
@@ -48,10 +42,11 @@ void SendJson(httplib::Response& response, const std::string& body) {
 
 class LibreTranslateRoutes {
  public:
-  LibreTranslateRoutes(Services& services, LibreTranslateOptions options)
+  LibreTranslateRoutes(Services& services, std::shared_ptr<HttpTranslator> translator,
+                       SharedPathHandler others)
       : services_(services),
-        options_(std::move(options)),
-        connections_(options_.max_connections),
+        translator_(std::move(translator)),
+        others_(std::move(others)),
         languages_(services.models,
                    [](const ModelDirectory& models) { return LanguagesBody(AllRoutes(models)); }),
         settings_(services.models, [keys = services.keys != nullptr](const ModelDirectory& models) {
@@ -60,29 +55,22 @@ class LibreTranslateRoutes {
 
   void Translate(const httplib::Request& request, httplib::Response& response,
                  const httplib::ContentReader& reader) {
-    const auto parsed = Read(request, reader);
+    std::string body;
+    const auto parsed = Read(request, reader, body);
     if (!parsed) return;  // the JSON library has reported the error
-    const std::string id = logging::RequestIdFrom(request.get_header_value("X-Request-Id"));
-    response.set_header("X-Request-Id", id);
-    const auto reply = std::make_shared<TranslateReply>(
-        services_, id,
-        HttpCaller(request, services_.keys, parsed->ok() ? (*parsed)->api_key : std::string()));
+    if (others_ && parsed->ok() && !(*parsed)->has_query && others_(request, response, body))
+      return;
     HttpTranslateRequest wanted;
-    Ticket place;  // held until the connection is done with the reply
-    reply->Start(Prepare(request, *parsed, place, wanted));
-    std::optional<absl::Status> end;
-    while (!(end = reply->Wait(kLook))) {
-      if (!HttpClientGone()) continue;
-      reply->Abandon();
-      return SendStatus(response, absl::CancelledError("the caller went away"));
-    }
-    if (!end->ok()) return SendStatus(response, *end);
-    SendJson(response, TranslateBody(wanted, reply->texts(), reply->TakeResults()));
+    auto translation = Take(request, *parsed, wanted);
+    auto result = translator_->Translate(request, response, wanted.api_key, std::move(translation));
+    if (!result.ok()) return SendStatus(response, result.status());
+    SendJson(response, TranslateBody(wanted, result->texts, std::move(result->translations)));
   }
 
   void Detect(const httplib::Request& request, httplib::Response& response,
               const httplib::ContentReader& reader) {
-    const auto wanted = Read(request, reader);
+    std::string body;
+    const auto wanted = Read(request, reader, body);
     if (!wanted) return;
     absl::Status status = Check(request, *wanted);
     if (status.ok()) status = CheckDetect(**wanted);
@@ -90,6 +78,13 @@ class LibreTranslateRoutes {
     auto detected = DetectLanguagesOf((*wanted)->translation.input.texts);
     if (!detected.ok()) return SendStatus(response, detected.status());
     SendJson(response, DetectBody(detected->front()));
+  }
+
+  // As the original does where suggestions are off; the body is read so that the connection stays.
+  void Suggest(const httplib::Request&, httplib::Response& response,
+               const httplib::ContentReader& reader) {
+    const bool read = reader([](const char*, size_t) { return true; });
+    if (read) SendError(response, 403, "Suggestions are disabled on this server.");
   }
 
   void Languages(const httplib::Request&, httplib::Response& response) {
@@ -106,27 +101,15 @@ class LibreTranslateRoutes {
   // The form is read here, because the library keeps no long form by itself. There is none when the
   // body did not arrive.
   static std::optional<Parsed> Read(const httplib::Request& request,
-                                    const httplib::ContentReader& reader) {
+                                    const httplib::ContentReader& reader, std::string& body) {
     if (request.is_multipart_form_data()) {
-      FormMembers members;
-      const bool read = reader(
-          [&members](const httplib::MultipartFormData& member) {
-            members.emplace_back(member.name, "");
-            return true;
-          },
-          [&members](const char* data, size_t size) {
-            members.back().second.append(data, size);
-            return true;
-          });
-      if (!read) return std::nullopt;
-      return ParseTranslateForm(std::move(members));
+      std::optional<FormMembers> members = ReadFormParts(reader);
+      if (!members) return std::nullopt;
+      return ParseTranslateForm(*std::move(members));
     }
-    std::string body;
-    const bool read = reader([&body](const char* data, size_t size) {
-      body.append(data, size);
-      return true;
-    });
-    if (!read) return std::nullopt;
+    std::optional<std::string> whole = ReadWholeBody(reader);
+    if (!whole) return std::nullopt;
+    body = *std::move(whole);
     return ParseTranslateBody(request.get_header_value("Content-Type"), body);
   }
 
@@ -145,45 +128,23 @@ class LibreTranslateRoutes {
                   "<key>` or as `x-api-key: <key>`");
       }
     }
-    if (!options_.started())
-      return absl::UnavailableError("the server is starting; try again soon");
+    if (absl::Status status = translator_->CheckStarted(); !status.ok()) return status;
     return parsed.status();
   }
 
-  absl::StatusOr<TranslateReply::Works> Prepare(const httplib::Request& request,
-                                                const Parsed& parsed, Ticket& place,
-                                                HttpTranslateRequest& wanted) {
+  absl::StatusOr<TranslationRequest> Take(const httplib::Request& request, const Parsed& parsed,
+                                          HttpTranslateRequest& wanted) {
+    if (parsed.ok()) wanted = *parsed;
     if (absl::Status status = Check(request, parsed); !status.ok()) return status;
-    if (absl::Status status = CheckTranslate(*parsed); !status.ok()) return status;
-    absl::StatusOr<Ticket> entered = connections_.TryEnter();
-    if (!entered.ok()) {
-      services_.no_model_metrics.CountRefusal(Refusal::kTooMany);
-      return Refused(StrCat("the server already translates on ", options_.max_connections,
-                            " HTTP connections, which is its limit"),
-                     std::chrono::seconds(1));
-    }
-    place = *std::move(entered);
-    wanted = *parsed;
+    if (absl::Status status = CheckTranslate(wanted); !status.ok()) return status;
     TranslationRequest translation = std::move(wanted.translation);
-    // LibreTranslate's clients cannot name a model, and it takes a text whose language it cannot
-    // detect for English.
-    translation.choose_model = true;
-    translation.fallback_language = "en";
     translation.preferred_hypotheses = wanted.alternatives + 1;
-    translation.detect_each = true;
-    auto works = MakeTranslationWorks(std::move(translation), services_);
-    if (!works.ok()) return works;
-    // The answer has no place for a status, so a text that is not empty must be fit to be
-    // translated.
-    for (const TranslationText& text : works->front().texts) {
-      if (!text.status.ok() && text.characters > 0) return text.status;
-    }
-    return works;
+    return translation;
   }
 
   Services& services_;
-  const LibreTranslateOptions options_;
-  Admission connections_;
+  const std::shared_ptr<HttpTranslator> translator_;
+  const SharedPathHandler others_;
   ModelsAnswer<std::string> languages_;
   ModelsAnswer<std::string> settings_;
 };
@@ -191,8 +152,9 @@ class LibreTranslateRoutes {
 }  // namespace
 
 void AddLibreTranslateRoutes(HttpServer& server, Services& services,
-                             LibreTranslateOptions options) {
-  const auto routes = std::make_shared<LibreTranslateRoutes>(services, std::move(options));
+                             std::shared_ptr<HttpTranslator> translator, SharedPathHandler others) {
+  const auto routes =
+      std::make_shared<LibreTranslateRoutes>(services, std::move(translator), std::move(others));
   const auto get = [&routes](auto handler) {
     return [routes, handler](const httplib::Request& request, httplib::Response& response) {
       (*routes.*handler)(request, response);
@@ -206,6 +168,7 @@ void AddLibreTranslateRoutes(HttpServer& server, Services& services,
   };
   server.routes().Post("/translate", post(&LibreTranslateRoutes::Translate));
   server.routes().Post("/detect", post(&LibreTranslateRoutes::Detect));
+  server.routes().Post("/suggest", post(&LibreTranslateRoutes::Suggest));
   server.routes().Get("/languages", get(&LibreTranslateRoutes::Languages));
   server.routes().Get("/frontend/settings", get(&LibreTranslateRoutes::Settings));
 }

@@ -11,7 +11,9 @@
 #include "models/core/strings.h"
 #include "models/text/unicode.h"
 #include "nlohmann/json.hpp"
+#include "server/frontends/libretranslate/translate_terms.h"
 #include "server/http/json_body.h"
+#include "server/json/json_member.h"
 
 namespace millrace::server {
 namespace {
@@ -23,12 +25,6 @@ constexpr int kMaxAlternatives = 1'000;
 
 std::string Dump(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
-
-absl::Status WrongType(std::string_view name, std::string_view wanted,
-                       const nlohmann::json& value) {
-  return absl::InvalidArgumentError(
-      StrCat(name, ": must be ", wanted, ", not ", std::string_view(value.type_name())));
 }
 
 absl::Status TakeFormat(std::string_view format, HttpTranslateRequest& request) {
@@ -69,11 +65,16 @@ absl::Status TakeText(std::string_view name, std::string value, HttpTranslateReq
     return TakeFormat(value, request);
   } else if (name == "alternatives") {
     return TakeAlternatives(value, request);
+  } else if (name == "glossary") {
+    return TakeGlossaryText(value, input.glossary);
+  } else if (name == "do_not_translate") {
+    input.do_not_translate.push_back(std::move(value));
   }
   return absl::OkStatus();
 }
 
 absl::Status TakeQuery(const nlohmann::json& value, HttpTranslateRequest& request) {
+  request.has_query = true;
   std::vector<std::string>& texts = request.translation.input.texts;
   if (value.is_string()) {
     texts = {value.get<std::string>()};
@@ -91,6 +92,9 @@ absl::Status TakeQuery(const nlohmann::json& value, HttpTranslateRequest& reques
 absl::Status TakeJson(std::string_view name, const nlohmann::json& value,
                       HttpTranslateRequest& request) {
   if (name == "q") return TakeQuery(value, request);
+  if (name == "glossary") return TakeGlossary(value, request.translation.input.glossary);
+  if (name == "do_not_translate")
+    return TakeDoNotTranslate(value, request.translation.input.do_not_translate);
   if (name == "alternatives" && value.is_number_integer())
     return TakeAlternatives(value.dump(), request);
   constexpr std::string_view kTexts[] = {"source", "target", "format", "api_key", "alternatives"};
@@ -159,6 +163,7 @@ absl::StatusOr<HttpTranslateRequest> ParseTranslateForm(FormMembers members) {
       return status;
     }
   }
+  request.has_query = !texts.empty();
   request.list = texts.size() > 1;
   return request;
 }

@@ -15,6 +15,7 @@ namespace millrace::server {
 // A request to one of LibreTranslate's endpoints, from JSON or a form.
 struct HttpTranslateRequest {
   TranslationRequest translation;  // its texts come from q
+  bool has_query = false;          // whether there is a q
   bool list = false;               // whether q is a list; then the answer is one too
   bool auto_source = false;
   int alternatives = 0;
@@ -22,7 +23,8 @@ struct HttpTranslateRequest {
 };
 
 // Reads a body of that content type. As the original does, it ignores members that it does not
-// know. InvalidArgument names the member.
+// know. InvalidArgument names the member. Beyond the original's there are a glossary and
+// do_not_translate.
 absl::StatusOr<HttpTranslateRequest> ParseTranslateBody(std::string_view content_type,
                                                         std::string_view body);
 // Reads a form that was already decoded.

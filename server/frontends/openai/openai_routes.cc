@@ -12,7 +12,7 @@
 #include "httplib.h"
 #include "models/core/strings.h"
 #include "nlohmann/json.hpp"
-#include "server/frontends/openai/ignored_members.h"
+#include "server/frontends/http/ignored_members.h"
 #include "server/frontends/openai/openai_error.h"
 #include "server/frontends/openai/openai_names.h"
 #include "server/frontends/openai/speech_json.h"

@@ -11,7 +11,7 @@
 
 #include "millrace/v1/synthesis.pb.h"
 #include "millrace/v1/translation.pb.h"
-#include "server/frontends/libretranslate/translate_reply.h"
+#include "server/frontends/http/translate_reply.h"
 #include "server/frontends/openai/speech_reply.h"
 #include "server/frontends/wyoming/synthesis_reply.h"
 #include "server/requests/speech_request.h"

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "server/frontends/libretranslate/translate_reply.h"
+#include "server/frontends/http/translate_reply.h"
 #include "tests/fakes/joining_thread.h"
 #include "tests/unit/server/requests/pivot_fixture.h"
 

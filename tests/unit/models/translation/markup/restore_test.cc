@@ -26,6 +26,15 @@ TEST(Restore, ATagFollowsItsWords) {
             "A <i>casa</i> <b>branca</b>");
 }
 
+TEST(Restore, AToolsPlaceholdersAreTagsWithinASentence) {
+  EXPECT_EQ(Restored(Read("The <b0>white</b0> <x12>house</x12>"), "A/0 casa/2 branca/1"),
+            "A <x12>casa</x12> <b0>branca</b0>");
+  EXPECT_EQ(Restored(Read("Open <b0></b0> now"), "Abra/0 agora/1"), "Abra <b0></b0> agora");
+  // h1 is an element of HTML.
+  EXPECT_EQ(ReadSentences("One <h1>two</h1>", models::TextFormat::kHtml, "en", {}).size(),
+            size_t{2});
+}
+
 TEST(Restore, ATagStandsOnceAroundOneStretch) {
   EXPECT_EQ(Restored(Read("I do <b>not want</b> it"), "Não/2 o/4 quero/3"), "<b>Não o quero</b>");
   EXPECT_EQ(Restored(Read("I do <b>not want</b> it"), "Não/2 a/4 b/0 c/1 d/4 quero/3"),

@@ -42,12 +42,14 @@ void Wrap(models::Request& request) {
 
 class LibreTranslateRoutesTest : public ::testing::Test {
  protected:
-  void Serve(LibreTranslateOptions options = {}, TestServer::Options server = {}) {
+  void Serve(HttpTranslator::Options options = {}, TestServer::Options server = {}) {
     server_ = std::make_unique<TestServer>(server);
     HttpServer::Options http;
     http.address = "127.0.0.1:0";
     http_ = std::make_unique<HttpServer>(http);
-    AddLibreTranslateRoutes(*http_, server_->services(), std::move(options));
+    AddLibreTranslateRoutes(
+        *http_, server_->services(),
+        std::make_shared<HttpTranslator>(server_->services(), std::move(options)));
     ASSERT_TRUE(http_->Start().ok());
   }
   void AddModels(const testing::ModelHooks& hooks = {.complete = Wrap}) {

@@ -90,6 +90,46 @@ TEST(TranslateMessageTest, WhatIsMissingIsNamed) {
   EXPECT_EQ(check(R"({"q": "a", "source": "en"})"), "Invalid request: missing target parameter");
 }
 
+TEST(TranslateMessageTest, TermsMayComeWithTheText) {
+  const auto json =
+      ParseTranslateBody("application/json",
+                         R"({"q": "a", "glossary": [{"source": "bank", "target": "margem"}],
+          "do_not_translate": ["Acme", "Foo"]})");
+  ASSERT_TRUE(json.ok()) << json.status();
+  const std::vector<models::GlossaryEntry> glossary = {{"bank", "margem"}};
+  EXPECT_EQ(json->translation.input.glossary, glossary);
+  const std::vector<std::string> kept = {"Acme", "Foo"};
+  EXPECT_EQ(json->translation.input.do_not_translate, kept);
+  const auto form = ParseTranslateForm({{"q", "a"},
+                                        {"glossary", R"([{"source": "bank", "target": "margem"}])"},
+                                        {"do_not_translate", "Acme"},
+                                        {"do_not_translate", "Foo"}});
+  ASSERT_TRUE(form.ok()) << form.status();
+  EXPECT_EQ(form->translation.input.glossary, glossary);
+  EXPECT_EQ(form->translation.input.do_not_translate, kept);
+}
+
+TEST(TranslateMessageTest, WrongTermsAreNamed) {
+  const auto error = [](const std::string& member) {
+    return std::string(ParseTranslateBody("application/json", "{\"q\": \"a\", " + member + "}")
+                           .status()
+                           .message());
+  };
+  EXPECT_EQ(error(R"("glossary": {"a": "b"})"), "glossary: must be a list of objects, not object");
+  EXPECT_EQ(error(R"("glossary": ["a"])"),
+            "glossary[0]: must be an object with a source and a target, not string");
+  EXPECT_EQ(error(R"("glossary": [{"source": "a", "target": "b"}, {"source": "a"}])"),
+            "glossary[1].target: is missing");
+  EXPECT_EQ(error(R"("glossary": [{"source": 1, "target": "b"}])"),
+            "glossary[0].source: must be a string, not number");
+  EXPECT_EQ(error(R"("do_not_translate": ["a", 1])"),
+            "do_not_translate[1]: must be a string, not number");
+  EXPECT_EQ(error(R"("do_not_translate": 7)"),
+            "do_not_translate: must be a string or a list of strings, not number");
+  EXPECT_EQ(ParseTranslateForm({{"q", "a"}, {"glossary", "["}}).status().message(),
+            "glossary: is not valid JSON");
+}
+
 TEST(TranslateMessageTest, AnswersHaveTheShapeOfTheQuestion) {
   HttpTranslateRequest request;
   const std::vector<TranslationText> texts = {

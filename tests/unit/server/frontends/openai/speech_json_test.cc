@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "server/frontends/openai/ignored_members.h"
+#include "server/frontends/http/ignored_members.h"
 
 namespace millrace::server {
 namespace {

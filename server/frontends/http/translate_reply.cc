@@ -1,4 +1,4 @@
-#include "server/frontends/libretranslate/translate_reply.h"
+#include "server/frontends/http/translate_reply.h"
 
 #include <algorithm>
 #include <utility>

@@ -1,4 +1,4 @@
-#include "server/frontends/openai/ignored_members.h"
+#include "server/frontends/http/ignored_members.h"
 
 #include <algorithm>
 #include <cstddef>

@@ -1,0 +1,38 @@
+#include "server/frontends/deepl/deepl_error.h"
+
+#include <utility>
+
+#include "httplib.h"
+#include "models/core/strings.h"
+#include "nlohmann/json.hpp"
+#include "server/frontends/http/translation_error.h"
+#include "server/http/http_status.h"
+#include "server/scheduling/refusal.h"
+
+namespace millrace::server {
+namespace {
+
+constexpr std::pair<std::string_view, std::string_view> kNames[] = {
+    {"source_language, target_language", "source_lang, target_lang"},
+    {"texts", "text"},
+    {"source_language", "source_lang"},
+    {"target_language", "target_lang"}};
+
+}  // namespace
+
+std::string DeepLErrorBody(std::string_view message) {
+  // A message may repeat the client's bytes, which need not be UTF-8.
+  return nlohmann::json{{"message", message}}.dump(-1, ' ', false,
+                                                   nlohmann::json::error_handler_t::replace);
+}
+
+void SendDeepLError(httplib::Response& response, const absl::Status& status) {
+  response.status = HttpStatusOf(status);
+  if (response.status == 401) response.status = 403;
+  if (response.status == 404) response.status = 400;
+  if (const int seconds = RetryAfterSeconds(status); seconds > 0)
+    response.set_header("Retry-After", StrCat(seconds));
+  response.set_content(DeepLErrorBody(MessageWithNames(status, kNames)), "application/json");
+}
+
+}  // namespace millrace::server

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+
+namespace httplib {
+struct Response;
+}  // namespace httplib
+
+namespace millrace::server {
+
+// DeepL's error object is {"message": "..."}.
+std::string DeepLErrorBody(std::string_view message);
+
+// Answers with a status that is not OK. DeepL knows neither 401 nor a 404 of a language.
+void SendDeepLError(httplib::Response& response, const absl::Status& status);
+
+}  // namespace millrace::server

@@ -1,0 +1,180 @@
+#include "server/frontends/deepl/deepl_message.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <string_view>
+#include <utility>
+
+#include "models/core/strings.h"
+#include "nlohmann/json.hpp"
+#include "server/frontends/deepl/deepl_languages.h"
+#include "server/json/json_member.h"
+
+namespace millrace::server {
+namespace {
+
+using nlohmann::json;
+
+// DeepL's own figure for an account without a limit.
+constexpr int64_t kUnlimited = 1'000'000'000'000;
+
+// Members that choose what stands in the translation. A client that relies on one must know that it
+// has no effect here.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kRefused = {{
+    {"glossary_id", "this server keeps no glossaries"},
+    {"glossary_ids", "this server keeps no glossaries"},
+    {"style_id", "this server keeps no style rules"},
+    {"translation_memory_id", "this server keeps no translation memories"},
+    {"custom_instructions", "the models take no instructions"},
+    {"ignore_tags", "mark what must stay with translate=\"no\" instead"},
+}};
+
+// Members that are kept without doing anything: what they ask for is what is always done, or
+// concerns the bill.
+constexpr std::array<std::string_view, 3> kAlwaysSo = {"preserve_formatting", "outline_detection",
+                                                       "show_billed_characters"};
+
+bool IsEmpty(const json& value) {
+  return value.is_null() || (value.is_string() && value.get_ref<const std::string&>().empty()) ||
+         (value.is_array() && value.empty()) || (value.is_boolean() && !value.get<bool>());
+}
+
+absl::Status NotSupported(std::string_view name, std::string_view value,
+                          std::string_view supported) {
+  return absl::InvalidArgumentError(
+      StrCat(name, ": '", value.substr(0, 64), "' is not supported; ", supported, " are"));
+}
+
+// Reads true or false, which a form has as a number.
+absl::Status TakeFlag(const json& value, std::string_view name, bool& out) {
+  const std::string_view text =
+      value.is_string() ? std::string_view(value.get_ref<const std::string&>()) : "";
+  if (value.is_boolean()) {
+    out = value.get<bool>();
+  } else if (value == 1 || text == "1" || text == "true") {
+    out = true;
+  } else if (value == 0 || text == "0" || text == "false") {
+    out = false;
+  } else {
+    return WrongType(name, "true or false", value);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status TakeTexts(const json& value, std::vector<std::string>& texts) {
+  if (value.is_string()) {
+    texts = {value.get<std::string>()};
+    return absl::OkStatus();
+  }
+  if (!value.is_array()) return WrongType("text", "a list of strings", value);
+  for (const json& text : value) {
+    if (!text.is_string()) return WrongType(StrCat("text[", texts.size(), "]"), "a string", text);
+    texts.push_back(text.get<std::string>());
+  }
+  return absl::OkStatus();
+}
+
+// Returns true if it is one that is known and has no effect.
+absl::StatusOr<bool> TakeSplitting(const json& value) {
+  if (value == 0 || value == 1) return value == 0;
+  std::string splitting;
+  if (absl::Status status = TakeString(value, "split_sentences", splitting); !status.ok())
+    return status;
+  if (splitting == "1") return false;
+  if (splitting == "0" || splitting == "nonewlines") return true;
+  return NotSupported("split_sentences", splitting, "0, 1 and nonewlines");
+}
+
+// The models know no formality. Whoever prefers one takes what there is.
+absl::StatusOr<bool> TakeFormality(const json& value) {
+  std::string formality;
+  if (absl::Status status = TakeString(value, "formality", formality); !status.ok()) return status;
+  if (formality.empty() || formality == "default") return false;
+  if (formality == "prefer_more" || formality == "prefer_less") return true;
+  return NotSupported("formality", formality, "default, prefer_more and prefer_less");
+}
+
+// XML is read as HTML: its tags stay, and those that HTML does not know separate sentences.
+absl::Status TakeTagHandling(const json& value, models::TextFormat& format) {
+  std::string handling;
+  if (absl::Status status = TakeString(value, "tag_handling", handling); !status.ok())
+    return status;
+  if (!handling.empty() && handling != "html" && handling != "xml")
+    return NotSupported("tag_handling", handling, "html and xml");
+  format = handling.empty() ? models::TextFormat::kText : models::TextFormat::kHtml;
+  return absl::OkStatus();
+}
+
+absl::Status Take(const std::string& name, const json& value, DeepLRequest& request) {
+  models::TranslateInput& input = request.translation.input;
+  if (name == "text") return TakeTexts(value, input.texts);
+  if (name == "target_lang") return TakeString(value, name, input.target_language);
+  if (name == "source_lang") return TakeString(value, name, request.source_language);
+  if (name == "tag_handling") return TakeTagHandling(value, input.format);
+  if (name == "split_sentences" || name == "formality") {
+    const auto ignored = name == "formality" ? TakeFormality(value) : TakeSplitting(value);
+    if (!ignored.ok()) return ignored.status();
+    if (*ignored) request.ignored.push_back(name);
+    return absl::OkStatus();
+  }
+  if (std::ranges::find(kAlwaysSo, name) != kAlwaysSo.end()) {
+    bool flag = false;
+    return TakeFlag(value, name, flag);
+  }
+  const auto* const refused =
+      std::ranges::find(kRefused, name, [](const auto& member) { return member.first; });
+  if (refused != kRefused.end()) {
+    if (IsEmpty(value)) return absl::OkStatus();
+    return absl::InvalidArgumentError(StrCat(name, ": is not supported; ", refused->second));
+  }
+  request.ignored.push_back(name);
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<DeepLRequest> ParseDeepLRequest(const json& members) {
+  DeepLRequest request;
+  models::TranslateInput& input = request.translation.input;
+  for (const auto& [name, value] : members.items()) {
+    if (value.is_null()) continue;  // treated as absent
+    if (absl::Status status = Take(name, value, request); !status.ok()) return status;
+  }
+  const auto text = members.find("text");
+  if (text == members.end() || text->is_null())
+    return absl::InvalidArgumentError("text: is missing");
+  if (input.target_language.empty()) return absl::InvalidArgumentError("target_lang: is missing");
+  input.source_language =
+      request.source_language.empty() ? std::string(kAutoLanguage) : request.source_language;
+  return request;
+}
+
+absl::StatusOr<bool> WantsTargets(const json& members) {
+  const auto type = members.find("type");
+  if (type == members.end() || type->is_null()) return false;
+  std::string wanted;
+  if (absl::Status status = TakeString(*type, "type", wanted); !status.ok()) return status;
+  if (wanted != "source" && wanted != "target")
+    return NotSupported("type", wanted, "source and target");
+  return wanted == "target";
+}
+
+std::string DeepLTranslateBody(const DeepLRequest& request, HttpTranslator::Result result) {
+  nlohmann::ordered_json translations = nlohmann::ordered_json::array();
+  for (size_t i = 0; i < result.translations.size(); ++i) {
+    const TranslationText& text = result.texts[i];
+    const std::string source = text.read_in ? text.read_in->language : request.source_language;
+    translations.push_back({{"detected_source_language", DeepLSource(source)},
+                            {"text", std::move(result.translations[i].text)},
+                            {"billed_characters", text.characters}});
+  }
+  return nlohmann::ordered_json{{"translations", std::move(translations)}}.dump(
+      -1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+}
+
+std::string DeepLUsageBody() {
+  return nlohmann::ordered_json{{"character_count", 0}, {"character_limit", kUnlimited}}.dump();
+}
+
+}  // namespace millrace::server

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <optional>
+
+#include "absl/status/statusor.h"
+#include "httplib.h"
+#include "nlohmann/json.hpp"
+#include "server/http/form.h"
+
+namespace millrace::server {
+
+// Reads the body of a request, JSON or a form of either kind, as an object of JSON. Members of a
+// form are strings; one that comes several times is a list. InvalidArgument says what is wrong with
+// it. Nothing: the body did not arrive, which the HTTP library has answered.
+std::optional<absl::StatusOr<nlohmann::json>> ReadMembers(const httplib::Request& request,
+                                                          const httplib::ContentReader& reader);
+// The same for a body that was read. An empty one has no members.
+absl::StatusOr<nlohmann::json> ParseMembers(std::string_view content_type, std::string_view body);
+
+// Reads the members of a form with parts, in order. Nothing: as above.
+std::optional<FormMembers> ReadFormParts(const httplib::ContentReader& reader);
+// Reads any other body.
+std::optional<std::string> ReadWholeBody(const httplib::ContentReader& reader);
+
+}  // namespace millrace::server

@@ -1,0 +1,52 @@
+#include "server/frontends/libretranslate/translate_terms.h"
+
+#include <utility>
+
+#include "models/core/strings.h"
+#include "nlohmann/json.hpp"
+#include "server/json/json_member.h"
+
+namespace millrace::server {
+
+using nlohmann::json;
+
+absl::Status TakeGlossary(const json& value, std::vector<models::GlossaryEntry>& out) {
+  if (!value.is_array()) return WrongType("glossary", "a list of objects", value);
+  for (const json& entry : value) {
+    const std::string place = StrCat("glossary[", out.size(), "]");
+    if (!entry.is_object()) return WrongType(place, "an object with a source and a target", entry);
+    models::GlossaryEntry& taken = out.emplace_back();
+    for (const auto& [name, text] :
+         {std::pair("source", &taken.source), std::pair("target", &taken.target)}) {
+      const std::string field = StrCat(place, ".", std::string_view(name));
+      const auto member = entry.find(name);
+      if (member == entry.end()) return absl::InvalidArgumentError(StrCat(field, ": is missing"));
+      if (absl::Status status = TakeString(*member, field, *text); !status.ok()) return status;
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status TakeGlossaryText(std::string_view text, std::vector<models::GlossaryEntry>& out) {
+  if (text.empty()) return absl::OkStatus();
+  const json value = json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (value.is_discarded()) return absl::InvalidArgumentError("glossary: is not valid JSON");
+  return TakeGlossary(value, out);
+}
+
+absl::Status TakeDoNotTranslate(const json& value, std::vector<std::string>& out) {
+  if (value.is_string()) {
+    out.push_back(value.get<std::string>());
+    return absl::OkStatus();
+  }
+  if (!value.is_array())
+    return WrongType("do_not_translate", "a string or a list of strings", value);
+  for (const json& text : value) {
+    const std::string place = StrCat("do_not_translate[", out.size(), "]");
+    if (absl::Status status = TakeString(text, place, out.emplace_back()); !status.ok())
+      return status;
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace millrace::server

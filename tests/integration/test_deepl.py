@@ -1,0 +1,182 @@
+"""Translation over HTTP as DeepL's clients ask for it: the official client, and bodies by hand."""
+
+import contextlib
+import http.client
+import json
+import urllib.parse
+
+import deepl
+import pytest
+from wire import daemon as daemons
+from wire import repository
+from wire.daemon import run
+from wire.paths import EN_PT, PT_EN
+from wire.requests import PATIENCE, translate_request
+
+TEXT = "Where is the nearest station?"
+OTHER = "Onde fica a estação mais próxima?"
+KEY = "the-key-of-alice"
+GOOD = {"text": [TEXT], "source_lang": "EN", "target_lang": "PT-BR"}
+
+
+@pytest.fixture(autouse=True)
+def no_retries(monkeypatch):
+    monkeypatch.setattr(deepl.http_client, "max_network_retries", 0)
+
+
+def connect(daemon, key="any"):
+    return contextlib.closing(deepl.DeepLClient(key, server_url=f"http://127.0.0.1:{daemon.ports['http']}"))
+
+
+@pytest.fixture(scope="module")
+def client(daemon):
+    with connect(daemon) as client:
+        yield client
+
+
+def ask(daemon, method, path, body=b"", content_type="application/json", **headers):
+    """Status, headers and what the answer's JSON holds."""
+    connection = http.client.HTTPConnection("127.0.0.1", daemon.ports["http"], timeout=PATIENCE)
+    with contextlib.closing(connection):
+        if not isinstance(body, bytes):
+            body = json.dumps(body).encode()
+        connection.request(method, path, body, headers={"Content-Type": content_type} | headers)
+        answer = connection.getresponse()
+        return answer.status, answer.headers, json.loads(answer.read())
+
+
+def over_grpc(daemon, text, model=EN_PT):
+    return daemon.translation.Translate(translate_request(text, model=model), timeout=PATIENCE).translations[0].text
+
+
+# --- what comes out ---
+
+def test_the_official_client_translates(daemon, client):
+    one = client.translate_text(TEXT, source_lang="EN", target_lang="PT-BR")
+    assert (one.text, one.detected_source_lang, one.billed_characters) == (over_grpc(daemon, TEXT), "EN", len(TEXT))
+    several = client.translate_text([TEXT, OTHER, "Obrigado.\nTchau."], target_lang="EN-GB")
+    assert [each.detected_source_lang for each in several] == ["EN", "PT", "PT"]
+    assert [each.text for each in several] == [TEXT, over_grpc(daemon, OTHER, PT_EN), over_grpc(daemon, "Obrigado.\nTchau.", PT_EN)]
+
+
+def test_the_official_client_keeps_tags(client):
+    for handling in ("html", "xml"):
+        text = client.translate_text("<p>Where is the <b>nearest station</b>?</p>", source_lang="EN", target_lang="PT-PT",
+                                     tag_handling=handling).text
+        assert text.startswith("<p>") and text.endswith("</p>")
+        assert text.count("<b>") == text.count("</b>") == 1 and text.index("<b>") < text.index("</b>")
+
+
+def test_what_asks_for_no_other_translation_is_taken(daemon, client):
+    result = client.translate_text(TEXT, source_lang="EN", target_lang="PT-BR", formality="prefer_more", split_sentences="nonewlines",
+                                   preserve_formatting=True, context="A tourist asks.", model_type="prefer_quality_optimized",
+                                   tag_handling_version="v2", outline_detection=False, splitting_tags=["p"])
+    assert result.text == over_grpc(daemon, TEXT)
+
+
+def test_the_official_client_lists_languages(client):
+    sources = client.get_source_languages()
+    assert [(each.code, each.name) for each in sources] == [("EN", "English"), ("PT", "Portuguese")]
+    targets = client.get_target_languages()
+    assert [(each.code, each.name, each.supports_formality) for each in targets] == [
+        ("EN-GB", "English (British)", False), ("EN-US", "English (American)", False),
+        ("PT-BR", "Portuguese (Brazilian)", False), ("PT-PT", "Portuguese (European)", False)]
+    for target in targets:
+        assert client.translate_text(OTHER, target_lang=target).text
+
+
+def test_the_official_client_finds_no_limit(client):
+    usage = client.get_usage()
+    assert usage.character.valid and usage.character.count == 0 and not usage.any_limit_reached
+
+
+def test_a_form_is_read_as_json_is(daemon):
+    for members in ([("text", TEXT), ("text", "Thank you."), ("source_lang", "EN"), ("target_lang", "PT-BR"), ("split_sentences", "0")],
+                    [("target_lang", "pt"), ("text", TEXT), ("text", "Thank you."), ("preserve_formatting", "1")]):
+        status, headers, answer = ask(daemon, "POST", "/v2/translate", urllib.parse.urlencode(members).encode(),
+                                      "application/x-www-form-urlencoded")
+        assert status == 200
+        assert [each["text"] for each in answer["translations"]] == [over_grpc(daemon, TEXT), over_grpc(daemon, "Thank you.")]
+        assert ("split_sentences" in headers.get("Warning", "")) == (("split_sentences", "0") in members)
+
+
+def test_kserve_answers_beside_it(daemon):
+    assert ask(daemon, "GET", "/v2/health/ready")[0] == 200
+    assert ask(daemon, "GET", f"/v2/models/{EN_PT}")[2]["name"] == EN_PT
+
+
+# --- what bad requests get ---
+
+BAD = {
+    "no JSON": (b"{", 400, ["JSON", "byte"]),
+    "nothing": (b"", 400, ["text: is missing"]),
+    "a list": (b"[]", 400, ["object", "array"]),
+    "deep": (b"[" * 500_000, 400, ["JSON"]),
+    "deep member": (b'{"x": ' + b"[" * 300_000 + b"]" * 300_000 + b"}", 400, ["text: is missing"]),
+    "not UTF-8": (b'{"text": ["\xff\xfe"]}', 400, ["UTF-8"]),
+    "half a surrogate": (rb'{"text": ["\ud83d"]}', 400, ["JSON"]),
+    "no text": ({"target_lang": "PT-BR"}, 400, ["text: is missing"]),
+    "no texts": (GOOD | {"text": []}, 400, ["text: is empty"]),
+    "empty text": (GOOD | {"text": [""]}, 400, ["text[0]", "empty"]),
+    "no target": ({"text": ["x"]}, 400, ["target_lang: is missing"]),
+    "text a number": (GOOD | {"text": 7}, 400, ["text:", "number"]),
+    "text a list of lists": (GOOD | {"text": ["x", ["x"]]}, 400, ["text[1]", "string", "array"]),
+    "target a list": (GOOD | {"target_lang": ["PT"]}, 400, ["target_lang", "string", "array"]),
+    "NUL": (GOOD | {"text": ["x", "a\0b"]}, 400, ["text[1]", "NUL", "byte 1"]),
+    "long text": (GOOD | {"text": ["a" * 100_001]}, 400, ["text:", "100001 characters", "100000"]),
+    "many texts": (GOOD | {"text": ["a"] * 10_001}, 400, ["text:", "10001", "10000"]),
+    "unknown source": (GOOD | {"source_lang": "XX"}, 400, ["source_lang, target_lang", "'XX'"]),
+    "unknown target": (GOOD | {"target_lang": "XX"}, 400, ["source_lang, target_lang", "'XX'"]),
+    "unknown tags": (GOOD | {"tag_handling": "svg"}, 400, ["tag_handling", "'svg'", "html"]),
+    "formality": (GOOD | {"formality": "less"}, 400, ["formality", "'less'", "prefer_less"]),
+    "a glossary": (GOOD | {"glossary_id": "7"}, 400, ["glossary_id", "no glossaries"]),
+    "tags to ignore": (GOOD | {"ignore_tags": ["x"]}, 400, ["ignore_tags", 'translate="no"']),
+    "huge body": (b'{"text": "' + b"x" * 1_100_000, 413, ["1048576 bytes"]),
+}
+
+
+@pytest.mark.parametrize("body, status, words", BAD.values(), ids=BAD.keys())
+def test_bad_request_is_refused_in_the_originals_shape(daemon, bystander, body, status, words):
+    got, headers, answer = ask(daemon, "POST", "/v2/translate", body)
+    assert (got, headers.get_content_type(), list(answer)) == (status, "application/json", ["message"])
+    for word in words:
+        assert word in answer["message"], f"{word!r} is not in {answer['message']!r}"
+
+
+def test_other_bodies_paths_and_methods_are_refused_in_its_shape(daemon):
+    form = "application/x-www-form-urlencoded"
+    for method, path, body, content_type, status in [
+            ("POST", "/v2/translate", b"x", "text/plain", 400), ("POST", "/v2/translate", b"x", "multipart/form-data; boundary=x", 400),
+            ("POST", "/v2/translate", b"text=%ff&target_lang=PT", form, 400), ("GET", "/v2/translate", b"", form, 405),
+            ("GET", "/v2/languages?type=both", b"", form, 400), ("GET", "/v2/languages", b"type=%ff", form, 400),
+            ("POST", "/v2/languages", b"{", "application/json", 400), ("GET", "/v2/glossaries", b"", form, 404),
+            ("POST", "/v2/document", b"", form, 404), ("DELETE", "/v2/usage", b"", form, 405)]:
+        got, _, answer = ask(daemon, method, path, body, content_type)
+        assert got == status and (status != 400 or list(answer) == ["message"] or "multipart" in content_type), (method, path, answer)
+
+
+def test_the_official_client_knows_our_errors(client):
+    with pytest.raises(deepl.DeepLException, match="target_lang: no loaded model") as refused:
+        client.translate_text("x", source_lang="EN", target_lang="XX")
+    assert refused.value.http_status_code == 400
+    with pytest.raises(deepl.DeepLException, match="glossary_id: is not supported"):
+        client.translate_text("x", source_lang="EN", target_lang="PT-BR", glossary="7")
+
+
+def test_keys_are_asked_for(tmp_path):
+    made = run("hash-key", "alice", "--role", "user", "--stdin", stdin=KEY.encode())
+    assert made.returncode == 0, made.stderr
+    (tmp_path / "keys").write_bytes(made.stdout)
+    (tmp_path / "keys").chmod(0o600)
+    models = repository.link(tmp_path / "models", EN_PT)
+    with daemons.start(tmp_path, "--api-keys", tmp_path / "keys", models=models) as daemon:
+        with connect(daemon, KEY) as known:
+            assert known.translate_text(TEXT, source_lang="EN", target_lang="PT-BR").text
+            assert known.get_target_languages() and known.get_usage()
+        with connect(daemon, "wrong") as stranger:
+            for call in (lambda: stranger.translate_text(TEXT, target_lang="PT-BR"), stranger.get_target_languages, stranger.get_usage):
+                with pytest.raises(deepl.AuthorizationException, match="the API key is not known"):
+                    call()
+        assert ask(daemon, "POST", "/v2/translate", GOOD, Authorization=f"Bearer {KEY}")[0] == 200
+        assert ask(daemon, "POST", "/v2/translate", GOOD)[0] == 403
+        assert KEY not in daemon.log_text()

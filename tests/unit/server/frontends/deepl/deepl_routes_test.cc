@@ -1,0 +1,240 @@
+#include "server/frontends/deepl/deepl_routes.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "httplib.h"
+#include "models/text/language_detector.h"
+#include "nlohmann/json.hpp"
+#include "server/security/api_key_store.h"
+#include "tests/fakes/joining_thread.h"
+#include "tests/fakes/needed.h"
+#include "tests/fakes/temporary_folder.h"
+#include "tests/unit/server/frontends/test_server.h"
+
+namespace millrace::server {
+namespace {
+
+using nlohmann::json;
+using ::testing::HasSubstr;
+
+// "<model's pair>(<text>)".
+void Wrap(models::Request& request) {
+  const auto& input = std::get<models::TranslateInput>(request.input());
+  for (size_t i = 0; i < input.texts.size(); ++i) {
+    models::TranslateOutput part;
+    part.text_index = i;
+    part.text = input.source_language + input.target_language + "(" + input.texts[i] + ")";
+    if (input.format == models::TextFormat::kHtml) part.text += "html";
+    part.text_finished = true;
+    request.Emit(std::move(part));
+  }
+  request.Finish(absl::OkStatus());
+}
+
+class DeepLRoutesTest : public ::testing::Test {
+ protected:
+  void Serve(HttpTranslator::Options options = {}, TestServer::Options server = {}) {
+    server_ = std::make_unique<TestServer>(server);
+    HttpServer::Options http;
+    http.address = "127.0.0.1:0";
+    http_ = std::make_unique<HttpServer>(http);
+    AddDeepLRoutes(*http_, server_->services(),
+                   std::make_shared<HttpTranslator>(server_->services(), std::move(options)));
+    ASSERT_TRUE(http_->Start().ok());
+  }
+  void AddModels(const testing::ModelHooks& hooks = {.complete = Wrap}) {
+    server_->Add(TranslatorInfo("en-pt", "en", "pt"), hooks);
+    server_->Add(TranslatorInfo("pt-en", "pt", "en"), hooks);
+  }
+  void TearDown() override {
+    if (server_ != nullptr) server_->Stop();
+    if (http_ != nullptr) http_->Stop();
+  }
+
+  struct Answer {
+    int status = 0;
+    httplib::Headers headers;
+    json body;
+
+    std::string error() const { return body.at("message"); }
+  };
+  static Answer Of(const httplib::Result& result) {
+    if (!result) return {};
+    return {result->status, result->headers, json::parse(result->body)};
+  }
+  Answer Post(const std::string& path, const json& body, const httplib::Headers& headers = {}) {
+    httplib::Client client("127.0.0.1", http_->port());
+    return Of(client.Post(path, headers, body.dump(), "application/json"));
+  }
+  Answer PostForm(const std::string& path, const std::string& body) {
+    httplib::Client client("127.0.0.1", http_->port());
+    return Of(client.Post(path, body, "application/x-www-form-urlencoded"));
+  }
+  // As DeepL's Python client asks: with a form as the body.
+  Answer Get(const std::string& path, const std::string& body = "",
+             const httplib::Headers& headers = {}) {
+    httplib::Client client("127.0.0.1", http_->port());
+    httplib::Request request;
+    request.method = "GET";
+    request.path = path;
+    request.headers = headers;
+    request.set_header("Content-Type", "application/x-www-form-urlencoded");
+    request.body = body;
+    return Of(client.send(request));
+  }
+
+  std::unique_ptr<TestServer> server_;
+  std::unique_ptr<HttpServer> http_;
+};
+
+const json kGood = {{"text", {"a", "é"}}, {"source_lang", "EN"}, {"target_lang", "PT-BR"}};
+
+TEST_F(DeepLRoutesTest, TranslatesTextsInOrder) {
+  Serve();
+  AddModels();
+  const Answer answer = Post("/v2/translate", kGood);
+  EXPECT_EQ(answer.status, 200);
+  EXPECT_EQ(answer.body, json::parse(R"json({"translations": [
+      {"detected_source_language": "EN", "text": "enpt(a)", "billed_characters": 1},
+      {"detected_source_language": "EN", "text": "enpt(é)", "billed_characters": 1}]})json"));
+  EXPECT_EQ(answer.headers.count("Warning"), size_t{0});
+  EXPECT_EQ(answer.headers.count("X-Request-Id"), size_t{1});
+  const Answer form =
+      PostForm("/v2/translate", "text=a&text=b&source_lang=PT&target_lang=EN-US&tag_handling=html");
+  EXPECT_EQ(form.status, 200);
+  EXPECT_EQ(form.body["translations"][1]["text"], "pten(b)html");
+}
+
+TEST_F(DeepLRoutesTest, IgnoredMembersAreNamedInAWarning) {
+  Serve();
+  AddModels();
+  json body = kGood;
+  body["context"] = "a station";
+  const Answer answer = Post("/v2/translate", body);
+  EXPECT_EQ(answer.status, 200);
+  EXPECT_EQ(answer.headers.find("Warning")->second, "299 millrace \"ignored members: context\"");
+}
+
+TEST_F(DeepLRoutesTest, TheLanguageIsDetected) {
+  MILLRACE_NEEDS(models::CanDetectLanguages(), "built without a detector");
+  Serve();
+  AddModels();
+  const json texts = {"Where is the nearest station?", "Onde fica a estação mais próxima?"};
+  const Answer answer = Post("/v2/translate", {{"text", texts}, {"target_lang", "PT-PT"}});
+  ASSERT_EQ(answer.status, 200) << answer.body;
+  const json& translations = answer.body["translations"];
+  EXPECT_EQ(translations[0]["detected_source_language"], "EN");
+  EXPECT_EQ(translations[1]["detected_source_language"], "PT");
+  EXPECT_EQ(translations[1]["text"], texts[1]);
+}
+
+TEST_F(DeepLRoutesTest, LanguagesAndUsageAreToldInAllWaysOfAsking) {
+  Serve();
+  AddModels();
+  const json sources = json::parse(R"([{"language": "EN", "name": "English"},
+                                       {"language": "PT", "name": "Portuguese"}])");
+  EXPECT_EQ(Get("/v2/languages").body, sources);
+  EXPECT_EQ(Get("/v2/languages?type=source").body, sources);
+  EXPECT_EQ(PostForm("/v2/languages", "type=source").body, sources);
+  for (const Answer& targets :
+       {Get("/v2/languages?type=target"), Get("/v2/languages", "type=target"),
+        PostForm("/v2/languages", "type=target"), Post("/v2/languages", {{"type", "target"}})}) {
+    EXPECT_EQ(targets.status, 200);
+    EXPECT_EQ(targets.body.size(), size_t{4});
+    EXPECT_EQ(targets.body[0]["name"], "English (British)");
+  }
+  const json usage = {{"character_count", 0}, {"character_limit", 1'000'000'000'000}};
+  EXPECT_EQ(Get("/v2/usage").body, usage);
+  EXPECT_EQ(Post("/v2/usage", json::object()).body, usage);
+  EXPECT_EQ(Get("/v2/languages?type=both").status, 400);
+  EXPECT_EQ(Get("/v2/languages", "type=%ff").status, 400);
+}
+
+TEST_F(DeepLRoutesTest, ErrorsHaveTheOriginalsShape) {
+  Serve();
+  AddModels();
+  const auto error = [this](const json& more) {
+    json body = kGood;
+    body.update(more);
+    const Answer answer = Post("/v2/translate", body);
+    EXPECT_EQ(answer.status, 400);
+    return answer.error();
+  };
+  EXPECT_THAT(error({{"target_lang", "XX"}}), HasSubstr("source_lang, target_lang: no loaded"));
+  EXPECT_THAT(error({{"text", json::array()}}), HasSubstr("text: is empty"));
+  EXPECT_THAT(error({{"text", {"", ""}}}), HasSubstr("text[0]: is empty"));
+  EXPECT_THAT(error({{"text", {"a", std::string("b\0", 2)}}}), HasSubstr("text[1]: has a NUL"));
+  EXPECT_THAT(error({{"text", {std::string(100'001, 'x')}}}), HasSubstr("text: has 100001"));
+  EXPECT_THAT(error({{"glossary_id", "7"}}), HasSubstr("glossary_id: is not supported"));
+  for (const char* path : {"/v2/glossaries", "/v2/glossary-language-pairs", "/v2/usage/x"}) {
+    const Answer absent = Get(path);
+    EXPECT_EQ(absent.status, 404);
+    EXPECT_EQ(absent.error(), "no such path");
+  }
+  EXPECT_EQ(Get("/v2/translate").status, 405);
+}
+
+TEST_F(DeepLRoutesTest, AnOverloadedServerSaysWhenToComeBack) {
+  Gate gate;
+  Serve({.max_connections = 1});
+  AddModels({.forward = [&gate](models::Request&) { gate.Pass(); }, .complete = Wrap});
+  const testing::JoiningThread first([&] { EXPECT_EQ(Post("/v2/translate", kGood).status, 200); });
+  gate.AwaitInside();
+  const Answer refused = Post("/v2/translate", kGood);
+  EXPECT_EQ(refused.status, 429);
+  EXPECT_EQ(refused.headers.find("Retry-After")->second, "1");
+  EXPECT_THAT(refused.error(), HasSubstr("1 HTTP connections"));
+  gate.Open();
+}
+
+TEST_F(DeepLRoutesTest, BeforeItHasStartedItIsNotThere) {
+  Serve({.started = [] { return false; }});
+  EXPECT_EQ(Post("/v2/translate", kGood).status, 503);
+}
+
+TEST_F(DeepLRoutesTest, RequestsAreCountedWithTheOthersOverHttp) {
+  Serve();
+  AddModels();
+  Post("/v2/translate", kGood);
+  Post("/v2/translate", json::object());
+  Await([this] { return server_->admission.in_flight() == 0; });
+  EXPECT_EQ(server_->Count("en-pt", Method::kHttpTranslate, absl::StatusCode::kOk), 1);
+  EXPECT_EQ(server_->Count("", Method::kHttpTranslate, absl::StatusCode::kInvalidArgument), 1);
+}
+
+TEST_F(DeepLRoutesTest, AKeyIsNeededEverywhere) {
+  const testing::TemporaryFolder folder;
+  const auto file = folder.path() / "keys";
+  std::ofstream(file) << ApiKeyLine("alice", Role::kUser, "the-key-of-alice").value() << "\n";
+  const auto keys = ApiKeyStore::Open(file, {.poll_interval = std::chrono::milliseconds(0)});
+  ASSERT_TRUE(keys.ok()) << keys.status();
+  Serve({}, {.keys = keys->get()});
+  AddModels();
+  for (const httplib::Headers& headers :
+       {httplib::Headers{{"Authorization", "DeepL-Auth-Key the-key-of-alice"}},
+        httplib::Headers{{"Authorization", "deepl-auth-key  the-key-of-alice"}},
+        httplib::Headers{{"Authorization", "Bearer the-key-of-alice"}},
+        httplib::Headers{{"X-Api-Key", "the-key-of-alice"}}}) {
+    EXPECT_EQ(Post("/v2/translate", kGood, headers).status, 200);
+    EXPECT_EQ(Get("/v2/languages", "type=target", headers).status, 200);
+    EXPECT_EQ(Get("/v2/usage", "", headers).status, 200);
+  }
+  for (const httplib::Headers& headers :
+       {httplib::Headers{}, httplib::Headers{{"Authorization", "DeepL-Auth-Key wrong"}},
+        httplib::Headers{{"Authorization", "DeepL-Auth-Key"}},
+        httplib::Headers{{"Authorization", "the-key-of-alice"}}}) {
+    EXPECT_EQ(Post("/v2/translate", json::array(), headers).status, 403);
+    EXPECT_EQ(Get("/v2/languages", "", headers).status, 403);
+    EXPECT_EQ(Get("/v2/usage", "", headers).status, 403);
+  }
+  EXPECT_THAT(Get("/v2/usage").error(), HasSubstr("`authorization: DeepL-Auth-Key <key>`"));
+}
+
+}  // namespace
+}  // namespace millrace::server

@@ -1,0 +1,37 @@
+#include "server/frontends/http/request_members.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace millrace::server {
+namespace {
+
+using nlohmann::json;
+using ::testing::HasSubstr;
+
+constexpr char kForm[] = "application/x-www-form-urlencoded; charset=utf-8";
+
+TEST(RequestMembersTest, AFormReadsAsJsonDoes) {
+  const auto form = ParseMembers(kForm, "text=a+b&to=pt&text=%C3%A9&text=c");
+  ASSERT_TRUE(form.ok()) << form.status();
+  EXPECT_EQ(*form, json::parse(R"({"text": ["a b", "é", "c"], "to": "pt"})"));
+  EXPECT_EQ(*ParseMembers("application/json", R"({"text": "a"})"), json({{"text", "a"}}));
+  EXPECT_EQ(*ParseMembers("", ""), json::object());
+}
+
+TEST(RequestMembersTest, WhatIsNoBodyOfMembersIsToldSo) {
+  const auto error = [](std::string_view type, std::string_view body) {
+    return std::string(ParseMembers(type, body).status().message());
+  };
+  EXPECT_THAT(error("application/json", "{"), HasSubstr("not valid JSON at byte"));
+  EXPECT_THAT(error("application/json", "[]"), HasSubstr("must be a JSON object, not array"));
+  EXPECT_THAT(error("application/json", "{\"a\": \"\xff\"}"), HasSubstr("UTF-8"));
+  EXPECT_THAT(error(kForm, "a=%ff"), HasSubstr("UTF-8"));
+  EXPECT_THAT(error(kForm, "%ff=a"), HasSubstr("UTF-8"));
+  EXPECT_THAT(error("text/plain", "a"), HasSubstr("'text/plain' is not supported"));
+}
+
+}  // namespace
+}  // namespace millrace::server

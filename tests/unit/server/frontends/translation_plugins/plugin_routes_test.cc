@@ -1,0 +1,170 @@
+#include "server/frontends/translation_plugins/plugin_routes.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "httplib.h"
+#include "models/text/language_detector.h"
+#include "nlohmann/json.hpp"
+#include "server/frontends/libretranslate/libretranslate_routes.h"
+#include "server/security/api_key_store.h"
+#include "tests/fakes/needed.h"
+#include "tests/fakes/temporary_folder.h"
+#include "tests/unit/server/frontends/test_server.h"
+
+namespace millrace::server {
+namespace {
+
+using nlohmann::json;
+using ::testing::HasSubstr;
+
+// "<model's pair>(<text>)".
+void Wrap(models::Request& request) {
+  const auto& input = std::get<models::TranslateInput>(request.input());
+  for (size_t i = 0; i < input.texts.size(); ++i) {
+    models::TranslateOutput part;
+    part.text_index = i;
+    part.text = input.source_language + input.target_language + "(" + input.texts[i] + ")";
+    if (input.format == models::TextFormat::kHtml) part.text += "html";
+    part.text_finished = true;
+    request.Emit(std::move(part));
+  }
+  request.Finish(absl::OkStatus());
+}
+
+class PluginRoutesTest : public ::testing::Test {
+ protected:
+  void Serve(HttpTranslator::Options options = {}, TestServer::Options server = {}) {
+    server_ = std::make_unique<TestServer>(server);
+    HttpServer::Options http;
+    http.address = "127.0.0.1:0";
+    http_ = std::make_unique<HttpServer>(http);
+    const auto translator =
+        std::make_shared<HttpTranslator>(server_->services(), std::move(options));
+    AddLibreTranslateRoutes(*http_, server_->services(), translator,
+                            AddTranslationPluginRoutes(*http_, server_->services(), translator));
+    ASSERT_TRUE(http_->Start().ok());
+    server_->Add(TranslatorInfo("en-pt", "en", "pt"), {.complete = Wrap});
+    server_->Add(TranslatorInfo("pt-en", "pt", "en"), {.complete = Wrap});
+  }
+  void TearDown() override {
+    if (server_ != nullptr) server_->Stop();
+    if (http_ != nullptr) http_->Stop();
+  }
+
+  struct Answer {
+    int status = 0;
+    httplib::Headers headers;
+    json body;
+  };
+  Answer Post(const std::string& path, const json& body, const httplib::Headers& headers = {}) {
+    httplib::Client client("127.0.0.1", http_->port());
+    const auto result = client.Post(path, headers, body.dump(), "application/json");
+    if (!result) return {};
+    return {result->status, result->headers, json::parse(result->body)};
+  }
+
+  std::unique_ptr<TestServer> server_;
+  std::unique_ptr<HttpServer> http_;
+};
+
+TEST_F(PluginRoutesTest, EachAnswersInItsOwnForm) {
+  Serve();
+  const json imme = {{"source_lang", "en"}, {"target_lang", "pt"}, {"text_list", {"a", "b"}}};
+  EXPECT_EQ(Post("/imme", imme).body, json::parse(R"json({"translations": [
+      {"detected_source_lang": "en", "text": "enpt(a)"},
+      {"detected_source_lang": "en", "text": "enpt(b)"}]})json"));
+  EXPECT_EQ(Post("/kiss", {{"text", "a"}, {"from", "en"}, {"to", "pt"}}).body,
+            json::parse(R"json({"text": "enpt(a)", "src": "en"})json"));
+  EXPECT_EQ(Post("/kiss", {{"texts", {"a"}}, {"from", "en"}, {"to", "pt"}}).body,
+            json::parse(R"json({"translations": [{"text": "enpt(a)", "src": "en"}]})json"));
+  EXPECT_EQ(Post("/translate/batch", {{"texts", {"a", "b"}}, {"from", "en"}, {"to", "pt"}}).body,
+            json::parse(R"json({"results": ["enpt(a)", "enpt(b)"]})json"));
+  const json mtran = {{"text", "a"}, {"from", "en"}, {"to", "pt"}, {"html", true}};
+  EXPECT_EQ(Post("/translate", mtran).body, json::parse(R"json({"result": "enpt(a)html"})json"));
+  for (const char* path : {"/deeplx", "/translate"}) {
+    const json answer =
+        Post(path, {{"text", "a"}, {"source_lang", "EN"}, {"target_lang", "PT"}}).body;
+    EXPECT_EQ(answer["code"], 200);
+    EXPECT_EQ(answer["data"], "enpt(a)");
+    EXPECT_EQ(answer["source_lang"], "EN");
+    EXPECT_EQ(answer["target_lang"], "PT");
+    EXPECT_EQ(answer["alternatives"], json::array());
+    EXPECT_TRUE(answer["id"].is_number());
+    EXPECT_EQ(answer["method"], "Free");
+  }
+}
+
+TEST_F(PluginRoutesTest, LibreTranslateKeepsItsPath) {
+  Serve();
+  EXPECT_EQ(Post("/translate", {{"q", "a"}, {"source", "en"}, {"target", "pt"}}).body,
+            json::parse(R"json({"translatedText": "enpt(a)"})json"));
+  EXPECT_THAT(Post("/translate", {{"text", "a"}}).body["error"],
+              HasSubstr("Invalid request: missing q parameter"));
+}
+
+TEST_F(PluginRoutesTest, TheLanguageIsDetected) {
+  MILLRACE_NEEDS(models::CanDetectLanguages(), "built without a detector");
+  Serve();
+  const std::string text = "Onde fica a estação mais próxima?";
+  EXPECT_EQ(Post("/kiss", {{"text", text}, {"from", "auto"}, {"to", "en"}}).body["src"], "pt");
+  EXPECT_EQ(Post("/deeplx", {{"text", text}, {"target_lang", "EN"}}).body["source_lang"], "PT");
+  const json imme = {{"source_lang", "auto"}, {"target_lang", "en"}, {"text_list", {text}}};
+  EXPECT_EQ(Post("/imme", imme).body["translations"][0]["detected_source_lang"], "pt");
+}
+
+TEST_F(PluginRoutesTest, EachIsRefusedInItsOwnForm) {
+  Serve();
+  const Answer imme = Post("/imme", {{"target_lang", "xx"}, {"text_list", {"a"}}});
+  EXPECT_EQ(imme.status, 400);
+  EXPECT_THAT(imme.body["error"], HasSubstr("source_lang, target_lang: no loaded model"));
+  const Answer batch = Post("/translate/batch", {{"texts", {""}}, {"from", "en"}, {"to", "pt"}});
+  EXPECT_EQ(batch.status, 400);
+  EXPECT_THAT(batch.body["error"], HasSubstr("texts[0]: is empty"));
+  const Answer deeplx = Post("/deeplx", {{"text", ""}, {"target_lang", "PT"}});
+  EXPECT_EQ(deeplx.status, 400);
+  EXPECT_EQ(deeplx.body["code"], 400);
+  EXPECT_THAT(deeplx.body["message"], HasSubstr("text[0]: is empty"));
+  EXPECT_EQ(Post("/deeplx/x", {}).body["code"], 404);
+  EXPECT_THAT(Post("/imme", json::array()).body["error"], HasSubstr("must be a JSON object"));
+}
+
+TEST_F(PluginRoutesTest, BeforeItHasStartedItIsNotThere) {
+  Serve({.started = [] { return false; }});
+  const Answer answer = Post("/kiss", {{"text", "a"}, {"from", "en"}, {"to", "pt"}});
+  EXPECT_EQ(answer.status, 503);
+  EXPECT_EQ(answer.headers.find("Retry-After")->second, "1");
+}
+
+TEST_F(PluginRoutesTest, AKeyIsTakenInTheWaysOfTheOriginals) {
+  const testing::TemporaryFolder folder;
+  const auto file = folder.path() / "keys";
+  std::ofstream(file) << ApiKeyLine("alice", Role::kUser, "the-key-of-alice").value() << "\n";
+  const auto keys = ApiKeyStore::Open(file, {.poll_interval = std::chrono::milliseconds(0)});
+  ASSERT_TRUE(keys.ok()) << keys.status();
+  Serve({}, {.keys = keys->get()});
+  const json body = {{"text", "a"}, {"from", "en"}, {"to", "pt"}};
+  for (const std::string path : {"/kiss", "/translate"}) {
+    EXPECT_EQ(Post(path + "?token=the-key-of-alice", body).status, 200);
+    EXPECT_EQ(Post(path + "?api_token=the-key-of-alice", body).status, 200);
+    for (const auto& header :
+         {std::pair("KEY", "the-key-of-alice"), std::pair("X-Api-Token", "the-key-of-alice"),
+          std::pair("X-Api-Key", "the-key-of-alice"),
+          std::pair("Authorization", "Bearer the-key-of-alice"),
+          std::pair("Authorization", "DeepL-Auth-Key the-key-of-alice")}) {
+      EXPECT_EQ(Post(path, body, {{header.first, header.second}}).status, 200) << header.first;
+    }
+    EXPECT_EQ(Post(path + "?token=wrong", body).status, 401);
+    EXPECT_EQ(Post(path, body, {{"KEY", "wrong"}}).status, 401);
+    EXPECT_EQ(Post(path, body).status, 401);
+  }
+  EXPECT_EQ(Post("/deeplx", {{"text", "a"}, {"target_lang", "PT"}}).body["code"], 401);
+}
+
+}  // namespace
+}  // namespace millrace::server
