@@ -1,7 +1,11 @@
 #pragma once
 
+#include <cstddef>
+#include <functional>
+#include <map>
 #include <regex>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -9,33 +13,46 @@
 
 namespace millrace {
 
-// The paths that a server knows, and for which methods. Patterns are regular expressions for the
-// whole of a path, which may end with a slash in addition; what is served for GET is for HEAD too.
-// Filled before the server starts, then read by any thread.
+// The paths that a server knows, for which methods and with which bodies. Patterns are regular
+// expressions for the whole of a path, which may end with a slash in addition; what is served for
+// GET is for HEAD too. A path that a pattern spells out is found without trying the others, and is
+// that pattern's alone. Filled before the server starts, then read by any thread.
 class HttpRoutes {
  public:
   using Handler = httplib::Server::Handler;
   // Reads the body itself.
   using Reader = httplib::Server::HandlerWithContentReader;
 
-  // The server must outlive this.
-  explicit HttpRoutes(httplib::Server& server) : server_(server) {}
+  // What is known of a path.
+  struct Route {
+    std::string methods;        // as an Allow header has them; empty: the path is unknown
+    size_t max_body_bytes = 0;  // of a request
+  };
+
+  // The server must outlive this. max_body_bytes: where a route has no limit of its own.
+  HttpRoutes(httplib::Server& server, size_t max_body_bytes)
+      : server_(server), max_body_bytes_(max_body_bytes), largest_(max_body_bytes) {}
 
   void Get(const std::string& pattern, Handler handler);
   void Post(const std::string& pattern, Handler handler);
   void Post(const std::string& pattern, Reader handler);
+  void Post(const std::string& pattern, Reader handler, size_t max_body_bytes);
 
-  // The methods of a path, as an Allow header has them; empty: it is unknown.
-  std::string Methods(const std::string& path) const;
-  // Whether such a list has the method.
+  Route Find(std::string_view path) const;
+  // The largest body that any route takes.
+  size_t largest_body_bytes() const { return largest_; }
+  // Whether a list of methods has the method.
   static bool Has(const std::string& methods, const std::string& method);
 
  private:
-  // The pattern to register it with.
-  std::string Add(const std::string& pattern, const char* methods);
+  // Returns the pattern to register it with.
+  std::string Add(const std::string& pattern, const char* methods, size_t max_body_bytes);
 
   httplib::Server& server_;
-  std::vector<std::pair<std::regex, const char*>> routes_;
+  const size_t max_body_bytes_;
+  size_t largest_;
+  std::map<std::string, Route, std::less<>> spelled_out_;
+  std::vector<std::pair<std::regex, Route>> patterns_;
 };
 
 }  // namespace millrace
