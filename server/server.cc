@@ -32,6 +32,7 @@
 #include "server/frontends/deepl/deepl_routes.h"
 #include "server/frontends/kserve/infer_service.h"
 #include "server/frontends/kserve/kserve_routes.h"
+#include "server/frontends/kserve/rest_infer_routes.h"
 #include "server/frontends/libretranslate/libretranslate_routes.h"
 #include "server/frontends/millrace/admin_service.h"
 #include "server/frontends/millrace/synthesis_service.h"
@@ -62,7 +63,8 @@ namespace {
 // waiting ones, this bounds those that are parked and running.
 constexpr int64_t kMaxRequests = 65'536;
 
-// The longest HTTP body in bytes. The longest text that may be spoken takes a quarter of it.
+// The longest HTTP body in bytes, but for tensors. The longest text that may be spoken takes a
+// quarter of it.
 constexpr size_t kMaxHttpBody = 1 << 20;
 
 // The time for gRPC to release connections that have ended.
@@ -199,6 +201,8 @@ class Server {
       AddLibreTranslateRoutes(*http_, *services_, translator,
                               AddTranslationPluginRoutes(*http_, *services_, translator));
       AddDeepLRoutes(*http_, *services_, translator);
+      AddRestInferRoutes(*http_, *services_,
+                         {.max_body_bytes = config_.max_message_bytes, .started = started});
       if (absl::Status status = http_->Start(); !status.ok()) return status;
     }
     if (!config_.wyoming_address.empty()) {

@@ -27,7 +27,7 @@ constexpr socket_t kServing = 0;
 struct Current {
   const BoundedStream* stream = nullptr;
   int refusal = 0;
-  std::string methods;  // of its path
+  HttpRoutes::Route route;  // of its path
 };
 // The request that this thread serves.
 thread_local Current current;
@@ -36,7 +36,7 @@ thread_local Current current;
 class CurrentScope {
  public:
   explicit CurrentScope(const BoundedStream& stream) {
-    current = {.stream = &stream, .refusal = 0, .methods = {}};
+    current = {.stream = &stream, .refusal = 0, .route = {}};
   }
   CurrentScope(const CurrentScope&) = delete;
   CurrentScope& operator=(const CurrentScope&) = delete;
@@ -82,23 +82,23 @@ bool EndsWithHead(const httplib::Request& request) {
 }  // namespace
 
 BoundedServer::BoundedServer(size_t max_body_bytes, bool packs)
-    : max_body_bytes_(max_body_bytes), packs_(packs) {
+    : packs_(packs), routes_(*this, max_body_bytes) {
   svr_sock_ = kServing;
 }
 
-int BoundedServer::Refusal(const httplib::Request& request, std::string& methods) const {
+int BoundedServer::Refusal(const httplib::Request& request, HttpRoutes::Route& route) const {
   if (request.path.size() > kMaxPathBytes) return 414;
-  methods = routes_.Methods(request.path);
-  if (!methods.empty() && !HttpRoutes::Has(methods, request.method)) return 405;
-  if (const int refusal = BodyRefusal(request); refusal != 0) return refusal;
-  return methods.empty() ? 404 : 0;
+  route = routes_.Find(request.path);
+  if (!route.methods.empty() && !HttpRoutes::Has(route.methods, request.method)) return 405;
+  if (const int refusal = BodyRefusal(request, route.max_body_bytes); refusal != 0) return refusal;
+  return route.methods.empty() ? 404 : 0;
 }
 
-int BoundedServer::BodyRefusal(const httplib::Request& request) const {
+int BoundedServer::BodyRefusal(const httplib::Request& request, size_t max_body_bytes) {
   if (request.has_header("Transfer-Encoding")) return 411;
   const std::optional<uint64_t> length = ContentLength(request);
   if (!length) return 400;
-  if (*length > max_body_bytes_) return 413;
+  if (*length > max_body_bytes) return 413;
   if (!TakesBody(request)) return 0;
   if (!request.has_header("Content-Length")) return 411;
   // The library would unpack it, to any size.
@@ -155,14 +155,14 @@ Fate BoundedServer::ServeRequest(BoundedStream& stream) {
   // Called once the head has been read and before anything else is looked at.
   const std::function<void(httplib::Request&)> setup = [&](httplib::Request& request) {
     parsed = true;
-    current.refusal = Refusal(request, current.methods);
+    current.refusal = Refusal(request, current.route);
     const uint64_t length = ContentLength(request).value_or(0);
     if (current.refusal == 0 && (TakesBody(request) || length == 0)) {
       stream.AllowBody(length);
       return;
     }
     if (current.refusal == 0 && request.method == "GET" && length <= HttpRoutes::kMaxGetBody &&
-        !request.has_header("Expect") && routes_.TakesGetBody(request.path)) {
+        !request.has_header("Expect") && current.route.get_body) {
       if (ReadBody(stream, length, request.body)) return;
       current.refusal = 400;
     }
@@ -182,7 +182,7 @@ Fate BoundedServer::ServeRequest(BoundedStream& stream) {
 
 int BoundedServer::CurrentRefusal() { return current.refusal; }
 
-const std::string& BoundedServer::CurrentMethods() { return current.methods; }
+const HttpRoutes::Route& BoundedServer::CurrentRoute() { return current.route; }
 
 bool BoundedServer::ClientGone() {
   return current.stream != nullptr && current.stream->ClientGone();

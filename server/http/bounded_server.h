@@ -15,7 +15,8 @@ namespace millrace {
 // size. Its sockets and threads are not used. Thread-safe once the routes are added.
 class BoundedServer final : public httplib::Server {
  public:
-  // packs: whether answers of text are packed for clients that take them so.
+  // max_body_bytes: the limit of routes that have none of their own. packs: true if answers of text
+  // are packed for clients that take them so.
   BoundedServer(size_t max_body_bytes, bool packs);
   ~BoundedServer() override = default;
 
@@ -30,24 +31,23 @@ class BoundedServer final : public httplib::Server {
   // Why the request that the calling thread serves is not given to a handler, as an HTTP status; 0:
   // it is.
   static int CurrentRefusal();
-  // The methods of the path that it names, as HttpRoutes has them; empty: it is unknown.
-  static const std::string& CurrentMethods();
+  // Returns what is known of the path that it names.
+  static const HttpRoutes::Route& CurrentRoute();
   // Returns true if the client of the request that the calling thread serves has gone.
   static bool ClientGone();
 
  private:
   Connection::Fate ServeRequest(BoundedStream& stream);
-  // `methods`: those of the path.
-  int Refusal(const httplib::Request& request, std::string& methods) const;
+  // `route`: what is known of the path.
+  int Refusal(const httplib::Request& request, HttpRoutes::Route& route) const;
   // The refusal of a request for its body's framing, before that is read.
-  int BodyRefusal(const httplib::Request& request) const;
+  static int BodyRefusal(const httplib::Request& request, size_t max_body_bytes);
   template <class Self>
   static bool ProcessRequest(Self& self, BoundedStream& stream, bool& closed,
                              const std::function<void(httplib::Request&)>& setup);
 
-  const size_t max_body_bytes_;
   const bool packs_;
-  HttpRoutes routes_{*this};
+  HttpRoutes routes_;
 };
 
 }  // namespace millrace

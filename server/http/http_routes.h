@@ -1,8 +1,11 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
+#include <map>
 #include <regex>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -10,9 +13,10 @@
 
 namespace millrace {
 
-// The paths that a server knows, and for which methods. Patterns are regular expressions for the
-// whole of a path, which may end with a slash in addition; what is served for GET is for HEAD too.
-// Filled before the server starts, then read by any thread.
+// The paths that a server knows, for which methods and with which bodies. Patterns are regular
+// expressions for the whole of a path, which may end with a slash in addition; what is served for
+// GET is for HEAD too. A path that a pattern spells out is found without trying the others, and is
+// that pattern's alone. Filled before the server starts, then read by any thread.
 class HttpRoutes {
  public:
   using Handler = httplib::Server::Handler;
@@ -20,8 +24,16 @@ class HttpRoutes {
   // Reads the body itself.
   using Reader = httplib::Server::HandlerWithContentReader;
 
-  // The server must outlive this.
-  explicit HttpRoutes(httplib::Server& server) : server_(server) {}
+  // The properties of a path.
+  struct Route {
+    std::string methods;        // as an Allow header has them; empty: the path is unknown
+    size_t max_body_bytes = 0;  // of a request
+    bool get_body = false;      // GetWithBody added it
+  };
+
+  // The server must outlive this. max_body_bytes: the limit of routes that have none of their own.
+  HttpRoutes(httplib::Server& server, size_t max_body_bytes)
+      : server_(server), max_body_bytes_(max_body_bytes), largest_(max_body_bytes) {}
 
   void Get(const std::string& pattern, Handler handler);
   // For clients that send what they ask for as the body of a GET: one of at most kMaxGetBody bytes
@@ -29,21 +41,23 @@ class HttpRoutes {
   void GetWithBody(const std::string& pattern, Handler handler);
   void Post(const std::string& pattern, Handler handler);
   void Post(const std::string& pattern, Reader handler);
+  void Post(const std::string& pattern, Reader handler, size_t max_body_bytes);
 
-  // The methods of a path, as an Allow header has them; empty: it is unknown.
-  std::string Methods(const std::string& path) const;
-  // Returns true if the path is one of GetWithBody.
-  bool TakesGetBody(const std::string& path) const;
-  // Returns true if such a list has the method.
+  Route Find(std::string_view path) const;
+  // The largest body that any route takes.
+  size_t largest_body_bytes() const { return largest_; }
+  // Returns true if such a list of methods has the method.
   static bool Has(const std::string& methods, const std::string& method);
 
  private:
   // Returns the pattern to register a route with.
-  std::string Add(const std::string& pattern, const char* methods);
+  std::string Add(const std::string& pattern, const Route& route);
 
   httplib::Server& server_;
-  std::vector<std::pair<std::regex, const char*>> routes_;
-  std::vector<std::regex> with_get_body_;
+  const size_t max_body_bytes_;
+  size_t largest_;
+  std::map<std::string, Route, std::less<>> spelled_out_;
+  std::vector<std::pair<std::regex, Route>> patterns_;
 };
 
 }  // namespace millrace

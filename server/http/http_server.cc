@@ -58,14 +58,13 @@ HttpServer::HttpServer(Options options)
     : options_(std::move(options)),
       cors_(options_.cors_origins),
       server_(std::make_unique<BoundedServer>(options_.max_body_bytes, options_.compress)) {
-  server_->set_payload_max_length(options_.max_body_bytes);
   server_->set_pre_routing_handler(
       [this](const httplib::Request& request, httplib::Response& response) {
         using enum httplib::Server::HandlerResponse;
         const int refusal = BoundedServer::CurrentRefusal();
         if (refusal == 0) return Unhandled;
         if (refusal == 405 && cors_.IsPreflight(request) && IsShared(request)) {
-          cors_.AnswerPreflight(request, response, BoundedServer::CurrentMethods());
+          cors_.AnswerPreflight(request, response, BoundedServer::CurrentRoute().methods);
           return Handled;
         }
         SendRefusal(request, response, refusal);
@@ -83,7 +82,7 @@ HttpServer::HttpServer(Options options)
   server_->set_error_handler([this](const httplib::Request& request, httplib::Response& response) {
     if (response.body.empty()) {
       SendErrorFor(request, response, response.status,
-                   DefaultMessage(response.status, options_.max_body_bytes));
+                   DefaultMessage(response.status, BoundedServer::CurrentRoute().max_body_bytes));
     }
   });
   server_->set_exception_handler([this](const httplib::Request& request,
@@ -118,6 +117,8 @@ absl::Status HttpServer::Start() {
     return absl::InvalidArgumentError(
         StrCat(options_.setting, " ", options_.address, ": ", Message(address.status())));
   }
+  // The library's own limit is for all routes; BoundedServer keeps each route's.
+  server_->set_payload_max_length(server_->routes().largest_body_bytes());
   poller_ = std::make_unique<ConnectionPoller>(
       ConnectionPoller::Options{.host = address->host,
                                 .port = address->port,
@@ -177,7 +178,7 @@ bool HttpServer::HasReservedPrefix(std::string_view path) const {
 }
 
 bool HttpServer::IsShared(const httplib::Request& request) const {
-  return !BoundedServer::CurrentMethods().empty() && !HasReservedPrefix(request.path);
+  return !BoundedServer::CurrentRoute().methods.empty() && !HasReservedPrefix(request.path);
 }
 
 std::string HttpServer::ErrorBodyFor(std::string_view path, int status,
@@ -197,9 +198,10 @@ void HttpServer::SendErrorFor(const httplib::Request& request, httplib::Response
 void HttpServer::SendRefusal(const httplib::Request& request, httplib::Response& response,
                              int status) const {
   if (status != 405) {
-    return SendErrorFor(request, response, status, DefaultMessage(status, options_.max_body_bytes));
+    return SendErrorFor(request, response, status,
+                        DefaultMessage(status, BoundedServer::CurrentRoute().max_body_bytes));
   }
-  const std::string methods = server_->routes().Methods(request.path);
+  const std::string& methods = BoundedServer::CurrentRoute().methods;
   response.set_header("Allow", methods);
   SendErrorFor(request, response, status,
                absl::StrCat("the method ", request.method, " is not allowed here; ", methods,

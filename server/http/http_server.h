@@ -36,11 +36,11 @@ struct Connection;
 class HttpServer {
  public:
   struct Options {
-    std::string address = "127.0.0.1:8000";  // port 0: a free one
-    std::string setting = "HTTP address";    // how errors call the address
-    size_t max_body_bytes = size_t{16} << 20;
-    size_t max_requests = 128;     // served at once
-    size_t max_waiting = 64;       // that wait for one of these; the next gets 503
+    std::string address = "127.0.0.1:8000";    // port 0: a free one
+    std::string setting = "HTTP address";      // how errors call the address
+    size_t max_body_bytes = size_t{16} << 20;  // where a route has no limit of its own
+    size_t max_requests = 128;                 // served at once
+    size_t max_waiting = 64;                   // that wait for one of these; the next gets 503
     size_t max_connections = 320;  // more than both; those that are idle give way to new ones
     size_t max_head_bytes = size_t{64} << 10;  // request line and headers
     std::chrono::milliseconds request_timeout =

@@ -4,9 +4,8 @@ namespace millrace::server {
 
 std::string_view ToString(Method method) {
   static constexpr std::array<std::string_view, kMethods> kNames = {
-      "ModelInfer",       "Translate",        "StreamTranslate",
-      "Synthesize",       "StreamSynthesize", "SynthesizeTextStream",
-      "HttpSpeech",       "HttpTranslate",    "WyomingSpeech",
+      "ModelInfer",           "Translate",  "StreamTranslate", "Synthesize", "StreamSynthesize",
+      "SynthesizeTextStream", "HttpSpeech", "HttpTranslate",   "HttpInfer",  "WyomingSpeech",
       "WyomingTextStream"};
   return kNames[static_cast<size_t>(method)];
 }
@@ -14,6 +13,7 @@ std::string_view ToString(Method method) {
 models::Task TaskOf(Method method) {
   switch (method) {
     case Method::kModelInfer:
+    case Method::kHttpInfer:
       return models::Task::kInfer;
     case Method::kTranslate:
     case Method::kStreamTranslate:

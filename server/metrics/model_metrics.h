@@ -24,10 +24,11 @@ enum class Method : uint8_t {
   kSynthesizeTextStream,
   kHttpSpeech,
   kHttpTranslate,
+  kHttpInfer,
   kWyomingSpeech,
   kWyomingTextStream
 };
-inline constexpr size_t kMethods = 10;
+inline constexpr size_t kMethods = 11;
 std::string_view ToString(Method method);
 // Returns the task of the models that the method uses.
 models::Task TaskOf(Method method);

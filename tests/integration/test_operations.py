@@ -231,7 +231,7 @@ def test_labels_are_bounded(daemon):
 def test_series_are_those_of_what_the_models_do(daemon):
     """A kind's own methods alone, codes and the times of a method once there are any: a few hundred series, not thousands."""
     metrics = daemon.metrics()
-    kinds = {NULL: {"ModelInfer"}, EN_PT: {"Translate", "StreamTranslate", "HttpTranslate"},
+    kinds = {NULL: {"ModelInfer", "HttpInfer"}, EN_PT: {"Translate", "StreamTranslate", "HttpTranslate"},
              VOICE: {"Synthesize", "StreamSynthesize", "SynthesizeTextStream", "HttpSpeech", "WyomingSpeech", "WyomingTextStream"}}
     for model, methods in kinds.items():
         counted = metrics.matching("millrace_requests_total", model=model)

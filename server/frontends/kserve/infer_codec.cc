@@ -7,10 +7,10 @@
 #include <string>
 #include <utility>
 
-#include "absl/strings/str_join.h"
 #include "google/protobuf/arena.h"
 #include "models/core/strings.h"
 #include "server/frontends/grpc/message_codec.h"
+#include "server/frontends/kserve/infer_tensors.h"
 
 namespace millrace::server {
 namespace {
@@ -19,10 +19,6 @@ using inference::InferTensorContents;
 using inference::ModelInferRequest;
 using models::DataType;
 using models::Tensor;
-using models::TensorSpec;
-
-constexpr size_t kMaxShown = 64;  // characters of a name that a message shows
-constexpr size_t kMaxIdBytes = 128;
 
 // A message of a few small tensors is allocated on the stack.
 class SmallArena {
@@ -36,10 +32,6 @@ class SmallArena {
   alignas(std::max_align_t) char bytes_[4096];
   google::protobuf::Arena arena_{bytes_, sizeof(bytes_)};
 };
-
-std::string Shape(const std::vector<int64_t>& shape) {
-  return StrCat("[", absl::StrJoin(shape, ","), "]");
-}
 
 template <typename... Parts>
 absl::Status Invalid(const Parts&... parts) {
@@ -98,11 +90,8 @@ Contents TakeContents(const InferTensorContents& contents, DataType type, std::s
     case DataType::kFp64:
       return take(double{}, "fp64_contents", contents.fp64_contents());
     case DataType::kBytes:
-      for (const std::string& element : contents.bytes_contents()) {
-        const auto size = static_cast<uint32_t>(element.size());
-        data.append(reinterpret_cast<const char*>(&size), sizeof(size));
-        data.append(element);
-      }
+      for (const std::string& element : contents.bytes_contents())
+        AppendBytesElement(element, data);
       return {"bytes_contents", contents.bytes_contents_size(), -1};
     case DataType::kFp16:
     case DataType::kBf16:
@@ -118,92 +107,34 @@ int ListsInUse(const InferTensorContents& contents) {
          !contents.fp64_contents().empty() + !contents.bytes_contents().empty();
 }
 
-// Names an input in an error message.
-std::string InputName(int index) { return StrCat("inputs[", index, "]"); }
-
-absl::Status CheckShape(int index, const Tensor& tensor, const TensorSpec& spec,
-                        int64_t& elements) {
-  bool fits = tensor.shape.size() == spec.shape.size();
-  for (size_t i = 0; fits && i < spec.shape.size(); ++i) {
-    fits = tensor.shape[i] >= 0 && (spec.shape[i] < 0 || tensor.shape[i] == spec.shape[i]);
-  }
-  const auto count = models::ElementCount(tensor.shape);
-  if (!fits || !count) {
-    return Invalid(InputName(index), ".shape: is ", Shape(tensor.shape), "; the model takes ",
-                   Shape(spec.shape), " (-1: any size >= 0)");
-  }
-  elements = *count;
-  return absl::OkStatus();
-}
-
-// Checks BYTES elements, which carry their own lengths: these must add up to the size.
-absl::Status CheckBytesLayout(std::string_view where, const std::string& data, int64_t elements) {
-  size_t at = 0;
-  int64_t found = 0;
-  while (at < data.size()) {
-    uint32_t size = 0;
-    if (data.size() - at < sizeof(size))
-      return Invalid(where, ": ends inside the length of element ", found);
-    std::memcpy(&size, data.data() + at, sizeof(size));
-    at += sizeof(size);
-    if (data.size() - at < size) return Invalid(where, ": ends inside element ", found);
-    at += size;
-    ++found;
-  }
-  if (found != elements)
-    return Invalid(where, ": has ", found, " elements; the shape needs ", elements);
-  return absl::OkStatus();
-}
-
 absl::Status TakeData(ModelInferRequest& request, int index, int64_t elements, Tensor& tensor) {
   const InferTensorContents& contents = request.inputs(index).contents();
-  const size_t element_size = models::ElementSize(tensor.type);
+  const auto input = [index] { return InputName(static_cast<size_t>(index)); };
   if (!request.raw_input_contents().empty()) {
     if (ListsInUse(contents) != 0)
-      return Invalid(InputName(index), ".contents: must be empty when raw_input_contents is used");
+      return Invalid(input(), ".contents: must be empty when raw_input_contents is used");
     tensor.data = std::move(*request.mutable_raw_input_contents(index));
-    const auto raw_name = [index] { return StrCat("raw_input_contents[", index, "]"); };
-    if (tensor.type == DataType::kBytes) return CheckBytesLayout(raw_name(), tensor.data, elements);
-    // Divides, because elements * size may overflow.
-    if (tensor.data.size() % element_size != 0 ||
-        tensor.data.size() / element_size != static_cast<uint64_t>(elements)) {
-      return Invalid(raw_name(), ": has ", tensor.data.size(), " bytes; ", ToString(tensor.type),
-                     Shape(tensor.shape), " needs ", elements, " elements of ", element_size,
-                     " bytes");
-    }
-    return absl::OkStatus();
+    return CheckTensorData(tensor, elements,
+                           [index] { return StrCat("raw_input_contents[", index, "]"); });
   }
   if (tensor.type == DataType::kFp16 || tensor.type == DataType::kBf16) {
-    return Invalid(InputName(index), ".contents: ", ToString(tensor.type),
+    return Invalid(input(), ".contents: ", ToString(tensor.type),
                    " has no typed list; send it as raw_input_contents");
   }
   const Contents taken = TakeContents(contents, tensor.type, tensor.data);
   if (taken.does_not_fit >= 0) {
-    return Invalid(InputName(index), ".contents.", taken.field, "[", taken.does_not_fit,
+    return Invalid(input(), ".contents.", taken.field, "[", taken.does_not_fit,
                    "]: is out of range for ", ToString(tensor.type));
   }
   if (ListsInUse(contents) > (taken.size != 0 ? 1 : 0)) {
-    return Invalid(InputName(index), ".contents: only ", taken.field, " may be filled for ",
+    return Invalid(input(), ".contents: only ", taken.field, " may be filled for ",
                    ToString(tensor.type));
   }
   if (taken.size != elements) {
-    return Invalid(InputName(index), ".contents.", taken.field, ": has ", taken.size,
-                   " elements; shape ", Shape(tensor.shape), " needs ", elements);
+    return Invalid(input(), ".contents.", taken.field, ": has ", taken.size, " elements; shape ",
+                   ShapeText(tensor.shape), " needs ", elements);
   }
   return absl::OkStatus();
-}
-
-std::string SpecNames(const std::vector<TensorSpec>& specs) {
-  return absl::StrJoin(specs, ", ", [](std::string* out, const TensorSpec& spec) {
-    absl::StrAppend(out, spec.name);
-  });
-}
-
-const TensorSpec* FindSpec(const std::vector<TensorSpec>& specs, const std::string& name) {
-  for (const TensorSpec& spec : specs) {
-    if (spec.name == name) return &spec;
-  }
-  return nullptr;
 }
 
 }  // namespace
@@ -211,10 +142,7 @@ const TensorSpec* FindSpec(const std::vector<TensorSpec>& specs, const std::stri
 absl::StatusOr<models::InferInput> DecodeInfer(ModelInferRequest& request,
                                                const models::ModelInfo& model) {
   const auto inputs = static_cast<size_t>(request.inputs_size());
-  if (inputs != model.infer().inputs.size()) {
-    return Invalid("inputs: has ", inputs, " tensors; model '", model.name, "' takes ",
-                   model.infer().inputs.size(), ": ", SpecNames(model.infer().inputs));
-  }
+  if (absl::Status status = CheckInputCount(inputs, model); !status.ok()) return status;
   if (request.raw_input_contents_size() != 0 &&
       request.raw_input_contents_size() != request.inputs_size()) {
     return Invalid("raw_input_contents: has ", request.raw_input_contents_size(),
@@ -223,37 +151,18 @@ absl::StatusOr<models::InferInput> DecodeInfer(ModelInferRequest& request,
   models::InferInput input;
   input.inputs.reserve(inputs);
   for (int i = 0; i < request.inputs_size(); ++i) {
-    auto& wire = *request.mutable_inputs(i);
-    const TensorSpec* spec = FindSpec(model.infer().inputs, wire.name());
-    if (spec == nullptr) {
-      return Invalid(InputName(i), ".name: '", wire.name().substr(0, kMaxShown),
-                     "' is not an input of model '", model.name,
-                     "'; its inputs: ", SpecNames(model.infer().inputs));
-    }
-    for (const Tensor& earlier : input.inputs) {
-      if (earlier.name == spec->name)
-        return Invalid(InputName(i), ".name: '", spec->name, "' was given before");
-    }
-    if (wire.datatype() != ToString(spec->type)) {
-      return Invalid(InputName(i), ".datatype: '", wire.datatype().substr(0, kMaxShown),
-                     "' is not what input '", spec->name, "' takes: ", ToString(spec->type));
-    }
-    Tensor& tensor = input.inputs.emplace_back();
-    tensor.name = spec->name;
-    tensor.type = spec->type;
-    tensor.shape.assign(wire.shape().begin(), wire.shape().end());
+    const auto& wire = request.inputs(i);
     int64_t elements = 0;
-    if (absl::Status status = CheckShape(i, tensor, *spec, elements); !status.ok()) return status;
-    if (absl::Status status = TakeData(request, i, elements, tensor); !status.ok()) return status;
+    absl::Status status =
+        AddInputTensor(static_cast<size_t>(i), wire.name(), wire.datatype(),
+                       {wire.shape().begin(), wire.shape().end()}, model, input, elements);
+    if (status.ok()) status = TakeData(request, i, elements, input.inputs.back());
+    if (!status.ok()) return status;
   }
   for (int i = 0; i < request.outputs_size(); ++i) {
-    const std::string& name = request.outputs(i).name();
-    if (FindSpec(model.infer().outputs, name) == nullptr) {
-      return Invalid("outputs[", i, "].name: '", name.substr(0, kMaxShown),
-                     "' is not an output of model '", model.name,
-                     "'; its outputs: ", SpecNames(model.infer().outputs));
-    }
-    input.requested_outputs.push_back(name);
+    absl::Status status =
+        AddRequestedOutput(static_cast<size_t>(i), request.outputs(i).name(), model, input);
+    if (!status.ok()) return status;
   }
   return input;
 }
@@ -274,10 +183,7 @@ absl::StatusOr<Work> InferTask::Decode(const ByteBuffer& message, const Services
   auto& request = arena.Create<ModelInferRequest>();
   if (absl::Status status = ParseMessage(message, request); !status.ok()) return status;
   if (request.model_name().empty()) return absl::InvalidArgumentError("model_name: is empty");
-  if (request.id().size() > kMaxIdBytes) {
-    return absl::InvalidArgumentError(
-        StrCat("id: has ", request.id().size(), " bytes; at most ", kMaxIdBytes, " are allowed"));
-  }
+  if (absl::Status status = CheckInferId(request.id()); !status.ok()) return status;
   auto model = services.models.FindForTask(models::Task::kInfer, request.model_name(),
                                            request.model_version());
   if (!model.ok()) return model.status();

@@ -123,11 +123,12 @@ void AddKServeRoutes(HttpServer& server, const ServerView& view, const ApiKeySto
     const bool ready = view.Ready();
     Send(response, ready ? 200 : 503, {{"ready", ready}});
   });
-  routes.Get(
-      "/v2", guarded([&view](const httplib::Request&, httplib::Response& response) {
-        Send(response, 200,
-             {{"name", "millrace"}, {"version", view.Version()}, {"extensions", Json::array()}});
-      }));
+  routes.Get("/v2", guarded([&view](const httplib::Request&, httplib::Response& response) {
+               Send(response, 200,
+                    {{"name", "millrace"},
+                     {"version", view.Version()},
+                     {"extensions", {"binary_tensor_data"}}});
+             }));
   routes.Get("/v2/models", guarded([&view](const httplib::Request&, httplib::Response& response) {
                Json models = Json::array();
                for (const ModelStatusView& model : view.Models())

@@ -196,6 +196,58 @@ TEST(HttpServerTest, ErrorsAreJson) {
   EXPECT_EQ(result->status, 414);
 }
 
+TEST(HttpServerTest, ARouteMayTakeALargerBodyThanOthers) {
+  HttpServer::Options options = AnyPort();
+  options.max_body_bytes = 100;
+  HttpServer server(options);
+  const auto size_of_body = [](const httplib::Request&, httplib::Response& response,
+                               const httplib::ContentReader& reader) {
+    size_t size = 0;
+    reader([&size](const char*, size_t more) {
+      size += more;
+      return true;
+    });
+    response.set_content(std::to_string(size), "text/plain");
+  };
+  server.routes().Post("/small", size_of_body);
+  server.routes().Post("/large/([^/]+)", size_of_body, 10'000);
+  ASSERT_TRUE(server.Start().ok());
+  httplib::Client client("127.0.0.1", server.port());
+  EXPECT_EQ(client.Post("/large/one", std::string(10'000, 'x'), "text/plain")->body, "10000");
+  auto result = client.Post("/large/one", std::string(10'001, 'x'), "text/plain");
+  EXPECT_EQ(result->status, 413);
+  EXPECT_EQ(ErrorOf(result), "body is larger than the 10000 bytes allowed");
+  EXPECT_EQ(client.Post("/small", std::string(100, 'x'), "text/plain")->body, "100");
+  for (const char* path : {"/small", "/nowhere"}) {
+    result = client.Post(path, std::string(101, 'x'), "text/plain");
+    EXPECT_EQ(result->status, 413) << path;
+    EXPECT_EQ(ErrorOf(result), "body is larger than the 100 bytes allowed");
+  }
+}
+
+TEST(HttpServerTest, APathThatIsSpelledOutIsNotAPatterns) {
+  HttpServer server(AnyPort());
+  const auto named = [](const char* name) {
+    return [name](const httplib::Request&, httplib::Response& response) {
+      response.set_content(name, "text/plain");
+    };
+  };
+  server.routes().Get("/things/list", named("list"));
+  server.routes().Get("/things/([^/]+)", named("one"));
+  server.routes().Post("/things/([^/]+)", named("posted"));
+  ASSERT_TRUE(server.Start().ok());
+  httplib::Client client("127.0.0.1", server.port());
+  for (const char* path : {"/things/list", "/things/list/"}) {
+    EXPECT_EQ(client.Get(path)->body, "list");
+    const auto refused = client.Post(path, "", "text/plain");
+    EXPECT_EQ(refused->status, 405) << path;
+    EXPECT_EQ(refused->get_header_value("Allow"), "GET, HEAD");
+  }
+  EXPECT_EQ(client.Get("/things/a")->body, "one");
+  EXPECT_EQ(client.Post("/things/a/", "", "text/plain")->body, "posted");
+  EXPECT_EQ(client.Get("/things/a//")->status, 404);
+}
+
 TEST(HttpServerTest, MalformedRequestsDoNotDisturbOthers) {
   HttpServer server(AnyPort());
   server.routes().Get("/hello", [](const httplib::Request&, httplib::Response& response) {

@@ -53,6 +53,8 @@ TEST(ModelMetricsTest, LabelsAreTheNamesThatTheProtocolUses) {
   EXPECT_EQ(ToString(Method::kSynthesize), "Synthesize");
   EXPECT_EQ(ToString(Method::kStreamSynthesize), "StreamSynthesize");
   EXPECT_EQ(ToString(Method::kSynthesizeTextStream), "SynthesizeTextStream");
+  EXPECT_EQ(ToString(Method::kHttpInfer), "HttpInfer");
+  EXPECT_EQ(TaskOf(Method::kHttpInfer), models::Task::kInfer);
   EXPECT_EQ(ToString(Refusal::kQueueFull), "queue_full");
   EXPECT_EQ(ToString(Refusal::kTooMany), "too_many");
   EXPECT_EQ(ToString(Refusal::kDraining), "draining");

@@ -12,6 +12,7 @@
 #include "millrace/v1/synthesis.pb.h"
 #include "millrace/v1/translation.pb.h"
 #include "server/frontends/http/translate_reply.h"
+#include "server/frontends/kserve/rest_infer_reply.h"
 #include "server/frontends/openai/speech_reply.h"
 #include "server/frontends/wyoming/synthesis_reply.h"
 #include "server/requests/speech_request.h"
@@ -210,6 +211,36 @@ class HttpTranslation final : public HttpExchange {
   std::shared_ptr<TranslateReply> reply_;
 };
 
+class HttpInference final : public HttpExchange {
+ public:
+  explicit HttpInference(Services& services)
+      : services_(services), reply_(std::make_shared<RestInferReply>(services, "request-id")) {}
+
+  void Begin() override {
+    auto model = services_.models.FindForTask(models::Task::kInfer, "m", "");
+    if (!model.ok()) return reply_->Start(model.status());
+    models::InferInput input;
+    input.inputs.push_back({"INPUT0", models::DataType::kFp32, {4}, "0123456789abcdef"});
+    reply_->Start(Work{*std::move(model), std::move(input)});
+  }
+
+ private:
+  std::optional<absl::Status> Take() override {
+    const std::optional<absl::Status> end = reply_->Wait(kLook);
+    if (!end) return std::nullopt;
+    if (end->ok()) received_ = reply_->output().outputs.front().data.size();
+    reply_.reset();
+    return end;
+  }
+  void Abandon() override {
+    reply_->Abandon();
+    reply_.reset();
+  }
+
+  Services& services_;
+  std::shared_ptr<RestInferReply> reply_;
+};
+
 // Does what the thread of all connections does for one of them.
 class WyomingExchange final : public HttpExchange {
  public:
@@ -280,6 +311,7 @@ std::vector<Kind> AllKinds() {
        .method = Method::kHttpTranslate,
        .is_http = true,
        .pivots = true},
+      {.name = "HttpInfer", .method = Method::kHttpInfer, .is_http = true},
       {.name = "Wyoming", .method = Method::kWyomingSpeech, .is_http = true, .streams = true},
       {.name = "WyomingTextStream",
        .method = Method::kWyomingTextStream,
@@ -352,6 +384,8 @@ std::unique_ptr<Exchange> World::NewExchange() {
       return std::make_unique<HttpSpeech>(backend.services(), kind);
     case Method::kHttpTranslate:
       return std::make_unique<HttpTranslation>(backend.services(), kind);
+    case Method::kHttpInfer:
+      return std::make_unique<HttpInference>(backend.services());
     case Method::kWyomingSpeech:
     case Method::kWyomingTextStream:
       return std::make_unique<WyomingExchange>(backend.services(), kind);

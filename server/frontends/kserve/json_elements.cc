@@ -1,0 +1,240 @@
+#include "server/frontends/kserve/json_elements.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <type_traits>
+#include <utility>
+
+#include "models/core/strings.h"
+#include "models/text/unicode.h"
+#include "nlohmann/json.hpp"
+#include "server/frontends/kserve/infer_tensors.h"
+
+namespace millrace::server {
+namespace {
+
+using models::DataType;
+using models::Tensor;
+
+template <typename... Parts>
+absl::Status Invalid(const Parts&... parts) {
+  return absl::InvalidArgumentError(StrCat(parts...));
+}
+
+// Calls `use` with an element of a type whose elements have one size. Returns false for others and
+// for those that JSON has no form for.
+template <typename Use>
+bool WithElement(DataType type, const Use& use) {
+  switch (type) {
+    case DataType::kBool:
+      return use(bool{}), true;
+    case DataType::kUint8:
+      return use(uint8_t{}), true;
+    case DataType::kUint16:
+      return use(uint16_t{}), true;
+    case DataType::kUint32:
+      return use(uint32_t{}), true;
+    case DataType::kUint64:
+      return use(uint64_t{}), true;
+    case DataType::kInt8:
+      return use(int8_t{}), true;
+    case DataType::kInt16:
+      return use(int16_t{}), true;
+    case DataType::kInt32:
+      return use(int32_t{}), true;
+    case DataType::kInt64:
+      return use(int64_t{}), true;
+    case DataType::kFp32:
+      return use(float{}), true;
+    case DataType::kFp64:
+      return use(double{}), true;
+    case DataType::kFp16:
+    case DataType::kBf16:
+    case DataType::kBytes:
+      return false;
+  }
+  return false;
+}
+
+// Returns what is wrong with the value as an element; null: nothing.
+template <typename Element>
+const char* Convert(const JsonScalar& value, Element& element) {
+  if constexpr (std::is_same_v<Element, bool>) {
+    const bool* const found = std::get_if<bool>(&value);
+    if (found == nullptr) return "must be true or false";
+    element = *found;
+    return nullptr;
+  } else {
+    return std::visit(
+        [&element](auto number) -> const char* {
+          using Number = decltype(number);
+          if constexpr (std::is_same_v<Number, bool> || !std::is_arithmetic_v<Number>) {
+            return "must be a number";
+          } else if constexpr (std::is_floating_point_v<Element>) {
+            // What is beyond the type's range has no defined conversion.
+            if (std::abs(static_cast<double>(number)) > std::numeric_limits<Element>::max())
+              return "is out of range";
+            element = static_cast<Element>(number);
+            return nullptr;
+          } else if constexpr (std::is_floating_point_v<Number>) {
+            return "must be a whole number in range";
+          } else {
+            if (!std::in_range<Element>(number)) return "is out of range";
+            element = static_cast<Element>(number);
+            return nullptr;
+          }
+        },
+        value);
+  }
+}
+
+template <typename Number>
+void AppendNumber(Number number, std::string& json) {
+  char text[32];  // the longest double takes 24
+  const auto end = std::to_chars(text, text + sizeof(text), number).ptr;
+  json.append(text, end);
+}
+
+// Returns the index of an element that JSON has no form for, or -1.
+template <typename Element>
+int64_t AppendAll(const std::string& data, std::string& json) {
+  const size_t count = data.size() / sizeof(Element);
+  for (size_t i = 0; i < count; ++i) {
+    if (i != 0) json += ',';
+    if constexpr (std::is_same_v<Element, bool>) {
+      json += data[i] != 0 ? "true" : "false";
+    } else {
+      Element element;
+      std::memcpy(&element, data.data() + i * sizeof(Element), sizeof(Element));
+      if constexpr (std::is_floating_point_v<Element>) {
+        if (!std::isfinite(element)) return static_cast<int64_t>(i);
+        // Readers take "-0" for a whole number, which has no sign then.
+        if (element == 0 && std::signbit(element)) {
+          json += "-0.0";
+          continue;
+        }
+      }
+      AppendNumber(element, json);
+    }
+  }
+  return -1;
+}
+
+int64_t AppendStrings(const std::string& data, std::string& json) {
+  size_t at = 0;
+  for (int64_t i = 0; data.size() - at >= sizeof(uint32_t); ++i) {
+    uint32_t size = 0;
+    std::memcpy(&size, data.data() + at, sizeof(size));
+    at += sizeof(size);
+    const std::string_view element = std::string_view(data).substr(at, size);
+    at += element.size();
+    if (!models::IsValidUtf8(element)) return i;
+    if (i != 0) json += ',';
+    json += nlohmann::json(element).dump();
+  }
+  return -1;
+}
+
+}  // namespace
+
+JsonElements::JsonElements(Tensor& tensor, int64_t elements, size_t max_elements, std::string where)
+    : tensor_(tensor), elements_(elements), where_(std::move(where)) {
+  // The shape may promise more than ever comes.
+  const size_t expected = std::min(static_cast<size_t>(elements), max_elements);
+  const size_t size = models::ElementSize(tensor.type);
+  tensor.data.reserve(expected * (size == 0 ? sizeof(uint32_t) : size));
+}
+
+absl::Status JsonElements::Open() {
+  if (sizes_.empty()) {
+    if (tensor_.type == DataType::kFp16 || tensor_.type == DataType::kBf16) {
+      return Invalid(where_, ": ", ToString(tensor_.type),
+                     " has no form in JSON; send it as binary data");
+    }
+    sizes_.push_back(0);
+    return absl::OkStatus();
+  }
+  if (sizes_.size() == 1 && sizes_.front() == 0) nested_ = true;
+  if (!nested_ || sizes_.size() >= tensor_.shape.size()) {
+    return Invalid(where_, ": must be flat, or nested as the shape ", ShapeText(tensor_.shape),
+                   " says");
+  }
+  if (absl::Status status = CheckPlace(); !status.ok()) return status;
+  ++sizes_.back();
+  sizes_.push_back(0);
+  return absl::OkStatus();
+}
+
+absl::Status JsonElements::Add(const JsonScalar& value) {
+  if (nested_ && sizes_.size() != tensor_.shape.size()) {
+    return Invalid(where_, ": must be flat, or nested as the shape ", ShapeText(tensor_.shape),
+                   " says");
+  }
+  if (absl::Status status = CheckPlace(); !status.ok()) return status;
+  const char* wrong = nullptr;
+  const bool sized = WithElement(tensor_.type, [&]<typename Element>(Element element) {
+    wrong = Convert(value, element);
+    tensor_.data.append(reinterpret_cast<const char*>(&element), sizeof(element));
+  });
+  if (!sized) {
+    const auto* const text = std::get_if<std::string_view>(&value);
+    if (text == nullptr) {
+      wrong = "must be a string";
+    } else {
+      AppendBytesElement(*text, tensor_.data);
+    }
+  }
+  if (wrong != nullptr)
+    return Invalid(where_, "[", added_, "]: ", wrong, " for ", ToString(tensor_.type));
+  ++added_;
+  ++sizes_.back();
+  return absl::OkStatus();
+}
+
+absl::Status JsonElements::Close(bool& done) {
+  const int64_t size = sizes_.back();
+  const size_t depth = sizes_.size() - 1;
+  if (nested_ && size != tensor_.shape[depth]) {
+    return Invalid(where_, ": an array has ", size, " elements where the shape ",
+                   ShapeText(tensor_.shape), " needs ", tensor_.shape[depth]);
+  }
+  sizes_.pop_back();
+  done = sizes_.empty();
+  if (done && added_ != elements_) {
+    return Invalid(where_, ": has ", added_, " elements; shape ", ShapeText(tensor_.shape),
+                   " needs ", elements_);
+  }
+  return absl::OkStatus();
+}
+
+// Returns an error where one more in the array would be too many.
+absl::Status JsonElements::CheckPlace() const {
+  const int64_t most = nested_ ? tensor_.shape[sizes_.size() - 1] : elements_;
+  if (sizes_.back() < most) return absl::OkStatus();
+  return Invalid(where_, ": has more elements than the shape ", ShapeText(tensor_.shape), " needs");
+}
+
+absl::Status AppendAsJson(const Tensor& tensor, std::string_view where, std::string& json) {
+  int64_t without_form = -1;
+  json += '[';
+  if (tensor.type == DataType::kBytes) {
+    without_form = AppendStrings(tensor.data, json);
+  } else if (!WithElement(tensor.type, [&]<typename Element>(Element) {
+               without_form = AppendAll<Element>(tensor.data, json);
+             })) {
+    return Invalid(where, ": ", ToString(tensor.type),
+                   " has no form in JSON; ask for it as binary data");
+  }
+  if (without_form >= 0) {
+    return Invalid(where, ": element ", without_form,
+                   tensor.type == DataType::kBytes ? " is not UTF-8" : " is not a finite number",
+                   ", which has no form in JSON; ask for it as binary data");
+  }
+  json += ']';
+  return absl::OkStatus();
+}
+
+}  // namespace millrace::server
