@@ -92,7 +92,7 @@ std::vector<std::string> VoicesFor(const SpeechInfo& info, std::string_view lang
   int most = 0;
   for (size_t i = 0; i < info.voices.size(); ++i)
     most = std::max(most, CommonSubtags(NearnessOfVoice(info, i, wanted)));
-  // Whoever names no language gets the voices of every region.
+  // A request that names no language gets the voices of every region.
   const int least = language.empty() ? std::min(most, 1) : most;
   for (size_t i = 0; i < info.voices.size(); ++i) {
     if (info.voices[i] != voices.front() &&

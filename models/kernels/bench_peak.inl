@@ -1,8 +1,8 @@
 #pragma once
 
-// What the benchmarks of kernels share: the peak of the processor, and times of one thread.
-// Included by files that are compiled with -ffp-contract=fast, which fuses the products and sums of
-// the peak.
+// The parts that the benchmarks of kernels share: the peak of the processor, and times of one
+// thread. Included by files that are compiled with -ffp-contract=fast, which fuses the products and
+// sums of the peak.
 
 #include <algorithm>
 #include <cstdint>

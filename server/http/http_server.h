@@ -47,7 +47,7 @@ class HttpServer {
         std::chrono::seconds(15);  // from first to last byte: of the head, and of the body
     std::chrono::milliseconds write_timeout = std::chrono::seconds(30);  // of one write
     std::chrono::seconds keep_alive_timeout{75};  // of a connection without a request
-    // Whether answers of text are compressed for clients that take them so. Small ones gain
+    // If true, answers of text are compressed for clients that take them so. Small ones gain
     // nothing.
     bool compress = false;
     // Whose pages may read answers: see Cors.

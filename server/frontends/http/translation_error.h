@@ -9,7 +9,7 @@
 
 namespace millrace::server {
 
-// What a protocol calls the fields of a TranslationRequest: ours, theirs. A longer one of ours goes
+// A protocol's names for the fields of a TranslationRequest: ours, theirs. A longer one of ours goes
 // before its beginnings.
 using FieldNames = std::span<const std::pair<std::string_view, std::string_view>>;
 

@@ -13,7 +13,7 @@
 
 namespace millrace::server {
 
-// What a request of KServe v2 must have, over gRPC and over HTTP alike. Errors are INVALID_ARGUMENT
+// The rules for a request of KServe v2, over gRPC and over HTTP alike. Errors are INVALID_ARGUMENT
 // with the field, the value and what is allowed; long names are cut.
 
 inline constexpr size_t kMaxInferIdBytes = 128;

@@ -74,7 +74,7 @@ const char* Convert(const JsonScalar& value, Element& element) {
           if constexpr (std::is_same_v<Number, bool> || !std::is_arithmetic_v<Number>) {
             return "must be a number";
           } else if constexpr (std::is_floating_point_v<Element>) {
-            // What is beyond the type's range has no defined conversion.
+            // A number beyond the type's range has no defined conversion.
             if (std::abs(static_cast<double>(number)) > std::numeric_limits<Element>::max())
               return "is out of range";
             element = static_cast<Element>(number);

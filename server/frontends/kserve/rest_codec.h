@@ -19,7 +19,7 @@ namespace millrace::server {
 // Triton's binary extension: JSON, and behind it the bytes of those tensors that are not in it.
 // Errors are INVALID_ARGUMENT with the member, the value and what is allowed.
 
-// What the answer looks like.
+// The form of the answer.
 struct RestInferForm {
   std::string id;               // empty: none
   bool binary_outputs = false;  // whether outputs come as binary data, where they are not named

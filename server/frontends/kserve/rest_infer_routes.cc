@@ -70,7 +70,7 @@ class RestInferRoutes {
   }
 
  private:
-  // What can be said without the body. Only what is let in may take memory for one.
+  // Checks a request without its body. Only an admitted request may take memory for one.
   absl::StatusOr<std::shared_ptr<ServedModel>> Admit(const httplib::Request& request,
                                                      Ticket& place) {
     if (absl::Status status = AuthenticateHttp(request, services_.keys); !status.ok())

@@ -23,7 +23,7 @@ enum class RestPlace : uint8_t {
   kSkipped
 };
 
-// What the value of a member must be; kRestForms has the words for it.
+// The form that the value of a member must have; kRestForms has the words for it.
 enum class RestForm : uint8_t { kString, kBool, kUnsigned, kArray, kObject };
 
 // The members that are known.

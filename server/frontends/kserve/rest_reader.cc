@@ -24,7 +24,7 @@ class RestReader final : public nlohmann::json_sax<nlohmann::json> {
       : model_(model), max_elements_(json_bytes / 2 + 1), head_(head) {}
 
   const absl::Status& status() const { return status_; }
-  // Whether data were skipped, because it was not known yet what they are.
+  // Returns true if data were skipped, because their type was not known yet.
   bool lacks_data() const { return lacks_data_; }
   // From now on only such data are taken, from the same JSON.
   void ReadAgain() {

@@ -17,7 +17,7 @@
 
 namespace millrace::server {
 
-// What the JSON of an inference over HTTP says.
+// The contents of the JSON of an inference over HTTP.
 struct RestInferHead {
   struct Input {
     int64_t elements = 0;  // that its shape needs

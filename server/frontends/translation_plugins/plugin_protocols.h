@@ -18,7 +18,7 @@ struct PluginRequest {
   std::string source_language;
   std::string target_language;
   bool list = false;  // whether several texts are asked for; then several are answered
-  // Whether the texts are no HTML but for their placeholders, so that a & is written as such.
+  // True if the texts are HTML only in their placeholders, so that a & is written as such.
   bool bare_ampersands = false;
 };
 
