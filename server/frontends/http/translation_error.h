@@ -9,8 +9,8 @@
 
 namespace millrace::server {
 
-// A protocol's names for the fields of a TranslationRequest: ours, theirs. A longer one of ours goes
-// before its beginnings.
+// A protocol's names for the fields of a TranslationRequest: ours, theirs. A longer one of ours
+// goes before its beginnings.
 using FieldNames = std::span<const std::pair<std::string_view, std::string_view>>;
 
 // Returns the message of a status, which names a field first if it is about one, with the
