@@ -1,12 +1,12 @@
 #include "server/grpc_server.h"
 
 #include <grpc/grpc.h>
+#include <grpcpp/server_builder.h>
 
 #include <string>
 #include <utility>
 
 #include "google/protobuf/stubs/common.h"
-#include "grpcpp/server_builder.h"
 #include "models/core/strings.h"
 #include "server/frontends/grpc/reflection_service.h"
 #include "server/http2/connection_guard.h"

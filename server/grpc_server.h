@@ -1,5 +1,8 @@
 #pragma once
 
+#include <grpcpp/security/server_credentials.h>
+#include <grpcpp/server_builder.h>
+
 #include <memory>
 #include <optional>
 #include <string_view>
@@ -7,8 +10,6 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "grpcpp/security/server_credentials.h"
-#include "grpcpp/server_builder.h"
 #include "server/config/server_config.h"
 #include "server/connection_listener.h"
 #include "server/frontends/grpc/health_service.h"

@@ -1,9 +1,10 @@
 #pragma once
 
+#include <grpcpp/security/server_credentials.h>
+
 #include <memory>
 
 #include "absl/status/statusor.h"
-#include "grpcpp/security/server_credentials.h"
 #include "models/repository/model_factory.h"
 #include "models/translation/translation_cache.h"
 #include "mps_runtime/runtime.h"

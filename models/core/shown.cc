@@ -3,6 +3,7 @@
 #include <cstddef>
 
 #include "models/core/strings.h"
+#include "models/core/utf8.h"
 
 namespace millrace {
 
@@ -10,7 +11,7 @@ std::string Shown(std::string_view text) {
   constexpr size_t kMaxShown = 64;
   if (text.size() <= kMaxShown) return StrCat("'", text, "'");
   size_t end = kMaxShown;
-  while (end > 0 && (text[end] & 0xC0) == 0x80) --end;  // not inside a UTF-8 sequence
+  while (end > 0 && IsContinuationByte(text[end])) --end;
   return StrCat("'", text.substr(0, end), "...'");
 }
 

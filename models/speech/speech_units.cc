@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "models/core/utf8.h"
 #include "models/text/sentence_splitter.h"
 #include "models/text/spoken_bytes.h"
 #include "models/text/trim.h"
@@ -14,8 +15,6 @@ namespace millrace::speech {
 namespace {
 
 constexpr size_t kLongestCharacter = 4;  // bytes
-
-bool IsContinuation(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
 
 // Returns where to cut a text that is longer than max_bytes: 1..max_bytes.
 size_t FindCut(std::string_view text, size_t max_bytes) {
@@ -28,7 +27,7 @@ size_t FindCut(std::string_view text, size_t max_bytes) {
     if (models::kAsciiSpace.find(text[i]) != std::string_view::npos) return i;
   }
   size_t cut = max_bytes;
-  while (cut > 1 && IsContinuation(text[cut])) --cut;
+  while (cut > 1 && IsContinuationByte(text[cut])) --cut;
   return cut;
 }
 

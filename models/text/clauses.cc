@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "models/core/utf8.h"
 #include "models/text/characters.h"
 #include "models/text/trim.h"
 
@@ -105,8 +106,7 @@ std::vector<std::string_view> CutForEspeak(std::string_view text) {
     size_t cut = rest.rfind(' ', kMaxClauseBytes);
     if (cut == std::string_view::npos || cut == 0) {
       cut = kMaxClauseBytes;
-      while ((static_cast<unsigned char>(rest[cut]) & 0xC0) == 0x80)
-        --cut;  // not within a character
+      while (IsContinuationByte(rest[cut])) --cut;
     }
     lines.push_back(rest.substr(0, cut));
     rest = TrimLeft(rest.substr(cut));

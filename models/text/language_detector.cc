@@ -12,6 +12,8 @@
 #include <cstddef>
 #include <utility>
 
+#include "models/core/utf8.h"
+
 namespace millrace::models {
 namespace {
 
@@ -54,7 +56,7 @@ bool CanDetectLanguages() { return true; }
 std::vector<DetectedLanguage> DetectLanguages(std::string_view text, bool is_html) {
   if (text.size() > kMaxBytes) {
     size_t end = kMaxBytes;
-    while ((text[end] & 0xC0) == 0x80) --end;  // not inside a UTF-8 sequence
+    while (IsContinuationByte(text[end])) --end;
     text = text.substr(0, end);
   }
   std::vector<DetectedLanguage> found = Detect(text, is_html, 0, 1.0F);

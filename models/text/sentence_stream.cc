@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include "models/core/utf8.h"
 #include "models/text/sentence_splitter.h"
 #include "models/text/spoken_bytes.h"
 #include "models/text/trim.h"
@@ -23,7 +24,7 @@ size_t FindPause(std::string_view sentence) {
   // The text is one endless word.
   if (CountSpokenBytes(sentence) <= 2 * SentenceStream::kMaxSentenceBytes) return 0;
   size_t cut = sentence.size() - 1;
-  while (cut > 0 && (static_cast<unsigned char>(sentence[cut]) & 0xC0) == 0x80) --cut;
+  while (cut > 0 && IsContinuationByte(sentence[cut])) --cut;
   return cut;
 }
 

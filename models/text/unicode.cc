@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "models/core/utf8.h"
+
 namespace millrace::models {
 namespace {
 
@@ -32,8 +34,6 @@ bool IsValidUtf8(std::string_view text) {
   }
   return true;
 }
-
-bool IsContinuationByte(char byte) { return (static_cast<unsigned char>(byte) & 0xC0) == 0x80; }
 
 CodePoint DecodeAt(std::string_view text, size_t at) {
   if (at >= text.size()) return {};

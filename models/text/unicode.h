@@ -24,9 +24,6 @@ CodePoint DecodeAt(std::string_view text, size_t at);
 // Decodes the code point that ends at `at`, which must be greater than 0.
 CodePoint DecodeBefore(std::string_view text, size_t at);
 
-// Returns true if a byte of UTF-8 continues a character.
-bool IsContinuationByte(char byte);
-
 // Encodes a code point, which must not be a surrogate, as UTF-8.
 std::string EncodeUtf8(char32_t c);
 

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "models/core/utf8.h"
 #include "models/text/unicode.h"
 #include "models/translation/load_piece_model.h"
 
@@ -24,7 +25,7 @@ std::string_view Window(std::string_view text, size_t limit) {
   while (end > 0 && !models::IsSpace(models::DecodeAt(text, end).value)) --end;
   if (end > 0) return text.substr(0, end);
   end = limit;
-  while (end > 1 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
+  while (end > 1 && IsContinuationByte(text[end])) --end;
   return text.substr(0, end);
 }
 
@@ -129,7 +130,7 @@ std::vector<size_t> Vocabulary::EndsOf(std::span<const int32_t> tokens) const {
   const std::string whole = Decode(tokens);
   for (size_t& end : ends) {
     end = std::min(end, whole.size());
-    while (end < whole.size() && models::IsContinuationByte(whole[end])) --end;
+    while (end < whole.size() && IsContinuationByte(whole[end])) --end;
   }
   return ends;
 }

@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "absl/status/status.h"
-#include "absl/strings/str_cat.h"
 #include "models/core/regular_file.h"
 #include "models/core/strings.h"
+#include "models/text/unicode.h"
 
 namespace millrace::vits {
 namespace {
@@ -53,8 +53,8 @@ std::vector<Named> AllIds(const VoiceConfig& config) {
 // Returns what is wrong with the config, or an empty string.
 std::string FindMistake(const VoiceConfig& config) {
   if (config.sample_rate < kMinSampleRate || config.sample_rate > kMaxSampleRate) {
-    return absl::StrCat("audio.sample_rate is ", config.sample_rate, ", allowed are ",
-                        kMinSampleRate, "..", kMaxSampleRate);
+    return StrCat("audio.sample_rate is ", config.sample_rate, ", allowed are ", kMinSampleRate,
+                  "..", kMaxSampleRate);
   }
   if (config.espeak_voice.empty() || config.espeak_voice.starts_with('-'))
     return "espeak.voice is not the name of a voice";
@@ -72,11 +72,6 @@ std::string FindMistake(const VoiceConfig& config) {
     }
   }
   return "";
-}
-
-size_t CharacterBytes(char first) {
-  const auto byte = static_cast<unsigned char>(first);
-  return byte < 0x80 ? 1 : byte < 0xE0 ? 2 : byte < 0xF0 ? 3 : 4;
 }
 
 }  // namespace
@@ -98,10 +93,10 @@ absl::StatusOr<VoiceConfig> VoiceConfig::Read(const std::filesystem::path& file)
     ReadPhonemes(json.at("phoneme_id_map"), config);
   } catch (const nlohmann::json::exception& error) {
     return absl::DataLossError(
-        absl::StrCat(file.string(), ": not the JSON file of a Piper voice: ", error.what()));
+        StrCat(file.string(), ": not the JSON file of a Piper voice: ", error.what()));
   }
   if (std::string mistake = FindMistake(config); !mistake.empty()) {
-    return absl::DataLossError(absl::StrCat(file.string(), ": ", mistake));
+    return absl::DataLossError(StrCat(file.string(), ": ", mistake));
   }
   return config;
 }
@@ -120,7 +115,7 @@ speech::PhonemeIds VoiceConfig::ToIds(std::string_view phonemes) const {
     for (; length > 0 && found == phoneme_ids.end(); --length)
       found = phoneme_ids.find(rest.substr(0, length));
     if (found == phoneme_ids.end()) {
-      at += std::min(CharacterBytes(rest.front()), rest.size());
+      at += models::DecodeAt(rest, 0).bytes;
       continue;
     }
     const size_t first = read.ids.size();

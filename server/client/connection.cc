@@ -1,5 +1,8 @@
 #include "server/client/connection.h"
 
+#include <grpcpp/create_channel.h>
+#include <grpcpp/security/credentials.h>
+
 #include <cstdio>
 #include <fstream>
 #include <iostream>
@@ -7,8 +10,6 @@
 #include <sstream>
 
 #include "absl/strings/str_cat.h"
-#include "grpcpp/create_channel.h"
-#include "grpcpp/security/credentials.h"
 #include "models/text/unicode.h"
 #include "server/config/command_line.h"
 #include "server/net/address_policy.h"

@@ -1,12 +1,13 @@
 #pragma once
 
+#include <grpcpp/channel.h>
+#include <grpcpp/client_context.h>
+
 #include <memory>
 #include <string>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "grpcpp/channel.h"
-#include "grpcpp/client_context.h"
 #include "server/config/commands.h"
 
 namespace millrace {

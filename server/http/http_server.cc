@@ -5,7 +5,6 @@
 #include <initializer_list>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "httplib.h"
 #include "models/core/strings.h"
 #include "nlohmann/json.hpp"
@@ -33,7 +32,7 @@ std::string DefaultMessage(int status, size_t max_body_bytes) {
     case 411:
       return "a body needs a Content-Length and no Transfer-Encoding";
     case 413:
-      return absl::StrCat("body is larger than the ", max_body_bytes, " bytes allowed");
+      return StrCat("body is larger than the ", max_body_bytes, " bytes allowed");
     case 414:
       return "the path is longer than the 1024 bytes allowed";
     case 415:
@@ -43,7 +42,7 @@ std::string DefaultMessage(int status, size_t max_body_bytes) {
     case 503:
       return "too many requests wait already; try again soon";
     default:
-      return absl::StrCat("failed with status ", status);
+      return StrCat("failed with status ", status);
   }
 }
 
@@ -72,7 +71,7 @@ HttpServer::HttpServer(Options options)
       });
   // The library tells of a bound on the requests of a connection, and of ranges; there are none.
   server_->set_post_routing_handler(
-      [this, keep_alive = absl::StrCat("timeout=", options_.keep_alive_timeout.count())](
+      [this, keep_alive = StrCat("timeout=", options_.keep_alive_timeout.count())](
           const httplib::Request& request, httplib::Response& response) {
         response.headers.erase("Accept-Ranges");
         if (response.headers.erase("Keep-Alive") != 0)
@@ -204,19 +203,18 @@ void HttpServer::SendRefusal(const httplib::Request& request, httplib::Response&
   const std::string& methods = BoundedServer::CurrentRoute().methods;
   response.set_header("Allow", methods);
   SendErrorFor(request, response, status,
-               absl::StrCat("the method ", request.method, " is not allowed here; ", methods,
-                            methods.find(',') == methods.npos ? " is" : " are"));
+               StrCat("the method ", request.method, " is not allowed here; ", methods,
+                      methods.find(',') == methods.npos ? " is" : " are"));
 }
 
 std::string HttpServer::RawRefusal(std::string_view received, int status) const {
   const std::string body =
       ErrorBodyFor(PathOf(received), status, DefaultMessage(status, options_.max_body_bytes));
-  return absl::StrCat(
-      "HTTP/1.1 ", status,
-      status == 503 ? " Service Unavailable\r\nRetry-After: 1\r\nRetry-After-Ms: 1000"
-                    : " Request Header Fields Too Large",
-      "\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: ", body.size(),
-      "\r\n\r\n", body);
+  return StrCat("HTTP/1.1 ", status,
+                status == 503 ? " Service Unavailable\r\nRetry-After: 1\r\nRetry-After-Ms: 1000"
+                              : " Request Header Fields Too Large",
+                "\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: ",
+                body.size(), "\r\n\r\n", body);
 }
 
 void SendError(httplib::Response& response, int http_status, const std::string& message) {

@@ -1,10 +1,11 @@
 #include "server/rpc/byte_buffer.h"
 
+#include <grpcpp/support/proto_buffer_reader.h>
+#include <grpcpp/support/slice.h>
+
 #include <memory>
 #include <new>
 
-#include "grpcpp/support/proto_buffer_reader.h"
-#include "grpcpp/support/slice.h"
 #include "server/rpc/grpc_buffer.h"
 
 namespace millrace::server {

@@ -1,11 +1,12 @@
 #pragma once
 
+#include <grpcpp/generic/async_generic_service.h>
+
 #include <chrono>
 #include <cstddef>
 #include <functional>
 #include <utility>
 
-#include "grpcpp/generic/async_generic_service.h"
 #include "server/rpc/method_table.h"
 #include "server/rpc/polling_thread.h"
 #include "server/rpc/refusal_pacer.h"

@@ -1,8 +1,9 @@
 #pragma once
 
+#include <grpcpp/support/byte_buffer.h>
+
 #include <new>
 
-#include "grpcpp/support/byte_buffer.h"
 #include "server/rpc/byte_buffer_access.h"
 
 namespace millrace::server {

@@ -1,14 +1,15 @@
 #pragma once
 
+#include <grpcpp/alarm.h>
+#include <grpcpp/generic/async_generic_service.h>
+#include <grpcpp/support/status.h>
+
 #include <atomic>
 #include <chrono>
 #include <optional>
 #include <string>
 #include <string_view>
 
-#include "grpcpp/alarm.h"
-#include "grpcpp/generic/async_generic_service.h"
-#include "grpcpp/support/status.h"
 #include "server/rpc/byte_call.h"
 #include "server/rpc/grpc_buffer.h"
 #include "server/rpc/polling_thread.h"

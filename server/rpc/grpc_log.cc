@@ -1,12 +1,12 @@
 #include "server/rpc/grpc_log.h"
 
 #include <grpc/support/log.h>
+#include <grpcpp/version_info.h>
 
 #include <chrono>
 #include <cstdio>
 #include <string_view>
 
-#include "grpcpp/version_info.h"
 #include "mps_runtime/base/clock.h"
 #include "server/logging/line_limiter.h"
 #include "server/logging/logging.h"

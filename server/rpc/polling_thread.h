@@ -1,11 +1,12 @@
 #pragma once
 
+#include <grpcpp/alarm.h>
+#include <grpcpp/completion_queue.h>
+
 #include <memory>
 #include <thread>
 #include <utility>
 
-#include "grpcpp/alarm.h"
-#include "grpcpp/completion_queue.h"
 #include "mps_runtime/base/mutex.h"
 #include "server/rpc/background_thread.h"
 #include "server/rpc/mailbox.h"

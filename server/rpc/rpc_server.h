@@ -1,14 +1,15 @@
 #pragma once
 
+#include <grpcpp/generic/async_generic_service.h>
+#include <grpcpp/server.h>
+#include <grpcpp/server_builder.h>
+
 #include <chrono>
 #include <cstddef>
 #include <functional>
 #include <memory>
 #include <vector>
 
-#include "grpcpp/generic/async_generic_service.h"
-#include "grpcpp/server.h"
-#include "grpcpp/server_builder.h"
 #include "server/rpc/background_thread.h"
 #include "server/rpc/call_acceptor.h"
 #include "server/rpc/method_table.h"

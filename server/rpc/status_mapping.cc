@@ -3,6 +3,7 @@
 #include <string>
 
 #include "models/core/strings.h"
+#include "models/core/utf8.h"
 
 namespace millrace::server {
 namespace {
@@ -17,8 +18,8 @@ grpc::Status ToGrpcStatus(const absl::Status& status) {
   if (status.ok()) return grpc::Status::OK;
   std::string message(Message(status).substr(0, kMaxMessage));
   if (status.message().size() > kMaxMessage) {
-    while (!message.empty() && (message.back() & 0xC0) == 0x80)
-      message.pop_back();  // not inside a UTF-8 sequence
+    // The last character may be cut.
+    while (!message.empty() && IsContinuationByte(message.back())) message.pop_back();
     if (!message.empty() && (message.back() & 0x80) != 0) message.pop_back();
     message += "...";
   }

@@ -1,7 +1,8 @@
 #pragma once
 
+#include <grpcpp/support/status.h>
+
 #include "absl/status/status.h"
-#include "grpcpp/support/status.h"
 
 namespace millrace::server {
 

@@ -6,26 +6,33 @@
 #include <thread>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "mps_runtime/base/mutex.h"
 #include "server/scheduling/device.h"
-#include "server/scheduling/executor.h"
 #include "server/scheduling/scheduler.h"
 
 namespace millrace::server {
 
-// One thread for each worker, with its own stream and graph cache, which are made, used and
-// destroyed on it. Start and Join must be called on one thread. Device and scheduler must outlive
-// it; close the scheduler before it is destroyed.
-class ThreadExecutor final : public Executor {
+class ServedModel;
+
+// Runs the jobs of the scheduler's queues: one thread for each worker, with its own stream and
+// graph cache, which are made, used and destroyed on it. Start and Join must be called on one
+// thread. Device and scheduler must outlive it; close the scheduler before it is destroyed.
+class ThreadExecutor {
  public:
   // workers >= 1.
   ThreadExecutor(int workers, Device& device, Scheduler& scheduler)
       : workers_(workers), device_(device), scheduler_(scheduler) {}
-  ~ThreadExecutor() override { Join(); }
+  ThreadExecutor(const ThreadExecutor&) = delete;
+  ThreadExecutor& operator=(const ThreadExecutor&) = delete;
+  ~ThreadExecutor() { Join(); }
 
-  absl::Status Start(std::span<const std::shared_ptr<ServedModel>> models) override
-      MILLRACE_EXCLUDES(mu_);
-  void Join() override;
+  // Starts the workers and waits until each has warmed up on the models; the first failure stops
+  // all of them and is returned.
+  absl::Status Start(std::span<const std::shared_ptr<ServedModel>> models) MILLRACE_EXCLUDES(mu_);
+  // Waits until every worker has finished its step and ended; must be called after
+  // Scheduler::Close. Idempotent.
+  void Join();
 
  private:
   void Run(int worker, std::span<const std::shared_ptr<ServedModel>> models) MILLRACE_EXCLUDES(mu_);

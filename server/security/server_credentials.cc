@@ -1,9 +1,10 @@
 #include "server/security/server_credentials.h"
 
+#include <grpcpp/security/tls_certificate_provider.h>
+#include <grpcpp/security/tls_credentials_options.h>
+
 #include <chrono>
 
-#include "grpcpp/security/tls_certificate_provider.h"
-#include "grpcpp/security/tls_credentials_options.h"
 #include "server/logging/logging.h"
 
 namespace millrace {

@@ -1,9 +1,10 @@
 #pragma once
 
+#include <grpcpp/security/server_credentials.h>
+
 #include <memory>
 
 #include "absl/status/statusor.h"
-#include "grpcpp/security/server_credentials.h"
 #include "server/security/tls_files.h"
 
 namespace millrace {

@@ -49,17 +49,25 @@ class InputFile {
 // The reads go here, lest the compiler leaves them out.
 volatile std::byte last_byte_read;
 
-void TryFile(const std::string& path, size_t size) {
+// Returns how many bytes stand behind the header of a file that was opened.
+size_t DataBytes(const uint8_t* data, size_t size) {
+  uint64_t header = 0;
+  for (int i = 7; i >= 0; --i) header = header << 8 | data[i];
+  return size - 8 - static_cast<size_t>(header);
+}
+
+void TryFile(const std::string& path, const uint8_t* data, size_t size) {
   const absl::StatusOr<SafetensorsFile> file = SafetensorsFile::Open(path);
   if (!file.ok()) {
     Require(absl::IsDataLoss(file.status()), "another error than DataLoss");
     return;
   }
+  const size_t most = DataBytes(data, size);
   for (const auto& [name, tensor] : file->tensors()) {
     const std::optional<int64_t> count = ElementCount(tensor.shape);
     Require(count && tensor.bytes == static_cast<size_t>(*count) * ElementSize(tensor.type),
             "the bytes do not fit the shape");
-    Require(tensor.bytes <= size, "a tensor is longer than the file");
+    Require(tensor.bytes <= most, "a tensor is longer than the file");
     // Reading beyond the mapping ends the process.
     for (size_t i = 0; i < tensor.bytes; ++i) last_byte_read = tensor.data[i];
     Require(file->Find(name).ok(), "a tensor is not found by its name");
@@ -71,6 +79,6 @@ void TryFile(const std::string& path, size_t size) {
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   static millrace::models::InputFile file;
-  millrace::models::TryFile(file.Write(data, size), size);
+  millrace::models::TryFile(file.Write(data, size), data, size);
   return 0;
 }

@@ -4,6 +4,7 @@
 #include <tuple>
 #include <utility>
 
+#include "models/core/utf8.h"
 #include "models/text/ascii.h"
 #include "models/text/protected_spans.h"
 #include "models/text/sentence_splitter.h"
@@ -354,7 +355,7 @@ size_t CutPlace(std::string_view text, const std::vector<KeptSpan>& kept, size_t
   size_t cut = begin + kLongestSentence;
   const size_t space = text.substr(0, cut).rfind(' ');
   if (space != std::string_view::npos && space > begin) return space;
-  while (models::IsContinuationByte(text[cut])) --cut;
+  while (IsContinuationByte(text[cut])) --cut;
   const auto behind = std::ranges::upper_bound(kept, cut, {}, &KeptSpan::begin);
   if (behind == kept.begin() || (behind - 1)->end <= cut) return cut;
   return (behind - 1)->begin > begin ? (behind - 1)->begin : (behind - 1)->end;

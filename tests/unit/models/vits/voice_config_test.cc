@@ -67,6 +67,12 @@ TEST(VoiceConfigTest, LeavesOutWhatTheVoiceDoesNotKnow) {
   const auto voice = Read(kGood);
   ASSERT_TRUE(voice.ok());
   EXPECT_EQ(voice->ToIds("a\u6771\xF0z").ids, (std::vector<int64_t>{1, 0, 3, 0, 2}));
+  // A byte that is not UTF-8 does not take the symbols behind it along.
+  EXPECT_EQ(voice
+                ->ToIds("\xF0"
+                        "a")
+                .ids,
+            (std::vector<int64_t>{1, 0, 3, 0, 2}));
 }
 
 TEST(VoiceConfigTest, MistakesAreNamed) {

@@ -18,6 +18,7 @@
 #include "server/requests/speech_request.h"
 #include "server/requests/translation_request.h"
 #include "tests/fakes/fake_call.h"
+#include "tests/unit/server/requests/infer_request.h"
 
 namespace millrace::server {
 namespace {

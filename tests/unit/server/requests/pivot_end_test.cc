@@ -14,6 +14,7 @@
 
 #include "server/frontends/http/translate_reply.h"
 #include "tests/fakes/joining_thread.h"
+#include "tests/unit/server/requests/infer_request.h"
 #include "tests/unit/server/requests/pivot_fixture.h"
 
 namespace millrace::server {

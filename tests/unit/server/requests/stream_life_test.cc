@@ -14,6 +14,7 @@
 #include "tests/fakes/fake_clock.h"
 #include "tests/fakes/joining_thread.h"
 #include "tests/unit/server/requests/exchange.h"
+#include "tests/unit/server/requests/infer_request.h"
 
 namespace millrace::server {
 namespace {

@@ -6,7 +6,6 @@
 #include <thread>
 #include <utility>
 
-#include "inference/grpc_service.pb.h"
 #include "models/core/model_info.h"
 #include "models/core/request.h"
 
@@ -67,18 +66,6 @@ inline void Echo(models::Request& request) {
   for (models::Tensor& tensor : output.outputs) tensor.name = "OUTPUT0";
   request.Emit(std::move(output));
   request.Finish(absl::OkStatus());
-}
-
-// A request for an InferInfo model.
-inline inference::ModelInferRequest InferRequest(const std::string& model) {
-  inference::ModelInferRequest request;
-  request.set_model_name(model);
-  auto& input = *request.add_inputs();
-  input.set_name("INPUT0");
-  input.set_datatype("FP32");
-  input.add_shape(4);
-  request.add_raw_input_contents("0123456789abcdef");
-  return request;
 }
 
 }  // namespace millrace::server

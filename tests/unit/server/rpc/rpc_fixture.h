@@ -1,6 +1,10 @@
 #pragma once
 
 #include <grpcpp/grpcpp.h>
+#include <grpcpp/impl/client_unary_call.h>
+#include <grpcpp/impl/rpc_method.h>
+#include <grpcpp/support/byte_buffer.h>
+#include <grpcpp/support/sync_stream.h>
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -14,10 +18,6 @@
 #include <utility>
 #include <vector>
 
-#include "grpcpp/impl/client_unary_call.h"
-#include "grpcpp/impl/rpc_method.h"
-#include "grpcpp/support/byte_buffer.h"
-#include "grpcpp/support/sync_stream.h"
 #include "millrace/v1/synthesis.pb.h"
 #include "server/rpc/byte_call.h"
 #include "server/rpc/grpc_buffer.h"

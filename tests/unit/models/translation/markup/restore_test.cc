@@ -19,14 +19,14 @@ MarkedText Read(std::string_view text, models::TextFormat format = models::TextF
   return sentences.front().marked;
 }
 
-TEST(Restore, ATagFollowsItsWords) {
+TEST(RestoreTest, ATagFollowsItsWords) {
   EXPECT_EQ(Restored(Read("The <b>white</b> house"), "A/0 casa/2 branca/1"),
             "A casa <b>branca</b>");
   EXPECT_EQ(Restored(Read("The <b>white</b> <i>house</i>"), "A/0 casa/2 branca/1"),
             "A <i>casa</i> <b>branca</b>");
 }
 
-TEST(Restore, AToolsPlaceholdersAreTagsWithinASentence) {
+TEST(RestoreTest, AToolsPlaceholdersAreTagsWithinASentence) {
   EXPECT_EQ(Restored(Read("The <b0>white</b0> <x12>house</x12>"), "A/0 casa/2 branca/1"),
             "A <x12>casa</x12> <b0>branca</b0>");
   EXPECT_EQ(Restored(Read("Open <b0></b0> now"), "Abra/0 agora/1"), "Abra <b0></b0> agora");
@@ -35,18 +35,18 @@ TEST(Restore, AToolsPlaceholdersAreTagsWithinASentence) {
             size_t{2});
 }
 
-TEST(Restore, ATagStandsOnceAroundOneStretch) {
+TEST(RestoreTest, ATagStandsOnceAroundOneStretch) {
   EXPECT_EQ(Restored(Read("I do <b>not want</b> it"), "Não/2 o/4 quero/3"), "<b>Não o quero</b>");
   EXPECT_EQ(Restored(Read("I do <b>not want</b> it"), "Não/2 a/4 b/0 c/1 d/4 quero/3"),
             "<b>Não</b> a b c d quero");
 }
 
-TEST(Restore, ATagDoesNotReachOverAnothersWords) {
+TEST(RestoreTest, ATagDoesNotReachOverAnothersWords) {
   EXPECT_EQ(Restored(Read("<b>one</b> <i>two</i> three"), "um/0 dois/1 um/0 três/2"),
             "<b>um</b> <i>dois</i> um três");
 }
 
-TEST(Restore, TagsStayNested) {
+TEST(RestoreTest, TagsStayNested) {
   EXPECT_EQ(Restored(Read("<i>The <b>white</b> house</i> here"), "Aqui/3 a/0 casa/2 branca/1"),
             "Aqui <i>a casa <b>branca</b></i>");
   // The inner one's word has left the outer one's.
@@ -55,23 +55,23 @@ TEST(Restore, TagsStayNested) {
             "dois quatro cinco <i>um <b>três</b></i>");
 }
 
-TEST(Restore, ATagAroundAllIsAroundAll) {
+TEST(RestoreTest, ATagAroundAllIsAroundAll) {
   EXPECT_EQ(Restored(Read("<b>The white house.</b>"), "Casa/2 branca/1 sim/0 +./2"),
             "<b>Casa branca sim.</b>");
 }
 
-TEST(Restore, AMarkAloneStandsWhereItDivides) {
+TEST(RestoreTest, AMarkAloneStandsWhereItDivides) {
   EXPECT_EQ(Restored(Read("one two <img src=x> three four"), "dois/1 um/0 quatro/3 três/2"),
             "dois um <img src=x> quatro três");
   EXPECT_EQ(Restored(Read("one two<img> three"), "dois/1 um/0 três/2"), "dois um<img> três");
 }
 
-TEST(Restore, ATagWhoseWordsAreGoneStandsAtTheNearest) {
+TEST(RestoreTest, ATagWhoseWordsAreGoneStandsAtTheNearest) {
   EXPECT_EQ(Restored(Read("one <a>the</a> two three"), "um/0 dois/2 três/3"),
             "um <a>dois</a> três");
 }
 
-TEST(Restore, APairMayGoOnInTheNextSentence) {
+TEST(RestoreTest, APairMayGoOnInTheNextSentence) {
   const auto sentences =
       ReadSentences("One <b>two. Three</b> four.", models::TextFormat::kHtml, "en", {});
   ASSERT_EQ(sentences.size(), 2u);
@@ -80,51 +80,51 @@ TEST(Restore, APairMayGoOnInTheNextSentence) {
   EXPECT_EQ(Restored(sentences[1].marked, "Quatro/1 três/0"), "Quatro três</b>");
 }
 
-TEST(Restore, MarksDoNotDivideWords) {
+TEST(RestoreTest, MarksDoNotDivideWords) {
   EXPECT_EQ(Restored(Read("play<b>ing</b> now"), "jog/0 +ando/1 agora/1"), "<b>jogando</b> agora");
 }
 
-TEST(Restore, StandInsBecomeWhatTheyStandFor) {
+TEST(RestoreTest, StandInsBecomeWhatTheyStandFor) {
   const MarkedText source = Read("Dear {name}, see {url}.", models::TextFormat::kText);
   EXPECT_EQ(source.text, "Dear X1, see X2.");
   EXPECT_EQ(Restored(source, "Veja/2 X2/3 +,/1 caro/0 X1/1 +./3"), "Veja {url}, caro {name}.");
   EXPECT_EQ(Restored(source, "Veja/2 x2/3 +,/1 x1/1"), "Veja {url}, {name}");
 }
 
-TEST(Restore, ALostStandInTakesThePlaceOfTheWordsThatComeFromIt) {
+TEST(RestoreTest, ALostStandInTakesThePlaceOfTheWordsThatComeFromIt) {
   const MarkedText source = Read("Dear {name}, see {url}.", models::TextFormat::kText);
   EXPECT_EQ(Restored(source, "Caro/0 Sr/1 Xis/1 veja/2 X2/3"), "Caro {name} veja {url}");
 }
 
-TEST(Restore, AStandInThatNothingComesFromStandsBeforeWhatCameBehindIt) {
+TEST(RestoreTest, AStandInThatNothingComesFromStandsBeforeWhatCameBehindIt) {
   const MarkedText source = Read("Dear {name}, see {url}.", models::TextFormat::kText);
   EXPECT_EQ(Restored(source, "Caro/0 veja/2 X2/3"), "Caro {name} veja {url}");
   EXPECT_EQ(Restored(source, "Caro/0 X1/1"), "Caro {name} {url}");
 }
 
-TEST(Restore, AStandInThatIsSaidTwiceComesOnce) {
+TEST(RestoreTest, AStandInThatIsSaidTwiceComesOnce) {
   const MarkedText source = Read("Dear {name}, see {url}.", models::TextFormat::kText);
   EXPECT_EQ(Restored(source, "Caro/0 X1/1 X1/1 veja/2 X2/3"), "Caro {name} veja {url}");
 }
 
-TEST(Restore, WhatIsPutBackIsWithinItsTag) {
+TEST(RestoreTest, WhatIsPutBackIsWithinItsTag) {
   const MarkedText source = Read("Open <b>{name}</b> &amp; go");
   EXPECT_EQ(Restored(source, "Abra/0 X1/1 +&/2 vá/3"), "Abra <b>{name}</b>&amp; vá");
   EXPECT_EQ(Restored(source, "Abra/0 Xis/1 um/1 <vá>/3"), "Abra <b>{name}</b> &lt;vá&gt;");
 }
 
-TEST(Restore, ASuffixOfAnotherScriptMayFollowAStandIn) {
+TEST(RestoreTest, ASuffixOfAnotherScriptMayFollowAStandIn) {
   const MarkedText source = Read("Open {name} now", models::TextFormat::kText);
   EXPECT_EQ(Restored(source, "지금/2 X1을/1 열어요/0"), "지금 {name}을 열어요");
 }
 
-TEST(Restore, ASignBehindAWordIsNotOfItsTag) {
+TEST(RestoreTest, ASignBehindAWordIsNotOfItsTag) {
   const MarkedText source = Read("Open <b>{name}</b>.");
   EXPECT_EQ(Restored(source, "Abra/0 X1./1"), "Abra <b>{name}</b>.");
   EXPECT_EQ(Restored(Read("Open <b>it</b>."), "Abra/0 isso./1"), "Abra <b>isso</b>.");
 }
 
-TEST(Restore, AWrappedLineIsWrappedAgain) {
+TEST(RestoreTest, AWrappedLineIsWrappedAgain) {
   const MarkedText source = Read("This line is long enough that it could be wrapped\nby somebody.",
                                  models::TextFormat::kText);
   const std::string restored =
@@ -133,7 +133,7 @@ TEST(Restore, AWrappedLineIsWrappedAgain) {
   EXPECT_EQ(restored.find(" \n"), std::string::npos);
 }
 
-TEST(Restore, ANumberThatWasChangedIsCorrected) {
+TEST(RestoreTest, ANumberThatWasChangedIsCorrected) {
   const MarkedText source = Read("In 2019 we sold 1,250 of 34.", models::TextFormat::kText);
   EXPECT_EQ(Restored(source, "Em/0 2009/1 vendemos/3 1.250/4 de/5 34/6"),
             "Em 2019 vendemos 1.250 de 34");
@@ -147,14 +147,14 @@ std::string MoneyRepaired(std::string_view source, std::string target) {
   return target;
 }
 
-TEST(MoneyRepair, ASignThatBecameAnotherIsPutBack) {
+TEST(MoneyRepairTest, ASignThatBecameAnotherIsPutBack) {
   EXPECT_EQ(MoneyRepaired("Custa US$ 10 ou R$ 55.", "It costs $10 or $55."),
             "It costs $10 or R$ 55.");
   EXPECT_EQ(MoneyRepaired("C$20, A$20 or $20", "$20, $20 ou $20"), "C$20, A$20 ou $20");
   EXPECT_EQ(MoneyRepaired("R$ 1.000,50", "US $ 1,000.50"), "R$ 1,000.50");
 }
 
-TEST(MoneyRepair, ASignThatMeansTheSameStays) {
+TEST(MoneyRepairTest, ASignThatMeansTheSameStays) {
   for (const char* target : {"$5", "US$5", "US $ 5", "US$ 5", "5 dólares"})
     EXPECT_EQ(MoneyRepaired("$5", target), target);
   EXPECT_EQ(MoneyRepaired("R$ 5", "R$ 5,00"), "R$ 5,00");
@@ -162,7 +162,7 @@ TEST(MoneyRepair, ASignThatMeansTheSameStays) {
   EXPECT_EQ(MoneyRepaired("PRICE $5", "PREÇO $5"), "PREÇO $5");
 }
 
-TEST(NumberRepair, LeavesWhatItCannotTell) {
+TEST(NumberRepairTest, LeavesWhatItCannotTell) {
   EXPECT_TRUE(RepairNumbers("1,234.5 and 12", "1.234,5 e 13").empty());
   EXPECT_TRUE(RepairNumbers("At 5 pm in 2020", "Às 17h em 2020").empty());
   EXPECT_TRUE(RepairNumbers("100 and 200", "duzentos").empty());
@@ -170,27 +170,27 @@ TEST(NumberRepair, LeavesWhatItCannotTell) {
 }
 
 // Trees of tags around random words, translated into words in any order.
-TEST(Restore, ANoBreakSpaceStandsBetweenTheSameWords) {
+TEST(RestoreTest, ANoBreakSpaceStandsBetweenTheSameWords) {
   EXPECT_EQ(Restored(Read("It is 10&nbsp;km away"), "Está/0 a/1 10/2 km/3"), "Está a 10&nbsp;km");
   EXPECT_EQ(Restored(Read("It is 10&nbsp;km away"), "Longe/4 fica/1 a/1 10/2 km/3 daqui/0"),
             "Longe fica a 10&nbsp;km daqui");
   EXPECT_EQ(Restored(Read("It is 10&#160;km away"), "Sono/0 10/2 km/3"), "Sono 10&#160;km");
 }
 
-TEST(Restore, CharactersAreWrittenAsTheSourceWroteThem) {
+TEST(RestoreTest, CharactersAreWrittenAsTheSourceWroteThem) {
   EXPECT_EQ(Restored(Read("Caf&eacute; &amp; caf&#233;"), "Café/0 e/1 café/2 é/2"),
             "Caf&eacute; e caf&#233; é");
   EXPECT_EQ(Restored(Read("a < b > c & d"), "d/6 >/3 e/4 </1 f/0 &/5 g/6"), "d > e < f & g");
 }
 
-TEST(Restore, ASignThatWouldBecomeMarkupIsEscaped) {
+TEST(RestoreTest, ASignThatWouldBecomeMarkupIsEscaped) {
   EXPECT_EQ(Restored(Read("a < b"), "<a/0"), "&lt;a");
   EXPECT_EQ(Restored(Read("a < b"), "</1"), "&lt;");
   EXPECT_EQ(Restored(Read("x & y"), "&y/0"), "&amp;y");
   EXPECT_EQ(Restored(Read("x &amp y"), "&y/0"), "&amp;y");
 }
 
-TEST(Restore, WhateverTheOrderOfTheWordsNothingIsLostAndAllStaysNested) {
+TEST(RestoreTest, WhateverTheOrderOfTheWordsNothingIsLostAndAllStaysNested) {
   std::mt19937 random(3);
   const auto translate = [&random](const MarkedText& source) {
     Translation translation;

@@ -12,6 +12,7 @@
 #include "server/frontends/grpc/call_metadata.h"
 #include "server/security/api_key_store.h"
 #include "tests/unit/server/frontends/test_server.h"
+#include "tests/unit/server/requests/infer_request.h"
 
 namespace millrace::server {
 namespace {

@@ -1,12 +1,12 @@
 #include "server/frontends/grpc/message_codec.h"
 
+#include <grpcpp/support/slice.h>
 #include <gtest/gtest.h>
 
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "grpcpp/support/slice.h"
 #include "inference/grpc_service.pb.h"
 #include "millrace/v1/synthesis.pb.h"
 #include "millrace/v1/translation.pb.h"

@@ -13,6 +13,7 @@
 #include "millrace/v1/translation.grpc.pb.h"
 #include "tests/fakes/joining_thread.h"
 #include "tests/unit/server/frontends/test_server.h"
+#include "tests/unit/server/requests/infer_request.h"
 
 namespace millrace::server {
 namespace {

@@ -17,6 +17,7 @@
 
 #include "tests/fakes/joining_thread.h"
 #include "tests/unit/server/frontends/test_server.h"
+#include "tests/unit/server/requests/infer_request.h"
 
 namespace millrace::server {
 namespace {

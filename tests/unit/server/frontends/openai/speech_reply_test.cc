@@ -9,6 +9,7 @@
 #include <string>
 
 #include "tests/unit/server/frontends/test_server.h"
+#include "tests/unit/server/requests/infer_request.h"
 
 namespace millrace::server {
 namespace {
