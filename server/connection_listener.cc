@@ -13,6 +13,7 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <exception>
 #include <utility>
 
 #include "models/core/strings.h"
@@ -112,6 +113,9 @@ absl::Status ConnectionListener::Start(Handler handler) {
                                          std::string(std::strerror(errno))));
   }
   for (const int end : stop_pipe_) fcntl(end, F_SETFD, FD_CLOEXEC);
+  // So that the thread needs no memory of its own.
+  open_.reserve(static_cast<size_t>(limits_.connections));
+  waits_.reserve(static_cast<size_t>(limits_.connections) + 2);
   thread_ = std::thread([this, handler = std::move(handler)] { Run(handler); });
   return absl::OkStatus();
 }
@@ -125,32 +129,31 @@ void ConnectionListener::Stop() {
 
 void ConnectionListener::Run(const Handler& handler) {
   ConnectionGuard& guard = ConnectionGuard::Process();
-  std::vector<pollfd> waits;
   bool pause = false;
   for (;;) {
     const int next_turn = HandOver(handler, Clock::Real().Now());
     guard.SetOpen(open_.size());
     // A connection that cannot be accepted keeps the socket readable, so the socket is left alone
     // for a while; connections that hang up still free descriptors.
-    waits.assign({{.fd = stop_pipe_[0], .events = POLLIN, .revents = 0},
-                  {.fd = pause ? -1 : fd_, .events = POLLIN, .revents = 0}});
+    waits_.assign({{.fd = stop_pipe_[0], .events = POLLIN, .revents = 0},
+                   {.fd = pause ? -1 : fd_, .events = POLLIN, .revents = 0}});
     for (const OpenConnection& one : open_)
-      waits.push_back({.fd = one.fd, .events = kClosed, .revents = 0});
+      waits_.push_back({.fd = one.fd, .events = kClosed, .revents = 0});
     const int pause_ms = pause ? kAcceptPauseMs : -1;
     const int wait_ms = next_turn < 0 || pause_ms < 0 ? std::max(next_turn, pause_ms)
                                                       : std::min(next_turn, pause_ms);
-    if (poll(waits.data(), waits.size(), wait_ms) < 0) continue;  // interrupted by a signal
-    if (waits[0].revents != 0) break;
+    if (poll(waits_.data(), waits_.size(), wait_ms) < 0) continue;  // interrupted by a signal
+    if (waits_[0].revents != 0) break;
     size_t kept = 0;
     for (size_t i = 0; i < open_.size(); ++i) {
-      if (waits[i + 2].revents != 0) {
+      if (waits_[i + 2].revents != 0) {
         close(open_[i].fd);
       } else {
         open_[kept++] = open_[i];
       }
     }
     open_.resize(kept);
-    pause = waits[1].revents != 0 && !Accept();
+    pause = waits_[1].revents != 0 && !Accept();
   }
   // This ends the connection although others hold its descriptor: the client sees UNAVAILABLE.
   for (const OpenConnection& one : open_) {
@@ -172,22 +175,34 @@ bool ConnectionListener::Accept() {
       LogOnce("connection not accepted", {{"reason", std::strerror(error)}});
       return false;
     }
-    const Peer peer(address);
-    const TimePoint now = Clock::Real().Now();
-    if (!MakePlace(peer, now)) {
-      ConnectionGuard::Process().CountRefused();
-      close(fd);
-      continue;
+    bool admitted = false;
+    try {
+      admitted = Admit(fd, address);
+    } catch (const std::exception& error) {
+      LogOnce("connection refused: it cannot be admitted", {{"reason", error.what()}});
     }
-    const int on = 1;
-    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
-    fcntl(fd, F_SETFD, FD_CLOEXEC);
-    fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
-    open_.push_back({.fd = fd,
-                     .peer = peer,
-                     .accepted = now,
-                     .due = now + ConnectionGuard::Process().Delay(peer, now)});
+    if (!admitted) Refuse(fd);
   }
+}
+
+bool ConnectionListener::Admit(int fd, const sockaddr_storage& address) {
+  const Peer peer(address);
+  const TimePoint now = Clock::Real().Now();
+  if (!MakePlace(peer, now)) return false;
+  const int on = 1;
+  setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+  fcntl(fd, F_SETFD, FD_CLOEXEC);
+  fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
+  open_.push_back({.fd = fd,
+                   .peer = peer,
+                   .accepted = now,
+                   .due = now + ConnectionGuard::Process().Delay(peer, now)});
+  return true;
+}
+
+void ConnectionListener::Refuse(int fd) {
+  ConnectionGuard::Process().CountRefused();
+  close(fd);
 }
 
 bool ConnectionListener::MakePlace(const Peer& peer, TimePoint now) {
@@ -235,15 +250,21 @@ bool ConnectionListener::HandOver(const Handler& handler, OpenConnection& connec
   const int duplicate = fcntl(fd, F_DUPFD_CLOEXEC, 0);
   if (duplicate < 0) {
     LogOnce("connection refused: no descriptor to watch it", {{"reason", std::strerror(errno)}});
-    ConnectionGuard::Process().CountRefused();
-    close(fd);
+    Refuse(fd);
+    return false;
+  }
+  connection.fd = duplicate;
+  connection.waits = false;
+  try {
+    connection.watched = ConnectionGuard::Process().Watch(fd, connection.peer);
+    handler(fd_, fd);
+  } catch (const std::exception& error) {
+    LogOnce("connection refused: it cannot be served", {{"reason", error.what()}});
+    close(duplicate);
+    Refuse(fd);
     return false;
   }
   refusing_ = false;
-  connection.fd = duplicate;
-  connection.waits = false;
-  connection.watched = ConnectionGuard::Process().Watch(fd, connection.peer);
-  handler(fd_, fd);
   return true;
 }
 

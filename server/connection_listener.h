@@ -1,5 +1,8 @@
 #pragma once
 
+#include <poll.h>
+#include <sys/socket.h>
+
 #include <functional>
 #include <memory>
 #include <string>
@@ -30,8 +33,8 @@ class ConnectionListener {
   ConnectionListener& operator=(const ConnectionListener&) = delete;
 
   int port() const { return port_; }
-  // Starts to accept. The handler takes ownership of the descriptor; it runs on the listener's
-  // thread.
+  // Starts to accept. The handler takes ownership of the descriptor unless it throws, which costs
+  // only that connection; it runs on the listener's thread.
   absl::Status Start(Handler handler);
   // Stops accepting and ends the open connections. Idempotent.
   void Stop();
@@ -43,6 +46,9 @@ class ConnectionListener {
   void Run(const Handler& handler);
   // Returns false if the system accepts no connection for now, for want of descriptors or memory.
   bool Accept();
+  // Returns false if there is no place for the connection, which stays the caller's then.
+  bool Admit(int fd, const sockaddr_storage& address);
+  static void Refuse(int fd);
   // Returns whether there is room for a connection of this peer; closes another one where that
   // makes room.
   bool MakePlace(const Peer& peer, TimePoint now);
@@ -59,6 +65,7 @@ class ConnectionListener {
   int stop_pipe_[2] = {-1, -1};
   // The descriptors report a hang-up when either side closes. Only the thread uses these members.
   std::vector<OpenConnection> open_;
+  std::vector<pollfd> waits_;
   bool refusing_ =
       false;  // since the last accepted connection, so that a line is logged once each time
   std::thread thread_;  // declared last, so that it ends first

@@ -1,6 +1,7 @@
 #include "server/rpc/call_acceptor.h"
 
 #include <chrono>
+#include <exception>
 
 #include "models/core/strings.h"
 #include "server/logging/line_limiter.h"
@@ -12,9 +13,30 @@ namespace {
 
 constexpr Duration kLogInterval = std::chrono::seconds(10);
 
+absl::Status StopStatus() { return absl::UnavailableError("the server is shutting down"); }
+
 }  // namespace
 
 void CallAcceptor::AwaitCall() { GrpcCall::Make(*this); }
+
+void CallAcceptor::AwaitOwedCalls() noexcept {
+  static logging::LineLimiter lines(1, kLogInterval);
+  try {
+    for (; owed_ > 0; --owed_) AwaitCall();
+  } catch (const std::exception& error) {
+    if (lines.Pass()) logging::Error("the next call has to wait", {{"reason", error.what()}});
+  }
+}
+
+template <typename MakeStatus>
+void CallAcceptor::Refuse(GrpcCall& call, MakeStatus make) noexcept {
+  RemoveIncomplete(call);
+  try {
+    call.Finish(make());
+  } catch (const std::exception&) {
+    call.Fail();
+  }
+}
 
 void CallAcceptor::AddIncomplete(GrpcCall& call) {
   call.older_ = newest_;
@@ -23,8 +45,7 @@ void CallAcceptor::AddIncomplete(GrpcCall& call) {
   newest_ = &call;
   ++incomplete_;
   if (refusing_all_) {
-    call.Finish(absl::UnavailableError("the server is shutting down"));
-    RemoveIncomplete(call);
+    Refuse(call, StopStatus);
   } else if (incomplete_ > max_incomplete_) {
     RefuseOldest();
   }
@@ -43,15 +64,17 @@ void CallAcceptor::RemoveIncomplete(GrpcCall& call) {
 void CallAcceptor::RefuseOldest() {
   static logging::LineLimiter lines(1, kLogInterval);
   GrpcCall& call = *oldest_;
-  on_refused_();
-  if (lines.Pass()) {
-    logging::Warning("call refused: its request has not arrived, and too many wait for theirs",
-                     {{"client", call.peer()}, {"limit", static_cast<uint64_t>(max_incomplete_)}});
-  }
-  call.Finish(absl::ResourceExhaustedError(
-      StrCat("the call's request has not arrived while ", max_incomplete_,
-             " newer calls waited for theirs; no more may wait")));
-  RemoveIncomplete(call);
+  Refuse(call, [&] {
+    on_refused_();
+    if (lines.Pass()) {
+      logging::Warning(
+          "call refused: its request has not arrived, and too many wait for theirs",
+          {{"client", call.peer()}, {"limit", static_cast<uint64_t>(max_incomplete_)}});
+    }
+    return absl::ResourceExhaustedError(StrCat("the call's request has not arrived while ",
+                                               max_incomplete_,
+                                               " newer calls waited for theirs; no more may wait"));
+  });
 }
 
 Duration CallAcceptor::DelayOfRefusal(std::chrono::system_clock::time_point deadline) {
@@ -65,9 +88,7 @@ Duration CallAcceptor::DelayOfRefusal(std::chrono::system_clock::time_point dead
 void CallAcceptor::RefuseAll::Deliver() {
   acceptor_.refusing_all_ = true;
   while (acceptor_.oldest_ != nullptr) {
-    GrpcCall& call = *acceptor_.oldest_;
-    call.Finish(absl::UnavailableError("the server is shutting down"));
-    acceptor_.RemoveIncomplete(call);
+    acceptor_.Refuse(*acceptor_.oldest_, StopStatus);
   }
 }
 

@@ -36,8 +36,16 @@ class CallAcceptor {
   CallAcceptor(const CallAcceptor&) = delete;
   CallAcceptor& operator=(const CallAcceptor&) = delete;
 
-  // Waits for one more call.
+  // Waits for one more call. Before the thread starts; may throw.
   void AwaitCall();
+  // Does the same when a call has come. For want of memory it tries again when a call ends, of
+  // which there is at least this one.
+  void AwaitNextCall() noexcept {
+    ++owed_;
+    AwaitOwedCalls();
+  }
+  // Tries again what failed for want of memory.
+  void AwaitOwedCalls() noexcept;
   // Refuses as UNAVAILABLE all calls that are incomplete, now and later. Any thread; once.
   void RefuseIncompleteCalls() { thread_.Post(refuse_all_); }
 
@@ -62,6 +70,9 @@ class CallAcceptor {
   void AddIncomplete(GrpcCall& call);
   void RemoveIncomplete(GrpcCall& call);
   void RefuseOldest();
+  // Removes the call and finishes it with the status that the function makes.
+  template <typename MakeStatus>
+  void Refuse(GrpcCall& call, MakeStatus make) noexcept;
 
   grpc::AsyncGenericService& service_;
   const MethodTable& methods_;
@@ -69,6 +80,7 @@ class CallAcceptor {
   const size_t max_incomplete_;
   RefusalPacer refusal_pacer_;
   const std::function<void()> on_refused_;
+  size_t owed_ = 0;  // calls to wait for, for which there was no memory
   bool refusing_all_ = false;
   RefuseAll refuse_all_{*this};
   // An intrusive list of the incomplete calls.

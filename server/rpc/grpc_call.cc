@@ -10,52 +10,82 @@
 #include "server/rpc/status_mapping.h"
 
 namespace millrace::server {
+namespace {
+
+// Returns the status of a call for which there is no memory. It allocates nothing.
+grpc::Status FailedStatus() { return {grpc::StatusCode::INTERNAL, "the call failed"}; }
+
+}  // namespace
 
 GrpcCall::GrpcCall(CallAcceptor& acceptor) : acceptor_(acceptor), thread_(acceptor.thread()) {
-  thread_.AddCall();
   context_.AsyncNotifyWhenDone(&closed_);
   acceptor_.service_.RequestCall(&context_, &stream_, &thread_.queue(), &thread_.queue(),
                                  &arrived_);
+  thread_.AddCall();  // last: what throws before leaves nothing to be counted off
 }
 
-template <typename Callback>
-void GrpcCall::Guard(Callback callback) noexcept {
+template <typename Function>
+bool GrpcCall::Try(Function function) noexcept {
   try {
-    callback();
+    function();
+    return true;
   } catch (const std::exception& error) {
-    logging::Error("a call failed and is cancelled", {{"reason", error.what()}});
-    context_.TryCancel();
+    logging::Error("a call failed", {{"reason", error.what()}});
   } catch (...) {
-    logging::Error("a call failed and is cancelled");
-    context_.TryCancel();
+    logging::Error("a call failed");
   }
+  return false;
+}
+
+template <typename Function>
+bool GrpcCall::Guard(Function function) noexcept {
+  if (Try(function)) return true;
+  context_.TryCancel();
+  return false;
+}
+
+void GrpcCall::Fail() noexcept {
+  if (!IsFirstFinish()) return;
+  status_ = FailedStatus();
+  thread_.Post(end_);
 }
 
 void GrpcCall::Arrived(bool ok) {
   // The server shuts down. gRPC sends no close event for a call that never arrived.
   if (!ok) return DeleteThis();
-  acceptor_.AwaitCall();
-  method_ = acceptor_.methods().Find(context_.method());
-  if (method_ == nullptr) {
-    Finish(absl::UnimplementedError(acceptor_.methods().ExplainUnknown(context_.method())));
-    return Begun();
-  }
-  stream_.Read(&ToGrpc(request_), &first_read_);
+  acceptor_.AwaitNextCall();
+  if (!Try([this] {
+        method_ = acceptor_.methods().Find(context_.method());
+        if (method_ == nullptr) {
+          Finish(absl::UnimplementedError(acceptor_.methods().ExplainUnknown(context_.method())));
+        } else {
+          stream_.Read(&ToGrpc(request_), &first_read_);
+        }
+      }))
+    Fail();
+  if (finished_.load(std::memory_order_relaxed)) return Begun();
   acceptor_.AddIncomplete(*this);
 }
 
 void GrpcCall::FirstRead(bool ok) {
   acceptor_.RemoveIncomplete(*this);
-  if (!ok && !method_->takes_stream) {
-    Finish(absl::InternalError(
-        StrCat("the call ended without a request; ", method_->path, " takes exactly one message")));
-  }
+  if (!Try([this, ok] {
+        if (ok || method_->takes_stream) return;
+        Finish(absl::InternalError(StrCat("the call ended without a request; ", method_->path,
+                                          " takes exactly one message")));
+      }))
+    Fail();
   if (finished_.load(std::memory_order_relaxed)) return Begun();
   has_arrived_ = true;
   first_read_ok_ = ok;
   first_is_unread_ = method_->takes_stream;
-  if (method_->IsLong(request_)) return thread_.background().Post(begin_elsewhere_);
-  Begin();
+  if (!method_->IsLong(request_)) {
+    Begin();
+  } else if (Try([this] { thread_.background().Post(begin_elsewhere_); })) {
+    return;
+  } else {
+    Fail();
+  }
   Begun();
 }
 
@@ -63,7 +93,7 @@ void GrpcCall::Begin() {
   try {
     method_->function(*this);
   } catch (const std::exception& error) {
-    Finish(absl::InternalError(error.what()));
+    if (!Try([&] { Finish(absl::InternalError(error.what())); })) Fail();
   }
 }
 
@@ -93,6 +123,10 @@ void GrpcCall::StartRead(ByteBuffer* message) {
   thread_.PostLater(notify_first_read_);
 }
 
+void GrpcCall::Read() {
+  if (!Guard([this] { stream_.Read(&ToGrpc(*message_read_), &read_done_); })) ReadDone(false);
+}
+
 void GrpcCall::ReadDone(bool ok) {
   Guard([this, ok] { handler_->OnReadDone(ok); });
   Release();
@@ -104,6 +138,10 @@ void GrpcCall::StartWrite(const ByteBuffer* message) {
   thread_.Post(write_);
 }
 
+void GrpcCall::Write() {
+  if (!Guard([this] { stream_.Write(ToGrpc(*message_written_), &write_done_); })) WriteDone(false);
+}
+
 void GrpcCall::WriteDone(bool ok) {
   Guard([this, ok] { handler_->OnWriteDone(ok); });
   Release();
@@ -111,7 +149,7 @@ void GrpcCall::WriteDone(bool ok) {
 
 void GrpcCall::Finish(const absl::Status& status) {
   if (!IsFirstFinish()) return;
-  if (!status.ok()) status_ = ToGrpcStatus(status);
+  if (!status.ok() && !Try([&] { status_ = ToGrpcStatus(status); })) status_ = FailedStatus();
   thread_.Post(end_);
 }
 
@@ -122,7 +160,9 @@ void GrpcCall::Finish(ByteBuffer reply) {
 }
 
 void GrpcCall::End() {
-  if (!HoldBack()) EndNow();
+  bool held_back = false;
+  Try([&] { held_back = HoldBack(); });
+  if (!held_back) EndNow();
 }
 
 bool GrpcCall::HoldBack() {
@@ -136,11 +176,14 @@ bool GrpcCall::HoldBack() {
 }
 
 void GrpcCall::EndNow() {
-  if (reply_) {
-    stream_.WriteAndFinish(ToGrpc(*reply_), grpc::WriteOptions(), status_, &ended_);
-  } else {
-    stream_.Finish(status_, &ended_);
-  }
+  if (!Guard([this] {
+        if (reply_) {
+          stream_.WriteAndFinish(ToGrpc(*reply_), grpc::WriteOptions(), status_, &ended_);
+        } else {
+          stream_.Finish(status_, &ended_);
+        }
+      }))
+    Ended(false);
 }
 
 void GrpcCall::Closed(bool) {
@@ -156,8 +199,10 @@ void GrpcCall::NotifyCancelled() {
 
 void GrpcCall::Release() {
   if (--pending_ != 0) return;
-  if (handler_ != nullptr) handler_->OnDone();
+  if (handler_ != nullptr) Try([this] { handler_->OnDone(); });
+  CallAcceptor& acceptor = acceptor_;
   DeleteThis();
+  acceptor.AwaitOwedCalls();
 }
 
 }  // namespace millrace::server

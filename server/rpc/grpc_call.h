@@ -63,10 +63,16 @@ class GrpcCall final : public ByteCall, public SelfOwned<GrpcCall> {
     GrpcCall& call_;
   };
 
-  // Runs a callback of the handler. If it throws, for example std::bad_alloc, only this call is
-  // cancelled, and the handler gets OnCancel as for any cancellation.
-  template <typename Callback>
-  void Guard(Callback callback) noexcept;
+  // Runs the function. Returns false if it threw, for example std::bad_alloc, which costs only this
+  // call.
+  template <typename Function>
+  bool Try(Function function) noexcept;
+  // Does the same, and cancels the call if it threw: the handler gets OnCancel as for any
+  // cancellation.
+  template <typename Function>
+  bool Guard(Function function) noexcept;
+  // Finishes the call after an exception. Allocates nothing.
+  void Fail() noexcept;
 
   void Arrived(bool ok);
   void FirstRead(bool ok);
@@ -74,10 +80,10 @@ class GrpcCall final : public ByteCall, public SelfOwned<GrpcCall> {
   void Begin();
   void BeginElsewhere();
   void Begun();
-  void Read() { stream_.Read(&ToGrpc(*message_read_), &read_done_); }
+  void Read();
   void ReadDone(bool ok);
   void NotifyFirstRead() { ReadDone(first_read_ok_); }
-  void Write() { stream_.Write(ToGrpc(*message_written_), &write_done_); }
+  void Write();
   void WriteDone(bool ok);
   void End();
   void EndNow();

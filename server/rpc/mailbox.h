@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <exception>
 
 namespace millrace::server {
 
@@ -34,7 +35,8 @@ class Mailbox {
     return newest == nullptr;
   }
 
-  // Delivers all mail, in the order in which each thread posted it. On the mailbox's thread.
+  // Delivers all mail, in the order in which each thread posted it. On the mailbox's thread. Throws
+  // what the first mail that throws does, once the others are delivered.
   void DeliverAll() {
     Mail* newest = newest_.exchange(nullptr, std::memory_order_acq_rel);
     Mail* oldest = nullptr;
@@ -44,12 +46,18 @@ class Mailbox {
       oldest = newest;
       newest = before;
     }
+    std::exception_ptr failure;
     while (oldest != nullptr) {
       // A delivered mail may be gone, or posted again.
       Mail* const mail = oldest;
       oldest = oldest->next_;
-      mail->Deliver();
+      try {
+        mail->Deliver();
+      } catch (...) {
+        if (failure == nullptr) failure = std::current_exception();
+      }
     }
+    if (failure != nullptr) std::rethrow_exception(failure);
   }
 
  private:

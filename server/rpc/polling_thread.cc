@@ -3,7 +3,10 @@
 #include <pthread.h>
 
 #include <chrono>
+#include <exception>
 #include <utility>
+
+#include "server/logging/logging.h"
 
 namespace millrace::server {
 namespace {
@@ -45,7 +48,12 @@ void PollingThread::Run() {
   bool ok = false;
   bool shut_down = false;
   while (queue_->Next(&tag, &ok)) {
-    static_cast<Event*>(tag)->OnComplete(ok);
+    // The events of a call catch what costs the call. What else throws must not cost the others.
+    try {
+      static_cast<Event*>(tag)->OnComplete(ok);
+    } catch (const std::exception& error) {
+      logging::Error("an event of a call failed", {{"reason", error.what()}});
+    }
     // gRPC forbids operations on a queue that is shut down, and every call still needs one.
     if (stopping_ && calls_ == 0 && !std::exchange(shut_down, true)) queue_->Shutdown();
   }

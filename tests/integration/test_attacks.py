@@ -95,7 +95,7 @@ def test_attacks_are_counted_and_logged_but_not_each(daemon):
     assert len(lines) < metrics.total("millrace_connections_closed_total")
 
 
-@pytest.mark.parametrize("name", ["continuation flood", "rapid reset"])
+@pytest.mark.parametrize("name", ["continuation flood", "endless string", "rapid reset"])
 def test_an_attack_over_tls_costs_others_little(tmp_path, null_models, name):
     authority = certificates.Authority(tmp_path, "authority")
     certificate, key = authority.issue("server")

@@ -81,6 +81,13 @@ def test_speech_in_every_format_is_what_grpc_says(daemon, client, form):
         assert sound.samples == wanted.samples
 
 
+def test_a_range_is_ignored(daemon):
+    body = {"model": VOICE, "input": "One.", "response_format": "pcm", "seed": 1}
+    status, headers, audio = post(daemon, body, Range="bytes=0-99,0-")
+    assert (status, headers["Content-Range"], headers["Accept-Ranges"]) == (200, None, None)
+    assert audio == post(daemon, body)[2] and len(audio) > 100
+
+
 def test_mp3_is_the_default(client):
     assert decode(client.audio.speech.create(model="tts-1", voice="joe", input="Hello.").content, "mp3").seconds > 0.3
 

@@ -7,6 +7,7 @@
 #include <barrier>
 #include <deque>
 #include <functional>
+#include <new>
 #include <semaphore>
 #include <utility>
 #include <vector>
@@ -32,6 +33,15 @@ class MailboxTest : public ::testing::Test {
   Mailbox mailbox_;
   std::vector<int> delivered_;
 };
+
+TEST_F(MailboxTest, ALetterThatThrowsKeepsNoOtherBack) {
+  Letter first = Numbered(1);
+  Letter bad([] { throw std::bad_alloc(); });
+  Letter third = Numbered(3);
+  for (Letter* letter : {&first, &bad, &third}) mailbox_.Post(*letter);
+  EXPECT_THROW(mailbox_.DeliverAll(), std::bad_alloc);
+  EXPECT_THAT(delivered_, ElementsAre(1, 3));
+}
 
 TEST_F(MailboxTest, OnlyTheFirstLetterFindsItEmpty) {
   Letter first = Numbered(1);
