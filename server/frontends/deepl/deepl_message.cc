@@ -48,8 +48,7 @@ absl::Status NotSupported(std::string_view name, std::string_view value,
 
 // Reads true or false, which a form has as a number.
 absl::Status TakeFlag(const json& value, std::string_view name, bool& out) {
-  const std::string_view text =
-      value.is_string() ? std::string_view(value.get_ref<const std::string&>()) : "";
+  const std::string text = value.is_string() ? value.get<std::string>() : std::string();
   if (value.is_boolean()) {
     out = value.get<bool>();
   } else if (value == 1 || text == "1" || text == "true") {
@@ -77,7 +76,8 @@ absl::Status TakeTexts(const json& value, std::vector<std::string>& texts) {
 
 // Returns true if it is one that is known and has no effect.
 absl::StatusOr<bool> TakeSplitting(const json& value) {
-  if (value == 0 || value == 1) return value == 0;
+  if (value == 1) return false;
+  if (value == 0) return true;
   std::string splitting;
   if (absl::Status status = TakeString(value, "split_sentences", splitting); !status.ok())
     return status;

@@ -14,14 +14,14 @@ namespace {
 
 absl::Status NotUtf8() { return absl::InvalidArgumentError("the body is not valid UTF-8"); }
 
-absl::StatusOr<nlohmann::json> OfForm(FormMembers form) {
+absl::StatusOr<nlohmann::json> OfForm(const FormMembers& form) {
   nlohmann::json members = nlohmann::json::object();
-  for (auto& [name, value] : form) {
+  for (const auto& [name, value] : form) {
     if (!models::IsValidUtf8(name) || !models::IsValidUtf8(value)) return NotUtf8();
     const auto [member, is_new] = members.emplace(name, value);
     if (is_new) continue;
     if (!member->is_array()) *member = nlohmann::json::array({std::move(*member)});
-    member->push_back(std::move(value));
+    member->push_back(value);
   }
   return members;
 }
@@ -57,9 +57,9 @@ std::optional<absl::StatusOr<nlohmann::json>> ReadMembers(const httplib::Request
                                                           const httplib::ContentReader& reader) {
   // The library keeps no long form by itself.
   if (request.is_multipart_form_data()) {
-    std::optional<FormMembers> form = ReadFormParts(reader);
+    const std::optional<FormMembers> form = ReadFormParts(reader);
     if (!form) return std::nullopt;
-    return OfForm(*std::move(form));
+    return OfForm(*form);
   }
   const std::optional<std::string> body = ReadWholeBody(reader);
   if (!body) return std::nullopt;

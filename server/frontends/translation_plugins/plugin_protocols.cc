@@ -166,8 +166,7 @@ absl::StatusOr<PluginRequest> ParseDeepLX(const json& members) {
     if (absl::Status status = TakeString(*value, "tag_handling", handling); !status.ok())
       return status;
     if (!handling.empty() && handling != "html" && handling != "xml") {
-      return absl::InvalidArgumentError(StrCat("tag_handling: '",
-                                               std::string_view(handling).substr(0, 64),
+      return absl::InvalidArgumentError(StrCat("tag_handling: '", handling.substr(0, 64),
                                                "' is not supported; html and xml are"));
     }
     if (!handling.empty()) request->translation.input.format = models::TextFormat::kHtml;
