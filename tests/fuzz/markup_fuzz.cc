@@ -8,6 +8,8 @@
 #include <string>
 #include <string_view>
 
+#include "models/core/utf8.h"
+#include "models/text/unicode.h"
 #include "models/translation/markup/restore.h"
 #include "models/translation/markup/source_sentences.h"
 #include "tests/fuzz/require.h"
@@ -25,7 +27,10 @@ void TryFormat(std::string_view text, TextFormat format) {
     Require(static_cast<size_t>(std::ranges::count(copied, '{')) == tags, "lost a brace");
     translation::Restore(sentence.marked, "", {});
     while (sentence.marked.text.size() > 16) {
-      const translation::SourceSentence front = translation::TakeFront(sentence, 16);
+      // A model's limit is never inside a character.
+      size_t bytes = 16;
+      while (IsContinuationByte(sentence.marked.text[bytes])) --bytes;
+      const translation::SourceSentence front = translation::TakeFront(sentence, bytes);
       untouched += translation::Untouched(front.marked) + front.behind;
     }
     untouched += translation::Untouched(sentence.marked) + sentence.behind;
@@ -39,6 +44,8 @@ void TryFormat(std::string_view text, TextFormat format) {
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   using millrace::models::TextFormat;
+  // Requests with other bytes are refused.
+  if (!millrace::models::IsValidUtf8(text)) return 0;
   for (const TextFormat format : {TextFormat::kText, TextFormat::kHtml, TextFormat::kMarkdown})
     millrace::models::TryFormat(text, format);
   return 0;

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "models/text/unicode.h"
+#include "models/core/utf8.h"
 #include "models/translation/vocabulary.h"
 #include "tests/unit/models/bergamot/tiny_model.h"
 
@@ -22,7 +22,7 @@ std::vector<size_t> EndsBySlowWay(const Vocabulary& vocabulary, std::span<const 
   for (size_t i = 1; i <= tokens.size(); ++i) {
     last = std::max(last, vocabulary.Decode(tokens.first(i)).size());
     size_t end = std::min(last, whole.size());
-    while (end < whole.size() && models::IsContinuationByte(whole[end])) --end;
+    while (end < whole.size() && IsContinuationByte(whole[end])) --end;
     ends.push_back(end);
   }
   return ends;
