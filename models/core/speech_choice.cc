@@ -106,6 +106,10 @@ bool HasVoice(const SpeechInfo& info, std::string_view voice) {
   return FitOf(info, info.language, voice).has_voice;
 }
 
+bool IsMadeFor(const SpeechInfo& info, std::string_view language) {
+  return FitOf(info, language, "").made_for > 0;
+}
+
 const ModelInfo* ChooseSpeechModel(std::span<const ModelInfo* const> models,
                                    std::string_view language, std::string_view voice) {
   const auto rank = [&](const ModelInfo* info) {

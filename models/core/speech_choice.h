@@ -26,6 +26,9 @@ std::vector<std::string> VoicesFor(const SpeechInfo& info, std::string_view lang
 // Returns true if the model has all parts of the voice ("a:0.3+b:0.7").
 bool HasVoice(const SpeechInfo& info, std::string_view voice);
 
+// Returns true if a voice of the model was made for the language.
+bool IsMadeFor(const SpeechInfo& info, std::string_view language);
+
 // Returns the best of several models for a text in the language. Models that have all parts of the
 // voice ("a:0.3+b:0.7"; empty: any) come first; they are ordered by how near the
 // language that they were made for is, how near one that they read is, the cost of their speech,

@@ -150,6 +150,7 @@ def test_drain_timeout_ends_what_runs(tmp_path, voice_models):
         assert daemon.exit_status(10) == 0
         assert 1 <= daemons.elapsed(start) < 6
         assert code_of(lambda: list(stream)) == grpc.StatusCode.UNAVAILABLE
+    assert "stopped unfinished=1" in daemon.log_text()   # which the exit status does not tell
 
 
 def test_client_that_never_reads_does_not_hold_up_the_stop(tmp_path, voice_models):

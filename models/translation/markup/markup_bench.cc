@@ -6,8 +6,10 @@
 #include <benchmark/benchmark.h>
 
 #include <array>
+#include <random>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "models/text/unicode.h"
@@ -53,9 +55,39 @@ void Copy(SourceSentence sentence) {
   }
 }
 
-void BM_Markup(benchmark::State& state, std::string_view piece, models::TextFormat format) {
+std::string Repeated(std::string_view piece) {
   std::string text;
   while (text.size() < kCharacters) text += piece;
+  return text;
+}
+
+// Words of one letter and marks among them that never come in the same order again.
+std::string OneLetterGarbage() {
+  constexpr std::string_view kCharactersOfIt = "abcdefgh     []()*_`&;<>{}|!.";
+  std::mt19937 random(1);
+  std::string text;
+  while (text.size() < kCharacters) {
+    text += kCharactersOfIt[random() % kCharactersOfIt.size()];
+    if (text.back() >= 'a' && text.back() <= 'h') text += ' ';
+  }
+  return text;
+}
+
+// Sentences of words of all lengths, to compare with.
+std::string Prose() {
+  std::mt19937 random(1);
+  std::string text;
+  while (text.size() < kCharacters) {
+    for (size_t words = 5 + random() % 15; words > 0; --words) {
+      for (size_t letters = 1 + random() % 9; letters > 0; --letters)
+        text += static_cast<char>('a' + random() % 26);
+      text += words == 1 ? ". " : " ";
+    }
+  }
+  return text;
+}
+
+void BM_Markup(benchmark::State& state, const std::string& text, models::TextFormat format) {
   for (auto _ : state) {
     for (SourceSentence& sentence : ReadSentences(text, format, "en", {}))
       Copy(std::move(sentence));
@@ -67,13 +99,19 @@ void BM_Markup(benchmark::State& state, std::string_view piece, models::TextForm
 
 int main(int argc, char** argv) {
   using millrace::models::TextFormat;
+  std::vector<std::pair<std::string, std::string>> texts;  // by their titles
   for (const std::string_view piece : millrace::translation::kWorst) {
+    texts.emplace_back("'" + std::string(piece.substr(0, piece.find('\n'))) + "'",
+                       millrace::translation::Repeated(piece));
+  }
+  texts.emplace_back("one-letter garbage", millrace::translation::OneLetterGarbage());
+  texts.emplace_back("prose", millrace::translation::Prose());
+  for (const auto& [title, text] : texts) {
     for (const auto& [name, format] :
          {std::pair("text", TextFormat::kText), std::pair("html", TextFormat::kHtml),
           std::pair("markdown", TextFormat::kMarkdown)}) {
-      std::string title(piece.substr(0, piece.find('\n')));
-      benchmark::RegisterBenchmark((std::string(name) + " '" + title + "'").c_str(),
-                                   millrace::translation::BM_Markup, piece, format)
+      benchmark::RegisterBenchmark((std::string(name) + " " + title).c_str(),
+                                   millrace::translation::BM_Markup, text, format)
           ->Unit(benchmark::kMillisecond);
     }
   }

@@ -10,6 +10,7 @@
 #include "models/core/shown.h"
 #include "models/core/speech_choice.h"
 #include "models/core/strings.h"
+#include "server/requests/spoken_language.h"
 
 namespace millrace::server {
 namespace {
@@ -20,8 +21,6 @@ constexpr std::string_view kModels[] = {"tts-1", "tts-1-hd", "gpt-4o-mini-tts"};
 constexpr std::string_view kVoices[] = {"alloy", "ash",   "ballad", "coral", "echo",
                                         "fable", "nova",  "onyx",   "sage",  "shimmer",
                                         "verse", "marin", "cedar"};
-// The BCP 47 tag of a text that is given to an alias without a language.
-constexpr std::string_view kLanguage = "en";
 
 // Returns true for "-1106" and "-2025-12-15".
 bool IsDate(std::string_view suffix) {
@@ -44,7 +43,7 @@ absl::Status OpenAiNames::Resolve(SpeechRequest& speech) const {
   if (IsModelAlias(speech.model)) {
     const Models models = SpeechModels();
     if (absl::Status status = CheckVoice(speech, models); !status.ok()) return status;
-    speech.model = BestModel(speech, models);
+    ChooseModel(speech, models);
   }
   // A missing model is refused with the rest of the request.
   const auto model = models_.Find(speech.model, speech.model_version);
@@ -139,7 +138,7 @@ absl::Status OpenAiNames::CheckVoice(const SpeechRequest& speech, const Models& 
              " is a voice of no model; there are: ", absl::StrJoin(choice, ", ")));
 }
 
-std::string OpenAiNames::BestModel(const SpeechRequest& speech, const Models& models) const {
+void OpenAiNames::ChooseModel(SpeechRequest& speech, const Models& models) const {
   std::vector<const models::ModelInfo*> infos;
   for (const auto& model : models) infos.push_back(&model->info());
   std::string voice = speech.voice;
@@ -147,9 +146,11 @@ std::string OpenAiNames::BestModel(const SpeechRequest& speech, const Models& mo
     voice = ConfiguredVoice(voice);
     if (!HasVoiceOfAny(models, voice)) voice.clear();
   }
-  const std::string_view language = speech.language.empty() ? kLanguage : speech.language;
+  if (speech.language.empty() && voice.empty())
+    speech.language = OtherSpokenLanguage(speech.text, infos);
+  const std::string_view language = speech.language.empty() ? kUsualLanguage : speech.language;
   const models::ModelInfo* chosen = models::ChooseSpeechModel(infos, language, voice);
-  return chosen == nullptr ? speech.model : chosen->name;
+  if (chosen != nullptr) speech.model = chosen->name;
 }
 
 }  // namespace millrace::server

@@ -62,9 +62,9 @@ class OpenAiNames {
   std::string VoiceOf(const models::SpeechInfo& info, const std::string& name,
                       std::string_view language) const;
   absl::Status CheckVoice(const SpeechRequest& speech, const Models& models) const;
-  // Returns the best model that has the voice for the language, which is English if the request
-  // names none.
-  std::string BestModel(const SpeechRequest& speech, const Models& models) const;
+  // Sets the best model that has the voice for the language. If the request names neither voice nor
+  // language, the language is the text's if that is sure, else English.
+  void ChooseModel(SpeechRequest& speech, const Models& models) const;
 
   const ModelDirectory& models_;
   const VoiceAliases voices_;

@@ -137,7 +137,7 @@ void Session::Begin(WyomingEvent event, SynthesisReply::Kind kind) {
       if (!parsed.ok()) return parsed.status();
       text = *std::move(parsed);
     }
-    return ParseSpeechOptions(event.data, context_.services.models);
+    return ParseSpeechOptions(event.data, context_.services.models, text);
   });
   const bool ok = options.ok();
   reply_ = std::make_shared<SynthesisReply>(context_.services, kind, address_, changed_);

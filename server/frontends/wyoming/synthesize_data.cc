@@ -11,6 +11,7 @@
 #include "nlohmann/json.hpp"
 #include "server/frontends/wyoming/voice_list.h"
 #include "server/json/json_member.h"
+#include "server/requests/spoken_language.h"
 #include "server/requests/text_field.h"
 
 namespace millrace::server {
@@ -60,13 +61,14 @@ absl::Status UnknownVoice(const WantedVoice& wanted,
 
 // Sets the model and the voice of the request.
 absl::Status ChooseVoice(const WantedVoice& wanted,
-                         const std::vector<const models::ModelInfo*>& voices,
+                         const std::vector<const models::ModelInfo*>& voices, std::string_view text,
                          SpeechRequest& request) {
   if (wanted.name.empty()) {
-    // A text that names no language is taken for English, as it is over HTTP.
-    const std::string language = wanted.language.empty() ? "en" : wanted.language;
+    request.language =
+        wanted.language.empty() ? OtherSpokenLanguage(text, voices) : wanted.language;
+    const std::string_view language =
+        request.language.empty() ? kUsualLanguage : std::string_view(request.language);
     request.model = models::ChooseSpeechModel(voices, language, "")->name;
-    request.language = wanted.language;
     return absl::OkStatus();
   }
   const size_t slash = wanted.name.find('/');
@@ -100,7 +102,8 @@ absl::Status ChooseVoice(const WantedVoice& wanted,
 
 }  // namespace
 
-absl::StatusOr<SpeechRequest> ParseSpeechOptions(const json& data, const ModelDirectory& models) {
+absl::StatusOr<SpeechRequest> ParseSpeechOptions(const json& data, const ModelDirectory& models,
+                                                 std::string_view text) {
   std::string format;
   if (absl::Status status = TakeOptional(data, "text_format", "text_format", format); !status.ok())
     return status;
@@ -118,7 +121,8 @@ absl::StatusOr<SpeechRequest> ParseSpeechOptions(const json& data, const ModelDi
   if (voices.empty()) return absl::NotFoundError("no speech model is loaded");
   SpeechRequest request;
   request.format = models::AudioFormat::kPcmS16;
-  if (absl::Status status = ChooseVoice(*wanted, voices, request); !status.ok()) return status;
+  if (absl::Status status = ChooseVoice(*wanted, voices, text, request); !status.ok())
+    return status;
   return request;
 }
 

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "models/text/language_detector.h"
 #include "tests/unit/server/requests/test_backend.h"
 #include "tests/unit/server/requests/test_models.h"
 
@@ -42,8 +43,10 @@ class OpenAiNamesTest : public ::testing::Test {
   }
   // "model voice" of what speaks.
   std::string Resolved(const VoiceAliases& aliases, const std::string& model,
-                       const std::string& voice, const std::string& language = "") {
+                       const std::string& voice, const std::string& language = "",
+                       const std::string& text = "") {
     SpeechRequest speech;
+    speech.text = text;
     speech.model = model;
     speech.voice = voice;
     speech.language = language;
@@ -63,6 +66,22 @@ TEST_F(OpenAiNamesTest, AModelWithOneVoiceTakesAllOfOpenAis) {
   }
   EXPECT_EQ(Resolved(kAuto, "piper", "nobody"), "piper nobody");  // its model refuses it
   EXPECT_EQ(Resolved(kAuto, "piper", "Alloy"), "piper Alloy");
+}
+
+TEST_F(OpenAiNamesTest, WithoutALanguageItIsThatOfTheText) {
+  if (!models::CanDetectLanguages()) GTEST_SKIP() << "this build detects no languages";
+  AddPiper();
+  AddKokoro();
+  constexpr char kSpanish[] = "Buenos días a todos, ¿cómo están ustedes hoy?";
+  EXPECT_EQ(Resolved(kAuto, "tts-1", "alloy", "", kSpanish), "kokoro ef");
+  EXPECT_EQ(Resolved(kAuto, "tts-1", "", "", "こんにちは、おげんきですか。"), "kokoro ");
+  EXPECT_EQ(Resolved(kAuto, "tts-1", "alloy", "en", kSpanish), "piper joe");
+  EXPECT_EQ(Resolved(kAuto, "tts-1", "joe", "", kSpanish), "piper joe");
+  EXPECT_EQ(Resolved(kAuto, "piper", "alloy", "", kSpanish), "piper joe");
+  // Short texts are English, and so are those of a language that no voice was made for.
+  for (const char* text : {"Hello.", "Done", "Yes", "OK Computer", "Pizza Margherita",
+                           "Bonjour tout le monde, comment allez-vous?"})
+    EXPECT_EQ(Resolved(kAuto, "tts-1", "alloy", "", text), "piper joe") << text;
 }
 
 TEST_F(OpenAiNamesTest, AnAliasIsAVoiceForTheLanguage) {

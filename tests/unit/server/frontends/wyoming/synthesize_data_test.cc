@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <string_view>
 
+#include "models/text/language_detector.h"
 #include "nlohmann/json.hpp"
 #include "tests/unit/server/requests/test_backend.h"
 #include "tests/unit/server/requests/test_models.h"
@@ -33,8 +35,8 @@ class SynthesizeDataTest : public ::testing::Test {
     backend_.Add(std::move(info), {});
   }
   // "model voice language" of what an event's data asks for, or the error.
-  std::string Chosen(const std::string& data) {
-    const auto request = ParseSpeechOptions(json::parse(data), backend_.directory);
+  std::string Chosen(const std::string& data, std::string_view text = "") {
+    const auto request = ParseSpeechOptions(json::parse(data), backend_.directory, text);
     if (!request.ok()) return std::string(request.status().message());
     return request->model + " " + request->voice + " " + request->language;
   }
@@ -46,6 +48,16 @@ TEST_F(SynthesizeDataTest, WithoutAVoiceTheServersDefaultSpeaks) {
   for (const char* data : {"{}", R"({"voice":null,"context":{"a":[1]},"text":"x"})",
                            R"({"voice":{}})", R"({"voice":{"name":null},"text_format":"text"})"})
     EXPECT_EQ(Chosen(data), "cheap  ") << data;
+}
+
+TEST_F(SynthesizeDataTest, WithoutAVoiceTheLanguageIsThatOfTheText) {
+  if (!models::CanDetectLanguages()) GTEST_SKIP() << "this build detects no languages";
+  constexpr char kPortuguese[] = "Bom dia a todos, como vai você hoje?";
+  EXPECT_EQ(Chosen("{}", kPortuguese), "rich  pt");
+  EXPECT_EQ(Chosen(R"({"voice":{"language":"en-US"}})", kPortuguese), "cheap  en-US");
+  EXPECT_EQ(Chosen(R"({"voice":{"name":"joe"}})", kPortuguese), "cheap joe en-US");
+  for (const char* text : {"Done", "OK Computer", "Buenos días a todos, ¿cómo están ustedes hoy?"})
+    EXPECT_EQ(Chosen("{}", text), "cheap  ") << text;
 }
 
 TEST_F(SynthesizeDataTest, AVoiceIsNamedAsInfoHasItOrByItselfOrByItsModel) {

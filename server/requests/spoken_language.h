@@ -1,0 +1,20 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "models/core/model_info.h"
+
+namespace millrace::server {
+
+// The language by which model and voice are chosen for a text that names neither.
+inline constexpr std::string_view kUsualLanguage = "en";
+
+// Returns the language of a text if it is not English, its detection is sure, and a voice of one of
+// the speech models was made for it; else an empty string. Takes at most half a millisecond.
+// Thread-safe.
+std::string OtherSpokenLanguage(std::string_view text,
+                                std::span<const models::ModelInfo* const> models);
+
+}  // namespace millrace::server
