@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "httplib.h"
 #include "nlohmann/json.hpp"
+#include "server/frontends/kserve/model_config.h"
 #include "server/http/http_routes.h"
 
 namespace millrace {
@@ -146,6 +147,16 @@ void AddKServeRoutes(HttpServer& server, const ServerView& view, const ApiKeySto
                if (!model) return;
                const bool ready = model->state == ModelState::kReady && view.Ready();
                Send(response, ready ? 200 : 503, {{"name", model->info.name}, {"ready", ready}});
+             }));
+  routes.Get(absl::StrCat(kModel, "/config"),
+             guarded([&view](const httplib::Request& request, httplib::Response& response) {
+               const auto model = FindModel(view, request, response);
+               if (!model) return;
+               // Of others the tensors are not known.
+               if (model->state == ModelState::kReady)
+                 return Send(response, 200, server::ModelConfigJson(model->info));
+               SendError(response, 404,
+                         absl::StrCat("model '", model->info.name, "' is not loaded"));
              }));
 }
 

@@ -115,6 +115,22 @@ TEST_F(KServeRoutesTest, ModelMetadata) {
   EXPECT_EQ(Get("/v2/models/null/versions/3").second, body);
 }
 
+TEST_F(KServeRoutesTest, ModelConfigIsTritons) {
+  view_.models.back().info.infer().inputs.push_back({"TEXT", models::DataType::kBytes, {1}});
+  Start();
+  for (const char* path : {"/v2/models/null/config", "/v2/models/null/versions/3/config"}) {
+    EXPECT_EQ(Get(path), std::pair(200, json::parse(R"({
+        "name": "null", "platform": "torchscript", "max_batch_size": 0,
+        "input": [{"name": "INPUT0", "data_type": "TYPE_FP32", "dims": [64]},
+                  {"name": "TEXT", "data_type": "TYPE_STRING", "dims": [1]}],
+        "output": [{"name": "OUTPUT0", "data_type": "TYPE_INT64", "dims": [-1, 2]}],
+        "model_transaction_policy": {"decoupled": false}})")));
+  }
+  EXPECT_EQ(Get("/v2/models/broken/config"),
+            std::pair(404, json({{"error", "model 'broken' is not loaded"}})));
+  EXPECT_EQ(Get("/v2/models/other/config").first, 404);
+}
+
 TEST_F(KServeRoutesTest, OfAModelThatIsNotReadyOnlyItsStateIsKnown) {
   Start();
   EXPECT_EQ(Get("/v2/models/broken").second, json({{"name", "broken"},
@@ -155,8 +171,8 @@ TEST_F(KServeRoutesTest, KeysGuardAllButHealth) {
   std::filesystem::remove(file);
   ASSERT_TRUE(keys.ok()) << keys.status();
   Start(keys->get());
-  for (const char* path :
-       {"/v2", "/v2/models", "/v2/models/null", "/v2/models/null/ready", "/v2/models/other"}) {
+  for (const char* path : {"/v2", "/v2/models", "/v2/models/null", "/v2/models/null/ready",
+                           "/v2/models/null/config", "/v2/models/other"}) {
     EXPECT_EQ(Get(path).first, 401) << path;
     EXPECT_EQ(Get(path, {{"Authorization", "Bearer bad"}}).first, 401) << path;
     EXPECT_EQ(Get(path, {{"X-Api-Key", "bad"}}).first, 401) << path;
