@@ -67,6 +67,14 @@ class KServeRoutesTest : public ::testing::Test {
     return {result->status, nlohmann::json::parse(result->body)};
   }
 
+  std::pair<int, nlohmann::json> Post(const std::string& path, const std::string& body,
+                                      const httplib::Headers& headers = {}) {
+    const auto result =
+        httplib::Client("127.0.0.1", server_->port()).Post(path, headers, body, "application/json");
+    if (!result) return {0, nullptr};
+    return {result->status, nlohmann::json::parse(result->body)};
+  }
+
   FakeView view_;
   std::unique_ptr<HttpServer> server_;
 };
@@ -139,6 +147,24 @@ TEST_F(KServeRoutesTest, OfAModelThatIsNotReadyOnlyItsStateIsKnown) {
                                                    {"error", "bad \xef\xbf\xbd bytes"}}));
 }
 
+TEST_F(KServeRoutesTest, IndexHasTheStatesThatTritonKnows) {
+  view_.models.push_back(view_.models.front());
+  view_.models.back().state = ModelState::kLoading;
+  view_.models.back().error.clear();
+  Start();
+  const json ready = {{"name", "null"}, {"version", "3"}, {"state", "READY"}};
+  const json all = {
+      {{"name", "broken"}, {"state", "UNAVAILABLE"}, {"reason", "bad \xef\xbf\xbd bytes"}},
+      ready,
+      {{"name", "broken"}, {"state", "LOADING"}}};
+  for (const char* body : {"", "{}", "{\"ready\":false}"})
+    EXPECT_EQ(Post("/v2/repository/index", body), std::pair(200, all)) << body;
+  EXPECT_EQ(Post("/v2/repository/index", "{\"ready\":true}"), std::pair(200, json::array({ready})));
+  EXPECT_EQ(Post("/v2/repository/index", "{\"ready\":1}"),
+            std::pair(400, json({{"error", "ready: must be true or false"}})));
+  EXPECT_EQ(Post("/v2/repository/index", "[").first, 400);
+}
+
 TEST_F(KServeRoutesTest, ModelReady) {
   Start();
   EXPECT_EQ(Get("/v2/models/null/ready"),
@@ -179,6 +205,8 @@ TEST_F(KServeRoutesTest, KeysGuardAllButHealth) {
   }
   EXPECT_EQ(Get("/v2/models").second["error"],
             "an API key is needed, as `authorization: Bearer <key>` or `x-api-key: <key>`");
+  EXPECT_EQ(Post("/v2/repository/index", "").first, 401);
+  EXPECT_EQ(Post("/v2/repository/index", "", {{"X-Api-Key", "good"}}).first, 200);
   EXPECT_EQ(Get("/v2/models", {{"Authorization", "Bearer good"}}).first, 200);
   EXPECT_EQ(Get("/v2/models", {{"X-Api-Key", "good"}}).first, 200);
   EXPECT_EQ(Get("/v2/health/live").first, 200);
