@@ -70,6 +70,12 @@ def test_the_client_sees_the_server_and_its_models(client):
     assert client.is_model_ready(NULL) and not client.is_model_ready("nobody")
     assert [(one["name"], one["shape"]) for one in client.get_model_metadata("echo")["inputs"]] == [
         ("A", [-1]), ("B", [2, -1]), ("C", [-1, -1])]
+    assert client.get_model_repository_index() == [
+        {"name": name, "version": "1", "state": "READY"} for name in (EN_PT, "echo", NULL)]
+    config = client.get_model_config("echo")
+    assert (config["name"], config["max_batch_size"], config["model_transaction_policy"]) == ("echo", 0, {"decoupled": False})
+    assert [(one["name"], one["data_type"], one["dims"]) for one in config["input"]] == [
+        ("A", "TYPE_FP32", [-1]), ("B", "TYPE_INT8", [2, -1]), ("C", "TYPE_FP16", [-1, -1])]
 
 
 @pytest.mark.parametrize("binary_in", [True, False], ids=["binary in", "JSON in"])

@@ -59,6 +59,7 @@ def calls(daemon):
     return [
         (daemon.kserve.ModelInfer, null_request()),
         (daemon.kserve.ModelMetadata, kserve.ModelMetadataRequest(name=NULL)),
+        (daemon.kserve.ModelConfig, kserve.ModelConfigRequest(name=NULL)),
         (daemon.translation.Translate, translate_request("Hello.")),
         (daemon.translation.StreamTranslate, translate_request("Hello.")),
         (daemon.translation.ListLanguages, translation.ListLanguagesRequest()),

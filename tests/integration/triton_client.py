@@ -12,6 +12,12 @@ assert client.get_server_metadata().name == "millrace"
 assert client.is_model_ready("null") and not client.is_model_ready("nobody")
 metadata = client.get_model_metadata("echo")
 assert [tensor.name for tensor in metadata.inputs] == ["A", "B", "C"], metadata
+config = client.get_model_config("echo").config
+assert (config.name, config.max_batch_size) == ("echo", 0), config
+assert [(tensor.name, tensor.data_type, list(tensor.dims)) for tensor in config.input] == [
+    ("A", triton.model_config_pb2.TYPE_FP32, [-1]), ("B", triton.model_config_pb2.TYPE_INT8, [2, -1]),
+    ("C", triton.model_config_pb2.TYPE_FP16, [-1, -1])], config
+assert [(tensor.name, list(tensor.dims)) for tensor in config.output] == [("X", [-1]), ("Y", [2, -1]), ("Z", [-1, -1])], config
 
 values = {"A": np.arange(5, dtype=np.float32), "B": np.arange(10, dtype=np.int8).reshape(2, 5),
           "C": np.linspace(0, 1, 5, dtype=np.float16).reshape(1, 5)}

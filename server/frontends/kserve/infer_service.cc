@@ -8,6 +8,7 @@
 #include "server/frontends/grpc/call_metadata.h"
 #include "server/frontends/grpc/unary_call.h"
 #include "server/frontends/kserve/infer_codec.h"
+#include "server/frontends/kserve/model_config.h"
 
 namespace millrace::server {
 namespace {
@@ -46,6 +47,10 @@ InferService::InferService(Services& services, std::function<bool()> ready)
                              [this](const ByteCall& call, const auto& request, auto& response) {
                                return ModelMetadata(call, request, response);
                              }));
+  Serve("ModelConfig", Answering<ModelConfigRequest, ModelConfigResponse>(
+                           [this](const ByteCall& call, const auto& request, auto& response) {
+                             return ModelConfig(call, request, response);
+                           }));
   Serve("ModelInfer", UnaryCall<InferTask>::Serving(services_));
 }
 
@@ -83,6 +88,17 @@ absl::Status InferService::ModelMetadata(const ByteCall& call,
     for (const models::TensorSpec& spec : infer->inputs) AddTensor(spec, *response.add_inputs());
     for (const models::TensorSpec& spec : infer->outputs) AddTensor(spec, *response.add_outputs());
   }
+  return absl::OkStatus();
+}
+
+absl::Status InferService::ModelConfig(const ByteCall& call,
+                                       const inference::ModelConfigRequest& request,
+                                       inference::ModelConfigResponse& response) const {
+  if (absl::Status status = Authenticate(services_.keys, call, Role::kUser); !status.ok())
+    return status;
+  const auto model = services_.models.Find(request.name(), request.version());
+  if (!model.ok()) return model.status();
+  DescribeModel((*model)->info(), *response.mutable_config());
   return absl::OkStatus();
 }
 

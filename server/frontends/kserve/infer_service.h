@@ -21,6 +21,8 @@ class InferService final : public RpcService {
                               inference::ServerMetadataResponse& response) const;
   absl::Status ModelMetadata(const ByteCall& call, const inference::ModelMetadataRequest& request,
                              inference::ModelMetadataResponse& response) const;
+  absl::Status ModelConfig(const ByteCall& call, const inference::ModelConfigRequest& request,
+                           inference::ModelConfigResponse& response) const;
 
   Services& services_;
   const std::function<bool()> ready_;

@@ -123,13 +123,13 @@ int64_t AppendAll(const std::string& data, std::string& json) {
   return -1;
 }
 
-int64_t AppendStrings(const std::string& data, std::string& json) {
+int64_t AppendStrings(std::string_view data, std::string& json) {
   size_t at = 0;
   for (int64_t i = 0; data.size() - at >= sizeof(uint32_t); ++i) {
     uint32_t size = 0;
     std::memcpy(&size, data.data() + at, sizeof(size));
     at += sizeof(size);
-    const std::string_view element = std::string_view(data).substr(at, size);
+    const std::string_view element = data.substr(at, size);
     at += element.size();
     if (!models::IsValidUtf8(element)) return i;
     if (i != 0) json += ',';

@@ -4,8 +4,11 @@
 
 #include "absl/strings/str_cat.h"
 #include "httplib.h"
+#include "models/core/strings.h"
 #include "nlohmann/json.hpp"
+#include "server/frontends/kserve/model_config.h"
 #include "server/http/http_routes.h"
+#include "server/http/json_body.h"
 
 namespace millrace {
 namespace {
@@ -36,6 +39,28 @@ Json SummaryToJson(const ModelStatusView& model) {
                {"state", std::string(ToString(model.state))}};
   if (!model.error.empty()) json["error"] = model.error;
   return json;
+}
+
+// An entry of Triton's index of the repository. It knows no other states, and a version only of
+// what serves.
+Json IndexEntry(const ModelStatusView& model) {
+  const bool ready = model.state == ModelState::kReady;
+  Json json = {{"name", model.info.name}};
+  if (ready) json["version"] = absl::StrCat(model.info.version);
+  json["state"] = ready ? "READY" : model.state == ModelState::kLoading ? "LOADING" : "UNAVAILABLE";
+  if (!model.error.empty()) json["reason"] = model.error;
+  return json;
+}
+
+// Returns whether only models that serve are asked for; the body may be empty.
+absl::StatusOr<bool> OnlyReady(const std::string& body) {
+  if (body.empty()) return false;
+  const auto members = ParseJsonObject(body);
+  if (!members.ok()) return members.status();
+  const auto ready = members->find("ready");
+  if (ready == members->end()) return false;
+  if (!ready->is_boolean()) return absl::InvalidArgumentError("ready: must be true or false");
+  return ready->get<bool>();
 }
 
 // Add what is known of a loaded model by its task.
@@ -135,6 +160,18 @@ void AddKServeRoutes(HttpServer& server, const ServerView& view, const ApiKeySto
                  models.push_back(SummaryToJson(model));
                Send(response, 200, {{"models", std::move(models)}});
              }));
+  routes.Post("/v2/repository/index",
+              guarded([&view](const httplib::Request& request, httplib::Response& response) {
+                const auto only_ready = OnlyReady(request.body);
+                if (!only_ready.ok())
+                  return SendError(response, 400, std::string(Message(only_ready.status())));
+                Json index = Json::array();
+                for (const ModelStatusView& model : view.Models()) {
+                  if (!*only_ready || model.state == ModelState::kReady)
+                    index.push_back(IndexEntry(model));
+                }
+                Send(response, 200, index);
+              }));
   constexpr char kModel[] = "/v2/models/([^/]+)(/versions/([^/]+))?";
   routes.Get(kModel, guarded([&view](const httplib::Request& request, httplib::Response& response) {
                if (const auto model = FindModel(view, request, response))
@@ -146,6 +183,16 @@ void AddKServeRoutes(HttpServer& server, const ServerView& view, const ApiKeySto
                if (!model) return;
                const bool ready = model->state == ModelState::kReady && view.Ready();
                Send(response, ready ? 200 : 503, {{"name", model->info.name}, {"ready", ready}});
+             }));
+  routes.Get(absl::StrCat(kModel, "/config"),
+             guarded([&view](const httplib::Request& request, httplib::Response& response) {
+               const auto model = FindModel(view, request, response);
+               if (!model) return;
+               // Of others the tensors are not known.
+               if (model->state == ModelState::kReady)
+                 return Send(response, 200, server::ModelConfigJson(model->info));
+               SendError(response, 404,
+                         absl::StrCat("model '", model->info.name, "' is not loaded"));
              }));
 }
 

@@ -37,7 +37,10 @@ class RestReader final : public nlohmann::json_sax<nlohmann::json> {
   bool number_integer(int64_t value) override { return Scalar(value); }
   bool number_unsigned(uint64_t value) override { return Scalar(value); }
   bool number_float(double value, const std::string&) override { return Scalar(value); }
-  bool string(std::string& value) override { return Scalar(std::string_view(value)); }
+  bool string(std::string& value) override {
+    const std::string_view text = value;
+    return Scalar(text);
+  }
   bool binary(nlohmann::json::binary_t&) override { return true; }  // JSON has none
 
   bool start_object(size_t) override {

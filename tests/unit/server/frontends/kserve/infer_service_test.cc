@@ -9,12 +9,14 @@
 #include <functional>
 #include <future>
 #include <memory>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <tuple>
 #include <utility>
 #include <vector>
 
+#include "server/frontends/kserve/model_config.h"
 #include "tests/fakes/joining_thread.h"
 #include "tests/unit/server/frontends/test_server.h"
 #include "tests/unit/server/requests/infer_request.h"
@@ -320,6 +322,45 @@ TEST(InferServiceTest, SaysWhatServes) {
   grpc::ClientContext other;
   request.set_name("nil");
   EXPECT_EQ(stub->ModelMetadata(&other, request, &response).error_code(), StatusCode::NOT_FOUND);
+}
+
+TEST(InferServiceTest, DescribesModelsAsTritonDoes) {
+  TestServer server;
+  server.Add(InferInfo("null"), {});
+  server.Add(TranslatorInfo("en-pt", "en", "pt"), {});
+  auto stub = GRPCInferenceService::NewStub(server.channel);
+  inference::ModelConfigResponse response;
+  const auto ask = [&](const char* name) {
+    grpc::ClientContext context;
+    inference::ModelConfigRequest request;
+    request.set_name(name);
+    return stub->ModelConfig(&context, request, &response).error_code();
+  };
+  EXPECT_EQ(ask("null"), StatusCode::OK);
+  EXPECT_EQ(response.config().name(), "null");
+  EXPECT_EQ(response.config().platform(), "torchscript");
+  EXPECT_EQ(response.config().max_batch_size(), 0);
+  EXPECT_EQ(response.config().input(0).name(), "INPUT0");
+  EXPECT_EQ(response.config().input(0).data_type(), inference::TYPE_FP32);
+  EXPECT_EQ(response.config().input(0).dims(0), 4);
+  EXPECT_EQ(response.config().output(0).dims(0), 4);
+  EXPECT_FALSE(response.config().model_transaction_policy().decoupled());
+  EXPECT_EQ(ask("en-pt"), StatusCode::OK);
+  EXPECT_EQ(response.config().input_size(), 0);
+  EXPECT_EQ(ask("nil"), StatusCode::NOT_FOUND);
+}
+
+// The wire's names of types are made of ours.
+TEST(ModelConfigTest, EveryTypeHasItsPlace) {
+  models::ModelInfo info;
+  for (int type = 0; type <= static_cast<int>(models::DataType::kBytes); ++type)
+    info.infer().inputs.push_back({"X", static_cast<models::DataType>(type), {}});
+  inference::ModelConfig config;
+  DescribeModel(info, config);
+  std::set<int> types;
+  for (const auto& input : config.input()) types.insert(input.data_type());
+  EXPECT_EQ(types.size(), info.infer().inputs.size());
+  EXPECT_FALSE(types.contains(inference::TYPE_INVALID));
 }
 
 }  // namespace

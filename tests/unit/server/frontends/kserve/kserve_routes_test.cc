@@ -67,6 +67,14 @@ class KServeRoutesTest : public ::testing::Test {
     return {result->status, nlohmann::json::parse(result->body)};
   }
 
+  std::pair<int, nlohmann::json> Post(const std::string& path, const std::string& body,
+                                      const httplib::Headers& headers = {}) {
+    const auto result =
+        httplib::Client("127.0.0.1", server_->port()).Post(path, headers, body, "application/json");
+    if (!result) return {0, nullptr};
+    return {result->status, nlohmann::json::parse(result->body)};
+  }
+
   FakeView view_;
   std::unique_ptr<HttpServer> server_;
 };
@@ -115,12 +123,46 @@ TEST_F(KServeRoutesTest, ModelMetadata) {
   EXPECT_EQ(Get("/v2/models/null/versions/3").second, body);
 }
 
+TEST_F(KServeRoutesTest, ModelConfigIsTritons) {
+  view_.models.back().info.infer().inputs.push_back({"TEXT", models::DataType::kBytes, {1}});
+  Start();
+  for (const char* path : {"/v2/models/null/config", "/v2/models/null/versions/3/config"}) {
+    EXPECT_EQ(Get(path), std::pair(200, json::parse(R"({
+        "name": "null", "platform": "torchscript", "max_batch_size": 0,
+        "input": [{"name": "INPUT0", "data_type": "TYPE_FP32", "dims": [64]},
+                  {"name": "TEXT", "data_type": "TYPE_STRING", "dims": [1]}],
+        "output": [{"name": "OUTPUT0", "data_type": "TYPE_INT64", "dims": [-1, 2]}],
+        "model_transaction_policy": {"decoupled": false}})")));
+  }
+  EXPECT_EQ(Get("/v2/models/broken/config"),
+            std::pair(404, json({{"error", "model 'broken' is not loaded"}})));
+  EXPECT_EQ(Get("/v2/models/other/config").first, 404);
+}
+
 TEST_F(KServeRoutesTest, OfAModelThatIsNotReadyOnlyItsStateIsKnown) {
   Start();
   EXPECT_EQ(Get("/v2/models/broken").second, json({{"name", "broken"},
                                                    {"versions", {"1"}},
                                                    {"state", "FAILED"},
                                                    {"error", "bad \xef\xbf\xbd bytes"}}));
+}
+
+TEST_F(KServeRoutesTest, IndexHasTheStatesThatTritonKnows) {
+  view_.models.push_back(view_.models.front());
+  view_.models.back().state = ModelState::kLoading;
+  view_.models.back().error.clear();
+  Start();
+  const json ready = {{"name", "null"}, {"version", "3"}, {"state", "READY"}};
+  const json all = {
+      {{"name", "broken"}, {"state", "UNAVAILABLE"}, {"reason", "bad \xef\xbf\xbd bytes"}},
+      ready,
+      {{"name", "broken"}, {"state", "LOADING"}}};
+  for (const char* body : {"", "{}", "{\"ready\":false}"})
+    EXPECT_EQ(Post("/v2/repository/index", body), std::pair(200, all)) << body;
+  EXPECT_EQ(Post("/v2/repository/index", "{\"ready\":true}"), std::pair(200, json::array({ready})));
+  EXPECT_EQ(Post("/v2/repository/index", "{\"ready\":1}"),
+            std::pair(400, json({{"error", "ready: must be true or false"}})));
+  EXPECT_EQ(Post("/v2/repository/index", "[").first, 400);
 }
 
 TEST_F(KServeRoutesTest, ModelReady) {
@@ -155,14 +197,16 @@ TEST_F(KServeRoutesTest, KeysGuardAllButHealth) {
   std::filesystem::remove(file);
   ASSERT_TRUE(keys.ok()) << keys.status();
   Start(keys->get());
-  for (const char* path :
-       {"/v2", "/v2/models", "/v2/models/null", "/v2/models/null/ready", "/v2/models/other"}) {
+  for (const char* path : {"/v2", "/v2/models", "/v2/models/null", "/v2/models/null/ready",
+                           "/v2/models/null/config", "/v2/models/other"}) {
     EXPECT_EQ(Get(path).first, 401) << path;
     EXPECT_EQ(Get(path, {{"Authorization", "Bearer bad"}}).first, 401) << path;
     EXPECT_EQ(Get(path, {{"X-Api-Key", "bad"}}).first, 401) << path;
   }
   EXPECT_EQ(Get("/v2/models").second["error"],
             "an API key is needed, as `authorization: Bearer <key>` or `x-api-key: <key>`");
+  EXPECT_EQ(Post("/v2/repository/index", "").first, 401);
+  EXPECT_EQ(Post("/v2/repository/index", "", {{"X-Api-Key", "good"}}).first, 200);
   EXPECT_EQ(Get("/v2/models", {{"Authorization", "Bearer good"}}).first, 200);
   EXPECT_EQ(Get("/v2/models", {{"X-Api-Key", "good"}}).first, 200);
   EXPECT_EQ(Get("/v2/health/live").first, 200);
