@@ -188,7 +188,7 @@ void AddKServeRoutes(HttpServer& server, const ServerView& view, const ApiKeySto
              guarded([&view](const httplib::Request& request, httplib::Response& response) {
                const auto model = FindModel(view, request, response);
                if (!model) return;
-               // Of others the tensors are not known.
+               // The tensors of other models are not known.
                if (model->state == ModelState::kReady)
                  return Send(response, 200, server::ModelConfigJson(model->info));
                SendError(response, 404,
