@@ -227,7 +227,7 @@ class HttpInference final : public HttpExchange {
 
  private:
   std::optional<absl::Status> Take() override {
-    const std::optional<absl::Status> end = reply_->Wait(kLook);
+    std::optional<absl::Status> end = reply_->Wait(kLook);
     if (!end) return std::nullopt;
     if (end->ok()) received_ = reply_->output().outputs.front().data.size();
     reply_.reset();
