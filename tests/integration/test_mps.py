@@ -76,11 +76,12 @@ def test_with_a_patched_libtorch_each_worker_has_graphs_of_its_own(daemon, tmp_p
 
 
 def test_without_an_encode_lock_shared_graphs_end_the_daemon(tmp_path):
-    """What the lock is for: the same with graphs that all threads share, of a libtorch that claims to be patched."""
+    """What the lock is for: the same with graphs that all threads share, of a libtorch that claims to be patched. Encoding takes so
+    long that the workers' warm-ups meet, whatever else the machine does."""
     models = repository.link(tmp_path / "models", NULL, EN_PT)
     with pytest.raises(AssertionError, match="two threads encode one graph"):
         with start(tmp_path, "--max-in-flight", WORKERS, "--i-accept-unsafe-concurrency", models=models, seconds=400,
-                   MPS_STANDIN_FAULTS="patch_level=1 shared_caches=1"):
+                   MPS_STANDIN_FAULTS="patch_level=1 shared_caches=1 encode_microseconds=1000"):
             pass
 
 
