@@ -71,7 +71,7 @@ class RepositoryTest : public ::testing::Test {
   testing::FakeDevice device_;
   const std::unique_ptr<runtime::WorkerContext> context_ = device_.EnterWorker();
   Metrics metrics_{BuildInfo{}};
-  Scheduler scheduler_{{}};
+  Scheduler scheduler_{{.workers = 4}};  // the most that a test starts
   ModelDirectory directory_;
   std::unique_ptr<models::ModelRepository> repository_;
   std::unique_ptr<ModelManager> manager_;
