@@ -257,7 +257,6 @@ class Server {
   // ends the rest. A second signal shortens the waits. Runs once, after Start, perhaps while the
   // main thread loads a model.
   void Drain() {
-    if (shutdown_.requested()) logging::Info("stopping", {{"signal", shutdown_.signal()}});
     NotifySystemd("STOPPING=1");
     status_.SetReady(false);
     if (grpc_ != nullptr) {

@@ -34,7 +34,10 @@ void ShutdownSequence::OnSignal(int signal) {
     if (count == 2) forcing_signal_ = signal;
   }
   changed_.NotifyAll();
-  if (count == 1) interrupt_();
+  if (count == 1) {
+    logging::Info("stopping", {{"signal", signal}});
+    interrupt_();
+  }
   if (count == 2) {
     logging::Warning("stopping at once", {{"signal", signal}});
     guard_.Arm(kForcedGrace, StatusOf(signal), "a second signal came");
