@@ -126,7 +126,7 @@ TEST_F(RestInferRoutesTest, TheContentTypeDoesNotMatterAndTheBodyMayBeLarge) {
 
 TEST_F(RestInferRoutesTest, ErrorsAreTheProtocols) {
   Serve();
-  const auto expect = [this](const Answer& answer, int status, const std::string& message) {
+  const auto expect = [](const Answer& answer, int status, const std::string& message) {
     EXPECT_EQ(answer.status, status) << message;
     EXPECT_EQ(answer.Header("Content-Type"), "application/json");
     EXPECT_EQ(answer.error(), message);
