@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "models/kernels/parallel_for.h"
+#include "mps_runtime/base/check.h"
 #include "mps_runtime/base/clock.h"
 #include "mps_runtime/base/mutex.h"
 
@@ -75,7 +76,11 @@ class SharedLoops {
   SharedLoops& operator=(const SharedLoops&) = delete;
 
   // Returns the loops of a worker, 0 .. workers - 1.
-  SharedLoop& of(int worker) { return loops_[static_cast<size_t>(worker)]; }
+  SharedLoop& of(int worker) {
+    MILLRACE_CHECK(worker >= 0 && static_cast<size_t>(worker) < loops_.size(),
+                   "the scheduler was told of fewer workers than there are");
+    return loops_[static_cast<size_t>(worker)];
+  }
 
   // Tells owners how many idle workers may help, and how many of these sleep. An idle worker that
   // is counted here before it looks at HasOpen misses no loop: it sees the loop, or is woken.
