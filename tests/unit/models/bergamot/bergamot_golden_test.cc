@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "models/bergamot/aten_engine.h"
@@ -17,6 +18,7 @@
 #include "models/bergamot/int8_engine.h"
 #include "models/translation/vocabulary.h"
 #include "tests/fakes/fake_worker_context.h"
+#include "tests/fakes/golden_share.h"
 #include "tests/fakes/needed.h"
 #include "tests/unit/models/bergamot/tiny_model.h"
 #include "tests/unit/models/translation/models_folder.h"
@@ -68,7 +70,7 @@ struct Direction {
   std::string expected_file;
 };
 
-class BergamotGoldenTest : public testing::TestWithParam<Direction> {
+class BergamotGoldenTest : public ::testing::TestWithParam<Direction> {
  protected:
   void SetUp() override {
     const auto folder = translation::ModelsFolder() / GetParam().model / "1";
@@ -83,6 +85,8 @@ class BergamotGoldenTest : public testing::TestWithParam<Direction> {
     expected_ = ReadLines(GetParam().expected_file);
     ASSERT_EQ(sources_.size(), 250u);
     ASSERT_EQ(expected_.size(), sources_.size());
+    sources_ = testing::GoldenShare(std::move(sources_));
+    expected_ = testing::GoldenShare(std::move(expected_));
   }
 
   std::vector<std::string> Translate(const translation::TranslationEngine& engine,
@@ -129,8 +133,8 @@ class BergamotGoldenTest : public testing::TestWithParam<Direction> {
 
 INSTANTIATE_TEST_SUITE_P(
     Models, BergamotGoldenTest,
-    testing::Values(Direction{"bergamot-en-pt", "en.txt", "en-pt.expected.txt"},
-                    Direction{"bergamot-pt-en", "pt.txt", "pt-en.expected.txt"}),
+    ::testing::Values(Direction{"bergamot-en-pt", "en.txt", "en-pt.expected.txt"},
+                      Direction{"bergamot-pt-en", "pt.txt", "pt-en.expected.txt"}),
     [](const auto& info) { return info.param.model == "bergamot-en-pt" ? "EnPt" : "PtEn"; });
 
 TEST_P(BergamotGoldenTest, TranslatesAsThePublishedEngineInAnyBatch) {

@@ -19,6 +19,7 @@
 #include "models/vits/vits_encoder.h"
 #include "models/vits/vits_weights.h"
 #include "tests/fakes/fake_worker_context.h"
+#include "tests/fakes/golden_share.h"
 #include "tests/fakes/threads_loop_runner.h"
 
 namespace millrace::vits {
@@ -82,7 +83,7 @@ TEST_P(VitsGoldenTest, SamplesEqualThoseOfOnnxruntime) {
   ASSERT_EQ(all.size(), 20U);
   models::FakeWorkerContext context;
   float greatest = 0;
-  for (const Golden& golden : all) {
+  for (const Golden& golden : testing::GoldenShare(all)) {
     const std::vector<float> silence(2 * golden.phonemes.size());
     auto encoded = encoder.Forward(golden.phonemes, silence, 0, 1, 0);
     const int64_t frames =
