@@ -15,7 +15,7 @@
 #include "tests/fakes/joining_thread.h"
 #include "tests/fakes/needed.h"
 #include "tests/fakes/temporary_folder.h"
-#include "tests/unit/server/frontends/test_server.h"
+#include "tests/unit/server/frontends/http/translation_routes_fixture.h"
 
 namespace millrace::server {
 namespace {
@@ -23,74 +23,12 @@ namespace {
 using nlohmann::json;
 using ::testing::HasSubstr;
 
-// "<model's pair>(<text>)".
-void Wrap(models::Request& request) {
-  const auto& input = std::get<models::TranslateInput>(request.input());
-  for (size_t i = 0; i < input.texts.size(); ++i) {
-    models::TranslateOutput part;
-    part.text_index = i;
-    part.text = input.source_language + input.target_language + "(" + input.texts[i] + ")";
-    if (input.format == models::TextFormat::kHtml) part.text += "html";
-    part.text_finished = true;
-    request.Emit(std::move(part));
-  }
-  request.Finish(absl::OkStatus());
-}
-
-class DeepLRoutesTest : public ::testing::Test {
+class DeepLRoutesTest : public TranslationRoutesTest {
  protected:
-  void Serve(HttpTranslator::Options options = {}, TestServer::Options server = {}) {
-    server_ = std::make_unique<TestServer>(server);
-    HttpServer::Options http;
-    http.address = "127.0.0.1:0";
-    http_ = std::make_unique<HttpServer>(http);
-    AddDeepLRoutes(*http_, server_->services(),
-                   std::make_shared<HttpTranslator>(server_->services(), std::move(options)));
-    ASSERT_TRUE(http_->Start().ok());
+  void AddRoutes(HttpServer& http, Services& services,
+                 std::shared_ptr<HttpTranslator> translator) override {
+    AddDeepLRoutes(http, services, std::move(translator));
   }
-  void AddModels(const testing::ModelHooks& hooks = {.complete = Wrap}) {
-    server_->Add(TranslatorInfo("en-pt", "en", "pt"), hooks);
-    server_->Add(TranslatorInfo("pt-en", "pt", "en"), hooks);
-  }
-  void TearDown() override {
-    if (server_ != nullptr) server_->Stop();
-    if (http_ != nullptr) http_->Stop();
-  }
-
-  struct Answer {
-    int status = 0;
-    httplib::Headers headers;
-    json body;
-
-    std::string error() const { return body.at("message"); }
-  };
-  static Answer Of(const httplib::Result& result) {
-    if (!result) return {};
-    return {result->status, result->headers, json::parse(result->body)};
-  }
-  Answer Post(const std::string& path, const json& body, const httplib::Headers& headers = {}) {
-    httplib::Client client("127.0.0.1", http_->port());
-    return Of(client.Post(path, headers, body.dump(), "application/json"));
-  }
-  Answer PostForm(const std::string& path, const std::string& body) {
-    httplib::Client client("127.0.0.1", http_->port());
-    return Of(client.Post(path, body, "application/x-www-form-urlencoded"));
-  }
-  // As DeepL's Python client asks: with a form as the body.
-  Answer Get(const std::string& path, const std::string& body = "",
-             const httplib::Headers& headers = {}) {
-    httplib::Client client("127.0.0.1", http_->port());
-    httplib::Request request;
-    request.method = "GET";
-    request.path = path;
-    request.headers = headers;
-    request.set_header("Content-Type", "application/x-www-form-urlencoded");
-    request.body = body;
-    return Of(client.send(request));
-  }
-
-  std::unique_ptr<TestServer> server_;
-  std::unique_ptr<HttpServer> http_;
 };
 
 const json kGood = {{"text", {"a", "é"}}, {"source_lang", "EN"}, {"target_lang", "PT-BR"}};
@@ -183,7 +121,7 @@ TEST_F(DeepLRoutesTest, ErrorsHaveTheOriginalsShape) {
 TEST_F(DeepLRoutesTest, AnOverloadedServerSaysWhenToComeBack) {
   Gate gate;
   Serve({.max_connections = 1});
-  AddModels({.forward = [&gate](models::Request&) { gate.Pass(); }, .complete = Wrap});
+  AddModels({.forward = [&gate](models::Request&) { gate.Pass(); }, .complete = WrapTexts});
   const testing::JoiningThread first([&] { EXPECT_EQ(Post("/v2/translate", kGood).status, 200); });
   gate.AwaitInside();
   const Answer refused = Post("/v2/translate", kGood);
@@ -203,9 +141,9 @@ TEST_F(DeepLRoutesTest, RequestsAreCountedWithTheOthersOverHttp) {
   AddModels();
   Post("/v2/translate", kGood);
   Post("/v2/translate", json::object());
-  Await([this] { return server_->admission.in_flight() == 0; });
-  EXPECT_EQ(server_->Count("en-pt", Method::kHttpTranslate, absl::StatusCode::kOk), 1);
-  EXPECT_EQ(server_->Count("", Method::kHttpTranslate, absl::StatusCode::kInvalidArgument), 1);
+  Await([this] { return backend_->admission.in_flight() == 0; });
+  EXPECT_EQ(backend_->Count("en-pt", Method::kHttpTranslate, absl::StatusCode::kOk), 1);
+  EXPECT_EQ(backend_->Count("", Method::kHttpTranslate, absl::StatusCode::kInvalidArgument), 1);
 }
 
 TEST_F(DeepLRoutesTest, AKeyIsNeededEverywhere) {

@@ -15,7 +15,7 @@
 #include "tests/fakes/joining_thread.h"
 #include "tests/fakes/needed.h"
 #include "tests/fakes/temporary_folder.h"
-#include "tests/unit/server/frontends/test_server.h"
+#include "tests/unit/server/frontends/http/translation_routes_fixture.h"
 
 namespace millrace::server {
 namespace {
@@ -24,71 +24,12 @@ using nlohmann::json;
 using ::testing::HasSubstr;
 using testing::JoiningThread;
 
-// "<model's pair>(<text>)", and as many alternatives as are wanted.
-void Wrap(models::Request& request) {
-  const auto& input = std::get<models::TranslateInput>(request.input());
-  for (size_t i = 0; i < input.texts.size(); ++i) {
-    models::TranslateOutput part;
-    part.text_index = i;
-    part.text = input.source_language + input.target_language + "(" + input.texts[i] + ")";
-    if (input.format == models::TextFormat::kHtml) part.text += "html";
-    part.text_finished = true;
-    for (int k = 1; k < input.search.hypotheses.value_or(1); ++k)
-      part.alternatives.push_back({std::to_string(k), 0});
-    request.Emit(std::move(part));
-  }
-  request.Finish(absl::OkStatus());
-}
-
-class LibreTranslateRoutesTest : public ::testing::Test {
+class LibreTranslateRoutesTest : public TranslationRoutesTest {
  protected:
-  void Serve(HttpTranslator::Options options = {}, TestServer::Options server = {}) {
-    server_ = std::make_unique<TestServer>(server);
-    HttpServer::Options http;
-    http.address = "127.0.0.1:0";
-    http_ = std::make_unique<HttpServer>(http);
-    AddLibreTranslateRoutes(
-        *http_, server_->services(),
-        std::make_shared<HttpTranslator>(server_->services(), std::move(options)));
-    ASSERT_TRUE(http_->Start().ok());
+  void AddRoutes(HttpServer& http, Services& services,
+                 std::shared_ptr<HttpTranslator> translator) override {
+    AddLibreTranslateRoutes(http, services, std::move(translator));
   }
-  void AddModels(const testing::ModelHooks& hooks = {.complete = Wrap}) {
-    models::ModelInfo info = TranslatorInfo("en-pt", "en", "pt");
-    info.translation().max_hypotheses = 3;
-    server_->Add(info, hooks);
-    server_->Add(TranslatorInfo("pt-en", "pt", "en"), hooks);
-  }
-  void TearDown() override {
-    if (server_ != nullptr) server_->Stop();
-    if (http_ != nullptr) http_->Stop();
-  }
-
-  struct Answer {
-    int status = 0;
-    httplib::Headers headers;
-    json body;
-
-    std::string error() const { return body.at("error"); }
-  };
-  static Answer Of(const httplib::Result& result) {
-    if (!result) return {};
-    return {result->status, result->headers, json::parse(result->body)};
-  }
-  Answer Post(const std::string& path, const json& body, const httplib::Headers& headers = {}) {
-    httplib::Client client("127.0.0.1", http_->port());
-    return Of(client.Post(path, headers, body.dump(), "application/json"));
-  }
-  Answer PostForm(const std::string& path, const std::string& body) {
-    httplib::Client client("127.0.0.1", http_->port());
-    return Of(client.Post(path, body, "application/x-www-form-urlencoded"));
-  }
-  Answer Get(const std::string& path) {
-    httplib::Client client("127.0.0.1", http_->port());
-    return Of(client.Get(path));
-  }
-
-  std::unique_ptr<TestServer> server_;
-  std::unique_ptr<HttpServer> http_;
 };
 
 TEST_F(LibreTranslateRoutesTest, TranslatesATextAndAList) {
@@ -128,7 +69,7 @@ TEST_F(LibreTranslateRoutesTest, TheModelOfThePairGoesBeforeOneOfManyLanguages) 
   Serve();
   models::ModelInfo many = TranslatorInfo("a-many", "en", "pt");
   many.translation().source_languages = many.translation().target_languages = {"en", "pt", "de"};
-  server_->Add(many, {.complete = [](models::Request&) { FAIL() << "the wrong model"; }});
+  backend_->Add(many, {.complete = [](models::Request&) { FAIL() << "the wrong model"; }});
   AddModels();
   EXPECT_EQ(Post("/translate", {{"q", "a"}, {"source", "en"}, {"target", "pt"}}).status, 200);
 }
@@ -165,7 +106,7 @@ TEST_F(LibreTranslateRoutesTest, EachTextOfAListHasALanguageOfItsOwn) {
   MILLRACE_NEEDS(models::CanDetectLanguages(), "built without a detector");
   Serve();
   AddModels();
-  server_->Add(TranslatorInfo("en-de", "en", "de"), {.complete = Wrap});
+  backend_->Add(TranslatorInfo("en-de", "en", "de"), {.complete = WrapTexts});
   const std::string english = "Where is the nearest station, please?";
   const std::string portuguese = "Onde fica a estação mais próxima, por favor?";
   const Answer answer =
@@ -182,7 +123,7 @@ TEST_F(LibreTranslateRoutesTest, EachTextOfAListHasALanguageOfItsOwn) {
   EXPECT_EQ(detected[1]["language"], "pt");
   EXPECT_GT(detected[0]["confidence"], 80);
   EXPECT_GT(detected[1]["confidence"], 80);
-  Await([&] { return server_->admission.in_flight() == 0; });
+  Await([&] { return backend_->admission.in_flight() == 0; });
 }
 
 TEST_F(LibreTranslateRoutesTest, TextsThatAreInTheTargetLanguageStayBesideOthers) {
@@ -203,7 +144,7 @@ TEST_F(LibreTranslateRoutesTest, TextsThatAreInTheTargetLanguageStayBesideOthers
 
 TEST_F(LibreTranslateRoutesTest, LanguagesMayHaveTheOriginalsCodes) {
   Serve();
-  server_->Add(TranslatorInfo("en-br", "en", "pt-BR"), {.complete = Wrap});
+  backend_->Add(TranslatorInfo("en-br", "en", "pt-BR"), {.complete = WrapTexts});
   for (const char* target : {"pb", "pt-BR", "pt", "PT_br"}) {
     const Answer answer = Post("/translate", {{"q", "a"}, {"source", "en-US"}, {"target", target}});
     EXPECT_EQ(answer.body["translatedText"], "enpt-BR(a)") << target;
@@ -243,7 +184,7 @@ TEST_F(LibreTranslateRoutesTest, ErrorsHaveTheOriginalsShape) {
 TEST_F(LibreTranslateRoutesTest, AnOverloadedServerSaysWhenToComeBack) {
   Gate gate;
   Serve({.max_connections = 1});
-  AddModels({.forward = [&gate](models::Request&) { gate.Pass(); }, .complete = Wrap});
+  AddModels({.forward = [&gate](models::Request&) { gate.Pass(); }, .complete = WrapTexts});
   const json body = {{"q", "a"}, {"source", "en"}, {"target", "pt"}};
   {
     const JoiningThread first([&] { EXPECT_EQ(Post("/translate", body).status, 200); });
@@ -254,7 +195,7 @@ TEST_F(LibreTranslateRoutesTest, AnOverloadedServerSaysWhenToComeBack) {
     EXPECT_THAT(refused.error(), HasSubstr("1 HTTP connections"));
     gate.Open();
   }
-  server_->admission.Close();
+  backend_->admission.Close();
   EXPECT_EQ(Post("/translate", body).status, 503);
 }
 
@@ -264,7 +205,7 @@ TEST_F(LibreTranslateRoutesTest, BeforeItHasStartedItIsNotThere) {
 }
 
 TEST_F(LibreTranslateRoutesTest, ADeadlineIsHeld) {
-  TestServer::Options options;
+  TestBackend::Options options;
   options.max_request_time = std::chrono::milliseconds(1);
   Serve({}, options);
   AddModels({.complete = [](models::Request&) {}});

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "models/text/language_detector.h"
+#include "tests/fakes/needed.h"
 #include "tests/unit/server/requests/test_backend.h"
 #include "tests/unit/server/requests/test_models.h"
 
@@ -69,7 +70,7 @@ TEST_F(OpenAiNamesTest, AModelWithOneVoiceTakesAllOfOpenAis) {
 }
 
 TEST_F(OpenAiNamesTest, WithoutALanguageItIsThatOfTheText) {
-  if (!models::CanDetectLanguages()) GTEST_SKIP() << "this build detects no languages";
+  MILLRACE_NEEDS(models::CanDetectLanguages(), "this build detects no languages");
   AddPiper();
   AddKokoro();
   constexpr char kSpanish[] = "Buenos días a todos, ¿cómo están ustedes hoy?";

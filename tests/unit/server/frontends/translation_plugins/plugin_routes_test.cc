@@ -15,7 +15,7 @@
 #include "server/security/api_key_store.h"
 #include "tests/fakes/needed.h"
 #include "tests/fakes/temporary_folder.h"
-#include "tests/unit/server/frontends/test_server.h"
+#include "tests/unit/server/frontends/http/translation_routes_fixture.h"
 
 namespace millrace::server {
 namespace {
@@ -23,58 +23,18 @@ namespace {
 using nlohmann::json;
 using ::testing::HasSubstr;
 
-// "<model's pair>(<text>)".
-void Wrap(models::Request& request) {
-  const auto& input = std::get<models::TranslateInput>(request.input());
-  for (size_t i = 0; i < input.texts.size(); ++i) {
-    models::TranslateOutput part;
-    part.text_index = i;
-    part.text = input.source_language + input.target_language + "(" + input.texts[i] + ")";
-    if (input.format == models::TextFormat::kHtml) part.text += "html";
-    part.text_finished = true;
-    request.Emit(std::move(part));
-  }
-  request.Finish(absl::OkStatus());
-}
-
-class PluginRoutesTest : public ::testing::Test {
+class PluginRoutesTest : public TranslationRoutesTest {
  protected:
-  void Serve(HttpTranslator::Options options = {}, TestServer::Options server = {}) {
-    server_ = std::make_unique<TestServer>(server);
-    HttpServer::Options http;
-    http.address = "127.0.0.1:0";
-    http_ = std::make_unique<HttpServer>(http);
-    const auto translator =
-        std::make_shared<HttpTranslator>(server_->services(), std::move(options));
-    AddLibreTranslateRoutes(*http_, server_->services(), translator,
-                            AddTranslationPluginRoutes(*http_, server_->services(), translator));
-    ASSERT_TRUE(http_->Start().ok());
-    server_->Add(TranslatorInfo("en-pt", "en", "pt"), {.complete = Wrap});
-    server_->Add(TranslatorInfo("pt-en", "pt", "en"), {.complete = Wrap});
+  void AddRoutes(HttpServer& http, Services& services,
+                 std::shared_ptr<HttpTranslator> translator) override {
+    AddLibreTranslateRoutes(http, services, translator,
+                            AddTranslationPluginRoutes(http, services, translator));
   }
-  void TearDown() override {
-    if (server_ != nullptr) server_->Stop();
-    if (http_ != nullptr) http_->Stop();
-  }
-
-  struct Answer {
-    int status = 0;
-    httplib::Headers headers;
-    json body;
-  };
-  Answer Post(const std::string& path, const json& body, const httplib::Headers& headers = {}) {
-    httplib::Client client("127.0.0.1", http_->port());
-    const auto result = client.Post(path, headers, body.dump(), "application/json");
-    if (!result) return {};
-    return {result->status, result->headers, json::parse(result->body)};
-  }
-
-  std::unique_ptr<TestServer> server_;
-  std::unique_ptr<HttpServer> http_;
 };
 
 TEST_F(PluginRoutesTest, EachAnswersInItsOwnForm) {
   Serve();
+  AddModels();
   const json imme = {{"source_lang", "en"}, {"target_lang", "pt"}, {"text_list", {"a", "b"}}};
   EXPECT_EQ(Post("/imme", imme).body, json::parse(R"json({"translations": [
       {"detected_source_lang": "en", "text": "enpt(a)"},
@@ -102,6 +62,7 @@ TEST_F(PluginRoutesTest, EachAnswersInItsOwnForm) {
 
 TEST_F(PluginRoutesTest, LibreTranslateKeepsItsPath) {
   Serve();
+  AddModels();
   EXPECT_EQ(Post("/translate", {{"q", "a"}, {"source", "en"}, {"target", "pt"}}).body,
             json::parse(R"json({"translatedText": "enpt(a)"})json"));
   EXPECT_THAT(Post("/translate", {{"text", "a"}}).body["error"],
@@ -111,6 +72,7 @@ TEST_F(PluginRoutesTest, LibreTranslateKeepsItsPath) {
 TEST_F(PluginRoutesTest, TheLanguageIsDetected) {
   MILLRACE_NEEDS(models::CanDetectLanguages(), "built without a detector");
   Serve();
+  AddModels();
   const std::string text = "Onde fica a estação mais próxima?";
   EXPECT_EQ(Post("/kiss", {{"text", text}, {"from", "auto"}, {"to", "en"}}).body["src"], "pt");
   EXPECT_EQ(Post("/deeplx", {{"text", text}, {"target_lang", "EN"}}).body["source_lang"], "PT");
@@ -120,6 +82,7 @@ TEST_F(PluginRoutesTest, TheLanguageIsDetected) {
 
 TEST_F(PluginRoutesTest, EachIsRefusedInItsOwnForm) {
   Serve();
+  AddModels();
   const Answer imme = Post("/imme", {{"target_lang", "xx"}, {"text_list", {"a"}}});
   EXPECT_EQ(imme.status, 400);
   EXPECT_THAT(imme.body["error"], HasSubstr("source_lang, target_lang: no loaded model"));
@@ -136,6 +99,7 @@ TEST_F(PluginRoutesTest, EachIsRefusedInItsOwnForm) {
 
 TEST_F(PluginRoutesTest, BeforeItHasStartedItIsNotThere) {
   Serve({.started = [] { return false; }});
+  AddModels();
   const Answer answer = Post("/kiss", {{"text", "a"}, {"from", "en"}, {"to", "pt"}});
   EXPECT_EQ(answer.status, 503);
   EXPECT_EQ(answer.headers.find("Retry-After")->second, "1");
@@ -148,6 +112,7 @@ TEST_F(PluginRoutesTest, AKeyIsTakenInTheWaysOfTheOriginals) {
   const auto keys = ApiKeyStore::Open(file, {.poll_interval = std::chrono::milliseconds(0)});
   ASSERT_TRUE(keys.ok()) << keys.status();
   Serve({}, {.keys = keys->get()});
+  AddModels();
   const json body = {{"text", "a"}, {"from", "en"}, {"to", "pt"}};
   for (const std::string path : {"/kiss", "/translate"}) {
     EXPECT_EQ(Post(path + "?token=the-key-of-alice", body).status, 200);

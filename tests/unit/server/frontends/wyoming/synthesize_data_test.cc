@@ -8,6 +8,7 @@
 
 #include "models/text/language_detector.h"
 #include "nlohmann/json.hpp"
+#include "tests/fakes/needed.h"
 #include "tests/unit/server/requests/test_backend.h"
 #include "tests/unit/server/requests/test_models.h"
 
@@ -51,7 +52,7 @@ TEST_F(SynthesizeDataTest, WithoutAVoiceTheServersDefaultSpeaks) {
 }
 
 TEST_F(SynthesizeDataTest, WithoutAVoiceTheLanguageIsThatOfTheText) {
-  if (!models::CanDetectLanguages()) GTEST_SKIP() << "this build detects no languages";
+  MILLRACE_NEEDS(models::CanDetectLanguages(), "this build detects no languages");
   constexpr char kPortuguese[] = "Bom dia a todos, como vai você hoje?";
   EXPECT_EQ(Chosen("{}", kPortuguese), "rich  pt");
   EXPECT_EQ(Chosen(R"({"voice":{"language":"en-US"}})", kPortuguese), "cheap  en-US");
