@@ -122,6 +122,14 @@ TEST(FlagsTest, UnknownIsRefusedByNameWithTheNearest) {
   EXPECT_TRUE(Has(Refused({"serve", "extra"}).err, "unexpected argument extra"));
 }
 
+TEST(FlagsTest, WhatFollowsTwoDashesIsNoOption) {
+  EXPECT_EQ(Parse<TranslateCommand>({"translate", "--model", "m", "--", "--insecure"}).text,
+            "--insecure");
+  EXPECT_EQ(Parse<SynthesizeCommand>({"synthesize", "-o", "x.wav", "--", "-h"}).text, "-h");
+  EXPECT_EQ(Parse<TranslateCommand>({"translate", "a", "--"}).text, "a");
+  EXPECT_TRUE(Has(Refused({"translate", "--", "a", "b"}).err, "unexpected argument b"));
+}
+
 TEST(FlagsTest, BadValueNamesOptionValueAndAllowed) {
   const EarlyExit exit = Refused({"serve", "--workers", "99"});
   EXPECT_EQ(exit.status, kExitUsage);
