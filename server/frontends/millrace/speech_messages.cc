@@ -3,13 +3,10 @@
 #include <utility>
 
 #include "models/core/strings.h"
+#include "server/requests/speech_audio.h"
 
 namespace millrace::server {
 namespace {
-
-// The most audio in one streamed message: about 0.75 s of 22.05 kHz speech in 16 bits, so that a
-// player can start with the first.
-constexpr size_t kChunkBytes = 32 << 10;
 
 absl::StatusOr<models::AudioFormat> ToFormat(v1::AudioEncoding encoding,
                                              models::AudioFormat unspecified) {
@@ -117,16 +114,14 @@ void ForEachMessage(const models::AudioEncoderOptions& encoding, std::string_vie
   message.set_text(std::move(piece.text));
   *message.mutable_words() = std::move(piece.words);
   *message.mutable_phonemes() = std::move(piece.phonemes);
-  do {
-    const std::string_view chunk = audio.substr(0, kChunkBytes);
-    audio.remove_prefix(chunk.size());
+  ForEachChunk(audio, [&](std::string_view chunk, bool is_last) {
     message.set_audio(std::string(chunk));
-    message.set_sentence_finished(piece.sentence_ends && audio.empty());
+    message.set_sentence_finished(piece.sentence_ends && is_last);
     send(message);
     message.clear_text();
     message.clear_words();
     message.clear_phonemes();
-  } while (!audio.empty());
+  });
 }
 
 }  // namespace millrace::server
