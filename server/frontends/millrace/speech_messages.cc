@@ -25,11 +25,15 @@ absl::StatusOr<models::AudioFormat> ToFormat(v1::AudioEncoding encoding,
       return models::AudioFormat::kMp3;
     case v1::AUDIO_ENCODING_OGG_OPUS:
       return models::AudioFormat::kOggOpus;
+    case v1::AUDIO_ENCODING_MULAW:
+      return models::AudioFormat::kMuLaw;
+    case v1::AUDIO_ENCODING_ALAW:
+      return models::AudioFormat::kALaw;
     default:
       return absl::InvalidArgumentError(
           StrCat("encoding: ", static_cast<int>(encoding),
                  " is none of WAV (1), PCM_S16LE (2), PCM_F32LE (3), FLAC (4), MP3 (5), ",
-                 "OGG_OPUS (6)"));
+                 "OGG_OPUS (6), MULAW (7), ALAW (8)"));
   }
 }
 
@@ -49,6 +53,10 @@ v1::AudioEncoding ToEncoding(models::AudioFormat format) {
       return v1::AUDIO_ENCODING_MP3;
     case models::AudioFormat::kOggOpus:
       return v1::AUDIO_ENCODING_OGG_OPUS;
+    case models::AudioFormat::kMuLaw:
+      return v1::AUDIO_ENCODING_MULAW;
+    case models::AudioFormat::kALaw:
+      return v1::AUDIO_ENCODING_ALAW;
   }
   return v1::AUDIO_ENCODING_UNSPECIFIED;
 }
