@@ -77,7 +77,7 @@ find_python() {
 make_venv() {
   # A folder that was moved or half made does not start; make it anew.
   "$VENV/bin/python" -m pip --version >/dev/null 2>&1 && return
-  say "Python environment: .venv"
+  say "Python environment: ${VENV#"$ROOT"/}"
   local python
   python="$(find_python)"
   rm -rf "$VENV"
@@ -97,6 +97,13 @@ pip_install() {
       "its own message is above; if the registry is out of reach, run the same command again when it is back (finished" \
       "parts are kept), or point pip at a mirror (PIP_INDEX_URL) or at a folder of wheels (PIP_NO_INDEX=1 PIP_FIND_LINKS=folder)"
   write_stamp "$stamp" "$hash"
+}
+
+# NVIDIA Riva's client asks for other versions of packages than the tests do, so it has an environment of its own.
+riva_client() {
+  local VENV="$ROOT/.tools/riva-venv"
+  make_venv
+  pip_install riva "NVIDIA Riva's client"
 }
 
 # Debian's package would start a server at once and at every boot; only the two programs are wanted.
@@ -136,6 +143,7 @@ for set in "$@"; do
       ;;
     test)
       pip_install test "tests"
+      riva_client
       prometheus_programs
       ;;
     load) scripts/load-tools.sh ;;

@@ -38,6 +38,8 @@
 #include "server/frontends/millrace/synthesis_service.h"
 #include "server/frontends/millrace/translation_service.h"
 #include "server/frontends/openai/openai_routes.h"
+#include "server/frontends/riva/riva_synthesis_service.h"
+#include "server/frontends/riva/riva_translation_service.h"
 #include "server/frontends/translation_plugins/plugin_routes.h"
 #include "server/frontends/wyoming/wyoming_server.h"
 #include "server/grpc_server.h"
@@ -176,7 +178,8 @@ class Server {
                                .no_model_metrics = *no_model_metrics_,
                                .keys = keys_.get(),
                                .max_request_time = config_.max_request_time,
-                               .max_buffered_bytes = config_.max_buffered_bytes});
+                               .max_buffered_bytes = config_.max_buffered_bytes,
+                               .voice_aliases = config_.voice_aliases});
 
     // Health and metrics are answered from here on: live, not ready.
     int metrics_port = 0;
@@ -225,9 +228,12 @@ class Server {
     infer_.emplace(*services_, [this] { return status_.Ready(); });
     translation_.emplace(*services_);
     synthesis_.emplace(*services_);
+    riva_synthesis_.emplace(*services_);
+    riva_translation_.emplace(*services_);
     admin_.emplace(*services_, models_, status_, main_loop_);
-    auto grpc = GrpcServer::Listen(config_, *std::move(listener), *std::move(credentials),
-                                   {&*infer_, &*translation_, &*synthesis_, &*admin_});
+    auto grpc = GrpcServer::Listen(
+        config_, *std::move(listener), *std::move(credentials),
+        {&*infer_, &*translation_, &*synthesis_, &*riva_synthesis_, &*riva_translation_, &*admin_});
     if (!grpc.ok()) return grpc.status();
     grpc_ = *std::move(grpc);
     models_.SetListener([this](std::string_view model, std::optional<bool> ready) {
@@ -352,6 +358,8 @@ class Server {
   std::optional<InferService> infer_;
   std::optional<TranslationService> translation_;
   std::optional<SynthesisService> synthesis_;
+  std::optional<RivaSynthesisService> riva_synthesis_;
+  std::optional<RivaTranslationService> riva_translation_;
   std::optional<AdminService> admin_;
   std::unique_ptr<GrpcServer> grpc_;
   std::optional<Periodic> housekeeping_;

@@ -95,6 +95,8 @@ absl::StatusOr<std::unique_ptr<AudioEncoder>> MakeEncoder(const AudioEncoderOpti
     case AudioFormat::kFlac:
     case AudioFormat::kMp3:
     case AudioFormat::kOggOpus:
+    case AudioFormat::kMuLaw:
+    case AudioFormat::kALaw:
       break;
   }
   return MakeSndfileEncoder(options.format, options.container, options.output_rate);

@@ -27,6 +27,10 @@ std::string_view ToString(AudioFormat format) {
       return "MP3";
     case AudioFormat::kOggOpus:
       return "OGG_OPUS";
+    case AudioFormat::kMuLaw:
+      return "MULAW";
+    case AudioFormat::kALaw:
+      return "ALAW";
   }
   return "UNKNOWN";
 }

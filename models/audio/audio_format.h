@@ -17,12 +17,14 @@ enum class AudioFormat : uint8_t {
   kFlac,     // FLAC with 16-bit samples
   kMp3,      // MPEG audio layer III, constant bit rate
   kOggOpus,  // Opus in Ogg
+  kMuLaw,    // G.711 mu-law, a byte a sample, no header
+  kALaw,     // G.711 A-law, a byte a sample, no header
 };
 
 inline constexpr uint32_t kMinSampleRate = 8000;  // hertz, that a client may request
 inline constexpr uint32_t kMaxSampleRate = 48000;
 
-// Returns "PCM_S16LE", "PCM_F32LE", "WAV", "FLAC", "MP3" or "OGG_OPUS".
+// Returns "PCM_S16LE", "PCM_F32LE", "WAV", "FLAC", "MP3", "OGG_OPUS", "MULAW" or "ALAW".
 std::string_view ToString(AudioFormat format);
 
 // Returns the format with this short name of the command line and of OpenAI's speech API: mp3,

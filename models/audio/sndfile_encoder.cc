@@ -80,12 +80,22 @@ class Sink {
   sf_count_t position_ = 0;
 };
 
+// Returns true if the format's samples have at most 16 bits and are not transformed.
+bool HoldsSamples(AudioFormat format) {
+  return format == AudioFormat::kFlac || format == AudioFormat::kMuLaw ||
+         format == AudioFormat::kALaw;
+}
+
 int LibraryFormat(AudioFormat format) {
   switch (format) {
     case AudioFormat::kMp3:
       return SF_FORMAT_MPEG | SF_FORMAT_MPEG_LAYER_III;
     case AudioFormat::kOggOpus:
       return SF_FORMAT_OGG | SF_FORMAT_OPUS;
+    case AudioFormat::kMuLaw:
+      return SF_FORMAT_RAW | SF_FORMAT_ULAW;
+    case AudioFormat::kALaw:
+      return SF_FORMAT_RAW | SF_FORMAT_ALAW;
     default:
       return SF_FORMAT_FLAC | SF_FORMAT_PCM_16;
   }
@@ -160,7 +170,7 @@ class SndfileEncoder final : public AudioEncoder {
   // same values as PCM.
   sf_count_t Write(std::span<const float> samples) {
     const auto count = static_cast<sf_count_t>(samples.size());
-    if (format_ == AudioFormat::kFlac) {
+    if (HoldsSamples(format_)) {
       std::vector<int16_t> rounded(samples.size());
       std::transform(samples.begin(), samples.end(), rounded.begin(), ToS16);
       return sf_write_short(file_, rounded.data(), count);

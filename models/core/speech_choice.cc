@@ -106,6 +106,16 @@ bool HasVoice(const SpeechInfo& info, std::string_view voice) {
   return FitOf(info, info.language, voice).has_voice;
 }
 
+std::string LanguageOfVoice(const SpeechInfo& info, std::string_view voice) {
+  const size_t index = FindVoice(info, voice.substr(0, voice.find_first_of(":+")));
+  return index < info.voice_languages.size() ? info.voice_languages[index] : std::string();
+}
+
+bool ReadsPronunciations(const ModelInfo& info, std::string_view language) {
+  // Piper's voices take all of a text for words, and Japanese is read from kana alone.
+  return info.platform == "kokoro" && LookUpLanguage({"ja"}, language).empty();
+}
+
 bool IsMadeFor(const SpeechInfo& info, std::string_view language) {
   return FitOf(info, language, "").made_for > 0;
 }

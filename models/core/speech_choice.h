@@ -26,6 +26,10 @@ std::vector<std::string> VoicesFor(const SpeechInfo& info, std::string_view lang
 // Returns true if the model has all parts of the voice ("a:0.3+b:0.7").
 bool HasVoice(const SpeechInfo& info, std::string_view voice);
 
+// Returns the language that a voice was made for, or of a mix its first part; empty if that is not
+// known.
+std::string LanguageOfVoice(const SpeechInfo& info, std::string_view voice);
+
 // Returns true if a voice of the model was made for the language.
 bool IsMadeFor(const SpeechInfo& info, std::string_view language);
 
@@ -36,5 +40,9 @@ bool IsMadeFor(const SpeechInfo& info, std::string_view language);
 // no speech model.
 const ModelInfo* ChooseSpeechModel(std::span<const ModelInfo* const> models,
                                    std::string_view language, std::string_view voice);
+
+// Returns true if the model reads pronunciations that are written into a text in this language, as
+// in "[word](/phonemes/)".
+bool ReadsPronunciations(const ModelInfo& info, std::string_view language);
 
 }  // namespace millrace::models

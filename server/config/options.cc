@@ -285,12 +285,14 @@ std::vector<Option> MakeOptions() {
           "Greatest instruction set to use on the CPU: auto (all that it has), portable, avx2, "
           "avx512 or amx"),
       &C::cpu_isa, CpuIsaChoices()));
-  o.push_back(
-      Aliases(Row("voice-aliases", models, "NAME=VOICE,...",
-                  "Voices over HTTP for names that a model does not have. OpenAI's names (alloy, "
-                  "nova, ...) that are not given stand for voices of the model; auto: all of them; "
-                  "off: none"),
-              &C::voice_aliases));
+  o.push_back(Aliases(
+      Row("voice-aliases", models, "NAME=VOICE,...",
+          "Voices, over HTTP and for Riva's clients, for names that a model does not have. "
+          "OpenAI's names (alloy, "
+          "nova, ...) and NVIDIA's that are not given stand for voices of the model; auto: all "
+          "of them; "
+          "off: none"),
+      &C::voice_aliases));
   o.push_back(Version(Row("require-libtorch", models, "VERSION",
                           "Refuse to start with a libtorch of another version"),
                       &C::require_libtorch));

@@ -4,9 +4,11 @@ namespace millrace::server {
 
 std::string_view ToString(Method method) {
   static constexpr std::array<std::string_view, kMethods> kNames = {
-      "ModelInfer",           "Translate",  "StreamTranslate", "Synthesize", "StreamSynthesize",
-      "SynthesizeTextStream", "HttpSpeech", "HttpTranslate",   "HttpInfer",  "WyomingSpeech",
-      "WyomingTextStream"};
+      "ModelInfer",           "Translate",         "StreamTranslate",
+      "Synthesize",           "StreamSynthesize",  "SynthesizeTextStream",
+      "HttpSpeech",           "HttpTranslate",     "HttpInfer",
+      "WyomingSpeech",        "WyomingTextStream", "RivaSynthesize",
+      "RivaSynthesizeOnline", "RivaTranslateText"};
   return kNames[static_cast<size_t>(method)];
 }
 
@@ -18,6 +20,7 @@ models::Task TaskOf(Method method) {
     case Method::kTranslate:
     case Method::kStreamTranslate:
     case Method::kHttpTranslate:
+    case Method::kRivaTranslateText:
       return models::Task::kTranslation;
     case Method::kSynthesize:
     case Method::kStreamSynthesize:
@@ -25,6 +28,8 @@ models::Task TaskOf(Method method) {
     case Method::kHttpSpeech:
     case Method::kWyomingSpeech:
     case Method::kWyomingTextStream:
+    case Method::kRivaSynthesize:
+    case Method::kRivaSynthesizeOnline:
       return models::Task::kSynthesis;
   }
   return models::Task::kInfer;

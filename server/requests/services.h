@@ -6,6 +6,7 @@
 #include "mps_runtime/base/clock.h"
 #include "server/metrics/metrics.h"
 #include "server/requests/stream_registry.h"
+#include "server/requests/voice_aliases.h"
 #include "server/scheduling/admission.h"
 #include "server/scheduling/model_directory.h"
 #include "server/scheduling/scheduler.h"
@@ -24,6 +25,7 @@ struct Services {
   const ApiKeyStore* keys = nullptr;  // null: keys are not required
   Duration max_request_time{};        // later deadlines are cut to this, from the request's arrival
   size_t max_buffered_bytes = 0;      // of a stream; beyond it the next step waits for the client
+  VoiceAliases voice_aliases = VoiceAliases::value_type();
   Clock& clock = Clock::Real();
 };
 

@@ -6,6 +6,11 @@
 #include "models/text/unicode.h"
 
 namespace millrace::server {
+namespace {
+
+constexpr size_t kChunkBytes = 32 << 10;
+
+}  // namespace
 
 absl::Status SpeechAudio::MakeEncoder() {
   if (encoder_ != nullptr || !status_.ok()) return status_;
@@ -45,6 +50,15 @@ size_t SpeechAudio::plain_bytes() const {
   const size_t sample_bytes =
       encoding_.format == models::AudioFormat::kPcmF32 ? sizeof(float) : sizeof(int16_t);
   return static_cast<size_t>(seconds() * encoding_.output_rate) * sample_bytes;
+}
+
+void ForEachChunk(std::string_view audio,
+                  absl::FunctionRef<void(std::string_view chunk, bool is_last)> take) {
+  do {
+    const std::string_view chunk = audio.substr(0, kChunkBytes);
+    audio.remove_prefix(chunk.size());
+    take(chunk, audio.empty());
+  } while (!audio.empty());
 }
 
 }  // namespace millrace::server

@@ -22,6 +22,10 @@ inline constexpr std::string_view kAutoLanguage = "auto";
 // The most characters of all texts of a request.
 inline constexpr size_t kMaxTranslateCharacters = 100'000;
 
+// Requests for translation over gRPC up to this size in bytes are decoded at once: hundreds of tiny
+// texts fit in, and the language of each may have to be detected.
+inline constexpr size_t kShortTexts = 2 << 10;
+
 // A translation request, whatever its protocol. Strings are valid UTF-8.
 struct TranslationRequest {
   std::string model;  // empty: the one that fits the languages

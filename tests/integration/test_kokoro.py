@@ -7,7 +7,7 @@ import wave
 import pytest
 from wire.paths import KOKORO
 from wire.requests import PATIENCE, assert_refused, speak_request
-from wire.stubs import admin
+from wire.stubs import admin, riva_tts, synthesis
 
 RATE = 24000
 
@@ -155,3 +155,21 @@ def test_a_pronunciation_in_the_text_is_spoken(kokoro):
     assert speak(kokoro, "I said [tomato](/təmˈɑtO/).", seed=1).audio != plain
     # The same sounds, said with other letters.
     assert speak(kokoro, "I said [tuhmaydo](/təmˈATO/).", seed=1).audio == plain
+
+
+# --- over the protocol of NVIDIA Riva ---
+
+def test_rivas_clients_choose_its_voices_and_bring_pronunciations(kokoro):
+    config = kokoro.riva_speech.GetRivaSynthesisConfig(riva_tts.RivaSynthesisConfigRequest(model_name=KOKORO), timeout=PATIENCE)
+    listed, = config.model_config
+    names = [name.split(":")[0] for name in listed.parameters["subvoices"].split(",")]
+    assert (listed.parameters["language_code"], names[0]) == ("ja", "jm_kumo") and "jf_alpha" in names
+    voiced = riva_tts.SynthesizeSpeechRequest(text="A tomato.", language_code="en-US", voice_name=f"{KOKORO}.jf_alpha")
+    plain = kokoro.riva_speech.Synthesize(voiced, timeout=PATIENCE).audio
+    voiced.custom_dictionary = "tomato  təmˈɑtO"
+    own = speak(kokoro, "A [tomato](/təmˈɑtO/).", voice="jf_alpha", language="en-US", encoding=synthesis.AUDIO_ENCODING_PCM_S16LE)
+    assert kokoro.riva_speech.Synthesize(voiced, timeout=PATIENCE).audio == own.audio != plain
+    voiced.custom_dictionary = "tomato  \u2603"
+    assert_refused(kokoro.riva_speech.Synthesize, voiced, "INVALID_ARGUMENT", "\u2603")
+    voiced.language_code = "ja"
+    assert_refused(kokoro.riva_speech.Synthesize, voiced, "INVALID_ARGUMENT", "custom_dictionary", "ja")

@@ -13,7 +13,8 @@ from wire.stubs import admin, kserve
 
 WORKERS = 2
 SERVICES = {"millrace.v1.TranslationService", "millrace.v1.SynthesisService", "millrace.v1.AdminService",
-            "inference.GRPCInferenceService", "grpc.health.v1.Health"}
+            "inference.GRPCInferenceService", "grpc.health.v1.Health", "nvidia.riva.tts.RivaSpeechSynthesis",
+            "nvidia.riva.nmt.RivaTranslation"}
 
 
 # --- health and reflection ---
@@ -231,8 +232,9 @@ def test_labels_are_bounded(daemon):
 def test_series_are_those_of_what_the_models_do(daemon):
     """A kind's own methods alone, codes and the times of a method once there are any: a few hundred series, not thousands."""
     metrics = daemon.metrics()
-    kinds = {NULL: {"ModelInfer", "HttpInfer"}, EN_PT: {"Translate", "StreamTranslate", "HttpTranslate"},
-             VOICE: {"Synthesize", "StreamSynthesize", "SynthesizeTextStream", "HttpSpeech", "WyomingSpeech", "WyomingTextStream"}}
+    kinds = {NULL: {"ModelInfer", "HttpInfer"}, EN_PT: {"Translate", "StreamTranslate", "HttpTranslate", "RivaTranslateText"},
+             VOICE: {"Synthesize", "StreamSynthesize", "SynthesizeTextStream", "HttpSpeech", "WyomingSpeech", "WyomingTextStream",
+                     "RivaSynthesize", "RivaSynthesizeOnline"}}
     for model, methods in kinds.items():
         counted = metrics.matching("millrace_requests_total", model=model)
         assert {labels["method"] for labels, _ in counted} == methods

@@ -13,7 +13,7 @@ from wire.http2 import PREFACE, RawConnection
 from wire.paths import EN_PT, NULL, VOICE
 from wire.polling import eventually, stays
 from wire.requests import PATIENCE, assert_refused, null_request, refused, speak_request, translate_request
-from wire.stubs import admin, kserve, translation
+from wire.stubs import admin, kserve, riva_nmt, riva_tts, translation
 
 USER, ADMIN = "the-key-of-a-user", "the-key-of-an-admin"
 
@@ -66,6 +66,11 @@ def calls(daemon):
         (daemon.translation.DetectLanguage, translation.DetectLanguageRequest(texts=["Hello."])),
         (daemon.synthesis.Synthesize, speak_request("Hello.")),
         (daemon.synthesis.StreamSynthesize, speak_request("Hello.")),
+        (daemon.riva_speech.Synthesize, riva_tts.SynthesizeSpeechRequest(text="Hello.")),
+        (daemon.riva_speech.GetRivaSynthesisConfig, riva_tts.RivaSynthesisConfigRequest()),
+        (daemon.riva_translation.TranslateText,
+         riva_nmt.TranslateTextRequest(texts=["Hello."], source_language="en", target_language="pt")),
+        (daemon.riva_translation.ListSupportedLanguagePairs, riva_nmt.AvailableLanguageRequest()),
     ]
 
 

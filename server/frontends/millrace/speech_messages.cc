@@ -3,13 +3,10 @@
 #include <utility>
 
 #include "models/core/strings.h"
+#include "server/requests/speech_audio.h"
 
 namespace millrace::server {
 namespace {
-
-// The most audio in one streamed message: about 0.75 s of 22.05 kHz speech in 16 bits, so that a
-// player can start with the first.
-constexpr size_t kChunkBytes = 32 << 10;
 
 absl::StatusOr<models::AudioFormat> ToFormat(v1::AudioEncoding encoding,
                                              models::AudioFormat unspecified) {
@@ -28,11 +25,15 @@ absl::StatusOr<models::AudioFormat> ToFormat(v1::AudioEncoding encoding,
       return models::AudioFormat::kMp3;
     case v1::AUDIO_ENCODING_OGG_OPUS:
       return models::AudioFormat::kOggOpus;
+    case v1::AUDIO_ENCODING_MULAW:
+      return models::AudioFormat::kMuLaw;
+    case v1::AUDIO_ENCODING_ALAW:
+      return models::AudioFormat::kALaw;
     default:
       return absl::InvalidArgumentError(
           StrCat("encoding: ", static_cast<int>(encoding),
                  " is none of WAV (1), PCM_S16LE (2), PCM_F32LE (3), FLAC (4), MP3 (5), ",
-                 "OGG_OPUS (6)"));
+                 "OGG_OPUS (6), MULAW (7), ALAW (8)"));
   }
 }
 
@@ -52,6 +53,10 @@ v1::AudioEncoding ToEncoding(models::AudioFormat format) {
       return v1::AUDIO_ENCODING_MP3;
     case models::AudioFormat::kOggOpus:
       return v1::AUDIO_ENCODING_OGG_OPUS;
+    case models::AudioFormat::kMuLaw:
+      return v1::AUDIO_ENCODING_MULAW;
+    case models::AudioFormat::kALaw:
+      return v1::AUDIO_ENCODING_ALAW;
   }
   return v1::AUDIO_ENCODING_UNSPECIFIED;
 }
@@ -117,16 +122,14 @@ void ForEachMessage(const models::AudioEncoderOptions& encoding, std::string_vie
   message.set_text(std::move(piece.text));
   *message.mutable_words() = std::move(piece.words);
   *message.mutable_phonemes() = std::move(piece.phonemes);
-  do {
-    const std::string_view chunk = audio.substr(0, kChunkBytes);
-    audio.remove_prefix(chunk.size());
+  ForEachChunk(audio, [&](std::string_view chunk, bool is_last) {
     message.set_audio(std::string(chunk));
-    message.set_sentence_finished(piece.sentence_ends && audio.empty());
+    message.set_sentence_finished(piece.sentence_ends && is_last);
     send(message);
     message.clear_text();
     message.clear_words();
     message.clear_phonemes();
-  } while (!audio.empty());
+  });
 }
 
 }  // namespace millrace::server

@@ -8,11 +8,13 @@
 #include "models/core/strings.h"
 #include "server/frontends/grpc/message_codec.h"
 #include "server/frontends/grpc/stream_call.h"
+#include "server/frontends/grpc/text_stream_call.h"
 #include "server/frontends/grpc/unary_call.h"
 #include "server/frontends/millrace/speech_messages.h"
-#include "server/frontends/millrace/text_stream_call.h"
+#include "server/frontends/millrace/text_stream_task.h"
 #include "server/requests/speech_audio.h"
 #include "server/requests/speech_request.h"
+#include "server/requests/whole_speech.h"
 
 namespace millrace::server {
 namespace {
@@ -41,25 +43,14 @@ class SynthesizeTask {
   }
 
   void Emit(models::Output output, const RequestRun& run) {
-    if (too_long_) return;
     auto& piece = std::get<models::SynthesizeOutput>(output);
-    audio_.Push(piece, run.metrics(), run.elapsed());
+    if (!audio_.Push(piece, run)) return;
     AddSpans(std::move(piece.words), piece.sample_rate, piece.sentence_index, words_);
     AddSpans(std::move(piece.phonemes), piece.sample_rate, piece.sentence_index, phonemes_);
-    if (audio_.plain_bytes() > kMaxWholeAudioBytes) {
-      too_long_ = true;
-      run.reply().Cancel();
-    }
   }
 
   absl::Status End(const absl::Status& status, const RequestRun& run, ByteBuffer& reply) {
-    if (too_long_) {
-      return absl::InvalidArgumentError(
-          StrCat("text, phonemes: the speech is longer than one reply may hold, ",
-                 kMaxWholeAudioBytes >> 20, " MiB; use StreamSynthesize"));
-    }
-    if (!status.ok()) return status;
-    absl::StatusOr<std::string> bytes = audio_.Flush();
+    absl::StatusOr<std::string> bytes = audio_.Take(status, "text, phonemes", "StreamSynthesize");
     if (!bytes.ok()) return bytes.status();
     const models::ModelInfo& model = run.model()->info();
     v1::SynthesizeResponse response;
@@ -77,10 +68,9 @@ class SynthesizeTask {
 
  private:
   std::string voice_;
-  SpeechAudio audio_;
+  WholeSpeech audio_;
   SpokenSpans words_;
   SpokenSpans phonemes_;
-  bool too_long_ = false;
 };
 
 class StreamSynthesizeTask {
@@ -127,7 +117,7 @@ SynthesisService::SynthesisService(Services& services)
     : RpcService("millrace.v1.SynthesisService") {
   Serve("Synthesize", UnaryCall<SynthesizeTask>::Serving(services));
   Serve("StreamSynthesize", StreamCall<StreamSynthesizeTask>::Serving(services));
-  Serve("SynthesizeTextStream", TextStreamCall::Serving(services));
+  Serve("SynthesizeTextStream", TextStreamCall<SynthesizeTextStreamTask>::Serving(services));
 }
 
 }  // namespace millrace::server

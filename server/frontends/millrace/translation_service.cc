@@ -1,7 +1,6 @@
 #include "server/frontends/millrace/translation_service.h"
 
 #include <cstddef>
-#include <optional>
 #include <string>
 #include <utility>
 #include <variant>
@@ -16,13 +15,10 @@
 #include "server/frontends/millrace/translation_messages.h"
 #include "server/requests/translation_progress.h"
 #include "server/requests/translation_results.h"
+#include "server/requests/whole_translation.h"
 
 namespace millrace::server {
 namespace {
-
-// Requests up to this size in bytes are decoded at once: hundreds of tiny texts fit in, and the
-// language of each may have to be detected.
-constexpr size_t kShortTexts = 2 << 10;
 
 absl::StatusOr<TranslationWork> DecodeTranslate(const ByteBuffer& buffer, bool streamed,
                                                 const Services& services) {
@@ -41,20 +37,17 @@ class TranslateTask {
   absl::StatusOr<Work> Decode(const ByteBuffer& message, const Services& services) {
     auto work = DecodeTranslate(message, /*streamed=*/false, services);
     if (!work.ok()) return work.status();
-    results_.emplace(work->texts.size(), work->alternatives);
-    for (size_t i = 0; i < work->unchanged.size(); ++i)
-      results_->Add({.text_index = work->places[i], .text = std::move(work->unchanged[i])});
-    progress_.Start(*work);
+    translation_.Start(*work);
     return std::move(work->work);
   }
 
   void Emit(models::Output output, const RequestRun&) {
-    results_->Add(progress_.Take(std::get<models::TranslateOutput>(std::move(output))));
+    translation_.Add(std::get<models::TranslateOutput>(std::move(output)));
   }
 
   absl::Status End(const absl::Status& status, const RequestRun&, ByteBuffer& reply) {
     if (!status.ok()) return status;
-    const TranslationRoute& route = progress_.route();
+    const TranslationRoute& route = translation_.route();
     v1::TranslateResponse response;
     *response.mutable_route() = ToMessage(route);
     if (!route.models.empty()) {
@@ -62,16 +55,14 @@ class TranslateTask {
       response.set_model(info.name);
       response.set_model_version(StrCat(info.version));
     }
-    std::vector<TranslationResults::Text> results = results_->Take();
+    std::vector<TranslationResults::Text> results = translation_.Take();
     for (size_t i = 0; i < results.size(); ++i)
-      *response.add_translations() = ToMessage(std::move(results[i]), progress_.texts()[i]);
+      *response.add_translations() = ToMessage(std::move(results[i]), translation_.texts()[i]);
     return SerializeMessage(response, reply);
   }
 
  private:
-  // Touched by the call's outputs, of which there is one at a time.
-  TranslationProgress progress_;
-  std::optional<TranslationResults> results_;  // set once decoded
+  WholeTranslation translation_;  // touched by the call's outputs, of which there is one at a time
 };
 
 class StreamTranslateTask {

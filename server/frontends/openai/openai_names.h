@@ -1,8 +1,6 @@
 #pragma once
 
-#include <map>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,13 +8,10 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "server/requests/speech_request.h"
+#include "server/requests/voice_aliases.h"
 #include "server/scheduling/model_directory.h"
 
 namespace millrace::server {
-
-// Voices by their aliases. An empty voice: the alias stands for none. OpenAI's names that are
-// missing stand for voices of the model that speaks.
-using VoiceAliases = std::optional<std::map<std::string, std::string>>;
 
 // The names of OpenAI's models and voices, which many clients send because they know no others, and
 // the loaded models and voices that they stand for. A loaded model and a voice of the same name

@@ -25,6 +25,8 @@ const char* ContentTypeOf(models::AudioFormat format) {
       return "audio/wav";
     case models::AudioFormat::kPcmS16:
     case models::AudioFormat::kPcmF32:
+    case models::AudioFormat::kMuLaw:  // clients cannot ask for these two here
+    case models::AudioFormat::kALaw:
       break;
   }
   return "audio/pcm";

@@ -96,7 +96,7 @@ absl::Status ChooseVoice(const WantedVoice& wanted,
                                              " has no other speakers"));
   }
   request.model = chosen->name;
-  request.language = LanguageOfVoice(speech, request.voice);
+  request.language = models::LanguageOfVoice(speech, request.voice);
   return absl::OkStatus();
 }
 

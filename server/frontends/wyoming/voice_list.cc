@@ -1,9 +1,9 @@
 #include "server/frontends/wyoming/voice_list.h"
 
-#include <algorithm>
 #include <utility>
 #include <vector>
 
+#include "models/core/speech_choice.h"
 #include "models/core/strings.h"
 #include "server/control/version.h"
 #include "server/frontends/wyoming/event.h"
@@ -18,7 +18,7 @@ Json Attribution(std::string_view name) { return {{"name", name}, {"url", ""}}; 
 
 // The languages in which a client is to offer the voice. Requests that name it are in the first.
 std::vector<std::string> LanguagesOf(const models::SpeechInfo& info, const std::string& voice) {
-  std::string own = LanguageOfVoice(info, voice);
+  std::string own = models::LanguageOfVoice(info, voice);
   if (own.empty()) return info.languages;
   return {std::move(own)};
 }
@@ -27,12 +27,6 @@ std::vector<std::string> LanguagesOf(const models::SpeechInfo& info, const std::
 
 std::string VoiceName(const models::ModelInfo& model, std::string_view voice) {
   return StrCat(model.name, "/", voice);
-}
-
-std::string LanguageOfVoice(const models::SpeechInfo& info, std::string_view voice) {
-  const auto found = std::ranges::find(info.voices, voice.substr(0, voice.find_first_of(":+")));
-  const auto index = static_cast<size_t>(found - info.voices.begin());
-  return index < info.voice_languages.size() ? info.voice_languages[index] : std::string();
 }
 
 std::string MakeInfoEvent(const ModelDirectory& models) {

@@ -15,10 +15,6 @@ inline constexpr char kWyomingProgram[] = "millrace";
 // list: "model/voice".
 std::string VoiceName(const models::ModelInfo& model, std::string_view voice);
 
-// Returns the language that a voice was made for, or of a mix ("a:0.3+b:0.7") its first part; empty
-// if that is not known.
-std::string LanguageOfVoice(const models::SpeechInfo& info, std::string_view voice);
-
 // Returns the bytes of the info event: one program with the voices of all speech models.
 std::string MakeInfoEvent(const ModelDirectory& models);
 

@@ -65,6 +65,14 @@ class Daemon:
         return stubs.synthesis_grpc.SynthesisServiceStub(self.channel)
 
     @functools.cached_property
+    def riva_speech(self) -> stubs.riva_tts_grpc.RivaSpeechSynthesisStub:
+        return stubs.riva_tts_grpc.RivaSpeechSynthesisStub(self.channel)
+
+    @functools.cached_property
+    def riva_translation(self) -> stubs.riva_nmt_grpc.RivaTranslationStub:
+        return stubs.riva_nmt_grpc.RivaTranslationStub(self.channel)
+
+    @functools.cached_property
     def admin(self) -> stubs.admin_grpc.AdminServiceStub:
         return stubs.admin_grpc.AdminServiceStub(self.channel)
 

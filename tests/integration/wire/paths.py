@@ -12,6 +12,9 @@ ON_MPS_STANDIN = BINARY.parent / "tests" / "fakes" / "mps" / "millrace_on_standi
 SELFTEST_ON_MPS_STANDIN = ON_MPS_STANDIN.with_name("millrace_selftest_on_standin")
 MODELS = pathlib.Path(os.environ.get("MILLRACE_MODELS", ROOT / "var" / "models"))
 
+# The Python of NVIDIA Riva's client, whose packages are apart from those of the tests.
+RIVA_PYTHON = ROOT / ".tools" / "riva-venv" / "bin" / "python"
+
 # The daemon refuses variables of this prefix that it does not know, so those of the tests stay here.
 ENVIRONMENT = {name: value for name, value in os.environ.items()
                if not name.startswith("MILLRACE_") or name == "MILLRACE_CPU_ISA"}

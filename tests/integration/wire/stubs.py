@@ -22,6 +22,12 @@ from millrace.v1 import synthesis_pb2 as synthesis  # noqa: E402
 from millrace.v1 import synthesis_pb2_grpc as synthesis_grpc  # noqa: E402
 from millrace.v1 import translation_pb2 as translation  # noqa: E402
 from millrace.v1 import translation_pb2_grpc as translation_grpc  # noqa: E402
+from riva import audio_pb2 as riva_audio  # noqa: E402
+from riva import nmt_pb2 as riva_nmt  # noqa: E402
+from riva import nmt_pb2_grpc as riva_nmt_grpc  # noqa: E402
+from riva import tts_pb2 as riva_tts  # noqa: E402
+from riva import tts_pb2_grpc as riva_tts_grpc  # noqa: E402
 
 __all__ = ["kserve", "kserve_grpc", "admin", "admin_grpc",
-           "synthesis", "synthesis_grpc", "translation", "translation_grpc"]
+           "synthesis", "synthesis_grpc", "translation", "translation_grpc",
+           "riva_audio", "riva_nmt", "riva_nmt_grpc", "riva_tts", "riva_tts_grpc"]

@@ -129,8 +129,9 @@ TEST(AudioEncoderTest, AnMp3StreamSoundsWhenTheFileDoes) {
 }
 
 TEST(AudioEncoderTest, AStreamComesWhileItIsMade) {
-  for (const AudioFormat format : {AudioFormat::kPcmS16, AudioFormat::kPcmF32, AudioFormat::kWav,
-                                   AudioFormat::kFlac, AudioFormat::kMp3, AudioFormat::kOggOpus}) {
+  for (const AudioFormat format :
+       {AudioFormat::kPcmS16, AudioFormat::kPcmF32, AudioFormat::kWav, AudioFormat::kFlac,
+        AudioFormat::kMp3, AudioFormat::kOggOpus, AudioFormat::kMuLaw, AudioFormat::kALaw}) {
     const auto encoder = Make(format, AudioContainer::kStream, 22050, RateFor(format));
     const auto second = Chirp(22050, 1);
     size_t bytes = 0;
@@ -154,14 +155,25 @@ TEST(AudioEncoderTest, AFileComesAtItsEnd) {
 
 TEST(AudioEncoderTest, HowTheSoundIsCutDoesNotMatter) {
   const auto sound = Chirp(22050, 1);
-  for (const AudioFormat format :
-       {AudioFormat::kPcmS16, AudioFormat::kPcmF32, AudioFormat::kWav, AudioFormat::kFlac}) {
+  for (const AudioFormat format : {AudioFormat::kPcmS16, AudioFormat::kPcmF32, AudioFormat::kWav,
+                                   AudioFormat::kFlac, AudioFormat::kMuLaw, AudioFormat::kALaw}) {
     const std::string whole =
         Encode(sound, format, AudioContainer::kStream, 22050, 22050, sound.size());
     for (const size_t piece : {1U, 777U, 4096U}) {
       EXPECT_EQ(Encode(sound, format, AudioContainer::kStream, 22050, 22050, piece), whole)
           << ToString(format) << " " << piece;
     }
+  }
+}
+
+// The codes are those of the tables in ITU-T G.711.
+TEST(AudioEncoderTest, TheLawsOfTelephonyHaveAByteASampleAndNoHeader) {
+  const std::vector<float> samples = {0, 1, -1, 0.5F, -0.5F};
+  for (const AudioContainer container : {AudioContainer::kFile, AudioContainer::kStream}) {
+    EXPECT_EQ(Encode(samples, AudioFormat::kMuLaw, container, 8000, 8000, 2),
+              std::string("\xFF\x80\x00\x8F\x0F", 5));
+    EXPECT_EQ(Encode(samples, AudioFormat::kALaw, container, 8000, 8000, 2),
+              std::string("\xD5\xAA\x2A\xA5\x25", 5));
   }
 }
 

@@ -123,5 +123,24 @@ TEST(SpeechChoiceTest, AVoiceIsSpokenByTheModelThatHasIt) {
   EXPECT_EQ(Chosen({ModelInfo{}}, "en"), "none");
 }
 
+TEST(SpeechChoiceTest, AVoiceHasTheLanguageThatItWasMadeFor) {
+  const ModelInfo kokoro = Kokoro();
+  EXPECT_EQ(LanguageOfVoice(kokoro.speech(), "ef"), "es");
+  EXPECT_EQ(LanguageOfVoice(kokoro.speech(), "jm:0.3+ef:0.7"), "ja");
+  EXPECT_EQ(LanguageOfVoice(kokoro.speech(), "other"), "");
+}
+
+TEST(SpeechChoiceTest, KokoroReadsPronunciationsButInJapanese) {
+  ModelInfo kokoro = Kokoro();
+  kokoro.platform = "kokoro";
+  EXPECT_TRUE(ReadsPronunciations(kokoro, "en-US"));
+  EXPECT_TRUE(ReadsPronunciations(kokoro, "es"));
+  EXPECT_FALSE(ReadsPronunciations(kokoro, "ja"));
+  EXPECT_FALSE(ReadsPronunciations(kokoro, "ja-JP"));
+  ModelInfo piper = Piper("joe", "en-US", "joe");
+  piper.platform = "vits";
+  EXPECT_FALSE(ReadsPronunciations(piper, "en-US"));
+}
+
 }  // namespace
 }  // namespace millrace::models

@@ -53,6 +53,11 @@ TEST(ModelMetricsTest, LabelsAreTheNamesThatTheProtocolUses) {
   EXPECT_EQ(ToString(Method::kSynthesize), "Synthesize");
   EXPECT_EQ(ToString(Method::kStreamSynthesize), "StreamSynthesize");
   EXPECT_EQ(ToString(Method::kSynthesizeTextStream), "SynthesizeTextStream");
+  EXPECT_EQ(ToString(Method::kRivaSynthesize), "RivaSynthesize");
+  EXPECT_EQ(ToString(Method::kRivaSynthesizeOnline), "RivaSynthesizeOnline");
+  EXPECT_EQ(ToString(Method::kRivaTranslateText), "RivaTranslateText");
+  EXPECT_EQ(TaskOf(Method::kRivaSynthesizeOnline), models::Task::kSynthesis);
+  EXPECT_EQ(TaskOf(Method::kRivaTranslateText), models::Task::kTranslation);
   EXPECT_EQ(ToString(Method::kHttpInfer), "HttpInfer");
   EXPECT_EQ(TaskOf(Method::kHttpInfer), models::Task::kInfer);
   EXPECT_EQ(ToString(Refusal::kQueueFull), "queue_full");

@@ -1,0 +1,88 @@
+#include "server/frontends/riva/riva_text_stream_task.h"
+
+#include <utility>
+
+#include "google/protobuf/util/message_differencer.h"
+#include "models/core/strings.h"
+#include "models/text/trim.h"
+#include "server/frontends/grpc/message_codec.h"
+#include "server/frontends/riva/field_names.h"
+#include "server/frontends/riva/speech_fields.h"
+
+namespace millrace::server {
+
+using google::protobuf::util::MessageDifferencer;
+using nvidia::riva::tts::SynthesizeSpeechRequest;
+using nvidia::riva::tts::SynthesizeSpeechResponse;
+
+absl::Status RivaSynthesizeOnlineTask::Take(const ByteBuffer& buffer, const Services& services,
+                                            TextStream& text) {
+  SynthesizeSpeechRequest message;
+  if (absl::Status status = ParseMessage(buffer, message); !status.ok()) return status;
+  const std::string piece = std::exchange(*message.mutable_text(), {});
+  const bool has_id = message.has_id();
+  const nvidia::riva::RequestId id = message.id();
+  message.clear_id();  // may differ
+  if (!text.configured()) {
+    if (has_id) id_ = id;
+    absl::Status status = TakeSettings(message, piece, services, text);
+    if (!status.ok()) return status;
+  } else if (message.ByteSizeLong() != 0 && !MessageDifferencer::Equals(message, settings_)) {
+    return absl::InvalidArgumentError(
+        "the settings of a message that is not the first must be those of the first, or unset");
+  }
+  if (piece.empty()) return absl::OkStatus();
+  const bool joined = needs_space_ && models::TrimLeft(piece).size() == piece.size();
+  needs_space_ = models::TrimRight(piece).size() == piece.size();
+  return text.Push(StrCat(joined ? " " : "", dictionary_.Apply(piece)), /*flush=*/false);
+}
+
+absl::Status RivaSynthesizeOnlineTask::TakeSettings(const SynthesizeSpeechRequest& settings,
+                                                    const std::string& first_text,
+                                                    const Services& services, TextStream& text) {
+  settings_ = settings;
+  SynthesizeSpeechRequest with_text = settings;
+  with_text.set_text(first_text);  // which may decide the language
+  auto speech = ToRivaSpeech(std::move(with_text), services);
+  if (!speech.ok()) return speech.status();
+  dictionary_ = std::move(speech->dictionary);
+  speech->request.text.clear();
+  return text.Configure(std::move(speech->request));
+}
+
+absl::Status RivaSynthesizeOnlineTask::EmptyStream(const TextStream&) const {
+  return absl::InvalidArgumentError(
+      "text: there is nothing to speak; it needs a letter or a digit");
+}
+
+void RivaSynthesizeOnlineTask::SendAudio(std::string_view bytes, models::SynthesizeOutput piece,
+                                         const TextStream&, ReplyStream& stream) {
+  SynthesizeSpeechResponse message;
+  if (!piece.text.empty()) message.mutable_meta()->set_text(std::move(piece.text));
+  if (!piece.words.empty()) {
+    AddWordTimings(std::move(piece.words), piece.sample_rate,
+                   *message.mutable_meta()->mutable_words());
+  }
+  Send(bytes, std::move(message), stream);
+}
+
+void RivaSynthesizeOnlineTask::SendRest(std::string_view bytes, const TextStream&,
+                                        ReplyStream& stream) {
+  Send(bytes, {}, stream);
+}
+
+absl::Status RivaSynthesizeOnlineTask::End(const absl::Status& status) const {
+  return WithRivaFieldName(status);
+}
+
+void RivaSynthesizeOnlineTask::Send(std::string_view bytes, SynthesizeSpeechResponse message,
+                                    ReplyStream& stream) const {
+  if (id_) *message.mutable_id() = *id_;
+  ForEachChunk(bytes, [&](std::string_view chunk, bool) {
+    message.set_audio(std::string(chunk));
+    stream.Send(message);
+    message.clear_meta();
+  });
+}
+
+}  // namespace millrace::server

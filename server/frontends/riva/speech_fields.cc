@@ -1,0 +1,106 @@
+#include "server/frontends/riva/speech_fields.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <utility>
+
+#include "models/core/shown.h"
+#include "models/core/speech_choice.h"
+#include "models/core/strings.h"
+#include "server/frontends/riva/riva_voices.h"
+
+namespace millrace::server {
+namespace {
+
+absl::StatusOr<models::AudioFormat> ToFormat(nvidia::riva::AudioEncoding encoding) {
+  switch (encoding) {
+    case nvidia::riva::ENCODING_UNSPECIFIED:
+    case nvidia::riva::LINEAR_PCM:
+      return models::AudioFormat::kPcmS16;
+    case nvidia::riva::FLAC:
+      return models::AudioFormat::kFlac;
+    case nvidia::riva::MULAW:
+      return models::AudioFormat::kMuLaw;
+    case nvidia::riva::ALAW:
+      return models::AudioFormat::kALaw;
+    default:
+      return absl::InvalidArgumentError(
+          StrCat("encoding: ", nvidia::riva::AudioEncoding_Name(encoding), " (",
+                 static_cast<int>(encoding),
+                 ") is not supported; LINEAR_PCM (1), FLAC (2), MULAW (3) and ALAW (20) are"));
+  }
+}
+
+absl::Status CheckUnsupported(const nvidia::riva::tts::SynthesizeSpeechRequest& message) {
+  if (!message.zero_shot_data().audio_prompt().empty()) {
+    return absl::InvalidArgumentError(
+        "zero_shot_data.audio_prompt: must be empty; no voice is cloned here");
+  }
+  if (!message.custom_configuration().empty()) {
+    return absl::InvalidArgumentError(StrCat("custom_configuration: has the key ",
+                                             Shown(message.custom_configuration().begin()->first),
+                                             "; none is known here"));
+  }
+  if (message.sample_rate_hz() < 0) {
+    return absl::InvalidArgumentError(StrCat("sample_rate_hz: ", message.sample_rate_hz(),
+                                             " is not allowed; it is 0 (the voice's own) or ",
+                                             models::kMinSampleRate, "..", models::kMaxSampleRate,
+                                             " hertz"));
+  }
+  return absl::OkStatus();
+}
+
+// Returns OK if the model of the request takes pronunciations in its language.
+absl::Status CheckTakesDictionary(const SpeechRequest& request, const Services& services) {
+  const auto model =
+      services.models.FindForTask(models::Task::kSynthesis, request.model, request.model_version);
+  if (!model.ok()) return model.status();
+  const models::ModelInfo& info = (*model)->info();
+  const std::string& language =
+      request.language.empty() ? info.speech().language : request.language;
+  if (models::ReadsPronunciations(info, language)) return absl::OkStatus();
+  return absl::InvalidArgumentError(StrCat("custom_dictionary: model '", info.name,
+                                           "' takes no pronunciations in the language ",
+                                           Shown(language)));
+}
+
+int32_t Milliseconds(int64_t samples, int sample_rate) {
+  return static_cast<int32_t>(
+      std::clamp<int64_t>(samples * 1000 / sample_rate, 0, std::numeric_limits<int32_t>::max()));
+}
+
+}  // namespace
+
+absl::StatusOr<RivaSpeech> ToRivaSpeech(nvidia::riva::tts::SynthesizeSpeechRequest message,
+                                        const Services& services) {
+  if (absl::Status status = CheckUnsupported(message); !status.ok()) return status;
+  const auto format = ToFormat(message.encoding());
+  if (!format.ok()) return format.status();
+  auto dictionary = CustomDictionary::Parse(message.custom_dictionary());
+  if (!dictionary.ok()) return dictionary.status();
+  RivaSpeech speech;
+  SpeechRequest& request = speech.request;
+  request.text = std::move(*message.mutable_text());
+  request.language = std::move(*message.mutable_language_code());
+  request.format = *format;
+  request.sample_rate = static_cast<uint32_t>(message.sample_rate_hz());
+  request.word_times = message.enable_word_time_offsets();
+  absl::Status status = ChooseRivaVoice(message.voice_name(), services, request);
+  if (status.ok() && !dictionary->empty()) status = CheckTakesDictionary(request, services);
+  if (!status.ok()) return status;
+  request.text = dictionary->Apply(request.text);
+  speech.dictionary = *std::move(dictionary);
+  return speech;
+}
+
+void AddWordTimings(std::vector<models::SpokenSpan> words, int sample_rate, WordTimings& timings) {
+  for (models::SpokenSpan& word : words) {
+    nvidia::riva::tts::WordTiming& timing = *timings.Add();
+    timing.set_word(std::move(word.text));
+    timing.set_start_time(Milliseconds(word.begin, sample_rate));
+    timing.set_end_time(Milliseconds(word.end, sample_rate));
+  }
+}
+
+}  // namespace millrace::server
