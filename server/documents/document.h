@@ -40,7 +40,7 @@ class Document {
   virtual absl::StatusOr<std::string> Render(std::vector<std::string> translations) = 0;
 };
 
-// What is known of a kind of files.
+// A kind of files.
 struct DocumentType {
   std::string_view extension;  // with its dot, in small letters
   std::string_view media_type;

@@ -45,7 +45,7 @@ class OfficeParagraph {
   void Write(std::string_view translation);
 
  private:
-  // What a mark of the text stands for.
+  // The meaning of a mark of the text.
   struct Mark {
     bool is_element = false;  // a span that is an element, rather than a run's properties
     bool in_run = false;

@@ -219,7 +219,7 @@ absl::StatusOr<std::unique_ptr<Document>> Read(std::string bytes, bool is_vtt) {
     if (text_end == at) continue;
     subtitles->AddCue(std::exchange(before, {}), all.substr(at, text_end - at));
     at = text_end;
-    // What ends the last line of the text is not a blank line.
+    // The end of the last line of the text is not a blank line.
     before += all.substr(at, end - at);
     at = end;
   }

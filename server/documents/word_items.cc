@@ -12,7 +12,7 @@ using Kind = OfficeItem::Kind;
 
 constexpr std::array<std::string_view, 7> kSpans = {
     "w:hyperlink", "w:ins", "w:smartTag", "w:customXml", "w:bdo", "w:dir", "w:moveTo"};
-// What an editor notes for itself, and writes anew.
+// Elements that an editor notes for itself, and writes anew.
 constexpr std::array<std::string_view, 4> kDropped = {"w:proofErr", "w:lastRenderedPageBreak",
                                                       "w:softHyphen", "w:rPr"};
 

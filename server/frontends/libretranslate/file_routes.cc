@@ -22,7 +22,7 @@ namespace millrace::server {
 namespace {
 
 constexpr DocumentLimits kLimits;
-// What a form has besides the file.
+// A form has some bytes besides the file.
 constexpr size_t kMaxBody = kLimits.file_bytes + (size_t{64} << 10);
 
 absl::Status Missing(std::string_view name) {

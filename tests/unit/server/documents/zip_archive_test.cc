@@ -13,7 +13,7 @@ using ::testing::HasSubstr;
 
 const ZipEntries kEntries = {{"mimetype", "text"}, {"a.xml", "<a/>"}, {"b.bin", "bbbb"}};
 
-// What is wrong with an archive.
+// Returns the message of the error of opening an archive; empty: there is none.
 std::string WrongWith(std::string bytes, const DocumentLimits& limits = {}) {
   return std::string(ZipArchive::Open(std::move(bytes), limits).status().message());
 }
