@@ -132,11 +132,14 @@ class TurnWriter {
       out_ += piece.text;
       return;
     }
-    for (char c : piece.text) {
+    for (size_t i = 0; i < piece.text.size(); ++i) {
+      char c = piece.text[i];
       if (c == '\n' || c == '\r' || c == '\t') c = ' ';
       if (c == ' ') {
         if (width_ == 0) continue;
-        spaces_.push_back({out_.size(), width_});
+        // A dash at the beginning of a line would be another speaker.
+        if (!IsDash(std::string_view(piece.text).substr(i + 1)))
+          spaces_.push_back({out_.size(), width_});
       } else {
         text_end_ = width_ + 1;
       }

@@ -25,6 +25,10 @@ TEST(CueText, JoinsLinesAndDividesThemEvenly) {
   EXPECT_EQ(Say("One", "aaaa bbbb cccc dddd"), "aaaa bbbb cccc dddd");
 }
 
+TEST(CueText, NoLineBeginsWithADashThatIsNoSpeakers) {
+  EXPECT_EQ(Say("One\ntwo", "aaaa bbbb - cccc dddd"), "aaaa bbbb -\ncccc dddd");
+}
+
 TEST(CueText, CountsCharactersRatherThanBytes) {
   EXPECT_EQ(Say("One\ntwo", "éééééé aaa bbb"), "éééééé\naaa bbb");
 }
