@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "models/text/unicode.h"
+#include "server/documents/wrapped_lines.h"
 
 namespace millrace::server {
 namespace {
@@ -14,18 +15,26 @@ class TextDocument final : public Document {
  public:
   TextDocument(std::string mark, std::string text, models::TextFormat format)
       : mark_(std::move(mark)), format_(format) {
-    if (!text.empty()) texts_.push_back(std::move(text));
+    if (text.empty()) return;
+    if (format == models::TextFormat::kText) {
+      lines_ = JoinWrappedLines(text);
+      text = lines_.text;
+    }
+    texts_.push_back(std::move(text));
   }
 
   std::span<const std::string> texts() const override { return texts_; }
   models::TextFormat format() const override { return format_; }
   absl::StatusOr<std::string> Render(std::vector<std::string> translations) override {
-    return translations.empty() ? mark_ : mark_ + translations.front();
+    if (translations.empty()) return mark_;
+    if (format_ == models::TextFormat::kHtml) return mark_ + translations.front();
+    return mark_ + WrapLines(lines_, std::move(translations.front()));
   }
 
  private:
   const std::string mark_;
   const models::TextFormat format_;
+  WrappedLines lines_;  // of plain text
   std::vector<std::string> texts_;
 };
 

@@ -50,6 +50,12 @@ def test_text(daemon):
     assert 'filename="letter_pt.txt"' in file.headers["Content-Disposition"]
 
 
+def test_lines_of_a_text_that_an_editor_broke(daemon):
+    whole = "The children were playing in the garden behind the old house."
+    lines = translate(daemon, "letter.txt", whole.replace("garden behind", "garden\nbehind").encode()).text.split("\n")
+    assert len(lines) == 2 and " ".join(lines) == over_grpc(daemon, whole)
+
+
 def test_a_source_that_is_detected(daemon):
     assert translate(daemon, "a.txt", SENTENCE.encode(), source="auto").text == over_grpc(daemon, SENTENCE)
 
