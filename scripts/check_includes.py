@@ -23,7 +23,7 @@ models
 models/repository
 models/probe
 server/logging server/net
-server/config server/http2 server/json server/rpc server/security server/sockets
+server/config server/documents server/http2 server/json server/rpc server/security server/sockets
 server/client server/http
 server/metrics
 server/scheduling

@@ -7,38 +7,16 @@
 #include <vector>
 
 #include "httplib.h"
-#include "models/core/strings.h"
 #include "server/frontends/http/request_members.h"
-#include "server/frontends/http/translation_error.h"
+#include "server/frontends/libretranslate/answers.h"
+#include "server/frontends/libretranslate/file_routes.h"
 #include "server/frontends/libretranslate/translate_message.h"
 #include "server/http/http_routes.h"
-#include "server/http/http_status.h"
 #include "server/requests/models_answer.h"
 #include "server/requests/translation_route.h"
-#include "server/scheduling/refusal.h"
 
 namespace millrace::server {
 namespace {
-
-constexpr std::pair<std::string_view, std::string_view> kNames[] = {
-    {"source_language, target_language", "source, target"},
-    {"texts", "q"},
-    {"source_language", "source"},
-    {"target_language", "target"}};
-
-// LibreTranslate calls the text q, and knows neither 401 nor 404.
-void SendStatus(httplib::Response& response, const absl::Status& status) {
-  int code = HttpStatusOf(status);
-  if (code == 401) code = 403;
-  if (code == 404) code = 400;
-  if (const int seconds = RetryAfterSeconds(status); seconds > 0)
-    response.set_header("Retry-After", StrCat(seconds));
-  SendError(response, code, MessageWithNames(status, kNames));
-}
-
-void SendJson(httplib::Response& response, const std::string& body) {
-  response.set_content(body, "application/json");
-}
 
 class LibreTranslateRoutes {
  public:
@@ -115,19 +93,8 @@ class LibreTranslateRoutes {
 
   // Authentication errors take precedence over errors of parsing.
   absl::Status Check(const httplib::Request& request, const Parsed& parsed) const {
-    const bool has_key = parsed.ok() && services_.keys != nullptr &&
-                         services_.keys->Authenticate(parsed->api_key).has_value();
-    if (!has_key) {
-      if (!AuthenticateHttp(request, services_.keys).ok()) {
-        const bool sent = (parsed.ok() && !parsed->api_key.empty()) ||
-                          request.has_header("Authorization") || request.has_header("X-Api-Key");
-        return absl::UnauthenticatedError(
-            sent
-                ? "api_key: the API key is not known"
-                : "api_key: is missing; a key is needed, as this member, as `authorization: Bearer "
-                  "<key>` or as `x-api-key: <key>`");
-      }
-    }
+    const std::string_view key = parsed.ok() ? std::string_view(parsed->api_key) : "";
+    if (absl::Status status = CheckKey(request, services_.keys, key); !status.ok()) return status;
     if (absl::Status status = translator_->CheckStarted(); !status.ok()) return status;
     return parsed.status();
   }
@@ -153,6 +120,7 @@ class LibreTranslateRoutes {
 
 void AddLibreTranslateRoutes(HttpServer& server, Services& services,
                              std::shared_ptr<HttpTranslator> translator, SharedPathHandler others) {
+  AddLibreTranslateFileRoutes(server, services, translator);
   const auto routes =
       std::make_shared<LibreTranslateRoutes>(services, std::move(translator), std::move(others));
   const auto get = [&routes](auto handler) {

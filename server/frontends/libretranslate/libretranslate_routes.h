@@ -12,7 +12,8 @@ namespace millrace::server {
 // Adds the endpoints of LibreTranslate: POST /translate and /detect, with JSON or a form, and GET
 // /languages and /frontend/settings. POST /suggest says that suggestions are off. If keys are
 // required, the first two need one, either as api_key, as in the original, or as the other
-// endpoints do; without it they answer 403. The services, and what they borrow, must outlive the
+// endpoints do; without it they answer 403. Files are translated too; see
+// AddLibreTranslateFileRoutes. The services, and what they borrow, must outlive the
 // server.
 //
 // others: is asked for requests to /translate that have no q; see SharedPathHandler.

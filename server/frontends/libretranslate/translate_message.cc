@@ -11,6 +11,7 @@
 #include "models/core/strings.h"
 #include "models/text/unicode.h"
 #include "nlohmann/json.hpp"
+#include "server/documents/document.h"
 #include "server/frontends/libretranslate/translate_terms.h"
 #include "server/http/json_body.h"
 #include "server/json/json_member.h"
@@ -240,14 +241,16 @@ std::string SettingsBody(const std::vector<TranslationRoute>& routes, bool keys)
   }
   const std::string source = first != nullptr ? first->source_language : "en";
   const std::string target = first != nullptr ? first->target_language : "en";
+  Json extensions = Json::array();
+  for (const DocumentType& type : DocumentTypes()) extensions.push_back(type.extension);
   return Dump(
       {{"charLimit", kMaxTranslateCharacters},
        {"frontendTimeout", 500},
        {"apiKeys", keys},
        {"keyRequired", keys},
        {"suggestions", false},
-       {"filesTranslation", false},
-       {"supportedFilesFormat", Json::array()},
+       {"filesTranslation", true},
+       {"supportedFilesFormat", extensions},
        {"language", {{"source", NamedLanguage(source)}, {"target", NamedLanguage(target)}}}});
 }
 

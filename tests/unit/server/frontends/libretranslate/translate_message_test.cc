@@ -171,6 +171,9 @@ TEST(TranslateMessageTest, LanguagesHaveTheirNamesAndTargets) {
       {"code": "pt", "name": "Portuguese", "targets": ["de", "pt"]}])"));
   const json settings = json::parse(SettingsBody(routes, true));
   EXPECT_EQ(settings["keyRequired"], true);
+  EXPECT_EQ(settings["filesTranslation"], true);
+  EXPECT_EQ(settings["supportedFilesFormat"],
+            json::parse(R"([".txt", ".html", ".srt", ".vtt", ".docx", ".odt"])"));
   EXPECT_EQ(settings["language"]["source"]["code"], "en");
   EXPECT_EQ(settings["language"]["target"]["name"], "Portuguese");
   EXPECT_EQ(json::parse(SettingsBody({}, false))["language"]["source"]["code"], "en");

@@ -1,0 +1,255 @@
+#include "server/documents/cue_text.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cstddef>
+#include <utility>
+
+#include "models/core/utf8.h"
+#include "models/text/unicode.h"
+
+namespace millrace::server {
+namespace {
+
+using Kind = CuePiece::Kind;
+
+// Returns the bytes of the tag that a text begins with; 0: there is none.
+size_t TagBytes(std::string_view text) {
+  size_t end = std::string_view::npos;
+  if (text.starts_with("{\\")) {
+    end = text.find_first_of("}\r\n");
+    return end != std::string_view::npos && text[end] == '}' ? end + 1 : 0;
+  }
+  if (!text.starts_with('<')) return 0;
+  const size_t name = text.starts_with("</") ? 2 : 1;
+  if (name >= text.size() || !std::isalnum(static_cast<unsigned char>(text[name]))) return 0;
+  end = text.find_first_of("<>\r\n", 1);
+  return end != std::string_view::npos && text[end] == '>' ? end + 1 : 0;
+}
+
+std::string_view TagName(std::string_view tag) {
+  tag.remove_prefix(tag.starts_with("</") ? 2 : 1);
+  return tag.substr(0, std::min(tag.find_first_of(" .\t>/"), tag.size()));
+}
+
+bool IsDash(std::string_view text) {
+  for (const std::string_view dash : {"-", "\u2010", "\u2013", "\u2014"}) {
+    if (text.starts_with(dash)) return true;
+  }
+  return false;
+}
+
+// Returns the rest of a line behind the tags and spaces that it begins with.
+std::string_view BehindTags(std::string_view line) {
+  while (!line.empty()) {
+    const size_t bytes = line[0] == ' ' ? 1 : TagBytes(line);
+    if (bytes == 0) break;
+    line.remove_prefix(bytes);
+  }
+  return line;
+}
+
+void AddText(std::string_view text, CueText& cue) {
+  if (text.empty()) return;
+  if (cue.pieces.empty() || cue.pieces.back().kind != Kind::kText) cue.pieces.emplace_back();
+  cue.pieces.back().text += text;
+}
+
+void AddLine(std::string_view line, CueText& cue) {
+  size_t text = 0;
+  size_t at = 0;
+  while (at < line.size()) {
+    const size_t bytes = TagBytes(line.substr(at));
+    if (bytes == 0) {
+      ++at;
+      continue;
+    }
+    AddText(line.substr(text, at - text), cue);
+    cue.pieces.push_back({Kind::kAlone, std::string(line.substr(at, bytes))});
+    at += bytes;
+    text = at;
+  }
+  AddText(line.substr(text), cue);
+}
+
+// Finds the tags that have an end.
+void PairTags(std::vector<CuePiece>& pieces) {
+  std::vector<size_t> open;
+  for (size_t i = 0; i < pieces.size(); ++i) {
+    const std::string_view tag = pieces[i].text;
+    if (pieces[i].kind != Kind::kAlone || !tag.starts_with('<')) continue;
+    if (!tag.starts_with("</")) {
+      open.push_back(i);
+    } else if (!open.empty() && TagName(pieces[open.back()].text) == TagName(tag)) {
+      pieces[open.back()].kind = Kind::kOpen;
+      pieces[i].kind = Kind::kClose;
+      pieces[i].open = open.back();
+      open.pop_back();
+    } else {
+      // A tag without an end, such as that of a speaker, is inside one that has an end.
+      const auto same = std::find_if(open.rbegin(), open.rend(), [&](size_t other) {
+        return TagName(pieces[other].text) == TagName(tag);
+      });
+      if (same == open.rend()) continue;
+      pieces[*same].kind = Kind::kOpen;
+      pieces[i].kind = Kind::kClose;
+      pieces[i].open = *same;
+      open.erase(same.base() - 1, open.end());
+    }
+  }
+}
+
+// Takes the tags off that are around the whole text.
+void TakeOuterTags(CueText& cue) {
+  std::vector<CuePiece>& pieces = cue.pieces;
+  size_t begin = 0;
+  size_t end = pieces.size();
+  while (begin < end) {
+    if (pieces[begin].kind == Kind::kAlone) {
+      cue.prefix += pieces[begin++].text;
+    } else if (pieces[end - 1].kind == Kind::kAlone) {
+      cue.suffix.insert(0, pieces[--end].text);
+    } else if (pieces[begin].kind == Kind::kOpen && pieces[end - 1].kind == Kind::kClose &&
+               pieces[end - 1].open == begin) {
+      cue.prefix += pieces[begin++].text;
+      cue.suffix.insert(0, pieces[--end].text);
+    } else {
+      break;
+    }
+  }
+  pieces.erase(pieces.begin() + static_cast<ptrdiff_t>(end), pieces.end());
+  pieces.erase(pieces.begin(), pieces.begin() + static_cast<ptrdiff_t>(begin));
+  for (CuePiece& piece : pieces) {
+    if (piece.kind == Kind::kClose) piece.open -= begin;
+  }
+}
+
+// One turn as it is written, with the places where its line may be broken.
+class TurnWriter {
+ public:
+  void Add(const CuePiece& piece) {
+    if (piece.kind != Kind::kText) {
+      out_ += piece.text;
+      return;
+    }
+    for (size_t i = 0; i < piece.text.size(); ++i) {
+      char c = piece.text[i];
+      if (c == '\n' || c == '\r' || c == '\t') c = ' ';
+      if (c == ' ') {
+        if (width_ == 0) continue;
+        // A dash at the beginning of a line would be another speaker.
+        if (!IsDash(std::string_view(piece.text).substr(i + 1)))
+          spaces_.push_back({out_.size(), width_});
+      } else {
+        text_end_ = width_ + 1;
+      }
+      out_ += c;
+      width_ += IsContinuationByte(c) ? 0 : 1;
+    }
+  }
+
+  std::string Take(size_t lines, std::string_view line_end) {
+    // Spaces behind the text do not separate lines.
+    while (!spaces_.empty() && spaces_.back().width + 1 > text_end_) spaces_.pop_back();
+    std::vector<size_t> breaks;
+    auto space = spaces_.begin();
+    for (size_t line = 1; line < lines && space != spaces_.end(); ++line) {
+      const size_t wanted = width_ * line / lines;
+      const auto distance = [wanted](const Space& at) {
+        return at.width > wanted ? at.width - wanted : wanted - at.width;
+      };
+      auto best = space;
+      for (auto at = space; at != spaces_.end(); ++at) {
+        if (distance(*at) < distance(*best)) best = at;
+      }
+      breaks.push_back(best->at);
+      space = best + 1;
+    }
+    for (size_t i = breaks.size(); i-- > 0;) out_.replace(breaks[i], 1, line_end);
+    while (out_.ends_with(' ')) out_.pop_back();
+    return std::move(out_);
+  }
+
+ private:
+  struct Space {
+    size_t at = 0;     // byte of the output
+    size_t width = 0;  // characters before it
+  };
+
+  std::string out_;
+  std::vector<Space> spaces_;
+  size_t width_ = 0;     // characters without tags
+  size_t text_end_ = 0;  // the same up to the last one that is no space
+};
+
+}  // namespace
+
+std::string CueText::Visible() const {
+  std::string visible;
+  for (const CuePiece& piece : pieces) {
+    if (piece.kind == Kind::kText) visible += piece.text;
+    if (piece.kind == Kind::kTurn) visible += ' ';
+  }
+  return visible;
+}
+
+CueText ReadCueText(std::string_view text) {
+  CueText cue;
+  cue.line_end = text.find("\r\n") != std::string_view::npos ? "\r\n" : "\n";
+  bool first = true;
+  while (first || !text.empty()) {
+    const size_t end = std::min(text.find('\n'), text.size());
+    std::string_view line = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    if (first) {
+      cue.lines.push_back(1);
+    } else if (IsDash(BehindTags(line))) {
+      cue.pieces.push_back({Kind::kTurn, {}});
+      cue.lines.push_back(1);
+    } else {
+      AddText(" ", cue);
+      ++cue.lines.back();
+    }
+    AddLine(line, cue);
+    first = false;
+  }
+  PairTags(cue.pieces);
+  TakeOuterTags(cue);
+  return cue;
+}
+
+bool GoesOn(const CueText& from, const CueText& next) {
+  if (from.lines.size() > 1 || next.lines.size() > 1) return false;
+  std::string before = from.Visible();
+  while (before.ends_with(' ')) before.pop_back();
+  if (before.empty()) return false;
+  const char32_t last = models::DecodeBefore(before, before.size()).value;
+  if (!models::IsLetter(last) && last != ',') return false;
+  const std::string behind = next.Visible();
+  const size_t first = std::min(behind.find_first_not_of(' '), behind.size());
+  return models::IsLower(models::DecodeAt(behind, first).value);
+}
+
+std::string WriteCueText(const CueText& cue, std::span<const CuePiece> pieces) {
+  std::string out = cue.prefix;
+  size_t turn = 0;
+  TurnWriter writer;
+  const auto take = [&] {
+    out += writer.Take(turn < cue.lines.size() ? cue.lines[turn] : 1, cue.line_end);
+    ++turn;
+    writer = TurnWriter();
+  };
+  for (const CuePiece& piece : pieces) {
+    if (piece.kind == Kind::kTurn) {
+      take();
+      out += cue.line_end;
+    } else {
+      writer.Add(piece);
+    }
+  }
+  take();
+  return out + cue.suffix;
+}
+
+}  // namespace millrace::server

@@ -1,0 +1,184 @@
+#include "server/documents/inline_text.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <optional>
+#include <utility>
+
+#include "models/core/strings.h"
+
+namespace millrace::server {
+namespace {
+
+using Kind = InlineToken::Kind;
+
+// Elements of a letter and a number are placeholders within a sentence for the reader of HTML.
+constexpr struct {
+  Kind kind;
+  std::string_view before, after;
+} kTags[] = {{Kind::kOpen, "<g", ">"},
+             {Kind::kClose, "</g", ">"},
+             {Kind::kAlone, "<x", "/>"},
+             {Kind::kDivider, "<br id=", "/>"}};
+
+constexpr std::array<std::pair<std::string_view, std::string_view>, 5> kEntities = {
+    {{"&amp;", "&"}, {"&lt;", "<"}, {"&gt;", ">"}, {"&quot;", "\""}, {"&nbsp;", "\u00A0"}}};
+
+std::string Tag(Kind kind, size_t mark) {
+  for (const auto& tag : kTags) {
+    if (tag.kind == kind) return StrCat(tag.before, mark, tag.after);
+  }
+  return {};
+}
+
+// Reads the text before a number, the number and the text after it, and takes it off the front.
+std::optional<size_t> TakeMark(std::string_view& html, std::string_view before,
+                               std::string_view after) {
+  if (!html.starts_with(before)) return std::nullopt;
+  size_t mark = 0;
+  const char* begin = html.data() + before.size();
+  const auto [end, error] = std::from_chars(begin, html.data() + html.size(), mark);
+  if (error != std::errc()) return std::nullopt;
+  const std::string_view rest = html.substr(static_cast<size_t>(end - html.data()));
+  if (!rest.starts_with(after)) return std::nullopt;
+  html = rest.substr(after.size());
+  return mark;
+}
+
+std::optional<InlineToken> TakeTag(std::string_view& html) {
+  for (const auto& tag : kTags) {
+    if (const std::optional<size_t> mark = TakeMark(html, tag.before, tag.after))
+      return InlineToken{tag.kind, *mark};
+  }
+  return std::nullopt;
+}
+
+std::vector<InlineToken> Parse(std::string_view html) {
+  std::vector<InlineToken> tokens;
+  while (!html.empty()) {
+    if (html.front() == '<') {
+      if (std::optional<InlineToken> tag = TakeTag(html)) {
+        tokens.push_back(*std::move(tag));
+        continue;
+      }
+    }
+    const std::string_view text = html.substr(0, html.find('<', 1));
+    if (tokens.empty() || tokens.back().kind != Kind::kText) tokens.emplace_back();
+    tokens.back().text += text;
+    html.remove_prefix(text.size());
+  }
+  return tokens;
+}
+
+// Returns true if all spans are there once, and nest.
+bool AreSpansWhole(const std::vector<InlineToken>& tokens, const std::vector<Kind>& marks) {
+  std::vector<size_t> open;
+  std::vector<bool> seen(marks.size());
+  for (const InlineToken& token : tokens) {
+    if (token.kind == Kind::kOpen) {
+      if (token.mark >= marks.size() || marks[token.mark] != Kind::kOpen || seen[token.mark])
+        return false;
+      seen[token.mark] = true;
+      open.push_back(token.mark);
+    } else if (token.kind == Kind::kClose) {
+      if (open.empty() || open.back() != token.mark) return false;
+      open.pop_back();
+    }
+  }
+  if (!open.empty()) return false;
+  for (size_t i = 0; i < marks.size(); ++i) {
+    if (marks[i] == Kind::kOpen && !seen[i]) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+void InlineWriter::Text(std::string_view text) {
+  std::string html;
+  for (const char c : text) {
+    switch (c) {
+      case '&':
+        html += "&amp;";
+        break;
+      case '<':
+        html += "&lt;";
+        break;
+      case '>':
+        html += "&gt;";
+        break;
+      default:
+        html += c;
+    }
+  }
+  Html(html);
+}
+
+void InlineWriter::Html(std::string_view html) {
+  if (html.empty()) return;
+  html_ += html;
+  last_ = html.back();
+  has_text_ |= html.find_first_not_of(" \t\r\n") != std::string_view::npos;
+}
+
+size_t InlineWriter::Add(Kind kind) {
+  marks_.push_back(kind);
+  html_ += Tag(kind, marks_.size() - 1);
+  return marks_.size() - 1;
+}
+
+size_t InlineWriter::Open() { return Add(Kind::kOpen); }
+
+void InlineWriter::Close(size_t mark) { html_ += Tag(Kind::kClose, mark); }
+
+size_t InlineWriter::Alone() { return Add(Kind::kAlone); }
+
+size_t InlineWriter::Divider() {
+  last_ = ' ';
+  return Add(Kind::kDivider);
+}
+
+std::vector<InlineToken> ReadInline(std::string_view html, const std::vector<Kind>& marks) {
+  std::vector<InlineToken> parsed = Parse(html);
+  const bool spans = AreSpansWhole(parsed, marks);
+  std::vector<InlineToken> tokens;
+  std::vector<bool> seen(marks.size());
+  for (InlineToken& token : parsed) {
+    if (token.kind == Kind::kOpen || token.kind == Kind::kClose) {
+      if (!spans) continue;
+    } else if (token.kind != Kind::kText) {
+      if (token.mark >= marks.size() || marks[token.mark] != token.kind || seen[token.mark])
+        continue;
+      seen[token.mark] = true;
+    }
+    tokens.push_back(std::move(token));
+  }
+  for (size_t i = 0; i < marks.size(); ++i) {
+    if (marks[i] != Kind::kOpen && !seen[i]) tokens.push_back({marks[i], i});
+  }
+  return tokens;
+}
+
+std::string Unescaped(std::string_view html) {
+  std::string text;
+  while (!html.empty()) {
+    const size_t plain = std::min(html.find('&'), html.size());
+    text += html.substr(0, plain);
+    html.remove_prefix(plain);
+    if (html.empty()) break;
+    std::string_view character = "&";
+    size_t bytes = 1;
+    for (const auto& [entity, meaning] : kEntities) {
+      if (!html.starts_with(entity)) continue;
+      character = meaning;
+      bytes = entity.size();
+      break;
+    }
+    text += character;
+    html.remove_prefix(bytes);
+  }
+  return text;
+}
+
+}  // namespace millrace::server

@@ -1,0 +1,164 @@
+#include "server/documents/office_paragraph.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <sstream>
+#include <utility>
+
+namespace millrace::server {
+namespace {
+
+using Kind = OfficeItem::Kind;
+
+// Returns what a run's properties say of its look. Languages are not seen.
+std::string LookOf(pugi::xml_node properties) {
+  std::ostringstream look;
+  for (const pugi::xml_node property : properties.children()) {
+    const std::string_view name = property.name();
+    if (name != "w:lang" && name != "w:noProof") property.print(look, "", pugi::format_raw);
+  }
+  return look.str();
+}
+
+// Returns the properties that most of the text right in these items has.
+pugi::xml_node MostUsed(const std::vector<OfficeItem>& items) {
+  struct Use {
+    pugi::xml_node properties;
+    size_t bytes = 0;
+  };
+  std::map<std::string, Use> uses;
+  for (const OfficeItem& item : items) {
+    if (item.kind != Kind::kText) continue;
+    Use& use = uses[LookOf(item.properties)];
+    if (use.bytes == 0) use.properties = item.properties;
+    use.bytes += item.text.size();
+  }
+  const auto most = std::ranges::max_element(
+      uses, {}, [](const auto& look_and_use) { return look_and_use.second.bytes; });
+  return most == uses.end() ? pugi::xml_node() : most->second.properties;
+}
+
+bool IsBlank(std::string_view text) {
+  return text.find_first_not_of(" \t\r\n") == std::string_view::npos;
+}
+
+bool IsProperties(pugi::xml_node node) { return std::string_view(node.name()).ends_with("Pr"); }
+
+}  // namespace
+
+OfficeParagraph::OfficeParagraph(pugi::xml_node paragraph, const std::vector<OfficeItem>& items,
+                                 bool has_runs)
+    : paragraph_(paragraph), has_runs_(has_runs), properties_(MostUsed(items)) {
+  AddItems(items, properties_);
+}
+
+void OfficeParagraph::AddItems(const std::vector<OfficeItem>& items, pugi::xml_node properties) {
+  const std::string look = LookOf(properties);
+  for (size_t i = 0; i < items.size(); ++i) {
+    const OfficeItem& item = items[i];
+    if (item.kind == Kind::kText) {
+      // Editors divide words among runs that look the same.
+      std::string text = item.text;
+      const std::string own = LookOf(item.properties);
+      while (i + 1 < items.size() && items[i + 1].kind == Kind::kText &&
+             LookOf(items[i + 1].properties) == own)
+        text += items[++i].text;
+      if (own == look || IsBlank(text)) {
+        writer_.Text(text);
+        continue;
+      }
+      const size_t mark = writer_.Open();
+      marks_.push_back({.properties = item.properties});
+      writer_.Text(text);
+      writer_.Close(mark);
+    } else if (item.kind == Kind::kSpan) {
+      const pugi::xml_node inside = MostUsed(item.inner);
+      const size_t mark = writer_.Open();
+      marks_.push_back({.is_element = true, .properties = inside, .nodes = item.nodes});
+      AddItems(item.inner, inside);
+      writer_.Close(mark);
+    } else {
+      item.kind == Kind::kAlone ? writer_.Alone() : writer_.Divider();
+      marks_.push_back({.in_run = item.in_run, .properties = item.properties, .nodes = item.nodes});
+    }
+  }
+}
+
+pugi::xml_node OfficeParagraph::NewRun(pugi::xml_node parent, pugi::xml_node properties) const {
+  if (!has_runs_) return parent;
+  pugi::xml_node run = parent.append_child("w:r");
+  if (properties) run.append_copy(properties);
+  return run;
+}
+
+void OfficeParagraph::AppendText(pugi::xml_node parent, pugi::xml_node properties,
+                                 const std::string& text) const {
+  if (text.empty()) return;
+  pugi::xml_node run = NewRun(parent, properties);
+  if (has_runs_) {
+    run = run.append_child("w:t");
+    run.append_attribute("xml:space") = "preserve";
+  }
+  run.append_child(pugi::node_pcdata).set_value(text.c_str());
+}
+
+pugi::xml_node OfficeParagraph::AppendShell(pugi::xml_node parent, pugi::xml_node element) {
+  pugi::xml_node shell = parent.append_child(element.name());
+  for (const pugi::xml_attribute attribute : element.attributes()) shell.append_copy(attribute);
+  for (const pugi::xml_node child : element.children()) {
+    if (IsProperties(child)) shell.append_copy(child);
+  }
+  return shell;
+}
+
+void OfficeParagraph::Write(std::string_view translation) {
+  const std::vector<InlineToken> tokens = ReadInline(translation, writer_.marks());
+  std::vector<pugi::xml_node> old;
+  for (const pugi::xml_node child : paragraph_.children()) {
+    if (!IsProperties(child)) old.push_back(child);
+  }
+  std::set<pugi::xml_node> moved;
+  struct Place {
+    pugi::xml_node parent;
+    pugi::xml_node properties;
+  };
+  std::vector<Place> places = {{paragraph_, properties_}};
+  for (const InlineToken& token : tokens) {
+    const Place place = places.back();
+    switch (token.kind) {
+      case InlineToken::Kind::kText: {
+        std::string text = Unescaped(token.text);
+        std::ranges::replace(text, '\n', ' ');
+        AppendText(place.parent, place.properties, text);
+        break;
+      }
+      case InlineToken::Kind::kOpen: {
+        const Mark& mark = marks_[token.mark];
+        places.push_back(
+            {mark.is_element ? AppendShell(place.parent, mark.nodes.front()) : place.parent,
+             mark.properties});
+        break;
+      }
+      case InlineToken::Kind::kClose:
+        places.pop_back();
+        break;
+      case InlineToken::Kind::kAlone:
+      case InlineToken::Kind::kDivider: {
+        const Mark& mark = marks_[token.mark];
+        pugi::xml_node parent = mark.in_run ? NewRun(place.parent, mark.properties) : place.parent;
+        for (const pugi::xml_node node : mark.nodes) {
+          parent.append_move(node);
+          moved.insert(node);
+        }
+        break;
+      }
+    }
+  }
+  pugi::xml_node paragraph = paragraph_;
+  for (const pugi::xml_node node : old) {
+    if (!moved.contains(node)) paragraph.remove_child(node);
+  }
+}
+
+}  // namespace millrace::server

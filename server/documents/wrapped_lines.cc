@@ -1,0 +1,97 @@
+#include "server/documents/wrapped_lines.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "models/text/unicode.h"
+
+namespace millrace::server {
+namespace {
+
+// Cuts a text behind each LF.
+std::vector<std::string_view> LinesOf(std::string_view text) {
+  std::vector<std::string_view> lines;
+  while (!text.empty()) {
+    const size_t end = std::min(text.find('\n'), text.size() - 1) + 1;
+    lines.push_back(text.substr(0, end));
+    text.remove_prefix(end);
+  }
+  return lines;
+}
+
+std::string_view LineEnd(std::string_view line) {
+  return line.substr(line.size() - (line.ends_with("\r\n") ? 2 : line.ends_with('\n') ? 1 : 0));
+}
+
+bool GoesOn(std::string_view line, std::string_view next) {
+  if (line.empty() || !models::IsLower(models::DecodeAt(next, 0).value)) return false;
+  const char32_t last = models::DecodeBefore(line, line.size()).value;
+  return models::IsLetter(last) || last == ',';
+}
+
+// Replaces spaces by line ends so that lines have at most that many characters, if words allow it.
+std::string Wrap(std::string_view line, size_t width, std::string_view line_end) {
+  std::string out;
+  size_t column = 0;
+  while (!line.empty()) {
+    const size_t spaces = std::min(line.find_first_not_of(' '), line.size());
+    const size_t end = std::min(line.find(' ', spaces), line.size());
+    const std::string_view word = line.substr(spaces, end - spaces);
+    const size_t characters = models::CountCodePoints(word);
+    if (column > 0 && column + spaces + characters > width) {
+      out += line_end;
+      column = 0;
+    } else {
+      out.append(spaces, ' ');
+      column += spaces;
+    }
+    out += word;
+    column += characters;
+    line.remove_prefix(end);
+  }
+  return out;
+}
+
+}  // namespace
+
+WrappedLines JoinWrappedLines(std::string_view text) {
+  WrappedLines joined;
+  const std::vector<std::string_view> lines = LinesOf(text);
+  for (size_t i = 0; i < lines.size(); ++i) {
+    size_t width = 0;
+    size_t parts = 0;
+    for (;; ++i) {
+      const std::string_view end = LineEnd(lines[i]);
+      const std::string_view line = lines[i].substr(0, lines[i].size() - end.size());
+      width = std::max(width, models::CountCodePoints(line));
+      ++parts;
+      joined.text += line;
+      if (i + 1 == lines.size() || !GoesOn(line, lines[i + 1])) {
+        joined.text += end;
+        break;
+      }
+      joined.text += ' ';
+    }
+    joined.widths.push_back(parts > 1 ? width : 0);
+  }
+  return joined;
+}
+
+std::string WrapLines(const WrappedLines& source, std::string translation) {
+  const std::vector<std::string_view> lines = LinesOf(translation);
+  if (lines.size() != source.widths.size()) return translation;
+  const std::string_view line_end = source.text.find("\r\n") != std::string::npos ? "\r\n" : "\n";
+  std::string out;
+  for (size_t i = 0; i < lines.size(); ++i) {
+    if (source.widths[i] == 0) {
+      out += lines[i];
+      continue;
+    }
+    const std::string_view end = LineEnd(lines[i]);
+    out += Wrap(lines[i].substr(0, lines[i].size() - end.size()), source.widths[i], line_end);
+    out += end;
+  }
+  return out;
+}
+
+}  // namespace millrace::server

@@ -1,0 +1,48 @@
+#include "server/frontends/libretranslate/answers.h"
+
+#include <utility>
+
+#include "httplib.h"
+#include "models/core/strings.h"
+#include "server/frontends/http/translation_error.h"
+#include "server/http/http_server.h"
+#include "server/http/http_status.h"
+#include "server/scheduling/refusal.h"
+
+namespace millrace::server {
+namespace {
+
+constexpr std::pair<std::string_view, std::string_view> kNames[] = {
+    {"source_language, target_language", "source, target"},
+    {"texts", "q"},
+    {"source_language", "source"},
+    {"target_language", "target"}};
+
+}  // namespace
+
+void SendStatus(httplib::Response& response, const absl::Status& status) {
+  int code = HttpStatusOf(status);
+  if (code == 401) code = 403;
+  if (code == 404) code = 400;
+  if (const int seconds = RetryAfterSeconds(status); seconds > 0)
+    response.set_header("Retry-After", StrCat(seconds));
+  SendError(response, code, MessageWithNames(status, kNames));
+}
+
+void SendJson(httplib::Response& response, const std::string& body) {
+  response.set_content(body, "application/json");
+}
+
+absl::Status CheckKey(const httplib::Request& request, const ApiKeyStore* keys,
+                      std::string_view api_key) {
+  if (keys != nullptr && keys->Authenticate(api_key).has_value()) return absl::OkStatus();
+  if (AuthenticateHttp(request, keys).ok()) return absl::OkStatus();
+  const bool sent =
+      !api_key.empty() || request.has_header("Authorization") || request.has_header("X-Api-Key");
+  return absl::UnauthenticatedError(
+      sent ? "api_key: the API key is not known"
+           : "api_key: is missing; a key is needed, as this member, as `authorization: Bearer "
+             "<key>` or as `x-api-key: <key>`");
+}
+
+}  // namespace millrace::server

@@ -1,0 +1,143 @@
+#include "server/frontends/libretranslate/file_routes.h"
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "httplib.h"
+#include "models/core/strings.h"
+#include "models/text/unicode.h"
+#include "nlohmann/json.hpp"
+#include "server/documents/document.h"
+#include "server/frontends/libretranslate/answers.h"
+#include "server/frontends/libretranslate/download_store.h"
+#include "server/frontends/libretranslate/file_form.h"
+#include "server/frontends/libretranslate/translate_message.h"
+#include "server/http/http_routes.h"
+#include "server/scheduling/refusal.h"
+
+namespace millrace::server {
+namespace {
+
+constexpr DocumentLimits kLimits;
+// A form has some bytes besides the file.
+constexpr size_t kMaxBody = kLimits.file_bytes + (size_t{64} << 10);
+
+absl::Status Missing(std::string_view name) {
+  return absl::InvalidArgumentError(StrCat("Invalid request: missing ", name, " parameter"));
+}
+
+class FileRoutes {
+ public:
+  FileRoutes(Services& services, std::shared_ptr<HttpTranslator> translator)
+      : services_(services), translator_(std::move(translator)) {}
+
+  void Translate(const httplib::Request& request, httplib::Response& response,
+                 const httplib::ContentReader& reader) {
+    // Before the body comes, because the files that are held are what is bounded.
+    const absl::StatusOr<Ticket> place = files_.TryEnter();
+    if (!place.ok() || !request.is_multipart_form_data()) {
+      // The body is read so that the connection stays.
+      if (!reader([](const char*, size_t) { return true; })) return;
+      return SendStatus(response, place.ok() ? NoForm(request) : TooMany());
+    }
+    std::optional<FileForm> form = ReadFileForm(reader);
+    if (!form) return;  // the HTTP library has reported the error
+    absl::StatusOr<HttpTranslateRequest> wanted = ParseTranslateForm(std::move(form->members));
+    const std::string key = wanted.ok() ? wanted->api_key : "";
+    std::unique_ptr<Document> document;
+    auto translation = Open(request, std::move(wanted), *form, document);
+    const std::string target = translation.ok() ? translation->input.target_language : "";
+    std::vector<std::string> texts;
+    if (!translation.ok() || !translation->input.texts.empty()) {
+      auto result = translator_->Translate(request, response, key, std::move(translation));
+      if (!result.ok()) return SendStatus(response, result.status());
+      for (TranslationResults::Text& text : result->translations)
+        texts.push_back(std::move(text.text));
+    }
+    absl::StatusOr<std::string> bytes = document->Render(std::move(texts));
+    if (!bytes.ok()) return SendStatus(response, bytes.status());
+    const DocumentType& type = *FindDocumentType(form->file_name);
+    const std::string name = downloads_.Add(
+        {TranslatedName(form->file_name, target), std::string(type.media_type), *std::move(bytes)},
+        type.extension);
+    const nlohmann::json answer = {
+        {"translatedFileUrl", AddressOf(request, StrCat("/download_file/", name))}};
+    SendJson(response, answer.dump());
+  }
+
+  void Send(const httplib::Request& request, httplib::Response& response) {
+    const std::shared_ptr<const Download> file = downloads_.Find(request.matches[1].str());
+    if (file == nullptr) {
+      return SendError(response, 404,
+                       "there is no such file; a translation is kept for 10 minutes, or until "
+                       "newer ones need its place");
+    }
+    response.set_header("Content-Disposition", AttachmentNamed(file->file_name));
+    response.set_header("X-Content-Type-Options", "nosniff");
+    response.set_content(file->bytes, file->media_type);
+  }
+
+ private:
+  absl::Status TooMany() {
+    services_.no_model_metrics.CountRefusal(Refusal::kTooMany);
+    return Refused(
+        StrCat("the server already translates ", kMaxFilesAtOnce, " files, which is its limit"),
+        std::chrono::seconds(1));
+  }
+
+  static absl::Status NoForm(const httplib::Request& request) {
+    const std::string type = request.get_header_value("Content-Type");
+    return absl::InvalidArgumentError(StrCat("Content-Type: '", type.substr(0, 64),
+                                             "' is not supported; multipart/form-data is"));
+  }
+
+  // Makes a request of the texts of the file. Authentication errors take precedence over others.
+  absl::StatusOr<TranslationRequest> Open(const httplib::Request& request,
+                                          absl::StatusOr<HttpTranslateRequest> wanted,
+                                          FileForm& form, std::unique_ptr<Document>& document) {
+    const std::string_view key = wanted.ok() ? std::string_view(wanted->api_key) : "";
+    if (absl::Status status = CheckKey(request, services_.keys, key); !status.ok()) return status;
+    if (absl::Status status = translator_->CheckStarted(); !status.ok()) return status;
+    if (!wanted.ok()) return wanted.status();
+    TranslationRequest translation = std::move(wanted->translation);
+    if (!form.has_file) return Missing("file");
+    if (translation.input.source_language.empty()) return Missing("source");
+    if (translation.input.target_language.empty()) return Missing("target");
+    if (!models::IsValidUtf8(form.file_name))
+      return absl::InvalidArgumentError("file: its name is not valid UTF-8");
+    auto opened = OpenDocument(form.file_name, std::move(form.bytes), kLimits);
+    if (!opened.ok()) return opened.status();
+    document = *std::move(opened);
+    translation.input.texts.assign(document->texts().begin(), document->texts().end());
+    translation.input.format = document->format();
+    return translation;
+  }
+
+  Services& services_;
+  const std::shared_ptr<HttpTranslator> translator_;
+  Admission files_{kMaxFilesAtOnce};
+  DownloadStore downloads_{Clock::Real(), {}};
+};
+
+}  // namespace
+
+void AddLibreTranslateFileRoutes(HttpServer& server, Services& services,
+                                 std::shared_ptr<HttpTranslator> translator) {
+  const auto routes = std::make_shared<FileRoutes>(services, std::move(translator));
+  server.routes().Post(
+      "/translate_file",
+      HttpRoutes::Reader([routes](const httplib::Request& request, httplib::Response& response,
+                                  const httplib::ContentReader& reader) {
+        routes->Translate(request, response, reader);
+      }),
+      kMaxBody);
+  server.routes().Get("/download_file/([^/]+)",
+                      [routes](const httplib::Request& request, httplib::Response& response) {
+                        routes->Send(request, response);
+                      });
+}
+
+}  // namespace millrace::server

@@ -1,0 +1,182 @@
+"""Files over HTTP as LibreTranslate's clients send them: real documents, read again by other programs' libraries."""
+
+import io
+import json
+import zipfile
+
+import docx
+import odf.opendocument
+import odf.style
+import odf.table
+import odf.teletype
+import odf.text
+import pytest
+import requests
+from wire.paths import EN_PT
+from wire.requests import PATIENCE, translate_request
+
+HEADING = "The old house"
+SENTENCE = "Where is the nearest station?"
+
+
+def post(daemon, name, content, **members):
+    form = {"source": "en", "target": "pt"} | members
+    return requests.post(f"http://127.0.0.1:{daemon.ports['http']}/translate_file", data=form, files={"file": (name, content)},
+                         timeout=PATIENCE)
+
+
+def translate(daemon, name, content, **members):
+    answer = post(daemon, name, content, **members)
+    assert answer.status_code == 200, answer.text
+    file = requests.get(answer.json()["translatedFileUrl"], timeout=PATIENCE)
+    assert file.status_code == 200
+    return file
+
+
+def over_grpc(daemon, text):
+    return daemon.translation.Translate(translate_request(text, model=EN_PT), timeout=PATIENCE).translations[0].text
+
+
+def test_settings_name_the_formats(daemon):
+    settings = daemon.http("/frontend/settings")[1]
+    assert settings["filesTranslation"] is True
+    assert settings["supportedFilesFormat"] == [".txt", ".html", ".srt", ".vtt", ".docx", ".odt"]
+
+
+def test_text(daemon):
+    file = translate(daemon, "letter.txt", f"\ufeff{HEADING}\r\n\r\n{SENTENCE}\r\n".encode())
+    assert file.content.decode() == f"\ufeff{over_grpc(daemon, HEADING)}\r\n\r\n{over_grpc(daemon, SENTENCE)}\r\n"
+    assert file.headers["Content-Type"] == "text/plain; charset=utf-8"
+    assert 'filename="letter_pt.txt"' in file.headers["Content-Disposition"]
+
+
+def test_lines_of_a_text_that_an_editor_broke(daemon):
+    whole = "The children were playing in the garden behind the old house."
+    lines = translate(daemon, "letter.txt", whole.replace("garden behind", "garden\nbehind").encode()).text.split("\n")
+    assert len(lines) == 2 and " ".join(lines) == over_grpc(daemon, whole)
+
+
+def test_a_source_that_is_detected(daemon):
+    assert translate(daemon, "a.txt", SENTENCE.encode(), source="auto").text == over_grpc(daemon, SENTENCE)
+
+
+def test_html(daemon):
+    page = f"<!DOCTYPE html>\n<html><head><title>{HEADING}</title><style>p {{}}</style></head><body><p id=a>{SENTENCE}</p></body></html>\n"
+    text = translate(daemon, "page.html", page.encode()).text
+    assert text == page.replace(HEADING, over_grpc(daemon, HEADING)).replace(SENTENCE, over_grpc(daemon, SENTENCE))
+
+
+def test_subtitles(daemon):
+    srt = ("1\r\n00:00:01,000 --> 00:00:02,000\r\n<i>Where is the\r\nnearest station?</i>\r\n\r\n"
+           "2\r\n00:00:03,000 --> 00:00:04,000\r\nThe children were playing in the\r\n\r\n"
+           "3\r\n00:00:04,000 --> 00:00:05,000\r\ngarden behind the old house.\r\n")
+    blocks = translate(daemon, "film.srt", srt.encode()).content.decode().split("\r\n\r\n")
+    assert [block.split("\r\n")[:2] for block in blocks] == [block.split("\r\n")[:2] for block in srt.split("\r\n\r\n")]
+    first, second, third = (block.strip().split("\r\n")[2:] for block in blocks)
+    assert len(first) == 2 and " ".join(first) == f"<i>{over_grpc(daemon, SENTENCE)}</i>"
+    assert " ".join(second + third) == over_grpc(daemon, "The children were playing in the garden behind the old house.")
+    assert second[0] and third[0]
+
+
+def test_webvtt(daemon):
+    vtt = f"WEBVTT\n\nNOTE {HEADING}\n\nSTYLE\n::cue {{ color: red }}\n\nintro\n00:01.000 --> 00:02.000 line:0\n<v Ann>{SENTENCE}\n"
+    assert translate(daemon, "film.vtt", vtt.encode()).text == vtt.replace(SENTENCE, over_grpc(daemon, SENTENCE))
+
+
+def test_docx(daemon):
+    source = docx.Document()
+    source.add_heading(HEADING, 1)
+    paragraph = source.add_paragraph("The children were playing in the ")
+    paragraph.add_run("big garden").bold = True
+    paragraph.add_run(" behind the old house.")
+    source.add_table(1, 2).cell(0, 1).text = SENTENCE
+    source.sections[0].footer.paragraphs[0].text = "Thank you."
+    source.add_paragraph("Good morning.", style="List Bullet")
+    held = io.BytesIO()
+    source.save(held)
+    file = translate(daemon, "report.docx", held.getvalue())
+    result = docx.Document(io.BytesIO(file.content))
+    assert result.paragraphs[0].text == over_grpc(daemon, HEADING)
+    assert result.paragraphs[0].style.name == "Heading 1"
+    assert result.paragraphs[1].text == over_grpc(daemon, paragraph.text)
+    bold = [run.text for run in result.paragraphs[1].runs if run.bold]
+    assert len(bold) == 1 and "jardim" in bold[0] and "casa" not in bold[0]
+    assert result.tables[0].cell(0, 1).text == over_grpc(daemon, SENTENCE)
+    assert result.sections[0].footer.paragraphs[0].text == over_grpc(daemon, "Thank you.")
+    assert result.paragraphs[2].style.name == "List Bullet"
+    before, after = zipfile.ZipFile(held), zipfile.ZipFile(io.BytesIO(file.content))
+    assert after.testzip() is None and after.namelist() == before.namelist()
+    changed = {name for name in after.namelist() if after.read(name) != before.read(name)}
+    assert changed == {"word/document.xml", "word/footer1.xml"}
+
+
+def test_odt(daemon):
+    source = odf.opendocument.OpenDocumentText()
+    bold = odf.style.Style(name="Bold", family="text")
+    bold.addElement(odf.style.TextProperties(fontweight="bold"))
+    source.automaticstyles.addElement(bold)
+    source.text.addElement(odf.text.H(outlinelevel=1, text=HEADING))
+    paragraph = odf.text.P(text="The children were playing in the ")
+    paragraph.addElement(odf.text.Span(stylename=bold, text="big garden"))
+    paragraph.addText(" behind the old house.")
+    source.text.addElement(paragraph)
+    table = odf.table.Table()
+    row = odf.table.TableRow()
+    cell = odf.table.TableCell()
+    cell.addElement(odf.text.P(text=SENTENCE))
+    row.addElement(cell)
+    table.addElement(row)
+    source.text.addElement(table)
+    held = io.BytesIO()
+    source.write(held)
+    file = translate(daemon, "report.odt", held.getvalue())
+    result = odf.opendocument.load(io.BytesIO(file.content))
+    texts = [odf.teletype.extractText(node) for kind in (odf.text.H, odf.text.P) for node in result.getElementsByType(kind)]
+    whole = "The children were playing in the big garden behind the old house."
+    assert texts == [over_grpc(daemon, text) for text in (HEADING, whole, SENTENCE)]
+    spans = result.getElementsByType(odf.text.Span)
+    assert len(spans) == 1 and spans[0].getAttribute("stylename") == "Bold"
+    assert "jardim" in odf.teletype.extractText(spans[0])
+    assert zipfile.ZipFile(io.BytesIO(file.content)).infolist()[0].filename == "mimetype"
+
+
+def zipped(**entries):
+    held = io.BytesIO()
+    with zipfile.ZipFile(held, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in entries.items():
+            archive.writestr(name.replace("__", "/") + ".xml", content)
+    return held.getvalue()
+
+
+BAD = {
+    "an unknown format": ("a.pdf", b"x", ["'a.pdf'", ".docx"]),
+    "no name": ("none", b"x", ["'none'", ".txt"]),
+    "not UTF-8": ("a.txt", b"\xff", ["UTF-8"]),
+    "too much text": ("a.txt", b"a" * 100_001, ["100001 characters", "100000"]),
+    "too long": ("a.txt", b"a" * (8 * 1024 * 1024 + 1), ["8388609 bytes", "8388608"]),
+    "no subtitles": ("a.srt", b"Hello.", ["no subtitles"]),
+    "not a zip archive": ("a.docx", b"Hello.", ["not a zip archive"]),
+    "another zip archive": ("a.docx", zipped(content="<a/>"), ["no word/document.xml"]),
+    "a zip bomb": ("a.docx", zipped(word__document="<a/>", zeros=b"\0" * 50_000_000), ["unpacks to more than"]),
+    "much XML": ("a.odt", zipped(content=b" " * 500_000 + json.dumps(list(range(900_000))).encode()), ["content.xml", "4194304"]),
+    "entities": ("a.odt", zipped(content='<!DOCTYPE a [<!ENTITY b "c">]><a>&b;</a>'), ["DOCTYPE"]),
+    "deep XML": ("a.odt", zipped(content="<a>" * 1000 + "x" + "</a>" * 1000), ["deeper than 256"]),
+    "broken XML": ("a.odt", zipped(content="<a>"), ["content.xml", "well-formed"]),
+}
+
+
+@pytest.mark.parametrize(("name", "content", "wanted"), BAD.values(), ids=BAD.keys())
+def test_bad_files_get_an_error_that_says_why(daemon, bystander, name, content, wanted):
+    answer = post(daemon, name, content)
+    assert answer.status_code == 400
+    error = answer.json()["error"]
+    assert error.startswith("file: ")
+    for part in wanted:
+        assert part in error
+
+
+def test_a_download_that_is_not_there(daemon):
+    answer = requests.get(f"http://127.0.0.1:{daemon.ports['http']}/download_file/../../etc/passwd", timeout=PATIENCE)
+    assert answer.status_code == 404
+    answer = requests.get(f"http://127.0.0.1:{daemon.ports['http']}/download_file/{'0' * 32}.txt", timeout=PATIENCE)
+    assert answer.status_code == 404 and "no such file" in answer.json()["error"]

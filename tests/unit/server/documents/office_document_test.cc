@@ -1,0 +1,218 @@
+#include "server/documents/office_document.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "absl/strings/str_cat.h"
+#include "tests/unit/server/documents/translated.h"
+#include "tests/unit/server/documents/zip_file.h"
+
+namespace millrace::server {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+std::string Word(const std::string& body) {
+  return absl::StrCat("<?xml version=\"1.0\" encoding=\"UTF-8\" standalone=\"yes\"?>\n",
+                      "<w:document xmlns:w=\"w\"><w:body>", body, "</w:body></w:document>");
+}
+std::string Docx(const std::string& body, ZipEntries others = {}) {
+  others.insert(others.begin(),
+                {{"[Content_Types].xml", "<Types/>"}, {"word/document.xml", Word(body)}});
+  return Packed(others);
+}
+std::string Content(const std::string& body) {
+  return absl::StrCat("<office:document-content xmlns:office=\"o\" xmlns:text=\"t\">", body,
+                      "</office:document-content>");
+}
+std::string Odt(const std::string& body) {
+  return Packed({{"mimetype", "application/vnd.oasis.opendocument.text"},
+                 {"content.xml", Content(body)},
+                 {"styles.xml", "<s><text:p>Foot</text:p></s>"}});
+}
+
+// The body after a translation of its only text.
+std::string WordAfter(const std::string& body, const std::string& translation) {
+  const std::string all =
+      EntryOf(Translated("a.docx", Docx(body), [&](const std::string&) { return translation; }),
+              "word/document.xml");
+  const size_t begin = all.find("<w:body>") + 8;
+  return all.substr(begin, all.find("</w:body>") - begin);
+}
+std::string OdtAfter(const std::string& body, const std::string& translation) {
+  const std::string all = EntryOf(
+      Translated("a.odt", Odt(body),
+                 [&](const std::string& text) { return text == "Foot" ? text : translation; }),
+      "content.xml");
+  const size_t begin = all.find("\"t\">") + 4;
+  return all.substr(begin, all.find("</office") - begin);
+}
+
+constexpr const char* kBold = "<w:rPr><w:b/></w:rPr>";
+
+TEST(Docx, RunsThatLookDifferentAreSpans) {
+  const std::string body =
+      absl::StrCat("<w:p><w:pPr><w:jc/></w:pPr><w:r><w:t>Some </w:t></w:r><w:r>", kBold,
+                   "<w:t>bo</w:t></w:r><w:proofErr/><w:r>", kBold, "<w:t>ld</w:t></w:r>",
+                   "<w:r><w:rPr><w:lang/></w:rPr><w:t xml:space=\"preserve\"> wor</w:t></w:r>",
+                   "<w:r><w:t>ds &amp; more.</w:t></w:r></w:p>");
+  EXPECT_THAT(TextsOf("a.docx", Docx(body)), ElementsAre("Some <g0>bold</g0> words &amp; more."));
+  EXPECT_EQ(WordAfter(body, "<g0>Negrito</g0> &amp; outras."),
+            absl::StrCat("<w:p><w:pPr><w:jc/></w:pPr><w:r>", kBold,
+                         "<w:t xml:space=\"preserve\">Negrito</w:t></w:r>",
+                         "<w:r><w:t xml:space=\"preserve\"> &amp; outras.</w:t></w:r></w:p>"));
+}
+
+TEST(Docx, ATextWhoseSpansWereLostIsWhole) {
+  const std::string body =
+      absl::StrCat("<w:p><w:r><w:t>Some </w:t></w:r><w:r>", kBold, "<w:t>b</w:t></w:r></w:p>");
+  EXPECT_EQ(WordAfter(body, "Alguns b"),
+            "<w:p><w:r><w:t xml:space=\"preserve\">Alguns b</w:t></w:r></w:p>");
+}
+
+TEST(Docx, LinksMoveWithTheirWords) {
+  const std::string body =
+      absl::StrCat("<w:p><w:r><w:t>See the </w:t></w:r><w:hyperlink r:id=\"r1\"><w:r>", kBold,
+                   "<w:t>red page</w:t></w:r></w:hyperlink><w:r><w:t>.</w:t></w:r></w:p>");
+  EXPECT_THAT(TextsOf("a.docx", Docx(body)), ElementsAre("See the <g0>red page</g0>."));
+  EXPECT_EQ(WordAfter(body, "<g0>A página</g0>: veja."),
+            absl::StrCat("<w:p><w:hyperlink r:id=\"r1\"><w:r>", kBold,
+                         "<w:t xml:space=\"preserve\">A página</w:t></w:r></w:hyperlink>",
+                         "<w:r><w:t xml:space=\"preserve\">: veja.</w:t></w:r></w:p>"));
+}
+
+TEST(Docx, WhatIsNoTextStays) {
+  const std::string field =
+      "<w:r><w:fldChar w:fldCharType=\"begin\"/></w:r><w:r><w:instrText>PAGE</w:instrText></w:r>"
+      "<w:r><w:t>3</w:t></w:r><w:r><w:fldChar w:fldCharType=\"end\"/></w:r>";
+  const std::string removed = "<w:del><w:r><w:delText>gone</w:delText></w:r></w:del>";
+  const std::string formula = "<m:oMath><m:r><m:t>x</m:t></m:r></m:oMath>";
+  const std::string body = absl::StrCat(
+      "<w:p><w:r><w:t>Page </w:t></w:r>", field, "<w:r><w:t>, </w:t><w:br/><w:t>of</w:t></w:r>",
+      removed, formula, "<w:r>", kBold, "<w:footnoteReference w:id=\"1\"/></w:r></w:p>");
+  EXPECT_THAT(TextsOf("a.docx", Docx(body)),
+              ElementsAre("Page <x0/>, <br id=1/>of<x2/><x3/><x4/>"));
+  EXPECT_EQ(
+      WordAfter(body, "<x0/> página, <br id=1/><x4/>de<x2/><x3/>"),
+      absl::StrCat("<w:p>", field, "<w:r><w:t xml:space=\"preserve\"> página, </w:t></w:r>",
+                   "<w:r><w:br/></w:r><w:r>", kBold, "<w:footnoteReference w:id=\"1\"/></w:r>",
+                   "<w:r><w:t xml:space=\"preserve\">de</w:t></w:r>", removed, formula, "</w:p>"));
+}
+
+TEST(Docx, AFieldThatGoesOnInTheNextParagraphStays) {
+  const std::string body =
+      "<w:p><w:r><w:t>A</w:t></w:r><w:r><w:fldChar w:fldCharType=\"begin\"/></w:r>"
+      "<w:r><w:t>B</w:t></w:r></w:p><w:p><w:r><w:fldChar w:fldCharType=\"end\"/></w:r></w:p>";
+  EXPECT_THAT(TextsOf("a.docx", Docx(body)), ElementsAre("A<x0/>"));
+  EXPECT_THAT(WordAfter(body, "X<x0/>"), HasSubstr("<w:r><w:t>B</w:t></w:r></w:p><w:p>"));
+}
+
+TEST(Docx, AllItsPartsAreTranslatedAndNoOthers) {
+  const std::string bytes =
+      Docx("<w:tbl><w:p><w:r><w:t>Cell</w:t></w:r></w:p></w:tbl><w:p/>",
+           {{"word/header1.xml", "<w:hdr><w:p><w:r><w:t>Head</w:t></w:r></w:p></w:hdr>"},
+            {"word/footer2.xml", "<w:ftr><w:p><w:r><w:t>Foot</w:t></w:r></w:p></w:ftr>"},
+            {"word/footnotes.xml", "<w:fn><w:p><w:r><w:t>Note</w:t></w:r></w:p></w:fn>"},
+            {"word/styles.xml", "<w:s><w:p><w:r><w:t>No</w:t></w:r></w:p></w:s>"},
+            {"word/media/image1.png", "png"}});
+  EXPECT_THAT(TextsOf("a.docx", bytes), ElementsAre("Cell", "Head", "Foot", "Note"));
+  const ZipEntries after =
+      Unpacked(Translated("a.docx", bytes, [](const std::string& text) { return text + "!"; }));
+  const ZipEntries before = Unpacked(bytes);
+  ASSERT_EQ(after.size(), before.size());
+  for (size_t i = 0; i < after.size(); ++i) EXPECT_EQ(after[i].first, before[i].first);
+  EXPECT_EQ(after[0], before[0]);
+  EXPECT_THAT(after[1].second, HasSubstr(">Cell!<"));
+  EXPECT_THAT(after[2].second, HasSubstr(">Head!<"));
+  EXPECT_THAT(after[3].second, HasSubstr(">Foot!<"));
+  EXPECT_THAT(after[4].second, HasSubstr(">Note!<"));
+  EXPECT_EQ(after[5], before[5]);
+  EXPECT_EQ(after[6], before[6]);
+}
+
+TEST(Docx, TextBoxesAreParagraphsInsideOfOne) {
+  const std::string body =
+      "<w:p><w:r><w:t>Out</w:t></w:r><w:r><w:pict><w:p><w:r><w:t>In</w:t></w:r></w:p></w:pict>"
+      "</w:r></w:p>";
+  EXPECT_THAT(TextsOf("a.docx", Docx(body)), ElementsAre("Out<x0/>", "In"));
+  const std::string after = EntryOf(
+      Translated("a.docx", Docx(body),
+                 [](const std::string& text) { return text == "In" ? "Dentro" : "<x0/>Fora"; }),
+      "word/document.xml");
+  EXPECT_THAT(after, HasSubstr("<w:p><w:r><w:pict><w:p><w:r><w:t xml:space=\"preserve\">Dentro"
+                               "</w:t></w:r></w:p></w:pict></w:r><w:r><w:t "
+                               "xml:space=\"preserve\">Fora</w:t></w:r></w:p>"));
+}
+
+TEST(Docx, AParagraphWhereNoneBelongsIsHarmless) {
+  const std::string body =
+      "<w:p><w:r><w:t>Out<w:p><w:r><w:t>In</w:t></w:r></w:p></w:t></w:r><w:proofErr><w:p><w:r>"
+      "<w:t>Lost</w:t></w:r></w:p></w:proofErr></w:p>";
+  EXPECT_EQ(WordAfter(body, "X"), "<w:p><w:r><w:t xml:space=\"preserve\">X</w:t></w:r></w:p>");
+}
+
+TEST(Docx, WithoutTextIsTheSameBytes) {
+  const std::string bytes = Docx("<w:p><w:r><w:t> </w:t></w:r></w:p>");
+  EXPECT_THAT(TextsOf("a.docx", bytes), IsEmpty());
+  EXPECT_EQ(Translated("a.docx", bytes, Same), bytes);
+}
+
+TEST(Odt, SpansAndLinksFollowTheTranslation) {
+  const std::string body =
+      "<text:h text:level=\"1\">A <text:span s=\"T1\">big <text:a h=\"u\">link</text:a></text:span>"
+      "\n   here<text:s/>now<text:line-break/>End</text:h>";
+  EXPECT_THAT(TextsOf("a.odt", Odt(body)),
+              ElementsAre("A <g0>big <g1>link</g1></g0> here now<br id=2/>End", "Foot"));
+  EXPECT_EQ(OdtAfter(body, "<g0><g1>Laço</g1> grande</g0> aqui<br id=2/>Fim"),
+            "<text:h text:level=\"1\"><text:span s=\"T1\"><text:a h=\"u\">Laço</text:a> grande"
+            "</text:span> aqui<text:line-break/>Fim</text:h>");
+}
+
+TEST(Odt, NotesAndRemovedTextStay) {
+  const std::string removed = "<text:tracked-changes><text:p>gone</text:p></text:tracked-changes>";
+  const std::string body =
+      removed + "<text:p>One<text:note><text:p>Two</text:p></text:note><text:s/></text:p>";
+  EXPECT_THAT(TextsOf("a.odt", Odt(body)), ElementsAre("One<x0/> ", "Two", "Foot"));
+  const std::string after = OdtAfter(body, "Um<x0/>");
+  EXPECT_THAT(after, HasSubstr(removed));
+  EXPECT_THAT(after, HasSubstr("Um<text:note><text:p>Um</text:p></text:note>"));
+}
+
+TEST(Odt, ItsFirstEntryStaysStored) {
+  const std::string after = Translated("a.odt", Odt("<text:p>One</text:p>"), Same);
+  EXPECT_EQ(after.substr(30, 8), "mimetype");
+  EXPECT_EQ(Unpacked(after, ZIP_FL_COMPRESSED)[0].second,
+            "application/vnd.oasis.opendocument.text");
+}
+
+TEST(OfficeDocument, ErrorsSayWhatIsWrong) {
+  const auto wrong = [](std::string name, std::string part, const std::string& xml,
+                        const DocumentLimits& limits = {}) {
+    return Translated(name, Packed({{"first", ""}, {std::move(part), xml}}), Same, limits);
+  };
+  EXPECT_THAT(wrong("a.docx", "content.xml", "<a/>"), HasSubstr("file: has no word/document.xml"));
+  EXPECT_THAT(wrong("a.odt", "word/document.xml", "<a/>"), HasSubstr("file: has no content.xml"));
+  EXPECT_THAT(wrong("a.odt", "content.xml", "<a/>"), HasSubstr("office:document-content"));
+  EXPECT_THAT(wrong("a.odt", "content.xml", "<a>"), HasSubstr("content.xml is not well-formed"));
+  EXPECT_THAT(wrong("a.odt", "content.xml", "<a>\xFF</a>"), HasSubstr("not valid UTF-8"));
+  EXPECT_THAT(wrong("a.odt", "content.xml",
+                    "<!DOCTYPE a [<!ENTITY b SYSTEM \"file:///etc/passwd\">]><a>&b;</a>"),
+              HasSubstr("content.xml has a DOCTYPE"));
+  EXPECT_THAT(wrong("a.odt", "content.xml", Content("<a><b/></a>"), {.xml_depth = 2}),
+              HasSubstr("nested deeper than 2"));
+  EXPECT_THAT(wrong("a.odt", "content.xml", Content(""), {.xml_bytes = 10}),
+              HasSubstr("unpacks to more than 10 bytes"));
+  std::string deep;
+  for (int i = 0; i < 300'000; ++i) deep += "<a>";
+  EXPECT_THAT(wrong("a.odt", "content.xml", deep, {.ratio = 2'000}), HasSubstr("not well-formed"));
+  for (int i = 0; i < 300'000; ++i) deep += "</a>";
+  EXPECT_THAT(wrong("a.odt", "content.xml", deep, {.ratio = 2'000}),
+              HasSubstr("nested deeper than 256"));
+  EXPECT_THAT(Translated("a.docx", "", Same), HasSubstr("file: has no word/document.xml"));
+  EXPECT_THAT(Translated("a.docx", "text", Same), HasSubstr("file: is not a zip archive"));
+}
+
+}  // namespace
+}  // namespace millrace::server
