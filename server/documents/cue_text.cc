@@ -132,25 +132,26 @@ class TurnWriter {
       out_ += piece.text;
       return;
     }
-    for (size_t i = 0; i < piece.text.size(); ++i) {
-      char c = piece.text[i];
+    const std::string_view text = piece.text;
+    for (size_t i = 0; i < text.size(); ++i) {
+      char c = text[i];
       if (c == '\n' || c == '\r' || c == '\t') c = ' ';
       if (c == ' ') {
         if (width_ == 0) continue;
-        // A dash at the beginning of a line would be another speaker.
-        if (!IsDash(std::string_view(piece.text).substr(i + 1)))
+        // Nothing stands between two spaces, and a blank line would end the subtitle. A dash at the
+        // beginning of a line would be another speaker.
+        if (text_end_ == width_ && !IsDash(text.substr(i + 1)))
           spaces_.push_back({out_.size(), width_});
-      } else {
-        text_end_ = width_ + 1;
       }
       out_ += c;
       width_ += IsContinuationByte(c) ? 0 : 1;
+      if (c != ' ') text_end_ = width_;
     }
   }
 
   std::string Take(size_t lines, std::string_view line_end) {
     // Spaces behind the text do not separate lines.
-    while (!spaces_.empty() && spaces_.back().width + 1 > text_end_) spaces_.pop_back();
+    while (!spaces_.empty() && spaces_.back().width >= text_end_) spaces_.pop_back();
     std::vector<size_t> breaks;
     auto space = spaces_.begin();
     for (size_t line = 1; line < lines && space != spaces_.end(); ++line) {

@@ -127,6 +127,7 @@ class Subtitles final : public Document {
       } else if (unit.is_boundary[token.mark]) {
         if (!part.empty() && part.back().text.ends_with(' ')) part.back().text.pop_back();
         std::vector<CuePiece> next;
+        next.reserve(open.size());
         for (const size_t mark : open) next.push_back(unit.pieces[mark]);
         for (size_t i = open.size(); i-- > 0;) part.push_back({Kind::kClose, unit.ends[open[i]]});
         parts.push_back(std::move(next));

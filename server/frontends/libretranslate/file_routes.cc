@@ -98,7 +98,7 @@ class FileRoutes {
   absl::StatusOr<TranslationRequest> Open(const httplib::Request& request,
                                           absl::StatusOr<HttpTranslateRequest> wanted,
                                           FileForm& form, std::unique_ptr<Document>& document) {
-    const std::string_view key = wanted.ok() ? std::string_view(wanted->api_key) : "";
+    const std::string_view key = wanted.ok() ? wanted->api_key : std::string_view();
     if (absl::Status status = CheckKey(request, services_.keys, key); !status.ok()) return status;
     if (absl::Status status = translator_->CheckStarted(); !status.ok()) return status;
     if (!wanted.ok()) return wanted.status();

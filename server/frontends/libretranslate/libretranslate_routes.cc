@@ -93,7 +93,7 @@ class LibreTranslateRoutes {
 
   // Authentication errors take precedence over errors of parsing.
   absl::Status Check(const httplib::Request& request, const Parsed& parsed) const {
-    const std::string_view key = parsed.ok() ? std::string_view(parsed->api_key) : "";
+    const std::string_view key = parsed.ok() ? parsed->api_key : std::string_view();
     if (absl::Status status = CheckKey(request, services_.keys, key); !status.ok()) return status;
     if (absl::Status status = translator_->CheckStarted(); !status.ok()) return status;
     return parsed.status();

@@ -36,6 +36,8 @@ TEST(CueText, CountsCharactersRatherThanBytes) {
 TEST(CueText, HasFewerLinesWhereThereAreFewerSpaces) {
   EXPECT_EQ(Say("One\ntwo", "word"), "word");
   EXPECT_EQ(Say("One\ntwo", "word  "), "word");
+  EXPECT_EQ(Say("One\ntwo", "é "), "é");
+  EXPECT_EQ(Say("One\ntwo\nthree", "a  b"), "a\n b");
   EXPECT_EQ(Say("One\ntwo\nthree", "two words"), "two\nwords");
   EXPECT_EQ(Say("One\ntwo", ""), "");
 }
