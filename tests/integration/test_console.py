@@ -78,7 +78,7 @@ def open_page(browser):
         page.on("console", lambda message: errors.append(message.text) if "Content Security Policy" in message.text else None)
         page.on("request", lambda request: strangers.append(request.url)
                 if not request.url.startswith((url_of(daemon) + "/", "data:", "blob:" + url_of(daemon))) else None)
-        page.goto(f"{url_of(daemon)}/#{tab}")
+        page.goto(f"{url_of(daemon)}/#/{tab}")
         return page
     yield opened
     for context in contexts:
@@ -297,10 +297,15 @@ def test_alternatives_glossary_and_markup(daemon, open_page):
     page.locator("#target").select_option("pt")
     page.locator("#alternatives").select_option("2")
     page.locator("#source-text").fill("The weather is lovely today.")
+    expect(page.locator("#translate-state")).to_contain_text("gives no alternatives")   # as the demo models
+    page.route("**/translate/stream", lambda route: route.fulfill(
+        content_type="text/event-stream",
+        body='data: {"type":"translation.done","answer":{"translatedText":"um","alternatives":["dois","<b>tres</b>"]}}\n\n'))
+    page.locator("#alternatives").select_option("3")
     expect(page.locator("#alternative-list li")).to_have_count(2)
-    other = page.locator("#alternative-list li span").first.text_content()
-    page.locator("#alternative-list button").first.click()
-    expect(page.locator("#target-text")).to_have_text(other)
+    page.locator("#alternative-list button").last.click()
+    expect(page.locator("#target-text")).to_have_text("<b>tres</b>")
+    page.unroute("**/translate/stream")
     page.locator("#alternatives").select_option("0")
     page.locator("#markup").select_option("html")
     page.locator("#source-text").fill("<b>Millrace</b> is a server.")

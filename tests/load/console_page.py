@@ -53,7 +53,9 @@ def first_paint(browser: Browser, url: str) -> float:
     context = browser.new_context()
     page = context.new_page()
     page.goto(url)
-    painted = page.wait_for_function("performance.getEntriesByName('first-contentful-paint')[0]?.startTime").json_value()
+    # Playwright's own waiting for an expression would need the page to allow eval.
+    while (painted := page.evaluate("performance.getEntriesByName('first-contentful-paint')[0]?.startTime")) is None:
+        page.wait_for_timeout(20)
     context.close()
     return float(painted)
 
@@ -80,7 +82,7 @@ def main() -> None:
         page = browser.new_page()
         errors: list[str] = []
         page.on("pageerror", lambda error: errors.append(str(error)))
-        page.goto(f"{options.url}/#live")
+        page.goto(f"{options.url}/#/live")
         page.wait_for_selector("#live-body:not([hidden])")
         page.wait_for_timeout(70_000 if options.seconds >= 120 else 5_000)   # until its minute of history is full
         for i, use in enumerate(soak(page, options.seconds)):

@@ -12,8 +12,8 @@
 
 namespace millrace::server {
 
-// What the server does now, for the page that shows it. Thread-safe; what it borrows must outlive
-// it.
+// Describes what the server does now to the page that shows it. Thread-safe; what it borrows must
+// outlive it.
 class LiveView {
  public:
   struct Sources {

@@ -134,7 +134,7 @@ export function bytes(count) {
 
 export function number(value) {
   if (!Number.isFinite(value)) return "–";
-  if (value === 0) return "0";
+  if (Number.isInteger(value)) return value.toLocaleString("en");
   if (value < 10) return value.toFixed(value < 1 ? 2 : 1);
   return Math.round(value).toLocaleString("en");
 }

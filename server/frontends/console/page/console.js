@@ -19,7 +19,8 @@ function choose(name, focus) {
     $(other).hidden = !chosen;
   }
   document.title = `${$(`tab-${name}`).textContent} · Millrace`;
-  if (location.hash.slice(1) !== name) history.replaceState(null, "", `#${name}`);
+  // The slash keeps the browser from taking the tab's panel for what the address points at, and its keyboard focus from beginning there.
+  if (location.hash !== `#/${name}`) history.replaceState(null, "", `#/${name}`);
   live.setSeen(name === "live");
   if (name === "speak") speak.redraw();
 }
@@ -82,5 +83,6 @@ function load() {
 speak.start();
 translate.start();
 live.start(load);
-choose(TABS.includes(location.hash.slice(1)) ? location.hash.slice(1) : "speak");
-window.addEventListener("hashchange", () => choose(TABS.includes(location.hash.slice(1)) ? location.hash.slice(1) : "speak"));
+const named = () => TABS.find((name) => location.hash === `#/${name}`) ?? "speak";
+choose(named());
+window.addEventListener("hashchange", () => choose(named()));

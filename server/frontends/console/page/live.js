@@ -234,6 +234,7 @@ function take(live) {
   }
   snapshots.push(live);
   if (snapshots.length > SHOWN) snapshots.shift();
+  for (const model of live.models) lanes.modelColor(model.name);   // in this order
   lanes.keep(history, live);
   const ready = live.models.filter((model) => model.state === "READY").map((model) => model.name).join("\n");
   if (ready !== known) onModels();

@@ -145,8 +145,10 @@ async function translate() {
     showDetected(answer.detectedLanguage);
     showAlternatives(answer.alternatives);
     $("copy-target").disabled = false;
-    const lost = answer.lost?.length ? `; not kept: ${answer.lost.join(", ")}` : "";
-    $("translate-state").textContent = `${milliseconds((performance.now() - start) / 1000)}${lost}`;
+    const notes = [milliseconds((performance.now() - start) / 1000)];
+    if (body.alternatives && !answer.alternatives?.length) notes.push("this model gives no alternatives");
+    if (answer.lost?.length) notes.push(`not kept: ${answer.lost.join(", ")}`);
+    $("translate-state").textContent = notes.join("; ");
   } catch (error) {
     if (error.name === "AbortError" || controller !== mine) return;
     show($("translate-error"), explain(error));
