@@ -24,17 +24,17 @@ void StepTimeline::Begin(int worker, const std::string& model, size_t requests, 
 void StepTimeline::End(int worker, TimePoint now) {
   Lane& lane = workers_[static_cast<size_t>(worker)];
   MutexLock lock(lane.mu);
-  const Running& step = lane.running;
   lane.runs = false;
   ++lane.steps;
-  lane.requests += step.requests;
-  lane.busy += now - step.begin;
+  lane.requests += lane.running.requests;
+  lane.busy += now - lane.running.begin;
   if (!lane.blocks.empty()) {
     Block& last = lane.blocks.back();
-    if (step.begin - last.end <= kGap && now - last.begin <= kLong && last.model == step.model) {
+    if (lane.running.begin - last.end <= kGap && now - last.begin <= kLong &&
+        last.model == lane.running.model) {
       last.end = now;
       ++last.steps;
-      last.requests += step.requests;
+      last.requests += lane.running.requests;
       return;
     }
   }
@@ -43,11 +43,11 @@ void StepTimeline::End(int worker, TimePoint now) {
     block = std::move(lane.blocks.front());
     lane.blocks.pop_front();
   }
-  block.model = step.model;
-  block.begin = step.begin;
+  block.model = lane.running.model;
+  block.begin = lane.running.begin;
   block.end = now;
   block.steps = 1;
-  block.requests = step.requests;
+  block.requests = lane.running.requests;
   lane.blocks.push_back(std::move(block));
 }
 
