@@ -16,6 +16,7 @@
 #include "mps_runtime/base/cpu_info.h"
 #include "mps_runtime/runtime.h"
 #include "server/connection_listener.h"
+#include "server/control/load_queue.h"
 #include "server/control/main_loop.h"
 #include "server/control/model_manager.h"
 #include "server/control/model_safety.h"
@@ -29,9 +30,11 @@
 #include "server/control/systemd.h"
 #include "server/control/version.h"
 #include "server/cpu_isa.h"
+#include "server/frontends/console/console_routes.h"
 #include "server/frontends/deepl/deepl_routes.h"
 #include "server/frontends/kserve/infer_service.h"
 #include "server/frontends/kserve/kserve_routes.h"
+#include "server/frontends/kserve/repository_routes.h"
 #include "server/frontends/kserve/rest_infer_routes.h"
 #include "server/frontends/libretranslate/libretranslate_routes.h"
 #include "server/frontends/millrace/admin_service.h"
@@ -54,6 +57,7 @@
 #include "server/scheduling/model_directory.h"
 #include "server/scheduling/scheduler.h"
 #include "server/scheduling/step.h"
+#include "server/scheduling/step_timeline.h"
 #include "server/scheduling/thread_executor.h"
 #include "server/security/api_key_store.h"
 #include "server/server_setup.h"
@@ -107,19 +111,7 @@ class Server {
                 [this](const auto& package) { return MayServe(package); }),
         status_(*runtime_, models_, directory_, scheduler_, admission_, runtime_->workers()),
         streams_(config.write_stall_timeout) {
-    metrics_.SetSnapshot([this] {
-      Snapshot snapshot = status_.Gauges();
-      snapshot.translations = translations_.stats();
-      const ConnectionGuard::Counts connections = ConnectionGuard::Process().counts();
-      snapshot.connections = {.open = connections.open,
-                              .refused = connections.refused,
-                              .made_room = connections.made_room,
-                              .headers = connections.headers,
-                              .resets = connections.resets,
-                              .control_frames = connections.control_frames};
-      snapshot.incomplete_calls_refused_total = connections.incomplete_calls;
-      return snapshot;
-    });
+    metrics_.SetSnapshot([this] { return ReadSnapshot(); });
   }
 
   ~Server() {
@@ -206,6 +198,21 @@ class Server {
       AddDeepLRoutes(*http_, *services_, translator);
       AddRestInferRoutes(*http_, *services_,
                          {.max_body_bytes = config_.max_message_bytes, .started = started});
+      // Certificates, which HTTP does not ask for, are no reason to let everybody in by it.
+      const bool loads_models = keys_ != nullptr || config_.tls_client_ca.empty();
+      if (loads_models) AddRepositoryRoutes(*http_, MakeRepositoryActions(), keys_.get());
+      if (config_.console) {
+        steps_.emplace(runtime_->workers());
+        AddConsoleRoutes(*http_,
+                         std::make_shared<LiveView>(
+                             LiveView::Sources{.view = status_,
+                                               .services = *services_,
+                                               .steps = *steps_,
+                                               .device = runtime_->provenance().device,
+                                               .gauges = [this] { return ReadSnapshot(); },
+                                               .loads_models = loads_models}),
+                         keys_.get(), started);
+      }
       if (absl::Status status = http_->Start(); !status.ok()) return status;
     }
     if (!config_.wyoming_address.empty()) {
@@ -221,7 +228,8 @@ class Server {
     // Workers start only after the main thread has warmed up every model.
     const auto loaded = directory_.All();
     logging::Info("warming up workers", {{"workers", runtime_->workers()}});
-    executor_ = std::make_unique<ThreadExecutor>(runtime_->workers(), device_, scheduler_);
+    executor_ = std::make_unique<ThreadExecutor>(runtime_->workers(), device_, scheduler_,
+                                                 steps_ ? &*steps_ : nullptr);
     if (absl::Status status = executor_->Start(loaded); !status.ok() || stopping()) return status;
     runtime_->FinishWarmUp();
 
@@ -230,7 +238,7 @@ class Server {
     synthesis_.emplace(*services_);
     riva_synthesis_.emplace(*services_);
     riva_translation_.emplace(*services_);
-    admin_.emplace(*services_, models_, status_, main_loop_);
+    admin_.emplace(*services_, models_, status_, loads_);
     auto grpc = GrpcServer::Listen(
         config_, *std::move(listener), *std::move(credentials),
         {&*infer_, &*translation_, &*synthesis_, &*riva_synthesis_, &*riva_translation_, &*admin_});
@@ -302,6 +310,34 @@ class Server {
   }
 
  private:
+  // Thread-safe.
+  Snapshot ReadSnapshot() const {
+    Snapshot snapshot = status_.Gauges();
+    snapshot.translations = translations_.stats();
+    const ConnectionGuard::Counts connections = ConnectionGuard::Process().counts();
+    snapshot.connections = {.open = connections.open,
+                            .refused = connections.refused,
+                            .made_room = connections.made_room,
+                            .headers = connections.headers,
+                            .resets = connections.resets,
+                            .control_frames = connections.control_frames};
+    snapshot.incomplete_calls_refused_total = connections.incomplete_calls;
+    return snapshot;
+  }
+
+  RepositoryActions MakeRepositoryActions() {
+    return {
+        .load = [this](std::string model,
+                       RepositoryActions::Done done) -> absl::StatusOr<RepositoryActions::Cancel> {
+          if (absl::Status status = models::CheckModelName(model); !status.ok()) return status;
+          const auto ticket = loads_.Add(std::move(model), std::move(done));
+          if (!ticket.ok()) return ticket.status();
+          return [this, ticket = *ticket] { loads_.Cancel(ticket); };
+        },
+        .unload = [this](std::string_view model) { return models_.Unload(model); },
+        .started = [this] { return started_.load(); }};
+  }
+
   // Waits for the admitted requests in short intervals, so that a second signal is noticed.
   void WaitUntilEmpty(std::chrono::milliseconds time) {
     const auto end = std::chrono::steady_clock::now() + time;
@@ -346,11 +382,13 @@ class Server {
   Scheduler scheduler_;
   ModelDirectory directory_;
   ModelManager models_;
+  LoadQueue loads_{main_loop_, [this](std::string_view model) { return models_.Load(model); }};
   ServerStatus status_;
   StreamRegistry streams_;
   std::unique_ptr<ApiKeyStore> keys_;
   std::optional<Services> services_;
   std::atomic<bool> started_{false};
+  std::optional<StepTimeline> steps_;  // none without a console
   std::unique_ptr<HttpServer> metrics_http_;
   std::unique_ptr<HttpServer> http_;
   std::unique_ptr<WyomingServer> wyoming_;

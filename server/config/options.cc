@@ -302,6 +302,9 @@ std::vector<Option> MakeOptions() {
   o.push_back(
       Address(Row("http-address", addresses, "ADDR", "HTTP health and model list; off: not served"),
               &C::http_address, AddressKind::kOptional));
+  o.push_back(Bool(Row("console", addresses, "on|off",
+                       "Serve a page to speak, translate and watch the server at / over HTTP"),
+                   &C::console));
   o.push_back(
       Address(Row("metrics-address", addresses, "ADDR", "Prometheus metrics; off: not served"),
               &C::metrics_address, AddressKind::kOptional));

@@ -64,10 +64,12 @@ absl::Status Validate(const ServerConfig& config) {
 
 std::string AccessWarning(const ServerConfig& config) {
   if (!config.api_keys.empty() || !config.tls_client_ca.empty()) return "";
-  return absl::StrCat("AdminService is open: ",
-                      Exposed(config.grpc_address) ? "whoever" : "every user of this machine who",
-                      " reaches ", config.grpc_address,
-                      " may load and unload models; --api-keys FILE asks for a key");
+  const bool exposed = Exposed(config.grpc_address) || Exposed(config.http_address);
+  const std::string http =
+      config.http_address.empty() ? "" : absl::StrCat(" or ", config.http_address);
+  return absl::StrCat(
+      "AdminService is open: ", exposed ? "whoever" : "every user of this machine who", " reaches ",
+      config.grpc_address, http, " may load and unload models; --api-keys FILE asks for a key");
 }
 
 }  // namespace millrace

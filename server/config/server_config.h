@@ -54,6 +54,7 @@ struct ServerConfig {
   // gRPC's may be empty: not served.
   std::string grpc_address = "127.0.0.1:8001";
   std::string http_address = "127.0.0.1:8000";
+  bool console = true;  // a page for people at / over HTTP
   std::string metrics_address = "127.0.0.1:8002";
   std::string wyoming_address;
   // Whose pages a browser lets read answers over HTTP; "*" alone: all.

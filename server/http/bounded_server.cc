@@ -28,6 +28,7 @@ struct Current {
   const BoundedStream* stream = nullptr;
   int refusal = 0;
   HttpRoutes::Route route;  // of its path
+  std::string_view head;    // as the client sent it
 };
 // The request that this thread serves.
 thread_local Current current;
@@ -35,8 +36,8 @@ thread_local Current current;
 // For the scope of a request.
 class CurrentScope {
  public:
-  explicit CurrentScope(const BoundedStream& stream) {
-    current = {.stream = &stream, .refusal = 0, .route = {}};
+  CurrentScope(const BoundedStream& stream, std::string_view head) {
+    current = {.stream = &stream, .refusal = 0, .route = {}, .head = head};
   }
   CurrentScope(const CurrentScope&) = delete;
   CurrentScope& operator=(const CurrentScope&) = delete;
@@ -136,7 +137,7 @@ Fate BoundedServer::Serve(Connection& connection, const BoundedStream::Limits& l
     head.append(connection.received, size);
     BoundedStream stream(connection.descriptor, std::move(head), head_bytes, limits,
                          [this] { return svr_sock_ == INVALID_SOCKET; });
-    const CurrentScope scope(stream);
+    const CurrentScope scope(stream, std::string_view(connection.received).substr(0, size));
     const Fate fate = ServeRequest(stream);
     connection.received = stream.TakeUnread();
     return fate;
@@ -183,6 +184,8 @@ Fate BoundedServer::ServeRequest(BoundedStream& stream) {
 int BoundedServer::CurrentRefusal() { return current.refusal; }
 
 const HttpRoutes::Route& BoundedServer::CurrentRoute() { return current.route; }
+
+std::string_view BoundedServer::CurrentHead() { return current.head; }
 
 bool BoundedServer::ClientGone() {
   return current.stream != nullptr && current.stream->ClientGone();

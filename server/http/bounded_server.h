@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <functional>
 #include <string>
+#include <string_view>
 
 #include "httplib.h"
 #include "server/http/bounded_stream.h"
@@ -33,6 +34,8 @@ class BoundedServer final : public httplib::Server {
   static int CurrentRefusal();
   // Returns what is known of the path that it names.
   static const HttpRoutes::Route& CurrentRoute();
+  // Returns its head as the client sent it.
+  static std::string_view CurrentHead();
   // Returns true if the client of the request that the calling thread serves has gone.
   static bool ClientGone();
 

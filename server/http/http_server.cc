@@ -8,6 +8,7 @@
 #include "httplib.h"
 #include "models/core/strings.h"
 #include "nlohmann/json.hpp"
+#include "server/http/accept_encoding.h"
 #include "server/http/bounded_server.h"
 #include "server/http/connection_poller.h"
 #include "server/http/request_head.h"
@@ -223,6 +224,8 @@ void SendError(httplib::Response& response, int http_status, const std::string& 
 }
 
 bool HttpClientGone() { return BoundedServer::ClientGone(); }
+
+bool HttpClientAcceptsGzip() { return AcceptsEncoding(BoundedServer::CurrentHead(), "gzip"); }
 
 absl::Status AuthenticateHttp(const httplib::Request& request, const ApiKeyStore* keys,
                               std::string_view other_key) {

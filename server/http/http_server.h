@@ -113,6 +113,10 @@ class HttpServer {
 // gone. One that only ends its own side of the connection counts as gone.
 bool HttpClientGone();
 
+// For a handler: whether the client of the request that this thread serves takes answers that are
+// packed by gzip. The request that the handler gets does not tell.
+bool HttpClientAcceptsGzip();
+
 // Answers with {"error": "..."}.
 void SendError(httplib::Response& response, int http_status, const std::string& message);
 

@@ -77,8 +77,13 @@ void ThreadExecutor::Run(int worker, std::span<const std::shared_ptr<ServedModel
       const absl::Status why = outcome ? *outcome : StopStatus(job->request);
       FinishJob(std::move(job), why);
     }
-    if (!popped.batch.empty())
-      RunStep(std::move(popped.batch), device_, *context, scheduler_, loops);
+    if (popped.batch.empty()) continue;
+    if (timeline_ != nullptr) {
+      timeline_->Begin(worker, popped.batch.front()->model->info().name, popped.batch.size(),
+                       Clock::Real().Now());
+    }
+    RunStep(std::move(popped.batch), device_, *context, scheduler_, loops);
+    if (timeline_ != nullptr) timeline_->End(worker, Clock::Real().Now());
   }
 }
 

@@ -10,6 +10,7 @@
 #include "mps_runtime/base/mutex.h"
 #include "server/scheduling/device.h"
 #include "server/scheduling/scheduler.h"
+#include "server/scheduling/step_timeline.h"
 
 namespace millrace::server {
 
@@ -20,9 +21,10 @@ class ServedModel;
 // thread. Device and scheduler must outlive it; close the scheduler before it is destroyed.
 class ThreadExecutor {
  public:
-  // workers >= 1.
-  ThreadExecutor(int workers, Device& device, Scheduler& scheduler)
-      : workers_(workers), device_(device), scheduler_(scheduler) {}
+  // workers >= 1. timeline: gets the steps of the workers and must outlive this; null: none does.
+  ThreadExecutor(int workers, Device& device, Scheduler& scheduler,
+                 StepTimeline* timeline = nullptr)
+      : workers_(workers), device_(device), scheduler_(scheduler), timeline_(timeline) {}
   ThreadExecutor(const ThreadExecutor&) = delete;
   ThreadExecutor& operator=(const ThreadExecutor&) = delete;
   ~ThreadExecutor() { Join(); }
@@ -41,6 +43,7 @@ class ThreadExecutor {
   const int workers_;
   Device& device_;
   Scheduler& scheduler_;
+  StepTimeline* const timeline_;
 
   Mutex mu_;
   CondVar started_cv_;

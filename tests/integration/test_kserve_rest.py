@@ -240,3 +240,20 @@ def test_typed_contents_over_grpc_and_json_give_the_same(daemon):
     _, _, answer = post(daemon, null_body(VALUES.astype(float).tolist()))
     came = np.array(json.loads(answer)["outputs"][0]["data"], dtype=np.float32)
     assert came.tobytes() == floats(VALUES.tolist())
+
+
+def test_models_are_unloaded_and_loaded_while_others_serve(daemon, client, bystander):
+    client.unload_model(EN_PT)
+    assert not client.is_model_ready(EN_PT)
+    assert {"name": EN_PT, "state": "UNAVAILABLE"} in client.get_model_repository_index()
+    with pytest.raises(InferenceServerException, match="is not loaded"):
+        client.unload_model(EN_PT)
+    client.load_model(EN_PT)
+    assert client.is_model_ready(EN_PT)
+    with pytest.raises(InferenceServerException, match="parameters: 'config' is not supported"):
+        client.load_model(EN_PT, config="{}")
+    with pytest.raises(InferenceServerException, match="nowhere"):
+        client.load_model("nowhere")
+    status, _, answer = post(daemon, {}, path=f"/v2/repository/models/{EN_PT}/unload", Origin="https://other.example")
+    assert status == 403 and "pages that this server itself serves" in json.loads(answer)["error"]
+    assert client.is_model_ready(EN_PT)

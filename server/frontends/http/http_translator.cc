@@ -6,9 +6,11 @@
 #include <string>
 #include <utility>
 
+#include "absl/cleanup/cleanup.h"
 #include "httplib.h"
 #include "models/core/strings.h"
 #include "server/frontends/http/translate_reply.h"
+#include "server/frontends/http/translation_events.h"
 #include "server/http/http_server.h"
 #include "server/logging/request_id.h"
 #include "server/scheduling/refusal.h"
@@ -18,6 +20,29 @@ namespace {
 
 // The interval at which a connection without news checks whether its client is still there.
 constexpr std::chrono::milliseconds kLook{100};
+
+// An answer by events. The connection's thread owns it, and with it the place of the request.
+struct EventStream {
+  std::shared_ptr<TranslateReply> reply;
+  Ticket place;
+  HttpTranslator::EventForm form;
+  std::optional<absl::Status> end;  // once it is known and not yet sent
+  std::string pending;              // the first events, until the answer begins
+  bool ended = false;
+};
+
+// Waits a while for news, and adds its events to `out`.
+void Next(EventStream& stream, std::string& out) {
+  std::optional<absl::Status> end = stream.reply->Wait(kLook);
+  for (const TranslateReply::Part& part : stream.reply->TakeParts())
+    out += TranslationPartEvent(part);
+  if (!end) return;
+  stream.ended = true;
+  out += end->ok() ? TranslationEndEvent(
+                         stream.form.end({stream.reply->texts(), stream.reply->TakeResults()}))
+                   : TranslationErrorEvent(stream.form.message(*end));
+  stream.end = std::move(end);
+}
 
 }  // namespace
 
@@ -46,6 +71,53 @@ absl::StatusOr<HttpTranslator::Result> HttpTranslator::Translate(
   }
   if (!end->ok()) return *end;
   return Result{reply->texts(), reply->TakeResults()};
+}
+
+absl::Status HttpTranslator::Stream(const httplib::Request& request, httplib::Response& response,
+                                    std::string_view other_key,
+                                    absl::StatusOr<TranslationRequest> wanted, EventForm form) {
+  const std::string id = logging::RequestIdFrom(request.get_header_value("X-Request-Id"));
+  response.set_header("X-Request-Id", id);
+  const auto stream = std::make_shared<EventStream>();
+  stream->reply = std::make_shared<TranslateReply>(
+      services_, id, HttpCaller(request, services_.keys, other_key), TranslateReply::Form::kParts);
+  stream->form = std::move(form);
+  if (wanted.ok()) {
+    wanted->streamed = true;
+    if (request.version == "HTTP/1.0")
+      wanted = absl::InvalidArgumentError("the answer is chunked, which needs HTTP/1.1");
+  }
+  stream->reply->Start(Prepare(std::move(wanted), stream->place));
+  // If memory runs out before the answer owns the stream, nothing else would end the work.
+  absl::Cleanup abandon = [&stream] { stream->reply->Abandon(); };
+  // The HTTP status is sent with the first event, when the request's outcome is known.
+  while (stream->pending.empty()) {
+    if (HttpClientGone()) return absl::CancelledError("the caller went away");
+    Next(*stream, stream->pending);
+    if (stream->end && !stream->end->ok()) {
+      std::move(abandon).Cancel();
+      return *stream->end;
+    }
+  }
+  response.set_header("Cache-Control", "no-cache");
+  response.set_chunked_content_provider(
+      "text/event-stream",
+      [stream](size_t, httplib::DataSink& sink) {
+        std::string events = std::exchange(stream->pending, {});
+        if (events.empty() && !stream->ended) Next(*stream, events);
+        if (!events.empty()) {
+          if (!sink.write(events.data(), events.size())) return false;
+        } else if (!stream->ended) {
+          return !HttpClientGone();
+        }
+        if (stream->ended) sink.done();
+        return true;
+      },
+      [stream](bool complete) {
+        if (!complete) stream->reply->Abandon();
+      });
+  std::move(abandon).Cancel();
+  return absl::OkStatus();
 }
 
 absl::StatusOr<std::vector<TranslationWork>> HttpTranslator::Prepare(

@@ -48,6 +48,20 @@ class HttpTranslator {
                                    std::string_view other_key,
                                    absl::StatusOr<TranslationRequest> wanted);
 
+  // The form of an answer by server-sent events.
+  struct EventForm {
+    // Returns the JSON object of the last event.
+    std::function<std::string(Result)> end;
+    // Returns the message for a failure.
+    std::function<std::string(const absl::Status&)> message;
+  };
+  // Answers while it translates: an event for each piece as TranslationPartEvent makes it, then the
+  // end. Waits for the first of them, so that a request that fails at once gets that error and no
+  // answer.
+  absl::Status Stream(const httplib::Request& request, httplib::Response& response,
+                      std::string_view other_key, absl::StatusOr<TranslationRequest> wanted,
+                      EventForm form);
+
  private:
   absl::StatusOr<std::vector<TranslationWork>> Prepare(absl::StatusOr<TranslationRequest> wanted,
                                                        Ticket& place);

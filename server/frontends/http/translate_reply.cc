@@ -54,7 +54,7 @@ std::optional<absl::Status> TranslateReply::Wait(std::chrono::milliseconds patie
   const auto until = std::chrono::steady_clock::now() + patience;
   {
     MutexLock lock(mu_);
-    while (!end_ && changed_.WaitUntil(mu_, until)) {
+    while (!end_ && parts_.empty() && changed_.WaitUntil(mu_, until)) {
     }
     if (!end_ || !end_->ok() || started_ == works_.size()) return end_;
     end_.reset();
@@ -71,8 +71,22 @@ void TranslateReply::Abandon() {
   run_.Cancel();
 }
 
+std::vector<TranslateReply::Part> TranslateReply::TakeParts() {
+  MutexLock lock(mu_);
+  return std::exchange(parts_, {});
+}
+
 void TranslateReply::Emit(models::Output output) {
-  results_->Add(progress_.Take(std::get<models::TranslateOutput>(std::move(output))));
+  models::TranslateOutput part =
+      progress_.Take(std::get<models::TranslateOutput>(std::move(output)));
+  if (form_ == Form::kParts) {
+    {
+      MutexLock lock(mu_);
+      parts_.push_back({part.text_index, part.text, part.sentence_finished, part.text_finished});
+    }
+    changed_.NotifyAll();
+  }
+  results_->Add(std::move(part));
 }
 
 void TranslateReply::Finish(const absl::Status& status) {

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -26,10 +27,22 @@ namespace millrace::server {
 // and returns its ticket.
 class TranslateReply final : public Reply, public SelfShared<TranslateReply> {
  public:
+  // Decides what the connection gets before the end.
+  enum class Form : uint8_t { kWhole, kParts };
+  // A piece of the translation of a text.
+  struct Part {
+    size_t text_index = 0;
+    std::string text;
+    bool sentence_finished = false;
+    bool text_finished = false;
+  };
+
   // request_id, caller: written to the log.
-  TranslateReply(Services& services, std::string request_id, Caller caller = {})
+  TranslateReply(Services& services, std::string request_id, Caller caller = {},
+                 Form form = Form::kWhole)
       : run_(services, Method::kHttpTranslate, *this),
-        requester_{std::move(request_id), std::move(caller)} {}
+        requester_{std::move(request_id), std::move(caller)},
+        form_(form) {}
   ~TranslateReply() override;
 
   using Works = std::vector<TranslationWork>;
@@ -37,9 +50,11 @@ class TranslateReply final : public Reply, public SelfShared<TranslateReply> {
   // Queues the first of the works, or ends with its error. Must be called once, before anything
   // else. Never blocks.
   void Start(absl::StatusOr<Works> works) MILLRACE_EXCLUDES(mu_);
-  // Waits for the end at most that long. Queues each further work when the one before it has ended,
-  // with the same ticket and deadline.
+  // Waits for the end, or for parts if it gives any, at most that long. Queues each further work
+  // when the one before it has ended, with the same ticket and deadline.
   std::optional<absl::Status> Wait(std::chrono::milliseconds patience) MILLRACE_EXCLUDES(mu_);
+  // Returns the parts that have come since the last call, in order.
+  std::vector<Part> TakeParts() MILLRACE_EXCLUDES(mu_);
   // Stops the work because the client is gone. Idempotent.
   void Abandon() MILLRACE_EXCLUDES(mu_);
 
@@ -47,7 +62,7 @@ class TranslateReply final : public Reply, public SelfShared<TranslateReply> {
   const std::vector<TranslationText>& texts() const { return texts_; }
   std::vector<TranslationResults::Text> TakeResults() { return results_->Take(); }
 
-  void Emit(models::Output output) override;
+  void Emit(models::Output output) override MILLRACE_EXCLUDES(mu_);
   void Finish(const absl::Status& status) override MILLRACE_EXCLUDES(mu_);
 
  private:
@@ -56,6 +71,7 @@ class TranslateReply final : public Reply, public SelfShared<TranslateReply> {
 
   RequestRun run_;
   const Requester requester_;
+  const Form form_;
   // Only the thread of the connection uses these members.
   std::vector<TranslationText> texts_;
   Works works_;
@@ -67,6 +83,7 @@ class TranslateReply final : public Reply, public SelfShared<TranslateReply> {
 
   Mutex mu_;
   CondVar changed_;
+  std::vector<Part> parts_ MILLRACE_GUARDED_BY(mu_);
   std::optional<absl::Status> end_ MILLRACE_GUARDED_BY(mu_);
   bool abandoned_ MILLRACE_GUARDED_BY(mu_) = false;
 };

@@ -45,6 +45,24 @@ class LibreTranslateRoutes {
     SendJson(response, TranslateBody(wanted, result->texts, std::move(result->translations)));
   }
 
+  // The same request, answered with events while it is translated.
+  void TranslateStream(const httplib::Request& request, httplib::Response& response,
+                       const httplib::ContentReader& reader) {
+    std::string body;
+    const auto parsed = Read(request, reader, body);
+    if (!parsed) return;
+    auto wanted = std::make_shared<HttpTranslateRequest>();
+    auto translation = Take(request, *parsed, *wanted);
+    const absl::Status status = translator_->Stream(
+        request, response, wanted->api_key, std::move(translation),
+        {.end =
+             [wanted](HttpTranslator::Result result) {
+               return TranslateBody(*wanted, result.texts, std::move(result.translations));
+             },
+         .message = [](const absl::Status& error) { return MessageWithNames(error, kNames); }});
+    if (!status.ok()) SendStatus(response, status);
+  }
+
   void Detect(const httplib::Request& request, httplib::Response& response,
               const httplib::ContentReader& reader) {
     std::string body;
@@ -135,6 +153,7 @@ void AddLibreTranslateRoutes(HttpServer& server, Services& services,
     };
   };
   server.routes().Post("/translate", post(&LibreTranslateRoutes::Translate));
+  server.routes().Post("/translate/stream", post(&LibreTranslateRoutes::TranslateStream));
   server.routes().Post("/detect", post(&LibreTranslateRoutes::Detect));
   server.routes().Post("/suggest", post(&LibreTranslateRoutes::Suggest));
   server.routes().Get("/languages", get(&LibreTranslateRoutes::Languages));

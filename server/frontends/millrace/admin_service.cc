@@ -79,12 +79,12 @@ void AdminService::Fill(const ModelStatusView& view, v1::ModelStatus& status) co
 }
 
 AdminService::AdminService(Services& services, ModelManager& models, const ServerStatus& status,
-                           MainLoop& main_loop)
+                           LoadQueue& loads)
     : RpcService("millrace.v1.AdminService"),
       services_(services),
       models_(models),
       status_(status),
-      loads_(main_loop, [this](std::string_view model) { return models_.Load(model); }) {
+      loads_(loads) {
   // These methods read a folder, or free a model's weights, so they run elsewhere.
   ServeSlowly("ListModels", Answering<v1::ListModelsRequest, v1::ListModelsResponse>(
                                 [this](const ByteCall& call, const auto&, auto& response) {

@@ -11,11 +11,11 @@
 namespace millrace::server {
 
 // Serves millrace.v1.AdminService. Loading waits for the main thread and is answered from there.
-// Thread-safe. The main loop must be closed before this is destroyed.
+// Thread-safe.
 class AdminService final : public RpcService {
  public:
   AdminService(Services& services, ModelManager& models, const ServerStatus& status,
-               MainLoop& main_loop);
+               LoadQueue& loads);
 
  private:
   absl::Status ListModels(const ByteCall& call, v1::ListModelsResponse& response) const;
@@ -28,7 +28,7 @@ class AdminService final : public RpcService {
   Services& services_;
   ModelManager& models_;
   const ServerStatus& status_;
-  LoadQueue loads_;
+  LoadQueue& loads_;
 };
 
 }  // namespace millrace::server

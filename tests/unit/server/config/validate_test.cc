@@ -26,8 +26,8 @@ TEST(ValidateTest, OnlyAFrozenGraphCacheRefusesShapes) {
 TEST(AccessWarningTest, SaysWhoMayUseAdminServiceWithoutAKey) {
   ServerConfig config;
   EXPECT_EQ(AccessWarning(config),
-            "AdminService is open: every user of this machine who reaches 127.0.0.1:8001 may load "
-            "and unload models; --api-keys FILE asks for a key");
+            "AdminService is open: every user of this machine who reaches 127.0.0.1:8001 or "
+            "127.0.0.1:8000 may load and unload models; --api-keys FILE asks for a key");
   config.grpc_address = "0.0.0.0:8001";
   EXPECT_EQ(AccessWarning(config).find("AdminService is open: whoever reaches 0.0.0.0:8001"), 0U);
   // TLS without certificates of clients hides what is said, and keeps nobody out.

@@ -7,7 +7,10 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
+#include "absl/strings/match.h"
+#include "absl/strings/str_split.h"
 #include "httplib.h"
 #include "models/text/language_detector.h"
 #include "nlohmann/json.hpp"
@@ -212,6 +215,115 @@ TEST_F(LibreTranslateRoutesTest, ADeadlineIsHeld) {
   EXPECT_EQ(Post("/translate", {{"q", "a"}, {"source", "en"}, {"target", "pt"}}).status, 504);
 }
 
+// The events of an answer.
+std::vector<json> EventsOf(const std::string& body) {
+  std::vector<json> events;
+  for (const absl::string_view line : absl::StrSplit(body, "\n\n", absl::SkipEmpty())) {
+    EXPECT_TRUE(absl::StartsWith(line, "data: ")) << line;
+    events.push_back(json::parse(line.substr(6)));
+  }
+  return events;
+}
+
+TEST_F(LibreTranslateRoutesTest, AStreamHasThePiecesAndThenTheAnswer) {
+  Serve();
+  Gate gate;
+  models::ModelInfo info = TranslatorInfo("en-pt", "en", "pt");
+  info.translation().max_hypotheses = 2;
+  server_->Add(info, {.complete = [&gate](models::Request& request) {
+                 request.Emit(models::TranslateOutput{.text = "um ", .sentence_finished = false});
+                 gate.Pass();
+                 models::TranslateOutput rest{.text = "dois", .text_finished = true};
+                 rest.alternatives.push_back({"tres", 0});
+                 request.Emit(std::move(rest));
+                 request.Finish(absl::OkStatus());
+               }});
+  const json body = {{"q", "a"}, {"source", "en"}, {"target", "pt"}, {"alternatives", 1}};
+  httplib::Request request;
+  request.method = "POST";
+  request.path = "/translate/stream";
+  request.headers = {{"Content-Type", "application/json"}};
+  request.body = body.dump();
+  std::string received;
+  request.content_receiver = [&](const char* data, size_t size, uint64_t, uint64_t) {
+    received.append(data, size);
+    gate.Open();  // the first piece comes while the model still works
+    return true;
+  };
+  httplib::Client client("127.0.0.1", http_->port());
+  const auto answer = client.send(request);
+  ASSERT_TRUE(answer);
+  EXPECT_EQ(answer->status, 200);
+  EXPECT_EQ(answer->get_header_value("Content-Type"), "text/event-stream");
+  const std::vector<json> events = EventsOf(received);
+  ASSERT_EQ(events.size(), 3U) << received;
+  EXPECT_EQ(events[0], json::parse(R"({"type": "translation.delta", "text_index": 0, "text": "um ",
+                                       "sentence_finished": false, "text_finished": false})"));
+  EXPECT_EQ(events[1]["text"], "dois");
+  EXPECT_EQ(events[1]["text_finished"], true);
+  EXPECT_EQ(events[2], json::parse(R"({"type": "translation.done", "answer":
+                                       {"translatedText": "um dois", "alternatives": ["tres"]}})"));
+  Await(
+      [&] { return server_->Count("en-pt", Method::kHttpTranslate, absl::StatusCode::kOk) == 1; });
+}
+
+TEST_F(LibreTranslateRoutesTest, AStreamThatIsRefusedIsAnError) {
+  Serve();
+  AddModels();
+  const json body = {{"q", "a"}, {"source", "en"}, {"target", "xx"}};
+  EXPECT_EQ(Post("/translate/stream", body).status, 400);
+  EXPECT_THAT(Post("/translate/stream", {{"source", "en"}}).error(), HasSubstr("missing q"));
+}
+
+TEST_F(LibreTranslateRoutesTest, AStreamThatFailsHalfwayEndsWithTheError) {
+  Serve();
+  server_->Add(TranslatorInfo("en-pt", "en", "pt"), {.complete = [](models::Request& request) {
+                 request.Emit(models::TranslateOutput{.text = "um"});
+                 request.Finish(absl::InternalError("it broke"));
+               }});
+  httplib::Client client("127.0.0.1", http_->port());
+  const json body = {{"q", "a"}, {"source", "en"}, {"target", "pt"}};
+  const auto answer = client.Post("/translate/stream", body.dump(), "application/json");
+  ASSERT_TRUE(answer);
+  // The end may be known before anything was sent.
+  if (answer->status == 500) return;
+  EXPECT_EQ(EventsOf(answer->body).back(),
+            json::parse(R"({"type": "error", "error": "it broke"})"));
+}
+
+TEST_F(LibreTranslateRoutesTest, AStreamWhoseClientLeavesIsCancelled) {
+  Serve();
+  // It never ends by itself.
+  server_->Add(TranslatorInfo("en-pt", "en", "pt"), {.complete = [](models::Request& request) {
+                 request.Emit(models::TranslateOutput{.text = "um ", .sentence_finished = false});
+               }});
+  const json body = {{"q", "a"}, {"source", "en"}, {"target", "pt"}};
+  httplib::Request request;
+  request.method = "POST";
+  request.path = "/translate/stream";
+  request.headers = {{"Content-Type", "application/json"}};
+  request.body = body.dump();
+  request.content_receiver = [](const char*, size_t, uint64_t, uint64_t) { return false; };
+  {
+    httplib::Client client("127.0.0.1", http_->port());
+    EXPECT_FALSE(client.send(request));
+  }
+  Await([&] {
+    return server_->Count("en-pt", Method::kHttpTranslate, absl::StatusCode::kCancelled) == 1;
+  });
+  Await([&] { return server_->admission.in_flight() == 0; });
+}
+
+TEST_F(LibreTranslateRoutesTest, ATextThatNeedsNoModelIsInTheEndOfTheStream) {
+  Serve();
+  AddModels();
+  httplib::Client client("127.0.0.1", http_->port());
+  const json body = {{"q", "olá"}, {"source", "pt"}, {"target", "pt"}};
+  const auto answer = client.Post("/translate/stream", body.dump(), "application/json");
+  ASSERT_TRUE(answer);
+  EXPECT_EQ(EventsOf(answer->body).back()["answer"]["translatedText"], "olá");
+}
+
 TEST_F(LibreTranslateRoutesTest, KeysAreThoseOfTheOtherEndpoints) {
   const testing::TemporaryFolder folder;
   const auto file = folder.path() / "keys";
@@ -223,6 +335,7 @@ TEST_F(LibreTranslateRoutesTest, KeysAreThoseOfTheOtherEndpoints) {
   json body = {{"q", "a"}, {"source", "en"}, {"target", "pt"}};
   EXPECT_EQ(Post("/translate", body).status, 403);
   EXPECT_EQ(Post("/detect", body).status, 403);
+  EXPECT_EQ(Post("/translate/stream", body).status, 403);
   EXPECT_EQ(Post("/translate", body, {{"Authorization", "Bearer the-key-of-alice"}}).status, 200);
   EXPECT_THAT(Post("/translate", body).error(), HasSubstr("api_key: is missing; a key is needed"));
   body["api_key"] = "wrong";

@@ -1,0 +1,324 @@
+// The tab that speaks: text to speech, heard while it is made.
+
+import { $, clock, color, drawing, el, events, explain, languageName, milliseconds, onKey, python, quoted, request, save, setOptions, show,
+  snippet } from "./common.js";
+import { Player } from "./player.js";
+
+const SAMPLES = {
+  en: "The quick brown fox jumps over the lazy dog. How razorback-jumping frogs can level six piqued gymnasts!",
+  pt: "Bom dia. As crianças brincavam no jardim. Onde fica a estação mais próxima?",
+  es: "Buenos días. Los niños jugaban en el jardín. ¿Dónde está la estación más cercana?",
+  fr: "Bonjour. Les enfants jouaient dans le jardin. Où se trouve la gare la plus proche ?",
+  it: "Buongiorno. I bambini giocavano in giardino. Dov’è la stazione più vicina?",
+  hi: "नमस्ते। बच्चे बगीचे में खेल रहे थे।",
+  ja: "おはようございます。子どもたちは庭で遊んでいました。",
+  zh: "早上好。孩子们在花园里玩耍。",
+};
+
+export const player = new Player(changed);
+let voices = [];
+let words = [];          // { start, end, element }, of what is spoken
+let spoken = null;       // the request that is heard
+let controller = null;   // of the request under way
+let lit = null;
+let frame = 0;
+
+const chosenVoice = () => voices[Number($("speak-voice").value)];
+
+function mixed(voice) {
+  const rows = [...$("mix-rows").children];
+  if ($("mix").hidden || rows.length === 0) return voice.id;
+  const parts = [[voice.id, 1], ...rows.map((row) => [row.querySelector("select").value, Number(row.querySelector("input").value)])];
+  return parts.map(([id, weight]) => `${id}:${weight}`).join("+");
+}
+
+// The request as it stands in the form; format: "mp3" and others.
+function build(format) {
+  const voice = chosenVoice();
+  const body = { model: voice?.model ?? "tts-1", input: $("speak-text").value, voice: voice ? mixed(voice) : undefined };
+  const language = $("speak-language").value;
+  if (language) body.language = language;
+  const speed = Number($("speak-speed").value);
+  if (speed !== 1) body.speed = speed;
+  body.response_format = format;
+  return body;
+}
+
+const refresh = snippet($("speak-snippet"), {
+  curl: (body) => `curl ${location.origin}/v1/audio/speech \\\n  -H 'Content-Type: application/json' \\\n`
+    + `  -H "Authorization: Bearer $MILLRACE_KEY" \\\n  -d ${quoted(JSON.stringify(body, null, 1))} \\\n  -o speech.${body.response_format}`,
+  Python: (body) => {
+    const { model, input, voice, response_format, speed, ...others } = body;
+    const lines = [`model=${python(model)}, voice=${python(voice ?? "alloy")}, response_format=${python(response_format)},`,
+      ...(speed === undefined ? [] : [`speed=${speed},`]),
+      ...(Object.keys(others).length ? [`extra_body=${python(others)},`] : []),
+      `input=${python(input)}`];
+    return `from openai import OpenAI\n\nclient = OpenAI(base_url="${location.origin}/v1", api_key="...")\n`
+      + `speech = client.audio.speech.create(\n    ${lines.join("\n    ")})\nspeech.write_to_file("speech.${response_format}")`;
+  },
+});
+
+function refreshRequest() {
+  const text = $("speak-text").value;
+  $("speak-count").textContent = text ? `${[...text].length.toLocaleString("en")} characters` : "";
+  $("speak-speed-value").textContent = `${Number($("speak-speed").value).toFixed(2)}×`;
+  $("speak-speed").setAttribute("aria-valuetext", `${$("speak-speed").value} times`);
+  refresh(build($("download-format").value));
+}
+
+// --- voices ---
+
+export async function load() {
+  const answer = await (await request("/v1/audio/voices", { quiet: true })).json();
+  voices = answer.voices;
+  const groups = new Map();
+  voices.forEach((voice, i) => {
+    if (!groups.has(voice.model)) groups.set(voice.model, el("optgroup", { label: voice.model }));
+    groups.get(voice.model).append(el("option", { value: String(i) }, `${voice.id} · ${languageName(voice.language)}`));
+  });
+  const english = voices.findIndex((voice) => voice.language.startsWith("en"));
+  setOptions($("speak-voice"), [...groups.values()], String(Math.max(english, 0)));
+  $("speak-go").disabled = voices.length === 0;
+  $("speak-voice").disabled = voices.length === 0;
+  show($("speak-error"), voices.length === 0 ? "No model that speaks is loaded." : "");
+  voiceChanged();
+}
+
+function voiceChanged() {
+  const voice = chosenVoice();
+  if (!voice) return refreshRequest();
+  setOptions($("speak-language"), voice.languages.map((tag) => el("option", { value: tag }, languageName(tag))), voice.language);
+  $("speak-language").value = voice.languages.includes(voice.language) ? voice.language : voice.languages[0] ?? "";
+  $("mix").hidden = voices.filter((other) => other.model === voice.model).length < 2;
+  $("mix-rows").replaceChildren();
+  languageChanged();
+}
+
+function languageChanged() {
+  const text = $("speak-text");
+  // A text of the user's own stays.
+  if (text.value === "" || Object.values(SAMPLES).includes(text.value))
+    text.value = SAMPLES[$("speak-language").value.split("-")[0]] ?? SAMPLES.en;
+  refreshRequest();
+}
+
+function addVoice() {
+  const voice = chosenVoice();
+  const others = voices.filter((other) => other.model === voice.model && other.id !== voice.id);
+  const select = el("select", { "aria-label": "Voice" }, ...others.map((other) => el("option", {}, other.id)));
+  const weight = el("input", { type: "range", min: "0.1", max: "2", step: "0.1", value: "1", "aria-label": "Weight" });
+  const remove = el("button", { type: "button", className: "quiet", "aria-label": "Remove this voice" }, "Remove");
+  const row = el("div", { className: "mix-row" }, select, weight, remove);
+  remove.addEventListener("click", () => {
+    row.remove();
+    $("mix-add").focus();
+    refreshRequest();
+  });
+  $("mix-rows").append(row);
+  select.focus();
+  refreshRequest();
+}
+
+// --- speaking ---
+
+const decode = (text) => Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
+
+async function speak() {
+  if (!$("speak-text").value.trim()) return $("speak-text").focus();
+  stop();
+  const mine = controller = new AbortController();
+  const voice = chosenVoice();
+  spoken = build("pcm");
+  const body = { ...spoken, sample_rate: voice.sample_rate, stream_format: "sse", timestamps: ["word"] };
+  player.reset(voice.sample_rate);
+  player.play();
+  layOut(spoken.input, spoken.language);
+  show($("speak-error"), "");
+  $("speak-stop").disabled = false;
+  $("download").disabled = true;
+  $("speak-state").textContent = "Waiting for the first sound";
+  const start = performance.now();
+  let first = null;
+  let error = null;
+  try {
+    let done = false;
+    for await (const event of events(await request("/v1/audio/speech", { body, signal: mine.signal }))) {
+      if (event.error) throw new Error(event.error.message);
+      if (event.type === "speech.timestamps") light(event.words ?? []);
+      if (event.type === "speech.audio.delta") {
+        first ??= (performance.now() - start) / 1000;
+        player.push(decode(event.audio));
+        $("speak-state").textContent = `First sound after ${milliseconds(first)}`;
+      }
+      done ||= event.type === "speech.audio.done";
+    }
+    if (!done) throw new TypeError("cut off");
+  } catch (failure) {
+    error = failure;
+  }
+  if (controller !== mine) return;   // another request has begun
+  controller = null;
+  player.end();
+  const made = (performance.now() - start) / 1000;
+  if (error && error.name !== "AbortError") {
+    show($("speak-error"), first === null ? explain(error) : `${explain(error)} What had come can still be heard.`);
+    $("speak-state").textContent = "";
+  } else if (first !== null) {
+    $("speak-state").textContent = `First sound after ${milliseconds(first)}; ${player.duration.toFixed(1)} s of speech in ${milliseconds(made)}`;
+  } else {
+    $("speak-state").textContent = "Stopped";
+  }
+  $("download").disabled = player.length === 0;
+}
+
+function stop() {
+  controller?.abort();
+  player.pause();
+  $("speak-stop").disabled = true;
+}
+
+// --- the words ---
+
+function layOut(text, language) {
+  words = [];
+  lit = null;
+  $("reading").lang = language ?? "";
+  $("reading").replaceChildren(el("p", {}, text));
+}
+
+// Returns the index in UTF-16 units of what follows `count` characters after index `from`.
+function after(text, from, count) {
+  let at = from;
+  for (; count > 0 && at < text.length; --count) at += text.codePointAt(at) > 0xffff ? 2 : 1;
+  return at;
+}
+
+// Wraps the words of a sentence in elements. They come in the order of the text, and their offsets count characters.
+function light(times) {
+  const paragraph = $("reading").firstElementChild;
+  for (const { text, start, end, character_offset: offset } of times) {
+    const rest = paragraph.lastChild;
+    const before = words.length ? words.at(-1).until : 0;
+    if (offset < before || !(rest instanceof Text)) continue;
+    const from = after(rest.data, 0, offset - before);
+    const length = [...text].length;
+    if (rest.data.slice(from, from + text.length) !== text) continue;
+    const word = rest.splitText(from);
+    paragraph.append(word.splitText(text.length));
+    const element = el("span", { className: "word" }, text);
+    word.replaceWith(element);
+    words.push({ start, end, element, until: offset + length });
+  }
+}
+
+function lightUp(position) {
+  const word = player.playing || position > 0 ? words.findLast((candidate) => candidate.start <= position) : undefined;
+  const element = word && position < word.end + 0.15 ? word.element : null;
+  if (element === lit) return;
+  lit?.classList.remove("lit");
+  element?.classList.add("lit");
+  lit = element;
+  if (element && player.playing) element.scrollIntoView({ block: "nearest" });
+}
+
+// --- the picture ---
+
+function changed() {
+  if (!frame) frame = requestAnimationFrame(draw);
+}
+
+function draw() {
+  frame = 0;
+  const { position, duration } = player;
+  if (player.playing && player.finished) {
+    player.pause();
+    $("speak-stop").disabled = true;
+  }
+  $("play").disabled = player.length === 0;
+  $("play").setAttribute("aria-label", player.playing ? "Pause" : "Play");
+  $("play").classList.toggle("playing", player.playing);
+  $("time").textContent = `${clock(position)} / ${clock(duration)}`;
+  const wave = $("wave");
+  wave.setAttribute("aria-valuemax", duration.toFixed(1));
+  wave.setAttribute("aria-valuenow", position.toFixed(1));
+  wave.setAttribute("aria-valuetext", `${Math.floor(position)} of ${Math.floor(duration)} seconds`);
+  drawWave(wave, position, duration);
+  lightUp(position);
+  if (player.playing && !document.hidden) changed();
+}
+
+function drawWave(canvas, position, duration) {
+  const { context, width, height } = drawing(canvas);
+  const step = 3;
+  const bars = Math.floor(width / step);
+  const peaks = player.peaks;
+  const shown = Math.max(peaks.length, 50);   // a second at least
+  const played = duration ? position / duration : 0;
+  const heard = color("--accent");
+  const silent = color("--line-strong");
+  for (let i = 0; i < bars; ++i) {
+    const from = Math.floor(i * shown / bars);
+    const to = Math.max(from + 1, Math.floor((i + 1) * shown / bars));
+    let peak = 0;
+    for (let k = from; k < to && k < peaks.length; ++k) peak = Math.max(peak, peaks[k] ?? 0);
+    const size = Math.max(2, peak / (player.loudest || 1) * (height - 4));
+    context.fillStyle = duration && (i + 0.5) / bars <= played * peaks.length / shown ? heard : silent;
+    context.fillRect(i * step, (height - size) / 2, 2, size);
+  }
+}
+
+async function download() {
+  const format = $("download-format").value;
+  show($("speak-error"), "");
+  if (format === "wav") return save(player.wav(), "speech.wav");
+  $("download").disabled = true;
+  try {
+    const response = await request("/v1/audio/speech", { body: { ...spoken, response_format: format } });
+    save(await response.blob(), `speech.${format}`);
+  } catch (error) {
+    show($("speak-error"), explain(error));
+  }
+  $("download").disabled = false;
+}
+
+export function start() {
+  $("speak-form").addEventListener("submit", (event) => {
+    event.preventDefault();
+    speak();
+  });
+  $("speak").addEventListener("keydown", (event) => {
+    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
+      event.preventDefault();
+      speak();
+    }
+    if (event.key === "Escape") stop();
+  });
+  $("speak-stop").addEventListener("click", stop);
+  $("play").addEventListener("click", () => (player.playing ? player.pause() : player.play()));
+  $("wave").addEventListener("click", (event) => {
+    const box = $("wave").getBoundingClientRect();
+    const shown = Math.max(player.peaks.length, 50) / 50;
+    player.seek((event.clientX - box.left) / box.width * shown);
+  });
+  $("wave").addEventListener("keydown", (event) => {
+    const to = { ArrowLeft: player.position - 1, ArrowRight: player.position + 1, Home: 0, End: player.duration }[event.key];
+    if (to === undefined) return;
+    event.preventDefault();
+    player.seek(to);
+  });
+  $("reading").addEventListener("click", (event) => {
+    const word = words.find(({ element }) => element === event.target);
+    if (word) player.seek(word.start);
+  });
+  $("speak-voice").addEventListener("change", voiceChanged);
+  $("speak-language").addEventListener("change", languageChanged);
+  $("mix-add").addEventListener("click", addVoice);
+  $("download").addEventListener("click", download);
+  for (const id of ["speak-text", "speak-speed", "download-format", "mix-rows"]) $(id).addEventListener("input", refreshRequest);
+  document.addEventListener("visibilitychange", changed);
+  new ResizeObserver(changed).observe($("wave"));
+  onKey(refreshRequest);
+  refreshRequest();
+}
+
+export const redraw = changed;

@@ -1,0 +1,139 @@
+#include "server/frontends/kserve/repository_routes.h"
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "httplib.h"
+#include "models/core/strings.h"
+#include "mps_runtime/base/mutex.h"
+#include "nlohmann/json.hpp"
+#include "server/http/admin_access.h"
+#include "server/http/http_routes.h"
+#include "server/http/http_status.h"
+#include "server/http/json_body.h"
+#include "server/scheduling/admission.h"
+#include "server/scheduling/refusal.h"
+
+namespace millrace::server {
+namespace {
+
+// The interval at which a connection without news checks whether its client is still there.
+constexpr std::chrono::milliseconds kLook{100};
+
+// Each load that waits occupies a connection's thread.
+constexpr int kMaxConnections = 16;
+
+// The outcome of a load. Shared by the connection, which may leave, and by the load. Thread-safe.
+class Outcome {
+ public:
+  void Set(const absl::Status& status) MILLRACE_EXCLUDES(mu_) {
+    {
+      MutexLock lock(mu_);
+      status_ = status;
+    }
+    changed_.NotifyAll();
+  }
+  // Waits for it at most that long.
+  std::optional<absl::Status> Wait(std::chrono::milliseconds patience) MILLRACE_EXCLUDES(mu_) {
+    const auto until = std::chrono::steady_clock::now() + patience;
+    MutexLock lock(mu_);
+    while (!status_ && changed_.WaitUntil(mu_, until)) {
+    }
+    return status_;
+  }
+
+ private:
+  Mutex mu_;
+  CondVar changed_;
+  std::optional<absl::Status> status_ MILLRACE_GUARDED_BY(mu_);
+};
+
+// Clients of Triton always send unload_dependents, which has nothing to act on here: no model
+// depends on another one. A model's configuration and files are those of the repository.
+absl::Status CheckParameters(const std::string& body) {
+  if (body.empty()) return absl::OkStatus();
+  const auto members = ParseJsonObject(body);
+  if (!members.ok()) return members.status();
+  const auto parameters = members->find("parameters");
+  if (parameters == members->end() || parameters->is_null()) return absl::OkStatus();
+  if (!parameters->is_object()) return absl::InvalidArgumentError("parameters: must be an object");
+  for (const auto& [name, value] : parameters->items()) {
+    if (name == "unload_dependents") continue;
+    return absl::InvalidArgumentError(
+        StrCat("parameters: '", name.substr(0, 64),
+               "' is not supported; a model is loaded as the repository has it"));
+  }
+  return absl::OkStatus();
+}
+
+class RepositoryRoutes {
+ public:
+  RepositoryRoutes(RepositoryActions actions, const ApiKeyStore* keys)
+      : actions_(std::move(actions)), keys_(keys), connections_(kMaxConnections) {}
+
+  void Load(const httplib::Request& request, httplib::Response& response) {
+    absl::Status status = Check(request);
+    if (!status.ok()) return Answer(response, status);
+    const absl::StatusOr<Ticket> place = connections_.TryEnter();
+    if (!place.ok()) {
+      return Answer(response, Refused("too many requests wait for a model to be loaded",
+                                      std::chrono::seconds(1)));
+    }
+    const auto outcome = std::make_shared<Outcome>();
+    const auto cancel = actions_.load(request.matches[1].str(),
+                                      [outcome](const absl::Status& end) { outcome->Set(end); });
+    if (!cancel.ok()) return Answer(response, cancel.status());
+    std::optional<absl::Status> end;
+    while (!(end = outcome->Wait(kLook))) {
+      if (!HttpClientGone()) continue;
+      (*cancel)();
+      return Answer(response, absl::CancelledError("the caller went away"));
+    }
+    Answer(response, *end);
+  }
+
+  void Unload(const httplib::Request& request, httplib::Response& response) {
+    absl::Status status = Check(request);
+    if (status.ok()) status = actions_.unload(request.matches[1].str());
+    Answer(response, status);
+  }
+
+ private:
+  absl::Status Check(const httplib::Request& request) const {
+    absl::Status status = AuthorizeHttpAdmin(request, keys_);
+    if (status.ok() && !actions_.started())
+      status = absl::UnavailableError("the server is starting; try again soon");
+    if (status.ok()) status = CheckParameters(request.body);
+    return status;
+  }
+
+  static void Answer(httplib::Response& response, const absl::Status& status) {
+    if (status.ok()) return response.set_content("{}", "application/json");
+    if (const int seconds = RetryAfterSeconds(status); seconds > 0)
+      response.set_header("Retry-After", StrCat(seconds));
+    if (absl::IsUnauthenticated(status)) response.set_header("WWW-Authenticate", "Bearer");
+    SendError(response, HttpStatusOf(status), std::string(Message(status)));
+  }
+
+  const RepositoryActions actions_;
+  const ApiKeyStore* const keys_;
+  Admission connections_;
+};
+
+}  // namespace
+
+void AddRepositoryRoutes(HttpServer& server, RepositoryActions actions, const ApiKeyStore* keys) {
+  const auto routes = std::make_shared<RepositoryRoutes>(std::move(actions), keys);
+  const auto to = [&routes](auto handler) {
+    return [routes, handler](const httplib::Request& request, httplib::Response& response) {
+      (*routes.*handler)(request, response);
+    };
+  };
+  constexpr char kModel[] = "/v2/repository/models/([^/]+)";
+  server.routes().Post(StrCat(kModel, "/load"), to(&RepositoryRoutes::Load));
+  server.routes().Post(StrCat(kModel, "/unload"), to(&RepositoryRoutes::Unload));
+}
+
+}  // namespace millrace::server

@@ -1,0 +1,436 @@
+"""The console in the distribution's Chromium: what a person sees, hears and types, and what the page must not do."""
+
+import contextlib
+import gzip
+import http.client
+import io
+import re
+import shutil
+import sys
+import wave
+
+import pytest
+from playwright.sync_api import Page, expect, sync_playwright
+from wire import daemon as daemons
+from wire import repository
+from wire.daemon import run
+from wire.paths import EN_PT, NULL, PT_EN, ROOT, VOICE
+from wire.polling import eventually
+from wire.requests import PATIENCE, null_request
+
+sys.path.insert(0, str(ROOT / "tests" / "load"))
+import console_page  # noqa: E402
+
+CHROMIUM = shutil.which("chromium")
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed")
+
+MOST_BYTES = 120 << 10
+USER, ADMIN = "the-key-of-a-user", "the-key-of-an-admin"
+LONG = "The children were playing in the garden and nobody knew where the nearest station was. " * 60
+SECOND = 1000
+expect.set_options(timeout=PATIENCE * SECOND)
+
+
+@pytest.fixture(scope="module")
+def daemon(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("daemon")
+    models = repository.link(folder / "models", NULL, EN_PT, PT_EN, VOICE)
+    with daemons.start(folder, "--workers", "2", models=models) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def guarded(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("guarded")
+    keys = folder / "keys"
+    lines = [run("hash-key", name, "--role", role, "--stdin", stdin=key.encode()).stdout.decode()
+             for name, role, key in (("alice", "user", USER), ("root", "admin", ADMIN))]
+    keys.write_text("".join(lines))
+    keys.chmod(0o600)
+    with daemons.start(folder, "--api-keys", keys, models=repository.link(folder / "models", NULL, EN_PT)) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with sync_playwright() as playwright:
+        launched = playwright.chromium.launch(executable_path=CHROMIUM, args=console_page.ARGUMENTS)
+        yield launched
+        launched.close()
+
+
+def url_of(daemon) -> str:
+    return f"http://127.0.0.1:{daemon.ports['http']}"
+
+
+@pytest.fixture
+def open_page(browser):
+    """Opens the console of a daemon. No page may raise an error, or ask anything of another origin."""
+    contexts = []
+    errors = []
+    strangers = []
+
+    def opened(daemon, tab="speak", **options) -> Page:
+        context = browser.new_context(accept_downloads=True, **options)
+        contexts.append(context)
+        page = context.new_page()
+        page.on("pageerror", lambda error: errors.append(str(error)))
+        page.on("console", lambda message: errors.append(message.text) if "Content Security Policy" in message.text else None)
+        page.on("request", lambda request: strangers.append(request.url)
+                if not request.url.startswith((url_of(daemon) + "/", "data:", "blob:" + url_of(daemon))) else None)
+        page.goto(f"{url_of(daemon)}/#/{tab}")
+        return page
+    yield opened
+    for context in contexts:
+        context.close()
+    assert errors == []
+    assert strangers == []
+
+
+def get(daemon, path, **headers):
+    connection = http.client.HTTPConnection("127.0.0.1", daemon.ports["http"], timeout=PATIENCE)
+    with contextlib.closing(connection):
+        connection.request("GET", path, headers={name.replace("_", "-"): value for name, value in headers.items()})
+        answer = connection.getresponse()
+        return answer.status, answer.headers, answer.read()
+
+
+# --- files ---
+
+def test_the_page_is_small_and_packed(daemon):
+    _, headers, page = get(daemon, "/", Accept_Encoding="gzip")
+    assert headers["Content-Encoding"] == "gzip"
+    total = len(page)
+    text = gzip.decompress(page).decode()
+    files = set(re.findall(r'(?:href|src)="(/console/[^"]+)"', text))
+    assert len(files) >= 7
+    for file in files:
+        status, headers, content = get(daemon, file, Accept_Encoding="gzip")
+        assert status == 200
+        assert headers["Content-Encoding"] == "gzip"
+        total += len(content)
+        # All that a file imports is named by the page, so that the browser fetches it at once.
+        for imported in re.findall(r'from "\./([^"]+)"', gzip.decompress(content).decode()):
+            assert f"/console/{imported}" in files
+    assert total <= MOST_BYTES
+
+
+def test_console_off_serves_no_page(tmp_path, null_models):
+    with daemons.start(tmp_path, "--console", "off", models=null_models) as quiet:
+        for path in ("/", "/console/console.js", "/console/live"):
+            assert get(quiet, path)[0] == 404
+        assert get(quiet, "/v2/models")[0] == 200
+
+
+# --- speech ---
+
+def level(page: Page) -> float:
+    return page.evaluate("import('/console/speak.js').then(({ player }) => player.level())")
+
+
+def speak(page: Page, text: str) -> None:
+    expect(page.locator("#speak-go")).to_be_enabled()
+    page.locator("#speak-text").fill(text)
+    page.locator("#speak-go").click()
+
+
+def test_a_sentence_is_heard_and_its_words_light_up(daemon, open_page):
+    page = open_page(daemon)
+    speak(page, "Good morning. The children were playing in the garden!")
+    eventually("sound in the analyser", lambda: level(page) > 0.01)
+    expect(page.locator(".word")).to_have_count(9)
+    lit = set()
+    def all_were_lit():
+        lit.update(page.locator(".word.lit").all_text_contents())
+        return {"morning", "children", "garden"} <= lit
+    eventually("words light up", all_were_lit)
+    expect(page.locator("#speak-state")).to_contain_text("s of speech in")
+    expect(page.locator("#play")).to_have_attribute("aria-label", "Play")
+    assert float(page.locator("#wave").get_attribute("aria-valuemax")) > 2
+    # It plays again, from the word that is chosen.
+    page.locator(".word", has_text="children").click()
+    assert float(page.locator("#wave").get_attribute("aria-valuenow")) > 0.5
+    page.locator("#play").click()
+    eventually("sound again", lambda: level(page) > 0.01)
+
+
+def test_speech_is_downloaded_in_any_format(daemon, open_page):
+    page = open_page(daemon)
+    speak(page, "Good morning.")
+    begins = {"wav": b"RIFF", "flac": b"fLaC", "opus": b"OggS", "mp3": (b"ID3", b"\xff"), "pcm": b""}
+    for form, first in begins.items():
+        expect(page.locator("#download")).to_be_enabled()
+        page.locator("#download-format").select_option(form)
+        with page.expect_download() as download:
+            page.locator("#download").click()
+        assert download.value.suggested_filename == f"speech.{form}"
+        content = download.value.path().read_bytes()
+        assert content.startswith(first) and len(content) > 2000
+        if form == "wav":
+            with wave.open(io.BytesIO(content)) as sound:
+                assert sound.getframerate() == 22050
+                assert 0.5 < sound.getnframes() / 22050 < 3
+
+
+def test_speech_is_stopped(daemon, open_page):
+    page = open_page(daemon)
+    daemon.wait_until_idle()
+    speak(page, LONG)
+    eventually("sound in the analyser", lambda: level(page) > 0.01)
+    page.keyboard.press("Escape")
+    expect(page.locator("#speak-stop")).to_be_disabled()
+    eventually("silence", lambda: level(page) < 1e-6)
+    daemon.wait_until_idle()
+
+
+def test_a_refused_request_says_why(daemon, open_page):
+    page = open_page(daemon)
+    expect(page.locator("#speak-go")).to_be_enabled()
+    page.locator("#speak-speed").evaluate("(range) => { range.max = '9'; range.value = '9'; range.dispatchEvent(new Event('input')); }")
+    page.locator("#speak-go").click()
+    expect(page.locator("#speak-error")).to_contain_text("speed: ")
+
+
+def test_the_request_is_shown_as_programs(daemon, open_page):
+    page = open_page(daemon)
+    expect(page.locator("#speak-go")).to_be_enabled()
+    page.locator("#speak-text").fill("It's \"here\".")
+    code = page.locator("#speak-snippet code")
+    expect(code).to_contain_text("/v1/audio/speech")
+    expect(code).to_contain_text("It'\\''s")
+    page.locator("#speak-snippet").get_by_role("button", name="Python").click()
+    program = code.text_content()
+    compile(program, "snippet", "exec")
+    assert "It's \\\"here\\\"." in program
+
+
+def test_the_keyboard_is_enough(daemon, open_page):
+    page = open_page(daemon)
+    expect(page.locator("#speak-go")).to_be_enabled()
+    page.keyboard.press("Tab")
+    expect(page.locator(".skip")).to_be_focused()
+    page.keyboard.press("Tab")
+    expect(page.locator("#tab-speak")).to_be_focused()
+    page.keyboard.press("ArrowRight")
+    expect(page.locator("#tab-translate")).to_be_focused()
+    expect(page.locator("#translate")).to_be_visible()
+    page.keyboard.press("End")
+    expect(page.locator("#live")).to_be_visible()
+    page.keyboard.press("ArrowRight")
+    expect(page.locator("#speak")).to_be_visible()
+    seen = []
+    for _ in range(30):
+        page.keyboard.press("Tab")
+        seen.append(page.evaluate("document.activeElement.id"))
+        # What has the focus shows it.
+        assert page.evaluate("getComputedStyle(document.activeElement).outlineStyle") != "none" or seen[-1] == ""
+        if seen[-1] == "speak-text":
+            break
+    assert seen[-1] == "speak-text"
+    page.keyboard.press("Control+A")
+    page.keyboard.type("Good morning.")
+    page.keyboard.press("Control+Enter")
+    eventually("sound in the analyser", lambda: level(page) > 0.01)
+    expect(page.locator("#speak-state")).to_contain_text("s of speech in")
+    page.locator("#wave").focus()
+    page.keyboard.press("Home")
+    assert float(page.locator("#wave").get_attribute("aria-valuenow")) < 0.5
+    reached = set()
+    for _ in range(20):
+        page.keyboard.press("Tab")
+        reached.add(page.evaluate("document.activeElement.id"))
+    assert {"download-format", "download"} <= reached
+
+
+def test_a_cut_connection_is_told_and_what_came_can_be_heard(tmp_path, open_page):
+    models = repository.link(tmp_path / "models", VOICE)
+    with daemons.start(tmp_path, models=models) as doomed:
+        page = open_page(doomed)
+        speak(page, LONG * 20)
+        eventually("sound in the analyser", lambda: level(page) > 0.01)
+        doomed.process.kill()
+        expect(page.locator("#speak-error")).to_contain_text("can still be heard")
+        expect(page.locator("#play")).to_be_enabled()
+        expect(page.locator("#status")).to_contain_text("No connection")
+
+
+# --- translation ---
+
+def test_a_text_is_translated_while_it_is_typed(daemon, open_page):
+    page = open_page(daemon, "translate")
+    expect(page.locator("#source option")).to_have_count(3)   # detection and two languages
+    page.locator("#target").select_option("pt")
+    page.locator("#source-text").press_sequentially("Where is the nearest station? The children were playing.", delay=5)
+    expect(page.locator("#target-text")).to_contain_text("estação")
+    expect(page.locator("#detected")).to_contain_text("Detected: English")
+    expect(page.locator("#translate-state")).to_contain_text("ms")
+    expect(page.locator("#target-text")).not_to_have_class(re.compile("partial"))
+    assert page.locator("#target-text").get_attribute("lang") == "pt"
+    page.locator("#swap").click()
+    expect(page.locator("#source")).to_have_value("pt")
+    expect(page.locator("#target-text")).to_contain_text("station")
+    page.locator("#source-text").fill("")
+    expect(page.locator("#target-text .empty")).to_be_visible()
+
+
+def test_words_are_seen_before_the_translation_is_complete(daemon, open_page):
+    page = open_page(daemon, "translate")
+    expect(page.locator("#source option")).to_have_count(3)
+    page.locator("#target").select_option("pt")
+    page.evaluate("""() => {
+      window.seen = [];
+      new MutationObserver(() => window.seen.push(document.getElementById("target-text").textContent))
+        .observe(document.getElementById("target-text"), { childList: true, characterData: true, subtree: true });
+    }""")
+    page.locator("#source-text").fill("Where is the nearest station? The children were playing in the garden. " * 10)
+    expect(page.locator("#translate-state")).to_contain_text("s", timeout=PATIENCE * SECOND)
+    eventually("the end", lambda: "partial" not in (page.locator("#target-text").get_attribute("class")))
+    seen = page.evaluate("window.seen")
+    assert len(seen) > 10
+    assert any(0 < len(text) < len(seen[-1]) / 2 for text in seen)
+
+
+def test_alternatives_glossary_and_markup(daemon, open_page):
+    page = open_page(daemon, "translate")
+    expect(page.locator("#source option")).to_have_count(3)
+    page.locator("#source").select_option("en")
+    page.locator("#target").select_option("pt")
+    page.locator("#alternatives").select_option("2")
+    page.locator("#source-text").fill("The weather is lovely today.")
+    expect(page.locator("#translate-state")).to_contain_text("gives no alternatives")   # as the demo models
+    page.route("**/translate/stream", lambda route: route.fulfill(
+        content_type="text/event-stream",
+        body='data: {"type":"translation.done","answer":{"translatedText":"um","alternatives":["dois","<b>tres</b>"]}}\n\n'))
+    page.locator("#alternatives").select_option("3")
+    expect(page.locator("#alternative-list li")).to_have_count(2)
+    page.locator("#alternative-list button").last.click()
+    expect(page.locator("#target-text")).to_have_text("<b>tres</b>")
+    page.unroute("**/translate/stream")
+    page.locator("#alternatives").select_option("0")
+    page.locator("#markup").select_option("html")
+    page.locator("#source-text").fill("<b>Millrace</b> is a server.")
+    expect(page.locator("#target-text")).to_contain_text("</b>")
+    assert page.locator("#target-text b").count() == 0   # text, never markup of this page
+    page.locator("#glossary-add").click()
+    page.locator("#glossary input").first.fill("server")
+    page.locator("#glossary input").last.fill("SERVIDORA")
+    expect(page.locator("#target-text")).to_contain_text("SERVIDORA")
+    expect(page.locator("#translate-snippet code")).to_contain_text('"glossary"')
+
+
+# --- live ---
+
+def test_the_live_view_follows_the_server(daemon, open_page):
+    page = open_page(daemon, "live")
+    expect(page.locator("#status")).to_contain_text("Serving")
+    expect(page.locator("#models tr")).to_have_count(4)
+    row = page.locator("#models tr", has_text=NULL)
+    def requests_are_seen():
+        for _ in range(50):
+            daemon.kserve.ModelInfer(null_request(), timeout=PATIENCE)
+        return row.locator("td.number").first.text_content() not in ("0", "–") and "busy" in page.locator("#lanes-text").text_content()
+    eventually("the rate of the null model", requests_are_seen)
+    assert page.locator("#pips i").count() >= 1
+    expect(page.locator("#legend")).to_contain_text(VOICE)
+
+
+def test_models_are_unloaded_and_loaded(daemon, open_page):
+    page = open_page(daemon, "live")
+    row = page.locator("#models tr", has_text=PT_EN)
+    row.get_by_role("button", name="Unload").click()
+    expect(row.locator(".badge")).to_have_text("Not loaded")
+    page.locator("#tab-translate").click()
+    expect(page.locator("#source option")).to_have_count(2)   # the lists follow
+    page.locator("#tab-live").click()
+    row.get_by_role("button", name="Load").click()
+    expect(row.locator(".badge")).to_have_text("Ready")
+
+
+def test_the_live_view_recovers_from_a_cut_connection(daemon, open_page):
+    page = open_page(daemon, "live")
+    expect(page.locator("#status")).to_contain_text("Serving")
+    def cut_network(cut):
+        page.context.set_offline(cut)
+    def cut_server(cut):   # which the browser does not know of
+        if cut:
+            page.route("**/console/live*", lambda route: route.abort())
+        else:
+            page.unroute("**/console/live*")
+    for set_cut in (cut_network, cut_server):
+        set_cut(True)
+        expect(page.locator("#status")).to_contain_text("No connection")
+        expect(page.locator("#live-notice")).to_contain_text("tries again by itself")
+        set_cut(False)
+        expect(page.locator("#status")).to_contain_text("Serving")
+        expect(page.locator("#live-notice")).to_be_hidden()
+
+
+def test_the_live_view_does_not_grow(daemon, open_page):
+    page = open_page(daemon, "live")
+    expect(page.locator("#live-body")).to_be_visible()
+    page.wait_for_timeout(4 * SECOND)
+    uses = console_page.soak(page, seconds=16, interval=4)
+    assert uses[-1].nodes <= uses[0].nodes + 20
+    assert uses[-1].listeners <= uses[0].listeners
+    assert uses[-1].heap_bytes < uses[0].heap_bytes + 1_500_000   # a minute of history is still filling
+
+
+# --- keys ---
+
+def test_the_key_is_asked_for_and_kept_in_memory_only(guarded, open_page):
+    page = open_page(guarded, "live")
+    expect(page.locator("#key-dialog")).to_be_visible()
+    expect(page.locator("#key-hint")).to_contain_text("asks for a key")
+    page.locator("#key").fill("wrong")
+    page.keyboard.press("Enter")
+    expect(page.locator("#key-hint")).to_contain_text("does not know this key")
+    page.locator("#key").fill(USER)
+    page.keyboard.press("Enter")
+    expect(page.locator("#status")).to_contain_text("Serving")
+    expect(page.locator("#models tr")).to_have_count(2)
+    expect(page.locator("#models button")).to_have_count(2)
+    expect(page.locator("#models button:visible")).to_have_count(0)   # users may not
+    page.locator("#tab-translate").click()
+    page.locator("#source").select_option("en")
+    page.locator("#source-text").fill("Good morning.")
+    expect(page.locator("#target-text")).to_contain_text("dia")
+    kept = page.evaluate("JSON.stringify([localStorage, sessionStorage, document.cookie, location.href])")
+    assert USER not in kept and USER not in page.content()
+    page.reload()
+    expect(page.locator("#key-dialog")).to_be_visible()
+    page.locator("#key").fill(ADMIN)
+    page.keyboard.press("Enter")
+    page.locator("#tab-live").click()
+    expect(page.locator("#models button:visible")).to_have_count(2)
+
+
+# --- for everybody ---
+
+@pytest.mark.parametrize("tab", ["speak", "translate", "live"])
+@pytest.mark.parametrize("width", [360, 768, 1280])
+def test_nothing_is_wider_than_the_screen(daemon, open_page, tab, width):
+    page = open_page(daemon, tab, viewport={"width": width, "height": 740})
+    expect(page.locator("#status")).to_contain_text("Serving")
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_every_control_has_a_name(daemon, open_page):
+    page = open_page(daemon)
+    expect(page.locator("#status")).to_contain_text("Serving")
+    page.locator("#tab-translate").click()
+    page.locator("#glossary-add").click()
+    nameless = page.evaluate("""() => [...document.querySelectorAll("button, input, select, textarea, [role=slider], [role=textbox], canvas")]
+      .filter((control) => !control.labels?.length && !control.getAttribute("aria-label") && !control.getAttribute("aria-labelledby")
+                           && !control.textContent.trim() && control.getAttribute("aria-hidden") !== "true")
+      .map((control) => control.outerHTML)""")
+    assert nameless == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_theme_is_the_system_s_until_it_is_chosen(daemon, open_page, scheme):
+    page = open_page(daemon, color_scheme=scheme)
+    other = "light" if scheme == "dark" else "dark"
+    expect(page.locator("html")).to_have_attribute("data-theme", scheme)
+    page.locator("#theme-button").click()
+    expect(page.locator("html")).to_have_attribute("data-theme", other)
+    expect(page.locator("#theme-button")).to_have_attribute("aria-pressed", str(other == "dark").lower())

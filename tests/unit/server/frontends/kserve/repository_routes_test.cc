@@ -1,0 +1,159 @@
+#include "server/frontends/kserve/repository_routes.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <fstream>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "httplib.h"
+#include "nlohmann/json.hpp"
+#include "tests/fakes/joining_thread.h"
+#include "tests/fakes/temporary_folder.h"
+#include "tests/unit/server/requests/test_models.h"
+
+namespace millrace::server {
+namespace {
+
+using nlohmann::json;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+class RepositoryRoutesTest : public ::testing::Test {
+ protected:
+  void Serve(const ApiKeyStore* keys = nullptr) {
+    HttpServer::Options options;
+    options.address = "127.0.0.1:0";
+    server_ = std::make_unique<HttpServer>(options);
+    AddRepositoryRoutes(
+        *server_,
+        {.load = [this](std::string model,
+                        RepositoryActions::Done done) -> absl::StatusOr<RepositoryActions::Cancel> {
+           if (model == "none") return absl::NotFoundError("model: 'none' is not there");
+           loaded_.push_back(std::move(model));
+           if (waits_) {
+             done_ = std::move(done);
+             begun_ = true;
+           } else {
+             done(outcome_);
+           }
+           return [this] { cancelled_ = true; };
+         },
+         .unload =
+             [this](std::string_view model) {
+               unloaded_.emplace_back(model);
+               return outcome_;
+             },
+         .started = [this] { return started_; }},
+        keys);
+    ASSERT_TRUE(server_->Start().ok());
+  }
+  std::pair<int, json> Post(const std::string& path, const std::string& body = "",
+                            const httplib::Headers& headers = {}) {
+    httplib::Client client("127.0.0.1", server_->port());
+    const auto result =
+        client.Post("/v2/repository/models/" + path, headers, body, "application/json");
+    if (!result) return {0, nullptr};
+    return {result->status, json::parse(result->body)};
+  }
+
+  absl::Status outcome_;
+  bool started_ = true;
+  bool waits_ = false;  // loads end when done_ is called
+  std::atomic<bool> begun_{false};
+  std::atomic<bool> cancelled_{false};
+  RepositoryActions::Done done_;
+  std::vector<std::string> loaded_;
+  std::vector<std::string> unloaded_;
+  std::unique_ptr<HttpServer> server_;
+};
+
+TEST_F(RepositoryRoutesTest, LoadsAndUnloads) {
+  Serve();
+  EXPECT_EQ(Post("voice/load"), std::pair(200, json::object()));
+  EXPECT_EQ(Post("voice/unload", R"({"parameters": {"unload_dependents": true}})"),
+            std::pair(200, json::object()));
+  EXPECT_THAT(loaded_, ElementsAre("voice"));
+  EXPECT_THAT(unloaded_, ElementsAre("voice"));
+}
+
+TEST_F(RepositoryRoutesTest, ErrorsSayWhy) {
+  Serve();
+  EXPECT_EQ(Post("none/load"), std::pair(404, json({{"error", "model: 'none' is not there"}})));
+  outcome_ = absl::FailedPreconditionError("weights: are missing");
+  EXPECT_EQ(Post("voice/load"), std::pair(400, json({{"error", "weights: are missing"}})));
+  EXPECT_EQ(Post("voice/unload").first, 400);
+}
+
+TEST_F(RepositoryRoutesTest, AModelIsAsTheRepositoryHasIt) {
+  Serve();
+  const auto [status, body] = Post("voice/load", R"({"parameters": {"config": "{}"}})");
+  EXPECT_EQ(status, 400);
+  EXPECT_THAT(body["error"].get<std::string>(), HasSubstr("parameters: 'config'"));
+  for (const char* wrong : {"[]", "{", R"({"parameters": 1})"})
+    EXPECT_EQ(Post("voice/load", wrong).first, 400) << wrong;
+  EXPECT_TRUE(loaded_.empty());
+}
+
+TEST_F(RepositoryRoutesTest, BeforeTheStartNothingIsLoaded) {
+  started_ = false;
+  Serve();
+  EXPECT_EQ(Post("voice/load").first, 503);
+  EXPECT_EQ(Post("voice/unload").first, 503);
+  EXPECT_TRUE(loaded_.empty() && unloaded_.empty());
+}
+
+TEST_F(RepositoryRoutesTest, OnlyAnAdminMay) {
+  const testing::TemporaryFolder folder;
+  const auto file = folder.path() / "keys";
+  std::ofstream(file) << *ApiKeyLine("ann", Role::kUser, "user") << "\n"
+                      << *ApiKeyLine("root", Role::kAdmin, "admin") << "\n";
+  const auto keys = ApiKeyStore::Open(file, {.poll_interval = std::chrono::milliseconds(0)});
+  ASSERT_TRUE(keys.ok()) << keys.status();
+  Serve(keys->get());
+  for (const char* path : {"voice/load", "voice/unload"}) {
+    EXPECT_EQ(Post(path).first, 401);
+    EXPECT_EQ(Post(path, "", {{"Authorization", "Bearer user"}}).first, 403);
+  }
+  EXPECT_TRUE(loaded_.empty() && unloaded_.empty());
+  EXPECT_EQ(Post("voice/load", "", {{"Authorization", "Bearer admin"}}).first, 200);
+}
+
+TEST_F(RepositoryRoutesTest, PagesOfOthersMayNot) {
+  Serve();
+  EXPECT_EQ(Post("voice/unload", "", {{"Origin", "https://other.example"}}).first, 403);
+  EXPECT_TRUE(unloaded_.empty());
+}
+
+TEST_F(RepositoryRoutesTest, TheAnswerComesWhenTheLoadHasEnded) {
+  waits_ = true;
+  Serve();
+  std::pair<int, json> answer;
+  {
+    const testing::JoiningThread client([&] { answer = Post("voice/load"); });
+    Await([this] { return begun_.load(); });
+    done_(absl::OkStatus());
+  }
+  EXPECT_EQ(answer.first, 200);
+  EXPECT_FALSE(cancelled_);
+}
+
+TEST_F(RepositoryRoutesTest, AClientThatLeavesCancels) {
+  waits_ = true;
+  Serve();
+  {
+    httplib::Client client("127.0.0.1", server_->port());
+    client.set_read_timeout(std::chrono::milliseconds(1));
+    EXPECT_FALSE(client.Post("/v2/repository/models/voice/load"));
+  }
+  Await([this] { return cancelled_.load(); });
+  done_(absl::CancelledError("the caller went away"));
+}
+
+}  // namespace
+}  // namespace millrace::server
