@@ -25,7 +25,7 @@ models/probe
 server/logging server/net
 server/config server/http2 server/json server/rpc server/security server/sockets
 server/client server/http
-server/metrics
+server/metrics server/websocket
 server/scheduling
 server/requests
 server/control

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <exception>
 #include <iterator>
+#include <memory>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -28,6 +29,7 @@ struct Current {
   const BoundedStream* stream = nullptr;
   int refusal = 0;
   HttpRoutes::Route route;  // of its path
+  std::function<void(std::unique_ptr<Connection>)> hand_over;
 };
 // The request that this thread serves.
 thread_local Current current;
@@ -36,7 +38,7 @@ thread_local Current current;
 class CurrentScope {
  public:
   explicit CurrentScope(const BoundedStream& stream) {
-    current = {.stream = &stream, .refusal = 0, .route = {}};
+    current = {.stream = &stream, .refusal = 0, .route = {}, .hand_over = nullptr};
   }
   CurrentScope(const CurrentScope&) = delete;
   CurrentScope& operator=(const CurrentScope&) = delete;
@@ -139,7 +141,9 @@ Fate BoundedServer::Serve(Connection& connection, const BoundedStream::Limits& l
     const CurrentScope scope(stream);
     const Fate fate = ServeRequest(stream);
     connection.received = stream.TakeUnread();
-    return fate;
+    if (current.hand_over == nullptr || fate != Fate::kKeep) return fate;
+    connection.hand_over = std::move(current.hand_over);
+    return Fate::kHandOver;
   } catch (const std::exception& error) {
     logging::Error("HTTP request failed, its connection is closed", {{"reason", error.what()}});
   } catch (...) {
@@ -186,6 +190,10 @@ const HttpRoutes::Route& BoundedServer::CurrentRoute() { return current.route; }
 
 bool BoundedServer::ClientGone() {
   return current.stream != nullptr && current.stream->ClientGone();
+}
+
+void BoundedServer::HandOver(std::function<void(std::unique_ptr<Connection>)> take) {
+  current.hand_over = std::move(take);
 }
 
 }  // namespace millrace
