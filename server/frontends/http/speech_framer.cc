@@ -1,0 +1,22 @@
+#include "server/frontends/http/speech_framer.h"
+
+namespace millrace::server {
+
+const char* ContentTypeOf(models::AudioFormat format) {
+  switch (format) {
+    case models::AudioFormat::kMp3:
+      return "audio/mpeg";
+    case models::AudioFormat::kOggOpus:
+      return "audio/ogg";
+    case models::AudioFormat::kFlac:
+      return "audio/flac";
+    case models::AudioFormat::kWav:
+      return "audio/wav";
+    case models::AudioFormat::kPcmS16:
+    case models::AudioFormat::kPcmF32:
+      break;
+  }
+  return "audio/pcm";
+}
+
+}  // namespace millrace::server
