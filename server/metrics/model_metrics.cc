@@ -4,9 +4,11 @@ namespace millrace::server {
 
 std::string_view ToString(Method method) {
   static constexpr std::array<std::string_view, kMethods> kNames = {
-      "ModelInfer",           "Translate",  "StreamTranslate", "Synthesize", "StreamSynthesize",
-      "SynthesizeTextStream", "HttpSpeech", "HttpTranslate",   "HttpInfer",  "WyomingSpeech",
-      "WyomingTextStream"};
+      "ModelInfer",        "Translate",         "StreamTranslate",
+      "Synthesize",        "StreamSynthesize",  "SynthesizeTextStream",
+      "HttpSpeech",        "HttpTranslate",     "HttpInfer",
+      "WyomingSpeech",     "WyomingTextStream", "ElevenLabsTextStream",
+      "VllmOmniTextStream"};
   return kNames[static_cast<size_t>(method)];
 }
 
@@ -25,6 +27,8 @@ models::Task TaskOf(Method method) {
     case Method::kHttpSpeech:
     case Method::kWyomingSpeech:
     case Method::kWyomingTextStream:
+    case Method::kElevenLabsTextStream:
+    case Method::kVllmOmniTextStream:
       return models::Task::kSynthesis;
   }
   return models::Task::kInfer;

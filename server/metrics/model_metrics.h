@@ -26,9 +26,11 @@ enum class Method : uint8_t {
   kHttpTranslate,
   kHttpInfer,
   kWyomingSpeech,
-  kWyomingTextStream
+  kWyomingTextStream,
+  kElevenLabsTextStream,
+  kVllmOmniTextStream
 };
-inline constexpr size_t kMethods = 11;
+inline constexpr size_t kMethods = 13;
 std::string_view ToString(Method method);
 // Returns the task of the models that the method uses.
 models::Task TaskOf(Method method);
