@@ -25,12 +25,12 @@ models/probe
 server/logging server/net
 server/config server/documents server/http2 server/json server/rpc server/security server/sockets
 server/client server/http
-server/metrics
+server/metrics server/websocket
 server/scheduling
 server/requests
 server/control
 server/calibrate server/frontends/grpc server/frontends/http
-server/frontends/console server/frontends/deepl server/frontends/kserve server/frontends/libretranslate server/frontends/millrace server/frontends/openai server/frontends/riva server/frontends/translation_plugins server/frontends/wyoming
+server/frontends/console server/frontends/deepl server/frontends/elevenlabs server/frontends/kserve server/frontends/libretranslate server/frontends/millrace server/frontends/openai server/frontends/riva server/frontends/translation_plugins server/frontends/vllm_omni server/frontends/wyoming
 server
 """.split("\n")[1:-1]
 KIND = re.compile(r"^MILLRACE_MODEL_KIND\((\w+)\)$", re.MULTILINE)

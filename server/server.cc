@@ -32,6 +32,7 @@
 #include "server/cpu_isa.h"
 #include "server/frontends/console/console_routes.h"
 #include "server/frontends/deepl/deepl_routes.h"
+#include "server/frontends/elevenlabs/elevenlabs_routes.h"
 #include "server/frontends/kserve/infer_service.h"
 #include "server/frontends/kserve/kserve_routes.h"
 #include "server/frontends/kserve/repository_routes.h"
@@ -44,6 +45,7 @@
 #include "server/frontends/riva/riva_synthesis_service.h"
 #include "server/frontends/riva/riva_translation_service.h"
 #include "server/frontends/translation_plugins/plugin_routes.h"
+#include "server/frontends/vllm_omni/vllm_omni_routes.h"
 #include "server/frontends/wyoming/wyoming_server.h"
 #include "server/grpc_server.h"
 #include "server/http/http_server.h"
@@ -61,6 +63,7 @@
 #include "server/scheduling/thread_executor.h"
 #include "server/security/api_key_store.h"
 #include "server/server_setup.h"
+#include "server/websocket/websocket_server.h"
 
 namespace millrace::server {
 namespace {
@@ -189,8 +192,19 @@ class Server {
                               .cors_origins = config_.cors_origins});
       AddKServeRoutes(*http_, status_, keys_.get());
       const auto started = [this] { return started_.load(); };
+      WebSocketServer::Options web_socket_options;
+      web_socket_options.connection.stall_timeout = config_.write_stall_timeout;
+      web_sockets_ = std::make_unique<WebSocketServer>(web_socket_options);
+      if (absl::Status status = web_sockets_->Start(); !status.ok()) return status;
+      const SharedPathHandler elevenlabs_models =
+          AddElevenLabsRoutes(*http_, *web_sockets_, *services_,
+                              {.voice_aliases = config_.voice_aliases, .started = started});
+      AddVllmOmniRoutes(*http_, *web_sockets_, *services_,
+                        {.voice_aliases = config_.voice_aliases, .started = started});
       AddOpenAiRoutes(*http_, *services_,
-                      {.voice_aliases = config_.voice_aliases, .started = started});
+                      {.voice_aliases = config_.voice_aliases,
+                       .other_models = elevenlabs_models,
+                       .started = started});
       const auto translator =
           std::make_shared<HttpTranslator>(*services_, HttpTranslator::Options{.started = started});
       AddLibreTranslateRoutes(*http_, *services_, translator,
@@ -279,6 +293,7 @@ class Server {
       shutdown_.WaitUnlessForced(config_.drain_delay);
     }
     admission_.Close();
+    if (web_sockets_ != nullptr) web_sockets_->Drain();
     if (grpc_ != nullptr) WaitUntilEmpty(config_.drain_timeout);
     unfinished_ = admission_.in_flight();
     main_loop_.CloseTasks();
@@ -297,6 +312,7 @@ class Server {
     housekeeping_.reset();
     if (executor_ != nullptr) executor_->Join();
     if (http_ != nullptr) http_->Stop();
+    if (web_sockets_ != nullptr) web_sockets_->Stop();
     if (wyoming_ != nullptr) wyoming_->Stop();
     logging::Info("stopped", {{"unfinished", unfinished_}});
   }
@@ -390,6 +406,7 @@ class Server {
   std::atomic<bool> started_{false};
   std::optional<StepTimeline> steps_;  // none without a console
   std::unique_ptr<HttpServer> metrics_http_;
+  std::unique_ptr<WebSocketServer> web_sockets_;
   std::unique_ptr<HttpServer> http_;
   std::unique_ptr<WyomingServer> wyoming_;
   std::unique_ptr<ThreadExecutor> executor_;

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <exception>
 #include <iterator>
+#include <memory>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -29,6 +30,7 @@ struct Current {
   int refusal = 0;
   HttpRoutes::Route route;  // of its path
   std::string_view head;    // as the client sent it
+  std::function<void(std::unique_ptr<Connection>)> hand_over;
 };
 // The request that this thread serves.
 thread_local Current current;
@@ -37,7 +39,7 @@ thread_local Current current;
 class CurrentScope {
  public:
   CurrentScope(const BoundedStream& stream, std::string_view head) {
-    current = {.stream = &stream, .refusal = 0, .route = {}, .head = head};
+    current = {.stream = &stream, .refusal = 0, .route = {}, .head = head, .hand_over = nullptr};
   }
   CurrentScope(const CurrentScope&) = delete;
   CurrentScope& operator=(const CurrentScope&) = delete;
@@ -140,7 +142,9 @@ Fate BoundedServer::Serve(Connection& connection, const BoundedStream::Limits& l
     const CurrentScope scope(stream, std::string_view(connection.received).substr(0, size));
     const Fate fate = ServeRequest(stream);
     connection.received = stream.TakeUnread();
-    return fate;
+    if (current.hand_over == nullptr || fate != Fate::kKeep) return fate;
+    connection.hand_over = std::move(current.hand_over);
+    return Fate::kHandOver;
   } catch (const std::exception& error) {
     logging::Error("HTTP request failed, its connection is closed", {{"reason", error.what()}});
   } catch (...) {
@@ -189,6 +193,10 @@ std::string_view BoundedServer::CurrentHead() { return current.head; }
 
 bool BoundedServer::ClientGone() {
   return current.stream != nullptr && current.stream->ClientGone();
+}
+
+void BoundedServer::HandOver(std::function<void(std::unique_ptr<Connection>)> take) {
+  current.hand_over = std::move(take);
 }
 
 }  // namespace millrace

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -38,6 +39,8 @@ class BoundedServer final : public httplib::Server {
   static std::string_view CurrentHead();
   // Returns true if the client of the request that the calling thread serves has gone.
   static bool ClientGone();
+  // See HandOverConnection.
+  static void HandOver(std::function<void(std::unique_ptr<Connection>)> take);
 
  private:
   Connection::Fate ServeRequest(BoundedStream& stream);

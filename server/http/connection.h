@@ -5,6 +5,8 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <string>
 
 namespace millrace {
@@ -20,7 +22,12 @@ struct Connection {
     kLinger,  // it was refused; what its client still sends is thrown away
   };
   // The fate of a connection once its request is answered.
-  enum class Fate : uint8_t { kKeep, kLinger, kClose };
+  enum class Fate : uint8_t {
+    kKeep,
+    kLinger,
+    kClose,
+    kHandOver,  // it goes on in another protocol, with hand_over
+  };
 
   Connection(int descriptor, TimePoint now) : descriptor(descriptor), since(now) {}
   Connection(const Connection&) = delete;
@@ -32,6 +39,8 @@ struct Connection {
   size_t searched = 0;   // so much of it has no end of a head
   Stage stage = Stage::kIdle;
   TimePoint since;  // of the stage
+  // Takes the connection when its fate is kHandOver.
+  std::function<void(std::unique_ptr<Connection>)> hand_over;
 };
 
 }  // namespace millrace

@@ -198,7 +198,7 @@ bool ConnectionPoller::MakeRoom() {
 }
 
 void ConnectionPoller::Add(std::unique_ptr<Connection> connection, Fate fate) {
-  if (fate == Fate::kClose) return;
+  if (fate == Fate::kClose || connection == nullptr) return;
   if (fate == Fate::kLinger) {
     BeginLinger(*connection);
   } else {

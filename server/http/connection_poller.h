@@ -55,7 +55,7 @@ class ConnectionPoller {
   // the same. Idempotent.
   void Stop() MILLRACE_EXCLUDES(mu_);
 
-  // Gives back a connection that was handed on. Any thread; never fails.
+  // Gives back a connection that was handed on, or its place alone (null). Any thread; never fails.
   void Return(std::unique_ptr<Connection> connection, Connection::Fate fate) noexcept
       MILLRACE_EXCLUDES(mu_);
 

@@ -34,6 +34,13 @@ bool Cors::Allows(std::string_view origin) const {
   return all_ || std::ranges::find(origins_, origin) != origins_.end();
 }
 
+bool Cors::MayConnect(const httplib::Request& request) const {
+  const std::string origin = request.get_header_value("Origin");
+  if (origin.empty() || Allows(origin)) return true;
+  const std::string host = request.get_header_value("Host");
+  return !host.empty() && (origin == "http://" + host || origin == "https://" + host);
+}
+
 bool Cors::IsPreflight(const httplib::Request& request) const {
   return !origins_.empty() && request.method == "OPTIONS" && request.has_header("Origin") &&
          request.has_header("Access-Control-Request-Method");

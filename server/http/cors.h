@@ -29,6 +29,10 @@ class Cors {
   // Adds what lets the page that sent the request read the answer, if it may.
   void AddTo(const httplib::Request& request, httplib::Response& response) const;
 
+  // Returns true if the request may open a WebSocket, to which browsers do not apply the rules
+  // above: it is of no page, or of one of this server, or of an origin that is allowed.
+  bool MayConnect(const httplib::Request& request) const;
+
  private:
   bool Allows(std::string_view origin) const;
 

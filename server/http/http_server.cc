@@ -75,6 +75,10 @@ HttpServer::HttpServer(Options options)
       [this, keep_alive = StrCat("timeout=", options_.keep_alive_timeout.count())](
           const httplib::Request& request, httplib::Response& response) {
         response.headers.erase("Accept-Ranges");
+        if (response.status == 101) {
+          for (const char* name : {"Content-Length", "Keep-Alive"}) response.headers.erase(name);
+          return;
+        }
         if (response.headers.erase("Keep-Alive") != 0)
           response.set_header("Keep-Alive", keep_alive);
         if (IsShared(request)) cors_.AddTo(request, response);
@@ -137,7 +141,7 @@ absl::Status HttpServer::Start() {
         max_threads, max_waiting,
         [this, limits](Connection& connection) { return server_->Serve(connection, limits); },
         [this](std::unique_ptr<Connection> connection, Connection::Fate fate) {
-          poller_->Return(std::move(connection), fate);
+          Return(std::move(connection), fate);
         });
   };
   threads_ = make_threads(options_.max_requests, options_.max_waiting, options_.write_timeout);
@@ -167,6 +171,22 @@ bool HttpServer::Dispatch(std::unique_ptr<Connection>& connection) {
   return (reserved ? reserved_threads_ : threads_)->Submit(connection);
 }
 
+void HttpServer::Return(std::unique_ptr<Connection> connection, Connection::Fate fate) noexcept {
+  if (fate != Connection::Fate::kHandOver) return poller_->Return(std::move(connection), fate);
+  // Its place is free again.
+  poller_->Return(nullptr, Connection::Fate::kClose);
+  try {
+    const auto take = std::exchange(connection->hand_over, nullptr);
+    take(std::move(connection));
+  } catch (const std::exception& error) {
+    logging::Error("HTTP connection is not handed over and closed", {{"reason", error.what()}});
+  }
+}
+
+bool HttpServer::MayConnect(const httplib::Request& request) const {
+  return cors_.MayConnect(request);
+}
+
 bool HttpServer::IsReserved(std::string_view head) const {
   const std::string_view method = MethodOf(head);
   return (method == "GET" || method == "HEAD") && HasReservedPrefix(PathOf(head));
@@ -183,10 +203,12 @@ bool HttpServer::IsShared(const httplib::Request& request) const {
 
 std::string HttpServer::ErrorBodyFor(std::string_view path, int status,
                                      const std::string& message) const {
-  for (const auto& [prefix, make] : error_shapes_) {
-    if (path.starts_with(prefix)) return make(status, message);
+  const std::pair<std::string, MakeErrorBody>* longest = nullptr;
+  for (const auto& shape : error_shapes_) {
+    const bool longer = longest == nullptr || shape.first.size() > longest->first.size();
+    if (longer && path.starts_with(shape.first)) longest = &shape;
   }
-  return ErrorBody(message);
+  return longest == nullptr ? ErrorBody(message) : longest->second(status, message);
 }
 
 void HttpServer::SendErrorFor(const httplib::Request& request, httplib::Response& response,
@@ -226,6 +248,10 @@ void SendError(httplib::Response& response, int http_status, const std::string& 
 bool HttpClientGone() { return BoundedServer::ClientGone(); }
 
 bool HttpClientAcceptsGzip() { return AcceptsEncoding(BoundedServer::CurrentHead(), "gzip"); }
+
+void HandOverConnection(std::function<void(std::unique_ptr<Connection>)> take) {
+  BoundedServer::HandOver(std::move(take));
+}
 
 absl::Status AuthenticateHttp(const httplib::Request& request, const ApiKeyStore* keys,
                               std::string_view other_key) {

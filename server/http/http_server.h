@@ -11,6 +11,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "server/http/connection.h"
 #include "server/http/cors.h"
 #include "server/security/caller.h"
 
@@ -26,7 +27,6 @@ class BoundedServer;
 class ConnectionPoller;
 class HttpRoutes;
 class RequestThreads;
-struct Connection;
 
 // HTTP/1.1 on one address. One thread waits for what all clients send; a request has a thread of
 // its own once its head has come, while its body comes and its answer goes. Routes are added before
@@ -70,9 +70,14 @@ class HttpServer {
   void ReserveThreadsFor(std::string path_prefix);
 
   using MakeErrorBody = std::function<std::string(int http_status, const std::string& message)>;
-  // Has errors below the path come with another body than {"error": "..."}, of the same type. Only
-  // before Start.
+  // Has errors below the path come with another body than {"error": "..."}, of the same type. The
+  // longest prefix counts. Only before Start.
   void ShapeErrorsBelow(std::string path_prefix, MakeErrorBody make);
+
+  // Returns true if a page that opens a connection of its own with this request may do so, which
+  // browsers leave to servers: it came from this server, or from one of cors_origins. True for a
+  // client that is no page.
+  bool MayConnect(const httplib::Request& request) const;
 
   // Listens when it returns OK. A port in use gives an error that names the address.
   absl::Status Start();
@@ -85,6 +90,8 @@ class HttpServer {
  private:
   // Gives a request to threads; false: too many wait for one.
   bool Dispatch(std::unique_ptr<Connection>& connection);
+  // Takes back the connection of a request that has been served.
+  void Return(std::unique_ptr<Connection> connection, Connection::Fate fate) noexcept;
   bool IsReserved(std::string_view head) const;
   bool HasReservedPrefix(std::string_view path) const;
   // The body of an error of this server's own.
@@ -116,6 +123,11 @@ bool HttpClientGone();
 // For a handler: whether the client of the request that this thread serves takes answers that are
 // packed by gzip. The request that the handler gets does not tell.
 bool HttpClientAcceptsGzip();
+
+// For a handler that goes on with the connection in another protocol: once its answer is written,
+// `take` is given the connection, which is no longer the HTTP server's, with what has come behind
+// the request. It is called on any thread, and not if the connection cannot be kept.
+void HandOverConnection(std::function<void(std::unique_ptr<Connection>)> take);
 
 // Answers with {"error": "..."}.
 void SendError(httplib::Response& response, int http_status, const std::string& message);

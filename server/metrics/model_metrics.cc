@@ -8,7 +8,8 @@ std::string_view ToString(Method method) {
       "Synthesize",           "StreamSynthesize",  "SynthesizeTextStream",
       "HttpSpeech",           "HttpTranslate",     "HttpInfer",
       "WyomingSpeech",        "WyomingTextStream", "RivaSynthesize",
-      "RivaSynthesizeOnline", "RivaTranslateText"};
+      "RivaSynthesizeOnline", "RivaTranslateText", "ElevenLabsTextStream",
+      "VllmOmniTextStream"};
   return kNames[static_cast<size_t>(method)];
 }
 
@@ -30,6 +31,8 @@ models::Task TaskOf(Method method) {
     case Method::kWyomingTextStream:
     case Method::kRivaSynthesize:
     case Method::kRivaSynthesizeOnline:
+    case Method::kElevenLabsTextStream:
+    case Method::kVllmOmniTextStream:
       return models::Task::kSynthesis;
   }
   return models::Task::kInfer;

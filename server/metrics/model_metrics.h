@@ -29,9 +29,11 @@ enum class Method : uint8_t {
   kWyomingTextStream,
   kRivaSynthesize,
   kRivaSynthesizeOnline,
-  kRivaTranslateText
+  kRivaTranslateText,
+  kElevenLabsTextStream,
+  kVllmOmniTextStream
 };
-inline constexpr size_t kMethods = 14;
+inline constexpr size_t kMethods = 16;
 std::string_view ToString(Method method);
 // Returns the task of the models that the method uses.
 models::Task TaskOf(Method method);

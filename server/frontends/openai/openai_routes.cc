@@ -8,15 +8,18 @@
 #include <variant>
 #include <vector>
 
-#include "absl/cleanup/cleanup.h"
 #include "httplib.h"
 #include "models/core/strings.h"
+#include "models/text/unicode.h"
 #include "nlohmann/json.hpp"
 #include "server/frontends/http/ignored_members.h"
+#include "server/frontends/http/openai_names.h"
+#include "server/frontends/http/speech_answer.h"
+#include "server/frontends/http/speech_framer.h"
+#include "server/frontends/http/speech_reply.h"
 #include "server/frontends/openai/openai_error.h"
-#include "server/frontends/openai/openai_names.h"
+#include "server/frontends/openai/speech_framing.h"
 #include "server/frontends/openai/speech_json.h"
-#include "server/frontends/openai/speech_reply.h"
 #include "server/http/http_routes.h"
 #include "server/logging/request_id.h"
 #include "server/scheduling/refusal.h"
@@ -25,9 +28,6 @@ namespace millrace::server {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-// The interval at which a connection without news checks whether its client is still there.
-constexpr std::chrono::milliseconds kLook{100};
 
 void SendJson(httplib::Response& response, const Json& json) {
   response.set_content(json.dump(-1, ' ', false, Json::error_handler_t::replace),
@@ -95,6 +95,7 @@ class OpenAiRoutes {
   }
 
   void Models(const httplib::Request& request, httplib::Response& response) {
+    if (options_.other_models && options_.other_models(request, response, "")) return;
     if (!Allowed(request, response)) return;
     Json models = Json::array();
     for (const auto& model : services_.models.All()) models.push_back(ToJson(model->info().name));
@@ -122,31 +123,26 @@ class OpenAiRoutes {
     absl::StatusOr<SpeechWork> work = Prepare(request, route, *place, wanted);
     if (!wanted.ignored.empty())
       response.set_header("Warning", IgnoredMembersWarning(wanted.ignored));
-    reply->Start(std::move(work), wanted.framing);
-    // If memory runs out before the answer owns the reply, nothing else would end the work.
-    absl::Cleanup abandon = [&reply] { reply->Abandon(); };
-    // The HTTP status is sent with the first bytes, when the request's outcome is known.
-    SpeechReply::Piece first;
-    while (first.bytes.empty() && !first.end) {
-      if (HttpClientGone())
-        return SendOpenAiError(response, absl::CancelledError("the caller went away"));
-      first = reply->Take(kLook);
+    std::unique_ptr<SpeechFramer> framer;
+    if (work.ok()) {
+      framer = std::make_unique<OpenAiFramer>(
+          wanted.framing, wanted.speech.format,
+          models::CountCodePoints(std::get<models::SynthesizeInput>(work->work.input).text));
     }
-    if (first.end && !first.end->ok()) {
-      std::move(abandon).Cancel();
-      return SendOpenAiError(response, InOpenAiTerms(*first.end, wanted.language_member()));
+    reply->Start(std::move(work), std::move(framer));
+    SpeechAnswer answer;
+    answer.content_type = ContentTypeOf(wanted.framing, wanted.speech.format);
+    answer.may_be_cached = wanted.framing == SpeechFraming::kAudio;
+    answer.send_error = [language = wanted.language_member()](httplib::Response& failed,
+                                                              const absl::Status& status) {
+      SendOpenAiError(failed, InOpenAiTerms(status, language));
+    };
+    if (wanted.framing == SpeechFraming::kEvents) {
+      answer.error_bytes = [language = wanted.language_member()](const absl::Status& status) {
+        return StrCat("data: ", OpenAiErrorBody(InOpenAiTerms(status, language)), "\n\n");
+      };
     }
-    if (wanted.framing != SpeechFraming::kAudio) response.set_header("Cache-Control", "no-cache");
-    response.set_chunked_content_provider(
-        ContentTypeOf(wanted.framing, wanted.speech.format),
-        [reply, language = wanted.language_member(), first = std::move(first)](
-            size_t, httplib::DataSink& sink) mutable {
-          SpeechReply::Piece piece = std::exchange(first, {});
-          if (piece.bytes.empty() && !piece.end) piece = reply->Take(kLook);
-          return Write(*reply, language, piece, sink);
-        },
-        [reply, place](bool) { reply->Abandon(); });
-    std::move(abandon).Cancel();
+    AnswerWithSpeech(reply, place, std::move(answer), response);
   }
 
   absl::Status Check(const httplib::Request& request) const {
@@ -185,32 +181,6 @@ class OpenAiRoutes {
     return MakeSpeechWork(std::move(speech),
                           whole ? models::AudioContainer::kFile : models::AudioContainer::kStream,
                           whole ? kMaxWholeCharacters : kMaxStreamCharacters, services_);
-  }
-
-  // Returning false closes the connection at this point, which tells the client that something is
-  // missing.
-  static bool Write(SpeechReply& reply, std::string_view language_member,
-                    const SpeechReply::Piece& piece, httplib::DataSink& sink) {
-    if (!piece.bytes.empty()) {
-      if (!sink.write(piece.bytes.data(), piece.bytes.size())) return false;
-    } else if (!piece.end) {
-      return !HttpClientGone();
-    }
-    if (!piece.end) return true;
-    if (!piece.end->ok())
-      return WriteError(reply, InOpenAiTerms(*piece.end, language_member), sink);
-    sink.done();
-    reply.Delivered();
-    return true;
-  }
-
-  static bool WriteError(const SpeechReply& reply, const absl::Status& status,
-                         httplib::DataSink& sink) {
-    if (!reply.sends_events()) return false;
-    const std::string event = StrCat("data: ", OpenAiErrorBody(status), "\n\n");
-    if (!sink.write(event.data(), event.size())) return false;
-    sink.done();
-    return true;
   }
 
   Json ToJson(std::string_view model) const {

@@ -2,7 +2,8 @@
 
 #include <functional>
 
-#include "server/frontends/openai/openai_names.h"
+#include "server/frontends/http/openai_names.h"
+#include "server/frontends/http/shared_path.h"
 #include "server/http/http_server.h"
 #include "server/requests/services.h"
 
@@ -14,6 +15,8 @@ struct OpenAiOptions {
   // ones get 429.
   int max_speech_connections = 48;
   VoiceAliases voice_aliases = VoiceAliases::value_type();
+  // Is asked for GET /v1/models, which other APIs have too.
+  SharedPathHandler other_models = {};
   // Returns true once the models are loaded; until then requests get 503.
   std::function<bool()> started = [] { return true; };
 };

@@ -13,25 +13,6 @@ using Json = nlohmann::ordered_json;
 
 }  // namespace
 
-const char* ContentTypeOf(models::AudioFormat format) {
-  switch (format) {
-    case models::AudioFormat::kMp3:
-      return "audio/mpeg";
-    case models::AudioFormat::kOggOpus:
-      return "audio/ogg";
-    case models::AudioFormat::kFlac:
-      return "audio/flac";
-    case models::AudioFormat::kWav:
-      return "audio/wav";
-    case models::AudioFormat::kPcmS16:
-    case models::AudioFormat::kPcmF32:
-    case models::AudioFormat::kMuLaw:  // clients cannot ask for these two here
-    case models::AudioFormat::kALaw:
-      break;
-  }
-  return "audio/pcm";
-}
-
 const char* ContentTypeOf(SpeechFraming framing, models::AudioFormat format) {
   switch (framing) {
     case SpeechFraming::kEvents:
@@ -45,7 +26,7 @@ const char* ContentTypeOf(SpeechFraming framing, models::AudioFormat format) {
   return ContentTypeOf(format);
 }
 
-std::string SpeechFramer::Push(const models::SynthesizeOutput& piece, std::string_view audio) {
+std::string OpenAiFramer::Push(const models::SynthesizeOutput& piece, std::string_view audio) {
   if (framing_ == SpeechFraming::kEvents) {
     std::string event;
     if (!piece.words.empty() || !piece.phonemes.empty()) event = TimestampsEvent(piece);
@@ -62,7 +43,7 @@ std::string SpeechFramer::Push(const models::SynthesizeOutput& piece, std::strin
   return Framed(audio);
 }
 
-std::string SpeechFramer::Close(std::string_view audio, double seconds) {
+std::string OpenAiFramer::Close(std::string_view audio, double seconds) {
   std::string rest = Framed(audio);
   if (framing_ == SpeechFraming::kEvents) return rest + DoneEvent(characters_, seconds);
   if (framing_ == SpeechFraming::kWholeCaption) return TakeCaption(std::exchange(audio_, {}));
@@ -70,7 +51,7 @@ std::string SpeechFramer::Close(std::string_view audio, double seconds) {
   return rest;
 }
 
-std::string SpeechFramer::Framed(std::string_view audio) {
+std::string OpenAiFramer::Framed(std::string_view audio) {
   if (audio.empty()) return "";
   switch (framing_) {
     case SpeechFraming::kEvents:
@@ -86,7 +67,7 @@ std::string SpeechFramer::Framed(std::string_view audio) {
   return std::string(audio);
 }
 
-std::string SpeechFramer::TakeCaption(std::string_view audio) {
+std::string OpenAiFramer::TakeCaption(std::string_view audio) {
   const Json caption = {{"audio", absl::Base64Escape(View(audio))},
                         {"audio_format", ContentTypeOf(format_)},
                         {"timestamps", std::exchange(words_, Json::array())}};

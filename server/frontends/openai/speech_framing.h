@@ -8,6 +8,7 @@
 #include "models/audio/audio_format.h"
 #include "models/core/payload.h"
 #include "nlohmann/json.hpp"
+#include "server/frontends/http/speech_framer.h"
 
 namespace millrace::server {
 
@@ -21,24 +22,19 @@ enum class SpeechFraming : uint8_t {
   kWholeCaption,  // one such object
 };
 
-// Returns the media type, such as "audio/mpeg".
-const char* ContentTypeOf(models::AudioFormat format);
 // Returns the Content-Type of the answer.
 const char* ContentTypeOf(SpeechFraming framing, models::AudioFormat format);
 
-// Puts the audio of one request into its form. One thread at a time.
-class SpeechFramer {
+// The forms of OpenAI and of Kokoro-FastAPI.
+class OpenAiFramer final : public SpeechFramer {
  public:
-  SpeechFramer() = default;
   // characters: the number in the text.
-  SpeechFramer(SpeechFraming framing, models::AudioFormat format, size_t characters)
+  OpenAiFramer(SpeechFraming framing, models::AudioFormat format, size_t characters)
       : framing_(framing), format_(format), characters_(characters) {}
 
-  // Returns what is ready after a piece of speech, whose times are of the whole audio, and the
-  // bytes that it has added to the audio, perhaps none.
-  std::string Push(const models::SynthesizeOutput& piece, std::string_view audio);
-  // Returns the remaining bytes, after the last bytes of the audio and its length.
-  std::string Close(std::string_view audio, double seconds);
+  std::string Push(const models::SynthesizeOutput& piece, std::string_view audio) override;
+  std::string Close(std::string_view audio, double seconds) override;
+  bool whole() const override { return framing_ == SpeechFraming::kWholeCaption; }
 
  private:
   // Returns the audio in the form that the client gets.
@@ -46,9 +42,9 @@ class SpeechFramer {
   // Returns an object of the audio with the words that have not been sent.
   std::string TakeCaption(std::string_view audio);
 
-  SpeechFraming framing_ = SpeechFraming::kAudio;
-  models::AudioFormat format_ = models::AudioFormat::kMp3;
-  size_t characters_ = 0;
+  const SpeechFraming framing_;
+  const models::AudioFormat format_;
+  const size_t characters_;
   std::string audio_;                                               // of the whole caption
   nlohmann::ordered_json words_ = nlohmann::ordered_json::array();  // to be sent with audio
 };

@@ -21,21 +21,21 @@ constexpr char kFirst[] = R"({"audio":"YWI=","audio_format":"audio/mpeg",)"
                           "\xC3\xA1"
                           R"(","start_time":0.1,"end_time":0.2}]})";
 
-TEST(SpeechFramerTest, TheAudioItselfHasNothingAroundIt) {
-  SpeechFramer framer(SpeechFraming::kAudio, models::AudioFormat::kMp3, 5);
+TEST(OpenAiFramerTest, TheAudioItselfHasNothingAroundIt) {
+  OpenAiFramer framer(SpeechFraming::kAudio, models::AudioFormat::kMp3, 5);
   EXPECT_EQ(framer.Push(Piece(0, 1), "ab"), "ab");
   EXPECT_EQ(framer.Close("cd", 1), "cd");
 }
 
-TEST(SpeechFramerTest, UsageIsOfTheTextAndTheAudio) {
-  SpeechFramer framer(SpeechFraming::kEvents, models::AudioFormat::kMp3, 5);
+TEST(OpenAiFramerTest, UsageIsOfTheTextAndTheAudio) {
+  OpenAiFramer framer(SpeechFraming::kEvents, models::AudioFormat::kMp3, 5);
   EXPECT_EQ(framer.Close("", 1.51),
             "data: {\"type\":\"speech.audio.done\",\"usage\":{\"input_tokens\":5,"
             "\"output_tokens\":31,\"total_tokens\":36}}\n\n");
 }
 
-TEST(SpeechFramerTest, ACaptionHasTheWordsThatCameBeforeItsAudio) {
-  SpeechFramer framer(SpeechFraming::kCaptions, models::AudioFormat::kMp3, 5);
+TEST(OpenAiFramerTest, ACaptionHasTheWordsThatCameBeforeItsAudio) {
+  OpenAiFramer framer(SpeechFraming::kCaptions, models::AudioFormat::kMp3, 5);
   EXPECT_EQ(framer.Push(Piece(800, 1600), ""), "");
   EXPECT_EQ(framer.Push({}, "ab"), StrCat(kFirst, "\n"));
   EXPECT_EQ(framer.Push({}, ""), "");
@@ -43,15 +43,15 @@ TEST(SpeechFramerTest, ACaptionHasTheWordsThatCameBeforeItsAudio) {
             "{\"audio\":\"Yw==\",\"audio_format\":\"audio/mpeg\",\"timestamps\":[]}\n");
 }
 
-TEST(SpeechFramerTest, WordsWithoutAudioAreNotLost) {
-  SpeechFramer framer(SpeechFraming::kCaptions, models::AudioFormat::kMp3, 5);
+TEST(OpenAiFramerTest, WordsWithoutAudioAreNotLost) {
+  OpenAiFramer framer(SpeechFraming::kCaptions, models::AudioFormat::kMp3, 5);
   framer.Push(Piece(800, 1600), "");
   EXPECT_NE(framer.Close("", 1).find("\"audio\":\"\""), std::string::npos);
-  EXPECT_EQ(SpeechFramer(SpeechFraming::kCaptions, models::AudioFormat::kMp3, 5).Close("", 0), "");
+  EXPECT_EQ(OpenAiFramer(SpeechFraming::kCaptions, models::AudioFormat::kMp3, 5).Close("", 0), "");
 }
 
-TEST(SpeechFramerTest, AWholeCaptionComesAtTheEnd) {
-  SpeechFramer framer(SpeechFraming::kWholeCaption, models::AudioFormat::kMp3, 5);
+TEST(OpenAiFramerTest, AWholeCaptionComesAtTheEnd) {
+  OpenAiFramer framer(SpeechFraming::kWholeCaption, models::AudioFormat::kMp3, 5);
   EXPECT_EQ(framer.Push(Piece(800, 1600), "a"), "");
   EXPECT_EQ(framer.Close("b", 1), kFirst);
 }

@@ -1,4 +1,4 @@
-#include "server/frontends/openai/speech_reply.h"
+#include "server/frontends/http/speech_reply.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,6 +8,7 @@
 #include <memory>
 #include <string>
 
+#include "server/frontends/openai/speech_framing.h"
 #include "tests/unit/server/frontends/test_server.h"
 #include "tests/unit/server/requests/infer_request.h"
 
@@ -50,7 +51,7 @@ class SpeechReplyTest : public ::testing::Test {
     auto reply = std::make_shared<SpeechReply>(server_.services(), "id");
     reply->Start(MakeSpeechWork(std::move(request), models::AudioContainer::kStream,
                                 kMaxStreamCharacters, server_.services()),
-                 framing);
+                 std::make_unique<OpenAiFramer>(framing, models::AudioFormat::kPcmS16, 1));
     return reply;
   }
   std::shared_ptr<ServedModel> AddVoice(size_t parts, size_t samples) {
@@ -210,8 +211,7 @@ TEST_F(SpeechReplyTest, TheServersLimitOfTimeHolds) {
   request.text = "x";
   auto reply = std::make_shared<SpeechReply>(server.services(), "id");
   reply->Start(MakeSpeechWork(std::move(request), models::AudioContainer::kStream,
-                              kMaxStreamCharacters, server.services()),
-               SpeechFraming::kAudio);
+                              kMaxStreamCharacters, server.services()));
   absl::Status end;
   TakeAll(*reply, end);
   EXPECT_EQ(end.code(), absl::StatusCode::kDeadlineExceeded);

@@ -1,11 +1,10 @@
-#include "server/frontends/openai/speech_reply.h"
+#include "server/frontends/http/speech_reply.h"
 
 #include <algorithm>
 #include <utility>
 #include <variant>
 
 #include "models/core/strings.h"
-#include "models/text/unicode.h"
 
 namespace millrace::server {
 namespace {
@@ -14,15 +13,10 @@ constexpr size_t kMaxPiece = 64 << 10;
 
 }  // namespace
 
-void SpeechReply::Start(absl::StatusOr<SpeechWork> work, SpeechFraming framing) {
-  framing_ = framing;
+void SpeechReply::Start(absl::StatusOr<SpeechWork> work, std::unique_ptr<SpeechFramer> framer) {
+  framer_ = std::move(framer);
   HoldThis();
-  if (work.ok()) {
-    audio_.Start(work->encoding);
-    framer_ = SpeechFramer(
-        framing, work->encoding.format,
-        models::CountCodePoints(std::get<models::SynthesizeInput>(work->work.input).text));
-  }
+  if (work.ok()) audio_.Start(work->encoding);
   const TimePoint deadline = run_.start() + run_.services().max_request_time;
   const std::optional<absl::Status> end =
       work.ok() ? run_.Begin(std::move(work->work), deadline) : work.status();
@@ -43,9 +37,10 @@ SpeechReply::~SpeechReply() {
 void SpeechReply::Emit(models::Output output) {
   auto& piece = std::get<models::SynthesizeOutput>(output);
   if (too_long_) return;
-  Append(framer_.Push(piece, audio_.Push(piece, run_.metrics(), run_.elapsed())));
+  const std::string audio = audio_.Push(piece, run_.metrics(), run_.elapsed());
+  Append(framer_ != nullptr ? framer_->Push(piece, audio) : audio);
   // An answer that is sent as a whole is kept in memory until it is complete.
-  if (framing_ == SpeechFraming::kWholeCaption && audio_.plain_bytes() > kMaxWholeAudioBytes) {
+  if (framer_ != nullptr && framer_->whole() && audio_.plain_bytes() > kMaxWholeAudioBytes) {
     too_long_ = true;
     Cancel();
   }
@@ -70,7 +65,7 @@ void SpeechReply::Finish(const absl::Status& result) {
     }
     if (!result.ok()) return result;
     const absl::StatusOr<std::string> rest = audio_.Flush();
-    if (rest.ok()) Append(framer_.Close(*rest, audio_.seconds()));
+    if (rest.ok()) Append(framer_ != nullptr ? framer_->Close(*rest, audio_.seconds()) : *rest);
     return rest.status();
   });
   const std::shared_ptr<SpeechReply> self = ReleaseThis();

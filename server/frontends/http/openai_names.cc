@@ -1,4 +1,4 @@
-#include "server/frontends/openai/openai_names.h"
+#include "server/frontends/http/openai_names.h"
 
 #include <algorithm>
 #include <cstddef>

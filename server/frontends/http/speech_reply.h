@@ -12,7 +12,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "mps_runtime/base/mutex.h"
-#include "server/frontends/openai/speech_framing.h"
+#include "server/frontends/http/speech_framer.h"
 #include "server/requests/request_run.h"
 #include "server/requests/speech_audio.h"
 #include "server/requests/speech_request.h"
@@ -34,11 +34,9 @@ class SpeechReply final : public Reply, public SelfShared<SpeechReply> {
         requester_{std::move(request_id), std::move(caller)} {}
   ~SpeechReply() override;
 
-  // Queues the work, or ends with its error. Must be called once, before anything else. Never
-  // blocks.
-  void Start(absl::StatusOr<SpeechWork> work, SpeechFraming framing);
-
-  bool sends_events() const { return framing_ == SpeechFraming::kEvents; }
+  // Queues the work, or ends with its error. framer: null for the audio itself. Must be called
+  // once, before anything else. Never blocks.
+  void Start(absl::StatusOr<SpeechWork> work, std::unique_ptr<SpeechFramer> framer = nullptr);
 
   struct Piece {
     std::string bytes;  // at most 64 KiB, perhaps none
@@ -63,10 +61,9 @@ class SpeechReply final : public Reply, public SelfShared<SpeechReply> {
 
   RequestRun run_;
   const Requester requester_;
-  SpeechFraming framing_ = SpeechFraming::kAudio;  // set by Start, before other threads use this
   // The worker that has the job uses these members.
   SpeechAudio audio_;
-  SpeechFramer framer_;
+  std::unique_ptr<SpeechFramer> framer_;  // set by Start, before other threads use this
   bool too_long_ = false;
 
   mutable Mutex mu_;

@@ -1,0 +1,48 @@
+#include "server/frontends/elevenlabs/elevenlabs_error.h"
+
+#include "httplib.h"
+#include "models/core/strings.h"
+#include "nlohmann/json.hpp"
+#include "server/http/http_status.h"
+#include "server/scheduling/refusal.h"
+
+namespace millrace::server {
+
+std::string_view ElevenLabsErrorName(absl::StatusCode code) {
+  switch (code) {
+    case absl::StatusCode::kUnauthenticated:
+      return "invalid_api_key";
+    case absl::StatusCode::kInvalidArgument:
+    case absl::StatusCode::kFailedPrecondition:
+    case absl::StatusCode::kOutOfRange:
+      return "invalid_request";
+    case absl::StatusCode::kNotFound:
+      return "model_not_found";
+    case absl::StatusCode::kResourceExhausted:
+      return "too_many_concurrent_requests";
+    case absl::StatusCode::kUnavailable:
+      return "system_busy";
+    case absl::StatusCode::kDeadlineExceeded:
+      return "timeout";
+    case absl::StatusCode::kCancelled:
+      return "cancelled";
+    default:
+      return "internal_error";
+  }
+}
+
+std::string ElevenLabsErrorBody(std::string_view name, std::string_view message) {
+  const nlohmann::ordered_json body = {{"detail", {{"status", name}, {"message", message}}}};
+  // A message may repeat the client's bytes, which need not be UTF-8.
+  return body.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+}
+
+void SendElevenLabsError(httplib::Response& response, const absl::Status& status) {
+  response.status = HttpStatusOf(status);
+  if (const auto hint = HttpRetryHint(status); hint.count() > 0)
+    response.set_header("Retry-After", StrCat(RetryAfterSeconds(status)));
+  response.set_content(ElevenLabsErrorBody(ElevenLabsErrorName(status.code()), Message(status)),
+                       "application/json");
+}
+
+}  // namespace millrace::server

@@ -1,0 +1,203 @@
+#include "server/frontends/elevenlabs/elevenlabs_routes.h"
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "httplib.h"
+#include "models/core/strings.h"
+#include "server/frontends/elevenlabs/elevenlabs_error.h"
+#include "server/frontends/elevenlabs/output_format.h"
+#include "server/frontends/elevenlabs/speech_body.h"
+#include "server/frontends/elevenlabs/stream_query.h"
+#include "server/frontends/elevenlabs/stream_session.h"
+#include "server/frontends/elevenlabs/timed_framer.h"
+#include "server/frontends/elevenlabs/voice_list.h"
+#include "server/frontends/http/ignored_members.h"
+#include "server/frontends/http/speech_answer.h"
+#include "server/frontends/http/speech_reply.h"
+#include "server/http/http_routes.h"
+#include "server/logging/request_id.h"
+#include "server/scheduling/refusal.h"
+
+namespace millrace::server {
+namespace {
+
+class ElevenLabsRoutes {
+ public:
+  ElevenLabsRoutes(const HttpServer& server, WebSocketServer& web_sockets, Services& services,
+                   ElevenLabsOptions options)
+      : server_(server),
+        web_sockets_(web_sockets),
+        services_(services),
+        options_(std::move(options)),
+        names_(services.models, options_.voice_aliases),
+        connections_(options_.max_speech_connections) {}
+
+  void Speech(const httplib::Request& request, httplib::Response& response) {
+    Speak(request, response, Form::kAudio);
+  }
+
+  void TimedSpeech(const httplib::Request& request, httplib::Response& response) {
+    Speak(request, response, Form::kWhole);
+  }
+
+  void StreamedTimedSpeech(const httplib::Request& request, httplib::Response& response) {
+    Speak(request, response, Form::kLines);
+  }
+
+  void Voices(const httplib::Request& request, httplib::Response& response) {
+    if (const absl::Status status = Check(request); !status.ok())
+      return SendElevenLabsError(response, status);
+    response.set_content(VoicesBody(services_.models), "application/json");
+  }
+
+  // Returns false for a client of OpenAI's.
+  bool Models(const httplib::Request& request, httplib::Response& response) {
+    if (!request.has_header("xi-api-key") &&
+        request.get_header_value("X-Fern-SDK-Name") != "elevenlabs")
+      return false;
+    if (const absl::Status status = Check(request); !status.ok()) {
+      SendElevenLabsError(response, status);
+    } else {
+      response.set_content(ModelsBody(services_.models), "application/json");
+    }
+    return true;
+  }
+
+  void StreamInput(const httplib::Request& request, httplib::Response& response) {
+    Open(request, response, /*multi=*/false);
+  }
+
+  void MultiStreamInput(const httplib::Request& request, httplib::Response& response) {
+    Open(request, response, /*multi=*/true);
+  }
+
+ private:
+  // The form in which speech is answered.
+  enum class Form : uint8_t { kAudio, kWhole, kLines };
+
+  absl::Status Check(const httplib::Request& request) const {
+    absl::Status status =
+        AuthenticateHttp(request, services_.keys, request.get_header_value("xi-api-key"));
+    if (!status.ok() || options_.started()) return status;
+    return absl::UnavailableError("the server is starting; try again soon");
+  }
+
+  void Speak(const httplib::Request& request, httplib::Response& response, Form form) {
+    const std::string id = logging::RequestIdFrom(request.get_header_value("X-Request-Id"));
+    response.set_header("X-Request-Id", id);
+    const auto reply = std::make_shared<SpeechReply>(
+        services_, id, HttpCaller(request, services_.keys, request.get_header_value("xi-api-key")));
+    const auto place = std::make_shared<Ticket>();
+    SpeechBody body;
+    absl::StatusOr<SpeechWork> work = Prepare(request, form, *place, body);
+    if (!body.ignored.empty()) response.set_header("Warning", IgnoredMembersWarning(body.ignored));
+    SpeechAnswer answer;
+    answer.send_error = SendElevenLabsError;
+    std::unique_ptr<SpeechFramer> framer;
+    if (form == Form::kAudio) {
+      answer.content_type = ContentTypeOf(body.speech.format);
+    } else {
+      answer.content_type = "application/json";
+      answer.may_be_cached = false;
+      framer = std::make_unique<TimedFramer>(form == Form::kWhole);
+    }
+    reply->Start(std::move(work), std::move(framer));
+    AnswerWithSpeech(reply, place, std::move(answer), response);
+  }
+
+  absl::StatusOr<SpeechWork> Prepare(const httplib::Request& request, Form form, Ticket& place,
+                                     SpeechBody& body) {
+    if (absl::Status status = Check(request); !status.ok()) return status;
+    if (request.version == "HTTP/1.0")
+      return absl::InvalidArgumentError("the answer is chunked, which needs HTTP/1.1");
+    absl::StatusOr<Ticket> entered = connections_.TryEnter();
+    if (!entered.ok()) {
+      services_.no_model_metrics.CountRefusal(Refusal::kTooMany);
+      return Refused(StrCat("the server already speaks on ", options_.max_speech_connections,
+                            " HTTP connections of this API, which is its limit"),
+                     std::chrono::seconds(1));
+    }
+    place = *std::move(entered);
+    absl::StatusOr<SpeechBody> parsed = ParseSpeechBody(request.body);
+    if (!parsed.ok()) return parsed.status();
+    const std::string format_name = request.get_param_value("output_format");
+    const absl::StatusOr<OutputFormat> format =
+        ParseOutputFormat(format_name.empty() ? kDefaultOutputFormat : format_name);
+    if (!format.ok()) return format.status();
+    body = *std::move(parsed);
+    body.speech.format = format->format;
+    body.speech.sample_rate = format->sample_rate;
+    body.speech.word_times = form != Form::kAudio;
+    SpeechRequest speech = body.speech;
+    if (absl::Status status =
+            ResolveModelAndVoice(names_, body.model_id, request.matches[1], speech);
+        !status.ok())
+      return status;
+    const bool whole = form == Form::kWhole;
+    return MakeSpeechWork(std::move(speech),
+                          whole ? models::AudioContainer::kFile : models::AudioContainer::kStream,
+                          whole ? kMaxWholeCharacters : kMaxStreamCharacters, services_);
+  }
+
+  void Open(const httplib::Request& request, httplib::Response& response, bool multi) {
+    const auto make = [&](std::function<void()> changed) {
+      const std::string key = request.get_header_value("xi-api-key");
+      StreamSession::Client client{.caller = HttpCaller(request, services_.keys, key),
+                                   .access = AuthenticateHttp(request, services_.keys, key),
+                                   .sent_key = !key.empty() ||
+                                               request.has_header("Authorization") ||
+                                               request.has_header("X-Api-Key")};
+      return std::make_unique<StreamSession>(
+          services_, ParseStreamQuery(request, request.matches[1], multi, names_),
+          std::move(client), options_.started, std::move(changed));
+    };
+    const auto refusal = web_sockets_.Upgrade(server_, request, response, make);
+    if (!refusal) return;
+    response.status = refusal->http_status;
+    response.set_content(ElevenLabsErrorBody("invalid_request", refusal->message),
+                         "application/json");
+  }
+
+  const HttpServer& server_;
+  WebSocketServer& web_sockets_;
+  Services& services_;
+  const ElevenLabsOptions options_;
+  const OpenAiNames names_;
+  Admission connections_;
+};
+
+}  // namespace
+
+SharedPathHandler AddElevenLabsRoutes(HttpServer& server, WebSocketServer& web_sockets,
+                                      Services& services, ElevenLabsOptions options) {
+  const auto routes =
+      std::make_shared<ElevenLabsRoutes>(server, web_sockets, services, std::move(options));
+  const auto to = [&routes](auto handler) {
+    return [routes, handler](const httplib::Request& request, httplib::Response& response) {
+      (*routes.*handler)(request, response);
+    };
+  };
+  constexpr char kSpeech[] = "/v1/text-to-speech/([^/]+)";
+  for (const char* path : {"/v1/text-to-speech/", "/v1/voices"}) {
+    server.ShapeErrorsBelow(path, [](int, const std::string& message) {
+      return ElevenLabsErrorBody("invalid_request", message);
+    });
+  }
+  const std::string speech = kSpeech;
+  server.routes().Post(speech, to(&ElevenLabsRoutes::Speech));
+  server.routes().Post(speech + "/stream", to(&ElevenLabsRoutes::Speech));
+  server.routes().Post(speech + "/with-timestamps", to(&ElevenLabsRoutes::TimedSpeech));
+  server.routes().Post(speech + "/stream/with-timestamps",
+                       to(&ElevenLabsRoutes::StreamedTimedSpeech));
+  server.routes().Get("/v1/voices", to(&ElevenLabsRoutes::Voices));
+  server.routes().Get(speech + "/stream-input", to(&ElevenLabsRoutes::StreamInput));
+  server.routes().Get(speech + "/multi-stream-input", to(&ElevenLabsRoutes::MultiStreamInput));
+  return [routes](const httplib::Request& request, httplib::Response& response,
+                  const std::string& /*body*/) { return routes->Models(request, response); };
+}
+
+}  // namespace millrace::server

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "server/requests/speech_request.h"
+
+namespace millrace::server {
+
+// The body of ElevenLabs' POST /v1/text-to-speech/{voice}.
+struct SpeechBody {
+  SpeechRequest speech;  // without model and voice
+  std::string model_id;
+  std::vector<std::string> ignored;  // members without effect, as the client named them
+};
+
+// Reads it from JSON. InvalidArgument names the member, its value and what is allowed.
+absl::StatusOr<SpeechBody> ParseSpeechBody(std::string_view body);
+
+}  // namespace millrace::server

@@ -1,0 +1,77 @@
+#include "server/frontends/elevenlabs/stream_message.h"
+
+#include "models/core/strings.h"
+#include "nlohmann/json.hpp"
+#include "server/http/json_body.h"
+#include "server/json/json_member.h"
+#include "server/security/api_key_store.h"
+
+namespace millrace::server {
+namespace {
+
+using nlohmann::json;
+
+constexpr size_t kMaxContextIdBytes = 256;
+
+absl::Status TakeVoiceSettings(const json& value, std::optional<float>& speed) {
+  if (!value.is_object()) return WrongType("voice_settings", "an object", value);
+  const auto found = value.find("speed");
+  if (found == value.end() || found->is_null()) return absl::OkStatus();
+  // The model checks the range.
+  return TakeFloat(*found, "voice_settings.speed", "0.25..4", speed.emplace());
+}
+
+absl::Status TakeMember(const std::string& name, const json& value, StreamMessage& message,
+                        bool& known) {
+  known = true;
+  if (name == "text") return TakeString(value, name, message.text.emplace());
+  if (name == "context_id" || name == "contextId") {
+    if (absl::Status status = TakeString(value, name, message.context_id); !status.ok())
+      return status;
+    if (message.context_id.size() <= kMaxContextIdBytes) return absl::OkStatus();
+    return absl::InvalidArgumentError(StrCat(std::string_view(name), ": has ",
+                                             message.context_id.size(), " bytes; at most ",
+                                             kMaxContextIdBytes, " are allowed"));
+  }
+  if (name == "flush") return TakeBool(value, name, message.flush);
+  if (name == "close_context") return TakeBool(value, name, message.close_context);
+  if (name == "close_socket") return TakeBool(value, name, message.close_socket);
+  if (name == "voice_settings") return TakeVoiceSettings(value, message.speed);
+  if (name == "xi_api_key" || name == "xi-api-key") return TakeString(value, name, message.api_key);
+  if (name == "authorization") {
+    std::string authorization;
+    absl::Status status = TakeString(value, name, authorization);
+    message.api_key = BearerToken(authorization);
+    return status;
+  }
+  if (name == "pronunciation_dictionary_locators") {
+    if (value.is_array() && value.empty()) return absl::OkStatus();
+    return absl::InvalidArgumentError(
+        "pronunciation_dictionary_locators: dictionaries are not available");
+  }
+  known = name == "generation_config" || name == "try_trigger_generation";
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<StreamMessage> ParseStreamMessage(std::string_view text) {
+  const absl::StatusOr<json> parsed = ParseJsonObject(text);
+  if (!parsed.ok()) return parsed.status();
+  StreamMessage message;
+  bool any = false;
+  for (const auto& [name, value] : parsed->items()) {
+    bool known = true;
+    if (!value.is_null()) {  // null is treated as absent
+      if (absl::Status status = TakeMember(name, value, message, known); !status.ok())
+        return status;
+    }
+    any = any || known;
+  }
+  if (any) return message;
+  return absl::InvalidArgumentError(
+      "the message has none of text, flush, close_context, close_socket, voice_settings and "
+      "xi_api_key");
+}
+
+}  // namespace millrace::server

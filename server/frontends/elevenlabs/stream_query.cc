@@ -1,0 +1,91 @@
+#include "server/frontends/elevenlabs/stream_query.h"
+
+#include <cstdint>
+#include <string_view>
+
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "httplib.h"
+#include "models/core/shown.h"
+#include "models/core/strings.h"
+#include "models/text/unicode.h"
+#include "server/frontends/elevenlabs/output_format.h"
+
+namespace millrace::server {
+namespace {
+
+constexpr std::string_view kTheirModels = "eleven_";
+// An alias that stands for any of our models.
+constexpr char kAnyModel[] = "tts-1";
+constexpr uint32_t kMaxInactivitySeconds = 180;
+
+absl::Status Wrong(const char* name, const std::string& value, std::string_view allowed) {
+  return absl::InvalidArgumentError(
+      StrCat(std::string_view(name), ": ", Shown(value), " is not allowed; it is ", allowed));
+}
+
+absl::Status TakeFlag(const httplib::Request& request, const char* name, bool& out) {
+  const std::string value = request.get_param_value(name);
+  if (value.empty()) return absl::OkStatus();
+  out = absl::EqualsIgnoreCase(value, "true") || value == "1";
+  if (out || absl::EqualsIgnoreCase(value, "false") || value == "0") return absl::OkStatus();
+  return Wrong(name, value, "true or false");
+}
+
+template <typename Number>
+absl::Status TakeNumber(const httplib::Request& request, const char* name, Number least,
+                        Number most, Number& out) {
+  const std::string value = request.get_param_value(name);
+  if (value.empty()) return absl::OkStatus();
+  if (absl::SimpleAtoi(value, &out) && out >= least && out <= most) return absl::OkStatus();
+  return Wrong(name, value, StrCat(least, "..", most));
+}
+
+}  // namespace
+
+absl::Status ResolveModelAndVoice(const OpenAiNames& names, const std::string& model_id,
+                                  const std::string& voice_id, SpeechRequest& speech) {
+  if (!models::IsValidUtf8(voice_id) || !models::IsValidUtf8(model_id))
+    return absl::InvalidArgumentError("voice_id, model_id: must be valid UTF-8");
+  speech.model = model_id.empty() || model_id.starts_with(kTheirModels) ? kAnyModel : model_id;
+  speech.voice = voice_id;
+  return names.Resolve(speech);
+}
+
+absl::StatusOr<StreamOptions> ParseStreamQuery(const httplib::Request& request,
+                                               const std::string& voice_id, bool multi,
+                                               const OpenAiNames& names) {
+  StreamOptions options;
+  options.multi = multi;
+  options.speech.word_times = true;
+  options.speech.language = request.get_param_value("language_code");
+  if (!models::IsValidUtf8(options.speech.language))
+    return absl::InvalidArgumentError("language_code: must be valid UTF-8");
+  bool ssml = false;
+  bool times = true;
+  uint32_t inactivity_seconds = 20;
+  for (const absl::Status& status :
+       {TakeFlag(request, "auto_mode", options.auto_mode),
+        TakeFlag(request, "enable_ssml_parsing", ssml), TakeFlag(request, "sync_alignment", times),
+        TakeNumber<uint32_t>(request, "inactivity_timeout", 1, kMaxInactivitySeconds,
+                             inactivity_seconds),
+        TakeNumber<uint64_t>(request, "seed", 0, UINT64_MAX, options.speech.seed)}) {
+    if (!status.ok()) return status;
+  }
+  if (ssml)
+    return absl::InvalidArgumentError("enable_ssml_parsing: SSML is not available; it is false");
+  options.inactivity_timeout = std::chrono::seconds(inactivity_seconds);
+  const std::string format_name = request.get_param_value("output_format");
+  const absl::StatusOr<OutputFormat> format =
+      ParseOutputFormat(format_name.empty() ? kDefaultOutputFormat : format_name);
+  if (!format.ok()) return format.status();
+  options.speech.format = format->format;
+  options.speech.sample_rate = format->sample_rate;
+  const std::string model_id = request.get_param_value("model_id");
+  if (absl::Status status = ResolveModelAndVoice(names, model_id, voice_id, options.speech);
+      !status.ok())
+    return status;
+  return options;
+}
+
+}  // namespace millrace::server

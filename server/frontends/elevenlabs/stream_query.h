@@ -1,0 +1,27 @@
+#pragma once
+
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "server/frontends/elevenlabs/stream_session.h"
+#include "server/frontends/http/openai_names.h"
+
+namespace httplib {
+struct Request;
+}  // namespace httplib
+
+namespace millrace::server {
+
+// Sets the model and the voice that ElevenLabs' names stand for. A model_id that is loaded is
+// meant; one of ElevenLabs', or none, stands for the model that has the voice, or for the best for
+// the language. InvalidArgument lists the voices.
+absl::Status ResolveModelAndVoice(const OpenAiNames& names, const std::string& model_id,
+                                  const std::string& voice_id, SpeechRequest& speech);
+
+// Reads the query of a request that opens a session. InvalidArgument names the parameter, its value
+// and what is allowed.
+absl::StatusOr<StreamOptions> ParseStreamQuery(const httplib::Request& request,
+                                               const std::string& voice_id, bool multi,
+                                               const OpenAiNames& names);
+
+}  // namespace millrace::server

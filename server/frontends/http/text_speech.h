@@ -1,0 +1,105 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "mps_runtime/base/mutex.h"
+#include "server/requests/request_run.h"
+#include "server/requests/speech_request.h"
+#include "server/requests/text_stream.h"
+#include "server/rpc/self_owned.h"
+
+namespace millrace::server {
+
+// A piece of encoded speech, and what of the text is heard from its beginning on.
+struct SpokenPiece {
+  std::string audio;  // perhaps none yet
+  // With the first piece of a sentence: its text and its words, whose times are of the whole audio.
+  std::string text;
+  std::vector<models::SpokenSpan> words;
+  size_t sentence_index = 0;
+  bool sentence_finished = false;
+  int sample_rate = 0;   // hertz, of the times
+  int64_t begin = 0;     // where in the audio the piece begins, in samples
+  int encoded_rate = 0;  // hertz, of the audio
+};
+
+// A text that is spoken over a WebSocket while it is being written. Workers add pieces, and the
+// connection's thread takes them. When too much waits, the job is parked until the client has
+// caught up, so that a slow reader holds neither memory nor a worker.
+//
+// It is shared by the connection and, until its end, by the work; the last of them counts the
+// request and returns its ticket.
+class TextSpeech final : public Reply, public SelfShared<TextSpeech>, private TextStream::Listener {
+ public:
+  // changed: called on any thread when there is something to take, or text is wanted again; it must
+  // outlive all copies of the pointer to this.
+  TextSpeech(Services& services, Method method, Requester requester, std::function<void()> changed);
+  ~TextSpeech() override;
+
+  // Begins, or ends with the error of the options, which have no text. Must be called once, before
+  // anything else.
+  void Start(absl::StatusOr<SpeechRequest> options);
+
+  // These are called by the connection's thread. They never block.
+
+  // Adds text, which may be empty. flush: see TextStream::Push.
+  void Push(std::string_view text, bool flush);
+  // Ends the text.
+  void EndText();
+  bool WantsText() const { return text_.WantsText(); }
+  // Returns the time since which it waits for text; TimePoint::max() while it does not.
+  TimePoint waiting_since() const { return text_.waiting_since(); }
+  TimePoint deadline() const { return text_.deadline(); }
+  // Stops the work and ends with the error. Idempotent.
+  void Fail(const absl::Status& status) { text_.Fail(status); }
+
+  // Returns the next piece, without waiting for it.
+  std::optional<SpokenPiece> Take() MILLRACE_EXCLUDES(mu_);
+  // Returns the end once all pieces are taken.
+  std::optional<absl::Status> end() const MILLRACE_EXCLUDES(mu_);
+  // Returns true while pieces, or the end, are there to be taken.
+  bool has_output() const MILLRACE_EXCLUDES(mu_);
+  // Records that the client received the end.
+  void Delivered() MILLRACE_EXCLUDES(mu_);
+
+  void Emit(models::Output output) override { text_.Emit(std::move(output)); }
+  void Finish(const absl::Status& status) override { text_.OnJobEnd(status); }
+  bool Congested() const override MILLRACE_EXCLUDES(mu_);
+  void Park(std::unique_ptr<Job> job) override MILLRACE_EXCLUDES(mu_);
+
+ private:
+  void OnAudio(const std::string& bytes, models::SynthesizeOutput piece) override
+      MILLRACE_EXCLUDES(mu_);
+  void OnTextWanted() override { changed_(); }
+  void DropParked() override MILLRACE_EXCLUDES(mu_);
+  void OnEnd(const absl::Status& status) override MILLRACE_EXCLUDES(mu_);
+
+  void Append(SpokenPiece piece) MILLRACE_EXCLUDES(mu_);
+  bool CaughtUp() const MILLRACE_REQUIRES(mu_);
+
+  RequestRun run_;
+  const Requester requester_;
+  const std::function<void()> changed_;
+  TextStream text_;
+  int64_t samples_ = 0;  // so far; only the worker that has the job uses it
+
+  mutable Mutex mu_;
+  std::deque<SpokenPiece> pending_ MILLRACE_GUARDED_BY(mu_);
+  size_t pending_bytes_ MILLRACE_GUARDED_BY(mu_) = 0;
+  std::optional<absl::Status> end_ MILLRACE_GUARDED_BY(mu_);
+  bool failed_ MILLRACE_GUARDED_BY(mu_) = false;  // nobody would wake a parked job
+  bool delivered_ MILLRACE_GUARDED_BY(mu_) = false;
+  std::unique_ptr<Job> parked_ MILLRACE_GUARDED_BY(mu_);
+};
+
+}  // namespace millrace::server

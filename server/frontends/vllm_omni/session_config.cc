@@ -1,0 +1,65 @@
+#include "server/frontends/vllm_omni/session_config.h"
+
+#include "models/core/shown.h"
+#include "models/core/strings.h"
+#include "nlohmann/json.hpp"
+#include "server/json/json_member.h"
+
+namespace millrace::server {
+namespace {
+
+using nlohmann::json;
+
+// An alias that stands for any of our models.
+constexpr char kAnyModel[] = "tts-1";
+// A rate that all packed formats have.
+constexpr uint32_t kPackedRate = 24'000;
+
+absl::Status TakeMember(const std::string& name, const json& value, SessionConfig& config) {
+  SpeechRequest& speech = config.speech;
+  if (name == "model") return TakeString(value, name, speech.model);
+  if (name == "voice") return TakeString(value, name, speech.voice);
+  if (name == "response_format") return TakeString(value, name, config.format_name);
+  if (name == "stream_audio") return TakeBool(value, name, config.stream_audio);
+  // The model checks the range.
+  if (name == "speed") return TakeFloat(value, name, "0.25..4", speech.speed.emplace());
+  if (name == "language") {
+    absl::Status status = TakeString(value, name, speech.language);
+    if (speech.language == "Auto") speech.language.clear();
+    return status;
+  }
+  if (name == "ref_audio" || name == "ref_text") {
+    return absl::InvalidArgumentError(
+        StrCat(std::string_view(name), ": voices cannot be cloned; name one as voice"));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<SessionConfig> ParseSessionConfig(const json& message, const OpenAiNames& names) {
+  SessionConfig config;
+  for (const auto& [name, value] : message.items()) {
+    if (value.is_null()) continue;  // treated as absent
+    if (absl::Status status = TakeMember(name, value, config); !status.ok()) return status;
+  }
+  const auto format = models::AudioFormatNamed(config.format_name);
+  if (!format) {
+    return absl::InvalidArgumentError(
+        StrCat("response_format: ", Shown(config.format_name),
+               " is not available; wav, pcm, mp3, opus and flac are"));
+  }
+  config.format = *format;
+  if (config.stream_audio && config.format != models::AudioFormat::kPcmS16) {
+    return absl::InvalidArgumentError(
+        StrCat("stream_audio: needs the response_format pcm, not ", config.format_name));
+  }
+  SpeechRequest& speech = config.speech;
+  speech.format = models::AudioFormat::kPcmS16;
+  if (!models::SampleRates(config.format).empty()) speech.sample_rate = kPackedRate;
+  if (speech.model.empty()) speech.model = kAnyModel;
+  if (absl::Status status = names.Resolve(speech); !status.ok()) return status;
+  return config;
+}
+
+}  // namespace millrace::server

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "models/audio/audio_format.h"
+#include "nlohmann/json_fwd.hpp"
+#include "server/frontends/http/openai_names.h"
+#include "server/requests/speech_request.h"
+
+namespace millrace::server {
+
+// How the texts of a session are spoken.
+struct SessionConfig {
+  SpeechRequest speech;  // has no text, and plain samples as its format
+  models::AudioFormat format = models::AudioFormat::kWav;  // of a frame, which is one sentence
+  std::string format_name = "wav";
+  bool stream_audio = false;  // a sentence comes in several frames, of plain samples
+};
+
+// Reads vLLM-Omni's session.config. Members that steer its models are ignored. InvalidArgument
+// names the member, its value and what is allowed.
+absl::StatusOr<SessionConfig> ParseSessionConfig(const nlohmann::json& message,
+                                                 const OpenAiNames& names);
+
+}  // namespace millrace::server

@@ -1,0 +1,74 @@
+#include "server/frontends/elevenlabs/stream_query.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+
+#include "httplib.h"
+#include "tests/unit/server/requests/test_backend.h"
+#include "tests/unit/server/requests/test_models.h"
+
+namespace millrace::server {
+namespace {
+
+class StreamQueryTest : public ::testing::Test {
+ protected:
+  StreamQueryTest() { backend_.Add(VoiceInfo("joe"), {}); }
+
+  absl::StatusOr<StreamOptions> Parse(const httplib::Params& params,
+                                      const std::string& voice = "second") {
+    httplib::Request request;
+    request.params = params;
+    return ParseStreamQuery(request, voice, /*multi=*/true, names_);
+  }
+
+  TestBackend backend_;
+  const OpenAiNames names_{backend_.directory, VoiceAliases::value_type()};
+};
+
+TEST_F(StreamQueryTest, TheQueryBecomesARequestForSpeech) {
+  const auto options = Parse({{"model_id", "eleven_flash_v2_5"},
+                              {"output_format", "pcm_16000"},
+                              {"auto_mode", "true"},
+                              {"inactivity_timeout", "180"},
+                              {"seed", "7"},
+                              {"enable_logging", "false"},
+                              {"enable_ssml_parsing", "false"}});
+  ASSERT_TRUE(options.ok()) << options.status();
+  EXPECT_TRUE(options->multi);
+  EXPECT_TRUE(options->auto_mode);
+  EXPECT_EQ(options->inactivity_timeout, std::chrono::seconds(180));
+  EXPECT_EQ(options->speech.model, "joe");
+  EXPECT_EQ(options->speech.voice, "second");
+  EXPECT_EQ(options->speech.seed, 7U);
+  EXPECT_EQ(options->speech.sample_rate, 16'000U);
+  EXPECT_TRUE(options->speech.word_times);
+}
+
+TEST_F(StreamQueryTest, DefaultsAreThoseOfElevenLabs) {
+  const auto options = Parse({}, "alloy");
+  ASSERT_TRUE(options.ok()) << options.status();
+  EXPECT_EQ(options->speech.format, models::AudioFormat::kMp3);
+  EXPECT_EQ(options->speech.sample_rate, 44'100U);
+  EXPECT_EQ(options->inactivity_timeout, std::chrono::seconds(20));
+  EXPECT_EQ(options->speech.voice, "first");
+}
+
+TEST_F(StreamQueryTest, WhatIsWrongIsNamed) {
+  const std::pair<httplib::Params, const char*> cases[] = {
+      {{{"enable_ssml_parsing", "true"}},
+       "enable_ssml_parsing: SSML is not available; it is false"},
+      {{{"auto_mode", "maybe"}}, "auto_mode: 'maybe' is not allowed; it is true or false"},
+      {{{"inactivity_timeout", "0"}}, "inactivity_timeout: '0' is not allowed; it is 1..180"},
+      {{{"inactivity_timeout", "181"}}, "inactivity_timeout: '181' is not allowed; it is 1..180"},
+      {{{"seed", "-1"}}, "seed: '-1' is not allowed; it is 0..18446744073709551615"},
+  };
+  for (const auto& [params, error] : cases) EXPECT_EQ(Parse(params).status().message(), error);
+  EXPECT_EQ(Parse({}, "21m00Tcm4TlvDq8ikWAM").status().message(),
+            "voice: '21m00Tcm4TlvDq8ikWAM' is a voice of no model; there are: first, second (joe)");
+  EXPECT_FALSE(Parse({}, "\xff").ok());
+}
+
+}  // namespace
+}  // namespace millrace::server

@@ -1,0 +1,193 @@
+#include "server/frontends/vllm_omni/speech_session.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <memory>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "nlohmann/json.hpp"
+#include "tests/fakes/fake_clock.h"
+#include "tests/unit/server/requests/test_backend.h"
+#include "tests/unit/server/requests/test_models.h"
+
+namespace millrace::server {
+namespace {
+
+using absl::StatusCode;
+using nlohmann::json;
+using std::chrono::seconds;
+using ::testing::ElementsAre;
+
+// Speaks a sample for each byte of a text, and fails for "bad".
+testing::ModelHooks Voice() {
+  return {.complete = [](models::Request& request) {
+    const auto& input = std::get<models::SynthesizeInput>(request.input());
+    if (input.text.find("bad") != std::string::npos)
+      return request.Finish(absl::InternalError("cannot speak that"));
+    models::SynthesizeOutput part;
+    part.sample_rate = 8000;
+    part.text = input.text;
+    part.samples.assign(input.text.size(), 0.5F);
+    request.Emit(std::move(part));
+    request.Finish(absl::OkStatus());
+  }};
+}
+
+class SpeechSessionTest : public ::testing::Test {
+ protected:
+  SpeechSessionTest() { backend_.Add(VoiceInfo("joe"), Voice()); }
+
+  std::unique_ptr<SpeechSession> Connect(const absl::Status& access = absl::OkStatus()) {
+    return std::make_unique<SpeechSession>(
+        SpeechSession::Context{
+            .services = backend_.services(), .names = names_, .started = [] { return true; }},
+        Caller(), access, [this] { ++changes_; });
+  }
+  static void Send(SpeechSession& session, const json& message) {
+    session.Receive({message.dump()});
+    session.Advance();
+  }
+  // The next message: "type ..." or "N bytes".
+  std::string Read(SpeechSession& session) {
+    for (;;) {
+      const int before = changes_;
+      session.Advance();
+      if (const auto message = session.Take()) {
+        session.OnAllSent();
+        if (message->binary) return std::to_string(message->data.size()) + " bytes";
+        const json event = json::parse(message->data);
+        const std::string type = event["type"];
+        if (type == "error") return "error " + event["message"].get<std::string>();
+        std::string text = type + " " + event["utterance_index"].dump();
+        if (event.contains("sentence_index")) text += " " + event["sentence_index"].dump();
+        if (event.contains("sentence_text"))
+          text += " " + event["sentence_text"].get<std::string>();
+        if (event.contains("total_bytes")) text += " " + event["total_bytes"].dump();
+        if (event["error"] == true) text += " failed";
+        if (event.contains("total_sentences")) text += " " + event["total_sentences"].dump();
+        return text;
+      }
+      if (session.end()) return "closed " + std::to_string(static_cast<int>(session.end()->code));
+      Await([&] { return changes_ != before; });
+    }
+  }
+  std::vector<std::string> ReadUtterance(SpeechSession& session) {
+    std::vector<std::string> all;
+    do {
+      all.push_back(Read(session));
+    } while (!all.back().starts_with("session.done") && !all.back().starts_with("closed"));
+    return all;
+  }
+
+  static testing::FakeClock& Clock() {
+    static testing::FakeClock clock;
+    return clock;
+  }
+  std::atomic<int> changes_{0};
+  TestBackend backend_{TestBackend::Options{.max_request_time = seconds(100), .clock = Clock()}};
+  const std::shared_ptr<const OpenAiNames> names_ =
+      std::make_shared<const OpenAiNames>(backend_.directory, VoiceAliases::value_type());
+  const json config_ = {
+      {"type", "session.config"}, {"voice", "second"}, {"response_format", "pcm"}};
+};
+
+TEST_F(SpeechSessionTest, UtterancesFollowEachOtherWithOneConfiguration) {
+  const auto session = Connect();
+  Send(*session, config_);
+  Send(*session, {{"type", "input.text"}, {"text", "It is done. We"}});
+  // Before the end of the text.
+  EXPECT_EQ(Read(*session), "audio.start 0 0 It is done. ");
+  EXPECT_EQ(Read(*session), "24 bytes");
+  EXPECT_EQ(Read(*session), "audio.done 0 0 24");
+  Send(*session, {{"type", "input.done"}});
+  EXPECT_FALSE(session->wants_message());
+  EXPECT_THAT(ReadUtterance(*session),
+              ElementsAre("audio.start 0 1 We", "4 bytes", "audio.done 0 1 4", "session.done 0 2"));
+  EXPECT_TRUE(session->wants_message());
+  Send(*session, {{"type", "input.text"}, {"text", "Go"}});
+  Send(*session, {{"type", "input.done"}});
+  EXPECT_THAT(ReadUtterance(*session),
+              ElementsAre("audio.start 1 0 Go", "4 bytes", "audio.done 1 0 4", "session.done 1 1"));
+  Send(*session, {{"type", "input.done"}});
+  EXPECT_EQ(Read(*session), "session.done 2 0");
+  Send(*session, {{"type", "session.close"}});
+  EXPECT_EQ(Read(*session), "closed 1000");
+  EXPECT_EQ(backend_.Count("joe", Method::kVllmOmniTextStream, StatusCode::kOk), 2);
+}
+
+TEST_F(SpeechSessionTest, AFileIsMadeOfEachSentence) {
+  const auto session = Connect();
+  Send(*session, {{"type", "session.config"}});
+  Send(*session, {{"type", "input.text"}, {"text", "One. Two"}});
+  Send(*session, {{"type", "input.done"}});
+  EXPECT_THAT(
+      ReadUtterance(*session),
+      ElementsAre("audio.start 0 0 One. ", "54 bytes", "audio.done 0 0 54", "audio.start 0 1 Two",
+                  "50 bytes", "audio.done 0 1 50", "session.done 0 2"));
+}
+
+TEST_F(SpeechSessionTest, AnErrorEndsItsUtteranceAlone) {
+  const auto session = Connect();
+  Send(*session, config_);
+  Send(*session, {{"type", "input.text"}, {"text", "bad"}});
+  Send(*session, {{"type", "input.done"}});
+  EXPECT_THAT(ReadUtterance(*session), ElementsAre("error cannot speak that", "session.done 0 0"));
+  Send(*session, {{"type", "input.text"}, {"text", "Good"}});
+  Send(*session, {{"type", "input.done"}});
+  EXPECT_EQ(ReadUtterance(*session).back(), "session.done 1 1");
+}
+
+TEST_F(SpeechSessionTest, WhatIsWrongIsNamedAndTheSessionGoesOn) {
+  const auto session = Connect();
+  const std::pair<json, std::string> cases[] = {
+      {{{"type", "input.text"}, {"text", "a"}}, "input.text: needs session.config before it"},
+      {{{"type", "input.done"}}, "input.done: needs session.config before it"},
+      {{{"type", "session.config"}, {"stream_audio", true}},
+       "stream_audio: needs the response_format pcm, not wav"},
+      {{{"type", "session.config"}, {"ref_audio", "x"}},
+       "ref_audio: voices cannot be cloned; name one as voice"},
+      {json::array(), "the body must be a JSON object, not array"},
+      {{{"type", "other"}},
+       "type: 'other' is not known; it is session.config, input.text, input.done or session.close"},
+  };
+  for (const auto& [message, error] : cases) {
+    Send(*session, message);
+    EXPECT_EQ(Read(*session), "error " + error);
+  }
+  Send(*session, config_);
+  Send(*session, {{"type", "input.text"}, {"text", "a"}});
+  Send(*session, config_);
+  EXPECT_EQ(Read(*session), "error session.config: comes before the input.done of the text before");
+  EXPECT_FALSE(session->end());
+}
+
+TEST_F(SpeechSessionTest, AWrongKeyEndsTheSession) {
+  const auto session = Connect(absl::UnauthenticatedError("the API key is not known"));
+  EXPECT_EQ(Read(*session), "error the API key is not known");
+  EXPECT_EQ(Read(*session), "closed 1008");
+}
+
+TEST_F(SpeechSessionTest, AnIdleSessionIsClosed) {
+  const auto session = Connect();
+  EXPECT_EQ(session->due(), Clock().Now() + std::chrono::minutes(5));
+  Clock().Advance(std::chrono::minutes(5));
+  EXPECT_EQ(Read(*session), "error the connection was idle for too long");
+  EXPECT_EQ(Read(*session), "closed 1000");
+}
+
+TEST_F(SpeechSessionTest, AnUtteranceLastsNoLongerThanARequestMay) {
+  const auto session = Connect();
+  Send(*session, config_);
+  Send(*session, {{"type", "input.text"}, {"text", "and then"}});
+  Clock().Advance(seconds(100));
+  EXPECT_EQ(Read(*session), "error the text has lasted as long as one may");
+  EXPECT_EQ(Read(*session), "session.done 0 0");
+}
+
+}  // namespace
+}  // namespace millrace::server
