@@ -48,8 +48,7 @@ struct SpeechAnchor {
   size_t character = 0;
 };
 
-// What the markup of a text says of it. Everything is in the order of the text; readings do not
-// overlap.
+// Markup says this of a text. Everything is in the order of the text; readings do not overlap.
 struct SpeechMarkup {
   std::vector<SpeechPart> parts = {};  // empty: there is no markup
   std::vector<SpeechReading> readings = {};

@@ -57,10 +57,11 @@ absl::Status AddPlain(std::string_view plain, size_t offset, bool behind, std::s
     offset += marks;
   }
   if (!HasLetterOrDigit(plain)) return absl::OkStatus();
-  auto read = reader.ToPhonemes(plain, language, with_words);
+  const std::string_view text = models::TrimLeft(plain);
+  auto read = reader.ToPhonemes(text, language, with_words);
   if (!read.ok()) return read.status();
-  const bool spaced = models::TrimLeft(plain).size() < plain.size();
-  joined.Add(*read, offset, spaced);
+  const size_t space = plain.size() - text.size();
+  joined.Add(*read, offset + space, space > 0);
   return absl::OkStatus();
 }
 

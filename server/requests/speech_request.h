@@ -23,7 +23,7 @@ inline constexpr size_t kMaxWholeCharacters = 5'000;
 // far above what 5,000 characters take at a common speed.
 inline constexpr size_t kMaxWholeAudioBytes = 64 << 20;
 
-// What the text of a request is. It is never guessed.
+// The format of the text of a request. It is never guessed.
 enum class SpeechTextFormat : uint8_t {
   kPlain,
   kTags,  // plain text with tags such as [pause:1.5s]

@@ -129,7 +129,7 @@ absl::StatusOr<Work> TextStream::MakeWork() {
       input.markup.pause_after == 0)
     return Work();
   input.first_sentence = first_sentence_;
-  input.part_of_text = true;
+  input.part_of_text = !is_document();
   const size_t leading = input.text.size() - models::TrimLeft(input.text).size();
   input.break_before = speech::BreakBehind(text_before_ + input.text.substr(0, leading));
   // The pause that ended the text before is in place of the usual one.

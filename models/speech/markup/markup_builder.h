@@ -32,7 +32,7 @@ class MarkupBuilder {
   // Adds silence between what was appended and what follows. Pauses next to each other sum up.
   // InvalidArgument, without a place, when they are too long.
   absl::Status AddPause(double seconds);
-  // What follows is at least that far from what was appended.
+  // Sets the least break between what was appended and what follows.
   void AddBreak(models::SpeechBreak least);
 
   // Returns the result. Must be called once, as the last function.

@@ -195,7 +195,7 @@ absl::Status SsmlElements::CheckComplete(const Open& open, const SsmlAttributes&
       return open.alias.empty() ? Missing("alias") : absl::OkStatus();
     case SsmlElement::kPhoneme:
       if (open.reading.phonemes.empty()) return Missing("ph");
-      // What a voice's default alphabet is would be a guess.
+      // A default alphabet would be a guess.
       return Has(attributes, "alphabet") ? absl::OkStatus() : Missing("alphabet");
     case SsmlElement::kSayAs:
       return open.interpret_as.empty() ? Missing("interpret-as") : absl::OkStatus();

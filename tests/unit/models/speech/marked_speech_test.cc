@@ -120,7 +120,7 @@ TEST_F(MarkedSpeechTest, APauseDoesNotDependOnTheSpeed) {
   Add("Def.", {.speed = 2}, 1);
   input_.speed = 0.5F;
   Speak();
-  // What is kept behind the first unit lasts twice as long at half the speed.
+  // The silence that is kept behind the first unit lasts twice as long at half the speed.
   EXPECT_THAT(Runs(), ElementsAre(-60, 500, -(200 + 1000 + 30), 500, -100));
   EXPECT_THAT(speeds_, ElementsAre(0.5F, 1.0F));
 }
@@ -200,7 +200,7 @@ TEST_F(MarkedSpeechTest, AReadingOfSeveralUnitsIsTheSameWordInEach) {
   input_.markup.readings = {{.begin = 3, .end = 13, .written = "x"}};
   input_.markup.anchors = {{0, 10}, {3, 20}};
   Speak();
-  EXPECT_THAT(phonemes_, ElementsAre("AB CDEF", "FEDC."));
+  EXPECT_THAT(phonemes_, ElementsAre("AB", "CDEF", "FEDC."));
   ASSERT_EQ(audio_.words.size(), 3U);
   for (const size_t i : {1U, 2U}) {
     EXPECT_EQ(audio_.words[i].text, "x");

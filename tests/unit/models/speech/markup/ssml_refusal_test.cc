@@ -1,4 +1,4 @@
-// What SSML is refused, and by which name and place.
+// SSML that is refused, and by which name and place.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
