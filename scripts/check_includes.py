@@ -17,7 +17,7 @@ models/core
 models/audio models/config models/kernels models/text models/weights
 models/text/japanese models/text/english models/text/multilingual
 models/seq2seq/aten models/speech models/translation/markup models/translation/search
-models/translation
+models/speech/markup models/translation
 KINDS
 models
 models/repository

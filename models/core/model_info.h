@@ -76,6 +76,9 @@ struct SpeechInfo {
   // The approximate work of a second of speech; a Piper voice has 1.
   float speech_cost = 1;
   int sample_rate = 0;  // hertz
+  // The range of the speed of speech.
+  float min_speed = 0.25F;
+  float max_speed = 4.0F;
 };
 
 // In the order of Task.

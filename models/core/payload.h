@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "models/core/search_overrides.h"
+#include "models/core/speech_markup.h"
 #include "models/core/tensor.h"
 
 namespace millrace::models {
@@ -90,9 +91,6 @@ struct TranslateOutput {
   std::shared_ptr<const PivotSentence> pivot_sentence = {};
 };
 
-// The kind of break between two pieces of speech.
-enum class SpeechBreak : uint8_t { kNone, kClause, kSentence, kParagraph };
-
 // The seconds of silence after a sentence and after a paragraph, for requests that do not set them.
 // The speed of the speech divides them.
 struct SpeechPauses {
@@ -124,6 +122,7 @@ struct SynthesizeInput {
   float paragraph_pause = -1.0F;  // the same between paragraphs
   bool word_times = false;        // if true, outputs have the time of each word
   bool phoneme_times = false;     // if true, outputs have the time of each phoneme
+  SpeechMarkup markup = {};       // voices, speeds, pauses and pronunciations within the text
 };
 
 // A word or a phoneme, and the time at which it is heard.

@@ -54,8 +54,12 @@ constexpr float kWarmupStep = 1.14F;  // the least ratio between two ShapeBucket
 
 // The units of a request that are left to speak.
 struct SpeechState final : models::RequestState {
-  SpeechState(const models::SynthesizeInput& input, const models::SpeechPauses& pauses)
-      : plan(input, {.max_bytes = kMaxUnitBytes, .first_clause_alone = true, .pauses = pauses}) {}
+  SpeechState(const models::SynthesizeInput& input, const models::SpeechPauses& pauses,
+              int sample_rate)
+      : plan(input, {.max_bytes = kMaxUnitBytes,
+                     .first_clause_alone = true,
+                     .pauses = pauses,
+                     .sample_rate = sample_rate}) {}
 
   speech::SpeechPlan plan;
 };
@@ -171,10 +175,12 @@ absl::Status LoadedKokoro::Validate(const models::Input& input) const {
     return status;
   if (const auto mix = speech::ParseVoiceMix(speech->voice, info_.speech().voices); !mix.ok())
     return mix.status();
-  if (!(speech->speed >= kMinSpeed && speech->speed <= kMaxSpeed)) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "speed: ", speech->speed, " is not allowed; it is ", kMinSpeed, "..", kMaxSpeed));
+  for (const models::SpeechPart& part : speech->markup.parts) {
+    const auto mix = speech::ParseVoiceMix(part.manner.voice, info_.speech().voices);
+    if (!mix.ok()) return mix.status();
   }
+  if (absl::Status status = speech::CheckSpeed(*speech, info_.speech()); !status.ok())
+    return status;
   if (absl::Status status = RefuseNoise("noise_scale", speech->noise_scale, info_.name);
       !status.ok()) {
     return status;
@@ -187,8 +193,9 @@ std::unique_ptr<models::Batch> LoadedKokoro::Prepare(
   std::vector<models::Request*> ready;
   for (models::Request* request : requests) {
     if (request->state() == nullptr) {
-      request->set_state(std::make_unique<SpeechState>(
-          std::get<models::SynthesizeInput>(request->input()), parts_.pauses));
+      request->set_state(
+          std::make_unique<SpeechState>(std::get<models::SynthesizeInput>(request->input()),
+                                        parts_.pauses, info_.speech().sample_rate));
       request->EstimateWorkLeft(PlanOf(*request).WorkLeft());
     }
     if (PlanOf(*request).Prepare(*request, reader_)) ready.push_back(request);
@@ -229,11 +236,11 @@ std::vector<Spoken> LoadedKokoro::Speak(std::span<models::Request* const> reques
 absl::StatusOr<KokoroBatch::Sentence> LoadedKokoro::SentenceOf(models::Request& request) const {
   const auto& input = std::get<models::SynthesizeInput>(request.input());
   const speech::SpeechPlan& plan = PlanOf(request);
-  const auto shares = speech::ParseVoiceMix(input.voice, info_.speech().voices);
+  const auto shares = speech::ParseVoiceMix(plan.voice(), info_.speech().voices);
   if (!shares.ok()) return shares.status();
   return KokoroBatch::Sentence{.phonemes = plan.ids(),
                                .style = MixStyle(*shares, plan.symbols()),
-                               .speed = input.speed,
+                               .speed = plan.speed(),
                                .seed = input.seed,
                                .stream = input.first_sentence + plan.spoken()};
 }
@@ -343,7 +350,7 @@ std::vector<models::Input> LoadedKokoro::WarmupInputs() const {
   int64_t last = 0;
   for (const auto word : absl::StrSplit(kWarmupWords, ' ')) {
     text = absl::StrCat(text, text.empty() ? "" : " ", word);
-    const auto phonemes = reader_.ToPhonemes(text, {});
+    const auto phonemes = reader_.ToPhonemes(text, "", /*with_words=*/false);
     if (!phonemes.ok()) break;
     const size_t count = reader_.ToIds(phonemes->phonemes).symbols.size();
     if (count > max_phonemes()) break;
@@ -471,6 +478,8 @@ absl::StatusOr<std::unique_ptr<models::Model>> KokoroModel::Load(const KokoroOpt
   speech.sample_rate = parts.settings.sample_rate;
   speech.voices = *std::move(voices);
   speech.speech_cost = kSpeechCost;
+  speech.min_speed = kMinSpeed;
+  speech.max_speed = kMaxSpeed;
   if (absl::Status status = DescribeVoices(options, speech); !status.ok()) return status;
   parts.samples_per_frame = weights->shape().samples_per_frame();
   if (padded) {

@@ -11,11 +11,12 @@ constexpr int64_t kEndMark = 0;
 
 }  // namespace
 
-absl::StatusOr<models::PhonemeText> KokoroReader::ToPhonemes(
-    std::string_view sentence, const models::SynthesizeInput& input) const {
-  auto front_end = std::ranges::find(front_ends_, input.language, &FrontEnd::language);
+absl::StatusOr<models::PhonemeText> KokoroReader::ToPhonemes(std::string_view sentence,
+                                                             std::string_view language,
+                                                             bool with_words) const {
+  auto front_end = std::ranges::find(front_ends_, language, &FrontEnd::language);
   if (front_end == front_ends_.end()) front_end = front_ends_.begin();
-  return front_end->to_phonemes->Convert(sentence, input.word_times);
+  return front_end->to_phonemes->Convert(sentence, with_words);
 }
 
 speech::PhonemeIds KokoroReader::ToIds(std::string_view phonemes) const {

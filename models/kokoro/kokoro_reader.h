@@ -8,6 +8,7 @@
 #include "models/kokoro/kokoro_settings.h"
 #include "models/speech/speech_reader.h"
 #include "models/speech/text_to_phonemes.h"
+#include "models/text/multilingual/misaki_symbols.h"
 
 namespace millrace::kokoro {
 
@@ -24,8 +25,10 @@ class KokoroReader final : public speech::SpeechReader {
   KokoroReader(const KokoroSettings& settings, std::vector<FrontEnd> front_ends, size_t max_symbols)
       : settings_(settings), front_ends_(std::move(front_ends)), max_symbols_(max_symbols) {}
 
-  absl::StatusOr<models::PhonemeText> ToPhonemes(
-      std::string_view sentence, const models::SynthesizeInput& input) const override;
+  absl::StatusOr<models::PhonemeText> ToPhonemes(std::string_view sentence,
+                                                 std::string_view language,
+                                                 bool with_words) const override;
+  std::string FromIpa(std::string_view ipa) const override { return models::MisakiFromIpa(ipa); }
   speech::PhonemeIds ToIds(std::string_view phonemes) const override;
   std::string Symbols() const override;
   size_t max_symbols() const override { return max_symbols_; }

@@ -11,8 +11,10 @@
 #include "models/core/strings.h"
 #include "models/core/text_work.h"
 #include "models/speech/first_clause.h"
+#include "models/speech/marked_reading.h"
 #include "models/speech/sound_edges.h"
 #include "models/speech/speech_units.h"
+#include "models/speech/voice_level.h"
 #include "models/text/phoneme_words.h"
 #include "models/text/unicode.h"
 
@@ -30,15 +32,17 @@ constexpr float kMaxPause = 10;
 
 // Returns an error that names the first symbol that the voice does not know. Line breaks end
 // sentences and are allowed.
-absl::Status CheckSymbols(std::string_view phonemes, const SpeechReader& reader) {
+absl::Status CheckSymbols(std::string_view field, std::string_view phonemes,
+                          const SpeechReader& reader) {
   const auto check = [&](size_t begin, size_t end) {
     for (size_t at = begin; at < end;) {
       const models::CodePoint c = models::DecodeAt(phonemes, at);
       if (c.value != '\n' && c.value != '\r') {
-        return absl::InvalidArgumentError(absl::StrCat(
-            "phonemes: the voice does not know the symbol '", View(phonemes.substr(at, c.bytes)),
-            "' (U+", absl::Hex(static_cast<uint32_t>(c.value), absl::kZeroPad4), ") at byte ", at,
-            "; it knows: ", reader.Symbols()));
+        return absl::InvalidArgumentError(
+            absl::StrCat(View(field), ": the voice does not know the symbol '",
+                         View(phonemes.substr(at, c.bytes)), "' (U+",
+                         absl::Hex(static_cast<uint32_t>(c.value), absl::kZeroPad4), ") at byte ",
+                         at, "; it knows: ", reader.Symbols()));
       }
       at += c.bytes;
     }
@@ -58,20 +62,57 @@ absl::Status CheckPause(const char* field, float seconds) {
                                                  kMaxPause, ", or unset for the model's own"));
 }
 
+absl::Status CheckLanguage(const std::string& language, const models::ModelInfo& info) {
+  const std::vector<std::string>& languages = info.speech().languages;
+  if (language.empty() || std::ranges::find(languages, language) != languages.end())
+    return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat("language: model '", info.name,
+                                                 "' does not speak ", Shown(language),
+                                                 "; it speaks: ", absl::StrJoin(languages, ", ")));
+}
+
+// Splits each part of the text by itself.
+std::vector<std::string_view> SplitParts(const models::SynthesizeInput& input, size_t max_bytes) {
+  std::vector<std::string_view> units;
+  for (const models::SpeechPart& part : input.markup.parts) {
+    const std::string_view text =
+        std::string_view(input.text).substr(part.begin, part.end - part.begin);
+    for (const std::string_view unit : SplitSpeechUnits(text, max_bytes)) units.push_back(unit);
+  }
+  return units;
+}
+
+std::vector<std::string_view> SplitUnits(const models::SynthesizeInput& input, size_t max_bytes) {
+  if (!input.markup.parts.empty()) return SplitParts(input, max_bytes);
+  return input.is_phonemes ? SplitPhonemeUnits(input.text, max_bytes)
+                           : SplitSpeechUnits(input.text, max_bytes);
+}
+
+// Returns the samples of a pause of exactly that many seconds.
+int64_t ExactSamples(double seconds, int sample_rate) { return std::lround(seconds * sample_rate); }
+
 }  // namespace
 
 absl::Status CheckSpeech(const models::SynthesizeInput& input, const models::ModelInfo& info,
                          const SpeechReader& reader) {
   const char* field = input.is_phonemes ? "phonemes" : "text";
-  if (!HasLetterOrDigit(input.text)) {
+  const bool only_pause = input.part_of_text && input.markup.pause_after > 0;
+  if (!HasLetterOrDigit(input.text) && !only_pause) {
     return absl::InvalidArgumentError(
         absl::StrCat(field, ": there is nothing to speak; it needs a letter or a digit"));
   }
-  if (!input.language.empty() &&
-      std::ranges::find(info.speech().languages, input.language) == info.speech().languages.end()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("language: model '", info.name, "' does not speak ", Shown(input.language),
-                     "; it speaks: ", absl::StrJoin(info.speech().languages, ", ")));
+  if (absl::Status status = CheckLanguage(input.language, info); !status.ok()) return status;
+  for (const models::SpeechPart& part : input.markup.parts) {
+    if (absl::Status status = CheckLanguage(part.manner.language, info); !status.ok())
+      return status;
+  }
+  for (const models::SpeechReading& reading : input.markup.readings) {
+    if (reading.phonemes.empty()) continue;
+    const std::string phonemes = PhonemesOf(reading, reader);
+    if (absl::Status status =
+            CheckSymbols(StrCat("text: ", reading.place, ": <phoneme>: ph"), phonemes, reader);
+        !status.ok())
+      return status;
   }
   if (absl::Status status = CheckPause("sentence_pause_seconds", input.sentence_pause);
       !status.ok())
@@ -80,7 +121,26 @@ absl::Status CheckSpeech(const models::SynthesizeInput& input, const models::Mod
       !status.ok()) {
     return status;
   }
-  return input.is_phonemes ? CheckSymbols(input.text, reader) : absl::OkStatus();
+  return input.is_phonemes ? CheckSymbols("phonemes", input.text, reader) : absl::OkStatus();
+}
+
+float SlowestSpeed(const models::SynthesizeInput& input) {
+  float slowest = input.markup.parts.empty() ? 1.0F : input.markup.parts.front().manner.speed;
+  for (const models::SpeechPart& part : input.markup.parts)
+    slowest = std::min(slowest, part.manner.speed);
+  return slowest * input.speed;
+}
+
+absl::Status CheckSpeed(const models::SynthesizeInput& input, const models::SpeechInfo& info) {
+  const auto check = [&](float factor) {
+    const float speed = input.speed * factor;
+    if (speed >= info.min_speed && speed <= info.max_speed) return absl::OkStatus();
+    return absl::InvalidArgumentError(absl::StrCat("speed: ", speed, " is not allowed; it is ",
+                                                   info.min_speed, "..", info.max_speed));
+  };
+  absl::Status status = check(1);
+  for (const models::SpeechPart& part : input.markup.parts) status.Update(check(part.manner.speed));
+  return status;
 }
 
 double EstimateWork(const models::SynthesizeInput& input) {
@@ -88,10 +148,7 @@ double EstimateWork(const models::SynthesizeInput& input) {
 }
 
 SpeechPlan::SpeechPlan(const models::SynthesizeInput& input, const Manner& manner)
-    : input_(input),
-      manner_(manner),
-      units_(input.is_phonemes ? SplitPhonemeUnits(input.text, manner.max_bytes)
-                               : SplitSpeechUnits(input.text, manner.max_bytes)) {
+    : input_(input), manner_(manner), units_(SplitUnits(input, manner.max_bytes)) {
   if (manner.first_clause_alone && input.streamed && input.first_sentence == 0)
     CutFirstClause(units_);
 }
@@ -104,7 +161,7 @@ bool SpeechPlan::Prepare(models::Request& request, const SpeechReader& reader) {
     if (input_.is_phonemes) {
       text_ = {std::string(HasLetterOrDigit(unit) ? unit : ""), models::SplitPhonemeWords(unit)};
     } else {
-      auto text = reader.ToPhonemes(unit, input_);
+      auto text = Read(reader);
       if (!text.ok()) {
         request.Finish(text.status());
         return false;
@@ -121,6 +178,14 @@ bool SpeechPlan::Prepare(models::Request& request, const SpeechReader& reader) {
                        " phonemes without a place to cut it, allowed are ", reader.max_symbols())));
       return false;
     }
+  }
+  if (const int64_t silence = PauseAfter(); silence > 0 && (spoken_ > 0 || input_.part_of_text)) {
+    models::SynthesizeOutput chunk;
+    chunk.sample_rate = manner_.sample_rate;
+    chunk.samples.assign(static_cast<size_t>(silence), 0.0F);
+    chunk.sentence_index = spoken_ > 0 ? spoken_ - 1 : 0;
+    ended_ = true;
+    request.Emit(std::move(chunk));
   }
   request.Finish(spoken_ > 0 || input_.part_of_text
                      ? absl::OkStatus()
@@ -145,10 +210,40 @@ bool SpeechPlan::Halve() {
   return true;
 }
 
+const models::SpeechManner& SpeechPlan::manner_of_unit() const {
+  static const models::SpeechManner kUsual;
+  if (input_.markup.parts.empty() || next_ >= units_.size()) return kUsual;
+  return input_.markup.parts[PartAt(BeginOfUnit())].manner;
+}
+
+const std::string& SpeechPlan::voice() const {
+  const std::string& voice = manner_of_unit().voice;
+  return voice.empty() ? input_.voice : voice;
+}
+
+size_t SpeechPlan::PartAt(size_t byte) const {
+  const std::vector<models::SpeechPart>& parts = input_.markup.parts;
+  const auto behind = std::ranges::upper_bound(parts, byte, {}, &models::SpeechPart::begin);
+  return behind == parts.begin() ? 0 : static_cast<size_t>(behind - parts.begin()) - 1;
+}
+
+absl::StatusOr<models::PhonemeText> SpeechPlan::Read(const SpeechReader& reader) const {
+  const std::string& own = manner_of_unit().language;
+  return ReadMarked(units_[next_], BeginOfUnit(), input_.markup.readings,
+                    own.empty() ? input_.language : own, input_.word_times, reader);
+}
+
 size_t SpeechPlan::CharactersBefore(size_t byte) const {
-  return left_characters_ +
-         models::CountCodePoints(
-             std::string_view(input_.text).substr(left_bytes_, byte - left_bytes_));
+  size_t from = left_bytes_;
+  size_t characters = left_characters_;
+  const std::vector<models::SpeechAnchor>& anchors = input_.markup.anchors;
+  const auto behind = std::ranges::upper_bound(anchors, byte, {}, &models::SpeechAnchor::byte);
+  if (behind != anchors.begin() && ((behind - 1)->byte >= from || byte < from)) {
+    from = (behind - 1)->byte;
+    characters = (behind - 1)->character;
+  }
+  return characters +
+         models::CountCodePoints(std::string_view(input_.text).substr(from, byte - from));
 }
 
 void SpeechPlan::SetFrames(std::span<const int64_t> frames, int64_t samples_per_frame) {
@@ -156,15 +251,37 @@ void SpeechPlan::SetFrames(std::span<const int64_t> frames, int64_t samples_per_
 }
 
 int64_t SpeechPlan::Scaled(float seconds, int sample_rate) const {
-  return std::lround(static_cast<double>(seconds) * sample_rate / input_.speed);
+  return std::lround(static_cast<double>(seconds) * sample_rate / speed());
+}
+
+std::optional<int64_t> SpeechPlan::MarkedPause(size_t part, int sample_rate,
+                                               models::SpeechBreak& least) const {
+  const std::vector<models::SpeechPart>& parts = input_.markup.parts;
+  double seconds = -1;
+  for (size_t i = parts_begun_; i < parts.size() && i <= part; ++i) {
+    if (parts[i].pause >= 0) seconds = std::max(seconds, 0.0) + parts[i].pause;
+    least = std::max(least, parts[i].break_before);
+  }
+  if (seconds < 0) return std::nullopt;
+  return ExactSamples(seconds, sample_rate);
+}
+
+int64_t SpeechPlan::PauseAfter() const {
+  const models::SpeechMarkup& markup = input_.markup;
+  if (ended_ || markup.parts.empty()) return 0;
+  models::SpeechBreak unused = models::SpeechBreak::kNone;
+  const int64_t skipped =
+      MarkedPause(markup.parts.size() - 1, manner_.sample_rate, unused).value_or(0);
+  return skipped + ExactSamples(markup.pause_after, manner_.sample_rate);
 }
 
 int64_t SpeechPlan::PauseBefore(int sample_rate) const {
   models::SpeechBreak before = input_.break_before;
-  if (spoken_ > 0) {
-    const size_t begin = units_[next_].data() - input_.text.data();
-    before = BreakBehind(std::string_view(input_.text).substr(0, begin));
-  }
+  const size_t begin = BeginOfUnit();
+  if (spoken_ > 0) before = BreakBehind(std::string_view(input_.text).substr(0, begin));
+  models::SpeechBreak least = models::SpeechBreak::kNone;
+  if (const auto marked = MarkedPause(PartAt(begin), sample_rate, least)) return *marked;
+  if (before != models::SpeechBreak::kNone) before = std::max(before, least);
   const auto pause = [&](float asked, float usual) {
     return asked < 0 ? Scaled(usual, sample_rate)
                      : std::lround(static_cast<double>(asked) * sample_rate);
@@ -207,18 +324,19 @@ void SpeechPlan::AddTimes(const SymbolTimes& times, int64_t shift,
   }
   if (!input_.word_times) return;
   const std::string_view unit = units_[next_];
-  const auto unit_begin = static_cast<size_t>(unit.data() - input_.text.data());
+  const size_t unit_begin = BeginOfUnit();
   left_characters_ = CharactersBefore(unit_begin);
   left_bytes_ = unit_begin;
   size_t symbol = 0;
   const std::vector<PhonemeSymbol>& symbols = read_.symbols;
-  for (const models::PhonemeWord& word : text_.words) {
+  const std::vector<WrittenSpan> written =
+      WrittenSpans(unit, unit_begin, text_.words, input_.markup.readings);
+  for (const WrittenSpan& word : written) {
     while (symbol < symbols.size() && symbols[symbol].begin < word.phonemes_begin) ++symbol;
     const size_t first = symbol;
     while (symbol < symbols.size() && symbols[symbol].end <= word.phonemes_end) ++symbol;
     if (symbol == first) continue;  // the voice knows none of its symbols
-    add(std::string(unit.substr(word.begin, word.end - word.begin)), bounds[first], bounds[symbol],
-        CharactersBefore(unit_begin + word.begin), chunk.words);
+    add(word.text, bounds[first], bounds[symbol], CharactersBefore(word.begin), chunk.words);
   }
 }
 
@@ -267,13 +385,15 @@ models::SynthesizeOutput SpeechPlan::TakeChunk(std::vector<float> samples, int s
   chunk.samples.insert(chunk.samples.end(), samples.begin() + begin,
                        samples.begin() + std::clamp(end, begin, size));
   if (end > size) chunk.samples.insert(chunk.samples.end(), static_cast<size_t>(end - size), 0.0F);
+  ApplyGain(manner_of_unit().gain_db, chunk.samples);
   return chunk;
 }
 
 bool SpeechPlan::Advance() {
+  if (!input_.markup.parts.empty()) parts_begun_ = PartAt(BeginOfUnit()) + 1;
   Forget();
   ++spoken_;
-  return ++next_ < units_.size();
+  return ++next_ < units_.size() || PauseAfter() > 0;
 }
 
 void SpeechPlan::Forget() {

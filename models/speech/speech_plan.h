@@ -2,7 +2,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -13,6 +15,7 @@
 #include "models/speech/speech_reader.h"
 #include "models/speech/speech_units.h"
 #include "models/speech/symbol_times.h"
+#include "models/text/phoneme_text.h"
 
 namespace millrace::speech {
 
@@ -20,6 +23,11 @@ namespace millrace::speech {
 // the field, the value and what is allowed. Linear time.
 absl::Status CheckSpeech(const models::SynthesizeInput& input, const models::ModelInfo& info,
                          const SpeechReader& reader);
+
+// Returns the slowest speed that the input asks for, in any part of its text.
+float SlowestSpeed(const models::SynthesizeInput& input);
+// Returns OK if the speed of each part of the text is one of the model's.
+absl::Status CheckSpeed(const models::SynthesizeInput& input, const models::SpeechInfo& info);
 
 // Returns the work of a request, in bytes to speak at normal speed. Constant time.
 double EstimateWork(const models::SynthesizeInput& input);
@@ -40,16 +48,20 @@ class SpeechPlan {
     size_t lead_samples = 0;
     size_t tail_samples = 0;
     models::SpeechPauses pauses = {};
+    int sample_rate = 0;  // of a text that has only pauses
   };
 
   SpeechPlan(const models::SynthesizeInput& input, const Manner& manner);
 
   // Advances to a unit that can be spoken. Returns false if the request is finished or must stop,
-  // or has used its share of the step.
+  // or has used its share of the step. Emits the silence behind the last unit.
   bool Prepare(models::Request& request, const SpeechReader& reader);
   // The network's input for the current unit.
   const std::vector<int64_t>& ids() const { return read_.ids; }
   size_t symbols() const { return read_.symbols.size(); }
+  // The voice of the current unit; empty: the model's default. Its speed.
+  const std::string& voice() const;
+  float speed() const { return input_.speed * manner_of_unit().speed; }
   // Returns the number of units that were spoken before.
   size_t spoken() const { return spoken_; }
   // Returns the work of all units that are not spoken yet, in the unit of EstimateWork;
@@ -67,19 +79,31 @@ class SpeechPlan {
   // ends of a unit is cut to a little, and the pause before the unit is added. The first chunk has
   // the unit's text and times.
   models::SynthesizeOutput TakeChunk(std::vector<float> samples, int sample_rate, bool last);
-  // Advances to the next unit. Returns false when there is none.
+  // Advances to the next unit. Returns false when nothing is left.
   bool Advance();
 
  private:
   // Clears the phonemes and ids of the current unit.
   void Forget();
-  // Returns the number of characters of the input's text before the byte, which must not be before
-  // the current unit.
+  size_t BeginOfUnit() const { return units_[next_].data() - input_.text.data(); }
+  // Returns the index of the part of the markup that has the byte; 0 if there is no markup.
+  size_t PartAt(size_t byte) const;
+  const models::SpeechManner& manner_of_unit() const;
+  // Returns the phonemes of the current unit.
+  absl::StatusOr<models::PhonemeText> Read(const SpeechReader& reader) const;
+  // Returns the number of characters of the source before the byte, which must be in the current
+  // unit or begin a reading.
   size_t CharactersBefore(size_t byte) const;
   // Returns the number of samples of that many seconds at the request's speed.
   int64_t Scaled(float seconds, int sample_rate) const;
+  // Returns the pause of the markup between the last unit that was spoken and the part, in samples;
+  // nullopt: the usual one, which is at least `least`.
+  std::optional<int64_t> MarkedPause(size_t part, int sample_rate,
+                                     models::SpeechBreak& least) const;
   // Returns the number of samples of silence between the current unit and the previous one.
   int64_t PauseBefore(int sample_rate) const;
+  // Returns the same between the last unit and the end.
+  int64_t PauseAfter() const;
   // Adds the times of the unit, whose first sample becomes the `shift`th.
   void AddTimes(const SymbolTimes& times, int64_t shift, models::SynthesizeOutput& chunk);
 
@@ -88,7 +112,9 @@ class SpeechPlan {
   std::vector<std::string_view> units_;  // of the input's text
   size_t next_ = 0;                      // index of the current unit
   size_t spoken_ = 0;
-  size_t left_bytes_ = 0;  // bytes of the input's text before the current unit or an earlier one
+  size_t parts_begun_ = 0;  // the parts of the markup up to that of the last unit that was spoken
+  bool ended_ = false;      // the silence behind the last unit was emitted
+  size_t left_bytes_ = 0;   // bytes of the input's text before the current unit or an earlier one
   size_t left_characters_ = 0;
 
   models::PhonemeText text_;  // of the current unit, as everything below; empty: not read yet

@@ -5,7 +5,6 @@
 #include <string_view>
 
 #include "absl/status/statusor.h"
-#include "models/core/payload.h"
 #include "models/speech/phoneme_ids.h"
 #include "models/text/phoneme_text.h"
 
@@ -17,10 +16,13 @@ class SpeechReader {
  public:
   virtual ~SpeechReader() = default;
 
-  // Reads a sentence of the input's text. The result has words only if the input asks for their
-  // times, and empty phonemes if there is nothing to speak.
-  virtual absl::StatusOr<models::PhonemeText> ToPhonemes(
-      std::string_view sentence, const models::SynthesizeInput& input) const = 0;
+  // Reads a sentence. language: BCP 47; empty: the voice's own. The result has words only if
+  // with_words is set, and empty phonemes if there is nothing to speak.
+  virtual absl::StatusOr<models::PhonemeText> ToPhonemes(std::string_view sentence,
+                                                         std::string_view language,
+                                                         bool with_words) const = 0;
+  // Returns a pronunciation in IPA in the voice's symbols. What it has no symbol for stays.
+  virtual std::string FromIpa(std::string_view ipa) const = 0;
   // The result includes the marks of the ends. Symbols that the voice does not know are left out.
   virtual PhonemeIds ToIds(std::string_view phonemes) const = 0;
   // Returns the symbols that the voice knows, separated by spaces.

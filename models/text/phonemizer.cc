@@ -1,8 +1,5 @@
 #include "models/text/phonemizer.h"
 
-#include <utf8proc.h>
-
-#include <cstdlib>
 #include <utility>
 #include <vector>
 
@@ -11,21 +8,11 @@
 #include "models/text/clauses.h"
 #include "models/text/espeak_answer.h"
 #include "models/text/espeak_pool.h"
+#include "models/text/unicode.h"
 #include "models/text/word_alignment.h"
 #include "models/text/written_words.h"
 
 namespace millrace::models {
-namespace {
-
-std::string Decompose(const std::string& text) {
-  utf8proc_uint8_t* result = utf8proc_NFD(reinterpret_cast<const utf8proc_uint8_t*>(text.c_str()));
-  if (result == nullptr) return "";
-  std::string decomposed(reinterpret_cast<const char*>(result));
-  std::free(result);
-  return decomposed;
-}
-
-}  // namespace
 
 absl::StatusOr<std::unique_ptr<Phonemizer>> Phonemizer::Create(const Options& options) {
   auto program = FindEspeak(options.program);

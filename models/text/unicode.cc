@@ -3,6 +3,7 @@
 #include <utf8proc.h>
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "models/core/utf8.h"
 
@@ -59,6 +60,14 @@ std::string EncodeUtf8(char32_t c) {
   utf8proc_uint8_t bytes[4];
   const utf8proc_ssize_t size = utf8proc_encode_char(static_cast<utf8proc_int32_t>(c), bytes);
   return {reinterpret_cast<const char*>(bytes), static_cast<size_t>(size)};
+}
+
+std::string Decompose(const std::string& text) {
+  utf8proc_uint8_t* result = utf8proc_NFD(reinterpret_cast<const utf8proc_uint8_t*>(text.c_str()));
+  if (result == nullptr) return "";
+  std::string decomposed(reinterpret_cast<const char*>(result));
+  std::free(result);
+  return decomposed;
 }
 
 size_t CountCodePoints(std::string_view text) {

@@ -6,7 +6,7 @@
 
 namespace millrace::models {
 
-// UTF-8 by utf8proc. All functions are thread-safe, and only EncodeUtf8 allocates.
+// UTF-8 by utf8proc. All functions are thread-safe, and only EncodeUtf8 and Decompose allocate.
 
 // Returns true for well-formed UTF-8 as the Unicode standard defines it: no overlong forms, no
 // surrogates, nothing above U+10FFFF.
@@ -26,6 +26,9 @@ CodePoint DecodeBefore(std::string_view text, size_t at);
 
 // Encodes a code point, which must not be a surrogate, as UTF-8.
 std::string EncodeUtf8(char32_t c);
+
+// Returns a text without NUL in normalisation form D; empty if it is not UTF-8.
+std::string Decompose(const std::string& text);
 
 // Counts the code points of valid UTF-8.
 size_t CountCodePoints(std::string_view text);

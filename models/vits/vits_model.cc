@@ -16,9 +16,11 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "models/core/shown.h"
+#include "models/core/strings.h"
 #include "models/speech/aten_device.h"
 #include "models/speech/noise.h"
 #include "models/speech/speech_plan.h"
+#include "models/speech/voice_level.h"
 #include "models/text/phonemizer.h"
 #include "models/vits/frame_scaling.h"
 #include "models/vits/vits_decoder.h"
@@ -26,7 +28,6 @@
 #include "models/vits/vits_reader.h"
 #include "models/vits/vits_weights.h"
 #include "models/vits/voice_config.h"
-#include "models/vits/voice_level.h"
 
 namespace millrace::vits {
 namespace {
@@ -48,11 +49,13 @@ constexpr uint64_t kLatentStream = 1;
 
 // The units of a request that are left to speak.
 struct SpeechState final : models::RequestState {
-  SpeechState(const models::SynthesizeInput& input, const models::SpeechPauses& pauses, int64_t hop)
-      : tail_frames(std::lround(kFirstChunkFrames / std::min(input.speed, 1.0F))),
+  SpeechState(const models::SynthesizeInput& input, const models::SpeechPauses& pauses, int64_t hop,
+              int sample_rate)
+      : tail_frames(std::lround(kFirstChunkFrames / std::min(speech::SlowestSpeed(input), 1.0F))),
         plan(input, {.lead_samples = static_cast<size_t>(kFirstChunkFrames * hop),
                      .tail_samples = static_cast<size_t>(tail_frames * hop),
-                     .pauses = pauses}) {}
+                     .pauses = pauses,
+                     .sample_rate = sample_rate}) {}
 
   // Returns the number of frames of the unit that the next step speaks.
   int64_t NextChunk(bool streamed) const {
@@ -135,6 +138,7 @@ class LoadedVits final : public models::Model {
   bool decodes_elsewhere() const { return decodes_elsewhere_; }
 
  private:
+  absl::Status CheckVoice(std::string_view name) const;
   const Speaker* FindSpeaker(std::string_view name) const;
   const models::ModelInfo info_;
   const VoiceConfig voice_;
@@ -222,18 +226,22 @@ absl::Status LoadedVits::Validate(const models::Input& input) const {
   }
   if (absl::Status status = speech::CheckSpeech(*speech, info_, reader_); !status.ok())
     return status;
-  if (FindSpeaker(speech->voice) == nullptr) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("voice: model '", info_.name, "' has no voice ", Shown(speech->voice),
-                     "; it has: ", absl::StrJoin(info_.speech().voices, ", ")));
+  if (absl::Status status = CheckVoice(speech->voice); !status.ok()) return status;
+  for (const models::SpeechPart& part : speech->markup.parts) {
+    if (absl::Status status = CheckVoice(part.manner.voice); !status.ok()) return status;
   }
-  if (!(speech->speed >= kMinSpeed && speech->speed <= kMaxSpeed)) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "speed: ", speech->speed, " is not allowed; it is ", kMinSpeed, "..", kMaxSpeed));
-  }
+  if (absl::Status status = speech::CheckSpeed(*speech, info_.speech()); !status.ok())
+    return status;
   if (absl::Status status = CheckNoise("noise_scale", speech->noise_scale); !status.ok())
     return status;
   return CheckNoise("noise_w", speech->noise_w);
+}
+
+absl::Status LoadedVits::CheckVoice(std::string_view name) const {
+  if (FindSpeaker(name) != nullptr) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      StrCat("voice: model '", info_.name, "' has no voice ", Shown(name),
+             "; it has: ", absl::StrJoin(info_.speech().voices, ", ")));
 }
 
 const Speaker* LoadedVits::FindSpeaker(std::string_view name) const {
@@ -248,8 +256,9 @@ std::unique_ptr<models::Batch> LoadedVits::Prepare(
   std::vector<models::Request*> ready;
   for (models::Request* request : requests) {
     if (request->state() == nullptr) {
-      request->set_state(std::make_unique<SpeechState>(
-          std::get<models::SynthesizeInput>(request->input()), pauses_, hop_));
+      request->set_state(
+          std::make_unique<SpeechState>(std::get<models::SynthesizeInput>(request->input()),
+                                        pauses_, hop_, info_.speech().sample_rate));
       request->EstimateWorkLeft(static_cast<SpeechState&>(*request->state()).plan.WorkLeft());
     }
     if (static_cast<SpeechState&>(*request->state()).plan.Prepare(*request, reader_))
@@ -264,7 +273,7 @@ absl::StatusOr<std::optional<LoadedVits::Latents>> LoadedVits::Encode(
   const at::InferenceMode inference;
   const auto& input = std::get<models::SynthesizeInput>(request.input());
   speech::SpeechPlan& plan = static_cast<SpeechState&>(*request.state()).plan;
-  const int64_t speaker = FindSpeaker(input.voice)->id;
+  const int64_t speaker = FindSpeaker(plan.voice())->id;
   const float noise_w = input.noise_w < 0 ? voice_.noise_w : input.noise_w;
 
   const std::vector<float> rhythm = MakeNoise(input.seed, input.first_sentence + plan.spoken(),
@@ -278,7 +287,7 @@ absl::StatusOr<std::optional<LoadedVits::Latents>> LoadedVits::Encode(
         absl::StrCat("model '", info_.name, "' gave a phoneme a length that is no number"));
   }
   // The network rounds each length up, which would be too much for shorter ones.
-  encoded.frames = ScaleFrames(encoded.frames, plan.ids(), voice_.pad_ids.front(), input.speed);
+  encoded.frames = ScaleFrames(encoded.frames, plan.ids(), voice_.pad_ids.front(), plan.speed());
   const int64_t frames = std::accumulate(encoded.frames.begin(), encoded.frames.end(), int64_t{0});
   if (frames * hop_ > kMaxUnitSeconds * voice_.sample_rate) {
     if (plan.Halve()) return std::nullopt;
@@ -316,7 +325,7 @@ std::optional<std::vector<float>> LoadedVits::Decode(models::Request& request,
   auto samples = state.decoding->Generate(
       state.spoken, state.NextChunk(streamed), [&request] { return request.ShouldStop(); },
       context);
-  if (samples) ApplyGain(gain_db_, *samples);
+  if (samples) speech::ApplyGain(gain_db_, *samples);
   return samples;
 }
 
@@ -393,6 +402,8 @@ absl::StatusOr<std::unique_ptr<models::Model>> VitsModel::Load(const VitsOptions
   speech.language = options.language;
   speech.languages = {options.language};
   speech.sample_rate = voice->sample_rate;
+  speech.min_speed = kMinSpeed;
+  speech.max_speed = kMaxSpeed;
   for (const Speaker& speaker : speakers) speech.voices.push_back(speaker.name);
   speech.voice_languages.assign(speech.voices.size(), options.language);
   const int64_t hop = weights->shape().hop();

@@ -1,7 +1,9 @@
 #include "models/vits/vits_reader.h"
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "models/text/english/respelled_text.h"
+#include "models/text/unicode.h"
 
 namespace millrace::vits {
 namespace {
@@ -20,19 +22,25 @@ VitsReader::VitsReader(const VoiceConfig& voice,
                        std::unique_ptr<const models::Phonemizer> phonemizer)
     : voice_(voice), phonemizer_(std::move(phonemizer)), english_(EnglishOf(voice.espeak_voice)) {}
 
-absl::StatusOr<models::PhonemeText> VitsReader::ToPhonemes(
-    std::string_view sentence, const models::SynthesizeInput& input) const {
+absl::StatusOr<models::PhonemeText> VitsReader::ToPhonemes(std::string_view sentence,
+                                                           std::string_view /*language*/,
+                                                           bool with_words) const {
   models::RespelledText english;
   if (english_) english = models::RespellForEspeak(*english_, sentence);
   // espeak-ng may know a text of which the normaliser leaves nothing.
   const bool respelled = !english.words.empty();
-  if (input.word_times) {
+  if (with_words) {
     return respelled ? phonemizer_->PhonemizeParts(english.text, english.words)
                      : phonemizer_->PhonemizeWords(sentence);
   }
   auto phonemes = phonemizer_->Phonemize(respelled ? english.text : sentence);
   if (!phonemes.ok()) return phonemes.status();
   return models::PhonemeText{*std::move(phonemes), {}};
+}
+
+std::string VitsReader::FromIpa(std::string_view ipa) const {
+  // The letter g that espeak-ng writes is IPA's own; authors often type the other one.
+  return absl::StrReplaceAll(models::Decompose(std::string(ipa)), {{"g", "ɡ"}, {"\u0361", ""}});
 }
 
 std::string VitsReader::Symbols() const {

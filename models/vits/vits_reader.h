@@ -17,8 +17,10 @@ class VitsReader final : public speech::SpeechReader {
  public:
   VitsReader(const VoiceConfig& voice, std::unique_ptr<const models::Phonemizer> phonemizer);
 
-  absl::StatusOr<models::PhonemeText> ToPhonemes(
-      std::string_view sentence, const models::SynthesizeInput& input) const override;
+  absl::StatusOr<models::PhonemeText> ToPhonemes(std::string_view sentence,
+                                                 std::string_view language,
+                                                 bool with_words) const override;
+  std::string FromIpa(std::string_view ipa) const override;
   speech::PhonemeIds ToIds(std::string_view phonemes) const override {
     return voice_.ToIds(phonemes);
   }

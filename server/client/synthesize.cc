@@ -59,6 +59,11 @@ absl::StatusOr<std::string> Encode(const std::vector<float>& samples, int sample
   return (*encoder)->Close();
 }
 
+v1::SpeechTextFormat TextFormatOf(const std::string& name) {
+  if (name == "tags") return v1::SPEECH_TEXT_FORMAT_TAGS;
+  return name == "ssml" ? v1::SPEECH_TEXT_FORMAT_SSML : v1::SPEECH_TEXT_FORMAT_UNSPECIFIED;
+}
+
 bool WriteFile(const std::string& name, const std::string& bytes) {
   std::ofstream file(name, std::ios::binary);
   file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
@@ -87,6 +92,7 @@ int RunSynthesize(const SynthesizeCommand& command) {
   request.set_model(command.model);
   request.set_voice(command.voice);
   command.phonemes ? request.set_phonemes(*text) : request.set_text(*text);
+  request.set_text_format(TextFormatOf(command.text_format));
   request.set_language(command.language);
   request.set_word_times(!command.timestamps.empty());
   request.set_phoneme_times(!command.timestamps.empty());

@@ -201,6 +201,11 @@ ClientCommands::ClientCommands(CLI::App& app) : values_(std::make_unique<Values>
                               "Of the text, such as ja or pt-BR; `millrace models` lists them "
                               "(default: the model's)"),
         "LANG");
+  Named(synthesize.add_option("--text-format", v.synthesize.text_format,
+                              "text, tags (plain text with [pause:1.5s] and such) or ssml "
+                              "(default: text)"),
+        "FORMAT")
+      ->check(Quiet(CLI::IsMember({"text", "tags", "ssml"})));
   synthesize.add_flag("--phonemes", v.synthesize.phonemes,
                       "The text is phonemes, in the model's own symbols");
   Named(synthesize.add_option("--timestamps", v.synthesize.timestamps,

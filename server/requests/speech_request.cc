@@ -6,6 +6,8 @@
 #include "models/core/language_tag.h"
 #include "models/core/speech_choice.h"
 #include "models/core/strings.h"
+#include "models/speech/markup/ssml.h"
+#include "models/speech/markup/tagged_text.h"
 #include "models/text/unicode.h"
 #include "server/requests/text_field.h"
 
@@ -22,7 +24,38 @@ absl::Status TakePositive(std::string_view field, std::optional<float> value, in
       StrCat(field, ": is ", *value, "; 0 to ", most, " are allowed"));
 }
 
+// Takes the text of a request, and what its markup says of it. Sets the manner in which it ends.
+absl::Status TakeText(SpeechRequest& request, const models::ModelInfo& model,
+                      models::SynthesizeInput& input, models::SpeechManner& manner_after) {
+  if (request.text_format == SpeechTextFormat::kPlain) {
+    input.text = std::move(request.text);
+    return absl::OkStatus();
+  }
+  const speech::MarkupContext context = {.info = model.speech(),
+                                         .model = model.name,
+                                         .language = input.language,
+                                         .speed = input.speed,
+                                         .voice = input.voice,
+                                         .has_voice = !request.voice.empty(),
+                                         .manner = std::move(request.manner)};
+  auto marked = request.text_format == SpeechTextFormat::kSsml
+                    ? speech::ParseSsml(request.text, context)
+                    : speech::ParseTaggedText(request.text, context);
+  if (!marked.ok()) return marked.status();
+  input.text = std::move(marked->text);
+  input.markup = std::move(marked->markup);
+  manner_after = std::move(marked->manner_after);
+  return absl::OkStatus();
+}
+
 }  // namespace
+
+std::optional<SpeechTextFormat> SpeechTextFormatNamed(std::string_view name) {
+  if (name == "text") return SpeechTextFormat::kPlain;
+  if (name == "tags") return SpeechTextFormat::kTags;
+  if (name == "ssml") return SpeechTextFormat::kSsml;
+  return std::nullopt;
+}
 
 absl::StatusOr<SpeechWork> MakeSpeechWork(SpeechRequest request, models::AudioContainer container,
                                           size_t max_characters, const Services& services) {
@@ -31,8 +64,12 @@ absl::StatusOr<SpeechWork> MakeSpeechWork(SpeechRequest request, models::AudioCo
     return absl::InvalidArgumentError(
         "phonemes: must be empty when there is a text; a request has one of the two");
   }
+  if (is_phonemes && request.text_format != SpeechTextFormat::kPlain) {
+    return absl::InvalidArgumentError(
+        "phonemes: must be empty with text_format, which says what the text is");
+  }
   const char* field = is_phonemes ? "phonemes" : "text";
-  std::string& text = is_phonemes ? request.phonemes : request.text;
+  const std::string& text = is_phonemes ? request.phonemes : request.text;
   if (absl::Status status = CheckText(field, text); !status.ok()) return status;
   if (absl::Status status = CheckTotal(field, models::CountCodePoints(text), max_characters);
       !status.ok())
@@ -47,13 +84,12 @@ absl::StatusOr<SpeechWork> MakeSpeechWork(SpeechRequest request, models::AudioCo
       models::ResolveSampleRate(request.format, request.sample_rate, info.sample_rate);
   if (!rate.ok()) return rate.status();
   models::SynthesizeInput input;
-  input.text = std::move(text);
   input.is_phonemes = is_phonemes;
   input.language = std::move(request.language);
   // An unknown language is left for the model to name in its error.
   if (std::string own = models::LookUpLanguage(info.languages, input.language); !own.empty())
     input.language = std::move(own);
-  input.voice = std::move(request.voice);
+  input.voice = request.voice;
   if (input.voice.empty()) input.voice = models::DefaultVoice(info, input.language);
   input.seed = request.seed;
   input.word_times = request.word_times;
@@ -68,6 +104,13 @@ absl::StatusOr<SpeechWork> MakeSpeechWork(SpeechRequest request, models::AudioCo
   status.Update(TakePositive("paragraph_pause_seconds", request.paragraph_pause_seconds, 10,
                              input.paragraph_pause));
   if (!status.ok()) return status;
+  models::SpeechManner manner_after;
+  if (is_phonemes) {
+    input.text = std::move(request.phonemes);
+  } else {
+    status = TakeText(request, (*model)->info(), input, manner_after);
+    if (!status.ok()) return status;
+  }
   const models::AudioEncoderOptions encoding = {.format = request.format,
                                                 .container = container,
                                                 .input_rate = info.sample_rate,
@@ -75,7 +118,8 @@ absl::StatusOr<SpeechWork> MakeSpeechWork(SpeechRequest request, models::AudioCo
                                                 .normalize_loudness = request.normalize_loudness,
                                                 .volume = request.volume};
   std::string voice = input.voice;
-  return SpeechWork{Work{*std::move(model), std::move(input)}, std::move(voice), encoding};
+  return SpeechWork{Work{*std::move(model), std::move(input)}, std::move(voice), encoding,
+                    std::move(manner_after)};
 }
 
 }  // namespace millrace::server

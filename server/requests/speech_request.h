@@ -4,9 +4,11 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "absl/status/statusor.h"
 #include "models/audio/audio_encoder.h"
+#include "models/core/speech_markup.h"
 #include "server/requests/request_run.h"
 #include "server/requests/services.h"
 
@@ -21,12 +23,26 @@ inline constexpr size_t kMaxWholeCharacters = 5'000;
 // far above what 5,000 characters take at a common speed.
 inline constexpr size_t kMaxWholeAudioBytes = 64 << 20;
 
+// The format of the text of a request. It is never guessed.
+enum class SpeechTextFormat : uint8_t {
+  kPlain,
+  kTags,  // plain text with tags such as [pause:1.5s]
+  kSsml,
+};
+
+// Returns the format with a name that the protocols share: text, tags or ssml. nullopt if none has
+// it.
+std::optional<SpeechTextFormat> SpeechTextFormatNamed(std::string_view name);
+
 // A request for speech, whatever its protocol. Strings are valid UTF-8.
 struct SpeechRequest {
   std::string model;  // empty: the only speech model
   std::string model_version;
   std::string voice;  // empty: the model's default
   std::string text;
+  SpeechTextFormat text_format = SpeechTextFormat::kPlain;
+  // How a text with tags begins, where it goes on from that of another request.
+  models::SpeechManner manner = {};
   std::string phonemes;  // exactly one of the two is given
   std::string language;  // of the text; empty: the model's default
   std::optional<float> speed;
@@ -48,6 +64,7 @@ struct SpeechWork {
   Work work;
   std::string voice;
   models::AudioEncoderOptions encoding;
+  models::SpeechManner manner_after = {};  // with which a text with tags ends
 };
 
 // Finds the model and makes all checks that do not need it. InvalidArgument, NotFound or

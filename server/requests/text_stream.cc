@@ -28,9 +28,10 @@ std::string EndOf(std::string_view text) {
 
 absl::Status TextStream::Configure(SpeechRequest config) {
   config_ = std::move(config);
-  // A letter stands for the text.
-  config_->text.assign(1, 'a');
-  auto probe = MakeSpeechWork(*config_, models::AudioContainer::kStream, 1, services());
+  SpeechRequest letter = *config_;
+  letter.text.assign(1, 'a');
+  letter.text_format = SpeechTextFormat::kPlain;
+  auto probe = MakeSpeechWork(std::move(letter), models::AudioContainer::kStream, 1, services());
   if (!probe.ok()) return probe.status();
   audio_.Start(probe->encoding);
   return probe->work.model->model().Validate(probe->work.input);
@@ -47,8 +48,14 @@ absl::Status TextStream::Push(std::string_view text, bool flush) {
   MutexLock lock(text_mu_);
   if (characters != 0 || flush) last_text_ = now;
   characters_ += characters;
-  if (absl::Status status = CheckTotal("text", characters_, kMaxCharacters); !status.ok())
-    return status;
+  const size_t most = is_document() ? kMaxStreamCharacters : kMaxCharacters;
+  if (absl::Status status = CheckTotal("text", characters_, most); !status.ok()) return status;
+  if (is_document()) {
+    if (flush)
+      return absl::InvalidArgumentError("flush: is not allowed with SSML, a document is whole");
+    ready_ += text;
+    return absl::OkStatus();
+  }
   ready_ += sentences_in_.Push(text);
   if (flush) ready_ += sentences_in_.TakeRest();
   // Punctuation is spoken with the text that follows it, but it is not kept without limit.
@@ -76,7 +83,7 @@ void TextStream::Advance(std::optional<absl::Status> job_end) {
       if (!failure_.ok()) {
         status = failure_;
         over = over_ = true;
-      } else if (speech::HasLetterOrDigit(ready_)) {
+      } else if (speech::HasLetterOrDigit(ready_) && (ended_ || !is_document())) {
         config_->text = std::exchange(ready_, {});
         first_character_ = characters_done_;
         characters_done_ += models::CountCodePoints(config_->text);
@@ -110,16 +117,24 @@ absl::StatusOr<Work> TextStream::MakeWork() {
   auto speech =
       MakeSpeechWork(*config_, models::AudioContainer::kStream, kMaxCharacters, services());
   if (!speech.ok()) return speech.status();
+  config_->manner = std::move(speech->manner_after);
   if (speech->encoding.input_rate != audio_.encoding().input_rate) {
     return absl::FailedPreconditionError(
         StrCat("model '", config_->model, "' was replaced by one of another sample rate"));
   }
   first_sentence_ = sentences_;
   auto& input = std::get<models::SynthesizeInput>(speech->work.input);
+  // Tags may stand alone.
+  if (config_->text_format == SpeechTextFormat::kTags && !speech::HasLetterOrDigit(input.text) &&
+      input.markup.pause_after == 0)
+    return Work();
   input.first_sentence = first_sentence_;
-  input.part_of_text = true;
+  input.part_of_text = !is_document();
   const size_t leading = input.text.size() - models::TrimLeft(input.text).size();
   input.break_before = speech::BreakBehind(text_before_ + input.text.substr(0, leading));
+  // The pause that ended the text before is in place of the usual one.
+  if (std::exchange(paused_, input.markup.pause_after > 0))
+    input.break_before = models::SpeechBreak::kNone;
   text_before_ = EndOf(input.text);
   return std::move(speech->work);
 }
@@ -160,7 +175,7 @@ void TextStream::Fail(const absl::Status& status) {
 
 bool TextStream::WantsText() const {
   MutexLock lock(text_mu_);
-  return !ended_ && !over_ && ready_.size() <= kMaxReadyBytes;
+  return !ended_ && !over_ && (ready_.size() <= kMaxReadyBytes || is_document());
 }
 
 TimePoint TextStream::waiting_since() const {

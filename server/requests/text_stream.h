@@ -51,7 +51,8 @@ class TextStream {
   // now, not when the first sentence has arrived. The request has no text and no phonemes.
   absl::Status Configure(SpeechRequest config);
   bool configured() const { return config_.has_value(); }
-  // Adds text. `flush`: its last sentence is spoken although it may not have ended.
+  // Adds text. `flush`: its last sentence is spoken although it may not have ended. SSML is one
+  // document, which is spoken once the text has ended.
   absl::Status Push(std::string_view text, bool flush) MILLRACE_EXCLUDES(text_mu_);
   // Ends the text.
   void EndText() MILLRACE_EXCLUDES(text_mu_);
@@ -89,6 +90,7 @@ class TextStream {
   // Makes the next job of the text in config_.
   absl::StatusOr<Work> MakeWork();
   void EndJob(const absl::Status& status) MILLRACE_REQUIRES(text_mu_);
+  bool is_document() const { return config_ && config_->text_format == SpeechTextFormat::kSsml; }
 
   Services& services() const { return run_.services(); }
 
@@ -103,6 +105,7 @@ class TextStream {
   size_t first_character_ = 0;  // of the job, within the text of the stream
   size_t sentences_ = 0;
   std::string text_before_;  // the end of the previous job's text, with its white space
+  bool paused_ = false;      // that text ended with a pause of its own
 
   mutable Mutex text_mu_;
   models::SentenceStream sentences_in_ MILLRACE_GUARDED_BY(text_mu_);

@@ -300,7 +300,7 @@ def test_the_published_benchmark(daemon):
     (event("synthesize"), ["text", "missing"]),
     (event("synthesize", text="a" * 1_000_000), ["text", "1000000", "200000"]),
     (event("synthesize", text="a\0b"), ["text", "NUL"]),
-    (event("synthesize", text=TEXT, text_format="ssml"), ["text_format", "ssml"]),
+    (event("synthesize", text=TEXT, text_format="html"), ["text_format", "html"]),
     (event("synthesize", text=TEXT, voice={"name": "nobody"}), ["voice.name", "nobody", "joe"]),
     (event("synthesize", text=TEXT, voice={"language": "tlh"}), ["language", "tlh"]),
     (event("synthesize-chunk", text="a"), ["synthesize-chunk", "synthesize-start"]),

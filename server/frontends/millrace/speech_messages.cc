@@ -37,6 +37,21 @@ absl::StatusOr<models::AudioFormat> ToFormat(v1::AudioEncoding encoding,
   }
 }
 
+absl::StatusOr<SpeechTextFormat> ToTextFormat(v1::SpeechTextFormat format) {
+  switch (format) {
+    case v1::SPEECH_TEXT_FORMAT_UNSPECIFIED:
+    case v1::SPEECH_TEXT_FORMAT_PLAIN:
+      return SpeechTextFormat::kPlain;
+    case v1::SPEECH_TEXT_FORMAT_TAGS:
+      return SpeechTextFormat::kTags;
+    case v1::SPEECH_TEXT_FORMAT_SSML:
+      return SpeechTextFormat::kSsml;
+    default:
+      return absl::InvalidArgumentError(StrCat("text_format: ", static_cast<int>(format),
+                                               " is none of PLAIN (1), TAGS (2), SSML (3)"));
+  }
+}
+
 }  // namespace
 
 v1::AudioEncoding ToEncoding(models::AudioFormat format) {
@@ -67,7 +82,10 @@ absl::StatusOr<SpeechRequest> ToSpeechRequest(v1::SynthesizeRequest message,
                                                        ? models::AudioFormat::kWav
                                                        : models::AudioFormat::kPcmS16);
   if (!format.ok()) return format.status();
+  const auto text_format = ToTextFormat(message.text_format());
+  if (!text_format.ok()) return text_format.status();
   SpeechRequest request;
+  request.text_format = *text_format;
   request.model = std::move(*message.mutable_model());
   request.model_version = std::move(*message.mutable_model_version());
   request.voice = std::move(*message.mutable_voice());

@@ -16,7 +16,7 @@ namespace millrace::server {
 v1::AudioEncoding ToEncoding(models::AudioFormat format);
 
 // Returns the request in its native form; unset fields get the container's defaults. Returns
-// InvalidArgument for an encoding that does not exist; nothing else is checked.
+// InvalidArgument for an encoding or a text format that does not exist; nothing else is checked.
 absl::StatusOr<SpeechRequest> ToSpeechRequest(v1::SynthesizeRequest message,
                                               models::AudioContainer container);
 

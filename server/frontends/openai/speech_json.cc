@@ -47,6 +47,18 @@ absl::Status TakeVoice(const json& value, std::string_view name, HttpSpeechReque
   return absl::OkStatus();
 }
 
+absl::Status TakeTextFormat(const json& value, std::string_view name, SpeechRequest& speech) {
+  std::string format;
+  if (absl::Status status = TakeString(value, name, format); !status.ok()) return status;
+  const auto known = SpeechTextFormatNamed(format);
+  if (!known) {
+    return absl::InvalidArgumentError(
+        StrCat(name, ": ", Shown(format), " is not allowed; it is text, tags or ssml"));
+  }
+  speech.text_format = *known;
+  return absl::OkStatus();
+}
+
 absl::Status TakeTimestamps(const json& value, std::string_view name, SpeechRequest& speech) {
   constexpr std::string_view kAllowed = R"(an array of "word" and "phoneme")";
   if (!value.is_array()) return WrongType(name, kAllowed, value);
@@ -74,6 +86,7 @@ absl::Status TakeMember(const std::string& name, const json& value, SpeechRoute 
   }
   if (name == "model") return TakeString(value, name, speech.model);
   if (name == "input") return TakeString(value, name, speech.text);
+  if (name == "text_format") return TakeTextFormat(value, name, speech);
   if (name == "language") return TakeString(value, name, speech.language);
   if (name == "phonemes") return TakeString(value, name, speech.phonemes);
   if (name == "voice") return TakeVoice(value, name, request);

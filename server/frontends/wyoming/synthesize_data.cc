@@ -107,9 +107,11 @@ absl::StatusOr<SpeechRequest> ParseSpeechOptions(const json& data, const ModelDi
   std::string format;
   if (absl::Status status = TakeOptional(data, "text_format", "text_format", format); !status.ok())
     return status;
-  if (!format.empty() && format != "text") {
+  const auto text_format = SpeechTextFormatNamed(format.empty() ? "text" : format);
+  // Tags are Millrace's own, and no client of this protocol names them.
+  if (!text_format || *text_format == SpeechTextFormat::kTags) {
     return absl::InvalidArgumentError(
-        StrCat("text_format: ", Shown(format), " is not supported; it is text"));
+        StrCat("text_format: ", Shown(format), " is not supported; it is text or ssml"));
   }
   const absl::StatusOr<WantedVoice> wanted = ParseVoice(data);
   if (!wanted.ok()) return wanted.status();
@@ -121,6 +123,7 @@ absl::StatusOr<SpeechRequest> ParseSpeechOptions(const json& data, const ModelDi
   if (voices.empty()) return absl::NotFoundError("no speech model is loaded");
   SpeechRequest request;
   request.format = models::AudioFormat::kPcmS16;
+  request.text_format = *text_format;
   if (absl::Status status = ChooseVoice(*wanted, voices, text, request); !status.ok())
     return status;
   return request;

@@ -5,6 +5,7 @@
 
 #include "absl/strings/ascii.h"
 #include "models/core/request.h"
+#include "models/core/strings.h"
 #include "models/speech/speech_reader.h"
 #include "models/text/phoneme_words.h"
 #include "models/text/unicode.h"
@@ -21,12 +22,16 @@ class NoSink final : public models::OutputSink {
 class LetterReader final : public SpeechReader {
  public:
   absl::StatusOr<models::PhonemeText> ToPhonemes(std::string_view sentence,
-                                                 const models::SynthesizeInput&) const override {
+                                                 std::string_view /*language*/,
+                                                 bool /*with_words*/) const override {
     if (sentence == "fail") return absl::UnavailableError("no front end");
     models::PhonemeText text{std::string(sentence), models::SplitPhonemeWords(sentence)};
     absl::AsciiStrToUpper(&text.phonemes);
     if (text.words.empty()) text.phonemes.clear();
     return text;
+  }
+  std::string FromIpa(std::string_view ipa) const override {
+    return absl::AsciiStrToUpper(View(ipa));
   }
   PhonemeIds ToIds(std::string_view phonemes) const override {
     PhonemeIds read;

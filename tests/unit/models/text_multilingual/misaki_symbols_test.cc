@@ -20,6 +20,14 @@ TEST(MisakiSymbolsTest, OtherTiesAndHyphensAreLeftOut) {
   EXPECT_EQ(MisakiFromTiedIpa("lə- ɡaʁsˈɔ̃"), "lə ɡaʁsˈɔ̃");
 }
 
+TEST(MisakiSymbolsTest, IpaOfAuthorsHasTiesOrNone) {
+  EXPECT_EQ(MisakiFromIpa("təˈmeɪtoʊ"), "təˈmAtO");
+  EXPECT_EQ(MisakiFromIpa("t͡ʃɑːdʒ"), "ʧɑːʤ");
+  EXPECT_EQ(MisakiFromIpa("gəʊ bɪssa"), "ɡQ bɪssa");
+  EXPECT_EQ(MisakiFromIpa("r."), "r.");
+  EXPECT_EQ(MisakiFromIpa(""), "");
+}
+
 TEST(MisakiSymbolsTest, TheFlapOfHindiIsNoPause) {
   EXPECT_EQ(MisakiFromTiedIpa("ɡˈaːr.i bˈʌr"), "ɡˈaːɽi bˈʌr");
 }

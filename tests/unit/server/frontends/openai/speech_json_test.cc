@@ -44,6 +44,20 @@ TEST(SpeechJsonTest, EveryMemberIsTaken) {
   EXPECT_EQ(request.speech.language, "ja");
 }
 
+TEST(SpeechJsonTest, TheFormatOfTheTextIsNamed) {
+  const auto take = [](const std::string& format) {
+    return ParseSpeechJson(R"({"model": "m", "input": "<speak/>", "text_format": )" + format + "}");
+  };
+  EXPECT_EQ(ParseSpeechJson(R"({"model": "m", "input": "<speak/>"})")->speech.text_format,
+            SpeechTextFormat::kPlain);
+  EXPECT_EQ(take(R"("text")")->speech.text_format, SpeechTextFormat::kPlain);
+  EXPECT_EQ(take(R"("tags")")->speech.text_format, SpeechTextFormat::kTags);
+  EXPECT_EQ(take(R"("ssml")")->speech.text_format, SpeechTextFormat::kSsml);
+  EXPECT_EQ(take(R"("SSML")").status().message(),
+            "text_format: 'SSML' is not allowed; it is text, tags or ssml");
+  EXPECT_EQ(take("1").status().message(), "text_format: must be a string, not number");
+}
+
 TEST(SpeechJsonTest, TimestampsAreOfWordsAndPhonemes) {
   const auto take = [](const std::string& list) {
     const auto request = ParseSpeechJson(R"({"model": "m", "input": "x", "timestamps": )" + list +

@@ -1,11 +1,11 @@
-#include "models/vits/voice_level.h"
+#include "models/speech/voice_level.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <vector>
 
-namespace millrace::vits {
+namespace millrace::speech {
 namespace {
 
 std::vector<float> Louder(float decibels, std::vector<float> samples) {
@@ -31,4 +31,4 @@ TEST(VoiceLevelTest, NothingClipsAndTheLouderStaysLouder) {
 }
 
 }  // namespace
-}  // namespace millrace::vits
+}  // namespace millrace::speech

@@ -1,8 +1,8 @@
-#include "models/vits/voice_level.h"
+#include "models/speech/voice_level.h"
 
 #include <cmath>
 
-namespace millrace::vits {
+namespace millrace::speech {
 
 void ApplyGain(float decibels, std::span<float> samples) {
   if (decibels == 0) return;
@@ -17,4 +17,4 @@ void ApplyGain(float decibels, std::span<float> samples) {
   }
 }
 
-}  // namespace millrace::vits
+}  // namespace millrace::speech
