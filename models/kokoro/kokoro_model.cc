@@ -25,6 +25,7 @@
 #include "models/kokoro/kokoro_weights.h"
 #include "models/speech/aten_device.h"
 #include "models/speech/noise.h"
+#include "models/speech/speech_check.h"
 #include "models/speech/speech_plan.h"
 #include "models/speech/text_to_phonemes.h"
 #include "models/speech/voice_mix.h"

@@ -6,8 +6,6 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
-#include "models/core/shown.h"
 #include "models/core/strings.h"
 #include "models/core/text_work.h"
 #include "models/speech/first_clause.h"
@@ -28,48 +26,6 @@ constexpr float kClausePause = 0.15F;
 constexpr float kLead = 0.03F;
 constexpr float kTail = 0.1F;
 constexpr float kMarks = 0.02F;
-constexpr float kMaxPause = 10;
-
-// Returns an error that names the first symbol that the voice does not know. Line breaks end
-// sentences and are allowed.
-absl::Status CheckSymbols(std::string_view field, std::string_view phonemes,
-                          const SpeechReader& reader) {
-  const auto check = [&](size_t begin, size_t end) {
-    for (size_t at = begin; at < end;) {
-      const models::CodePoint c = models::DecodeAt(phonemes, at);
-      if (c.value != '\n' && c.value != '\r') {
-        return absl::InvalidArgumentError(
-            absl::StrCat(View(field), ": the voice does not know the symbol '",
-                         View(phonemes.substr(at, c.bytes)), "' (U+",
-                         absl::Hex(static_cast<uint32_t>(c.value), absl::kZeroPad4), ") at byte ",
-                         at, "; it knows: ", reader.Symbols()));
-      }
-      at += c.bytes;
-    }
-    return absl::OkStatus();
-  };
-  size_t known = 0;  // up to here
-  for (const PhonemeSymbol& symbol : reader.ToIds(phonemes).symbols) {
-    if (absl::Status status = check(known, symbol.begin); !status.ok()) return status;
-    known = symbol.end;
-  }
-  return check(known, phonemes.size());
-}
-
-absl::Status CheckPause(const char* field, float seconds) {
-  if (seconds <= kMaxPause) return absl::OkStatus();  // false for NaN
-  return absl::InvalidArgumentError(absl::StrCat(field, ": ", seconds, " is not allowed; it is 0..",
-                                                 kMaxPause, ", or unset for the model's own"));
-}
-
-absl::Status CheckLanguage(const std::string& language, const models::ModelInfo& info) {
-  const std::vector<std::string>& languages = info.speech().languages;
-  if (language.empty() || std::ranges::find(languages, language) != languages.end())
-    return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat("language: model '", info.name,
-                                                 "' does not speak ", Shown(language),
-                                                 "; it speaks: ", absl::StrJoin(languages, ", ")));
-}
 
 // Splits each part of the text by itself.
 std::vector<std::string_view> SplitParts(const models::SynthesizeInput& input, size_t max_bytes) {
@@ -93,54 +49,11 @@ int64_t ExactSamples(double seconds, int sample_rate) { return std::lround(secon
 
 }  // namespace
 
-absl::Status CheckSpeech(const models::SynthesizeInput& input, const models::ModelInfo& info,
-                         const SpeechReader& reader) {
-  const char* field = input.is_phonemes ? "phonemes" : "text";
-  const bool only_pause = input.part_of_text && input.markup.pause_after > 0;
-  if (!HasLetterOrDigit(input.text) && !only_pause) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(field, ": there is nothing to speak; it needs a letter or a digit"));
-  }
-  if (absl::Status status = CheckLanguage(input.language, info); !status.ok()) return status;
-  for (const models::SpeechPart& part : input.markup.parts) {
-    if (absl::Status status = CheckLanguage(part.manner.language, info); !status.ok())
-      return status;
-  }
-  for (const models::SpeechReading& reading : input.markup.readings) {
-    if (reading.phonemes.empty()) continue;
-    const std::string phonemes = PhonemesOf(reading, reader);
-    if (absl::Status status =
-            CheckSymbols(StrCat("text: ", reading.place, ": <phoneme>: ph"), phonemes, reader);
-        !status.ok())
-      return status;
-  }
-  if (absl::Status status = CheckPause("sentence_pause_seconds", input.sentence_pause);
-      !status.ok())
-    return status;
-  if (absl::Status status = CheckPause("paragraph_pause_seconds", input.paragraph_pause);
-      !status.ok()) {
-    return status;
-  }
-  return input.is_phonemes ? CheckSymbols("phonemes", input.text, reader) : absl::OkStatus();
-}
-
 float SlowestSpeed(const models::SynthesizeInput& input) {
   float slowest = input.markup.parts.empty() ? 1.0F : input.markup.parts.front().manner.speed;
   for (const models::SpeechPart& part : input.markup.parts)
     slowest = std::min(slowest, part.manner.speed);
   return slowest * input.speed;
-}
-
-absl::Status CheckSpeed(const models::SynthesizeInput& input, const models::SpeechInfo& info) {
-  const auto check = [&](float factor) {
-    const float speed = input.speed * factor;
-    if (speed >= info.min_speed && speed <= info.max_speed) return absl::OkStatus();
-    return absl::InvalidArgumentError(absl::StrCat("speed: ", speed, " is not allowed; it is ",
-                                                   info.min_speed, "..", info.max_speed));
-  };
-  absl::Status status = check(1);
-  for (const models::SpeechPart& part : input.markup.parts) status.Update(check(part.manner.speed));
-  return status;
 }
 
 double EstimateWork(const models::SynthesizeInput& input) {

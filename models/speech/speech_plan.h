@@ -8,8 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "absl/status/status.h"
-#include "models/core/model_info.h"
+#include "absl/status/statusor.h"
 #include "models/core/payload.h"
 #include "models/core/request.h"
 #include "models/speech/speech_reader.h"
@@ -19,16 +18,8 @@
 
 namespace millrace::speech {
 
-// Checks the text or phonemes of a request, but not its voice and settings. InvalidArgument names
-// the field, the value and what is allowed. Linear time.
-absl::Status CheckSpeech(const models::SynthesizeInput& input, const models::ModelInfo& info,
-                         const SpeechReader& reader);
-
 // Returns the slowest speed that the input asks for, in any part of its text.
 float SlowestSpeed(const models::SynthesizeInput& input);
-// Returns OK if the speed of each part of the text is one of the model's.
-absl::Status CheckSpeed(const models::SynthesizeInput& input, const models::SpeechInfo& info);
-
 // Returns the work of a request, in bytes to speak at normal speed. Constant time.
 double EstimateWork(const models::SynthesizeInput& input);
 

@@ -19,6 +19,7 @@
 #include "models/core/strings.h"
 #include "models/speech/aten_device.h"
 #include "models/speech/noise.h"
+#include "models/speech/speech_check.h"
 #include "models/speech/speech_plan.h"
 #include "models/speech/voice_level.h"
 #include "models/text/phonemizer.h"

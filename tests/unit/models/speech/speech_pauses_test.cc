@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "models/speech/sound_edges.h"
+#include "models/speech/speech_check.h"
 #include "models/speech/speech_plan.h"
 #include "tests/unit/models/speech/letter_reader.h"
 

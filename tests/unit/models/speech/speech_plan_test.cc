@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "models/speech/speech_check.h"
 #include "tests/unit/models/speech/letter_reader.h"
 
 namespace millrace::speech {

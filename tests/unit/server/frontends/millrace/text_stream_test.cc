@@ -185,6 +185,47 @@ TEST_F(TextStreamTest, TheConfigMayComeWithTheWholeText) {
   EXPECT_EQ(spoken, "One. Two.");
 }
 
+TEST_F(TextStreamTest, TagsHoldForTheTextBehindThem) {
+  Client client(server_);
+  v1::SynthesizeTextStreamRequest request;
+  request.mutable_config()->set_model("joe");
+  request.mutable_config()->set_text_format(v1::SPEECH_TEXT_FORMAT_TAGS);
+  client.Write(request);
+  client.Say("[voice:second]One.", true);
+  EXPECT_EQ(client.Read(), "0 One.");
+  client.Say("[rate:2]", true);  // speaks nothing
+  client.Say("Two.[pause:1s]", true);
+  EXPECT_EQ(client.Read(), "1 Two.");
+  client.Say("Three.", true);
+  EXPECT_EQ(client.Read(), "2 Three.");
+  client.Done();
+  EXPECT_TRUE(client.Finish().ok());
+  const auto seen = voice_.seen();
+  ASSERT_EQ(seen.size(), 3U);
+  for (const auto& input : seen) EXPECT_EQ(input.markup.parts.at(0).manner.voice, "second");
+  EXPECT_EQ(seen[0].markup.parts[0].manner.speed, 1);
+  EXPECT_EQ(seen[1].markup.parts[0].manner.speed, 2);
+  EXPECT_EQ(seen[1].markup.pause_after, 1);
+  EXPECT_EQ(seen[1].break_before, models::SpeechBreak::kSentence);
+  // The pause of the tag is in place of the usual one.
+  EXPECT_EQ(seen[2].break_before, models::SpeechBreak::kNone);
+}
+
+TEST_F(TextStreamTest, SsmlIsOneDocument) {
+  Client client(server_);
+  v1::SynthesizeTextStreamRequest request;
+  request.mutable_config()->set_model("joe");
+  request.mutable_config()->set_text_format(v1::SPEECH_TEXT_FORMAT_SSML);
+  client.Write(request);
+  for (const char* piece : {"<speak>One. Tw", "o. <break ti", "me='1s'/>Three.</spe", "ak>"})
+    client.Say(piece);
+  client.Done();
+  EXPECT_EQ(client.ReadAll(), Strings{"0 One. Two.Three."});
+  EXPECT_TRUE(client.Finish().ok());
+  ASSERT_EQ(voice_.seen().size(), 1U);
+  EXPECT_EQ(voice_.seen()[0].markup.parts.at(1).pause, 1);
+}
+
 TEST_F(TextStreamTest, MarksAreSpokenWithWhatFollows) {
   Client client(server_);
   client.Configure();
