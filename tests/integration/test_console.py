@@ -154,6 +154,24 @@ def test_a_sentence_is_heard_and_its_words_light_up(daemon, open_page):
     eventually("sound again", lambda: level(page) > 0.01)
 
 
+def test_voices_are_mixed(all_models, open_page):
+    page = open_page(all_models)
+    page.locator("#speak-voice").select_option(label="jm_kumo · Japanese")
+    expect(page.locator("#speak-text")).to_have_value(re.compile("おはよう"))   # a sample of the language
+    page.locator("#mix summary").click()
+    for weight in ("1", "2"):
+        page.locator("#mix-add").click()
+        page.locator(".mix-row input").last.fill(weight)
+    code = page.locator("#speak-snippet code")
+    expect(code).to_contain_text('"voice": "jm_kumo:0.25+jf_alpha:0.25+jf_alpha:0.5"')
+    page.locator(".mix-row button").last.click()
+    expect(code).to_contain_text('"voice": "jm_kumo:0.5+jf_alpha:0.5"')
+    speak(page, "こんにちは。")
+    eventually("sound in the analyser", lambda: level(page) > 0.005, PATIENCE)
+    expect(page.locator("#speak-state")).to_contain_text("s of speech in")
+    expect(page.locator("#speak-error")).to_be_hidden()
+
+
 def test_speech_is_downloaded_in_any_format(daemon, open_page):
     page = open_page(daemon)
     speak(page, "Good morning.")

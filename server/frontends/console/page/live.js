@@ -122,7 +122,7 @@ function makeRow(name) {
   row.name.append(row.label);
   row.badge = el("span", { className: "badge" });
   row.state.append(row.badge);
-  row.queue = el("td", { className: "queue" }, el("span", { className: "queue-bar", "aria-hidden": "true" }, row.bar), row.depth);
+  row.queue = el("td", {}, el("span", { className: "queue-bar", "aria-hidden": "true" }, row.bar), row.depth);
   row.button.addEventListener("click", () => act(name, row.button.dataset.action));
   row.element = el("tr", {}, row.name, row.state, row.queue, row.rate, row.batch, row.refused, el("td", { className: "end" }, row.button));
   return row;

@@ -28,8 +28,12 @@ const chosenVoice = () => voices[Number($("speak-voice").value)];
 function mixed(voice) {
   const rows = [...$("mix-rows").children];
   if ($("mix").hidden || rows.length === 0) return voice.id;
-  const parts = [[voice.id, 1], ...rows.map((row) => [row.querySelector("select").value, Number(row.querySelector("input").value)])];
-  return parts.map(([id, weight]) => `${id}:${weight}`).join("+");
+  const others = rows.map((row) => [row.querySelector("select").value, Number(row.querySelector("input").value)]);
+  const total = others.reduce((sum, [, weight]) => sum + weight, 1);
+  const shares = others.map(([id, weight]) => [id, Math.max(1, Math.round(weight / total * 100))]);
+  // The voice itself has what is left, so that all of them sum to 1.
+  const own = 100 - shares.reduce((sum, [, share]) => sum + share, 0);
+  return [[voice.id, own], ...shares].map(([id, share]) => `${id}:${share / 100}`).join("+");
 }
 
 // The request as it stands in the form; format: "mp3" and others.
@@ -106,7 +110,7 @@ function addVoice() {
   const voice = chosenVoice();
   const others = voices.filter((other) => other.model === voice.model && other.id !== voice.id);
   const select = el("select", { "aria-label": "Voice" }, ...others.map((other) => el("option", {}, other.id)));
-  const weight = el("input", { type: "range", min: "0.1", max: "2", step: "0.1", value: "1", "aria-label": "Weight" });
+  const weight = el("input", { type: "range", min: "0.1", max: "2", step: "0.1", value: "1", "aria-label": "Weight beside the voice above", title: "Weight beside the voice above" });
   const remove = el("button", { type: "button", className: "quiet", "aria-label": "Remove this voice" }, "Remove");
   const row = el("div", { className: "mix-row" }, select, weight, remove);
   remove.addEventListener("click", () => {
