@@ -11,6 +11,7 @@
 #include "models/text/unicode.h"
 #include "nlohmann/json.hpp"
 #include "server/documents/document.h"
+#include "server/frontends/http/request_members.h"
 #include "server/frontends/libretranslate/answers.h"
 #include "server/frontends/libretranslate/download_store.h"
 #include "server/frontends/libretranslate/file_form.h"
@@ -29,13 +30,6 @@ absl::Status Missing(std::string_view name) {
   return absl::InvalidArgumentError(StrCat("Invalid request: missing ", name, " parameter"));
 }
 
-// Reads a body so that the connection stays; false: it did not arrive.
-bool Drop(const httplib::Request& request, const httplib::ContentReader& reader) {
-  const auto drop = [](const char*, size_t) { return true; };
-  if (!request.is_multipart_form_data()) return reader(drop);
-  return reader([](const httplib::MultipartFormData&) { return true; }, drop);
-}
-
 class FileRoutes {
  public:
   FileRoutes(Services& services, std::shared_ptr<HttpTranslator> translator, int max_files)
@@ -49,7 +43,7 @@ class FileRoutes {
     // Before the body comes, because the files that are held are what is bounded.
     const absl::StatusOr<Ticket> place = files_.TryEnter();
     if (!place.ok() || !request.is_multipart_form_data()) {
-      if (!Drop(request, reader)) return;
+      if (!DropBody(request, reader)) return;
       return SendStatus(response, place.ok() ? NoForm(request) : TooMany());
     }
     std::optional<FileForm> form = ReadFileForm(reader);
