@@ -53,6 +53,13 @@ std::optional<std::string> ReadWholeBody(const httplib::ContentReader& reader) {
   return body;
 }
 
+bool DropBody(const httplib::Request& request, const httplib::ContentReader& reader) {
+  const auto drop = [](const char*, size_t) { return true; };
+  // The library throws if a form is read as if it were another body.
+  if (!request.is_multipart_form_data()) return reader(drop);
+  return reader([](const httplib::MultipartFormData&) { return true; }, drop);
+}
+
 std::optional<absl::StatusOr<nlohmann::json>> ReadMembers(const httplib::Request& request,
                                                           const httplib::ContentReader& reader) {
   // The library keeps no long form by itself.

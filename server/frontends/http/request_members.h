@@ -21,5 +21,8 @@ absl::StatusOr<nlohmann::json> ParseMembers(std::string_view content_type, std::
 std::optional<FormMembers> ReadFormParts(const httplib::ContentReader& reader);
 // Reads any other body.
 std::optional<std::string> ReadWholeBody(const httplib::ContentReader& reader);
+// Reads a body of any kind and drops it, so that the connection stays. Returns false if it did not
+// arrive, which the HTTP library has answered.
+bool DropBody(const httplib::Request& request, const httplib::ContentReader& reader);
 
 }  // namespace millrace::server

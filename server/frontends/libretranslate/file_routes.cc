@@ -11,6 +11,7 @@
 #include "models/text/unicode.h"
 #include "nlohmann/json.hpp"
 #include "server/documents/document.h"
+#include "server/frontends/http/request_members.h"
 #include "server/frontends/libretranslate/answers.h"
 #include "server/frontends/libretranslate/download_store.h"
 #include "server/frontends/libretranslate/file_form.h"
@@ -31,16 +32,18 @@ absl::Status Missing(std::string_view name) {
 
 class FileRoutes {
  public:
-  FileRoutes(Services& services, std::shared_ptr<HttpTranslator> translator)
-      : services_(services), translator_(std::move(translator)) {}
+  FileRoutes(Services& services, std::shared_ptr<HttpTranslator> translator, int max_files)
+      : services_(services),
+        translator_(std::move(translator)),
+        max_files_(max_files),
+        files_(max_files) {}
 
   void Translate(const httplib::Request& request, httplib::Response& response,
                  const httplib::ContentReader& reader) {
     // Before the body comes, because the files that are held are what is bounded.
     const absl::StatusOr<Ticket> place = files_.TryEnter();
     if (!place.ok() || !request.is_multipart_form_data()) {
-      // The body is read so that the connection stays.
-      if (!reader([](const char*, size_t) { return true; })) return;
+      if (!DropBody(request, reader)) return;
       return SendStatus(response, place.ok() ? NoForm(request) : TooMany());
     }
     std::optional<FileForm> form = ReadFileForm(reader);
@@ -84,7 +87,7 @@ class FileRoutes {
   absl::Status TooMany() {
     services_.no_model_metrics.CountRefusal(Refusal::kTooMany);
     return Refused(
-        StrCat("the server already translates ", kMaxFilesAtOnce, " files, which is its limit"),
+        StrCat("the server already translates ", max_files_, " files, which is its limit"),
         std::chrono::seconds(1));
   }
 
@@ -118,15 +121,16 @@ class FileRoutes {
 
   Services& services_;
   const std::shared_ptr<HttpTranslator> translator_;
-  Admission files_{kMaxFilesAtOnce};
+  const int max_files_;
+  Admission files_;
   DownloadStore downloads_{Clock::Real(), {}};
 };
 
 }  // namespace
 
 void AddLibreTranslateFileRoutes(HttpServer& server, Services& services,
-                                 std::shared_ptr<HttpTranslator> translator) {
-  const auto routes = std::make_shared<FileRoutes>(services, std::move(translator));
+                                 std::shared_ptr<HttpTranslator> translator, int max_files) {
+  const auto routes = std::make_shared<FileRoutes>(services, std::move(translator), max_files);
   server.routes().Post(
       "/translate_file",
       HttpRoutes::Reader([routes](const httplib::Request& request, httplib::Response& response,

@@ -77,10 +77,10 @@ class LibreTranslateRoutes {
   }
 
   // As the original does where suggestions are off; the body is read so that the connection stays.
-  void Suggest(const httplib::Request&, httplib::Response& response,
+  void Suggest(const httplib::Request& request, httplib::Response& response,
                const httplib::ContentReader& reader) {
-    const bool read = reader([](const char*, size_t) { return true; });
-    if (read) SendError(response, 403, "Suggestions are disabled on this server.");
+    if (DropBody(request, reader))
+      SendError(response, 403, "Suggestions are disabled on this server.");
   }
 
   void Languages(const httplib::Request&, httplib::Response& response) {

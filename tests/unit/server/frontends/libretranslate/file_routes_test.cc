@@ -12,6 +12,7 @@
 #include "httplib.h"
 #include "nlohmann/json.hpp"
 #include "server/security/api_key_store.h"
+#include "tests/fakes/joining_thread.h"
 #include "tests/fakes/temporary_folder.h"
 #include "tests/unit/server/frontends/test_server.h"
 
@@ -37,7 +38,8 @@ void Quote(models::Request& request) {
 
 class FileRoutesTest : public ::testing::Test {
  protected:
-  void Serve(HttpTranslator::Options options = {}, TestServer::Options server = {}) {
+  void Serve(HttpTranslator::Options options = {}, TestServer::Options server = {},
+             const testing::ModelHooks& hooks = {.complete = Quote}, int max_files = 8) {
     server_ = std::make_unique<TestServer>(server);
     HttpServer::Options http;
     http.address = "127.0.0.1:0";
@@ -45,9 +47,9 @@ class FileRoutesTest : public ::testing::Test {
     http_ = std::make_unique<HttpServer>(http);
     AddLibreTranslateFileRoutes(
         *http_, server_->services(),
-        std::make_shared<HttpTranslator>(server_->services(), std::move(options)));
+        std::make_shared<HttpTranslator>(server_->services(), std::move(options)), max_files);
     ASSERT_TRUE(http_->Start().ok());
-    server_->Add(TranslatorInfo("en-pt", "en", "pt"), {.complete = Quote});
+    server_->Add(TranslatorInfo("en-pt", "en", "pt"), hooks);
     client_ = std::make_unique<httplib::Client>("127.0.0.1", http_->port());
   }
   void TearDown() override {
@@ -148,6 +150,24 @@ TEST_F(FileRoutesTest, AnUnknownNameIsNotFound) {
 TEST_F(FileRoutesTest, UntilTheModelsAreLoadedIs503) {
   Serve({.started = [] { return false; }});
   EXPECT_EQ(Post(Form("a.txt", "Hello.")).status, 503);
+}
+
+TEST_F(FileRoutesTest, AnOverloadedServerSaysWhenToComeBack) {
+  Gate gate;
+  Serve({}, {}, {.forward = [&gate](models::Request&) { gate.Pass(); }, .complete = Quote}, 1);
+  {
+    const testing::JoiningThread first([&] {
+      httplib::Client client("127.0.0.1", http_->port());
+      EXPECT_EQ(client.Post("/translate_file", Form("a.txt", "Hello."))->status, 200);
+    });
+    gate.AwaitInside();
+    const httplib::Result refused = client_->Post("/translate_file", Form("a.txt", "Hello."));
+    EXPECT_EQ(refused->status, 429);
+    EXPECT_EQ(refused->get_header_value("Retry-After"), "1");
+    EXPECT_THAT(refused->body, HasSubstr("already translates 1 files"));
+    gate.Open();
+  }
+  EXPECT_EQ(Post(Form("a.txt", "Hello.")).status, 200);
 }
 
 TEST_F(FileRoutesTest, TranslatingNeedsAKeyAndFetchingDoesNot) {

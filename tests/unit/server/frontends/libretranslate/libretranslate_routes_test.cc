@@ -202,6 +202,15 @@ TEST_F(LibreTranslateRoutesTest, AnOverloadedServerSaysWhenToComeBack) {
   EXPECT_EQ(Post("/translate", body).status, 503);
 }
 
+TEST_F(LibreTranslateRoutesTest, SuggestionsAreOffWhateverTheFormOfTheBody) {
+  Serve();
+  EXPECT_EQ(Post("/suggest", {{"q", "a"}}).status, 403);
+  EXPECT_EQ(PostForm("/suggest", "q=a").status, 403);
+  httplib::Client client("127.0.0.1", http_->port());
+  const httplib::MultipartFormDataItems form = {{"q", "a", "", ""}};
+  EXPECT_EQ(client.Post("/suggest", form)->status, 403);
+}
+
 TEST_F(LibreTranslateRoutesTest, BeforeItHasStartedItIsNotThere) {
   Serve({.started = [] { return false; }});
   EXPECT_EQ(Post("/translate", {{"q", "a"}, {"source", "en"}, {"target", "pt"}}).status, 503);
