@@ -25,6 +25,18 @@ std::string Parts(const std::string& content) {
   return Shown(Parse("<speak>" + content + "</speak>"));
 }
 
+// Returns the number of characters of the document before a word of the text.
+size_t CharacterOf(const MarkedText& marked, const std::string& word) {
+  const size_t byte = marked.text.find(word);
+  size_t found = 0;
+  for (const models::SpeechAnchor& anchor : marked.markup.anchors) {
+    if (anchor.byte > byte) break;
+    found = anchor.character +
+            models::CountCodePoints(marked.text.substr(anchor.byte, byte - anchor.byte));
+  }
+  return found;
+}
+
 TEST(SsmlTest, PlainTextIsOnePartWithSingleSpaces) {
   EXPECT_EQ(Parts("  Hello,\n\n  world &amp; &#233; "), "{|Hello, world & é}");
   EXPECT_EQ(Parts("<!-- no --><![CDATA[a < b]]>"), "{|a < b}");
@@ -98,22 +110,19 @@ TEST(SsmlTest, AnchorsSayWhereInTheDocumentEachWordIs) {
   const std::string document = "<speak>é&amp;b  cc<break/>\n<sub alias='dd'>e</sub> f</speak>";
   const MarkedText marked = Parse(document);
   EXPECT_EQ(marked.text, "é&b ccdd f");
-  const auto character = [&](const std::string& word) {
-    const size_t byte = marked.text.find(word);
-    size_t found = 0;
-    for (const models::SpeechAnchor& anchor : marked.markup.anchors) {
-      if (anchor.byte > byte) break;
-      found = anchor.character +
-              models::CountCodePoints(marked.text.substr(anchor.byte, byte - anchor.byte));
-    }
-    return found;
-  };
-  EXPECT_EQ(character("é"), 7U);
-  EXPECT_EQ(character("&"), 8U);
-  EXPECT_EQ(character("b"), 13U);
-  EXPECT_EQ(character("cc"), 16U);
-  EXPECT_EQ(character("dd"), 43U);
-  EXPECT_EQ(character("f"), 51U);
+  EXPECT_EQ(CharacterOf(marked, "é"), 7U);
+  EXPECT_EQ(CharacterOf(marked, "&"), 8U);
+  EXPECT_EQ(CharacterOf(marked, "b"), 13U);
+  EXPECT_EQ(CharacterOf(marked, "cc"), 16U);
+  EXPECT_EQ(CharacterOf(marked, "dd"), 43U);
+  EXPECT_EQ(CharacterOf(marked, "f"), 51U);
+}
+
+TEST(SsmlTest, AReadingOfAnotherLengthDoesNotMoveWhatFollows) {
+  // The alias has as many bytes as what it replaces, with the end of its element.
+  const MarkedText marked = Parse("<speak><sub alias='dddddddd'>é</sub>f</speak>");
+  EXPECT_EQ(CharacterOf(marked, "d"), 29U);
+  EXPECT_EQ(CharacterOf(marked, "f"), 36U);
 }
 
 TEST(SsmlTest, SayAsIsSpokenInWords) {
