@@ -15,6 +15,12 @@ const SAMPLES = {
   zh: "早上好。孩子们在花园里玩耍。",
 };
 
+// By format: a text of its own, in place of a sample of another format.
+const MARKED = {
+  tags: "Ready? [pause:1s] [rate:120%]Go. [rate:default]And here we stop. [pause:500ms] [volume:soft]Very quietly.",
+  ssml: `<speak>\n  Ready? <break time="1s"/>\n  <prosody rate="120%">Go.</prosody>\n  <p>Call <say-as interpret-as="telephone">555-0142</say-as> today.</p>\n</speak>`,
+};
+
 export const player = new Player(changed);
 let voices = [];
 let words = [];          // { start, end, element }, of what is spoken
@@ -44,6 +50,7 @@ function build(format) {
   if (language) body.language = language;
   const speed = Number($("speak-speed").value);
   if (speed !== 1) body.speed = speed;
+  if ($("speak-format").value !== "text") body.text_format = $("speak-format").value;
   body.response_format = format;
   return body;
 }
@@ -95,14 +102,14 @@ function voiceChanged() {
   $("speak-language").value = voice.languages.includes(voice.language) ? voice.language : voice.languages[0] ?? "";
   $("mix").hidden = voices.filter((other) => other.model === voice.model).length < 2;
   $("mix-rows").replaceChildren();
-  languageChanged();
+  takeSample();
 }
 
-function languageChanged() {
+function takeSample() {
   const text = $("speak-text");
   // A text of the user's own stays.
-  if (text.value === "" || Object.values(SAMPLES).includes(text.value))
-    text.value = SAMPLES[$("speak-language").value.split("-")[0]] ?? SAMPLES.en;
+  if (text.value === "" || [...Object.values(SAMPLES), ...Object.values(MARKED)].includes(text.value))
+    text.value = MARKED[$("speak-format").value] ?? SAMPLES[$("speak-language").value.split("-")[0]] ?? SAMPLES.en;
   refreshRequest();
 }
 
@@ -315,7 +322,8 @@ export function start() {
     if (word) player.seek(word.start);
   });
   $("speak-voice").addEventListener("change", voiceChanged);
-  $("speak-language").addEventListener("change", languageChanged);
+  $("speak-language").addEventListener("change", takeSample);
+  $("speak-format").addEventListener("change", takeSample);
   $("mix-add").addEventListener("click", addVoice);
   $("download").addEventListener("click", download);
   for (const id of ["speak-text", "speak-speed", "download-format", "mix-rows"]) $(id).addEventListener("input", refreshRequest);

@@ -59,6 +59,8 @@ TEST(ModelMetricsTest, LabelsAreTheNamesThatTheProtocolUses) {
   EXPECT_EQ(TaskOf(Method::kRivaSynthesizeOnline), models::Task::kSynthesis);
   EXPECT_EQ(TaskOf(Method::kRivaTranslateText), models::Task::kTranslation);
   EXPECT_EQ(ToString(Method::kHttpInfer), "HttpInfer");
+  EXPECT_EQ(ToString(Method::kVllmOmniTextStream), "VllmOmniTextStream");
+  EXPECT_EQ(TaskOf(Method::kElevenLabsTextStream), models::Task::kSynthesis);
   EXPECT_EQ(TaskOf(Method::kHttpInfer), models::Task::kInfer);
   EXPECT_EQ(ToString(Refusal::kQueueFull), "queue_full");
   EXPECT_EQ(ToString(Refusal::kTooMany), "too_many");
