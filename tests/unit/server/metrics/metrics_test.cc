@@ -297,7 +297,7 @@ TEST_F(MetricsTest, SeriesAreFew) {
   metrics_.ForModel("null", models::Task::kInfer);
   for (const char* name : {"en-pt", "pt-en"}) metrics_.ForModel(name, models::Task::kTranslation);
   for (const char* name : {"joe", "kokoro"}) metrics_.ForModel(name, models::Task::kSynthesis);
-  EXPECT_LE(CountSeries(), 690U);
+  EXPECT_LE(CountSeries(), 650U);
   for (size_t m = 0; m < kMethods; ++m) {
     const auto method = static_cast<Method>(m);
     const auto task = TaskOf(method);
@@ -306,7 +306,7 @@ TEST_F(MetricsTest, SeriesAreFew) {
                                                                   : "joe";
     CountOne(*metrics_.ForModel(name, task), method);
   }
-  EXPECT_LE(CountSeries(), 1050U);
+  EXPECT_LE(CountSeries(), 1040U);
 }
 
 TEST_F(MetricsTest, TimesAreToldUpToTheLongestRequest) {
