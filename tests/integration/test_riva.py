@@ -330,6 +330,14 @@ def test_talk_is_told_why_it_gets_no_opus(daemon, bystander):
         assert answer["error"] == "INVALID_ARGUMENT" and "OGGOPUS" in answer["details"]
 
 
+def test_the_clients_dictionary_and_configuration_are_understood(daemon, bystander):
+    """Piper takes no pronunciations, which is said once the list could be read."""
+    answer = client(daemon, "speak", text=TEXT, custom_dictionary={"morning": "mˈɔɹnɪŋ", "you": "ju"})
+    assert answer["error"] == "INVALID_ARGUMENT" and f"'{VOICE}' takes no pronunciations" in answer["details"]
+    answer = client(daemon, "speak", text=TEXT, custom_configuration={"pitch": 2})
+    assert answer["error"] == "INVALID_ARGUMENT" and "'pitch'" in answer["details"]
+
+
 def test_pipecat_speaks_turns_and_interrupts_them(daemon, bystander):
     before = counted(daemon, ONLINE, "CANCELLED")
     turn = client(daemon, "pipecat", text=LONG, interrupt=True)
