@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "models/core/model_info.h"
+#include "server/requests/speech_request.h"
 
 namespace millrace::server {
 
@@ -12,9 +13,9 @@ namespace millrace::server {
 inline constexpr std::string_view kUsualLanguage = "en";
 
 // Returns the language of a text if it is not English, its detection is sure, and a voice of one of
-// the speech models was made for it; else an empty string. Takes at most half a millisecond.
-// Thread-safe.
-std::string OtherSpokenLanguage(std::string_view text,
+// the speech models was made for it; else an empty string. The tags of a text with markup do not
+// count. Takes at most half a millisecond. Thread-safe.
+std::string OtherSpokenLanguage(std::string_view text, SpeechTextFormat format,
                                 std::span<const models::ModelInfo* const> models);
 
 }  // namespace millrace::server

@@ -147,7 +147,7 @@ void OpenAiNames::ChooseModel(SpeechRequest& speech, const Models& models) const
     if (!HasVoiceOfAny(models, voice)) voice.clear();
   }
   if (speech.language.empty() && voice.empty())
-    speech.language = OtherSpokenLanguage(speech.text, infos);
+    speech.language = OtherSpokenLanguage(speech.text, speech.text_format, infos);
   const std::string_view language = speech.language.empty() ? kUsualLanguage : speech.language;
   const models::ModelInfo* chosen = models::ChooseSpeechModel(infos, language, voice);
   if (chosen != nullptr) speech.model = chosen->name;

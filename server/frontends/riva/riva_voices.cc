@@ -87,7 +87,7 @@ absl::Status ChooseRivaVoice(const std::string& name, const Services& services,
   for (const auto& model : models) infos.push_back(&model->info());
   const bool names_none = name.empty();
   if (names_none && request.language.empty())
-    request.language = OtherSpokenLanguage(request.text, infos);
+    request.language = OtherSpokenLanguage(request.text, request.text_format, infos);
   const std::string_view language =
       request.language.empty() ? kUsualLanguage : std::string_view(request.language);
   Choice choice = names_none ? Choice{models::ChooseSpeechModel(infos, language, "")}

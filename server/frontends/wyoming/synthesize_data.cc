@@ -64,8 +64,9 @@ absl::Status ChooseVoice(const WantedVoice& wanted,
                          const std::vector<const models::ModelInfo*>& voices, std::string_view text,
                          SpeechRequest& request) {
   if (wanted.name.empty()) {
-    request.language =
-        wanted.language.empty() ? OtherSpokenLanguage(text, voices) : wanted.language;
+    request.language = wanted.language.empty()
+                           ? OtherSpokenLanguage(text, request.text_format, voices)
+                           : wanted.language;
     const std::string_view language =
         request.language.empty() ? kUsualLanguage : std::string_view(request.language);
     request.model = models::ChooseSpeechModel(voices, language, "")->name;

@@ -263,8 +263,8 @@ TEST_F(MetricsTest, AModelHasTheSeriesOfItsTaskAlone) {
   EXPECT_EQ(Matches(page, "method=\"([A-Za-z]+)\",model=\"voice\"", 1),
             (std::set<std::string>{"Synthesize", "StreamSynthesize", "SynthesizeTextStream",
                                    "HttpSpeech", "WyomingSpeech", "WyomingTextStream",
-                                   "RivaSynthesize", "RivaSynthesizeOnline",
-                                   "ElevenLabsTextStream", "VllmOmniTextStream"}));
+                                   "RivaSynthesize", "RivaSynthesizeOnline", "ElevenLabsTextStream",
+                                   "VllmOmniTextStream"}));
   EXPECT_THAT(page, HasSubstr("millrace_audio_seconds_total{model=\"voice\"} 0\n"));
   EXPECT_THAT(page, Not(HasSubstr("millrace_tokens_total{")));
   // Another version of it may do something else.

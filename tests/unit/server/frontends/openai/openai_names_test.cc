@@ -45,9 +45,11 @@ class OpenAiNamesTest : public ::testing::Test {
   // "model voice" of what speaks.
   std::string Resolved(const VoiceAliases& aliases, const std::string& model,
                        const std::string& voice, const std::string& language = "",
-                       const std::string& text = "") {
+                       const std::string& text = "",
+                       SpeechTextFormat format = SpeechTextFormat::kPlain) {
     SpeechRequest speech;
     speech.text = text;
+    speech.text_format = format;
     speech.model = model;
     speech.voice = voice;
     speech.language = language;
@@ -83,6 +85,21 @@ TEST_F(OpenAiNamesTest, WithoutALanguageItIsThatOfTheText) {
   for (const char* text : {"Hello.", "Done", "Yes", "OK Computer", "Pizza Margherita",
                            "Bonjour tout le monde, comment allez-vous?"})
     EXPECT_EQ(Resolved(kAuto, "tts-1", "alloy", "", text), "piper joe") << text;
+}
+
+TEST_F(OpenAiNamesTest, TagsDoNotHideTheLanguageOfTheText) {
+  MILLRACE_NEEDS(models::CanDetectLanguages(), "this build detects no languages");
+  AddPiper();
+  AddKokoro();
+  EXPECT_EQ(Resolved(kAuto, "tts-1", "alloy", "",
+                     "<speak><prosody rate=\"slow\" volume=\"loud\">Buenos días a todos, <break "
+                     "strength=\"medium\"/>¿cómo están?</prosody></speak>",
+                     SpeechTextFormat::kSsml),
+            "kokoro ef");
+  EXPECT_EQ(Resolved(kAuto, "tts-1", "alloy", "",
+                     "Buenos días [rate:slow][volume:loud]a todos, [pause:2s]¿cómo están? [",
+                     SpeechTextFormat::kTags),
+            "kokoro ef");
 }
 
 TEST_F(OpenAiNamesTest, AnAliasIsAVoiceForTheLanguage) {
