@@ -192,14 +192,11 @@ class Server {
                               .cors_origins = config_.cors_origins});
       AddKServeRoutes(*http_, status_, keys_.get());
       const auto started = [this] { return started_.load(); };
-      WebSocketServer::Options web_socket_options;
-      web_socket_options.connection.stall_timeout = config_.write_stall_timeout;
-      web_sockets_ = std::make_unique<WebSocketServer>(web_socket_options);
-      if (absl::Status status = web_sockets_->Start(); !status.ok()) return status;
+      if (absl::Status status = web_sockets_.Start(); !status.ok()) return status;
       const SharedPathHandler elevenlabs_models =
-          AddElevenLabsRoutes(*http_, *web_sockets_, *services_,
+          AddElevenLabsRoutes(*http_, web_sockets_, *services_,
                               {.voice_aliases = config_.voice_aliases, .started = started});
-      AddVllmOmniRoutes(*http_, *web_sockets_, *services_,
+      AddVllmOmniRoutes(*http_, web_sockets_, *services_,
                         {.voice_aliases = config_.voice_aliases, .started = started});
       AddOpenAiRoutes(*http_, *services_,
                       {.voice_aliases = config_.voice_aliases,
@@ -293,7 +290,7 @@ class Server {
       shutdown_.WaitUnlessForced(config_.drain_delay);
     }
     admission_.Close();
-    if (web_sockets_ != nullptr) web_sockets_->Drain();
+    web_sockets_.Drain();
     if (grpc_ != nullptr) WaitUntilEmpty(config_.drain_timeout);
     unfinished_ = admission_.in_flight();
     main_loop_.CloseTasks();
@@ -312,7 +309,7 @@ class Server {
     housekeeping_.reset();
     if (executor_ != nullptr) executor_->Join();
     if (http_ != nullptr) http_->Stop();
-    if (web_sockets_ != nullptr) web_sockets_->Stop();
+    web_sockets_.Stop();
     if (wyoming_ != nullptr) wyoming_->Stop();
     logging::Info("stopped", {{"unfinished", unfinished_}});
   }
@@ -338,6 +335,8 @@ class Server {
                             .resets = connections.resets,
                             .control_frames = connections.control_frames};
     snapshot.incomplete_calls_refused_total = connections.incomplete_calls;
+    snapshot.web_sockets = {.open = web_sockets_.open(),
+                            .opened_total = web_sockets_.opened_total()};
     return snapshot;
   }
 
@@ -406,7 +405,7 @@ class Server {
   std::atomic<bool> started_{false};
   std::optional<StepTimeline> steps_;  // none without a console
   std::unique_ptr<HttpServer> metrics_http_;
-  std::unique_ptr<WebSocketServer> web_sockets_;
+  WebSocketServer web_sockets_{{.connection = {.stall_timeout = config_.write_stall_timeout}}};
   std::unique_ptr<HttpServer> http_;
   std::unique_ptr<WyomingServer> wyoming_;
   std::unique_ptr<ThreadExecutor> executor_;

@@ -157,6 +157,8 @@ def build() -> dict:
                                           (f"sum(millrace_permits_in_use{ONE})", "permits in use"),
                                           (f"sum(millrace_permits{ONE})", "permits")], "none")
 
+    board.graph("WebSockets", [(f"sum(millrace_websockets{ONE})", "open"),
+                               (f"rate(millrace_websockets_opened_total{ONE}[$__rate_interval])", "opened a second")], "none")
     board.graph("gRPC connections", [(f"sum(millrace_connections{ONE})", "open"),
                                      (f"sum by (reason) (increase(millrace_connections_closed_total{ONE}[$__rate_interval]))",
                                       "closed: {{reason}}"),

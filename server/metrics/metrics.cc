@@ -169,6 +169,10 @@ class Metrics::SnapshotCollector final : public prometheus::Collectable {
         "millrace_incomplete_calls_refused_total",
         "gRPC calls that were refused because too many waited for requests that did not arrive.",
         static_cast<double>(s.incomplete_calls_refused_total));
+    gauge("millrace_websockets", "WebSockets that are open.",
+          static_cast<double>(s.web_sockets.open));
+    counter("millrace_websockets_opened_total", "WebSockets that were opened.",
+            static_cast<double>(s.web_sockets.opened_total));
 
     MetricFamily depth{
         "millrace_queue_depth", "Requests that wait in the model's queue.", MetricType::Gauge, {}};

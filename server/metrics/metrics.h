@@ -63,6 +63,11 @@ struct Snapshot {
   };
   Connections connections = {};
   uint64_t incomplete_calls_refused_total = 0;
+  struct WebSockets {
+    size_t open = 0;
+    uint64_t opened_total = 0;
+  };
+  WebSockets web_sockets = {};
 };
 
 // The labels of millrace_build_info.

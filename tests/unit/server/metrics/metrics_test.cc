@@ -41,6 +41,7 @@ Snapshot Everything() {
                    .resets = 19,
                    .control_frames = 20};
   s.incomplete_calls_refused_total = 21;
+  s.web_sockets = {.open = 22, .opened_total = 23};
   s.shapes = {.compiled = 11, .eager = 12, .refused_frozen = 13, .refused_limit = 14};
   s.worker_caches = {{0, 31, 32, 33, 34}, {2, 41, 42, 43, 44}};
   return s;
@@ -189,6 +190,8 @@ TEST_F(MetricsTest, GaugesShowTheSnapshotOfTheScrape) {
         "millrace_connections_closed_total{reason=\"headers\"} 18\n",
         "millrace_connections_closed_total{reason=\"resets\"} 19\n",
         "millrace_connections_closed_total{reason=\"control_frames\"} 20\n",
+        "millrace_websockets 22\n",
+        "millrace_websockets_opened_total 23\n",
         "millrace_incomplete_calls_refused_total 21\n",
         "millrace_queue_depth{model=\"null\"} 7\n",
         "millrace_queue_depth{model=\"joe\"} 0\n",
@@ -297,7 +300,7 @@ TEST_F(MetricsTest, SeriesAreFew) {
   metrics_.ForModel("null", models::Task::kInfer);
   for (const char* name : {"en-pt", "pt-en"}) metrics_.ForModel(name, models::Task::kTranslation);
   for (const char* name : {"joe", "kokoro"}) metrics_.ForModel(name, models::Task::kSynthesis);
-  EXPECT_LE(CountSeries(), 650U);
+  EXPECT_LE(CountSeries(), 652U);
   for (size_t m = 0; m < kMethods; ++m) {
     const auto method = static_cast<Method>(m);
     const auto task = TaskOf(method);
@@ -306,7 +309,7 @@ TEST_F(MetricsTest, SeriesAreFew) {
                                                                   : "joe";
     CountOne(*metrics_.ForModel(name, task), method);
   }
-  EXPECT_LE(CountSeries(), 1040U);
+  EXPECT_LE(CountSeries(), 1042U);
 }
 
 TEST_F(MetricsTest, TimesAreToldUpToTheLongestRequest) {
