@@ -20,13 +20,17 @@ constexpr std::pair<std::string_view, std::string_view> kNames[] = {
 
 }  // namespace
 
+std::string LibreTranslateMessage(const absl::Status& status) {
+  return MessageWithNames(status, kNames);
+}
+
 void SendStatus(httplib::Response& response, const absl::Status& status) {
   int code = HttpStatusOf(status);
   if (code == 401) code = 403;
   if (code == 404) code = 400;
   if (const int seconds = RetryAfterSeconds(status); seconds > 0)
     response.set_header("Retry-After", StrCat(seconds));
-  SendError(response, code, MessageWithNames(status, kNames));
+  SendError(response, code, LibreTranslateMessage(status));
 }
 
 void SendJson(httplib::Response& response, const std::string& body) {

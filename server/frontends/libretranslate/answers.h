@@ -13,6 +13,8 @@ struct Response;
 
 namespace millrace::server {
 
+// Returns the message of an error with LibreTranslate's names of the members.
+std::string LibreTranslateMessage(const absl::Status& status);
 // Answers with an error as LibreTranslate does: it calls the text q, and knows neither 401 nor 404.
 void SendStatus(httplib::Response& response, const absl::Status& status);
 void SendJson(httplib::Response& response, const std::string& body);

@@ -59,7 +59,7 @@ class LibreTranslateRoutes {
              [wanted](HttpTranslator::Result result) {
                return TranslateBody(*wanted, result.texts, std::move(result.translations));
              },
-         .message = [](const absl::Status& error) { return MessageWithNames(error, kNames); }});
+         .message = LibreTranslateMessage});
     if (!status.ok()) SendStatus(response, status);
   }
 
