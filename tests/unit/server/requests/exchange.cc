@@ -11,9 +11,10 @@
 
 #include "millrace/v1/synthesis.pb.h"
 #include "millrace/v1/translation.pb.h"
+#include "server/frontends/http/speech_reply.h"
 #include "server/frontends/http/translate_reply.h"
 #include "server/frontends/kserve/rest_infer_reply.h"
-#include "server/frontends/openai/speech_reply.h"
+#include "server/frontends/openai/speech_framing.h"
 #include "server/frontends/wyoming/synthesis_reply.h"
 #include "server/requests/speech_request.h"
 #include "server/requests/translation_request.h"
@@ -155,9 +156,11 @@ class HttpSpeech final : public HttpExchange {
     request.model = "m";
     request.text = "One.";
     request.format = models::AudioFormat::kPcmS16;
+    const auto framing = kind_.sends_events ? SpeechFraming::kEvents : SpeechFraming::kAudio;
+    auto framer = std::make_unique<OpenAiFramer>(framing, request.format, request.text.size());
     reply_->Start(MakeSpeechWork(std::move(request), models::AudioContainer::kStream,
                                  kMaxStreamCharacters, services_),
-                  kind_.sends_events ? SpeechFraming::kEvents : SpeechFraming::kAudio);
+                  std::move(framer));
   }
 
  private:
