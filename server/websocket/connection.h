@@ -17,7 +17,7 @@ namespace millrace {
 class WebSocketConnection {
  public:
   struct Options {
-    WebSocketFrames::Limits limits;
+    WebSocketFrames::Limits limits = {};
     Duration ping_interval = std::chrono::seconds(20);  // of silence, then until an answer
     Duration stall_timeout = std::chrono::seconds(30);  // of a client's reading
     Duration close_timeout = std::chrono::seconds(2);   // until a client confirms a close

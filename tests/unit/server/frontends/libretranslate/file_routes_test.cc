@@ -14,7 +14,8 @@
 #include "server/security/api_key_store.h"
 #include "tests/fakes/joining_thread.h"
 #include "tests/fakes/temporary_folder.h"
-#include "tests/unit/server/frontends/test_server.h"
+#include "tests/unit/server/requests/test_backend.h"
+#include "tests/unit/server/requests/test_models.h"
 
 namespace millrace::server {
 namespace {
@@ -38,24 +39,26 @@ void Quote(models::Request& request) {
 
 class FileRoutesTest : public ::testing::Test {
  protected:
-  void Serve(HttpTranslator::Options options = {}, TestServer::Options server = {},
+  void Serve(HttpTranslator::Options options = {}, TestBackend::Options server = {},
              const testing::ModelHooks& hooks = {.complete = Quote}, int max_files = 8) {
-    server_ = std::make_unique<TestServer>(server);
+    backend_ = std::make_unique<TestBackend>(server);
     HttpServer::Options http;
     http.address = "127.0.0.1:0";
     http.max_body_bytes = 1'000;
     http_ = std::make_unique<HttpServer>(http);
     AddLibreTranslateFileRoutes(
-        *http_, server_->services(),
-        std::make_shared<HttpTranslator>(server_->services(), std::move(options)), max_files);
+        *http_, backend_->services(),
+        std::make_shared<HttpTranslator>(backend_->services(), std::move(options)), max_files);
     ASSERT_TRUE(http_->Start().ok());
-    server_->Add(TranslatorInfo("en-pt", "en", "pt"), hooks);
+    backend_->Add(TranslatorInfo("en-pt", "en", "pt"), hooks);
     client_ = std::make_unique<httplib::Client>("127.0.0.1", http_->port());
   }
   void TearDown() override {
     client_.reset();
-    if (server_ != nullptr) server_->Stop();
-    if (http_ != nullptr) http_->Stop();
+    if (backend_ == nullptr) return;
+    backend_->CloseScheduler();
+    backend_->JoinWorkers();
+    http_->Stop();
   }
 
   static httplib::MultipartFormDataItems Form(const std::string& name, const std::string& bytes) {
@@ -81,7 +84,7 @@ class FileRoutesTest : public ::testing::Test {
     return {result->status, json::parse(result->body)};
   }
 
-  std::unique_ptr<TestServer> server_;
+  std::unique_ptr<TestBackend> backend_;
   std::unique_ptr<HttpServer> http_;
   std::unique_ptr<httplib::Client> client_;
 };

@@ -239,14 +239,14 @@ TEST_F(LibreTranslateRoutesTest, AStreamHasThePiecesAndThenTheAnswer) {
   Gate gate;
   models::ModelInfo info = TranslatorInfo("en-pt", "en", "pt");
   info.translation().max_hypotheses = 2;
-  server_->Add(info, {.complete = [&gate](models::Request& request) {
-                 request.Emit(models::TranslateOutput{.text = "um ", .sentence_finished = false});
-                 gate.Pass();
-                 models::TranslateOutput rest{.text = "dois", .text_finished = true};
-                 rest.alternatives.push_back({"tres", 0});
-                 request.Emit(std::move(rest));
-                 request.Finish(absl::OkStatus());
-               }});
+  backend_->Add(info, {.complete = [&gate](models::Request& request) {
+                  request.Emit(models::TranslateOutput{.text = "um ", .sentence_finished = false});
+                  gate.Pass();
+                  models::TranslateOutput rest{.text = "dois", .text_finished = true};
+                  rest.alternatives.push_back({"tres", 0});
+                  request.Emit(std::move(rest));
+                  request.Finish(absl::OkStatus());
+                }});
   const json body = {{"q", "a"}, {"source", "en"}, {"target", "pt"}, {"alternatives", 1}};
   httplib::Request request;
   request.method = "POST";
@@ -273,7 +273,7 @@ TEST_F(LibreTranslateRoutesTest, AStreamHasThePiecesAndThenTheAnswer) {
   EXPECT_EQ(events[2], json::parse(R"({"type": "translation.done", "answer":
                                        {"translatedText": "um dois", "alternatives": ["tres"]}})"));
   Await(
-      [&] { return server_->Count("en-pt", Method::kHttpTranslate, absl::StatusCode::kOk) == 1; });
+      [&] { return backend_->Count("en-pt", Method::kHttpTranslate, absl::StatusCode::kOk) == 1; });
 }
 
 TEST_F(LibreTranslateRoutesTest, AStreamThatIsRefusedIsAnError) {
@@ -286,10 +286,10 @@ TEST_F(LibreTranslateRoutesTest, AStreamThatIsRefusedIsAnError) {
 
 TEST_F(LibreTranslateRoutesTest, AStreamThatFailsHalfwayEndsWithTheError) {
   Serve();
-  server_->Add(TranslatorInfo("en-pt", "en", "pt"), {.complete = [](models::Request& request) {
-                 request.Emit(models::TranslateOutput{.text = "um"});
-                 request.Finish(absl::InternalError("it broke"));
-               }});
+  backend_->Add(TranslatorInfo("en-pt", "en", "pt"), {.complete = [](models::Request& request) {
+                  request.Emit(models::TranslateOutput{.text = "um"});
+                  request.Finish(absl::InternalError("it broke"));
+                }});
   httplib::Client client("127.0.0.1", http_->port());
   const json body = {{"q", "a"}, {"source", "en"}, {"target", "pt"}};
   const auto answer = client.Post("/translate/stream", body.dump(), "application/json");
@@ -303,9 +303,9 @@ TEST_F(LibreTranslateRoutesTest, AStreamThatFailsHalfwayEndsWithTheError) {
 TEST_F(LibreTranslateRoutesTest, AStreamWhoseClientLeavesIsCancelled) {
   Serve();
   // It never ends by itself.
-  server_->Add(TranslatorInfo("en-pt", "en", "pt"), {.complete = [](models::Request& request) {
-                 request.Emit(models::TranslateOutput{.text = "um ", .sentence_finished = false});
-               }});
+  backend_->Add(TranslatorInfo("en-pt", "en", "pt"), {.complete = [](models::Request& request) {
+                  request.Emit(models::TranslateOutput{.text = "um ", .sentence_finished = false});
+                }});
   const json body = {{"q", "a"}, {"source", "en"}, {"target", "pt"}};
   httplib::Request request;
   request.method = "POST";
@@ -318,9 +318,9 @@ TEST_F(LibreTranslateRoutesTest, AStreamWhoseClientLeavesIsCancelled) {
     EXPECT_FALSE(client.send(request));
   }
   Await([&] {
-    return server_->Count("en-pt", Method::kHttpTranslate, absl::StatusCode::kCancelled) == 1;
+    return backend_->Count("en-pt", Method::kHttpTranslate, absl::StatusCode::kCancelled) == 1;
   });
-  Await([&] { return server_->admission.in_flight() == 0; });
+  Await([&] { return backend_->admission.in_flight() == 0; });
 }
 
 TEST_F(LibreTranslateRoutesTest, ATextThatNeedsNoModelIsInTheEndOfTheStream) {

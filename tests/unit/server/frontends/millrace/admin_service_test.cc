@@ -9,6 +9,7 @@
 
 #include "millrace/v1/admin.grpc.pb.h"
 #include "mps_runtime/runtime.h"
+#include "server/control/load_queue.h"
 #include "server/control/server_status.h"
 #include "server/rpc/rpc_server.h"
 #include "tests/fakes/joining_thread.h"
@@ -68,7 +69,8 @@ class AdminServiceTest : public RepositoryTest {
                      .models = directory_,
                      .streams = streams_,
                      .no_model_metrics = *no_model_metrics_};
-  AdminService service_{services_, *manager_, status_, main_loop_};
+  LoadQueue loads_{main_loop_, [this](std::string_view model) { return manager_->Load(model); }};
+  AdminService service_{services_, *manager_, status_, loads_};
   std::unique_ptr<RpcServer> server_;
   std::unique_ptr<v1::AdminService::Stub> stub_;
 };
