@@ -20,15 +20,10 @@
 #include "server/http2/connection_guard.h"
 #include "server/logging/logging.h"
 #include "server/net/address_policy.h"
+#include "server/sockets/nonblocking.h"
 
 namespace millrace::server {
 namespace {
-
-#ifdef POLLRDHUP
-constexpr short kClosed = POLLRDHUP;  // POLLHUP and POLLERR are always reported
-#else
-constexpr short kClosed = 0;
-#endif
 
 constexpr int kAcceptPauseMs = 100;
 
@@ -138,7 +133,7 @@ void ConnectionListener::Run(const Handler& handler) {
     waits_.assign({{.fd = stop_pipe_[0], .events = POLLIN, .revents = 0},
                    {.fd = pause ? -1 : fd_, .events = POLLIN, .revents = 0}});
     for (const OpenConnection& one : open_)
-      waits_.push_back({.fd = one.fd, .events = kClosed, .revents = 0});
+      waits_.push_back({.fd = one.fd, .events = kPollClosed, .revents = 0});
     const int pause_ms = pause ? kAcceptPauseMs : -1;
     const int wait_ms = next_turn < 0 || pause_ms < 0 ? std::max(next_turn, pause_ms)
                                                       : std::min(next_turn, pause_ms);

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <utility>
 
+#include "server/sockets/nonblocking.h"
 #include "server/sockets/socket_address.h"
 
 namespace millrace {
@@ -21,19 +22,6 @@ constexpr milliseconds kSlice{50};
 // The time that sending an answer may still take once the server stops.
 constexpr milliseconds kStopGrace{1000};
 constexpr size_t kReceivedAtOnce = 4096;
-
-#ifdef MSG_NOSIGNAL
-constexpr int kSendFlags = MSG_NOSIGNAL | MSG_DONTWAIT;
-#else
-constexpr int kSendFlags = MSG_DONTWAIT;  // the library ignores SIGPIPE
-#endif
-
-// Also behind bytes that nobody has read; elsewhere only an empty buffer shows the end.
-#ifdef POLLRDHUP
-constexpr short kClosed = POLLRDHUP;
-#else
-constexpr short kClosed = 0;
-#endif
 
 void Name(std::optional<HostPort> address, std::string& ip, int& port) {
   if (!address) return;
@@ -79,14 +67,14 @@ ssize_t BoundedStream::Fill() {
     const ssize_t count = recv(socket_, received_.data(), received_.size(), MSG_DONTWAIT);
     next_ = 0;
     received_.resize(count > 0 ? static_cast<size_t>(count) : 0);
-    if (count < 0 && (errno == EINTR || errno == EAGAIN || errno == EWOULDBLOCK)) continue;
+    if (count < 0 && WouldBlock()) continue;
     return count;
   }
 }
 
 bool BoundedStream::ClientGone() const {
-  pollfd look = {.fd = socket_, .events = kClosed, .revents = 0};
-  if (poll(&look, 1, 0) > 0 && (look.revents & (kClosed | POLLERR | POLLHUP)) != 0) return true;
+  pollfd look = {.fd = socket_, .events = kPollClosed, .revents = 0};
+  if (poll(&look, 1, 0) > 0 && (look.revents & (kPollClosed | POLLERR | POLLHUP)) != 0) return true;
   char byte = 0;
   return recv(socket_, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
 }

@@ -5,12 +5,12 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <exception>
 #include <utility>
 
 #include "models/core/strings.h"
 #include "server/http/request_head.h"
+#include "server/sockets/nonblocking.h"
 
 namespace millrace {
 namespace {
@@ -24,12 +24,6 @@ using Stage = Connection::Stage;
 // How long a client that was refused may take to stop sending.
 constexpr milliseconds kLinger{1000};
 constexpr size_t kReceivedAtOnce = 4096;
-
-#ifdef MSG_NOSIGNAL
-constexpr int kSendFlags = MSG_NOSIGNAL | MSG_DONTWAIT;
-#else
-constexpr int kSendFlags = MSG_DONTWAIT;
-#endif
 
 void Enter(Connection& connection, Stage stage) {
   connection.stage = stage;
@@ -224,7 +218,7 @@ void ConnectionPoller::Receive(size_t index) {
 void ConnectionPoller::ReceiveFrom(std::unique_ptr<Connection>& connection) {
   char bytes[kReceivedAtOnce];
   const ssize_t count = recv(connection->descriptor, bytes, sizeof(bytes), MSG_DONTWAIT);
-  if (count < 0 && (errno == EINTR || errno == EAGAIN || errno == EWOULDBLOCK)) return;
+  if (count < 0 && WouldBlock()) return;
   if (count <= 0) return connection.reset();
   if (connection->stage == Stage::kLinger) return;
   if (connection->stage == Stage::kIdle) Enter(*connection, Stage::kHead);

@@ -4,7 +4,6 @@
 #include <sys/socket.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstdint>
 #include <exception>
 #include <utility>
@@ -13,6 +12,7 @@
 #include "models/core/strings.h"
 #include "server/http/connection.h"
 #include "server/logging/logging.h"
+#include "server/sockets/nonblocking.h"
 #include "server/websocket/handshake.h"
 
 namespace millrace {
@@ -24,21 +24,6 @@ using std::chrono::milliseconds;
 constexpr milliseconds kStopGrace{1000};
 // From one connection, before others have their turn.
 constexpr size_t kReceivedAtOnce = size_t{16} << 10;
-
-#ifdef MSG_NOSIGNAL
-constexpr int kSendFlags = MSG_NOSIGNAL | MSG_DONTWAIT;
-#else
-constexpr int kSendFlags = MSG_DONTWAIT;
-#endif
-
-// Shows a client that has closed its end behind bytes that are not read yet.
-#ifdef POLLRDHUP
-constexpr short kClosed = POLLRDHUP;
-#else
-constexpr short kClosed = 0;
-#endif
-
-bool WouldBlock() { return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR; }
 
 }  // namespace
 
@@ -59,7 +44,7 @@ struct WebSocketServer::Peer {
 
   int descriptor() const { return socket->descriptor; }
   short WantedEvents() const {
-    short events = web_socket->wants_bytes() ? POLLIN : kClosed;
+    short events = web_socket->wants_bytes() ? POLLIN : kPollClosed;
     if (!web_socket->unsent().empty()) events |= POLLOUT;
     return events;
   }
@@ -252,7 +237,7 @@ bool WebSocketServer::Serve(Peer& peer, short events) {
   bool client_is_there = (events & (POLLERR | POLLNVAL)) == 0;
   if (client_is_there && (events & (POLLIN | POLLHUP)) != 0 && peer.web_socket->wants_bytes())
     client_is_there = peer.Receive();
-  else if ((events & (POLLHUP | kClosed)) != 0)
+  else if ((events & (POLLHUP | kPollClosed)) != 0)
     client_is_there = false;
   if (!client_is_there) return false;
   peer.web_socket->Advance();

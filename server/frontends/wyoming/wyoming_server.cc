@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstdint>
 #include <exception>
 #include <optional>
@@ -16,6 +15,7 @@
 #include "server/frontends/wyoming/voice_list.h"
 #include "server/logging/logging.h"
 #include "server/net/address_policy.h"
+#include "server/sockets/nonblocking.h"
 #include "server/sockets/socket_address.h"
 
 namespace millrace::server {
@@ -29,19 +29,6 @@ constexpr milliseconds kLinger{1000};
 // From one connection, before others have their turn.
 constexpr size_t kReceivedAtOnce = size_t{16} << 10;
 
-#ifdef MSG_NOSIGNAL
-constexpr int kSendFlags = MSG_NOSIGNAL | MSG_DONTWAIT;
-#else
-constexpr int kSendFlags = MSG_DONTWAIT;
-#endif
-
-// Shows a client that has closed its end behind bytes that are not read yet.
-#ifdef POLLRDHUP
-constexpr short kClosed = POLLRDHUP;
-#else
-constexpr short kClosed = 0;
-#endif
-
 // An address that cannot be parsed is left for the listening socket to refuse.
 Acceptor::Options OptionsOfAcceptor(const WyomingServer::Options& options) {
   const absl::StatusOr<HostPort> address = ParseHostPort(options.address);
@@ -50,8 +37,6 @@ Acceptor::Options OptionsOfAcceptor(const WyomingServer::Options& options) {
           .port = address.ok() ? address->port : 0,
           .retry = options.accept_retry};
 }
-
-bool WouldBlock() { return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR; }
 
 }  // namespace
 
@@ -66,7 +51,7 @@ struct WyomingServer::Connection {
   bool lingers() const { return linger_end != TimePoint::max(); }
   short WantedEvents() const {
     if (lingers()) return POLLIN;
-    short events = session.wants_bytes() ? POLLIN : kClosed;
+    short events = session.wants_bytes() ? POLLIN : kPollClosed;
     if (!session.unsent().empty()) events |= POLLOUT;
     return events;
   }
@@ -188,7 +173,7 @@ bool WyomingServer::Serve(Connection& connection, short events) {
   bool client_is_there = (events & (POLLERR | POLLNVAL)) == 0;
   if (client_is_there && (events & (POLLIN | POLLHUP)) != 0 && session.wants_bytes())
     client_is_there = connection.Receive();
-  else if ((events & (POLLHUP | kClosed)) != 0)
+  else if ((events & (POLLHUP | kPollClosed)) != 0)
     client_is_there = false;
   // Also for one that only ends its own side, and counts as gone: what is ready is sent.
   session.Advance();
