@@ -142,7 +142,7 @@ def test_http_model_ready(daemon):
     assert daemon.http(f"/v2/models/{NULL}/versions/1/ready")[0] == 200
 
 
-@pytest.mark.parametrize("path", ["/v2/models/nobody", "/v2/models/nobody/ready", f"/v2/models/{NULL}/versions/2", "/v2/nothing", "/",
+@pytest.mark.parametrize("path", ["/v2/models/nobody", "/v2/models/nobody/ready", f"/v2/models/{NULL}/versions/2", "/v2/nothing", "/nothing",
                                   "/v2/models/../../etc/passwd", "/v2/models/%2e%2e%2fnull", "/v2/models/..%2f..%2fetc%2fpasswd"])
 def test_http_unknown_path_is_404_with_a_message(daemon, bystander, path):
     status, body = daemon.http(path)
@@ -234,7 +234,7 @@ def test_series_are_those_of_what_the_models_do(daemon):
     metrics = daemon.metrics()
     kinds = {NULL: {"ModelInfer", "HttpInfer"}, EN_PT: {"Translate", "StreamTranslate", "HttpTranslate", "RivaTranslateText"},
              VOICE: {"Synthesize", "StreamSynthesize", "SynthesizeTextStream", "HttpSpeech", "WyomingSpeech", "WyomingTextStream",
-                     "RivaSynthesize", "RivaSynthesizeOnline"}}
+                     "RivaSynthesize", "RivaSynthesizeOnline", "ElevenLabsTextStream", "VllmOmniTextStream"}}
     for model, methods in kinds.items():
         counted = metrics.matching("millrace_requests_total", model=model)
         assert {labels["method"] for labels, _ in counted} == methods

@@ -135,10 +135,11 @@ function addVoice() {
 const decode = (text) => Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
 
 async function speak() {
+  const voice = chosenVoice();
+  if (!voice) return;  // the voices are not known yet
   if (!$("speak-text").value.trim()) return $("speak-text").focus();
   stop();
   const mine = controller = new AbortController();
-  const voice = chosenVoice();
   spoken = build("pcm");
   const body = { ...spoken, sample_rate: voice.sample_rate, stream_format: "sse", timestamps: ["word"] };
   player.reset(voice.sample_rate);
