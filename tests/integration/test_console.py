@@ -70,7 +70,7 @@ def open_page(browser):
     errors = []
     strangers = []
 
-    def opened(daemon, tab="speak", **options) -> Page:
+    def opened(daemon, tab="speak", prepare=None, **options) -> Page:
         context = browser.new_context(accept_downloads=True, **options)
         contexts.append(context)
         page = context.new_page()
@@ -78,6 +78,8 @@ def open_page(browser):
         page.on("console", lambda message: errors.append(message.text) if "Content Security Policy" in message.text else None)
         page.on("request", lambda request: strangers.append(request.url)
                 if not request.url.startswith((url_of(daemon) + "/", "data:", "blob:" + url_of(daemon))) else None)
+        if prepare is not None:
+            prepare(page)
         page.goto(f"{url_of(daemon)}/#/{tab}")
         return page
     yield opened
@@ -199,6 +201,16 @@ def test_speech_is_stopped(daemon, open_page):
     expect(page.locator("#speak-stop")).to_be_disabled()
     eventually("silence", lambda: level(page) < 1e-6)
     daemon.wait_until_idle()
+
+
+def test_nothing_is_spoken_before_the_voices_are_known(daemon, open_page):
+    held = []
+    page = open_page(daemon, prepare=lambda page: page.route("**/v1/audio/voices", lambda route: held.append(route)))
+    page.locator("#speak-text").fill("Too early.")
+    page.keyboard.press("Control+Enter")
+    eventually("a request for the voices", lambda: held)
+    expect(page.locator("#speak-go")).to_be_disabled()
+    expect(page.locator("#speak-state")).to_have_text("Nothing has been spoken yet.")
 
 
 def test_a_refused_request_says_why(daemon, open_page):
