@@ -203,6 +203,19 @@ def test_speech_is_stopped(daemon, open_page):
     daemon.wait_until_idle()
 
 
+def test_markup_is_spoken_and_refused_by_its_place(daemon, open_page):
+    page = open_page(daemon)
+    expect(page.locator("#speak-go")).to_be_enabled()
+    page.locator("#speak-format").select_option("ssml")
+    expect(page.locator("#speak-text")).to_have_value(re.compile("<speak>.*<break", re.DOTALL))  # a sample in place of the other
+    page.locator("#speak-go").click()
+    eventually("sound in the analyser", lambda: level(page) > 0.01)
+    expect(page.locator(".word", has_text="555-0142")).to_have_count(1)
+    expect(page.locator("#speak-snippet pre")).to_contain_text('"text_format": "ssml"')
+    speak(page, "<speak>Hello <blink>there</blink></speak>")
+    expect(page.locator("#speak-error")).to_contain_text("line 1, column 14: the element 'blink' is not supported")
+
+
 def test_nothing_is_spoken_before_the_voices_are_known(daemon, open_page):
     held = []
     page = open_page(daemon, prepare=lambda page: page.route("**/v1/audio/voices", lambda route: held.append(route)))
