@@ -7,7 +7,7 @@
 
 namespace millrace {
 
-// What differs between systems for sockets that a thread polls and never waits for.
+// Systems differ in these, for sockets that a thread polls and never waits for.
 
 // Flags of send().
 #ifdef MSG_NOSIGNAL
