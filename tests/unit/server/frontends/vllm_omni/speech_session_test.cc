@@ -61,14 +61,14 @@ class SpeechSessionTest : public ::testing::Test {
         session.OnAllSent();
         if (message->binary) return std::to_string(message->data.size()) + " bytes";
         const json event = json::parse(message->data);
-        const std::string type = event["type"];
-        if (type == "error") return "error " + event["message"].get<std::string>();
-        std::string text = type + " " + event["utterance_index"].dump();
+        const std::string type = event.at("type");
+        if (type == "error") return "error " + event.at("message").get<std::string>();
+        std::string text = type + " " + event.at("utterance_index").dump();
         if (event.contains("sentence_index")) text += " " + event["sentence_index"].dump();
         if (event.contains("sentence_text"))
           text += " " + event["sentence_text"].get<std::string>();
         if (event.contains("total_bytes")) text += " " + event["total_bytes"].dump();
-        if (event["error"] == true) text += " failed";
+        if (event.value("error", false)) text += " failed";
         if (event.contains("total_sentences")) text += " " + event["total_sentences"].dump();
         return text;
       }
