@@ -258,7 +258,7 @@ def test_a_flood_of_text_is_read_no_faster_than_it_is_spoken(daemon, bystander):
             pass
     # The second means that the next sentences would not be spoken in time.
     assert raised.value.code().name in {"DEADLINE_EXCEEDED", "RESOURCE_EXHAUSTED"}
-    assert len(sent) < 500
+    assert len(sent) < 2_000   # gRPC's window holds some 4 MiB, or 950 messages, of a client that it knows to be fast
     daemon.wait_until_idle()
 
 
