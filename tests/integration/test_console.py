@@ -4,6 +4,7 @@ import contextlib
 import gzip
 import http.client
 import io
+import os
 import re
 import shutil
 import sys
@@ -22,7 +23,8 @@ sys.path.insert(0, str(ROOT / "tests" / "load"))
 import console_page  # noqa: E402
 
 CHROMIUM = shutil.which("chromium")
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed")
+# `make deps` installs it on Debian. Where changes are gated (CI is set) a skip would go unnoticed, and its absence fails.
+pytestmark = pytest.mark.skipif(CHROMIUM is None and "CI" not in os.environ, reason="Chromium is not installed")
 
 MOST_BYTES = 120 << 10
 USER, ADMIN = "the-key-of-a-user", "the-key-of-an-admin"
@@ -265,7 +267,7 @@ def test_the_keyboard_is_enough(daemon, open_page):
     for _ in range(30):
         page.keyboard.press("Tab")
         seen.append(page.evaluate("document.activeElement.id"))
-        # What has the focus shows it.
+        # The element that has the focus shows it.
         assert page.evaluate("getComputedStyle(document.activeElement).outlineStyle") != "none" or seen[-1] == ""
         if seen[-1] == "speak-text":
             break

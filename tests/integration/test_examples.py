@@ -62,6 +62,7 @@ def test_websocket_speech(daemon, tmp_path):
     assert seconds(tmp_path / "written.wav") > 3
 
 
+# node and go are no dependencies of the project, so that nothing here installs them.
 @pytest.mark.skipif(shutil.which("node") is None, reason="node is missing")
 def test_javascript(daemon, tmp_path):
     assert "estação" in run(["node", EXAMPLES / "javascript/translate.mjs", http(daemon)], tmp_path)

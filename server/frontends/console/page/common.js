@@ -1,4 +1,4 @@
-// What the parts of the page share: requests with the key, server-sent events, elements, numbers.
+// The parts of the page share this: requests with the key, server-sent events, elements, numbers.
 
 // The key lives in this variable and nowhere else.
 let key = "";
@@ -81,7 +81,7 @@ export async function* events(response) {
   }
 }
 
-// What a failed request means for a person.
+// Returns what a failed request means for a person.
 export function explain(error) {
   if (error instanceof ApiError) return error.message;
   if (error instanceof TypeError) return "The connection to the server was lost.";

@@ -75,7 +75,7 @@ onKey(() => $("key-button").classList.toggle("on", hasKey()));
 
 // --- begin ---
 
-// What the lists of voices and languages lack now comes with the next change of the models.
+// A list of voices or languages that fails now comes with the next change of the models.
 function load() {
   for (const part of [speak, translate]) part.load().catch(() => {});
 }

@@ -75,7 +75,7 @@ export function draw(canvas, history, live) {
   });
 }
 
-// What the picture shows, in words.
+// The words say what the picture shows.
 export function describe(history, live) {
   return live.workers.map((worker, i) => {
     const busy = history[i].reduce((sum, block) => sum + block.end - Math.max(block.begin, live.now_ms - SPAN), 0);
