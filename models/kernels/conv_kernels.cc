@@ -4,6 +4,13 @@
 
 namespace millrace::kernels {
 
+WinogradForm WinogradFormOf(const ConvTask& task) {
+  if (task.winograd && task.taps == 3) return {.outputs = 6, .extra = 0};
+  if (task.winograd && task.taps == 7) return {.outputs = 4, .extra = 0};
+  if (task.winograd && task.taps == 11) return {.outputs = 6, .extra = 1};
+  return {.outputs = 1, .extra = 0};
+}
+
 std::span<const ConvKernels* const> SupportedConvKernels() {
   static const auto* const supported = new std::vector<const ConvKernels*>(Runnable({
 #if defined(__x86_64__)

@@ -8,6 +8,9 @@
 // fits into the L1 cache serves some hundred rows, whose inputs fit into the L2 cache, before the
 // next part is read.
 
+#include <cstddef>
+#include <new>
+
 #include "models/kernels/conv_kernels.h"
 
 namespace millrace::kernels {
@@ -161,12 +164,12 @@ inline void CallWithRows(int64_t rows, const Call& call) {
   }
 }
 
-int64_t PackedSize(const ConvTask& task) {
+int64_t DirectPackedSize(const ConvTask& task) {
   return task.blocks * task.taps * task.in_channels * kChannelBlock;
 }
 
 // [block][panel][tap][in channel][kPanel].
-void Pack(const ConvTask& task, float* packed) {
+void PackDirectly(const ConvTask& task, float* packed) {
   const int64_t depth = task.taps * task.in_channels;
   for (int64_t block = 0; block < task.blocks; ++block) {
     const float* from = task.weights + block * depth * kChannelBlock;
@@ -265,12 +268,63 @@ void SumPanel(const ConvTask& task, const Tiles& tiles, int64_t first, int64_t l
   }
 }
 
-void Convolve(const ConvTask& task) {
+void ConvolveDirectly(const ConvTask& task) {
   if constexpr (kPanel == kChannelBlock) {
     ConvolveWholeSums(task);
   } else {
     ConvolveInParts(task);
   }
+}
+
+// Memory of a thread. It is on the heap, because thread-local storage is part of every thread's
+// stack, and some threads have little.
+class ThreadMemory {
+ public:
+  ThreadMemory() = default;
+  ThreadMemory(const ThreadMemory&) = delete;
+  ThreadMemory& operator=(const ThreadMemory&) = delete;
+  ~ThreadMemory() { operator delete(memory_, kAlignment); }
+
+  // Returns memory for so many floats, aligned to 64 bytes, until the next call.
+  float* Take(int64_t floats) {
+    if (floats > size_) {
+      operator delete(memory_, kAlignment);
+      memory_ = nullptr;
+      size_ = 0;
+      memory_ = static_cast<float*>(operator new(static_cast<size_t>(floats) * sizeof(float),
+                                                 kAlignment));
+      size_ = floats;
+    }
+    return memory_;
+  }
+
+ private:
+  static constexpr std::align_val_t kAlignment{64};
+  float* memory_ = nullptr;
+  int64_t size_ = 0;
+};
+
+}  // namespace
+}  // namespace millrace::kernels
+
+#include "models/kernels/winograd.inl"
+
+namespace millrace::kernels {
+namespace {
+
+int64_t PackedSize(const ConvTask& task) {
+  if (!UsesWinograd(task)) return DirectPackedSize(task);
+  return WithWinograd(task, [&](auto winograd) { return winograd.PackedSize(task); });
+}
+
+void Pack(const ConvTask& task, float* packed) {
+  if (!UsesWinograd(task)) return PackDirectly(task, packed);
+  WithWinograd(task, [&](auto winograd) { winograd.Pack(task, packed); });
+}
+
+void Convolve(const ConvTask& task) {
+  if (!UsesWinograd(task)) return ConvolveDirectly(task);
+  WithWinograd(task, [&](auto winograd) { winograd.Convolve(task); });
 }
 
 void TanhDot(const float* input, int64_t pitch, const float* weights, int64_t count, float bias,

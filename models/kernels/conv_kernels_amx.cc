@@ -8,8 +8,6 @@
 #define MILLRACE_PANEL 32
 #include <immintrin.h>
 
-#include <new>
-
 #include "models/kernels/conv_kernels.inl"
 #include "models/kernels/tile_shapes.h"
 
@@ -23,27 +21,8 @@ constexpr int64_t kWeightTile = kTileRows * kTileBytes;
 constexpr int64_t kTaskRows = 2 * kTileRows;  // computed together
 constexpr int64_t kSplitBytes = 768 * 1024;   // fits into the L2 cache with a block's weights
 
-// Memory for input rows that are split together, with those around them that the taps reach. It is
-// on the heap, because thread-local storage is part of every thread's stack, and some threads have
-// little.
-class SplitMemory {
- public:
-  SplitMemory() = default;
-  SplitMemory(const SplitMemory&) = delete;
-  SplitMemory& operator=(const SplitMemory&) = delete;
-  ~SplitMemory() { operator delete(bytes_, kAlignment); }
-
-  unsigned char* Get() {
-    if (bytes_ == nullptr)
-      bytes_ = static_cast<unsigned char*>(operator new(kSplitBytes, kAlignment));
-    return bytes_;
-  }
-
- private:
-  static constexpr std::align_val_t kAlignment{64};
-  unsigned char* bytes_ = nullptr;
-};
-thread_local SplitMemory split_memory;
+// Input rows that are split together, with those around them that the taps reach.
+thread_local ThreadMemory split_memory;
 
 int64_t Steps(const ConvTask& task) {
   return (task.in_channels + kTileChannels - 1) / kTileChannels;
@@ -223,7 +202,8 @@ void ConvolveOnTiles(const ConvTask& task) {
     Convolve(task);
     return;
   }
-  unsigned char* const split = split_memory.Get();
+  auto* const split = reinterpret_cast<unsigned char*>(
+      split_memory.Take(kSplitBytes / static_cast<int64_t>(sizeof(float))));
   _tile_loadconfig(&kTileShapes);
   const int64_t step = RowsOfSplit(task);
   for (int64_t first = 0; first < task.rows; first += step) {

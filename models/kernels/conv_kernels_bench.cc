@@ -62,7 +62,8 @@ constexpr Shape kShapes[] = {
     {"piper/32x32/taps:7/dilation:12", 32, 32, 7, 12, 4100},
 };
 
-void BM_Convolve(benchmark::State& state, const ConvKernels& kernels, const Shape& shape) {
+void BM_Convolve(benchmark::State& state, const ConvKernels& kernels, const Shape& shape,
+                 bool winograd) {
   ConvTask task;
   task.rows = shape.rows;
   task.input_pitch = RowPitch(shape.in_channels);
@@ -70,9 +71,10 @@ void BM_Convolve(benchmark::State& state, const ConvKernels& kernels, const Shap
   task.taps = shape.taps;
   task.dilation = shape.dilation;
   task.in_channels = shape.in_channels;
+  task.winograd = winograd;
   task.blocks = (shape.out_channels + kChannelBlock - 1) / kChannelBlock;
   const AlignedBuffer<float> input =
-      Random((shape.rows + (shape.taps - 1) * shape.dilation) * task.input_pitch);
+      Random((shape.rows + shape.taps * shape.dilation) * task.input_pitch);
   const AlignedBuffer<float> weights =
       Random(task.blocks * kChannelBlock * shape.taps * shape.in_channels);
   const AlignedBuffer<float> bias = Random(task.blocks * kChannelBlock);
@@ -112,11 +114,18 @@ void BM_Convolve(benchmark::State& state, const ConvKernels& kernels, const Shap
 void Register() {
   for (const ConvKernels* kernels : SupportedConvKernels()) {
     for (const Shape& shape : kShapes) {
-      benchmark::RegisterBenchmark(
-          (std::string(kernels->name) + "/" + shape.name).c_str(),
-          [kernels, &shape](benchmark::State& state) { BM_Convolve(state, *kernels, shape); })
-          ->UseManualTime()
-          ->Unit(benchmark::kMillisecond);
+      for (const bool winograd : {false, true}) {
+        if (winograd && ((shape.taps != 3 && shape.taps != 7 && shape.taps != 11) ||
+                         kernels->product_error > 0))
+          continue;
+        benchmark::RegisterBenchmark(
+            (std::string(kernels->name) + "/" + shape.name + (winograd ? "/winograd" : "")).c_str(),
+            [kernels, &shape, winograd](benchmark::State& state) {
+              BM_Convolve(state, *kernels, shape, winograd);
+            })
+            ->UseManualTime()
+            ->Unit(benchmark::kMillisecond);
+      }
     }
   }
 }

@@ -14,8 +14,9 @@ namespace {
 constexpr double kEpsilon = 1e-5;
 // The bytes of activated rows in a chunk, so that everything fits into the cache.
 constexpr int64_t kChunkBytes = 384 * 1024;
-// The products of a chunk, a millisecond or so, within which a helper is back at work of its own.
-constexpr int64_t kChunkProducts = 40 * 1024 * 1024;
+// The products of a chunk, without Winograd's filtering: a millisecond or so, within which a helper
+// is back at work of its own.
+constexpr int64_t kChunkProducts = 160 * 1024 * 1024;
 constexpr int64_t kChunkStep = kernels::ChannelMoments::kRowsOfSum;
 
 // The activated rows of a chunk.
@@ -59,8 +60,8 @@ CpuSnakeBlock::CpuSnakeBlock(speech::TensorReader& weights, const std::string& n
         layer.alpha.data()[c] = alpha.const_data_ptr<float>()[c];
         layer.inverse_alpha.data()[c] = 1.0F / layer.alpha.data()[c];
       }
-      layer.conv =
-          speech::PackedConv(conv.weight, conv.bias, half == 1 ? dilations[i] : 1, {inputs, {}});
+      layer.conv = speech::PackedConv(conv.weight, conv.bias, half == 1 ? dilations[i] : 1,
+                                      {.inputs = inputs, .winograd = true});
       layers_.push_back(std::move(layer));
     }
   }
@@ -88,13 +89,14 @@ void CpuSnakeBlock::RunRows(const Layer& layer, const Affine& affine, const Sign
                             int64_t begin, int64_t end, float* to) const {
   const kernels::ConvKernels& kernels = kernels::GetConvKernels();
   const int64_t margin = layer.conv.margin();
-  float* const active = active_rows.Take((end - begin + 2 * margin) * width_);
+  const int64_t read_end = end + margin + layer.conv.extra_rows();
+  float* const active = active_rows.Take((read_end - begin + margin) * width_);
   // Rows outside the signal are zero.
   const int64_t first = std::max<int64_t>(begin - margin, 0);
-  const int64_t last = std::min(end + margin, signals.rows);
+  const int64_t last = std::min(read_end, signals.rows);
   float* const inside = active + (first - (begin - margin)) * width_;
   std::fill(active, inside, 0.0F);
-  std::fill_n(inside + (last - first) * width_, (end + margin - last) * width_, 0.0F);
+  std::fill_n(inside + (last - first) * width_, (read_end - last) * width_, 0.0F);
   kernels.snake({signals.from + first * width_, inside, last - first, width_, affine.scale.data(),
                  affine.shift.data(), layer.alpha.data(), layer.inverse_alpha.data()});
   kernels::ConvTask task = layer.conv.Task();

@@ -10,7 +10,8 @@
 namespace millrace::speech {
 
 CpuConv::CpuConv(const at::Tensor& weight, const at::Tensor& bias, bool exact)
-    : out_(weight.size(0)), conv_(weight, bias, /*dilation=*/1, {.exact = exact}) {}
+    : out_(weight.size(0)),
+      conv_(weight, bias, /*dilation=*/1, {.exact = exact, .winograd = !exact}) {}
 
 at::Tensor CpuConv::Run(const at::Tensor& x) const {
   const at::Tensor input = x.contiguous();
@@ -19,7 +20,8 @@ at::Tensor CpuConv::Run(const at::Tensor& x) const {
   const int64_t out = conv_.out_channels();
   const int64_t reach = conv_.taps() - 1;
   const int64_t pitch = kernels::RowPitch(in);
-  auto padded = kernels::AlignedBuffer<float>::Zeros(static_cast<size_t>((time + reach) * pitch));
+  auto padded = kernels::AlignedBuffer<float>::Zeros(
+      static_cast<size_t>((time + reach + conv_.extra_rows()) * pitch));
   auto rows = kernels::AlignedBuffer<float>::Zeros(static_cast<size_t>(time * out));
   kernels::ConvTask task = conv_.Task();
   task.input = padded.data();
@@ -42,7 +44,8 @@ at::Tensor CpuConv::Run(const at::Tensor& x) const {
 at::Tensor CpuConv::RunRows(const at::Tensor& x) const {
   const int64_t reach = conv_.taps() - 1;
   at::Tensor input = x.contiguous();
-  if (reach > 0) input = at::constant_pad_nd(input, {0, 0, reach / 2, reach - reach / 2});
+  const int64_t after = reach - reach / 2 + conv_.extra_rows();
+  if (reach > 0) input = at::constant_pad_nd(input, {0, 0, reach / 2, after});
   const at::Tensor output = at::empty({x.size(0), conv_.out_channels()}, x.options());
   kernels::ConvTask task = conv_.Task();
   task.input = input.const_data_ptr<float>();

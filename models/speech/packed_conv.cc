@@ -16,7 +16,7 @@ std::vector<int64_t> InOrder(int64_t count) {
 
 PackedConv::PackedConv(const at::Tensor& weight, const at::Tensor& bias, int64_t dilation,
                        const Order& order)
-    : taps_(weight.size(2)), dilation_(dilation), exact_(order.exact) {
+    : taps_(weight.size(2)), dilation_(dilation), exact_(order.exact), winograd_(order.winograd) {
   const std::vector<int64_t> inputs = order.inputs.empty() ? InOrder(weight.size(1)) : order.inputs;
   const std::vector<int64_t> outputs =
       order.outputs.empty() ? InOrder(weight.size(0)) : order.outputs;
@@ -97,6 +97,7 @@ kernels::ConvTask PackedConv::Task() const {
   task.in_channels = in_channels_;
   task.blocks = out_channels_ / kernels::kChannelBlock;
   task.exact = exact_;
+  task.winograd = winograd_;
   return task;
 }
 

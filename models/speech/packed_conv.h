@@ -26,6 +26,7 @@ class PackedConv {
     std::vector<int64_t> outputs = {};
     float sign = 1.0F;   // of weights and bias
     bool exact = false;  // the kind of the tasks
+    bool winograd = false;
   };
 
   PackedConv() = default;
@@ -49,6 +50,9 @@ class PackedConv {
   int64_t out_channels() const { return out_channels_; }
   // Returns the number of input rows on each side of an output row that it reads.
   int64_t margin() const { return (taps_ - 1) * dilation_ / 2; }
+  // Returns the number of input rows behind those that the last output row needs, which are read
+  // too, see kernels::WinogradForm.
+  int64_t extra_rows() const { return kernels::WinogradFormOf(Task()).extra * dilation_; }
   const float* bias() const { return bias_.data(); }
 
  private:
@@ -60,6 +64,7 @@ class PackedConv {
   int64_t in_channels_ = 0;
   int64_t out_channels_ = 0;  // padded
   bool exact_ = false;
+  bool winograd_ = false;
   kernels::AlignedBuffer<float> weights_;
   kernels::AlignedBuffer<float> bias_;
 };

@@ -31,6 +31,7 @@ std::vector<float> Random(size_t count, uint32_t seed) {
 struct Size {
   int64_t rows, taps, dilation, in_channels, blocks;
   bool exact = false;
+  bool winograd = false;
 };
 
 constexpr Size kSmall = {29, 3, 2, 7, 2};
@@ -43,12 +44,17 @@ constexpr Size kWide = {191, 3, 5, 523, 1};
 // Taps of so few channels that the weights of several are read together, fewer the last time.
 constexpr Size kNarrow = {97, 11, 5, 32, 2};
 constexpr Size kOneTap = {100, 1, 1, 192, 3};
+// By Winograd's filtering: one group of taps and two, channels that are no whole vectors, rows that
+// end within a tile, more than one pass, fewer rows than a tile.
+constexpr Size kWinograd3 = {403, 3, 1, 131, 2, false, true};
+constexpr Size kWinograd7 = {211, 7, 5, 64, 3, false, true};
+constexpr Size kWinograd11 = {701, 11, 3, 64, 2, false, true};
+constexpr Size kWinogradShort = {2, 7, 4, 32, 1, false, true};
 
 struct Problem : Size {
   explicit Problem(const Size& size) : Size(size) {}
   int64_t width() const { return blocks * kChannelBlock; }
-  std::vector<float> input =
-      Random(static_cast<size_t>((rows + (taps - 1) * dilation) * in_channels), 1);
+  std::vector<float> input = Random(static_cast<size_t>((rows + taps * dilation) * in_channels), 1);
   std::vector<float> weights = Random(static_cast<size_t>(taps * in_channels * width()), 2);
   std::vector<float> bias = Random(static_cast<size_t>(width()), 3);
   std::vector<float> residual = Random(static_cast<size_t>(rows * width()), 4);
@@ -69,6 +75,7 @@ struct Problem : Size {
     task.in_channels = in_channels;
     task.blocks = blocks;
     task.exact = exact;
+    task.winograd = winograd;
     packed = AlignedBuffer<float>::Zeros(static_cast<size_t>(kernels.packed_size(task)));
     kernels.pack(task, packed.data());
     task.weights = packed.data();
@@ -77,7 +84,7 @@ struct Problem : Size {
   // Returns the tolerance of a sum of so many products of numbers up to 1.
   double Tolerance(const ConvKernels& kernels) const {
     const auto products = static_cast<double>(taps * in_channels);
-    return 1e-5 + 1e-7 * products +
+    return 1e-5 + 1e-7 * products + (winograd ? 6e-6 * std::sqrt(products) : 0) +
            (exact ? 0 : static_cast<double>(kernels.product_error)) * std::sqrt(products);
   }
   float Input(int64_t row, int64_t tap, int64_t c) const {
@@ -87,6 +94,13 @@ struct Problem : Size {
     const int64_t block = channel / kChannelBlock;
     return weights[static_cast<size_t>(((block * taps + tap) * in_channels + c) * kChannelBlock +
                                        channel % kChannelBlock)];
+  }
+  // Returns the number of rows of which a cut must be at a multiple.
+  int64_t RowsOfCut() const {
+    ConvTask task;
+    task.taps = taps;
+    task.winograd = winograd;
+    return WinogradFormOf(task).outputs * dilation;
   }
   // The convolution and its bias, straight from the definition.
   double At(int64_t row, int64_t channel) const {
@@ -173,6 +187,7 @@ float AddProduct(const ConvKernels& kernels, float x, float y, float sum) {
 // by bit.
 TEST_P(ConvKernelsTest, AddsProductsInTheOrderOfTapsAndChannels) {
   if (kernels_.product_error > 0) GTEST_SKIP() << "its products are sums of several";
+  if (problem_.winograd) GTEST_SKIP() << "it has fewer products";
   if (!kFusesProducts) GTEST_SKIP() << "this build does not fuse products with their sums";
   const Problem& problem = problem_;
   ConvTask task = problem_.Task(kernels_);
@@ -203,7 +218,8 @@ TEST_P(ConvKernelsTest, AnyCutGivesTheSameBits) {
   ConvTask task = problem_.Task(kernels_);
   task.raw = whole.data();
   kernels_.convolve(task);
-  for (int64_t cut = 1; cut < problem.rows; cut += cut < 40 ? 1 : 97) {
+  const int64_t step = problem.RowsOfCut();
+  for (int64_t cut = step; cut < problem.rows; cut += cut < 40 * step ? step : 97 * step) {
     std::vector<float> parts(whole.size());
     task.rows = cut;
     task.input = problem.input.data();
@@ -223,7 +239,8 @@ class ParallelConvolveTest : public ::testing::TestWithParam<const ConvKernels*>
 // threads. Both pairs of pointers have results; the gate has half as many.
 TEST_P(ParallelConvolveTest, ThreadsTogetherGiveTheSameBits) {
   const ConvKernels& kernels = *GetParam();
-  for (const Size& size : {Size{1500, 5, 2, 96, 3}, Size{70, 3, 1, 512, 32}}) {
+  for (const Size& size :
+       {Size{1500, 5, 2, 96, 3}, Size{70, 3, 1, 512, 32}, Size{1501, 7, 3, 96, 3, false, true}}) {
     Problem problem(size);
     for (const bool gate : {false, true}) {
       std::vector<std::vector<float>> results(4, std::vector<float>(problem.residual.size()));
@@ -315,14 +332,16 @@ std::vector<const ConvKernels*> All() {
   return {SupportedConvKernels().begin(), SupportedConvKernels().end()};
 }
 
-INSTANTIATE_TEST_SUITE_P(InstructionSets, ConvKernelsTest,
-                         ::testing::Combine(::testing::ValuesIn(All()),
-                                            ::testing::Values(kSmall, kLarge, kFarReach, kExact,
-                                                              kWide, kNarrow, kOneTap)),
-                         [](const auto& info) {
-                           return absl::StrCat(std::get<0>(info.param)->name, "_",
-                                               std::get<1>(info.param).rows, "_rows");
-                         });
+INSTANTIATE_TEST_SUITE_P(
+    InstructionSets, ConvKernelsTest,
+    ::testing::Combine(::testing::ValuesIn(All()),
+                       ::testing::Values(kSmall, kLarge, kFarReach, kExact, kWide, kNarrow, kOneTap,
+                                         kWinograd3, kWinograd7, kWinograd11, kWinogradShort)),
+    [](const auto& info) {
+      const Size& size = std::get<1>(info.param);
+      return absl::StrCat(std::get<0>(info.param)->name, "_", size.rows, "_rows",
+                          size.winograd ? "_winograd" : "");
+    });
 INSTANTIATE_TEST_SUITE_P(InstructionSets, MomentsTest, ::testing::ValuesIn(All()),
                          [](const auto& info) { return std::string(info.param->name); });
 INSTANTIATE_TEST_SUITE_P(InstructionSets, ParallelConvolveTest, ::testing::ValuesIn(All()),

@@ -1,0 +1,295 @@
+// Convolutions by minimal filtering: F(m, r) computes m outputs of r taps by m + r - 1 products of
+// transformed inputs and weights instead of m * r. The transforms are those of Toom and Cook for
+// given points, as in Winograd, "Arithmetic Complexity of Computations" (1980), and in Lavin and
+// Gray, "Fast Algorithms for Convolutional Neural Networks" (CVPR 2016). Included by
+// conv_kernels.inl.
+//
+// A tile is m output rows of one remainder by the dilation d, so m * d rows are d tiles that lie
+// between each other. Where there are more than r taps, r is m: the inputs of the next r taps are
+// those of the tile d places further on, so each input is transformed once for all groups of taps.
+
+namespace millrace::kernels {
+namespace {
+
+// One F(kOutputs, kGroupTaps) for kTaps taps. The finite points are the positive ones with both
+// signs, and 0 if their number is odd; infinity is the last point.
+template <int kTaps, int kOutputs_, int kGroupTaps_, double... kPositive>
+struct Filtering {
+  static constexpr int kOutputs = kOutputs_;
+  static constexpr int kGroupTaps = kGroupTaps_;
+  static constexpr int kPoints = kOutputs + kGroupTaps - 1;
+  static constexpr int kFinite = kPoints - 1;
+  static constexpr int kGroups = (kTaps + kGroupTaps - 1) / kGroupTaps;
+  static constexpr int kPairs = sizeof...(kPositive);
+  static_assert(kFinite == 2 * kPairs || kFinite == 2 * kPairs + 1);
+  static_assert(kGroups == 1 || kGroupTaps == kOutputs);
+
+  struct Matrices {
+    double points[kFinite] = {};               // pairs (p, -p), then 0
+    double inputs[kPoints][kPoints] = {};      // of each point
+    double weights[kPoints][kGroupTaps] = {};  // of each point
+    double outputs[kOutputs][kPoints] = {};    // of each output
+  };
+
+  static constexpr Matrices Make() {
+    Matrices m;
+    int at = 0;
+    for (const double p : {kPositive...}) {
+      m.points[at++] = p;
+      m.points[at++] = -p;
+    }
+    for (int i = 0; i < kFinite; ++i) {
+      // The product of (x - q) for the other points q, and its value at this point.
+      double product[kPoints] = {1};
+      double value = 1;
+      for (int j = 0, degree = 0; j < kFinite; ++j) {
+        if (j == i) continue;
+        Multiply(product, ++degree, m.points[j]);
+        value *= m.points[i] - m.points[j];
+      }
+      double power = 1;
+      for (int k = 0; k < kPoints; ++k, power *= m.points[i]) {
+        m.inputs[i][k] = product[k];
+        if (k < kGroupTaps) m.weights[i][k] = power / value;
+        if (k < kOutputs) m.outputs[k][i] = power;
+      }
+    }
+    m.inputs[kFinite][0] = 1;
+    for (int j = 0; j < kFinite; ++j) Multiply(m.inputs[kFinite], j + 1, m.points[j]);
+    m.weights[kFinite][kGroupTaps - 1] = 1;
+    m.outputs[kOutputs - 1][kFinite] = 1;
+    return m;
+  }
+
+  // Multiplies a polynomial, whose degree becomes `degree`, by (x - root).
+  static constexpr void Multiply(double* polynomial, int degree, double root) {
+    for (int k = degree; k >= 0; --k)
+      polynomial[k] = (k > 0 ? polynomial[k - 1] : 0) - root * polynomial[k];
+  }
+
+  static constexpr Matrices kMatrices = Make();
+};
+
+// The points are chosen for small errors: about 2, 5 and 9 times those of direct convolution.
+using Filtering3 = Filtering<3, 6, 3, 0.5, 1.0, 2.0>;
+using Filtering7 = Filtering<7, 4, 7, 0.5, 1.0, 1.5, 2.0>;
+using Filtering11 = Filtering<11, 6, 6, 1.0 / 3, 2.0 / 3, 1.0, 1.5, 3.0>;
+
+// Adds the products of every second number of a row of a matrix, from `begin` on.
+template <const auto& kRow, int kBegin, int kCount, typename V>
+inline __attribute__((always_inline)) V EverySecond(const V (&x)[kCount]) {
+  V sum = {};
+  bool first = true;
+#pragma GCC unroll 16
+  for (int k = kBegin; k < kCount; k += 2) {
+    const auto factor = static_cast<float>(kRow[k]);
+    if (factor == 0.0F) continue;
+    sum = first ? factor * x[k] : sum + factor * x[k];
+    first = false;
+  }
+  return sum;
+}
+
+// The rows of p and -p differ in the signs of their odd (or even) columns, so they share sums.
+template <typename F, int kPoint, typename V>
+inline __attribute__((always_inline)) void TransformInputs(const V (&x)[F::kPoints],
+                                                           V (&y)[F::kPoints]) {
+  if constexpr (kPoint < F::kPoints) {
+    const V even = EverySecond<F::kMatrices.inputs[kPoint], 0>(x);
+    const V odd = EverySecond<F::kMatrices.inputs[kPoint], 1>(x);
+    y[kPoint] = even + odd;
+    if constexpr (kPoint + 1 < 2 * F::kPairs) {
+      // The product without (x - p) is, at -x, that without (x + p), but for a sign.
+      y[kPoint + 1] = F::kFinite % 2 == 0 ? odd - even : even - odd;
+      TransformInputs<F, kPoint + 2>(x, y);
+    } else {
+      TransformInputs<F, kPoint + 1>(x, y);
+    }
+  }
+}
+
+template <typename F>
+inline __attribute__((always_inline)) void TransformOutputs(const Vec (&sums)[F::kPoints],
+                                                            Vec (&y)[F::kOutputs]) {
+  Vec even[F::kPairs];
+  Vec odd[F::kPairs];
+#pragma GCC unroll 16
+  for (int i = 0; i < F::kPairs; ++i) {
+    even[i] = sums[2 * i] + sums[2 * i + 1];
+    odd[i] = sums[2 * i] - sums[2 * i + 1];
+  }
+#pragma GCC unroll 16
+  for (int k = 0; k < F::kOutputs; ++k) {
+    const Vec* const halves = k % 2 == 0 ? even : odd;
+    y[k] = static_cast<float>(F::kMatrices.outputs[k][0]) * halves[0];
+#pragma GCC unroll 16
+    for (int i = 1; i < F::kPairs; ++i)
+      y[k] += static_cast<float>(F::kMatrices.outputs[k][2 * i]) * halves[i];
+  }
+  if constexpr (F::kFinite % 2 != 0) y[0] += sums[F::kFinite - 1];
+  y[F::kOutputs - 1] += sums[F::kFinite];
+}
+
+// The rows of a pass, as tiles.
+template <typename F>
+struct Pass {
+  int64_t begin;  // the first row
+  int64_t tiles;
+  int64_t dilation;
+
+  // The tiles whose inputs are transformed.
+  int64_t input_tiles() const { return tiles + (F::kGroups - 1) * dilation; }
+  int64_t Row(int64_t tile) const {
+    return begin + tile / dilation * F::kOutputs * dilation + tile % dilation;
+  }
+};
+
+// Transforms inputs to [point][tile][in channel].
+template <typename F>
+void TransformInputRows(const ConvTask& task, const Pass<F>& pass, float* to) {
+  const int64_t plane = pass.input_tiles() * task.in_channels;
+  const int64_t end = task.rows + (task.taps - 1 + WinogradFormOf(task).extra) * task.dilation;
+  for (int64_t tile = 0; tile < pass.input_tiles(); ++tile, to += task.in_channels) {
+    const float* from[F::kPoints];
+    // Inputs beyond the last belong to outputs beyond the last.
+    for (int i = 0; i < F::kPoints; ++i) {
+      const int64_t row = pass.Row(tile) + i * task.dilation;
+      from[i] = task.input + (row < end ? row : end - 1) * task.input_pitch;
+    }
+    int64_t c = 0;
+    for (; c + kLanes <= task.in_channels; c += kLanes) {
+      Vec x[F::kPoints];
+      Vec y[F::kPoints];
+#pragma GCC unroll 16
+      for (int i = 0; i < F::kPoints; ++i) x[i] = Load(from[i] + c);
+      TransformInputs<F, 0>(x, y);
+#pragma GCC unroll 16
+      for (int i = 0; i < F::kPoints; ++i) Store(to + i * plane + c, y[i]);
+    }
+    for (; c < task.in_channels; ++c) {
+      float x[F::kPoints];
+      float y[F::kPoints];
+      for (int i = 0; i < F::kPoints; ++i) x[i] = from[i][c];
+      TransformInputs<F, 0>(x, y);
+      for (int i = 0; i < F::kPoints; ++i) to[i * plane + c] = y[i];
+    }
+  }
+}
+
+// Transforms the sums of a block, [point][tile][kChannelBlock], to outputs and finishes them.
+template <typename F>
+void FinishTiles(const ConvTask& task, const Pass<F>& pass, int64_t block, const float* sums) {
+  const int64_t plane = pass.tiles * kChannelBlock;
+  for (int64_t tile = 0; tile < pass.tiles; ++tile, sums += kChannelBlock) {
+    Vec values[F::kOutputs][kVectors];
+    for (int j = 0; j < kVectors; ++j) {
+      Vec of_points[F::kPoints];
+      Vec of_outputs[F::kOutputs];
+#pragma GCC unroll 16
+      for (int i = 0; i < F::kPoints; ++i) of_points[i] = Load(sums + i * plane + j * kLanes);
+      TransformOutputs<F>(of_points, of_outputs);
+#pragma GCC unroll 16
+      for (int i = 0; i < F::kOutputs; ++i) values[i][j] = of_outputs[i];
+    }
+    const int64_t row = pass.Row(tile);
+    for (int i = 0; i < F::kOutputs && row + i * task.dilation < task.rows; ++i)
+      Finish(task, row + i * task.dilation, block, values[i]);
+  }
+}
+
+thread_local ThreadMemory winograd_memory;
+
+template <typename F>
+struct Winograd {
+  // The floats of transformed inputs and of sums that are in use together, which fit into the L2
+  // cache, and the least tiles of a pass, each of which reads all weights.
+  static constexpr int64_t kPassFloats = 128 * 1024;
+  static constexpr int64_t kLeastTiles = 24;
+
+  static int64_t PackedSize(const ConvTask& task) {
+    return task.blocks * F::kPoints * F::kGroups * task.in_channels * kChannelBlock;
+  }
+
+  // [block][point][panel][group][in channel][kPanel].
+  static void Pack(const ConvTask& task, float* packed) {
+    const int64_t tap_pitch = task.in_channels * kChannelBlock;
+    for (int64_t block = 0; block < task.blocks; ++block) {
+      const float* const of_block = task.weights + block * task.taps * tap_pitch;
+      for (int point = 0; point < F::kPoints; ++point) {
+        for (int64_t panel = 0; panel < kChannelBlock; panel += kPanel) {
+          for (int group = 0; group < F::kGroups; ++group) {
+            for (int64_t at = panel; at < tap_pitch; at += kChannelBlock) {
+              for (int64_t o = 0; o < kPanel; ++o) {
+                double sum = 0;
+                for (int tap = 0; tap < F::kGroupTaps; ++tap) {
+                  const int64_t of_task = group * F::kGroupTaps + tap;
+                  if (of_task < task.taps)
+                    sum += F::kMatrices.weights[point][tap] *
+                           static_cast<double>(of_block[of_task * tap_pitch + at + o]);
+                }
+                *packed++ = static_cast<float>(sum);
+              }
+            }
+          }
+        }
+      }
+    }
+  }
+
+  static int64_t TilesOfPass(const ConvTask& task) {
+    const int64_t fitting =
+        (kPassFloats - F::kPoints * (F::kGroups - 1) * task.dilation * task.in_channels) /
+        (F::kPoints * (task.in_channels + kChannelBlock));
+    const int64_t tiles = fitting < kLeastTiles ? kLeastTiles : fitting;
+    return (tiles + task.dilation - 1) / task.dilation * task.dilation;
+  }
+
+  static void RunPass(const ConvTask& task, const Pass<F>& pass, float* inputs, float* sums) {
+    TransformInputRows(task, pass, inputs);
+    const Tiles rows = {pass.tiles, (pass.tiles + kTile - 1) / kTile};
+    ConvTask product = task;  // of one point: the groups are its taps
+    product.taps = F::kGroups;
+    product.input_pitch = task.in_channels;
+    const float* weights = task.weights;
+    for (int64_t block = 0; block < task.blocks; ++block) {
+      for (int64_t point = 0; point < F::kPoints; ++point) {
+        product.input = inputs + point * pass.input_tiles() * task.in_channels;
+        for (int64_t panel = 0; panel < kChannelBlock; panel += kPanel) {
+          SumPanel(product, rows, 0, rows.count, weights,
+                   sums + point * pass.tiles * kChannelBlock + panel);
+          weights += F::kGroups * task.in_channels * kPanel;
+        }
+      }
+      FinishTiles(task, pass, block, sums);
+    }
+  }
+
+  static void Convolve(const ConvTask& task) {
+    const int64_t most = TilesOfPass(task);
+    const int64_t of_inputs =
+        F::kPoints * (most + (F::kGroups - 1) * task.dilation) * task.in_channels;
+    float* const inputs = winograd_memory.Take(of_inputs + F::kPoints * most * kChannelBlock);
+    const int64_t tile_rows = F::kOutputs * task.dilation;
+    const int64_t step = most / task.dilation * tile_rows;
+    for (int64_t begin = 0; begin < task.rows; begin += step) {
+      const int64_t rows = task.rows - begin < step ? task.rows - begin : step;
+      const int64_t rest = rows % tile_rows;
+      const int64_t last_tiles = rest < task.dilation ? rest : task.dilation;
+      RunPass(task, {begin, rows / tile_rows * task.dilation + last_tiles, task.dilation}, inputs,
+              inputs + of_inputs);
+    }
+  }
+};
+
+// Calls call(Winograd<...>()) for a task that UsesWinograd().
+template <typename Call>
+auto WithWinograd(const ConvTask& task, const Call& call) {
+  if (task.taps == 3) return call(Winograd<Filtering3>());
+  if (task.taps == 7) return call(Winograd<Filtering7>());
+  return call(Winograd<Filtering11>());
+}
+
+bool UsesWinograd(const ConvTask& task) { return WinogradFormOf(task).outputs > 1; }
+
+}  // namespace
+}  // namespace millrace::kernels
