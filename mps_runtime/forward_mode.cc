@@ -5,16 +5,16 @@
 namespace millrace::runtime {
 namespace {
 
-constexpr std::array<std::string_view, 3> kNames = {"parallel", "encode-lock",
-                                                    "serial"};  // by ForwardMode
+constexpr std::array<std::string_view, 3> kModeNames = {"parallel", "encode-lock",
+                                                        "serial"};  // by ForwardMode
 
 }  // namespace
 
-std::string_view ToString(ForwardMode mode) { return kNames[static_cast<size_t>(mode)]; }
+std::string_view ToString(ForwardMode mode) { return kModeNames[static_cast<size_t>(mode)]; }
 
 std::optional<ForwardMode> ParseForwardMode(std::string_view name) {
-  for (size_t i = 0; i < kNames.size(); ++i) {
-    if (kNames[i] == name) return static_cast<ForwardMode>(i);
+  for (size_t i = 0; i < kModeNames.size(); ++i) {
+    if (kModeNames[i] == name) return static_cast<ForwardMode>(i);
   }
   return std::nullopt;
 }

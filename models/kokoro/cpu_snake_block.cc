@@ -11,7 +11,6 @@
 namespace millrace::kokoro {
 namespace {
 
-constexpr double kEpsilon = 1e-5;
 // The bytes of activated rows in a chunk, so that everything fits into the cache.
 constexpr int64_t kChunkBytes = 384 * 1024;
 // The products of a chunk, without Winograd's filtering: a millisecond or so, within which a helper
@@ -77,7 +76,7 @@ CpuSnakeBlock::Affine CpuSnakeBlock::MakeAffine(const Layer& layer, const at::Te
                 kernels::AlignedBuffer<float>::Zeros(width)};
   for (int64_t c = 0; c < channels_; ++c) {
     const double factor =
-        (1.0 + static_cast<double>(scales[c])) / std::sqrt(moments.Variance(c) + kEpsilon);
+        (1.0 + static_cast<double>(scales[c])) / std::sqrt(moments.Variance(c) + kNormEpsilon);
     affine.scale.data()[c] = static_cast<float>(factor);
     affine.shift.data()[c] =
         static_cast<float>(static_cast<double>(shifts[c]) - moments.Mean(c) * factor);

@@ -20,7 +20,6 @@ namespace millrace::kokoro {
 namespace {
 
 constexpr double kAlbertEpsilon = 1e-12;
-constexpr double kEpsilon = 1e-5;
 constexpr double kTextSlope = 0.2;
 constexpr double kOutOfSight = 1e9;    // its exponential is 0
 constexpr float kMaxFrames = 100'000;  // keeps an extreme number in the range of integers
@@ -154,7 +153,7 @@ at::Tensor KokoroEncoder::RunText(const at::Tensor& ids, const KokoroExtent& ext
   for (const TextLayer& layer : text_layers_) {
     const at::Tensor y = layer.conv.Run(x).transpose(1, 2);
     x = extent.Cut(
-        at::leaky_relu(Normalize(y, layer.norm.weight, layer.norm.bias, kEpsilon), kTextSlope)
+        at::leaky_relu(Normalize(y, layer.norm.weight, layer.norm.bias, kNormEpsilon), kTextSlope)
             .transpose(1, 2));
   }
   return text_lstm_.Run(x.transpose(1, 2), extent).transpose(1, 2);
@@ -170,7 +169,7 @@ KokoroEncoder::Analysis KokoroEncoder::Analyze(const at::Tensor& ids, const at::
     const at::Tensor y = layer.lstm.Run(x, extent);
     const at::Tensor both = layer.affine.Run(style).unsqueeze(1);
     const int64_t channels = y.size(2);
-    const at::Tensor normal = Normalize(y, {}, {}, kEpsilon);
+    const at::Tensor normal = Normalize(y, {}, {}, kNormEpsilon);
     x = at::cat(
         {(1 + both.narrow(2, 0, channels)) * normal + both.narrow(2, channels, channels), rows}, 2);
   }

@@ -21,7 +21,7 @@
 namespace millrace::kokoro {
 namespace {
 
-constexpr double kSlope = 0.1;
+constexpr double kUpsampleSlope = 0.1;
 constexpr double kLastSlope = 0.01;
 
 }  // namespace
@@ -101,7 +101,7 @@ at::Tensor KokoroGenerator::SourceOf(const Stage& stage, const at::Tensor& sourc
 }
 
 at::Tensor KokoroGenerator::Upsample(const Stage& stage, const at::Tensor& x) const {
-  const at::Tensor y = stage.up.Run(at::leaky_relu(x, kSlope));
+  const at::Tensor y = stage.up.Run(at::leaky_relu(x, kUpsampleSlope));
   // The spectrum has one value more than there are hops.
   return &stage == &stages_.back() ? at::reflection_pad1d(y, {1, 0}) : y;
 }

@@ -25,8 +25,7 @@
 namespace millrace::kokoro {
 namespace {
 
-constexpr double kEpsilon = 1e-5;
-constexpr double kSlope = 0.2;
+constexpr double kBlockSlope = 0.2;
 // The number of flags, so that rows of inputs stay aligned for the device's matrix units.
 constexpr int64_t kFlags = 8;
 // The weight of each flag in the sigmoid's argument, which makes the gate 0 whatever else is in the
@@ -221,7 +220,7 @@ at::Tensor KokoroStyleNorm::Run(const at::Tensor& x, const at::Tensor& style,
     return at::addcmul(scaling.shift, x, scaling.scale);
   }
   const at::Tensor normal = at::instance_norm(x, {}, {}, {}, {}, /*use_input_stats=*/true,
-                                              /*momentum=*/0, kEpsilon, /*cudnn_enabled=*/true);
+                                              /*momentum=*/0, kNormEpsilon, /*cudnn_enabled=*/true);
   return scales * normal + shifts;
 }
 
@@ -234,7 +233,7 @@ KokoroStyleNorm::Scaling KokoroStyleNorm::Scale(const at::Tensor& x, const at::T
       at::var_mean(x, at::IntArrayRef{2}, /*unbiased=*/false, /*keepdim=*/true);
   const at::Tensor variance =
       (at::addcmul(all, at::square(mean), extent.excess, -1) * extent.share).clamp_min_(0);
-  const at::Tensor scale = scales * at::rsqrt(variance + kEpsilon);
+  const at::Tensor scale = scales * at::rsqrt(variance + kNormEpsilon);
   return {scale, at::addcmul(shifts, mean * extent.share, scale, -1)};
 }
 
@@ -257,7 +256,7 @@ KokoroStyleBlock KokoroStyleBlock::Take(speech::TensorReader& weights, const std
 
 at::Tensor KokoroStyleBlock::Run(const at::Tensor& x, const at::Tensor& style,
                                  const KokoroExtent& extent, const KokoroExtent& after) const {
-  at::Tensor y = extent.Cut(at::leaky_relu(norm_1.Run(x, style, extent), kSlope));
+  at::Tensor y = extent.Cut(at::leaky_relu(norm_1.Run(x, style, extent), kBlockSlope));
   at::Tensor kept = x;
   if (pool.weight.defined()) {
     y = after.Cut(at::conv_transpose1d(y, pool.weight, pool.bias, /*stride=*/2, /*padding=*/1,
@@ -265,7 +264,7 @@ at::Tensor KokoroStyleBlock::Run(const at::Tensor& x, const at::Tensor& style,
     kept = Stretch(x, 2);
   }
   y = after.Cut(conv_1.Run(y));
-  y = conv_2.Run(after.Cut(at::leaky_relu(norm_2.Run(y, style, after), kSlope)));
+  y = conv_2.Run(after.Cut(at::leaky_relu(norm_2.Run(y, style, after), kBlockSlope)));
   if (shortcut.defined()) kept = shortcut.Run(kept);
   return after.Cut((y + kept) * (1 / std::numbers::sqrt2));
 }

@@ -19,6 +19,9 @@ namespace millrace::kokoro {
 // Layers over time take an extent: their input is zero beyond it, and their output there is
 // undefined unless they say that it is zero. Errors of the weights are kept in the reader.
 
+// The epsilon of the normalizations, which is the same in all of Kokoro but its ALBERT.
+inline constexpr double kNormEpsilon = 1e-5;
+
 // Repeats each value of the last dimension `times` times. Unlike repeat_interleave it never
 // synchronises with the device.
 at::Tensor Stretch(const at::Tensor& x, int64_t times);

@@ -146,7 +146,7 @@ class Decoding final : public translation::SentenceState {
   std::vector<int32_t> given_;
 };
 
-Decoding& DecodingOf(const translation::SentenceJob& job) {
+Decoding& AtenDecodingOf(const translation::SentenceJob& job) {
   return static_cast<Decoding&>(*job.state);
 }
 
@@ -169,7 +169,7 @@ class AtenSeq2SeqEngine final : public translation::TranslationEngine {
       for (size_t i = 0; i < jobs.size(); ++i) {
         if (!jobs[i]->at_work() || jobs[i]->state == nullptr) continue;
         at_work.push_back(i);
-        Decoding& decoding = DecodingOf(*jobs[i]);
+        Decoding& decoding = AtenDecodingOf(*jobs[i]);
         // A sentence that was suspended before its end was noticed may be over.
         if (!decoding.over()) (decoding.is_greedy() ? greedy : others).push_back(&decoding);
       }
@@ -183,8 +183,8 @@ class AtenSeq2SeqEngine final : public translation::TranslationEngine {
       Align(jobs, at_work, context);
       for (const size_t i : at_work) {
         translation::SentenceJob& job = *jobs[i];
-        if (!DecodingOf(job).over()) job.stopped = should_stop(i);
-        if (!job.stopped) TakeFromSearch(DecodingOf(job).search(), job);
+        if (!AtenDecodingOf(job).over()) job.stopped = should_stop(i);
+        if (!job.stopped) TakeFromSearch(AtenDecodingOf(job).search(), job);
         if (!job.at_work()) job.state.reset();
       }
     }
@@ -249,7 +249,7 @@ class AtenSeq2SeqEngine final : public translation::TranslationEngine {
     std::vector<CachedTransformer::Row> rows;
     std::vector<std::pair<translation::SentenceJob*, size_t>> ended;  // and how many tokens
     for (const size_t i : at_work) {
-      const Decoding& decoding = DecodingOf(*jobs[i]);
+      const Decoding& decoding = AtenDecodingOf(*jobs[i]);
       if (jobs[i]->align && decoding.over()) ended.emplace_back(jobs[i], decoding.AddFound(rows));
     }
     const std::vector<int32_t> places = transformer_.Align(rows, context);

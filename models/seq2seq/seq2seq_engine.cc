@@ -14,7 +14,7 @@ struct Seq2SeqState final : translation::SentenceState {
   const std::unique_ptr<SentenceDecoding> decoding;
 };
 
-SentenceDecoding& DecodingOf(const translation::SentenceJob& job) {
+SentenceDecoding& SentenceDecodingOf(const translation::SentenceJob& job) {
   return *static_cast<Seq2SeqState&>(*job.state).decoding;
 }
 
@@ -28,7 +28,7 @@ Seq2SeqEngine::Seq2SeqEngine(std::unique_ptr<const Seq2SeqNetwork> network,
       decoder_(std::make_unique<SentenceDecoder>(*network_)) {}
 
 void Seq2SeqEngine::Take(translation::SentenceJob& job, DecodingScratch& scratch) const {
-  const SentenceDecoding& decoding = DecodingOf(job);
+  const SentenceDecoding& decoding = SentenceDecodingOf(job);
   if (decoding.over() && job.align) {
     const std::vector<translation::Hypothesis> found = decoding.search().Found();
     if (!found.empty() && !found.front().tokens.empty()) {
@@ -91,11 +91,11 @@ void Seq2SeqEngine::Advance(std::span<translation::SentenceJob* const> jobs, siz
   std::vector<SentenceDecoding*> sentences;
   for (size_t tokens = 0; tokens < max_tokens && !at_work.empty(); ++tokens) {
     sentences.clear();
-    for (const size_t i : at_work) sentences.push_back(&DecodingOf(*jobs[i]));
+    for (const size_t i : at_work) sentences.push_back(&SentenceDecodingOf(*jobs[i]));
     decoder_->Step(sentences, *scratch);
     std::erase_if(at_work, [&](size_t i) {
       translation::SentenceJob& job = *jobs[i];
-      if (DecodingOf(job).over()) {
+      if (SentenceDecodingOf(job).over()) {
         Take(job, *scratch);
       } else if (job.stopped = should_stop(i); job.stopped) {
         job.state.reset();

@@ -12,7 +12,7 @@ namespace {
 // With fewer words before the cut the voice seems to stumble; fewer after it are not worth a step.
 constexpr size_t kFewestWords = 3;
 
-constexpr std::string_view kMarks[] = {",", ";", ":", "—", "–", "-"};
+constexpr std::string_view kClauseMarks[] = {",", ";", ":", "—", "–", "-"};
 constexpr std::string_view kClosing[] = {"\"", "'", "”", "’", ")"};
 
 bool IsSpace(char c) { return models::kAsciiSpace.find(c) != std::string_view::npos; }
@@ -40,7 +40,7 @@ size_t CountWords(std::string_view text) {
 // Returns the position after the clause mark at `at` and after what closes a quotation there; 0 if
 // there is no mark.
 size_t EndOfMark(std::string_view text, size_t at) {
-  for (const std::string_view mark : kMarks) {
+  for (const std::string_view mark : kClauseMarks) {
     if (!text.substr(at).starts_with(mark)) continue;
     // A hyphen or an en dash within a word is no clause mark.
     if ((mark == "-" || mark == "–") && (at == 0 || !IsSpace(text[at - 1]))) return 0;

@@ -9,7 +9,7 @@
 namespace millrace::speech {
 namespace {
 
-constexpr std::string_view kMarks = ",.;:!?";
+constexpr std::string_view kPlainMarks = ",.;:!?";
 
 using Readings = std::span<const models::SpeechReading>;
 
@@ -48,7 +48,7 @@ absl::Status AddPlain(std::string_view plain, size_t offset, bool behind, std::s
                       bool with_words, const SpeechReader& reader, Joined& joined) {
   if (behind) {
     // A front end drops marks that no word stands before.
-    const size_t marks = std::min(plain.find_first_not_of(kMarks), plain.size());
+    const size_t marks = std::min(plain.find_first_not_of(kPlainMarks), plain.size());
     for (const char mark : plain.substr(0, marks)) {
       const std::string_view symbol(&mark, 1);
       if (!reader.ToIds(symbol).symbols.empty()) joined.AddMarks(symbol);

@@ -25,7 +25,7 @@ constexpr size_t kMaxUnitsTried = 8;  // in a step, until one of them can be spo
 constexpr float kClausePause = 0.15F;
 constexpr float kLead = 0.03F;
 constexpr float kTail = 0.1F;
-constexpr float kMarks = 0.02F;
+constexpr float kMarkSilence = 0.02F;
 
 // Splits each part of the text by itself.
 std::vector<std::string_view> SplitParts(const models::SynthesizeInput& input, size_t max_bytes) {
@@ -283,13 +283,13 @@ models::SynthesizeOutput SpeechPlan::TakeChunk(std::vector<float> samples, int s
     // The times of a unit are emitted with its first chunk, which may come before the end of its
     // sound is known.
     if (!times_.bounds.empty())
-      end = std::max(end, times_.SoundsEnd() + Scaled(kMarks, sample_rate) - given_);
+      end = std::max(end, times_.SoundsEnd() + Scaled(kMarkSilence, sample_rate) - given_);
   }
   if (first) {
     SymbolTimes heard = times_;
     // Where the audio ends does not depend on this, so that a stream has the same samples.
     if (last && !whole) heard.FollowSound(all, sample_rate);
-    heard.EndMarksAt(heard.SoundsEnd() + Scaled(kMarks, sample_rate));
+    heard.EndMarksAt(heard.SoundsEnd() + Scaled(kMarkSilence, sample_rate));
     AddTimes(heard, before - begin, chunk);
   }
   given_ += size;

@@ -14,7 +14,7 @@ namespace millrace::models {
 namespace {
 
 // Returns true for quotes and brackets that may be between a mark and the space after it.
-bool IsCloser(char32_t c) {
+bool MayFollowMark(char32_t c) {
   const auto category = utf8proc_category(static_cast<utf8proc_int32_t>(c));
   return category == UTF8PROC_CATEGORY_PE || category == UTF8PROC_CATEGORY_PF ||
          category == UTF8PROC_CATEGORY_PI || c == '"' || c == '\'';
@@ -69,7 +69,7 @@ std::optional<Boundary> FindBoundary(const std::vector<Character>& points, size_
   for (; end < points.size(); ++end) {
     const char next = MarkOf(points[end].value);
     if (next == 0) {
-      if (IsCloser(points[end].value)) continue;
+      if (MayFollowMark(points[end].value)) continue;
       break;
     }
     if (next == '.') ++dots;
@@ -79,7 +79,7 @@ std::optional<Boundary> FindBoundary(const std::vector<Character>& points, size_
   }
   const bool last =
       std::all_of(points.begin() + static_cast<ptrdiff_t>(end), points.end(),
-                  [](const Character& c) { return IsBlank(c.value) || IsCloser(c.value); });
+                  [](const Character& c) { return IsBlank(c.value) || MayFollowMark(c.value); });
   if (needs_space && !last && !IsBlank(points[end].value)) return std::nullopt;
   if (mark == '~' || (mark == '.' && dots > 1)) return Boundary{end, last ? "" : ","};
   if (mark == '.' && !last && needs_space) return std::nullopt;

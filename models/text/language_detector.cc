@@ -18,7 +18,7 @@ namespace millrace::models {
 namespace {
 
 // Detection does not improve beyond this many bytes.
-constexpr size_t kMaxBytes = 32 << 10;
+constexpr size_t kMaxDetectedBytes = 32 << 10;
 constexpr size_t kCandidates = 3;
 
 // The library has some codes from before 1989, and names a script even where it is the usual one.
@@ -54,8 +54,8 @@ std::vector<DetectedLanguage> Detect(std::string_view text, bool is_html, int fl
 bool CanDetectLanguages() { return true; }
 
 std::vector<DetectedLanguage> DetectLanguages(std::string_view text, bool is_html) {
-  if (text.size() > kMaxBytes) {
-    size_t end = kMaxBytes;
+  if (text.size() > kMaxDetectedBytes) {
+    size_t end = kMaxDetectedBytes;
     while (IsContinuationByte(text[end])) --end;
     text = text.substr(0, end);
   }

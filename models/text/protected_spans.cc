@@ -12,7 +12,7 @@ namespace {
 
 // Placeholders and pieces of code within a sentence are shorter; a bounded look-ahead keeps the
 // time linear.
-constexpr size_t kMaxBytes = 256;
+constexpr size_t kMaxSpanBytes = 256;
 constexpr std::array<std::string_view, 62> kFileEndings = {
     "bat",  "bin",  "bz2",  "cc",   "cfg", "conf", "cpp",  "css",   "csv",  "dll", "doc",
     "docx", "exe",  "flac", "gif",  "go",  "gz",   "html", "htm",   "ini",  "iso", "java",
@@ -77,7 +77,7 @@ class Reader {
            before != '@' && before != '\\';
   }
   template <typename Holds>
-  size_t RunEnd(size_t at, const Holds& holds, size_t longest = kMaxBytes) const {
+  size_t RunEnd(size_t at, const Holds& holds, size_t longest = kMaxSpanBytes) const {
     const size_t limit = std::min(text_.size(), at + longest);
     while (at < limit && holds(text_[at])) ++at;
     return at;
@@ -88,7 +88,7 @@ class Reader {
   size_t Braces(size_t at) const {
     size_t depth = 0;
     size_t end = at;
-    for (; end < std::min(text_.size(), at + kMaxBytes); ++end) {
+    for (; end < std::min(text_.size(), at + kMaxSpanBytes); ++end) {
       if (text_[end] == '{') ++depth;
       if (text_[end] == '}' && --depth == 0) break;
       if (text_[end] == '\n') return 0;
@@ -145,7 +145,7 @@ class Reader {
     const size_t inner = RunEnd(at, ticks);
     if (at > 0 && text_[at - 1] == '`') return 0;
     const std::string_view mark = text_.substr(at, inner - at);
-    const std::string_view window = text_.substr(0, inner + kMaxBytes);
+    const std::string_view window = text_.substr(0, inner + kMaxSpanBytes);
     const size_t close = window.find(mark, inner + 1);
     if (close == std::string_view::npos) return 0;
     if (window.substr(inner, close - inner).find('\n') != std::string_view::npos) return 0;
@@ -157,7 +157,7 @@ class Reader {
     if (at > 0 && (!AtWordStart(at) || text_[at - 1] == '&' || text_[at - 1] == '#')) return 0;
     size_t end = at + 1;
     for (CodePoint c = DecodeAt(text_, end);
-         end - at < kMaxBytes && (IsWordCharacter(c.value) || c.value == '_');
+         end - at < kMaxSpanBytes && (IsWordCharacter(c.value) || c.value == '_');
          c = DecodeAt(text_, end)) {
       end += c.bytes;
     }
@@ -230,7 +230,7 @@ class Reader {
       const bool emoji = (c.value >= 0x1F000 && c.value < 0x1FB00) ||
                          (c.value >= 0x2600 && c.value < 0x27C0) || c.value == U'⭐';
       const bool joiner = c.value == 0x200D || c.value == 0xFE0F;
-      if (end - at >= kMaxBytes || !(emoji || (joiner && end > at))) break;
+      if (end - at >= kMaxSpanBytes || !(emoji || (joiner && end > at))) break;
       end += c.bytes;
     }
     return end;

@@ -10,7 +10,7 @@ namespace millrace::translation {
 namespace {
 
 // U+2581, which SentencePiece writes for a space.
-constexpr std::string_view kSpace = "\xE2\x96\x81";
+constexpr std::string_view kSpaceMark = "\xE2\x96\x81";
 
 }  // namespace
 
@@ -50,10 +50,10 @@ std::string TokenTable::Text(std::span<const int32_t> tokens) const {
   for (const int32_t token : tokens) pieces += texts_[static_cast<size_t>(token)];
   std::string text;
   for (size_t at = 0; at < pieces.size();) {
-    const size_t space = std::min(pieces.find(kSpace, at), pieces.size());
+    const size_t space = std::min(pieces.find(kSpaceMark, at), pieces.size());
     text.append(pieces, at, space - at);
     if (space < pieces.size()) text += ' ';
-    at = space + kSpace.size();
+    at = space + kSpaceMark.size();
   }
   const size_t begin = text.find_first_not_of(' ');
   if (begin == std::string::npos) return {};

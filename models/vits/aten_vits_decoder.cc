@@ -20,10 +20,7 @@
 namespace millrace::vits {
 namespace {
 
-constexpr double kSlope = 0.1;
-constexpr double kLastSlope = 0.01;
 constexpr int64_t kSmallestBucket = 64;  // frames
-constexpr int kFlows[] = {6, 4, 2, 0};   // those between exchange the two halves
 
 // Convolves with zero padding that keeps the length.
 at::Tensor Convolve(const VitsConv& conv, const at::Tensor& x) {

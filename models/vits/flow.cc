@@ -13,7 +13,6 @@
 namespace millrace::vits {
 namespace {
 
-constexpr int kFlows[] = {6, 4, 2, 0};  // those between exchange the two halves
 constexpr int64_t kGateGroup = kernels::kChannelBlock / 2;
 
 // Interleaves 16 channels of the tanh half with their 16 of the sigmoid half, as the gate of the

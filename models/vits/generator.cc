@@ -14,8 +14,6 @@
 namespace millrace::vits {
 namespace {
 
-constexpr float kSlope = 0.1F;
-constexpr float kLastSlope = 0.01F;
 // The first stage has few rows and reads far beyond its ends, while the others have many rows and
 // read little, so it runs in larger chunks.
 constexpr int64_t kOuterFrames = 96;

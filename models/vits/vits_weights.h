@@ -15,6 +15,13 @@
 
 namespace millrace::vits {
 
+// The flows that have weights, in the order of synthesis; those between them exchange the halves of
+// the channels.
+inline constexpr int kFlows[] = {6, 4, 2, 0};
+// The slopes of the generator's leaky rectifiers, and of that before its last convolution.
+inline constexpr float kSlope = 0.1F;
+inline constexpr float kLastSlope = 0.01F;
+
 // The parameters of the network that the shapes of the weights do not determine.
 struct VitsShape {
   std::vector<int64_t> upsample_strides;

@@ -19,7 +19,7 @@ namespace {
 constexpr int kLayers = 4;
 constexpr int kWidth = 128;
 constexpr int kShapes = 6;
-constexpr int kSeeds = 3;
+constexpr int kGraphSeeds = 3;
 
 std::vector<at::Tensor> Weights(at::Device device) {
   std::vector<at::Tensor> weights;
@@ -52,7 +52,7 @@ void ExpectEqualToEager(const SelftestSetup& setup, int threads, int rounds, siz
     const ForwardScope scope(*runtime, *context);
     weights = Weights(device);
     for (int shape = 0; shape < kShapes; ++shape) {
-      for (int seed = 0; seed < kSeeds; ++seed) {
+      for (int seed = 0; seed < kGraphSeeds; ++seed) {
         expected[shape].push_back(Layers(weights, {Input(shape, seed, device)})[0].to(at::kCPU));
       }
     }
@@ -63,7 +63,7 @@ void ExpectEqualToEager(const SelftestSetup& setup, int threads, int rounds, siz
     for (int round = 0; round < rounds; ++round) {
       // Each shape comes three times in a row: it is seen, recorded, and replayed.
       const int shape = (round / 3 + thread) % kShapes;
-      const int seed = round % kSeeds;
+      const int seed = round % kGraphSeeds;
       const ForwardScope scope(*runtime, context);
       const GraphKey key{.model = "graphs", .entry_point = "forward", .shape_bucket = shape};
       const Forward forward = [&weights](const std::vector<at::Tensor>& inputs) {

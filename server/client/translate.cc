@@ -12,7 +12,7 @@ namespace {
 
 using Stub = v1::TranslationService::Stub;
 
-v1::TextFormat FormatOf(const std::string& name) {
+v1::TextFormat WireFormatOf(const std::string& name) {
   if (name == "html") return v1::TEXT_FORMAT_HTML;
   if (name == "markdown") return v1::TEXT_FORMAT_MARKDOWN;
   return v1::TEXT_FORMAT_UNSPECIFIED;
@@ -71,7 +71,7 @@ int RunTranslate(const TranslateCommand& command) {
   request.set_source_language(command.source_language);
   request.set_target_language(command.target_language);
   request.add_texts(*text);
-  request.set_format(FormatOf(command.format));
+  request.set_format(WireFormatOf(command.format));
   if (command.beam_size > 0) request.mutable_search()->set_beam_size(command.beam_size);
   if (command.alternatives > 0) request.mutable_search()->set_hypotheses(command.alternatives + 1);
   grpc::ClientContext context;

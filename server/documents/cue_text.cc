@@ -11,7 +11,7 @@
 namespace millrace::server {
 namespace {
 
-using Kind = CuePiece::Kind;
+using CueKind = CuePiece::Kind;
 
 // Returns the bytes of the tag that a text begins with; 0: there is none.
 size_t TagBytes(std::string_view text) {
@@ -51,7 +51,7 @@ std::string_view BehindTags(std::string_view line) {
 
 void AddText(std::string_view text, CueText& cue) {
   if (text.empty()) return;
-  if (cue.pieces.empty() || cue.pieces.back().kind != Kind::kText) cue.pieces.emplace_back();
+  if (cue.pieces.empty() || cue.pieces.back().kind != CueKind::kText) cue.pieces.emplace_back();
   cue.pieces.back().text += text;
 }
 
@@ -65,7 +65,7 @@ void AddLine(std::string_view line, CueText& cue) {
       continue;
     }
     AddText(line.substr(text, at - text), cue);
-    cue.pieces.push_back({Kind::kAlone, std::string(line.substr(at, bytes))});
+    cue.pieces.push_back({CueKind::kAlone, std::string(line.substr(at, bytes))});
     at += bytes;
     text = at;
   }
@@ -77,12 +77,12 @@ void PairTags(std::vector<CuePiece>& pieces) {
   std::vector<size_t> open;
   for (size_t i = 0; i < pieces.size(); ++i) {
     const std::string_view tag = pieces[i].text;
-    if (pieces[i].kind != Kind::kAlone || !tag.starts_with('<')) continue;
+    if (pieces[i].kind != CueKind::kAlone || !tag.starts_with('<')) continue;
     if (!tag.starts_with("</")) {
       open.push_back(i);
     } else if (!open.empty() && TagName(pieces[open.back()].text) == TagName(tag)) {
-      pieces[open.back()].kind = Kind::kOpen;
-      pieces[i].kind = Kind::kClose;
+      pieces[open.back()].kind = CueKind::kOpen;
+      pieces[i].kind = CueKind::kClose;
       pieces[i].open = open.back();
       open.pop_back();
     } else {
@@ -91,8 +91,8 @@ void PairTags(std::vector<CuePiece>& pieces) {
         return TagName(pieces[other].text) == TagName(tag);
       });
       if (same == open.rend()) continue;
-      pieces[*same].kind = Kind::kOpen;
-      pieces[i].kind = Kind::kClose;
+      pieces[*same].kind = CueKind::kOpen;
+      pieces[i].kind = CueKind::kClose;
       pieces[i].open = *same;
       open.erase(same.base() - 1, open.end());
     }
@@ -105,11 +105,11 @@ void TakeOuterTags(CueText& cue) {
   size_t begin = 0;
   size_t end = pieces.size();
   while (begin < end) {
-    if (pieces[begin].kind == Kind::kAlone) {
+    if (pieces[begin].kind == CueKind::kAlone) {
       cue.prefix += pieces[begin++].text;
-    } else if (pieces[end - 1].kind == Kind::kAlone) {
+    } else if (pieces[end - 1].kind == CueKind::kAlone) {
       cue.suffix.insert(0, pieces[--end].text);
-    } else if (pieces[begin].kind == Kind::kOpen && pieces[end - 1].kind == Kind::kClose &&
+    } else if (pieces[begin].kind == CueKind::kOpen && pieces[end - 1].kind == CueKind::kClose &&
                pieces[end - 1].open == begin) {
       cue.prefix += pieces[begin++].text;
       cue.suffix.insert(0, pieces[--end].text);
@@ -120,7 +120,7 @@ void TakeOuterTags(CueText& cue) {
   pieces.erase(pieces.begin() + static_cast<ptrdiff_t>(end), pieces.end());
   pieces.erase(pieces.begin(), pieces.begin() + static_cast<ptrdiff_t>(begin));
   for (CuePiece& piece : pieces) {
-    if (piece.kind == Kind::kClose) piece.open -= begin;
+    if (piece.kind == CueKind::kClose) piece.open -= begin;
   }
 }
 
@@ -128,7 +128,7 @@ void TakeOuterTags(CueText& cue) {
 class TurnWriter {
  public:
   void Add(const CuePiece& piece) {
-    if (piece.kind != Kind::kText) {
+    if (piece.kind != CueKind::kText) {
       out_ += piece.text;
       return;
     }
@@ -188,8 +188,8 @@ class TurnWriter {
 std::string CueText::Visible() const {
   std::string visible;
   for (const CuePiece& piece : pieces) {
-    if (piece.kind == Kind::kText) visible += piece.text;
-    if (piece.kind == Kind::kTurn) visible += ' ';
+    if (piece.kind == CueKind::kText) visible += piece.text;
+    if (piece.kind == CueKind::kTurn) visible += ' ';
   }
   return visible;
 }
@@ -206,7 +206,7 @@ CueText ReadCueText(std::string_view text) {
     if (first) {
       cue.lines.push_back(1);
     } else if (IsDash(BehindTags(line))) {
-      cue.pieces.push_back({Kind::kTurn, {}});
+      cue.pieces.push_back({CueKind::kTurn, {}});
       cue.lines.push_back(1);
     } else {
       AddText(" ", cue);
@@ -242,7 +242,7 @@ std::string WriteCueText(const CueText& cue, std::span<const CuePiece> pieces) {
     writer = TurnWriter();
   };
   for (const CuePiece& piece : pieces) {
-    if (piece.kind == Kind::kTurn) {
+    if (piece.kind == CueKind::kTurn) {
       take();
       out += cue.line_end;
     } else {

@@ -11,21 +11,21 @@
 namespace millrace::server {
 namespace {
 
-using Kind = InlineToken::Kind;
+using TokenKind = InlineToken::Kind;
 
 // Elements of a letter and a number are placeholders within a sentence for the reader of HTML.
 constexpr struct {
-  Kind kind;
+  TokenKind kind;
   std::string_view before, after;
-} kTags[] = {{Kind::kOpen, "<g", ">"},
-             {Kind::kClose, "</g", ">"},
-             {Kind::kAlone, "<x", "/>"},
-             {Kind::kDivider, "<br id=", "/>"}};
+} kTags[] = {{TokenKind::kOpen, "<g", ">"},
+             {TokenKind::kClose, "</g", ">"},
+             {TokenKind::kAlone, "<x", "/>"},
+             {TokenKind::kDivider, "<br id=", "/>"}};
 
 constexpr std::array<std::pair<std::string_view, std::string_view>, 5> kEntities = {
     {{"&amp;", "&"}, {"&lt;", "<"}, {"&gt;", ">"}, {"&quot;", "\""}, {"&nbsp;", "\u00A0"}}};
 
-std::string Tag(Kind kind, size_t mark) {
+std::string Tag(TokenKind kind, size_t mark) {
   for (const auto& tag : kTags) {
     if (tag.kind == kind) return StrCat(tag.before, mark, tag.after);
   }
@@ -64,7 +64,7 @@ std::vector<InlineToken> Parse(std::string_view html) {
       }
     }
     const std::string_view text = html.substr(0, html.find('<', 1));
-    if (tokens.empty() || tokens.back().kind != Kind::kText) tokens.emplace_back();
+    if (tokens.empty() || tokens.back().kind != TokenKind::kText) tokens.emplace_back();
     tokens.back().text += text;
     html.remove_prefix(text.size());
   }
@@ -72,23 +72,23 @@ std::vector<InlineToken> Parse(std::string_view html) {
 }
 
 // Returns true if all spans are there once, and nest.
-bool AreSpansWhole(const std::vector<InlineToken>& tokens, const std::vector<Kind>& marks) {
+bool AreSpansWhole(const std::vector<InlineToken>& tokens, const std::vector<TokenKind>& marks) {
   std::vector<size_t> open;
   std::vector<bool> seen(marks.size());
   for (const InlineToken& token : tokens) {
-    if (token.kind == Kind::kOpen) {
-      if (token.mark >= marks.size() || marks[token.mark] != Kind::kOpen || seen[token.mark])
+    if (token.kind == TokenKind::kOpen) {
+      if (token.mark >= marks.size() || marks[token.mark] != TokenKind::kOpen || seen[token.mark])
         return false;
       seen[token.mark] = true;
       open.push_back(token.mark);
-    } else if (token.kind == Kind::kClose) {
+    } else if (token.kind == TokenKind::kClose) {
       if (open.empty() || open.back() != token.mark) return false;
       open.pop_back();
     }
   }
   if (!open.empty()) return false;
   for (size_t i = 0; i < marks.size(); ++i) {
-    if (marks[i] == Kind::kOpen && !seen[i]) return false;
+    if (marks[i] == TokenKind::kOpen && !seen[i]) return false;
   }
   return true;
 }
@@ -122,32 +122,32 @@ void InlineWriter::Html(std::string_view html) {
   has_text_ |= html.find_first_not_of(" \t\r\n") != std::string_view::npos;
 }
 
-size_t InlineWriter::Add(Kind kind) {
+size_t InlineWriter::Add(TokenKind kind) {
   marks_.push_back(kind);
   html_ += Tag(kind, marks_.size() - 1);
   return marks_.size() - 1;
 }
 
-size_t InlineWriter::Open() { return Add(Kind::kOpen); }
+size_t InlineWriter::Open() { return Add(TokenKind::kOpen); }
 
-void InlineWriter::Close(size_t mark) { html_ += Tag(Kind::kClose, mark); }
+void InlineWriter::Close(size_t mark) { html_ += Tag(TokenKind::kClose, mark); }
 
-size_t InlineWriter::Alone() { return Add(Kind::kAlone); }
+size_t InlineWriter::Alone() { return Add(TokenKind::kAlone); }
 
 size_t InlineWriter::Divider() {
   last_ = ' ';
-  return Add(Kind::kDivider);
+  return Add(TokenKind::kDivider);
 }
 
-std::vector<InlineToken> ReadInline(std::string_view html, const std::vector<Kind>& marks) {
+std::vector<InlineToken> ReadInline(std::string_view html, const std::vector<TokenKind>& marks) {
   std::vector<InlineToken> parsed = Parse(html);
   const bool spans = AreSpansWhole(parsed, marks);
   std::vector<InlineToken> tokens;
   std::vector<bool> seen(marks.size());
   for (InlineToken& token : parsed) {
-    if (token.kind == Kind::kOpen || token.kind == Kind::kClose) {
+    if (token.kind == TokenKind::kOpen || token.kind == TokenKind::kClose) {
       if (!spans) continue;
-    } else if (token.kind != Kind::kText) {
+    } else if (token.kind != TokenKind::kText) {
       if (token.mark >= marks.size() || marks[token.mark] != token.kind || seen[token.mark])
         continue;
       seen[token.mark] = true;
@@ -155,7 +155,7 @@ std::vector<InlineToken> ReadInline(std::string_view html, const std::vector<Kin
     tokens.push_back(std::move(token));
   }
   for (size_t i = 0; i < marks.size(); ++i) {
-    if (marks[i] != Kind::kOpen && !seen[i]) tokens.push_back({marks[i], i});
+    if (marks[i] != TokenKind::kOpen && !seen[i]) tokens.push_back({marks[i], i});
   }
   return tokens;
 }

@@ -134,8 +134,9 @@ class OfficeDocument final : public Document {
   std::vector<std::string> texts_;
 };
 
-absl::StatusOr<std::unique_ptr<Document>> Read(std::string bytes, const DocumentLimits& limits,
-                                               const Layout& layout) {
+absl::StatusOr<std::unique_ptr<Document>> ReadOffice(std::string bytes,
+                                                     const DocumentLimits& limits,
+                                                     const Layout& layout) {
   auto archive = ZipArchive::Open(std::move(bytes), limits);
   if (!archive.ok()) return archive.status();
   auto document = std::make_unique<OfficeDocument>(layout, *std::move(archive));
@@ -147,11 +148,11 @@ absl::StatusOr<std::unique_ptr<Document>> Read(std::string bytes, const Document
 
 absl::StatusOr<std::unique_ptr<Document>> ReadDocx(std::string bytes,
                                                    const DocumentLimits& limits) {
-  return Read(std::move(bytes), limits, kWord);
+  return ReadOffice(std::move(bytes), limits, kWord);
 }
 
 absl::StatusOr<std::unique_ptr<Document>> ReadOdt(std::string bytes, const DocumentLimits& limits) {
-  return Read(std::move(bytes), limits, kOpenDocument);
+  return ReadOffice(std::move(bytes), limits, kOpenDocument);
 }
 
 }  // namespace millrace::server

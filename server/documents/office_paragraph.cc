@@ -9,7 +9,7 @@
 namespace millrace::server {
 namespace {
 
-using Kind = OfficeItem::Kind;
+using ItemKind = OfficeItem::Kind;
 
 // Returns what a run's properties say of its look. Languages are not seen.
 std::string LookOf(pugi::xml_node properties) {
@@ -29,7 +29,7 @@ pugi::xml_node MostUsed(const std::vector<OfficeItem>& items) {
   };
   std::map<std::string, Use> uses;
   for (const OfficeItem& item : items) {
-    if (item.kind != Kind::kText) continue;
+    if (item.kind != ItemKind::kText) continue;
     Use& use = uses[LookOf(item.properties)];
     if (use.bytes == 0) use.properties = item.properties;
     use.bytes += item.text.size();
@@ -57,11 +57,11 @@ void OfficeParagraph::AddItems(const std::vector<OfficeItem>& items, pugi::xml_n
   const std::string look = LookOf(properties);
   for (size_t i = 0; i < items.size(); ++i) {
     const OfficeItem& item = items[i];
-    if (item.kind == Kind::kText) {
+    if (item.kind == ItemKind::kText) {
       // Editors divide words among runs that look the same.
       std::string text = item.text;
       const std::string own = LookOf(item.properties);
-      while (i + 1 < items.size() && items[i + 1].kind == Kind::kText &&
+      while (i + 1 < items.size() && items[i + 1].kind == ItemKind::kText &&
              LookOf(items[i + 1].properties) == own)
         text += items[++i].text;
       if (own == look || IsBlank(text)) {
@@ -72,14 +72,14 @@ void OfficeParagraph::AddItems(const std::vector<OfficeItem>& items, pugi::xml_n
       marks_.push_back({.properties = item.properties});
       writer_.Text(text);
       writer_.Close(mark);
-    } else if (item.kind == Kind::kSpan) {
+    } else if (item.kind == ItemKind::kSpan) {
       const pugi::xml_node inside = MostUsed(item.inner);
       const size_t mark = writer_.Open();
       marks_.push_back({.is_element = true, .properties = inside, .nodes = item.nodes});
       AddItems(item.inner, inside);
       writer_.Close(mark);
     } else {
-      item.kind == Kind::kAlone ? writer_.Alone() : writer_.Divider();
+      item.kind == ItemKind::kAlone ? writer_.Alone() : writer_.Divider();
       marks_.push_back({.in_run = item.in_run, .properties = item.properties, .nodes = item.nodes});
     }
   }

@@ -7,7 +7,7 @@
 namespace millrace::server {
 namespace {
 
-using Kind = OfficeItem::Kind;
+using ItemKind = OfficeItem::Kind;
 
 // Reads what is inside of an element. `after_space`: the text before ends with a space, or there is
 // none. A run of white space counts as one space, as OpenDocument says.
@@ -26,15 +26,15 @@ std::vector<OfficeItem> ReadItems(pugi::xml_node parent, bool& after_space) {
       items.push_back(std::move(item));
     } else if (name == "text:span" || name == "text:a") {
       items.push_back(
-          {.kind = Kind::kSpan, .nodes = {child}, .inner = ReadItems(child, after_space)});
+          {.kind = ItemKind::kSpan, .nodes = {child}, .inner = ReadItems(child, after_space)});
     } else if (name == "text:s" && !after_space) {
       items.push_back({.text = " "});
       after_space = true;
     } else if (name == "text:tab" || name == "text:line-break") {
-      items.push_back({.kind = Kind::kDivider, .nodes = {child}});
+      items.push_back({.kind = ItemKind::kDivider, .nodes = {child}});
       after_space = true;
     } else if (name != "text:soft-page-break") {
-      items.push_back({.kind = Kind::kAlone, .nodes = {child}});
+      items.push_back({.kind = ItemKind::kAlone, .nodes = {child}});
     }
   }
   return items;

@@ -12,7 +12,7 @@
 namespace millrace::server {
 namespace {
 
-using Kind = CuePiece::Kind;
+using CueKind = CuePiece::Kind;
 
 // The most cues that one sentence may run over.
 constexpr size_t kMaxTogether = 4;
@@ -76,20 +76,20 @@ class Subtitles final : public Document {
       for (size_t p = 0; p < marks.size(); ++p) {
         const CuePiece& piece = cues_[i].pieces[p];
         switch (piece.kind) {
-          case Kind::kText:
+          case CueKind::kText:
             is_html_ ? writer.Html(piece.text) : writer.Text(piece.text);
             break;
-          case Kind::kOpen:
+          case CueKind::kOpen:
             record(marks[p] = writer.Open(), piece);
             break;
-          case Kind::kClose:
+          case CueKind::kClose:
             writer.Close(marks[piece.open]);
             unit.ends[marks[piece.open]] = piece.text;
             break;
-          case Kind::kAlone:
+          case CueKind::kAlone:
             record(writer.Alone(), piece);
             break;
-          case Kind::kTurn:
+          case CueKind::kTurn:
             record(writer.Divider(), piece);
             break;
         }
@@ -105,7 +105,8 @@ class Subtitles final : public Document {
     std::vector<std::vector<CuePiece>> parts = Divide(unit, translation);
     const bool blank = std::ranges::any_of(parts, [](const std::vector<CuePiece>& part) {
       return std::ranges::none_of(part, [](const CuePiece& piece) {
-        return piece.kind == Kind::kText && piece.text.find_first_not_of(' ') != std::string::npos;
+        return piece.kind == CueKind::kText &&
+               piece.text.find_first_not_of(' ') != std::string::npos;
       });
     });
     if (blank && unit.cues > 1) parts = DivideEvenly(unit, parts);
@@ -120,16 +121,17 @@ class Subtitles final : public Document {
     for (const InlineToken& token : ReadInline(translation, unit.marks)) {
       std::vector<CuePiece>& part = parts.back();
       if (token.kind == InlineToken::Kind::kText) {
-        part.push_back({Kind::kText, is_html_ ? token.text : Unescaped(token.text)});
+        part.push_back({CueKind::kText, is_html_ ? token.text : Unescaped(token.text)});
       } else if (token.kind == InlineToken::Kind::kClose) {
-        part.push_back({Kind::kClose, unit.ends[token.mark]});
+        part.push_back({CueKind::kClose, unit.ends[token.mark]});
         open.pop_back();
       } else if (unit.is_boundary[token.mark]) {
         if (!part.empty() && part.back().text.ends_with(' ')) part.back().text.pop_back();
         std::vector<CuePiece> next;
         next.reserve(open.size());
         for (const size_t mark : open) next.push_back(unit.pieces[mark]);
-        for (size_t i = open.size(); i-- > 0;) part.push_back({Kind::kClose, unit.ends[open[i]]});
+        for (size_t i = open.size(); i-- > 0;)
+          part.push_back({CueKind::kClose, unit.ends[open[i]]});
         parts.push_back(std::move(next));
       } else {
         if (token.kind == InlineToken::Kind::kOpen) open.push_back(token.mark);
@@ -145,7 +147,7 @@ class Subtitles final : public Document {
     std::string all;
     for (const auto& part : parts) {
       for (const CuePiece& piece : part) {
-        if (piece.kind == Kind::kText) all += piece.text;
+        if (piece.kind == CueKind::kText) all += piece.text;
       }
       all += ' ';
     }
@@ -161,7 +163,7 @@ class Subtitles final : public Document {
         const size_t wanted = all.size() * source_at / source_bytes;
         end = std::min(all.find(' ', std::max(wanted, at)), all.size());
       }
-      even[i].push_back({Kind::kText, all.substr(at, end - at)});
+      even[i].push_back({CueKind::kText, all.substr(at, end - at)});
       at = end;
     }
     return even;
@@ -186,7 +188,7 @@ bool BeginsOtherBlock(std::string_view line) {
   return false;
 }
 
-absl::StatusOr<std::unique_ptr<Document>> Read(std::string bytes, bool is_vtt) {
+absl::StatusOr<std::unique_ptr<Document>> ReadCues(std::string bytes, bool is_vtt) {
   absl::StatusOr<std::string> mark = TakeByteOrderMark(bytes);
   if (!mark.ok()) return mark.status();
   const std::string_view all = bytes;
@@ -235,11 +237,11 @@ absl::StatusOr<std::unique_ptr<Document>> Read(std::string bytes, bool is_vtt) {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Document>> ReadSrt(std::string bytes, const DocumentLimits&) {
-  return Read(std::move(bytes), /*is_vtt=*/false);
+  return ReadCues(std::move(bytes), /*is_vtt=*/false);
 }
 
 absl::StatusOr<std::unique_ptr<Document>> ReadWebVtt(std::string bytes, const DocumentLimits&) {
-  return Read(std::move(bytes), /*is_vtt=*/true);
+  return ReadCues(std::move(bytes), /*is_vtt=*/true);
 }
 
 }  // namespace millrace::server

@@ -38,7 +38,7 @@ class TextDocument final : public Document {
   std::vector<std::string> texts_;
 };
 
-absl::StatusOr<std::unique_ptr<Document>> Read(std::string bytes, models::TextFormat format) {
+absl::StatusOr<std::unique_ptr<Document>> ReadText(std::string bytes, models::TextFormat format) {
   absl::StatusOr<std::string> mark = TakeByteOrderMark(bytes);
   if (!mark.ok()) return mark.status();
   return std::make_unique<TextDocument>(*std::move(mark), std::move(bytes), format);
@@ -57,11 +57,11 @@ absl::StatusOr<std::string> TakeByteOrderMark(std::string& text) {
 }
 
 absl::StatusOr<std::unique_ptr<Document>> ReadPlainText(std::string bytes, const DocumentLimits&) {
-  return Read(std::move(bytes), models::TextFormat::kText);
+  return ReadText(std::move(bytes), models::TextFormat::kText);
 }
 
 absl::StatusOr<std::unique_ptr<Document>> ReadHtmlText(std::string bytes, const DocumentLimits&) {
-  return Read(std::move(bytes), models::TextFormat::kHtml);
+  return ReadText(std::move(bytes), models::TextFormat::kHtml);
 }
 
 }  // namespace millrace::server

@@ -8,7 +8,7 @@
 namespace millrace::server {
 namespace {
 
-using Kind = OfficeItem::Kind;
+using ItemKind = OfficeItem::Kind;
 
 constexpr std::array<std::string_view, 7> kSpans = {
     "w:hyperlink", "w:ins", "w:smartTag", "w:customXml", "w:bdo", "w:dir", "w:moveTo"};
@@ -47,7 +47,7 @@ void ReadRun(pugi::xml_node run, std::vector<OfficeItem>& items) {
     } else {
       const bool is_line = name == "w:br" && !child.attribute("w:type");
       const bool divides = is_line || name == "w:tab" || name == "w:cr";
-      items.push_back({.kind = divides ? Kind::kDivider : Kind::kAlone,
+      items.push_back({.kind = divides ? ItemKind::kDivider : ItemKind::kAlone,
                        .properties = properties,
                        .nodes = {child},
                        .in_run = true});
@@ -69,16 +69,16 @@ std::vector<OfficeItem> ReadItems(pugi::xml_node parent) {
       open_fields = std::max(open_fields + opened, 0);
       if (is_inside) continue;
       if (has_code) {
-        items.push_back({.kind = Kind::kAlone, .nodes = {child}});
+        items.push_back({.kind = ItemKind::kAlone, .nodes = {child}});
       } else {
         ReadRun(child, items);
       }
     } else if (open_fields > 0) {
       continue;
     } else if (Among(name, kSpans)) {
-      items.push_back({.kind = Kind::kSpan, .nodes = {child}, .inner = ReadItems(child)});
+      items.push_back({.kind = ItemKind::kSpan, .nodes = {child}, .inner = ReadItems(child)});
     } else {
-      items.push_back({.kind = Kind::kAlone, .nodes = {child}});
+      items.push_back({.kind = ItemKind::kAlone, .nodes = {child}});
     }
   }
   return items;

@@ -21,7 +21,7 @@ using std::chrono::steady_clock;
 constexpr milliseconds kSlice{50};
 // The time that sending an answer may still take once the server stops.
 constexpr milliseconds kStopGrace{1000};
-constexpr size_t kReceivedAtOnce = 4096;
+constexpr size_t kReadBytes = 4096;
 
 void Name(std::optional<HostPort> address, std::string& ip, int& port) {
   if (!address) return;
@@ -63,7 +63,7 @@ bool BoundedStream::WaitFor(short events, TimePoint end, bool answering) const {
 ssize_t BoundedStream::Fill() {
   for (;;) {
     if (!WaitFor(POLLIN, opened_ + limits_.body_timeout, false)) return -1;
-    received_.resize(kReceivedAtOnce);
+    received_.resize(kReadBytes);
     const ssize_t count = recv(socket_, received_.data(), received_.size(), MSG_DONTWAIT);
     next_ = 0;
     received_.resize(count > 0 ? static_cast<size_t>(count) : 0);

@@ -119,6 +119,8 @@ class HttpServer {
 // For a handler or what it streams: whether the client of the request that this thread serves has
 // gone. One that only ends its own side of the connection counts as gone.
 bool HttpClientGone();
+// The interval at which a connection without news asks that.
+inline constexpr std::chrono::milliseconds kClientCheckInterval{100};
 
 // For a handler: whether the client of the request that this thread serves takes answers that are
 // packed by gzip. The request that the handler gets does not tell.

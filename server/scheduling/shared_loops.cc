@@ -16,7 +16,7 @@ constexpr uint64_t kNoPart = (uint64_t{1} << kPartBits) - 1;
 
 // How often a worker yields to other threads before it sleeps until the last helper is done: about
 // as long as it takes to be woken.
-constexpr int kYields = 200;
+constexpr int kLoopYields = 200;
 
 }  // namespace
 
@@ -46,7 +46,7 @@ class SharedLoop::Opening {
     for (int yields = 0;; ++yields) {
       const int done = loop_.helped_parts_.load(std::memory_order_acquire);
       if (done == taken - own_) return;
-      if (yields < kYields) {
+      if (yields < kLoopYields) {
         std::this_thread::yield();
       } else {
         loop_.helped_parts_.wait(done, std::memory_order_acquire);

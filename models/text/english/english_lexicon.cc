@@ -46,15 +46,6 @@ uint32_t Crc32(std::string_view bytes, uint32_t before = 0) {
   return ~crc;
 }
 
-bool IsUtf8(std::string_view text) {
-  for (size_t at = 0; at < text.size();) {
-    const CodePoint c = DecodeAt(text, at);
-    if (c.value == 0xFFFD) return false;
-    at += c.bytes;
-  }
-  return true;
-}
-
 absl::Status Damaged(const std::filesystem::path& path, const std::string& what) {
   return absl::DataLossError(StrCat(path.string(), ": damaged lexicon: ", what));
 }
@@ -125,7 +116,7 @@ absl::Status EnglishLexicon::Check(const std::filesystem::path& path) {
     const std::string_view entry = EntryAt(i);
     const size_t nul = entry.find('\0');
     if (nul == 0 || nul == std::string_view::npos || nul + 1 >= entry.size() ||
-        (entry[nul + 1] != 'g' && entry[nul + 1] != 's') || !IsUtf8(entry)) {
+        (entry[nul + 1] != 'g' && entry[nul + 1] != 's') || !IsValidUtf8(entry)) {
       return Damaged(path, StrCat("entry ", i, " is no word with its pronunciation"));
     }
     const std::string_view word = entry.substr(0, nul);

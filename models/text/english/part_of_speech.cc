@@ -59,11 +59,11 @@ constexpr std::array<std::string_view, 22> kBeforeDemonstrative = {
 static_assert(std::ranges::is_sorted(kBeforeDemonstrative));
 
 template <size_t n>
-bool In(const std::array<std::string_view, n>& set, std::string_view word) {
+bool IsIn(const std::array<std::string_view, n>& set, std::string_view word) {
   return std::ranges::find(set, word) != set.end();
 }
 
-bool HasPause(const SpokenWord& word) {
+bool EndsGroup(const SpokenWord& word) {
   return word.after.find_first_not_of(' ') != std::string::npos;
 }
 
@@ -71,15 +71,15 @@ bool HasPause(const SpokenWord& word) {
 std::string Before(std::span<const SpokenWord> words, size_t at) {
   for (size_t steps = 0; steps < 2 && at > 0; ++steps) {
     --at;
-    if (HasPause(words[at])) return {};
+    if (EndsGroup(words[at])) return {};
     std::string word = AsciiLower(words[at].text);
-    if (steps == 1 || !In(kAdverbs, word)) return word;
+    if (steps == 1 || !IsIn(kAdverbs, word)) return word;
   }
   return {};
 }
 
 std::string After(std::span<const SpokenWord> words, size_t at) {
-  if (at + 1 >= words.size() || HasPause(words[at])) return {};
+  if (at + 1 >= words.size() || EndsGroup(words[at])) return {};
   return AsciiLower(words[at + 1].text);
 }
 
@@ -108,11 +108,11 @@ PartOfSpeech GuessPartOfSpeech(std::span<const SpokenWord> words, size_t at) {
   const std::string before = Before(words, at);
   const std::string after = After(words, at);
   if (word == "that") {
-    const bool points = at == 0 || after.empty() || In(kBeforeDemonstrative, before);
+    const bool points = at == 0 || after.empty() || IsIn(kBeforeDemonstrative, before);
     return points ? PartOfSpeech::kDemonstrative : PartOfSpeech::kUnknown;
   }
-  if (In(kHave, before)) return PartOfSpeech::kPast;
-  if (In(kBe, before) || before.ends_with("'re") || before == "i'm") {
+  if (IsIn(kHave, before)) return PartOfSpeech::kPast;
+  if (IsIn(kBe, before) || before.ends_with("'re") || before == "i'm") {
     return word == "read" || word == "wound" ? PartOfSpeech::kPast : PartOfSpeech::kPredicate;
   }
   if (before == "too" || before == "very" || before == "so" || before == "quite") {
@@ -123,25 +123,26 @@ PartOfSpeech GuessPartOfSpeech(std::span<const SpokenWord> words, size_t at) {
     const bool open = before == "i" || before == "we" || before == "they" || before == "you";
     if (open && IndicatesPast(words)) return PartOfSpeech::kPast;
   }
-  if (In(kBeforeVerb, before)) return PartOfSpeech::kVerb;
+  if (IsIn(kBeforeVerb, before)) return PartOfSpeech::kVerb;
   if (before == "he" || before == "she" || before == "it" || before == "which") {
     return PartOfSpeech::kVerb;
   }
-  if (In(kBeforeNoun, before) || before.ends_with("'s") || before.ends_with("s'") ||
+  if (IsIn(kBeforeNoun, before) || before.ends_with("'s") || before.ends_with("s'") ||
       IsCardinal(before)) {
-    const bool ends_group = after.empty() || In(kFunctionWords, after);
+    const bool ends_group = after.empty() || IsIn(kFunctionWords, after);
     return ends_group ? PartOfSpeech::kNoun : PartOfSpeech::kAdjective;
   }
-  if (In(kObjects, after)) return word == "wound" ? PartOfSpeech::kPast : PartOfSpeech::kVerb;
+  if (IsIn(kObjects, after)) return word == "wound" ? PartOfSpeech::kPast : PartOfSpeech::kVerb;
   // "Children live in ...", "where we all live together".
-  if (before.size() > 3 && In(kPlaces, after) &&
+  if (before.size() > 3 && IsIn(kPlaces, after) &&
       (word == "live" || word == "lives" || (before.ends_with('s') && !word.ends_with('s')))) {
     return PartOfSpeech::kVerb;
   }
   // "made me content".
   const bool object = before == "me" || before == "him" || before == "them" || before == "us";
   if (before.empty() || object) return PartOfSpeech::kUnknown;
-  return after.empty() || In(kFunctionWords, after) ? PartOfSpeech::kNoun : PartOfSpeech::kUnknown;
+  return after.empty() || IsIn(kFunctionWords, after) ? PartOfSpeech::kNoun
+                                                      : PartOfSpeech::kUnknown;
 }
 
 }  // namespace millrace::models

@@ -8,14 +8,14 @@ namespace {
 
 using When = SpokenAbbreviation::When;
 
-struct Entry {
+struct AbbreviationEntry {
   std::string_view word;
   std::string_view spoken;
   When when;
 };
 
 // Sorted by bytes; two entries of one word are its two meanings.
-constexpr std::array<Entry, 87> kEntries = {{
+constexpr std::array<AbbreviationEntry, 87> kEntries = {{
     {"approx", "approximately", When::kStop},
     {"apt", "apartment", When::kStopAndDigit},
     {"assn", "association", When::kStop},
@@ -104,12 +104,12 @@ constexpr std::array<Entry, 87> kEntries = {{
     {"wed", "wednesday", When::kStopAndDigit},
     {"yrs", "years", When::kStop},
 }};
-static_assert(std::ranges::is_sorted(kEntries, {}, &Entry::word));
+static_assert(std::ranges::is_sorted(kEntries, {}, &AbbreviationEntry::word));
 
 }  // namespace
 
 std::optional<SpokenAbbreviation> FindSpokenAbbreviation(std::string_view word, bool second) {
-  auto found = std::ranges::lower_bound(kEntries, word, {}, &Entry::word);
+  auto found = std::ranges::lower_bound(kEntries, word, {}, &AbbreviationEntry::word);
   if (second && found != kEntries.end()) ++found;
   if (found == kEntries.end() || found->word != word) return std::nullopt;
   return SpokenAbbreviation{found->spoken, found->when};

@@ -20,7 +20,7 @@ namespace {
 
 // The bytes of marks that are kept between two words; long runs of marks add nothing.
 constexpr size_t kMaxMarksBytes = 12;
-constexpr size_t kMaxCompoundParts = 6;
+constexpr size_t kMaxJoinedParts = 6;
 
 bool IsApostrophe(char32_t c) { return c == '\'' || c == 0x2019; }
 
@@ -174,7 +174,7 @@ class Walk {
         continue;
       }
       const bool joins = IsApostrophe(c.value) ||
-                         ((c.value == '-' || c.value == 0x2010) && ++parts <= kMaxCompoundParts);
+                         ((c.value == '-' || c.value == 0x2010) && ++parts <= kMaxJoinedParts);
       const size_t next = end + c.bytes;
       if (!joins || next - begin >= kMaxSpokenWordBytes || !IsLetter(DecodeAt(text_, next).value)) {
         break;

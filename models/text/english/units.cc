@@ -6,15 +6,15 @@
 namespace millrace::models {
 namespace {
 
-struct Entry {
+struct UnitEntry {
   std::string_view symbol;
   Unit us;
   Unit gb;
   bool after_space = true;
 };
 
-constexpr Entry Both(std::string_view symbol, std::string_view singular, std::string_view plural,
-                     bool after_space = true) {
+constexpr UnitEntry Both(std::string_view symbol, std::string_view singular,
+                         std::string_view plural, bool after_space = true) {
   return {symbol, {singular, plural}, {singular, plural}, after_space};
 }
 
@@ -40,7 +40,7 @@ constexpr std::array kUnits = {
     Both("V", "volt", "volts"),
     Both("W", "watt", "watts"),
     Both("bn", "billion", "billion"),
-    Entry{"cm", {"centimeter", "centimeters"}, {"centimetre", "centimetres"}},
+    UnitEntry{"cm", {"centimeter", "centimeters"}, {"centimetre", "centimetres"}},
     Both("dB", "decibel", "decibels"),
     Both("ft", "foot", "feet"),
     Both("g", "gram", "grams"),
@@ -54,33 +54,33 @@ constexpr std::array kUnits = {
     Both("kW", "kilowatt", "kilowatts"),
     Both("kWh", "kilowatt hour", "kilowatt hours"),
     Both("kg", "kilogram", "kilograms"),
-    Entry{"km", {"kilometer", "kilometers"}, {"kilometre", "kilometres"}},
-    Entry{"km/h",
-          {"kilometer per hour", "kilometers per hour"},
-          {"kilometre per hour", "kilometres per hour"}},
-    Entry{"kmh",
-          {"kilometer per hour", "kilometers per hour"},
-          {"kilometre per hour", "kilometres per hour"}},
-    Entry{"km²",
-          {"square kilometer", "square kilometers"},
-          {"square kilometre", "square kilometres"}},
-    Entry{"l", {"liter", "liters"}, {"litre", "litres"}, false},
+    UnitEntry{"km", {"kilometer", "kilometers"}, {"kilometre", "kilometres"}},
+    UnitEntry{"km/h",
+              {"kilometer per hour", "kilometers per hour"},
+              {"kilometre per hour", "kilometres per hour"}},
+    UnitEntry{"kmh",
+              {"kilometer per hour", "kilometers per hour"},
+              {"kilometre per hour", "kilometres per hour"}},
+    UnitEntry{"km²",
+              {"square kilometer", "square kilometers"},
+              {"square kilometre", "square kilometres"}},
+    UnitEntry{"l", {"liter", "liters"}, {"litre", "litres"}, false},
     Both("lb", "pound", "pounds"),
     Both("lbs", "pound", "pounds"),
-    Entry{"m", {"meter", "meters"}, {"metre", "metres"}},
-    Entry{"m/s",
-          {"meter per second", "meters per second"},
-          {"metre per second", "metres per second"}},
+    UnitEntry{"m", {"meter", "meters"}, {"metre", "metres"}},
+    UnitEntry{"m/s",
+              {"meter per second", "meters per second"},
+              {"metre per second", "metres per second"}},
     Both("mA", "milliamp", "milliamps"),
     Both("mg", "milligram", "milligrams"),
     Both("mi", "mile", "miles"),
     Both("min", "minute", "minutes"),
-    Entry{"ml", {"milliliter", "milliliters"}, {"millilitre", "millilitres"}},
-    Entry{"mm", {"millimeter", "millimeters"}, {"millimetre", "millimetres"}},
+    UnitEntry{"ml", {"milliliter", "milliliters"}, {"millilitre", "millilitres"}},
+    UnitEntry{"mm", {"millimeter", "millimeters"}, {"millimetre", "millimetres"}},
     Both("mph", "mile per hour", "miles per hour"),
     Both("ms", "millisecond", "milliseconds"),
-    Entry{"m²", {"square meter", "square meters"}, {"square metre", "square metres"}},
-    Entry{"m³", {"cubic meter", "cubic meters"}, {"cubic metre", "cubic metres"}},
+    UnitEntry{"m²", {"square meter", "square meters"}, {"square metre", "square metres"}},
+    UnitEntry{"m³", {"cubic meter", "cubic meters"}, {"cubic metre", "cubic metres"}},
     Both("ns", "nanosecond", "nanoseconds"),
     Both("oz", "ounce", "ounces"),
     Both("rpm", "revolution per minute", "revolutions per minute"),
@@ -93,14 +93,15 @@ constexpr std::array kUnits = {
     Both("µm", "micron", "microns"),
     Both("µs", "microsecond", "microseconds"),
 };
-static_assert(std::ranges::is_sorted(kUnits, {}, &Entry::symbol));
-static_assert(std::ranges::all_of(kUnits,
-                                  [](const Entry& e) { return e.symbol.size() <= kMaxUnitBytes; }));
+static_assert(std::ranges::is_sorted(kUnits, {}, &UnitEntry::symbol));
+static_assert(std::ranges::all_of(kUnits, [](const UnitEntry& e) {
+  return e.symbol.size() <= kMaxUnitBytes;
+}));
 
 }  // namespace
 
 std::optional<Unit> FindUnit(std::string_view symbol, bool spaced, EnglishDialect dialect) {
-  const auto found = std::ranges::lower_bound(kUnits, symbol, {}, &Entry::symbol);
+  const auto found = std::ranges::lower_bound(kUnits, symbol, {}, &UnitEntry::symbol);
   if (found == kUnits.end() || found->symbol != symbol) return std::nullopt;
   if (spaced && !found->after_space) return std::nullopt;
   return dialect == EnglishDialect::kUs ? found->us : found->gb;

@@ -22,15 +22,6 @@ namespace {
 constexpr std::chrono::seconds kInterval{1};
 constexpr size_t kMaxFileBytes = size_t{16} << 20;
 
-bool IsUtf8(std::string_view text) {
-  for (size_t at = 0; at < text.size();) {
-    const CodePoint c = DecodeAt(text, at);
-    if (c.value == 0xFFFD) return false;
-    at += c.bytes;
-  }
-  return true;
-}
-
 absl::Status WrongLine(std::string_view name, size_t line, std::string_view what) {
   return absl::InvalidArgumentError(StrCat(name, ":", line, ": ", what));
 }
@@ -38,7 +29,7 @@ absl::Status WrongLine(std::string_view name, size_t line, std::string_view what
 // Reads one line that holds something into `words`.
 absl::Status AddLine(std::string_view line, std::string_view name, size_t number,
                      const PhonemeVocabulary& vocabulary, UserLexicon::Words& words) {
-  if (!IsUtf8(line)) return WrongLine(name, number, "not UTF-8");
+  if (!IsValidUtf8(line)) return WrongLine(name, number, "not UTF-8");
   const size_t tab = line.find('\t');
   if (tab == std::string_view::npos) {
     return WrongLine(name, number, "no tab between the word and its phonemes");

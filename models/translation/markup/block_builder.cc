@@ -4,13 +4,13 @@
 #include <utility>
 
 #include "models/text/unicode.h"
+#include "models/translation/markup/html_entities.h"
 
 namespace millrace::translation {
 namespace {
 
 // Markup that is nested deeper is not paired, which bounds the work for a sentence.
 constexpr size_t kDeepest = 32;
-constexpr std::string_view kNoBreakSpace = "\u00a0";
 
 }  // namespace
 

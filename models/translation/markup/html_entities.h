@@ -6,6 +6,9 @@
 
 namespace millrace::translation {
 
+// The character of &nbsp;.
+inline constexpr std::string_view kNoBreakSpace = "\u00a0";
+
 // Decodes an HTML entity at the front of `text`, such as &eacute;, &#233; or the old &eacute
 // without a semicolon, to UTF-8. Returns its bytes in the text; 0 if there is none or its name is a
 // rare one.

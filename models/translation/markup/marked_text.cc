@@ -8,7 +8,7 @@
 namespace millrace::translation {
 namespace {
 
-constexpr char32_t kNoBreakSpace = 0xA0;
+constexpr char32_t kNoBreakSpaceCodePoint = 0xA0;
 
 }  // namespace
 
@@ -28,7 +28,7 @@ std::string Escaped(std::string_view text, bool is_html) {
       case '>':
         out += "&gt;";
         break;
-      case kNoBreakSpace:
+      case kNoBreakSpaceCodePoint:
         out += "&nbsp;";
         break;
       default:
@@ -43,7 +43,7 @@ bool IsWrittenSpace(std::string_view markup) {
   for (size_t at = 0; at < markup.size();) {
     std::string entity;
     if (const size_t bytes = ReadEntity(markup.substr(at), entity); bytes > 0) {
-      if (models::DecodeAt(entity, 0).value != kNoBreakSpace) return false;
+      if (models::DecodeAt(entity, 0).value != kNoBreakSpaceCodePoint) return false;
       at += bytes;
       continue;
     }

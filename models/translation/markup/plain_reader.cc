@@ -8,7 +8,7 @@ namespace millrace::translation {
 namespace {
 
 // The number of innermost open tags among which the counterpart of a closing tag is searched.
-constexpr size_t kDeepest = 32;
+constexpr size_t kMaxOpenTags = 32;
 
 struct PlainTag {
   size_t begin;
@@ -29,7 +29,7 @@ std::vector<PlainTag> FindTags(std::string_view text) {
     if (!tag.tag.closes && !tag.tag.is_empty) {
       open.push_back(found.size());
     } else if (tag.tag.closes) {
-      const size_t deepest = open.size() - std::min(open.size(), kDeepest);
+      const size_t deepest = open.size() - std::min(open.size(), kMaxOpenTags);
       for (size_t i = open.size(); i-- > deepest;) {
         if (found[open[i]].tag.name != tag.tag.name) continue;
         tag.paired = found[open[i]].paired = true;

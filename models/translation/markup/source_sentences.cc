@@ -10,6 +10,7 @@
 #include "models/text/sentence_splitter.h"
 #include "models/text/trim.h"
 #include "models/text/unicode.h"
+#include "models/translation/markup/html_entities.h"
 #include "models/translation/markup/marked_block.h"
 #include "models/translation/markup/number_repair.h"
 #include "models/translation/markup/unknown_text.h"
@@ -17,7 +18,6 @@
 namespace millrace::translation {
 namespace {
 
-constexpr std::string_view kNoBreakSpace = "\u00a0";
 // Longer sentences are cut: no model reads as much, and repeated TakeFront calls stay linear.
 constexpr size_t kLongestSentence = 16 << 10;  // bytes
 

@@ -10,7 +10,7 @@
 namespace millrace::translation {
 namespace {
 
-constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();
+constexpr float kLowestScore = -std::numeric_limits<float>::infinity();
 
 }  // namespace
 
@@ -47,7 +47,7 @@ std::vector<BeamSearch::Candidate> BeamSearch::BestCandidates(float* logits, int
     const float total = log_sum_exp(logits, task_.tokens);
     for (float& score : scores) score -= total;
     rules_.Apply(live_[row].history, scores);
-    float worst = best.size() < wanted ? kMinusInfinity : best.front().score;
+    float worst = best.size() < wanted ? kLowestScore : best.front().score;
     for (size_t token = 0; token < scores.size(); ++token) {
       const float score = scores[token] + live_[row].score;
       // The earlier one of equal scores wins.

@@ -13,7 +13,7 @@ namespace {
 
 using nlohmann::json;
 
-absl::Status TakeVoiceSettings(const json& value, SpeechBody& body) {
+absl::Status TakeBodyVoiceSettings(const json& value, SpeechBody& body) {
   if (!value.is_object()) return WrongType("voice_settings", "an object", value);
   for (const auto& [name, setting] : value.items()) {
     if (setting.is_null()) continue;
@@ -29,11 +29,11 @@ absl::Status TakeVoiceSettings(const json& value, SpeechBody& body) {
   return absl::OkStatus();
 }
 
-absl::Status TakeMember(const std::string& name, const json& value, SpeechBody& body) {
+absl::Status TakeBodyMember(const std::string& name, const json& value, SpeechBody& body) {
   if (name == "text") return TakeString(value, name, body.speech.text);
   if (name == "model_id") return TakeString(value, name, body.model_id);
   if (name == "language_code") return TakeString(value, name, body.speech.language);
-  if (name == "voice_settings") return TakeVoiceSettings(value, body);
+  if (name == "voice_settings") return TakeBodyVoiceSettings(value, body);
   if (name == "seed")
     return TakeInteger(value, name, std::numeric_limits<uint64_t>::max(), body.speech.seed);
   if (name == "pronunciation_dictionary_locators" && !(value.is_array() && value.empty())) {
@@ -53,7 +53,7 @@ absl::StatusOr<SpeechBody> ParseSpeechBody(std::string_view text) {
   SpeechBody body;
   for (const auto& [name, value] : members->items()) {
     if (value.is_null()) continue;  // treated as absent
-    if (absl::Status status = TakeMember(name, value, body); !status.ok()) return status;
+    if (absl::Status status = TakeBodyMember(name, value, body); !status.ok()) return status;
   }
   const auto found = members->find("text");
   if (found == members->end() || found->is_null())

@@ -13,7 +13,7 @@ using nlohmann::json;
 
 constexpr size_t kMaxContextIdBytes = 256;
 
-absl::Status TakeVoiceSettings(const json& value, std::optional<float>& speed) {
+absl::Status TakeMessageVoiceSettings(const json& value, std::optional<float>& speed) {
   if (!value.is_object()) return WrongType("voice_settings", "an object", value);
   const auto found = value.find("speed");
   if (found == value.end() || found->is_null()) return absl::OkStatus();
@@ -21,8 +21,8 @@ absl::Status TakeVoiceSettings(const json& value, std::optional<float>& speed) {
   return TakeFloat(*found, "voice_settings.speed", "0.25..4", speed.emplace());
 }
 
-absl::Status TakeMember(const std::string& name, const json& value, StreamMessage& message,
-                        bool& known) {
+absl::Status TakeMessageMember(const std::string& name, const json& value, StreamMessage& message,
+                               bool& known) {
   known = true;
   if (name == "text") return TakeString(value, name, message.text.emplace());
   if (name == "context_id" || name == "contextId") {
@@ -36,7 +36,7 @@ absl::Status TakeMember(const std::string& name, const json& value, StreamMessag
   if (name == "flush") return TakeBool(value, name, message.flush);
   if (name == "close_context") return TakeBool(value, name, message.close_context);
   if (name == "close_socket") return TakeBool(value, name, message.close_socket);
-  if (name == "voice_settings") return TakeVoiceSettings(value, message.speed);
+  if (name == "voice_settings") return TakeMessageVoiceSettings(value, message.speed);
   if (name == "xi_api_key" || name == "xi-api-key") return TakeString(value, name, message.api_key);
   if (name == "authorization") {
     std::string authorization;
@@ -63,7 +63,7 @@ absl::StatusOr<StreamMessage> ParseStreamMessage(std::string_view text) {
   for (const auto& [name, value] : parsed->items()) {
     bool known = true;
     if (!value.is_null()) {  // null is treated as absent
-      if (absl::Status status = TakeMember(name, value, message, known); !status.ok())
+      if (absl::Status status = TakeMessageMember(name, value, message, known); !status.ok())
         return status;
     }
     any = any || known;

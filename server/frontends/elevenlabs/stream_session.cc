@@ -10,6 +10,7 @@
 #include "models/speech/speech_units.h"
 #include "nlohmann/json.hpp"
 #include "server/frontends/elevenlabs/elevenlabs_error.h"
+#include "server/json/json_text.h"
 #include "server/logging/logging.h"
 
 namespace millrace::server {
@@ -24,12 +25,8 @@ constexpr size_t kMaxReplies = 64;
 // The time that a client without a key in its request has for a message with one.
 constexpr std::chrono::seconds kKeyTimeout{10};
 
-std::string Dump(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
-
 // Returns the times as ElevenLabs sends them on a WebSocket; null if there are none.
-Json Alignment(const CharacterTimes& times) {
+Json AlignmentInMilliseconds(const CharacterTimes& times) {
   if (times.characters.empty()) return nullptr;
   Json begins = Json::array();
   Json durations = Json::array();
@@ -304,24 +301,24 @@ std::string StreamSession::PieceMessage(Context& context, const SpokenPiece& pie
   }
   // Encoders hold back some audio; the times wait for it.
   if (piece.audio.empty()) return "";
-  const Json alignment = Alignment(std::exchange(context.times, {}));
+  const Json alignment = AlignmentInMilliseconds(std::exchange(context.times, {}));
   context.origin.reset();
   Json message = {{"audio", absl::Base64Escape(View(piece.audio))},
                   {"isFinal", nullptr},
                   {"normalizedAlignment", alignment},
                   {"alignment", alignment}};
   if (options_.multi) message["contextId"] = context.id;
-  return Dump(message);
+  return JsonText(message);
 }
 
 std::string StreamSession::FinalMessage(Context& context) {
-  const Json alignment = Alignment(std::exchange(context.times, {}));
+  const Json alignment = AlignmentInMilliseconds(std::exchange(context.times, {}));
   Json message = {{"audio", nullptr},
                   {"isFinal", true},
                   {"normalizedAlignment", alignment},
                   {"alignment", alignment}};
   if (options_.multi) message["contextId"] = context.id;
-  return Dump(message);
+  return JsonText(message);
 }
 
 void StreamSession::OnAllSent() {
@@ -342,7 +339,7 @@ std::string StreamSession::ErrorMessage(std::string_view name, std::string_view 
                                         uint16_t code, const std::string* context_id) const {
   Json error = {{"message", message}, {"error", name}, {"code", code}};
   if (context_id != nullptr && options_.multi) error["contextId"] = *context_id;
-  return Dump(error);
+  return JsonText(error);
 }
 
 void StreamSession::FailContext(const Context& context, const absl::Status& status) {

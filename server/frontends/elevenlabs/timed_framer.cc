@@ -11,7 +11,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json Alignment(const CharacterTimes& times) {
+Json AlignmentInSeconds(const CharacterTimes& times) {
   if (times.characters.empty()) return nullptr;
   Json begins = Json::array();
   Json ends = Json::array();
@@ -44,7 +44,7 @@ std::string TimedFramer::Close(std::string_view audio, double /*seconds*/) {
 }
 
 std::string TimedFramer::TakeObject(std::string_view audio) {
-  const Json alignment = Alignment(std::exchange(times_, {}));
+  const Json alignment = AlignmentInSeconds(std::exchange(times_, {}));
   const Json object = {{"audio_base64", absl::Base64Escape(View(audio))},
                        {"alignment", alignment},
                        {"normalized_alignment", alignment}};

@@ -7,16 +7,13 @@
 
 #include "models/core/model_info.h"
 #include "nlohmann/json.hpp"
+#include "server/json/json_text.h"
 #include "server/requests/speech_request.h"
 
 namespace millrace::server {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-std::string Dump(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
 
 const models::SpeechInfo* SpeechOf(const ServedModel& model) {
   return std::get_if<models::SpeechInfo>(&model.info().details);
@@ -43,7 +40,8 @@ std::string VoicesBody(const ModelDirectory& models) {
                         {"available_for_tiers", Json::array()}});
     }
   }
-  return Dump({{"voices", std::move(voices)}});
+  const Json answer = {{"voices", std::move(voices)}};
+  return JsonText(answer);
 }
 
 std::string ModelsBody(const ModelDirectory& models) {
@@ -65,7 +63,7 @@ std::string ModelsBody(const ModelDirectory& models) {
                    {"maximum_text_length_per_request", kMaxStreamCharacters},
                    {"languages", std::move(languages)}});
   }
-  return Dump(all);
+  return JsonText(all);
 }
 
 }  // namespace millrace::server

@@ -18,9 +18,6 @@
 namespace millrace::server {
 namespace {
 
-// The interval at which a connection without news checks whether its client is still there.
-constexpr std::chrono::milliseconds kLook{100};
-
 // An answer by events. The connection's thread owns it, and with it the place of the request.
 struct EventStream {
   std::shared_ptr<TranslateReply> reply;
@@ -33,7 +30,7 @@ struct EventStream {
 
 // Waits a while for news, and adds its events to `out`.
 void Next(EventStream& stream, std::string& out) {
-  std::optional<absl::Status> end = stream.reply->Wait(kLook);
+  std::optional<absl::Status> end = stream.reply->Wait(kClientCheckInterval);
   for (const TranslateReply::Part& part : stream.reply->TakeParts())
     out += TranslationPartEvent(part);
   if (!end) return;
@@ -64,7 +61,7 @@ absl::StatusOr<HttpTranslator::Result> HttpTranslator::Translate(
   Ticket place;  // held until the connection is done with the reply
   reply->Start(Prepare(std::move(wanted), place));
   std::optional<absl::Status> end;
-  while (!(end = reply->Wait(kLook))) {
+  while (!(end = reply->Wait(kClientCheckInterval))) {
     if (!HttpClientGone()) continue;
     reply->Abandon();
     return absl::CancelledError("the caller went away");

@@ -10,9 +10,6 @@
 namespace millrace::server {
 namespace {
 
-// The interval at which a connection without news checks whether its client is still there.
-constexpr std::chrono::milliseconds kLook{100};
-
 // Returning false closes the connection at this point.
 bool Write(SpeechReply& reply, const SpeechAnswer& answer, const SpeechReply::Piece& piece,
            httplib::DataSink& sink) {
@@ -45,7 +42,7 @@ void AnswerWithSpeech(const std::shared_ptr<SpeechReply>& reply,
   while (first.bytes.empty() && !first.end) {
     if (HttpClientGone())
       return answer.send_error(response, absl::CancelledError("the caller went away"));
-    first = reply->Take(kLook);
+    first = reply->Take(kClientCheckInterval);
   }
   if (first.end && !first.end->ok()) {
     std::move(abandon).Cancel();
@@ -58,7 +55,7 @@ void AnswerWithSpeech(const std::shared_ptr<SpeechReply>& reply,
       [reply, answer = std::move(answer), first = std::move(first)](
           size_t, httplib::DataSink& sink) mutable {
         SpeechReply::Piece piece = std::exchange(first, {});
-        if (piece.bytes.empty() && !piece.end) piece = reply->Take(kLook);
+        if (piece.bytes.empty() && !piece.end) piece = reply->Take(kClientCheckInterval);
         return Write(*reply, answer, piece, sink);
       },
       [reply, place](bool) { reply->Abandon(); });

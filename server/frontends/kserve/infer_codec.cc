@@ -11,6 +11,7 @@
 #include "models/core/strings.h"
 #include "server/frontends/grpc/message_codec.h"
 #include "server/frontends/kserve/infer_tensors.h"
+#include "server/frontends/kserve/invalid_argument.h"
 
 namespace millrace::server {
 namespace {
@@ -32,11 +33,6 @@ class SmallArena {
   alignas(std::max_align_t) char bytes_[4096];
   google::protobuf::Arena arena_{bytes_, sizeof(bytes_)};
 };
-
-template <typename... Parts>
-absl::Status Invalid(const Parts&... parts) {
-  return absl::InvalidArgumentError(StrCat(parts...));
-}
 
 // Appends the elements as `Element`s. Returns the index of one that does not fit, or -1.
 template <typename Element, typename Values>
@@ -112,27 +108,27 @@ absl::Status TakeData(ModelInferRequest& request, int index, int64_t elements, T
   const auto input = [index] { return InputName(static_cast<size_t>(index)); };
   if (!request.raw_input_contents().empty()) {
     if (ListsInUse(contents) != 0)
-      return Invalid(input(), ".contents: must be empty when raw_input_contents is used");
+      return InvalidArgument(input(), ".contents: must be empty when raw_input_contents is used");
     tensor.data = std::move(*request.mutable_raw_input_contents(index));
     return CheckTensorData(tensor, elements,
                            [index] { return StrCat("raw_input_contents[", index, "]"); });
   }
   if (tensor.type == DataType::kFp16 || tensor.type == DataType::kBf16) {
-    return Invalid(input(), ".contents: ", ToString(tensor.type),
-                   " has no typed list; send it as raw_input_contents");
+    return InvalidArgument(input(), ".contents: ", ToString(tensor.type),
+                           " has no typed list; send it as raw_input_contents");
   }
   const Contents taken = TakeContents(contents, tensor.type, tensor.data);
   if (taken.does_not_fit >= 0) {
-    return Invalid(input(), ".contents.", taken.field, "[", taken.does_not_fit,
-                   "]: is out of range for ", ToString(tensor.type));
+    return InvalidArgument(input(), ".contents.", taken.field, "[", taken.does_not_fit,
+                           "]: is out of range for ", ToString(tensor.type));
   }
   if (ListsInUse(contents) > (taken.size != 0 ? 1 : 0)) {
-    return Invalid(input(), ".contents: only ", taken.field, " may be filled for ",
-                   ToString(tensor.type));
+    return InvalidArgument(input(), ".contents: only ", taken.field, " may be filled for ",
+                           ToString(tensor.type));
   }
   if (taken.size != elements) {
-    return Invalid(input(), ".contents.", taken.field, ": has ", taken.size, " elements; shape ",
-                   ShapeText(tensor.shape), " needs ", elements);
+    return InvalidArgument(input(), ".contents.", taken.field, ": has ", taken.size,
+                           " elements; shape ", ShapeText(tensor.shape), " needs ", elements);
   }
   return absl::OkStatus();
 }
@@ -145,8 +141,8 @@ absl::StatusOr<models::InferInput> DecodeInfer(ModelInferRequest& request,
   if (absl::Status status = CheckInputCount(inputs, model); !status.ok()) return status;
   if (request.raw_input_contents_size() != 0 &&
       request.raw_input_contents_size() != request.inputs_size()) {
-    return Invalid("raw_input_contents: has ", request.raw_input_contents_size(),
-                   " entries; must have none or one for each of the ", inputs, " inputs");
+    return InvalidArgument("raw_input_contents: has ", request.raw_input_contents_size(),
+                           " entries; must have none or one for each of the ", inputs, " inputs");
   }
   models::InferInput input;
   input.inputs.reserve(inputs);

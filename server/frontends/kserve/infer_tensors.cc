@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_join.h"
 #include "models/core/strings.h"
+#include "server/frontends/kserve/invalid_argument.h"
 
 namespace millrace::server {
 namespace {
@@ -15,11 +16,6 @@ using models::TensorSpec;
 
 constexpr size_t kMaxShown = 64;  // characters of a name that a message shows
 
-template <typename... Parts>
-absl::Status Invalid(const Parts&... parts) {
-  return absl::InvalidArgumentError(StrCat(parts...));
-}
-
 absl::Status CheckShape(size_t index, const Tensor& tensor, const TensorSpec& spec,
                         int64_t& elements) {
   bool fits = tensor.shape.size() == spec.shape.size();
@@ -28,8 +24,8 @@ absl::Status CheckShape(size_t index, const Tensor& tensor, const TensorSpec& sp
   }
   const auto count = models::ElementCount(tensor.shape);
   if (!fits || !count) {
-    return Invalid(InputName(index), ".shape: is ", ShapeText(tensor.shape), "; the model takes ",
-                   ShapeText(spec.shape), " (-1: any size >= 0)");
+    return InvalidArgument(InputName(index), ".shape: is ", ShapeText(tensor.shape),
+                           "; the model takes ", ShapeText(spec.shape), " (-1: any size >= 0)");
   }
   elements = *count;
   return absl::OkStatus();
@@ -42,15 +38,15 @@ absl::Status CheckBytesLayout(std::string_view where, const std::string& data, i
   while (at < data.size()) {
     uint32_t size = 0;
     if (data.size() - at < sizeof(size))
-      return Invalid(where, ": ends inside the length of element ", found);
+      return InvalidArgument(where, ": ends inside the length of element ", found);
     std::memcpy(&size, data.data() + at, sizeof(size));
     at += sizeof(size);
-    if (data.size() - at < size) return Invalid(where, ": ends inside element ", found);
+    if (data.size() - at < size) return InvalidArgument(where, ": ends inside element ", found);
     at += size;
     ++found;
   }
   if (found != elements)
-    return Invalid(where, ": has ", found, " elements; the shape needs ", elements);
+    return InvalidArgument(where, ": has ", found, " elements; the shape needs ", elements);
   return absl::OkStatus();
 }
 
@@ -71,7 +67,8 @@ const TensorSpec* FindSpec(const std::vector<TensorSpec>& specs, std::string_vie
 
 absl::Status CheckInferId(std::string_view id) {
   if (id.size() <= kMaxInferIdBytes) return absl::OkStatus();
-  return Invalid("id: has ", id.size(), " bytes; at most ", kMaxInferIdBytes, " are allowed");
+  return InvalidArgument("id: has ", id.size(), " bytes; at most ", kMaxInferIdBytes,
+                         " are allowed");
 }
 
 std::string InputName(size_t index) { return StrCat("inputs[", index, "]"); }
@@ -79,8 +76,8 @@ std::string InputName(size_t index) { return StrCat("inputs[", index, "]"); }
 absl::Status CheckInputCount(size_t inputs, const models::ModelInfo& model) {
   const std::vector<TensorSpec>& specs = model.infer().inputs;
   if (inputs == specs.size()) return absl::OkStatus();
-  return Invalid("inputs: has ", inputs, " tensors; model '", model.name, "' takes ", specs.size(),
-                 ": ", SpecNames(specs));
+  return InvalidArgument("inputs: has ", inputs, " tensors; model '", model.name, "' takes ",
+                         specs.size(), ": ", SpecNames(specs));
 }
 
 absl::Status AddInputTensor(size_t index, std::string_view name, std::string_view datatype,
@@ -88,17 +85,17 @@ absl::Status AddInputTensor(size_t index, std::string_view name, std::string_vie
                             models::InferInput& input, int64_t& elements) {
   const TensorSpec* spec = FindSpec(model.infer().inputs, name);
   if (spec == nullptr) {
-    return Invalid(InputName(index), ".name: '", name.substr(0, kMaxShown),
-                   "' is not an input of model '", model.name,
-                   "'; its inputs: ", SpecNames(model.infer().inputs));
+    return InvalidArgument(InputName(index), ".name: '", name.substr(0, kMaxShown),
+                           "' is not an input of model '", model.name,
+                           "'; its inputs: ", SpecNames(model.infer().inputs));
   }
   for (const Tensor& earlier : input.inputs) {
     if (earlier.name == spec->name)
-      return Invalid(InputName(index), ".name: '", spec->name, "' was given before");
+      return InvalidArgument(InputName(index), ".name: '", spec->name, "' was given before");
   }
   if (datatype != ToString(spec->type)) {
-    return Invalid(InputName(index), ".datatype: '", datatype.substr(0, kMaxShown),
-                   "' is not what input '", spec->name, "' takes: ", ToString(spec->type));
+    return InvalidArgument(InputName(index), ".datatype: '", datatype.substr(0, kMaxShown),
+                           "' is not what input '", spec->name, "' takes: ", ToString(spec->type));
   }
   Tensor& tensor = input.inputs.emplace_back();
   tensor.name = spec->name;
@@ -116,17 +113,17 @@ absl::Status CheckTensorData(const Tensor& tensor, int64_t elements,
       tensor.data.size() / element_size == static_cast<uint64_t>(elements)) {
     return absl::OkStatus();
   }
-  return Invalid(where(), ": has ", tensor.data.size(), " bytes; ", ToString(tensor.type),
-                 ShapeText(tensor.shape), " needs ", elements, " elements of ", element_size,
-                 " bytes");
+  return InvalidArgument(where(), ": has ", tensor.data.size(), " bytes; ", ToString(tensor.type),
+                         ShapeText(tensor.shape), " needs ", elements, " elements of ",
+                         element_size, " bytes");
 }
 
 absl::Status AddRequestedOutput(size_t index, std::string_view name, const models::ModelInfo& model,
                                 models::InferInput& input) {
   if (FindSpec(model.infer().outputs, name) == nullptr) {
-    return Invalid("outputs[", index, "].name: '", name.substr(0, kMaxShown),
-                   "' is not an output of model '", model.name,
-                   "'; its outputs: ", SpecNames(model.infer().outputs));
+    return InvalidArgument("outputs[", index, "].name: '", name.substr(0, kMaxShown),
+                           "' is not an output of model '", model.name,
+                           "'; its outputs: ", SpecNames(model.infer().outputs));
   }
   input.requested_outputs.emplace_back(name);
   return absl::OkStatus();

@@ -12,17 +12,13 @@
 #include "models/text/unicode.h"
 #include "nlohmann/json.hpp"
 #include "server/frontends/kserve/infer_tensors.h"
+#include "server/frontends/kserve/invalid_argument.h"
 
 namespace millrace::server {
 namespace {
 
 using models::DataType;
 using models::Tensor;
-
-template <typename... Parts>
-absl::Status Invalid(const Parts&... parts) {
-  return absl::InvalidArgumentError(StrCat(parts...));
-}
 
 // Calls `use` with an element of a type whose elements have one size. Returns false for others and
 // for those that JSON has no form for.
@@ -151,16 +147,16 @@ JsonElements::JsonElements(Tensor& tensor, int64_t elements, size_t max_elements
 absl::Status JsonElements::Open() {
   if (sizes_.empty()) {
     if (tensor_.type == DataType::kFp16 || tensor_.type == DataType::kBf16) {
-      return Invalid(where_, ": ", ToString(tensor_.type),
-                     " has no form in JSON; send it as binary data");
+      return InvalidArgument(where_, ": ", ToString(tensor_.type),
+                             " has no form in JSON; send it as binary data");
     }
     sizes_.push_back(0);
     return absl::OkStatus();
   }
   if (sizes_.size() == 1 && sizes_.front() == 0) nested_ = true;
   if (!nested_ || sizes_.size() >= tensor_.shape.size()) {
-    return Invalid(where_, ": must be flat, or nested as the shape ", ShapeText(tensor_.shape),
-                   " says");
+    return InvalidArgument(where_, ": must be flat, or nested as the shape ",
+                           ShapeText(tensor_.shape), " says");
   }
   if (absl::Status status = CheckPlace(); !status.ok()) return status;
   ++sizes_.back();
@@ -170,8 +166,8 @@ absl::Status JsonElements::Open() {
 
 absl::Status JsonElements::Add(const JsonScalar& value) {
   if (nested_ && sizes_.size() != tensor_.shape.size()) {
-    return Invalid(where_, ": must be flat, or nested as the shape ", ShapeText(tensor_.shape),
-                   " says");
+    return InvalidArgument(where_, ": must be flat, or nested as the shape ",
+                           ShapeText(tensor_.shape), " says");
   }
   if (absl::Status status = CheckPlace(); !status.ok()) return status;
   const char* wrong = nullptr;
@@ -188,7 +184,7 @@ absl::Status JsonElements::Add(const JsonScalar& value) {
     }
   }
   if (wrong != nullptr)
-    return Invalid(where_, "[", added_, "]: ", wrong, " for ", ToString(tensor_.type));
+    return InvalidArgument(where_, "[", added_, "]: ", wrong, " for ", ToString(tensor_.type));
   ++added_;
   ++sizes_.back();
   return absl::OkStatus();
@@ -198,14 +194,14 @@ absl::Status JsonElements::Close(bool& done) {
   const int64_t size = sizes_.back();
   const size_t depth = sizes_.size() - 1;
   if (nested_ && size != tensor_.shape[depth]) {
-    return Invalid(where_, ": an array has ", size, " elements where the shape ",
-                   ShapeText(tensor_.shape), " needs ", tensor_.shape[depth]);
+    return InvalidArgument(where_, ": an array has ", size, " elements where the shape ",
+                           ShapeText(tensor_.shape), " needs ", tensor_.shape[depth]);
   }
   sizes_.pop_back();
   done = sizes_.empty();
   if (done && added_ != elements_) {
-    return Invalid(where_, ": has ", added_, " elements; shape ", ShapeText(tensor_.shape),
-                   " needs ", elements_);
+    return InvalidArgument(where_, ": has ", added_, " elements; shape ", ShapeText(tensor_.shape),
+                           " needs ", elements_);
   }
   return absl::OkStatus();
 }
@@ -214,7 +210,8 @@ absl::Status JsonElements::Close(bool& done) {
 absl::Status JsonElements::CheckPlace() const {
   const int64_t most = nested_ ? tensor_.shape[sizes_.size() - 1] : elements_;
   if (sizes_.back() < most) return absl::OkStatus();
-  return Invalid(where_, ": has more elements than the shape ", ShapeText(tensor_.shape), " needs");
+  return InvalidArgument(where_, ": has more elements than the shape ", ShapeText(tensor_.shape),
+                         " needs");
 }
 
 absl::Status AppendAsJson(const Tensor& tensor, std::string_view where, std::string& json) {
@@ -225,13 +222,14 @@ absl::Status AppendAsJson(const Tensor& tensor, std::string_view where, std::str
   } else if (!WithElement(tensor.type, [&]<typename Element>(Element) {
                without_form = AppendAll<Element>(tensor.data, json);
              })) {
-    return Invalid(where, ": ", ToString(tensor.type),
-                   " has no form in JSON; ask for it as binary data");
+    return InvalidArgument(where, ": ", ToString(tensor.type),
+                           " has no form in JSON; ask for it as binary data");
   }
   if (without_form >= 0) {
-    return Invalid(where, ": element ", without_form,
-                   tensor.type == DataType::kBytes ? " is not UTF-8" : " is not a finite number",
-                   ", which has no form in JSON; ask for it as binary data");
+    return InvalidArgument(
+        where, ": element ", without_form,
+        tensor.type == DataType::kBytes ? " is not UTF-8" : " is not a finite number",
+        ", which has no form in JSON; ask for it as binary data");
   }
   json += ']';
   return absl::OkStatus();

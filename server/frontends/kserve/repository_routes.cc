@@ -19,9 +19,6 @@
 namespace millrace::server {
 namespace {
 
-// The interval at which a connection without news checks whether its client is still there.
-constexpr std::chrono::milliseconds kLook{100};
-
 // Each load that waits occupies a connection's thread.
 constexpr int kMaxConnections = 16;
 
@@ -86,7 +83,7 @@ class RepositoryRoutes {
                                       [outcome](const absl::Status& end) { outcome->Set(end); });
     if (!cancel.ok()) return Answer(response, cancel.status());
     std::optional<absl::Status> end;
-    while (!(end = outcome->Wait(kLook))) {
+    while (!(end = outcome->Wait(kClientCheckInterval))) {
       if (!HttpClientGone()) continue;
       (*cancel)();
       return Answer(response, absl::CancelledError("the caller went away"));

@@ -9,6 +9,7 @@
 #include "models/core/strings.h"
 #include "nlohmann/json.hpp"
 #include "server/frontends/kserve/infer_tensors.h"
+#include "server/frontends/kserve/invalid_argument.h"
 #include "server/frontends/kserve/json_elements.h"
 #include "server/frontends/kserve/rest_reader.h"
 
@@ -19,12 +20,7 @@ using models::DataType;
 using models::Tensor;
 using models::TensorSpec;
 
-constexpr size_t kMaxShown = 64;  // characters of a header that a message shows
-
-template <typename... Parts>
-absl::Status Invalid(const Parts&... parts) {
-  return absl::InvalidArgumentError(StrCat(parts...));
-}
+constexpr size_t kMaxShownHeader = 64;  // characters of a header that a message shows
 
 // Numbers keep their values in this scope: a thread inherits from the one that loads models that
 // denormal ones are flushed to zero.
@@ -47,23 +43,23 @@ absl::StatusOr<RestInferRequest> DecodeRawBody(std::string body, const models::M
       "a body without JSON is the data of a model's only input, and its outputs come as binary "
       "data";
   if (model.infer().inputs.size() != 1) {
-    return Invalid(kOneInput, "; model '", model.name, "' takes ", model.infer().inputs.size(),
-                   " inputs");
+    return InvalidArgument(kOneInput, "; model '", model.name, "' takes ",
+                           model.infer().inputs.size(), " inputs");
   }
   const TensorSpec& spec = model.infer().inputs.front();
   std::vector<int64_t> shape = spec.shape;
   const auto free = std::find(shape.begin(), shape.end(), -1);
   const bool fixed = free == shape.end();
   if (!fixed && std::find(free + 1, shape.end(), -1) != shape.end()) {
-    return Invalid(kOneInput, "; the shape ", ShapeText(spec.shape), " of input '", spec.name,
-                   "' has more than one free dimension");
+    return InvalidArgument(kOneInput, "; the shape ", ShapeText(spec.shape), " of input '",
+                           spec.name, "' has more than one free dimension");
   }
   RestInferRequest request;
   request.form.binary_outputs = true;
   if (spec.type == DataType::kBytes) {
     if (!fixed || models::ElementCount(shape) != 1) {
-      return Invalid(kOneInput, "; input '", spec.name, "' of BYTES has the shape ",
-                     ShapeText(spec.shape), ", not that of one element");
+      return InvalidArgument(kOneInput, "; input '", spec.name, "' of BYTES has the shape ",
+                             ShapeText(spec.shape), ", not that of one element");
     }
     std::string element;
     element.reserve(sizeof(uint32_t) + body.size());
@@ -93,8 +89,8 @@ absl::Status TakeBinary(std::string_view data, RestInferHead& head) {
     const std::optional<uint64_t>& bytes = head.inputs[i].binary_bytes;
     if (!bytes) continue;
     if (*bytes > data.size() - at) {
-      return Invalid(InputName(i), ".parameters.binary_data_size: is ", *bytes, "; only ",
-                     data.size() - at, " bytes of the body are left");
+      return InvalidArgument(InputName(i), ".parameters.binary_data_size: is ", *bytes, "; only ",
+                             data.size() - at, " bytes of the body are left");
     }
     Tensor& tensor = head.input.inputs[i];
     tensor.data = data.substr(at, *bytes);
@@ -105,8 +101,8 @@ absl::Status TakeBinary(std::string_view data, RestInferHead& head) {
     if (!status.ok()) return status;
   }
   if (at == data.size()) return absl::OkStatus();
-  return Invalid("the body has ", data.size() - at,
-                 " bytes more than its JSON and the binary_data_size of its inputs");
+  return InvalidArgument("the body has ", data.size() - at,
+                         " bytes more than its JSON and the binary_data_size of its inputs");
 }
 
 // Text that came in JSON or from a model's package, so that bytes that are not UTF-8 must not
@@ -132,8 +128,8 @@ absl::StatusOr<RestInferRequest> DecodeRestInfer(std::string body,
     const bool digits = std::all_of(json_length->begin(), json_length->end(),
                                     [](char c) { return c >= '0' && c <= '9'; });
     if (!digits || !absl::SimpleAtoi(*json_length, &length) || length > body.size()) {
-      return Invalid(kJsonLengthHeader, ": is '", json_length->substr(0, kMaxShown),
-                     "'; must be a number of 0..", body.size(), ", the bytes of the body");
+      return InvalidArgument(kJsonLengthHeader, ": is '", json_length->substr(0, kMaxShownHeader),
+                             "'; must be a number of 0..", body.size(), ", the bytes of the body");
     }
     if (length == 0) return DecodeRawBody(std::move(body), model);
   }

@@ -23,9 +23,6 @@ namespace {
 
 using httplib::ContentReader;
 
-// The interval at which a connection without news checks whether its client is still there.
-constexpr std::chrono::milliseconds kLook{100};
-
 void SendStatus(httplib::Response& response, const absl::Status& status) {
   if (const int seconds = RetryAfterSeconds(status); seconds > 0)
     response.set_header("Retry-After", StrCat(seconds));
@@ -51,7 +48,7 @@ class RestInferRoutes {
     RestInferForm form;
     Start(request, std::move(model), std::move(body), *reply, form);
     std::optional<absl::Status> end;
-    while (!(end = reply->Wait(kLook))) {
+    while (!(end = reply->Wait(kClientCheckInterval))) {
       if (!HttpClientGone()) continue;
       reply->Abandon();
       return SendStatus(response, absl::CancelledError("the caller went away"));

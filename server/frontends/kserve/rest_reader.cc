@@ -4,6 +4,7 @@
 
 #include "models/core/strings.h"
 #include "server/frontends/kserve/infer_tensors.h"
+#include "server/frontends/kserve/invalid_argument.h"
 #include "server/frontends/kserve/rest_members.h"
 
 namespace millrace::server {
@@ -11,11 +12,6 @@ namespace {
 
 constexpr size_t kMaxDepth = 64;
 constexpr size_t kMaxDimensions = 64;
-
-template <typename... Parts>
-absl::Status Invalid(const Parts&... parts) {
-  return absl::InvalidArgumentError(StrCat(parts...));
-}
 
 // Takes the events of the JSON library's parser. A status that is not OK ends the parsing.
 class RestReader final : public nlohmann::json_sax<nlohmann::json> {
@@ -57,7 +53,7 @@ class RestReader final : public nlohmann::json_sax<nlohmann::json> {
       case RestPlace::kShape:
         return Scalar(JsonScalar());
       case RestPlace::kData:
-        return Fail(Invalid(InputName(inputs_), ".data: must not hold an object"));
+        return Fail(InvalidArgument(InputName(inputs_), ".data: must not hold an object"));
       default:
         return Enter(RestForm::kObject);
     }
@@ -87,7 +83,7 @@ class RestReader final : public nlohmann::json_sax<nlohmann::json> {
       member_ = spec.member;
       uint32_t& seen = stack_.back().seen;
       const uint32_t bit = 1U << static_cast<unsigned>(member_);
-      if ((seen & bit) != 0) return Fail(Invalid(Where(), ": is given twice"));
+      if ((seen & bit) != 0) return Fail(InvalidArgument(Where(), ": is given twice"));
       seen |= bit;
       break;
     }
@@ -119,8 +115,8 @@ class RestReader final : public nlohmann::json_sax<nlohmann::json> {
     // The library's own message quotes the input.
     constexpr int kOutOfRange = 406;
     return Fail(error.id == kOutOfRange
-                    ? Invalid("the body is not valid JSON: a number is out of range")
-                    : Invalid("the body is not valid JSON at byte ", at));
+                    ? InvalidArgument("the body is not valid JSON: a number is out of range")
+                    : InvalidArgument("the body is not valid JSON at byte ", at));
   }
 
  private:
@@ -152,7 +148,7 @@ class RestReader final : public nlohmann::json_sax<nlohmann::json> {
 
   bool Push(RestPlace place) {
     if (stack_.size() == kMaxDepth)
-      return Fail(Invalid("the body is nested deeper than ", kMaxDepth, " levels"));
+      return Fail(InvalidArgument("the body is nested deeper than ", kMaxDepth, " levels"));
     stack_.push_back({place});
     return true;
   }
@@ -177,7 +173,8 @@ class RestReader final : public nlohmann::json_sax<nlohmann::json> {
   }
 
   bool WrongForm() {
-    return Fail(Invalid(Where(), ": must be ", kRestForms[static_cast<size_t>(spec_->form)]));
+    return Fail(
+        InvalidArgument(Where(), ": must be ", kRestForms[static_cast<size_t>(spec_->form)]));
   }
 
   // The value of a member is an object or an array.
@@ -221,13 +218,13 @@ class RestReader final : public nlohmann::json_sax<nlohmann::json> {
       for (const auto& [missing, name] : {std::pair<bool, const char*>{!now_.name, "name"},
                                           {!now_.datatype, "datatype"},
                                           {!now_.shape, "shape"}}) {
-        if (missing) return Fail(Invalid(InputName(inputs_), ".", name, ": is missing"));
+        if (missing) return Fail(InvalidArgument(InputName(inputs_), ".", name, ": is missing"));
       }
       if (!now_.added && !AddInput()) return false;
       if (now_.has_data == now_.binary_bytes.has_value()) {
-        return Fail(Invalid(InputName(inputs_),
-                            ": needs either data or the parameter binary_data_size",
-                            now_.has_data ? ", not both" : ""));
+        return Fail(InvalidArgument(InputName(inputs_),
+                                    ": needs either data or the parameter binary_data_size",
+                                    now_.has_data ? ", not both" : ""));
       }
       head_.inputs.back().binary_bytes = now_.binary_bytes;
     }
@@ -237,10 +234,11 @@ class RestReader final : public nlohmann::json_sax<nlohmann::json> {
 
   bool EndOutput() {
     if (again_) return true;
-    if (!output_name_) return Fail(Invalid("outputs[", outputs_, "].name: is missing"));
+    if (!output_name_) return Fail(InvalidArgument("outputs[", outputs_, "].name: is missing"));
     for (const std::string& earlier : head_.input.requested_outputs) {
       if (earlier == *output_name_)
-        return Fail(Invalid("outputs[", outputs_, "].name: '", earlier, "' was given before"));
+        return Fail(
+            InvalidArgument("outputs[", outputs_, "].name: '", earlier, "' was given before"));
     }
     head_.binary_output.push_back(output_binary_);
     return Keep(AddRequestedOutput(outputs_++, *output_name_, model_, head_.input));
@@ -251,9 +249,9 @@ class RestReader final : public nlohmann::json_sax<nlohmann::json> {
       case RestPlace::kTop:
         return Fail(absl::InvalidArgumentError("the body must be a JSON object"));
       case RestPlace::kInputs:
-        return Fail(Invalid(InputName(inputs_), ": must be an object"));
+        return Fail(InvalidArgument(InputName(inputs_), ": must be an object"));
       case RestPlace::kOutputs:
-        return Fail(Invalid("outputs[", outputs_, "]: must be an object"));
+        return Fail(InvalidArgument("outputs[", outputs_, "]: must be an object"));
       case RestPlace::kShape:
         return Dimension(value);
       case RestPlace::kData:
@@ -266,12 +264,13 @@ class RestReader final : public nlohmann::json_sax<nlohmann::json> {
   bool Dimension(const JsonScalar& value) {
     const std::string name = StrCat(InputName(inputs_), ".shape");
     if (now_.shape->size() == kMaxDimensions)
-      return Fail(Invalid(name, ": has more than ", kMaxDimensions, " dimensions"));
+      return Fail(InvalidArgument(name, ": has more than ", kMaxDimensions, " dimensions"));
     const auto* const whole = std::get_if<uint64_t>(&value);
     const auto* const negative = std::get_if<int64_t>(&value);
     constexpr uint64_t kMax = std::numeric_limits<int64_t>::max();
     if (negative == nullptr && (whole == nullptr || *whole > kMax)) {
-      return Fail(Invalid(name, "[", now_.shape->size(), "]: must be a whole number of 0..", kMax));
+      return Fail(
+          InvalidArgument(name, "[", now_.shape->size(), "]: must be a whole number of 0..", kMax));
     }
     now_.shape->push_back(negative != nullptr ? *negative : static_cast<int64_t>(*whole));
     return true;
@@ -339,7 +338,7 @@ absl::Status ReadRestInfer(std::string_view json, const models::ModelInfo& model
                            RestInferHead& head) {
   // The library would take it for the end of the text.
   if (const size_t zero = json.find('\0'); zero != json.npos)
-    return Invalid("the body is not valid JSON at byte ", zero + 1);
+    return InvalidArgument("the body is not valid JSON at byte ", zero + 1);
   RestReader reader(model, json.size(), head);
   nlohmann::json::sax_parse(json.begin(), json.end(), &reader);
   if (reader.status().ok() && reader.lacks_data()) {

@@ -26,7 +26,7 @@ constexpr DocumentLimits kLimits;
 // A form has some bytes besides the file.
 constexpr size_t kMaxBody = kLimits.file_bytes + (size_t{64} << 10);
 
-absl::Status Missing(std::string_view name) {
+absl::Status MissingPart(std::string_view name) {
   return absl::InvalidArgumentError(StrCat("Invalid request: missing ", name, " parameter"));
 }
 
@@ -106,9 +106,9 @@ class FileRoutes {
     if (absl::Status status = translator_->CheckStarted(); !status.ok()) return status;
     if (!wanted.ok()) return wanted.status();
     TranslationRequest translation = std::move(wanted->translation);
-    if (!form.has_file) return Missing("file");
-    if (translation.input.source_language.empty()) return Missing("source");
-    if (translation.input.target_language.empty()) return Missing("target");
+    if (!form.has_file) return MissingPart("file");
+    if (translation.input.source_language.empty()) return MissingPart("source");
+    if (translation.input.target_language.empty()) return MissingPart("target");
     if (!models::IsValidUtf8(form.file_name))
       return absl::InvalidArgumentError("file: its name is not valid UTF-8");
     auto opened = OpenDocument(form.file_name, std::move(form.bytes), kLimits);

@@ -11,7 +11,7 @@
 namespace millrace::server {
 namespace {
 
-constexpr std::string_view kSeparator = "  ";
+constexpr std::string_view kFieldSeparator = "  ";
 constexpr size_t kMaxEntries = 1'000;
 // They bound how much longer a text becomes.
 constexpr size_t kMaxWordBytes = 100;
@@ -45,7 +45,7 @@ absl::StatusOr<CustomDictionary> CustomDictionary::Parse(std::string_view list) 
     const std::string_view entry = models::Trim(list.substr(0, end));
     list.remove_prefix(std::min(end + 1, list.size()));
     if (entry.empty()) continue;
-    const size_t middle = entry.find(kSeparator);
+    const size_t middle = entry.find(kFieldSeparator);
     const bool has_both = middle != std::string_view::npos;
     const std::string_view word = has_both ? models::Trim(entry.substr(0, middle)) : "";
     const std::string_view phonemes = has_both ? models::Trim(entry.substr(middle)) : "";

@@ -10,7 +10,7 @@
 namespace millrace::server {
 namespace {
 
-constexpr std::string_view kSeparator = "##";
+constexpr std::string_view kPhraseSeparator = "##";
 // So many of each kind are allowed, which is checked with their lengths once all are read.
 constexpr size_t kMaxPhrases = 2'000;
 
@@ -24,10 +24,10 @@ absl::Status TakeDntPhrases(std::string_view field, std::string_view phrases,
     const std::string_view phrase = models::Trim(phrases.substr(0, end));
     phrases.remove_prefix(std::min(end + 1, phrases.size()));
     if (phrase.empty()) continue;
-    const size_t middle = std::min(phrase.find(kSeparator), phrase.size());
+    const size_t middle = std::min(phrase.find(kPhraseSeparator), phrase.size());
     const std::string_view term = models::Trim(phrase.substr(0, middle));
     const std::string_view translation =
-        models::Trim(phrase.substr(std::min(middle + kSeparator.size(), phrase.size())));
+        models::Trim(phrase.substr(std::min(middle + kPhraseSeparator.size(), phrase.size())));
     if (term.empty()) {
       return absl::InvalidArgumentError(
           StrCat(field, ": ", Shown(phrase), " has no term before ##"));

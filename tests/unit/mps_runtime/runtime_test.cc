@@ -20,7 +20,7 @@ namespace {
 
 using testing::JoiningThread;
 
-class Entry final : public GraphEntry {
+class CountedEntry final : public GraphEntry {
   size_t SizeBytes() const override { return 100; }
 };
 
@@ -92,8 +92,8 @@ TEST(GraphCacheStatsTest, AddsUpContextsAndKeepsTheCountersOfThoseGone) {
       const auto context = runtime->EnterWorker();
       GraphCache& cache = context->graph_cache();
       cache.Find({"m", "f", 1, 0});
-      cache.Insert({"m", "f", 1, 0}, std::make_unique<Entry>());
-      cache.Insert({"m", "f", 2, 0}, std::make_unique<Entry>());
+      cache.Insert({"m", "f", 1, 0}, std::make_unique<CountedEntry>());
+      cache.Insert({"m", "f", 2, 0}, std::make_unique<CountedEntry>());
       cache.Find({"m", "f", 2, 0});
       filled.arrive_and_wait();
       leave.arrive_and_wait();

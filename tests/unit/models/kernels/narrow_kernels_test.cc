@@ -28,8 +28,8 @@ std::vector<float> RandomFloats(int64_t count) {
 }
 
 // One product: rows of any stride times a matrix with a bias.
-struct Problem {
-  Problem(int64_t rows, int64_t inputs, int64_t outputs)
+struct NarrowProblem {
+  NarrowProblem(int64_t rows, int64_t inputs, int64_t outputs)
       : rows(rows),
         inputs(inputs),
         outputs(outputs),
@@ -75,7 +75,7 @@ struct Quantised {
 };
 
 // In the order of operations that makes the bits.
-std::vector<float> PlainInt8(Problem& problem, int64_t width) {
+std::vector<float> PlainInt8(NarrowProblem& problem, int64_t width) {
   std::vector<float> out(static_cast<size_t>(problem.rows * width), 0.0F);
   for (int64_t row = 0; row < problem.rows; ++row) {
     const Quantised x(problem.Row(row), problem.inputs);
@@ -108,7 +108,7 @@ TEST_P(Int8KernelsTest, GivesTheBitsOfThePlainProductForEveryShape) {
   for (const int64_t inputs : {16, 48, 64, 80, 192}) {
     for (const int64_t outputs : {1, 31, 32, 70}) {
       for (const int64_t rows : {1, 2, 5, 12, 13, 16, 17, 31, 32, 33, 49, 70}) {
-        Problem problem(rows, inputs, outputs);
+        NarrowProblem problem(rows, inputs, outputs);
         const PackedNarrow packed = problem.Pack(Precision::kInt8);
         ASSERT_TRUE(
             SameBits(problem.Multiply(packed, *GetParam()), PlainInt8(problem, packed.width())))
@@ -119,7 +119,7 @@ TEST_P(Int8KernelsTest, GivesTheBitsOfThePlainProductForEveryShape) {
 }
 
 TEST_P(Int8KernelsTest, TheGreatestMagnitudesDoNotSaturate) {
-  Problem problem(18, 2048, 32);
+  NarrowProblem problem(18, 2048, 32);
   for (const float sign : {1.0F, -1.0F}) {
     std::ranges::fill(problem.a, 3.0F);
     std::ranges::fill(problem.weights, sign * 0.5F);
@@ -135,7 +135,7 @@ TEST_P(Int8KernelsTest, TheGreatestMagnitudesDoNotSaturate) {
 }
 
 TEST_P(Int8KernelsTest, RowsAndWeightsOfNothingGiveTheBias) {
-  Problem problem(3, 64, 32);
+  NarrowProblem problem(3, 64, 32);
   std::fill_n(problem.Row(1), 64, 0.0F);
   std::fill_n(problem.Row(2), 64, 1e-38F);
   std::fill_n(problem.weights.begin() + 7 * 64, 64, 0.0F);
@@ -149,7 +149,7 @@ TEST_P(Int8KernelsTest, RowsAndWeightsOfNothingGiveTheBias) {
 
 TEST_P(Int8KernelsTest, WhatIsNoFiniteNumberGivesNoneAndLeavesTheOtherRowsAlone) {
   for (const float value : {kNaN, -kNaN, kInfinity, -kInfinity}) {
-    Problem problem(20, 64, 40);
+    NarrowProblem problem(20, 64, 40);
     const PackedNarrow packed = problem.Pack(Precision::kInt8);
     const auto good = problem.Multiply(packed, *GetParam());
     problem.Row(17)[63] = value;
@@ -166,7 +166,7 @@ TEST_P(Int8KernelsTest, WhatIsNoFiniteNumberGivesNoneAndLeavesTheOtherRowsAlone)
 }
 
 TEST_P(Int8KernelsTest, IsAsCloseToFloatsAsHalfAStepOfEachFactor) {
-  Problem problem(9, 512, 33);
+  NarrowProblem problem(9, 512, 33);
   const PackedNarrow packed = problem.Pack(Precision::kInt8);
   const auto out = problem.Multiply(packed, *GetParam());
   for (int64_t row = 0; row < problem.rows; ++row) {
@@ -188,7 +188,7 @@ TEST_P(Int8KernelsTest, IsAsCloseToFloatsAsHalfAStepOfEachFactor) {
 }
 
 TEST_P(Int8KernelsTest, OneOutputsWeightsComeBackWithinHalfAStep) {
-  const Problem problem(1, 80, 40);
+  const NarrowProblem problem(1, 80, 40);
   const PackedNarrow packed = problem.Pack(Precision::kInt8);
   std::vector<float> out(80);
   packed.CopyOutput(37, out.data());
@@ -207,7 +207,7 @@ TEST_P(BfloatKernelsTest, GivesTheProductOfTheRoundedNumbersForEveryShape) {
   for (const int64_t inputs : {16, 48, 64, 192}) {
     for (const int64_t outputs : {1, 31, 32, 70}) {
       for (const int64_t rows : {1, 2, 5, 12, 13, 16, 17, 31, 32, 33, 49, 70}) {
-        Problem problem(rows, inputs, outputs);
+        NarrowProblem problem(rows, inputs, outputs);
         const PackedNarrow packed = problem.Pack(Precision::kBfloat16);
         const auto out = problem.Multiply(packed, *GetParam());
         for (int64_t row = 0; row < rows; ++row) {
@@ -227,7 +227,7 @@ TEST_P(BfloatKernelsTest, GivesTheProductOfTheRoundedNumbersForEveryShape) {
 }
 
 TEST_P(BfloatKernelsTest, ARowsProductDoesNotDependOnItsCompany) {
-  Problem problem(70, 96, 64);
+  NarrowProblem problem(70, 96, 64);
   const PackedNarrow packed = problem.Pack(Precision::kBfloat16);
   const auto together = problem.Multiply(packed, *GetParam());
   Scratch scratch;
@@ -241,7 +241,7 @@ TEST_P(BfloatKernelsTest, ARowsProductDoesNotDependOnItsCompany) {
 TEST_P(BfloatKernelsTest, WhatIsNoFiniteNumberGivesNone) {
   // The second has so many bits that rounding could carry into the sign.
   for (const float value : {kNaN, std::bit_cast<float>(0x7FFFFFFF), kInfinity, -kInfinity}) {
-    Problem problem(3, 64, 32);
+    NarrowProblem problem(3, 64, 32);
     problem.Row(1)[5] = value;
     const auto out = problem.Multiply(problem.Pack(Precision::kBfloat16), *GetParam());
     for (size_t n = 0; n < 32; ++n) {
@@ -253,7 +253,7 @@ TEST_P(BfloatKernelsTest, WhatIsNoFiniteNumberGivesNone) {
 }
 
 TEST_P(BfloatKernelsTest, OneOutputsWeightsComeBackRounded) {
-  const Problem problem(1, 48, 40);
+  const NarrowProblem problem(1, 48, 40);
   std::vector<float> out(48);
   problem.Pack(Precision::kBfloat16).CopyOutput(37, out.data());
   for (size_t k = 0; k < 48; ++k) EXPECT_EQ(out[k], Round(problem.weights[37 * 48 + k]));

@@ -23,11 +23,11 @@ namespace millrace::seq2seq {
 namespace {
 
 constexpr TinyKind kKind = TinyKind::kM2m100;
-constexpr char kText[] = "the cat sat on the mat the old cat sat on the mat";
+constexpr char kLongText[] = "the cat sat on the mat the old cat sat on the mat";
 
 enum class Engine { kOwn, kAten };
 
-class Sink final : public models::OutputSink {
+class PartsSink final : public models::OutputSink {
  public:
   void Emit(models::Output output) override {
     text += std::get<models::TranslateOutput>(output).text;
@@ -91,7 +91,7 @@ class Seq2SeqStreamTest : public ::testing::TestWithParam<std::tuple<Engine, int
     }
     engine_ = std::make_unique<FailingEngine>(std::move(engine));
   }
-  std::unique_ptr<models::Request> MakeRequest(models::TranslateInput input, Sink& sink) {
+  std::unique_ptr<models::Request> MakeRequest(models::TranslateInput input, PartsSink& sink) {
     return std::make_unique<models::Request>(std::move(input), TimePoint::max(), sink, clock_);
   }
   // One token more.
@@ -110,7 +110,7 @@ class Seq2SeqStreamTest : public ::testing::TestWithParam<std::tuple<Engine, int
     batch.Complete();
   }
   std::string Translate(models::TranslateInput input) {
-    Sink sink;
+    PartsSink sink;
     const auto request = MakeRequest(std::move(input), sink);
     while (!request->outcome()) Step({request.get()});
     EXPECT_TRUE(request->outcome()->ok()) << *request->outcome();
@@ -127,9 +127,9 @@ class Seq2SeqStreamTest : public ::testing::TestWithParam<std::tuple<Engine, int
 };
 
 TEST_P(Seq2SeqStreamTest, AFailureInTheMiddleOfAStreamChangesNothing) {
-  const std::string expected = Translate({.texts = {kText}});
-  Sink sinks[2];
-  const auto stream = MakeRequest({.texts = {kText}, .partial = true}, sinks[0]);
+  const std::string expected = Translate({.texts = {kLongText}});
+  PartsSink sinks[2];
+  const auto stream = MakeRequest({.texts = {kLongText}, .partial = true}, sinks[0]);
   const auto other = MakeRequest({.texts = {"the cat. the mat. the cat sat"}}, sinks[1]);
   int failures = 0;
   for (size_t sent = 0; !stream->outcome();) {
@@ -153,15 +153,15 @@ TEST_P(Seq2SeqStreamTest, AFailureInTheMiddleOfAStreamChangesNothing) {
 
 TEST_P(Seq2SeqStreamTest, AStreamThatNobodyReadsLeavesItsPlaceToOthers) {
   std::string document;
-  for (int i = 0; i < 24; ++i) document += std::string(kText) + ".\n\n";
+  for (int i = 0; i < 24; ++i) document += std::string(kLongText) + ".\n\n";
   const std::string expected = Translate({.texts = {document}});
-  const std::string expected_of_other = Translate({.texts = {kText}});
+  const std::string expected_of_other = Translate({.texts = {kLongText}});
   SetEngine(std::get<0>(GetParam()), 1);  // room for few of its sentences
-  Sink sinks[2];
+  PartsSink sinks[2];
   const auto stalled = MakeRequest({.texts = {document}, .partial = true}, sinks[0]);
   while (sinks[0].text.empty()) Step({stalled.get()});
   ASSERT_FALSE(stalled->outcome());
-  const auto other = MakeRequest({.texts = {kText}}, sinks[1]);
+  const auto other = MakeRequest({.texts = {kLongText}}, sinks[1]);
   const auto step_other = [&] {
     for (int i = 0; i < 100 && !other->outcome(); ++i) Step({other.get()});
     return other->outcome().has_value();

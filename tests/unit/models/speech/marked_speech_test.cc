@@ -18,7 +18,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-constexpr int kRate = 1000;
+constexpr int kMarkedRate = 1000;
 // Samples of each unit: loud throughout, so that none of it is cut off.
 constexpr size_t kUnit = 500;
 // The voice keeps 30 ms before a unit, as silence of its own where there is none, and 100 ms
@@ -55,7 +55,7 @@ class MarkedSpeechTest : public ::testing::Test {
   void Speak() {
     models::Request request(input_, TimePoint::max(), audio_);
     const auto& input = std::get<models::SynthesizeInput>(request.input());
-    SpeechPlan plan(input, {.sample_rate = kRate});
+    SpeechPlan plan(input, {.sample_rate = kMarkedRate});
     while (plan.Prepare(request, reader_)) {
       voices_.push_back(plan.voice());
       speeds_.push_back(plan.speed());
@@ -68,7 +68,7 @@ class MarkedSpeechTest : public ::testing::Test {
       const auto share = static_cast<int64_t>(kUnit / plan.symbols());
       for (size_t i = 1; i + 1 < frames.size(); i += 2) frames[i] = share;
       plan.SetFrames(frames, 1);
-      request.Emit(plan.TakeChunk(std::vector<float>(kUnit, 0.5F), kRate, true));
+      request.Emit(plan.TakeChunk(std::vector<float>(kUnit, 0.5F), kMarkedRate, true));
       if (!plan.Advance()) request.Finish(absl::OkStatus());
     }
     status_ = request.outcome().value_or(absl::InternalError("not finished"));

@@ -15,13 +15,13 @@
 namespace millrace::speech {
 namespace {
 
-constexpr int kRate = 8000;
+constexpr int kPausesRate = 8000;
 constexpr double kNear = 0.006;  // seconds; sounds are found to 5 ms
 
 // Returns the samples that a network gives a unit: silence, half a second of sound, silence.
 std::vector<float> Spoken(double lead, double tail) {
   const auto count = [](double seconds) {
-    return static_cast<size_t>(std::lround(seconds * kRate));
+    return static_cast<size_t>(std::lround(seconds * kPausesRate));
   };
   std::vector<float> samples(count(lead), 0.0F);
   for (size_t i = 0; i < count(0.5); ++i)
@@ -54,7 +54,7 @@ class SpeechPausesTest : public ::testing::Test {
         models::SynthesizeOutput output =
             plan.TakeChunk({samples.begin() + static_cast<std::ptrdiff_t>(at),
                             samples.begin() + static_cast<std::ptrdiff_t>(at + count)},
-                           kRate, count == rest);
+                           kPausesRate, count == rest);
         for (models::SpokenSpan& word : output.words) {
           word.begin += static_cast<int64_t>(audio.size());
           word.end += static_cast<int64_t>(audio.size());
@@ -71,14 +71,15 @@ class SpeechPausesTest : public ::testing::Test {
   static std::vector<double> Silences(std::vector<float> audio) {
     std::vector<double> seconds;
     std::span<const float> rest(audio);
-    while (const auto begin = FirstSound(rest, kRate)) {
-      seconds.push_back(static_cast<double>(*begin) / kRate);
+    while (const auto begin = FirstSound(rest, kPausesRate)) {
+      seconds.push_back(static_cast<double>(*begin) / kPausesRate);
       rest = rest.subspan(*begin);
       size_t end = 0;
-      while (end < rest.size() && FirstSound(rest.subspan(end), kRate) == 0) end += kRate / 200;
+      while (end < rest.size() && FirstSound(rest.subspan(end), kPausesRate) == 0)
+        end += kPausesRate / 200;
       rest = rest.subspan(std::min(end, rest.size()));
     }
-    seconds.push_back(static_cast<double>(rest.size()) / kRate);
+    seconds.push_back(static_cast<double>(rest.size()) / kPausesRate);
     return seconds;
   }
   static models::SynthesizeInput Say(const std::string& text) {
@@ -132,7 +133,7 @@ TEST_F(SpeechPausesTest, InChunksTheSamplesAreTheSame) {
     EXPECT_LE(words_[i].end, static_cast<int64_t>(whole.size()));
     // With the first chunk nobody knows where the sound ends.
     EXPECT_LT(words_[i].begin, words[i].begin) << i;
-    EXPECT_NEAR(static_cast<double>(words_[i].end - words[i].end) / kRate, 0.15, kNear) << i;
+    EXPECT_NEAR(static_cast<double>(words_[i].end - words[i].end) / kPausesRate, 0.15, kNear) << i;
   }
 }
 
@@ -144,9 +145,9 @@ TEST_F(SpeechPausesTest, WordsAreWhereTheyAreHeard) {
     for (const models::SpokenSpan& span : words_) {
       const std::span<const float> word = std::span<const float>(audio).subspan(
           static_cast<size_t>(span.begin), static_cast<size_t>(span.end - span.begin));
-      EXPECT_NEAR(static_cast<double>(word.size()) / kRate, 0.5, 2 * kNear);
-      EXPECT_EQ(FirstSound(word, kRate), 0U);
-      EXPECT_FALSE(LongestSilence(word, kRate));
+      EXPECT_NEAR(static_cast<double>(word.size()) / kPausesRate, 0.5, 2 * kNear);
+      EXPECT_EQ(FirstSound(word, kPausesRate), 0U);
+      EXPECT_FALSE(LongestSilence(word, kPausesRate));
     }
   }
 }

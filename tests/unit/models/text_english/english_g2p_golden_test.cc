@@ -31,7 +31,7 @@ const EnglishG2p& G2p(const std::string& dialect) {
   return dialect == "us" ? us : gb;
 }
 
-std::string Spoken(const std::string& text, const std::string& dialect = "us") {
+std::string SpokenPhonemes(const std::string& text, const std::string& dialect = "us") {
   const auto tokens = G2p(dialect).Phonemize(text);
   return tokens.ok() ? JoinPhonemes(*tokens).phonemes : tokens.status().ToString();
 }
@@ -43,7 +43,7 @@ List Lines(const std::string& name) {
   return lines;
 }
 
-List Words(const std::string& text) {
+List PhonemeWords(const std::string& text) {
   std::istringstream stream(text);
   List words;
   for (std::string word; stream >> word;) words.push_back(word);
@@ -73,8 +73,8 @@ double Agreement(const std::string& dialect) {
   size_t words = 0;
   size_t same = 0;
   for (size_t i = 0; i < std::min(sentences.size(), expected.size()); ++i) {
-    const List theirs = Words(expected[i]);
-    const List ours = Words(Spoken(sentences[i], dialect));
+    const List theirs = PhonemeWords(expected[i]);
+    const List ours = PhonemeWords(SpokenPhonemes(sentences[i], dialect));
     words += std::max(theirs.size(), ours.size());
     same += Common(theirs, ours);
   }
@@ -92,7 +92,7 @@ TEST(EnglishGoldenTest, HeteronymsSoundByWhatTheyAreInTheirSentence) {
       const size_t at = expected.find(from);
       if (at != std::string::npos) expected.replace(at, from.size(), to);
     }
-    std::string spoken = Spoken(row.substr(0, first));
+    std::string spoken = SpokenPhonemes(row.substr(0, first));
     for (const std::string mark : {"ˈ", "ˌ", "ː"}) {
       for (size_t at = 0; (at = spoken.find(mark)) != std::string::npos;)
         spoken.erase(at, mark.size());
@@ -111,48 +111,50 @@ TEST(EnglishGoldenTest, AgreesWithMisaki) {
   EXPECT_GE(gb, 93.0);
 }
 
-struct Case {
+struct GoldenCase {
   const char* text;
   const char* spoken;
 };
-void PrintTo(const Case& value, std::ostream* out) { *out << '"' << value.text << '"'; }
+void PrintTo(const GoldenCase& value, std::ostream* out) { *out << '"' << value.text << '"'; }
 
-class HeteronymTest : public testing::TestWithParam<Case> {};
+class HeteronymTest : public testing::TestWithParam<GoldenCase> {};
 TEST_P(HeteronymTest, IsTakenFromItsNeighbours) {
-  EXPECT_EQ(Spoken(GetParam().text), GetParam().spoken);
+  EXPECT_EQ(SpokenPhonemes(GetParam().text), GetParam().spoken);
 }
 
 INSTANTIATE_TEST_SUITE_P(
     English, HeteronymTest,
-    testing::Values(Case{"I have read it.", "ˌI hæv ɹˈɛd ɪt."},
-                    Case{"Please read it.", "plˈiz ɹˈid ɪt."},
-                    Case{"He read it yesterday.", "hˌi ɹˈɛd ɪt jˈɛstəɹdˌA."},
-                    Case{"to record the record", "tə ɹəkˈɔɹd ðə ɹˈɛkəɹd"},
-                    Case{"They live here.", "ðˌA lˈɪv hˈɪɹ."}, Case{"a live show", "ɐ lˈIv ʃˈO"},
-                    Case{"Close the door.", "klˈOz ðə dˈɔɹ."},
-                    Case{"a close friend", "ɐ klˈOs fɹˈɛnd"}, Case{"It is close.", "ˌɪt ɪz klˈOs."},
-                    Case{"what is the use of it", "wˌʌt ɪz ðə jˈus ʌv ɪt"},
-                    Case{"You can use it.", "jˌu kæn jˈuz ɪt."},
-                    Case{"I object to the object.", "ˌI əbʤˈɛkt tə ði ˈɑbʤəkt."},
-                    Case{"We must present the present.", "wˌi mˈʌst pɹizˈɛnt ðə pɹˈɛzᵊnt."},
-                    Case{"The wind will wind it.", "ðə wˈɪnd wɪl wˈInd ɪt."},
-                    Case{"a lead pipe will lead", "ɐ lˈɛd pˈIp wɪl lˈid"},
-                    Case{"I used to use what was used.", "ˌI jˈust tə jˈuz wˌʌt wʌz jˈuzd."},
-                    Case{"Separate the separate parts.", "sˈɛpəɹˌAt ðə sˈɛpəɹət pˈɑɹts."},
-                    Case{"a minute later", "ɐ mˈɪnət lˈATəɹ"},
-                    Case{"a learned man learned it", "ɐ lˈɜɹnɪd mˈæn lˈɜɹnd ɪt"}));
+    testing::Values(GoldenCase{"I have read it.", "ˌI hæv ɹˈɛd ɪt."},
+                    GoldenCase{"Please read it.", "plˈiz ɹˈid ɪt."},
+                    GoldenCase{"He read it yesterday.", "hˌi ɹˈɛd ɪt jˈɛstəɹdˌA."},
+                    GoldenCase{"to record the record", "tə ɹəkˈɔɹd ðə ɹˈɛkəɹd"},
+                    GoldenCase{"They live here.", "ðˌA lˈɪv hˈɪɹ."},
+                    GoldenCase{"a live show", "ɐ lˈIv ʃˈO"},
+                    GoldenCase{"Close the door.", "klˈOz ðə dˈɔɹ."},
+                    GoldenCase{"a close friend", "ɐ klˈOs fɹˈɛnd"},
+                    GoldenCase{"It is close.", "ˌɪt ɪz klˈOs."},
+                    GoldenCase{"what is the use of it", "wˌʌt ɪz ðə jˈus ʌv ɪt"},
+                    GoldenCase{"You can use it.", "jˌu kæn jˈuz ɪt."},
+                    GoldenCase{"I object to the object.", "ˌI əbʤˈɛkt tə ði ˈɑbʤəkt."},
+                    GoldenCase{"We must present the present.", "wˌi mˈʌst pɹizˈɛnt ðə pɹˈɛzᵊnt."},
+                    GoldenCase{"The wind will wind it.", "ðə wˈɪnd wɪl wˈInd ɪt."},
+                    GoldenCase{"a lead pipe will lead", "ɐ lˈɛd pˈIp wɪl lˈid"},
+                    GoldenCase{"I used to use what was used.", "ˌI jˈust tə jˈuz wˌʌt wʌz jˈuzd."},
+                    GoldenCase{"Separate the separate parts.", "sˈɛpəɹˌAt ðə sˈɛpəɹət pˈɑɹts."},
+                    GoldenCase{"a minute later", "ɐ mˈɪnət lˈATəɹ"},
+                    GoldenCase{"a learned man learned it", "ɐ lˈɜɹnɪd mˈæn lˈɜɹnd ɪt"}));
 
 TEST(EnglishGoldenTest, ReadsNumbersAndAbbreviationsAloud) {
-  EXPECT_EQ(Spoken("Dr. Smith paid $3.50 at 5pm."),
+  EXPECT_EQ(SpokenPhonemes("Dr. Smith paid $3.50 at 5pm."),
             "dˈɑktəɹ smˈɪθ pˈAd θɹˈi dˈɑləɹz ænd fˈɪfti sˈɛnts æt fˈIv pˌiˈɛm.");
-  EXPECT_EQ(Spoken("NASA, the BBC and the U.S."), "nˈæsə, ðə bˌibˌisˈi ænd ðə jˌuˈɛs.");
-  EXPECT_EQ(Spoken("IT is a job for the IT team."), "ˌItˈi ɪz ɐ ʤˈɑb fɔɹ ði ˌItˈi tˈim.");
-  EXPECT_EQ(Spoken("THE END IS NEAR."), "ði ˈɛnd ɪz nˈɪɹ.");
+  EXPECT_EQ(SpokenPhonemes("NASA, the BBC and the U.S."), "nˈæsə, ðə bˌibˌisˈi ænd ðə jˌuˈɛs.");
+  EXPECT_EQ(SpokenPhonemes("IT is a job for the IT team."), "ˌItˈi ɪz ɐ ʤˈɑb fɔɹ ði ˌItˈi tˈim.");
+  EXPECT_EQ(SpokenPhonemes("THE END IS NEAR."), "ði ˈɛnd ɪz nˈɪɹ.");
 }
 
 TEST(EnglishGoldenTest, BritishEnglishHasItsOwnSounds) {
-  EXPECT_EQ(Spoken("The bath water is over there.", "gb"), "ðə bˈɑːθ wˈɔːtə ɪz ˈQvə ðˈɛː.");
-  EXPECT_EQ(Spoken("starring", "gb"), "stˈɑːɹɪŋ");
+  EXPECT_EQ(SpokenPhonemes("The bath water is over there.", "gb"), "ðə bˈɑːθ wˈɔːtə ɪz ˈQvə ðˈɛː.");
+  EXPECT_EQ(SpokenPhonemes("starring", "gb"), "stˈɑːɹɪŋ");
 }
 
 TEST(EnglishGoldenTest, EverySymbolIsOneThatKokoroKnows) {
@@ -161,7 +163,7 @@ TEST(EnglishGoldenTest, EverySymbolIsOneThatKokoroKnows) {
   const PhonemeVocabulary vocabulary(symbols);
   for (const char* dialect : {"us", "gb"}) {
     for (const std::string& sentence : Lines("english.txt")) {
-      const std::string spoken = Spoken(sentence, dialect);
+      const std::string spoken = SpokenPhonemes(sentence, dialect);
       EXPECT_EQ(vocabulary.FirstUnknown(spoken), std::nullopt) << sentence << ": " << spoken;
     }
   }

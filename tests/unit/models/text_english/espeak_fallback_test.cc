@@ -7,8 +7,7 @@
 namespace millrace::models {
 namespace {
 
-constexpr EnglishDialect kUs = EnglishDialect::kUs;
-constexpr EnglishDialect kGb = EnglishDialect::kGb;
+using enum EnglishDialect;
 
 TEST(MisakiFromEspeakTest, DiphthongsAndAffricatesAreOneSymbol) {
   EXPECT_EQ(MisakiFromEspeak("tʃˈeɪndʒ", kUs), "ʧˈAnʤ");

@@ -5,8 +5,7 @@
 namespace millrace::models {
 namespace {
 
-constexpr EnglishDialect kUs = EnglishDialect::kUs;
-constexpr EnglishDialect kGb = EnglishDialect::kGb;
+using enum EnglishDialect;
 
 TEST(PhoneticsTest, PluralIsVoicedByTheLastSound) {
   EXPECT_EQ(WithS("kˈæt", kUs), "kˈæts");

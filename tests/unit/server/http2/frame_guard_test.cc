@@ -13,7 +13,7 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-constexpr FrameLimits kLimits = {
+constexpr FrameLimits kFrameLimits = {
     .header_bytes = 1000, .resets_per_second = 40, .control_frames_per_second = 80};
 constexpr int kResetsAtOnce = 10;
 constexpr int kControlFramesAtOnce = 20;
@@ -29,7 +29,7 @@ class FrameGuardTest : public ::testing::Test {
     return reset ? frames + Frame(kRstStreamFrame, 0, stream_, 4) : frames;
   }
 
-  FrameGuard guard_{kLimits};
+  FrameGuard guard_{kFrameLimits};
   TimePoint now_{std::chrono::hours(1)};
   uint32_t stream_ = 1;
 };
@@ -56,7 +56,7 @@ TEST_F(FrameGuardTest, PiecesOfAnySizeAreTheSame) {
   all += Frame(kHeadersFrame, 0, 101, 500) + Frame(kContinuationFrame, 0, 101, 500);
   const size_t abuse_at = all.size() - 500;  // the second header says too much
   for (size_t piece = 1; piece < 40; ++piece) {
-    FrameGuard guard(kLimits);
+    FrameGuard guard(kFrameLimits);
     guard.Read(kPreface, now_);
     size_t read = 0;
     while (read < all.size() && guard.abuse() == FrameAbuse::kNone) {
@@ -96,7 +96,7 @@ TEST_F(FrameGuardTest, CallsResetAsTheyAreMadeAreAbuse) {
 
 TEST_F(FrameGuardTest, ResetsWithinTheRateGoOnForEver) {
   for (int i = 0; i < 4000; ++i) {
-    now_ += std::chrono::microseconds(1'000'000) / kLimits.resets_per_second;
+    now_ += std::chrono::microseconds(1'000'000) / kFrameLimits.resets_per_second;
     ASSERT_EQ(Read(Call(true)), FrameAbuse::kNone) << i;
   }
 }
@@ -104,7 +104,7 @@ TEST_F(FrameGuardTest, ResetsWithinTheRateGoOnForEver) {
 TEST_F(FrameGuardTest, ResetsAtTwiceTheRateAreAbuseBeforeLong) {
   int resets = 0;
   while (Read(Call(true)) == FrameAbuse::kNone) {
-    now_ += std::chrono::microseconds(1'000'000) / kLimits.resets_per_second / 2;
+    now_ += std::chrono::microseconds(1'000'000) / kFrameLimits.resets_per_second / 2;
     ASSERT_LE(++resets, 3 * kResetsAtOnce);
   }
 }
@@ -153,7 +153,7 @@ TEST_P(FramesWithoutDataTest, AreAbuseInAFlood) {
 TEST_P(FramesWithoutDataTest, PassWithinTheRate) {
   const std::string frame = Frame(GetParam().first, 0, 0, GetParam().second);
   for (int i = 0; i < 1000; ++i) {
-    now_ += std::chrono::microseconds(1'000'000) / kLimits.control_frames_per_second;
+    now_ += std::chrono::microseconds(1'000'000) / kFrameLimits.control_frames_per_second;
     ASSERT_EQ(Read(frame), FrameAbuse::kNone) << i;
   }
 }

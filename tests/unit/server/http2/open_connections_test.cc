@@ -12,7 +12,7 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 using Answer = Place::Answer;
 
-constexpr ConnectionLimits kLimits = {.connections = 4, .connections_per_peer = 3};
+constexpr ConnectionLimits kConnectionLimits = {.connections = 4, .connections_per_peer = 3};
 constexpr TimePoint kNow{std::chrono::hours(1)};
 
 Peer MakePeer(uint32_t number) {
@@ -27,7 +27,7 @@ OpenConnection Open(uint32_t peer, Duration age, bool began) {
 }
 
 Place Find(const std::vector<OpenConnection>& open, uint32_t newcomer) {
-  return FindPlace(open, MakePeer(newcomer), kLimits, kNow);
+  return FindPlace(open, MakePeer(newcomer), kConnectionLimits, kNow);
 }
 
 TEST(FindPlaceTest, IsFreeBelowTheLimits) {

@@ -14,7 +14,7 @@
 namespace millrace::server {
 namespace {
 
-std::string Page(const prometheus::ClientMetric& metric) {
+std::string CounterPage(const prometheus::ClientMetric& metric) {
   return prometheus::TextSerializer().Serialize(
       {{"things_total", "Help.", prometheus::MetricType::Counter, {metric}}});
 }
@@ -39,7 +39,7 @@ TEST(ShardedCounterTest, PageIsThatOfTheLibrarysCounter) {
       ours[0].Increment(value);
       theirs.Increment(value);
     }
-    EXPECT_EQ(Page(ours[0].Collect()), Page(theirs.Collect()));
+    EXPECT_EQ(CounterPage(ours[0].Collect()), CounterPage(theirs.Collect()));
   }
 }
 

@@ -28,7 +28,7 @@ std::vector<uint64_t> Cumulative(const ShardedHistogram& histogram) {
   return counts;
 }
 
-std::string Page(ClientMetric metric) {
+std::string HistogramPage(ClientMetric metric) {
   metric.label = {{"model", "m"}};
   return prometheus::TextSerializer().Serialize(
       {{"seconds", "Help.", prometheus::MetricType::Histogram, {metric}}});
@@ -72,7 +72,7 @@ TEST(ShardedHistogramTest, PageIsThatOfTheLibrarysHistogram) {
         theirs.Observe(value);
       }
     }
-    EXPECT_EQ(Page(ours.Collect()), Page(theirs.Collect()));
+    EXPECT_EQ(HistogramPage(ours.Collect()), HistogramPage(theirs.Collect()));
   }
 }
 

@@ -26,7 +26,7 @@ using testing::FakeCall;
 using testing::JoiningThread;
 using ::testing::SizeIs;
 
-constexpr int kRounds = 20;
+constexpr int kEndRounds = 20;
 
 TEST_F(PivotTest, AFailureOfTheSecondModelStopsTheFirst) {
   const auto stops_behind_b = [this](models::Request& request) {
@@ -144,12 +144,12 @@ TEST_F(PivotTest, AClientThatLeavesTakesBothWaitingJobsWithIt) {
 TEST_F(PivotTest, AClientLeavesAtAnyMoment) {
   Start();
   LetAll();
-  for (int i = 0; i < 5 * kRounds; ++i) {
+  for (int i = 0; i < 5 * kEndRounds; ++i) {
     FakeCall call(Bytes({"abcdefgh"}));
     std::barrier start(2);
     JoiningThread leaves([&] {
       start.arrive_and_wait();
-      for (int spin = 0; spin < 20 * (i % kRounds); ++spin) std::this_thread::yield();
+      for (int spin = 0; spin < 20 * (i % kEndRounds); ++spin) std::this_thread::yield();
       call.Leave();
     });
     start.arrive_and_wait();
@@ -257,7 +257,7 @@ TEST_F(PivotTest, ASlowReaderThatLeavesEndsBothModels) {
 TEST_F(PivotTest, OverHttpGroupsOfTextsFollowOneAnother) {
   Start();
   LetAll();
-  for (int i = 0; i < kRounds; ++i) {
+  for (int i = 0; i < kEndRounds; ++i) {
     TranslationRequest request;
     request.input.texts = {"ab", "c"};
     request.input.source_language = "pt";

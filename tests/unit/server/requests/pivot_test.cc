@@ -22,7 +22,7 @@ using testing::FakeCall;
 using testing::JoiningThread;
 using ::testing::SizeIs;
 
-constexpr int kRounds = 20;
+constexpr int kPivotRounds = 20;
 
 TEST_F(PivotTest, ASentenceIsSentWhileTheNextIsInTheFirstModel) {
   Start();
@@ -94,7 +94,7 @@ TEST_F(PivotTest, TwoAtOnceKeepApart) {
   LetAll();
   std::barrier start(2);
   const auto client = [&](const std::string& text, const std::string& expected) {
-    for (int i = 0; i < kRounds; ++i) {
+    for (int i = 0; i < kPivotRounds; ++i) {
       FakeCall call(Bytes({text}));
       start.arrive_and_wait();
       Begin(call);
@@ -107,7 +107,7 @@ TEST_F(PivotTest, TwoAtOnceKeepApart) {
     JoiningThread other([&] { client("xyz", "<x><y><z>|"); });
   }
   Await([this] { return backend_->admission.in_flight() == 0; });
-  EXPECT_EQ(backend_->Count("pt-en", Method::kStreamTranslate, StatusCode::kOk), 2 * kRounds);
+  EXPECT_EQ(backend_->Count("pt-en", Method::kStreamTranslate, StatusCode::kOk), 2 * kPivotRounds);
 }
 
 TEST_F(PivotTest, ATextOfWhichTheFirstModelMakesNothingKeepsItsPlace) {

@@ -23,7 +23,7 @@ namespace {
 using absl::StatusCode;
 using testing::JoiningThread;
 
-constexpr int kRounds = 20;
+constexpr int kRaceRounds = 20;
 // Rounds of tests that make all anew in each.
 constexpr int kWorlds = 8;
 
@@ -39,7 +39,7 @@ TEST_P(RequestRaceTest, TwoAtOnceBothEndWell) {
   World world(GetParam());
   std::barrier start(2);
   const auto client = [&] {
-    for (int i = 0; i < kRounds; ++i) {
+    for (int i = 0; i < kRaceRounds; ++i) {
       const auto exchange = world.NewExchange();
       start.arrive_and_wait();
       EXPECT_EQ(exchange->Run(), absl::OkStatus());
@@ -50,15 +50,15 @@ TEST_P(RequestRaceTest, TwoAtOnceBothEndWell) {
     JoiningThread other(client);
   }
   world.AwaitQuiet();
-  EXPECT_EQ(world.Ended(StatusCode::kOk), 2 * kRounds);
-  EXPECT_EQ(world.Ended(), 2 * kRounds);
+  EXPECT_EQ(world.Ended(StatusCode::kOk), 2 * kRaceRounds);
+  EXPECT_EQ(world.Ended(), 2 * kRaceRounds);
 }
 
 TEST_P(RequestRaceTest, ClientLeavesAsTheStepEnds) {
   std::barrier start(2);
   World world(GetParam(),
               {.forward = [&](models::Request&) { start.arrive_and_wait(); }, .complete = Steps()});
-  for (int i = 0; i < kRounds; ++i) {
+  for (int i = 0; i < kRaceRounds; ++i) {
     const auto exchange = world.NewExchange();
     exchange->Begin();
     JoiningThread leaves([&] {
@@ -68,13 +68,13 @@ TEST_P(RequestRaceTest, ClientLeavesAsTheStepEnds) {
     EXPECT_TRUE(IsOneOf(exchange->RunToEnd().code(), {StatusCode::kOk, StatusCode::kCancelled}));
   }
   world.AwaitQuiet();
-  EXPECT_EQ(world.Ended(), kRounds);
+  EXPECT_EQ(world.Ended(), kRaceRounds);
 }
 
 TEST_P(RequestRaceTest, ClientLeavesAsItsRequestArrives) {
   World world(GetParam());
   std::barrier start(2);
-  for (int i = 0; i < kRounds; ++i) {
+  for (int i = 0; i < kRaceRounds; ++i) {
     const auto exchange = world.NewExchange();
     JoiningThread leaves([&] {
       start.arrive_and_wait();
@@ -84,7 +84,7 @@ TEST_P(RequestRaceTest, ClientLeavesAsItsRequestArrives) {
     exchange->Run().IgnoreError();
   }
   world.AwaitQuiet();
-  EXPECT_EQ(world.Ended(), kRounds);
+  EXPECT_EQ(world.Ended(), kRaceRounds);
 }
 
 // A long message is taken in on a thread of its own, while the transport tells of the rest.
@@ -92,7 +92,7 @@ TEST_P(RequestRaceTest, RequestArrivesOnAThreadOfItsOwnAsItsClientLeaves) {
   if (GetParam().is_http) GTEST_SKIP() << "a request over HTTP has one thread";
   World world(GetParam());
   std::barrier start(3);
-  for (int i = 0; i < kRounds; ++i) {
+  for (int i = 0; i < kRaceRounds; ++i) {
     const auto exchange = world.NewExchange();
     JoiningThread begins([&] {
       start.arrive_and_wait();
@@ -109,7 +109,7 @@ TEST_P(RequestRaceTest, RequestArrivesOnAThreadOfItsOwnAsItsClientLeaves) {
     }
   }
   world.AwaitQuiet();
-  EXPECT_EQ(world.Ended(), kRounds);
+  EXPECT_EQ(world.Ended(), kRaceRounds);
 }
 
 TEST_P(RequestRaceTest, ServerStopsAsTheStepEnds) {
@@ -250,7 +250,7 @@ TEST_P(RequestRaceTest, StepFailsAsItsClientLeaves) {
                 start.arrive_and_wait();
                 throw std::runtime_error("device lost");
               }});
-  for (int i = 0; i < kRounds; ++i) {
+  for (int i = 0; i < kRaceRounds; ++i) {
     const auto exchange = world.NewExchange();
     exchange->Begin();
     JoiningThread leaves([&] {
@@ -261,7 +261,7 @@ TEST_P(RequestRaceTest, StepFailsAsItsClientLeaves) {
         IsOneOf(exchange->RunToEnd().code(), {StatusCode::kInternal, StatusCode::kCancelled}));
   }
   world.AwaitQuiet();
-  EXPECT_EQ(world.Ended(), kRounds);
+  EXPECT_EQ(world.Ended(), kRaceRounds);
 }
 
 TEST_P(RequestRaceTest, OnePlaceIsHadByOneRequestAtATime) {
@@ -281,7 +281,7 @@ TEST_P(RequestRaceTest, OnePlaceIsHadByOneRequestAtATime) {
     std::vector<JoiningThread> clients;
     for (int c = 0; c < kClients; ++c) {
       clients.emplace_back([&] {
-        for (int i = 0; i < kRounds; ++i) {
+        for (int i = 0; i < kRaceRounds; ++i) {
           const auto exchange = world.NewExchange();
           start.arrive_and_wait();
           const absl::Status status = exchange->Run();
@@ -294,27 +294,27 @@ TEST_P(RequestRaceTest, OnePlaceIsHadByOneRequestAtATime) {
   world.AwaitQuiet();
   EXPECT_GT(served, 0);
   EXPECT_EQ(world.Ended(StatusCode::kOk), served);
-  EXPECT_EQ(world.Ended(), kClients * kRounds);
+  EXPECT_EQ(world.Ended(), kClients * kRaceRounds);
 }
 
 TEST_P(RequestRaceTest, ModelIsReplacedAsRequestsArrive) {
   World world(GetParam());
   std::barrier start(2);
   JoiningThread replaces([&] {
-    for (int i = 0; i < kRounds; ++i) {
+    for (int i = 0; i < kRaceRounds; ++i) {
       start.arrive_and_wait();
       world.RemoveModels();
       world.AddModels();
     }
   });
-  for (int i = 0; i < kRounds; ++i) {
+  for (int i = 0; i < kRaceRounds; ++i) {
     const auto exchange = world.NewExchange();
     start.arrive_and_wait();
     EXPECT_TRUE(IsOneOf(exchange->Run().code(), {StatusCode::kOk, StatusCode::kNotFound}));
   }
   replaces.join();
   world.AwaitQuiet();
-  EXPECT_EQ(world.Ended(), kRounds);
+  EXPECT_EQ(world.Ended(), kRaceRounds);
 }
 
 TEST_P(RequestRaceTest, ManyWithEveryFateAreEachCountedOnce) {

@@ -23,7 +23,7 @@ using absl::StatusCode;
 using testing::FakeCall;
 using testing::JoiningThread;
 
-constexpr int kRounds = 20;
+constexpr int kTextStreamRounds = 20;
 
 std::string Config() {
   v1::SynthesizeTextStreamRequest message;
@@ -89,7 +89,7 @@ INSTANTIATE_TEST_SUITE_P(CancelFirst, TextStreamRaceTest, ::testing::Bool());
 
 TEST_P(TextStreamRaceTest, TextArrivesAsSentencesEnd) {
   AddVoice({});
-  for (int i = 0; i < kRounds; ++i) {
+  for (int i = 0; i < kTextStreamRounds; ++i) {
     FakeCall call{CallOptions()};
     std::barrier start(2);
     JoiningThread client([&] {
@@ -107,13 +107,13 @@ TEST_P(TextStreamRaceTest, TextArrivesAsSentencesEnd) {
     EXPECT_EQ(spoken, said);
   }
   AwaitQuiet();
-  EXPECT_EQ(Ended(StatusCode::kOk), kRounds);
+  EXPECT_EQ(Ended(StatusCode::kOk), kTextStreamRounds);
 }
 
 TEST_P(TextStreamRaceTest, TheTextEndsAsItsLastSentenceDoes) {
   std::barrier start(2);
   AddVoice({.forward = [&](models::Request&) { start.arrive_and_wait(); }, .complete = Speak});
-  for (int i = 0; i < kRounds; ++i) {
+  for (int i = 0; i < kTextStreamRounds; ++i) {
     FakeCall call{CallOptions()};
     call.Send(Config());
     call.Send(Say("One."));
@@ -125,13 +125,13 @@ TEST_P(TextStreamRaceTest, TheTextEndsAsItsLastSentenceDoes) {
     EXPECT_EQ(call.RunToEnd(), absl::OkStatus());
   }
   AwaitQuiet();
-  EXPECT_EQ(Ended(StatusCode::kOk), kRounds);
+  EXPECT_EQ(Ended(StatusCode::kOk), kTextStreamRounds);
 }
 
 TEST_P(TextStreamRaceTest, TheClientLeavesAsASentenceEnds) {
   std::barrier start(2);
   AddVoice({.forward = [&](models::Request&) { start.arrive_and_wait(); }, .complete = Speak});
-  for (int i = 0; i < kRounds; ++i) {
+  for (int i = 0; i < kTextStreamRounds; ++i) {
     FakeCall call{CallOptions()};
     call.Send(Config());
     call.Send(Say("One."));
@@ -143,12 +143,12 @@ TEST_P(TextStreamRaceTest, TheClientLeavesAsASentenceEnds) {
     call.RunToEnd().IgnoreError();
   }
   AwaitQuiet();
-  EXPECT_EQ(Ended(StatusCode::kCancelled), kRounds);
+  EXPECT_EQ(Ended(StatusCode::kCancelled), kTextStreamRounds);
 }
 
 TEST_P(TextStreamRaceTest, TheClientLeavesBetweenSentences) {
   AddVoice({});
-  for (int i = 0; i < kRounds; ++i) {
+  for (int i = 0; i < kTextStreamRounds; ++i) {
     FakeCall call{CallOptions()};
     Begin(call);
     call.Send(Say("One."));
@@ -159,13 +159,13 @@ TEST_P(TextStreamRaceTest, TheClientLeavesBetweenSentences) {
     call.RunToEnd().IgnoreError();
   }
   AwaitQuiet();
-  EXPECT_EQ(Ended(StatusCode::kCancelled), kRounds);
+  EXPECT_EQ(Ended(StatusCode::kCancelled), kTextStreamRounds);
 }
 
 TEST_P(TextStreamRaceTest, ABadMessageArrivesAsASentenceEnds) {
   std::barrier start(2);
   AddVoice({.forward = [&](models::Request&) { start.arrive_and_wait(); }, .complete = Speak});
-  for (int i = 0; i < kRounds; ++i) {
+  for (int i = 0; i < kTextStreamRounds; ++i) {
     FakeCall call{CallOptions()};
     call.Send(Config());
     call.Send(Say("One."));
@@ -177,13 +177,13 @@ TEST_P(TextStreamRaceTest, ABadMessageArrivesAsASentenceEnds) {
     EXPECT_EQ(call.RunToEnd(), absl::InvalidArgumentError("config: is for the first message only"));
   }
   AwaitQuiet();
-  EXPECT_EQ(Ended(StatusCode::kInvalidArgument), kRounds);
+  EXPECT_EQ(Ended(StatusCode::kInvalidArgument), kTextStreamRounds);
 }
 
 TEST_P(TextStreamRaceTest, ABadMessageArrivesAsTheClientLeaves) {
   AddVoice({});
   std::barrier start(3);
-  for (int i = 0; i < kRounds; ++i) {
+  for (int i = 0; i < kTextStreamRounds; ++i) {
     FakeCall call{CallOptions()};
     Begin(call);
     JoiningThread sends([&] {
@@ -199,13 +199,13 @@ TEST_P(TextStreamRaceTest, ABadMessageArrivesAsTheClientLeaves) {
     EXPECT_FALSE(status.ok());
   }
   AwaitQuiet();
-  EXPECT_EQ(Ended(), kRounds);
+  EXPECT_EQ(Ended(), kTextStreamRounds);
   EXPECT_EQ(Ended(StatusCode::kOk), 0);
 }
 
 TEST_P(TextStreamRaceTest, AnIdleCallIsFoundStalledAsTextArrives) {
   AddVoice({});
-  for (int i = 0; i < kRounds; ++i) {
+  for (int i = 0; i < kTextStreamRounds; ++i) {
     FakeCall call{CallOptions()};
     Begin(call);
     std::barrier start(3);
@@ -227,11 +227,11 @@ TEST_P(TextStreamRaceTest, AnIdleCallIsFoundStalledAsTextArrives) {
     }
   }
   AwaitQuiet();
-  EXPECT_EQ(Ended(), kRounds);
+  EXPECT_EQ(Ended(), kTextStreamRounds);
 }
 
 TEST_P(TextStreamRaceTest, TheServerStopsAsTextArrives) {
-  for (int i = 0; i < kRounds / 2; ++i) {
+  for (int i = 0; i < kTextStreamRounds / 2; ++i) {
     TestBackend backend;
     backend.Add(VoiceInfo("m"), {.complete = Speak});
     SynthesisService synthesis(backend.services());

@@ -10,30 +10,32 @@
 namespace millrace::translation {
 namespace {
 
-MarkedText Read(std::string_view text, models::TextFormat format = models::TextFormat::kText) {
+MarkedText ReadCapitals(std::string_view text,
+                        models::TextFormat format = models::TextFormat::kText) {
   return ReadSentences(text, format, "en", {}).front().marked;
 }
 
 TEST(CapitalsTest, AreThoseOfAWholeSentence) {
-  EXPECT_TRUE(IsInCapitals(Read("STOP")));
-  EXPECT_TRUE(IsInCapitals(Read("NÃO ENTRE, 24 HORAS")));
-  EXPECT_TRUE(IsInCapitals(Read("СТОП ΤΕΛΟΣ")));
-  EXPECT_TRUE(IsInCapitals(Read("DO <b>NOT</b> ENTER", models::TextFormat::kHtml)));
-  EXPECT_FALSE(IsInCapitals(Read("Press STOP")));
-  EXPECT_FALSE(IsInCapitals(Read("I")));
-  EXPECT_FALSE(IsInCapitals(Read("12:30")));
-  EXPECT_FALSE(IsInCapitals(Read("日本")));
+  EXPECT_TRUE(IsInCapitals(ReadCapitals("STOP")));
+  EXPECT_TRUE(IsInCapitals(ReadCapitals("NÃO ENTRE, 24 HORAS")));
+  EXPECT_TRUE(IsInCapitals(ReadCapitals("СТОП ΤΕΛΟΣ")));
+  EXPECT_TRUE(IsInCapitals(ReadCapitals("DO <b>NOT</b> ENTER", models::TextFormat::kHtml)));
+  EXPECT_FALSE(IsInCapitals(ReadCapitals("Press STOP")));
+  EXPECT_FALSE(IsInCapitals(ReadCapitals("I")));
+  EXPECT_FALSE(IsInCapitals(ReadCapitals("12:30")));
+  EXPECT_FALSE(IsInCapitals(ReadCapitals("日本")));
 }
 
 TEST(CapitalsTest, OfWhatIsKeptDoNotCount) {
-  const MarkedText marked = Read("CALL {name} NOW");
+  const MarkedText marked = ReadCapitals("CALL {name} NOW");
   EXPECT_TRUE(IsInCapitals(marked));
   EXPECT_EQ(InSmallLetters(marked), "call X1 now");
-  EXPECT_FALSE(IsInCapitals(Read("{name} A")));
+  EXPECT_FALSE(IsInCapitals(ReadCapitals("{name} A")));
 }
 
 TEST(CapitalsTest, ComeBackAtTheSameBytes) {
-  EXPECT_EQ(InSmallLetters(Read("É ÖL, ŠTO, ŽE, ŸÑ; ΆΌΎ; ЁЖ, İ")), "é öl, što, že, ÿñ; άόύ; ёж, İ");
+  EXPECT_EQ(InSmallLetters(ReadCapitals("É ÖL, ŠTO, ŽE, ŸÑ; ΆΌΎ; ЁЖ, İ")),
+            "é öl, što, že, ÿñ; άόύ; ёж, İ");
   EXPECT_EQ(InCapitals("é öl, što, že, ÿñ; άόύς; ёж X1"), "É ÖL, ŠTO, ŽE, ŸÑ; ΆΌΎΣ; ЁЖ X1");
   EXPECT_EQ(InCapitals("straße, ŉ, ſ, ı"), "STRASSE, ŉ, ſ, ı");
   for (char32_t c = 1; c < 0x500; ++c) {

@@ -14,60 +14,63 @@
 namespace millrace::translation {
 namespace {
 
-MarkedText Read(std::string_view text, models::TextFormat format = models::TextFormat::kHtml) {
+MarkedText ReadMarked(std::string_view text,
+                      models::TextFormat format = models::TextFormat::kHtml) {
   const auto sentences = ReadSentences(text, format, "en", {});
   return sentences.front().marked;
 }
 
 TEST(RestoreTest, ATagFollowsItsWords) {
-  EXPECT_EQ(Restored(Read("The <b>white</b> house"), "A/0 casa/2 branca/1"),
+  EXPECT_EQ(Restored(ReadMarked("The <b>white</b> house"), "A/0 casa/2 branca/1"),
             "A casa <b>branca</b>");
-  EXPECT_EQ(Restored(Read("The <b>white</b> <i>house</i>"), "A/0 casa/2 branca/1"),
+  EXPECT_EQ(Restored(ReadMarked("The <b>white</b> <i>house</i>"), "A/0 casa/2 branca/1"),
             "A <i>casa</i> <b>branca</b>");
 }
 
 TEST(RestoreTest, AToolsPlaceholdersAreTagsWithinASentence) {
-  EXPECT_EQ(Restored(Read("The <b0>white</b0> <x12>house</x12>"), "A/0 casa/2 branca/1"),
+  EXPECT_EQ(Restored(ReadMarked("The <b0>white</b0> <x12>house</x12>"), "A/0 casa/2 branca/1"),
             "A <x12>casa</x12> <b0>branca</b0>");
-  EXPECT_EQ(Restored(Read("Open <b0></b0> now"), "Abra/0 agora/1"), "Abra <b0></b0> agora");
+  EXPECT_EQ(Restored(ReadMarked("Open <b0></b0> now"), "Abra/0 agora/1"), "Abra <b0></b0> agora");
   // h1 is an element of HTML.
   EXPECT_EQ(ReadSentences("One <h1>two</h1>", models::TextFormat::kHtml, "en", {}).size(),
             size_t{2});
 }
 
 TEST(RestoreTest, ATagStandsOnceAroundOneStretch) {
-  EXPECT_EQ(Restored(Read("I do <b>not want</b> it"), "Não/2 o/4 quero/3"), "<b>Não o quero</b>");
-  EXPECT_EQ(Restored(Read("I do <b>not want</b> it"), "Não/2 a/4 b/0 c/1 d/4 quero/3"),
+  EXPECT_EQ(Restored(ReadMarked("I do <b>not want</b> it"), "Não/2 o/4 quero/3"),
+            "<b>Não o quero</b>");
+  EXPECT_EQ(Restored(ReadMarked("I do <b>not want</b> it"), "Não/2 a/4 b/0 c/1 d/4 quero/3"),
             "<b>Não</b> a b c d quero");
 }
 
 TEST(RestoreTest, ATagDoesNotReachOverAnothersWords) {
-  EXPECT_EQ(Restored(Read("<b>one</b> <i>two</i> three"), "um/0 dois/1 um/0 três/2"),
+  EXPECT_EQ(Restored(ReadMarked("<b>one</b> <i>two</i> three"), "um/0 dois/1 um/0 três/2"),
             "<b>um</b> <i>dois</i> um três");
 }
 
 TEST(RestoreTest, TagsStayNested) {
-  EXPECT_EQ(Restored(Read("<i>The <b>white</b> house</i> here"), "Aqui/3 a/0 casa/2 branca/1"),
-            "Aqui <i>a casa <b>branca</b></i>");
+  EXPECT_EQ(
+      Restored(ReadMarked("<i>The <b>white</b> house</i> here"), "Aqui/3 a/0 casa/2 branca/1"),
+      "Aqui <i>a casa <b>branca</b></i>");
   // The inner one's word has left the outer one's.
-  EXPECT_EQ(Restored(Read("<i>one <b>two</b> three</i> four five"),
+  EXPECT_EQ(Restored(ReadMarked("<i>one <b>two</b> three</i> four five"),
                      "dois/1 quatro/3 cinco/4 um/0 três/2"),
             "dois quatro cinco <i>um <b>três</b></i>");
 }
 
 TEST(RestoreTest, ATagAroundAllIsAroundAll) {
-  EXPECT_EQ(Restored(Read("<b>The white house.</b>"), "Casa/2 branca/1 sim/0 +./2"),
+  EXPECT_EQ(Restored(ReadMarked("<b>The white house.</b>"), "Casa/2 branca/1 sim/0 +./2"),
             "<b>Casa branca sim.</b>");
 }
 
 TEST(RestoreTest, AMarkAloneStandsWhereItDivides) {
-  EXPECT_EQ(Restored(Read("one two <img src=x> three four"), "dois/1 um/0 quatro/3 três/2"),
+  EXPECT_EQ(Restored(ReadMarked("one two <img src=x> three four"), "dois/1 um/0 quatro/3 três/2"),
             "dois um <img src=x> quatro três");
-  EXPECT_EQ(Restored(Read("one two<img> three"), "dois/1 um/0 três/2"), "dois um<img> três");
+  EXPECT_EQ(Restored(ReadMarked("one two<img> three"), "dois/1 um/0 três/2"), "dois um<img> três");
 }
 
 TEST(RestoreTest, ATagWhoseWordsAreGoneStandsAtTheNearest) {
-  EXPECT_EQ(Restored(Read("one <a>the</a> two three"), "um/0 dois/2 três/3"),
+  EXPECT_EQ(Restored(ReadMarked("one <a>the</a> two three"), "um/0 dois/2 três/3"),
             "um <a>dois</a> três");
 }
 
@@ -81,52 +84,53 @@ TEST(RestoreTest, APairMayGoOnInTheNextSentence) {
 }
 
 TEST(RestoreTest, MarksDoNotDivideWords) {
-  EXPECT_EQ(Restored(Read("play<b>ing</b> now"), "jog/0 +ando/1 agora/1"), "<b>jogando</b> agora");
+  EXPECT_EQ(Restored(ReadMarked("play<b>ing</b> now"), "jog/0 +ando/1 agora/1"),
+            "<b>jogando</b> agora");
 }
 
 TEST(RestoreTest, StandInsBecomeWhatTheyStandFor) {
-  const MarkedText source = Read("Dear {name}, see {url}.", models::TextFormat::kText);
+  const MarkedText source = ReadMarked("Dear {name}, see {url}.", models::TextFormat::kText);
   EXPECT_EQ(source.text, "Dear X1, see X2.");
   EXPECT_EQ(Restored(source, "Veja/2 X2/3 +,/1 caro/0 X1/1 +./3"), "Veja {url}, caro {name}.");
   EXPECT_EQ(Restored(source, "Veja/2 x2/3 +,/1 x1/1"), "Veja {url}, {name}");
 }
 
 TEST(RestoreTest, ALostStandInTakesThePlaceOfTheWordsThatComeFromIt) {
-  const MarkedText source = Read("Dear {name}, see {url}.", models::TextFormat::kText);
+  const MarkedText source = ReadMarked("Dear {name}, see {url}.", models::TextFormat::kText);
   EXPECT_EQ(Restored(source, "Caro/0 Sr/1 Xis/1 veja/2 X2/3"), "Caro {name} veja {url}");
 }
 
 TEST(RestoreTest, AStandInThatNothingComesFromStandsBeforeWhatCameBehindIt) {
-  const MarkedText source = Read("Dear {name}, see {url}.", models::TextFormat::kText);
+  const MarkedText source = ReadMarked("Dear {name}, see {url}.", models::TextFormat::kText);
   EXPECT_EQ(Restored(source, "Caro/0 veja/2 X2/3"), "Caro {name} veja {url}");
   EXPECT_EQ(Restored(source, "Caro/0 X1/1"), "Caro {name} {url}");
 }
 
 TEST(RestoreTest, AStandInThatIsSaidTwiceComesOnce) {
-  const MarkedText source = Read("Dear {name}, see {url}.", models::TextFormat::kText);
+  const MarkedText source = ReadMarked("Dear {name}, see {url}.", models::TextFormat::kText);
   EXPECT_EQ(Restored(source, "Caro/0 X1/1 X1/1 veja/2 X2/3"), "Caro {name} veja {url}");
 }
 
 TEST(RestoreTest, WhatIsPutBackIsWithinItsTag) {
-  const MarkedText source = Read("Open <b>{name}</b> &amp; go");
+  const MarkedText source = ReadMarked("Open <b>{name}</b> &amp; go");
   EXPECT_EQ(Restored(source, "Abra/0 X1/1 +&/2 vá/3"), "Abra <b>{name}</b>&amp; vá");
   EXPECT_EQ(Restored(source, "Abra/0 Xis/1 um/1 <vá>/3"), "Abra <b>{name}</b> &lt;vá&gt;");
 }
 
 TEST(RestoreTest, ASuffixOfAnotherScriptMayFollowAStandIn) {
-  const MarkedText source = Read("Open {name} now", models::TextFormat::kText);
+  const MarkedText source = ReadMarked("Open {name} now", models::TextFormat::kText);
   EXPECT_EQ(Restored(source, "지금/2 X1을/1 열어요/0"), "지금 {name}을 열어요");
 }
 
 TEST(RestoreTest, ASignBehindAWordIsNotOfItsTag) {
-  const MarkedText source = Read("Open <b>{name}</b>.");
+  const MarkedText source = ReadMarked("Open <b>{name}</b>.");
   EXPECT_EQ(Restored(source, "Abra/0 X1./1"), "Abra <b>{name}</b>.");
-  EXPECT_EQ(Restored(Read("Open <b>it</b>."), "Abra/0 isso./1"), "Abra <b>isso</b>.");
+  EXPECT_EQ(Restored(ReadMarked("Open <b>it</b>."), "Abra/0 isso./1"), "Abra <b>isso</b>.");
 }
 
 TEST(RestoreTest, AWrappedLineIsWrappedAgain) {
-  const MarkedText source = Read("This line is long enough that it could be wrapped\nby somebody.",
-                                 models::TextFormat::kText);
+  const MarkedText source = ReadMarked(
+      "This line is long enough that it could be wrapped\nby somebody.", models::TextFormat::kText);
   const std::string restored =
       Restore(source, "Esta linha é tão longa que podia ser quebrada por alguém.", {});
   EXPECT_EQ(std::ranges::count(restored, '\n'), 1);
@@ -134,7 +138,7 @@ TEST(RestoreTest, AWrappedLineIsWrappedAgain) {
 }
 
 TEST(RestoreTest, ANumberThatWasChangedIsCorrected) {
-  const MarkedText source = Read("In 2019 we sold 1,250 of 34.", models::TextFormat::kText);
+  const MarkedText source = ReadMarked("In 2019 we sold 1,250 of 34.", models::TextFormat::kText);
   EXPECT_EQ(Restored(source, "Em/0 2009/1 vendemos/3 1.250/4 de/5 34/6"),
             "Em 2019 vendemos 1.250 de 34");
   EXPECT_EQ(Restored(source, "Vendemos/3 1.250/4"), "Vendemos 1.250");
@@ -171,23 +175,24 @@ TEST(NumberRepairTest, LeavesWhatItCannotTell) {
 
 // Trees of tags around random words, translated into words in any order.
 TEST(RestoreTest, ANoBreakSpaceStandsBetweenTheSameWords) {
-  EXPECT_EQ(Restored(Read("It is 10&nbsp;km away"), "Está/0 a/1 10/2 km/3"), "Está a 10&nbsp;km");
-  EXPECT_EQ(Restored(Read("It is 10&nbsp;km away"), "Longe/4 fica/1 a/1 10/2 km/3 daqui/0"),
+  EXPECT_EQ(Restored(ReadMarked("It is 10&nbsp;km away"), "Está/0 a/1 10/2 km/3"),
+            "Está a 10&nbsp;km");
+  EXPECT_EQ(Restored(ReadMarked("It is 10&nbsp;km away"), "Longe/4 fica/1 a/1 10/2 km/3 daqui/0"),
             "Longe fica a 10&nbsp;km daqui");
-  EXPECT_EQ(Restored(Read("It is 10&#160;km away"), "Sono/0 10/2 km/3"), "Sono 10&#160;km");
+  EXPECT_EQ(Restored(ReadMarked("It is 10&#160;km away"), "Sono/0 10/2 km/3"), "Sono 10&#160;km");
 }
 
 TEST(RestoreTest, CharactersAreWrittenAsTheSourceWroteThem) {
-  EXPECT_EQ(Restored(Read("Caf&eacute; &amp; caf&#233;"), "Café/0 e/1 café/2 é/2"),
+  EXPECT_EQ(Restored(ReadMarked("Caf&eacute; &amp; caf&#233;"), "Café/0 e/1 café/2 é/2"),
             "Caf&eacute; e caf&#233; é");
-  EXPECT_EQ(Restored(Read("a < b > c & d"), "d/6 >/3 e/4 </1 f/0 &/5 g/6"), "d > e < f & g");
+  EXPECT_EQ(Restored(ReadMarked("a < b > c & d"), "d/6 >/3 e/4 </1 f/0 &/5 g/6"), "d > e < f & g");
 }
 
 TEST(RestoreTest, ASignThatWouldBecomeMarkupIsEscaped) {
-  EXPECT_EQ(Restored(Read("a < b"), "<a/0"), "&lt;a");
-  EXPECT_EQ(Restored(Read("a < b"), "</1"), "&lt;");
-  EXPECT_EQ(Restored(Read("x & y"), "&y/0"), "&amp;y");
-  EXPECT_EQ(Restored(Read("x &amp y"), "&y/0"), "&amp;y");
+  EXPECT_EQ(Restored(ReadMarked("a < b"), "<a/0"), "&lt;a");
+  EXPECT_EQ(Restored(ReadMarked("a < b"), "</1"), "&lt;");
+  EXPECT_EQ(Restored(ReadMarked("x & y"), "&y/0"), "&amp;y");
+  EXPECT_EQ(Restored(ReadMarked("x &amp y"), "&y/0"), "&amp;y");
 }
 
 TEST(RestoreTest, WhateverTheOrderOfTheWordsNothingIsLostAndAllStaysNested) {

@@ -19,8 +19,9 @@ TranslatedSentence First(const SourceSentence& sentence, std::string_view by_han
   return {RestoreMarks(sentence.marked, english.text, english.pieces), sentence.behind};
 }
 
-SourceSentence Read(std::string_view text, models::TextFormat format = models::TextFormat::kHtml,
-                    const models::TermIndex& terms = {}, Alphabet alphabet = KnowsAll) {
+SourceSentence ReadSentence(std::string_view text,
+                            models::TextFormat format = models::TextFormat::kHtml,
+                            const models::TermIndex& terms = {}, Alphabet alphabet = KnowsAll) {
   return ReadSentences(text, format, "pt", terms, alphabet).front();
 }
 
@@ -33,15 +34,16 @@ std::string Second(const TranslatedSentence& english, std::string_view by_hand) 
 
 TEST(TranslatedSentenceTest, ATagFollowsItsWordsTwice) {
   const TranslatedSentence english =
-      First(Read("O <b>gato</b> preto dorme</p>\n"), "The/0 black/2 cat/1 sleeps/3");
+      First(ReadSentence("O <b>gato</b> preto dorme</p>\n"), "The/0 black/2 cat/1 sleeps/3");
   EXPECT_EQ(english.marked.text, "The black cat sleeps");
   EXPECT_EQ(Second(english, "Es/3 schläft/3 die/0 schwarze/1 Katze/2"),
             "Es schläft die schwarze <b>Katze</b></p>\n");
 }
 
 TEST(TranslatedSentenceTest, TagsStayNested) {
-  const TranslatedSentence english = First(Read("<i>A <a href='x'>casa</a> branca</i> é<img> aqui"),
-                                           "The/0 white/2 house/1 is/3 here/4");
+  const TranslatedSentence english =
+      First(ReadSentence("<i>A <a href='x'>casa</a> branca</i> é<img> aqui"),
+            "The/0 white/2 house/1 is/3 here/4");
   EXPECT_EQ(Second(english, "Hier/4 ist/3 das/0 weiße/1 Haus/2"),
             "Hier ist <i>das weiße <a href='x'>Haus</a></i><img>");
 }
@@ -56,8 +58,8 @@ TEST(TranslatedSentenceTest, ATagThatGoesOnInTheNextSentenceStaysOpen) {
 }
 
 TEST(TranslatedSentenceTest, WhatIsKeptHasAStandInForTheSecondModelToo) {
-  const TranslatedSentence english =
-      First(Read("Usa <code>a &lt; b</code> e {name} agora"), "Use/0 X1/1 and/2 X2/3 now/4");
+  const TranslatedSentence english = First(ReadSentence("Usa <code>a &lt; b</code> e {name} agora"),
+                                           "Use/0 X1/1 and/2 X2/3 now/4");
   const SourceSentence read = ReadSentences(english, "en", {}).front();
   EXPECT_EQ(read.marked.text, "Use X1 and X2 now");
   EXPECT_EQ(Restored(read.marked, "Nun/4 X2/3 und/2 X1/1 nutzen/0"),
@@ -65,7 +67,7 @@ TEST(TranslatedSentenceTest, WhatIsKeptHasAStandInForTheSecondModelToo) {
 }
 
 TEST(TranslatedSentenceTest, WhatTheFirstModelLosesIsNotLost) {
-  const TranslatedSentence english = First(Read("Usa {name} agora"), "Use/0 now/2");
+  const TranslatedSentence english = First(ReadSentence("Usa {name} agora"), "Use/0 now/2");
   EXPECT_EQ(Second(english, "Nutze/0 jetzt/2"), "Nutze {name} jetzt");
 }
 
@@ -73,14 +75,14 @@ TEST(TranslatedSentenceTest, ATermOfTheGlossaryIsPutBackOnce) {
   models::TermIndex terms;
   terms.Add("rio", "Fluss");
   terms.Build();
-  const TranslatedSentence english =
-      First(Read("O <b>rio</b> corre", models::TextFormat::kHtml, terms), "The/0 X1/1 runs/2");
+  const TranslatedSentence english = First(
+      ReadSentence("O <b>rio</b> corre", models::TextFormat::kHtml, terms), "The/0 X1/1 runs/2");
   EXPECT_EQ(Second(english, "Der/0 X1/1 läuft/2"), "Der <b>Fluss</b> läuft");
 }
 
 TEST(TranslatedSentenceTest, CharactersAreWrittenAsTheSourceWroteThem) {
   const TranslatedSentence english =
-      First(Read("caf&eacute; &amp; ch&aacute; < 5"), "café/0 &/1 tea/2 </3 5/4");
+      First(ReadSentence("caf&eacute; &amp; ch&aacute; < 5"), "café/0 &/1 tea/2 </3 5/4");
   EXPECT_EQ(english.marked.text, "café & tea < 5");
   EXPECT_EQ(Second(english, "Café/0 &/1 Tee/2 </3 5/4 é/0"), "Caf&eacute; &amp; Tee < 5 é");
 }
@@ -90,7 +92,7 @@ TEST(TranslatedSentenceTest, SignsThatTheFirstModelLacksAreThereForTheSecond) {
     return c < 0x80 ? CharacterFit::kKnown : CharacterFit::kUnknown;
   };
   const SourceSentence quoted =
-      Read("&ldquo;Tudo bem”, disse ela…", models::TextFormat::kHtml, {}, ascii);
+      ReadSentence("&ldquo;Tudo bem”, disse ela…", models::TextFormat::kHtml, {}, ascii);
   EXPECT_EQ(quoted.marked.text, "\"Tudo bem\", disse ela...");
   const TranslatedSentence english = First(quoted, "\"All/0 well\",/1 said/2 she.../3");
   EXPECT_EQ(english.marked.text, "“All well”, said she…");
@@ -98,7 +100,7 @@ TEST(TranslatedSentenceTest, SignsThatTheFirstModelLacksAreThereForTheSecond) {
 }
 
 TEST(TranslatedSentenceTest, MarkupBeforeTheFirstSentenceStaysThere) {
-  const SourceSentence page = Read("<html><body class=x><p>Olá</p>");
+  const SourceSentence page = ReadSentence("<html><body class=x><p>Olá</p>");
   ASSERT_EQ(page.marked.text, "");
   const std::vector<SourceSentence> read =
       ReadSentences(TranslatedSentence(page.marked, page.behind), "en", {});
@@ -108,8 +110,8 @@ TEST(TranslatedSentenceTest, MarkupBeforeTheFirstSentenceStaysThere) {
 }
 
 TEST(TranslatedSentenceTest, OneThatBecameTwoIsReadAsTwo) {
-  const TranslatedSentence english =
-      First(Read("O <b>gato</b> dorme e nós saímos.</p>"), "The/0 cat/1 sleeps./2 We/4 leave./5");
+  const TranslatedSentence english = First(ReadSentence("O <b>gato</b> dorme e nós saímos.</p>"),
+                                           "The/0 cat/1 sleeps./2 We/4 leave./5");
   const std::vector<SourceSentence> read = ReadSentences(english, "en", {});
   ASSERT_EQ(read.size(), 2U);
   EXPECT_EQ(Untouched(read[0].marked) + read[0].behind, "The <b>cat</b> sleeps. ");

@@ -1,0 +1,24 @@
+# Unity builds: the sources of a target are compiled a few at a time, as one translation unit. What they include is then parsed once for
+# all of them, and a template that several of them use is instantiated once, which takes most of the time of a cold build.
+#
+# Names in the anonymous namespaces of one target must therefore differ. The preset `asan` compiles each file alone, so that a file which
+# lacks an include is found; `cmake --preset default -DMILLRACE_UNITY_BUILD=OFF` does so too, and compiles less after a small change.
+option(MILLRACE_UNITY_BUILD "Compile several sources of a target as one translation unit" ON)
+
+# Called last, when all targets of the folder and of those below it are known.
+function(millrace_unity_build directory)
+  if(NOT MILLRACE_UNITY_BUILD)
+    return()
+  endif()
+  get_directory_property(targets DIRECTORY "${directory}" BUILDSYSTEM_TARGETS)
+  foreach(target ${targets})
+    get_target_property(type "${target}" TYPE)
+    if(type MATCHES "^(STATIC_LIBRARY|OBJECT_LIBRARY|EXECUTABLE)$")
+      set_target_properties("${target}" PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
+    endif()
+  endforeach()
+  get_directory_property(folders DIRECTORY "${directory}" SUBDIRECTORIES)
+  foreach(folder ${folders})
+    millrace_unity_build("${folder}")
+  endforeach()
+endfunction()

@@ -1,0 +1,14 @@
+#pragma once
+
+#include "absl/status/status.h"
+#include "models/core/strings.h"
+
+namespace millrace::server {
+
+// Returns InvalidArgument with the parts as its message.
+template <typename... Parts>
+absl::Status InvalidArgument(const Parts&... parts) {
+  return absl::InvalidArgumentError(StrCat(parts...));
+}
+
+}  // namespace millrace::server
