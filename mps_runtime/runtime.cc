@@ -114,7 +114,8 @@ struct Runtime::Plan {
   std::unique_ptr<Backend> backend;
   int workers = 1;
   std::string why_fewer_workers;
-  Permits permits;
+  int permits = 1;
+  std::string_view permits_source;
   int intra_op_threads = 1;
   Provenance provenance;
 };
@@ -140,9 +141,11 @@ std::unique_ptr<Runtime> Runtime::Bootstrap(const RuntimeOptions& options) {
     DeviceFacts facts = FactsOf(options, plan.backend);
     plan.workers = std::min(options.workers, plan.backend->MaxWorkers());
     if (plan.workers < options.workers) plan.why_fewer_workers = plan.backend->WhyFewWorkers();
-    plan.permits = CheckedPermits(options, HeldSafe(options, facts));
+    const Permits permits = CheckedPermits(options, HeldSafe(options, facts));
+    plan.permits = permits.count;
+    plan.permits_source = permits.source;
     plan.intra_op_threads =
-        IntraOpThreads(options, cores, std::min(plan.workers, plan.permits.count));
+        IntraOpThreads(options, cores, std::min(plan.workers, plan.permits));
     plan.provenance = std::move(facts.provenance);
     plan.provenance.threads = "cores=" + std::to_string(cores) +
                               " workers=" + std::to_string(plan.workers) +
@@ -162,10 +165,10 @@ Runtime::Runtime(const RuntimeOptions& options, Plan plan)
       why_fewer_workers_(std::move(plan.why_fewer_workers)),
       intra_op_threads_(plan.intra_op_threads),
       graph_cache_limits_(options.graph_cache),
-      concurrency_source_(plan.permits.source),
+      concurrency_source_(plan.permits_source),
       provenance_(std::move(plan.provenance)),
       pool_(backend_->device(), backend_->MaxWorkers()),
-      limiter_(plan.permits.count),
+      limiter_(plan.permits),
       shapes_({.policy = options.graph_cache_policy,
                .new_shape = options.new_shape,
                .max_compiled = backend_->CompilesShapes() ? options.max_compiled_shapes : 0,

@@ -23,7 +23,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr size_t kMaxFileBytes = size_t{4} << 20;
+constexpr size_t kMaxProfileBytes = size_t{4} << 20;
 constexpr size_t kMaxTextBytes = 256;
 constexpr size_t kMaxItems = 10'000;
 constexpr int kMaxDepth = 8;  // twice the depth of a profile
@@ -294,10 +294,10 @@ SafetyProfile ReadSafetyProfile(const std::filesystem::path& file) {
   const FileDescriptor fd(open(file.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
   if (fd.get() < 0) throw SafetyProfileError(name + ": cannot be read: " + SystemError());
   if (!IsRegularFile(fd.get())) throw SafetyProfileError(name + ": is not a file");
-  const std::optional<std::string> text = ReadToEnd(fd.get(), kMaxFileBytes);
+  const std::optional<std::string> text = ReadToEnd(fd.get(), kMaxProfileBytes);
   if (!text) throw SafetyProfileError(name + ": cannot be read: " + SystemError());
-  if (text->size() > kMaxFileBytes) {
-    throw SafetyProfileError(name + ": is larger than " + std::to_string(kMaxFileBytes) + " bytes");
+  if (text->size() > kMaxProfileBytes) {
+    throw SafetyProfileError(name + ": is larger than " + std::to_string(kMaxProfileBytes) + " bytes");
   }
   return ParseSafetyProfile(*text, name);
 }

@@ -1,11 +1,18 @@
 #!/usr/bin/env bash
 # clang-tidy on the files given, or on the sources that changed since the branch left origin/main (on main itself: in the last commit).
-# Needs build/compile_commands.json. Usage: tidy.sh [FILE...]
+# Needs build/. Usage: tidy.sh [FILE...]
 # shellcheck source=scripts/lib.sh
 source "$(dirname "$0")/lib.sh"
 
 tidy="$(tool clang-tidy-14 clang-tidy)" || die "clang-tidy is missing: run make deps"
-[ -f build/compile_commands.json ] || die "build/compile_commands.json is missing: run make build"
+[ -f build/CMakeCache.txt ] || die "build/ is missing: run make build"
+
+# Each file by itself, as a unity build has no command for it, and without the precompiled headers of GCC, which clang cannot read.
+# Generated headers are those of build/.
+cmake --preset default -B build/tidy -DMILLRACE_UNITY_BUILD=OFF -DMILLRACE_PRECOMPILE_HEADERS=OFF >build/tidy.log 2>&1 ||
+  { cat build/tidy.log >&2; die "cmake could not configure build/tidy; its message is above"; }
+commands="build/tidy/compile_commands.json"
+sed -i -e "s|$ROOT/build/tidy/|$ROOT/build/|g" "$commands"
 
 if [ $# -eq 0 ]; then
   # A clone may have no origin/main, and a first or shallow commit no parent: the next line or the message below covers each.
@@ -19,7 +26,7 @@ if [ $# -eq 0 ]; then
     source_file="${file%.h}"
     source_file="${source_file%.cc}.cc"
     # Only what this build compiles: not the backend of another system.
-    if [ -f "$source_file" ] && grep -q "\"file\": \"$ROOT/$source_file\"" build/compile_commands.json; then
+    if [ -f "$source_file" ] && grep -q "\"file\": \"$ROOT/$source_file\"" "$commands"; then
       set -- "$@" "$source_file"
     fi
   done < <(git diff --name-only --diff-filter=d "$base" -- 'mps_runtime/*.h' 'mps_runtime/*.cc' 'models/*.h' 'models/*.cc' 'server/*.h' \
@@ -27,9 +34,5 @@ if [ $# -eq 0 ]; then
   [ $# -gt 0 ] || { note "no source has changed since $base"; exit 0; }
 fi
 
-# clang cannot read the precompiled headers of GCC.
-mkdir -p build/tidy
-sed -e 's| -Winvalid-pch -include [^ ]*/cmake_pch\.hxx||' -e 's| -fpch-preprocess||' \
-  build/compile_commands.json >build/tidy/compile_commands.json
 say "clang-tidy"
 printf '%s\n' "$@" | sort -u | xargs -P "$(jobs)" -n 1 "$tidy" -p build/tidy --quiet --warnings-as-errors='*'

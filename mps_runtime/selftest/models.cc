@@ -64,7 +64,7 @@ at::Tensor Sentence(int length, at::Device device) {
 
 constexpr int kLengths[] = {3, 17, 40, 90};
 
-at::Tensor Forward(torch::jit::Module& model, int length, at::Device device, Runtime& runtime,
+at::Tensor RunForward(torch::jit::Module& model, int length, at::Device device, Runtime& runtime,
                    WorkerContext& context) {
   const ForwardScope scope(runtime, context);
   const at::Tensor output = model.forward({Sentence(length, device)}).toTensor();
@@ -89,7 +89,7 @@ void TestSpeechAndTranslationAtOnce(const SelftestSetup& setup, Findings& findin
       for (const int length : kLengths) {
         at::Tensor output;
         for (int i = 0; i < kWarmUps; ++i) {
-          output = Forward(models[m], length, device, *runtime, *context);
+          output = RunForward(models[m], length, device, *runtime, *context);
         }
         expected[m].push_back(output);
       }
@@ -101,7 +101,7 @@ void TestSpeechAndTranslationAtOnce(const SelftestSetup& setup, Findings& findin
     const size_t m = thread % models.size();
     for (int round = 0; round < kRounds; ++round) {
       const size_t which = (round + thread) % std::size(kLengths);
-      const at::Tensor actual = Forward(models[m], kLengths[which], device, *runtime, context);
+      const at::Tensor actual = RunForward(models[m], kLengths[which], device, *runtime, context);
       if (!SameNumbers(expected[m][which], actual, runtime->device())) ++wrong;
     }
   });
