@@ -1,0 +1,164 @@
+"""What spreads calls over replicas: the configurations of deploy/, run by their own programs on free ports, and gRPC's own balancing."""
+
+import json
+import pathlib
+import re
+import signal
+import time
+from collections.abc import Callable
+
+import grpc
+
+from . import programs
+from .process import FleetError, Program, free_ports, listens, wait_for
+from .programs import ROOT
+from .replica import Replica
+
+DEPLOY = ROOT / "deploy"
+# nginx tells a frozen replica by its silence alone. The longest of the tests' calls takes far less.
+NGINX_READ_SECONDS = 4
+RELOAD_SECONDS = 0.5
+KEEPALIVE = [("grpc.keepalive_time_ms", 2000), ("grpc.keepalive_timeout_ms", 3000), ("grpc.keepalive_permit_without_calls", 1),
+             ("grpc.http2.max_pings_without_data", 0)]
+COMMON = [("grpc.use_local_subchannel_pool", 1), ("grpc.enable_http_proxy", 0), ("grpc.max_receive_message_length", -1),
+          ("grpc.initial_reconnect_backoff_ms", 200), ("grpc.min_reconnect_backoff_ms", 200), ("grpc.max_reconnect_backoff_ms", 1000)]
+
+
+def service_config(name: str) -> str:
+    return (DEPLOY / "grpc" / name).read_text()
+
+
+def replaced(text: str, changes: dict[str, str]) -> str:
+    """The text with each of the keys replaced, all of which must be there."""
+    if missing := [old for old in changes if old not in text]:
+        raise FleetError(f"not in the configuration: {', '.join(missing)}")
+    return re.sub("|".join(re.escape(old) for old in sorted(changes, key=len, reverse=True)), lambda match: changes[match[0]], text)
+
+
+class Balancer:
+    """A way to spread calls. `connect` gives a channel of its own; `stop` ends the program, if there is one."""
+
+    def __init__(self, name: str, target: str, options: list[tuple[str, object]], program: Program | None = None) -> None:
+        self.name, self._target, self._options, self._program = name, target, options, program
+
+    def connect(self) -> grpc.Channel:
+        return grpc.insecure_channel(self._target, [*COMMON, *self._options])
+
+    def take_out(self, replica: Replica) -> None:
+        """Called before a planned restart. Those that look at the health of a replica see by themselves that it stops."""
+
+    def put_back(self, replica: Replica) -> None:
+        """Called when the replica is ready again."""
+
+    def check_runs(self) -> None:
+        if self._program is not None:
+            self._program.check_runs()
+
+    def stop(self) -> None:
+        if self._program is not None:
+            self._program.stop()
+
+
+def _started(name: str, command: list[object], log: pathlib.Path, port: int, environment: dict[str, str] | None = None) -> Program:
+    program = Program(name, command, log, environment)
+
+    def serves() -> bool:
+        program.check_runs()
+        return listens(port)
+    try:
+        wait_for(f"{name} listens", serves)
+    except BaseException:
+        program.stop()
+        raise
+    return program
+
+
+def _with_retries() -> list[tuple[str, object]]:
+    return [("grpc.service_config", service_config("service_config_proxy.json"))]
+
+
+def _program(name: str) -> str:
+    path = programs.find(name)
+    if path is None:
+        raise FleetError(f"the program {name} is not installed; scripts/deps.sh test installs it")
+    return path
+
+
+def envoy_config(replicas: list[Replica], port: int, admin_port: int, file: str = "envoy.yaml") -> str:
+    changes = {"port_value: 9901": f"port_value: {admin_port}", "port_value: 8001": f"port_value: {port}"}
+    changes |= {f"port_value: {8101 + i}": f"port_value: {replica.grpc_port}" for i, replica in enumerate(replicas)}
+    return replaced((DEPLOY / "envoy" / file).read_text(), changes)
+
+
+def envoy(replicas: list[Replica], folder: pathlib.Path, file: str = "envoy.yaml") -> Balancer:
+    """Clients do not retry: Envoy does."""
+    port, admin_port = free_ports(2)
+    config = folder / file
+    config.write_text(envoy_config(replicas, port, admin_port, file))
+    command = [_program("envoy"), "-c", config, "--concurrency", "1", "--disable-hot-restart", "-l", "warning"]
+    name = file.removesuffix(".yaml")
+    return Balancer(name, f"127.0.0.1:{port}", [("grpc.enable_retries", 0)], _started(name, command, folder / "envoy.log", port))
+
+
+def haproxy_config(replicas: list[Replica], port: int) -> str:
+    changes = {"127.0.0.1:8001": f"127.0.0.1:{port}"}
+    for i, replica in enumerate(replicas):
+        changes |= {f"127.0.0.1:{8101 + i}": f"127.0.0.1:{replica.grpc_port}", f"port {8201 + i}": f"port {replica.http_port}"}
+    return replaced((DEPLOY / "haproxy" / "haproxy.cfg").read_text(), changes)
+
+
+def haproxy(replicas: list[Replica], folder: pathlib.Path) -> Balancer:
+    port, = free_ports(1)
+    config = folder / "haproxy.cfg"
+    config.write_text(haproxy_config(replicas, port))
+    program = _started("haproxy", [_program("haproxy"), "-db", "-f", config], folder / "haproxy.log", port, programs.environment())
+    return Balancer("haproxy", f"127.0.0.1:{port}", _with_retries(), program)
+
+
+def nginx_config(replicas: list[Replica], port: int, folder: pathlib.Path) -> str:
+    temporary = "".join(f"    {kind}_temp_path {folder}/nginx-{kind};\n" for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi"))
+    changes = {"127.0.0.1:8001": f"127.0.0.1:{port}", "/run/millrace-nginx.pid": str(folder / "nginx.pid"), "http {\n": f"http {{\n{temporary}",
+               "worker_processes auto": "worker_processes 1", "grpc_read_timeout 310s": f"grpc_read_timeout {NGINX_READ_SECONDS}s"}
+    changes |= {f"127.0.0.1:{8101 + i}": f"127.0.0.1:{replica.grpc_port}" for i, replica in enumerate(replicas)}
+    return replaced((DEPLOY / "nginx" / "nginx.conf").read_text(), changes)
+
+
+class _Nginx(Balancer):
+    """nginx sees no health: before a restart the replica is taken out of its configuration."""
+
+    def __init__(self, config: pathlib.Path, port: int, program: Program) -> None:
+        super().__init__("nginx", f"127.0.0.1:{port}", _with_retries(), program)
+        self._config, self._text = config, config.read_text()
+
+    def take_out(self, replica: Replica) -> None:
+        server = f"server 127.0.0.1:{replica.grpc_port}"
+        self._reload(replaced(self._text, {server: f"{server} down"}))
+
+    def put_back(self, replica: Replica) -> None:
+        self._reload(self._text)
+
+    def _reload(self, text: str) -> None:
+        self._config.write_text(text)
+        self._program.process.send_signal(signal.SIGHUP)
+        time.sleep(RELOAD_SECONDS)
+
+
+def nginx(replicas: list[Replica], folder: pathlib.Path) -> Balancer:
+    port, = free_ports(1)
+    config = folder / "nginx.conf"
+    config.write_text(nginx_config(replicas, port, folder))
+    command = [_program("nginx"), "-e", "stderr", "-p", folder, "-c", config]
+    return _Nginx(config, port, _started("nginx", command, folder / "nginx.log", port, programs.environment()))
+
+
+def client_side(replicas: list[Replica], folder: pathlib.Path) -> Balancer:
+    """No program: each client has a connection to each replica."""
+    addresses = ",".join(f"127.0.0.1:{replica.grpc_port}" for replica in replicas)
+    config = service_config("service_config.json")
+    if "round_robin" not in json.dumps(json.loads(config)["loadBalancingConfig"]):
+        raise FleetError("deploy/grpc/service_config.json does not balance by round_robin")
+    return Balancer("client-side", f"ipv4:{addresses}", [("grpc.service_config", config), *KEEPALIVE])
+
+
+ALL: dict[str, Callable[[list[Replica], pathlib.Path], Balancer]] = {
+    "envoy": envoy, "haproxy": haproxy, "nginx": nginx, "client-side": client_side}
