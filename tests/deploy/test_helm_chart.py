@@ -171,10 +171,11 @@ def test_daemon_knows_every_setting_of_the_schema():
     assert sorted(set(schema) - known) == []
 
 
-def test_age_of_connections_is_passed_on():
-    assert "MILLRACE_MAX_CONNECTION_AGE" not in one(render(), "ConfigMap")["data"]
-    aged = one(render("--set", "maxConnectionAge=10m"), "ConfigMap")["data"]
-    assert aged["MILLRACE_MAX_CONNECTION_AGE"] == "10m"
+def test_age_of_connections_and_reports_of_load_are_passed_on():
+    names = {"MILLRACE_MAX_CONNECTION_AGE", "MILLRACE_LOAD_REPORT"}
+    assert not names & one(render(), "ConfigMap")["data"].keys()
+    data = one(render("--set", "maxConnectionAge=10m,loadReport=text"), "ConfigMap")["data"]
+    assert [data[name] for name in sorted(names)] == ["text", "10m"]
 
 
 def test_gpu_is_asked_for_and_models_come_from_the_volume():
@@ -261,6 +262,8 @@ def test_queries_of_the_autoscaler_have_a_value(prometheus, traffic, name):
     ("settings.drain_timeout=5 minutes", ["drain_timeout"]),
     ("settings.grpc_address=0.0.0.0:1", ["grpc_address"]),
     ("settings.log_level=loud", ["log_level", "debug"]),
+    ("loadReport=loud", ["loadReport", "text"]),
+    ("maxConnectionAge=ten minutes", ["maxConnectionAge"]),
     ("gpu.count=0", ["gpu", "count"]),
     ("gpu.resource=gpu", ["gpu", "resource"]),
     ("service.type=Cluster", ["service", "type"]),

@@ -72,4 +72,5 @@ def run(context):
                   ten["two choices"]["p99"] < ten["round robin"]["p99"]),
               Bar("requests that a rolling restart fails", f"{sum(r['restart']['failed'] for r in results.values() if 'restart' in r)}", "0",
                   not any(r["restart"]["failed"] for r in results.values() if "restart" in r))],
+        notes=["The figures follow from the program and its seeds: the machine has no part in them."],
         plots=[(plot.name, "p99 by number of replicas")], trials=results)
