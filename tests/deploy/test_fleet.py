@@ -87,6 +87,13 @@ def test_no_unary_call_fails(run, balancer):
     assert failed == []
 
 
+@pytest.mark.parametrize("balancer", [name for name in ALL if name != "client-side"])
+def test_no_http_call_fails(run, balancer):
+    calls = run.traffic.of(balancer, "http")
+    assert len(calls) >= 50
+    assert [f"{call.error}, {describe(run, call)}" for call in calls if call.error] == []
+
+
 def test_there_were_enough_calls_of_each_kind(run):
     assert len(run.traffic.unary()) >= UNARY_CALLS
     for balancer in ALL:

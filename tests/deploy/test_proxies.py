@@ -2,15 +2,17 @@
 
 import json
 import os
-import pathlib
 import subprocess
 
+import grpc
 import pytest
 import yaml
+from daemon import BINARY
 from fleet import balancers, programs
 from fleet.balancers import DEPLOY
 from fleet.process import free_ports
 from fleet.replica import Replica
+from wire.stubs import admin, admin_grpc
 
 ENVOY_FILES = ["envoy.yaml", "envoy-orca.yaml"]
 
@@ -29,7 +31,7 @@ def run(name, *arguments):
 def replicas(tmp_path):
     """Some that are not started."""
     ports = free_ports(9)
-    return [Replica(i, ports[3 * i:3 * i + 3], pathlib.Path("millrace"), tmp_path, tmp_path) for i in range(3)]
+    return [Replica(i, ports[3 * i:3 * i + 3], BINARY, tmp_path, tmp_path) for i in range(3)]
 
 
 @pytest.mark.parametrize("file", ENVOY_FILES)
@@ -64,7 +66,7 @@ def test_haproxy_accepts_its_configuration():
 def test_nginx_accepts_its_configuration(replicas, tmp_path):
     # Its own places for files that the test's user may not have.
     config = tmp_path / "nginx.conf"
-    config.write_text(balancers.nginx_config(replicas, free_ports(1)[0], tmp_path))
+    config.write_text(balancers.nginx_config(replicas, *free_ports(2), tmp_path))
     checked = run("nginx", "-t", "-e", "stderr", "-p", tmp_path, "-c", config)
     assert checked.returncode == 0, checked.stderr
     assert "[warn]" not in checked.stderr
@@ -78,3 +80,19 @@ def test_service_configs_retry_what_another_replica_may_serve_and_nothing_else()
         assert 2 <= method["retryPolicy"]["maxAttempts"] <= 5   # what gRPC allows
         # A health check through a proxy would tell of one replica and stop the calls to all of them.
         assert ("healthCheckConfig" in config) == (file == "service_config.json")
+
+
+@pytest.mark.parametrize("make", [balancers.envoy, balancers.haproxy, balancers.nginx])
+def test_call_without_any_replica_ends_in_terms_of_grpc(make, replicas, tmp_path):
+    """A page about a bad gateway would do for browsers; clients repeat a call by its status of gRPC."""
+    if programs.find(make.__name__) is None:
+        assert "CI" not in os.environ, f"{make.__name__} is not installed"
+        pytest.skip(f"{make.__name__} is not installed")
+    balancer = make(replicas, tmp_path)
+    try:
+        with balancer.connect() as channel, pytest.raises(grpc.RpcError) as refused:
+            admin_grpc.AdminServiceStub(channel).ListModels(admin.ListModelsRequest(), timeout=20)
+    finally:
+        balancer.stop()
+    assert refused.value.code() == grpc.StatusCode.UNAVAILABLE
+    assert refused.value.details() in ("no replica answered", "no healthy upstream")

@@ -38,8 +38,9 @@ def replaced(text: str, changes: dict[str, str]) -> str:
 class Balancer:
     """A way to spread calls. `connect` gives a channel of its own; `stop` ends the program, if there is one."""
 
-    def __init__(self, name: str, target: str, options: list[tuple[str, object]], program: Program | None = None) -> None:
-        self.name, self._target, self._options, self._program = name, target, options, program
+    def __init__(self, name: str, target: str, options: list[tuple[str, object]], program: Program | None = None,
+                 http_port: int | None = None) -> None:
+        self.name, self._target, self._options, self._program, self.http_port = name, target, options, program, http_port
 
     def connect(self) -> grpc.Channel:
         return grpc.insecure_channel(self._target, [*COMMON, *self._options])
@@ -84,55 +85,64 @@ def _program(name: str) -> str:
     return path
 
 
-def envoy_config(replicas: list[Replica], port: int, admin_port: int, file: str = "envoy.yaml") -> str:
-    changes = {"port_value: 9901": f"port_value: {admin_port}", "port_value: 8001": f"port_value: {port}"}
-    changes |= {f"port_value: {8101 + i}": f"port_value: {replica.grpc_port}" for i, replica in enumerate(replicas)}
+def moved(before: str, port: int, http_port: int, replicas: list[Replica]) -> dict[str, str]:
+    """Changes of the ports of a configuration, which stand behind `before`: its own, and those of its replicas."""
+    changes = {f"{before}8001": f"{before}{port}", f"{before}8000": f"{before}{http_port}"}
+    for i, replica in enumerate(replicas):
+        changes |= {f"{before}{8101 + i}": f"{before}{replica.grpc_port}", f"{before}{8201 + i}": f"{before}{replica.http_port}"}
+    return changes
+
+
+def envoy_config(replicas: list[Replica], port: int, http_port: int, admin_port: int, file: str) -> str:
+    changes = moved("port_value: ", port, http_port, replicas) | {"port_value: 9901": f"port_value: {admin_port}"}
     return replaced((DEPLOY / "envoy" / file).read_text(), changes)
 
 
 def envoy(replicas: list[Replica], folder: pathlib.Path, file: str = "envoy.yaml") -> Balancer:
     """Clients do not retry: Envoy does."""
-    port, admin_port = free_ports(2)
+    port, http_port, admin_port = free_ports(3)
     config = folder / file
-    config.write_text(envoy_config(replicas, port, admin_port, file))
+    config.write_text(envoy_config(replicas, port, http_port, admin_port, file))
     command = [_program("envoy"), "-c", config, "--concurrency", "1", "--disable-hot-restart", "-l", "warning"]
     name = file.removesuffix(".yaml")
-    return Balancer(name, f"127.0.0.1:{port}", [("grpc.enable_retries", 0)], _started(name, command, folder / "envoy.log", port))
+    program = _started(name, command, folder / f"{name}.log", port)
+    return Balancer(name, f"127.0.0.1:{port}", [("grpc.enable_retries", 0)], program, http_port)
 
 
-def haproxy_config(replicas: list[Replica], port: int) -> str:
-    changes = {"127.0.0.1:8001": f"127.0.0.1:{port}"}
-    for i, replica in enumerate(replicas):
-        changes |= {f"127.0.0.1:{8101 + i}": f"127.0.0.1:{replica.grpc_port}", f"port {8201 + i}": f"port {replica.http_port}"}
-    return replaced((DEPLOY / "haproxy" / "haproxy.cfg").read_text(), changes)
+def envoy_orca(replicas: list[Replica], folder: pathlib.Path) -> Balancer:
+    return envoy(replicas, folder, "envoy-orca.yaml")
 
 
 def haproxy(replicas: list[Replica], folder: pathlib.Path) -> Balancer:
-    port, = free_ports(1)
+    port, http_port = free_ports(2)
     config = folder / "haproxy.cfg"
-    config.write_text(haproxy_config(replicas, port))
+    # The port of a health check is that of HTTP.
+    changes = moved("127.0.0.1:", port, http_port, replicas)
+    changes |= {f"port {8201 + i}": f"port {replica.http_port}" for i, replica in enumerate(replicas)}
+    config.write_text(replaced((DEPLOY / "haproxy" / "haproxy.cfg").read_text(), changes))
     program = _started("haproxy", [_program("haproxy"), "-db", "-f", config], folder / "haproxy.log", port, programs.environment())
-    return Balancer("haproxy", f"127.0.0.1:{port}", _with_retries(), program)
+    return Balancer("haproxy", f"127.0.0.1:{port}", _with_retries(), program, http_port)
 
 
-def nginx_config(replicas: list[Replica], port: int, folder: pathlib.Path) -> str:
+def nginx_config(replicas: list[Replica], port: int, http_port: int, folder: pathlib.Path) -> str:
     temporary = "".join(f"    {kind}_temp_path {folder}/nginx-{kind};\n" for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi"))
-    changes = {"127.0.0.1:8001": f"127.0.0.1:{port}", "/run/millrace-nginx.pid": str(folder / "nginx.pid"), "http {\n": f"http {{\n{temporary}",
-               "worker_processes auto": "worker_processes 1", "grpc_read_timeout 310s": f"grpc_read_timeout {NGINX_READ_SECONDS}s"}
-    changes |= {f"127.0.0.1:{8101 + i}": f"127.0.0.1:{replica.grpc_port}" for i, replica in enumerate(replicas)}
+    changes = moved("127.0.0.1:", port, http_port, replicas)
+    changes |= {"/run/millrace-nginx.pid": str(folder / "nginx.pid"), "\nhttp {\n": f"\nhttp {{\n{temporary}",
+                "worker_processes auto": "worker_processes 1", "grpc_read_timeout 310s": f"grpc_read_timeout {NGINX_READ_SECONDS}s",
+                "proxy_read_timeout 310s": f"proxy_read_timeout {NGINX_READ_SECONDS}s"}
     return replaced((DEPLOY / "nginx" / "nginx.conf").read_text(), changes)
 
 
 class _Nginx(Balancer):
     """nginx sees no health: before a restart the replica is taken out of its configuration."""
 
-    def __init__(self, config: pathlib.Path, port: int, program: Program) -> None:
-        super().__init__("nginx", f"127.0.0.1:{port}", _with_retries(), program)
+    def __init__(self, config: pathlib.Path, port: int, http_port: int, program: Program) -> None:
+        super().__init__("nginx", f"127.0.0.1:{port}", _with_retries(), program, http_port)
         self._config, self._text = config, config.read_text()
 
     def take_out(self, replica: Replica) -> None:
-        server = f"server 127.0.0.1:{replica.grpc_port}"
-        self._reload(replaced(self._text, {server: f"{server} down"}))
+        servers = [f"server 127.0.0.1:{port}" for port in (replica.grpc_port, replica.http_port)]
+        self._reload(replaced(self._text, {server: f"{server} down" for server in servers}))
 
     def put_back(self, replica: Replica) -> None:
         self._reload(self._text)
@@ -144,11 +154,11 @@ class _Nginx(Balancer):
 
 
 def nginx(replicas: list[Replica], folder: pathlib.Path) -> Balancer:
-    port, = free_ports(1)
+    port, http_port = free_ports(2)
     config = folder / "nginx.conf"
-    config.write_text(nginx_config(replicas, port, folder))
+    config.write_text(nginx_config(replicas, port, http_port, folder))
     command = [_program("nginx"), "-e", "stderr", "-p", folder, "-c", config]
-    return _Nginx(config, port, _started("nginx", command, folder / "nginx.log", port, programs.environment()))
+    return _Nginx(config, port, http_port, _started("nginx", command, folder / "nginx.log", port, programs.environment()))
 
 
 def client_side(replicas: list[Replica], folder: pathlib.Path) -> Balancer:
@@ -161,4 +171,4 @@ def client_side(replicas: list[Replica], folder: pathlib.Path) -> Balancer:
 
 
 ALL: dict[str, Callable[[list[Replica], pathlib.Path], Balancer]] = {
-    "envoy": envoy, "haproxy": haproxy, "nginx": nginx, "client-side": client_side}
+    "envoy": envoy, "envoy-orca": envoy_orca, "haproxy": haproxy, "nginx": nginx, "client-side": client_side}

@@ -1,16 +1,26 @@
 """A daemon of a fleet: it keeps its ports over restarts, so that whatever balances the load finds it again."""
 
+import functools
 import pathlib
 import re
 import signal
+import subprocess
 import urllib.error
 import urllib.request
 
-from .process import FleetError, Program, wait_for
+from .process import ENVIRONMENT, FleetError, Program, wait_for
 
 # What deploy/envoy and deploy/grpc ask of a replica.
 SETTINGS = {"keepalive-min-interval": "1s", "drain-delay": "2500ms", "drain-timeout": "30s"}
+# For envoy-orca.yaml, where the daemon knows it.
+LOAD_REPORT = ("--load-report", "text")
 _REQUESTS = re.compile(r'^millrace_requests_total\{[^}]*\} (\S+)$', re.MULTILINE)
+
+
+@functools.cache
+def reports_load(binary: pathlib.Path) -> bool:
+    printed = subprocess.run([binary, "serve", "--print-config"], capture_output=True, text=True, timeout=60, check=False, env=ENVIRONMENT)
+    return "\nload_report = " in printed.stdout
 
 
 class Replica:
@@ -21,6 +31,7 @@ class Replica:
         self.grpc_port, self.http_port, self.metrics_port = ports
         self._log = folder / f"replica{number}.log"
         settings = [part for name, value in SETTINGS.items() for part in (f"--{name}", value)]
+        settings += LOAD_REPORT if reports_load(binary) else ()
         self._command = [binary, "serve", "--models", models, "--workers", "1", "--intra-op-threads", "1", "--console", "off",
                          "--grpc-address", f"127.0.0.1:{self.grpc_port}", "--http-address", f"127.0.0.1:{self.http_port}",
                          "--metrics-address", f"127.0.0.1:{self.metrics_port}", *settings]

@@ -1,10 +1,12 @@
 """Clients that send calls at a steady pace until they are told to stop, and keep a record of each."""
 
 import dataclasses
+import json
 import statistics
 import struct
 import threading
 import time
+import urllib.request
 from collections import Counter
 from collections.abc import Callable, Iterator
 
@@ -29,6 +31,7 @@ class Pace:
     null_rate: float = 12
     translation_rate: float = 4
     speech_rate: float = 1
+    http_rate: float = 5
     streams: int = 1
 
 
@@ -82,6 +85,18 @@ def _read_stream(channel: grpc.Channel, pause: Callable[[float], object]) -> lis
     return sorted(sizes.items())
 
 
+def _http(port: int) -> Callable[[], str]:
+    """The null model over HTTP, by a client that does not repeat what fails, with a connection for each call."""
+    tensor = {"name": "INPUT0", "datatype": "FP32", "shape": [64], "data": list(range(64))}
+    request = urllib.request.Request(f"http://127.0.0.1:{port}/v2/models/null/infer", json.dumps({"inputs": [tensor]}).encode(),
+                                     {"Content-Type": "application/json"})
+
+    def send() -> str:
+        with urllib.request.urlopen(request, timeout=DEADLINE) as answer:
+            return "" if json.load(answer)["model_name"] == "null" else "an answer of another model"
+    return send
+
+
 class Traffic:
     """The load behind all of the balancers, from threads of this process. Use as a context manager; its end waits for the calls."""
 
@@ -96,6 +111,9 @@ class Traffic:
             for i, (kind, rate) in enumerate(paced):
                 send = self._unary(kind, channels[i % 2], expected)
                 self._threads.append(threading.Thread(target=self._repeat, args=(balancer.name, kind, send, 1 / rate), daemon=True))
+            if balancer.http_port is not None:
+                send = _http(balancer.http_port)
+                self._threads.append(threading.Thread(target=self._repeat, args=(balancer.name, "http", send, 1 / pace.http_rate), daemon=True))
             for _ in range(pace.streams):
                 send = self._stream(self._open(balancer), expected)
                 self._threads.append(threading.Thread(target=self._repeat, args=(balancer.name, "stream", send, 0), daemon=True))
@@ -131,6 +149,8 @@ class Traffic:
                 error = send()
             except grpc.RpcError as failed:
                 error = f"{failed.code().name}: {failed.details()}"
+            except OSError as failed:   # of HTTP
+                error = repr(failed)
             self.calls.append(Call(balancer, kind, start, time.monotonic() - start, error))
             due = max(due + period, time.monotonic())
             self._stop.wait(due - time.monotonic())
