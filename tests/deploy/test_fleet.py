@@ -70,7 +70,7 @@ def run(replicas, folder):
                 faults.reached(front, 3)
             run.journal.run("rolling restart", lambda: faults.rolling_restart(replicas, fronts))
             run.journal.run("kill", lambda: faults.kill_and_replace(replicas[0]))
-            run.journal.run("freeze", lambda: faults.freeze_and_thaw(replicas[1]))
+            run.journal.run("freeze", lambda: faults.freeze_and_thaw(replicas[1], run.traffic))
             for front in fronts:
                 faults.reached(front, 3)
             wait_for(f"{UNARY_CALLS} calls", lambda: len(run.traffic.unary()) >= UNARY_CALLS, 120)

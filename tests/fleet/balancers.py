@@ -18,8 +18,9 @@ DEPLOY = ROOT / "deploy"
 # nginx tells a frozen replica by its silence alone. The longest of the tests' calls takes far less.
 NGINX_READ_SECONDS = 4
 RELOAD_SECONDS = 0.5
+# Newer gRPC waits for a ping as long as ping_timeout_ms says, a minute by default, whatever keepalive_timeout_ms is.
 KEEPALIVE = [("grpc.keepalive_time_ms", 2000), ("grpc.keepalive_timeout_ms", 3000), ("grpc.keepalive_permit_without_calls", 1),
-             ("grpc.http2.max_pings_without_data", 0)]
+             ("grpc.http2.max_pings_without_data", 0), ("grpc.http2.ping_timeout_ms", 3000)]
 COMMON = [("grpc.use_local_subchannel_pool", 1), ("grpc.enable_http_proxy", 0), ("grpc.max_receive_message_length", -1),
           ("grpc.initial_reconnect_backoff_ms", 200), ("grpc.min_reconnect_backoff_ms", 200), ("grpc.max_reconnect_backoff_ms", 1000)]
 

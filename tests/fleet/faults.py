@@ -10,9 +10,10 @@ from wire.stubs import admin, admin_grpc
 from .balancers import Balancer
 from .process import wait_for
 from .replica import Replica
+from .traffic import Traffic
 
-# Longer than it takes each balancer to see that a replica does not answer.
-FROZEN_SECONDS = 7
+# At most: longer than each balancer takes to see that a replica does not answer, and shorter than the deadline of those that wait.
+FROZEN_SECONDS = 20
 DEAD_SECONDS = 2
 # Between the starts of any two replicas.
 APART_SECONDS = 0.5
@@ -92,10 +93,14 @@ def kill_and_replace(replica: Replica) -> None:
     replica.wait_until_served()
 
 
-def freeze_and_thaw(replica: Replica) -> None:
+def freeze_and_thaw(replica: Replica, traffic: Traffic) -> None:
+    """Thaws it only when no unary call over gRPC waits for it any more, though in the first second many were sent to it."""
     replica.freeze()
-    time.sleep(FROZEN_SECONDS)
-    replica.thaw()
+    try:
+        began = time.monotonic() + 1
+        wait_for("calls on a frozen replica are repeated elsewhere", lambda: traffic.all_answered_since(began), FROZEN_SECONDS)
+    finally:
+        replica.thaw()
     replica.wait_until_served()
 
 

@@ -37,12 +37,14 @@ class Pace:
 
 @dataclasses.dataclass(frozen=True)
 class Call:
-    """A finished call: when it began by time.monotonic, for how many seconds it went on, and what was wrong, "" if nothing."""
+    """A finished call: when it began by time.monotonic, for how many seconds it went on, and what was wrong, "" if nothing.
+    Each client makes one call at a time."""
     balancer: str
     kind: str
     start: float
     seconds: float
     error: str
+    client: int
 
     @property
     def end(self) -> float:
@@ -105,18 +107,21 @@ class Traffic:
         self._stop = threading.Event()
         self._channels: list[grpc.Channel] = []
         self._threads = []
+        self._unary_clients = 0
         for balancer in balancers:
             channels = [self._open(balancer) for _ in range(2)]
             paced = [("null", pace.null_rate)] * pace.null_clients + [("translation", pace.translation_rate), ("speech", pace.speech_rate)]
+            self._unary_clients += len(paced)
             for i, (kind, rate) in enumerate(paced):
                 send = self._unary(kind, channels[i % 2], expected)
-                self._threads.append(threading.Thread(target=self._repeat, args=(balancer.name, kind, send, 1 / rate), daemon=True))
+                self._threads.append(threading.Thread(target=self._repeat, args=(balancer.name, kind, send, 1 / rate, len(self._threads)), daemon=True))
             if balancer.http_port is not None:
                 send = _http(balancer.http_port)
-                self._threads.append(threading.Thread(target=self._repeat, args=(balancer.name, "http", send, 1 / pace.http_rate), daemon=True))
+                self._threads.append(threading.Thread(target=self._repeat, args=(balancer.name, "http", send, 1 / pace.http_rate, len(self._threads)),
+                                                      daemon=True))
             for _ in range(pace.streams):
                 send = self._stream(self._open(balancer), expected)
-                self._threads.append(threading.Thread(target=self._repeat, args=(balancer.name, "stream", send, 0), daemon=True))
+                self._threads.append(threading.Thread(target=self._repeat, args=(balancer.name, "stream", send, 0, len(self._threads)), daemon=True))
 
     def __enter__(self) -> "Traffic":
         for thread in self._threads:
@@ -137,11 +142,16 @@ class Traffic:
     def unary(self, balancer: str | None = None) -> list[Call]:
         return self.of(balancer, "null", "translation", "speech")
 
+    def all_answered_since(self, start: float) -> bool:
+        """Whether every client of unary calls over gRPC has finished one that it began after that time: none of them waits for a replica
+        that does not answer."""
+        return len({call.client for call in self.unary() if call.start > start}) == self._unary_clients
+
     def _open(self, balancer: Balancer) -> grpc.Channel:
         self._channels.append(balancer.connect())
         return self._channels[-1]
 
-    def _repeat(self, balancer: str, kind: str, send: Callable[[], str], period: float) -> None:
+    def _repeat(self, balancer: str, kind: str, send: Callable[[], str], period: float, client: int) -> None:
         due = time.monotonic()
         while not self._stop.is_set():
             start = time.monotonic()
@@ -151,7 +161,7 @@ class Traffic:
                 error = f"{failed.code().name}: {failed.details()}"
             except OSError as failed:   # of HTTP
                 error = repr(failed)
-            self.calls.append(Call(balancer, kind, start, time.monotonic() - start, error))
+            self.calls.append(Call(balancer, kind, start, time.monotonic() - start, error, client))
             due = max(due + period, time.monotonic())
             self._stop.wait(due - time.monotonic())
 

@@ -48,13 +48,14 @@ def measure(context, name):
         with traffic.Traffic([front], expected, traffic.Pace(null_clients=16, streams=2)) as load:
             faults.reached(front, 2)
             journal.run("scale up", lambda: faults.scale_up(replicas[2]))
-            time.sleep(2)
+            faults.reached(front, 3)
+            time.sleep(8)   # nginx tries again after 5 s what did not answer
             before = [one.served() for one in replicas]
             journal.run("calm", lambda: time.sleep(context.seconds))
             served = [one.served() - earlier for one, earlier in zip(replicas, before)]
             journal.run("rolling restart", lambda: faults.rolling_restart(replicas, [front]))
             journal.run("kill", lambda: faults.kill_and_replace(replicas[0]))
-            journal.run("freeze", lambda: faults.freeze_and_thaw(replicas[1]))
+            journal.run("freeze", lambda: faults.freeze_and_thaw(replicas[1], load))
             faults.reached(front, 3)
     finally:
         if front is not None:
@@ -67,7 +68,7 @@ def measure(context, name):
 def summary(load, journal, served, percentile):
     """Numbers of one trial; milliseconds of the null model's calls that were in flight during each phase."""
     phases = {phase.name: phase for phase in journal.phases}
-    streams, null, unary = load.of(None, "stream"), load.of(None, "null"), load.unary()
+    streams, null, unary = load.of(None, "stream"), load.of(None, "null"), [*load.unary(), *load.of(None, "http")]
     result = {
         "calls": len(unary), "failed": sum(bool(call.error) for call in unary),
         "streams": len(streams),
@@ -107,8 +108,9 @@ def run(context):
         title="A fleet of three",
         about="Three replicas with one worker each (null model, Bergamot en-pt, Piper) behind Envoy, HAProxy, nginx and gRPC's own balancing as deploy/ has "
               "them, all on this one machine together with the clients: 16 clients of the null model with 12 calls/s each, 4 translations/s, 1 spoken text/s, "
+              "5 calls/s over HTTP where there is a proxy, "
               "and 2 streams of a text that is written while it is spoken. From two replicas to three; calm; a rolling restart of all three; "
-              f"kill -9 of one, which is started again after {faults.DEAD_SECONDS} s; SIGSTOP of one for {faults.FROZEN_SECONDS} s. Every answer is compared with that of an "
+              f"kill -9 of one, which is started again after {faults.DEAD_SECONDS} s; SIGSTOP of one, until no call waits for it. Every answer is compared with that of an "
               "undisturbed replica. Clients of Envoy do not retry; the others have deploy/grpc's retry policy.",
         columns=["balancer", "unary calls", "failed", "streams", "cut by a restart", "load from even", *(f"p99 ms, {phase}" for phase in PHASES),
                  "slowest ms, kill", "slowest ms, freeze"],
