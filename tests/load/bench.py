@@ -17,7 +17,7 @@ from harness import instruction_sets, machine, report
 from harness.clients import LoadFailed
 from harness.context import Context
 from harness.processes import ServerFailed
-from scenarios import (first_audio, first_word, formats, ghz, long_text, memory, metrics_cost, null, one_request, opus_peers, overload,
+from scenarios import (capacity, first_audio, first_word, fleet, fleet_simulation, formats, ghz, long_text, memory, metrics_cost, null, one_request, opus_peers, overload,
                        overload_long, pivot, soak, speech, speech_peers, startup, stream, translate, translation_peers, websocket)
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -26,8 +26,9 @@ PLOT_FOLDER = "docs"
 SCENARIOS = {"startup": startup, "null": null, "metrics-cost": metrics_cost, "ghz": ghz, "translate": translate, "speech": speech,
              "speech-peers": speech_peers, "translation-peers": translation_peers, "opus-peers": opus_peers, "first-word": first_word,
              "pivot": pivot, "formats": formats, "stream": stream, "first-audio": first_audio, "one-request": one_request,
-             "long-text": long_text, "memory": memory, "websocket": websocket, "overload": overload, "overload-long": overload_long, "soak": soak}
-LONG = ("formats", "opus-peers", "overload", "overload-long", "soak")  # not part of the short run
+             "long-text": long_text, "memory": memory, "websocket": websocket, "overload": overload, "overload-long": overload_long, "capacity": capacity,
+             "fleet": fleet, "fleet-simulation": fleet_simulation, "soak": soak}
+LONG = ("capacity", "fleet", "fleet-simulation", "formats", "opus-peers", "overload", "overload-long", "soak")  # not part of the short run
 
 
 def absolute(path):
@@ -44,6 +45,7 @@ def parse_arguments(argv):
     parser.add_argument("--repeats", type=int, help="trials of each case")
     parser.add_argument("--seconds", type=int, help="length of a trial, where it has one")
     parser.add_argument("--minutes", type=float, help="length of the soak, 30 with --full, else 3")
+    parser.add_argument("--target-p95-ms", type=float, default=300, help="capacity: the latency that 95 %% of the calls must keep, default 300")
     parser.add_argument("--build", type=absolute, default=ROOT / "build", help="folder with the programs")
     parser.add_argument("--models", type=absolute, default=ROOT / "var/models", help="model repository")
     parser.add_argument("--out", type=absolute, default=ROOT / "var/load", help="results, logs and journals")
