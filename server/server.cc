@@ -213,12 +213,11 @@ class Server {
       const bool loads_models = keys_ != nullptr || config_.tls_client_ca.empty();
       if (loads_models) AddRepositoryRoutes(*http_, MakeRepositoryActions(), keys_.get());
       if (config_.console) {
-        steps_.emplace(runtime_->workers());
         AddConsoleRoutes(*http_,
                          std::make_shared<LiveView>(
                              LiveView::Sources{.view = status_,
                                                .services = *services_,
-                                               .steps = *steps_,
+                                               .steps = steps_,
                                                .device = runtime_->provenance().device,
                                                .gauges = [this] { return ReadSnapshot(); },
                                                .loads_models = loads_models}),
@@ -239,8 +238,7 @@ class Server {
     // Workers start only after the main thread has warmed up every model.
     const auto loaded = directory_.All();
     logging::Info("warming up workers", {{"workers", runtime_->workers()}});
-    executor_ = std::make_unique<ThreadExecutor>(runtime_->workers(), device_, scheduler_,
-                                                 steps_ ? &*steps_ : nullptr);
+    executor_ = std::make_unique<ThreadExecutor>(runtime_->workers(), device_, scheduler_, &steps_);
     if (absl::Status status = executor_->Start(loaded); !status.ok() || stopping()) return status;
     runtime_->FinishWarmUp();
 
@@ -249,7 +247,7 @@ class Server {
     synthesis_.emplace(*services_);
     riva_synthesis_.emplace(*services_);
     riva_translation_.emplace(*services_);
-    admin_.emplace(*services_, models_, status_, loads_);
+    admin_.emplace(*services_, models_, status_, loads_, steps_);
     auto grpc = GrpcServer::Listen(
         config_, *std::move(listener), *std::move(credentials),
         {&*infer_, &*translation_, &*synthesis_, &*riva_synthesis_, &*riva_translation_, &*admin_});
@@ -403,7 +401,7 @@ class Server {
   std::unique_ptr<ApiKeyStore> keys_;
   std::optional<Services> services_;
   std::atomic<bool> started_{false};
-  std::optional<StepTimeline> steps_;  // none without a console
+  StepTimeline steps_{runtime_->workers()};
   std::unique_ptr<HttpServer> metrics_http_;
   WebSocketServer web_sockets_{{.connection = {.stall_timeout = config_.write_stall_timeout}}};
   std::unique_ptr<HttpServer> http_;
