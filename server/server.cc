@@ -85,6 +85,9 @@ constexpr std::chrono::seconds kLastStepTime{3};
 
 constexpr std::chrono::seconds kHousekeepingInterval{1};
 
+// The time, at the end, for the last traces to reach their collector.
+constexpr std::chrono::seconds kTraceFlushTime{1};
+
 // Everything of a serving process, in the order in which it is built. It is destroyed in the
 // opposite order, so that a borrower is destroyed before what it borrows. Main thread only.
 class Server {
@@ -166,6 +169,9 @@ class Server {
                                .connections_per_peer = config_.max_connections_per_peer});
     if (!listener.ok()) return listener.status();
 
+    auto traces = StartTraces(config_);
+    if (!traces.ok()) return traces.status();
+    traces_ = *std::move(traces);
     services_.emplace(Services{.admission = admission_,
                                .scheduler = scheduler_,
                                .models = directory_,
@@ -174,7 +180,8 @@ class Server {
                                .keys = keys_.get(),
                                .max_request_time = config_.max_request_time,
                                .max_buffered_bytes = config_.max_buffered_bytes,
-                               .voice_aliases = config_.voice_aliases});
+                               .voice_aliases = config_.voice_aliases,
+                               .tracer = traces_ != nullptr ? &traces_->tracer() : nullptr});
 
     // Health and metrics are answered from here on: live, not ready.
     int metrics_port = 0;
@@ -309,6 +316,7 @@ class Server {
     if (http_ != nullptr) http_->Stop();
     web_sockets_.Stop();
     if (wyoming_ != nullptr) wyoming_->Stop();
+    if (traces_ != nullptr) traces_->Stop(kTraceFlushTime);
     logging::Info("stopped", {{"unfinished", unfinished_}});
   }
 
@@ -335,6 +343,15 @@ class Server {
     snapshot.incomplete_calls_refused_total = connections.incomplete_calls;
     snapshot.web_sockets = {.open = web_sockets_.open(),
                             .opened_total = web_sockets_.opened_total()};
+    if (traces_ != nullptr) {
+      tracing::SpanCounts& counts = traces_->counts();
+      snapshot.traces = {.queued = traces_->queued(),
+                         .exported_total = counts.exported(),
+                         .queue_full = counts.dropped(tracing::Drop::kQueueFull),
+                         .too_many = counts.dropped(tracing::Drop::kTooMany),
+                         .export_failed = counts.dropped(tracing::Drop::kExportFailed),
+                         .rejected = counts.dropped(tracing::Drop::kRejected)};
+    }
     return snapshot;
   }
 
@@ -391,6 +408,7 @@ class Server {
   const models::ModelRepository repository_;
   Metrics metrics_;
   const std::shared_ptr<ModelMetrics> no_model_metrics_ = metrics_.ForModel("");
+  std::unique_ptr<tracing::TraceExport> traces_;  // null: requests are not traced
   Admission admission_{kMaxRequests};
   Scheduler scheduler_;
   ModelDirectory directory_;

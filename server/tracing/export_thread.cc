@@ -69,8 +69,9 @@ struct ExportThread::Shared {
         }
         return;
       }
+      const bool is_told = result.try_after > milliseconds(0);
       const TimePoint next =
-          std::chrono::steady_clock::now() + std::max(result.try_after, WithJitter(wait));
+          std::chrono::steady_clock::now() + (is_told ? result.try_after : WithJitter(wait));
       // While the process stops there is one attempt for each batch.
       const bool over = result.kind == Kind::kFailed || next > end || queue.closed();
       Log(over ? "spans were not exported and are dropped" : "spans could not be exported yet",
