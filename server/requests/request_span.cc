@@ -87,8 +87,8 @@ void RequestSpan::Finish(Method method, const absl::Status& status, TimePoint no
     end.attributes.push_back({"rpc.method", std::string(rpc)});
     end.attributes.push_back({"rpc.response.status_code", code});
   } else if (!arrival_.http_method.empty()) {
-    end.name = arrival_.http_method;
-    if (!arrival_.http_route.empty()) end.name += " " + arrival_.http_route;
+    end.name = arrival_.http_route.empty() ? arrival_.http_method
+                                           : StrCat(arrival_.http_method, " ", arrival_.http_route);
     end.attributes.push_back({"http.request.method", arrival_.http_method});
     end.attributes.push_back({"http.route", arrival_.http_route});
     end.attributes.push_back({"url.path", arrival_.url_path});

@@ -23,10 +23,8 @@ constexpr char kClientStall[] = "client stall";
 void TraceWait(Job& job, TimePoint now) {
   tracing::RequestTrace& trace = *job.reply.trace();
   if (job.parked_at != TimePoint()) {
-    const bool came_back = job.enqueued >= job.parked_at;
-    trace.Add(kClientStall, job.parked_at, came_back ? job.enqueued : now);
+    trace.Add(kClientStall, job.parked_at, job.in_queue ? job.enqueued : now);
     job.parked_at = {};
-    if (!came_back) return;
   }
   // A job that has waited for its client since it was made was in no queue.
   if (job.in_queue && job.enqueued != TimePoint()) trace.Add(kQueue, job.enqueued, now);

@@ -8,6 +8,7 @@ from harness import clients
 from harness.context import interleaved, median, spread
 from harness.processes import start_millrace
 from harness.report import Bar, Result
+from scenarios.metrics_cost import confidence
 
 SHORT = {"repeats": 3, "seconds": 2}
 FULL = {"repeats": 15, "seconds": 5}
@@ -65,11 +66,11 @@ def measure(context, collector):
     if collector.bytes == 0:
         raise clients.LoadFailed("the collector got no spans")
 
-    def cost(case):
-        ratios = [on["rps"] / off["rps"] for on, off in zip(trials[case], trials["off"], strict=True)]
-        return 1 - statistics.median(ratios)
+    def ratios(case):
+        return [on["rps"] / off["rps"] for on, off in zip(trials[case], trials["off"], strict=True)]
 
-    few, all_of_them = cost("1 %"), cost("100 %")
+    few, all_of_them = (1 - statistics.median(ratios(case)) for case in ("1 %", "100 %"))
+    low, high = confidence(ratios("1 %"))
     scraped = clients.scrape(servers["100 %"])
     exported, dropped = (sum(scraped[f"millrace_trace_spans_{what}_total"].values()) for what in ("exported", "dropped"))
     return Result(
@@ -79,7 +80,10 @@ def measure(context, collector):
         columns=["sampled", "requests/s", "lowest-highest", "server CPU us/request"],
         rows=[[case, f"{median(trials[case], 'rps'):,.0f}", spread(trials[case], "rps"), f"{median(trials[case], 'cpu_us'):.1f}"]
               for case in RATIOS],
-        bars=[Bar("throughput lost at 1 %, median of paired repeats", f"{few:.1%}", "<= 1 %", few <= 0.01),
+        bars=[Bar("throughput lost at 1 %, median of paired repeats", f"{few:.1%}", "<= 1 %",
+                  # Rates of a noisy machine show a loss of 1 % only where their interval is narrow enough.
+                  None if low < 0.99 < high else few <= 0.01),
               Bar("throughput lost at 100 %", f"{all_of_them:.1%}", "", None)],
-        notes=[f"At 100 %, {exported:,.0f} spans reached the collector and {dropped:,.0f} were dropped, as the queue was full."],
+        notes=[f"95 % interval of the median loss at 1 %, by resampling the {len(trials['off'])} pairs: {1 - high:.1%} to {1 - low:.1%}.",
+               f"At 100 %, {exported:,.0f} spans reached the collector and {dropped:,.0f} were dropped, as the queue was full."],
         trials=trials)
