@@ -12,6 +12,7 @@ import grpc
 import pytest
 from opentelemetry.proto.trace.v1 import trace_pb2
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
+from websockets.sync.client import connect
 from wire import collector as collectors
 from wire import daemon as daemons
 from wire import repository
@@ -102,6 +103,20 @@ def test_the_spans_of_speech_over_http_with_a_sampled_parent(traced, collector):
     assert known["millrace.status"] == "OK" and known["millrace.model"] == VOICE
     names = [child.name for child in spans[1:]]
     assert set(names) >= PHASES and names.count("forward") >= 2   # two sentences
+
+
+def test_a_websocket_hands_on_the_parent_of_its_opening(traced, collector):
+    header, trace, span = parent()
+    with connect(f"ws://127.0.0.1:{traced.ports['http']}/v1/text-to-speech/joe/stream-input?output_format=pcm_22050",
+                 additional_headers={"traceparent": header}, open_timeout=PATIENCE) as connection:
+        for text in (" ", "Good morning. ", ""):
+            connection.send(json.dumps({"text": text}))
+        while not json.loads(connection.recv(PATIENCE)).get("isFinal"):
+            pass
+    spans = collector.trace(of_trace(trace))
+    check_children(spans)
+    assert spans[0].parent_span_id == span and spans[0].name.startswith("GET /v1/text-to-speech/")
+    assert {child.name for child in spans[1:]} >= PHASES
 
 
 def test_the_process_says_who_it_is(traced, collector):
