@@ -23,6 +23,8 @@ models
 models/repository
 models/probe
 server/logging server/net
+server/tracing
+server/tracing/otlp
 server/config server/documents server/http2 server/json server/rpc server/security server/sockets
 server/client server/http
 server/metrics server/websocket

@@ -41,6 +41,7 @@ class Run {
   int operator()(const TranslateCommand& command) const { return RunTranslate(command); }
   int operator()(const SynthesizeCommand& command) const { return RunSynthesize(command); }
   int operator()(const BenchNullCommand& command) const { return RunBenchNull(command); }
+  int operator()(const TraceCommand& command) const { return RunTrace(command); }
   int operator()(const HashKeyCommand& command) const { return RunHashKey(command); }
 
  private:

@@ -85,6 +85,9 @@ constexpr std::chrono::seconds kLastStepTime{3};
 
 constexpr std::chrono::seconds kHousekeepingInterval{1};
 
+// The time, at the end, for the last traces to reach their collector.
+constexpr std::chrono::seconds kTraceFlushTime{1};
+
 // Everything of a serving process, in the order in which it is built. It is destroyed in the
 // opposite order, so that a borrower is destroyed before what it borrows. Main thread only.
 class Server {
@@ -166,6 +169,9 @@ class Server {
                                .connections_per_peer = config_.max_connections_per_peer});
     if (!listener.ok()) return listener.status();
 
+    auto traces = StartTraces(config_);
+    if (!traces.ok()) return traces.status();
+    traces_ = *std::move(traces);
     services_.emplace(Services{.admission = admission_,
                                .scheduler = scheduler_,
                                .models = directory_,
@@ -174,7 +180,8 @@ class Server {
                                .keys = keys_.get(),
                                .max_request_time = config_.max_request_time,
                                .max_buffered_bytes = config_.max_buffered_bytes,
-                               .voice_aliases = config_.voice_aliases});
+                               .voice_aliases = config_.voice_aliases,
+                               .tracer = traces_ != nullptr ? &traces_->tracer() : nullptr});
 
     // Health and metrics are answered from here on: live, not ready.
     int metrics_port = 0;
@@ -213,12 +220,11 @@ class Server {
       const bool loads_models = keys_ != nullptr || config_.tls_client_ca.empty();
       if (loads_models) AddRepositoryRoutes(*http_, MakeRepositoryActions(), keys_.get());
       if (config_.console) {
-        steps_.emplace(runtime_->workers());
         AddConsoleRoutes(*http_,
                          std::make_shared<LiveView>(
                              LiveView::Sources{.view = status_,
                                                .services = *services_,
-                                               .steps = *steps_,
+                                               .steps = steps_,
                                                .device = runtime_->provenance().device,
                                                .gauges = [this] { return ReadSnapshot(); },
                                                .loads_models = loads_models}),
@@ -239,8 +245,7 @@ class Server {
     // Workers start only after the main thread has warmed up every model.
     const auto loaded = directory_.All();
     logging::Info("warming up workers", {{"workers", runtime_->workers()}});
-    executor_ = std::make_unique<ThreadExecutor>(runtime_->workers(), device_, scheduler_,
-                                                 steps_ ? &*steps_ : nullptr);
+    executor_ = std::make_unique<ThreadExecutor>(runtime_->workers(), device_, scheduler_, &steps_);
     if (absl::Status status = executor_->Start(loaded); !status.ok() || stopping()) return status;
     runtime_->FinishWarmUp();
 
@@ -249,7 +254,7 @@ class Server {
     synthesis_.emplace(*services_);
     riva_synthesis_.emplace(*services_);
     riva_translation_.emplace(*services_);
-    admin_.emplace(*services_, models_, status_, loads_);
+    admin_.emplace(*services_, models_, status_, loads_, steps_);
     auto grpc = GrpcServer::Listen(
         config_, *std::move(listener), *std::move(credentials),
         {&*infer_, &*translation_, &*synthesis_, &*riva_synthesis_, &*riva_translation_, &*admin_});
@@ -311,6 +316,7 @@ class Server {
     if (http_ != nullptr) http_->Stop();
     web_sockets_.Stop();
     if (wyoming_ != nullptr) wyoming_->Stop();
+    if (traces_ != nullptr) traces_->Stop(kTraceFlushTime);
     logging::Info("stopped", {{"unfinished", unfinished_}});
   }
 
@@ -337,6 +343,15 @@ class Server {
     snapshot.incomplete_calls_refused_total = connections.incomplete_calls;
     snapshot.web_sockets = {.open = web_sockets_.open(),
                             .opened_total = web_sockets_.opened_total()};
+    if (traces_ != nullptr) {
+      tracing::SpanCounts& counts = traces_->counts();
+      snapshot.traces = {.queued = traces_->queued(),
+                         .exported_total = counts.exported(),
+                         .queue_full = counts.dropped(tracing::Drop::kQueueFull),
+                         .too_many = counts.dropped(tracing::Drop::kTooMany),
+                         .export_failed = counts.dropped(tracing::Drop::kExportFailed),
+                         .rejected = counts.dropped(tracing::Drop::kRejected)};
+    }
     return snapshot;
   }
 
@@ -393,6 +408,7 @@ class Server {
   const models::ModelRepository repository_;
   Metrics metrics_;
   const std::shared_ptr<ModelMetrics> no_model_metrics_ = metrics_.ForModel("");
+  std::unique_ptr<tracing::TraceExport> traces_;  // null: requests are not traced
   Admission admission_{kMaxRequests};
   Scheduler scheduler_;
   ModelDirectory directory_;
@@ -403,7 +419,7 @@ class Server {
   std::unique_ptr<ApiKeyStore> keys_;
   std::optional<Services> services_;
   std::atomic<bool> started_{false};
-  std::optional<StepTimeline> steps_;  // none without a console
+  StepTimeline steps_{runtime_->workers()};
   std::unique_ptr<HttpServer> metrics_http_;
   WebSocketServer web_sockets_{{.connection = {.stall_timeout = config_.write_stall_timeout}}};
   std::unique_ptr<HttpServer> http_;

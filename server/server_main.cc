@@ -51,6 +51,7 @@ class Run {
   int operator()(const TranslateCommand&) const { return InMillrace("translate"); }
   int operator()(const SynthesizeCommand&) const { return InMillrace("synthesize"); }
   int operator()(const BenchNullCommand&) const { return InMillrace("bench-null"); }
+  int operator()(const TraceCommand&) const { return InMillrace("trace"); }
   int operator()(const HashKeyCommand&) const { return InMillrace("hash-key"); }
 
  private:

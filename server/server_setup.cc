@@ -1,6 +1,12 @@
 #include "server/server_setup.h"
 
+#include <utility>
+
 #include "mps_runtime/probe/operator_probe.h"
+#include "server/config/command_line.h"
+#include "server/control/version.h"
+#include "server/logging/logging.h"
+#include "server/net/address_policy.h"
 
 namespace millrace::server {
 
@@ -39,6 +45,22 @@ models::ModelFactory MakeFactory(const ServerConfig& config, const runtime::Runt
   return models::MakeModelFactory(
       runtime.device(), few_shapes ? models::ShapePolicy::kFew : models::ShapePolicy::kPadded,
       &translations);
+}
+
+absl::StatusOr<std::unique_ptr<tracing::TraceExport>> StartTraces(const ServerConfig& config) {
+  auto settings = tracing::ReadSettings(
+      {.endpoint = config.trace_endpoint,
+       .protocol = config.trace_protocol,
+       .sample_ratio = config.trace_sample_ratio,
+       .service_name = config.trace_service_name},
+      ProcessEnvironment(), [](const std::string& warning) { logging::Warning(warning); });
+  if (!settings) return nullptr;
+  const bool grpc = settings->protocol == tracing::Protocol::kGrpc;
+  logging::Info("traces", {{"collector",
+                            ToString(HostPort{settings->endpoint.host, settings->endpoint.port})},
+                           {"protocol", grpc ? "grpc" : "http/protobuf"},
+                           {"sample_ratio", settings->sample_ratio}});
+  return tracing::TraceExport::Start(*std::move(settings), kVersion);
 }
 
 TlsFiles TlsFilesOf(const ServerConfig& config) {

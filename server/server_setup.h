@@ -11,6 +11,7 @@
 #include "server/config/server_config.h"
 #include "server/control/model_safety.h"
 #include "server/security/server_credentials.h"
+#include "server/tracing/otlp/trace_export.h"
 
 namespace millrace::server {
 
@@ -24,6 +25,9 @@ runtime::RuntimeOptions MakeRuntimeOptions(const ServerConfig& config, ModelSafe
 // translations: must outlive the models.
 models::ModelFactory MakeFactory(const ServerConfig& config, const runtime::Runtime& runtime,
                                  translation::TranslationCache& translations);
+
+// Returns null if requests are not traced. Logs what is wrong with OpenTelemetry's variables.
+absl::StatusOr<std::unique_ptr<tracing::TraceExport>> StartTraces(const ServerConfig& config);
 
 TlsFiles TlsFilesOf(const ServerConfig& config);
 

@@ -206,6 +206,13 @@ def build() -> dict:
     board.graph("CPU", [(f"rate(process_cpu_seconds_total{ONE}[$__rate_interval])", "{{instance}}")], "none", "Cores in use.")
     board.graph("Open files", [(f"process_open_fds{ONE}", "{{instance}}")], "none", "Connections count among them.")
 
+    board.row("Traces")
+    board.graph("Spans of traces", [(f"rate(millrace_trace_spans_exported_total{ONE}[$__rate_interval])", "{{instance}} exported"),
+                                    (f"rate(millrace_trace_spans_dropped_total{ONE}[$__rate_interval])", "{{instance}} dropped: {{reason}}")],
+                "ops", "A second: taken by the collector, and dropped. 0 unless requests are traced.", width=12)
+    board.graph("Spans that wait", [(f"millrace_trace_spans_queued{ONE}", "{{instance}}")], "none",
+                "In the queue of the export, which drops spans when it is full.", width=12)
+
     # Other devices have the totals only, which each query falls back to.
     board.row("Workers on Apple's GPU with a patched libtorch")
     board.graph("Shapes of each worker", [

@@ -9,7 +9,7 @@ namespace millrace::models {
 namespace {
 
 // Sorted by bytes, in lower case (ASCII; other letters as they are written).
-constexpr std::array<std::string_view, 72> kAlways = {
+constexpr std::array<std::string_view, 72> kAlwaysList = {
     "adm",    "adv",      "avv",      "brig",  "capt", "cel",    "cf",  "cmdr", "comdt",
     "d.ª",    "dott",     "dott.ssa", "dr",    "dra",  "dras",   "drs", "dª",   "ee",
     "eng",    "engª",     "engº",     "exma",  "exmo", "gen",    "gov", "gral", "hon",
@@ -18,22 +18,22 @@ constexpr std::array<std::string_view, 72> kAlways = {
     "prof",   "prof.ssa", "profa",    "profs", "rep",  "rev",    "sen", "sgt",  "sig",
     "sig.na", "sig.ra",   "sigg",     "sr",    "sra",  "sras",   "srs", "srta", "sta",
     "sto",    "supt",     "ten.cel",  "v.exa", "vs",   "डॉ",     "पं",   "प्रो",  "श्री"};
-static_assert(std::ranges::is_sorted(kAlways));
+static_assert(std::ranges::is_sorted(kAlwaysList));
 
-constexpr std::array<std::string_view, 53> kUnlessStarter = {
+constexpr std::array<std::string_view, 53> kUnlessStarterList = {
     "al",   "alm",  "apdo", "aprox", "atte", "av",   "avda",  "bd",   "boul",  "bros", "ca",
     "cia",  "co",   "col",  "corp",  "cía",  "dept", "depto", "dpto", "ecc",   "ed",   "eds",
     "env",  "esp",  "est",  "etc",   "exa",  "hab",  "hr",    "inc",  "jr",    "lda",  "ltd",
     "ltda", "med",  "min",  "mm",    "mt",   "obs",  "op",    "ph",   "rodov", "st",   "ste",
     "tel",  "trad", "ud",   "uds",   "univ", "uu",   "vd",    "vda",  "vds"};
-static_assert(std::ranges::is_sorted(kUnlessStarter));
+static_assert(std::ranges::is_sorted(kUnlessStarterList));
 
-constexpr std::array<std::string_view, 43> kBeforeNumber = {
+constexpr std::array<std::string_view, 43> kBeforeNumberList = {
     "abr", "apr", "apt", "art",  "arts", "aug", "cap",  "ch",  "chap", "dec", "dez",
     "eq",  "feb", "fev", "fig",  "figs", "fl",  "jan",  "jul", "jun",  "mar", "n",
     "no",  "nos", "nov", "nr",   "num",  "núm", "oct",  "out", "p",    "pag", "pagg",
     "par", "pp",  "pág", "págs", "sec",  "sep", "sept", "set", "vol",  "vols"};
-static_assert(std::ranges::is_sorted(kBeforeNumber));
+static_assert(std::ranges::is_sorted(kBeforeNumberList));
 
 constexpr std::array<std::string_view, 94> kStarters = {
     "A",      "After",  "An",     "And",  "As",   "At",      "But",  "Com",  "Como",  "Dans",
@@ -63,9 +63,9 @@ Abbreviation FindAbbreviation(std::string_view word) {
     return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
   });
   const std::string_view lower(buffer.data(), static_cast<size_t>(end - buffer.begin()));
-  if (Contains(kAlways, lower)) return Abbreviation::kAlways;
-  if (Contains(kUnlessStarter, lower)) return Abbreviation::kUnlessStarter;
-  if (Contains(kBeforeNumber, lower)) return Abbreviation::kBeforeNumber;
+  if (Contains(kAlwaysList, lower)) return Abbreviation::kAlways;
+  if (Contains(kUnlessStarterList, lower)) return Abbreviation::kUnlessStarter;
+  if (Contains(kBeforeNumberList, lower)) return Abbreviation::kBeforeNumber;
   return Abbreviation::kNone;
 }
 

@@ -10,6 +10,7 @@ int RunModels(const ModelsCommand& command);
 int RunTranslate(const TranslateCommand& command);
 int RunSynthesize(const SynthesizeCommand& command);
 int RunBenchNull(const BenchNullCommand& command);
+int RunTrace(const TraceCommand& command);
 int RunHashKey(const HashKeyCommand& command);
 
 }  // namespace millrace

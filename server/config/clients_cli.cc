@@ -51,6 +51,7 @@ struct ClientCommands::Values {
   BenchNullCommand bench;
   std::string bench_duration = "5s";
   std::string bench_warmup = "1s";
+  TraceCommand trace;
   HashKeyCommand hash_key;
   SelftestCommand selftest;
   std::string selftest_device = "auto";
@@ -231,6 +232,15 @@ ClientCommands::ClientCommands(CLI::App& app) : values_(std::make_unique<Values>
       ->check(DurationFrom(std::chrono::milliseconds(0)));
   v.AddClientOptions(bench);
 
+  CLI::App& trace = *app.add_subcommand(
+      "trace", "Record what the workers of a running server do, for Chrome's trace viewer");
+  Named(trace.add_option("-o,--output", v.trace.output,
+                         "File, or - for standard output (default: trace.json)"),
+        "FILE");
+  Named(trace.add_option("--seconds", v.trace.seconds, "How long, 1..3600 (default: 5)"), "N")
+      ->check(Quiet(CLI::Range(1, 3600)));
+  v.AddClientOptions(trace);
+
   CLI::App& hash_key = *app.add_subcommand("hash-key", "Make a line for the file of --api-keys");
   Named(hash_key.add_option("name", v.hash_key.name, "Whose key it is"), "NAME")->required();
   Named(hash_key.add_option("--role", v.hash_key.role,
@@ -334,6 +344,7 @@ absl::StatusOr<Command> ClientCommands::Parsed(const CLI::App& subcommand,
   if (name == "models") return with_client(values_->models);
   if (name == "translate") return with_client(values_->translate);
   if (name == "synthesize") return with_client(values_->synthesize);
+  if (name == "trace") return with_client(values_->trace);
   BenchNullCommand bench = values_->bench;
   bench.duration = ParseDuration(values_->bench_duration).value_or(bench.duration);
   bench.warmup = ParseDuration(values_->bench_warmup).value_or(bench.warmup);

@@ -91,6 +91,13 @@ struct BenchNullCommand {
   std::chrono::milliseconds warmup = std::chrono::seconds(1);
 };
 
+// `millrace trace`, which records the steps of a server's workers.
+struct TraceCommand {
+  ClientOptions client;
+  std::string output = "trace.json";  // "-": standard output
+  int seconds = 5;                    // 1..3600
+};
+
 // `millrace hash-key`, which makes a line for the file of --api-keys.
 struct HashKeyCommand {
   std::string name;
@@ -111,7 +118,7 @@ struct SelftestCommand {
 struct VersionCommand {};
 
 using Command = std::variant<ServeCommand, CheckCommand, CalibrateCommand, ModelsCommand,
-                             TranslateCommand, SynthesizeCommand, BenchNullCommand, HashKeyCommand,
-                             SelftestCommand, VersionCommand>;
+                             TranslateCommand, SynthesizeCommand, BenchNullCommand, TraceCommand,
+                             HashKeyCommand, SelftestCommand, VersionCommand>;
 
 }  // namespace millrace

@@ -7,11 +7,13 @@
 #include <vector>
 
 #include "absl/strings/ascii.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "server/config/values.h"
 #include "server/net/address_policy.h"
+#include "server/tracing/endpoint.h"
 
 namespace millrace {
 namespace {
@@ -199,6 +201,50 @@ Option Origins(Option row, std::vector<std::string> ServerConfig::*field) {
   return row;
 }
 
+Option TraceEndpoint(Option row, std::string ServerConfig::*field) {
+  row.allowed = "auto, off, or a URL such as http://localhost:4317 or https://collector:4318";
+  row.set = [=](ServerConfig& config, const std::string& text) {
+    if (text != "auto" && text != kNotServed && !tracing::ParseEndpoint(text).ok()) return false;
+    config.*field = text;
+    return true;
+  };
+  row.get = [=](const ServerConfig& config) { return config.*field; };
+  return row;
+}
+
+Option Ratio(Option row, std::optional<double> ServerConfig::*field) {
+  constexpr char kAuto[] = "auto";
+  row.allowed = "auto, or 0..1, such as 0.01";
+  row.set = [=](ServerConfig& config, const std::string& text) {
+    double value = 0;
+    if (text == kAuto) {
+      config.*field = std::nullopt;
+      return true;
+    }
+    if (!absl::SimpleAtod(text, &value) || !(value >= 0 && value <= 1)) return false;
+    config.*field = value;
+    return true;
+  };
+  row.get = [=](const ServerConfig& config) -> std::string {
+    return config.*field ? absl::StrCat(*(config.*field)) : kAuto;
+  };
+  return row;
+}
+
+// Allows an empty value, or up to 255 printable characters of ASCII.
+Option ServiceName(Option row, std::string ServerConfig::*field) {
+  row.allowed = "at most 255 printable characters of ASCII";
+  row.set = [=](ServerConfig& config, const std::string& text) {
+    const bool sane = text.size() <= 255 && std::all_of(text.begin(), text.end(), [](char c) {
+                        return absl::ascii_isprint(static_cast<unsigned char>(c));
+                      });
+    if (sane) config.*field = text;
+    return sane;
+  };
+  row.get = [=](const ServerConfig& config) { return config.*field; };
+  return row;
+}
+
 std::vector<Option> MakeOptions() {
   using C = ServerConfig;
   using runtime::DeviceType;
@@ -215,6 +261,7 @@ std::vector<Option> MakeOptions() {
   const char* const addresses = "Addresses";
   const char* const security = "Security";
   const char* const limits = "Limits";
+  const char* const traces = "Traces";
   const char* const stopping = "Stopping";
   const char* const logging = "Logging";
 
@@ -386,6 +433,28 @@ std::vector<Option> MakeOptions() {
   o.push_back(Bytes(Row("max-buffered-bytes", limits, "SIZE",
                         "Finished output that waits for a slow reader, per stream"),
                     &C::max_buffered_bytes, 64 * kKiB, 64 * kGiB));
+
+  o.push_back(
+      TraceEndpoint(Row("trace-endpoint", traces, "URL",
+                        "Collector of OpenTelemetry that gets the spans of requests; auto: that of "
+                        "OTEL_EXPORTER_OTLP_ENDPOINT, if it is set; off: none"),
+                    &C::trace_endpoint));
+  o.push_back(Choice<std::optional<tracing::Protocol>>(
+      Row("trace-protocol", traces, "NAME",
+          "grpc or http/protobuf; auto: OTEL_EXPORTER_OTLP_PROTOCOL, else grpc for port 4317 and "
+          "http/protobuf for others"),
+      &C::trace_protocol,
+      {{"auto", std::nullopt},
+       {"grpc", tracing::Protocol::kGrpc},
+       {"http/protobuf", tracing::Protocol::kHttp}}));
+  o.push_back(Ratio(Row("trace-sample-ratio", traces, "X",
+                        "Part of the requests to trace, unless their client has decided; auto: "
+                        "OTEL_TRACES_SAMPLER, else all"),
+                    &C::trace_sample_ratio));
+  o.push_back(ServiceName(Row("trace-service-name", traces, "NAME",
+                              "Name of this server in traces; empty: OTEL_SERVICE_NAME, else "
+                              "millrace"),
+                          &C::trace_service_name));
 
   o.push_back(Time(Row("drain-delay", stopping, "TIME",
                        "After SIGTERM keep serving for so long while not ready"),

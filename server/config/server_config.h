@@ -15,6 +15,7 @@
 #include "mps_runtime/shape_registry.h"
 #include "mps_runtime/stream.h"
 #include "server/logging/log_level.h"
+#include "server/tracing/endpoint.h"
 
 namespace millrace {
 
@@ -86,6 +87,12 @@ struct ServerConfig {
   std::chrono::milliseconds max_request_time = std::chrono::minutes(5);
   std::chrono::milliseconds write_stall_timeout = std::chrono::seconds(30);
   uint64_t max_buffered_bytes = uint64_t{1} << 20;  // per stream
+
+  // Traces.
+  std::string trace_endpoint = "auto";  // a URL; off; auto: as OpenTelemetry's variables say
+  std::optional<tracing::Protocol> trace_protocol;  // none: as the variables say, or by the port
+  std::optional<double> trace_sample_ratio;         // 0..1; none: as the variables say, or all
+  std::string trace_service_name;                   // empty: as the variables say, or "millrace"
 
   // Stopping.
   std::chrono::milliseconds drain_delay{0};

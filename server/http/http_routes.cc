@@ -14,6 +14,7 @@ void Merge(const HttpRoutes::Route& more, HttpRoutes::Route& route) {
   route.methods += StrCat(route.methods.empty() ? "" : ", ", more.methods);
   route.max_body_bytes = std::max(route.max_body_bytes, more.max_body_bytes);
   route.get_body |= more.get_body;
+  route.pattern = more.pattern;
 }
 
 }  // namespace
@@ -58,10 +59,12 @@ bool HttpRoutes::Has(const std::string& methods, const std::string& method) {
 std::string HttpRoutes::Add(const std::string& pattern, const Route& route) {
   largest_ = std::max(largest_, route.max_body_bytes);
   std::string added = pattern + "/?";
+  Route named = route;
+  named.pattern = pattern;
   if (pattern.find_first_of("\\^$.|?*+()[]{}") == std::string::npos) {
-    Merge(route, spelled_out_[pattern]);
+    Merge(named, spelled_out_[pattern]);
   } else {
-    patterns_.emplace_back(std::regex(added), route);
+    patterns_.emplace_back(std::regex(added), named);
   }
   return added;
 }

@@ -29,6 +29,7 @@ class HttpRoutes {
     std::string methods;        // as an Allow header has them; empty: the path is unknown
     size_t max_body_bytes = 0;  // of a request
     bool get_body = false;      // GetWithBody added it
+    std::string pattern = {};   // as it was registered
   };
 
   // The server must outlive this. max_body_bytes: the limit of routes that have none of their own.

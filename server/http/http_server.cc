@@ -52,6 +52,21 @@ std::string ErrorBody(const std::string& message) {
                                                  nlohmann::json::error_handler_t::replace);
 }
 
+// Two of the headers traceparent are as good as none; several tracestate are one list.
+tracing::Arrival ArrivalOf(const httplib::Request& request) {
+  tracing::Arrival arrival{.traceparent = {},
+                           .tracestate = {},
+                           .http_method = request.method,
+                           .http_route = BoundedServer::CurrentRoute().pattern,
+                           .url_path = request.path};
+  if (request.get_header_value_count("traceparent") != 1) return arrival;
+  arrival.traceparent = request.get_header_value("traceparent");
+  const auto [begin, end] = request.headers.equal_range("tracestate");
+  for (auto state = begin; state != end; ++state)
+    arrival.tracestate += StrCat(arrival.tracestate.empty() ? "" : ",", state->second);
+  return arrival;
+}
+
 }  // namespace
 
 HttpServer::HttpServer(Options options)
@@ -271,6 +286,7 @@ Caller HttpCaller(const httplib::Request& request, const ApiKeyStore* keys,
                   std::string_view other_key) {
   Caller caller;
   caller.address = ToString(HostPort{request.remote_addr, request.remote_port});
+  caller.arrival = ArrivalOf(request);
   if (keys == nullptr) return caller;
   const std::string authorization = request.get_header_value("Authorization");
   const std::string plain = request.get_header_value("X-Api-Key");

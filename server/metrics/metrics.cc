@@ -2,12 +2,14 @@
 
 #include <deque>
 #include <map>
+#include <type_traits>
 #include <utility>
 
 #include "models/core/strings.h"
 #include "mps_runtime/base/mutex.h"
 #include "prometheus/collectable.h"
 #include "prometheus/text_serializer.h"
+#include "server/metrics/open_metrics.h"
 #include "server/metrics/process_stats.h"
 
 namespace millrace::server {
@@ -173,6 +175,7 @@ class Metrics::SnapshotCollector final : public prometheus::Collectable {
           static_cast<double>(s.web_sockets.open));
     counter("millrace_websockets_opened_total", "WebSockets that were opened.",
             static_cast<double>(s.web_sockets.opened_total));
+    AppendTraces(s.traces, families);
 
     MetricFamily depth{
         "millrace_queue_depth", "Requests that wait in the model's queue.", MetricType::Gauge, {}};
@@ -187,6 +190,29 @@ class Metrics::SnapshotCollector final : public prometheus::Collectable {
     families.push_back(std::move(depth));
     families.push_back(std::move(ready));
     AppendLoads(s, families);
+  }
+
+  static void AppendTraces(const Snapshot::Traces& traces, std::vector<MetricFamily>& families) {
+    families.push_back(Single("millrace_trace_spans_queued",
+                              "Spans of traces that wait to be sent to the collector.",
+                              MetricType::Gauge, static_cast<double>(traces.queued)));
+    families.push_back(Single("millrace_trace_spans_exported_total",
+                              "Spans that the collector has taken.", MetricType::Counter,
+                              static_cast<double>(traces.exported_total)));
+    MetricFamily dropped{
+        "millrace_trace_spans_dropped_total",
+        "Spans that did not reach the collector: the queue was full, a request had too many, the "
+        "export failed, or the collector rejected them.",
+        MetricType::Counter,
+        {}};
+    for (const auto& [reason, count] :
+         {std::pair("queue_full", traces.queue_full), std::pair("too_many", traces.too_many),
+          std::pair("export_failed", traces.export_failed),
+          std::pair("rejected", traces.rejected)}) {
+      dropped.metric.push_back(
+          Value(static_cast<double>(count), MetricType::Counter, {{"reason", reason}}));
+    }
+    families.push_back(std::move(dropped));
   }
 
   static void AppendWorkerCaches(const Snapshot& s, std::vector<MetricFamily>& families) {
@@ -261,11 +287,18 @@ class Metrics::CountedCollector final : public prometheus::Collectable {
 
   std::vector<MetricFamily> Collect() const override MILLRACE_EXCLUDES(mu_) {
     std::vector<MetricFamily> families;
+    for (AnnotatedFamily& annotated : CollectAnnotated())
+      families.push_back(std::move(annotated.family));
+    return families;
+  }
+
+  std::vector<AnnotatedFamily> CollectAnnotated() const MILLRACE_EXCLUDES(mu_) {
+    std::vector<AnnotatedFamily> families;
     MutexLock lock(mu_);
     for (const Family<ShardedCounter>* family :
          {&requests_, &refused_, &helped_, &audio_, &characters_, &tokens_})
       families.push_back(family->Collect(MetricType::Counter));
-    families.push_back(build_info_);
+    families.push_back({build_info_, {}});
     for (const Family<ShardedHistogram>* family :
          {&request_seconds_, &queue_seconds_, &compute_seconds_, &permit_seconds_,
           &first_audio_seconds_, &batch_size_})
@@ -298,16 +331,18 @@ class Metrics::CountedCollector final : public prometheus::Collectable {
   // All metrics of one name.
   template <typename Metric>
   struct Family {
-    MetricFamily Collect(MetricType type) const {
-      MetricFamily family{name, help, type, {}};
+    AnnotatedFamily Collect(MetricType type) const {
+      AnnotatedFamily annotated{{name, help, type, {}}, {}};
       for (const Member<Metric>& member : members) {
         ClientMetric collected = member.metric->Collect();
         const bool happened = collected.counter.value != 0 || collected.histogram.sample_count != 0;
         if (!happened && (member.model->kinds & member.zero_for) == 0) continue;
         collected.label = member.labels;
-        family.metric.push_back(std::move(collected));
+        annotated.family.metric.push_back(std::move(collected));
+        if constexpr (std::is_same_v<Metric, ShardedHistogram>)
+          annotated.exemplars.push_back(member.metric->Exemplars());
       }
-      return family;
+      return annotated;
     }
 
     const char* name;
@@ -432,6 +467,12 @@ std::string Metrics::Text() const {
   std::vector<MetricFamily> families = counted_->Collect();
   for (MetricFamily& family : snapshot_->Collect()) families.push_back(std::move(family));
   return prometheus::TextSerializer().Serialize(families);
+}
+
+std::string Metrics::OpenMetrics() const {
+  std::vector<AnnotatedFamily> families = counted_->CollectAnnotated();
+  for (MetricFamily& family : snapshot_->Collect()) families.push_back({std::move(family), {}});
+  return OpenMetricsText(families);
 }
 
 }  // namespace millrace::server

@@ -68,6 +68,17 @@ struct Snapshot {
     uint64_t opened_total = 0;
   };
   WebSockets web_sockets = {};
+  // The counts of spans of traces.
+  struct Traces {
+    size_t queued = 0;
+    uint64_t exported_total = 0;
+    // Dropped spans, by reason.
+    uint64_t queue_full = 0;
+    uint64_t too_many = 0;
+    uint64_t export_failed = 0;
+    uint64_t rejected = 0;
+  };
+  Traces traces = {};
 };
 
 // The labels of millrace_build_info.
@@ -99,6 +110,9 @@ class Metrics {
   void SetSnapshot(std::function<Snapshot()> snapshot);
   // Returns the page of a scrape in Prometheus' text format.
   std::string Text() const;
+  // Returns the page in OpenMetrics' text format, whose histograms of times have sampled requests
+  // as exemplars.
+  std::string OpenMetrics() const;
 
  private:
   class CountedCollector;

@@ -3,6 +3,7 @@
 #include <chrono>
 
 #include "server/http/http_routes.h"
+#include "server/metrics/open_metrics.h"
 
 namespace millrace::server {
 
@@ -19,9 +20,15 @@ HttpServer::Options MetricsServerOptions(const std::string& address) {
 }
 
 void AddMetricsRoute(HttpServer& server, const Metrics& metrics) {
-  server.routes().Get("/metrics", [&metrics](const httplib::Request&, httplib::Response& response) {
-    response.set_content(metrics.Text(), "text/plain; version=0.0.4; charset=utf-8");
-  });
+  server.routes().Get(
+      "/metrics", [&metrics](const httplib::Request& request, httplib::Response& response) {
+        response.set_header("Vary", "Accept");
+        if (PrefersOpenMetrics(request.get_header_value("Accept"))) {
+          response.set_content(metrics.OpenMetrics(), kOpenMetricsType);
+        } else {
+          response.set_content(metrics.Text(), "text/plain; version=0.0.4; charset=utf-8");
+        }
+      });
 }
 
 }  // namespace millrace::server

@@ -14,6 +14,8 @@
 
 namespace millrace::server {
 
+inline double Seconds(Duration duration) { return std::chrono::duration<double>(duration).count(); }
+
 // The calls that do model work, as the label `method`.
 enum class Method : uint8_t {
   kModelInfer,
@@ -69,6 +71,10 @@ struct ModelMetrics {
 
   // Counts the end of a call: its status code, and its time from the first byte to the last.
   void CountRequest(Method method, absl::StatusCode code, Duration took);
+  // Keeps a sampled request of that time as an example of its bucket.
+  void SetExemplar(Method method, Duration took, std::string_view trace_id) {
+    request_seconds[static_cast<size_t>(method)]->SetExemplar(Seconds(took), trace_id);
+  }
   // Counts the tokens that a translation read and wrote.
   void CountTokens(int64_t source, int64_t target) {
     source_tokens.Increment(static_cast<double>(source));
@@ -76,7 +82,5 @@ struct ModelMetrics {
   }
   void CountRefusal(Refusal refusal) { refused[static_cast<size_t>(refusal)]->Increment(); }
 };
-
-inline double Seconds(Duration duration) { return std::chrono::duration<double>(duration).count(); }
 
 }  // namespace millrace::server

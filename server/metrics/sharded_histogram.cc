@@ -1,6 +1,7 @@
 #include "server/metrics/sharded_histogram.h"
 
 #include <algorithm>
+#include <chrono>
 #include <limits>
 #include <string>
 
@@ -17,15 +18,31 @@ ShardedHistogram::ShardedHistogram(const std::vector<double>& bounds)
   std::copy(bounds.begin(), bounds.end(), bounds_.begin());
 }
 
-void ShardedHistogram::Observe(double value) {
+size_t ShardedHistogram::BucketOf(double value) const {
   const double* const first = bounds_.data();
-  // NaN is not above any bound and falls into the first bucket, as in prometheus::Histogram.
-  const auto bucket =
-      static_cast<size_t>(std::lower_bound(first, first + bounds_count_, value) - first);
+  return static_cast<size_t>(std::lower_bound(first, first + bounds_count_, value) - first);
+}
+
+void ShardedHistogram::Observe(double value) {
+  const size_t bucket = BucketOf(value);
   const size_t index = CountShard();
   Shard& shard = shards_[index];
   AddInShard(index, shard.sum, value);
   AddInShard(index, shard.counts[bucket], uint64_t{1});
+}
+
+void ShardedHistogram::SetExemplar(double value, std::string_view trace_id) {
+  const size_t bucket = BucketOf(value);
+  const double now =
+      std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+  MutexLock lock(mu_);
+  exemplars_.resize(bounds_count_ + 1);
+  exemplars_[bucket] = Exemplar{std::string(trace_id), value, now};
+}
+
+std::vector<std::optional<Exemplar>> ShardedHistogram::Exemplars() const {
+  MutexLock lock(mu_);
+  return exemplars_;
 }
 
 prometheus::ClientMetric ShardedHistogram::Collect() const {

@@ -4,10 +4,14 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <string_view>
 #include <vector>
 
+#include "mps_runtime/base/mutex.h"
 #include "prometheus/client_metric.h"
 #include "server/metrics/count_shard.h"
+#include "server/metrics/exemplar.h"
 
 namespace millrace::server {
 
@@ -25,6 +29,11 @@ class ShardedHistogram {
 
   // Counts a value, which at a bound belongs to the bucket that ends there.
   void Observe(double value);
+  // Keeps an observed value as the example of its bucket, in place of the one before. Takes a lock,
+  // and the first one 2 KiB: for sampled requests alone.
+  void SetExemplar(double value, std::string_view trace_id) MILLRACE_EXCLUDES(mu_);
+  // Returns the example of each bucket; empty if there has been none.
+  std::vector<std::optional<Exemplar>> Exemplars() const MILLRACE_EXCLUDES(mu_);
   // Returns the sums of all shards, in under a microsecond. They may lack what is observed
   // meanwhile, and the sum may differ from the buckets for a moment; the count is always that of
   // the last bucket, and no value is ever below an earlier one.
@@ -36,9 +45,15 @@ class ShardedHistogram {
     std::array<std::atomic<uint64_t>, kMaxBounds + 1> counts{};  // each bucket's own count
   };
 
+  // Returns the index of the value's bucket. NaN is not above any bound and falls into the first
+  // bucket, as in prometheus::Histogram.
+  size_t BucketOf(double value) const;
+
   size_t bounds_count_;
   std::array<double, kMaxBounds> bounds_;
   std::array<Shard, kCountShards> shards_;
+  mutable Mutex mu_;
+  std::vector<std::optional<Exemplar>> exemplars_ MILLRACE_GUARDED_BY(mu_);
 };
 
 }  // namespace millrace::server

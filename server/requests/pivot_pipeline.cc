@@ -26,6 +26,8 @@ PivotPipeline::PivotPipeline(const Services& services, Models models, PivotSente
 
 Reply& PivotPipeline::Begin(Reply& reply, TimePoint deadline) {
   reply_ = &reply;
+  first_stage_.set_trace(reply.trace());
+  second_stage_.set_trace(reply.trace());
   deadline_ = deadline;
   return first_stage_;
 }

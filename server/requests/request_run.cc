@@ -86,20 +86,43 @@ bool RequestRun::IsLogged(const absl::Status& status) {
   return logging::Enabled(LevelOf(status.code()));
 }
 
+void RequestRun::ObserveFirstAudio() const {
+  const double waited = Seconds(elapsed());
+  metrics().first_audio_seconds.Observe(waited);
+  if (span_ != nullptr) metrics().first_audio_seconds.SetExemplar(waited, span_->trace_id());
+}
+
 void RequestRun::Record(const absl::Status& status, absl::FunctionRef<Requester()> requester) {
   const Duration took = elapsed();
   metrics().CountRequest(method_, status.code(), took);
-  if (!IsLogged(status)) return;
+  if (span_ == nullptr && !IsLogged(status)) return;
   const Requester from = requester();
-  logging::Log(LevelOf(status.code()), "request",
-               {{"request_id", RequestId(from.request_id)},
-                {"client", from.caller.address},
-                {"key", from.caller.key},
-                {"method", ToString(method_)},
-                {"model", model_ != nullptr ? model_->info().name : std::string()},
-                {"code", StatusCodeName(status.code())},
-                {"error", Message(status)},
-                {"seconds", Seconds(took)}});
+  const std::string model = model_ != nullptr ? model_->info().name : std::string();
+  const auto log = [&](const auto&... more) {
+    if (!IsLogged(status)) return;
+    logging::Log(LevelOf(status.code()), "request",
+                 {{"request_id", RequestId(from.request_id)},
+                  {"client", from.caller.address},
+                  {"key", from.caller.key},
+                  {"method", ToString(method_)},
+                  {"model", model},
+                  {"code", StatusCodeName(status.code())},
+                  {"error", Message(status)},
+                  {"seconds", Seconds(took)},
+                  more...});
+  };
+  if (span_ == nullptr) return log();
+  const std::string trace_id = span_->trace_id();
+  metrics().SetExemplar(method_, took, trace_id);
+  log(logging::Field("trace_id", trace_id));
+  span_->Finish(
+      method_, status, start_ + took,
+      {.request_id = RequestId(from.request_id), .client = from.caller.address, .model = model});
+}
+
+void RequestRun::BeginTrace(const tracing::Arrival& arrival) {
+  span_ = RequestSpan::Begin(*services_.tracer, arrival, start_);
+  if (span_ != nullptr) reply_.set_trace(&span_->trace());
 }
 
 }  // namespace millrace::server

@@ -11,6 +11,7 @@
 #include "server/metrics/model_metrics.h"
 #include "server/requests/or_internal.h"
 #include "server/requests/pivot_pipeline.h"
+#include "server/requests/request_span.h"
 #include "server/requests/services.h"
 #include "server/scheduling/admission.h"
 #include "server/scheduling/job.h"
@@ -39,9 +40,12 @@ struct Requester {
 // the outputs and the end; the end may come on any thread. It holds the ticket as long as it lives.
 class RequestRun {
  public:
-  // The run must be a member of `reply`. Starts the clock of the request.
-  RequestRun(Services& services, Method method, Reply& reply)
-      : services_(services), method_(method), reply_(reply), start_(services.clock.Now()) {}
+  // The run must be a member of `reply`. Starts the clock of the request, and its trace if it is
+  // sampled. arrival: read only here.
+  RequestRun(Services& services, Method method, Reply& reply, const tracing::Arrival& arrival = {})
+      : services_(services), method_(method), reply_(reply), start_(services.clock.Now()) {
+    if (services.tracer != nullptr) BeginTrace(arrival);
+  }
   RequestRun(const RequestRun&) = delete;
   RequestRun& operator=(const RequestRun&) = delete;
 
@@ -55,7 +59,10 @@ class RequestRun {
   absl::Status Submit(Work&& work, TimePoint deadline);
   // Cancels the work and takes it out of the queue. The request may end before the call returns.
   void Cancel();
-  // Counts and logs the end. Must be called once. Calls `requester` only if a line is written.
+  // Counts the time until now as that to the first audio.
+  void ObserveFirstAudio() const;
+  // Counts and logs the end, and ends the trace. Must be called once, when all work has ended.
+  // Calls `requester` only if a line is written or the request is sampled.
   void Record(const absl::Status& status, absl::FunctionRef<Requester()> requester);
 
   Services& services() const { return services_; }
@@ -73,10 +80,14 @@ class RequestRun {
   static bool IsLogged(const absl::Status& status);
 
  private:
+  void BeginTrace(const tracing::Arrival& arrival);
+
   Services& services_;
   const Method method_;
   Reply& reply_;
   const TimePoint start_;
+  // Null unless the request is sampled.
+  std::unique_ptr<RequestSpan> span_;
   // Set in Submit, before any other thread sees the reply.
   std::shared_ptr<ServedModel> model_;
   std::unique_ptr<PivotPipeline> pivot_;

@@ -11,6 +11,7 @@
 #include "server/scheduling/model_directory.h"
 #include "server/scheduling/scheduler.h"
 #include "server/security/api_key_store.h"
+#include "server/tracing/tracer.h"
 
 namespace millrace::server {
 
@@ -27,6 +28,7 @@ struct Services {
   size_t max_buffered_bytes = 0;      // of a stream; beyond it the next step waits for the client
   VoiceAliases voice_aliases = VoiceAliases::value_type();
   Clock& clock = Clock::Real();
+  const tracing::Tracer* tracer = nullptr;  // null: no request is traced
 };
 
 }  // namespace millrace::server

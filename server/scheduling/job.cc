@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "server/scheduling/served_model.h"
+#include "server/scheduling/step_trace.h"
 
 namespace millrace::server {
 
@@ -28,6 +29,7 @@ absl::Status StopStatus(const models::Request& request) {
 }
 
 void FinishJob(std::unique_ptr<Job> job, const absl::Status& status) {
+  TraceEndOfWait(*job);
   Reply& reply = job->reply;
   job.reset();
   reply.Finish(status);

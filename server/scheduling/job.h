@@ -8,6 +8,10 @@
 #include "models/core/request.h"
 #include "server/scheduling/forecast_margin.h"
 
+namespace millrace::tracing {
+class RequestTrace;
+}  // namespace millrace::tracing
+
 namespace millrace::server {
 
 class Job;
@@ -26,6 +30,13 @@ class Reply : public models::OutputSink {
   // Keeps a job whose reply is congested and hands it to Scheduler::Requeue when the client has
   // caught up.
   virtual void Park(std::unique_ptr<Job> job);
+
+  // The spans of the request; null unless it is sampled. They must outlive its jobs.
+  tracing::RequestTrace* trace() const { return trace_; }
+  void set_trace(tracing::RequestTrace* trace) { trace_ = trace; }
+
+ private:
+  tracing::RequestTrace* trace_ = nullptr;
 };
 
 // One admitted request on its way: queue, worker, perhaps queue again, end. It holds plain data, so
@@ -53,6 +64,10 @@ class Job {
   bool quick = false;
   // True while it waits for its first step and may still be refused with a retry hint.
   bool may_be_refused = false;
+  // For the spans of a sampled request: false from its first step on until it is queued again, and
+  // since when it has waited for its client (TimePoint(): it does not).
+  bool in_queue = true;
+  TimePoint parked_at{};
   // Its entry in the scheduler's account of running jobs; 0: none.
   size_t running_place = 0;
   // The scheduler's forecast of the time from admission to the end. There is none for a job that

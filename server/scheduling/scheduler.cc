@@ -70,6 +70,7 @@ void Scheduler::PutBack(std::unique_ptr<Job> job, void (ModelQueue::*push)(std::
     MutexLock lock(mu_);
     if (!closed_) {
       job->enqueued = clock_.Now();
+      job->in_queue = true;
       ModelQueue& queue = queues_[job->model->queue()];
       Push(queue, push, std::move(job));
       wake = whom == Wake::kWorker && CallWorker();

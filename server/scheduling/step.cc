@@ -2,6 +2,7 @@
 
 #include <deque>
 #include <exception>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -10,6 +11,8 @@
 #include "models/kernels/parallel_for.h"
 #include "mps_runtime/errors.h"
 #include "server/scheduling/served_model.h"
+#include "server/scheduling/step_trace.h"
+#include "server/tracing/request_trace.h"
 
 namespace millrace::server {
 namespace {
@@ -33,6 +36,7 @@ void Settle(std::vector<std::unique_ptr<Job>> batch, Scheduler& scheduler) {
     } else if (job->reply.Congested()) {
       if (job->request.state() != nullptr) job->request.state()->Suspend();
       job->forecast = {};  // from now on it waits for its client
+      if (job->reply.trace() != nullptr) job->parked_at = job->request.now();
       Reply& reply = job->reply;
       reply.Park(std::move(job));
     } else {
@@ -62,15 +66,21 @@ std::string_view InputField(models::Task task) {
 // Runs a step, and turns an exception into the status for a request that was alone in it.
 absl::Status TryStep(const models::Model& model, std::span<models::Request* const> requests,
                      Device& device, runtime::WorkerContext& context, ModelMetrics& metrics,
-                     Clock& clock) {
+                     StepTrace* trace, Clock& clock) {
   try {
     const std::unique_ptr<models::Batch> step = model.Prepare(requests);
     if (step != nullptr) {
       const TimePoint start = clock.Now();
+      if (trace != nullptr) trace->Prepared(start);
       const Duration waited = device.RunForward(context, *step);
-      metrics.compute_seconds.Observe(Seconds(clock.Now() - start - waited));
+      const TimePoint end = clock.Now();
+      metrics.compute_seconds.Observe(Seconds(end - start - waited));
       metrics.permit_wait_seconds.Observe(Seconds(waited));
+      if (trace != nullptr) trace->Forwarded(end, waited, metrics);
       step->Complete();
+      if (trace != nullptr) trace->Completed(clock.Now());
+    } else if (trace != nullptr) {
+      trace->NothingToRun(clock.Now());
     }
     return absl::OkStatus();
   } catch (const runtime::ShapeRefused& refusal) {
@@ -113,8 +123,8 @@ absl::Status RunToTheEnd(const models::Model& model, const models::Input& input,
 }  // namespace
 
 void RunStep(std::vector<std::unique_ptr<Job>> batch, Device& device,
-             runtime::WorkerContext& context, Scheduler& scheduler, SharedLoop* loops,
-             Clock& clock) {
+             runtime::WorkerContext& context, Scheduler& scheduler, SharedLoop* loops, Clock& clock,
+             int worker) {
   const kernels::ScopedLoopRunner runner(loops);
   const std::shared_ptr<ServedModel> model = batch.front()->model;
   ModelMetrics& metrics = model->metrics();
@@ -127,13 +137,24 @@ void RunStep(std::vector<std::unique_ptr<Job>> batch, Device& device,
   }
   metrics.batch_size.Observe(static_cast<double>(batch.size()));
 
-  absl::Status status = TryStep(model->model(), requests, device, context, metrics, clock);
+  // Runs these of the batch's requests.
+  const auto try_step = [&](size_t first, size_t count) {
+    std::optional<StepTrace> trace;
+    const std::span<const std::unique_ptr<Job>> jobs(&batch[first], count);
+    if (AnySampled(jobs))
+      trace.emplace(jobs, StepTrace::Place{worker, context.stream().slot}, clock.Now());
+    absl::Status end = TryStep(model->model(), {&requests[first], count}, device, context, metrics,
+                               trace ? &*trace : nullptr, clock);
+    if (trace && !end.ok()) trace->Failed(clock.Now(), end);
+    return end;
+  };
+  absl::Status status = try_step(0, batch.size());
   if (!status.ok()) {
     bool one_is_at_fault = requests.size() == 1;
-    for (models::Request*& request : requests) {
+    for (size_t i = 0; i < requests.size(); ++i) {
+      models::Request* const request = requests[i];
       if (request->outcome()) continue;  // it finished before the failure
-      if (requests.size() > 1)
-        status = TryStep(model->model(), {&request, 1}, device, context, metrics, clock);
+      if (requests.size() > 1) status = try_step(i, 1);
       if (status.ok()) continue;
       request->Finish(status);
       one_is_at_fault = true;
@@ -152,7 +173,10 @@ void RunStep(std::vector<std::unique_ptr<Job>> batch, Device& device,
     if (job->quick) ++report.quick;
     const auto& outcome = job->request.outcome();
     report.tells_pace |= outcome ? outcome->ok() : !job->request.ShouldStop();
-    if (outcome) metrics.queue_seconds.Observe(Seconds(job->waited));
+    if (!outcome) continue;
+    metrics.queue_seconds.Observe(Seconds(job->waited));
+    if (const tracing::RequestTrace* trace = job->reply.trace())
+      metrics.queue_seconds.SetExemplar(Seconds(job->waited), tracing::ToHex(trace->id()));
   }
   report.tells_pace |= report.work > 0;
   // Jobs count as running until they are back in the queue; otherwise another worker would begin

@@ -16,10 +16,11 @@ namespace millrace::server {
 // permit, Complete. Ends the jobs that are done and requeues or parks the others. A step that
 // throws is run again job by job, so that only the job at fault fails (INTERNAL). This is the only
 // place that catches what libtorch throws on behalf of a request. Others may run parts of the
-// forward's loops by way of `loops`, unless it is null; their time counts as the step's.
+// forward's loops by way of `loops`, unless it is null; their time counts as the step's. The number
+// of the worker is for the spans of sampled requests.
 void RunStep(std::vector<std::unique_ptr<Job>> batch, Device& device,
              runtime::WorkerContext& context, Scheduler& scheduler, SharedLoop* loops,
-             Clock& clock = Clock::Real());
+             Clock& clock = Clock::Real(), int worker = 0);
 
 // The part of a model's warm-up that a thread has to run.
 enum class WarmUpExtent : uint8_t { kEveryShape, kOneForward };

@@ -1,6 +1,8 @@
 #include "server/scheduling/step_timeline.h"
 
+#include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <utility>
 
 namespace millrace::server {
@@ -28,6 +30,12 @@ void StepTimeline::End(int worker, TimePoint now) {
   ++lane.steps;
   lane.requests += lane.running.requests;
   lane.busy += now - lane.running.begin;
+  if (now < lane.record_until) {
+    if (lane.recorded.size() == kMaxSteps) lane.recorded.pop_front();
+    lane.recorded.push_back({lane.running.model, lane.running.requests, lane.running.begin, now});
+  } else if (!lane.recorded.empty()) {
+    lane.recorded = {};
+  }
   if (!lane.blocks.empty()) {
     Block& last = lane.blocks.back();
     if (lane.running.begin - last.end <= kGap && now - last.begin <= kLong &&
@@ -64,6 +72,26 @@ std::vector<StepTimeline::Worker> StepTimeline::Read(TimePoint since) const {
     for (const Block& block : lane.blocks) {
       if (block.end > since) worker.blocks.push_back(block);
     }
+  }
+  return all;
+}
+
+std::vector<StepTimeline::Unseen> StepTimeline::RecordSteps(std::span<const uint64_t> seen,
+                                                            TimePoint now) {
+  std::vector<Unseen> all;
+  all.reserve(workers_.size());
+  for (size_t i = 0; i < workers_.size(); ++i) {
+    Lane& lane = workers_[i];
+    Unseen& unseen = all.emplace_back();
+    MutexLock lock(lane.mu);
+    lane.record_until = now + kRecordingTime;
+    unseen.next = lane.steps;
+    if (seen.empty()) continue;
+    const uint64_t oldest = lane.steps - lane.recorded.size();
+    const uint64_t first = std::clamp(seen[i], oldest, lane.steps);
+    unseen.lost = first - std::min(seen[i], first);
+    unseen.steps.assign(lane.recorded.begin() + static_cast<std::ptrdiff_t>(first - oldest),
+                        lane.recorded.end());
   }
   return all;
 }

@@ -82,7 +82,7 @@ void ThreadExecutor::Run(int worker, std::span<const std::shared_ptr<ServedModel
       timeline_->Begin(worker, popped.batch.front()->model->info().name, popped.batch.size(),
                        Clock::Real().Now());
     }
-    RunStep(std::move(popped.batch), device_, *context, scheduler_, loops);
+    RunStep(std::move(popped.batch), device_, *context, scheduler_, loops, Clock::Real(), worker);
     if (timeline_ != nullptr) timeline_->End(worker, Clock::Real().Now());
   }
 }

@@ -17,13 +17,39 @@ from harness import instruction_sets, machine, report
 from harness.clients import LoadFailed
 from harness.context import Context
 from harness.processes import ServerFailed
-from scenarios import (capacity, first_audio, first_word, fleet, fleet_simulation, formats, ghz, long_text, memory, metrics_cost, null, one_request, opus_peers, overload,
-                       overload_long, pivot, soak, speech, speech_peers, startup, stream, translate, translation_peers, websocket)
+from scenarios import (
+    capacity,
+    first_audio,
+    first_word,
+    fleet,
+    fleet_simulation,
+    formats,
+    ghz,
+    long_text,
+    memory,
+    metrics_cost,
+    null,
+    one_request,
+    opus_peers,
+    overload,
+    overload_long,
+    pivot,
+    soak,
+    speech,
+    speech_peers,
+    startup,
+    stream,
+    traces,
+    translate,
+    translation_peers,
+    websocket,
+)
 
 ROOT = Path(__file__).resolve().parents[2]
 BENCHMARKS = ROOT / "BENCHMARKS.md"
 PLOT_FOLDER = "docs"
-SCENARIOS = {"startup": startup, "null": null, "metrics-cost": metrics_cost, "ghz": ghz, "translate": translate, "speech": speech,
+SCENARIOS = {"startup": startup, "null": null, "metrics-cost": metrics_cost, "traces": traces, "ghz": ghz, "translate": translate,
+             "speech": speech,
              "speech-peers": speech_peers, "translation-peers": translation_peers, "opus-peers": opus_peers, "first-word": first_word,
              "pivot": pivot, "formats": formats, "stream": stream, "first-audio": first_audio, "one-request": one_request,
              "long-text": long_text, "memory": memory, "websocket": websocket, "overload": overload, "overload-long": overload_long, "capacity": capacity,

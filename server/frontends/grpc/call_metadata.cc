@@ -49,6 +49,14 @@ absl::Status Authenticate(const ApiKeyStore* keys, const ByteCall& call, Role ro
   return absl::OkStatus();
 }
 
+tracing::Arrival ArrivalOf(const ByteCall& call, const Services& services) {
+  tracing::Arrival arrival;
+  if (services.tracer == nullptr) return arrival;
+  arrival.traceparent = call.Metadata("traceparent");
+  if (!arrival.traceparent.empty()) arrival.tracestate = call.Metadata("tracestate");
+  return arrival;
+}
+
 TimePoint DeadlineOf(const ByteCall& call, const RequestRun& run) {
   const Duration longest = run.services().max_request_time;
   const TimePoint cap = run.start() + longest;

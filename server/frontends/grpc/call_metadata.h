@@ -32,6 +32,9 @@ absl::StatusOr<Work> DecodeWork(Task& task, const ByteCall& call, const Services
   });
 }
 
+// Returns what the call says for its trace; nothing unless requests are traced.
+tracing::Arrival ArrivalOf(const ByteCall& call, const Services& services);
+
 // Returns the call's deadline, limited to Services::max_request_time.
 TimePoint DeadlineOf(const ByteCall& call, const RequestRun& run);
 

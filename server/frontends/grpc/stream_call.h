@@ -41,7 +41,9 @@ class StreamCall final : public Reply,
   }
 
   StreamCall(Services& services, ByteCall& call)
-      : call_(call), run_(services, Task::kMethod, *this), stream_(call, run_) {}
+      : call_(call),
+        run_(services, Task::kMethod, *this, ArrivalOf(call, services)),
+        stream_(call, run_) {}
 
   void Emit(models::Output output) override { task_.Emit(std::move(output), run_, stream_); }
   void Finish(const absl::Status& status) override {

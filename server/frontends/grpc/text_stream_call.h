@@ -61,7 +61,7 @@ class TextStreamCall final : public Reply,
 
   TextStreamCall(Services& services, ByteCall& call)
       : call_(call),
-        run_(services, Task::kMethod, *this),
+        run_(services, Task::kMethod, *this, ArrivalOf(call, services)),
         stream_(call, run_),
         text_(run_, DeadlineOf(call, run_), *this) {}
 

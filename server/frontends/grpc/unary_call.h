@@ -38,7 +38,7 @@ class UnaryCall final : public Reply, public ByteCall::Handler, public SelfOwned
   }
 
   UnaryCall(Services& services, ByteCall& call)
-      : call_(call), run_(services, Task::kMethod, *this) {}
+      : call_(call), run_(services, Task::kMethod, *this, ArrivalOf(call, services)) {}
 
   void Emit(models::Output output) override { task_.Emit(std::move(output), run_); }
 

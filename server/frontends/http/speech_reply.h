@@ -30,7 +30,7 @@ class SpeechReply final : public Reply, public SelfShared<SpeechReply> {
  public:
   // request_id, caller: written to the log.
   SpeechReply(Services& services, std::string request_id, Caller caller = {})
-      : run_(services, Method::kHttpSpeech, *this),
+      : run_(services, Method::kHttpSpeech, *this, caller.arrival),
         requester_{std::move(request_id), std::move(caller)} {}
   ~SpeechReply() override;
 

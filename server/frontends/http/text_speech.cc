@@ -12,7 +12,7 @@ constexpr size_t kMaxPieceBytes = size_t{32} << 10;
 
 TextSpeech::TextSpeech(Services& services, Method method, Requester requester,
                        std::function<void()> changed)
-    : run_(services, method, *this),
+    : run_(services, method, *this, requester.caller.arrival),
       requester_(std::move(requester)),
       changed_(std::move(changed)),
       text_(run_, run_.start() + services.max_request_time, *this) {}

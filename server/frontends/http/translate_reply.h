@@ -40,7 +40,7 @@ class TranslateReply final : public Reply, public SelfShared<TranslateReply> {
   // request_id, caller: written to the log.
   TranslateReply(Services& services, std::string request_id, Caller caller = {},
                  Form form = Form::kWhole)
-      : run_(services, Method::kHttpTranslate, *this),
+      : run_(services, Method::kHttpTranslate, *this, caller.arrival),
         requester_{std::move(request_id), std::move(caller)},
         form_(form) {}
   ~TranslateReply() override;

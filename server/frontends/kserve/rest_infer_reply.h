@@ -23,7 +23,7 @@ class RestInferReply final : public Reply, public SelfShared<RestInferReply> {
  public:
   // request_id, caller: written to the log.
   RestInferReply(Services& services, std::string request_id, Caller caller = {})
-      : run_(services, Method::kHttpInfer, *this),
+      : run_(services, Method::kHttpInfer, *this, caller.arrival),
         requester_{std::move(request_id), std::move(caller)} {}
   ~RestInferReply() override;
 

@@ -1,7 +1,9 @@
 #include "server/frontends/millrace/admin_service.h"
 
+#include <chrono>
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "models/core/strings.h"
 #include "server/control/version.h"
@@ -79,12 +81,13 @@ void AdminService::Fill(const ModelStatusView& view, v1::ModelStatus& status) co
 }
 
 AdminService::AdminService(Services& services, ModelManager& models, const ServerStatus& status,
-                           LoadQueue& loads)
+                           LoadQueue& loads, StepTimeline& steps)
     : RpcService("millrace.v1.AdminService"),
       services_(services),
       models_(models),
       status_(status),
-      loads_(loads) {
+      loads_(loads),
+      steps_(steps) {
   // These methods read a folder, or free a model's weights, so they run elsewhere.
   ServeSlowly("ListModels", Answering<v1::ListModelsRequest, v1::ListModelsResponse>(
                                 [this](const ByteCall& call, const auto&, auto& response) {
@@ -99,6 +102,11 @@ AdminService::AdminService(Services& services, ModelManager& models, const Serve
                              [this](const ByteCall& call, const auto&, auto& response) {
                                return GetServerInfo(call, response);
                              }));
+  // It copies up to some thousand steps of each worker.
+  ServeSlowly("GetTimeline", Answering<v1::GetTimelineRequest, v1::GetTimelineResponse>(
+                                 [this](const ByteCall& call, const auto& request, auto& response) {
+                                   return GetTimeline(call, request, response);
+                                 }));
 }
 
 absl::Status AdminService::ListModels(const ByteCall& call,
@@ -165,6 +173,37 @@ absl::Status AdminService::GetServerInfo(const ByteCall& call,
   response.set_mode(std::string(runtime::ToString(runtime.mode())));
   response.set_uptime_seconds(status_.uptime().count());
   response.set_requests_in_flight(static_cast<uint32_t>(status_.requests_in_flight()));
+  return absl::OkStatus();
+}
+
+absl::Status AdminService::GetTimeline(const ByteCall& call, const v1::GetTimelineRequest& request,
+                                       v1::GetTimelineResponse& response) {
+  if (absl::Status status = Authenticate(services_.keys, call, Role::kAdmin); !status.ok())
+    return status;
+  const auto workers = static_cast<int>(steps_.workers());
+  if (request.seen_size() != 0 && request.seen_size() != workers) {
+    return absl::InvalidArgumentError(StrCat("seen: has ", request.seen_size(),
+                                             " numbers; allowed are none, or one for each of the ",
+                                             workers, " workers"));
+  }
+  const auto nanoseconds = [](auto time) {
+    return std::chrono::duration_cast<std::chrono::nanoseconds>(time).count();
+  };
+  const TimePoint now = services_.clock.Now();
+  const std::vector<uint64_t> seen(request.seen().begin(), request.seen().end());
+  for (const StepTimeline::Unseen& unseen : steps_.RecordSteps(seen, now)) {
+    v1::GetTimelineResponse::Worker& worker = *response.add_workers();
+    worker.set_next(unseen.next);
+    worker.set_lost(unseen.lost);
+    for (const StepTimeline::Step& step : unseen.steps) {
+      v1::GetTimelineResponse::Step& added = *worker.add_steps();
+      added.set_model(step.model);
+      added.set_requests(static_cast<uint32_t>(step.requests));
+      added.set_begin_ns(nanoseconds(step.begin.time_since_epoch()));
+      added.set_duration_ns(nanoseconds(step.end - step.begin));
+    }
+  }
+  response.set_now_ns(nanoseconds(now.time_since_epoch()));
   return absl::OkStatus();
 }
 

@@ -7,6 +7,7 @@
 #include "server/control/server_status.h"
 #include "server/requests/services.h"
 #include "server/rpc/rpc_service.h"
+#include "server/scheduling/step_timeline.h"
 
 namespace millrace::server {
 
@@ -15,13 +16,15 @@ namespace millrace::server {
 class AdminService final : public RpcService {
  public:
   AdminService(Services& services, ModelManager& models, const ServerStatus& status,
-               LoadQueue& loads);
+               LoadQueue& loads, StepTimeline& steps);
 
  private:
   absl::Status ListModels(const ByteCall& call, v1::ListModelsResponse& response) const;
   void LoadModel(ByteCall& call);
   absl::Status UnloadModel(const ByteCall& call, const v1::UnloadModelRequest& request);
   absl::Status GetServerInfo(const ByteCall& call, v1::GetServerInfoResponse& response) const;
+  absl::Status GetTimeline(const ByteCall& call, const v1::GetTimelineRequest& request,
+                           v1::GetTimelineResponse& response);
 
   void Fill(const ModelStatusView& view, v1::ModelStatus& status) const;
 
@@ -29,6 +32,7 @@ class AdminService final : public RpcService {
   ModelManager& models_;
   const ServerStatus& status_;
   LoadQueue& loads_;
+  StepTimeline& steps_;
 };
 
 }  // namespace millrace::server

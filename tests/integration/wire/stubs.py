@@ -9,8 +9,10 @@ from .paths import ROOT
 
 _folder = tempfile.TemporaryDirectory(prefix="millrace-stubs-")
 _proto = ROOT / "proto"
+# The messages to a collector of traces are OpenTelemetry's own package here, and google/rpc goes with them.
+_files = [file for file in sorted(_proto.rglob("*.proto")) if file.relative_to(_proto).parts[0] not in ("google", "opentelemetry")]
 _failed = protoc.main(["protoc", f"-I{_proto}", f"--python_out={_folder.name}", f"--grpc_python_out={_folder.name}",
-                       *(str(file.relative_to(_proto)) for file in sorted(_proto.rglob("*.proto")))])
+                       *(str(file.relative_to(_proto)) for file in _files)])
 assert not _failed, "protoc could not compile proto/"
 sys.path.insert(0, _folder.name)
 

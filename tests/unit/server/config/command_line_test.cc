@@ -166,7 +166,7 @@ TEST(CommandsTest, NoneShowsTheHelpAsAUsageError) {
   const EarlyExit exit = Refused({});
   EXPECT_EQ(exit.status, kExitUsage);
   for (const char* command : {"serve", "check", "models", "translate", "synthesize", "bench-null",
-                              "hash-key", "selftest", "version"}) {
+                              "trace", "hash-key", "selftest", "version"}) {
     EXPECT_TRUE(Has(exit.err, command)) << command;
   }
 }
@@ -312,6 +312,18 @@ TEST(CommandsTest, BenchNull) {
   EXPECT_EQ(command.duration, std::chrono::milliseconds(250));
   EXPECT_EQ(command.warmup, std::chrono::milliseconds(0));
   EXPECT_TRUE(Has(Refused({"bench-null", "--duration", "5"}).err, "'5' is not allowed"));
+}
+
+TEST(CommandsTest, Trace) {
+  const TraceCommand defaults = Parse<TraceCommand>({"trace"});
+  EXPECT_EQ(defaults.output, "trace.json");
+  EXPECT_EQ(defaults.seconds, 5);
+  const TraceCommand command =
+      Parse<TraceCommand>({"trace", "-o", "-", "--seconds", "30", "--address", "a:1"});
+  EXPECT_EQ(command.output, "-");
+  EXPECT_EQ(command.seconds, 30);
+  EXPECT_EQ(command.client.address, "a:1");
+  EXPECT_EQ(Refused({"trace", "--seconds", "0"}).status, kExitUsage);
 }
 
 TEST(CommandsTest, ClientsReadTheirVariablesUnlessAFlagIsGiven) {

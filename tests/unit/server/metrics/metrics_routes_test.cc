@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "httplib.h"
+#include "server/metrics/open_metrics.h"
 
 namespace millrace::server {
 namespace {
@@ -139,6 +140,20 @@ TEST(MetricsRoutesTest, EndsWithTheServer) {
     port = (*server)->port();
   }
   EXPECT_EQ(Get(port, "/metrics"), "");
+}
+
+TEST(MetricsRoutesTest, ServesOpenMetricsToThoseWhoAskForIt) {
+  Metrics metrics{BuildInfo{}};
+  auto server = Expose(metrics);
+  ASSERT_TRUE(server.ok()) << server.status();
+  httplib::Client client("127.0.0.1", (*server)->port());
+  auto page = client.Get("/metrics", {{"Accept", "application/openmetrics-text; version=1.0.0"}});
+  ASSERT_TRUE(page);
+  EXPECT_EQ(page->get_header_value("Content-Type"), kOpenMetricsType);
+  EXPECT_THAT(page->body, ::testing::EndsWith("# EOF\n"));
+  page = client.Get("/metrics", {{"Accept", "text/plain"}});
+  ASSERT_TRUE(page);
+  EXPECT_THAT(page->get_header_value("Content-Type"), StartsWith("text/plain; version=0.0.4"));
 }
 
 }  // namespace

@@ -42,6 +42,12 @@ Snapshot Everything() {
                    .control_frames = 20};
   s.incomplete_calls_refused_total = 21;
   s.web_sockets = {.open = 22, .opened_total = 23};
+  s.traces = {.queued = 24,
+              .exported_total = 25,
+              .queue_full = 26,
+              .too_many = 27,
+              .export_failed = 28,
+              .rejected = 29};
   s.shapes = {.compiled = 11, .eager = 12, .refused_frozen = 13, .refused_limit = 14};
   s.worker_caches = {{0, 31, 32, 33, 34}, {2, 41, 42, 43, 44}};
   return s;

@@ -146,5 +146,21 @@ TEST(ShardedHistogramTest, ThreadsThatEndLeaveTheirCounts) {
   EXPECT_EQ(histogram.Collect().histogram.sample_sum, 8000);
 }
 
+TEST(ShardedHistogramTest, ABucketKeepsItsLastExemplar) {
+  ShardedHistogram histogram({1, 2});
+  EXPECT_TRUE(histogram.Exemplars().empty());
+  histogram.SetExemplar(0.5, "a");
+  histogram.SetExemplar(1, "b");
+  histogram.SetExemplar(9, "c");
+  const auto exemplars = histogram.Exemplars();
+  ASSERT_EQ(exemplars.size(), 3U);
+  ASSERT_TRUE(exemplars[0]);
+  EXPECT_EQ(exemplars[0]->trace_id, "b");
+  EXPECT_EQ(exemplars[0]->value, 1);
+  EXPECT_GT(exemplars[0]->unix_seconds, 1.7e9);
+  EXPECT_FALSE(exemplars[1]);
+  EXPECT_EQ(exemplars[2]->trace_id, "c");
+}
+
 }  // namespace
 }  // namespace millrace::server

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <vector>
 
 #include "tests/fakes/joining_thread.h"
 
@@ -76,6 +77,56 @@ TEST(StepTimelineTest, BlocksFromBeforeAreLeftOut) {
   Step(timeline, "a", 1, milliseconds(50), milliseconds(60));
   EXPECT_EQ(timeline.Read(kStart + milliseconds(10)).front().blocks.size(), 1U);
   EXPECT_EQ(timeline.Read(kStart + milliseconds(60)).front().blocks.size(), 0U);
+}
+
+TEST(StepTimelineTest, EachStepIsReadOnceWhileSomebodyRecords) {
+  StepTimeline timeline(2);
+  Step(timeline, "a", 1, milliseconds(0), milliseconds(1));  // before
+  auto workers = timeline.RecordSteps({}, kStart + milliseconds(2));
+  ASSERT_EQ(workers.size(), 2U);
+  EXPECT_TRUE(workers[0].steps.empty());
+  Step(timeline, "a", 2, milliseconds(3), milliseconds(4));
+  Step(timeline, "a", 3, milliseconds(5), milliseconds(6));
+  std::vector<uint64_t> seen = {workers[0].next, workers[1].next};
+  workers = timeline.RecordSteps(seen, kStart + milliseconds(7));
+  ASSERT_EQ(workers[0].steps.size(), 2U);
+  EXPECT_EQ(workers[0].steps[0].model, "a");
+  EXPECT_EQ(workers[0].steps[0].requests, 2U);
+  EXPECT_EQ(workers[0].steps[0].begin, kStart + milliseconds(3));
+  EXPECT_EQ(workers[0].steps[0].end, kStart + milliseconds(4));
+  EXPECT_EQ(workers[0].steps[1].requests, 3U);
+  EXPECT_EQ(workers[0].lost, 0U);
+  EXPECT_TRUE(workers[1].steps.empty());
+  seen = {workers[0].next, workers[1].next};
+  EXPECT_TRUE(timeline.RecordSteps(seen, kStart + milliseconds(8))[0].steps.empty());
+}
+
+TEST(StepTimelineTest, ARecordingIsBoundedAndTellsWhatItLost) {
+  StepTimeline timeline(1);
+  const std::vector<uint64_t> seen = {timeline.RecordSteps({}, kStart)[0].next};
+  const int steps = static_cast<int>(StepTimeline::kMaxSteps) + 5;
+  for (int i = 0; i < steps; ++i) Step(timeline, "a", 1, milliseconds(1), milliseconds(2));
+  const auto worker = timeline.RecordSteps(seen, kStart)[0];
+  EXPECT_EQ(worker.steps.size(), StepTimeline::kMaxSteps);
+  EXPECT_EQ(worker.lost, 5U);
+}
+
+TEST(StepTimelineTest, ARecordingEndsWhenNobodyReadsIt) {
+  StepTimeline timeline(1);
+  const std::vector<uint64_t> seen = {timeline.RecordSteps({}, kStart)[0].next};
+  Step(timeline, "a", 1, milliseconds(1), milliseconds(2));
+  Step(timeline, "a", 1, milliseconds(2), milliseconds(5001));
+  const auto worker = timeline.RecordSteps(seen, kStart + milliseconds(5002))[0];
+  EXPECT_TRUE(worker.steps.empty());
+  EXPECT_EQ(worker.lost, 2U);
+}
+
+// As after a restart of the server.
+TEST(StepTimelineTest, ANumberFromTheFutureLosesNothing) {
+  StepTimeline timeline(1);
+  const auto worker = timeline.RecordSteps(std::vector<uint64_t>{1000}, kStart)[0];
+  EXPECT_EQ(worker.next, 0U);
+  EXPECT_EQ(worker.lost, 0U);
 }
 
 TEST(StepTimelineTest, ItIsReadWhileWorkersReport) {

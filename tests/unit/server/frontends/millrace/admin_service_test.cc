@@ -70,7 +70,8 @@ class AdminServiceTest : public RepositoryTest {
                      .streams = streams_,
                      .no_model_metrics = *no_model_metrics_};
   LoadQueue loads_{main_loop_, [this](std::string_view model) { return manager_->Load(model); }};
-  AdminService service_{services_, *manager_, status_, loads_};
+  StepTimeline steps_{2};
+  AdminService service_{services_, *manager_, status_, loads_, steps_};
   std::unique_ptr<RpcServer> server_;
   std::unique_ptr<v1::AdminService::Stub> stub_;
 };
@@ -216,6 +217,34 @@ TEST_F(AdminServiceTest, LoadThatWaitsAtTheEndIsAnswered) {
   EXPECT_EQ(Load("m", response).error_code(), StatusCode::UNAVAILABLE);
   server_->Shutdown(std::chrono::system_clock::now());
   EXPECT_EQ(Serving("m"), 0);
+}
+
+TEST_F(AdminServiceTest, ReturnsEachStepOnce) {
+  const auto next = [this](const std::vector<uint64_t>& seen) {
+    grpc::ClientContext context;
+    v1::GetTimelineRequest request;
+    request.mutable_seen()->Assign(seen.begin(), seen.end());
+    v1::GetTimelineResponse response;
+    const grpc::Status status = stub_->GetTimeline(&context, request, &response);
+    return std::pair(status, response);
+  };
+  const auto first = next({});
+  ASSERT_TRUE(first.first.ok()) << first.first.error_message();
+  ASSERT_EQ(first.second.workers_size(), 2);
+  const TimePoint begin = Clock::Real().Now();
+  steps_.Begin(1, "m", 3, begin);
+  steps_.End(1, begin + std::chrono::microseconds(5));
+  const auto second = next({first.second.workers(0).next(), first.second.workers(1).next()});
+  ASSERT_EQ(second.second.workers(1).steps_size(), 1);
+  const auto& step = second.second.workers(1).steps(0);
+  EXPECT_EQ(step.model(), "m");
+  EXPECT_EQ(step.requests(), 3U);
+  EXPECT_EQ(step.duration_ns(), 5'000);
+  EXPECT_GE(step.begin_ns(), first.second.now_ns());
+  EXPECT_EQ(second.second.workers(0).steps_size(), 0);
+  const auto wrong = next({1, 2, 3});
+  EXPECT_EQ(wrong.first.error_code(), StatusCode::INVALID_ARGUMENT);
+  EXPECT_THAT(wrong.first.error_message(), HasSubstr("seen: has 3 numbers"));
 }
 
 }  // namespace

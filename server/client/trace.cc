@@ -1,0 +1,73 @@
+#include <chrono>
+#include <cstdio>
+#include <fstream>
+#include <iostream>
+#include <memory>
+#include <string>
+#include <thread>
+
+#include "absl/strings/str_cat.h"
+#include "millrace/v1/admin.grpc.pb.h"
+#include "server/client/client.h"
+#include "server/client/connection.h"
+#include "server/client/trace_file.h"
+#include "server/config/command_line.h"
+
+namespace millrace {
+namespace {
+
+// Short enough for the server to keep the steps of the null model meanwhile.
+constexpr std::chrono::milliseconds kInterval{50};
+
+}  // namespace
+
+int RunTrace(const TraceCommand& command) {
+  const auto channel = Connect(command.client);
+  if (!channel.ok()) return Fail(std::string(channel.status().message()));
+  const auto stub = v1::AdminService::NewStub(*channel);
+  v1::GetTimelineRequest request;
+  v1::GetTimelineResponse response;
+  const auto next = [&] {
+    grpc::ClientContext context;
+    Prepare(command.client, context);
+    response.Clear();
+    const grpc::Status status = stub->GetTimeline(&context, request, &response);
+    request.clear_seen();
+    for (const auto& worker : response.workers()) request.add_seen(worker.next());
+    return status;
+  };
+  grpc::Status status = next();
+  if (!status.ok()) return Fail(Explain(status, command.client));
+
+  std::ofstream file;
+  const bool to_file = command.output != "-";
+  if (to_file) {
+    file.open(command.output, std::ios::binary | std::ios::trunc);
+    if (!file) return Fail(absl::StrCat(command.output, ": cannot be written"));
+  }
+  std::ostream& out = to_file ? file : std::cout;
+  TraceFile trace(out, response.workers_size(), response.now_ns());
+  const int64_t end = response.now_ns() + int64_t{command.seconds} * 1'000'000'000;
+  while (response.now_ns() < end) {
+    std::this_thread::sleep_for(kInterval);
+    status = next();
+    if (!status.ok()) break;
+    trace.Add(response);
+  }
+  trace.Close();
+  if (!out.flush()) return Fail(absl::StrCat(command.output, ": cannot be written"));
+  std::fprintf(
+      stderr, "%s\n",
+      absl::StrCat(
+          trace.steps(), " steps",
+          trace.lost() == 0 ? "" : absl::StrCat(", and ", trace.lost(), " too many to be kept"),
+          to_file ? absl::StrCat(" in ", command.output,
+                                 "; open it in https://ui.perfetto.dev or "
+                                 "chrome://tracing")
+                  : "")
+          .c_str());
+  if (!status.ok()) return Fail(Explain(status, command.client));
+  return kExitOk;
+}
+
+}  // namespace millrace

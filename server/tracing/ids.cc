@@ -1,0 +1,43 @@
+#include "server/tracing/ids.h"
+
+#include <random>
+
+namespace millrace::tracing {
+namespace {
+
+uint64_t NextRandom() {
+  thread_local std::mt19937_64 engine = [] {
+    std::random_device device;
+    std::seed_seq seed{device(), device(), device(), device(),
+                       device(), device(), device(), device()};
+    return std::mt19937_64(seed);
+  }();
+  return engine();
+}
+
+template <typename Id>
+Id NewId() {
+  Id id{};
+  do {
+    for (size_t i = 0; i < id.size(); i += 8) {
+      uint64_t bits = NextRandom();
+      for (size_t k = 0; k < 8; ++k, bits >>= 8) id[i + k] = static_cast<uint8_t>(bits);
+    }
+  } while (!IsValid(id));
+  return id;
+}
+
+}  // namespace
+
+TraceId NewTraceId() { return NewId<TraceId>(); }
+SpanId NewSpanId() { return NewId<SpanId>(); }
+
+std::string ToHex(const uint8_t* bytes, size_t count) {
+  constexpr char kDigits[] = "0123456789abcdef";
+  std::string text;
+  text.reserve(2 * count);
+  for (size_t i = 0; i < count; ++i) text += {kDigits[bytes[i] >> 4], kDigits[bytes[i] & 15]};
+  return text;
+}
+
+}  // namespace millrace::tracing

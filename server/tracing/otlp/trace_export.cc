@@ -1,0 +1,42 @@
+#include "server/tracing/otlp/trace_export.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "server/tracing/ids.h"
+#include "server/tracing/otlp/grpc_exporter.h"
+#include "server/tracing/otlp/http_exporter.h"
+
+namespace millrace::tracing {
+namespace {
+
+absl::StatusOr<std::unique_ptr<SpanExporter>> MakeExporter(const Settings& settings) {
+  if (settings.protocol == Protocol::kGrpc) return MakeGrpcExporter(settings);
+  return MakeHttpExporter(settings);
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<TraceExport>> TraceExport::Start(Settings settings,
+                                                                std::string_view version) {
+  const auto add = [&settings](const char* key, std::string value) {
+    const bool is_set = std::ranges::any_of(settings.resource,
+                                            [key](const auto& pair) { return pair.first == key; });
+    if (!is_set) settings.resource.emplace_back(key, std::move(value));
+  };
+  add("service.version", std::string(version));
+  add("service.instance.id", ToHex(NewTraceId()));
+  auto exporter = MakeExporter(settings);
+  if (!exporter.ok()) return exporter.status();
+  std::unique_ptr<TraceExport> traces(new TraceExport(settings, *std::move(exporter)));
+  traces->thread_.Start();
+  return traces;
+}
+
+TraceExport::TraceExport(const Settings& settings, std::unique_ptr<SpanExporter> exporter)
+    : thread_({.interval = settings.interval}, settings.queue, std::move(exporter)),
+      tracer_(Sampler(settings.sample_ratio, settings.follows_parent), thread_.queue(),
+              thread_.counts()) {}
+
+}  // namespace millrace::tracing
