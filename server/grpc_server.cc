@@ -63,6 +63,15 @@ absl::StatusOr<std::unique_ptr<GrpcServer>> GrpcServer::Listen(
                              static_cast<int>(config.handshake_timeout.count()));
   builder.AddChannelArgument(GRPC_ARG_MAX_CONNECTION_IDLE_MS,
                              static_cast<int>(config.idle_connection_timeout.count()));
+  if (config.max_connection_age.count() != 0) {
+    // gRPC varies the age of each connection by a tenth, so that not all of them come back at once.
+    builder.AddChannelArgument(GRPC_ARG_MAX_CONNECTION_AGE_MS,
+                               static_cast<int>(config.max_connection_age.count()));
+    if (config.max_connection_age_grace.count() != 0) {
+      builder.AddChannelArgument(GRPC_ARG_MAX_CONNECTION_AGE_GRACE_MS,
+                                 static_cast<int>(config.max_connection_age_grace.count()));
+    }
+  }
   builder.AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS,
                              static_cast<int>(config.keepalive_min_interval.count()));
   builder.AddChannelArgument(GRPC_ARG_HTTP2_MAX_PING_STRIKES, 2);

@@ -79,6 +79,8 @@ struct ServerConfig {
   int refusals_per_second = 250;    // answered at once; 0: all
   std::chrono::milliseconds handshake_timeout = std::chrono::seconds(10);
   std::chrono::milliseconds idle_connection_timeout = std::chrono::minutes(5);
+  std::chrono::milliseconds max_connection_age{0};        // 0: no limit
+  std::chrono::milliseconds max_connection_age_grace{0};  // 0: until the last call ends
   uint64_t max_header_bytes = 32 << 10;        // per call, as sent
   int max_resets_per_second = 1000;            // per connection
   int max_control_frames_per_second = 10'000;  // per connection

@@ -84,6 +84,7 @@ INSTANTIATE_TEST_SUITE_P(
         Example{"max-streams-per-connection", "7"}, Example{"max-incomplete-calls", "9"},
         Example{"refusals-per-second", "0"}, Example{"max-connections-per-peer", "2"},
         Example{"handshake-timeout", "3s"}, Example{"idle-connection-timeout", "1m"},
+        Example{"max-connection-age", "10m"}, Example{"max-connection-age-grace", "1h"},
         Example{"max-header-bytes", "16KiB"}, Example{"max-resets-per-second", "5"},
         Example{"max-control-frames-per-second", "500"}, Example{"keepalive-min-interval", "1m"},
         Example{"max-request-time", "90s"}, Example{"write-stall-timeout", "1ms"},
