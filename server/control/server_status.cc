@@ -23,8 +23,13 @@ Snapshot ServerStatus::Gauges() const {
   Snapshot s;
   for (const auto& model : directory_.All()) {
     const models::ModelInfo& info = model->info();
-    s.models.push_back({info.name, info.version, std::string(models::ToString(info.task())),
-                        scheduler_.depth(model->queue())});
+    const Scheduler::QueueLoad load = scheduler_.load(model->queue());
+    s.models.push_back({.name = info.name,
+                        .version = info.version,
+                        .task = std::string(models::ToString(info.task())),
+                        .queue_depth = load.depth,
+                        .queue_oldest_seconds = Seconds(load.oldest),
+                        .expected_wait_seconds = load.expected_wait});
   }
   s.failed_models = models_.Failed();
   s.model_load_failures_total = models_.load_failures();

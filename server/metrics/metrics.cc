@@ -176,15 +176,30 @@ class Metrics::SnapshotCollector final : public prometheus::Collectable {
 
     MetricFamily depth{
         "millrace_queue_depth", "Requests that wait in the model's queue.", MetricType::Gauge, {}};
+    MetricFamily oldest{"millrace_queue_oldest_seconds",
+                        "Time that the oldest request in the model's queue has waited.",
+                        MetricType::Gauge,
+                        {}};
+    MetricFamily expected{"millrace_expected_wait_seconds",
+                          "Forecast of the time that a request that came now would wait, by which "
+                          "requests are admitted.",
+                          MetricType::Gauge,
+                          {}};
     MetricFamily ready{"millrace_models_ready", "1 for each loaded model.", MetricType::Gauge, {}};
     for (const Snapshot::Model& model : s.models) {
       depth.metric.push_back(Value(static_cast<double>(model.queue_depth), MetricType::Gauge,
                                    {{"model", model.name}}));
+      oldest.metric.push_back(
+          Value(model.queue_oldest_seconds, MetricType::Gauge, {{"model", model.name}}));
+      expected.metric.push_back(
+          Value(model.expected_wait_seconds, MetricType::Gauge, {{"model", model.name}}));
       ready.metric.push_back(
           Value(1, MetricType::Gauge,
                 {{"model", model.name}, {"version", StrCat(model.version)}, {"task", model.task}}));
     }
     families.push_back(std::move(depth));
+    families.push_back(std::move(oldest));
+    families.push_back(std::move(expected));
     families.push_back(std::move(ready));
     AppendLoads(s, families);
   }

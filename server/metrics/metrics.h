@@ -23,6 +23,8 @@ struct Snapshot {
     int64_t version = 0;
     std::string task;
     size_t queue_depth = 0;
+    double queue_oldest_seconds = 0;
+    double expected_wait_seconds = 0;
   };
   std::vector<Model> models;
   std::vector<std::string> failed_models;  // their last load failed; some may be loaded

@@ -62,6 +62,8 @@ TEST_F(ServerStatusTest, GaugesShowTheMoment) {
   EXPECT_EQ(gauges.models[0].name, "a");
   EXPECT_EQ(gauges.models[0].queue_depth, 0U);
   EXPECT_EQ(gauges.models[1].queue_depth, 3U);
+  EXPECT_EQ(gauges.models[0].queue_oldest_seconds, 0);
+  EXPECT_GT(gauges.models[1].queue_oldest_seconds, 0);
   EXPECT_EQ(gauges.models[1].task, "infer");
   EXPECT_EQ(gauges.models[1].version, 1);
   EXPECT_FALSE(gauges.ready);

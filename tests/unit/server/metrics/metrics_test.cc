@@ -19,7 +19,7 @@ using ::testing::Not;
 
 Snapshot Everything() {
   Snapshot s;
-  s.models = {{"null", 3, "infer", 7}, {"joe", 1, "synthesis", 0}};
+  s.models = {{"null", 3, "infer", 7, 0.25, 1.5}, {"joe", 1, "synthesis", 0, 0, 0}};
   s.failed_models = {"broken", "joe"};
   s.model_load_failures_total = 5;
   s.ready = true;
@@ -195,6 +195,10 @@ TEST_F(MetricsTest, GaugesShowTheSnapshotOfTheScrape) {
         "millrace_incomplete_calls_refused_total 21\n",
         "millrace_queue_depth{model=\"null\"} 7\n",
         "millrace_queue_depth{model=\"joe\"} 0\n",
+        "millrace_queue_oldest_seconds{model=\"null\"} 0.25\n",
+        "millrace_queue_oldest_seconds{model=\"joe\"} 0\n",
+        "millrace_expected_wait_seconds{model=\"null\"} 1.5\n",
+        "millrace_expected_wait_seconds{model=\"joe\"} 0\n",
         "millrace_model_load_failures_total 5\n",
         "millrace_model_load_failed{model=\"broken\"} 1\n",
         "millrace_model_load_failed{model=\"joe\"} 1\n",
