@@ -13,6 +13,7 @@
 #include "server/config/server_config.h"
 #include "server/connection_listener.h"
 #include "server/frontends/grpc/health_service.h"
+#include "server/rpc/common_trailer.h"
 #include "server/rpc/rpc_server.h"
 
 namespace millrace::server {
@@ -20,10 +21,12 @@ namespace millrace::server {
 // The listening gRPC server with its limits, health service and reflection. For one thread.
 class GrpcServer {
  public:
-  // Starts to accept calls from the bound listener; the services must outlive this.
+  // Starts to accept calls from the bound listener. The services, and the trailer of every call
+  // unless it is null, must outlive this.
   static absl::StatusOr<std::unique_ptr<GrpcServer>> Listen(
       const ServerConfig& config, std::unique_ptr<ConnectionListener> listener,
-      std::shared_ptr<grpc::ServerCredentials> credentials, std::vector<RpcService*> services);
+      std::shared_ptr<grpc::ServerCredentials> credentials, std::vector<RpcService*> services,
+      const CommonTrailer* trailer);
 
   int port() const { return listener_->port(); }
   // Sets what grpc.health.v1 answers for the server as a whole and each service.

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "models/core/strings.h"
 #include "models/kernels/target.h"
@@ -42,6 +43,7 @@
 #include "server/frontends/millrace/synthesis_service.h"
 #include "server/frontends/millrace/translation_service.h"
 #include "server/frontends/openai/openai_routes.h"
+#include "server/frontends/orca/load_reporter.h"
 #include "server/frontends/riva/riva_synthesis_service.h"
 #include "server/frontends/riva/riva_translation_service.h"
 #include "server/frontends/translation_plugins/plugin_routes.h"
@@ -250,9 +252,15 @@ class Server {
     riva_synthesis_.emplace(*services_);
     riva_translation_.emplace(*services_);
     admin_.emplace(*services_, models_, status_, loads_);
-    auto grpc = GrpcServer::Listen(
-        config_, *std::move(listener), *std::move(credentials),
-        {&*infer_, &*translation_, &*synthesis_, &*riva_synthesis_, &*riva_translation_, &*admin_});
+    std::vector<RpcService*> rpc_services = {
+        &*infer_, &*translation_, &*synthesis_, &*riva_synthesis_, &*riva_translation_, &*admin_};
+    if (const auto options = LoadReportsOf(config_)) {
+      load_reporter_.emplace(*options, [this] { return SampleLoad(status_, metrics_); });
+      rpc_services.push_back(&load_reporter_->service());
+    }
+    auto grpc = GrpcServer::Listen(config_, *std::move(listener), *std::move(credentials),
+                                   std::move(rpc_services),
+                                   load_reporter_ ? load_reporter_->trailer() : nullptr);
     if (!grpc.ok()) return grpc.status();
     grpc_ = *std::move(grpc);
     models_.SetListener([this](std::string_view model, std::optional<bool> ready) {
@@ -305,6 +313,7 @@ class Server {
   // halfway. Main thread.
   void Stop() {
     shutdown_.Await();
+    if (load_reporter_) load_reporter_->service().EndStreams();
     if (grpc_ != nullptr) grpc_->Shutdown(std::chrono::system_clock::now() + kFlushTime);
     housekeeping_.reset();
     if (executor_ != nullptr) executor_->Join();
@@ -415,6 +424,7 @@ class Server {
   std::optional<RivaSynthesisService> riva_synthesis_;
   std::optional<RivaTranslationService> riva_translation_;
   std::optional<AdminService> admin_;
+  std::optional<LoadReporter> load_reporter_;  // none with --load-report off
   std::unique_ptr<GrpcServer> grpc_;
   std::optional<Periodic> housekeeping_;
   int64_t unfinished_ =

@@ -1,6 +1,9 @@
 #include "server/server_setup.h"
 
+#include "mps_runtime/base/cpu_info.h"
+#include "mps_runtime/base/memory_info.h"
 #include "mps_runtime/probe/operator_probe.h"
+#include "server/metrics/process_stats.h"
 
 namespace millrace::server {
 
@@ -49,6 +52,43 @@ absl::StatusOr<std::shared_ptr<grpc::ServerCredentials>> MakeCredentials(
     const ServerConfig& config) {
   if (config.tls_cert.empty()) return grpc::InsecureServerCredentials();
   return MakeTlsServerCredentials(TlsFilesOf(config));
+}
+
+std::optional<LoadReporter::Options> LoadReportsOf(const ServerConfig& config) {
+  using Trailer = LoadReporter::Trailer;
+  LoadReporter::Options options{.target_wait = config.load_target_wait};
+  switch (config.load_report) {
+    case LoadReports::kOff:
+      return std::nullopt;
+    case LoadReports::kStream:
+      break;
+    case LoadReports::kBinary:
+      options.trailer = Trailer::kBinary;
+      break;
+    case LoadReports::kText:
+      options.trailer = Trailer::kText;
+      break;
+  }
+  return options;
+}
+
+LoadSample SampleLoad(const ServerStatus& status, const Metrics& metrics) {
+  static const double cores = runtime::AvailableCores();
+  static const auto memory = static_cast<double>(runtime::AvailableMemory());
+  const ServerStatus::Load load = status.CurrentLoad();
+  const Metrics::Ended ended = metrics.CountEnded();
+  return {.time = Clock::Real().Now(),
+          .cpu_seconds = CpuSeconds(),
+          .cores = cores,
+          .memory_bytes = ResidentBytes(),
+          .memory_limit = memory,
+          .permits = load.permits,
+          .permits_in_use = load.permits_in_use,
+          .requests = ended.all,
+          .failures = ended.failed,
+          .queue_depth = static_cast<double>(load.queue_depth),
+          .queue_oldest_seconds = load.queue_oldest_seconds,
+          .expected_wait_seconds = load.expected_wait_seconds};
 }
 
 }  // namespace millrace::server

@@ -3,6 +3,7 @@
 #include <grpcpp/security/server_credentials.h>
 
 #include <memory>
+#include <optional>
 
 #include "absl/status/statusor.h"
 #include "models/repository/model_factory.h"
@@ -10,11 +11,15 @@
 #include "mps_runtime/runtime.h"
 #include "server/config/server_config.h"
 #include "server/control/model_safety.h"
+#include "server/control/server_status.h"
+#include "server/frontends/orca/load_meter.h"
+#include "server/frontends/orca/load_reporter.h"
+#include "server/metrics/metrics.h"
 #include "server/security/server_credentials.h"
 
 namespace millrace::server {
 
-// These functions make what both `serve` and `check` need from the configuration.
+// These functions make what `serve`, and in part `check`, needs from the configuration.
 
 ModelSafety::Options MakeSafetyOptions(const ServerConfig& config);
 
@@ -30,5 +35,11 @@ TlsFiles TlsFilesOf(const ServerConfig& config);
 // Returns insecure credentials if no certificate is named.
 absl::StatusOr<std::shared_ptr<grpc::ServerCredentials>> MakeCredentials(
     const ServerConfig& config);
+
+// Returns nothing if the load is not to be reported.
+std::optional<LoadReporter::Options> LoadReportsOf(const ServerConfig& config);
+
+// Returns the load of this moment. Thread-safe.
+LoadSample SampleLoad(const ServerStatus& status, const Metrics& metrics);
 
 }  // namespace millrace::server

@@ -215,6 +215,7 @@ std::vector<Option> MakeOptions() {
   const char* const addresses = "Addresses";
   const char* const security = "Security";
   const char* const limits = "Limits";
+  const char* const balancing = "Load balancing";
   const char* const stopping = "Stopping";
   const char* const logging = "Logging";
 
@@ -395,6 +396,20 @@ std::vector<Option> MakeOptions() {
   o.push_back(Bytes(Row("max-buffered-bytes", limits, "SIZE",
                         "Finished output that waits for a slow reader, per stream"),
                     &C::max_buffered_bytes, 64 * kKiB, 64 * kGiB));
+
+  o.push_back(Choice<LoadReports>(
+      Row("load-report", balancing, "FORM",
+          "Report the load to balancers by ORCA: stream (OpenRcaService alone), binary or text "
+          "(also in the trailers of each call, for gRPC's clients and Envoy, or for Envoy), off"),
+      &C::load_report,
+      {{"off", LoadReports::kOff},
+       {"stream", LoadReports::kStream},
+       {"binary", LoadReports::kBinary},
+       {"text", LoadReports::kText}}));
+  o.push_back(Time(Row("load-target-wait", balancing, "TIME",
+                       "The wait of a request, as it is forecast, that such a report counts as "
+                       "full use"),
+                   &C::load_target_wait, milliseconds(1), hours(1)));
 
   o.push_back(Time(Row("drain-delay", stopping, "TIME",
                        "After SIGTERM keep serving for so long while not ready"),

@@ -22,6 +22,10 @@ namespace millrace {
 // worker leases one of the 31 stream slots.
 int DefaultWorkers();
 
+// How the server tells load balancers of its load: not at all, by the service OpenRcaService alone,
+// or also in the trailers of calls, in Protobuf or as text.
+enum class LoadReports : uint8_t { kOff, kStream, kBinary, kText };
+
 // The configuration of `millrace serve`, as plain data. Each field is one row of the table in
 // options.cc, which gives it its flag, environment variable, TOML key, range and help text.
 struct ServerConfig {
@@ -88,6 +92,10 @@ struct ServerConfig {
   std::chrono::milliseconds max_request_time = std::chrono::minutes(5);
   std::chrono::milliseconds write_stall_timeout = std::chrono::seconds(30);
   uint64_t max_buffered_bytes = uint64_t{1} << 20;  // per stream
+
+  // Load balancing.
+  LoadReports load_report = LoadReports::kOff;
+  std::chrono::milliseconds load_target_wait{500};
 
   // Stopping.
   std::chrono::milliseconds drain_delay{0};

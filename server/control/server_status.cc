@@ -1,5 +1,7 @@
 #include "server/control/server_status.h"
 
+#include <algorithm>
+
 #include "server/control/version.h"
 
 namespace millrace::server {
@@ -17,6 +19,18 @@ std::pair<size_t, size_t> ServerStatus::Queue(std::string_view model) const {
   const auto found = directory_.Find(model, "");
   if (!found.ok()) return {0, 0};
   return {scheduler_.depth((*found)->queue()), scheduler_.capacity((*found)->queue())};
+}
+
+ServerStatus::Load ServerStatus::CurrentLoad() const {
+  Load load{.permits = runtime_.limiter().permits(),
+            .permits_in_use = runtime_.limiter().in_use()};
+  for (const auto& model : directory_.All()) {
+    const Scheduler::QueueLoad queue = scheduler_.load(model->queue());
+    load.queue_depth += queue.depth;
+    load.queue_oldest_seconds = std::max(load.queue_oldest_seconds, Seconds(queue.oldest));
+    load.expected_wait_seconds = std::max(load.expected_wait_seconds, queue.expected_wait);
+  }
+  return load;
 }
 
 Snapshot ServerStatus::Gauges() const {

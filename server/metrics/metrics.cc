@@ -274,6 +274,21 @@ class Metrics::CountedCollector final : public prometheus::Collectable {
     return model.metrics;
   }
 
+  Ended CountEnded() const MILLRACE_EXCLUDES(mu_) {
+    Ended ended;
+    MutexLock lock(mu_);
+    for (const auto& [name, model] : models_) {
+      for (const auto& codes : model.metrics->requests) {
+        for (size_t i = 0; i < kStatusCodes; ++i) {
+          const double count = codes[i]->Value();
+          ended.all += count;
+          if (IsServersFault(static_cast<absl::StatusCode>(i))) ended.failed += count;
+        }
+      }
+    }
+    return ended;
+  }
+
   std::vector<MetricFamily> Collect() const override MILLRACE_EXCLUDES(mu_) {
     std::vector<MetricFamily> families;
     MutexLock lock(mu_);
@@ -442,6 +457,8 @@ std::shared_ptr<ModelMetrics> Metrics::ForModel(const std::string& name,
 void Metrics::SetSnapshot(std::function<Snapshot()> snapshot) {
   snapshot_->Set(std::move(snapshot));
 }
+
+Metrics::Ended Metrics::CountEnded() const { return counted_->CountEnded(); }
 
 std::string Metrics::Text() const {
   std::vector<MetricFamily> families = counted_->Collect();

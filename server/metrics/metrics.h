@@ -99,6 +99,13 @@ class Metrics {
   // Sets the source of the gauges, which is called on a scrape's thread. The gauges are missing
   // until it is set.
   void SetSnapshot(std::function<Snapshot()> snapshot);
+  // The requests that have ended since the start, of all models and methods.
+  struct Ended {
+    double all = 0;
+    double failed = 0;  // refused, or failed for a reason of the server: see IsServersFault
+  };
+  // Sums some thousand counters, for which no request waits.
+  Ended CountEnded() const;
   // Returns the page of a scrape in Prometheus' text format.
   std::string Text() const;
 

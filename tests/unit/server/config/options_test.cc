@@ -88,6 +88,7 @@ INSTANTIATE_TEST_SUITE_P(
         Example{"max-header-bytes", "16KiB"}, Example{"max-resets-per-second", "5"},
         Example{"max-control-frames-per-second", "500"}, Example{"keepalive-min-interval", "1m"},
         Example{"max-request-time", "90s"}, Example{"write-stall-timeout", "1ms"},
+        Example{"load-report", "binary"}, Example{"load-target-wait", "200ms"},
         Example{"max-buffered-bytes", "64KiB"}, Example{"drain-delay", "10s"},
         Example{"drain-timeout", "2m"}, Example{"log-level", "off"}, Example{"log-format", "json"}),
     [](const auto& info) {

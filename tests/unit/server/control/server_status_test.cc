@@ -70,6 +70,11 @@ TEST_F(ServerStatusTest, GaugesShowTheMoment) {
   EXPECT_EQ(gauges.requests_in_flight, 1);
   EXPECT_EQ(gauges.permits, runtime_->limiter().permits());
   EXPECT_EQ(gauges.permits_in_use, 0);
+  const ServerStatus::Load load = status_.CurrentLoad();
+  EXPECT_EQ(load.queue_depth, 3U);
+  EXPECT_GT(load.queue_oldest_seconds, 0);
+  EXPECT_EQ(load.expected_wait_seconds, 0);
+  EXPECT_EQ(load.permits, gauges.permits);
   EXPECT_EQ(status_.Queue("b"), (std::pair<size_t, size_t>{3, 256}));
   EXPECT_EQ(status_.Queue("nil"), (std::pair<size_t, size_t>{0, 0}));
 }

@@ -218,6 +218,20 @@ TEST_F(MetricsTest, GaugesShowTheSnapshotOfTheScrape) {
   EXPECT_THAT(page, Not(HasSubstr("millrace_worker_")));
 }
 
+TEST_F(MetricsTest, CountsWhatHasEndedOverAllModels) {
+  EXPECT_EQ(metrics_.CountEnded().all, 0);
+  const auto count = [this](const char* model, Method method, absl::StatusCode code) {
+    metrics_.ForModel(model)->CountRequest(method, code, std::chrono::seconds(1));
+  };
+  count("null", Method::kModelInfer, absl::StatusCode::kOk);
+  count("null", Method::kHttpInfer, absl::StatusCode::kResourceExhausted);
+  count("joe", Method::kSynthesize, absl::StatusCode::kInternal);
+  count("", Method::kTranslate, absl::StatusCode::kNotFound);
+  count("", Method::kTranslate, absl::StatusCode::kCancelled);
+  EXPECT_EQ(metrics_.CountEnded().all, 5);
+  EXPECT_EQ(metrics_.CountEnded().failed, 2);
+}
+
 TEST_F(MetricsTest, WithoutASnapshotTheGaugesAreMissing) {
   EXPECT_THAT(metrics_.Text(), Not(HasSubstr("millrace_requests_in_flight")));
   EXPECT_THAT(metrics_.Text(), HasSubstr("process_resident_memory_bytes"));
