@@ -18,7 +18,8 @@
 
 namespace millrace::server {
 
-// The listening gRPC server with its limits, health service and reflection. For one thread.
+// The listening gRPC server with its limits, health service and reflection. For one thread, but for
+// what says otherwise.
 class GrpcServer {
  public:
   // Starts to accept calls from the bound listener. The services, and the trailer of every call
@@ -35,6 +36,8 @@ class GrpcServer {
   void SetModelHealth(std::string_view model, std::optional<bool> ready) {
     health_->SetModel(model, ready);
   }
+  // Leaves new connections in the queue of the socket. Any thread.
+  void StopAccepting() { listener_->StopAccepting(); }
   // Ends all connections, so that clients see what still runs end with UNAVAILABLE, and waits until
   // every call has ended; those that have not by the deadline are cancelled.
   void Shutdown(std::chrono::system_clock::time_point deadline);

@@ -65,6 +65,7 @@
 #include "server/scheduling/thread_executor.h"
 #include "server/security/api_key_store.h"
 #include "server/server_setup.h"
+#include "server/sockets/inherited_sockets.h"
 #include "server/websocket/websocket_server.h"
 
 namespace millrace::server {
@@ -91,9 +92,11 @@ constexpr std::chrono::seconds kHousekeepingInterval{1};
 // opposite order, so that a borrower is destroyed before what it borrows. Main thread only.
 class Server {
  public:
-  // config, main_loop, shutdown: must outlive this.
-  Server(const ServerConfig& config, MainLoop& main_loop, ShutdownSequence& shutdown)
+  // main_loop, shutdown: must outlive this. sockets: those that the service manager passed.
+  Server(const ServerConfig& config, InheritedSockets sockets, MainLoop& main_loop,
+         ShutdownSequence& shutdown)
       : config_(config),
+        sockets_(std::move(sockets)),
         main_loop_(main_loop),
         shutdown_(shutdown),
         safety_(MakeSafetyOptions(config), [](const std::string& line) { logging::Warning(line); }),
@@ -163,9 +166,7 @@ class Server {
          .resets_per_second = config_.max_resets_per_second,
          .control_frames_per_second = config_.max_control_frames_per_second},
         /*tls=*/!config_.tls_cert.empty());
-    auto listener = ConnectionListener::Bind(
-        config_.grpc_address, {.connections = config_.max_connections,
-                               .connections_per_peer = config_.max_connections_per_peer});
+    auto listener = BindGrpc(config_, sockets_);
     if (!listener.ok()) return listener.status();
 
     services_.emplace(Services{.admission = admission_,
@@ -181,7 +182,9 @@ class Server {
     // Health and metrics are answered from here on: live, not ready.
     int metrics_port = 0;
     if (!config_.metrics_address.empty()) {
-      metrics_http_ = std::make_unique<HttpServer>(MetricsServerOptions(config_.metrics_address));
+      HttpServer::Options options = MetricsServerOptions(config_.metrics_address);
+      options.inherited = sockets_.Find(kMetricsSocket);
+      metrics_http_ = std::make_unique<HttpServer>(std::move(options));
       AddMetricsRoute(*metrics_http_, metrics_);
       if (absl::Status status = metrics_http_->Start(); !status.ok()) return status;
       metrics_port = metrics_http_->port();
@@ -189,6 +192,7 @@ class Server {
     if (!config_.http_address.empty()) {
       http_ = std::make_unique<HttpServer>(
           HttpServer::Options{.address = config_.http_address,
+                              .inherited = sockets_.Find(kHttpSocket),
                               .max_body_bytes = kMaxHttpBody,
                               .write_timeout = config_.write_stall_timeout,
                               .cors_origins = config_.cors_origins});
@@ -231,6 +235,7 @@ class Server {
     if (!config_.wyoming_address.empty()) {
       wyoming_ = std::make_unique<WyomingServer>(
           *services_, WyomingServer::Options{.address = config_.wyoming_address,
+                                             .inherited = sockets_.Find(kWyomingSocket),
                                              .stall_timeout = config_.write_stall_timeout,
                                              .started = [this] { return started_.load(); }});
       if (absl::Status status = wyoming_->Start(); !status.ok()) return status;
@@ -297,6 +302,8 @@ class Server {
       // Load balancers need a moment to notice that and stop sending requests.
       shutdown_.WaitUnlessForced(config_.drain_delay);
     }
+    // The next process accepts the connections that come from now on.
+    if (grpc_ != nullptr && sockets_.Find(kGrpcSocket) >= 0) grpc_->StopAccepting();
     admission_.Close();
     web_sockets_.Drain();
     if (grpc_ != nullptr) WaitUntilEmpty(config_.drain_timeout);
@@ -392,6 +399,7 @@ class Server {
   }
 
   const ServerConfig config_;
+  const InheritedSockets sockets_;
   MainLoop& main_loop_;
   ShutdownSequence& shutdown_;
   ModelSafety safety_;
@@ -445,9 +453,11 @@ int Serve(const ServerConfig& config) {
     const SignalWatch signals({.stop = [&shutdown](int signal) { shutdown.OnSignal(signal); },
                                .reload = [&reload] { reload.Call(); }});
     try {
-      status = LimitCpuIsa(config.cpu_isa);
+      ServerConfig effective = config;
+      absl::StatusOr<InheritedSockets> sockets = TakeSockets(effective);
+      status = sockets.ok() ? LimitCpuIsa(config.cpu_isa) : sockets.status();
       if (status.ok()) {
-        Server server(config, main_loop, shutdown);
+        Server server(effective, *std::move(sockets), main_loop, shutdown);
         status = server.Start();
         shutdown.SetDrain([&server] { server.Drain(); });
         if (status.ok()) {

@@ -1,9 +1,13 @@
 #include "server/server_setup.h"
 
+#include <utility>
+
 #include "mps_runtime/base/cpu_info.h"
 #include "mps_runtime/base/memory_info.h"
 #include "mps_runtime/probe/operator_probe.h"
 #include "server/metrics/process_stats.h"
+#include "server/net/address_policy.h"
+#include "server/sockets/socket_address.h"
 
 namespace millrace::server {
 
@@ -42,6 +46,33 @@ models::ModelFactory MakeFactory(const ServerConfig& config, const runtime::Runt
   return models::MakeModelFactory(
       runtime.device(), few_shapes ? models::ShapePolicy::kFew : models::ShapePolicy::kPadded,
       &translations);
+}
+
+absl::StatusOr<InheritedSockets> TakeSockets(ServerConfig& config) {
+  auto sockets = InheritedSockets::Take({kGrpcSocket, kHttpSocket, kMetricsSocket, kWyomingSocket});
+  if (!sockets.ok()) return sockets.status();
+  for (const auto& [name, address] : {std::pair(kGrpcSocket, &config.grpc_address),
+                                      {kHttpSocket, &config.http_address},
+                                      {kMetricsSocket, &config.metrics_address},
+                                      {kWyomingSocket, &config.wyoming_address}}) {
+    if (const int descriptor = sockets->Find(name); descriptor >= 0) {
+      if (const auto local = LocalAddress(descriptor)) *address = ToString(*local);
+    }
+  }
+  // A socket may be open to other machines although the settings are not.
+  if (!sockets->empty()) {
+    if (absl::Status status = Validate(config); !status.ok()) return status;
+  }
+  return sockets;
+}
+
+absl::StatusOr<std::unique_ptr<ConnectionListener>> BindGrpc(const ServerConfig& config,
+                                                             const InheritedSockets& sockets) {
+  const ConnectionLimits limits{.connections = config.max_connections,
+                                .connections_per_peer = config.max_connections_per_peer};
+  const int inherited = sockets.Find(kGrpcSocket);
+  return inherited >= 0 ? ConnectionListener::Share(inherited, limits)
+                        : ConnectionListener::Bind(config.grpc_address, limits);
 }
 
 TlsFiles TlsFilesOf(const ServerConfig& config) {
