@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
+#include "models/repository/model_sources.h"
 #include "server/config/values.h"
 #include "server/net/address_policy.h"
 
@@ -111,6 +112,19 @@ Option Path(Option row, std::filesystem::path ServerConfig::*field) {
     return true;
   };
   row.get = [=](const ServerConfig& config) { return (config.*field).string(); };
+  return row;
+}
+
+Option Models(Option row, std::string ServerConfig::*field) {
+  row.allowed =
+      "folders with commas between them, each perhaps with the name of its only model, such as "
+      "/srv/models or /srv/models,voice=/mnt/models";
+  row.set = [=](ServerConfig& config, const std::string& text) {
+    if (!models::ParseModelSources(text).ok()) return false;
+    config.*field = text;
+    return true;
+  };
+  row.get = [=](const ServerConfig& config) { return config.*field; };
   return row;
 }
 
@@ -220,8 +234,11 @@ std::vector<Option> MakeOptions() {
   const char* const logging = "Logging";
 
   std::vector<Option> o;
-  o.push_back(Path(Row("models", models, "DIR", "Model repository: <model>/<version>/model.pbtxt"),
-                   &C::models));
+  o.push_back(Models(
+      Row("models", models, "DIR,...",
+          "Model repository: folders of models, <model>/<version>/model.pbtxt, or of one model, "
+          "<version>/model.pbtxt or model.pbtxt, which NAME=DIR names"),
+      &C::models));
   o.push_back(Choice<std::optional<DeviceType>>(
       Row("device", models, "NAME", "Where forwards run: auto, cpu, cuda or mps"), &C::device,
       {{"auto", std::nullopt},
@@ -249,7 +266,7 @@ std::vector<Option> MakeOptions() {
   o.push_back(
       Path(Row("safety-profile", models, "FILE",
                "What `millrace calibrate` measured: how many forwards at once are safe here; "
-               "unset: safety-profile.json in the folder of --models, where there is one"),
+               "unset: safety-profile.json in the first folder of --models, where there is one"),
            &C::safety_profile));
   o.push_back(
       Number(Row("intra-op-threads", models, "N",

@@ -30,7 +30,7 @@ enum class LoadReports : uint8_t { kOff, kStream, kBinary, kText };
 // options.cc, which gives it its flag, environment variable, TOML key, range and help text.
 struct ServerConfig {
   // Models and device.
-  std::filesystem::path models = "var/models";
+  std::string models = "var/models";          // folders: see models::ParseModelSources
   std::optional<runtime::DeviceType> device;  // empty: the best that is available
   int workers = DefaultWorkers();             // 1..31
   std::optional<runtime::ForwardMode> mode;   // none: the device's default
@@ -108,9 +108,9 @@ struct ServerConfig {
   friend bool operator==(const ServerConfig&, const ServerConfig&) = default;
 };
 
-// Returns the path of the safety profile beside a repository of models, for when no other was
-// named.
-std::filesystem::path DefaultSafetyProfile(const std::filesystem::path& models);
+// Returns the path of the safety profile in the first folder of a repository of models, for when no
+// other was named.
+std::filesystem::path DefaultSafetyProfile(const std::string& models);
 
 // Checks combinations of options, such as addresses beyond loopback without TLS. Touches no file.
 absl::Status Validate(const ServerConfig& config);

@@ -65,7 +65,7 @@ TEST_P(OptionExampleTest, ChangesItsOwnFieldAlone) {
 INSTANTIATE_TEST_SUITE_P(
     All, OptionExampleTest,
     ::testing::Values(
-        Example{"models", "/srv/models"}, Example{"device", "mps"}, Example{"workers", "31"},
+        Example{"models", "/srv/models,voice=/mnt/models"}, Example{"device", "mps"}, Example{"workers", "31"},
         Example{"mode", "encode-lock"}, Example{"max-in-flight", "4"},
         Example{"safety-profile", "p.json"}, Example{"i-accept-unsafe-concurrency", "true"},
         Example{"intra-op-threads", "3"}, Example{"queue-size", "65536"},
@@ -115,7 +115,10 @@ TEST(OptionsTest, NoNameStandsForAVoiceWhenAliasesAreOff) {
 }
 
 TEST(OptionsTest, RefuseWhatIsOutsideTheirRange) {
-  constexpr Example kBad[] = {{"workers", "0"},
+  constexpr Example kBad[] = {{"models", ""},
+                              {"models", "/srv/models,"},
+                              {"models", "a b=/mnt/models"},
+                              {"workers", "0"},
                               {"workers", "32"},
                               {"workers", "two"},
                               {"mode", "Parallel"},
