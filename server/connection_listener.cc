@@ -100,9 +100,10 @@ absl::StatusOr<std::unique_ptr<ConnectionListener>> ConnectionListener::Share(
     int descriptor, const ConnectionLimits& limits) {
   const int fd = fcntl(descriptor, F_DUPFD_CLOEXEC, 0);
   if (fd < 0) {
-    return absl::UnavailableError(StrCat("--grpc-address: cannot listen on the socket that was "
-                                         "passed: ",
-                                         std::string(std::strerror(errno))));
+    return absl::UnavailableError(
+        StrCat("--grpc-address: cannot listen on the socket that was "
+               "passed: ",
+               std::string(std::strerror(errno))));
   }
   return std::unique_ptr<ConnectionListener>(new ConnectionListener(fd, BoundPort(fd), limits));
 }

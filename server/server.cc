@@ -257,8 +257,8 @@ class Server {
     riva_synthesis_.emplace(*services_);
     riva_translation_.emplace(*services_);
     admin_.emplace(*services_, models_, status_, loads_);
-    std::vector<RpcService*> rpc_services = {
-        &*infer_, &*translation_, &*synthesis_, &*riva_synthesis_, &*riva_translation_, &*admin_};
+    std::vector<RpcService*> rpc_services = {&*infer_,          &*translation_,      &*synthesis_,
+                                             &*riva_synthesis_, &*riva_translation_, &*admin_};
     if (const auto options = LoadReportsOf(config_)) {
       load_reporter_.emplace(*options, [this] { return SampleLoad(status_, metrics_); });
       rpc_services.push_back(&load_reporter_->service());

@@ -39,8 +39,8 @@ runtime::RuntimeOptions MakeRuntimeOptions(const ServerConfig& config, ModelSafe
 models::ModelFactory MakeFactory(const ServerConfig& config, const runtime::Runtime& runtime,
                                  translation::TranslationCache& translations);
 
-// Returns the sockets that the service manager passed for the ports, and sets the addresses of these
-// ports in the configuration, which is checked again. Main thread.
+// Returns the sockets that the service manager passed for the ports, and sets the addresses of
+// these ports in the configuration, which is checked again. Main thread.
 absl::StatusOr<InheritedSockets> TakeSockets(ServerConfig& config);
 
 // Binds the address of gRPC, or takes its socket.

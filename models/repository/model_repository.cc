@@ -102,8 +102,7 @@ absl::StatusOr<std::optional<int64_t>> ParseVersion(std::string_view version) {
   return number;
 }
 
-ModelRepository::ModelRepository(std::string sources, ModelFactory factory,
-                                 const ModelKinds& kinds)
+ModelRepository::ModelRepository(std::string sources, ModelFactory factory, const ModelKinds& kinds)
     : text_(std::move(sources)),
       sources_(ParseModelSources(text_)),
       factory_(std::move(factory)),

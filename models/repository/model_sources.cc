@@ -27,8 +27,7 @@ absl::Status CheckModelName(std::string_view name) {
 
 absl::StatusOr<std::vector<ModelSource>> ParseModelSources(std::string_view text) {
   std::vector<ModelSource> sources;
-  for (const std::string& part :
-       std::vector<std::string>(absl::StrSplit(std::string(text), ','))) {
+  for (const std::string& part : std::vector<std::string>(absl::StrSplit(std::string(text), ','))) {
     ModelSource source{.name = "", .folder = part};
     const size_t equals = part.find('=');
     if (equals != part.npos && equals < part.find('/')) {

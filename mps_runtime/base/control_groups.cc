@@ -21,8 +21,7 @@ std::string OwnGroup(const std::string& root) {
 
 std::vector<std::string> ControlGroupFolders(const std::string& root) {
   std::vector<std::string> folders;
-  for (std::string group = OwnGroup(root); !group.empty();
-       group.resize(group.find_last_of('/'))) {
+  for (std::string group = OwnGroup(root); !group.empty(); group.resize(group.find_last_of('/'))) {
     folders.push_back(root + "sys/fs/cgroup" + (group == "/" ? "" : group));
     if (group.find('/') == std::string::npos) break;
   }

@@ -388,10 +388,9 @@ std::vector<Option> MakeOptions() {
                "A connection of this age, give or take a tenth, is told to go once its calls have "
                "ended, so that clients find replicas that were added; 0: none is"),
            &C::max_connection_age, milliseconds(0), hours(24)));
-  o.push_back(
-      Time(Row("max-connection-age-grace", limits, "TIME",
-               "Its calls may run for so long before they are cut off; 0: until they end"),
-           &C::max_connection_age_grace, milliseconds(0), hours(24)));
+  o.push_back(Time(Row("max-connection-age-grace", limits, "TIME",
+                       "Its calls may run for so long before they are cut off; 0: until they end"),
+                   &C::max_connection_age_grace, milliseconds(0), hours(24)));
   o.push_back(Bytes(Row("max-header-bytes", limits, "SIZE",
                         "Headers of a call as they are sent; more closes the connection"),
                     &C::max_header_bytes, kKiB, 16 * kMiB));

@@ -24,20 +24,21 @@ int DefaultWorkers() { return std::clamp(runtime::AvailableCores(), 1, runtime::
 
 std::filesystem::path DefaultSafetyProfile(const std::string& models) {
   const auto sources = models::ParseModelSources(models);
-  const std::filesystem::path folder = sources.ok() ? sources->front().folder : std::filesystem::path(models);
+  const std::filesystem::path folder =
+      sources.ok() ? sources->front().folder : std::filesystem::path(models);
   return folder / "safety-profile.json";
 }
 
 absl::Status Validate(const ServerConfig& config) {
   constexpr std::chrono::milliseconds kLeastConnectionAge = std::chrono::seconds(1);
   if (config.max_connection_age.count() != 0 && config.max_connection_age < kLeastConnectionAge) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "--max-connection-age: ", FormatDuration(config.max_connection_age),
-        " is too short, allowed is 0 (no limit) or ", FormatDuration(kLeastConnectionAge), "..24h"));
+    return absl::InvalidArgumentError(
+        absl::StrCat("--max-connection-age: ", FormatDuration(config.max_connection_age),
+                     " is too short, allowed is 0 (no limit) or ",
+                     FormatDuration(kLeastConnectionAge), "..24h"));
   }
   if (config.max_connection_age_grace.count() != 0 && config.max_connection_age.count() == 0) {
-    return absl::InvalidArgumentError(
-        "--max-connection-age-grace: needs --max-connection-age too");
+    return absl::InvalidArgumentError("--max-connection-age-grace: needs --max-connection-age too");
   }
   if (config.graph_cache_new_shape == runtime::NewShape::kRefuse &&
       config.graph_cache != runtime::GraphCachePolicy::kFrozen) {

@@ -85,9 +85,9 @@ struct ServerConfig {
   std::chrono::milliseconds idle_connection_timeout = std::chrono::minutes(5);
   std::chrono::milliseconds max_connection_age{0};        // 0: no limit
   std::chrono::milliseconds max_connection_age_grace{0};  // 0: until the last call ends
-  uint64_t max_header_bytes = 32 << 10;        // per call, as sent
-  int max_resets_per_second = 1000;            // per connection
-  int max_control_frames_per_second = 10'000;  // per connection
+  uint64_t max_header_bytes = 32 << 10;                   // per call, as sent
+  int max_resets_per_second = 1000;                       // per connection
+  int max_control_frames_per_second = 10'000;             // per connection
   std::chrono::milliseconds keepalive_min_interval = std::chrono::seconds(30);
   std::chrono::milliseconds max_request_time = std::chrono::minutes(5);
   std::chrono::milliseconds write_stall_timeout = std::chrono::seconds(30);

@@ -22,8 +22,7 @@ std::pair<size_t, size_t> ServerStatus::Queue(std::string_view model) const {
 }
 
 ServerStatus::Load ServerStatus::CurrentLoad() const {
-  Load load{.permits = runtime_.limiter().permits(),
-            .permits_in_use = runtime_.limiter().in_use()};
+  Load load{.permits = runtime_.limiter().permits(), .permits_in_use = runtime_.limiter().in_use()};
   for (const auto& model : directory_.All()) {
     const Scheduler::QueueLoad queue = scheduler_.load(model->queue());
     load.queue_depth += queue.depth;

@@ -65,9 +65,8 @@ absl::StatusOr<InheritedSockets> InheritedSockets::TakeFrom(
     return sockets;
   const std::optional<int> count = NumberOf(passed.fds);
   if (!count || *count < 0 || *count > kMostSockets) {
-    return absl::InvalidArgumentError(StrCat("LISTEN_FDS: '", passed.fds,
-                                             "' is no number of sockets, allowed are 0..",
-                                             kMostSockets));
+    return absl::InvalidArgumentError(StrCat(
+        "LISTEN_FDS: '", passed.fds, "' is no number of sockets, allowed are 0..", kMostSockets));
   }
   if (*count == 0) return sockets;
   const std::string allowed = absl::StrJoin(
@@ -75,10 +74,9 @@ absl::StatusOr<InheritedSockets> InheritedSockets::TakeFrom(
   const std::vector<std::string> given =
       absl::StrSplit(passed.names != nullptr ? passed.names : "", ':');
   if (given.size() != static_cast<size_t>(*count) || passed.names == nullptr) {
-    return absl::InvalidArgumentError(
-        StrCat("LISTEN_FDNAMES: has ", passed.names == nullptr ? 0 : given.size(), " names for ",
-               *count, " sockets; each socket unit needs FileDescriptorName= with one of: ",
-               allowed));
+    return absl::InvalidArgumentError(StrCat(
+        "LISTEN_FDNAMES: has ", passed.names == nullptr ? 0 : given.size(), " names for ", *count,
+        " sockets; each socket unit needs FileDescriptorName= with one of: ", allowed));
   }
   for (int i = 0; i < *count; ++i) {
     const std::string& name = given[static_cast<size_t>(i)];

@@ -50,12 +50,12 @@ def test_an_old_connection_is_told_to_go(aging):
 def test_a_client_that_calls_all_the_time_sees_no_error(aging):
     stub = stubs.kserve_grpc.GRPCInferenceServiceStub(connect(aging))
     end = time.monotonic() + 3 * AGE_SECONDS
-    peers = set()
+    seen = set()
     while time.monotonic() < end:
         _, call = stub.ModelInfer.with_call(null_request(), timeout=PATIENCE)
         assert call.code() == grpc.StatusCode.OK
-        peers.add(connections_of(aging))
-    assert len(peers) > 1, "one connection carried all calls"
+        seen |= connections_of(aging)
+    assert len(seen) >= 3, "no connection has ended"
 
 
 def connections_of(daemon):

@@ -14,7 +14,8 @@ LoadReporter::LoadReporter(const Options& options, std::function<LoadSample()> s
                                                  : "endpoint-load-metrics-bin"),
       service_(OrcaService::Options(), clock) {
   Update();
-  updates_.emplace(options.interval, [this] { Update(); }, clock);
+  updates_.emplace(
+      options.interval, [this] { Update(); }, clock);
 }
 
 void LoadReporter::Update() {

@@ -104,9 +104,9 @@ void OrcaService::Start(ByteCall& call) {
   MutexLock lock(mu_);
   if (ended_) return call.Finish(ShuttingDown());
   if (streams_.size() >= options_.max_streams) {
-    return call.Finish(Refused(
-        StrCat("the server already reports its load to ", options_.max_streams, " clients"),
-        kShortest));
+    return call.Finish(
+        Refused(StrCat("the server already reports its load to ", options_.max_streams, " clients"),
+                kShortest));
   }
   Stream& stream = Stream::Make(*this, call, *interval);
   streams_.insert(&stream);

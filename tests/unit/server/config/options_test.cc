@@ -65,8 +65,8 @@ TEST_P(OptionExampleTest, ChangesItsOwnFieldAlone) {
 INSTANTIATE_TEST_SUITE_P(
     All, OptionExampleTest,
     ::testing::Values(
-        Example{"models", "/srv/models,voice=/mnt/models"}, Example{"device", "mps"}, Example{"workers", "31"},
-        Example{"mode", "encode-lock"}, Example{"max-in-flight", "4"},
+        Example{"models", "/srv/models,voice=/mnt/models"}, Example{"device", "mps"},
+        Example{"workers", "31"}, Example{"mode", "encode-lock"}, Example{"max-in-flight", "4"},
         Example{"safety-profile", "p.json"}, Example{"i-accept-unsafe-concurrency", "true"},
         Example{"intra-op-threads", "3"}, Example{"queue-size", "65536"},
         Example{"graph-cache", "frozen"}, Example{"graph-cache-new-shape", "refuse"},

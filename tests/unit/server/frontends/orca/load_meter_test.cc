@@ -15,7 +15,8 @@ using xds::data::orca::v3::OrcaLoadReport;
 class LoadMeterTest : public ::testing::Test {
  protected:
   // Takes ten samples a second for so long; `step` changes the sample before each.
-  OrcaLoadReport Run(Duration time, const std::function<void()>& step = [] {}) {
+  OrcaLoadReport Run(
+      Duration time, const std::function<void()>& step = [] {}) {
     OrcaLoadReport report;
     for (Duration passed{}; passed < time; passed += milliseconds(100)) {
       sample_.time += milliseconds(100);
