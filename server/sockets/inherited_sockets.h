@@ -17,7 +17,7 @@ namespace millrace {
 // and no child inherits them. Constant once taken.
 class InheritedSockets {
  public:
-  // What the service manager says in the environment, as text; null: nothing.
+  // The variables of the environment by which the service manager tells of them; null: not set.
   struct Passed {
     const char* pid = nullptr;    // LISTEN_PID: the process that they are for
     const char* fds = nullptr;    // LISTEN_FDS: their number

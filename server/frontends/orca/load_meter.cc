@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
+#include <utility>
 
 #include "server/metrics/model_metrics.h"
 
@@ -31,9 +33,13 @@ xds::data::orca::v3::OrcaLoadReport LoadMeter::Update(const LoadSample& sample) 
   report.set_rps_fractional(std::max(requests_a_second_, 0.0));
   report.set_eps(std::max(failures_a_second_, 0.0));
   auto& named = *report.mutable_named_metrics();
-  named["queue_depth"] = sample.queue_depth;
-  named["queue_oldest_seconds"] = sample.queue_oldest_seconds;
-  named["expected_wait_seconds"] = sample.expected_wait_seconds;
+  for (const auto& [name, value] :
+       {std::pair("queue_depth", sample.queue_depth),
+        std::pair("queue_oldest_seconds", sample.queue_oldest_seconds),
+        std::pair("expected_wait_seconds", sample.expected_wait_seconds)}) {
+    const std::string key = name;
+    named[key] = value;
+  }
   return report;
 }
 
