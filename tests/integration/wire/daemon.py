@@ -40,9 +40,9 @@ class Daemon:
 
     def connect(self, credentials: grpc.ChannelCredentials | None = None, **options: object) -> grpc.Channel:
         """A connection of its own, closed with the daemon. Options are gRPC's, with '_' for '.' and without 'grpc.'."""
-        arguments = [("grpc.use_local_subchannel_pool", 1), ("grpc.max_receive_message_length", -1),
-                     ("grpc.enable_retries", 0), ("grpc.enable_http_proxy", 0),
-                     *((f"grpc.{name}", value) for name, value in options.items())]
+        options = {"use_local_subchannel_pool": 1, "max_receive_message_length": -1, "enable_retries": 0,
+                   "enable_http_proxy": 0} | options
+        arguments = [(f"grpc.{name}", value) for name, value in options.items()]
         channel = (grpc.insecure_channel(self.address, arguments) if credentials is None
                    else grpc.secure_channel(self.address, credentials, arguments))
         self._channels.append(channel)

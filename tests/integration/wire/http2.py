@@ -95,6 +95,18 @@ class RawConnection:
             return dict(self._decoder.decode(payload))
         raise AssertionError("the connection ended without an answer")
 
+    def headers(self, stream: int = 1) -> dict[str, str]:
+        """The headers and trailers of a call, read until its end."""
+        headers: dict[str, str] = {}
+        while (received := self.next_frame()) is not None:
+            kind, flags, its_stream, payload = received
+            if kind == HEADERS:
+                assert its_stream == stream and flags & END_HEADERS
+                headers |= dict(self._decoder.decode(payload))
+            if its_stream == stream and flags & END_STREAM and kind in (HEADERS, DATA):
+                return headers
+        raise AssertionError("the connection ended before the call did")
+
     def closed_by_server(self) -> bool:
         """Reads until the server closes the connection."""
         while self.next_frame() is not None:
