@@ -73,7 +73,7 @@ int Check(const ServerConfig& config) {
     const models::ModelRepository repository(config.models,
                                              MakeFactory(config, *runtime, translations));
     const auto entries = repository.List();
-    report(StrCat("models ", config.models.string()), repository.Check());
+    report(StrCat("models ", config.models), repository.Check());
     if (entries.ok()) {
       RuntimeDevice device(*runtime);
       for (const auto& entry : *entries) {

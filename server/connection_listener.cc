@@ -96,6 +96,18 @@ absl::StatusOr<std::unique_ptr<ConnectionListener>> ConnectionListener::Bind(
   return std::unique_ptr<ConnectionListener>(new ConnectionListener(fd, BoundPort(fd), limits));
 }
 
+absl::StatusOr<std::unique_ptr<ConnectionListener>> ConnectionListener::Share(
+    int descriptor, const ConnectionLimits& limits) {
+  const int fd = fcntl(descriptor, F_DUPFD_CLOEXEC, 0);
+  if (fd < 0) {
+    return absl::UnavailableError(
+        StrCat("--grpc-address: cannot listen on the socket that was "
+               "passed: ",
+               std::string(std::strerror(errno))));
+  }
+  return std::unique_ptr<ConnectionListener>(new ConnectionListener(fd, BoundPort(fd), limits));
+}
+
 ConnectionListener::~ConnectionListener() {
   Stop();
   close(fd_);
@@ -131,7 +143,9 @@ void ConnectionListener::Run(const Handler& handler) {
     // A connection that cannot be accepted keeps the socket readable, so the socket is left alone
     // for a while; connections that hang up still free descriptors.
     waits_.assign({{.fd = stop_pipe_[0], .events = POLLIN, .revents = 0},
-                   {.fd = pause ? -1 : fd_, .events = POLLIN, .revents = 0}});
+                   {.fd = pause || !accepts_.load(std::memory_order_relaxed) ? -1 : fd_,
+                    .events = POLLIN,
+                    .revents = 0}});
     for (const OpenConnection& one : open_)
       waits_.push_back({.fd = one.fd, .events = kPollClosed, .revents = 0});
     const int pause_ms = pause ? kAcceptPauseMs : -1;
@@ -148,7 +162,8 @@ void ConnectionListener::Run(const Handler& handler) {
       }
     }
     open_.resize(kept);
-    pause = waits_[1].revents != 0 && !Accept();
+    // It may have been told to stop while it waited.
+    pause = waits_[1].revents != 0 && accepts_.load(std::memory_order_relaxed) && !Accept();
   }
   // This ends the connection although others hold its descriptor: the client sees UNAVAILABLE.
   for (const OpenConnection& one : open_) {

@@ -3,6 +3,7 @@
 #include <poll.h>
 #include <sys/socket.h>
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <string>
@@ -20,7 +21,8 @@ namespace millrace::server {
 // gRPC itself accepts any number. A connection over the limit is closed at once, which its client
 // sees as UNAVAILABLE; one that never began a call is closed to make room for it. The process's
 // ConnectionGuard watches each connection, and one of a peer that was closed for abuse waits a
-// while. It accepts on a thread of its own; all functions must be called on one thread.
+// while. It accepts on a thread of its own; all functions but StopAccepting must be called on
+// one thread.
 class ConnectionListener {
  public:
   using Handler = std::function<void(int listener_fd, int fd)>;
@@ -28,6 +30,9 @@ class ConnectionListener {
   // until Start. Returns UNAVAILABLE with the address if that fails.
   static absl::StatusOr<std::unique_ptr<ConnectionListener>> Bind(const std::string& address,
                                                                   const ConnectionLimits& limits);
+  // Takes a duplicate of a socket that listens already and does not block.
+  static absl::StatusOr<std::unique_ptr<ConnectionListener>> Share(int descriptor,
+                                                                   const ConnectionLimits& limits);
   ~ConnectionListener();  // stops accepting
   ConnectionListener(const ConnectionListener&) = delete;
   ConnectionListener& operator=(const ConnectionListener&) = delete;
@@ -36,6 +41,9 @@ class ConnectionListener {
   // Starts to accept. The handler takes ownership of the descriptor unless it throws, which costs
   // only that connection; it runs on the listener's thread.
   absl::Status Start(Handler handler);
+  // Accepts no more connections; those that are open stay. New ones wait in the queue of the
+  // socket, for whoever else listens on it. Any thread.
+  void StopAccepting() { accepts_.store(false, std::memory_order_relaxed); }
   // Stops accepting and ends the open connections. Idempotent.
   void Stop();
 
@@ -63,6 +71,7 @@ class ConnectionListener {
   const int port_;
   const ConnectionLimits limits_;
   int stop_pipe_[2] = {-1, -1};
+  std::atomic<bool> accepts_{true};
   // The descriptors report a hang-up when either side closes. Only the thread uses these members.
   std::vector<OpenConnection> open_;
   std::vector<pollfd> waits_;

@@ -24,7 +24,8 @@ constexpr int kMostWaitingCalls = 16'384;
 
 absl::StatusOr<std::unique_ptr<GrpcServer>> GrpcServer::Listen(
     const ServerConfig& config, std::unique_ptr<ConnectionListener> listener,
-    std::shared_ptr<grpc::ServerCredentials> credentials, std::vector<RpcService*> services) {
+    std::shared_ptr<grpc::ServerCredentials> credentials, std::vector<RpcService*> services,
+    const CommonTrailer* trailer) {
 #if GOOGLE_PROTOBUF_VERSION < 4022000
   // gRPC's messages about bad requests would appear between the log's own lines; the calls'
   // statuses say the same.
@@ -63,6 +64,15 @@ absl::StatusOr<std::unique_ptr<GrpcServer>> GrpcServer::Listen(
                              static_cast<int>(config.handshake_timeout.count()));
   builder.AddChannelArgument(GRPC_ARG_MAX_CONNECTION_IDLE_MS,
                              static_cast<int>(config.idle_connection_timeout.count()));
+  if (config.max_connection_age.count() != 0) {
+    // gRPC varies the age of each connection by a tenth, so that not all of them come back at once.
+    builder.AddChannelArgument(GRPC_ARG_MAX_CONNECTION_AGE_MS,
+                               static_cast<int>(config.max_connection_age.count()));
+    if (config.max_connection_age_grace.count() != 0) {
+      builder.AddChannelArgument(GRPC_ARG_MAX_CONNECTION_AGE_GRACE_MS,
+                                 static_cast<int>(config.max_connection_age_grace.count()));
+    }
+  }
   builder.AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS,
                              static_cast<int>(config.keepalive_min_interval.count()));
   builder.AddChannelArgument(GRPC_ARG_HTTP2_MAX_PING_STRIKES, 2);
@@ -74,7 +84,8 @@ absl::StatusOr<std::unique_ptr<GrpcServer>> GrpcServer::Listen(
       builder, services,
       {.max_incomplete_calls = static_cast<size_t>(config.max_incomplete_calls),
        .refusals_per_second = static_cast<double>(config.refusals_per_second),
-       .on_incomplete_call_refused = [] { ConnectionGuard::Process().CountIncompleteCall(); }});
+       .on_incomplete_call_refused = [] { ConnectionGuard::Process().CountIncompleteCall(); },
+       .trailer = trailer});
   if (server == nullptr) return absl::InternalError("gRPC could not start its server");
   std::unique_ptr<GrpcServer> result(new GrpcServer(std::move(health), std::move(reflection),
                                                     std::move(server), std::move(acceptor),

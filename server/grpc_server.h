@@ -13,17 +13,21 @@
 #include "server/config/server_config.h"
 #include "server/connection_listener.h"
 #include "server/frontends/grpc/health_service.h"
+#include "server/rpc/common_trailer.h"
 #include "server/rpc/rpc_server.h"
 
 namespace millrace::server {
 
-// The listening gRPC server with its limits, health service and reflection. For one thread.
+// The listening gRPC server with its limits, health service and reflection. For one thread, but for
+// what says otherwise.
 class GrpcServer {
  public:
-  // Starts to accept calls from the bound listener; the services must outlive this.
+  // Starts to accept calls from the bound listener. The services, and the trailer of every call
+  // unless it is null, must outlive this.
   static absl::StatusOr<std::unique_ptr<GrpcServer>> Listen(
       const ServerConfig& config, std::unique_ptr<ConnectionListener> listener,
-      std::shared_ptr<grpc::ServerCredentials> credentials, std::vector<RpcService*> services);
+      std::shared_ptr<grpc::ServerCredentials> credentials, std::vector<RpcService*> services,
+      const CommonTrailer* trailer);
 
   int port() const { return listener_->port(); }
   // Sets what grpc.health.v1 answers for the server as a whole and each service.
@@ -32,6 +36,8 @@ class GrpcServer {
   void SetModelHealth(std::string_view model, std::optional<bool> ready) {
     health_->SetModel(model, ready);
   }
+  // Leaves new connections in the queue of the socket. Any thread.
+  void StopAccepting() { listener_->StopAccepting(); }
   // Ends all connections, so that clients see what still runs end with UNAVAILABLE, and waits until
   // every call has ended; those that have not by the deadline are cancelled.
   void Shutdown(std::chrono::system_clock::time_point deadline);

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "models/core/strings.h"
 #include "models/kernels/target.h"
@@ -42,6 +43,7 @@
 #include "server/frontends/millrace/synthesis_service.h"
 #include "server/frontends/millrace/translation_service.h"
 #include "server/frontends/openai/openai_routes.h"
+#include "server/frontends/orca/load_reporter.h"
 #include "server/frontends/riva/riva_synthesis_service.h"
 #include "server/frontends/riva/riva_translation_service.h"
 #include "server/frontends/translation_plugins/plugin_routes.h"
@@ -63,6 +65,7 @@
 #include "server/scheduling/thread_executor.h"
 #include "server/security/api_key_store.h"
 #include "server/server_setup.h"
+#include "server/sockets/inherited_sockets.h"
 #include "server/websocket/websocket_server.h"
 
 namespace millrace::server {
@@ -92,9 +95,11 @@ constexpr std::chrono::seconds kTraceFlushTime{1};
 // opposite order, so that a borrower is destroyed before what it borrows. Main thread only.
 class Server {
  public:
-  // config, main_loop, shutdown: must outlive this.
-  Server(const ServerConfig& config, MainLoop& main_loop, ShutdownSequence& shutdown)
+  // main_loop, shutdown: must outlive this. sockets: those that the service manager passed.
+  Server(const ServerConfig& config, InheritedSockets sockets, MainLoop& main_loop,
+         ShutdownSequence& shutdown)
       : config_(config),
+        sockets_(std::move(sockets)),
         main_loop_(main_loop),
         shutdown_(shutdown),
         safety_(MakeSafetyOptions(config), [](const std::string& line) { logging::Warning(line); }),
@@ -164,9 +169,7 @@ class Server {
          .resets_per_second = config_.max_resets_per_second,
          .control_frames_per_second = config_.max_control_frames_per_second},
         /*tls=*/!config_.tls_cert.empty());
-    auto listener = ConnectionListener::Bind(
-        config_.grpc_address, {.connections = config_.max_connections,
-                               .connections_per_peer = config_.max_connections_per_peer});
+    auto listener = BindGrpc(config_, sockets_);
     if (!listener.ok()) return listener.status();
 
     auto traces = StartTraces(config_);
@@ -186,7 +189,9 @@ class Server {
     // Health and metrics are answered from here on: live, not ready.
     int metrics_port = 0;
     if (!config_.metrics_address.empty()) {
-      metrics_http_ = std::make_unique<HttpServer>(MetricsServerOptions(config_.metrics_address));
+      HttpServer::Options options = MetricsServerOptions(config_.metrics_address);
+      options.inherited = sockets_.Find(kMetricsSocket);
+      metrics_http_ = std::make_unique<HttpServer>(std::move(options));
       AddMetricsRoute(*metrics_http_, metrics_);
       if (absl::Status status = metrics_http_->Start(); !status.ok()) return status;
       metrics_port = metrics_http_->port();
@@ -194,6 +199,7 @@ class Server {
     if (!config_.http_address.empty()) {
       http_ = std::make_unique<HttpServer>(
           HttpServer::Options{.address = config_.http_address,
+                              .inherited = sockets_.Find(kHttpSocket),
                               .max_body_bytes = kMaxHttpBody,
                               .write_timeout = config_.write_stall_timeout,
                               .cors_origins = config_.cors_origins});
@@ -235,6 +241,7 @@ class Server {
     if (!config_.wyoming_address.empty()) {
       wyoming_ = std::make_unique<WyomingServer>(
           *services_, WyomingServer::Options{.address = config_.wyoming_address,
+                                             .inherited = sockets_.Find(kWyomingSocket),
                                              .stall_timeout = config_.write_stall_timeout,
                                              .started = [this] { return started_.load(); }});
       if (absl::Status status = wyoming_->Start(); !status.ok()) return status;
@@ -255,9 +262,15 @@ class Server {
     riva_synthesis_.emplace(*services_);
     riva_translation_.emplace(*services_);
     admin_.emplace(*services_, models_, status_, loads_, steps_);
-    auto grpc = GrpcServer::Listen(
-        config_, *std::move(listener), *std::move(credentials),
-        {&*infer_, &*translation_, &*synthesis_, &*riva_synthesis_, &*riva_translation_, &*admin_});
+    std::vector<RpcService*> rpc_services = {&*infer_,          &*translation_,      &*synthesis_,
+                                             &*riva_synthesis_, &*riva_translation_, &*admin_};
+    if (const auto options = LoadReportsOf(config_)) {
+      load_reporter_.emplace(*options, [this] { return SampleLoad(status_, metrics_); });
+      rpc_services.push_back(&load_reporter_->service());
+    }
+    auto grpc = GrpcServer::Listen(config_, *std::move(listener), *std::move(credentials),
+                                   std::move(rpc_services),
+                                   load_reporter_ ? load_reporter_->trailer() : nullptr);
     if (!grpc.ok()) return grpc.status();
     grpc_ = *std::move(grpc);
     models_.SetListener([this](std::string_view model, std::optional<bool> ready) {
@@ -294,6 +307,8 @@ class Server {
       // Load balancers need a moment to notice that and stop sending requests.
       shutdown_.WaitUnlessForced(config_.drain_delay);
     }
+    // The next process accepts the connections that come from now on.
+    if (grpc_ != nullptr && sockets_.Find(kGrpcSocket) >= 0) grpc_->StopAccepting();
     admission_.Close();
     web_sockets_.Drain();
     if (grpc_ != nullptr) WaitUntilEmpty(config_.drain_timeout);
@@ -310,6 +325,7 @@ class Server {
   // halfway. Main thread.
   void Stop() {
     shutdown_.Await();
+    if (load_reporter_) load_reporter_->service().EndStreams();
     if (grpc_ != nullptr) grpc_->Shutdown(std::chrono::system_clock::now() + kFlushTime);
     housekeeping_.reset();
     if (executor_ != nullptr) executor_->Join();
@@ -398,6 +414,7 @@ class Server {
   }
 
   const ServerConfig config_;
+  const InheritedSockets sockets_;
   MainLoop& main_loop_;
   ShutdownSequence& shutdown_;
   ModelSafety safety_;
@@ -431,6 +448,7 @@ class Server {
   std::optional<RivaSynthesisService> riva_synthesis_;
   std::optional<RivaTranslationService> riva_translation_;
   std::optional<AdminService> admin_;
+  std::optional<LoadReporter> load_reporter_;  // none with --load-report off
   std::unique_ptr<GrpcServer> grpc_;
   std::optional<Periodic> housekeeping_;
   int64_t unfinished_ =
@@ -451,9 +469,11 @@ int Serve(const ServerConfig& config) {
     const SignalWatch signals({.stop = [&shutdown](int signal) { shutdown.OnSignal(signal); },
                                .reload = [&reload] { reload.Call(); }});
     try {
-      status = LimitCpuIsa(config.cpu_isa);
+      ServerConfig effective = config;
+      absl::StatusOr<InheritedSockets> sockets = TakeSockets(effective);
+      status = sockets.ok() ? LimitCpuIsa(config.cpu_isa) : sockets.status();
       if (status.ok()) {
-        Server server(config, main_loop, shutdown);
+        Server server(effective, *std::move(sockets), main_loop, shutdown);
         status = server.Start();
         shutdown.SetDrain([&server] { server.Drain(); });
         if (status.ok()) {

@@ -2,11 +2,15 @@
 
 #include <utility>
 
+#include "mps_runtime/base/cpu_info.h"
+#include "mps_runtime/base/memory_info.h"
 #include "mps_runtime/probe/operator_probe.h"
 #include "server/config/command_line.h"
 #include "server/control/version.h"
 #include "server/logging/logging.h"
+#include "server/metrics/process_stats.h"
 #include "server/net/address_policy.h"
+#include "server/sockets/socket_address.h"
 
 namespace millrace::server {
 
@@ -63,6 +67,33 @@ absl::StatusOr<std::unique_ptr<tracing::TraceExport>> StartTraces(const ServerCo
   return tracing::TraceExport::Start(*std::move(settings), kVersion);
 }
 
+absl::StatusOr<InheritedSockets> TakeSockets(ServerConfig& config) {
+  auto sockets = InheritedSockets::Take({kGrpcSocket, kHttpSocket, kMetricsSocket, kWyomingSocket});
+  if (!sockets.ok()) return sockets.status();
+  for (const auto& [name, address] : {std::pair(kGrpcSocket, &config.grpc_address),
+                                      {kHttpSocket, &config.http_address},
+                                      {kMetricsSocket, &config.metrics_address},
+                                      {kWyomingSocket, &config.wyoming_address}}) {
+    if (const int descriptor = sockets->Find(name); descriptor >= 0) {
+      if (const auto local = LocalAddress(descriptor)) *address = ToString(*local);
+    }
+  }
+  // A socket may be open to other machines although the settings are not.
+  if (!sockets->empty()) {
+    if (absl::Status status = Validate(config); !status.ok()) return status;
+  }
+  return sockets;
+}
+
+absl::StatusOr<std::unique_ptr<ConnectionListener>> BindGrpc(const ServerConfig& config,
+                                                             const InheritedSockets& sockets) {
+  const ConnectionLimits limits{.connections = config.max_connections,
+                                .connections_per_peer = config.max_connections_per_peer};
+  const int inherited = sockets.Find(kGrpcSocket);
+  return inherited >= 0 ? ConnectionListener::Share(inherited, limits)
+                        : ConnectionListener::Bind(config.grpc_address, limits);
+}
+
 TlsFiles TlsFilesOf(const ServerConfig& config) {
   return {config.tls_cert, config.tls_key, config.tls_client_ca};
 }
@@ -71,6 +102,43 @@ absl::StatusOr<std::shared_ptr<grpc::ServerCredentials>> MakeCredentials(
     const ServerConfig& config) {
   if (config.tls_cert.empty()) return grpc::InsecureServerCredentials();
   return MakeTlsServerCredentials(TlsFilesOf(config));
+}
+
+std::optional<LoadReporter::Options> LoadReportsOf(const ServerConfig& config) {
+  using Trailer = LoadReporter::Trailer;
+  LoadReporter::Options options{.target_wait = config.load_target_wait};
+  switch (config.load_report) {
+    case LoadReports::kOff:
+      return std::nullopt;
+    case LoadReports::kStream:
+      break;
+    case LoadReports::kBinary:
+      options.trailer = Trailer::kBinary;
+      break;
+    case LoadReports::kText:
+      options.trailer = Trailer::kText;
+      break;
+  }
+  return options;
+}
+
+LoadSample SampleLoad(const ServerStatus& status, const Metrics& metrics) {
+  static const double cores = runtime::AvailableCores();
+  static const auto memory = static_cast<double>(runtime::AvailableMemory());
+  const ServerStatus::Load load = status.CurrentLoad();
+  const Metrics::Ended ended = metrics.CountEnded();
+  return {.time = Clock::Real().Now(),
+          .cpu_seconds = CpuSeconds(),
+          .cores = cores,
+          .memory_bytes = ResidentBytes(),
+          .memory_limit = memory,
+          .permits = load.permits,
+          .permits_in_use = load.permits_in_use,
+          .requests = ended.all,
+          .failures = ended.failed,
+          .queue_depth = static_cast<double>(load.queue_depth),
+          .queue_oldest_seconds = load.queue_oldest_seconds,
+          .expected_wait_seconds = load.expected_wait_seconds};
 }
 
 }  // namespace millrace::server

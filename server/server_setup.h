@@ -3,19 +3,33 @@
 #include <grpcpp/security/server_credentials.h>
 
 #include <memory>
+#include <optional>
+#include <string_view>
 
 #include "absl/status/statusor.h"
 #include "models/repository/model_factory.h"
 #include "models/translation/translation_cache.h"
 #include "mps_runtime/runtime.h"
 #include "server/config/server_config.h"
+#include "server/connection_listener.h"
 #include "server/control/model_safety.h"
+#include "server/control/server_status.h"
+#include "server/frontends/orca/load_meter.h"
+#include "server/frontends/orca/load_reporter.h"
+#include "server/metrics/metrics.h"
 #include "server/security/server_credentials.h"
+#include "server/sockets/inherited_sockets.h"
 #include "server/tracing/otlp/trace_export.h"
 
 namespace millrace::server {
 
-// These functions make what both `serve` and `check` need from the configuration.
+// The names of the sockets that a service manager may pass.
+inline constexpr std::string_view kGrpcSocket = "grpc";
+inline constexpr std::string_view kHttpSocket = "http";
+inline constexpr std::string_view kMetricsSocket = "metrics";
+inline constexpr std::string_view kWyomingSocket = "wyoming";
+
+// These functions make what `serve`, and in part `check`, needs from the configuration.
 
 ModelSafety::Options MakeSafetyOptions(const ServerConfig& config);
 
@@ -29,10 +43,24 @@ models::ModelFactory MakeFactory(const ServerConfig& config, const runtime::Runt
 // Returns null if requests are not traced. Logs what is wrong with OpenTelemetry's variables.
 absl::StatusOr<std::unique_ptr<tracing::TraceExport>> StartTraces(const ServerConfig& config);
 
+// Returns the sockets that the service manager passed for the ports, and sets the addresses of
+// these ports in the configuration, which is checked again. Main thread.
+absl::StatusOr<InheritedSockets> TakeSockets(ServerConfig& config);
+
+// Binds the address of gRPC, or takes its socket.
+absl::StatusOr<std::unique_ptr<ConnectionListener>> BindGrpc(const ServerConfig& config,
+                                                             const InheritedSockets& sockets);
+
 TlsFiles TlsFilesOf(const ServerConfig& config);
 
 // Returns insecure credentials if no certificate is named.
 absl::StatusOr<std::shared_ptr<grpc::ServerCredentials>> MakeCredentials(
     const ServerConfig& config);
+
+// Returns nothing if the load is not to be reported.
+std::optional<LoadReporter::Options> LoadReportsOf(const ServerConfig& config);
+
+// Returns the load of this moment. Thread-safe.
+LoadSample SampleLoad(const ServerStatus& status, const Metrics& metrics);
 
 }  // namespace millrace::server

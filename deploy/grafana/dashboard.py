@@ -148,6 +148,12 @@ def build() -> dict:
     board.graph("Helped by idle workers", [(f'sum by (model) ({rate("millrace_helped_seconds_total")})', "{{model}}")],
                 "none", "Idle workers that run parts of other workers' forwards, on average.", width=8, stacked=True)
 
+    board.row("Load")
+    board.graph("Oldest request in the queue", [(f"max by (model) (millrace_queue_oldest_seconds{selector()})", "{{model}}")], "s",
+                "For how long the request that has waited longest has done so; it also rises where nothing finishes.", width=12)
+    board.graph("Expected wait", [(f"max by (model) (millrace_expected_wait_seconds{selector()})", "{{model}}")], "s",
+                "The forecast for a request that comes now, by which requests are admitted.", width=12)
+
     board.row("Batching and concurrency")
     board.graph("Queue depth", [(f"sum by (model) (millrace_queue_depth{selector()})", "{{model}}")], "none")
     board.graph("Batch size", [(f'sum by (model) ({rate("millrace_batch_size_sum")}) / sum by (model) '

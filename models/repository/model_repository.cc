@@ -5,7 +5,6 @@
 #include <system_error>
 #include <utility>
 
-#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 
 namespace millrace::models {
@@ -13,8 +12,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr size_t kMaxNameLength = 128;
-constexpr char kLayout[] = "<model>/<version>/model.pbtxt";
+constexpr char kLayout[] =
+    "<model>/<version>/model.pbtxt or, of one model, <version>/model.pbtxt or model.pbtxt";
 
 // Parses a folder's name as a version: decimal without leading zeros, so that each version has one
 // spelling.
@@ -27,9 +26,18 @@ std::optional<int64_t> VersionOf(std::string_view name) {
   return version;
 }
 
-absl::Status Unreadable(const fs::path& path, const std::error_code& error) {
+// Returns an error about a folder of the repository.
+template <typename... Parts>
+absl::Status Wrong(const fs::path& folder, const Parts&... parts) {
   return absl::FailedPreconditionError(
-      absl::StrCat("model repository ", path.string(), ": cannot be read: ", error.message()));
+      absl::StrCat("model repository ", folder.string(), ": ", parts...));
+}
+
+// Returns the name of the last folder of the path, which may end with '/' or be ".".
+std::string NameOf(const fs::path& folder) {
+  std::error_code error;
+  const fs::path whole = (fs::absolute(folder, error) / "").lexically_normal();
+  return whole.parent_path().filename().string();
 }
 
 // Returns the versions in ascending order; none if the folder cannot be read.
@@ -84,17 +92,6 @@ absl::Status CheckFile(const fs::path& folder, const PackageFile& named) {
 
 }  // namespace
 
-absl::Status CheckModelName(std::string_view name) {
-  const bool allowed = !name.empty() && name.size() <= kMaxNameLength && name[0] != '.' &&
-                       std::all_of(name.begin(), name.end(), [](unsigned char c) {
-                         return absl::ascii_isalnum(c) || c == '.' || c == '_' || c == '-';
-                       });
-  if (allowed) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      absl::StrCat("model: not a name, allowed are 1..", kMaxNameLength,
-                   " letters, digits, '.', '_' and '-', not starting with '.'"));
-}
-
 absl::StatusOr<std::optional<int64_t>> ParseVersion(std::string_view version) {
   if (version.empty()) return std::nullopt;
   const std::optional<int64_t> number = VersionOf(version);
@@ -105,41 +102,89 @@ absl::StatusOr<std::optional<int64_t>> ParseVersion(std::string_view version) {
   return number;
 }
 
-ModelRepository::ModelRepository(fs::path root, ModelFactory factory, const ModelKinds& kinds)
-    : root_(std::move(root)), factory_(std::move(factory)), kinds_(kinds) {}
+ModelRepository::ModelRepository(std::string sources, ModelFactory factory, const ModelKinds& kinds)
+    : text_(std::move(sources)),
+      sources_(ParseModelSources(text_)),
+      factory_(std::move(factory)),
+      kinds_(kinds) {}
 
-absl::StatusOr<std::vector<ModelRepository::Entry>> ModelRepository::List() const {
+absl::StatusOr<std::map<std::string, ModelRepository::Place>> ModelRepository::PlacesIn(
+    const ModelSource& source) {
+  const fs::path& folder = source.folder;
   std::error_code error;
-  const fs::file_status status = fs::status(root_, error);
-  if (status.type() == fs::file_type::not_found) {
-    return absl::FailedPreconditionError(
-        absl::StrCat("model repository ", root_.string(), ": no such folder"));
+  const fs::file_status status = fs::status(folder, error);
+  if (status.type() == fs::file_type::not_found) return Wrong(folder, "no such folder");
+  if (error) return Wrong(folder, "cannot be read: ", error.message());
+  if (status.type() != fs::file_type::directory) return Wrong(folder, "is not a folder");
+
+  Place own{.folder = folder, .versions = VersionsIn(folder)};
+  if (own.versions.empty() && fs::exists(folder / kModelConfigFile, error))
+    own = {.folder = folder, .versions = {1}, .is_package = true};
+  if (!own.versions.empty()) {
+    const std::string name = source.name.empty() ? NameOf(folder) : source.name;
+    if (!CheckModelName(name).ok()) {
+      return Wrong(folder, "is the folder of a model, but '", name,
+                   "' is no name for one; give it a name: NAME=", folder.string());
+    }
+    return std::map<std::string, Place>{{name, std::move(own)}};
   }
-  if (error) return Unreadable(root_, error);
-  if (status.type() != fs::file_type::directory) {
-    return absl::FailedPreconditionError(
-        absl::StrCat("model repository ", root_.string(), ": is not a folder"));
+  if (!source.name.empty()) {
+    return Wrong(folder, "is not the folder of a model, although '", source.name,
+                 "' names it; expected <version>/model.pbtxt or model.pbtxt");
   }
-  std::vector<Entry> entries;
-  fs::directory_iterator it(root_, error);
+
+  std::map<std::string, Place> places;
+  fs::directory_iterator it(folder, error);
   for (const fs::directory_iterator end; !error && it != end; it.increment(error)) {
     std::string name = it->path().filename().string();
     if (!CheckModelName(name).ok()) continue;
     std::vector<int64_t> versions = VersionsIn(it->path());
-    if (!versions.empty()) entries.push_back({std::move(name), std::move(versions)});
+    if (!versions.empty())
+      places[std::move(name)] = {.folder = it->path(), .versions = std::move(versions)};
   }
-  if (error) return Unreadable(root_, error);
-  std::sort(entries.begin(), entries.end(),
-            [](const Entry& a, const Entry& b) { return a.name < b.name; });
+  if (error) return Wrong(folder, "cannot be read: ", error.message());
+  return places;
+}
+
+absl::StatusOr<std::map<std::string, ModelRepository::Place>> ModelRepository::Places() const {
+  if (!sources_.ok()) return sources_.status();
+  std::map<std::string, Place> all;
+  for (const ModelSource& source : *sources_) {
+    absl::StatusOr<std::map<std::string, Place>> places = PlacesIn(source);
+    if (!places.ok()) return places.status();
+    for (auto& [name, place] : *places) {
+      const auto [before, is_new] = all.try_emplace(name, std::move(place));
+      if (!is_new) {
+        return Wrong(source.folder, "has a model '", name, "', but so has ",
+                     before->second.folder.string(), "; each name may occur once");
+      }
+    }
+  }
+  return all;
+}
+
+absl::StatusOr<ModelRepository::Place> ModelRepository::PlaceOf(const std::string& name) const {
+  absl::StatusOr<std::map<std::string, Place>> places = Places();
+  if (!places.ok()) return places.status();
+  const auto found = places->find(name);
+  if (found != places->end()) return std::move(found->second);
+  return absl::NotFoundError(absl::StrCat("model '", name, "' is not in the repository"));
+}
+
+absl::StatusOr<std::vector<ModelRepository::Entry>> ModelRepository::List() const {
+  absl::StatusOr<std::map<std::string, Place>> places = Places();
+  if (!places.ok()) return places.status();
+  std::vector<Entry> entries;
+  for (auto& [name, place] : *places) entries.push_back({name, std::move(place.versions)});
   return entries;
 }
 
 absl::Status ModelRepository::Check() const {
-  const absl::StatusOr<std::vector<Entry>> entries = List();
-  if (!entries.ok()) return entries.status();
-  if (entries->empty()) {
-    return absl::FailedPreconditionError(
-        absl::StrCat("model repository ", root_.string(), ": holds no model, expected ", kLayout));
+  if (absl::Status status = Places().status(); !status.ok()) return status;
+  for (const ModelSource& source : *sources_) {
+    const absl::StatusOr<std::map<std::string, Place>> places = PlacesIn(source);
+    if (!places.ok()) return places.status();
+    if (places->empty()) return Wrong(source.folder, "holds no model, expected ", kLayout);
   }
   return absl::OkStatus();
 }
@@ -147,12 +192,9 @@ absl::Status ModelRepository::Check() const {
 absl::StatusOr<ModelRepository::Package> ModelRepository::Find(
     std::string_view name, std::optional<int64_t> version) const {
   if (absl::Status status = CheckModelName(name); !status.ok()) return status;
-  const fs::path model = root_ / name;
-  const std::vector<int64_t> versions = VersionsIn(model);
-  if (versions.empty()) {
-    return absl::NotFoundError(
-        absl::StrCat("model '", std::string(name), "' is not in the repository"));
-  }
+  const absl::StatusOr<Place> place = PlaceOf(std::string(name));
+  if (!place.ok()) return place.status();
+  const std::vector<int64_t>& versions = place->versions;
   if (version && !std::binary_search(versions.begin(), versions.end(), *version)) {
     return absl::NotFoundError(absl::StrCat("model '", std::string(name), "' has no version ",
                                             *version, ", the latest is ", versions.back()));
@@ -160,7 +202,8 @@ absl::StatusOr<ModelRepository::Package> ModelRepository::Find(
   Package package;
   package.name = name;
   package.version = version.value_or(versions.back());
-  package.folder = model / std::to_string(package.version);
+  package.folder =
+      place->is_package ? place->folder : place->folder / std::to_string(package.version);
   absl::StatusOr<ModelConfig> config = ReadModelConfig(package.folder / kModelConfigFile, kinds_);
   if (!config.ok()) return Broken(config.status());
   package.config = *std::move(config);

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -13,6 +14,7 @@
 #include "absl/status/statusor.h"
 #include "models/core/model.h"
 #include "models/repository/model_config.h"
+#include "models/repository/model_sources.h"
 
 namespace millrace::models {
 
@@ -20,15 +22,14 @@ namespace millrace::models {
 using ModelFactory = std::function<absl::StatusOr<std::unique_ptr<Model>>(
     const ModelConfig& config, const std::filesystem::path& folder, ModelInfo info)>;
 
-// Checks a name: 1..128 letters, digits, '.', '_' and '-', not starting with '.', so that it cannot
-// leave the repository.
-absl::Status CheckModelName(std::string_view name);
 // Parses a version: "" is the latest (nullopt), otherwise a whole number >= 1 in decimal.
 absl::StatusOr<std::optional<int64_t>> ParseVersion(std::string_view version);
 
-// A folder of models, <root>/<model>/<version>/model.pbtxt. Versions are whole numbers, and the
-// highest is the latest. Other folders and files are ignored. It reads the disk in every call, so
-// that new models are found at once. Thread-safe.
+// The models of some folders. One is an index, <folder>/<model>/<version>/model.pbtxt, or the
+// folder of one model, <folder>/<version>/model.pbtxt or, of version 1, <folder>/model.pbtxt, as a
+// cluster mounts it. Versions are whole numbers, and the highest is the latest. Other folders and
+// files are ignored. It writes nothing, and reads the disk in every call, so that new models are
+// found at once. Thread-safe.
 class ModelRepository {
  public:
   struct Entry {
@@ -42,13 +43,15 @@ class ModelRepository {
     ModelConfig config;
   };
 
-  // kinds: the kinds that packages may have.
-  ModelRepository(std::filesystem::path root, ModelFactory factory,
+  // sources: folders as ParseModelSources reads them; every call fails if it does not. kinds: the
+  // kinds that packages may have.
+  ModelRepository(std::string sources, ModelFactory factory,
                   const ModelKinds& kinds = BuiltInKinds());
 
-  const std::filesystem::path& root() const { return root_; }
+  const std::string& sources() const { return text_; }
 
-  // Returns OK when the root can be read and contains a model; otherwise one line for the operator.
+  // Returns OK when each folder can be read and contains a model, and none has the name of another;
+  // otherwise one line for the operator.
   absl::Status Check() const;
   // Returns all models, sorted by name.
   absl::StatusOr<std::vector<Entry>> List() const;
@@ -61,7 +64,22 @@ class ModelRepository {
                                               std::optional<int64_t> version = std::nullopt) const;
 
  private:
-  const std::filesystem::path root_;
+  // Where the versions of a model are.
+  struct Place {
+    std::filesystem::path folder;
+    std::vector<int64_t> versions;  // ascending
+    bool is_package = false;        // the folder itself is that of the only version
+  };
+
+  // Returns the models of a source by name; there may be none.
+  static absl::StatusOr<std::map<std::string, Place>> PlacesIn(const ModelSource& source);
+  // Returns all models by name.
+  absl::StatusOr<std::map<std::string, Place>> Places() const;
+  // Returns the place of a model; NOT_FOUND if no source has it.
+  absl::StatusOr<Place> PlaceOf(const std::string& name) const;
+
+  const std::string text_;
+  const absl::StatusOr<std::vector<ModelSource>> sources_;
   const ModelFactory factory_;
   const ModelKinds kinds_;
 };

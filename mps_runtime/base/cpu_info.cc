@@ -15,6 +15,8 @@
 #include <string_view>
 #include <thread>
 
+#include "mps_runtime/base/control_groups.h"
+
 namespace millrace::runtime {
 namespace {
 
@@ -42,28 +44,13 @@ int QuotaCores(const std::string& path) {
   return static_cast<int>(std::ceil(quota / period));
 }
 
-// Returns the control group of this process, such as "/system.slice/x.service"; empty where there
-// is none.
-std::string ControlGroup(const std::string& root) {
-  std::ifstream file(root + "proc/self/cgroup");
-  constexpr std::string_view kVersion2 = "0::";
-  for (std::string line; std::getline(file, line);) {
-    if (line.starts_with(kVersion2)) return line.substr(kVersion2.size());
-  }
-  return {};
-}
-
 }  // namespace
 
 int AvailableCores(const std::string& root) {
   int cores = std::max(1, CoresOfTheMask());
-  // The limit of any parent group holds as well.
-  for (std::string group = ControlGroup(root); !group.empty();
-       group.resize(group.find_last_of('/'))) {
-    const std::string folder = group == "/" ? "" : group;
-    const int quota = QuotaCores(root + "sys/fs/cgroup" + folder + "/cpu.max");
+  for (const std::string& folder : ControlGroupFolders(root)) {
+    const int quota = QuotaCores(folder + "/cpu.max");
     if (quota > 0) cores = std::min(cores, quota);
-    if (group.find('/') == std::string::npos) break;
   }
   return cores;
 }

@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
+#include "models/repository/model_sources.h"
 #include "server/config/values.h"
 #include "server/net/address_policy.h"
 #include "server/tracing/endpoint.h"
@@ -113,6 +114,19 @@ Option Path(Option row, std::filesystem::path ServerConfig::*field) {
     return true;
   };
   row.get = [=](const ServerConfig& config) { return (config.*field).string(); };
+  return row;
+}
+
+Option Models(Option row, std::string ServerConfig::*field) {
+  row.allowed =
+      "folders with commas between them, each perhaps with the name of its only model, such as "
+      "/srv/models or /srv/models,voice=/mnt/models";
+  row.set = [=](ServerConfig& config, const std::string& text) {
+    if (!models::ParseModelSources(text).ok()) return false;
+    config.*field = text;
+    return true;
+  };
+  row.get = [=](const ServerConfig& config) { return config.*field; };
   return row;
 }
 
@@ -262,12 +276,16 @@ std::vector<Option> MakeOptions() {
   const char* const security = "Security";
   const char* const limits = "Limits";
   const char* const traces = "Traces";
+  const char* const balancing = "Load balancing";
   const char* const stopping = "Stopping";
   const char* const logging = "Logging";
 
   std::vector<Option> o;
-  o.push_back(Path(Row("models", models, "DIR", "Model repository: <model>/<version>/model.pbtxt"),
-                   &C::models));
+  o.push_back(Models(
+      Row("models", models, "DIR,...",
+          "Model repository: folders of models, <model>/<version>/model.pbtxt, or of one model, "
+          "<version>/model.pbtxt or model.pbtxt, which NAME=DIR names"),
+      &C::models));
   o.push_back(Choice<std::optional<DeviceType>>(
       Row("device", models, "NAME", "Where forwards run: auto, cpu, cuda or mps"), &C::device,
       {{"auto", std::nullopt},
@@ -295,7 +313,7 @@ std::vector<Option> MakeOptions() {
   o.push_back(
       Path(Row("safety-profile", models, "FILE",
                "What `millrace calibrate` measured: how many forwards at once are safe here; "
-               "unset: safety-profile.json in the folder of --models, where there is one"),
+               "unset: safety-profile.json in the first folder of --models, where there is one"),
            &C::safety_profile));
   o.push_back(
       Number(Row("intra-op-threads", models, "N",
@@ -412,6 +430,14 @@ std::vector<Option> MakeOptions() {
       Time(Row("idle-connection-timeout", limits, "TIME",
                "A connection without a call is told to go; clients come back by themselves"),
            &C::idle_connection_timeout, milliseconds(100), hours(24)));
+  o.push_back(
+      Time(Row("max-connection-age", limits, "TIME",
+               "A connection of this age, give or take a tenth, is told to go once its calls have "
+               "ended, so that clients find replicas that were added; 0: none is"),
+           &C::max_connection_age, milliseconds(0), hours(24)));
+  o.push_back(Time(Row("max-connection-age-grace", limits, "TIME",
+                       "Its calls may run for so long before they are cut off; 0: until they end"),
+                   &C::max_connection_age_grace, milliseconds(0), hours(24)));
   o.push_back(Bytes(Row("max-header-bytes", limits, "SIZE",
                         "Headers of a call as they are sent; more closes the connection"),
                     &C::max_header_bytes, kKiB, 16 * kMiB));
@@ -455,6 +481,20 @@ std::vector<Option> MakeOptions() {
                               "Name of this server in traces; empty: OTEL_SERVICE_NAME, else "
                               "millrace"),
                           &C::trace_service_name));
+
+  o.push_back(Choice<LoadReports>(
+      Row("load-report", balancing, "FORM",
+          "Report the load to balancers by ORCA: stream (OpenRcaService alone), binary or text "
+          "(also in the trailers of each call, for gRPC's clients and Envoy, or for Envoy), off"),
+      &C::load_report,
+      {{"off", LoadReports::kOff},
+       {"stream", LoadReports::kStream},
+       {"binary", LoadReports::kBinary},
+       {"text", LoadReports::kText}}));
+  o.push_back(Time(Row("load-target-wait", balancing, "TIME",
+                       "The wait of a request, as it is forecast, that such a report counts as "
+                       "full use"),
+                   &C::load_target_wait, milliseconds(1), hours(1)));
 
   o.push_back(Time(Row("drain-delay", stopping, "TIME",
                        "After SIGTERM keep serving for so long while not ready"),

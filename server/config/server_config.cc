@@ -3,7 +3,9 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "models/repository/model_sources.h"
 #include "mps_runtime/base/cpu_info.h"
+#include "server/config/values.h"
 #include "server/net/address_policy.h"
 
 namespace millrace {
@@ -20,13 +22,24 @@ bool Exposed(const std::string& address) { return !address.empty() && !IsLoopbac
 
 int DefaultWorkers() { return std::clamp(runtime::AvailableCores(), 1, runtime::kWorkerSlots); }
 
-std::filesystem::path DefaultSafetyProfile(const std::filesystem::path& models) {
-  return models / "safety-profile.json";
+std::filesystem::path DefaultSafetyProfile(const std::string& models) {
+  const auto sources = models::ParseModelSources(models);
+  const std::filesystem::path folder =
+      sources.ok() ? sources->front().folder : std::filesystem::path(models);
+  return folder / "safety-profile.json";
 }
 
 absl::Status Validate(const ServerConfig& config) {
-  if (config.models.empty())
-    return absl::InvalidArgumentError("--models: is empty, allowed is a folder");
+  constexpr std::chrono::milliseconds kLeastConnectionAge = std::chrono::seconds(1);
+  if (config.max_connection_age.count() != 0 && config.max_connection_age < kLeastConnectionAge) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--max-connection-age: ", FormatDuration(config.max_connection_age),
+                     " is too short, allowed is 0 (no limit) or ",
+                     FormatDuration(kLeastConnectionAge), "..24h"));
+  }
+  if (config.max_connection_age_grace.count() != 0 && config.max_connection_age.count() == 0) {
+    return absl::InvalidArgumentError("--max-connection-age-grace: needs --max-connection-age too");
+  }
   if (config.graph_cache_new_shape == runtime::NewShape::kRefuse &&
       config.graph_cache != runtime::GraphCachePolicy::kFrozen) {
     return absl::InvalidArgumentError(

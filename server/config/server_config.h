@@ -23,11 +23,15 @@ namespace millrace {
 // worker leases one of the 31 stream slots.
 int DefaultWorkers();
 
+// How the server tells load balancers of its load: not at all, by the service OpenRcaService alone,
+// or also in the trailers of calls, in Protobuf or as text.
+enum class LoadReports : uint8_t { kOff, kStream, kBinary, kText };
+
 // The configuration of `millrace serve`, as plain data. Each field is one row of the table in
 // options.cc, which gives it its flag, environment variable, TOML key, range and help text.
 struct ServerConfig {
   // Models and device.
-  std::filesystem::path models = "var/models";
+  std::string models = "var/models";          // folders: see models::ParseModelSources
   std::optional<runtime::DeviceType> device;  // empty: the best that is available
   int workers = DefaultWorkers();             // 1..31
   std::optional<runtime::ForwardMode> mode;   // none: the device's default
@@ -80,9 +84,11 @@ struct ServerConfig {
   int refusals_per_second = 250;    // answered at once; 0: all
   std::chrono::milliseconds handshake_timeout = std::chrono::seconds(10);
   std::chrono::milliseconds idle_connection_timeout = std::chrono::minutes(5);
-  uint64_t max_header_bytes = 32 << 10;        // per call, as sent
-  int max_resets_per_second = 1000;            // per connection
-  int max_control_frames_per_second = 10'000;  // per connection
+  std::chrono::milliseconds max_connection_age{0};        // 0: no limit
+  std::chrono::milliseconds max_connection_age_grace{0};  // 0: until the last call ends
+  uint64_t max_header_bytes = 32 << 10;                   // per call, as sent
+  int max_resets_per_second = 1000;                       // per connection
+  int max_control_frames_per_second = 10'000;             // per connection
   std::chrono::milliseconds keepalive_min_interval = std::chrono::seconds(30);
   std::chrono::milliseconds max_request_time = std::chrono::minutes(5);
   std::chrono::milliseconds write_stall_timeout = std::chrono::seconds(30);
@@ -93,6 +99,10 @@ struct ServerConfig {
   std::optional<tracing::Protocol> trace_protocol;  // none: as the variables say, or by the port
   std::optional<double> trace_sample_ratio;         // 0..1; none: as the variables say, or all
   std::string trace_service_name;                   // empty: as the variables say, or "millrace"
+
+  // Load balancing.
+  LoadReports load_report = LoadReports::kOff;
+  std::chrono::milliseconds load_target_wait{500};
 
   // Stopping.
   std::chrono::milliseconds drain_delay{0};
@@ -105,9 +115,9 @@ struct ServerConfig {
   friend bool operator==(const ServerConfig&, const ServerConfig&) = default;
 };
 
-// Returns the path of the safety profile beside a repository of models, for when no other was
-// named.
-std::filesystem::path DefaultSafetyProfile(const std::filesystem::path& models);
+// Returns the path of the safety profile in the first folder of a repository of models, for when no
+// other was named.
+std::filesystem::path DefaultSafetyProfile(const std::string& models);
 
 // Checks combinations of options, such as addresses beyond loopback without TLS. Touches no file.
 absl::Status Validate(const ServerConfig& config);

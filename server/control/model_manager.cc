@@ -74,7 +74,7 @@ absl::Status ModelManager::LoadAll(const std::function<bool()>& stop) {
   }
   if (loaded == 0) {
     return absl::FailedPreconditionError(StrCat("none of the ", entries->size(), " models in ",
-                                                repository_.root().string(), " could be loaded"));
+                                                repository_.sources(), " could be loaded"));
   }
   return absl::OkStatus();
 }

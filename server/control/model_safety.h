@@ -24,7 +24,7 @@ class ModelSafety {
   struct Options {
     std::filesystem::path file;          // the profile's file
     bool file_was_named = false;         // true: warn if the file is missing
-    std::filesystem::path models;        // the folder of the repository
+    std::string models;                  // the sources of the repository
     std::vector<std::string> operators;  // operators that models of this build run
   };
   // Gets a line for each condition that the operator may not expect.

@@ -1,5 +1,7 @@
 #include "server/control/server_status.h"
 
+#include <algorithm>
+
 #include "server/control/version.h"
 
 namespace millrace::server {
@@ -19,12 +21,28 @@ std::pair<size_t, size_t> ServerStatus::Queue(std::string_view model) const {
   return {scheduler_.depth((*found)->queue()), scheduler_.capacity((*found)->queue())};
 }
 
+ServerStatus::Load ServerStatus::CurrentLoad() const {
+  Load load{.permits = runtime_.limiter().permits(), .permits_in_use = runtime_.limiter().in_use()};
+  for (const auto& model : directory_.All()) {
+    const Scheduler::QueueLoad queue = scheduler_.load(model->queue());
+    load.queue_depth += queue.depth;
+    load.queue_oldest_seconds = std::max(load.queue_oldest_seconds, Seconds(queue.oldest));
+    load.expected_wait_seconds = std::max(load.expected_wait_seconds, queue.expected_wait);
+  }
+  return load;
+}
+
 Snapshot ServerStatus::Gauges() const {
   Snapshot s;
   for (const auto& model : directory_.All()) {
     const models::ModelInfo& info = model->info();
-    s.models.push_back({info.name, info.version, std::string(models::ToString(info.task())),
-                        scheduler_.depth(model->queue())});
+    const Scheduler::QueueLoad load = scheduler_.load(model->queue());
+    s.models.push_back({.name = info.name,
+                        .version = info.version,
+                        .task = std::string(models::ToString(info.task())),
+                        .queue_depth = load.depth,
+                        .queue_oldest_seconds = Seconds(load.oldest),
+                        .expected_wait_seconds = load.expected_wait});
   }
   s.failed_models = models_.Failed();
   s.model_load_failures_total = models_.load_failures();

@@ -35,6 +35,16 @@ class ServerStatus final : public ServerView {
   std::optional<ModelStatusView> FindModel(std::string_view name) const override;
 
   Snapshot Gauges() const;
+  // The load of all models together, which is cheaper to read than Gauges: the sum of what waits,
+  // and the greatest times.
+  struct Load {
+    int permits = 0;
+    int permits_in_use = 0;
+    size_t queue_depth = 0;
+    double queue_oldest_seconds = 0;
+    double expected_wait_seconds = 0;
+  };
+  Load CurrentLoad() const;
   runtime::Runtime& runtime() const { return runtime_; }
   int workers() const { return workers_; }
   int64_t requests_in_flight() const { return admission_.in_flight(); }

@@ -47,6 +47,7 @@ ConnectionPoller::ConnectionPoller(Options options, Dispatch dispatch, Refusal r
       acceptor_({.protocol = "HTTP",
                  .host = options_.host,
                  .port = options_.port,
+                 .inherited = options_.inherited,
                  .retry = options_.accept_retry}) {}
 
 ConnectionPoller::~ConnectionPoller() { Stop(); }

@@ -29,7 +29,8 @@ class ConnectionPoller {
  public:
   struct Options {
     std::string host;
-    int port = 0;  // 0: a free one
+    int port = 0;        // 0: a free one
+    int inherited = -1;  // see Acceptor::Options
     size_t max_connections = 0;
     size_t max_head_bytes = 0;
     std::chrono::milliseconds head_timeout{};        // from the first byte of a head to its last

@@ -141,6 +141,7 @@ absl::Status HttpServer::Start() {
   poller_ = std::make_unique<ConnectionPoller>(
       ConnectionPoller::Options{.host = address->host,
                                 .port = address->port,
+                                .inherited = options_.inherited,
                                 .max_connections = options_.max_connections,
                                 .max_head_bytes = options_.max_head_bytes,
                                 .head_timeout = options_.request_timeout,

@@ -36,7 +36,8 @@ class RequestThreads;
 class HttpServer {
  public:
   struct Options {
-    std::string address = "127.0.0.1:8000";    // port 0: a free one
+    std::string address = "127.0.0.1:8000";  // port 0: a free one
+    int inherited = -1;  // a socket that listens already, in place of the address; -1: none
     std::string setting = "HTTP address";      // how errors call the address
     size_t max_body_bytes = size_t{16} << 20;  // where a route has no limit of its own
     size_t max_requests = 128;                 // served at once

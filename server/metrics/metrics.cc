@@ -179,15 +179,30 @@ class Metrics::SnapshotCollector final : public prometheus::Collectable {
 
     MetricFamily depth{
         "millrace_queue_depth", "Requests that wait in the model's queue.", MetricType::Gauge, {}};
+    MetricFamily oldest{"millrace_queue_oldest_seconds",
+                        "Time that the oldest request in the model's queue has waited.",
+                        MetricType::Gauge,
+                        {}};
+    MetricFamily expected{"millrace_expected_wait_seconds",
+                          "Forecast of the time that a request that came now would wait, by which "
+                          "requests are admitted.",
+                          MetricType::Gauge,
+                          {}};
     MetricFamily ready{"millrace_models_ready", "1 for each loaded model.", MetricType::Gauge, {}};
     for (const Snapshot::Model& model : s.models) {
       depth.metric.push_back(Value(static_cast<double>(model.queue_depth), MetricType::Gauge,
                                    {{"model", model.name}}));
+      oldest.metric.push_back(
+          Value(model.queue_oldest_seconds, MetricType::Gauge, {{"model", model.name}}));
+      expected.metric.push_back(
+          Value(model.expected_wait_seconds, MetricType::Gauge, {{"model", model.name}}));
       ready.metric.push_back(
           Value(1, MetricType::Gauge,
                 {{"model", model.name}, {"version", StrCat(model.version)}, {"task", model.task}}));
     }
     families.push_back(std::move(depth));
+    families.push_back(std::move(oldest));
+    families.push_back(std::move(expected));
     families.push_back(std::move(ready));
     AppendLoads(s, families);
   }
@@ -283,6 +298,21 @@ class Metrics::CountedCollector final : public prometheus::Collectable {
     // Another version of the model may have another task.
     if (task) model.kinds |= KindOf(*task);
     return model.metrics;
+  }
+
+  Ended CountEnded() const MILLRACE_EXCLUDES(mu_) {
+    Ended ended;
+    MutexLock lock(mu_);
+    for (const auto& [name, model] : models_) {
+      for (const auto& codes : model.metrics->requests) {
+        for (size_t i = 0; i < kStatusCodes; ++i) {
+          const double count = codes[i]->Value();
+          ended.all += count;
+          if (IsServersFault(static_cast<absl::StatusCode>(i))) ended.failed += count;
+        }
+      }
+    }
+    return ended;
   }
 
   std::vector<MetricFamily> Collect() const override MILLRACE_EXCLUDES(mu_) {
@@ -462,6 +492,8 @@ std::shared_ptr<ModelMetrics> Metrics::ForModel(const std::string& name,
 void Metrics::SetSnapshot(std::function<Snapshot()> snapshot) {
   snapshot_->Set(std::move(snapshot));
 }
+
+Metrics::Ended Metrics::CountEnded() const { return counted_->CountEnded(); }
 
 std::string Metrics::Text() const {
   std::vector<MetricFamily> families = counted_->Collect();

@@ -23,6 +23,8 @@ struct Snapshot {
     int64_t version = 0;
     std::string task;
     size_t queue_depth = 0;
+    double queue_oldest_seconds = 0;
+    double expected_wait_seconds = 0;
   };
   std::vector<Model> models;
   std::vector<std::string> failed_models;  // their last load failed; some may be loaded
@@ -108,6 +110,13 @@ class Metrics {
   // Sets the source of the gauges, which is called on a scrape's thread. The gauges are missing
   // until it is set.
   void SetSnapshot(std::function<Snapshot()> snapshot);
+  // The requests that have ended since the start, of all models and methods.
+  struct Ended {
+    double all = 0;
+    double failed = 0;  // refused, or failed for a reason of the server: see IsServersFault
+  };
+  // Sums some thousand counters, for which no request waits.
+  Ended CountEnded() const;
   // Returns the page of a scrape in Prometheus' text format.
   std::string Text() const;
   // Returns the page in OpenMetrics' text format, whose histograms of times have sampled requests

@@ -79,6 +79,20 @@ bool IsWatched(absl::StatusCode code) {
   }
 }
 
+bool IsServersFault(absl::StatusCode code) {
+  switch (code) {
+    case absl::StatusCode::kUnknown:
+    case absl::StatusCode::kDeadlineExceeded:
+    case absl::StatusCode::kResourceExhausted:
+    case absl::StatusCode::kInternal:
+    case absl::StatusCode::kUnavailable:
+    case absl::StatusCode::kDataLoss:
+      return true;
+    default:
+      return false;
+  }
+}
+
 void ModelMetrics::CountRequest(Method method, absl::StatusCode code, Duration took) {
   const auto row = static_cast<size_t>(method);
   const auto column = static_cast<size_t>(code);

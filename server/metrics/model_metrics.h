@@ -52,6 +52,10 @@ std::string_view StatusCodeName(absl::StatusCode code);
 // such end.
 bool IsWatched(absl::StatusCode code);
 
+// Returns true if a request ends with this code because the server refused it, had no time for it,
+// or failed.
+bool IsServersFault(absl::StatusCode code);
+
 // The counters and histograms of one model, looked up once so that a request pays for the increment
 // alone. References stay valid as long as the Metrics object that made this. Thread-safe.
 struct ModelMetrics {

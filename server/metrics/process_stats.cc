@@ -16,24 +16,6 @@
 namespace millrace::server {
 namespace {
 
-double ResidentBytes() {
-#ifdef __APPLE__
-  // macOS itself reports the footprint: resident_size does not include the GPU's memory.
-  task_vm_info_data_t info;
-  mach_msg_type_number_t count = TASK_VM_INFO_COUNT;
-  if (task_info(mach_task_self(), TASK_VM_INFO, reinterpret_cast<task_info_t>(&info), &count) !=
-      KERN_SUCCESS)
-    return 0;
-  return static_cast<double>(info.phys_footprint);
-#else
-  std::ifstream statm("/proc/self/statm");
-  double pages = 0;
-  double resident = 0;
-  statm >> pages >> resident;
-  return resident * static_cast<double>(sysconf(_SC_PAGESIZE));
-#endif
-}
-
 double OpenFds() {
 #ifdef __APPLE__
   constexpr const char* kFolder = "/dev/fd";
@@ -52,14 +34,36 @@ const std::chrono::system_clock::time_point kStart = std::chrono::system_clock::
 
 }  // namespace
 
-ProcessStats ReadProcessStats() {
+double ResidentBytes() {
+#ifdef __APPLE__
+  // macOS itself reports the footprint: resident_size does not include the GPU's memory.
+  task_vm_info_data_t info;
+  mach_msg_type_number_t count = TASK_VM_INFO_COUNT;
+  if (task_info(mach_task_self(), TASK_VM_INFO, reinterpret_cast<task_info_t>(&info), &count) !=
+      KERN_SUCCESS)
+    return 0;
+  return static_cast<double>(info.phys_footprint);
+#else
+  std::ifstream statm("/proc/self/statm");
+  double pages = 0;
+  double resident = 0;
+  statm >> pages >> resident;
+  return resident * static_cast<double>(sysconf(_SC_PAGESIZE));
+#endif
+}
+
+double CpuSeconds() {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
   const auto seconds = [](const timeval& time) {
     return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
   };
+  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
+}
+
+ProcessStats ReadProcessStats() {
   return {.resident_bytes = ResidentBytes(),
-          .cpu_seconds = seconds(usage.ru_utime) + seconds(usage.ru_stime),
+          .cpu_seconds = CpuSeconds(),
           .start_time_seconds = std::chrono::duration<double>(kStart.time_since_epoch()).count(),
           .open_fds = OpenFds()};
 }

@@ -13,4 +13,8 @@ struct ProcessStats {
 // Costs a few system calls. Any thread.
 ProcessStats ReadProcessStats();
 
+// Return one of these values each, for what reads them often.
+double ResidentBytes();
+double CpuSeconds();
+
 }  // namespace millrace::server

@@ -5,8 +5,10 @@
 #include <chrono>
 #include <cstddef>
 #include <functional>
+#include <optional>
 #include <utility>
 
+#include "server/rpc/common_trailer.h"
 #include "server/rpc/method_table.h"
 #include "server/rpc/polling_thread.h"
 #include "server/rpc/refusal_pacer.h"
@@ -23,16 +25,18 @@ class CallAcceptor {
  public:
   // Service, methods and thread must outlive it. max_incomplete: at least 1. refusals_per_second:
   // see RefusalPacer; while the server stops, nothing is held back. on_refused: called for each
-  // call that is refused because too many are incomplete.
+  // call that is refused because too many are incomplete. trailer: see RpcServer::Options.
   CallAcceptor(grpc::AsyncGenericService& service, const MethodTable& methods,
                PollingThread& thread, size_t max_incomplete, double refusals_per_second,
-               std::function<void()> on_refused)
+               std::function<void()> on_refused, const CommonTrailer* trailer)
       : service_(service),
         methods_(methods),
         thread_(thread),
         max_incomplete_(max_incomplete),
         refusal_pacer_(refusals_per_second),
-        on_refused_(std::move(on_refused)) {}
+        on_refused_(std::move(on_refused)) {
+    if (trailer != nullptr) trailer_.emplace(*trailer);
+  }
   CallAcceptor(const CallAcceptor&) = delete;
   CallAcceptor& operator=(const CallAcceptor&) = delete;
 
@@ -51,6 +55,9 @@ class CallAcceptor {
 
   // Returns the time for which to hold back the answer to a refused call.
   Duration DelayOfRefusal(std::chrono::system_clock::time_point deadline);
+
+  // Returns what is added to the trailers of every call; null: nothing.
+  CommonTrailer::Reader* trailer() { return trailer_ ? &*trailer_ : nullptr; }
 
   const MethodTable& methods() const { return methods_; }
   PollingThread& thread() const { return thread_; }
@@ -80,6 +87,7 @@ class CallAcceptor {
   const size_t max_incomplete_;
   RefusalPacer refusal_pacer_;
   const std::function<void()> on_refused_;
+  std::optional<CommonTrailer::Reader> trailer_;
   size_t owed_ = 0;  // calls to wait for, for which there was no memory
   bool refusing_all_ = false;
   RefuseAll refuse_all_{*this};

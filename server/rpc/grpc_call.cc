@@ -175,7 +175,16 @@ bool GrpcCall::HoldBack() {
   return true;
 }
 
+void GrpcCall::AddCommonTrailer() {
+  CommonTrailer::Reader* const trailer = acceptor_.trailer();
+  if (trailer == nullptr) return;
+  if (const std::string& value = trailer->Value(); !value.empty())
+    context_.AddTrailingMetadata(trailer->key(), value);
+}
+
 void GrpcCall::EndNow() {
+  // A call for which there is no memory ends without it.
+  Try([this] { AddCommonTrailer(); });
   if (!Guard([this] {
         if (reply_) {
           stream_.WriteAndFinish(ToGrpc(*reply_), grpc::WriteOptions(), status_, &ended_);

@@ -86,6 +86,7 @@ class GrpcCall final : public ByteCall, public SelfOwned<GrpcCall> {
   void Write();
   void WriteDone(bool ok);
   void End();
+  void AddCommonTrailer();
   void EndNow();
   void EndHeldBack(bool) { EndNow(); }
   // Returns true if the answer goes out later.

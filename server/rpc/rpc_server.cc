@@ -29,10 +29,11 @@ std::unique_ptr<RpcServer> RpcServer::Start(grpc::ServerBuilder& builder,
   for (unsigned i = 0; i < threads; ++i) {
     const auto& thread = result->threads_.emplace_back(
         std::make_unique<PollingThread>(builder.AddCompletionQueue(), result->background_));
-    result->acceptors_.push_back(std::make_unique<CallAcceptor>(
-        result->service_, result->methods_, *thread,
-        std::max<size_t>(options.max_incomplete_calls / threads, 1),
-        options.refusals_per_second / threads, options.on_incomplete_call_refused));
+    result->acceptors_.push_back(
+        std::make_unique<CallAcceptor>(result->service_, result->methods_, *thread,
+                                       std::max<size_t>(options.max_incomplete_calls / threads, 1),
+                                       options.refusals_per_second / threads,
+                                       options.on_incomplete_call_refused, options.trailer));
   }
   result->server_ = builder.BuildAndStart();
   if (result->server_ != nullptr) {

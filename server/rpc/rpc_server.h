@@ -12,6 +12,7 @@
 
 #include "server/rpc/background_thread.h"
 #include "server/rpc/call_acceptor.h"
+#include "server/rpc/common_trailer.h"
 #include "server/rpc/method_table.h"
 #include "server/rpc/polling_thread.h"
 #include "server/rpc/rpc_service.h"
@@ -30,6 +31,8 @@ class RpcServer {
     double refusals_per_second = 250;
     // Called on a polling thread for each call that is refused by max_incomplete_calls.
     std::function<void()> on_incomplete_call_refused = [] {};
+    // Added to the trailers of every call; null: none. It must outlive the server.
+    const CommonTrailer* trailer = nullptr;
   };
 
   // Builds and starts a server; null if gRPC cannot. The services must outlive it.

@@ -106,8 +106,7 @@ absl::Status ModelQueue::Admit(Job& job, TimePoint now, double workers) {
   const double all_workers = workers;
   if (!quick) workers = LeftByQuick(workers, now);
   const double service = work * pace_.seconds_in_steps() * all_workers / workers;
-  // The job begins at once while there are fewer requests than workers.
-  double wait = requests() < all_workers_ ? 0 : SecondsFor(AllWork(), workers);
+  double wait = WaitForOthers(workers);
   bool in_time = kAdmitted * margin * wait + service <= left - Reserve();
   if (!busy()) {
     // Admits a doubtful job, so that the pace is measured again.
@@ -126,6 +125,20 @@ absl::Status ModelQueue::Admit(Job& job, TimePoint now, double workers) {
   }
   job.forecast = margin_.Expect(wait + service);
   return absl::OkStatus();
+}
+
+Duration ModelQueue::OldestWait(TimePoint now) const {
+  Duration longest{};
+  // Each line is in the order in which its jobs came.
+  for (const Line* line : {&fresh_, &quick_, &started_}) {
+    if (!line->empty()) longest = std::max(longest, now - line->front()->enqueued);
+  }
+  return longest;
+}
+
+double ModelQueue::ExpectedWait(TimePoint now, double workers) const {
+  // The sums may drift below zero.
+  return std::max(0.0, WaitForOthers(LeftByQuick(workers, now)));
 }
 
 bool ModelQueue::IsQuick(double work) const {

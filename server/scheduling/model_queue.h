@@ -94,6 +94,12 @@ class ModelQueue {
   void TakeExpired(TimePoint now, std::vector<std::unique_ptr<Job>>& expired);
   void TakeAll(std::vector<std::unique_ptr<Job>>& all);
 
+  // Returns for how long the job that entered the queue first has waited; zero if it is empty.
+  Duration OldestWait(TimePoint now) const;
+  // Returns the forecast of the seconds that a newcomer would wait before it begins, by which Admit
+  // decides: 0 until the pace is known.
+  double ExpectedWait(TimePoint now, double workers) const;
+
   // Returns the recent use in workers: 1 is one worker all the time.
   double recent_use(TimePoint now) const { return use_.workers(now); }
 
@@ -120,6 +126,11 @@ class ModelQueue {
   double AllWork() const { return begun_work_ + correction_.factor() * new_work_; }
   // Returns the workers that much shorter requests leave to the others.
   double LeftByQuick(double workers, TimePoint now) const;
+  // Returns the seconds that a newcomer waits if it begins once all others are done. It begins at
+  // once while there are fewer requests than workers.
+  double WaitForOthers(double workers) const {
+    return requests() < all_workers_ ? 0 : SecondsFor(AllWork(), workers);
+  }
   // Returns the seconds that all workers together take for this much work.
   double SecondsFor(double work, double workers) const { return work * pace_.seconds() / workers; }
 

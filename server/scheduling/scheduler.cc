@@ -273,6 +273,15 @@ size_t Scheduler::depth(QueueId queue) const {
   return queues_[queue].size();
 }
 
+Scheduler::QueueLoad Scheduler::load(QueueId queue) const {
+  const TimePoint now = clock_.Now();
+  MutexLock lock(mu_);
+  const ModelQueue& jobs = queues_[queue];
+  return {.depth = jobs.size(),
+          .oldest = jobs.OldestWait(now),
+          .expected_wait = jobs.ExpectedWait(now, WorkersFor(jobs, now))};
+}
+
 size_t Scheduler::capacity(QueueId queue) const {
   MutexLock lock(mu_);
   return queues_[queue].capacity();

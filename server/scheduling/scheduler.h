@@ -89,6 +89,13 @@ class Scheduler {
   SharedLoop& loops(int worker) { return loops_.of(worker); }
 
   size_t depth(QueueId queue) const MILLRACE_EXCLUDES(mu_);
+  // The load of a queue at one moment.
+  struct QueueLoad {
+    size_t depth = 0;          // waiting jobs
+    Duration oldest{};         // for how long the first of them has waited
+    double expected_wait = 0;  // ModelQueue::ExpectedWait
+  };
+  QueueLoad load(QueueId queue) const MILLRACE_EXCLUDES(mu_);
   size_t capacity(QueueId queue) const MILLRACE_EXCLUDES(mu_);
 
  private:

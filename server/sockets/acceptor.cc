@@ -26,8 +26,13 @@ bool IsOfOneConnection(int error) {
 
 Acceptor::Acceptor(Options options) : options_(std::move(options)) {}
 
+absl::StatusOr<ListeningSocket> Acceptor::Listen(int port) const {
+  return options_.inherited >= 0 ? ListeningSocket::Share(options_.inherited)
+                                 : ListeningSocket::Listen(options_.host, port);
+}
+
 absl::Status Acceptor::Start() {
-  absl::StatusOr<ListeningSocket> listening = ListeningSocket::Listen(options_.host, options_.port);
+  absl::StatusOr<ListeningSocket> listening = Listen(options_.port);
   if (!listening.ok()) return listening.status();
   listening_ = *std::move(listening);
   port_ = listening_.port();
@@ -40,7 +45,7 @@ int Acceptor::descriptor() const {
 
 void Acceptor::Resume() {
   if (listening_.descriptor() >= 0 || steady_clock::now() < accept_after_) return;
-  absl::StatusOr<ListeningSocket> listening = ListeningSocket::Listen(options_.host, port_);
+  absl::StatusOr<ListeningSocket> listening = Listen(port_);
   if (listening.ok()) {
     listening_ = *std::move(listening);
   } else {

@@ -18,6 +18,7 @@ class Acceptor {
     std::string protocol;  // for the log, such as "HTTP"
     std::string host;
     int port = 0;                       // 0: a free one
+    int inherited = -1;                 // a socket that listens already, or -1; the caller's
     std::chrono::milliseconds retry{};  // when accepting fails
   };
 
@@ -40,6 +41,8 @@ class Acceptor {
   void Close() { listening_.Close(); }
 
  private:
+  absl::StatusOr<ListeningSocket> Listen(int port) const;
+
   const Options options_;
   int port_ = 0;
   ListeningSocket listening_;

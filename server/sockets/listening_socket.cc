@@ -66,6 +66,15 @@ absl::StatusOr<ListeningSocket> ListeningSocket::Listen(const std::string& host,
   return absl::UnavailableError(StrCat("cannot listen: ", std::string_view(std::strerror(error))));
 }
 
+absl::StatusOr<ListeningSocket> ListeningSocket::Share(int descriptor) {
+  const int duplicate = fcntl(descriptor, F_DUPFD_CLOEXEC, 0);
+  if (duplicate < 0) {
+    return absl::UnavailableError(
+        StrCat("cannot listen: ", std::string_view(std::strerror(errno))));
+  }
+  return ListeningSocket(duplicate, PortOf(duplicate));
+}
+
 ListeningSocket::ListeningSocket(ListeningSocket&& other) noexcept
     : descriptor_(std::exchange(other.descriptor_, -1)), port_(other.port_) {}
 

@@ -12,6 +12,9 @@ class ListeningSocket {
   ListeningSocket() = default;
   // Port 0 takes a free one, an empty host all interfaces. Unavailable says why it cannot listen.
   static absl::StatusOr<ListeningSocket> Listen(const std::string& host, int port);
+  // Listens by a duplicate of a socket that listens already and does not block. Unavailable when
+  // there is no descriptor for it.
+  static absl::StatusOr<ListeningSocket> Share(int descriptor);
   ListeningSocket(ListeningSocket&& other) noexcept;
   ListeningSocket& operator=(ListeningSocket&& other) noexcept;
   ~ListeningSocket();

@@ -11,6 +11,7 @@ import pytest
 from daemon import ROOT, daemon
 
 UNIT = ROOT / "deploy" / "systemd" / "millrace.service"
+SOCKETS = sorted(UNIT.parent.glob("*.socket"))
 PLIST = ROOT / "deploy" / "launchd" / "org.millrace.millrace.plist"
 TOML = ROOT / "deploy" / "millrace.toml"
 AVAHI = ROOT / "deploy" / "avahi" / "millrace.service"
@@ -26,6 +27,23 @@ def test_systemd_accepts_the_unit_and_rates_it_well(tmp_path):
     rated = subprocess.run(["systemd-analyze", "security", "--offline=true", unit], capture_output=True, text=True, check=False)
     exposure = float(re.search(r"exposure level for \S+: ([\d.]+)", rated.stdout)[1])
     assert exposure <= 2.0
+
+
+@pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="systemd-analyze is not installed")
+def test_systemd_accepts_the_socket_units(tmp_path):
+    (tmp_path / UNIT.name).write_text(UNIT.read_text().replace("/opt/millrace/bin/millrace", "/bin/true"))
+    for unit in SOCKETS:
+        shutil.copy(unit, tmp_path)
+    verified = subprocess.run(["systemd-analyze", "verify", *sorted(tmp_path.iterdir())], capture_output=True, text=True, check=False)
+    assert verified.returncode == 0 and verified.stderr == ""
+
+
+def test_socket_units_have_the_names_and_addresses_of_the_ports():
+    addresses = dict(re.findall(r'^(\w+)_address = "(.*)"$', TOML.read_text(), re.MULTILINE))
+    units = {unit.stem.removeprefix("millrace-"): unit.read_text() for unit in SOCKETS}
+    assert units.keys() == addresses.keys()
+    for name, unit in units.items():
+        assert f"\nListenStream={addresses[name]}\nFileDescriptorName={name}\nService={UNIT.name}\n" in unit
 
 
 def test_unit_leaves_more_time_to_stop_than_the_drain_takes():

@@ -195,6 +195,7 @@ METRICS = {
     "millrace_build_info", "millrace_server_ready", "millrace_models_ready",
     "millrace_model_load_failed", "millrace_model_load_failures_total",
     "millrace_requests_total", "millrace_requests_refused_total", "millrace_requests_in_flight", "millrace_queue_depth",
+    "millrace_queue_oldest_seconds", "millrace_expected_wait_seconds",
     "millrace_request_duration_seconds_bucket", "millrace_queue_duration_seconds_bucket",
     "millrace_compute_duration_seconds_bucket", "millrace_permit_wait_seconds_bucket", "millrace_helped_seconds_total",
     "millrace_time_to_first_audio_seconds_bucket", "millrace_batch_size_bucket",

@@ -35,6 +35,7 @@ Acceptor::Options OptionsOfAcceptor(const WyomingServer::Options& options) {
   return {.protocol = "Wyoming",
           .host = address.ok() ? address->host : options.address,
           .port = address.ok() ? address->port : 0,
+          .inherited = options.inherited,
           .retry = options.accept_retry};
 }
 

@@ -30,6 +30,7 @@ class WyomingServer {
  public:
   struct Options {
     std::string address = "127.0.0.1:10200";  // port 0: a free one
+    int inherited = -1;  // a socket that listens already, in place of the address; -1: none
     size_t max_connections = 128;
     std::chrono::milliseconds event_timeout = std::chrono::seconds(15);  // first to last byte
     std::chrono::milliseconds idle_timeout = std::chrono::minutes(5);

@@ -40,9 +40,9 @@ class Daemon:
 
     def connect(self, credentials: grpc.ChannelCredentials | None = None, **options: object) -> grpc.Channel:
         """A connection of its own, closed with the daemon. Options are gRPC's, with '_' for '.' and without 'grpc.'."""
-        arguments = [("grpc.use_local_subchannel_pool", 1), ("grpc.max_receive_message_length", -1),
-                     ("grpc.enable_retries", 0), ("grpc.enable_http_proxy", 0),
-                     *((f"grpc.{name}", value) for name, value in options.items())]
+        options = {"use_local_subchannel_pool": 1, "max_receive_message_length": -1, "enable_retries": 0,
+                   "enable_http_proxy": 0} | options
+        arguments = [(f"grpc.{name}", value) for name, value in options.items()]
         channel = (grpc.insecure_channel(self.address, arguments) if credentials is None
                    else grpc.secure_channel(self.address, credentials, arguments))
         self._channels.append(channel)
@@ -129,8 +129,10 @@ class Daemon:
 
 @contextlib.contextmanager
 def start(folder: pathlib.Path, *options: object, models: pathlib.Path = MODELS, seconds: float = 60,
-          under: tuple[str, ...] = (), binary: pathlib.Path = BINARY, **environment: str) -> Iterator[Daemon]:
-    """A serving daemon for the time of a with block. `under` is a command that runs the daemon's command."""
+          under: tuple[str, ...] = (), binary: pathlib.Path = BINARY, descriptors: tuple[int, ...] = (),
+          **environment: str) -> Iterator[Daemon]:
+    """A serving daemon for the time of a with block. `under` is a command that runs the daemon's command, and gets these
+    descriptors."""
     assert binary.is_file(), f"{binary} is not there: run `make build` first, or set MILLRACE_BINARY"
     log, port_file = folder / "millrace.log", folder / "ports.json"
     port_file.unlink(missing_ok=True)
@@ -138,7 +140,7 @@ def start(folder: pathlib.Path, *options: object, models: pathlib.Path = MODELS,
     command = [*under, binary, *SERVE, "--models", models, "--port-file", port_file, *options]
     with log.open("w") as out:
         process = subprocess.Popen([str(part) for part in command], stdin=subprocess.DEVNULL, stdout=out, stderr=out,
-                                   env=ENVIRONMENT | environment)
+                                   env=ENVIRONMENT | environment, pass_fds=descriptors)
     daemon = None
     try:
         def serving() -> bool:
@@ -164,11 +166,11 @@ def _end(process: subprocess.Popen) -> None:
 
 
 def run(*arguments: object, under: tuple[str, ...] = (), seconds: float = 60, stdin: bytes = b"", cwd: pathlib.Path | None = None,
-        binary: pathlib.Path = BINARY, **environment: str) -> subprocess.CompletedProcess:
+        binary: pathlib.Path = BINARY, descriptors: tuple[int, ...] = (), **environment: str) -> subprocess.CompletedProcess:
     """A command of the program that ends by itself; output as bytes."""
     assert binary.is_file(), f"{binary} is not there: run `make build` first, or set MILLRACE_BINARY"
     return subprocess.run([*under, str(binary), *map(str, arguments)], input=stdin, capture_output=True, timeout=seconds,
-                          check=False, cwd=cwd, env=ENVIRONMENT | environment)
+                          check=False, cwd=cwd, env=ENVIRONMENT | environment, pass_fds=descriptors)
 
 
 def out(ended: subprocess.CompletedProcess) -> str:
@@ -179,9 +181,9 @@ def err(ended: subprocess.CompletedProcess) -> str:
     return ended.stderr.decode()
 
 
-def refused_start(*options: object, models: pathlib.Path = MODELS, under: tuple[str, ...] = (), **environment: str) -> tuple[int, str]:
-    """Exit status and standard error of a `serve` that must not come up."""
-    ended = run(*SERVE, "--models", models, *options, under=under, **environment)
+def refused_start(*options: object, models: pathlib.Path = MODELS, **given: object) -> tuple[int, str]:
+    """Exit status and standard error of a `serve` that must not come up; `given` is for run()."""
+    ended = run(*SERVE, "--models", models, *options, **given)
     return ended.returncode, ended.stderr.decode()
 
 

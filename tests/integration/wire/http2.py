@@ -3,6 +3,8 @@
 import socket
 import struct
 
+import hpack
+
 PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 DATA, HEADERS, RST_STREAM, SETTINGS, PING, GOAWAY, WINDOW_UPDATE, CONTINUATION = 0, 1, 3, 4, 6, 7, 8, 9
 END_STREAM, END_HEADERS = 1, 4
@@ -38,6 +40,7 @@ class RawConnection:
         self.socket = socket.create_connection(("127.0.0.1", port), timeout=20)
         self.socket.sendall(preface)
         self._buffer = b""
+        self._decoder = hpack.Decoder()
 
     def __enter__(self) -> "RawConnection":
         return self
@@ -79,6 +82,30 @@ class RawConnection:
             if its_stream == stream and (kind == RST_STREAM or (kind in (DATA, HEADERS) and flags & END_STREAM)):
                 return True
         return False
+
+    def trailers_only(self, stream: int = 1) -> dict[str, str]:
+        """The headers of a call whose whole answer is one frame, which gRPC calls Trailers-Only: proxies and clients may try such a
+        call again. Header blocks depend on those before them, so calls of a connection must be read in the order of their answers."""
+        while (received := self.next_frame()) is not None:
+            kind, flags, its_stream, payload = received
+            if kind not in (HEADERS, DATA, RST_STREAM):
+                continue
+            assert its_stream == stream and kind == HEADERS, f"a frame of kind {kind} for stream {its_stream} came first"
+            assert flags & (END_STREAM | END_HEADERS) == END_STREAM | END_HEADERS, "the answer has more than one frame"
+            return dict(self._decoder.decode(payload))
+        raise AssertionError("the connection ended without an answer")
+
+    def headers(self, stream: int = 1) -> dict[str, str]:
+        """The headers and trailers of a call, read until its end."""
+        headers: dict[str, str] = {}
+        while (received := self.next_frame()) is not None:
+            kind, flags, its_stream, payload = received
+            if kind == HEADERS:
+                assert its_stream == stream and flags & END_HEADERS
+                headers |= dict(self._decoder.decode(payload))
+            if its_stream == stream and flags & END_STREAM and kind in (HEADERS, DATA):
+                return headers
+        raise AssertionError("the connection ended before the call did")
 
     def closed_by_server(self) -> bool:
         """Reads until the server closes the connection."""

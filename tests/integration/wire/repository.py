@@ -120,6 +120,10 @@ def forward(self: __torch__.Module,
         with self._file.open("r+b") as file:   # without truncating it first: the forward has it mapped
             file.write(b"\1")
 
+    def close(self) -> None:
+        with self._file.open("r+b") as file:
+            file.write(b"\0")
+
     def request(self, wait: bool = True) -> kserve.ModelInferRequest:
         tensor = kserve.ModelInferRequest.InferInputTensor(name="WAIT", datatype="FP32", shape=[1])
         tensor.contents.fp32_contents.append(1 if wait else 0)

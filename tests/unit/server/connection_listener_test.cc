@@ -11,6 +11,7 @@
 #include <new>
 
 #include "server/http2/connection_guard.h"
+#include "server/sockets/listening_socket.h"
 
 namespace millrace::server {
 namespace {
@@ -55,6 +56,38 @@ TEST(ConnectionListenerTest, AConnectionThatCannotBeServedCostsNoOther) {
     EXPECT_EQ(lucky.Read(), 'x');
     EXPECT_EQ(ConnectionGuard::Process().counts().refused, refused + i);
   }
+}
+
+// Answers each connection with its mark.
+absl::StatusOr<std::unique_ptr<ConnectionListener>> Answering(int socket, char mark) {
+  auto listener = ConnectionListener::Share(socket, {});
+  if (!listener.ok()) return listener.status();
+  const absl::Status started = (*listener)->Start([mark](int, int fd) {
+    EXPECT_EQ(write(fd, &mark, 1), 1);
+    close(fd);
+  });
+  if (!started.ok()) return started;
+  return listener;
+}
+
+TEST(ConnectionListenerTest, ConnectionsOfASharedSocketWaitForTheNextOne) {
+  auto socket = ListeningSocket::Listen("127.0.0.1", 0);
+  ASSERT_TRUE(socket.ok()) << socket.status();
+  auto first = Answering(socket->descriptor(), 'a');
+  ASSERT_TRUE(first.ok()) << first.status();
+  EXPECT_EQ((*first)->port(), socket->port());
+  EXPECT_EQ(Client(socket->port()).Read(), 'a');
+
+  (*first)->StopAccepting();
+  Client waits(socket->port());
+  (*first)->Stop();
+  first->reset();
+  Client waits_too(socket->port());
+
+  auto second = Answering(socket->descriptor(), 'b');
+  ASSERT_TRUE(second.ok()) << second.status();
+  EXPECT_EQ(waits.Read(), 'b');
+  EXPECT_EQ(waits_too.Read(), 'b');
 }
 
 }  // namespace

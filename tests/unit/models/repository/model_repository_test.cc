@@ -215,6 +215,97 @@ TEST_F(RepositoryTest, CheckTellsEmptyMissingAndWrongApart) {
   EXPECT_NE(check(root_ / "joe" / "1" / "m.pt").find("is not a folder"), std::string::npos);
 }
 
+// A repository of several folders, or of one model's.
+class SourcesTest : public RepositoryTest {
+ protected:
+  // Adds a model below a folder of the base, or one that is that folder if no name is given.
+  void Add(const fs::path& folder) {
+    Write(base_ / folder / "model.pbtxt", kVoice);
+    Write(base_ / folder / "m.pt", "weights");
+    Write(base_ / folder / "v.json", "{}");
+  }
+  std::string Path(const fs::path& folder) const { return (base_ / folder).string(); }
+  static std::vector<std::string> Names(const std::string& sources) {
+    const auto entries = ModelRepository(sources, nullptr).List();
+    EXPECT_TRUE(entries.ok()) << entries.status();
+    std::vector<std::string> names;
+    if (entries.ok()) {
+      for (const auto& entry : *entries) names.push_back(entry.name);
+    }
+    return names;
+  }
+  static std::string Error(const std::string& sources) {
+    const absl::Status status = ModelRepository(sources, nullptr).Check();
+    EXPECT_FALSE(status.ok());
+    return std::string(status.message());
+  }
+};
+
+TEST_F(SourcesTest, TheFolderOfOneModelIsARepository) {
+  Add("mount/voice/2");
+  Add("mount/voice/3");
+  const ModelRepository repository(Path("mount/voice"), nullptr);
+  EXPECT_TRUE(repository.Check().ok());
+  EXPECT_EQ(Names(Path("mount/voice")), std::vector<std::string>{"voice"});
+  EXPECT_EQ(Names(Path("mount/voice/")), std::vector<std::string>{"voice"});
+  const auto package = repository.Find("voice");
+  ASSERT_TRUE(package.ok()) << package.status();
+  EXPECT_EQ(package->version, 3);
+  EXPECT_EQ(package->folder, base_ / "mount/voice/3");
+  EXPECT_TRUE(repository.Find("voice", 2).ok());
+  EXPECT_EQ(repository.Find("other").status().code(), absl::StatusCode::kNotFound);
+}
+
+TEST_F(SourcesTest, APackageAloneIsVersionOne) {
+  Add("mnt/models");
+  const ModelRepository repository("joe=" + Path("mnt/models"), nullptr);
+  EXPECT_TRUE(repository.Check().ok());
+  const auto package = repository.Find("joe");
+  ASSERT_TRUE(package.ok()) << package.status();
+  EXPECT_EQ(package->version, 1);
+  EXPECT_EQ(package->folder, base_ / "mnt/models");
+  EXPECT_EQ(repository.Find("joe", 2).status().code(), absl::StatusCode::kNotFound);
+}
+
+TEST_F(SourcesTest, SeveralFoldersAreOneRepository) {
+  Add("a/joe/1");
+  Add("b/anna/1");
+  Add("b/zoe/1");
+  Add("one/1");
+  EXPECT_EQ(Names(Path("a") + "," + Path("b") + ",eva=" + Path("one")),
+            (std::vector<std::string>{"anna", "eva", "joe", "zoe"}));
+}
+
+TEST_F(SourcesTest, ANameOccursOnce) {
+  Add("a/joe/1");
+  Add("b/joe/2");
+  const std::string both = Path("a") + "," + Path("b");
+  EXPECT_EQ(Error(both), "model repository " + Path("b") + ": has a model 'joe', but so has " +
+                             Path("a/joe") + "; each name may occur once");
+  EXPECT_EQ(ModelRepository(both, nullptr).Find("joe").status().code(),
+            absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(Names(Path("a") + ",anna=" + Path("b/joe")), (std::vector<std::string>{"anna", "joe"}));
+}
+
+TEST_F(SourcesTest, EachFolderHoldsAModel) {
+  Add("a/joe/1");
+  fs::create_directories(base_ / "empty");
+  EXPECT_NE(Error(Path("a") + "," + Path("empty")).find(Path("empty") + ": holds no model"),
+            std::string::npos);
+  EXPECT_NE(Error(Path("a") + "," + Path("none")).find(Path("none") + ": no such folder"),
+            std::string::npos);
+}
+
+TEST_F(SourcesTest, ANameIsForTheFolderOfOneModel) {
+  Add("a/joe/1");
+  EXPECT_NE(Error("voice=" + Path("a")).find("is not the folder of a model, although 'voice'"),
+            std::string::npos);
+  Add("not a name/1");
+  EXPECT_NE(Error(Path("not a name")).find("'not a name' is no name for one; give it a name"),
+            std::string::npos);
+  EXPECT_EQ(Names("joe=" + Path("not a name")), std::vector<std::string>{"joe"});
+}
+
 TEST_F(RepositoryTest, UnreadableRootIsReported) {
   if (geteuid() == 0) GTEST_SKIP() << "root reads every folder";
   fs::permissions(root_, fs::perms::none);

@@ -65,8 +65,8 @@ TEST_P(OptionExampleTest, ChangesItsOwnFieldAlone) {
 INSTANTIATE_TEST_SUITE_P(
     All, OptionExampleTest,
     ::testing::Values(
-        Example{"models", "/srv/models"}, Example{"device", "mps"}, Example{"workers", "31"},
-        Example{"mode", "encode-lock"}, Example{"max-in-flight", "4"},
+        Example{"models", "/srv/models,voice=/mnt/models"}, Example{"device", "mps"},
+        Example{"workers", "31"}, Example{"mode", "encode-lock"}, Example{"max-in-flight", "4"},
         Example{"safety-profile", "p.json"}, Example{"i-accept-unsafe-concurrency", "true"},
         Example{"intra-op-threads", "3"}, Example{"queue-size", "65536"},
         Example{"graph-cache", "frozen"}, Example{"graph-cache-new-shape", "refuse"},
@@ -86,9 +86,11 @@ INSTANTIATE_TEST_SUITE_P(
         Example{"max-streams-per-connection", "7"}, Example{"max-incomplete-calls", "9"},
         Example{"refusals-per-second", "0"}, Example{"max-connections-per-peer", "2"},
         Example{"handshake-timeout", "3s"}, Example{"idle-connection-timeout", "1m"},
+        Example{"max-connection-age", "10m"}, Example{"max-connection-age-grace", "1h"},
         Example{"max-header-bytes", "16KiB"}, Example{"max-resets-per-second", "5"},
         Example{"max-control-frames-per-second", "500"}, Example{"keepalive-min-interval", "1m"},
         Example{"max-request-time", "90s"}, Example{"write-stall-timeout", "1ms"},
+        Example{"load-report", "binary"}, Example{"load-target-wait", "200ms"},
         Example{"max-buffered-bytes", "64KiB"}, Example{"drain-delay", "10s"},
         Example{"drain-timeout", "2m"}, Example{"log-level", "off"}, Example{"log-format", "json"}),
     [](const auto& info) {
@@ -115,7 +117,10 @@ TEST(OptionsTest, NoNameStandsForAVoiceWhenAliasesAreOff) {
 }
 
 TEST(OptionsTest, RefuseWhatIsOutsideTheirRange) {
-  constexpr Example kBad[] = {{"workers", "0"},
+  constexpr Example kBad[] = {{"models", ""},
+                              {"models", "/srv/models,"},
+                              {"models", "a b=/mnt/models"},
+                              {"workers", "0"},
                               {"workers", "32"},
                               {"workers", "two"},
                               {"mode", "Parallel"},

@@ -23,6 +23,23 @@ TEST(ValidateTest, OnlyAFrozenGraphCacheRefusesShapes) {
   EXPECT_TRUE(Validate(config).ok());
 }
 
+TEST(ValidateTest, AConnectionHasAnAgeOfASecondOrMore) {
+  ServerConfig config;
+  config.max_connection_age = std::chrono::milliseconds(999);
+  EXPECT_TRUE(Mentions(Validate(config),
+                       "--max-connection-age: 999ms is too short, allowed is 0 (no limit) or 1s"));
+  config.max_connection_age = std::chrono::seconds(1);
+  EXPECT_TRUE(Validate(config).ok());
+}
+
+TEST(ValidateTest, TheGraceOfAnAgeNeedsAnAge) {
+  ServerConfig config;
+  config.max_connection_age_grace = std::chrono::seconds(5);
+  EXPECT_TRUE(Mentions(Validate(config), "--max-connection-age-grace: needs --max-connection-age"));
+  config.max_connection_age = std::chrono::minutes(1);
+  EXPECT_TRUE(Validate(config).ok());
+}
+
 TEST(AccessWarningTest, SaysWhoMayUseAdminServiceWithoutAKey) {
   ServerConfig config;
   EXPECT_EQ(AccessWarning(config),

@@ -62,12 +62,19 @@ TEST_F(ServerStatusTest, GaugesShowTheMoment) {
   EXPECT_EQ(gauges.models[0].name, "a");
   EXPECT_EQ(gauges.models[0].queue_depth, 0U);
   EXPECT_EQ(gauges.models[1].queue_depth, 3U);
+  EXPECT_EQ(gauges.models[0].queue_oldest_seconds, 0);
+  EXPECT_GT(gauges.models[1].queue_oldest_seconds, 0);
   EXPECT_EQ(gauges.models[1].task, "infer");
   EXPECT_EQ(gauges.models[1].version, 1);
   EXPECT_FALSE(gauges.ready);
   EXPECT_EQ(gauges.requests_in_flight, 1);
   EXPECT_EQ(gauges.permits, runtime_->limiter().permits());
   EXPECT_EQ(gauges.permits_in_use, 0);
+  const ServerStatus::Load load = status_.CurrentLoad();
+  EXPECT_EQ(load.queue_depth, 3U);
+  EXPECT_GT(load.queue_oldest_seconds, 0);
+  EXPECT_EQ(load.expected_wait_seconds, 0);
+  EXPECT_EQ(load.permits, gauges.permits);
   EXPECT_EQ(status_.Queue("b"), (std::pair<size_t, size_t>{3, 256}));
   EXPECT_EQ(status_.Queue("nil"), (std::pair<size_t, size_t>{0, 0}));
 }

@@ -19,7 +19,7 @@ using ::testing::Not;
 
 Snapshot Everything() {
   Snapshot s;
-  s.models = {{"null", 3, "infer", 7}, {"joe", 1, "synthesis", 0}};
+  s.models = {{"null", 3, "infer", 7, 0.25, 1.5}, {"joe", 1, "synthesis", 0, 0, 0}};
   s.failed_models = {"broken", "joe"};
   s.model_load_failures_total = 5;
   s.ready = true;
@@ -201,6 +201,10 @@ TEST_F(MetricsTest, GaugesShowTheSnapshotOfTheScrape) {
         "millrace_incomplete_calls_refused_total 21\n",
         "millrace_queue_depth{model=\"null\"} 7\n",
         "millrace_queue_depth{model=\"joe\"} 0\n",
+        "millrace_queue_oldest_seconds{model=\"null\"} 0.25\n",
+        "millrace_queue_oldest_seconds{model=\"joe\"} 0\n",
+        "millrace_expected_wait_seconds{model=\"null\"} 1.5\n",
+        "millrace_expected_wait_seconds{model=\"joe\"} 0\n",
         "millrace_model_load_failures_total 5\n",
         "millrace_model_load_failed{model=\"broken\"} 1\n",
         "millrace_model_load_failed{model=\"joe\"} 1\n",
@@ -218,6 +222,20 @@ TEST_F(MetricsTest, GaugesShowTheSnapshotOfTheScrape) {
   EXPECT_THAT(page, HasSubstr("millrace_server_ready 0\n"));
   EXPECT_THAT(page, Not(HasSubstr("millrace_queue_depth{")));
   EXPECT_THAT(page, Not(HasSubstr("millrace_worker_")));
+}
+
+TEST_F(MetricsTest, CountsWhatHasEndedOverAllModels) {
+  EXPECT_EQ(metrics_.CountEnded().all, 0);
+  const auto count = [this](const char* model, Method method, absl::StatusCode code) {
+    metrics_.ForModel(model)->CountRequest(method, code, std::chrono::seconds(1));
+  };
+  count("null", Method::kModelInfer, absl::StatusCode::kOk);
+  count("null", Method::kHttpInfer, absl::StatusCode::kResourceExhausted);
+  count("joe", Method::kSynthesize, absl::StatusCode::kInternal);
+  count("", Method::kTranslate, absl::StatusCode::kNotFound);
+  count("", Method::kTranslate, absl::StatusCode::kCancelled);
+  EXPECT_EQ(metrics_.CountEnded().all, 5);
+  EXPECT_EQ(metrics_.CountEnded().failed, 2);
 }
 
 TEST_F(MetricsTest, WithoutASnapshotTheGaugesAreMissing) {

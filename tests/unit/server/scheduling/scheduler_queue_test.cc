@@ -47,6 +47,40 @@ TEST_F(SchedulerQueueTest, FullOneRefusesAndLeavesTheJobWithTheCaller) {
   EXPECT_TRUE(Submit(other, d).ok());  // another model's queue is its own
 }
 
+TEST_F(SchedulerQueueTest, TellsForHowLongItsOldestJobHasWaited) {
+  const auto model = MakeModel("m");
+  EXPECT_EQ(scheduler_.load(model->queue()).oldest, Duration::zero());
+  FakeReply a, b;
+  ASSERT_TRUE(Submit(model, a).ok());
+  clock_.Advance(seconds(3));
+  ASSERT_TRUE(Submit(model, b).ok());
+  clock_.Advance(seconds(1));
+  EXPECT_EQ(scheduler_.load(model->queue()).oldest, seconds(4));
+  EXPECT_THAT(Pop(), ElementsAre(&a));
+  EXPECT_EQ(scheduler_.load(model->queue()).oldest, seconds(1));
+  // One that comes back waits anew, behind those that came before.
+  clock_.Advance(seconds(1));
+  scheduler_.Requeue(std::move(popped_.batch.front()));
+  EXPECT_EQ(scheduler_.load(model->queue()).oldest, seconds(2));
+}
+
+TEST_F(SchedulerQueueTest, ForecastsTheWaitOfANewcomer) {
+  const auto model = MakeModel("m");
+  const auto wait = [&] { return scheduler_.load(model->queue()).expected_wait; };
+  FakeReply a, b;
+  ASSERT_TRUE(Submit(model, a).ok());
+  EXPECT_EQ(wait(), 0) << "the pace is not known";
+  scheduler_.ReportStep(model->queue(), {.jobs = 1, .took = seconds(2), .work = 1});
+  EXPECT_DOUBLE_EQ(wait(), 2);
+  ASSERT_TRUE(Submit(model, b).ok());
+  EXPECT_DOUBLE_EQ(wait(), 4);
+  EXPECT_THAT(Pop(), ElementsAre(&a));
+  EXPECT_DOUBLE_EQ(wait(), 4) << "what runs is not done";
+  scheduler_.EndStep(popped_.batch, seconds(2));
+  scheduler_.ReportStep(model->queue(), {.jobs = 1, .took = seconds(2), .work = 1});
+  EXPECT_DOUBLE_EQ(wait(), 2);
+}
+
 TEST_F(SchedulerQueueTest, WithoutASizeOfItsOwnHasTheServers) {
   const auto model = MakeModel("m");
   EXPECT_EQ(scheduler_.capacity(model->queue()), 100U);

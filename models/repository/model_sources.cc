@@ -1,0 +1,47 @@
+#include "models/repository/model_sources.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_split.h"
+#include "models/core/strings.h"
+
+namespace millrace::models {
+namespace {
+
+constexpr size_t kMaxNameLength = 128;
+
+}  // namespace
+
+absl::Status CheckModelName(std::string_view name) {
+  const bool allowed = !name.empty() && name.size() <= kMaxNameLength && name[0] != '.' &&
+                       std::all_of(name.begin(), name.end(), [](unsigned char c) {
+                         return absl::ascii_isalnum(c) || c == '.' || c == '_' || c == '-';
+                       });
+  if (allowed) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      StrCat("model: not a name, allowed are 1..", kMaxNameLength,
+             " letters, digits, '.', '_' and '-', not starting with '.'"));
+}
+
+absl::StatusOr<std::vector<ModelSource>> ParseModelSources(std::string_view text) {
+  std::vector<ModelSource> sources;
+  for (const std::string& part : std::vector<std::string>(absl::StrSplit(std::string(text), ','))) {
+    ModelSource source{.name = "", .folder = part};
+    const size_t equals = part.find('=');
+    if (equals != part.npos && equals < part.find('/')) {
+      source = {.name = part.substr(0, equals), .folder = part.substr(equals + 1)};
+      if (absl::Status status = CheckModelName(source.name); !status.ok()) {
+        return absl::InvalidArgumentError(
+            StrCat("'", part, "': '", source.name, "' is no name of a model"));
+      }
+    }
+    if (source.folder.empty() || part.find('\0') != part.npos)
+      return absl::InvalidArgumentError(StrCat("'", part, "': is no folder"));
+    sources.push_back(std::move(source));
+  }
+  return sources;
+}
+
+}  // namespace millrace::models
