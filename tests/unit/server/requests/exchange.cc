@@ -250,7 +250,7 @@ class WyomingExchange final : public HttpExchange {
  public:
   WyomingExchange(Services& services, const Kind& kind)
       : kind_(kind),
-        reply_(std::make_shared<SynthesisReply>(
+        reply_(std::make_unique<SynthesisReply>(
             services,
             kind.takes_text ? SynthesisReply::Kind::kStreamed : SynthesisReply::Kind::kWhole,
             "address", [] {})) {}
@@ -283,7 +283,7 @@ class WyomingExchange final : public HttpExchange {
   }
 
   const Kind kind_;
-  std::shared_ptr<SynthesisReply> reply_;
+  std::unique_ptr<SynthesisReply> reply_;
 };
 
 }  // namespace
