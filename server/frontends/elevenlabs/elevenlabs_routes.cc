@@ -116,6 +116,8 @@ class ElevenLabsRoutes {
         ParseOutputFormat(format_name.empty() ? kDefaultOutputFormat : format_name);
     if (!format.ok()) return format.status();
     body = *std::move(parsed);
+    if (absl::Status status = TakeFlag(request, kSsmlFlag, body.ssml); !status.ok()) return status;
+    if (body.ssml) body.speech.text_format = SpeechTextFormat::kSsmlFragment;
     body.speech.format = format->format;
     body.speech.sample_rate = format->sample_rate;
     body.speech.word_times = form != Form::kAudio;
