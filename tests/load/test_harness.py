@@ -207,7 +207,7 @@ class PeersTest(unittest.TestCase):
 
 class ConsoleTest(unittest.TestCase):
     def test_growth_is_from_the_first_quarter_to_the_last(self):
-        self.assertEqual(console.growth([100, 100, 500, 100, 90, 110, 110, 130]), 0.2)
+        self.assertAlmostEqual(console.growth([100, 100, 500, 100, 90, 110, 110, 130]), 0.2)
         self.assertEqual(console.growth([100]), 0)
 
 
