@@ -15,6 +15,7 @@
 #include "server/frontends/http/openai_names.h"
 #include "server/frontends/vllm_omni/session_config.h"
 #include "server/requests/services.h"
+#include "server/requests/text_speech.h"
 #include "server/security/caller.h"
 #include "server/websocket/session.h"
 
