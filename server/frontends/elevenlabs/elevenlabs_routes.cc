@@ -1,5 +1,6 @@
 #include "server/frontends/elevenlabs/elevenlabs_routes.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -137,9 +138,11 @@ class ElevenLabsRoutes {
                                    .sent_key = !key.empty() ||
                                                request.has_header("Authorization") ||
                                                request.has_header("X-Api-Key")};
-      return std::make_unique<StreamSession>(
-          services_, ParseStreamQuery(request, request.matches[1], multi, names_),
-          std::move(client), options_.started, std::move(changed));
+      auto options = ParseStreamQuery(request, request.matches[1], multi, names_);
+      if (options.ok())
+        options->inactivity_timeout = std::min(options->inactivity_timeout, options_.idle_timeout);
+      return std::make_unique<StreamSession>(services_, std::move(options), std::move(client),
+                                             options_.started, std::move(changed));
     };
     const auto refusal = web_sockets_.Upgrade(server_, request, response, make);
     if (!refusal) return;
