@@ -208,9 +208,13 @@ class Server {
       if (absl::Status status = web_sockets_.Start(); !status.ok()) return status;
       const SharedPathHandler elevenlabs_models =
           AddElevenLabsRoutes(*http_, web_sockets_, *services_,
-                              {.voice_aliases = config_.voice_aliases, .started = started});
+                              {.voice_aliases = config_.voice_aliases,
+                               .idle_timeout = config_.websocket_idle_timeout,
+                               .started = started});
       AddVllmOmniRoutes(*http_, web_sockets_, *services_,
-                        {.voice_aliases = config_.voice_aliases, .started = started});
+                        {.voice_aliases = config_.voice_aliases,
+                         .idle_timeout = config_.websocket_idle_timeout,
+                         .started = started});
       AddOpenAiRoutes(*http_, *services_,
                       {.voice_aliases = config_.voice_aliases,
                        .other_models = elevenlabs_models,
@@ -438,7 +442,10 @@ class Server {
   std::atomic<bool> started_{false};
   StepTimeline steps_{runtime_->workers()};
   std::unique_ptr<HttpServer> metrics_http_;
-  WebSocketServer web_sockets_{{.connection = {.stall_timeout = config_.write_stall_timeout}}};
+  WebSocketServer web_sockets_{
+      {.max_connections = config_.max_websockets,
+       .connection = {.limits = {.max_message_bytes = config_.max_websocket_message_bytes},
+                      .stall_timeout = config_.write_stall_timeout}}};
   std::unique_ptr<HttpServer> http_;
   std::unique_ptr<WyomingServer> wyoming_;
   std::unique_ptr<ThreadExecutor> executor_;

@@ -76,6 +76,9 @@ struct SpeechInfo {
   // The approximate work of a second of speech; a Piper voice has 1.
   float speech_cost = 1;
   int sample_rate = 0;  // hertz
+  // The languages, as BCP 47 tags, in whose texts a word may have a pronunciation behind it, as in
+  // "[word](/phonemes/)".
+  std::vector<std::string> pronunciation_languages = {};
   // The range of the speed of speech.
   float min_speed = 0.25F;
   float max_speed = 4.0F;

@@ -111,9 +111,8 @@ std::string LanguageOfVoice(const SpeechInfo& info, std::string_view voice) {
   return index < info.voice_languages.size() ? info.voice_languages[index] : std::string();
 }
 
-bool ReadsPronunciations(const ModelInfo& info, std::string_view language) {
-  // Piper's voices take all of a text for words, and Japanese is read from kana alone.
-  return info.platform == "kokoro" && LookUpLanguage({"ja"}, language).empty();
+bool ReadsPronunciations(const SpeechInfo& info, std::string_view language) {
+  return !LookUpLanguage(info.pronunciation_languages, language).empty();
 }
 
 bool IsMadeFor(const SpeechInfo& info, std::string_view language) {

@@ -43,6 +43,6 @@ const ModelInfo* ChooseSpeechModel(std::span<const ModelInfo* const> models,
 
 // Returns true if the model reads pronunciations that are written into a text in this language, as
 // in "[word](/phonemes/)".
-bool ReadsPronunciations(const ModelInfo& info, std::string_view language);
+bool ReadsPronunciations(const SpeechInfo& info, std::string_view language);
 
 }  // namespace millrace::models

@@ -475,6 +475,9 @@ absl::StatusOr<std::unique_ptr<models::Model>> KokoroModel::Load(const KokoroOpt
   info.platform = "kokoro";
   auto& speech = info.details.emplace<models::SpeechInfo>();
   speech.language = options.language;
+  // Japanese is read from kana alone.
+  std::ranges::copy_if(languages, std::back_inserter(speech.pronunciation_languages),
+                       [](const std::string& language) { return language != "ja"; });
   speech.languages = std::move(languages);
   speech.sample_rate = parts.settings.sample_rate;
   speech.voices = *std::move(voices);

@@ -459,6 +459,16 @@ std::vector<Option> MakeOptions() {
   o.push_back(Bytes(Row("max-buffered-bytes", limits, "SIZE",
                         "Finished output that waits for a slow reader, per stream"),
                     &C::max_buffered_bytes, 64 * kKiB, 64 * kGiB));
+  o.push_back(Number(Row("max-websockets", limits, "N", "WebSockets that are open at once"),
+                     &C::max_websockets, 1, 1'000'000));
+  o.push_back(Bytes(Row("max-websocket-message-bytes", limits, "SIZE",
+                        "Longest message on a WebSocket; a longer one closes it"),
+                    &C::max_websocket_message_bytes, kKiB, 64 * kMiB));
+  o.push_back(
+      Time(Row("websocket-idle-timeout", limits, "TIME",
+               "A WebSocket on which no text comes and none is spoken is closed; ElevenLabs' "
+               "clients may ask for less (inactivity_timeout)"),
+           &C::websocket_idle_timeout, milliseconds(100), hours(24)));
 
   o.push_back(
       TraceEndpoint(Row("trace-endpoint", traces, "URL",

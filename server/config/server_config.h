@@ -93,6 +93,9 @@ struct ServerConfig {
   std::chrono::milliseconds max_request_time = std::chrono::minutes(5);
   std::chrono::milliseconds write_stall_timeout = std::chrono::seconds(30);
   uint64_t max_buffered_bytes = uint64_t{1} << 20;  // per stream
+  size_t max_websockets = 1024;
+  uint64_t max_websocket_message_bytes = uint64_t{1} << 20;
+  std::chrono::milliseconds websocket_idle_timeout = std::chrono::minutes(5);
 
   // Traces.
   std::string trace_endpoint = "auto";  // a URL; off; auto: as OpenTelemetry's variables say

@@ -38,7 +38,24 @@ std::array<uint8_t, 16> ToBytes(const sockaddr_storage& address) {
   return bytes;
 }
 
+// Returns an address of no family for what is none.
+sockaddr_storage Parsed(const std::string& text) {
+  sockaddr_storage storage = {};
+  auto& v4 = reinterpret_cast<sockaddr_in&>(storage);
+  auto& v6 = reinterpret_cast<sockaddr_in6&>(storage);
+  // An address of one link may have the name of that behind it.
+  const std::string address = text.substr(0, text.find('%'));
+  if (inet_pton(AF_INET, address.c_str(), &v4.sin_addr) == 1) {
+    v4.sin_family = AF_INET;
+  } else if (inet_pton(AF_INET6, address.c_str(), &v6.sin6_addr) == 1) {
+    v6.sin6_family = AF_INET6;
+  }
+  return storage;
+}
+
 }  // namespace
+
+Peer::Peer(const std::string& address) : Peer(Parsed(address)) {}
 
 Peer::Peer(const sockaddr_storage& address) : bytes_(ToBytes(address)) {
   if (!IsIpv4(bytes_)) std::fill(bytes_.begin() + kNetwork, bytes_.end(), 0);

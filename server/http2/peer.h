@@ -16,6 +16,8 @@ class Peer {
   Peer() = default;
   // The address is IPv4 or IPv6; all other families count as one peer.
   explicit Peer(const sockaddr_storage& address);
+  // Takes an address as text, without a port.
+  explicit Peer(const std::string& address);
 
   // Returns the address, such as "192.0.2.1" or "2001:db8::/64".
   std::string ToString() const;

@@ -10,6 +10,7 @@
 #include "models/speech/markup/tagged_text.h"
 #include "models/text/unicode.h"
 #include "server/requests/text_field.h"
+#include "server/requests/voice_aliases.h"
 
 namespace millrace::server {
 namespace {
@@ -24,27 +25,45 @@ absl::Status TakePositive(std::string_view field, std::optional<float> value, in
       StrCat(field, ": is ", *value, "; 0 to ", most, " are allowed"));
 }
 
-// Takes the text of a request, and what its markup says of it. Sets the manner in which it ends.
+absl::StatusOr<speech::MarkedText> ParseMarkup(const SpeechRequest& request,
+                                               const speech::MarkupContext& context) {
+  switch (request.text_format) {
+    case SpeechTextFormat::kSsml:
+      return speech::ParseSsml(request.text, context);
+    case SpeechTextFormat::kSsmlFragment:
+      return speech::ParseSsmlFragment(request.text, context);
+    default:
+      return speech::ParseTaggedText(request.text, context);
+  }
+}
+
+// Takes the text of a request, and what its markup says of it and of what follows.
 absl::Status TakeText(SpeechRequest& request, const models::ModelInfo& model,
-                      models::SynthesizeInput& input, models::SpeechManner& manner_after) {
+                      const VoiceAliases& aliases, models::SynthesizeInput& input,
+                      SpeechWork& result) {
   if (request.text_format == SpeechTextFormat::kPlain) {
     input.text = std::move(request.text);
     return absl::OkStatus();
   }
-  const speech::MarkupContext context = {.info = model.speech(),
-                                         .model = model.name,
-                                         .language = input.language,
-                                         .speed = input.speed,
-                                         .voice = input.voice,
-                                         .has_voice = !request.voice.empty(),
-                                         .manner = std::move(request.manner)};
-  auto marked = request.text_format == SpeechTextFormat::kSsml
-                    ? speech::ParseSsml(request.text, context)
-                    : speech::ParseTaggedText(request.text, context);
+  speech::MarkupContext context = {.info = model.speech(),
+                                   .model = model.name,
+                                   .language = input.language,
+                                   .speed = input.speed,
+                                   .voice = input.voice,
+                                   .has_voice = !request.voice.empty(),
+                                   .manner = std::move(request.manner),
+                                   .begin = request.begin};
+  if (request.takes_voice_aliases) {
+    context.voice_named = [&](const std::string& name, std::string_view language) {
+      return VoiceNamed(aliases, model.speech(), name, language);
+    };
+  }
+  auto marked = ParseMarkup(request, context);
   if (!marked.ok()) return marked.status();
   input.text = std::move(marked->text);
   input.markup = std::move(marked->markup);
-  manner_after = std::move(marked->manner_after);
+  result.manner_after = std::move(marked->manner_after);
+  result.break_after = marked->break_after;
   return absl::OkStatus();
 }
 
@@ -104,22 +123,22 @@ absl::StatusOr<SpeechWork> MakeSpeechWork(SpeechRequest request, models::AudioCo
   status.Update(TakePositive("paragraph_pause_seconds", request.paragraph_pause_seconds, 10,
                              input.paragraph_pause));
   if (!status.ok()) return status;
-  models::SpeechManner manner_after;
+  SpeechWork result;
   if (is_phonemes) {
     input.text = std::move(request.phonemes);
   } else {
-    status = TakeText(request, (*model)->info(), input, manner_after);
+    status = TakeText(request, (*model)->info(), services.voice_aliases, input, result);
     if (!status.ok()) return status;
   }
-  const models::AudioEncoderOptions encoding = {.format = request.format,
-                                                .container = container,
-                                                .input_rate = info.sample_rate,
-                                                .output_rate = *rate,
-                                                .normalize_loudness = request.normalize_loudness,
-                                                .volume = request.volume};
-  std::string voice = input.voice;
-  return SpeechWork{Work{*std::move(model), std::move(input)}, std::move(voice), encoding,
-                    std::move(manner_after)};
+  result.encoding = {.format = request.format,
+                     .container = container,
+                     .input_rate = info.sample_rate,
+                     .output_rate = *rate,
+                     .normalize_loudness = request.normalize_loudness,
+                     .volume = request.volume};
+  result.voice = input.voice;
+  result.work = Work{*std::move(model), std::move(input)};
+  return result;
 }
 
 }  // namespace millrace::server

@@ -9,6 +9,7 @@
 #include "absl/status/statusor.h"
 #include "models/audio/audio_encoder.h"
 #include "models/core/speech_markup.h"
+#include "models/speech/markup/marked_text.h"
 #include "server/requests/request_run.h"
 #include "server/requests/services.h"
 
@@ -28,6 +29,7 @@ enum class SpeechTextFormat : uint8_t {
   kPlain,
   kTags,  // plain text with tags such as [pause:1.5s]
   kSsml,
+  kSsmlFragment,  // SSML whose <speak> may be left out
 };
 
 // Returns the format with a name that the protocols share: text, tags or ssml. nullopt if none has
@@ -41,8 +43,11 @@ struct SpeechRequest {
   std::string voice;  // empty: the model's default
   std::string text;
   SpeechTextFormat text_format = SpeechTextFormat::kPlain;
-  // How a text with tags begins, where it goes on from that of another request.
+  // How and where a text with markup begins, if it goes on from that of another request.
   models::SpeechManner manner = {};
+  speech::SourcePlace begin = {};
+  // Names of voices within the text may be aliases, as the protocol's own field may have.
+  bool takes_voice_aliases = false;
   std::string phonemes;  // exactly one of the two is given
   std::string language;  // of the text; empty: the model's default
   std::optional<float> speed;
@@ -64,7 +69,8 @@ struct SpeechWork {
   Work work;
   std::string voice;
   models::AudioEncoderOptions encoding;
-  models::SpeechManner manner_after = {};  // with which a text with tags ends
+  models::SpeechManner manner_after = {};                        // with which a text with tags ends
+  models::SpeechBreak break_after = models::SpeechBreak::kNone;  // the least behind the text
 };
 
 // Finds the model and makes all checks that do not need it. InvalidArgument, NotFound or

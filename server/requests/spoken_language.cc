@@ -30,6 +30,7 @@ std::vector<models::DetectedLanguage> Detect(std::string_view text, SpeechTextFo
     case SpeechTextFormat::kTags:
       return models::DetectLanguages(WithoutTags(text, '[', ']'));
     case SpeechTextFormat::kSsml:
+    case SpeechTextFormat::kSsmlFragment:
       return models::DetectLanguages(WithoutTags(text, '<', '>'));
     case SpeechTextFormat::kPlain:
       break;

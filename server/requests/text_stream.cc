@@ -56,18 +56,28 @@ absl::Status TextStream::Push(std::string_view text, bool flush) {
     ready_ += text;
     return absl::OkStatus();
   }
-  ready_ += sentences_in_.Push(text);
-  if (flush) ready_ += sentences_in_.TakeRest();
+  ready_ += TakeEnded(text, flush);
   // Punctuation is spoken with the text that follows it, but it is not kept without limit.
-  if (ready_.size() > kMaxReadyBytes && !speech::HasLetterOrDigit(ready_))
-    characters_done_ += models::CountCodePoints(std::exchange(ready_, {}));
+  if (ready_.size() > kMaxReadyBytes && !speech::HasLetterOrDigit(ready_)) TakeReady();
   return absl::OkStatus();
+}
+
+std::string TextStream::TakeEnded(std::string_view text, bool flush) {
+  std::string ended = is_fragment() ? ssml_in_.Push(text) : sentences_in_.Push(text);
+  if (flush) ended += is_fragment() ? ssml_in_.TakeWhole() : sentences_in_.TakeRest();
+  return ended;
+}
+
+std::string TextStream::TakeReady() {
+  characters_done_ += models::CountCodePoints(ready_);
+  ready_place_ = speech::PlaceBehind(ready_, ready_place_);
+  return std::exchange(ready_, {});
 }
 
 void TextStream::EndText() {
   MutexLock lock(text_mu_);
   ended_ = true;
-  ready_ += sentences_in_.TakeRest();
+  ready_ += is_fragment() ? ssml_in_.TakeRest() : sentences_in_.TakeRest();
 }
 
 void TextStream::Advance(std::optional<absl::Status> job_end) {
@@ -84,9 +94,9 @@ void TextStream::Advance(std::optional<absl::Status> job_end) {
         status = failure_;
         over = over_ = true;
       } else if (speech::HasLetterOrDigit(ready_) && (ended_ || !is_document())) {
-        config_->text = std::exchange(ready_, {});
         first_character_ = characters_done_;
-        characters_done_ += models::CountCodePoints(config_->text);
+        config_->begin = ready_place_;
+        config_->text = TakeReady();
         job_ = JobState::kBeingQueued;
       } else if (ended_) {
         over = over_ = true;
@@ -124,14 +134,20 @@ absl::StatusOr<Work> TextStream::MakeWork() {
   }
   first_sentence_ = sentences_;
   auto& input = std::get<models::SynthesizeInput>(speech->work.input);
-  // Tags may stand alone.
-  if (config_->text_format == SpeechTextFormat::kTags && !speech::HasLetterOrDigit(input.text) &&
-      input.markup.pause_after == 0)
+  // Markup may stand alone.
+  const SpeechTextFormat format = config_->text_format;
+  if ((format == SpeechTextFormat::kTags || format == SpeechTextFormat::kSsmlFragment) &&
+      !speech::HasLetterOrDigit(input.text) && input.markup.pause_after == 0) {
+    break_before_ = std::max(break_before_, speech->break_after);
     return Work();
+  }
   input.first_sentence = first_sentence_;
   input.part_of_text = !is_document();
   const size_t leading = input.text.size() - models::TrimLeft(input.text).size();
   input.break_before = speech::BreakBehind(text_before_ + input.text.substr(0, leading));
+  const models::SpeechBreak least = std::exchange(break_before_, speech->break_after);
+  if (input.break_before != models::SpeechBreak::kNone)
+    input.break_before = std::max(input.break_before, least);
   // The pause that ended the text before is in place of the usual one.
   if (std::exchange(paused_, input.markup.pause_after > 0))
     input.break_before = models::SpeechBreak::kNone;

@@ -8,6 +8,8 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "models/core/payload.h"
+#include "models/speech/markup/marked_text.h"
+#include "models/speech/markup/ssml_stream.h"
 #include "models/text/sentence_stream.h"
 #include "mps_runtime/base/mutex.h"
 #include "server/requests/request_run.h"
@@ -51,8 +53,9 @@ class TextStream {
   // now, not when the first sentence has arrived. The request has no text and no phonemes.
   absl::Status Configure(SpeechRequest config);
   bool configured() const { return config_.has_value(); }
-  // Adds text. `flush`: its last sentence is spoken although it may not have ended. SSML is one
-  // document, which is spoken once the text has ended.
+  // Adds text. `flush`: its last sentence is spoken although it may not have ended. A document of
+  // SSML is spoken once the text has ended; of SSML without one, an element is spoken as a whole,
+  // even if there is a flush before its end.
   absl::Status Push(std::string_view text, bool flush) MILLRACE_EXCLUDES(text_mu_);
   // Ends the text.
   void EndText() MILLRACE_EXCLUDES(text_mu_);
@@ -90,6 +93,13 @@ class TextStream {
   // Makes the next job of the text in config_.
   absl::StatusOr<Work> MakeWork();
   void EndJob(const absl::Status& status) MILLRACE_REQUIRES(text_mu_);
+  // Returns what can be spoken once this text has come, or has come with a flush.
+  std::string TakeEnded(std::string_view text, bool flush) MILLRACE_REQUIRES(text_mu_);
+  // Returns the text for the next job, and counts it.
+  std::string TakeReady() MILLRACE_REQUIRES(text_mu_);
+  bool is_fragment() const {
+    return config_ && config_->text_format == SpeechTextFormat::kSsmlFragment;
+  }
   bool is_document() const { return config_ && config_->text_format == SpeechTextFormat::kSsml; }
 
   Services& services() const { return run_.services(); }
@@ -106,12 +116,15 @@ class TextStream {
   size_t sentences_ = 0;
   std::string text_before_;  // the end of the previous job's text, with its white space
   bool paused_ = false;      // that text ended with a pause of its own
+  models::SpeechBreak break_before_ = models::SpeechBreak::kNone;  // by its markup
 
   mutable Mutex text_mu_;
   models::SentenceStream sentences_in_ MILLRACE_GUARDED_BY(text_mu_);
-  std::string ready_ MILLRACE_GUARDED_BY(text_mu_);  // for the next job
+  speech::SsmlStream ssml_in_ MILLRACE_GUARDED_BY(text_mu_);  // in place of it
+  std::string ready_ MILLRACE_GUARDED_BY(text_mu_);           // for the next job
   size_t characters_ MILLRACE_GUARDED_BY(text_mu_) = 0;
-  size_t characters_done_ MILLRACE_GUARDED_BY(text_mu_) = 0;  // before ready_
+  size_t characters_done_ MILLRACE_GUARDED_BY(text_mu_) = 0;       // before ready_
+  speech::SourcePlace ready_place_ MILLRACE_GUARDED_BY(text_mu_);  // where ready_ begins
   TimePoint last_text_ MILLRACE_GUARDED_BY(text_mu_) = run_.start();
   bool ended_ MILLRACE_GUARDED_BY(text_mu_) = false;  // no more text will come
   JobState job_ MILLRACE_GUARDED_BY(text_mu_) = JobState::kNone;

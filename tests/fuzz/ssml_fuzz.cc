@@ -1,13 +1,18 @@
-// Looks for documents and tagged texts of which the parsers make parts, readings or anchors that do
-// not fit the text, or pauses beyond the limits.
+// Looks for documents, fragments and tagged texts of which the parsers make parts, readings or
+// anchors that do not fit the text, or pauses beyond the limits; and for SSML that is not whole
+// after it came in parts.
 //
 // usage: ssml_fuzz [-max_total_time=60] tests/fuzz/seeds/ssml
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <string_view>
 
+#include "models/core/utf8.h"
 #include "models/speech/markup/ssml.h"
+#include "models/speech/markup/ssml_stream.h"
 #include "models/speech/markup/tagged_text.h"
 #include "models/text/unicode.h"
 #include "tests/fuzz/require.h"
@@ -58,6 +63,26 @@ void CheckMarkup(const MarkedText& marked, size_t characters) {
   }
 }
 
+void CheckStream(std::string_view text, const MarkupContext& context) {
+  const bool whole =
+      text.size() <= SsmlStream::kMaxTagBytes && ParseSsmlFragment(text, context).ok();
+  SsmlStream stream;
+  std::string all;
+  const auto take = [&](const std::string& piece) {
+    Require(!whole || ParseSsmlFragment(piece, context).ok(), "a piece is not whole");
+    all += piece;
+  };
+  for (size_t at = 0; at < text.size();) {
+    size_t end = std::min(at + 3, text.size());
+    while (end < text.size() && IsContinuationByte(text[end])) ++end;
+    take(stream.Push(text.substr(at, end - at)));
+    if (end % 5 == 0) take(stream.TakeWhole());
+    at = end;
+  }
+  take(stream.TakeRest());
+  Require(all == text, "the pieces are not the text");
+}
+
 }  // namespace
 }  // namespace millrace::speech
 
@@ -74,6 +99,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (!valid) return 0;
   const size_t characters = models::CountCodePoints(text);
   if (ssml.ok()) speech::CheckMarkup(*ssml, characters);
+  const auto fragment = speech::ParseSsmlFragment(text, context);
+  if (fragment.ok()) speech::CheckMarkup(*fragment, characters);
+  speech::CheckStream(text, context);
   const auto tagged = speech::ParseTaggedText(text, context);
   if (tagged.ok()) speech::CheckMarkup(*tagged, characters);
   return 0;

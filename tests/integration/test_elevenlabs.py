@@ -66,10 +66,10 @@ def receive_text(socket, context):
             return audio, text
 
 
-def speak_through_openai(daemon, text):
+def speak_through_openai(daemon, text, **members):
     connection = http.client.HTTPConnection("127.0.0.1", daemon.ports["http"], timeout=PATIENCE)
     with contextlib.closing(connection):
-        body = {"model": VOICE, "input": text, "response_format": "pcm", "sample_rate": 22050}
+        body = {"model": VOICE, "input": text, "response_format": "pcm", "sample_rate": 22050} | members
         connection.request("POST", "/v1/audio/speech", json.dumps(body))
         answer = connection.getresponse()
         assert answer.status == 200
@@ -225,9 +225,61 @@ def test_an_idle_text_is_ended_by_the_inactivity_timeout(daemon):
         assert error["error"] == "input_timeout_exceeded" and error["code"] == 1008
 
 
-def test_ssml_is_refused_by_name(daemon):
-    with socket_of(daemon, query="enable_ssml_parsing=true") as socket:
-        assert receive(socket)["message"].startswith("enable_ssml_parsing: ")
+# --- SSML ---
+
+SSML = "Good morning.<break time='2s'/> Where is the <voice name='alloy'>nearest</voice> station?"
+# A tag is split, and an element too.
+SSML_PIECES = ["Good morning.<bre", "ak time='2s'/> Where ", "is the <voice name='al", "loy'>near", "est</voice> sta", "tion?"]
+SSML_QUERY = "output_format=pcm_22050&enable_ssml_parsing=true"
+
+
+def test_ssml_in_pieces_is_heard_sentence_by_sentence(daemon):
+    expected = speak_through_openai(daemon, f"<speak>{SSML}</speak>", text_format="ssml")
+    assert bytes(2 * 2 * 22050) in expected, "two seconds of silence"
+    with socket_of(daemon, "stream-input", query=SSML_QUERY) as socket:
+        for piece in SSML_PIECES[:3]:
+            send(socket, text=piece)
+        first = receive(socket)
+        assert "".join(first["alignment"]["chars"]).strip() == "Good morning."
+        audio = base64.b64decode(first["audio"])
+        for piece in SSML_PIECES[3:]:
+            send(socket, text=piece)
+        send(socket, text="")
+        while not (message := receive(socket))["isFinal"]:
+            audio += base64.b64decode(message["audio"])
+    assert hashlib.sha256(audio).digest() == hashlib.sha256(expected).digest()
+
+
+@pytest.mark.parametrize("query, members", [("&enable_ssml_parsing=true", {}), ("", {"enable_ssml_parsing": True})])
+def test_ssml_over_http(daemon, query, members):
+    connection = http.client.HTTPConnection("127.0.0.1", daemon.ports["http"], timeout=PATIENCE)
+    with contextlib.closing(connection):
+        connection.request("POST", "/v1/text-to-speech/joe?output_format=pcm_22050" + query, json.dumps({"text": SSML} | members))
+        answer = connection.getresponse()
+        assert answer.status == 200 and answer.getheader("Warning") is None
+        assert answer.read() == speak_through_openai(daemon, f"<speak>{SSML}</speak>", text_format="ssml")
+
+
+@pytest.mark.parametrize("text, said", [
+    ("Yes. <mark name='x'/>No.", "text: line 1, column 6: the element 'mark' is not supported"),
+    ("Yes. <prosody rate='fast'>No.", "text: line 1, column 6: <prosody>: is not closed"),
+    ("Yes & no.", "text: line 1, column 6: not well-formed SSML"),
+    ("Yes. &xxe; no.", "the entity '&xxe;' is not allowed"),
+    ("<s>" * 100 + "Deep.", "<s>: is not allowed within <s>"),
+    ("Yes. <br" + "e" * 10_000, "not well-formed SSML"),
+])
+def test_bad_ssml_ends_its_context_alone_by_name_and_place(daemon, text, said):
+    with socket_of(daemon, query=SSML_QUERY) as socket:
+        send(socket, text=text, context_id="bad")
+        send(socket, context_id="bad", flush=True)
+        send(socket, context_id="bad", close_context=True)
+        message = receive(socket)
+        while "error" not in message:
+            message = receive(socket)
+        assert said in message["message"] and message["contextId"] == "bad"
+        send(socket, text="Yes.", context_id="good", flush=True)
+        send(socket, context_id="good", close_context=True)
+        assert receive_text(socket, "good")[1].strip() == "Yes."
 
 
 def test_a_client_that_leaves_stops_its_text(daemon):

@@ -77,6 +77,18 @@ def over_wyoming(daemon, *events):
                 return audio
 
 
+def test_aliases_name_voices_within_a_text(daemon):
+    plain = post(daemon, input=f"{FIRST} {SECOND}", voice="alloy")
+    assert plain[0] == 200
+    for text, text_format in ((f"[voice:nova]{FIRST} {SECOND}", "tags"),
+                              (f"<speak><voice name='cedar'>{FIRST} {SECOND}</voice></speak>", "ssml")):
+        assert post(daemon, input=text, text_format=text_format) == plain
+    status, body = post(daemon, input="[voice:bob]Yes.", text_format="tags")
+    assert status == 400 and "has no voice 'bob'" in body.decode()
+    # No field of our own takes aliases.
+    assert_refused(daemon.synthesis.Synthesize, request("[voice:nova]Yes.", text_format=TAGS), "INVALID_ARGUMENT", "nova")
+
+
 def stream_messages(pieces, **fields):
     yield synthesis.SynthesizeTextStreamRequest(config=request("", **fields))
     for piece in pieces:

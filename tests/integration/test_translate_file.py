@@ -1,7 +1,10 @@
 """Files over HTTP as LibreTranslate's clients send them: real documents, read again by other programs' libraries."""
 
+import contextlib
 import io
 import json
+import socket
+import sys
 import zipfile
 
 import docx
@@ -13,6 +16,7 @@ import odf.text
 import pytest
 import requests
 from wire.paths import EN_PT
+from wire.polling import eventually
 from wire.requests import PATIENCE, translate_request
 
 HEADING = "The old house"
@@ -173,6 +177,44 @@ def test_bad_files_get_an_error_that_says_why(daemon, bystander, name, content, 
     assert error.startswith("file: ")
     for part in wanted:
         assert part in error
+
+
+UPLOAD = b'--b\r\nContent-Disposition: form-data; name="source"\r\n\r\nen\r\n--b--\r\n'
+
+
+def upload_from(daemon, address):
+    """A connection from an address of this machine that has sent the head of an upload and the first byte of its body."""
+    peer = socket.create_connection(("127.0.0.1", daemon.ports["http"]), timeout=PATIENCE, source_address=(address, 0))
+    peer.sendall(b"POST /translate_file HTTP/1.1\r\nHost: a\r\nContent-Type: multipart/form-data; boundary=b\r\n"
+                 b"Content-Length: %d\r\n\r\n" % len(UPLOAD) + UPLOAD[:1])
+    return peer
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems have one loopback address")
+def test_slow_uploads_of_one_address_leave_places_to_others(daemon, bystander):
+    with contextlib.ExitStack() as stack:
+        slow = [stack.enter_context(upload_from(daemon, "127.0.0.2")) for _ in range(12)]
+        # Those that are refused are told once the rest of their body has come.
+        for peer in slow[4:]:
+            peer.sendall(UPLOAD[1:])
+        refused = 0
+        for peer in slow[4:]:
+            answer = peer.recv(65536)
+            refused += b" 429 " in answer.split(b"\r\n")[0] and b"4 files of this address" in answer
+        assert refused >= 4
+        assert translate(daemon, "a.txt", SENTENCE.encode()).text == over_grpc(daemon, SENTENCE)
+
+
+def test_a_client_that_leaves_stops_its_translation(daemon):
+    def cancelled():
+        return daemon.metrics().total("millrace_requests_total", method="HttpTranslate", code="CANCELLED")
+    before = cancelled()
+    text = "\n\n".join(f"{SENTENCE} It is house number {number}, behind the garden." for number in range(1200))
+    with pytest.raises(requests.Timeout):
+        form = {"source": "en", "target": "pt"}
+        requests.post(f"http://127.0.0.1:{daemon.ports['http']}/translate_file", data=form, files={"file": ("a.txt", text)},
+                      timeout=0.5)
+    eventually("the translation of the client that left ends", lambda: cancelled() == before + 1, PATIENCE)
 
 
 def test_a_download_that_is_not_there(daemon):

@@ -208,6 +208,32 @@ def test_500_idle_connections_take_little_memory_and_no_place_of_http(daemon, by
             assert client.read() == (10, b"p")
 
 
+def test_an_operator_sets_the_limits(tmp_path):
+    models = repository.link(tmp_path / "models", VOICE)
+    with daemons.start(tmp_path, "--max-websockets", "2", "--max-websocket-message-bytes", "2KiB", "--websocket-idle-timeout", "1500ms",
+                       models=models) as daemon:
+        url = f"ws://127.0.0.1:{daemon.ports['http']}"
+        with Raw(daemon) as first, Raw(daemon):
+            with pytest.raises(InvalidStatus) as refused:
+                connect(f"{url}{PATH}", open_timeout=PATIENCE)
+            assert refused.value.response.status_code == 503
+            assert b"already has 2 WebSocket connections" in refused.value.response.body
+            first.send(message(text="x" * 2048, context_id="c"))
+            texts, closed = first.read_to_close()
+            assert closed == 1009 and "a message has more than 2048 bytes" in texts[0]["message"]
+        # The client of ElevenLabs' protocol asks for 180 s.
+        with Raw(daemon) as idle:
+            texts, closed = idle.read_to_close()
+            assert closed == 1008 and texts[0]["error"] == "input_timeout_exceeded"
+        eventually("the places are free", lambda: daemon.metrics().total("millrace_websockets") == 0, PATIENCE)
+        with connect(f"{url}/v1/audio/speech/stream", open_timeout=PATIENCE) as idle:
+            idle.send(json.dumps({"type": "session.config", "voice": "joe"}))
+            assert "idle for too long" in json.loads(idle.recv(timeout=PATIENCE))["message"]
+            with pytest.raises(ConnectionClosed) as ended:
+                idle.recv(timeout=PATIENCE)
+            assert ended.value.rcvd.code == 1000
+
+
 def test_a_stop_closes_with_going_away(tmp_path):
     models = repository.link(tmp_path / "models", VOICE)
     with daemons.start(tmp_path, models=models) as daemon:

@@ -17,7 +17,7 @@ from harness import clients, context, goals, instruction_sets, machine, opus, pe
 from harness.journal import Journal
 from harness.levels import by_share, level
 from harness.long_text import chapter
-from scenarios import formats, metrics_cost, opus_peers, overload, speech_peers
+from scenarios import console, formats, metrics_cost, opus_peers, overload, speech_peers
 
 PAGE = """# HELP millrace_request_duration_seconds From arrival to the last reply.
 # TYPE millrace_request_duration_seconds histogram
@@ -203,6 +203,12 @@ class PeersTest(unittest.TestCase):
         result = [{"audio_rate": 1, "cpu_per_audio_s": 1, "audio_seconds": 1}]
         for case, ratio in (("Piper: piper's own runtime, 1 at once", "4.00x"), ("Piper: onnxruntime", "4.00x")):
             self.assertEqual(speech_peers.row(case, result, rates)[-1], ratio)
+
+
+class ConsoleTest(unittest.TestCase):
+    def test_growth_is_from_the_first_quarter_to_the_last(self):
+        self.assertAlmostEqual(console.growth([100, 100, 500, 100, 90, 110, 110, 130]), 0.2)
+        self.assertEqual(console.growth([100]), 0)
 
 
 class InstructionSetsTest(unittest.TestCase):

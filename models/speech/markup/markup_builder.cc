@@ -7,12 +7,13 @@
 
 namespace millrace::speech {
 
-std::string PlaceInSource(std::string_view source, size_t byte) {
-  const std::string_view before = source.substr(0, byte);
-  const size_t lines = static_cast<size_t>(std::ranges::count(before, '\n'));
-  const size_t line_begin = before.rfind('\n') + 1;  // npos + 1 is 0
-  return StrCat("line ", lines + 1, ", column ",
-                models::CountCodePoints(before.substr(line_begin)) + 1);
+std::string SourcePlace::ToString() const { return StrCat("line ", line, ", column ", column); }
+
+SourcePlace PlaceBehind(std::string_view text, SourcePlace begin) {
+  const auto lines = static_cast<size_t>(std::ranges::count(text, '\n'));
+  const size_t line_begin = text.rfind('\n') + 1;  // npos + 1 is 0
+  const size_t columns = models::CountCodePoints(text.substr(line_begin));
+  return {begin.line + lines, columns + (lines == 0 ? begin.column : 1)};
 }
 
 void MarkupBuilder::Continue(bool spaced) {
@@ -88,6 +89,7 @@ MarkedText MarkupBuilder::Finish() {
     anchor.character = characters;
   }
   result_.manner_after = manner_;
+  result_.break_after = break_;
   return std::move(result_);
 }
 

@@ -141,12 +141,16 @@ absl::Status SetVolume(std::string_view value, models::SpeechManner& manner) {
 
 absl::Status SetVoice(std::string_view value, const MarkupContext& context,
                       models::SpeechManner& manner) {
-  if (!models::HasVoice(context.info, value) || value.empty()) {
+  std::string voice(value);
+  if (context.voice_named)
+    voice =
+        context.voice_named(voice, manner.language.empty() ? context.language : manner.language);
+  if (!models::HasVoice(context.info, voice) || voice.empty()) {
     return absl::InvalidArgumentError(
         StrCat("model '", context.model, "' has no voice ", Shown(value),
                "; it has: ", absl::StrJoin(context.info.voices, ", ")));
   }
-  manner.voice = std::string(value);
+  manner.voice = std::move(voice);
   return absl::OkStatus();
 }
 

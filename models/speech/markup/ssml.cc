@@ -19,14 +19,22 @@ namespace {
 
 constexpr size_t kMaxDepth = 32;
 constexpr size_t kMaxElements = 20'000;
+// They stand around a fragment.
+constexpr std::string_view kRoot = "<speak>";
+constexpr std::string_view kRootEnd = "</speak>";
 
-// Parses one document. Expat calls the functions that begin with On, with this as `self`.
+// Parses one document, or a fragment within a root. Expat calls the functions that begin with On,
+// with this as `self`.
 class SsmlParser {
  public:
-  SsmlParser(std::string_view document, const MarkupContext& context)
+  // root_bytes: of the root before a fragment; 0: it is a document.
+  SsmlParser(std::string_view document, size_t root_bytes, std::string_view source,
+             const MarkupContext& context)
       : document_(document),
-        builder_(document, context.manner),
-        elements_(context, builder_),
+        root_bytes_(root_bytes),
+        begin_(context.begin),
+        builder_(source, context.manner),
+        elements_(context, builder_, /*implied_elements=*/root_bytes == 0 ? 0 : 1),
         parser_(XML_ParserCreate("UTF-8")) {}
 
   absl::StatusOr<MarkedText> Parse() {
@@ -62,8 +70,8 @@ class SsmlParser {
   static void XMLCALL OnText(void* self, const XML_Char* text, int bytes) {
     auto* parser = static_cast<SsmlParser*>(self);
     parser->Run([&] {
-      const XML_Index at = XML_GetCurrentByteIndex(parser->parser_.get());
-      parser->elements_.Text({text, static_cast<size_t>(bytes)}, static_cast<size_t>(at));
+      const auto at = static_cast<size_t>(XML_GetCurrentByteIndex(parser->parser_.get()));
+      parser->elements_.Text({text, static_cast<size_t>(bytes)}, at - parser->root_bytes_);
       return absl::OkStatus();
     });
   }
@@ -74,7 +82,7 @@ class SsmlParser {
       // Expat calls this at its end.
       const auto end = static_cast<size_t>(XML_GetCurrentByteIndex(parser->parser_.get()));
       const size_t begin = parser->document_.rfind("<!DOCTYPE", end);
-      parser->place_ = PlaceInSource(parser->document_, begin);
+      parser->place_ = PlaceBehind(parser->document_.substr(0, begin)).ToString();
       return absl::InvalidArgumentError("a DOCTYPE is not allowed");
     });
   }
@@ -118,8 +126,18 @@ class SsmlParser {
     const XML_Error error = XML_GetErrorCode(parser_.get());
     if (error == XML_ERROR_NO_MEMORY)
       return absl::ResourceExhaustedError("there is no memory for SSML");
+    const auto at = static_cast<size_t>(XML_GetCurrentByteIndex(parser_.get()));
+    if (error == XML_ERROR_TAG_MISMATCH && root_bytes_ != 0 &&
+        at + kRootEnd.size() >= document_.size())
+      return absl::InvalidArgumentError(StrCat("text: ", elements_.Unclosed()));
+    if (error == XML_ERROR_NO_ELEMENTS && root_bytes_ != 0) {
+      // The end of the root closed a <speak> of the fragment.
+      const std::string_view fragment =
+          document_.substr(root_bytes_, document_.size() - root_bytes_ - kRootEnd.size());
+      return absl::InvalidArgumentError(
+          StrCat("text: ", PlaceBehind(fragment, begin_).ToString(), ": <speak>: is not closed"));
+    }
     if (error == XML_ERROR_UNDEFINED_ENTITY) {
-      const auto at = static_cast<size_t>(XML_GetCurrentByteIndex(parser_.get()));
       const std::string_view rest = std::string_view(document_).substr(at);
       const std::string_view name = rest.substr(0, rest.find(';') + 1);
       return absl::InvalidArgumentError(
@@ -131,13 +149,18 @@ class SsmlParser {
   }
 
   std::string Place() const {
-    return StrCat("line ", XML_GetCurrentLineNumber(parser_.get()), ", column ",
-                  XML_GetCurrentColumnNumber(parser_.get()) + 1);
+    SourcePlace place{XML_GetCurrentLineNumber(parser_.get()),
+                      XML_GetCurrentColumnNumber(parser_.get()) + 1};
+    if (place.line == 1) place.column = place.column + begin_.column - 1 - root_bytes_;
+    place.line += begin_.line - 1;
+    return place.ToString();
   }
   // Returns a name for a message.
   static std::string Name(std::string_view name) { return std::string(name.substr(0, 64)); }
 
   const std::string_view document_;
+  const size_t root_bytes_;
+  const SourcePlace begin_;
   MarkupBuilder builder_;
   SsmlElements elements_;
   const std::unique_ptr<std::remove_pointer_t<XML_Parser>, Free> parser_;
@@ -151,7 +174,13 @@ class SsmlParser {
 }  // namespace
 
 absl::StatusOr<MarkedText> ParseSsml(std::string_view document, const MarkupContext& context) {
-  return SsmlParser(document, context).Parse();
+  return SsmlParser(document, 0, document, context).Parse();
+}
+
+absl::StatusOr<MarkedText> ParseSsmlFragment(std::string_view fragment,
+                                             const MarkupContext& context) {
+  const std::string document = StrCat(kRoot, fragment, kRootEnd);
+  return SsmlParser(document, kRoot.size(), fragment, context).Parse();
 }
 
 }  // namespace millrace::speech

@@ -13,4 +13,9 @@ namespace millrace::speech {
 // nests too deeply. Nothing is ever read but the document. Thread-safe; linear time.
 absl::StatusOr<MarkedText> ParseSsml(std::string_view document, const MarkupContext& context);
 
+// Does the same for what may stand within <speak>: text and whole elements, among which <speak>
+// itself may be.
+absl::StatusOr<MarkedText> ParseSsmlFragment(std::string_view fragment,
+                                             const MarkupContext& context);
+
 }  // namespace millrace::speech

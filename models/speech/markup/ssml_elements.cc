@@ -76,7 +76,8 @@ bool SsmlElements::IsWithin(SsmlElement element) const {
 }
 
 absl::Status SsmlElements::CheckParent(SsmlElement element) const {
-  if (open_.empty() != (element == SsmlElement::kSpeak)) {
+  const bool is_root = open_.empty() || open_.size() == implied_elements_;
+  if (element == SsmlElement::kSpeak ? !is_root : open_.empty()) {
     return absl::InvalidArgumentError(open_.empty() ? "the first element must be <speak>"
                                                     : "is not allowed within another element");
   }
@@ -261,6 +262,11 @@ absl::Status SsmlElements::EndReading(Open& open) {
   }
   builder_.AppendReading(spoken, std::move(reading), open.reading_byte, open.spaced);
   return absl::OkStatus();
+}
+
+std::string SsmlElements::Unclosed() const {
+  const Open& open = open_.back();
+  return StrCat(open.reading.place, ": ", Tag(open.element), ": is not closed");
 }
 
 absl::Status SsmlElements::End() {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -33,9 +34,10 @@ using SsmlAttributes = std::vector<std::pair<std::string_view, std::string_view>
 // are InvalidArgument and name element, attribute and value, but not the place. Used by one thread.
 class SsmlElements {
  public:
-  // Both must outlive it.
-  SsmlElements(const MarkupContext& context, MarkupBuilder& builder)
-      : context_(context), builder_(builder) {}
+  // Both must outlive it. implied_elements: the outermost <speak> of which the client wrote none,
+  // so that another one may stand within.
+  SsmlElements(const MarkupContext& context, MarkupBuilder& builder, size_t implied_elements)
+      : context_(context), builder_(builder), implied_elements_(implied_elements) {}
 
   // place: where the element begins, for errors that come later.
   absl::Status Begin(std::string_view name, const SsmlAttributes& attributes, std::string place);
@@ -43,6 +45,8 @@ class SsmlElements {
   void Text(std::string_view text, size_t source_byte);
   // Ends the innermost element.
   absl::Status End();
+  // Returns the error that the innermost element, of those that are open, was not closed.
+  std::string Unclosed() const;
 
  private:
   struct Open {
@@ -71,6 +75,7 @@ class SsmlElements {
 
   const MarkupContext& context_;
   MarkupBuilder& builder_;
+  const size_t implied_elements_;
   std::vector<Open> open_;
   bool space_ = false;  // white space came behind what was appended
 };

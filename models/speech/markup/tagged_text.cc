@@ -81,8 +81,9 @@ absl::StatusOr<MarkedText> ParseTaggedText(std::string_view text, const MarkupCo
     }
     builder.Append(text.substr(plain, at - plain), plain);
     if (absl::Status status = Obey(*tag, context, builder); !status.ok()) {
-      return absl::InvalidArgumentError(StrCat("text: ", PlaceInSource(text, at), ": the tag [",
-                                               tag->name, ":", tag->value, "]: ", Message(status)));
+      return absl::InvalidArgumentError(
+          StrCat("text: ", PlaceBehind(text.substr(0, at), context.begin).ToString(), ": the tag [",
+                 tag->name, ":", tag->value, "]: ", Message(status)));
     }
     at += tag->bytes;
     plain = at;

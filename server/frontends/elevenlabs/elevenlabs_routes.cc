@@ -1,13 +1,12 @@
 #include "server/frontends/elevenlabs/elevenlabs_routes.h"
 
-#include <chrono>
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <string>
 #include <utility>
 
 #include "httplib.h"
-#include "models/core/strings.h"
 #include "server/frontends/elevenlabs/elevenlabs_error.h"
 #include "server/frontends/elevenlabs/output_format.h"
 #include "server/frontends/elevenlabs/speech_body.h"
@@ -17,10 +16,9 @@
 #include "server/frontends/elevenlabs/voice_list.h"
 #include "server/frontends/http/ignored_members.h"
 #include "server/frontends/http/speech_answer.h"
+#include "server/frontends/http/speech_entrance.h"
 #include "server/frontends/http/speech_reply.h"
 #include "server/http/http_routes.h"
-#include "server/logging/request_id.h"
-#include "server/scheduling/refusal.h"
 
 namespace millrace::server {
 namespace {
@@ -34,7 +32,9 @@ class ElevenLabsRoutes {
         services_(services),
         options_(std::move(options)),
         names_(services.models, options_.voice_aliases),
-        connections_(options_.max_speech_connections) {}
+        entrance_(services, {.max_connections = options_.max_speech_connections,
+                             .connections_name = "HTTP connections of this API",
+                             .started = options_.started}) {}
 
   void Speech(const httplib::Request& request, httplib::Response& response) {
     Speak(request, response, Form::kAudio);
@@ -80,17 +80,12 @@ class ElevenLabsRoutes {
   enum class Form : uint8_t { kAudio, kWhole, kLines };
 
   absl::Status Check(const httplib::Request& request) const {
-    absl::Status status =
-        AuthenticateHttp(request, services_.keys, request.get_header_value("xi-api-key"));
-    if (!status.ok() || options_.started()) return status;
-    return absl::UnavailableError("the server is starting; try again soon");
+    return entrance_.Check(request, request.get_header_value("xi-api-key"));
   }
 
   void Speak(const httplib::Request& request, httplib::Response& response, Form form) {
-    const std::string id = logging::RequestIdFrom(request.get_header_value("X-Request-Id"));
-    response.set_header("X-Request-Id", id);
-    const auto reply = std::make_shared<SpeechReply>(
-        services_, id, HttpCaller(request, services_.keys, request.get_header_value("xi-api-key")));
+    const std::shared_ptr<SpeechReply> reply =
+        entrance_.NewReply(request, response, request.get_header_value("xi-api-key"));
     const auto place = std::make_shared<Ticket>();
     SpeechBody body;
     absl::StatusOr<SpeechWork> work = Prepare(request, form, *place, body);
@@ -111,16 +106,9 @@ class ElevenLabsRoutes {
 
   absl::StatusOr<SpeechWork> Prepare(const httplib::Request& request, Form form, Ticket& place,
                                      SpeechBody& body) {
-    if (absl::Status status = Check(request); !status.ok()) return status;
-    if (request.version == "HTTP/1.0")
-      return absl::InvalidArgumentError("the answer is chunked, which needs HTTP/1.1");
-    absl::StatusOr<Ticket> entered = connections_.TryEnter();
-    if (!entered.ok()) {
-      services_.no_model_metrics.CountRefusal(Refusal::kTooMany);
-      return Refused(StrCat("the server already speaks on ", options_.max_speech_connections,
-                            " HTTP connections of this API, which is its limit"),
-                     std::chrono::seconds(1));
-    }
+    absl::StatusOr<Ticket> entered =
+        entrance_.Enter(request, request.get_header_value("xi-api-key"));
+    if (!entered.ok()) return entered.status();
     place = *std::move(entered);
     absl::StatusOr<SpeechBody> parsed = ParseSpeechBody(request.body);
     if (!parsed.ok()) return parsed.status();
@@ -129,6 +117,8 @@ class ElevenLabsRoutes {
         ParseOutputFormat(format_name.empty() ? kDefaultOutputFormat : format_name);
     if (!format.ok()) return format.status();
     body = *std::move(parsed);
+    if (absl::Status status = TakeFlag(request, kSsmlFlag, body.ssml); !status.ok()) return status;
+    if (body.ssml) body.speech.text_format = SpeechTextFormat::kSsmlFragment;
     body.speech.format = format->format;
     body.speech.sample_rate = format->sample_rate;
     body.speech.word_times = form != Form::kAudio;
@@ -137,10 +127,7 @@ class ElevenLabsRoutes {
             ResolveModelAndVoice(names_, body.model_id, request.matches[1], speech);
         !status.ok())
       return status;
-    const bool whole = form == Form::kWhole;
-    return MakeSpeechWork(std::move(speech),
-                          whole ? models::AudioContainer::kFile : models::AudioContainer::kStream,
-                          whole ? kMaxWholeCharacters : kMaxStreamCharacters, services_);
+    return entrance_.MakeWork(std::move(speech), /*whole=*/form == Form::kWhole);
   }
 
   void Open(const httplib::Request& request, httplib::Response& response, bool multi) {
@@ -151,9 +138,11 @@ class ElevenLabsRoutes {
                                    .sent_key = !key.empty() ||
                                                request.has_header("Authorization") ||
                                                request.has_header("X-Api-Key")};
-      return std::make_unique<StreamSession>(
-          services_, ParseStreamQuery(request, request.matches[1], multi, names_),
-          std::move(client), options_.started, std::move(changed));
+      auto options = ParseStreamQuery(request, request.matches[1], multi, names_);
+      if (options.ok())
+        options->inactivity_timeout = std::min(options->inactivity_timeout, options_.idle_timeout);
+      return std::make_unique<StreamSession>(services_, std::move(options), std::move(client),
+                                             options_.started, std::move(changed));
     };
     const auto refusal = web_sockets_.Upgrade(server_, request, response, make);
     if (!refusal) return;
@@ -167,7 +156,7 @@ class ElevenLabsRoutes {
   Services& services_;
   const ElevenLabsOptions options_;
   const OpenAiNames names_;
-  Admission connections_;
+  SpeechEntrance entrance_;
 };
 
 }  // namespace

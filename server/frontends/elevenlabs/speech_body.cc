@@ -36,6 +36,7 @@ absl::Status TakeBodyMember(const std::string& name, const json& value, SpeechBo
   if (name == "voice_settings") return TakeBodyVoiceSettings(value, body);
   if (name == "seed")
     return TakeInteger(value, name, std::numeric_limits<uint64_t>::max(), body.speech.seed);
+  if (name == "enable_ssml_parsing") return TakeBool(value, name, body.ssml);
   if (name == "pronunciation_dictionary_locators" && !(value.is_array() && value.empty())) {
     return absl::InvalidArgumentError(
         "pronunciation_dictionary_locators: dictionaries are not available");

@@ -13,6 +13,7 @@ namespace millrace::server {
 struct SpeechBody {
   SpeechRequest speech;  // without model and voice
   std::string model_id;
+  bool ssml = false;                 // the text is SSML
   std::vector<std::string> ignored;  // members without effect, as the client named them
 };
 

@@ -24,14 +24,6 @@ absl::Status Wrong(const char* name, const std::string& value, std::string_view 
       StrCat(std::string_view(name), ": ", Shown(value), " is not allowed; it is ", allowed));
 }
 
-absl::Status TakeFlag(const httplib::Request& request, const char* name, bool& out) {
-  const std::string value = request.get_param_value(name);
-  if (value.empty()) return absl::OkStatus();
-  out = absl::EqualsIgnoreCase(value, "true") || value == "1";
-  if (out || absl::EqualsIgnoreCase(value, "false") || value == "0") return absl::OkStatus();
-  return Wrong(name, value, "true or false");
-}
-
 template <typename Number>
 absl::Status TakeNumber(const httplib::Request& request, const char* name, Number least,
                         Number most, Number& out) {
@@ -42,6 +34,14 @@ absl::Status TakeNumber(const httplib::Request& request, const char* name, Numbe
 }
 
 }  // namespace
+
+absl::Status TakeFlag(const httplib::Request& request, const char* name, bool& out) {
+  const std::string value = request.get_param_value(name);
+  if (value.empty()) return absl::OkStatus();
+  out = absl::EqualsIgnoreCase(value, "true") || value == "1";
+  if (out || absl::EqualsIgnoreCase(value, "false") || value == "0") return absl::OkStatus();
+  return Wrong(name, value, "true or false");
+}
 
 absl::Status ResolveModelAndVoice(const OpenAiNames& names, const std::string& model_id,
                                   const std::string& voice_id, SpeechRequest& speech) {
@@ -65,15 +65,14 @@ absl::StatusOr<StreamOptions> ParseStreamQuery(const httplib::Request& request,
   bool times = true;
   uint32_t inactivity_seconds = 20;
   for (const absl::Status& status :
-       {TakeFlag(request, "auto_mode", options.auto_mode),
-        TakeFlag(request, "enable_ssml_parsing", ssml), TakeFlag(request, "sync_alignment", times),
+       {TakeFlag(request, "auto_mode", options.auto_mode), TakeFlag(request, kSsmlFlag, ssml),
+        TakeFlag(request, "sync_alignment", times),
         TakeNumber<uint32_t>(request, "inactivity_timeout", 1, kMaxInactivitySeconds,
                              inactivity_seconds),
         TakeNumber<uint64_t>(request, "seed", 0, UINT64_MAX, options.speech.seed)}) {
     if (!status.ok()) return status;
   }
-  if (ssml)
-    return absl::InvalidArgumentError("enable_ssml_parsing: SSML is not available; it is false");
+  if (ssml) options.speech.text_format = SpeechTextFormat::kSsmlFragment;
   options.inactivity_timeout = std::chrono::seconds(inactivity_seconds);
   const std::string format_name = request.get_param_value("output_format");
   const absl::StatusOr<OutputFormat> format =

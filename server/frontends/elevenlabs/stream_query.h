@@ -12,6 +12,12 @@ struct Request;
 
 namespace millrace::server {
 
+// The parameter that says that texts are SSML.
+inline constexpr char kSsmlFlag[] = "enable_ssml_parsing";
+
+// Reads a parameter that is true or false, and may be missing. InvalidArgument names it.
+absl::Status TakeFlag(const httplib::Request& request, const char* name, bool& out);
+
 // Sets the model and the voice that ElevenLabs' names stand for. A model_id that is loaded is
 // meant; one of ElevenLabs', or none, stands for the model that has the voice, or for the best for
 // the language. InvalidArgument lists the voices.

@@ -14,9 +14,9 @@
 #include "mps_runtime/base/clock.h"
 #include "server/frontends/elevenlabs/character_times.h"
 #include "server/frontends/elevenlabs/stream_message.h"
-#include "server/frontends/http/text_speech.h"
 #include "server/requests/services.h"
 #include "server/requests/speech_request.h"
+#include "server/requests/text_speech.h"
 #include "server/security/caller.h"
 #include "server/websocket/session.h"
 

@@ -1,7 +1,6 @@
 #include "server/frontends/http/openai_names.h"
 
 #include <algorithm>
-#include <cstddef>
 #include <iterator>
 #include <utility>
 #include <variant>
@@ -17,10 +16,6 @@ namespace {
 
 // These names are kept for clients although OpenAI ends its own service of some.
 constexpr std::string_view kModels[] = {"tts-1", "tts-1-hd", "gpt-4o-mini-tts"};
-// The place of a name here determines which of a model's voices it stands for.
-constexpr std::string_view kVoices[] = {"alloy", "ash",   "ballad", "coral", "echo",
-                                        "fable", "nova",  "onyx",   "sage",  "shimmer",
-                                        "verse", "marin", "cedar"};
 
 // Returns true for "-1106" and "-2025-12-15".
 bool IsDate(std::string_view suffix) {
@@ -40,6 +35,7 @@ bool HasVoiceOfAny(const std::vector<std::shared_ptr<ServedModel>>& models,
 }  // namespace
 
 absl::Status OpenAiNames::Resolve(SpeechRequest& speech) const {
+  speech.takes_voice_aliases = true;
   if (IsModelAlias(speech.model)) {
     const Models models = SpeechModels();
     if (absl::Status status = CheckVoice(speech, models); !status.ok()) return status;
@@ -49,7 +45,7 @@ absl::Status OpenAiNames::Resolve(SpeechRequest& speech) const {
   const auto model = models_.Find(speech.model, speech.model_version);
   if (!model.ok()) return absl::OkStatus();
   if (const auto* info = std::get_if<models::SpeechInfo>(&(*model)->info().details))
-    speech.voice = VoiceOf(*info, speech.voice, speech.language);
+    speech.voice = VoiceNamed(voices_, *info, speech.voice, speech.language);
   return absl::OkStatus();
 }
 
@@ -75,13 +71,13 @@ std::vector<OpenAiNames::VoiceAlias> OpenAiNames::VoiceAliasesOf(
     const models::SpeechInfo& info) const {
   std::vector<VoiceAlias> aliases;
   const auto add = [&](const std::string& name) {
-    std::string voice = VoiceOf(info, name, "");
+    std::string voice = VoiceNamed(voices_, info, name, "");
     if (voice != name) aliases.push_back({name, std::move(voice)});
   };
-  for (const std::string_view name : kVoices) add(std::string(name));
+  for (const std::string_view name : kOpenAiVoices) add(std::string(name));
   if (!voices_) return aliases;
   for (const auto& [name, voice] : *voices_) {
-    if (std::ranges::find(kVoices, name) == std::end(kVoices)) add(name);
+    if (std::ranges::find(kOpenAiVoices, name) == std::end(kOpenAiVoices)) add(name);
   }
   return aliases;
 }
@@ -101,30 +97,8 @@ bool OpenAiNames::IsModelAlias(std::string_view name) const {
   return known && !models_.Find(name, "").ok() && !SpeechModels().empty();
 }
 
-bool OpenAiNames::IsVoiceAlias(const std::string& name) const {
-  return voices_ &&
-         (voices_->contains(name) || std::ranges::find(kVoices, name) != std::end(kVoices));
-}
-
-std::string OpenAiNames::ConfiguredVoice(const std::string& name) const {
-  if (!voices_) return "";
-  const auto found = voices_->find(name);
-  return found == voices_->end() ? "" : found->second;
-}
-
-std::string OpenAiNames::VoiceOf(const models::SpeechInfo& info, const std::string& name,
-                                 std::string_view language) const {
-  if (!IsVoiceAlias(name) || models::HasVoice(info, name)) return name;
-  if (std::string voice = ConfiguredVoice(name); !voice.empty() && models::HasVoice(info, voice))
-    return voice;
-  const auto* const place = std::ranges::find(kVoices, name);
-  std::vector<std::string> voices = models::VoicesFor(info, language);
-  if (place == std::end(kVoices) || voices.empty()) return name;
-  return std::move(voices[static_cast<size_t>(place - std::begin(kVoices)) % voices.size()]);
-}
-
 absl::Status OpenAiNames::CheckVoice(const SpeechRequest& speech, const Models& models) const {
-  if (speech.voice.empty() || IsVoiceAlias(speech.voice)) return absl::OkStatus();
+  if (speech.voice.empty() || IsVoiceAlias(voices_, speech.voice)) return absl::OkStatus();
   // The model checks a mix such as "a:0.3+b:0.7".
   const std::string voice = speech.voice.substr(0, speech.voice.find_first_of(":+"));
   std::vector<std::string> choice;
@@ -142,8 +116,8 @@ void OpenAiNames::ChooseModel(SpeechRequest& speech, const Models& models) const
   std::vector<const models::ModelInfo*> infos;
   for (const auto& model : models) infos.push_back(&model->info());
   std::string voice = speech.voice;
-  if (IsVoiceAlias(voice) && !HasVoiceOfAny(models, voice)) {
-    voice = ConfiguredVoice(voice);
+  if (IsVoiceAlias(voices_, voice) && !HasVoiceOfAny(models, voice)) {
+    voice = ConfiguredVoice(voices_, voice);
     if (!HasVoiceOfAny(models, voice)) voice.clear();
   }
   if (speech.language.empty() && voice.empty())

@@ -49,13 +49,6 @@ class OpenAiNames {
 
   Models SpeechModels() const;
   bool IsModelAlias(std::string_view name) const;
-  bool IsVoiceAlias(const std::string& name) const;
-  // Returns the voice that the configuration names for an alias; empty if none.
-  std::string ConfiguredVoice(const std::string& name) const;
-  // Returns the model's voice for an alias; the name itself if it is no alias, or a voice of the
-  // model.
-  std::string VoiceOf(const models::SpeechInfo& info, const std::string& name,
-                      std::string_view language) const;
   absl::Status CheckVoice(const SpeechRequest& speech, const Models& models) const;
   // Sets the best model that has the voice for the language. If the request names neither voice nor
   // language, the language is the text's if that is sure, else English.

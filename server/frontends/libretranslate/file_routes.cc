@@ -17,6 +17,8 @@
 #include "server/frontends/libretranslate/file_form.h"
 #include "server/frontends/libretranslate/translate_message.h"
 #include "server/http/http_routes.h"
+#include "server/http2/peer.h"
+#include "server/http2/peer_places.h"
 #include "server/scheduling/refusal.h"
 
 namespace millrace::server {
@@ -32,19 +34,31 @@ absl::Status MissingPart(std::string_view name) {
 
 class FileRoutes {
  public:
-  FileRoutes(Services& services, std::shared_ptr<HttpTranslator> translator, int max_files)
+  FileRoutes(Services& services, std::shared_ptr<HttpTranslator> translator, FilePlaces places)
       : services_(services),
         translator_(std::move(translator)),
-        max_files_(max_files),
-        files_(max_files) {}
+        places_(places),
+        files_(places.all),
+        files_of_peer_(places.of_peer) {}
 
   void Translate(const httplib::Request& request, httplib::Response& response,
                  const httplib::ContentReader& reader) {
     // Before the body comes, because the files that are held are what is bounded.
+    const PeerPlaces::Place of_peer = files_of_peer_.TryEnter(Peer(request.remote_addr));
     const absl::StatusOr<Ticket> place = files_.TryEnter();
-    if (!place.ok() || !request.is_multipart_form_data()) {
-      if (!DropBody(request, reader)) return;
-      return SendStatus(response, place.ok() ? NoForm(request) : TooMany());
+    absl::Status status;
+    if (!of_peer.held()) {
+      status = TooMany(StrCat("the server already translates ", places_.of_peer,
+                              " files of this address, which is the limit"));
+    } else if (!place.ok()) {
+      status = TooMany(
+          StrCat("the server already translates ", places_.all, " files, which is its limit"));
+    } else if (!request.is_multipart_form_data()) {
+      status = NoForm(request);
+    }
+    if (!status.ok()) {
+      if (DropBody(request, reader)) SendStatus(response, status);
+      return;
     }
     std::optional<FileForm> form = ReadFileForm(reader);
     if (!form) return;  // the HTTP library has reported the error
@@ -84,11 +98,9 @@ class FileRoutes {
   }
 
  private:
-  absl::Status TooMany() {
+  absl::Status TooMany(const std::string& message) {
     services_.no_model_metrics.CountRefusal(Refusal::kTooMany);
-    return Refused(
-        StrCat("the server already translates ", max_files_, " files, which is its limit"),
-        std::chrono::seconds(1));
+    return Refused(message, std::chrono::seconds(1));
   }
 
   static absl::Status NoForm(const httplib::Request& request) {
@@ -121,16 +133,17 @@ class FileRoutes {
 
   Services& services_;
   const std::shared_ptr<HttpTranslator> translator_;
-  const int max_files_;
+  const FilePlaces places_;
   Admission files_;
+  PeerPlaces files_of_peer_;
   DownloadStore downloads_{Clock::Real(), {}};
 };
 
 }  // namespace
 
 void AddLibreTranslateFileRoutes(HttpServer& server, Services& services,
-                                 std::shared_ptr<HttpTranslator> translator, int max_files) {
-  const auto routes = std::make_shared<FileRoutes>(services, std::move(translator), max_files);
+                                 std::shared_ptr<HttpTranslator> translator, FilePlaces places) {
+  const auto routes = std::make_shared<FileRoutes>(services, std::move(translator), places);
   server.routes().Post(
       "/translate_file",
       HttpRoutes::Reader([routes](const httplib::Request& request, httplib::Response& response,

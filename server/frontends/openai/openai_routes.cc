@@ -15,14 +15,13 @@
 #include "server/frontends/http/ignored_members.h"
 #include "server/frontends/http/openai_names.h"
 #include "server/frontends/http/speech_answer.h"
+#include "server/frontends/http/speech_entrance.h"
 #include "server/frontends/http/speech_framer.h"
 #include "server/frontends/http/speech_reply.h"
 #include "server/frontends/openai/openai_error.h"
 #include "server/frontends/openai/speech_framing.h"
 #include "server/frontends/openai/speech_json.h"
 #include "server/http/http_routes.h"
-#include "server/logging/request_id.h"
-#include "server/scheduling/refusal.h"
 
 namespace millrace::server {
 namespace {
@@ -53,7 +52,8 @@ class OpenAiRoutes {
       : services_(services),
         options_(std::move(options)),
         names_(services.models, options_.voice_aliases),
-        connections_(options_.max_speech_connections) {}
+        entrance_(services, {.max_connections = options_.max_speech_connections,
+                             .started = options_.started}) {}
 
   void Speech(const httplib::Request& request, httplib::Response& response) {
     Speak(request, response, SpeechRoute::kOpenAi);
@@ -113,10 +113,7 @@ class OpenAiRoutes {
 
  private:
   void Speak(const httplib::Request& request, httplib::Response& response, SpeechRoute route) {
-    const std::string id = logging::RequestIdFrom(request.get_header_value("X-Request-Id"));
-    response.set_header("X-Request-Id", id);
-    const auto reply =
-        std::make_shared<SpeechReply>(services_, id, HttpCaller(request, services_.keys));
+    const std::shared_ptr<SpeechReply> reply = entrance_.NewReply(request, response);
     const auto place =
         std::make_shared<Ticket>();  // held until the connection is done with the reply
     HttpSpeechRequest wanted;
@@ -145,31 +142,16 @@ class OpenAiRoutes {
     AnswerWithSpeech(reply, place, std::move(answer), response);
   }
 
-  absl::Status Check(const httplib::Request& request) const {
-    if (absl::Status status = AuthenticateHttp(request, services_.keys); !status.ok())
-      return status;
-    return options_.started() ? absl::OkStatus()
-                              : absl::UnavailableError("the server is starting; try again soon");
-  }
-
   bool Allowed(const httplib::Request& request, httplib::Response& response) const {
-    const absl::Status status = Check(request);
+    const absl::Status status = entrance_.Check(request);
     if (!status.ok()) SendOpenAiError(response, status);
     return status.ok();
   }
 
   absl::StatusOr<SpeechWork> Prepare(const httplib::Request& request, SpeechRoute route,
                                      Ticket& place, HttpSpeechRequest& wanted) {
-    if (absl::Status status = Check(request); !status.ok()) return status;
-    if (request.version == "HTTP/1.0")
-      return absl::InvalidArgumentError("the answer is chunked, which needs HTTP/1.1");
-    absl::StatusOr<Ticket> entered = connections_.TryEnter();
-    if (!entered.ok()) {
-      services_.no_model_metrics.CountRefusal(Refusal::kTooMany);
-      return Refused(StrCat("the server already speaks on ", options_.max_speech_connections,
-                            " HTTP connections, which is its limit"),
-                     std::chrono::seconds(1));
-    }
+    absl::StatusOr<Ticket> entered = entrance_.Enter(request);
+    if (!entered.ok()) return entered.status();
     place = *std::move(entered);
     auto parsed = ParseSpeechJson(request.body, route);
     if (!parsed.ok()) return parsed.status();
@@ -177,10 +159,8 @@ class OpenAiRoutes {
     SpeechRequest speech = wanted.speech;
     if (route == SpeechRoute::kCaptioned) speech.model = names_.WithoutKokoro(speech.model);
     if (absl::Status status = names_.Resolve(speech); !status.ok()) return status;
-    const bool whole = wanted.framing == SpeechFraming::kWholeCaption;
-    return MakeSpeechWork(std::move(speech),
-                          whole ? models::AudioContainer::kFile : models::AudioContainer::kStream,
-                          whole ? kMaxWholeCharacters : kMaxStreamCharacters, services_);
+    return entrance_.MakeWork(std::move(speech),
+                              /*whole=*/wanted.framing == SpeechFraming::kWholeCaption);
   }
 
   Json ToJson(std::string_view model) const {
@@ -190,7 +170,7 @@ class OpenAiRoutes {
   Services& services_;
   const OpenAiOptions options_;
   const OpenAiNames names_;
-  Admission connections_;
+  SpeechEntrance entrance_;
   const int64_t started_at_ = std::chrono::duration_cast<std::chrono::seconds>(
                                   std::chrono::system_clock::now().time_since_epoch())
                                   .count();

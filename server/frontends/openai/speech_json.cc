@@ -101,8 +101,12 @@ absl::Status TakeMember(const std::string& name, const json& value, SpeechRoute 
     if (absl::Status status = TakeString(value, name, format); !status.ok()) return status;
     const auto known = models::AudioFormatNamed(format);
     if (!known) {
+      // See docs/compatibility.md for the reason.
+      const std::string_view instead =
+          format == "aac" ? ", and mp3 is played by all that plays aac" : "";
       return absl::InvalidArgumentError(
-          StrCat(name, ": ", Shown(format), " is not available; mp3, opus, flac, wav and pcm are"));
+          StrCat(name, ": ", Shown(format), " is not available; mp3, opus, flac, wav and pcm are",
+                 instead));
     }
     speech.format = *known;
     return absl::OkStatus();

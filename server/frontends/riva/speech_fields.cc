@@ -59,7 +59,7 @@ absl::Status CheckTakesDictionary(const SpeechRequest& request, const Services& 
   const models::ModelInfo& info = (*model)->info();
   const std::string& language =
       request.language.empty() ? info.speech().language : request.language;
-  if (models::ReadsPronunciations(info, language)) return absl::OkStatus();
+  if (models::ReadsPronunciations(info.speech(), language)) return absl::OkStatus();
   return absl::InvalidArgumentError(StrCat("custom_dictionary: model '", info.name,
                                            "' takes no pronunciations in the language ",
                                            Shown(language)));

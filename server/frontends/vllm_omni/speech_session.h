@@ -13,9 +13,9 @@
 #include "mps_runtime/base/clock.h"
 #include "nlohmann/json_fwd.hpp"
 #include "server/frontends/http/openai_names.h"
-#include "server/frontends/http/text_speech.h"
 #include "server/frontends/vllm_omni/session_config.h"
 #include "server/requests/services.h"
+#include "server/requests/text_speech.h"
 #include "server/security/caller.h"
 #include "server/websocket/session.h"
 

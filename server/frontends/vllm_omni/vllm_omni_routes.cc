@@ -13,19 +13,21 @@ void AddVllmOmniRoutes(HttpServer& server, WebSocketServer& web_sockets, Service
                        VllmOmniOptions options) {
   // Sessions may outlive the server, and with it this handler.
   const auto names = std::make_shared<const OpenAiNames>(services.models, options.voice_aliases);
-  server.routes().Get(
-      "/v1/audio/speech/stream",
-      [&server, &web_sockets, &services, names, started = std::move(options.started)](
-          const httplib::Request& request, httplib::Response& response) {
-        const auto make = [&](std::function<void()> changed) {
-          return std::make_unique<SpeechSession>(
-              SpeechSession::Context{.services = services, .names = names, .started = started},
-              HttpCaller(request, services.keys), AuthenticateHttp(request, services.keys),
-              std::move(changed));
-        };
-        const auto refusal = web_sockets.Upgrade(server, request, response, make);
-        if (refusal) SendError(response, refusal->http_status, refusal->message);
-      });
+  server.routes().Get("/v1/audio/speech/stream",
+                      [&server, &web_sockets, &services, names, options = std::move(options)](
+                          const httplib::Request& request, httplib::Response& response) {
+                        const auto make = [&](std::function<void()> changed) {
+                          return std::make_unique<SpeechSession>(
+                              SpeechSession::Context{.services = services,
+                                                     .names = names,
+                                                     .started = options.started,
+                                                     .idle_timeout = options.idle_timeout},
+                              HttpCaller(request, services.keys),
+                              AuthenticateHttp(request, services.keys), std::move(changed));
+                        };
+                        const auto refusal = web_sockets.Upgrade(server, request, response, make);
+                        if (refusal) SendError(response, refusal->http_status, refusal->message);
+                      });
 }
 
 }  // namespace millrace::server

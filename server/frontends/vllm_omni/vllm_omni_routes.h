@@ -1,7 +1,9 @@
 #pragma once
 
+#include <chrono>
 #include <functional>
 
+#include "mps_runtime/base/clock.h"
 #include "server/frontends/http/openai_names.h"
 #include "server/http/http_server.h"
 #include "server/requests/services.h"
@@ -11,6 +13,7 @@ namespace millrace::server {
 
 struct VllmOmniOptions {
   VoiceAliases voice_aliases = VoiceAliases::value_type();
+  Duration idle_timeout = std::chrono::minutes(5);  // of a connection
   // Returns true once the models are loaded; until then requests get an error.
   std::function<bool()> started = [] { return true; };
 };

@@ -140,7 +140,7 @@ void Session::Begin(WyomingEvent event, SynthesisReply::Kind kind) {
     return ParseSpeechOptions(event.data, context_.services.models, text);
   });
   const bool ok = options.ok();
-  reply_ = std::make_shared<SynthesisReply>(context_.services, kind, address_, changed_);
+  reply_ = std::make_unique<SynthesisReply>(context_.services, kind, address_, changed_);
   overdue_ = false;
   reply_->Start(std::move(options));
   if (kind == SynthesisReply::Kind::kStreamed) {

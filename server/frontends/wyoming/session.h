@@ -80,7 +80,7 @@ class Session {
   EventReader reader_;
   LeakyBucket events_;
   std::optional<WyomingEvent> held_;  // waits to be handled
-  std::shared_ptr<SynthesisReply> reply_;
+  std::unique_ptr<SynthesisReply> reply_;
   bool reply_ended_ = false;
   bool overdue_ = false;    // the reply has been told to end
   bool text_open_ = false;  // between synthesize-start and synthesize-stop

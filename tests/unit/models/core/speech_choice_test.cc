@@ -130,16 +130,15 @@ TEST(SpeechChoiceTest, AVoiceHasTheLanguageThatItWasMadeFor) {
   EXPECT_EQ(LanguageOfVoice(kokoro.speech(), "other"), "");
 }
 
-TEST(SpeechChoiceTest, KokoroReadsPronunciationsButInJapanese) {
-  ModelInfo kokoro = Kokoro();
-  kokoro.platform = "kokoro";
-  EXPECT_TRUE(ReadsPronunciations(kokoro, "en-US"));
-  EXPECT_TRUE(ReadsPronunciations(kokoro, "es"));
-  EXPECT_FALSE(ReadsPronunciations(kokoro, "ja"));
-  EXPECT_FALSE(ReadsPronunciations(kokoro, "ja-JP"));
-  ModelInfo piper = Piper("joe", "en-US", "joe");
-  piper.platform = "vits";
-  EXPECT_FALSE(ReadsPronunciations(piper, "en-US"));
+TEST(SpeechChoiceTest, AModelSaysInWhichLanguagesItReadsPronunciations) {
+  SpeechInfo info = Kokoro().speech();
+  EXPECT_FALSE(ReadsPronunciations(info, "en-US"));
+  info.pronunciation_languages = {"en-US", "es"};
+  EXPECT_TRUE(ReadsPronunciations(info, "en-US"));
+  EXPECT_TRUE(ReadsPronunciations(info, "en"));
+  EXPECT_TRUE(ReadsPronunciations(info, "es-MX"));
+  EXPECT_FALSE(ReadsPronunciations(info, "ja"));
+  EXPECT_FALSE(ReadsPronunciations(info, "ja-JP"));
 }
 
 }  // namespace

@@ -26,6 +26,8 @@ TEST_F(KokoroModelTest, TellsWhatItIs) {
   EXPECT_EQ(model->info().speech().language, "en-US");
   EXPECT_EQ(model->info().speech().languages,
             (std::vector<std::string>{"en-US", "ja", "es", "fr-FR", "hi", "it", "pt-BR"}));
+  EXPECT_EQ(model->info().speech().pronunciation_languages,
+            (std::vector<std::string>{"en-US", "es", "fr-FR", "hi", "it", "pt-BR"}));
   EXPECT_EQ(model->info().speech().voices, (std::vector<std::string>{"anna", "ben"}));
 }
 

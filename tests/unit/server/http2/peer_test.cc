@@ -45,6 +45,14 @@ TEST(PeerTest, Ipv4IsTheSameOverASocketOfIpv6) {
   EXPECT_NE(V6("::ffff:192.0.2.1"), V6("::ffff:192.0.2.2"));
 }
 
+TEST(PeerTest, AnAddressMayBeText) {
+  EXPECT_EQ(Peer("192.0.2.1"), V4("192.0.2.1"));
+  EXPECT_EQ(Peer("::ffff:192.0.2.1"), V4("192.0.2.1"));
+  EXPECT_EQ(Peer("2001:db8::1"), V6("2001:db8::2"));
+  EXPECT_EQ(Peer("fe80::1%eth0"), V6("fe80::1"));
+  EXPECT_EQ(Peer(""), Peer("no address"));
+}
+
 class PeerPenaltiesTest : public ::testing::Test {
  protected:
   PeerPenalties penalties_;

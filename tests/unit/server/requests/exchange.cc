@@ -11,6 +11,7 @@
 
 #include "millrace/v1/synthesis.pb.h"
 #include "millrace/v1/translation.pb.h"
+#include "riva/tts.pb.h"
 #include "server/frontends/http/speech_reply.h"
 #include "server/frontends/http/translate_reply.h"
 #include "server/frontends/kserve/rest_infer_reply.h"
@@ -49,12 +50,28 @@ std::string MethodName(Method method) {
       return "Synthesize";
     case Method::kStreamSynthesize:
       return "StreamSynthesize";
+    case Method::kRivaSynthesize:
+      return "Synthesize";
+    case Method::kRivaSynthesizeOnline:
+      return "SynthesizeOnline";
     default:
       return "SynthesizeTextStream";
   }
 }
 
+bool IsRiva(const Kind& kind) {
+  return kind.method == Method::kRivaSynthesize || kind.method == Method::kRivaSynthesizeOnline;
+}
+
+std::string RivaRequest() {
+  nvidia::riva::tts::SynthesizeSpeechRequest request;
+  request.set_voice_name("m");
+  request.set_text("One.");
+  return request.SerializeAsString();
+}
+
 std::string RequestBytes(const Kind& kind) {
+  if (IsRiva(kind)) return RivaRequest();
   if (kind.method == Method::kModelInfer) return InferRequest("m").SerializeAsString();
   if (kind.method == Method::kTranslate || kind.method == Method::kStreamTranslate) {
     v1::TranslateRequest request;
@@ -86,7 +103,7 @@ class CallExchange final : public Exchange {
       return;
     }
     call_.emplace();
-    call_->Send(TextStreamMessage());
+    call_->Send(IsRiva(kind) ? RivaRequest() : TextStreamMessage());
     call_->EndMessages();
   }
 
@@ -250,7 +267,7 @@ class WyomingExchange final : public HttpExchange {
  public:
   WyomingExchange(Services& services, const Kind& kind)
       : kind_(kind),
-        reply_(std::make_shared<SynthesisReply>(
+        reply_(std::make_unique<SynthesisReply>(
             services,
             kind.takes_text ? SynthesisReply::Kind::kStreamed : SynthesisReply::Kind::kWhole,
             "address", [] {})) {}
@@ -283,7 +300,7 @@ class WyomingExchange final : public HttpExchange {
   }
 
   const Kind kind_;
-  std::shared_ptr<SynthesisReply> reply_;
+  std::unique_ptr<SynthesisReply> reply_;
 };
 
 }  // namespace
@@ -302,6 +319,11 @@ std::vector<Kind> AllKinds() {
       {.name = "StreamSynthesize", .method = Method::kStreamSynthesize, .streams = true},
       {.name = "TextStream",
        .method = Method::kSynthesizeTextStream,
+       .streams = true,
+       .takes_text = true},
+      {.name = "Riva", .method = Method::kRivaSynthesize},
+      {.name = "RivaTextStream",
+       .method = Method::kRivaSynthesizeOnline,
        .streams = true,
        .takes_text = true},
       {.name = "HttpSpeech", .method = Method::kHttpSpeech, .is_http = true, .streams = true},
@@ -398,6 +420,9 @@ std::unique_ptr<Exchange> World::NewExchange() {
     case Method::kTranslate:
     case Method::kStreamTranslate:
       return std::make_unique<CallExchange>(translation_, kind);
+    case Method::kRivaSynthesize:
+    case Method::kRivaSynthesizeOnline:
+      return std::make_unique<CallExchange>(riva_, kind);
     default:
       return std::make_unique<CallExchange>(synthesis_, kind);
   }

@@ -9,6 +9,7 @@
 #include "server/frontends/kserve/infer_service.h"
 #include "server/frontends/millrace/synthesis_service.h"
 #include "server/frontends/millrace/translation_service.h"
+#include "server/frontends/riva/riva_synthesis_service.h"
 #include "server/metrics/model_metrics.h"
 #include "tests/fakes/fake_clock.h"
 #include "tests/unit/server/requests/test_backend.h"
@@ -103,6 +104,7 @@ class World {
   InferService infer_{backend.services(), [] { return true; }};
   TranslationService translation_{backend.services()};
   SynthesisService synthesis_{backend.services()};
+  RivaSynthesisService riva_{backend.services()};
 };
 
 }  // namespace millrace::server

@@ -29,6 +29,29 @@ std::string ErrorWithin(const std::string& content) {
   return ErrorOf("<speak>" + content + "</speak>");
 }
 
+TEST(SsmlRefusalTest, AFragmentIsRefusedByItsPlaceInTheWholeText) {
+  const models::SpeechInfo info = TwoLanguages();
+  const MarkupContext context = {
+      .info = info, .model = "m", .language = "", .voice = "joe", .begin = {2, 5}};
+  const std::pair<std::string, std::string> cases[] = {
+      {"a <mark/>", "text: line 2, column 7: the element 'mark' is not supported"},
+      {"a\n <mark/>", "text: line 3, column 2: the element 'mark' is not supported"},
+      {"a <prosody rate='fast'>b", "text: line 2, column 7: <prosody>: is not closed"},
+      {"<speak>b", "text: line 2, column 13: <speak>: is not closed"},
+      {"a</prosody>b", "text: line 2, column 8: not well-formed SSML: mismatched tag"},
+      {"a <bre", "not well-formed SSML"},
+      {"a & b", "text: line 2, column 8: not well-formed SSML"},
+      {"a &eacute;", "line 2, column 7: the entity '&eacute;' is not allowed"},
+      {"<p><speak>b</speak></p>", "<speak>: is not allowed within another element"},
+      {"a</speak><speak>b", "not well-formed SSML: junk after document element"},
+      {"<!DOCTYPE a []>b", "not well-formed SSML"},
+  };
+  for (const auto& [fragment, error] : cases) {
+    const auto marked = ParseSsmlFragment(fragment, context);
+    EXPECT_THAT(std::string(marked.status().message()), HasSubstr(error)) << fragment;
+  }
+}
+
 TEST(SsmlRefusalTest, NamesWhatIsNotSupportedAndWhere) {
   const std::pair<std::string, std::string> cases[] = {
       {"a\n <emphasis>b</emphasis>",

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <string_view>
+#include <utility>
 
 #include "models/text/unicode.h"
 #include "tests/unit/models/speech/markup/markup_fixture.h"
@@ -66,6 +68,36 @@ TEST(SsmlTest, ProsodyMultipliesTheRateAndAddsToTheVolume) {
             "{-6dB|a}{-3dB|b}");
   EXPECT_EQ(SsmlParts("<prosody volume='silent'>a</prosody><prosody volume='x-loud'>b</prosody>"),
             "{-infdB|a}{6dB|b}");
+}
+
+TEST(SsmlTest, AFragmentNeedsNoRoot) {
+  const models::SpeechInfo info = TwoLanguages();
+  const MarkupContext context = {.info = info, .model = "m", .language = "", .voice = "joe"};
+  const auto parse = [&](const std::string& fragment) {
+    auto marked = ParseSsmlFragment(fragment, context);
+    EXPECT_TRUE(marked.ok()) << marked.status();
+    return marked.ok() ? *std::move(marked) : MarkedText();
+  };
+  EXPECT_EQ(Shown(parse("a <break time='1s'/>b")), "{|a}{1s|b}");
+  EXPECT_EQ(Shown(parse("<speak xml:lang='fr'>a</speak> b")), "{luc fr-FR|a}{|b}");
+  EXPECT_EQ(parse("<s>a</s>").break_after, models::SpeechBreak::kSentence);
+  EXPECT_EQ(parse("<s>a</s>b").break_after, models::SpeechBreak::kNone);
+  const MarkedText marked = parse("é <voice name='ann'>word</voice>");
+  EXPECT_EQ(CharacterOf(marked, "word"), 20U);
+}
+
+TEST(SsmlTest, AliasesNameVoices) {
+  const models::SpeechInfo info = TwoLanguages();
+  MarkupContext context = {.info = info, .model = "m", .language = "", .voice = "joe"};
+  context.voice_named = [](const std::string& name, std::string_view language) {
+    return name != "nova" ? name : language == "fr-FR" ? "luc" : "ann";
+  };
+  const auto marked = ParseSsml(
+      "<speak><voice name='nova'>a</voice><voice name='joe'>b</voice>"
+      "<lang xml:lang='fr'><voice name='nova'>c</voice></lang></speak>",
+      context);
+  ASSERT_TRUE(marked.ok()) << marked.status();
+  EXPECT_EQ(Shown(*marked), "{ann|a}{joe|b}{luc fr-FR|c}");
 }
 
 TEST(SsmlTest, VoicesAndLanguages) {

@@ -44,6 +44,13 @@ TEST_F(StreamQueryTest, TheQueryBecomesARequestForSpeech) {
   EXPECT_EQ(options->speech.seed, 7U);
   EXPECT_EQ(options->speech.sample_rate, 16'000U);
   EXPECT_TRUE(options->speech.word_times);
+  EXPECT_EQ(options->speech.text_format, SpeechTextFormat::kPlain);
+}
+
+TEST_F(StreamQueryTest, TextsAreSsmlIfTheQuerySaysSo) {
+  const auto options = Parse({{"enable_ssml_parsing", "true"}});
+  ASSERT_TRUE(options.ok()) << options.status();
+  EXPECT_EQ(options->speech.text_format, SpeechTextFormat::kSsmlFragment);
 }
 
 TEST_F(StreamQueryTest, DefaultsAreThoseOfElevenLabs) {
@@ -57,8 +64,8 @@ TEST_F(StreamQueryTest, DefaultsAreThoseOfElevenLabs) {
 
 TEST_F(StreamQueryTest, WhatIsWrongIsNamed) {
   const std::pair<httplib::Params, const char*> cases[] = {
-      {{{"enable_ssml_parsing", "true"}},
-       "enable_ssml_parsing: SSML is not available; it is false"},
+      {{{"enable_ssml_parsing", "yes"}},
+       "enable_ssml_parsing: 'yes' is not allowed; it is true or false"},
       {{{"auto_mode", "maybe"}}, "auto_mode: 'maybe' is not allowed; it is true or false"},
       {{{"inactivity_timeout", "0"}}, "inactivity_timeout: '0' is not allowed; it is 1..180"},
       {{{"inactivity_timeout", "181"}}, "inactivity_timeout: '181' is not allowed; it is 1..180"},

@@ -185,6 +185,75 @@ TEST_F(SpeakingStreamSessionTest, InAutoModeEachMessageIsSpoken) {
   EXPECT_EQ(client.Read()["contextId"], "c");
 }
 
+TEST_F(StreamSessionTest, SsmlIsSpokenBySentencesWhoseElementsAreWhole) {
+  std::vector<models::SynthesizeInput> seen;
+  backend_.Add(VoiceInfo("joe"), {.complete = [&](models::Request& request) {
+                 seen.push_back(std::get<models::SynthesizeInput>(request.input()));
+                 models::SynthesizeOutput part;
+                 part.sample_rate = 8000;
+                 part.text = seen.back().text;
+                 part.samples.assign(80, 0.5F);
+                 request.Emit(std::move(part));
+                 request.Finish(absl::OkStatus());
+               }});
+  StreamOptions options = Options(true);
+  options.speech.text_format = SpeechTextFormat::kSsmlFragment;
+  options.speech.takes_voice_aliases = true;
+  Client client(backend_.services(), options);
+  // The first sentence is heard while a tag is still being sent.
+  client.Send({{"text", "One. <bre"}, {"context_id", "a"}, {"flush", true}});
+  EXPECT_FALSE(client.Read()["audio"].is_null());
+  client.Send({{"text", "ak time='1s'/><voice name='ash'>Two. Three."}, {"context_id", "a"}});
+  // A flush does not cut an element.
+  client.Send({{"text", " Four"}, {"context_id", "a"}, {"flush", true}});
+  client.Send({{"text", "</voice> <s>five</s>"}, {"context_id", "a"}});
+  client.Send({{"text", "<s>six</s>"}, {"context_id", "a"}, {"flush", true}});
+  client.Send({{"context_id", "a"}, {"close_context", true}});
+  while (client.Read()["isFinal"] != true) {
+  }
+  AwaitQuiet();
+  EXPECT_EQ(Ended(StatusCode::kOk), 1);
+  std::string spoken;
+  models::SpeechBreak before_six = models::SpeechBreak::kNone;
+  for (const models::SynthesizeInput& input : seen) {
+    spoken += input.text + "|";
+    for (const models::SpeechPart& part : input.markup.parts) {
+      const std::string text = input.text.substr(part.begin, part.end - part.begin);
+      EXPECT_EQ(part.manner.voice, text == "Two. Three. Four" ? "second" : "") << text;
+      if (text == "six") before_six = std::max(input.break_before, part.break_before);
+    }
+  }
+  EXPECT_THAT(spoken, HasSubstr("One."));
+  EXPECT_THAT(spoken, HasSubstr("Two. Three. Four"));
+  EXPECT_EQ(before_six, models::SpeechBreak::kSentence);
+}
+
+TEST_F(SpeakingStreamSessionTest, BadSsmlEndsItsContextByNameAndPlace) {
+  StreamOptions options = Options(true);
+  options.speech.text_format = SpeechTextFormat::kSsmlFragment;
+  const std::pair<std::string, std::string> cases[] = {
+      {"Yes. <mark/>No. ", "text: line 1, column 6: the element 'mark' is not supported"},
+      {"Yes. <voice name='bob'>No.</voice>", "<voice>: name: model 'joe' has no voice 'bob'"},
+      {"Yes. <prosody rate='fast'>No.", "text: line 1, column 6: <prosody>: is not closed"},
+      {"Yes. &nbsp; No.", "the entity '&nbsp;' is not allowed"},
+  };
+  for (const auto& [text, error] : cases) {
+    Client client(backend_.services(), options);
+    client.Send({{"text", "Other."}, {"context_id", "b"}, {"flush", true}});
+    client.Send({{"text", text}, {"context_id", "a"}, {"flush", true}});
+    client.Send({{"context_id", "a"}, {"close_context", true}});
+    json message = client.Read();
+    while (!message.contains("error")) message = client.Read();
+    EXPECT_THAT(message["message"].get<std::string>(), HasSubstr(error));
+    EXPECT_EQ(message["contextId"], "a");
+    client.Send({{"context_id", "b"}, {"close_context", true}});
+    message = client.Read();
+    while (message["isFinal"] != true) message = client.Read();
+    EXPECT_EQ(message["contextId"], "b");
+  }
+  AwaitQuiet();
+}
+
 TEST_F(SpeakingStreamSessionTest, NothingToSpeakIsAnEndWithoutAudio) {
   Client client(backend_.services(), Options(false));
   client.Send({{"text", ""}});

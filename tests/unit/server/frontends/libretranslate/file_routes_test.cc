@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <fstream>
 #include <memory>
 #include <string>
@@ -40,7 +41,7 @@ void Quote(models::Request& request) {
 class FileRoutesTest : public ::testing::Test {
  protected:
   void Serve(HttpTranslator::Options options = {}, TestBackend::Options server = {},
-             const testing::ModelHooks& hooks = {.complete = Quote}, int max_files = 8) {
+             const testing::ModelHooks& hooks = {.complete = Quote}, FilePlaces places = {}) {
     backend_ = std::make_unique<TestBackend>(server);
     HttpServer::Options http;
     http.address = "127.0.0.1:0";
@@ -48,7 +49,7 @@ class FileRoutesTest : public ::testing::Test {
     http_ = std::make_unique<HttpServer>(http);
     AddLibreTranslateFileRoutes(
         *http_, backend_->services(),
-        std::make_shared<HttpTranslator>(backend_->services(), std::move(options)), max_files);
+        std::make_shared<HttpTranslator>(backend_->services(), std::move(options)), places);
     ASSERT_TRUE(http_->Start().ok());
     backend_->Add(TranslatorInfo("en-pt", "en", "pt"), hooks);
     client_ = std::make_unique<httplib::Client>("127.0.0.1", http_->port());
@@ -157,7 +158,8 @@ TEST_F(FileRoutesTest, UntilTheModelsAreLoadedIs503) {
 
 TEST_F(FileRoutesTest, AnOverloadedServerSaysWhenToComeBack) {
   Gate gate;
-  Serve({}, {}, {.forward = [&gate](models::Request&) { gate.Pass(); }, .complete = Quote}, 1);
+  Serve({}, {}, {.forward = [&gate](models::Request&) { gate.Pass(); }, .complete = Quote},
+        {.all = 1});
   {
     const testing::JoiningThread first([&] {
       httplib::Client client("127.0.0.1", http_->port());
@@ -171,6 +173,48 @@ TEST_F(FileRoutesTest, AnOverloadedServerSaysWhenToComeBack) {
     gate.Open();
   }
   EXPECT_EQ(Post(Form("a.txt", "Hello.")).status, 200);
+}
+
+TEST_F(FileRoutesTest, AnAddressDoesNotTakeAllPlaces) {
+  Gate gate;
+  Serve({}, {}, {.forward = [&gate](models::Request&) { gate.Pass(); }, .complete = Quote},
+        {.of_peer = 1});
+  {
+    const testing::JoiningThread first([&] {
+      httplib::Client client("127.0.0.1", http_->port());
+      EXPECT_EQ(client.Post("/translate_file", Form("a.txt", "Hello."))->status, 200);
+    });
+    gate.AwaitInside();
+    const Answer refused = Post(Form("a.txt", "Hello."));
+    EXPECT_EQ(refused.status, 429);
+    EXPECT_EQ(refused.error(),
+              "the server already translates 1 files of this address, which is the limit");
+    gate.Open();
+  }
+  EXPECT_EQ(Post(Form("a.txt", "Hello.")).status, 200);
+}
+
+TEST_F(FileRoutesTest, AClientThatLeavesStopsItsTranslation) {
+  std::atomic<bool> began{false};
+  std::atomic<bool> cancelled{false};
+  // It ends only if it is told to.
+  Serve({}, {}, {.complete = [&](models::Request& request) {
+          began = true;
+          Await([&] { return request.cancelled(); });
+          cancelled = true;
+          request.Finish(absl::CancelledError("the caller went away"));
+        }});
+  httplib::Client client("127.0.0.1", http_->port());
+  const testing::JoiningThread sending(
+      [&] { EXPECT_FALSE(client.Post("/translate_file", Form("a.txt", "Hello."))); });
+  Await([&] { return began.load(); });
+  client.stop();
+  Await([&] { return cancelled.load(); });
+  Await([&] {
+    return backend_->Count("en-pt", Method::kHttpTranslate, absl::StatusCode::kCancelled) == 1;
+  });
+  // Its place is free again.
+  Await([&] { return backend_->admission.in_flight() == 0; });
 }
 
 TEST_F(FileRoutesTest, TranslatingNeedsAKeyAndFetchingDoesNot) {

@@ -225,7 +225,11 @@ TEST(SpeechJsonTest, WhatIsWrongIsNamedWithWhatIsAllowed) {
       {with(R"("speed": NaN)"), "not valid JSON"},
       {with(R"("speed": 1e999)"), "a number is out of range"},
       {with(R"("response_format": "aac")"),
-       "response_format: 'aac' is not available; mp3, opus, flac, wav and pcm are"},
+       "response_format: 'aac' is not available; mp3, opus, flac, wav and pcm are, and mp3 is "
+       "played "
+       "by all that plays aac"},
+      {with(R"("response_format": "ogg")"),
+       "response_format: 'ogg' is not available; mp3, opus, flac, wav and pcm are"},
       {with(R"("response_format": 1)"), "response_format: must be a string"},
       {with(R"("stream_format": "chunks")"),
        "stream_format: 'chunks' is not allowed; it is audio or sse"},

@@ -54,7 +54,8 @@ inline models::ModelInfo KokoroInfo() {
                                     .languages = {"en-US", "ja"},
                                     .voice_languages = {"en-US", "ja"},
                                     .speech_cost = 20,
-                                    .sample_rate = FakeVoice::kRate};
+                                    .sample_rate = FakeVoice::kRate,
+                                    .pronunciation_languages = {"en-US"}};
   return info;
 }
 

@@ -1,11 +1,11 @@
-#include "server/frontends/http/text_speech.h"
+#include "server/requests/text_speech.h"
 
 #include <utility>
 
 namespace millrace::server {
 namespace {
 
-// The most audio of a piece; in base64 it still fits a frame that clients take.
+// The most audio of a piece; in base64 it still fits a WebSocket's frame that clients take.
 constexpr size_t kMaxPieceBytes = size_t{32} << 10;
 
 }  // namespace
@@ -36,10 +36,18 @@ void TextSpeech::Start(absl::StatusOr<SpeechRequest> options) {
   if (!status.ok()) Fail(status);
 }
 
-void TextSpeech::Push(std::string_view text, bool flush) {
+bool TextSpeech::TakeText(std::string_view text, bool flush) {
   const absl::Status status = OrInternal([&] { return text_.Push(text, flush); });
-  if (!status.ok()) return Fail(status);
-  text_.Advance();
+  if (!status.ok()) Fail(status);
+  return status.ok();
+}
+
+void TextSpeech::Speak(std::string_view text) {
+  if (TakeText(text, /*flush=*/false)) EndText();
+}
+
+void TextSpeech::Push(std::string_view text, bool flush) {
+  if (TakeText(text, flush)) text_.Advance();
 }
 
 void TextSpeech::EndText() {

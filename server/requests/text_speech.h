@@ -33,9 +33,9 @@ struct SpokenPiece {
   int encoded_rate = 0;  // hertz, of the audio
 };
 
-// A text that is spoken over a WebSocket while it is being written. Workers add pieces, and the
-// connection's thread takes them. When too much waits, the job is parked until the client has
-// caught up, so that a slow reader holds neither memory nor a worker.
+// A text that is spoken while it is being written, over a protocol whose connections share a
+// thread. Workers add pieces, and that thread takes them. When too much waits, the job is parked
+// until the client has caught up, so that a slow reader holds neither memory nor a worker.
 //
 // It is shared by the connection and, until its end, by the work; the last of them counts the
 // request and returns its ticket.
@@ -52,6 +52,8 @@ class TextSpeech final : public Reply, public SelfShared<TextSpeech>, private Te
 
   // These are called by the connection's thread. They never block.
 
+  // Speaks a whole text.
+  void Speak(std::string_view text);
   // Adds text, which may be empty. flush: see TextStream::Push.
   void Push(std::string_view text, bool flush);
   // Ends the text.
@@ -62,6 +64,8 @@ class TextSpeech final : public Reply, public SelfShared<TextSpeech>, private Te
   TimePoint deadline() const { return text_.deadline(); }
   // Stops the work and ends with the error. Idempotent.
   void Fail(const absl::Status& status) { text_.Fail(status); }
+  // Returns the sample rate of the audio in hertz, once it has ended without an error.
+  int encoded_rate() const { return text_.encoding().output_rate; }
 
   // Returns the next piece, without waiting for it.
   std::optional<SpokenPiece> Take() MILLRACE_EXCLUDES(mu_);
@@ -78,6 +82,8 @@ class TextSpeech final : public Reply, public SelfShared<TextSpeech>, private Te
   void Park(std::unique_ptr<Job> job) override MILLRACE_EXCLUDES(mu_);
 
  private:
+  // Returns true if the text was taken.
+  bool TakeText(std::string_view text, bool flush);
   void OnAudio(const std::string& bytes, models::SynthesizeOutput piece) override
       MILLRACE_EXCLUDES(mu_);
   void OnTextWanted() override { changed_(); }
