@@ -50,6 +50,8 @@
 #include "server/grpc_server.h"
 #include "server/http/http_server.h"
 #include "server/http2/connection_guard.h"
+#include "server/limits/key_limits.h"
+#include "server/limits/usage_report.h"
 #include "server/logging/logging.h"
 #include "server/metrics/metrics.h"
 #include "server/metrics/metrics_routes.h"
@@ -153,6 +155,9 @@ class Server {
       if (!keys.ok()) return keys.status();
       keys_ = *std::move(keys);
     }
+    auto policy = OpenPolicy(config_, keys_.get());
+    if (!policy.ok()) return policy.status();
+    policy_ = *std::move(policy);
     auto credentials = MakeCredentials(config_);
     if (!credentials.ok()) return credentials.status();
 
@@ -174,7 +179,8 @@ class Server {
                                .keys = keys_.get(),
                                .max_request_time = config_.max_request_time,
                                .max_buffered_bytes = config_.max_buffered_bytes,
-                               .voice_aliases = config_.voice_aliases});
+                               .voice_aliases = config_.voice_aliases,
+                               .limits = policy_ != nullptr ? &policy_->limits() : nullptr});
 
     // Health and metrics are answered from here on: live, not ready.
     int metrics_port = 0;
@@ -319,6 +325,7 @@ class Server {
     logging::Info("reloading keys and certificates");
     // Errors are logged, and the previous keys stay in use.
     if (keys_ != nullptr) keys_->Reload().IgnoreError();
+    if (policy_ != nullptr) policy_->Reload().IgnoreError();
     if (!config_.tls_cert.empty()) ReportTlsFiles(TlsFilesOf(config_));
   }
 
@@ -337,6 +344,8 @@ class Server {
     snapshot.incomplete_calls_refused_total = connections.incomplete_calls;
     snapshot.web_sockets = {.open = web_sockets_.open(),
                             .opened_total = web_sockets_.opened_total()};
+    if (services_ && services_->limits != nullptr)
+      snapshot.keys = KeyMetrics(services_->limits->Usage(), scheduler_.key_seconds());
     return snapshot;
   }
 
@@ -401,6 +410,7 @@ class Server {
   ServerStatus status_;
   StreamRegistry streams_;
   std::unique_ptr<ApiKeyStore> keys_;
+  std::unique_ptr<PolicyFile> policy_;
   std::optional<Services> services_;
   std::atomic<bool> started_{false};
   std::optional<StepTimeline> steps_;  // none without a console

@@ -1,5 +1,7 @@
 #include "server/server_setup.h"
 
+#include <utility>
+
 #include "mps_runtime/probe/operator_probe.h"
 
 namespace millrace::server {
@@ -39,6 +41,14 @@ models::ModelFactory MakeFactory(const ServerConfig& config, const runtime::Runt
   return models::MakeModelFactory(
       runtime.device(), few_shapes ? models::ShapePolicy::kFew : models::ShapePolicy::kPadded,
       &translations);
+}
+
+absl::StatusOr<std::unique_ptr<PolicyFile>> OpenPolicy(const ServerConfig& config,
+                                                       const ApiKeyStore* keys) {
+  if (config.policy.empty()) return std::unique_ptr<PolicyFile>();
+  PolicyFile::HasKey has_key;
+  if (keys != nullptr) has_key = [keys](std::string_view name) { return keys->HasName(name); };
+  return PolicyFile::Open(config.policy, std::move(has_key));
 }
 
 TlsFiles TlsFilesOf(const ServerConfig& config) {

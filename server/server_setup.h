@@ -10,6 +10,8 @@
 #include "mps_runtime/runtime.h"
 #include "server/config/server_config.h"
 #include "server/control/model_safety.h"
+#include "server/limits/key_limits.h"
+#include "server/security/api_key_store.h"
 #include "server/security/server_credentials.h"
 
 namespace millrace::server {
@@ -26,6 +28,10 @@ models::ModelFactory MakeFactory(const ServerConfig& config, const runtime::Runt
                                  translation::TranslationCache& translations);
 
 TlsFiles TlsFilesOf(const ServerConfig& config);
+
+// Returns null if no policy is named. keys: null, or must outlive the policy.
+absl::StatusOr<std::unique_ptr<PolicyFile>> OpenPolicy(const ServerConfig& config,
+                                                       const ApiKeyStore* keys);
 
 // Returns insecure credentials if no certificate is named.
 absl::StatusOr<std::shared_ptr<grpc::ServerCredentials>> MakeCredentials(

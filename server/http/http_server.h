@@ -137,7 +137,7 @@ void SendError(httplib::Response& response, int http_status, const std::string& 
 // empty.
 absl::Status AuthenticateHttp(const httplib::Request& request, const ApiKeyStore* keys,
                               std::string_view other_key = {});
-// Returns the sender, for the log.
+// Returns the sender.
 Caller HttpCaller(const httplib::Request& request, const ApiKeyStore* keys,
                   std::string_view other_key = {});
 // As AuthenticateHttp; otherwise the response is 401. True when keys is null.

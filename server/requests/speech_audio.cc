@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "models/text/unicode.h"
+#include "server/requests/request_run.h"
 
 namespace millrace::server {
 namespace {
@@ -23,16 +24,18 @@ absl::Status SpeechAudio::MakeEncoder() {
   return status_;
 }
 
-std::string SpeechAudio::Push(models::SynthesizeOutput& piece, ModelMetrics& metrics,
-                              Duration waited) {
+std::string SpeechAudio::Push(models::SynthesizeOutput& piece, const RequestRun& run) {
   for (auto* times : {&piece.words, &piece.phonemes}) {
     for (models::SpokenSpan& time : *times) {
       time.begin += static_cast<int64_t>(samples_);
       time.end += static_cast<int64_t>(samples_);
     }
   }
-  if (!std::exchange(heard_, true)) metrics.first_audio_seconds.Observe(Seconds(waited));
-  metrics.audio_seconds.Increment(static_cast<double>(piece.samples.size()) / piece.sample_rate);
+  ModelMetrics& metrics = run.metrics();
+  if (!std::exchange(heard_, true)) metrics.first_audio_seconds.Observe(Seconds(run.elapsed()));
+  const double seconds = static_cast<double>(piece.samples.size()) / piece.sample_rate;
+  metrics.audio_seconds.Increment(seconds);
+  run.CountAudio(seconds);
   metrics.characters.Increment(static_cast<double>(models::CountCodePoints(piece.text)));
   samples_ += piece.samples.size();
   return MakeEncoder().ok() ? encoder_->Push(piece.samples) : std::string();

@@ -10,10 +10,10 @@
 #include "absl/status/statusor.h"
 #include "models/audio/audio_encoder.h"
 #include "models/core/payload.h"
-#include "mps_runtime/base/clock.h"
-#include "server/metrics/model_metrics.h"
 
 namespace millrace::server {
+
+class RequestRun;
 
 // Encodes the audio of one request, sentence by sentence, and records its metrics. The encoder is
 // made with the first sentence, so that refused requests cost none. Used by one thread at a time,
@@ -23,8 +23,8 @@ class SpeechAudio {
   void Start(const models::AudioEncoderOptions& encoding) { encoding_ = encoding; }
 
   // Returns the bytes that are ready after this piece, and shifts its times to those of the whole
-  // audio. `waited`: the time since the request arrived.
-  std::string Push(models::SynthesizeOutput& piece, ModelMetrics& metrics, Duration waited);
+  // audio.
+  std::string Push(models::SynthesizeOutput& piece, const RequestRun& run);
   // Returns the remaining bytes. Internal if encoding failed here or before.
   absl::StatusOr<std::string> Flush();
 

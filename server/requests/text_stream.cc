@@ -141,7 +141,7 @@ absl::StatusOr<Work> TextStream::MakeWork() {
 
 void TextStream::Emit(models::Output output) {
   auto part = std::get<models::SynthesizeOutput>(std::move(output));
-  const std::string bytes = audio_.Push(part, run_.metrics(), run_.elapsed());
+  const std::string bytes = audio_.Push(part, run_);
   part.sentence_index += first_sentence_;
   sentences_ = std::max(sentences_, part.sentence_index + 1);
   for (models::SpokenSpan& word : part.words) word.character += first_character_;

@@ -7,7 +7,7 @@ namespace millrace::server {
 
 bool WholeSpeech::Push(models::SynthesizeOutput& piece, const RequestRun& run) {
   if (too_long_) return false;
-  audio_.Push(piece, run.metrics(), run.elapsed());
+  audio_.Push(piece, run);
   if (audio_.plain_bytes() > kMaxWholeAudioBytes) {
     too_long_ = true;
     run.reply().Cancel();

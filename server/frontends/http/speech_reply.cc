@@ -37,7 +37,7 @@ SpeechReply::~SpeechReply() {
 void SpeechReply::Emit(models::Output output) {
   auto& piece = std::get<models::SynthesizeOutput>(output);
   if (too_long_) return;
-  const std::string audio = audio_.Push(piece, run_.metrics(), run_.elapsed());
+  const std::string audio = audio_.Push(piece, run_);
   Append(framer_ != nullptr ? framer_->Push(piece, audio) : audio);
   // An answer that is sent as a whole is kept in memory until it is complete.
   if (framer_ != nullptr && framer_->whole() && audio_.plain_bytes() > kMaxWholeAudioBytes) {

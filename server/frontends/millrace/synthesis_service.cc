@@ -87,7 +87,7 @@ class StreamSynthesizeTask {
 
   void Emit(models::Output output, const RequestRun& run, ReplyStream& stream) {
     auto part = std::get<models::SynthesizeOutput>(std::move(output));
-    const std::string bytes = audio_.Push(part, run.metrics(), run.elapsed());
+    const std::string bytes = audio_.Push(part, run);
     sentence_ = static_cast<uint32_t>(part.sentence_index);
     SendAudio(bytes, ToPiece(std::move(part)), stream);
   }
