@@ -55,6 +55,11 @@ struct ModelsCommand {
   std::filesystem::path models;  // set: list this folder instead of asking a server
 };
 
+// `millrace usage`, which asks a server what each API key has used.
+struct UsageCommand {
+  ClientOptions client;
+};
+
 struct TranslateCommand {
   ClientOptions client;
   std::string text;  // "-": standard input
@@ -111,7 +116,7 @@ struct SelftestCommand {
 struct VersionCommand {};
 
 using Command = std::variant<ServeCommand, CheckCommand, CalibrateCommand, ModelsCommand,
-                             TranslateCommand, SynthesizeCommand, BenchNullCommand, HashKeyCommand,
-                             SelftestCommand, VersionCommand>;
+                             UsageCommand, TranslateCommand, SynthesizeCommand, BenchNullCommand,
+                             HashKeyCommand, SelftestCommand, VersionCommand>;
 
 }  // namespace millrace

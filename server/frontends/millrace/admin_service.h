@@ -23,6 +23,8 @@ class AdminService final : public RpcService {
   absl::Status UnloadModel(const ByteCall& call, const v1::UnloadModelRequest& request);
   absl::Status GetServerInfo(const ByteCall& call, v1::GetServerInfoResponse& response) const;
 
+  absl::Status ListKeyUsage(const ByteCall& call, v1::ListKeyUsageResponse& response) const;
+
   void Fill(const ModelStatusView& view, v1::ModelStatus& status) const;
 
   Services& services_;
