@@ -29,6 +29,7 @@ server/config server/documents server/http2 server/json server/rpc server/securi
 server/client server/http
 server/metrics server/websocket
 server/scheduling
+server/limits
 server/requests
 server/control
 server/calibrate server/frontends/grpc server/frontends/http

@@ -51,6 +51,8 @@ int Check(const ServerConfig& config) {
     if (!config.api_keys.empty())
       report(StrCat("API keys ", config.api_keys.string()),
              ApiKeyStore::Open(config.api_keys).status());
+    if (!config.policy.empty())
+      report(StrCat("policy ", config.policy.string()), OpenPolicy(config, nullptr).status());
     if (const std::string warning = AccessWarning(config); !warning.empty())
       std::printf("warning %s\n", warning.c_str());
     if (!config.tls_cert.empty())

@@ -38,6 +38,7 @@ class Run {
     return kExitOk;
   }
   int operator()(const ModelsCommand& command) const { return RunModels(command); }
+  int operator()(const UsageCommand& command) const { return RunUsage(command); }
   int operator()(const TranslateCommand& command) const { return RunTranslate(command); }
   int operator()(const SynthesizeCommand& command) const { return RunSynthesize(command); }
   int operator()(const BenchNullCommand& command) const { return RunBenchNull(command); }

@@ -52,6 +52,8 @@
 #include "server/grpc_server.h"
 #include "server/http/http_server.h"
 #include "server/http2/connection_guard.h"
+#include "server/limits/key_limits.h"
+#include "server/limits/usage_report.h"
 #include "server/logging/logging.h"
 #include "server/metrics/metrics.h"
 #include "server/metrics/metrics_routes.h"
@@ -161,6 +163,9 @@ class Server {
       if (!keys.ok()) return keys.status();
       keys_ = *std::move(keys);
     }
+    auto policy = OpenPolicy(config_, keys_.get());
+    if (!policy.ok()) return policy.status();
+    policy_ = *std::move(policy);
     auto credentials = MakeCredentials(config_);
     if (!credentials.ok()) return credentials.status();
 
@@ -184,7 +189,8 @@ class Server {
                                .max_request_time = config_.max_request_time,
                                .max_buffered_bytes = config_.max_buffered_bytes,
                                .voice_aliases = config_.voice_aliases,
-                               .tracer = traces_ != nullptr ? &traces_->tracer() : nullptr});
+                               .tracer = traces_ != nullptr ? &traces_->tracer() : nullptr,
+                               .limits = policy_ != nullptr ? &policy_->limits() : nullptr});
 
     // Health and metrics are answered from here on: live, not ready.
     int metrics_port = 0;
@@ -345,6 +351,7 @@ class Server {
     logging::Info("reloading keys and certificates");
     // Errors are logged, and the previous keys stay in use.
     if (keys_ != nullptr) keys_->Reload().IgnoreError();
+    if (policy_ != nullptr) policy_->Reload().IgnoreError();
     if (!config_.tls_cert.empty()) ReportTlsFiles(TlsFilesOf(config_));
   }
 
@@ -372,6 +379,8 @@ class Server {
                          .export_failed = counts.dropped(tracing::Drop::kExportFailed),
                          .rejected = counts.dropped(tracing::Drop::kRejected)};
     }
+    if (services_ && services_->limits != nullptr)
+      snapshot.keys = KeyMetrics(services_->limits->Usage(), scheduler_.key_seconds());
     return snapshot;
   }
 
@@ -438,6 +447,7 @@ class Server {
   ServerStatus status_;
   StreamRegistry streams_;
   std::unique_ptr<ApiKeyStore> keys_;
+  std::unique_ptr<PolicyFile> policy_;
   std::optional<Services> services_;
   std::atomic<bool> started_{false};
   StepTimeline steps_{runtime_->workers()};

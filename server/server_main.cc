@@ -48,6 +48,7 @@ class Run {
     return kExitOk;
   }
   int operator()(const ModelsCommand&) const { return InMillrace("models"); }
+  int operator()(const UsageCommand&) const { return InMillrace("usage"); }
   int operator()(const TranslateCommand&) const { return InMillrace("translate"); }
   int operator()(const SynthesizeCommand&) const { return InMillrace("synthesize"); }
   int operator()(const BenchNullCommand&) const { return InMillrace("bench-null"); }

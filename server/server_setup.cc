@@ -94,6 +94,14 @@ absl::StatusOr<std::unique_ptr<ConnectionListener>> BindGrpc(const ServerConfig&
                         : ConnectionListener::Bind(config.grpc_address, limits);
 }
 
+absl::StatusOr<std::unique_ptr<PolicyFile>> OpenPolicy(const ServerConfig& config,
+                                                       const ApiKeyStore* keys) {
+  if (config.policy.empty()) return std::unique_ptr<PolicyFile>();
+  PolicyFile::HasKey has_key;
+  if (keys != nullptr) has_key = [keys](std::string_view name) { return keys->HasName(name); };
+  return PolicyFile::Open(config.policy, std::move(has_key));
+}
+
 TlsFiles TlsFilesOf(const ServerConfig& config) {
   return {config.tls_cert, config.tls_key, config.tls_client_ca};
 }

@@ -16,7 +16,9 @@
 #include "server/control/server_status.h"
 #include "server/frontends/orca/load_meter.h"
 #include "server/frontends/orca/load_reporter.h"
+#include "server/limits/key_limits.h"
 #include "server/metrics/metrics.h"
+#include "server/security/api_key_store.h"
 #include "server/security/server_credentials.h"
 #include "server/sockets/inherited_sockets.h"
 #include "server/tracing/otlp/trace_export.h"
@@ -52,6 +54,10 @@ absl::StatusOr<std::unique_ptr<ConnectionListener>> BindGrpc(const ServerConfig&
                                                              const InheritedSockets& sockets);
 
 TlsFiles TlsFilesOf(const ServerConfig& config);
+
+// Returns null if no policy is named. keys: null, or must outlive the policy.
+absl::StatusOr<std::unique_ptr<PolicyFile>> OpenPolicy(const ServerConfig& config,
+                                                       const ApiKeyStore* keys);
 
 // Returns insecure credentials if no certificate is named.
 absl::StatusOr<std::shared_ptr<grpc::ServerCredentials>> MakeCredentials(

@@ -206,6 +206,21 @@ def build() -> dict:
                                                "{{instance}} evicted")], "none", width=8)
     board.graph("Translation cache memory", [(f"millrace_translation_cache_bytes{ONE}", "{{instance}}")], "bytes", width=8)
 
+    def by_key(metric: str) -> str:
+        return f"sum by (key) (rate({metric}{ONE}[$__rate_interval]))"
+
+    board.row("API keys, with --policy")
+    board.graph("Worker time by key", [(by_key("millrace_key_worker_seconds_total"), "{{key}}")], "none",
+                "Workers that each key keeps busy, on average. Keys that want more share by their weight.", stacked=True)
+    board.graph("Requests by key", [(by_key("millrace_key_requests_total"), "{{key}}"),
+                                    (f"sum by (key) (millrace_key_requests_in_flight{ONE})", "{{key}} in flight")], "none",
+                "Begun a second, and in flight.")
+    board.graph("Refusals by key", [(f"sum by (key, limit) (rate(millrace_key_refused_total{ONE}[$__rate_interval]))",
+                                     "{{key}} {{limit}}")], "reqps", "Requests beyond a limit of their key.")
+    board.graph("Characters by key", [(by_key("millrace_key_characters_total"), "{{key}}")], "none", "A second.", width=12)
+    board.graph("Speech by key", [(by_key("millrace_key_audio_seconds_total"), "{{key}}")], "none",
+                "Seconds of speech made in a second.", width=12)
+
     board.row("Process")
     board.graph("Memory", [(f"process_resident_memory_bytes{ONE}", "resident {{instance}}"),
                            (f"millrace_device_memory_bytes{ONE}", "device {{instance}}")], "bytes")

@@ -46,6 +46,7 @@ struct ClientCommands::Values {
   ClientOptions client;
   std::string timeout = "1m";
   ModelsCommand models;
+  UsageCommand usage;
   TranslateCommand translate;
   SynthesizeCommand synthesize;
   BenchNullCommand bench;
@@ -128,6 +129,11 @@ ClientCommands::ClientCommands(CLI::App& app) : values_(std::make_unique<Values>
                           "List this model repository instead of asking a server"),
         "DIR");
   v.AddClientOptions(models);
+
+  CLI::App& usage = *app.add_subcommand(
+      "usage",
+      "Show what each API key has used of a running server, and what is left of its limits");
+  v.AddClientOptions(usage);
 
   CLI::App& translate = *app.add_subcommand("translate", "Translate a text with a running server");
   CLI::Option* text =
@@ -342,6 +348,7 @@ absl::StatusOr<Command> ClientCommands::Parsed(const CLI::App& subcommand,
     return command;
   };
   if (name == "models") return with_client(values_->models);
+  if (name == "usage") return with_client(values_->usage);
   if (name == "translate") return with_client(values_->translate);
   if (name == "synthesize") return with_client(values_->synthesize);
   if (name == "trace") return with_client(values_->trace);

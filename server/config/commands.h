@@ -55,6 +55,11 @@ struct ModelsCommand {
   std::filesystem::path models;  // set: list this folder instead of asking a server
 };
 
+// `millrace usage`, which asks a server what each API key has used.
+struct UsageCommand {
+  ClientOptions client;
+};
+
 struct TranslateCommand {
   ClientOptions client;
   std::string text;  // "-": standard input
@@ -118,7 +123,8 @@ struct SelftestCommand {
 struct VersionCommand {};
 
 using Command = std::variant<ServeCommand, CheckCommand, CalibrateCommand, ModelsCommand,
-                             TranslateCommand, SynthesizeCommand, BenchNullCommand, TraceCommand,
+                             UsageCommand, TranslateCommand, SynthesizeCommand, BenchNullCommand,
+                             TraceCommand,
                              HashKeyCommand, SelftestCommand, VersionCommand>;
 
 }  // namespace millrace

@@ -402,6 +402,10 @@ std::vector<Option> MakeOptions() {
                        "Ask for an API key; lines name:role:sha256, see `millrace hash-key`; read "
                        "again when it changes"),
                    &C::api_keys));
+  o.push_back(Path(Row("policy", security, "FILE",
+                       "Limits, shares and priorities by API key, in TOML; read again when it "
+                       "changes"),
+                   &C::policy));
   o.push_back(Bool(Row("wyoming-anonymous", security, "BOOL",
                        "Allow --wyoming-address beyond this machine although --api-keys is given, "
                        "which Wyoming's clients cannot send"),

@@ -73,6 +73,7 @@ struct ServerConfig {
   std::filesystem::path tls_key;
   std::filesystem::path tls_client_ca;  // set: clients must present a certificate
   std::filesystem::path api_keys;       // empty: no key is required
+  std::filesystem::path policy;         // empty: keys are neither limited nor told apart
   bool wyoming_anonymous = false;  // allows Wyoming beyond this machine although keys are required
 
   // Limits.

@@ -13,7 +13,8 @@ namespace {
 constexpr char kAll[] = "*";
 // Answers' headers that a page may read besides the few that it always may.
 constexpr char kExposed[] =
-    "X-Request-Id, Retry-After, Retry-After-Ms, Warning, Inference-Header-Content-Length";
+    "X-Request-Id, Retry-After, Retry-After-Ms, RateLimit, RateLimit-Policy, Warning, "
+    "Inference-Header-Content-Length";
 constexpr char kPreflightSeconds[] = "600";
 constexpr size_t kMaxHeaderNames = 2048;
 

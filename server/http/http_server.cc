@@ -288,6 +288,7 @@ Caller HttpCaller(const httplib::Request& request, const ApiKeyStore* keys,
   Caller caller;
   caller.address = ToString(HostPort{request.remote_addr, request.remote_port});
   caller.arrival = ArrivalOf(request);
+  caller.priority = request.get_header_value("X-Priority");
   if (keys == nullptr) return caller;
   const std::string authorization = request.get_header_value("Authorization");
   const std::string plain = request.get_header_value("X-Api-Key");

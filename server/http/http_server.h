@@ -140,7 +140,7 @@ void SendError(httplib::Response& response, int http_status, const std::string& 
 // empty.
 absl::Status AuthenticateHttp(const httplib::Request& request, const ApiKeyStore* keys,
                               std::string_view other_key = {});
-// Returns the sender, for the log, with what the request says for its trace.
+// Returns the sender, with what the request says for its trace.
 Caller HttpCaller(const httplib::Request& request, const ApiKeyStore* keys,
                   std::string_view other_key = {});
 // As AuthenticateHttp; otherwise the response is 401. True when keys is null.

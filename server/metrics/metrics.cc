@@ -205,6 +205,42 @@ class Metrics::SnapshotCollector final : public prometheus::Collectable {
     families.push_back(std::move(expected));
     families.push_back(std::move(ready));
     AppendLoads(s, families);
+    AppendKeys(s, families);
+  }
+
+  static void AppendKeys(const Snapshot& s, std::vector<MetricFamily>& families) {
+    if (s.keys.empty()) return;
+    const auto append = [&](const char* name, const char* help, MetricType type,
+                            const auto& value_of) {
+      MetricFamily family{name, help, type, {}};
+      for (const Snapshot::Key& key : s.keys) {
+        family.metric.push_back(
+            Value(static_cast<double>(value_of(key)), type, {{"key", key.name}}));
+      }
+      families.push_back(std::move(family));
+    };
+    using Key = Snapshot::Key;
+    append("millrace_key_requests_total", "Requests that were begun for each API key.",
+           MetricType::Counter, [](const Key& key) { return key.requests_total; });
+    append("millrace_key_characters_total", "Characters that requests of each API key had.",
+           MetricType::Counter, [](const Key& key) { return key.characters_total; });
+    append("millrace_key_audio_seconds_total", "Seconds of speech made for each API key.",
+           MetricType::Counter, [](const Key& key) { return key.audio_seconds_total; });
+    append("millrace_key_worker_seconds_total", "Time of the workers that each API key has had.",
+           MetricType::Counter, [](const Key& key) { return key.worker_seconds_total; });
+    append("millrace_key_requests_in_flight", "Requests of each API key that are not yet answered.",
+           MetricType::Gauge, [](const Key& key) { return key.requests_in_flight; });
+    MetricFamily refused{"millrace_key_refused_total",
+                         "Requests that were refused because of a limit of their API key.",
+                         MetricType::Counter,
+                         {}};
+    for (const Key& key : s.keys) {
+      for (const auto& [limit, count] : key.refused_total) {
+        refused.metric.push_back(Value(static_cast<double>(count), MetricType::Counter,
+                                       {{"key", key.name}, {"limit", std::string(limit)}}));
+      }
+    }
+    families.push_back(std::move(refused));
   }
 
   static void AppendTraces(const Snapshot::Traces& traces, std::vector<MetricFamily>& families) {

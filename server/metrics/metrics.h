@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "models/translation/translation_cache.h"
@@ -81,6 +82,17 @@ struct Snapshot {
     uint64_t rejected = 0;
   };
   Traces traces = {};
+  // The use of the server by a key since the start; there are none without a policy.
+  struct Key {
+    std::string name;  // label
+    uint64_t requests_total = 0;
+    std::vector<std::pair<std::string_view, uint64_t>> refused_total;  // by limit
+    double characters_total = 0;
+    double audio_seconds_total = 0;
+    double worker_seconds_total = 0;
+    int64_t requests_in_flight = 0;
+  };
+  std::vector<Key> keys = {};
 };
 
 // The labels of millrace_build_info.

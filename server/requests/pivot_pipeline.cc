@@ -24,11 +24,12 @@ PivotPipeline::PivotPipeline(const Services& services, Models models, PivotSente
       fewest_(fewest),
       sentences_(std::move(sentences)) {}
 
-Reply& PivotPipeline::Begin(Reply& reply, TimePoint deadline) {
+Reply& PivotPipeline::Begin(Reply& reply, TimePoint deadline, const FairShare& share) {
   reply_ = &reply;
   first_stage_.set_trace(reply.trace());
   second_stage_.set_trace(reply.trace());
   deadline_ = deadline;
+  share_ = share;
   return first_stage_;
 }
 
@@ -131,7 +132,7 @@ absl::StatusOr<std::unique_ptr<Job>> PivotPipeline::MakeSecondJob() {
   models::Input input = std::move(batch.input);
   if (absl::Status wrong = models_.second->model().Validate(input); !wrong.ok()) return wrong;
   return std::make_unique<Job>(std::move(input), deadline_, second_stage_, models_.second,
-                               services_.clock);
+                               services_.clock, share_);
 }
 
 void PivotPipeline::Fail(const absl::Status& status) {

@@ -38,8 +38,9 @@ class PivotPipeline {
   PivotPipeline& operator=(const PivotPipeline&) = delete;
 
   // Returns the reply for the first model's job. Must be called once, before that job is queued;
-  // from then on `reply` receives outputs, one at a time, and the end.
-  Reply& Begin(Reply& reply, TimePoint deadline);
+  // from then on `reply` receives outputs, one at a time, and the end. share: of the jobs of the
+  // second model.
+  Reply& Begin(Reply& reply, TimePoint deadline, const FairShare& share);
   // Takes the jobs of a cancelled request out of the queues. If that ends the request, this object
   // may be gone when the call returns.
   void EndWaiting();
@@ -84,6 +85,7 @@ class PivotPipeline {
   const size_t fewest_;
   Reply* reply_ = nullptr;  // from Begin on
   TimePoint deadline_{};
+  FairShare share_;
   FirstStage first_stage_{*this};
   SecondStage second_stage_{*this};
   bool second_begun_ = false;  // used by the thread that set second_busy_

@@ -1,8 +1,11 @@
 #include "server/requests/request_run.h"
 
+#include <algorithm>
 #include <utility>
+#include <variant>
 
 #include "models/core/strings.h"
+#include "models/text/unicode.h"
 #include "server/logging/logging.h"
 #include "server/logging/request_id.h"
 
@@ -25,7 +28,35 @@ LogLevel LevelOf(absl::StatusCode code) {
   }
 }
 
+// Returns what a request costs its key. `characters`: of a text whose length is known.
+RequestCost CostOf(const models::Input& input, size_t characters) {
+  const auto* speech = std::get_if<models::SynthesizeInput>(&input);
+  if (speech == nullptr) return {.characters = characters};
+  return {.characters = models::CountCodePoints(speech->text), .makes_audio = true};
+}
+
 }  // namespace
+
+void RequestRun::SetCaller(std::string_view key, std::string_view priority) {
+  if (services_.limits == nullptr) return;
+  account_ = services_.limits->AccountOf(key);
+  share_ = account_->share();
+  if (priority.empty()) return;
+  if (const auto asked = ParsePriority(priority)) {
+    share_.priority = std::min(share_.priority, *asked);
+  } else {
+    priority_status_ = absl::InvalidArgumentError(
+        StrCat("x-priority: '", priority.substr(0, 32),
+               "' is not allowed, allowed: low, normal, high; it may only lower that of the key"));
+  }
+}
+
+absl::Status RequestRun::Charge(const RequestCost& cost) {
+  if (!priority_status_.ok()) return priority_status_;
+  absl::Status status = account_->Enter(cost);
+  if (status.ok()) charged_ = cost;
+  return status;
+}
 
 std::optional<absl::Status> RequestRun::Begin(absl::StatusOr<Work>&& work, TimePoint deadline) {
   if (!work.ok()) return work.status();
@@ -39,13 +70,17 @@ absl::Status RequestRun::Submit(Work&& work, TimePoint deadline) {
   model_ = std::move(work.model);
   pivot_ = std::move(work.pivot);
   if (absl::Status status = model_->model().Validate(work.input); !status.ok()) return status;
-  Reply& reply = pivot_ != nullptr ? pivot_->Begin(reply_, deadline) : reply_;
+  if (services_.limits != nullptr && account_ == nullptr) SetCaller("", "");
+  RequestCost cost;
+  if (account_ != nullptr) cost = CostOf(work.input, work.characters);
+  Reply& reply = pivot_ != nullptr ? pivot_->Begin(reply_, deadline, share_) : reply_;
   const auto characters = static_cast<double>(work.characters);
   if (ticket_.held()) {
     // This is the next part of an admitted request, which must not be refused halfway.
     if (characters != 0) metrics().characters.Increment(characters);
-    services_.scheduler.Requeue(
-        std::make_unique<Job>(std::move(work.input), deadline, reply, model_, services_.clock));
+    if (account_ != nullptr) account_->AddCharacters(cost.characters);
+    services_.scheduler.Requeue(std::make_unique<Job>(std::move(work.input), deadline, reply,
+                                                      model_, services_.clock, share_));
     return absl::OkStatus();
   }
   absl::StatusOr<Ticket> ticket = services_.admission.TryEnter();
@@ -54,8 +89,12 @@ absl::Status RequestRun::Submit(Work&& work, TimePoint deadline) {
                                                                 : Refusal::kTooMany);
     return ticket.status();
   }
+  if (account_ != nullptr) {
+    if (absl::Status status = Charge(cost); !status.ok()) return status;
+  }
   ticket_ = *std::move(ticket);
-  auto job = std::make_unique<Job>(std::move(work.input), deadline, reply, model_, services_.clock);
+  auto job = std::make_unique<Job>(std::move(work.input), deadline, reply, model_, services_.clock,
+                                   share_);
   // This object may be gone once the job is queued.
   const std::shared_ptr<ServedModel> counted = characters != 0 ? model_ : nullptr;
   absl::Status status = services_.scheduler.Submit(job);
@@ -93,6 +132,8 @@ void RequestRun::ObserveFirstAudio() const {
 }
 
 void RequestRun::Record(const absl::Status& status, absl::FunctionRef<Requester()> requester) {
+  // Nothing was done for a request that the server refused.
+  if (charged_ && absl::IsResourceExhausted(status)) account_->Refund(*charged_);
   const Duration took = elapsed();
   metrics().CountRequest(method_, status.code(), took);
   if (span_ == nullptr && !IsLogged(status)) return;

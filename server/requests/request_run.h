@@ -8,6 +8,7 @@
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "server/limits/key_account.h"
 #include "server/metrics/model_metrics.h"
 #include "server/requests/or_internal.h"
 #include "server/requests/pivot_pipeline.h"
@@ -46,9 +47,17 @@ class RequestRun {
       : services_(services), method_(method), reply_(reply), start_(services.clock.Now()) {
     if (services.tracer != nullptr) BeginTrace(arrival);
   }
+  ~RequestRun() {
+    if (charged_) account_->Leave();
+  }
   RequestRun(const RequestRun&) = delete;
   RequestRun& operator=(const RequestRun&) = delete;
 
+  // Names the sender, whose limits and share of the workers the request counts for. Without it, and
+  // for a sender without a key, it counts for all callers without one. `priority` is what the
+  // sender asks for: a name of a Priority, which may lower that of its key, or empty. Must be
+  // called before Begin and Submit.
+  void SetCaller(std::string_view key, std::string_view priority);
   // Queues the work, as Submit does. Returns nullopt once it is queued, when the reply may already
   // be gone. Otherwise returns the request's final status: what is wrong with it, or OK if the work
   // has no model because there is nothing to do.
@@ -57,6 +66,14 @@ class RequestRun {
   // it is queued, the reply may be gone when the call returns; on failure nothing is queued. Never
   // blocks.
   absl::Status Submit(Work&& work, TimePoint deadline);
+  // Charges the sender for audio that was made.
+  void CountAudio(double seconds) const {
+    if (account_ != nullptr) account_->AddAudio(seconds);
+  }
+  // Returns what the sender's limits are and what is left of them; empty if there are none.
+  RateLimitFields rate_limit() const {
+    return account_ != nullptr ? account_->rate_limit() : RateLimitFields();
+  }
   // Cancels the work and takes it out of the queue. The request may end before the call returns.
   void Cancel();
   // Counts the time until now as that to the first audio.
@@ -81,6 +98,8 @@ class RequestRun {
 
  private:
   void BeginTrace(const tracing::Arrival& arrival);
+  // Takes a place under the sender's limits.
+  absl::Status Charge(const RequestCost& cost);
 
   Services& services_;
   const Method method_;
@@ -92,7 +111,11 @@ class RequestRun {
   std::shared_ptr<ServedModel> model_;
   std::unique_ptr<PivotPipeline> pivot_;
   Ticket ticket_;
-  std::string request_id_;  // made at the first RequestId
+  std::shared_ptr<KeyAccount> account_;  // null without limits
+  absl::Status priority_status_;         // of the priority that the sender asks for
+  FairShare share_;
+  std::optional<RequestCost> charged_;  // what the request cost at its beginning
+  std::string request_id_;              // made at the first RequestId
 };
 
 }  // namespace millrace::server

@@ -4,6 +4,7 @@
 #include <cstddef>
 
 #include "mps_runtime/base/clock.h"
+#include "server/limits/key_limits.h"
 #include "server/metrics/metrics.h"
 #include "server/requests/stream_registry.h"
 #include "server/requests/voice_aliases.h"
@@ -27,6 +28,7 @@ struct Services {
   Duration max_request_time{};        // later deadlines are cut to this, from the request's arrival
   size_t max_buffered_bytes = 0;      // of a stream; beyond it the next step waits for the client
   VoiceAliases voice_aliases = VoiceAliases::value_type();
+  KeyLimits* limits = nullptr;  // null: keys are neither limited nor told apart
   Clock& clock = Clock::Real();
   const tracing::Tracer* tracer = nullptr;  // null: no request is traced
 };

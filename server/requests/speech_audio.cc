@@ -33,7 +33,9 @@ std::string SpeechAudio::Push(models::SynthesizeOutput& piece, const RequestRun&
   }
   ModelMetrics& metrics = run.metrics();
   if (!std::exchange(heard_, true)) run.ObserveFirstAudio();
-  metrics.audio_seconds.Increment(static_cast<double>(piece.samples.size()) / piece.sample_rate);
+  const double seconds = static_cast<double>(piece.samples.size()) / piece.sample_rate;
+  metrics.audio_seconds.Increment(seconds);
+  run.CountAudio(seconds);
   metrics.characters.Increment(static_cast<double>(models::CountCodePoints(piece.text)));
   samples_ += piece.samples.size();
   return MakeEncoder().ok() ? encoder_->Push(piece.samples) : std::string();

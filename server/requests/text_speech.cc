@@ -15,7 +15,9 @@ TextSpeech::TextSpeech(Services& services, Method method, Requester requester,
     : run_(services, method, *this, requester.caller.arrival),
       requester_(std::move(requester)),
       changed_(std::move(changed)),
-      text_(run_, run_.start() + services.max_request_time, *this) {}
+      text_(run_, run_.start() + services.max_request_time, *this) {
+  run_.SetCaller(requester_.caller.key, requester_.caller.priority);
+}
 
 TextSpeech::~TextSpeech() {
   absl::Status outcome;

@@ -8,10 +8,11 @@
 namespace millrace::server {
 
 Job::Job(models::Input input, TimePoint deadline, Reply& reply, std::shared_ptr<ServedModel> model,
-         const Clock& clock)
+         const Clock& clock, const FairShare& share)
     : model(std::move(model)),
       request(std::move(input), deadline, reply, clock),
       reply(reply),
+      share(share),
       admitted(clock.Now()),
       estimate(this->model->model().EstimateWork(request.input())) {
   request.EstimateWorkLeft(estimate);

@@ -6,6 +6,7 @@
 
 #include "absl/status/status.h"
 #include "models/core/request.h"
+#include "server/scheduling/fair_share.h"
 #include "server/scheduling/forecast_margin.h"
 
 namespace millrace::tracing {
@@ -45,12 +46,13 @@ class Reply : public models::OutputSink {
 class Job {
  public:
   Job(models::Input input, TimePoint deadline, Reply& reply, std::shared_ptr<ServedModel> model,
-      const Clock& clock);
+      const Clock& clock, const FairShare& share = {});
 
   // Declared before the request, whose state may lie in the model's memory.
   const std::shared_ptr<ServedModel> model;
   models::Request request;
   Reply& reply;
+  const FairShare share;
   const TimePoint admitted;
   const double estimate;  // of all its work, before it began
   TimePoint enqueued{};   // when it last entered its queue; set by the scheduler
@@ -70,6 +72,9 @@ class Job {
   TimePoint parked_at{};
   // Its entry in the scheduler's account of running jobs; 0: none.
   size_t running_place = 0;
+  // The virtual time that its key was charged for its step, and its part of that step's time.
+  double charged = 0;
+  Duration step_share{};
   // The scheduler's forecast of the time from admission to the end. There is none for a job that
   // was admitted without a forecast, or that has waited for its client since.
   ForecastMargin::Made forecast;

@@ -91,13 +91,13 @@ void ModelQueue::RefreshLoad(TimePoint now, double workers) {
 
 absl::Status ModelQueue::Admit(Job& job, TimePoint now, double workers) {
   const std::string& name = job.model->info().name;
-  if (size() >= capacity_) {
+  if (size() >= capacity_ && !FindToDisplace(job)) {
     return Refused(StrCat("the queue of model '", name, "' is full (", capacity_, " requests)"),
                    std::chrono::duration<double>(SecondsFor(AllWork(), workers)));
   }
   const TimePoint deadline = job.request.deadline();
-  if (deadline == TimePoint::max()) return absl::OkStatus();
   job.may_be_refused = true;
+  if (deadline == TimePoint::max()) return absl::OkStatus();
   if (!pace_.known()) return absl::OkStatus();
   const double work = WorkOf(job);
   const double margin = margin_.factor();
@@ -106,11 +106,14 @@ absl::Status ModelQueue::Admit(Job& job, TimePoint now, double workers) {
   const double all_workers = workers;
   if (!quick) workers = LeftByQuick(workers, now);
   const double service = work * pace_.seconds_in_steps() * all_workers / workers;
-  double wait = WaitForOthers(workers);
+  const double part_before = keys_.PartBefore(job.share);
+  double wait = WaitForOthers(workers, part_before);
   bool in_time = kAdmitted * margin * wait + service <= left - Reserve();
   if (!busy()) {
     // Admits a doubtful job, so that the pace is measured again.
     in_time |= pace_.steps() < kStepsToJudge || kDoubtful * service <= left;
+  } else if (part_before < 1) {
+    // The others have more than their share, so what they would lose by this job does not count.
   } else if (wait > 0 && !(in_time && HasTimeFor(work, margin, now, workers))) {
     RefreshLoad(now, workers);
     const double added = SecondsFor(added_, workers);
@@ -163,6 +166,7 @@ void ModelQueue::PushStarted(std::unique_ptr<Job> job) {
 
 void ModelQueue::Push(Line& line, std::unique_ptr<Job> job) {
   Count(*job, 1);
+  keys_.Add(job->share, &line == &started_, job->request.work_left());
   earliest_ = std::min(earliest_, job->request.deadline());
   line.push_back(std::move(job));
 }
@@ -176,6 +180,7 @@ void ModelQueue::Count(const Job& job, double sign) {
 
 void ModelQueue::Uncount(const Line& line, const Job& job) {
   Count(job, -1);
+  keys_.Remove(job.share, &line == &started_, job.request.work_left());
   if (&line == &started_ && IsShort(job)) --short_started_;
 }
 
@@ -220,7 +225,8 @@ bool ModelQueue::HandOut(std::unique_ptr<Job> job, TimePoint now, Popped& popped
     return false;
   }
   ++running_;
-  const Running running = {job->request.deadline(), WorkOf(*job)};
+  const Running running = {job->request.deadline(), WorkOf(*job), job->share};
+  job->charged = keys_.Start(job->share, running.work);
   begun_work_ += running.work;
   squares_ += running.work * running.work;
   if (free_places_.empty()) {
@@ -241,7 +247,9 @@ void ModelQueue::StopRunning(Job& job) {
   Running& running = running_work_[job.running_place - 1];
   begun_work_ -= running.work;
   squares_ -= running.work * running.work;
+  keys_.Stop(running.share, running.work);
   running.work = 0;
+  running.runs = false;
   free_places_.push_back(std::exchange(job.running_place, 0));
   ++changes_;
 }
@@ -249,9 +257,13 @@ void ModelQueue::StopRunning(Job& job) {
 void ModelQueue::TakeBatch(TimePoint now, double workers, Popped& popped) {
   const size_t most = BatchSize();
   workers = LeftByQuick(workers, now);
-  if (!IsPressed(now, workers)) return TakeInTurn(most, now, popped);
+  if (keys_.in_use()) keys_.Advance();
+  if (!IsPressed(now, workers)) {
+    return keys_.in_use() ? TakeByKey(most, now, popped) : TakeInTurn(most, now, popped);
+  }
   RefuseExcess(workers, popped);
-  if (!quick_.empty() && MayBeginQuick() && ++pressed_turns_ % kQuickTurns == 0) {
+  if (!keys_.in_use() && !quick_.empty() && MayBeginQuick() &&
+      ++pressed_turns_ % kQuickTurns == 0) {
     while (!quick_.empty() && popped.batch.size() < most) HandOut(TakeFront(quick_), now, popped);
   }
   if (popped.batch.size() < most) TakeByDeadline(most, now, workers, popped);
@@ -273,13 +285,18 @@ void ModelQueue::TakeByDeadline(size_t most, TimePoint now, double workers, Popp
     Line* line;
     size_t index;
     bool given_up = false;
+    double turn = 0;
   };
   std::vector<Candidate> order;
   for (Line* line : {&started_, &quick_, &fresh_}) {
-    for (size_t i = 0; i < std::min(line->size(), kMostCandidates); ++i) {
+    // The jobs of a key that has few may stand far behind.
+    const size_t candidates =
+        keys_.in_use() ? line->size() : std::min(line->size(), kMostCandidates);
+    for (size_t i = 0; i < candidates; ++i) {
       const Job& job = *(*line)[i];
       // Much shorter requests have turns of their own, unless they have waited too long for those.
-      if (line == &quick_ && job.request.deadline() - now > now - job.enqueued) continue;
+      if (!keys_.in_use() && line == &quick_ && job.request.deadline() - now > now - job.enqueued)
+        continue;
       order.push_back({job.request.deadline(), WorkOf(job), line, i});
     }
   }
@@ -304,6 +321,17 @@ void ModelQueue::TakeByDeadline(size_t most, TimePoint now, double workers, Popp
     before -= longest.top().first;
     order[longest.top().second].given_up = true;
     longest.pop();
+  }
+  if (keys_.in_use()) {
+    // Among the keys it goes by turns. Each job gets the turn that it has behind those of its key.
+    std::vector<size_t> seen;
+    for (Candidate& next : order) {
+      if (next.line == nullptr) continue;
+      const FairShare& share = (*next.line)[next.index]->share;
+      if (seen.size() <= share.key) seen.resize(share.key + 1);
+      next.turn = keys_.Turn(share, seen[share.key]++);
+    }
+    std::ranges::stable_sort(order, {}, &Candidate::turn);
   }
   std::stable_partition(order.begin(), order.end(),
                         [](const Candidate& next) { return !next.given_up; });
@@ -343,6 +371,7 @@ void ModelQueue::RefuseExcess(double workers, Popped& popped) {
   for (size_t i = fresh_.size(); i > 0 && excess > 0; --i) {
     std::unique_ptr<Job>& job = fresh_[i - 1];
     if (!job->may_be_refused || job->request.deadline() > deadline) continue;
+    if (keys_.PartBefore(job->share) < 1) continue;  // another key has more than its share
     excess -= SecondsFor(WorkOf(*job), workers);
     Uncount(fresh_, *job);
     job->request.Finish(
@@ -357,6 +386,7 @@ void ModelQueue::RefuseExcess(double workers, Popped& popped) {
 
 void ModelQueue::EndStep(const std::vector<std::unique_ptr<Job>>& batch, Duration took,
                          TimePoint now) {
+  ChargeKeys(batch, took);
   for (const auto& job : batch) {
     StopRunning(*job);
     const auto& outcome = job->request.outcome();
@@ -382,6 +412,7 @@ void ModelQueue::ReportStep(const StepReport& step, TimePoint now) {
   running_ -= std::min(running_, step.jobs);
   if (running_ != 0) return;
   for (const Running& gone : running_work_) {
+    if (gone.runs) keys_.Stop(gone.share, gone.work);
     begun_work_ -= gone.work;
     squares_ -= gone.work * gone.work;
   }

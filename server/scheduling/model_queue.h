@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -12,6 +13,7 @@
 #include "server/scheduling/deadline_load.h"
 #include "server/scheduling/forecast_margin.h"
 #include "server/scheduling/job.h"
+#include "server/scheduling/key_turns.h"
 #include "server/scheduling/pace.h"
 
 namespace millrace::server {
@@ -48,6 +50,10 @@ struct StepReport {
 // that was admitted before still would. While work would be late if all took turns, the earliest
 // deadline goes first instead.
 //
+// Where jobs of several keys wait, it is decided first whose turn it is (KeyTurns), and these rules
+// hold among the jobs of each key. A key with less than its share of the work is admitted without
+// regard to what others have waiting: those give way.
+//
 // Not thread-safe. `workers` is the number of workers that the model can count on, of all that
 // there are.
 class ModelQueue {
@@ -73,6 +79,10 @@ class ModelQueue {
   // Returns OK, or RESOURCE_EXHAUSTED with a retry hint for a job that arrived now, when the queue
   // is full or when the job or others would miss their deadlines. Sets the job's forecast.
   absl::Status Admit(Job& job, TimePoint now, double workers);
+  // Takes a job that has not begun out of a full queue for a newcomer that was admitted: the last
+  // of the key that has the most for its weight, if that is more than the newcomer's key would
+  // have. Null: the queue is not full, or there is none.
+  std::unique_ptr<Job> MakeRoomFor(const Job& newcomer);
   // Puts in a job that has not begun, or one that comes back for another step.
   void PushFresh(std::unique_ptr<Job> job);
   void PushStarted(std::unique_ptr<Job> job);
@@ -112,6 +122,13 @@ class ModelQueue {
   struct Running {
     TimePoint deadline;
     double work = 0;
+    FairShare share = {};
+    bool runs = true;  // false: the place is free
+  };
+  // A job that waits.
+  struct Place {
+    Line* line;
+    size_t index;
   };
   // Returns the number of requests that all workers serve at once.
   size_t AtOnce() const;
@@ -126,10 +143,10 @@ class ModelQueue {
   double AllWork() const { return begun_work_ + correction_.factor() * new_work_; }
   // Returns the workers that much shorter requests leave to the others.
   double LeftByQuick(double workers, TimePoint now) const;
-  // Returns the seconds that a newcomer waits if it begins once all others are done. It begins at
-  // once while there are fewer requests than workers.
-  double WaitForOthers(double workers) const {
-    return requests() < all_workers_ ? 0 : SecondsFor(AllWork(), workers);
+  // Returns the seconds that a newcomer waits if it begins once this part of the work of all others
+  // is done. It begins at once while there are fewer requests than workers.
+  double WaitForOthers(double workers, double part = 1) const {
+    return requests() < all_workers_ ? 0 : SecondsFor(part * AllWork(), workers);
   }
   // Returns the seconds that all workers together take for this much work.
   double SecondsFor(double work, double workers) const { return work * pace_.seconds() / workers; }
@@ -149,6 +166,11 @@ class ModelQueue {
   // Returns true if it is in the batch.
   bool HandOut(std::unique_ptr<Job> job, TimePoint now, Popped& popped);
   void TakeInTurn(size_t most, TimePoint now, Popped& popped);
+  // The same for jobs of several keys.
+  void TakeByKey(size_t most, TimePoint now, Popped& popped);
+  std::optional<Place> FindToDisplace(const Job& newcomer);
+  // Charges the keys of a batch for its step, each job by the work that was done for it.
+  void ChargeKeys(const std::vector<std::unique_ptr<Job>>& batch, Duration took);
   void TakeByDeadline(size_t most, TimePoint now, double workers, Popped& popped);
   void StopRunning(Job& job);
   void LearnFromLeaving(const Job& job, TimePoint now);
@@ -188,6 +210,7 @@ class ModelQueue {
   std::vector<Running> running_work_;
   std::vector<size_t> free_places_;  // free indices of running_work_
 
+  KeyTurns keys_;
   Pace pace_;
   Correction correction_;
   RecentUse use_;

@@ -15,9 +15,11 @@ constexpr char kRetryHintPayload[] = "millrace/retry-after-ms";
 
 }  // namespace
 
-absl::Status Refused(std::string message, std::chrono::duration<double> retry_after) {
+absl::Status Refused(std::string message, std::chrono::duration<double> retry_after,
+                     std::chrono::milliseconds longest) {
   absl::Status status = absl::ResourceExhaustedError(message);
-  const double milliseconds = std::clamp(retry_after.count() * 1000, 1.0, 60e3);
+  const double milliseconds =
+      std::clamp(retry_after.count() * 1000, 1.0, static_cast<double>(longest.count()));
   status.SetPayload(kRetryHintPayload, absl::Cord(StrCat(std::llround(milliseconds))));
   return status;
 }

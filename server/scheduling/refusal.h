@@ -7,8 +7,14 @@
 
 namespace millrace::server {
 
-// Returns RESOURCE_EXHAUSTED with a hint when to try again, clamped to 1 ms .. 60 s.
-absl::Status Refused(std::string message, std::chrono::duration<double> retry_after);
+// The longest hint: the load of the server is another one by then.
+inline constexpr std::chrono::minutes kLongestHint{1};
+// The longest hint for a client that has used up a limit of its own.
+inline constexpr std::chrono::hours kLongestLimitHint{1};
+
+// Returns RESOURCE_EXHAUSTED with a hint when to try again, clamped to 1 ms .. `longest`.
+absl::Status Refused(std::string message, std::chrono::duration<double> retry_after,
+                     std::chrono::milliseconds longest = kLongestHint);
 
 // Returns the time for which a refused client should wait before it tries again; zero if the status
 // has no hint.

@@ -5,6 +5,8 @@
 #include <tuple>
 #include <utility>
 
+#include "models/core/strings.h"
+#include "server/scheduling/refusal.h"
 #include "server/scheduling/served_model.h"
 
 namespace millrace::server {
@@ -41,18 +43,33 @@ void Scheduler::RemoveQueue(QueueId queue) {
 absl::Status Scheduler::Submit(std::unique_ptr<Job>& job) {
   const TimePoint now = clock_.Now();
   bool wake = false;
+  absl::Status status;
+  std::unique_ptr<Job> displaced;
   {
     MutexLock lock(mu_);
     if (closed_) return absl::UnavailableError("the server is shutting down; try another one");
     ModelQueue& queue = queues_[job->model->queue()];
-    absl::Status status = queue.Admit(*job, now, WorkersFor(queue, now));
-    if (!status.ok()) return status;
-    job->enqueued = now;
-    Push(queue, &ModelQueue::PushFresh, std::move(job));
-    wake = CallWorker();
+    status = queue.Admit(*job, now, WorkersFor(queue, now));
+    if (status.ok()) {
+      displaced = queue.MakeRoomFor(*job);
+      if (displaced != nullptr) --total_;
+      job->enqueued = now;
+      Push(queue, &ModelQueue::PushFresh, std::move(job));
+      wake = CallWorker();
+    }
   }
   if (wake) work_.NotifyOne();
-  return absl::OkStatus();
+  if (displaced != nullptr) Displace(std::move(displaced));
+  return status;
+}
+
+void Scheduler::Displace(std::unique_ptr<Job> job) {
+  job->model->metrics().CountRefusal(Refusal::kQueueFull);
+  const absl::Status status =
+      Refused(StrCat("the queue of model '", job->model->info().name,
+                     "' is full, and this key has the most requests in it for its weight"),
+              std::chrono::seconds(1));
+  FinishJob(std::move(job), status);
 }
 
 void Scheduler::Requeue(std::unique_ptr<Job> job, Wake whom) {
@@ -247,6 +264,11 @@ void Scheduler::EndStep(const std::vector<std::unique_ptr<Job>>& batch, Duration
   const TimePoint now = clock_.Now();
   MutexLock lock(mu_);
   queues_[batch.front()->model->queue()].EndStep(batch, took, now);
+  if (batch.front()->share.key == 0) return;
+  for (const auto& job : batch) {
+    if (job->share.key >= key_seconds_.size()) key_seconds_.resize(job->share.key + 1);
+    key_seconds_[job->share.key] += Seconds(job->step_share);
+  }
 }
 
 void Scheduler::ReportStep(QueueId queue, const StepReport& step) {
@@ -266,6 +288,11 @@ std::vector<std::unique_ptr<Job>> Scheduler::Close() {
   }
   work_.NotifyAll();
   return waiting;
+}
+
+std::vector<double> Scheduler::key_seconds() const {
+  MutexLock lock(mu_);
+  return key_seconds_;
 }
 
 size_t Scheduler::depth(QueueId queue) const {

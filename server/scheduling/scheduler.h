@@ -48,9 +48,11 @@ class Scheduler {
   // The queue must be empty.
   void RemoveQueue(QueueId queue) MILLRACE_EXCLUDES(mu_);
 
-  // Takes the job only when OK is returned. RESOURCE_EXHAUSTED means that the queue is full, or
-  // that at the present pace the job, or others that were admitted before, would miss their
-  // deadlines; the status then carries a retry hint (RetryHint). UNAVAILABLE once closed.
+  // Takes the job only when OK is returned. In a full queue, the place of another job may be given
+  // to it (ModelQueue::MakeRoomFor), which then ends with RESOURCE_EXHAUSTED. RESOURCE_EXHAUSTED
+  // means that the queue is full, or that at the present pace the job, or others that were admitted
+  // before, would miss their deadlines; the status then carries a retry hint (RetryHint).
+  // UNAVAILABLE once closed.
   absl::Status Submit(std::unique_ptr<Job>& job) MILLRACE_EXCLUDES(mu_);
   // Puts an admitted job back for its next step. It is never refused for size; once closed the job
   // ends with UNAVAILABLE. A caller that calls PopBatch next wakes no other worker: there it takes
@@ -88,6 +90,8 @@ class Scheduler {
   // Returns the loops of a worker, 0 .. workers - 1.
   SharedLoop& loops(int worker) { return loops_.of(worker); }
 
+  // Returns the seconds of workers that each key has had, by FairShare::key, over all models.
+  std::vector<double> key_seconds() const MILLRACE_EXCLUDES(mu_);
   size_t depth(QueueId queue) const MILLRACE_EXCLUDES(mu_);
   // The load of a queue at one moment.
   struct QueueLoad {
@@ -101,6 +105,8 @@ class Scheduler {
  private:
   // Returns the workers that a queue can count on while other queues want theirs.
   double WorkersFor(const ModelQueue& queue, TimePoint now) const MILLRACE_REQUIRES(mu_);
+  // Ends a job that gave its place to one of another key.
+  static void Displace(std::unique_ptr<Job> job);
   void PutBack(std::unique_ptr<Job> job, void (ModelQueue::*push)(std::unique_ptr<Job>), Wake whom)
       MILLRACE_EXCLUDES(mu_);
   void Push(ModelQueue& queue, void (ModelQueue::*push)(std::unique_ptr<Job>),
@@ -138,6 +144,7 @@ class Scheduler {
       false;  // a worker was notified and has not yet looked
   bool help_wanted_ MILLRACE_GUARDED_BY(mu_) = false;  // it was notified for a loop
   bool closed_ MILLRACE_GUARDED_BY(mu_) = false;
+  std::vector<double> key_seconds_ MILLRACE_GUARDED_BY(mu_);
 
   SharedLoops loops_;
   // Counts the reasons for which helpers must look at the queues. Written under mu_.

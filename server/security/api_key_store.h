@@ -7,13 +7,13 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <thread>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "mps_runtime/base/clock.h"
 #include "mps_runtime/base/mutex.h"
+#include "server/security/watched_file.h"
 
 namespace millrace {
 
@@ -37,10 +37,7 @@ struct Principal {
 // and a comparison with every key, each in constant time.
 class ApiKeyStore {
  public:
-  struct Options {
-    std::chrono::milliseconds poll_interval = std::chrono::seconds(2);  // 0: no thread, only Reload
-    Clock* clock = &Clock::Real();
-  };
+  using Options = WatchedFile::Options;
 
   // Fails, naming the file and line, when the first load fails.
   static absl::StatusOr<std::unique_ptr<ApiKeyStore>> Open(std::filesystem::path file,
@@ -51,35 +48,26 @@ class ApiKeyStore {
   ApiKeyStore& operator=(const ApiKeyStore&) = delete;
 
   std::optional<Principal> Authenticate(std::string_view key) const MILLRACE_EXCLUDES(keys_mu_);
+  // Returns true if some key has an owner of this name.
+  bool HasName(std::string_view name) const MILLRACE_EXCLUDES(keys_mu_);
 
   // Reads the file now; returns OK when its content is in force.
-  absl::Status Reload() MILLRACE_EXCLUDES(reload_mu_, keys_mu_);
+  absl::Status Reload() { return file_.Reload(); }
 
  private:
   using Keys = std::vector<ApiKeyEntry>;
   ApiKeyStore(std::filesystem::path file, Options options);
-  absl::Status Load() MILLRACE_REQUIRES(reload_mu_) MILLRACE_EXCLUDES(keys_mu_);
-  void PollLoop() MILLRACE_EXCLUDES(poll_mu_);
+  absl::Status Check(const WatchedFile::Content& content);
+  absl::Status Load(const std::string& text) MILLRACE_EXCLUDES(keys_mu_);
+  std::shared_ptr<const Keys> keys() const MILLRACE_EXCLUDES(keys_mu_);
 
-  const std::filesystem::path file_;
-  const Options options_;
-
-  Mutex reload_mu_;
-  // The content that was read last and its outcome, so that the same content is parsed once.
-  std::optional<std::string> content_ MILLRACE_GUARDED_BY(reload_mu_);
-  absl::Status content_status_ MILLRACE_GUARDED_BY(reload_mu_);
-  // The outcome of the last attempt, so that the same error is logged once.
-  absl::Status outcome_ MILLRACE_GUARDED_BY(reload_mu_);
-  bool warned_of_mode_ MILLRACE_GUARDED_BY(reload_mu_) = false;
+  bool warned_of_mode_ = false;  // used while the file is read
 
   mutable Mutex keys_mu_;
   std::shared_ptr<const Keys> keys_
       MILLRACE_GUARDED_BY(keys_mu_);  // shared: readers keep a set that a reload replaces
 
-  Mutex poll_mu_;
-  CondVar poll_cv_;
-  bool stopping_ MILLRACE_GUARDED_BY(poll_mu_) = false;
-  std::thread poller_;  // declared last: it uses all of the above
+  WatchedFile file_;  // declared last: its thread uses all of the above
 };
 
 // Returns the key in an `authorization: Bearer <key>` value, or empty. The case of the scheme is

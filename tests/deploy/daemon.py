@@ -86,8 +86,10 @@ def daemon(folder: pathlib.Path, *arguments: object, **environment: str) -> Iter
     models.mkdir()
     for name in SERVED:
         (models / name).symlink_to(MODELS / name)
+    policy = folder / "policy.toml"
+    policy.write_text('default = "all"\n\n[tiers.all]\n')   # so that there are metrics by key
     command = [BINARY, "serve", "--models", models, "--port-file", port_file, "--grpc-address", "127.0.0.1:0",
-               "--http-address", "127.0.0.1:0", "--metrics-address", "127.0.0.1:0", *arguments]
+               "--http-address", "127.0.0.1:0", "--metrics-address", "127.0.0.1:0", "--policy", policy, *arguments]
     with running(command, log, **environment) as process:
         def serving() -> bool:
             assert process.poll() is None, f"millrace serve ended with {process.returncode}:\n{log.read_text()}"

@@ -100,8 +100,9 @@ absl::Status StreamSession::Authorize(const StreamMessage& message) {
         "an API key is needed, as `xi-api-key: <key>`, as `authorization: Bearer <key>`, or as "
         "xi_api_key of the first message");
   }
-  if (!services_.keys->Authenticate(message.api_key))
-    return absl::UnauthenticatedError("the API key is not known");
+  const auto principal = services_.keys->Authenticate(message.api_key);
+  if (!principal) return absl::UnauthenticatedError("the API key is not known");
+  client_.caller.key = principal->name;
   authorized_ = true;
   return absl::OkStatus();
 }

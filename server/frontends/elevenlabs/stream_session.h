@@ -105,7 +105,7 @@ class StreamSession final : public WebSocketSession {
   void FailContext(const Context& context, const absl::Status& status);
 
   Services& services_;
-  const Client client_;
+  Client client_;
   const std::function<bool()> started_;
   const std::function<void()> changed_;
   absl::Status options_status_;  // told to a client whose key is known

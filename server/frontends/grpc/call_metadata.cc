@@ -12,6 +12,7 @@ namespace {
 // gRPC's own name for the time after which to try again; clients with a retry policy obey it.
 constexpr char kRetryPushback[] = "grpc-retry-pushback-ms";
 constexpr char kRequestId[] = "x-request-id";
+constexpr char kPriority[] = "x-priority";
 
 // Returns an empty string if the call carries none.
 std::string_view KeyOf(const ByteCall& call) {
@@ -33,16 +34,27 @@ std::string AddressOfPeer(std::string_view peer) {
   return address;
 }
 
-absl::Status Authenticate(const ApiKeyStore* keys, const ByteCall& call, Role role) {
-  if (keys == nullptr) return absl::OkStatus();
+namespace {
+
+// Returns the owner of the call's key.
+absl::StatusOr<Principal> PrincipalOf(const ApiKeyStore& keys, const ByteCall& call) {
   const std::string_view key = KeyOf(call);
   if (key.empty()) {
     return absl::UnauthenticatedError(
         "an API key is needed: send it as metadata 'authorization: Bearer <key>' or 'x-api-key: "
         "<key>'");
   }
-  const auto principal = keys->Authenticate(key);
+  const auto principal = keys.Authenticate(key);
   if (!principal) return absl::UnauthenticatedError("the API key is not known");
+  return *principal;
+}
+
+}  // namespace
+
+absl::Status Authenticate(const ApiKeyStore* keys, const ByteCall& call, Role role) {
+  if (keys == nullptr) return absl::OkStatus();
+  const absl::StatusOr<Principal> principal = PrincipalOf(*keys, call);
+  if (!principal.ok()) return principal.status();
   if (role == Role::kAdmin && principal->role != Role::kAdmin) {
     return absl::PermissionDeniedError("this call needs an API key with the role 'admin'");
   }
@@ -55,6 +67,19 @@ tracing::Arrival ArrivalOf(const ByteCall& call, const Services& services) {
   arrival.traceparent = call.Metadata("traceparent");
   if (!arrival.traceparent.empty()) arrival.tracestate = call.Metadata("tracestate");
   return arrival;
+}
+
+absl::Status AuthenticateCaller(const ByteCall& call, RequestRun& run) {
+  const Services& services = run.services();
+  if (services.limits == nullptr) return Authenticate(services.keys, call, Role::kUser);
+  std::string name;
+  if (services.keys != nullptr) {
+    absl::StatusOr<Principal> principal = PrincipalOf(*services.keys, call);
+    if (!principal.ok()) return principal.status();
+    name = std::move(principal->name);
+  }
+  run.SetCaller(name, call.Metadata(kPriority));
+  return absl::OkStatus();
 }
 
 TimePoint DeadlineOf(const ByteCall& call, const RequestRun& run) {
@@ -77,6 +102,12 @@ Requester RequesterOf(const ByteCall& call, const Services& services) {
 }
 
 void AddTrailers(const absl::Status& status, RequestRun& run, ByteCall& call) {
+  if (const RateLimitFields limit = run.rate_limit(); !limit.policy.empty()) {
+    call.AddTrailingMetadata("ratelimit-policy", limit.policy);
+    call.AddTrailingMetadata("ratelimit", limit.state);
+    if (const int seconds = RetryAfterSeconds(status); seconds > 0)
+      call.AddTrailingMetadata("retry-after", StrCat(seconds));
+  }
   if (!status.ok()) {
     if (const auto hint = RetryHint(status); hint.count() > 0)
       call.AddTrailingMetadata(kRetryPushback, StrCat(hint.count()));

@@ -22,13 +22,16 @@ std::string AddressOfPeer(std::string_view peer);
 // everything); otherwise UNAUTHENTICATED or PERMISSION_DENIED.
 absl::Status Authenticate(const ApiKeyStore* keys, const ByteCall& call, Role role);
 
+// The same for a user's request, which then counts for the owner of the key.
+absl::Status AuthenticateCaller(const ByteCall& call, RequestRun& run);
+
 // Returns what the call asks for, or why it may not have it. Task: a UnaryTask or a StreamTask.
 template <typename Task>
-absl::StatusOr<Work> DecodeWork(Task& task, const ByteCall& call, const Services& services) {
+absl::StatusOr<Work> DecodeWork(Task& task, const ByteCall& call, RequestRun& run) {
   return OrInternal([&]() -> absl::StatusOr<Work> {
-    absl::Status status = Authenticate(services.keys, call, Role::kUser);
+    absl::Status status = AuthenticateCaller(call, run);
     if (!status.ok()) return status;
-    return task.Decode(call.request(), services);
+    return task.Decode(call.request(), run.services());
   });
 }
 
@@ -41,8 +44,8 @@ TimePoint DeadlineOf(const ByteCall& call, const RequestRun& run);
 // Returns the client's address and the name of its key.
 Requester RequesterOf(const ByteCall& call, const Services& services);
 
-// Adds the trailers of a call that ends with this status: when to try again, and the id to look for
-// in the log. Must be called before the call's Finish, on the same thread.
+// Adds the trailers of a call that ends with this status: when to try again, the caller's limits,
+// and the id to look for in the log. Must be called before the call's Finish, on the same thread.
 void AddTrailers(const absl::Status& status, RequestRun& run, ByteCall& call);
 
 }  // namespace millrace::server

@@ -59,7 +59,7 @@ class StreamCall final : public Reply,
   void Start() {
     call_.SetHandler(*this);
     run_.services().streams.Add(*this);
-    const auto end = run_.Begin(DecodeWork(task_, call_, run_.services()), DeadlineOf(call_, run_));
+    const auto end = run_.Begin(DecodeWork(task_, call_, run_), DeadlineOf(call_, run_));
     if (end) Finish(*end);
   }
 

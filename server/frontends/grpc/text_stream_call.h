@@ -83,7 +83,7 @@ class TextStreamCall final : public Reply,
   void Start() {
     call_.SetHandler(*this);
     services().streams.Add(*this);
-    if (absl::Status status = Authenticate(services().keys, call_, Role::kUser); !status.ok())
+    if (absl::Status status = AuthenticateCaller(call_, run_); !status.ok())
       return text_.Fail(status);
     ReadOn();
   }

@@ -9,6 +9,7 @@
 #include "absl/cleanup/cleanup.h"
 #include "httplib.h"
 #include "models/core/strings.h"
+#include "server/frontends/http/rate_limit_headers.h"
 #include "server/frontends/http/translate_reply.h"
 #include "server/frontends/http/translation_events.h"
 #include "server/http/http_server.h"
@@ -66,6 +67,7 @@ absl::StatusOr<HttpTranslator::Result> HttpTranslator::Translate(
     reply->Abandon();
     return absl::CancelledError("the caller went away");
   }
+  SetRateLimitHeaders(reply->run(), response);
   if (!end->ok()) return *end;
   return Result{reply->texts(), reply->TakeResults()};
 }
@@ -91,6 +93,7 @@ absl::Status HttpTranslator::Stream(const httplib::Request& request, httplib::Re
   while (stream->pending.empty()) {
     if (HttpClientGone()) return absl::CancelledError("the caller went away");
     Next(*stream, stream->pending);
+    if (!stream->pending.empty()) SetRateLimitHeaders(stream->reply->run(), response);
     if (stream->end && !stream->end->ok()) {
       std::move(abandon).Cancel();
       return *stream->end;

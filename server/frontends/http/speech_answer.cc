@@ -5,6 +5,7 @@
 
 #include "absl/cleanup/cleanup.h"
 #include "httplib.h"
+#include "server/frontends/http/rate_limit_headers.h"
 #include "server/http/http_server.h"
 
 namespace millrace::server {
@@ -44,6 +45,7 @@ void AnswerWithSpeech(const std::shared_ptr<SpeechReply>& reply,
       return answer.send_error(response, absl::CancelledError("the caller went away"));
     first = reply->Take(kClientCheckInterval);
   }
+  SetRateLimitHeaders(reply->run(), response);
   if (first.end && !first.end->ok()) {
     std::move(abandon).Cancel();
     return answer.send_error(response, *first.end);

@@ -28,15 +28,19 @@ namespace millrace::server {
 // and returns its ticket.
 class SpeechReply final : public Reply, public SelfShared<SpeechReply> {
  public:
-  // request_id, caller: written to the log.
+  // request_id, caller: written to the log. The request counts for the caller's key.
   SpeechReply(Services& services, std::string request_id, Caller caller = {})
       : run_(services, Method::kHttpSpeech, *this, caller.arrival),
-        requester_{std::move(request_id), std::move(caller)} {}
+        requester_{std::move(request_id), std::move(caller)} {
+    run_.SetCaller(requester_.caller.key, requester_.caller.priority);
+  }
   ~SpeechReply() override;
 
   // Queues the work, or ends with its error. framer: null for the audio itself. Must be called
   // once, before anything else. Never blocks.
   void Start(absl::StatusOr<SpeechWork> work, std::unique_ptr<SpeechFramer> framer = nullptr);
+
+  const RequestRun& run() const { return run_; }
 
   struct Piece {
     std::string bytes;  // at most 64 KiB, perhaps none

@@ -37,13 +37,17 @@ class TranslateReply final : public Reply, public SelfShared<TranslateReply> {
     bool text_finished = false;
   };
 
-  // request_id, caller: written to the log.
+  // request_id, caller: written to the log. The request counts for the caller's key.
   TranslateReply(Services& services, std::string request_id, Caller caller = {},
                  Form form = Form::kWhole)
       : run_(services, Method::kHttpTranslate, *this, caller.arrival),
         requester_{std::move(request_id), std::move(caller)},
-        form_(form) {}
+        form_(form) {
+    run_.SetCaller(requester_.caller.key, requester_.caller.priority);
+  }
   ~TranslateReply() override;
+
+  const RequestRun& run() const { return run_; }
 
   using Works = std::vector<TranslationWork>;
 

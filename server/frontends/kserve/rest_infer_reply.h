@@ -21,11 +21,15 @@ namespace millrace::server {
 // and returns its ticket.
 class RestInferReply final : public Reply, public SelfShared<RestInferReply> {
  public:
-  // request_id, caller: written to the log.
+  // request_id, caller: written to the log. The request counts for the caller's key.
   RestInferReply(Services& services, std::string request_id, Caller caller = {})
       : run_(services, Method::kHttpInfer, *this, caller.arrival),
-        requester_{std::move(request_id), std::move(caller)} {}
+        requester_{std::move(request_id), std::move(caller)} {
+    run_.SetCaller(requester_.caller.key, requester_.caller.priority);
+  }
   ~RestInferReply() override;
+
+  const RequestRun& run() const { return run_; }
 
   // Queues the work, or ends with its error. The deadline is `timeout` from the beginning, or the
   // server's own where that is earlier. Must be called once, before anything else. Never blocks.

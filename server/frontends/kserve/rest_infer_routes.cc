@@ -11,6 +11,7 @@
 #include "absl/strings/numbers.h"
 #include "httplib.h"
 #include "models/core/strings.h"
+#include "server/frontends/http/rate_limit_headers.h"
 #include "server/frontends/kserve/rest_codec.h"
 #include "server/frontends/kserve/rest_infer_reply.h"
 #include "server/http/http_routes.h"
@@ -53,6 +54,7 @@ class RestInferRoutes {
       reply->Abandon();
       return SendStatus(response, absl::CancelledError("the caller went away"));
     }
+    SetRateLimitHeaders(reply->run(), response);
     if (!end->ok()) return SendStatus(response, *end);
     absl::StatusOr<RestInferAnswer> answer = EncodeRestInfer(reply->output(), form, reply->model());
     if (!answer.ok()) {

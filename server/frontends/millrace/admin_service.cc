@@ -10,6 +10,7 @@
 #include "server/frontends/grpc/answer.h"
 #include "server/frontends/grpc/call_metadata.h"
 #include "server/frontends/grpc/message_codec.h"
+#include "server/limits/usage_report.h"
 #include "server/rpc/self_owned.h"
 
 namespace millrace::server {
@@ -62,7 +63,41 @@ void FillDetails(const models::SpeechInfo& info, v1::ModelStatus& status) {
   status.set_sample_rate(static_cast<uint32_t>(info.sample_rate));
 }
 
+v1::KeyUsage ToProto(const KeyUsage& usage, double worker_seconds) {
+  v1::KeyUsage key;
+  key.set_key(usage.key);
+  key.set_tier(usage.tier);
+  key.set_requests(usage.requests);
+  key.set_characters(static_cast<uint64_t>(usage.characters));
+  key.set_audio_seconds(usage.audio_seconds);
+  key.set_worker_seconds(worker_seconds);
+  key.set_requests_in_flight(static_cast<uint32_t>(usage.in_flight));
+  for (size_t i = 0; i < kKeyLimits; ++i) {
+    key.set_refused_requests(key.refused_requests() + usage.refused[i]);
+    if (!usage.limits[i]) continue;
+    v1::KeyLimit& limit = *key.add_limits();
+    limit.set_name(std::string(ToString(static_cast<KeyLimit>(i))));
+    limit.set_allowed(static_cast<uint64_t>(usage.limits[i]->allowed));
+    limit.set_left(static_cast<uint64_t>(usage.limits[i]->left));
+    limit.set_refused_requests(usage.refused[i]);
+  }
+  return key;
+}
+
 }  // namespace
+
+absl::Status AdminService::ListKeyUsage(const ByteCall& call,
+                                        v1::ListKeyUsageResponse& response) const {
+  if (absl::Status status = Authenticate(services_.keys, call, Role::kAdmin); !status.ok())
+    return status;
+  if (services_.limits == nullptr)
+    return absl::FailedPreconditionError(
+        "the server runs without --policy, so it tells no keys apart");
+  const std::vector<double> worker_seconds = services_.scheduler.key_seconds();
+  for (const KeyUsage& usage : services_.limits->Usage())
+    *response.add_keys() = ToProto(usage, WorkerSeconds(usage, worker_seconds));
+  return absl::OkStatus();
+}
 
 void AdminService::Fill(const ModelStatusView& view, v1::ModelStatus& status) const {
   const models::ModelInfo& info = view.info;
@@ -107,6 +142,10 @@ AdminService::AdminService(Services& services, ModelManager& models, const Serve
                                  [this](const ByteCall& call, const auto& request, auto& response) {
                                    return GetTimeline(call, request, response);
                                  }));
+  ServeSlowly("ListKeyUsage", Answering<v1::ListKeyUsageRequest, v1::ListKeyUsageResponse>(
+                                  [this](const ByteCall& call, const auto&, auto& response) {
+                                    return ListKeyUsage(call, response);
+                                  }));
 }
 
 absl::Status AdminService::ListModels(const ByteCall& call,

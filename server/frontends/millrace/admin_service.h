@@ -26,6 +26,8 @@ class AdminService final : public RpcService {
   absl::Status GetTimeline(const ByteCall& call, const v1::GetTimelineRequest& request,
                            v1::GetTimelineResponse& response);
 
+  absl::Status ListKeyUsage(const ByteCall& call, v1::ListKeyUsageResponse& response) const;
+
   void Fill(const ModelStatusView& view, v1::ModelStatus& status) const;
 
   Services& services_;

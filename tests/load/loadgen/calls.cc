@@ -140,16 +140,26 @@ void Check(const SynthesizeRequest& /*request*/, const SynthesizeResponse& respo
   sinks.outputs.Add(input, response.audio().size(), hash.value(), "");
 }
 
+// The settings of calls of all kinds.
+struct Terms {
+  explicit Terms(const Options& options)
+      : deadline(options.deadline), authorization("Bearer " + options.api_key) {
+    if (options.api_key.empty()) authorization.clear();
+  }
+  std::chrono::nanoseconds deadline;
+  std::string authorization;  // empty: none
+};
+
 // The part that calls of all kinds share; the context must outlive the call.
 class CallBase {
  public:
-  CallBase(SteadyTime intended, std::chrono::nanoseconds deadline, CallObserver& observer)
-      : observer_(observer) {
+  CallBase(SteadyTime intended, const Terms& terms, CallObserver& observer) : observer_(observer) {
     times_.intended = intended;
     times_.sent = std::chrono::steady_clock::now();
     context_.set_deadline(
         std::chrono::system_clock::now() +
-        std::chrono::duration_cast<std::chrono::system_clock::duration>(deadline));
+        std::chrono::duration_cast<std::chrono::system_clock::duration>(terms.deadline));
+    if (!terms.authorization.empty()) context_.AddMetadata("authorization", terms.authorization);
   }
 
  protected:
@@ -185,18 +195,18 @@ template <typename Service, typename Request, typename Response>
 class UnaryCaller final : public Caller {
  public:
   UnaryCaller(const Options& options, std::vector<Request> requests, Sinks sinks)
-      : deadline_(options.deadline), requests_(std::move(requests)), sinks_(sinks) {
+      : terms_(options), requests_(std::move(requests)), sinks_(sinks) {
     for (auto& channel : MakeChannels(options)) stubs_.push_back(Service::NewStub(channel));
   }
 
   void Start(uint64_t index, SteadyTime intended, CallObserver& observer) override {
     const size_t input = index % requests_.size();
-    auto* call = new UnaryCall<Request, Response>(intended, deadline_, observer);
+    auto* call = new UnaryCall<Request, Response>(intended, terms_, observer);
     call->Start(*stubs_[index % stubs_.size()], requests_[input], input, sinks_);
   }
 
  private:
-  const std::chrono::nanoseconds deadline_;
+  const Terms terms_;
   const std::vector<Request> requests_;
   const Sinks sinks_;
   std::vector<std::unique_ptr<typename Service::Stub>> stubs_;
@@ -277,9 +287,9 @@ template <typename Client>
 class StreamCall final : public CallBase,
                          public grpc::ClientReadReactor<typename Client::Response> {
  public:
-  StreamCall(SteadyTime intended, std::chrono::nanoseconds deadline, CallObserver& observer,
-             size_t input, const Sinks& sinks)
-      : CallBase(intended, deadline, observer), input_(input), sinks_(sinks), client_(intended) {}
+  StreamCall(SteadyTime intended, const Terms& terms, CallObserver& observer, size_t input,
+             const Sinks& sinks)
+      : CallBase(intended, terms, observer), input_(input), sinks_(sinks), client_(intended) {}
 
   // Deletes itself when it is done.
   void Start(typename Client::Service::Stub& stub, const typename Client::Request& request) {
@@ -316,18 +326,18 @@ template <typename Client>
 class StreamCaller final : public Caller {
  public:
   StreamCaller(const Options& options, std::vector<typename Client::Request> requests, Sinks sinks)
-      : deadline_(options.deadline), requests_(std::move(requests)), sinks_(sinks) {
+      : terms_(options), requests_(std::move(requests)), sinks_(sinks) {
     for (auto& channel : MakeChannels(options)) stubs_.push_back(Client::Service::NewStub(channel));
   }
 
   void Start(uint64_t index, SteadyTime intended, CallObserver& observer) override {
     const size_t input = index % requests_.size();
-    auto* call = new StreamCall<Client>(intended, deadline_, observer, input, sinks_);
+    auto* call = new StreamCall<Client>(intended, terms_, observer, input, sinks_);
     call->Start(*stubs_[index % stubs_.size()], requests_[input]);
   }
 
  private:
-  const std::chrono::nanoseconds deadline_;
+  const Terms terms_;
   const std::vector<typename Client::Request> requests_;
   const Sinks sinks_;
   std::vector<std::unique_ptr<typename Client::Service::Stub>> stubs_;

@@ -77,6 +77,7 @@ std::optional<Options> ParseOptions(int argc, char** argv, int* exit_code) {
                                        "translate, stream-translate: file of how many tokens each "
                                        "text's translation is to have")
                             ->check(CLI::ExistingFile);
+  app.add_option("--api-key", options.api_key, "API key to send");
   app.add_option("--connections", options.connections, "HTTP/2 connections")
       ->check(CLI::Range(1, 64));
   auto* concurrency =

@@ -22,6 +22,7 @@ struct Options {
   // the model finds.
   std::vector<int> target_tokens;
   int connections = 1;
+  std::string api_key;  // empty: none is sent
 
   // Closed loop: this many calls in flight, each answered one replaced at once. 0: open loop.
   int concurrency = 1;

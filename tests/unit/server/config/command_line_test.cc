@@ -166,7 +166,7 @@ TEST(CommandsTest, NoneShowsTheHelpAsAUsageError) {
   const EarlyExit exit = Refused({});
   EXPECT_EQ(exit.status, kExitUsage);
   for (const char* command : {"serve", "check", "models", "translate", "synthesize", "bench-null",
-                              "trace", "hash-key", "selftest", "version"}) {
+                              "trace", "hash-key", "selftest", "usage", "version"}) {
     EXPECT_TRUE(Has(exit.err, command)) << command;
   }
 }
@@ -330,6 +330,7 @@ TEST(CommandsTest, ClientsReadTheirVariablesUnlessAFlagIsGiven) {
   const Environment environment = {{"MILLRACE_ADDRESS", "env:1"}, {"MILLRACE_API_KEY", "secret"}};
   EXPECT_EQ(Parse<ModelsCommand>({"models"}, environment).client.address, "env:1");
   EXPECT_EQ(Parse<ModelsCommand>({"models"}, environment).client.api_key, "secret");
+  EXPECT_EQ(Parse<UsageCommand>({"usage"}, environment).client.api_key, "secret");
   EXPECT_EQ(Parse<ModelsCommand>({"models", "--address", "flag:1"}, environment).client.address,
             "flag:1");
 }

@@ -82,6 +82,7 @@ INSTANTIATE_TEST_SUITE_P(
         Example{"cors-origin", "https://chat.example.org,http://[::1]:3000"},
         Example{"tls-client-ca", "ca.pem"}, Example{"api-keys", "keys"},
         Example{"wyoming-address", "127.0.0.1:10200"}, Example{"wyoming-anonymous", "true"},
+        Example{"policy", "/etc/policy.toml"},
         Example{"max-message-bytes", "1KiB"}, Example{"max-connections", "2"},
         Example{"max-streams-per-connection", "7"}, Example{"max-incomplete-calls", "9"},
         Example{"refusals-per-second", "0"}, Example{"max-connections-per-peer", "2"},

@@ -32,6 +32,7 @@ class TestBackend {
     const ApiKeyStore* keys = nullptr;
     Duration max_request_time = std::chrono::hours(1);
     size_t max_buffered_bytes = 64 << 10;
+    KeyLimits* limits = nullptr;
     Clock& clock = Clock::Real();
   };
 
@@ -48,6 +49,7 @@ class TestBackend {
                   .keys = options.keys,
                   .max_request_time = options.max_request_time,
                   .max_buffered_bytes = options.max_buffered_bytes,
+                  .limits = options.limits,
                   .clock = options.clock} {
     EXPECT_TRUE(executor_.Start({}).ok());
   }

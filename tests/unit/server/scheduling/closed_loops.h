@@ -25,6 +25,7 @@ struct Callers {
   Duration deadline{};   // of each request; 0: none
   double misjudged = 1;  // how many times as long as its text a request proves to be
   Duration gives_up{};   // so long after a request it is cancelled; 0: never
+  FairShare share = {};
   // Refused callers come again so much later.
   Duration pause = std::chrono::milliseconds(200);
 
@@ -34,6 +35,7 @@ struct Callers {
   int sent_away = 0;  // after a wait, without having begun
   int cancelled = 0;
   Duration sum{};  // of those that ended
+  std::vector<Duration> times = {};
 };
 
 // Workers of a scheduler and its callers, in virtual time and on one thread: the same every time.
@@ -132,7 +134,8 @@ class ClosedLoops {
     input.text.assign(static_cast<size_t>(callers.sentences * kWorkOfSentence), 'a');
     const TimePoint deadline =
         callers.deadline.count() == 0 ? TimePoint::max() : clock_.Now() + callers.deadline;
-    auto job = std::make_unique<Job>(std::move(input), deadline, *call, callers.model, clock_);
+    auto job = std::make_unique<Job>(std::move(input), deadline, *call, callers.model, clock_,
+                                     callers.share);
     calls_.emplace_back(call->number, call);
     const absl::Status status = scheduler_.Submit(job);
     if (!status.ok()) {
@@ -166,6 +169,7 @@ class ClosedLoops {
       ++callers.ended;
       useful_ += callers.sentences;
       callers.sum += took;
+      callers.times.push_back(took);
     } else if (absl::IsDeadlineExceeded(status)) {
       ++callers.late;
     } else if (absl::IsResourceExhausted(status)) {

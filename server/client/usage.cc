@@ -1,0 +1,47 @@
+#include <cstdio>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "millrace/v1/admin.grpc.pb.h"
+#include "server/client/client.h"
+#include "server/client/connection.h"
+#include "server/config/command_line.h"
+
+namespace millrace {
+namespace {
+
+constexpr const char* kHeadings = "%-20s %-12s %10s %9s %12s %9s %9s  %s\n";
+constexpr const char* kRow = "%-20s %-12s %10s %9s %12s %9.1f %9.1f  %s\n";
+
+std::string Limits(const v1::KeyUsage& key) {
+  std::string limits;
+  for (const v1::KeyLimit& limit : key.limits()) {
+    absl::StrAppend(&limits, limits.empty() ? "" : ", ", limit.name(), " ", limit.left(), "/",
+                    limit.allowed());
+  }
+  return limits.empty() ? "-" : limits;
+}
+
+}  // namespace
+
+int RunUsage(const UsageCommand& command) {
+  const auto channel = Connect(command.client);
+  if (!channel.ok()) return Fail(std::string(channel.status().message()));
+  grpc::ClientContext context;
+  Prepare(command.client, context);
+  v1::ListKeyUsageResponse response;
+  const grpc::Status status =
+      v1::AdminService::NewStub(*channel)->ListKeyUsage(&context, {}, &response);
+  if (!status.ok()) return Fail(Explain(status, command.client));
+  std::printf(kHeadings, "KEY", "TIER", "REQUESTS", "REFUSED", "CHARACTERS", "AUDIO s", "WORKER s",
+              "LEFT");
+  for (const v1::KeyUsage& key : response.keys()) {
+    std::printf(kRow, key.key().empty() ? "(none)" : key.key().c_str(), key.tier().c_str(),
+                absl::StrCat(key.requests()).c_str(), absl::StrCat(key.refused_requests()).c_str(),
+                absl::StrCat(key.characters()).c_str(), key.audio_seconds(), key.worker_seconds(),
+                Limits(key).c_str());
+  }
+  return kExitOk;
+}
+
+}  // namespace millrace

@@ -1,0 +1,14 @@
+#include "server/frontends/http/rate_limit_headers.h"
+
+#include "httplib.h"
+
+namespace millrace::server {
+
+void SetRateLimitHeaders(const RequestRun& run, httplib::Response& response) {
+  const RateLimitFields limit = run.rate_limit();
+  if (limit.policy.empty()) return;
+  response.set_header("RateLimit-Policy", limit.policy);
+  response.set_header("RateLimit", limit.state);
+}
+
+}  // namespace millrace::server

@@ -1,0 +1,109 @@
+#include "server/security/watched_file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <exception>
+#include <utility>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "server/logging/logging.h"
+
+namespace millrace {
+namespace {
+
+constexpr size_t kMaxFileBytes = size_t{4} << 20;
+
+absl::StatusOr<WatchedFile::Content> ReadFile(const std::filesystem::path& file) {
+  const auto error = [&] {
+    return absl::FailedPreconditionError(
+        absl::StrCat(file.string(), ": cannot be read: ", std::strerror(errno)));
+  };
+  // The open does not block, because the path may name a pipe.
+  const int descriptor = open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (descriptor < 0) return error();
+  struct Closer {
+    int descriptor;
+    ~Closer() { close(descriptor); }
+  } closer{descriptor};
+  struct stat state {};
+  if (fstat(descriptor, &state) != 0) return error();
+  if (!S_ISREG(state.st_mode))
+    return absl::FailedPreconditionError(absl::StrCat(file.string(), ": is not a file"));
+  WatchedFile::Content content;
+  content.mode = state.st_mode & 07777;
+  char buffer[16384];
+  for (ssize_t count; (count = read(descriptor, buffer, sizeof(buffer))) != 0;) {
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return error();
+    content.text.append(buffer, static_cast<size_t>(count));
+    if (content.text.size() > kMaxFileBytes) {
+      return absl::FailedPreconditionError(
+          absl::StrCat(file.string(), ": is larger than ", kMaxFileBytes, " bytes"));
+    }
+  }
+  return content;
+}
+
+}  // namespace
+
+WatchedFile::WatchedFile(std::filesystem::path file, Reader reader, Options options)
+    : file_(std::move(file)), reader_(std::move(reader)), options_(options) {}
+
+WatchedFile::~WatchedFile() {
+  {
+    MutexLock lock(poll_mu_);
+    stopping_ = true;
+  }
+  poll_cv_.NotifyAll();
+  if (poller_.joinable()) poller_.join();
+}
+
+void WatchedFile::Watch() {
+  if (options_.poll_interval.count() > 0) poller_ = std::thread([this] { PollLoop(); });
+}
+
+absl::Status WatchedFile::Reload() {
+  MutexLock lock(reload_mu_);
+  const absl::Status before = outcome_;
+  outcome_ = Load();
+  if (!outcome_.ok() && outcome_ != before)
+    logging::Error(reader_.not_loaded, {{"reason", outcome_.message()}});
+  return outcome_;
+}
+
+absl::Status WatchedFile::Load() {
+  absl::StatusOr<Content> content = ReadFile(file_);
+  if (!content.ok()) return content.status();
+  if (reader_.check) {
+    if (absl::Status status = reader_.check(*content); !status.ok()) return status;
+  }
+  if (content->text == content_) return content_status_;
+  content_status_ = reader_.load(content->text);
+  content_ = std::move(content->text);
+  return content_status_;
+}
+
+void WatchedFile::PollLoop() {
+  MutexLock lock(poll_mu_);
+  while (!stopping_) {
+    const TimePoint next = options_.clock->Now() + options_.poll_interval;
+    while (!stopping_ && options_.clock->Now() < next)
+      options_.clock->WaitUntil(poll_cv_, poll_mu_, next);
+    if (stopping_) return;
+    lock.Unlock();
+    // Reload logs errors; there is no caller to report them to.
+    try {
+      Reload().IgnoreError();
+    } catch (const std::exception& error) {  // such as std::bad_alloc: nothing changes
+      logging::Error(reader_.not_loaded, {{"file", file_.native()}, {"reason", error.what()}});
+    }
+    lock.Lock();
+  }
+}
+
+}  // namespace millrace
