@@ -91,7 +91,7 @@ BoundedServer::BoundedServer(size_t max_body_bytes, bool packs)
 
 int BoundedServer::Refusal(const httplib::Request& request, HttpRoutes::Route& route) const {
   if (request.path.size() > kMaxPathBytes) return 414;
-  route = routes_.Find(request.path);
+  route = routes_.Find(request.path, request.method);
   if (!route.methods.empty() && !HttpRoutes::Has(route.methods, request.method)) return 405;
   if (const int refusal = BodyRefusal(request, route.max_body_bytes); refusal != 0) return refusal;
   return route.methods.empty() ? 404 : 0;
