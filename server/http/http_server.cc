@@ -75,6 +75,7 @@ HttpServer::HttpServer(Options options)
       [this, keep_alive = StrCat("timeout=", options_.keep_alive_timeout.count())](
           const httplib::Request& request, httplib::Response& response) {
         response.headers.erase("Accept-Ranges");
+        if (!response.body.empty() && request.method != "HEAD") BoundedServer::SendInOnePiece();
         if (response.status == 101) {
           for (const char* name : {"Content-Length", "Keep-Alive"}) response.headers.erase(name);
           return;
