@@ -1,5 +1,6 @@
 #include "server/scheduling/step.h"
 
+#include <algorithm>
 #include <deque>
 #include <exception>
 #include <span>
@@ -59,19 +60,30 @@ std::string_view InputField(models::Task task) {
   return "inputs";
 }
 
-// Runs a step, and turns an exception into the status for a request that was alone in it.
-absl::Status TryStep(const models::Model& model, std::span<models::Request* const> requests,
-                     Device& device, runtime::WorkerContext& context, ModelMetrics& metrics,
+// Runs a step, and turns an exception into the status for a request that was alone in it. Counts a
+// step that ran to its end, whose times it writes.
+absl::Status TryStep(const ServedModel& served, std::span<models::Request* const> requests,
+                     Device& device, runtime::WorkerContext& context, StepTimes& times,
                      Clock& clock) {
+  const models::Model& model = served.model();
   try {
+    const TimePoint begin = clock.Now();
     const std::unique_ptr<models::Batch> step = model.Prepare(requests);
-    if (step != nullptr) {
-      const TimePoint start = clock.Now();
-      const Duration waited = device.RunForward(context, *step);
-      metrics.compute_seconds.Observe(Seconds(clock.Now() - start - waited));
-      metrics.permit_wait_seconds.Observe(Seconds(waited));
-      step->Complete();
-    }
+    if (step == nullptr) return absl::OkStatus();
+    const auto in_step = static_cast<size_t>(std::ranges::count_if(
+        requests, [](const models::Request* request) { return !request->outcome(); }));
+    const TimePoint start = clock.Now();
+    const Duration waited = device.RunForward(context, *step);
+    const TimePoint end = clock.Now();
+    served.metrics().compute_seconds.Observe(Seconds(end - start - waited));
+    served.metrics().permit_wait_seconds.Observe(Seconds(waited));
+    step->Complete();
+    const TimePoint done = clock.Now();
+    times = {.permit = waited,
+             .input = start - begin,
+             .infer = end - start - waited,
+             .output = done - end};
+    served.counts().CountStep(in_step, times, done);
     return absl::OkStatus();
   } catch (const runtime::ShapeRefused& refusal) {
     return absl::InvalidArgumentError(
@@ -127,13 +139,20 @@ void RunStep(std::vector<std::unique_ptr<Job>> batch, Device& device,
   }
   metrics.batch_size.Observe(static_cast<double>(batch.size()));
 
-  absl::Status status = TryStep(model->model(), requests, device, context, metrics, clock);
-  if (!status.ok()) {
+  StepTimes times;
+  absl::Status status = TryStep(*model, requests, device, context, times, clock);
+  if (status.ok()) {
+    for (const auto& job : batch) job->step_times += times;
+  } else {
     bool one_is_at_fault = requests.size() == 1;
-    for (models::Request*& request : requests) {
+    for (const auto& job : batch) {
+      models::Request* const request = &job->request;
       if (request->outcome()) continue;  // it finished before the failure
-      if (requests.size() > 1)
-        status = TryStep(model->model(), {&request, 1}, device, context, metrics, clock);
+      if (requests.size() > 1) {
+        times = {};
+        status = TryStep(*model, {&request, 1}, device, context, times, clock);
+        job->step_times += times;
+      }
       if (status.ok()) continue;
       request->Finish(status);
       one_is_at_fault = true;
