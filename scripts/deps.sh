@@ -106,6 +106,14 @@ riva_client() {
   pip_install riva "NVIDIA Riva's client"
 }
 
+# The wheel with the program is of a client of Triton that is older than the one of the tests, and for one kind of machine.
+perf_analyzer() {
+  [ "$(uname -sm)" = "Linux x86_64" ] || return 0
+  local VENV="$ROOT/.tools/perf-analyzer-venv"
+  make_venv
+  pip_install perf-analyzer "Triton's perf_analyzer"
+}
+
 # Debian's package would start a server at once and at every boot; only the two programs are wanted.
 prometheus_programs() {
   prometheus_tool promtool >/dev/null && return
@@ -144,6 +152,7 @@ for set in "$@"; do
     test)
       pip_install test "tests"
       riva_client
+      perf_analyzer
       prometheus_programs
       ;;
     load) scripts/load-tools.sh ;;
