@@ -85,7 +85,7 @@ std::string HttpRoutes::Add(const std::string& pattern, const Route& route) {
   Pattern& made = patterns_.emplace_back();
   made.regex = std::regex(added);
   made.route = route;
-  // What alternatives share is not looked for.
+  // Alternatives may share neither end.
   if (pattern.find('|') != pattern.npos) return added;
   made.begin = pattern.substr(0, first);
   if (kRepeats.find(pattern[first]) != kRepeats.npos && !made.begin.empty()) made.begin.pop_back();

@@ -30,9 +30,9 @@ struct CountedTime {
   uint64_t ns = 0;
 };
 
-// What a loaded model has done since it was loaded, in whole numbers: requests that succeeded and
-// those that failed, and the steps by the size of their batch. Histograms of the metrics have both
-// kinds of requests together. Counting takes some nanoseconds and no lock. Thread-safe.
+// Counts the work of a loaded model in whole numbers: requests that succeeded and those that failed,
+// and steps by the size of their batch. Histograms of the metrics have both kinds of requests
+// together. Counting takes some nanoseconds and no lock. Thread-safe.
 class InferenceCounts {
  public:
   // max_batch: the most requests in one step, which decides about the memory: 384 bytes for each.
@@ -59,7 +59,7 @@ class InferenceCounts {
   struct Totals {
     CountedTime success;
     CountedTime failure;
-    // Of the requests that succeeded.
+    // These are sums over the requests that succeeded.
     uint64_t queue_ns = 0;
     uint64_t input_ns = 0;
     uint64_t infer_ns = 0;

@@ -153,7 +153,7 @@ class HttpCaller final : public Caller {
   }
 
   void Run() MILLRACE_EXCLUDES(mu_) {
-    std::vector<pollfd> waits(connections_.size() + 1);
+    std::vector<pollfd> waits;
     std::vector<Ended> ended;
     std::string bytes(kReceivedAtOnce, '\0');
     auto next_sweep = steady_clock::now() + kSweep;
@@ -161,6 +161,7 @@ class HttpCaller final : public Caller {
       {
         MutexLock lock(mu_);
         if (stopping_) return;
+        waits.resize(connections_.size() + 1);
         for (size_t i = 0; i < connections_.size(); ++i)
           waits[i] = {.fd = connections_[i].descriptor, .events = POLLIN, .revents = 0};
         known_ = true;

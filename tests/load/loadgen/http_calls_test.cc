@@ -28,10 +28,11 @@ class HttpCallsTest : public ::testing::Test {
   }
   void Serve() {
     server_.set_keep_alive_max_count(1'000'000);
+    server_.set_tcp_nodelay(true);
     port_ = server_.bind_to_any_port("127.0.0.1");
     thread_ = std::thread([this] { server_.listen_after_bind(); });
   }
-  // What came of `count` calls, so many at once.
+  // Makes `count` calls, so many at once, whose results are in the recorder.
   void Run(Method method, uint64_t count, int concurrency = 4) {
     options_.address = "127.0.0.1:" + std::to_string(port_);
     options_.method = method;

@@ -30,7 +30,7 @@ class BoundedStreamTest : public ::testing::Test {
     for (const int end : ends_) close(end);
   }
   ssize_t Write(std::string_view bytes) { return stream_->write(bytes.data(), bytes.size()); }
-  // What one send brought; empty: nothing.
+  // Returns the bytes of one send; empty: there was none.
   std::string Received() {
     char bytes[100];
     const ssize_t count = recv(ends_[1], bytes, sizeof(bytes), MSG_DONTWAIT);

@@ -109,7 +109,7 @@ TEST(HttpRoutesTest, APathThatIsSpelledOutIsNotAPatterns) {
   EXPECT_EQ(client.Get("/things/a//")->status, 404);
 }
 
-// What a pattern spells out at its ends is compared before the pattern is tried.
+// The text at the ends of a pattern is compared before the pattern is tried.
 TEST(HttpRoutesTest, PatternsMatchAsRegularExpressionsDo) {
   HttpServer server(AnyPort());
   for (const char* pattern : {"/colou?r/([^/]+)", "/a/x|/b/y", "/(one|two)/end", "/dir/([^/]+)/",

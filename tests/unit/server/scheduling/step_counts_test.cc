@@ -16,7 +16,7 @@ using testing::FakeReply;
 
 constexpr uint64_t kMs = 1'000'000;
 
-// What a model's counts say of steps and of the ends of jobs.
+// Checks a model's counts of steps and of the ends of jobs.
 class StepCountsTest : public StepTest {
  protected:
   // Each request takes 1 ms to prepare, 10 to forward and 2 to complete.
