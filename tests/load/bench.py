@@ -17,8 +17,8 @@ from harness import instruction_sets, machine, report
 from harness.clients import LoadFailed
 from harness.context import Context
 from harness.processes import ServerFailed
-from scenarios import (first_audio, first_word, formats, ghz, long_text, memory, metrics_cost, null, one_request, opus_peers, overload,
-                       overload_long, pivot, soak, speech, speech_peers, startup, stream, translate, translation_peers, websocket)
+from scenarios import (first_audio, first_word, formats, ghz, http_overhead, kserve_rest, long_text, memory, metrics_cost, null, one_request,
+                       opus_peers, overload, overload_long, pivot, soak, speech, speech_peers, startup, stream, translate, translation_peers, websocket)
 
 ROOT = Path(__file__).resolve().parents[2]
 BENCHMARKS = ROOT / "BENCHMARKS.md"
@@ -26,7 +26,8 @@ PLOT_FOLDER = "docs"
 SCENARIOS = {"startup": startup, "null": null, "metrics-cost": metrics_cost, "ghz": ghz, "translate": translate, "speech": speech,
              "speech-peers": speech_peers, "translation-peers": translation_peers, "opus-peers": opus_peers, "first-word": first_word,
              "pivot": pivot, "formats": formats, "stream": stream, "first-audio": first_audio, "one-request": one_request,
-             "long-text": long_text, "memory": memory, "websocket": websocket, "overload": overload, "overload-long": overload_long, "soak": soak}
+             "long-text": long_text, "memory": memory, "websocket": websocket, "http-overhead": http_overhead,
+             "kserve-rest": kserve_rest, "overload": overload, "overload-long": overload_long, "soak": soak}
 LONG = ("formats", "opus-peers", "overload", "overload-long", "soak")  # not part of the short run
 
 
