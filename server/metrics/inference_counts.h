@@ -30,9 +30,9 @@ struct CountedTime {
   uint64_t ns = 0;
 };
 
-// Counts the work of a loaded model in whole numbers: requests that succeeded and those that failed,
-// and steps by the size of their batch. Histograms of the metrics have both kinds of requests
-// together. Counting takes some nanoseconds and no lock. Thread-safe.
+// Counts the work of a loaded model in whole numbers: requests that succeeded and those that
+// failed, and steps by the size of their batch. Histograms of the metrics have both kinds of
+// requests together. Counting takes some nanoseconds and no lock. Thread-safe.
 class InferenceCounts {
  public:
   // max_batch: the most requests in one step, which decides about the memory: 384 bytes for each.
