@@ -106,6 +106,14 @@ riva_client() {
   pip_install riva "NVIDIA Riva's client"
 }
 
+# The wheel with the program is of a client of Triton that is older than the one of the tests, and for one kind of machine.
+perf_analyzer() {
+  [ "$(uname -sm)" = "Linux x86_64" ] || return 0
+  local VENV="$ROOT/.tools/perf-analyzer-venv"
+  make_venv
+  pip_install perf-analyzer "Triton's perf_analyzer"
+}
+
 # unpack <folder below .tools> <package>...: Debian's packages of servers would start these at once and at every boot; only their programs
 # are wanted.
 unpack() {
@@ -182,6 +190,7 @@ for set in "$@"; do
     test)
       pip_install test "tests"
       riva_client
+      perf_analyzer
       prometheus_programs
       proxy_programs
       helm_program

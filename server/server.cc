@@ -38,6 +38,7 @@
 #include "server/frontends/kserve/kserve_routes.h"
 #include "server/frontends/kserve/repository_routes.h"
 #include "server/frontends/kserve/rest_infer_routes.h"
+#include "server/frontends/kserve/statistics_routes.h"
 #include "server/frontends/libretranslate/libretranslate_routes.h"
 #include "server/frontends/millrace/admin_service.h"
 #include "server/frontends/millrace/synthesis_service.h"
@@ -209,6 +210,8 @@ class Server {
                               .max_body_bytes = kMaxHttpBody,
                               .write_timeout = config_.write_stall_timeout,
                               .cors_origins = config_.cors_origins});
+      // Its path for all models comes before the pattern for the name of one.
+      AddStatisticsRoutes(*http_, *services_);
       AddKServeRoutes(*http_, status_, keys_.get());
       const auto started = [this] { return started_.load(); };
       if (absl::Status status = web_sockets_.Start(); !status.ok()) return status;

@@ -26,7 +26,7 @@ constexpr size_t kMaxPathBytes = 1024;
 constexpr socket_t kServing = 0;
 
 struct Current {
-  const BoundedStream* stream = nullptr;
+  BoundedStream* stream = nullptr;
   int refusal = 0;
   HttpRoutes::Route route;  // of its path
   std::string_view head;    // as the client sent it
@@ -38,7 +38,7 @@ thread_local Current current;
 // For the scope of a request.
 class CurrentScope {
  public:
-  CurrentScope(const BoundedStream& stream, std::string_view head) {
+  CurrentScope(BoundedStream& stream, std::string_view head) {
     current = {.stream = &stream, .refusal = 0, .route = {}, .head = head, .hand_over = nullptr};
   }
   CurrentScope(const CurrentScope&) = delete;
@@ -91,7 +91,7 @@ BoundedServer::BoundedServer(size_t max_body_bytes, bool packs)
 
 int BoundedServer::Refusal(const httplib::Request& request, HttpRoutes::Route& route) const {
   if (request.path.size() > kMaxPathBytes) return 414;
-  route = routes_.Find(request.path);
+  route = routes_.Find(request.path, request.method);
   if (!route.methods.empty() && !HttpRoutes::Has(route.methods, request.method)) return 405;
   if (const int refusal = BodyRefusal(request, route.max_body_bytes); refusal != 0) return refusal;
   return route.methods.empty() ? 404 : 0;
@@ -179,7 +179,7 @@ Fate BoundedServer::ServeRequest(BoundedStream& stream) {
     request.headers.emplace("Connection", "close");  // the answer says so then
   };
   const bool written = ProcessRequest(*this, stream, closed, setup);
-  if (!written) return Fate::kClose;
+  if (!written || !stream.SendHeld()) return Fate::kClose;
   // Where the library gives up on a body, the rest of it is no request.
   if (!drained || !parsed || !stream.drained()) return Fate::kLinger;
   return closed ? Fate::kClose : Fate::kKeep;
@@ -193,6 +193,10 @@ std::string_view BoundedServer::CurrentHead() { return current.head; }
 
 bool BoundedServer::ClientGone() {
   return current.stream != nullptr && current.stream->ClientGone();
+}
+
+void BoundedServer::SendInOnePiece() {
+  if (current.stream != nullptr) current.stream->HoldHead();
 }
 
 void BoundedServer::HandOver(std::function<void(std::unique_ptr<Connection>)> take) {

@@ -39,6 +39,9 @@ class BoundedServer final : public httplib::Server {
   static std::string_view CurrentHead();
   // Returns true if the client of the request that the calling thread serves has gone.
   static bool ClientGone();
+  // Has the answer to the request that the calling thread serves go out with its head and its body
+  // in one piece. For an answer whose body is known before its head is written.
+  static void SendInOnePiece();
   // See HandOverConnection.
   static void HandOver(std::function<void(std::unique_ptr<Connection>)> take);
 

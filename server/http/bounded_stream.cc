@@ -2,6 +2,7 @@
 
 #include <poll.h>
 #include <sys/socket.h>
+#include <sys/uio.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -101,10 +102,30 @@ ssize_t BoundedStream::read(char* bytes, size_t size) {
 }
 
 ssize_t BoundedStream::write(const char* bytes, size_t size) {
+  if (!std::exchange(hold_next_, false)) return Send(bytes, size);
+  held_.assign(bytes, size);
+  return static_cast<ssize_t>(size);
+}
+
+bool BoundedStream::SendHeld() { return held_.empty() || Send(nullptr, 0) >= 0; }
+
+ssize_t BoundedStream::Send(const char* bytes, size_t size) {
   const auto end = steady_clock::now() + limits_.write_timeout;
   for (;;) {
-    const ssize_t count = send(socket_, bytes, size, kSendFlags);
-    if (count >= 0) return count;
+    // sendmsg() does not write to what it sends.
+    iovec parts[] = {{.iov_base = held_.data(), .iov_len = held_.size()},
+                     {.iov_base = const_cast<char*>(bytes), .iov_len = size}};
+    msghdr message{};
+    message.msg_iov = parts;
+    message.msg_iovlen = 2;
+    const ssize_t count = sendmsg(socket_, &message, kSendFlags);
+    if (count >= 0) {
+      const size_t of_held = std::min(static_cast<size_t>(count), held_.size());
+      held_.erase(0, of_held);
+      const ssize_t rest = count - static_cast<ssize_t>(of_held);
+      if (held_.empty() && (rest > 0 || size == 0)) return rest;
+      continue;
+    }
     if (errno == EINTR) continue;
     if (errno != EAGAIN && errno != EWOULDBLOCK) return -1;
     if (!WaitFor(POLLOUT, end, true)) return -1;

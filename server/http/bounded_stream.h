@@ -32,6 +32,12 @@ class BoundedStream final : public httplib::Stream {
 
   // Lets this request be larger than its head, by a body that was announced.
   void AllowBody(size_t bytes) { bytes_left_ += bytes; }
+  // Keeps what is written next, the head of an answer, until its body is written too: one packet
+  // instead of two.
+  void HoldHead() { hold_next_ = true; }
+  // Sends what is kept. Returns false if it could not be sent.
+  bool SendHeld();
+
   // Returns true if the library has read all of this request.
   bool drained() const { return bytes_left_ == 0; }
   // Returns the bytes that came and were not read: the beginning of the next request.
@@ -62,6 +68,8 @@ class BoundedStream final : public httplib::Stream {
   bool WaitFor(short events, TimePoint end, bool answering) const;
   // Receives more once all has been read: bytes, 0 at the client's end, -1.
   ssize_t Fill();
+  // Sends what is kept and then, as far as the socket takes them, the bytes.
+  ssize_t Send(const char* bytes, size_t size);
 
   const socket_t socket_;
   const Limits limits_;
@@ -71,6 +79,8 @@ class BoundedStream final : public httplib::Stream {
   std::string received_;                       // of the client, read up to next_
   size_t next_ = 0;
   size_t bytes_left_;  // that the library may read of this request
+  bool hold_next_ = false;
+  std::string held_;
 };
 // NOLINTEND(modernize-use-override)
 

@@ -199,7 +199,11 @@ void ConnectionPoller::Add(std::unique_ptr<Connection> connection, Fate fate) {
   } else {
     connection->searched = 0;
     Enter(*connection, connection->received.empty() ? Stage::kIdle : Stage::kHead);
-    if (HeadSize(connection->received, 0) != 0) HandOn(connection);
+    if (const size_t head = HeadSize(connection->received, 0); head > options_.max_head_bytes) {
+      Refuse(*connection, 431);
+    } else if (head != 0) {
+      HandOn(connection);
+    }
   }
   if (connection != nullptr) waiting_.push_back(std::move(connection));
 }

@@ -9,6 +9,14 @@
 namespace millrace {
 namespace {
 
+// The characters that mean something in a pattern, and those that make the one before optional.
+constexpr std::string_view kSpecial = "\\^$.|?*+()[]{}";
+constexpr std::string_view kRepeats = "?*{";
+
+std::string_view WithoutSlash(std::string_view path) {
+  return path.size() > 1 && path.ends_with('/') ? path.substr(0, path.size() - 1) : path;
+}
+
 // Adds what a further registration of the same path says.
 void Merge(const HttpRoutes::Route& more, HttpRoutes::Route& route) {
   route.methods += StrCat(route.methods.empty() ? "" : ", ", more.methods);
@@ -39,21 +47,32 @@ void HttpRoutes::Post(const std::string& pattern, Reader handler, size_t max_bod
   server_.Post(Add(pattern, {"POST", max_body_bytes}), std::move(handler));
 }
 
-HttpRoutes::Route HttpRoutes::Find(std::string_view path) const {
-  const std::string_view name =
-      path.size() > 1 && path.ends_with('/') ? path.substr(0, path.size() - 1) : path;
-  if (const auto found = spelled_out_.find(name); found != spelled_out_.end()) return found->second;
+bool HttpRoutes::Matches(const Pattern& pattern, std::string_view path) {
+  const std::string_view name = WithoutSlash(path);
+  return path.starts_with(pattern.begin) &&
+         (name.ends_with(pattern.end) || path.ends_with(pattern.end)) &&
+         std::regex_match(path.begin(), path.end(), pattern.regex);
+}
+
+HttpRoutes::Route HttpRoutes::Find(std::string_view path, const std::string& method) const {
+  const auto found = spelled_out_.find(WithoutSlash(path));
+  if (found != spelled_out_.end()) return found->second;
+  for (const Pattern& pattern : patterns_) {
+    if (Has(pattern.route.methods, method) && Matches(pattern, path)) return pattern.route;
+  }
   Route route;
-  for (const auto& [pattern, served] : patterns_) {
-    if (std::regex_match(path.begin(), path.end(), pattern)) Merge(served, route);
+  for (const Pattern& pattern : patterns_) {
+    if (Matches(pattern, path)) Merge(pattern.route, route);
   }
   if (route.methods.empty()) route.max_body_bytes = max_body_bytes_;
   return route;
 }
 
 bool HttpRoutes::Has(const std::string& methods, const std::string& method) {
-  const std::vector<std::string> all = absl::StrSplit(methods, ", ");
-  return std::ranges::find(all, method) != all.end();
+  for (const absl::string_view one : absl::StrSplit(methods, ", ")) {
+    if (one == method) return true;
+  }
+  return false;
 }
 
 std::string HttpRoutes::Add(const std::string& pattern, const Route& route) {
@@ -61,11 +80,19 @@ std::string HttpRoutes::Add(const std::string& pattern, const Route& route) {
   std::string added = pattern + "/?";
   Route named = route;
   named.pattern = pattern;
-  if (pattern.find_first_of("\\^$.|?*+()[]{}") == std::string::npos) {
+  const size_t first = pattern.find_first_of(kSpecial);
+  if (first == pattern.npos) {
     Merge(named, spelled_out_[pattern]);
-  } else {
-    patterns_.emplace_back(std::regex(added), named);
+    return added;
   }
+  Pattern& made = patterns_.emplace_back();
+  made.regex = std::regex(added);
+  made.route = named;
+  // Alternatives may share neither end.
+  if (pattern.find('|') != pattern.npos) return added;
+  made.begin = pattern.substr(0, first);
+  if (kRepeats.find(pattern[first]) != kRepeats.npos && !made.begin.empty()) made.begin.pop_back();
+  made.end = pattern.substr(pattern.find_last_of(kSpecial) + 1);
   return added;
 }
 

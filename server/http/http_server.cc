@@ -11,6 +11,7 @@
 #include "server/http/accept_encoding.h"
 #include "server/http/bounded_server.h"
 #include "server/http/connection_poller.h"
+#include "server/http/next_request.h"
 #include "server/http/request_head.h"
 #include "server/http/request_threads.h"
 #include "server/logging/logging.h"
@@ -21,6 +22,9 @@ namespace millrace {
 namespace {
 
 constexpr size_t kReservedThreads = 2;
+
+// The time that a thread waits for the next request of a connection before the poller does.
+constexpr std::chrono::milliseconds kNextRequest{10};
 
 std::string DefaultMessage(int status, size_t max_body_bytes) {
   switch (status) {
@@ -90,6 +94,7 @@ HttpServer::HttpServer(Options options)
       [this, keep_alive = StrCat("timeout=", options_.keep_alive_timeout.count())](
           const httplib::Request& request, httplib::Response& response) {
         response.headers.erase("Accept-Ranges");
+        if (!response.body.empty() && request.method != "HEAD") BoundedServer::SendInOnePiece();
         if (response.status == 101) {
           for (const char* name : {"Content-Length", "Keep-Alive"}) response.headers.erase(name);
           return;
@@ -161,6 +166,9 @@ absl::Status HttpServer::Start() {
         });
   };
   threads_ = make_threads(options_.max_requests, options_.max_waiting, options_.write_timeout);
+  threads_->ServeOnWith([max_head_bytes = options_.max_head_bytes](Connection& connection) {
+    return AwaitRequest(connection, kNextRequest, max_head_bytes);
+  });
   // An answer that the socket does not take at once must not hold one of these.
   reserved_threads_ = make_threads(kReservedThreads, options_.max_connections, {});
   absl::Status status = threads_->Start();

@@ -16,6 +16,7 @@ bool RequestThreads::Submit(std::unique_ptr<Connection>& connection) {
     MutexLock lock(mu_);
     wanted = running_ + waiting_.size() + 1;
     if (stopping_ || wanted > max_threads_ + max_waiting_) return false;
+    wanted += serving_on_;
     waiting_.emplace_back();
     waiting_.back() = std::move(connection);
   }
@@ -60,13 +61,36 @@ void RequestThreads::Run() {
     waiting_.pop_front();
     ++running_;
     lock.Unlock();
-    const Connection::Fate fate = serve_(*connection);
-    lock.Lock();
-    --running_;
-    lock.Unlock();
+    const Connection::Fate fate = ServeAll(*connection);
     give_back_(std::move(connection), fate);
     lock.Lock();
   }
+}
+
+Connection::Fate RequestThreads::ServeAll(Connection& connection) {
+  for (;;) {
+    const Connection::Fate fate = serve_(connection);
+    if (!EndRequest(fate)) return fate;
+    const Next next = await_(connection);
+    if (!EndWait(next)) return next == Next::kGone ? Connection::Fate::kClose : fate;
+  }
+}
+
+bool RequestThreads::EndRequest(Connection::Fate fate) {
+  MutexLock lock(mu_);
+  --running_;
+  if (await_ == nullptr || fate != Connection::Fate::kKeep) return false;
+  if (stopping_ || !waiting_.empty() || serving_on_ >= max_threads_ / 2) return false;
+  ++serving_on_;
+  return true;
+}
+
+bool RequestThreads::EndWait(Next next) {
+  MutexLock lock(mu_);
+  --serving_on_;
+  if (next != Next::kRequest || stopping_) return false;
+  ++running_;
+  return true;
 }
 
 }  // namespace millrace

@@ -87,6 +87,7 @@ absl::Status RequestRun::Submit(Work&& work, TimePoint deadline) {
   if (!ticket.ok()) {
     metrics().CountRefusal(absl::IsUnavailable(ticket.status()) ? Refusal::kDraining
                                                                 : Refusal::kTooMany);
+    model_->counts().CountFailure(elapsed());
     return ticket.status();
   }
   if (account_ != nullptr) {
@@ -102,6 +103,7 @@ absl::Status RequestRun::Submit(Work&& work, TimePoint deadline) {
     if (counted != nullptr) counted->metrics().characters.Increment(characters);
   } else {
     metrics().CountRefusal(absl::IsUnavailable(status) ? Refusal::kDraining : Refusal::kQueueFull);
+    model_->counts().CountFailure(elapsed());
   }
   return status;
 }

@@ -32,6 +32,13 @@ absl::Status StopStatus(const models::Request& request) {
 void FinishJob(std::unique_ptr<Job> job, const absl::Status& status) {
   TraceEndOfWait(*job);
   Reply& reply = job->reply;
+  InferenceCounts& counts = job->model->counts();
+  const Duration took = job->request.now() - job->admitted;
+  if (status.ok()) {
+    counts.CountSuccess(took, job->waited, job->step_times);
+  } else {
+    counts.CountFailure(took);
+  }
   job.reset();
   reply.Finish(status);
 }

@@ -6,6 +6,7 @@
 
 #include "absl/status/status.h"
 #include "models/core/request.h"
+#include "server/metrics/inference_counts.h"
 #include "server/scheduling/fair_share.h"
 #include "server/scheduling/forecast_margin.h"
 
@@ -59,6 +60,8 @@ class Job {
   // The totals over its steps so far: the waits before them, and their time.
   Duration waited{};
   Duration service{};
+  // The same by phases, without steps that failed.
+  StepTimes step_times;
   // True after a step of a batch failed although no request failed by itself, for example when
   // memory was short. The job then runs alone, because the same batch would fail again.
   bool alone = false;
@@ -84,7 +87,7 @@ class Job {
 // deadline takes precedence, because gRPC also cancels a call whose deadline passes.
 absl::Status StopStatus(const models::Request& request);
 
-// Ends a job: destroys it, then delivers the status.
+// Ends a job: counts it for its model and destroys it, then delivers the status.
 void FinishJob(std::unique_ptr<Job> job, const absl::Status& status);
 
 }  // namespace millrace::server

@@ -1,5 +1,6 @@
 #include "server/scheduling/step.h"
 
+#include <algorithm>
 #include <deque>
 #include <exception>
 #include <optional>
@@ -63,25 +64,36 @@ std::string_view InputField(models::Task task) {
   return "inputs";
 }
 
-// Runs a step, and turns an exception into the status for a request that was alone in it.
-absl::Status TryStep(const models::Model& model, std::span<models::Request* const> requests,
-                     Device& device, runtime::WorkerContext& context, ModelMetrics& metrics,
+// Runs a step, and turns an exception into the status for a request that was alone in it. Counts a
+// step that ran to its end, whose times it writes.
+absl::Status TryStep(const ServedModel& served, std::span<models::Request* const> requests,
+                     Device& device, runtime::WorkerContext& context, StepTimes& times,
                      StepTrace* trace, Clock& clock) {
+  const models::Model& model = served.model();
   try {
+    const TimePoint begin = clock.Now();
     const std::unique_ptr<models::Batch> step = model.Prepare(requests);
-    if (step != nullptr) {
-      const TimePoint start = clock.Now();
-      if (trace != nullptr) trace->Prepared(start);
-      const Duration waited = device.RunForward(context, *step);
-      const TimePoint end = clock.Now();
-      metrics.compute_seconds.Observe(Seconds(end - start - waited));
-      metrics.permit_wait_seconds.Observe(Seconds(waited));
-      if (trace != nullptr) trace->Forwarded(end, waited, metrics);
-      step->Complete();
-      if (trace != nullptr) trace->Completed(clock.Now());
-    } else if (trace != nullptr) {
-      trace->NothingToRun(clock.Now());
+    if (step == nullptr) {
+      if (trace != nullptr) trace->NothingToRun(clock.Now());
+      return absl::OkStatus();
     }
+    const auto in_step = static_cast<size_t>(std::ranges::count_if(
+        requests, [](const models::Request* request) { return !request->outcome(); }));
+    const TimePoint start = clock.Now();
+    if (trace != nullptr) trace->Prepared(start);
+    const Duration waited = device.RunForward(context, *step);
+    const TimePoint end = clock.Now();
+    served.metrics().compute_seconds.Observe(Seconds(end - start - waited));
+    served.metrics().permit_wait_seconds.Observe(Seconds(waited));
+    if (trace != nullptr) trace->Forwarded(end, waited, served.metrics());
+    step->Complete();
+    const TimePoint done = clock.Now();
+    if (trace != nullptr) trace->Completed(done);
+    times = {.permit = waited,
+             .input = start - begin,
+             .infer = end - start - waited,
+             .output = done - end};
+    served.counts().CountStep(in_step, times, done);
     return absl::OkStatus();
   } catch (const runtime::ShapeRefused& refusal) {
     return absl::InvalidArgumentError(
@@ -137,15 +149,17 @@ void RunStep(std::vector<std::unique_ptr<Job>> batch, Device& device,
   }
   metrics.batch_size.Observe(static_cast<double>(batch.size()));
 
-  // Runs these of the batch's requests.
+  // Runs these of the batch's requests, and adds the times of the step to theirs.
   const auto try_step = [&](size_t first, size_t count) {
     std::optional<StepTrace> trace;
     const std::span<const std::unique_ptr<Job>> jobs(&batch[first], count);
     if (AnySampled(jobs))
       trace.emplace(jobs, StepTrace::Place{worker, context.stream().slot}, clock.Now());
-    absl::Status end = TryStep(model->model(), {&requests[first], count}, device, context, metrics,
+    StepTimes times;
+    absl::Status end = TryStep(*model, {&requests[first], count}, device, context, times,
                                trace ? &*trace : nullptr, clock);
     if (trace && !end.ok()) trace->Failed(clock.Now(), end);
+    for (const auto& job : jobs) job->step_times += times;
     return end;
   };
   absl::Status status = try_step(0, batch.size());

@@ -4,6 +4,7 @@ import contextlib
 import http.client
 import json
 import socket
+import time
 
 import numpy as np
 import pytest
@@ -66,7 +67,7 @@ def null_body(data=None, shape=(64,), datatype="FP32", name="INPUT0", **members)
 def test_the_client_sees_the_server_and_its_models(client):
     assert client.is_server_live() and client.is_server_ready()
     metadata = client.get_server_metadata()
-    assert (metadata["name"], metadata["extensions"]) == ("millrace", ["binary_tensor_data"])
+    assert (metadata["name"], metadata["extensions"]) == ("millrace", ["binary_tensor_data", "model_configuration", "statistics"])
     assert client.is_model_ready(NULL) and not client.is_model_ready("nobody")
     assert [(one["name"], one["shape"]) for one in client.get_model_metadata("echo")["inputs"]] == [
         ("A", [-1]), ("B", [2, -1]), ("C", [-1, -1])]
@@ -124,6 +125,40 @@ def test_what_json_cannot_say_comes_as_binary_data(client):
     assert result.as_numpy("OUTPUT0").tobytes() == values.tobytes()
     with pytest.raises(InferenceServerException, match="element 0 is not a finite number.* ask for it as binary data"):
         client.infer(NULL, [tensor("INPUT0", values)], outputs=[triton.InferRequestedOutput("OUTPUT0", binary_data=False)])
+
+
+def test_statistics_keep_failures_apart(daemon, client):
+    def stats():
+        return client.get_inference_statistics(NULL, "1")["model_stats"][0]
+
+    before = stats()
+    for _ in range(3):
+        client.infer(NULL, [tensor("INPUT0", VALUES)])
+    daemon.kserve.ModelInfer(null_request(VALUES.tolist()), timeout=PATIENCE)
+    with pytest.raises(InferenceServerException):
+        client.infer(NULL, [tensor("INPUT0", VALUES)], timeout=1)
+    after = stats()
+    assert after["inference_count"] - before["inference_count"] == 4
+    grown = {name: after["inference_stats"][name]["count"] - before["inference_stats"][name]["count"] for name in after["inference_stats"]}
+    assert grown == {"success": 4, "fail": 1, "queue": 4, "compute_input": 4, "compute_infer": 4, "compute_output": 4,
+                     "cache_hit": 0, "cache_miss": 0}
+    assert after["last_inference"] / 1000 == pytest.approx(time.time(), abs=60)
+    assert after["inference_stats"]["success"]["ns"] >= sum(
+        after["inference_stats"][name]["ns"] for name in ("queue", "compute_input", "compute_infer", "compute_output"))
+    assert sum(batch["compute_infer"]["count"] for batch in after["batch_stats"]) == after["execution_count"]
+    assert [one["name"] for one in client.get_inference_statistics()["model_stats"]] == [EN_PT, "echo", NULL]
+    for model, version in [("nobody", ""), (NULL, "2")]:
+        with pytest.raises(InferenceServerException, match="is not loaded"):
+            client.get_inference_statistics(model, version)
+
+
+def test_statistics_count_other_protocols_too(daemon, client):
+    def translated():
+        return client.get_inference_statistics(EN_PT)["model_stats"][0]["inference_count"]
+
+    before = translated()
+    assert post(daemon, {"q": "Good morning.", "source": "en", "target": "pt"}, path="/translate", Content_Type="application/json")[0] == 200
+    assert translated() == before + 1
 
 
 def test_a_body_of_its_own_is_the_only_input(daemon):

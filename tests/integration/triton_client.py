@@ -9,6 +9,7 @@ from tritonclient.utils import InferenceServerException, np_to_triton_dtype
 client = triton.InferenceServerClient(sys.argv[1])
 assert client.is_server_live() and client.is_server_ready()
 assert client.get_server_metadata().name == "millrace"
+assert list(client.get_server_metadata().extensions) == ["model_configuration", "statistics"]
 assert client.is_model_ready("null") and not client.is_model_ready("nobody")
 metadata = client.get_model_metadata("echo")
 assert [tensor.name for tensor in metadata.inputs] == ["A", "B", "C"], metadata
@@ -30,6 +31,12 @@ result = client.infer("echo", inputs, request_id="7", outputs=[triton.InferReque
 assert result.get_response().id == "7"
 for name, value in zip("XYZ", values.values(), strict=True):
     assert np.array_equal(result.as_numpy(name), value), name
+
+statistics = client.get_inference_statistics("echo").model_stats[0]
+assert (statistics.name, statistics.version) == ("echo", "1"), statistics
+assert statistics.inference_count == statistics.inference_stats.success.count > 0, statistics
+assert sum(batch.compute_infer.count for batch in statistics.batch_stats) == statistics.execution_count > 0, statistics
+assert [model.name for model in client.get_inference_statistics().model_stats] == ["bergamot-en-pt", "echo", "null", "piper-en-us-joe"]
 
 try:
     client.infer("nobody", inputs)

@@ -27,6 +27,8 @@ from scenarios import (
     fleet_simulation,
     formats,
     ghz,
+    http_overhead,
+    kserve_rest,
     long_text,
     memory,
     metrics_cost,
@@ -54,7 +56,7 @@ SCENARIOS = {"startup": startup, "null": null, "metrics-cost": metrics_cost, "tr
              "speech": speech,
              "speech-peers": speech_peers, "translation-peers": translation_peers, "opus-peers": opus_peers, "first-word": first_word,
              "pivot": pivot, "formats": formats, "stream": stream, "first-audio": first_audio, "one-request": one_request,
-             "long-text": long_text, "memory": memory, "websocket": websocket, "console": console, "fairness": fairness, "overload": overload, "overload-long": overload_long, "capacity": capacity,
+             "long-text": long_text, "memory": memory, "websocket": websocket, "console": console, "fairness": fairness, "http-overhead": http_overhead, "kserve-rest": kserve_rest, "overload": overload, "overload-long": overload_long, "capacity": capacity,
              "fleet": fleet, "fleet-simulation": fleet_simulation, "soak": soak}
 LONG = ("capacity", "console", "fleet", "fleet-simulation", "formats", "opus-peers", "overload", "overload-long", "soak")  # not part of the short run
 

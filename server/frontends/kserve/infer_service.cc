@@ -9,6 +9,7 @@
 #include "server/frontends/grpc/unary_call.h"
 #include "server/frontends/kserve/infer_codec.h"
 #include "server/frontends/kserve/model_config.h"
+#include "server/frontends/kserve/model_statistics.h"
 
 namespace millrace::server {
 namespace {
@@ -51,6 +52,10 @@ InferService::InferService(Services& services, std::function<bool()> ready)
                            [this](const ByteCall& call, const auto& request, auto& response) {
                              return ModelConfig(call, request, response);
                            }));
+  Serve("ModelStatistics", Answering<ModelStatisticsRequest, ModelStatisticsResponse>(
+                               [this](const ByteCall& call, const auto& request, auto& response) {
+                                 return ModelStatistics(call, request, response);
+                               }));
   Serve("ModelInfer", UnaryCall<InferTask>::Serving(services_));
 }
 
@@ -69,6 +74,8 @@ absl::Status InferService::ServerMetadata(const ByteCall& call,
     return status;
   response.set_name("millrace");
   response.set_version(kVersion);
+  response.add_extensions("model_configuration");
+  response.add_extensions("statistics");
   return absl::OkStatus();
 }
 
@@ -100,6 +107,14 @@ absl::Status InferService::ModelConfig(const ByteCall& call,
   if (!model.ok()) return model.status();
   DescribeModel((*model)->info(), *response.mutable_config());
   return absl::OkStatus();
+}
+
+absl::Status InferService::ModelStatistics(const ByteCall& call,
+                                           const inference::ModelStatisticsRequest& request,
+                                           inference::ModelStatisticsResponse& response) const {
+  if (absl::Status status = Authenticate(services_.keys, call, Role::kUser); !status.ok())
+    return status;
+  return CollectStatistics(services_, request.name(), request.version(), response);
 }
 
 }  // namespace millrace::server

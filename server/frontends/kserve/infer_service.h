@@ -23,6 +23,9 @@ class InferService final : public RpcService {
                              inference::ModelMetadataResponse& response) const;
   absl::Status ModelConfig(const ByteCall& call, const inference::ModelConfigRequest& request,
                            inference::ModelConfigResponse& response) const;
+  absl::Status ModelStatistics(const ByteCall& call,
+                               const inference::ModelStatisticsRequest& request,
+                               inference::ModelStatisticsResponse& response) const;
 
   Services& services_;
   const std::function<bool()> ready_;

@@ -152,7 +152,7 @@ void AddKServeRoutes(HttpServer& server, const ServerView& view, const ApiKeySto
                Send(response, 200,
                     {{"name", "millrace"},
                      {"version", view.Version()},
-                     {"extensions", {"binary_tensor_data"}}});
+                     {"extensions", {"binary_tensor_data", "model_configuration", "statistics"}}});
              }));
   routes.Get("/v2/models", guarded([&view](const httplib::Request&, httplib::Response& response) {
                Json models = Json::array();

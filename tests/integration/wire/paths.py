@@ -14,6 +14,8 @@ MODELS = pathlib.Path(os.environ.get("MILLRACE_MODELS", ROOT / "var" / "models")
 
 # The Python of NVIDIA Riva's client, whose packages are apart from those of the tests.
 RIVA_PYTHON = ROOT / ".tools" / "riva-venv" / "bin" / "python"
+# The environment of Triton's perf_analyzer, which has the libraries that the program needs.
+PERF_ANALYZER = ROOT / ".tools" / "perf-analyzer-venv"
 
 # The daemon refuses variables of this prefix that it does not know, so those of the tests stay here.
 ENVIRONMENT = {name: value for name, value in os.environ.items()

@@ -78,12 +78,13 @@ def ghz(context, server, name, *, seconds, concurrency=None):
 
 
 def loadgen(context, server, method, model, *, texts=None, concurrency=None, rate=None, seconds=None, count=None,
-            deadline_ms=None, connections=None, outputs=None, target_tokens=None, api_key=None):
+            deadline_ms=None, connections=None, outputs=None, target_tokens=None, source=None, target=None, voice=None, api_key=None):
     """One run of our own generator; its JSON plus the server's CPU seconds. See millrace_loadgen --help."""
-    command = [str(find_tool(context.build, "millrace_loadgen")), "--address", server.address, "--method", method,
-               "--model", model]
+    address = f"127.0.0.1:{server.ports['http']}" if method.startswith("http-") else server.address
+    command = [str(find_tool(context.build, "millrace_loadgen")), "--address", address, "--method", method, "--model", model]
     options = {"--texts": texts, "--target-tokens": target_tokens, "--concurrency": concurrency, "--rate": rate, "--duration-s": seconds,
-               "--count": count, "--deadline-ms": deadline_ms, "--connections": connections, "--outputs": outputs, "--api-key": api_key}
+               "--count": count, "--deadline-ms": deadline_ms, "--connections": connections, "--outputs": outputs, "--source": source,
+               "--target": target, "--voice": voice, "--api-key": api_key}
     for flag, value in options.items():
         if value is not None:
             command += [flag, str(value)]

@@ -11,6 +11,7 @@
 #include "inference/grpc_service.grpc.pb.h"
 #include "millrace/v1/synthesis.grpc.pb.h"
 #include "millrace/v1/translation.grpc.pb.h"
+#include "tests/load/loadgen/http_calls.h"
 #include "tests/load/loadgen/player.h"
 
 namespace millrace::loadgen {
@@ -370,6 +371,10 @@ std::unique_ptr<Caller> MakeCaller(const Options& options, Recorder& recorder, O
                                                       sinks);
     case Method::kStreamTranslate:
       return std::make_unique<StreamCaller<Reader>>(options, MakePartialRequests(options), sinks);
+    case Method::kHttpInfer:
+    case Method::kHttpTranslate:
+    case Method::kHttpSynthesize:
+      return MakeHttpCaller(options, recorder, outputs);
   }
   return nullptr;
 }

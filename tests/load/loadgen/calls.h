@@ -9,7 +9,7 @@
 
 namespace millrace::loadgen {
 
-// Hears of the end of each call, on one of gRPC's threads.
+// Hears of the end of each call, on one of gRPC's threads or on the one for HTTP.
 class CallObserver {
  public:
   virtual void OnCallDone() = 0;

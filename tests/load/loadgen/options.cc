@@ -55,7 +55,10 @@ std::optional<Options> ParseOptions(int argc, char** argv, int* exit_code) {
                                                  {"translate", Method::kTranslate},
                                                  {"synthesize", Method::kSynthesize},
                                                  {"stream-translate", Method::kStreamTranslate},
-                                                 {"stream-synthesize", Method::kStreamSynthesize}};
+                                                 {"stream-synthesize", Method::kStreamSynthesize},
+                                                 {"http-infer", Method::kHttpInfer},
+                                                 {"http-translate", Method::kHttpTranslate},
+                                                 {"http-synthesize", Method::kHttpSynthesize}};
   Options options;
   std::string texts_file;
   std::string target_tokens_file;
@@ -63,11 +66,11 @@ std::optional<Options> ParseOptions(int argc, char** argv, int* exit_code) {
   double deadline_ms = 30000;
 
   CLI::App app(
-      "Load on one gRPC method of a Millrace server; the result is one JSON object on standard "
-      "output.");
+      "Load on one method of a Millrace server; the result is one JSON object on standard output.");
   app.add_option("--address", options.address, "host:port")->required();
   app.add_option("--method", options.method_name,
-                 "infer, translate, stream-translate (partial), synthesize or stream-synthesize")
+                 "infer, translate, stream-translate (partial), synthesize or stream-synthesize; "
+                 "over HTTP http-infer (with binary data), http-translate or http-synthesize")
       ->required()
       ->check(CLI::IsMember(methods));
   app.add_option("--model", options.model, "name of the model")->required();
@@ -78,7 +81,11 @@ std::optional<Options> ParseOptions(int argc, char** argv, int* exit_code) {
                                        "text's translation is to have")
                             ->check(CLI::ExistingFile);
   app.add_option("--api-key", options.api_key, "API key to send");
-  app.add_option("--connections", options.connections, "HTTP/2 connections")
+  app.add_option("--source", options.source_language, "http-translate: language of the texts");
+  app.add_option("--target", options.target_language, "http-translate: language to translate to");
+  app.add_option("--voice", options.voice, "http-synthesize: voice of the model");
+  app.add_option("--connections", options.connections,
+                 "connections; over HTTP in a closed loop each call in flight has its own")
       ->check(CLI::Range(1, 64));
   auto* concurrency =
       app.add_option("--concurrency", options.concurrency, "closed loop: calls in flight")
@@ -106,7 +113,8 @@ std::optional<Options> ParseOptions(int argc, char** argv, int* exit_code) {
   *exit_code = kUsage;
   options.method = methods.at(options.method_name);
   if (!texts_file.empty()) options.texts = ReadTexts(texts_file);
-  if (options.method != Method::kInfer && options.texts.empty()) {
+  const bool infers = options.method == Method::kInfer || options.method == Method::kHttpInfer;
+  if (!infers && options.texts.empty()) {
     std::cerr << "--texts: a file with at least one line is needed for " << options.method_name
               << "\n";
     return std::nullopt;
@@ -118,6 +126,15 @@ std::optional<Options> ParseOptions(int argc, char** argv, int* exit_code) {
     }
     options.target_tokens = ReadTargetTokens(target_tokens_file, options.texts.size());
     if (options.target_tokens.empty()) return std::nullopt;
+  }
+  if (options.method == Method::kHttpTranslate &&
+      (options.source_language.empty() || options.target_language.empty())) {
+    std::cerr << "--source, --target: both are needed for http-translate\n";
+    return std::nullopt;
+  }
+  if (options.method == Method::kHttpSynthesize && options.voice.empty()) {
+    std::cerr << "--voice: is needed for http-synthesize\n";
+    return std::nullopt;
   }
   if (duration_s == 0 && options.count == 0) {
     std::cerr << "--duration-s or --count: one of them is needed\n";

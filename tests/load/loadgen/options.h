@@ -9,7 +9,16 @@
 
 namespace millrace::loadgen {
 
-enum class Method { kInfer, kTranslate, kStreamTranslate, kSynthesize, kStreamSynthesize };
+enum class Method {
+  kInfer,
+  kTranslate,
+  kStreamTranslate,
+  kSynthesize,
+  kStreamSynthesize,
+  kHttpInfer,
+  kHttpTranslate,
+  kHttpSynthesize
+};
 
 // The request of the command line: plain data, validated by ParseOptions.
 struct Options {
@@ -18,10 +27,14 @@ struct Options {
   std::string method_name;  // as on the command line
   std::string model;
   std::vector<std::string> texts;  // at least one, except for infer
+  // How routes over HTTP choose a translator, and the voice of a model.
+  std::string source_language;
+  std::string target_language;
+  std::string voice;
   // Translate: how many tokens the translation of each text is to have, 1..1024. Empty: as many as
   // the model finds.
   std::vector<int> target_tokens;
-  int connections = 1;
+  int connections = 1;  // over HTTP in a closed loop: as many as calls in flight
   std::string api_key;  // empty: none is sent
 
   // Closed loop: this many calls in flight, each answered one replaced at once. 0: open loop.

@@ -109,6 +109,28 @@ TEST(HttpRoutesTest, APathThatIsSpelledOutIsNotAPatterns) {
   EXPECT_EQ(client.Get("/things/a//")->status, 404);
 }
 
+// The text at the ends of a pattern is compared before the pattern is tried.
+TEST(HttpRoutesTest, PatternsMatchAsRegularExpressionsDo) {
+  HttpServer server(AnyPort());
+  for (const char* pattern : {"/colou?r/([^/]+)", "/a/x|/b/y", "/(one|two)/end", "/dir/([^/]+)/",
+                              "/(any)?thing", "/v/([^/]+)(/w/([^/]+))?/run", "/file[.]js"}) {
+    server.routes().Get(pattern, [pattern](const httplib::Request&, httplib::Response& response) {
+      response.set_content(pattern, "text/plain");
+    });
+  }
+  ASSERT_TRUE(server.Start().ok());
+  httplib::Client client("127.0.0.1", server.port());
+  for (const char* path : {"/color/red", "/colour/red", "/colour/red/", "/a/x", "/b/y", "/one/end",
+                           "/two/end/", "/dir/a/", "/dir/a//", "/anything", "/thing", "/v/1/run",
+                           "/v/1/w/2/run", "/v/1/w/2/run/", "/file.js"}) {
+    EXPECT_EQ(client.Get(path)->status, 200) << path;
+  }
+  for (const char* path : {"/colouur/red", "/a/y", "/three/end", "/dir/a", "/athing", "/v/run",
+                           "/v/1/w/run", "/v/1/walk", "/filejs"}) {
+    EXPECT_EQ(client.Get(path)->status, 404) << path;
+  }
+}
+
 TEST(HttpRoutesTest, ARangeIsIgnored) {
   HttpServer server(AnyPort());
   const std::string whole(1000, 'x');

@@ -9,6 +9,7 @@
 #include <semaphore>
 #include <set>
 #include <system_error>
+#include <thread>
 #include <utility>
 
 namespace millrace {
@@ -88,6 +89,66 @@ TEST(RequestThreadsTest, AConnectionComesBackOnceItsPlaceIsFree) {
   ASSERT_TRUE(threads.Start().ok());
   EXPECT_TRUE(Submit(threads));
   done.acquire();
+}
+
+TEST(RequestThreadsTest, AThreadServesWhatAConnectionAsksAtOnce) {
+  std::atomic<int> served{0};
+  std::atomic<int> left{3};
+  std::promise<Connection::Fate> returned;
+  RequestThreads threads(
+      2, 0,
+      [&](Connection&) {
+        ++served;
+        return Connection::Fate::kKeep;
+      },
+      [&](std::unique_ptr<Connection>, Connection::Fate fate) { returned.set_value(fate); });
+  threads.ServeOnWith([&](Connection&) {
+    return left-- > 0 ? RequestThreads::Next::kRequest : RequestThreads::Next::kGone;
+  });
+  ASSERT_TRUE(threads.Start().ok());
+  EXPECT_TRUE(Submit(threads));
+  EXPECT_EQ(returned.get_future().get(), Connection::Fate::kClose);
+  EXPECT_EQ(served, 4);
+}
+
+TEST(RequestThreadsTest, AConnectionThatAsksNothingComesBack) {
+  std::promise<Connection::Fate> returned;
+  RequestThreads threads(
+      2, 0, [](Connection&) { return Connection::Fate::kKeep; },
+      [&](std::unique_ptr<Connection>, Connection::Fate fate) { returned.set_value(fate); });
+  threads.ServeOnWith([](Connection&) { return RequestThreads::Next::kNothing; });
+  ASSERT_TRUE(threads.Start().ok());
+  EXPECT_TRUE(Submit(threads));
+  EXPECT_EQ(returned.get_future().get(), Connection::Fate::kKeep);
+}
+
+// One that waits for its next request takes no place, and leaves threads for others.
+TEST(RequestThreadsTest, ThreadsThatServeOnHoldNobodyUp) {
+  std::counting_semaphore<> awaits(0), go_on(0), served(0);
+  RequestThreads threads(
+      2, 0,
+      [&](Connection&) {
+        served.release();
+        return Connection::Fate::kKeep;
+      },
+      Drop);
+  threads.ServeOnWith([&](Connection&) {
+    awaits.release();
+    go_on.acquire();
+    return RequestThreads::Next::kNothing;
+  });
+  ASSERT_TRUE(threads.Start().ok());
+  EXPECT_TRUE(Submit(threads));
+  served.acquire();
+  awaits.acquire();
+  for (int i = 0; i < 20; ++i) {
+    // At most half of the threads serve on, so that the other one is free again.
+    auto connection = AnyConnection();
+    while (!threads.Submit(connection)) std::this_thread::yield();
+    served.acquire();
+  }
+  EXPECT_FALSE(awaits.try_acquire());
+  go_on.release();
 }
 
 TEST(RequestThreadsTest, StopDropsWhatWaits) {

@@ -350,6 +350,73 @@ TEST(InferServiceTest, DescribesModelsAsTritonDoes) {
   EXPECT_EQ(ask("nil"), StatusCode::NOT_FOUND);
 }
 
+TEST(InferServiceTest, StatisticsKeepFailuresApart) {
+  TestServer server({.workers = 1, .queue_size = 1});
+  Gate gate;
+  std::atomic<bool> fails{false};
+  const auto model = server.Add(InferInfo("null"), {.forward =
+                                                        [&](models::Request&) {
+                                                          gate.Pass();
+                                                          if (fails) throw std::runtime_error("no");
+                                                        },
+                                                    .complete = Echo});
+  server.Add(VoiceInfo("joe"), {});
+  auto stub = GRPCInferenceService::NewStub(server.channel);
+  inference::ModelStatisticsResponse response;
+  const auto ask = [&](const char* name, const char* version = "") {
+    grpc::ClientContext context;
+    inference::ModelStatisticsRequest request;
+    request.set_name(name);
+    request.set_version(version);
+    return stub->ModelStatistics(&context, request, &response).error_code();
+  };
+  EXPECT_EQ(ask("null"), StatusCode::OK);
+  EXPECT_EQ(response.model_stats(0).last_inference(), 0U);
+  Call running(server.channel), waiting(server.channel), refused(server.channel);
+  {
+    const JoiningThread one([&] { EXPECT_TRUE(running.Run(InferRequest("null")).ok()); });
+    gate.AwaitInside();
+    const JoiningThread two([&] { EXPECT_TRUE(waiting.Run(InferRequest("null")).ok()); });
+    Await([&] { return server.scheduler.depth(model->queue()) == 1; });
+    EXPECT_FALSE(refused.Run(InferRequest("null")).ok());
+    gate.Open();
+  }
+  fails = true;
+  EXPECT_FALSE(Call(server.channel).Run(InferRequest("null")).ok());
+  EXPECT_EQ(ask("null", "1"), StatusCode::OK);
+  ASSERT_EQ(response.model_stats_size(), 1);
+  const inference::ModelStatistics& null = response.model_stats(0);
+  EXPECT_EQ(null.name(), "null");
+  EXPECT_EQ(null.version(), "1");
+  EXPECT_EQ(null.inference_count(), 2U);
+  EXPECT_EQ(null.execution_count(), 2U);
+  const auto now = std::chrono::duration_cast<std::chrono::milliseconds>(
+                       std::chrono::system_clock::now().time_since_epoch())
+                       .count();
+  EXPECT_LE(null.last_inference(), static_cast<uint64_t>(now));
+  EXPECT_GT(null.last_inference(), static_cast<uint64_t>(now) - 600'000);
+  const inference::InferStatistics& stats = null.inference_stats();
+  EXPECT_EQ(stats.success().count(), 2U);
+  EXPECT_EQ(stats.fail().count(), 2U);
+  for (const auto* part :
+       {&stats.queue(), &stats.compute_input(), &stats.compute_infer(), &stats.compute_output()}) {
+    EXPECT_EQ(part->count(), 2U);
+  }
+  EXPECT_GE(stats.success().ns(), stats.queue().ns() + stats.compute_input().ns() +
+                                      stats.compute_infer().ns() + stats.compute_output().ns());
+  EXPECT_EQ(stats.cache_hit().count() + stats.cache_miss().count(), 0U);
+  ASSERT_EQ(null.batch_stats_size(), 1);
+  EXPECT_EQ(null.batch_stats(0).batch_size(), 1U);
+  EXPECT_EQ(null.batch_stats(0).compute_infer().count(), 2U);
+  EXPECT_EQ(null.batch_stats(0).compute_infer().ns(), stats.compute_infer().ns());
+  response.Clear();
+  EXPECT_EQ(ask(""), StatusCode::OK);
+  ASSERT_EQ(response.model_stats_size(), 2);
+  EXPECT_EQ(response.model_stats(0).name(), "joe");
+  EXPECT_EQ(ask("nil"), StatusCode::NOT_FOUND);
+  EXPECT_EQ(ask("null", "2"), StatusCode::NOT_FOUND);
+}
+
 // The wire's names of types are made of ours.
 TEST(ModelConfigTest, EveryTypeHasItsPlace) {
   models::ModelInfo info;
