@@ -24,7 +24,7 @@ models/repository
 models/probe
 server/logging server/net
 server/config server/documents server/http2 server/json server/rpc server/security server/sockets
-server/client server/http
+server/client server/http server/reference
 server/metrics server/websocket
 server/scheduling
 server/requests
