@@ -30,7 +30,7 @@ def test_image_says_who_runs_what():
     assert config["User"] == "10001:10001"
     assert (config["Entrypoint"], config["Cmd"]) == (["/usr/bin/millrace"], ["serve"])
     assert set(config["ExposedPorts"]) == {"8000/tcp", "8001/tcp", "8002/tcp"}
-    assert config["Healthcheck"]["Test"][0] == "CMD"
+    assert image["Healthcheck"]["Test"][0] == "CMD"
     # Of these, the demo models are 440 MB and libtorch 365 MB.
     assert image["Size"] < 1_000_000_000
 
