@@ -1,7 +1,7 @@
 # Two commands do it all: `make serve` and `make test`. Each target is one script in scripts/, which can be run alone.
 # JOBS=N limits parallel compilation; ARGS='...' is passed on to the daemon by serve and to ctest by test.
 .DEFAULT_GOAL := help
-.PHONY: serve test build models deps load samples lint check-macos format install clean help
+.PHONY: serve test build models deps load samples lint check-macos format install release clean help
 
 serve: ## Install what is missing, build, convert the demo models and start the daemon in the foreground
 	@scripts/serve.sh $(ARGS)
@@ -40,8 +40,11 @@ format: ## Format all C++ sources in place
 install: ## Copy the daemon and its libtorch to PREFIX (default /opt/millrace)
 	@scripts/install.sh "$(or $(PREFIX),/opt/millrace)"
 
+release: ## Make the packages of a release with their checksums in dist/
+	@scripts/release.sh
+
 clean: ## Remove build folders and what was converted; keeps .venv
-	rm -rf build build-* var/models var/stamps
+	rm -rf build build-* dist var/models var/stamps
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile

@@ -103,3 +103,15 @@ prometheus_tool() {
 
 # Our own C++ sources, one per line.
 cpp_sources() { find mps_runtime models server tests -name '*.h' -o -name '*.cc' | LC_ALL=C sort; }
+
+# The version that CMakeLists.txt states.
+project_version() { sed -n 's/^project(millrace VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt; }
+
+# When the checkout was last changed, in seconds, so that packages of one commit are alike; without git, now.
+source_date() {
+  if [ -n "${SOURCE_DATE_EPOCH:-}" ]; then
+    echo "$SOURCE_DATE_EPOCH"
+  else
+    git log -1 --format=%ct 2>/dev/null || date +%s
+  fi
+}

@@ -8,6 +8,7 @@ scripts/format.sh --check
 
 say "shellcheck"
 shellcheck -x scripts/*.sh .ci/run
+shellcheck deploy/debian/preinst deploy/debian/postinst deploy/debian/prerm deploy/debian/postrm
 
 say "python -m compileall"
 "$VENV/bin/python" -m compileall -q models/convert tests deploy scripts

@@ -2,6 +2,8 @@
 
 #include "CLI/CLI.hpp"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
 #include "mps_runtime/provenance.h"
 #include "server/config/values.h"
 
@@ -33,6 +35,11 @@ CLI::Validator DurationUpTo(std::chrono::milliseconds high) {
 
 // Removes CLI11's own words from a check's help, because the option's text says what is allowed.
 CLI::Validator Quiet(CLI::Validator check) { return check.description(""); }
+
+// Allows some words. The check's name lists them for Choices.
+CLI::Validator OneOf(const std::vector<std::string>& words) {
+  return Quiet(CLI::IsMember(words)).name(absl::StrJoin(words, "|"));
+}
 
 // Sets the placeholder that the help shows where CLI11 would print the type.
 CLI::Option* Named(CLI::Option* option, const char* placeholder) {
@@ -151,7 +158,7 @@ ClientCommands::ClientCommands(CLI::App& app) : values_(std::make_unique<Values>
   Named(translate.add_option("--format", v.translate.format,
                              "What the text is: text, html or markdown (default: text)"),
         "FORMAT")
-      ->check(Quiet(CLI::IsMember({"text", "html", "markdown"})));
+      ->check(OneOf({"text", "html", "markdown"}));
   Named(translate.add_option("--beam-size", v.translate.beam_size,
                              "Hypotheses that the search keeps, 1..16 (default: the model's)"),
         "N")
@@ -189,7 +196,7 @@ ClientCommands::ClientCommands(CLI::App& app) : values_(std::make_unique<Values>
             "header); without it as the file's name ends: .wav, .flac, .mp3, .opus or .ogg, "
             ".pcm or .raw; wav where it has no ending"),
         "FORMAT")
-      ->check(Quiet(CLI::IsMember({"wav", "flac", "mp3", "opus", "pcm"})));
+      ->check(OneOf({"wav", "flac", "mp3", "opus", "pcm"}));
   Named(synthesize.add_option("--sample-rate", v.synthesize.sample_rate,
                               "Hertz, 8000..48000; without it the voice's own"),
         "HZ")
@@ -212,7 +219,7 @@ ClientCommands::ClientCommands(CLI::App& app) : values_(std::make_unique<Values>
                               "text, tags (plain text with [pause:1.5s] and such) or ssml "
                               "(default: text)"),
         "FORMAT")
-      ->check(Quiet(CLI::IsMember({"text", "tags", "ssml"})));
+      ->check(OneOf({"text", "tags", "ssml"}));
   synthesize.add_flag("--phonemes", v.synthesize.phonemes,
                       "The text is phonemes, in the model's own symbols");
   Named(synthesize.add_option("--timestamps", v.synthesize.timestamps,
@@ -252,7 +259,7 @@ ClientCommands::ClientCommands(CLI::App& app) : values_(std::make_unique<Values>
   Named(hash_key.add_option("--role", v.hash_key.role,
                             "user, or admin for AdminService (default: user)"),
         "ROLE")
-      ->check(Quiet(CLI::IsMember({"user", "admin"})));
+      ->check(OneOf({"user", "admin"}));
   hash_key.add_flag(
       "--stdin", v.hash_key.from_stdin,
       "Read the key from standard input; without it a new one is made and shown once");
@@ -283,6 +290,17 @@ ClientCommands::ClientCommands(CLI::App& app) : values_(std::make_unique<Values>
 }
 
 ClientCommands::~ClientCommands() = default;
+
+std::vector<std::string> ClientCommands::Choices(CLI::Option& option) {
+  if (option.get_name() == "--device") return {"auto", "cpu", "cuda", "mps"};
+  try {
+    const std::string& words = option.get_validator(0)->get_name();
+    if (!words.empty()) return absl::StrSplit(words, '|');
+  } catch (const CLI::OptionNotFound&) {
+    // It has no check.
+  }
+  return {};
+}
 
 absl::StatusOr<Command> ClientCommands::Parsed(const CLI::App& subcommand,
                                                const Environment& environment) const {

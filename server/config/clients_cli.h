@@ -2,13 +2,15 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "server/config/command_line.h"
 
 namespace CLI {
 class App;
-}
+class Option;
+}  // namespace CLI
 
 namespace millrace {
 
@@ -22,6 +24,10 @@ class ClientCommands {
   // Returns the command whose subcommand was given. Must be called after parsing. The environment
   // supplies values that no flag gave.
   absl::StatusOr<Command> Parsed(const CLI::App& subcommand, const Environment& environment) const;
+
+  // Returns the words that an option of these commands allows; none where it allows more than a
+  // few.
+  static std::vector<std::string> Choices(CLI::Option& option);
 
  private:
   struct Values;

@@ -1,5 +1,6 @@
 #include "server/config/command_line.h"
 
+#include <optional>
 #include <sstream>
 #include <vector>
 
@@ -7,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "server/config/clients_cli.h"
+#include "server/config/command_reference.h"
 #include "server/config/edit_distance.h"
 #include "server/config/options.h"
 #include "server/config/sources.h"
@@ -41,7 +43,7 @@ void AddServeOptions(CLI::App& command, ServeFlags& flags) {
       ->type_name("FILE");
   const ServerConfig defaults;
   for (const Option& option : ServeOptions()) {
-    std::string value = option.get(defaults);
+    std::string value = option.default_text.empty() ? option.get(defaults) : option.default_text;
     if (option.literal == Option::Literal::kBool) value = value == "true" ? "on" : "";
     const std::string help =
         value.empty() ? option.help : absl::StrCat(option.help, " (default: ", value, ")");
@@ -132,31 +134,69 @@ std::string QuoteToml(const std::string& text) {
   return quoted + '"';
 }
 
+// All commands with their options. CLI11 keeps pointers to the members.
+struct Grammar {
+  Grammar() {
+    app.get_formatter()->column_width(40);
+    app.set_help_flag("-h,--help", "Print this help");
+    app.set_help_all_flag("");
+    app.require_subcommand(0, 1);
+    app.allow_extras();
+    app.add_flag("--version", version, "Print the version");
+    serve = app.add_subcommand("serve", "Serve the models of a repository");
+    check =
+        app.add_subcommand("check", "Check the options and the models of `serve` without serving");
+    serve->add_flag("--print-config", serve_flags.print_config,
+                    "Print the effective configuration as TOML and exit");
+    AddServeOptions(*serve, serve_flags);
+    AddServeOptions(*check, check_flags);
+    clients.emplace(app);
+    for (CLI::App* subcommand : app.get_subcommands({})) subcommand->allow_extras();
+  }
+
+  CLI::App app{"Inference server for speech and translation models", "millrace"};
+  bool version = false;
+  ServeFlags serve_flags;
+  ServeFlags check_flags;
+  CLI::App* serve;
+  CLI::App* check;
+  std::optional<ClientCommands> clients;
+};
+
+// Returns the words that an option allows; none where it allows more than a few.
+std::vector<std::string> Choices(const std::string& command, CLI::Option& option) {
+  if (command == "serve" || command == "check") {
+    const Option* row = FindOption(option.get_name().substr(2));
+    return row == nullptr ? std::vector<std::string>() : row->choices;
+  }
+  return ClientCommands::Choices(option);
+}
+
+OptionReference Describe(const std::string& command, CLI::Option& option) {
+  OptionReference described;
+  for (const std::string& name : option.get_snames()) described.flags.push_back("-" + name);
+  for (const std::string& name : option.get_lnames()) described.flags.push_back("--" + name);
+  if (option.get_items_expected_max() > 0) described.placeholder = option.get_type_name();
+  described.value_may_be_missing = option.get_items_expected_min() == 0;
+  described.help = option.get_description();
+  described.group = option.get_group();
+  described.choices = Choices(command, option);
+  return described;
+}
+
 // The program that reads the command line.
 enum class Reader { kClient, kServer };
 
 std::variant<Command, EarlyExit> Parse(std::span<const std::string> arguments,
                                        const Environment& environment, Reader reader) {
-  CLI::App app("Inference server for speech and translation models", "millrace");
-  app.get_formatter()->column_width(40);
-  app.set_help_flag("-h,--help", "Print this help");
-  app.set_help_all_flag("");
-  app.require_subcommand(0, 1);
-  app.allow_extras();
-  bool version = false;
-  app.add_flag("--version", version, "Print the version");
-
-  ServeFlags serve_flags;
-  ServeFlags check_flags;
-  CLI::App& serve = *app.add_subcommand("serve", "Serve the models of a repository");
-  CLI::App& check =
-      *app.add_subcommand("check", "Check the options and the models of `serve` without serving");
-  serve.add_flag("--print-config", serve_flags.print_config,
-                 "Print the effective configuration as TOML and exit");
-  AddServeOptions(serve, serve_flags);
-  AddServeOptions(check, check_flags);
-  const ClientCommands clients(app);
-  for (CLI::App* subcommand : app.get_subcommands({})) subcommand->allow_extras();
+  Grammar grammar;
+  CLI::App& app = grammar.app;
+  const bool& version = grammar.version;
+  const ServeFlags& serve_flags = grammar.serve_flags;
+  const ServeFlags& check_flags = grammar.check_flags;
+  const CLI::App& serve = *grammar.serve;
+  const CLI::App& check = *grammar.check;
+  const ClientCommands& clients = *grammar.clients;
 
   try {
     // CLI11 takes the arguments in reverse order.
@@ -232,6 +272,18 @@ std::variant<Command, EarlyExit> ParseCommandLine(std::span<const std::string> a
 std::variant<Command, EarlyExit> ParseClientCommandLine(std::span<const std::string> arguments,
                                                         const Environment& environment) {
   return Parse(arguments, environment, Reader::kClient);
+}
+
+std::vector<CommandReference> DescribeCommandLine() {
+  Grammar grammar;
+  std::vector<CommandReference> commands;
+  for (CLI::App* app : grammar.app.get_subcommands({})) {
+    CommandReference command{app->get_name(), app->get_description(), {}};
+    for (CLI::Option* option : app->get_options({}))
+      command.options.push_back(Describe(command.name, *option));
+    commands.push_back(std::move(command));
+  }
+  return commands;
 }
 
 std::string PrintConfig(const ServerConfig& config, const Origins& origins) {

@@ -74,6 +74,7 @@ Option Time(Option row, std::chrono::milliseconds ServerConfig::*field,
 Option Bool(Option row, bool ServerConfig::*field) {
   row.literal = Option::Literal::kBool;
   row.allowed = "true or false";
+  row.choices = {"true", "false"};
   row.set = [=](ServerConfig& config, const std::string& text) {
     const std::optional<bool> value = ParseBool(text);
     if (value) config.*field = *value;
@@ -89,6 +90,7 @@ template <class T>
 Option Choice(Option row, T ServerConfig::*field, std::vector<std::pair<std::string, T>> choices) {
   row.allowed = absl::StrJoin(choices, ", ",
                               [](std::string* out, const auto& choice) { *out += choice.first; });
+  for (const auto& choice : choices) row.choices.push_back(choice.first);
   row.set = [=](ServerConfig& config, const std::string& text) {
     for (const auto& [name, value] : choices) {
       if (name != text) continue;
@@ -294,6 +296,7 @@ std::vector<Option> MakeOptions() {
        {"mps", DeviceType::kMps}}));
   o.push_back(Number(Row("workers", models, "N", "Worker threads, each with a stream of its own"),
                      &C::workers, 1, runtime::kWorkerSlots));
+  o.back().default_text = "one for each core that the process may use";
   o.push_back(Choice<std::optional<ForwardMode>>(
       Row("mode", models, "MODE",
           "What two forwards may do at once: parallel (all), encode-lock (wait for the device), "

@@ -4,6 +4,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "server/config/server_config.h"
 
@@ -18,7 +19,9 @@ struct Option {
   std::string group;        // the heading in the help
   std::string placeholder;  // "N"
   std::string help;
-  std::string allowed;  // for errors, such as "1..65536"
+  std::string allowed;               // for errors, such as "1..65536"
+  std::vector<std::string> choices;  // all that is allowed, where those are a few words
+  std::string default_text;          // for the help, where the default depends on the machine
   Literal literal = Literal::kText;
   std::function<bool(ServerConfig&, const std::string&)>
       set;  // returns false when the value is not allowed and nothing changed

@@ -1,0 +1,3 @@
+from millrace_server import main
+
+main()

@@ -1,0 +1,61 @@
+"""Runs the container image as its users would: with a root that cannot be written, without capabilities, by a user other than root. On
+demand: scripts/check-packages.sh makes the image and says its name in IMAGE."""
+
+import json
+import os
+import subprocess
+
+import pytest
+from daemon import wait_for
+
+IMAGE = os.environ["IMAGE"]
+
+
+def podman(*arguments, check=True):
+    return subprocess.run(["podman", *arguments], capture_output=True, text=True, check=check, timeout=300)
+
+
+@pytest.fixture(scope="module")
+def container():
+    # Without a network: clients run inside.
+    name = podman("run", "--detach", "--read-only", "--cap-drop=all", "--security-opt=no-new-privileges", "--network=none",
+                  "-e", "MILLRACE_INSECURE=true", IMAGE).stdout.strip()
+    yield name
+    podman("rm", "--force", name)
+
+
+def test_image_says_who_runs_what():
+    [image] = json.loads(podman("image", "inspect", IMAGE).stdout)
+    config = image["Config"]
+    assert config["User"] == "10001:10001"
+    assert (config["Entrypoint"], config["Cmd"]) == (["/usr/bin/millrace"], ["serve"])
+    assert set(config["ExposedPorts"]) == {"8000/tcp", "8001/tcp", "8002/tcp"}
+    assert image["Healthcheck"]["Test"][0] == "CMD"
+    # Of these, the demo models are 440 MB and libtorch 365 MB.
+    assert image["Size"] < 1_000_000_000
+
+
+def test_container_serves_with_a_read_only_root(container):
+    def ready():
+        assert json.loads(podman("inspect", container).stdout)[0]["State"]["Running"], podman("logs", container).stderr
+        return podman("exec", container, "bash", "-c", "exec 3<>/dev/tcp/127.0.0.1/8000 && printf 'GET /v2/health/ready HTTP/1.0\\r\\n\\r\\n' >&3 "
+                      "&& grep -q '^HTTP/1.[01] 200' <&3", check=False).returncode == 0
+    wait_for("the container is ready", ready)
+    assert podman("exec", container, "id", "-u").stdout == "10001\n"
+    assert podman("exec", container, "touch", "/opt/millrace/x", check=False).returncode != 0
+    assert podman("exec", container, "millrace", "translate", "Good morning.", "--model", "bergamot-en-pt").stdout == "Bom dia.\n"
+    spoken = subprocess.run(["podman", "exec", container, "millrace", "synthesize", "Hello.", "--model", "piper-en-us-joe", "-o", "-"],
+                            capture_output=True, check=True, timeout=60).stdout
+    assert spoken[:4] == b"RIFF" and len(spoken) > 10_000
+    listed = podman("exec", container, "millrace", "models").stdout
+    assert all(name in listed for name in ("kokoro-82m", "bergamot-pt-en", "null"))
+
+
+def test_container_stops_when_it_is_told_to(container):
+    podman("stop", "--time", "60", container)
+    assert json.loads(podman("inspect", container).stdout)[0]["State"]["ExitCode"] == 0
+
+
+def test_licences_are_in_the_image():
+    found = podman("run", "--rm", "--network=none", "--entrypoint=ls", IMAGE, "/usr/share/doc/millrace/", "/usr/share/doc/millrace/licences").stdout
+    assert {"copyright", "THIRD_PARTY.md", "torch", "nvidia_cuda_runtime"} <= set(found.split())
