@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs what is missing for `serve` (default), `test`, `load` or `macos`: system packages, then Python packages in .venv.
-# Usage: deps.sh [serve] [test] [load] [macos]
+# Installs what is missing for `serve` (default), `test`, `load`, `macos` or `arm64`: system packages, then Python packages in .venv.
+# Usage: deps.sh [serve] [test] [load] [macos] [arm64]
 # SKIP_PACKAGES=1 trusts that the system packages are there (a system without apt and brew).
 # shellcheck source=scripts/lib.sh
 source "$(dirname "$0")/lib.sh"
@@ -148,6 +148,7 @@ for set in "$@"; do
       ;;
     load) scripts/load-tools.sh ;;
     macos) pip_install macos "a compiler for macOS" ;;
-    *) die "deps.sh: '$set' is not one of serve, test, load, macos" ;;
+    arm64) ;; # system packages only
+    *) die "deps.sh: '$set' is not one of serve, test, load, macos, arm64" ;;
   esac
 done

@@ -1,5 +1,5 @@
-// What the sets of the int8 engine for arm64 share. Each of their files includes it once, after
-// integer_kernels.inl, because it is compiled with their flags.
+// The parts that the sets of the int8 engine for arm64 share. Each of their files includes it once,
+// after integer_kernels.inl, because it is compiled with their flags.
 
 #include <arm_neon.h>
 

@@ -1,4 +1,4 @@
-// What the sets of int8 products for arm64 share: how rows are divided into tiles. Each of their
+// The division of rows into tiles, which the sets of int8 products for arm64 share. Each of their
 // files includes it once, because it is compiled with their flags.
 
 #include <arm_neon.h>
